@@ -1,0 +1,88 @@
+//! What the recorder counts about itself. The counters lie as 64-bit words in
+//! chunk 0, from [`AREA_AT`] on, and are current at every moment.
+
+use crate::chunk::{HEADER_SIZE, le64};
+
+/// Where the counters start in chunk 0.
+pub const AREA_AT: usize = HEADER_SIZE;
+/// Room for this many.
+pub const AREA_COUNT: usize = 64;
+/// Where the records of chunk 0 start.
+pub const AREA_END: usize = AREA_AT + 8 * AREA_COUNT;
+
+macro_rules! counters {
+    ($($(#[$doc:meta])* $variant:ident = $number:literal, $name:literal;)*) => {
+        /// A counter. Numbers are for ever.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[repr(u8)]
+        pub enum Counter { $($(#[$doc])* $variant = $number,)* }
+
+        /// Every counter with its name in `stats --json` and `info`.
+        pub const ALL: &[(Counter, &str)] = &[$((Counter::$variant, $name),)*];
+    };
+}
+
+counters! {
+    /// Events for which there was no room in the log.
+    LostNoRoom = 0, "lost_no_room";
+    /// Events that came while the recorder could not take them.
+    LostNotReady = 1, "lost_not_ready";
+    /// Events of threads for which no stream could be made.
+    LostNoStream = 2, "lost_no_stream";
+    /// Events abandoned by a jump out of the recorder.
+    LostAbandoned = 3, "lost_abandoned";
+    /// Calls made by the allocator itself while it served another.
+    NestedInAllocator = 4, "nested_in_allocator";
+    /// Events of signal handlers that interrupted the recorder.
+    NestedInRecorder = 5, "nested_in_recorder";
+    /// Blocks served by the start-up arena before the allocator was known.
+    EarlyBlocks = 6, "early_blocks";
+    /// Stacks whose rules came from the full unwinder.
+    FullUnwinds = 7, "full_unwinds";
+    /// Unwind rules compiled.
+    RulesCompiled = 8, "rules_compiled";
+    /// Times the list of modules was read.
+    ModuleReads = 9, "module_reads";
+    /// Times memory or log could not be had when wanted.
+    Refused = 10, "refused";
+    /// Bytes of private memory that the recorder took.
+    OwnBytes = 11, "own_private_bytes";
+    /// Bytes of the log mapped into the process at the moment.
+    MappedLogBytes = 12, "own_log_bytes";
+    /// Stamps given out, to order threads by.
+    Stamps = 13, "stamps";
+    /// Calls recorded before the recorder was started, counted not logged.
+    BeforeStart = 14, "before_start";
+    /// Streams in use at the same time, at most.
+    Streams = 15, "streams";
+    /// Kilobytes of VmHWM as last read.
+    VmHwmKb = 16, "vm_hwm_kb";
+    /// Kilobytes of ru_maxrss at start, inherited through exec.
+    MaxRssFloorKb = 17, "maxrss_floor_kb";
+    /// Set once recording stopped for good: see the reason in the notes.
+    Stopped = 18, "stopped";
+    /// Captures compared by verify mode.
+    Verified = 19, "verified";
+    /// Captures that differed in verify mode.
+    VerifyDiffers = 20, "verify_differs";
+    /// Duplicate records in the tables, made when two threads raced.
+    TableRaces = 21, "table_races";
+}
+
+impl Counter {
+    /// Whether the counter says that an event is missing from the log.
+    pub const fn is_loss(self) -> bool {
+        matches!(
+            self,
+            Counter::LostNoRoom
+                | Counter::LostNotReady
+                | Counter::LostNoStream
+                | Counter::LostAbandoned
+        )
+    }
+
+    /// Its value in the bytes of chunk 0.
+    pub fn read(self, chunk0: &[u8]) -> u64 {
+        le64(chunk0, AREA_AT + 8 * self as usize)
+    }
+}

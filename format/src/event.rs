@@ -1,0 +1,417 @@
+//! The records of an events chunk. Each starts with a tag byte: the low three
+//! bits are the operation, the high five its flags.
+//!
+//! ```text
+//! 0 EXT      flags = type; varint length, payload: see `ext`
+//! 1 ALLOC    by malloc
+//! 2 ALLOC    api byte [log2 of the alignment]
+//!            then [varint size unless SAME_SIZE] zigzag address
+//!            [varint usable - size if USABLE] [zigzag stack unless SAME_STACK]
+//!            [varint number if ORDERED]
+//! 3 RELEASE  by free
+//! 4 RELEASE  api byte
+//!            then zigzag address [zigzag stack if HAS_STACK]
+//!            [varint number if ORDERED]
+//! 5 TICK     flags = ticks passed, 31: varint of what is above 31 follows
+//! 6 STAMP    varint distance from the stream's last stamp
+//! 7 REVOKE   the announced release before it did not happen
+//! ```
+//!
+//! Addresses, sizes and stacks are relative to those of the event before in
+//! the same chunk; a chunk starts from zero, so each can be read by itself.
+//! An address is counted in units of 16 bytes unless BYTES says otherwise.
+//! Flags that an operation does not use are zero, and no type of EXT is: a page
+//! of zeros, which is what a crash of the machine leaves, is malformed at once.
+
+use crate::Malformed;
+use crate::api::Api;
+use crate::ext::Ext;
+use crate::table::StackId;
+use crate::varint::{Reader, Writer, unzigzag, zigzag};
+
+/// No record of an event is longer, extensions apart.
+pub const MAX_EVENT: usize = 64;
+
+const OP_EXT: u8 = 0;
+const OP_MALLOC: u8 = 1;
+const OP_ALLOC: u8 = 2;
+const OP_FREE: u8 = 3;
+const OP_RELEASE: u8 = 4;
+const OP_TICK: u8 = 5;
+const OP_STAMP: u8 = 6;
+const OP_REVOKE: u8 = 7;
+
+const ORDERED: u8 = 1 << 3;
+const SAME_STACK: u8 = 1 << 4;
+const HAS_STACK: u8 = 1 << 4;
+const USABLE: u8 = 1 << 5;
+const ANNOUNCED: u8 = 1 << 5;
+const BYTES: u8 = 1 << 6;
+const SAME_SIZE: u8 = 1 << 7;
+
+/// Memory came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Alloc {
+    /// The function called.
+    pub api: Api,
+    /// The block's address.
+    pub address: u64,
+    /// Bytes asked for.
+    pub size: u64,
+    /// Bytes that the allocator gave.
+    pub usable: u64,
+    /// Logarithm of the alignment asked for; 0 where none was.
+    pub alignment_log2: u8,
+    /// Who asked.
+    pub stack: StackId,
+    /// The number in the address's cell once that is shared.
+    pub order: Option<u64>,
+}
+
+/// Memory goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Release {
+    /// The function called.
+    pub api: Api,
+    /// The block's address.
+    pub address: u64,
+    /// Set on the first half of a realloc: the next ALLOC or REVOKE of the
+    /// stream, in the same chunk, says whether it happened.
+    pub announced: bool,
+    /// Who released, where recorded.
+    pub stack: Option<StackId>,
+    /// The number in the address's cell once that is shared.
+    pub order: Option<u64>,
+}
+
+/// One record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event<'a> {
+    /// Memory came.
+    Alloc(Alloc),
+    /// Memory goes.
+    Release(Release),
+    /// The announced release did not happen.
+    Revoke,
+    /// From here on the stream's time is this tick.
+    Tick(u64),
+    /// The global order number that the stream took here.
+    Stamp(u64),
+    /// A rarer record.
+    Ext(Ext<'a>),
+}
+
+/// What glibc gives for a request, so that the usual case needs no byte.
+#[inline]
+pub const fn predicted_usable(size: u64) -> u64 {
+    let chunk = size.saturating_add(8 + 15) & !15;
+    let usable = chunk.saturating_sub(8);
+    if usable < 24 { 24 } else { usable }
+}
+
+/// What the records of a chunk are relative to; the same for both sides.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Deltas {
+    address: u64,
+    size: u64,
+    stack: u32,
+    /// The tick now.
+    pub tick: u64,
+    /// The last stamp.
+    pub stamp: u64,
+}
+
+impl Deltas {
+    /// The state at a chunk's start.
+    pub const fn at_start(base_tick: u64, base_stamp: u64) -> Self {
+        Self {
+            address: 0,
+            size: 0,
+            stack: 0,
+            tick: base_tick,
+            stamp: base_stamp,
+        }
+    }
+
+    #[inline]
+    fn address_flag(&self, address: u64) -> u8 {
+        if (address ^ self.address) & 15 == 0 {
+            0
+        } else {
+            BYTES
+        }
+    }
+
+    #[inline]
+    fn put_address(&mut self, out: &mut Writer, address: u64) {
+        let distance = address.wrapping_sub(self.address) as i64;
+        let shift = if self.address_flag(address) == 0 {
+            4
+        } else {
+            0
+        };
+        out.var(zigzag(distance >> shift));
+        self.address = address;
+    }
+
+    #[inline]
+    fn get_address(&mut self, bytes: &mut Reader, flags: u8) -> Result<u64, Malformed> {
+        let distance = unzigzag(bytes.var()?);
+        let shift = if flags & BYTES == 0 { 4 } else { 0 };
+        self.address = self.address.wrapping_add((distance << shift) as u64);
+        Ok(self.address)
+    }
+
+    #[inline]
+    fn put_stack(&mut self, out: &mut Writer, stack: StackId) {
+        out.var(zigzag(i64::from(stack.0) - i64::from(self.stack)));
+        self.stack = stack.0;
+    }
+
+    #[inline]
+    fn get_stack(&mut self, bytes: &mut Reader) -> Result<StackId, Malformed> {
+        let at = bytes.at();
+        let distance = unzigzag(bytes.var()?);
+        let stack = i64::from(self.stack).checked_add(distance);
+        let stack = stack
+            .and_then(|id| u32::try_from(id).ok())
+            .ok_or(Malformed {
+                offset: at,
+                expected: "a stack id below 2^32",
+            })?;
+        self.stack = stack;
+        Ok(StackId(stack))
+    }
+
+    /// Writes an allocation; at most [`MAX_EVENT`] bytes.
+    #[inline]
+    pub fn put_alloc(&mut self, out: &mut Writer, event: &Alloc) {
+        let mut flags = self.address_flag(event.address);
+        if event.size == self.size {
+            flags |= SAME_SIZE;
+        }
+        if event.usable != predicted_usable(event.size) {
+            flags |= USABLE;
+        }
+        if event.stack.0 == self.stack {
+            flags |= SAME_STACK;
+        }
+        if event.order.is_some() {
+            flags |= ORDERED;
+        }
+        if matches!(event.api, Api::Malloc) {
+            out.u8(OP_MALLOC | flags);
+        } else {
+            out.u8(OP_ALLOC | flags);
+            out.u8(event.api as u8);
+            if event.api.is_aligned() {
+                out.u8(event.alignment_log2);
+            }
+        }
+        if flags & SAME_SIZE == 0 {
+            out.var(event.size);
+            self.size = event.size;
+        }
+        self.put_address(out, event.address);
+        if flags & USABLE != 0 {
+            out.var(event.usable.wrapping_sub(event.size));
+        }
+        if flags & SAME_STACK == 0 {
+            self.put_stack(out, event.stack);
+        }
+        if let Some(number) = event.order {
+            out.var(number);
+        }
+    }
+
+    /// Writes a release; at most [`MAX_EVENT`] bytes.
+    #[inline]
+    pub fn put_release(&mut self, out: &mut Writer, event: &Release) {
+        let mut flags = self.address_flag(event.address);
+        if event.order.is_some() {
+            flags |= ORDERED;
+        }
+        if event.stack.is_some() {
+            flags |= HAS_STACK;
+        }
+        if event.announced {
+            flags |= ANNOUNCED;
+        }
+        if matches!(event.api, Api::Free) {
+            out.u8(OP_FREE | flags);
+        } else {
+            out.u8(OP_RELEASE | flags);
+            out.u8(event.api as u8);
+        }
+        self.put_address(out, event.address);
+        if let Some(stack) = event.stack {
+            self.put_stack(out, stack);
+        }
+        if let Some(number) = event.order {
+            out.var(number);
+        }
+    }
+
+    /// Writes that an announced release did not happen.
+    pub fn put_revoke(&mut self, out: &mut Writer) {
+        out.u8(OP_REVOKE);
+    }
+
+    /// Writes that time has moved on to `tick`; nothing if it has not.
+    pub fn put_tick(&mut self, out: &mut Writer, tick: u64) {
+        let Some(passed) = tick.checked_sub(self.tick) else {
+            return;
+        };
+        if passed == 0 {
+            return;
+        }
+        self.tick = tick;
+        if passed < 31 {
+            out.u8(OP_TICK | (passed as u8) << 3);
+        } else {
+            out.u8(OP_TICK | 31 << 3);
+            out.var(passed - 31);
+        }
+    }
+
+    /// Writes a stamp, which never falls within a stream.
+    pub fn put_stamp(&mut self, out: &mut Writer, stamp: u64) {
+        out.u8(OP_STAMP);
+        out.var(stamp.wrapping_sub(self.stamp));
+        self.stamp = stamp;
+    }
+
+    /// Writes a rarer record; at most [`MAX_EXT`](crate::ext::MAX_EXT) bytes. One
+    /// that is longer does not fit, whatever the room in `out`.
+    pub fn put_ext(&mut self, out: &mut Writer, ext: &Ext) {
+        let mut scratch = [0u8; crate::ext::MAX_PAYLOAD];
+        let mut payload = Writer::new(&mut scratch);
+        ext.put(&mut payload);
+        let Some(length) = payload.finish() else {
+            out.fail();
+            return;
+        };
+        out.u8(OP_EXT | ext.kind() << 3);
+        out.blob(scratch.get(..length).unwrap_or(&[]));
+    }
+
+    /// Reads the next record, or `None` at the end.
+    pub fn next<'a>(&mut self, bytes: &mut Reader<'a>) -> Result<Option<Event<'a>>, Malformed> {
+        if bytes.is_empty() {
+            return Ok(None);
+        }
+        let at = bytes.at();
+        let tag = bytes.u8()?;
+        let flags = tag & !7;
+        if flags & unused_flags(tag & 7) != 0 || tag == OP_EXT {
+            return Err(Malformed {
+                offset: at,
+                expected: "the tag of a record",
+            });
+        }
+        Ok(Some(match tag & 7 {
+            OP_EXT => {
+                let payload = bytes.blob()?;
+                Event::Ext(Ext::decode(tag >> 3, payload).map_err(|error| Malformed {
+                    offset: at,
+                    ..error
+                })?)
+            }
+            OP_MALLOC => Event::Alloc(self.get_alloc(bytes, flags, Api::Malloc)?),
+            OP_ALLOC => {
+                let api = get_api(bytes)?;
+                Event::Alloc(self.get_alloc(bytes, flags, api)?)
+            }
+            OP_FREE => Event::Release(self.get_release(bytes, flags, Api::Free)?),
+            OP_RELEASE => {
+                let api = get_api(bytes)?;
+                Event::Release(self.get_release(bytes, flags, api)?)
+            }
+            OP_TICK => {
+                let mut passed = u64::from(tag >> 3);
+                if passed == 31 {
+                    passed = passed.saturating_add(bytes.var()?);
+                }
+                self.tick = self.tick.saturating_add(passed);
+                Event::Tick(self.tick)
+            }
+            OP_STAMP => {
+                self.stamp = self.stamp.wrapping_add(bytes.var()?);
+                Event::Stamp(self.stamp)
+            }
+            _ => Event::Revoke,
+        }))
+    }
+
+    fn get_alloc(&mut self, bytes: &mut Reader, flags: u8, api: Api) -> Result<Alloc, Malformed> {
+        let alignment_log2 = match api {
+            Api::Malloc => 0,
+            _ if api.is_aligned() => bytes.u8()?,
+            _ => 0,
+        };
+        if flags & SAME_SIZE == 0 {
+            self.size = bytes.var()?;
+        }
+        let size = self.size;
+        let address = self.get_address(bytes, flags)?;
+        let usable = match flags & USABLE {
+            0 => predicted_usable(size),
+            _ => size.wrapping_add(bytes.var()?),
+        };
+        let stack = match flags & SAME_STACK {
+            0 => self.get_stack(bytes)?,
+            _ => StackId(self.stack),
+        };
+        Ok(Alloc {
+            api,
+            address,
+            size,
+            usable,
+            alignment_log2,
+            stack,
+            order: get_order(bytes, flags)?,
+        })
+    }
+
+    fn get_release(
+        &mut self,
+        bytes: &mut Reader,
+        flags: u8,
+        api: Api,
+    ) -> Result<Release, Malformed> {
+        Ok(Release {
+            api,
+            address: self.get_address(bytes, flags)?,
+            announced: flags & ANNOUNCED != 0,
+            stack: match flags & HAS_STACK {
+                0 => None,
+                _ => Some(self.get_stack(bytes)?),
+            },
+            order: get_order(bytes, flags)?,
+        })
+    }
+}
+
+/// Flags that an operation leaves zero.
+const fn unused_flags(operation: u8) -> u8 {
+    match operation {
+        OP_FREE | OP_RELEASE => SAME_SIZE,
+        OP_STAMP | OP_REVOKE => !7,
+        _ => 0,
+    }
+}
+
+fn get_order(bytes: &mut Reader, flags: u8) -> Result<Option<u64>, Malformed> {
+    match flags & ORDERED {
+        0 => Ok(None),
+        _ => bytes.var().map(Some),
+    }
+}
+
+fn get_api(bytes: &mut Reader) -> Result<Api, Malformed> {
+    let offset = bytes.at();
+    Api::from_byte(bytes.u8()?).ok_or(Malformed {
+        offset,
+        expected: "the number of an entry point",
+    })
+}

@@ -1,0 +1,41 @@
+//! The bytes of a memlog log.
+//!
+//! This is the border between the two countries of the project: the recorder
+//! inside the profiled program writes with it, everything outside reads with
+//! it, and nothing else is shared. It does no I/O, owns no memory, has no
+//! `unsafe`, no dependency, no feature, and never panics on any input.
+//!
+//! * [`chunk`]: a file is an array of 64 KiB chunks; their header and checksum
+//! * [`event`]: what an events chunk holds; encoder and decoder are mirrors
+//! * [`ext`]: the rarer records of an events chunk, skippable by length
+//! * [`table`]: the arrays of stack nodes and code addresses
+//! * [`meta`]: header, modules, settings, the cut of a fork, the end
+//! * [`counter`]: what was lost, cut, refused
+//! * [`order`]: which numbers order the events on one address
+//! * [`varint`], [`api`]: the small words
+//!
+//! All integers are little-endian on every machine. `FORMAT.md` beside this
+//! crate draws the bytes.
+#![no_std]
+
+pub mod api;
+pub mod chunk;
+pub mod counter;
+pub mod event;
+pub mod ext;
+pub mod meta;
+pub mod order;
+pub mod table;
+pub mod varint;
+
+/// Version of the format. A reader refuses a higher one, and says so.
+pub const VERSION: u8 = 1;
+
+/// Why bytes could not be read as what they should be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Malformed {
+    /// Where, counted from the start of the slice that was being read.
+    pub offset: usize,
+    /// What was expected there.
+    pub expected: &'static str,
+}

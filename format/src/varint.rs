@@ -1,0 +1,187 @@
+//! Variable-length integers (LEB128) and the two cursors all records use.
+//!
+//! Neither cursor panics: a writer that ran out of room remembers it and is
+//! asked once at the end, a reader that ran out of bytes says so at once. Each
+//! successful read moves on by at least one byte.
+
+use crate::Malformed;
+
+/// The most bytes that a 64-bit varint takes.
+pub const MAX_VARINT: usize = 10;
+
+/// Maps signed to unsigned so that small magnitudes stay short.
+#[inline]
+pub const fn zigzag(value: i64) -> u64 {
+    ((value << 1) ^ (value >> 63)) as u64
+}
+
+/// The inverse of [`zigzag`].
+#[inline]
+pub const fn unzigzag(value: u64) -> i64 {
+    (value >> 1) as i64 ^ -((value & 1) as i64)
+}
+
+/// Writes bytes front to back into a slice it was lent.
+pub struct Writer<'a> {
+    out: &'a mut [u8],
+    at: usize,
+    full: bool,
+}
+
+impl<'a> Writer<'a> {
+    /// Starts at the beginning of `out`.
+    #[inline]
+    pub fn new(out: &'a mut [u8]) -> Self {
+        Self {
+            out,
+            at: 0,
+            full: false,
+        }
+    }
+
+    /// Appends one byte.
+    #[inline]
+    pub fn u8(&mut self, byte: u8) {
+        match self.out.get_mut(self.at) {
+            Some(place) => {
+                *place = byte;
+                self.at += 1;
+            }
+            None => self.full = true,
+        }
+    }
+
+    /// Appends a varint.
+    #[inline]
+    pub fn var(&mut self, mut value: u64) {
+        while value >= 0x80 {
+            self.u8(value as u8 | 0x80);
+            value >>= 7;
+        }
+        self.u8(value as u8);
+    }
+
+    /// Appends raw bytes.
+    #[inline]
+    pub fn bytes(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.u8(byte);
+        }
+    }
+
+    /// Appends a length and then the bytes.
+    pub fn blob(&mut self, bytes: &[u8]) {
+        self.var(bytes.len() as u64);
+        self.bytes(bytes);
+    }
+
+    /// Makes [`finish`](Self::finish) say that something did not fit.
+    pub(crate) fn fail(&mut self) {
+        self.full = true;
+    }
+
+    /// How many bytes were written, or `None` when they did not fit.
+    #[inline]
+    pub fn finish(self) -> Option<usize> {
+        if self.full { None } else { Some(self.at) }
+    }
+}
+
+/// Reads bytes front to back.
+#[derive(Clone)]
+pub struct Reader<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Reader<'a> {
+    /// Starts at the beginning of `bytes`.
+    #[inline]
+    pub fn new(bytes: &'a [u8]) -> Self {
+        Self { bytes, at: 0 }
+    }
+
+    /// Offset of the next byte.
+    #[inline]
+    pub fn at(&self) -> usize {
+        self.at
+    }
+
+    /// Whether every byte was read.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.at >= self.bytes.len()
+    }
+
+    fn wrong(&self, expected: &'static str) -> Malformed {
+        Malformed {
+            offset: self.at,
+            expected,
+        }
+    }
+
+    /// One byte.
+    #[inline]
+    pub fn u8(&mut self) -> Result<u8, Malformed> {
+        let byte = *self.bytes.get(self.at).ok_or(self.wrong("one more byte"))?;
+        self.at += 1;
+        Ok(byte)
+    }
+
+    /// A varint of at most 64 bits. Longer encodings than needed are read too.
+    #[inline]
+    pub fn var(&mut self) -> Result<u64, Malformed> {
+        let mut value = 0u64;
+        let mut shift = 0u32;
+        loop {
+            let byte = self.u8()?;
+            let low = u64::from(byte & 0x7f);
+            if shift == 63 && low > 1 {
+                return Err(self.wrong("a varint of at most 64 bits"));
+            }
+            value |= low << shift;
+            if byte < 0x80 {
+                return Ok(value);
+            }
+            shift += 7;
+            if shift > 63 {
+                return Err(self.wrong("a varint of at most 10 bytes"));
+            }
+        }
+    }
+
+    /// A varint that must fit 32 bits.
+    #[inline]
+    pub fn var32(&mut self) -> Result<u32, Malformed> {
+        let value = self.var()?;
+        u32::try_from(value).map_err(|_| self.wrong("a number below 2^32"))
+    }
+
+    /// `count` raw bytes.
+    pub fn bytes(&mut self, count: usize) -> Result<&'a [u8], Malformed> {
+        let end = self
+            .at
+            .checked_add(count)
+            .ok_or(self.wrong("a possible length"))?;
+        let bytes = self
+            .bytes
+            .get(self.at..end)
+            .ok_or(self.wrong("as many bytes as the length before them says"))?;
+        self.at = end;
+        Ok(bytes)
+    }
+
+    /// A length and then that many bytes.
+    pub fn blob(&mut self) -> Result<&'a [u8], Malformed> {
+        let length = self.var()?;
+        let length = usize::try_from(length).map_err(|_| self.wrong("a possible length"))?;
+        self.bytes(length)
+    }
+
+    /// What is left.
+    pub fn rest(&mut self) -> &'a [u8] {
+        let rest = self.bytes.get(self.at..).unwrap_or(&[]);
+        self.at = self.bytes.len();
+        rest
+    }
+}

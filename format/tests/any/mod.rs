@@ -1,0 +1,274 @@
+//! Any record, for the property tests: every field over its whole range, with
+//! the small and the extreme values that deltas and flags turn on made common.
+#![allow(dead_code)] // each test that includes this needs a part of it
+
+use memlog_format::api::{Api, NAMES};
+use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE, Header, Kind};
+use memlog_format::event::{Alloc, Event, Release, predicted_usable};
+use memlog_format::ext::{Ext, Ledger, MAX_TEXT, Mapping, Rss, RssSource};
+use memlog_format::meta::{Cut, End, Key, Module, Record, Start};
+use memlog_format::table::StackId;
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
+
+/// A number: small, anything, at an edge of the varints, or extreme.
+pub fn number() -> impl Strategy<Value = u64> {
+    prop_oneof![
+        0..300u64,
+        any::<u64>(),
+        (0..64u32, 0..3u64).prop_map(|(bit, off)| (1u64 << bit).wrapping_add(off).wrapping_sub(1)),
+        Just(u64::MAX),
+    ]
+}
+
+fn number32() -> impl Strategy<Value = u32> {
+    number().prop_map(|number| number as u32)
+}
+
+/// Addresses that share pages and low bits often enough.
+fn address() -> impl Strategy<Value = u64> {
+    prop_oneof![
+        (0..64u64).prop_map(|block| 0x5555_5576_B2A0 + 16 * block),
+        (0..64u64).prop_map(|byte| 0x7FFF_E800_0000 + byte),
+        number(),
+    ]
+}
+
+fn size() -> impl Strategy<Value = u64> {
+    prop_oneof![0..4u64, 24..26u64, number()]
+}
+
+fn stack() -> impl Strategy<Value = StackId> {
+    prop_oneof![0..20u32, number32()].prop_map(StackId)
+}
+
+pub fn api() -> impl Strategy<Value = Api> {
+    (0..NAMES.len()).prop_map(|index| NAMES[index].0)
+}
+
+fn alloc() -> impl Strategy<Value = Alloc> {
+    let usable = option::of(size());
+    (
+        api(),
+        address(),
+        size(),
+        usable,
+        any::<u8>(),
+        stack(),
+        option::of(number()),
+    )
+        .prop_map(
+            |(api, address, size, usable, alignment_log2, stack, order)| Alloc {
+                api,
+                address,
+                size,
+                usable: usable.unwrap_or(predicted_usable(size)),
+                alignment_log2: if api.is_aligned() { alignment_log2 } else { 0 },
+                stack,
+                order,
+            },
+        )
+}
+
+fn release() -> impl Strategy<Value = Release> {
+    (
+        api(),
+        address(),
+        any::<bool>(),
+        option::of(stack()),
+        option::of(number()),
+    )
+        .prop_map(|(api, address, announced, stack, order)| Release {
+            api,
+            address,
+            announced,
+            stack,
+            order,
+        })
+}
+
+/// Bytes that live as long as the tests: records borrow theirs.
+fn bytes(most: usize) -> impl Strategy<Value = &'static [u8]> {
+    vec(any::<u8>(), 0..=most).prop_map(|bytes| &*bytes.leak())
+}
+
+fn mapping() -> impl Strategy<Value = Mapping> {
+    (0..4, [number(), number(), number(), number()]).prop_map(|(kind, [a, b, c, d])| match kind {
+        0 => Mapping::Map {
+            address: a,
+            length: b,
+            prot: c as u32,
+            flags: d as u32,
+        },
+        1 => Mapping::Unmap {
+            address: a,
+            length: b,
+        },
+        2 => Mapping::Remap {
+            old_address: a,
+            old_length: b,
+            address: c,
+            length: d,
+        },
+        _ => Mapping::Break { old_end: a, end: b },
+    })
+}
+
+fn rss() -> impl Strategy<Value = Rss> {
+    let source = prop_oneof![
+        Just(RssSource::MaxRss),
+        Just(RssSource::Statm),
+        Just(RssSource::VmHwm)
+    ];
+    (source, [number(), number(), number(), number()]).prop_map(
+        |(source, [peak_kb, now_kb, own_kb, stamp])| Rss {
+            source,
+            peak_kb,
+            now_kb,
+            own_kb,
+            stamp,
+        },
+    )
+}
+
+pub fn ext() -> impl Strategy<Value = Ext<'static>> {
+    let ledger = (mapping(), any::<bool>(), number(), stack());
+    prop_oneof![
+        (number32(), bytes(MAX_TEXT)).prop_map(|(tid, name)| Ext::Thread { tid, name }),
+        rss().prop_map(Ext::Rss),
+        number32().prop_map(|child| Ext::Fork { child }),
+        (number(), any::<u8>()).prop_map(|(events, reason)| Ext::Loss { events, reason }),
+        ledger.prop_map(|(mapping, backing, order, stack)| {
+            Ext::Ledger(Ledger {
+                mapping,
+                backing,
+                order,
+                stack,
+            })
+        }),
+        bytes(MAX_TEXT).prop_map(Ext::Mark),
+        (10..32u8, bytes(memlog_format::ext::MAX_PAYLOAD))
+            .prop_map(|(kind, payload)| Ext::Unknown { kind, payload }),
+    ]
+}
+
+/// Any event; ticks are as they come, so sort them before use.
+pub fn event() -> impl Strategy<Value = Event<'static>> {
+    prop_oneof![
+        4 => alloc().prop_map(Event::Alloc),
+        4 => release().prop_map(Event::Release),
+        1 => Just(Event::Revoke),
+        1 => number().prop_map(Event::Tick),
+        1 => number().prop_map(Event::Stamp),
+        2 => ext().prop_map(Event::Ext),
+    ]
+}
+
+fn start() -> impl Strategy<Value = Start> {
+    (
+        any::<(u8, bool, u16, u8, bool)>(),
+        [number32(), number32(), number32()],
+        [number(), number()],
+    )
+        .prop_map(
+            |(small, [pid, parent_pid, page_bytes], [wall_ns, tick_ns])| Start {
+                pointer_bytes: small.0,
+                big_endian: small.1,
+                machine: small.2,
+                pid,
+                parent_pid,
+                wall_ns,
+                tick_ns,
+                page_bytes,
+                cell_bits: small.3,
+                has_usable: small.4,
+            },
+        )
+}
+
+fn module() -> impl Strategy<Value = Module<'static>> {
+    (
+        number32(),
+        [number(), number(), number()],
+        bytes(40),
+        bytes(300),
+    )
+        .prop_map(|(id, [bias, low, high], build_id, path)| Module {
+            id,
+            bias,
+            low,
+            high,
+            build_id,
+            path,
+        })
+}
+
+fn key() -> impl Strategy<Value = Key> {
+    proptest::sample::select(vec![
+        Key::Executable,
+        Key::CommandLine,
+        Key::Host,
+        Key::Job,
+        Key::Rank,
+        Key::WorkingDirectory,
+        Key::Recorder,
+        Key::Setting,
+        Key::Note,
+        Key::LogPath,
+        Key::ParentLog,
+    ])
+}
+
+pub fn record() -> impl Strategy<Value = Record<'static>> {
+    prop_oneof![
+        start().prop_map(Record::Start),
+        (key(), bytes(300)).prop_map(|(key, text)| Record::Text(key, text)),
+        module().prop_map(Record::Module),
+        (number32(), number()).prop_map(|(id, tick)| Record::Unload { id, tick }),
+        number32().prop_map(|pid| Record::Parent { pid }),
+        [number32(), number32(), number32()].prop_map(|[stream, sequence, committed]| {
+            Record::Cut(Cut {
+                stream,
+                sequence,
+                committed,
+            })
+        }),
+        (any::<u8>(), [number(), number(), number()]).prop_map(
+            |(how, [tick, vm_hwm_kb, maxrss_kb])| {
+                Record::End(End {
+                    tick,
+                    how,
+                    vm_hwm_kb,
+                    maxrss_kb,
+                })
+            }
+        ),
+        (8..=255u8).prop_map(Record::Unknown),
+    ]
+}
+
+pub fn header() -> impl Strategy<Value = Header> {
+    let kind = proptest::sample::select(vec![Kind::Meta, Kind::Events, Kind::Nodes, Kind::Codes]);
+    (
+        kind,
+        any::<u16>(),
+        [number32(), number32(), number32()],
+        HEADER_SIZE..=CHUNK_SIZE,
+        [number(), number(), number()],
+    )
+        .prop_map(
+            |(kind, flags, [stream, sequence, thread], committed, words)| Header {
+                kind,
+                version: memlog_format::VERSION,
+                flags,
+                stream,
+                sequence,
+                committed: committed as u32,
+                thread,
+                base_tick: words[0],
+                base_stamp: words[1],
+                checksum: words[2],
+            },
+        )
+}
