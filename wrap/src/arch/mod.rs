@@ -1,0 +1,36 @@
+//! What differs between processors: the doorstep's registers, the pure rules
+//! of one unwinding step. Every file has the same items in the same order;
+//! the matching `.S` files hold the shims.
+
+#[cfg(target_arch = "powerpc64")]
+mod powerpc64;
+#[cfg(target_arch = "powerpc64")]
+pub use powerpc64::*;
+
+#[cfg(target_arch = "x86_64")]
+mod x86_64;
+#[cfg(target_arch = "x86_64")]
+pub use x86_64::*;
+
+use core::sync::atomic::AtomicU32;
+
+unsafe extern "C" {
+    /// A raw system call; a result from -4095 to -1 is an error.
+    pub fn memlog_syscall(
+        number: libc::c_long,
+        a: usize,
+        b: usize,
+        c: usize,
+        d: usize,
+        e: usize,
+        f: usize,
+    ) -> isize;
+    /// This thread's word. Only once the thread pointer is set up.
+    pub fn memlog_tls_word() -> *mut u64;
+    /// The address of our own dynamic section; 0 in the static shape.
+    pub fn memlog_own_dynamic() -> u64;
+    /// malloc_usable_size in the static shape, if the program has it; else 0.
+    pub fn memlog_static_usable() -> usize;
+    /// The first word of the page that fork wipes.
+    pub static memlog_life: AtomicU32;
+}

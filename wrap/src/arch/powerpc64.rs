@@ -1,0 +1,108 @@
+//! 64-bit PowerPC, both byte orders.
+
+use crate::unwind::full::Bounds;
+use crate::unwind::rule::Kind;
+
+/// What a door hands its handler: what its caller needs to be walked from.
+#[repr(C)]
+pub struct DoorFrame {
+    /// This thread's word, null unless life is On.
+    pub tls: *mut u64,
+    /// The next definition of the door's function, 0 if not known yet.
+    pub real: usize,
+    return_address: u64,
+    stack_pointer: u64,
+}
+
+/// The registers that unwinding follows, by DWARF number.
+pub const REGISTERS: usize = 66;
+/// DWARF number of the stack pointer.
+pub const SP: usize = 1;
+/// DWARF number of the frame pointer.
+pub const FP: usize = 31;
+/// DWARF column of the return address.
+pub const RA: usize = 65;
+/// Whether stacks are walked by the ABI's back chain instead of tables.
+pub const BACK_CHAIN: bool = true;
+/// Bytes of a word.
+pub const WORD: u64 = 8;
+/// The ELF machine number.
+pub const MACHINE: u16 = 21;
+
+impl DoorFrame {
+    /// The return address: the frame that called the door.
+    #[inline]
+    pub fn pc(&self) -> u64 {
+        self.return_address
+    }
+
+    /// The caller's stack pointer.
+    #[inline]
+    pub fn sp(&self) -> u64 {
+        self.stack_pointer
+    }
+
+    /// The caller's frame pointer: the back chain needs none.
+    #[inline]
+    pub fn fp(&self) -> u64 {
+        0
+    }
+
+    /// All the registers a caller can count on, by DWARF number: with a back
+    /// chain nothing asks for more than these two.
+    pub fn registers(&self) -> [u64; REGISTERS] {
+        let mut all = [0; REGISTERS];
+        for (number, value) in [(SP, self.stack_pointer), (RA, self.return_address)] {
+            if let Some(place) = all.get_mut(number) {
+                *place = value;
+            }
+        }
+        all
+    }
+}
+
+/// The pure code address in a return address word.
+#[inline]
+pub const fn strip(address: u64) -> u64 {
+    address
+}
+
+/// Bytes from the canonical frame address down to the return address.
+pub const RA_BELOW_CFA: i64 = -16;
+
+/// What a signal frame is stepped by: the kernel chains it like any other.
+pub const SIGNAL_RULE: Kind = Kind::NoTables;
+
+/// The frame that a signal interrupted.
+pub struct Interrupted {
+    /// The very instruction.
+    pub pc: u64,
+    /// Its stack pointer.
+    pub sp: u64,
+    /// Its frame pointer.
+    pub fp: u64,
+}
+
+/// Not read here: the back chain leads over signal frames.
+pub fn interrupted(_: u64, _: &Bounds) -> Option<Interrupted> {
+    None
+}
+
+/// Not read here.
+pub fn interrupted_registers(_: u64, _: &Bounds) -> Option<[u64; REGISTERS]> {
+    None
+}
+
+/// `li r0, 172; sc`: a return trampoline that no table describes.
+pub const SIGRETURN: [u8; 8] = if BIG_ENDIAN {
+    [0x38, 0, 0, 0xac, 0x44, 0, 0, 0x02]
+} else {
+    [0xac, 0, 0, 0x38, 0x02, 0, 0, 0x44]
+};
+
+/// Bytes of the page that fork wipes: the largest page of the machine.
+pub const LIFE_BYTES: usize = 65536;
+/// Whether the machine is big-endian.
+pub const BIG_ENDIAN: bool = cfg!(target_endian = "big");
+/// The vDSO's clock: its functions have no descriptors, so it is not called.
+pub const VDSO_CLOCK: &[u8] = b"";

@@ -1,0 +1,136 @@
+//! x86_64.
+
+use crate::unwind::full::Bounds;
+use crate::unwind::rule::Kind;
+
+/// What a door hands its handler: the caller's registers as they were.
+#[repr(C)]
+pub struct DoorFrame {
+    /// This thread's word, null unless life is On.
+    pub tls: *mut u64,
+    /// The next definition of the door's function, 0 if not known yet.
+    pub real: usize,
+    rbx: u64,
+    r12: u64,
+    r13: u64,
+    r14: u64,
+    r15: u64,
+    rbp: u64,
+    pad: u64,
+    return_address: u64,
+}
+
+/// The registers that unwinding follows, by DWARF number.
+pub const REGISTERS: usize = 17;
+/// DWARF number of the stack pointer.
+pub const SP: usize = 7;
+/// DWARF number of the frame pointer.
+pub const FP: usize = 6;
+/// DWARF column of the return address.
+pub const RA: usize = 16;
+/// Whether stacks are walked by the ABI's back chain instead of tables.
+pub const BACK_CHAIN: bool = false;
+/// Bytes of a word.
+pub const WORD: u64 = 8;
+/// The ELF machine number.
+pub const MACHINE: u16 = 62;
+
+impl DoorFrame {
+    /// The return address: the frame that called the door.
+    #[inline]
+    pub fn pc(&self) -> u64 {
+        self.return_address
+    }
+
+    /// The caller's stack pointer.
+    #[inline]
+    pub fn sp(&self) -> u64 {
+        self as *const Self as u64 + 80
+    }
+
+    /// The caller's frame pointer.
+    #[inline]
+    pub fn fp(&self) -> u64 {
+        self.rbp
+    }
+
+    /// All the registers a caller can count on, by DWARF number.
+    pub fn registers(&self) -> [u64; REGISTERS] {
+        let mut all = [0; REGISTERS];
+        let known = [
+            (3, self.rbx),
+            (6, self.rbp),
+            (7, self.sp()),
+            (12, self.r12),
+            (13, self.r13),
+            (14, self.r14),
+            (15, self.r15),
+            (16, self.return_address),
+        ];
+        for (number, value) in known {
+            if let Some(place) = all.get_mut(number) {
+                *place = value;
+            }
+        }
+        all
+    }
+}
+
+/// The pure code address in a return address word.
+#[inline]
+pub const fn strip(address: u64) -> u64 {
+    address
+}
+
+/// Bytes from the canonical frame address down to the return address.
+pub const RA_BELOW_CFA: i64 = 8;
+
+/// What a signal frame is stepped by.
+pub const SIGNAL_RULE: Kind = Kind::Signal;
+
+/// The frame that a signal interrupted.
+pub struct Interrupted {
+    /// The very instruction.
+    pub pc: u64,
+    /// Its stack pointer.
+    pub sp: u64,
+    /// Its frame pointer.
+    pub fp: u64,
+}
+
+/// Reads the kernel's ucontext, on which sp stands in the return trampoline:
+/// 40 bytes before the general registers, r8 to r15 first.
+pub fn interrupted(sp: u64, bounds: &Bounds) -> Option<Interrupted> {
+    const GENERAL: u64 = 40;
+    let register = |index: u64| bounds.read(sp.wrapping_add(GENERAL + 8 * index));
+    Some(Interrupted {
+        fp: register(10)?,
+        sp: register(15)?,
+        pc: register(16)?,
+    })
+}
+
+/// All of the interrupted frame's registers, by DWARF number.
+pub fn interrupted_registers(sp: u64, bounds: &Bounds) -> Option<[u64; REGISTERS]> {
+    // DWARF numbers of r8..r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp, rip.
+    const ORDER: [usize; 17] = [8, 9, 10, 11, 12, 13, 14, 15, 5, 4, 6, 3, 1, 0, 2, 7, 16];
+    let mut all = [0; REGISTERS];
+    for (index, number) in ORDER.into_iter().enumerate() {
+        let value = bounds.read(sp.wrapping_add(40 + 8 * index as u64))?;
+        if let Some(place) = all.get_mut(number) {
+            *place = value;
+        }
+    }
+    Some(all)
+}
+
+/// `mov $15, %rax; syscall`: a return trampoline that no table describes.
+pub const SIGRETURN: [u8; 9] = [0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05];
+
+/// Bytes of the page that fork wipes: the largest page of the machine.
+pub const LIFE_BYTES: usize = 4096;
+
+/// Whether the machine is big-endian.
+pub const BIG_ENDIAN: bool = false;
+/// The vDSO's clock.
+pub const VDSO_CLOCK: &[u8] = b"__vdso_clock_gettime";

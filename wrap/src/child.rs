@@ -1,0 +1,159 @@
+//! A forked child: its life word was wiped, so its first call lands here.
+//!
+//! It begins anew: other streams, other tables, another log, which names the
+//! parent's log and where each of the parent's streams stood, so that a reader
+//! knows what was inherited. The log is private memory at first; a child that
+//! only execs leaves nothing behind.
+#![allow(unsafe_code)]
+//! # Safety
+//! The first thread to call is the only one of the process, or the others are
+//! so young that they find life Starting and pass.
+
+use crate::life::Life;
+use crate::lock::Patience;
+use crate::recorder::RECORDER;
+use crate::sink::Mode;
+use crate::start;
+use crate::sys::{Errno, Os, Sys};
+use core::sync::atomic::{AtomicBool, Ordering};
+use memlog_format::counter::Counter;
+use memlog_format::meta::{Cut, Key, Record};
+
+/// Whether the log is still private memory.
+static DEFERRED: AtomicBool = AtomicBool::new(false);
+
+/// Set while a child sets itself up, in memory that a fork keeps.
+#[cold]
+pub fn wake() -> bool {
+    if !RECORDER.life().begin() {
+        return false;
+    }
+    if !become_child() {
+        RECORDER.life().turn(Life::Stopped);
+        return false;
+    }
+    RECORDER.life().turn(Life::On);
+    true
+}
+
+fn become_child() -> bool {
+    // SAFETY: see the head of this file.
+    unsafe { start::SCRATCH.force_open() };
+    let parent = RECORDER.pid.load(Ordering::Relaxed);
+    let parent_was_deferred = DEFERRED.load(Ordering::Relaxed);
+    let mut parent_log = [0u8; 1024];
+    let length = {
+        // SAFETY: as above; the parent's lock may be held by nobody here.
+        unsafe { RECORDER.sink.force_open() };
+        RECORDER.sink.path(&mut parent_log)
+    };
+    let cuts = Cuts::take();
+    // SAFETY: as above.
+    unsafe {
+        RECORDER.reset_in_child();
+        *crate::arch::memlog_tls_word() = 0;
+    }
+    RECORDER.pid.store(Os::pid(), Ordering::Relaxed);
+    crate::clock::start();
+    let max_log = RECORDER
+        .settings
+        .with(Patience::Bounded, |settings| settings.max_log);
+    if !RECORDER.sink.defer(max_log.unwrap_or(u64::MAX)) {
+        return false;
+    }
+    DEFERRED.store(true, Ordering::Relaxed);
+    start::begin_log(true);
+    RECORDER.meta.with(Patience::Bounded, |meta| {
+        meta.append(&Record::Parent { pid: parent });
+        if !parent_was_deferred {
+            let path = parent_log.get(..length).unwrap_or(&[]);
+            meta.append(&Record::Text(Key::ParentLog, path));
+        }
+        cuts.write(|cut| meta.append(&Record::Cut(cut)));
+    });
+    RECORDER.rss.start();
+    RECORDER
+        .code
+        .with(Patience::Bounded, |map| map.begin())
+        .unwrap_or(false)
+}
+
+/// Where the parent's streams stood at the fork. Kept in fresh memory: there
+/// may be thousands, and the stack is the program's.
+struct Cuts {
+    cuts: *mut Cut,
+    count: usize,
+}
+
+impl Cuts {
+    fn take() -> Self {
+        let capacity = RECORDER.streams.count() as usize;
+        let bytes = (capacity * size_of::<Cut>()).next_multiple_of(4096);
+        let cuts = Os::memory(bytes.max(4096)).cast::<Cut>();
+        let mut count = 0;
+        if cuts.is_null() {
+            return Self { cuts, count };
+        }
+        // SAFETY: the only thread of the process.
+        unsafe {
+            RECORDER.streams.each(|door, stream| {
+                let (sequence, committed) = stream.position();
+                if committed > 0 && count < capacity {
+                    cuts.add(count).write(Cut {
+                        stream: door.number,
+                        sequence,
+                        committed,
+                    });
+                    count += 1;
+                }
+            });
+        }
+        Self { cuts, count }
+    }
+
+    fn write(&self, mut see: impl FnMut(Cut)) {
+        for index in 0..self.count {
+            // SAFETY: `take` wrote that many.
+            see(unsafe { self.cuts.add(index).read() });
+        }
+    }
+}
+
+/// Whether a child's log is still to be made.
+#[inline]
+pub fn is_deferred() -> bool {
+    DEFERRED.load(Ordering::Relaxed)
+}
+
+/// Makes the log of a child that turned out to live.
+#[cold]
+pub fn materialize() -> bool {
+    if !DEFERRED.swap(false, Ordering::AcqRel) {
+        return RECORDER.sink.mode() != Mode::Closed;
+    }
+    // Threads that come now are turned away for a moment, and counted.
+    RECORDER.life().turn(Life::Starting);
+    let made = start::with_names(|path, _| RECORDER.sink.materialize(path));
+    match made {
+        Ok(_) => {
+            note_path();
+            RECORDER.life().turn(Life::On);
+            true
+        }
+        Err(Errno(_)) => {
+            RECORDER.counters.add(Counter::Refused, 1);
+            RECORDER.stop();
+            false
+        }
+    }
+}
+
+fn note_path() {
+    start::SCRATCH.with(Patience::Bounded, |scratch| {
+        let length = RECORDER.sink.path(&mut scratch.buffer);
+        let path = scratch.buffer.get(..length).unwrap_or(&[]);
+        RECORDER.meta.with(Patience::Bounded, |meta| {
+            meta.append(&Record::Text(Key::LogPath, path));
+        });
+    });
+}

@@ -1,0 +1,360 @@
+//! What lies at a code address: its rule, its id, its module. The slow path
+//! behind every thread's cache, under one bounded lock.
+#![allow(unsafe_code)]
+//! # Safety
+//! The insides lie in one zeroed mapping made at start, and zeros are a valid
+//! beginning of all of them.
+
+use crate::arch::{self, DoorFrame};
+use crate::lock::Patience;
+use crate::modules::{Found, Modules, region_of};
+use crate::recorder::{CodeMemory, RECORDER};
+use crate::sync::AtomicU64 as Word;
+use crate::sys::{Os, Sys};
+use crate::unwind::cfi::{self, Description, FrameIndex};
+use crate::unwind::full::{self, Bounds, Registers, Step};
+use crate::unwind::jit::Registered;
+use crate::unwind::row::Machine;
+use crate::unwind::rule::{Kind, Rule};
+use crate::unwind::walk::{Known, Pc, Resolver, Shared};
+use memlog_format::counter::Counter;
+use memlog_format::meta::{self, Record};
+use memlog_format::table::{Code, StackId};
+
+/// Pairs of the table all threads share.
+const SHARED_PAIRS: usize = 1 << 17;
+
+/// The map; empty until start gives it memory.
+pub struct CodeMap(*mut Inside);
+
+// SAFETY: the pointer is memory of the process, used under the lock.
+unsafe impl Send for CodeMap {}
+
+/// What is behind the pointer. Zeros are a valid beginning of all of it: no
+/// modules, no tables, empty rows (`Unset` and `Gone` are the first variants).
+struct Inside {
+    modules: Modules,
+    registered: Registered,
+    index: FrameIndex,
+    machine: Machine,
+    shared: *mut Word,
+    shared_generation: u64,
+    /// When the maps were last read for an address that nobody knew.
+    read_at_ns: u64,
+    unknown: Bounds,
+}
+
+impl CodeMap {
+    /// Without memory.
+    pub const fn new() -> Self {
+        Self(core::ptr::null_mut())
+    }
+
+    /// Takes memory and reads the modules; false if there is none.
+    pub fn begin(&mut self) -> bool {
+        if self.0.is_null() {
+            let bytes = size_of::<Inside>().next_multiple_of(4096);
+            let memory = Os::memory(bytes).cast::<Inside>();
+            let shared = Os::memory_wiped_on_fork(SHARED_PAIRS * 16);
+            if memory.is_null() || shared.is_null() {
+                return false;
+            }
+            // SAFETY: fresh zeroed memory of that size.
+            let inside = unsafe { &mut *memory };
+            inside.shared = shared.cast();
+            self.0 = memory;
+            RECORDER.note_own(size_of::<Inside>() as u64 / 4);
+        }
+        match self.inside() {
+            Some(inside) => {
+                inside.modules.tell_again();
+                inside.refresh();
+                true
+            }
+            None => false,
+        }
+    }
+
+    fn inside(&mut self) -> Option<&mut Inside> {
+        // SAFETY: null, or the mapping of `begin`, which stays for ever; the
+        // lock around this map makes the borrow the only one.
+        unsafe { self.0.as_mut() }
+    }
+
+    /// A module's destructors ran: what lies there next is another.
+    pub fn leaving(&mut self, address: u64) {
+        if let Some(inside) = self.inside() {
+            inside.modules.leaving(address);
+        }
+    }
+
+    /// The modules may have changed.
+    pub fn refresh(&mut self) {
+        if let Some(inside) = self.inside() {
+            inside.refresh();
+        }
+    }
+
+    /// The program registers or drops unwind tables of its own.
+    pub fn register(&mut self, table: u64, add: bool) {
+        if let Some(inside) = self.inside() {
+            match add {
+                true => inside.registered.add(table),
+                false => inside.registered.remove(table),
+            }
+        }
+    }
+
+    /// The mapped region around an address.
+    pub fn region(&mut self, address: u64) -> Bounds {
+        self.inside().map_or(Bounds::default(), |inside| {
+            let region = region_of(address, inside.modules.buffer());
+            Bounds {
+                low: region.low,
+                high: region.high,
+            }
+        })
+    }
+}
+
+/// Where a frame's rules are.
+enum Place {
+    Described(u32, Description),
+    SignalReturn(u32),
+    NoTables(u32),
+}
+
+impl Inside {
+    fn refresh(&mut self) {
+        RECORDER.counters.add(Counter::ModuleReads, 1);
+        self.modules.refresh(|found| {
+            RECORDER.meta.with(Patience::Bounded, |meta| match found {
+                Found::Loaded {
+                    module,
+                    path,
+                    build_id,
+                } => meta.append(&Record::Module(meta::Module {
+                    id: module.id,
+                    bias: module.bias,
+                    low: module.low,
+                    high: module.high,
+                    build_id,
+                    path,
+                })),
+                Found::Unloaded { id } => meta.append(&Record::Unload {
+                    id,
+                    tick: crate::clock::tick(),
+                }),
+            });
+        });
+    }
+
+    fn shared(&mut self) -> Shared {
+        // SAFETY: the mapping of `begin`.
+        let words = unsafe { core::slice::from_raw_parts(self.shared, SHARED_PAIRS * 2) };
+        let generation = RECORDER.generation.load(core::sync::atomic::Ordering::Acquire);
+        if self.shared_generation != generation {
+            self.shared_generation = generation;
+            // SAFETY: the whole mapping; it is only used under the lock.
+            unsafe { Os::zero(self.shared.cast(), SHARED_PAIRS * 16) };
+        }
+        Shared::new(words)
+    }
+
+    /// Finds the tables of a frame.
+    fn place(&mut self, pc: Pc) -> Place {
+        let address = pc.lookup();
+        if self.modules.find(address).is_none() && !self.lately_unknown(address) {
+            self.refresh();
+        }
+        if let Some(module) = self.modules.find(address) {
+            let id = module.id;
+            if arch::BACK_CHAIN {
+                return Place::NoTables(id);
+            }
+            if let Some(found) = cfi::describe(module, address, &mut self.index) {
+                return Place::Described(id, found);
+            }
+            // Trampolines without tables are told by their bytes. Those lie
+            // in the module, which is mapped.
+            let code = pc.address as *const [u8; arch::SIGRETURN.len()];
+            let end = pc.address + arch::SIGRETURN.len() as u64;
+            // SAFETY: the whole range lies in a mapped module.
+            if end <= module.high && unsafe { code.read() } == arch::SIGRETURN {
+                return Place::SignalReturn(id);
+            }
+            return Place::NoTables(id);
+        }
+        if !self.registered.is_empty() {
+            let buffer = self.modules.buffer();
+            if let Some(found) = self.registered.describe(address, buffer) {
+                return Place::Described(0, found);
+            }
+        }
+        Place::NoTables(0)
+    }
+
+    /// Whether an address lies where a recent look found no module, so that
+    /// code without a file does not cost a reading of the maps every time.
+    fn lately_unknown(&mut self, address: u64) -> bool {
+        const RECENT_NS: u64 = 100_000_000;
+        let now = Os::ticks_ns();
+        let recent = now.wrapping_sub(self.read_at_ns) < RECENT_NS;
+        if recent && (self.unknown.low..self.unknown.high).contains(&address) {
+            return true;
+        }
+        let region = region_of(address, self.modules.buffer());
+        self.unknown = Bounds {
+            low: region.low,
+            high: region.high,
+        };
+        self.read_at_ns = now;
+        RECORDER.is_quiet()
+    }
+
+    fn code_id(&self, pc: Pc, module: u32) -> u32 {
+        let code = Code {
+            address: pc.address,
+            module,
+            exact: pc.exact,
+        };
+        let key = [code.address, code.to_tail_word()];
+        RECORDER.codes.intern(&key, &CodeMemory(Patience::Bounded))
+    }
+
+    fn resolve(&mut self, pc: Pc) -> Result<Known, StackId> {
+        let shared = self.shared();
+        if let Some(known) = shared.get(pc) {
+            return Ok(known);
+        }
+        let (module, rule) = match self.place(pc) {
+            Place::Described(module, description) => {
+                RECORDER.counters.add(Counter::RulesCompiled, 1);
+                let row = self.machine.run(&description, pc.lookup());
+                let rule = match row {
+                    _ if description.common.is_signal => Rule::plain(arch::SIGNAL_RULE),
+                    Some(row) => row.pack(),
+                    None => Rule::plain(Kind::Complex),
+                };
+                (module, rule)
+            }
+            Place::SignalReturn(module) => (module, Rule::plain(arch::SIGNAL_RULE)),
+            Place::NoTables(module) => (module, Rule::plain(Kind::NoTables)),
+        };
+        let code = self.code_id(pc, module);
+        if code == 0 {
+            return Err(StackId::CUT_FULL);
+        }
+        let known = Known { rule, code };
+        // Code that belongs to nobody may belong to somebody soon.
+        if module != 0 || rule.kind() != Kind::NoTables {
+            shared.put(pc, known);
+        }
+        Ok(known)
+    }
+
+    /// One step with all registers; the code noted, and whether to go on.
+    fn full_step(
+        &mut self,
+        pc: &mut Pc,
+        registers: &mut Registers,
+        bounds: &mut Bounds,
+    ) -> (u32, Option<StackId>) {
+        let place = self.place(*pc);
+        let (Place::Described(module, _) | Place::SignalReturn(module) | Place::NoTables(module)) =
+            place;
+        let code = self.code_id(*pc, module);
+        let sp = full::value_of(registers, arch::SP).unwrap_or(0);
+        let signal = match &place {
+            Place::SignalReturn(_) => true,
+            Place::Described(_, found) => {
+                found.common.is_signal && arch::SIGNAL_RULE == Kind::Signal
+            }
+            Place::NoTables(_) => return (code, Some(StackId::CUT_NO_TABLES)),
+        };
+        if signal {
+            let Some(interrupted) = arch::interrupted_registers(sp, bounds) else {
+                return (code, Some(StackId::CUT_BAD_FRAME));
+            };
+            *registers = interrupted;
+            let sp = full::value_of(registers, arch::SP).unwrap_or(0);
+            if !(bounds.low..bounds.high).contains(&sp) {
+                *bounds = self.bounds_around(sp);
+            }
+        } else if let Place::Described(_, description) = place {
+            match full::step(&mut self.machine, &description, pc.lookup(), registers, bounds) {
+                Step::Caller => {}
+                Step::Outermost => return (code, Some(StackId::COMPLETE)),
+                Step::Failed => return (code, Some(StackId::CUT_UNSUPPORTED)),
+            }
+            if full::value_of(registers, arch::SP).unwrap_or(0) <= sp {
+                return (code, Some(StackId::CUT_BAD_FRAME));
+            }
+        }
+        let address = full::value_of(registers, arch::RA).unwrap_or(0);
+        *pc = Pc {
+            address: arch::strip(address),
+            exact: signal,
+        };
+        (code, (pc.address == 0).then_some(StackId::COMPLETE))
+    }
+
+    fn bounds_around(&mut self, sp: u64) -> Bounds {
+        let region = region_of(sp, self.modules.buffer());
+        Bounds {
+            low: sp,
+            high: region.high,
+        }
+    }
+
+    fn walk_fully(&mut self, frame: &DoorFrame, codes: &mut [u32]) -> (usize, StackId) {
+        RECORDER.counters.add(Counter::FullUnwinds, 1);
+        let mut registers = frame.registers();
+        let mut bounds = self.bounds_around(frame.sp());
+        let mut pc = Pc {
+            address: frame.pc(),
+            exact: false,
+        };
+        for (count, place) in codes.iter_mut().enumerate() {
+            let (code, end) = self.full_step(&mut pc, &mut registers, &mut bounds);
+            *place = code;
+            if let Some(root) = end {
+                return (count + 1, root);
+            }
+        }
+        (codes.len(), StackId::CUT_TOO_DEEP)
+    }
+}
+
+/// Asks the map on behalf of one walk.
+pub struct Asking {
+    /// Whether the asker may wait.
+    pub patience: Patience,
+}
+
+impl Asking {
+    fn ask<T>(&self, question: impl FnOnce(&mut Inside) -> T) -> Option<T> {
+        let answer = RECORDER.code.with(self.patience, |map| map.inside().map(question));
+        answer.flatten()
+    }
+}
+
+impl Resolver for Asking {
+    #[cold]
+    fn resolve(&mut self, pc: Pc) -> Result<Known, StackId> {
+        self.ask(|inside| inside.resolve(pc))
+            .unwrap_or(Err(StackId::CUT_BUSY))
+    }
+
+    #[cold]
+    fn walk_fully(&mut self, frame: &DoorFrame, codes: &mut [u32]) -> (usize, StackId) {
+        self.ask(|inside| inside.walk_fully(frame, codes))
+            .unwrap_or((0, StackId::CUT_BUSY))
+    }
+
+    #[cold]
+    fn bounds_of(&mut self, sp: u64) -> Bounds {
+        self.ask(|inside| inside.bounds_around(sp))
+            .unwrap_or_default()
+    }
+}

@@ -1,0 +1,90 @@
+//! The recorder's counts of itself: private words, mirrored into chunk 0 so
+//! that they are in the log at every moment, a SIGKILL included.
+#![allow(unsafe_code)]
+//! # Safety
+//! The mirror is a pointer to chunk 0, which stays mapped while it is set.
+
+use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+use memlog_format::counter::{AREA_AT, AREA_COUNT, Counter};
+
+/// The counters of the process.
+pub struct Counters {
+    values: [AtomicU64; AREA_COUNT],
+    chunk0: AtomicPtr<u8>,
+}
+
+impl Counters {
+    /// All zero, mirrored nowhere.
+    pub const fn new() -> Self {
+        Self {
+            values: [const { AtomicU64::new(0) }; AREA_COUNT],
+            chunk0: AtomicPtr::new(core::ptr::null_mut()),
+        }
+    }
+
+    /// Adds to a counter.
+    pub fn add(&self, counter: Counter, count: u64) {
+        if let Some(value) = self.values.get(counter as usize) {
+            let sum = value.fetch_add(count, Ordering::Relaxed) + count;
+            self.mirror(counter, sum);
+        }
+    }
+
+    /// Takes from a counter that is a level, not a count.
+    pub fn sub(&self, counter: Counter, count: u64) {
+        if let Some(value) = self.values.get(counter as usize) {
+            let rest = value.fetch_sub(count, Ordering::Relaxed).wrapping_sub(count);
+            self.mirror(counter, rest);
+        }
+    }
+
+    /// Sets a level.
+    pub fn set(&self, counter: Counter, to: u64) {
+        if let Some(value) = self.values.get(counter as usize) {
+            value.store(to, Ordering::Relaxed);
+            self.mirror(counter, to);
+        }
+    }
+
+    /// Reads a counter.
+    pub fn get(&self, counter: Counter) -> u64 {
+        let value = self.values.get(counter as usize);
+        value.map_or(0, |value| value.load(Ordering::Relaxed))
+    }
+
+    fn mirror(&self, counter: Counter, value: u64) {
+        let chunk0 = self.chunk0.load(Ordering::Acquire);
+        if chunk0.is_null() {
+            return;
+        }
+        // SAFETY: chunk 0 is mapped and aligned; the counter's number is below
+        // AREA_COUNT, so the word lies in the area that only counters use.
+        let word = unsafe { &*chunk0.add(AREA_AT + 8 * counter as usize).cast::<AtomicU64>() };
+        word.store(value.to_le(), Ordering::Relaxed);
+    }
+
+    /// From now on the counters are mirrored into this chunk.
+    ///
+    /// # Safety
+    /// `chunk0` is null or a whole chunk that stays mapped until replaced.
+    pub unsafe fn mirror_into(&self, chunk0: *mut u8) {
+        self.chunk0.store(chunk0, Ordering::Release);
+        for &(counter, _) in memlog_format::counter::ALL {
+            self.mirror(counter, self.get(counter));
+        }
+    }
+
+    /// A forked child counts from zero.
+    pub fn reset(&self) {
+        self.chunk0.store(core::ptr::null_mut(), Ordering::Release);
+        for value in &self.values {
+            value.store(0, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Default for Counters {
+    fn default() -> Self {
+        Self::new()
+    }
+}

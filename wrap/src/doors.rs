@@ -1,0 +1,86 @@
+//! The doors by number: the order of `doors.h`, in which the assembly finds
+//! the real functions.
+
+/// A hooked function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)] // each is the function of that name
+#[repr(usize)]
+pub enum Door {
+    Malloc,
+    Free,
+    Calloc,
+    Realloc,
+    Memalign,
+    Reallocarray,
+    Cfree,
+    PosixMemalign,
+    AlignedAlloc,
+    Valloc,
+    Pvalloc,
+    FreeSized,
+    FreeAlignedSized,
+    MallocUsableSize,
+    Mmap,
+    Mmap64,
+    Munmap,
+    Mremap,
+    Brk,
+    Sbrk,
+    Fork,
+    ImmediateExit,
+    Dlclose,
+    CxaFinalize,
+    RegisterFrame,
+    DeregisterFrame,
+    Prctl,
+}
+
+/// The names, by number.
+pub static NAMES: [&[u8]; 27] = [
+    b"malloc",
+    b"free",
+    b"calloc",
+    b"realloc",
+    b"memalign",
+    b"reallocarray",
+    b"cfree",
+    b"posix_memalign",
+    b"aligned_alloc",
+    b"valloc",
+    b"pvalloc",
+    b"free_sized",
+    b"free_aligned_sized",
+    b"malloc_usable_size",
+    b"mmap",
+    b"mmap64",
+    b"munmap",
+    b"mremap",
+    b"brk",
+    b"sbrk",
+    b"fork",
+    b"_exit",
+    b"dlclose",
+    b"__cxa_finalize",
+    b"__register_frame",
+    b"__deregister_frame",
+    b"prctl",
+];
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::NAMES;
+
+    #[test]
+    fn the_table_is_that_of_the_assembly() {
+        let listed: Vec<&str> = include_str!("doors.h")
+            .lines()
+            .filter_map(|line| line.strip_prefix("CORE(").or(line.strip_prefix("DOOR(")))
+            .filter_map(|line| line.split(',').next())
+            .collect();
+        let named: Vec<&str> = NAMES
+            .iter()
+            .map(|name| std::str::from_utf8(name).unwrap())
+            .collect();
+        assert_eq!(listed, named);
+    }
+}

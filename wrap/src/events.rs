@@ -1,0 +1,224 @@
+//! Recording one event: number, stack, bytes. The hot path of the project.
+//!
+//! Nothing here locks, allocates, or calls the kernel, libc or ld.so in steady
+//! state; what does is behind `#[cold]`: a new chunk, an unknown address, a
+//! reading of resident memory.
+
+use crate::arch::DoorFrame;
+use crate::child;
+use crate::clock;
+use crate::codemap::Asking;
+use crate::lock::Patience;
+use crate::real;
+use crate::recorder::{NodeMemory, RECORDER};
+use crate::rss;
+use crate::session::Session;
+use crate::stream::Stream;
+use crate::unwind::walk::{self, Resolver};
+use core::sync::atomic::Ordering;
+use memlog_format::api::Api;
+use memlog_format::event::{Alloc, Release};
+use memlog_format::ext::{Ext, Ledger, Mapping};
+use memlog_format::table::{Node, CodeId, StackId};
+
+/// The clock is read once in this many events.
+const CLOCK_EVERY: u32 = 16;
+/// A block this large is worth a look at the clock, and a thread that moved
+/// this much takes a stamp.
+const LARGE: u64 = 64 * 1024;
+
+/// A forked child that records this much, or lives this long, gets its log.
+const CHILD_BYTES: u32 = 4096;
+/// See `CHILD_BYTES`.
+const CHILD_TICKS: u64 = 5;
+
+/// What was asked for.
+#[derive(Clone, Copy)]
+pub struct Request {
+    /// The function called.
+    pub api: Api,
+    /// Bytes.
+    pub size: usize,
+    /// Logarithm of the alignment, 0 where none was asked for.
+    pub alignment_log2: u8,
+}
+
+/// Records a block that the allocator gave.
+#[inline]
+pub fn allocated(session: &Session, frame: &DoorFrame, block: *mut u8, request: Request) {
+    let stream = session.stream();
+    let address = block as u64;
+    let order = RECORDER.cells().number(address, stream.number);
+    let size = request.size as u64;
+    let usable = real::usable(block).unwrap_or(size);
+    keep_time(stream, size);
+    let stack = capture(stream, frame, session.patience());
+    let event = Alloc {
+        api: request.api,
+        address,
+        size,
+        usable,
+        alignment_log2: request.alignment_log2,
+        stack,
+        order,
+    };
+    stream.write(|deltas, out| deltas.put_alloc(out, &event));
+    stream.announced = false;
+    moved(stream, usable as i64);
+    stream.grown = stream.grown.wrapping_add(usable);
+    if stream.grown >= RECORDER.rss.step() {
+        rss::poll(stream);
+    }
+}
+
+/// Records that a block is about to go. `announced`: it may stay after all.
+#[inline]
+pub fn releasing(session: &Session, frame: &DoorFrame, block: *mut u8, api: Api, announced: bool) {
+    let stream = session.stream();
+    let usable = real::usable(block).unwrap_or(0);
+    stream.shrunk = stream.shrunk.wrapping_add(usable);
+    // Before the memory goes, or a peak that ends here is never seen.
+    if stream.shrunk >= RECORDER.rss.step() {
+        rss::poll(stream);
+    }
+    keep_time(stream, usable);
+    let stack = match RECORDER.free_stacks.load(Ordering::Relaxed) {
+        true => Some(capture(stream, frame, session.patience())),
+        false => None,
+    };
+    let event = Release {
+        api,
+        address: block as u64,
+        announced,
+        stack,
+        // Last: between number and event as little as can be.
+        order: RECORDER.cells().number(block as u64, stream.number),
+    };
+    stream.write(|deltas, out| deltas.put_release(out, &event));
+    stream.announced = announced;
+    moved(stream, -(usable as i64));
+}
+
+/// Records that an announced release did not happen.
+pub fn revoked(session: &Session, block: *mut u8) {
+    let stream = session.stream();
+    stream.write(|deltas, out| deltas.put_revoke(out));
+    stream.announced = false;
+    moved(stream, real::usable(block).unwrap_or(0) as i64);
+}
+
+/// Records a change of the address space.
+#[cold]
+pub fn mapped(
+    session: &Session,
+    frame: &DoorFrame,
+    mapping: Mapping,
+    backing: bool,
+    order: u64,
+) {
+    let stream = session.stream();
+    keep_time(stream, LARGE);
+    let stack = capture(stream, frame, session.patience());
+    stream.write_ext(&Ext::Ledger(Ledger {
+        mapping,
+        backing,
+        order,
+        stack,
+    }));
+}
+
+/// Moves the stream's time now and then, and always for large blocks.
+#[inline]
+fn keep_time(stream: &mut Stream, bytes: u64) {
+    let left = stream.until_clock;
+    if left == 0 || bytes >= LARGE {
+        look_at_clock(stream);
+    } else {
+        stream.until_clock = left - 1;
+    }
+}
+
+#[inline(never)]
+fn look_at_clock(stream: &mut Stream) {
+    stream.until_clock = CLOCK_EVERY;
+    let tick = clock::tick();
+    if child::is_deferred() && (tick >= CHILD_TICKS || stream.committed() >= CHILD_BYTES) {
+        child::materialize();
+    }
+    if tick != stream.tick() {
+        stream.set_tick(tick);
+        if RECORDER.rss.is_due(tick) {
+            rss::poll(stream);
+            stream.look_at_name();
+        }
+    }
+}
+
+/// Notes bytes that came or went; enough of them and the stream takes a place
+/// in the order of all threads, so that the heap's peak has an error bound.
+#[inline]
+fn moved(stream: &mut Stream, bytes: i64) {
+    stream.unstamped = stream.unstamped.wrapping_add(bytes);
+    if stream.unstamped.unsigned_abs() >= LARGE {
+        take_stamp(stream);
+    }
+}
+
+#[cold]
+fn take_stamp(stream: &mut Stream) {
+    stream.unstamped = 0;
+    if RECORDER.streams.count() > 1 {
+        let stamp = RECORDER.stamp();
+        stream.write(|deltas, out| deltas.put_stamp(out, stamp));
+    }
+}
+
+/// The id of the caller's stack.
+#[inline]
+pub fn capture(stream: &mut Stream, frame: &DoorFrame, patience: Patience) -> StackId {
+    let generation = RECORDER.generation.load(Ordering::Acquire);
+    if stream.generation != generation {
+        stream.clear_cache(generation);
+    }
+    let mut asking = Asking { patience };
+    let sp = frame.sp();
+    let mut bounds = stream.stack;
+    if !(bounds.low..bounds.high).contains(&sp) {
+        bounds = elsewhere(stream, sp, &mut asking);
+    }
+    bounds.low = sp;
+    let mut space = stream.workspace();
+    let (count, root) = walk::walk(frame, bounds, &mut space, &mut asking);
+    descend(space.codes.get(..count).unwrap_or(&[]), root, patience)
+}
+
+/// The bounds of a stack that is not the thread's own.
+#[cold]
+fn elsewhere(
+    stream: &mut Stream,
+    sp: u64,
+    asking: &mut Asking,
+) -> crate::unwind::full::Bounds {
+    if !(stream.other_stack.low..stream.other_stack.high).contains(&sp) {
+        stream.other_stack = asking.bounds_of(sp);
+    }
+    stream.other_stack
+}
+
+/// From the root through the trie, outermost frame first.
+#[inline]
+fn descend(codes: &[u32], root: StackId, patience: Patience) -> StackId {
+    let memory = NodeMemory(patience);
+    let mut id = root;
+    for &code in codes.iter().rev() {
+        let node = Node {
+            parent: id,
+            code: CodeId(code),
+        };
+        match RECORDER.nodes.intern(&[node.to_word()], &memory) {
+            0 => return StackId::CUT_FULL,
+            next => id = StackId(next),
+        }
+    }
+    id
+}

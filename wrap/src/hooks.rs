@@ -1,0 +1,348 @@
+//! What the doors do. One generic body for blocks that come, one for blocks
+//! that go; the rest only says what the program's arguments mean.
+//!
+//! Allocation: real call, then record. Release: record, then real call.
+//! realloc: the release is announced before the real call and completed or
+//! revoked after it. So the log never shows an address live twice.
+#![allow(unsafe_code)]
+//! # Safety
+//! The handlers are called by the doors alone, with the program's arguments
+//! and a frame on the stack; what the program may not pass to malloc and
+//! friends it may not pass here. Real functions have the hooked signature.
+
+use crate::arch::DoorFrame;
+use crate::doors::Door;
+use crate::early;
+use crate::events::{self, Request};
+use crate::real;
+use crate::session::{Admission, Session, admit};
+use core::mem::transmute_copy;
+use core::ptr::null_mut;
+use memlog_format::api::Api;
+
+type Block = *mut u8;
+
+/// The real function of a door, if there is one by now.
+#[inline]
+pub(crate) fn next<F: Copy>(frame: &DoorFrame, door: Door) -> Option<F> {
+    const { assert!(size_of::<F>() == size_of::<usize>()) };
+    let mut address = frame.real;
+    if address == 0 {
+        crate::start::find_reals();
+        address = real::real(door as usize);
+    }
+    // SAFETY: the address is that of the function of this door's name, and
+    // the caller names its type.
+    (address != 0).then(|| unsafe { transmute_copy::<usize, F>(&address) })
+}
+
+/// A block comes: the real call, then the record.
+#[inline(always)]
+fn allocate(frame: &DoorFrame, request: Request, call: impl FnOnce() -> Block) -> Block {
+    match admit(frame) {
+        Admission::Record(session) => {
+            session.in_real(frame.sp());
+            let block = call();
+            finish_allocation(session, frame, block, request);
+            block
+        }
+        Admission::Pass | Admission::Backing => call(),
+    }
+}
+
+#[inline(always)]
+fn finish_allocation(session: Session, frame: &DoorFrame, block: Block, request: Request) {
+    session.in_recorder(frame.sp());
+    if !block.is_null() {
+        events::allocated(&session, frame, block, request);
+    }
+    session.end();
+}
+
+/// A block goes: the record, then the real call.
+#[inline(always)]
+fn release(frame: &DoorFrame, block: Block, api: Api, call: impl FnOnce()) {
+    if block.is_null() {
+        return call();
+    }
+    if early::owns(block) {
+        return;
+    }
+    match admit(frame) {
+        Admission::Record(session) => {
+            session.in_recorder(frame.sp());
+            events::releasing(&session, frame, block, api, false);
+            session.in_real(frame.sp());
+            call();
+            session.end();
+        }
+        Admission::Pass | Admission::Backing => call(),
+    }
+}
+
+/// A block moves or changes its size.
+#[inline(always)]
+fn reallocate(
+    frame: &DoorFrame,
+    block: Block,
+    size: Option<usize>,
+    api: Api,
+    call: impl FnOnce() -> Block,
+) -> Block {
+    let request = Request {
+        api,
+        size: size.unwrap_or(0),
+        alignment_log2: 0,
+    };
+    if block.is_null() {
+        return allocate(frame, request, call);
+    }
+    let session = match admit(frame) {
+        Admission::Record(session) => session,
+        Admission::Pass | Admission::Backing => return call(),
+    };
+    session.in_recorder(frame.sp());
+    // A size of 0 frees, whatever comes back; everything else may fail.
+    let announced = size != Some(0);
+    events::releasing(&session, frame, block, api, announced);
+    session.in_real(frame.sp());
+    let moved = call();
+    session.in_recorder(frame.sp());
+    if !moved.is_null() {
+        events::allocated(&session, frame, moved, request);
+    } else if announced {
+        events::revoked(&session, block);
+    }
+    session.end();
+    moved
+}
+
+/// Logarithm of an alignment, rounded up as memalign does.
+fn log2_of(alignment: usize) -> u8 {
+    alignment.checked_next_power_of_two().map_or(63, |power| power.trailing_zeros() as u8)
+}
+
+const fn plain(api: Api, size: usize) -> Request {
+    Request {
+        api,
+        size,
+        alignment_log2: 0,
+    }
+}
+
+macro_rules! handler {
+    ($(#[$doc:meta])* fn $name:ident($($argument:ident: $kind:ty),* $(,)?) -> $result:ty
+     = |$frame:ident| $body:expr) => {
+        $(#[$doc])*
+        ///
+        /// # Safety
+        /// Called by the door of that name alone.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name($($argument: $kind,)* $frame: *const DoorFrame) -> $result {
+            // SAFETY: the door's frame is on the stack until it returns.
+            let $frame = unsafe { &*$frame };
+            $body
+        }
+    };
+}
+pub(crate) use handler;
+
+handler! {
+    /// malloc
+    fn memlog_on_malloc(size: usize) -> Block = |frame| {
+        match next::<extern "C" fn(usize) -> Block>(frame, Door::Malloc) {
+            Some(real) => allocate(frame, plain(Api::Malloc, size), || real(size)),
+            None => early::allocate(size, 16),
+        }
+    }
+}
+
+handler! {
+    /// free
+    fn memlog_on_free(block: Block) -> () = |frame| {
+        if let Some(real) = next::<extern "C" fn(Block)>(frame, Door::Free) {
+            release(frame, block, Api::Free, || real(block));
+        }
+    }
+}
+
+handler! {
+    /// calloc
+    fn memlog_on_calloc(count: usize, each: usize) -> Block = |frame| {
+        let size = count.saturating_mul(each);
+        match next::<extern "C" fn(usize, usize) -> Block>(frame, Door::Calloc) {
+            Some(real) => allocate(frame, plain(Api::Calloc, size), || real(count, each)),
+            None => early::allocate(size, 16),
+        }
+    }
+}
+
+handler! {
+    /// realloc
+    fn memlog_on_realloc(block: Block, size: usize) -> Block = |frame| {
+        let Some(real) = next::<extern "C" fn(Block, usize) -> Block>(frame, Door::Realloc) else {
+            return move_early(block, size, early::allocate(size, 16));
+        };
+        if early::owns(block) {
+            let fresh = allocate(frame, plain(Api::Realloc, size), || real(null_mut(), size));
+            return move_early(block, size, fresh);
+        }
+        reallocate(frame, block, Some(size), Api::Realloc, || real(block, size))
+    }
+}
+
+handler! {
+    /// reallocarray
+    fn memlog_on_reallocarray(block: Block, count: usize, each: usize) -> Block = |frame| {
+        let Some(real) =
+            next::<extern "C" fn(Block, usize, usize) -> Block>(frame, Door::Reallocarray)
+        else {
+            return null_mut();
+        };
+        let size = count.checked_mul(each);
+        if early::owns(block) {
+            let asked = plain(Api::Reallocarray, size.unwrap_or(usize::MAX));
+            let fresh = allocate(frame, asked, || real(null_mut(), count, each));
+            return move_early(block, asked.size, fresh);
+        }
+        reallocate(frame, block, size, Api::Reallocarray, || real(block, count, each))
+    }
+}
+
+/// Copies a block of the start-up arena to its new home.
+fn move_early(block: Block, size: usize, fresh: Block) -> Block {
+    if !fresh.is_null() && early::owns(block) {
+        // SAFETY: the new block has `size` bytes.
+        unsafe { early::copy_out(block, fresh, size) };
+    }
+    fresh
+}
+
+/// The three that take an alignment and give a block.
+#[inline(always)]
+fn aligned(frame: &DoorFrame, door: Door, api: Api, alignment: usize, size: usize) -> Block {
+    match next::<extern "C" fn(usize, usize) -> Block>(frame, door) {
+        Some(real) => {
+            let request = Request {
+                api,
+                size,
+                alignment_log2: log2_of(alignment),
+            };
+            allocate(frame, request, || real(alignment, size))
+        }
+        None => early::allocate(size, alignment),
+    }
+}
+
+handler! {
+    /// memalign
+    fn memlog_on_memalign(alignment: usize, size: usize) -> Block = |frame| {
+        aligned(frame, Door::Memalign, Api::Memalign, alignment, size)
+    }
+}
+
+handler! {
+    /// aligned_alloc
+    fn memlog_on_aligned_alloc(alignment: usize, size: usize) -> Block = |frame| {
+        aligned(frame, Door::AlignedAlloc, Api::AlignedAlloc, alignment, size)
+    }
+}
+
+handler! {
+    /// posix_memalign
+    fn memlog_on_posix_memalign(out: *mut Block, alignment: usize, size: usize) -> i32 = |frame| {
+        type Real = extern "C" fn(*mut Block, usize, usize) -> i32;
+        let Some(real) = next::<Real>(frame, Door::PosixMemalign) else {
+            return libc::ENOMEM;
+        };
+        let request = Request {
+            api: Api::PosixMemalign,
+            size,
+            alignment_log2: log2_of(alignment),
+        };
+        let mut result = 0;
+        allocate(frame, request, || {
+            result = real(out, alignment, size);
+            // SAFETY: on success the function has written its result there.
+            if result == 0 { unsafe { *out } } else { null_mut() }
+        });
+        result
+    }
+}
+
+handler! {
+    /// valloc
+    fn memlog_on_valloc(size: usize) -> Block = |frame| {
+        match next::<extern "C" fn(usize) -> Block>(frame, Door::Valloc) {
+            Some(real) => allocate(frame, plain(Api::Valloc, size), || real(size)),
+            None => early::allocate(size, 4096),
+        }
+    }
+}
+
+handler! {
+    /// pvalloc
+    fn memlog_on_pvalloc(size: usize) -> Block = |frame| {
+        match next::<extern "C" fn(usize) -> Block>(frame, Door::Pvalloc) {
+            Some(real) => allocate(frame, plain(Api::Pvalloc, size), || real(size)),
+            None => early::allocate(size.next_multiple_of(4096), 4096),
+        }
+    }
+}
+
+/// `free` under another name; where the next library has it not, its free.
+#[inline(always)]
+fn freed_as(frame: &DoorFrame, door: Door, api: Api, block: Block) {
+    let real = next::<extern "C" fn(Block)>(frame, door);
+    let real = real.or_else(|| {
+        let free = real::real(Door::Free as usize);
+        // SAFETY: free's own type.
+        (free != 0).then(|| unsafe { transmute_copy::<usize, extern "C" fn(Block)>(&free) })
+    });
+    if let Some(real) = real {
+        release(frame, block, api, || real(block));
+    }
+}
+
+handler! {
+    /// cfree
+    fn memlog_on_cfree(block: Block) -> () = |frame| {
+        freed_as(frame, Door::Cfree, Api::Cfree, block)
+    }
+}
+
+handler! {
+    /// free_sized
+    fn memlog_on_free_sized(block: Block, size: usize) -> () = |frame| {
+        match next::<extern "C" fn(Block, usize)>(frame, Door::FreeSized) {
+            Some(real) => release(frame, block, Api::FreeSized, || real(block, size)),
+            None => freed_as(frame, Door::Free, Api::FreeSized, block),
+        }
+    }
+}
+
+handler! {
+    /// free_aligned_sized
+    fn memlog_on_free_aligned_sized(block: Block, alignment: usize, size: usize) -> () = |frame| {
+        type Real = extern "C" fn(Block, usize, usize);
+        match next::<Real>(frame, Door::FreeAlignedSized) {
+            Some(real) => release(frame, block, Api::FreeAlignedSized, || {
+                real(block, alignment, size);
+            }),
+            None => freed_as(frame, Door::Free, Api::FreeAlignedSized, block),
+        }
+    }
+}
+
+handler! {
+    /// malloc_usable_size: no event, only known for the start-up arena
+    fn memlog_on_malloc_usable_size(block: Block) -> usize = |frame| {
+        if early::owns(block) {
+            return early::size_of(block);
+        }
+        match next::<extern "C" fn(Block) -> usize>(frame, Door::MallocUsableSize) {
+            Some(real) => real(block),
+            None => 0,
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! What the recorder is doing, as one word that a fork wipes.
+//!
+//! ```text
+//! Off ──> Starting ──> On <──> (Draining: On, and every event goes through)
+//!              │        └────> Stopped
+//!              └─────────────> Stopped
+//! a forked child reads 0; that this image was ever started tells it from Off
+//! ```
+
+use crate::sync::{AtomicU32, Ordering};
+
+/// A state. `On` is 2 for the doors' sake.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Life {
+    /// Nothing was done yet, or a fork has just made this process.
+    Off = 0,
+    /// One thread is setting up.
+    Starting = 1,
+    /// Events are recorded.
+    On = 2,
+    /// For good; the program goes on alone.
+    Stopped = 3,
+}
+
+impl Life {
+    const fn from_word(word: u32) -> Self {
+        match word {
+            0 => Life::Off,
+            1 => Life::Starting,
+            2 => Life::On,
+            _ => Life::Stopped,
+        }
+    }
+}
+
+/// The word, wherever it lies.
+pub struct LifeWord<'a>(pub &'a AtomicU32);
+
+impl LifeWord<'_> {
+    /// The state now. Acquire: who sees `On` sees all that `turn` published.
+    #[inline]
+    pub fn get(&self) -> Life {
+        Life::from_word(self.0.load(Ordering::Acquire))
+    }
+
+    /// Takes the right to set up; exactly one thread gets it.
+    pub fn begin(&self) -> bool {
+        let (from, to) = (Life::Off as u32, Life::Starting as u32);
+        let order = (Ordering::AcqRel, Ordering::Acquire);
+        self.0.compare_exchange(from, to, order.0, order.1).is_ok()
+    }
+
+    /// Moves to a state. Release: pairs with `get`.
+    pub fn turn(&self, to: Life) {
+        self.0.store(to as u32, Ordering::Release);
+    }
+}

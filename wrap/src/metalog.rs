@@ -1,0 +1,119 @@
+//! The meta chunks: header, texts, modules, the fork's cut, the end.
+#![allow(unsafe_code)]
+//! # Safety
+//! The meta chunk is held by this log, behind its lock.
+
+use crate::lock::Patience;
+use crate::recorder::RECORDER;
+use crate::sink::{self, Chunk};
+use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE, Header, Kind};
+use memlog_format::counter::AREA_END;
+use memlog_format::meta::Record;
+
+/// Table chunks that a written sink writes at the end, at most.
+const MAX_TABLE_CHUNKS: usize = 1024;
+
+/// The writer of the meta chunks.
+pub struct MetaLog {
+    chunk: Option<Chunk>,
+    committed: u32,
+    sequence: u32,
+    tables: [Option<Chunk>; MAX_TABLE_CHUNKS],
+    table_count: usize,
+}
+
+// SAFETY: the chunk pointers are memory of the process, used under the lock.
+unsafe impl Send for MetaLog {}
+
+impl MetaLog {
+    /// No chunk yet.
+    pub const fn new() -> Self {
+        Self {
+            chunk: None,
+            committed: 0,
+            sequence: 0,
+            tables: [None; MAX_TABLE_CHUNKS],
+            table_count: 0,
+        }
+    }
+
+    /// Takes chunk 0 of a fresh log; false if there is none.
+    pub fn begin(&mut self, patience: Patience) -> bool {
+        self.chunk = None;
+        (self.sequence, self.table_count) = (0, 0);
+        if !self.next_chunk(patience) {
+            return false;
+        }
+        if let Some(chunk) = self.chunk {
+            self.committed = AREA_END as u32;
+            // SAFETY: chunk 0 is held here and stays mapped for ever.
+            unsafe {
+                sink::commit(chunk.at, self.committed);
+                RECORDER.counters.mirror_into(chunk.at);
+            }
+        }
+        true
+    }
+
+    fn next_chunk(&mut self, patience: Patience) -> bool {
+        let Some(chunk) = RECORDER.sink.carve(patience) else {
+            return false;
+        };
+        self.flush();
+        let header = Header::new(Kind::Meta, 0, self.sequence);
+        // SAFETY: carved for this log just now.
+        unsafe { sink::begin(chunk, &header) };
+        RECORDER.note_chunk(CHUNK_SIZE as i64);
+        self.chunk = Some(chunk);
+        self.committed = HEADER_SIZE as u32;
+        self.sequence += 1;
+        true
+    }
+
+    /// Appends a record; what cannot be written is left out.
+    pub fn append(&mut self, record: &Record) {
+        if !self.try_append(record) && self.next_chunk(Patience::Bounded) {
+            self.try_append(record);
+        }
+    }
+
+    fn try_append(&mut self, record: &Record) -> bool {
+        let Some(chunk) = self.chunk else {
+            return false;
+        };
+        let room = CHUNK_SIZE.wrapping_sub(self.committed as usize);
+        // SAFETY: the chunk is held here and `committed` is inside.
+        let out = unsafe {
+            core::slice::from_raw_parts_mut(chunk.at.add(self.committed as usize), room)
+        };
+        let Some(count) = record.encode(out) else {
+            return false;
+        };
+        self.committed += count as u32;
+        // SAFETY: the chunk is held here.
+        unsafe { sink::commit(chunk.at, self.committed) };
+        true
+    }
+
+    /// Remembers a table's chunk for sinks that write at the end.
+    pub fn note_table_chunk(&mut self, chunk: Chunk) {
+        if let Some(place) = self.tables.get_mut(self.table_count) {
+            *place = Some(chunk);
+            self.table_count += 1;
+        }
+    }
+
+    /// Writes out what a written sink does not have yet.
+    pub fn flush(&self) {
+        let chunks = self.tables.iter().take(self.table_count).chain([&self.chunk]);
+        for chunk in chunks.flatten() {
+            RECORDER.sink.write(*chunk);
+        }
+    }
+}
+
+impl Default for MetaLog {
+    fn default() -> Self {
+        Self::new()
+    }
+}

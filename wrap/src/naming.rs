@@ -1,0 +1,113 @@
+//! The log's name: `[JOBID.]HOST.PID.memlog`, or what `MEMLOG_OUTPUT` makes of
+//! %h host, %p process, %e program, %t start in seconds, %n attempt, %r rank,
+//! %j job. It is absolute, so that chdir does not lead it elsewhere.
+
+use crate::settings::{Settings, Text};
+use crate::sink::MAX_PATH;
+use crate::sys::{Os, Sys};
+
+/// Attempts before no name is free.
+pub const MAX_ATTEMPTS: u32 = 10_000;
+const SUFFIX: &[u8] = b".memlog";
+
+/// A path under construction.
+pub type Path = Text<MAX_PATH>;
+
+/// What a name can hold that settings do not know.
+pub struct Facts<'a> {
+    /// The host.
+    pub host: &'a [u8],
+    /// The process.
+    pub pid: u32,
+    /// Wall clock at start, seconds.
+    pub seconds: u64,
+}
+
+/// Makes the path of an attempt, a C string. The first is the plain name, the
+/// next is `NAME.2.memlog`.
+pub fn make(
+    path: &mut Path,
+    settings: &Settings,
+    facts: &Facts,
+    attempt: u32,
+    buffer: &mut [u8],
+) {
+    path.clear();
+    expand_folder(path, settings, buffer);
+    let counted = if settings.output.is_empty() {
+        if !settings.job.is_empty() {
+            path.push(settings.job.get());
+            path.push(b".");
+        }
+        path.push(facts.host);
+        path.push(b".");
+        path.push_number(u64::from(facts.pid));
+        path.push(SUFFIX);
+        false
+    } else {
+        expand(path, settings, facts, attempt)
+    };
+    if !counted && attempt > 1 {
+        add_attempt(path, attempt);
+    }
+    path.push(&[0]);
+}
+
+/// The folder that a relative name is in.
+fn expand_folder(path: &mut Path, settings: &Settings, buffer: &mut [u8]) {
+    let absolute = |text: &[u8]| text.first() == Some(&b'/');
+    if absolute(settings.output.get()) {
+        return;
+    }
+    let folder = settings.folder.get();
+    if !absolute(folder) {
+        let length = Os::working_directory(buffer);
+        path.push(buffer.get(..length).unwrap_or(&[]));
+        path.push(b"/");
+    }
+    if !folder.is_empty() {
+        path.push(folder);
+        path.push(b"/");
+    }
+}
+
+/// Expands the pattern; whether it holds the attempt.
+fn expand(path: &mut Path, settings: &Settings, facts: &Facts, attempt: u32) -> bool {
+    let mut counted = false;
+    let mut letters = settings.output.get().iter();
+    while let Some(&letter) = letters.next() {
+        if letter != b'%' {
+            path.push(&[letter]);
+            continue;
+        }
+        match letters.next() {
+            Some(b'h') => path.push(facts.host),
+            Some(b'p') => path.push_number(u64::from(facts.pid)),
+            Some(b'e') => path.push(settings.program.get()),
+            Some(b't') => path.push_number(facts.seconds),
+            Some(b'r') => path.push(settings.rank.get()),
+            Some(b'j') => path.push(settings.job.get()),
+            Some(b'n') => {
+                path.push_number(u64::from(attempt));
+                counted = true;
+            }
+            Some(b'%') => path.push(b"%"),
+            Some(&other) => path.push(&[b'%', other]),
+            None => path.push(b"%"),
+        }
+    }
+    counted
+}
+
+/// Puts the attempt before the suffix, or at the end where there is none.
+fn add_attempt(path: &mut Path, attempt: u32) {
+    let has_suffix = path.get().ends_with(SUFFIX);
+    if has_suffix {
+        path.shorten(SUFFIX.len());
+    }
+    path.push(b".");
+    path.push_number(u64::from(attempt));
+    if has_suffix {
+        path.push(SUFFIX);
+    }
+}

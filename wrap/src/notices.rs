@@ -1,0 +1,181 @@
+//! Doors that only listen: what the program does that the recorder must know.
+#![allow(unsafe_code)]
+//! # Safety
+//! As in `hooks`.
+
+use crate::arch::DoorFrame;
+use crate::child;
+use crate::clock;
+use crate::doors::Door;
+use crate::hooks::{handler, next};
+use crate::lock::Patience;
+use crate::recorder::RECORDER;
+use crate::rss;
+use crate::session::{self, Admission, admit};
+use crate::sink::Mode;
+use crate::start;
+use crate::sys::{Os, Sys};
+use core::ffi::c_void;
+use core::sync::atomic::Ordering;
+use memlog_format::ext::Ext;
+use memlog_format::meta::{End, Record};
+
+handler! {
+    /// fork: the token is not held across it, for its handlers may allocate
+    fn memlog_on_fork() -> i32 = |frame| {
+        let Some(real) = next::<extern "C" fn() -> i32>(frame, Door::Fork) else {
+            return -1;
+        };
+        let child = real();
+        if child > 0 && session::is_on() {
+            if let Admission::Record(session) = admit(frame) {
+                session.in_recorder(frame.sp());
+                session.stream().write_ext(&Ext::Fork { child: child as u32 });
+                session.end();
+            }
+        }
+        child
+    }
+}
+
+handler! {
+    /// _exit: no handler of ours will run
+    fn memlog_on__exit(status: i32) -> () = |frame| {
+        finish(2);
+        if let Some(real) = next::<extern "C" fn(i32)>(frame, Door::ImmediateExit) {
+            real(status);
+        }
+    }
+}
+
+handler! {
+    /// dlclose
+    fn memlog_on_dlclose(handle: *mut c_void) -> i32 = |frame| {
+        let Some(real) = next::<extern "C" fn(*mut c_void) -> i32>(frame, Door::Dlclose) else {
+            return -1;
+        };
+        let result = real(handle);
+        if session::is_on() && !RECORDER.is_quiet() {
+            RECORDER.code.with(Patience::Bounded, |map| map.refresh());
+            RECORDER.next_generation();
+        }
+        result
+    }
+}
+
+handler! {
+    /// __cxa_finalize: a module's destructors run, and then it may go
+    fn memlog_on___cxa_finalize(handle: *mut c_void) -> () = |frame| {
+        if let Some(real) = next::<extern "C" fn(*mut c_void)>(frame, Door::CxaFinalize) {
+            real(handle);
+        }
+        if !handle.is_null() && session::is_on() {
+            RECORDER.code.with(Patience::Bounded, |map| map.leaving(handle as u64));
+            RECORDER.next_generation();
+        }
+    }
+}
+
+/// The two that tell of unwind tables; the library that has them may come late.
+fn tables(frame: &DoorFrame, door: Door, table: *mut c_void, add: bool) {
+    let mut real = next::<extern "C" fn(*mut c_void)>(frame, door);
+    if real.is_none() {
+        start::find_reals_again();
+        real = next(frame, door);
+    }
+    if let Some(real) = real {
+        real(table);
+    }
+    if session::is_on() {
+        RECORDER
+            .code
+            .with(Patience::Bounded, |map| map.register(table as u64, add));
+        RECORDER.next_generation();
+    }
+}
+
+handler! {
+    /// __register_frame
+    fn memlog_on___register_frame(table: *mut c_void) -> () = |frame| {
+        tables(frame, Door::RegisterFrame, table, true)
+    }
+}
+
+handler! {
+    /// __deregister_frame
+    fn memlog_on___deregister_frame(table: *mut c_void) -> () = |frame| {
+        tables(frame, Door::DeregisterFrame, table, false)
+    }
+}
+
+handler! {
+    /// prctl: a filter may be coming that kills for our system calls
+    fn memlog_on_prctl(what: i32, a: usize, b: usize, c: usize, d: usize) -> i32 = |frame| {
+        type Real = extern "C" fn(i32, usize, usize, usize, usize) -> i32;
+        let Some(real) = next::<Real>(frame, Door::Prctl) else {
+            return -1;
+        };
+        if what == libc::PR_SET_SECCOMP && session::is_on() {
+            RECORDER.be_quiet();
+        }
+        real(what, a, b, c, d)
+    }
+}
+
+/// A large range is about to go: its peak must have been seen.
+pub fn unmapping(frame: &DoorFrame, bytes: usize) {
+    if (bytes as u64) < RECORDER.rss.step() || !session::is_on() {
+        return;
+    }
+    if let Admission::Record(session) = admit(frame) {
+        session.in_recorder(frame.sp());
+        rss::poll(session.stream());
+        session.end();
+    }
+}
+
+/// The image ends in an orderly way: `how` is 1 for exit handlers, 2 for
+/// _exit. Events may follow and are recorded.
+#[cold]
+pub fn finish(how: u8) {
+    // A vfork's child shares our memory; its end is not ours.
+    if !session::is_on() || Os::pid() != RECORDER.pid.load(Ordering::Relaxed) {
+        return;
+    }
+    if child::is_deferred() && !child::materialize() {
+        return;
+    }
+    let mut high = 0;
+    if let Some(session) = session::own_words() {
+        session.in_recorder(0);
+        session.stream().set_tick(clock::tick());
+        high = rss::poll_final(session.stream());
+        session.end();
+    }
+    RECORDER.meta.with(Patience::Bounded, |meta| {
+        meta.append(&Record::End(End {
+            tick: clock::tick(),
+            how,
+            vm_hwm_kb: high,
+            maxrss_kb: Os::max_rss_kb(),
+        }));
+        meta.flush();
+    });
+    if RECORDER.sink.mode() == Mode::Written {
+        RECORDER.draining.store(true, Ordering::Release);
+        flush_streams();
+    } else {
+        RECORDER.sink.trim();
+    }
+}
+
+/// Writes out every stream's unfinished chunk.
+fn flush_streams() {
+    for number in 0..RECORDER.streams.count() {
+        if let Some(door) = RECORDER.streams.door(number) {
+            // SAFETY: only the place of the chunk is read; what its holder is
+            // writing meanwhile will be written again when his call ends.
+            unsafe { (*door.body.get()).flush() };
+        }
+    }
+}

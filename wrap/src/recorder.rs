@@ -1,0 +1,290 @@
+//! The one global of the recorder, and who may touch which part of it.
+//!
+//! ```text
+//! life       any thread, first of all             life.rs
+//! streams    claimed by one thread at a time      streams.rs, claims.rs
+//! nodes codes cells   lock-free, all threads      table.rs, order.rs
+//! code       slow path, bounded lock              codemap.rs
+//! sink meta  slow path, bounded lock              sink.rs, metalog.rs
+//! settings   written by the starter, read after On
+//! ```
+#![allow(unsafe_code)]
+//! # Safety
+//! Memory for tables is mapped once and never given back, so slices over it
+//! are `'static`.
+
+use crate::arch;
+use crate::codemap::CodeMap;
+use crate::counters::Counters;
+use crate::life::{Life, LifeWord};
+use crate::lock::{Bounded, Patience};
+use crate::metalog::MetaLog;
+use crate::order::Cells;
+use crate::settings::Settings;
+use crate::sink::{self, Chunk, Sink};
+use crate::streams::Streams;
+use crate::sync::AtomicU64 as Word;
+use crate::sys::{Os, Sys};
+use crate::table::{Memory, Table};
+use core::sync::atomic::{AtomicBool, AtomicI64, AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use memlog_format::chunk::{CHUNK_SIZE, Kind};
+use memlog_format::counter::Counter;
+use memlog_format::order::CELLS;
+use memlog_format::table::{CODES_PER_CHUNK, FIRST_CODE, FIRST_NODE, NODES_PER_CHUNK};
+
+/// Stack nodes: 64 million of them.
+pub type Nodes = Table<1, NODES_PER_CHUNK, FIRST_NODE, 8192>;
+/// Code addresses: 8 million of them.
+pub type Codes = Table<2, CODES_PER_CHUNK, FIRST_CODE, 2048>;
+
+/// Everything.
+pub struct Recorder {
+    /// What is counted.
+    pub counters: Counters,
+    /// Where chunks come from.
+    pub sink: Sink,
+    /// The streams.
+    pub streams: Streams,
+    /// Stack nodes.
+    pub nodes: Nodes,
+    /// Code addresses.
+    pub codes: Codes,
+    /// Modules and rules.
+    pub code: Bounded<CodeMap>,
+    /// The meta chunks.
+    pub meta: Bounded<MetaLog>,
+    /// What the user wants.
+    pub settings: Bounded<Settings>,
+    /// The generation of the rules; a change empties every cache.
+    pub generation: AtomicU64,
+    /// Global order numbers.
+    pub stamps: AtomicU64,
+    /// The second ledger's order numbers.
+    pub ledger: AtomicU64,
+    /// Resident memory, as last seen.
+    pub rss: crate::rss::Shared,
+    /// Whether releases carry stacks.
+    pub free_stacks: AtomicBool,
+    /// Whether each event goes through at once: the end is near.
+    pub draining: AtomicBool,
+    /// The process that the recorder was started in.
+    pub pid: AtomicU32,
+    cells: AtomicPtr<Word>,
+    log_bytes: AtomicI64,
+    quiet: AtomicBool,
+}
+
+/// The recorder of this process.
+pub static RECORDER: Recorder = Recorder::new();
+
+impl Recorder {
+    const fn new() -> Self {
+        Self {
+            counters: Counters::new(),
+            sink: Sink::new(),
+            streams: Streams::new(),
+            nodes: Nodes::new(),
+            codes: Codes::new(),
+            code: Bounded::new(CodeMap::new()),
+            meta: Bounded::new(MetaLog::new()),
+            settings: Bounded::new(Settings::new()),
+            generation: AtomicU64::new(1),
+            stamps: AtomicU64::new(0),
+            ledger: AtomicU64::new(0),
+            rss: crate::rss::Shared::new(),
+            free_stacks: AtomicBool::new(false),
+            draining: AtomicBool::new(false),
+            pid: AtomicU32::new(0),
+            cells: AtomicPtr::new(core::ptr::null_mut()),
+            log_bytes: AtomicI64::new(0),
+            quiet: AtomicBool::new(false),
+        }
+    }
+
+    /// The life word.
+    #[inline]
+    pub fn life(&self) -> LifeWord<'static> {
+        // SAFETY: a static word of the assembly, at home on its own page.
+        LifeWord(unsafe { &arch::memlog_life })
+    }
+
+    /// The order cells.
+    #[inline]
+    pub fn cells(&self) -> Cells {
+        let words = self.cells.load(Ordering::Relaxed);
+        if words.is_null() {
+            return Cells::new(&[]);
+        }
+        // SAFETY: set at start to CELLS zeroed words that stay for ever.
+        Cells::new(unsafe { core::slice::from_raw_parts(words, CELLS) })
+    }
+
+    /// Maps the tables; false if memory is refused.
+    pub fn map_tables(&self) -> bool {
+        if !self.cells.load(Ordering::Relaxed).is_null() {
+            // A forked child finds them wiped.
+            return true;
+        }
+        let words = Os::memory_wiped_on_fork(Cells::BYTES);
+        self.cells.store(words.cast(), Ordering::Relaxed);
+        self.note_own(Cells::BYTES as u64);
+        !words.is_null()
+    }
+
+    /// The next global order number.
+    pub fn stamp(&self) -> u64 {
+        self.stamps.fetch_add(1, Ordering::AcqRel) + 1
+    }
+
+    /// Stops recording for good.
+    #[cold]
+    pub fn stop(&self) {
+        self.counters.set(Counter::Stopped, 1);
+        self.life().turn(Life::Stopped);
+    }
+
+    /// Makes no more unusual system calls: a filter is coming.
+    pub fn be_quiet(&self) {
+        self.quiet.store(true, Ordering::Release);
+        self.sink.freeze();
+    }
+
+    /// Whether unusual system calls are out of the question.
+    pub fn is_quiet(&self) -> bool {
+        self.quiet.load(Ordering::Relaxed)
+    }
+
+    /// Notes private memory of ours.
+    pub fn note_own(&self, bytes: u64) {
+        self.counters.add(Counter::OwnBytes, bytes);
+    }
+
+    /// Notes mapped bytes of the log that came or went.
+    pub fn note_chunk(&self, bytes: i64) {
+        let now = self.log_bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        self.counters.set(Counter::MappedLogBytes, now.max(0) as u64);
+    }
+
+    /// The recorder's own part of resident memory, in kilobytes.
+    pub fn own_kb(&self) -> u64 {
+        let private = self.counters.get(Counter::OwnBytes);
+        let mapped = self.counters.get(Counter::MappedLogBytes);
+        (private + mapped + self.sink.unused_window_bytes()) / 1024
+    }
+
+    /// Rules have changed: every cache is to be emptied.
+    pub fn next_generation(&self) {
+        self.generation.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// A forked child's: nothing of the parent's recording is its own.
+    ///
+    /// # Safety
+    /// The caller is the only thread of the process.
+    pub unsafe fn reset_in_child(&self) {
+        // SAFETY: by the caller, for each.
+        unsafe {
+            self.counters.reset();
+            self.sink.reset_in_child();
+            self.code.force_open();
+            self.meta.force_open();
+            self.settings.force_open();
+            self.streams.reset();
+        }
+        self.nodes.reset();
+        self.codes.reset();
+        self.rss.reset();
+        self.stamps.store(0, Ordering::Relaxed);
+        self.ledger.store(0, Ordering::Relaxed);
+        self.log_bytes.store(0, Ordering::Relaxed);
+        self.draining.store(false, Ordering::Relaxed);
+        self.next_generation();
+    }
+}
+
+/// Memory of the stack nodes.
+pub struct NodeMemory(pub Patience);
+/// Memory of the code addresses.
+pub struct CodeMemory(pub Patience);
+
+fn index_words(words: usize) -> Option<&'static [Word]> {
+    if RECORDER.is_quiet() {
+        return None;
+    }
+    let memory = Os::memory_wiped_on_fork(words * 8).cast::<Word>();
+    if memory.is_null() {
+        RECORDER.counters.add(Counter::Refused, 1);
+        return None;
+    }
+    RECORDER.note_own(words as u64 * 8);
+    // SAFETY: fresh zeroed memory of that size, never given back.
+    Some(unsafe { core::slice::from_raw_parts(memory, words) })
+}
+
+fn retire_words(index: &'static [Word]) {
+    let bytes = size_of_val(index);
+    // SAFETY: memory of `index_words`; whoever still reads it finds it empty,
+    // which costs him a second id and nothing else.
+    unsafe { Os::zero(index.as_ptr() as *mut u8, bytes) };
+    RECORDER.counters.sub(Counter::OwnBytes, bytes as u64);
+}
+
+fn table_chunk(kind: Kind, ordinal: u32, patience: Patience) -> Option<&'static [Word]> {
+    let chunk = RECORDER.sink.carve(patience)?;
+    // SAFETY: carved just now; a table's chunk stays mapped for ever.
+    unsafe { sink::begin(chunk, &sink::table_header(kind, ordinal)) };
+    RECORDER.note_chunk(CHUNK_SIZE as i64);
+    RECORDER
+        .meta
+        .with(patience, |meta| meta.note_table_chunk(chunk));
+    // SAFETY: as above; chunks are far better aligned than words.
+    Some(unsafe { core::slice::from_raw_parts(chunk.at.cast::<Word>(), CHUNK_SIZE / 8) })
+}
+
+/// A table's chunk that a race left over: empty for ever, which readers skip.
+fn abandon_chunk(chunk: &'static [Word]) {
+    for word in chunk.iter().take(8) {
+        word.store(0, Ordering::Relaxed);
+    }
+}
+
+impl Memory for NodeMemory {
+    fn index(&self, words: usize) -> Option<&'static [Word]> {
+        index_words(words)
+    }
+    fn retire(&self, index: &'static [Word]) {
+        retire_words(index);
+    }
+    fn chunk(&self, ordinal: u32) -> Option<&'static [Word]> {
+        table_chunk(Kind::Nodes, ordinal, self.0)
+    }
+    fn give_back(&self, _: u32, chunk: &'static [Word]) {
+        abandon_chunk(chunk);
+    }
+    fn raced(&self) {
+        RECORDER.counters.add(Counter::TableRaces, 1);
+    }
+}
+
+impl Memory for CodeMemory {
+    fn index(&self, words: usize) -> Option<&'static [Word]> {
+        index_words(words)
+    }
+    fn retire(&self, index: &'static [Word]) {
+        retire_words(index);
+    }
+    fn chunk(&self, ordinal: u32) -> Option<&'static [Word]> {
+        table_chunk(Kind::Codes, ordinal, self.0)
+    }
+    fn give_back(&self, _: u32, chunk: &'static [Word]) {
+        abandon_chunk(chunk);
+    }
+    fn raced(&self) {
+        RECORDER.counters.add(Counter::TableRaces, 1);
+    }
+}
+
+/// Chunks that only a written sink has to remember.
+pub fn write_table_chunk(chunk: Chunk) {
+    RECORDER.sink.write(chunk);
+}

@@ -1,0 +1,242 @@
+//! One call through a door: admission, the token, the way out.
+#![allow(unsafe_code)]
+//! # Safety
+//! A thread's word holds null, [`CLAIMING`], or the door of the stream it
+//! claimed, which lives for ever. The body of a stream goes to the session
+//! that holds its token.
+
+use crate::arch::DoorFrame;
+use crate::life::Life;
+use crate::lock::Patience;
+use crate::recorder::RECORDER;
+use crate::stream::{Door, Stream};
+use crate::sys::{Os, Sys};
+use crate::token::{self, Entry, Phase};
+use crate::unwind::full::Bounds;
+use core::sync::atomic::Ordering;
+use memlog_format::counter::Counter;
+
+/// In a thread's word while its stream is being claimed.
+const CLAIMING: u64 = 1;
+
+/// A call that is to be recorded.
+pub struct Session {
+    door: &'static Door,
+    nested: bool,
+}
+
+/// Whether a call is recorded, and how.
+pub enum Admission {
+    /// As an event.
+    Record(Session),
+    /// Not: the recorder is off, or lost it, and has counted that.
+    Pass,
+    /// Not: the allocator made it below a recorded call.
+    Backing,
+}
+
+/// Lets a call in. Cheap for a thread that has its stream and is not inside.
+#[inline(always)]
+pub fn admit(frame: &DoorFrame) -> Admission {
+    if frame.tls.is_null() {
+        return admit_cold(frame);
+    }
+    // SAFETY: the shim found life On, so this is the thread's word.
+    let word = unsafe { *frame.tls };
+    if word <= CLAIMING {
+        return admit_cold(frame);
+    }
+    // SAFETY: the word is the door of this thread's stream.
+    let door = unsafe { &*(word as *const Door) };
+    if door.busy.load(Ordering::Relaxed) != 0 {
+        return admit_nested(door, frame.sp());
+    }
+    Admission::Record(Session {
+        door,
+        nested: false,
+    })
+}
+
+#[cold]
+#[inline(never)]
+fn admit_cold(frame: &DoorFrame) -> Admission {
+    if !crate::start::wake() {
+        return Admission::Pass;
+    }
+    // SAFETY: life is On, so the thread pointer is set up.
+    let word = unsafe { &mut *crate::arch::memlog_tls_word() };
+    match *word {
+        0 => {}
+        CLAIMING => {
+            RECORDER.counters.add(Counter::LostNotReady, 1);
+            return Admission::Pass;
+        }
+        set => {
+            // SAFETY: as in `admit`; the life came On after the shim looked.
+            let door = unsafe { &*(set as *const Door) };
+            if door.busy.load(Ordering::Relaxed) != 0 {
+                return admit_nested(door, frame.sp());
+            }
+            return Admission::Record(Session {
+                door,
+                nested: false,
+            });
+        }
+    }
+    *word = CLAIMING;
+    let tid = Os::tid();
+    let Some(door) = RECORDER.streams.claim(tid, true) else {
+        *word = 0;
+        return Admission::Pass;
+    };
+    // SAFETY: the claim was won just now.
+    let stream = unsafe { &mut *door.body.get() };
+    stream.adopt(tid);
+    stream.stack = own_stack(frame.sp(), tid);
+    *word = door as *const Door as u64;
+    Admission::Record(Session {
+        door,
+        nested: false,
+    })
+}
+
+/// The stack that this thread is on now, which is its own.
+fn own_stack(sp: u64, tid: u32) -> Bounds {
+    let mut stack = RECORDER
+        .code
+        .with(Patience::Bounded, |map| map.region(sp))
+        .unwrap_or_default();
+    if tid == RECORDER.pid.load(Ordering::Relaxed) {
+        // The main stack grows downwards into a gap that the kernel keeps.
+        stack.low = stack.low.saturating_sub(64 << 20);
+    }
+    stack
+}
+
+#[cold]
+#[inline(never)]
+fn admit_nested(door: &'static Door, sp: u64) -> Admission {
+    // SAFETY: the thread's own stream; only its bounds are read, which never
+    // change while the token is held.
+    let stack = unsafe { (*door.body.get()).stack };
+    match token::read(door.busy.load(Ordering::Relaxed), sp, &stack) {
+        Entry::Free => {}
+        Entry::Abandoned => {
+            RECORDER.counters.add(Counter::LostAbandoned, 1);
+            door.busy.store(0, Ordering::Relaxed);
+            // What the holder had half done is not to be built upon.
+            // SAFETY: the holder of the token will not come back.
+            unsafe { (*door.body.get()).next_chunk() };
+        }
+        Entry::Nested(Phase::InReal) => {
+            RECORDER.counters.add(Counter::NestedInAllocator, 1);
+            return Admission::Backing;
+        }
+        Entry::Nested(Phase::InRecorder) => return admit_signal(),
+    }
+    Admission::Record(Session {
+        door,
+        nested: false,
+    })
+}
+
+/// A signal handler's call, while this thread is in the recorder: through a
+/// stream of its own, for the time of the call.
+fn admit_signal() -> Admission {
+    RECORDER.counters.add(Counter::NestedInRecorder, 1);
+    match aside() {
+        Some(session) => Admission::Record(session),
+        None => Admission::Pass,
+    }
+}
+
+/// A session for the recorder's own last words: this thread's stream if it has
+/// one and is not inside, else another.
+pub fn own_words() -> Option<Session> {
+    // SAFETY: life is On, so the thread pointer is set up.
+    let word = unsafe { *crate::arch::memlog_tls_word() };
+    if word <= CLAIMING {
+        return None;
+    }
+    // SAFETY: the word is the door of this thread's stream.
+    let door = unsafe { &*(word as *const Door) };
+    match door.busy.load(Ordering::Relaxed) {
+        0 => Some(Session {
+            door,
+            nested: false,
+        }),
+        _ => aside(),
+    }
+}
+
+/// A session through a stream of its own, while the thread's is in use.
+pub fn aside() -> Option<Session> {
+    let tid = Os::tid();
+    let door = RECORDER.streams.claim(tid, false)?;
+    // SAFETY: the claim was won just now.
+    let stream = unsafe { &mut *door.body.get() };
+    stream.adopt(tid);
+    stream.stack = Bounds::default();
+    Some(Session { door, nested: true })
+}
+
+impl Session {
+    /// The recorder is at work for a caller at this depth.
+    #[inline]
+    pub fn in_recorder(&self, sp: u64) {
+        self.turn(token::word(Phase::InRecorder, sp));
+    }
+
+    /// The real allocator is at work for a caller at this depth.
+    #[inline]
+    pub fn in_real(&self, sp: u64) {
+        self.turn(token::word(Phase::InReal, sp));
+    }
+
+    #[inline]
+    fn turn(&self, word: u64) {
+        // A signal handler of this thread must see either the old word and
+        // all before it or the new one: the compiler is kept from reordering,
+        // the processor does not reorder for its own interrupts.
+        core::sync::atomic::compiler_fence(Ordering::SeqCst);
+        self.door.busy.store(word, Ordering::Relaxed);
+        core::sync::atomic::compiler_fence(Ordering::SeqCst);
+    }
+
+    /// The stream, for as long as the token is held in the recorder.
+    #[inline]
+    #[allow(clippy::mut_from_ref)] // the token is the borrow
+    pub fn stream(&self) -> &'static mut Stream {
+        // SAFETY: the session holds the stream and its token; a nested call
+        // finds the token and takes another stream.
+        unsafe { &mut *self.door.body.get() }
+    }
+
+    /// How long this call may wait for a lock: not at all above another call
+    /// of this very thread.
+    #[inline]
+    pub fn patience(&self) -> Patience {
+        match self.nested {
+            true => Patience::None,
+            false => Patience::Bounded,
+        }
+    }
+
+    /// The call is over.
+    #[inline]
+    pub fn end(self) {
+        self.turn(0);
+        if RECORDER.draining.load(Ordering::Relaxed) {
+            self.stream().flush();
+        }
+        if self.nested {
+            RECORDER.streams.release(self.door);
+        }
+    }
+}
+
+/// Whether the recorder records.
+#[inline]
+pub fn is_on() -> bool {
+    RECORDER.life().get() == Life::On
+}

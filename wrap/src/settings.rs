@@ -1,0 +1,325 @@
+//! What the user wants: `MEMLOG_*` in the environment the process began with.
+//!
+//! Nonsense never stops the program: a value that cannot be understood is
+//! left at its default, and a note in the log says so.
+
+use crate::slices::move_to_front;
+use crate::sys::{Os, Sys};
+
+/// Longest value kept.
+const VALUE: usize = 1024;
+
+/// A text of limited length.
+pub struct Text<const N: usize> {
+    bytes: [u8; N],
+    length: usize,
+}
+
+impl<const N: usize> Text<N> {
+    /// Empty.
+    pub const fn new() -> Self {
+        Self {
+            bytes: [0; N],
+            length: 0,
+        }
+    }
+
+    /// The text.
+    pub fn get(&self) -> &[u8] {
+        self.bytes.get(..self.length).unwrap_or(&[])
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.length == 0
+    }
+
+    /// Appends what fits.
+    pub fn push(&mut self, text: &[u8]) {
+        for &byte in text {
+            if let Some(place) = self.bytes.get_mut(self.length) {
+                *place = byte;
+                self.length += 1;
+            }
+        }
+    }
+
+    /// Appends a number.
+    pub fn push_number(&mut self, mut number: u64) {
+        let mut digits = [0u8; 20];
+        let mut start = digits.len();
+        loop {
+            start -= 1;
+            if let Some(place) = digits.get_mut(start) {
+                *place = b'0' + (number % 10) as u8;
+            }
+            number /= 10;
+            if number == 0 || start == 0 {
+                break;
+            }
+        }
+        self.push(digits.get(start..).unwrap_or(&[]));
+    }
+
+    /// Replaces the text.
+    pub fn set(&mut self, text: &[u8]) {
+        self.length = 0;
+        self.push(text);
+    }
+
+    /// Takes bytes off the end.
+    pub fn shorten(&mut self, by: usize) {
+        self.length = self.length.saturating_sub(by);
+    }
+
+    /// Empties it.
+    pub fn clear(&mut self) {
+        self.length = 0;
+    }
+}
+
+impl<const N: usize> Default for Text<N> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// The settings.
+pub struct Settings {
+    /// MEMLOG_OUTPUT: the pattern of the log's name.
+    pub output: Text<VALUE>,
+    /// MEMLOG_DIR: the folder of logs.
+    pub folder: Text<VALUE>,
+    /// MEMLOG_RANKS: which ranks record.
+    pub ranks: Text<VALUE>,
+    /// The batch job.
+    pub job: Text<256>,
+    /// The rank in a parallel job.
+    pub rank: Text<32>,
+    /// The program's file name, without its folder.
+    pub program: Text<256>,
+    /// MEMLOG_MAX_LOG: the log's size at most.
+    pub max_log: u64,
+    /// MEMLOG_FREE_STACKS: releases carry stacks.
+    pub free_stacks: bool,
+    /// MEMLOG_OFF, or a rank that does not record.
+    pub off: bool,
+    /// MEMLOG_FOLLOW_EXEC=0 together with MEMLOG_ROOT.
+    pub follow_exec: bool,
+    /// MEMLOG_ROOT: the process that `memlog record` started.
+    pub root: u64,
+    /// What could not be understood.
+    pub nonsense: Text<512>,
+}
+
+/// Batch systems' names of the job, the first set one counts.
+const JOBS: [&[u8]; 4] = [b"COBALT_JOBID", b"PBS_JOBID", b"SLURM_JOB_ID", b"JOB_ID"];
+/// Launchers' names of the rank, the first set one counts.
+const RANKS: [&[u8]; 9] = [
+    b"MEMLOG_RANK",
+    b"OMPI_COMM_WORLD_RANK",
+    b"PMIX_RANK",
+    b"PMI_RANK",
+    b"FLUX_TASK_RANK",
+    b"MV2_COMM_WORLD_RANK",
+    b"ALPS_APP_PE",
+    b"PALS_RANKID",
+    b"SLURM_PROCID",
+];
+
+impl Settings {
+    /// The defaults.
+    pub const fn new() -> Self {
+        Self {
+            output: Text::new(),
+            folder: Text::new(),
+            ranks: Text::new(),
+            job: Text::new(),
+            rank: Text::new(),
+            program: Text::new(),
+            max_log: u64::MAX,
+            free_stacks: false,
+            off: false,
+            follow_exec: true,
+            root: 0,
+            nonsense: Text::new(),
+        }
+    }
+
+    /// Reads the environment, as the kernel keeps it for every process.
+    pub fn read(&mut self, buffer: &mut [u8]) {
+        let mut best = Best {
+            job: JOBS.len(),
+            rank: RANKS.len(),
+        };
+        each_entry(b"/proc/self/environ\0", buffer, |entry| {
+            if let Some(at) = entry.iter().position(|&byte| byte == b'=') {
+                let (name, value) = entry.split_at_checked(at).unwrap_or((entry, &[]));
+                self.take(name, value.get(1..).unwrap_or(&[]), &mut best);
+            }
+        });
+        if !self.ranks.is_empty() && !self.rank_is_wanted() {
+            self.off = true;
+        }
+        if !self.follow_exec && self.root != 0 && self.root != u64::from(Os::pid()) {
+            self.off = true;
+        }
+    }
+
+    fn take(&mut self, name: &[u8], value: &[u8], best: &mut Best) {
+        if let Some(at) = JOBS.iter().position(|&job| job == name)
+            && at < best.job
+        {
+            best.job = at;
+            self.job.set(value);
+        }
+        if let Some(at) = RANKS.iter().position(|&rank| rank == name)
+            && at < best.rank
+        {
+            best.rank = at;
+            self.rank.set(value);
+        }
+        let Some(name) = name.strip_prefix(b"MEMLOG_") else {
+            return;
+        };
+        match name {
+            b"OUTPUT" => self.output.set(value),
+            b"DIR" => self.folder.set(value),
+            b"RANKS" => self.ranks.set(value),
+            b"MAX_LOG" => self.max_log = self.understood(name, value, size(value), u64::MAX),
+            b"FREE_STACKS" => {
+                self.free_stacks = self.understood(name, value, switch(value), false);
+            }
+            b"OFF" => self.off |= self.understood(name, value, switch(value), false),
+            b"FOLLOW_EXEC" => {
+                self.follow_exec = self.understood(name, value, switch(value), true);
+            }
+            b"ROOT" => self.root = self.understood(name, value, decimal(value), 0),
+            b"RANK" => {}
+            _ => self.complain(name, value),
+        }
+    }
+
+    fn understood<T>(&mut self, name: &[u8], value: &[u8], read: Option<T>, usual: T) -> T {
+        match read {
+            Some(read) => read,
+            None => {
+                self.complain(name, value);
+                usual
+            }
+        }
+    }
+
+    fn complain(&mut self, name: &[u8], value: &[u8]) {
+        for part in [b"not understood: MEMLOG_", name, b"=", value, b"; "] {
+            self.nonsense.push(part);
+        }
+    }
+
+    /// Whether MEMLOG_RANKS (`0,17-20`) names this rank. A list that cannot be
+    /// read wants every rank: nothing is lost that somebody asked for.
+    fn rank_is_wanted(&mut self) -> bool {
+        let Some(rank) = decimal(self.rank.get()) else {
+            return true;
+        };
+        let mut wanted = false;
+        let mut wrong = false;
+        for part in self.ranks.get().split(|&byte| byte == b',') {
+            let mut ends = part.splitn(2, |&byte| byte == b'-');
+            let first = ends.next().and_then(decimal);
+            let last = ends.next().map_or(first, decimal);
+            match (first, last) {
+                (Some(first), Some(last)) => wanted |= (first..=last).contains(&rank),
+                _ => wrong = true,
+            }
+        }
+        if wrong {
+            self.nonsense.push(b"not understood: MEMLOG_RANKS; ");
+        }
+        wanted || wrong
+    }
+}
+
+/// Which of the alternatives was the best so far.
+struct Best {
+    job: usize,
+    rank: usize,
+}
+
+/// Runs over the zero-terminated entries of a file, those that fit the buffer.
+pub fn each_entry(path: &[u8], buffer: &mut [u8], mut see: impl FnMut(&[u8])) {
+    let Ok(fd) = Os::open(path) else {
+        return;
+    };
+    let (mut held, mut skipping) = (0, false);
+    loop {
+        let Some(room) = buffer.get_mut(held..) else {
+            break;
+        };
+        let count = match Os::read(fd, room) {
+            Ok(count) if count > 0 => count,
+            _ => break,
+        };
+        held += count;
+        let mut used = 0;
+        for entry in buffer.get(..held).unwrap_or(&[]).split_inclusive(|&byte| byte == 0) {
+            let Some((0, text)) = entry.split_last() else {
+                break;
+            };
+            used += entry.len();
+            if !core::mem::take(&mut skipping) {
+                see(text);
+            }
+        }
+        if used == 0 && held == buffer.len() {
+            // Too long to be ours: skip to its end.
+            (skipping, used) = (true, held);
+        }
+        move_to_front(buffer, used, held);
+        held -= used;
+    }
+    Os::close(fd);
+}
+
+/// A decimal number.
+pub fn decimal(text: &[u8]) -> Option<u64> {
+    if text.is_empty() {
+        return None;
+    }
+    text.iter().try_fold(0u64, |sum, &byte| {
+        let digit = (byte as char).to_digit(10)?;
+        sum.checked_mul(10)?.checked_add(u64::from(digit))
+    })
+}
+
+/// A size: `100`, `64k`, `1.5`-free, `2G`, `2GiB`, `2GB` (all binary).
+pub fn size(text: &[u8]) -> Option<u64> {
+    let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let (number, unit) = text.split_at_checked(digits)?;
+    let mut unit = unit.iter().map(u8::to_ascii_lowercase);
+    let shift = match unit.next() {
+        None | Some(b'b') => 0,
+        Some(b'k') => 10,
+        Some(b'm') => 20,
+        Some(b'g') => 30,
+        Some(b't') => 40,
+        Some(_) => return None,
+    };
+    let rest_is_fine = match unit.next() {
+        None => true,
+        Some(b'b') => unit.next().is_none(),
+        Some(b'i') => unit.next() == Some(b'b') && unit.next().is_none(),
+        Some(_) => false,
+    };
+    let number = decimal(number)?;
+    rest_is_fine.then(|| number.checked_mul(1 << shift))?
+}
+
+/// A switch.
+pub fn switch(text: &[u8]) -> Option<bool> {
+    match text {
+        b"1" | b"true" | b"yes" | b"on" => Some(true),
+        b"0" | b"false" | b"no" | b"off" | b"" => Some(false),
+        _ => None,
+    }
+}

@@ -1,0 +1,321 @@
+//! From the first call of the program to the first event in the log.
+//!
+//! It happens inside that first call, wherever it comes from: ld.so may hold
+//! its locks, constructors have not run. So nothing but raw system calls, and
+//! what the kernel tells every process under /proc/self.
+#![allow(unsafe_code)]
+//! # Safety
+//! What the auxiliary vector says of addresses is the kernel's word.
+
+use crate::arch;
+use crate::clock;
+use crate::doors::Door;
+use crate::life::Life;
+use crate::lock::{Bounded, Patience};
+use crate::naming::{self, Facts, Path};
+use crate::real;
+use crate::recorder::RECORDER;
+use crate::settings::Settings;
+use crate::sink::{MAX_PATH, Mode};
+use crate::sys::{Errno, Os, Sys};
+use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use memlog_format::counter::Counter;
+use memlog_format::meta::{Key, Record, Start};
+
+/// Room for names and texts, off every stack.
+pub(crate) struct Scratch {
+    pub(crate) buffer: [u8; MAX_PATH],
+    pub(crate) path: Path,
+    pub(crate) host: [u8; 128],
+    pub(crate) host_length: usize,
+}
+
+pub(crate) static SCRATCH: Bounded<Scratch> = Bounded::new(Scratch {
+    buffer: [0; MAX_PATH],
+    path: Path::new(),
+    host: [0; 128],
+    host_length: 0,
+});
+
+/// Set once this image's recorder was set up, in memory that a fork keeps: a
+/// life of 0 then means a forked child.
+static WAS_STARTED: AtomicBool = AtomicBool::new(false);
+/// Set once the real functions were looked for.
+static LOOKED: AtomicBool = AtomicBool::new(false);
+
+static ANCHOR: AtomicUsize = AtomicUsize::new(0);
+/// Holds the anchor's address only after our relocations were done.
+static RELOCATED: &AtomicUsize = &ANCHOR;
+
+/// Whether data of ours that holds addresses can be relied on.
+fn is_relocated() -> bool {
+    let place = &raw const RELOCATED;
+    // SAFETY: a static, read as the integer it holds; volatile, for the
+    // compiler knows what it will be and not when.
+    let held = unsafe { place.cast::<usize>().read_volatile() };
+    held == &raw const ANCHOR as usize
+}
+
+/// What the kernel told the process.
+#[derive(Default)]
+struct Auxiliary {
+    program_headers: u64,
+    header_count: u64,
+    page_bytes: u64,
+    vdso: u64,
+    secure: u64,
+}
+
+fn read_auxiliary() -> Auxiliary {
+    let mut told = Auxiliary::default();
+    let Ok(fd) = Os::open(b"/proc/self/auxv\0") else {
+        return told;
+    };
+    let mut bytes = [0u8; 512];
+    let count = Os::read(fd, &mut bytes).unwrap_or(0);
+    Os::close(fd);
+    const WORD: usize = size_of::<usize>();
+    let word = |bytes: &[u8]| {
+        bytes
+            .first_chunk::<WORD>()
+            .map_or(0, |word| usize::from_ne_bytes(*word) as u64)
+    };
+    for pair in bytes.get(..count).unwrap_or(&[]).chunks_exact(2 * WORD) {
+        let value = word(pair.get(WORD..).unwrap_or(&[]));
+        match word(pair) {
+            3 => told.program_headers = value,
+            5 => told.header_count = value,
+            6 => told.page_bytes = value,
+            23 => told.secure = value,
+            33 => told.vdso = value,
+            _ => {}
+        }
+    }
+    told
+}
+
+/// Looks for the real functions, once they can be found.
+#[cold]
+#[inline(never)]
+pub fn find_reals() {
+    if LOOKED.load(Ordering::Acquire) || !is_relocated() {
+        return;
+    }
+    find_reals_again();
+    // malloc comes with every allocator: without it this was too early.
+    if real::real(Door::Malloc as usize) != 0 {
+        LOOKED.store(true, Ordering::Release);
+    }
+}
+
+/// Looks for those that were not there before: a library may have come.
+#[cold]
+pub fn find_reals_again() {
+    // SAFETY: a function of the doors, or the stand-in without them.
+    let own = unsafe { arch::memlog_own_dynamic() };
+    if own == 0 || !is_relocated() {
+        return;
+    }
+    let told = read_auxiliary();
+    // SAFETY: our relocations are done, so the loader's list stands.
+    unsafe { real::resolve_all(own, told.program_headers, told.header_count) };
+}
+
+/// Life is not On, or was not a moment ago. True if it is now.
+#[cold]
+#[inline(never)]
+pub fn wake() -> bool {
+    match RECORDER.life().get() {
+        Life::On => true,
+        Life::Starting => {
+            RECORDER.counters.add(Counter::LostNotReady, 1);
+            false
+        }
+        Life::Stopped => false,
+        Life::Off if WAS_STARTED.load(Ordering::Acquire) => crate::child::wake(),
+        Life::Off => is_relocated() && RECORDER.life().begin() && start(),
+    }
+}
+
+fn start() -> bool {
+    // SAFETY: a function of the doors, or the stand-in without them.
+    let is_static = unsafe { arch::memlog_own_dynamic() } == 0;
+    find_reals();
+    if !is_static && real::real(Door::Malloc as usize) == 0 {
+        // Too early; the next call will try again.
+        RECORDER.life().turn(Life::Off);
+        return false;
+    }
+    let told = read_auxiliary();
+    // SAFETY: the address is the kernel's own.
+    unsafe { crate::sys::set_facts(told.vdso, told.page_bytes) };
+    clock::start();
+    RECORDER.pid.store(Os::pid(), Ordering::Relaxed);
+    let usable = match is_static {
+        // SAFETY: as above.
+        true => unsafe { arch::memlog_static_usable() },
+        false => real::real(Door::MallocUsableSize as usize),
+    };
+    real::set_usable(usable);
+    WAS_STARTED.store(true, Ordering::Release);
+    // A program with another's rights obeys no environment and writes nothing.
+    let wanted = told.secure == 0 && read_settings();
+    if !wanted || !set_up() {
+        RECORDER.life().turn(Life::Stopped);
+        return false;
+    }
+    RECORDER.life().turn(Life::On);
+    true
+}
+
+/// Reads the settings; false if this process is not to be recorded.
+fn read_settings() -> bool {
+    let read = SCRATCH.with(Patience::Bounded, |scratch| {
+        scratch.host_length = Os::host(&mut scratch.host);
+        RECORDER.settings.with(Patience::Bounded, |settings| {
+            settings.read(&mut scratch.buffer);
+            let length = Os::read_link(b"/proc/self/exe\0", &mut scratch.buffer);
+            let path = scratch.buffer.get(..length).unwrap_or(&[]);
+            let name = path.rsplit(|&byte| byte == b'/').next();
+            settings.program.set(name.unwrap_or(&[]));
+            let free_stacks = settings.free_stacks;
+            RECORDER.free_stacks.store(free_stacks, Ordering::Relaxed);
+            !settings.off
+        })
+    });
+    read.flatten().unwrap_or(false)
+}
+
+fn set_up() -> bool {
+    // SAFETY: the life word has a page of its own.
+    let wiped = unsafe {
+        let page = &raw const arch::memlog_life as *mut u8;
+        Os::wipe_on_fork(page, arch::LIFE_BYTES)
+    };
+    if !RECORDER.map_tables() || !make_log() {
+        return false;
+    }
+    begin_log(wiped);
+    RECORDER.rss.start();
+    RECORDER
+        .code
+        .with(Patience::Bounded, |map| map.begin())
+        .unwrap_or(false)
+}
+
+/// Makes the log's file under the first name that is free.
+fn make_log() -> bool {
+    let made = with_names(|path, settings| {
+        RECORDER.sink.create(path, settings.max_log)
+    });
+    if let Err(Errno(error)) = made {
+        complain(error);
+    }
+    made.is_ok()
+}
+
+/// Tries names until one is free, or the trouble is another.
+pub(crate) fn with_names(
+    mut make: impl FnMut(&[u8], &Settings) -> Result<Mode, Errno>,
+) -> Result<Mode, Errno> {
+    let tried = SCRATCH.with(Patience::Bounded, |scratch| {
+        RECORDER.settings.with(Patience::Bounded, |settings| {
+            let facts = Facts {
+                host: scratch.host.get(..scratch.host_length).unwrap_or(&[]),
+                pid: RECORDER.pid.load(Ordering::Relaxed),
+                seconds: Os::wall_ns() / 1_000_000_000,
+            };
+            let mut result = Err(Errno(0));
+            for attempt in 1..=naming::MAX_ATTEMPTS {
+                naming::make(&mut scratch.path, settings, &facts, attempt, &mut scratch.buffer);
+                result = make(scratch.path.get(), settings);
+                if result != Err(Errno(libc::EEXIST)) {
+                    break;
+                }
+            }
+            result
+        })
+    });
+    tried.flatten().unwrap_or(Err(Errno(0)))
+}
+
+/// The one line that the recorder ever prints.
+fn complain(error: i32) {
+    SCRATCH.with(Patience::Bounded, |scratch| {
+        let length = scratch.path.get().len().saturating_sub(1);
+        let mut line = crate::settings::Text::<1024>::new();
+        line.push(b"memlog: no log of process ");
+        line.push_number(u64::from(Os::pid()));
+        line.push(b": cannot write ");
+        line.push(scratch.path.get().get(..length).unwrap_or(&[]));
+        line.push(b" (error ");
+        line.push_number(error.unsigned_abs().into());
+        line.push(b"); set MEMLOG_DIR to a folder that can be written to\n");
+        Os::complain(line.get());
+    });
+}
+
+/// Writes what the log is of.
+pub(crate) fn begin_log(wiped: bool) {
+    let start = Start {
+        pointer_bytes: size_of::<usize>() as u8,
+        big_endian: arch::BIG_ENDIAN,
+        machine: arch::MACHINE,
+        pid: RECORDER.pid.load(Ordering::Relaxed),
+        parent_pid: Os::parent_pid(),
+        wall_ns: Os::wall_ns(),
+        tick_ns: clock::TICK_NS,
+        page_bytes: crate::sys::page_bytes() as u32,
+        cell_bits: memlog_format::order::CELL_BITS as u8,
+        has_usable: real::has_usable(),
+    };
+    RECORDER.meta.with(Patience::Bounded, |meta| {
+        meta.begin(Patience::Bounded);
+        meta.append(&Record::Start(start));
+        let mut text = |key, text: &[u8]| {
+            if !text.is_empty() {
+                meta.append(&Record::Text(key, text));
+            }
+        };
+        text(Key::Recorder, env!("CARGO_PKG_VERSION").as_bytes());
+        SCRATCH.with(Patience::Bounded, |scratch| {
+            text(Key::Host, scratch.host.get(..scratch.host_length).unwrap_or(&[]));
+            let buffer = &mut scratch.buffer;
+            let length = Os::read_link(b"/proc/self/exe\0", buffer);
+            text(Key::Executable, buffer.get(..length).unwrap_or(&[]));
+            let length = Os::working_directory(buffer);
+            text(Key::WorkingDirectory, buffer.get(..length).unwrap_or(&[]));
+            let length = RECORDER.sink.path(buffer);
+            text(Key::LogPath, buffer.get(..length).unwrap_or(&[]));
+            let length = command_line(buffer);
+            text(Key::CommandLine, buffer.get(..length).unwrap_or(&[]));
+        });
+        RECORDER.settings.with(Patience::Bounded, |settings| {
+            text(Key::Job, settings.job.get());
+            text(Key::Rank, settings.rank.get());
+            text(Key::Note, settings.nonsense.get());
+            if settings.free_stacks {
+                text(Key::Setting, b"MEMLOG_FREE_STACKS=1");
+            }
+            if settings.max_log != u64::MAX {
+                let mut value = crate::settings::Text::<64>::new();
+                value.push(b"MEMLOG_MAX_LOG=");
+                value.push_number(settings.max_log);
+                text(Key::Setting, value.get());
+            }
+        });
+        if !wiped {
+            text(Key::Note, b"this kernel cannot wipe memory on fork: forked children go unseen");
+        }
+    });
+}
+
+/// The program's arguments, each ended by a zero byte.
+fn command_line(into: &mut [u8]) -> usize {
+    let Ok(fd) = Os::open(b"/proc/self/cmdline\0") else {
+        return 0;
+    };
+    let length = Os::read(fd, into).unwrap_or(0);
+    Os::close(fd);
+    length
+}

@@ -1,0 +1,316 @@
+//! A stream: one thread's single-producer ring of the log, and all that the
+//! thread needs to record without asking anybody.
+//!
+//! The chunk lies in the file; an event is encoded behind what is committed
+//! and published by one release store of the committed length. When a chunk
+//! is full it is sealed and the next one carved.
+#![allow(unsafe_code)]
+//! # Safety
+//! A stream's chunk is held by the stream, and the stream by one writer at a
+//! time (see `claims`).
+
+use crate::child;
+use crate::lock::Patience;
+use crate::recorder::RECORDER;
+use crate::sink::{self, Chunk};
+use crate::sys::{Os, Sys};
+use crate::unwind::full::Bounds;
+use crate::unwind::walk::{CACHE_ENTRIES, CacheEntry, MAX_FRAMES, Workspace};
+use core::sync::atomic::{AtomicU32, AtomicU64};
+use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE, Header, Kind};
+use memlog_format::counter::Counter;
+use memlog_format::event::{Deltas, MAX_EVENT};
+use memlog_format::ext::{Ext, MAX_EXT};
+use memlog_format::varint::Writer;
+
+/// Room that must be left before a group of records begins: a realloc's two
+/// halves lie in one chunk, with what may come between them.
+const ROOM: usize = 2 * MAX_EVENT + 3 * MAX_EXT;
+/// Room that must be left for a record inside a group.
+const ROOM_INSIDE: usize = MAX_EXT;
+
+/// What others may look at: who holds the stream, and whether he is at work.
+#[repr(C, align(64))]
+pub struct Door {
+    /// The claim: the holder's thread id.
+    pub holder: AtomicU32,
+    /// The stream's number.
+    pub number: u32,
+    /// The token: see `token`.
+    pub busy: AtomicU64,
+    /// The rest, for the holder alone.
+    pub body: core::cell::UnsafeCell<Stream>,
+}
+
+// SAFETY: the body is only touched by the holder of the claim.
+unsafe impl Sync for Door {}
+
+/// The holder's part.
+#[repr(C)]
+pub struct Stream {
+    /// The stream's number.
+    pub number: u32,
+    /// The thread it belongs to now.
+    pub tid: u32,
+    chunk: *mut u8,
+    chunk_index: u32,
+    committed: u32,
+    sequence: u32,
+    /// Events left before the clock is read again.
+    pub until_clock: u32,
+    deltas: Deltas,
+    /// Bytes allocated and released since the last reading of RSS.
+    pub grown: u64,
+    /// See `grown`.
+    pub shrunk: u64,
+    /// Bytes allocated minus released since the last stamp.
+    pub unstamped: i64,
+    /// The generation of the rules in the cache.
+    pub generation: u64,
+    /// The thread's own stack.
+    pub stack: Bounds,
+    /// Another stack it was lately seen on.
+    pub other_stack: Bounds,
+    /// Between the two halves of a realloc: the chunk must not end.
+    pub announced: bool,
+    name: [u8; 16],
+    lost: u64,
+    cache: [CacheEntry; CACHE_ENTRIES],
+    codes: [u32; MAX_FRAMES],
+}
+
+impl Stream {
+    /// The memory of a walk.
+    #[inline]
+    pub fn workspace(&mut self) -> Workspace<'_> {
+        Workspace {
+            cache: &mut self.cache,
+            codes: &mut self.codes,
+        }
+    }
+
+    /// The codes noted by the last walk.
+    pub fn codes(&self) -> &[u32] {
+        &self.codes
+    }
+
+    /// Forgets what the rules of code were.
+    #[cold]
+    pub fn clear_cache(&mut self, generation: u64) {
+        for entry in &mut self.cache {
+            *entry = CacheEntry::default();
+        }
+        self.generation = generation;
+    }
+
+    /// Writes one record, or counts it as lost.
+    #[inline]
+    pub fn write(&mut self, put: impl FnOnce(&mut Deltas, &mut Writer)) {
+        if self.has_room() || self.next_chunk() {
+            self.put(put);
+        } else {
+            self.lose(1);
+        }
+    }
+
+    /// Writes one record behind another that made sure of the room.
+    #[inline]
+    pub fn put(&mut self, put: impl FnOnce(&mut Deltas, &mut Writer)) {
+        let room = CHUNK_SIZE.wrapping_sub(self.committed as usize);
+        // SAFETY: the chunk is held by this stream and `committed` never
+        // exceeds its size.
+        let out = unsafe {
+            core::slice::from_raw_parts_mut(self.chunk.add(self.committed as usize), room)
+        };
+        let mut writer = Writer::new(out);
+        put(&mut self.deltas, &mut writer);
+        match writer.finish() {
+            Some(count) => {
+                self.committed = self.committed.wrapping_add(count as u32);
+                // SAFETY: the chunk is held by this stream.
+                unsafe { sink::commit(self.chunk, self.committed) };
+            }
+            // The deltas have moved on without their record.
+            None => self.give_up(),
+        }
+    }
+
+    #[cold]
+    fn give_up(&mut self) {
+        self.lose(1);
+        self.finish_chunk();
+    }
+
+    /// Whether a whole group of records fits.
+    #[inline]
+    fn has_room(&self) -> bool {
+        let room = if self.announced { ROOM_INSIDE } else { ROOM };
+        !self.chunk.is_null() && self.committed as usize + room <= CHUNK_SIZE
+    }
+
+    /// Makes sure that a whole group of records will lie in one chunk.
+    #[inline]
+    pub fn reserve(&mut self) -> bool {
+        self.has_room() || self.next_chunk()
+    }
+
+    /// An event that could not be recorded.
+    #[cold]
+    pub fn lose(&mut self, events: u64) {
+        self.lost += events;
+        RECORDER.counters.add(Counter::LostNoRoom, events);
+    }
+
+    /// Writes a rarer record.
+    #[cold]
+    pub fn write_ext(&mut self, ext: &Ext) {
+        self.write(|deltas, out| deltas.put_ext(out, ext));
+    }
+
+    /// Moves the stream's time.
+    pub fn set_tick(&mut self, tick: u64) {
+        if self.reserve() {
+            self.put(|deltas, out| deltas.put_tick(out, tick));
+        }
+    }
+
+    /// The stream's time.
+    pub fn tick(&self) -> u64 {
+        self.deltas.tick
+    }
+
+    /// Seals the chunk and takes the next; false if there is none.
+    #[cold]
+    pub fn next_chunk(&mut self) -> bool {
+        self.finish_chunk();
+        self.announced = false;
+        let carve = || RECORDER.sink.carve(Patience::Bounded);
+        let chunk = match carve() {
+            Some(chunk) => chunk,
+            // A forked child has filled its private beginning.
+            None if child::is_deferred() && child::materialize() => match carve() {
+                Some(chunk) => chunk,
+                None => return false,
+            },
+            None => return false,
+        };
+        let header = Header {
+            thread: self.tid,
+            base_tick: self.deltas.tick,
+            base_stamp: self.deltas.stamp,
+            ..Header::new(Kind::Events, self.number, self.sequence)
+        };
+        // SAFETY: carved for this stream just now.
+        unsafe { sink::begin(chunk, &header) };
+        self.sequence += 1;
+        (self.chunk, self.chunk_index) = (chunk.at, chunk.index);
+        self.committed = HEADER_SIZE as u32;
+        self.deltas = Deltas::at_start(header.base_tick, header.base_stamp);
+        RECORDER.note_chunk(CHUNK_SIZE as i64);
+        let lost = core::mem::take(&mut self.lost);
+        let (tid, name) = (self.tid, self.name);
+        self.put(|deltas, out| {
+            deltas.put_ext(out, &thread_ext(tid, &name));
+            if lost > 0 {
+                let reason = Counter::LostNoRoom as u8;
+                let ext = Ext::Loss {
+                    events: lost,
+                    reason,
+                };
+                deltas.put_ext(out, &ext);
+            }
+        });
+        true
+    }
+
+    /// Seals the chunk, if there is one.
+    pub fn finish_chunk(&mut self) {
+        if self.chunk.is_null() {
+            return;
+        }
+        let chunk = Chunk {
+            at: self.chunk,
+            index: self.chunk_index,
+        };
+        self.chunk = core::ptr::null_mut();
+        // SAFETY: the header lies in the held chunk.
+        let head = unsafe { core::slice::from_raw_parts(chunk.at, HEADER_SIZE) };
+        if let Ok(Some(header)) = Header::decode(head) {
+            let header = Header {
+                committed: self.committed,
+                ..header
+            };
+            // SAFETY: the stream held it and has just forgotten it.
+            unsafe { RECORDER.sink.seal(chunk, &header) };
+        }
+        RECORDER.note_chunk(-(CHUNK_SIZE as i64));
+    }
+
+    /// Writes the unfinished chunk out where the file is not the memory.
+    pub fn flush(&mut self) {
+        if !self.chunk.is_null() {
+            RECORDER.sink.write(Chunk {
+                at: self.chunk,
+                index: self.chunk_index,
+            });
+        }
+    }
+
+    /// The stream begins to serve this thread.
+    pub fn adopt(&mut self, tid: u32) {
+        let same = self.tid == tid;
+        self.tid = tid;
+        self.until_clock = 0;
+        if !same {
+            self.name = [0; 16];
+            (self.stack, self.other_stack) = (Bounds::default(), Bounds::default());
+        }
+        let named = self.look_at_name();
+        if !same && !named {
+            self.write_thread();
+        }
+    }
+
+    /// Notes the thread's name if it has changed.
+    pub fn look_at_name(&mut self) -> bool {
+        let mut name = [0; 16];
+        Os::thread_name(&mut name);
+        let changed = name != self.name;
+        if changed {
+            self.name = name;
+            self.write_thread();
+        }
+        changed
+    }
+
+    fn write_thread(&mut self) {
+        let (tid, name) = (self.tid, self.name);
+        self.write_ext(&thread_ext(tid, &name));
+    }
+
+    /// Bytes committed in the chunk.
+    pub fn committed(&self) -> u32 {
+        self.committed
+    }
+
+    /// Where the stream stands, for a child's cut.
+    pub fn position(&self) -> (u32, u32) {
+        (self.sequence.wrapping_sub(1), self.committed)
+    }
+
+    /// Back to a stream that has written nothing: a forked child's.
+    pub fn reset(&mut self) {
+        self.chunk = core::ptr::null_mut();
+        (self.committed, self.sequence, self.tid) = (0, 0, 0);
+        self.deltas = Deltas::at_start(0, 0);
+        (self.grown, self.shrunk, self.unstamped, self.lost) = (0, 0, 0, 0);
+    }
+}
+
+fn thread_ext(tid: u32, name: &[u8; 16]) -> Ext<'_> {
+    let length = name.iter().position(|&byte| byte == 0).unwrap_or(16);
+    Ext::Thread {
+        tid,
+        name: name.get(..length).unwrap_or(&[]),
+    }
+}

@@ -1,0 +1,335 @@
+//! Linux, by raw system calls: no libc wrapper, for those set errno, may be
+//! cancellation points, and may be somebody's hook.
+#![allow(unsafe_code)]
+//! # Safety
+//! Raw system calls are as safe as their arguments: each wrapper passes
+//! either borrowed slices with their own lengths, zero-terminated paths
+//! (asserted by [`path_of`]), or ranges whose owner the caller vouches for.
+
+use super::{Errno, Fd, FileId, Sys};
+use crate::arch;
+use crate::settings::decimal;
+use core::sync::atomic::{AtomicUsize, Ordering};
+
+/// The platform.
+pub struct Linux;
+
+#[inline]
+fn call(number: libc::c_long, arguments: [usize; 6]) -> Result<usize, Errno> {
+    let [a, b, c, d, e, f] = arguments;
+    // SAFETY: the callers below pass what the call of that number expects.
+    let result = unsafe { arch::memlog_syscall(number, a, b, c, d, e, f) };
+    // The kernel's errors are the last 4095 values.
+    if (-4095..0).contains(&result) {
+        Err(Errno(-result as i32))
+    } else {
+        Ok(result as usize)
+    }
+}
+
+/// The address of a C string; an unterminated one becomes the empty path,
+/// which no call accepts.
+fn path_of(path: &[u8]) -> usize {
+    match path.last() {
+        Some(0) => path.as_ptr() as usize,
+        _ => c"".as_ptr() as usize,
+    }
+}
+
+fn open(path: &[u8], flags: libc::c_int) -> Result<Fd, Errno> {
+    let flags = (flags | libc::O_CLOEXEC | libc::O_LARGEFILE) as usize;
+    let at = libc::AT_FDCWD as usize;
+    let fd = call(libc::SYS_openat, [at, path_of(path), flags, 0o600, 0, 0])?;
+    Ok(Fd(fd as i32))
+}
+
+fn anonymous(bytes: usize, advice: &[libc::c_int]) -> *mut u8 {
+    let prot = (libc::PROT_READ | libc::PROT_WRITE) as usize;
+    let flags = (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE) as usize;
+    match call(libc::SYS_mmap, [0, bytes, prot, flags, usize::MAX, 0]) {
+        Ok(at) => {
+            for &how in advice {
+                let _ = call(libc::SYS_madvise, [at, bytes, how as usize, 0, 0, 0]);
+            }
+            at as *mut u8
+        }
+        Err(_) => core::ptr::null_mut(),
+    }
+}
+
+/// `clock_gettime` of the vDSO, found at start; 0 until then.
+pub(crate) static VDSO_CLOCK: AtomicUsize = AtomicUsize::new(0);
+
+fn clock_ns(clock: libc::clockid_t) -> u64 {
+    let mut now = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    let at = &raw mut now;
+    let vdso = VDSO_CLOCK.load(Ordering::Relaxed);
+    if vdso != 0 {
+        // SAFETY: the address is that of the vDSO's __vdso_clock_gettime,
+        // which has this signature and makes no call the kernel would not.
+        let read: extern "C" fn(libc::clockid_t, *mut libc::timespec) -> libc::c_int =
+            unsafe { core::mem::transmute(vdso) };
+        read(clock, at);
+    } else {
+        let _ = call(
+            libc::SYS_clock_gettime,
+            [clock as usize, at as usize, 0, 0, 0, 0],
+        );
+    }
+    (now.tv_sec as u64)
+        .wrapping_mul(1_000_000_000)
+        .wrapping_add(now.tv_nsec as u64)
+}
+
+/// Populates a window for writing, so that a full disk is an error now and
+/// not a SIGBUS later.
+const MADV_POPULATE_WRITE: usize = 23;
+const MADV_WIPEONFORK: libc::c_int = 18;
+/// Windows of at least this size are placed on such a boundary, where file
+/// systems have large folios and one fault maps them all.
+const HUGE: usize = 2 << 20;
+
+impl Sys for Linux {
+    const SINK: super::SinkKind = super::SinkKind::Mapped;
+
+    fn memory(bytes: usize) -> *mut u8 {
+        anonymous(bytes, &[libc::MADV_NOHUGEPAGE])
+    }
+
+    fn memory_wiped_on_fork(bytes: usize) -> *mut u8 {
+        anonymous(bytes, &[libc::MADV_NOHUGEPAGE, MADV_WIPEONFORK])
+    }
+
+    unsafe fn zero(at: *mut u8, bytes: usize) {
+        let how = libc::MADV_DONTNEED as usize;
+        let _ = call(libc::SYS_madvise, [at as usize, bytes, how, 0, 0, 0]);
+    }
+
+    unsafe fn wipe_on_fork(at: *mut u8, bytes: usize) -> bool {
+        let how = MADV_WIPEONFORK as usize;
+        call(libc::SYS_madvise, [at as usize, bytes, how, 0, 0, 0]).is_ok()
+    }
+
+    fn create(path: &[u8]) -> Result<Fd, Errno> {
+        open(
+            path,
+            libc::O_RDWR | libc::O_CREAT | libc::O_EXCL | libc::O_NOFOLLOW,
+        )
+    }
+
+    fn open(path: &[u8]) -> Result<Fd, Errno> {
+        open(path, libc::O_RDONLY)
+    }
+
+    fn open_log(path: &[u8]) -> Result<Fd, Errno> {
+        open(path, libc::O_RDWR | libc::O_NOFOLLOW)
+    }
+
+    fn read(fd: Fd, into: &mut [u8]) -> Result<usize, Errno> {
+        let at = into.as_mut_ptr() as usize;
+        call(libc::SYS_read, [fd.0 as usize, at, into.len(), 0, 0, 0])
+    }
+
+    fn read_at(fd: Fd, into: &mut [u8], offset: u64) -> Result<usize, Errno> {
+        let at = into.as_mut_ptr() as usize;
+        let arguments = [fd.0 as usize, at, into.len(), offset as usize, 0, 0];
+        call(libc::SYS_pread64, arguments)
+    }
+
+    fn write_at(fd: Fd, bytes: &[u8], offset: u64) -> Result<usize, Errno> {
+        let at = bytes.as_ptr() as usize;
+        let arguments = [fd.0 as usize, at, bytes.len(), offset as usize, 0, 0];
+        call(libc::SYS_pwrite64, arguments)
+    }
+
+    fn set_length(fd: Fd, bytes: u64) -> Result<(), Errno> {
+        let arguments = [fd.0 as usize, bytes as usize, 0, 0, 0, 0];
+        call(libc::SYS_ftruncate, arguments).map(|_| ())
+    }
+
+    fn identity(fd: Fd) -> Result<FileId, Errno> {
+        // SAFETY: all zeros is a valid stat.
+        let mut stat: libc::stat = unsafe { core::mem::zeroed() };
+        let at = &raw mut stat as usize;
+        call(libc::SYS_fstat, [fd.0 as usize, at, 0, 0, 0, 0])?;
+        Ok(FileId {
+            device: stat.st_dev as u64,
+            inode: stat.st_ino as u64,
+        })
+    }
+
+    fn close(fd: Fd) {
+        let _ = call(libc::SYS_close, [fd.0 as usize, 0, 0, 0, 0, 0]);
+    }
+
+    fn unlink(path: &[u8]) {
+        let at = libc::AT_FDCWD as usize;
+        let _ = call(libc::SYS_unlinkat, [at, path_of(path), 0, 0, 0, 0]);
+    }
+
+    fn map_window(fd: Fd, offset: u64, bytes: usize, over: *mut u8) -> Result<*mut u8, Errno> {
+        let prot = (libc::PROT_READ | libc::PROT_WRITE) as usize;
+        let map = |at: usize, flags: libc::c_int| {
+            let flags = (libc::MAP_SHARED | flags) as usize;
+            let arguments = [at, bytes, prot, flags, fd.0 as usize, offset as usize];
+            call(libc::SYS_mmap, arguments)
+        };
+        let at = if !over.is_null() {
+            map(over as usize, libc::MAP_FIXED)?
+        } else if bytes >= HUGE {
+            map(aligned_gap(bytes)?, libc::MAP_FIXED)?
+        } else {
+            map(0, 0)?
+        };
+        if let Err(error) = call(libc::SYS_madvise, [at, bytes, MADV_POPULATE_WRITE, 0, 0, 0]) {
+            let _ = call(libc::SYS_munmap, [at, bytes, 0, 0, 0, 0]);
+            return Err(error);
+        }
+        Ok(at as *mut u8)
+    }
+
+    unsafe fn unmap(at: *mut u8, bytes: usize) {
+        let _ = call(libc::SYS_munmap, [at as usize, bytes, 0, 0, 0, 0]);
+    }
+
+    fn pid() -> u32 {
+        call(libc::SYS_getpid, [0; 6]).unwrap_or(0) as u32
+    }
+
+    fn parent_pid() -> u32 {
+        call(libc::SYS_getppid, [0; 6]).unwrap_or(0) as u32
+    }
+
+    fn tid() -> u32 {
+        call(libc::SYS_gettid, [0; 6]).unwrap_or(0) as u32
+    }
+
+    fn is_gone(tid: u32) -> bool {
+        let arguments = [Self::pid() as usize, tid as usize, 0, 0, 0, 0];
+        call(libc::SYS_tgkill, arguments) == Err(Errno(libc::ESRCH))
+    }
+
+    fn relax() {
+        let _ = call(libc::SYS_sched_yield, [0; 6]);
+    }
+
+    fn thread_name(into: &mut [u8; 16]) {
+        let at = into.as_mut_ptr() as usize;
+        let what = libc::PR_GET_NAME as usize;
+        let _ = call(libc::SYS_prctl, [what, at, 0, 0, 0, 0]);
+    }
+
+    fn max_rss_kb() -> u64 {
+        // SAFETY: all zeros is a valid rusage.
+        let mut usage: libc::rusage = unsafe { core::mem::zeroed() };
+        let at = &raw mut usage as usize;
+        let _ = call(libc::SYS_getrusage, [libc::RUSAGE_SELF as usize, at, 0, 0, 0, 0]);
+        usage.ru_maxrss as u64
+    }
+
+    fn rss_now_kb() -> u64 {
+        let mut text = [0u8; 128];
+        let text = read_start(b"/proc/self/statm\0", &mut text);
+        let mut fields = text.split(|&byte| byte == b' ');
+        let pages = fields.nth(1).and_then(decimal).unwrap_or(0);
+        pages.saturating_mul(super::page_bytes() / 1024)
+    }
+
+    fn high_water_kb() -> u64 {
+        let mut text = [0u8; 1024];
+        let text = read_start(b"/proc/self/status\0", &mut text);
+        let mut lines = text.split(|&byte| byte == b'\n');
+        let line = lines.find_map(|line| line.strip_prefix(b"VmHWM:"));
+        let digits = line.map(|line| {
+            let trimmed = line.trim_ascii();
+            trimmed.strip_suffix(b" kB").unwrap_or(trimmed)
+        });
+        digits.and_then(decimal).unwrap_or(0)
+    }
+
+    fn current_break() -> u64 {
+        call(libc::SYS_brk, [0; 6]).unwrap_or(0) as u64
+    }
+
+    fn wall_ns() -> u64 {
+        clock_ns(libc::CLOCK_REALTIME)
+    }
+
+    fn ticks_ns() -> u64 {
+        clock_ns(libc::CLOCK_MONOTONIC_COARSE)
+    }
+
+    fn host(into: &mut [u8]) -> usize {
+        // SAFETY: all zeros is a valid utsname.
+        let mut name: libc::utsname = unsafe { core::mem::zeroed() };
+        let at = &raw mut name as usize;
+        if call(libc::SYS_uname, [at, 0, 0, 0, 0, 0]).is_err() {
+            return 0;
+        }
+        let mut length = 0;
+        for (place, &letter) in into.iter_mut().zip(name.nodename.iter()) {
+            if letter == 0 {
+                break;
+            }
+            *place = letter as u8;
+            length += 1;
+        }
+        length
+    }
+
+    fn read_link(path: &[u8], into: &mut [u8]) -> usize {
+        let at = libc::AT_FDCWD as usize;
+        let buffer = into.as_mut_ptr() as usize;
+        let arguments = [at, path_of(path), buffer, into.len(), 0, 0];
+        call(libc::SYS_readlinkat, arguments).unwrap_or(0)
+    }
+
+    fn working_directory(into: &mut [u8]) -> usize {
+        let at = into.as_mut_ptr() as usize;
+        // The kernel counts the zero byte.
+        call(libc::SYS_getcwd, [at, into.len(), 0, 0, 0, 0])
+            .unwrap_or(1)
+            .saturating_sub(1)
+    }
+
+    fn complain(line: &[u8]) {
+        let at = line.as_ptr() as usize;
+        let _ = call(libc::SYS_write, [2, at, line.len(), 0, 0, 0]);
+    }
+
+    fn is_filtered() -> bool {
+        // Strict mode would kill for the question itself, but the door of
+        // prctl has seen it coming and the recorder asks no more.
+        let what = libc::PR_GET_SECCOMP as usize;
+        !matches!(call(libc::SYS_prctl, [what, 0, 0, 0, 0, 0]), Ok(0) | Err(_))
+    }
+}
+
+/// The first bytes of a small file.
+fn read_start<'a>(path: &[u8], into: &'a mut [u8]) -> &'a [u8] {
+    let Ok(fd) = Linux::open(path) else {
+        return &[];
+    };
+    let count = Linux::read(fd, into).unwrap_or(0);
+    Linux::close(fd);
+    into.get(..count).unwrap_or(&[])
+}
+
+/// An aligned place for a window, reserved so that MAP_FIXED can take it.
+fn aligned_gap(bytes: usize) -> Result<usize, Errno> {
+    let flags = (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE) as usize;
+    let length = bytes + HUGE;
+    let start = call(libc::SYS_mmap, [0, length, 0, flags, usize::MAX, 0])?;
+    let at = (start + HUGE - 1) & !(HUGE - 1);
+    if at > start {
+        let _ = call(libc::SYS_munmap, [start, at - start, 0, 0, 0, 0]);
+    }
+    let (end, used) = (start + length, at + bytes);
+    if end > used {
+        let _ = call(libc::SYS_munmap, [used, end - used, 0, 0, 0, 0]);
+    }
+    Ok(at)
+}

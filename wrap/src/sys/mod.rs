@@ -1,0 +1,155 @@
+//! The dozen raw system calls, and the only room for a platform's words.
+//!
+//! Everything the recorder asks of a kernel goes through [`Sys`]; [`Os`] is
+//! the platform of this build. Results are values or a negative errno, as the
+//! kernel gives them: nothing here touches `errno`.
+
+#![allow(unsafe_code)]
+//! # Safety
+//! The unsafe functions of the trait name what their callers vouch for.
+
+pub mod linux;
+
+#[cfg(memlog_cnk)]
+pub mod cnk;
+
+/// The platform of this build.
+#[cfg(not(memlog_cnk))]
+pub type Os = linux::Linux;
+/// The platform of this build.
+#[cfg(memlog_cnk)]
+pub type Os = cnk::Cnk;
+
+/// Takes what the kernel told the process at its start.
+///
+/// # Safety
+/// `vdso` is where the kernel mapped its own object, or 0.
+pub unsafe fn set_facts(vdso: u64, page_bytes: u64) {
+    // SAFETY: by the caller.
+    let clock = unsafe { crate::real::vdso_function(vdso, crate::arch::VDSO_CLOCK) };
+    linux::VDSO_CLOCK.store(clock, core::sync::atomic::Ordering::Relaxed);
+    if page_bytes != 0 {
+        PAGE_BYTES.store(page_bytes as usize, core::sync::atomic::Ordering::Relaxed);
+    }
+}
+
+static PAGE_BYTES: core::sync::atomic::AtomicUsize = core::sync::atomic::AtomicUsize::new(4096);
+
+/// Bytes of a page, as the kernel counts them in statm.
+pub fn page_bytes() -> u64 {
+    PAGE_BYTES.load(core::sync::atomic::Ordering::Relaxed) as u64
+}
+
+/// A failed call: the kernel's error number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Errno(pub i32);
+
+/// A file the recorder holds open for the moment.
+#[derive(Clone, Copy)]
+pub struct Fd(pub i32);
+
+/// What tells one file from another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FileId {
+    /// Device.
+    pub device: u64,
+    /// Inode.
+    pub inode: u64,
+}
+
+/// How the log's bytes can reach its file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SinkKind {
+    /// Chunks lie in the file itself, mapped shared.
+    Mapped,
+    /// Chunks are private and written when full.
+    Written,
+}
+
+/// A kernel, as far as the recorder needs one.
+///
+/// Paths are C strings: they end in a zero byte.
+pub trait Sys {
+    /// Which sink to try first.
+    const SINK: SinkKind;
+
+    /// Private zeroed memory, or null. It is given back to nobody.
+    fn memory(bytes: usize) -> *mut u8;
+    /// As [`Sys::memory`], and a forked child finds it zeroed.
+    fn memory_wiped_on_fork(bytes: usize) -> *mut u8;
+    /// Makes memory from this trait read as zero again.
+    ///
+    /// # Safety
+    /// The range came from [`Sys::memory`] and nothing refers into it.
+    unsafe fn zero(at: *mut u8, bytes: usize);
+    /// Asks that a forked child find this range zeroed; false if it will not.
+    ///
+    /// # Safety
+    /// The range is whole pages of private anonymous memory of the recorder.
+    unsafe fn wipe_on_fork(at: *mut u8, bytes: usize) -> bool;
+
+    /// Creates a new log, for us alone; fails if the name exists.
+    fn create(path: &[u8]) -> Result<Fd, Errno>;
+    /// Opens for reading.
+    fn open(path: &[u8]) -> Result<Fd, Errno>;
+    /// Opens an existing log to make it longer.
+    fn open_log(path: &[u8]) -> Result<Fd, Errno>;
+    /// Reads once.
+    fn read(fd: Fd, into: &mut [u8]) -> Result<usize, Errno>;
+    /// Reads at a place, once.
+    fn read_at(fd: Fd, into: &mut [u8], offset: u64) -> Result<usize, Errno>;
+    /// Writes at a place, once.
+    fn write_at(fd: Fd, bytes: &[u8], offset: u64) -> Result<usize, Errno>;
+    /// Sets a file's length.
+    fn set_length(fd: Fd, bytes: u64) -> Result<(), Errno>;
+    /// Which file this is.
+    fn identity(fd: Fd) -> Result<FileId, Errno>;
+    /// Closes.
+    fn close(fd: Fd);
+    /// Removes a name.
+    fn unlink(path: &[u8]);
+
+    /// Maps a window of a file, shared and ready to be written to; with
+    /// `over`, in place of what is mapped there.
+    fn map_window(fd: Fd, offset: u64, bytes: usize, over: *mut u8) -> Result<*mut u8, Errno>;
+    /// Unmaps a window.
+    ///
+    /// # Safety
+    /// Nothing refers into the window any more.
+    unsafe fn unmap(at: *mut u8, bytes: usize);
+
+    /// The process.
+    fn pid() -> u32;
+    /// The parent.
+    fn parent_pid() -> u32;
+    /// The thread.
+    fn tid() -> u32;
+    /// Whether a thread of this process is surely gone.
+    fn is_gone(tid: u32) -> bool;
+    /// Lets another thread run.
+    fn relax();
+    /// The thread's name.
+    fn thread_name(into: &mut [u8; 16]);
+    /// High-water mark of resident memory in kilobytes.
+    fn max_rss_kb() -> u64;
+    /// Resident memory at this moment in kilobytes, 0 if unknown.
+    fn rss_now_kb() -> u64;
+    /// High-water mark of this image alone in kilobytes, 0 if unknown.
+    fn high_water_kb() -> u64;
+    /// The end of the data segment.
+    fn current_break() -> u64;
+    /// The wall clock, nanoseconds since 1970.
+    fn wall_ns() -> u64;
+    /// A coarse clock that never jumps, nanoseconds.
+    fn ticks_ns() -> u64;
+    /// Host name.
+    fn host(into: &mut [u8]) -> usize;
+    /// The target of a symbolic link; how many bytes.
+    fn read_link(path: &[u8], into: &mut [u8]) -> usize;
+    /// Working directory.
+    fn working_directory(into: &mut [u8]) -> usize;
+    /// One line to standard error.
+    fn complain(line: &[u8]);
+    /// Whether a filter may kill us for an unusual call.
+    fn is_filtered() -> bool;
+}

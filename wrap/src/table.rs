@@ -1,0 +1,313 @@
+//! Interning without a lock: a record of `W` words gets an exact id, the same
+//! for every thread, and stands in the log before anybody can know the id.
+//!
+//! ```text
+//! intern(key):
+//!   probe the index from the key's hash:
+//!     an entry with the key's tag whose record equals the key: that is the id
+//!     an empty entry: take the next id, write the record, then try to put
+//!       (tag, id) there; if somebody was faster and it is the same key, his
+//!       id serves and our record stays unused
+//! ```
+//!
+//! The index grows by being copied into one of twice the size. Who still uses
+//! the old one meanwhile may give a key a second id; both name the same record
+//! content and readers merge them, so nobody ever waits.
+
+use crate::sync::{AtomicU32, AtomicUsize, AtomicU64, Ordering};
+use memlog_format::table::id_of;
+
+/// Where a table's memory comes from.
+pub trait Memory {
+    /// Zeroed words for an index, or nothing.
+    fn index(&self, words: usize) -> Option<&'static [AtomicU64]>;
+    /// An index that no newcomer will use.
+    fn retire(&self, index: &'static [AtomicU64]);
+    /// The words of a fresh chunk of the table in the log, header included.
+    fn chunk(&self, ordinal: u32) -> Option<&'static [AtomicU64]>;
+    /// A chunk that was not needed after all.
+    fn give_back(&self, ordinal: u32, chunk: &'static [AtomicU64]);
+    /// Two threads made a record for one key.
+    fn raced(&self);
+}
+
+/// Log2 of the first index's size.
+const FIRST_LOG2: u32 = if cfg!(loom) { 2 } else { 12 };
+/// No index is larger.
+const LOG2_SIZES: usize = 30;
+/// Entries looked at before the index counts as full.
+const MAX_PROBES: usize = 128;
+
+/// A table of `W`-word records in chunks of `P` records, `C` chunks at most,
+/// of which the first `F` records of each chunk lie under its header.
+pub struct Table<const W: usize, const P: u32, const F: u32, const C: usize> {
+    count: AtomicU32,
+    log2: AtomicU32,
+    growing: AtomicU32,
+    indexes: [AtomicUsize; LOG2_SIZES],
+    chunks: [AtomicUsize; C],
+}
+
+/// A word's slice behind a pointer and a known length.
+fn words(pointer: usize, length: usize) -> Option<&'static [AtomicU64]> {
+    if pointer == 0 {
+        return None;
+    }
+    // SAFETY: only addresses of slices of this length, handed out by `Memory`
+    // for as long as the process lives, are ever stored.
+    Some(unsafe { core::slice::from_raw_parts(pointer as *const AtomicU64, length) })
+}
+
+fn hash_of<const W: usize>(key: &[u64; W]) -> u64 {
+    let mut hash = 0u64;
+    for word in key {
+        hash = (hash.rotate_left(23) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    }
+    hash ^ (hash >> 32)
+}
+
+/// The half of the hash that an entry keeps, never with the id 0 beside it.
+const fn entry_of(hash: u64, id: u32) -> u64 {
+    (hash & 0xFFFF_FFFF_0000_0000) | id as u64
+}
+
+impl<const W: usize, const P: u32, const F: u32, const C: usize> Table<W, P, F, C> {
+    /// An empty table.
+    #[cfg(not(loom))]
+    pub const fn new() -> Self {
+        Self {
+            count: AtomicU32::new(0),
+            log2: AtomicU32::new(0),
+            growing: AtomicU32::new(0),
+            indexes: [const { AtomicUsize::new(0) }; LOG2_SIZES],
+            chunks: [const { AtomicUsize::new(0) }; C],
+        }
+    }
+
+    /// An empty table; loom's atomics are not const.
+    #[cfg(loom)]
+    pub fn new() -> Self {
+        Self {
+            count: AtomicU32::new(0),
+            log2: AtomicU32::new(0),
+            growing: AtomicU32::new(0),
+            indexes: core::array::from_fn(|_| AtomicUsize::new(0)),
+            chunks: core::array::from_fn(|_| AtomicUsize::new(0)),
+        }
+    }
+
+    /// Forgets everything. Only where no other thread can be in the table.
+    pub fn reset(&self) {
+        self.count.store(0, Ordering::Relaxed);
+        self.log2.store(0, Ordering::Relaxed);
+        self.growing.store(0, Ordering::Relaxed);
+        for place in self.indexes.iter().chain(&self.chunks) {
+            place.store(0, Ordering::Relaxed);
+        }
+    }
+
+    /// Records given out so far.
+    pub fn len(&self) -> u32 {
+        self.count.load(Ordering::Relaxed)
+    }
+
+    /// Whether nothing was interned yet.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The chunks in use, for a sink that has to write them itself.
+    pub fn chunk_address(&self, ordinal: u32) -> usize {
+        let place = self.chunks.get(ordinal as usize);
+        place.map_or(0, |place| place.load(Ordering::Acquire))
+    }
+
+    /// The id of a key, or 0 when there is no room.
+    #[inline]
+    pub fn intern(&self, key: &[u64; W], memory: &impl Memory) -> u32 {
+        let hash = hash_of(key);
+        match self.find(key, hash) {
+            Some(id) => id,
+            None => self.insert(key, hash, memory),
+        }
+    }
+
+    #[inline]
+    fn find(&self, key: &[u64; W], hash: u64) -> Option<u32> {
+        let index = self.index(self.log2.load(Ordering::Acquire))?;
+        let mask = index.len().wrapping_sub(1);
+        for probe in 0..MAX_PROBES {
+            let place = index.get((hash as usize).wrapping_add(probe) & mask)?;
+            // Acquire pairs with the exchange in `insert`: the record is there.
+            let entry = place.load(Ordering::Acquire);
+            if entry == 0 {
+                return None;
+            }
+            let id = entry as u32;
+            if entry == entry_of(hash, id) && self.holds(id, key) {
+                return Some(id);
+            }
+        }
+        None
+    }
+
+    fn index(&self, log2: u32) -> Option<&'static [AtomicU64]> {
+        let place = self.indexes.get(log2 as usize)?;
+        words(place.load(Ordering::Acquire), 1 << log2)
+    }
+
+    #[inline]
+    fn record(&self, id: u32) -> Option<&'static [AtomicU64]> {
+        let place = self.chunks.get((id / P) as usize)?;
+        let chunk = words(place.load(Ordering::Acquire), P as usize * W)?;
+        let at = (id % P) as usize * W;
+        chunk.get(at..at + W)
+    }
+
+    #[inline]
+    fn holds(&self, id: u32, key: &[u64; W]) -> bool {
+        self.record(id).is_some_and(|record| {
+            let mut pairs = record.iter().zip(key);
+            // Relaxed: published by the entry that named the id.
+            pairs.all(|(word, part)| u64::from_le(word.load(Ordering::Relaxed)) == *part)
+        })
+    }
+
+    #[cold]
+    fn insert(&self, key: &[u64; W], hash: u64, memory: &impl Memory) -> u32 {
+        self.make_room(memory);
+        let Some(index) = self.index(self.log2.load(Ordering::Acquire)) else {
+            return 0;
+        };
+        let id = self.append(key, memory);
+        if id == 0 {
+            return 0;
+        }
+        let entry = entry_of(hash, id);
+        let mask = index.len().wrapping_sub(1);
+        for probe in 0..MAX_PROBES {
+            let Some(place) = index.get((hash as usize).wrapping_add(probe) & mask) else {
+                break;
+            };
+            // Release publishes the record; Acquire sees another's record.
+            let order = (Ordering::AcqRel, Ordering::Acquire);
+            match place.compare_exchange(0, entry, order.0, order.1) {
+                Ok(_) => return id,
+                Err(other) if other == entry_of(hash, other as u32) => {
+                    if self.holds(other as u32, key) {
+                        memory.raced();
+                        return other as u32;
+                    }
+                }
+                Err(_) => {}
+            }
+        }
+        // A crowded index: the id is exact, only not to be found again.
+        id
+    }
+
+    /// Writes a new record and gives its id, or 0.
+    fn append(&self, key: &[u64; W], memory: &impl Memory) -> u32 {
+        let limit = (P - F).saturating_mul(C as u32);
+        let mut count = self.count.load(Ordering::Relaxed);
+        loop {
+            if count >= limit {
+                return 0;
+            }
+            let order = (Ordering::AcqRel, Ordering::Relaxed);
+            let next = count + 1;
+            match self.count.compare_exchange(count, next, order.0, order.1) {
+                Ok(_) => break,
+                Err(now) => count = now,
+            }
+        }
+        let Some(id) = id_of(count, P, F) else {
+            return 0;
+        };
+        let ordinal = id / P;
+        let Some(place) = self.chunks.get(ordinal as usize) else {
+            return 0;
+        };
+        if place.load(Ordering::Acquire) == 0 {
+            let Some(chunk) = memory.chunk(ordinal) else {
+                return 0;
+            };
+            let order = (Ordering::AcqRel, Ordering::Acquire);
+            let address = chunk.as_ptr() as usize;
+            if place.compare_exchange(0, address, order.0, order.1).is_err() {
+                memory.give_back(ordinal, chunk);
+            }
+        }
+        let Some(record) = self.record(id) else {
+            return 0;
+        };
+        // The first word last: a record of which it is zero was never written.
+        for (word, part) in record.iter().zip(key).rev() {
+            word.store(part.to_le(), Ordering::Release);
+        }
+        id
+    }
+
+    /// Sees to it that the index is at most half full.
+    fn make_room(&self, memory: &impl Memory) {
+        let log2 = self.log2.load(Ordering::Acquire);
+        let full = log2 == 0 || self.len() as usize >= 1usize << (log2 - 1);
+        if !full || self.growing.swap(1, Ordering::AcqRel) == 1 {
+            return;
+        }
+        // Another may have grown it between the look and the swap.
+        if self.log2.load(Ordering::Acquire) == log2 {
+            self.grow(log2, memory);
+        }
+        self.growing.store(0, Ordering::Release);
+    }
+
+    fn grow(&self, log2: u32, memory: &impl Memory) {
+        let next = if log2 == 0 { FIRST_LOG2 } else { log2 + 1 };
+        let Some(place) = self.indexes.get(next as usize) else {
+            return;
+        };
+        let Some(index) = memory.index(1 << next) else {
+            return;
+        };
+        let old = self.index(log2);
+        for entry in old.unwrap_or(&[]) {
+            let entry = entry.load(Ordering::Acquire);
+            if entry != 0 {
+                self.copy_entry(entry, index);
+            }
+        }
+        place.store(index.as_ptr() as usize, Ordering::Release);
+        self.log2.store(next, Ordering::Release);
+        if let Some(old) = old {
+            memory.retire(old);
+        }
+    }
+
+    fn copy_entry(&self, entry: u64, index: &[AtomicU64]) {
+        let Some(record) = self.record(entry as u32) else {
+            return;
+        };
+        let mut key = [0; W];
+        for (part, word) in key.iter_mut().zip(record) {
+            *part = u64::from_le(word.load(Ordering::Relaxed));
+        }
+        let hash = hash_of(&key);
+        let mask = index.len().wrapping_sub(1);
+        for probe in 0..MAX_PROBES {
+            let Some(place) = index.get((hash as usize).wrapping_add(probe) & mask) else {
+                return;
+            };
+            if place.load(Ordering::Relaxed) == 0 {
+                place.store(entry, Ordering::Release);
+                return;
+            }
+        }
+    }
+}
+
+impl<const W: usize, const P: u32, const F: u32, const C: usize> Default for Table<W, P, F, C> {
+    fn default() -> Self {
+        Self::new()
+    }
+}

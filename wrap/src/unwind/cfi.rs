@@ -1,0 +1,343 @@
+//! Finding the frame description of an address in a module's unwind tables.
+//!
+//! Through .eh_frame_hdr's binary search table; where a module has none, or
+//! one of another kind, through a sorted index of .eh_frame made once.
+//!
+//! The tables are read by hand: every library for it can panic, and inside
+//! the profiled program nothing may (see `doc/DESIGN.md`); gimli and framehop
+//! are its judges in the tests.
+#![allow(unsafe_code)]
+//! # Safety
+//! Cursors are made over the mapped range of a module; the index lies in
+//! memory of the recorder that is never given back.
+
+use super::bytes::Cursor;
+use crate::modules::Module;
+use crate::sys::{Os, Sys};
+
+/// What all frames of a kind share.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Common {
+    /// What code offsets are multiples of.
+    pub code_factor: u64,
+    /// What data offsets are multiples of.
+    pub data_factor: i64,
+    /// The column of the return address.
+    pub return_register: u64,
+    /// How the description's pointers are encoded.
+    pub encoding: u8,
+    /// Whether this is the kernel's signal frame.
+    pub is_signal: bool,
+    has_data: bool,
+    /// The instructions that come first.
+    pub instructions: Cursor,
+}
+
+/// The description of the frames of one range of code.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Description {
+    /// What it shares with others.
+    pub common: Common,
+    /// First byte of the code.
+    pub start: u64,
+    /// First byte past it.
+    pub end: u64,
+    /// Its own instructions.
+    pub instructions: Cursor,
+}
+
+/// A row of an index of .eh_frame: where code starts, where its record is.
+#[derive(Clone, Copy)]
+struct Entry {
+    start: u64,
+    record: u64,
+}
+
+/// The index of the last module that needed one.
+pub struct FrameIndex {
+    module: u32,
+    entries: *mut Entry,
+    count: usize,
+}
+
+/// The description of an address in a module.
+pub fn describe(module: &Module, address: u64, index: &mut FrameIndex) -> Option<Description> {
+    let (frames, by_table) = match module.header {
+        0 => (module.frames, Lookup::Impossible),
+        _ => search_header(module, address),
+    };
+    let record = match by_table {
+        Lookup::Record(record) => record,
+        Lookup::Nothing => return None,
+        Lookup::Impossible if frames == 0 => return None,
+        Lookup::Impossible => search_index(module, frames, address, index)?,
+    };
+    let found = read_description(record, frames, module.high)?;
+    (found.start..found.end).contains(&address).then_some(found)
+}
+
+/// Reads the records of a table registered by the program.
+pub fn describe_in_table(start: u64, end: u64, address: u64) -> Option<Description> {
+    let mut record = start;
+    loop {
+        if let Some(found) = read_description(record, start, end)
+            && (found.start..found.end).contains(&address)
+        {
+            return Some(found);
+        }
+        record = next_record(record, end)?;
+    }
+}
+
+enum Lookup {
+    Record(u64),
+    Nothing,
+    Impossible,
+}
+
+/// Asks the binary search table: .eh_frame, and the record.
+fn search_header(module: &Module, address: u64) -> (u64, Lookup) {
+    let header = module.header;
+    // SAFETY: a segment of a mapped module.
+    let mut bytes = unsafe { Cursor::new(header, header.saturating_add(module.header_bytes)) };
+    let mut read = || {
+        let version = bytes.u8()?;
+        let (pointer, count, table) = (bytes.u8()?, bytes.u8()?, bytes.u8()?);
+        let frames = bytes.encoded(pointer, header)?;
+        if version != 1 || !(module.low..module.high).contains(&frames) {
+            return None;
+        }
+        // Only the one kind of table that linkers write can be searched.
+        let rows = match table {
+            0x3b => bytes.encoded(count, header),
+            _ => None,
+        };
+        Some((frames, rows))
+    };
+    match read() {
+        None => (module.frames, Lookup::Impossible),
+        Some((frames, None)) => (frames, Lookup::Impossible),
+        Some((frames, Some(rows))) => (frames, search_rows(bytes, rows, header, address)),
+    }
+}
+
+/// The last row that starts at or before the address.
+fn search_rows(table: Cursor, rows: u64, header: u64, address: u64) -> Lookup {
+    let row = |index: u64| {
+        let mut bytes = table;
+        bytes.skip(index.checked_mul(8)?)?;
+        let start = bytes.encoded(0x3b, header)?;
+        Some((start, bytes.encoded(0x3b, header)?))
+    };
+    let (mut low, mut high) = (0, rows);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        match row(middle) {
+            Some((start, _)) if start <= address => low = middle + 1,
+            Some(_) => high = middle,
+            None => return Lookup::Impossible,
+        }
+    }
+    match low.checked_sub(1).and_then(row) {
+        Some((_, record)) => Lookup::Record(record),
+        None => Lookup::Nothing,
+    }
+}
+
+fn search_index(
+    module: &Module,
+    frames: u64,
+    address: u64,
+    index: &mut FrameIndex,
+) -> Option<u64> {
+    if index.module != module.id {
+        build_index(module, frames, index)?;
+    }
+    // SAFETY: `build_index` wrote `count` entries there, for ever.
+    let entries = unsafe { core::slice::from_raw_parts(index.entries, index.count) };
+    let after = entries.partition_point(|entry| entry.start <= address);
+    Some(entries.get(after.checked_sub(1)?)?.record)
+}
+
+/// The end of a module's .eh_frame: its own size, or else the module's end,
+/// before which a record of length zero stands.
+fn frames_end(module: &Module, frames: u64) -> u64 {
+    match module.frames_bytes {
+        0 => module.high,
+        bytes => frames.saturating_add(bytes).min(module.high),
+    }
+}
+
+/// Reads all of .eh_frame: first counting, then filling, then sorting.
+fn build_index(module: &Module, frames: u64, index: &mut FrameIndex) -> Option<()> {
+    let end = frames_end(module, frames);
+    let mut count = 0usize;
+    each_description(frames, end, |_| count += 1);
+    let bytes = count.checked_mul(size_of::<Entry>())?;
+    let entries = Os::memory(bytes.checked_next_multiple_of(4096)?).cast::<Entry>();
+    if entries.is_null() || count == 0 {
+        return None;
+    }
+    let mut filled = 0;
+    each_description(frames, end, |entry| {
+        if filled < count {
+            // SAFETY: below `count`, for which there is room.
+            unsafe { entries.add(filled).write(entry) };
+            filled += 1;
+        }
+    });
+    crate::recorder::RECORDER.note_own(bytes as u64);
+    // SAFETY: the first `filled` entries were written just now.
+    heap_sort(unsafe { core::slice::from_raw_parts_mut(entries, filled) });
+    *index = FrameIndex {
+        module: module.id,
+        entries,
+        count: filled,
+    };
+    Some(())
+}
+
+fn each_description(frames: u64, end: u64, mut see: impl FnMut(Entry)) {
+    let mut record = frames;
+    loop {
+        if let Some(found) = read_description(record, frames, end) {
+            see(Entry {
+                start: found.start,
+                record,
+            });
+        }
+        match next_record(record, end) {
+            Some(next) => record = next,
+            None => return,
+        }
+    }
+}
+
+/// A record's content: its bytes without the length, where they start.
+fn open_record(record: u64, end: u64) -> Option<Cursor> {
+    // SAFETY: inside the mapped range that the caller names.
+    let mut bytes = unsafe { Cursor::new(record, end) };
+    let length = match bytes.u32()? {
+        0 => return None,
+        u32::MAX => bytes.u64()?,
+        short => u64::from(short),
+    };
+    bytes.take(length)
+}
+
+fn next_record(record: u64, end: u64) -> Option<u64> {
+    open_record(record, end).map(|content| content.end)
+}
+
+/// Reads the description at a record, if it is one.
+fn read_description(record: u64, frames: u64, end: u64) -> Option<Description> {
+    let mut bytes = open_record(record, end)?;
+    let place = bytes.at;
+    let distance = u64::from(bytes.u32()?);
+    if distance == 0 {
+        return None;
+    }
+    let common = place.checked_sub(distance)?;
+    if common < frames {
+        return None;
+    }
+    let common = read_common(common, end)?;
+    let start = bytes.encoded(common.encoding, 0)?;
+    let length = bytes.encoded_value(common.encoding & 0x0f)?;
+    if common.has_data {
+        let skipped = bytes.uleb()?;
+        bytes.skip(skipped)?;
+    }
+    Some(Description {
+        common,
+        start,
+        end: start.checked_add(length)?,
+        instructions: bytes,
+    })
+}
+
+fn read_common(record: u64, end: u64) -> Option<Common> {
+    let mut bytes = open_record(record, end)?;
+    let (zero, version) = (bytes.u32()?, bytes.u8()?);
+    if zero != 0 || !matches!(version, 1 | 3) {
+        return None;
+    }
+    let mut letters = bytes;
+    while bytes.u8()? != 0 {}
+    letters.end = bytes.at.checked_sub(1)?;
+    let mut common = Common {
+        code_factor: bytes.uleb()?,
+        data_factor: bytes.sleb()?,
+        return_register: match version {
+            1 => u64::from(bytes.u8()?),
+            _ => bytes.uleb()?,
+        },
+        ..Common::default()
+    };
+    if letters.u8() == Some(b'z') {
+        common.has_data = true;
+        let length = bytes.uleb()?;
+        let mut data = bytes.take(length)?;
+        while let Some(letter) = letters.u8() {
+            match letter {
+                b'R' => common.encoding = data.u8()?,
+                b'S' => common.is_signal = true,
+                b'L' => {
+                    data.u8()?;
+                }
+                b'P' => {
+                    let encoding = data.u8()?;
+                    data.encoded_value(encoding)?;
+                }
+                b'B' | b'G' => {}
+                _ => break,
+            }
+        }
+    } else if letters.at != letters.end || letters.end != letters.at {
+        // An augmentation without its size cannot be read past.
+        return None;
+    }
+    common.instructions = bytes;
+    Some(common)
+}
+
+/// Sorts in place: the core library's sorts take stack and can panic.
+fn heap_sort(entries: &mut [Entry]) {
+    let count = entries.len();
+    for root in (0..count / 2).rev() {
+        sift_down(entries, root, count);
+    }
+    for end in (1..count).rev() {
+        swap(entries, 0, end);
+        sift_down(entries, 0, end);
+    }
+}
+
+fn sift_down(entries: &mut [Entry], mut root: usize, end: usize) {
+    loop {
+        let start = |at: usize| entries.get(at).map_or(0, |entry| entry.start);
+        let mut child = 2 * root + 1;
+        if child >= end {
+            return;
+        }
+        if child + 1 < end && start(child) < start(child + 1) {
+            child += 1;
+        }
+        if start(root) >= start(child) {
+            return;
+        }
+        swap(entries, root, child);
+        root = child;
+    }
+}
+
+fn swap(entries: &mut [Entry], a: usize, b: usize) {
+    if let (Some(&first), Some(&second)) = (entries.get(a), entries.get(b)) {
+        if let Some(place) = entries.get_mut(a) {
+            *place = second;
+        }
+        if let Some(place) = entries.get_mut(b) {
+            *place = first;
+        }
+    }
+}

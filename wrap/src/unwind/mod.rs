@@ -1,0 +1,14 @@
+//! Walking the stack of the caller of a hook.
+//!
+//! * [`rule`]: one step, packed into a word; what it does
+//! * [`bytes`], [`cfi`], [`row`]: the unwind tables, read where they lie
+//! * [`full`]: the unwinder for what no packed rule can say
+//! * [`walk`]: the plain walk with its caches; the twin of every faster one
+
+pub mod bytes;
+pub mod cfi;
+pub mod full;
+pub mod jit;
+pub mod row;
+pub mod rule;
+pub mod walk;

@@ -1,0 +1,85 @@
+//! One step of unwinding as one word.
+//!
+//! ```text
+//! bits  0..3   kind
+//!       3..19  CFA offset from the register, in words
+//!      19..32  where the caller's fp is saved below the CFA, in words;
+//!              0: it is still in the register
+//! ```
+//! The return address is always right below the CFA on the machines that use
+//! these. What does not fit is `Complex` and left to the full unwinder: there
+//! is no rule that guesses.
+
+/// How the canonical frame address is found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Not known (an empty cache entry).
+    Unknown,
+    /// sp + offset.
+    Sp,
+    /// fp + offset.
+    Fp,
+    /// The kernel's signal frame: everything from the ucontext at sp.
+    Signal,
+    /// The outermost frame.
+    End,
+    /// Only the full unwinder can do it.
+    Complex,
+    /// No unwind tables cover the address.
+    NoTables,
+}
+
+/// A packed rule.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Rule(pub u32);
+
+const OFFSET_BITS: u32 = 16;
+const SAVED_BITS: u32 = 13;
+
+impl Rule {
+    /// A rule without numbers.
+    pub const fn plain(kind: Kind) -> Self {
+        Self(kind as u32)
+    }
+
+    /// A frame whose CFA is a register plus `offset`, with the caller's fp
+    /// `saved` bytes below the CFA (0: not saved). `None` if it does not fit.
+    pub fn frame(kind: Kind, offset: i64, saved: i64, word: i64) -> Option<Self> {
+        if offset <= 0 || offset % word != 0 || saved < 0 || saved % word != 0 {
+            return None;
+        }
+        let (offset, saved) = (offset / word, saved / word);
+        if offset >= 1 << OFFSET_BITS || saved >= 1 << SAVED_BITS {
+            return None;
+        }
+        Some(Self(
+            kind as u32 | (offset as u32) << 3 | (saved as u32) << (3 + OFFSET_BITS),
+        ))
+    }
+
+    /// The kind.
+    #[inline]
+    pub const fn kind(self) -> Kind {
+        match self.0 & 7 {
+            1 => Kind::Sp,
+            2 => Kind::Fp,
+            3 => Kind::Signal,
+            4 => Kind::End,
+            5 => Kind::Complex,
+            6 => Kind::NoTables,
+            _ => Kind::Unknown,
+        }
+    }
+
+    /// CFA minus the register.
+    #[inline]
+    pub const fn offset_words(self) -> u64 {
+        ((self.0 >> 3) & ((1 << OFFSET_BITS) - 1)) as u64
+    }
+
+    /// Words from the CFA down to the caller's fp, 0 if it was not saved.
+    #[inline]
+    pub const fn saved_words(self) -> u64 {
+        (self.0 >> (3 + OFFSET_BITS)) as u64
+    }
+}
