@@ -1,0 +1,311 @@
+//! Takes each event to whom it concerns.
+
+use foldhash::fast::RandomState;
+use hashbrown::{HashMap, HashSet};
+use memlog_format::event::{Alloc, Release};
+use memlog_format::ext::{Ledger, Rss};
+
+use crate::counts::{Counts, Held, Moment};
+use crate::ledger::{Mapped, Regions};
+use crate::live::{Block, Blocks};
+use crate::rss::{Figures, Heap, RssTracker};
+use crate::seen::Seen;
+use crate::segments::Segments;
+use crate::stacks::{StackTable, Tables};
+use crate::summary::{Anomalies, PeakFigures, Totals};
+
+/// Where an event stands.
+#[derive(Clone, Copy, Debug)]
+pub struct At {
+    /// Its stream.
+    pub stream: u32,
+    /// Its thread.
+    pub tid: u32,
+    /// Its tick.
+    pub tick: u64,
+}
+
+/// What has to be known before the first event.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    /// The tick of [`Moment::Chosen`].
+    pub chosen_tick: Option<u64>,
+    /// What ru_maxrss was at the start, inherited through exec, in kilobytes.
+    pub maxrss_floor_kb: u64,
+    /// The process was forked: blocks that are not known may be its parent's.
+    pub forked: bool,
+}
+
+/// What the log says besides its events, wanted at the end.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Facts {
+    /// The kernel's last words on resident memory.
+    pub rss: Figures,
+    /// Tick of the end, where it is known.
+    pub end_tick: Option<u64>,
+    /// Events that the recorder counted as lost.
+    pub lost_events: u64,
+    /// The recorder's own memory at the end.
+    pub own_bytes: u64,
+}
+
+/// Everything that is known about the events so far.
+pub struct Fold {
+    pub(crate) stacks: StackTable,
+    pub(crate) blocks: Blocks,
+    pub(crate) counts: Counts,
+    pub(crate) rss: RssTracker,
+    pub(crate) heap: Heap,
+    pub(crate) heap_peak: PeakFigures,
+    pub(crate) totals: Totals,
+    pub(crate) anomalies: Anomalies,
+    pub(crate) segments: Segments,
+    pub(crate) threads: u64,
+    pub(crate) lost_in_place: u64,
+    regions: Regions,
+    seen: Seen,
+    options: Options,
+    chosen: bool,
+    /// Allocations and releases so far.
+    moment: u64,
+    peak_moment: u64,
+    peak_stream: u32,
+    tids: HashMap<u32, u32, RandomState>,
+    inherited: HashSet<u64, RandomState>,
+}
+
+impl Fold {
+    /// Knows nothing yet.
+    pub fn new(options: Options) -> Self {
+        Self {
+            stacks: StackTable::default(),
+            blocks: Blocks::default(),
+            counts: Counts::default(),
+            rss: RssTracker::new(options.maxrss_floor_kb),
+            heap: Heap::default(),
+            heap_peak: PeakFigures::default(),
+            totals: Totals::default(),
+            anomalies: Anomalies::default(),
+            segments: Segments::default(),
+            threads: 0,
+            lost_in_place: 0,
+            regions: Regions::default(),
+            seen: Seen::new(),
+            options,
+            chosen: false,
+            moment: 0,
+            peak_moment: 0,
+            peak_stream: 0,
+            tids: HashMap::default(),
+            inherited: HashSet::default(),
+        }
+    }
+
+    /// Before the own log of a forked process: an allocation of its parent.
+    pub fn inherit_alloc(&mut self, at: At, alloc: &Alloc, tables: &impl Tables) {
+        let stack = self.stacks.stack(alloc.stack, tables);
+        let block = Block::new(alloc.size, alloc.usable, stack, 0, at.tid, alloc.api);
+        self.blocks.insert(alloc.address, block);
+    }
+
+    /// Before the own log of a forked process: a release of its parent.
+    pub fn inherit_release(&mut self, release: &Release) {
+        self.blocks.remove(release.address);
+    }
+
+    /// The next log begins: stack ids are of its tables from now on.
+    pub fn change_log(&mut self) {
+        self.stacks.change_log();
+    }
+
+    /// The own log begins; what is live now is inherited.
+    pub fn start(&mut self) {
+        self.stacks.change_log();
+        for (address, block) in self.blocks.iter() {
+            self.counts.inherit(block.stack, block.size);
+            self.heap.bytes = self.heap.bytes.saturating_add(block.size);
+            self.heap.usable = self.heap.usable.saturating_add(block.usable());
+            self.heap.blocks += 1;
+            self.inherited.insert(address);
+        }
+        self.totals.inherited_blocks = self.heap.blocks;
+        self.totals.inherited_bytes = self.heap.bytes;
+        self.rss.open(&self.heap);
+        self.counts.mark_candidate();
+        self.mark_heap_peak(0);
+    }
+
+    /// Time passes for everybody.
+    #[inline]
+    fn come_to(&mut self, at: At) {
+        if at.tick > self.heap.tick {
+            if let Some(chosen) = self.options.chosen_tick
+                && at.tick > chosen
+                && !self.chosen
+            {
+                self.chosen = true;
+                self.counts.mark_chosen();
+            }
+            self.heap.tick = at.tick;
+        }
+    }
+
+    /// Memory came.
+    #[inline]
+    pub fn alloc(&mut self, at: At, alloc: &Alloc, tables: &impl Tables) {
+        self.come_to(at);
+        let stack = self.stacks.stack(alloc.stack, tables);
+        let (size, tick) = (alloc.size, self.heap.tick);
+        let block = Block::new(size, alloc.usable, stack, tick, at.tid, alloc.api);
+        if let Some(other) = self.blocks.insert(alloc.address, block) {
+            self.anomalies.alive_twice += 1;
+            self.inherited.remove(&alloc.address);
+            self.leave(at.stream, &other);
+        }
+        self.seen.insert(alloc.address);
+        self.counts.add(stack, size);
+        self.heap.bytes = self.heap.bytes.saturating_add(size);
+        self.heap.usable = self.heap.usable.saturating_add(block.usable());
+        self.heap.blocks += 1;
+        self.totals.allocations += 1;
+        self.totals.bytes = self.totals.bytes.saturating_add(size);
+        self.totals.usable_bytes = self.totals.usable_bytes.saturating_add(block.usable());
+        self.moved(at.stream, size as i64);
+        if self.heap.bytes > self.heap_peak.bytes {
+            self.mark_heap_peak(at.stream);
+        }
+        if self.rss.changed(&self.heap) {
+            self.counts.mark_candidate();
+        }
+    }
+
+    /// Memory went.
+    #[inline]
+    pub fn release(&mut self, at: At, release: &Release) {
+        self.come_to(at);
+        self.totals.releases += 1;
+        let Some(block) = self.blocks.remove(release.address) else {
+            self.unknown(release.address);
+            return;
+        };
+        if !self.inherited.is_empty() && self.inherited.remove(&release.address) {
+            self.totals.inherited_released += 1;
+        }
+        self.leave(at.stream, &block);
+        self.rss.changed(&self.heap);
+    }
+
+    fn leave(&mut self, stream: u32, block: &Block) {
+        self.counts.subtract(block.stack, block.size);
+        self.heap.bytes = self.heap.bytes.saturating_sub(block.size);
+        self.heap.usable = self.heap.usable.saturating_sub(block.usable());
+        self.heap.blocks = self.heap.blocks.saturating_sub(1);
+        self.moved(stream, (block.size as i64).wrapping_neg());
+    }
+
+    #[inline]
+    fn moved(&mut self, stream: u32, bytes: i64) {
+        self.moment += 1;
+        self.segments.moved(stream, bytes);
+    }
+
+    fn mark_heap_peak(&mut self, stream: u32) {
+        self.heap_peak = PeakFigures {
+            bytes: self.heap.bytes,
+            usable_bytes: self.heap.usable,
+            blocks: self.heap.blocks,
+            tick: self.heap.tick,
+            error_bytes: 0,
+        };
+        self.peak_moment = self.moment;
+        self.peak_stream = stream;
+        self.counts.mark_heap_peak();
+    }
+
+    #[cold]
+    fn unknown(&mut self, address: u64) {
+        let cause = match () {
+            () if self.seen.contains(address) => &mut self.anomalies.released_twice,
+            () if self.options.forked => &mut self.anomalies.released_of_parent,
+            () => &mut self.anomalies.released_from_before,
+        };
+        *cause += 1;
+    }
+
+    /// The stream took a stamp.
+    pub fn stamp(&mut self, at: At) {
+        self.segments
+            .stamped(at.stream, self.moment, self.peak_moment);
+    }
+
+    /// Resident memory was read.
+    pub fn rss(&mut self, at: At, rss: &Rss) {
+        self.come_to(at);
+        self.stamp(at);
+        match self.rss.read(rss, &self.heap) {
+            Some(true) => self.counts.keep_candidate(),
+            Some(false) => self.counts.mark_candidate(),
+            None => {}
+        }
+    }
+
+    /// An entry of the second ledger.
+    pub fn ledger(&mut self, at: At, entry: &Ledger) {
+        self.come_to(at);
+        self.regions.take(entry);
+    }
+
+    /// The stream belongs to this thread now.
+    pub fn thread(&mut self, at: At, tid: u32) {
+        if self.tids.insert(at.stream, tid) != Some(tid) {
+            self.threads += 1;
+        }
+    }
+
+    /// Events are missing here.
+    pub fn loss(&mut self, events: u64) {
+        self.lost_in_place = self.lost_in_place.saturating_add(events);
+    }
+
+    /// The log is through.
+    pub(crate) fn end(&mut self, facts: &Facts) {
+        if let Some(tick) = facts.end_tick {
+            self.heap.tick = self.heap.tick.max(tick);
+        }
+        if !self.chosen {
+            self.chosen = true;
+            self.counts.mark_chosen();
+        }
+        if self.rss.finish(&facts.rss, &self.heap) {
+            self.counts.keep_candidate();
+        }
+        self.heap_peak.error_bytes = self.segments.bound(self.peak_moment, self.peak_stream);
+        self.threads = self.threads.max(self.segments.len() as u64);
+    }
+
+    /// The second ledger so far.
+    pub fn mapped(&self) -> &Mapped {
+        &self.regions.mapped
+    }
+
+    /// The live set so far.
+    pub fn blocks(&self) -> &Blocks {
+        &self.blocks
+    }
+
+    /// All stacks so far.
+    pub fn stacks(&self) -> &StackTable {
+        &self.stacks
+    }
+
+    /// What each stack held at a moment, as an index into the stack table;
+    /// only [`Moment::End`] means something before the log is through.
+    pub fn held(&self, moment: Moment) -> impl Iterator<Item = (u32, Held)> {
+        self.counts.held(moment)
+    }
+
+    /// All that each stack ever allocated.
+    pub fn allocated(&self) -> impl Iterator<Item = (u32, Held)> {
+        self.counts.totals()
+    }
+}

@@ -1,0 +1,186 @@
+//! What the program mapped: the second ledger, apart from the heap.
+
+use std::collections::BTreeMap;
+
+use memlog_format::ext::{Ledger, Mapping};
+
+/// Figures of the ledger.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Mapped {
+    /// Calls that the program made itself.
+    pub calls: u64,
+    /// Bytes that it mapped in all.
+    pub total_bytes: u64,
+    /// Bytes mapped now.
+    pub live_bytes: u64,
+    /// The most that were mapped at one time.
+    pub peak_bytes: u64,
+    /// Calls that the allocator made to serve others.
+    pub backing_calls: u64,
+    /// Bytes that the allocator has mapped now.
+    pub backing_bytes: u64,
+    /// How far the data segment has grown.
+    pub arena_bytes: u64,
+}
+
+#[derive(Clone, Copy)]
+struct Region {
+    end: u64,
+    backing: bool,
+}
+
+/// The mapped regions by their first byte.
+#[derive(Default)]
+pub(crate) struct Regions {
+    regions: BTreeMap<u64, Region>,
+    first_break: Option<u64>,
+    pub mapped: Mapped,
+}
+
+impl Regions {
+    pub(crate) fn take(&mut self, entry: &Ledger) {
+        let backing = entry.backing;
+        if backing {
+            self.mapped.backing_calls += 1;
+        } else {
+            self.mapped.calls += 1;
+        }
+        match entry.mapping {
+            Mapping::Map {
+                address, length, ..
+            } => self.map(address, length, backing),
+            Mapping::Unmap { address, length } => self.unmap(address, length),
+            Mapping::Remap {
+                old_address,
+                old_length,
+                address,
+                length,
+            } => {
+                // A length of 0 asks for a second view of the same pages.
+                self.unmap(old_address, old_length);
+                self.map(address, length, backing);
+            }
+            Mapping::Break { old_end, end } => self.set_break(old_end, end, backing),
+        }
+        self.mapped.peak_bytes = self.mapped.peak_bytes.max(self.mapped.live_bytes);
+    }
+
+    fn set_break(&mut self, old_end: u64, end: u64, backing: bool) {
+        let first = *self.first_break.get_or_insert(old_end);
+        self.mapped.arena_bytes = end.saturating_sub(first);
+        if end > old_end {
+            self.map(old_end, end - old_end, backing);
+        } else {
+            self.unmap(end, old_end - end);
+        }
+    }
+
+    fn map(&mut self, start: u64, length: u64, backing: bool) {
+        self.unmap(start, length);
+        let end = start.saturating_add(length);
+        if end > start {
+            self.regions.insert(start, Region { end, backing });
+            self.count(end - start, backing, true);
+        }
+    }
+
+    fn unmap(&mut self, start: u64, length: u64) {
+        let end = start.saturating_add(length);
+        while let Some((&low, &region)) = self.regions.range(..end).next_back() {
+            if region.end <= start {
+                return;
+            }
+            self.regions.remove(&low);
+            self.count(region.end - low, region.backing, false);
+            for (low, high) in [(low, start), (end, region.end)] {
+                if low < high {
+                    let region = Region {
+                        end: high,
+                        ..region
+                    };
+                    self.regions.insert(low, region);
+                    self.count(high - low, region.backing, true);
+                    let again = if region.backing { 0 } else { high - low };
+                    self.mapped.total_bytes = self.mapped.total_bytes.saturating_sub(again);
+                }
+            }
+            if low < start {
+                return;
+            }
+        }
+    }
+
+    fn count(&mut self, bytes: u64, backing: bool, comes: bool) {
+        let live = match backing {
+            true => &mut self.mapped.backing_bytes,
+            false => &mut self.mapped.live_bytes,
+        };
+        if comes {
+            *live = live.saturating_add(bytes);
+            if !backing {
+                self.mapped.total_bytes = self.mapped.total_bytes.saturating_add(bytes);
+            }
+        } else {
+            *live = live.saturating_sub(bytes);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use memlog_format::table::StackId;
+
+    fn entry(mapping: Mapping, backing: bool) -> Ledger {
+        Ledger {
+            mapping,
+            backing,
+            order: 0,
+            stack: StackId::NONE,
+        }
+    }
+
+    fn map(address: u64, length: u64) -> Mapping {
+        Mapping::Map {
+            address,
+            length,
+            prot: 3,
+            flags: 2,
+        }
+    }
+
+    #[test]
+    fn parts_of_mappings_go() {
+        let mut regions = Regions::default();
+        regions.take(&entry(map(0x10000, 0x10000), false));
+        let hole = Mapping::Unmap {
+            address: 0x14000,
+            length: 0x1000,
+        };
+        regions.take(&entry(hole, false));
+        assert_eq!(regions.mapped.live_bytes, 0xf000);
+        regions.take(&entry(map(0x1f000, 0x2000), false)); // over the end
+        assert_eq!(regions.mapped.live_bytes, 0x10000);
+        let all = Mapping::Unmap {
+            address: 0,
+            length: u64::MAX,
+        };
+        regions.take(&entry(all, false));
+        let mapped = regions.mapped;
+        assert_eq!((mapped.live_bytes, mapped.peak_bytes), (0, 0x10000));
+        assert_eq!((mapped.total_bytes, mapped.calls), (0x12000, 4));
+    }
+
+    #[test]
+    fn the_allocators_own_calls_stand_apart() {
+        let mut regions = Regions::default();
+        let grow = Mapping::Break {
+            old_end: 0x5000,
+            end: 0x9000,
+        };
+        regions.take(&entry(grow, true));
+        assert_eq!(regions.mapped.arena_bytes, 0x4000);
+        assert_eq!(regions.mapped.backing_bytes, 0x4000);
+        assert_eq!(regions.mapped.live_bytes, 0);
+    }
+}

@@ -1,0 +1,45 @@
+//! What a log's events mean: live memory, its peaks, and who holds it.
+//!
+//! Pure: it is told events in their order and knows no files and no names.
+//! One [`Fold`] takes them in one pass; in the end it is asked for a
+//! [`Summary`], and for the live memory by stack at each [`Moment`].
+//!
+//! * `fold`: takes each event to whom it concerns
+//! * `live`: the live set, address by address
+//! * `counts`: live memory by stack, and how it is known for past moments too
+//! * `rss`: which reading of resident memory shows the peak
+//! * `segments`: how far the heap peak may be off between threads
+//! * `stacks`: each stack once, however often the recorder wrote it down
+//! * `ledger`: what the program mapped
+//! * `seen`: tells a double free from a block of before the start
+//! * `summary`: all figures of a log; `tree`: the callers of a moment
+//!
+//! **What the numbers mean.** Allocations are successful calls of the malloc
+//! family; a successful realloc is one release and one allocation. Bytes are
+//! as requested; what the allocator gave is `usable_*`. A block of 0 bytes is
+//! a block. NULL and failed calls are no events. Live figures never contain
+//! what the program mapped itself, which is `mapped_*`.
+//!
+//! Memory depends on the live set and the number of stacks, never on the
+//! number of events.
+#![forbid(unsafe_code)]
+
+mod counts;
+mod fold;
+mod ledger;
+mod live;
+mod rss;
+mod seen;
+mod segments;
+mod stacks;
+mod summary;
+mod tree;
+
+pub use counts::{Held, Moment};
+pub use fold::{At, Facts, Fold, Options};
+pub use ledger::Mapped;
+pub use live::{Block, Blocks};
+pub use rss::{Bracket, Figures, RssPeak};
+pub use stacks::{Frame, ModuleKey, Site, StackTable, Tables};
+pub use summary::{Anomalies, CutStacks, PeakFigures, Summary, Totals};
+pub use tree::{Branch, CallTree, Callers};

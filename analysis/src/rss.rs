@@ -1,0 +1,328 @@
+//! Which reading of resident memory shows the peak, and what was live then.
+//!
+//! The recorder reads resident memory now and then; the peak lies between two
+//! readings. Between them the moment looked at is that of the largest heap.
+//!
+//! A reading is a *high-water mark* (VmHWM; ru_maxrss above the floor that was
+//! inherited through exec) or the figure of the moment (statm). A new highest
+//! figure is clear when it beats the kept one by more than 1 %, and when it
+//! must have come about since the reading before: it is a figure of the
+//! moment, or that reading was already the kernel's word on the peak so far.
+//! A clear one is kept. Where it is not clear,
+//!
+//! * within 1 % (the grain of the readings: the kernel counts in batches, and
+//!   exit handlers touch a page or two of a heap that was not given back), the
+//!   later moment is kept only if its heap is larger, and no larger than that
+//!   figure can explain: untouched memory does not move the peak;
+//! * a high-water mark that rose while only moments were read is kept where it
+//!   came right after the highest of them and the heap grew; else the peak
+//!   stays with the highest moment.
+
+use memlog_format::ext::{Rss, RssSource};
+
+/// What the log's frame says about resident memory, in kilobytes, 0: unknown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Figures {
+    /// VmHWM as last read.
+    pub vm_hwm_kb: u64,
+    /// ru_maxrss at the end.
+    pub maxrss_kb: u64,
+}
+
+/// The two readings that a moment lies between.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Bracket {
+    /// Tick of the reading before, or of the start.
+    pub from_tick: u64,
+    /// Tick of the reading after, or of the end.
+    pub to_tick: u64,
+    /// Allocations and releases between them.
+    pub events: u64,
+    /// The smallest heap between them.
+    pub low_heap_bytes: u64,
+    /// The largest.
+    pub high_heap_bytes: u64,
+}
+
+/// The peak of resident memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RssPeak {
+    /// The figure that showed it, in kilobytes; 0 where nothing was read.
+    pub reading_kb: u64,
+    /// The recorder's own part at that reading.
+    pub own_kb: u64,
+    /// The moment: its tick.
+    pub tick: u64,
+    /// Bytes live at the moment.
+    pub live_bytes: u64,
+    /// Blocks live at the moment.
+    pub live_blocks: u64,
+    /// What allocator gave for them.
+    pub live_usable_bytes: u64,
+    /// Where it lies.
+    pub bracket: Bracket,
+}
+
+/// The heap at a moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Heap {
+    pub bytes: u64,
+    pub usable: u64,
+    pub blocks: u64,
+    pub tick: u64,
+}
+
+/// Follows the readings.
+#[derive(Debug, Default)]
+pub(crate) struct RssTracker {
+    floor_kb: u64,
+    /// The largest heap since the last reading.
+    candidate: Heap,
+    bracket: Bracket,
+    kept: Option<RssPeak>,
+    /// The highest figure, whether or not its moment was kept.
+    best_kb: u64,
+    last: Option<Figure>,
+    pub readings: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Figure {
+    kb: u64,
+    high_water: bool,
+}
+
+impl RssTracker {
+    pub(crate) fn new(floor_kb: u64) -> Self {
+        Self {
+            floor_kb,
+            ..Self::default()
+        }
+    }
+
+    /// The heap changed; true if this is the largest since the last reading.
+    #[inline]
+    pub(crate) fn changed(&mut self, heap: &Heap) -> bool {
+        self.bracket.events += 1;
+        self.bracket.low_heap_bytes = self.bracket.low_heap_bytes.min(heap.bytes);
+        let larger = heap.bytes > self.candidate.bytes;
+        if larger {
+            self.candidate = *heap;
+        }
+        larger
+    }
+
+    /// Resident memory was read: whether the candidate is to be kept, or
+    /// nothing if the reading says nothing.
+    pub(crate) fn read(&mut self, rss: &Rss, now: &Heap) -> Option<bool> {
+        let high_water = |kb| Figure {
+            kb,
+            high_water: true,
+        };
+        let figure = match rss.source {
+            RssSource::VmHwm if rss.peak_kb > 0 => high_water(rss.peak_kb),
+            RssSource::MaxRss if rss.peak_kb > self.floor_kb => high_water(rss.peak_kb),
+            _ if rss.now_kb > 0 => Figure {
+                kb: rss.now_kb,
+                high_water: false,
+            },
+            _ => return None,
+        };
+        // Above its floor ru_maxrss is certain: at the floor it was known too.
+        let above_floor = rss.source == RssSource::MaxRss && figure.high_water;
+        self.readings += 1;
+        Some(self.close(figure, above_floor, rss.own_kb, now))
+    }
+
+    /// The log ends; `figures` are the kernel's last words.
+    pub(crate) fn finish(&mut self, figures: &Figures, now: &Heap) -> bool {
+        let maxrss = Some(figures.maxrss_kb).filter(|&kb| kb > self.floor_kb);
+        let kb = match figures.vm_hwm_kb {
+            0 => maxrss.unwrap_or(0),
+            kb => kb,
+        };
+        let own_kb = self.kept.map_or(0, |kept| kept.own_kb);
+        let figure = Figure {
+            kb,
+            high_water: true,
+        };
+        self.close(figure, false, own_kb, now)
+    }
+
+    fn close(&mut self, figure: Figure, certain: bool, own_kb: u64, now: &Heap) -> bool {
+        let keep = self.is_kept(figure, certain);
+        self.bracket.to_tick = now.tick;
+        if keep {
+            self.bracket.high_heap_bytes = self.candidate.bytes;
+            self.kept = Some(RssPeak {
+                reading_kb: figure.kb,
+                own_kb,
+                tick: self.candidate.tick,
+                live_bytes: self.candidate.bytes,
+                live_blocks: self.candidate.blocks,
+                live_usable_bytes: self.candidate.usable,
+                bracket: self.bracket,
+            });
+        }
+        self.best_kb = self.best_kb.max(figure.kb);
+        self.last = Some(figure);
+        self.open(now);
+        keep
+    }
+
+    /// A new bracket begins.
+    pub(crate) fn open(&mut self, now: &Heap) {
+        self.candidate = *now;
+        self.bracket = Bracket {
+            from_tick: now.tick,
+            low_heap_bytes: now.bytes,
+            ..Bracket::default()
+        };
+    }
+
+    fn is_kept(&self, figure: Figure, certain: bool) -> bool {
+        let (Some(kept), Some(last)) = (&self.kept, self.last) else {
+            return true;
+        };
+        if figure.kb <= self.best_kb {
+            return false;
+        }
+        let heap = self.candidate.bytes;
+        let grain_kb = kept.reading_kb / 100;
+        let clear = figure.kb > kept.reading_kb + grain_kb;
+        if clear && (certain || !figure.high_water || last.high_water) {
+            return true;
+        }
+        if clear {
+            return last.kb >= self.best_kb && heap > kept.live_bytes;
+        }
+        let resident = figure.kb.saturating_mul(1024);
+        let grown = kept.live_bytes.saturating_add(2 * 1024 * grain_kb);
+        heap > kept.live_bytes && heap <= resident.max(grown)
+    }
+
+    /// The peak, once finished.
+    pub(crate) fn peak(&self) -> RssPeak {
+        self.kept.unwrap_or_default()
+    }
+
+    /// The highest figure read.
+    pub(crate) fn best_kb(&self) -> u64 {
+        self.best_kb
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn heap(bytes: u64, tick: u64) -> Heap {
+        Heap {
+            bytes,
+            tick,
+            ..Heap::default()
+        }
+    }
+
+    fn reading(source: RssSource, peak_kb: u64, now_kb: u64) -> Rss {
+        Rss {
+            source,
+            peak_kb,
+            now_kb,
+            own_kb: 0,
+            stamp: 0,
+        }
+    }
+
+    const MIB: u64 = 1 << 20;
+
+    /// Feeds (heap in MiB, reading) pairs; gives tick and reading of the peak.
+    fn peak(floor_kb: u64, steps: &[(u64, Option<Rss>)], end_kb: u64) -> (u64, u64) {
+        let mut tracker = RssTracker::new(floor_kb);
+        let mut now = heap(0, 0);
+        for (&(mib, rss), tick) in steps.iter().zip(1..) {
+            now = heap(mib * MIB, tick);
+            tracker.changed(&now);
+            if let Some(rss) = rss {
+                tracker.read(&rss, &now);
+            }
+        }
+        let figures = Figures {
+            vm_hwm_kb: end_kb,
+            maxrss_kb: 0,
+        };
+        tracker.finish(&figures, &now);
+        (tracker.peak().tick, tracker.peak().reading_kb)
+    }
+
+    fn mark(mib: u64) -> Option<Rss> {
+        Some(reading(RssSource::MaxRss, mib * 1024, 0))
+    }
+
+    fn moment(mib: u64) -> Option<Rss> {
+        Some(reading(RssSource::Statm, 0, mib * 1024))
+    }
+
+    #[test]
+    fn the_first_reading_of_the_final_peak_names_the_bracket() {
+        let steps = [
+            (10, mark(15)),
+            (90, None),
+            (100, None),
+            (20, mark(105)),
+            (60, None),
+            (10, mark(105)),
+        ];
+        assert_eq!(peak(0, &steps, 105 * 1024), (3, 105 * 1024));
+    }
+
+    #[test]
+    fn pages_touched_at_exit_do_not_move_the_peak() {
+        let steps = [(100, mark(105)), (1, mark(105))];
+        assert_eq!(peak(0, &steps, 105 * 1024 + 12).0, 1);
+    }
+
+    #[test]
+    fn untouched_memory_does_not_move_the_peak() {
+        let creep = Some(reading(RssSource::MaxRss, 105 * 1024 + 4, 0));
+        let steps = [(100, mark(105)), (2148, creep), (100, mark(105))];
+        assert_eq!(peak(0, &steps, 105 * 1024 + 4).0, 1);
+    }
+
+    #[test]
+    fn slow_growth_is_followed() {
+        let steps: Vec<_> = (0..500)
+            .map(|step| {
+                let kb = 105 * 1024 + step * 100;
+                (100 + step / 10, Some(reading(RssSource::MaxRss, kb, 0)))
+            })
+            .collect();
+        let last = 105 * 1024 + 499 * 100;
+        assert!(peak(0, &steps, last).0 > 480);
+    }
+
+    #[test]
+    fn an_inherited_high_water_mark_does_not_count() {
+        let floor = 600 * 1024;
+        let steps = [
+            (10, mark(600)),
+            (200, moment(210)),
+            (50, moment(60)),
+            (300, None),
+            (20, moment(30)),
+        ];
+        assert_eq!(peak(floor, &steps, 212 * 1024).0, 2);
+    }
+
+    #[test]
+    fn growth_after_the_last_reading_is_seen_at_the_end() {
+        let steps = [(10, mark(15)), (300, None), (5, None)];
+        assert_eq!(peak(0, &steps, 310 * 1024), (2, 310 * 1024));
+    }
+
+    #[test]
+    fn without_readings_it_is_the_heap_peak() {
+        let steps = [(10, None), (300, None), (5, None)];
+        assert_eq!(peak(0, &steps, 0), (2, 0));
+    }
+}

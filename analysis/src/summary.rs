@@ -1,0 +1,166 @@
+//! All figures of a log, one value for every output.
+
+use crate::counts::{Held, Moment};
+use crate::fold::{Facts, Fold};
+use crate::ledger::Mapped;
+use crate::rss::RssPeak;
+
+/// What came and went in all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Successful calls that gave memory, a successful realloc among them.
+    pub allocations: u64,
+    /// Calls that took memory back, a successful realloc among them.
+    pub releases: u64,
+    /// Bytes asked for.
+    pub bytes: u64,
+    /// Bytes given.
+    pub usable_bytes: u64,
+    /// Blocks that a forked process found live.
+    pub inherited_blocks: u64,
+    /// Their bytes.
+    pub inherited_bytes: u64,
+    /// How many of them it released.
+    pub inherited_released: u64,
+}
+
+/// What should not be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Anomalies {
+    /// Allocations at an address that was live.
+    pub alive_twice: u64,
+    /// Releases of an address that had been released, or whose allocation
+    /// after that was lost.
+    pub released_twice: u64,
+    /// Releases of blocks of before the start of recording.
+    pub released_from_before: u64,
+    /// Releases in a forked process of blocks that its parent's log does not
+    /// tell of.
+    pub released_of_parent: u64,
+}
+
+/// A peak of the heap.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PeakFigures {
+    /// Bytes asked for.
+    pub bytes: u64,
+    /// Bytes given.
+    pub usable_bytes: u64,
+    /// Blocks.
+    pub blocks: u64,
+    /// When.
+    pub tick: u64,
+    /// By how much the bytes may be off, threads not being ordered between
+    /// their stamps.
+    pub error_bytes: u64,
+}
+
+/// Allocations whose stack lacks frames, by the root it ends in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CutStacks {
+    by_root: [u64; 9],
+}
+
+impl CutStacks {
+    /// Allocations with a cut stack.
+    pub fn cut(&self) -> u64 {
+        self.by_root[2..].iter().sum()
+    }
+
+    /// Allocations without a stack.
+    pub fn none(&self) -> u64 {
+        self.by_root[0]
+    }
+
+    /// Cut stacks by reason, those that did not occur left out.
+    pub fn reasons(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        let all = (0u32..).zip(self.by_root).skip(2);
+        all.filter(|&(_, count)| count != 0)
+            .map(|(root, count)| match root {
+                crate::stacks::DAMAGED => ("stack not in the log", count),
+                _ => (memlog_format::table::StackId(root).root_name(), count),
+            })
+    }
+}
+
+/// All figures of a log.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// What came and went.
+    pub totals: Totals,
+    /// What should not be.
+    pub anomalies: Anomalies,
+    /// The largest heap.
+    pub heap_peak: PeakFigures,
+    /// The peak of resident memory and the heap then.
+    pub rss_peak: RssPeak,
+    /// The kernel's figure of the peak: VmHWM where known, else the highest
+    /// reading.
+    pub rss_peak_bytes: u64,
+    /// The recorder's part of it.
+    pub own_rss_bytes: u64,
+    /// Readings of resident memory that said something.
+    pub rss_readings: u64,
+    /// Live at the end.
+    pub end_live: Held,
+    /// What the allocator gave for it.
+    pub end_usable_bytes: u64,
+    /// The second ledger.
+    pub mapped: Mapped,
+    /// Events that are missing.
+    pub lost_events: u64,
+    /// Allocations with incomplete stacks.
+    pub cut_stacks: CutStacks,
+    /// Threads that allocated or released.
+    pub threads: u64,
+    /// Different stacks that allocated.
+    pub distinct_stacks: u64,
+    /// Tick of the end.
+    pub end_tick: u64,
+}
+
+impl Fold {
+    /// The log is through: all its figures. Asked once, after the last event.
+    pub fn finish(&mut self, facts: &Facts) -> Summary {
+        self.end(facts);
+        let mut cut_stacks = CutStacks::default();
+        let mut distinct_stacks = 0;
+        for (stack, total) in self.counts.totals() {
+            distinct_stacks += 1;
+            if let Some(count) = cut_stacks.by_root.get_mut(self.stacks.root(stack) as usize) {
+                *count += total.blocks;
+            }
+        }
+        let rss_peak = self.rss.peak();
+        let peak_kb = match facts.rss.vm_hwm_kb {
+            0 => self.rss.best_kb(),
+            kb => kb,
+        };
+        let own_rss_bytes = match rss_peak.own_kb {
+            0 => facts.own_bytes,
+            kb => kb.saturating_mul(1024),
+        };
+        let live = |sum: Held, (_, held): (u32, Held)| Held {
+            bytes: sum.bytes.saturating_add(held.bytes),
+            blocks: sum.blocks + held.blocks,
+        };
+        let end_live = self.held(Moment::End).fold(Held::default(), live);
+        Summary {
+            totals: self.totals,
+            anomalies: self.anomalies,
+            heap_peak: self.heap_peak,
+            rss_peak,
+            rss_peak_bytes: peak_kb.saturating_mul(1024),
+            own_rss_bytes,
+            rss_readings: self.rss.readings,
+            end_live,
+            end_usable_bytes: self.heap.usable,
+            mapped: *self.mapped(),
+            lost_events: facts.lost_events.max(self.lost_in_place),
+            cut_stacks,
+            threads: self.threads,
+            distinct_stacks,
+            end_tick: self.heap.tick,
+        }
+    }
+}

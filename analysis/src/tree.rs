@@ -1,0 +1,197 @@
+//! The callers of a moment: a tree whose roots are the functions that called
+//! the allocator and whose children are their callers.
+//!
+//! Deep recursion makes paths that share their callers and not their leaves;
+//! all of them as one tree would take the square of their depth. So a branch
+//! is grown only if it holds enough to be shown: level by level, each path is
+//! a cursor that lies on one branch, and what is too small is summed up.
+
+use foldhash::fast::RandomState;
+use hashbrown::HashMap;
+
+use crate::counts::Held;
+
+/// One label under its parent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Branch {
+    /// The label.
+    pub label: u32,
+    /// What is held below it.
+    pub held: Held,
+    /// Its callers.
+    pub callers: Callers,
+}
+
+/// The branches under one place.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Callers {
+    /// Indexes of those that hold enough, those that hold most first.
+    pub shown: Vec<u32>,
+    /// How many hold too little.
+    pub folded: u64,
+    /// What those hold together.
+    pub folded_held: Held,
+}
+
+/// A tree of labels; what a label is, its maker knows.
+#[derive(Debug, Default)]
+pub struct CallTree {
+    branches: Vec<Branch>,
+    roots: Callers,
+    total: Held,
+}
+
+/// A path on its way outwards, and what it holds.
+type Path<C> = (C, Held);
+
+impl CallTree {
+    /// Grows a tree from paths. `step` gives the label at a cursor and the
+    /// cursor of the caller; branches of less than `least_bytes` are folded.
+    pub fn grow<C: Copy>(
+        paths: Vec<(C, Held)>,
+        least_bytes: u64,
+        mut step: impl FnMut(C) -> Option<(u32, C)>,
+    ) -> Self {
+        let mut tree = Self {
+            total: paths
+                .iter()
+                .fold(Held::default(), |sum, path| add(sum, path.1)),
+            ..Self::default()
+        };
+        let mut work = Vec::new();
+        tree.roots = tree.level(paths, least_bytes, &mut step, &mut work);
+        while let Some((branch, paths)) = work.pop() {
+            let callers = tree.level(paths, least_bytes, &mut step, &mut work);
+            if let Some(place) = tree.branches.get_mut(branch as usize) {
+                place.callers = callers;
+            }
+        }
+        tree
+    }
+
+    /// Sorts paths by their next label.
+    fn level<C: Copy>(
+        &mut self,
+        paths: Vec<Path<C>>,
+        least_bytes: u64,
+        step: &mut impl FnMut(C) -> Option<(u32, C)>,
+        work: &mut Vec<(u32, Vec<Path<C>>)>,
+    ) -> Callers {
+        let mut groups: HashMap<u32, (Held, Vec<Path<C>>), RandomState> = HashMap::default();
+        for (cursor, held) in paths {
+            if let Some((label, next)) = step(cursor) {
+                let (sum, group) = groups.entry(label).or_default();
+                *sum = add(*sum, held);
+                group.push((next, held));
+            }
+        }
+        let mut groups: Vec<_> = groups.into_iter().collect();
+        groups.sort_unstable_by_key(|&(label, (held, _))| {
+            (std::cmp::Reverse((held.bytes, held.blocks)), label)
+        });
+        let mut callers = Callers::default();
+        for (label, (held, group)) in groups {
+            if held.bytes < least_bytes {
+                callers.folded += 1;
+                callers.folded_held = add(callers.folded_held, held);
+                continue;
+            }
+            let branch = self.branches.len() as u32;
+            self.branches.push(Branch {
+                label,
+                held,
+                callers: Callers::default(),
+            });
+            callers.shown.push(branch);
+            work.push((branch, group));
+        }
+        callers
+    }
+
+    /// The branches at the top.
+    pub fn roots(&self) -> &Callers {
+        &self.roots
+    }
+
+    /// A branch by its index.
+    pub fn get(&self, branch: u32) -> Option<&Branch> {
+        self.branches.get(branch as usize)
+    }
+
+    /// Everything that was held.
+    pub fn total(&self) -> Held {
+        self.total
+    }
+}
+
+fn add(one: Held, other: Held) -> Held {
+    Held {
+        bytes: one.bytes.saturating_add(other.bytes),
+        blocks: one.blocks.saturating_add(other.blocks),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn held(bytes: u64, blocks: u64) -> Held {
+        Held { bytes, blocks }
+    }
+
+    fn grow(paths: &[(&'static [u32], Held)], least: u64) -> CallTree {
+        CallTree::grow(paths.to_vec(), least, |path| {
+            path.split_first().map(|(&label, rest)| (label, rest))
+        })
+    }
+
+    #[test]
+    fn callers_are_summed_and_sorted() {
+        let paths: [(&[u32], _); 3] = [
+            (&[1, 2, 3], held(10, 1)),
+            (&[1, 4, 3], held(30, 2)),
+            (&[5], held(20, 1)),
+        ];
+        let tree = grow(&paths, 0);
+        assert_eq!(tree.total(), held(60, 4));
+        let branch = |index: u32| tree.get(index).unwrap();
+        let roots: Vec<_> = tree
+            .roots()
+            .shown
+            .iter()
+            .map(|&root| branch(root))
+            .collect();
+        assert_eq!((roots[0].label, roots[0].held), (1, held(40, 3)));
+        let first = branch(roots[0].callers.shown[0]);
+        assert_eq!((first.label, first.held), (4, held(30, 2)));
+        assert_eq!(roots[1].label, 5);
+        assert_eq!(roots[1].callers, Callers::default());
+    }
+
+    #[test]
+    fn the_small_are_folded() {
+        let paths: [(&[u32], _); 3] = [
+            (&[1, 2], held(90, 1)),
+            (&[1, 3], held(3, 1)),
+            (&[4], held(5, 7)),
+        ];
+        let tree = grow(&paths, 10);
+        let roots = tree.roots();
+        assert_eq!((roots.shown.len(), roots.folded), (1, 1));
+        assert_eq!(roots.folded_held, held(5, 7));
+        let first = tree.get(roots.shown[0]).unwrap();
+        assert_eq!((first.callers.shown.len(), first.callers.folded), (1, 1));
+    }
+
+    #[test]
+    fn deep_recursion_takes_no_square() {
+        // Paths 0, 1 0, 2 1 0 and so on, each a byte: few branches hold enough.
+        let paths = (0..3000u32)
+            .map(|depth| (Some(depth), held(1, 1)))
+            .collect();
+        let tree = CallTree::grow(paths, 30, |cursor: Option<u32>| {
+            cursor.map(|depth| (depth % 7, depth.checked_sub(1)))
+        });
+        assert!(tree.branches.len() < 30_000);
+    }
+}

@@ -1,0 +1,291 @@
+//! The fold against a naive twin that keeps everything, and small histories
+//! whose figures are known.
+
+use std::collections::BTreeMap;
+
+use memlog_analysis::{At, Facts, Figures, Fold, Held, Moment, Options, Summary, Tables};
+use memlog_format::api::Api;
+use memlog_format::event::{Alloc, Release, predicted_usable};
+use memlog_format::ext::{Rss, RssSource};
+use memlog_format::meta::Module;
+use memlog_format::table::{Code, CodeId, Node, StackId};
+use proptest::prelude::*;
+
+/// Nodes 8 to 15 in a chain, and 16 to 23 the same chain again.
+struct Chain;
+
+impl Tables for Chain {
+    fn node(&self, id: StackId) -> Option<Node> {
+        let parent = match id.0 {
+            8 | 16 => StackId::COMPLETE,
+            24 => StackId::CUT_TOO_DEEP,
+            9..=15 | 17..=23 => StackId(id.0 - 1),
+            _ => return None,
+        };
+        let code = CodeId(4 + id.0 % 8);
+        Some(Node { parent, code })
+    }
+
+    fn code(&self, id: CodeId) -> Option<Code> {
+        Some(Code {
+            address: 0x1000 + u64::from(id.0),
+            module: 1,
+            exact: false,
+        })
+    }
+
+    fn module(&self, id: u32) -> Option<Module<'_>> {
+        (id == 1).then_some(Module {
+            id: 1,
+            bias: 0,
+            low: 0x1000,
+            high: 0x2000,
+            build_id: b"id",
+            path: b"/bin/true",
+        })
+    }
+}
+
+fn at(tick: u64) -> At {
+    At {
+        stream: 0,
+        tid: 100,
+        tick,
+    }
+}
+
+fn alloc(address: u64, size: u64, stack: u32) -> Alloc {
+    Alloc {
+        api: Api::Malloc,
+        address,
+        size,
+        usable: predicted_usable(size),
+        alignment_log2: 0,
+        stack: StackId(stack),
+        order: None,
+    }
+}
+
+fn release(address: u64) -> Release {
+    Release {
+        api: Api::Free,
+        address,
+        announced: false,
+        stack: None,
+        order: None,
+    }
+}
+
+fn finish(fold: &mut Fold) -> Summary {
+    fold.finish(&Facts::default())
+}
+
+#[test]
+fn equal_paths_are_one_stack() {
+    let mut fold = Fold::new(Options::default());
+    fold.alloc(at(0), &alloc(0x10, 5, 9), &Chain);
+    fold.alloc(at(0), &alloc(0x20, 6, 17), &Chain);
+    fold.alloc(at(0), &alloc(0x30, 7, 24), &Chain);
+    fold.alloc(at(0), &alloc(0x40, 7, 999), &Chain);
+    fold.alloc(at(0), &alloc(0x50, 7, 0), &Chain);
+    let summary = finish(&mut fold);
+    assert_eq!(summary.distinct_stacks, 4);
+    assert_eq!(summary.cut_stacks.cut(), 2);
+    assert_eq!(summary.cut_stacks.none(), 1);
+    let reasons: Vec<_> = summary.cut_stacks.reasons().collect();
+    assert_eq!(reasons, [("too deep", 1), ("stack not in the log", 1)]);
+    let (stack, held) = fold
+        .held(Moment::End)
+        .find(|(_, held)| held.blocks == 2)
+        .unwrap();
+    assert_eq!(held.bytes, 11);
+    let frames: Vec<_> = fold
+        .stacks()
+        .frames(stack)
+        .map(|frame| frame.site.address)
+        .collect();
+    assert_eq!(frames, [0x1005, 0x1004]);
+}
+
+#[test]
+fn releases_of_the_unknown_are_told_apart() {
+    let mut fold = Fold::new(Options::default());
+    fold.alloc(at(0), &alloc(0x10, 5, 9), &Chain);
+    fold.release(at(0), &release(0x10));
+    fold.release(at(0), &release(0x10));
+    fold.release(at(0), &release(0x20));
+    fold.alloc(at(0), &alloc(0x30, 5, 9), &Chain);
+    fold.alloc(at(0), &alloc(0x30, 6, 9), &Chain);
+    let summary = finish(&mut fold);
+    assert_eq!(summary.anomalies.released_twice, 1);
+    assert_eq!(summary.anomalies.released_from_before, 1);
+    assert_eq!(summary.anomalies.alive_twice, 1);
+    assert_eq!(summary.totals.releases, 3);
+    assert_eq!(
+        summary.end_live,
+        Held {
+            bytes: 6,
+            blocks: 1
+        }
+    );
+}
+
+#[test]
+fn a_child_starts_with_what_it_inherits() {
+    let mut fold = Fold::new(Options {
+        forked: true,
+        ..Options::default()
+    });
+    fold.inherit_alloc(at(0), &alloc(0x10, 100, 9), &Chain);
+    fold.inherit_alloc(at(0), &alloc(0x20, 50, 9), &Chain);
+    fold.inherit_release(&release(0x20));
+    fold.start();
+    fold.release(at(1), &release(0x10));
+    fold.release(at(1), &release(0x99));
+    fold.alloc(at(2), &alloc(0x30, 7, 9), &Chain);
+    let summary = finish(&mut fold);
+    assert_eq!(summary.heap_peak.bytes, 100);
+    assert_eq!(summary.totals.inherited_blocks, 1);
+    assert_eq!(summary.totals.inherited_released, 1);
+    assert_eq!(summary.anomalies.released_of_parent, 1);
+    assert_eq!((summary.totals.allocations, summary.totals.bytes), (1, 7));
+    assert_eq!(
+        summary.end_live,
+        Held {
+            bytes: 7,
+            blocks: 1
+        }
+    );
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Alloc(u64, u64, u32),
+    Release(u64),
+    Rss(u64),
+    Tick(u64),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        5 => (0..30u64, 0..100_000u64, 8..15u32)
+            .prop_map(|(address, size, stack)| Step::Alloc(address, size, stack)),
+        5 => (0..30u64).prop_map(Step::Release),
+        1 => (1..2000u64).prop_map(Step::Rss),
+        1 => (1..5u64).prop_map(Step::Tick),
+    ]
+}
+
+type Live = BTreeMap<u64, (u64, u32)>;
+
+fn bytes_of(live: &Live) -> u64 {
+    live.values().map(|(size, _)| size).sum()
+}
+
+/// What a live set holds by stack depth.
+fn by_depth(live: &Live) -> BTreeMap<usize, Held> {
+    let mut held: BTreeMap<usize, Held> = BTreeMap::new();
+    for (size, stack) in live.values() {
+        let place = held.entry(*stack as usize - 7).or_default();
+        place.bytes += size;
+        place.blocks += 1;
+    }
+    held
+}
+
+fn found(fold: &Fold, moment: Moment) -> BTreeMap<usize, Held> {
+    let held = fold.held(moment);
+    held.map(|(stack, held)| (fold.stacks().frames(stack).count(), held))
+        .collect()
+}
+
+/// Keeps every state: the heap peak is the first largest, the chosen moment
+/// the last of its tick, the RSS peak the largest heap of the bracket whose
+/// reading is the first to show the highest figure.
+struct Naive {
+    states: Vec<(u64, Live)>,
+    /// First state of each bracket, and the reading that ends it.
+    brackets: Vec<(usize, u64)>,
+    open: usize,
+}
+
+impl Naive {
+    fn largest(states: &[(u64, Live)]) -> &Live {
+        let mut largest = &states[0].1;
+        for (_, state) in states {
+            if bytes_of(state) > bytes_of(largest) {
+                largest = state;
+            }
+        }
+        largest
+    }
+
+    fn rss_peak(&self) -> &Live {
+        let highest = self.brackets.iter().map(|bracket| bracket.1).max().unwrap();
+        let at = self
+            .brackets
+            .iter()
+            .position(|bracket| bracket.1 == highest)
+            .unwrap();
+        let from = self.brackets[at].0;
+        let to = self.brackets.get(at + 1).map_or(self.open, |next| next.0);
+        Self::largest(&self.states[from..=to])
+    }
+}
+
+proptest! {
+    #[test]
+    fn one_pass_equals_keeping_everything(
+        steps in prop::collection::vec(step(), 0..150),
+        chosen in 0..60u64,
+    ) {
+        let options = Options { chosen_tick: Some(chosen), ..Options::default() };
+        let mut fold = Fold::new(options);
+        let mut naive = Naive { states: vec![(0, Live::new())], brackets: Vec::new(), open: 0 };
+        let (mut live, mut tick) = (Live::new(), 0);
+        // Readings in steps of more than the grain, so that all are clear.
+        let mut readings = 0;
+        for step in steps {
+            match step {
+                Step::Alloc(address, size, stack) if !live.contains_key(&address) => {
+                    fold.alloc(at(tick), &alloc(address, size, stack), &Chain);
+                    live.insert(address, (size, stack));
+                }
+                Step::Release(address) if live.remove(&address).is_some() => {
+                    fold.release(at(tick), &release(address));
+                }
+                Step::Rss(level) => {
+                    readings += 1;
+                    let now_kb = level / 100 * 1000 + 1000;
+                    let rss = Rss {
+                        source: RssSource::Statm, peak_kb: 0, now_kb, own_kb: 0, stamp: readings,
+                    };
+                    fold.rss(at(tick), &rss);
+                    naive.brackets.push((naive.open, now_kb));
+                    naive.open = naive.states.len() - 1;
+                }
+                Step::Tick(ticks) => tick += ticks,
+                _ => {}
+            }
+            naive.states.push((tick, live.clone()));
+        }
+        if naive.brackets.is_empty() {
+            naive.brackets.push((0, 0));
+            naive.open = naive.states.len() - 1;
+        }
+        let highest = naive.brackets.iter().map(|bracket| bracket.1).max().unwrap();
+        let summary = fold.finish(&Facts {
+            rss: Figures { vm_hwm_kb: highest, maxrss_kb: 0 },
+            ..Facts::default()
+        });
+        let heap_peak = Naive::largest(&naive.states);
+        prop_assert_eq!(summary.heap_peak.bytes, bytes_of(heap_peak));
+        prop_assert_eq!(found(&fold, Moment::HeapPeak), by_depth(heap_peak));
+        prop_assert_eq!(found(&fold, Moment::End), by_depth(&live));
+        let then = naive.states.iter().rfind(|(tick, _)| *tick <= chosen).unwrap();
+        prop_assert_eq!(found(&fold, Moment::Chosen), by_depth(&then.1));
+        prop_assert_eq!(summary.rss_peak.live_bytes, bytes_of(naive.rss_peak()));
+        prop_assert_eq!(found(&fold, Moment::RssPeak), by_depth(naive.rss_peak()));
+        prop_assert_eq!(summary.end_live.bytes, bytes_of(&live));
+    }
+}

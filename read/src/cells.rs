@@ -1,0 +1,214 @@
+//! Which numbers order which addresses.
+//!
+//! A cell's unnumbered events come first, made by one stream; then come the
+//! numbered ones, each after the number below. A first pass over the log
+//! counts both, so that the merge knows when a cell's first part is through
+//! and which number it begins with. It also finds the cells that lack numbers:
+//! lost events, and in a killed program the numbers that were taken and not
+//! yet written down. For those cells alone a second pass notes which numbers
+//! there are, one bit each, so that the merge never waits for one that never
+//! comes, and never passes over one that does.
+
+use std::collections::HashMap;
+
+use crate::cursor::{Cursor, Gate, PLACES};
+use crate::error::Findings;
+
+/// Where one cell stands in the merge.
+#[derive(Clone, Copy, Debug, Default)]
+struct Cell {
+    /// The number that is to come next.
+    next: u64,
+    /// Unnumbered events that are still to come.
+    unnumbered: u64,
+    /// Set while a stream waits here.
+    awaited: bool,
+    /// Set when numbers are missing, and `Cells::present` knows which.
+    gapped: bool,
+}
+
+/// What the first pass counts.
+#[derive(Clone, Copy, Debug)]
+struct Census {
+    low: u64,
+    high: u64,
+    count: u64,
+}
+
+/// All cells, and the ledger and the stamps after them.
+pub(crate) struct Cells {
+    cells: Vec<Cell>,
+    present: HashMap<u32, Bits>,
+}
+
+/// A cell with more than this many numbers missing for each one present is
+/// damage, not loss; noting its numbers would take too much memory.
+const MAX_SPARSE: u64 = 64;
+
+impl Cells {
+    /// Looks through all streams.
+    pub(crate) fn survey(cursors: &[Cursor], findings: &mut Findings) -> Self {
+        let mut cells = vec![Cell::default(); PLACES];
+        let mut numbers = vec![None; PLACES];
+        each_gate(cursors, |gate| match gate {
+            Gate::Open => {}
+            Gate::Unnumbered(cell) => cells[cell as usize].unnumbered += 1,
+            Gate::Numbered(cell, number) => count(&mut numbers[cell as usize], number),
+        });
+        let mut censuses = HashMap::new();
+        for (place, census) in (0..).zip(numbers) {
+            let Some(census): Option<Census> = census else {
+                continue;
+            };
+            cells[place as usize].next = census.low;
+            let missing = (census.high - census.low).saturating_sub(census.count - 1);
+            if missing == 0 {
+                continue;
+            }
+            findings.order_gaps = findings.order_gaps.saturating_add(missing);
+            if missing <= census.count.saturating_mul(MAX_SPARSE) {
+                cells[place as usize].gapped = true;
+                censuses.insert(place, census);
+            }
+        }
+        let present = note_present(cursors, &censuses);
+        Self { cells, present }
+    }
+
+    /// Whether a step may come now.
+    #[inline]
+    pub(crate) fn is_open(&self, gate: Gate) -> bool {
+        match gate {
+            Gate::Open | Gate::Unnumbered(_) => true,
+            Gate::Numbered(cell, number) => {
+                let cell = &self.cells[cell as usize];
+                number <= cell.next && cell.unnumbered == 0
+            }
+        }
+    }
+
+    /// Takes note that a step came; tells the cell and the number that may
+    /// come next if somebody waits for it.
+    #[inline]
+    pub(crate) fn pass(&mut self, gate: Gate) -> Option<(u32, u64)> {
+        let (place, cell) = match gate {
+            Gate::Open => return None,
+            Gate::Unnumbered(place) => {
+                let cell = &mut self.cells[place as usize];
+                cell.unnumbered = cell.unnumbered.saturating_sub(1);
+                (place, cell)
+            }
+            Gate::Numbered(place, number) => {
+                let cell = &mut self.cells[place as usize];
+                cell.next = cell.next.max(number.saturating_add(1));
+                if cell.gapped
+                    && let Some(bits) = self.present.get(&place)
+                {
+                    cell.next = bits.at_or_after(cell.next);
+                }
+                (place, cell)
+            }
+        };
+        (cell.awaited && cell.unnumbered == 0).then_some((place, cell.next))
+    }
+
+    /// Somebody waits at a cell, or nobody does any more.
+    pub(crate) fn set_awaited(&mut self, place: u32, awaited: bool) {
+        self.cells[place as usize].awaited = awaited;
+    }
+
+    /// Lets a step through whose number contradicts others.
+    pub(crate) fn force(&mut self, gate: Gate) {
+        if let Gate::Numbered(place, number) = gate {
+            let cell = &mut self.cells[place as usize];
+            cell.unnumbered = 0;
+            cell.next = cell.next.max(number);
+        }
+    }
+}
+
+fn each_gate(cursors: &[Cursor], mut take: impl FnMut(Gate)) {
+    // The merge reads the same bytes again and tells what is wrong with them.
+    let mut unheard = Findings::default();
+    for cursor in cursors {
+        let mut cursor = cursor.clone();
+        cursor.skip_checksums();
+        while let Some(step) = cursor.next(&mut unheard) {
+            take(step.gate);
+        }
+    }
+}
+
+fn count(census: &mut Option<Census>, number: u64) {
+    match census {
+        None => {
+            *census = Some(Census {
+                low: number,
+                high: number,
+                count: 1,
+            });
+        }
+        Some(census) => {
+            census.low = census.low.min(number);
+            census.high = census.high.max(number);
+            census.count += 1;
+        }
+    }
+}
+
+/// Which numbers there are in the cells that lack some.
+fn note_present(cursors: &[Cursor], censuses: &HashMap<u32, Census>) -> HashMap<u32, Bits> {
+    let mut present: HashMap<u32, Bits> = censuses
+        .iter()
+        .map(|(&place, census)| (place, Bits::new(census.low, census.high)))
+        .collect();
+    if !present.is_empty() {
+        each_gate(cursors, |gate| {
+            if let Gate::Numbered(place, number) = gate
+                && let Some(bits) = present.get_mut(&place)
+            {
+                bits.set(number);
+            }
+        });
+    }
+    present
+}
+
+/// A set of numbers from a range.
+struct Bits {
+    low: u64,
+    words: Vec<u64>,
+}
+
+impl Bits {
+    fn new(low: u64, high: u64) -> Self {
+        let words = (high - low) / 64 + 1;
+        Self {
+            low,
+            words: vec![0; words as usize],
+        }
+    }
+
+    fn set(&mut self, number: u64) {
+        let place = number - self.low;
+        if let Some(word) = self.words.get_mut((place / 64) as usize) {
+            *word |= 1 << (place % 64);
+        }
+    }
+
+    /// The first number of the set from `number` on; `number` if there is none.
+    fn at_or_after(&self, number: u64) -> u64 {
+        let place = number.saturating_sub(self.low);
+        let mut index = (place / 64) as usize;
+        let mut keep = u64::MAX << (place % 64);
+        while let Some(word) = self.words.get(index) {
+            let word = word & keep;
+            if word != 0 {
+                return self.low + index as u64 * 64 + u64::from(word.trailing_zeros());
+            }
+            keep = u64::MAX;
+            index += 1;
+        }
+        number
+    }
+}

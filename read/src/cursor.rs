@@ -1,0 +1,256 @@
+//! One stream's records in their own order, each with what it has to wait for.
+//!
+//! A realloc is resolved here. Its first half announces a release; the next
+//! allocation or revoke of the stream says whether it came true, and stands in
+//! the same chunk. So the cursor looks ahead on a copy of itself, and hands
+//! out either the release or, at the same place, nothing but its number.
+
+use memlog_format::api::Api;
+use memlog_format::chunk::HEADER_SIZE;
+use memlog_format::event::{Deltas, Event, Release};
+use memlog_format::ext::Ext;
+use memlog_format::order::cell;
+use memlog_format::varint::Reader;
+
+use crate::error::{Finding, Findings};
+use crate::grid::Span;
+use crate::item::{Item, Kind};
+
+/// What a step has to wait for. Places are cells, and then these two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Gate {
+    /// Nothing.
+    Open,
+    /// Nothing, but numbered steps of the cell wait for it.
+    Unnumbered(u32),
+    /// The cell's unnumbered steps and its lower numbers.
+    Numbered(u32, u64),
+}
+
+/// The place behind the cells that orders the mmap ledger.
+pub(crate) const LEDGER: u32 = memlog_format::order::CELLS as u32;
+/// The place that orders the stamps.
+pub(crate) const STAMPS: u32 = LEDGER + 1;
+/// Number of places.
+pub(crate) const PLACES: usize = STAMPS as usize + 1;
+
+/// A record at its place in the stream.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Step<'a> {
+    pub gate: Gate,
+    pub tick: u64,
+    /// Nothing where only a number is used up.
+    pub kind: Option<Kind<'a>>,
+}
+
+/// How an announced release ended.
+enum Outcome {
+    Happened,
+    Revoked,
+    Unfinished,
+}
+
+/// Reads one stream.
+#[derive(Clone)]
+pub(crate) struct Cursor<'a> {
+    bytes: &'a [u8],
+    stream: u32,
+    tid: u32,
+    spans: std::vec::IntoIter<Span>,
+    /// The chunk being read.
+    body: &'a [u8],
+    body_at: usize,
+    records: Reader<'a>,
+    deltas: Deltas,
+    announced: bool,
+    cell_mask: u32,
+    verify: bool,
+}
+
+impl<'a> Cursor<'a> {
+    pub(crate) fn new(bytes: &'a [u8], stream: u32, spans: &[Span]) -> Self {
+        Self {
+            bytes,
+            stream,
+            tid: 0,
+            spans: Vec::from(spans).into_iter(),
+            body: &[],
+            body_at: 0,
+            records: Reader::new(&[]),
+            deltas: Deltas::default(),
+            announced: false,
+            cell_mask: LEDGER - 1,
+            verify: true,
+        }
+    }
+
+    /// Sets how many cells the recorder had.
+    pub(crate) fn set_cell_bits(&mut self, bits: u32) {
+        self.cell_mask = (1 << bits) - 1;
+    }
+
+    /// Leaves it to another pass to compare checksums.
+    pub(crate) fn skip_checksums(&mut self) {
+        self.verify = false;
+    }
+
+    /// The item that a step of this cursor makes.
+    pub(crate) fn item(&self, tick: u64, kind: Kind<'a>) -> Item<'a> {
+        Item {
+            stream: self.stream,
+            tid: self.tid,
+            tick,
+            kind,
+        }
+    }
+
+    /// The next step, or nothing at the stream's end.
+    #[inline]
+    pub(crate) fn next(&mut self, findings: &mut Findings) -> Option<Step<'a>> {
+        loop {
+            let step = match self.deltas.next(&mut self.records) {
+                Ok(Some(event)) => self.take(event, findings),
+                Ok(None) => {
+                    self.open_next(findings)?;
+                    None
+                }
+                Err(error) => {
+                    self.leave(error, findings);
+                    None
+                }
+            };
+            if let Some((gate, kind)) = step {
+                let tick = self.deltas.tick;
+                return Some(Step { gate, tick, kind });
+            }
+        }
+    }
+
+    #[inline]
+    fn take(
+        &mut self,
+        event: Event<'a>,
+        findings: &mut Findings,
+    ) -> Option<(Gate, Option<Kind<'a>>)> {
+        match event {
+            Event::Alloc(alloc) => {
+                self.announced = false;
+                let gate = self.gate(alloc.address, alloc.order);
+                Some((gate, Some(Kind::Alloc(alloc))))
+            }
+            Event::Release(release) => Some(self.take_release(release, findings)),
+            Event::Tick(_) => None,
+            Event::Stamp(stamp) => {
+                let gate = Gate::Numbered(STAMPS, stamp);
+                Some((gate, Some(Kind::Stamp(stamp))))
+            }
+            Event::Revoke => {
+                if !std::mem::take(&mut self.announced) {
+                    let stream = self.stream;
+                    findings.push(Finding::StrayRevoke { stream });
+                }
+                None
+            }
+            Event::Ext(ext) => self.take_ext(ext),
+        }
+    }
+
+    fn take_ext(&mut self, ext: Ext<'a>) -> Option<(Gate, Option<Kind<'a>>)> {
+        let (gate, kind) = match ext {
+            Ext::Thread { tid, name } => {
+                self.tid = tid;
+                (Gate::Open, Kind::Thread { tid, name })
+            }
+            Ext::Rss(rss) => (Gate::Numbered(STAMPS, rss.stamp), Kind::Rss(rss)),
+            Ext::Fork { child } => (Gate::Open, Kind::Fork { child }),
+            Ext::Loss { events, reason } => (Gate::Open, Kind::Loss { events, reason }),
+            Ext::Ledger(entry) => (Gate::Numbered(LEDGER, entry.order), Kind::Ledger(entry)),
+            Ext::Mark(text) => (Gate::Open, Kind::Mark(text)),
+            Ext::Unknown { .. } => return None,
+        };
+        Some((gate, Some(kind)))
+    }
+
+    #[inline]
+    fn gate(&self, address: u64, order: Option<u64>) -> Gate {
+        let cell = cell(address) as u32 & self.cell_mask;
+        match order {
+            None => Gate::Unnumbered(cell),
+            Some(number) => Gate::Numbered(cell, number),
+        }
+    }
+
+    fn take_release(
+        &mut self,
+        release: Release,
+        findings: &mut Findings,
+    ) -> (Gate, Option<Kind<'a>>) {
+        let gate = self.gate(release.address, release.order);
+        if !release.announced {
+            return (gate, Some(Kind::Release(release)));
+        }
+        match self.outcome() {
+            Outcome::Happened => (gate, Some(Kind::Release(release))),
+            Outcome::Revoked => {
+                self.announced = true;
+                (gate, None)
+            }
+            Outcome::Unfinished => {
+                findings.push(Finding::UnfinishedRealloc {
+                    stream: self.stream,
+                    address: release.address,
+                });
+                (gate, None)
+            }
+        }
+    }
+
+    /// Looks ahead to where the announced release's fate is told. The next
+    /// release ends the search, so that no record is looked at more than twice.
+    fn outcome(&self) -> Outcome {
+        let mut deltas = self.deltas;
+        let mut records = self.records.clone();
+        while let Ok(Some(event)) = deltas.next(&mut records) {
+            match event {
+                Event::Alloc(alloc) if is_realloc(alloc.api) => return Outcome::Happened,
+                Event::Revoke => return Outcome::Revoked,
+                Event::Alloc(_) | Event::Release(_) => break,
+                Event::Tick(_) | Event::Stamp(_) | Event::Ext(_) => {}
+            }
+        }
+        Outcome::Unfinished
+    }
+
+    /// Goes to the next chunk.
+    fn open_next(&mut self, findings: &mut Findings) -> Option<()> {
+        let span = self.spans.next()?;
+        let offset = span.offset;
+        if self.verify && !span.is_intact(self.bytes) {
+            findings.push(Finding::BadChecksum { offset });
+        }
+        self.body = span.body(self.bytes);
+        self.body_at = offset + HEADER_SIZE;
+        self.records = Reader::new(self.body);
+        let tick = span.header.base_tick.max(self.deltas.tick);
+        self.deltas = Deltas::at_start(tick, span.header.base_stamp);
+        self.announced = false;
+        if span.header.thread != 0 {
+            self.tid = span.header.thread;
+        }
+        Some(())
+    }
+
+    /// Gives up the rest of the chunk.
+    fn leave(&mut self, error: memlog_format::Malformed, findings: &mut Findings) {
+        findings.push(Finding::BadRecord {
+            offset: self.body_at + error.offset,
+            expected: error.expected,
+            unread: self.body.len().saturating_sub(error.offset),
+        });
+        self.records = Reader::new(&[]);
+    }
+}
+
+fn is_realloc(api: Api) -> bool {
+    matches!(api, Api::Realloc | Api::Reallocarray)
+}

@@ -1,0 +1,188 @@
+//! Where the chunks lie. A log is a grid of 64 KiB; each place is unused, or
+//! holds a chunk of a stream, of a table or of the header.
+
+use std::collections::BTreeMap;
+
+use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE, Header, Kind};
+
+use crate::error::{Finding, Findings, ReadError};
+use crate::tables::Table;
+
+/// A chunk of events or of the header, as far as it was written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Span {
+    /// Where the chunk starts in the file.
+    pub offset: usize,
+    /// First byte past what is committed and in the file.
+    pub end: usize,
+    /// Its header.
+    pub header: Header,
+    /// Set when every committed byte is in the file.
+    pub whole: bool,
+}
+
+impl Span {
+    /// The committed bytes behind the chunk's header.
+    pub(crate) fn body<'a>(&self, bytes: &'a [u8]) -> &'a [u8] {
+        let start = (self.offset + HEADER_SIZE).min(self.end);
+        bytes.get(start..self.end).unwrap_or(&[])
+    }
+
+    /// Whether a sealed chunk is as it was when it was sealed.
+    pub(crate) fn is_intact(&self, bytes: &[u8]) -> bool {
+        !self.header.is_sealed()
+            || !self.whole
+            || memlog_format::chunk::checksum(self.body(bytes)) == self.header.checksum
+    }
+}
+
+/// Every chunk of a log at its place.
+#[derive(Debug, Default)]
+pub(crate) struct Grid<'a> {
+    pub metas: Vec<Span>,
+    pub streams: BTreeMap<u32, Vec<Span>>,
+    pub nodes: Table<'a>,
+    pub codes: Table<'a>,
+    pub used: usize,
+}
+
+impl<'a> Grid<'a> {
+    /// Looks at every place of the grid.
+    pub(crate) fn scan(bytes: &'a [u8], findings: &mut Findings) -> Result<Self, ReadError> {
+        check_first(bytes)?;
+        let mut grid = Self::default();
+        let places = bytes.len().div_ceil(CHUNK_SIZE);
+        for (index, place) in bytes.chunks(CHUNK_SIZE).enumerate() {
+            let offset = index * CHUNK_SIZE;
+            match Header::decode(place) {
+                Ok(None) => {}
+                Ok(Some(header)) => {
+                    let span = span_of(offset, place.len(), header, findings);
+                    grid.add(span, place, places, findings);
+                }
+                Err(_) if place.len() < HEADER_SIZE => {
+                    if place.iter().any(|&byte| byte != 0) {
+                        let missing = HEADER_SIZE - place.len();
+                        findings.push(Finding::Torn { offset, missing });
+                    }
+                }
+                Err(error) => findings.push(Finding::BadChunk {
+                    offset: offset + error.offset,
+                    expected: error.expected,
+                }),
+            }
+        }
+        grid.sort(findings);
+        Ok(grid)
+    }
+
+    fn add(&mut self, span: Span, place: &'a [u8], places: usize, findings: &mut Findings) {
+        self.used += 1;
+        let index = span.header.stream;
+        match span.header.kind {
+            Kind::Meta => self.metas.push(span),
+            Kind::Events => self.streams.entry(index).or_default().push(span),
+            Kind::Nodes | Kind::Codes if index as usize >= places => {
+                let offset = span.offset;
+                findings.push(Finding::FarTable { offset, index });
+            }
+            Kind::Nodes | Kind::Codes => {
+                let table = match span.header.kind {
+                    Kind::Nodes => &mut self.nodes,
+                    _ => &mut self.codes,
+                };
+                // A table's records are valid one by one: the whole place
+                // counts, not what was committed.
+                if !table.add(index, place) {
+                    findings.push(repeated(&span));
+                }
+            }
+        }
+    }
+
+    /// Brings each stream's chunks in order.
+    fn sort(&mut self, findings: &mut Findings) {
+        self.metas.sort_by_key(|span| span.header.sequence);
+        for (&stream, spans) in &mut self.streams {
+            spans.sort_by_key(|span| span.header.sequence);
+            let mut expected = 0;
+            spans.retain(|span| {
+                let sequence = span.header.sequence;
+                if sequence < expected {
+                    findings.push(repeated(span));
+                    return false;
+                }
+                if sequence > expected {
+                    findings.push(Finding::MissingChunks {
+                        stream,
+                        first: expected,
+                        count: sequence - expected,
+                    });
+                }
+                expected = sequence.saturating_add(1);
+                true
+            });
+        }
+    }
+}
+
+fn repeated(span: &Span) -> Finding {
+    Finding::Repeated {
+        offset: span.offset,
+        stream: span.header.stream,
+        sequence: span.header.sequence,
+    }
+}
+
+/// The first chunk tells whether this is a log at all.
+fn check_first(bytes: &[u8]) -> Result<(), ReadError> {
+    let length = bytes.len();
+    if length == 0 {
+        return Err(ReadError::Empty);
+    }
+    let magic = memlog_format::chunk::MAGIC;
+    if let Some(&found) = bytes.first_chunk::<4>()
+        && found != magic
+        && (found != [0; 4] || length < HEADER_SIZE)
+    {
+        return Err(ReadError::Foreign { found });
+    }
+    if length < HEADER_SIZE {
+        return Err(ReadError::TooShort { length });
+    }
+    let version = bytes.get(5).copied().unwrap_or(0);
+    match Header::decode(bytes) {
+        Ok(None) => Err(ReadError::Unwritten),
+        Ok(Some(header)) if header.kind == Kind::Meta => Ok(()),
+        Ok(Some(_)) => Err(ReadError::Header {
+            offset: 4,
+            expected: "the kind of a header chunk",
+        }),
+        Err(error) if error.offset == 5 && version > memlog_format::VERSION => {
+            Err(ReadError::Newer { version })
+        }
+        Err(error) if error.offset == 0 => Err(ReadError::Foreign {
+            found: bytes.first_chunk::<4>().copied().unwrap_or_default(),
+        }),
+        Err(error) => Err(ReadError::Header {
+            offset: error.offset,
+            expected: error.expected,
+        }),
+    }
+}
+
+/// The part of a chunk that was committed and is in the file.
+fn span_of(offset: usize, present: usize, header: Header, findings: &mut Findings) -> Span {
+    let committed = header.committed as usize;
+    let whole = present >= committed;
+    if !whole {
+        let missing = committed - present;
+        findings.push(Finding::Torn { offset, missing });
+    }
+    Span {
+        offset,
+        end: offset + committed.min(present),
+        header,
+        whole,
+    }
+}

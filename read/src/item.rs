@@ -1,0 +1,55 @@
+//! What the reader hands out.
+
+use memlog_format::event::{Alloc, Release};
+use memlog_format::ext::{Ledger, Rss};
+
+/// An event with its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Item<'a> {
+    /// The stream it was recorded in.
+    pub stream: u32,
+    /// The thread that the stream belonged to.
+    pub tid: u32,
+    /// The stream's time, in the log's ticks. It rises within a stream, and
+    /// between streams as far as the order on each address lets it.
+    pub tick: u64,
+    /// What happened.
+    pub kind: Kind<'a>,
+}
+
+/// What happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind<'a> {
+    /// Memory came.
+    Alloc(Alloc),
+    /// Memory went. If it was announced, then it did go: the ALLOC of the same
+    /// realloc follows in its stream.
+    Release(Release),
+    /// Resident memory was read.
+    Rss(Rss),
+    /// An entry of the second ledger.
+    Ledger(Ledger),
+    /// From here on the stream belongs to this thread.
+    Thread {
+        /// The kernel's id.
+        tid: u32,
+        /// The name at this moment.
+        name: &'a [u8],
+    },
+    /// The process forked.
+    Fork {
+        /// The child.
+        child: u32,
+    },
+    /// Events are missing here.
+    Loss {
+        /// How many, at least.
+        events: u64,
+        /// A counter's number.
+        reason: u8,
+    },
+    /// The program or its user marked this moment.
+    Mark(&'a [u8]),
+    /// The stream took this global order number.
+    Stamp(u64),
+}

@@ -1,0 +1,37 @@
+//! A log's bytes, read back as one ordered sequence of events.
+//!
+//! The reader does no I/O: it is lent the whole log as `&[u8]`, finished or
+//! still being written, and lends parts of it out again. It knows what the
+//! bytes say and in which order it happened; what that means for the program
+//! is the analysis' affair, and names are the symbols'.
+//!
+//! * `log`: [`Log::open`], everything about a log that is not an event
+//! * `grid`: where the chunks lie and to which stream they belong
+//! * `metas`: header, texts, modules, fork and end
+//! * `tables`: from a stack's id to its frames
+//! * `cursor`: one stream's records, with each realloc resolved
+//! * `cells`: which numbers order which addresses, and which were lost
+//! * `merge`: all streams as one, the events on one address in true order
+//! * `error`: what can be wrong with a log, in sentences
+//!
+//! **No input makes it panic**, and none makes it take more than 64 bytes of
+//! memory for each byte of the log plus 4 MiB. In a log without lost
+//! events memory depends on the number of chunks, streams and order cells
+//! only, never on the number of events.
+#![forbid(unsafe_code)]
+
+mod cells;
+mod cursor;
+mod error;
+mod grid;
+mod item;
+mod log;
+mod merge;
+mod metas;
+mod tables;
+
+pub use error::{Finding, Findings, ReadError};
+pub use item::{Item, Kind};
+pub use log::{Log, Size};
+pub use merge::EventStream;
+pub use tables::Frames;

@@ -1,0 +1,193 @@
+//! A log: everything about it that is not an event.
+
+use std::collections::BTreeMap;
+
+use memlog_format::counter::Counter;
+use memlog_format::meta::{Cut, End, Key, Module, Start};
+use memlog_format::order::CELL_BITS;
+use memlog_format::table::{Code, CodeId, Node, StackId};
+
+use crate::cursor::Cursor;
+use crate::error::{Findings, ReadError};
+use crate::grid::{Grid, Span};
+use crate::merge::EventStream;
+use crate::metas::Metas;
+use crate::tables::Frames;
+
+/// A log that was opened.
+#[derive(Debug)]
+pub struct Log<'a> {
+    bytes: &'a [u8],
+    grid: Grid<'a>,
+    metas: Metas<'a>,
+    findings: Findings,
+}
+
+/// How much a log holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Size {
+    /// Bytes of the file.
+    pub file_bytes: usize,
+    /// Committed bytes of events.
+    pub event_bytes: u64,
+    /// Chunks in use.
+    pub chunks: usize,
+    /// Streams of events.
+    pub streams: usize,
+}
+
+impl<'a> Log<'a> {
+    /// Opens the log in `bytes`: a whole file, its beginning, or a file that
+    /// is still being written; what is committed at this moment is read.
+    pub fn open(bytes: &'a [u8]) -> Result<Self, ReadError> {
+        let mut findings = Findings::default();
+        let grid = Grid::scan(bytes, &mut findings)?;
+        let metas = Metas::read(bytes, &grid.metas, &mut findings);
+        Ok(Self {
+            bytes,
+            grid,
+            metas,
+            findings,
+        })
+    }
+
+    /// What the log is of; nothing only in a log cut off in its first bytes.
+    pub fn start(&self) -> Option<&Start> {
+        self.metas.start.as_ref()
+    }
+
+    /// The texts of this meaning, in their order.
+    pub fn texts(&self, key: Key) -> impl Iterator<Item = &'a [u8]> {
+        let texts = self.metas.texts.iter();
+        texts.filter_map(move |&(found, text)| (found == key).then_some(text))
+    }
+
+    /// The first text of this meaning.
+    pub fn text(&self, key: Key) -> Option<&'a [u8]> {
+        self.texts(key).next()
+    }
+
+    /// Module instances in the order in which they were seen.
+    pub fn modules(&self) -> &[Module<'a>] {
+        &self.metas.modules
+    }
+
+    /// Instances that went, with the tick at which this was seen.
+    pub fn unloads(&self) -> &[(u32, u64)] {
+        &self.metas.unloads
+    }
+
+    /// The process that this one was forked from, if it was recorded too; its
+    /// log is [`Key::ParentLog`].
+    pub fn parent_pid(&self) -> Option<u32> {
+        self.metas.parent
+    }
+
+    /// Where the parent's streams stood at the fork.
+    pub fn cuts(&self) -> &[Cut] {
+        &self.metas.cuts
+    }
+
+    /// How the image ended; nothing if it runs still, was killed or exec'd.
+    pub fn end(&self) -> Option<&End> {
+        self.metas.end.as_ref()
+    }
+
+    /// A counter of the recorder.
+    pub fn counter(&self, counter: Counter) -> u64 {
+        counter.read(self.bytes)
+    }
+
+    /// What was odd about the log when it was opened; what is odd about its
+    /// events is told by [`EventStream::findings`].
+    pub fn findings(&self) -> &Findings {
+        &self.findings
+    }
+
+    /// How much it holds.
+    pub fn size(&self) -> Size {
+        let spans = self.grid.streams.values().flatten();
+        Size {
+            file_bytes: self.bytes.len(),
+            event_bytes: spans.map(|span| span.body(self.bytes).len() as u64).sum(),
+            chunks: self.grid.used,
+            streams: self.grid.streams.len(),
+        }
+    }
+
+    /// Nanoseconds of a tick; 1 where the log does not say.
+    pub fn tick_ns(&self) -> u64 {
+        self.start().map_or(1, |start| start.tick_ns.max(1))
+    }
+
+    /// A tick as seconds since the start.
+    pub fn seconds(&self, tick: u64) -> f64 {
+        tick as f64 * self.tick_ns() as f64 / 1e9
+    }
+
+    /// The node of this id; a parent's id is always lower than its child's.
+    pub fn node(&self, id: StackId) -> Option<Node> {
+        self.grid.nodes.node(id)
+    }
+
+    /// The code of this id.
+    pub fn code(&self, id: CodeId) -> Option<Code> {
+        self.grid.codes.code(id)
+    }
+
+    /// The frames of a stack, innermost first.
+    pub fn frames(&self, stack: StackId) -> Frames<'_, 'a> {
+        Frames {
+            nodes: &self.grid.nodes,
+            codes: &self.grid.codes,
+            next: stack,
+            whole: true,
+        }
+    }
+
+    /// All events, those on one address in true order.
+    pub fn events(&self) -> EventStream<'a> {
+        let streams = self.grid.streams.iter();
+        let cursors = streams.map(|(&stream, spans)| Cursor::new(self.bytes, stream, spans));
+        EventStream::new(cursors.collect(), self.cell_bits())
+    }
+
+    /// The events up to a fork, for the log of the child that the cuts stand
+    /// in: `parent.events_until(child.cuts())`. A parent that was forked too
+    /// has an own parent, whose part comes before this one.
+    pub fn events_until(&self, cuts: &[Cut]) -> EventStream<'a> {
+        let mut ends = BTreeMap::new();
+        for cut in cuts {
+            ends.entry(cut.stream).or_insert(cut);
+        }
+        let cursors = ends.into_iter().filter_map(|(stream, cut)| {
+            let spans = self.grid.streams.get(&stream)?;
+            Some(Cursor::new(self.bytes, stream, &until(spans, cut)))
+        });
+        EventStream::new(cursors.collect(), self.cell_bits())
+    }
+
+    fn cell_bits(&self) -> u32 {
+        let bits = self.start().map_or(0, |start| u32::from(start.cell_bits));
+        match bits {
+            1..=CELL_BITS => bits,
+            _ => CELL_BITS,
+        }
+    }
+}
+
+/// The chunks that a stream had filled when it stood at `cut`.
+fn until(spans: &[Span], cut: &Cut) -> Vec<Span> {
+    let before = spans.partition_point(|span| span.header.sequence <= cut.sequence);
+    let mut spans = spans[..before].to_vec();
+    if let Some(last) = spans.last_mut()
+        && last.header.sequence == cut.sequence
+    {
+        let end = last.offset + cut.committed as usize;
+        if end < last.end {
+            last.end = end.max(last.offset);
+            last.whole = false;
+        }
+    }
+    spans
+}

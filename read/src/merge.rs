@@ -1,0 +1,208 @@
+//! All streams as one sequence in which the events on one address stand in
+//! their true order.
+//!
+//! ```text
+//! survey all streams: per cell, how many unnumbered events, which numbers
+//! head of each stream := its first step
+//! while there is a head:
+//!     take the open head of the lowest (tick, stream)
+//!         open: it has no number, or its cell's unnumbered events are
+//!         through and its number is the cell's next
+//!     none open: the numbers contradict each other; force the lowest number
+//!         in the cell that the lowest head waits for
+//!     emit it, take note of it in its cell, wake who waits there for the
+//!     number that is next now
+//! ```
+//!
+//! * A stamp is a step whose number orders it among all stamps, and a reading
+//!   of resident memory is one too. So what comes after stamp s in its stream
+//!   comes after everything before a lower stamp in any other.
+//! * Entries of the mmap ledger are ordered by their own numbers.
+//! * A waiting stream lies in its cell's queue and costs nothing until the
+//!   cell has come to its number. The queues hold each stream at most once.
+//! * Numbers that the log lacks are known from the survey and passed over, so
+//!   nobody waits for them.
+//! * One stream is its own order: no survey, no queues.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap, HashMap};
+
+use crate::cells::Cells;
+use crate::cursor::{Cursor, Gate, Step};
+use crate::error::Findings;
+use crate::item::Item;
+
+/// All events of a log in order.
+pub struct EventStream<'a> {
+    heads: Vec<Head<'a>>,
+    /// The stream that the next step comes from; its head is open.
+    current: Option<usize>,
+    order: Option<Order>,
+    findings: Findings,
+}
+
+struct Head<'a> {
+    cursor: Cursor<'a>,
+    step: Option<Step<'a>>,
+}
+
+/// What several streams need to be one.
+struct Order {
+    cells: Cells,
+    /// Open heads but the current one.
+    ready: BinaryHeap<Reverse<(u64, usize)>>,
+    /// Heads that wait, each in the queue of its cell by number.
+    queues: HashMap<u32, BinaryHeap<Reverse<(u64, usize)>>>,
+    /// The same heads by tick.
+    waiting: BTreeSet<(u64, usize)>,
+}
+
+impl<'a> EventStream<'a> {
+    pub(crate) fn new(mut cursors: Vec<Cursor<'a>>, cell_bits: u32) -> Self {
+        let mut findings = Findings::default();
+        for cursor in &mut cursors {
+            cursor.set_cell_bits(cell_bits);
+        }
+        let order = (cursors.len() > 1).then(|| Order {
+            cells: Cells::survey(&cursors, &mut findings),
+            ready: BinaryHeap::new(),
+            queues: HashMap::new(),
+            waiting: BTreeSet::new(),
+        });
+        let mut stream = Self {
+            heads: Vec::with_capacity(cursors.len()),
+            current: None,
+            order,
+            findings,
+        };
+        for (index, mut cursor) in cursors.into_iter().enumerate() {
+            let step = cursor.next(&mut stream.findings);
+            stream.heads.push(Head { cursor, step });
+            if let (Some(order), Some(step)) = (&mut stream.order, step) {
+                order.place(index, &step);
+            }
+        }
+        stream.current = match stream.order {
+            Some(_) => stream.choose(),
+            None => (!stream.heads.is_empty()).then_some(0),
+        };
+        stream
+    }
+
+    /// What was odd about the events so far; complete at the end.
+    pub fn findings(&self) -> &Findings {
+        &self.findings
+    }
+
+    /// The open head of the lowest tick, or one that is forced open.
+    fn choose(&mut self) -> Option<usize> {
+        let order = self.order.as_mut()?;
+        if let Some(Reverse((_, index))) = order.ready.pop() {
+            return Some(index);
+        }
+        let &(_, lowest) = order.waiting.first()?;
+        self.findings.order_breaks += 1;
+        let index = order.leave_queue(&self.heads.get(lowest)?.step?)?;
+        let step = self.heads.get(index)?.step?;
+        order.waiting.remove(&(step.tick, index));
+        order.cells.force(step.gate);
+        Some(index)
+    }
+}
+
+impl<'a> Iterator for EventStream<'a> {
+    type Item = Item<'a>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Item<'a>> {
+        loop {
+            let index = self.current?;
+            let head = self.heads.get_mut(index)?;
+            let Some(step) = head.step else {
+                self.current = None;
+                return None;
+            };
+            // The item first: the next step may change the stream's thread.
+            let item = step.kind.map(|kind| head.cursor.item(step.tick, kind));
+            head.step = head.cursor.next(&mut self.findings);
+            if let Some(order) = &mut self.order {
+                order.pass(&step, &self.heads);
+                let head = self.heads.get(index)?;
+                if !order.stays(index, head.step.as_ref()) {
+                    if let Some(step) = &head.step {
+                        order.place(index, step);
+                    }
+                    self.current = self.choose();
+                }
+            }
+            if item.is_some() {
+                return item;
+            }
+        }
+    }
+}
+
+impl Order {
+    /// Whether the current stream's next step is the one to take.
+    #[inline]
+    fn stays(&self, index: usize, step: Option<&Step>) -> bool {
+        let Some(step) = step else {
+            return false;
+        };
+        let lowest = match self.ready.peek() {
+            Some(Reverse(other)) => (step.tick, index) <= *other,
+            None => true,
+        };
+        lowest && self.cells.is_open(step.gate)
+    }
+
+    /// Puts a head among the ready or the waiting.
+    fn place(&mut self, index: usize, step: &Step) {
+        match step.gate {
+            Gate::Numbered(place, number) if !self.cells.is_open(step.gate) => {
+                let queue = self.queues.entry(place).or_default();
+                queue.push(Reverse((number, index)));
+                self.waiting.insert((step.tick, index));
+                self.cells.set_awaited(place, true);
+            }
+            _ => self.ready.push(Reverse((step.tick, index))),
+        }
+    }
+
+    /// Takes note of a step and wakes who waited for it.
+    #[inline]
+    fn pass(&mut self, step: &Step, heads: &[Head]) {
+        if let Some((place, next)) = self.cells.pass(step.gate) {
+            self.wake(place, next, heads);
+        }
+    }
+
+    fn wake(&mut self, place: u32, next: u64, heads: &[Head]) {
+        let Some(queue) = self.queues.get_mut(&place) else {
+            return;
+        };
+        while let Some(&Reverse((number, index))) = queue.peek()
+            && number <= next
+        {
+            queue.pop();
+            if let Some(step) = heads.get(index).and_then(|head| head.step) {
+                self.waiting.remove(&(step.tick, index));
+                self.ready.push(Reverse((step.tick, index)));
+            }
+        }
+        if queue.is_empty() {
+            self.cells.set_awaited(place, false);
+        }
+    }
+
+    /// Takes out who waits for the lowest number where this head waits.
+    fn leave_queue(&mut self, step: &Step) -> Option<usize> {
+        let Gate::Numbered(place, _) = step.gate else {
+            return None;
+        };
+        let queue = self.queues.get_mut(&place)?;
+        let Reverse((_, index)) = queue.pop()?;
+        self.cells.set_awaited(place, !queue.is_empty());
+        Some(index)
+    }
+}

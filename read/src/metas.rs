@@ -1,0 +1,73 @@
+//! The header chunks: what the log is of, modules, fork, end.
+
+use memlog_format::counter::AREA_END;
+use memlog_format::meta::{Cut, End, Key, Module, Record, Start};
+use memlog_format::varint::Reader;
+
+use crate::error::{Finding, Findings};
+use crate::grid::Span;
+
+/// Everything that the header chunks say.
+#[derive(Debug, Default)]
+pub(crate) struct Metas<'a> {
+    pub start: Option<Start>,
+    pub texts: Vec<(Key, &'a [u8])>,
+    pub modules: Vec<Module<'a>>,
+    pub unloads: Vec<(u32, u64)>,
+    pub parent: Option<u32>,
+    pub cuts: Vec<Cut>,
+    pub end: Option<End>,
+}
+
+impl<'a> Metas<'a> {
+    /// Reads the chunks in their order.
+    pub(crate) fn read(bytes: &'a [u8], spans: &[Span], findings: &mut Findings) -> Self {
+        let mut metas = Self::default();
+        for span in spans {
+            if !span.is_intact(bytes) {
+                let offset = span.offset;
+                findings.push(Finding::BadChecksum { offset });
+            }
+            // In chunk 0 the counters come first.
+            let start = match span.offset {
+                0 => AREA_END.min(span.end),
+                offset => (offset + memlog_format::chunk::HEADER_SIZE).min(span.end),
+            };
+            let records = bytes.get(start..span.end).unwrap_or(&[]);
+            metas.read_records(Reader::new(records), start, findings);
+        }
+        if metas.start.is_none() {
+            findings.push(Finding::NoStart);
+        }
+        metas
+    }
+
+    fn read_records(&mut self, mut records: Reader<'a>, start: usize, findings: &mut Findings) {
+        loop {
+            match Record::next(&mut records) {
+                Ok(Some(record)) => self.take(record),
+                Ok(None) => return,
+                Err(error) => {
+                    findings.push(Finding::BadMeta {
+                        offset: start + error.offset,
+                        expected: error.expected,
+                    });
+                    return;
+                }
+            }
+        }
+    }
+
+    fn take(&mut self, record: Record<'a>) {
+        match record {
+            Record::Start(start) => self.start = self.start.or(Some(start)),
+            Record::Text(key, text) => self.texts.push((key, text)),
+            Record::Module(module) => self.modules.push(module),
+            Record::Unload { id, tick } => self.unloads.push((id, tick)),
+            Record::Parent { pid } => self.parent = Some(pid),
+            Record::Cut(cut) => self.cuts.push(cut),
+            Record::End(end) => self.end = Some(end),
+            Record::Unknown(_) => {}
+        }
+    }
+}

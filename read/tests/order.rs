@@ -1,0 +1,133 @@
+//! The merge gives the events on one address in their true order, whatever
+//! the threads did, and also when the streams' ends are missing.
+
+mod support;
+
+use std::collections::BTreeMap;
+
+use memlog_format::chunk::CHUNK_SIZE;
+use memlog_read::{Item, Kind, Log};
+use proptest::prelude::*;
+use support::history::{Action, Fact, History, action};
+
+/// What the log says happened, in the merged order.
+fn facts_of(items: &[Item]) -> Vec<Fact> {
+    let fact = |item: &Item| {
+        let (address, came) = match item.kind {
+            Kind::Alloc(alloc) => (alloc.address, Some(alloc.size)),
+            Kind::Release(release) => (release.address, None),
+            _ => return None,
+        };
+        let stream = item.stream;
+        Some(Fact {
+            address,
+            came,
+            stream,
+        })
+    };
+    items.iter().filter_map(fact).collect()
+}
+
+fn by_address(facts: &[Fact]) -> BTreeMap<u64, Vec<Fact>> {
+    let mut map: BTreeMap<u64, Vec<Fact>> = BTreeMap::new();
+    for fact in facts {
+        map.entry(fact.address).or_default().push(*fact);
+    }
+    map
+}
+
+/// The log with this stream only.
+fn only(log: &[u8], stream: u32) -> Vec<u8> {
+    let chunks = log.chunks(CHUNK_SIZE).enumerate();
+    let wanted =
+        chunks.filter(|(index, chunk)| *index == 0 || chunk[8..12] == stream.to_le_bytes());
+    wanted.flat_map(|(_, chunk)| chunk.to_vec()).collect()
+}
+
+fn check_stream_order(items: &[Item], log: &[u8], threads: usize) {
+    for stream in 0..threads as u32 {
+        let alone = only(log, stream);
+        let alone: Vec<_> = Log::open(&alone).unwrap().events().map(show).collect();
+        let merged = items.iter().filter(|item| item.stream == stream);
+        let merged: Vec<_> = merged.copied().map(show).collect();
+        assert_eq!(alone, merged, "stream {stream} keeps its own order");
+    }
+}
+
+fn show(item: Item) -> String {
+    format!("{item:?}")
+}
+
+/// After stamp s of one stream comes nothing that stands before a lower stamp
+/// of another.
+fn check_stamps(items: &[Item]) {
+    let stamps = items.iter().filter_map(|item| match item.kind {
+        Kind::Stamp(stamp) => Some(stamp),
+        _ => None,
+    });
+    assert!(stamps.is_sorted(), "stamps rise");
+}
+
+fn actions() -> impl Strategy<Value = Vec<Action>> {
+    prop::collection::vec(action(), 0..400)
+}
+
+proptest! {
+    #[test]
+    fn whole_logs_give_the_truth(
+        threads in 1..6usize,
+        room in 600..3000usize,
+        actions in actions(),
+    ) {
+        let (log, truth) = History::run(threads, room, &actions).finish_log(&[]);
+        let log_bytes = &log;
+        let log = Log::open(log_bytes).unwrap();
+        let mut events = log.events();
+        let items: Vec<_> = events.by_ref().collect();
+        prop_assert_eq!(by_address(&facts_of(&items)), by_address(&truth));
+        check_stream_order(&items, log_bytes, threads);
+        check_stamps(&items);
+        prop_assert_eq!(events.findings().order_gaps, 0);
+        prop_assert_eq!(events.findings().order_breaks, 0);
+    }
+
+    #[test]
+    fn what_is_left_of_torn_logs_stays_in_order(
+        threads in 2..6usize,
+        actions in actions(),
+        keep in prop::collection::vec(prop::option::of(0..60usize), 6),
+    ) {
+        let (log, truth) = History::run(threads, 3000, &actions).finish_log(&keep);
+        let log = Log::open(&log).unwrap();
+        let mut events = log.events();
+        let items: Vec<_> = events.by_ref().collect();
+        let truth = by_address(&truth);
+        for (address, found) in by_address(&facts_of(&items)) {
+            // Each fact that is left is in the truth, after the one before it.
+            let mut rest = truth.get(&address).map_or(&[][..], Vec::as_slice).iter();
+            for fact in &found {
+                prop_assert!(rest.any(|true_fact| true_fact == fact), "{fact:?} of {found:?}");
+            }
+        }
+        prop_assert_eq!(events.findings().order_breaks, 0);
+    }
+
+    #[test]
+    fn fast_and_naive_merge_agree(
+        threads in 2..6usize,
+        actions in actions(),
+        keep in prop::collection::vec(prop::option::of(0..60usize), 6),
+    ) {
+        // A number without an event is no step in the naive merge.
+        let actions: Vec<_> = actions
+            .into_iter()
+            .filter(|action| !matches!(action, Action::Announce { .. }))
+            .collect();
+        let (log, _) = History::run(threads, 1200, &actions).finish_log(&keep);
+        let parts: Vec<_> = (0..threads as u32).map(|stream| only(&log, stream)).collect();
+        let streams = parts.iter().map(|part| Log::open(part).unwrap().events().collect());
+        let naive = support::naive::merge(streams.collect());
+        let fast: Vec<_> = Log::open(&log).unwrap().events().collect();
+        prop_assert_eq!(fast, naive);
+    }
+}

@@ -1,0 +1,140 @@
+//! Big logs for measuring: a program's life as a plain loop.
+#![allow(dead_code)] // each test uses its own part
+
+use memlog_format::api::Api;
+use memlog_format::chunk::{CHUNK_SIZE, Header, Kind};
+use memlog_format::ext::{Ext, Rss, RssSource};
+use memlog_format::table::{CODES_PER_CHUNK, Code, CodeId, NODES_PER_CHUNK, Node, StackId};
+
+use super::{Recorder, chunk};
+
+/// A small generator, always the same.
+pub struct Numbers(pub u64);
+
+impl Numbers {
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ (mixed >> 31)
+    }
+
+    pub fn below(&mut self, limit: u64) -> u64 {
+        self.next() % limit
+    }
+}
+
+/// Records `events` events of `threads` threads that keep `window` blocks
+/// each; one free in `cross` is another thread's block.
+pub fn churn(threads: usize, events: u64, window: usize, cross: u64) -> Recorder {
+    let mut recorder = Recorder::new(threads, CHUNK_SIZE - 64);
+    let mut numbers = Numbers(0x2545_F491_4F6C_DD1D);
+    // Each thread's arena: slots of 256 bytes, a stack of free ones.
+    let mut live: Vec<Vec<u64>> = vec![Vec::new(); threads];
+    let mut free: Vec<Vec<u64>> = (0..threads as u64)
+        .map(|thread| {
+            let base = 0x7f00_0000_0000 + thread * 0x1000_0000;
+            (0..2 * window as u64)
+                .rev()
+                .map(|slot| base + slot * 256)
+                .collect()
+        })
+        .collect();
+    let mut done = 0;
+    while done < events {
+        for thread in 0..threads {
+            for _ in 0..100 {
+                step(
+                    &mut recorder,
+                    &mut numbers,
+                    &mut live,
+                    &mut free,
+                    (thread, window, cross),
+                );
+                done += 1;
+            }
+            recorder.streams[thread].tick(done / 10_000);
+            if numbers.below(64) == 0 {
+                recorder.stamp(thread);
+            }
+        }
+        if done.is_multiple_of(16_000) {
+            let blocks: usize = live.iter().map(Vec::len).sum();
+            let rss = Rss {
+                source: RssSource::Statm,
+                peak_kb: 0,
+                now_kb: 2000 + blocks as u64 / 8,
+                own_kb: 1000,
+                stamp: recorder.take_stamp(),
+            };
+            recorder.streams[0].ext(&Ext::Rss(rss));
+        }
+    }
+    recorder
+}
+
+fn step(
+    recorder: &mut Recorder,
+    numbers: &mut Numbers,
+    live: &mut [Vec<u64>],
+    free: &mut [Vec<u64>],
+    (thread, window, cross): (usize, usize, u64),
+) {
+    let grows = live[thread].len() < window && numbers.below(100) < 52;
+    if grows || live[thread].is_empty() {
+        let Some(address) = free[thread].pop() else {
+            return;
+        };
+        let stack = STACKS_FROM + numbers.below(STACKS) as u32;
+        recorder.alloc(thread, Api::Malloc, address, numbers.below(256), stack);
+        live[thread].push(address);
+        return;
+    }
+    let owner = match numbers.below(cross.max(1)) {
+        0 if cross > 0 => numbers.below(live.len() as u64) as usize,
+        _ => thread,
+    };
+    let owner = if live[owner].is_empty() {
+        thread
+    } else {
+        owner
+    };
+    if live[owner].is_empty() {
+        return;
+    }
+    let pick = numbers.below(live[owner].len() as u64) as usize;
+    let address = live[owner].swap_remove(pick);
+    recorder.release(thread, address);
+    free[owner].push(address);
+}
+
+/// First of the stacks that `churn` uses, and how many there are.
+pub const STACKS_FROM: u32 = 100;
+pub const STACKS: u64 = 8000;
+
+/// One full chunk of nodes, in chains of 16 frames, and their codes.
+pub fn tables() -> Vec<u8> {
+    let mut nodes = Vec::new();
+    for id in 8..NODES_PER_CHUNK {
+        let parent = if id % 16 == 8 { 1 } else { id - 1 };
+        let code = CodeId(4 + id % (CODES_PER_CHUNK - 4));
+        let node = Node {
+            parent: StackId(parent),
+            code,
+        };
+        nodes.extend(node.to_word().to_le_bytes());
+    }
+    let mut codes = Vec::new();
+    for id in 4..CODES_PER_CHUNK {
+        let code = Code {
+            address: 0x40_0000 + u64::from(id) * 16,
+            module: 1,
+            exact: false,
+        };
+        codes.extend(code.address.to_le_bytes());
+        codes.extend(code.to_tail_word().to_le_bytes());
+    }
+    let mut out = chunk(Header::new(Kind::Nodes, 0, 0), &nodes, false);
+    out.extend(chunk(Header::new(Kind::Codes, 0, 0), &codes, false));
+    out
+}
