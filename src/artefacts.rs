@@ -1,0 +1,35 @@
+//! `memlog artefacts DIR`: the embedded recorder as files, for installing it.
+
+use crate::recorder::{self, ARCHIVE, OBJECT, SHARED};
+use anyhow::Context;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// What `memlog artefacts` is asked.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Folder to write into; made if need be
+    dir: PathBuf,
+    /// Folder that the files will be used in, if they are to be moved there
+    #[arg(long, value_name = "DIR")]
+    libdir: Option<PathBuf>,
+}
+
+/// Writes libmemlog.so, memlog_s.a, memlog_s.o and memlog_s_ld_cmds.
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let folder = std::path::absolute(&args.dir)?;
+    let libdir = std::path::absolute(args.libdir.unwrap_or_else(|| folder.clone()))?;
+    let flags = recorder::link_flags(&libdir)?;
+    std::fs::create_dir_all(&folder)
+        .with_context(|| format!("{} cannot be made", folder.display()))?;
+    let files = [SHARED, ARCHIVE, OBJECT].map(|artefact| (artefact.name, artefact.bytes));
+    for (name, bytes) in files
+        .into_iter()
+        .chain([("memlog_s_ld_cmds", flags.as_bytes())])
+    {
+        let path = folder.join(name);
+        recorder::replace(&path, bytes)
+            .with_context(|| format!("{} cannot be written", path.display()))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,289 @@
+//! `memlog info`: what a log is of, and what it lacks.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use memlog_format::counter::ALL;
+use memlog_format::meta::{Key, Module, Start};
+use memlog_read::Log;
+
+use crate::open::{Family, Files, clean, grouped};
+
+/// Say what a log is of, and what it lacks.
+#[derive(clap::Args)]
+pub struct Args {
+    /// The log
+    file: PathBuf,
+}
+
+/// Prints what the log says about itself.
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let files = Files::load(&args.file)?;
+    let family = files.family()?;
+    let log = family.own();
+    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
+    identity(&mut out, log)?;
+    ending(&mut out, &family)?;
+    size(&mut out, log)?;
+    remarks(&mut out, log)?;
+    modules(&mut out, log)?;
+    counters(&mut out, log)?;
+    findings(&mut out, log)?;
+    out.flush()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn line(out: &mut impl Write, name: &str, value: &str) -> std::io::Result<()> {
+    writeln!(out, "{name:<18} {value}")
+}
+
+fn identity(out: &mut impl Write, log: &Log) -> std::io::Result<()> {
+    let texts = [
+        ("program", Key::Executable),
+        ("host", Key::Host),
+        ("job", Key::Job),
+        ("rank", Key::Rank),
+        ("working directory", Key::WorkingDirectory),
+        ("recorder", Key::Recorder),
+        ("log made as", Key::LogPath),
+    ];
+    if let Some(words) = log.text(Key::CommandLine) {
+        line(out, "command line", &command_line(words))?;
+    }
+    for (name, key) in texts {
+        if let Some(text) = log.text(key) {
+            line(out, name, &clean(text))?;
+        }
+    }
+    let Some(start) = log.start() else {
+        return Ok(());
+    };
+    let process = format!("{}, started by {}", start.pid, start.parent_pid);
+    line(out, "process", &process)?;
+    line(out, "started", &utc(start.wall_ns))?;
+    line(out, "machine", &machine(start))?;
+    let tick = format!("{} ns", grouped(start.tick_ns));
+    line(out, "tick", &tick)?;
+    let usable = if start.has_usable { "yes" } else { "no" };
+    line(out, "usable sizes", usable)
+}
+
+/// The words of a command line, quoted where a shell would need it.
+fn command_line(words: &[u8]) -> String {
+    let plain = |word: &str| {
+        let safe = |c: char| c.is_alphanumeric() || "_-./=:,+@%^".contains(c);
+        !word.is_empty() && word.chars().all(safe)
+    };
+    let words = words.split_inclusive(|&byte| byte == 0);
+    let words = words.map(|word| {
+        let word = clean(word.strip_suffix(&[0]).unwrap_or(word));
+        match plain(&word) {
+            true => word,
+            false => format!("'{}'", word.replace('\'', "'\\''")),
+        }
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+fn machine(start: &Start) -> String {
+    let name = match start.machine {
+        3 => "x86",
+        8 => "mips",
+        20 => "ppc",
+        21 => "ppc64",
+        22 => "s390",
+        40 => "arm",
+        62 => "x86_64",
+        183 => "aarch64",
+        243 => "riscv",
+        258 => "loongarch",
+        _ => "unknown machine",
+    };
+    let order = match start.big_endian {
+        true => "big-endian",
+        false => "little-endian",
+    };
+    format!(
+        "{name} (ELF machine {}), {} bits, {order}, pages of {} bytes",
+        start.machine,
+        u32::from(start.pointer_bytes) * 8,
+        grouped(start.page_bytes.into())
+    )
+}
+
+/// Nanoseconds since 1970 as a date.
+fn utc(wall_ns: u64) -> String {
+    let seconds = wall_ns / 1_000_000_000;
+    let (days, time) = (seconds / 86_400, seconds % 86_400);
+    let (year, month, day) = civil(days);
+    format!(
+        "{year:04}-{month:02}-{day:02} {:02}:{:02}:{:02}.{:03} UTC",
+        time / 3600,
+        time / 60 % 60,
+        time % 60,
+        wall_ns / 1_000_000 % 1000
+    )
+}
+
+/// The date of a number of days since 1970, by going through the years.
+fn civil(mut days: u64) -> (u64, u64, u64) {
+    let is_leap = |year: u64| {
+        year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
+    };
+    let mut year = 1970;
+    while days >= 365 + u64::from(is_leap(year)) {
+        days -= 365 + u64::from(is_leap(year));
+        year += 1;
+    }
+    let february = 28 + u64::from(is_leap(year));
+    let mut month = 1;
+    for length in [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] {
+        if days < length {
+            break;
+        }
+        days -= length;
+        month += 1;
+    }
+    (year, month, days + 1)
+}
+
+fn ending(out: &mut impl Write, family: &Family) -> std::io::Result<()> {
+    let log = family.own();
+    let ended = match log.end() {
+        Some(end) => {
+            let how = match end.how {
+                1 => "by its exit handlers",
+                2 => "by _exit",
+                _ => "in a way this memlog does not know",
+            };
+            format!("{how}, after {:.3} s", log.seconds(end.tick))
+        }
+        None => "no end in the log: it runs still, was killed, or started another program".into(),
+    };
+    line(out, "ended", &ended)?;
+    let Some(pid) = log.parent_pid() else {
+        return Ok(());
+    };
+    let name = log.text(Key::ParentLog).map(clean).unwrap_or_default();
+    line(out, "forked from", &format!("process {pid}, log {name}"))?;
+    match family.missing_parent {
+        Some(sentence) => line(out, "", sentence),
+        None => Ok(()),
+    }
+}
+
+fn size(out: &mut impl Write, log: &Log) -> std::io::Result<()> {
+    let size = log.size();
+    let text = format!(
+        "{} bytes, {} of them events, in {} chunks and {} streams",
+        grouped(size.file_bytes as u64),
+        grouped(size.event_bytes),
+        grouped(size.chunks as u64),
+        grouped(size.streams as u64)
+    );
+    line(out, "size", &text)
+}
+
+fn remarks(out: &mut impl Write, log: &Log) -> std::io::Result<()> {
+    for (name, key) in [("setting", Key::Setting), ("note", Key::Note)] {
+        for text in log.texts(key) {
+            line(out, name, &clean(text))?;
+        }
+    }
+    Ok(())
+}
+
+fn modules(out: &mut impl Write, log: &Log) -> std::io::Result<()> {
+    writeln!(out, "\nmodules: {}", log.modules().len())?;
+    for module in log.modules() {
+        let gone = log.unloads().iter().find(|(id, _)| *id == module.id);
+        let gone = match gone {
+            Some((_, tick)) => format!(", unloaded by {:.3} s", log.seconds(*tick)),
+            None => String::new(),
+        };
+        writeln!(out, "  {}{gone}", module_line(module))?;
+    }
+    Ok(())
+}
+
+fn module_line(module: &Module) -> String {
+    let id: String = module
+        .build_id
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    let id = if id.is_empty() { "no build-id" } else { &id };
+    format!(
+        "{:#x}-{:#x} bias {:#x} {id} {}",
+        module.low,
+        module.high,
+        module.bias,
+        clean(module.path)
+    )
+}
+
+fn counters(out: &mut impl Write, log: &Log) -> std::io::Result<()> {
+    writeln!(out, "\ncounters:")?;
+    for &(counter, name) in ALL {
+        let value = grouped(log.counter(counter));
+        let lost = match counter.is_loss() && value != "0" {
+            true => "  events are missing",
+            false => "",
+        };
+        writeln!(out, "  {name:<22} {value:>16}{lost}")?;
+    }
+    Ok(())
+}
+
+/// What is odd about the log, its events included.
+fn findings(out: &mut impl Write, log: &Log) -> std::io::Result<()> {
+    let mut events = log.events();
+    events.by_ref().for_each(drop);
+    let mut findings = log.findings().clone();
+    findings.append(events.findings());
+    writeln!(out, "\nfindings: {}", findings.count())?;
+    for finding in findings.list() {
+        writeln!(out, "  {finding}")?;
+    }
+    let more = findings.count() - findings.list().len() as u64;
+    if more > 0 {
+        writeln!(out, "  and {more} more")?;
+    }
+    if findings.order_gaps > 0 {
+        let gaps = grouped(findings.order_gaps);
+        writeln!(out, "  {gaps} order numbers without an event{}", usual(log))?;
+    }
+    if findings.order_breaks > 0 {
+        let breaks = grouped(findings.order_breaks);
+        writeln!(out, "  {breaks} order numbers contradict others")?;
+    }
+    Ok(())
+}
+
+fn usual(log: &Log) -> &'static str {
+    match log.end() {
+        None => ": usual where a program was killed between taking one and using it",
+        Some(_) => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_are_right() {
+        assert_eq!(utc(0), "1970-01-01 00:00:00.000 UTC");
+        assert_eq!(utc(951_782_400_000_000_000), "2000-02-29 00:00:00.000 UTC");
+        assert_eq!(
+            utc(1_700_000_000_123_000_000),
+            "2023-11-14 22:13:20.123 UTC"
+        );
+    }
+
+    #[test]
+    fn words_are_quoted_where_needed() {
+        assert_eq!(command_line(b"a\0b c\0it's\0\0"), "a 'b c' 'it'\\''s' ''");
+    }
+}

@@ -1,0 +1,181 @@
+//! Joins the addresses of an analysis with the names of the programs' files.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ffi::OsStr;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use memlog_analysis::{ModuleKey, Site};
+use memlog_symbols::{Bytes, ModuleHandle, ModuleSpec, ModuleStatus, Options, Store, Symbolizer};
+
+use crate::open::{clean, map};
+
+type Source = fn(&[u8]) -> io::Result<Bytes>;
+
+fn source(path: &[u8]) -> io::Result<Bytes> {
+    Ok(Arc::new(map(Path::new(OsStr::from_bytes(path)))?))
+}
+
+/// Where the files of names stay while [`Names`] is in use.
+#[derive(Default)]
+pub struct NameStore(Store);
+
+/// A name at an address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Name {
+    /// The function, or module and offset where it has no name.
+    pub function: String,
+    /// File and line, or the module.
+    pub place: Option<String>,
+}
+
+/// The symbol at an address, as the linker has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Symbol {
+    /// Its name, not demangled.
+    pub name: String,
+    /// Distance from its start to the address.
+    pub offset: u64,
+}
+
+/// Names for addresses.
+pub struct Names<'s> {
+    symbolizer: Symbolizer<'s, Source>,
+    handles: HashMap<ModuleSpec, ModuleHandle>,
+    /// What is wrong with a module, once each.
+    remarks: BTreeMap<String, String>,
+    folder: PathBuf,
+}
+
+impl<'s> Names<'s> {
+    /// Knows nothing yet.
+    pub fn new(store: &'s NameStore) -> Self {
+        Self {
+            symbolizer: Symbolizer::new(&store.0, source, Options::default()),
+            handles: HashMap::new(),
+            remarks: BTreeMap::new(),
+            folder: std::env::current_dir().unwrap_or_default(),
+        }
+    }
+
+    /// The functions at a site, the innermost first; always at least one.
+    pub fn of(&mut self, site: &Site, module: Option<&ModuleKey>) -> Vec<Name> {
+        let Some(module) = module else {
+            return vec![Name {
+                function: format!("{:#x}", site.address),
+                place: None,
+            }];
+        };
+        let handle = self.handle(module);
+        let lookup = self.symbolizer.lookup(handle, in_file(site, module));
+        let names = lookup.frames.into_iter().filter_map(|frame| {
+            let place = match (frame.file, frame.line) {
+                (Some(file), Some(line)) => format!("{}:{line}", self.shorten(&file)),
+                (Some(file), None) => self.shorten(&file),
+                (None, _) => base_name(module),
+            };
+            Some(Name {
+                function: clean(frame.function?.as_bytes()),
+                place: Some(place),
+            })
+        });
+        let names: Vec<_> = names.collect();
+        match names.is_empty() {
+            false => names,
+            true => vec![offset_name(site, module)],
+        }
+    }
+
+    /// The symbol that covers a site, the inlined functions left out.
+    pub fn symbol(&mut self, site: &Site, module: &ModuleKey) -> Option<Symbol> {
+        let handle = self.handle(module);
+        let lookup = self.symbolizer.lookup(handle, in_file(site, module));
+        let frame = lookup.frames.into_iter().last()?;
+        let name = frame.raw_name.or(frame.function)?;
+        // The look-up was made one byte before a return address.
+        let before = u64::from(!site.exact);
+        Some(Symbol {
+            name: clean(name.as_bytes()),
+            offset: frame.offset_in_symbol? + before,
+        })
+    }
+
+    /// What is wrong with the modules asked for so far: a sentence each.
+    pub fn remarks(&self) -> impl Iterator<Item = &str> {
+        self.remarks.values().map(String::as_str)
+    }
+
+    fn handle(&mut self, module: &ModuleKey) -> ModuleHandle {
+        let spec = ModuleSpec {
+            path: module.path.clone(),
+            build_id: module.build_id.clone(),
+        };
+        if let Some(&handle) = self.handles.get(&spec) {
+            return handle;
+        }
+        let handle = self.symbolizer.add_module(&spec);
+        if let Some(remark) = remark(module, self.symbolizer.status(handle)) {
+            self.remarks.insert(clean(&module.path), remark);
+        }
+        self.handles.insert(spec, handle);
+        handle
+    }
+
+    /// A path as seen from the current folder.
+    fn shorten(&self, file: &str) -> String {
+        let path = Path::new(file);
+        let short = path.strip_prefix(&self.folder).unwrap_or(path);
+        clean(short.as_os_str().as_bytes())
+    }
+}
+
+/// The address to look up, in the file's own numbering.
+fn in_file(site: &Site, module: &ModuleKey) -> u64 {
+    let before = u64::from(!site.exact);
+    site.address.wrapping_sub(before).wrapping_sub(module.bias)
+}
+
+fn offset_name(site: &Site, module: &ModuleKey) -> Name {
+    let offset = site.address.wrapping_sub(module.bias);
+    Name {
+        function: format!("{}+{offset:#x}", base_name(module)),
+        place: None,
+    }
+}
+
+fn base_name(module: &ModuleKey) -> String {
+    let path = &module.path;
+    let name = path.rsplit(|&byte| byte == b'/').next();
+    clean(name.unwrap_or(path))
+}
+
+fn remark(module: &ModuleKey, status: &ModuleStatus) -> Option<String> {
+    // The kernel's own page of code is in no file.
+    if module.path.starts_with(b"[") {
+        return None;
+    }
+    let path = clean(&module.path);
+    let shown = |id: &[u8]| match id {
+        [] => "none".to_owned(),
+        id => id.iter().map(|byte| format!("{byte:02x}")).collect(),
+    };
+    match status {
+        ModuleStatus::Ok(_) => None,
+        ModuleStatus::Missing(reason) => Some(format!(
+            "{}; its functions are shown as module and offset",
+            clean(reason.as_bytes())
+        )),
+        ModuleStatus::Rebuilt { expected, found } => Some(format!(
+            "{path} was rebuilt since: expected build-id {}, found {}; its functions are shown \
+             as module and offset; record again, or put the old file back",
+            shown(expected),
+            shown(found)
+        )),
+        ModuleStatus::Foreign(reason) => Some(format!(
+            "{}; its functions are shown as module and offset",
+            clean(reason.as_bytes())
+        )),
+    }
+}

@@ -1,0 +1,171 @@
+//! Opens a log and, for a forked process, those of its parents.
+
+mod fold;
+mod map;
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use memlog_format::meta::Key;
+use memlog_read::Log;
+use memmap2::Mmap;
+
+pub use fold::{Analysis, LogTables, at_of};
+pub use map::map;
+
+use crate::advice::Advice;
+
+/// No process has more recorded ancestors.
+const MAX_ANCESTORS: usize = 64;
+
+/// The files of a log and of its parents, in memory.
+pub struct Files {
+    /// The log's own file, then its parent's, and so on.
+    files: Vec<(PathBuf, Mmap)>,
+    /// Why a parent's log is missing, in a sentence.
+    missing_parent: Option<String>,
+}
+
+/// A log with those of its parents.
+pub struct Family<'a> {
+    /// The log itself, then its parent, and so on.
+    pub logs: Vec<Log<'a>>,
+    /// Why a parent's log is missing, in a sentence.
+    pub missing_parent: Option<&'a str>,
+}
+
+impl Files {
+    /// Maps the log at `path` and those it builds upon.
+    pub fn load(path: &Path) -> anyhow::Result<Self> {
+        let mut files = vec![(path.to_owned(), map_log(path)?)];
+        let missing_parent = loop {
+            let Some((path, bytes)) = files.last() else {
+                break None;
+            };
+            match parent_of(path, &open(path, bytes)?) {
+                Parent::Found(path, bytes) if files.len() < MAX_ANCESTORS => {
+                    files.push((path, bytes));
+                }
+                Parent::Found(..) | Parent::None => break None,
+                Parent::Missing(reason) => break Some(reason),
+            }
+        };
+        Ok(Self {
+            files,
+            missing_parent,
+        })
+    }
+
+    /// The logs, read.
+    pub fn family(&self) -> anyhow::Result<Family<'_>> {
+        let logs = self.files.iter().map(|(path, bytes)| open(path, bytes));
+        Ok(Family {
+            logs: logs.collect::<anyhow::Result<_>>()?,
+            missing_parent: self.missing_parent.as_deref(),
+        })
+    }
+}
+
+impl<'a> Family<'a> {
+    /// The log that was asked for.
+    pub fn own(&self) -> &Log<'a> {
+        &self.logs[0]
+    }
+}
+
+fn map_log(path: &Path) -> anyhow::Result<Mmap> {
+    map(path).map_err(|error| {
+        let shown = path.display();
+        let hint = match error.kind() {
+            std::io::ErrorKind::NotFound => "give the .memlog file that `memlog record` named",
+            _ => "see whether you may read that file",
+        };
+        Advice::error(format!("cannot read the log {shown}: {error}"), hint)
+    })
+}
+
+fn open<'a>(path: &Path, bytes: &'a [u8]) -> anyhow::Result<Log<'a>> {
+    Log::open(bytes).with_context(|| format!("cannot read {}", path.display()))
+}
+
+/// The log of the process that forked another.
+enum Parent {
+    /// The process was not forked.
+    None,
+    /// It is not there; the sentence says why.
+    Missing(String),
+    /// It is there.
+    Found(PathBuf, Mmap),
+}
+
+/// The parent's log, where the child's says it is or beside the child's.
+fn parent_of(child: &Path, log: &Log) -> Parent {
+    let Some(pid) = log.parent_pid() else {
+        return Parent::None;
+    };
+    let name = log.text(Key::ParentLog).unwrap_or_default();
+    let named = Path::new(OsStr::from_bytes(name));
+    let folder = child.parent().unwrap_or(Path::new(""));
+    let beside = named.file_name().map(|name| folder.join(name));
+    for path in [Some(folder.join(named)), beside].into_iter().flatten() {
+        let Ok(bytes) = map(&path) else {
+            continue;
+        };
+        let is_it = |log: Log| log.start().is_some_and(|start| start.pid == pid);
+        if Log::open(&bytes).is_ok_and(is_it) {
+            return Parent::Found(path, bytes);
+        }
+    }
+    Parent::Missing(format!(
+        "the process was forked by {pid}, whose log {} was not found beside this one; \
+         memory that it inherited is not known",
+        clean(name)
+    ))
+}
+
+/// Text of a log or a program as it may be shown: control characters are
+/// written out, so that no terminal obeys them and each stays on its line.
+pub fn clean(text: &[u8]) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for character in String::from_utf8_lossy(text).chars() {
+        if character.is_control() {
+            shown.extend(character.escape_default());
+        } else {
+            shown.push(character);
+        }
+    }
+    shown
+}
+
+/// A number as people read it: 1,234,567.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut shown = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            shown.push(',');
+        }
+        shown.push(digit);
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_grouped_by_thousands() {
+        assert_eq!(grouped(0), "0");
+        assert_eq!(grouped(999), "999");
+        assert_eq!(grouped(1000), "1,000");
+        assert_eq!(grouped(1_234_567), "1,234,567");
+    }
+
+    #[test]
+    fn control_characters_are_written_out() {
+        assert_eq!(clean(b"a\x1b[31m\tb\n"), "a\\u{1b}[31m\\tb\\n");
+    }
+}

@@ -1,0 +1,135 @@
+//! Feeds the analysis with the events of a log and of its parents.
+
+use std::collections::HashMap;
+
+use memlog_analysis::{At, Facts, Figures, Fold, Options, Summary, Tables};
+use memlog_format::counter::{ALL, Counter};
+use memlog_format::meta::Module;
+use memlog_format::table::{Code, CodeId, Node, StackId};
+use memlog_read::{Findings, Item, Kind, Log};
+
+use super::Family;
+
+/// A log's tables as the analysis asks for them.
+pub struct LogTables<'l, 'a> {
+    log: &'l Log<'a>,
+    modules: HashMap<u32, Module<'a>>,
+}
+
+impl<'l, 'a> LogTables<'l, 'a> {
+    /// The tables of this log.
+    pub fn new(log: &'l Log<'a>) -> Self {
+        let modules = log.modules().iter();
+        Self {
+            log,
+            modules: modules.map(|module| (module.id, *module)).collect(),
+        }
+    }
+}
+
+impl Tables for LogTables<'_, '_> {
+    fn node(&self, id: StackId) -> Option<Node> {
+        self.log.node(id)
+    }
+
+    fn code(&self, id: CodeId) -> Option<Code> {
+        self.log.code(id)
+    }
+
+    fn module(&self, id: u32) -> Option<Module<'_>> {
+        self.modules.get(&id).copied()
+    }
+}
+
+/// Everything that a log tells.
+pub struct Analysis {
+    /// What is known of its events.
+    pub fold: Fold,
+    /// Its figures.
+    pub summary: Summary,
+    /// What was odd about it.
+    pub findings: Findings,
+}
+
+impl Family<'_> {
+    /// Takes in the whole log; `chosen_tick` is a moment of interest.
+    pub fn analyse(&self, chosen_tick: Option<u64>) -> Analysis {
+        let log = self.own();
+        let mut fold = Fold::new(Options {
+            chosen_tick,
+            maxrss_floor_kb: log.counter(Counter::MaxRssFloorKb),
+            forked: log.parent_pid().is_some(),
+        });
+        self.inherit(&mut fold);
+        fold.start();
+        let tables = LogTables::new(log);
+        let mut events = log.events();
+        for item in events.by_ref() {
+            feed(&mut fold, &item, &tables);
+        }
+        let mut findings = log.findings().clone();
+        findings.append(events.findings());
+        let summary = fold.finish(&facts(log));
+        Analysis {
+            fold,
+            summary,
+            findings,
+        }
+    }
+
+    /// What was live in the parents at each fork, the oldest first.
+    fn inherit(&self, fold: &mut Fold) {
+        for (child, parent) in self.logs.iter().zip(self.logs.iter().skip(1)).rev() {
+            fold.change_log();
+            let tables = LogTables::new(parent);
+            for item in parent.events_until(child.cuts()) {
+                match &item.kind {
+                    Kind::Alloc(alloc) => fold.inherit_alloc(at_of(&item), alloc, &tables),
+                    Kind::Release(release) => fold.inherit_release(release),
+                    _ => {}
+                }
+            }
+        }
+    }
+}
+
+/// Where an item stands.
+pub fn at_of(item: &Item) -> At {
+    At {
+        stream: item.stream,
+        tid: item.tid,
+        tick: item.tick,
+    }
+}
+
+#[inline]
+fn feed(fold: &mut Fold, item: &Item, tables: &LogTables) {
+    let at = at_of(item);
+    match &item.kind {
+        Kind::Alloc(alloc) => fold.alloc(at, alloc, tables),
+        Kind::Release(release) => fold.release(at, release),
+        Kind::Rss(rss) => fold.rss(at, rss),
+        Kind::Ledger(entry) => fold.ledger(at, entry),
+        Kind::Thread { tid, .. } => fold.thread(at, *tid),
+        Kind::Loss { events, .. } => fold.loss(*events),
+        Kind::Stamp(_) => fold.stamp(at),
+        Kind::Fork { .. } | Kind::Mark(_) => {}
+    }
+}
+
+fn facts(log: &Log) -> Facts {
+    let end = log.end();
+    let losses = ALL.iter().filter(|(counter, _)| counter.is_loss());
+    let lost = losses.map(|&(counter, _)| log.counter(counter));
+    let own = [Counter::OwnBytes, Counter::MappedLogBytes].map(|counter| log.counter(counter));
+    let hwm_then = end.map_or(0, |end| end.vm_hwm_kb);
+    Facts {
+        rss: Figures {
+            vm_hwm_kb: log.counter(Counter::VmHwmKb).max(hwm_then),
+            maxrss_kb: end.map_or(0, |end| end.maxrss_kb),
+        },
+        end_tick: end.map(|end| end.tick),
+        lost_events: lost.fold(0, u64::saturating_add),
+        own_bytes: own.into_iter().fold(0, u64::saturating_add),
+    }
+}

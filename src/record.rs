@@ -1,0 +1,163 @@
+//! `memlog record`: runs a program with the recorder in it, stays out of its
+//! way, and says afterwards what was recorded and what to do next.
+//!
+//! * [`program`]: finds the program, and what would keep it from being recorded
+//! * [`output`]: where the logs will be, and which are there afterwards
+//! * [`summary`]: what is said at the end
+
+mod output;
+mod program;
+mod summary;
+
+use crate::advice::Advice;
+use crate::{os, recorder};
+use anyhow::Context;
+use output::Plan;
+use program::Program;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
+use std::process::{Command, ExitCode, ExitStatus};
+
+/// What `memlog record` is asked.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Name of the log, or a folder; %h host, %p process, %e program, %t time, %n number, %r rank, %j job
+    #[arg(short, long, value_name = "PATTERN")]
+    output: Option<OsString>,
+    /// Stop growing a log at this size, such as 500M or 2G
+    #[arg(long, value_name = "SIZE", value_parser = bytes_of)]
+    max_log: Option<u64>,
+    /// Keep the stack of each release too
+    #[arg(long)]
+    free_stacks: bool,
+    /// Whether programs that this one executes are recorded [default: yes]
+    #[arg(long, value_name = "yes|no", value_parser = ["yes", "no"], hide_possible_values = true)]
+    follow_exec: Option<String>,
+    /// The program and its arguments
+    #[arg(
+        required = true,
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "PROG"
+    )]
+    command: Vec<OsString>,
+}
+
+/// Whether a word of the command line names a log rather than a program.
+pub fn is_log(word: &Path) -> bool {
+    word.extension() == Some(OsStr::new("memlog")) || output::has_magic(word)
+}
+
+/// Runs the program and exits as it did.
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let (name, words) = args.command.split_first().context("no program was named")?;
+    let program = Program::find(name)?;
+    if let Some(reason) = program.unchecked() {
+        eprintln!("memlog: note: {reason}");
+    }
+    let plan = Plan::new(args.output.as_deref())?;
+    let library = recorder::preloadable()?;
+
+    let mut command = program.command(words);
+    command.env(
+        "LD_PRELOAD",
+        preload_list(library.as_os_str(), std::env::var_os("LD_PRELOAD")),
+    );
+    plan.set(&mut command);
+    if let Some(choice) = args.follow_exec {
+        command.env(
+            "MEMLOG_FOLLOW_EXEC",
+            if choice == "yes" { "1" } else { "0" },
+        );
+    }
+    if let Some(bytes) = args.max_log {
+        command.env("MEMLOG_MAX_LOG", bytes.to_string());
+    }
+    if args.free_stacks {
+        command.env("MEMLOG_FREE_STACKS", "1");
+    }
+
+    let (child, status) = run_to_end(command, name)?;
+    summary::print(name, child, status, &plan);
+    Ok(exit_code(status))
+}
+
+fn run_to_end(mut command: Command, name: &OsStr) -> anyhow::Result<(u32, ExitStatus)> {
+    os::pass_signals_on();
+    let mut child = command.arg0(name).spawn().map_err(|error| {
+        let hint = "run it without memlog: if that works, tell the authors of memlog";
+        Advice::error(
+            format!("{} cannot be started: {error}", name.display()),
+            hint,
+        )
+    })?;
+    os::wait_for_end(child.id());
+    Ok((child.id(), child.wait()?))
+}
+
+/// As a shell does: a death of signal N is 128 + N.
+fn exit_code(status: ExitStatus) -> ExitCode {
+    let code = status
+        .code()
+        .unwrap_or_else(|| 128 + status.signal().unwrap_or(0));
+    ExitCode::from(code.to_le_bytes()[0])
+}
+
+/// Ours first, so that an allocator or another recorder preloaded by the user
+/// is what ours calls; a second memlog would only count the same again.
+fn preload_list(ours: &OsStr, existing: Option<OsString>) -> OsString {
+    use std::os::unix::ffi::{OsStrExt, OsStringExt};
+    let mut list = ours.as_bytes().to_vec();
+    let existing = existing.unwrap_or_default();
+    for other in existing.as_bytes().split(|byte| b" :".contains(byte)) {
+        let is_memlog = Path::new(OsStr::from_bytes(other)).file_name()
+            == Some(OsStr::new(recorder::SHARED.name));
+        if !other.is_empty() && !is_memlog {
+            list.push(b':');
+            list.extend_from_slice(other);
+        }
+    }
+    OsString::from_vec(list)
+}
+
+fn bytes_of(text: &str) -> Result<u64, String> {
+    let wrong = || "expected a number of bytes such as 1000000, 500K, 500M or 2GiB".to_string();
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, unit) = text.split_at(digits);
+    let shift = match unit.to_ascii_uppercase().as_str() {
+        "" | "B" => 0,
+        "K" | "KB" | "KIB" => 10,
+        "M" | "MB" | "MIB" => 20,
+        "G" | "GB" | "GIB" => 30,
+        "T" | "TB" | "TIB" => 40,
+        _ => return Err(wrong()),
+    };
+    let number: u64 = number.parse().map_err(|_| wrong())?;
+    number.checked_mul(1 << shift).ok_or_else(wrong)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_have_units() {
+        assert_eq!(bytes_of("12"), Ok(12));
+        assert_eq!(bytes_of("3k"), Ok(3 << 10));
+        assert_eq!(bytes_of("2GiB"), Ok(2 << 30));
+        for wrong in ["", "G", "-1", "1.5G", "3X", "99999999T"] {
+            assert!(bytes_of(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn ours_is_preloaded_first_and_once() {
+        let list = |existing: &str| preload_list("/x/libmemlog.so".as_ref(), Some(existing.into()));
+        assert_eq!(list(""), "/x/libmemlog.so");
+        assert_eq!(
+            list("/y/libjemalloc.so /old/libmemlog.so:z.so"),
+            "/x/libmemlog.so:/y/libjemalloc.so:z.so"
+        );
+    }
+}

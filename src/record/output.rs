@@ -1,0 +1,346 @@
+//! Where the logs of a run will lie, and which ones lie there afterwards.
+//!
+//! The recorder alone decides on a log's name: it knows the process, the rank
+//! and what exists already. So nothing is predicted here. The folder is looked
+//! through before the run and after it, what is new and starts like a log is
+//! one, and its own header says which process wrote it.
+
+use crate::advice::Advice;
+use crate::os;
+use memlog_format::chunk::{CHUNK_SIZE, Header, Kind, MAGIC};
+use memlog_format::counter::{self, Counter};
+use memlog_format::meta::{Key, Record};
+use memlog_format::varint::Reader;
+use std::collections::HashSet;
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File};
+use std::io::Read;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A file's path and number: a new file may bear an old name.
+type Identity = (PathBuf, u64);
+
+/// Where logs are to be made.
+pub struct Plan {
+    setting: Setting,
+    /// The longest part of the path that has no code in it.
+    folder: PathBuf,
+    /// How many folders with codes in their names lie between.
+    depth: usize,
+    /// What every name begins with.
+    prefix: Vec<u8>,
+    before: HashSet<Identity>,
+}
+
+enum Setting {
+    Pattern(PathBuf),
+    Folder(PathBuf),
+}
+
+impl Plan {
+    /// From `-o`, else from the environment, else the current folder. The path
+    /// is made absolute, for the program and its children may change folders.
+    pub fn new(given: Option<&OsStr>) -> anyhow::Result<Self> {
+        let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+        let from_environment =
+            || variable("MEMLOG_OUTPUT").or_else(|| variable("MEMORY_PROFILER_OUTPUT"));
+        let here = std::env::current_dir()?;
+        let base = variable("MEMLOG_DIR").map_or_else(|| here.clone(), |folder| here.join(folder));
+        let setting = match (given, from_environment()) {
+            (Some(given), _) if is_folder(&here.join(given)) => Setting::Folder(here.join(given)),
+            (Some(given), _) => Setting::Pattern(beneath(&here, given)),
+            (None, Some(pattern)) => Setting::Pattern(beneath(&base, &pattern)),
+            (None, None) => Setting::Folder(base),
+        };
+        Self::watching(setting)
+    }
+
+    fn watching(setting: Setting) -> anyhow::Result<Self> {
+        let (folder, depth, prefix) = match &setting {
+            Setting::Folder(folder) => (folder.clone(), 0, Vec::new()),
+            Setting::Pattern(pattern) => constant_part(pattern),
+        };
+        let refuse = |why: String| {
+            Err(Advice::error(
+                why,
+                "choose another place with -o PATTERN, or set MEMLOG_DIR",
+            ))
+        };
+        let shown = folder.display();
+        if !folder.is_dir() {
+            return refuse(format!(
+                "the log is to be made in {shown}, which is not a folder"
+            ));
+        }
+        if let (0, Err(error)) = (depth, os::is_writable(&folder)) {
+            return refuse(format!("the log cannot be made in {shown}: {error}"));
+        }
+        let mut plan = Self {
+            setting,
+            folder,
+            depth,
+            prefix,
+            before: HashSet::new(),
+        };
+        plan.before = plan.files().into_iter().collect();
+        Ok(plan)
+    }
+
+    /// Tells the recorder.
+    pub fn set(&self, command: &mut Command) {
+        match &self.setting {
+            Setting::Pattern(pattern) => command.env("MEMLOG_OUTPUT", pattern),
+            Setting::Folder(folder) => command
+                .env("MEMLOG_DIR", folder)
+                .env_remove("MEMLOG_OUTPUT")
+                .env_remove("MEMORY_PROFILER_OUTPUT"),
+        };
+    }
+
+    /// The folder, to speak of.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The logs made since the plan was, oldest first.
+    pub fn new_logs(&self) -> Vec<Log> {
+        let fresh = self
+            .files()
+            .into_iter()
+            .filter(|file| !self.before.contains(file));
+        let mut logs: Vec<Log> = fresh
+            .filter_map(|(path, _)| Log::read(path).ok().flatten())
+            .collect();
+        logs.sort_by_key(|log| log.wall_ns);
+        logs
+    }
+
+    /// The files that could be logs of this plan by their names.
+    fn files(&self) -> Vec<Identity> {
+        let mut folders = vec![self.folder.clone()];
+        for _ in 0..self.depth {
+            folders = folders
+                .iter()
+                .flat_map(|folder| entries(folder))
+                .map(|(path, _)| path)
+                .collect();
+        }
+        let fits = |(path, _): &Identity| {
+            path.file_name()
+                .is_some_and(|name| name.as_bytes().starts_with(&self.prefix))
+        };
+        folders
+            .iter()
+            .flat_map(|folder| entries(folder))
+            .filter(fits)
+            .collect()
+    }
+}
+
+/// A folder that cannot be read has no entries: the summary says what to do.
+fn entries(folder: &Path) -> Vec<Identity> {
+    use std::os::unix::fs::DirEntryExt;
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|entry| (entry.path(), entry.ino())).collect()
+}
+
+fn is_folder(path: &Path) -> bool {
+    path.as_os_str().as_bytes().ends_with(b"/") || path.is_dir()
+}
+
+/// The pattern below the folder; the folder's own % are no codes.
+fn beneath(folder: &Path, pattern: &OsStr) -> PathBuf {
+    let bytes = folder.as_os_str().as_bytes();
+    let escaped: Vec<u8> = bytes
+        .iter()
+        .flat_map(|&byte| {
+            if byte == b'%' {
+                &b"%%"[..]
+            } else {
+                std::slice::from_ref(&byte)
+            }
+            .to_vec()
+        })
+        .collect();
+    PathBuf::from(OsString::from_vec(escaped)).join(pattern)
+}
+
+/// Folder, number of folders below it that have codes in their names, and what
+/// the names of the files begin with.
+fn constant_part(pattern: &Path) -> (PathBuf, usize, Vec<u8>) {
+    let mut folder = PathBuf::new();
+    let mut parts = pattern.iter().peekable();
+    while let Some(part) = parts.next() {
+        let (literal, is_whole) = until_code(part.as_bytes());
+        if parts.peek().is_none() {
+            // NAME.memlog may become NAME.2.memlog.
+            let stem = literal
+                .strip_suffix(b".memlog")
+                .map_or(literal.clone(), <[u8]>::to_vec);
+            return (folder, 0, stem);
+        }
+        if !is_whole {
+            return (folder, parts.count(), Vec::new());
+        }
+        folder.push(OsStr::from_bytes(&literal));
+    }
+    (folder, 0, Vec::new())
+}
+
+/// The text before the first code, with %% made %, and whether it is all.
+fn until_code(text: &[u8]) -> (Vec<u8>, bool) {
+    let mut literal = Vec::new();
+    let mut rest = text;
+    while let Some((&byte, after)) = rest.split_first() {
+        rest = after;
+        if byte == b'%' {
+            if after.first() != Some(&b'%') {
+                return (literal, false);
+            }
+            rest = &after[1..];
+        }
+        literal.push(byte);
+    }
+    (literal, true)
+}
+
+/// Whether the file starts as a log does.
+pub fn has_magic(path: &Path) -> bool {
+    let mut start = [0; MAGIC.len()];
+    path.is_file()
+        && File::open(path)
+            .and_then(|mut file| file.read_exact(&mut start))
+            .is_ok()
+        && start == MAGIC
+}
+
+/// What a log says of itself.
+pub struct Log {
+    /// Where it is.
+    pub path: PathBuf,
+    /// The process that wrote it.
+    pub pid: u32,
+    /// The program of that process.
+    pub executable: OsString,
+    /// Bytes that it takes on the disk.
+    pub bytes: u64,
+    /// Counters of what was lost that are not zero.
+    pub losses: Vec<(&'static str, u64)>,
+    /// Remarks of the recorder.
+    pub notes: Vec<String>,
+    wall_ns: u64,
+}
+
+impl Log {
+    /// `None` if the file is no log.
+    fn read(path: PathBuf) -> std::io::Result<Option<Self>> {
+        // Looked at first: to open a pipe that the program made would be to wait.
+        let found = fs::symlink_metadata(&path)?;
+        if !found.is_file() {
+            return Ok(None);
+        }
+        let file = File::open(&path)?;
+        let mut chunk = Vec::with_capacity(CHUNK_SIZE);
+        (&file).take(CHUNK_SIZE as u64).read_to_end(&mut chunk)?;
+        if !chunk.starts_with(&MAGIC) || chunk.len() < counter::AREA_END {
+            return Ok(None);
+        }
+        let bytes = found.len().min(found.blocks() * 512);
+        let losses = counter::ALL.iter().filter(|(counter, _)| counter.is_loss());
+        let losses = losses
+            .map(|(counter, name)| (*name, Counter::read(*counter, &chunk)))
+            .filter(|(_, count)| *count != 0)
+            .collect();
+        let mut log = Self {
+            path,
+            pid: 0,
+            executable: OsString::new(),
+            bytes,
+            losses,
+            notes: Vec::new(),
+            wall_ns: 0,
+        };
+        log.take_records(&chunk, counter::AREA_END);
+        for at in (CHUNK_SIZE as u64..found.len()).step_by(CHUNK_SIZE) {
+            log.take_later_chunk(&file, at);
+        }
+        Ok(Some(log))
+    }
+
+    /// Notes may stand in any meta chunk. A chunk that cannot be read is
+    /// for the reading commands to speak of.
+    fn take_later_chunk(&mut self, file: &File, at: u64) {
+        let mut start = [0; memlog_format::chunk::HEADER_SIZE];
+        let is_meta = |header: &Header| header.kind == Kind::Meta;
+        if file.read_exact_at(&mut start, at).is_err()
+            || !Header::decode(&start)
+                .ok()
+                .flatten()
+                .is_some_and(|header| is_meta(&header))
+        {
+            return;
+        }
+        let mut chunk = vec![0; CHUNK_SIZE];
+        if let Ok(count) = file.read_at(&mut chunk, at) {
+            chunk.truncate(count);
+            self.take_records(&chunk, memlog_format::chunk::HEADER_SIZE);
+        }
+    }
+
+    fn take_records(&mut self, chunk: &[u8], from: usize) {
+        let committed = Header::decode(chunk)
+            .ok()
+            .flatten()
+            .map_or(0, |header| header.committed as usize);
+        let Some(records) = chunk.get(from..committed.min(chunk.len())) else {
+            return;
+        };
+        let mut records = Reader::new(records);
+        while let Ok(Some(record)) = Record::next(&mut records) {
+            match record {
+                Record::Start(start) => (self.pid, self.wall_ns) = (start.pid, start.wall_ns),
+                Record::Text(Key::Executable, text) => {
+                    self.executable = OsStr::from_bytes(text).into()
+                }
+                Record::Text(Key::Note, text) => {
+                    self.notes.push(String::from_utf8_lossy(text).into_owned())
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_constant_part_ends_at_the_first_code() {
+        let of = |pattern: &str| {
+            let (folder, depth, prefix) = constant_part(Path::new(pattern));
+            (
+                folder.display().to_string(),
+                depth,
+                String::from_utf8(prefix).expect("text"),
+            )
+        };
+        assert_eq!(of("/a/b/x.%p.memlog"), ("/a/b".into(), 0, "x.".into()));
+        assert_eq!(of("/a/%h/b/x.memlog"), ("/a".into(), 2, String::new()));
+        assert_eq!(of("/a/50%%/x.memlog"), ("/a/50%".into(), 0, "x".into()));
+    }
+
+    #[test]
+    fn a_percent_in_the_folder_is_no_code() {
+        let pattern = beneath(Path::new("/a%p"), OsStr::new("x%p.memlog"));
+        assert_eq!(pattern, Path::new("/a%%p/x%p.memlog"));
+        assert_eq!(constant_part(&pattern).0, Path::new("/a%p"));
+        assert_eq!(
+            beneath(Path::new("/a"), OsStr::new("/b/c")),
+            Path::new("/b/c")
+        );
+    }
+}

@@ -1,0 +1,338 @@
+//! Finds a program as execvp would, and says before it is run why it could not
+//! be recorded: a run without a log is time lost, and silence about it is worse.
+
+use crate::advice::Advice;
+use crate::{os, recorder};
+use object::Endianness;
+use object::elf::{self, FileHeader32, FileHeader64};
+use object::read::ReadCache;
+use object::read::elf::{Dyn, FileHeader, ProgramHeader};
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File, Metadata};
+use std::io::{ErrorKind, Read};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// How many `#!` lines the kernel follows.
+const DEEPEST_SCRIPT: u32 = 5;
+/// How much of a `#!` line it reads.
+const SCRIPT_LINE_BYTES: usize = 256;
+
+/// A program that can be run, and as far as can be seen, recorded.
+pub struct Program {
+    file: PathBuf,
+    runner: Runner,
+}
+
+/// What carries the program out.
+#[derive(PartialEq)]
+enum Runner {
+    /// The kernel, for ELF files and scripts with a `#!` line.
+    Kernel,
+    /// A shell, for a text without one, as execvp does.
+    Shell,
+    /// The kernel too, but the file may not be read, so nothing is known of it.
+    Unreadable,
+}
+
+impl Program {
+    /// Looks the name up and checks what it finds.
+    pub fn find(name: &OsStr) -> anyhow::Result<Self> {
+        let file = search(name)?;
+        let runner = check(&file, 0)?;
+        Ok(Self { file, runner })
+    }
+
+    /// Why the program could not be checked, if so.
+    pub fn unchecked(&self) -> Option<String> {
+        let unreadable = self.runner == Runner::Unreadable;
+        unreadable.then(|| {
+            format!(
+                "{} may not be read, so memlog cannot tell whether it can be recorded",
+                self.file.display()
+            )
+        })
+    }
+
+    /// The program with its arguments, ready for an environment.
+    pub fn command(&self, words: &[OsString]) -> Command {
+        let mut command = match self.runner {
+            Runner::Kernel | Runner::Unreadable => Command::new(&self.file),
+            Runner::Shell => {
+                let mut shell = Command::new("/bin/sh");
+                shell.arg(&self.file);
+                shell
+            }
+        };
+        command.args(words);
+        command
+    }
+}
+
+/// The file that a name means: itself if it has a slash, else by PATH.
+fn search(name: &OsStr) -> anyhow::Result<PathBuf> {
+    if name.is_empty() {
+        return Err(Advice::error(
+            "the name of the program is empty",
+            "memlog record PROG ARGS",
+        ));
+    }
+    if name.as_bytes().contains(&b'/') {
+        let file = PathBuf::from(name);
+        runnable(&file)?;
+        return Ok(file);
+    }
+    let path = std::env::var_os("PATH").unwrap_or_else(|| "/bin:/usr/bin".into());
+    let mut first_refusal = None;
+    for folder in std::env::split_paths(&path) {
+        let folder = if folder.as_os_str().is_empty() {
+            PathBuf::from(".")
+        } else {
+            folder
+        };
+        let file = folder.join(name);
+        match runnable(&file) {
+            Ok(()) => return Ok(file),
+            Err(error) if fs::metadata(&file).is_ok_and(|found| found.is_file()) => {
+                first_refusal.get_or_insert(error);
+            }
+            Err(_) => {}
+        }
+    }
+    Err(first_refusal.unwrap_or_else(|| {
+        let hint = "give the path of the program, or see `memlog --help` for memlog's own commands";
+        Advice::error(
+            format!("no program '{}' was found in PATH", name.display()),
+            hint,
+        )
+    }))
+}
+
+fn runnable(file: &Path) -> anyhow::Result<()> {
+    let shown = file.display();
+    let found = fs::metadata(file).map_err(|error| match error.kind() {
+        ErrorKind::NotFound => Advice::error(
+            format!("there is no file {shown}"),
+            "check the path of the program",
+        ),
+        _ => Advice::error(
+            format!("{shown} cannot be reached: {error}"),
+            "check the permissions of the folders on its path",
+        ),
+    })?;
+    if found.is_dir() {
+        return Err(Advice::error(
+            format!("{shown} is a folder, not a program"),
+            "name the program in it",
+        ));
+    }
+    if !found.is_file() {
+        return Err(Advice::error(
+            format!("{shown} is a pipe or a device, not a program"),
+            "check the path of the program",
+        ));
+    }
+    if !os::is_executable(file) {
+        let hint =
+            format!("chmod +x {shown}, or name its interpreter: memlog record INTERPRETER {shown}");
+        return Err(Advice::error(format!("{shown} is not executable"), hint));
+    }
+    Ok(())
+}
+
+/// Follows `#!` lines to the ELF file that will be run, and checks that.
+fn check(file: &Path, depth: u32) -> anyhow::Result<Runner> {
+    let mut opened = match File::open(file) {
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => return Ok(Runner::Unreadable),
+        Err(error) => {
+            return Err(Advice::error(
+                format!("{} cannot be opened: {error}", file.display()),
+                "check the path",
+            ));
+        }
+        Ok(opened) => opened,
+    };
+    let mut start = Vec::new();
+    (&mut opened)
+        .take(SCRIPT_LINE_BYTES as u64)
+        .read_to_end(&mut start)?;
+    if start.starts_with(&elf::ELFMAG) {
+        refuse_if_privileged(file, &opened.metadata()?)?;
+        refuse_if_unfit(file, &start, opened)?;
+        return Ok(Runner::Kernel);
+    }
+    let Some(interpreter) = interpreter_of(&start) else {
+        return Ok(Runner::Shell);
+    };
+    if depth == DEEPEST_SCRIPT {
+        let wrong = format!(
+            "{} names an interpreter that is a script itself, too many times over",
+            file.display()
+        );
+        return Err(Advice::error(wrong, "name a program after #!"));
+    }
+    let blame = |error: anyhow::Error| {
+        error.context(format!(
+            "{} is a script for {}",
+            file.display(),
+            interpreter.display()
+        ))
+    };
+    runnable(interpreter).map_err(blame)?;
+    check(interpreter, depth + 1).map_err(blame)?;
+    Ok(Runner::Kernel)
+}
+
+/// The interpreter in a `#!` line, without its argument.
+fn interpreter_of(start: &[u8]) -> Option<&Path> {
+    let line = start
+        .strip_prefix(b"#!")?
+        .split(|&byte| byte == b'\n')
+        .next()?;
+    let mut words = line
+        .split(|byte| b" \t".contains(byte))
+        .filter(|word| !word.is_empty());
+    Some(Path::new(OsStr::from_bytes(words.next()?)))
+}
+
+/// The loader ignores LD_PRELOAD where the kernel raises privileges.
+fn refuse_if_privileged(file: &Path, found: &Metadata) -> anyhow::Result<()> {
+    const SETUID: u32 = 0o4000;
+    const SETGID_AND_RUN_BY_GROUP: u32 = 0o2010;
+    let (user, group) = os::real_ids();
+    if os::mount_flags(file).is_ok_and(|flags| flags.no_suid) {
+        return Ok(());
+    }
+    // Without new privileges the bits count for nothing. Capabilities are then
+    // not given either, but the kernel still tells the loader to be careful.
+    let bits_count = !os::has_no_new_privileges();
+    let raises_user = bits_count && found.mode() & SETUID != 0 && found.uid() != user;
+    let raises_group = bits_count
+        && found.mode() & SETGID_AND_RUN_BY_GROUP == SETGID_AND_RUN_BY_GROUP
+        && found.gid() != group;
+    let has_capabilities = user != 0 && os::has_capabilities(file);
+    let reason = match (raises_user, raises_group, has_capabilities) {
+        (true, _, _) => "is setuid",
+        (_, true, _) => "is setgid",
+        (_, _, true) => "has file capabilities",
+        _ => return Ok(()),
+    };
+    Err(Advice::error(
+        format!(
+            "{} {reason}: the system loads no recorder into a program that gains privileges",
+            file.display()
+        ),
+        "record a copy of it, which has none (cp FILE .), or run memlog itself with those privileges (sudo memlog record ...)",
+    ))
+}
+
+/// What the headers of an ELF file say about recording it.
+struct Headers {
+    loader: Option<Vec<u8>>,
+    is_library: bool,
+}
+
+fn refuse_if_unfit(file: &Path, start: &[u8], opened: File) -> anyhow::Result<()> {
+    let shown = file.display();
+    let ours = recorder::SHARED.bytes;
+    let kind = |bytes: &[u8]| Some((bytes.get(4..6)?.to_vec(), bytes.get(18..20)?.to_vec()));
+    if kind(start) != kind(ours) {
+        let width = |bytes: &[u8]| {
+            if bytes.get(4) == Some(&elf::ELFCLASS32.0) {
+                "32-bit"
+            } else {
+                "64-bit"
+            }
+        };
+        let (its, own) = (width(start), width(ours));
+        let wrong = match its == own {
+            true => format!("{shown} is for another kind of machine than this memlog"),
+            false => format!("{shown} is a {its} program and this memlog records {own} ones"),
+        };
+        return Err(Advice::error(
+            wrong,
+            "use a memlog built for that kind of program",
+        ));
+    }
+    let cache = ReadCache::new(opened);
+    let headers = match start.get(4) {
+        Some(&class) if class == elf::ELFCLASS32.0 => headers::<FileHeader32<Endianness>>(&cache),
+        _ => headers::<FileHeader64<Endianness>>(&cache),
+    };
+    let headers = headers.map_err(|error| {
+        Advice::error(
+            format!("{shown} is not a valid ELF program: {error}"),
+            "build or install it again",
+        )
+    })?;
+    match headers.loader {
+        None if headers.is_library => Ok(()),
+        None => Err(Advice::error(
+            format!("{shown} is statically linked: no recorder can be loaded into it"),
+            "link it with the recorder inside, then just run it: cc ... $(memlog ldflags --static)",
+        )),
+        Some(loader) => {
+            let loader = Path::new(OsStr::from_bytes(&loader));
+            let there = loader.exists();
+            let wrong = || {
+                format!(
+                    "{shown} needs the loader {}, which is not there",
+                    loader.display()
+                )
+            };
+            if there {
+                Ok(())
+            } else {
+                Err(Advice::error(
+                    wrong(),
+                    "install the C library that it was built for",
+                ))
+            }
+        }
+    }
+}
+
+/// No loader is asked for by static programs, and by the loader itself, which
+/// is a library and does preload when it is run with a program as argument.
+fn headers<Elf: FileHeader<Endian = Endianness>>(
+    file: &ReadCache<File>,
+) -> object::read::Result<Headers> {
+    let header = Elf::parse(file)?;
+    let endian = header.endian()?;
+    let mut answer = Headers {
+        loader: None,
+        is_library: false,
+    };
+    for segment in header.program_headers(endian, file)? {
+        if let Some(loader) = segment.interpreter(endian, file)? {
+            answer.loader = Some(loader.to_vec());
+        }
+        let dynamic = segment.dynamic(endian, file)?.unwrap_or_default();
+        answer.is_library |= dynamic
+            .iter()
+            .any(|entry| entry.tag(endian) == elf::DT_SONAME);
+    }
+    Ok(answer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn script_lines_are_read_as_the_kernel_does() {
+        let of = |line: &str| {
+            interpreter_of(line.as_bytes()).map(|path| path.to_str().expect("text").to_string())
+        };
+        assert_eq!(of("#!/bin/sh\n"), Some("/bin/sh".into()));
+        assert_eq!(
+            of("#! \t/usr/bin/env python3\nx"),
+            Some("/usr/bin/env".into())
+        );
+        assert_eq!(of("#!/bin/sh"), Some("/bin/sh".into()));
+        assert_eq!(of("#!\n/bin/sh"), None);
+        assert_eq!(of("echo"), None);
+    }
+}

@@ -1,0 +1,187 @@
+//! What `record` says when the program has ended. All of it goes to stderr,
+//! for stdout belongs to the program.
+
+use super::output::{Log, Plan};
+use std::ffi::OsStr;
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::ExitStatus;
+
+/// Other processes' logs that are named one by one.
+const NAMED_LOGS: usize = 4;
+
+/// Says how the program ended, which logs there are, what they lack, and what
+/// to do next.
+pub fn print(name: &OsStr, child: u32, status: ExitStatus, plan: &Plan) {
+    let logs = plan.new_logs();
+    let text = describe(name, child, status, plan, &logs);
+    // The program's exit code counts, also where nobody reads stderr.
+    let _ = std::io::stderr().lock().write_all(text.as_bytes());
+}
+
+fn describe(name: &OsStr, child: u32, status: ExitStatus, plan: &Plan, logs: &[Log]) -> String {
+    let mut text = String::new();
+    if status.code().is_none() {
+        let how = status.to_string();
+        let how = how.strip_prefix("signal: ").unwrap_or(&how);
+        line(
+            &mut text,
+            format_args!("{} was killed by signal {how}", name.display()),
+        );
+    }
+    // The newest image of the process: what came before it only executed it.
+    let own = logs.iter().rposition(|log| log.pid == child);
+    let Some(main) = own
+        .or_else(|| logs.len().checked_sub(1))
+        .and_then(|at| logs.get(at))
+    else {
+        no_log(&mut text, plan);
+        return text;
+    };
+    line(
+        &mut text,
+        format_args!(
+            "the log is {} ({}, of {})",
+            shown(&main.path),
+            size(main.bytes),
+            main.executable.display()
+        ),
+    );
+    others(&mut text, main, logs);
+    lost(&mut text, logs);
+    for note in &main.notes {
+        line(&mut text, format_args!("note: {note}"));
+    }
+    line(
+        &mut text,
+        format_args!("next: memlog report {}", shown(&main.path)),
+    );
+    text
+}
+
+fn others(text: &mut String, main: &Log, logs: &[Log]) {
+    let others: Vec<&Log> = logs.iter().filter(|log| log.path != main.path).collect();
+    if others.is_empty() {
+        return;
+    }
+    let what = plural(others.len() as u64, "more log");
+    line(
+        text,
+        format_args!("{what} of processes that it started, or of images before an exec:"),
+    );
+    for log in others.iter().take(NAMED_LOGS) {
+        line(
+            text,
+            format_args!(
+                "  {} ({}, of {})",
+                shown(&log.path),
+                size(log.bytes),
+                log.executable.display()
+            ),
+        );
+    }
+    if others.len() > NAMED_LOGS {
+        line(
+            text,
+            format_args!("  and {} more", others.len() - NAMED_LOGS),
+        );
+    }
+}
+
+fn lost(text: &mut String, logs: &[Log]) {
+    let with_losses: Vec<&Log> = logs.iter().filter(|log| !log.losses.is_empty()).collect();
+    if with_losses.is_empty() {
+        line(text, format_args!("nothing was lost"));
+    }
+    for log in with_losses {
+        let total = log.losses.iter().map(|(_, count)| count).sum();
+        let reasons: Vec<String> = log
+            .losses
+            .iter()
+            .map(|(name, count)| format!("{name} {count}"))
+            .collect();
+        line(
+            text,
+            format_args!(
+                "{} lost in {}: {}",
+                plural(total, "event"),
+                shown(&log.path),
+                reasons.join(", ")
+            ),
+        );
+    }
+}
+
+fn no_log(text: &mut String, plan: &Plan) {
+    line(
+        text,
+        format_args!("error: no log appeared in {}", plan.folder().display()),
+    );
+    line(text, format_args!("hint: it is one of these:"));
+    let mut reasons = vec![
+        "the program only started another one that is static, setuid, or was started without LD_PRELOAD (a wrapper, a container, a batch system): record that one directly",
+        "the loader refused the recorder: it has said so above ('cannot be preloaded')",
+        "the program could not write there (another user, a read-only folder, a full disk): choose another place with -o PATTERN",
+        "the program ended before its first instruction",
+    ];
+    if std::env::var_os("MEMLOG_RANKS").is_some() {
+        reasons.insert(0, "MEMLOG_RANKS leaves this rank out");
+    }
+    for reason in reasons {
+        line(text, format_args!("  - {reason}"));
+    }
+}
+
+fn line(text: &mut String, words: std::fmt::Arguments<'_>) {
+    // Writing to a String cannot fail.
+    let _ = writeln!(text, "memlog: {words}");
+}
+
+/// The path as one would type it here.
+fn shown(path: &Path) -> String {
+    let here = std::env::current_dir().unwrap_or_default();
+    let path = path
+        .strip_prefix(here)
+        .unwrap_or(path)
+        .display()
+        .to_string();
+    let plain = |c: char| c.is_alphanumeric() || "/._-+,:@%=~".contains(c);
+    if path.chars().all(plain) {
+        path
+    } else {
+        format!("'{}'", path.replace('\'', "'\\''"))
+    }
+}
+
+fn plural(count: u64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+fn size(bytes: u64) -> String {
+    let units = ["bytes", "KiB", "MiB", "GiB", "TiB"];
+    let step = (bytes.max(1).ilog2() / 10).min(4);
+    let unit = units.get(step as usize).unwrap_or(&"bytes");
+    match step {
+        0 => format!("{bytes} {unit}"),
+        _ => format!("{:.1} {unit}", bytes as f64 / (1u64 << (10 * step)) as f64),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_for_people() {
+        assert_eq!(size(0), "0 bytes");
+        assert_eq!(size(65536), "64.0 KiB");
+        assert_eq!(size(3 << 29), "1.5 GiB");
+    }
+
+    #[test]
+    fn paths_can_be_pasted() {
+        assert_eq!(shown(Path::new("/a/b.1.memlog")), "/a/b.1.memlog");
+        assert_eq!(shown(Path::new("/a/it's b")), r"'/a/it'\''s b'");
+    }
+}

@@ -1,0 +1,190 @@
+//! `memlog stats`: the figures of a log, for people or as JSON.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use memlog_format::counter::ALL;
+use memlog_format::meta::Key;
+use memlog_read::Log;
+use serde_json::{Map, Value, json};
+
+use crate::open::{Analysis, Family, Files, clean};
+
+/// The version of the keys below; `doc/STATS.md` says what they mean.
+const SCHEMA: &str = "memlog-stats-1";
+
+/// Print the figures of a log.
+#[derive(clap::Args)]
+pub struct Args {
+    /// The log
+    file: PathBuf,
+    /// Print them as JSON, schema memlog-stats-1
+    #[arg(long)]
+    json: bool,
+}
+
+/// Prints the figures.
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let files = Files::load(&args.file)?;
+    let family = files.family()?;
+    let analysis = family.analyse(None);
+    let figures = figures(&family, &analysis);
+    let mut out = std::io::stdout().lock();
+    if args.json {
+        serde_json::to_writer_pretty(&mut out, &figures).map_err(std::io::Error::from)?;
+        writeln!(out)?;
+    } else {
+        print(&mut out, "", &figures)?;
+    }
+    out.flush()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// One line a figure, names of nested ones joined by dots.
+fn print(out: &mut impl Write, prefix: &str, figures: &Map<String, Value>) -> std::io::Result<()> {
+    for (name, value) in figures {
+        let name = format!("{prefix}{name}");
+        match value {
+            Value::Object(inner) => print(out, &format!("{name}."), inner)?,
+            Value::String(text) => writeln!(out, "{name:<40} {text}")?,
+            Value::Array(list) => {
+                for value in list {
+                    let text = value.as_str().map_or(value.to_string(), str::to_owned);
+                    writeln!(out, "{name:<40} {text}")?;
+                }
+            }
+            value => writeln!(out, "{name:<40} {value}")?,
+        }
+    }
+    Ok(())
+}
+
+fn figures(family: &Family, analysis: &Analysis) -> Map<String, Value> {
+    let log = family.own();
+    let parts = [
+        identity(log),
+        traffic(log, analysis),
+        peaks(log, analysis),
+        quality(family, analysis),
+    ];
+    parts.into_iter().flatten().collect()
+}
+
+fn object(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(map) => map,
+        _ => Map::new(),
+    }
+}
+
+fn text(log: &Log, key: Key) -> Value {
+    log.text(key).map(clean).into()
+}
+
+fn identity(log: &Log) -> Map<String, Value> {
+    let command_line = log.text(Key::CommandLine).unwrap_or_default();
+    let arguments = command_line.split_inclusive(|&byte| byte == 0);
+    let arguments = arguments.map(|word| clean(word.strip_suffix(&[0]).unwrap_or(word)));
+    object(json!({
+        "schema": SCHEMA,
+        "executable": text(log, Key::Executable),
+        "command_line": arguments.collect::<Vec<_>>(),
+        "host": text(log, Key::Host),
+        "job": text(log, Key::Job),
+        "rank": text(log, Key::Rank),
+        "pid": log.start().map(|start| start.pid),
+        "parent_pid": log.parent_pid(),
+        "start_unix_ns": log.start().map(|start| start.wall_ns),
+        "ended": log.end().is_some(),
+    }))
+}
+
+fn traffic(log: &Log, analysis: &Analysis) -> Map<String, Value> {
+    let summary = &analysis.summary;
+    let (totals, mapped) = (&summary.totals, &summary.mapped);
+    object(json!({
+        "duration_seconds": log.seconds(summary.end_tick),
+        "allocations": totals.allocations,
+        "releases": totals.releases,
+        "total_bytes": totals.bytes,
+        "usable_total_bytes": totals.usable_bytes,
+        "end_live_bytes": summary.end_live.bytes,
+        "end_live_blocks": summary.end_live.blocks,
+        "usable_end_live_bytes": summary.end_usable_bytes,
+        "threads": summary.threads,
+        "distinct_stacks": summary.distinct_stacks,
+        "inherited_blocks": totals.inherited_blocks,
+        "inherited_bytes": totals.inherited_bytes,
+        "inherited_released_blocks": totals.inherited_released,
+        "mapped_calls": mapped.calls,
+        "mapped_total_bytes": mapped.total_bytes,
+        "mapped_peak_bytes": mapped.peak_bytes,
+        "mapped_end_bytes": mapped.live_bytes,
+        "mapped_backing_calls": mapped.backing_calls,
+        "mapped_backing_end_bytes": mapped.backing_bytes,
+    }))
+}
+
+fn peaks(log: &Log, analysis: &Analysis) -> Map<String, Value> {
+    let summary = &analysis.summary;
+    let (heap, rss) = (&summary.heap_peak, &summary.rss_peak);
+    let bracket = &rss.bracket;
+    let seen = rss.live_bytes.saturating_add(summary.own_rss_bytes);
+    object(json!({
+        "heap_peak_bytes": heap.bytes,
+        "heap_peak_blocks": heap.blocks,
+        "heap_peak_seconds": log.seconds(heap.tick),
+        "heap_peak_error_bytes": heap.error_bytes,
+        "usable_heap_peak_bytes": heap.usable_bytes,
+        "rss_peak_bytes": summary.rss_peak_bytes,
+        "rss_peak_seconds": log.seconds(rss.tick),
+        "rss_peak_live_bytes": rss.live_bytes,
+        "rss_peak_live_blocks": rss.live_blocks,
+        "usable_rss_peak_live_bytes": rss.live_usable_bytes,
+        "rss_peak_unseen_bytes": summary.rss_peak_bytes as i64 - seen.min(i64::MAX as u64) as i64,
+        "own_rss_bytes": summary.own_rss_bytes,
+        "rss_readings": summary.rss_readings,
+        "rss_peak_reading_bytes": rss.reading_kb.saturating_mul(1024),
+        "rss_peak_bracket": {
+            "from_seconds": log.seconds(bracket.from_tick),
+            "to_seconds": log.seconds(bracket.to_tick),
+            "events": bracket.events,
+            "low_heap_bytes": bracket.low_heap_bytes,
+            "high_heap_bytes": bracket.high_heap_bytes,
+        },
+    }))
+}
+
+fn quality(family: &Family, analysis: &Analysis) -> Map<String, Value> {
+    let log = family.own();
+    let (summary, findings) = (&analysis.summary, &analysis.findings);
+    let anomalies = &summary.anomalies;
+    let reasons = summary.cut_stacks.reasons();
+    let reasons: Map<_, _> = reasons
+        .map(|(name, count)| (name.into(), count.into()))
+        .collect();
+    let counters = ALL.iter();
+    let counters: Map<_, _> = counters
+        .map(|&(counter, name)| (name.into(), log.counter(counter).into()))
+        .collect();
+    let sentences = findings.list().iter().map(ToString::to_string);
+    let sentences = sentences.chain(family.missing_parent.map(str::to_owned));
+    object(json!({
+        "lost_events": summary.lost_events,
+        "cut_stacks": summary.cut_stacks.cut(),
+        "cut_stacks_by_reason": reasons,
+        "stackless_allocations": summary.cut_stacks.none(),
+        "allocations_of_live_addresses": anomalies.alive_twice,
+        "unknown_releases": {
+            "twice": anomalies.released_twice,
+            "before_start": anomalies.released_from_before,
+            "of_parent": anomalies.released_of_parent,
+        },
+        "order_gaps": findings.order_gaps,
+        "order_breaks": findings.order_breaks,
+        "findings": sentences.collect::<Vec<_>>(),
+        "findings_count": findings.count(),
+        "counters": counters,
+    }))
+}
