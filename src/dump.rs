@@ -41,17 +41,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let store = NameStore::default();
     let names = (!args.no_symbols).then(|| Names::new(&store));
     let stdout = std::io::stdout().lock();
-    let mut dump = Dump {
-        out: BufWriter::with_capacity(1 << 18, stdout),
-        log,
-        tables: LogTables::new(log),
-        names,
-        frames: HashMap::new(),
-        ledger: Fold::new(Options::default()),
-        maxrss_kb: 0,
-        floor_kb: log.counter(Counter::MaxRssFloorKb),
-        with_ledger: args.ledger,
-    };
+    let out = BufWriter::with_capacity(1 << 18, stdout);
+    let mut dump = Dump::new(out, log, names, args.ledger);
     for item in log.events() {
         dump.item(&item)?;
     }
@@ -75,7 +66,21 @@ struct Dump<'l, 'a, 's, W> {
     with_ledger: bool,
 }
 
-impl<W: Write> Dump<'_, '_, '_, W> {
+impl<'l, 'a, 's, W: Write> Dump<'l, 'a, 's, W> {
+    fn new(out: W, log: &'l Log<'a>, names: Option<Names<'s>>, with_ledger: bool) -> Self {
+        Self {
+            out,
+            log,
+            tables: LogTables::new(log),
+            names,
+            frames: HashMap::new(),
+            ledger: Fold::new(Options::default()),
+            maxrss_kb: 0,
+            floor_kb: log.counter(Counter::MaxRssFloorKb),
+            with_ledger,
+        }
+    }
+
     fn item(&mut self, item: &Item) -> std::io::Result<()> {
         match &item.kind {
             Kind::Alloc(alloc) => self.came(item, alloc.size, alloc.address, alloc.stack),
@@ -188,5 +193,119 @@ impl<W: Write> Dump<'_, '_, '_, W> {
         };
         let file = clean(&module.path);
         format!("{file} ({name}+{offset:#x}) [{pc:#x} ({relative:#x})]")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use memlog_format::api::Api;
+    use memlog_format::chunk::{CHUNK_SIZE, Header, Kind as ChunkKind};
+    use memlog_format::counter::AREA_COUNT;
+    use memlog_format::event::{Alloc, Deltas, Release};
+    use memlog_format::ext::Ext;
+    use memlog_format::meta::{Module, Record, Start};
+    use memlog_format::table::{CodeId, Node};
+    use memlog_format::varint::Writer;
+
+    fn chunk(kind: ChunkKind, body: &[u8]) -> Vec<u8> {
+        let mut header = Header::new(kind, 0, 0);
+        header.committed += body.len() as u32;
+        header.thread = 42;
+        let mut out = header.encode().to_vec();
+        out.extend_from_slice(body);
+        out.resize(CHUNK_SIZE, 0);
+        out
+    }
+
+    fn metas() -> Vec<u8> {
+        let start = Start {
+            pointer_bytes: 8,
+            big_endian: false,
+            machine: 62,
+            pid: 1,
+            parent_pid: 0,
+            wall_ns: 0,
+            tick_ns: 1_000_000,
+            page_bytes: 4096,
+            cell_bits: 16,
+            has_usable: false,
+        };
+        let module = Module {
+            id: 1,
+            bias: 0x5000_0000,
+            low: 0x5000_0000,
+            high: 0x5001_0000,
+            build_id: b"",
+            path: b"/no/such/file",
+        };
+        let mut body = vec![0; 8 * AREA_COUNT];
+        for record in [Record::Start(start), Record::Module(module)] {
+            let mut bytes = [0; 256];
+            let length = record.encode(&mut bytes).unwrap();
+            body.extend_from_slice(&bytes[..length]);
+        }
+        chunk(ChunkKind::Meta, &body)
+    }
+
+    fn events() -> Vec<u8> {
+        let mut body = [0; 256];
+        let mut out = Writer::new(&mut body);
+        let mut deltas = Deltas::at_start(0, 0);
+        let alloc = Alloc {
+            api: Api::Malloc,
+            address: 0x6000,
+            size: 77,
+            usable: 88,
+            alignment_log2: 0,
+            stack: StackId(8),
+            order: None,
+        };
+        let release = Release {
+            api: Api::Free,
+            address: 0x6000,
+            announced: false,
+            stack: None,
+            order: None,
+        };
+        let rss = Rss {
+            source: RssSource::VmHwm,
+            peak_kb: 1234,
+            now_kb: 0,
+            own_kb: 0,
+            stamp: 0,
+        };
+        deltas.put_alloc(&mut out, &alloc);
+        deltas.put_ext(&mut out, &Ext::Rss(rss));
+        deltas.put_tick(&mut out, 1500);
+        deltas.put_release(&mut out, &release);
+        let length = out.finish().unwrap();
+        chunk(ChunkKind::Events, &body[..length])
+    }
+
+    #[test]
+    fn events_are_printed_in_the_originals_grammar() {
+        let node = Node {
+            parent: StackId::COMPLETE,
+            code: CodeId(4),
+        };
+        let code = Code {
+            address: 0x5000_1234,
+            module: 1,
+            exact: false,
+        };
+        let code = [code.address, code.to_tail_word()].map(u64::to_le_bytes);
+        let mut bytes = [metas(), events()].concat();
+        bytes.extend(chunk(ChunkKind::Nodes, &node.to_word().to_le_bytes()));
+        bytes.extend(chunk(ChunkKind::Codes, &code.concat()));
+        let log = Log::open(&bytes).unwrap();
+        let mut dump = Dump::new(Vec::new(), &log, None, false);
+        for item in log.events() {
+            dump.item(&item).unwrap();
+        }
+        let expected = "M: 77 0x6000\t0.000000 0 42 0 0\t\
+            /no/such/file (?+0x1234) [0x50001234 (0x1234)]\n\
+            F: 0x6000\t1.500000 1234 42 0 0\n";
+        assert_eq!(String::from_utf8(dump.out).unwrap(), expected);
     }
 }

@@ -106,10 +106,11 @@ fn parent_of(child: &Path, log: &Log) -> Parent {
         return Parent::None;
     };
     let name = log.text(Key::ParentLog).unwrap_or_default();
-    let named = Path::new(OsStr::from_bytes(name));
-    let folder = child.parent().unwrap_or(Path::new(""));
-    let beside = named.file_name().map(|name| folder.join(name));
-    for path in [Some(folder.join(named)), beside].into_iter().flatten() {
+    let folder = match child.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    };
+    for path in places(folder, Path::new(OsStr::from_bytes(name)), pid) {
         let Ok(bytes) = map(&path) else {
             continue;
         };
@@ -118,11 +119,30 @@ fn parent_of(child: &Path, log: &Log) -> Parent {
             return Parent::Found(path, bytes);
         }
     }
+    let name = match name {
+        [] => String::new(),
+        name => format!(" {}", clean(name)),
+    };
     Parent::Missing(format!(
-        "the process was forked by {pid}, whose log {} was not found beside this one; \
-         memory that it inherited is not known",
-        clean(name)
+        "the process was forked by {pid}, whose log{name} was not found beside this one; \
+         memory that it inherited is not known"
     ))
+}
+
+/// Where a log may lie: under its name, beside the child's log, or, for a
+/// parent that had none yet at the fork, under any name with its number.
+fn places(folder: &Path, named: &Path, pid: u32) -> impl Iterator<Item = PathBuf> {
+    let beside = named.file_name().map(|name| folder.join(name));
+    let named = (!named.as_os_str().is_empty()).then(|| folder.join(named));
+    let pid = pid.to_string();
+    let has_number = move |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.split(|c: char| !c.is_ascii_digit())
+            .any(|word| word == pid)
+    };
+    let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let files = files.map(|entry| entry.path()).filter(has_number);
+    named.into_iter().chain(beside).chain(files)
 }
 
 /// Text of a log or a program as it may be shown: control characters are
@@ -152,6 +172,12 @@ pub fn grouped(number: u64) -> String {
     shown
 }
 
+/// A number of things: 1 block, 1,234 blocks.
+pub fn counted(number: u64, thing: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} {thing}{plural}", grouped(number))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -162,6 +188,8 @@ mod tests {
         assert_eq!(grouped(999), "999");
         assert_eq!(grouped(1000), "1,000");
         assert_eq!(grouped(1_234_567), "1,234,567");
+        assert_eq!(counted(1, "block"), "1 block");
+        assert_eq!(counted(1000, "block"), "1,000 blocks");
     }
 
     #[test]

@@ -11,7 +11,7 @@ use memlog_analysis::{CallTree, Callers, Held, Moment};
 use memlog_read::Log;
 
 use crate::names::{NameStore, Names};
-use crate::open::{Analysis, Files, grouped};
+use crate::open::{Analysis, Files, counted, grouped};
 use labels::Labels;
 
 /// Say who held the memory.
@@ -85,7 +85,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     heading::print(&mut out, &family, &analysis)?;
     for (title, moment) in moments(&args) {
         let tree = grow(&analysis, moment, args.threshold, &mut labels);
-        print_tree(&mut out, &title, &tree, args.threshold, &labels)?;
+        let text = |label| labels.text(label);
+        print_tree(&mut out, &title, &tree, args.threshold, text)?;
     }
     let remarks: Vec<_> = labels.remarks().collect();
     if !remarks.is_empty() {
@@ -152,16 +153,16 @@ enum Line<'t> {
     Folded(&'t Callers),
 }
 
-fn print_tree(
+fn print_tree<'l>(
     out: &mut impl Write,
     title: &str,
     tree: &CallTree,
     threshold: f64,
-    labels: &Labels,
+    text: impl Fn(u32) -> &'l str,
 ) -> std::io::Result<()> {
     let total = tree.total();
-    let (bytes, blocks) = (grouped(total.bytes), grouped(total.blocks));
-    writeln!(out, "\n{title}: {bytes}B in {blocks} blocks")?;
+    let (bytes, blocks) = (grouped(total.bytes), counted(total.blocks, "block"));
+    writeln!(out, "\n{title}: {bytes}B in {blocks}")?;
     // Whether the branch at each depth has more beside it below.
     let mut guides: Vec<bool> = Vec::new();
     let mut work = Vec::new();
@@ -178,7 +179,7 @@ fn print_tree(
                     continue;
                 };
                 cost(out, branch.held, total)?;
-                writeln!(out, "{}", labels.text(branch.label))?;
+                writeln!(out, "{}", text(branch.label))?;
                 push(&mut work, &branch.callers, depth + 1);
             }
             Line::Folded(callers) => {
@@ -233,5 +234,38 @@ mod tests {
         assert_eq!(parse_percent("2.5%"), Ok(2.5));
         assert!(parse_percent("101").is_err());
         assert!(parse_percent("NaN").is_err());
+    }
+    #[test]
+    fn the_tree_has_its_form() {
+        let held = |bytes, blocks| Held { bytes, blocks };
+        let paths: Vec<(&[u8], _)> = vec![
+            (b"ac", held(6000, 1)),
+            (b"ad", held(2192, 1)),
+            (b"b", held(768, 3)),
+            (b"x", held(20, 1)),
+            (b"y", held(20, 1)),
+        ];
+        let step = |path: &'static [u8]| {
+            let (&label, rest) = path.split_first()?;
+            Some((u32::from(label), rest))
+        };
+        let tree = CallTree::grow(paths, 90, step);
+        let text = |label| match label as u8 {
+            b'a' => "make [a.c:1]",
+            b'b' => "take [b.c:2]",
+            b'c' => "main [a.c:9]",
+            _ => "run [a.c:7]",
+        };
+        let mut out = Vec::new();
+        print_tree(&mut out, "maximum", &tree, 1.0, text).unwrap();
+        let expected = "
+maximum: 9,000B in 7 blocks
+->91.02% (8,192B, 2x): make [a.c:1]
+| ->66.67% (6,000B, 1x): main [a.c:9]
+| ->24.36% (2,192B, 1x): run [a.c:7]
+->8.53% (768B, 3x): take [b.c:2]
+->0.44% (40B, 2x): in 2 places, all below the 1.00% threshold
+";
+        assert_eq!(String::from_utf8(out).unwrap(), expected);
     }
 }

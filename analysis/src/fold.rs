@@ -69,7 +69,6 @@ pub struct Fold {
     /// Allocations and releases so far.
     moment: u64,
     peak_moment: u64,
-    peak_stream: u32,
     tids: HashMap<u32, u32, RandomState>,
     inherited: HashSet<u64, RandomState>,
 }
@@ -95,7 +94,6 @@ impl Fold {
             chosen: false,
             moment: 0,
             peak_moment: 0,
-            peak_stream: 0,
             tids: HashMap::default(),
             inherited: HashSet::default(),
         }
@@ -132,7 +130,7 @@ impl Fold {
         self.totals.inherited_bytes = self.heap.bytes;
         self.rss.open(&self.heap);
         self.counts.mark_candidate();
-        self.mark_heap_peak(0);
+        self.mark_heap_peak();
     }
 
     /// Time passes for everybody.
@@ -172,7 +170,7 @@ impl Fold {
         self.totals.usable_bytes = self.totals.usable_bytes.saturating_add(block.usable());
         self.moved(at.stream, size as i64);
         if self.heap.bytes > self.heap_peak.bytes {
-            self.mark_heap_peak(at.stream);
+            self.mark_heap_peak();
         }
         if self.rss.changed(&self.heap) {
             self.counts.mark_candidate();
@@ -209,7 +207,7 @@ impl Fold {
         self.segments.moved(stream, bytes);
     }
 
-    fn mark_heap_peak(&mut self, stream: u32) {
+    fn mark_heap_peak(&mut self) {
         self.heap_peak = PeakFigures {
             bytes: self.heap.bytes,
             usable_bytes: self.heap.usable,
@@ -218,7 +216,6 @@ impl Fold {
             error_bytes: 0,
         };
         self.peak_moment = self.moment;
-        self.peak_stream = stream;
         self.counts.mark_heap_peak();
     }
 
@@ -279,7 +276,7 @@ impl Fold {
         if self.rss.finish(&facts.rss, &self.heap) {
             self.counts.keep_candidate();
         }
-        self.heap_peak.error_bytes = self.segments.bound(self.peak_moment, self.peak_stream);
+        self.heap_peak.error_bytes = self.segments.bound(self.peak_moment);
         self.threads = self.threads.max(self.segments.len() as u64);
     }
 

@@ -67,6 +67,8 @@ counters! {
     VerifyDiffers = 20, "verify_differs";
     /// Duplicate records in the tables, made when two threads raced.
     TableRaces = 21, "table_races";
+    /// Stacks that cross code without unwind tables by its frame pointers.
+    FramePointerStacks = 22, "frame_pointer_stacks";
 }
 
 impl Counter {

@@ -7,7 +7,7 @@ use memlog_analysis::Summary;
 use memlog_format::meta::Key;
 use memlog_read::Log;
 
-use crate::open::{Analysis, Family, clean, grouped};
+use crate::open::{Analysis, Family, clean, counted, grouped};
 
 pub fn print(out: &mut impl Write, family: &Family, analysis: &Analysis) -> Result<()> {
     let (log, summary) = (family.own(), &analysis.summary);
@@ -31,10 +31,7 @@ fn program(out: &mut impl Write, log: &Log, summary: &Summary) -> Result<()> {
         write!(out, " on {}", clean(host))?;
     }
     let seconds = log.seconds(summary.end_tick);
-    let threads = match summary.threads {
-        1 => "1 thread".to_owned(),
-        count => format!("{} threads", grouped(count)),
-    };
+    let threads = counted(summary.threads, "thread");
     let ended = match log.end() {
         Some(_) => "",
         None => ", no end in the log",
@@ -54,12 +51,12 @@ fn rss_peak(out: &mut impl Write, log: &Log, summary: &Summary) -> Result<()> {
     writeln!(
         out,
         "RSS peak:  {}B at {:.3} s, between the readings at {:.3} s and {:.3} s \
-         ({} events, heap {}B to {}B)",
+         ({}, heap {}B to {}B)",
         grouped(summary.rss_peak_bytes),
         log.seconds(peak.tick),
         log.seconds(bracket.from_tick),
         log.seconds(bracket.to_tick),
-        grouped(bracket.events),
+        counted(bracket.events, "event"),
         grouped(bracket.low_heap_bytes),
         grouped(bracket.high_heap_bytes),
     )?;
@@ -85,9 +82,9 @@ fn heap_peak(out: &mut impl Write, log: &Log, summary: &Summary) -> Result<()> {
     let peak = &summary.heap_peak;
     write!(
         out,
-        "heap peak: {}B in {} blocks at {:.3} s",
+        "heap peak: {}B in {} at {:.3} s",
         grouped(peak.bytes),
-        grouped(peak.blocks),
+        counted(peak.blocks, "block"),
         log.seconds(peak.tick)
     )?;
     match peak.error_bytes {
@@ -104,9 +101,9 @@ fn mapped(out: &mut impl Write, summary: &Summary) -> Result<()> {
     }
     writeln!(
         out,
-        "mapped:    at most {}B at a time by {} calls of the program's own, not in the heap",
+        "mapped:    at most {}B at a time by {} of the program's own, not in the heap",
         grouped(mapped.peak_bytes),
-        grouped(mapped.calls)
+        counted(mapped.calls, "call")
     )
 }
 
@@ -114,15 +111,15 @@ fn events(out: &mut impl Write, summary: &Summary) -> Result<()> {
     let totals = &summary.totals;
     write!(
         out,
-        "events:    {} allocations of {}B, {} releases; ",
-        grouped(totals.allocations),
+        "events:    {} of {}B, {}; ",
+        counted(totals.allocations, "allocation"),
         grouped(totals.bytes),
-        grouped(totals.releases)
+        counted(totals.releases, "release")
     )?;
     if totals.inherited_blocks > 0 {
-        let (blocks, bytes) = (totals.inherited_blocks, totals.inherited_bytes);
-        let (blocks, bytes) = (grouped(blocks), grouped(bytes));
-        write!(out, "{blocks} blocks of {bytes}B inherited by fork; ")?;
+        let blocks = counted(totals.inherited_blocks, "block");
+        let bytes = grouped(totals.inherited_bytes);
+        write!(out, "{blocks} of {bytes}B inherited by fork; ")?;
     }
     match summary.lost_events {
         0 => writeln!(out, "none lost"),
@@ -138,7 +135,7 @@ fn stacks(out: &mut impl Write, summary: &Summary) -> Result<()> {
         grouped(summary.distinct_stacks)
     )?;
     if cut.none() > 0 {
-        write!(out, ", {} allocations without one", grouped(cut.none()))?;
+        write!(out, ", {} without one", counted(cut.none(), "allocation"))?;
     }
     if cut.cut() == 0 {
         return writeln!(out, ", none cut");
@@ -148,35 +145,43 @@ fn stacks(out: &mut impl Write, summary: &Summary) -> Result<()> {
     let reasons = reasons.collect::<Vec<_>>().join(", ");
     writeln!(
         out,
-        ", {} allocations with a cut one: {reasons}",
-        grouped(cut.cut())
+        ", {} with a cut one: {reasons}",
+        counted(cut.cut(), "allocation")
     )
 }
 
 fn warnings(out: &mut impl Write, family: &Family, analysis: &Analysis) -> Result<()> {
     let anomalies = &analysis.summary.anomalies;
-    let counted = [
+    let counts = [
         (
             anomalies.alive_twice,
-            "allocations at an address that was live",
+            "allocation",
+            "at an address that was live",
         ),
-        (anomalies.released_twice, "releases of a block twice"),
+        (
+            anomalies.released_twice,
+            "release",
+            "of a block that was released before",
+        ),
         (
             anomalies.released_of_parent,
-            "releases of blocks of the parent process",
+            "release",
+            "of a block of the parent process",
         ),
         (
             anomalies.released_from_before,
-            "releases of blocks of before the start",
+            "release",
+            "of a block of before the start",
         ),
         (
             analysis.findings.order_breaks,
-            "order numbers that contradict others",
+            "order number",
+            "in contradiction to others",
         ),
     ];
-    for (count, what) in counted {
+    for (count, thing, what) in counts {
         if count > 0 {
-            writeln!(out, "note: {} {what}", grouped(count))?;
+            writeln!(out, "note: {} {what}", counted(count, thing))?;
         }
     }
     if let Some(sentence) = family.missing_parent {

@@ -21,6 +21,11 @@
 #error "usable_size() reads glibc's chunk header as it is on x86_64"
 #endif
 
+#ifndef GOLD_STARTED /* stacks.c, which includes this file, does more with a file and with a record */
+#define GOLD_STARTED(name) ((void)0)
+#define GOLD_NOTED(record) ((void)0)
+#endif
+
 #define EXPORT __attribute__((visibility("default")))
 #define CALLER __builtin_return_address(0)
 
@@ -29,6 +34,9 @@ void *__libc_memalign(size_t, size_t), *__libc_valloc(size_t), *__libc_pvalloc(s
 void __libc_free(void *);
 
 /* ---- one file a process ---- */
+
+static __thread int inside __attribute__((tls_model("initial-exec"))); /* > 0: within a real call */
+#define REAL(call) ({ inside++; __typeof__(call) result_ = (call); inside--; result_; })
 
 enum life { FRESH, STARTING, ON, OFF }; /* FRESH is 0: what a forked child finds in the wiped page */
 
@@ -53,19 +61,17 @@ static enum life *life_page(void)
 }
 
 /* From /proc, because the first malloc comes before libc knows its environment. */
-static void read_prefix(void)
+static void read_variable(const char *key, char *value, size_t value_room)
 {
-    static const char key[] = "GOLD_OUT=";
-    const size_t room = 4u << 20;
-    prefix_known = 1;
+    const size_t room = 4u << 20, key_length = strlen(key);
     int fd = syscall(SYS_openat, AT_FDCWD, "/proc/self/environ", O_RDONLY | O_CLOEXEC, 0);
     char *text = (void *)syscall(SYS_mmap, 0, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     size_t have = 0;
     for (long n; fd >= 0 && have < room - 1 && (n = syscall(SYS_read, fd, text + have, room - 1 - have)) > 0;)
         have += n;
     for (char *var = text; var < text + have; var += strlen(var) + 1)
-        if (!strncmp(var, key, sizeof key - 1) && strlen(var) < sizeof prefix)
-            strcpy(prefix, var + sizeof key - 1);
+        if (!strncmp(var, key, key_length) && strlen(var + key_length) < value_room)
+            strcpy(value, var + key_length);
     syscall(SYS_munmap, text, room);
     if (fd >= 0)
         syscall(SYS_close, fd);
@@ -88,7 +94,8 @@ static enum life start(void)
     uint32_t parent_pid = file ? own_pid : 0;
 
     if (!prefix_known)
-        read_prefix();
+        read_variable("GOLD_OUT=", prefix, sizeof prefix);
+    prefix_known = 1;
     if (!prefix[0])
         return OFF;
     strcpy(parent_name, file ? own_name : "");
@@ -123,13 +130,14 @@ static enum life start(void)
     syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", h->exe, sizeof h->exe - 1);
     memcpy(h->magic, GOLD_MAGIC, sizeof h->magic);
     file = made;
+    GOLD_STARTED(own_name);
     return ON;
 }
 
 static int recording(void)
 {
     enum life *life = life_page(), now;
-    while ((now = __atomic_load_n(life, __ATOMIC_ACQUIRE)) != ON && now != OFF) {
+    while ((now = __atomic_load_n(life, __ATOMIC_ACQUIRE)) != ON && now != OFF && !inside) {
         unsigned long all = ~0ul, before; /* a signal's malloc must not find us STARTING */
         int saved_errno = errno;
         syscall(SYS_rt_sigprocmask, 0 /* SIG_BLOCK */, &all, &before, sizeof all);
@@ -145,9 +153,6 @@ static int recording(void)
 }
 
 /* ---- one record ---- */
-
-static __thread int inside __attribute__((tls_model("initial-exec"))); /* > 0: within a real call */
-#define REAL(call) ({ inside++; __typeof__(call) result_ = (call); inside--; result_; })
 
 static void note(int kind, int flags, const void *addr, size_t size, size_t usable, void *caller)
 {
@@ -175,6 +180,7 @@ static void note(int kind, int flags, const void *addr, size_t size, size_t usab
     r->size = size;
     r->usable = usable;
     r->caller = (uintptr_t)caller;
+    GOLD_NOTED(r);
     __atomic_store_n(&r->valid, 1, __ATOMIC_RELEASE);
 }
 

@@ -56,7 +56,12 @@ pub fn archive(library: &str, doors: &[&Door], fixed: bool) {
     fs::write(out.join("doors-shape.h"), shape).unwrap();
     let list: String = doors
         .iter()
-        .map(|door| format!("DOOR_AT({}, {}, {})\n", door.name, door.arguments, door.index))
+        .map(|door| {
+            format!(
+                "DOOR_AT({}, {}, {})\n",
+                door.name, door.arguments, door.index
+            )
+        })
         .collect();
     fs::write(out.join("doors-list.h"), list).unwrap();
     cc::Build::new()

@@ -11,7 +11,7 @@ use crate::modules::{Found, Modules, region_of};
 use crate::recorder::{CodeMemory, RECORDER};
 use crate::sync::AtomicU64 as Word;
 use crate::sys::{Os, Sys};
-use crate::unwind::cfi::{self, Description, FrameIndex};
+use crate::unwind::cfi::{self, Description, FrameIndexes};
 use crate::unwind::full::{self, Bounds, Registers, Step};
 use crate::unwind::jit::Registered;
 use crate::unwind::row::Machine;
@@ -35,13 +35,15 @@ unsafe impl Send for CodeMap {}
 struct Inside {
     modules: Modules,
     registered: Registered,
-    index: FrameIndex,
+    indexes: FrameIndexes,
     machine: Machine,
     shared: *mut Word,
     shared_generation: u64,
     /// When the maps were last read for an address that nobody knew.
     read_at_ns: u64,
     unknown: Bounds,
+    /// The last region found that holds code of no module.
+    executable: Bounds,
 }
 
 impl CodeMap {
@@ -117,17 +119,29 @@ impl CodeMap {
     }
 }
 
+impl Default for CodeMap {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 /// Where a frame's rules are.
 enum Place {
     Described(u32, Description),
     SignalReturn(u32),
+    /// Where a function begins: nobody called from there, somebody put the
+    /// address at the bottom of a hand-made stack (makecontext does).
+    Outermost(u32),
     NoTables(u32),
 }
 
 impl Inside {
     fn refresh(&mut self) {
+        self.unknown = Bounds::default();
         RECORDER.counters.add(Counter::ModuleReads, 1);
+        let mut loaded = false;
         self.modules.refresh(|found| {
+            loaded |= matches!(found, Found::Loaded { .. });
             RECORDER.meta.with(Patience::Bounded, |meta| match found {
                 Found::Loaded {
                     module,
@@ -147,6 +161,11 @@ impl Inside {
                 }),
             });
         });
+        // What was known of addresses without a module may be wrong now.
+        if loaded && self.read_at_ns != 0 {
+            self.executable = Bounds::default();
+            RECORDER.next_generation();
+        }
     }
 
     fn shared(&mut self) -> Shared {
@@ -164,16 +183,23 @@ impl Inside {
     /// Finds the tables of a frame.
     fn place(&mut self, pc: Pc) -> Place {
         let address = pc.lookup();
-        if self.modules.find(address).is_none() && !self.lately_unknown(address) {
+        if self.modules.find(address).is_none() && !self.is_known_to_nobody(address) {
             self.refresh();
+            if self.modules.find(address).is_none() {
+                self.remember_unknown(address);
+            }
         }
         if let Some(module) = self.modules.find(address) {
             let id = module.id;
             if arch::BACK_CHAIN {
                 return Place::NoTables(id);
             }
-            if let Some(found) = cfi::describe(module, address, &mut self.index) {
+            if let Some(found) = cfi::describe(module, address, &mut self.indexes) {
                 return Place::Described(id, found);
+            }
+            let at_start = cfi::describe(module, pc.address, &mut self.indexes);
+            if !pc.exact && at_start.is_some_and(|found| found.start == pc.address) {
+                return Place::Outermost(id);
             }
             // Trampolines without tables are told by their bytes. Those lie
             // in the module, which is mapped.
@@ -196,20 +222,20 @@ impl Inside {
 
     /// Whether an address lies where a recent look found no module, so that
     /// code without a file does not cost a reading of the maps every time.
-    fn lately_unknown(&mut self, address: u64) -> bool {
+    fn is_known_to_nobody(&self, address: u64) -> bool {
         const RECENT_NS: u64 = 100_000_000;
-        let now = Os::ticks_ns();
-        let recent = now.wrapping_sub(self.read_at_ns) < RECENT_NS;
-        if recent && (self.unknown.low..self.unknown.high).contains(&address) {
-            return true;
-        }
+        let recent = Os::ticks_ns().wrapping_sub(self.read_at_ns) < RECENT_NS;
+        let inside = (self.unknown.low..self.unknown.high).contains(&address);
+        (recent && inside) || RECORDER.is_quiet()
+    }
+
+    fn remember_unknown(&mut self, address: u64) {
         let region = region_of(address, self.modules.buffer());
         self.unknown = Bounds {
             low: region.low,
             high: region.high,
         };
-        self.read_at_ns = now;
-        RECORDER.is_quiet()
+        self.read_at_ns = Os::ticks_ns();
     }
 
     fn code_id(&self, pc: Pc, module: u32) -> u32 {
@@ -239,6 +265,7 @@ impl Inside {
                 (module, rule)
             }
             Place::SignalReturn(module) => (module, Rule::plain(arch::SIGNAL_RULE)),
+            Place::Outermost(module) => (module, Rule::plain(Kind::End)),
             Place::NoTables(module) => (module, Rule::plain(Kind::NoTables)),
         };
         let code = self.code_id(pc, module);
@@ -261,8 +288,10 @@ impl Inside {
         bounds: &mut Bounds,
     ) -> (u32, Option<StackId>) {
         let place = self.place(*pc);
-        let (Place::Described(module, _) | Place::SignalReturn(module) | Place::NoTables(module)) =
-            place;
+        let (Place::Described(module, _)
+        | Place::SignalReturn(module)
+        | Place::Outermost(module)
+        | Place::NoTables(module)) = place;
         let code = self.code_id(*pc, module);
         let sp = full::value_of(registers, arch::SP).unwrap_or(0);
         let signal = match &place {
@@ -270,6 +299,7 @@ impl Inside {
             Place::Described(_, found) => {
                 found.common.is_signal && arch::SIGNAL_RULE == Kind::Signal
             }
+            Place::Outermost(_) => return (code, Some(StackId::COMPLETE)),
             Place::NoTables(_) => return (code, Some(StackId::CUT_NO_TABLES)),
         };
         if signal {
@@ -297,6 +327,25 @@ impl Inside {
             exact: signal,
         };
         (code, (pc.address == 0).then_some(StackId::COMPLETE))
+    }
+
+    /// Whether an address lies in a module or in memory that can be executed.
+    fn is_code(&mut self, address: u64) -> bool {
+        if self.modules.find(address).is_some() {
+            return true;
+        }
+        let known = self.executable;
+        if (known.low..known.high).contains(&address) {
+            return true;
+        }
+        let region = region_of(address, self.modules.buffer());
+        if region.executable {
+            self.executable = Bounds {
+                low: region.low,
+                high: region.high,
+            };
+        }
+        region.executable
     }
 
     fn bounds_around(&mut self, sp: u64) -> Bounds {
@@ -330,6 +379,8 @@ impl Inside {
 pub struct Asking {
     /// Whether the asker may wait.
     pub patience: Patience,
+    /// Whether the walk crossed code without tables by its frame pointers.
+    pub crossed: bool,
 }
 
 impl Asking {
@@ -350,6 +401,12 @@ impl Resolver for Asking {
     fn walk_fully(&mut self, frame: &DoorFrame, codes: &mut [u32]) -> (usize, StackId) {
         self.ask(|inside| inside.walk_fully(frame, codes))
             .unwrap_or((0, StackId::CUT_BUSY))
+    }
+
+    #[cold]
+    fn is_code(&mut self, address: u64) -> bool {
+        self.crossed = true;
+        self.ask(|inside| inside.is_code(address)).unwrap_or(false)
     }
 
     #[cold]

@@ -47,11 +47,12 @@ pub fn owns(block: *const u8) -> bool {
 
 /// The size asked for.
 pub fn size_of(block: *const u8) -> usize {
-    if !owns(block) {
+    let at = (block as usize).wrapping_sub(ARENA.0.get() as usize);
+    if !(HEAD..BYTES).contains(&at) {
         return 0;
     }
-    // SAFETY: each block has its size in front of it.
-    unsafe { block.sub(HEAD).cast::<usize>().read() }
+    // SAFETY: each block has its size in front of it, inside the arena.
+    unsafe { ARENA.0.get().byte_add(at - HEAD).cast::<usize>().read() }
 }
 
 /// Copies a block of the arena to a new home.

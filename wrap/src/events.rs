@@ -17,6 +17,7 @@ use crate::stream::Stream;
 use crate::unwind::walk::{self, Resolver};
 use core::sync::atomic::Ordering;
 use memlog_format::api::Api;
+use memlog_format::counter::Counter;
 use memlog_format::event::{Alloc, Release};
 use memlog_format::ext::{Ext, Ledger, Mapping};
 use memlog_format::table::{Node, CodeId, StackId};
@@ -169,7 +170,9 @@ fn take_stamp(stream: &mut Stream) {
     stream.unstamped = 0;
     if RECORDER.streams.count() > 1 {
         let stamp = RECORDER.stamp();
-        stream.write(|deltas, out| deltas.put_stamp(out, stamp));
+        if stream.reserve() {
+            stream.put(|deltas, out| deltas.put_stamp(out, stamp));
+        }
     }
 }
 
@@ -180,7 +183,10 @@ pub fn capture(stream: &mut Stream, frame: &DoorFrame, patience: Patience) -> St
     if stream.generation != generation {
         stream.clear_cache(generation);
     }
-    let mut asking = Asking { patience };
+    let mut asking = Asking {
+        patience,
+        crossed: false,
+    };
     let sp = frame.sp();
     let mut bounds = stream.stack;
     if !(bounds.low..bounds.high).contains(&sp) {
@@ -189,6 +195,9 @@ pub fn capture(stream: &mut Stream, frame: &DoorFrame, patience: Patience) -> St
     bounds.low = sp;
     let mut space = stream.workspace();
     let (count, root) = walk::walk(frame, bounds, &mut space, &mut asking);
+    if asking.crossed {
+        RECORDER.counters.add(Counter::FramePointerStacks, 1);
+    }
     descend(space.codes.get(..count).unwrap_or(&[]), root, patience)
 }
 

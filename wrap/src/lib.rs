@@ -11,7 +11,7 @@
 //! * [`hooks`], [`spaces`], [`notices`] what each hooked function means
 //! * [`session`], [`life`], [`token`], [`claims`], [`streams`] who may record
 //! * [`events`] the event: [`order`], [`unwind`], [`table`], [`stream`]
-//! * [`sink`], [`metalog`] its way into the file
+//! * [`commit`], [`sink`], [`metalog`] its way into the file
 //!
 //! Off the path: [`start`], [`settings`], [`naming`], [`real`], [`early`],
 //! [`child`], [`codemap`], [`modules`], [`rss`], [`clock`], [`counters`],
@@ -21,6 +21,7 @@
 #![warn(missing_docs)]
 
 pub mod claims;
+pub mod commit;
 pub mod life;
 pub mod order;
 pub mod sync;
@@ -66,3 +67,6 @@ off_the_model!(
     token,
     unwind,
 );
+
+#[cfg(test)]
+mod tests;

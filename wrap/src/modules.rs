@@ -81,6 +81,8 @@ pub struct Region {
     pub low: u64,
     /// First byte past it.
     pub high: u64,
+    /// Whether code in it can run.
+    pub executable: bool,
 }
 
 /// The list and what reading it takes. Lies in zeroed memory of the recorder,
@@ -97,11 +99,40 @@ struct Instances {
     last_id: u32,
 }
 
+/// The beginning of a file in memory, while its code is waited for: a file
+/// that is only read (a debugger's, a library looked at as data) is no module,
+/// and other mappings must not even be looked into (devices, the kernel's).
+#[derive(Default)]
+struct Start {
+    low: u64,
+    high: u64,
+    file: FileId,
+}
+
+impl Start {
+    /// The image that this line makes certain: the range of its beginning.
+    fn with<'a>(&mut self, line: &Line<'a>) -> Option<Line<'a>> {
+        let is_file = line.file.inode != 0 && !line.path.starts_with(b"/dev/");
+        if !line.readable || !(is_file || line.path == b"[vdso]") {
+            return None;
+        }
+        if line.offset == 0 {
+            (self.low, self.high, self.file) = (line.low, line.high, line.file);
+        }
+        if !line.executable || self.low == 0 || self.file != line.file {
+            return None;
+        }
+        let (low, high) = (core::mem::take(&mut self.low), self.high);
+        Some(Line { low, high, ..*line })
+    }
+}
+
 /// A line of /proc/self/maps.
 struct Line<'a> {
     low: u64,
     high: u64,
     readable: bool,
+    executable: bool,
     offset: u64,
     file: FileId,
     path: &'a [u8],
@@ -137,9 +168,10 @@ impl Modules {
             buffer,
             path,
         } = self;
+        let mut start = Start::default();
         let complete = each_line(buffer, |line| {
-            if line.offset == 0 && line.readable && !line.path.is_empty() {
-                instances.see(&line, path, &mut tell);
+            if let Some(image) = start.with(&line) {
+                instances.see(&image, path, &mut tell);
             }
         });
         instances.bury(complete, tell);
@@ -212,6 +244,7 @@ pub fn region_of(address: u64, buffer: &mut [u8]) -> Region {
             region = Region {
                 low: line.low,
                 high: line.high,
+                executable: line.executable,
             };
         }
     });
@@ -225,10 +258,7 @@ fn each_line(buffer: &mut [u8], mut see: impl FnMut(Line)) -> bool {
     };
     let mut held = 0;
     let mut complete = false;
-    loop {
-        let Some(room) = buffer.get_mut(held..) else {
-            break;
-        };
+    while let Some(room) = buffer.get_mut(held..) {
         match Os::read(fd, room) {
             Ok(0) => {
                 complete = held == 0;
@@ -270,6 +300,7 @@ fn parse_line(text: &[u8]) -> Option<Line<'_>> {
     let high = number(&mut rest, 16)?;
     rest = rest.strip_prefix(b" ")?;
     let readable = rest.first() == Some(&b'r');
+    let executable = rest.get(2) == Some(&b'x');
     rest = rest.get(5..)?;
     let offset = number(&mut rest, 16)?;
     rest = rest.strip_prefix(b" ")?;
@@ -285,6 +316,7 @@ fn parse_line(text: &[u8]) -> Option<Line<'_>> {
         low,
         high,
         readable,
+        executable,
         offset,
         file: FileId {
             device: major << 32 | minor,
@@ -407,11 +439,11 @@ fn find_frames_by_section(module: &mut Module, path: &[u8], name: &mut [u8]) {
     let Ok(fd) = Os::open(name) else {
         return;
     };
-    if Os::identity(fd).is_ok_and(|id| id.inode == module.file.inode) {
-        if let Some((address, bytes)) = frames_section(fd) {
-            module.frames = module.bias.wrapping_add(address);
-            module.frames_bytes = bytes;
-        }
+    if Os::identity(fd).is_ok_and(|id| id.inode == module.file.inode)
+        && let Some((address, bytes)) = frames_section(fd)
+    {
+        module.frames = module.bias.wrapping_add(address);
+        module.frames_bytes = bytes;
     }
     Os::close(fd);
 }

@@ -26,13 +26,19 @@ handler! {
         let Some(real) = next::<extern "C" fn() -> i32>(frame, Door::Fork) else {
             return -1;
         };
+        // A forked child that forks again will live: the grandchild's log has
+        // to name one.
+        if child::is_deferred() && session::is_on() {
+            child::materialize();
+        }
         let child = real();
-        if child > 0 && session::is_on() {
-            if let Admission::Record(session) = admit(frame) {
-                session.in_recorder(frame.sp());
-                session.stream().write_ext(&Ext::Fork { child: child as u32 });
-                session.end();
-            }
+        if child > 0
+            && session::is_on()
+            && let Admission::Record(session) = admit(frame)
+        {
+            session.in_recorder(frame.sp());
+            session.stream().write_ext(&Ext::Fork { child: child as u32 });
+            session.end();
         }
         child
     }

@@ -112,6 +112,12 @@ pub struct Settings {
     pub nonsense: Text<512>,
 }
 
+impl Default for Settings {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 /// Batch systems' names of the job, the first set one counts.
 const JOBS: [&[u8]; 4] = [b"COBALT_JOBID", b"PBS_JOBID", b"SLURM_JOB_ID", b"JOB_ID"];
 /// Launchers' names of the rank, the first set one counts.
@@ -229,7 +235,9 @@ impl Settings {
             let first = ends.next().and_then(decimal);
             let last = ends.next().map_or(first, decimal);
             match (first, last) {
-                (Some(first), Some(last)) => wanted |= (first..=last).contains(&rank),
+                (Some(first), Some(last)) if first <= last => {
+                    wanted |= (first..=last).contains(&rank);
+                }
                 _ => wrong = true,
             }
         }
@@ -252,10 +260,7 @@ pub fn each_entry(path: &[u8], buffer: &mut [u8], mut see: impl FnMut(&[u8])) {
         return;
     };
     let (mut held, mut skipping) = (0, false);
-    loop {
-        let Some(room) = buffer.get_mut(held..) else {
-            break;
-        };
+    while let Some(room) = buffer.get_mut(held..) {
         let count = match Os::read(fd, room) {
             Ok(count) if count > 0 => count,
             _ => break,
@@ -307,8 +312,8 @@ pub fn size(text: &[u8]) -> Option<u64> {
     };
     let rest_is_fine = match unit.next() {
         None => true,
-        Some(b'b') => unit.next().is_none(),
-        Some(b'i') => unit.next() == Some(b'b') && unit.next().is_none(),
+        Some(b'b') => shift > 0 && unit.next().is_none(),
+        Some(b'i') => shift > 0 && unit.next() == Some(b'b') && unit.next().is_none(),
         Some(_) => false,
     };
     let number = decimal(number)?;

@@ -13,7 +13,9 @@
 //! Chunk memory is handed out once and as raw pointers; who holds a [`Chunk`]
 //! is its only writer. Windows are unmapped a chunk at a time, by the holder.
 
+use crate::commit::Committed;
 use crate::lock::{Bounded, Patience};
+use crate::sync::AtomicU32;
 use crate::sys::{Errno, Fd, FileId, Os, SinkKind, Sys};
 use memlog_format::chunk::{self, CHUNK_SIZE, COMMITTED_AT, HEADER_SIZE, Header, Kind};
 
@@ -100,7 +102,7 @@ impl Sink {
     pub fn create(&self, path: &[u8], max_bytes: u64) -> Result<Mode, Errno> {
         let made = self.0.with(Patience::Bounded, |state| {
             state.forget();
-            state.max_bytes = max_bytes;
+            state.max_bytes = max_bytes.max(FIRST_WINDOW as u64);
             let fd = Os::create(path)?;
             let made = state.take_file(path, fd, core::ptr::null_mut());
             Os::close(fd);
@@ -116,7 +118,7 @@ impl Sink {
     pub fn defer(&self, max_bytes: u64) -> bool {
         let done = self.0.with(Patience::Bounded, |state| {
             state.forget();
-            state.max_bytes = max_bytes;
+            state.max_bytes = max_bytes.max(FIRST_WINDOW as u64);
             state.window = Os::memory(FIRST_WINDOW);
             if state.window.is_null() {
                 return false;
@@ -311,6 +313,7 @@ impl State {
 
     fn take_file(&mut self, path: &[u8], fd: Fd, over: *mut u8) -> Result<Mode, Errno> {
         self.remember(path, fd)?;
+        self.room_for(FIRST_WINDOW as u64)?;
         if Os::SINK == SinkKind::Mapped {
             Os::set_length(fd, FIRST_WINDOW as u64)?;
             if let Ok(window) = Os::map_window(fd, 0, FIRST_WINDOW, over) {
@@ -333,6 +336,7 @@ impl State {
         // SAFETY: the private window is FIRST_WINDOW bytes, and quiet.
         let bytes = unsafe { core::slice::from_raw_parts(window, FIRST_WINDOW) };
         let bytes = bytes.get(..self.carved).unwrap_or(&[]);
+        self.room_for(FIRST_WINDOW as u64)?;
         if Os::write_at(fd, bytes, 0)? < bytes.len() {
             return Err(Errno(libc::ENOSPC));
         }
@@ -362,10 +366,20 @@ impl State {
         Some(chunk)
     }
 
-    fn carve_private(&mut self) -> Option<Chunk> {
-        if self.file_bytes + CHUNK_SIZE as u64 > self.max_bytes {
-            return None;
+    /// Whether the file may be this long.
+    fn room_for(&self, bytes: u64) -> Result<(), Errno> {
+        match bytes <= self.allowed_bytes() {
+            true => Ok(()),
+            false => Err(Errno(libc::EFBIG)),
         }
+    }
+
+    fn allowed_bytes(&self) -> u64 {
+        self.max_bytes.min(Os::file_limit())
+    }
+
+    fn carve_private(&mut self) -> Option<Chunk> {
+        self.room_for(self.file_bytes + CHUNK_SIZE as u64).ok()?;
         let at = self.take_spare();
         if at.is_null() {
             return None;
@@ -414,7 +428,8 @@ impl State {
         // windows aligned in the file also after a trim.
         let alignment = offset & offset.wrapping_neg();
         let bytes = alignment.clamp(CHUNK_SIZE as u64, LARGEST_WINDOW);
-        let bytes = bytes.min(self.max_bytes.saturating_sub(offset)) & !(CHUNK_SIZE as u64 - 1);
+        let room = self.allowed_bytes().saturating_sub(offset);
+        let bytes = bytes.min(room) & !(CHUNK_SIZE as u64 - 1);
         if bytes == 0 {
             return Err(Errno(libc::EFBIG));
         }
@@ -469,10 +484,9 @@ impl State {
 /// `at` is the start of a chunk the caller holds.
 #[inline]
 pub unsafe fn commit(at: *mut u8, committed: u32) {
-    use core::sync::atomic::{AtomicU32, Ordering};
     // SAFETY: chunks are aligned far beyond a word, and the word is inside.
     let word = unsafe { &*at.add(COMMITTED_AT).cast::<AtomicU32>() };
-    word.store(committed.to_le(), Ordering::Release);
+    Committed(word).publish(committed);
 }
 
 /// Writes the header of a fresh chunk.

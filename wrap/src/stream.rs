@@ -161,10 +161,12 @@ impl Stream {
         RECORDER.counters.add(Counter::LostNoRoom, events);
     }
 
-    /// Writes a rarer record.
+    /// Writes a rarer record, if there is room; it is no event to be missed.
     #[cold]
     pub fn write_ext(&mut self, ext: &Ext) {
-        self.write(|deltas, out| deltas.put_ext(out, ext));
+        if self.reserve() {
+            self.put(|deltas, out| deltas.put_ext(out, ext));
+        }
     }
 
     /// Moves the stream's time.

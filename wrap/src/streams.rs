@@ -49,7 +49,7 @@ impl Streams {
     }
 
     /// A stream for this thread: a free one; for its `own` use also one whose
-    /// thread is gone (or was called the same); or a
+    /// thread is gone; or a
     /// new one.
     #[cold]
     pub fn claim(&self, tid: u32, own: bool) -> Option<&'static Door> {
@@ -91,8 +91,7 @@ impl Streams {
                 continue;
             };
             let holder = Claim(&door.holder).holder();
-            // A number of ours in the kernel's hands again is ours for good.
-            let gone = holder != FREE && (holder == tid || Os::is_gone(holder));
+            let gone = holder != FREE && Os::is_gone(holder);
             if gone && Claim(&door.holder).take(holder, tid) {
                 door.busy.store(0, Ordering::Relaxed);
                 return Some(door);
@@ -102,6 +101,9 @@ impl Streams {
     }
 
     fn create(&self, tid: u32) -> Option<&'static Door> {
+        if self.count() as usize >= MAX_STREAMS {
+            return None;
+        }
         let memory = Os::memory(size_of::<Door>().next_multiple_of(4096)).cast::<Door>();
         if memory.is_null() {
             return None;

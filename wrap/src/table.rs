@@ -14,7 +14,7 @@
 //! the old one meanwhile may give a key a second id; both name the same record
 //! content and readers merge them, so nobody ever waits.
 
-use crate::sync::{AtomicU32, AtomicUsize, AtomicU64, Ordering};
+use crate::sync::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use memlog_format::table::id_of;
 
 /// Where a table's memory comes from.
@@ -176,8 +176,13 @@ impl<const W: usize, const P: u32, const F: u32, const C: usize> Table<W, P, F, 
     #[cold]
     fn insert(&self, key: &[u64; W], hash: u64, memory: &impl Memory) -> u32 {
         self.make_room(memory);
-        let Some(index) = self.index(self.log2.load(Ordering::Acquire)) else {
-            return 0;
+        // Looked at before the index: once it is over the index is there.
+        let growing = self.growing.load(Ordering::Acquire) == 1;
+        let index = match self.index(self.log2.load(Ordering::Acquire)) {
+            Some(index) => index,
+            // Another is making the very first one: exact without it.
+            None if growing => &[],
+            None => return 0,
         };
         let id = self.append(key, memory);
         if id == 0 {
@@ -234,7 +239,10 @@ impl<const W: usize, const P: u32, const F: u32, const C: usize> Table<W, P, F, 
             };
             let order = (Ordering::AcqRel, Ordering::Acquire);
             let address = chunk.as_ptr() as usize;
-            if place.compare_exchange(0, address, order.0, order.1).is_err() {
+            if place
+                .compare_exchange(0, address, order.0, order.1)
+                .is_err()
+            {
                 memory.give_back(ordinal, chunk);
             }
         }

@@ -106,3 +106,5 @@ pub const LIFE_BYTES: usize = 65536;
 pub const BIG_ENDIAN: bool = cfg!(target_endian = "big");
 /// The vDSO's clock: its functions have no descriptors, so it is not called.
 pub const VDSO_CLOCK: &[u8] = b"";
+/// Whether code without unwind tables may be crossed by its frame pointers.
+pub const HAS_FRAME_POINTERS: bool = false;

@@ -134,3 +134,5 @@ pub const LIFE_BYTES: usize = 4096;
 pub const BIG_ENDIAN: bool = false;
 /// The vDSO's clock.
 pub const VDSO_CLOCK: &[u8] = b"__vdso_clock_gettime";
+/// Whether code without unwind tables may be crossed by its frame pointers.
+pub const HAS_FRAME_POINTERS: bool = true;

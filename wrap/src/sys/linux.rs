@@ -150,6 +150,17 @@ impl Sys for Linux {
         call(libc::SYS_ftruncate, arguments).map(|_| ())
     }
 
+    fn file_limit() -> u64 {
+        let mut limit = libc::rlimit {
+            rlim_cur: libc::RLIM_INFINITY,
+            rlim_max: libc::RLIM_INFINITY,
+        };
+        let at = &raw mut limit as usize;
+        let which = libc::RLIMIT_FSIZE as usize;
+        let _ = call(libc::SYS_prlimit64, [0, which, 0, at, 0, 0]);
+        limit.rlim_cur
+    }
+
     fn identity(fd: Fd) -> Result<FileId, Errno> {
         // SAFETY: all zeros is a valid stat.
         let mut stat: libc::stat = unsafe { core::mem::zeroed() };

@@ -102,6 +102,9 @@ pub trait Sys {
     fn write_at(fd: Fd, bytes: &[u8], offset: u64) -> Result<usize, Errno>;
     /// Sets a file's length.
     fn set_length(fd: Fd, bytes: u64) -> Result<(), Errno>;
+    /// Bytes that this process may make a file long; beyond that the kernel
+    /// does not only refuse, it sends a signal that kills.
+    fn file_limit() -> u64;
     /// Which file this is.
     fn identity(fd: Fd) -> Result<FileId, Errno>;
     /// Closes.

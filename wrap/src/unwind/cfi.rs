@@ -53,15 +53,25 @@ struct Entry {
     record: u64,
 }
 
-/// The index of the last module that needed one.
-pub struct FrameIndex {
+/// Modules that can have an index at the same time.
+const MAX_INDEXES: usize = 64;
+
+/// The indexes of the modules that needed one. Zeros are none.
+pub struct FrameIndexes {
+    list: [FrameIndex; MAX_INDEXES],
+    next: usize,
+}
+
+/// The index of one module.
+#[derive(Clone, Copy)]
+struct FrameIndex {
     module: u32,
     entries: *mut Entry,
     count: usize,
 }
 
 /// The description of an address in a module.
-pub fn describe(module: &Module, address: u64, index: &mut FrameIndex) -> Option<Description> {
+pub fn describe(module: &Module, address: u64, indexes: &mut FrameIndexes) -> Option<Description> {
     let (frames, by_table) = match module.header {
         0 => (module.frames, Lookup::Impossible),
         _ => search_header(module, address),
@@ -70,7 +80,7 @@ pub fn describe(module: &Module, address: u64, index: &mut FrameIndex) -> Option
         Lookup::Record(record) => record,
         Lookup::Nothing => return None,
         Lookup::Impossible if frames == 0 => return None,
-        Lookup::Impossible => search_index(module, frames, address, index)?,
+        Lookup::Impossible => search_index(module, frames, address, indexes)?,
     };
     let found = read_description(record, frames, module.high)?;
     (found.start..found.end).contains(&address).then_some(found)
@@ -148,10 +158,21 @@ fn search_index(
     module: &Module,
     frames: u64,
     address: u64,
-    index: &mut FrameIndex,
+    indexes: &mut FrameIndexes,
 ) -> Option<u64> {
-    if index.module != module.id {
-        build_index(module, frames, index)?;
+    let known = indexes.list.iter().find(|index| index.module == module.id);
+    let index = match known {
+        Some(index) => *index,
+        None => {
+            let index = build_index(module, frames);
+            let place = indexes.list.get_mut(indexes.next % MAX_INDEXES)?;
+            indexes.next = indexes.next.wrapping_add(1);
+            *place = index;
+            index
+        }
+    };
+    if index.count == 0 {
+        return None;
     }
     // SAFETY: `build_index` wrote `count` entries there, for ever.
     let entries = unsafe { core::slice::from_raw_parts(index.entries, index.count) };
@@ -168,33 +189,37 @@ fn frames_end(module: &Module, frames: u64) -> u64 {
     }
 }
 
-/// Reads all of .eh_frame: first counting, then filling, then sorting.
-fn build_index(module: &Module, frames: u64, index: &mut FrameIndex) -> Option<()> {
+/// Reads all of .eh_frame: first counting, then filling, then sorting. A module
+/// for which that fails has an empty index, so that it is not tried again.
+fn build_index(module: &Module, frames: u64) -> FrameIndex {
+    let mut index = FrameIndex {
+        module: module.id,
+        entries: core::ptr::null_mut(),
+        count: 0,
+    };
     let end = frames_end(module, frames);
     let mut count = 0usize;
     each_description(frames, end, |_| count += 1);
-    let bytes = count.checked_mul(size_of::<Entry>())?;
-    let entries = Os::memory(bytes.checked_next_multiple_of(4096)?).cast::<Entry>();
-    if entries.is_null() || count == 0 {
-        return None;
+    let bytes = count.saturating_mul(size_of::<Entry>());
+    let whole_pages = bytes.saturating_add(4095) & !4095;
+    if count == 0 {
+        return index;
     }
-    let mut filled = 0;
+    index.entries = Os::memory(whole_pages).cast::<Entry>();
+    if index.entries.is_null() {
+        return index;
+    }
     each_description(frames, end, |entry| {
-        if filled < count {
+        if index.count < count {
             // SAFETY: below `count`, for which there is room.
-            unsafe { entries.add(filled).write(entry) };
-            filled += 1;
+            unsafe { index.entries.add(index.count).write(entry) };
+            index.count += 1;
         }
     });
     crate::recorder::RECORDER.note_own(bytes as u64);
-    // SAFETY: the first `filled` entries were written just now.
-    heap_sort(unsafe { core::slice::from_raw_parts_mut(entries, filled) });
-    *index = FrameIndex {
-        module: module.id,
-        entries,
-        count: filled,
-    };
-    Some(())
+    // SAFETY: the first `count` entries were written just now.
+    heap_sort(unsafe { core::slice::from_raw_parts_mut(index.entries, index.count) });
+    index
 }
 
 fn each_description(frames: u64, end: u64, mut see: impl FnMut(Entry)) {
@@ -265,6 +290,7 @@ fn read_common(record: u64, end: u64) -> Option<Common> {
     let mut letters = bytes;
     while bytes.u8()? != 0 {}
     letters.end = bytes.at.checked_sub(1)?;
+    let augmented = letters.at != letters.end;
     let mut common = Common {
         code_factor: bytes.uleb()?,
         data_factor: bytes.sleb()?,
@@ -293,7 +319,7 @@ fn read_common(record: u64, end: u64) -> Option<Common> {
                 _ => break,
             }
         }
-    } else if letters.at != letters.end || letters.end != letters.at {
+    } else if augmented {
         // An augmentation without its size cannot be read past.
         return None;
     }

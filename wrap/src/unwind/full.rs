@@ -31,7 +31,7 @@ impl Bounds {
     #[inline]
     pub fn read(&self, address: u64) -> Option<u64> {
         let last = self.high.checked_sub(arch::WORD)?;
-        if address < self.low || address > last || address % arch::WORD != 0 {
+        if address < self.low || address > last || !address.is_multiple_of(arch::WORD) {
             return None;
         }
         // SAFETY: inside the mapped stack and aligned; words above the

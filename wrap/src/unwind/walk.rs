@@ -86,6 +86,8 @@ pub trait Resolver {
     fn walk_fully(&mut self, frame: &DoorFrame, codes: &mut [u32]) -> (usize, StackId);
     /// The bounds of the stack that an address is on.
     fn bounds_of(&mut self, sp: u64) -> Bounds;
+    /// Whether an address lies in code, with tables or without.
+    fn is_code(&mut self, address: u64) -> bool;
 }
 
 /// Walks; the number of codes noted and the root.
@@ -121,7 +123,13 @@ pub fn walk<R: Resolver>(
             Kind::Sp => sp,
             Kind::Fp => fp,
             Kind::End => return (count, StackId::COMPLETE),
-            Kind::NoTables | Kind::Unknown => return (count, StackId::CUT_NO_TABLES),
+            Kind::NoTables | Kind::Unknown => {
+                match across(sp, fp, &bounds, resolver) {
+                    Ok(caller) => (pc.address, sp, fp) = caller,
+                    Err(root) => return (count, root),
+                }
+                continue;
+            }
             Kind::Complex => return resolver.walk_fully(frame, space.codes),
             Kind::Signal => {
                 let Some(interrupted) = arch::interrupted(sp, &bounds) else {
@@ -160,6 +168,34 @@ pub fn walk<R: Resolver>(
             return (count, StackId::COMPLETE);
         }
     }
+}
+
+/// Steps out of code that no table describes, where it keeps to the ABI's
+/// frame pointers: what compilers at run time do (V8, its builtins), for they
+/// walk their own stacks by them. Every word is checked: the chain must rise
+/// inside the stack, and lead into code. A null frame pointer is the ABI's
+/// mark of the outermost frame.
+#[cold]
+fn across<R: Resolver>(
+    sp: u64,
+    fp: u64,
+    bounds: &Bounds,
+    resolver: &mut R,
+) -> Result<(u64, u64, u64), StackId> {
+    if fp == 0 {
+        return Err(StackId::COMPLETE);
+    }
+    let cut = StackId::CUT_NO_TABLES;
+    if !arch::HAS_FRAME_POINTERS || fp < sp {
+        return Err(cut);
+    }
+    let saved = bounds.read(fp).ok_or(cut)?;
+    let above = fp.wrapping_add(arch::WORD);
+    let address = arch::strip(bounds.read(above).ok_or(cut)?);
+    if !resolver.is_code(address) {
+        return Err(cut);
+    }
+    Ok((address, above.wrapping_add(arch::WORD), saved))
 }
 
 /// Walks where the ABI chains the frames: the word at sp is the caller's sp,

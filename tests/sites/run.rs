@@ -1,0 +1,83 @@
+//! A program run natively and recorded: nobody can tell the difference.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use super::build::GCC;
+use super::{Folder, Stats};
+
+/// The recorder's only line, where no log can be made at all.
+const LINE: &str = "memlog: no log of process ";
+
+/// `noisy.c` and the recorder to preload.
+pub struct Noisy {
+    pub program: PathBuf,
+    pub library: PathBuf,
+}
+
+impl Noisy {
+    pub fn new(folder: &Folder) -> Self {
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sites/noisy.c");
+        let options: &[&str] = &["-Wl,--build-id"];
+        Self {
+            program: GCC.build_file(folder, &source, "noisy", options),
+            library: folder.recorder().join("libmemlog.so"),
+        }
+    }
+
+    /// Through a shell, so that it can set limits and close files before:
+    /// `before` is shell text, `after` redirections.
+    pub fn shell(&self, folder: &Folder, before: &str, words: &[&str], after: &str) -> Command {
+        let mut command = folder.command("sh");
+        let script =
+            format!("{before}; exec env ${{PRELOAD:+LD_PRELOAD=$PRELOAD}} \"$0\" \"$@\" {after}");
+        command.args(["-c", &script]).arg(&self.program).args(words);
+        command
+    }
+
+    /// Runs it twice and compares; the recorder may say its line if
+    /// `without_log`, which then it must if stderr is open.
+    #[track_caller]
+    pub fn same(&self, prepare: impl Fn() -> Command, without_log: bool) {
+        let native = prepare().output().expect("native run");
+        let recorded = prepare()
+            .env("PRELOAD", &self.library)
+            .output()
+            .expect("recorded run");
+        assert_same(&native, &recorded, without_log);
+    }
+}
+
+/// Same status, stdout and stderr, but for the recorder's line.
+#[track_caller]
+pub fn assert_same(native: &Output, recorded: &Output, without_log: bool) {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let (expected, mut stderr) = (text(&native.stderr), text(&recorded.stderr));
+    if without_log && stderr.starts_with(LINE) {
+        stderr = match stderr.split_once('\n') {
+            Some((_, rest)) => rest.to_owned(),
+            None => panic!("the recorder's line has no end: {stderr}"),
+        };
+    }
+    assert_eq!(stderr, expected, "stderr");
+    assert_eq!(recorded.status, native.status, "status; stderr: {stderr}");
+    assert_eq!(text(&recorded.stdout), text(&native.stdout), "stdout");
+}
+
+/// Every event of `noisy` with so many blocks stands in the log or is counted
+/// as lost, and at least so many stand there.
+#[track_caller]
+pub fn accounted(stats: &Stats, blocks: u64, at_least: u64) {
+    let (came, went) = (stats.number("allocations"), stats.number("releases"));
+    let lost = stats.number("lost_events");
+    assert_eq!(
+        came + went + lost,
+        2 * blocks,
+        "{came} allocations, {went} releases, {lost} lost"
+    );
+    assert!(
+        came + went >= at_least,
+        "only {came} allocations and {went} releases"
+    );
+    assert_eq!(stats.number("allocations_of_live_addresses"), 0);
+}

@@ -1,0 +1,251 @@
+//! Settings: each name with sense and with nonsense. The recorder reads the
+//! environment as the kernel keeps it, so each case is a process of its own:
+//! this test program again, told to run [`told_by_a_child`] alone.
+
+use crate::settings::{Settings, Text, decimal, each_entry, size, switch};
+use std::process::Command;
+
+/// The settings of this process, as lines `name=value`.
+fn describe() -> String {
+    let mut settings = Settings::new();
+    settings.read(&mut [0; 4096]);
+    let text = |text: &[u8]| String::from_utf8_lossy(text).into_owned();
+    [
+        ("output", text(settings.output.get())),
+        ("folder", text(settings.folder.get())),
+        ("ranks", text(settings.ranks.get())),
+        ("job", text(settings.job.get())),
+        ("rank", text(settings.rank.get())),
+        ("max_log", settings.max_log.to_string()),
+        ("free_stacks", settings.free_stacks.to_string()),
+        ("off", settings.off.to_string()),
+        ("follow_exec", settings.follow_exec.to_string()),
+        ("root", settings.root.to_string()),
+        ("nonsense", text(settings.nonsense.get())),
+    ]
+    .map(|(name, value)| format!("told {name}={value}\n"))
+    .concat()
+}
+
+/// Not a test of its own: what the children of the others run.
+#[test]
+#[ignore = "the child of other tests"]
+fn told_by_a_child() {
+    println!("\n{}", describe());
+}
+
+/// The settings of a process with this environment and no other.
+struct Told(String);
+
+impl Told {
+    fn by(environment: &[(&str, &str)]) -> Self {
+        let child = Command::new(std::env::current_exe().unwrap())
+            .args(["--ignored", "--nocapture", "--exact", "tests::settings::told_by_a_child"])
+            .env_clear()
+            .envs(environment.iter().copied())
+            .output()
+            .unwrap();
+        assert!(child.status.success(), "{child:?}");
+        Self(String::from_utf8(child.stdout).unwrap())
+    }
+
+    fn value(&self, name: &str) -> &str {
+        let start = format!("told {name}=");
+        self.0.lines().find_map(|line| line.strip_prefix(&start)).unwrap()
+    }
+}
+
+#[test]
+fn an_empty_environment_is_the_defaults() {
+    let told = Told::by(&[]);
+    for name in ["output", "folder", "ranks", "job", "rank", "nonsense"] {
+        assert_eq!(told.value(name), "", "{name}");
+    }
+    assert_eq!(told.value("max_log"), u64::MAX.to_string());
+    assert_eq!(told.value("root"), "0");
+    let switches = ["free_stacks", "off", "follow_exec"].map(|name| told.value(name));
+    assert_eq!(switches, ["false", "false", "true"]);
+}
+
+#[test]
+fn sense_is_understood() {
+    let told = Told::by(&[
+        ("MEMLOG_OUTPUT", "/tmp/%h=%p.memlog"),
+        ("MEMLOG_DIR", "logs"),
+        ("MEMLOG_MAX_LOG", "2GiB"),
+        ("MEMLOG_FREE_STACKS", "yes"),
+        ("MEMLOG_FOLLOW_EXEC", "0"),
+        ("MEMLOG_OFF", "off"),
+        ("MEMLOG_ROOT", "0"),
+        ("MEMLOGS", "not ours"),
+    ]);
+    assert_eq!(told.value("output"), "/tmp/%h=%p.memlog");
+    assert_eq!(told.value("folder"), "logs");
+    assert_eq!(told.value("max_log"), (2u64 << 30).to_string());
+    let switches = ["free_stacks", "off", "follow_exec"].map(|name| told.value(name));
+    assert_eq!(switches, ["true", "false", "false"]);
+    assert_eq!(told.value("nonsense"), "");
+}
+
+#[test]
+fn nonsense_is_left_at_the_default_and_named() {
+    let cases = [
+        ("MEMLOG_MAX_LOG", "much", "max_log", u64::MAX.to_string()),
+        ("MEMLOG_MAX_LOG", "", "max_log", u64::MAX.to_string()),
+        ("MEMLOG_FREE_STACKS", "2", "free_stacks", "false".into()),
+        ("MEMLOG_OFF", "perhaps", "off", "false".into()),
+        ("MEMLOG_FOLLOW_EXEC", "-", "follow_exec", "true".into()),
+        ("MEMLOG_ROOT", "-1", "root", "0".into()),
+        ("MEMLOG_OUPTUT", "x", "output", String::new()),
+    ];
+    for (name, value, setting, usual) in cases {
+        let told = Told::by(&[(name, value)]);
+        assert_eq!(told.value(setting), usual, "{name}={value}");
+        assert_eq!(told.value("nonsense"), format!("not understood: {name}={value}; "));
+    }
+}
+
+#[test]
+fn values_of_any_length_and_content_harm_nobody() {
+    let long = "x".repeat(100_000);
+    let told = Told::by(&[
+        ("A_LONG_ONE", &long),
+        ("MEMLOG_DIR", &long[..3000]),
+        ("MEMLOG_NO_SUCH", &long[..2000]),
+        ("MEMLOG_OUTPUT", "after"),
+    ]);
+    assert_eq!(told.value("output"), "after", "a long entry hides none behind it");
+    assert_eq!(told.value("folder"), &long[..1024], "what fits is kept");
+    assert_eq!(told.value("nonsense").len(), 512);
+}
+
+#[test]
+fn the_job_and_the_rank_come_from_who_started_it() {
+    let jobs = ["COBALT_JOBID", "PBS_JOBID", "SLURM_JOB_ID", "JOB_ID"];
+    for (at, job) in jobs.iter().enumerate() {
+        let environment: Vec<_> = jobs[at..].iter().rev().map(|&name| (name, name)).collect();
+        assert_eq!(Told::by(&environment).value("job"), *job);
+    }
+    let told = Told::by(&[("SLURM_PROCID", "3"), ("PMI_RANK", "2")]);
+    assert_eq!(told.value("rank"), "2");
+    let told = Told::by(&[("PMI_RANK", "2"), ("MEMLOG_RANK", "1"), ("SLURM_PROCID", "3")]);
+    assert_eq!((told.value("rank"), told.value("nonsense")), ("1", ""));
+}
+
+#[test]
+fn a_rank_list_names_who_records() {
+    let cases = [
+        ("0", "0", true),
+        ("0", "1", false),
+        ("0,17-20", "17", true),
+        ("0,17-20", "20", true),
+        ("0,17-20", "21", false),
+        ("0,17-20", "16", false),
+        ("5-5", "5", true),
+        ("0", "", true),
+        ("0", "none", true),
+    ];
+    for (ranks, rank, records) in cases {
+        let told = Told::by(&[("MEMLOG_RANKS", ranks), ("MEMLOG_RANK", rank)]);
+        assert_eq!(told.value("off"), (!records).to_string(), "{ranks} {rank}");
+        assert_eq!(told.value("nonsense"), "");
+    }
+    for wrong in ["x", "1-", "-1", "1,,2", "20-17", "1-2-3", "1;2", ","] {
+        let told = Told::by(&[("MEMLOG_RANKS", wrong), ("MEMLOG_RANK", "9")]);
+        assert_eq!(told.value("off"), "false", "{wrong}: nothing is lost");
+        assert_eq!(told.value("nonsense"), "not understood: MEMLOG_RANKS; ", "{wrong}");
+    }
+}
+
+#[test]
+fn without_follow_exec_only_the_root_records() {
+    let told = Told::by(&[("MEMLOG_FOLLOW_EXEC", "0"), ("MEMLOG_ROOT", "1")]);
+    assert_eq!(told.value("off"), "true", "it is not process 1");
+    let told = Told::by(&[("MEMLOG_FOLLOW_EXEC", "1"), ("MEMLOG_ROOT", "1")]);
+    assert_eq!(told.value("off"), "false");
+}
+
+#[test]
+fn sizes() {
+    let understood = [
+        ("0", 0),
+        ("100", 100),
+        ("7b", 7),
+        ("64k", 64 << 10),
+        ("64K", 64 << 10),
+        ("1m", 1 << 20),
+        ("2G", 2 << 30),
+        ("2GB", 2 << 30),
+        ("2GiB", 2 << 30),
+        ("2gib", 2 << 30),
+        ("3t", 3 << 40),
+        ("18446744073709551615", u64::MAX),
+        ("16777215T", 16_777_215 << 40),
+    ];
+    for (text, bytes) in understood {
+        assert_eq!(size(text.as_bytes()), Some(bytes), "{text}");
+    }
+    let nonsense = [
+        "", "k", "GiB", "b", "1.5", "1.5G", "-1", "+1", " 1", "1 ", "1x", "1kk", "1ki", "1kib2", "1bb", "1bib", "1e3",
+        "0x10", "18446744073709551616", "16777216T", "99999999999999999999k",
+    ];
+    for text in nonsense {
+        assert_eq!(size(text.as_bytes()), None, "{text}");
+    }
+}
+
+#[test]
+fn decimals_and_switches() {
+    assert_eq!(decimal(b"0"), Some(0));
+    assert_eq!(decimal(b"007"), Some(7));
+    assert_eq!(decimal(b"18446744073709551615"), Some(u64::MAX));
+    for text in ["", " ", "-1", "+1", "1 ", "a", "1a", "18446744073709551616", "\u{661}"] {
+        assert_eq!(decimal(text.as_bytes()), None, "{text:?}");
+    }
+    for text in ["1", "true", "yes", "on"] {
+        assert_eq!(switch(text.as_bytes()), Some(true));
+    }
+    for text in ["0", "false", "no", "off", ""] {
+        assert_eq!(switch(text.as_bytes()), Some(false));
+    }
+    for text in ["2", "TRUE ", "y", "on\n", "-"] {
+        assert_eq!(switch(text.as_bytes()), None, "{text:?}");
+    }
+}
+
+#[test]
+fn texts_keep_what_fits() {
+    let mut text = Text::<8>::new();
+    assert!(text.is_empty());
+    text.push(b"abc");
+    text.push_number(0);
+    text.push_number(12);
+    assert_eq!(text.get(), b"abc012");
+    text.push_number(u64::MAX);
+    assert_eq!(text.get(), b"abc01218", "the front of what does not fit");
+    text.shorten(6);
+    assert_eq!(text.get(), b"ab");
+    text.shorten(9);
+    assert!(text.is_empty());
+    text.set(b"x");
+    text.clear();
+    assert_eq!(text.get(), b"");
+    let mut number = Text::<20>::new();
+    number.push_number(u64::MAX);
+    assert_eq!(number.get(), u64::MAX.to_string().as_bytes());
+}
+
+#[test]
+fn entries_that_fit_the_buffer_are_seen_whole() {
+    let path = std::env::temp_dir().join(format!("memlog-entries-{}", std::process::id()));
+    let file = format!("{}\0", path.display());
+    let entries = ["a=1", "", "longer than the buffer", "b=2", "0123456", "01234567", "c", "unfinished"];
+    std::fs::write(&path, entries.join("\0")).unwrap();
+    let mut seen = Vec::new();
+    each_entry(file.as_bytes(), &mut [0; 8], |entry| {
+        seen.push(String::from_utf8(entry.to_vec()).unwrap());
+    });
+    std::fs::remove_file(&path).unwrap();
+    assert_eq!(seen, ["a=1", "", "b=2", "0123456", "c"]);
+    each_entry(file.as_bytes(), &mut [0; 8], |_| panic!("there is no such file any more"));
+}
