@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use memlog_format::meta::Key;
 use memlog_read::Log;
-use memmap2::Mmap;
 
 pub use fold::{Analysis, LogTables, at_of};
 pub use map::map;
+use map::{FileBytes, log_bytes};
 
 use crate::advice::Advice;
 
@@ -23,7 +23,7 @@ const MAX_ANCESTORS: usize = 64;
 /// The files of a log and of its parents, in memory.
 pub struct Files {
     /// The log's own file, then its parent's, and so on.
-    files: Vec<(PathBuf, Mmap)>,
+    files: Vec<(PathBuf, FileBytes)>,
     /// Why a parent's log is missing, in a sentence.
     missing_parent: Option<String>,
 }
@@ -37,9 +37,9 @@ pub struct Family<'a> {
 }
 
 impl Files {
-    /// Maps the log at `path` and those it builds upon.
+    /// Reads the log at `path` and those it builds upon.
     pub fn load(path: &Path) -> anyhow::Result<Self> {
-        let mut files = vec![(path.to_owned(), map_log(path)?)];
+        let mut files = vec![(path.to_owned(), read_log(path)?)];
         let missing_parent = loop {
             let Some((path, bytes)) = files.last() else {
                 break None;
@@ -75,8 +75,8 @@ impl<'a> Family<'a> {
     }
 }
 
-fn map_log(path: &Path) -> anyhow::Result<Mmap> {
-    map(path).map_err(|error| {
+fn read_log(path: &Path) -> anyhow::Result<FileBytes> {
+    log_bytes(path).map_err(|error| {
         let shown = path.display();
         let hint = match error.kind() {
             std::io::ErrorKind::NotFound => "give the .memlog file that `memlog record` named",
@@ -97,7 +97,7 @@ enum Parent {
     /// It is not there; the sentence says why.
     Missing(String),
     /// It is there.
-    Found(PathBuf, Mmap),
+    Found(PathBuf, FileBytes),
 }
 
 /// The parent's log, where the child's says it is or beside the child's.
@@ -111,7 +111,7 @@ fn parent_of(child: &Path, log: &Log) -> Parent {
         _ => Path::new("."),
     };
     for path in places(folder, Path::new(OsStr::from_bytes(name)), pid) {
-        let Ok(bytes) = map(&path) else {
+        let Ok(bytes) = log_bytes(&path) else {
             continue;
         };
         let is_it = |log: Log| log.start().is_some_and(|start| start.pid == pid);

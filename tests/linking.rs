@@ -84,34 +84,47 @@ fn preloaded() {
     });
 }
 
+/// All but the Rust program.
+fn without_rust() -> Vec<(Compiler, &'static str, Others)> {
+    let programs = PROGRAMS.iter().copied();
+    programs
+        .filter(|(compiler, ..)| compiler.name != RUSTC.name)
+        .collect()
+}
+
+/// rustc puts what it hands to the linker behind -lc, where it comes too late:
+/// the C library is asked for malloc first.
 #[test]
 fn linked_with_ldflags_dynamic() {
     let folder = Folder::new("dynamic");
-    let flags = folder.says(&["ldflags", "--dynamic"]);
-    let flags = |compiler: &Compiler| match compiler.name {
-        "rustc" => vec!["-C".into(), format!("link-args={}", flags.trim())],
-        _ => words(&flags),
-    };
-    each(&folder, PROGRAMS, flags, |program, source, others| {
-        let log = run_itself(&folder, program, &[]);
-        agrees(&folder, &log, &[source], others);
-    });
+    let flags = words(&folder.says(&["ldflags", "--dynamic"]));
+    let flags = |_: &Compiler| flags.clone();
+    each(
+        &folder,
+        &without_rust(),
+        flags,
+        |program, source, others| {
+            let log = run_itself(&folder, program, &[]);
+            agrees(&folder, &log, &[source], others);
+        },
+    );
 }
 
-/// All but the Rust program, with `@memlog_s_ld_cmds`.
+/// With `@memlog_s_ld_cmds`, which stands beside the archive.
 #[track_caller]
 fn linked_with_the_file_of_flags(name: &str, kind: &'static str) {
     let folder = Folder::new(name);
     let file = format!("@{}/memlog_s_ld_cmds", folder.recorder().display());
-    let programs = PROGRAMS.iter().copied();
-    let programs: Vec<_> = programs
-        .filter(|(compiler, ..)| compiler.name != "rustc")
-        .collect();
     let flags = |_: &Compiler| vec![kind.to_owned(), file.clone()];
-    each(&folder, &programs, flags, |program, source, others| {
-        let log = run_itself(&folder, program, &[]);
-        agrees(&folder, &log, &[source], in_static(others));
-    });
+    each(
+        &folder,
+        &without_rust(),
+        flags,
+        |program, source, others| {
+            let log = run_itself(&folder, program, &[]);
+            agrees(&folder, &log, &[source], in_static(others));
+        },
+    );
 }
 
 #[test]

@@ -294,32 +294,29 @@ fn mapped() {
     );
 }
 
-/// The second image inherits a figure of 600 MiB, which says nothing of it;
-/// the first has a log of its own.
+/// The second image inherits a figure of 600 MiB, which says nothing of it.
+/// The first has a log of its own, without an end: its last reading is at most
+/// 1 % of growth old.
 #[test]
 fn executed_by_a_large_parent() {
     let recorded = Recorded::new("exec");
     recorded.figures(0);
     recorded.live(0);
     recorded.blames();
-    assert!(recorded.stats.value("counters")["maxrss_floor_kb"].as_u64() > Some(600 * 1024));
+    let counters = recorded.stats.value("counters");
+    assert!(counters["maxrss_floor_kb"].as_u64() > Some(600 * 1024));
     let logs = recorded.folder.logs("");
-    let parent = logs
-        .iter()
-        .find(|log| **log != recorded.log)
-        .expect("the parent's log");
+    let parent = logs.iter().find(|log| **log != recorded.log);
+    let parent = parent.expect("the parent's log");
     let stats = recorded.folder.stats(parent);
     assert_eq!(stats.number("heap_peak_bytes"), 600 * MIB);
-    assert_eq!(stats.number("rss_peak_live_bytes"), 600 * MIB);
-    assert!(stats.number("rss_peak_bytes").abs_diff(600 * MIB) < 12 * MIB);
+    for (name, slack) in [("rss_peak_live_bytes", 0), ("rss_peak_bytes", 4 * MIB)] {
+        let found = stats.number(name);
+        let fits = (594 * MIB..=600 * MIB + slack).contains(&found);
+        assert!(fits, "{name} is {found}");
+    }
     let tree = Tree::read(&recorded.report(parent));
-    assert_eq!(
-        tree.of("parent_block"),
-        Held {
-            bytes: 600 * MIB,
-            blocks: 600
-        }
-    );
+    assert_eq!(tree.of("parent_block"), tree.total);
 }
 
 /// A static program reads the same figures; its C library keeps some blocks.

@@ -3,27 +3,82 @@
 //! # Safety
 //!
 //! This file may hold `unsafe` because a mapped file is shared with whoever
-//! else may write it: a log can still be growing while it is read. The one
-//! block below says why that is sound here.
+//! else may write it. The one block below says why that is sound here.
 #![allow(unsafe_code)]
 
-use std::fs::File;
-use std::io;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read};
+use std::ops::Deref;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use memmap2::Mmap;
 
-/// The whole file at `path`, mapped to be read.
-pub fn map(path: &Path) -> io::Result<Mmap> {
-    let file = File::open(path)?;
-    if !file.metadata()?.is_file() {
+/// Logs up to this size are read, not mapped: the recorder cuts its file at
+/// the program's end, and a hole on a full disk cannot even be read through a
+/// mapping; both would end this process by a signal.
+const READ_UP_TO: u64 = 256 << 20;
+
+/// A file's bytes.
+pub enum FileBytes {
+    /// A copy.
+    Read(Vec<u8>),
+    /// The file itself.
+    Mapped(Mmap),
+}
+
+impl Deref for FileBytes {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            FileBytes::Read(bytes) => bytes,
+            FileBytes::Mapped(map) => map,
+        }
+    }
+}
+
+impl AsRef<[u8]> for FileBytes {
+    fn as_ref(&self) -> &[u8] {
+        self
+    }
+}
+
+fn open(path: &Path) -> io::Result<(File, u64)> {
+    // To open a pipe would otherwise be to wait for someone who writes to it.
+    let mut options = OpenOptions::new();
+    let file = options
+        .read(true)
+        .custom_flags(libc::O_NONBLOCK)
+        .open(path)?;
+    let metadata = file.metadata()?;
+    if !metadata.is_file() {
         let kind = io::ErrorKind::InvalidInput;
         return Err(io::Error::new(kind, "it is not a regular file"));
     }
-    // SAFETY: the recorder only ever adds to its file: what it has committed,
-    // which is all that is read, it does not change, nor does it cut the file
-    // while it runs. Names are read from the user's own programs. Who
-    // overwrites a file while it is read gets wrong figures; who cuts it ends
-    // this process by a signal, and neither can make it write anywhere.
-    unsafe { Mmap::map(&file) }
+    Ok((file, metadata.len()))
+}
+
+/// The log at `path`.
+pub fn log_bytes(path: &Path) -> io::Result<FileBytes> {
+    let (mut file, length) = open(path)?;
+    if length > READ_UP_TO {
+        return map_file(&file);
+    }
+    let mut bytes = Vec::with_capacity(length as usize);
+    file.read_to_end(&mut bytes)?;
+    Ok(FileBytes::Read(bytes))
+}
+
+/// A program or library at `path`, of which little is looked at.
+pub fn map(path: &Path) -> io::Result<FileBytes> {
+    map_file(&open(path)?.0)
+}
+
+fn map_file(file: &File) -> io::Result<FileBytes> {
+    // SAFETY: what the recorder has committed, which is all that is read of a
+    // log, it does not change. Who overwrites a file while it is read gets
+    // wrong figures; who cuts it ends this process by a signal; neither can
+    // make it write anywhere.
+    unsafe { Mmap::map(file) }.map(FileBytes::Mapped)
 }

@@ -14,7 +14,7 @@ pub mod tree;
 
 use std::ffi::OsStr;
 use std::fs::{self, Permissions};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -63,6 +63,11 @@ impl Folder {
         let path = self.path(name);
         fs::create_dir_all(&path).expect("mkdir");
         path
+    }
+
+    /// Whether root runs the tests: it may write anywhere.
+    pub fn is_root(&self) -> bool {
+        fs::metadata(&self.0).expect("stat").uid() == 0
     }
 
     /// A program, run in this folder by itself.

@@ -7,7 +7,7 @@ use super::build::GCC;
 use super::{Folder, Stats};
 
 /// The recorder's only line, where no log can be made at all.
-const LINE: &str = "memlog: no log of process ";
+pub const LINE: &str = "memlog: no log of process ";
 
 /// `noisy.c` and the recorder to preload.
 pub struct Noisy {
@@ -35,25 +35,24 @@ impl Noisy {
         command
     }
 
-    /// Runs it twice and compares; the recorder may say its line if
-    /// `without_log`, which then it must if stderr is open.
+    /// Runs it natively and recorded and compares; the recorded run.
     #[track_caller]
-    pub fn same(&self, prepare: impl Fn() -> Command, without_log: bool) {
+    pub fn same(&self, prepare: impl Fn() -> Command, may_lack_log: bool) -> Output {
         let native = prepare().output().expect("native run");
-        let recorded = prepare()
-            .env("PRELOAD", &self.library)
-            .output()
-            .expect("recorded run");
-        assert_same(&native, &recorded, without_log);
+        let mut command = prepare();
+        let recorded = command.env("PRELOAD", &self.library).output();
+        let recorded = recorded.expect("recorded run");
+        assert_same(&native, &recorded, may_lack_log);
+        recorded
     }
 }
 
 /// Same status, stdout and stderr, but for the recorder's line.
 #[track_caller]
-pub fn assert_same(native: &Output, recorded: &Output, without_log: bool) {
+pub fn assert_same(native: &Output, recorded: &Output, may_lack_log: bool) {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let (expected, mut stderr) = (text(&native.stderr), text(&recorded.stderr));
-    if without_log && stderr.starts_with(LINE) {
+    if may_lack_log && stderr.starts_with(LINE) {
         stderr = match stderr.split_once('\n') {
             Some((_, rest)) => rest.to_owned(),
             None => panic!("the recorder's line has no end: {stderr}"),

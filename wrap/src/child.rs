@@ -55,10 +55,10 @@ fn become_child() -> bool {
     }
     RECORDER.pid.store(Os::pid(), Ordering::Relaxed);
     crate::clock::start();
-    let max_log = RECORDER
+    let deferred = RECORDER
         .settings
-        .with(Patience::Bounded, |settings| settings.max_log);
-    if !RECORDER.sink.defer(max_log.unwrap_or(u64::MAX)) {
+        .with(Patience::Bounded, |settings| RECORDER.sink.defer(settings));
+    if deferred != Some(true) {
         return false;
     }
     DEFERRED.store(true, Ordering::Relaxed);

@@ -27,10 +27,11 @@ pub fn allocate(size: usize, alignment: usize) -> *mut u8 {
         return core::ptr::null_mut();
     }
     let need = size + HEAD + alignment;
-    let start = USED.fetch_add(need, Ordering::Relaxed);
-    if start.saturating_add(need) > BYTES {
+    let order = Ordering::Relaxed;
+    let fits = |used: usize| used.checked_add(need).filter(|&end| end <= BYTES);
+    let Ok(start) = USED.fetch_update(order, order, fits) else {
         return core::ptr::null_mut();
-    }
+    };
     let base = ARENA.0.get() as usize;
     let at = (base + start + HEAD + alignment - 1) & !(alignment - 1);
     let block = at as *mut u8;

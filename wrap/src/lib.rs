@@ -46,6 +46,7 @@ off_the_model!(
     doors,
     early,
     events,
+    exec,
     hooks,
     lock,
     metalog,

@@ -34,23 +34,39 @@ pub fn make(
 ) {
     path.clear();
     expand_folder(path, settings, buffer);
-    let counted = if settings.output.is_empty() {
-        if !settings.job.is_empty() {
-            path.push(settings.job.get());
-            path.push(b".");
-        }
-        path.push(facts.host);
-        path.push(b".");
-        path.push_number(u64::from(facts.pid));
-        path.push(SUFFIX);
-        false
-    } else {
-        expand(path, settings, facts, attempt)
-    };
+    let pattern = settings.output.get();
+    let counted = !pattern.is_empty() && expand(path, settings, facts, attempt);
+    if pattern.is_empty() || names_folder(path) {
+        path.push(b"/");
+        usual(path, settings, facts);
+    }
     if !counted && attempt > 1 {
         add_attempt(path, attempt);
     }
     path.push(&[0]);
+}
+
+/// Whether a path ends in a slash or is a folder's: logs go into it.
+fn names_folder(path: &mut Path) -> bool {
+    if path.get().ends_with(b"/") {
+        return true;
+    }
+    path.push(&[0]);
+    let is_folder = Os::is_folder(path.get());
+    path.shorten(1);
+    is_folder
+}
+
+/// The usual name.
+fn usual(path: &mut Path, settings: &Settings, facts: &Facts) {
+    if !settings.job.is_empty() {
+        path.push(settings.job.get());
+        path.push(b".");
+    }
+    path.push(facts.host);
+    path.push(b".");
+    path.push_number(u64::from(facts.pid));
+    path.push(SUFFIX);
 }
 
 /// The folder that a relative name is in.
@@ -65,8 +81,8 @@ fn expand_folder(path: &mut Path, settings: &Settings, buffer: &mut [u8]) {
         path.push(buffer.get(..length).unwrap_or(&[]));
         path.push(b"/");
     }
-    if !folder.is_empty() {
-        path.push(folder);
+    path.push(folder);
+    if !folder.is_empty() && !settings.output.is_empty() {
         path.push(b"/");
     }
 }

@@ -7,7 +7,7 @@ use crate::slices::move_to_front;
 use crate::sys::{Os, Sys};
 
 /// Longest value kept.
-const VALUE: usize = 1024;
+const VALUE: usize = 2048;
 
 /// A text of limited length.
 pub struct Text<const N: usize> {
@@ -104,10 +104,10 @@ pub struct Settings {
     pub free_stacks: bool,
     /// MEMLOG_OFF, or a rank that does not record.
     pub off: bool,
-    /// MEMLOG_FOLLOW_EXEC=0 together with MEMLOG_ROOT.
+    /// MEMLOG_FOLLOW_EXEC: images started by exec record as well.
     pub follow_exec: bool,
-    /// MEMLOG_ROOT: the process that `memlog record` started.
-    pub root: u64,
+    /// MEMLOG_SINK=written: chunks go out by writes, not by mappings.
+    pub written: bool,
     /// What could not be understood.
     pub nonsense: Text<512>,
 }
@@ -147,7 +147,7 @@ impl Settings {
             free_stacks: false,
             off: false,
             follow_exec: true,
-            root: 0,
+            written: false,
             nonsense: Text::new(),
         }
     }
@@ -167,12 +167,13 @@ impl Settings {
         if !self.ranks.is_empty() && !self.rank_is_wanted() {
             self.off = true;
         }
-        if !self.follow_exec && self.root != 0 && self.root != u64::from(Os::pid()) {
-            self.off = true;
-        }
     }
 
     fn take(&mut self, name: &[u8], value: &[u8], best: &mut Best) {
+        // Set but empty is as good as not set.
+        if value.is_empty() {
+            return;
+        }
         if let Some(at) = JOBS.iter().position(|&job| job == name)
             && at < best.job
         {
@@ -189,6 +190,9 @@ impl Settings {
             return;
         };
         match name {
+            b"OUTPUT" | b"DIR" | b"RANKS" if value.len() > VALUE => {
+                self.complain(name, b"(too long)");
+            }
             b"OUTPUT" => self.output.set(value),
             b"DIR" => self.folder.set(value),
             b"RANKS" => self.ranks.set(value),
@@ -200,7 +204,14 @@ impl Settings {
             b"FOLLOW_EXEC" => {
                 self.follow_exec = self.understood(name, value, switch(value), true);
             }
-            b"ROOT" => self.root = self.understood(name, value, decimal(value), 0),
+            b"SINK" => {
+                let written = match value {
+                    b"written" => Some(true),
+                    b"mapped" => Some(false),
+                    _ => None,
+                };
+                self.written = self.understood(name, value, written, false);
+            }
             b"RANK" => {}
             _ => self.complain(name, value),
         }
@@ -324,7 +335,7 @@ pub fn size(text: &[u8]) -> Option<u64> {
 pub fn switch(text: &[u8]) -> Option<bool> {
     match text {
         b"1" | b"true" | b"yes" | b"on" => Some(true),
-        b"0" | b"false" | b"no" | b"off" | b"" => Some(false),
+        b"0" | b"false" | b"no" | b"off" => Some(false),
         _ => None,
     }
 }

@@ -15,6 +15,7 @@
 
 use crate::commit::Committed;
 use crate::lock::{Bounded, Patience};
+use crate::settings::Settings;
 use crate::sync::AtomicU32;
 use crate::sys::{Errno, Fd, FileId, Os, SinkKind, Sys};
 use memlog_format::chunk::{self, CHUNK_SIZE, COMMITTED_AT, HEADER_SIZE, Header, Kind};
@@ -64,6 +65,7 @@ struct State {
     carved: usize,
     file_bytes: u64,
     max_bytes: u64,
+    may_map: bool,
     /// Set when growing failed; the file may be full, or may not be ours.
     refused: Option<Errno>,
     /// Private chunks that were written and can be used again.
@@ -91,6 +93,7 @@ impl Sink {
             carved: 0,
             file_bytes: 0,
             max_bytes: u64::MAX,
+            may_map: true,
             refused: None,
             spare: [core::ptr::null_mut(); SPARES],
             spare_count: 0,
@@ -99,10 +102,10 @@ impl Sink {
 
     /// Makes the log `path` (a C string) and its first window. The error is
     /// the creation's; `EEXIST` asks for another name.
-    pub fn create(&self, path: &[u8], max_bytes: u64) -> Result<Mode, Errno> {
+    pub fn create(&self, path: &[u8], settings: &Settings) -> Result<Mode, Errno> {
         let made = self.0.with(Patience::Bounded, |state| {
             state.forget();
-            state.max_bytes = max_bytes.max(FIRST_WINDOW as u64);
+            state.obey(settings);
             let fd = Os::create(path)?;
             let made = state.take_file(path, fd, core::ptr::null_mut());
             Os::close(fd);
@@ -115,10 +118,10 @@ impl Sink {
     }
 
     /// Starts privately, for a child that may only exec.
-    pub fn defer(&self, max_bytes: u64) -> bool {
+    pub fn defer(&self, settings: &Settings) -> bool {
         let done = self.0.with(Patience::Bounded, |state| {
             state.forget();
-            state.max_bytes = max_bytes.max(FIRST_WINDOW as u64);
+            state.obey(settings);
             state.window = Os::memory(FIRST_WINDOW);
             if state.window.is_null() {
                 return false;
@@ -159,23 +162,29 @@ impl Sink {
         self.0.with(patience, State::carve)?
     }
 
-    /// A full or finished chunk of events: its holder is done with it.
+    /// A full or finished chunk of events: its holder is done with it. False
+    /// if its bytes could not be kept.
     ///
     /// # Safety
     /// The caller holds the chunk and uses it no more.
-    pub unsafe fn seal(&self, chunk: Chunk, header: &Header) {
+    pub unsafe fn seal(&self, chunk: Chunk, header: &Header) -> bool {
         // SAFETY: the caller holds the whole chunk.
         let bytes = unsafe { core::slice::from_raw_parts_mut(chunk.at, CHUNK_SIZE) };
         seal_header(bytes, header);
-        self.0.with(Patience::Bounded, |state| match state.mode {
-            // SAFETY: the chunk lies whole in a window and nobody uses it.
-            Mode::Mapped => unsafe { Os::unmap(chunk.at, CHUNK_SIZE) },
-            Mode::Written => {
-                state.write_out(chunk);
-                state.keep_spare(chunk.at);
+        let kept = self.0.with(Patience::Bounded, |state| match state.mode {
+            Mode::Mapped => {
+                // SAFETY: the chunk lies whole in a window, unused.
+                unsafe { Os::unmap(chunk.at, CHUNK_SIZE) };
+                true
             }
-            Mode::Deferred | Mode::Closed => {}
+            Mode::Written => {
+                let kept = state.write_out(chunk);
+                state.keep_spare(chunk.at);
+                kept
+            }
+            Mode::Deferred | Mode::Closed => true,
         });
+        kept.unwrap_or(true)
     }
 
     /// Writes a chunk out, where the file is not the memory.
@@ -302,6 +311,11 @@ impl State {
         self.spare_count = 0;
     }
 
+    fn obey(&mut self, settings: &Settings) {
+        self.max_bytes = settings.max_log.max(FIRST_WINDOW as u64);
+        self.may_map = Os::SINK == SinkKind::Mapped && !settings.written;
+    }
+
     fn remember(&mut self, path: &[u8], fd: Fd) -> Result<(), Errno> {
         self.identity = Os::identity(fd)?;
         for (place, &byte) in self.path.iter_mut().zip(path) {
@@ -314,18 +328,20 @@ impl State {
     fn take_file(&mut self, path: &[u8], fd: Fd, over: *mut u8) -> Result<Mode, Errno> {
         self.remember(path, fd)?;
         self.room_for(FIRST_WINDOW as u64)?;
-        if Os::SINK == SinkKind::Mapped {
+        if self.may_map {
             Os::set_length(fd, FIRST_WINDOW as u64)?;
-            if let Ok(window) = Os::map_window(fd, 0, FIRST_WINDOW, over) {
-                self.window = window;
-                self.window_bytes = FIRST_WINDOW;
-                self.file_bytes = FIRST_WINDOW as u64;
-                self.mode = Mode::Mapped;
-                return Ok(self.mode);
+            match Os::map_window(fd, 0, FIRST_WINDOW, over) {
+                Ok(window) => {
+                    self.window = window;
+                    self.window_bytes = FIRST_WINDOW;
+                    self.file_bytes = FIRST_WINDOW as u64;
+                    self.mode = Mode::Mapped;
+                    return Ok(self.mode);
+                }
+                Err(Errno(libc::ENOSPC)) => return Err(Errno(libc::ENOSPC)),
+                // No shared mappings here, or no such advice: write instead.
+                Err(_) => Os::set_length(fd, 0)?,
             }
-            // A full disk also refuses to be written to.
-            Os::write_at(fd, &[0; 64], 0)?;
-            Os::set_length(fd, 0)?;
         }
         self.mode = Mode::Written;
         Ok(self.mode)
@@ -340,14 +356,14 @@ impl State {
         if Os::write_at(fd, bytes, 0)? < bytes.len() {
             return Err(Errno(libc::ENOSPC));
         }
-        if Os::SINK == SinkKind::Mapped {
+        if self.may_map {
             Os::set_length(fd, FIRST_WINDOW as u64)?;
             Os::map_window(fd, 0, FIRST_WINDOW, window)?;
-            self.file_bytes = FIRST_WINDOW as u64;
             self.mode = Mode::Mapped;
         } else {
             self.mode = Mode::Written;
         }
+        self.file_bytes = FIRST_WINDOW as u64;
         Ok(self.mode)
     }
 
@@ -379,6 +395,9 @@ impl State {
     }
 
     fn carve_private(&mut self) -> Option<Chunk> {
+        if self.refused.is_some() {
+            return None;
+        }
         self.room_for(self.file_bytes + CHUNK_SIZE as u64).ok()?;
         let at = self.take_spare();
         if at.is_null() {
@@ -434,16 +453,31 @@ impl State {
             return Err(Errno(libc::EFBIG));
         }
         let fd = self.reopen()?;
-        let window = Os::set_length(fd, offset + bytes)
-            .and_then(|()| Os::map_window(fd, offset, bytes as usize, core::ptr::null_mut()));
-        if window.is_err() {
-            let _ = Os::set_length(fd, self.file_bytes);
-        }
+        let grown = self.map_next(fd, offset, bytes);
         Os::close(fd);
-        self.window = window?;
+        let (window, bytes) = grown?;
+        self.window = window;
         (self.window_offset, self.window_bytes) = (offset, bytes as usize);
         (self.carved, self.file_bytes) = (0, offset + bytes);
         Ok(())
+    }
+
+    /// Maps what follows: as much as there is room for.
+    fn map_next(&self, fd: Fd, offset: u64, mut bytes: u64) -> Result<(*mut u8, u64), Errno> {
+        loop {
+            let window = Os::set_length(fd, offset + bytes)
+                .and_then(|()| Os::map_window(fd, offset, bytes as usize, core::ptr::null_mut()));
+            match window {
+                Ok(window) => return Ok((window, bytes)),
+                Err(Errno(libc::ENOSPC)) if bytes > CHUNK_SIZE as u64 => {
+                    bytes = (bytes / 2) & !(CHUNK_SIZE as u64 - 1);
+                }
+                Err(error) => {
+                    let _ = Os::set_length(fd, self.file_bytes);
+                    return Err(error);
+                }
+            }
+        }
     }
 
     /// Opens the log again, if its name still means the same file.
@@ -457,17 +491,20 @@ impl State {
         Err(Errno(libc::ESTALE))
     }
 
-    fn write_out(&mut self, chunk: Chunk) {
+    fn write_out(&mut self, chunk: Chunk) -> bool {
         // SAFETY: chunks are CHUNK_SIZE bytes and live as long as the process.
         let bytes = unsafe { core::slice::from_raw_parts(chunk.at, CHUNK_SIZE) };
         let Ok(fd) = self.reopen() else {
-            return;
+            return false;
         };
         let mut offset = u64::from(chunk.index) * CHUNK_SIZE as u64;
         let mut rest = bytes;
         while !rest.is_empty() {
             match Os::write_at(fd, rest, offset) {
-                Ok(0) | Err(_) => break,
+                Ok(0) | Err(_) => {
+                    self.refused = Some(Errno(libc::ENOSPC));
+                    break;
+                }
                 Ok(count) => {
                     offset += count as u64;
                     rest = rest.get(count..).unwrap_or(&[]);
@@ -475,6 +512,7 @@ impl State {
             }
         }
         Os::close(fd);
+        rest.is_empty()
     }
 }
 

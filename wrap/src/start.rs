@@ -26,6 +26,7 @@ use memlog_format::meta::{Key, Record, Start};
 pub(crate) struct Scratch {
     pub(crate) buffer: [u8; MAX_PATH],
     pub(crate) path: Path,
+    line: crate::settings::Text<1024>,
     pub(crate) host: [u8; 128],
     pub(crate) host_length: usize,
 }
@@ -33,6 +34,7 @@ pub(crate) struct Scratch {
 pub(crate) static SCRATCH: Bounded<Scratch> = Bounded::new(Scratch {
     buffer: [0; MAX_PATH],
     path: Path::new(),
+    line: crate::settings::Text::new(),
     host: [0; 128],
     host_length: 0,
 });
@@ -178,6 +180,9 @@ fn read_settings() -> bool {
             let path = scratch.buffer.get(..length).unwrap_or(&[]);
             let name = path.rsplit(|&byte| byte == b'/').next();
             settings.program.set(name.unwrap_or(&[]));
+            if !settings.follow_exec {
+                crate::exec::hide_from_children(&mut scratch.buffer);
+            }
             let free_stacks = settings.free_stacks;
             RECORDER.free_stacks.store(free_stacks, Ordering::Relaxed);
             !settings.off
@@ -206,7 +211,7 @@ fn set_up() -> bool {
 /// Makes the log's file under the first name that is free.
 fn make_log() -> bool {
     let made = with_names(|path, settings| {
-        RECORDER.sink.create(path, settings.max_log)
+        RECORDER.sink.create(path, settings)
     });
     if let Err(Errno(error)) = made {
         complain(error);
@@ -242,12 +247,14 @@ pub(crate) fn with_names(
 /// The one line that the recorder ever prints.
 fn complain(error: i32) {
     SCRATCH.with(Patience::Bounded, |scratch| {
-        let length = scratch.path.get().len().saturating_sub(1);
-        let mut line = crate::settings::Text::<1024>::new();
+        let mut path = scratch.path.get();
+        path = path.strip_suffix(&[0]).unwrap_or(path);
+        let line = &mut scratch.line;
+        line.clear();
         line.push(b"memlog: no log of process ");
         line.push_number(u64::from(Os::pid()));
         line.push(b": cannot write ");
-        line.push(scratch.path.get().get(..length).unwrap_or(&[]));
+        line.push(path.get(..512).unwrap_or(path));
         line.push(b" (error ");
         line.push_number(error.unsigned_abs().into());
         line.push(b"); set MEMLOG_DIR to a folder that can be written to\n");
@@ -298,12 +305,16 @@ pub(crate) fn begin_log(wiped: bool) {
                 text(Key::Setting, b"MEMLOG_FREE_STACKS=1");
             }
             if settings.max_log != u64::MAX {
+                // Less than its first window no log can have.
                 let mut value = crate::settings::Text::<64>::new();
                 value.push(b"MEMLOG_MAX_LOG=");
                 value.push_number(settings.max_log);
                 text(Key::Setting, value.get());
             }
         });
+        if RECORDER.sink.mode() == Mode::Written {
+            text(Key::Setting, b"MEMLOG_SINK=written");
+        }
         if !wiped {
             text(Key::Note, b"this kernel cannot wipe memory on fork: forked children go unseen");
         }

@@ -56,6 +56,8 @@ pub struct Stream {
     chunk_index: u32,
     committed: u32,
     sequence: u32,
+    /// Events in the chunk, to be counted if it cannot be kept.
+    events: u32,
     /// Events left before the clock is read again.
     pub until_clock: u32,
     deltas: Deltas,
@@ -107,6 +109,7 @@ impl Stream {
     #[inline]
     pub fn write(&mut self, put: impl FnOnce(&mut Deltas, &mut Writer)) {
         if self.has_room() || self.next_chunk() {
+            self.events = self.events.wrapping_add(1);
             self.put(put);
         } else {
             self.lose(1);
@@ -243,8 +246,12 @@ impl Stream {
                 ..header
             };
             // SAFETY: the stream held it and has just forgotten it.
-            unsafe { RECORDER.sink.seal(chunk, &header) };
+            let kept = unsafe { RECORDER.sink.seal(chunk, &header) };
+            if !kept {
+                self.lose(u64::from(self.events));
+            }
         }
+        self.events = 0;
         RECORDER.note_chunk(-(CHUNK_SIZE as i64));
     }
 

@@ -176,6 +176,16 @@ impl Sys for Linux {
         let _ = call(libc::SYS_close, [fd.0 as usize, 0, 0, 0, 0, 0]);
     }
 
+    fn is_folder(path: &[u8]) -> bool {
+        match open(path, libc::O_DIRECTORY | libc::O_PATH) {
+            Ok(fd) => {
+                Self::close(fd);
+                true
+            }
+            Err(_) => false,
+        }
+    }
+
     fn unlink(path: &[u8]) {
         let at = libc::AT_FDCWD as usize;
         let _ = call(libc::SYS_unlinkat, [at, path_of(path), 0, 0, 0, 0]);
@@ -195,11 +205,17 @@ impl Sys for Linux {
         } else {
             map(0, 0)?
         };
-        if let Err(error) = call(libc::SYS_madvise, [at, bytes, MADV_POPULATE_WRITE, 0, 0, 0]) {
-            let _ = call(libc::SYS_munmap, [at, bytes, 0, 0, 0, 0]);
-            return Err(error);
+        match call(libc::SYS_madvise, [at, bytes, MADV_POPULATE_WRITE, 0, 0, 0]) {
+            Ok(_) => Ok(at as *mut u8),
+            Err(error) => {
+                let _ = call(libc::SYS_munmap, [at, bytes, 0, 0, 0, 0]);
+                // What the kernel says where the file system has no room.
+                Err(match error {
+                    Errno(libc::EFAULT | libc::ENOMEM) => Errno(libc::ENOSPC),
+                    other => other,
+                })
+            }
         }
-        Ok(at as *mut u8)
     }
 
     unsafe fn unmap(at: *mut u8, bytes: usize) {

@@ -109,6 +109,8 @@ pub trait Sys {
     fn identity(fd: Fd) -> Result<FileId, Errno>;
     /// Closes.
     fn close(fd: Fd);
+    /// Whether a name is a folder's.
+    fn is_folder(path: &[u8]) -> bool;
     /// Removes a name.
     fn unlink(path: &[u8]);
 

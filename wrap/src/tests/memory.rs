@@ -7,6 +7,14 @@ use crate::modules::Modules;
 use crate::unwind::cfi::FrameIndexes;
 use crate::unwind::row::Machine;
 use std::alloc::{Layout, alloc_zeroed};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Held by tests that read the process's maps or change them: the tests are
+/// threads of one process.
+pub fn maps_at_rest() -> MutexGuard<'static, ()> {
+    static REST: Mutex<()> = Mutex::new(());
+    REST.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// Types of which all zeros are a valid beginning.
 ///

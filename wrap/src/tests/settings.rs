@@ -20,7 +20,7 @@ fn describe() -> String {
         ("free_stacks", settings.free_stacks.to_string()),
         ("off", settings.off.to_string()),
         ("follow_exec", settings.follow_exec.to_string()),
-        ("root", settings.root.to_string()),
+        ("written", settings.written.to_string()),
         ("nonsense", text(settings.nonsense.get())),
     ]
     .map(|(name, value)| format!("told {name}={value}\n"))
@@ -49,6 +49,10 @@ impl Told {
         Self(String::from_utf8(child.stdout).unwrap())
     }
 
+    fn switches(&self) -> [&str; 4] {
+        ["free_stacks", "off", "follow_exec", "written"].map(|name| self.value(name))
+    }
+
     fn value(&self, name: &str) -> &str {
         let start = format!("told {name}=");
         self.0.lines().find_map(|line| line.strip_prefix(&start)).unwrap()
@@ -62,9 +66,7 @@ fn an_empty_environment_is_the_defaults() {
         assert_eq!(told.value(name), "", "{name}");
     }
     assert_eq!(told.value("max_log"), u64::MAX.to_string());
-    assert_eq!(told.value("root"), "0");
-    let switches = ["free_stacks", "off", "follow_exec"].map(|name| told.value(name));
-    assert_eq!(switches, ["false", "false", "true"]);
+    assert_eq!(told.switches(), ["false", "false", "true", "false"]);
 }
 
 #[test]
@@ -76,26 +78,25 @@ fn sense_is_understood() {
         ("MEMLOG_FREE_STACKS", "yes"),
         ("MEMLOG_FOLLOW_EXEC", "0"),
         ("MEMLOG_OFF", "off"),
-        ("MEMLOG_ROOT", "0"),
+        ("MEMLOG_SINK", "written"),
         ("MEMLOGS", "not ours"),
     ]);
     assert_eq!(told.value("output"), "/tmp/%h=%p.memlog");
     assert_eq!(told.value("folder"), "logs");
     assert_eq!(told.value("max_log"), (2u64 << 30).to_string());
-    let switches = ["free_stacks", "off", "follow_exec"].map(|name| told.value(name));
-    assert_eq!(switches, ["true", "false", "false"]);
+    assert_eq!(told.switches(), ["true", "false", "false", "true"]);
     assert_eq!(told.value("nonsense"), "");
+    assert_eq!(Told::by(&[("MEMLOG_SINK", "mapped")]).value("written"), "false");
 }
 
 #[test]
 fn nonsense_is_left_at_the_default_and_named() {
     let cases = [
         ("MEMLOG_MAX_LOG", "much", "max_log", u64::MAX.to_string()),
-        ("MEMLOG_MAX_LOG", "", "max_log", u64::MAX.to_string()),
         ("MEMLOG_FREE_STACKS", "2", "free_stacks", "false".into()),
         ("MEMLOG_OFF", "perhaps", "off", "false".into()),
         ("MEMLOG_FOLLOW_EXEC", "-", "follow_exec", "true".into()),
-        ("MEMLOG_ROOT", "-1", "root", "0".into()),
+        ("MEMLOG_SINK", "kitchen", "written", "false".into()),
         ("MEMLOG_OUPTUT", "x", "output", String::new()),
     ];
     for (name, value, setting, usual) in cases {
@@ -111,11 +112,12 @@ fn values_of_any_length_and_content_harm_nobody() {
     let told = Told::by(&[
         ("A_LONG_ONE", &long),
         ("MEMLOG_DIR", &long[..3000]),
+        ("MEMLOG_RANKS", &long[..2049]),
         ("MEMLOG_NO_SUCH", &long[..2000]),
         ("MEMLOG_OUTPUT", "after"),
     ]);
     assert_eq!(told.value("output"), "after", "a long entry hides none behind it");
-    assert_eq!(told.value("folder"), &long[..1024], "what fits is kept");
+    assert_eq!((told.value("folder"), told.value("ranks")), ("", ""), "half a name is none");
     assert_eq!(told.value("nonsense").len(), 512);
 }
 
@@ -158,11 +160,14 @@ fn a_rank_list_names_who_records() {
 }
 
 #[test]
-fn without_follow_exec_only_the_root_records() {
-    let told = Told::by(&[("MEMLOG_FOLLOW_EXEC", "0"), ("MEMLOG_ROOT", "1")]);
-    assert_eq!(told.value("off"), "true", "it is not process 1");
-    let told = Told::by(&[("MEMLOG_FOLLOW_EXEC", "1"), ("MEMLOG_ROOT", "1")]);
-    assert_eq!(told.value("off"), "false");
+fn set_but_empty_is_not_set() {
+    let names = ["OUTPUT", "DIR", "MAX_LOG", "FREE_STACKS", "OFF", "FOLLOW_EXEC", "SINK", "RANKS"];
+    let names = names.map(|name| format!("MEMLOG_{name}"));
+    let mut environment: Vec<_> = names.iter().map(|name| (name.as_str(), "")).collect();
+    environment.extend([("COBALT_JOBID", ""), ("SLURM_JOB_ID", "5"), ("PMI_RANK", "")]);
+    let told = Told::by(&environment);
+    assert_eq!(told.switches(), ["false", "false", "true", "false"]);
+    assert_eq!((told.value("job"), told.value("nonsense")), ("5", ""));
 }
 
 #[test]
@@ -205,10 +210,10 @@ fn decimals_and_switches() {
     for text in ["1", "true", "yes", "on"] {
         assert_eq!(switch(text.as_bytes()), Some(true));
     }
-    for text in ["0", "false", "no", "off", ""] {
+    for text in ["0", "false", "no", "off"] {
         assert_eq!(switch(text.as_bytes()), Some(false));
     }
-    for text in ["2", "TRUE ", "y", "on\n", "-"] {
+    for text in ["", "2", "TRUE ", "y", "on\n", "-"] {
         assert_eq!(switch(text.as_bytes()), None, "{text:?}");
     }
 }

@@ -1,0 +1,10 @@
+//! Bad input, on both sides: what the reading commands say of it, and that a
+//! program under the recorder never notices.
+
+mod reading;
+mod recording;
+#[path = "../sites/mod.rs"]
+mod sites;
+
+/// Any user but root, and not the one that runs the tests.
+const NOBODY: u32 = 65534;

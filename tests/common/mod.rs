@@ -1,0 +1,59 @@
+//! What the tests that compare memlog with the second recorder share.
+//!
+//! * `tools`: the recorders and the victims, built once; folders; skipping
+//! * `gold`: the second recorder's files
+//! * `logs`: memlog's logs, in the same shape
+//! * `compare`: the two event by event
+//! * `inherit`: what a forked child got from its parent
+//! * `pairs`: runs a program under both and finds what belongs together
+//! * `stacks`: call stacks, memlog's and libunwind's
+#![allow(dead_code)] // each test uses a part of it
+
+pub mod compare;
+pub mod gold;
+pub mod inherit;
+pub mod logs;
+pub mod pairs;
+pub mod stacks;
+pub mod tools;
+
+/// Memory came or went, as either recorder saw it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// The block, or the first byte of a mapping.
+    pub address: u64,
+    /// Bytes asked for; of a mapping, its length. Releases of blocks have 0.
+    pub size: u64,
+    /// Bytes that the allocator gave; 0 for releases and mappings.
+    pub usable: u64,
+    /// The caller's thread.
+    pub tid: u32,
+    /// The entry point, numbered as in the log.
+    pub api: u8,
+    /// Whether it went.
+    pub is_release: bool,
+    /// Of a mapping: whether MAP_FIXED was asked for.
+    pub is_fixed: bool,
+    /// Where it was recorded: a stack in memlog's log, a slot in gold's file.
+    pub mark: u64,
+}
+
+impl Event {
+    /// Whether both recorders mean the same event.
+    pub fn is_same(&self, other: &Event) -> bool {
+        Event { mark: 0, ..*self } == Event { mark: 0, ..*other }
+    }
+
+    /// For messages.
+    pub fn show(&self) -> String {
+        let name = memlog_format::api::Api::from_byte(self.api).map_or("?", |api| api.name());
+        format!(
+            "{name}{} {:#x} size {} usable {} thread {}",
+            if self.is_release { " -" } else { " +" },
+            self.address,
+            self.size,
+            self.usable,
+            self.tid
+        )
+    }
+}

@@ -1,0 +1,107 @@
+//! Runs a program under both recorders and finds which log belongs to which
+//! file: by process, and among the images of one process by their order.
+
+use std::collections::VecDeque;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use super::gold::{self, Gold};
+use super::logs::{self, Recorded};
+use super::tools::{Folder, tools};
+
+/// Both recorders' view of one image of a process.
+pub struct Pair {
+    /// memlog's.
+    pub ours: Recorded,
+    /// The second recorder's.
+    pub gold: Gold,
+}
+
+/// What a run left behind.
+pub struct Family {
+    /// Images that both have.
+    pub pairs: Vec<Pair>,
+    /// Images that only the second recorder has.
+    pub only_gold: Vec<Gold>,
+    /// Images that only memlog has.
+    pub only_ours: Vec<Recorded>,
+    /// Logs that cannot be read, gold files that are full.
+    pub problems: Vec<String>,
+}
+
+/// A command under both recorders, whose files go into `folder`. The second
+/// recorder lies below memlog, so that it sees the calls that memlog passes on.
+pub fn command(program: &Path, folder: &Folder, gold: &Path) -> Command {
+    let mut command = Command::new(program);
+    for (name, _) in std::env::vars_os() {
+        use std::os::unix::ffi::OsStrExt;
+        let is_ours = name.as_bytes().starts_with(b"MEMLOG_");
+        if is_ours || name.as_bytes().starts_with(b"MEMORY_PROFILER_") {
+            command.env_remove(name);
+        }
+    }
+    let mut preload = tools().memlog.clone().into_os_string();
+    preload.push(" ");
+    preload.push(gold);
+    command
+        .env("LD_PRELOAD", preload)
+        .env("MEMLOG_DIR", folder.path())
+        .env("GOLD_OUT", folder.path().join("gold"))
+        .stdin(Stdio::null());
+    command
+}
+
+/// Runs a program to its end.
+pub fn run(program: &Path, args: &[&str], folder: &Folder) -> Family {
+    let mut command = command(program, folder, &tools().gold);
+    command.args(args).stdout(Stdio::null());
+    let status = command.status().expect("the program starts");
+    let mut family = collect(folder);
+    if !status.success() {
+        family.problems.push(format!("the program ended with {status}"));
+    }
+    family
+}
+
+/// Reads what a run left behind.
+pub fn collect(folder: &Folder) -> Family {
+    let mut family = Family {
+        pairs: Vec::new(),
+        only_gold: Vec::new(),
+        only_ours: Vec::new(),
+        problems: Vec::new(),
+    };
+    let mut ours = logs::read_all(folder.path(), &mut family.problems);
+    for (pid, images) in gold::read_all(folder.path()) {
+        let mut ours: VecDeque<Recorded> = ours.remove(&pid).unwrap_or_default().into();
+        for gold in images {
+            if gold.lost != 0 {
+                let name = gold.name();
+                family.problems.push(format!("{name}: gold lost {} events", gold.lost));
+            }
+            match ours.iter().position(|log| is_image(log, &gold)) {
+                Some(place) => {
+                    family.only_ours.extend(ours.drain(..place));
+                    let ours = ours.pop_front().expect("it was found");
+                    family.pairs.push(Pair { ours, gold });
+                }
+                None => family.only_gold.push(gold),
+            }
+        }
+        family.only_ours.extend(ours);
+    }
+    family.only_ours.extend(ours.into_values().flatten());
+    family
+}
+
+fn is_image(log: &Recorded, gold: &Gold) -> bool {
+    log.parent_pid.is_some() == gold.parent.is_some() && log.exe == gold.exe
+}
+
+/// The program of this name in the places where Debian has its programs.
+pub fn debian_program(name: &str) -> Option<PathBuf> {
+    let places = ["/usr/bin", "/bin"].into_iter().map(Path::new);
+    let mut paths = places.map(|place| place.join(OsStr::new(name)));
+    paths.find(|path| path.exists())
+}

@@ -1,0 +1,128 @@
+//! The recorders and the victims, built once for a run of the tests.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Whether the long runs are asked for.
+pub fn is_long() -> bool {
+    std::env::var_os("MEMLOG_LONG").is_some_and(|value| value == "1")
+}
+
+/// Says why something was not tested; `ci/check` counts these lines.
+pub fn skip(reason: &str) {
+    println!("SKIPPED {reason}");
+}
+
+/// What the tests run.
+pub struct Tools {
+    /// memlog's recorder.
+    pub memlog: PathBuf,
+    /// The second recorder.
+    pub gold: PathBuf,
+    /// The one that takes stacks as well, where libunwind is there to build it.
+    pub gold_stacks: Option<PathBuf>,
+    victims: PathBuf,
+}
+
+impl Tools {
+    /// A victim, if there was a compiler for it.
+    pub fn victim(&self, name: &str) -> Option<PathBuf> {
+        let path = self.victims.join(name);
+        path.exists().then_some(path)
+    }
+}
+
+/// Builds everything at the first call.
+pub fn tools() -> &'static Tools {
+    static TOOLS: OnceLock<Tools> = OnceLock::new();
+    TOOLS.get_or_init(build)
+}
+
+fn build() -> Tools {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("differential");
+    std::fs::create_dir_all(&out).expect("a folder for the recorders");
+    let written = Command::new(env!("CARGO_BIN_EXE_memlog"))
+        .arg("artefacts")
+        .arg(&out)
+        .status();
+    assert!(written.expect("memlog runs").success(), "memlog artefacts");
+    make(&root.join("tests/gold"), &out, "all").expect("the second recorder");
+    let victims = out.join("victims");
+    make(&root.join("victims"), &victims, "all").expect("the victims");
+    let gold_stacks = match make(&root.join("tests/gold"), &out, "stacks") {
+        Ok(()) => Some(out.join("libgold_stacks.so")),
+        Err(_) => None,
+    };
+    Tools {
+        memlog: out.join("libmemlog.so"),
+        gold: out.join("libgold.so"),
+        gold_stacks,
+        victims,
+    }
+}
+
+fn make(folder: &Path, out: &Path, target: &str) -> Result<(), String> {
+    let mut command = Command::new("make");
+    command.arg("-s").arg("-C").arg(folder).arg(target);
+    command.arg(format!("OUT={}", out.display()));
+    // An outer make's options are not for this one.
+    for name in ["MAKEFLAGS", "MFLAGS", "MAKELEVEL"] {
+        command.env_remove(name);
+    }
+    let output = command.output().map_err(|error| error.to_string())?;
+    match output.status.success() {
+        true => Ok(()),
+        false => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
+    }
+}
+
+/// A folder of one run's own, gone when it ends. `MEMLOG_KEEP=1` keeps it.
+pub struct Folder(PathBuf);
+
+impl Folder {
+    /// A new one.
+    pub fn new(name: &str) -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("memlog-{}-{number}-{name}", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        std::fs::create_dir_all(&path).expect("a folder for the run");
+        Self(path)
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        if std::env::var_os("MEMLOG_KEEP").is_none() {
+            // What is left behind harms no later run.
+            let _ = std::fs::remove_dir_all(&self.0);
+        }
+    }
+}
+
+/// Numbers that look random and are the same for the same seed.
+pub struct Random(u64);
+
+impl Random {
+    /// From a seed.
+    pub fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// A number below `end`.
+    pub fn below(&mut self, end: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        (mixed ^ (mixed >> 31)) % end
+    }
+}

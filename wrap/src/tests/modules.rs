@@ -1,0 +1,187 @@
+//! Module instances, judged by the kernel's own list and by readelf.
+#![allow(unsafe_code)]
+//! # Safety
+//! Libraries are opened and closed by the C library's own functions.
+
+use super::memory::{Zeroed, maps_at_rest};
+use crate::modules::{Found, Modules, region_of};
+use std::collections::HashMap;
+use std::ffi::CString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A line of the maps, read the comfortable way.
+struct Mapping {
+    low: u64,
+    high: u64,
+    rights: String,
+    path: String,
+}
+
+fn maps() -> Vec<Mapping> {
+    let text = std::fs::read_to_string("/proc/self/maps").unwrap();
+    let parse = |line: &str| {
+        let mut words = line.split_whitespace();
+        let (low, high) = words.next().unwrap().split_once('-').unwrap();
+        let rights = words.next().unwrap().to_string();
+        Mapping {
+            low: u64::from_str_radix(low, 16).unwrap(),
+            high: u64::from_str_radix(high, 16).unwrap(),
+            rights,
+            path: words.nth(3).unwrap_or("").to_string(),
+        }
+    };
+    text.lines().map(parse).collect()
+}
+
+/// What a reading told: path and build-id by id.
+fn told(modules: &mut Modules) -> (HashMap<u32, (String, String)>, Vec<u32>) {
+    let (mut loaded, mut unloaded) = (HashMap::new(), Vec::new());
+    modules.refresh(|found| match found {
+        Found::Loaded {
+            module,
+            path,
+            build_id,
+        } => {
+            let hex = build_id.iter().map(|byte| format!("{byte:02x}")).collect();
+            let path = String::from_utf8_lossy(path).into_owned();
+            assert!(loaded.insert(module.id, (path, hex)).is_none());
+        }
+        Found::Unloaded { id } => unloaded.push(id),
+    });
+    (loaded, unloaded)
+}
+
+fn readelf_build_id(path: &str) -> Option<String> {
+    let said = Command::new("readelf").args(["-nW", path]).output().ok()?;
+    let said = String::from_utf8_lossy(&said.stdout).into_owned();
+    let id = said.split_once("Build ID: ").map_or("", |(_, rest)| rest);
+    Some(id.lines().next().unwrap_or("").to_string())
+}
+
+#[test]
+fn every_executable_mapping_of_a_file_is_in_a_module() {
+    let _rest = maps_at_rest();
+    let mut modules = Modules::zeroed();
+    let (loaded, _) = told(&mut modules);
+    let code = |mapping: &Mapping| mapping.rights.contains('x') && mapping.path.starts_with('/');
+    let mut seen = 0;
+    for mapping in maps().iter().filter(|&mapping| code(mapping)) {
+        for address in [mapping.low, mapping.low + 1, (mapping.low + mapping.high) / 2, mapping.high - 1] {
+            let module = modules.find(address).expect(&mapping.path);
+            assert_eq!(loaded[&module.id].0, mapping.path, "{address:#x}");
+            assert!(module.low <= address && address < module.high);
+        }
+        seen += 1;
+    }
+    assert!(seen >= 3, "the test, the C library and its loader at least");
+    let own = modules.find(readelf_build_id as *const () as u64).unwrap();
+    let exe = std::env::current_exe().unwrap();
+    assert_eq!(loaded[&own.id].0, exe.to_str().unwrap());
+}
+
+#[test]
+fn what_is_no_code_is_in_no_module() {
+    let _rest = maps_at_rest();
+    let mut modules = Modules::zeroed();
+    told(&mut modules);
+    let (local, boxed) = (0u8, Box::new(0u8));
+    for address in [&raw const local as u64, &raw const *boxed as u64, 0, 1, u64::MAX] {
+        assert!(modules.find(address).is_none(), "{address:#x}");
+    }
+}
+
+#[test]
+fn build_ids_are_those_that_readelf_prints() {
+    let _rest = maps_at_rest();
+    let (loaded, _) = told(&mut Modules::zeroed());
+    let mut compared = 0;
+    for (path, build_id) in loaded.values().filter(|(path, _)| path.starts_with('/')) {
+        let Some(expected) = readelf_build_id(path) else {
+            println!("SKIPPED build-ids: there is no readelf");
+            return;
+        };
+        assert_eq!(*build_id, expected, "{path}");
+        compared += usize::from(!expected.is_empty());
+    }
+    assert!(compared >= 2);
+}
+
+/// A copy of a library that nobody else opens.
+fn private_library() -> PathBuf {
+    let file = std::env::temp_dir().join(format!("memlog-module-{}.so", std::process::id()));
+    let loaded = maps().into_iter().find(|mapping| mapping.path.contains("/libgcc_s.so"));
+    std::fs::copy(loaded.expect("std needs libgcc_s").path, &file).unwrap();
+    file
+}
+
+struct Library(*mut libc::c_void);
+
+impl Library {
+    fn open(file: &Path) -> Self {
+        let name = CString::new(file.to_str().unwrap()).unwrap();
+        // SAFETY: a copy of a library whose constructors do nothing.
+        let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
+        assert!(!handle.is_null());
+        Self(handle)
+    }
+}
+
+impl Drop for Library {
+    fn drop(&mut self) {
+        // SAFETY: opened once, and nothing of it is used.
+        unsafe { libc::dlclose(self.0) };
+    }
+}
+
+#[test]
+fn a_library_that_goes_and_comes_is_another_instance() {
+    let _rest = maps_at_rest();
+    let file = private_library();
+    let name = file.to_str().unwrap();
+    let mut modules = Modules::zeroed();
+    let id_of = |loaded: &HashMap<u32, (String, String)>| {
+        loaded.iter().find(|(_, (path, _))| path == name).map(|(&id, _)| id)
+    };
+    let (before, _) = told(&mut modules);
+    assert_eq!(id_of(&before), None);
+
+    let library = Library::open(&file);
+    let first = id_of(&told(&mut modules).0).expect("the opened library is told");
+    assert_eq!(id_of(&told(&mut modules).0), None, "only once");
+    drop(library);
+    let (_, unloaded) = told(&mut modules);
+    assert!(unloaded.contains(&first));
+
+    let again = Library::open(&file);
+    let second = id_of(&told(&mut modules).0).unwrap();
+    assert!(second > first && !before.contains_key(&second), "ids are never used twice");
+
+    // Closed and opened between two readings, at the same address perhaps: its
+    // destructors were seen.
+    let inside = maps().into_iter().find(|mapping| mapping.path == name).unwrap().low;
+    modules.leaving(inside);
+    drop(again);
+    let library = Library::open(&file);
+    let (loaded, unloaded) = told(&mut modules);
+    assert!(unloaded.contains(&second));
+    assert!(id_of(&loaded).unwrap() > second);
+    drop(library);
+    std::fs::remove_file(file).unwrap();
+}
+
+#[test]
+fn a_region_is_the_mapping_around_an_address() {
+    let _rest = maps_at_rest();
+    let mut buffer = [0; 8192];
+    let local = 0u8;
+    for address in [&raw const local as u64, maps as *const () as u64] {
+        let region = region_of(address, &mut buffer);
+        let around = maps().into_iter().find(|mapping| (mapping.low..mapping.high).contains(&address));
+        let around = around.unwrap();
+        assert_eq!((region.low, region.high), (around.low, around.high));
+        assert_eq!(region.executable, around.rights.contains('x'));
+    }
+    let nowhere = region_of(8, &mut buffer);
+    assert_eq!((nowhere.low, nowhere.high), (0, 0));
+}
