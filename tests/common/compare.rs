@@ -155,7 +155,10 @@ fn compare_threads(ours: &[Event], gold: &[Event]) -> Vec<String> {
         }
     }
     for (tid, gold) in gold {
-        said.push(format!("thread {tid}: memlog has no events, gold {}", gold.len()));
+        said.push(format!(
+            "thread {tid}: memlog has no events, gold {}",
+            gold.len()
+        ));
     }
     said
 }

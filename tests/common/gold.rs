@@ -1,6 +1,6 @@
 //! The second recorder's files, whose bytes are drawn in `tests/gold/gold.h`.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -99,6 +99,23 @@ impl Gold {
         drop_all(&mut self.mappings, mappings);
     }
 
+    /// A child of vfork borrows its parent's memory and thread: its events are
+    /// in the parent's stream, under the number of the parent's thread. Here
+    /// they have the child's. So events of threads that memlog does not know
+    /// are given to the first thread; returns how many. Only for programs whose
+    /// first thread is the one that calls vfork.
+    pub fn adopt_vforked(&mut self, ours: &[Event]) -> u64 {
+        let known: HashSet<u32> = ours.iter().map(|event| event.tid).collect();
+        let mut adopted = 0;
+        for event in &mut self.heap {
+            if !known.contains(&event.tid) {
+                event.tid = self.pid;
+                adopted += 1;
+            }
+        }
+        adopted
+    }
+
     /// For messages.
     pub fn name(&self) -> String {
         let exe = String::from_utf8_lossy(&self.exe);
@@ -110,7 +127,10 @@ impl Gold {
 /// The images of a run by process, each process's in order.
 pub fn read_all(folder: &Path) -> BTreeMap<u32, Vec<Gold>> {
     let mut found: BTreeMap<u32, Vec<Gold>> = BTreeMap::new();
-    for entry in std::fs::read_dir(folder).expect("the run's folder").flatten() {
+    for entry in std::fs::read_dir(folder)
+        .expect("the run's folder")
+        .flatten()
+    {
         let name = entry.file_name();
         let name = name.as_bytes();
         if name.starts_with(b"gold.") && !name.ends_with(b".stacks") {
@@ -166,7 +186,9 @@ fn drop_all(events: &mut Vec<Event>, places: &mut [usize]) {
 /// `gold.PID` is the first image, `gold.PID.N` a later one.
 fn image_of(path: &Path) -> u32 {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    name.split('.').nth(2).map_or(1, |n| n.parse().expect("a number"))
+    name.split('.')
+        .nth(2)
+        .map_or(1, |n| n.parse().expect("a number"))
 }
 
 fn text(bytes: &[u8]) -> &[u8] {

@@ -56,7 +56,11 @@ fn compare_cuts(child: &Pair, parent: &Pair) -> Vec<String> {
     let mut ours = by_thread(&before);
     let gold_before = parent.gold.heap.iter().filter(|event| event.mark < cut);
     let gold = by_thread(&gold_before.copied().collect::<Vec<_>>());
-    let forker = parent.ours.forks.iter().find(|(_, pid)| *pid == child.ours.pid);
+    let forker = parent
+        .ours
+        .forks
+        .iter()
+        .find(|(_, pid)| *pid == child.ours.pid);
     for (tid, gold) in gold {
         let ours = ours.remove(&tid).unwrap_or_default();
         let same = ours.iter().zip(&gold).take_while(|(o, g)| o.is_same(g));
@@ -76,7 +80,9 @@ fn compare_cuts(child: &Pair, parent: &Pair) -> Vec<String> {
     for (tid, ours) in ours {
         if ours.len() > 1 {
             let count = ours.len();
-            said.push(format!("it inherited {count} events of thread {tid}, by gold none"));
+            said.push(format!(
+                "it inherited {count} events of thread {tid}, by gold none"
+            ));
         }
     }
     if forker.is_none() {

@@ -136,12 +136,17 @@ impl Recorded {
 
     /// What a whole log must not say.
     pub fn complaints(&self) -> Vec<String> {
-        let mut said: Vec<String> = self.findings.list().iter().map(Finding::to_string).collect();
+        let mut said: Vec<String> = self
+            .findings
+            .list()
+            .iter()
+            .map(Finding::to_string)
+            .collect();
         let log = self.log();
         for &(counter, name) in ALL {
             let value = log.counter(counter);
-            let is_bad = counter.is_loss()
-                || matches!(counter, Counter::Stopped | Counter::VerifyDiffers);
+            let is_bad =
+                counter.is_loss() || matches!(counter, Counter::Stopped | Counter::VerifyDiffers);
             if is_bad && value != 0 {
                 said.push(format!("the counter {name} is {value}"));
             }
@@ -218,9 +223,15 @@ pub fn heap_event(item: &memlog_read::Item) -> Option<Event> {
 /// is told.
 pub fn read_all(folder: &Path, problems: &mut Vec<String>) -> BTreeMap<u32, Vec<Recorded>> {
     let mut found: BTreeMap<u32, Vec<Recorded>> = BTreeMap::new();
-    for entry in std::fs::read_dir(folder).expect("the run's folder").flatten() {
+    for entry in std::fs::read_dir(folder)
+        .expect("the run's folder")
+        .flatten()
+    {
         let path = entry.path();
-        if path.extension().is_none_or(|extension| extension != "memlog") {
+        if path
+            .extension()
+            .is_none_or(|extension| extension != "memlog")
+        {
             continue;
         }
         match Recorded::read(&path) {

@@ -17,6 +17,8 @@ pub mod pairs;
 pub mod stacks;
 pub mod tools;
 
+use memlog_format::api::Api;
+
 /// Memory came or went, as either recorder saw it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event {
@@ -39,14 +41,25 @@ pub struct Event {
 }
 
 impl Event {
-    /// Whether both recorders mean the same event.
+    /// Whether both recorders mean the same event. glibc had no free_sized and
+    /// free_aligned_sized when this was written, nor has the second recorder:
+    /// memlog passes them on as free.
     pub fn is_same(&self, other: &Event) -> bool {
-        Event { mark: 0, ..*self } == Event { mark: 0, ..*other }
+        let plain = |event: &Event| Event {
+            mark: 0,
+            api: match event.api {
+                api if api == Api::FreeSized as u8 => Api::Free as u8,
+                api if api == Api::FreeAlignedSized as u8 => Api::Free as u8,
+                api => api,
+            },
+            ..*event
+        };
+        plain(self) == plain(other)
     }
 
     /// For messages.
     pub fn show(&self) -> String {
-        let name = memlog_format::api::Api::from_byte(self.api).map_or("?", |api| api.name());
+        let name = Api::from_byte(self.api).map_or("?", |api| api.name());
         format!(
             "{name}{} {:#x} size {} usable {} thread {}",
             if self.is_release { " -" } else { " +" },

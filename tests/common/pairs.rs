@@ -59,7 +59,9 @@ pub fn run(program: &Path, args: &[&str], folder: &Folder) -> Family {
     let status = command.status().expect("the program starts");
     let mut family = collect(folder);
     if !status.success() {
-        family.problems.push(format!("the program ended with {status}"));
+        family
+            .problems
+            .push(format!("the program ended with {status}"));
     }
     family
 }
@@ -78,7 +80,9 @@ pub fn collect(folder: &Folder) -> Family {
         for gold in images {
             if gold.lost != 0 {
                 let name = gold.name();
-                family.problems.push(format!("{name}: gold lost {} events", gold.lost));
+                family
+                    .problems
+                    .push(format!("{name}: gold lost {} events", gold.lost));
             }
             match ours.iter().position(|log| is_image(log, &gold)) {
                 Some(place) => {

@@ -1,7 +1,7 @@
 /* libgold_stacks.so: the second recorder, which also asks libunwind for the call stack of some allocations.
  *
- * GOLD_STACKS_EVERY=N takes the stacks of the heap allocations whose seq is a multiple of N (default 16). They go into
- * the file NAME.stacks beside the image's NAME, in the machine's own byte order:
+ * GOLD_STACKS_EVERY=N takes the stacks of one in N events (default 16), as is_chosen() says, if they are heap
+ * allocations. They go into the file NAME.stacks beside the image's NAME, in the machine's own byte order:
  *
  *   offset  header, padded to 4096 bytes           offset  record, at 4096 and then one after the other
  *   0       magic "GOLDSTK1"                       0       u64  seq    of the allocation in NAME
@@ -11,8 +11,8 @@
  *                                                  14      u16  valid  1, stored last
  *                                                  16      u64  frame[count], the innermost first
  *
- * A frame is the address as libunwind has it: where execution goes on, which is the interrupted instruction in the frame
- * that a signal came to. Such frames have bit 63 set. Frames of the two recorders at the inner end are left out, so that
+ * A frame is the address as libunwind has it: where execution goes on. Frames that a signal interrupted, of which libunwind
+ * says that they are "signal frames", have bit 63 set: the address is the instruction itself, no return address. Frames of the two recorders at the inner end are left out, so that
  * the first one is of the function that called malloc.
  *
  * libunwind is told to cache nothing: libraries come and go, and another may lie where one was. What it allocates itself
@@ -108,6 +108,12 @@ static int is_recorder(uint64_t at)
     return 0;
 }
 
+/* Every one of EVERY, but not in step with what the program does in turn. */
+static int is_chosen(uint64_t seq, uint64_t every)
+{
+    return ((seq * 0x9E3779B97F4A7C15) >> 32) % every == 0;
+}
+
 /* Called once an image, before its first record, by one thread. */
 static void stacks_start(const char *name)
 {
@@ -141,7 +147,7 @@ static void stacks_start(const char *name)
 static uint32_t walk(int *end)
 {
     uint32_t count = 0;
-    int exact = 0, step = 1;
+    int step = 1;
     unw_getcontext(&room->context);
     if (unw_init_local(&room->cursor, &room->context) < 0)
         return 0;
@@ -153,8 +159,7 @@ static uint32_t walk(int *end)
             break;
         }
         if (count || !is_recorder(at))
-            room->frame[count++] = at | (exact ? EXACT : 0);
-        exact = unw_is_signal_frame(&room->cursor) > 0;
+            room->frame[count++] = at | (unw_is_signal_frame(&room->cursor) > 0 ? EXACT : 0);
         if ((step = unw_step(&room->cursor)) <= 0)
             break;
     }
@@ -165,7 +170,7 @@ static uint32_t walk(int *end)
 static void stacks_note(const struct gold_record *r)
 {
     struct stacks_file *f = stacks;
-    if (!f || taking || (r->flags & (GOLD_ALLOC | GOLD_MAPPING)) != GOLD_ALLOC || r->seq % f->every)
+    if (!f || taking || (r->flags & (GOLD_ALLOC | GOLD_MAPPING)) != GOLD_ALLOC || !is_chosen(r->seq, f->every))
         return;
     int saved_errno = errno, end = 0;
     taking = 1;

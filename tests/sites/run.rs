@@ -4,10 +4,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use super::build::GCC;
-use super::{Folder, Stats};
+use super::{Folder, Stats, said};
 
 /// The recorder's only line, where no log can be made at all.
-pub const LINE: &str = "memlog: no log of process ";
+const LINE: &str = "memlog: no log of process ";
+
+/// Both ways in which a log reaches its file.
+pub const SINKS: &[&str] = &["mapped", "written"];
 
 /// `noisy.c` and the recorder to preload.
 pub struct Noisy {
@@ -33,6 +36,23 @@ impl Noisy {
             format!("{before}; exec env ${{PRELOAD:+LD_PRELOAD=$PRELOAD}} \"$0\" \"$@\" {after}");
         command.args(["-c", &script]).arg(&self.program).args(words);
         command
+    }
+
+    /// With so many blocks, and if recorded into `log`, a value of MEMLOG_OUTPUT.
+    pub fn logging(&self, folder: &Folder, blocks: u64, log: &Path) -> Command {
+        let mut command = self.shell(folder, ":", &[&blocks.to_string()], "");
+        command.env("MEMLOG_OUTPUT", log);
+        command
+    }
+
+    /// Recorded, it does as it does natively, and says that there is no log.
+    #[track_caller]
+    pub fn goes_without(&self, prepare: impl Fn() -> Command) {
+        let said = said(&self.same(prepare, true));
+        let mut lines = said.lines().filter(|line| line.starts_with("memlog"));
+        let (line, more) = (lines.next(), lines.next());
+        let is_it = line.is_some_and(|line| line.starts_with(LINE) && line.contains("MEMLOG_DIR"));
+        assert!(is_it && more.is_none(), "{said}");
     }
 
     /// Runs it natively and recorded and compares; the recorded run.

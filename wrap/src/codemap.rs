@@ -7,7 +7,8 @@
 
 use crate::arch::{self, DoorFrame};
 use crate::lock::Patience;
-use crate::modules::{Found, Modules, region_of};
+use crate::maps::region_of;
+use crate::modules::{Found, Modules};
 use crate::recorder::{CodeMemory, RECORDER};
 use crate::sync::AtomicU64 as Word;
 use crate::sys::{Os, Sys};
@@ -143,16 +144,12 @@ impl Inside {
         self.modules.refresh(|found| {
             loaded |= matches!(found, Found::Loaded { .. });
             RECORDER.meta.with(Patience::Bounded, |meta| match found {
-                Found::Loaded {
-                    module,
-                    path,
-                    build_id,
-                } => meta.append(&Record::Module(meta::Module {
+                Found::Loaded { module, path } => meta.append(&Record::Module(meta::Module {
                     id: module.id,
-                    bias: module.bias,
+                    bias: module.image.bias,
                     low: module.low,
-                    high: module.high,
-                    build_id,
+                    high: module.image.high,
+                    build_id: module.image.build_id.get(),
                     path,
                 })),
                 Found::Unloaded { id } => meta.append(&Record::Unload {
@@ -206,7 +203,7 @@ impl Inside {
             let code = pc.address as *const [u8; arch::SIGRETURN.len()];
             let end = pc.address + arch::SIGRETURN.len() as u64;
             // SAFETY: the whole range lies in a mapped module.
-            if end <= module.high && unsafe { code.read() } == arch::SIGRETURN {
+            if end <= module.image.high && unsafe { code.read() } == arch::SIGRETURN {
                 return Place::SignalReturn(id);
             }
             return Place::NoTables(id);

@@ -14,7 +14,7 @@
 //! * [`commit`], [`sink`], [`metalog`] its way into the file
 //!
 //! Off the path: [`start`], [`settings`], [`naming`], [`real`], [`early`],
-//! [`child`], [`codemap`], [`modules`], [`rss`], [`clock`], [`counters`],
+//! [`child`], [`codemap`], [`modules`], [`maps`], [`image`], [`exec`], [`rss`], [`clock`], [`counters`],
 //! [`lock`], [`sync`], [`sys`]; all state hangs off one [`recorder::RECORDER`].
 #![cfg_attr(not(test), no_std)]
 #![deny(unsafe_code)]
@@ -48,7 +48,9 @@ off_the_model!(
     events,
     exec,
     hooks,
+    image,
     lock,
+    maps,
     metalog,
     modules,
     naming,

@@ -33,11 +33,16 @@ pub fn make(
     buffer: &mut [u8],
 ) {
     path.clear();
-    expand_folder(path, settings, buffer);
+    if !expand_folder(path, settings, buffer) {
+        // No name: the attempt fails, and that is told.
+        return;
+    }
     let pattern = settings.output.get();
     let counted = !pattern.is_empty() && expand(path, settings, facts, attempt);
     if pattern.is_empty() || names_folder(path) {
-        path.push(b"/");
+        if !path.get().ends_with(b"/") {
+            path.push(b"/");
+        }
         usual(path, settings, facts);
     }
     if !counted && attempt > 1 {
@@ -51,9 +56,10 @@ fn names_folder(path: &mut Path) -> bool {
     if path.get().ends_with(b"/") {
         return true;
     }
+    let length = path.get().len();
     path.push(&[0]);
     let is_folder = Os::is_folder(path.get());
-    path.shorten(1);
+    path.shorten(path.get().len() - length);
     is_folder
 }
 
@@ -69,22 +75,27 @@ fn usual(path: &mut Path, settings: &Settings, facts: &Facts) {
     path.push(SUFFIX);
 }
 
-/// The folder that a relative name is in.
-fn expand_folder(path: &mut Path, settings: &Settings, buffer: &mut [u8]) {
+/// The folder that a relative name is in; false if it has no name any more.
+fn expand_folder(path: &mut Path, settings: &Settings, buffer: &mut [u8]) -> bool {
     let absolute = |text: &[u8]| text.first() == Some(&b'/');
     if absolute(settings.output.get()) {
-        return;
+        return true;
     }
     let folder = settings.folder.get();
     if !absolute(folder) {
         let length = Os::working_directory(buffer);
-        path.push(buffer.get(..length).unwrap_or(&[]));
+        let current = buffer.get(..length).unwrap_or(&[]);
+        if !absolute(current) {
+            return false;
+        }
+        path.push(current);
         path.push(b"/");
     }
     path.push(folder);
     if !folder.is_empty() && !settings.output.is_empty() {
         path.push(b"/");
     }
+    true
 }
 
 /// Expands the pattern; whether it holds the attempt.

@@ -48,7 +48,9 @@ struct Tables {
 }
 
 /// Fills the table of real functions: for each name the first definition in
-/// the objects behind ours, whose dynamic section is at `own_dynamic`.
+/// the objects behind ours, whose dynamic section is at `own_dynamic`. What is
+/// only in front of us is better than nothing: who was linked behind libc may
+/// still be called.
 ///
 /// # Safety
 /// The loader has set up the link map: true from the first call on that finds
@@ -71,6 +73,59 @@ pub unsafe fn resolve_all(own_dynamic: u64, program_headers: u64, count: u64) {
         }
         map = object.next;
     }
+    map = first;
+    while !map.is_null() {
+        // SAFETY: a live node of the loader's list.
+        let object = unsafe { &*map };
+        if object.dynamic as u64 == own_dynamic {
+            return;
+        }
+        // SAFETY: as above.
+        unsafe { offer(object) };
+        map = object.next;
+    }
+}
+
+/// The name of an object in front of us that defines malloc itself: then the
+/// program's calls do not come to us. Empty for the program's own file.
+///
+/// # Safety
+/// As for [`resolve_all`].
+pub unsafe fn who_is_in_front(
+    own_dynamic: u64,
+    program_headers: u64,
+    count: u64,
+    name: &mut [u8],
+) -> Option<usize> {
+    // SAFETY: by the caller.
+    let mut map = unsafe { first_map(program_headers, count) }?;
+    while !map.is_null() {
+        // SAFETY: a live node of the loader's list.
+        let object = unsafe { &*map };
+        if object.dynamic as u64 == own_dynamic {
+            return None;
+        }
+        // SAFETY: a live object of program start.
+        let tables = unsafe { tables_of(object) };
+        // SAFETY: the tables are the object's own.
+        if tables.is_some_and(|tables| unsafe { look_up(&tables, b"malloc") }.is_some()) {
+            // SAFETY: the loader's name of the object, a C string.
+            return Some(unsafe { copy_name(object.name, name) });
+        }
+        map = object.next;
+    }
+    None
+}
+
+unsafe fn copy_name(from: *const c_char, into: &mut [u8]) -> usize {
+    for (index, place) in into.iter_mut().enumerate() {
+        // SAFETY: by the caller a C string, of which no zero was met so far.
+        match unsafe { *from.add(index) } as u8 {
+            0 => return index,
+            byte => *place = byte,
+        }
+    }
+    into.len()
 }
 
 /// The real function of a door, 0 if there is none.

@@ -123,6 +123,35 @@ pub fn find_reals_again() {
     unsafe { real::resolve_all(own, told.program_headers, told.header_count) };
 }
 
+/// Notes in the log if somebody in front of us serves the program's calls.
+fn note_who_is_in_front() {
+    // SAFETY: a function of the doors, or the stand-in without them.
+    let own = unsafe { arch::memlog_own_dynamic() };
+    if own == 0 {
+        return;
+    }
+    let told = read_auxiliary();
+    SCRATCH.with(Patience::Bounded, |scratch| {
+        let buffer = &mut scratch.buffer;
+        let (headers, count) = (told.program_headers, told.header_count);
+        // SAFETY: our relocations are done, so the loader's list stands.
+        let Some(length) = (unsafe { real::who_is_in_front(own, headers, count, buffer) }) else {
+            return;
+        };
+        let name = buffer.get(..length).unwrap_or(&[]);
+        let note = &mut scratch.line;
+        note.clear();
+        note.push(b"malloc is that of ");
+        note.push(if name.is_empty() { b"the program itself" } else { name });
+        note.push(b", which comes before libmemlog.so: calls that reach it are not recorded. ");
+        note.push(b"Preload libmemlog.so, or link it before that; ");
+        note.push(b"a program with an allocator of its own needs `memlog ldflags --static`");
+        RECORDER.meta.with(Patience::Bounded, |meta| {
+            meta.append(&Record::Text(Key::Note, note.get()));
+        });
+    });
+}
+
 /// Life is not On, or was not a moment ago. True if it is now.
 #[cold]
 #[inline(never)]
@@ -201,6 +230,7 @@ fn set_up() -> bool {
         return false;
     }
     begin_log(wiped);
+    note_who_is_in_front();
     RECORDER.rss.start();
     RECORDER
         .code
@@ -266,7 +296,7 @@ fn complain(error: i32) {
 pub(crate) fn begin_log(wiped: bool) {
     let start = Start {
         pointer_bytes: size_of::<usize>() as u8,
-        big_endian: arch::BIG_ENDIAN,
+        big_endian: u16::from_ne_bytes([0, 1]) == 1,
         machine: arch::MACHINE,
         pid: RECORDER.pid.load(Ordering::Relaxed),
         parent_pid: Os::parent_pid(),

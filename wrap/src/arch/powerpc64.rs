@@ -94,16 +94,14 @@ pub fn interrupted_registers(_: u64, _: &Bounds) -> Option<[u64; REGISTERS]> {
 }
 
 /// `li r0, 172; sc`: a return trampoline that no table describes.
-pub const SIGRETURN: [u8; 8] = if BIG_ENDIAN {
-    [0x38, 0, 0, 0xac, 0x44, 0, 0, 0x02]
-} else {
-    [0xac, 0, 0, 0x38, 0x02, 0, 0, 0x44]
+pub const SIGRETURN: [u8; 8] = {
+    let [a, b, c, d] = 0x3800_00ac_u32.to_ne_bytes();
+    let [e, f, g, h] = 0x4400_0002_u32.to_ne_bytes();
+    [a, b, c, d, e, f, g, h]
 };
 
 /// Bytes of the page that fork wipes: the largest page of the machine.
 pub const LIFE_BYTES: usize = 65536;
-/// Whether the machine is big-endian.
-pub const BIG_ENDIAN: bool = cfg!(target_endian = "big");
 /// The vDSO's clock: its functions have no descriptors, so it is not called.
 pub const VDSO_CLOCK: &[u8] = b"";
 /// Whether code without unwind tables may be crossed by its frame pointers.

@@ -130,8 +130,6 @@ pub const SIGRETURN: [u8; 9] = [0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05];
 /// Bytes of the page that fork wipes: the largest page of the machine.
 pub const LIFE_BYTES: usize = 4096;
 
-/// Whether the machine is big-endian.
-pub const BIG_ENDIAN: bool = false;
 /// The vDSO's clock.
 pub const VDSO_CLOCK: &[u8] = b"__vdso_clock_gettime";
 /// Whether code without unwind tables may be crossed by its frame pointers.

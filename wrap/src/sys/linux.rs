@@ -133,6 +133,25 @@ impl Sys for Linux {
         call(libc::SYS_read, [fd.0 as usize, at, into.len(), 0, 0, 0])
     }
 
+    fn read_memory(at: u64, into: &mut [u8]) -> bool {
+        let local = libc::iovec {
+            iov_base: into.as_mut_ptr().cast(),
+            iov_len: into.len(),
+        };
+        let remote = libc::iovec {
+            iov_base: at as *mut _,
+            iov_len: into.len(),
+        };
+        let (local, remote) = (&raw const local as usize, &raw const remote as usize);
+        let pid = Self::pid() as usize;
+        match call(libc::SYS_process_vm_readv, [pid, local, 1, remote, 1, 0]) {
+            Ok(count) => count == into.len(),
+            Err(Errno(libc::EFAULT)) => false,
+            // A kernel or a container without this call: by the file, then.
+            Err(_) => read_memory_file(at, into),
+        }
+    }
+
     fn read_at(fd: Fd, into: &mut [u8], offset: u64) -> Result<usize, Errno> {
         let at = into.as_mut_ptr() as usize;
         let arguments = [fd.0 as usize, at, into.len(), offset as usize, 0, 0];
@@ -333,6 +352,15 @@ impl Sys for Linux {
         let what = libc::PR_GET_SECCOMP as usize;
         !matches!(call(libc::SYS_prctl, [what, 0, 0, 0, 0, 0]), Ok(0) | Err(_))
     }
+}
+
+fn read_memory_file(at: u64, into: &mut [u8]) -> bool {
+    let Ok(fd) = Linux::open(b"/proc/self/mem\0") else {
+        return false;
+    };
+    let count = Linux::read_at(fd, into, at);
+    Linux::close(fd);
+    count == Ok(into.len())
 }
 
 /// The first bytes of a small file.

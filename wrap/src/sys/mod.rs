@@ -96,6 +96,8 @@ pub trait Sys {
     fn open_log(path: &[u8]) -> Result<Fd, Errno>;
     /// Reads once.
     fn read(fd: Fd, into: &mut [u8]) -> Result<usize, Errno>;
+    /// Reads the process's own memory; false where there is none.
+    fn read_memory(at: u64, into: &mut [u8]) -> bool;
     /// Reads at a place, once.
     fn read_at(fd: Fd, into: &mut [u8], offset: u64) -> Result<usize, Errno>;
     /// Writes at a place, once.

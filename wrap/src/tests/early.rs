@@ -39,9 +39,12 @@ fn blocks_are_zeroed_aligned_apart_and_known() {
     for (size, alignment) in [(usize::MAX, 16), (1 << 20, 16), (16, 24), (16, 1 << 20)] {
         assert!(early::allocate(size, alignment).is_null(), "{size} {alignment}");
     }
-    // Until it is used up; then it stays so, and still knows its own.
-    let filled = (0..1 << 16).take_while(|_| !early::allocate(64, 16).is_null()).count();
+    // What does not fit takes nothing from what does, until nothing is left.
+    let fill = |size| (0..1 << 16).take_while(|_| !early::allocate(size, 16).is_null()).count();
+    assert!(fill(64 << 10) <= 1);
+    let filled = fill(64);
     assert!((500..2048).contains(&filled), "{filled} blocks of 64 bytes");
+    fill(0);
     assert!(early::allocate(0, 1).is_null());
     assert!(early::owns(from) && early::size_of(from) == 16);
 }

@@ -4,7 +4,8 @@
 //! Libraries are opened and closed by the C library's own functions.
 
 use super::memory::{Zeroed, maps_at_rest};
-use crate::modules::{Found, Modules, region_of};
+use crate::maps::region_of;
+use crate::modules::{Found, Modules};
 use std::collections::HashMap;
 use std::ffi::CString;
 use std::path::{Path, PathBuf};
@@ -38,12 +39,8 @@ fn maps() -> Vec<Mapping> {
 fn told(modules: &mut Modules) -> (HashMap<u32, (String, String)>, Vec<u32>) {
     let (mut loaded, mut unloaded) = (HashMap::new(), Vec::new());
     modules.refresh(|found| match found {
-        Found::Loaded {
-            module,
-            path,
-            build_id,
-        } => {
-            let hex = build_id.iter().map(|byte| format!("{byte:02x}")).collect();
+        Found::Loaded { module, path } => {
+            let hex = module.image.build_id.get().iter().map(|byte| format!("{byte:02x}")).collect();
             let path = String::from_utf8_lossy(path).into_owned();
             assert!(loaded.insert(module.id, (path, hex)).is_none());
         }
@@ -70,7 +67,7 @@ fn every_executable_mapping_of_a_file_is_in_a_module() {
         for address in [mapping.low, mapping.low + 1, (mapping.low + mapping.high) / 2, mapping.high - 1] {
             let module = modules.find(address).expect(&mapping.path);
             assert_eq!(loaded[&module.id].0, mapping.path, "{address:#x}");
-            assert!(module.low <= address && address < module.high);
+            assert!(module.low <= address && address < module.image.high);
         }
         seen += 1;
     }

@@ -100,6 +100,20 @@ fn keys_that_differ_in_one_bit_differ_in_their_id() {
     }
 }
 
+/// Two keys that the whole hash cannot tell apart: the records decide.
+#[test]
+fn keys_of_one_hash_have_ids_of_their_own() {
+    let (table, memory) = (Pairs::new(), Leaked::default());
+    let first_word = |word: u64| word.wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(23);
+    let keys: Vec<_> = (1..20).map(|word| [word, first_word(word) ^ 77]).collect();
+    let ids: Vec<_> = keys.iter().map(|key| table.intern(key, &memory)).collect();
+    let distinct: std::collections::HashSet<_> = ids.iter().collect();
+    assert_eq!(distinct.len(), keys.len());
+    for (key, id) in keys.iter().zip(&ids) {
+        assert_eq!(table.intern(key, &memory), *id);
+    }
+}
+
 #[test]
 fn without_memory_there_is_no_id() {
     let table = Pairs::new();

@@ -72,17 +72,18 @@ struct FrameIndex {
 
 /// The description of an address in a module.
 pub fn describe(module: &Module, address: u64, indexes: &mut FrameIndexes) -> Option<Description> {
-    let (frames, by_table) = match module.header {
-        0 => (module.frames, Lookup::Impossible),
-        _ => search_header(module, address),
+    let range = module.low..module.image.high;
+    let (frames, by_table) = match range.contains(&module.image.header) {
+        true => search_header(module, address),
+        false => (module.image.frames, Lookup::Impossible),
     };
     let record = match by_table {
         Lookup::Record(record) => record,
         Lookup::Nothing => return None,
-        Lookup::Impossible if frames == 0 => return None,
+        Lookup::Impossible if !range.contains(&frames) => return None,
         Lookup::Impossible => search_index(module, frames, address, indexes)?,
     };
-    let found = read_description(record, frames, module.high)?;
+    let found = read_description(record, frames, module.image.high)?;
     (found.start..found.end).contains(&address).then_some(found)
 }
 
@@ -107,14 +108,15 @@ enum Lookup {
 
 /// Asks the binary search table: .eh_frame, and the record.
 fn search_header(module: &Module, address: u64) -> (u64, Lookup) {
-    let header = module.header;
-    // SAFETY: a segment of a mapped module.
-    let mut bytes = unsafe { Cursor::new(header, header.saturating_add(module.header_bytes)) };
+    let header = module.image.header;
+    let end = header.saturating_add(module.image.header_bytes).min(module.image.high);
+    // SAFETY: a segment of a mapped module, inside its range.
+    let mut bytes = unsafe { Cursor::new(header, end) };
     let mut read = || {
         let version = bytes.u8()?;
         let (pointer, count, table) = (bytes.u8()?, bytes.u8()?, bytes.u8()?);
         let frames = bytes.encoded(pointer, header)?;
-        if version != 1 || !(module.low..module.high).contains(&frames) {
+        if version != 1 || !module.contains(frames) {
             return None;
         }
         // Only the one kind of table that linkers write can be searched.
@@ -125,7 +127,7 @@ fn search_header(module: &Module, address: u64) -> (u64, Lookup) {
         Some((frames, rows))
     };
     match read() {
-        None => (module.frames, Lookup::Impossible),
+        None => (module.image.frames, Lookup::Impossible),
         Some((frames, None)) => (frames, Lookup::Impossible),
         Some((frames, Some(rows))) => (frames, search_rows(bytes, rows, header, address)),
     }
@@ -183,9 +185,9 @@ fn search_index(
 /// The end of a module's .eh_frame: its own size, or else the module's end,
 /// before which a record of length zero stands.
 fn frames_end(module: &Module, frames: u64) -> u64 {
-    match module.frames_bytes {
-        0 => module.high,
-        bytes => frames.saturating_add(bytes).min(module.high),
+    match module.image.frames_bytes {
+        0 => module.image.high,
+        bytes => frames.saturating_add(bytes).min(module.image.high),
     }
 }
 
@@ -256,6 +258,9 @@ fn next_record(record: u64, end: u64) -> Option<u64> {
 
 /// Reads the description at a record, if it is one.
 fn read_description(record: u64, frames: u64, end: u64) -> Option<Description> {
+    if record < frames {
+        return None;
+    }
     let mut bytes = open_record(record, end)?;
     let place = bytes.at;
     let distance = u64::from(bytes.u32()?);

@@ -4,7 +4,7 @@
 //! contract of the call that registered it.
 
 use super::cfi::{self, Description};
-use crate::modules;
+use crate::maps;
 
 /// Tables kept at most.
 const MAX_TABLES: usize = 4096;
@@ -51,6 +51,6 @@ impl Registered {
 
 /// Looks through one table, which ends with a zero length or its mapping.
 fn describe_in(start: u64, address: u64, buffer: &mut [u8]) -> Option<Description> {
-    let region = modules::region_of(start, buffer);
+    let region = maps::region_of(start, buffer);
     cfi::describe_in_table(start, region.high, address)
 }

@@ -2,7 +2,7 @@
 //! loops nor reads outside their range. Beside the range lie pages that nobody
 //! may touch, and tests are built with overflow checks.
 
-use super::image::{Copy, Image};
+use super::loaded::{Copy, Loaded};
 use crate::arch::REGISTERS;
 use crate::tests::memory::Zeroed;
 use crate::tests::random::Random;
@@ -78,7 +78,7 @@ fn copy_of(name: &str) -> Copy {
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
     let line = maps.lines().find(|line| line.contains(name)).unwrap();
     let path = PathBuf::from(line.split_whitespace().nth(5).unwrap());
-    Image::map(&path).unwrap().copy()
+    Loaded::map(&path).unwrap().copy()
 }
 
 /// Damages, asks about many addresses, mends; so many times.
@@ -88,8 +88,8 @@ fn torment(mut copy: Copy, rounds: u32, header: bool) {
     let mut index = FrameIndexes::zeroed();
     let code = copy.code.clone();
     if !header {
-        (copy.module.header, copy.module.frames) = (0, copy.frames.start);
-        copy.module.frames_bytes = copy.frames.end - copy.frames.start;
+        (copy.module.image.header, copy.module.image.frames) = (0, copy.frames.start);
+        copy.module.image.frames_bytes = copy.frames.end - copy.frames.start;
     }
     let mut described = 0;
     for round in 0..rounds {

@@ -1,6 +1,6 @@
 //! Every row of many real files, against gimli.
 
-use super::image::Image;
+use super::loaded::Loaded;
 use super::same::{Slice, difference};
 use crate::arch::RA;
 use crate::tests::memory::Zeroed;
@@ -13,9 +13,9 @@ use std::process::Command;
 /// Descriptions compared of one file, at most: cc1plus has 60,000.
 const MOST: usize = 6_000;
 
-/// Reads one image both ways.
+/// Reads one file both ways.
 struct Judge<'a> {
-    image: &'a Image,
+    loaded: &'a Loaded,
     section: EhFrame<Slice>,
     bases: BaseAddresses,
     context: UnwindContext<usize>,
@@ -26,11 +26,11 @@ struct Judge<'a> {
 }
 
 impl<'a> Judge<'a> {
-    fn new(image: &'a Image) -> Self {
+    fn new(loaded: &'a Loaded) -> Self {
         Self {
-            image,
-            section: EhFrame::new(image.frames(), NativeEndian),
-            bases: BaseAddresses::default().set_eh_frame(image.frames),
+            loaded,
+            section: EhFrame::new(loaded.frames(), NativeEndian),
+            bases: BaseAddresses::default().set_eh_frame(loaded.frames),
             context: UnwindContext::new(),
             index: FrameIndexes::zeroed(),
             machine: Machine::zeroed(),
@@ -55,7 +55,7 @@ impl<'a> Judge<'a> {
 
     /// Compares one address, of which gimli knows the description and the row.
     fn compare(&mut self, theirs: &FrameDescriptionEntry<Slice>, row: &super::same::TheirRow, address: u64) {
-        let problem = match describe(&self.image.module, address, &mut self.index) {
+        let problem = match describe(&self.loaded.module, address, &mut self.index) {
             None => Some("no description".to_string()),
             Some(ours) if (ours.start, ours.end) != (theirs.initial_address(), theirs.end_address()) => {
                 Some(format!("described by {:#x}..{:#x}", ours.start, ours.end))
@@ -73,7 +73,7 @@ impl<'a> Judge<'a> {
         };
         self.compared += 1;
         if let Some(problem) = problem {
-            let place = address.wrapping_sub(self.image.module.bias);
+            let place = address.wrapping_sub(self.loaded.module.image.bias);
             self.differences.push(format!("{place:#x}: {problem}"));
         }
     }
@@ -104,7 +104,7 @@ impl<'a> Judge<'a> {
             let (end, next) = (two[0].end_address(), two[1].initial_address());
             if end < next {
                 for address in [end, next - 1] {
-                    assert!(describe(&self.image.module, address, &mut self.index).is_none());
+                    assert!(describe(&self.loaded.module, address, &mut self.index).is_none());
                 }
             }
         }
@@ -113,8 +113,8 @@ impl<'a> Judge<'a> {
 
 /// Compares a file, every n-th description of a large one; how many addresses.
 fn judge(path: &Path) -> Option<usize> {
-    let image = Image::map(path)?;
-    let mut judge = Judge::new(&image);
+    let loaded = Loaded::map(path)?;
+    let mut judge = Judge::new(&loaded);
     let descriptions = judge.descriptions();
     let every = descriptions.len().div_ceil(MOST).max(1);
     for description in descriptions.iter().step_by(every) {
@@ -127,11 +127,13 @@ fn judge(path: &Path) -> Option<usize> {
     Some(judge.compared)
 }
 
-/// The files of this process.
+/// The program and its libraries; other tests map other files meanwhile.
 fn own_files() -> Vec<PathBuf> {
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
-    let path = |line: &str| line.split_whitespace().nth(5).map(PathBuf::from);
-    let mut files: Vec<_> = maps.lines().filter_map(path).filter(|path| path.is_absolute()).collect();
+    let paths = maps.lines().filter_map(|line| line.split_whitespace().nth(5));
+    let libraries = paths.filter(|path| path.starts_with("/usr/lib") && path.contains(".so"));
+    let mut files: Vec<_> = libraries.map(PathBuf::from).collect();
+    files.push(std::env::current_exe().unwrap());
     files.sort();
     files.dedup();
     files
@@ -180,9 +182,10 @@ fn a_static_program_without_a_search_table() {
         println!("SKIPPED a static program: gcc -static does not work here");
         return;
     }
-    let image = Image::map(&program).unwrap();
-    assert_eq!(image.module.header, 0);
-    assert_eq!((image.module.frames, image.module.frames_bytes), (image.frames, image.frames_bytes));
+    let loaded = Loaded::map(&program).unwrap();
+    let image = &loaded.module.image;
+    assert_eq!(image.header, 0);
+    assert_eq!((image.frames, image.frames_bytes), (loaded.frames, loaded.frames_bytes));
     assert!(judge(&program).unwrap() > 1_000);
     std::fs::remove_dir_all(folder).unwrap();
 }

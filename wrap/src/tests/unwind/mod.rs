@@ -1,6 +1,6 @@
 //! The unwind tables: what the recorder reads in them is what gimli reads.
 //!
-//! * [`image`]: real files, mapped and found as the recorder finds them
+//! * [`loaded`]: real files, mapped and found as the recorder finds them
 //! * [`same`]: one row of ours and one of gimli's, compared
 //! * [`judge`]: every row of many real files
 //! * [`programs`]: random programs of every instruction, also those that
@@ -8,7 +8,7 @@
 //! * [`damage`]: broken tables stay inside their range
 
 mod damage;
-mod image;
 mod judge;
+mod loaded;
 mod programs;
 mod same;

@@ -2,7 +2,7 @@
 //! recorder makes of it.
 #![allow(unsafe_code)]
 //! # Safety
-//! Images are mapped at an address of the kernel's choice between two pages
+//! Files are mapped at an address of the kernel's choice between two pages
 //! that nobody may touch, and are never unmapped.
 
 use crate::modules::{Module, Modules};
@@ -16,7 +16,7 @@ use std::ptr;
 const PAGE: u64 = 4096;
 
 /// A mapped file.
-pub struct Image {
+pub struct Loaded {
     /// The module, read from the maps.
     pub module: Module,
     /// Where .eh_frame lies, by the section table.
@@ -94,7 +94,7 @@ fn map_over(at: u64, bytes: u64, rights: i32, file: Option<(&File, u64)>) {
     assert_eq!(done as u64, at);
 }
 
-impl Image {
+impl Loaded {
     /// Maps a file; `None` if it does not exist or has no unwind tables.
     pub fn map(path: &Path) -> Option<Self> {
         let bytes = std::fs::read(path).ok()?;
@@ -121,8 +121,9 @@ impl Image {
         }
         let mut modules = Modules::zeroed();
         modules.refresh(|_| ());
-        let module = *modules.find(start).expect("the recorder sees the mapped file");
-        assert_eq!((module.low, module.bias), (start, bias));
+        let module = modules.find(start);
+        let module = *module.unwrap_or_else(|| panic!("the recorder does not see {path:?}"));
+        assert_eq!((module.low, module.image.bias), (start, bias));
         Some(Self {
             module,
             frames: bias.wrapping_add(frames.0),
@@ -139,9 +140,9 @@ impl Image {
     /// A copy in ordinary memory, between two pages that nobody may touch.
     pub fn copy(&self) -> Copy {
         let module = &self.module;
-        assert_ne!(module.header, 0, "copies are made of files with a search table");
-        let first = self.frames.min(module.header);
-        let last = (self.frames + self.frames_bytes).max(module.header + module.header_bytes);
+        assert_ne!(module.image.header, 0, "copies are made of files with a search table");
+        let first = self.frames.min(module.image.header);
+        let last = (self.frames + self.frames_bytes).max(module.image.header + module.image.header_bytes);
         let low = first & !(PAGE - 1);
         let bytes = (last - low).next_multiple_of(PAGE);
         let at = reserve(bytes);
@@ -151,8 +152,8 @@ impl Image {
         unsafe { ptr::copy_nonoverlapping(low as *const u8, at as *mut u8, (last - low) as usize) };
         let moved = |address: u64| address.wrapping_sub(low).wrapping_add(at);
         let mut copied = *module;
-        (copied.low, copied.high) = (at, at + bytes);
-        copied.header = moved(module.header);
+        (copied.low, copied.image.high) = (at, at + bytes);
+        copied.image.header = moved(module.image.header);
         Copy {
             module: copied,
             tables: moved(first)..moved(last),
@@ -162,7 +163,7 @@ impl Image {
     }
 }
 
-/// The tables of an image in memory that can be written.
+/// The tables of an file in memory that can be written.
 pub struct Copy {
     /// The module, moved: its range is the tables' pages and no more.
     pub module: Module,

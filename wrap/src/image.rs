@@ -1,0 +1,164 @@
+//! The ELF headers of a file in memory: where its code and unwind tables lie.
+//!
+//! A mapping that was listed a moment ago may be gone by now, unmapped by
+//! another thread: so memory is read by a system call that fails instead.
+#![allow(unsafe_code)]
+//! # Safety
+//! Values are read into zeroed plain integers.
+
+use crate::sys::{Fd, FileId, Os, Sys};
+use goblin::elf64::header::Header as ElfHeader;
+use goblin::elf64::program_header::{PT_GNU_EH_FRAME, PT_LOAD, PT_NOTE, ProgramHeader};
+use goblin::elf64::section_header::SectionHeader;
+
+/// What the headers say.
+#[derive(Clone, Copy, Default)]
+pub struct Image {
+    /// Runtime address minus the file's own numbering.
+    pub bias: u64,
+    /// First byte past the last segment.
+    pub high: u64,
+    /// .eh_frame_hdr and its bytes, or 0.
+    pub header: u64,
+    /// Bytes of .eh_frame_hdr.
+    pub header_bytes: u64,
+    /// .eh_frame, where only the section table names it; else 0.
+    pub frames: u64,
+    /// Bytes of .eh_frame.
+    pub frames_bytes: u64,
+    /// The linker's build-id.
+    pub build_id: BuildId,
+}
+
+/// A build-id; longer ones are cut.
+#[derive(Clone, Copy, Default)]
+pub struct BuildId {
+    bytes: [[u8; 32]; 2],
+    length: usize,
+}
+
+impl BuildId {
+    /// The bytes, none where there is no id.
+    pub fn get(&self) -> &[u8] {
+        self.bytes.as_flattened().get(..self.length).unwrap_or(&[])
+    }
+}
+
+/// Reads the headers of the image that starts at `low`.
+pub fn read(low: u64) -> Option<Image> {
+    let header: ElfHeader = peek(low)?;
+    let class = if size_of::<usize>() == 8 { 2 } else { 1 };
+    if header.e_ident.get(..4) != Some(b"\x7fELF") || header.e_ident.get(4) != Some(&class) {
+        return None;
+    }
+    if usize::from(header.e_phentsize) != size_of::<ProgramHeader>() {
+        return None;
+    }
+    let table = low.wrapping_add(header.e_phoff);
+    let part = |index: u64| -> Option<ProgramHeader> {
+        peek(table.wrapping_add(index.wrapping_mul(size_of::<ProgramHeader>() as u64)))
+    };
+    let mut image = Image::default();
+    let mut first_load = true;
+    for index in 0..u64::from(header.e_phnum) {
+        let part = part(index)?;
+        let at = |address: u64| image.bias.wrapping_add(address);
+        match part.p_type {
+            PT_LOAD => {
+                if first_load {
+                    first_load = false;
+                    image.bias = low.wrapping_sub(part.p_vaddr.wrapping_sub(part.p_offset));
+                }
+                let end = part.p_vaddr.wrapping_add(part.p_memsz);
+                image.high = image.high.max(image.bias.wrapping_add(end));
+            }
+            PT_GNU_EH_FRAME => {
+                (image.header, image.header_bytes) = (at(part.p_vaddr), part.p_memsz);
+            }
+            PT_NOTE if image.build_id.length == 0 => {
+                image.build_id = find_build_id(at(part.p_vaddr), part.p_memsz);
+            }
+            _ => {}
+        }
+    }
+    (!first_load).then_some(image)
+}
+
+/// The NT_GNU_BUILD_ID note in a segment of notes.
+fn find_build_id(mut at: u64, bytes: u64) -> BuildId {
+    let end = at.saturating_add(bytes);
+    let mut id = BuildId::default();
+    while at.saturating_add(12) <= end {
+        let Some([name_bytes, text_bytes, kind]) = peek::<[u32; 3]>(at) else {
+            break;
+        };
+        let padded = |bytes: u32| (u64::from(bytes) + 3) & !3;
+        let text = at + 12 + padded(name_bytes);
+        let next = text.saturating_add(padded(text_bytes));
+        if next > end {
+            break;
+        }
+        if kind == 3 && name_bytes == 4 {
+            let length = (text_bytes as usize).min(64);
+            let room = id.bytes.as_flattened_mut().get_mut(..length);
+            if room.is_some_and(|room| Os::read_memory(text, room)) {
+                id.length = length;
+            }
+            break;
+        }
+        at = next;
+    }
+    id
+}
+
+fn peek<T: Copy>(address: u64) -> Option<T> {
+    read_struct(|bytes| Os::read_memory(address, bytes))
+}
+
+/// A struct of plain integers out of something that fills bytes.
+fn read_struct<T: Copy>(fill: impl FnOnce(&mut [u8]) -> bool) -> Option<T> {
+    let mut value = core::mem::MaybeUninit::<T>::zeroed();
+    // SAFETY: the zeroed bytes of `value`, lent to be filled.
+    let bytes = unsafe {
+        core::slice::from_raw_parts_mut(value.as_mut_ptr().cast::<u8>(), size_of::<T>())
+    };
+    // SAFETY: the ELF structs and arrays used here are plain integers.
+    fill(bytes).then(|| unsafe { value.assume_init() })
+}
+
+/// Finds .eh_frame by the section table in the file: static programs linked
+/// without --eh-frame-hdr have no program header that names it. `path` is a C
+/// string.
+pub fn find_frames_by_section(image: &mut Image, path: &[u8], file: FileId) {
+    let Ok(fd) = Os::open(path) else {
+        return;
+    };
+    if Os::identity(fd).is_ok_and(|id| id.inode == file.inode)
+        && let Some((address, bytes)) = frames_section(fd)
+    {
+        image.frames = image.bias.wrapping_add(address);
+        image.frames_bytes = bytes;
+    }
+    Os::close(fd);
+}
+
+fn frames_section(fd: Fd) -> Option<(u64, u64)> {
+    const ENTRY: u64 = size_of::<SectionHeader>() as u64;
+    let header: ElfHeader = read_file(fd, 0)?;
+    let section = |index: u64| -> Option<SectionHeader> {
+        read_file(fd, header.e_shoff.checked_add(index * ENTRY)?)
+    };
+    let names = section(u64::from(header.e_shstrndx))?;
+    for index in 1..u64::from(header.e_shnum) {
+        let candidate = section(index)?;
+        let at = names.sh_offset.checked_add(u64::from(candidate.sh_name))?;
+        if candidate.sh_addr != 0 && read_file::<[u8; 10]>(fd, at)? == *b".eh_frame\0" {
+            return Some((candidate.sh_addr, candidate.sh_size));
+        }
+    }
+    None
+}
+
+fn read_file<T: Copy>(fd: Fd, offset: u64) -> Option<T> {
+    read_struct(|bytes| Os::read_at(fd, bytes, offset) == Ok(bytes.len()))
+}

@@ -1,0 +1,229 @@
+//! Where chunks come from and how they reach the file.
+//!
+//! *Mapped*: the file itself lies in memory, so what is committed survives any
+//! death. It is mapped in windows that start at 128 KiB and double to 8 MiB,
+//! each at a file offset that is a multiple of its size; the descriptor is
+//! closed at once and the file re-opened by name, device and inode compared,
+//! when it must grow. *Written*: chunks are private and go out by one large
+//! write each when full. *Deferred*: a forked child that may be about to exec
+//! has its first chunks in private memory; when it turns out to live, they
+//! become the first window of a file, at the same addresses.
+#![allow(unsafe_code)]
+//! # Safety
+//! Chunk memory is handed out once and as raw pointers; who holds a [`Chunk`]
+//! is its only writer. Windows are unmapped a chunk at a time, by the holder.
+
+mod chunk;
+mod state;
+
+pub use chunk::{Chunk, begin, commit, table_header};
+
+use crate::lock::{Bounded, Patience};
+use crate::settings::Settings;
+use crate::sys::{Errno, Os, Sys};
+use chunk::seal_header;
+use memlog_format::chunk::{CHUNK_SIZE, Header};
+use state::{FIRST_WINDOW, State};
+
+/// Longest path of a log, its zero byte included.
+pub const MAX_PATH: usize = 4096;
+
+/// What the sink is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// No log, or no more of it.
+    Closed,
+    /// Private until it proves worth a file.
+    Deferred,
+    /// Chunks lie in the file.
+    Mapped,
+    /// Chunks are written when full.
+    Written,
+}
+
+/// The sink behind its lock.
+pub struct Sink(Bounded<State>);
+
+impl Sink {
+    /// A sink that gives nothing.
+    pub const fn new() -> Self {
+        Self(Bounded::new(State::new()))
+    }
+
+    /// Makes the log `path` (a C string) and its first window. The error is
+    /// the creation's; `EEXIST` asks for another name.
+    pub fn create(&self, path: &[u8], settings: &Settings) -> Result<Mode, Errno> {
+        let made = self.0.with(Patience::Bounded, |state| {
+            state.forget();
+            state.obey(settings);
+            let fd = Os::create(path)?;
+            let made = state.take_file(path, fd, core::ptr::null_mut());
+            Os::close(fd);
+            if made.is_err() {
+                Os::unlink(path);
+            }
+            made
+        });
+        made.unwrap_or(Err(Errno(0)))
+    }
+
+    /// Starts privately, for a child that may only exec.
+    pub fn defer(&self, settings: &Settings) -> bool {
+        let done = self.0.with(Patience::Bounded, |state| {
+            state.forget();
+            state.obey(settings);
+            state.window = Os::memory(FIRST_WINDOW);
+            if state.window.is_null() {
+                return false;
+            }
+            state.window_bytes = FIRST_WINDOW;
+            state.mode = Mode::Deferred;
+            true
+        });
+        done.unwrap_or(false)
+    }
+
+    /// Gives a deferred log its file. Nobody may be writing meanwhile.
+    pub fn materialize(&self, path: &[u8]) -> Result<Mode, Errno> {
+        let made = self.0.with(Patience::Bounded, |state| {
+            if state.mode != Mode::Deferred {
+                return Ok(state.mode);
+            }
+            let fd = Os::create(path)?;
+            let window = state.window;
+            let made = state.take_deferred(path, fd, window);
+            Os::close(fd);
+            if made.is_err() {
+                Os::unlink(path);
+            }
+            made
+        });
+        made.unwrap_or(Err(Errno(0)))
+    }
+
+    /// What the sink is doing.
+    pub fn mode(&self) -> Mode {
+        let mode = self.0.with(Patience::Bounded, |state| state.mode);
+        mode.unwrap_or(Mode::Closed)
+    }
+
+    /// The next chunk of the file, zeroed, or nothing.
+    pub fn carve(&self, patience: Patience) -> Option<Chunk> {
+        self.0.with(patience, State::carve)?
+    }
+
+    /// A full or finished chunk of events: its holder is done with it. False
+    /// if its bytes could not be kept.
+    ///
+    /// # Safety
+    /// The caller holds the chunk and uses it no more.
+    pub unsafe fn seal(&self, chunk: Chunk, header: &Header) -> bool {
+        // SAFETY: the caller holds the whole chunk.
+        let bytes = unsafe { core::slice::from_raw_parts_mut(chunk.at, CHUNK_SIZE) };
+        seal_header(bytes, header);
+        let kept = self.0.with(Patience::Bounded, |state| match state.mode {
+            Mode::Mapped => {
+                // SAFETY: the chunk lies whole in a window, unused.
+                unsafe { Os::unmap(chunk.at, CHUNK_SIZE) };
+                true
+            }
+            Mode::Written => {
+                let kept = state.write_out(chunk);
+                state.keep_spare(chunk.at);
+                kept
+            }
+            Mode::Deferred | Mode::Closed => true,
+        });
+        kept.unwrap_or(true)
+    }
+
+    /// Writes a chunk out, where the file is not the memory.
+    pub fn write(&self, chunk: Chunk) {
+        self.0.with(Patience::Bounded, |state| {
+            if state.mode == Mode::Written {
+                state.write_out(chunk);
+            }
+        });
+    }
+
+    /// Cuts the file after the last chunk given out.
+    pub fn trim(&self) {
+        self.0.with(Patience::Bounded, |state| {
+            if state.mode != Mode::Mapped {
+                return;
+            }
+            let end = state.window_offset + state.carved as u64;
+            if let Ok(fd) = state.reopen() {
+                // Later growth starts behind the cut: pages past a file's end
+                // must not be touched.
+                let rest = state.window_bytes - state.carved;
+                if Os::set_length(fd, end).is_ok() && rest > 0 {
+                    // SAFETY: the rest of the window was given to nobody.
+                    unsafe { Os::unmap(state.window.wrapping_add(state.carved), rest) };
+                    state.window_bytes = state.carved;
+                    state.file_bytes = end;
+                }
+                Os::close(fd);
+            }
+        });
+    }
+
+    /// Stops growing: a filter may kill us for the calls it takes.
+    pub fn freeze(&self) {
+        self.0.with(Patience::Bounded, |state| state.refused = Some(Errno(libc::EPERM)));
+    }
+
+    /// The log's path, a C string, into `into`; its length without the zero.
+    pub fn path(&self, into: &mut [u8]) -> usize {
+        let length = self.0.with(Patience::Bounded, |state| {
+            let path = state.path.get(..state.path_length).unwrap_or(&[]);
+            for (place, &byte) in into.iter_mut().zip(path) {
+                *place = byte;
+            }
+            state.path_length.saturating_sub(1)
+        });
+        length.unwrap_or(0)
+    }
+
+    /// Bytes of the current window that nobody holds yet.
+    pub fn unused_window_bytes(&self) -> u64 {
+        let unused = self.0.with(Patience::None, |state| match state.mode {
+            Mode::Mapped => (state.window_bytes - state.carved) as u64,
+            _ => 0,
+        });
+        unused.unwrap_or(0)
+    }
+
+    /// Opens the lock in a forked child, before anything else is asked.
+    ///
+    /// # Safety
+    /// No other thread of this process can be in the sink.
+    pub unsafe fn force_open(&self) {
+        // SAFETY: by the caller.
+        unsafe { self.0.force_open() };
+    }
+
+    /// A forked child's copy: the parent's windows and lock are not its own.
+    ///
+    /// # Safety
+    /// No other thread of this process can be in the sink.
+    pub unsafe fn reset_in_child(&self) {
+        // SAFETY: by the caller.
+        unsafe { self.0.force_open() };
+        self.0.with(Patience::Bounded, |state| {
+            if state.mode == Mode::Mapped && state.window_bytes > state.carved {
+                let rest = state.window_bytes - state.carved;
+                // SAFETY: the child's mapping of what nobody holds.
+                unsafe { Os::unmap(state.window.wrapping_add(state.carved), rest) };
+            }
+            state.forget();
+        });
+    }
+}
+
+impl Default for Sink {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+

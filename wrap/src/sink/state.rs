@@ -1,0 +1,280 @@
+//! Windows of the file, private chunks, and the file itself.
+#![allow(unsafe_code)]
+//! # Safety
+//! Windows are mapped here and carved into chunks that are each given out
+//! once; nothing here touches a chunk that somebody holds.
+
+use super::chunk::Chunk;
+use super::{MAX_PATH, Mode};
+use crate::settings::Settings;
+use crate::sys::{Errno, Fd, FileId, Os, SinkKind, Sys};
+use memlog_format::chunk::CHUNK_SIZE;
+
+/// Bytes of the first window, and of a deferred child's private one.
+pub(super) const FIRST_WINDOW: usize = 4 * CHUNK_SIZE;
+/// No window is larger.
+const LARGEST_WINDOW: u64 = 8 << 20;
+/// Private chunks kept for the next holder, at most.
+const SPARES: usize = 64;
+
+/// What the lock guards.
+pub(super) struct State {
+    pub(super) mode: Mode,
+    pub(super) path: [u8; MAX_PATH],
+    pub(super) path_length: usize,
+    pub(super) identity: FileId,
+    pub(super) window: *mut u8,
+    pub(super) window_offset: u64,
+    pub(super) window_bytes: usize,
+    pub(super) carved: usize,
+    pub(super) file_bytes: u64,
+    pub(super) max_bytes: u64,
+    pub(super) may_map: bool,
+    /// Set when growing failed; the file may be full, or may not be ours.
+    pub(super) refused: Option<Errno>,
+    /// Private chunks that were written and can be used again.
+    pub(super) spare: [*mut u8; SPARES],
+    pub(super) spare_count: usize,
+}
+
+// SAFETY: the raw pointer is memory of the process, used under the lock.
+unsafe impl Send for State {}
+
+impl State {
+    /// A sink that gives nothing.
+    pub(super) const fn new() -> Self {
+        Self {
+            mode: Mode::Closed,
+            path: [0; MAX_PATH],
+            path_length: 0,
+            identity: FileId {
+                device: 0,
+                inode: 0,
+            },
+            window: core::ptr::null_mut(),
+            window_offset: 0,
+            window_bytes: 0,
+            carved: 0,
+            file_bytes: 0,
+            max_bytes: u64::MAX,
+            may_map: true,
+            refused: None,
+            spare: [core::ptr::null_mut(); SPARES],
+            spare_count: 0,
+        }
+    }
+
+    pub(super) fn forget(&mut self) {
+        self.mode = Mode::Closed;
+        self.path_length = 0;
+        self.window = core::ptr::null_mut();
+        (self.window_offset, self.window_bytes, self.carved) = (0, 0, 0);
+        self.file_bytes = 0;
+        self.refused = None;
+        self.spare_count = 0;
+    }
+
+    pub(super) fn obey(&mut self, settings: &Settings) {
+        self.max_bytes = settings.max_log.max(FIRST_WINDOW as u64);
+        self.may_map = Os::SINK == SinkKind::Mapped && !settings.written;
+    }
+
+    pub(super) fn remember(&mut self, path: &[u8], fd: Fd) -> Result<(), Errno> {
+        self.identity = Os::identity(fd)?;
+        for (place, &byte) in self.path.iter_mut().zip(path) {
+            *place = byte;
+        }
+        self.path_length = path.len().min(MAX_PATH);
+        Ok(())
+    }
+
+    pub(super) fn take_file(&mut self, path: &[u8], fd: Fd, over: *mut u8) -> Result<Mode, Errno> {
+        self.remember(path, fd)?;
+        self.room_for(FIRST_WINDOW as u64)?;
+        if self.may_map {
+            Os::set_length(fd, FIRST_WINDOW as u64)?;
+            match Os::map_window(fd, 0, FIRST_WINDOW, over) {
+                Ok(window) => {
+                    self.window = window;
+                    self.window_bytes = FIRST_WINDOW;
+                    self.file_bytes = FIRST_WINDOW as u64;
+                    self.mode = Mode::Mapped;
+                    return Ok(self.mode);
+                }
+                Err(Errno(libc::ENOSPC)) => return Err(Errno(libc::ENOSPC)),
+                // No shared mappings here, or no such advice: write instead.
+                Err(_) => Os::set_length(fd, 0)?,
+            }
+        }
+        self.mode = Mode::Written;
+        Ok(self.mode)
+    }
+
+    pub(super) fn take_deferred(&mut self, path: &[u8], fd: Fd, window: *mut u8) -> Result<Mode, Errno> {
+        self.remember(path, fd)?;
+        // SAFETY: the private window is FIRST_WINDOW bytes, and quiet.
+        let bytes = unsafe { core::slice::from_raw_parts(window, FIRST_WINDOW) };
+        let bytes = bytes.get(..self.carved).unwrap_or(&[]);
+        self.room_for(FIRST_WINDOW as u64)?;
+        if Os::write_at(fd, bytes, 0)? < bytes.len() {
+            return Err(Errno(libc::ENOSPC));
+        }
+        if self.may_map {
+            Os::set_length(fd, FIRST_WINDOW as u64)?;
+            Os::map_window(fd, 0, FIRST_WINDOW, window)?;
+            self.mode = Mode::Mapped;
+        } else {
+            self.mode = Mode::Written;
+        }
+        self.file_bytes = FIRST_WINDOW as u64;
+        Ok(self.mode)
+    }
+
+    pub(super) fn carve(&mut self) -> Option<Chunk> {
+        if self.mode == Mode::Written {
+            return self.carve_private();
+        }
+        if self.carved + CHUNK_SIZE > self.window_bytes && !self.grow() {
+            return None;
+        }
+        let chunk = Chunk {
+            at: self.window.wrapping_add(self.carved),
+            index: ((self.window_offset + self.carved as u64) / CHUNK_SIZE as u64) as u32,
+        };
+        self.carved += CHUNK_SIZE;
+        Some(chunk)
+    }
+
+    /// Whether the file may be this long.
+    pub(super) fn room_for(&self, bytes: u64) -> Result<(), Errno> {
+        match bytes <= self.allowed_bytes() {
+            true => Ok(()),
+            false => Err(Errno(libc::EFBIG)),
+        }
+    }
+
+    pub(super) fn allowed_bytes(&self) -> u64 {
+        self.max_bytes.min(Os::file_limit())
+    }
+
+    pub(super) fn carve_private(&mut self) -> Option<Chunk> {
+        if self.refused.is_some() {
+            return None;
+        }
+        self.room_for(self.file_bytes + CHUNK_SIZE as u64).ok()?;
+        let at = self.take_spare();
+        if at.is_null() {
+            return None;
+        }
+        let index = (self.file_bytes / CHUNK_SIZE as u64) as u32;
+        self.file_bytes += CHUNK_SIZE as u64;
+        Some(Chunk { at, index })
+    }
+
+    pub(super) fn keep_spare(&mut self, at: *mut u8) {
+        if let Some(place) = self.spare.get_mut(self.spare_count) {
+            *place = at;
+            self.spare_count += 1;
+        }
+    }
+
+    pub(super) fn take_spare(&mut self) -> *mut u8 {
+        let Some(last) = self.spare_count.checked_sub(1) else {
+            return Os::memory(CHUNK_SIZE);
+        };
+        self.spare_count = last;
+        let at = self.spare.get(last).copied().unwrap_or(core::ptr::null_mut());
+        if !at.is_null() {
+            // SAFETY: a whole private chunk that nobody holds.
+            unsafe { at.write_bytes(0, CHUNK_SIZE) };
+        }
+        at
+    }
+
+    pub(super) fn grow(&mut self) -> bool {
+        if self.mode != Mode::Mapped || self.refused.is_some() {
+            return false;
+        }
+        match self.next_window() {
+            Ok(()) => true,
+            Err(error) => {
+                self.refused = Some(error);
+                false
+            }
+        }
+    }
+
+    pub(super) fn next_window(&mut self) -> Result<(), Errno> {
+        let offset = self.window_offset + self.window_bytes as u64;
+        // The largest power of two that the offset is a multiple of keeps
+        // windows aligned in the file also after a trim.
+        let alignment = offset & offset.wrapping_neg();
+        let bytes = alignment.clamp(CHUNK_SIZE as u64, LARGEST_WINDOW);
+        let room = self.allowed_bytes().saturating_sub(offset);
+        let bytes = bytes.min(room) & !(CHUNK_SIZE as u64 - 1);
+        if bytes == 0 {
+            return Err(Errno(libc::EFBIG));
+        }
+        let fd = self.reopen()?;
+        let grown = self.map_next(fd, offset, bytes);
+        Os::close(fd);
+        let (window, bytes) = grown?;
+        self.window = window;
+        (self.window_offset, self.window_bytes) = (offset, bytes as usize);
+        (self.carved, self.file_bytes) = (0, offset + bytes);
+        Ok(())
+    }
+
+    /// Maps what follows: as much as there is room for.
+    pub(super) fn map_next(&self, fd: Fd, offset: u64, mut bytes: u64) -> Result<(*mut u8, u64), Errno> {
+        loop {
+            let window = Os::set_length(fd, offset + bytes)
+                .and_then(|()| Os::map_window(fd, offset, bytes as usize, core::ptr::null_mut()));
+            match window {
+                Ok(window) => return Ok((window, bytes)),
+                Err(Errno(libc::ENOSPC)) if bytes > CHUNK_SIZE as u64 => {
+                    bytes = (bytes / 2) & !(CHUNK_SIZE as u64 - 1);
+                }
+                Err(error) => {
+                    let _ = Os::set_length(fd, self.file_bytes);
+                    return Err(error);
+                }
+            }
+        }
+    }
+
+    /// Opens the log again, if its name still means the same file.
+    pub(super) fn reopen(&mut self) -> Result<Fd, Errno> {
+        let path = self.path.get(..self.path_length).unwrap_or(&[]);
+        let fd = Os::open_log(path)?;
+        if Os::identity(fd) == Ok(self.identity) {
+            return Ok(fd);
+        }
+        Os::close(fd);
+        Err(Errno(libc::ESTALE))
+    }
+
+    pub(super) fn write_out(&mut self, chunk: Chunk) -> bool {
+        // SAFETY: chunks are CHUNK_SIZE bytes and live as long as the process.
+        let bytes = unsafe { core::slice::from_raw_parts(chunk.at, CHUNK_SIZE) };
+        let Ok(fd) = self.reopen() else {
+            return false;
+        };
+        let mut offset = u64::from(chunk.index) * CHUNK_SIZE as u64;
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            match Os::write_at(fd, rest, offset) {
+                Ok(0) | Err(_) => {
+                    self.refused = Some(Errno(libc::ENOSPC));
+                    break;
+                }
+                Ok(count) => {
+                    offset += count as u64;
+                    rest = rest.get(count..).unwrap_or(&[]);
+                }
+            }
+        }
+        Os::close(fd);
+        rest.is_empty()
+    }
+}
