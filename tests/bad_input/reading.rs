@@ -156,7 +156,7 @@ fn a_log_that_may_not_be_read() {
     if folder.is_root() {
         command.uid(NOBODY).gid(NOBODY);
     } else {
-        fs::set_permissions(&log, Permissions::from_mode(0)).expect("chmod");
+        fs::set_permissions(&log, Permissions::from_mode(0o000)).expect("chmod");
     }
     refused(&command.output().expect("run"), &log, "Permission denied");
 }

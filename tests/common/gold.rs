@@ -40,11 +40,18 @@ pub struct Gold {
 }
 
 impl Gold {
-    /// Reads a file.
-    pub fn read(path: &Path) -> Self {
+    /// Reads a file; there is nothing to read if the process was killed before
+    /// it came to write its header.
+    pub fn read(path: &Path) -> Option<Self> {
         let file = std::fs::File::open(path).expect("gold's file opens");
+        if file.metadata().expect("gold's size").len() == 0 {
+            return None;
+        }
         // SAFETY: the process that wrote it has ended.
         let bytes = unsafe { memmap2::Mmap::map(&file) }.expect("gold's file maps");
+        if bytes[..8] == [0; 8] {
+            return None;
+        }
         assert_eq!(&bytes[..8], b"GOLD0001", "{}", path.display());
         assert_eq!(u32_at(&bytes, 48), 0, "gold's self-test of usable sizes");
         let parent_pid = u32_at(&bytes, 36);
@@ -63,7 +70,7 @@ impl Gold {
         let used = u64_at(&bytes, 8) as usize;
         let records = bytes[HEADER_BYTES..].chunks_exact(RECORD_BYTES);
         gold.take(records.take(used));
-        gold
+        Some(gold)
     }
 
     fn take<'a>(&mut self, records: impl Iterator<Item = &'a [u8]>) {
@@ -134,8 +141,9 @@ pub fn read_all(folder: &Path) -> BTreeMap<u32, Vec<Gold>> {
         let name = entry.file_name();
         let name = name.as_bytes();
         if name.starts_with(b"gold.") && !name.ends_with(b".stacks") {
-            let gold = Gold::read(&entry.path());
-            found.entry(gold.pid).or_default().push(gold);
+            if let Some(gold) = Gold::read(&entry.path()) {
+                found.entry(gold.pid).or_default().push(gold);
+            }
         }
     }
     for images in found.values_mut() {

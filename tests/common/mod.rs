@@ -1,5 +1,6 @@
 //! What the tests that compare memlog with the second recorder share.
 //!
+//! * `verdict`: what a run must be
 //! * `tools`: the recorders and the victims, built once; folders; skipping
 //! * `gold`: the second recorder's files
 //! * `logs`: memlog's logs, in the same shape
@@ -16,6 +17,7 @@ pub mod logs;
 pub mod pairs;
 pub mod stacks;
 pub mod tools;
+pub mod verdict;
 
 use memlog_format::api::Api;
 

@@ -59,6 +59,8 @@ struct room {
 static __thread struct room *room __attribute__((tls_model("initial-exec")));
 static __thread int taking __attribute__((tls_model("initial-exec")));
 
+static int libunwind_is_told;
+
 static struct range {
     uint64_t low, high;
 } own[2];
@@ -133,9 +135,6 @@ static void stacks_start(const char *name)
         return;
     read_variable("GOLD_STACKS_EVERY=", every, sizeof every);
     find_recorders();
-    inside++;
-    unw_set_caching_policy(unw_local_addr_space, UNW_CACHE_NONE);
-    inside--;
     struct stacks_file *f = made;
     for (const char *c = every; *c >= '0' && *c <= '9'; c++)
         f->every = f->every * 10 + (uint64_t)(*c - '0');
@@ -175,6 +174,9 @@ static void stacks_note(const struct gold_record *r)
     int saved_errno = errno, end = 0;
     taking = 1;
     inside++;
+    if (!libunwind_is_told) /* here and not at the start, for it maps memory, and above us a call must be under way */
+        unw_set_caching_policy(unw_local_addr_space, UNW_CACHE_NONE);
+    libunwind_is_told = 1;
     if (!room)
         room = (void *)syscall(SYS_mmap, 0, sizeof *room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     uint32_t count = walk(&end);

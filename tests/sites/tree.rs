@@ -47,7 +47,8 @@ impl Tree {
             .next()
             .unwrap_or_else(|| panic!("no tree in: {report}"));
         let (_, figures) = title.rsplit_once(": ").expect("a title");
-        let figures = figures.strip_suffix(" blocks").expect("blocks");
+        let figures = figures.trim_end_matches('s').strip_suffix(" block");
+        let figures = figures.expect("blocks");
         let (bytes, blocks) = figures.split_once("B in ").expect("bytes and blocks");
         let nodes: Vec<_> = lines.map(node).collect();
         let mut nodes = nodes.into_iter().peekable();
@@ -93,7 +94,9 @@ pub fn names(demangled: &str, name: &str) -> bool {
 }
 
 fn is_title(line: &str) -> bool {
-    line.ends_with(" blocks") && line.contains("B in ") && !line.starts_with("heap peak")
+    (line.ends_with(" blocks") || line.ends_with(" block"))
+        && line.contains("B in ")
+        && !line.starts_with("heap peak")
 }
 
 fn number(text: &str) -> u64 {

@@ -29,7 +29,7 @@ const CLOCK_EVERY: u32 = 16;
 const LARGE: u64 = 64 * 1024;
 
 /// A forked child that records this much, or lives this long, gets its log.
-const CHILD_BYTES: u32 = 4096;
+const CHILD_BYTES: u32 = 1024;
 /// See `CHILD_BYTES`.
 const CHILD_TICKS: u64 = 5;
 

@@ -18,6 +18,11 @@ pub struct Image {
     pub bias: u64,
     /// First byte past the last segment.
     pub high: u64,
+    /// First byte of the segment that the tables lie in: between segments
+    /// there may be holes.
+    pub tables_start: u64,
+    /// First byte past it.
+    pub tables_end: u64,
     /// .eh_frame_hdr and its bytes, or 0.
     pub header: u64,
     /// Bytes of .eh_frame_hdr.
@@ -81,6 +86,14 @@ pub fn read(low: u64) -> Option<Image> {
             _ => {}
         }
     }
+    for index in 0..u64::from(header.e_phnum) {
+        let part = part(index)?;
+        let start = image.bias.wrapping_add(part.p_vaddr);
+        let end = start.wrapping_add(part.p_memsz);
+        if part.p_type == PT_LOAD && (start..end).contains(&image.header) {
+            (image.tables_start, image.tables_end) = (start, end);
+        }
+    }
     (!first_load).then_some(image)
 }
 
@@ -138,6 +151,8 @@ pub fn find_frames_by_section(image: &mut Image, path: &[u8], file: FileId) {
     {
         image.frames = image.bias.wrapping_add(address);
         image.frames_bytes = bytes;
+        image.tables_start = image.frames;
+        image.tables_end = image.frames.wrapping_add(bytes);
     }
     Os::close(fd);
 }

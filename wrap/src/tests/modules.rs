@@ -1,15 +1,18 @@
 //! Module instances, judged by the kernel's own list and by readelf.
 #![allow(unsafe_code)]
 //! # Safety
-//! Libraries are opened and closed by the C library's own functions.
+//! Libraries are opened and closed by the C library's own functions, and what
+//! is mapped here is unmapped here.
 
 use super::memory::{Zeroed, maps_at_rest};
 use crate::maps::region_of;
 use crate::modules::{Found, Modules};
 use std::collections::HashMap;
 use std::ffi::CString;
+use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A line of the maps, read the comfortable way.
 struct Mapping {
@@ -181,4 +184,61 @@ fn a_region_is_the_mapping_around_an_address() {
     }
     let nowhere = region_of(8, &mut buffer);
     assert_eq!((nowhere.low, nowhere.high), (0, 0));
+}
+
+/// Maps a whole file to read it, as debuggers and symbolizers do.
+fn map_as_data(file: &std::fs::File, bytes: usize) -> *mut libc::c_void {
+    // SAFETY: a fresh mapping.
+    let at = unsafe {
+        let (rights, flags) = (libc::PROT_READ, libc::MAP_PRIVATE);
+        libc::mmap(std::ptr::null_mut(), bytes, rights, flags, file.as_raw_fd(), 0)
+    };
+    assert_ne!(at, libc::MAP_FAILED);
+    at
+}
+
+#[test]
+fn a_file_that_is_only_read_is_no_module() {
+    let _rest = maps_at_rest();
+    let path = maps().into_iter().find(|mapping| mapping.path.contains("/libc.so")).unwrap().path;
+    let (file, bytes) = (std::fs::File::open(&path).unwrap(), std::fs::metadata(&path).unwrap().len());
+    let at = map_as_data(&file, bytes as usize) as u64;
+    let mut modules = Modules::zeroed();
+    let (loaded, _) = told(&mut modules);
+    assert!(modules.find(at).is_none() && modules.find(at + bytes / 2).is_none());
+    assert_eq!(loaded.values().filter(|(loaded, _)| *loaded == path).count(), 1);
+    // SAFETY: mapped above, and nothing refers to it.
+    unsafe { libc::munmap(at as *mut _, bytes as usize) };
+}
+
+/// Other threads map and unmap files all the time; what the maps named a
+/// moment ago may be gone when its headers are read.
+#[test]
+fn mappings_may_go_while_they_are_read() {
+    let _rest = maps_at_rest();
+    let path = std::env::current_exe().unwrap();
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                let file = std::fs::File::open(&path).unwrap();
+                while !done.load(Ordering::Relaxed) {
+                    let at = map_as_data(&file, 1 << 20);
+                    let code = libc::PROT_READ | libc::PROT_EXEC;
+                    // SAFETY: mapped just now, and nothing refers to it.
+                    unsafe {
+                        libc::mprotect(at.byte_add(1 << 19), 1 << 19, code);
+                        libc::munmap(at, 1 << 20);
+                    }
+                }
+            });
+        }
+        let own = mappings_may_go_while_they_are_read as *const () as u64;
+        for _ in 0..300 {
+            let mut modules = Modules::zeroed();
+            told(&mut modules);
+            assert!(modules.find(own).is_some(), "what stays is found");
+        }
+        done.store(true, Ordering::Relaxed);
+    });
 }

@@ -72,7 +72,7 @@ struct FrameIndex {
 
 /// The description of an address in a module.
 pub fn describe(module: &Module, address: u64, indexes: &mut FrameIndexes) -> Option<Description> {
-    let range = module.low..module.image.high;
+    let range = module.image.tables_start..module.image.tables_end;
     let (frames, by_table) = match range.contains(&module.image.header) {
         true => search_header(module, address),
         false => (module.image.frames, Lookup::Impossible),
@@ -83,7 +83,7 @@ pub fn describe(module: &Module, address: u64, indexes: &mut FrameIndexes) -> Op
         Lookup::Impossible if !range.contains(&frames) => return None,
         Lookup::Impossible => search_index(module, frames, address, indexes)?,
     };
-    let found = read_description(record, frames, module.image.high)?;
+    let found = read_description(record, frames, module.image.tables_end)?;
     (found.start..found.end).contains(&address).then_some(found)
 }
 
@@ -109,14 +109,15 @@ enum Lookup {
 /// Asks the binary search table: .eh_frame, and the record.
 fn search_header(module: &Module, address: u64) -> (u64, Lookup) {
     let header = module.image.header;
-    let end = header.saturating_add(module.image.header_bytes).min(module.image.high);
+    let end_of_tables = module.image.tables_end;
+    let end = header.saturating_add(module.image.header_bytes).min(module.image.tables_end);
     // SAFETY: a segment of a mapped module, inside its range.
     let mut bytes = unsafe { Cursor::new(header, end) };
     let mut read = || {
         let version = bytes.u8()?;
         let (pointer, count, table) = (bytes.u8()?, bytes.u8()?, bytes.u8()?);
         let frames = bytes.encoded(pointer, header)?;
-        if version != 1 || !module.contains(frames) {
+        if version != 1 || !(module.image.tables_start..end_of_tables).contains(&frames) {
             return None;
         }
         // Only the one kind of table that linkers write can be searched.
@@ -186,8 +187,8 @@ fn search_index(
 /// before which a record of length zero stands.
 fn frames_end(module: &Module, frames: u64) -> u64 {
     match module.image.frames_bytes {
-        0 => module.image.high,
-        bytes => frames.saturating_add(bytes).min(module.image.high),
+        0 => module.image.tables_end,
+        bytes => frames.saturating_add(bytes).min(module.image.tables_end),
     }
 }
 

@@ -153,6 +153,7 @@ impl Loaded {
         let moved = |address: u64| address.wrapping_sub(low).wrapping_add(at);
         let mut copied = *module;
         (copied.low, copied.image.high) = (at, at + bytes);
+        (copied.image.tables_start, copied.image.tables_end) = (at, at + bytes);
         copied.image.header = moved(module.image.header);
         Copy {
             module: copied,
