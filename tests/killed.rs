@@ -9,6 +9,7 @@
 
 mod common;
 
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Stdio};
@@ -62,7 +63,8 @@ fn what_was_finished_is_in_the_log() {
     }
     println!(
         "{kills} kills, {} processes: {} events finished and found; of events in flight {} in \
-         both, {} only in gold, {} only in memlog; {} unfinished reallocs; {} children killed \
+         both, {} only in gold, {} only in memlog; {} unfinished reallocs, {} blocks that one of \
+         them had released came again; {} children killed \
          before they had a log, with at most {} events",
         totals.images,
         totals.finished,
@@ -70,6 +72,7 @@ fn what_was_finished_is_in_the_log() {
         totals.only_gold,
         totals.only_ours,
         totals.unfinished_reallocs,
+        totals.live_twice,
         totals.unlogged,
         totals.unlogged_events,
     );
@@ -118,6 +121,7 @@ struct Totals {
     only_gold: u64,
     only_ours: u64,
     unfinished_reallocs: u64,
+    live_twice: u64,
     unlogged: u64,
     unlogged_events: usize,
     problems: Vec<String>,
@@ -153,6 +157,10 @@ impl Totals {
     fn take_unlogged(&mut self, gold: &Gold) {
         self.unlogged += 1;
         self.unlogged_events = self.unlogged_events.max(gold.heap.len());
+        // An image that is killed while it starts has made no event.
+        if gold.heap.is_empty() {
+            return;
+        }
         if gold.parent.is_none() || gold.heap.len() as u64 >= AT_LEAST {
             let (name, count) = (gold.name(), gold.heap.len());
             self.problems
@@ -163,22 +171,21 @@ impl Totals {
     fn take_pair(&mut self, pair: &Pair) -> Vec<String> {
         let mut said = Vec::new();
         let (mut ours, mut gold) = (by_thread(&pair.ours.heap), by_thread(&pair.gold.heap));
-        let threads: Vec<u32> = ours.keys().chain(gold.keys()).copied().collect();
-        let mut in_flight = Vec::new();
+        let threads: BTreeSet<u32> = ours.keys().chain(gold.keys()).copied().collect();
+        let mut finished = HashMap::new();
         for tid in threads {
             let ours = ours.remove(&tid).unwrap_or_default();
             let gold = gold.remove(&tid).unwrap_or_default();
-            said.extend(self.take_thread(tid, &ours, &gold, &mut in_flight));
+            let (same, wrong) = self.take_thread(tid, &ours, &gold);
+            said.extend(wrong);
+            finished.insert(tid, same);
         }
-        // What is in one of the two only is what its thread was doing.
-        for odd in compare(&pair.ours.heap, &pair.gold.heap).odd {
-            if !in_flight
-                .iter()
-                .any(|event: &Event| event.is_same(&odd.event))
-            {
-                said.push(odd.show());
-            }
-        }
+        // Without what was in flight the order on each address is the same.
+        let ours = first_of_each(&pair.ours.heap, finished.clone());
+        let gold = first_of_each(&pair.gold.heap, finished);
+        let odd = compare(&ours, &gold).odd;
+        said.extend(odd.iter().take(10).map(|odd| odd.show()));
+        self.live_twice += live_twice(&pair.ours.heap);
         for finding in pair.ours.findings.list() {
             match finding {
                 Finding::UnfinishedRealloc { .. } => self.unfinished_reallocs += 1,
@@ -197,20 +204,14 @@ impl Totals {
     }
 
     /// The one list must be the start of the other, but for the last call.
-    fn take_thread(
-        &mut self,
-        tid: u32,
-        ours: &[Event],
-        gold: &[Event],
-        in_flight: &mut Vec<Event>,
-    ) -> Option<String> {
+    /// Returns for how many events they are the same, and what is wrong.
+    fn take_thread(&mut self, tid: u32, ours: &[Event], gold: &[Event]) -> (usize, Option<String>) {
         let same = ours
             .iter()
             .zip(gold)
             .take_while(|(o, g)| o.is_same(g))
             .count();
         let (extra, missing) = (&ours[same..], &gold[same..]);
-        in_flight.extend(extra.iter().chain(missing));
         self.finished += same as u64;
         self.only_ours += extra.len() as u64;
         self.only_gold += missing.len() as u64;
@@ -224,7 +225,7 @@ impl Totals {
             let shown = events.iter().take(4).map(Event::show);
             shown.collect::<Vec<_>>().join(", ")
         };
-        (!is_fine).then(|| {
+        let wrong = (!is_fine).then(|| {
             format!(
                 "thread {tid} after {same} events: {} only in memlog ({}), {} only in gold ({})",
                 extra.len(),
@@ -232,8 +233,39 @@ impl Totals {
                 missing.len(),
                 show(missing)
             )
-        })
+        });
+        (same, wrong)
     }
+}
+
+/// The first events of each thread, as many as `left` says.
+fn first_of_each(events: &[Event], mut left: HashMap<u32, usize>) -> Vec<Event> {
+    let mut is_wanted = |event: &&Event| {
+        left.get_mut(&event.tid).is_some_and(|left| {
+            let is_wanted = *left > 0;
+            *left = left.saturating_sub(1);
+            is_wanted
+        })
+    };
+    events
+        .iter()
+        .filter(|event| is_wanted(event))
+        .copied()
+        .collect()
+}
+
+/// How often an address came that had not gone. A realloc that was unfinished
+/// counts as not done, though its old block may have gone to another thread.
+fn live_twice(events: &[Event]) -> u64 {
+    let mut live = HashSet::new();
+    let came_twice = events.iter().filter(|event| match event.is_release {
+        true => {
+            live.remove(&event.address);
+            false
+        }
+        false => !live.insert(event.address),
+    });
+    came_twice.count() as u64
 }
 
 /// Whether one call of the program makes these events.

@@ -35,7 +35,10 @@ fn real_programs_are_recorded_exactly() {
             }
         }
     }
-    println!("{} stacks compared, {} frames", stacks.compared, stacks.frames);
+    println!(
+        "{} stacks compared, {} frames",
+        stacks.compared, stacks.frames
+    );
     for (kind, (count, first)) in &stacks.differences {
         problems.push(format!("{count} stacks differ {kind}\n{first}"));
     }

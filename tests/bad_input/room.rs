@@ -186,7 +186,7 @@ impl Disk {
         let size = format!("size={bytes}");
         mount.args(["-t", "tmpfs", "-o", &size, "tmpfs"]).arg(&path);
         let done = mount.output().is_ok_and(|output| output.status.success());
-        done.then_some(Self(path))
+        done.then(|| Self(path))
     }
 }
 

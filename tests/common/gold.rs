@@ -1,6 +1,6 @@
 //! The second recorder's files, whose bytes are drawn in `tests/gold/gold.h`.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -108,19 +108,15 @@ impl Gold {
 
     /// A child of vfork borrows its parent's memory and thread: its events are
     /// in the parent's stream, under the number of the parent's thread. Here
-    /// they have the child's. So events of threads that memlog does not know
-    /// are given to the first thread; returns how many. Only for programs whose
-    /// first thread is the one that calls vfork.
+    /// they have the child's. So where memlog knows of one thread only, events
+    /// of others are given to that one; returns how many.
     pub fn adopt_vforked(&mut self, ours: &[Event]) -> u64 {
-        let known: HashSet<u32> = ours.iter().map(|event| event.tid).collect();
-        let mut adopted = 0;
-        for event in &mut self.heap {
-            if !known.contains(&event.tid) {
-                event.tid = self.pid;
-                adopted += 1;
-            }
+        if ours.iter().any(|event| event.tid != self.pid) {
+            return 0;
         }
-        adopted
+        let events = self.heap.iter_mut().chain(&mut self.mappings);
+        let borrowed = events.filter(|event| event.tid != self.pid);
+        borrowed.map(|event| event.tid = self.pid).count() as u64
     }
 
     /// For messages.
@@ -140,10 +136,11 @@ pub fn read_all(folder: &Path) -> BTreeMap<u32, Vec<Gold>> {
     {
         let name = entry.file_name();
         let name = name.as_bytes();
-        if name.starts_with(b"gold.") && !name.ends_with(b".stacks") {
-            if let Some(gold) = Gold::read(&entry.path()) {
-                found.entry(gold.pid).or_default().push(gold);
-            }
+        if name.starts_with(b"gold.")
+            && !name.ends_with(b".stacks")
+            && let Some(gold) = Gold::read(&entry.path())
+        {
+            found.entry(gold.pid).or_default().push(gold);
         }
     }
     for images in found.values_mut() {

@@ -26,6 +26,8 @@ pub struct Family {
     pub only_gold: Vec<Gold>,
     /// Images that only memlog has.
     pub only_ours: Vec<Recorded>,
+    /// Events of children of vfork.
+    pub vforked: u64,
     /// Logs that cannot be read, gold files that are full.
     pub problems: Vec<String>,
 }
@@ -72,12 +74,13 @@ pub fn collect(folder: &Folder) -> Family {
         pairs: Vec::new(),
         only_gold: Vec::new(),
         only_ours: Vec::new(),
+        vforked: 0,
         problems: Vec::new(),
     };
     let mut ours = logs::read_all(folder.path(), &mut family.problems);
     for (pid, images) in gold::read_all(folder.path()) {
         let mut ours: VecDeque<Recorded> = ours.remove(&pid).unwrap_or_default().into();
-        for gold in images {
+        for mut gold in images {
             if gold.lost != 0 {
                 let name = gold.name();
                 family
@@ -88,6 +91,7 @@ pub fn collect(folder: &Folder) -> Family {
                 Some(place) => {
                     family.only_ours.extend(ours.drain(..place));
                     let ours = ours.pop_front().expect("it was found");
+                    family.vforked += gold.adopt_vforked(&ours.heap);
                     family.pairs.push(Pair { ours, gold });
                 }
                 None => family.only_gold.push(gold),

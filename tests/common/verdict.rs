@@ -17,6 +17,8 @@ pub struct Totals {
     pub mappings: u64,
     /// Events among the first of a process in which the two differ.
     pub start_up: u64,
+    /// Events of children of vfork, under their parents' numbers.
+    pub vforked: u64,
     /// Forked children that exec'd or were killed before they had a log.
     pub unlogged: u64,
     /// What those did: as many events at most.
@@ -36,6 +38,7 @@ impl Totals {
     /// which may have no log.
     pub fn take(&mut self, family: &Family, may_lack: impl Fn(&super::gold::Gold) -> bool) {
         self.problems.extend(family.problems.iter().cloned());
+        self.vforked += family.vforked;
         for pair in &family.pairs {
             self.take_pair(pair);
         }
@@ -44,7 +47,8 @@ impl Totals {
             self.unlogged_events = self.unlogged_events.max(gold.heap.len());
             if gold.parent.is_none() || !may_lack(gold) {
                 let (name, count) = (gold.name(), gold.heap.len());
-                self.problems.push(format!("{name}: {count} events, and no log"));
+                self.problems
+                    .push(format!("{name}: {count} events, and no log"));
             }
         }
         for log in &family.only_ours {
@@ -63,7 +67,9 @@ impl Totals {
         let mappings = compare(&pair.ours.mappings, &pair.gold.mappings);
         for (what, comparison) in [("heap", heap), ("mappings", mappings)] {
             let said = self.judge(&comparison);
-            let said = said.into_iter().map(|line| format!("{name}: {what}: {line}"));
+            let said = said
+                .into_iter()
+                .map(|line| format!("{name}: {what}: {line}"));
             self.problems.extend(said);
         }
         let complaints = pair.ours.complaints();
@@ -71,7 +77,8 @@ impl Totals {
         self.problems.extend(said);
         if pair.gold.unfinished != 0 {
             let count = pair.gold.unfinished;
-            self.problems.push(format!("{name}: gold has {count} unfinished slots"));
+            self.problems
+                .push(format!("{name}: gold has {count} unfinished slots"));
         }
         self.events += pair.gold.heap.len() as u64;
         self.mappings += pair.gold.mappings.len() as u64;
@@ -102,12 +109,13 @@ impl Totals {
     pub fn tell(&mut self) {
         println!(
             "{} events on blocks and {} on mappings; {} of them at start-up differ; {} inherited \
-             blocks released by children; {} children that exec'd or were killed left no log, \
+             blocks released by children; {} events of children of vfork; {} children that exec'd or were killed left no log, \
              with at most {} events",
             self.events,
             self.mappings,
             self.start_up,
             self.inherited_releases,
+            self.vforked,
             self.unlogged,
             self.unlogged_events,
         );

@@ -36,7 +36,7 @@ pub const PROGRAMS: &[Program] = &[
         environment: &[("PYTHONMALLOC", "malloc"), ("OPENBLAS_NUM_THREADS", "2")],
         ..program("python3", 128, python3)
     },
-    program("cc1plus", 64, cc1plus),
+    program("cc1plus", 128, cc1plus),
     program("git", 16, git),
     program("perl", 64, perl),
     program("node", 16, node),
@@ -106,7 +106,7 @@ fn cc1plus(place: &Path) -> Prepared {
         "#include <algorithm>\n#include <functional>\n#include <iostream>\n#include <map>\n\
          #include <regex>\n#include <string>\n#include <unordered_map>\n#include <vector>\n",
     );
-    for n in 0..25 {
+    for n in 0..12 {
         let _ = writeln!(
             source,
             "struct K{n} {{ int a; std::string b; bool operator<(const K{n} &o) const {{ return b < o.b; }} }};\n\
@@ -198,7 +198,8 @@ fn jq(place: &Path) -> Prepared {
     }
     json.push(']');
     write(place, "big.json", &json);
-    let filter = "group_by(.tags[0]) | map({tag: .[0].tags[0], names: map(.name) | unique | length})";
+    let filter =
+        "group_by(.tags[0]) | map({tag: .[0].tags[0], names: map(.name) | unique | length})";
     Ok((program, words(&[filter, "big.json"])))
 }
 
@@ -230,7 +231,9 @@ int main(int argc, char **argv)
 ";
     write(place, "hello.c", source);
     let mut build = Command::new(compiler);
-    build.args(["-O2", "-g", "hello.c", "-o", "hello"]).current_dir(place);
+    build
+        .args(["-O2", "-g", "hello.c", "-o", "hello"])
+        .current_dir(place);
     match build.stderr(Stdio::null()).status() {
         Ok(status) if status.success() => {}
         _ => return Err("mpicc.mpich cannot compile".to_owned()),

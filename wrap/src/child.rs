@@ -135,8 +135,9 @@ pub fn materialize() -> bool {
     RECORDER.life().turn(Life::Starting);
     let made = start::with_names(|path, _| RECORDER.sink.materialize(path));
     match made {
-        Ok(_) => {
+        Ok(mode) => {
             note_path();
+            RECORDER.set_written(mode == Mode::Written);
             RECORDER.life().turn(Life::On);
             true
         }

@@ -148,7 +148,7 @@ fn look_at_clock(stream: &mut Stream) {
     }
     if tick != stream.tick() {
         stream.set_tick(tick);
-        if RECORDER.rss.is_due(tick) {
+        if RECORDER.rss.is_due(tick) && !RECORDER.is_quiet() {
             rss::poll(stream);
             stream.look_at_name();
         }

@@ -13,6 +13,10 @@ use memlog_format::meta::Record;
 /// Table chunks that a written sink writes at the end, at most.
 const MAX_TABLE_CHUNKS: usize = 1024;
 
+/// Table chunks that may still change: the last of each table, and as many
+/// again that a slow thread may not have finished.
+const GROWING: usize = 4;
+
 /// The writer of the meta chunks.
 pub struct MetaLog {
     chunk: Option<Chunk>,
@@ -20,6 +24,8 @@ pub struct MetaLog {
     sequence: u32,
     tables: [Option<Chunk>; MAX_TABLE_CHUNKS],
     table_count: usize,
+    /// Table chunks that a written sink has whole.
+    tables_written: usize,
 }
 
 // SAFETY: the chunk pointers are memory of the process, used under the lock.
@@ -34,13 +40,14 @@ impl MetaLog {
             sequence: 0,
             tables: [None; MAX_TABLE_CHUNKS],
             table_count: 0,
+            tables_written: 0,
         }
     }
 
     /// Takes chunk 0 of a fresh log; false if there is none.
     pub fn begin(&mut self, patience: Patience) -> bool {
         self.chunk = None;
-        (self.sequence, self.table_count) = (0, 0);
+        (self.sequence, self.table_count, self.tables_written) = (0, 0, 0);
         if !self.next_chunk(patience) {
             return false;
         }
@@ -103,12 +110,16 @@ impl MetaLog {
         }
     }
 
-    /// Writes out what a written sink does not have yet.
-    pub fn flush(&self) {
-        let chunks = self.tables.iter().take(self.table_count).chain([&self.chunk]);
-        for chunk in chunks.flatten() {
-            RECORDER.sink.write(*chunk);
-        }
+    /// Writes out what a written sink does not have yet, so that the events
+    /// that follow can be read whatever happens next; false if it cannot.
+    pub fn flush(&mut self) -> bool {
+        // The newest chunks of the tables are still being added to.
+        let from = self.tables_written.saturating_sub(GROWING);
+        let tables = self.tables.iter().take(self.table_count).skip(from);
+        let chunks = tables.chain([&self.chunk]).flatten();
+        let written = chunks.fold(true, |all, chunk| RECORDER.sink.write(*chunk) && all);
+        self.tables_written = self.table_count;
+        written
     }
 }
 

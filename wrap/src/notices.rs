@@ -144,8 +144,9 @@ pub fn unmapping(frame: &DoorFrame, bytes: usize) {
 /// _exit. Events may follow and are recorded.
 #[cold]
 pub fn finish(how: u8) {
-    // A vfork's child shares our memory; its end is not ours.
-    if !session::is_on() || Os::pid() != RECORDER.pid.load(Ordering::Relaxed) {
+    // A vfork's child shares our memory; its end is not ours. Under a filter
+    // the end is not told: the log is whole without it.
+    if !session::is_on() || RECORDER.is_quiet() || Os::pid() != RECORDER.pid.load(Ordering::Relaxed) {
         return;
     }
     if child::is_deferred() && !child::materialize() {

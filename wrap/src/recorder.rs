@@ -21,7 +21,7 @@ use crate::lock::{Bounded, Patience};
 use crate::metalog::MetaLog;
 use crate::order::Cells;
 use crate::settings::Settings;
-use crate::sink::{self, Chunk, Sink};
+use crate::sink::{self, Sink};
 use crate::streams::Streams;
 use crate::sync::AtomicU64 as Word;
 use crate::sys::{Os, Sys};
@@ -65,6 +65,8 @@ pub struct Recorder {
     pub rss: crate::rss::Shared,
     /// Whether releases carry stacks.
     pub free_stacks: AtomicBool,
+    /// Whether chunks go out by writes.
+    written: AtomicBool,
     /// Whether each event goes through at once: the end is near.
     pub draining: AtomicBool,
     /// The process that the recorder was started in.
@@ -93,6 +95,7 @@ impl Recorder {
             ledger: AtomicU64::new(0),
             rss: crate::rss::Shared::new(),
             free_stacks: AtomicBool::new(false),
+            written: AtomicBool::new(false),
             draining: AtomicBool::new(false),
             pid: AtomicU32::new(0),
             cells: AtomicPtr::new(core::ptr::null_mut()),
@@ -147,6 +150,16 @@ impl Recorder {
     pub fn be_quiet(&self) {
         self.quiet.store(true, Ordering::Release);
         self.sink.freeze();
+    }
+
+    /// Notes how chunks reach the file.
+    pub fn set_written(&self, written: bool) {
+        self.written.store(written, Ordering::Relaxed);
+    }
+
+    /// Whether chunks go out by writes.
+    pub fn writes_out(&self) -> bool {
+        self.written.load(Ordering::Relaxed)
     }
 
     /// Whether unusual system calls are out of the question.
@@ -282,9 +295,4 @@ impl Memory for CodeMemory {
     fn raced(&self) {
         RECORDER.counters.add(Counter::TableRaces, 1);
     }
-}
-
-/// Chunks that only a written sink has to remember.
-pub fn write_table_chunk(chunk: Chunk) {
-    RECORDER.sink.write(chunk);
 }

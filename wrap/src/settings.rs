@@ -288,7 +288,11 @@ pub fn each_entry(path: &[u8], buffer: &mut [u8], mut see: impl FnMut(&[u8])) {
             }
         }
         if used == 0 && held == buffer.len() {
-            // Too long to be ours: skip to its end.
+            // Longer than anything of ours may be: its beginning tells which
+            // it is, the rest is skipped.
+            if !skipping {
+                see(buffer);
+            }
             (skipping, used) = (true, held);
         }
         move_to_front(buffer, used, held);

@@ -231,11 +231,30 @@ fn set_up() -> bool {
     }
     begin_log(wiped);
     note_who_is_in_front();
+    if !keep_beginning() {
+        return false;
+    }
     RECORDER.rss.start();
     RECORDER
         .code
         .with(Patience::Bounded, |map| map.begin())
         .unwrap_or(false)
+}
+
+/// Where chunks go out by writes, the header goes first: without it nothing
+/// that follows can be read.
+fn keep_beginning() -> bool {
+    let written = RECORDER.sink.mode() == Mode::Written;
+    RECORDER.set_written(written);
+    if !written {
+        return true;
+    }
+    let kept = RECORDER.meta.with(Patience::Bounded, |meta| meta.flush());
+    if kept != Some(true) {
+        SCRATCH.with(Patience::Bounded, |scratch| Os::unlink(scratch.path.get()));
+        complain(libc::ENOSPC);
+    }
+    kept == Some(true)
 }
 
 /// Makes the log's file under the first name that is free.

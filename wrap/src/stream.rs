@@ -245,6 +245,9 @@ impl Stream {
                 committed: self.committed,
                 ..header
             };
+            if RECORDER.writes_out() {
+                RECORDER.meta.with(Patience::Bounded, |meta| meta.flush());
+            }
             // SAFETY: the stream held it and has just forgotten it.
             let kept = unsafe { RECORDER.sink.seal(chunk, &header) };
             if !kept {

@@ -101,7 +101,7 @@ impl Streams {
     }
 
     fn create(&self, tid: u32) -> Option<&'static Door> {
-        if self.count() as usize >= MAX_STREAMS {
+        if self.count() as usize >= MAX_STREAMS || RECORDER.is_quiet() {
             return None;
         }
         let memory = Os::memory(size_of::<Door>().next_multiple_of(4096)).cast::<Door>();

@@ -123,8 +123,10 @@ impl Sink {
         seal_header(bytes, header);
         let kept = self.0.with(Patience::Bounded, |state| match state.mode {
             Mode::Mapped => {
-                // SAFETY: the chunk lies whole in a window, unused.
-                unsafe { Os::unmap(chunk.at, CHUNK_SIZE) };
+                if !state.frozen {
+                    // SAFETY: the chunk lies whole in a window, unused.
+                    unsafe { Os::unmap(chunk.at, CHUNK_SIZE) };
+                }
                 true
             }
             Mode::Written => {
@@ -137,13 +139,13 @@ impl Sink {
         kept.unwrap_or(true)
     }
 
-    /// Writes a chunk out, where the file is not the memory.
-    pub fn write(&self, chunk: Chunk) {
-        self.0.with(Patience::Bounded, |state| {
-            if state.mode == Mode::Written {
-                state.write_out(chunk);
-            }
+    /// Writes a chunk out, where the file is not the memory; false if it
+    /// cannot.
+    pub fn write(&self, chunk: Chunk) -> bool {
+        let written = self.0.with(Patience::Bounded, |state| {
+            state.mode != Mode::Written || state.write_out(chunk)
         });
+        written.unwrap_or(false)
     }
 
     /// Cuts the file after the last chunk given out.
@@ -170,7 +172,7 @@ impl Sink {
 
     /// Stops growing: a filter may kill us for the calls it takes.
     pub fn freeze(&self) {
-        self.0.with(Patience::Bounded, |state| state.refused = Some(Errno(libc::EPERM)));
+        self.0.with(Patience::Bounded, |state| state.frozen = true);
     }
 
     /// The log's path, a C string, into `into`; its length without the zero.

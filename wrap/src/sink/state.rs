@@ -30,6 +30,8 @@ pub(super) struct State {
     pub(super) file_bytes: u64,
     pub(super) max_bytes: u64,
     pub(super) may_map: bool,
+    /// Set when a filter may kill us for a system call.
+    pub(super) frozen: bool,
     /// Set when growing failed; the file may be full, or may not be ours.
     pub(super) refused: Option<Errno>,
     /// Private chunks that were written and can be used again.
@@ -58,6 +60,7 @@ impl State {
             file_bytes: 0,
             max_bytes: u64::MAX,
             may_map: true,
+            frozen: false,
             refused: None,
             spare: [core::ptr::null_mut(); SPARES],
             spare_count: 0,
@@ -192,7 +195,7 @@ impl State {
     }
 
     pub(super) fn grow(&mut self) -> bool {
-        if self.mode != Mode::Mapped || self.refused.is_some() {
+        if self.mode != Mode::Mapped || self.refused.is_some() || self.frozen {
             return false;
         }
         match self.next_window() {

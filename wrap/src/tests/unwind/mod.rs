@@ -5,10 +5,14 @@
 //! * [`judge`]: every row of many real files
 //! * [`programs`]: random programs of every instruction, also those that
 //!   compilers never write
+//! * [`expressions`]: random expressions, the part of a row that is a program
+//! * [`stacks`]: whole stacks of this process, against the C library's walk
 //! * [`damage`]: broken tables stay inside their range
 
 mod damage;
+mod expressions;
 mod judge;
 mod loaded;
 mod programs;
 mod same;
+mod stacks;

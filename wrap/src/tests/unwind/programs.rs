@@ -13,10 +13,10 @@ use crate::unwind::row::{Cfa, Machine, Saved};
 use gimli::{BaseAddresses, EhFrame, NativeEndian, UnwindContext, UnwindSection};
 
 /// The code that the tables speak of; there is nothing there.
-const START: u64 = 0x10_0000;
+pub const START: u64 = 0x10_0000;
 const LENGTH: u64 = 1 << 24;
 
-fn uleb(out: &mut Vec<u8>, mut value: u64) {
+pub fn uleb(out: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
         out.push(value as u8 | 0x80);
         value >>= 7;
@@ -24,7 +24,7 @@ fn uleb(out: &mut Vec<u8>, mut value: u64) {
     out.push(value as u8);
 }
 
-fn sleb(out: &mut Vec<u8>, mut value: i64) {
+pub fn sleb(out: &mut Vec<u8>, mut value: i64) {
     while !(-64..64).contains(&value) {
         out.push(value as u8 | 0x80);
         value >>= 7;
@@ -192,7 +192,8 @@ fn compare(bytes: &'static [u8], machine: &mut Machine) -> (usize, bool) {
                 next = row.end_address();
                 for at in [row.start_address(), next.wrapping_sub(1)] {
                     if row.start_address() < next {
-                        let mine = machine.run(&ours, at).unwrap_or_else(|| panic!("no row at {at:#x}: {bytes:x?}"));
+                        let mine = machine.run(&ours, at);
+                        let mine = mine.unwrap_or_else(|| panic!("no row at {at:#x}: {bytes:x?}"));
                         let differs = difference(&section, mine, row);
                         assert!(differs.is_none(), "{at:#x}: {} in {bytes:x?}", differs.unwrap());
                         compared += 1;
@@ -247,7 +248,7 @@ fn moves_to_an_address() {
 }
 
 /// A description of this program and nothing before it.
-fn described(program: &[u8]) -> Description {
+pub fn described(program: &[u8]) -> Description {
     let bytes: &'static [u8] = program.to_vec().leak();
     let at = bytes.as_ptr() as u64;
     // SAFETY: leaked.
