@@ -117,7 +117,10 @@ impl MetaLog {
         let from = self.tables_written.saturating_sub(GROWING);
         let tables = self.tables.iter().take(self.table_count).skip(from);
         let chunks = tables.chain([&self.chunk]).flatten();
-        let written = chunks.fold(true, |all, chunk| RECORDER.sink.write(*chunk) && all);
+        let mut written = true;
+        for chunk in chunks {
+            written &= RECORDER.sink.write(*chunk);
+        }
         self.tables_written = self.table_count;
         written
     }

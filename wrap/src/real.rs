@@ -86,35 +86,55 @@ pub unsafe fn resolve_all(own_dynamic: u64, program_headers: u64, count: u64) {
     }
 }
 
-/// The name of an object in front of us that defines malloc itself: then the
-/// program's calls do not come to us. Empty for the program's own file.
+/// What the objects of the program mean for what can be recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rival {
+    /// Comes before us and defines malloc: calls do not come to us.
+    InFront,
+    /// An allocator whose C++ operators do not end in malloc.
+    OwnOperators,
+}
+
+/// Tells the rivals among the objects of program start, by name: empty for the
+/// program's own file.
 ///
 /// # Safety
 /// As for [`resolve_all`].
-pub unsafe fn who_is_in_front(
+pub unsafe fn each_rival(
     own_dynamic: u64,
     program_headers: u64,
     count: u64,
     name: &mut [u8],
-) -> Option<usize> {
+    mut tell: impl FnMut(Rival, &[u8]),
+) {
     // SAFETY: by the caller.
-    let mut map = unsafe { first_map(program_headers, count) }?;
+    let mut map = unsafe { first_map(program_headers, count) }.unwrap_or(core::ptr::null());
+    let mut in_front = true;
     while !map.is_null() {
         // SAFETY: a live node of the loader's list.
         let object = unsafe { &*map };
-        if object.dynamic as u64 == own_dynamic {
-            return None;
-        }
-        // SAFETY: a live object of program start.
-        let tables = unsafe { tables_of(object) };
-        // SAFETY: the tables are the object's own.
-        if tables.is_some_and(|tables| unsafe { look_up(&tables, b"malloc") }.is_some()) {
-            // SAFETY: the loader's name of the object, a C string.
-            return Some(unsafe { copy_name(object.name, name) });
-        }
         map = object.next;
+        if object.dynamic as u64 == own_dynamic {
+            in_front = false;
+            continue;
+        }
+        // SAFETY: a live object of program start, and its own tables.
+        let defines = |function: &[u8]| unsafe {
+            tables_of(object).is_some_and(|tables| look_up(&tables, function).is_some())
+        };
+        if !defines(b"malloc") {
+            continue;
+        }
+        // SAFETY: the loader's name of the object, a C string.
+        let length = unsafe { copy_name(object.name, name) };
+        let name = name.get(..length).unwrap_or(&[]);
+        if core::mem::take(&mut in_front) {
+            tell(Rival::InFront, name);
+        }
+        if defines(b"_Znwm") {
+            tell(Rival::OwnOperators, name);
+        }
     }
-    None
 }
 
 unsafe fn copy_name(from: *const c_char, into: &mut [u8]) -> usize {

@@ -13,7 +13,7 @@ use crate::doors::Door;
 use crate::life::Life;
 use crate::lock::{Bounded, Patience};
 use crate::naming::{self, Facts, Path};
-use crate::real;
+use crate::real::{self, Rival};
 use crate::recorder::RECORDER;
 use crate::settings::Settings;
 use crate::sink::{MAX_PATH, Mode};
@@ -123,8 +123,8 @@ pub fn find_reals_again() {
     unsafe { real::resolve_all(own, told.program_headers, told.header_count) };
 }
 
-/// Notes in the log if somebody in front of us serves the program's calls.
-fn note_who_is_in_front() {
+/// Notes in the log who serves calls of the program that do not come to us.
+fn note_rivals() {
     // SAFETY: a function of the doors, or the stand-in without them.
     let own = unsafe { arch::memlog_own_dynamic() };
     if own == 0 {
@@ -132,23 +132,30 @@ fn note_who_is_in_front() {
     }
     let told = read_auxiliary();
     SCRATCH.with(Patience::Bounded, |scratch| {
-        let buffer = &mut scratch.buffer;
+        let Scratch { buffer, line, .. } = scratch;
         let (headers, count) = (told.program_headers, told.header_count);
-        // SAFETY: our relocations are done, so the loader's list stands.
-        let Some(length) = (unsafe { real::who_is_in_front(own, headers, count, buffer) }) else {
-            return;
+        let tell = |rival, name: &[u8]| {
+            let name = if name.is_empty() { b"the program itself" } else { name };
+            let (before, after): (&[u8], &[u8]) = match rival {
+                Rival::InFront => (
+                    b"malloc is that of ",
+                    b", which comes before libmemlog.so: calls that reach it are not recorded. \
+                      Preload libmemlog.so, or link it before that; a program with an allocator \
+                      of its own needs `memlog ldflags --static`",
+                ),
+                Rival::OwnOperators => (
+                    b"operator new is that of ",
+                    b", and does not end in malloc: what C++ allocates by it is not recorded",
+                ),
+            };
+            line.clear();
+            [before, name, after].into_iter().for_each(|part| line.push(part));
+            RECORDER.meta.with(Patience::Bounded, |meta| {
+                meta.append(&Record::Text(Key::Note, line.get()));
+            });
         };
-        let name = buffer.get(..length).unwrap_or(&[]);
-        let note = &mut scratch.line;
-        note.clear();
-        note.push(b"malloc is that of ");
-        note.push(if name.is_empty() { b"the program itself" } else { name });
-        note.push(b", which comes before libmemlog.so: calls that reach it are not recorded. ");
-        note.push(b"Preload libmemlog.so, or link it before that; ");
-        note.push(b"a program with an allocator of its own needs `memlog ldflags --static`");
-        RECORDER.meta.with(Patience::Bounded, |meta| {
-            meta.append(&Record::Text(Key::Note, note.get()));
-        });
+        // SAFETY: our relocations are done, so the loader's list stands.
+        unsafe { real::each_rival(own, headers, count, buffer, tell) };
     });
 }
 
@@ -230,7 +237,7 @@ fn set_up() -> bool {
         return false;
     }
     begin_log(wiped);
-    note_who_is_in_front();
+    note_rivals();
     if !keep_beginning() {
         return false;
     }
