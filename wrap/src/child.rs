@@ -10,9 +10,9 @@
 //! so young that they find life Starting and pass.
 
 use crate::life::Life;
-use crate::lock::Patience;
+use crate::lock::{Bounded, Patience};
 use crate::recorder::RECORDER;
-use crate::sink::Mode;
+use crate::sink::{MAX_PATH, Mode};
 use crate::start;
 use crate::sys::{Errno, Os, Sys};
 use core::sync::atomic::{AtomicBool, Ordering};
@@ -22,7 +22,18 @@ use memlog_format::meta::{Cut, Key, Record};
 /// Whether the log is still private memory.
 static DEFERRED: AtomicBool = AtomicBool::new(false);
 
-/// Set while a child sets itself up, in memory that a fork keeps.
+/// The parent's log, while the child's own is begun.
+struct ParentLog {
+    path: [u8; MAX_PATH],
+    length: usize,
+}
+
+static PARENT_LOG: Bounded<ParentLog> = Bounded::new(ParentLog {
+    path: [0; MAX_PATH],
+    length: 0,
+});
+
+/// A call found the life word wiped: this is a forked child's first.
 #[cold]
 pub fn wake() -> bool {
     if !RECORDER.life().begin() {
@@ -38,15 +49,17 @@ pub fn wake() -> bool {
 
 fn become_child() -> bool {
     // SAFETY: see the head of this file.
-    unsafe { start::SCRATCH.force_open() };
+    unsafe {
+        start::SCRATCH.force_open();
+        PARENT_LOG.force_open();
+    }
     let parent = RECORDER.pid.load(Ordering::Relaxed);
     let parent_was_deferred = DEFERRED.load(Ordering::Relaxed);
-    let mut parent_log = [0u8; 1024];
-    let length = {
-        // SAFETY: as above; the parent's lock may be held by nobody here.
-        unsafe { RECORDER.sink.force_open() };
-        RECORDER.sink.path(&mut parent_log)
-    };
+    // SAFETY: as above; the parent's lock may be held by nobody here.
+    unsafe { RECORDER.sink.force_open() };
+    PARENT_LOG.with(Patience::Bounded, |log| {
+        log.length = RECORDER.sink.path(&mut log.path);
+    });
     let cuts = Cuts::take();
     // SAFETY: as above.
     unsafe {
@@ -66,8 +79,10 @@ fn become_child() -> bool {
     RECORDER.meta.with(Patience::Bounded, |meta| {
         meta.append(&Record::Parent { pid: parent });
         if !parent_was_deferred {
-            let path = parent_log.get(..length).unwrap_or(&[]);
-            meta.append(&Record::Text(Key::ParentLog, path));
+            PARENT_LOG.with(Patience::Bounded, |log| {
+                let path = log.path.get(..log.length).unwrap_or(&[]);
+                meta.append(&Record::Text(Key::ParentLog, path));
+            });
         }
         cuts.write(|cut| meta.append(&Record::Cut(cut)));
     });
