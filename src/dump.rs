@@ -6,7 +6,7 @@
 //! FRAME: FILE (SYMBOL+0xOFF) [0xPC (0xRELPC)], innermost first
 //! ```
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -60,6 +60,8 @@ struct Dump<'l, 'a, 's, W> {
     names: Option<Names<'s>>,
     /// Each frame as it is printed.
     frames: HashMap<Code, String>,
+    /// Addresses of reallocs that the log does not finish.
+    unfinished: HashSet<u64>,
     ledger: Fold,
     maxrss_kb: u64,
     floor_kb: u64,
@@ -74,6 +76,7 @@ impl<'l, 'a, 's, W: Write> Dump<'l, 'a, 's, W> {
             tables: LogTables::new(log),
             names,
             frames: HashMap::new(),
+            unfinished: HashSet::new(),
             ledger: Fold::new(Options::default()),
             maxrss_kb: 0,
             floor_kb: log.counter(Counter::MaxRssFloorKb),
@@ -83,8 +86,19 @@ impl<'l, 'a, 's, W: Write> Dump<'l, 'a, 's, W> {
 
     fn item(&mut self, item: &Item) -> std::io::Result<()> {
         match &item.kind {
-            Kind::Alloc(alloc) => self.came(item, alloc.size, alloc.address, alloc.stack),
+            Kind::Alloc(alloc) => {
+                // Given out again: the realloc that the end cut off had
+                // released it.
+                if self.unfinished.remove(&alloc.address) {
+                    self.went(item, alloc.address)?;
+                }
+                self.came(item, alloc.size, alloc.address, alloc.stack)
+            }
             Kind::Release(release) => self.went(item, release.address),
+            Kind::Unfinished(release) => {
+                self.unfinished.insert(release.address);
+                Ok(())
+            }
             Kind::Ledger(entry) => {
                 self.ledger.ledger(at_of(item), entry);
                 match self.with_ledger {

@@ -59,6 +59,8 @@ pub struct Fold {
     pub(crate) heap_peak: PeakFigures,
     pub(crate) totals: Totals,
     pub(crate) anomalies: Anomalies,
+    /// Addresses whose realloc the log does not finish: one a thread at most.
+    unfinished: HashSet<u64, RandomState>,
     pub(crate) segments: Segments,
     pub(crate) threads: u64,
     pub(crate) lost_in_place: u64,
@@ -85,6 +87,7 @@ impl Fold {
             heap_peak: PeakFigures::default(),
             totals: Totals::default(),
             anomalies: Anomalies::default(),
+            unfinished: HashSet::default(),
             segments: Segments::default(),
             threads: 0,
             lost_in_place: 0,
@@ -156,7 +159,10 @@ impl Fold {
         let (size, tick) = (alloc.size, self.heap.tick);
         let block = Block::new(size, alloc.usable, stack, tick, at.tid, alloc.api);
         if let Some(other) = self.blocks.insert(alloc.address, block) {
-            self.anomalies.alive_twice += 1;
+            match self.unfinished.remove(&alloc.address) {
+                true => self.totals.releases += 1,
+                false => self.anomalies.alive_twice += 1,
+            }
             self.inherited.remove(&alloc.address);
             self.leave(at.stream, &other);
         }
@@ -175,6 +181,12 @@ impl Fold {
         if self.rss.changed(&self.heap) {
             self.counts.mark_candidate();
         }
+    }
+
+    /// Memory may have gone: the process ended inside a realloc of it. If the
+    /// address is given out again, it did.
+    pub fn unfinished(&mut self, release: &Release) {
+        self.unfinished.insert(release.address);
     }
 
     /// Memory went.

@@ -289,3 +289,29 @@ proptest! {
         prop_assert_eq!(summary.end_live.bytes, bytes_of(&live));
     }
 }
+
+/// A process killed inside a realloc: the old block's address was given out
+/// again by another thread, so it had gone.
+#[test]
+fn a_realloc_cut_off_by_the_end_released_what_was_given_out_again() {
+    let mut fold = Fold::new(Options::default());
+    fold.alloc(at(1), &alloc(0x1000, 10, 8), &Chain);
+    fold.alloc(at(1), &alloc(0x2000, 20, 8), &Chain);
+    for address in [0x1000, 0x2000] {
+        fold.unfinished(&Release {
+            api: Api::Realloc,
+            address,
+            announced: true,
+            stack: None,
+            order: None,
+        });
+    }
+    fold.alloc(at(2), &alloc(0x1000, 30, 9), &Chain);
+    let summary = fold.finish(&Facts::default());
+    assert_eq!(summary.anomalies.alive_twice, 0);
+    assert_eq!(summary.totals.releases, 1);
+    assert_eq!(
+        summary.end_live.bytes, 50,
+        "the other realloc counts as not begun"
+    );
+}

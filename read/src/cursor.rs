@@ -200,7 +200,7 @@ impl<'a> Cursor<'a> {
                     stream: self.stream,
                     address: release.address,
                 });
-                (gate, None)
+                (gate, Some(Kind::Unfinished(release)))
             }
         }
     }

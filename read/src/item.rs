@@ -25,6 +25,10 @@ pub enum Kind<'a> {
     /// Memory went. If it was announced, then it did go: the ALLOC of the same
     /// realloc follows in its stream.
     Release(Release),
+    /// A release was announced whose outcome the log does not hold, for the
+    /// process ended inside the realloc. The block counts as live, unless its
+    /// address is given out again: then it went.
+    Unfinished(Release),
     /// Resident memory was read.
     Rss(Rss),
     /// An entry of the second ledger.

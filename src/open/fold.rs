@@ -108,6 +108,7 @@ fn feed(fold: &mut Fold, item: &Item, tables: &LogTables) {
     match &item.kind {
         Kind::Alloc(alloc) => fold.alloc(at, alloc, tables),
         Kind::Release(release) => fold.release(at, release),
+        Kind::Unfinished(release) => fold.unfinished(release),
         Kind::Rss(rss) => fold.rss(at, rss),
         Kind::Ledger(entry) => fold.ledger(at, entry),
         Kind::Thread { tid, .. } => fold.thread(at, *tid),

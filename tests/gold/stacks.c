@@ -116,6 +116,16 @@ static int is_chosen(uint64_t seq, uint64_t every)
     return ((seq * 0x9E3779B97F4A7C15) >> 32) % every == 0;
 }
 
+/* libunwind asks the kernel whether memory can be read, through a pipe that it keeps. A program that closes all its files,
+ * as launchers do, hangs it; GOLD_STACKS_EXE=NAME takes stacks in executables of that name only. */
+static int is_wanted(const char *exe)
+{
+    char only[256] = "";
+    read_variable("GOLD_STACKS_EXE=", only, sizeof only);
+    const char *slash = strrchr(exe, '/');
+    return !only[0] || !strcmp(slash ? slash + 1 : exe, only);
+}
+
 /* Called once an image, before its first record, by one thread. */
 static void stacks_start(const char *name)
 {
@@ -124,6 +134,8 @@ static void stacks_start(const char *name)
         syscall(SYS_munmap, stacks, STACKS_BYTES);
     stacks = NULL;
     taking = 0;
+    if (!is_wanted(file->header.exe))
+        return;
     strcpy(stpcpy(path, name), ".stacks");
     int fd = syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0)

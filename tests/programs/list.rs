@@ -41,7 +41,10 @@ pub const PROGRAMS: &[Program] = &[
     program("perl", 64, perl),
     program("node", 16, node),
     program("jq", 128, jq),
-    program("mpi", 1, mpi),
+    Program {
+        environment: &[("GOLD_STACKS_EXE", "hello")],
+        ..program("mpi", 1, mpi)
+    },
 ];
 
 fn find(name: &str) -> Result<PathBuf, String> {
