@@ -115,6 +115,22 @@ fn both_recorders_tell_the_same() {
     totals.assert_fine();
 }
 
+/// Who finds no difference may be blind.
+#[test]
+fn a_wrong_recorder_is_found_wrong() {
+    let program = tools()
+        .victim("realloc_race")
+        .expect("a C compiler made it");
+    let folder = Folder::new("wrong");
+    let mut command = pairs::command(&program, &folder, &tools().gold_wrong);
+    let status = command.arg("3000").status().expect("the program starts");
+    assert!(status.success(), "{status}");
+    let mut totals = Totals::default();
+    totals.take(&pairs::collect(&folder), |_| false);
+    let is_order = |problem: &&String| problem.contains("odd events in all");
+    assert!(totals.problems.iter().any(|problem| is_order(&problem)));
+}
+
 fn factor(case: &Case) -> u64 {
     if is_long() { case.long } else { 1 }
 }

@@ -21,6 +21,8 @@ pub struct Tools {
     pub memlog: PathBuf,
     /// The second recorder.
     pub gold: PathBuf,
+    /// One that notes what realloc gave up too late, as a recorder must not.
+    pub gold_wrong: PathBuf,
     /// The one that takes stacks as well, where libunwind is there to build it.
     pub gold_stacks: Option<PathBuf>,
     victims: PathBuf,
@@ -59,6 +61,7 @@ fn build() -> Tools {
     Tools {
         memlog: out.join("libmemlog.so"),
         gold: out.join("libgold.so"),
+        gold_wrong: out.join("libgold_wrong.so"),
         gold_stacks,
         victims,
     }

@@ -12,12 +12,15 @@
 use crate::life::Life;
 use crate::lock::{Bounded, Patience};
 use crate::recorder::RECORDER;
-use crate::sink::{MAX_PATH, Mode};
+use crate::sink::{Chunk, MAX_PATH, Mode};
 use crate::start;
 use crate::sys::{Errno, Os, Sys};
 use core::sync::atomic::{AtomicBool, Ordering};
 use memlog_format::counter::Counter;
 use memlog_format::meta::{Cut, Key, Record};
+
+/// Looks at a log that another thread is giving its file.
+const PATIENCE: u32 = 4096;
 
 /// Whether the log is still private memory.
 static DEFERRED: AtomicBool = AtomicBool::new(false);
@@ -36,6 +39,11 @@ static PARENT_LOG: Bounded<ParentLog> = Bounded::new(ParentLog {
 /// A call found the life word wiped: this is a forked child's first.
 #[cold]
 pub fn wake() -> bool {
+    // Of a process under a filter: what it takes to begin may kill.
+    if RECORDER.is_quiet() {
+        RECORDER.life().turn(Life::Stopped);
+        return false;
+    }
     if !RECORDER.life().begin() {
         return false;
     }
@@ -140,20 +148,27 @@ pub fn is_deferred() -> bool {
     DEFERRED.load(Ordering::Relaxed)
 }
 
-/// Makes the log of a child that turned out to live.
+/// Makes the log of a child that turned out to live. Nobody is stopped for
+/// it: who writes to a private chunk goes on and leaves it at his next
+/// allocation, and the tables go on in new chunks.
 #[cold]
 pub fn materialize() -> bool {
-    if !DEFERRED.swap(false, Ordering::AcqRel) {
+    if RECORDER.is_quiet() || !DEFERRED.swap(false, Ordering::AcqRel) {
         return RECORDER.sink.mode() != Mode::Closed;
     }
-    // Threads that come now are turned away for a moment, and counted.
-    RECORDER.life().turn(Life::Starting);
-    let made = start::with_names(|path, _| RECORDER.sink.materialize(path));
+    RECORDER.nodes.begin_new_chunk();
+    RECORDER.codes.begin_new_chunk();
+    let made = start::with_names(|path, _| {
+        let made = RECORDER
+            .meta
+            .with(Patience::Bounded, |_| RECORDER.sink.materialize(path));
+        made.unwrap_or(Err(Errno(0)))
+    });
     match made {
         Ok(mode) => {
-            note_path();
             RECORDER.set_written(mode == Mode::Written);
-            RECORDER.life().turn(Life::On);
+            RECORDER.next_generation();
+            note_path();
             true
         }
         Err(Errno(_)) => {
@@ -162,6 +177,24 @@ pub fn materialize() -> bool {
             false
         }
     }
+}
+
+/// The next chunk, also where another thread is just giving the log its file.
+pub fn carve_when_ready() -> Option<Chunk> {
+    for _ in 0..PATIENCE {
+        if RECORDER.sink.mode() != Mode::Deferred {
+            break;
+        }
+        if let Some(chunk) = RECORDER.sink.carve(Patience::Bounded) {
+            return Some(chunk);
+        }
+        if RECORDER.is_quiet() {
+            return None;
+        }
+        materialize();
+        Os::relax();
+    }
+    RECORDER.sink.carve(Patience::Bounded)
 }
 
 fn note_path() {

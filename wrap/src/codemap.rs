@@ -91,6 +91,13 @@ impl CodeMap {
         }
     }
 
+    /// Does what must be done by system calls now, while they are allowed.
+    pub fn settle(&mut self) {
+        if let Some(inside) = self.inside() {
+            inside.shared();
+        }
+    }
+
     /// The modules may have changed.
     pub fn refresh(&mut self) {
         if let Some(inside) = self.inside() {
@@ -165,16 +172,23 @@ impl Inside {
         }
     }
 
-    fn shared(&mut self) -> Shared {
-        // SAFETY: the mapping of `begin`.
-        let words = unsafe { core::slice::from_raw_parts(self.shared, SHARED_PAIRS * 2) };
-        let generation = RECORDER.generation.load(core::sync::atomic::Ordering::Acquire);
+    /// The table of all threads, emptied if the rules have changed; none where
+    /// it may not be emptied any more.
+    fn shared(&mut self) -> Option<Shared> {
+        let generation = RECORDER
+            .generation
+            .load(core::sync::atomic::Ordering::Acquire);
         if self.shared_generation != generation {
+            if RECORDER.is_quiet() {
+                return None;
+            }
             self.shared_generation = generation;
             // SAFETY: the whole mapping; it is only used under the lock.
             unsafe { Os::zero(self.shared.cast(), SHARED_PAIRS * 16) };
         }
-        Shared::new(words)
+        // SAFETY: the mapping of `begin`.
+        let words = unsafe { core::slice::from_raw_parts(self.shared, SHARED_PAIRS * 2) };
+        Some(Shared::new(words))
     }
 
     /// Finds the tables of a frame.
@@ -247,7 +261,7 @@ impl Inside {
 
     fn resolve(&mut self, pc: Pc) -> Result<Known, StackId> {
         let shared = self.shared();
-        if let Some(known) = shared.get(pc) {
+        if let Some(known) = shared.and_then(|shared| shared.get(pc)) {
             return Ok(known);
         }
         let (module, rule) = match self.place(pc) {
@@ -271,7 +285,9 @@ impl Inside {
         }
         let known = Known { rule, code };
         // Code that belongs to nobody may belong to somebody soon.
-        if module != 0 || rule.kind() != Kind::NoTables {
+        if let Some(shared) = shared
+            && (module != 0 || rule.kind() != Kind::NoTables)
+        {
             shared.put(pc, known);
         }
         Ok(known)
@@ -309,7 +325,13 @@ impl Inside {
                 *bounds = self.bounds_around(sp);
             }
         } else if let Place::Described(_, description) = place {
-            match full::step(&mut self.machine, &description, pc.lookup(), registers, bounds) {
+            match full::step(
+                &mut self.machine,
+                &description,
+                pc.lookup(),
+                registers,
+                bounds,
+            ) {
                 Step::Caller => {}
                 Step::Outermost => return (code, Some(StackId::COMPLETE)),
                 Step::Failed => return (code, Some(StackId::CUT_UNSUPPORTED)),
@@ -382,7 +404,9 @@ pub struct Asking {
 
 impl Asking {
     fn ask<T>(&self, question: impl FnOnce(&mut Inside) -> T) -> Option<T> {
-        let answer = RECORDER.code.with(self.patience, |map| map.inside().map(question));
+        let answer = RECORDER
+            .code
+            .with(self.patience, |map| map.inside().map(question));
         answer.flatten()
     }
 }

@@ -33,7 +33,9 @@ impl Counters {
     /// Takes from a counter that is a level, not a count.
     pub fn sub(&self, counter: Counter, count: u64) {
         if let Some(value) = self.values.get(counter as usize) {
-            let rest = value.fetch_sub(count, Ordering::Relaxed).wrapping_sub(count);
+            let rest = value
+                .fetch_sub(count, Ordering::Relaxed)
+                .wrapping_sub(count);
             self.mirror(counter, rest);
         }
     }
@@ -59,7 +61,11 @@ impl Counters {
         }
         // SAFETY: chunk 0 is mapped and aligned; the counter's number is below
         // AREA_COUNT, so the word lies in the area that only counters use.
-        let word = unsafe { &*chunk0.add(AREA_AT + 8 * counter as usize).cast::<AtomicU64>() };
+        let word = unsafe {
+            &*chunk0
+                .add(AREA_AT + 8 * counter as usize)
+                .cast::<AtomicU64>()
+        };
         word.store(value.to_le(), Ordering::Relaxed);
     }
 

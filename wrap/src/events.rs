@@ -20,7 +20,7 @@ use memlog_format::api::Api;
 use memlog_format::counter::Counter;
 use memlog_format::event::{Alloc, Release};
 use memlog_format::ext::{Ext, Ledger, Mapping};
-use memlog_format::table::{Node, CodeId, StackId};
+use memlog_format::table::{CodeId, Node, StackId};
 
 /// The clock is read once in this many events.
 const CLOCK_EVERY: u32 = 16;
@@ -110,13 +110,7 @@ pub fn revoked(session: &Session, block: *mut u8) {
 
 /// Records a change of the address space.
 #[cold]
-pub fn mapped(
-    session: &Session,
-    frame: &DoorFrame,
-    mapping: Mapping,
-    backing: bool,
-    order: u64,
-) {
+pub fn mapped(session: &Session, frame: &DoorFrame, mapping: Mapping, backing: bool, order: u64) {
     let stream = session.stream();
     keep_time(stream, LARGE);
     let stack = capture(stream, frame, session.patience());
@@ -143,8 +137,12 @@ fn keep_time(stream: &mut Stream, bytes: u64) {
 fn look_at_clock(stream: &mut Stream) {
     stream.until_clock = CLOCK_EVERY;
     let tick = clock::tick();
-    if child::is_deferred() && (tick >= CHILD_TICKS || stream.committed() >= CHILD_BYTES) {
+    if child::is_deferred()
+        && !RECORDER.is_quiet()
+        && (tick >= CHILD_TICKS || stream.committed() >= CHILD_BYTES)
+    {
         child::materialize();
+        stream.leave_private_chunk();
     }
     if tick != stream.tick() {
         stream.set_tick(tick);
@@ -182,6 +180,7 @@ pub fn capture(stream: &mut Stream, frame: &DoorFrame, patience: Patience) -> St
     let generation = RECORDER.generation.load(Ordering::Acquire);
     if stream.generation != generation {
         stream.clear_cache(generation);
+        stream.leave_private_chunk();
     }
     let mut asking = Asking {
         patience,
@@ -203,11 +202,7 @@ pub fn capture(stream: &mut Stream, frame: &DoorFrame, patience: Patience) -> St
 
 /// The bounds of a stack that is not the thread's own.
 #[cold]
-fn elsewhere(
-    stream: &mut Stream,
-    sp: u64,
-    asking: &mut Asking,
-) -> crate::unwind::full::Bounds {
+fn elsewhere(stream: &mut Stream, sp: u64, asking: &mut Asking) -> crate::unwind::full::Bounds {
     if !(stream.other_stack.low..stream.other_stack.high).contains(&sp) {
         stream.other_stack = asking.bounds_of(sp);
     }

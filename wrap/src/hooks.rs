@@ -119,7 +119,9 @@ fn reallocate(
 
 /// Logarithm of an alignment, rounded up as memalign does.
 fn log2_of(alignment: usize) -> u8 {
-    alignment.checked_next_power_of_two().map_or(63, |power| power.trailing_zeros() as u8)
+    alignment
+        .checked_next_power_of_two()
+        .map_or(63, |power| power.trailing_zeros() as u8)
 }
 
 const fn plain(api: Api, size: usize) -> Request {

@@ -132,9 +132,8 @@ fn peek<T: Copy>(address: u64) -> Option<T> {
 fn read_struct<T: Copy>(fill: impl FnOnce(&mut [u8]) -> bool) -> Option<T> {
     let mut value = core::mem::MaybeUninit::<T>::zeroed();
     // SAFETY: the zeroed bytes of `value`, lent to be filled.
-    let bytes = unsafe {
-        core::slice::from_raw_parts_mut(value.as_mut_ptr().cast::<u8>(), size_of::<T>())
-    };
+    let bytes =
+        unsafe { core::slice::from_raw_parts_mut(value.as_mut_ptr().cast::<u8>(), size_of::<T>()) };
     // SAFETY: the ELF structs and arrays used here are plain integers.
     fill(bytes).then(|| unsafe { value.assume_init() })
 }

@@ -30,46 +30,69 @@ pub mod table;
 
 // Under loom only the lock-free parts above are built: the rest leans on
 // statics and on memory that loom does not know.
-macro_rules! off_the_model {
-    ($($(#[$attribute:meta])* $name:ident),* $(,)?) => {
-        $(#[cfg(not(loom))] $(#[$attribute])* pub mod $name;)*
-    };
-}
-
-off_the_model!(
-    #[allow(unsafe_code)] // the words of assembly
-    arch,
-    child,
-    clock,
-    codemap,
-    counters,
-    doors,
-    early,
-    events,
-    exec,
-    hooks,
-    image,
-    lock,
-    maps,
-    metalog,
-    modules,
-    naming,
-    notices,
-    real,
-    recorder,
-    rss,
-    session,
-    settings,
-    sink,
-    slices,
-    spaces,
-    start,
-    stream,
-    streams,
-    sys,
-    token,
-    unwind,
-);
+#[cfg(not(loom))]
+#[allow(unsafe_code)] // the words of assembly
+pub mod arch;
+#[cfg(not(loom))]
+pub mod child;
+#[cfg(not(loom))]
+pub mod clock;
+#[cfg(not(loom))]
+pub mod codemap;
+#[cfg(not(loom))]
+pub mod counters;
+#[cfg(not(loom))]
+pub mod doors;
+#[cfg(not(loom))]
+pub mod early;
+#[cfg(not(loom))]
+pub mod events;
+#[cfg(not(loom))]
+pub mod exec;
+#[cfg(not(loom))]
+pub mod hooks;
+#[cfg(not(loom))]
+pub mod image;
+#[cfg(not(loom))]
+pub mod lock;
+#[cfg(not(loom))]
+pub mod maps;
+#[cfg(not(loom))]
+pub mod metalog;
+#[cfg(not(loom))]
+pub mod modules;
+#[cfg(not(loom))]
+pub mod naming;
+#[cfg(not(loom))]
+pub mod notices;
+#[cfg(not(loom))]
+pub mod real;
+#[cfg(not(loom))]
+pub mod recorder;
+#[cfg(not(loom))]
+pub mod rss;
+#[cfg(not(loom))]
+pub mod session;
+#[cfg(not(loom))]
+pub mod settings;
+#[cfg(not(loom))]
+pub mod sink;
+#[cfg(not(loom))]
+pub mod slices;
+#[cfg(not(loom))]
+pub mod spaces;
+#[cfg(not(loom))]
+pub mod start;
+#[cfg(not(loom))]
+pub mod stream;
+#[cfg(not(loom))]
+pub mod streams;
+#[cfg(not(loom))]
+pub mod sys;
+#[cfg(not(loom))]
+pub mod token;
+#[cfg(not(loom))]
+pub mod unwind;
 
 #[cfg(test)]
 mod tests;

@@ -8,7 +8,9 @@
 //! # Safety
 //! One unsafe call: a forked child opens a lock whose holder does not exist.
 
+use crate::recorder::RECORDER;
 use crate::sys::{Os, Sys};
+use spin::RelaxStrategy;
 
 /// Yields between two tries.
 const PATIENCE: u32 = 4096;
@@ -28,9 +30,14 @@ pub struct Bounded<T>(spin::mutex::SpinMutex<T, Yield>);
 /// spin's own strategies burn the processor or need std.
 pub struct Yield;
 
-impl spin::RelaxStrategy for Yield {
+impl RelaxStrategy for Yield {
     fn relax() {
-        Os::relax();
+        // Under a filter even giving way may kill.
+        if RECORDER.is_quiet() {
+            core::hint::spin_loop();
+        } else {
+            Os::relax();
+        }
     }
 }
 
@@ -48,7 +55,7 @@ impl<T> Bounded<T> {
         };
         for attempt in 0..tries {
             if attempt > 0 {
-                Os::relax();
+                Yield::relax();
             }
             if let Some(mut guard) = self.0.try_lock() {
                 return Some(work(&mut guard));

@@ -160,10 +160,11 @@ fn number(text: &mut &[u8], base: u32) -> Option<u64> {
         let Some(digit) = (byte as char).to_digit(base) else {
             break;
         };
-        value = value.wrapping_mul(u64::from(base)).wrapping_add(u64::from(digit));
+        value = value
+            .wrapping_mul(u64::from(base))
+            .wrapping_add(u64::from(digit));
         *text = rest;
         digits += 1;
     }
     (digits > 0).then_some(value)
 }
-

@@ -90,9 +90,8 @@ impl MetaLog {
         };
         let room = CHUNK_SIZE.wrapping_sub(self.committed as usize);
         // SAFETY: the chunk is held here and `committed` is inside.
-        let out = unsafe {
-            core::slice::from_raw_parts_mut(chunk.at.add(self.committed as usize), room)
-        };
+        let out =
+            unsafe { core::slice::from_raw_parts_mut(chunk.at.add(self.committed as usize), room) };
         let Some(count) = record.encode(out) else {
             return false;
         };

@@ -81,9 +81,7 @@ impl Modules {
     /// The instance at a code address.
     pub fn find(&self, address: u64) -> Option<&Module> {
         let mut known = self.instances.list.iter().take(self.instances.count);
-        known.find(|module| {
-            module.state != State::Gone && module.contains(address)
-        })
+        known.find(|module| module.state != State::Gone && module.contains(address))
     }
 
     /// The destructors of the module around this address have run.
@@ -186,4 +184,3 @@ impl Instances {
         }
     }
 }
-

@@ -25,13 +25,7 @@ pub struct Facts<'a> {
 
 /// Makes the path of an attempt, a C string. The first is the plain name, the
 /// next is `NAME.2.memlog`.
-pub fn make(
-    path: &mut Path,
-    settings: &Settings,
-    facts: &Facts,
-    attempt: u32,
-    buffer: &mut [u8],
-) {
+pub fn make(path: &mut Path, settings: &Settings, facts: &Facts, attempt: u32, buffer: &mut [u8]) {
     path.clear();
     if !expand_folder(path, settings, buffer) {
         // No name: the attempt fails, and that is told.

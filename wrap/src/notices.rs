@@ -7,6 +7,7 @@ use crate::arch::DoorFrame;
 use crate::child;
 use crate::clock;
 use crate::doors::Door;
+use crate::events;
 use crate::hooks::{handler, next};
 use crate::lock::Patience;
 use crate::recorder::RECORDER;
@@ -121,11 +122,39 @@ handler! {
         let Some(real) = next::<Real>(frame, Door::Prctl) else {
             return -1;
         };
-        if what == libc::PR_SET_SECCOMP && session::is_on() {
-            RECORDER.be_quiet();
+        if matches!(what, libc::PR_SET_SECCOMP | libc::PR_SET_NO_NEW_PRIVS) {
+            prepare_for_filter(frame);
         }
         real(what, a, b, c, d)
     }
+}
+
+/// A filter is coming that may kill for any system call of ours: while they
+/// are still allowed this thread gets its stream, a forked child its file, and
+/// the log room for some two million events; from then on none is made.
+/// (A filter of an unprivileged process is always announced by no-new-privs,
+/// also where it is set by a bare system call later.)
+#[cold]
+fn prepare_for_filter(frame: &DoorFrame) {
+    if RECORDER.is_quiet() || !start::wake() {
+        return;
+    }
+    if child::is_deferred() && !child::materialize() {
+        return;
+    }
+    if let Admission::Record(session) = admit(frame) {
+        session.in_recorder(frame.sp());
+        rss::poll(session.stream());
+        RECORDER.sink.stock_up();
+        // Leaves what could only be left by a system call: the private chunk of
+        // a forked child, rules of an earlier generation, an unknown stack.
+        events::capture(session.stream(), frame, session.patience());
+        session.stream().leave_private_chunk();
+        session.stream().reserve();
+        session.end();
+    }
+    RECORDER.code.with(Patience::Bounded, |map| map.settle());
+    RECORDER.be_quiet();
 }
 
 /// A large range is about to go: its peak must have been seen.
@@ -146,7 +175,8 @@ pub fn unmapping(frame: &DoorFrame, bytes: usize) {
 pub fn finish(how: u8) {
     // A vfork's child shares our memory; its end is not ours. Under a filter
     // the end is not told: the log is whole without it.
-    if !session::is_on() || RECORDER.is_quiet() || Os::pid() != RECORDER.pid.load(Ordering::Relaxed) {
+    if !session::is_on() || RECORDER.is_quiet() || Os::pid() != RECORDER.pid.load(Ordering::Relaxed)
+    {
         return;
     }
     if child::is_deferred() && !child::materialize() {

@@ -152,7 +152,9 @@ unsafe fn copy_name(from: *const c_char, into: &mut [u8]) -> usize {
 pub fn real(index: usize) -> usize {
     // SAFETY: a static table of the assembly; atomics all the way.
     let table = unsafe { &memlog_reals };
-    table.get(index).map_or(0, |place| place.load(Ordering::Relaxed))
+    table
+        .get(index)
+        .map_or(0, |place| place.load(Ordering::Relaxed))
 }
 
 /// The loader's list, found from the program's own dynamic section.
@@ -217,7 +219,11 @@ unsafe fn tables_of(object: &LinkMap) -> Option<Tables> {
         // SAFETY: the section ends with DT_NULL.
         let Dyn { d_tag, d_val } = unsafe { *entry };
         // glibc relocates these pointers in place, musl and the vDSO do not.
-        let at = if d_val < object.bias { d_val.wrapping_add(object.bias) } else { d_val };
+        let at = if d_val < object.bias {
+            d_val.wrapping_add(object.bias)
+        } else {
+            d_val
+        };
         match d_tag {
             DT_NULL => break,
             DT_GNU_HASH => tables.gnu_hash = at,
@@ -258,9 +264,9 @@ unsafe fn look_up_gnu(tables: &Tables, name: &[u8]) -> Option<u64> {
         }
         let bucket_table = base.add(4 + 2 * bloom as usize);
         let chains = bucket_table.add(buckets as usize);
-        let hash = name
-            .iter()
-            .fold(5381u32, |hash, &byte| hash.wrapping_mul(33).wrapping_add(u32::from(byte)));
+        let hash = name.iter().fold(5381u32, |hash, &byte| {
+            hash.wrapping_mul(33).wrapping_add(u32::from(byte))
+        });
         let mut index = *bucket_table.add((hash % buckets) as usize);
         if index < first {
             return None;
@@ -353,7 +359,6 @@ pub unsafe fn vdso_function(base: u64, name: &[u8]) -> usize {
         found.map_or(0, |value| bias.wrapping_add(value) as usize)
     }
 }
-
 
 /// malloc_usable_size of the allocator in use; 0 where it has none.
 static USABLE: AtomicUsize = AtomicUsize::new(0);

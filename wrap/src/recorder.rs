@@ -175,7 +175,8 @@ impl Recorder {
     /// Notes mapped bytes of the log that came or went.
     pub fn note_chunk(&self, bytes: i64) {
         let now = self.log_bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
-        self.counters.set(Counter::MappedLogBytes, now.max(0) as u64);
+        self.counters
+            .set(Counter::MappedLogBytes, now.max(0) as u64);
     }
 
     /// The recorder's own part of resident memory, in kilobytes.

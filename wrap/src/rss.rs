@@ -87,8 +87,14 @@ pub fn poll(stream: &mut Stream) {
         reading.now_kb = Os::rss_now_kb();
     }
     let known = reading.now_kb.max(reading.peak_kb) * 1024;
-    let resident = if reading.now_kb > 0 { reading.now_kb * 1024 } else { known };
-    shared.step.store((resident / 100).max(STEP), Ordering::Relaxed);
+    let resident = if reading.now_kb > 0 {
+        reading.now_kb * 1024
+    } else {
+        known
+    };
+    shared
+        .step
+        .store((resident / 100).max(STEP), Ordering::Relaxed);
     stream.write_ext(&Ext::Rss(reading));
 }
 

@@ -83,6 +83,10 @@ fn admit_cold(frame: &DoorFrame) -> Admission {
             });
         }
     }
+    if RECORDER.is_quiet() {
+        RECORDER.counters.add(Counter::LostNotReady, 1);
+        return Admission::Pass;
+    }
     *word = CLAIMING;
     let tid = Os::tid();
     let Some(door) = RECORDER.streams.claim(tid, true) else {

@@ -278,7 +278,11 @@ pub fn each_entry(path: &[u8], buffer: &mut [u8], mut see: impl FnMut(&[u8])) {
         };
         held += count;
         let mut used = 0;
-        for entry in buffer.get(..held).unwrap_or(&[]).split_inclusive(|&byte| byte == 0) {
+        for entry in buffer
+            .get(..held)
+            .unwrap_or(&[])
+            .split_inclusive(|&byte| byte == 0)
+        {
             let Some((0, text)) = entry.split_last() else {
                 break;
             };

@@ -135,7 +135,11 @@ fn note_rivals() {
         let Scratch { buffer, line, .. } = scratch;
         let (headers, count) = (told.program_headers, told.header_count);
         let tell = |rival, name: &[u8]| {
-            let name = if name.is_empty() { b"the program itself" } else { name };
+            let name = if name.is_empty() {
+                b"the program itself"
+            } else {
+                name
+            };
             let (before, after): (&[u8], &[u8]) = match rival {
                 Rival::InFront => (
                     b"malloc is that of ",
@@ -149,7 +153,9 @@ fn note_rivals() {
                 ),
             };
             line.clear();
-            [before, name, after].into_iter().for_each(|part| line.push(part));
+            [before, name, after]
+                .into_iter()
+                .for_each(|part| line.push(part));
             RECORDER.meta.with(Patience::Bounded, |meta| {
                 meta.append(&Record::Text(Key::Note, line.get()));
             });
@@ -266,9 +272,7 @@ fn keep_beginning() -> bool {
 
 /// Makes the log's file under the first name that is free.
 fn make_log() -> bool {
-    let made = with_names(|path, settings| {
-        RECORDER.sink.create(path, settings)
-    });
+    let made = with_names(|path, settings| RECORDER.sink.create(path, settings));
     if let Err(Errno(error)) = made {
         complain(error);
     }
@@ -288,7 +292,13 @@ pub(crate) fn with_names(
             };
             let mut result = Err(Errno(0));
             for attempt in 1..=naming::MAX_ATTEMPTS {
-                naming::make(&mut scratch.path, settings, &facts, attempt, &mut scratch.buffer);
+                naming::make(
+                    &mut scratch.path,
+                    settings,
+                    &facts,
+                    attempt,
+                    &mut scratch.buffer,
+                );
                 result = make(scratch.path.get(), settings);
                 if result != Err(Errno(libc::EEXIST)) {
                     break;
@@ -342,7 +352,10 @@ pub(crate) fn begin_log(wiped: bool) {
         };
         text(Key::Recorder, env!("CARGO_PKG_VERSION").as_bytes());
         SCRATCH.with(Patience::Bounded, |scratch| {
-            text(Key::Host, scratch.host.get(..scratch.host_length).unwrap_or(&[]));
+            text(
+                Key::Host,
+                scratch.host.get(..scratch.host_length).unwrap_or(&[]),
+            );
             let buffer = &mut scratch.buffer;
             let length = Os::read_link(b"/proc/self/exe\0", buffer);
             text(Key::Executable, buffer.get(..length).unwrap_or(&[]));
@@ -372,7 +385,10 @@ pub(crate) fn begin_log(wiped: bool) {
             text(Key::Setting, b"MEMLOG_SINK=written");
         }
         if !wiped {
-            text(Key::Note, b"this kernel cannot wipe memory on fork: forked children go unseen");
+            text(
+                Key::Note,
+                b"this kernel cannot wipe memory on fork: forked children go unseen",
+            );
         }
     });
 }

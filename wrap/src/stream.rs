@@ -75,6 +75,8 @@ pub struct Stream {
     pub other_stack: Bounds,
     /// Between the two halves of a realloc: the chunk must not end.
     pub announced: bool,
+    /// Whether the chunk was taken before the log had a file.
+    is_private: bool,
     name: [u8; 16],
     lost: u64,
     cache: [CacheEntry; CACHE_ENTRIES],
@@ -184,20 +186,22 @@ impl Stream {
         self.deltas.tick
     }
 
+    /// Leaves a chunk that a forked child began before it had a file.
+    #[cold]
+    pub fn leave_private_chunk(&mut self) {
+        if self.is_private && !self.announced && !child::is_deferred() {
+            self.next_chunk();
+        }
+    }
+
     /// Seals the chunk and takes the next; false if there is none.
     #[cold]
     pub fn next_chunk(&mut self) -> bool {
         self.finish_chunk();
         self.announced = false;
-        let carve = || RECORDER.sink.carve(Patience::Bounded);
-        let chunk = match carve() {
-            Some(chunk) => chunk,
-            // A forked child has filled its private beginning.
-            None if child::is_deferred() && child::materialize() => match carve() {
-                Some(chunk) => chunk,
-                None => return false,
-            },
-            None => return false,
+        self.is_private = child::is_deferred();
+        let Some(chunk) = child::carve_when_ready() else {
+            return false;
         };
         let header = Header {
             thread: self.tid,

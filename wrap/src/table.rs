@@ -116,6 +116,21 @@ impl<const W: usize, const P: u32, const F: u32, const C: usize> Table<W, P, F, 
         self.len() == 0
     }
 
+    /// Lets what is interned from now on begin a new chunk: the one so far may
+    /// be written out and forgotten.
+    pub fn begin_new_chunk(&self) {
+        let usable = P - F;
+        let order = (Ordering::AcqRel, Ordering::Relaxed);
+        let mut count = self.count.load(Ordering::Relaxed);
+        loop {
+            let next = count.div_ceil(usable).saturating_mul(usable);
+            match self.count.compare_exchange(count, next, order.0, order.1) {
+                Ok(_) => return,
+                Err(now) => count = now,
+            }
+        }
+    }
+
     /// The chunks in use, for a sink that has to write them itself.
     pub fn chunk_address(&self, ordinal: u32) -> usize {
         let place = self.chunks.get(ordinal as usize);

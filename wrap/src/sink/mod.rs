@@ -83,15 +83,15 @@ impl Sink {
         done.unwrap_or(false)
     }
 
-    /// Gives a deferred log its file. Nobody may be writing meanwhile.
+    /// Gives a deferred log its file. Others may go on writing to its private
+    /// chunks; only the header's lock must be held.
     pub fn materialize(&self, path: &[u8]) -> Result<Mode, Errno> {
         let made = self.0.with(Patience::Bounded, |state| {
             if state.mode != Mode::Deferred {
                 return Ok(state.mode);
             }
             let fd = Os::create(path)?;
-            let window = state.window;
-            let made = state.take_deferred(path, fd, window);
+            let made = state.take_deferred(path, fd);
             Os::close(fd);
             if made.is_err() {
                 Os::unlink(path);
@@ -122,6 +122,7 @@ impl Sink {
         let bytes = unsafe { core::slice::from_raw_parts_mut(chunk.at, CHUNK_SIZE) };
         seal_header(bytes, header);
         let kept = self.0.with(Patience::Bounded, |state| match state.mode {
+            Mode::Mapped if state.is_private(chunk) => state.write_out(chunk),
             Mode::Mapped => {
                 if !state.frozen {
                     // SAFETY: the chunk lies whole in a window, unused.
@@ -148,12 +149,14 @@ impl Sink {
         written.unwrap_or(false)
     }
 
-    /// Cuts the file after the last chunk given out.
+    /// Cuts the file after the last chunk given out, and sees to it that all
+    /// of it is in the file.
     pub fn trim(&self) {
         self.0.with(Patience::Bounded, |state| {
             if state.mode != Mode::Mapped {
                 return;
             }
+            state.write_private();
             let end = state.window_offset + state.carved as u64;
             if let Ok(fd) = state.reopen() {
                 // Later growth starts behind the cut: pages past a file's end
@@ -166,6 +169,15 @@ impl Sink {
                     state.file_bytes = end;
                 }
                 Os::close(fd);
+            }
+        });
+    }
+
+    /// Maps a large window while it is allowed.
+    pub fn stock_up(&self) {
+        self.0.with(Patience::Bounded, |state| {
+            if state.mode == Mode::Mapped {
+                state.stock_up();
             }
         });
     }
@@ -213,6 +225,11 @@ impl Sink {
         // SAFETY: by the caller.
         unsafe { self.0.force_open() };
         self.0.with(Patience::Bounded, |state| {
+            if state.mode == Mode::Mapped && !state.first.is_null() {
+                // SAFETY: a copy of the parent's beginning: its header and
+                // tables, which were forgotten before.
+                unsafe { Os::unmap(state.first, FIRST_WINDOW) };
+            }
             if state.mode == Mode::Mapped && state.window_bytes > state.carved {
                 let rest = state.window_bytes - state.carved;
                 // SAFETY: the child's mapping of what nobody holds.
@@ -228,4 +245,3 @@ impl Default for Sink {
         Self::new()
     }
 }
-

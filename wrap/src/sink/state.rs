@@ -32,6 +32,9 @@ pub(super) struct State {
     pub(super) may_map: bool,
     /// Set when a filter may kill us for a system call.
     pub(super) frozen: bool,
+    /// A deferred child's first chunks, once it has a file.
+    pub(super) first: *mut u8,
+    pub(super) first_bytes: usize,
     /// Set when growing failed; the file may be full, or may not be ours.
     pub(super) refused: Option<Errno>,
     /// Private chunks that were written and can be used again.
@@ -61,6 +64,8 @@ impl State {
             max_bytes: u64::MAX,
             may_map: true,
             frozen: false,
+            first: core::ptr::null_mut(),
+            first_bytes: 0,
             refused: None,
             spare: [core::ptr::null_mut(); SPARES],
             spare_count: 0,
@@ -75,6 +80,7 @@ impl State {
         self.file_bytes = 0;
         self.refused = None;
         self.spare_count = 0;
+        (self.first, self.first_bytes) = (core::ptr::null_mut(), 0);
     }
 
     pub(super) fn obey(&mut self, settings: &Settings) {
@@ -113,24 +119,45 @@ impl State {
         Ok(self.mode)
     }
 
-    pub(super) fn take_deferred(&mut self, path: &[u8], fd: Fd, window: *mut u8) -> Result<Mode, Errno> {
+    /// Gives the deferred log its file. Its first chunks stay in private memory
+    /// and are written out when they are sealed, flushed, and now; only the
+    /// header, which nobody writes outside its lock, comes to lie in the file.
+    pub(super) fn take_deferred(&mut self, path: &[u8], fd: Fd) -> Result<Mode, Errno> {
         self.remember(path, fd)?;
-        // SAFETY: the private window is FIRST_WINDOW bytes, and quiet.
-        let bytes = unsafe { core::slice::from_raw_parts(window, FIRST_WINDOW) };
-        let bytes = bytes.get(..self.carved).unwrap_or(&[]);
         self.room_for(FIRST_WINDOW as u64)?;
+        let window = self.window;
+        // SAFETY: the private window is FIRST_WINDOW bytes and stays for ever.
+        let bytes = unsafe { core::slice::from_raw_parts(window, self.carved) };
         if Os::write_at(fd, bytes, 0)? < bytes.len() {
             return Err(Errno(libc::ENOSPC));
         }
+        self.mode = Mode::Written;
         if self.may_map {
             Os::set_length(fd, FIRST_WINDOW as u64)?;
-            Os::map_window(fd, 0, FIRST_WINDOW, window)?;
+            Os::map_window(fd, 0, CHUNK_SIZE, window)?;
             self.mode = Mode::Mapped;
-        } else {
-            self.mode = Mode::Written;
         }
+        (self.first, self.first_bytes) = (window, self.carved);
+        (self.window, self.window_bytes, self.carved) = (core::ptr::null_mut(), 0, 0);
+        self.window_offset = FIRST_WINDOW as u64;
         self.file_bytes = FIRST_WINDOW as u64;
         Ok(self.mode)
+    }
+
+    /// Whether a chunk of a mapped log lies in private memory all the same.
+    pub(super) fn is_private(&self, chunk: Chunk) -> bool {
+        let offset = (chunk.at as usize).wrapping_sub(self.first as usize);
+        !self.first.is_null() && (CHUNK_SIZE..self.first_bytes).contains(&offset)
+    }
+
+    /// Writes out the private chunks of a mapped log.
+    pub(super) fn write_private(&mut self) {
+        for index in 1..self.first_bytes / CHUNK_SIZE {
+            self.write_out(Chunk {
+                at: self.first.wrapping_add(index * CHUNK_SIZE),
+                index: index as u32,
+            });
+        }
     }
 
     pub(super) fn carve(&mut self) -> Option<Chunk> {
@@ -186,7 +213,11 @@ impl State {
             return Os::memory(CHUNK_SIZE);
         };
         self.spare_count = last;
-        let at = self.spare.get(last).copied().unwrap_or(core::ptr::null_mut());
+        let at = self
+            .spare
+            .get(last)
+            .copied()
+            .unwrap_or(core::ptr::null_mut());
         if !at.is_null() {
             // SAFETY: a whole private chunk that nobody holds.
             unsafe { at.write_bytes(0, CHUNK_SIZE) };
@@ -207,12 +238,22 @@ impl State {
         }
     }
 
+    /// The largest window, whatever its place in the file. What is left of the
+    /// present one stays unused.
+    pub(super) fn stock_up(&mut self) {
+        let _ = self.next_window_of(LARGEST_WINDOW);
+    }
+
     pub(super) fn next_window(&mut self) -> Result<(), Errno> {
         let offset = self.window_offset + self.window_bytes as u64;
         // The largest power of two that the offset is a multiple of keeps
         // windows aligned in the file also after a trim.
         let alignment = offset & offset.wrapping_neg();
-        let bytes = alignment.clamp(CHUNK_SIZE as u64, LARGEST_WINDOW);
+        self.next_window_of(alignment.clamp(CHUNK_SIZE as u64, LARGEST_WINDOW))
+    }
+
+    fn next_window_of(&mut self, bytes: u64) -> Result<(), Errno> {
+        let offset = self.window_offset + self.window_bytes as u64;
         let room = self.allowed_bytes().saturating_sub(offset);
         let bytes = bytes.min(room) & !(CHUNK_SIZE as u64 - 1);
         if bytes == 0 {
@@ -229,7 +270,12 @@ impl State {
     }
 
     /// Maps what follows: as much as there is room for.
-    pub(super) fn map_next(&self, fd: Fd, offset: u64, mut bytes: u64) -> Result<(*mut u8, u64), Errno> {
+    pub(super) fn map_next(
+        &self,
+        fd: Fd,
+        offset: u64,
+        mut bytes: u64,
+    ) -> Result<(*mut u8, u64), Errno> {
         loop {
             let window = Os::set_length(fd, offset + bytes)
                 .and_then(|()| Os::map_window(fd, offset, bytes as usize, core::ptr::null_mut()));

@@ -272,7 +272,10 @@ impl Sys for Linux {
         // SAFETY: all zeros is a valid rusage.
         let mut usage: libc::rusage = unsafe { core::mem::zeroed() };
         let at = &raw mut usage as usize;
-        let _ = call(libc::SYS_getrusage, [libc::RUSAGE_SELF as usize, at, 0, 0, 0, 0]);
+        let _ = call(
+            libc::SYS_getrusage,
+            [libc::RUSAGE_SELF as usize, at, 0, 0, 0, 0],
+        );
         usage.ru_maxrss as u64
     }
 

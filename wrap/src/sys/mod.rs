@@ -10,15 +10,8 @@
 
 pub mod linux;
 
-#[cfg(memlog_cnk)]
-pub mod cnk;
-
 /// The platform of this build.
-#[cfg(not(memlog_cnk))]
 pub type Os = linux::Linux;
-/// The platform of this build.
-#[cfg(memlog_cnk)]
-pub type Os = cnk::Cnk;
 
 /// Takes what the kernel told the process at its start.
 ///

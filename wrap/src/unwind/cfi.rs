@@ -110,7 +110,9 @@ enum Lookup {
 fn search_header(module: &Module, address: u64) -> (u64, Lookup) {
     let header = module.image.header;
     let end_of_tables = module.image.tables_end;
-    let end = header.saturating_add(module.image.header_bytes).min(module.image.tables_end);
+    let end = header
+        .saturating_add(module.image.header_bytes)
+        .min(module.image.tables_end);
     // SAFETY: a segment of a mapped module, inside its range.
     let mut bytes = unsafe { Cursor::new(header, end) };
     let mut read = || {

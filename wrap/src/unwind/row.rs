@@ -70,9 +70,19 @@ impl Machine {
     pub fn run(&mut self, description: &Description, address: u64) -> Option<&Row> {
         (self.row, self.depth) = (EMPTY, 0);
         let mut location = description.start;
-        self.execute(description, description.common.instructions, &mut location, u64::MAX)?;
+        self.execute(
+            description,
+            description.common.instructions,
+            &mut location,
+            u64::MAX,
+        )?;
         self.initial = self.row;
-        self.execute(description, description.instructions, &mut location, address)?;
+        self.execute(
+            description,
+            description.instructions,
+            &mut location,
+            address,
+        )?;
         Some(&self.row)
     }
 
