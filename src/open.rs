@@ -2,6 +2,7 @@
 
 mod fold;
 mod map;
+mod mapped;
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;

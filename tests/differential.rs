@@ -115,20 +115,24 @@ fn both_recorders_tell_the_same() {
     totals.assert_fine();
 }
 
-/// Who finds no difference may be blind.
+/// Who finds no difference may be blind. The fault shows when threads meet, so
+/// there are some attempts.
 #[test]
 fn a_wrong_recorder_is_found_wrong() {
     let program = tools()
         .victim("realloc_race")
         .expect("a C compiler made it");
-    let folder = Folder::new("wrong");
-    let mut command = pairs::command(&program, &folder, &tools().gold_wrong);
-    let status = command.arg("3000").status().expect("the program starts");
-    assert!(status.success(), "{status}");
-    let mut totals = Totals::default();
-    totals.take(&pairs::collect(&folder), |_| false);
-    let is_order = |problem: &&String| problem.contains("odd events in all");
-    assert!(totals.problems.iter().any(|problem| is_order(&problem)));
+    let is_found = |_| {
+        let folder = Folder::new("wrong");
+        let mut command = pairs::command(&program, &folder, &tools().gold_wrong);
+        let status = command.arg("3000").status().expect("the program starts");
+        assert!(status.success(), "{status}");
+        let mut totals = Totals::default();
+        totals.take(&pairs::collect(&folder), |_| false);
+        let mut problems = totals.problems.iter();
+        problems.any(|problem| problem.contains(" event "))
+    };
+    assert!((0..20).any(is_found), "twenty runs without a difference");
 }
 
 fn factor(case: &Case) -> u64 {

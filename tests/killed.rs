@@ -64,8 +64,8 @@ fn what_was_finished_is_in_the_log() {
     println!(
         "{kills} kills, {} processes: {} events finished and found; of events in flight {} in \
          both, {} only in gold, {} only in memlog; {} unfinished reallocs, {} blocks that one of \
-         them had released came again; {} children killed \
-         before they had a log, with at most {} events",
+         them had released came again; {} children killed before they had a log, with at most {} \
+         events; {} logs made and not written",
         totals.images,
         totals.finished,
         totals.in_flight_both,
@@ -75,6 +75,7 @@ fn what_was_finished_is_in_the_log() {
         totals.live_twice,
         totals.unlogged,
         totals.unlogged_events,
+        totals.unwritten,
     );
     let shown = &totals.problems[..totals.problems.len().min(40)];
     let count = totals.problems.len();
@@ -123,6 +124,7 @@ struct Totals {
     unfinished_reallocs: u64,
     live_twice: u64,
     unlogged: u64,
+    unwritten: usize,
     unlogged_events: usize,
     problems: Vec<String>,
 }
@@ -131,6 +133,8 @@ impl Totals {
     fn take(&mut self, folder: &Folder) {
         let family = pairs::collect(folder);
         self.problems.extend(family.problems);
+        // Whether such a process had made events is asked of gold, below.
+        self.unwritten += family.unwritten.len();
         if family.pairs.is_empty() {
             self.problems.push("no log".to_owned());
         }

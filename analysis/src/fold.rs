@@ -68,9 +68,6 @@ pub struct Fold {
     seen: Seen,
     options: Options,
     chosen: bool,
-    /// Allocations and releases so far.
-    moment: u64,
-    peak_moment: u64,
     tids: HashMap<u32, u32, RandomState>,
     inherited: HashSet<u64, RandomState>,
 }
@@ -95,8 +92,6 @@ impl Fold {
             seen: Seen::new(),
             options,
             chosen: false,
-            moment: 0,
-            peak_moment: 0,
             tids: HashMap::default(),
             inherited: HashSet::default(),
         }
@@ -215,7 +210,6 @@ impl Fold {
 
     #[inline]
     fn moved(&mut self, stream: u32, bytes: i64) {
-        self.moment += 1;
         self.segments.moved(stream, bytes);
     }
 
@@ -227,7 +221,6 @@ impl Fold {
             tick: self.heap.tick,
             error_bytes: 0,
         };
-        self.peak_moment = self.moment;
         self.counts.mark_heap_peak();
     }
 
@@ -242,15 +235,14 @@ impl Fold {
     }
 
     /// The stream took a stamp.
-    pub fn stamp(&mut self, at: At) {
-        self.segments
-            .stamped(at.stream, self.moment, self.peak_moment);
+    pub fn stamp(&mut self, at: At, stamp: u64) {
+        self.segments.stamped(at.stream, stamp);
     }
 
     /// Resident memory was read.
     pub fn rss(&mut self, at: At, rss: &Rss) {
         self.come_to(at);
-        self.stamp(at);
+        self.stamp(at, rss.stamp);
         match self.rss.read(rss, &self.heap) {
             Some(true) => self.counts.keep_candidate(),
             Some(false) => self.counts.mark_candidate(),
@@ -288,7 +280,7 @@ impl Fold {
         if self.rss.finish(&facts.rss, &self.heap) {
             self.counts.keep_candidate();
         }
-        self.heap_peak.error_bytes = self.segments.bound(self.peak_moment);
+        self.heap_peak.error_bytes = self.segments.bound();
         self.threads = self.threads.max(self.segments.len() as u64);
     }
 

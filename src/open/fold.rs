@@ -6,9 +6,10 @@ use memlog_analysis::{At, Facts, Figures, Fold, Options, Summary, Tables};
 use memlog_format::counter::{ALL, Counter};
 use memlog_format::meta::Module;
 use memlog_format::table::{Code, CodeId, Node, StackId};
-use memlog_read::{Findings, Item, Kind, Log};
+use memlog_read::{Finding, Findings, Item, Kind, Log};
 
 use super::Family;
+use super::mapped::MappedHistory;
 
 /// A log's tables as the analysis asks for them.
 pub struct LogTables<'l, 'a> {
@@ -47,8 +48,19 @@ pub struct Analysis {
     pub fold: Fold,
     /// Its figures.
     pub summary: Summary,
+    /// The most that the program had mapped itself about the RSS peak.
+    pub rss_peak_mapped_bytes: u64,
     /// What was odd about it.
     pub findings: Findings,
+}
+
+impl Analysis {
+    /// How many findings say that a part of the log is missing or spoilt.
+    pub fn damages(&self) -> u64 {
+        let usual = |finding: &&Finding| matches!(finding, Finding::UnfinishedRealloc { .. });
+        let usual = self.findings.list().iter().filter(usual).count();
+        self.findings.count() - usual as u64
+    }
 }
 
 impl Family<'_> {
@@ -64,8 +76,12 @@ impl Family<'_> {
         fold.start();
         let tables = LogTables::new(log);
         let mut events = log.events();
+        let mut mapped = MappedHistory::default();
         for item in events.by_ref() {
             feed(&mut fold, &item, &tables);
+            if let Kind::Ledger(_) = item.kind {
+                mapped.at(item.tick, fold.mapped().live_bytes);
+            }
         }
         let mut findings = log.findings().clone();
         findings.append(events.findings());
@@ -73,6 +89,7 @@ impl Family<'_> {
         Analysis {
             fold,
             summary,
+            rss_peak_mapped_bytes: mapped.most_within(&summary.rss_peak.bracket),
             findings,
         }
     }
@@ -113,7 +130,7 @@ fn feed(fold: &mut Fold, item: &Item, tables: &LogTables) {
         Kind::Ledger(entry) => fold.ledger(at, entry),
         Kind::Thread { tid, .. } => fold.thread(at, *tid),
         Kind::Loss { events, .. } => fold.loss(*events),
-        Kind::Stamp(_) => fold.stamp(at),
+        Kind::Stamp(stamp) => fold.stamp(at, *stamp),
         Kind::Fork { .. } | Kind::Mark(_) => {}
     }
 }

@@ -219,9 +219,22 @@ pub fn heap_event(item: &memlog_read::Item) -> Option<Event> {
     }
 }
 
+/// Whether a log was made and nothing was written into it.
+fn is_unwritten(path: &Path) -> bool {
+    use std::io::Read;
+    let mut magic = [0; 4];
+    let file = std::fs::File::open(path);
+    let read = file.and_then(|mut file| file.read_exact(&mut magic));
+    read.is_err() || magic == [0; 4]
+}
+
 /// The logs of a run by process, each process's in order; what cannot be read
 /// is told.
-pub fn read_all(folder: &Path, problems: &mut Vec<String>) -> BTreeMap<u32, Vec<Recorded>> {
+pub fn read_all(
+    folder: &Path,
+    unwritten: &mut Vec<PathBuf>,
+    problems: &mut Vec<String>,
+) -> BTreeMap<u32, Vec<Recorded>> {
     let mut found: BTreeMap<u32, Vec<Recorded>> = BTreeMap::new();
     for entry in std::fs::read_dir(folder)
         .expect("the run's folder")
@@ -235,6 +248,9 @@ pub fn read_all(folder: &Path, problems: &mut Vec<String>) -> BTreeMap<u32, Vec<
             continue;
         }
         match Recorded::read(&path) {
+            // A process may be killed while it makes its log.
+            Err(_) if is_unwritten(&path) => unwritten.push(path),
+
             Ok(recorded) => found.entry(recorded.pid).or_default().push(recorded),
             Err(error) => problems.push(error),
         }

@@ -26,6 +26,8 @@ pub struct Family {
     pub only_gold: Vec<Gold>,
     /// Images that only memlog has.
     pub only_ours: Vec<Recorded>,
+    /// Logs that were made and not written.
+    pub unwritten: Vec<PathBuf>,
     /// Events of children of vfork.
     pub vforked: u64,
     /// Logs that cannot be read, gold files that are full.
@@ -74,10 +76,11 @@ pub fn collect(folder: &Folder) -> Family {
         pairs: Vec::new(),
         only_gold: Vec::new(),
         only_ours: Vec::new(),
+        unwritten: Vec::new(),
         vforked: 0,
         problems: Vec::new(),
     };
-    let mut ours = logs::read_all(folder.path(), &mut family.problems);
+    let mut ours = logs::read_all(folder.path(), &mut family.unwritten, &mut family.problems);
     for (pid, images) in gold::read_all(folder.path()) {
         let mut ours: VecDeque<Recorded> = ours.remove(&pid).unwrap_or_default().into();
         for mut gold in images {

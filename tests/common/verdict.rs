@@ -38,6 +38,9 @@ impl Totals {
     /// which may have no log.
     pub fn take(&mut self, family: &Family, may_lack: impl Fn(&super::gold::Gold) -> bool) {
         self.problems.extend(family.problems.iter().cloned());
+        let unwritten = family.unwritten.iter();
+        let said = unwritten.map(|path| format!("{}: nothing was written", path.display()));
+        self.problems.extend(said);
         self.vforked += family.vforked;
         for pair in &family.pairs {
             self.take_pair(pair);
@@ -108,8 +111,8 @@ impl Totals {
     /// Prints the figures, and makes too many cut stacks a problem.
     pub fn tell(&mut self) {
         println!(
-            "{} events on blocks and {} on mappings; {} of them at start-up differ; {} inherited \
-             blocks released by children; {} events of children of vfork; {} children that exec'd or were killed left no log, \
+            "{} events on blocks and {} on mappings; {} of them at start-up differ; {} inherited blocks \
+             released by children; {} events of children of vfork; {} children that exec'd or were killed left no log, \
              with at most {} events",
             self.events,
             self.mappings,

@@ -14,7 +14,9 @@ use crate::lock::{Bounded, Patience};
 use crate::recorder::RECORDER;
 use crate::sink::{Chunk, MAX_PATH, Mode};
 use crate::start;
+use crate::stream::Door;
 use crate::sys::{Errno, Os, Sys};
+use crate::token::{self, Phase};
 use core::sync::atomic::{AtomicBool, Ordering};
 use memlog_format::counter::Counter;
 use memlog_format::meta::{Cut, Key, Record};
@@ -55,7 +57,25 @@ pub fn wake() -> bool {
     true
 }
 
+/// Whether this thread was in the recorder when it forked: a signal handler
+/// interrupted it there, and what it interrupted will go on.
+fn is_inside() -> bool {
+    // SAFETY: this image was started, so the thread pointer is set up.
+    let word = unsafe { *crate::arch::memlog_tls_word() };
+    if word <= 1 {
+        return false;
+    }
+    // SAFETY: the door of this thread's stream, in memory that a fork keeps.
+    let busy = unsafe { (*(word as *const Door)).busy.load(Ordering::Relaxed) };
+    token::phase(busy) == Some(Phase::InRecorder)
+}
+
 fn become_child() -> bool {
+    // What was interrupted holds a chunk, perhaps a lock: this child records
+    // nothing rather than pull them from under it.
+    if is_inside() {
+        return false;
+    }
     // SAFETY: see the head of this file.
     unsafe {
         start::SCRATCH.force_open();

@@ -10,6 +10,9 @@ pub struct Claim<'a>(pub &'a AtomicU32);
 
 /// Nobody's.
 pub const FREE: u32 = 0;
+/// A guest's in this memory, whom the kernel counts to another process: never
+/// taken over, for he gives the stream back before he goes.
+pub const VISITOR: u32 = u32::MAX;
 
 impl Claim<'_> {
     /// The holder, or [`FREE`].

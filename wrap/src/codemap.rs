@@ -194,6 +194,13 @@ impl Inside {
     /// Finds the tables of a frame.
     fn place(&mut self, pc: Pc) -> Place {
         let address = pc.lookup();
+        if let Some(module) = self.modules.find(address)
+            && !RECORDER.is_quiet()
+            && !self.modules.is_there(module.id)
+        {
+            self.refresh();
+            RECORDER.next_generation();
+        }
         if self.modules.find(address).is_none() && !self.is_known_to_nobody(address) {
             self.refresh();
             if self.modules.find(address).is_none() {

@@ -24,6 +24,8 @@ use memlog_format::table::{CodeId, Node, StackId};
 
 /// The clock is read once in this many events.
 const CLOCK_EVERY: u32 = 16;
+/// The same where threads run beside each other, who are ordered by it too.
+const CLOCK_EVERY_SHARED: u32 = 4;
 /// A block this large is worth a look at the clock, and a thread that moved
 /// this much takes a stamp.
 const LARGE: u64 = 64 * 1024;
@@ -63,6 +65,7 @@ pub fn allocated(session: &Session, frame: &DoorFrame, block: *mut u8, request: 
         stack,
         order,
     };
+    pin(stream, usable);
     stream.write(|deltas, out| deltas.put_alloc(out, &event));
     stream.announced = false;
     moved(stream, usable as i64);
@@ -87,6 +90,7 @@ pub fn releasing(session: &Session, frame: &DoorFrame, block: *mut u8, api: Api,
         true => Some(capture(stream, frame, session.patience())),
         false => None,
     };
+    pin(stream, usable);
     let event = Release {
         api,
         address: block as u64,
@@ -135,7 +139,10 @@ fn keep_time(stream: &mut Stream, bytes: u64) {
 
 #[inline(never)]
 fn look_at_clock(stream: &mut Stream) {
-    stream.until_clock = CLOCK_EVERY;
+    stream.until_clock = match RECORDER.streams.count() {
+        0 | 1 => CLOCK_EVERY,
+        _ => CLOCK_EVERY_SHARED,
+    };
     let tick = clock::tick();
     if child::is_deferred()
         && !RECORDER.is_quiet()
@@ -166,11 +173,18 @@ fn moved(stream: &mut Stream, bytes: i64) {
 #[cold]
 fn take_stamp(stream: &mut Stream) {
     stream.unstamped = 0;
-    if RECORDER.streams.count() > 1 {
+    if stream.reserve() {
         let stamp = RECORDER.stamp();
-        if stream.reserve() {
-            stream.put(|deltas, out| deltas.put_stamp(out, stamp));
-        }
+        stream.put(|deltas, out| deltas.put_stamp(out, stamp));
+    }
+}
+
+/// A large block is pinned between two stamps, or it could stand anywhere
+/// among what other threads did since this one's last.
+#[inline]
+fn pin(stream: &mut Stream, bytes: u64) {
+    if bytes >= LARGE {
+        take_stamp(stream);
     }
 }
 

@@ -33,6 +33,8 @@ pub struct Image {
     pub frames_bytes: u64,
     /// The linker's build-id.
     pub build_id: BuildId,
+    /// Where it lies.
+    build_id_at: u64,
 }
 
 /// A build-id; longer ones are cut.
@@ -81,7 +83,8 @@ pub fn read(low: u64) -> Option<Image> {
                 (image.header, image.header_bytes) = (at(part.p_vaddr), part.p_memsz);
             }
             PT_NOTE if image.build_id.length == 0 => {
-                image.build_id = find_build_id(at(part.p_vaddr), part.p_memsz);
+                let (id, place) = find_build_id(at(part.p_vaddr), part.p_memsz);
+                (image.build_id, image.build_id_at) = (id, place);
             }
             _ => {}
         }
@@ -97,8 +100,24 @@ pub fn read(low: u64) -> Option<Image> {
     (!first_load).then_some(image)
 }
 
+/// Whether the image at `low` is still the one read before: by its build-id,
+/// or else by all that its headers say.
+pub fn is_same(image: &Image, low: u64) -> bool {
+    if image.build_id.length == 0 {
+        return read(low).is_some_and(|now| {
+            now.high == image.high
+                && now.header == image.header
+                && now.header_bytes == image.header_bytes
+        });
+    }
+    let mut now = [0; 64];
+    let room = now.get_mut(..image.build_id.length);
+    let is_read = room.is_some_and(|room| Os::read_memory(image.build_id_at, room));
+    is_read && now.get(..image.build_id.length) == Some(image.build_id.get())
+}
+
 /// The NT_GNU_BUILD_ID note in a segment of notes.
-fn find_build_id(mut at: u64, bytes: u64) -> BuildId {
+fn find_build_id(mut at: u64, bytes: u64) -> (BuildId, u64) {
     let end = at.saturating_add(bytes);
     let mut id = BuildId::default();
     while at.saturating_add(12) <= end {
@@ -117,11 +136,11 @@ fn find_build_id(mut at: u64, bytes: u64) -> BuildId {
             if room.is_some_and(|room| Os::read_memory(text, room)) {
                 id.length = length;
             }
-            break;
+            return (id, text);
         }
         at = next;
     }
-    id
+    (id, 0)
 }
 
 fn peek<T: Copy>(address: u64) -> Option<T> {

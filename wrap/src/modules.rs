@@ -81,7 +81,16 @@ impl Modules {
     /// The instance at a code address.
     pub fn find(&self, address: u64) -> Option<&Module> {
         let mut known = self.instances.list.iter().take(self.instances.count);
-        known.find(|module| module.state != State::Gone && module.contains(address))
+        known.find(|module| module.state == State::Seen && module.contains(address))
+    }
+
+    /// Whether an instance still lies where it was found: a library may have
+    /// gone without a word of the loader's, and another come.
+    pub fn is_there(&self, id: u32) -> bool {
+        let mut known = self.instances.list.iter().take(self.instances.count);
+        known
+            .find(|module| module.id == id)
+            .is_some_and(|module| image::is_same(&module.image, module.low))
     }
 
     /// The destructors of the module around this address have run.

@@ -6,6 +6,7 @@
 //! that holds its token.
 
 use crate::arch::DoorFrame;
+use crate::claims::VISITOR;
 use crate::life::Life;
 use crate::lock::Patience;
 use crate::recorder::RECORDER;
@@ -22,7 +23,18 @@ const CLAIMING: u64 = 1;
 /// A call that is to be recorded.
 pub struct Session {
     door: &'static Door,
-    nested: bool,
+    hold: Hold,
+}
+
+/// How the session came by its stream.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Hold {
+    /// It is the thread's own.
+    Own,
+    /// Lent for one call that came while the thread was in the recorder.
+    Nested,
+    /// Lent for one call of a guest in this memory.
+    Guest,
 }
 
 /// Whether a call is recorded, and how.
@@ -53,7 +65,7 @@ pub fn admit(frame: &DoorFrame) -> Admission {
     }
     Admission::Record(Session {
         door,
-        nested: false,
+        hold: Hold::Own,
     })
 }
 
@@ -79,13 +91,21 @@ fn admit_cold(frame: &DoorFrame) -> Admission {
             }
             return Admission::Record(Session {
                 door,
-                nested: false,
+                hold: Hold::Own,
             });
         }
     }
     if RECORDER.is_quiet() {
         RECORDER.counters.add(Counter::LostNotReady, 1);
         return Admission::Pass;
+    }
+    if Os::pid() != RECORDER.pid.load(Ordering::Relaxed) {
+        // A vfork's child of a thread that has no stream yet: its claim must
+        // not outlive it, nor stand in the word that the parent will find.
+        return match visit(VISITOR, Hold::Guest) {
+            Some(session) => Admission::Record(session),
+            None => Admission::Pass,
+        };
     }
     *word = CLAIMING;
     let tid = Os::tid();
@@ -100,7 +120,7 @@ fn admit_cold(frame: &DoorFrame) -> Admission {
     *word = door as *const Door as u64;
     Admission::Record(Session {
         door,
-        nested: false,
+        hold: Hold::Own,
     })
 }
 
@@ -140,7 +160,7 @@ fn admit_nested(door: &'static Door, sp: u64) -> Admission {
     }
     Admission::Record(Session {
         door,
-        nested: false,
+        hold: Hold::Own,
     })
 }
 
@@ -167,7 +187,7 @@ pub fn own_words() -> Option<Session> {
     match door.busy.load(Ordering::Relaxed) {
         0 => Some(Session {
             door,
-            nested: false,
+            hold: Hold::Own,
         }),
         _ => aside(),
     }
@@ -188,13 +208,16 @@ fn own_tid() -> u32 {
 
 /// A session through a stream of its own, while the thread's is in use.
 pub fn aside() -> Option<Session> {
-    let tid = own_tid();
+    visit(own_tid(), Hold::Nested)
+}
+
+fn visit(tid: u32, hold: Hold) -> Option<Session> {
     let door = RECORDER.streams.claim(tid, false)?;
     // SAFETY: the claim was won just now.
     let stream = unsafe { &mut *door.body.get() };
     stream.adopt(tid);
     stream.stack = Bounds::default();
-    Some(Session { door, nested: true })
+    Some(Session { door, hold })
 }
 
 impl Session {
@@ -233,9 +256,9 @@ impl Session {
     /// of this very thread.
     #[inline]
     pub fn patience(&self) -> Patience {
-        match self.nested {
-            true => Patience::None,
-            false => Patience::Bounded,
+        match self.hold {
+            Hold::Nested => Patience::None,
+            Hold::Own | Hold::Guest => Patience::Bounded,
         }
     }
 
@@ -246,7 +269,7 @@ impl Session {
         if RECORDER.draining.load(Ordering::Relaxed) {
             self.stream().flush();
         }
-        if self.nested {
+        if self.hold != Hold::Own {
             RECORDER.streams.release(self.door);
         }
     }

@@ -277,6 +277,11 @@ impl Stream {
         let same = self.tid == tid;
         self.tid = tid;
         self.until_clock = 0;
+        // What this thread does comes after all that others stamped.
+        if self.reserve() {
+            let stamp = RECORDER.stamp();
+            self.put(|deltas, out| deltas.put_stamp(out, stamp));
+        }
         if !same {
             self.name = [0; 16];
             (self.stack, self.other_stack) = (Bounds::default(), Bounds::default());

@@ -4,7 +4,7 @@
 //! Doors live in memory that is never given back, behind pointers that are
 //! set once; a stream's body goes to whoever won its claim.
 
-use crate::claims::{Claim, FREE};
+use crate::claims::{Claim, FREE, VISITOR};
 use crate::recorder::RECORDER;
 use crate::stream::{Door, Stream};
 use crate::sys::{Os, Sys};
@@ -91,7 +91,9 @@ impl Streams {
                 continue;
             };
             let holder = Claim(&door.holder).holder();
-            let gone = holder != FREE && Os::is_gone(holder);
+            let owner = RECORDER.pid.load(Ordering::Relaxed);
+            let known = holder != FREE && holder != VISITOR;
+            let gone = known && Os::is_gone(owner, holder);
             if gone && Claim(&door.holder).take(holder, tid) {
                 door.busy.store(0, Ordering::Relaxed);
                 return Some(door);

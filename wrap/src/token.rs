@@ -38,6 +38,16 @@ pub const fn word(phase: Phase, sp: u64) -> u64 {
     (sp & !3) | phase as u64 | 2
 }
 
+/// The phase in a word.
+#[inline]
+pub const fn phase(busy: u64) -> Option<Phase> {
+    match busy {
+        0 => None,
+        _ if busy & 1 == 0 => Some(Phase::InReal),
+        _ => Some(Phase::InRecorder),
+    }
+}
+
 /// Reads the word for a call from `sp`.
 #[inline]
 pub fn read(busy: u64, sp: u64, stack: &Bounds) -> Entry {

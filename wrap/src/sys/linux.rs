@@ -253,8 +253,8 @@ impl Sys for Linux {
         call(libc::SYS_gettid, [0; 6]).unwrap_or(0) as u32
     }
 
-    fn is_gone(tid: u32) -> bool {
-        let arguments = [Self::pid() as usize, tid as usize, 0, 0, 0, 0];
+    fn is_gone(pid: u32, tid: u32) -> bool {
+        let arguments = [pid as usize, tid as usize, 0, 0, 0, 0];
         call(libc::SYS_tgkill, arguments) == Err(Errno(libc::ESRCH))
     }
 

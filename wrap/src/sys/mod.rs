@@ -124,8 +124,9 @@ pub trait Sys {
     fn parent_pid() -> u32;
     /// The thread.
     fn tid() -> u32;
-    /// Whether a thread of this process is surely gone.
-    fn is_gone(tid: u32) -> bool;
+    /// Whether a thread of a process is surely gone. The process is named: in a
+    /// vfork's child the caller is another than the owner of the memory.
+    fn is_gone(pid: u32, tid: u32) -> bool;
     /// Lets another thread run.
     fn relax();
     /// The thread's name.

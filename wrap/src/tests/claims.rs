@@ -62,7 +62,7 @@ fn a_dead_threads_stream_goes_on() {
     let dead = dead.join().unwrap();
     // The kernel may need a moment to forget a thread that was joined.
     let until = std::time::Instant::now() + std::time::Duration::from_secs(10);
-    while !Os::is_gone(dead) && std::time::Instant::now() < until {
+    while !Os::is_gone(std::process::id(), dead) && std::time::Instant::now() < until {
         std::thread::yield_now();
     }
     let aside = streams.claim(Os::tid(), false).unwrap();
