@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! M: SIZE 0xPTR<tab>SECONDS MAXRSS_KB TID ARENA_KB MMAP_KB{<tab>FRAME}
-//! F: 0xPTR<tab>SECONDS MAXRSS_KB TID ARENA_KB MMAP_KB
+//! F: 0xPTR<tab>SECONDS MAXRSS_KB TID ARENA_KB MMAP_KB{<tab>FRAME}
+//! MAP: and UNMAP: as M: and F:, for the ledger
 //! FRAME: FILE (SYMBOL+0xOFF) [0xPC (0xRELPC)], innermost first
 //! ```
 
@@ -20,15 +21,24 @@ use memlog_read::{Item, Kind, Log};
 use crate::names::{NameStore, Names};
 use crate::open::{Files, LogTables, at_of, clean};
 
+/// What the columns are.
+const COLUMNS: &str = "\
+M: SIZE ADDRESS<tab>SECONDS RSS_PEAK_KB THREAD BRK_KB MMAP_KB{<tab>FRAME}, innermost first: it came
+F: ADDRESS<tab>the same five columns; frames only if recorded with --free-stacks: it went";
+
 /// Print every event of a log.
+///
+/// All threads are merged; events on one address stand in their true order. A
+/// realloc is an F: and an M: line.
 #[derive(clap::Args)]
+#[command(after_help = COLUMNS)]
 pub struct Args {
     /// The log
     file: PathBuf,
     /// Leave the functions' names out, which is faster
     #[arg(long)]
     no_symbols: bool,
-    /// Print mmap, munmap, mremap and brk as well
+    /// Print mmap, munmap, mremap and brk as well, as MAP: and UNMAP: lines
     #[arg(long)]
     ledger: bool,
 }
@@ -90,11 +100,11 @@ impl<'l, 'a, 's, W: Write> Dump<'l, 'a, 's, W> {
                 // Given out again: the realloc that the end cut off had
                 // released it.
                 if self.unfinished.remove(&alloc.address) {
-                    self.went(item, alloc.address)?;
+                    self.went("F", item, alloc.address, None)?;
                 }
-                self.came(item, alloc.size, alloc.address, alloc.stack)
+                self.came("M", item, alloc.size, alloc.address, alloc.stack)
             }
-            Kind::Release(release) => self.went(item, release.address),
+            Kind::Release(release) => self.went("F", item, release.address, release.stack),
             Kind::Unfinished(release) => {
                 self.unfinished.insert(release.address);
                 Ok(())
@@ -123,13 +133,34 @@ impl<'l, 'a, 's, W: Write> Dump<'l, 'a, 's, W> {
 
     fn came(
         &mut self,
+        tag: &str,
         item: &Item,
         size: u64,
         address: u64,
         stack: StackId,
     ) -> std::io::Result<()> {
-        write!(self.out, "M: {size} {address:#x}\t")?;
+        write!(self.out, "{tag}: {size} {address:#x}\t")?;
         self.moment(item)?;
+        self.stack(stack)?;
+        self.out.write_all(b"\n")
+    }
+
+    fn went(
+        &mut self,
+        tag: &str,
+        item: &Item,
+        address: u64,
+        stack: Option<StackId>,
+    ) -> std::io::Result<()> {
+        write!(self.out, "{tag}: {address:#x}\t")?;
+        self.moment(item)?;
+        if let Some(stack) = stack {
+            self.stack(stack)?;
+        }
+        self.out.write_all(b"\n")
+    }
+
+    fn stack(&mut self, stack: StackId) -> std::io::Result<()> {
         let log = self.log;
         for code in log.frames(stack) {
             if !self.frames.contains_key(&code) {
@@ -141,13 +172,7 @@ impl<'l, 'a, 's, W: Write> Dump<'l, 'a, 's, W> {
                 self.out.write_all(text.as_bytes())?;
             }
         }
-        self.out.write_all(b"\n")
-    }
-
-    fn went(&mut self, item: &Item, address: u64) -> std::io::Result<()> {
-        write!(self.out, "F: {address:#x}\t")?;
-        self.moment(item)?;
-        self.out.write_all(b"\n")
+        Ok(())
     }
 
     fn moment(&mut self, item: &Item) -> std::io::Result<()> {
@@ -165,24 +190,25 @@ impl<'l, 'a, 's, W: Write> Dump<'l, 'a, 's, W> {
 
     /// An entry of the ledger in the same two forms.
     fn entry(&mut self, item: &Item, entry: &Ledger) -> std::io::Result<()> {
+        let stack = entry.stack;
         match entry.mapping {
             Mapping::Map {
                 address, length, ..
-            } => self.came(item, length, address, entry.stack),
-            Mapping::Unmap { address, .. } => self.went(item, address),
+            } => self.came("MAP", item, length, address, stack),
+            Mapping::Unmap { address, .. } => self.went("UNMAP", item, address, Some(stack)),
             Mapping::Remap {
                 old_address,
                 address,
                 length,
                 ..
             } => {
-                self.went(item, old_address)?;
-                self.came(item, length, address, entry.stack)
+                self.went("UNMAP", item, old_address, None)?;
+                self.came("MAP", item, length, address, stack)
             }
             Mapping::Break { old_end, end } if end > old_end => {
-                self.came(item, end - old_end, old_end, entry.stack)
+                self.came("MAP", item, end - old_end, old_end, stack)
             }
-            Mapping::Break { end, .. } => self.went(item, end),
+            Mapping::Break { end, .. } => self.went("UNMAP", item, end, Some(stack)),
         }
     }
 
@@ -293,6 +319,9 @@ mod tests {
         deltas.put_ext(&mut out, &Ext::Rss(rss));
         deltas.put_tick(&mut out, 1500);
         deltas.put_release(&mut out, &release);
+        deltas.put_alloc(&mut out, &alloc);
+        let stack = Some(alloc.stack);
+        deltas.put_release(&mut out, &Release { stack, ..release });
         let length = out.finish().unwrap();
         chunk(ChunkKind::Events, &body[..length])
     }
@@ -319,7 +348,11 @@ mod tests {
         }
         let expected = "M: 77 0x6000\t0.000000 0 42 0 0\t\
             /no/such/file (?+0x1234) [0x50001234 (0x1234)]\n\
-            F: 0x6000\t1.500000 1234 42 0 0\n";
+            F: 0x6000\t1.500000 1234 42 0 0\n\
+            M: 77 0x6000\t1.500000 1234 42 0 0\t\
+            /no/such/file (?+0x1234) [0x50001234 (0x1234)]\n\
+            F: 0x6000\t1.500000 1234 42 0 0\t\
+            /no/such/file (?+0x1234) [0x50001234 (0x1234)]\n";
         assert_eq!(String::from_utf8(dump.out).unwrap(), expected);
     }
 }

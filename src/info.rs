@@ -8,7 +8,7 @@ use memlog_format::counter::ALL;
 use memlog_format::meta::{Key, Module, Start};
 use memlog_read::Log;
 
-use crate::open::{Family, Files, clean, grouped};
+use crate::open::{Family, Files, clean, counted, grouped};
 
 /// Say what a log is of, and what it lacks.
 #[derive(clap::Args)]
@@ -176,11 +176,11 @@ fn ending(out: &mut impl Write, family: &Family) -> std::io::Result<()> {
 fn size(out: &mut impl Write, log: &Log) -> std::io::Result<()> {
     let size = log.size();
     let text = format!(
-        "{} bytes, {} of them events, in {} chunks and {} streams",
+        "{} bytes, {} bytes of events, in {} and {}",
         grouped(size.file_bytes as u64),
         grouped(size.event_bytes),
-        grouped(size.chunks as u64),
-        grouped(size.streams as u64)
+        counted(size.chunks as u64, "chunk"),
+        counted(size.streams as u64, "stream")
     );
     line(out, "size", &text)
 }

@@ -15,6 +15,7 @@ use anyhow::Context;
 use output::Plan;
 use program::Program;
 use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Command, ExitCode, ExitStatus};
@@ -25,7 +26,7 @@ pub struct Args {
     /// Name of the log, or a folder; %h host, %p process, %e program, %t time, %n number, %r rank, %j job
     #[arg(short, long, value_name = "PATTERN")]
     output: Option<OsString>,
-    /// Stop growing a log at this size, such as 500M or 2G
+    /// Stop growing a log at this size, such as 500M or 2G; below 256K means 256K
     #[arg(long, value_name = "SIZE", value_parser = bytes_of)]
     max_log: Option<u64>,
     /// Keep the stack of each release too
@@ -52,6 +53,12 @@ pub fn is_log(word: &Path) -> bool {
 /// Runs the program and exits as it did.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let (name, words) = args.command.split_first().context("no program was named")?;
+    if name.as_bytes().starts_with(b"-") {
+        return Err(Advice::error(
+            format!("unknown option {}", name.display()),
+            "see `memlog help record`; a program of that name is given by its path",
+        ));
+    }
     let program = Program::find(name)?;
     if let Some(reason) = program.unchecked() {
         eprintln!("memlog: note: {reason}");
@@ -107,7 +114,6 @@ fn exit_code(status: ExitStatus) -> ExitCode {
 /// Ours first, so that an allocator or another recorder preloaded by the user
 /// is what ours calls; a second memlog would only count the same again.
 fn preload_list(ours: &OsStr, existing: Option<OsString>) -> OsString {
-    use std::os::unix::ffi::{OsStrExt, OsStringExt};
     let mut list = ours.as_bytes().to_vec();
     let existing = existing.unwrap_or_default();
     for other in existing.as_bytes().split(|byte| b" :".contains(byte)) {

@@ -10,6 +10,7 @@ use std::process::ExitCode;
 use memlog_analysis::{CallTree, Callers, Held, Moment};
 use memlog_read::Log;
 
+use crate::advice::Advice;
 use crate::names::{NameStore, Names};
 use crate::open::{Analysis, Files, counted, grouped};
 use labels::Labels;
@@ -19,6 +20,9 @@ use labels::Labels;
 pub struct Args {
     /// The log
     file: PathBuf,
+    /// More than one log, to be refused with a sentence
+    #[arg(hide = true)]
+    more: Vec<PathBuf>,
     /// Memory live at the end, as --at end
     #[arg(long)]
     show_leaks: bool,
@@ -59,7 +63,7 @@ fn parse_at(text: &str) -> Result<When, String> {
         _ => None,
     };
     match (number.parse::<f64>(), factor) {
-        (Ok(number), Some(factor)) => Ok(When::Seconds(number * factor)),
+        (Ok(number), Some(factor)) => Ok(When::Seconds((number * factor * 1e9).round() / 1e9)),
         _ => Err("give rss-peak, heap-peak, end, or a time as 12.5, 12.5s, 300ms or 2m".into()),
     }
 }
@@ -72,6 +76,9 @@ fn parse_percent(text: &str) -> Result<f64, String> {
 
 /// Prints the heading and a tree for each moment asked for.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    if !args.more.is_empty() {
+        return Err(several(&args));
+    }
     let files = Files::load(&args.file)?;
     let family = files.family()?;
     let chosen = match args.at {
@@ -83,7 +90,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let mut labels = Labels::new(Names::new(&store), analysis.fold.stacks());
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     heading::print(&mut out, &family, &analysis)?;
-    for (title, moment) in moments(&args) {
+    for (title, moment) in moments(&args, analysis.summary.rss_peak_bytes > 0) {
         let tree = grow(&analysis, moment, args.threshold, &mut labels);
         let text = |label| labels.text(label);
         print_tree(&mut out, &title, &tree, args.threshold, text)?;
@@ -99,6 +106,17 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+fn several(args: &Args) -> anyhow::Error {
+    let count = args.more.len() + 1;
+    Advice::error(
+        format!("report takes one log, and {count} were given"),
+        format!(
+            "memlog report {}, then each of the others",
+            args.file.display()
+        ),
+    )
+}
+
 /// The last tick that is not after a time.
 fn ticks(log: &Log, seconds: f64) -> u64 {
     // Half a nanosecond more: 0.3 s of ticks of 0.1 s are 3 and not 2.
@@ -106,18 +124,18 @@ fn ticks(log: &Log, seconds: f64) -> u64 {
 }
 
 /// The moments asked for, with what to call them.
-fn moments(args: &Args) -> Vec<(String, Moment)> {
+fn moments(args: &Args, rss_is_known: bool) -> Vec<(String, Moment)> {
     let title = |moment| match moment {
-        Moment::RssPeak => "RSS peak".to_owned(),
-        Moment::HeapPeak => "maximum".to_owned(),
-        Moment::End => "leaked".to_owned(),
-        Moment::Chosen => "chosen moment".to_owned(),
+        Moment::RssPeak if rss_is_known => "live heap at the RSS peak".to_owned(),
+        Moment::RssPeak | Moment::HeapPeak => "live heap at its maximum".to_owned(),
+        Moment::End => "live heap at the end".to_owned(),
+        Moment::Chosen => "live heap at the chosen moment".to_owned(),
     };
     let mut moments = Vec::new();
     match args.at {
         Some(When::Known(moment)) => moments.push((title(moment), moment)),
         Some(When::Seconds(seconds)) => {
-            moments.push((format!("live at {seconds} s"), Moment::Chosen));
+            moments.push((format!("live heap at {seconds} s"), Moment::Chosen));
         }
         None => {}
     }
@@ -162,7 +180,10 @@ fn print_tree<'l>(
 ) -> std::io::Result<()> {
     let total = tree.total();
     let (bytes, blocks) = (grouped(total.bytes), counted(total.blocks, "block"));
-    writeln!(out, "\n{title}: {bytes}B in {blocks}")?;
+    writeln!(
+        out,
+        "\n{title} (percentages are shares of it): {bytes}B in {blocks}"
+    )?;
     // Whether the branch at each depth has more beside it below.
     let mut guides: Vec<bool> = Vec::new();
     let mut work = Vec::new();
@@ -227,6 +248,7 @@ mod tests {
         assert_eq!(parse_at("end"), Ok(When::Known(Moment::End)));
         assert_eq!(parse_at("12.5"), Ok(When::Seconds(12.5)));
         assert_eq!(parse_at("500ms"), Ok(When::Seconds(0.5)));
+        assert_eq!(parse_at("950ms"), Ok(When::Seconds(0.95)));
         assert_eq!(parse_at("2m"), Ok(When::Seconds(120.0)));
         assert!(parse_at("soon").is_err());
         assert!(parse_at("5 parsecs").is_err());
@@ -259,7 +281,7 @@ mod tests {
         let mut out = Vec::new();
         print_tree(&mut out, "maximum", &tree, 1.0, text).unwrap();
         let expected = "
-maximum: 9,000B in 7 blocks
+maximum (percentages are shares of it): 9,000B in 7 blocks
 ->91.02% (8,192B, 2x): make [a.c:1]
 | ->66.67% (6,000B, 1x): main [a.c:9]
 | ->24.36% (2,192B, 1x): run [a.c:7]

@@ -142,6 +142,7 @@ fn peaks(log: &Log, analysis: &Analysis) -> Map<String, Value> {
         "rss_peak_live_bytes": rss.live_bytes,
         "rss_peak_live_blocks": rss.live_blocks,
         "usable_rss_peak_live_bytes": rss.live_usable_bytes,
+        "rss_peak_mapped_bytes": analysis.rss_peak_mapped_bytes,
         "rss_peak_unseen_bytes": summary.rss_peak_bytes as i64 - seen.min(i64::MAX as u64) as i64,
         "own_rss_bytes": summary.own_rss_bytes,
         "rss_readings": summary.rss_readings,

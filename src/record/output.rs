@@ -52,6 +52,9 @@ impl Plan {
         let setting = match (given, from_environment()) {
             (Some(given), _) if is_folder(&here.join(given)) => Setting::Folder(here.join(given)),
             (Some(given), _) => Setting::Pattern(beneath(&here, given)),
+            (None, Some(folder)) if is_folder(&base.join(&folder)) => {
+                Setting::Folder(base.join(folder))
+            }
             (None, Some(pattern)) => Setting::Pattern(beneath(&base, &pattern)),
             (None, None) => Setting::Folder(base),
         };
@@ -132,11 +135,15 @@ impl Plan {
             path.file_name()
                 .is_some_and(|name| name.as_bytes().starts_with(&self.prefix))
         };
-        folders
-            .iter()
-            .flat_map(|folder| entries(folder))
-            .filter(fits)
-            .collect()
+        let files = folders.iter().flat_map(|folder| entries(folder));
+        let mut files: Vec<Identity> = files.filter(fits).collect();
+        // What a pattern makes may be the name of a folder: logs are in it.
+        if let Setting::Pattern(_) = self.setting {
+            let inner = files.iter().filter(|(path, _)| path.is_dir());
+            let inner: Vec<_> = inner.flat_map(|(path, _)| entries(path)).collect();
+            files.extend(inner);
+        }
+        files
     }
 }
 
@@ -147,8 +154,10 @@ fn entries(folder: &Path) -> Vec<Identity> {
     entries.map(|entry| (entry.path(), entry.ino())).collect()
 }
 
+/// Whether a path names a folder and no pattern.
 fn is_folder(path: &Path) -> bool {
-    path.as_os_str().as_bytes().ends_with(b"/") || path.is_dir()
+    let text = path.as_os_str().as_bytes();
+    path.is_dir() || text.ends_with(b"/") && !text.contains(&b'%')
 }
 
 /// The pattern below the folder; the folder's own % are no codes.
@@ -171,6 +180,10 @@ fn beneath(folder: &Path, pattern: &OsStr) -> PathBuf {
 /// Folder, number of folders below it that have codes in their names, and what
 /// the names of the files begin with.
 fn constant_part(pattern: &Path) -> (PathBuf, usize, Vec<u8>) {
+    // A pattern of folders: the usual name follows, which may begin anyhow.
+    if pattern.as_os_str().as_bytes().ends_with(b"/") {
+        return constant_part(&pattern.join("%j"));
+    }
     let mut folder = PathBuf::new();
     let mut parts = pattern.iter().peekable();
     while let Some(part) = parts.next() {
@@ -227,11 +240,13 @@ pub struct Log {
     pub executable: OsString,
     /// Bytes that it takes on the disk.
     pub bytes: u64,
+    /// The highest VmHWM that it tells of, 0 if it tells of none.
+    pub rss_peak_kb: u64,
     /// Counters of what was lost that are not zero.
     pub losses: Vec<(&'static str, u64)>,
     /// Remarks of the recorder.
     pub notes: Vec<String>,
-    wall_ns: u64,
+    pub(super) wall_ns: u64,
 }
 
 impl Log {
@@ -259,6 +274,7 @@ impl Log {
             pid: 0,
             executable: OsString::new(),
             bytes,
+            rss_peak_kb: Counter::VmHwmKb.read(&chunk),
             losses,
             notes: Vec::new(),
             wall_ns: 0,
@@ -302,6 +318,7 @@ impl Log {
         while let Ok(Some(record)) = Record::next(&mut records) {
             match record {
                 Record::Start(start) => (self.pid, self.wall_ns) = (start.pid, start.wall_ns),
+                Record::End(end) => self.rss_peak_kb = self.rss_peak_kb.max(end.vm_hwm_kb),
                 Record::Text(Key::Executable, text) => {
                     self.executable = OsStr::from_bytes(text).into()
                 }
@@ -331,6 +348,15 @@ mod tests {
         assert_eq!(of("/a/b/x.%p.memlog"), ("/a/b".into(), 0, "x.".into()));
         assert_eq!(of("/a/%h/b/x.memlog"), ("/a".into(), 2, String::new()));
         assert_eq!(of("/a/50%%/x.memlog"), ("/a/50%".into(), 0, "x".into()));
+        assert_eq!(of("/a/x%h/"), ("/a".into(), 1, String::new()));
+    }
+
+    #[test]
+    fn folders_are_told_from_patterns() {
+        assert!(is_folder(&std::env::temp_dir()));
+        assert!(is_folder(Path::new("/no/such/")));
+        assert!(!is_folder(Path::new("/no/such/%h/")));
+        assert!(!is_folder(Path::new("/no/such")));
     }
 
     #[test]

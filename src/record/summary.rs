@@ -53,11 +53,24 @@ fn describe(name: &OsStr, child: u32, status: ExitStatus, plan: &Plan, logs: &[L
     for note in &main.notes {
         line(&mut text, format_args!("note: {note}"));
     }
-    line(
-        &mut text,
-        format_args!("next: memlog report {}", shown(&main.path)),
-    );
+    next(&mut text, main, logs);
     text
+}
+
+/// The log that is likely the one wanted; the line can be pasted.
+fn next(text: &mut String, main: &Log, logs: &[Log]) {
+    let rank = |log: &&Log| (log.rss_peak_kb, log.bytes, log.path == main.path);
+    let largest = logs.iter().max_by_key(rank).unwrap_or(main);
+    let why = match (logs.len(), largest.rss_peak_kb) {
+        (0 | 1, _) => String::new(),
+        (count, 0) => format!("  # the largest of {count} logs"),
+        (count, kb) => format!(
+            "  # the largest RSS peak of {count} logs, {}",
+            size(kb.saturating_mul(1024))
+        ),
+    };
+    let path = shown(&largest.path);
+    line(text, format_args!("next: memlog report {path}{why}"));
 }
 
 fn others(text: &mut String, main: &Log, logs: &[Log]) {
@@ -114,6 +127,14 @@ fn lost(text: &mut String, logs: &[Log]) {
 }
 
 fn no_log(text: &mut String, plan: &Plan) {
+    if let Some(value) = std::env::var_os("MEMLOG_OFF").filter(|value| is_on(value)) {
+        let value = value.display();
+        line(
+            text,
+            format_args!("nothing was recorded: MEMLOG_OFF={value} switches recording off"),
+        );
+        return;
+    }
     line(
         text,
         format_args!("error: no log appeared in {}", plan.folder().display()),
@@ -131,6 +152,11 @@ fn no_log(text: &mut String, plan: &Plan) {
     for reason in reasons {
         line(text, format_args!("  - {reason}"));
     }
+}
+
+/// As the recorder reads a switch.
+fn is_on(value: &OsStr) -> bool {
+    ["1", "true", "yes", "on"].iter().any(|on| value == *on)
 }
 
 fn line(text: &mut String, words: std::fmt::Arguments<'_>) {
@@ -177,6 +203,33 @@ mod tests {
         assert_eq!(size(0), "0 bytes");
         assert_eq!(size(65536), "64.0 KiB");
         assert_eq!(size(3 << 29), "1.5 GiB");
+    }
+
+    #[test]
+    fn the_next_line_names_the_largest() {
+        let log = |path: &str, rss_peak_kb, bytes| Log {
+            path: path.into(),
+            pid: 1,
+            executable: "x".into(),
+            bytes,
+            rss_peak_kb,
+            losses: Vec::new(),
+            notes: Vec::new(),
+            wall_ns: 0,
+        };
+        let said = |logs: &[Log]| {
+            let mut text = String::new();
+            next(&mut text, &logs[0], logs);
+            text
+        };
+        let main = || log("/a", 5000, 9);
+        assert_eq!(said(&[main()]), "memlog: next: memlog report /a\n");
+        assert_eq!(
+            said(&[main(), log("/b", 2 << 10, 8), log("/c", 6 << 10, 7)]),
+            "memlog: next: memlog report /c  # the largest RSS peak of 3 logs, 6.0 MiB\n"
+        );
+        let unknown = [log("/a", 0, 7), log("/b", 0, 8)];
+        assert!(said(&unknown).contains("report /b  # the largest of 2 logs"));
     }
 
     #[test]

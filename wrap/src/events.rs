@@ -218,7 +218,13 @@ pub fn capture(stream: &mut Stream, frame: &DoorFrame, patience: Patience) -> St
 #[cold]
 fn elsewhere(stream: &mut Stream, sp: u64, asking: &mut Asking) -> crate::unwind::full::Bounds {
     if !(stream.other_stack.low..stream.other_stack.high).contains(&sp) {
-        stream.other_stack = asking.bounds_of(sp);
+        let found = asking.bounds_of(sp);
+        if sp < stream.stack.low && found.high > stream.stack.low {
+            // The thread's own, further down than was known.
+            stream.stack.low = sp.saturating_sub(LARGE);
+            return stream.stack;
+        }
+        stream.other_stack = found;
     }
     stream.other_stack
 }

@@ -41,7 +41,7 @@ pub(crate) fn next<F: Copy>(frame: &DoorFrame, door: Door) -> Option<F> {
 fn allocate(frame: &DoorFrame, request: Request, call: impl FnOnce() -> Block) -> Block {
     match admit(frame) {
         Admission::Record(session) => {
-            session.in_real(frame.sp());
+            session.in_real(frame);
             let block = call();
             finish_allocation(session, frame, block, request);
             block
@@ -52,8 +52,7 @@ fn allocate(frame: &DoorFrame, request: Request, call: impl FnOnce() -> Block) -
 
 #[inline(always)]
 fn finish_allocation(session: Session, frame: &DoorFrame, block: Block, request: Request) {
-    session.in_recorder(frame.sp());
-    if !block.is_null() {
+    if session.in_recorder(Some(frame)) && !block.is_null() {
         events::allocated(&session, frame, block, request);
     }
     session.end();
@@ -70,9 +69,9 @@ fn release(frame: &DoorFrame, block: Block, api: Api, call: impl FnOnce()) {
     }
     match admit(frame) {
         Admission::Record(session) => {
-            session.in_recorder(frame.sp());
+            session.in_recorder(Some(frame));
             events::releasing(&session, frame, block, api, false);
-            session.in_real(frame.sp());
+            session.in_real(frame);
             call();
             session.end();
         }
@@ -101,13 +100,16 @@ fn reallocate(
         Admission::Record(session) => session,
         Admission::Pass | Admission::Backing => return call(),
     };
-    session.in_recorder(frame.sp());
+    session.in_recorder(Some(frame));
     // A size of 0 frees, whatever comes back; everything else may fail.
     let announced = size != Some(0);
     events::releasing(&session, frame, block, api, announced);
-    session.in_real(frame.sp());
+    session.in_real(frame);
     let moved = call();
-    session.in_recorder(frame.sp());
+    if !session.in_recorder(Some(frame)) {
+        session.end();
+        return moved;
+    }
     if !moved.is_null() {
         events::allocated(&session, frame, moved, request);
     } else if announced {

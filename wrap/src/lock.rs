@@ -10,10 +10,14 @@
 
 use crate::recorder::RECORDER;
 use crate::sys::{Os, Sys};
+use core::sync::atomic::{AtomicBool, Ordering};
 use spin::RelaxStrategy;
 
-/// Yields between two tries.
-const PATIENCE: u32 = 4096;
+/// How long a holder may take: to grow the log by eight megabytes on a slow
+/// and busy disk is slow.
+const PATIENCE_NS: u64 = 2_000_000_000;
+/// Tries between two looks at the clock.
+const TRIES: u32 = 16;
 
 /// How much the caller can wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +29,12 @@ pub enum Patience {
 }
 
 /// A lock that can be given up on.
-pub struct Bounded<T>(spin::mutex::SpinMutex<T, Yield>);
+pub struct Bounded<T> {
+    lock: spin::mutex::SpinMutex<T, Yield>,
+    /// Set after a wait in vain: the holder may never come back, and nobody
+    /// else waits for him until somebody gets in.
+    stuck: AtomicBool,
+}
 
 /// spin's own strategies burn the processor or need std.
 pub struct Yield;
@@ -44,23 +53,36 @@ impl RelaxStrategy for Yield {
 impl<T> Bounded<T> {
     /// An open lock.
     pub const fn new(value: T) -> Self {
-        Self(spin::mutex::SpinMutex::new(value))
+        Self {
+            lock: spin::mutex::SpinMutex::new(value),
+            stuck: AtomicBool::new(false),
+        }
     }
 
     /// Runs `work` with the value, or gives up.
     pub fn with<R>(&self, patience: Patience, work: impl FnOnce(&mut T) -> R) -> Option<R> {
-        let tries = match patience {
-            Patience::Bounded => PATIENCE,
-            Patience::None => 1,
-        };
-        for attempt in 0..tries {
-            if attempt > 0 {
-                Yield::relax();
-            }
-            if let Some(mut guard) = self.0.try_lock() {
+        let may_wait = patience == Patience::Bounded && !self.stuck.load(Ordering::Relaxed);
+        let mut since = 0;
+        for attempt in 0.. {
+            if let Some(mut guard) = self.lock.try_lock() {
+                if self.stuck.load(Ordering::Relaxed) {
+                    self.stuck.store(false, Ordering::Relaxed);
+                }
                 return Some(work(&mut guard));
             }
+            if !may_wait {
+                return None;
+            }
+            if attempt % TRIES == 0 {
+                let now = Os::ticks_ns();
+                since = if since == 0 { now } else { since };
+                if now.wrapping_sub(since) > PATIENCE_NS {
+                    break;
+                }
+            }
+            Yield::relax();
         }
+        self.stuck.store(true, Ordering::Relaxed);
         None
     }
 
@@ -70,6 +92,7 @@ impl<T> Bounded<T> {
     /// No other thread of this process can be inside.
     pub unsafe fn force_open(&self) {
         // SAFETY: by the caller.
-        unsafe { self.0.force_unlock() };
+        unsafe { self.lock.force_unlock() };
+        self.stuck.store(false, Ordering::Relaxed);
     }
 }

@@ -37,7 +37,7 @@ handler! {
             && session::is_on()
             && let Admission::Record(session) = admit(frame)
         {
-            session.in_recorder(frame.sp());
+            session.in_recorder(Some(frame));
             session.stream().write_ext(&Ext::Fork { child: child as u32 });
             session.end();
         }
@@ -143,7 +143,7 @@ fn prepare_for_filter(frame: &DoorFrame) {
         return;
     }
     if let Admission::Record(session) = admit(frame) {
-        session.in_recorder(frame.sp());
+        session.in_recorder(Some(frame));
         rss::poll(session.stream());
         RECORDER.sink.stock_up();
         // Leaves what could only be left by a system call: the private chunk of
@@ -163,7 +163,7 @@ pub fn unmapping(frame: &DoorFrame, bytes: usize) {
         return;
     }
     if let Admission::Record(session) = admit(frame) {
-        session.in_recorder(frame.sp());
+        session.in_recorder(Some(frame));
         rss::poll(session.stream());
         session.end();
     }
@@ -184,7 +184,7 @@ pub fn finish(how: u8) {
     }
     let mut high = 0;
     if let Some(session) = session::own_words() {
-        session.in_recorder(0);
+        session.in_recorder(None);
         session.stream().set_tick(clock::tick());
         high = rss::poll_final(session.stream());
         session.end();

@@ -204,9 +204,31 @@ unsafe fn offer(object: &LinkMap) {
             // SAFETY: the tables are the object's own.
             if let Some(value) = unsafe { look_up(&tables, name) } {
                 place.store(object.bias.wrapping_add(value) as usize, Ordering::Relaxed);
+                note_home(name, object);
             }
         }
     }
+}
+
+/// The objects that malloc and malloc_usable_size come from.
+static HOMES: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
+
+fn note_home(name: &[u8], object: &LinkMap) {
+    let which = match name {
+        b"malloc" => 0,
+        b"malloc_usable_size" => 1,
+        _ => return,
+    };
+    if let Some(home) = HOMES.get(which) {
+        home.store(object as *const LinkMap as usize, Ordering::Relaxed);
+    }
+}
+
+/// Whether malloc_usable_size is that of the allocator in use: another's would
+/// read what it never wrote.
+pub fn usable_is_of_malloc() -> bool {
+    let [malloc, usable] = &HOMES;
+    malloc.load(Ordering::Relaxed) == usable.load(Ordering::Relaxed)
 }
 
 unsafe fn tables_of(object: &LinkMap) -> Option<Tables> {

@@ -14,6 +14,7 @@ use crate::stream::{Door, Stream};
 use crate::sys::{Os, Sys};
 use crate::token::{self, Entry, Phase};
 use crate::unwind::full::Bounds;
+use core::cell::Cell;
 use core::sync::atomic::Ordering;
 use memlog_format::counter::Counter;
 
@@ -24,6 +25,8 @@ const CLAIMING: u64 = 1;
 pub struct Session {
     door: &'static Door,
     hold: Hold,
+    /// The token's word as this session left it.
+    word: Cell<u64>,
 }
 
 /// How the session came by its stream.
@@ -66,6 +69,7 @@ pub fn admit(frame: &DoorFrame) -> Admission {
     Admission::Record(Session {
         door,
         hold: Hold::Own,
+        word: Cell::new(0),
     })
 }
 
@@ -92,6 +96,7 @@ fn admit_cold(frame: &DoorFrame) -> Admission {
             return Admission::Record(Session {
                 door,
                 hold: Hold::Own,
+                word: Cell::new(0),
             });
         }
     }
@@ -121,16 +126,32 @@ fn admit_cold(frame: &DoorFrame) -> Admission {
     Admission::Record(Session {
         door,
         hold: Hold::Own,
+        word: Cell::new(0),
     })
 }
 
 /// The stack that this thread is on now, which is its own.
 fn own_stack(sp: u64, tid: u32) -> Bounds {
+    /// No thread's stack is larger, but for the main one.
+    const LARGEST: u64 = 1 << 30;
+    /// What is below the first call seen; more is found when it is met.
+    const BELOW: u64 = 128 << 10;
+    // The C libraries keep a thread's own data right above its stack, which
+    // spares a reading of the maps, as long as a thousand threads have lines.
+    // SAFETY: life is On, so the thread pointer is set up.
+    let top = unsafe { crate::arch::memlog_tls_word() } as u64;
+    let is_main = tid == RECORDER.pid.load(Ordering::Relaxed);
+    if !is_main && top > sp && top - sp < LARGEST && Os::is_mapped(sp, top) {
+        return Bounds {
+            low: sp.saturating_sub(BELOW),
+            high: top & !(crate::arch::WORD - 1),
+        };
+    }
     let mut stack = RECORDER
         .code
         .with(Patience::Bounded, |map| map.region(sp))
         .unwrap_or_default();
-    if tid == RECORDER.pid.load(Ordering::Relaxed) {
+    if is_main {
         // The main stack grows downwards into a gap that the kernel keeps.
         stack.low = stack.low.saturating_sub(64 << 20);
     }
@@ -143,15 +164,13 @@ fn admit_nested(door: &'static Door, sp: u64) -> Admission {
     // SAFETY: the thread's own stream; only its bounds are read, which never
     // change while the token is held.
     let stack = unsafe { (*door.body.get()).stack };
-    match token::read(door.busy.load(Ordering::Relaxed), sp, &stack) {
+    let busy = door.busy.load(Ordering::Relaxed);
+    match token::read(busy, sp, &stack) {
         Entry::Free => {}
-        Entry::Abandoned => {
-            RECORDER.counters.add(Counter::LostAbandoned, 1);
-            door.busy.store(0, Ordering::Relaxed);
-            // What the holder had half done is not to be built upon.
-            // SAFETY: the holder of the token will not come back.
-            unsafe { (*door.body.get()).next_chunk() };
-        }
+        Entry::Abandoned => abandon(door),
+        // The frame of the call below is overwritten: it was jumped out of, and
+        // whoever calls now only happens to be further in.
+        Entry::Nested(Phase::InReal) if !is_marked(token::sp(busy), &stack) => abandon(door),
         Entry::Nested(Phase::InReal) => {
             RECORDER.counters.add(Counter::NestedInAllocator, 1);
             return Admission::Backing;
@@ -161,7 +180,29 @@ fn admit_nested(door: &'static Door, sp: u64) -> Admission {
     Admission::Record(Session {
         door,
         hold: Hold::Own,
+        word: Cell::new(0),
     })
+}
+
+/// Takes the token from a holder that will not come back.
+fn abandon(door: &'static Door) {
+    RECORDER.counters.add(Counter::LostAbandoned, 1);
+    door.busy.store(0, Ordering::Relaxed);
+    // What the holder had half done is not to be built upon.
+    // SAFETY: as the caller found, the holder is gone.
+    unsafe { (*door.body.get()).next_chunk() };
+}
+
+/// Whether the frame of the door that a call came through at this depth still
+/// stands on the stack.
+fn is_marked(sp: u64, stack: &Bounds) -> bool {
+    let place = sp.wrapping_sub(DoorFrame::MARK_BELOW);
+    if !(stack.low..stack.high).contains(&sp) {
+        return true;
+    }
+    // SAFETY: inside the thread's own stack, above the caller's sp.
+    let word = unsafe { (place as *const u64).read_volatile() };
+    word == DoorFrame::mark_of(sp)
 }
 
 /// A signal handler's call, while this thread is in the recorder: through a
@@ -188,6 +229,7 @@ pub fn own_words() -> Option<Session> {
         0 => Some(Session {
             door,
             hold: Hold::Own,
+            word: Cell::new(0),
         }),
         _ => aside(),
     }
@@ -217,30 +259,44 @@ fn visit(tid: u32, hold: Hold) -> Option<Session> {
     let stream = unsafe { &mut *door.body.get() };
     stream.adopt(tid);
     stream.stack = Bounds::default();
-    Some(Session { door, hold })
+    Some(Session {
+        door,
+        hold,
+        word: Cell::new(0),
+    })
 }
 
 impl Session {
-    /// The recorder is at work for a caller at this depth.
+    /// The recorder is at work for the door's caller. False if the token was
+    /// taken meanwhile: somebody switched stacks below the real allocator, and
+    /// what was to be recorded is lost.
     #[inline]
-    pub fn in_recorder(&self, sp: u64) {
-        self.turn(token::word(Phase::InRecorder, sp));
+    pub fn in_recorder(&self, frame: Option<&DoorFrame>) -> bool {
+        let sp = frame.map_or(0, DoorFrame::sp);
+        self.turn(token::word(Phase::InRecorder, sp))
     }
 
-    /// The real allocator is at work for a caller at this depth.
+    /// The real allocator is at work for the door's caller.
     #[inline]
-    pub fn in_real(&self, sp: u64) {
-        self.turn(token::word(Phase::InReal, sp));
+    pub fn in_real(&self, frame: &DoorFrame) {
+        frame.mark();
+        self.turn(token::word(Phase::InReal, frame.sp()));
     }
 
     #[inline]
-    fn turn(&self, word: u64) {
+    fn turn(&self, word: u64) -> bool {
         // A signal handler of this thread must see either the old word and
         // all before it or the new one: the compiler is kept from reordering,
         // the processor does not reorder for its own interrupts.
         core::sync::atomic::compiler_fence(Ordering::SeqCst);
+        if self.door.busy.load(Ordering::Relaxed) != self.word.get() {
+            RECORDER.counters.add(Counter::LostAbandoned, 1);
+            return false;
+        }
         self.door.busy.store(word, Ordering::Relaxed);
+        self.word.set(word);
         core::sync::atomic::compiler_fence(Ordering::SeqCst);
+        true
     }
 
     /// The stream, for as long as the token is held in the recorder.
@@ -265,7 +321,9 @@ impl Session {
     /// The call is over.
     #[inline]
     pub fn end(self) {
-        self.turn(0);
+        if self.door.busy.load(Ordering::Relaxed) == self.word.get() {
+            self.turn(0);
+        }
         if RECORDER.draining.load(Ordering::Relaxed) {
             self.stream().flush();
         }

@@ -47,10 +47,11 @@ fn change<T: Copy>(
     };
     let take = || RECORDER.ledger.fetch_add(1, Ordering::AcqRel);
     let early = (number == Number::Before).then(take);
-    session.in_real(frame.sp());
+    session.in_real(frame);
     let result = call();
-    session.in_recorder(frame.sp());
-    if let Some(mapping) = tell(result) {
+    if session.in_recorder(Some(frame))
+        && let Some(mapping) = tell(result)
+    {
         let order = early.unwrap_or_else(take);
         events::mapped(&session, frame, mapping, backing, order);
     }

@@ -198,6 +198,7 @@ fn start() -> bool {
     let usable = match is_static {
         // SAFETY: as above.
         true => unsafe { arch::memlog_static_usable() },
+        false if !real::usable_is_of_malloc() => 0,
         false => real::real(Door::MallocUsableSize as usize),
     };
     real::set_usable(usable);
@@ -273,7 +274,9 @@ fn keep_beginning() -> bool {
 /// Makes the log's file under the first name that is free.
 fn make_log() -> bool {
     let made = with_names(|path, settings| RECORDER.sink.create(path, settings));
-    if let Err(Errno(error)) = made {
+    if let Err(Errno(error)) = made
+        && !parent_is_recorded()
+    {
         complain(error);
     }
     made.is_ok()
@@ -308,6 +311,23 @@ pub(crate) fn with_names(
         })
     });
     tried.flatten().unwrap_or(Err(Errno(0)))
+}
+
+/// Whether the parent runs under the recorder as well: then it has said what
+/// there is to say, and this image may have its standard error read.
+fn parent_is_recorded() -> bool {
+    let mut path = crate::settings::Text::<64>::new();
+    path.push(b"/proc/");
+    path.push_number(u64::from(Os::parent_pid()));
+    path.push(b"/environ\0");
+    let mut found = false;
+    SCRATCH.with(Patience::Bounded, |scratch| {
+        crate::settings::each_entry(path.get(), &mut scratch.buffer, |entry| {
+            let is_preload = entry.starts_with(b"LD_PRELOAD=");
+            found |= is_preload && entry.windows(12).any(|part| part == b"libmemlog.so");
+        });
+    });
+    found
 }
 
 /// The one line that the recorder ever prints.

@@ -38,6 +38,12 @@ pub const fn word(phase: Phase, sp: u64) -> u64 {
     (sp & !3) | phase as u64 | 2
 }
 
+/// The depth in a word.
+#[inline]
+pub const fn sp(busy: u64) -> u64 {
+    busy & !3
+}
+
 /// The phase in a word.
 #[inline]
 pub const fn phase(busy: u64) -> Option<Phase> {

@@ -2,6 +2,7 @@
 
 use crate::unwind::full::Bounds;
 use crate::unwind::rule::Kind;
+use core::cell::UnsafeCell;
 
 /// What a door hands its handler: what its caller needs to be walked from.
 #[repr(C)]
@@ -12,6 +13,7 @@ pub struct DoorFrame {
     pub real: usize,
     return_address: u64,
     stack_pointer: u64,
+    mark: UnsafeCell<u64>,
 }
 
 /// The registers that unwinding follows, by DWARF number.
@@ -46,6 +48,22 @@ impl DoorFrame {
     #[inline]
     pub fn fp(&self) -> u64 {
         0
+    }
+
+    /// Bytes from the caller's sp down to the mark.
+    pub const MARK_BELOW: u64 = 16;
+
+    /// What marks a live frame at this depth.
+    #[inline]
+    pub const fn mark_of(sp: u64) -> u64 {
+        sp ^ 0x6d65_6d6c_6f67_2e2e
+    }
+
+    /// Marks the frame as one whose call has not returned.
+    #[inline]
+    pub fn mark(&self) {
+        // SAFETY: the frame is on this thread's stack, and only it looks.
+        unsafe { *self.mark.get() = Self::mark_of(self.sp()) };
     }
 
     /// All the registers a caller can count on, by DWARF number: with a back

@@ -6,7 +6,7 @@
  *   0 tls    address of this thread's word, 0 unless life is On
  *   8 real   the next definition: a function pointer, so under ELFv1 the
  *            address of a descriptor
- *  16 return address    24 the caller's stack pointer
+ *  16 return address    24 the caller's stack pointer    32 (the handler's mark)
  *
  * Only registers that no argument uses are touched: r0, r11, r12. Under ELFv1
  * a function's symbol is its descriptor in .opd, so that calls through
@@ -16,7 +16,7 @@
 
 #define LIFE_ON 2
 #if _CALL_ELF == 2
-#define FRAME_BYTES 128
+#define FRAME_BYTES 144
 #define FRAME_AT 96
 #else
 #define FRAME_BYTES 160

@@ -2,6 +2,7 @@
 
 use crate::unwind::full::Bounds;
 use crate::unwind::rule::Kind;
+use core::cell::UnsafeCell;
 
 /// What a door hands its handler: the caller's registers as they were.
 #[repr(C)]
@@ -16,7 +17,7 @@ pub struct DoorFrame {
     r14: u64,
     r15: u64,
     rbp: u64,
-    pad: u64,
+    mark: UnsafeCell<u64>,
     return_address: u64,
 }
 
@@ -52,6 +53,22 @@ impl DoorFrame {
     #[inline]
     pub fn fp(&self) -> u64 {
         self.rbp
+    }
+
+    /// Bytes from the caller's sp down to the mark.
+    pub const MARK_BELOW: u64 = 16;
+
+    /// What marks a live frame at this depth.
+    #[inline]
+    pub const fn mark_of(sp: u64) -> u64 {
+        sp ^ 0x6d65_6d6c_6f67_2e2e
+    }
+
+    /// Marks the frame as one whose call has not returned.
+    #[inline]
+    pub fn mark(&self) {
+        // SAFETY: the frame is on this thread's stack, and only it looks.
+        unsafe { *self.mark.get() = Self::mark_of(self.sp()) };
     }
 
     /// All the registers a caller can count on, by DWARF number.

@@ -6,7 +6,7 @@
  *   0 tls    address of this thread's word, 0 unless life is On
  *   8 real   the next definition: __real_NAME, or the slot of the table
  *  16 rbx  24 r12  32 r13  40 r14  48 r15  56 rbp
- *  64 (pad)
+ *  64 (the handler's mark)
  *  72 return address; the caller's sp is 80 above the frame
  *
  * Shapes: MEMLOG_STATIC prefixes __wrap_ and takes __real_; otherwise the

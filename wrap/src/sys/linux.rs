@@ -133,6 +133,19 @@ impl Sys for Linux {
         call(libc::SYS_read, [fd.0 as usize, at, into.len(), 0, 0, 0])
     }
 
+    fn is_mapped(low: u64, high: u64) -> bool {
+        let mask = super::page_bytes().wrapping_sub(1);
+        let (start, end) = (low & !mask, (high + mask) & !mask);
+        // Asynchronous msync writes nothing; it only looks for holes.
+        let arguments = [
+            start as usize,
+            (end - start) as usize,
+            libc::MS_ASYNC as usize,
+        ];
+        let [at, bytes, how] = arguments;
+        call(libc::SYS_msync, [at, bytes, how, 0, 0, 0]).is_ok()
+    }
+
     fn read_memory(at: u64, into: &mut [u8]) -> bool {
         let local = libc::iovec {
             iov_base: into.as_mut_ptr().cast(),

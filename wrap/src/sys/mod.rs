@@ -89,6 +89,8 @@ pub trait Sys {
     fn open_log(path: &[u8]) -> Result<Fd, Errno>;
     /// Reads once.
     fn read(fd: Fd, into: &mut [u8]) -> Result<usize, Errno>;
+    /// Whether every page of a range is mapped.
+    fn is_mapped(low: u64, high: u64) -> bool;
     /// Reads the process's own memory; false where there is none.
     fn read_memory(at: u64, into: &mut [u8]) -> bool;
     /// Reads at a place, once.

@@ -5,10 +5,12 @@
 //! `reset` is called where no other thread uses the streams of the test.
 
 use crate::claims::{Claim, FREE};
+use crate::recorder::RECORDER;
 use crate::streams::{MAX_STREAMS, Streams};
 use crate::sys::{Os, Sys};
 use std::collections::HashSet;
 use std::sync::Barrier;
+use std::sync::atomic::Ordering;
 
 /// The streams of one test, too large for a stack.
 fn streams() -> &'static Streams {
@@ -54,6 +56,8 @@ fn a_stream_given_back_is_given_out_again() {
 #[test]
 fn a_dead_threads_stream_goes_on() {
     let streams = streams();
+    // The recorder of this test was never started, and knows no process yet.
+    RECORDER.pid.store(std::process::id(), Ordering::Relaxed);
     let dead = std::thread::spawn(|| {
         let tid = Os::tid();
         streams.claim(tid, true).unwrap();
