@@ -16,6 +16,7 @@ fn show(log: &[u8]) -> Vec<String> {
     let show = |kind| match kind {
         Kind::Alloc(alloc) => format!("+{:x}:{}", alloc.address, alloc.size),
         Kind::Release(release) => format!("-{:x}", release.address),
+        Kind::Unfinished(release) => format!("?{:x}", release.address),
         Kind::Mark(text) => String::from_utf8_lossy(text).into(),
         other => format!("{other:?}"),
     };
@@ -37,7 +38,7 @@ fn a_realloc_is_a_release_and_an_allocation_or_nothing() {
     recorder.announce(0, 0x3000);
     let log = recorder.finish(&[]);
     let expected = [
-        "+1000:10", "-1000", "between", "+2000:20", "-2000", "+3000:30",
+        "+1000:10", "-1000", "between", "+2000:20", "-2000", "+3000:30", "?3000",
     ];
     assert_eq!(show(&log), expected);
     let log = Log::open(&log).unwrap();

@@ -163,22 +163,31 @@ fn events(analysis: &Analysis) -> Vec<String> {
         let bytes = grouped(totals.inherited_bytes);
         parts.push(format!("{blocks} of {bytes}B inherited by fork"));
     }
-    parts.push(lost(analysis.summary.lost_events, analysis.damages()));
+    parts.push(lost(analysis.summary.lost_events, damage(analysis)));
     parts
 }
 
 /// The recorder's count says nothing of what went from the file afterwards.
-fn lost(events: u64, damages: u64) -> String {
-    let damaged = format!(
-        "the log is damaged: {}, see memlog info",
-        counted(damages, "finding")
-    );
-    match (events, damages) {
-        (0, 0) => "none lost".into(),
-        (0, _) => format!("none counted as lost, but {damaged}"),
-        (lost, 0) => format!("{} LOST", grouped(lost)),
-        (lost, _) => format!("{} LOST, and {damaged}", grouped(lost)),
+fn lost(events: u64, damage: Option<String>) -> String {
+    match (events, damage) {
+        (0, None) => "none lost".into(),
+        (0, Some(damage)) => format!("none counted as lost, but {damage}"),
+        (lost, None) => format!("{} LOST", grouped(lost)),
+        (lost, Some(damage)) => format!("{} LOST, and {damage}", grouped(lost)),
     }
+}
+
+/// What shows that the file is not as it was written. A cut between two chunks
+/// is no finding, but takes tables away.
+fn damage(analysis: &Analysis) -> Option<String> {
+    let findings = analysis.damages();
+    let mut reasons = analysis.summary.cut_stacks.reasons();
+    if findings > 0 {
+        let findings = counted(findings, "finding");
+        return Some(format!("the log is damaged: {findings}, see memlog info"));
+    }
+    let is_lacking = reasons.any(|(name, _)| name == "stack not in the log");
+    is_lacking.then(|| "the log is cut short or damaged: it lacks stacks".into())
 }
 
 fn stacks(summary: &Summary) -> Vec<String> {
@@ -231,7 +240,7 @@ fn recorders_notes(log: &Log) -> Vec<String> {
 /// Why a log may have no allocation.
 fn empty(log: &Log, analysis: &Analysis) -> Option<String> {
     let summary = &analysis.summary;
-    if summary.totals.allocations > 0 || summary.lost_events > 0 || analysis.damages() > 0 {
+    if summary.totals.allocations > 0 || summary.lost_events > 0 || damage(analysis).is_some() {
         return None;
     }
     Some(match log.text(Key::Note) {
@@ -307,12 +316,11 @@ mod tests {
 
     #[test]
     fn a_damaged_log_is_not_said_to_be_whole() {
-        assert_eq!(lost(0, 0), "none lost");
-        assert_eq!(
-            lost(0, 2),
-            "none counted as lost, but the log is damaged: 2 findings, see memlog info"
-        );
-        assert_eq!(lost(1234, 0), "1,234 LOST");
+        let damage = || Some("it is cut".to_owned());
+        assert_eq!(lost(0, None), "none lost");
+        assert_eq!(lost(0, damage()), "none counted as lost, but it is cut");
+        assert_eq!(lost(1234, None), "1,234 LOST");
+        assert_eq!(lost(1234, damage()), "1,234 LOST, and it is cut");
     }
 
     #[test]

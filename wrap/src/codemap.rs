@@ -8,7 +8,7 @@
 use crate::arch::{self, DoorFrame};
 use crate::lock::Patience;
 use crate::maps::region_of;
-use crate::modules::{Found, Modules};
+use crate::modules::{Found, Module, Modules};
 use crate::recorder::{CodeMemory, RECORDER};
 use crate::sync::AtomicU64 as Word;
 use crate::sys::{Os, Sys};
@@ -38,6 +38,10 @@ struct Inside {
     registered: Registered,
     indexes: FrameIndexes,
     machine: Machine,
+    /// The description that was found last.
+    found: Description,
+    /// Of the frame that a full walk is at.
+    registers: Registers,
     shared: *mut Word,
     shared_generation: u64,
     /// When the maps were last read for an address that nobody knew.
@@ -135,7 +139,9 @@ impl Default for CodeMap {
 
 /// Where a frame's rules are.
 enum Place {
-    Described(u32, Description),
+    /// In a module (0: in a table registered at run time); the description
+    /// lies in `found`.
+    Described(u32),
     SignalReturn(u32),
     /// Where a function begins: nobody called from there, somebody put the
     /// address at the bottom of a hand-made stack (makecontext does).
@@ -191,32 +197,44 @@ impl Inside {
         Some(Shared::new(words))
     }
 
-    /// Finds the tables of a frame.
-    fn place(&mut self, pc: Pc) -> Place {
-        let address = pc.lookup();
-        if let Some(module) = self.modules.find(address)
-            && !RECORDER.is_quiet()
-            && !self.modules.is_there(module.id)
-        {
-            self.refresh();
-            RECORDER.next_generation();
-        }
-        if self.modules.find(address).is_none() && !self.is_known_to_nobody(address) {
-            self.refresh();
-            if self.modules.find(address).is_none() {
-                self.remember_unknown(address);
+    /// Sees to it that the list of modules holds true at an address. Apart from
+    /// `place`, whose frame is large: one of the two is on the stack at a time.
+    #[inline(never)]
+    fn look_for_module(&mut self, address: u64) {
+        match self.modules.find(address).map(|module| module.id) {
+            Some(id) => {
+                if !RECORDER.is_quiet() && !self.modules.is_there(id) {
+                    self.refresh();
+                    RECORDER.next_generation();
+                }
+            }
+            None if self.is_known_to_nobody(address) => {}
+            None => {
+                self.refresh();
+                if self.modules.find(address).is_none() {
+                    self.remember_unknown(address);
+                }
             }
         }
+    }
+
+    /// Finds the tables of a frame, whose module was looked for.
+    #[inline(never)]
+    fn place(&mut self, pc: Pc) -> Place {
+        let address = pc.lookup();
         if let Some(module) = self.modules.find(address) {
             let id = module.id;
             if arch::BACK_CHAIN {
                 return Place::NoTables(id);
             }
-            if let Some(found) = cfi::describe(module, address, &mut self.indexes) {
-                return Place::Described(id, found);
+            let Self { indexes, found, .. } = self;
+            if describe(module, address, indexes, found) {
+                return Place::Described(id);
             }
-            let at_start = cfi::describe(module, pc.address, &mut self.indexes);
-            if !pc.exact && at_start.is_some_and(|found| found.start == pc.address) {
+            if !pc.exact
+                && describe(module, pc.address, indexes, found)
+                && found.start == pc.address
+            {
                 return Place::Outermost(id);
             }
             // Trampolines without tables are told by their bytes. Those lie
@@ -232,7 +250,8 @@ impl Inside {
         if !self.registered.is_empty() {
             let buffer = self.modules.buffer();
             if let Some(found) = self.registered.describe(address, buffer) {
-                return Place::Described(0, found);
+                self.found = found;
+                return Place::Described(0);
             }
         }
         Place::NoTables(0)
@@ -271,12 +290,13 @@ impl Inside {
         if let Some(known) = shared.and_then(|shared| shared.get(pc)) {
             return Ok(known);
         }
+        self.look_for_module(pc.lookup());
         let (module, rule) = match self.place(pc) {
-            Place::Described(module, description) => {
+            Place::Described(module) => {
                 RECORDER.counters.add(Counter::RulesCompiled, 1);
-                let row = self.machine.run(&description, pc.lookup());
+                let row = self.machine.run(&self.found, pc.lookup());
                 let rule = match row {
-                    _ if description.common.is_signal => Rule::plain(arch::SIGNAL_RULE),
+                    _ if self.found.common.is_signal => Rule::plain(arch::SIGNAL_RULE),
                     Some(row) => row.pack(),
                     None => Rule::plain(Kind::Complex),
                 };
@@ -301,24 +321,19 @@ impl Inside {
     }
 
     /// One step with all registers; the code noted, and whether to go on.
-    fn full_step(
-        &mut self,
-        pc: &mut Pc,
-        registers: &mut Registers,
-        bounds: &mut Bounds,
-    ) -> (u32, Option<StackId>) {
+    #[inline(never)]
+    fn full_step(&mut self, pc: &mut Pc, bounds: &mut Bounds) -> (u32, Option<StackId>) {
+        self.look_for_module(pc.lookup());
         let place = self.place(*pc);
-        let (Place::Described(module, _)
+        let (Place::Described(module)
         | Place::SignalReturn(module)
         | Place::Outermost(module)
         | Place::NoTables(module)) = place;
         let code = self.code_id(*pc, module);
-        let sp = full::value_of(registers, arch::SP).unwrap_or(0);
+        let sp = full::value_of(&self.registers, arch::SP).unwrap_or(0);
         let signal = match &place {
             Place::SignalReturn(_) => true,
-            Place::Described(_, found) => {
-                found.common.is_signal && arch::SIGNAL_RULE == Kind::Signal
-            }
+            Place::Described(_) => self.found.common.is_signal && arch::SIGNAL_RULE == Kind::Signal,
             Place::Outermost(_) => return (code, Some(StackId::COMPLETE)),
             Place::NoTables(_) => return (code, Some(StackId::CUT_NO_TABLES)),
         };
@@ -326,28 +341,28 @@ impl Inside {
             let Some(interrupted) = arch::interrupted_registers(sp, bounds) else {
                 return (code, Some(StackId::CUT_BAD_FRAME));
             };
-            *registers = interrupted;
-            let sp = full::value_of(registers, arch::SP).unwrap_or(0);
+            self.registers = interrupted;
+            let sp = full::value_of(&self.registers, arch::SP).unwrap_or(0);
             if !(bounds.low..bounds.high).contains(&sp) {
                 *bounds = self.bounds_around(sp);
             }
-        } else if let Place::Described(_, description) = place {
+        } else if let Place::Described(_) = place {
             match full::step(
                 &mut self.machine,
-                &description,
+                &self.found,
                 pc.lookup(),
-                registers,
+                &mut self.registers,
                 bounds,
             ) {
                 Step::Caller => {}
                 Step::Outermost => return (code, Some(StackId::COMPLETE)),
                 Step::Failed => return (code, Some(StackId::CUT_UNSUPPORTED)),
             }
-            if full::value_of(registers, arch::SP).unwrap_or(0) <= sp {
+            if full::value_of(&self.registers, arch::SP).unwrap_or(0) <= sp {
                 return (code, Some(StackId::CUT_BAD_FRAME));
             }
         }
-        let address = full::value_of(registers, arch::RA).unwrap_or(0);
+        let address = full::value_of(&self.registers, arch::RA).unwrap_or(0);
         *pc = Pc {
             address: arch::strip(address),
             exact: signal,
@@ -384,20 +399,38 @@ impl Inside {
 
     fn walk_fully(&mut self, frame: &DoorFrame, codes: &mut [u32]) -> (usize, StackId) {
         RECORDER.counters.add(Counter::FullUnwinds, 1);
-        let mut registers = frame.registers();
+        self.registers = frame.registers();
         let mut bounds = self.bounds_around(frame.sp());
         let mut pc = Pc {
             address: frame.pc(),
             exact: false,
         };
         for (count, place) in codes.iter_mut().enumerate() {
-            let (code, end) = self.full_step(&mut pc, &mut registers, &mut bounds);
+            let (code, end) = self.full_step(&mut pc, &mut bounds);
             *place = code;
             if let Some(root) = end {
                 return (count + 1, root);
             }
         }
         (codes.len(), StackId::CUT_TOO_DEEP)
+    }
+}
+
+/// Puts the description of an address into its place; false if there is none.
+/// Apart, for descriptions are large and the stack is the program's.
+#[inline(never)]
+fn describe(
+    module: &Module,
+    address: u64,
+    indexes: &mut FrameIndexes,
+    found: &mut Description,
+) -> bool {
+    match cfi::describe(module, address, indexes) {
+        Some(description) => {
+            *found = description;
+            true
+        }
+        None => false,
     }
 }
 

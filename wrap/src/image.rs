@@ -51,8 +51,14 @@ impl BuildId {
     }
 }
 
-/// Reads the headers of the image that starts at `low`.
-pub fn read(low: u64) -> Option<Image> {
+/// Reads the headers of the image that starts at `low`; false if there is none.
+#[inline(never)]
+pub fn read(low: u64, image: &mut Image) -> bool {
+    *image = Image::default();
+    try_read(low, image).is_some()
+}
+
+fn try_read(low: u64, image: &mut Image) -> Option<()> {
     let header: ElfHeader = peek(low)?;
     let class = if size_of::<usize>() == 8 { 2 } else { 1 };
     if header.e_ident.get(..4) != Some(b"\x7fELF") || header.e_ident.get(4) != Some(&class) {
@@ -65,7 +71,6 @@ pub fn read(low: u64) -> Option<Image> {
     let part = |index: u64| -> Option<ProgramHeader> {
         peek(table.wrapping_add(index.wrapping_mul(size_of::<ProgramHeader>() as u64)))
     };
-    let mut image = Image::default();
     let mut first_load = true;
     for index in 0..u64::from(header.e_phnum) {
         let part = part(index)?;
@@ -83,8 +88,8 @@ pub fn read(low: u64) -> Option<Image> {
                 (image.header, image.header_bytes) = (at(part.p_vaddr), part.p_memsz);
             }
             PT_NOTE if image.build_id.length == 0 => {
-                let (id, place) = find_build_id(at(part.p_vaddr), part.p_memsz);
-                (image.build_id, image.build_id_at) = (id, place);
+                let place = at(part.p_vaddr);
+                image.build_id_at = find_build_id(place, part.p_memsz, &mut image.build_id);
             }
             _ => {}
         }
@@ -97,29 +102,29 @@ pub fn read(low: u64) -> Option<Image> {
             (image.tables_start, image.tables_end) = (start, end);
         }
     }
-    (!first_load).then_some(image)
+    (!first_load).then_some(())
 }
 
 /// Whether the image at `low` is still the one read before: by its build-id,
-/// or else by all that its headers say.
-pub fn is_same(image: &Image, low: u64) -> bool {
+/// or else by all that its headers say. `other` is room to read it into.
+pub fn is_same(image: &Image, low: u64, other: &mut Image) -> bool {
     if image.build_id.length == 0 {
-        return read(low).is_some_and(|now| {
-            now.high == image.high
-                && now.header == image.header
-                && now.header_bytes == image.header_bytes
-        });
+        return read(low, other)
+            && other.high == image.high
+            && other.header == image.header
+            && other.header_bytes == image.header_bytes;
     }
-    let mut now = [0; 64];
-    let room = now.get_mut(..image.build_id.length);
-    let is_read = room.is_some_and(|room| Os::read_memory(image.build_id_at, room));
-    is_read && now.get(..image.build_id.length) == Some(image.build_id.get())
+    let length = image.build_id.length;
+    let room = other.build_id.bytes.as_flattened_mut().get_mut(..length);
+    other.build_id.length = length;
+    room.is_some_and(|room| Os::read_memory(image.build_id_at, room))
+        && other.build_id.get() == image.build_id.get()
 }
 
-/// The NT_GNU_BUILD_ID note in a segment of notes.
-fn find_build_id(mut at: u64, bytes: u64) -> (BuildId, u64) {
+/// The NT_GNU_BUILD_ID note in a segment of notes: where it lies, or 0.
+#[inline(never)]
+fn find_build_id(mut at: u64, bytes: u64, id: &mut BuildId) -> u64 {
     let end = at.saturating_add(bytes);
-    let mut id = BuildId::default();
     while at.saturating_add(12) <= end {
         let Some([name_bytes, text_bytes, kind]) = peek::<[u32; 3]>(at) else {
             break;
@@ -136,11 +141,11 @@ fn find_build_id(mut at: u64, bytes: u64) -> (BuildId, u64) {
             if room.is_some_and(|room| Os::read_memory(text, room)) {
                 id.length = length;
             }
-            return (id, text);
+            return text;
         }
         at = next;
     }
-    (id, 0)
+    0
 }
 
 fn peek<T: Copy>(address: u64) -> Option<T> {

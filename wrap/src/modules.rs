@@ -69,6 +69,8 @@ pub struct Modules {
     instances: Instances,
     buffer: [u8; BUFFER],
     path: [u8; MAX_PATH],
+    /// What an instance is compared with.
+    other: Image,
 }
 
 struct Instances {
@@ -86,11 +88,12 @@ impl Modules {
 
     /// Whether an instance still lies where it was found: a library may have
     /// gone without a word of the loader's, and another come.
-    pub fn is_there(&self, id: u32) -> bool {
+    pub fn is_there(&mut self, id: u32) -> bool {
+        let other = &mut self.other;
         let mut known = self.instances.list.iter().take(self.instances.count);
         known
             .find(|module| module.id == id)
-            .is_some_and(|module| image::is_same(&module.image, module.low))
+            .is_some_and(|module| image::is_same(&module.image, module.low, other))
     }
 
     /// The destructors of the module around this address have run.
@@ -113,6 +116,7 @@ impl Modules {
             instances,
             buffer,
             path,
+            ..
         } = self;
         let mut start = Start::default();
         let complete = each_line(buffer, |line| {
@@ -148,33 +152,28 @@ impl Instances {
             module.state = State::Seen;
             return;
         }
-        let Some(mut image) = image::read(line.low) else {
-            return;
-        };
-        if image.header == 0 {
-            for (place, &byte) in name.iter_mut().zip(line.path.iter().chain(&[0])) {
-                *place = byte;
-            }
-            let name = name.get(..=line.path.len()).unwrap_or(&[]);
-            image::find_frames_by_section(&mut image, name, line.file);
-        }
         let count = self.count;
         let free = self.known().position(|module| module.state == State::Gone);
         let Some(place) = self.list.get_mut(free.unwrap_or(count)) else {
             return;
         };
+        // Read straight into its place: an image is too large for the stack.
+        if !image::read(line.low, &mut place.image) {
+            return;
+        }
+        if place.image.header == 0 {
+            for (place, &byte) in name.iter_mut().zip(line.path.iter().chain(&[0])) {
+                *place = byte;
+            }
+            let name = name.get(..=line.path.len()).unwrap_or(&[]);
+            image::find_frames_by_section(&mut place.image, name, line.file);
+        }
         self.last_id += 1;
-        let module = Module {
-            id: self.last_id,
-            low: line.low,
-            image,
-            file: line.file,
-            state: State::Seen,
-        };
-        *place = module;
+        (place.id, place.low, place.file) = (self.last_id, line.low, line.file);
+        place.state = State::Seen;
         self.count += usize::from(free.is_none());
         tell(Found::Loaded {
-            module: &module,
+            module: place,
             path: line.path,
         });
     }

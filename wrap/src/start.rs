@@ -263,7 +263,10 @@ fn keep_beginning() -> bool {
     if !written {
         return true;
     }
-    let kept = RECORDER.meta.with(Patience::Bounded, |meta| meta.flush());
+    let has_room = RECORDER.sink.take_room();
+    let kept = RECORDER
+        .meta
+        .with(Patience::Bounded, |meta| meta.flush() && has_room);
     if kept != Some(true) {
         SCRATCH.with(Patience::Bounded, |scratch| Os::unlink(scratch.path.get()));
         complain(libc::ENOSPC);

@@ -170,8 +170,14 @@ impl Stream {
     #[cold]
     pub fn write_ext(&mut self, ext: &Ext) {
         if self.reserve() {
-            self.put(|deltas, out| deltas.put_ext(out, ext));
+            self.put_ext(ext);
         }
+    }
+
+    /// Apart, so that its buffer is not on the stack while a chunk is fetched.
+    #[inline(never)]
+    fn put_ext(&mut self, ext: &Ext) {
+        self.put(|deltas, out| deltas.put_ext(out, ext));
     }
 
     /// Moves the stream's time.

@@ -132,6 +132,9 @@ impl Sink {
             }
             Mode::Written => {
                 let kept = state.write_out(chunk);
+                if !kept {
+                    state.void(chunk);
+                }
                 state.keep_spare(chunk.at);
                 kept
             }
@@ -171,6 +174,12 @@ impl Sink {
                 Os::close(fd);
             }
         });
+    }
+
+    /// Takes the room of the first window in a file that is written to.
+    pub fn take_room(&self) -> bool {
+        let taken = self.0.with(Patience::Bounded, |state| state.take_room());
+        taken.unwrap_or(false)
     }
 
     /// Maps a large window while it is allowed.

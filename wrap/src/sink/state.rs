@@ -8,7 +8,7 @@ use super::chunk::Chunk;
 use super::{MAX_PATH, Mode};
 use crate::settings::Settings;
 use crate::sys::{Errno, Fd, FileId, Os, SinkKind, Sys};
-use memlog_format::chunk::CHUNK_SIZE;
+use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE};
 
 /// Bytes of the first window, and of a deferred child's private one.
 pub(super) const FIRST_WINDOW: usize = 4 * CHUNK_SIZE;
@@ -142,6 +142,29 @@ impl State {
         self.window_offset = FIRST_WINDOW as u64;
         self.file_bytes = FIRST_WINDOW as u64;
         Ok(self.mode)
+    }
+
+    /// Takes back what part of a chunk was written: its events are counted as
+    /// lost, and are not to be found half.
+    pub(super) fn void(&mut self, chunk: Chunk) {
+        if let Ok(fd) = self.reopen() {
+            let offset = u64::from(chunk.index) * CHUNK_SIZE as u64;
+            let _ = Os::write_at(fd, &[0; HEADER_SIZE], offset);
+            Os::close(fd);
+        }
+    }
+
+    /// Takes the room of the first window in a file that is written to, so that
+    /// what is recorded first can be kept; false if there is none.
+    pub(super) fn take_room(&mut self) -> bool {
+        let at = self.take_spare();
+        if at.is_null() {
+            return false;
+        }
+        let count = (FIRST_WINDOW / CHUNK_SIZE) as u32;
+        let taken = (1..count).all(|index| self.write_out(Chunk { at, index }));
+        self.keep_spare(at);
+        taken
     }
 
     /// Whether a chunk of a mapped log lies in private memory all the same.

@@ -52,6 +52,7 @@ pub enum Step {
 }
 
 /// Steps from a frame to its caller.
+#[inline(never)]
 pub fn step(
     machine: &mut Machine,
     description: &Description,
