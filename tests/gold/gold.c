@@ -314,7 +314,7 @@ EXPORT void *mremap(void *p, size_t old_len, size_t len, int flags, ...)
 }
 
 /* The recorder above asks whoever malloc is from, which is us. */
-size_t malloc_usable_size(void *block)
+EXPORT size_t malloc_usable_size(void *block)
 {
     return block ? usable_size(block) : 0;
 }
