@@ -35,6 +35,10 @@ const CHILD_BYTES: u32 = 1024;
 /// See `CHILD_BYTES`.
 const CHILD_TICKS: u64 = 5;
 
+/// A block this large is pinned in the order of all threads. Smaller ones are
+/// not, for two stamps cost as much as the event.
+const PINNED: u64 = 256 * 1024;
+
 /// What was asked for.
 #[derive(Clone, Copy)]
 pub struct Request {
@@ -183,7 +187,7 @@ fn take_stamp(stream: &mut Stream) {
 /// among what other threads did since this one's last.
 #[inline]
 fn pin(stream: &mut Stream, bytes: u64) {
-    if bytes >= LARGE {
+    if bytes >= PINNED {
         take_stamp(stream);
     }
 }
