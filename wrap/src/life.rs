@@ -1,9 +1,8 @@
 //! What the recorder is doing, as one word that a fork wipes.
 //!
 //! ```text
-//! Off ──> Starting ──> On <──> (Draining: On, and every event goes through)
-//!              │        └────> Stopped
-//!              └─────────────> Stopped
+//! Off ──> Starting ──> On ──> Stopped
+//!              └────────────> Stopped
 //! a forked child reads 0; that this image was ever started tells it from Off
 //! ```
 

@@ -93,11 +93,6 @@ impl Stream {
         }
     }
 
-    /// The codes noted by the last walk.
-    pub fn codes(&self) -> &[u32] {
-        &self.codes
-    }
-
     /// Forgets what the rules of code were.
     #[cold]
     pub fn clear_cache(&mut self, generation: u64) {

@@ -131,7 +131,8 @@ impl<const W: usize, const P: u32, const F: u32, const C: usize> Table<W, P, F, 
         }
     }
 
-    /// The chunks in use, for a sink that has to write them itself.
+    /// Where a chunk lies, for who proves that its records are there.
+    #[cfg(test)]
     pub fn chunk_address(&self, ordinal: u32) -> usize {
         let place = self.chunks.get(ordinal as usize);
         place.map_or(0, |place| place.load(Ordering::Acquire))
