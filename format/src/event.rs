@@ -8,12 +8,12 @@
 //!            then [varint size unless SAME_SIZE] zigzag address
 //!            [varint usable - size if USABLE] [zigzag stack unless SAME_STACK]
 //!            [varint number if ORDERED]
-//! 3 RELEASE  by free
+//! 3 RELEASE  by free; if ANNOUNCED by realloc, for free announces nothing
 //! 4 RELEASE  api byte
 //!            then zigzag address [zigzag stack if HAS_STACK]
 //!            [varint number if ORDERED]
 //! 5 TICK     flags = ticks passed, 31: varint of what is above 31 follows
-//! 6 STAMP    varint distance from the stream's last stamp
+//! 6 STAMP    flags = distance from the stream's last stamp, as with TICK
 //! 7 REVOKE   the announced release before it did not happen
 //! ```
 //!
@@ -237,7 +237,7 @@ impl Deltas {
         if event.announced {
             flags |= ANNOUNCED;
         }
-        if matches!(event.api, Api::Free) {
+        if event.api == short_release(event.announced) {
             out.u8(OP_FREE | flags);
         } else {
             out.u8(OP_RELEASE | flags);
@@ -266,18 +266,12 @@ impl Deltas {
             return;
         }
         self.tick = tick;
-        if passed < 31 {
-            out.u8(OP_TICK | (passed as u8) << 3);
-        } else {
-            out.u8(OP_TICK | 31 << 3);
-            out.var(passed - 31);
-        }
+        put_step(out, OP_TICK, passed);
     }
 
     /// Writes a stamp, which never falls within a stream.
     pub fn put_stamp(&mut self, out: &mut Writer, stamp: u64) {
-        out.u8(OP_STAMP);
-        out.var(stamp.wrapping_sub(self.stamp));
+        put_step(out, OP_STAMP, stamp.wrapping_sub(self.stamp));
         self.stamp = stamp;
     }
 
@@ -322,21 +316,20 @@ impl Deltas {
                 let api = get_api(bytes)?;
                 Event::Alloc(self.get_alloc(bytes, flags, api)?)
             }
-            OP_FREE => Event::Release(self.get_release(bytes, flags, Api::Free)?),
+            OP_FREE => {
+                let api = short_release(flags & ANNOUNCED != 0);
+                Event::Release(self.get_release(bytes, flags, api)?)
+            }
             OP_RELEASE => {
                 let api = get_api(bytes)?;
                 Event::Release(self.get_release(bytes, flags, api)?)
             }
             OP_TICK => {
-                let mut passed = u64::from(tag >> 3);
-                if passed == 31 {
-                    passed = passed.saturating_add(bytes.var()?);
-                }
-                self.tick = self.tick.saturating_add(passed);
+                self.tick = self.tick.saturating_add(get_step(bytes, tag)?);
                 Event::Tick(self.tick)
             }
             OP_STAMP => {
-                self.stamp = self.stamp.wrapping_add(bytes.var()?);
+                self.stamp = self.stamp.wrapping_add(get_step(bytes, tag)?);
                 Event::Stamp(self.stamp)
             }
             _ => Event::Revoke,
@@ -392,13 +385,40 @@ impl Deltas {
     }
 }
 
+/// Whose releases need no api byte.
+const fn short_release(announced: bool) -> Api {
+    if announced { Api::Realloc } else { Api::Free }
+}
+
 /// Flags that an operation leaves zero.
 const fn unused_flags(operation: u8) -> u8 {
     match operation {
         OP_FREE | OP_RELEASE => SAME_SIZE,
-        OP_STAMP | OP_REVOKE => !7,
+        OP_REVOKE => !7,
         _ => 0,
     }
+}
+
+/// The flags of a step that is too long for them.
+const LONG_STEP: u64 = 31;
+
+/// A step forward, in the flags if it is short.
+#[inline]
+fn put_step(out: &mut Writer, operation: u8, distance: u64) {
+    if distance < LONG_STEP {
+        out.u8(operation | (distance as u8) << 3);
+    } else {
+        out.u8(operation | (LONG_STEP as u8) << 3);
+        out.var(distance - LONG_STEP);
+    }
+}
+
+fn get_step(bytes: &mut Reader, tag: u8) -> Result<u64, Malformed> {
+    let step = u64::from(tag >> 3);
+    if step < LONG_STEP {
+        return Ok(step);
+    }
+    Ok(LONG_STEP.saturating_add(bytes.var()?))
 }
 
 fn get_order(bytes: &mut Reader, flags: u8) -> Result<Option<u64>, Malformed> {

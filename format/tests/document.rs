@@ -57,7 +57,7 @@ fn example_1_is_a_chunk_of_events() {
     let page = page();
     let lines = &page[block(&page, "event-chunk")];
     let header = Header {
-        committed: 91,
+        committed: 90,
         thread: 4711,
         ..Header::new(Kind::Events, 3, 0)
     };
