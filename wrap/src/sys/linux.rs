@@ -6,6 +6,7 @@
 //! either borrowed slices with their own lengths, zero-terminated paths
 //! (asserted by [`path_of`]), or ranges whose owner the caller vouches for.
 
+use super::field::Field;
 use super::{Errno, Fd, FileId, Sys};
 use crate::arch;
 use crate::settings::decimal;
@@ -301,15 +302,18 @@ impl Sys for Linux {
     }
 
     fn high_water_kb() -> u64 {
-        let mut text = [0u8; 1024];
-        let text = read_start(b"/proc/self/status\0", &mut text);
-        let mut lines = text.split(|&byte| byte == b'\n');
-        let line = lines.find_map(|line| line.strip_prefix(b"VmHWM:"));
-        let digits = line.map(|line| {
-            let trimmed = line.trim_ascii();
-            trimmed.strip_suffix(b" kB").unwrap_or(trimmed)
-        });
-        digits.and_then(decimal).unwrap_or(0)
+        let Ok(fd) = Self::open(b"/proc/self/status\0") else {
+            return 0;
+        };
+        let mut field = Field::new(b"\nVmHWM:");
+        let mut piece = [0u8; 512];
+        while let Ok(count @ 1..) = Self::read(fd, &mut piece) {
+            if field.is_in(piece.get(..count).unwrap_or(&[])) {
+                break;
+            }
+        }
+        Self::close(fd);
+        field.value()
     }
 
     fn current_break() -> u64 {

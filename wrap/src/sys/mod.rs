@@ -8,6 +8,7 @@
 //! # Safety
 //! The unsafe functions of the trait name what their callers vouch for.
 
+mod field;
 pub mod linux;
 
 /// The platform of this build.
