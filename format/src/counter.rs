@@ -69,6 +69,8 @@ counters! {
     TableRaces = 21, "table_races";
     /// Stacks that cross code without unwind tables by its frame pointers.
     FramePointerStacks = 22, "frame_pointer_stacks";
+    /// Places of the file that were given out: it is at least as many chunks long.
+    Chunks = 23, "chunks";
 }
 
 impl Counter {

@@ -86,6 +86,10 @@ pub enum Finding {
         offset: usize,
         missing: usize,
     },
+    CutOff {
+        length: usize,
+        chunks: u64,
+    },
     BadChunk {
         offset: usize,
         expected: &'static str,
@@ -135,6 +139,11 @@ impl fmt::Display for Finding {
                 out,
                 "the file ends inside the chunk at offset {offset}; its last {missing} bytes \
                  are missing"
+            ),
+            Finding::CutOff { length, chunks } => write!(
+                out,
+                "the file ends at offset {length}, and {chunks} chunks of 65536 bytes had been \
+                 begun: events at its end are missing; was it copied whole?"
             ),
             Finding::BadChunk { offset, expected } => write!(
                 out,

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use memlog_format::chunk::CHUNK_SIZE;
 use memlog_format::counter::Counter;
 use memlog_format::meta::{Cut, End, Key, Module, Start};
 use memlog_format::order::CELL_BITS;
 use memlog_format::table::{Code, CodeId, Node, StackId};
 
 use crate::cursor::Cursor;
-use crate::error::{Findings, ReadError};
+use crate::error::{Finding, Findings, ReadError};
 use crate::grid::{Grid, Span};
 use crate::merge::EventStream;
 use crate::metas::Metas;
@@ -43,6 +44,10 @@ impl<'a> Log<'a> {
         let mut findings = Findings::default();
         let grid = Grid::scan(bytes, &mut findings)?;
         let metas = Metas::read(bytes, &grid.metas, &mut findings);
+        let (length, chunks) = (bytes.len(), Counter::Chunks.read(bytes));
+        if chunks > length.div_ceil(CHUNK_SIZE) as u64 {
+            findings.push(Finding::CutOff { length, chunks });
+        }
         Ok(Self {
             bytes,
             grid,

@@ -205,7 +205,7 @@ pub fn carve_when_ready() -> Option<Chunk> {
         if RECORDER.sink.mode() != Mode::Deferred {
             break;
         }
-        if let Some(chunk) = RECORDER.sink.carve(Patience::Bounded) {
+        if let Some(chunk) = RECORDER.carve(Patience::Bounded) {
             return Some(chunk);
         }
         if RECORDER.is_quiet() {
@@ -214,7 +214,7 @@ pub fn carve_when_ready() -> Option<Chunk> {
         materialize();
         Os::relax();
     }
-    RECORDER.sink.carve(Patience::Bounded)
+    RECORDER.carve(Patience::Bounded)
 }
 
 fn note_path() {

@@ -63,14 +63,13 @@ impl MetaLog {
     }
 
     fn next_chunk(&mut self, patience: Patience) -> bool {
-        let Some(chunk) = RECORDER.sink.carve(patience) else {
+        let Some(chunk) = RECORDER.carve(patience) else {
             return false;
         };
         self.flush();
         let header = Header::new(Kind::Meta, 0, self.sequence);
         // SAFETY: carved for this log just now.
         unsafe { sink::begin(chunk, &header) };
-        RECORDER.note_chunk(CHUNK_SIZE as i64);
         self.chunk = Some(chunk);
         self.committed = HEADER_SIZE as u32;
         self.sequence += 1;

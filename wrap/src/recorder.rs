@@ -21,7 +21,7 @@ use crate::lock::{Bounded, Patience};
 use crate::metalog::MetaLog;
 use crate::order::Cells;
 use crate::settings::Settings;
-use crate::sink::{self, Sink};
+use crate::sink::{self, Chunk, Sink};
 use crate::streams::Streams;
 use crate::sync::AtomicU64 as Word;
 use crate::sys::{Os, Sys};
@@ -172,8 +172,22 @@ impl Recorder {
         self.counters.add(Counter::OwnBytes, bytes);
     }
 
-    /// Notes mapped bytes of the log that came or went.
-    pub fn note_chunk(&self, bytes: i64) {
+    /// The next chunk of the log.
+    pub fn carve(&self, patience: Patience) -> Option<Chunk> {
+        let chunk = self.sink.carve(patience, |chunk| {
+            let chunks = u64::from(chunk.index) + 1;
+            self.counters.set(Counter::Chunks, chunks);
+        })?;
+        self.note_log_bytes(CHUNK_SIZE as i64);
+        Some(chunk)
+    }
+
+    /// A chunk of the log went out of memory.
+    pub fn note_sealed(&self) {
+        self.note_log_bytes(-(CHUNK_SIZE as i64));
+    }
+
+    fn note_log_bytes(&self, bytes: i64) {
         let now = self.log_bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
         self.counters
             .set(Counter::MappedLogBytes, now.max(0) as u64);
@@ -244,10 +258,9 @@ fn retire_words(index: &'static [Word]) {
 }
 
 fn table_chunk(kind: Kind, ordinal: u32, patience: Patience) -> Option<&'static [Word]> {
-    let chunk = RECORDER.sink.carve(patience)?;
+    let chunk = RECORDER.carve(patience)?;
     // SAFETY: carved just now; a table's chunk stays mapped for ever.
     unsafe { sink::begin(chunk, &sink::table_header(kind, ordinal)) };
-    RECORDER.note_chunk(CHUNK_SIZE as i64);
     RECORDER
         .meta
         .with(patience, |meta| meta.note_table_chunk(chunk));

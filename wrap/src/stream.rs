@@ -216,7 +216,6 @@ impl Stream {
         (self.chunk, self.chunk_index) = (chunk.at, chunk.index);
         self.committed = HEADER_SIZE as u32;
         self.deltas = Deltas::at_start(header.base_tick, header.base_stamp);
-        RECORDER.note_chunk(CHUNK_SIZE as i64);
         let lost = core::mem::take(&mut self.lost);
         let (tid, name) = (self.tid, self.name);
         self.put(|deltas, out| {
@@ -260,7 +259,7 @@ impl Stream {
             }
         }
         self.events = 0;
-        RECORDER.note_chunk(-(CHUNK_SIZE as i64));
+        RECORDER.note_sealed();
     }
 
     /// Writes the unfinished chunk out where the file is not the memory.

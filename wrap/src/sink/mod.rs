@@ -107,9 +107,14 @@ impl Sink {
         mode.unwrap_or(Mode::Closed)
     }
 
-    /// The next chunk of the file, zeroed, or nothing.
-    pub fn carve(&self, patience: Patience) -> Option<Chunk> {
-        self.0.with(patience, State::carve)?
+    /// The next chunk of the file, zeroed, or nothing. `tell` is told in the
+    /// order of the file.
+    pub fn carve(&self, patience: Patience, tell: impl FnOnce(&Chunk)) -> Option<Chunk> {
+        self.0.with(patience, |state| {
+            let chunk = state.carve()?;
+            tell(&chunk);
+            Some(chunk)
+        })?
     }
 
     /// A full or finished chunk of events: its holder is done with it. False
