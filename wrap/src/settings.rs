@@ -187,6 +187,7 @@ impl Settings {
             self.rank.set(value);
         }
         let Some(name) = name.strip_prefix(b"MEMLOG_") else {
+            self.take_synonym(name, value);
             return;
         };
         match name {
@@ -214,6 +215,19 @@ impl Settings {
             }
             b"RANK" => {}
             _ => self.complain(name, value),
+        }
+    }
+
+    /// Bytehound's names of what is the same here; ours come first.
+    fn take_synonym(&mut self, name: &[u8], value: &[u8]) {
+        match name {
+            b"MEMORY_PROFILER_OUTPUT" if self.output.is_empty() && value.len() <= VALUE => {
+                self.output.set(value);
+            }
+            b"MEMORY_PROFILER_GRAB_BACKTRACES_ON_FREE" => {
+                self.free_stacks |= switch(value) == Some(true);
+            }
+            _ => {}
         }
     }
 

@@ -256,3 +256,18 @@ fn entries_that_fit_the_buffer_are_seen_whole() {
     assert_eq!(seen, expected);
     each_entry(file.as_bytes(), &mut [0; 8], |_| panic!("there is no such file any more"));
 }
+
+#[test]
+fn synonyms_come_second() {
+    const THEIRS: (&str, &str) = ("MEMORY_PROFILER_OUTPUT", "b_%p_%t.dat");
+    assert_eq!(Told::by(&[THEIRS]).value("output"), "b_%p_%t.dat");
+    let ours = ("MEMLOG_OUTPUT", "a");
+    for both in [[ours, THEIRS], [THEIRS, ours]] {
+        assert_eq!(Told::by(&both).value("output"), "a");
+    }
+    for (value, expected) in [("1", "true"), ("0", "false"), ("maybe", "false"), ("", "false")] {
+        let told = Told::by(&[("MEMORY_PROFILER_GRAB_BACKTRACES_ON_FREE", value)]);
+        assert_eq!(told.value("free_stacks"), expected);
+        assert_eq!(told.value("nonsense"), "");
+    }
+}
