@@ -125,7 +125,10 @@ pub fn walk<R: Resolver>(
             Kind::End => return (count, StackId::COMPLETE),
             Kind::NoTables | Kind::Unknown => {
                 match across(sp, fp, &bounds, resolver) {
-                    Ok(caller) => (pc.address, sp, fp) = caller,
+                    // Also where a signal interrupted: its caller was left by a call.
+                    Ok(caller) => {
+                        (pc.address, pc.exact, sp, fp) = (caller.0, false, caller.1, caller.2)
+                    }
                     Err(root) => return (count, root),
                 }
                 continue;
