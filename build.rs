@@ -46,10 +46,14 @@ fn main() {
 
     let compiler = env::var_os("CC").unwrap_or("cc".into());
     let mut link = clean_command(root.join("cdylib/link").as_ref());
-    link.arg(compiler)
+    link.arg(&compiler)
         .arg(target.join("release/libmemlog_dynamic.a"))
         .arg(out.join("libmemlog.so"));
     run(&mut link, "linking libmemlog.so");
+
+    let mut link = clean_command(root.join("cdylib/link-operators").as_ref());
+    link.arg(compiler).arg(&out);
+    run(&mut link, "linking libmemlog_new.so");
 
     let mut prelink = clean_command(root.join("staticlib/prelink").as_ref());
     prelink

@@ -1,6 +1,6 @@
 //! `memlog artefacts DIR`: the embedded recorder as files, for installing it.
 
-use crate::recorder::{self, ARCHIVE, OBJECT, SHARED};
+use crate::recorder::{self, ARCHIVE, OBJECT, OPERATORS, SHARED};
 use anyhow::Context;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -15,14 +15,15 @@ pub struct Args {
     libdir: Option<PathBuf>,
 }
 
-/// Writes libmemlog.so, memlog_s.a, memlog_s.o and memlog_s_ld_cmds.
+/// Writes libmemlog.so, libmemlog_new.so, memlog_s.a, memlog_s.o and memlog_s_ld_cmds.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let folder = std::path::absolute(&args.dir)?;
     let libdir = std::path::absolute(args.libdir.unwrap_or_else(|| folder.clone()))?;
     let flags = recorder::link_flags(&libdir)?;
     std::fs::create_dir_all(&folder)
         .with_context(|| format!("{} cannot be made", folder.display()))?;
-    let files = [SHARED, ARCHIVE, OBJECT].map(|artefact| (artefact.name, artefact.bytes));
+    let files =
+        [SHARED, OPERATORS, ARCHIVE, OBJECT].map(|artefact| (artefact.name, artefact.bytes));
     for (name, bytes) in files
         .into_iter()
         .chain([("memlog_s_ld_cmds", flags.as_bytes())])

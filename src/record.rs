@@ -1,10 +1,12 @@
 //! `memlog record`: runs a program with the recorder in it, stays out of its
 //! way, and says afterwards what was recorded and what to do next.
 //!
+//! * [`allocator`]: whether C++'s operators have to be hooked as well
 //! * [`program`]: finds the program, and what would keep it from being recorded
 //! * [`output`]: where the logs will be, and which are there afterwards
 //! * [`summary`]: what is said at the end
 
+mod allocator;
 mod output;
 mod program;
 mod summary;
@@ -17,7 +19,7 @@ use program::Program;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, ExitStatus};
 
 /// What `memlog record` is asked.
@@ -32,6 +34,9 @@ pub struct Args {
     /// Keep the stack of each release too
     #[arg(long)]
     free_stacks: bool,
+    /// Hook operator new and delete in any case: for scripts whose programs load an allocator with its own
+    #[arg(long)]
+    cxx_operators: bool,
     /// Whether programs that this one executes are recorded [default: yes]
     #[arg(long, value_name = "yes|no", value_parser = ["yes", "no"], hide_possible_values = true)]
     follow_exec: Option<String>,
@@ -64,13 +69,15 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         eprintln!("memlog: note: {reason}");
     }
     let plan = Plan::new(args.output.as_deref())?;
-    let library = recorder::preloadable()?;
+    let folder = recorder::preloadable()?;
+    let mut ours = vec![folder.join(recorder::SHARED.name)];
+    if args.cxx_operators || program.loads_own_operators() {
+        ours.push(folder.join(recorder::OPERATORS.name));
+    }
 
     let mut command = program.command(words);
-    command.env(
-        "LD_PRELOAD",
-        preload_list(library.as_os_str(), std::env::var_os("LD_PRELOAD")),
-    );
+    let preloaded = preload_list(&ours, std::env::var_os("LD_PRELOAD"));
+    command.env("LD_PRELOAD", preloaded);
     plan.set(&mut command);
     if let Some(choice) = args.follow_exec {
         command.env(
@@ -113,18 +120,18 @@ fn exit_code(status: ExitStatus) -> ExitCode {
 
 /// Ours first, so that an allocator or another recorder preloaded by the user
 /// is what ours calls; a second memlog would only count the same again.
-fn preload_list(ours: &OsStr, existing: Option<OsString>) -> OsString {
-    let mut list = ours.as_bytes().to_vec();
+fn preload_list(ours: &[PathBuf], existing: Option<OsString>) -> OsString {
+    let is_memlog = |other: &[u8]| {
+        let name = Path::new(OsStr::from_bytes(other)).file_name();
+        [recorder::SHARED, recorder::OPERATORS]
+            .map(|file| Some(OsStr::new(file.name)))
+            .contains(&name)
+    };
     let existing = existing.unwrap_or_default();
-    for other in existing.as_bytes().split(|byte| b" :".contains(byte)) {
-        let is_memlog = Path::new(OsStr::from_bytes(other)).file_name()
-            == Some(OsStr::new(recorder::SHARED.name));
-        if !other.is_empty() && !is_memlog {
-            list.push(b':');
-            list.extend_from_slice(other);
-        }
-    }
-    OsString::from_vec(list)
+    let others = existing.as_bytes().split(|byte| b" :".contains(byte));
+    let others = others.filter(|other| !other.is_empty() && !is_memlog(other));
+    let ours = ours.iter().map(|path| path.as_os_str().as_bytes());
+    OsString::from_vec(ours.chain(others).collect::<Vec<_>>().join(&b':'))
 }
 
 fn bytes_of(text: &str) -> Result<u64, String> {
@@ -159,10 +166,11 @@ mod tests {
 
     #[test]
     fn ours_is_preloaded_first_and_once() {
-        let list = |existing: &str| preload_list("/x/libmemlog.so".as_ref(), Some(existing.into()));
+        let ours = ["/x/libmemlog.so".into()];
+        let list = |existing: &str| preload_list(&ours, Some(existing.into()));
         assert_eq!(list(""), "/x/libmemlog.so");
         assert_eq!(
-            list("/y/libjemalloc.so /old/libmemlog.so:z.so"),
+            list("/y/libjemalloc.so /old/libmemlog.so:/old/libmemlog_new.so z.so"),
             "/x/libmemlog.so:/y/libjemalloc.so:z.so"
         );
     }

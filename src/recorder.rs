@@ -35,6 +35,8 @@ macro_rules! artefact {
 
 /// Preloaded, or linked with -lmemlog.
 pub const SHARED: Artefact = artefact!("libmemlog.so");
+/// Preloaded behind it where C++'s operators do not end in malloc.
+pub const OPERATORS: Artefact = artefact!("libmemlog_new.so");
 /// Linked into static programs.
 pub const ARCHIVE: Artefact = artefact!("memlog_s.a");
 /// The five names of the first memlog's link line, for lines typed by hand.
@@ -64,14 +66,14 @@ pub fn linkable(folder: &Path) -> anyhow::Result<&str> {
     })
 }
 
-/// A path of libmemlog.so that LD_PRELOAD can name.
+/// A folder of the shared libraries that LD_PRELOAD can name.
 pub fn preloadable() -> anyhow::Result<PathBuf> {
-    Ok(place(&[&SHARED], Use::Preload)?.join(SHARED.name))
+    place(&[&SHARED, &OPERATORS], Use::Preload)
 }
 
 /// A folder that holds everything that is linked with.
 pub fn library_folder() -> anyhow::Result<PathBuf> {
-    place(&[&SHARED, &ARCHIVE, &OBJECT], Use::Link)
+    place(&[&SHARED, &OPERATORS, &ARCHIVE, &OBJECT], Use::Link)
 }
 
 /// What a folder is wanted for.
@@ -157,7 +159,7 @@ fn extract(base: &Path, wanted: &[&Artefact], usage: Use) -> anyhow::Result<Path
     }
     let folder = base.join(format!(
         "{:016x}",
-        checksum(SHARED.bytes) ^ checksum(ARCHIVE.bytes)
+        checksum(SHARED.bytes) ^ checksum(OPERATORS.bytes) ^ checksum(ARCHIVE.bytes)
     ));
     for step in [base, &folder] {
         make_private(step)?;

@@ -44,6 +44,10 @@ static NOINLINE void call_aligned_alloc(void) { block = aligned_alloc(16, 48); }
 static NOINLINE void call_posix_memalign(void) { if (posix_memalign(&block, 16, 40)) block = NULL; }
 static NOINLINE void call_memalign(void) { block = memalign(16, 40); }
 static NOINLINE void call_free(void) { free(block); }
+static void *(*operator_new)(size_t); /* where there is one */
+static void (*operator_delete)(void *);
+static NOINLINE void call_new(void) { block = operator_new(40); }
+static NOINLINE void call_delete(void) { operator_delete(block); }
 static NOINLINE void call_mmap(void) { block = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); }
 static NOINLINE void call_munmap(void) { munmap(block, 4096); }
 
@@ -81,6 +85,10 @@ static void every_entry_point(void)
     allocate_and_free("aligned_alloc", call_aligned_alloc);
     allocate_and_free("posix_memalign", call_posix_memalign);
     allocate_and_free("memalign", call_memalign);
+    if (operator_new) {
+        note("operator_new", call_new);
+        note("operator_delete", call_delete);
+    }
     note("malloc", call_malloc);
     note("realloc", call_realloc);
     note("free", call_free);
@@ -117,6 +125,10 @@ static void *in_a_thread(void *unused)
 
 int main(void)
 {
+#ifndef STATIC
+    operator_new = (void *(*)(size_t))dlsym(RTLD_DEFAULT, "_Znwm");
+    operator_delete = (void (*)(void *))dlsym(RTLD_DEFAULT, "_ZdlPv");
+#endif
     /* Every bin that is used below holds a block already. */
     for (int i = 0; i < 3; i++) {
         void *warm[64];

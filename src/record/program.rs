@@ -1,6 +1,7 @@
 //! Finds a program as execvp would, and says before it is run why it could not
 //! be recorded: a run without a log is time lost, and silence about it is worse.
 
+use super::allocator;
 use crate::advice::Advice;
 use crate::{os, recorder};
 use object::Endianness;
@@ -24,6 +25,13 @@ const SCRIPT_LINE_BYTES: usize = 256;
 pub struct Program {
     file: PathBuf,
     runner: Runner,
+    image: Option<Image>,
+}
+
+/// The ELF file that the kernel maps in the end, and the loader it asks for.
+struct Image {
+    file: PathBuf,
+    loader: PathBuf,
 }
 
 /// What carries the program out.
@@ -41,8 +49,19 @@ impl Program {
     /// Looks the name up and checks what it finds.
     pub fn find(name: &OsStr) -> anyhow::Result<Self> {
         let file = search(name)?;
-        let runner = check(&file, 0)?;
-        Ok(Self { file, runner })
+        let (runner, image) = check(&file, 0)?;
+        Ok(Self {
+            file,
+            runner,
+            image,
+        })
+    }
+
+    /// Whether it will load an allocator whose C++ operators do not end in
+    /// malloc.
+    pub fn loads_own_operators(&self) -> bool {
+        let image = self.image.as_ref();
+        image.is_some_and(|image| allocator::is_loaded(&image.file, &image.loader))
     }
 
     /// Why the program could not be checked, if so.
@@ -143,9 +162,11 @@ fn runnable(file: &Path) -> anyhow::Result<()> {
 }
 
 /// Follows `#!` lines to the ELF file that will be run, and checks that.
-fn check(file: &Path, depth: u32) -> anyhow::Result<Runner> {
+fn check(file: &Path, depth: u32) -> anyhow::Result<(Runner, Option<Image>)> {
     let mut opened = match File::open(file) {
-        Err(error) if error.kind() == ErrorKind::PermissionDenied => return Ok(Runner::Unreadable),
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+            return Ok((Runner::Unreadable, None));
+        }
         Err(error) => {
             return Err(Advice::error(
                 format!("{} cannot be opened: {error}", file.display()),
@@ -160,11 +181,13 @@ fn check(file: &Path, depth: u32) -> anyhow::Result<Runner> {
         .read_to_end(&mut start)?;
     if start.starts_with(&elf::ELFMAG) {
         refuse_if_privileged(file, &opened.metadata()?)?;
-        refuse_if_unfit(file, &start, opened)?;
-        return Ok(Runner::Kernel);
+        let loader = refuse_if_unfit(file, &start, opened)?;
+        let file = file.to_owned();
+        let image = loader.map(|loader| Image { file, loader });
+        return Ok((Runner::Kernel, image));
     }
     let Some(interpreter) = interpreter_of(&start) else {
-        return Ok(Runner::Shell);
+        return Ok((Runner::Shell, None));
     };
     if depth == DEEPEST_SCRIPT {
         let wrong = format!(
@@ -181,8 +204,8 @@ fn check(file: &Path, depth: u32) -> anyhow::Result<Runner> {
         ))
     };
     runnable(interpreter).map_err(blame)?;
-    check(interpreter, depth + 1).map_err(blame)?;
-    Ok(Runner::Kernel)
+    let (_, image) = check(interpreter, depth + 1).map_err(blame)?;
+    Ok((Runner::Kernel, image))
 }
 
 /// The interpreter in a `#!` line, without its argument.
@@ -234,7 +257,8 @@ struct Headers {
     is_library: bool,
 }
 
-fn refuse_if_unfit(file: &Path, start: &[u8], opened: File) -> anyhow::Result<()> {
+/// The loader that the program asks for, if it does.
+fn refuse_if_unfit(file: &Path, start: &[u8], opened: File) -> anyhow::Result<Option<PathBuf>> {
     let shown = file.display();
     let ours = recorder::SHARED.bytes;
     let kind = |bytes: &[u8]| Some((bytes.get(4..6)?.to_vec(), bytes.get(18..20)?.to_vec()));
@@ -268,7 +292,7 @@ fn refuse_if_unfit(file: &Path, start: &[u8], opened: File) -> anyhow::Result<()
         )
     })?;
     match headers.loader {
-        None if headers.is_library => Ok(()),
+        None if headers.is_library => Ok(None),
         None => Err(Advice::error(
             format!("{shown} is statically linked: no recorder can be loaded into it"),
             "link it with the recorder inside, then just run it: cc ... $(memlog ldflags --static)",
@@ -283,7 +307,7 @@ fn refuse_if_unfit(file: &Path, start: &[u8], opened: File) -> anyhow::Result<()
                 )
             };
             if there {
-                Ok(())
+                Ok(Some(loader.to_owned()))
             } else {
                 Err(Advice::error(
                     wrong(),

@@ -129,8 +129,12 @@ impl<'n, 's> Labels<'n, 's> {
     }
 }
 
-/// `operator new(unsigned long)` and its relatives, not a class's own.
+/// `operator new(unsigned long)` and its relatives, not a class's own. What
+/// libmemlog_new.so puts between it and its caller counts as it.
 fn is_operator_new(function: &str) -> bool {
+    if function == "memlog_new" {
+        return true;
+    }
     let rest = function.strip_prefix("operator new");
     let rest = rest.map(|rest| rest.strip_prefix("[]").unwrap_or(rest));
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('('))

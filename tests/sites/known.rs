@@ -81,8 +81,14 @@ fn totals(file: &str) -> Option<(u64, u64)> {
 /// RSS peak and at the end, and nobody else's blocks but those of `others`.
 #[track_caller]
 pub fn agrees(folder: &Folder, log: &Path, files: &[&str], others: Others) {
+    agrees_at("rss-peak", folder, log, files, others);
+}
+
+/// The same at another peak, for allocators that keep what they were given back.
+#[track_caller]
+pub fn agrees_at(peak: &str, folder: &Folder, log: &Path, files: &[&str], others: Others) {
     let sites = sites(files);
-    for (moment, at_peak) in [("rss-peak", true), ("end", false)] {
+    for (moment, at_peak) in [(peak, true), ("end", false)] {
         let words = ["report", "-t", "0", "--at", moment].map(AsRef::as_ref);
         let args = [words.as_slice(), &[log.as_os_str()]].concat();
         let tree = Tree::read(&folder.says(&args));

@@ -9,7 +9,6 @@ use crate::child;
 use crate::clock;
 use crate::codemap::Asking;
 use crate::lock::Patience;
-use crate::real;
 use crate::recorder::{NodeMemory, RECORDER};
 use crate::rss;
 use crate::session::Session;
@@ -50,14 +49,20 @@ pub struct Request {
     pub alignment_log2: u8,
 }
 
-/// Records a block that the allocator gave.
+/// Records a block that the allocator gave, and what it has in truth.
 #[inline]
-pub fn allocated(session: &Session, frame: &DoorFrame, block: *mut u8, request: Request) {
+pub fn allocated(
+    session: &Session,
+    frame: &DoorFrame,
+    block: *mut u8,
+    request: Request,
+    usable: Option<u64>,
+) {
     let stream = session.stream();
     let address = block as u64;
     let order = RECORDER.cells().number(address, stream.number);
     let size = request.size as u64;
-    let usable = real::usable(block).unwrap_or(size);
+    let usable = usable.unwrap_or(size);
     keep_time(stream, size);
     let stack = capture(stream, frame, session.patience());
     let event = Alloc {
@@ -72,6 +77,7 @@ pub fn allocated(session: &Session, frame: &DoorFrame, block: *mut u8, request: 
     pin(stream, usable);
     stream.write(|deltas, out| deltas.put_alloc(out, &event));
     stream.announced = false;
+    stream.last_block = address;
     moved(stream, usable as i64);
     stream.grown = stream.grown.wrapping_add(usable);
     if stream.grown >= RECORDER.rss.step() {
@@ -81,9 +87,19 @@ pub fn allocated(session: &Session, frame: &DoorFrame, block: *mut u8, request: 
 
 /// Records that a block is about to go. `announced`: it may stay after all.
 #[inline]
-pub fn releasing(session: &Session, frame: &DoorFrame, block: *mut u8, api: Api, announced: bool) {
+pub fn releasing(
+    session: &Session,
+    frame: &DoorFrame,
+    block: *mut u8,
+    usable: Option<u64>,
+    api: Api,
+    announced: bool,
+) {
     let stream = session.stream();
-    let usable = real::usable(block).unwrap_or(0);
+    let usable = usable.unwrap_or(0);
+    if stream.last_block == block as u64 {
+        stream.last_block = 0;
+    }
     stream.shrunk = stream.shrunk.wrapping_add(usable);
     // Before the memory goes, or a peak that ends here is never seen.
     if stream.shrunk >= RECORDER.rss.step() {
@@ -109,11 +125,11 @@ pub fn releasing(session: &Session, frame: &DoorFrame, block: *mut u8, api: Api,
 }
 
 /// Records that an announced release did not happen.
-pub fn revoked(session: &Session, block: *mut u8) {
+pub fn revoked(session: &Session, usable: Option<u64>) {
     let stream = session.stream();
     stream.write(|deltas, out| deltas.put_revoke(out));
     stream.announced = false;
-    moved(stream, real::usable(block).unwrap_or(0) as i64);
+    moved(stream, usable.unwrap_or(0) as i64);
 }
 
 /// Records a change of the address space.

@@ -12,9 +12,10 @@ use crate::settings::decimal;
 use crate::sys::{Os, Sys};
 
 const VARIABLE: &[u8] = b"LD_PRELOAD=";
-const OURS: &[u8] = b"libmemlog.so";
+/// The second needs the first, and would bring it back.
+const OURS: [&[u8]; 2] = [b"libmemlog.so", b"libmemlog_new.so"];
 
-/// Takes our library out of LD_PRELOAD.
+/// Takes our libraries out of LD_PRELOAD.
 pub fn hide_from_children(buffer: &mut [u8]) {
     let Some((start, end)) = environment_range(buffer) else {
         return;
@@ -40,7 +41,8 @@ fn strip(list: &mut [u8]) {
         let rest = list.get(from..).unwrap_or(&[]);
         let is_end = |byte: &u8| matches!(byte, b':' | b' ');
         let length = rest.iter().position(is_end).unwrap_or(rest.len());
-        let is_ours = rest.get(..length).is_some_and(|item| item.ends_with(OURS));
+        let item = rest.get(..length).unwrap_or(&[]);
+        let is_ours = OURS.iter().any(|ours| item.ends_with(ours));
         if !is_ours {
             for offset in 0..length {
                 let byte = list.get(from + offset).copied().unwrap_or(b':');
@@ -89,6 +91,10 @@ mod tests {
         assert_eq!(stripped("/a/libmemlog.so"), ":::::::::::::::");
         assert_eq!(stripped("/a/libmemlog.so:b.so"), "b.so::::::::::::::::");
         assert_eq!(stripped("b.so /a/libmemlog.so"), "b.so::::::::::::::::");
+        assert_eq!(
+            stripped("/libmemlog.so:/libmemlog_new.so:b.so"),
+            format!("b.so{}", ":".repeat(32))
+        );
         assert_eq!(stripped("x.so:y.so"), "x.so:y.so");
         assert_eq!(stripped(""), "");
     }

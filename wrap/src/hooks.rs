@@ -4,6 +4,9 @@
 //! Allocation: real call, then record. Release: record, then real call.
 //! realloc: the release is announced before the real call and completed or
 //! revoked after it. So the log never shows an address live twice.
+//!
+//! A block's usable size is asked for where a call of the real function would
+//! be: an allocator may allocate for the answer (tcmalloc does, the first time).
 #![allow(unsafe_code)]
 //! # Safety
 //! The handlers are called by the doors alone, with the program's arguments
@@ -43,7 +46,8 @@ fn allocate(frame: &DoorFrame, request: Request, call: impl FnOnce() -> Block) -
         Admission::Record(session) => {
             session.in_real(frame);
             let block = call();
-            finish_allocation(session, frame, block, request);
+            let usable = real::usable(block);
+            finish_allocation(session, frame, block, request, usable);
             block
         }
         Admission::Pass | Admission::Backing => call(),
@@ -51,9 +55,15 @@ fn allocate(frame: &DoorFrame, request: Request, call: impl FnOnce() -> Block) -
 }
 
 #[inline(always)]
-fn finish_allocation(session: Session, frame: &DoorFrame, block: Block, request: Request) {
+fn finish_allocation(
+    session: Session,
+    frame: &DoorFrame,
+    block: Block,
+    request: Request,
+    usable: Option<u64>,
+) {
     if session.in_recorder(Some(frame)) && !block.is_null() {
-        events::allocated(&session, frame, block, request);
+        events::allocated(&session, frame, block, request, usable);
     }
     session.end();
 }
@@ -61,6 +71,18 @@ fn finish_allocation(session: Session, frame: &DoorFrame, block: Block, request:
 /// A block goes: the record, then the real call.
 #[inline(always)]
 fn release(frame: &DoorFrame, block: Block, api: Api, call: impl FnOnce()) {
+    release_of(frame, block, || real::usable(block), api, call);
+}
+
+/// The same where somebody else says what the block really has.
+#[inline(always)]
+pub(crate) fn release_of(
+    frame: &DoorFrame,
+    block: Block,
+    usable: impl FnOnce() -> Option<u64>,
+    api: Api,
+    call: impl FnOnce(),
+) {
     if block.is_null() {
         return call();
     }
@@ -69,9 +91,12 @@ fn release(frame: &DoorFrame, block: Block, api: Api, call: impl FnOnce()) {
     }
     match admit(frame) {
         Admission::Record(session) => {
-            session.in_recorder(Some(frame));
-            events::releasing(&session, frame, block, api, false);
             session.in_real(frame);
+            let usable = usable();
+            if session.in_recorder(Some(frame)) {
+                events::releasing(&session, frame, block, usable, api, false);
+                session.in_real(frame);
+            }
             call();
             session.end();
         }
@@ -100,27 +125,33 @@ fn reallocate(
         Admission::Record(session) => session,
         Admission::Pass | Admission::Backing => return call(),
     };
-    session.in_recorder(Some(frame));
+    session.in_real(frame);
+    let usable = real::usable(block);
+    if !session.in_recorder(Some(frame)) {
+        session.end();
+        return call();
+    }
     // A size of 0 frees, whatever comes back; everything else may fail.
     let announced = size != Some(0);
-    events::releasing(&session, frame, block, api, announced);
+    events::releasing(&session, frame, block, usable, api, announced);
     session.in_real(frame);
     let moved = call();
+    let moved_usable = real::usable(moved);
     if !session.in_recorder(Some(frame)) {
         session.end();
         return moved;
     }
     if !moved.is_null() {
-        events::allocated(&session, frame, moved, request);
+        events::allocated(&session, frame, moved, request, moved_usable);
     } else if announced {
-        events::revoked(&session, block);
+        events::revoked(&session, usable);
     }
     session.end();
     moved
 }
 
 /// Logarithm of an alignment, rounded up as memalign does.
-fn log2_of(alignment: usize) -> u8 {
+pub(crate) fn log2_of(alignment: usize) -> u8 {
     alignment
         .checked_next_power_of_two()
         .map_or(63, |power| power.trailing_zeros() as u8)

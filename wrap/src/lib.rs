@@ -8,12 +8,12 @@
 //! The life of one malloc, door to commit:
 //!
 //! * [`arch`] the doorstep: registers as the caller left them
-//! * [`hooks`], [`spaces`], [`notices`] what each hooked function means
+//! * [`hooks`], [`operators`], [`spaces`], [`notices`] what each hooked function means
 //! * [`session`], [`life`], [`token`], [`claims`], [`streams`] who may record
 //! * [`events`] the event: [`order`], [`unwind`], [`table`], [`stream`]
 //! * [`commit`], [`sink`], [`metalog`] its way into the file
 //!
-//! Off the path: [`start`], [`settings`], [`naming`], [`real`], [`early`],
+//! Off the path: [`start`], [`settings`], [`naming`], [`real`], [`linkmap`], [`early`],
 //! [`child`], [`codemap`], [`modules`], [`maps`], [`image`], [`exec`], [`rss`], [`clock`], [`counters`],
 //! [`lock`], [`sync`], [`sys`]; all state hangs off one [`recorder::RECORDER`].
 #![cfg_attr(not(test), no_std)]
@@ -54,6 +54,8 @@ pub mod hooks;
 #[cfg(not(loom))]
 pub mod image;
 #[cfg(not(loom))]
+pub mod linkmap;
+#[cfg(not(loom))]
 pub mod lock;
 #[cfg(not(loom))]
 pub mod maps;
@@ -65,6 +67,8 @@ pub mod modules;
 pub mod naming;
 #[cfg(not(loom))]
 pub mod notices;
+#[cfg(not(loom))]
+pub mod operators;
 #[cfg(not(loom))]
 pub mod real;
 #[cfg(not(loom))]

@@ -10,6 +10,7 @@ use crate::doors::Door;
 use crate::events;
 use crate::hooks::{handler, next};
 use crate::lock::Patience;
+use crate::operators;
 use crate::recorder::RECORDER;
 use crate::rss;
 use crate::session::{self, Admission, admit};
@@ -62,6 +63,7 @@ handler! {
             return -1;
         };
         let result = real(handle);
+        operators::forget();
         if session::is_on() && !RECORDER.is_quiet() {
             RECORDER.code.with(Patience::Bounded, |map| map.refresh());
             RECORDER.next_generation();

@@ -7,44 +7,12 @@
 //! they are read after the loader made them consistent, and the objects looked
 //! at are those of program start, which are never unloaded.
 
-use core::ffi::c_char;
-use core::sync::atomic::{AtomicUsize, Ordering};
-use goblin::elf64::dynamic::{
-    DT_DEBUG, DT_GNU_HASH, DT_HASH, DT_NULL, DT_STRTAB, DT_SYMTAB, DT_VERSYM, Dyn,
-};
-use goblin::elf64::program_header::{PT_DYNAMIC, PT_PHDR, ProgramHeader};
-use goblin::elf64::sym::Sym;
+use crate::linkmap::{LinkMap, copy_name, first_map, known_first_map, look_up, tables_of};
+use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 unsafe extern "C" {
     /// The real functions by the doors' order; only the dynamic shape uses it.
     static memlog_reals: [AtomicUsize; 64];
-}
-
-/// `struct r_debug` of the loader's interface to debuggers.
-#[repr(C)]
-struct Debug {
-    version: i32,
-    map: *const LinkMap,
-}
-
-/// The public beginning of `struct link_map`.
-#[repr(C)]
-struct LinkMap {
-    bias: u64,
-    name: *const c_char,
-    dynamic: *const Dyn,
-    next: *const LinkMap,
-    previous: *const LinkMap,
-}
-
-/// The tables of one object.
-#[derive(Clone, Copy, Default)]
-struct Tables {
-    gnu_hash: u64,
-    sysv_hash: u64,
-    strings: u64,
-    symbols: u64,
-    versions: u64,
 }
 
 /// Fills the table of real functions: for each name the first definition in
@@ -65,6 +33,9 @@ pub unsafe fn resolve_all(own_dynamic: u64, program_headers: u64, count: u64) {
     while !map.is_null() {
         // SAFETY: a live node of the loader's list.
         let object = unsafe { &*map };
+        if object.next.is_null() && LAST_AT_START.load(Ordering::Relaxed).is_null() {
+            LAST_AT_START.store(map.cast_mut(), Ordering::Relaxed);
+        }
         if behind_us {
             // SAFETY: as above.
             unsafe { offer(object) };
@@ -86,14 +57,93 @@ pub unsafe fn resolve_all(own_dynamic: u64, program_headers: u64, count: u64) {
     }
 }
 
+/// The last of the objects of program start: those are never unloaded.
+static LAST_AT_START: AtomicPtr<LinkMap> = AtomicPtr::new(core::ptr::null_mut());
+
+/// A definition, and of which kind the object is that it lies in.
+pub struct Definition {
+    /// The function.
+    pub address: usize,
+    /// The object defines malloc as well.
+    pub beside_malloc: bool,
+    /// It is the one whose malloc is called.
+    pub of_malloc_s_home: bool,
+    /// It came after program start and may be unloaded.
+    pub may_go: bool,
+}
+
+/// The first definition of a name behind the object whose dynamic section is at
+/// `dynamic`: what the loader would bind to without that object.
+///
+/// Objects that came after program start may have been loaded for one plugin
+/// alone, but all their calls come to us. Of those the first that ends in malloc
+/// serves them all: its blocks can be given back by any other such, whichever
+/// is unloaded. An allocator's own serves where there is nothing else.
+///
+/// # Safety
+/// As for [`resolve_all`], and nobody unloads an object meanwhile.
+pub unsafe fn definition_behind(dynamic: u64, name: &[u8]) -> Option<Definition> {
+    let mut map = known_first_map();
+    let last_at_start = LAST_AT_START.load(Ordering::Relaxed).cast_const();
+    let (mut behind, mut may_go) = (false, false);
+    let mut last_resort = None;
+    while !map.is_null() {
+        // SAFETY: a live node of the loader's list.
+        let object = unsafe { &*map };
+        // SAFETY: by the caller, and the object's own tables.
+        let of = |name: &[u8]| unsafe { look_up(&tables_of(object)?, name) };
+        if behind && let Some(value) = of(name) {
+            let found = Definition {
+                address: object.bias.wrapping_add(value) as usize,
+                beside_malloc: of(b"malloc").is_some(),
+                of_malloc_s_home: is_home_of_malloc(object),
+                may_go,
+            };
+            if !may_go || !found.beside_malloc {
+                return Some(found);
+            }
+            last_resort = last_resort.or(Some(found));
+        }
+        behind |= object.dynamic as u64 == dynamic;
+        may_go |= map == last_at_start;
+        map = object.next;
+    }
+    last_resort
+}
+
+/// Whether some object defines the name at this address.
+///
+/// # Safety
+/// As for [`definition_behind`].
+pub unsafe fn is_defined_at(name: &[u8], address: usize) -> bool {
+    let mut map = known_first_map();
+    while !map.is_null() {
+        // SAFETY: a live node of the loader's list, and the object's own tables.
+        let (object, found) = unsafe {
+            let object = &*map;
+            let tables = tables_of(object);
+            (object, tables.and_then(|tables| look_up(&tables, name)))
+        };
+        if found.is_some_and(|value| object.bias.wrapping_add(value) as usize == address) {
+            return true;
+        }
+        map = object.next;
+    }
+    false
+}
+
 /// What the objects of the program mean for what can be recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rival {
     /// Comes before us and defines malloc: calls do not come to us.
     InFront,
-    /// An allocator whose C++ operators do not end in malloc.
+    /// An allocator whose C++ operators do not end in malloc, and are not
+    /// hooked.
     OwnOperators,
 }
+
+/// The doors of C++'s operators; see `operators`.
+const OPERATORS_LIBRARY: &[u8] = b"/libmemlog_new.so";
 
 /// Tells the rivals among the objects of program start, by name: empty for the
 /// program's own file.
@@ -109,7 +159,7 @@ pub unsafe fn each_rival(
 ) {
     // SAFETY: by the caller.
     let mut map = unsafe { first_map(program_headers, count) }.unwrap_or(core::ptr::null());
-    let mut in_front = true;
+    let (mut in_front, mut operators_hooked) = (true, false);
     while !map.is_null() {
         // SAFETY: a live node of the loader's list.
         let object = unsafe { &*map };
@@ -118,6 +168,10 @@ pub unsafe fn each_rival(
             in_front = false;
             continue;
         }
+        // SAFETY: the loader's name of the object, a C string.
+        let length = unsafe { copy_name(object.name, name) };
+        let name = name.get(..length).unwrap_or(&[]);
+        operators_hooked |= name.ends_with(OPERATORS_LIBRARY);
         // SAFETY: a live object of program start, and its own tables.
         let defines = |function: &[u8]| unsafe {
             tables_of(object).is_some_and(|tables| look_up(&tables, function).is_some())
@@ -125,27 +179,13 @@ pub unsafe fn each_rival(
         if !defines(b"malloc") {
             continue;
         }
-        // SAFETY: the loader's name of the object, a C string.
-        let length = unsafe { copy_name(object.name, name) };
-        let name = name.get(..length).unwrap_or(&[]);
         if core::mem::take(&mut in_front) {
             tell(Rival::InFront, name);
         }
-        if defines(b"_Znwm") {
+        if !operators_hooked && defines(b"_Znwm") {
             tell(Rival::OwnOperators, name);
         }
     }
-}
-
-unsafe fn copy_name(from: *const c_char, into: &mut [u8]) -> usize {
-    for (index, place) in into.iter_mut().enumerate() {
-        // SAFETY: by the caller a C string, of which no zero was met so far.
-        match unsafe { *from.add(index) } as u8 {
-            0 => return index,
-            byte => *place = byte,
-        }
-    }
-    into.len()
 }
 
 /// The real function of a door, 0 if there is none.
@@ -155,40 +195,6 @@ pub fn real(index: usize) -> usize {
     table
         .get(index)
         .map_or(0, |place| place.load(Ordering::Relaxed))
-}
-
-/// The loader's list, found from the program's own dynamic section.
-unsafe fn first_map(program_headers: u64, count: u64) -> Option<*const LinkMap> {
-    let headers = program_headers as *const ProgramHeader;
-    let mut bias = 0u64;
-    let mut dynamic = 0u64;
-    for index in 0..count {
-        // SAFETY: the kernel told us where the program's headers are.
-        let header = unsafe { &*headers.add(index as usize) };
-        match header.p_type {
-            PT_PHDR => bias = program_headers.wrapping_sub(header.p_vaddr),
-            PT_DYNAMIC => dynamic = header.p_vaddr,
-            _ => {}
-        }
-    }
-    if dynamic == 0 {
-        return None;
-    }
-    let mut entry = bias.wrapping_add(dynamic) as *const Dyn;
-    loop {
-        // SAFETY: the section ends with DT_NULL.
-        let Dyn { d_tag, d_val } = unsafe { *entry };
-        match d_tag {
-            DT_NULL => return None,
-            DT_DEBUG if d_val != 0 => {
-                // SAFETY: the loader put its r_debug there.
-                let debug = unsafe { &*(d_val as *const Debug) };
-                return (debug.version > 0 && !debug.map.is_null()).then_some(debug.map);
-            }
-            // SAFETY: not the last entry.
-            _ => entry = unsafe { entry.add(1) },
-        }
-    }
 }
 
 /// Offers an object's definitions for the names that have none yet.
@@ -224,162 +230,16 @@ fn note_home(name: &[u8], object: &LinkMap) {
     }
 }
 
+fn is_home_of_malloc(object: &LinkMap) -> bool {
+    let [malloc, _] = &HOMES;
+    malloc.load(Ordering::Relaxed) == object as *const LinkMap as usize
+}
+
 /// Whether malloc_usable_size is that of the allocator in use: another's would
 /// read what it never wrote.
 pub fn usable_is_of_malloc() -> bool {
     let [malloc, usable] = &HOMES;
     malloc.load(Ordering::Relaxed) == usable.load(Ordering::Relaxed)
-}
-
-unsafe fn tables_of(object: &LinkMap) -> Option<Tables> {
-    let mut tables = Tables::default();
-    let mut entry = object.dynamic;
-    if entry.is_null() {
-        return None;
-    }
-    loop {
-        // SAFETY: the section ends with DT_NULL.
-        let Dyn { d_tag, d_val } = unsafe { *entry };
-        // glibc relocates these pointers in place, musl and the vDSO do not.
-        let at = if d_val < object.bias {
-            d_val.wrapping_add(object.bias)
-        } else {
-            d_val
-        };
-        match d_tag {
-            DT_NULL => break,
-            DT_GNU_HASH => tables.gnu_hash = at,
-            DT_HASH => tables.sysv_hash = at,
-            DT_STRTAB => tables.strings = at,
-            DT_SYMTAB => tables.symbols = at,
-            DT_VERSYM => tables.versions = at,
-            _ => {}
-        }
-        // SAFETY: not the last entry.
-        entry = unsafe { entry.add(1) };
-    }
-    (tables.strings != 0 && tables.symbols != 0).then_some(tables)
-}
-
-/// The value of a symbol that the object defines for everybody.
-unsafe fn look_up(tables: &Tables, name: &[u8]) -> Option<u64> {
-    // SAFETY: by the caller, the tables belong to a live object.
-    unsafe {
-        if tables.gnu_hash != 0 {
-            look_up_gnu(tables, name)
-        } else if tables.sysv_hash != 0 {
-            look_up_sysv(tables, name)
-        } else {
-            None
-        }
-    }
-}
-
-unsafe fn look_up_gnu(tables: &Tables, name: &[u8]) -> Option<u64> {
-    let base = tables.gnu_hash as *const u32;
-    // SAFETY: the layout of a GNU hash table: four words, a bloom filter of
-    // 64-bit words, buckets, chains.
-    unsafe {
-        let (buckets, first, bloom) = (*base, *base.add(1), *base.add(2));
-        if buckets == 0 {
-            return None;
-        }
-        let bucket_table = base.add(4 + 2 * bloom as usize);
-        let chains = bucket_table.add(buckets as usize);
-        let hash = name.iter().fold(5381u32, |hash, &byte| {
-            hash.wrapping_mul(33).wrapping_add(u32::from(byte))
-        });
-        let mut index = *bucket_table.add((hash % buckets) as usize);
-        if index < first {
-            return None;
-        }
-        loop {
-            let chained = *chains.add((index - first) as usize);
-            if chained | 1 == hash | 1
-                && let Some(value) = matching(tables, index, name)
-            {
-                return Some(value);
-            }
-            if chained & 1 != 0 {
-                return None;
-            }
-            index += 1;
-        }
-    }
-}
-
-unsafe fn look_up_sysv(tables: &Tables, name: &[u8]) -> Option<u64> {
-    let base = tables.sysv_hash as *const u32;
-    // SAFETY: a System V hash table's second word is the number of symbols.
-    unsafe {
-        let count = *base.add(1);
-        (0..count).find_map(|index| matching(tables, index, name))
-    }
-}
-
-/// The symbol's value if it is a defined function of that name, in the version
-/// that a plain reference gets.
-unsafe fn matching(tables: &Tables, index: u32, name: &[u8]) -> Option<u64> {
-    // SAFETY: an index out of the object's own hash table.
-    unsafe {
-        let symbol = &*(tables.symbols as *const Sym).add(index as usize);
-        let kind = symbol.st_info & 15;
-        if symbol.st_shndx == 0 || symbol.st_value == 0 || kind != 2 {
-            return None;
-        }
-        if tables.versions != 0 {
-            let version = *(tables.versions as *const u16).add(index as usize);
-            if version & 0x8000 != 0 || version == 0 {
-                return None;
-            }
-        }
-        let text = (tables.strings + u64::from(symbol.st_name)) as *const u8;
-        for (at, &byte) in name.iter().chain(&[0]).enumerate() {
-            if *text.add(at) != byte {
-                return None;
-            }
-        }
-        Some(symbol.st_value)
-    }
-}
-
-/// The address of a function in the kernel's own object, for the clock.
-///
-/// # Safety
-/// `base` is 0 or where the kernel mapped the vDSO.
-pub unsafe fn vdso_function(base: u64, name: &[u8]) -> usize {
-    if base == 0 || name.is_empty() {
-        return 0;
-    }
-    // SAFETY: by the caller; the vDSO is a complete ELF image in memory.
-    unsafe {
-        let header = &*(base as *const goblin::elf64::header::Header);
-        let headers = (base + header.e_phoff) as *const ProgramHeader;
-        let mut bias = base;
-        let mut dynamic = 0;
-        for index in 0..usize::from(header.e_phnum) {
-            let part = &*headers.add(index);
-            match part.p_type {
-                goblin::elf64::program_header::PT_LOAD if part.p_offset == 0 => {
-                    bias = base.wrapping_sub(part.p_vaddr);
-                }
-                PT_DYNAMIC => dynamic = part.p_vaddr,
-                _ => {}
-            }
-        }
-        let object = LinkMap {
-            bias,
-            name: core::ptr::null(),
-            dynamic: bias.wrapping_add(dynamic) as *const Dyn,
-            next: core::ptr::null(),
-            previous: core::ptr::null(),
-        };
-        if dynamic == 0 {
-            return 0;
-        }
-        let found = tables_of(&object).and_then(|tables| look_up(&tables, name));
-        found.map_or(0, |value| bias.wrapping_add(value) as usize)
-    }
 }
 
 /// malloc_usable_size of the allocator in use; 0 where it has none.
@@ -399,7 +259,7 @@ pub fn has_usable() -> bool {
 #[inline]
 pub fn usable(block: *mut u8) -> Option<u64> {
     let function = USABLE.load(Ordering::Relaxed);
-    if function == 0 {
+    if function == 0 || block.is_null() {
         return None;
     }
     // SAFETY: malloc_usable_size of the allocator that the blocks come from;

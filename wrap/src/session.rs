@@ -308,6 +308,19 @@ impl Session {
         unsafe { &mut *self.door.body.get() }
     }
 
+    /// Whether an operator new further out on this stack is being served, by
+    /// which nothing is held: it may have been left by a jump.
+    pub fn is_in_operator(&self, sp: u64) -> bool {
+        // SAFETY: the thread's own stream; only its bounds and the place are
+        // read.
+        let (stack, outer) = unsafe {
+            let stream = self.door.body.get();
+            ((*stream).stack, (*stream).operator)
+        };
+        let own = stack.low..stack.high;
+        sp < outer && own.contains(&sp) && own.contains(&outer) && is_marked(outer, &stack)
+    }
+
     /// How long this call may wait for a lock: not at all above another call
     /// of this very thread.
     #[inline]

@@ -38,7 +38,10 @@ fn change<T: Copy>(
     tell: impl FnOnce(T) -> Option<Mapping>,
 ) -> T {
     let (session, backing) = match admit(frame) {
-        Admission::Record(session) => (session, false),
+        Admission::Record(session) => {
+            let backing = session.is_in_operator(frame.sp());
+            (session, backing)
+        }
         Admission::Backing => match crate::session::aside() {
             Some(session) => (session, true),
             None => return call(),

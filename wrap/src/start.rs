@@ -149,7 +149,9 @@ fn note_rivals() {
                 ),
                 Rival::OwnOperators => (
                     b"operator new is that of ",
-                    b", and does not end in malloc: what C++ allocates by it is not recorded",
+                    b", and does not end in malloc: what C++ allocates by it is not recorded. \
+                      Use `memlog record --cxx-operators`, or preload libmemlog_new.so right \
+                      behind libmemlog.so",
                 ),
             };
             line.clear();

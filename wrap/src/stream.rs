@@ -73,6 +73,12 @@ pub struct Stream {
     pub stack: Bounds,
     /// Another stack it was lately seen on.
     pub other_stack: Bounds,
+    /// The block that was recorded last, as long as it lives; an operator new
+    /// looks there for its own.
+    pub last_block: u64,
+    /// The caller's sp of the operator new that this thread is in, or was
+    /// thrown out of; 0 for none.
+    pub operator: u64,
     /// Between the two halves of a realloc: the chunk must not end.
     pub announced: bool,
     /// Whether the chunk was taken before the log had a file.
@@ -277,6 +283,7 @@ impl Stream {
         let same = self.tid == tid;
         self.tid = tid;
         self.until_clock = 0;
+        (self.last_block, self.operator) = (0, 0);
         // What this thread does comes after all that others stamped.
         if self.reserve() {
             let stamp = RECORDER.stamp();

@@ -1,6 +1,6 @@
 //! What differs between processors: the doorstep's registers, the pure rules
 //! of one unwinding step. Every file has the same items in the same order;
-//! the matching `.S` files hold the shims.
+//! the matching `.S` files hold the shims, those of C++'s operators apart.
 
 #[cfg(target_arch = "powerpc64")]
 mod powerpc64;

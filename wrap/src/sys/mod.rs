@@ -20,7 +20,7 @@ pub type Os = linux::Linux;
 /// `vdso` is where the kernel mapped its own object, or 0.
 pub unsafe fn set_facts(vdso: u64, page_bytes: u64) {
     // SAFETY: by the caller.
-    let clock = unsafe { crate::real::vdso_function(vdso, crate::arch::VDSO_CLOCK) };
+    let clock = unsafe { crate::linkmap::vdso_function(vdso, crate::arch::VDSO_CLOCK) };
     linux::VDSO_CLOCK.store(clock, core::sync::atomic::Ordering::Relaxed);
     if page_bytes != 0 {
         PAGE_BYTES.store(page_bytes as usize, core::sync::atomic::Ordering::Relaxed);

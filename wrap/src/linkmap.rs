@@ -1,0 +1,277 @@
+//! The loader's list of objects and their ELF tables, read in memory.
+#![allow(unsafe_code)]
+//! # Safety
+//! The link map and the dynamic sections behind it are the loader's own data;
+//! they are read after the loader made them consistent, and while nobody
+//! unloads the object looked at: those of program start never are.
+
+use core::ffi::c_char;
+use core::sync::atomic::{AtomicI32, AtomicPtr, Ordering};
+use goblin::elf64::dynamic::{
+    DT_DEBUG, DT_GNU_HASH, DT_HASH, DT_NULL, DT_STRTAB, DT_SYMTAB, DT_VERSYM, Dyn,
+};
+use goblin::elf64::program_header::{PT_DYNAMIC, PT_PHDR, ProgramHeader};
+use goblin::elf64::sym::Sym;
+
+/// `struct r_debug` of the loader's interface to debuggers.
+#[repr(C)]
+struct Debug {
+    version: i32,
+    map: *const LinkMap,
+    breakpoint: u64,
+    /// 0 while nobody is changing the list.
+    state: AtomicI32,
+}
+
+/// The public beginning of `struct link_map`.
+#[repr(C)]
+pub struct LinkMap {
+    /// What is added to the object's own addresses.
+    pub bias: u64,
+    /// Its path; empty for the program.
+    pub name: *const c_char,
+    /// Its dynamic section.
+    pub dynamic: *const Dyn,
+    /// The object that was loaded next.
+    pub next: *const LinkMap,
+    previous: *const LinkMap,
+}
+
+/// The tables of one object.
+#[derive(Clone, Copy, Default)]
+pub struct Tables {
+    gnu_hash: u64,
+    sysv_hash: u64,
+    strings: u64,
+    symbols: u64,
+    versions: u64,
+}
+
+/// The loader's word to debuggers, once it was found.
+static DEBUG: AtomicPtr<Debug> = AtomicPtr::new(core::ptr::null_mut());
+
+fn debug() -> Option<&'static Debug> {
+    // SAFETY: null, or the loader's own for as long as the process lives.
+    unsafe { DEBUG.load(Ordering::Acquire).as_ref() }
+}
+
+/// Whether nobody is changing the loader's list.
+pub fn is_list_consistent() -> bool {
+    debug().is_none_or(|debug| debug.state.load(Ordering::Acquire) == 0)
+}
+
+/// The first of the loader's list, null if that was not found yet.
+pub fn known_first_map() -> *const LinkMap {
+    debug().map_or(core::ptr::null(), |debug| debug.map)
+}
+
+/// The loader's list, found from the program's own dynamic section.
+///
+/// # Safety
+/// The headers are the program's, and the loader has set up the list.
+pub unsafe fn first_map(program_headers: u64, count: u64) -> Option<*const LinkMap> {
+    let headers = program_headers as *const ProgramHeader;
+    let mut bias = 0u64;
+    let mut dynamic = 0u64;
+    for index in 0..count {
+        // SAFETY: the kernel told us where the program's headers are.
+        let header = unsafe { &*headers.add(index as usize) };
+        match header.p_type {
+            PT_PHDR => bias = program_headers.wrapping_sub(header.p_vaddr),
+            PT_DYNAMIC => dynamic = header.p_vaddr,
+            _ => {}
+        }
+    }
+    if dynamic == 0 {
+        return None;
+    }
+    let mut entry = bias.wrapping_add(dynamic) as *const Dyn;
+    loop {
+        // SAFETY: the section ends with DT_NULL.
+        let Dyn { d_tag, d_val } = unsafe { *entry };
+        match d_tag {
+            DT_NULL => return None,
+            DT_DEBUG if d_val != 0 => {
+                // SAFETY: the loader put its r_debug there.
+                let debug = unsafe { &*(d_val as *const Debug) };
+                DEBUG.store(d_val as *mut Debug, Ordering::Release);
+                return (debug.version > 0 && !debug.map.is_null()).then_some(debug.map);
+            }
+            // SAFETY: not the last entry.
+            _ => entry = unsafe { entry.add(1) },
+        }
+    }
+}
+
+/// Copies the loader's name of an object; its length.
+///
+/// # Safety
+/// A C string.
+pub unsafe fn copy_name(from: *const c_char, into: &mut [u8]) -> usize {
+    for (index, place) in into.iter_mut().enumerate() {
+        // SAFETY: by the caller a C string, of which no zero was met so far.
+        match unsafe { *from.add(index) } as u8 {
+            0 => return index,
+            byte => *place = byte,
+        }
+    }
+    into.len()
+}
+
+/// The tables of an object, if it has symbols.
+///
+/// # Safety
+/// The object stays loaded.
+pub unsafe fn tables_of(object: &LinkMap) -> Option<Tables> {
+    let mut tables = Tables::default();
+    let mut entry = object.dynamic;
+    if entry.is_null() {
+        return None;
+    }
+    loop {
+        // SAFETY: the section ends with DT_NULL.
+        let Dyn { d_tag, d_val } = unsafe { *entry };
+        // glibc relocates these pointers in place, musl and the vDSO do not.
+        let at = if d_val < object.bias {
+            d_val.wrapping_add(object.bias)
+        } else {
+            d_val
+        };
+        match d_tag {
+            DT_NULL => break,
+            DT_GNU_HASH => tables.gnu_hash = at,
+            DT_HASH => tables.sysv_hash = at,
+            DT_STRTAB => tables.strings = at,
+            DT_SYMTAB => tables.symbols = at,
+            DT_VERSYM => tables.versions = at,
+            _ => {}
+        }
+        // SAFETY: not the last entry.
+        entry = unsafe { entry.add(1) };
+    }
+    (tables.strings != 0 && tables.symbols != 0).then_some(tables)
+}
+
+/// The value of a symbol that the object defines for everybody.
+///
+/// # Safety
+/// The tables are those of an object that stays loaded.
+pub unsafe fn look_up(tables: &Tables, name: &[u8]) -> Option<u64> {
+    // SAFETY: by the caller, the tables belong to a live object.
+    unsafe {
+        if tables.gnu_hash != 0 {
+            look_up_gnu(tables, name)
+        } else if tables.sysv_hash != 0 {
+            look_up_sysv(tables, name)
+        } else {
+            None
+        }
+    }
+}
+
+unsafe fn look_up_gnu(tables: &Tables, name: &[u8]) -> Option<u64> {
+    let base = tables.gnu_hash as *const u32;
+    // SAFETY: the layout of a GNU hash table: four words, a bloom filter of
+    // 64-bit words, buckets, chains.
+    unsafe {
+        let (buckets, first, bloom) = (*base, *base.add(1), *base.add(2));
+        if buckets == 0 {
+            return None;
+        }
+        let bucket_table = base.add(4 + 2 * bloom as usize);
+        let chains = bucket_table.add(buckets as usize);
+        let hash = name.iter().fold(5381u32, |hash, &byte| {
+            hash.wrapping_mul(33).wrapping_add(u32::from(byte))
+        });
+        let mut index = *bucket_table.add((hash % buckets) as usize);
+        if index < first {
+            return None;
+        }
+        loop {
+            let chained = *chains.add((index - first) as usize);
+            if chained | 1 == hash | 1
+                && let Some(value) = matching(tables, index, name)
+            {
+                return Some(value);
+            }
+            if chained & 1 != 0 {
+                return None;
+            }
+            index += 1;
+        }
+    }
+}
+
+unsafe fn look_up_sysv(tables: &Tables, name: &[u8]) -> Option<u64> {
+    let base = tables.sysv_hash as *const u32;
+    // SAFETY: a System V hash table's second word is the number of symbols.
+    unsafe {
+        let count = *base.add(1);
+        (0..count).find_map(|index| matching(tables, index, name))
+    }
+}
+
+/// The symbol's value if it is a defined function of that name, in the version
+/// that a plain reference gets.
+unsafe fn matching(tables: &Tables, index: u32, name: &[u8]) -> Option<u64> {
+    // SAFETY: an index out of the object's own hash table.
+    unsafe {
+        let symbol = &*(tables.symbols as *const Sym).add(index as usize);
+        let kind = symbol.st_info & 15;
+        if symbol.st_shndx == 0 || symbol.st_value == 0 || kind != 2 {
+            return None;
+        }
+        if tables.versions != 0 {
+            let version = *(tables.versions as *const u16).add(index as usize);
+            if version & 0x8000 != 0 || version == 0 {
+                return None;
+            }
+        }
+        let text = (tables.strings + u64::from(symbol.st_name)) as *const u8;
+        for (at, &byte) in name.iter().chain(&[0]).enumerate() {
+            if *text.add(at) != byte {
+                return None;
+            }
+        }
+        Some(symbol.st_value)
+    }
+}
+
+/// The address of a function in the kernel's own object, for the clock.
+///
+/// # Safety
+/// `base` is 0 or where the kernel mapped the vDSO.
+pub unsafe fn vdso_function(base: u64, name: &[u8]) -> usize {
+    if base == 0 || name.is_empty() {
+        return 0;
+    }
+    // SAFETY: by the caller; the vDSO is a complete ELF image in memory.
+    unsafe {
+        let header = &*(base as *const goblin::elf64::header::Header);
+        let headers = (base + header.e_phoff) as *const ProgramHeader;
+        let mut bias = base;
+        let mut dynamic = 0;
+        for index in 0..usize::from(header.e_phnum) {
+            let part = &*headers.add(index);
+            match part.p_type {
+                goblin::elf64::program_header::PT_LOAD if part.p_offset == 0 => {
+                    bias = base.wrapping_sub(part.p_vaddr);
+                }
+                PT_DYNAMIC => dynamic = part.p_vaddr,
+                _ => {}
+            }
+        }
+        let object = LinkMap {
+            bias,
+            name: core::ptr::null(),
+            dynamic: bias.wrapping_add(dynamic) as *const Dyn,
+            next: core::ptr::null(),
+            previous: core::ptr::null(),
+        };
+        if dynamic == 0 {
+            return 0;
+        }
+        let found = tables_of(&object).and_then(|tables| look_up(&tables, name));
+        found.map_or(0, |value| bias.wrapping_add(value) as usize)
+    }
+}

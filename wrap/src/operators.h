@@ -1,0 +1,25 @@
+/* The one table of hooked C++ operators: NEW(index, name) and DELETE(index, name).
+ *
+ * Read by the shims of every architecture, by the script that links
+ * libmemlog_new.so (its exported names) and by a test that holds it against
+ * `operators.rs`. The first four take a size, the next four an alignment too. */
+NEW(0, _Znwm)
+NEW(1, _Znam)
+NEW(2, _ZnwmRKSt9nothrow_t)
+NEW(3, _ZnamRKSt9nothrow_t)
+NEW(4, _ZnwmSt11align_val_t)
+NEW(5, _ZnamSt11align_val_t)
+NEW(6, _ZnwmSt11align_val_tRKSt9nothrow_t)
+NEW(7, _ZnamSt11align_val_tRKSt9nothrow_t)
+DELETE(8, _ZdlPv)
+DELETE(9, _ZdaPv)
+DELETE(10, _ZdlPvm)
+DELETE(11, _ZdaPvm)
+DELETE(12, _ZdlPvSt11align_val_t)
+DELETE(13, _ZdaPvSt11align_val_t)
+DELETE(14, _ZdlPvmSt11align_val_t)
+DELETE(15, _ZdaPvmSt11align_val_t)
+DELETE(16, _ZdlPvRKSt9nothrow_t)
+DELETE(17, _ZdaPvRKSt9nothrow_t)
+DELETE(18, _ZdlPvSt11align_val_tRKSt9nothrow_t)
+DELETE(19, _ZdaPvSt11align_val_tRKSt9nothrow_t)
