@@ -1,6 +1,8 @@
 //! `memlog record` from outside, with real programs: it ends as they do, finds
 //! their logs, and refuses what cannot be recorded before it is run.
 
+mod runnable;
+
 use std::ffi::OsStr;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -28,7 +30,7 @@ impl Folder {
     }
 
     fn executable(&self, name: &str, content: &str) -> PathBuf {
-        fs::write(self.path(name), content).expect("write");
+        runnable::write(self.path(name), content);
         fs::set_permissions(self.path(name), Permissions::from_mode(0o755)).expect("chmod");
         self.path(name)
     }
@@ -318,7 +320,7 @@ fn scripts_are_recorded_by_their_interpreter() {
 fn setuid_programs_are_refused_where_the_bit_counts() {
     let folder = Folder::new("setuid");
     let program = folder.path("program");
-    fs::copy("/bin/true", &program).expect("copy");
+    runnable::copy("/bin/true", &program);
     fs::set_permissions(&program, Permissions::from_mode(0o4755)).expect("chmod");
     let own = fs::metadata(&program).expect("stat").uid();
     // Our own bit raises nothing, so it is no reason to refuse.
@@ -328,7 +330,7 @@ fn setuid_programs_are_refused_where_the_bit_counts() {
         return;
     }
     let tool = folder.path("memlog");
-    fs::copy(env!("CARGO_BIN_EXE_memlog"), &tool).expect("copy");
+    runnable::copy(env!("CARGO_BIN_EXE_memlog"), &tool);
     let out = folder.path("out");
     fs::create_dir(&out).expect("mkdir");
     fs::set_permissions(&out, Permissions::from_mode(0o777)).expect("chmod");

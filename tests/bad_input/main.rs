@@ -3,6 +3,8 @@
 
 mod reading;
 mod room;
+#[path = "../runnable/mod.rs"]
+mod runnable;
 mod settings;
 #[path = "../sites/mod.rs"]
 mod sites;

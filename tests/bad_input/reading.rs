@@ -150,7 +150,7 @@ fn a_log_that_may_not_be_read() {
     let folder = Folder::new("unreadable");
     let (_, log) = good_log(&folder, 100);
     let tool = folder.path("memlog");
-    fs::copy(env!("CARGO_BIN_EXE_memlog"), &tool).expect("copy");
+    crate::runnable::copy(env!("CARGO_BIN_EXE_memlog"), &tool);
     let mut command = folder.command(tool);
     command.arg("report").arg(&log);
     if folder.is_root() {

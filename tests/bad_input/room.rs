@@ -49,7 +49,7 @@ fn a_folder_that_may_not_be_written() {
         });
     }
     let tool = folder.path("memlog");
-    fs::copy(env!("CARGO_BIN_EXE_memlog"), &tool).expect("copy");
+    crate::runnable::copy(env!("CARGO_BIN_EXE_memlog"), &tool);
     let mut record = folder.command(tool);
     record.args(["record", "true"]).current_dir(&closed);
     as_nobody(&folder, &mut record);
