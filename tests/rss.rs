@@ -2,10 +2,11 @@
 //! memory has a known shape, compared with the kernel's VmHWM, which they print.
 //!
 //! The heap at the peak is exact where the peak stands alone. Three shapes get
-//! a tolerance: `small`, for the kernel's own counting; `late_touch` becomes big without any call of the allocator, so
-//! the peak lies somewhere between two readings and the report shows the
-//! largest heap between them, here one block of 1 MiB more; and a thread's
-//! own blocks, below 1 KiB, are made by the C library.
+//! a tolerance: `small`, for the kernel's own counting; `late_touch`, which
+//! becomes big without any call of the allocator, so that the peak lies
+//! somewhere between two readings and the report shows the largest heap between
+//! them, here one block of 1 MiB more; and threads, whose own blocks, below
+//! 1 KiB, are made by the C library.
 
 mod sites;
 
