@@ -126,7 +126,8 @@ static int is_wanted(const char *exe)
     return !only[0] || !strcmp(slash ? slash + 1 : exe, only);
 }
 
-/* Called once an image, before its first record, by one thread. */
+/* Called once an image, before its first record, by one thread. Not in a forked child: libunwind takes the loader's lock,
+ * which another thread of the parent may have held at the fork, and nobody in the child will give back. */
 static void stacks_start(const char *name)
 {
     char path[3200], every[24] = "16";
@@ -134,7 +135,7 @@ static void stacks_start(const char *name)
         syscall(SYS_munmap, stacks, STACKS_BYTES);
     stacks = NULL;
     taking = 0;
-    if (!is_wanted(file->header.exe))
+    if (file->header.parent_pid || !is_wanted(file->header.exe))
         return;
     strcpy(stpcpy(path, name), ".stacks");
     int fd = syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
