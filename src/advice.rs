@@ -49,7 +49,20 @@ pub fn tell(error: &anyhow::Error) -> ExitCode {
     {
         let _ = writeln!(stderr, "memlog: hint: {}", advice.hint);
     }
+    if let Some(remedy) = error.chain().find_map(remedy) {
+        let _ = writeln!(stderr, "memlog: hint: {remedy}");
+    }
     ExitCode::from(USAGE_OR_IO)
+}
+
+/// What can be done where the system alone says what is wrong.
+fn remedy(cause: &(dyn std::error::Error + 'static)) -> Option<&'static str> {
+    match cause.downcast_ref::<std::io::Error>()?.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
+            Some("make room there, or send the output elsewhere; the log is as it was")
+        }
+        _ => None,
+    }
 }
 
 /// `--help` and `--version` come this way too: they are no errors.
@@ -64,8 +77,10 @@ fn tell_usage(usage: &clap::Error) -> ExitCode {
         let _ = write!(std::io::stderr().lock(), "{who}{text}");
         return ExitCode::from(USAGE_OR_IO);
     }
-    let _ = usage.print();
-    ExitCode::SUCCESS
+    match usage.print() {
+        Err(error) => tell(&crate::screen::of_stdout(error).into()),
+        Ok(()) => ExitCode::SUCCESS,
+    }
 }
 
 /// The reader of our output went away, as `head` does: it has what it wanted.

@@ -8,7 +8,7 @@
 //! ```
 
 use std::collections::{HashMap, HashSet};
-use std::io::{BufWriter, Write};
+use std::io::{BufWriter, IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -19,19 +19,11 @@ use memlog_format::table::{Code, StackId};
 use memlog_read::{Item, Kind, Log};
 
 use crate::names::{NameStore, Names};
-use crate::open::{Files, LogTables, at_of, clean};
-
-/// What the columns are.
-const COLUMNS: &str = "\
-M: SIZE ADDRESS<tab>SECONDS RSS_PEAK_KB THREAD BRK_KB MMAP_KB{<tab>FRAME}, innermost first: it came
-F: ADDRESS<tab>the same five columns; frames only if recorded with --free-stacks: it went";
+use crate::open::{Files, LogTables, Watch, at_of, clean};
+use crate::screen::Out;
 
 /// Print every event of a log.
-///
-/// All threads are merged; events on one address stand in their true order. A
-/// realloc is an F: and an M: line.
 #[derive(clap::Args)]
-#[command(after_help = COLUMNS)]
 pub struct Args {
     /// The log
     file: PathBuf,
@@ -45,18 +37,27 @@ pub struct Args {
 
 /// Prints the events in order.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    // On a terminal the lines themselves say how far it is.
+    let watch = match std::io::stdout().is_terminal() {
+        true => Watch::silent(),
+        false => Watch::new(),
+    };
     let files = Files::load(&args.file)?;
     let family = files.family()?;
     let log = family.own();
     let store = NameStore::default();
     let names = (!args.no_symbols).then(|| Names::new(&store));
-    let stdout = std::io::stdout().lock();
-    let out = BufWriter::with_capacity(1 << 18, stdout);
+    let out = BufWriter::with_capacity(1 << 18, Out::new());
     let mut dump = Dump::new(out, log, names, args.ledger);
-    for item in log.events() {
+    let mut events = log.events();
+    watch.open(log);
+    while let Some(item) = events.next()
+        && watch.goes_on(&events)
+    {
         dump.item(&item)?;
     }
     dump.out.flush()?;
+    watch.end();
     for remark in dump.names.iter().flat_map(Names::remarks) {
         writeln!(std::io::stderr(), "memlog: note: {remark}")?;
     }

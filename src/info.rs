@@ -6,9 +6,10 @@ use std::process::ExitCode;
 
 use memlog_format::counter::ALL;
 use memlog_format::meta::{Key, Module, Start};
-use memlog_read::Log;
+use memlog_read::{Findings, Log};
 
-use crate::open::{Family, Files, clean, counted, grouped};
+use crate::open::{Family, Files, Watch, clean, counted, grouped};
+use crate::screen::out;
 
 /// Say what a log is of, and what it lacks.
 #[derive(clap::Args)]
@@ -19,17 +20,20 @@ pub struct Args {
 
 /// Prints what the log says about itself.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let watch = Watch::new();
     let files = Files::load(&args.file)?;
     let family = files.family()?;
     let log = family.own();
-    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
+    let findings = all_findings(log, &watch);
+    watch.end();
+    let mut out = out();
     identity(&mut out, log)?;
     ending(&mut out, &family)?;
     size(&mut out, log)?;
     remarks(&mut out, log)?;
     modules(&mut out, log)?;
     counters(&mut out, log)?;
-    findings(&mut out, log)?;
+    print_findings(&mut out, log, &findings)?;
     out.flush()?;
     Ok(ExitCode::SUCCESS)
 }
@@ -237,11 +241,16 @@ fn counters(out: &mut impl Write, log: &Log) -> std::io::Result<()> {
 }
 
 /// What is odd about the log, its events included.
-fn findings(out: &mut impl Write, log: &Log) -> std::io::Result<()> {
+fn all_findings(log: &Log, watch: &Watch) -> Findings {
     let mut events = log.events();
-    events.by_ref().for_each(drop);
+    watch.open(log);
+    while events.next().is_some() && watch.goes_on(&events) {}
     let mut findings = log.findings().clone();
     findings.append(events.findings());
+    findings
+}
+
+fn print_findings(out: &mut impl Write, log: &Log, findings: &Findings) -> std::io::Result<()> {
     writeln!(out, "\nfindings: {}", findings.count())?;
     for finding in findings.list() {
         writeln!(out, "  {finding}")?;

@@ -2,6 +2,7 @@
 
 use crate::advice::Advice;
 use crate::recorder::{self, ARCHIVE, SHARED};
+use crate::screen::out;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -43,7 +44,9 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         true => recorder::link_flags(&folder)?,
         false => dynamic_flags(recorder::linkable(&folder)?),
     };
-    writeln!(std::io::stdout(), "{}", flags.trim_end())?;
+    let mut out = out();
+    writeln!(out, "{}", flags.trim_end())?;
+    out.flush()?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -23,12 +23,21 @@ fn source(path: &[u8]) -> io::Result<Bytes> {
 pub struct NameStore(Store);
 
 /// A name at an address.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Name {
     /// The function, or module and offset where it has no name.
     pub function: String,
+    /// File and line.
+    pub location: Option<String>,
+    /// The program or library, without its folder.
+    pub module: Option<String>,
+}
+
+impl Name {
     /// File and line, or the module.
-    pub place: Option<String>,
+    pub fn place(&self) -> Option<&str> {
+        self.location.as_deref().or(self.module.as_deref())
+    }
 }
 
 /// The symbol at an address, as the linker has it.
@@ -65,20 +74,21 @@ impl<'s> Names<'s> {
         let Some(module) = module else {
             return vec![Name {
                 function: format!("{:#x}", site.address),
-                place: None,
+                location: None,
+                module: None,
             }];
         };
         let handle = self.handle(module);
         let lookup = self.symbolizer.lookup(handle, in_file(site, module));
         let names = lookup.frames.into_iter().filter_map(|frame| {
-            let place = match (frame.file, frame.line) {
-                (Some(file), Some(line)) => format!("{}:{line}", self.shorten(&file)),
-                (Some(file), None) => self.shorten(&file),
-                (None, _) => base_name(module),
-            };
+            let location = frame.file.map(|file| match frame.line {
+                Some(line) => format!("{}:{line}", self.shorten(&file)),
+                None => self.shorten(&file),
+            });
             Some(Name {
                 function: clean(frame.function?.as_bytes()),
-                place: Some(place),
+                location,
+                module: Some(base_name(module)),
             })
         });
         let names: Vec<_> = names.collect();
@@ -141,7 +151,8 @@ fn offset_name(site: &Site, module: &ModuleKey) -> Name {
     let offset = site.address.wrapping_sub(module.bias);
     Name {
         function: format!("{}+{offset:#x}", base_name(module)),
-        place: None,
+        location: None,
+        module: None,
     }
 }
 

@@ -1,8 +1,11 @@
 //! Opens a log and, for a forked process, those of its parents.
 
 mod fold;
+mod interrupt;
 mod map;
 mod mapped;
+mod progress;
+mod watch;
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -13,8 +16,10 @@ use memlog_format::meta::Key;
 use memlog_read::Log;
 
 pub use fold::{Analysis, LogTables, at_of};
+pub use interrupt::Interrupt;
 pub use map::map;
 use map::{FileBytes, log_bytes};
+pub use watch::Watch;
 
 use crate::advice::Advice;
 

@@ -1,21 +1,38 @@
 //! `memlog report`: who held the memory at a moment.
 
+mod filter;
+mod grow;
 mod heading;
+mod json;
 mod labels;
+mod notes;
+mod resident;
+mod subject;
+mod text;
 
-use std::io::Write;
+use std::io::{Result, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use memlog_analysis::{CallTree, Callers, Held, Moment};
-use memlog_read::Log;
+use memlog_analysis::Moment;
+use memlog_export::{When, percent};
+use serde_json::Value;
 
 use crate::advice::Advice;
-use crate::names::{NameStore, Names};
-use crate::open::{Analysis, Files, counted, grouped};
-use labels::Labels;
+use crate::screen::Look;
+pub use filter::Filter;
+pub use grow::{Direction, Grown, Shape, grow};
+pub use heading::print as print_heading;
+pub use json::tree as json_tree;
+pub use labels::Labels;
+pub use notes::notes;
+pub use subject::{Subject, json_page, show};
+pub use text::{Printer, named};
 
-/// Say who held the memory.
+/// The version of the keys; `doc/STATS.md` says what they mean.
+const SCHEMA: &str = "memlog-report-1";
+
+/// Say who held the memory, and who called them.
 #[derive(clap::Args)]
 pub struct Args {
     /// The log
@@ -31,79 +48,34 @@ pub struct Args {
     show_maximum: bool,
     /// Memory live at this moment: rss-peak, heap-peak, end, or a time since
     /// the start as 12.5, 12.5s, 300ms or 2m
-    #[arg(long, value_name = "MOMENT", value_parser = parse_at)]
+    #[arg(long, value_name = "MOMENT")]
     at: Option<When>,
     /// Fold what holds less than so many percent
-    #[arg(short = 't', long, value_name = "PCT", default_value = "1", value_parser = parse_percent)]
+    #[arg(short = 't', long, value_name = "PCT", default_value = "1", value_parser = percent)]
     threshold: f64,
-}
-
-/// A moment as the user names it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum When {
-    Known(Moment),
-    Seconds(f64),
-}
-
-fn parse_at(text: &str) -> Result<When, String> {
-    match text {
-        "rss-peak" => return Ok(When::Known(Moment::RssPeak)),
-        "heap-peak" => return Ok(When::Known(Moment::HeapPeak)),
-        "end" => return Ok(When::Known(Moment::End)),
-        _ => {}
-    }
-    let unit = text.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
-    let number = text.strip_suffix(unit).unwrap_or(text);
-    let factor = match unit {
-        "" | "s" => Some(1.0),
-        "ms" => Some(1e-3),
-        "us" => Some(1e-6),
-        "m" | "min" => Some(60.0),
-        "h" => Some(3600.0),
-        _ => None,
-    };
-    match (number.parse::<f64>(), factor) {
-        (Ok(number), Some(factor)) => Ok(When::Seconds((number * factor * 1e9).round() / 1e9)),
-        _ => Err("give rss-peak, heap-peak, end, or a time as 12.5, 12.5s, 300ms or 2m".into()),
-    }
-}
-
-fn parse_percent(text: &str) -> Result<f64, String> {
-    let number = text.trim_end_matches('%').parse::<f64>();
-    let number = number.ok().filter(|number| (0.0..=100.0).contains(number));
-    number.ok_or_else(|| "give a number from 0 to 100".into())
+    #[command(flatten)]
+    filter: Filter,
+    /// Print it as JSON, schema memlog-report-1
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    look: Look,
 }
 
 /// Prints the heading and a tree for each moment asked for.
-pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if !args.more.is_empty() {
-        return Err(several(&args));
+        return Err(several(args));
     }
-    let files = Files::load(&args.file)?;
-    let family = files.family()?;
-    let chosen = match args.at {
-        Some(When::Seconds(seconds)) => Some(ticks(family.own(), seconds)),
-        _ => None,
-    };
-    let analysis = family.analyse(chosen);
-    let store = NameStore::default();
-    let mut labels = Labels::new(Names::new(&store), analysis.fold.stacks());
-    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
-    heading::print(&mut out, &family, &analysis)?;
-    for (title, moment) in moments(&args, analysis.summary.rss_peak_bytes > 0) {
-        let tree = grow(&analysis, moment, args.threshold, &mut labels);
-        let text = |label| labels.text(label);
-        print_tree(&mut out, &title, &tree, args.threshold, text)?;
-    }
-    let remarks: Vec<_> = labels.remarks().collect();
-    if !remarks.is_empty() {
-        writeln!(out)?;
-    }
-    for remark in remarks {
-        writeln!(out, "note: {remark}")?;
-    }
-    out.flush()?;
-    Ok(ExitCode::SUCCESS)
+    show(
+        &args.file,
+        args.at,
+        &args.look,
+        |subject, labels| match args.json {
+            true => as_json(args, subject, labels),
+            false => as_text(args, subject, labels),
+        },
+    )
 }
 
 fn several(args: &Args) -> anyhow::Error {
@@ -117,177 +89,90 @@ fn several(args: &Args) -> anyhow::Error {
     )
 }
 
-/// The last tick that is not after a time.
-fn ticks(log: &Log, seconds: f64) -> u64 {
-    // Half a nanosecond more: 0.3 s of ticks of 0.1 s are 3 and not 2.
-    ((seconds * 1e9 + 0.5) / log.tick_ns() as f64) as u64
+fn as_text(args: &Args, subject: &Subject, labels: &mut Labels) -> Result<Vec<u8>> {
+    let mut page = Vec::new();
+    print_heading(&mut page, subject)?;
+    for when in moments(args) {
+        print_tree(&mut page, subject, when, &shape(args), labels)?;
+    }
+    subject.print_remarks(&mut page, labels)?;
+    Ok(page)
 }
 
-/// The moments asked for, with what to call them.
-fn moments(args: &Args, rss_is_known: bool) -> Vec<(String, Moment)> {
-    let title = |moment| match moment {
-        Moment::RssPeak if rss_is_known => "live heap at the RSS peak".to_owned(),
-        Moment::RssPeak | Moment::HeapPeak => "live heap at its maximum".to_owned(),
-        Moment::End => "live heap at the end".to_owned(),
-        Moment::Chosen => "live heap at the chosen moment".to_owned(),
-    };
-    let mut moments = Vec::new();
-    match args.at {
-        Some(When::Known(moment)) => moments.push((title(moment), moment)),
-        Some(When::Seconds(seconds)) => {
-            moments.push((format!("live heap at {seconds} s"), Moment::Chosen));
-        }
-        None => {}
+fn as_json(args: &Args, subject: &Subject, labels: &mut Labels) -> Result<Vec<u8>> {
+    let shape = shape(args);
+    let mut trees: Vec<Value> = Vec::new();
+    for when in moments(args) {
+        let grown = grow(subject.analysis, when, &shape, labels);
+        trees.push(json_tree(subject, when, &shape, &grown, labels.names()).into());
     }
+    let mut page = subject.as_json(SCHEMA, labels);
+    page.insert("trees".into(), trees.into());
+    json_page(&page)
+}
+
+fn shape(args: &Args) -> Shape<'_> {
+    Shape {
+        direction: Direction::BottomUp,
+        threshold: args.threshold,
+        filter: &args.filter,
+    }
+}
+
+/// The moments asked for, each once.
+fn moments(args: &Args) -> Vec<When> {
+    let mut moments = Vec::from_iter(args.at);
     let switches = [
         (args.show_maximum, Moment::HeapPeak),
         (args.show_leaks, Moment::End),
     ];
     for (wanted, moment) in switches {
-        if wanted && !moments.iter().any(|(_, other)| *other == moment) {
-            moments.push((title(moment), moment));
+        if wanted && !moments.contains(&When::Known(moment)) {
+            moments.push(When::Known(moment));
         }
     }
     if moments.is_empty() {
-        moments.push((title(Moment::RssPeak), Moment::RssPeak));
+        moments.push(When::Known(Moment::RssPeak));
     }
     moments
 }
 
-fn grow(analysis: &Analysis, moment: Moment, threshold: f64, labels: &mut Labels) -> CallTree {
-    let held: Vec<_> = analysis.fold.held(moment).collect();
-    let total = held.iter().map(|(_, held)| held.bytes);
-    let total = total.fold(0, u64::saturating_add);
-    let least = (total as f64 * threshold / 100.0).ceil() as u64;
-    let paths = held.into_iter();
-    let paths = paths.map(|(stack, held)| (labels.start(stack), held));
-    let paths = paths.collect();
-    CallTree::grow(paths, least, |cursor| labels.step(cursor))
-}
-
-/// A line of the tree that is still to be printed.
-enum Line<'t> {
-    Branch(u32),
-    Folded(&'t Callers),
-}
-
-fn print_tree<'l>(
+/// Grows a tree and prints it.
+pub fn print_tree(
     out: &mut impl Write,
-    title: &str,
-    tree: &CallTree,
-    threshold: f64,
-    text: impl Fn(u32) -> &'l str,
-) -> std::io::Result<()> {
-    let total = tree.total();
-    let (bytes, blocks) = (grouped(total.bytes), counted(total.blocks, "block"));
-    writeln!(
+    subject: &Subject,
+    when: When,
+    shape: &Shape,
+    labels: &mut Labels,
+) -> Result<()> {
+    let grown = grow(subject.analysis, when, shape, labels);
+    let mut printer = Printer {
         out,
-        "\n{title} (percentages are shares of it): {bytes}B in {blocks}"
-    )?;
-    // Whether the branch at each depth has more beside it below.
-    let mut guides: Vec<bool> = Vec::new();
-    let mut work = Vec::new();
-    push(&mut work, tree.roots(), 0);
-    while let Some((line, depth, is_last)) = work.pop() {
-        guides.truncate(depth);
-        for &guide in &guides {
-            out.write_all(if guide { b"| " } else { b"  " })?;
-        }
-        guides.push(!is_last);
-        match line {
-            Line::Branch(index) => {
-                let Some(branch) = tree.get(index) else {
-                    continue;
-                };
-                cost(out, branch.held, total)?;
-                writeln!(out, "{}", text(branch.label))?;
-                push(&mut work, &branch.callers, depth + 1);
-            }
-            Line::Folded(callers) => {
-                cost(out, callers.folded_held, total)?;
-                let places = match callers.folded {
-                    1 => "1 place".to_owned(),
-                    count => format!("{} places, all", grouped(count)),
-                };
-                writeln!(out, "in {places} below the {threshold:.2}% threshold")?;
-            }
-        }
-    }
-    Ok(())
-}
-
-/// `->45.71% (4,096B, 2x): `
-fn cost(out: &mut impl Write, held: Held, total: Held) -> std::io::Result<()> {
-    let share = match total.bytes {
-        0 => 0.0,
-        total => held.bytes as f64 / total as f64 * 100.0,
+        screen: subject.screen,
+        direction: shape.direction,
+        threshold: shape.threshold,
+        tree: &grown.tree,
+        names: labels.names(),
     };
-    let (bytes, blocks) = (grouped(held.bytes), grouped(held.blocks));
-    write!(out, "->{share:.2}% ({bytes}B, {blocks}x): ")
+    printer.print(&title(subject, when, shape, &grown))
 }
 
-/// Puts callers on the pile so that the first comes off first.
-fn push<'t>(work: &mut Vec<(Line<'t>, usize, bool)>, callers: &'t Callers, depth: usize) {
-    let mut is_last = true;
-    if callers.folded > 0 {
-        work.push((Line::Folded(callers), depth, true));
-        is_last = false;
-    }
-    for &branch in callers.shown.iter().rev() {
-        work.push((Line::Branch(branch), depth, is_last));
-        is_last = false;
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn moments_are_understood() {
-        assert_eq!(parse_at("end"), Ok(When::Known(Moment::End)));
-        assert_eq!(parse_at("12.5"), Ok(When::Seconds(12.5)));
-        assert_eq!(parse_at("500ms"), Ok(When::Seconds(0.5)));
-        assert_eq!(parse_at("950ms"), Ok(When::Seconds(0.95)));
-        assert_eq!(parse_at("2m"), Ok(When::Seconds(120.0)));
-        assert!(parse_at("soon").is_err());
-        assert!(parse_at("5 parsecs").is_err());
-        assert!(parse_at("-3").is_err());
-        assert_eq!(parse_percent("2.5%"), Ok(2.5));
-        assert!(parse_percent("101").is_err());
-        assert!(parse_percent("NaN").is_err());
-    }
-    #[test]
-    fn the_tree_has_its_form() {
-        let held = |bytes, blocks| Held { bytes, blocks };
-        let paths: Vec<(&[u8], _)> = vec![
-            (b"ac", held(6000, 1)),
-            (b"ad", held(2192, 1)),
-            (b"b", held(768, 3)),
-            (b"x", held(20, 1)),
-            (b"y", held(20, 1)),
-        ];
-        let step = |path: &'static [u8]| {
-            let (&label, rest) = path.split_first()?;
-            Some((u32::from(label), rest))
-        };
-        let tree = CallTree::grow(paths, 90, step);
-        let text = |label| match label as u8 {
-            b'a' => "make [a.c:1]",
-            b'b' => "take [b.c:2]",
-            b'c' => "main [a.c:9]",
-            _ => "run [a.c:7]",
-        };
-        let mut out = Vec::new();
-        print_tree(&mut out, "maximum", &tree, 1.0, text).unwrap();
-        let expected = "
-maximum (percentages are shares of it): 9,000B in 7 blocks
-->91.02% (8,192B, 2x): make [a.c:1]
-| ->66.67% (6,000B, 1x): main [a.c:9]
-| ->24.36% (2,192B, 1x): run [a.c:7]
-->8.53% (768B, 3x): take [b.c:2]
-->0.44% (40B, 2x): in 2 places, all below the 1.00% threshold
-";
-        assert_eq!(String::from_utf8(out).unwrap(), expected);
-    }
+fn title(subject: &Subject, when: When, shape: &Shape, grown: &Grown) -> String {
+    let rss_is_known = subject.analysis.summary.rss_peak_bytes > 0;
+    let moment = match when {
+        When::Seconds(seconds) => format!("at {seconds} s"),
+        When::Known(Moment::RssPeak) if rss_is_known => "at the RSS peak".into(),
+        When::Known(Moment::End) if subject.analysis.part.is_some() => "where reading ended".into(),
+        When::Known(Moment::End) => "at the end".into(),
+        When::Known(_) => "at its maximum".into(),
+    };
+    let from = match shape.direction {
+        Direction::BottomUp => "",
+        Direction::TopDown => ", from main down",
+    };
+    let part = match shape.filter.is_none() {
+        true => String::new(),
+        false => format!("{:.2}% that the filter let through, ", grown.percent()),
+    };
+    format!("live heap {moment}{from} ({part}percentages are shares of it)")
 }

@@ -9,7 +9,8 @@ use memlog_format::meta::Key;
 use memlog_read::Log;
 use serde_json::{Map, Value, json};
 
-use crate::open::{Analysis, Family, Files, clean};
+use crate::open::{Analysis, Family, Files, Watch, clean};
+use crate::screen::out;
 
 /// The version of the keys below; `doc/STATS.md` says what they mean.
 const SCHEMA: &str = "memlog-stats-1";
@@ -26,11 +27,13 @@ pub struct Args {
 
 /// Prints the figures.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let watch = Watch::new();
     let files = Files::load(&args.file)?;
     let family = files.family()?;
-    let analysis = family.analyse(None);
+    let analysis = family.analyse(None, &watch);
     let figures = figures(&family, &analysis);
-    let mut out = std::io::stdout().lock();
+    watch.end();
+    let mut out = out();
     if args.json {
         serde_json::to_writer_pretty(&mut out, &figures).map_err(std::io::Error::from)?;
         writeln!(out)?;
@@ -60,7 +63,8 @@ fn print(out: &mut impl Write, prefix: &str, figures: &Map<String, Value>) -> st
     Ok(())
 }
 
-fn figures(family: &Family, analysis: &Analysis) -> Map<String, Value> {
+/// All figures by name.
+pub fn figures(family: &Family, analysis: &Analysis) -> Map<String, Value> {
     let log = family.own();
     let parts = [
         identity(log),
@@ -107,6 +111,7 @@ fn traffic(log: &Log, analysis: &Analysis) -> Map<String, Value> {
         "duration_seconds": log.seconds(summary.end_tick),
         "allocations": totals.allocations,
         "releases": totals.releases,
+        "temporary_allocations": totals.temporary,
         "total_bytes": totals.bytes,
         "usable_total_bytes": totals.usable_bytes,
         "end_live_bytes": summary.end_live.bytes,

@@ -13,6 +13,7 @@ use crate::seen::Seen;
 use crate::segments::Segments;
 use crate::stacks::{StackTable, Tables};
 use crate::summary::{Anomalies, PeakFigures, Totals};
+use crate::temporary::Temporary;
 
 /// Where an event stands.
 #[derive(Clone, Copy, Debug)]
@@ -66,6 +67,7 @@ pub struct Fold {
     pub(crate) lost_in_place: u64,
     regions: Regions,
     seen: Seen,
+    temporary: Temporary,
     options: Options,
     chosen: bool,
     tids: HashMap<u32, u32, RandomState>,
@@ -90,6 +92,7 @@ impl Fold {
             lost_in_place: 0,
             regions: Regions::default(),
             seen: Seen::new(),
+            temporary: Temporary::default(),
             options,
             chosen: false,
             tids: HashMap::default(),
@@ -162,6 +165,7 @@ impl Fold {
             self.leave(at.stream, &other);
         }
         self.seen.insert(alloc.address);
+        self.temporary.came(at.stream, alloc.address);
         self.counts.add(stack, size);
         self.heap.bytes = self.heap.bytes.saturating_add(size);
         self.heap.usable = self.heap.usable.saturating_add(block.usable());
@@ -189,6 +193,7 @@ impl Fold {
     pub fn release(&mut self, at: At, release: &Release) {
         self.come_to(at);
         self.totals.releases += 1;
+        self.totals.temporary += u64::from(self.temporary.went(at.stream, release.address));
         let Some(block) = self.blocks.remove(release.address) else {
             self.unknown(release.address);
             return;

@@ -12,6 +12,7 @@
 //! * `stacks`: each stack once, however often the recorder wrote it down
 //! * `ledger`: what the program mapped
 //! * `seen`: tells a double free from a block of before the start
+//! * `temporary`: blocks that go before their thread asks for another
 //! * `summary`: all figures of a log; `tree`: the callers of a moment
 //!
 //! **What the numbers mean.** Allocations are successful calls of the malloc
@@ -33,6 +34,7 @@ mod seen;
 mod segments;
 mod stacks;
 mod summary;
+mod temporary;
 mod tree;
 
 pub use counts::{Held, Moment};

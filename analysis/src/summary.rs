@@ -12,6 +12,8 @@ pub struct Totals {
     pub allocations: u64,
     /// Calls that took memory back, a successful realloc among them.
     pub releases: u64,
+    /// Blocks that were released before their thread asked for another.
+    pub temporary: u64,
     /// Bytes asked for.
     pub bytes: u64,
     /// Bytes given.

@@ -57,6 +57,8 @@ pub(crate) struct Cursor<'a> {
     stream: u32,
     tid: u32,
     spans: std::vec::IntoIter<Span>,
+    /// Bytes of the chunks that were opened.
+    opened_bytes: u64,
     /// The chunk being read.
     body: &'a [u8],
     body_at: usize,
@@ -74,6 +76,7 @@ impl<'a> Cursor<'a> {
             stream,
             tid: 0,
             spans: Vec::from(spans).into_iter(),
+            opened_bytes: 0,
             body: &[],
             body_at: 0,
             records: Reader::new(&[]),
@@ -92,6 +95,11 @@ impl<'a> Cursor<'a> {
     /// Leaves it to another pass to compare checksums.
     pub(crate) fn skip_checksums(&mut self) {
         self.verify = false;
+    }
+
+    /// How much was read, chunk by chunk.
+    pub(crate) fn opened_bytes(&self) -> u64 {
+        self.opened_bytes
     }
 
     /// The item that a step of this cursor makes.
@@ -229,6 +237,7 @@ impl<'a> Cursor<'a> {
             findings.push(Finding::BadChecksum { offset });
         }
         self.body = span.body(self.bytes);
+        self.opened_bytes += self.body.len() as u64;
         self.body_at = offset + HEADER_SIZE;
         self.records = Reader::new(self.body);
         let tick = span.header.base_tick.max(self.deltas.tick);

@@ -94,6 +94,12 @@ impl<'a> EventStream<'a> {
         &self.findings
     }
 
+    /// How much was read so far, chunk by chunk, of [`crate::Size::event_bytes`].
+    pub fn bytes_read(&self) -> u64 {
+        let cursors = self.heads.iter().map(|head| &head.cursor);
+        cursors.map(Cursor::opened_bytes).sum()
+    }
+
     /// The open head of the lowest tick, or one that is forced open.
     fn choose(&mut self) -> Option<usize> {
         let order = self.order.as_mut()?;

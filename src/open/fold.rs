@@ -2,14 +2,17 @@
 
 use std::collections::HashMap;
 
-use memlog_analysis::{At, Facts, Figures, Fold, Options, Summary, Tables};
+use memlog_analysis::{At, Facts, Figures, Fold, Moment, Options, Summary, Tables};
+use memlog_export::When;
 use memlog_format::counter::{ALL, Counter};
 use memlog_format::meta::Module;
 use memlog_format::table::{Code, CodeId, Node, StackId};
 use memlog_read::{Finding, Findings, Item, Kind, Log};
 
-use super::Family;
+use crate::words::percentage;
+
 use super::mapped::MappedHistory;
+use super::{Family, Watch};
 
 /// A log's tables as the analysis asks for them.
 pub struct LogTables<'l, 'a> {
@@ -50,11 +53,35 @@ pub struct Analysis {
     pub summary: Summary,
     /// The most that the program had mapped itself about the RSS peak.
     pub rss_peak_mapped_bytes: u64,
+    /// What was mapped when.
+    pub mapped: MappedHistory,
     /// What was odd about it.
     pub findings: Findings,
+    /// How far it was read, where that was not to the end.
+    pub part: Option<Part>,
+}
+
+/// The part of a log that was read before Ctrl-C.
+#[derive(Clone, Copy, Debug)]
+pub struct Part {
+    /// To this tick.
+    pub tick: u64,
+    /// So much of the bytes of its events.
+    pub percent: f64,
 }
 
 impl Analysis {
+    /// The tick of a moment.
+    pub fn tick_of(&self, when: When, tick_ns: u64) -> u64 {
+        let summary = &self.summary;
+        match when.moment() {
+            Moment::RssPeak => summary.rss_peak.tick,
+            Moment::HeapPeak => summary.heap_peak.tick,
+            Moment::End => summary.end_tick,
+            Moment::Chosen => when.chosen_tick(tick_ns).unwrap_or(summary.end_tick),
+        }
+    }
+
     /// How many findings say that a part of the log is missing or spoilt.
     pub fn damages(&self) -> u64 {
         // A program killed at any moment leaves this in a log that is whole.
@@ -65,42 +92,72 @@ impl Analysis {
 }
 
 impl Family<'_> {
-    /// Takes in the whole log; `chosen_tick` is a moment of interest.
-    pub fn analyse(&self, chosen_tick: Option<u64>) -> Analysis {
+    /// Takes in the whole log, or what of it comes before Ctrl-C; `chosen_tick`
+    /// is a moment of interest.
+    pub fn analyse(&self, chosen_tick: Option<u64>, watch: &Watch) -> Analysis {
         let log = self.own();
         let mut fold = Fold::new(Options {
             chosen_tick,
             maxrss_floor_kb: log.counter(Counter::MaxRssFloorKb),
             forked: log.parent_pid().is_some(),
         });
-        self.inherit(&mut fold);
+        self.inherit(&mut fold, watch);
         fold.start();
         let tables = LogTables::new(log);
         let mut events = log.events();
         let mut mapped = MappedHistory::default();
-        for item in events.by_ref() {
+        let mut is_whole = !watch.is_over();
+        watch.open(log);
+        while is_whole && let Some(item) = events.next() {
+            is_whole = watch.goes_on(&events);
             feed(&mut fold, &item, &tables);
             if let Kind::Ledger(_) = item.kind {
-                mapped.at(item.tick, fold.mapped().live_bytes);
+                mapped.at(item.tick, fold.mapped());
             }
         }
         let mut findings = log.findings().clone();
         findings.append(events.findings());
-        let summary = fold.finish(&facts(log));
+        let facts = if is_whole {
+            facts(log)
+        } else {
+            facts_of_part(log)
+        };
+        let summary = fold.finish(&facts);
+        let part = (!is_whole).then(|| Part {
+            tick: summary.end_tick,
+            percent: percentage(events.bytes_read(), log.size().event_bytes),
+        });
+        watch.through();
         Analysis {
             fold,
             summary,
             rss_peak_mapped_bytes: mapped.most_within(&summary.rss_peak.bracket),
+            mapped,
             findings,
+            part,
+        }
+    }
+
+    /// [`Summary::rss_peak_bytes`]: the kernel's last word on it, if the log has
+    /// one, spares going through the events.
+    pub fn rss_peak_bytes(&self) -> u64 {
+        match facts(self.own()).rss.vm_hwm_kb {
+            0 => self.analyse(None, &Watch::silent()).summary.rss_peak_bytes,
+            kb => kb.saturating_mul(1024),
         }
     }
 
     /// What was live in the parents at each fork, the oldest first.
-    fn inherit(&self, fold: &mut Fold) {
+    fn inherit(&self, fold: &mut Fold, watch: &Watch) {
         for (child, parent) in self.logs.iter().zip(self.logs.iter().skip(1)).rev() {
             fold.change_log();
             let tables = LogTables::new(parent);
-            for item in parent.events_until(child.cuts()) {
+            let mut events = parent.events_until(child.cuts());
+            watch.open(parent);
+            while let Some(item) = events.next() {
+                if !watch.goes_on(&events) {
+                    return;
+                }
                 match &item.kind {
                     Kind::Alloc(alloc) => fold.inherit_alloc(at_of(&item), alloc, &tables),
                     Kind::Release(release) => fold.inherit_release(release),
@@ -108,6 +165,15 @@ impl Family<'_> {
                 }
             }
         }
+    }
+}
+
+/// Its end says nothing of the part before.
+fn facts_of_part(log: &Log) -> Facts {
+    Facts {
+        rss: Figures::default(),
+        end_tick: None,
+        ..facts(log)
     }
 }
 

@@ -1,7 +1,7 @@
 //! How much the program had mapped itself over time, one step a tick: the
 //! RSS peak lies in an interval that is known only when the log is through.
 
-use memlog_analysis::Bracket;
+use memlog_analysis::{Bracket, Mapped};
 
 #[derive(Clone, Copy)]
 struct Step {
@@ -10,6 +10,17 @@ struct Step {
     most_bytes: u64,
     /// At its end.
     last_bytes: u64,
+    /// At its end.
+    areas: Areas,
+}
+
+/// Where memory was mapped, by whomever; nothing where nobody was seen to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Areas {
+    /// How far the data segment had grown.
+    pub arena_bytes: Option<u64>,
+    /// Mapped elsewhere.
+    pub mmap_bytes: Option<u64>,
 }
 
 /// Bytes mapped by the program itself, by time.
@@ -19,20 +30,47 @@ pub struct MappedHistory {
 }
 
 impl MappedHistory {
-    /// From this tick on so many bytes are mapped.
-    pub fn at(&mut self, tick: u64, bytes: u64) {
+    /// From this tick on so much is mapped.
+    pub fn at(&mut self, tick: u64, mapped: &Mapped) {
+        let bytes = mapped.live_bytes;
+        let areas = self.areas(mapped);
         match self.steps.last_mut() {
             // Between streams a tick may come late; it counts for the newest.
             Some(step) if tick <= step.tick => {
                 step.most_bytes = step.most_bytes.max(bytes);
                 step.last_bytes = bytes;
+                step.areas = areas;
             }
             _ => self.steps.push(Step {
                 tick,
                 most_bytes: bytes,
                 last_bytes: bytes,
+                areas,
             }),
         }
+    }
+
+    /// A kind that was seen once is known from then on, if only to be nothing.
+    fn areas(&self, mapped: &Mapped) -> Areas {
+        let before = self
+            .steps
+            .last()
+            .map_or(Areas::default(), |step| step.areas);
+        let all = mapped.live_bytes.saturating_add(mapped.backing_bytes);
+        let elsewhere = all.saturating_sub(mapped.arena_bytes);
+        let seen =
+            |bytes: u64, before: Option<u64>| (bytes > 0 || before.is_some()).then_some(bytes);
+        Areas {
+            arena_bytes: seen(mapped.arena_bytes, before.arena_bytes),
+            mmap_bytes: seen(elsewhere, before.mmap_bytes),
+        }
+    }
+
+    /// What was mapped at the end of a tick.
+    pub fn areas_at(&self, tick: u64) -> Areas {
+        let after = self.steps.partition_point(|step| step.tick <= tick);
+        let last = self.steps[..after].last();
+        last.map_or(Areas::default(), |step| step.areas)
     }
 
     /// The most that was mapped at a time between two readings.
@@ -58,7 +96,13 @@ mod tests {
     fn an_interval_has_what_was_mapped_before_and_within() {
         let mut history = MappedHistory::default();
         for (tick, bytes) in [(1, 10), (3, 50), (3, 20), (2, 30), (9, 90)] {
-            history.at(tick, bytes);
+            let mapped = Mapped {
+                live_bytes: bytes,
+                backing_bytes: 4,
+                arena_bytes: if tick < 9 { 0 } else { 60 },
+                ..Mapped::default()
+            };
+            history.at(tick, &mapped);
         }
         let most = |from_tick, to_tick| {
             history.most_within(&Bracket {
@@ -73,5 +117,10 @@ mod tests {
         assert_eq!(most(3, 3), 50);
         assert_eq!(most(4, 8), 30);
         assert_eq!(most(4, 9), 90);
+        assert_eq!(history.areas_at(0), Areas::default());
+        assert_eq!(history.areas_at(4).mmap_bytes, Some(34));
+        assert_eq!(history.areas_at(4).arena_bytes, None);
+        assert_eq!(history.areas_at(9).arena_bytes, Some(60));
+        assert_eq!(history.areas_at(9).mmap_bytes, Some(34));
     }
 }

@@ -2,10 +2,10 @@
 //! for stdout belongs to the program.
 
 use super::output::{Log, Plan};
+use crate::words::{sized, typed};
 use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::io::Write as _;
-use std::path::Path;
 use std::process::ExitStatus;
 
 /// Other processes' logs that are named one by one.
@@ -43,8 +43,8 @@ fn describe(name: &OsStr, child: u32, status: ExitStatus, plan: &Plan, logs: &[L
         &mut text,
         format_args!(
             "the log is {} ({}, of {})",
-            shown(&main.path),
-            size(main.bytes),
+            typed(&main.path),
+            sized(main.bytes),
             main.executable.display()
         ),
     );
@@ -66,10 +66,10 @@ fn next(text: &mut String, main: &Log, logs: &[Log]) {
         (count, 0) => format!("  # the largest of {count} logs"),
         (count, kb) => format!(
             "  # the largest RSS peak of {count} logs, {}",
-            size(kb.saturating_mul(1024))
+            sized(kb.saturating_mul(1024))
         ),
     };
-    let path = shown(&largest.path);
+    let path = typed(&largest.path);
     line(text, format_args!("next: memlog report {path}{why}"));
 }
 
@@ -88,8 +88,8 @@ fn others(text: &mut String, main: &Log, logs: &[Log]) {
             text,
             format_args!(
                 "  {} ({}, of {})",
-                shown(&log.path),
-                size(log.bytes),
+                typed(&log.path),
+                sized(log.bytes),
                 log.executable.display()
             ),
         );
@@ -119,7 +119,7 @@ fn lost(text: &mut String, logs: &[Log]) {
             format_args!(
                 "{} lost in {}: {}",
                 plural(total, "event"),
-                shown(&log.path),
+                typed(&log.path),
                 reasons.join(", ")
             ),
         );
@@ -164,46 +164,13 @@ fn line(text: &mut String, words: std::fmt::Arguments<'_>) {
     let _ = writeln!(text, "memlog: {words}");
 }
 
-/// The path as one would type it here.
-fn shown(path: &Path) -> String {
-    let here = std::env::current_dir().unwrap_or_default();
-    let path = path
-        .strip_prefix(here)
-        .unwrap_or(path)
-        .display()
-        .to_string();
-    let plain = |c: char| c.is_alphanumeric() || "/._-+,:@%=~".contains(c);
-    if path.chars().all(plain) {
-        path
-    } else {
-        format!("'{}'", path.replace('\'', "'\\''"))
-    }
-}
-
 fn plural(count: u64, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
-}
-
-fn size(bytes: u64) -> String {
-    let units = ["bytes", "KiB", "MiB", "GiB", "TiB"];
-    let step = (bytes.max(1).ilog2() / 10).min(4);
-    let unit = units.get(step as usize).unwrap_or(&"bytes");
-    match step {
-        0 => format!("{bytes} {unit}"),
-        _ => format!("{:.1} {unit}", bytes as f64 / (1u64 << (10 * step)) as f64),
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn sizes_are_for_people() {
-        assert_eq!(size(0), "0 bytes");
-        assert_eq!(size(65536), "64.0 KiB");
-        assert_eq!(size(3 << 29), "1.5 GiB");
-    }
 
     #[test]
     fn the_next_line_names_the_largest() {
@@ -230,11 +197,5 @@ mod tests {
         );
         let unknown = [log("/a", 0, 7), log("/b", 0, 8)];
         assert!(said(&unknown).contains("report /b  # the largest of 2 logs"));
-    }
-
-    #[test]
-    fn paths_can_be_pasted() {
-        assert_eq!(shown(Path::new("/a/b.1.memlog")), "/a/b.1.memlog");
-        assert_eq!(shown(Path::new("/a/it's b")), r"'/a/it'\''s b'");
     }
 }

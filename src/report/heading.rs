@@ -1,42 +1,106 @@
-//! What stands above the tree: both peaks, how well they are known, and what
-//! is missing.
+//! What stands above everything else: both peaks, how well they are known,
+//! what recording cost, and what is missing.
 
 use std::io::{Result, Write};
 
 use memlog_analysis::Summary;
-use memlog_format::counter::Counter;
 use memlog_format::meta::Key;
 use memlog_read::Log;
 
-use crate::open::{Analysis, Family, clean, counted, grouped};
+use super::notes::{damage, notes};
+use super::resident;
+use super::subject::Subject;
+use crate::open::{Analysis, clean, counted, grouped};
+use crate::screen::{Role, Screen};
+use crate::words::sized;
 
-/// Lines that have a choice are no wider.
+/// Lines that have a choice are no wider where there is no terminal.
 const COLUMNS: usize = 100;
 /// Where what a line says begins.
 const INDENT: usize = 11;
 
-pub fn print(out: &mut impl Write, family: &Family, analysis: &Analysis) -> Result<()> {
-    let (log, summary) = (family.own(), &analysis.summary);
-    line(out, "program", &program(log, summary))?;
-    rss_peak(out, log, analysis)?;
-    line(out, "heap peak", &heap_peak(log, summary))?;
-    mapped(out, summary)?;
-    line(out, "events", &events(analysis))?;
-    line(out, "stacks", &stacks(summary))?;
-    warnings(out, family, analysis)
+/// Prints it.
+pub fn print(out: &mut impl Write, subject: &Subject) -> Result<()> {
+    let (log, analysis) = (subject.family.own(), subject.analysis);
+    let summary = &analysis.summary;
+    let mut lines = Lines {
+        out,
+        screen: subject.screen,
+    };
+    if let Some(part) = analysis.part {
+        let read = format!(
+            "read up to {:.1} s of the log, interrupted",
+            log.seconds(part.tick)
+        );
+        let shown = "all that follows is of that part";
+        lines.alarm(
+            "PART ONLY",
+            &[read, format!("{:.0} % of it", part.percent), shown.into()],
+        )?;
+    }
+    lines.line("program", &program(log, summary))?;
+    let (when, parts) = resident::peak(log, analysis);
+    lines.line("RSS peak", &when)?;
+    if !parts.is_empty() {
+        lines.line("", &parts)?;
+    }
+    lines.line("heap peak", &heap_peak(log, summary))?;
+    mapped(&mut lines, summary)?;
+    let is_whole = summary.lost_events == 0 && damage(analysis).is_none();
+    match is_whole {
+        true => lines.line("events", &events(analysis))?,
+        false => lines.alarm("events", &events(analysis))?,
+    }
+    lines.line("log", &[size(log, analysis), stacks(summary)].concat())?;
+    for sentence in notes(subject.family, analysis) {
+        lines.note(&sentence)?;
+    }
+    Ok(())
 }
 
-/// A name and what is to be said, broken only between the parts.
-fn line(out: &mut impl Write, name: &str, parts: &[String]) -> Result<()> {
-    let mut text = match name {
-        "" => String::new(),
-        name => format!("{name}:"),
-    };
-    text = format!("{text:<INDENT$}");
+/// The page, line by line.
+struct Lines<'s, W> {
+    out: W,
+    screen: &'s Screen,
+}
+
+impl<W: Write> Lines<'_, W> {
+    fn line(&mut self, name: &str, parts: &[String]) -> Result<()> {
+        self.named(Role::Title, name, parts)
+    }
+
+    fn alarm(&mut self, name: &str, parts: &[String]) -> Result<()> {
+        self.named(Role::Alarm, name, parts)
+    }
+
+    fn note(&mut self, sentence: &str) -> Result<()> {
+        let note = self.screen.colours.paint(Role::Note, "note:");
+        writeln!(self.out, "{note} {sentence}")
+    }
+
+    /// A name and what is to be said, broken only between the parts.
+    fn named(&mut self, role: Role, name: &str, parts: &[String]) -> Result<()> {
+        let columns = self
+            .screen
+            .columns()
+            .map_or(COLUMNS, |columns| columns.max(40));
+        let name = match name {
+            "" => format!("{:INDENT$}", ""),
+            name => {
+                let blanks = INDENT.saturating_sub(name.len() + 1);
+                format!("{}:{:blanks$}", self.screen.colours.paint(role, name), "")
+            }
+        };
+        writeln!(self.out, "{name}{}", folded(parts, columns))
+    }
+}
+
+fn folded(parts: &[String], columns: usize) -> String {
+    let mut text = String::new();
     let mut column = INDENT;
     for (index, part) in parts.iter().enumerate() {
         let width = part.chars().count();
-        if index > 0 && column + 3 + width > COLUMNS {
+        if index > 0 && column + 3 + width > columns {
             text.push_str(&format!(",\n{:INDENT$}", ""));
             column = INDENT;
         } else if index > 0 {
@@ -46,7 +110,7 @@ fn line(out: &mut impl Write, name: &str, parts: &[String]) -> Result<()> {
         text.push_str(part);
         column += width;
     }
-    writeln!(out, "{text}")
+    text
 }
 
 fn program(log: &Log, summary: &Summary) -> Vec<String> {
@@ -60,67 +124,24 @@ fn program(log: &Log, summary: &Summary) -> Vec<String> {
     parts.push(format!("{:.3} s", log.seconds(summary.end_tick)));
     parts.push(counted(summary.threads, "thread"));
     if log.end().is_none() {
-        parts.push("no end in the log".into());
+        parts.push("no end in the log (it runs still, was killed, or started another)".into());
     }
     parts
 }
 
-fn rss_peak(out: &mut impl Write, log: &Log, analysis: &Analysis) -> Result<()> {
-    let summary = &analysis.summary;
-    let (peak, bracket) = (&summary.rss_peak, &summary.rss_peak.bracket);
-    if summary.rss_peak_bytes == 0 {
-        let text = "not known; the largest heap is taken for it";
-        return line(out, "RSS peak", &[text.into()]);
+/// `1,048,576B (1.0 MiB)`
+pub fn both_ways(bytes: u64) -> String {
+    match bytes {
+        ..1024 => format!("{bytes}B"),
+        _ => format!("{}B ({})", grouped(bytes), sized(bytes)),
     }
-    let bytes = grouped(summary.rss_peak_bytes);
-    let when = format!("{bytes}B at {:.3} s", log.seconds(peak.tick));
-    let between = format!(
-        "between the readings at {:.3} s and {:.3} s",
-        log.seconds(bracket.from_tick),
-        log.seconds(bracket.to_tick),
-    );
-    line(out, "RSS peak", &[when, between])?;
-    if bracket.low_heap_bytes != bracket.high_heap_bytes {
-        let (low, high) = (bracket.low_heap_bytes, bracket.high_heap_bytes);
-        let events = format!("{} between them", counted(bracket.events, "event"));
-        let heap = format!("heap from {}B to {}B", grouped(low), grouped(high));
-        line(out, "", &[events, heap])?;
-    }
-    line(out, "", &rss_parts(summary, analysis.rss_peak_mapped_bytes))
-}
-
-/// What the resident memory consists of. What was mapped need not have been
-/// touched, so its part is known only from above.
-fn rss_parts(summary: &Summary, mapped_bytes: u64) -> Vec<String> {
-    let (live, own) = (summary.rss_peak.live_bytes, summary.own_rss_bytes);
-    let seen = live.saturating_add(own);
-    let mut parts = vec![
-        format!("{}B live heap", grouped(live)),
-        format!("{}B memlog's own", grouped(own)),
-    ];
-    let Some(rest) = summary.rss_peak_bytes.checked_sub(seen) else {
-        let over = grouped(seen - summary.rss_peak_bytes);
-        parts.push(format!("{over}B of it not resident"));
-        return parts;
-    };
-    if mapped_bytes == 0 {
-        parts.push(format!("{}B not seen by hooks", grouped(rest)));
-        return parts;
-    }
-    let most = grouped(mapped_bytes.min(rest));
-    parts.push(format!(
-        "{}B others: at most {most}B of it mapped by the program itself",
-        grouped(rest)
-    ));
-    parts.push("the rest not seen by hooks".into());
-    parts
 }
 
 fn heap_peak(log: &Log, summary: &Summary) -> Vec<String> {
     let peak = &summary.heap_peak;
     let mut parts = vec![format!(
-        "{}B in {} at {:.3} s",
-        grouped(peak.bytes),
+        "{} in {} at {:.3} s",
+        both_ways(peak.bytes),
         counted(peak.blocks, "block"),
         log.seconds(peak.tick)
     )];
@@ -132,20 +153,20 @@ fn heap_peak(log: &Log, summary: &Summary) -> Vec<String> {
 }
 
 /// What the program mapped itself is resident and in no heap.
-fn mapped(out: &mut impl Write, summary: &Summary) -> Result<()> {
+fn mapped(lines: &mut Lines<impl Write>, summary: &Summary) -> Result<()> {
     let mapped = &summary.mapped;
     if mapped.calls == 0 {
         return Ok(());
     }
     let parts = [
         format!(
-            "at most {}B at a time by {} of the program's own",
+            "at most {}B at a time by {} of its own",
             grouped(mapped.peak_bytes),
             counted(mapped.calls, "call")
         ),
         "not in the heap".into(),
     ];
-    line(out, "mapped", &parts)
+    lines.line("mapped", &parts)
 }
 
 fn events(analysis: &Analysis) -> Vec<String> {
@@ -177,22 +198,9 @@ fn lost(events: u64, damage: Option<String>) -> String {
     }
 }
 
-/// What shows that the file is not as it was written. A cut between two chunks
-/// is no finding, but takes tables away.
-fn damage(analysis: &Analysis) -> Option<String> {
-    let findings = analysis.damages();
-    let mut reasons = analysis.summary.cut_stacks.reasons();
-    if findings > 0 {
-        let findings = counted(findings, "finding");
-        return Some(format!("the log is damaged: {findings}, see memlog info"));
-    }
-    let is_lacking = reasons.any(|(name, _)| name == "stack not in the log");
-    is_lacking.then(|| "the log is cut short or damaged: it lacks stacks".into())
-}
-
 fn stacks(summary: &Summary) -> Vec<String> {
     let cut = &summary.cut_stacks;
-    let mut parts = vec![format!("{} different", grouped(summary.distinct_stacks))];
+    let mut parts = vec![counted(summary.distinct_stacks, "stack")];
     if cut.none() > 0 {
         parts.push(format!("{} without one", counted(cut.none(), "allocation")));
     }
@@ -209,94 +217,17 @@ fn stacks(summary: &Summary) -> Vec<String> {
     parts
 }
 
-fn warnings(out: &mut impl Write, family: &Family, analysis: &Analysis) -> Result<()> {
-    let sentences = [
-        recorders_notes(family.own()),
-        Vec::from_iter(empty(family.own(), analysis)),
-        Vec::from_iter(losses(family.own())),
-        anomalies(analysis),
-        Vec::from_iter(family.missing_parent.map(str::to_owned)),
-        Vec::from_iter(analysis.findings.list().iter().map(ToString::to_string)),
-    ];
-    for sentence in sentences.iter().flatten() {
-        writeln!(out, "note: {sentence}")?;
+/// What recording took on the disk; its part of memory is told above.
+fn size(log: &Log, analysis: &Analysis) -> Vec<String> {
+    let size = log.size();
+    let mut parts = vec![both_ways(size.file_bytes as u64)];
+    let totals = &analysis.summary.totals;
+    let events = totals.allocations + totals.releases;
+    if events > 0 && analysis.part.is_none() {
+        let each = size.event_bytes as f64 / events as f64;
+        parts.push(format!("{each:.1} bytes an event"));
     }
-    Ok(())
-}
-
-/// What the recorder had to say, each sentence once.
-fn recorders_notes(log: &Log) -> Vec<String> {
-    let mut notes = Vec::new();
-    for text in log.texts(Key::Note) {
-        let note = clean(text);
-        let note = note.trim_end_matches([' ', ';']).to_owned();
-        if !notes.contains(&note) {
-            notes.push(note);
-        }
-    }
-    notes
-}
-
-/// Why a log may have no allocation.
-fn empty(log: &Log, analysis: &Analysis) -> Option<String> {
-    let summary = &analysis.summary;
-    if summary.totals.allocations > 0 || summary.lost_events > 0 || damage(analysis).is_some() {
-        return None;
-    }
-    Some(match log.text(Key::Note) {
-        Some(_) => "no allocation was recorded; the notes above may say why".into(),
-        None => "no allocation was recorded: the program made none or ended before, it has a \
-                 malloc of its own, or it was linked with -lmemlog after -lc, or statically \
-                 without the flags of `memlog ldflags --static`"
-            .into(),
-    })
-}
-
-/// What lost events mean for the figures.
-fn losses(log: &Log) -> Option<String> {
-    let no_room = log.counter(Counter::LostNoRoom);
-    (no_room > 0).then(|| {
-        format!(
-            "{} found no room in the log, which had reached MEMLOG_MAX_LOG or filled the disk; \
-             the figures are of what came before",
-            counted(no_room, "event")
-        )
-    })
-}
-
-fn anomalies(analysis: &Analysis) -> Vec<String> {
-    let anomalies = &analysis.summary.anomalies;
-    let counts = [
-        (
-            anomalies.alive_twice,
-            "allocation",
-            "at an address that was live",
-        ),
-        (
-            anomalies.released_twice,
-            "release",
-            "of a block that was released before",
-        ),
-        (
-            anomalies.released_of_parent,
-            "release",
-            "of a block of the parent process",
-        ),
-        (
-            anomalies.released_from_before,
-            "release",
-            "of blocks whose allocation was not seen (allocated before the recorder started or \
-             through a function that is not wrapped)",
-        ),
-        (
-            analysis.findings.order_breaks,
-            "order number",
-            "in contradiction to others",
-        ),
-    ];
-    let counts = counts.into_iter().filter(|(count, ..)| *count > 0);
-    let sentences = counts.map(|(count, thing, what)| format!("{} {what}", counted(count, thing)));
-    sentences.collect()
+    parts
 }
 
 #[cfg(test)]
@@ -305,13 +236,12 @@ mod tests {
 
     #[test]
     fn lines_are_broken_between_parts() {
-        let mut out = Vec::new();
         let parts = ["a".repeat(60), "b".repeat(26), "c".repeat(40)];
-        line(&mut out, "name", &parts).unwrap();
         let [a, b, c] = &parts;
-        let expected = format!("name:      {a}, {b},\n           {c}\n");
-        assert_eq!(String::from_utf8(out).unwrap(), expected);
-        assert_eq!(expected.lines().map(str::len).max(), Some(COLUMNS));
+        let text = folded(&parts, COLUMNS);
+        assert_eq!(text, format!("{a}, {b},\n           {c}"));
+        let widest = text.lines().next().map(|line| line.len() + INDENT);
+        assert_eq!(widest, Some(COLUMNS));
     }
 
     #[test]
@@ -321,22 +251,5 @@ mod tests {
         assert_eq!(lost(0, damage()), "none counted as lost, but it is cut");
         assert_eq!(lost(1234, None), "1,234 LOST");
         assert_eq!(lost(1234, damage()), "1,234 LOST, and it is cut");
-    }
-
-    #[test]
-    fn mapped_memory_is_told_from_what_was_not_seen() {
-        let mut summary = Summary {
-            rss_peak_bytes: 1000,
-            own_rss_bytes: 100,
-            ..Summary::default()
-        };
-        summary.rss_peak.live_bytes = 300;
-        assert_eq!(rss_parts(&summary, 0)[2], "600B not seen by hooks");
-        let others = "600B others: at most 500B of it mapped by the program itself";
-        assert_eq!(rss_parts(&summary, 500)[2], others);
-        let others = "600B others: at most 600B of it mapped by the program itself";
-        assert_eq!(rss_parts(&summary, 5000)[2], others);
-        summary.rss_peak.live_bytes = 1900;
-        assert_eq!(rss_parts(&summary, 5000)[2], "1,000B of it not resident");
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use memlog_analysis::{Frame, StackTable};
+use memlog_export::is_part_of_allocator;
 use memlog_format::table::StackId;
 
 use crate::names::{Name, Names};
@@ -22,9 +23,9 @@ pub struct Cursor {
 pub struct Labels<'n, 's> {
     names: Names<'n>,
     stacks: &'s StackTable,
-    texts: Vec<String>,
-    is_new: Vec<bool>,
-    index: HashMap<String, u32>,
+    labels: Vec<Name>,
+    is_allocator: Vec<bool>,
+    index: HashMap<Name, u32>,
     by_site: HashMap<u32, Vec<u32>>,
 }
 
@@ -33,8 +34,8 @@ impl<'n, 's> Labels<'n, 's> {
         Self {
             names,
             stacks,
-            texts: Vec::new(),
-            is_new: Vec::new(),
+            labels: Vec::new(),
+            is_allocator: Vec::new(),
             index: HashMap::new(),
             by_site: HashMap::new(),
         }
@@ -66,7 +67,7 @@ impl<'n, 's> Labels<'n, 's> {
                 continue;
             };
             cursor.inlined += 1;
-            if cursor.in_new && self.is_new[label as usize] {
+            if cursor.in_new && self.is_allocator[label as usize] {
                 continue;
             }
             cursor.in_new = false;
@@ -76,7 +77,7 @@ impl<'n, 's> Labels<'n, 's> {
 
     /// A stack that lacks outer frames says so, once.
     fn end_of(&mut self, mut cursor: Cursor) -> Option<(u32, Cursor)> {
-        let text = match self.stacks.root_of(cursor.stack) {
+        let function = match self.stacks.root_of(cursor.stack) {
             Some(StackId::COMPLETE) => return None,
             Some(StackId::NONE) => "(no stack)".to_owned(),
             Some(root) => format!("(stack cut: {})", root.root_name()),
@@ -84,7 +85,12 @@ impl<'n, 's> Labels<'n, 's> {
         };
         cursor.stack = StackId::COMPLETE.0;
         cursor.in_new = false;
-        Some((self.intern(text, false), cursor))
+        let name = Name {
+            function,
+            location: None,
+            module: None,
+        };
+        Some((self.intern(name), cursor))
     }
 
     fn label(&mut self, frame: Frame, inlined: u32) -> Option<u32> {
@@ -92,7 +98,7 @@ impl<'n, 's> Labels<'n, 's> {
             let module = frame.site.module;
             let module = module.and_then(|module| self.stacks.modules().get(module as usize));
             let names = self.names.of(&frame.site, module);
-            let labels = names.into_iter().map(|name| self.intern_name(&name));
+            let labels = names.into_iter().map(|name| self.intern(name));
             let labels = labels.collect();
             self.by_site.insert(frame.index, labels);
         }
@@ -100,58 +106,33 @@ impl<'n, 's> Labels<'n, 's> {
         labels.get(inlined as usize).copied()
     }
 
-    fn intern_name(&mut self, name: &Name) -> u32 {
-        let text = match &name.place {
-            Some(place) => format!("{} [{place}]", name.function),
-            None => name.function.clone(),
-        };
-        self.intern(text, is_operator_new(&name.function))
-    }
-
-    fn intern(&mut self, text: String, is_new: bool) -> u32 {
-        let next = self.texts.len() as u32;
-        let label = *self.index.entry(text.clone()).or_insert(next);
-        if label == next {
-            self.texts.push(text);
-            self.is_new.push(is_new);
+    fn intern(&mut self, name: Name) -> u32 {
+        if let Some(&label) = self.index.get(&name) {
+            return label;
         }
+        let label = self.labels.len() as u32;
+        self.is_allocator.push(is_part_of_allocator(&name.function));
+        self.labels.push(name.clone());
+        self.index.insert(name, label);
         label
     }
 
-    /// The text of a label.
-    pub fn text(&self, label: u32) -> &str {
-        self.texts.get(label as usize).map_or("?", String::as_str)
+    /// All labels of a stack, the innermost first.
+    pub fn path(&mut self, stack: u32, path: &mut Vec<u32>) {
+        let mut cursor = self.start(stack);
+        while let Some((label, outer)) = self.step(cursor) {
+            path.push(label);
+            cursor = outer;
+        }
+    }
+
+    /// All that were asked for, by label.
+    pub fn names(&self) -> &[Name] {
+        &self.labels
     }
 
     /// What is wrong with the modules that were asked for.
     pub fn remarks(&self) -> impl Iterator<Item = &str> {
         self.names.remarks()
-    }
-}
-
-/// `operator new(unsigned long)` and its relatives, not a class's own. What
-/// libmemlog_new.so puts between it and its caller counts as it.
-fn is_operator_new(function: &str) -> bool {
-    if function == "memlog_new" {
-        return true;
-    }
-    let rest = function.strip_prefix("operator new");
-    let rest = rest.map(|rest| rest.strip_prefix("[]").unwrap_or(rest));
-    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('('))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::is_operator_new;
-
-    #[test]
-    fn only_the_operator_itself_is_left_out() {
-        assert!(is_operator_new("operator new(unsigned long)"));
-        assert!(is_operator_new(
-            "operator new[](unsigned long, std::align_val_t)"
-        ));
-        assert!(!is_operator_new("Pool::operator new(unsigned long)"));
-        assert!(!is_operator_new("operator newest()"));
-        assert!(!is_operator_new("main"));
     }
 }

@@ -20,6 +20,7 @@ const READERS: &[&[&str]] = &[
     &["report", "-t", "0", "--show-leaks", "--show-maximum"],
     &["info"],
     &["dump", "--no-symbols"],
+    &["dot", "-q", "--draw", "built-in", "-o", "drawn"],
 ];
 
 fn read(folder: &Folder, reader: &[&str], log: &Path) -> Output {

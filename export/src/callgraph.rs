@@ -1,0 +1,268 @@
+//! The call graph of a moment: how much each place in the program holds, by
+//! itself and through whom it called.
+//!
+//! **What a node is.** A function, its file and line, and its module, after
+//! names were found, functions that were inlined being places of their own.
+//! A return address would be finer than what a reader can tell apart: one line
+//! that the compiler copied would fall into several boxes of the same text.
+//! A function would be coarser: two calls in it would be one, and the line
+//! that asks for the memory is what is looked for. Where there are no lines,
+//! function and module remain; where there are no names, module and offset.
+//!
+//! **What it holds.** The bytes of the stacks that it stands in at least once;
+//! a call, those of the stacks that have the step from caller to callee at
+//! least once. So recursion counts nothing twice, and no share is above 1.
+//!
+//! * `trie`: stacks to steps, and who stands in which
+//! * `picture`: what of it goes onto a page
+//!
+//! Its time goes with the number of different frames under different callers,
+//! not with the number of stacks times their depth.
+
+mod picture;
+mod trie;
+
+use std::collections::HashMap;
+
+use memlog_analysis::{Frame, Held, StackTable};
+use memlog_format::table::StackId;
+
+pub use picture::{Picture, picture};
+use trie::Trie;
+
+/// A place in the program.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place {
+    /// The function, or module and offset where it has no name.
+    pub function: String,
+    /// File and line.
+    pub location: Option<String>,
+    /// The program or library.
+    pub module: Option<String>,
+}
+
+/// What is known about a frame.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Named {
+    /// Its functions, innermost first: all but the last are inlined.
+    pub places: Vec<Place>,
+    /// The address for people.
+    pub address: String,
+    /// The linker's symbol and the distance from it.
+    pub symbol: Option<String>,
+}
+
+/// A place and what it holds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Entry {
+    /// Where.
+    pub place: Place,
+    /// In stacks that it stands in.
+    pub held: Held,
+    /// By calling the allocator itself.
+    pub own: Held,
+    /// Its addresses, the lowest first.
+    pub addresses: Vec<String>,
+    /// The symbols of those, where known, each once.
+    pub symbols: Vec<String>,
+}
+
+/// A step from one place into another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// Index of the caller.
+    pub caller: usize,
+    /// Index of the callee; the caller itself where a function calls itself.
+    pub callee: usize,
+    /// In stacks that have this step.
+    pub held: Held,
+}
+
+/// The call graph of a moment.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CallGraph {
+    /// Everything that was held.
+    pub total: Held,
+    /// The places, those that hold most first.
+    pub entries: Vec<Entry>,
+    /// The calls, by caller and callee.
+    pub calls: Vec<Call>,
+}
+
+impl CallGraph {
+    /// Of what each stack held at a moment. `name` is asked once a frame.
+    pub fn build(
+        stacks: &StackTable,
+        held: impl Iterator<Item = (u32, Held)>,
+        name: impl FnMut(&Frame) -> Named,
+    ) -> Self {
+        let mut trie = Trie::new(Places::new(name));
+        let mut path = Vec::new();
+        let mut total = Held::default();
+        for (stack, held) in held {
+            total = sum(total, held);
+            path.clear();
+            let mut next = stack;
+            while !trie.knows(next)
+                && let Some((frame, caller)) = stacks.split(next)
+            {
+                path.push((next, frame));
+                next = caller;
+            }
+            if !trie.knows(next) {
+                trie.root(next, end_of(stacks, next));
+            }
+            for (stack, frame) in path.drain(..).rev() {
+                trie.grow(stack, next, &frame);
+                next = stack;
+            }
+            trie.hold(stack, held);
+        }
+        trie.count(total)
+    }
+}
+
+/// What stands outermost where frames are missing.
+fn end_of(stacks: &StackTable, root: u32) -> Option<Place> {
+    let function = match stacks.root_of(root) {
+        Some(StackId::COMPLETE) => return None,
+        Some(StackId::NONE) => "(no stack)".to_owned(),
+        Some(root) => format!("(stack cut: {})", root.root_name()),
+        None => "(stack cut: not in the log)".to_owned(),
+    };
+    Some(Place {
+        function,
+        ..Place::default()
+    })
+}
+
+/// Places by number, and the frames that they are found at.
+struct Places<N> {
+    name: N,
+    index: HashMap<Place, u32>,
+    /// In the order of their numbers; what they hold is not known yet.
+    entries: Vec<Entry>,
+    /// By the frame's index: its places, the outermost first.
+    frames: HashMap<u32, Vec<u32>>,
+    /// By place: the frames that it is found at.
+    found_at: Vec<Vec<(u64, u32)>>,
+    texts: HashMap<u32, (String, Option<String>)>,
+}
+
+impl<N: FnMut(&Frame) -> Named> Places<N> {
+    fn new(name: N) -> Self {
+        Self {
+            name,
+            index: HashMap::new(),
+            entries: Vec::new(),
+            frames: HashMap::new(),
+            found_at: Vec::new(),
+            texts: HashMap::new(),
+        }
+    }
+
+    fn intern(&mut self, place: Place) -> u32 {
+        let next = self.entries.len() as u32;
+        let number = *self.index.entry(place.clone()).or_insert(next);
+        if number == next {
+            self.entries.push(Entry {
+                place,
+                ..Entry::default()
+            });
+            self.found_at.push(Vec::new());
+        }
+        number
+    }
+
+    /// The places of a frame, the outermost first.
+    fn of(&mut self, frame: &Frame) -> &[u32] {
+        if !self.frames.contains_key(&frame.index) {
+            let named = (self.name)(frame);
+            let mut numbers = Vec::with_capacity(named.places.len());
+            for place in named.places.into_iter().rev() {
+                let number = self.intern(place);
+                self.found_at[number as usize].push((frame.site.address, frame.index));
+                numbers.push(number);
+            }
+            self.texts
+                .insert(frame.index, (named.address, named.symbol));
+            self.frames.insert(frame.index, numbers);
+        }
+        self.frames.get(&frame.index).map_or(&[], Vec::as_slice)
+    }
+
+    /// The entries, told where they are found.
+    fn finish(mut self) -> Vec<Entry> {
+        for (entry, frames) in self.entries.iter_mut().zip(&mut self.found_at) {
+            frames.sort_unstable();
+            for (_, frame) in frames {
+                let Some((address, symbol)) = self.texts.get(frame) else {
+                    continue;
+                };
+                entry.addresses.push(address.clone());
+                entry.symbols.extend(symbol.clone());
+            }
+            // A function inlined into itself stands twice in a frame.
+            entry.addresses.dedup();
+            entry.symbols.dedup();
+        }
+        self.entries
+    }
+}
+
+/// What only stands between the allocator and who asked it: nobody asks about
+/// these, but about their callers. `operator new(unsigned long)` and its
+/// relatives, not a class's own; libmemlog_new.so's part of it; and what Rust's
+/// global allocator goes through.
+pub fn is_part_of_allocator(function: &str) -> bool {
+    const RUST: [&str; 7] = [
+        "__rust_",
+        "__rdl_",
+        "__rg_",
+        "__rustc::__",
+        "alloc::alloc::",
+        "<alloc::alloc::Global as ",
+        "std::sys::alloc::",
+    ];
+    if function == "memlog_new" || RUST.iter().any(|start| function.starts_with(start)) {
+        return !function.starts_with("alloc::alloc::handle_alloc_error");
+    }
+    let rest = function.strip_prefix("operator new");
+    let rest = rest.map(|rest| rest.strip_prefix("[]").unwrap_or(rest));
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('('))
+}
+
+fn sum(one: Held, other: Held) -> Held {
+    Held {
+        bytes: one.bytes.saturating_add(other.bytes),
+        blocks: one.blocks.saturating_add(other.blocks),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_part_of_allocator;
+
+    #[test]
+    fn only_the_operator_itself_is_left_out() {
+        assert!(is_part_of_allocator("operator new(unsigned long)"));
+        assert!(is_part_of_allocator(
+            "operator new[](unsigned long, std::align_val_t)"
+        ));
+        assert!(!is_part_of_allocator("Pool::operator new(unsigned long)"));
+        assert!(!is_part_of_allocator("operator newest()"));
+        assert!(!is_part_of_allocator("main"));
+        for rust in [
+            "memlog_new",
+            "__rust_alloc",
+            "__rustc::__rust_realloc",
+            "alloc::alloc::alloc",
+            "<alloc::alloc::Global as core::alloc::Allocator>::allocate",
+            "std::sys::alloc::unix::<impl core::alloc::global::GlobalAlloc for std::alloc::System>::alloc",
+        ] {
+            assert!(is_part_of_allocator(rust), "{rust}");
+        }
+        assert!(!is_part_of_allocator("alloc::raw_vec::finish_grow"));
+        assert!(!is_part_of_allocator("alloc::alloc::handle_alloc_error"));
+    }
+}

@@ -1,0 +1,43 @@
+//! What a picture shows, before anybody knows where it will stand: boxes for
+//! places in the program, arrows from callers to what they called.
+
+/// A graph of calls.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Graph {
+    /// The heading, a line each; the first is the title.
+    pub legend: Vec<String>,
+    /// The places, in the order in which they are to be named.
+    pub nodes: Vec<Node>,
+    /// The calls.
+    pub edges: Vec<Edge>,
+}
+
+/// A place in the program.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Node {
+    /// The text of the box, a line each: function, file and line, module, sizes.
+    pub lines: Vec<String>,
+    /// What it and its callees hold, as a part of the whole, 0 to 1.
+    pub share: f64,
+    /// What it holds by calling the allocator itself, as a part of the whole.
+    pub own_share: f64,
+    /// Points.
+    pub font_size: f64,
+}
+
+/// Calls from one place into another.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Edge {
+    /// The caller, by its index in the nodes.
+    pub from: usize,
+    /// The callee; the same as `from` where a function calls itself.
+    pub to: usize,
+    /// What stands beside the arrow.
+    pub label: String,
+    /// What it carries, as a part of the whole.
+    pub share: f64,
+    /// Points.
+    pub width: f64,
+    /// Points.
+    pub font_size: f64,
+}

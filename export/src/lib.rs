@@ -1,0 +1,31 @@
+//! What a report looks like elsewhere: graphs, text, pictures.
+//!
+//! It is handed tables and names and gives bytes; it opens no file and starts
+//! no program.
+//!
+//! * `ask`: what people ask for
+//! * `callgraph`: the places of a moment, and what each holds
+//! * `legend`: the heading of a page
+//! * `graph`: what a picture shows
+//! * `layout`, `draw`: the picture without Graphviz: places, then SVG, PostScript and PDF
+//! * `dot`, `text`: the page in Graphviz's language, and as text
+//! * `size`: numbers as the pages show them
+#![forbid(unsafe_code)]
+
+mod ask;
+mod callgraph;
+mod dot;
+pub mod draw;
+mod graph;
+pub mod layout;
+mod legend;
+mod size;
+mod text;
+
+pub use ask::{When, percent};
+pub use callgraph::{Call, CallGraph, Entry, Named, Picture, Place, is_part_of_allocator, picture};
+pub use dot::dot;
+pub use graph::{Edge, Graph, Node};
+pub use legend::{Subject, legend};
+pub use size::size;
+pub use text::text;

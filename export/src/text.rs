@@ -1,0 +1,93 @@
+//! A call graph as text: every place, those that hold most first, whom it
+//! called and who called it.
+
+use std::fmt::Write;
+
+use crate::callgraph::{CallGraph, Entry};
+use crate::size::{counted, percentage, size};
+
+/// A place may be found at thousands of addresses.
+const MAX_ADDRESSES: usize = 8;
+
+/// The heading, then the places.
+pub fn text(heading: &[String], graph: &CallGraph, with_symbols: bool) -> String {
+    let mut out = String::new();
+    for line in heading {
+        put(&mut out, format_args!("{line}\n"));
+    }
+    let (callers, callees) = neighbours(graph);
+    for (index, entry) in graph.entries.iter().enumerate() {
+        put(&mut out, format_args!("\n{}\n", "*".repeat(80)));
+        place(&mut out, entry, graph.total.bytes, with_symbols);
+        let held = entry.held.bytes;
+        let title = "MEMORY ALLOCATED BY CALLEES:";
+        list(&mut out, title, &callees[index], held, graph);
+        list(&mut out, "CALLED FROM:", &callers[index], held, graph);
+    }
+    out
+}
+
+/// Another place, and the bytes on the way to it.
+type Neighbour = (usize, u64);
+
+/// By place: who calls it and whom it calls, those that carry most first.
+fn neighbours(graph: &CallGraph) -> (Vec<Vec<Neighbour>>, Vec<Vec<Neighbour>>) {
+    let none = vec![Vec::new(); graph.entries.len()];
+    let (mut callers, mut callees) = (none.clone(), none);
+    for call in &graph.calls {
+        callers[call.callee].push((call.caller, call.held.bytes));
+        callees[call.caller].push((call.callee, call.held.bytes));
+    }
+    for list in callers.iter_mut().chain(&mut callees) {
+        list.sort_unstable_by_key(|&(place, bytes)| (std::cmp::Reverse(bytes), place));
+    }
+    (callers, callees)
+}
+
+fn place(out: &mut String, entry: &Entry, whole: u64, with_symbols: bool) {
+    let held = entry.held;
+    let (bytes, percent) = (size(held.bytes), percentage(held.bytes, whole));
+    let blocks = counted(held.blocks, "block");
+    put(out, format_args!("{bytes} - {percent}% ({blocks})\n"));
+    put(out, format_args!("{}\n", entry.place.function));
+    let place = [&entry.place.location, &entry.place.module];
+    for line in place.into_iter().flatten() {
+        put(out, format_args!("    {line}\n"));
+    }
+    let symbols: &[String] = if with_symbols { &entry.symbols } else { &[] };
+    for texts in [&entry.addresses, symbols] {
+        for line in texts.iter().take(MAX_ADDRESSES) {
+            put(out, format_args!("    {line}\n"));
+        }
+        if texts.len() > MAX_ADDRESSES {
+            let more = texts.len() - MAX_ADDRESSES;
+            put(out, format_args!("    and {more} more\n"));
+        }
+    }
+    if entry.own.blocks > 0 {
+        let own = entry.own;
+        let (bytes, percent) = (size(own.bytes), percentage(own.bytes, held.bytes));
+        let blocks = counted(own.blocks, "block");
+        put(
+            out,
+            format_args!("\nMEMORY ALLOCATED HERE:\n    {bytes} - {percent}% ({blocks})\n"),
+        );
+    }
+}
+
+fn list(out: &mut String, title: &str, list: &[Neighbour], whole: u64, graph: &CallGraph) {
+    if list.is_empty() {
+        return;
+    }
+    put(out, format_args!("\n{title}\n"));
+    for &(place, bytes) in list {
+        let (bytes, percent) = (size(bytes), percentage(bytes, whole));
+        let line = graph.entries[place].place.line();
+        put(out, format_args!("    {bytes} - {percent}% {line}\n"));
+    }
+}
+
+fn put(out: &mut String, arguments: std::fmt::Arguments) {
+    // A String takes everything.
+    let _ = out.write_fmt(arguments);
+}

@@ -1,0 +1,129 @@
+//! `memlog2dot`: a log as a call graph and as text, in five files.
+//!
+//! It decides what is asked for, asks for the page, has it drawn, and writes
+//! the files. How a log is read and named is the caller's: [`Logs`].
+//!
+//! * `args`: the command line
+//! * `choose`: one log out of all that match a pattern
+//! * `draw`: by Graphviz or by ourselves
+//! * `graphviz`: programs that are given a drawing and a limit of time
+//! * `files`: whole files or none
+#![forbid(unsafe_code)]
+
+mod args;
+mod builtin;
+mod choose;
+mod draw;
+mod files;
+mod graphviz;
+
+use std::fmt::{Display, Formatter};
+use std::io::Write;
+use std::path::Path;
+
+use memlog_export::{CallGraph, Picture, When, dot, picture, text};
+
+pub use args::{Args, Cli};
+use draw::Drawings;
+use files::Outputs;
+
+/// What is known of logs, by whoever can read them.
+pub trait Logs {
+    /// Whether it is one that can be read.
+    fn check(&self, log: &Path) -> anyhow::Result<()>;
+    /// The kernel's figure of the RSS peak.
+    fn rss_peak_bytes(&self, log: &Path) -> anyhow::Result<u64>;
+    /// What was live at a moment; symbols only where they are wanted.
+    fn page(&self, log: &Path, when: When, with_symbols: bool) -> anyhow::Result<Page>;
+}
+
+/// A log at a moment.
+pub struct Page {
+    /// The heading; the first line is the title.
+    pub legend: Vec<String>,
+    /// Who held what.
+    pub calls: CallGraph,
+    /// What is wrong with the log and with the names, in sentences.
+    pub remarks: Vec<String>,
+}
+
+/// What is wrong, and what to do about it.
+#[derive(Debug)]
+pub struct Trouble {
+    /// A sentence without a full stop.
+    pub wrong: String,
+    /// What the user can do.
+    pub hint: String,
+}
+
+impl Trouble {
+    fn error(wrong: impl Into<String>, hint: impl Into<String>) -> anyhow::Error {
+        let (wrong, hint) = (wrong.into(), hint.into());
+        Self { wrong, hint }.into()
+    }
+}
+
+impl Display for Trouble {
+    fn fmt(&self, out: &mut Formatter<'_>) -> std::fmt::Result {
+        out.write_str(&self.wrong)
+    }
+}
+
+impl std::error::Error for Trouble {}
+
+/// Reads a log and writes FILE.dot, FILE.txt, FILE.ps, FILE.pdf and FILE.svg.
+pub fn run(args: &Args, logs: &dyn Logs) -> anyhow::Result<()> {
+    args.check()?;
+    let log = choose::log(&args.file, logs, |line| say(args, line))?;
+    logs.check(&log)?;
+    // What cannot be written is told before the log is gone through.
+    let outputs = Outputs::prepare(args.folder(), &log)?;
+    let with_symbols = args.print_symbol_names;
+    let page = logs.page(&log, args.when(), with_symbols)?;
+    let graph = picture(
+        &page.calls,
+        Picture {
+            legend: page.legend,
+            least_percent: args.threshold,
+            with_symbols,
+        },
+    );
+    let mut words = text(&graph.legend, &page.calls, with_symbols);
+    for (index, remark) in page.remarks.iter().enumerate() {
+        let before = if index == 0 { "\n" } else { "" };
+        words.push_str(&format!("{before}note: {remark}\n"));
+    }
+    let dot = dot(&graph);
+    let drawings = Drawings::make(&graph, &dot, args.draw)?;
+    for remark in page.remarks.iter().chain(&drawings.remarks) {
+        note(remark);
+    }
+    let contents = [
+        ("dot", dot.as_bytes()),
+        ("txt", words.as_bytes()),
+        ("ps", &drawings.ps),
+        ("pdf", &drawings.pdf),
+        ("svg", &drawings.svg),
+    ];
+    for (ending, content) in contents {
+        say(
+            args,
+            &format!("Creating {}", outputs.path(ending).display()),
+        );
+        outputs.write(ending, content)?;
+    }
+    Ok(())
+}
+
+/// On stdout, unless silence is asked for. Who hears it may go away: the files
+/// are what was asked for.
+fn say(args: &Args, line: &str) {
+    if !args.quiet {
+        let _ = writeln!(std::io::stdout().lock(), "{line}");
+    }
+}
+
+/// On stderr; where that is gone nobody can be told.
+fn note(sentence: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "memlog: note: {sentence}");
+}

@@ -1,0 +1,227 @@
+//! The command line as a whole: all commands by what they are for, with
+//! examples of each.
+
+use std::ffi::OsString;
+use std::fmt::Write;
+
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+
+use crate::{artefacts, dump, info, ldflags, manual, record, report, stats, summary, tree};
+
+/// Why is it using so much memory? Records and explains every allocation of a program.
+#[derive(Parser)]
+#[command(
+    version,
+    override_usage = "memlog COMMAND [OPTIONS] ...
+       memlog PROGRAM ARGS        records it, as `memlog record` does
+       memlog FILE.memlog         reports on it, as `memlog report` does"
+)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Subcommand)]
+pub enum Command {
+    /// Run a program and record its allocations
+    #[command(after_help = RECORD)]
+    Record(record::Args),
+    /// Say on one screen what there is to know first
+    #[command(after_help = SUMMARY)]
+    Summary(summary::Args),
+    /// Say who held the memory, and who called them
+    #[command(after_help = REPORT)]
+    Report(report::Args),
+    /// Show who held the memory as one tree, from either end
+    #[command(after_help = TREE)]
+    Tree(tree::Args),
+    /// Draw who held the memory: call graph and text, as memlog2dot
+    #[command(after_help = DOT)]
+    Dot(memlog2dot::Args),
+    /// Print every event of a log
+    #[command(after_help = DUMP)]
+    Dump(dump::Args),
+    /// Say what a log is of, and what it lacks
+    #[command(after_help = INFO)]
+    Info(info::Args),
+    /// Print the figures of a log
+    #[command(after_help = STATS)]
+    Stats(stats::Args),
+    /// Print the flags that link the recorder into a program
+    #[command(after_help = LDFLAGS)]
+    Ldflags(ldflags::Args),
+    /// Write the recorder's files into a folder
+    #[command(hide = true)]
+    Artefacts(artefacts::Args),
+    /// Write the manual pages and completions into a folder
+    #[command(hide = true)]
+    Manual(manual::Args),
+    /// A program to record, or a log to report on
+    #[command(external_subcommand)]
+    Other(Vec<OsString>),
+}
+
+/// Which command is for what.
+const PURPOSES: [(&str, &[&str]); 3] = [
+    ("Record a program", &["record", "ldflags"]),
+    (
+        "See who held the memory",
+        &["summary", "report", "tree", "dot"],
+    ),
+    ("Look into a log", &["info", "stats", "dump"]),
+];
+
+const FIRST_STEPS: &str = "\
+First steps:
+  memlog record ./program args      record it; the log's name is said at the end
+  memlog summary HOST.PID.memlog    then see what held its memory";
+
+const RECORD: &str = "\
+Examples:
+  memlog record ./program args       the log is HOST.PID.memlog in this folder
+  memlog record -o logs/ make -j4    a log for each process, in logs/
+  memlog record -o %e.memlog --max-log 2G ./server";
+
+const SUMMARY: &str = "\
+A place is a function and line that called the allocator; report and tree say who called it.
+
+Examples:
+  memlog summary vm.5912.memlog
+  memlog summary --json vm.5912.memlog | jq '.held[0]'";
+
+const REPORT: &str = "\
+The roots of a tree are the functions that called the allocator, their children are the callers. \
+Without an option it is of the moment of the largest resident set, as the kernel counts it.
+
+Examples:
+  memlog report vm.5912.memlog                 at the peak of resident memory
+  memlog report --show-leaks vm.5912.memlog    what was not released
+  memlog report --at 1.5s -t 0.1 -i 'parse|lex' vm.5912.memlog";
+
+const TREE: &str = "\
+From the bottom up it is the tree of `memlog report`. From the top down it begins at main, and each \
+function has all that was allocated below it.
+
+Examples:
+  memlog tree --top-down vm.5912.memlog    from main down to who allocated
+  memlog tree --at end --top-down --exclude-module libc vm.5912.memlog
+  memlog tree --json vm.5912.memlog | jq '.nodes[0]'";
+
+const DOT: &str = "\
+Examples:
+  memlog dot vm.5912.memlog                 vm.5912.memlog.dot, .txt, .ps, .pdf and .svg here
+  memlog dot --leaks vm.5912.memlog pics    what was not released, drawn into pics/
+  memlog dot 'logs/*.memlog'                the log of the highest RSS peak";
+
+const DUMP: &str = "\
+All threads are merged; events on one address stand in their true order. A realloc is an F: and an \
+M: line; MAP: and UNMAP: lines are like them.
+
+  M: SIZE ADDRESS<tab>SECONDS RSS_PEAK_KB THREAD BRK_KB MMAP_KB{<tab>FRAME}, innermost first: it came
+  F: ADDRESS<tab>the same five columns; frames only if recorded with --free-stacks: it went
+
+Examples:
+  memlog dump vm.5912.memlog | grep '^M: 4096 '
+  memlog dump --no-symbols --ledger vm.5912.memlog > events.txt";
+
+const INFO: &str = "\
+Examples:
+  memlog info vm.5912.memlog
+  memlog info vm.5912.memlog | grep '^ended'";
+
+const STATS: &str = "\
+Examples:
+  memlog stats vm.5912.memlog
+  memlog stats --json vm.5912.memlog | jq .rss_peak_bytes";
+
+const LDFLAGS: &str = "\
+Examples:
+  cc -o program *.o $(memlog ldflags --dynamic)
+  cc -static -o program *.o $(memlog ldflags --static)";
+
+/// What a command line asks for.
+pub fn parse(line: Vec<OsString>) -> Result<Cli, clap::Error> {
+    let command = with_purposes(Cli::command());
+    Cli::from_arg_matches(&command.try_get_matches_from(line)?)
+}
+
+/// The list of commands in the order of the purposes.
+fn with_purposes(command: clap::Command) -> clap::Command {
+    let header = *command.get_styles().get_header();
+    let literal = *command.get_styles().get_literal();
+    let mut text = String::from("{about}\n\n{usage-heading} {usage}\n");
+    for (purpose, names) in PURPOSES {
+        put(&mut text, format_args!("\n{header}{purpose}:{header:#}\n"));
+        for name in names {
+            let about = command
+                .find_subcommand(name)
+                .and_then(clap::Command::get_about);
+            let about = about.map(ToString::to_string).unwrap_or_default();
+            put(
+                &mut text,
+                format_args!("  {literal}{name:<9}{literal:#} {about}\n"),
+            );
+        }
+    }
+    text.push_str("\n{options}\n\n");
+    put(
+        &mut text,
+        format_args!("{FIRST_STEPS}\n\nOf one command: memlog help COMMAND\n"),
+    );
+    command.help_template(text)
+}
+
+fn put(text: &mut String, words: std::fmt::Arguments) {
+    // A String takes everything.
+    let _ = text.write_fmt(words);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_command_has_a_purpose_and_examples() {
+        let command = Cli::command();
+        let listed: Vec<_> = PURPOSES
+            .iter()
+            .flat_map(|(_, names)| *names)
+            .copied()
+            .collect();
+        let visible = command.get_subcommands().filter(|sub| !sub.is_hide_set());
+        for sub in visible {
+            let name = sub.get_name();
+            let times = listed.iter().filter(|other| **other == name).count();
+            assert_eq!(times, 1, "{name}");
+            let after = sub.get_after_help().map(ToString::to_string);
+            let after = after.unwrap_or_default();
+            let (_, examples) = after.split_once("Examples:\n").expect(name);
+            let count = examples
+                .lines()
+                .filter(|line| line.contains("memlog"))
+                .count();
+            assert!((2..=3).contains(&count), "{name}: {count} examples");
+        }
+    }
+
+    /// An example that is not understood would be none.
+    #[test]
+    fn examples_are_understood() {
+        for sub in Cli::command().get_subcommands() {
+            let after = sub.get_after_help().map(ToString::to_string);
+            for line in after.iter().flat_map(|after| after.lines()) {
+                let Some(line) = line.strip_prefix("  memlog ") else {
+                    continue;
+                };
+                let line = line.split("   ").next().unwrap_or(line);
+                let line = line.split(" | ").next().unwrap_or(line);
+                let line = line.split(" > ").next().unwrap_or(line);
+                let words = line.split_whitespace().map(|word| word.trim_matches('\''));
+                let words = std::iter::once("memlog").chain(words).map(OsString::from);
+                if let Err(error) = parse(words.collect()) {
+                    panic!("{line}: {error}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! `memlog dot`, and memlog started as memlog2dot or memlog_analyze: opens and
+//! names what the crate of that name then draws.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use memlog_analysis::{Frame, Held, ModuleKey, StackTable};
+use memlog_export::{CallGraph, Named, Place, Subject, When, legend};
+use memlog_format::meta::Key;
+use memlog2dot::{Logs, Page, Trouble};
+
+use crate::advice::Advice;
+use crate::names::{NameStore, Names};
+use crate::open::{Analysis, Family, Files, Watch, clean};
+use crate::report::notes;
+
+/// The names under which the one binary is the old command.
+const NAMES: [&str; 2] = ["memlog2dot", "memlog_analyze"];
+
+/// Whether the command was started under one of its old names.
+pub fn is_name(started_as: &Path) -> bool {
+    let name = started_as.file_name();
+    NAMES.iter().any(|old| name == Some(old.as_ref()))
+}
+
+/// Writes the five files.
+pub fn run(args: &memlog2dot::Args) -> anyhow::Result<ExitCode> {
+    memlog2dot::run(args, &Opened).map_err(|error| match error.downcast::<Trouble>() {
+        Ok(Trouble { wrong, hint }) => Advice::error(wrong, hint),
+        Err(error) => error,
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Logs as files.
+struct Opened;
+
+impl Logs for Opened {
+    fn check(&self, log: &Path) -> anyhow::Result<()> {
+        Files::load(log)?.family().map(drop)
+    }
+
+    fn rss_peak_bytes(&self, log: &Path) -> anyhow::Result<u64> {
+        Ok(Files::load(log)?.family()?.rss_peak_bytes())
+    }
+
+    fn page(&self, log: &Path, when: When, with_symbols: bool) -> anyhow::Result<Page> {
+        let watch = Watch::new();
+        let files = Files::load(log)?;
+        let family = files.family()?;
+        let chosen = when.chosen_tick(family.own().tick_ns());
+        let analysis = family.analyse(chosen, &watch);
+        let store = NameStore::default();
+        let mut names = Names::new(&store);
+        let stacks = analysis.fold.stacks();
+        let held = analysis.fold.held(when.moment());
+        let calls = CallGraph::build(stacks, held, |frame| {
+            named(&mut names, stacks, frame, with_symbols)
+        });
+        let remarks = names.remarks().map(str::to_owned);
+        let remarks = notes(&family, &analysis).into_iter().chain(remarks);
+        Ok(Page {
+            legend: heading(&family, &analysis, when, calls.total),
+            calls,
+            remarks: remarks.collect(),
+        })
+    }
+}
+
+fn heading(family: &Family, analysis: &Analysis, when: When, total: Held) -> Vec<String> {
+    let log = family.own();
+    let program = log.text(Key::Executable).map(clean);
+    let host = log.text(Key::Host).map(clean);
+    let host = host.map_or(String::new(), |host| format!(" on {host}"));
+    let process = log
+        .start()
+        .map(|start| format!("process {}{host}", start.pid));
+    let areas = analysis
+        .mapped
+        .areas_at(analysis.tick_of(when, log.tick_ns()));
+    let subject = Subject {
+        program: program.unwrap_or_else(|| "unknown program".into()),
+        process,
+        tick_ns: log.tick_ns(),
+        has_ended: log.end().is_some(),
+        arena_bytes: areas.arena_bytes,
+        mmap_bytes: areas.mmap_bytes,
+        rss_peak_mapped_bytes: analysis.rss_peak_mapped_bytes,
+    };
+    let mut lines = legend(&subject, &analysis.summary, when, total);
+    if family.missing_parent.is_some() {
+        lines.push("missing: the parent's log, and what was inherited from it".into());
+    }
+    if analysis.damages() > 0 {
+        lines.push("missing: a part of the log, which is damaged; see memlog info".into());
+    }
+    lines
+}
+
+fn named(names: &mut Names, stacks: &StackTable, frame: &Frame, with_symbols: bool) -> Named {
+    let site = &frame.site;
+    let module = site
+        .module
+        .and_then(|module| stacks.modules().get(module as usize));
+    let places = names.of(site, module).into_iter().map(|name| Place {
+        function: name.function,
+        location: name.location,
+        module: name.module,
+    });
+    let symbol = module.filter(|_| with_symbols);
+    let symbol = symbol.and_then(|module| names.symbol(site, module));
+    Named {
+        places: places.collect(),
+        address: address(site.address, module),
+        symbol: symbol.map(|symbol| format!("{}+{:#x}", symbol.name, symbol.offset)),
+    }
+}
+
+/// `0x55d0c0de1189 (/usr/bin/sites+0x1189)`
+fn address(address: u64, module: Option<&ModuleKey>) -> String {
+    match module {
+        None => format!("{address:#x}"),
+        Some(module) => {
+            let offset = address.wrapping_sub(module.bias);
+            format!("{address:#x} ({}+{offset:#x})", clean(&module.path))
+        }
+    }
+}

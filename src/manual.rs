@@ -1,0 +1,285 @@
+//! `memlog manual DIR`: the manual pages and the shells' completions, made from
+//! the command line that this very binary understands, for installing them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::Context;
+use clap::{Command, CommandFactory, ValueHint};
+use clap_complete::aot::{Shell, generate};
+use clap_mangen::Man;
+use clap_mangen::roff::{Roff, bold, roman};
+
+use crate::cli::Cli;
+
+/// What `memlog manual` is asked.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Folder to write into, as share is laid out; made if need be
+    dir: PathBuf,
+}
+
+/// Where each shell looks for what completes `memlog`, below share.
+const COMPLETIONS: [(Shell, &str); 3] = [
+    (Shell::Bash, "bash-completion/completions/memlog"),
+    (Shell::Zsh, "zsh/site-functions/_memlog"),
+    (Shell::Fish, "fish/vendor_completions.d/memlog.fish"),
+];
+
+/// When the words of the pages were last looked through: the day of the build
+/// would make the same sources give other bytes.
+const DATE: &str = "2026-11-20";
+
+const ENVIRONMENT: [(&str, &str); 9] = [
+    (
+        "MEMLOG_OUTPUT",
+        "The log's name: %h host, %p process, %e program, %t start in seconds, %n attempt, \
+         %r rank, %j job; or a folder.",
+    ),
+    (
+        "MEMLOG_DIR",
+        "The folder of logs, instead of the current one.",
+    ),
+    (
+        "MEMLOG_MAX_LOG",
+        "A size such as 2G at which a log stops growing; below 256 KiB means 256 KiB.",
+    ),
+    (
+        "MEMLOG_FREE_STACKS",
+        "1: releases carry their stack as well.",
+    ),
+    (
+        "MEMLOG_FOLLOW_EXEC",
+        "0: programs that this one executes are not recorded.",
+    ),
+    (
+        "MEMLOG_RANKS",
+        "0,17-20: only these ranks of a parallel job record.",
+    ),
+    (
+        "MEMLOG_RANK",
+        "The rank, where neither the MPI nor the batch system tells it.",
+    ),
+    (
+        "MEMLOG_SINK",
+        "written: the log goes out by writes, not by a shared mapping.",
+    ),
+    ("MEMLOG_OFF", "1: record nothing."),
+];
+
+const FILES: [(&str, &str); 2] = [
+    (
+        "[JOBID.]HOST.PID.memlog",
+        "A log, readable by its owner alone and never written over: if the name is taken the \
+         next is HOST.PID.2.memlog.",
+    ),
+    (
+        "FILE.dot, FILE.txt, FILE.ps, FILE.pdf, FILE.svg",
+        "What memlog dot makes of the log FILE.",
+    ),
+];
+
+const EXIT_STATUS: [(&str, &str); 2] = [
+    (
+        "memlog record",
+        "That of the program; 128 + N if it was killed by signal N.",
+    ),
+    (
+        "everything else",
+        "0 if it was done; 2 if not, with the reason on standard error.",
+    ),
+];
+
+/// Writes man/man1 and the completions.
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    for (name, content) in pages()?.into_iter().chain(completions()) {
+        let path = args.dir.join(name);
+        let written = match path.parent() {
+            Some(folder) => fs::create_dir_all(folder),
+            None => Ok(()),
+        };
+        written
+            .and_then(|()| fs::write(&path, content))
+            .with_context(|| format!("{} cannot be written", path.display()))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The command line without what is hidden in it.
+fn memlog() -> Command {
+    let whole = Cli::command();
+    let visible = whole.get_subcommands().filter(|sub| !sub.is_hide_set());
+    let visible: Vec<Command> = visible.map(without_hidden).collect();
+    without_hidden(&whole)
+        .override_usage(whole.get_overridden_usage().cloned().unwrap_or_default())
+        .version(env!("CARGO_PKG_VERSION"))
+        .disable_help_subcommand(true)
+        .subcommand_required(true)
+        .subcommands(visible)
+}
+
+/// A command with the arguments that a help text would show.
+fn without_hidden(command: &Command) -> Command {
+    let visible = command.get_arguments().filter(|arg| !arg.is_hide_set());
+    let visible = visible.map(|arg| match arg.is_trailing_var_arg_set() {
+        true => arg.clone().value_hint(ValueHint::CommandWithArguments),
+        false => arg.clone(),
+    });
+    let visible: Vec<clap::Arg> = visible.collect();
+    let is_there = |id| visible.iter().any(|arg| arg.get_id() == id);
+    let required = command.get_groups().filter(|group| group.is_required_set());
+    let required = required.filter(|group| group.get_args().all(is_there));
+    let required: Vec<clap::ArgGroup> = required.cloned().collect();
+    let mut copy = Command::new(command.get_name().to_owned())
+        .about(command.get_about().cloned().unwrap_or_default())
+        .args(visible)
+        .groups(required)
+        .disable_help_flag(command.is_disable_help_flag_set());
+    if let Some(after) = command.get_after_help() {
+        copy = copy.after_help(after.clone());
+    }
+    copy
+}
+
+type File = (PathBuf, Vec<u8>);
+
+fn pages() -> std::io::Result<Vec<File>> {
+    let mut memlog = memlog();
+    memlog.build();
+    let drawer = without_hidden(&memlog2dot::Cli::command());
+    let subs: Vec<Command> = memlog.get_subcommands().cloned().collect();
+    let all: Vec<String> = subs.iter().chain([&drawer]).map(page_name).collect();
+    let mut files = vec![page(memlog, &all)?, page(drawer, &["memlog".into()])?];
+    for sub in subs {
+        files.push(page(sub, &["memlog".into()])?);
+    }
+    Ok(files)
+}
+
+fn page_name(command: &Command) -> String {
+    let name = command.get_display_name();
+    name.unwrap_or(command.get_name()).to_owned()
+}
+
+/// A page as `Man::render` makes it, with the sections that it cannot know.
+fn page(command: Command, others: &[String]) -> std::io::Result<File> {
+    let name = page_name(&command);
+    let after = command.get_after_help().map(ToString::to_string);
+    let has_subcommands = command.has_subcommands();
+    let man = Man::new(command)
+        .date(DATE)
+        .source(concat!("memlog ", env!("CARGO_PKG_VERSION")))
+        .manual("User Commands");
+    let mut text = Vec::new();
+    man.render_title(&mut text)?;
+    man.render_name_section(&mut text)?;
+    man.render_synopsis_section(&mut text)?;
+    man.render_description_section(&mut text)?;
+    man.render_options_section(&mut text)?;
+    let mut own = Roff::new();
+    paragraphs(&mut own, &after.unwrap_or_default());
+    if has_subcommands {
+        man.render_subcommands_section(&mut text)?;
+        list(&mut own, "ENVIRONMENT", &ENVIRONMENT);
+        list(&mut own, "FILES", &FILES);
+        list(&mut own, "EXIT STATUS", &EXIT_STATUS);
+    }
+    see_also(&mut own, others);
+    own.to_writer(&mut text)?;
+    Ok((Path::new("man/man1").join(format!("{name}.1")), text))
+}
+
+/// Lines stay lines, and one that ends in a colon is a heading.
+fn paragraphs(page: &mut Roff, text: &str) {
+    let mut is_open = false;
+    for line in text.lines() {
+        let heading = line.strip_suffix(':').filter(|_| !line.starts_with(' '));
+        if let Some(words) = heading {
+            if is_open {
+                page.control("fi", []);
+            }
+            page.control("SH", [words.to_uppercase().as_str()]);
+            page.control("nf", []);
+            is_open = true;
+        } else if is_open && !line.is_empty() {
+            page.text([roman(line)]);
+        }
+    }
+    if is_open {
+        page.control("fi", []);
+    }
+}
+
+fn list(page: &mut Roff, heading: &str, items: &[(&str, &str)]) {
+    page.control("SH", [heading]);
+    for (term, words) in items {
+        page.control("TP", []);
+        page.text([bold(*term)]);
+        page.text([roman(*words)]);
+    }
+}
+
+fn see_also(page: &mut Roff, names: &[String]) {
+    page.control("SH", ["SEE ALSO"]);
+    for (index, name) in names.iter().enumerate() {
+        let after = if index + 1 == names.len() { "" } else { "," };
+        page.text([bold(name), roman(format!("(1){after}"))]);
+    }
+}
+
+fn completions() -> impl Iterator<Item = File> {
+    COMPLETIONS.into_iter().map(|(shell, path)| {
+        let mut text = Vec::new();
+        generate(shell, &mut memlog(), "memlog", &mut text);
+        (path.into(), text)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_command_and_option_has_its_place() {
+        let pages = pages().unwrap();
+        let text = |name: &str| {
+            let path = Path::new("man/man1").join(name);
+            let (_, page) = pages.iter().find(|(of, _)| *of == path).expect(name);
+            String::from_utf8(page.clone()).unwrap().replace("\\-", "-")
+        };
+        let completions: Vec<_> = completions().collect();
+        let main = text("memlog.1");
+        for sub in Cli::command().get_subcommands() {
+            let name = format!("memlog-{}", sub.get_name());
+            if sub.is_hide_set() {
+                assert!(!main.contains(&name), "{name}");
+                continue;
+            }
+            assert!(main.contains(&name), "{name}");
+            let page = text(&format!("{name}.1"));
+            for long in sub.get_arguments().filter_map(clap::Arg::get_long) {
+                assert!(page.contains(&format!("--{long}")), "{name}: {long}");
+                for (path, script) in &completions {
+                    let script = String::from_utf8_lossy(script);
+                    assert!(script.contains(long), "{}: {long}", path.display());
+                }
+            }
+        }
+        assert!(text("memlog2dot.1").contains("--draw"));
+        for (variable, _) in ENVIRONMENT {
+            assert!(main.contains(variable), "{variable}");
+        }
+    }
+
+    #[test]
+    fn what_is_hidden_stays_hidden() {
+        for (path, content) in pages().unwrap().into_iter().chain(completions()) {
+            let text = String::from_utf8(content).unwrap();
+            for hidden in ["artefacts", "refused"] {
+                assert!(!text.contains(hidden), "{}: {hidden}", path.display());
+            }
+            assert!(text.is_ascii(), "{}", path.display());
+        }
+    }
+}

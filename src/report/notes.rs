@@ -1,0 +1,108 @@
+//! What a reader has to know besides the figures, in sentences.
+
+use memlog_format::counter::Counter;
+use memlog_format::meta::Key;
+use memlog_read::Log;
+
+use crate::open::{Analysis, Family, clean, counted};
+
+/// All of them.
+pub fn notes(family: &Family, analysis: &Analysis) -> Vec<String> {
+    let sentences = [
+        recorders_notes(family.own()),
+        Vec::from_iter(empty(family.own(), analysis)),
+        Vec::from_iter(losses(family.own())),
+        anomalies(analysis),
+        Vec::from_iter(family.missing_parent.map(str::to_owned)),
+        Vec::from_iter(analysis.findings.list().iter().map(ToString::to_string)),
+    ];
+    sentences.into_iter().flatten().collect()
+}
+
+/// What the recorder had to say, each sentence once.
+fn recorders_notes(log: &Log) -> Vec<String> {
+    let mut notes = Vec::new();
+    for text in log.texts(Key::Note) {
+        let note = clean(text);
+        let note = note.trim_end_matches([' ', ';']).to_owned();
+        if !notes.contains(&note) {
+            notes.push(note);
+        }
+    }
+    notes
+}
+
+/// Why a log may have no allocation.
+fn empty(log: &Log, analysis: &Analysis) -> Option<String> {
+    let summary = &analysis.summary;
+    if summary.totals.allocations > 0 || summary.lost_events > 0 || damage(analysis).is_some() {
+        return None;
+    }
+    Some(match log.text(Key::Note) {
+        Some(_) => "no allocation was recorded; the notes above may say why".into(),
+        None => "no allocation was recorded: the program made none or ended before, it has a \
+                 malloc of its own, or it was linked with -lmemlog after -lc, or statically \
+                 without the flags of `memlog ldflags --static`"
+            .into(),
+    })
+}
+
+/// What lost events mean for the figures.
+fn losses(log: &Log) -> Option<String> {
+    let no_room = log.counter(Counter::LostNoRoom);
+    (no_room > 0).then(|| {
+        format!(
+            "{} found no room in the log, which had reached MEMLOG_MAX_LOG or filled the disk; \
+             the figures are of what came before",
+            counted(no_room, "event")
+        )
+    })
+}
+
+fn anomalies(analysis: &Analysis) -> Vec<String> {
+    let anomalies = &analysis.summary.anomalies;
+    let counts = [
+        (
+            anomalies.alive_twice,
+            "allocation",
+            "at an address that was live",
+        ),
+        (
+            anomalies.released_twice,
+            "release",
+            "of a block that was released before",
+        ),
+        (
+            anomalies.released_of_parent,
+            "release",
+            "of a block of the parent process",
+        ),
+        (
+            anomalies.released_from_before,
+            "release",
+            "of blocks whose allocation was not seen (allocated before the recorder started or \
+             through a function that is not wrapped)",
+        ),
+        (
+            analysis.findings.order_breaks,
+            "order number",
+            "in contradiction to others",
+        ),
+    ];
+    let counts = counts.into_iter().filter(|(count, ..)| *count > 0);
+    let sentences = counts.map(|(count, thing, what)| format!("{} {what}", counted(count, thing)));
+    sentences.collect()
+}
+
+/// What shows that the file is not as it was written. A cut between two chunks
+/// is no finding, but takes tables away.
+pub fn damage(analysis: &Analysis) -> Option<String> {
+    let findings = analysis.damages();
+    let mut reasons = analysis.summary.cut_stacks.reasons();
+    if findings > 0 {
+        let findings = counted(findings, "finding");
+        return Some(format!("the log is damaged: {findings}, see memlog info"));
+    }
+    let is_lacking = reasons.any(|(name, _)| name == "stack not in the log");
+    is_lacking.then(|| "the log is cut short or damaged: it lacks stacks".into())
+}

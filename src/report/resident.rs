@@ -1,0 +1,92 @@
+//! The peak of resident memory, in words: when it was and what it was made of.
+
+use memlog_analysis::Summary;
+use memlog_read::Log;
+
+use super::heading::both_ways;
+use crate::open::{Analysis, counted, grouped};
+use crate::words::lasted;
+
+/// What is shorter is no time to speak of.
+const LEAST_SECONDS: f64 = 0.000_05;
+
+/// How high it was, when, and how well that is known; and what it was made of.
+pub fn peak(log: &Log, analysis: &Analysis) -> (Vec<String>, Vec<String>) {
+    let summary = &analysis.summary;
+    let (peak, bracket) = (&summary.rss_peak, &summary.rss_peak.bracket);
+    if summary.rss_peak_bytes == 0 {
+        let text = "not known; the largest heap is taken for it";
+        return (vec![text.into()], Vec::new());
+    }
+    let bytes = both_ways(summary.rss_peak_bytes);
+    let mut when = vec![format!("{bytes} at {:.3} s", log.seconds(peak.tick))];
+    let events = counted(bracket.events, "event");
+    let apart = log.seconds(bracket.to_tick.saturating_sub(bracket.from_tick));
+    when.push(match bracket.events {
+        0 => "known exactly: nothing happened between two readings".into(),
+        _ if apart < LEAST_SECONDS => format!("known to within {events} between two readings"),
+        _ => format!(
+            "known to within {} or {events} between two readings",
+            lasted(apart)
+        ),
+    });
+    (when, made_of(summary, analysis.rss_peak_mapped_bytes))
+}
+
+/// What the resident memory consists of. What was mapped need not have been
+/// touched, so its part is known only from above.
+fn made_of(summary: &Summary, mapped_bytes: u64) -> Vec<String> {
+    const UNSEEN: &str = "not seen by hooks (code, stacks, files, malloc's slack)";
+    let (live, own) = (summary.rss_peak.live_bytes, summary.own_rss_bytes);
+    let seen = live.saturating_add(own);
+    let bracket = &summary.rss_peak.bracket;
+    let least = match bracket.low_heap_bytes < live && bracket.events > 0 {
+        true => format!(" at most, {}B at least", grouped(bracket.low_heap_bytes)),
+        false => String::new(),
+    };
+    let mut parts = vec![
+        format!("{}B live heap{least}", grouped(live)),
+        format!("{}B memlog's own", grouped(own)),
+    ];
+    let Some(rest) = summary.rss_peak_bytes.checked_sub(seen) else {
+        let over = grouped(seen - summary.rss_peak_bytes);
+        parts.push(format!("at least {over}B of it not resident"));
+        return parts;
+    };
+    if mapped_bytes == 0 {
+        parts.push(format!("{}B {UNSEEN}", grouped(rest)));
+        return parts;
+    }
+    let most = grouped(mapped_bytes.min(rest));
+    parts.push(format!(
+        "{}B others: at most {most}B mapped by the program itself",
+        grouped(rest)
+    ));
+    parts.push(format!("the rest {UNSEEN}"));
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mapped_memory_is_told_from_what_was_not_seen() {
+        let mut summary = Summary {
+            rss_peak_bytes: 1000,
+            own_rss_bytes: 100,
+            ..Summary::default()
+        };
+        summary.rss_peak.live_bytes = 300;
+        assert!(made_of(&summary, 0)[2].starts_with("600B not seen by hooks ("));
+        let others = "600B others: at most 500B mapped by the program itself";
+        assert_eq!(made_of(&summary, 500)[2], others);
+        let others = "600B others: at most 600B mapped by the program itself";
+        assert_eq!(made_of(&summary, 5000)[2], others);
+        summary.rss_peak.live_bytes = 1900;
+        assert_eq!(
+            made_of(&summary, 5000)[2],
+            "at least 1,000B of it not resident"
+        );
+    }
+}

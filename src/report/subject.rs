@@ -1,0 +1,100 @@
+//! A log, read, named, and shown.
+
+use std::io::{Result, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+use memlog_export::When;
+use serde_json::{Map, Value, json};
+
+use super::labels::Labels;
+use super::notes::notes;
+use crate::names::{NameStore, Names};
+use crate::open::{Analysis, Family, Files, Watch};
+use crate::screen::{Look, Role, Screen};
+use crate::stats;
+
+/// Exit code of what Ctrl-C ended.
+const INTERRUPTED: u8 = 130;
+
+/// A log that was read, and where it is shown.
+pub struct Subject<'a> {
+    pub file: &'a Path,
+    pub family: &'a Family<'a>,
+    pub analysis: &'a Analysis,
+    pub screen: &'a Screen,
+}
+
+/// Reads a log, has a page made of it, and shows that. `at` is a moment that
+/// the page will ask for.
+pub fn show(
+    file: &Path,
+    at: Option<When>,
+    look: &Look,
+    make: impl FnOnce(&Subject, &mut Labels) -> Result<Vec<u8>>,
+) -> anyhow::Result<ExitCode> {
+    let watch = Watch::interruptible();
+    let files = Files::load(file)?;
+    let family = files.family()?;
+    let tick_ns = family.own().tick_ns();
+    let chosen = at.and_then(|when| when.chosen_tick(tick_ns));
+    let analysis = family.analyse(chosen, &watch);
+    let store = NameStore::default();
+    let mut labels = Labels::new(Names::new(&store), analysis.fold.stacks());
+    let screen = Screen::new(look);
+    let subject = Subject {
+        file,
+        family: &family,
+        analysis: &analysis,
+        screen: &screen,
+    };
+    let page = make(&subject, &mut labels)?;
+    screen.show(&page, watch.end())?;
+    Ok(match analysis.part {
+        Some(_) => ExitCode::from(INTERRUPTED),
+        None => ExitCode::SUCCESS,
+    })
+}
+
+impl Subject<'_> {
+    /// What was wrong with the names, below a page.
+    pub fn print_remarks(&self, out: &mut impl Write, labels: &Labels) -> Result<()> {
+        for (index, remark) in labels.remarks().enumerate() {
+            if index == 0 {
+                writeln!(out)?;
+            }
+            let note = self.screen.colours.paint(Role::Note, "note:");
+            writeln!(out, "{note} {remark}")?;
+        }
+        Ok(())
+    }
+
+    /// What every page tells programs: of which log it is, and of what part.
+    pub fn as_json(&self, schema: &str, labels: &Labels) -> Map<String, Value> {
+        let log = self.family.own();
+        let notes = notes(self.family, self.analysis).into_iter();
+        let remarks = labels.remarks().map(str::to_owned);
+        let part = self.analysis.part.map(|part| {
+            json!({
+                "read_up_to_seconds": log.seconds(part.tick),
+                "read_percent": part.percent,
+            })
+        });
+        let all = [
+            ("schema", schema.into()),
+            ("interrupted", part.into()),
+            ("stats", stats::figures(self.family, self.analysis).into()),
+            ("notes", notes.chain(remarks).collect()),
+        ];
+        all.map(|(name, value): (&str, Value)| (name.to_owned(), value))
+            .into_iter()
+            .collect()
+    }
+}
+
+/// JSON as it is printed.
+pub fn json_page(value: &Map<String, Value>) -> Result<Vec<u8>> {
+    let mut page = serde_json::to_vec_pretty(value)?;
+    page.push(b'\n');
+    Ok(page)
+}

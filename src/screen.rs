@@ -1,0 +1,130 @@
+//! How what is printed reaches people: coloured and cut to the width of a
+//! terminal, through a pager where it is longer than the screen, and whole and
+//! plain everywhere else.
+
+mod colour;
+mod pager;
+
+use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
+
+use terminal_size::{Height, Width, terminal_size_of};
+
+use crate::open::Interrupt;
+pub use colour::{Colours, Role, fit, width};
+use pager::Pager;
+
+/// What a command is asked about its looks.
+#[derive(clap::Args)]
+pub struct Look {
+    /// Colours: auto (on a terminal only), always or never; NO_COLOR and CLICOLOR_FORCE are obeyed
+    #[arg(
+        long,
+        value_name = "WHEN",
+        default_value = "auto",
+        hide_possible_values = true
+    )]
+    color: colour::Choice,
+    /// Print at once what is longer than the screen; else it goes through $MEMLOG_PAGER, $PAGER
+    /// (words between blanks, not a line for a shell) or less
+    #[arg(long)]
+    no_pager: bool,
+}
+
+/// Where output goes, and what may be done there.
+pub struct Screen {
+    pub colours: Colours,
+    /// Columns and rows of a terminal.
+    size: Option<(usize, usize)>,
+    may_page: bool,
+}
+
+impl Screen {
+    /// stdout, and what was asked for.
+    pub fn new(look: &Look) -> Self {
+        let stdout = io::stdout();
+        let size = terminal_size_of(&stdout);
+        let is_terminal = stdout.is_terminal();
+        Self {
+            colours: Colours::chosen(look.color, is_terminal, |name| std::env::var_os(name)),
+            size: size.map(|(Width(columns), Height(rows))| (columns.into(), rows.into())),
+            may_page: is_terminal && !look.no_pager,
+        }
+    }
+
+    /// How wide lines should be; nothing where they may have any width.
+    pub fn columns(&self) -> Option<usize> {
+        self.size
+            .map(|(columns, _)| columns)
+            .filter(|&columns| columns > 0)
+    }
+
+    /// How many lines a page has.
+    pub fn rows(&self) -> Option<usize> {
+        self.size.map(|(_, rows)| rows).filter(|&rows| rows > 0)
+    }
+
+    /// Prints a page.
+    pub fn show(&self, page: &[u8], interrupt: Option<Interrupt>) -> io::Result<()> {
+        let pager = match self.may_page && self.is_longer(page) {
+            true => Pager::chosen(|name| std::env::var_os(name)),
+            false => None,
+        };
+        if let Some(pager) = pager {
+            // The pager answers to the keyboard from now on.
+            if let Some(interrupt) = &interrupt {
+                interrupt.ignore();
+            }
+            if pager.show(page)? {
+                return Ok(());
+            }
+        }
+        let mut out = out();
+        out.write_all(page)?;
+        out.flush()
+    }
+
+    /// Whether a page does not fit, the shell's next line included.
+    fn is_longer(&self, page: &[u8]) -> bool {
+        let (Some(rows), Some(columns)) = (self.rows(), self.columns()) else {
+            return false;
+        };
+        let text = String::from_utf8_lossy(page);
+        let needed = text
+            .lines()
+            .map(|line| width(line).div_ceil(columns).max(1));
+        needed.sum::<usize>() >= rows
+    }
+}
+
+/// stdout, whose errors say that it was stdout.
+pub fn out() -> BufWriter<Out> {
+    BufWriter::new(Out::new())
+}
+
+/// See [`out`].
+pub struct Out(StdoutLock<'static>);
+
+impl Out {
+    /// Not buffered beyond a line.
+    pub fn new() -> Self {
+        Self(io::stdout().lock())
+    }
+}
+
+impl Write for Out {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes).map_err(of_stdout)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush().map_err(of_stdout)
+    }
+}
+
+/// What went wrong with the output.
+pub fn of_stdout(error: io::Error) -> io::Error {
+    io::Error::new(
+        error.kind(),
+        format!("cannot write to standard output: {error}"),
+    )
+}

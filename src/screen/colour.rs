@@ -1,0 +1,204 @@
+//! Colours, and what fits into a line.
+
+use std::ffi::OsString;
+use std::fmt::Display;
+
+use clap::ValueEnum;
+
+/// When there are colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Choice {
+    /// On a terminal, if its owner does not refuse them.
+    Auto,
+    /// Also where output is piped.
+    Always,
+    /// Nowhere.
+    Never,
+}
+
+/// What a piece of text is.
+#[derive(Clone, Copy, Debug)]
+pub enum Role {
+    /// What a line or a tree is about.
+    Title,
+    /// Something is missing.
+    Alarm,
+    /// A remark.
+    Note,
+    /// So many percent.
+    Share(f64),
+    /// A function.
+    Function,
+    /// Its file and line.
+    Place,
+    /// The lines of a tree.
+    Guide,
+}
+
+impl Role {
+    fn code(self) -> &'static str {
+        match self {
+            Role::Title => "1",
+            Role::Alarm => "1;31",
+            Role::Note => "33",
+            Role::Share(percent) if percent >= 20.0 => "1;31",
+            Role::Share(percent) if percent >= 5.0 => "33",
+            Role::Share(_) | Role::Guide => "2",
+            Role::Function => "1",
+            Role::Place => "36",
+        }
+    }
+}
+
+/// Whether text is coloured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Colours(bool);
+
+impl Colours {
+    /// The option counts first, then NO_COLOR, then CLICOLOR_FORCE, then where
+    /// it is that output goes.
+    pub fn chosen(
+        choice: Choice,
+        is_terminal: bool,
+        variable: impl Fn(&str) -> Option<OsString>,
+    ) -> Self {
+        let is_set = |name| variable(name).is_some_and(|value| !value.is_empty());
+        let is_on = |name| variable(name).is_some_and(|value| !value.is_empty() && value != "0");
+        Self(match choice {
+            Choice::Always => true,
+            Choice::Never => false,
+            Choice::Auto if is_set("NO_COLOR") => false,
+            Choice::Auto if is_on("CLICOLOR_FORCE") => true,
+            Choice::Auto => is_terminal && variable("TERM").is_none_or(|term| term != "dumb"),
+        })
+    }
+
+    /// The text as it is printed.
+    pub fn paint(self, role: Role, text: impl Display) -> String {
+        match self.0 {
+            true => format!("\x1b[{}m{text}\x1b[m", role.code()),
+            false => text.to_string(),
+        }
+    }
+}
+
+/// Columns that a text takes, its colours left out.
+pub fn width(text: &str) -> usize {
+    let mut is_colour = false;
+    let is_shown = |c: &char| {
+        let was_colour = is_colour;
+        is_colour = match c {
+            '\x1b' => true,
+            'm' => false,
+            _ => is_colour,
+        };
+        !was_colour && !is_colour
+    };
+    text.chars().filter(is_shown).count()
+}
+
+/// A function and its place cut to so many columns, of which `[]` and a blank
+/// are three: of the function the middle goes, of the place the folders.
+pub fn fit(function: &str, place: &str, columns: usize) -> (String, String) {
+    let brackets = if place.is_empty() { 0 } else { 3 };
+    let columns = columns.max(LEAST) - brackets;
+    let long = function.chars().count();
+    let place = match long + place.chars().count() > columns {
+        true => without_folders(place, columns - long.min(columns / 2)),
+        false => place.to_owned(),
+    };
+    let room = columns.saturating_sub(place.chars().count());
+    (without_middle(function, room.max(LEAST / 2)), place)
+}
+
+/// However narrow the terminal and deep the tree, so much is shown.
+const LEAST: usize = 32;
+const GAP: &str = "..";
+
+fn without_middle(text: &str, columns: usize) -> String {
+    let long = text.chars().count();
+    if long <= columns {
+        return text.to_owned();
+    }
+    let kept = columns.saturating_sub(GAP.len());
+    let tail = kept / 2;
+    let head: String = text.chars().take(kept - tail).collect();
+    let tail: String = text.chars().skip(long - tail).collect();
+    format!("{head}{GAP}{tail}")
+}
+
+/// The file and its line stay whatever their length.
+fn without_folders(place: &str, columns: usize) -> String {
+    let mut rest = place;
+    while GAP.len() + 1 + rest.chars().count() > columns {
+        match rest.trim_start_matches('/').split_once('/') {
+            Some((_, shorter)) => rest = shorter,
+            None => break,
+        }
+    }
+    match rest.len() == place.len() || place.chars().count() <= columns {
+        true => place.to_owned(),
+        false => format!("{GAP}/{rest}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colours_are_for_terminals_that_want_them() {
+        let chosen = |choice, is_terminal, set: &[(&str, &str)]| {
+            let variable = |name: &str| {
+                let found = set.iter().find(|(other, _)| *other == name);
+                found.map(|(_, value)| OsString::from(value))
+            };
+            Colours::chosen(choice, is_terminal, variable).0
+        };
+        use Choice::{Always, Auto, Never};
+        assert!(chosen(Auto, true, &[]));
+        assert!(!chosen(Auto, false, &[]));
+        assert!(!chosen(Auto, true, &[("NO_COLOR", "1")]));
+        assert!(chosen(Auto, true, &[("NO_COLOR", "")]));
+        assert!(!chosen(Auto, true, &[("TERM", "dumb")]));
+        assert!(chosen(Auto, false, &[("CLICOLOR_FORCE", "1")]));
+        assert!(!chosen(Auto, false, &[("CLICOLOR_FORCE", "0")]));
+        assert!(!chosen(
+            Auto,
+            true,
+            &[("NO_COLOR", "1"), ("CLICOLOR_FORCE", "1")]
+        ));
+        assert!(chosen(Always, false, &[("NO_COLOR", "1")]));
+        assert!(!chosen(Never, true, &[("CLICOLOR_FORCE", "1")]));
+    }
+
+    #[test]
+    fn colours_take_no_room() {
+        let text = Colours(true).paint(Role::Title, "memory") + " at";
+        assert!(text.starts_with("\x1b["));
+        assert_eq!(width(&text), 9);
+        assert_eq!(Colours(false).paint(Role::Title, "memory"), "memory");
+    }
+
+    #[test]
+    fn long_names_lose_their_middle() {
+        let fitted = |function: &str, place: &str, columns| {
+            let (function, place) = fit(function, place, columns);
+            (function, place)
+        };
+        let owned = |one: &str, other: &str| (one.to_owned(), other.to_owned());
+        assert_eq!(fitted("main", "a.c:1", 40), owned("main", "a.c:1"));
+        let long = "std::vector<std::string>::emplace_back(char const*)";
+        let (function, place) = fitted(long, "src/deep/inside/list.cpp:1234", 50);
+        assert_eq!(place, "../inside/list.cpp:1234");
+        assert_eq!(function, "std::vector..har const*)");
+        assert!(function.len() + place.len() + 3 <= 50);
+        let (function, place) = fitted("f", "src/deep/inside/list.cpp:1234", 32);
+        assert_eq!(
+            (function.as_str(), place.as_str()),
+            ("f", "../deep/inside/list.cpp:1234")
+        );
+        let (function, _) = fitted(long, "", 10);
+        assert_eq!(function.len(), LEAST);
+    }
+}

@@ -1,0 +1,77 @@
+//! `memlog tree`: who held the memory as one tree, from either end.
+
+use std::io::Result;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use memlog_export::{When, percent};
+
+use crate::report::{
+    Direction, Filter, Labels, Shape, Subject, grow, json_page, json_tree, print_heading,
+    print_tree, show,
+};
+use crate::screen::Look;
+
+/// The version of the keys; `doc/STATS.md` says what they mean.
+const SCHEMA: &str = "memlog-tree-1";
+
+/// Show who held the memory as one tree, from either end.
+#[derive(clap::Args)]
+pub struct Args {
+    /// The log
+    file: PathBuf,
+    /// From main down to the functions that called the allocator
+    #[arg(long)]
+    top_down: bool,
+    /// Memory live at this moment: rss-peak, heap-peak, end, or a time since
+    /// the start as 12.5, 12.5s, 300ms or 2m
+    #[arg(long, value_name = "MOMENT", default_value = "rss-peak")]
+    at: When,
+    /// Fold what holds less than so many percent
+    #[arg(short = 't', long, value_name = "PCT", default_value = "1", value_parser = percent)]
+    threshold: f64,
+    #[command(flatten)]
+    filter: Filter,
+    /// Print it as JSON, schema memlog-tree-1
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    look: Look,
+}
+
+/// Prints the heading and the tree.
+pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let shape = Shape {
+        direction: match args.top_down {
+            true => Direction::TopDown,
+            false => Direction::BottomUp,
+        },
+        threshold: args.threshold,
+        filter: &args.filter,
+    };
+    show(
+        &args.file,
+        Some(args.at),
+        &args.look,
+        |subject, labels| match args.json {
+            true => as_json(args.at, &shape, subject, labels),
+            false => as_text(args.at, &shape, subject, labels),
+        },
+    )
+}
+
+fn as_text(at: When, shape: &Shape, subject: &Subject, labels: &mut Labels) -> Result<Vec<u8>> {
+    let mut page = Vec::new();
+    print_heading(&mut page, subject)?;
+    print_tree(&mut page, subject, at, shape, labels)?;
+    subject.print_remarks(&mut page, labels)?;
+    Ok(page)
+}
+
+fn as_json(at: When, shape: &Shape, subject: &Subject, labels: &mut Labels) -> Result<Vec<u8>> {
+    let grown = grow(subject.analysis, at, shape, labels);
+    let tree = json_tree(subject, at, shape, &grown, labels.names());
+    let mut page = subject.as_json(SCHEMA, labels);
+    page.extend(tree);
+    json_page(&page)
+}

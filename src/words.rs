@@ -1,0 +1,72 @@
+//! Sizes, times and paths as people read and type them.
+
+use std::path::Path;
+
+/// `64.0 KiB`
+pub fn sized(bytes: u64) -> String {
+    let units = ["bytes", "KiB", "MiB", "GiB", "TiB"];
+    let step = (bytes.max(1).ilog2() / 10).min(4);
+    let unit = units.get(step as usize).unwrap_or(&"bytes");
+    match step {
+        0 => format!("{bytes} {unit}"),
+        _ => format!("{:.1} {unit}", bytes as f64 / (1u64 << (10 * step)) as f64),
+    }
+}
+
+/// How long something took: `0.4 ms`, `12 ms`, `1.3 s`.
+pub fn lasted(seconds: f64) -> String {
+    match seconds {
+        ..0.01 => format!("{:.1} ms", seconds * 1e3),
+        0.01..1.0 => format!("{:.0} ms", seconds * 1e3),
+        _ => format!("{seconds:.1} s"),
+    }
+}
+
+/// A part of a whole in percent; nothing of nothing is 0.
+pub fn percentage(part: u64, whole: u64) -> f64 {
+    match whole {
+        0 => 0.0,
+        whole => part as f64 / whole as f64 * 100.0,
+    }
+}
+
+/// A path as one would type it into a shell here.
+pub fn typed(path: &Path) -> String {
+    let here = std::env::current_dir().unwrap_or_default();
+    let path = path
+        .strip_prefix(here)
+        .unwrap_or(path)
+        .display()
+        .to_string();
+    let plain = |c: char| c.is_alphanumeric() || "/._-+,:@%=~".contains(c);
+    if path.chars().all(plain) {
+        path
+    } else {
+        format!("'{}'", path.replace('\'', "'\\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_for_people() {
+        assert_eq!(sized(0), "0 bytes");
+        assert_eq!(sized(65536), "64.0 KiB");
+        assert_eq!(sized(3 << 29), "1.5 GiB");
+    }
+
+    #[test]
+    fn spans_of_time_are_short() {
+        assert_eq!(lasted(0.000_42), "0.4 ms");
+        assert_eq!(lasted(0.012_3), "12 ms");
+        assert_eq!(lasted(1.26), "1.3 s");
+    }
+
+    #[test]
+    fn paths_can_be_pasted() {
+        assert_eq!(typed(Path::new("/a/b.1.memlog")), "/a/b.1.memlog");
+        assert_eq!(typed(Path::new("/a/it's b")), r"'/a/it'\''s b'");
+    }
+}

@@ -1,0 +1,176 @@
+//! A program whose sites are known, recorded now: the page names them.
+
+use std::fs;
+
+use crate::sites::Folder;
+use crate::sites::build::GCC;
+use crate::{drawn, memlog2dot};
+
+/// The box of a function and a line of `sites.c`: its number.
+#[track_caller]
+fn node(dot: &str, function: &str, line: u32, sizes: &str) -> String {
+    let label = format!("[label=\"{function}\\nsites.c:{line}\\nsites.out\\n{sizes}\"");
+    let found = dot.lines().find(|text| text.contains(&label));
+    let found = found.unwrap_or_else(|| panic!("{label} is not in {dot}"));
+    found.split(' ').next().expect("a name").to_owned()
+}
+
+fn recorded(folder: &Folder) {
+    let program = GCC.build::<&str>(folder, "sites.c", "sites.out", &[]);
+    let words = ["record", "-o", "sites.memlog"].map(AsRef::as_ref);
+    folder.says(&[words.as_slice(), &[program.as_os_str()]].concat());
+}
+
+#[test]
+fn the_known_sites_stand_on_the_page() {
+    let folder = Folder::new("live");
+    recorded(&folder);
+    let said = memlog2dot(&folder, &["sites.memlog", "out/deep"]);
+    for ending in ["dot", "txt", "ps", "pdf", "svg"] {
+        assert!(
+            said.contains(&format!("Creating out/deep/sites.memlog.{ending}\n")),
+            "{said}"
+        );
+    }
+    let out = folder.path("out/deep");
+    drawn(&out, "sites.memlog");
+    let dot = fs::read_to_string(out.join("sites.memlog.dot")).expect("dot");
+    assert!(
+        dot.contains("memlog: Total: 88.485 MB active at maxrss = "),
+        "{dot}"
+    );
+    let main = node(&dot, "main", 87, "88.485 MB (100.00%)");
+    let grow = node(&dot, "grow", 71, "64.000 MB (72.33%)");
+    let alpha = node(&dot, "alpha", 23, "64.000 MB (72.33%)");
+    let gamma = node(&dot, "gamma_", 35, "1.907 MB (2.16%)");
+    for (caller, callee) in [(&main, &grow), (&grow, &alpha)] {
+        let edge = format!("{caller} -> {callee} [label=\" 64.000 MB\", weight=85, penwidth=6.804");
+        assert!(dot.contains(&edge), "{edge} is not in {dot}");
+    }
+    assert!(!dot.contains(&format!("{alpha} -> {gamma}")));
+    let text = fs::read_to_string(out.join("sites.memlog.txt")).expect("text");
+    assert!(
+        text.contains("64.000 MB - 72.33% (64 blocks)\nalpha\n    "),
+        "{text}"
+    );
+    assert!(!text.contains("note: "), "{text}");
+}
+
+/// With the symbols, of the end, and by the other two names of the command.
+#[test]
+fn leaks_and_symbols() {
+    let folder = Folder::new("live-leaks");
+    recorded(&folder);
+    let words = [
+        "dot",
+        "--leaks",
+        "--print-symbol-names",
+        "-q",
+        "sites.memlog",
+    ];
+    assert_eq!(folder.says(&words), "");
+    let first = fs::read_to_string(folder.path("sites.memlog.dot")).expect("dot");
+    assert!(
+        first.contains("memlog: Total: 2.133 MB active (leaks) at maxrss = "),
+        "{first}"
+    );
+    assert!(
+        first.contains("[label=\"leak\\nsites.c:57\\nsites.out\\nleak+0x"),
+        "{first}"
+    );
+    // A copy serves as well as a link.
+    let copy = folder.path("memlog_analyze");
+    fs::copy(env!("CARGO_BIN_EXE_memlog"), &copy).expect("copy");
+    let mut command = folder.command(copy);
+    command.args([
+        "--at",
+        "end",
+        "--print-symbol-names",
+        "sites.memlog",
+        "-o",
+        "again",
+    ]);
+    assert!(command.status().expect("run").success());
+    let again = fs::read_to_string(folder.path("again/sites.memlog.dot")).expect("dot");
+    assert_eq!(first, again, "the same log gives the same bytes");
+}
+
+/// Of many logs the biggest process's; what is no log is named.
+#[test]
+fn a_pattern_picks_the_highest_peak() {
+    let folder = Folder::new("live-glob");
+    recorded(&folder);
+    folder.says(&["record", "-o", "a-small.memlog", "true"]);
+    fs::copy(folder.path("sites.memlog"), folder.path("tie.memlog")).expect("copy");
+    fs::write(
+        folder.path("text.memlog"),
+        "no log at all, but longer than a header is",
+    )
+    .expect("write");
+    let output = crate::command(&folder, &["*.memlog", "out"])
+        .output()
+        .expect("run");
+    let (said, noted) = (
+        String::from_utf8_lossy(&output.stdout),
+        crate::said(&output),
+    );
+    assert!(output.status.success(), "{noted}");
+    assert!(
+        said.starts_with("Searching all files matching '*.memlog'\nUsing sites.memlog, "),
+        "{said}"
+    );
+    assert!(said.contains(" is the highest of 3 logs\n"), "{said}");
+    assert!(
+        noted.starts_with("memlog: note: skipped: cannot read text.memlog"),
+        "{noted}"
+    );
+    assert!(folder.path("out/sites.memlog.pdf").is_file());
+    // A name is a name, whatever its signs.
+    fs::copy(folder.path("tie.memlog"), folder.path("[x]*.memlog")).expect("copy");
+    memlog2dot(&folder, &["[x]*.memlog", "out"]);
+    assert!(folder.path("out/[x]*.memlog.svg").is_file());
+}
+
+/// Graphviz or not, a picture is there; a `dot` that fails is told.
+#[test]
+fn who_draws() {
+    let folder = Folder::new("live-draw");
+    recorded(&folder);
+    let bin = folder.folder("bin");
+    let run = |draw: &str, out: &str| {
+        let mut command = crate::command(&folder, &["--draw", draw, "sites.memlog", out]);
+        let path = format!("{}:/usr/bin:/bin", bin.display());
+        command.env("PATH", path).output().expect("run")
+    };
+    let script = |text: &str| {
+        let path = bin.join("dot");
+        fs::write(&path, text).expect("write");
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        fs::set_permissions(path, mode).expect("chmod");
+    };
+    script("#!/bin/sh\nexit 3\n");
+    let output = run("auto", "failing");
+    assert!(output.status.success());
+    assert!(
+        crate::said(&output).contains("note: dot failed with exit status: 3"),
+        "{}",
+        crate::said(&output)
+    );
+    drawn(&folder.path("failing"), "sites.memlog");
+    let output = run("graphviz", "refused");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        crate::said(&output).contains("hint: leave --draw out"),
+        "{}",
+        crate::said(&output)
+    );
+    assert!(run("built-in", "own").status.success());
+    drawn(&folder.path("own"), "sites.memlog");
+    fs::remove_file(bin.join("dot")).expect("remove");
+    if !std::path::Path::new("/usr/bin/dot").exists() {
+        println!("SKIPPED Graphviz's pictures: there is no dot");
+        return;
+    }
+    assert!(run("graphviz", "theirs").status.success());
+    drawn(&folder.path("theirs"), "sites.memlog");
+}

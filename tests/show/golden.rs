@@ -1,0 +1,65 @@
+//! What is printed of logs made by hand.
+
+use crate::logs::{blind, empty, odd, sites};
+use crate::same::same;
+use crate::{says, with_logs};
+
+#[test]
+fn pages_are_the_golden_ones() {
+    let logs = [
+        ("sites", sites()),
+        ("odd", odd()),
+        ("empty", empty()),
+        ("blind", blind()),
+    ];
+    let folder = with_logs("show-golden", &logs);
+    let pages = [
+        (
+            "sites.report",
+            "report --at rss-peak --show-leaks sites.memlog",
+        ),
+        ("odd.report", "report --at rss-peak --show-leaks odd.memlog"),
+        (
+            "empty.report",
+            "report --at rss-peak --show-leaks empty.memlog",
+        ),
+        ("blind.report", "report blind.memlog"),
+        ("sites.summary", "summary sites.memlog"),
+        ("odd.summary", "summary odd.memlog"),
+        ("empty.summary", "summary empty.memlog"),
+        ("blind.summary", "summary blind.memlog"),
+        ("sites.tree", "tree --top-down sites.memlog"),
+        ("odd.tree", "tree --top-down -t 0 --at heap-peak odd.memlog"),
+        ("empty.tree", "tree --top-down empty.memlog"),
+        ("odd-coloured.report", "report --color always odd.memlog"),
+        ("odd-coloured.summary", "summary --color always odd.memlog"),
+        (
+            "sites-coloured.tree",
+            "tree --top-down --color always sites.memlog",
+        ),
+        (
+            "sites.report.json",
+            "report --show-leaks --json sites.memlog",
+        ),
+        ("odd.summary.json", "summary --json odd.memlog"),
+        ("odd.tree.json", "tree --json --top-down -t 10 odd.memlog"),
+        (
+            "odd-filtered.report",
+            r"report -i 1300$ -x too.deep --exclude-module ^lib odd.memlog",
+        ),
+    ];
+    for (name, words) in pages {
+        same(name, says(&folder, words).as_bytes());
+    }
+}
+
+/// The bottom-up tree is the report's.
+#[test]
+fn a_tree_is_that_of_the_report() {
+    let folder = with_logs("show-tree", &[("sites", sites())]);
+    for moment in ["rss-peak", "heap-peak", "end", "20ms"] {
+        let report = says(&folder, &format!("report --at {moment} sites.memlog"));
+        let tree = says(&folder, &format!("tree --at {moment} sites.memlog"));
+        assert_eq!(report, tree, "{moment}");
+    }
+}

@@ -1,0 +1,148 @@
+//! Ctrl-C while a big log is read.
+
+use std::io::Write;
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::SETTINGS;
+use crate::sites::build::GCC;
+use crate::sites::{Folder, said};
+
+const STEPS: u64 = 2_000_000;
+
+/// Millions of events, whose reading takes longer than a signal does.
+pub fn big_log(folder: &Folder, steps: u64) -> PathBuf {
+    let program = GCC.build(folder, "churn.c", "churn", &["-pthread"]);
+    let log = folder.path("big.memlog");
+    let steps = steps.to_string();
+    let words = ["record", "-o"].map(AsRef::as_ref);
+    let rest = [log.as_os_str(), program.as_os_str(), steps.as_ref()];
+    folder.says(&[words.as_slice(), &rest].concat());
+    log
+}
+
+/// memlog itself, for signals are for it and not for what limits its time.
+fn memlog(folder: &Folder, words: &[&str]) -> Command {
+    let mut command = folder.command(env!("CARGO_BIN_EXE_memlog"));
+    for name in SETTINGS {
+        command.env_remove(name);
+    }
+    command.args(words);
+    command
+}
+
+fn start(folder: &Folder, words: &[&str]) -> Child {
+    let mut command = memlog(folder, words);
+    let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().expect("memlog runs")
+}
+
+/// Waits until the signal is caught.
+#[track_caller]
+fn wait_until_it_listens(child: &mut Child) {
+    let until = Instant::now() + Duration::from_secs(60);
+    loop {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", child.id()));
+        let status = status.expect("/proc");
+        let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+        let mask = u64::from_str_radix(mask.expect("SigCgt").trim(), 16).expect("a mask");
+        if mask & 0b10 != 0 {
+            // All three parts of it.
+            std::thread::sleep(Duration::from_millis(2));
+            return;
+        }
+        assert!(Instant::now() < until && child.try_wait().expect("wait").is_none());
+        std::thread::sleep(Duration::from_micros(200));
+    }
+}
+
+fn interrupt(child: &Child) {
+    let pid = child.id().to_string();
+    let kill = Command::new("kill")
+        .args(["-INT", &pid])
+        .stderr(Stdio::null())
+        .status();
+    assert!(kill.is_ok(), "there is no kill");
+}
+
+fn interrupted(folder: &Folder, words: &[&str]) -> Output {
+    let mut child = start(folder, words);
+    wait_until_it_listens(&mut child);
+    interrupt(&child);
+    child.wait_with_output().expect("its end")
+}
+
+#[test]
+fn what_was_read_is_shown() {
+    let folder = Folder::new("show-interrupt");
+    big_log(&folder, STEPS);
+    for command in ["report", "summary", "tree"] {
+        let output = interrupted(&folder, &[command, "big.memlog"]);
+        assert_eq!(
+            output.status.code(),
+            Some(130),
+            "{command}: {}",
+            said(&output)
+        );
+        let page = String::from_utf8(output.stdout).expect("text");
+        let first = page.lines().next().unwrap_or_default();
+        assert!(
+            first.starts_with("PART ONLY: read up to "),
+            "{command}: {first}"
+        );
+        assert!(
+            first.contains(" s of the log, interrupted"),
+            "{command}: {first}"
+        );
+
+        let output = interrupted(&folder, &[command, "--json", "big.memlog"]);
+        assert_eq!(
+            output.status.code(),
+            Some(130),
+            "{command}: {}",
+            said(&output)
+        );
+        let page: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        assert!(
+            page["interrupted"]["read_up_to_seconds"].is_f64(),
+            "{command}"
+        );
+        let read = page["stats"]["allocations"].as_u64().expect("a number");
+        assert!(read < STEPS, "{command}: all {read} were read");
+    }
+}
+
+/// However early the first one came, the page finds no room to be printed.
+#[test]
+fn the_second_one_kills() {
+    let folder = Folder::new("show-killed");
+    big_log(&folder, STEPS);
+    let (_reader, mut full) = std::io::pipe().expect("a pipe");
+    full.write_all(&[0; 65_536]).expect("what it holds");
+    let mut child = memlog(&folder, &["report", "big.memlog"])
+        .stdout(full)
+        .spawn()
+        .expect("run");
+    wait_until_it_listens(&mut child);
+    while child.try_wait().expect("wait").is_none() {
+        interrupt(&child);
+    }
+    let status = child.wait().expect("its end");
+    assert_eq!(status.signal(), Some(2), "{status}");
+}
+
+/// Those that show nothing by halves end as they always did.
+#[test]
+fn others_die_at_once() {
+    let folder = Folder::new("show-stats");
+    big_log(&folder, STEPS);
+    let child = start(&folder, &["stats", "big.memlog"]);
+    interrupt(&child);
+    let output = child.wait_with_output().expect("its end");
+    assert_eq!(output.status.signal(), Some(2), "{}", output.status);
+    assert!(output.stdout.is_empty());
+}

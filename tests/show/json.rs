@@ -1,0 +1,97 @@
+//! `--json`: the numbers are those of `memlog stats --json`.
+
+use serde_json::Value;
+
+use crate::logs::{empty, odd, sites};
+use crate::{says, with_logs};
+
+fn number(value: &Value) -> u64 {
+    value
+        .as_u64()
+        .unwrap_or_else(|| panic!("{value} is no number"))
+}
+
+fn list(value: &Value) -> &[Value] {
+    value.as_array().expect("a list")
+}
+
+/// Below and at a node there is what it says, and no more.
+#[track_caller]
+fn adds_up(tree: &Value, unit: &str, own: &str) {
+    let nodes = list(&tree["nodes"]);
+    let mut below: Vec<u64> = vec![0; nodes.len() + 1];
+    let folded = |node: &Value| node["folded"][unit].as_u64().unwrap_or(0);
+    for (index, node) in nodes.iter().enumerate() {
+        let parent = node["parent"]
+            .as_u64()
+            .map_or(nodes.len(), |parent| parent as usize);
+        assert!(
+            parent < index || parent == nodes.len(),
+            "children come after parents"
+        );
+        below[parent] += number(&node[unit]);
+    }
+    for (node, below) in nodes.iter().zip(&below) {
+        assert_eq!(
+            number(&node[unit]),
+            below + folded(node) + number(&node[own]),
+            "{node}"
+        );
+    }
+    assert_eq!(
+        number(&tree[unit]),
+        below[nodes.len()] + folded(tree),
+        "{unit}"
+    );
+}
+
+#[test]
+fn the_figures_are_those_of_stats() {
+    let logs = [("sites", sites()), ("odd", odd()), ("empty", empty())];
+    let folder = with_logs("show-json", &logs);
+    for (log, _) in &logs {
+        let read = |command: &str| -> Value {
+            let text = says(&folder, &format!("{command} --json {log}.memlog"));
+            serde_json::from_str(&text).expect("JSON")
+        };
+        let stats = read("stats");
+        let report = read("report --show-leaks --at rss-peak --show-maximum -t 3");
+        let (tree, summary) = (read("tree --top-down -t 3"), read("summary"));
+        for (page, schema) in [
+            (&report, "memlog-report-1"),
+            (&tree, "memlog-tree-1"),
+            (&summary, "memlog-summary-1"),
+        ] {
+            assert_eq!(page["schema"], schema);
+            assert_eq!(page["stats"], stats, "{log}");
+            assert_eq!(page["interrupted"], Value::Null);
+        }
+        let trees = list(&report["trees"]);
+        let expected = [
+            ("rss-peak", "rss_peak_live_bytes", "rss_peak_live_blocks"),
+            ("heap-peak", "heap_peak_bytes", "heap_peak_blocks"),
+            ("end", "end_live_bytes", "end_live_blocks"),
+        ];
+        assert_eq!(trees.len(), expected.len());
+        for (tree, (moment, bytes, blocks)) in trees.iter().zip(expected) {
+            assert_eq!(tree["moment"], moment);
+            assert_eq!(
+                (&tree["bytes"], &tree["blocks"]),
+                (&stats[bytes], &stats[blocks])
+            );
+        }
+        for tree in trees.iter().chain([&tree]) {
+            adds_up(tree, "bytes", "own_bytes");
+            adds_up(tree, "blocks", "own_blocks");
+        }
+        let sum =
+            |list: &[Value], name: &str| list.iter().map(|site| number(&site[name])).sum::<u64>();
+        let (held, allocated) = (list(&summary["held"]), list(&summary["allocated"]));
+        assert_eq!(sum(held, "bytes"), number(&stats["rss_peak_live_bytes"]));
+        assert_eq!(sum(held, "blocks"), number(&stats["rss_peak_live_blocks"]));
+        assert_eq!(sum(allocated, "allocations"), number(&stats["allocations"]));
+        assert_eq!(sum(allocated, "bytes"), number(&stats["total_bytes"]));
+        let last = held.last().map(|site| site["sum_percent"].as_f64());
+        assert!(last.is_none_or(|last| last == Some(100.0)), "{last:?}");
+    }
+}

@@ -1,0 +1,59 @@
+//! `memlog report`, `summary` and `tree` as people and programs see them.
+
+mod errors;
+mod golden;
+mod help;
+mod interrupt;
+mod json;
+#[path = "../dot/logs.rs"]
+mod logs;
+#[path = "../dot/recipe.rs"]
+mod recipe;
+#[path = "../dot/same.rs"]
+mod same;
+#[path = "../sites/mod.rs"]
+mod sites;
+mod terminal;
+
+use std::fs;
+
+use recipe::Recipe;
+use sites::Folder;
+
+/// What a user's own settings would change.
+const SETTINGS: &[&str] = &[
+    "PAGER",
+    "LESS",
+    "NO_COLOR",
+    "CLICOLOR_FORCE",
+    "CLICOLOR",
+    "TERM",
+];
+
+/// A folder with logs made by hand.
+pub fn with_logs(name: &str, logs: &[(&str, Recipe)]) -> Folder {
+    let folder = Folder::new(name);
+    for (log, recipe) in logs {
+        fs::write(folder.path(&format!("{log}.memlog")), recipe.log()).expect("write");
+    }
+    folder
+}
+
+/// memlog without the settings of who runs the tests; its words separated by
+/// blanks.
+pub fn memlog(folder: &Folder, words: &str) -> std::process::Command {
+    let words: Vec<_> = words.split_whitespace().collect();
+    let mut command = folder.memlog(&words);
+    for name in SETTINGS {
+        command.env_remove(name);
+    }
+    command
+}
+
+/// What it says where nothing is wrong.
+#[track_caller]
+pub fn says(folder: &Folder, words: &str) -> String {
+    let output = memlog(folder, words).output().expect("memlog runs");
+    assert!(output.status.success(), "{words}: {}", sites::said(&output));
+    String::from_utf8(output.stdout).expect("text")
+}
