@@ -31,7 +31,7 @@ const COMPLETIONS: [(Shell, &str); 3] = [
 /// would make the same sources give other bytes.
 const DATE: &str = "2026-11-20";
 
-const ENVIRONMENT: [(&str, &str); 9] = [
+const ENVIRONMENT: [(&str, &str); 14] = [
     (
         "MEMLOG_OUTPUT",
         "The log's name: %h host, %p process, %e program, %t start in seconds, %n attempt, \
@@ -66,6 +66,23 @@ const ENVIRONMENT: [(&str, &str); 9] = [
         "written: the log goes out by writes, not by a shared mapping.",
     ),
     ("MEMLOG_OFF", "1: record nothing."),
+    (
+        "MEMLOG_PAGER",
+        "The pager of what is longer than the screen, and its arguments; empty or cat: none.",
+    ),
+    (
+        "PAGER",
+        "The same where MEMLOG_PAGER is not set; where neither is, less.",
+    ),
+    ("LESS", "Options of less, as ever; FRX where it is not set."),
+    (
+        "NO_COLOR",
+        "Anything: no colours, on a terminal either; --color counts more.",
+    ),
+    (
+        "CLICOLOR_FORCE",
+        "Anything but 0: colours also where output is no terminal; NO_COLOR and --color count more.",
+    ),
 ];
 
 const FILES: [(&str, &str); 2] = [
@@ -80,10 +97,14 @@ const FILES: [(&str, &str); 2] = [
     ),
 ];
 
-const EXIT_STATUS: [(&str, &str); 2] = [
+const EXIT_STATUS: [(&str, &str); 3] = [
     (
         "memlog record",
         "That of the program; 128 + N if it was killed by signal N.",
+    ),
+    (
+        "memlog summary, report, tree",
+        "130 if Ctrl-C ended the reading of the log: the page is of the part that was read.",
     ),
     (
         "everything else",
