@@ -130,6 +130,17 @@ impl Lists<'_> {
         }
         let title = self.screen.colours.paint(Role::Title, title);
         writeln!(self.page, "\n{title}:")?;
+        if !sites.through.is_empty() {
+            let names = sites.through.iter().rev();
+            let names: Vec<_> = names
+                .map(|&label| self.names[label as usize].function.as_str())
+                .collect();
+            writeln!(
+                self.page,
+                "  by who called {}",
+                names.join(", which calls ")
+            )?;
+        }
         let shown = sites.list.len().min(most);
         for site in &sites.list[..shown] {
             self.site(site)?;
@@ -222,7 +233,15 @@ fn as_json(subject: &Subject, labels: &Labels, held: &Sites, calls: &Sites) -> R
         });
         sites.collect()
     };
+    let labels_of = labels.names();
+    let through = |sites: &Sites| -> Vec<Value> {
+        let labels = sites.through.iter();
+        let names = labels.map(|&label| &labels_of[label as usize]);
+        names.map(|name| name.function.as_str().into()).collect()
+    };
     let mut page = subject.as_json(SCHEMA, labels);
+    page.insert("held_through".into(), through(held).into());
+    page.insert("allocated_through".into(), through(calls).into());
     page.insert("held".into(), list(held, "blocks").into());
     page.insert("allocated".into(), list(calls, "allocations").into());
     json_page(&page)

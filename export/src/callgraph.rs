@@ -213,15 +213,19 @@ impl<N: FnMut(&Frame) -> Named> Places<N> {
 /// What only stands between the allocator and who asked it: nobody asks about
 /// these, but about their callers. `operator new(unsigned long)` and its
 /// relatives, not a class's own; libmemlog_new.so's part of it; and what Rust's
-/// global allocator goes through.
+/// global allocator and the buffers of its vectors go through.
 pub fn is_part_of_allocator(function: &str) -> bool {
-    const RUST: [&str; 7] = [
+    const RUST: [&str; 11] = [
         "__rust_",
         "__rdl_",
         "__rg_",
         "__rustc::__",
         "alloc::alloc::",
         "<alloc::alloc::Global as ",
+        "<alloc::alloc::Global>::",
+        "<hashbrown::raw::alloc::inner::Global as ",
+        "alloc::raw_vec::",
+        "<alloc::raw_vec::",
         "std::sys::alloc::",
     ];
     if function == "memlog_new" || RUST.iter().any(|start| function.starts_with(start)) {
@@ -262,7 +266,8 @@ mod tests {
         ] {
             assert!(is_part_of_allocator(rust), "{rust}");
         }
-        assert!(!is_part_of_allocator("alloc::raw_vec::finish_grow"));
+        assert!(is_part_of_allocator("alloc::raw_vec::finish_grow"));
+        assert!(!is_part_of_allocator("alloc::vec::Vec<T,A>::push"));
         assert!(!is_part_of_allocator("alloc::alloc::handle_alloc_error"));
     }
 }

@@ -139,10 +139,13 @@ impl Page<'_> {
             return Some("moment: known exactly".into());
         }
         let width = bracket.to_tick.saturating_sub(bracket.from_tick);
+        let events = counted(bracket.events, "event");
+        let within = match width {
+            0 => events,
+            _ => format!("{} or {events}", self.seconds(width)),
+        };
         Some(format!(
-            "moment: within {} or {}, heap from {} to {}",
-            self.seconds(width),
-            counted(bracket.events, "event"),
+            "moment: within {within}, heap from {} to {}",
             size(bracket.low_heap_bytes),
             size(bracket.high_heap_bytes)
         ))

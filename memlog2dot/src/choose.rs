@@ -48,14 +48,11 @@ fn matching(pattern: &str, logs: &dyn Logs, say: impl Fn(&str)) -> anyhow::Resul
     let Some((peak, path)) = best else {
         return Err(nothing(pattern, skipped));
     };
-    let count = match read {
-        1 => "the only log".to_owned(),
-        count => format!("the highest of {count} logs"),
-    };
-    let (path_shown, peak) = (path.display(), size(peak));
-    say(&format!(
-        "Using {path_shown}, whose RSS peak of {peak} is {count}"
-    ));
+    let (shown, peak) = (path.display(), size(peak));
+    say(&match read {
+        1 => format!("Using {shown}, the only log; its RSS peak is {peak}"),
+        count => format!("Using {shown}, whose RSS peak of {peak} is the highest of {count} logs"),
+    });
     Ok(path)
 }
 

@@ -37,11 +37,13 @@ impl Drawings {
 }
 
 fn by_graphviz(dot: &[u8]) -> Result<Drawings, Failure> {
-    let form = |form, magic| move || convert("dot", &[form], dot, magic);
+    let form = |form: &'static [&str], magic| move || convert("dot", form, dot, magic);
     let (ps, pdf, svg) = std::thread::scope(|scope| {
-        let pdf = scope.spawn(form("-Tpdf", PDF));
-        let svg = scope.spawn(form("-Tsvg", SVG));
-        let ps = form("-Tps2", PS)();
+        let pdf = scope.spawn(form(&["-Tpdf"], PDF));
+        // In its own size: dot rounds the scale of a page to two digits, and
+        // what does not fit is cut off.
+        let svg = scope.spawn(form(&["-Tsvg", "-Gsize="], SVG));
+        let ps = form(&["-Tps2"], PS)();
         (ps, joined(pdf.join()), joined(svg.join()))
     });
     let ps = ps?;

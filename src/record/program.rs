@@ -295,7 +295,7 @@ fn refuse_if_unfit(file: &Path, start: &[u8], opened: File) -> anyhow::Result<Op
         None if headers.is_library => Ok(None),
         None => Err(Advice::error(
             format!("{shown} is statically linked: no recorder can be loaded into it"),
-            "link it with the recorder inside, then just run it: cc ... $(memlog ldflags --static)",
+            "link it with the recorder inside, then just run it: cc -static ... $(memlog ldflags --static)",
         )),
         Some(loader) => {
             let loader = Path::new(OsStr::from_bytes(&loader));

@@ -70,7 +70,7 @@ fn next(text: &mut String, main: &Log, logs: &[Log]) {
         ),
     };
     let path = typed(&largest.path);
-    line(text, format_args!("next: memlog report {path}{why}"));
+    line(text, format_args!("next: memlog summary {path}{why}"));
 }
 
 fn others(text: &mut String, main: &Log, logs: &[Log]) {

@@ -21,20 +21,60 @@ pub struct Site {
 pub struct Sites {
     pub list: Vec<Site>,
     pub total: Held,
+    /// What was passed over: places through which nearly all of it goes, and
+    /// which therefore answer nothing.
+    pub through: Vec<u32>,
 }
 
+/// From this share on, in percent, a place is passed over for its callers...
+const NEARLY_ALL: f64 = 80.0;
+/// ...if they divide it within so many steps.
+const STEPS: usize = 6;
+
 impl Sites {
-    /// Sums stacks up by their innermost function; `weight` is what counts.
+    /// Sums stacks up by the function that asked; `weight` is what counts.
     pub fn of(
         stacks: impl Iterator<Item = (u32, Held)>,
         weight: impl Fn(&Held) -> u64,
         labels: &mut Labels,
     ) -> Self {
+        let stacks: Vec<_> = stacks.collect();
+        let innermost = Self::outside(&stacks, Vec::new(), &weight, labels);
+        let mut through = Vec::new();
+        let mut top = innermost.list.first().map(|site| (site.label, site.share));
+        while let Some((label, NEARLY_ALL..)) = top
+            && through.len() < STEPS
+        {
+            through.push(label);
+            let sites = Self::outside(&stacks, through.clone(), &weight, labels);
+            top = sites.list.first().map(|site| (site.label, site.share));
+            if top.is_some_and(|(_, share)| share < NEARLY_ALL) {
+                return sites;
+            }
+        }
+        innermost
+    }
+
+    /// Sums stacks up by the innermost function that is none of these.
+    fn outside(
+        stacks: &[(u32, Held)],
+        through: Vec<u32>,
+        weight: &impl Fn(&Held) -> u64,
+        labels: &mut Labels,
+    ) -> Self {
         let mut by_label: HashMap<u32, Held> = HashMap::new();
         let mut total = Held::default();
-        for (stack, held) in stacks {
-            let cursor = labels.start(stack);
-            if let Some((label, _)) = labels.step(cursor) {
+        for &(stack, held) in stacks {
+            let mut asking = None;
+            let mut cursor = labels.start(stack);
+            while let Some((label, outer)) = labels.step(cursor) {
+                asking = Some(label);
+                if !through.contains(&label) {
+                    break;
+                }
+                cursor = outer;
+            }
+            if let Some(label) = asking {
                 add(by_label.entry(label).or_default(), held);
                 add(&mut total, held);
             }
@@ -54,6 +94,7 @@ impl Sites {
         Self {
             list: list.collect(),
             total,
+            through,
         }
     }
 }
