@@ -128,8 +128,13 @@ impl State {
         let window = self.window;
         // SAFETY: the private window is FIRST_WINDOW bytes and stays for ever.
         let bytes = unsafe { core::slice::from_raw_parts(window, self.carved) };
-        if Os::write_at(fd, bytes, 0)? < bytes.len() {
-            return Err(Errno(libc::ENOSPC));
+        // The header last: who is killed on the way leaves a file that says
+        // nothing, not half a log.
+        let (header, rest) = bytes.split_at_checked(HEADER_SIZE).unwrap_or((bytes, &[]));
+        for (part, offset) in [(rest, HEADER_SIZE), (header, 0)] {
+            if Os::write_at(fd, part, offset as u64)? < part.len() {
+                return Err(Errno(libc::ENOSPC));
+            }
         }
         self.mode = Mode::Written;
         if self.may_map {
