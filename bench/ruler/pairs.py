@@ -1,0 +1,120 @@
+"""malloc+free pairs on chosen stacks: native, memlog and heaptrack in turn, and whether the log says the same stacks."""
+from . import house
+from .table import complete, share
+
+PATTERNS, DEPTHS = ("SAME", "LOOP", "NEAR", "WALK", "ROOT"), (8, 32, 64)
+WANTED = {"SAME": (.08, .05), "LOOP": (.14, .09), "NEAR": (.18, .12), "WALK": (.34, .22)}
+FREES_WANTED, DEEP_WANTED = 1.9, 1.6
+MODES = ("native", "memlog", "frees", "heaptrack")
+FEW = 1000
+OUTER = 4  # main, libc's two and _start
+
+
+def once(mode, pattern, depth, pairs, threads=1):
+    run = house.run(mode, [house.PAIRS, pattern, str(depth), str(pairs), str(threads)])
+    return run, house.fields(run.output)
+
+
+def counted(pattern, depth, pairs):
+    return house.fields(house.call(house.PAIRS, "count", pattern, str(depth), str(pairs)))
+
+
+def straight(findings, name, run, count):
+    """The log is complete and has as many pairs and stacks as the driver counted."""
+    stats = house.stats(run.log)
+    complete(findings, name, stats)
+    steps = count["steps"]
+    for key, wanted in (("allocations", steps), ("releases", steps), ("distinct_stacks", count["distinct"])):
+        if stats[key] != wanted:
+            findings.problem(f"{name}: {key} {stats[key]} in the log, {wanted} by the driver's count")
+
+
+def stacks_of(log):
+    """Each allocation's frames as dump prints them, outermost first."""
+    for line in house.call(house.MEMLOG, "dump", "--no-symbols", log).splitlines():
+        if line.startswith("M: "):
+            yield line.split("\t")[2:][::-1]
+
+
+def check_stacks(findings):
+    """Few pairs of each cell, read back frame by frame: the depth and the fresh frames are the driver's."""
+    for pattern in PATTERNS:
+        for depth in DEPTHS:
+            run, _ = once("memlog", pattern, depth, FEW)
+            count = counted(pattern, depth, FEW)
+            before, fresh, steps = None, 0, 0
+            for frames in stacks_of(run.log):
+                steps += 1
+                if len(frames) != depth + OUTER:
+                    findings.problem(f"{pattern} {depth}: {len(frames)} frames in the log, not {depth + OUTER}")
+                if before is not None:
+                    fresh += len(frames) - next((i for i, (a, b) in enumerate(zip(frames, before)) if a != b), len(frames))
+                before = frames
+            if steps != count["steps"] or 1000 * fresh // (steps - 1) != count["fresh_thousandths"]:
+                findings.problem(f"{pattern} {depth}: {fresh} fresh frames of {steps} stacks in the log, not {count}")
+
+
+def cell(findings, pattern, depth, plan):
+    """One line of the table; returns the medians of the added cost."""
+    cost = {mode: [] for mode in MODES if mode != "frees" or (depth == 32 and pattern != "ROOT")}
+    if not house.heaptrack():
+        del cost["heaptrack"]
+    for repetition in range(plan.repetitions):
+        for mode in cost:
+            pairs = plan.slow_pairs if mode == "heaptrack" else plan.pairs
+            run, said = once(mode, pattern, depth, pairs)
+            cost[mode].append(said["cpu_ns"] / said["pairs"])
+            if repetition == 0 and mode in ("memlog", "frees"):
+                count = counted(pattern, depth, pairs)
+                straight(findings, f"{pattern} {depth} {mode}", run, count)
+    median = {mode: house.median(values) for mode, values in cost.items()}
+    added = {mode: median[mode] - median["native"] for mode in cost}
+    line = f"{pattern:<5} {depth:>2} {count['distinct']:>7} {count['fresh_thousandths'] / 1000:>6.1f}"
+    line += f" {median['native']:>8.1f} {median['memlog']:>8.1f} {median.get('heaptrack', 0):>8.1f}"
+    line += f" {added['memlog']:>8.1f} {added.get('heaptrack', 0):>8.1f}"
+    if "heaptrack" in cost:
+        ratio, (low, high) = share(cost["native"], cost["memlog"], cost["heaptrack"])
+        must, goal = WANTED.get(pattern, (None, None)) if depth == 32 else (None, None)
+        findings.figure(f"pair, {pattern} {depth}, share of heaptrack's", ratio, must, goal)
+        line += f" {ratio:>6.3f} ({low:.3f}-{high:.3f})" + (f"  must {must} goal {goal}" if must else "")
+    print(line, flush=True)
+    if "frees" in cost:
+        ratio = added["frees"] / added["memlog"]
+        findings.figure(f"pair, {pattern} {depth}, with release stacks", ratio, FREES_WANTED)
+        told = f"with release stacks: {median['frees']:.1f}, added {ratio:.2f} times as much"
+        print(f"         {told}  must {FREES_WANTED}", flush=True)
+    return added["memlog"]
+
+
+def measure(findings, plan):
+    print("\nmalloc+free pairs: ns of thread CPU time, medians; share: memlog's added / heaptrack's added (quartiles)")
+    print("stack  depth distinct fresh  native   memlog heaptrack  +memlog +heaptr  share")
+    check_stacks(findings)
+    for pattern in PATTERNS:
+        added = {depth: cell(findings, pattern, depth, plan) for depth in DEPTHS}
+        ratio = added[64] / added[32]
+        findings.figure(f"pair, {pattern}, depth 64 / 32", ratio, DEEP_WANTED if pattern == "SAME" else None)
+
+
+def measure_threads(findings, plan):
+    """Threads that only make pairs of their own; wall counts what they wait for each other and for a core."""
+    print("\nthreads, NEAR 32: ns of CPU time a pair, and of wall time a pair of any thread")
+    print("threads   native     memlog  heaptrack   wall: native   memlog heaptrack")
+    modes = [m for m in MODES if m != "frees" and (m != "heaptrack" or house.heaptrack())]
+    alone = {}
+    for threads in (1, 2, 4, 8):
+        cost = {mode: ([], []) for mode in modes}
+        for repetition in range(plan.repetitions):
+            for mode in modes:
+                pairs = (plan.slow_pairs if mode == "heaptrack" else plan.pairs) // threads
+                run, said = once(mode, "NEAR", 32, pairs, threads)
+                cost[mode][0].append(said["cpu_ns"] / said["pairs"])
+                cost[mode][1].append(said["wall_ns"] / said["pairs"])
+                if mode == "memlog" and repetition == 0:
+                    complete(findings, f"{threads} threads", house.stats(run.log))
+        cpu, wall = ({mode: house.median(cost[mode][i]) for mode in modes} for i in (0, 1))
+        line = f"{threads:>7} " + " ".join(f"{cpu[m]:>10.1f}" for m in modes)
+        print(line + "    " + " ".join(f"{wall[m]:>9.1f}" for m in modes), flush=True)
+        added = cpu["memlog"] - cpu["native"]
+        alone.setdefault("memlog", added)
+        findings.figure(f"threads, {threads}, added to a pair, / of one thread", added / alone["memlog"])
