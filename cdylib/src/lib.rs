@@ -1,42 +1,9 @@
 //! `libmemlog.so`: malloc and its family in front of the next definitions in
-//! link order. Only the way out and the panic that cannot happen live here;
-//! the recorder is `memlog-wrap`, the doors are its assembly.
+//! link order. The recorder is `memlog-wrap`, the doors are its assembly.
 //!
 //! The crate is built as an archive and linked by the script `link`: the
 //! compiler exports no symbol of an assembly file from a cdylib, and the doors
 //! can be nothing else (see `doc/DESIGN.md`).
 #![no_std]
 
-/// Runs at the latest when the image starts, if no call came before: a
-/// program that never allocates has a log that says so.
-extern "C" fn init() {
-    memlog_wrap::start::wake();
-}
-
-/// Runs when the image ends by exit.
-extern "C" fn fini() {
-    memlog_wrap::notices::finish(1);
-}
-
-#[used]
-#[unsafe(link_section = ".init_array")]
-static INIT: extern "C" fn() = init;
-
-#[used]
-#[unsafe(link_section = ".fini_array")]
-static FINI: extern "C" fn() = fini;
-
-#[link(name = "memlog_doors", kind = "static")]
-unsafe extern "C" {}
-
-unsafe extern "C" {
-    /// Defined nowhere: a panic that the optimiser could not rule out is an
-    /// error of the linker.
-    fn memlog_can_panic() -> !;
-}
-
-#[panic_handler]
-fn panic(_: &core::panic::PanicInfo) -> ! {
-    // SAFETY: never linked.
-    unsafe { memlog_can_panic() }
-}
+memlog_wrap::leaf!();

@@ -92,6 +92,15 @@ impl Node {
         self.parent.0 as u64 | (self.code.0 as u64) << 32
     }
 
+    /// The node in such a word.
+    #[inline]
+    pub const fn from_word(word: u64) -> Self {
+        Self {
+            parent: StackId(word as u32),
+            code: CodeId((word >> 32) as u32),
+        }
+    }
+
     /// The node in a record; `None` if it was never written.
     pub fn decode(bytes: &[u8]) -> Option<Self> {
         let code = le32(bytes, 4);

@@ -21,6 +21,17 @@ pub const fn unzigzag(value: u64) -> i64 {
     (value >> 1) as i64 ^ -((value & 1) as i64)
 }
 
+/// The top bit of each byte.
+const CONTINUED: u64 = 0x8080_8080_8080_8080;
+
+/// The low 56 bits, seven to a byte.
+#[inline]
+const fn spread(value: u64) -> u64 {
+    let halves = value & 0x0FFF_FFFF | (value & 0x00FF_FFFF_F000_0000) << 4;
+    let quarters = halves & 0x0000_3FFF_0000_3FFF | (halves & 0x0FFF_C000_0FFF_C000) << 2;
+    quarters & 0x007F_007F_007F_007F | (quarters & 0x3F80_3F80_3F80_3F80) << 1
+}
+
 /// Writes bytes front to back into a slice it was lent.
 pub struct Writer<'a> {
     out: &'a mut [u8],
@@ -53,7 +64,31 @@ impl<'a> Writer<'a> {
 
     /// Appends a varint.
     #[inline]
-    pub fn var(&mut self, mut value: u64) {
+    pub fn var(&mut self, value: u64) {
+        if value < 0x80 {
+            self.u8(value as u8);
+        } else {
+            self.long(value);
+        }
+    }
+
+    /// Up to eight bytes at once: how many there will be is hard to predict.
+    #[inline]
+    fn long(&mut self, value: u64) {
+        let end = self.at.wrapping_add(8);
+        match self.out.get_mut(self.at..end) {
+            Some(place) if value < 1 << 56 => {
+                let count = (70 - value.leading_zeros()) / 7;
+                let more = CONTINUED & ((1 << (8 * (count - 1))) - 1);
+                place.copy_from_slice(&(spread(value) | more).to_le_bytes());
+                self.at += count as usize;
+            }
+            _ => self.byte_by_byte(value),
+        }
+    }
+
+    #[cold]
+    fn byte_by_byte(&mut self, mut value: u64) {
         while value >= 0x80 {
             self.u8(value as u8 | 0x80);
             value >>= 7;

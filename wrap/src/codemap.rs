@@ -231,16 +231,16 @@ impl Inside {
             if describe(module, address, indexes, found) {
                 return Place::Described(id);
             }
-            if !pc.exact
-                && describe(module, pc.address, indexes, found)
-                && found.start == pc.address
+            if !pc.is_exact()
+                && describe(module, pc.address(), indexes, found)
+                && found.start == pc.address()
             {
                 return Place::Outermost(id);
             }
             // Trampolines without tables are told by their bytes. Those lie
             // in the module, which is mapped.
-            let code = pc.address as *const [u8; arch::SIGRETURN.len()];
-            let end = pc.address + arch::SIGRETURN.len() as u64;
+            let code = pc.address() as *const [u8; arch::SIGRETURN.len()];
+            let end = pc.address() + arch::SIGRETURN.len() as u64;
             // SAFETY: the whole range lies in a mapped module.
             if end <= module.image.high && unsafe { code.read() } == arch::SIGRETURN {
                 return Place::SignalReturn(id);
@@ -277,9 +277,9 @@ impl Inside {
 
     fn code_id(&self, pc: Pc, module: u32) -> u32 {
         let code = Code {
-            address: pc.address,
+            address: pc.address(),
             module,
-            exact: pc.exact,
+            exact: pc.is_exact(),
         };
         let key = [code.address, code.to_tail_word()];
         RECORDER.codes.intern(&key, &CodeMemory(Patience::Bounded))
@@ -363,11 +363,12 @@ impl Inside {
             }
         }
         let address = full::value_of(&self.registers, arch::RA).unwrap_or(0);
-        *pc = Pc {
-            address: arch::strip(address),
-            exact: signal,
+        let address = arch::strip(address);
+        *pc = match signal {
+            true => Pc::interrupted(address),
+            false => Pc::returned(address),
         };
-        (code, (pc.address == 0).then_some(StackId::COMPLETE))
+        (code, (pc.address() == 0).then_some(StackId::COMPLETE))
     }
 
     /// Whether an address lies in a module or in memory that can be executed.
@@ -401,10 +402,7 @@ impl Inside {
         RECORDER.counters.add(Counter::FullUnwinds, 1);
         self.registers = frame.registers();
         let mut bounds = self.bounds_around(frame.sp());
-        let mut pc = Pc {
-            address: frame.pc(),
-            exact: false,
-        };
+        let mut pc = Pc::returned(frame.pc());
         for (count, place) in codes.iter_mut().enumerate() {
             let (code, end) = self.full_step(&mut pc, &mut bounds);
             *place = code;

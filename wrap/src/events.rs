@@ -5,28 +5,25 @@
 //! reading of resident memory.
 
 use crate::arch::DoorFrame;
+use crate::capture::{capture, capture_apart};
 use crate::child;
 use crate::clock;
-use crate::codemap::Asking;
 use crate::lock::Patience;
-use crate::recorder::{NodeMemory, RECORDER};
+use crate::recorder::RECORDER;
 use crate::rss;
 use crate::session::Session;
 use crate::stream::Stream;
-use crate::unwind::walk::{self, Resolver};
 use core::sync::atomic::Ordering;
 use memlog_format::api::Api;
-use memlog_format::counter::Counter;
 use memlog_format::event::{Alloc, Release};
 use memlog_format::ext::{Ext, Ledger, Mapping};
-use memlog_format::table::{CodeId, Node, StackId};
 
 /// The clock is read once in this many events.
 const CLOCK_EVERY: u32 = 16;
 /// The same where threads run beside each other, who are ordered by it too.
 const CLOCK_EVERY_SHARED: u32 = 4;
-/// A block this large is worth a look at the clock, and a thread that moved
-/// this much takes a stamp.
+/// A block this large is worth a look at the clock, and a thread whose bytes
+/// grew or shrank by this much takes a stamp.
 const LARGE: u64 = 64 * 1024;
 
 /// A forked child that records this much, or lives this long, gets its log.
@@ -52,19 +49,22 @@ pub struct Request {
 /// Records a block that the allocator gave, and what it has in truth.
 #[inline]
 pub fn allocated(
-    session: &Session,
+    stream: &mut Stream,
+    patience: Patience,
     frame: &DoorFrame,
     block: *mut u8,
     request: Request,
     usable: Option<u64>,
 ) {
-    let stream = session.stream();
     let address = block as u64;
     let order = RECORDER.cells().number(address, stream.number);
     let size = request.size as u64;
     let usable = usable.unwrap_or(size);
-    keep_time(stream, size);
-    let stack = capture(stream, frame, session.patience());
+    keep_time(stream);
+    if usable >= LARGE {
+        attend(stream, usable, 0);
+    }
+    let stack = capture(stream, frame, patience);
     let event = Alloc {
         api: request.api,
         address,
@@ -74,43 +74,35 @@ pub fn allocated(
         stack,
         order,
     };
-    pin(stream, usable);
     stream.write(|deltas, out| deltas.put_alloc(out, &event));
     stream.announced = false;
     stream.last_block = address;
-    moved(stream, usable as i64);
-    stream.grown = stream.grown.wrapping_add(usable);
-    if stream.grown >= RECORDER.rss.step() {
-        rss::poll(stream);
-    }
+    moved(stream, usable, usable as i64);
 }
 
 /// Records that a block is about to go. `announced`: it may stay after all.
 #[inline]
 pub fn releasing(
-    session: &Session,
+    stream: &mut Stream,
+    patience: Patience,
     frame: &DoorFrame,
     block: *mut u8,
     usable: Option<u64>,
-    api: Api,
-    announced: bool,
+    (api, announced): (Api, bool),
 ) {
-    let stream = session.stream();
     let usable = usable.unwrap_or(0);
     if stream.last_block == block as u64 {
         stream.last_block = 0;
     }
-    stream.shrunk = stream.shrunk.wrapping_add(usable);
-    // Before the memory goes, or a peak that ends here is never seen.
-    if stream.shrunk >= RECORDER.rss.step() {
-        rss::poll(stream);
+    keep_time(stream);
+    if usable >= LARGE {
+        // Before the memory goes, or a peak that ends here is never seen.
+        attend(stream, usable, usable);
     }
-    keep_time(stream, usable);
     let stack = match RECORDER.free_stacks.load(Ordering::Relaxed) {
-        true => Some(capture(stream, frame, session.patience())),
+        true => Some(capture_apart(stream, frame, patience)),
         false => None,
     };
-    pin(stream, usable);
     let event = Release {
         api,
         address: block as u64,
@@ -121,23 +113,24 @@ pub fn releasing(
     };
     stream.write(|deltas, out| deltas.put_release(out, &event));
     stream.announced = announced;
-    moved(stream, -(usable as i64));
+    moved(stream, usable, -(usable as i64));
 }
 
 /// Records that an announced release did not happen.
-pub fn revoked(session: &Session, usable: Option<u64>) {
-    let stream = session.stream();
+#[cold]
+pub fn revoked(stream: &mut Stream, usable: Option<u64>) {
     stream.write(|deltas, out| deltas.put_revoke(out));
     stream.announced = false;
-    moved(stream, usable.unwrap_or(0) as i64);
+    let usable = usable.unwrap_or(0);
+    moved(stream, usable, usable as i64);
 }
 
 /// Records a change of the address space.
 #[cold]
 pub fn mapped(session: &Session, frame: &DoorFrame, mapping: Mapping, backing: bool, order: u64) {
     let stream = session.stream();
-    keep_time(stream, LARGE);
-    let stack = capture(stream, frame, session.patience());
+    look_at_clock(stream);
+    let stack = capture_apart(stream, frame, session.patience());
     stream.write_ext(&Ext::Ledger(Ledger {
         mapping,
         backing,
@@ -146,14 +139,26 @@ pub fn mapped(session: &Session, frame: &DoorFrame, mapping: Mapping, backing: b
     }));
 }
 
-/// Moves the stream's time now and then, and always for large blocks.
+/// Moves the stream's time now and then.
 #[inline]
-fn keep_time(stream: &mut Stream, bytes: u64) {
-    let left = stream.until_clock;
-    if left == 0 || bytes >= LARGE {
-        look_at_clock(stream);
-    } else {
-        stream.until_clock = left - 1;
+fn keep_time(stream: &mut Stream) {
+    match stream.until_clock.checked_sub(1) {
+        Some(left) => stream.until_clock = left,
+        None => look_at_clock(stream),
+    }
+}
+
+/// What a large block is worth: its own time, a reading of resident memory if
+/// it `goes`, and a place in the order of all threads, or it could stand
+/// anywhere among what others did since this one's last.
+#[cold]
+fn attend(stream: &mut Stream, usable: u64, goes: u64) {
+    look_at_clock(stream);
+    if goes > 0 && stream.moved_since_reading().saturating_add(goes) >= RECORDER.rss.step() {
+        rss::poll(stream);
+    }
+    if usable >= PINNED {
+        take_stamp(stream);
     }
 }
 
@@ -180,14 +185,28 @@ fn look_at_clock(stream: &mut Stream) {
     }
 }
 
-/// Notes bytes that came or went; enough of them and the stream takes a place
-/// in the order of all threads, so that the heap's peak has an error bound.
+/// Notes bytes that came or went. Nothing is due while the allowance lasts.
 #[inline]
-fn moved(stream: &mut Stream, bytes: i64) {
-    stream.unstamped = stream.unstamped.wrapping_add(bytes);
+fn moved(stream: &mut Stream, bytes: u64, net: i64) {
+    stream.unstamped = stream.unstamped.wrapping_add(net);
+    stream.allowance = stream.allowance.wrapping_sub(bytes as i64);
+    if stream.allowance < 0 {
+        settle(stream);
+    }
+}
+
+/// Enough bytes that came or went are worth a reading of resident memory;
+/// enough that stayed a place in the order of all threads, so that the heap's
+/// peak has an error bound.
+#[cold]
+fn settle(stream: &mut Stream) {
+    if stream.moved_since_reading() >= RECORDER.rss.step() {
+        rss::poll(stream);
+    }
     if stream.unstamped.unsigned_abs() >= LARGE {
         take_stamp(stream);
     }
+    stream.allow(LARGE as i64 - stream.unstamped.abs());
 }
 
 #[cold]
@@ -197,72 +216,4 @@ fn take_stamp(stream: &mut Stream) {
         let stamp = RECORDER.stamp();
         stream.put(|deltas, out| deltas.put_stamp(out, stamp));
     }
-}
-
-/// A large block is pinned between two stamps, or it could stand anywhere
-/// among what other threads did since this one's last.
-#[inline]
-fn pin(stream: &mut Stream, bytes: u64) {
-    if bytes >= PINNED {
-        take_stamp(stream);
-    }
-}
-
-/// The id of the caller's stack.
-#[inline]
-pub fn capture(stream: &mut Stream, frame: &DoorFrame, patience: Patience) -> StackId {
-    let generation = RECORDER.generation.load(Ordering::Acquire);
-    if stream.generation != generation {
-        stream.clear_cache(generation);
-        stream.leave_private_chunk();
-    }
-    let mut asking = Asking {
-        patience,
-        crossed: false,
-    };
-    let sp = frame.sp();
-    let mut bounds = stream.stack;
-    if !(bounds.low..bounds.high).contains(&sp) {
-        bounds = elsewhere(stream, sp, &mut asking);
-    }
-    bounds.low = sp;
-    let mut space = stream.workspace();
-    let (count, root) = walk::walk(frame, bounds, &mut space, &mut asking);
-    if asking.crossed {
-        RECORDER.counters.add(Counter::FramePointerStacks, 1);
-    }
-    descend(space.codes.get(..count).unwrap_or(&[]), root, patience)
-}
-
-/// The bounds of a stack that is not the thread's own.
-#[cold]
-fn elsewhere(stream: &mut Stream, sp: u64, asking: &mut Asking) -> crate::unwind::full::Bounds {
-    if !(stream.other_stack.low..stream.other_stack.high).contains(&sp) {
-        let found = asking.bounds_of(sp);
-        if sp < stream.stack.low && found.high > stream.stack.low {
-            // The thread's own, further down than was known.
-            stream.stack.low = sp.saturating_sub(LARGE);
-            return stream.stack;
-        }
-        stream.other_stack = found;
-    }
-    stream.other_stack
-}
-
-/// From the root through the trie, outermost frame first.
-#[inline]
-fn descend(codes: &[u32], root: StackId, patience: Patience) -> StackId {
-    let memory = NodeMemory(patience);
-    let mut id = root;
-    for &code in codes.iter().rev() {
-        let node = Node {
-            parent: id,
-            code: CodeId(code),
-        };
-        match RECORDER.nodes.intern(&[node.to_word()], &memory) {
-            0 => return StackId::CUT_FULL,
-            next => id = StackId(next),
-        }
-    }
-    id
 }

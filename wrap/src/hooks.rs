@@ -18,7 +18,7 @@ use crate::doors::Door;
 use crate::early;
 use crate::events::{self, Request};
 use crate::real;
-use crate::session::{Admission, Session, admit};
+use crate::session::{Admission, Session, admit, own};
 use core::mem::transmute_copy;
 use core::ptr::null_mut;
 use memlog_format::api::Api;
@@ -42,30 +42,37 @@ pub(crate) fn next<F: Copy>(frame: &DoorFrame, door: Door) -> Option<F> {
 /// A block comes: the real call, then the record.
 #[inline(always)]
 fn allocate(frame: &DoorFrame, request: Request, call: impl FnOnce() -> Block) -> Block {
+    match own(frame) {
+        Some(session) => allocate_in(session, frame, request, call),
+        None => allocate_otherwise(frame, request, call),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn allocate_otherwise(frame: &DoorFrame, request: Request, call: impl FnOnce() -> Block) -> Block {
     match admit(frame) {
-        Admission::Record(session) => {
-            session.in_real(frame);
-            let block = call();
-            let usable = real::usable(block);
-            finish_allocation(session, frame, block, request, usable);
-            block
-        }
+        Admission::Record(session) => allocate_in(session, frame, request, call),
         Admission::Pass | Admission::Backing => call(),
     }
 }
 
 #[inline(always)]
-fn finish_allocation(
-    session: Session,
+fn allocate_in(
+    mut session: Session,
     frame: &DoorFrame,
-    block: Block,
     request: Request,
-    usable: Option<u64>,
-) {
+    call: impl FnOnce() -> Block,
+) -> Block {
+    session.in_real(frame);
+    let block = call();
+    let usable = real::usable(block);
     if session.in_recorder(Some(frame)) && !block.is_null() {
-        events::allocated(&session, frame, block, request, usable);
+        let (stream, patience) = (session.stream(), session.patience());
+        events::allocated(stream, patience, frame, block, request, usable);
     }
     session.end();
+    block
 }
 
 /// A block goes: the record, then the real call.
@@ -89,19 +96,45 @@ pub(crate) fn release_of(
     if early::owns(block) {
         return;
     }
+    match own(frame) {
+        Some(session) => release_in(session, frame, block, usable, api, call),
+        None => release_otherwise(frame, block, usable, api, call),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn release_otherwise(
+    frame: &DoorFrame,
+    block: Block,
+    usable: impl FnOnce() -> Option<u64>,
+    api: Api,
+    call: impl FnOnce(),
+) {
     match admit(frame) {
-        Admission::Record(session) => {
-            session.in_real(frame);
-            let usable = usable();
-            if session.in_recorder(Some(frame)) {
-                events::releasing(&session, frame, block, usable, api, false);
-                session.in_real(frame);
-            }
-            call();
-            session.end();
-        }
+        Admission::Record(session) => release_in(session, frame, block, usable, api, call),
         Admission::Pass | Admission::Backing => call(),
     }
+}
+
+#[inline(always)]
+fn release_in(
+    mut session: Session,
+    frame: &DoorFrame,
+    block: Block,
+    usable: impl FnOnce() -> Option<u64>,
+    api: Api,
+    call: impl FnOnce(),
+) {
+    session.in_real(frame);
+    let usable = usable();
+    if session.in_recorder(Some(frame)) {
+        let (stream, patience) = (session.stream(), session.patience());
+        events::releasing(stream, patience, frame, block, usable, (api, false));
+        session.in_real(frame);
+    }
+    call();
+    session.end();
 }
 
 /// A block moves or changes its size.
@@ -121,7 +154,7 @@ fn reallocate(
     if block.is_null() {
         return allocate(frame, request, call);
     }
-    let session = match admit(frame) {
+    let mut session = match admit(frame) {
         Admission::Record(session) => session,
         Admission::Pass | Admission::Backing => return call(),
     };
@@ -133,18 +166,17 @@ fn reallocate(
     }
     // A size of 0 frees, whatever comes back; everything else may fail.
     let announced = size != Some(0);
-    events::releasing(&session, frame, block, usable, api, announced);
+    let (stream, patience) = (session.stream(), session.patience());
+    events::releasing(stream, patience, frame, block, usable, (api, announced));
     session.in_real(frame);
     let moved = call();
     let moved_usable = real::usable(moved);
-    if !session.in_recorder(Some(frame)) {
-        session.end();
-        return moved;
-    }
-    if !moved.is_null() {
-        events::allocated(&session, frame, moved, request, moved_usable);
-    } else if announced {
-        events::revoked(&session, usable);
+    if session.in_recorder(Some(frame)) {
+        if !moved.is_null() {
+            events::allocated(stream, patience, frame, moved, request, moved_usable);
+        } else if announced {
+            events::revoked(stream, usable);
+        }
     }
     session.end();
     moved

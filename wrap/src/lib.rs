@@ -34,6 +34,8 @@ pub mod table;
 #[allow(unsafe_code)] // the words of assembly
 pub mod arch;
 #[cfg(not(loom))]
+pub mod capture;
+#[cfg(not(loom))]
 pub mod child;
 #[cfg(not(loom))]
 pub mod clock;
@@ -53,6 +55,8 @@ pub mod exec;
 pub mod hooks;
 #[cfg(not(loom))]
 pub mod image;
+#[cfg(not(loom))]
+pub mod leaf;
 #[cfg(not(loom))]
 pub mod linkmap;
 #[cfg(not(loom))]

@@ -4,10 +4,10 @@
 //! As in `hooks`.
 
 use crate::arch::DoorFrame;
+use crate::capture;
 use crate::child;
 use crate::clock;
 use crate::doors::Door;
-use crate::events;
 use crate::hooks::{handler, next};
 use crate::lock::Patience;
 use crate::operators;
@@ -36,7 +36,7 @@ handler! {
         let child = real();
         if child > 0
             && session::is_on()
-            && let Admission::Record(session) = admit(frame)
+            && let Admission::Record(mut session) = admit(frame)
         {
             session.in_recorder(Some(frame));
             session.stream().write_ext(&Ext::Fork { child: child as u32 });
@@ -144,13 +144,13 @@ fn prepare_for_filter(frame: &DoorFrame) {
     if child::is_deferred() && !child::materialize() {
         return;
     }
-    if let Admission::Record(session) = admit(frame) {
+    if let Admission::Record(mut session) = admit(frame) {
         session.in_recorder(Some(frame));
         rss::poll(session.stream());
         RECORDER.sink.stock_up();
         // Leaves what could only be left by a system call: the private chunk of
         // a forked child, rules of an earlier generation, an unknown stack.
-        events::capture(session.stream(), frame, session.patience());
+        capture::capture_apart(session.stream(), frame, session.patience());
         session.stream().leave_private_chunk();
         session.stream().reserve();
         session.end();
@@ -164,7 +164,7 @@ pub fn unmapping(frame: &DoorFrame, bytes: usize) {
     if (bytes as u64) < RECORDER.rss.step() || !session::is_on() {
         return;
     }
-    if let Admission::Record(session) = admit(frame) {
+    if let Admission::Record(mut session) = admit(frame) {
         session.in_recorder(Some(frame));
         rss::poll(session.stream());
         session.end();
@@ -185,7 +185,7 @@ pub fn finish(how: u8) {
         return;
     }
     let mut high = 0;
-    if let Some(session) = session::own_words() {
+    if let Some(mut session) = session::own_words() {
         session.in_recorder(None);
         session.stream().set_tick(clock::tick());
         high = rss::poll_final(session.stream());

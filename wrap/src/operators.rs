@@ -219,7 +219,7 @@ pub unsafe extern "C" fn memlog_operator_new_begins(frame: *mut DoorFrame) {
     // SAFETY: the shim's frame, which is nobody else's yet.
     let frame = unsafe { &mut *frame };
     frame.tls = word_if_on();
-    let Admission::Record(session) = admit(frame) else {
+    let Admission::Record(mut session) = admit(frame) else {
         frame.tls = core::ptr::null_mut();
         return;
     };
@@ -252,7 +252,7 @@ pub unsafe extern "C" fn memlog_operator_new_done(
     }
     // A handler that it called may have forked.
     frame.tls = word_if_on();
-    let Admission::Record(session) = admit(frame) else {
+    let Admission::Record(mut session) = admit(frame) else {
         return;
     };
     session.in_real(frame);
@@ -266,7 +266,7 @@ pub unsafe extern "C" fn memlog_operator_new_done(
             address if stream.last_block == address => be_plain(index),
             _ => {
                 let request = asked(index, size, alignment);
-                events::allocated(&session, frame, block, request, usable);
+                events::allocated(stream, session.patience(), frame, block, request, usable);
             }
         }
     }

@@ -65,6 +65,8 @@ pub struct Recorder {
     pub rss: crate::rss::Shared,
     /// Whether releases carry stacks.
     pub free_stacks: AtomicBool,
+    /// Whether each capture is taken by the plain walk too, and compared.
+    pub verify: AtomicBool,
     /// Whether chunks go out by writes.
     written: AtomicBool,
     /// Whether each event goes through at once: the end is near.
@@ -95,6 +97,7 @@ impl Recorder {
             ledger: AtomicU64::new(0),
             rss: crate::rss::Shared::new(),
             free_stacks: AtomicBool::new(false),
+            verify: AtomicBool::new(false),
             written: AtomicBool::new(false),
             draining: AtomicBool::new(false),
             pid: AtomicU32::new(0),

@@ -68,7 +68,7 @@ impl Default for Shared {
 /// Reads resident memory and writes it down.
 #[cold]
 pub fn poll(stream: &mut Stream) {
-    (stream.grown, stream.shrunk) = (0, 0);
+    stream.note_reading();
     if RECORDER.is_quiet() {
         return;
     }

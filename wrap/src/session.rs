@@ -14,7 +14,6 @@ use crate::stream::{Door, Stream};
 use crate::sys::{Os, Sys};
 use crate::token::{self, Entry, Phase};
 use crate::unwind::full::Bounds;
-use core::cell::Cell;
 use core::sync::atomic::Ordering;
 use memlog_format::counter::Counter;
 
@@ -26,7 +25,7 @@ pub struct Session {
     door: &'static Door,
     hold: Hold,
     /// The token's word as this session left it.
-    word: Cell<u64>,
+    word: u64,
 }
 
 /// How the session came by its stream.
@@ -50,27 +49,42 @@ pub enum Admission {
     Backing,
 }
 
-/// Lets a call in. Cheap for a thread that has its stream and is not inside.
+/// The session of a thread that has its stream and is not inside: nearly all.
 #[inline(always)]
-pub fn admit(frame: &DoorFrame) -> Admission {
+pub fn own(frame: &DoorFrame) -> Option<Session> {
     if frame.tls.is_null() {
-        return admit_cold(frame);
+        return None;
     }
     // SAFETY: the shim found life On, so this is the thread's word.
     let word = unsafe { *frame.tls };
     if word <= CLAIMING {
-        return admit_cold(frame);
+        return None;
     }
     // SAFETY: the word is the door of this thread's stream.
     let door = unsafe { &*(word as *const Door) };
-    if door.busy.load(Ordering::Relaxed) != 0 {
-        return admit_nested(door, frame.sp());
-    }
-    Admission::Record(Session {
+    let is_free = door.busy.load(Ordering::Relaxed) == 0;
+    is_free.then_some(Session {
         door,
         hold: Hold::Own,
-        word: Cell::new(0),
+        word: 0,
     })
+}
+
+/// Lets any other call in.
+pub fn admit(frame: &DoorFrame) -> Admission {
+    if let Some(session) = own(frame) {
+        return Admission::Record(session);
+    }
+    if frame.tls.is_null() {
+        return admit_cold(frame);
+    }
+    // SAFETY: as in `own`.
+    let word = unsafe { *frame.tls };
+    if word <= CLAIMING {
+        return admit_cold(frame);
+    }
+    // SAFETY: as in `own`.
+    admit_nested(unsafe { &*(word as *const Door) }, frame.sp())
 }
 
 #[cold]
@@ -96,7 +110,7 @@ fn admit_cold(frame: &DoorFrame) -> Admission {
             return Admission::Record(Session {
                 door,
                 hold: Hold::Own,
-                word: Cell::new(0),
+                word: 0,
             });
         }
     }
@@ -126,7 +140,7 @@ fn admit_cold(frame: &DoorFrame) -> Admission {
     Admission::Record(Session {
         door,
         hold: Hold::Own,
-        word: Cell::new(0),
+        word: 0,
     })
 }
 
@@ -180,7 +194,7 @@ fn admit_nested(door: &'static Door, sp: u64) -> Admission {
     Admission::Record(Session {
         door,
         hold: Hold::Own,
-        word: Cell::new(0),
+        word: 0,
     })
 }
 
@@ -229,7 +243,7 @@ pub fn own_words() -> Option<Session> {
         0 => Some(Session {
             door,
             hold: Hold::Own,
-            word: Cell::new(0),
+            word: 0,
         }),
         _ => aside(),
     }
@@ -262,7 +276,7 @@ fn visit(tid: u32, hold: Hold) -> Option<Session> {
     Some(Session {
         door,
         hold,
-        word: Cell::new(0),
+        word: 0,
     })
 }
 
@@ -270,31 +284,31 @@ impl Session {
     /// The recorder is at work for the door's caller. False if the token was
     /// taken meanwhile: somebody switched stacks below the real allocator, and
     /// what was to be recorded is lost.
-    #[inline]
-    pub fn in_recorder(&self, frame: Option<&DoorFrame>) -> bool {
+    #[inline(always)]
+    pub fn in_recorder(&mut self, frame: Option<&DoorFrame>) -> bool {
         let sp = frame.map_or(0, DoorFrame::sp);
         self.turn(token::word(Phase::InRecorder, sp))
     }
 
     /// The real allocator is at work for the door's caller.
-    #[inline]
-    pub fn in_real(&self, frame: &DoorFrame) {
+    #[inline(always)]
+    pub fn in_real(&mut self, frame: &DoorFrame) {
         frame.mark();
         self.turn(token::word(Phase::InReal, frame.sp()));
     }
 
-    #[inline]
-    fn turn(&self, word: u64) -> bool {
+    #[inline(always)]
+    fn turn(&mut self, word: u64) -> bool {
         // A signal handler of this thread must see either the old word and
         // all before it or the new one: the compiler is kept from reordering,
         // the processor does not reorder for its own interrupts.
         core::sync::atomic::compiler_fence(Ordering::SeqCst);
-        if self.door.busy.load(Ordering::Relaxed) != self.word.get() {
-            RECORDER.counters.add(Counter::LostAbandoned, 1);
+        if self.door.busy.load(Ordering::Relaxed) != self.word {
+            count_abandoned();
             return false;
         }
         self.door.busy.store(word, Ordering::Relaxed);
-        self.word.set(word);
+        self.word = word;
         core::sync::atomic::compiler_fence(Ordering::SeqCst);
         true
     }
@@ -332,11 +346,20 @@ impl Session {
     }
 
     /// The call is over.
-    #[inline]
+    #[inline(always)]
     pub fn end(self) {
-        if self.door.busy.load(Ordering::Relaxed) == self.word.get() {
-            self.turn(0);
+        core::sync::atomic::compiler_fence(Ordering::SeqCst);
+        if self.door.busy.load(Ordering::Relaxed) == self.word {
+            self.door.busy.store(0, Ordering::Relaxed);
         }
+        if self.hold != Hold::Own || RECORDER.draining.load(Ordering::Relaxed) {
+            self.end_slowly();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn end_slowly(self) {
         if RECORDER.draining.load(Ordering::Relaxed) {
             self.stream().flush();
         }
@@ -344,6 +367,12 @@ impl Session {
             RECORDER.streams.release(self.door);
         }
     }
+}
+
+#[cold]
+#[inline(never)]
+fn count_abandoned() {
+    RECORDER.counters.add(Counter::LostAbandoned, 1);
 }
 
 /// Whether the recorder records.

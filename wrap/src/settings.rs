@@ -102,6 +102,8 @@ pub struct Settings {
     pub max_log: u64,
     /// MEMLOG_FREE_STACKS: releases carry stacks.
     pub free_stacks: bool,
+    /// MEMLOG_VERIFY: each capture is compared with the plain walk.
+    pub verify: bool,
     /// MEMLOG_OFF, or a rank that does not record.
     pub off: bool,
     /// MEMLOG_FOLLOW_EXEC: images started by exec record as well.
@@ -145,6 +147,7 @@ impl Settings {
             program: Text::new(),
             max_log: u64::MAX,
             free_stacks: false,
+            verify: false,
             off: false,
             follow_exec: true,
             written: false,
@@ -201,6 +204,7 @@ impl Settings {
             b"FREE_STACKS" => {
                 self.free_stacks = self.understood(name, value, switch(value), false);
             }
+            b"VERIFY" => self.verify = self.understood(name, value, switch(value), false),
             b"OFF" => self.off |= self.understood(name, value, switch(value), false),
             b"FOLLOW_EXEC" => {
                 self.follow_exec = self.understood(name, value, switch(value), true);

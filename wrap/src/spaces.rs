@@ -37,7 +37,7 @@ fn change<T: Copy>(
     call: impl FnOnce() -> T,
     tell: impl FnOnce(T) -> Option<Mapping>,
 ) -> T {
-    let (session, backing) = match admit(frame) {
+    let (mut session, backing) = match admit(frame) {
         Admission::Record(session) => {
             let backing = session.is_in_operator(frame.sp());
             (session, backing)

@@ -230,6 +230,7 @@ fn read_settings() -> bool {
             }
             let free_stacks = settings.free_stacks;
             RECORDER.free_stacks.store(free_stacks, Ordering::Relaxed);
+            RECORDER.verify.store(settings.verify, Ordering::Relaxed);
             !settings.off
         })
     });

@@ -15,6 +15,7 @@ use crate::recorder::RECORDER;
 use crate::sink::{self, Chunk};
 use crate::sys::{Os, Sys};
 use crate::unwind::full::Bounds;
+use crate::unwind::kept::{self, Kept};
 use crate::unwind::walk::{CACHE_ENTRIES, CacheEntry, MAX_FRAMES, Workspace};
 use core::sync::atomic::{AtomicU32, AtomicU64};
 use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE, Header, Kind};
@@ -42,6 +43,10 @@ pub struct Door {
     pub body: core::cell::UnsafeCell<Stream>,
 }
 
+/// What a stream takes of memory as a rule: its caches, and the first page of
+/// each array that is only as long as the deepest stack.
+pub const USUAL_BYTES: u64 = (size_of::<[CacheEntry; CACHE_ENTRIES]>() + kept::USUAL_BYTES) as u64;
+
 // SAFETY: the body is only touched by the holder of the claim.
 unsafe impl Sync for Door {}
 
@@ -61,10 +66,13 @@ pub struct Stream {
     /// Events left before the clock is read again.
     pub until_clock: u32,
     deltas: Deltas,
-    /// Bytes allocated and released since the last reading of RSS.
-    pub grown: u64,
-    /// See `grown`.
-    pub shrunk: u64,
+    /// Bytes that may still come or go until something is due.
+    pub allowance: i64,
+    /// What the allowance was.
+    allowed: i64,
+    /// Bytes that came or went since the last reading of resident memory, but
+    /// for those of the present allowance.
+    settled: u64,
     /// Bytes allocated minus released since the last stamp.
     pub unstamped: i64,
     /// The generation of the rules in the cache.
@@ -87,6 +95,7 @@ pub struct Stream {
     lost: u64,
     cache: [CacheEntry; CACHE_ENTRIES],
     codes: [u32; MAX_FRAMES],
+    kept: Kept,
 }
 
 impl Stream {
@@ -99,12 +108,19 @@ impl Stream {
         }
     }
 
+    /// The memory of a capture.
+    #[inline]
+    pub fn capture_space(&mut self) -> (&mut [CacheEntry], &mut Kept) {
+        (&mut self.cache, &mut self.kept)
+    }
+
     /// Forgets what the rules of code were.
     #[cold]
     pub fn clear_cache(&mut self, generation: u64) {
         for entry in &mut self.cache {
             *entry = CacheEntry::default();
         }
+        self.kept.clear();
         self.generation = generation;
     }
 
@@ -147,6 +163,23 @@ impl Stream {
         self.finish_chunk();
     }
 
+    /// Bytes that came or went since the last reading of resident memory.
+    pub fn moved_since_reading(&self) -> u64 {
+        let spent = self.allowed.wrapping_sub(self.allowance);
+        self.settled.saturating_add(spent.max(0) as u64)
+    }
+
+    /// Allows so many bytes to come or go.
+    pub fn allow(&mut self, bytes: i64) {
+        self.settled = self.moved_since_reading();
+        (self.allowed, self.allowance) = (bytes, bytes);
+    }
+
+    /// Resident memory was read.
+    pub fn note_reading(&mut self) {
+        (self.settled, self.allowed) = (0, self.allowance);
+    }
+
     /// Whether a whole group of records fits.
     #[inline]
     fn has_room(&self) -> bool {
@@ -185,6 +218,9 @@ impl Stream {
     pub fn set_tick(&mut self, tick: u64) {
         if self.reserve() {
             self.put(|deltas, out| deltas.put_tick(out, tick));
+        } else {
+            // What a full log still has to do by time goes on at its pace.
+            self.deltas.tick = tick;
         }
     }
 
@@ -292,6 +328,7 @@ impl Stream {
         if !same {
             self.name = [0; 16];
             (self.stack, self.other_stack) = (Bounds::default(), Bounds::default());
+            self.kept.forget();
         }
         let named = self.look_at_name();
         if !same && !named {
@@ -331,7 +368,8 @@ impl Stream {
         self.chunk = core::ptr::null_mut();
         (self.committed, self.sequence, self.tid) = (0, 0, 0);
         self.deltas = Deltas::at_start(0, 0);
-        (self.grown, self.shrunk, self.unstamped, self.lost) = (0, 0, 0, 0);
+        (self.allowance, self.allowed, self.settled) = (0, 0, 0);
+        (self.unstamped, self.lost) = (0, 0);
     }
 }
 

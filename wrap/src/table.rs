@@ -58,17 +58,38 @@ fn words(pointer: usize, length: usize) -> Option<&'static [AtomicU64]> {
     Some(unsafe { core::slice::from_raw_parts(pointer as *const AtomicU64, length) })
 }
 
-fn hash_of<const W: usize>(key: &[u64; W]) -> u64 {
-    let mut hash = 0u64;
-    for word in key {
-        hash = (hash.rotate_left(23) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    }
-    hash ^ (hash >> 32)
-}
+#[cfg(not(loom))]
+use crate::arch::expect as fetch;
+#[cfg(loom)]
+fn fetch<T>(_: &T) {}
 
-/// The half of the hash that an entry keeps, never with the id 0 beside it.
-const fn entry_of(hash: u64, id: u32) -> u64 {
-    (hash & 0xFFFF_FFFF_0000_0000) | id as u64
+/// Where a key belongs: also the half of its entry that is not the id, so that
+/// an index grows without a look at the records.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tag(pub u32);
+
+impl Tag {
+    /// Of a key, whatever it is.
+    pub fn of<const W: usize>(key: &[u64; W]) -> Self {
+        key.iter().fold(Self(0), |tag, &word| tag.mixed(word))
+    }
+
+    /// Of what follows this with `word`.
+    #[inline]
+    pub const fn mixed(self, word: u64) -> Self {
+        let sum = (self.0 as u64).rotate_left(29) ^ word;
+        Self((sum.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as u32)
+    }
+
+    #[inline]
+    const fn entry(self, id: u32) -> u64 {
+        (self.0 as u64) << 32 | id as u64
+    }
+
+    #[inline]
+    const fn in_entry(entry: u64) -> Self {
+        Self((entry >> 32) as u32)
+    }
 }
 
 impl<const W: usize, const P: u32, const F: u32, const C: usize> Table<W, P, F, C> {
@@ -141,26 +162,49 @@ impl<const W: usize, const P: u32, const F: u32, const C: usize> Table<W, P, F, 
     /// The id of a key, or 0 when there is no room.
     #[inline]
     pub fn intern(&self, key: &[u64; W], memory: &impl Memory) -> u32 {
-        let hash = hash_of(key);
-        match self.find(key, hash) {
+        self.intern_at(Tag::of(key), key, memory)
+    }
+
+    /// The same for a key whose users all know a better tag for it.
+    #[inline]
+    pub fn intern_at(&self, tag: Tag, key: &[u64; W], memory: &impl Memory) -> u32 {
+        match self.find(key, tag) {
             Some(id) => id,
-            None => self.insert(key, hash, memory),
+            None => self.insert(key, tag, memory),
+        }
+    }
+
+    /// The record that was made right after another, if it is of this key: a
+    /// new path is written in one go, and its records lie in one line.
+    #[inline]
+    pub fn follows(&self, id: u32, key: &[u64; W]) -> Option<u32> {
+        let next = id.wrapping_add(1);
+        (next % P >= F && self.holds(next, key)).then_some(next)
+    }
+
+    /// A key of this tag will be asked for soon.
+    #[inline]
+    pub fn expect(&self, tag: Tag) {
+        if let Some(index) = self.index(self.log2.load(Ordering::Acquire))
+            && let Some(place) = index.get(tag.0 as usize & index.len().wrapping_sub(1))
+        {
+            fetch(place);
         }
     }
 
     #[inline]
-    fn find(&self, key: &[u64; W], hash: u64) -> Option<u32> {
+    fn find(&self, key: &[u64; W], tag: Tag) -> Option<u32> {
         let index = self.index(self.log2.load(Ordering::Acquire))?;
         let mask = index.len().wrapping_sub(1);
         for probe in 0..MAX_PROBES {
-            let place = index.get((hash as usize).wrapping_add(probe) & mask)?;
+            let place = index.get((tag.0 as usize).wrapping_add(probe) & mask)?;
             // Acquire pairs with the exchange in `insert`: the record is there.
             let entry = place.load(Ordering::Acquire);
             if entry == 0 {
                 return None;
             }
             let id = entry as u32;
-            if entry == entry_of(hash, id) && self.holds(id, key) {
+            if entry == tag.entry(id) && self.holds(id, key) {
                 return Some(id);
             }
         }
@@ -180,6 +224,16 @@ impl<const W: usize, const P: u32, const F: u32, const C: usize> Table<W, P, F, 
         chunk.get(at..at + W)
     }
 
+    /// The record of an id that was given out.
+    pub fn get(&self, id: u32) -> Option<[u64; W]> {
+        let record = self.record(id).filter(|_| id % P >= F)?;
+        let mut words = [0; W];
+        for (word, part) in words.iter_mut().zip(record) {
+            *word = u64::from_le(part.load(Ordering::Relaxed));
+        }
+        Some(words)
+    }
+
     #[inline]
     fn holds(&self, id: u32, key: &[u64; W]) -> bool {
         self.record(id).is_some_and(|record| {
@@ -190,7 +244,7 @@ impl<const W: usize, const P: u32, const F: u32, const C: usize> Table<W, P, F, 
     }
 
     #[cold]
-    fn insert(&self, key: &[u64; W], hash: u64, memory: &impl Memory) -> u32 {
+    fn insert(&self, key: &[u64; W], tag: Tag, memory: &impl Memory) -> u32 {
         self.make_room(memory);
         // Looked at before the index: once it is over the index is there.
         let growing = self.growing.load(Ordering::Acquire) == 1;
@@ -204,17 +258,17 @@ impl<const W: usize, const P: u32, const F: u32, const C: usize> Table<W, P, F, 
         if id == 0 {
             return 0;
         }
-        let entry = entry_of(hash, id);
+        let entry = tag.entry(id);
         let mask = index.len().wrapping_sub(1);
         for probe in 0..MAX_PROBES {
-            let Some(place) = index.get((hash as usize).wrapping_add(probe) & mask) else {
+            let Some(place) = index.get((tag.0 as usize).wrapping_add(probe) & mask) else {
                 break;
             };
             // Release publishes the record; Acquire sees another's record.
             let order = (Ordering::AcqRel, Ordering::Acquire);
             match place.compare_exchange(0, entry, order.0, order.1) {
                 Ok(_) => return id,
-                Err(other) if other == entry_of(hash, other as u32) => {
+                Err(other) if other == tag.entry(other as u32) => {
                     if self.holds(other as u32, key) {
                         memory.raced();
                         return other as u32;
@@ -298,7 +352,7 @@ impl<const W: usize, const P: u32, const F: u32, const C: usize> Table<W, P, F, 
         for entry in old.unwrap_or(&[]) {
             let entry = entry.load(Ordering::Acquire);
             if entry != 0 {
-                self.copy_entry(entry, index);
+                Self::copy_entry(entry, index);
             }
         }
         place.store(index.as_ptr() as usize, Ordering::Release);
@@ -308,18 +362,11 @@ impl<const W: usize, const P: u32, const F: u32, const C: usize> Table<W, P, F, 
         }
     }
 
-    fn copy_entry(&self, entry: u64, index: &[AtomicU64]) {
-        let Some(record) = self.record(entry as u32) else {
-            return;
-        };
-        let mut key = [0; W];
-        for (part, word) in key.iter_mut().zip(record) {
-            *part = u64::from_le(word.load(Ordering::Relaxed));
-        }
-        let hash = hash_of(&key);
+    fn copy_entry(entry: u64, index: &[AtomicU64]) {
+        let tag = Tag::in_entry(entry);
         let mask = index.len().wrapping_sub(1);
         for probe in 0..MAX_PROBES {
-            let Some(place) = index.get((hash as usize).wrapping_add(probe) & mask) else {
+            let Some(place) = index.get((tag.0 as usize).wrapping_add(probe) & mask) else {
                 return;
             };
             if place.load(Ordering::Relaxed) == 0 {

@@ -44,6 +44,9 @@ fn open(path: &[u8], flags: libc::c_int) -> Result<Fd, Errno> {
     Ok(Fd(fd as i32))
 }
 
+/// What the processor translates at once, if it may.
+const HUGE_PAGE: usize = 2 << 20;
+
 fn anonymous(bytes: usize, advice: &[libc::c_int]) -> *mut u8 {
     let prot = (libc::PROT_READ | libc::PROT_WRITE) as usize;
     let flags = (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE) as usize;
@@ -101,7 +104,13 @@ impl Sys for Linux {
     }
 
     fn memory_wiped_on_fork(bytes: usize) -> *mut u8 {
-        anonymous(bytes, &[libc::MADV_NOHUGEPAGE, MADV_WIPEONFORK])
+        if bytes < 2 * HUGE_PAGE {
+            return anonymous(bytes, &[libc::MADV_NOHUGEPAGE, MADV_WIPEONFORK]);
+        }
+        // Tables this large are read all over: small pages would cost a miss of
+        // the translation cache each time.
+        let whole = anonymous(bytes + HUGE_PAGE, &[libc::MADV_HUGEPAGE, MADV_WIPEONFORK]);
+        whole.wrapping_add(whole.align_offset(HUGE_PAGE))
     }
 
     unsafe fn zero(at: *mut u8, bytes: usize) {

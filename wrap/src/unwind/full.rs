@@ -30,8 +30,9 @@ impl Bounds {
     /// A word of the stack.
     #[inline]
     pub fn read(&self, address: u64) -> Option<u64> {
-        let last = self.high.checked_sub(arch::WORD)?;
-        if address < self.low || address > last || !address.is_multiple_of(arch::WORD) {
+        // Bounds are whole words, so an aligned address below the end will do.
+        let inside = (self.low..self.high).contains(&address);
+        if !inside || !address.is_multiple_of(arch::WORD) {
             return None;
         }
         // SAFETY: inside the mapped stack and aligned; words above the

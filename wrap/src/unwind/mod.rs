@@ -9,6 +9,7 @@ pub mod bytes;
 pub mod cfi;
 pub mod full;
 pub mod jit;
+pub mod kept;
 pub mod row;
 pub mod rule;
 pub mod walk;

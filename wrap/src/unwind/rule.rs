@@ -71,6 +71,12 @@ impl Rule {
         }
     }
 
+    /// Whether it is of this kind.
+    #[inline]
+    pub const fn is(self, kind: Kind) -> bool {
+        self.0 & 7 == kind as u32
+    }
+
     /// CFA minus the register.
     #[inline]
     pub const fn offset_words(self) -> u64 {

@@ -27,7 +27,7 @@ use memlog_format::table::StackId;
 /// Frames kept of one stack, at most.
 pub const MAX_FRAMES: usize = 16 * 1024;
 /// Entries of a thread's cache.
-pub const CACHE_ENTRIES: usize = 2048;
+pub const CACHE_ENTRIES: usize = 4096;
 
 /// What is known of a code address.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,26 +47,47 @@ pub struct CacheEntry {
     known: Known,
 }
 
-/// A frame's place in the program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pc {
-    /// A return address, or the very instruction if `exact`.
-    pub address: u64,
-    /// Whether the frame was interrupted rather than left by a call.
-    pub exact: bool,
-}
+/// A frame's place in the program, in one word: an address, and whether the
+/// frame was interrupted right there rather than left by a call. Addresses
+/// leave the top bit free.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Pc(u64);
 
 impl Pc {
-    /// One word that tells all; addresses leave the top bit free.
+    /// Where a call returns to.
+    #[inline]
+    pub const fn returned(address: u64) -> Self {
+        Self(address << 1)
+    }
+
+    /// The very instruction that was interrupted.
+    #[inline]
+    pub const fn interrupted(address: u64) -> Self {
+        Self(address << 1 | 1)
+    }
+
+    /// The address.
+    #[inline]
+    pub const fn address(self) -> u64 {
+        self.0 >> 1
+    }
+
+    /// Whether the frame was interrupted.
+    #[inline]
+    pub const fn is_exact(self) -> bool {
+        self.0 & 1 != 0
+    }
+
+    /// The word.
     #[inline]
     pub const fn key(self) -> u64 {
-        self.address << 1 | self.exact as u64
+        self.0
     }
 
     /// The address whose rules hold.
     #[inline]
     pub const fn lookup(self) -> u64 {
-        self.address.wrapping_sub(!self.exact as u64)
+        self.address().wrapping_sub(!self.is_exact() as u64)
     }
 }
 
@@ -90,6 +111,40 @@ pub trait Resolver {
     fn is_code(&mut self, address: u64) -> bool;
 }
 
+/// Where a walk stands: all that a step by a packed rule depends on, but for
+/// the words of the stack.
+#[derive(Clone, Copy, Default)]
+#[repr(C)]
+pub struct State {
+    /// The frame's place in the program.
+    pub pc: Pc,
+    /// Its stack pointer.
+    pub sp: u64,
+    /// Its frame pointer, or whatever lies in that register.
+    pub fp: u64,
+}
+
+impl State {
+    /// At the caller of a door.
+    #[inline]
+    pub fn at(frame: &DoorFrame) -> Self {
+        Self {
+            pc: Pc::returned(frame.pc()),
+            sp: frame.sp(),
+            fp: frame.fp(),
+        }
+    }
+}
+
+/// Why a walk goes no further.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// The stack ends, as the root says.
+    Root(StackId),
+    /// No packed rule can make this step.
+    Complex,
+}
+
 /// Walks; the number of codes noted and the root.
 #[inline]
 pub fn walk<R: Resolver>(
@@ -98,18 +153,14 @@ pub fn walk<R: Resolver>(
     space: &mut Workspace,
     resolver: &mut R,
 ) -> (usize, StackId) {
-    let mut pc = Pc {
-        address: frame.pc(),
-        exact: false,
-    };
+    let mut state = State::at(frame);
     if arch::BACK_CHAIN {
-        return walk_chain(pc, frame.sp(), bounds, space, resolver);
+        return walk_chain(state.pc, state.sp, bounds, space, resolver);
     }
-    let (mut sp, mut fp) = (frame.sp(), frame.fp());
     let mut bounds = bounds;
     let mut count = 0;
     loop {
-        let known = match look_up(pc, space.cache, resolver) {
+        let known = match look_up(state.pc, space.cache, resolver) {
             Ok(known) => known,
             Err(root) => return (count, root),
         };
@@ -118,59 +169,81 @@ pub fn walk<R: Resolver>(
             None => return (count, StackId::CUT_TOO_DEEP),
         }
         count += 1;
-        let rule = known.rule;
-        let from = match rule.kind() {
-            Kind::Sp => sp,
-            Kind::Fp => fp,
-            Kind::End => return (count, StackId::COMPLETE),
-            Kind::NoTables | Kind::Unknown => {
-                match across(sp, fp, &bounds, resolver) {
-                    // Also where a signal interrupted: its caller was left by a call.
-                    Ok(caller) => {
-                        (pc.address, pc.exact, sp, fp) = (caller.0, false, caller.1, caller.2)
-                    }
-                    Err(root) => return (count, root),
-                }
-                continue;
-            }
-            Kind::Complex => return resolver.walk_fully(frame, space.codes),
-            Kind::Signal => {
-                let Some(interrupted) = arch::interrupted(sp, &bounds) else {
-                    return (count, StackId::CUT_BAD_FRAME);
-                };
-                (pc.address, pc.exact) = (interrupted.pc, true);
-                (sp, fp) = (interrupted.sp, interrupted.fp);
-                if !(bounds.low..bounds.high).contains(&sp) {
-                    bounds = resolver.bounds_of(sp);
-                }
-                continue;
-            }
-        };
-        let cfa = from.wrapping_add(rule.offset_words().wrapping_mul(arch::WORD));
-        // The stack must rise, or a walk could go round for ever.
-        if cfa <= sp {
-            return (count, StackId::CUT_BAD_FRAME);
-        }
-        let Some(address) = bounds.read(cfa.wrapping_sub(arch::RA_BELOW_CFA as u64)) else {
-            return (count, StackId::CUT_BAD_FRAME);
-        };
-        if rule.saved_words() != 0 {
-            let at = cfa.wrapping_sub(rule.saved_words().wrapping_mul(arch::WORD));
-            match bounds.read(at) {
-                Some(word) => fp = word,
-                None => return (count, StackId::CUT_BAD_FRAME),
-            }
-        }
-        sp = cfa;
-        pc = Pc {
-            address: arch::strip(address),
-            exact: false,
-        };
-        // Hand-made stacks end in a null return address.
-        if pc.address == 0 {
-            return (count, StackId::COMPLETE);
+        match step(known.rule, &mut state, &mut bounds, resolver) {
+            Ok(()) => {}
+            Err(Stop::Root(root)) => return (count, root),
+            Err(Stop::Complex) => return resolver.walk_fully(frame, space.codes),
         }
     }
+}
+
+/// One step outwards.
+#[inline(always)]
+pub fn step<R: Resolver>(
+    rule: Rule,
+    state: &mut State,
+    bounds: &mut Bounds,
+    resolver: &mut R,
+) -> Result<(), Stop> {
+    const BAD: Stop = Stop::Root(StackId::CUT_BAD_FRAME);
+    // Tests, not a table: which of the two it is can be predicted.
+    let from = if rule.is(Kind::Sp) {
+        state.sp
+    } else if rule.is(Kind::Fp) {
+        state.fp
+    } else {
+        return rarer_step(rule, state, bounds, resolver);
+    };
+    let cfa = from.wrapping_add(rule.offset_words().wrapping_mul(arch::WORD));
+    // The stack must rise, or a walk could go round for ever.
+    if cfa <= state.sp {
+        return Err(BAD);
+    }
+    let at = cfa.wrapping_sub(arch::RA_BELOW_CFA as u64);
+    let address = bounds.read(at).ok_or(BAD)?;
+    if rule.saved_words() != 0 {
+        let at = cfa.wrapping_sub(rule.saved_words().wrapping_mul(arch::WORD));
+        state.fp = bounds.read(at).ok_or(BAD)?;
+    }
+    state.sp = cfa;
+    state.pc = Pc::returned(arch::strip(address));
+    // Hand-made stacks end in a null return address.
+    match state.pc.address() {
+        0 => Err(Stop::Root(StackId::COMPLETE)),
+        _ => Ok(()),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn rarer_step<R: Resolver>(
+    rule: Rule,
+    state: &mut State,
+    bounds: &mut Bounds,
+    resolver: &mut R,
+) -> Result<(), Stop> {
+    match rule.kind() {
+        Kind::End => Err(Stop::Root(StackId::COMPLETE)),
+        Kind::Complex => Err(Stop::Complex),
+        Kind::Signal => out_of_signal(state, bounds, resolver),
+        Kind::NoTables | Kind::Unknown | Kind::Sp | Kind::Fp => across(state, bounds, resolver),
+    }
+}
+
+/// From a signal's frame to what it interrupted.
+fn out_of_signal<R: Resolver>(
+    state: &mut State,
+    bounds: &mut Bounds,
+    resolver: &mut R,
+) -> Result<(), Stop> {
+    let interrupted = arch::interrupted(state.sp, bounds);
+    let interrupted = interrupted.ok_or(Stop::Root(StackId::CUT_BAD_FRAME))?;
+    state.pc = Pc::interrupted(interrupted.pc);
+    (state.sp, state.fp) = (interrupted.sp, interrupted.fp);
+    if !(bounds.low..bounds.high).contains(&state.sp) {
+        *bounds = resolver.bounds_of(state.sp);
+    }
+    Ok(())
 }
 
 /// Steps out of code that no table describes, where it keeps to the ABI's
@@ -178,27 +251,25 @@ pub fn walk<R: Resolver>(
 /// walk their own stacks by them. Every word is checked: the chain must rise
 /// inside the stack, and lead into code. A null frame pointer is the ABI's
 /// mark of the outermost frame.
-#[cold]
-fn across<R: Resolver>(
-    sp: u64,
-    fp: u64,
-    bounds: &Bounds,
-    resolver: &mut R,
-) -> Result<(u64, u64, u64), StackId> {
+fn across<R: Resolver>(state: &mut State, bounds: &Bounds, resolver: &mut R) -> Result<(), Stop> {
+    let fp = state.fp;
     if fp == 0 {
-        return Err(StackId::COMPLETE);
+        return Err(Stop::Root(StackId::COMPLETE));
     }
-    let cut = StackId::CUT_NO_TABLES;
-    if !arch::HAS_FRAME_POINTERS || fp < sp {
-        return Err(cut);
+    const CUT: Stop = Stop::Root(StackId::CUT_NO_TABLES);
+    if !arch::HAS_FRAME_POINTERS || fp < state.sp {
+        return Err(CUT);
     }
-    let saved = bounds.read(fp).ok_or(cut)?;
+    let saved = bounds.read(fp).ok_or(CUT)?;
     let above = fp.wrapping_add(arch::WORD);
-    let address = arch::strip(bounds.read(above).ok_or(cut)?);
+    let address = arch::strip(bounds.read(above).ok_or(CUT)?);
     if !resolver.is_code(address) {
-        return Err(cut);
+        return Err(CUT);
     }
-    Ok((address, above.wrapping_add(arch::WORD), saved))
+    // Also where a signal interrupted: the caller was left by a call.
+    state.pc = Pc::returned(address);
+    (state.sp, state.fp) = (above.wrapping_add(arch::WORD), saved);
+    Ok(())
 }
 
 /// Walks where the ABI chains the frames: the word at sp is the caller's sp,
@@ -233,20 +304,20 @@ fn walk_chain<R: Resolver>(
         sp = caller;
         match bounds.read(sp.wrapping_add_signed(-arch::RA_BELOW_CFA)) {
             Some(0) => return (count, StackId::COMPLETE),
-            Some(address) => pc.address = arch::strip(address),
+            Some(address) => pc = Pc::returned(arch::strip(address)),
             None => return (count, StackId::CUT_BAD_FRAME),
         }
     }
 }
 
 #[inline]
-fn look_up<R: Resolver>(
+pub(super) fn look_up<R: Resolver>(
     pc: Pc,
     cache: &mut [CacheEntry],
     resolver: &mut R,
 ) -> Result<Known, StackId> {
     let key = pc.key();
-    let mixed = pc.address ^ (pc.address >> 11);
+    let mixed = (key >> 1) ^ (key >> 12);
     let index = mixed as usize & (CACHE_ENTRIES - 1);
     if let Some(entry) = cache.get(index)
         && entry.key == key

@@ -7,11 +7,13 @@
 //!   compilers never write
 //! * [`expressions`]: random expressions, the part of a row that is a program
 //! * [`stacks`]: whole stacks of this process, against the C library's walk
+//! * [`kept`]: the capture on made-up stacks, against the plain walk
 //! * [`damage`]: broken tables stay inside their range
 
 mod damage;
 mod expressions;
 mod judge;
+mod kept;
 mod loaded;
 mod programs;
 mod same;

@@ -1,0 +1,155 @@
+//! The id of the stack that a call came from.
+//!
+//! By the kept stack of the thread where that can say it; else by the plain
+//! walk and a descent through the trie. In verify mode both, compared.
+
+use crate::arch::DoorFrame;
+use crate::codemap::Asking;
+use crate::lock::Patience;
+use crate::recorder::{NodeMemory, RECORDER};
+use crate::stream::Stream;
+use crate::table::Tag;
+use crate::unwind::full::Bounds;
+use crate::unwind::kept::{self, Namer};
+use crate::unwind::walk::{self, Resolver};
+use core::sync::atomic::Ordering;
+use memlog_format::counter::Counter;
+use memlog_format::table::{CodeId, Node, StackId};
+
+/// How far below what was last seen a thread's own stack may reach unasked.
+const BELOW: u64 = 64 * 1024;
+
+/// The trie of the process.
+struct Names(NodeMemory);
+
+impl Namer for Names {
+    #[inline]
+    fn follows(&self, node: Node) -> Option<u32> {
+        RECORDER.nodes.follows(node.parent.0, &[node.to_word()])
+    }
+
+    #[inline]
+    fn expect(&self, tag: Tag) {
+        RECORDER.nodes.expect(tag);
+    }
+
+    #[inline]
+    fn intern(&self, tag: Tag, node: Node) -> u32 {
+        RECORDER.nodes.intern_at(tag, &[node.to_word()], &self.0)
+    }
+}
+
+/// The same, out of line.
+#[inline(never)]
+pub fn capture_apart(stream: &mut Stream, frame: &DoorFrame, patience: Patience) -> StackId {
+    capture(stream, frame, patience)
+}
+
+/// The id of the caller's stack.
+#[inline(always)]
+pub fn capture(stream: &mut Stream, frame: &DoorFrame, patience: Patience) -> StackId {
+    let generation = RECORDER.generation.load(Ordering::Acquire);
+    if stream.generation != generation {
+        stream.clear_cache(generation);
+        stream.leave_private_chunk();
+    }
+    let mut asking = Asking {
+        patience,
+        crossed: false,
+    };
+    let sp = frame.sp();
+    let mut bounds = stream.stack;
+    let is_own = (bounds.low..bounds.high).contains(&sp);
+    if !is_own {
+        bounds = elsewhere(stream, sp, &mut asking);
+    }
+    bounds.low = sp;
+    let namer = Names(NodeMemory(patience));
+    let space = stream.capture_space();
+    let stack = match kept::capture(frame, bounds, is_own, space, &mut asking, &namer) {
+        Some(stack) => stack,
+        None => plain(stream, frame, bounds, &mut asking),
+    };
+    if asking.crossed {
+        RECORDER.counters.add(Counter::FramePointerStacks, 1);
+    }
+    if RECORDER.verify.load(Ordering::Relaxed) {
+        verify(stream, frame, bounds, patience, stack);
+    }
+    stack
+}
+
+/// The bounds of a stack that is not the thread's own.
+#[cold]
+fn elsewhere(stream: &mut Stream, sp: u64, asking: &mut Asking) -> Bounds {
+    if !(stream.other_stack.low..stream.other_stack.high).contains(&sp) {
+        let found = asking.bounds_of(sp);
+        if sp < stream.stack.low && found.high > stream.stack.low {
+            // The thread's own, further down than was known.
+            stream.stack.low = sp.saturating_sub(BELOW);
+            return stream.stack;
+        }
+        stream.other_stack = found;
+    }
+    stream.other_stack
+}
+
+/// By the plain walk, from the root through the trie, outermost frame first.
+#[cold]
+#[inline(never)]
+fn plain(stream: &mut Stream, frame: &DoorFrame, bounds: Bounds, asking: &mut Asking) -> StackId {
+    let namer = Names(NodeMemory(asking.patience));
+    let mut space = stream.workspace();
+    let (count, root) = walk::walk(frame, bounds, &mut space, asking);
+    let (mut id, mut tag) = (root, kept::tag_of(root));
+    for &code in space.codes.get(..count).unwrap_or(&[]).iter().rev() {
+        tag = tag.mixed(u64::from(code));
+        let node = Node {
+            parent: id,
+            code: CodeId(code),
+        };
+        match namer.intern(tag, node) {
+            0 => return StackId::CUT_FULL,
+            next => id = StackId(next),
+        }
+    }
+    id
+}
+
+/// Walks once more, the plain way, and counts whether that says the same.
+#[cold]
+#[inline(never)]
+fn verify(
+    stream: &mut Stream,
+    frame: &DoorFrame,
+    bounds: Bounds,
+    patience: Patience,
+    stack: StackId,
+) {
+    let mut asking = Asking {
+        patience,
+        crossed: false,
+    };
+    let mut space = stream.workspace();
+    let (count, root) = walk::walk(frame, bounds, &mut space, &mut asking);
+    let mut id = stack;
+    let mut same = true;
+    for &code in space.codes.get(..count).unwrap_or(&[]) {
+        let Some([word]) = RECORDER.nodes.get(id.0) else {
+            same = false;
+            break;
+        };
+        let node = Node::from_word(word);
+        same &= is_same_code(node.code, CodeId(code));
+        id = node.parent;
+    }
+    RECORDER.counters.add(Counter::Verified, 1);
+    if !same || id != root {
+        RECORDER.counters.add(Counter::VerifyDiffers, 1);
+    }
+}
+
+/// Whether two codes say the same: threads that race may each have made one.
+fn is_same_code(one: CodeId, other: CodeId) -> bool {
+    one == other || RECORDER.codes.get(one.0) == RECORDER.codes.get(other.0)
+}

@@ -1,0 +1,235 @@
+//! The capture against its twin, the plain walk, on stacks made up word by
+//! word: calls and returns, data that looks like frames, frame pointers that
+//! are none, and words that change under the feet of what was kept.
+#![allow(unsafe_code)]
+//! # Safety
+//! Frames of doors are words of the made-up stack, which outlives each walk.
+
+use crate::arch::{self, DoorFrame, WORD};
+use crate::table::Tag;
+use crate::tests::memory::Zeroed;
+use crate::tests::random::Random;
+use crate::unwind::full::Bounds;
+use crate::unwind::kept::{Kept, Namer, capture};
+use crate::unwind::rule::{Kind, Rule};
+use crate::unwind::walk::{CACHE_ENTRIES, CacheEntry, Known, MAX_FRAMES, Pc, Resolver, Workspace, walk};
+use memlog_format::table::{Node, StackId};
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+/// Code addresses of the made-up program, of which the first is its start.
+const CODES: u64 = 64;
+const WORDS: usize = 4096;
+
+// SAFETY: the recorder's streams begin as zeros.
+unsafe impl Zeroed for Kept {}
+
+fn address(code: u64) -> u64 {
+    0x40_0000 + 16 * code
+}
+
+fn rule(code: u64) -> Rule {
+    let plain = |kind, offset, saved| Rule::frame(kind, offset * 8, saved * 8, 8).unwrap();
+    match code {
+        0 => Rule::plain(Kind::End),
+        _ if code.is_multiple_of(31) => Rule::plain(Kind::NoTables),
+        _ if code.is_multiple_of(6) => plain(Kind::Fp, 2, 2),
+        _ if code.is_multiple_of(4) => plain(Kind::Sp, 3 + code as i64 % 4, 2 + code as i64 % 2),
+        _ => plain(Kind::Sp, 1 + code as i64 % 5, 0),
+    }
+}
+
+/// What the unwind tables of the program say.
+struct Program;
+
+impl Resolver for Program {
+    fn resolve(&mut self, pc: Pc) -> Result<Known, StackId> {
+        let code = pc.address().wrapping_sub(address(0)) / 16;
+        match self.is_code(pc.address()) {
+            true => Ok(Known {
+                rule: rule(code),
+                code: 4 + code as u32,
+            }),
+            false => Err(StackId::CUT_NO_TABLES),
+        }
+    }
+
+    fn walk_fully(&mut self, _: &DoorFrame, _: &mut [u32]) -> (usize, StackId) {
+        unreachable!("no rule here is complex")
+    }
+
+    fn bounds_of(&mut self, _: u64) -> Bounds {
+        unreachable!("no signal here")
+    }
+
+    fn is_code(&mut self, at: u64) -> bool {
+        (address(0)..address(CODES)).contains(&at) && at.is_multiple_of(16)
+    }
+}
+
+/// An exact trie.
+#[derive(Default)]
+struct Trie(RefCell<(HashMap<Node, u32>, Vec<Node>)>);
+
+impl Namer for Trie {
+    fn follows(&self, node: Node) -> Option<u32> {
+        let next = node.parent.0 + 1;
+        let inside = self.0.borrow();
+        let found = inside.1.get((next as usize).checked_sub(8)?)?;
+        (*found == node).then_some(next)
+    }
+
+    fn expect(&self, _: Tag) {}
+
+    fn intern(&self, _: Tag, node: Node) -> u32 {
+        let mut inside = self.0.borrow_mut();
+        let next = 8 + inside.1.len() as u32;
+        let id = *inside.0.entry(node).or_insert(next);
+        if id == next {
+            inside.1.push(node);
+        }
+        id
+    }
+}
+
+impl Trie {
+    /// The codes of a stack, innermost first, and its root.
+    fn path(&self, mut id: StackId) -> (Vec<u32>, StackId) {
+        let mut codes = Vec::new();
+        while !id.is_root() {
+            let node = self.0.borrow().1[id.0 as usize - 8];
+            codes.push(node.code.0);
+            id = node.parent;
+        }
+        (codes, id)
+    }
+}
+
+/// A frame that was called, as its caller sees it.
+#[derive(Clone, Copy)]
+struct Frame {
+    code: u64,
+    sp: usize,
+    fp: u64,
+}
+
+/// The stack of the program; places are indexes of words.
+struct Stack {
+    words: Box<[u64; WORDS]>,
+    frames: Vec<Frame>,
+}
+
+impl Stack {
+    fn new() -> Self {
+        let outermost = Frame {
+            code: 0,
+            sp: WORDS - 8,
+            fp: 0,
+        };
+        Self {
+            words: Box::new([0; WORDS]),
+            frames: vec![outermost],
+        }
+    }
+
+    fn at(&self, word: usize) -> u64 {
+        self.words.as_ptr() as u64 + WORD * word as u64
+    }
+
+    /// The innermost frame calls a function that is now at `code`.
+    fn call(&mut self, code: u64, random: &mut Random) {
+        let caller = *self.frames.last().unwrap();
+        let rule = rule(code);
+        self.words[caller.sp - 1] = address(caller.code);
+        let mut frame = Frame {
+            code,
+            sp: caller.sp - rule.offset_words() as usize,
+            fp: caller.fp,
+        };
+        match rule.kind() {
+            Kind::Sp if rule.saved_words() == 0 => {}
+            Kind::Sp => {
+                self.words[caller.sp - rule.saved_words() as usize] = caller.fp;
+                frame.fp = [random.next(), self.at(caller.sp - 2)][random.below(2) as usize];
+            }
+            _ => {
+                self.words[caller.sp - 2] = caller.fp;
+                frame.fp = self.at(caller.sp - 2);
+                frame.sp = caller.sp - 2 - random.below(6) as usize;
+            }
+        }
+        self.frames.push(frame);
+    }
+
+    /// A call of malloc from the innermost frame.
+    fn door(&mut self) -> (&DoorFrame, Bounds) {
+        let frame = *self.frames.last().unwrap();
+        let words = DoorFrame::made_up(address(frame.code), frame.fp);
+        let start = frame.sp - words.len();
+        self.words[start..frame.sp].copy_from_slice(&words);
+        let bounds = Bounds {
+            low: self.at(frame.sp),
+            high: self.at(WORDS),
+        };
+        // SAFETY: the words of a door's frame, in the stack.
+        (unsafe { &*self.words.as_ptr().add(start).cast() }, bounds)
+    }
+
+    fn change(&mut self, random: &mut Random) {
+        for _ in 0..random.below(5) {
+            if self.frames.len() > 1 {
+                self.frames.pop();
+            }
+        }
+        for _ in 0..random.below(5) {
+            if self.frames.last().unwrap().sp > 64 {
+                self.call(1 + random.below(CODES - 1), random);
+            }
+        }
+        // Now and then a word is not what it was, whatever it was: a return
+        // address of another caller, data, a frame pointer.
+        if random.below(4) == 0 {
+            let last = self.frames.last().unwrap().sp;
+            let at = last + random.below((WORDS - last) as u64) as usize;
+            self.words[at] = match random.below(3) {
+                0 => address(random.below(CODES)),
+                1 => self.at(random.below(WORDS as u64) as usize),
+                _ => random.next(),
+            };
+        }
+    }
+}
+
+fn compare(seed: u64, is_own: bool) -> u32 {
+    let mut random = Random::new(seed);
+    let mut stack = Stack::new();
+    let mut kept = Kept::zeroed();
+    let mut caches = [(); 2].map(|()| vec![CacheEntry::default(); CACHE_ENTRIES]);
+    let mut codes = vec![0; MAX_FRAMES];
+    let (trie, mut whole) = (Trie::default(), 0);
+    for turn in 0..400 {
+        stack.change(&mut random);
+        let (frame, bounds) = stack.door();
+        let [one, other] = &mut caches;
+        let found = capture(frame, bounds, is_own, (one, &mut kept), &mut Program, &trie);
+        let mut space = Workspace {
+            cache: other,
+            codes: &mut codes,
+        };
+        let (count, root) = walk(frame, bounds, &mut space, &mut Program);
+        let told = trie.path(found.expect("no rule here is complex"));
+        assert_eq!(told, (codes[..count].to_vec(), root), "seed {seed}, turn {turn}");
+        whole += u32::from(root == StackId::COMPLETE);
+    }
+    whole
+}
+
+#[test]
+fn says_what_the_plain_walk_says() {
+    if arch::BACK_CHAIN {
+        return;
+    }
+    let whole: u32 = (0..200).map(|seed| compare(seed, seed % 2 == 0)).sum();
+    // Else nothing was ever kept.
+    assert!(whole > 10_000, "{whole} of 80,000 stacks were whole");
+}

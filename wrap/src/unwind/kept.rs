@@ -1,0 +1,266 @@
+//! The capture: unwinding that goes on until it meets the stack of last time.
+//!
+//! ```text
+//! capture(registers of the door):
+//!   walk as the plain walk does, noting each new frame's state, until a state
+//!     is that of a kept frame, and every word that this frame and those
+//!     outside it were stepped by is read again and found as it was
+//!   the kept frames inside that one are forgotten; the new ones are kept in
+//!     their place, outermost first, each with the id of its stack
+//! ```
+//!
+//! Why that is exact: a step is a function of the state (pc, sp, and fp where
+//! a rule uses it), of the words it reads, and of the rules. All equal, the
+//! rest of the stack is the same, whatever happened in between: a longjmp, an
+//! exception, other threads and coroutines. A change of the rules forgets all.
+//!
+//! Liberties, each with its price:
+//! * fp is compared only where a frame further out uses it before it is
+//!   reloaded, for compiled code keeps data in it: one bit a frame.
+//! * The words are compared all at once, without a branch each, which may read
+//!   words of frames that are gone. So only inside the thread's own stack;
+//!   elsewhere one by one, in the order of a walk.
+//! * A step that is not one of the closed set is a barrier: it and the frames
+//!   inside it are named, and not kept. What needs all registers is left to
+//!   the plain walk.
+#![allow(unsafe_code)]
+//! # Safety
+//! Words are read again only above the sp of the present call, inside the
+//! bounds of the stack that they were first read in.
+
+mod frame;
+
+use super::full::Bounds;
+use super::walk::{self, CacheEntry, MAX_FRAMES, Resolver, State, Stop};
+use crate::arch::{self, DoorFrame};
+use crate::table::Tag;
+use frame::{FreshFrame, KeptFrame, Name, Outer, Word, are_same};
+use memlog_format::table::{CodeId, Node, StackId};
+
+/// Words of the stack that kept frames were stepped by, at most.
+const MAX_WORDS: usize = 2 * MAX_FRAMES;
+/// Entries of a thread's own cache of the trie.
+const CHILDREN: usize = 4096;
+
+/// What a thread's kept stack takes of memory as a rule.
+pub const USUAL_BYTES: usize = size_of::<[Child; CHILDREN]>() + 16 * 1024;
+
+/// A child in the trie, as this thread met it.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Child {
+    node: u64,
+    id: u32,
+}
+
+/// Where the names of stacks come from.
+pub trait Namer {
+    /// A stack's id, if it was made right after its parent.
+    fn follows(&self, node: Node) -> Option<u32>;
+    /// A stack of this tag will be asked for soon.
+    fn expect(&self, tag: Tag);
+    /// Its id, 0 if there is no room.
+    fn intern(&self, tag: Tag, node: Node) -> u32;
+}
+
+/// The tag that stacks from a root begin with.
+pub const fn tag_of(root: StackId) -> Tag {
+    Tag(root.0)
+}
+
+/// The last stack of a thread, and room for the next.
+#[repr(C)]
+pub struct Kept {
+    count: usize,
+    /// The end of the stack that the kept frames are on.
+    high: u64,
+    frames: [KeptFrame; MAX_FRAMES],
+    words: [Word; MAX_WORDS],
+    fresh: [FreshFrame; MAX_FRAMES],
+    children: [Child; CHILDREN],
+}
+
+impl Kept {
+    /// Forgets the last stack: it was another thread's.
+    pub fn forget(&mut self) {
+        self.count = 0;
+    }
+
+    /// Forgets the ids too: the rules have changed, or the log.
+    #[cold]
+    pub fn clear(&mut self) {
+        self.count = 0;
+        self.children.fill(Child { node: 0, id: 0 });
+    }
+
+    /// The last of the outermost `count` frames.
+    #[inline]
+    fn last(&self, count: usize) -> Option<&KeptFrame> {
+        self.frames.get(count.wrapping_sub(1))
+    }
+
+    /// The words of the outermost frames.
+    #[inline]
+    fn words_of(&self, frame: &KeptFrame) -> &[Word] {
+        self.words.get(..frame.words()).unwrap_or(&[])
+    }
+
+    /// Of the outermost `open` frames, how many are certain to be as they were
+    /// and how many may be, if not all are.
+    #[cold]
+    #[inline(never)]
+    fn narrowed(&self, open: usize, is_own: bool) -> (usize, usize) {
+        let frames = self.frames.get(..open).unwrap_or(&[]);
+        let within = |words| frames.partition_point(|frame| frame.words() <= words);
+        let words = frames.last().map_or(&[][..], |last| self.words_of(last));
+        if is_own {
+            let same = words.iter().take_while(|word| word.difference() == 0);
+            let proven = within(same.count());
+            return (proven, proven);
+        }
+        // On a stack that somebody may unmap a word is read only when a walk
+        // would come to it: when those inside it have been found as they were.
+        match words.iter().rposition(|word| word.difference() != 0) {
+            Some(other) => (0, within(other)),
+            None => (open, open),
+        }
+    }
+
+    /// A node's id, if that is to be had without a look at the index.
+    #[inline]
+    fn child(&self, tag: Tag, node: Node, namer: &impl Namer) -> Option<u32> {
+        let child = self.children.get(tag.0 as usize % CHILDREN)?;
+        match child.node == node.to_word() {
+            true => Some(child.id),
+            false => namer.follows(node),
+        }
+    }
+
+    /// A node's id by the index, whose lines for the frames inside it are
+    /// fetched meanwhile: what leads to an unknown path is seldom known.
+    #[inline(never)]
+    fn look_up(&mut self, tag: Tag, node: Node, inside: usize, namer: &impl Namer) -> u32 {
+        const AHEAD: usize = 8;
+        let mut next = tag;
+        let frames = self.fresh.get(inside.saturating_sub(AHEAD)..inside);
+        for frame in frames.unwrap_or(&[]).iter().rev() {
+            next = next.mixed(u64::from(frame.known.code));
+            namer.expect(next);
+        }
+        let id = namer.intern(tag, node);
+        if id != 0
+            && let Some(child) = self.children.get_mut(tag.0 as usize % CHILDREN)
+        {
+            *child = Child {
+                node: node.to_word(),
+                id,
+            };
+        }
+        id
+    }
+
+    /// Names the new frames and keeps them inside of the outermost `met` kept
+    /// ones, or inside of a root. The id of the whole, 0 if there is no room.
+    #[inline(always)]
+    fn keep(&mut self, met: usize, fresh: usize, root: StackId, namer: &impl Namer) -> u32 {
+        let mut outer = match self.last(met) {
+            Some(frame) => Outer::kept(frame),
+            None => Outer::root(root),
+        };
+        let mut count = met;
+        for index in (0..fresh).rev() {
+            let Some(&frame) = self.fresh.get(index) else {
+                return 0;
+            };
+            let node = Node {
+                parent: StackId(outer.name.id),
+                code: CodeId(frame.known.code),
+            };
+            let tag = outer.name.tag.mixed(u64::from(frame.known.code));
+            let id = match self.child(tag, node, namer) {
+                Some(id) => id,
+                None => self.look_up(tag, node, index, namer),
+            };
+            outer.name = Name { id, tag };
+            if id == 0 {
+                break;
+            }
+            if outer.extend(&frame, &mut self.words)
+                && let Some(place) = self.frames.get_mut(count)
+            {
+                *place = outer.frame();
+                count += 1;
+            }
+        }
+        self.count = count;
+        outer.name.id
+    }
+}
+
+/// The id of the caller's stack; nothing where the plain walk has to be asked.
+/// `is_own`: the stack is the thread's own, and stays mapped.
+#[inline(always)]
+pub fn capture<R: Resolver>(
+    frame: &DoorFrame,
+    mut bounds: Bounds,
+    is_own: bool,
+    (cache, kept): (&mut [CacheEntry], &mut Kept),
+    resolver: &mut R,
+    namer: &impl Namer,
+) -> Option<StackId> {
+    if arch::BACK_CHAIN {
+        return None;
+    }
+    if kept.high != bounds.high {
+        (kept.count, kept.high) = (0, bounds.high);
+    }
+    let mut state = State::at(frame);
+    let (mut open, mut proven, mut fresh) = (kept.count, 0, 0);
+    let root = loop {
+        if let Some(last) = kept.last(open) {
+            if last.state.sp < state.sp {
+                open -= 1;
+                continue;
+            }
+            if last.is_at(&state) {
+                let words = kept.words_of(last);
+                if open <= proven || (is_own && are_same(words)) {
+                    break StackId::NONE;
+                }
+                let may_be = open;
+                (proven, open) = kept.narrowed(open, is_own);
+                if open < may_be {
+                    continue;
+                }
+                break StackId::NONE;
+            }
+        }
+        let known = match walk::look_up(state.pc, cache, resolver) {
+            Ok(known) => known,
+            Err(root) => {
+                open = 0;
+                break root;
+            }
+        };
+        *kept.fresh.get_mut(fresh)? = FreshFrame { state, known };
+        fresh += 1;
+        match walk::step(known.rule, &mut state, &mut bounds, resolver) {
+            Ok(()) => {}
+            Err(Stop::Root(root)) => {
+                open = 0;
+                break root;
+            }
+            Err(Stop::Complex) => return None,
+        }
+    };
+    if fresh == 0 {
+        return kept.last(open).map(|last| StackId(last.name.id));
+    }
+    if open + fresh > MAX_FRAMES {
+        return None;
+    }
+    match kept.keep(open, fresh, root, namer) {
+        0 => Some(StackId::CUT_FULL),
+        id => Some(StackId(id)),
+    }
+}
