@@ -156,13 +156,22 @@ fn places(folder: &Path, named: &Path, pid: u32) -> impl Iterator<Item = PathBuf
 pub fn clean(text: &[u8]) -> String {
     let mut shown = String::with_capacity(text.len());
     for character in String::from_utf8_lossy(text).chars() {
-        if character.is_control() {
+        if character.is_control() || is_hidden(character) {
             shown.extend(character.escape_default());
         } else {
             shown.push(character);
         }
     }
     shown
+}
+
+/// What shows nothing, or turns the text around it: a name must not look like
+/// another, nor end the line.
+fn is_hidden(character: char) -> bool {
+    matches!(
+        u32::from(character),
+        0xAD | 0x200B..=0x200F | 0x2028..=0x202E | 0x2060..=0x206F | 0xFEFF | 0xFFF9..=0xFFFB
+    )
 }
 
 /// A number as people read it: 1,234,567.

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use crate::open::clean;
+
 /// `64.0 KiB`
 pub fn sized(bytes: u64) -> String {
     let units = ["bytes", "KiB", "MiB", "GiB", "TiB"];
@@ -38,11 +40,19 @@ pub fn typed(path: &Path) -> String {
         .unwrap_or(path)
         .display()
         .to_string();
+    // What begins as an option or as somebody's home means neither here.
+    let path = match path.starts_with(['-', '~']) {
+        true => format!("./{path}"),
+        false => path,
+    };
     let plain = |c: char| c.is_alphanumeric() || "/._-+,:@%=~".contains(c);
     if path.chars().all(plain) {
-        path
-    } else {
-        format!("'{}'", path.replace('\'', "'\\''"))
+        return path;
+    }
+    match clean(path.as_bytes()) == path {
+        true => format!("'{}'", path.replace('\'', "'\\''")),
+        // As bash and zsh read what a terminal must not be sent.
+        false => format!("$'{}'", path.escape_default()),
     }
 }
 
@@ -68,5 +78,8 @@ mod tests {
     fn paths_can_be_pasted() {
         assert_eq!(typed(Path::new("/a/b.1.memlog")), "/a/b.1.memlog");
         assert_eq!(typed(Path::new("/a/it's b")), r"'/a/it'\''s b'");
+        assert_eq!(typed(Path::new("-o.memlog")), "./-o.memlog");
+        assert_eq!(typed(Path::new("~a")), "./~a");
+        assert_eq!(typed(Path::new("/a/\u{1b}[2J\n")), r"$'/a/\u{1b}[2J\n'");
     }
 }

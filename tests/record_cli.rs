@@ -158,7 +158,7 @@ fn says_where_the_log_is_and_what_is_next() {
         panic!("one log, not {names:?}: {}", said(&output))
     };
     assert!(
-        said(&output).contains(&format!("next: memlog report {name}\n")),
+        said(&output).contains(&format!("next: memlog summary {name}\n")),
         "{}",
         said(&output)
     );
@@ -179,7 +179,7 @@ fn a_pattern_names_the_log_and_an_existing_one_is_kept() {
     for _ in 0..2 {
         let output = folder.run(&["record", "-o", "out.memlog", "true"]);
         assert!(
-            said(&output).contains("next: memlog report out."),
+            said(&output).contains("next: memlog summary out."),
             "{}",
             said(&output)
         );
@@ -187,7 +187,7 @@ fn a_pattern_names_the_log_and_an_existing_one_is_kept() {
     assert_eq!(folder.names(), ["out.2.memlog", "out.memlog"]);
     let output = folder.run(&["record", "-o", "%e-%p.memlog", "true"]);
     assert!(
-        said(&output).contains("next: memlog report true-"),
+        said(&output).contains("next: memlog summary true-"),
         "{}",
         said(&output)
     );
@@ -206,7 +206,7 @@ fn other_new_files_are_left_alone() {
     ]);
     assert!(output.status.success(), "{}", said(&output));
     assert!(
-        said(&output).contains("next: memlog report "),
+        said(&output).contains("next: memlog summary "),
         "{}",
         said(&output)
     );

@@ -110,6 +110,9 @@ impl Page<'_> {
         let seen = live.saturating_add(own);
         let rest = match (peak.checked_sub(seen), self.subject.rss_peak_mapped_bytes) {
             (None, _) => format!("{} of it not resident", size(seen - peak)),
+            (Some(rest), _) if summary.lost_events > 0 => {
+                format!("{} in lost events, or not seen by hooks", size(rest))
+            }
             (Some(rest), 0) => format!("{} not seen by hooks", size(rest)),
             (Some(rest), mapped) => format!(
                 "{} others: at most {} of it mapped by the program itself, the rest not seen by hooks",

@@ -119,11 +119,24 @@ pub fn run(args: &Args, logs: &dyn Logs) -> anyhow::Result<()> {
 /// are what was asked for.
 fn say(args: &Args, line: &str) {
     if !args.quiet {
-        let _ = writeln!(std::io::stdout().lock(), "{line}");
+        let _ = writeln!(std::io::stdout().lock(), "{}", plain(line));
     }
 }
 
 /// On stderr; where that is gone nobody can be told.
 fn note(sentence: &str) {
-    let _ = writeln!(std::io::stderr().lock(), "memlog: note: {sentence}");
+    let _ = writeln!(
+        std::io::stderr().lock(),
+        "memlog: note: {}",
+        plain(sentence)
+    );
+}
+
+/// In one line that a terminal obeys in nothing: file names are anybody's.
+fn plain(text: &str) -> String {
+    let escaped = |c: char| match c.is_control() {
+        true => c.escape_default().to_string(),
+        false => c.to_string(),
+    };
+    text.chars().map(escaped).collect()
 }

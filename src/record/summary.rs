@@ -190,12 +190,12 @@ mod tests {
             text
         };
         let main = || log("/a", 5000, 9);
-        assert_eq!(said(&[main()]), "memlog: next: memlog report /a\n");
+        assert_eq!(said(&[main()]), "memlog: next: memlog summary /a\n");
         assert_eq!(
             said(&[main(), log("/b", 2 << 10, 8), log("/c", 6 << 10, 7)]),
-            "memlog: next: memlog report /c  # the largest RSS peak of 3 logs, 6.0 MiB\n"
+            "memlog: next: memlog summary /c  # the largest RSS peak of 3 logs, 6.0 MiB\n"
         );
         let unknown = [log("/a", 0, 7), log("/b", 0, 8)];
-        assert!(said(&unknown).contains("report /b  # the largest of 2 logs"));
+        assert!(said(&unknown).contains("summary /b  # the largest of 2 logs"));
     }
 }

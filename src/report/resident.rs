@@ -23,6 +23,7 @@ pub fn peak(log: &Log, analysis: &Analysis) -> (Vec<String>, Vec<String>) {
     let events = counted(bracket.events, "event");
     let apart = log.seconds(bracket.to_tick.saturating_sub(bracket.from_tick));
     when.push(match bracket.events {
+        _ if summary.lost_events > 0 => "or later, among the lost events".into(),
         0 => "known exactly: nothing happened between two readings".into(),
         _ if apart < LEAST_SECONDS => format!("known to within {events} between two readings"),
         _ => format!(
@@ -41,6 +42,7 @@ fn made_of(summary: &Summary, mapped_bytes: u64) -> Vec<String> {
     let seen = live.saturating_add(own);
     let bracket = &summary.rss_peak.bracket;
     let least = match bracket.low_heap_bytes < live && bracket.events > 0 {
+        _ if summary.lost_events > 0 => " of what was recorded".into(),
         true => format!(" at most, {}B at least", grouped(bracket.low_heap_bytes)),
         false => String::new(),
     };
@@ -53,6 +55,11 @@ fn made_of(summary: &Summary, mapped_bytes: u64) -> Vec<String> {
         parts.push(format!("at least {over}B of it not resident"));
         return parts;
     };
+    if summary.lost_events > 0 {
+        parts.push(format!("{}B in lost events", grouped(rest)));
+        parts.push(format!("or {UNSEEN}"));
+        return parts;
+    }
     if mapped_bytes == 0 {
         parts.push(format!("{}B {UNSEEN}", grouped(rest)));
         return parts;
@@ -83,6 +90,11 @@ mod tests {
         assert_eq!(made_of(&summary, 500)[2], others);
         let others = "600B others: at most 600B mapped by the program itself";
         assert_eq!(made_of(&summary, 5000)[2], others);
+        summary.lost_events = 7;
+        let live = "300B live heap of what was recorded";
+        assert_eq!(made_of(&summary, 500)[0], live);
+        assert_eq!(made_of(&summary, 500)[2], "600B in lost events");
+        summary.lost_events = 0;
         summary.rss_peak.live_bytes = 1900;
         assert_eq!(
             made_of(&summary, 5000)[2],

@@ -13,6 +13,15 @@ use crate::size::{counted, percentage, share, size};
 /// What holds nothing at all has text nevertheless, in points.
 const SMALLEST_TEXT: f64 = 5.0;
 
+/// More places than this nobody can follow, and nobody can lay out in time;
+/// the largest are shown.
+const MOST_PLACES: usize = 300;
+
+/// As many calls may join so many places.
+const fn most_calls(places: usize) -> usize {
+    places + places / 2 + 50
+}
+
 /// What is wanted of a picture.
 #[derive(Clone, Debug, Default)]
 pub struct Picture {
@@ -50,17 +59,27 @@ struct Shown {
     calls: Vec<(usize, usize, usize)>,
     /// Calls between places of the page that are not on it.
     calls_left_out: u64,
+    /// Whether more places would have held enough.
+    is_crowded: bool,
 }
 
 impl Shown {
-    /// Places that hold enough; between them the calls that carry enough, and
-    /// for each place its heaviest, so that none stands without a caller.
+    /// Places that hold enough, if there are not too many; between them the
+    /// calls that carry enough, and for each place its heaviest, so that none
+    /// stands without a caller.
     fn of(calls: &CallGraph, least_percent: f64) -> Self {
         let least = calls.total.bytes as f64 * least_percent / 100.0;
         let is_enough = |bytes: u64| bytes as f64 >= least;
         let places = calls.entries.iter().enumerate();
         let places = places.filter(|(_, entry)| is_enough(entry.held.bytes));
-        let places: Vec<usize> = places.map(|(index, _)| index).collect();
+        let mut places: Vec<usize> = places.map(|(index, _)| index).collect();
+        let held = |index: &usize| calls.entries[*index].held.bytes;
+        let is_crowded = places.len() > MOST_PLACES;
+        if is_crowded {
+            places.sort_by_key(|index| std::cmp::Reverse(held(index)));
+            places.truncate(MOST_PLACES);
+            places.sort_unstable();
+        }
         let numbers: HashMap<usize, usize> = places.iter().copied().zip(0..).collect();
         let between = calls.calls.iter().enumerate().filter_map(|(index, call)| {
             let (&from, &to) = numbers.get(&call.caller).zip(numbers.get(&call.callee))?;
@@ -78,7 +97,15 @@ impl Shown {
         let count = between.len();
         let mut shown = between;
         shown.retain(|(_, to, call)| is_enough(bytes(*call)) || heaviest.get(to) == Some(call));
+        let most = most_calls(places.len());
+        if shown.len() > most {
+            let is_needed = |(_, to, call): &(usize, usize, usize)| heaviest.get(to) == Some(call);
+            shown.sort_by_key(|call| (!is_needed(call), std::cmp::Reverse(bytes(call.2)), call.2));
+            shown.truncate(most);
+            shown.sort_unstable_by_key(|call| call.2);
+        }
         Self {
+            is_crowded,
             places,
             calls_left_out: (count - shown.len()) as u64,
             calls: shown,
@@ -100,18 +127,19 @@ impl Shown {
         match (calls.entries.len() - self.places.len()) as u64 {
             0 => {}
             count => parts.push(format!(
-                "{} below {least}%, where {} ({}%) was allocated",
+                "{} {}, where {} ({}%) was allocated",
                 counted(count, "place"),
+                match self.is_crowded {
+                    true => format!("besides the {MOST_PLACES} largest"),
+                    false => format!("below {least}%"),
+                },
                 size(bytes),
                 percentage(bytes, calls.total.bytes)
             )),
         }
         match self.calls_left_out {
             0 => {}
-            count => parts.push(format!(
-                "{} below {least}% between places",
-                counted(count, "call")
-            )),
+            count => parts.push(format!("{} between places", counted(count, "lesser call"))),
         }
         (!parts.is_empty()).then(|| format!("not in the picture: {}", parts.join("; ")))
     }
