@@ -441,3 +441,16 @@ fn usage_errors_are_2_and_a_broken_pipe_is_none() {
         .expect("run");
     assert_eq!((status.code(), status.signal()), (Some(0), None));
 }
+
+/// What was killed has no last word on its peak, and is the one asked about.
+#[test]
+fn the_next_line_names_a_larger_program_that_was_killed() {
+    let folder = Folder::new("killed");
+    let holds = "yes | tail -c 60000000 & sleep 2; kill -9 $!; wait";
+    let output = folder.run(&["record", "-o", "%e.memlog", "--", "sh", "-c", holds]);
+    let text = said(&output);
+    assert!(
+        text.contains("next: memlog summary tail.memlog  # "),
+        "{text}"
+    );
+}

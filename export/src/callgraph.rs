@@ -215,7 +215,7 @@ impl<N: FnMut(&Frame) -> Named> Places<N> {
 /// relatives, not a class's own; libmemlog_new.so's part of it; and what Rust's
 /// global allocator and the buffers of its vectors go through.
 pub fn is_part_of_allocator(function: &str) -> bool {
-    const RUST: [&str; 11] = [
+    const RUST: [&str; 13] = [
         "__rust_",
         "__rdl_",
         "__rg_",
@@ -223,7 +223,9 @@ pub fn is_part_of_allocator(function: &str) -> bool {
         "alloc::alloc::",
         "<alloc::alloc::Global as ",
         "<alloc::alloc::Global>::",
+        "<std::alloc::System as ",
         "<hashbrown::raw::alloc::inner::Global as ",
+        "hashbrown::raw::alloc::inner::",
         "alloc::raw_vec::",
         "<alloc::raw_vec::",
         "std::sys::alloc::",

@@ -6,6 +6,7 @@
 //! one, and its own header says which process wrote it.
 
 use crate::advice::Advice;
+use crate::open::Files;
 use crate::os;
 use memlog_format::chunk::{CHUNK_SIZE, Header, Kind, MAGIC};
 use memlog_format::counter::{self, Counter};
@@ -118,6 +119,9 @@ impl Plan {
             .filter_map(|(path, _)| Log::read(path).ok().flatten())
             .collect();
         logs.sort_by_key(|log| log.wall_ns);
+        if logs.len() > 1 {
+            logs.iter_mut().for_each(Log::look_for_peak);
+        }
         logs
     }
 
@@ -284,6 +288,17 @@ impl Log {
             log.take_later_chunk(&file, at);
         }
         Ok(Some(log))
+    }
+
+    /// Without an end, as a killed program leaves it, the peak stands only among
+    /// the events.
+    fn look_for_peak(&mut self) {
+        if self.rss_peak_kb == 0
+            && let Ok(files) = Files::load(&self.path)
+            && let Ok(family) = files.family()
+        {
+            self.rss_peak_kb = family.rss_peak_bytes() / 1024;
+        }
     }
 
     /// Notes may stand in any meta chunk. A chunk that cannot be read is
