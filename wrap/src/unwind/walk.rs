@@ -206,11 +206,14 @@ pub fn step<R: Resolver>(
         state.fp = bounds.read(at).ok_or(BAD)?;
     }
     state.sp = cfa;
-    state.pc = Pc::returned(arch::strip(address));
-    // Hand-made stacks end in a null return address.
-    match state.pc.address() {
+    let address = arch::strip(address);
+    state.pc = Pc::returned(address);
+    // Hand-made stacks end in a null return address; no code of a program has
+    // the top bit, for which a `Pc` has no room.
+    match address as i64 {
+        1.. => Ok(()),
         0 => Err(Stop::Root(StackId::COMPLETE)),
-        _ => Ok(()),
+        ..0 => Err(BAD),
     }
 }
 
