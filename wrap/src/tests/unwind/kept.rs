@@ -230,6 +230,47 @@ fn says_what_the_plain_walk_says() {
         return;
     }
     let whole: u32 = (0..200).map(|seed| compare(seed, seed % 2 == 0)).sum();
-    // Else nothing was ever kept.
+    // Else hardly anything could be kept.
     assert!(whole > 10_000, "{whole} of 80,000 stacks were whole");
+}
+
+/// Knows nothing, and is not to be asked.
+struct Nobody;
+
+impl Resolver for Nobody {
+    fn resolve(&mut self, pc: Pc) -> Result<Known, StackId> {
+        panic!("walked {:#x} once more", pc.address());
+    }
+
+    fn walk_fully(&mut self, _: &DoorFrame, _: &mut [u32]) -> (usize, StackId) {
+        unreachable!("nothing is walked")
+    }
+
+    fn bounds_of(&mut self, _: u64) -> Bounds {
+        unreachable!("nothing is walked")
+    }
+
+    fn is_code(&mut self, _: u64) -> bool {
+        unreachable!("nothing is walked")
+    }
+}
+
+#[test]
+fn the_stack_of_last_time_is_not_walked_again() {
+    if arch::BACK_CHAIN {
+        return;
+    }
+    for is_own in [true, false] {
+        let mut random = Random::new(1);
+        let mut stack = Stack::new();
+        // No barriers among these.
+        (1..31).for_each(|code| stack.call(code, &mut random));
+        let (mut kept, trie) = (Kept::zeroed(), Trie::default());
+        let empty = || vec![CacheEntry::default(); CACHE_ENTRIES];
+        let (frame, bounds) = stack.door();
+        let first = capture(frame, bounds, is_own, (&mut empty(), &mut kept), &mut Program, &trie);
+        let again = capture(frame, bounds, is_own, (&mut empty(), &mut kept), &mut Nobody, &trie);
+        assert_eq!(first, again);
+        assert_eq!(trie.path(first.unwrap()).0.len(), 31);
+    }
 }
