@@ -39,7 +39,7 @@ impl Namer for Names {
     }
 }
 
-/// The same, out of line.
+/// [`capture`], out of line: for those that are not most events.
 #[inline(never)]
 pub fn capture_apart(stream: &mut Stream, frame: &DoorFrame, patience: Patience) -> StackId {
     capture(stream, frame, patience)
