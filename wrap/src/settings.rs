@@ -170,6 +170,7 @@ impl Settings {
         if !self.ranks.is_empty() && !self.rank_is_wanted() {
             self.off = true;
         }
+        self.complain_of_codes();
     }
 
     fn take(&mut self, name: &[u8], value: &[u8], best: &mut Best) {
@@ -246,9 +247,34 @@ impl Settings {
     }
 
     fn complain(&mut self, name: &[u8], value: &[u8]) {
-        for part in [b"not understood: MEMLOG_", name, b"=", value, b"; "] {
+        self.complain_in(&[b"not understood: MEMLOG_", name, b"=", value]);
+    }
+
+    fn complain_in(&mut self, words: &[&[u8]]) {
+        if !self.nonsense.is_empty() {
+            self.nonsense.push(b"; ");
+        }
+        for part in words {
             self.nonsense.push(part);
         }
+    }
+
+    /// The first that follows a % in the pattern and means nothing: it stays as
+    /// it is.
+    fn complain_of_codes(&mut self) {
+        let mut letters = self.output.get().iter();
+        let code = loop {
+            match letters.next() {
+                None => return,
+                Some(b'%') => match letters.next() {
+                    Some(b'h' | b'p' | b'e' | b't' | b'r' | b'j' | b'n' | b'%') => {}
+                    other => break other.copied(),
+                },
+                Some(_) => {}
+            }
+        };
+        let code = code.map_or([b'%', b' '], |code| [b'%', code]);
+        self.complain_in(&[b"not understood: ", &code, b" in MEMLOG_OUTPUT"]);
     }
 
     /// Whether MEMLOG_RANKS (`0,17-20`) names this rank. A list that cannot be
@@ -271,7 +297,7 @@ impl Settings {
             }
         }
         if wrong {
-            self.nonsense.push(b"not understood: MEMLOG_RANKS; ");
+            self.complain_in(&[b"not understood: MEMLOG_RANKS"]);
         }
         wanted || wrong
     }

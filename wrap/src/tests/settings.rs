@@ -102,8 +102,17 @@ fn nonsense_is_left_at_the_default_and_named() {
     for (name, value, setting, usual) in cases {
         let told = Told::by(&[(name, value)]);
         assert_eq!(told.value(setting), usual, "{name}={value}");
-        assert_eq!(told.value("nonsense"), format!("not understood: {name}={value}; "));
+        assert_eq!(told.value("nonsense"), format!("not understood: {name}={value}"));
     }
+}
+
+#[test]
+fn several_are_told_apart_and_codes_are_looked_at() {
+    let told = Told::by(&[("MEMLOG_OFF", "perhaps"), ("MEMLOG_OUTPUT", "a%z%y%p")]);
+    let sentences = "not understood: MEMLOG_OFF=perhaps; not understood: %z in MEMLOG_OUTPUT";
+    assert_eq!((told.value("nonsense"), told.value("output")), (sentences, "a%z%y%p"));
+    let told = Told::by(&[("MEMLOG_OUTPUT", "%h%p%e%t%n%r%j%%")]);
+    assert_eq!(told.value("nonsense"), "");
 }
 
 #[test]
@@ -155,7 +164,7 @@ fn a_rank_list_names_who_records() {
     for wrong in ["x", "1-", "-1", "1,,2", "20-17", "1-2-3", "1;2", ","] {
         let told = Told::by(&[("MEMLOG_RANKS", wrong), ("MEMLOG_RANK", "9")]);
         assert_eq!(told.value("off"), "false", "{wrong}: nothing is lost");
-        assert_eq!(told.value("nonsense"), "not understood: MEMLOG_RANKS; ", "{wrong}");
+        assert_eq!(told.value("nonsense"), "not understood: MEMLOG_RANKS", "{wrong}");
     }
 }
 
