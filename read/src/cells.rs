@@ -46,15 +46,20 @@ pub(crate) struct Cells {
 const MAX_SPARSE: u64 = 64;
 
 impl Cells {
-    /// Looks through all streams.
-    pub(crate) fn survey(cursors: &[Cursor], findings: &mut Findings) -> Self {
+    /// Looks through all streams; nothing if `goes_on`, which is told how many
+    /// bytes that was so far, wants no more.
+    pub(crate) fn survey(
+        cursors: &[Cursor],
+        findings: &mut Findings,
+        goes_on: &mut dyn FnMut(u64) -> bool,
+    ) -> Option<Self> {
         let mut cells = vec![Cell::default(); PLACES];
         let mut numbers = vec![None; PLACES];
-        each_gate(cursors, |gate| match gate {
+        each_gate(cursors, goes_on, |gate| match gate {
             Gate::Open => {}
             Gate::Unnumbered(cell) => cells[cell as usize].unnumbered += 1,
             Gate::Numbered(cell, number) => count(&mut numbers[cell as usize], number),
-        });
+        })?;
         let mut censuses = HashMap::new();
         for (place, census) in (0..).zip(numbers) {
             let Some(census): Option<Census> = census else {
@@ -71,8 +76,8 @@ impl Cells {
                 censuses.insert(place, census);
             }
         }
-        let present = note_present(cursors, &censuses);
-        Self { cells, present }
+        let present = note_present(cursors, &censuses, goes_on)?;
+        Some(Self { cells, present })
     }
 
     /// Whether a step may come now.
@@ -127,16 +132,30 @@ impl Cells {
     }
 }
 
-fn each_gate(cursors: &[Cursor], mut take: impl FnMut(Gate)) {
+/// Steps between two looks at whether to go on.
+const STRIDE: u64 = 1 << 13;
+
+fn each_gate(
+    cursors: &[Cursor],
+    goes_on: &mut dyn FnMut(u64) -> bool,
+    mut take: impl FnMut(Gate),
+) -> Option<()> {
     // The merge reads the same bytes again and tells what is wrong with them.
     let mut unheard = Findings::default();
+    let (mut steps, mut bytes) = (0u64, 0);
     for cursor in cursors {
         let mut cursor = cursor.clone();
         cursor.skip_checksums();
         while let Some(step) = cursor.next(&mut unheard) {
             take(step.gate);
+            steps += 1;
+            if steps.is_multiple_of(STRIDE) && !goes_on(bytes + cursor.opened_bytes()) {
+                return None;
+            }
         }
+        bytes += cursor.opened_bytes();
     }
+    Some(())
 }
 
 fn count(census: &mut Option<Census>, number: u64) {
@@ -157,21 +176,25 @@ fn count(census: &mut Option<Census>, number: u64) {
 }
 
 /// Which numbers there are in the cells that lack some.
-fn note_present(cursors: &[Cursor], censuses: &HashMap<u32, Census>) -> HashMap<u32, Bits> {
+fn note_present(
+    cursors: &[Cursor],
+    censuses: &HashMap<u32, Census>,
+    goes_on: &mut dyn FnMut(u64) -> bool,
+) -> Option<HashMap<u32, Bits>> {
     let mut present: HashMap<u32, Bits> = censuses
         .iter()
         .map(|(&place, census)| (place, Bits::new(census.low, census.high)))
         .collect();
     if !present.is_empty() {
-        each_gate(cursors, |gate| {
+        each_gate(cursors, goes_on, |gate| {
             if let Gate::Numbered(place, number) = gate
                 && let Some(bits) = present.get_mut(&place)
             {
                 bits.set(number);
             }
-        });
+        })?;
     }
-    present
+    Some(present)
 }
 
 /// A set of numbers from a range.

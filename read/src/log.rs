@@ -152,15 +152,31 @@ impl<'a> Log<'a> {
 
     /// All events, those on one address in true order.
     pub fn events(&self) -> EventStream<'a> {
+        self.events_while(&mut |_| true)
+    }
+
+    /// The same, where the log of several threads may be long: a first pass
+    /// over it puts them in order. `goes_on` is told now and then how many bytes
+    /// of events that has read; once it says no there are no events.
+    pub fn events_while(&self, goes_on: &mut dyn FnMut(u64) -> bool) -> EventStream<'a> {
         let streams = self.grid.streams.iter();
         let cursors = streams.map(|(&stream, spans)| Cursor::new(self.bytes, stream, spans));
-        EventStream::new(cursors.collect(), self.cell_bits())
+        EventStream::new(cursors.collect(), self.cell_bits(), goes_on)
     }
 
     /// The events up to a fork, for the log of the child that the cuts stand
     /// in: `parent.events_until(child.cuts())`. A parent that was forked too
     /// has an own parent, whose part comes before this one.
     pub fn events_until(&self, cuts: &[Cut]) -> EventStream<'a> {
+        self.events_until_while(cuts, &mut |_| true)
+    }
+
+    /// The same, as [`Log::events_while`].
+    pub fn events_until_while(
+        &self,
+        cuts: &[Cut],
+        goes_on: &mut dyn FnMut(u64) -> bool,
+    ) -> EventStream<'a> {
         let mut ends = BTreeMap::new();
         for cut in cuts {
             ends.entry(cut.stream).or_insert(cut);
@@ -169,7 +185,7 @@ impl<'a> Log<'a> {
             let spans = self.grid.streams.get(&stream)?;
             Some(Cursor::new(self.bytes, stream, &until(spans, cut)))
         });
-        EventStream::new(cursors.collect(), self.cell_bits())
+        EventStream::new(cursors.collect(), self.cell_bits(), goes_on)
     }
 
     fn cell_bits(&self) -> u32 {

@@ -58,17 +58,24 @@ struct Order {
 }
 
 impl<'a> EventStream<'a> {
-    pub(crate) fn new(mut cursors: Vec<Cursor<'a>>, cell_bits: u32) -> Self {
+    /// `goes_on` is asked now and then while the streams are surveyed; if it
+    /// wants no more there are no events.
+    pub(crate) fn new(
+        mut cursors: Vec<Cursor<'a>>,
+        cell_bits: u32,
+        goes_on: &mut dyn FnMut(u64) -> bool,
+    ) -> Self {
         let mut findings = Findings::default();
         for cursor in &mut cursors {
             cursor.set_cell_bits(cell_bits);
         }
-        let order = (cursors.len() > 1).then(|| Order {
-            cells: Cells::survey(&cursors, &mut findings),
-            ready: BinaryHeap::new(),
-            queues: HashMap::new(),
-            waiting: BTreeSet::new(),
-        });
+        let mut order = None;
+        if cursors.len() > 1 {
+            match Cells::survey(&cursors, &mut findings, goes_on) {
+                Some(cells) => order = Some(Order::new(cells)),
+                None => cursors.clear(),
+            }
+        }
         let mut stream = Self {
             heads: Vec::with_capacity(cursors.len()),
             current: None,
@@ -149,6 +156,15 @@ impl<'a> Iterator for EventStream<'a> {
 }
 
 impl Order {
+    fn new(cells: Cells) -> Self {
+        Self {
+            cells,
+            ready: BinaryHeap::new(),
+            queues: HashMap::new(),
+            waiting: BTreeSet::new(),
+        }
+    }
+
     /// Whether the current stream's next step is the one to take.
     #[inline]
     fn stays(&self, index: usize, step: Option<&Step>) -> bool {
