@@ -1,8 +1,10 @@
 //! `memlog artefacts DIR`: the embedded recorder as files, for installing it.
 
+use crate::advice::Advice;
+use crate::open::shown;
 use crate::recorder::{self, ARCHIVE, OBJECT, OPERATORS, SHARED};
-use anyhow::Context;
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// What `memlog artefacts` is asked.
@@ -20,8 +22,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let folder = std::path::absolute(&args.dir)?;
     let libdir = std::path::absolute(args.libdir.unwrap_or_else(|| folder.clone()))?;
     let flags = recorder::link_flags(&libdir)?;
-    std::fs::create_dir_all(&folder)
-        .with_context(|| format!("{} cannot be made", folder.display()))?;
+    std::fs::create_dir_all(&folder).map_err(|error| refused(&folder, "made", &error))?;
     let files =
         [SHARED, OPERATORS, ARCHIVE, OBJECT].map(|artefact| (artefact.name, artefact.bytes));
     for (name, bytes) in files
@@ -29,8 +30,14 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         .chain([("memlog_s_ld_cmds", flags.as_bytes())])
     {
         let path = folder.join(name);
-        recorder::replace(&path, bytes)
-            .with_context(|| format!("{} cannot be written", path.display()))?;
+        recorder::replace(&path, bytes).map_err(|error| refused(&path, "written", &error))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn refused(path: &Path, done: &str, error: &io::Error) -> anyhow::Error {
+    Advice::error(
+        format!("{} cannot be {done}: {error}", shown(path)),
+        "give a folder where you may write",
+    )
 }

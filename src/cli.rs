@@ -4,9 +4,12 @@
 use std::ffi::OsString;
 use std::fmt::Write;
 
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use crate::{artefacts, dump, info, ldflags, manual, record, report, stats, summary, tree};
+use crate::advice::Advice;
+use crate::open::{clean, shown};
+use crate::{artefacts, dot, dump, info, ldflags, manual, record, report, stats, summary, tree};
 
 /// Why is it using so much memory? Records and explains every allocation of a program.
 #[derive(Parser)]
@@ -140,9 +143,105 @@ Examples:
   cc -static -o program *.o $(memlog ldflags --static)";
 
 /// What a command line asks for.
-pub fn parse(line: Vec<OsString>) -> Result<Cli, clap::Error> {
+pub fn parse(line: Vec<OsString>) -> anyhow::Result<Cli> {
     let command = with_purposes(Cli::command());
-    Cli::from_arg_matches(&command.try_get_matches_from(line)?)
+    let cli = understood(line.clone(), |line| {
+        let matches = command.clone().try_get_matches_from(line)?;
+        Cli::from_arg_matches(&matches)
+    });
+    cli.map_err(|error| one_too_many(&line, &error).unwrap_or_else(|| error.into()))
+}
+
+/// Parses a line. What is wrong with it is said of its words as they may be
+/// shown: they may be names of files, which a shell puts in place of a pattern.
+pub fn understood<T>(
+    line: Vec<OsString>,
+    parse: impl Fn(Vec<OsString>) -> Result<T, clap::Error>,
+) -> Result<T, clap::Error> {
+    let harmless: Vec<OsString> = line.iter().map(|word| shown(word).into()).collect();
+    parse(line).map_err(|error| parse(harmless).err().unwrap_or(error))
+}
+
+/// Commands that take one log.
+const READERS: [&str; 6] = ["summary", "report", "tree", "dump", "info", "stats"];
+
+/// A pattern that was not quoted gives many names.
+fn one_too_many(line: &[OsString], error: &clap::Error) -> Option<anyhow::Error> {
+    let verb = line.get(1).and_then(|word| word.to_str());
+    let verb = verb.filter(|verb| READERS.contains(verb))?;
+    if error.kind() != ErrorKind::UnknownArgument {
+        return None;
+    }
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidArg) else {
+        return None;
+    };
+    // A word that is an option, or one that a reader would take for it.
+    if word.starts_with('-') {
+        return None;
+    }
+    Some(Advice::error(
+        format!(
+            "{verb} takes one log, and {} is one more",
+            clean(word.as_bytes())
+        ),
+        format!(
+            "give one; or of a folder or a quoted pattern the one with the highest RSS peak: \
+             memlog {verb} '*.memlog'"
+        ),
+    ))
+}
+
+/// Where the help for a line is that was not understood.
+pub fn help_for(mut line: impl Iterator<Item = OsString>, error: &clap::Error) -> String {
+    let started_as = line.next().unwrap_or_default();
+    if dot::is_name(started_as.as_ref()) {
+        return "see `memlog2dot --help`".into();
+    }
+    let given = match error.get(ContextKind::InvalidSubcommand) {
+        Some(ContextValue::String(word)) => Some(word.as_str()),
+        _ => None,
+    };
+    if let Some(command) = given.and_then(nearest) {
+        return format!("did you mean `memlog help {command}`?");
+    }
+    let names = PURPOSES.iter().flat_map(|(_, names)| *names);
+    let verb = line.next().unwrap_or_default();
+    match names.copied().find(|name| verb == *name) {
+        Some(verb) => format!("see `memlog {verb} --help`"),
+        None => "see `memlog --help`".into(),
+    }
+}
+
+/// The command that a word was likely meant to be.
+pub fn nearest(word: &str) -> Option<&'static str> {
+    let names = PURPOSES.iter().flat_map(|(_, names)| *names).copied();
+    let best = names.min_by_key(|name| distance(word, name))?;
+    // Of a short word little is left when two of its letters are wrong.
+    let allowed = if best.len() > 4 { 2 } else { 1 };
+    (distance(word, best) <= allowed).then_some(best)
+}
+
+/// How many letters have to be changed, left out, added or swapped.
+fn distance(one: &str, other: &str) -> usize {
+    let other: Vec<char> = other.chars().collect();
+    let mut before: Vec<usize> = Vec::new();
+    let mut last: Vec<usize> = (0..=other.len()).collect();
+    let mut above = None;
+    for (row, letter) in one.chars().enumerate() {
+        let mut next = vec![row + 1];
+        for (column, &sought) in other.iter().enumerate() {
+            let changed = last[column] + usize::from(letter != sought);
+            let mut least = changed.min(last[column + 1] + 1).min(next[column] + 1);
+            let is_swapped = column > 0 && above == Some(sought) && other[column - 1] == letter;
+            if is_swapped && let Some(two_before) = before.get(column - 1) {
+                least = least.min(two_before + 1);
+            }
+            next.push(least);
+        }
+        before = std::mem::replace(&mut last, next);
+        above = Some(letter);
+    }
+    last[other.len()]
 }
 
 /// The list of commands in the order of the purposes.
@@ -201,6 +300,25 @@ mod tests {
                 .filter(|line| line.contains("memlog"))
                 .count();
             assert!((2..=3).contains(&count), "{name}: {count} examples");
+        }
+    }
+
+    #[test]
+    fn words_nearly_right_are_understood() {
+        for (word, meant) in [
+            ("sumary", "summary"),
+            ("summery", "summary"),
+            ("reprot", "report"),
+            ("reports", "report"),
+            ("ldflag", "ldflags"),
+            ("dto", "dot"),
+            ("tre", "tree"),
+            ("statistics", ""),
+            ("ls", ""),
+            ("make", ""),
+            ("python3", ""),
+        ] {
+            assert_eq!(nearest(word).unwrap_or_default(), meant, "{word}");
         }
     }
 

@@ -1,7 +1,8 @@
 //! `memlog dot`, and memlog started as memlog2dot or memlog_analyze: opens and
 //! names what the crate of that name then draws.
 
-use std::path::Path;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use memlog_analysis::{Frame, Held, ModuleKey, StackTable};
@@ -12,6 +13,7 @@ use memlog2dot::{Logs, Page, Trouble};
 use crate::advice::Advice;
 use crate::names::{NameStore, Names};
 use crate::open::{Analysis, Family, Files, Watch, clean};
+use crate::record::has_magic;
 use crate::report::notes;
 
 /// The names under which the one binary is the old command.
@@ -25,17 +27,35 @@ pub fn is_name(started_as: &Path) -> bool {
 
 /// Writes the five files.
 pub fn run(args: &memlog2dot::Args) -> anyhow::Result<ExitCode> {
-    memlog2dot::run(args, &Opened).map_err(|error| match error.downcast::<Trouble>() {
+    memlog2dot::run(args, &Opened).map_err(advice)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The log that a name stands for. Where it is a folder or a pattern it is said
+/// which one that is.
+pub fn chosen(name: &Path) -> anyhow::Result<PathBuf> {
+    let say = |line: &str| {
+        // Where stderr is gone nobody can be told.
+        let _ = writeln!(std::io::stderr().lock(), "memlog: {line}");
+    };
+    memlog2dot::choose(name, &Opened, say).map_err(advice)
+}
+
+fn advice(error: anyhow::Error) -> anyhow::Error {
+    match error.downcast::<Trouble>() {
         Ok(Trouble { wrong, hint }) => Advice::error(wrong, hint),
         Err(error) => error,
-    })?;
-    Ok(ExitCode::SUCCESS)
+    }
 }
 
 /// Logs as files.
 struct Opened;
 
 impl Logs for Opened {
+    fn is_log(&self, file: &Path) -> bool {
+        has_magic(file)
+    }
+
     fn check(&self, log: &Path) -> anyhow::Result<()> {
         Files::load(log)?.family().map(drop)
     }

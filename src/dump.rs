@@ -18,6 +18,7 @@ use memlog_format::ext::{Ledger, Mapping, Rss, RssSource};
 use memlog_format::table::{Code, StackId};
 use memlog_read::{Item, Kind, Log};
 
+use crate::dot::chosen;
 use crate::names::{NameStore, Names};
 use crate::open::{Files, LogTables, Watch, at_of, clean};
 use crate::screen::Out;
@@ -37,20 +38,20 @@ pub struct Args {
 
 /// Prints the events in order.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let file = chosen(&args.file)?;
     // On a terminal the lines themselves say how far it is.
     let watch = match std::io::stdout().is_terminal() {
         true => Watch::silent(),
         false => Watch::new(),
     };
-    let files = Files::load(&args.file)?;
+    let files = Files::load(&file)?;
     let family = files.family()?;
     let log = family.own();
     let store = NameStore::default();
     let names = (!args.no_symbols).then(|| Names::new(&store));
     let out = BufWriter::with_capacity(1 << 18, Out::new());
     let mut dump = Dump::new(out, log, names, args.ledger);
-    let mut events = log.events();
-    watch.open(log);
+    let mut events = watch.events(log);
     while let Some(item) = events.next()
         && watch.goes_on(&events)
     {

@@ -8,7 +8,8 @@ use memlog_format::counter::ALL;
 use memlog_format::meta::{Key, Module, Start};
 use memlog_read::{Findings, Log};
 
-use crate::open::{Family, Files, Watch, clean, counted, grouped};
+use crate::dot::chosen;
+use crate::open::{Family, Files, Watch, clean, counted, grouped, note};
 use crate::screen::out;
 
 /// Say what a log is of, and what it lacks.
@@ -20,8 +21,9 @@ pub struct Args {
 
 /// Prints what the log says about itself.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let file = chosen(&args.file)?;
     let watch = Watch::new();
-    let files = Files::load(&args.file)?;
+    let files = Files::load(&file)?;
     let family = files.family()?;
     let log = family.own();
     let findings = all_findings(log, &watch);
@@ -190,10 +192,11 @@ fn size(out: &mut impl Write, log: &Log) -> std::io::Result<()> {
 }
 
 fn remarks(out: &mut impl Write, log: &Log) -> std::io::Result<()> {
-    for (name, key) in [("setting", Key::Setting), ("note", Key::Note)] {
-        for text in log.texts(key) {
-            line(out, name, &clean(text))?;
-        }
+    for text in log.texts(Key::Setting) {
+        line(out, "setting", &clean(text))?;
+    }
+    for text in log.texts(Key::Note) {
+        line(out, "note", &note(text))?;
     }
     Ok(())
 }
@@ -242,8 +245,7 @@ fn counters(out: &mut impl Write, log: &Log) -> std::io::Result<()> {
 
 /// What is odd about the log, its events included.
 fn all_findings(log: &Log, watch: &Watch) -> Findings {
-    let mut events = log.events();
-    watch.open(log);
+    let mut events = watch.events(log);
     while events.next().is_some() && watch.goes_on(&events) {}
     let mut findings = log.findings().clone();
     findings.append(events.findings());

@@ -1,6 +1,7 @@
 //! `memlog ldflags`: what to add to a link line so that a program records itself.
 
 use crate::advice::Advice;
+use crate::open::shown;
 use crate::recorder::{self, ARCHIVE, SHARED};
 use crate::screen::out;
 use std::io::Write;
@@ -64,7 +65,7 @@ fn given(folder: &Path, needed: &str) -> anyhow::Result<PathBuf> {
         return Ok(folder);
     }
     Err(Advice::error(
-        format!("{} holds no {needed}", folder.display()),
+        format!("{} holds no {needed}", shown(&folder)),
         "leave --lib out to use the copy that memlog carries",
     ))
 }

@@ -34,7 +34,8 @@ fn main() -> ExitCode {
 
 fn run(line: Vec<OsString>) -> anyhow::Result<ExitCode> {
     if line.first().is_some_and(|name| dot::is_name(name.as_ref())) {
-        return dot::run(&memlog2dot::Cli::try_parse_from(line)?.args);
+        let cli = cli::understood(line, memlog2dot::Cli::try_parse_from)?;
+        return dot::run(&cli.args);
     }
     match cli::parse(line)?.command {
         Command::Record(args) => record::run(args),

@@ -5,13 +5,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::Context;
 use clap::{Command, CommandFactory, ValueHint};
 use clap_complete::aot::{Shell, generate};
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, roman};
 
+use crate::advice::Advice;
 use crate::cli::Cli;
+use crate::open::shown;
 
 /// What `memlog manual` is asked.
 #[derive(clap::Args)]
@@ -122,7 +123,10 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         };
         written
             .and_then(|()| fs::write(&path, content))
-            .with_context(|| format!("{} cannot be written", path.display()))?;
+            .map_err(|error| {
+                let sentence = format!("{} cannot be written: {error}", shown(&path));
+                Advice::error(sentence, "give a folder where you may write")
+            })?;
     }
     Ok(ExitCode::SUCCESS)
 }

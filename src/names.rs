@@ -10,7 +10,7 @@ use std::sync::Arc;
 use memlog_analysis::{ModuleKey, Site};
 use memlog_symbols::{Bytes, ModuleHandle, ModuleSpec, ModuleStatus, Options, Store, Symbolizer};
 
-use crate::open::{clean, map};
+use crate::open::{Over, clean, map};
 
 type Source = fn(&[u8]) -> io::Result<Bytes>;
 
@@ -56,7 +56,14 @@ pub struct Names<'s> {
     /// What is wrong with a module, once each.
     remarks: BTreeMap<String, String>,
     folder: PathBuf,
+    /// From when on no more are looked up.
+    over: Over,
+    was_cut_short: bool,
 }
+
+/// What is said where Ctrl-C came before the last name was found.
+const CUT_SHORT: &str = "Ctrl-C ended the look-up of names: functions that were not looked up yet \
+                         are shown as module and offset";
 
 impl<'s> Names<'s> {
     /// Knows nothing yet.
@@ -66,7 +73,19 @@ impl<'s> Names<'s> {
             handles: HashMap::new(),
             remarks: BTreeMap::new(),
             folder: std::env::current_dir().unwrap_or_default(),
+            over: Over::default(),
+            was_cut_short: false,
         }
+    }
+
+    /// Looks no more up after Ctrl-C.
+    pub fn until(self, over: Over) -> Self {
+        Self { over, ..self }
+    }
+
+    /// What to say where names are missing because Ctrl-C came.
+    pub fn cut_short(&self) -> Option<&'static str> {
+        self.was_cut_short.then_some(CUT_SHORT)
     }
 
     /// The functions at a site, the innermost first; always at least one.
@@ -78,6 +97,10 @@ impl<'s> Names<'s> {
                 module: None,
             }];
         };
+        if self.over.is_set() {
+            self.was_cut_short = true;
+            return vec![offset_name(site, module)];
+        }
         let handle = self.handle(module);
         let lookup = self.symbolizer.lookup(handle, in_file(site, module));
         let names = lookup.frames.into_iter().filter_map(|frame| {

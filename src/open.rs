@@ -8,10 +8,10 @@ mod progress;
 mod watch;
 
 use std::ffi::OsStr;
+use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
 use memlog_format::meta::Key;
 use memlog_read::Log;
 
@@ -19,7 +19,8 @@ pub use fold::{Analysis, LogTables, at_of};
 pub use interrupt::Interrupt;
 pub use map::map;
 use map::{FileBytes, log_bytes};
-pub use watch::Watch;
+pub use memlog_export::{clean, shown};
+pub use watch::{Over, Watch};
 
 use crate::advice::Advice;
 
@@ -81,19 +82,25 @@ impl<'a> Family<'a> {
     }
 }
 
+/// What is asked for.
+const NAMED: &str = "give the .memlog file that `memlog record` named";
+
 fn read_log(path: &Path) -> anyhow::Result<FileBytes> {
     log_bytes(path).map_err(|error| {
-        let shown = path.display();
+        let shown = shown(path);
         let hint = match error.kind() {
-            std::io::ErrorKind::NotFound => "give the .memlog file that `memlog record` named",
-            _ => "see whether you may read that file",
+            ErrorKind::PermissionDenied => "see whether you may read that file",
+            _ => NAMED,
         };
         Advice::error(format!("cannot read the log {shown}: {error}"), hint)
     })
 }
 
 fn open<'a>(path: &Path, bytes: &'a [u8]) -> anyhow::Result<Log<'a>> {
-    Log::open(bytes).with_context(|| format!("cannot read {}", path.display()))
+    Log::open(bytes).map_err(|error| {
+        let sentence = format!("cannot read {}: {error}", shown(path));
+        Advice::error(sentence, error.remedy())
+    })
 }
 
 /// The log of the process that forked another.
@@ -151,27 +158,11 @@ fn places(folder: &Path, named: &Path, pid: u32) -> impl Iterator<Item = PathBuf
     named.into_iter().chain(beside).chain(files)
 }
 
-/// Text of a log or a program as it may be shown: control characters are
-/// written out, so that no terminal obeys them and each stays on its line.
-pub fn clean(text: &[u8]) -> String {
-    let mut shown = String::with_capacity(text.len());
-    for character in String::from_utf8_lossy(text).chars() {
-        if character.is_control() || is_hidden(character) {
-            shown.extend(character.escape_default());
-        } else {
-            shown.push(character);
-        }
-    }
-    shown
-}
-
-/// What shows nothing, or turns the text around it: a name must not look like
-/// another, nor end the line.
-fn is_hidden(character: char) -> bool {
-    matches!(
-        u32::from(character),
-        0xAD | 0x200B..=0x200F | 0x2028..=0x202E | 0x2060..=0x206F | 0xFEFF | 0xFFF9..=0xFFFB
-    )
+/// A remark of the recorder; that of an older one ends as if more followed.
+pub fn note(text: &[u8]) -> String {
+    let mut note = clean(text);
+    note.truncate(note.trim_end_matches([' ', ';']).len());
+    note
 }
 
 /// A number as people read it: 1,234,567.
@@ -205,10 +196,5 @@ mod tests {
         assert_eq!(grouped(1_234_567), "1,234,567");
         assert_eq!(counted(1, "block"), "1 block");
         assert_eq!(counted(1000, "block"), "1,000 blocks");
-    }
-
-    #[test]
-    fn control_characters_are_written_out() {
-        assert_eq!(clean(b"a\x1b[31m\tb\n"), "a\\u{1b}[31m\\tb\\n");
     }
 }

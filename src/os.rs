@@ -4,14 +4,15 @@
 //!
 //! The only file of this package that may hold `unsafe`: each function here is
 //! one C call behind a safe signature, and nothing is kept between calls but
-//! the number of the child that signals are passed on to.
+//! the number of the child that signals are passed on to. One function runs
+//! before main, when no other code of this process does.
 #![allow(unsafe_code)]
 
 use std::ffi::CString;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 /// Real user and group of this process.
 pub fn real_ids() -> (u32, u32) {
@@ -53,6 +54,27 @@ pub fn mount_flags(path: &Path) -> io::Result<MountFlags> {
         no_exec: answer.f_flag & libc::ST_NOEXEC != 0,
         no_suid: answer.f_flag & libc::ST_NOSUID != 0,
     })
+}
+
+/// Whether this process was started with stdout closed.
+static WITHOUT_STDOUT: AtomicBool = AtomicBool::new(false);
+
+/// Asked before main: the standard library opens /dev/null in the place of what
+/// is closed, so that nothing else gets its number, and nobody could tell then.
+#[used]
+#[unsafe(link_section = ".init_array")]
+static BEFORE_MAIN: extern "C" fn() = look_at_stdout;
+
+extern "C" fn look_at_stdout() {
+    // SAFETY: takes a number, touches no memory of ours, and may be asked of a
+    // descriptor that is closed, which is the question.
+    let is_closed = unsafe { libc::fcntl(libc::STDOUT_FILENO, libc::F_GETFD) } == -1;
+    WITHOUT_STDOUT.store(is_closed, Ordering::Relaxed);
+}
+
+/// Whether what is printed would go nowhere without anybody having said so.
+pub fn is_without_stdout() -> bool {
+    WITHOUT_STDOUT.load(Ordering::Relaxed)
 }
 
 /// Whether files can be made in `folder` by the effective user.

@@ -12,11 +12,14 @@ mod program;
 mod summary;
 
 use crate::advice::Advice;
+use crate::open::shown;
 use crate::{os, recorder};
 use anyhow::Context;
 use output::Plan;
+pub use output::has_magic;
 use program::Program;
 use std::ffi::{OsStr, OsString};
+use std::io::Write;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
@@ -25,7 +28,7 @@ use std::process::{Command, ExitCode, ExitStatus};
 /// What `memlog record` is asked.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Name of the log, or a folder; %h host, %p process, %e program, %t time, %n number, %r rank, %j job
+    /// Name of the log, or a folder, which logs/ makes; %h host, %p process, %e program, %t time, %n number, %r rank, %j job
     #[arg(short, long, value_name = "PATTERN")]
     output: Option<OsString>,
     /// Stop growing a log at this size, such as 500M or 2G; below 256K means 256K
@@ -52,7 +55,7 @@ pub struct Args {
 
 /// Whether a word of the command line names a log rather than a program.
 pub fn is_log(word: &Path) -> bool {
-    word.extension() == Some(OsStr::new("memlog")) || output::has_magic(word)
+    word.extension() == Some(OsStr::new("memlog")) || has_magic(word)
 }
 
 /// Runs the program and exits as it did.
@@ -60,15 +63,16 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let (name, words) = args.command.split_first().context("no program was named")?;
     if name.as_bytes().starts_with(b"-") {
         return Err(Advice::error(
-            format!("unknown option {}", name.display()),
+            format!("unknown option {}", shown(name)),
             "see `memlog help record`; a program of that name is given by its path",
         ));
     }
     let program = Program::find(name)?;
-    if let Some(reason) = program.unchecked() {
-        eprintln!("memlog: note: {reason}");
-    }
     let plan = Plan::new(args.output.as_deref())?;
+    for remark in program.unchecked().into_iter().chain(plan.remark()) {
+        // Where stderr is gone nobody can be told.
+        let _ = writeln!(std::io::stderr().lock(), "memlog: note: {remark}");
+    }
     let folder = recorder::preloadable()?;
     let mut ours = vec![folder.join(recorder::SHARED.name)];
     if args.cxx_operators || program.loads_own_operators() {
@@ -101,10 +105,7 @@ fn run_to_end(mut command: Command, name: &OsStr) -> anyhow::Result<(u32, ExitSt
     os::pass_signals_on();
     let mut child = command.arg0(name).spawn().map_err(|error| {
         let hint = "run it without memlog: if that works, tell the authors of memlog";
-        Advice::error(
-            format!("{} cannot be started: {error}", name.display()),
-            hint,
-        )
+        Advice::error(format!("{} cannot be started: {error}", shown(name)), hint)
     })?;
     os::wait_for_end(child.id());
     Ok((child.id(), child.wait()?))

@@ -7,6 +7,7 @@
 //! its name: its owner, its mode and its content are looked at each time.
 
 use crate::advice::Advice;
+use crate::open::shown;
 use crate::os;
 use anyhow::Context;
 use memlog_format::chunk::checksum;
@@ -59,7 +60,7 @@ pub fn linkable(folder: &Path) -> anyhow::Result<&str> {
         Advice::error(
             format!(
                 "the folder {} cannot stand in a link line for the characters in its name",
-                folder.display()
+                shown(folder)
             ),
             "install memlog elsewhere, or choose a folder with --lib DIR",
         )
@@ -94,7 +95,7 @@ fn place(wanted: &[&Artefact], usage: Use) -> anyhow::Result<PathBuf> {
     for base in private_bases() {
         match extract(&base, wanted, usage) {
             Ok(folder) => return Ok(folder),
-            Err(error) => refusals.push(format!("{}: {error:#}", base.display())),
+            Err(error) => refusals.push(format!("{}: {error:#}", shown(&base))),
         }
     }
     Err(Advice::error(

@@ -20,6 +20,7 @@ use serde_json::Value;
 
 use crate::advice::Advice;
 use crate::screen::Look;
+use crate::words::typed;
 pub use filter::Filter;
 pub use grow::{Direction, Grown, Shape, grow};
 pub use heading::print as print_heading;
@@ -41,7 +42,7 @@ pub struct Args {
     #[arg(hide = true)]
     more: Vec<PathBuf>,
     /// Memory live at the end, as --at end
-    #[arg(long)]
+    #[arg(long, visible_alias = "leaks")]
     show_leaks: bool,
     /// Memory live when most bytes were, as --at heap-peak
     #[arg(long)]
@@ -84,7 +85,7 @@ fn several(args: &Args) -> anyhow::Error {
         format!("report takes one log, and {count} were given"),
         format!(
             "memlog report {}, then each of the others",
-            args.file.display()
+            typed(&args.file)
         ),
     )
 }

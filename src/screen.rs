@@ -10,6 +10,7 @@ use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
 use terminal_size::{Height, Width, terminal_size_of};
 
 use crate::open::Interrupt;
+use crate::os;
 pub use colour::{Colours, Role, fit, width};
 use pager::Pager;
 
@@ -113,11 +114,23 @@ impl Out {
 
 impl Write for Out {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        open_stdout()?;
         self.0.write(bytes).map_err(of_stdout)
     }
 
     fn flush(&mut self) -> io::Result<()> {
         self.0.flush().map_err(of_stdout)
+    }
+}
+
+/// Whether there is a stdout at all.
+pub fn open_stdout() -> io::Result<()> {
+    match os::is_without_stdout() {
+        true => Err(of_stdout(io::Error::new(
+            io::ErrorKind::NotConnected,
+            "it is closed",
+        ))),
+        false => Ok(()),
     }
 }
 

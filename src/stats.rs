@@ -9,6 +9,7 @@ use memlog_format::meta::Key;
 use memlog_read::Log;
 use serde_json::{Map, Value, json};
 
+use crate::dot::chosen;
 use crate::open::{Analysis, Family, Files, Watch, clean};
 use crate::screen::out;
 
@@ -27,8 +28,9 @@ pub struct Args {
 
 /// Prints the figures.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let file = chosen(&args.file)?;
     let watch = Watch::new();
-    let files = Files::load(&args.file)?;
+    let files = Files::load(&file)?;
     let family = files.family()?;
     let analysis = family.analyse(None, &watch);
     let figures = figures(&family, &analysis);

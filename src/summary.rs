@@ -56,6 +56,10 @@ fn as_text(subject: &Subject, labels: &Labels, held: &Sites, calls: &Sites) -> R
             "{note} {files} of names gone or rebuilt; memlog report says which"
         )?;
     }
+    if let Some(sentence) = labels.cut_short() {
+        let note = subject.screen.colours.paint(Role::Note, "note:");
+        writeln!(page, "{note} {sentence}")?;
+    }
     let room = Room::left(subject, &page);
     let mut lists = Lists {
         page: &mut page,

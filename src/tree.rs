@@ -4,6 +4,7 @@ use std::io::Result;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use memlog_analysis::Moment;
 use memlog_export::{When, percent};
 
 use crate::report::{
@@ -27,6 +28,9 @@ pub struct Args {
     /// the start as 12.5, 12.5s, 300ms or 2m
     #[arg(long, value_name = "MOMENT", default_value = "rss-peak")]
     at: When,
+    /// Memory live at the end, as --at end
+    #[arg(long, visible_alias = "show-leaks", conflicts_with = "at")]
+    leaks: bool,
     /// Fold what holds less than so many percent
     #[arg(short = 't', long, value_name = "PCT", default_value = "1", value_parser = percent)]
     threshold: f64,
@@ -49,13 +53,17 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         threshold: args.threshold,
         filter: &args.filter,
     };
+    let at = match args.leaks {
+        true => When::Known(Moment::End),
+        false => args.at,
+    };
     show(
         &args.file,
-        Some(args.at),
+        Some(at),
         &args.look,
         |subject, labels| match args.json {
-            true => as_json(args.at, &shape, subject, labels),
-            false => as_text(args.at, &shape, subject, labels),
+            true => as_json(at, &shape, subject, labels),
+            false => as_text(at, &shape, subject, labels),
         },
     )
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::open::clean;
+use memlog_export::quoted;
 
 /// `64.0 KiB`
 pub fn sized(bytes: u64) -> String {
@@ -35,25 +35,7 @@ pub fn percentage(part: u64, whole: u64) -> f64 {
 /// A path as one would type it into a shell here.
 pub fn typed(path: &Path) -> String {
     let here = std::env::current_dir().unwrap_or_default();
-    let path = path
-        .strip_prefix(here)
-        .unwrap_or(path)
-        .display()
-        .to_string();
-    // What begins as an option or as somebody's home means neither here.
-    let path = match path.starts_with(['-', '~']) {
-        true => format!("./{path}"),
-        false => path,
-    };
-    let plain = |c: char| c.is_alphanumeric() || "/._-+,:@%=~".contains(c);
-    if path.chars().all(plain) {
-        return path;
-    }
-    match clean(path.as_bytes()) == path {
-        true => format!("'{}'", path.replace('\'', "'\\''")),
-        // As bash and zsh read what a terminal must not be sent.
-        false => format!("$'{}'", path.escape_default()),
-    }
+    quoted(path.strip_prefix(here).unwrap_or(path))
 }
 
 #[cfg(test)]
@@ -75,11 +57,10 @@ mod tests {
     }
 
     #[test]
-    fn paths_can_be_pasted() {
-        assert_eq!(typed(Path::new("/a/b.1.memlog")), "/a/b.1.memlog");
-        assert_eq!(typed(Path::new("/a/it's b")), r"'/a/it'\''s b'");
-        assert_eq!(typed(Path::new("-o.memlog")), "./-o.memlog");
-        assert_eq!(typed(Path::new("~a")), "./~a");
-        assert_eq!(typed(Path::new("/a/\u{1b}[2J\n")), r"$'/a/\u{1b}[2J\n'");
+    fn paths_are_as_seen_from_here() {
+        let here = std::env::current_dir().expect("a folder");
+        assert_eq!(typed(&here.join("a b")), "'a b'");
+        assert_eq!(typed(&here.join("-x")), "./-x");
+        assert_eq!(typed(Path::new("/nowhere/x")), "/nowhere/x");
     }
 }

@@ -193,6 +193,45 @@ fn a_pattern_names_the_log_and_an_existing_one_is_kept() {
     );
 }
 
+/// The / says that it is a folder, so it can be one.
+#[test]
+fn a_folder_for_logs_is_made() {
+    let folder = Folder::new("made");
+    let output = folder.run(&["record", "-o", "new/logs/", "true"]);
+    let said_so = said(&output).contains("next: memlog summary new/logs/");
+    assert!(output.status.success() && said_so, "{}", said(&output));
+    let mut command = folder.memlog(&["record", "true"]);
+    let output = command
+        .env("MEMLOG_OUTPUT", "other/")
+        .output()
+        .expect("run");
+    let said_so = said(&output).contains("next: memlog summary other/");
+    assert!(output.status.success() && said_so, "{}", said(&output));
+}
+
+/// In time to stop it, and in the log.
+#[test]
+fn a_pattern_that_means_nothing_is_told() {
+    let folder = Folder::new("codes");
+    let output = folder.run(&["record", "-o", "x%z-%%.memlog", "true"]);
+    let text = said(&output);
+    assert!(
+        text.starts_with("memlog: note: %z in the log's name means nothing"),
+        "{text}"
+    );
+    assert!(
+        text.contains("memlog: note: not understood: %z in MEMLOG_OUTPUT\n"),
+        "{text}"
+    );
+    assert_eq!(folder.names(), ["x%z-%.memlog"]);
+    let output = folder.run(&["info", "x%z-%.memlog"]);
+    let page = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        page.contains("not understood: %z in MEMLOG_OUTPUT\n"),
+        "{page}"
+    );
+}
+
 /// What else the program leaves in the folder is not taken for a log, and a
 /// pipe there is not waited for.
 #[test]
@@ -265,7 +304,11 @@ fn what_is_not_there_or_no_program_is_refused() {
     );
     refused(
         &folder.run(&["record", "-o", "no/such/folder/x", "true"]),
-        &["not a folder", "-o PATTERN"],
+        &[
+            "which is not there",
+            "mkdir -p no/such/folder",
+            "-o PATTERN",
+        ],
     );
 }
 

@@ -9,6 +9,7 @@
 //! * `graph`: what a picture shows
 //! * `layout`, `draw`: the picture without Graphviz: places, then SVG, PostScript and PDF
 //! * `dot`, `text`: the page in Graphviz's language, and as text
+//! * `shown`: names as they may be shown
 //! * `size`: numbers as the pages show them
 #![forbid(unsafe_code)]
 
@@ -19,6 +20,7 @@ pub mod draw;
 mod graph;
 pub mod layout;
 mod legend;
+mod shown;
 mod size;
 mod text;
 
@@ -27,5 +29,6 @@ pub use callgraph::{Call, CallGraph, Entry, Named, Picture, Place, is_part_of_al
 pub use dot::dot;
 pub use graph::{Edge, Graph, Node};
 pub use legend::{Subject, legend};
+pub use shown::{clean, quoted, shown};
 pub use size::size;
 pub use text::text;

@@ -25,7 +25,7 @@ pub struct Cli {
 #[derive(clap::Args)]
 #[command(disable_help_flag = true)]
 pub struct Args {
-    /// The log, or a quoted pattern: of all logs that match, the one with the highest RSS peak
+    /// The log; or a folder or a quoted pattern: of its logs, the one with the highest RSS peak
     #[arg(value_name = "FILE|'GLOB'")]
     pub(crate) file: PathBuf,
     /// Where the files go; made if need be [default: the current folder]
@@ -38,7 +38,7 @@ pub struct Args {
     #[arg(short, long, value_name = "DIR", conflicts_with = "dir")]
     output: Option<PathBuf>,
     /// Memory live at the end, as --at end
-    #[arg(long, conflicts_with = "at")]
+    #[arg(long, visible_alias = "show-leaks", conflicts_with = "at")]
     leaks: bool,
     /// Memory live at this moment: rss-peak, heap-peak, end, or a time since
     /// the start as 12.5, 12.5s, 300ms or 2m

@@ -1,70 +1,115 @@
-//! One log: the one that is named, or of all that match a pattern the one
-//! whose process was biggest.
+//! One log: the one that is named, or of all that match a pattern or lie in a
+//! folder the one whose process was biggest.
 
 use std::path::{Path, PathBuf};
 
-use memlog_export::size;
+use memlog_export::{shown, size};
 
-use crate::{Logs, Trouble, note};
+use crate::{Logs, Trouble, note, pattern};
 
-/// The log to draw.
-pub(crate) fn log(name: &Path, logs: &dyn Logs, say: impl Fn(&str)) -> anyhow::Result<PathBuf> {
-    let has_signs = |text: &str| text.contains(['*', '?', '[']);
-    // A file may have a star in its name.
-    match name.to_str().filter(|text| has_signs(text)) {
-        Some(pattern) if name.symlink_metadata().is_err() => matching(pattern, logs, say),
-        _ => Ok(name.to_owned()),
+/// The log that a name stands for; `say` is told which one that is where it
+/// stands for several.
+pub fn choose(name: &Path, logs: &dyn Logs, say: impl Fn(&str)) -> anyhow::Result<PathBuf> {
+    match Meaning::of(name) {
+        Meaning::Log => Ok(name.to_owned()),
+        Meaning::Folder => in_folder(name, logs, say),
+        Meaning::Pattern => matching(name, logs, say),
     }
 }
 
-fn matching(pattern: &str, logs: &dyn Logs, say: impl Fn(&str)) -> anyhow::Result<PathBuf> {
-    say(&format!("Searching all files matching '{pattern}'"));
-    let paths = glob::glob(pattern).map_err(|error| {
+/// What a name stands for.
+enum Meaning {
+    Log,
+    Folder,
+    Pattern,
+}
+
+impl Meaning {
+    fn of(name: &Path) -> Self {
+        // A file may have a star in its name.
+        match (name.is_dir(), pattern::is_one(name)) {
+            (true, _) => Self::Folder,
+            (_, true) if name.symlink_metadata().is_err() => Self::Pattern,
+            _ => Self::Log,
+        }
+    }
+}
+
+/// What has to be looked through for the log, in words.
+pub(crate) fn searched(name: &Path) -> Option<String> {
+    let shown = shown(name);
+    match Meaning::of(name) {
+        Meaning::Log => None,
+        Meaning::Folder => Some(format!("the folder {shown}")),
+        Meaning::Pattern => Some(format!("all files matching '{shown}'")),
+    }
+}
+
+fn in_folder(folder: &Path, logs: &dyn Logs, say: impl Fn(&str)) -> anyhow::Result<PathBuf> {
+    if let Err(error) = folder.read_dir() {
+        return Err(Trouble::error(
+            format!("the folder {} cannot be read: {error}", shown(folder)),
+            "see whether you may read that folder, or give the .memlog file itself",
+        ));
+    }
+    // In the current folder a name is enough.
+    let place = folder.strip_prefix(".").unwrap_or(folder);
+    let mut files = pattern::entries(place);
+    files.retain(|file| logs.is_log(file));
+    files.sort();
+    biggest(files, logs, say).ok_or_else(|| {
         Trouble::error(
-            format!("'{pattern}' is no pattern: {error}"),
+            format!("the folder {} holds no log that can be read", shown(folder)),
+            "give the .memlog file, or the folder of logs, that `memlog record` named",
+        )
+    })
+}
+
+fn matching(pattern: &Path, logs: &dyn Logs, say: impl Fn(&str)) -> anyhow::Result<PathBuf> {
+    let name = shown(pattern);
+    let files = pattern::matches(pattern).map_err(|error| {
+        Trouble::error(
+            format!("'{name}' is no pattern: {error}"),
             "a pattern has *, ? and [abc], as in '*.memlog'",
         )
     })?;
+    if files.is_empty() {
+        return Err(Trouble::error(
+            format!("no file matches '{name}'"),
+            "see `ls`: a log is named HOST.PID.memlog, as `memlog record` said",
+        ));
+    }
+    biggest(files, logs, say).ok_or_else(|| {
+        Trouble::error(
+            format!("no file that matches '{name}' is a log that can be read"),
+            "give a pattern of .memlog files, such as '*.memlog'",
+        )
+    })
+}
+
+/// Of equals the first by name.
+fn biggest(files: Vec<PathBuf>, logs: &dyn Logs, say: impl Fn(&str)) -> Option<PathBuf> {
     let mut best: Option<(u64, PathBuf)> = None;
-    let (mut read, mut skipped) = (0, 0);
-    for path in paths {
-        let peak = path
-            .map_err(anyhow::Error::from)
-            .and_then(|path| Ok((logs.rss_peak_bytes(&path)?, path)));
-        match peak {
-            Ok((peak, path)) => {
+    let mut read = 0;
+    for path in files {
+        match logs.rss_peak_bytes(&path) {
+            Ok(peak) => {
                 read += 1;
-                // Of equals the first by name.
                 if best.as_ref().is_none_or(|(highest, _)| peak > *highest) {
                     best = Some((peak, path));
                 }
             }
-            Err(error) => {
-                skipped += 1;
-                note(&format!("skipped: {error:#}"));
-            }
+            Err(error) => note(&format!("skipped: {error:#}")),
         }
     }
-    let Some((peak, path)) = best else {
-        return Err(nothing(pattern, skipped));
-    };
-    let (shown, peak) = (path.display(), size(peak));
-    say(&match read {
-        1 => format!("Using {shown}, the only log; its RSS peak is {peak}"),
-        count => format!("Using {shown}, whose RSS peak of {peak} is the highest of {count} logs"),
-    });
-    Ok(path)
-}
-
-fn nothing(pattern: &str, skipped: u64) -> anyhow::Error {
-    match skipped {
-        0 => Trouble::error(
-            format!("no file matches '{pattern}'"),
-            "see `ls`: a log is named HOST.PID.memlog, as `memlog record` said",
-        ),
-        _ => Trouble::error(
-            format!("no file that matches '{pattern}' is a log that can be read"),
-            "give a pattern of .memlog files, such as '*.memlog'",
-        ),
-    }
+    best.map(|(peak, path)| {
+        let (shown, peak) = (shown(&path), size(peak));
+        say(&match read {
+            1 => format!("Using {shown}, the only log; its RSS peak is {peak}"),
+            count => {
+                format!("Using {shown}, whose RSS peak of {peak} is the highest of {count} logs")
+            }
+        });
+        path
+    })
 }

@@ -8,6 +8,7 @@
 //! * `draw`: by Graphviz or by ourselves
 //! * `graphviz`: programs that are given a drawing and a limit of time
 //! * `files`: whole files or none
+//! * `pattern`: the files that match a pattern
 #![forbid(unsafe_code)]
 
 mod args;
@@ -16,19 +17,23 @@ mod choose;
 mod draw;
 mod files;
 mod graphviz;
+mod pattern;
 
 use std::fmt::{Display, Formatter};
 use std::io::Write;
 use std::path::Path;
 
-use memlog_export::{CallGraph, Picture, When, dot, picture, text};
+use memlog_export::{CallGraph, Picture, When, clean, dot, picture, shown, text};
 
 pub use args::{Args, Cli};
+pub use choose::choose;
 use draw::Drawings;
 use files::Outputs;
 
 /// What is known of logs, by whoever can read them.
 pub trait Logs {
+    /// Whether a file begins as a log does.
+    fn is_log(&self, file: &Path) -> bool;
     /// Whether it is one that can be read.
     fn check(&self, log: &Path) -> anyhow::Result<()>;
     /// The kernel's figure of the RSS peak.
@@ -74,7 +79,10 @@ impl std::error::Error for Trouble {}
 /// Reads a log and writes FILE.dot, FILE.txt, FILE.ps, FILE.pdf and FILE.svg.
 pub fn run(args: &Args, logs: &dyn Logs) -> anyhow::Result<()> {
     args.check()?;
-    let log = choose::log(&args.file, logs, |line| say(args, line))?;
+    if let Some(what) = choose::searched(&args.file) {
+        say(args, &format!("Searching {what}"));
+    }
+    let log = choose(&args.file, logs, |line| say(args, line))?;
     logs.check(&log)?;
     // What cannot be written is told before the log is gone through.
     let outputs = Outputs::prepare(args.folder(), &log)?;
@@ -98,19 +106,17 @@ pub fn run(args: &Args, logs: &dyn Logs) -> anyhow::Result<()> {
     for remark in page.remarks.iter().chain(&drawings.remarks) {
         note(remark);
     }
-    let contents = [
-        ("dot", dot.as_bytes()),
-        ("txt", words.as_bytes()),
-        ("ps", &drawings.ps),
+    let pages = [("dot", dot.as_bytes()), ("txt", words.as_bytes())];
+    let pictures = [
+        ("ps", drawings.ps.as_slice()),
         ("pdf", &drawings.pdf),
         ("svg", &drawings.svg),
     ];
-    for (ending, content) in contents {
-        say(
-            args,
-            &format!("Creating {}", outputs.path(ending).display()),
-        );
-        outputs.write(ending, content)?;
+    for set in [pages.as_slice(), &pictures] {
+        for (ending, _) in set {
+            say(args, &format!("Creating {}", shown(&outputs.path(ending))));
+        }
+        outputs.write(set)?;
     }
     Ok(())
 }
@@ -119,24 +125,12 @@ pub fn run(args: &Args, logs: &dyn Logs) -> anyhow::Result<()> {
 /// are what was asked for.
 fn say(args: &Args, line: &str) {
     if !args.quiet {
-        let _ = writeln!(std::io::stdout().lock(), "{}", plain(line));
+        let _ = writeln!(std::io::stdout().lock(), "{line}");
     }
 }
 
 /// On stderr; where that is gone nobody can be told.
 fn note(sentence: &str) {
-    let _ = writeln!(
-        std::io::stderr().lock(),
-        "memlog: note: {}",
-        plain(sentence)
-    );
-}
-
-/// In one line that a terminal obeys in nothing: file names are anybody's.
-fn plain(text: &str) -> String {
-    let escaped = |c: char| match c.is_control() {
-        true => c.escape_default().to_string(),
-        false => c.to_string(),
-    };
-    text.chars().map(escaped).collect()
+    let sentence = clean(sentence.as_bytes());
+    let _ = writeln!(std::io::stderr().lock(), "memlog: note: {sentence}");
 }

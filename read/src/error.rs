@@ -34,38 +34,47 @@ pub enum ReadError {
     },
 }
 
+impl ReadError {
+    /// What the user can do.
+    pub fn remedy(&self) -> &'static str {
+        match self {
+            ReadError::Empty => "if the program is still starting, try again; else record it again",
+            ReadError::TooShort { .. } => "copy the file again",
+            ReadError::Foreign { .. } => "give the .memlog file that `memlog record` named",
+            ReadError::Newer { .. } => {
+                "read it with the memlog that recorded it or with a newer one"
+            }
+            ReadError::Unwritten => "see whether the program came to start, and record it again",
+            ReadError::Header { .. } => "the log's first chunk is damaged: copy the file again",
+        }
+    }
+}
+
 impl fmt::Display for ReadError {
     fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
         match self {
-            ReadError::Empty => out.write_str(
-                "expected a memlog log, found an empty file; \
-                 if the program is still starting, try again",
-            ),
+            ReadError::Empty => out.write_str("expected a memlog log, found an empty file"),
             ReadError::TooShort { length } => write!(
                 out,
-                "expected a memlog log, found only {length} bytes where its first header \
-                 takes 64; copy the file again"
+                "expected a memlog log, found only {length} bytes where its first header takes 64"
             ),
             ReadError::Foreign { found } => write!(
                 out,
                 "expected a memlog log, which starts with the bytes 4d 4c 4f 47 (MLOG), found \
-                 {:02x} {:02x} {:02x} {:02x} at offset 0; give the file that memlog recorded",
+                 {:02x} {:02x} {:02x} {:02x} at offset 0",
                 found[0], found[1], found[2], found[3]
             ),
             ReadError::Newer { version } => write!(
                 out,
-                "expected a log of version {} or older, found version {version} at offset 5; \
-                 read it with the memlog that recorded it or with a newer one",
+                "expected a log of version {} or older, found version {version} at offset 5",
                 memlog_format::VERSION
             ),
             ReadError::Unwritten => out.write_str(
-                "expected a memlog log, found zeros: the file was made but nothing was recorded; \
-                 see whether the program came to start",
+                "expected a memlog log, found zeros: the file was made but nothing was recorded",
             ),
             ReadError::Header { offset, expected } => write!(
                 out,
-                "expected {expected} at offset {offset}, found something else; \
-                 the log's first chunk is damaged, copy the file again"
+                "expected {expected} at offset {offset}, found something else"
             ),
         }
     }

@@ -104,10 +104,9 @@ impl Family<'_> {
         self.inherit(&mut fold, watch);
         fold.start();
         let tables = LogTables::new(log);
-        let mut events = log.events();
+        let mut events = watch.events(log);
         let mut mapped = MappedHistory::default();
         let mut is_whole = !watch.is_over();
-        watch.open(log);
         while is_whole && let Some(item) = events.next() {
             is_whole = watch.goes_on(&events);
             feed(&mut fold, &item, &tables);
@@ -152,8 +151,7 @@ impl Family<'_> {
         for (child, parent) in self.logs.iter().zip(self.logs.iter().skip(1)).rev() {
             fold.change_log();
             let tables = LogTables::new(parent);
-            let mut events = parent.events_until(child.cuts());
-            watch.open(parent);
+            let mut events = watch.events_until(parent, child.cuts());
             while let Some(item) = events.next() {
                 if !watch.goes_on(&events) {
                     return;

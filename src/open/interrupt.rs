@@ -40,6 +40,11 @@ impl Interrupt {
         self.came.load(Ordering::Relaxed)
     }
 
+    /// The same for those who ask later.
+    pub fn flag(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.came)
+    }
+
     /// Nothing is left that could be shown early.
     pub fn let_kill(&self) {
         self.is_deadly.store(true, Ordering::SeqCst);

@@ -42,6 +42,11 @@ impl Progress {
         })
     }
 
+    /// So much of a log's events has been read to put them in order.
+    pub fn survey(&self, bytes: u64, whole_bytes: u64) {
+        self.read(bytes, whole_bytes, 0);
+    }
+
     /// So much of a log's events has been read.
     pub fn read(&self, bytes: u64, whole_bytes: u64, events: u64) {
         self.state.whole_bytes.store(whole_bytes, Ordering::Relaxed);
@@ -88,12 +93,15 @@ impl State {
     fn line(&self, seconds: f64) -> String {
         let [bytes, whole, events] = [&self.bytes, &self.whole_bytes, &self.events]
             .map(|value| value.load(Ordering::Relaxed) as f64);
+        let percent = (bytes / whole.max(1.0) * 100.0).min(100.0);
         match (self.names.load(Ordering::Relaxed), events > 0.0) {
             (true, _) => "memlog: looking up names".into(),
+            (_, false) if bytes > 0.0 => {
+                format!("memlog: first pass, which puts the threads in order: {percent:.0} %")
+            }
             (_, false) => "memlog: opening the log".into(),
             _ => format!(
-                "memlog: read {:.0} % of the log, {:.1} million events, {:.1} million/s",
-                (bytes / whole.max(1.0) * 100.0).min(100.0),
+                "memlog: read {percent:.0} % of the log, {:.1} million events, {:.1} million/s",
                 events / 1e6,
                 events / 1e6 / seconds,
             ),
@@ -111,6 +119,10 @@ mod tests {
         assert_eq!(state.line(1.0), "memlog: opening the log");
         state.whole_bytes.store(3 << 30, Ordering::Relaxed);
         state.bytes.store(1 << 30, Ordering::Relaxed);
+        assert_eq!(
+            state.line(2.0),
+            "memlog: first pass, which puts the threads in order: 33 %"
+        );
         state.events.store(300_000_000, Ordering::Relaxed);
         let line = state.line(50.0);
         assert_eq!(

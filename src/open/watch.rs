@@ -2,7 +2,10 @@
 //! end it early.
 
 use std::cell::Cell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
+use memlog_format::meta::Cut;
 use memlog_read::{EventStream, Log};
 
 use super::interrupt::Interrupt;
@@ -10,6 +13,17 @@ use super::progress::Progress;
 
 /// Events between two looks.
 const STRIDE: u64 = 1 << 13;
+
+/// Whether Ctrl-C came.
+#[derive(Clone, Default)]
+pub struct Over(Arc<AtomicBool>);
+
+impl Over {
+    /// By now.
+    pub fn is_set(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
 
 /// Looks after one reading.
 pub struct Watch {
@@ -48,9 +62,28 @@ impl Watch {
         }
     }
 
-    /// The events of this log are read next.
-    pub fn open(&self, log: &Log) {
+    /// The events of this log are read next; none where Ctrl-C came in the
+    /// pass that puts its threads in order.
+    pub fn events<'a>(&self, log: &Log<'a>) -> EventStream<'a> {
+        self.open(log);
+        log.events_while(&mut |bytes| self.survey(bytes))
+    }
+
+    /// The same of those before a fork.
+    pub fn events_until<'a>(&self, log: &Log<'a>, cuts: &[Cut]) -> EventStream<'a> {
+        self.open(log);
+        log.events_until_while(cuts, &mut |bytes| self.survey(bytes))
+    }
+
+    fn open(&self, log: &Log) {
         self.whole_bytes.set(log.size().event_bytes);
+    }
+
+    fn survey(&self, bytes: u64) -> bool {
+        if let Some(progress) = &self.progress {
+            progress.survey(bytes, self.whole_bytes.get());
+        }
+        !self.is_over()
     }
 
     /// An event was read; false if that was to be the last.
@@ -74,18 +107,24 @@ impl Watch {
         self.interrupt.as_ref().is_some_and(Interrupt::came)
     }
 
-    /// The events are through: what is left is not done by halves.
+    /// The events are through; names come next.
     pub fn through(&self) {
-        if let Some(interrupt) = &self.interrupt {
-            interrupt.let_kill();
-        }
         if let Some(progress) = &self.progress {
             progress.names();
         }
     }
 
-    /// All is done.
+    /// What tells at any later time whether Ctrl-C came.
+    pub fn over(&self) -> Over {
+        let came = self.interrupt.as_ref().map(Interrupt::flag);
+        Over(came.unwrap_or_default())
+    }
+
+    /// All is done: nothing is left that could be shown early.
     pub fn end(self) -> Option<Interrupt> {
+        if let Some(interrupt) = &self.interrupt {
+            interrupt.let_kill();
+        }
         self.interrupt
     }
 }

@@ -6,8 +6,9 @@
 //! one, and its own header says which process wrote it.
 
 use crate::advice::Advice;
-use crate::open::Files;
+use crate::open::{Files, clean, note, shown};
 use crate::os;
+use crate::words::typed;
 use memlog_format::chunk::{CHUNK_SIZE, Header, Kind, MAGIC};
 use memlog_format::counter::{self, Counter};
 use memlog_format::meta::{Key, Record};
@@ -24,6 +25,9 @@ use std::process::Command;
 /// A file's path and number: a new file may bear an old name.
 type Identity = (PathBuf, u64);
 
+/// What the recorder knows after a %.
+const CODES: &str = "hpetnrj%";
+
 /// Where logs are to be made.
 pub struct Plan {
     setting: Setting,
@@ -34,6 +38,19 @@ pub struct Plan {
     /// What every name begins with.
     prefix: Vec<u8>,
     before: HashSet<Identity>,
+    /// What stands after a % in the pattern and means nothing there.
+    unknown_codes: Vec<String>,
+}
+
+/// Who said where the logs go.
+#[derive(Clone, Copy)]
+enum Origin {
+    /// -o.
+    Option,
+    /// Variables, by their names.
+    Variables(&'static str),
+    /// Nobody: they go into the current folder.
+    Nobody,
 }
 
 enum Setting {
@@ -45,42 +62,62 @@ impl Plan {
     /// From `-o`, else from the environment, else the current folder. The path
     /// is made absolute, for the program and its children may change folders.
     pub fn new(given: Option<&OsStr>) -> anyhow::Result<Self> {
-        let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-        let from_environment =
-            || variable("MEMLOG_OUTPUT").or_else(|| variable("MEMORY_PROFILER_OUTPUT"));
         let here = std::env::current_dir()?;
-        let base = variable("MEMLOG_DIR").map_or_else(|| here.clone(), |folder| here.join(folder));
-        let setting = match (given, from_environment()) {
-            (Some(given), _) if is_folder(&here.join(given)) => Setting::Folder(here.join(given)),
-            (Some(given), _) => Setting::Pattern(beneath(&here, given)),
-            (None, Some(folder)) if is_folder(&base.join(&folder)) => {
-                Setting::Folder(base.join(folder))
+        let folder = variable("MEMLOG_DIR");
+        let base = folder
+            .as_ref()
+            .map_or_else(|| here.clone(), |folder| here.join(folder));
+        let (pattern, below, origin) = match (given, named_by_variable(), folder.is_some()) {
+            (Some(given), ..) => (given.to_owned(), here, Origin::Option),
+            (None, Some((name, pattern)), false) => (pattern, base, Origin::Variables(name)),
+            (None, Some((_, pattern)), true) => {
+                let names = "MEMLOG_DIR and MEMLOG_OUTPUT";
+                (pattern, base, Origin::Variables(names))
             }
-            (None, Some(pattern)) => Setting::Pattern(beneath(&base, &pattern)),
-            (None, None) => Setting::Folder(base),
+            (None, None, true) => return Self::in_folder(base, Origin::Variables("MEMLOG_DIR")),
+            (None, None, false) => return Self::in_folder(base, Origin::Nobody),
         };
-        Self::watching(setting)
+        let path = below.join(&pattern);
+        if is_folder(&path) {
+            // Only one of which nothing but its / says that it is a folder.
+            fs::create_dir_all(&path).map_err(|error| {
+                let sentence = format!("the folder {} cannot be made: {error}", shown(&path));
+                Advice::error(sentence, origin.hint(None))
+            })?;
+            return Self::in_folder(path, origin);
+        }
+        let mut plan = Self::watching(Setting::Pattern(beneath(&below, &pattern)), origin)?;
+        plan.unknown_codes = unknown_codes(pattern.as_bytes());
+        Ok(plan)
     }
 
-    fn watching(setting: Setting) -> anyhow::Result<Self> {
+    fn in_folder(folder: PathBuf, origin: Origin) -> anyhow::Result<Self> {
+        Self::watching(Setting::Folder(folder), origin)
+    }
+
+    fn watching(setting: Setting, origin: Origin) -> anyhow::Result<Self> {
         let (folder, depth, prefix) = match &setting {
             Setting::Folder(folder) => (folder.clone(), 0, Vec::new()),
             Setting::Pattern(pattern) => constant_part(pattern),
         };
-        let refuse = |why: String| {
-            Err(Advice::error(
-                why,
-                "choose another place with -o PATTERN, or set MEMLOG_DIR",
-            ))
-        };
-        let shown = folder.display();
+        let name = shown(&folder);
+        if !folder.exists() {
+            return Err(Advice::error(
+                format!("the log is to be made in the folder {name}, which is not there"),
+                origin.hint(Some(&folder)),
+            ));
+        }
         if !folder.is_dir() {
-            return refuse(format!(
-                "the log is to be made in {shown}, which is not a folder"
+            return Err(Advice::error(
+                format!("the log is to be made in {name}, which is not a folder"),
+                origin.hint(None),
             ));
         }
         if let (0, Err(error)) = (depth, os::is_writable(&folder)) {
-            return refuse(format!("the log cannot be made in {shown}: {error}"));
+            return Err(Advice::error(
+                format!("the log cannot be made in {name}: {error}"),
+                origin.hint(None),
+            ));
         }
         let mut plan = Self {
             setting,
@@ -88,9 +125,21 @@ impl Plan {
             depth,
             prefix,
             before: HashSet::new(),
+            unknown_codes: Vec::new(),
         };
         plan.before = plan.files().into_iter().collect();
         Ok(plan)
+    }
+
+    /// What is odd about the pattern.
+    pub fn remark(&self) -> Option<String> {
+        let codes = self.unknown_codes.join(" and ");
+        (!codes.is_empty()).then(|| {
+            format!(
+                "{codes} in the log's name means nothing and stays as it is; known are %h host, \
+                 %p process, %e program, %t time, %n number, %r rank, %j job, and %% for a %"
+            )
+        })
     }
 
     /// Tells the recorder.
@@ -149,6 +198,50 @@ impl Plan {
         }
         files
     }
+}
+
+impl Origin {
+    /// What to do where the log cannot be made; `missing` is a folder to make.
+    fn hint(self, missing: Option<&Path>) -> String {
+        let made = missing.map(|folder| format!("mkdir -p {}, or ", typed(folder)));
+        let made = made.unwrap_or_default();
+        match self {
+            Self::Option => format!("{made}choose another place with -o PATTERN"),
+            Self::Variables(names) => format!(
+                "{made}choose another place with -o PATTERN; this one is from the environment, {names}"
+            ),
+            Self::Nobody => "choose another place with -o PATTERN, or set MEMLOG_DIR".into(),
+        }
+    }
+}
+
+fn variable(name: &str) -> Option<OsString> {
+    std::env::var_os(name).filter(|value| !value.is_empty())
+}
+
+/// The pattern in the environment, and the variable that has it.
+fn named_by_variable() -> Option<(&'static str, OsString)> {
+    let mut names = ["MEMLOG_OUTPUT", "MEMORY_PROFILER_OUTPUT"].into_iter();
+    names.find_map(|name| Some((name, variable(name)?)))
+}
+
+/// As `%z`, each once.
+fn unknown_codes(pattern: &[u8]) -> Vec<String> {
+    let mut unknown = Vec::new();
+    let text = String::from_utf8_lossy(pattern);
+    let mut letters = text.chars();
+    while let Some(letter) = letters.next() {
+        if letter != '%' {
+            continue;
+        }
+        let code = letters.next();
+        let is_known = code.is_some_and(|code| CODES.contains(code));
+        let code = clean(format!("%{}", code.map_or(String::new(), String::from)).as_bytes());
+        if !is_known && !unknown.contains(&code) {
+            unknown.push(code);
+        }
+    }
+    unknown
 }
 
 /// A folder that cannot be read has no entries: the summary says what to do.
@@ -337,9 +430,7 @@ impl Log {
                 Record::Text(Key::Executable, text) => {
                     self.executable = OsStr::from_bytes(text).into()
                 }
-                Record::Text(Key::Note, text) => {
-                    self.notes.push(String::from_utf8_lossy(text).into_owned())
-                }
+                Record::Text(Key::Note, text) => self.notes.push(note(text)),
                 _ => {}
             }
         }
@@ -364,6 +455,17 @@ mod tests {
         assert_eq!(of("/a/%h/b/x.memlog"), ("/a".into(), 2, String::new()));
         assert_eq!(of("/a/50%%/x.memlog"), ("/a/50%".into(), 0, "x".into()));
         assert_eq!(of("/a/x%h/"), ("/a".into(), 1, String::new()));
+    }
+
+    #[test]
+    fn codes_are_known_or_named() {
+        assert!(unknown_codes(b"%h.%p.%e.%t.%n.%r.%j.%%z").is_empty());
+        assert_eq!(unknown_codes(b"%z%y.%z"), ["%z", "%y"]);
+        assert_eq!(unknown_codes(b"50%"), ["%"]);
+        assert_eq!(
+            unknown_codes("%\u{1b}%\u{202e}".as_bytes()),
+            ["%\\u{1b}", "%\\u{202e}"]
+        );
     }
 
     #[test]

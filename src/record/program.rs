@@ -3,7 +3,10 @@
 
 use super::allocator;
 use crate::advice::Advice;
-use crate::{os, recorder};
+use crate::open::shown;
+use crate::words::typed;
+use crate::{cli, os, recorder};
+use memlog_export::quoted;
 use object::Endianness;
 use object::elf::{self, FileHeader32, FileHeader64};
 use object::read::ReadCache;
@@ -70,7 +73,7 @@ impl Program {
         unreadable.then(|| {
             format!(
                 "{} may not be read, so memlog cannot tell whether it can be recorded",
-                self.file.display()
+                shown(&self.file)
             )
         })
     }
@@ -121,16 +124,29 @@ fn search(name: &OsStr) -> anyhow::Result<PathBuf> {
         }
     }
     Err(first_refusal.unwrap_or_else(|| {
-        let hint = "give the path of the program, or see `memlog --help` for memlog's own commands";
-        Advice::error(
-            format!("no program '{}' was found in PATH", name.display()),
-            hint,
-        )
+        let wrong = format!("no program '{}' was found in PATH", shown(name));
+        Advice::error(wrong, hint_for(name))
     }))
 }
 
+/// For a name that is no program's: what may have been meant.
+fn hint_for(name: &OsStr) -> String {
+    let name = Path::new(name);
+    if let Some(command) = name.to_str().and_then(cli::nearest) {
+        return format!("did you mean `memlog {command}`? see `memlog --help`");
+    }
+    if name.is_file() {
+        let here = Path::new(".").join(name);
+        return format!(
+            "of the file in this folder: memlog record {}",
+            quoted(&here)
+        );
+    }
+    "give the path of the program, or see `memlog --help` for memlog's own commands".into()
+}
+
 fn runnable(file: &Path) -> anyhow::Result<()> {
-    let shown = file.display();
+    let shown = shown(file);
     let found = fs::metadata(file).map_err(|error| match error.kind() {
         ErrorKind::NotFound => Advice::error(
             format!("there is no file {shown}"),
@@ -144,7 +160,10 @@ fn runnable(file: &Path) -> anyhow::Result<()> {
     if found.is_dir() {
         return Err(Advice::error(
             format!("{shown} is a folder, not a program"),
-            "name the program in it",
+            format!(
+                "name the program in it; or, of a folder of logs: memlog report {}",
+                typed(file)
+            ),
         ));
     }
     if !found.is_file() {
@@ -154,8 +173,9 @@ fn runnable(file: &Path) -> anyhow::Result<()> {
         ));
     }
     if !os::is_executable(file) {
+        let typed = typed(file);
         let hint =
-            format!("chmod +x {shown}, or name its interpreter: memlog record INTERPRETER {shown}");
+            format!("chmod +x {typed}, or name its interpreter: memlog record INTERPRETER {typed}");
         return Err(Advice::error(format!("{shown} is not executable"), hint));
     }
     Ok(())
@@ -169,7 +189,7 @@ fn check(file: &Path, depth: u32) -> anyhow::Result<(Runner, Option<Image>)> {
         }
         Err(error) => {
             return Err(Advice::error(
-                format!("{} cannot be opened: {error}", file.display()),
+                format!("{} cannot be opened: {error}", shown(file)),
                 "check the path",
             ));
         }
@@ -192,15 +212,15 @@ fn check(file: &Path, depth: u32) -> anyhow::Result<(Runner, Option<Image>)> {
     if depth == DEEPEST_SCRIPT {
         let wrong = format!(
             "{} names an interpreter that is a script itself, too many times over",
-            file.display()
+            shown(file)
         );
         return Err(Advice::error(wrong, "name a program after #!"));
     }
     let blame = |error: anyhow::Error| {
         error.context(format!(
             "{} is a script for {}",
-            file.display(),
-            interpreter.display()
+            shown(file),
+            shown(interpreter)
         ))
     };
     runnable(interpreter).map_err(blame)?;
@@ -245,7 +265,7 @@ fn refuse_if_privileged(file: &Path, found: &Metadata) -> anyhow::Result<()> {
     Err(Advice::error(
         format!(
             "{} {reason}: the system loads no recorder into a program that gains privileges",
-            file.display()
+            shown(file)
         ),
         "record a copy of it, which has none (cp FILE .), or run memlog itself with those privileges (sudo memlog record ...)",
     ))
@@ -259,7 +279,7 @@ struct Headers {
 
 /// The loader that the program asks for, if it does.
 fn refuse_if_unfit(file: &Path, start: &[u8], opened: File) -> anyhow::Result<Option<PathBuf>> {
-    let shown = file.display();
+    let name = shown(file);
     let ours = recorder::SHARED.bytes;
     let kind = |bytes: &[u8]| Some((bytes.get(4..6)?.to_vec(), bytes.get(18..20)?.to_vec()));
     if kind(start) != kind(ours) {
@@ -272,8 +292,8 @@ fn refuse_if_unfit(file: &Path, start: &[u8], opened: File) -> anyhow::Result<Op
         };
         let (its, own) = (width(start), width(ours));
         let wrong = match its == own {
-            true => format!("{shown} is for another kind of machine than this memlog"),
-            false => format!("{shown} is a {its} program and this memlog records {own} ones"),
+            true => format!("{name} is for another kind of machine than this memlog"),
+            false => format!("{name} is a {its} program and this memlog records {own} ones"),
         };
         return Err(Advice::error(
             wrong,
@@ -287,32 +307,28 @@ fn refuse_if_unfit(file: &Path, start: &[u8], opened: File) -> anyhow::Result<Op
     };
     let headers = headers.map_err(|error| {
         Advice::error(
-            format!("{shown} is not a valid ELF program: {error}"),
+            format!("{name} is not a valid ELF program: {error}"),
             "build or install it again",
         )
     })?;
     match headers.loader {
         None if headers.is_library => Ok(None),
         None => Err(Advice::error(
-            format!("{shown} is statically linked: no recorder can be loaded into it"),
+            format!("{name} is statically linked: no recorder can be loaded into it"),
             "link it with the recorder inside, then just run it: cc -static ... $(memlog ldflags --static)",
         )),
         Some(loader) => {
             let loader = Path::new(OsStr::from_bytes(&loader));
             let there = loader.exists();
-            let wrong = || {
-                format!(
-                    "{shown} needs the loader {}, which is not there",
-                    loader.display()
-                )
-            };
-            if there {
-                Ok(Some(loader.to_owned()))
-            } else {
-                Err(Advice::error(
-                    wrong(),
+            match there {
+                true => Ok(Some(loader.to_owned())),
+                false => Err(Advice::error(
+                    format!(
+                        "{name} needs the loader {}, which is not there",
+                        shown(loader)
+                    ),
                     "install the C library that it was built for",
-                ))
+                )),
             }
         }
     }

@@ -2,6 +2,7 @@
 //! for stdout belongs to the program.
 
 use super::output::{Log, Plan};
+use crate::open::shown;
 use crate::words::{sized, typed};
 use std::ffi::OsStr;
 use std::fmt::Write as _;
@@ -27,7 +28,7 @@ fn describe(name: &OsStr, child: u32, status: ExitStatus, plan: &Plan, logs: &[L
         let how = how.strip_prefix("signal: ").unwrap_or(&how);
         line(
             &mut text,
-            format_args!("{} was killed by signal {how}", name.display()),
+            format_args!("{} was killed by signal {how}", shown(name)),
         );
     }
     // The newest image of the process: what came before it only executed it.
@@ -45,7 +46,7 @@ fn describe(name: &OsStr, child: u32, status: ExitStatus, plan: &Plan, logs: &[L
             "the log is {} ({}, of {})",
             typed(&main.path),
             sized(main.bytes),
-            main.executable.display()
+            shown(&main.executable)
         ),
     );
     others(&mut text, main, logs);
@@ -90,7 +91,7 @@ fn others(text: &mut String, main: &Log, logs: &[Log]) {
                 "  {} ({}, of {})",
                 typed(&log.path),
                 sized(log.bytes),
-                log.executable.display()
+                shown(&log.executable)
             ),
         );
     }
@@ -128,7 +129,7 @@ fn lost(text: &mut String, logs: &[Log]) {
 
 fn no_log(text: &mut String, plan: &Plan) {
     if let Some(value) = std::env::var_os("MEMLOG_OFF").filter(|value| is_on(value)) {
-        let value = value.display();
+        let value = shown(&value);
         line(
             text,
             format_args!("nothing was recorded: MEMLOG_OFF={value} switches recording off"),
@@ -137,7 +138,7 @@ fn no_log(text: &mut String, plan: &Plan) {
     }
     line(
         text,
-        format_args!("error: no log appeared in {}", plan.folder().display()),
+        format_args!("error: no log appeared in {}", shown(plan.folder())),
     );
     line(text, format_args!("hint: it is one of these:"));
     let mut reasons = vec![

@@ -131,6 +131,11 @@ impl<'n, 's> Labels<'n, 's> {
         &self.labels
     }
 
+    /// What to say where Ctrl-C came before the last was found.
+    pub fn cut_short(&self) -> Option<&'static str> {
+        self.names.cut_short()
+    }
+
     /// What is wrong with the modules that were asked for.
     pub fn remarks(&self) -> impl Iterator<Item = &str> {
         self.names.remarks()

@@ -4,7 +4,7 @@ use memlog_format::counter::Counter;
 use memlog_format::meta::Key;
 use memlog_read::Log;
 
-use crate::open::{Analysis, Family, clean, counted};
+use crate::open::{Analysis, Family, counted, note};
 
 /// All of them.
 pub fn notes(family: &Family, analysis: &Analysis) -> Vec<String> {
@@ -23,8 +23,7 @@ pub fn notes(family: &Family, analysis: &Analysis) -> Vec<String> {
 fn recorders_notes(log: &Log) -> Vec<String> {
     let mut notes = Vec::new();
     for text in log.texts(Key::Note) {
-        let note = clean(text);
-        let note = note.trim_end_matches([' ', ';']).to_owned();
+        let note = note(text);
         if !notes.contains(&note) {
             notes.push(note);
         }
@@ -35,7 +34,11 @@ fn recorders_notes(log: &Log) -> Vec<String> {
 /// Why a log may have no allocation.
 fn empty(log: &Log, analysis: &Analysis) -> Option<String> {
     let summary = &analysis.summary;
-    if summary.totals.allocations > 0 || summary.lost_events > 0 || damage(analysis).is_some() {
+    if analysis.part.is_some()
+        || summary.totals.allocations > 0
+        || summary.lost_events > 0
+        || damage(analysis).is_some()
+    {
         return None;
     }
     Some(match log.text(Key::Note) {

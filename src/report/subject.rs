@@ -9,8 +9,9 @@ use serde_json::{Map, Value, json};
 
 use super::labels::Labels;
 use super::notes::notes;
+use crate::dot::chosen;
 use crate::names::{NameStore, Names};
-use crate::open::{Analysis, Family, Files, Watch};
+use crate::open::{Analysis, Family, Files, Over, Watch};
 use crate::screen::{Look, Role, Screen};
 use crate::stats;
 
@@ -33,6 +34,7 @@ pub fn show(
     look: &Look,
     make: impl FnOnce(&Subject, &mut Labels) -> Result<Vec<u8>>,
 ) -> anyhow::Result<ExitCode> {
+    let file = &chosen(file)?;
     let watch = Watch::interruptible();
     let files = Files::load(file)?;
     let family = files.family()?;
@@ -40,7 +42,13 @@ pub fn show(
     let chosen = at.and_then(|when| when.chosen_tick(tick_ns));
     let analysis = family.analyse(chosen, &watch);
     let store = NameStore::default();
-    let mut labels = Labels::new(Names::new(&store), analysis.fold.stacks());
+    // A page of a part has its names: who wants less ends it with another Ctrl-C.
+    let over = match analysis.part {
+        Some(_) => Over::default(),
+        None => watch.over(),
+    };
+    let names = Names::new(&store).until(over);
+    let mut labels = Labels::new(names, analysis.fold.stacks());
     let screen = Screen::new(look);
     let subject = Subject {
         file,
@@ -50,16 +58,19 @@ pub fn show(
     };
     let page = make(&subject, &mut labels)?;
     screen.show(&page, watch.end())?;
-    Ok(match analysis.part {
-        Some(_) => ExitCode::from(INTERRUPTED),
-        None => ExitCode::SUCCESS,
-    })
+    Ok(
+        match analysis.part.is_some() || labels.cut_short().is_some() {
+            true => ExitCode::from(INTERRUPTED),
+            false => ExitCode::SUCCESS,
+        },
+    )
 }
 
 impl Subject<'_> {
     /// What was wrong with the names, below a page.
     pub fn print_remarks(&self, out: &mut impl Write, labels: &Labels) -> Result<()> {
-        for (index, remark) in labels.remarks().enumerate() {
+        let remarks = labels.remarks().chain(labels.cut_short());
+        for (index, remark) in remarks.enumerate() {
             if index == 0 {
                 writeln!(out)?;
             }
@@ -73,7 +84,8 @@ impl Subject<'_> {
     pub fn as_json(&self, schema: &str, labels: &Labels) -> Map<String, Value> {
         let log = self.family.own();
         let notes = notes(self.family, self.analysis).into_iter();
-        let remarks = labels.remarks().map(str::to_owned);
+        let remarks = labels.remarks().chain(labels.cut_short());
+        let remarks = remarks.map(str::to_owned);
         let part = self.analysis.part.map(|part| {
             json!({
                 "read_up_to_seconds": log.seconds(part.tick),

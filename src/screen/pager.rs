@@ -1,5 +1,6 @@
 //! Output that is longer than the screen goes through a pager, as git's does.
 
+use crate::open::shown;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind, Write};
 use std::os::unix::ffi::OsStrExt;
@@ -69,7 +70,7 @@ impl Pager {
 
     fn explain(&self, error: &io::Error) {
         if let (Some(variable), Some(program)) = (self.named_by, self.words.first()) {
-            let program = program.display();
+            let program = shown(program);
             // Where stderr is gone nobody can be told.
             let _ = writeln!(
                 io::stderr().lock(),

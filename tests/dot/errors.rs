@@ -201,6 +201,101 @@ fn nothing_but_files_is_replaced() {
     assert!(hidden.next().is_none());
 }
 
+/// What may not be written was meant to stay, whoever runs memlog.
+#[test]
+fn files_that_are_read_only_are_kept() {
+    let folder = with_log("dot-kept");
+    fs::write(folder.path("a.memlog.txt"), "mine").expect("write");
+    fs::set_permissions(folder.path("a.memlog.txt"), Permissions::from_mode(0o400)).expect("chmod");
+    refuses(
+        &folder,
+        &["a.memlog"],
+        &[
+            "a.memlog.txt is there and you may not write to it",
+            "ls -l a.memlog.txt",
+            "give another folder",
+        ],
+    );
+    let text = fs::read_to_string(folder.path("a.memlog.txt")).expect("read");
+    assert_eq!(text, "mine");
+    for ending in ["dot", "ps", "pdf", "svg"] {
+        assert!(
+            !folder.path(&format!("a.memlog.{ending}")).exists(),
+            "{ending}"
+        );
+    }
+}
+
+/// Functions and addresses are for those who may read the log.
+#[test]
+fn who_may_not_read_the_log_may_not_read_the_page() {
+    let folder = with_log("dot-modes");
+    for (log_mode, file_mode) in [(0o600, 0o600), (0o640, 0o640), (0o400, 0o600)] {
+        let mode = Permissions::from_mode(log_mode);
+        fs::set_permissions(folder.path("a.memlog"), mode).expect("chmod");
+        memlog2dot(&folder, &["--draw", "built-in", "a.memlog"]);
+        for ending in ["dot", "txt", "ps", "pdf", "svg"] {
+            let found = fs::metadata(folder.path(&format!("a.memlog.{ending}")));
+            let mode = found.expect("stat").permissions().mode() & 0o777;
+            assert_eq!(mode, file_mode, "{ending} of a log of mode {log_mode:o}");
+        }
+    }
+}
+
+/// Where the page cannot be written nothing of an earlier one is touched, and
+/// where the pictures cannot be there are none of another moment.
+#[test]
+fn no_set_of_files_is_mixed() {
+    let folder = with_log("dot-sets");
+    let small = folder.folder("small");
+    let mounted = Command::new("mount")
+        .args(["-t", "tmpfs", "-o", "size=200k", "memlog-test"])
+        .arg(&small)
+        .stderr(Stdio::null())
+        .status();
+    if !mounted.is_ok_and(|status| status.success()) {
+        println!("SKIPPED sets on a full disk: needs a mount, and so root");
+        return;
+    }
+    let names = ["dot", "txt", "ps", "pdf", "svg"].map(|ending| format!("a.memlog.{ending}"));
+    // So many pages are free beside what an earlier run left.
+    let filled = |free: usize, old: &[String], file: &str| {
+        for name in old {
+            fs::write(small.join(name), "old").expect("write");
+        }
+        let room = fs::read_dir(&small).expect("list").count();
+        let page = 4096;
+        let size = (50 - room - free) * page;
+        fs::write(small.join(file), vec![1; size]).expect("write");
+        let output = command(&folder, &["a.memlog", "small", "--draw", "built-in"]).output();
+        fs::remove_file(small.join(file)).expect("remove");
+        let is_old = |name: &String| {
+            fs::read_to_string(small.join(name))
+                .ok()
+                .map(|text| text == "old")
+        };
+        let left = names.each_ref().map(is_old);
+        let hidden = fs::read_dir(&small).expect("list").flatten();
+        let hidden = hidden.filter(|entry| entry.file_name().to_string_lossy().starts_with('.'));
+        (output.expect("run"), left, hidden.count())
+    };
+    let none = filled(1, &names, "filler");
+    for name in &names[..4] {
+        fs::remove_file(small.join(name)).expect("remove");
+    }
+    let text = filled(2, &names[4..], "filler");
+    let unmounted = Command::new("umount").arg(&small).status();
+    assert!(unmounted.expect("umount").success());
+    let full = ["cannot be written: No space left", "make room there"];
+    refused(&none.0, &full);
+    assert_eq!((none.1, none.2), ([Some(true); 5], 0));
+    refused(&text.0, &full);
+    assert_eq!(
+        (text.1, text.2),
+        ([Some(false), Some(false), None, None, None], 0)
+    );
+}
+
 /// The files are what was asked for: who hears the messages does not matter.
 #[test]
 fn a_broken_pipe_is_no_error() {

@@ -1,6 +1,6 @@
 //! What goes wrong, command by command: a sentence, and what to do.
 
-use std::fs::{File, Permissions};
+use std::fs::{self, File, Permissions};
 use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
@@ -8,7 +8,7 @@ use std::process::{Output, Stdio};
 
 use crate::logs::sites;
 use crate::sites::{Folder, said};
-use crate::{memlog, with_logs};
+use crate::{memlog, says, with_logs};
 
 /// Any user but root, and not the one that runs the tests.
 const NOBODY: u32 = 65534;
@@ -23,12 +23,25 @@ const READERS: [&str; 6] = [
     "dump",
 ];
 
+/// And the one that draws.
+const DRAWER: &str = "dot -q --draw built-in";
+
+/// Exit code 2, nothing printed, and: a sentence, what there is to know about
+/// it, and in the last line what to do.
 #[track_caller]
 fn refused(words: &str, output: &Output, parts: &[&str]) {
     let said = said(output);
     assert_eq!(output.status.code(), Some(2), "{words}: {said}");
     assert!(output.stdout.is_empty(), "{words} printed something");
     assert!(said.starts_with("memlog: error: "), "{words}: {said}");
+    let last = said.lines().last().unwrap_or_default();
+    assert!(last.starts_with("memlog: hint: "), "{words}: {said}");
+    // Not as a programmer would see it.
+    for foreign in [
+        "panicked", "Error {", "Some(", "Os {", "kind: ", "\"", "RUST_",
+    ] {
+        assert!(!said.contains(foreign), "{words}: {said}");
+    }
     for part in parts {
         assert!(said.contains(part), "{words}: '{part}' is not in: {said}");
     }
@@ -40,35 +53,178 @@ fn refuses(folder: &Folder, words: &str, parts: &[&str]) {
     refused(words, &output, parts);
 }
 
+/// A file that is no log, and what is said of it: in the first line its name
+/// and this, in the last this.
+struct NoLog {
+    name: &'static str,
+    wrong: &'static str,
+    hint: &'static str,
+}
+
+const NO_LOGS: [NoLog; 11] = [
+    NoLog {
+        name: "nowhere",
+        wrong: "cannot read the log nowhere: No such file",
+        hint: "give the .memlog file that `memlog record` named",
+    },
+    NoLog {
+        name: "a.memlog/x",
+        wrong: "Not a directory",
+        hint: "give the .memlog file that `memlog record` named",
+    },
+    NoLog {
+        name: "folder",
+        wrong: "the folder folder holds no log",
+        hint: "or the folder of logs, that `memlog record` named",
+    },
+    NoLog {
+        name: "empty",
+        wrong: "cannot read empty: expected a memlog log, found an empty file",
+        hint: "still starting, try again",
+    },
+    NoLog {
+        name: "text",
+        wrong: "cannot read text: expected a memlog log, which starts with",
+        hint: "give the .memlog file that `memlog record` named",
+    },
+    NoLog {
+        name: "elf",
+        wrong: "found 7f 45 4c 46 at offset 0",
+        hint: "give the .memlog file that `memlog record` named",
+    },
+    NoLog {
+        name: "stub",
+        wrong: "found only 40 bytes",
+        hint: "copy the file again",
+    },
+    NoLog {
+        name: "zeros",
+        wrong: "found zeros: the file was made but nothing was recorded",
+        hint: "see whether the program came to start",
+    },
+    NoLog {
+        name: "loop",
+        wrong: "cannot read the log loop: Too many levels of symbolic links",
+        hint: "give the .memlog file that `memlog record` named",
+    },
+    NoLog {
+        name: "no*such",
+        wrong: "no file matches 'no*such'",
+        hint: "see `ls`",
+    },
+    NoLog {
+        name: "/dev/null",
+        wrong: "cannot read the log /dev/null: it is not a regular file",
+        hint: "give the .memlog file that `memlog record` named",
+    },
+];
+
+fn with_all_kinds(name: &str) -> Folder {
+    let folder = with_logs(name, &[("a", sites())]);
+    folder.folder("folder");
+    let log = fs::read(folder.path("a.memlog")).expect("read");
+    let files: [(&str, &[u8]); 5] = [
+        ("empty", b""),
+        (
+            "text",
+            b"a text that is no log, and is longer than a header of one would be",
+        ),
+        (
+            "elf",
+            b"\x7fELF\x02\x01\x01 and so on, up to the length of a header, which is 64",
+        ),
+        ("stub", &log[..40]),
+        ("zeros", &[0; 70_000]),
+    ];
+    for (name, content) in files {
+        fs::write(folder.path(name), content).expect("write");
+    }
+    std::os::unix::fs::symlink("loop", folder.path("loop")).expect("link");
+    folder
+}
+
 #[test]
 fn files_that_are_not_there_or_no_logs() {
-    let folder = with_logs("show-files", &[("a", sites())]);
-    std::fs::write(folder.path("text"), "a text that is no log").expect("write");
+    let folder = with_all_kinds("show-files");
+    for reader in READERS.iter().chain(&[DRAWER]) {
+        for NoLog { name, wrong, hint } in &NO_LOGS {
+            let words = format!("{reader} {name}");
+            let output = memlog(&folder, &words).output().expect("run");
+            refused(&words, &output, &[]);
+            let said = said(&output);
+            let (first, last) = (said.lines().next(), said.lines().last());
+            assert!(
+                first.is_some_and(|line| line.contains(name)),
+                "{words}: {said}"
+            );
+            assert!(
+                first.is_some_and(|line| line.contains(wrong)),
+                "{words}: {said}"
+            );
+            assert!(
+                last.is_some_and(|line| line.contains(hint)),
+                "{words}: {said}"
+            );
+        }
+    }
+}
+
+/// What is left of a log is read, and the page says what it lacks.
+#[test]
+fn logs_that_are_cut_short() {
+    let folder = with_logs("show-cut", &[("a", sites())]);
+    let log = fs::read(folder.path("a.memlog")).expect("read");
+    fs::write(folder.path("cut.memlog"), &log[..log.len() - 70_000]).expect("write");
     for reader in READERS {
-        let parts = [
-            "cannot read the log nowhere",
-            "No such file",
-            "hint: give the .memlog file",
-        ];
-        refuses(&folder, &format!("{reader} nowhere"), &parts);
-        refuses(
-            &folder,
-            &format!("{reader} text"),
-            &["cannot read text", "memlog log"],
-        );
-        refuses(
-            &folder,
-            &format!("{reader} ."),
-            &["cannot read the log .", "regular file"],
-        );
+        let words = format!("{reader} cut.memlog");
+        let output = memlog(&folder, &words).output().expect("run");
+        assert!(output.status.success(), "{words}: {}", said(&output));
+        let text = String::from_utf8_lossy(&output.stdout);
+        if !["dump", "stats"].contains(&reader) {
+            let told = ["cut short", "the file ends inside the chunk"];
+            assert!(
+                told.iter().any(|told| text.contains(told)),
+                "{words}: {text}"
+            );
+        }
+    }
+}
+
+/// As `memlog2dot '*.memlog'` does: the biggest of them, and it is said which.
+#[test]
+fn folders_and_patterns_stand_for_the_biggest_log() {
+    let folder = with_all_kinds("show-several");
+    let logs = folder.folder("logs");
+    for name in ["one.memlog", "two.memlog"] {
+        fs::copy(folder.path("a.memlog"), logs.join(name)).expect("copy");
+    }
+    fs::write(logs.join("notes"), "no log").expect("write");
+    for reader in READERS {
+        let whole = says(&folder, &format!("{reader} logs/one.memlog"));
+        for name in [
+            "logs",
+            "logs/",
+            "./logs",
+            "logs/*.memlog",
+            "l*/[no]*.memlog",
+        ] {
+            let words = format!("{reader} {name}");
+            let output = memlog(&folder, &words).output().expect("run");
+            let said = said(&output);
+            assert!(output.status.success(), "{words}: {said}");
+            assert!(said.starts_with("memlog: Using "), "{words}: {said}");
+            assert!(said.contains("logs/one.memlog, "), "{words}: {said}");
+            if !reader.starts_with("summary") {
+                assert_eq!(String::from_utf8_lossy(&output.stdout), whole, "{words}");
+            }
+        }
     }
 }
 
 #[test]
 fn files_that_may_not_be_read() {
     let folder = with_logs("show-rights", &[("a", sites())]);
-    std::fs::set_permissions(folder.path("a.memlog"), Permissions::from_mode(0o000))
-        .expect("chmod");
+    fs::set_permissions(folder.path("a.memlog"), Permissions::from_mode(0o000)).expect("chmod");
     // Another user may not reach the folder that memlog was built in.
     let tool = folder.path("memlog");
     // Not by ourselves: a file is busy while a fork of another test has it open.
@@ -92,17 +248,137 @@ fn files_that_may_not_be_read() {
     }
 }
 
+/// Each command with a line that it does not understand, and parts of the answer.
+const WRONG_USAGE: [(&str, &[&str]); 27] = [
+    (
+        "record",
+        &["<PROG>... is missing", "see `memlog record --help`"],
+    ),
+    (
+        "record --nonsense x",
+        &["unknown option --nonsense", "memlog help record"],
+    ),
+    (
+        "record --max-log 3Q true",
+        &["'3Q'", "500M or 2GiB", "memlog record --help"],
+    ),
+    ("record --follow-exec maybe true", &["'maybe'", "yes, no"]),
+    (
+        "record -o",
+        &["'--output <PATTERN>'", "memlog record --help"],
+    ),
+    (
+        "record ./nowhere",
+        &["there is no file ./nowhere", "check the path"],
+    ),
+    (
+        "record folder/",
+        &["folder/ is a folder", "memlog report folder/"],
+    ),
+    (
+        "record text",
+        &["no program 'text'", "memlog record ./text"],
+    ),
+    (
+        "record ./text",
+        &["./text is not executable", "chmod +x ./text"],
+    ),
+    (
+        "record -o gone/x true",
+        &["gone, which is not there", "mkdir -p gone, or "],
+    ),
+    (
+        "record -o text/x true",
+        &["text, which is not a folder", "-o PATTERN"],
+    ),
+    (
+        "record -o text/ true",
+        &["text/ cannot be made", "-o PATTERN"],
+    ),
+    (
+        "no-such-program",
+        &["no program 'no-such-program'", "memlog --help"],
+    ),
+    (
+        "sumary a.memlog",
+        &["no program 'sumary'", "did you mean `memlog summary`?"],
+    ),
+    (
+        "help sumary",
+        &["'sumary'", "did you mean `memlog help summary`?"],
+    ),
+    (
+        "--nonsense",
+        &[
+            "'--nonsense'",
+            "Usage: memlog COMMAND",
+            "see `memlog --help`",
+        ],
+    ),
+    (
+        "ldflags",
+        &["<--static|--dynamic> is missing", "memlog ldflags --help"],
+    ),
+    (
+        "ldflags --static --dynamic",
+        &["'--static' cannot be used with '--dynamic'"],
+    ),
+    (
+        "ldflags --static x",
+        &["unexpected argument 'x'", "memlog ldflags --help"],
+    ),
+    (
+        "ldflags --static --lib /nowhere",
+        &["/nowhere holds no memlog_s.a", "leave --lib out"],
+    ),
+    (
+        "artefacts text",
+        &["text cannot be made", "where you may write"],
+    ),
+    ("manual text", &["text/man", "where you may write"]),
+    (
+        "dot a.memlog text",
+        &["text is there and is not a folder", "quote a pattern"],
+    ),
+    (
+        "dot a.memlog b c",
+        &["3 names were given", "quote the pattern"],
+    ),
+    (
+        "dot --draw nicely a.memlog",
+        &["'nicely'", "built-in", "see `memlog dot --help`"],
+    ),
+    (
+        "dot --leaks --at end a.memlog",
+        &["'--leaks' cannot be used with '--at"],
+    ),
+    (
+        "tree --leaks --at end a.memlog",
+        &["'--leaks' cannot be used with '--at"],
+    ),
+];
+
 #[test]
 fn wrong_usage() {
-    let folder = with_logs("show-usage", &[("a", sites())]);
-    for reader in READERS {
-        let more = "For more information, try '--help'";
+    let folder = with_all_kinds("show-usage");
+    for (words, parts) in WRONG_USAGE {
+        refuses(&folder, words, parts);
+    }
+    for reader in READERS.iter().chain(&["dot"]) {
+        let verb = reader.split(' ').next().unwrap_or_default();
+        let more = format!("hint: see `memlog {verb} --help`");
+        let nonsense = format!("{reader} --nonsense a.memlog");
         refuses(
             &folder,
-            &format!("{reader} --nonsense a.memlog"),
-            &["'--nonsense'", "Usage:", more],
+            &nonsense,
+            &["'--nonsense'", "Usage: memlog ", &more],
         );
-        refuses(&folder, reader, &["<FILE>", more]);
+        refuses(&folder, reader, &["<FILE", " is missing", &more]);
+    }
+    for reader in READERS {
+        let verb = reader.split(' ').next().unwrap_or_default();
+        let parts = [&format!("{verb} takes one log"), "hint: "];
+        refuses(&folder, &format!("{reader} a.memlog text"), &parts);
     }
     for command in ["report", "tree"] {
         let refuses = |words: &str, parts: &[&str]| {
@@ -116,16 +392,57 @@ fn wrong_usage() {
             &["'pink'", "[possible values: auto, always, never]"],
         );
     }
-    refuses(
-        &folder,
-        "report a.memlog b.memlog",
-        &["report takes one log", "hint: "],
-    );
-    refuses(
-        &folder,
-        "no-such-program",
-        &["no program 'no-such-program'", "hint: "],
-    );
+}
+
+/// Said of the place where it was said: an option, or which variable.
+#[test]
+fn places_that_variables_name() {
+    let folder = with_all_kinds("show-variables");
+    let cases: [(&[(&str, &str)], &[&str]); 4] = [
+        (
+            &[("MEMLOG_DIR", "gone")],
+            &["gone, which is not there", "environment, MEMLOG_DIR\n"],
+        ),
+        (
+            &[("MEMLOG_DIR", "text")],
+            &["text, which is not a folder", "environment, MEMLOG_DIR\n"],
+        ),
+        (
+            &[("MEMLOG_OUTPUT", "gone/x")],
+            &["mkdir -p gone, or", "environment, MEMLOG_OUTPUT\n"],
+        ),
+        (
+            &[("MEMLOG_DIR", "folder"), ("MEMLOG_OUTPUT", "gone/x")],
+            &["mkdir -p folder/gone", "MEMLOG_DIR and MEMLOG_OUTPUT"],
+        ),
+    ];
+    for (variables, parts) in cases {
+        let mut command = memlog(&folder, "record true");
+        let command = command.envs(variables.iter().copied());
+        refused("record true", &command.output().expect("run"), parts);
+    }
+}
+
+/// With ` >&-` nothing is shown, which is no success.
+#[test]
+fn a_closed_stdout_is_told() {
+    let folder = with_logs("show-closed", &[("a", sites())]);
+    let tool = env!("CARGO_BIN_EXE_memlog");
+    let readers = READERS.map(|reader| format!("{reader} a.memlog"));
+    let others = ["help", "--version", "help report", "ldflags --static"].map(str::to_owned);
+    for words in readers.iter().chain(&others) {
+        let line = format!("exec '{tool}' {words} >&-");
+        let output = folder.command("sh").args(["-c", &line]).output();
+        let parts = [
+            "cannot write to standard output: it is closed",
+            "hint: open it",
+        ];
+        refused(words, &output.expect("run"), &parts);
+        // Who asks for silence gets it.
+        let line = format!("exec '{tool}' {words} >/dev/null");
+        let output = folder.command("sh").args(["-c", &line]).output();
+        assert!(output.expect("run").status.success(), "{words}");
+    }
 }
 
 #[test]

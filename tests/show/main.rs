@@ -7,6 +7,7 @@ mod interrupt;
 mod json;
 #[path = "../dot/logs.rs"]
 mod logs;
+mod names;
 #[path = "../dot/recipe.rs"]
 mod recipe;
 #[path = "../dot/same.rs"]
