@@ -26,7 +26,7 @@ use crate::screen::Out;
 /// Print every event of a log.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The log
+    /// The log; or a folder or a quoted pattern: of its logs, the one with the highest RSS peak
     file: PathBuf,
     /// Leave the functions' names out, which is faster
     #[arg(long)]

@@ -15,7 +15,7 @@ use crate::screen::out;
 /// Say what a log is of, and what it lacks.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The log
+    /// The log; or a folder or a quoted pattern: of its logs, the one with the highest RSS peak
     file: PathBuf,
 }
 

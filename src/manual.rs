@@ -149,7 +149,7 @@ fn without_hidden(command: &Command) -> Command {
     let visible = command.get_arguments().filter(|arg| !arg.is_hide_set());
     let visible = visible.map(|arg| match arg.is_trailing_var_arg_set() {
         true => arg.clone().value_hint(ValueHint::CommandWithArguments),
-        false => arg.clone(),
+        false => with_aliases(arg),
     });
     let visible: Vec<clap::Arg> = visible.collect();
     let is_there = |id| visible.iter().any(|arg| arg.get_id() == id);
@@ -165,6 +165,17 @@ fn without_hidden(command: &Command) -> Command {
         copy = copy.after_help(after.clone());
     }
     copy
+}
+
+/// An option whose help tells its other names, which a page would leave out.
+fn with_aliases(arg: &clap::Arg) -> clap::Arg {
+    let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
+    match arg.get_visible_aliases() {
+        Some(names) if !names.is_empty() => arg
+            .clone()
+            .help(format!("{help}; also --{}", names.join(", --"))),
+        _ => arg.clone(),
+    }
 }
 
 type File = (PathBuf, Vec<u8>);
@@ -292,6 +303,7 @@ mod tests {
             }
         }
         assert!(text("memlog2dot.1").contains("--draw"));
+        assert!(text("memlog-tree.1").contains("also --show-leaks"));
         for (variable, _) in ENVIRONMENT {
             assert!(main.contains(variable), "{variable}");
         }

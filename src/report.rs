@@ -36,7 +36,7 @@ const SCHEMA: &str = "memlog-report-1";
 /// Say who held the memory, and who called them.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The log
+    /// The log; or a folder or a quoted pattern: of its logs, the one with the highest RSS peak
     file: PathBuf,
     /// More than one log, to be refused with a sentence
     #[arg(hide = true)]

@@ -19,7 +19,7 @@ const SCHEMA: &str = "memlog-stats-1";
 /// Print the figures of a log.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The log
+    /// The log; or a folder or a quoted pattern: of its logs, the one with the highest RSS peak
     file: PathBuf,
     /// Print them as JSON, schema memlog-stats-1
     #[arg(long)]

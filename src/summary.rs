@@ -22,7 +22,7 @@ const SCHEMA: &str = "memlog-summary-1";
 /// Say on one screen what there is to know first.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The log
+    /// The log; or a folder or a quoted pattern: of its logs, the one with the highest RSS peak
     file: PathBuf,
     /// Print it as JSON, schema memlog-summary-1, with all places
     #[arg(long)]

@@ -19,7 +19,7 @@ const SCHEMA: &str = "memlog-tree-1";
 /// Show who held the memory as one tree, from either end.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The log
+    /// The log; or a folder or a quoted pattern: of its logs, the one with the highest RSS peak
     file: PathBuf,
     /// From main down to the functions that called the allocator
     #[arg(long)]

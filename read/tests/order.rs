@@ -131,3 +131,28 @@ proptest! {
         prop_assert_eq!(fast, naive);
     }
 }
+
+/// The pass that puts the streams in order tells how far it is, and ends when
+/// it is told to.
+#[test]
+fn the_first_pass_is_watched() {
+    let bytes = support::bulk::churn(3, 60_000, 100, 10).finish(&[]);
+    let log = Log::open(&bytes).unwrap();
+    let mut told = Vec::new();
+    let events = log.events_while(&mut |bytes| {
+        told.push(bytes);
+        true
+    });
+    assert_eq!(events.count(), log.events().count());
+    assert!(told.len() > 3 && told.is_sorted(), "{told:?}");
+    assert!(
+        told.last()
+            .is_some_and(|&bytes| bytes <= log.size().event_bytes)
+    );
+    let mut asked = 0;
+    let events = log.events_while(&mut |_| {
+        asked += 1;
+        asked < 2
+    });
+    assert_eq!((events.count(), asked), (0, 2));
+}

@@ -1,7 +1,12 @@
 //! Help is found and says what there is.
 
-use crate::says;
-use crate::sites::Folder;
+use crate::logs::sites;
+use crate::sites::{Folder, said};
+use crate::{says, with_logs};
+
+const COMMANDS: [&str; 9] = [
+    "record", "ldflags", "summary", "report", "tree", "dot", "info", "stats", "dump",
+];
 
 #[test]
 fn commands_are_listed_by_purpose() {
@@ -32,9 +37,7 @@ fn commands_are_listed_by_purpose() {
 #[test]
 fn every_command_ends_its_help_with_examples() {
     let folder = Folder::new("show-examples");
-    for name in [
-        "record", "ldflags", "summary", "report", "tree", "dot", "info", "stats", "dump",
-    ] {
+    for name in COMMANDS {
         let help = says(&folder, &format!("{name} --help"));
         assert_eq!(help, says(&folder, &format!("help {name}")), "{name}");
         let (_, examples) = help.split_once("\nExamples:\n").expect(name);
@@ -45,5 +48,48 @@ fn every_command_ends_its_help_with_examples() {
             lines.all(|line| line.starts_with("  ") && line.contains("memlog")),
             "{examples}"
         );
+    }
+}
+
+/// As they stand, by a shell, with files of the names that they have.
+#[test]
+fn examples_run() {
+    let folder = with_logs("show-run", &[("vm.5912", sites()), ("logs/a", sites())]);
+    let tool = env!("CARGO_BIN_EXE_memlog");
+    std::os::unix::fs::symlink(tool, folder.path("memlog")).expect("link");
+    for name in ["program", "server"] {
+        std::os::unix::fs::symlink("/bin/true", folder.path(name)).expect("link");
+    }
+    std::fs::write(folder.path("Makefile"), "all:\n").expect("write");
+    let path = format!(
+        "{}:{}",
+        folder.root().display(),
+        std::env::var("PATH").expect("PATH")
+    );
+    let is_there = |program: &str| {
+        let found = folder.command("which").arg(program).output();
+        found.is_ok_and(|found| found.status.success())
+    };
+    for name in COMMANDS {
+        let help = says(&folder, &format!("{name} --help"));
+        let (_, examples) = help.split_once("\nExamples:\n").expect(name);
+        for line in examples
+            .lines()
+            .filter(|line| line.starts_with("  memlog "))
+        {
+            let line = line.trim();
+            let line = line.split("   ").next().unwrap_or(line);
+            if let Some(absent) = ["jq", "make"]
+                .into_iter()
+                .find(|program| line.split(' ').any(|word| word == *program) && !is_there(program))
+            {
+                println!("SKIPPED {line}: there is no {absent}");
+                continue;
+            }
+            let mut shell = folder.command("sh");
+            let output = shell.args(["-ec", line]).env("PATH", &path).output();
+            let output = output.expect("sh");
+            assert!(output.status.success(), "{line}: {}", said(&output));
+        }
     }
 }

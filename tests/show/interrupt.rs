@@ -8,9 +8,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::SETTINGS;
+use crate::logs::sites;
 use crate::sites::build::GCC;
 use crate::sites::{Folder, said};
+use crate::{SETTINGS, with_logs};
 
 const STEPS: u64 = 2_000_000;
 
@@ -113,6 +114,33 @@ fn what_was_read_is_shown() {
         );
         let read = page["stats"]["allocations"].as_u64().expect("a number");
         assert!(read < STEPS, "{command}: all {read} were read");
+    }
+}
+
+/// The names of a program that has very many of them: memlog itself. When the
+/// look-up begins nobody tells, so the signal is sent ever later.
+#[test]
+fn names_that_were_not_found_yet_are_left_out() {
+    let folder = with_logs("show-names-cut", &[("a", sites())]);
+    let tool = env!("CARGO_BIN_EXE_memlog");
+    let words = ["record", "-o", "self.memlog", tool, "info", "a.memlog"];
+    folder.says(&words);
+    for command in ["report", "summary"] {
+        let mut cut_short = (0..100).map(|step| {
+            let child = start(&folder, &[command, "self.memlog"]);
+            std::thread::sleep(Duration::from_millis(10 + 10 * step));
+            interrupt(&child);
+            child.wait_with_output().expect("its end")
+        });
+        let told = cut_short.find(|output| {
+            let page = String::from_utf8_lossy(&output.stdout);
+            page.contains("note: Ctrl-C ended the look-up of names")
+        });
+        let told = told.expect("one signal comes while names are looked up");
+        assert_eq!(told.status.code(), Some(130), "{command}");
+        let page = String::from_utf8_lossy(&told.stdout);
+        assert!(page.starts_with("program: "), "all was read: {page}");
+        assert!(page.contains("memlog+0x"), "{page}");
     }
 }
 

@@ -35,7 +35,9 @@ const SETTINGS: &[&str] = &[
 pub fn with_logs(name: &str, logs: &[(&str, Recipe)]) -> Folder {
     let folder = Folder::new(name);
     for (log, recipe) in logs {
-        fs::write(folder.path(&format!("{log}.memlog")), recipe.log()).expect("write");
+        let path = folder.path(&format!("{log}.memlog"));
+        fs::create_dir_all(path.parent().expect("a folder")).expect("mkdir");
+        fs::write(path, recipe.log()).expect("write");
     }
     folder
 }
