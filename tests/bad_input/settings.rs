@@ -78,8 +78,8 @@ fn nonsense_in_the_settings() {
         ("MEMLOG_OUTPUT", "", false),
         ("MEMLOG_DIR", "", false),
         ("MEMLOG_DIR", ".", false),
-        ("MEMLOG_OUTPUT", "%", false),
-        ("MEMLOG_OUTPUT", "%z%.memlog", false),
+        ("MEMLOG_OUTPUT", "%", true),
+        ("MEMLOG_OUTPUT", "%z%.memlog", true),
         ("MEMLOG_OUTPUT", long.as_str(), true),
         ("MEMLOG_DIR", long.as_str(), true),
     ];

@@ -398,29 +398,28 @@ fn wrong_usage() {
 #[test]
 fn places_that_variables_name() {
     let folder = with_all_kinds("show-variables");
-    let cases: [(&[(&str, &str)], &[&str]); 4] = [
-        (
-            &[("MEMLOG_DIR", "gone")],
-            &["gone, which is not there", "environment, MEMLOG_DIR\n"],
-        ),
-        (
-            &[("MEMLOG_DIR", "text")],
-            &["text, which is not a folder", "environment, MEMLOG_DIR\n"],
-        ),
-        (
-            &[("MEMLOG_OUTPUT", "gone/x")],
-            &["mkdir -p gone, or", "environment, MEMLOG_OUTPUT\n"],
-        ),
-        (
-            &[("MEMLOG_DIR", "folder"), ("MEMLOG_OUTPUT", "gone/x")],
-            &["mkdir -p folder/gone", "MEMLOG_DIR and MEMLOG_OUTPUT"],
-        ),
-    ];
-    for (variables, parts) in cases {
+    let named = |set: &[(&str, &str)], parts: &[&str]| {
         let mut command = memlog(&folder, "record true");
-        let command = command.envs(variables.iter().copied());
+        let command = command.envs(set.iter().copied());
         refused("record true", &command.output().expect("run"), parts);
-    }
+    };
+    let dir = "environment, MEMLOG_DIR\n";
+    named(
+        &[("MEMLOG_DIR", "gone")],
+        &["gone, which is not there", dir],
+    );
+    named(
+        &[("MEMLOG_DIR", "text")],
+        &["text, which is not a folder", dir],
+    );
+    named(
+        &[("MEMLOG_OUTPUT", "gone/x")],
+        &["mkdir -p gone, or", "environment, MEMLOG_OUTPUT\n"],
+    );
+    named(
+        &[("MEMLOG_DIR", "folder"), ("MEMLOG_OUTPUT", "gone/x")],
+        &["mkdir -p folder/gone", "MEMLOG_DIR and MEMLOG_OUTPUT"],
+    );
 }
 
 /// With ` >&-` nothing is shown, which is no success.

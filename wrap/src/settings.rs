@@ -268,13 +268,14 @@ impl Settings {
                 None => return,
                 Some(b'%') => match letters.next() {
                     Some(b'h' | b'p' | b'e' | b't' | b'r' | b'j' | b'n' | b'%') => {}
-                    other => break other.copied(),
+                    other => break [b'%', other.copied().unwrap_or(0)],
                 },
                 Some(_) => {}
             }
         };
-        let code = code.map_or([b'%', b' '], |code| [b'%', code]);
-        self.complain_in(&[b"not understood: ", &code, b" in MEMLOG_OUTPUT"]);
+        // At the pattern's end nothing follows.
+        let code = code.strip_suffix(&[0]).unwrap_or(&code);
+        self.complain_in(&[b"not understood: ", code, b" in MEMLOG_OUTPUT"]);
     }
 
     /// Whether MEMLOG_RANKS (`0,17-20`) names this rank. A list that cannot be

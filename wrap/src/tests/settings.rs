@@ -111,6 +111,8 @@ fn several_are_told_apart_and_codes_are_looked_at() {
     let told = Told::by(&[("MEMLOG_OFF", "perhaps"), ("MEMLOG_OUTPUT", "a%z%y%p")]);
     let sentences = "not understood: MEMLOG_OFF=perhaps; not understood: %z in MEMLOG_OUTPUT";
     assert_eq!((told.value("nonsense"), told.value("output")), (sentences, "a%z%y%p"));
+    let told = Told::by(&[("MEMLOG_OUTPUT", "50%")]);
+    assert_eq!(told.value("nonsense"), "not understood: % in MEMLOG_OUTPUT");
     let told = Told::by(&[("MEMLOG_OUTPUT", "%h%p%e%t%n%r%j%%")]);
     assert_eq!(told.value("nonsense"), "");
 }
