@@ -98,6 +98,32 @@ fn the_heading_is_at_the_top_left() {
     }
 }
 
+/// As many boxes as a page has at most, one below the other, and arrows past
+/// half of them: no layout has more bends than that.
+#[test]
+fn long_arrows_are_placed_in_time() {
+    let mut random = Random(3);
+    let nodes = (0..300).map(|_| samples::node(&["f"], 0.5, 0.1)).collect();
+    let mut edges: Vec<_> = (1..300).map(|to| samples::edge(to - 1, to, 0.5)).collect();
+    while edges.len() < 500 {
+        let (from, to) = (random.below(300), random.below(300));
+        if from + 1 < to {
+            edges.push(samples::edge(from, to, 0.1));
+        }
+    }
+    let graph = Graph {
+        nodes,
+        edges,
+        ..Graph::default()
+    };
+    let start = Instant::now();
+    let placed = layout::place(&graph);
+    println!("{:.1} s", start.elapsed().as_secs_f64());
+    assert_eq!(placed.arrows.len(), 500);
+    // Without a limit it takes minutes.
+    assert!(start.elapsed().as_secs() < 60);
+}
+
 #[test]
 fn edges_to_nowhere_are_left_out() {
     let graph = Graph {
