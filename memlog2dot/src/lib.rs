@@ -101,24 +101,23 @@ pub fn run(args: &Args, logs: &dyn Logs) -> anyhow::Result<()> {
         let before = if index == 0 { "\n" } else { "" };
         words.push_str(&format!("{before}note: {remark}\n"));
     }
-    let dot = dot(&graph);
-    let drawings = Drawings::make(&graph, &dot, args.draw)?;
-    for remark in page.remarks.iter().chain(&drawings.remarks) {
-        note(remark);
-    }
-    let pages = [("dot", dot.as_bytes()), ("txt", words.as_bytes())];
-    let pictures = [
-        ("ps", drawings.ps.as_slice()),
-        ("pdf", &drawings.pdf),
-        ("svg", &drawings.svg),
-    ];
-    for set in [pages.as_slice(), &pictures] {
+    page.remarks.iter().for_each(|remark| note(remark));
+    let write = |set: &[(&str, &[u8])]| {
         for (ending, _) in set {
             say(args, &format!("Creating {}", shown(&outputs.path(ending))));
         }
-        outputs.write(set)?;
-    }
-    Ok(())
+        outputs.write(set)
+    };
+    // Drawing can take long, or fail: what needs none is there by then.
+    let dot = dot(&graph);
+    write(&[("dot", dot.as_bytes()), ("txt", words.as_bytes())])?;
+    let drawings = Drawings::make(&graph, &dot, args.draw)?;
+    drawings.remarks.iter().for_each(|remark| note(remark));
+    write(&[
+        ("ps", &drawings.ps),
+        ("pdf", &drawings.pdf),
+        ("svg", &drawings.svg),
+    ])
 }
 
 /// On stdout, unless silence is asked for. Who hears it may go away: the files

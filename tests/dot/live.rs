@@ -164,6 +164,12 @@ fn who_draws() {
         "{}",
         crate::said(&output)
     );
+    // What needs no drawing is there, and nothing that looks like a drawing.
+    let refused = folder.path("refused");
+    for (ending, is_there) in [("dot", true), ("txt", true), ("svg", false), ("pdf", false)] {
+        let path = refused.join(format!("sites.memlog.{ending}"));
+        assert_eq!(path.exists(), is_there, "{ending}");
+    }
     assert!(run("built-in", "own").status.success());
     drawn(&folder.path("own"), "sites.memlog");
     fs::remove_file(bin.join("dot")).expect("remove");
