@@ -24,11 +24,11 @@ impl Drawings {
         if draw == Draw::BuiltIn {
             return Ok(builtin::draw(graph));
         }
-        match (by_graphviz(dot.as_bytes()), draw) {
+        match (by_graphviz(dot), draw) {
             (Ok(drawings), _) => Ok(drawings),
             (Err(failure), Draw::Graphviz) => Err(refusal(&failure)),
             (Err(Failure::Absent), _) => Ok(builtin::draw(graph)),
-            (Err(Failure::Failed(why)), _) => Ok(Self {
+            (Err(why), _) => Ok(Self {
                 remarks: vec![format!("dot {why}; memlog drew the picture itself")],
                 ..builtin::draw(graph)
             }),
@@ -36,18 +36,37 @@ impl Drawings {
     }
 }
 
-fn by_graphviz(dot: &[u8]) -> Result<Drawings, Failure> {
-    let form = |form: &'static [&str], magic| move || convert("dot", form, dot, magic);
+/// For a font that is named alone Graphviz goes by a table of its own, and
+/// where Helvetica is not installed it draws another than the boxes were made
+/// for. Of a list it asks the system, once for both.
+const FONT: (&str, &str) = (
+    "fontname=\"Helvetica\"",
+    "fontname=\"Helvetica,Arial,sans-serif\"",
+);
+/// In its own size: dot rounds the scale of a page to two digits, and what does
+/// not fit is cut off.
+const OWN_SIZE: &str = "-Gsize=";
+/// Inches: the largest page that readers of PDF show.
+const LARGEST_PAGE: &str = "-Gsize=200,200";
+
+fn by_graphviz(dot: &str) -> Result<Drawings, Failure> {
+    let fonts = dot.replace(FONT.0, FONT.1);
+    let form = |form: &'static [&str], magic| {
+        let fonts = fonts.as_bytes();
+        move || convert("dot", form, fonts, magic)
+    };
     let (ps, pdf, svg) = std::thread::scope(|scope| {
-        let pdf = scope.spawn(form(&["-Tpdf"], PDF));
-        // In its own size: dot rounds the scale of a page to two digits, and
-        // what does not fit is cut off.
-        let svg = scope.spawn(form(&["-Tsvg", "-Gsize="], SVG));
-        let ps = form(&["-Tps2"], PS)();
+        let pdf = scope.spawn(form(&["-Tpdf", LARGEST_PAGE], PDF));
+        let svg = scope.spawn(form(&["-Tsvg", OWN_SIZE], SVG));
+        let ps = form(&["-Tps:cairo"], PS)();
         (ps, joined(pdf.join()), joined(svg.join()))
     });
-    let ps = ps?;
-    // Some builds of Graphviz lack the library for PDF.
+    // Some builds of Graphviz lack the library for PDF, and draw text themselves;
+    // to those a font is one name.
+    let ps = match ps {
+        Err(Failure::Failed(_)) => convert("dot", &["-Tps2"], dot.as_bytes(), PS),
+        ps => ps,
+    }?;
     let pdf = pdf.or_else(|_| convert("ps2pdf", &["-", "-"], &ps, PDF));
     Ok(Drawings {
         pdf: pdf.map_err(|failure| match failure {
@@ -72,7 +91,7 @@ fn refusal(failure: &Failure) -> anyhow::Error {
             "--draw graphviz needs the program dot, which is not in PATH",
             "install graphviz, or leave --draw out: memlog draws by itself",
         ),
-        Failure::Failed(why) => Trouble::error(
+        why => Trouble::error(
             format!("dot {why}"),
             "leave --draw out: memlog draws by itself; or show less with -t 5",
         ),

@@ -3,6 +3,7 @@
 //! No shell, fixed arguments, and a limit of time: a graph that Graphviz
 //! chokes on must not keep the user from the picture.
 
+use std::fmt::{Display, Formatter};
 use std::io::{ErrorKind, Read, Write};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
@@ -18,8 +19,20 @@ const NAP: Duration = Duration::from_millis(5);
 pub(crate) enum Failure {
     /// The program is not installed.
     Absent,
+    /// It was not done in time.
+    Late,
     /// It did not do it, in words that follow its name.
     Failed(String),
+}
+
+impl Display for Failure {
+    fn fmt(&self, out: &mut Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Absent => out.write_str("is not in PATH"),
+            Self::Late => write!(out, "took more than {} s", LIMIT.as_secs()),
+            Self::Failed(why) => out.write_str(why),
+        }
+    }
 }
 
 /// Runs a program over `input`; what it gives must start with `magic`.
@@ -45,18 +58,18 @@ pub(crate) fn convert(
         let _ = child.kill();
         let _ = child.wait();
     }
-    let output = output.map_err(Failure::Failed)?;
+    let output = output?;
     match output.starts_with(magic) {
         true => Ok(output),
         false => Err(Failure::Failed("gave something else".into())),
     }
 }
 
-fn talk(child: &mut Child, input: &[u8]) -> Result<Vec<u8>, String> {
+fn talk(child: &mut Child, input: &[u8]) -> Result<Vec<u8>, Failure> {
     let until = Instant::now() + LIMIT;
-    let late = || format!("took more than {} s", LIMIT.as_secs());
+    let failed = |error: std::io::Error| Failure::Failed(error.to_string());
     let (Some(mut stdin), Some(mut stdout)) = (child.stdin.take(), child.stdout.take()) else {
-        return Err("has no pipes".into());
+        return Err(Failure::Failed("has no pipes".into()));
     };
     let input = input.to_vec();
     let (sender, receiver) = mpsc::channel();
@@ -67,15 +80,15 @@ fn talk(child: &mut Child, input: &[u8]) -> Result<Vec<u8>, String> {
         let read = stdout.read_to_end(&mut output);
         sender.send(read.map(|_| output))
     });
-    let output = receiver.recv_timeout(LIMIT).map_err(|_| late())?;
-    let output = output.map_err(|error| error.to_string())?;
+    let output = receiver.recv_timeout(LIMIT).map_err(|_| Failure::Late)?;
+    let output = output.map_err(failed)?;
     loop {
         match child.try_wait() {
             Ok(Some(status)) if status.success() => return Ok(output),
-            Ok(Some(status)) => return Err(format!("failed with {status}")),
+            Ok(Some(status)) => return Err(Failure::Failed(format!("failed with {status}"))),
             Ok(None) if Instant::now() < until => std::thread::sleep(NAP),
-            Ok(None) => return Err(late()),
-            Err(error) => return Err(error.to_string()),
+            Ok(None) => return Err(Failure::Late),
+            Err(error) => return Err(failed(error)),
         }
     }
 }

@@ -179,4 +179,6 @@ fn who_draws() {
     }
     assert!(run("graphviz", "theirs").status.success());
     drawn(&folder.path("theirs"), "sites.memlog");
+    let svg = fs::read_to_string(folder.path("theirs/sites.memlog.svg")).expect("svg");
+    assert!(svg.contains("Helvetica,Arial,sans-serif"), "{svg}");
 }
