@@ -64,6 +64,7 @@ fn dot(graph: &Graph) -> String {
             share,
             width,
             font_size,
+            ..
         } = edge;
         let weight = (100.0 * share.sqrt()).round();
         out += &format!(

@@ -13,13 +13,19 @@
 //! a call, those of the stacks that have the step from caller to callee at
 //! least once. So recursion counts nothing twice, and no share is above 1.
 //!
-//! * `trie`: stacks to steps, and who stands in which
-//! * `picture`: what of it goes onto a page
+//! * `trie`, `steps`: stacks to steps, and who stands in which
+//! * `picture`: what of it goes onto a page, and how large
+//! * `shown`, `fold`, `back`: which places, which of them are one box, and
+//!   which calls lead back up
 //!
 //! Its time goes with the number of different frames under different callers,
 //! not with the number of stacks times their depth.
 
+mod back;
+mod fold;
 mod picture;
+mod shown;
+mod steps;
 mod trie;
 
 use std::collections::HashMap;
@@ -28,6 +34,7 @@ use memlog_analysis::{Frame, Held, StackTable};
 use memlog_format::table::StackId;
 
 pub use picture::{Picture, picture};
+use steps::Steps;
 use trie::Trie;
 
 /// A place in the program.
@@ -87,6 +94,8 @@ pub struct CallGraph {
     pub entries: Vec<Entry>,
     /// The calls, by caller and callee.
     pub calls: Vec<Call>,
+    /// The stacks, without what holds nothing.
+    steps: Steps,
 }
 
 impl CallGraph {

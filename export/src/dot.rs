@@ -12,6 +12,8 @@ use crate::layout::text::{Room, fit};
 
 /// Of the font size: how wide text may become, some 32 characters.
 const WIDTH: f64 = 17.0;
+/// Around the text, to the sides and above: inches for each point of the font.
+const MARGIN: (f64, f64) = (0.006, 0.003);
 /// On a page of one box; a page of many is scaled down.
 const LEGEND_POINTS: f64 = 24.0;
 
@@ -19,7 +21,7 @@ const LEGEND_POINTS: f64 = 24.0;
 pub fn dot(graph: &Graph) -> String {
     let mut out = String::from("digraph \"memlog\" {\n");
     out.push_str("graph [size=\"8,11\", ranksep=0.6, fontname=\"Helvetica\"];\n");
-    out.push_str("node [shape=box, style=filled, fillcolor=white, fontname=\"Helvetica\", margin=\"0.2,0.1\"];\n");
+    out.push_str("node [shape=box, style=filled, fillcolor=white, fontname=\"Helvetica\"];\n");
     out.push_str("edge [fontname=\"Helvetica\"];\n");
     legend(&mut out, graph);
     for (number, one) in graph.nodes.iter().enumerate() {
@@ -60,10 +62,21 @@ fn node(out: &mut String, number: usize, node: &Node) {
     put(
         out,
         format_args!(
-            "\", fontsize={:.1}, fillcolor=\"0.080 {saturation:.3} 1.000\", penwidth={border:.2}];\n",
-            node.font_size
+            "\", fontsize={:.1}, margin=\"{:.2},{:.2}\", fillcolor=\"0.080 {saturation:.3} 1.000\", penwidth={border:.2}",
+            node.font_size,
+            MARGIN.0 * node.font_size,
+            MARGIN.1 * node.font_size
         ),
     );
+    if !node.run.is_empty() {
+        out.push_str(", tooltip=\"");
+        for line in &node.run {
+            text(out, line);
+            out.push_str("\\n");
+        }
+        out.push('"');
+    }
+    out.push_str("];\n");
 }
 
 /// Its text as the other pictures break and shorten it.
@@ -74,25 +87,43 @@ fn lines(node: &Node) -> impl Iterator<Item = String> {
         size: node.font_size,
         bold: false,
     };
-    let most_lines = std::iter::once(3).chain(std::iter::repeat(2));
+    let title = if node.names == 1 { 3 } else { 2 };
+    let most_lines = std::iter::once(title).chain(std::iter::repeat(2));
     let lines = node.lines.iter().zip(most_lines);
     lines.flat_map(move |(line, most_lines)| fit(line, &room(most_lines)))
 }
 
 fn edge(out: &mut String, edge: &Edge) {
-    let (from, to) = (edge.from, edge.to);
+    // dot turns whichever arrow of a circle it comes upon; here it is told which:
+    // written from the callee, and drawn from the caller.
+    let (from, to) = match edge.leads_back {
+        true => (edge.to, edge.from),
+        false => (edge.from, edge.to),
+    };
     // The label begins at the line: a blank keeps it off.
     put(out, format_args!("n{from} -> n{to} [label=\" "));
-    text(out, &edge.label);
+    for (index, line) in edge.label.split('\n').enumerate() {
+        if index > 0 {
+            out.push_str("\\n");
+        }
+        text(out, line);
+    }
     // Graphviz takes whole weights only, and 0 as no wish at all.
     let weight = (100.0 * edge.share.sqrt()).round().max(1.0);
     put(
         out,
         format_args!(
-            "\", weight={weight}, penwidth={:.3}, fontsize={:.1}];\n",
+            "\", weight={weight}, penwidth={:.3}, fontsize={:.1}",
             edge.width, edge.font_size
         ),
     );
+    if !edge.is_call {
+        out.push_str(", style=dashed");
+    }
+    if edge.leads_back {
+        out.push_str(", dir=back");
+    }
+    out.push_str("];\n");
 }
 
 /// Text between quotes, where a backslash escapes and `&amp;` is an entity.
@@ -148,6 +179,8 @@ mod tests {
     fn a_name_that_is_too_long_is_folded() {
         let node = Node {
             lines: vec![format!("f<{}>(int)", "a::b<c>, ".repeat(300))],
+            names: 1,
+            run: Vec::new(),
             share: 0.5,
             own_share: 0.0,
             font_size: 40.0,

@@ -12,11 +12,15 @@ pub struct Graph {
     pub edges: Vec<Edge>,
 }
 
-/// A place in the program.
+/// A place in the program, or a run of places that are drawn as one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
     /// The text of the box, a line each: function, file and line, module, sizes.
     pub lines: Vec<String>,
+    /// So many lines at the beginning are functions, callers above callees.
+    pub names: usize,
+    /// The places of a run, all of them and in full; empty if it is one place.
+    pub run: Vec<String>,
     /// What it and its callees hold, as a part of the whole, 0 to 1.
     pub share: f64,
     /// What it holds by calling the allocator itself, as a part of the whole.
@@ -40,4 +44,8 @@ pub struct Edge {
     pub width: f64,
     /// Points.
     pub font_size: f64,
+    /// Whether the one calls the other; else there are places between them.
+    pub is_call: bool,
+    /// Whether it is to be drawn upwards.
+    pub leads_back: bool,
 }

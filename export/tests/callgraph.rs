@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use memlog_analysis::{At, Fold, Frame, Held, Moment, Options, Tables};
-use memlog_export::{CallGraph, Named, Picture, Place, picture};
+use memlog_export::{CallGraph, Edge, Graph, Named, Node as PageBox, Picture, Place, picture};
 use memlog_format::api::Api;
 use memlog_format::event::Alloc;
 use memlog_format::meta::Module;
@@ -208,6 +208,173 @@ proptest! {
         prop_assert_eq!((all.nodes.len(), all.edges.len()), (graph.entries.len(), graph.calls.len()));
         prop_assert_eq!(page.legend.is_empty(), page.nodes.len() == all.nodes.len() && page.edges.len() == all.edges.len());
     }
+}
+
+/// By the functions of a page that folds nothing: what an arrow carries.
+fn arrows(page: &Graph) -> BTreeMap<(String, String), String> {
+    let name = |index: usize| page.nodes[index].lines[0].clone();
+    let arrows = page.edges.iter();
+    arrows
+        .map(|edge| ((name(edge.from), name(edge.to)), edge.label.clone()))
+        .collect()
+}
+
+/// The functions of a box, the outermost first.
+fn in_box(node: &PageBox) -> Vec<String> {
+    match node.run.is_empty() {
+        true => vec![node.lines[0].clone()],
+        false => node.run.clone(),
+    }
+}
+
+/// Stacks that mostly pass on: few of their addresses ever fork.
+fn chains() -> impl Strategy<Value = Vec<Given>> {
+    let chain = prop_oneof![
+        Just(vec![0, 1, 2, 3, 4, 5]),
+        Just(vec![0, 1, 2, 3, 4, 5, 6, 10, 11]),
+        Just(vec![6, 12, 13]),
+        Just(vec![12, 13, 12]),
+        prop::collection::vec(0..14u8, 1..9),
+    ];
+    let sizes = prop::collection::vec(0..2000u16, 0..3);
+    prop::collection::vec((any::<bool>(), chain, sizes), 0..6)
+}
+
+proptest! {
+    /// Each place is in one box, each arrow is within a run or on the page, and
+    /// a run has one way in, one way out, and none beside.
+    #[test]
+    fn folding_loses_nothing(given in chains(), least_percent in 0.0..20.0f64) {
+        let graph = graph(&given);
+        let wanted = |folds| Picture { least_percent, folds, ..Picture::default() };
+        let (plain, folded) = (picture(&graph, wanted(false)), picture(&graph, wanted(true)));
+        let mut all: Vec<String> = plain.nodes.iter().flat_map(in_box).collect();
+        let mut boxed: Vec<String> = folded.nodes.iter().flat_map(in_box).collect();
+        all.sort_unstable();
+        boxed.sort_unstable();
+        prop_assert_eq!(all, boxed);
+
+        let plain = arrows(&plain);
+        let held = |name: &String| {
+            let mut entries = graph.entries.iter();
+            entries.find(|entry| entry.place.function == *name).expect("a place").held.bytes
+        };
+        let mut within = BTreeMap::new();
+        for node in folded.nodes.iter().filter(|node| !node.run.is_empty()) {
+            prop_assert!(node.run.len() >= 3);
+            for name in &node.run {
+                prop_assert!(plain.keys().filter(|(from, _)| from == name).count() == 1);
+                prop_assert!(plain.keys().filter(|(_, to)| to == name).count() <= 1);
+                let entry = graph.entries.iter().find(|entry| entry.place.function == *name);
+                prop_assert_eq!(entry.expect("a place").own.blocks, 0);
+                let (first, this) = (held(&node.run[0]), held(name));
+                prop_assert!(first.abs_diff(this) as f64 <= 0.02 * first as f64);
+            }
+            for step in node.run.windows(2) {
+                let ends = (step[0].clone(), step[1].clone());
+                let label = plain.get(&ends).expect("a call");
+                within.insert(ends, label.clone());
+            }
+        }
+        // The rest are the arrows from ends of boxes to beginnings of boxes.
+        let ends = |edge: &Edge| {
+            let from = in_box(&folded.nodes[edge.from]).pop().expect("a place");
+            let to = in_box(&folded.nodes[edge.to])[0].clone();
+            ((from, to), edge.label.clone())
+        };
+        let mut together: BTreeMap<_, _> = folded.edges.iter().map(ends).collect();
+        prop_assert_eq!(together.len(), folded.edges.len());
+        together.append(&mut within);
+        prop_assert_eq!(together, plain);
+        let has_runs = folded.nodes.iter().any(|node| !node.run.is_empty());
+        prop_assert_eq!(has_runs, folded.legend.iter().any(|line| line.starts_with("folded: ")));
+    }
+
+    /// From where stacks begin every place can be reached, whatever is left out.
+    #[test]
+    fn nothing_stands_detached(given in chains(), least_percent in 0.0..60.0f64) {
+        let graph = graph(&given);
+        let page = picture(&graph, Picture { least_percent, ..Picture::default() });
+        let shown: BTreeSet<&String> = page.nodes.iter().map(|node| &node.lines[0]).collect();
+        // The naive twin: stack by stack, only what is shown.
+        let mut above: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for (is_cut, addresses, _) in given.iter().filter(|given| !given.2.is_empty()) {
+            let stack = functions(*is_cut, addresses).into_iter();
+            let stack: Vec<_> = stack.filter(|name| shown.contains(name)).collect();
+            for step in stack.windows(2).filter(|step| step[0] != step[1]) {
+                above.entry(step[1].clone()).or_default().insert(step[0].clone());
+            }
+        }
+        let arrows = arrows(&page);
+        for name in &shown {
+            let leads_here = |ends: &&(String, String)| ends.1 == **name && ends.0 != **name;
+            let callers: Vec<_> = arrows.keys().filter(leads_here).collect();
+            let known = above.get(*name);
+            prop_assert_eq!(callers.is_empty(), known.is_none());
+            prop_assert!(callers.iter().all(|ends| known.is_some_and(|above| above.contains(&ends.0))));
+        }
+        for edge in page.edges.iter().filter(|edge| !edge.is_call) {
+            prop_assert!(edge.label.contains("\nthrough ") && edge.from != edge.to);
+        }
+    }
+}
+
+/// What leads down to a place is told, and how far it is.
+#[test]
+fn a_place_is_joined_to_the_nearest_of_its_stacks() {
+    let graph = graph(&[
+        (false, vec![0, 1], vec![1000]),
+        (false, vec![0, 2, 3, 4], vec![100]),
+        (false, vec![0, 3, 4], vec![50]),
+        (false, vec![0, 5, 4], vec![10]),
+    ]);
+    // f2, f3 and f5 hold less than f4.
+    let wanted = Picture {
+        least_percent: 13.5,
+        ..Picture::default()
+    };
+    let page = picture(&graph, wanted);
+    let joined = ("f0".to_owned(), "f4".to_owned());
+    let label = arrows(&page).remove(&joined).expect("an arrow");
+    assert_eq!(label, "160.000 B\nthrough 1 to 2 places\nnot shown");
+    let edge = page.edges.iter().find(|edge| !edge.is_call);
+    assert!(edge.is_some_and(|edge| !edge.leads_back));
+}
+
+/// Whoever began is on top, and what comes back to it leads back.
+#[test]
+fn recursion_leads_back_to_the_outermost() {
+    let graph = graph(&[
+        (false, vec![0, 1, 2, 1, 2, 3], vec![1000]),
+        (false, vec![4, 2, 1], vec![10]),
+    ]);
+    let page = picture(&graph, Picture::default());
+    let back: Vec<_> = page.edges.iter().filter(|edge| edge.leads_back).collect();
+    let name = |index: usize| page.nodes[index].lines[0].as_str();
+    let back: Vec<_> = back
+        .iter()
+        .map(|edge| (name(edge.from), name(edge.to)))
+        .collect();
+    assert_eq!(back, [("f2", "f1")]);
+}
+
+/// A long run is named at its ends; the rest is counted.
+#[test]
+fn a_long_run_counts_what_it_does_not_name() {
+    let graph = graph(&[(false, (0..7).chain([17, 18, 19]).collect(), vec![1000])]);
+    let wanted = Picture {
+        folds: true,
+        ..Picture::default()
+    };
+    let page = picture(&graph, wanted);
+    assert_eq!((page.nodes.len(), page.edges.len()), (2, 1));
+    let run = page.nodes.iter().find(|node| !node.run.is_empty());
+    let run = run.expect("a run");
+    assert_eq!(run.names, 8);
+    assert_eq!(run.lines[..3], ["f0", "f1", "… 5 more …"]);
+    assert_eq!(run.run.len(), 12);
+    let told = "folded: 12 places that only pass on stand in one box, callers first";
+    assert_eq!(page.legend, [told]);
 }
 
 /// 200,000 steps deep, and every level holds something.

@@ -179,6 +179,40 @@ fn what_was_shortened_is_in_the_svg_in_full() {
 }
 
 #[test]
+fn what_leads_through_others_is_dashed() {
+    let mut graph = samples::small();
+    let dashed = |graph: &Graph| {
+        let placed = layout::place(graph);
+        let ps = String::from_utf8(draw::ps(graph, &placed)).expect("ASCII");
+        let content = String::from_utf8(check_pdf(graph, &placed)).expect("ASCII");
+        let svg = draw::svg(graph, &placed);
+        [
+            svg.matches("stroke-dasharray").count(),
+            ps.matches(" setdash ").count(),
+            content.matches(" d\n").count(),
+        ]
+    };
+    assert_eq!(dashed(&graph), [0; 3]);
+    graph.edges[1].is_call = false;
+    // On, and off again.
+    assert_eq!(dashed(&graph), [1, 1, 2]);
+    let dot = memlog_export::dot(&graph);
+    assert_eq!(dot.matches("style=dashed").count(), 1);
+}
+
+#[test]
+fn a_run_is_told_in_full() {
+    let mut graph = samples::small();
+    let run = ["one [a.c:1]", "two [b.c:2]", "three [c.c:3]"];
+    graph.nodes[1].run = run.map(str::to_owned).to_vec();
+    let texts = check_svg(&graph, &layout::place(&graph));
+    let all = run.join("\n");
+    assert!(texts.iter().any(|text| text.starts_with(&all)));
+    let dot = memlog_export::dot(&graph);
+    assert!(dot.contains("tooltip=\"one [a.c:1]\\ntwo [b.c:2]\\nthree [c.c:3]\\n\""));
+}
+
+#[test]
 fn pdf_and_ps_speak_code_page_1252() {
     let graph = Graph {
         nodes: vec![samples::node(&["é (€) \\ …日"], 1.0, 0.0)],

@@ -59,6 +59,7 @@ fn random_graph(nodes: usize, edges: usize, seed: u64, is_ordered: bool) -> Grap
         if random.below(4) == 0 {
             edge.label = texts[random.below(texts.len())].to_owned();
         }
+        edge.leads_back = !is_ordered && random.below(4) == 0;
         graph.edges.push(edge);
     }
     if random.below(2) == 0 {
@@ -155,6 +156,21 @@ fn recursion_comes_back_up() {
         leads_down(1) && !leads_down(2),
         "eval calls call, and that eval again"
     );
+}
+
+/// Which arrow of a circle leads up is as it was said, in both languages.
+#[test]
+fn what_leads_back_leads_up() {
+    let mut graph = samples::recursive();
+    // As if `call` had been there before `eval`.
+    for edge in &mut graph.edges {
+        edge.leads_back = (edge.from, edge.to) == (1, 2);
+    }
+    let placed = check(&graph);
+    let top = |node: usize| placed.boxes[node].rect.top;
+    assert!(top(2) < top(1), "call calls eval, and that call again");
+    let dot = memlog_export::dot(&graph);
+    assert!(dot.contains("n2 -> n1 [label=\" 409.6 MiB\"") && dot.contains(", dir=back];"));
 }
 
 proptest! {

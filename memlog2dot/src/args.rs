@@ -47,6 +47,9 @@ pub struct Args {
     /// Leave out of the picture what holds less than so many percent
     #[arg(short = 't', long, value_name = "PCT", default_value = "1", value_parser = percent)]
     pub(crate) threshold: f64,
+    /// Give each place of a run that only passes on a box of its own
+    #[arg(long)]
+    pub(crate) no_fold: bool,
     /// Add the linker's symbol and the offset in it to every place
     #[arg(long)]
     pub(crate) print_symbol_names: bool,

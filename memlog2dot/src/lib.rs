@@ -94,6 +94,7 @@ pub fn run(args: &Args, logs: &dyn Logs) -> anyhow::Result<()> {
             legend: page.legend,
             least_percent: args.threshold,
             with_symbols,
+            folds: !args.no_fold,
         },
     );
     let mut words = text(&graph.legend, &page.calls, with_symbols);

@@ -95,6 +95,43 @@ fn leaks_and_symbols() {
     assert_eq!(first, again, "the same log gives the same bytes");
 }
 
+/// What runs before `main` only passes on: one box, unless that is not wanted.
+/// The text has each of its places.
+#[test]
+fn runs_are_folded_unless_that_is_refused() {
+    let folder = Folder::new("live-fold");
+    let source = "#include <stdlib.h>\n\
+        #define NEXT(f, g) __attribute__((noipa)) void *f(int n) { void *p = g(n); return p ? p : f; }\n\
+        NEXT(d, malloc) NEXT(c, d) NEXT(b, c) NEXT(a, b)\n\
+        int main(void) { return a(9 << 20) == 0; }\n";
+    fs::write(folder.path("run.c"), source).expect("write");
+    let mut gcc = folder.command("gcc");
+    gcc.args(["-g", "-O1", "-o", "run", "run.c"]);
+    assert!(gcc.status().expect("gcc").success());
+    folder.says(&["record", "-o", "run.memlog", "./run"]);
+    let page = |words: &[&str], ending: &str| {
+        memlog2dot(
+            &folder,
+            &[&["-q", "--draw", "built-in", "run.memlog"], words].concat(),
+        );
+        fs::read_to_string(folder.path(&format!("run.memlog.{ending}"))).expect(ending)
+    };
+    let folded = page(&[], "dot");
+    assert!(folded.contains("main\\na\\nb\\nc\\nrun"), "{folded}");
+    assert!(
+        folded.contains("\nn1 [label=\"d\\nrun.c:3\\nrun\\n"),
+        "{folded}"
+    );
+    assert!(folded.contains("\\lfolded: "), "{folded}");
+    let text = page(&[], "txt");
+    for function in ["main", "a", "b", "c", "d"] {
+        assert!(text.contains(&format!("\n{function}\n    ")), "{text}");
+    }
+    let plain = page(&["--no-fold"], "dot");
+    assert!(plain.contains("[label=\"b\\nrun.c:3\\nrun\\n"), "{plain}");
+    assert!(!plain.contains("folded: "), "{plain}");
+}
+
 /// Of many logs the biggest process's; what is no log is named.
 #[test]
 fn a_pattern_picks_the_highest_peak() {

@@ -4,23 +4,18 @@
 //! An eighth root is three square roots, which are exact: the same log gives
 //! the same bytes on every machine.
 
-use std::collections::HashMap;
-
-use super::{CallGraph, Entry, Place};
+use super::shown::{Arrow, Shown};
+use super::{CallGraph, Entry, Place, back, fold};
 use crate::graph::{Edge, Graph, Node};
 use crate::size::{counted, percentage, share, size};
 
 /// What holds nothing at all has text nevertheless, in points.
 const SMALLEST_TEXT: f64 = 5.0;
 
-/// More places than this nobody can follow, and nobody can lay out in time;
-/// the largest are shown.
-const MOST_PLACES: usize = 300;
-
-/// As many calls may join so many places.
-const fn most_calls(places: usize) -> usize {
-    places + places / 2 + 50
-}
+/// Of a run so many functions are named; of a longer one those at its ends.
+const MOST_NAMED: usize = 8;
+const NAMED_FIRST: usize = 2;
+const NAMED_LAST: usize = 5;
 
 /// What is wanted of a picture.
 #[derive(Clone, Debug, Default)]
@@ -31,122 +26,77 @@ pub struct Picture {
     pub least_percent: f64,
     /// Whether the boxes show the linker's symbols.
     pub with_symbols: bool,
+    /// Whether a run of places that only pass on is one box.
+    pub folds: bool,
 }
 
 /// The picture of a call graph.
 pub fn picture(calls: &CallGraph, wanted: Picture) -> Graph {
     let whole = calls.total.bytes;
     let shown = Shown::of(calls, wanted.least_percent);
+    let boxes = fold::boxes(&shown, calls, wanted.folds);
     let mut legend = wanted.legend;
     legend.extend(shown.left_out(calls, wanted.least_percent));
-    let node = |&index: &usize| node(&calls.entries[index], whole, wanted.with_symbols);
-    let edge = |&(from, to, call): &(usize, usize, usize)| {
-        let bytes = calls.calls[call].held.bytes;
-        edge(from, to, bytes, whole)
+    legend.extend(folded(&boxes));
+    let node = |run: &Vec<usize>| {
+        let entry = |&place: &usize| &calls.entries[shown.places[place]];
+        match &run[..] {
+            [place] => node(entry(place), whole, wanted.with_symbols),
+            _ => node_of_run(&run.iter().map(entry).collect::<Vec<_>>(), whole),
+        }
     };
     Graph {
         legend,
-        nodes: shown.places.iter().map(node).collect(),
-        edges: shown.calls.iter().map(edge).collect(),
+        nodes: boxes.iter().map(node).collect(),
+        edges: edges(&shown, &boxes, whole),
     }
 }
 
-/// What is on the page.
-struct Shown {
-    /// Indexes of the places.
-    places: Vec<usize>,
-    /// Caller and callee as they are numbered on the page, and the call.
-    calls: Vec<(usize, usize, usize)>,
-    /// Calls between places of the page that are not on it.
-    calls_left_out: u64,
-    /// Whether more places would have held enough.
-    is_crowded: bool,
+/// The arrows from box to box.
+fn edges(shown: &Shown, boxes: &[Vec<usize>], whole: u64) -> Vec<Edge> {
+    let mut box_of = vec![0; shown.places.len()];
+    for (number, run) in boxes.iter().enumerate() {
+        run.iter().for_each(|&place| box_of[place] = number);
+    }
+    // Within a run an arrow leads down; from its end to its begin, it goes round.
+    let is_within = |arrow: &Arrow| {
+        let run = &boxes[box_of[arrow.from]];
+        let mut steps = run.windows(2);
+        steps.any(|step| step == [arrow.from, arrow.to])
+    };
+    let arrows: Vec<&Arrow> = shown
+        .arrows
+        .iter()
+        .filter(|arrow| !is_within(arrow))
+        .collect();
+    let ends = arrows
+        .iter()
+        .map(|arrow| (box_of[arrow.from], box_of[arrow.to]));
+    let ends: Vec<(usize, usize)> = ends.collect();
+    let depths = boxes.iter().map(|run| shown.depths[run[0]]);
+    let leads_back = back::leads_back(&depths.collect::<Vec<_>>(), &ends);
+    let edges = arrows.iter().zip(&ends).zip(leads_back);
+    edges
+        .map(|((arrow, &ends), leads_back)| edge(arrow, ends, leads_back, whole))
+        .collect()
 }
 
-impl Shown {
-    /// Places that hold enough, if there are not too many; between them the
-    /// calls that carry enough, and for each place its heaviest, so that none
-    /// stands without a caller.
-    fn of(calls: &CallGraph, least_percent: f64) -> Self {
-        let least = calls.total.bytes as f64 * least_percent / 100.0;
-        let is_enough = |bytes: u64| bytes as f64 >= least;
-        let places = calls.entries.iter().enumerate();
-        let places = places.filter(|(_, entry)| is_enough(entry.held.bytes));
-        let mut places: Vec<usize> = places.map(|(index, _)| index).collect();
-        let held = |index: &usize| calls.entries[*index].held.bytes;
-        let is_crowded = places.len() > MOST_PLACES;
-        if is_crowded {
-            places.sort_by_key(|index| std::cmp::Reverse(held(index)));
-            places.truncate(MOST_PLACES);
-            places.sort_unstable();
-        }
-        let numbers: HashMap<usize, usize> = places.iter().copied().zip(0..).collect();
-        let between = calls.calls.iter().enumerate().filter_map(|(index, call)| {
-            let (&from, &to) = numbers.get(&call.caller).zip(numbers.get(&call.callee))?;
-            Some((from, to, index))
-        });
-        let between: Vec<_> = between.collect();
-        let bytes = |call: usize| calls.calls[call].held.bytes;
-        let mut heaviest: HashMap<usize, usize> = HashMap::new();
-        for &(_, to, call) in between.iter().filter(|(from, to, _)| from != to) {
-            let best = heaviest.entry(to).or_insert(call);
-            if bytes(call) > bytes(*best) {
-                *best = call;
-            }
-        }
-        let count = between.len();
-        let mut shown = between;
-        shown.retain(|(_, to, call)| is_enough(bytes(*call)) || heaviest.get(to) == Some(call));
-        let most = most_calls(places.len());
-        if shown.len() > most {
-            let is_needed = |(_, to, call): &(usize, usize, usize)| heaviest.get(to) == Some(call);
-            shown.sort_by_key(|call| (!is_needed(call), std::cmp::Reverse(bytes(call.2)), call.2));
-            shown.truncate(most);
-            shown.sort_unstable_by_key(|call| call.2);
-        }
-        Self {
-            is_crowded,
-            places,
-            calls_left_out: (count - shown.len()) as u64,
-            calls: shown,
-        }
-    }
-
-    /// How much is not on the page. What such places hold together is not
-    /// known, for they call each other; what they allocated themselves is.
-    fn left_out(&self, calls: &CallGraph, least: f64) -> Option<String> {
-        let own = |entry: &Entry| entry.own.bytes;
-        let all: u64 = calls.entries.iter().map(own).sum();
-        let shown: u64 = self
-            .places
-            .iter()
-            .map(|&index| own(&calls.entries[index]))
-            .sum();
-        let bytes = all - shown;
-        let mut parts = Vec::new();
-        match (calls.entries.len() - self.places.len()) as u64 {
-            0 => {}
-            count => parts.push(format!(
-                "{} {}, where {} ({}%) was allocated",
-                counted(count, "place"),
-                match self.is_crowded {
-                    true => format!("besides the {MOST_PLACES} largest"),
-                    false => format!("below {least}%"),
-                },
-                size(bytes),
-                percentage(bytes, calls.total.bytes)
-            )),
-        }
-        match self.calls_left_out {
-            0 => {}
-            count => parts.push(format!("{} between places", counted(count, "lesser call"))),
-        }
-        (!parts.is_empty()).then(|| format!("not in the picture: {}", parts.join("; ")))
-    }
+/// How many places stand in boxes of several.
+fn folded(boxes: &[Vec<usize>]) -> Option<String> {
+    let runs = || boxes.iter().filter(|run| run.len() > 1);
+    let places: usize = runs().map(Vec::len).sum();
+    (places > 0).then(|| {
+        let boxes = match runs().count() {
+            1 => "one box".to_owned(),
+            count => format!("{count} boxes"),
+        };
+        format!("folded: {places} places that only pass on stand in {boxes}, callers first")
+    })
 }
 
-fn eighth_root(share: f64) -> f64 {
-    share.sqrt().sqrt().sqrt()
+fn font_size(largest: f64, share: f64) -> f64 {
+    let eighth_root = share.sqrt().sqrt().sqrt();
+    (largest * eighth_root).max(SMALLEST_TEXT)
 }
 
 fn node(entry: &Entry, whole: u64, with_symbols: bool) -> Node {
@@ -161,12 +111,53 @@ fn node(entry: &Entry, whole: u64, with_symbols: bool) -> Node {
     if own > 0 && own < held {
         lines.push(format!("own {} ({}%)", size(own), percentage(own, whole)));
     }
-    let part = share(held, whole);
     Node {
         lines,
-        share: part,
+        names: 1,
+        run: Vec::new(),
+        share: share(held, whole),
         own_share: share(own, whole),
-        font_size: (50.0 * eighth_root(part)).max(SMALLEST_TEXT),
+        font_size: font_size(50.0, share(held, whole)),
+    }
+}
+
+/// The box of several places, which hold about the same and nothing of their own.
+fn node_of_run(run: &[&Entry], whole: u64) -> Node {
+    let mut lines: Vec<String> = run
+        .iter()
+        .map(|entry| entry.place.function.clone())
+        .collect();
+    if lines.len() > MOST_NAMED {
+        let end = lines.len() - NAMED_LAST;
+        let more = format!("… {} more …", end - NAMED_FIRST);
+        lines.splice(NAMED_FIRST..end, [more]);
+    }
+    let names = lines.len();
+    let mut modules: Vec<String> = Vec::new();
+    for module in run.iter().filter_map(|entry| entry.place.module.as_deref()) {
+        let module = short(module);
+        if !modules.contains(&module) {
+            modules.push(module);
+        }
+    }
+    lines.extend((!modules.is_empty()).then(|| modules.join(", ")));
+    let (held, at_end) = (run[0].held.bytes, run[run.len() - 1].held.bytes);
+    let percent = |bytes| percentage(bytes, whole);
+    lines.push(format!("{} ({}%)", size(held), percent(held)));
+    if percent(at_end) != percent(held) {
+        lines.push(format!(
+            "at its end {} ({}%)",
+            size(at_end),
+            percent(at_end)
+        ));
+    }
+    Node {
+        lines,
+        names,
+        run: run.iter().map(|entry| entry.place.line()).collect(),
+        share: share(held, whole),
+        own_share: 0.0,
+        font_size: font_size(50.0, share(held, whole)),
     }
 }
 
@@ -179,16 +170,31 @@ fn symbols(entry: &Entry) -> Option<String> {
     })
 }
 
-fn edge(from: usize, to: usize, bytes: u64, whole: u64) -> Edge {
-    let part = share(bytes, whole);
+fn edge(arrow: &Arrow, (from, to): (usize, usize), leads_back: bool, whole: u64) -> Edge {
+    let part = share(arrow.bytes, whole);
+    let mut label = size(arrow.bytes);
+    if !arrow.is_call() {
+        label.push_str(&through(arrow.through));
+    }
     Edge {
         from,
         to,
-        label: size(bytes),
+        label,
         share: part,
         width: 8.0 * part.sqrt(),
-        font_size: (40.0 * eighth_root(part)).max(SMALLEST_TEXT),
+        font_size: font_size(40.0, part),
+        is_call: arrow.is_call(),
+        leads_back,
     }
+}
+
+/// Two more lines of a label.
+fn through((least, most): (u32, u32)) -> String {
+    let places = match most {
+        _ if least < most => format!("{least} to {most} places"),
+        most => counted(most.into(), "place"),
+    };
+    format!("\nthrough {places}\nnot shown")
 }
 
 /// A path without its folders.

@@ -87,6 +87,7 @@ fn write_shape(content: &mut Content, shape: &Shape) {
             points,
             colour,
             width,
+            dash,
         } => {
             let Some((start, rest)) = points.split_first() else {
                 return;
@@ -97,7 +98,13 @@ fn write_shape(content: &mut Content, shape: &Shape) {
                 let [a, b, c] = curve.map(|Point { x, y }| (short(x), short(y)));
                 content.cubic_to(a.0, a.1, b.0, b.1, c.0, c.1);
             }
+            if let Some((dash, gap)) = dash {
+                content.set_dash_pattern([short(*dash), short(*gap)], 0.0);
+            }
             content.stroke();
+            if dash.is_some() {
+                content.set_dash_pattern([], 0.0);
+            }
         }
         Shape::Head { corners, colour } => {
             let [tip, left, right] = corners.map(|Point { x, y }| (short(x), short(y)));

@@ -167,6 +167,7 @@ fn write_shape(out: &mut String, shape: &Shape) -> fmt::Result {
             points,
             colour,
             width,
+            dash,
         } => {
             let Some((start, rest)) = points.split_first() else {
                 return Ok(());
@@ -175,7 +176,14 @@ fn write_shape(out: &mut String, shape: &Shape) -> fmt::Result {
             for [a, b, c] in rest.as_chunks::<3>().0 {
                 writeln!(out, "{} {} {} C", Pair(a), Pair(b), Pair(c))?;
             }
-            writeln!(out, "{} {} S", Short(*width), Rgb(*colour))
+            let stroke = format!("{} {} S", Short(*width), Rgb(*colour));
+            match dash {
+                Some((dash, gap)) => {
+                    let (dash, gap) = (Short(*dash), Short(*gap));
+                    writeln!(out, "[{dash} {gap}] 0 setdash {stroke} [] 0 setdash")
+                }
+                None => writeln!(out, "{stroke}"),
+            }
         }
         Shape::Head { corners, colour } => {
             let [tip, left, right] = corners.each_ref().map(Pair);

@@ -19,6 +19,8 @@ const FIRM: Colour = Colour([35, 35, 35]);
 const BORDER: Colour = Colour([60, 50, 45]);
 
 const LEGEND_BORDER: f64 = 0.8;
+/// The length of a dash: of a line without width, and more by its width.
+const DASH: (f64, f64) = (8.0, 2.0);
 
 /// A shape.
 pub(super) enum Shape<'a> {
@@ -35,6 +37,8 @@ pub(super) enum Shape<'a> {
         points: &'a [Point],
         colour: Colour,
         width: f64,
+        /// The lengths of a dash and of a gap; none where the line is whole.
+        dash: Option<(f64, f64)>,
     },
     Head {
         corners: &'a [Point; 3],
@@ -92,6 +96,10 @@ fn add_arrow<'a>(
         points: &arrow.curve,
         colour,
         width: arrow.width,
+        dash: edge.is_some_and(|edge| !edge.is_call).then(|| {
+            let length = DASH.0 + DASH.1 * arrow.width;
+            (length, 0.6 * length)
+        }),
     });
     shapes.push(Shape::Head {
         corners: &arrow.head,
@@ -103,7 +111,12 @@ fn add_arrow<'a>(
 }
 
 fn add_box<'a>(shapes: &mut Vec<Shape<'a>>, node: &Node, sheet: &'a Sheet) {
-    let lines: Vec<String> = node.lines.iter().map(|line| text::clean(line)).collect();
+    // Of a run all that is in it.
+    let lines = match node.run.is_empty() {
+        true => node.lines.iter().chain(&[]),
+        false => node.run.iter().chain(&node.lines[node.names..]),
+    };
+    let lines: Vec<String> = lines.map(|line| text::clean(line)).collect();
     shapes.push(Shape::Begin(lines.join("\n")));
     shapes.push(Shape::Box {
         rect: sheet.rect,

@@ -62,23 +62,8 @@ fn write_shape(out: &mut String, shape: &Shape) -> fmt::Result {
             points,
             colour,
             width,
-        } => {
-            out.write_str(r#"<path d=""#)?;
-            for (index, point) in points.iter().enumerate() {
-                let command = match index {
-                    0 => "M",
-                    1 => " C",
-                    _ => " ",
-                };
-                write!(out, "{command}{}", Pair(point))?;
-            }
-            writeln!(
-                out,
-                r#"" fill="none" stroke="{}" stroke-width="{}"/>"#,
-                Hex(*colour),
-                Short(*width)
-            )
-        }
+            dash,
+        } => write_curve(out, points, (*colour, *width), *dash),
         Shape::Head { corners, colour } => {
             let [tip, left, right] = corners.each_ref().map(Pair);
             writeln!(
@@ -89,6 +74,33 @@ fn write_shape(out: &mut String, shape: &Shape) -> fmt::Result {
         }
         Shape::Text(line) => write_text(out, line),
     }
+}
+
+fn write_curve(
+    out: &mut String,
+    points: &[Point],
+    (colour, width): (Colour, f64),
+    dash: Option<(f64, f64)>,
+) -> fmt::Result {
+    out.write_str(r#"<path d=""#)?;
+    for (index, point) in points.iter().enumerate() {
+        let command = match index {
+            0 => "M",
+            1 => " C",
+            _ => " ",
+        };
+        write!(out, "{command}{}", Pair(point))?;
+    }
+    let (colour, width) = (Hex(colour), Short(width));
+    write!(
+        out,
+        r#"" fill="none" stroke="{colour}" stroke-width="{width}""#
+    )?;
+    if let Some((dash, gap)) = dash {
+        let (dash, gap) = (Short(dash), Short(gap));
+        write!(out, r#" stroke-dasharray="{dash} {gap}""#)?;
+    }
+    out.write_str("/>\n")
 }
 
 /// With its width, so that it fits with any font.

@@ -39,11 +39,13 @@ pub(super) fn of_node(node: &Node) -> Sheet {
     let size = sane(node.font_size, FONT_SIZES);
     let mut rows = Vec::new();
     for (index, line) in node.lines.iter().take(MOST_LINES).enumerate() {
+        let is_name = index < node.names;
+        let is_title = is_name && node.names == 1;
         let room = Room {
             width: size * NODE_WIDTH,
-            most_lines: if index == 0 { 3 } else { 2 },
-            size: if index == 0 { size } else { size * DETAIL },
-            bold: index == 0,
+            most_lines: if is_title { 3 } else { 2 },
+            size: if is_title { size } else { size * DETAIL },
+            bold: is_name,
         };
         add_rows(&mut rows, line, room);
     }

@@ -77,6 +77,7 @@ pub(super) fn split(graph: &Graph) -> Vec<Part> {
             from: local[edge.from],
             to: local[edge.to],
             weight: 1 + (FULL_WEIGHT * share.sqrt()).round() as i64,
+            leads_back: edge.leads_back,
         });
     }
     parts

@@ -41,6 +41,8 @@ pub fn all() -> Vec<(&'static str, Graph)> {
 pub fn node(lines: &[&str], share: f64, own_share: f64) -> Node {
     Node {
         lines: lines.iter().map(|&line| line.to_owned()).collect(),
+        names: lines.len().min(1),
+        run: Vec::new(),
         share,
         own_share,
         font_size: 50.0 * share.powf(0.125),
@@ -55,6 +57,8 @@ pub fn edge(from: usize, to: usize, share: f64) -> Edge {
         share,
         width: 8.0 * share.sqrt(),
         font_size: 40.0 * share.powf(0.125),
+        is_call: true,
+        leads_back: false,
     }
 }
 

@@ -12,6 +12,7 @@ fn drawn(edge: usize, from: usize, to: usize) -> Drawn {
             from,
             to,
             weight: 1,
+            leads_back: false,
         },
         is_turned: false,
         label: Some(Extent::default()),
