@@ -4,6 +4,7 @@
 //! no program.
 //!
 //! * `ask`: what people ask for
+//! * `brief`: names and paths as people say them
 //! * `callgraph`: the places of a moment, and what each holds
 //! * `legend`: the heading of a page
 //! * `graph`: what a picture shows
@@ -14,6 +15,7 @@
 #![forbid(unsafe_code)]
 
 mod ask;
+mod brief;
 mod callgraph;
 mod dot;
 pub mod draw;
@@ -25,6 +27,7 @@ mod size;
 mod text;
 
 pub use ask::{When, percent};
+pub use brief::{brief, brief_path};
 pub use callgraph::{Call, CallGraph, Entry, Named, Picture, Place, is_part_of_allocator, picture};
 pub use dot::dot;
 pub use graph::{Edge, Graph, Node};

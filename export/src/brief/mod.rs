@@ -1,0 +1,77 @@
+//! Names of functions and paths of sources as people say them.
+//!
+//! A demangler writes all that it knows: return types, default arguments,
+//! versions of namespaces. A name of 4,000 columns hides the five words of it
+//! that matter. What is shorter here is for the eye only: two functions may
+//! look alike, so nothing is ever grouped or looked for by such a name.
+//!
+//! ```text
+//! words and matching brackets                              (tokens)
+//! std::basic_string<char, ...>  -> std::string             (standard)
+//! <T as Trait>::f, f::<T>, {{closure}}                     (rust)
+//! no return type, no const at the end                      (tidy)
+//! wider than the columns? give way, the least telling first:  (fold)
+//!     lists of parameters, namespaces within arguments,
+//!     arguments from the inside out and from the right to the left,
+//!     namespaces in front, what is left of brackets, the middle of a word
+//! ```
+//!
+//! Whatever the text is, an answer comes in time that goes with its length.
+
+mod fold;
+mod paths;
+mod rust;
+mod standard;
+#[cfg(test)]
+mod tests;
+mod tidy;
+mod tokens;
+
+pub use paths::{brief_path, short_path};
+
+/// The name in so many columns, if there is a way to cut it down to them.
+pub fn brief(name: &str, columns: usize) -> String {
+    Brief::of(name).within(columns)
+}
+
+/// A name taken apart, to be asked for in several widths.
+pub(crate) struct Brief<'n> {
+    name: &'n str,
+    /// Nothing where the name is to be left as it is.
+    parts: Option<fold::Parts<'n>>,
+}
+
+impl<'n> Brief<'n> {
+    pub(crate) fn of(name: &'n str) -> Self {
+        let parts = match is_offset(name) {
+            true => None,
+            false => Some(fold::Parts::of(tidy::tidy(tokens::tokens(name)))),
+        };
+        Self { name, parts }
+    }
+
+    pub(crate) fn within(&self, columns: usize) -> String {
+        match &self.parts {
+            Some(parts) => parts.within(columns),
+            None => fold::without_middle(self.name, columns),
+        }
+    }
+}
+
+/// `libc.so.6+0x1f0`, which may have any characters before the sign.
+fn is_offset(name: &str) -> bool {
+    let Some((_, digits)) = name.rsplit_once("+0x") else {
+        return false;
+    };
+    !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_hexdigit())
+}
+
+/// The words of a function's own path, without arguments and return type:
+/// `std::vector<A::B>& std::map<C, D>::at(E)` is `std`, `map`, `at`. Of Rust's
+/// `<T as Trait>::f` it is T's path, then `f`.
+pub(crate) fn own_path(name: &str) -> Vec<&str> {
+    match is_offset(name) {
+        true => Vec::new(),
+        false => fold::path(&tidy::tidy(tokens::tokens(name))),
+    }
+}
