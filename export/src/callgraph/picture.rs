@@ -6,6 +6,7 @@
 
 use super::shown::{Arrow, Shown};
 use super::{CallGraph, Entry, Place, back, fold};
+use crate::brief::short_path;
 use crate::graph::{Edge, Graph, Node};
 use crate::size::{counted, percentage, share, size};
 
@@ -102,7 +103,7 @@ fn font_size(largest: f64, share: f64) -> f64 {
 fn node(entry: &Entry, whole: u64, with_symbols: bool) -> Node {
     let (held, own) = (entry.held.bytes, entry.own.bytes);
     let mut lines = vec![entry.place.function.clone()];
-    lines.extend(entry.place.location.as_deref().map(short));
+    lines.extend(entry.place.location.as_deref().map(short_path));
     lines.extend(entry.place.module.as_deref().map(short));
     if with_symbols {
         lines.extend(symbols(entry));

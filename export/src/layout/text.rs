@@ -1,18 +1,14 @@
 //! Names as they fit into a box. A C++ template may be called 2,000 characters.
 //!
 //! ```text
-//! if the text fits into its lines: wrap it
-//! for depth in 3, 2, 1:                  a::b<c<d>>(e)   a::b<c<…>>(e)   a::b<…>(…)
-//!     put `…` for what stands deeper in brackets; if it fits: wrap it
-//! put `…` for the middle, as little of it as fits; wrap it
+//! in most columns that do it:                (as export/src/brief says)
+//!     wrap it; a line ends within a word only if that is wider than a line
 //! ```
 
 use super::fonts;
+use crate::brief::Brief;
 
-const ELLIPSIS: char = '…';
-/// Folds down to a depth of one bracket leave the most telling part.
-const DEPTHS: [usize; 3] = [3, 2, 1];
-/// A line is filled to this part at least before it ends within a word.
+/// A line is filled to this part at least if it can be.
 const LEAST_FILLED: f64 = 0.5;
 
 /// Room for text: points, of which a line has `width`.
@@ -45,78 +41,22 @@ pub(crate) fn clean(text: &str) -> String {
 /// The text in lines, shortened if there is no other way.
 pub(crate) fn fit(text: &str, room: &Room) -> Vec<String> {
     let text = clean(text);
-    let folds = DEPTHS.iter().filter_map(|&depth| folded(&text, depth));
-    let mut tries = std::iter::once(text.clone()).chain(folds);
-    if let Some(lines) = tries.find_map(|text| wrapped(&text, room)) {
+    let brief = Brief::of(&text);
+    let whole = brief.within(usize::MAX);
+    if let Some(lines) = wrapped(&whole, room) {
         return lines;
     }
-    let shortest = folded(&text, 1).unwrap_or(text);
-    let characters: Vec<char> = shortest.chars().collect();
-    // What is kept, halved: between 0, which always fits, and what does not.
-    let (mut fits, mut too_many) = (0, characters.len());
+    // Columns that do, halved: none, which always do, and what does not.
+    let (mut fits, mut too_many) = (0, whole.chars().count());
     while too_many - fits > 1 {
-        let kept = usize::midpoint(fits, too_many);
-        match wrapped(&without_middle(&characters, kept), room) {
-            Some(_) => fits = kept,
-            None => too_many = kept,
+        let columns = usize::midpoint(fits, too_many);
+        match wrapped(&brief.within(columns), room) {
+            Some(_) => fits = columns,
+            None => too_many = columns,
         }
     }
-    let text = without_middle(&characters, fits);
+    let text = brief.within(fits);
     wrapped(&text, room).unwrap_or_else(|| vec![text])
-}
-
-fn without_middle(characters: &[char], kept: usize) -> String {
-    let head = kept.div_ceil(2);
-    let tail = characters.len() - (kept - head);
-    let (head, tail) = (&characters[..head], &characters[tail..]);
-    let middle = std::iter::once(&ELLIPSIS);
-    head.iter().chain(middle).chain(tail).collect()
-}
-
-/// The text with `…` for what stands in more than so many brackets; nothing if
-/// its brackets do not match or none is that deep.
-fn folded(text: &str, most_depth: usize) -> Option<String> {
-    let (mut result, mut open) = (String::new(), Vec::new());
-    let mut is_folded = false;
-    let characters: Vec<char> = text.chars().collect();
-    for (at, &c) in characters.iter().enumerate() {
-        let closes = match c {
-            _ if is_operator(&characters[..at], c) => None,
-            '(' | '<' | '[' | '{' => {
-                if open.len() < most_depth {
-                    result.push(c);
-                }
-                open.push(c);
-                continue;
-            }
-            ')' => Some('('),
-            '>' => Some('<'),
-            ']' => Some('['),
-            '}' => Some('{'),
-            _ => None,
-        };
-        if closes.is_some() && open.pop() != closes {
-            return None;
-        }
-        // Brackets with nothing in them lose nothing.
-        if open.len() < most_depth {
-            result.push(c);
-        } else if !result.ends_with(ELLIPSIS) && (closes.is_none() || open.len() > most_depth) {
-            result.push(ELLIPSIS);
-            is_folded = true;
-        }
-    }
-    (open.is_empty() && is_folded).then_some(result)
-}
-
-/// Whether a `<` or `>` belongs to `operator<`, `operator>>`, `->` or `=>`.
-fn is_operator(before: &[char], c: char) -> bool {
-    if c != '<' && c != '>' {
-        return false;
-    }
-    let word: String = before.iter().rev().take(10).rev().collect();
-    let word = word.trim_end_matches(['<', '>', '=', '-']);
-    word.ends_with("operator") || c == '>' && matches!(before.last(), Some('-' | '='))
 }
 
 /// The lines, if they are not too many.
@@ -138,8 +78,9 @@ fn wrapped(text: &str, room: &Room) -> Option<Vec<String>> {
 
 /// Where the first line of this text ends: one character at least.
 fn line_end(text: &str, room: &Room) -> usize {
-    let mut width = 0.0;
-    let (mut end, mut good_end) = (0, 0);
+    let (mut width, mut end) = (0.0, 0);
+    // Between words, within one at a sign, and between words early in a line.
+    let (mut good, mut fair, mut short) = (None, None, None);
     let characters: Vec<(usize, char)> = text.char_indices().collect();
     for (place, &(at, c)) in characters.iter().enumerate() {
         width += fonts::width(c.encode_utf8(&mut [0; 4]), room.size, room.bold);
@@ -148,19 +89,22 @@ fn line_end(text: &str, room: &Room) -> usize {
         }
         end = at + c.len_utf8();
         let next = characters.get(place + 1).map(|&(_, c)| c);
-        if width >= room.width * LEAST_FILLED && may_end(c, next) {
-            good_end = end;
+        let is_filled = width >= room.width * LEAST_FILLED;
+        match is_between_words(c, next) {
+            true if is_filled => good = Some(end),
+            true => short = Some(end),
+            false if is_filled && matches!(c, '_' | '-' | '.' | '/') => fair = Some(end),
+            false => {}
         }
     }
-    if good_end > 0 { good_end } else { end }
+    good.or(fair).or(short).unwrap_or(end)
 }
 
-/// Whether a line may end between these two characters.
-fn may_end(last: char, next: Option<char>) -> bool {
+fn is_between_words(last: char, next: Option<char>) -> bool {
     match (last, next) {
         (':', Some(next)) => next != ':',
-        (' ' | ',' | '/' | '_' | '-' | '.', _) => true,
-        (_, Some('(' | '<')) => true,
+        (' ' | ',', _) => true,
+        (_, Some('(' | '<' | '{')) => true,
         _ => false,
     }
 }
@@ -182,22 +126,24 @@ mod tests {
         let wrapped = fit("memory::arena::Allocator::grow", &ROOM);
         assert_eq!(wrapped, ["memory::arena::", "Allocator::grow"]);
         let name = "std::vector<int, std::allocator<int> >::push_back(int const&)";
-        assert_eq!(fit(name, &ROOM), ["std::vector<…>::", "push_back(…)"]);
+        assert_eq!(
+            fit(name, &ROOM),
+            ["std::vector<int>::", "push_back(int const&)"]
+        );
         let long = "abcdefghij".repeat(200);
         let cut = fit(&long, &ROOM);
         assert_eq!(cut.len(), 2);
         assert!(cut.concat().starts_with("abcdefghij"));
         assert!(cut.concat().ends_with("abcdefghij"));
-        assert!(cut.concat().contains(ELLIPSIS));
+        assert!(cut.concat().contains('…'));
     }
 
     #[test]
-    fn operators_are_no_brackets() {
-        let folded = |text| folded(text, 1);
-        assert_eq!(folded("operator<<(a)").as_deref(), Some("operator<<(…)"));
-        assert_eq!(folded("f<a->b>()").as_deref(), Some("f<…>()"));
-        assert_eq!(folded("a > b (c)"), None);
-        assert_eq!(folded("f()"), None);
+    fn words_stay_whole() {
+        let name = "rapidjson::GenericDocument<U>& rapidjson::GenericDocument<U>::Parse<T>(int)";
+        assert_eq!(fit(name, &ROOM), ["GenericDocument", "<U>::Parse<T>(…)"]);
+        let name = "<rayon::iter::filter_map::FilterMapFolder<C,P> as Folder<T>>::consume";
+        assert_eq!(fit(name, &ROOM), ["FilterMapFolder<…>::", "consume"]);
     }
 
     #[test]
