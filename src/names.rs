@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsStr;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use memlog_analysis::{ModuleKey, Site};
@@ -27,7 +27,7 @@ pub struct NameStore(Store);
 pub struct Name {
     /// The function, or module and offset where it has no name.
     pub function: String,
-    /// File and line.
+    /// File and line, as the compiler knew them: the same wherever it is asked.
     pub location: Option<String>,
     /// The program or library, without its folder.
     pub module: Option<String>,
@@ -55,7 +55,6 @@ pub struct Names<'s> {
     handles: HashMap<ModuleSpec, ModuleHandle>,
     /// What is wrong with a module, once each.
     remarks: BTreeMap<String, String>,
-    folder: PathBuf,
     /// From when on no more are looked up.
     over: Over,
     was_cut_short: bool,
@@ -72,7 +71,6 @@ impl<'s> Names<'s> {
             symbolizer: Symbolizer::new(&store.0, source, Options::default()),
             handles: HashMap::new(),
             remarks: BTreeMap::new(),
-            folder: std::env::current_dir().unwrap_or_default(),
             over: Over::default(),
             was_cut_short: false,
         }
@@ -105,8 +103,8 @@ impl<'s> Names<'s> {
         let lookup = self.symbolizer.lookup(handle, in_file(site, module));
         let names = lookup.frames.into_iter().filter_map(|frame| {
             let location = frame.file.map(|file| match frame.line {
-                Some(line) => format!("{}:{line}", self.shorten(&file)),
-                None => self.shorten(&file),
+                Some(line) => format!("{}:{line}", clean(file.as_bytes())),
+                None => clean(file.as_bytes()),
             });
             Some(Name {
                 function: clean(frame.function?.as_bytes()),
@@ -154,13 +152,6 @@ impl<'s> Names<'s> {
         }
         self.handles.insert(spec, handle);
         handle
-    }
-
-    /// A path as seen from the current folder.
-    fn shorten(&self, file: &str) -> String {
-        let path = Path::new(file);
-        let short = path.strip_prefix(&self.folder).unwrap_or(path);
-        clean(short.as_os_str().as_bytes())
     }
 }
 

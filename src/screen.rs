@@ -7,6 +7,7 @@ mod pager;
 
 use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
 
+use memlog_export::brief_path;
 use terminal_size::{Height, Width, terminal_size_of};
 
 use crate::open::Interrupt;
@@ -37,6 +38,8 @@ pub struct Screen {
     /// Columns and rows of a terminal.
     size: Option<(usize, usize)>,
     may_page: bool,
+    /// Where the user is: files below it are told from here.
+    folder: String,
 }
 
 impl Screen {
@@ -45,10 +48,12 @@ impl Screen {
         let stdout = io::stdout();
         let size = terminal_size_of(&stdout);
         let is_terminal = stdout.is_terminal();
+        let folder = std::env::current_dir().unwrap_or_default();
         Self {
             colours: Colours::chosen(look.color, is_terminal, |name| std::env::var_os(name)),
             size: size.map(|(Width(columns), Height(rows))| (columns.into(), rows.into())),
             may_page: is_terminal && !look.no_pager,
+            folder: folder.to_string_lossy().into_owned(),
         }
     }
 
@@ -57,6 +62,15 @@ impl Screen {
         self.size
             .map(|(columns, _)| columns)
             .filter(|&columns| columns > 0)
+    }
+
+    /// A source file as the user would call it here.
+    pub fn path<'p>(&self, path: &'p str) -> &'p str {
+        let below = path.strip_prefix(self.folder.as_str());
+        match below.and_then(|below| below.strip_prefix('/')) {
+            Some(below) if !below.is_empty() => below,
+            _ => brief_path(path),
+        }
     }
 
     /// How many lines a page has.

@@ -9,6 +9,7 @@
 use std::io::{Result, Write};
 
 use memlog_analysis::{Branch, CallTree, Callers, Held};
+use memlog_export::brief;
 
 use super::grow::Direction;
 use crate::names::Name;
@@ -148,12 +149,16 @@ impl<W: Write> Printer<'_, W> {
     }
 }
 
+/// How wide a function's name is at most where lines may have any width.
+const WIDEST: usize = 100;
+
 /// `function [file:line]`, cut to what a terminal has left of its width.
 pub fn named(screen: &Screen, name: &Name, used: usize) -> String {
-    let (function, place) = (name.function.as_str(), name.place().unwrap_or_default());
+    let function = name.function.as_str();
+    let place = name.place().map_or("", |place| screen.path(place));
     let (function, place) = match screen.columns() {
         Some(columns) => fit(function, place, columns.saturating_sub(used)),
-        None => (function.to_owned(), place.to_owned()),
+        None => (brief(function, WIDEST), place.to_owned()),
     };
     let function = screen.colours.paint(Role::Function, function);
     if place.is_empty() {

@@ -1,9 +1,10 @@
 //! A program whose sites are known, recorded now: the page names them.
 
 use std::fs;
+use std::path::Path;
 
-use crate::sites::Folder;
 use crate::sites::build::GCC;
+use crate::sites::{Folder, victim};
 use crate::{drawn, memlog2dot};
 
 /// The box of a function and a line of `sites.c`: its number.
@@ -130,6 +131,30 @@ fn runs_are_folded_unless_that_is_refused() {
     let plain = page(&["--no-fold"], "dot");
     assert!(plain.contains("[label=\"b\\nrun.c:3\\nrun\\n"), "{plain}");
     assert!(!plain.contains("folded: "), "{plain}");
+}
+
+/// Pages tell files in full; on the screen they are told from where one is.
+#[test]
+fn pages_do_not_depend_on_the_folder() {
+    let folder = Folder::new("live-folder");
+    recorded(&folder);
+    let log = folder.path("sites.memlog");
+    let sources = victim("sites.c");
+    let sources = sources.parent().expect("a folder");
+    let text = |at: &Path| {
+        let out = folder.path("out");
+        let mut command = folder.memlog(&["dot".as_ref(), log.as_os_str(), out.as_os_str()]);
+        assert!(command.current_dir(at).status().expect("run").success());
+        fs::read_to_string(out.join("sites.memlog.txt")).expect("text")
+    };
+    let here = text(sources);
+    assert_eq!(here, text(folder.root()));
+    let full = format!("    {}:", sources.join("sites.c").display());
+    assert!(here.contains(&full), "{full} is not in {here}");
+    let mut command = folder.memlog(&["report".as_ref(), log.as_os_str()]);
+    let output = command.current_dir(sources).output().expect("run");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(said.contains(": alpha [sites.c:23]\n"), "{said}");
 }
 
 /// Of many logs the biggest process's; what is no log is named.

@@ -106,7 +106,8 @@ impl<'n> Parts<'n> {
         (is_folded, long)
     }
 
-    /// Folds from the inside out, from the right to the left.
+    /// Folds from the inside out, from the right to the left; the outermost by
+    /// their width, so that of a class and its method one stays.
     fn fold(&self, is_folded: &mut [bool], mut long: usize, columns: usize) {
         let deepest = self.groups.iter().map(|group| group.depth + 1).max();
         let mut by_depth: Vec<Vec<usize>> = vec![Vec::new(); deepest.unwrap_or(0)];
@@ -121,6 +122,9 @@ impl<'n> Parts<'n> {
             } else {
                 by_depth[group.depth].push(index);
             }
+        }
+        if let Some(outermost) = by_depth.first_mut() {
+            outermost.sort_by_key(|&index| self.groups[index].folded);
         }
         for &index in by_depth.iter().rev().flat_map(|level| level.iter().rev()) {
             let group = &self.groups[index];

@@ -208,6 +208,8 @@ fn a_name_gives_way_from_the_inside() {
     ] {
         assert_eq!(brief(name, columns), expected, "{columns}");
     }
+    let method = "a::K<a, b, c, d>::make<e, f>()";
+    assert_eq!(brief(method, 23), "a::K<…>::make<e, f>()");
     assert_eq!(
         brief("a::g::{closure#0}::{closure#1}", 23),
         "g::{closure}::{closure}"
