@@ -25,7 +25,7 @@ pub use filter::Filter;
 pub use grow::{Direction, Grown, Shape, grow};
 pub use heading::print as print_heading;
 pub use json::tree as json_tree;
-pub use labels::Labels;
+pub use labels::{Cursor, Labels};
 pub use notes::notes;
 pub use subject::{Subject, json_page, show};
 pub use text::{Printer, named};

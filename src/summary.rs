@@ -1,12 +1,17 @@
 //! `memlog summary`: on one screen what there is to know first.
 
+mod askers;
 mod sites;
+#[cfg(test)]
+mod tests;
+mod wrappers;
 
 use std::io::{Result, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use memlog_analysis::{Held, Moment};
+use memlog_export::brief;
 use serde_json::{Value, json};
 
 use crate::names::Name;
@@ -14,7 +19,7 @@ use crate::open::{counted, grouped};
 use crate::report::{Labels, Subject, json_page, named, print_heading, show};
 use crate::screen::{Look, Role, Screen};
 use crate::words::{percentage, typed};
-use sites::{Site, Sites};
+use sites::{Site, Sites, Through};
 
 /// The version of the keys; `doc/STATS.md` says what they mean.
 const SCHEMA: &str = "memlog-summary-1";
@@ -35,8 +40,10 @@ pub struct Args {
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     show(&args.file, None, &args.look, |subject, labels| {
         let fold = &subject.analysis.fold;
-        let held = Sites::of(fold.held(Moment::RssPeak), |held| held.bytes, labels);
-        let calls = Sites::of(fold.allocated(), |held| held.blocks, labels);
+        let all = || fold.allocated().map(|(stack, _)| stack);
+        let held = fold.held(Moment::RssPeak);
+        let held = Sites::of(held, all(), |held| held.bytes, labels);
+        let calls = Sites::of(fold.allocated(), all(), |held| held.blocks, labels);
         match args.json {
             true => as_json(subject, labels, &held, &calls),
             false => as_text(subject, labels, &held, &calls),
@@ -134,15 +141,21 @@ impl Lists<'_> {
         }
         let title = self.screen.colours.paint(Role::Title, title);
         writeln!(self.page, "\n{title}:")?;
+        if sites.past_library.blocks > 0 {
+            let whose = "the libraries of C++, Fortran or Rust";
+            writeln!(self.page, "  by who called {whose}")?;
+        }
         if !sites.through.is_empty() {
-            let names = sites.through.iter().rev();
-            let names: Vec<_> = names
-                .map(|&label| self.names[label as usize].function.as_str())
-                .collect();
+            let mut steps: Vec<_> = sites.through.iter().map(|step| either(step)).collect();
+            // Those between only pass on as well; the line has an end.
+            if steps.len() > 2 {
+                steps.splice(1..steps.len() - 1, ["…".into()]);
+            }
+            steps.reverse();
             writeln!(
                 self.page,
                 "  by who called {}",
-                names.join(", which calls ")
+                steps.join(", which calls ")
             )?;
         }
         let shown = sites.list.len().min(most);
@@ -181,6 +194,23 @@ impl Lists<'_> {
         let long = share_text.len() + rest.len();
         let share = self.screen.colours.paint(role, share_text);
         (format!("{share}{rest}"), long)
+    }
+}
+
+/// `a, b or others`; what passes on next to nothing is not worth its name.
+fn either(functions: &[Through]) -> String {
+    const MOST: usize = 3;
+    const WIDEST: usize = 60;
+    const LEAST_PERCENT: f64 = 1.0;
+    let told = functions.iter().take(MOST).enumerate();
+    let told = told.filter(|(index, one)| *index == 0 || one.share >= LEAST_PERCENT);
+    let mut names: Vec<_> = told.map(|(_, one)| brief(&one.function, WIDEST)).collect();
+    if names.len() < functions.len() {
+        names.push("others".into());
+    }
+    match names.split_last() {
+        Some((last, before)) if !before.is_empty() => format!("{} or {last}", before.join(", ")),
+        _ => names.concat(),
     }
 }
 
@@ -237,15 +267,16 @@ fn as_json(subject: &Subject, labels: &Labels, held: &Sites, calls: &Sites) -> R
         });
         sites.collect()
     };
-    let labels_of = labels.names();
     let through = |sites: &Sites| -> Vec<Value> {
-        let labels = sites.through.iter();
-        let names = labels.map(|&label| &labels_of[label as usize]);
-        names.map(|name| name.function.as_str().into()).collect()
+        let functions = sites.through.iter().flatten();
+        functions.map(|one| one.function.as_str().into()).collect()
     };
     let mut page = subject.as_json(SCHEMA, labels);
     page.insert("held_through".into(), through(held).into());
     page.insert("allocated_through".into(), through(calls).into());
+    let past = (held.past_library.bytes, calls.past_library.blocks);
+    page.insert("held_past_libraries".into(), past.0.into());
+    page.insert("allocated_past_libraries".into(), past.1.into());
     page.insert("held".into(), list(held, "blocks").into());
     page.insert("allocated".into(), list(calls, "allocations").into());
     json_page(&page)

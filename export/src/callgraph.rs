@@ -224,7 +224,7 @@ impl<N: FnMut(&Frame) -> Named> Places<N> {
 /// relatives, not a class's own; libmemlog_new.so's part of it; and what Rust's
 /// global allocator and the buffers of its vectors go through.
 pub fn is_part_of_allocator(function: &str) -> bool {
-    const RUST: [&str; 13] = [
+    const RUST: [&str; 15] = [
         "__rust_",
         "__rdl_",
         "__rg_",
@@ -238,6 +238,8 @@ pub fn is_part_of_allocator(function: &str) -> bool {
         "alloc::raw_vec::",
         "<alloc::raw_vec::",
         "std::sys::alloc::",
+        "std::sys::pal::unix::alloc::",
+        "std::sys::unix::alloc::",
     ];
     if function == "memlog_new" || RUST.iter().any(|start| function.starts_with(start)) {
         return !function.starts_with("alloc::alloc::handle_alloc_error");
@@ -273,6 +275,8 @@ mod tests {
             "__rustc::__rust_realloc",
             "alloc::alloc::alloc",
             "<alloc::alloc::Global as core::alloc::Allocator>::allocate",
+            "std::sys::pal::unix::alloc::aligned_malloc",
+            "std::sys::unix::alloc::<impl core::alloc::global::GlobalAlloc for std::alloc::System>::alloc",
             "std::sys::alloc::unix::<impl core::alloc::global::GlobalAlloc for std::alloc::System>::alloc",
         ] {
             assert!(is_part_of_allocator(rust), "{rust}");

@@ -7,6 +7,7 @@
 //! * `brief`: names and paths as people say them
 //! * `callgraph`: the places of a moment, and what each holds
 //! * `legend`: the heading of a page
+//! * `library`: whose a place is, the user's or a standard library's
 //! * `graph`: what a picture shows
 //! * `layout`, `draw`: the picture without Graphviz: places, then SVG, PostScript and PDF
 //! * `dot`, `text`: the page in Graphviz's language, and as text
@@ -22,6 +23,7 @@ pub mod draw;
 mod graph;
 pub mod layout;
 mod legend;
+mod library;
 mod shown;
 mod size;
 mod text;
@@ -32,6 +34,7 @@ pub use callgraph::{Call, CallGraph, Entry, Named, Picture, Place, is_part_of_al
 pub use dot::dot;
 pub use graph::{Edge, Graph, Node};
 pub use legend::{Subject, legend};
+pub use library::{is_named_allocator, is_of_library};
 pub use shown::{clean, quoted, shown};
 pub use size::size;
 pub use text::text;
