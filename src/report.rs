@@ -6,7 +6,9 @@ mod heading;
 mod json;
 mod labels;
 mod notes;
+mod paths;
 mod resident;
+mod runs;
 mod subject;
 mod text;
 
@@ -105,7 +107,7 @@ fn as_json(args: &Args, subject: &Subject, labels: &mut Labels) -> Result<Vec<u8
     let mut trees: Vec<Value> = Vec::new();
     for when in moments(args) {
         let grown = grow(subject.analysis, when, &shape, labels);
-        trees.push(json_tree(subject, when, &shape, &grown, labels.names()).into());
+        trees.push(json_tree(subject, when, &shape, &grown).into());
     }
     let mut page = subject.as_json(SCHEMA, labels);
     page.insert("trees".into(), trees.into());
@@ -153,7 +155,7 @@ pub fn print_tree(
         direction: shape.direction,
         threshold: shape.threshold,
         tree: &grown.tree,
-        names: labels.names(),
+        names: &grown.names,
     };
     printer.print(&title(subject, when, shape, &grown))
 }

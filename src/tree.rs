@@ -26,7 +26,12 @@ pub struct Args {
     top_down: bool,
     /// Memory live at this moment: rss-peak, heap-peak, end, or a time since
     /// the start as 12.5, 12.5s, 300ms or 2m
-    #[arg(long, value_name = "MOMENT", default_value = "rss-peak")]
+    #[arg(
+        long,
+        value_name = "MOMENT",
+        default_value = "rss-peak",
+        allow_negative_numbers = true
+    )]
     at: When,
     /// Memory live at the end, as --at end
     #[arg(long, visible_alias = "show-leaks", conflicts_with = "at")]
@@ -78,7 +83,7 @@ fn as_text(at: When, shape: &Shape, subject: &Subject, labels: &mut Labels) -> R
 
 fn as_json(at: When, shape: &Shape, subject: &Subject, labels: &mut Labels) -> Result<Vec<u8>> {
     let grown = grow(subject.analysis, at, shape, labels);
-    let tree = json_tree(subject, at, shape, &grown, labels.names());
+    let tree = json_tree(subject, at, shape, &grown);
     let mut page = subject.as_json(SCHEMA, labels);
     page.extend(tree);
     json_page(&page)

@@ -5,6 +5,9 @@
 //! all of them as one tree would take the square of their depth. So a branch
 //! is grown only if it holds enough to be shown: level by level, each path is
 //! a cursor that lies on one branch, and what is too small is summed up.
+//!
+//! From the other end there is no square: paths that share their callers are
+//! one path there, and [`CallTree::hang`] only sums up.
 
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;
@@ -44,6 +47,9 @@ pub struct CallTree {
 /// A path on its way outwards, and what it holds.
 type Path<C> = (C, Held);
 
+/// A label, what is held below it, and the way on.
+type Group<W> = (u32, Held, W);
+
 impl CallTree {
     /// Grows a tree from paths. `step` gives the label at a cursor and the
     /// cursor of the caller; branches of less than `least_bytes` are folded.
@@ -62,35 +68,98 @@ impl CallTree {
         tree.roots = tree.level(paths, least_bytes, &mut step, &mut work);
         while let Some((branch, paths)) = work.pop() {
             let callers = tree.level(paths, least_bytes, &mut step, &mut work);
-            if let Some(place) = tree.branches.get_mut(branch as usize) {
-                place.callers = callers;
-            }
+            tree.set(branch, callers);
         }
         tree
     }
 
-    /// Sorts paths by their next label.
+    /// Grows a tree from lines that are linked towards its roots: each node is
+    /// a label, the node above it, which comes before, or none, and what ends
+    /// there. No two nodes have both the same label and the same node above.
+    pub fn hang(nodes: &[(u32, Option<u32>, Held)], least_bytes: u64) -> Self {
+        let mut held: Vec<Held> = nodes.iter().map(|node| node.2).collect();
+        let mut tree = Self {
+            total: held.iter().copied().fold(Held::default(), add),
+            ..Self::default()
+        };
+        for (index, &(_, above, _)) in nodes.iter().enumerate().rev() {
+            if let Some(above) = above {
+                held[above as usize] = add(held[above as usize], held[index]);
+            }
+        }
+        let mut below: HashMap<Option<u32>, Vec<Group<u32>>, RandomState> = HashMap::default();
+        for ((index, &(label, above, _)), &held) in (0..).zip(nodes).zip(&held) {
+            if held.blocks > 0 {
+                below.entry(above).or_default().push((label, held, index));
+            }
+        }
+        let mut work = Vec::new();
+        let mut level = |tree: &mut Self, node, work: &mut _| {
+            let groups = below.remove(&node).unwrap_or_default();
+            tree.sorted(groups, least_bytes, work)
+        };
+        tree.roots = level(&mut tree, None, &mut work);
+        while let Some((branch, node)) = work.pop() {
+            let callers = level(&mut tree, Some(node), &mut work);
+            tree.set(branch, callers);
+        }
+        tree
+    }
+
+    /// Sorts paths by their next label. Of a recursion nearly all have the same
+    /// one, so what goes with the path in the middle stays where it is.
     fn level<C: Copy>(
         &mut self,
-        paths: Vec<Path<C>>,
+        mut paths: Vec<Path<C>>,
         least_bytes: u64,
         step: &mut impl FnMut(C) -> Option<(u32, C)>,
         work: &mut Vec<(u32, Vec<Path<C>>)>,
     ) -> Callers {
-        let mut groups: HashMap<u32, (Held, Vec<Path<C>>), RandomState> = HashMap::default();
-        for (cursor, held) in paths {
-            if let Some((label, next)) = step(cursor) {
-                let (sum, group) = groups.entry(label).or_default();
+        let middle = paths.get(paths.len() / 2);
+        let middle = middle.and_then(|path| Some(step(path.0)?.0));
+        let (mut kept, mut kept_sum) = (0, Held::default());
+        let mut others: HashMap<u32, (Held, Vec<Path<C>>), RandomState> = HashMap::default();
+        for at in 0..paths.len() {
+            let (cursor, held) = paths[at];
+            let Some((label, next)) = step(cursor) else {
+                continue;
+            };
+            if Some(label) == middle {
+                kept_sum = add(kept_sum, held);
+                paths[kept] = (next, held);
+                kept += 1;
+            } else {
+                let (sum, group) = others.entry(label).or_default();
                 *sum = add(*sum, held);
                 group.push((next, held));
             }
         }
-        let mut groups: Vec<_> = groups.into_iter().collect();
-        groups.sort_unstable_by_key(|&(label, (held, _))| {
+        paths.truncate(kept);
+        if kept < paths.capacity() / 2 {
+            paths.shrink_to_fit();
+        }
+        let middle = middle.map(|label| (label, kept_sum, paths));
+        let others = others.into_iter();
+        let others = others.map(|(label, (sum, group))| (label, sum, group));
+        self.sorted(
+            middle.into_iter().chain(others).collect(),
+            least_bytes,
+            work,
+        )
+    }
+
+    /// Makes branches of what holds enough; `work` is what is below them.
+    fn sorted<W>(
+        &mut self,
+        mut groups: Vec<Group<W>>,
+        least_bytes: u64,
+        work: &mut Vec<(u32, W)>,
+    ) -> Callers {
+        groups.sort_unstable_by_key(|&(label, held, _)| {
             (std::cmp::Reverse((held.bytes, held.blocks)), label)
         });
         let mut callers = Callers::default();
-        for (label, (held, group)) in groups {
+        for (label, held, below) in groups {
             if held.bytes < least_bytes {
                 callers.folded += 1;
                 callers.folded_held = add(callers.folded_held, held);
@@ -103,9 +172,20 @@ impl CallTree {
                 callers: Callers::default(),
             });
             callers.shown.push(branch);
-            work.push((branch, group));
+            work.push((branch, below));
         }
         callers
+    }
+
+    fn set(&mut self, branch: u32, callers: Callers) {
+        if let Some(place) = self.branches.get_mut(branch as usize) {
+            place.callers = callers;
+        }
+    }
+
+    /// How many branches there are: their indexes are below that.
+    pub fn branches(&self) -> u32 {
+        self.branches.len() as u32
     }
 
     /// The branches at the top.
@@ -181,6 +261,29 @@ mod tests {
         assert_eq!(roots.folded_held, held(5, 7));
         let first = tree.get(roots.shown[0]).unwrap();
         assert_eq!((first.callers.shown.len(), first.callers.folded), (1, 1));
+    }
+
+    /// Under 1: 2 under 1 with 30, 3 under that with 5; and 3 under 1.
+    #[test]
+    fn hanging_lines_are_summed_and_folded() {
+        let nodes = [
+            (1, None, held(0, 0)),
+            (2, Some(0), held(30, 2)),
+            (3, Some(1), held(5, 1)),
+            (3, Some(0), held(20, 1)),
+            (9, None, held(0, 0)),
+        ];
+        let tree = CallTree::hang(&nodes, 10);
+        assert_eq!(tree.total(), held(55, 4));
+        let only = |callers: &Callers| tree.get(callers.shown[0]).unwrap();
+        let root = only(tree.roots());
+        assert_eq!((root.label, root.held), (1, held(55, 4)));
+        assert_eq!((tree.roots().shown.len(), tree.roots().folded), (1, 0));
+        let first = only(&root.callers);
+        assert_eq!((first.label, first.held), (2, held(35, 3)));
+        assert_eq!(first.callers.folded_held, held(5, 1));
+        let second = tree.get(root.callers.shown[1]).unwrap();
+        assert_eq!((second.label, second.held), (3, held(20, 1)));
     }
 
     #[test]

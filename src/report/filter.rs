@@ -2,7 +2,7 @@
 
 use regex::Regex;
 
-use super::labels::Labels;
+use super::paths::Paths;
 use crate::names::Name;
 
 /// What a command is asked about it. Each may be given more than once, and
@@ -23,54 +23,8 @@ pub struct Filter {
     exclude_module: Vec<Regex>,
 }
 
-/// What a label says to each of the four, known once it was asked.
+/// What a label, or any label of a line, says to each of the four.
 type Verdict = [bool; 4];
-
-/// A filter at work.
-pub struct Sieve<'f> {
-    filter: &'f Filter,
-    verdicts: Vec<Option<Verdict>>,
-    path: Vec<u32>,
-}
-
-impl<'f> Sieve<'f> {
-    pub fn new(filter: &'f Filter) -> Self {
-        Self {
-            filter,
-            verdicts: Vec::new(),
-            path: Vec::new(),
-        }
-    }
-
-    /// Whether a stack counts.
-    pub fn keeps(&mut self, stack: u32, labels: &mut Labels) -> bool {
-        if self.filter.is_none() {
-            return true;
-        }
-        self.path.clear();
-        labels.path(stack, &mut self.path);
-        let mut found = Verdict::default();
-        for at in 0..self.path.len() {
-            let label = self.path[at];
-            for (any, one) in found.iter_mut().zip(self.verdict(label, labels)) {
-                *any |= one;
-            }
-        }
-        let [include, exclude, include_module, exclude_module] = found;
-        (include || self.filter.include.is_empty())
-            && (include_module || self.filter.include_module.is_empty())
-            && !exclude
-            && !exclude_module
-    }
-
-    fn verdict(&mut self, label: u32, labels: &Labels) -> Verdict {
-        let at = label as usize;
-        if at >= self.verdicts.len() {
-            self.verdicts.resize(labels.names().len(), None);
-        }
-        *self.verdicts[at].get_or_insert_with(|| self.filter.of(&labels.names()[at]))
-    }
-}
 
 impl Filter {
     /// Whether nothing was asked.
@@ -82,6 +36,37 @@ impl Filter {
             &self.exclude_module,
         ];
         all.iter().all(|list| list.is_empty())
+    }
+
+    /// Of each line whether its stacks count. A line is asked for its own label
+    /// only: what its callers said is known.
+    pub fn keeps(&self, paths: &Paths, names: &[Name]) -> Vec<bool> {
+        if self.is_none() {
+            return vec![true; paths.lines().len()];
+        }
+        let names: Vec<Verdict> = names.iter().map(|name| self.of(name)).collect();
+        let mut lines: Vec<Verdict> = Vec::with_capacity(paths.lines().len());
+        for line in paths.lines() {
+            let callers = lines.get(line.callers as usize);
+            let mut found = callers.copied().unwrap_or_default();
+            let own = names.get(line.label as usize).copied().unwrap_or_default();
+            for (any, one) in found.iter_mut().zip(own) {
+                *any |= one;
+            }
+            lines.push(found);
+        }
+        lines
+            .into_iter()
+            .map(|found| self.lets_through(found))
+            .collect()
+    }
+
+    fn lets_through(&self, found: Verdict) -> bool {
+        let [include, exclude, include_module, exclude_module] = found;
+        (include || self.include.is_empty())
+            && (include_module || self.include_module.is_empty())
+            && !exclude
+            && !exclude_module
     }
 
     fn of(&self, name: &Name) -> Verdict {

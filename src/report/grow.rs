@@ -3,8 +3,10 @@
 use memlog_analysis::{CallTree, Held};
 use memlog_export::When;
 
-use super::filter::{Filter, Sieve};
+use super::filter::Filter;
 use super::labels::Labels;
+use super::paths::{END, Paths};
+use crate::names::Name;
 use crate::open::Analysis;
 use crate::words::percentage;
 
@@ -28,6 +30,8 @@ pub struct Shape<'f> {
 /// A tree, and what it is a part of.
 pub struct Grown {
     pub tree: CallTree,
+    /// What its labels are called.
+    pub names: Vec<Name>,
     /// What was held, filtered or not.
     pub whole: Held,
 }
@@ -41,44 +45,50 @@ impl Grown {
 
 /// Grows the tree of a moment.
 pub fn grow(analysis: &Analysis, when: When, shape: &Shape, labels: &mut Labels) -> Grown {
-    let mut held: Vec<_> = analysis.fold.held(when.moment()).collect();
-    let whole = sum(&held);
-    let mut sieve = Sieve::new(shape.filter);
-    held.retain(|&(stack, _)| sieve.keeps(stack, labels));
-    let least = (sum(&held).bytes as f64 * shape.threshold / 100.0).ceil() as u64;
+    let mut paths = Paths::default();
+    let mut whole = Held::default();
+    let mut held: Vec<Held> = Vec::new();
+    for (stack, at_stack) in analysis.fold.held(when.moment()) {
+        let line = paths.of(stack, labels) as usize;
+        held.resize(held.len().max(line + 1), Held::default());
+        held[line] = sum(held[line], at_stack);
+        whole = sum(whole, at_stack);
+    }
+    held.resize(paths.lines().len(), Held::default());
+    let names = paths.by_name(labels.names());
+    let keeps = shape.filter.keeps(&paths, &names);
+    for (held, _) in held.iter_mut().zip(keeps).filter(|(_, keeps)| !keeps) {
+        *held = Held::default();
+    }
+    let total = held.iter().copied().fold(Held::default(), sum);
+    let least = (total.bytes as f64 * shape.threshold / 100.0).ceil() as u64;
     let tree = match shape.direction {
-        Direction::BottomUp => bottom_up(held, least, labels),
-        Direction::TopDown => top_down(held, least, labels),
+        Direction::BottomUp => bottom_up(&paths, &held, least),
+        Direction::TopDown => top_down(&paths, &held, least),
     };
-    Grown { tree, whole }
+    Grown { tree, names, whole }
 }
 
-fn sum(held: &[(u32, Held)]) -> Held {
-    let add = |sum: Held, (_, held): &(u32, Held)| Held {
-        bytes: sum.bytes.saturating_add(held.bytes),
-        blocks: sum.blocks.saturating_add(held.blocks),
+fn sum(one: Held, other: Held) -> Held {
+    Held {
+        bytes: one.bytes.saturating_add(other.bytes),
+        blocks: one.blocks.saturating_add(other.blocks),
+    }
+}
+
+fn bottom_up(paths: &Paths, held: &[Held], least: u64) -> CallTree {
+    let lines = (0..).zip(held.iter().copied());
+    let lines = lines.filter(|(_, held)| held.blocks > 0);
+    CallTree::grow(lines.collect(), least, |line| paths.step(line))
+}
+
+/// Lines are linked outwards, which is upwards here.
+fn top_down(paths: &Paths, held: &[Held], least: u64) -> CallTree {
+    let above = |callers| match callers {
+        END => None,
+        line => Some(line - 1),
     };
-    held.iter().fold(Held::default(), add)
-}
-
-fn bottom_up(held: Vec<(u32, Held)>, least: u64, labels: &mut Labels) -> CallTree {
-    let paths = held.into_iter();
-    let paths = paths.map(|(stack, held)| (labels.start(stack), held));
-    let paths = paths.collect();
-    CallTree::grow(paths, least, |cursor| labels.step(cursor))
-}
-
-/// A stack is linked outwards only, so each is written out and turned round.
-fn top_down(held: Vec<(u32, Held)>, least: u64, labels: &mut Labels) -> CallTree {
-    let mut all: Vec<u32> = Vec::new();
-    let paths = held.into_iter().map(|(stack, held)| {
-        let start = all.len();
-        labels.path(stack, &mut all);
-        all[start..].reverse();
-        ((start, all.len()), held)
-    });
-    let paths = paths.collect();
-    CallTree::grow(paths, least, |(at, end)| {
-        (at < end).then(|| (all[at], (at + 1, end)))
-    })
+    let lines = paths.lines().iter().zip(held).skip(1);
+    let nodes = lines.map(|(line, &held)| (line.label, above(line.callers), held));
+    CallTree::hang(&nodes.collect::<Vec<_>>(), least)
 }

@@ -6,18 +6,13 @@ use memlog_export::When;
 use serde_json::{Map, Value, json};
 
 use super::grow::{Direction, Grown, Shape};
+use super::paths::NO_FRAMES;
 use super::subject::Subject;
 use super::text::own;
 use crate::names::Name;
 
 /// A tree of a moment; `doc/STATS.md` says what the keys mean.
-pub fn tree(
-    subject: &Subject,
-    when: When,
-    shape: &Shape,
-    grown: &Grown,
-    names: &[Name],
-) -> Map<String, Value> {
+pub fn tree(subject: &Subject, when: When, shape: &Shape, grown: &Grown) -> Map<String, Value> {
     let log = subject.family.own();
     let tick = subject.analysis.tick_of(when, log.tick_ns());
     let total = grown.tree.total();
@@ -31,7 +26,7 @@ pub fn tree(
         ("unfiltered_bytes", grown.whole.bytes.into()),
         ("unfiltered_blocks", grown.whole.blocks.into()),
         ("folded", folded(grown.tree.roots())),
-        ("nodes", nodes(&grown.tree, names).into()),
+        ("nodes", nodes(&grown.tree, &grown.names).into()),
     ];
     all.map(|(name, value)| (name.to_owned(), value))
         .into_iter()
@@ -80,7 +75,7 @@ fn nodes(tree: &CallTree, names: &[Name]) -> Vec<Value> {
         let name = names.get(branch.label as usize);
         nodes.push(json!({
             "parent": parent,
-            "function": name.map(|name| &name.function),
+            "function": name.map_or(NO_FRAMES, |name| &name.function),
             "location": name.and_then(|name| name.location.as_ref()),
             "module": name.and_then(|name| name.module.as_ref()),
             "bytes": branch.held.bytes,

@@ -9,7 +9,7 @@ use memlog_format::table::StackId;
 use crate::names::{Name, Names};
 
 /// A place on the way from the allocator's caller outwards.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Cursor {
     stack: u32,
     /// How many functions of the frame at hand are behind, inlined ones being
@@ -115,15 +115,6 @@ impl<'n, 's> Labels<'n, 's> {
         self.labels.push(name.clone());
         self.index.insert(name, label);
         label
-    }
-
-    /// All labels of a stack, the innermost first.
-    pub fn path(&mut self, stack: u32, path: &mut Vec<u32>) {
-        let mut cursor = self.start(stack);
-        while let Some((label, outer)) = self.step(cursor) {
-            path.push(label);
-            cursor = outer;
-        }
     }
 
     /// All that were asked for, by label.

@@ -5,6 +5,10 @@
 //! ->45.71% (564B, 2x): innermost [file:line]
 //! | ->45.71% (564B, 2x): its caller [file:line]
 //! ```
+//!
+//! What goes deeper than there are columns for has the number of its level in
+//! place of the guides, and long recursion is a line, see `runs`: so a page
+//! grows with the number of branches and not with that times their depth.
 
 use std::io::{Result, Write};
 
@@ -12,6 +16,8 @@ use memlog_analysis::{Branch, CallTree, Callers, Held};
 use memlog_export::brief;
 
 use super::grow::Direction;
+use super::paths::NO_FRAMES;
+use super::runs::{Run, Runs};
 use crate::names::Name;
 use crate::open::{counted, grouped};
 use crate::screen::{Role, Screen, fit};
@@ -27,17 +33,25 @@ pub struct Printer<'a, W> {
     pub names: &'a [Name],
 }
 
+/// Guides of so many levels, and on a terminal of half its columns at most.
+const MAX_GUIDES: usize = 100;
+const MIN_GUIDES: usize = 8;
+
 /// A line that is still to be printed.
-enum Line<'t> {
+#[derive(Clone, Copy)]
+enum Line {
     Branch(u32),
     /// What a place of a top-down tree allocated itself.
     Own(Held),
-    Folded(&'t Callers),
+    Folded(u64, Held),
 }
 
-struct Pending<'t> {
-    line: Line<'t>,
+struct Pending {
+    line: Line,
+    /// How far it is indented.
     depth: usize,
+    /// How deep it is in the tree, from 1 on: more, where a run is above.
+    level: usize,
     is_last: bool,
 }
 
@@ -48,49 +62,111 @@ impl<W: Write> Printer<'_, W> {
         let title = self.screen.colours.paint(Role::Title, title);
         let (bytes, blocks) = (grouped(total.bytes), counted(total.blocks, "block"));
         writeln!(self.out, "\n{title}: {bytes}B in {blocks}")?;
+        let runs = Runs::find(tree, self.names);
         // Whether the branch at each depth has more beside it below.
         let mut guides: Vec<bool> = Vec::new();
         let mut work = Vec::new();
-        self.push(&mut work, None, tree.roots(), 0);
+        let roots = tree.roots();
+        self.push(
+            &mut work,
+            &roots.shown,
+            Held::default(),
+            folded(roots),
+            0,
+            1,
+        );
         while let Some(Pending {
             line,
             depth,
+            level,
             is_last,
         }) = work.pop()
         {
             guides.truncate(depth);
-            let guide = |&guide: &bool| if guide { "| " } else { "  " };
-            let before: String = guides.iter().map(guide).collect();
+            let before = self.before(&guides, level);
             guides.push(!is_last);
             match line {
-                Line::Branch(index) => {
-                    let Some(branch) = tree.get(index) else {
-                        continue;
-                    };
-                    self.branch(&before, branch)?;
-                    self.push(&mut work, Some(branch), &branch.callers, depth + 1);
-                }
+                Line::Branch(index) => match runs.from(index) {
+                    Some(run) => {
+                        self.run(&before, run, level)?;
+                        let (shown, below) = (self.shown(run.last), level + run.levels);
+                        self.push(&mut work, shown, run.own, run.folded, depth + 1, below);
+                    }
+                    None => {
+                        let Some(branch) = tree.get(index) else {
+                            continue;
+                        };
+                        self.branch(&before, branch)?;
+                        let (own, callers) = (own(tree, branch), &branch.callers);
+                        let folded = folded(callers);
+                        self.push(&mut work, &callers.shown, own, folded, depth + 1, level + 1);
+                    }
+                },
                 Line::Own(held) => self.words(&before, held, "allocated here itself")?,
-                Line::Folded(callers) => {
-                    let places = match callers.folded {
+                Line::Folded(places, held) => {
+                    let places = match places {
                         1 => "1 place".to_owned(),
                         count => format!("{} places, all", grouped(count)),
                     };
                     let words = format!("in {places} below the {:.2}% threshold", self.threshold);
-                    self.words(&before, callers.folded_held, &words)?;
+                    self.words(&before, held, &words)?;
                 }
             }
         }
         Ok(())
     }
 
+    fn shown(&self, branch: u32) -> &'_ [u32] {
+        self.tree
+            .get(branch)
+            .map_or(&[], |branch| &branch.callers.shown)
+    }
+
+    /// Guides to what is above, or the number of a level that has no room.
+    fn before(&self, guides: &[bool], level: usize) -> String {
+        let most = match self.screen.columns() {
+            Some(columns) => (columns / 4).clamp(MIN_GUIDES, MAX_GUIDES),
+            None => MAX_GUIDES,
+        };
+        if guides.len() > most {
+            return format!("[{}]", grouped(level as u64));
+        }
+        let guide = |&guide: &bool| if guide { "| " } else { "  " };
+        guides.iter().map(guide).collect()
+    }
+
     fn branch(&mut self, before: &str, branch: &Branch) -> Result<()> {
         let Some(name) = self.names.get(branch.label as usize) else {
-            return self.words(before, branch.held, "?");
+            return self.words(before, branch.held, NO_FRAMES);
         };
         let (cost, long) = self.cost(before, branch.held);
         let name = named(self.screen, name, long);
         writeln!(self.out, "{cost}{name}")
+    }
+
+    /// `14,980 more of recurse [deep.c:12], levels 4 to 14,983`
+    fn run(&mut self, before: &str, run: &Run, level: usize) -> Result<()> {
+        let count = grouped(run.levels as u64);
+        let (first, last) = (
+            grouped(level as u64),
+            grouped((level + run.levels - 1) as u64),
+        );
+        let levels = format!(", levels {first} to {last}");
+        let (cost, long) = self.cost(before, run.held);
+        match &run.name {
+            Some(name) => {
+                let words = format!("{count} more of ");
+                let name = named(self.screen, name, long + words.len() + levels.len());
+                writeln!(self.out, "{cost}{words}{name}{levels}")
+            }
+            None => {
+                let period = run.period;
+                writeln!(
+                    self.out,
+                    "{cost}{count} more of these {period} in turn{levels}"
+                )
+            }
+        }
     }
 
     fn words(&mut self, before: &str, held: Held, words: &str) -> Result<()> {
@@ -114,39 +190,44 @@ impl<W: Write> Printer<'_, W> {
         (format!("{arrow}{share}{rest}"), long)
     }
 
-    /// Puts callers on the pile so that the first comes off first.
-    fn push<'t>(
+    /// Puts what is below a branch on the pile so that the first comes off first.
+    fn push(
         &self,
-        work: &mut Vec<Pending<'t>>,
-        above: Option<&Branch>,
-        callers: &'t Callers,
+        work: &mut Vec<Pending>,
+        shown: &[u32],
+        own: Held,
+        (folded, folded_held): (u64, Held),
         depth: usize,
+        level: usize,
     ) {
         let first = work.len();
         let mut put = |line| {
             work.push(Pending {
                 line,
                 depth,
+                level,
                 is_last: false,
             });
         };
-        if callers.folded > 0 {
-            put(Line::Folded(callers));
+        if folded > 0 {
+            put(Line::Folded(folded, folded_held));
         }
-        let own = above
-            .map(|branch| own(self.tree, branch))
-            .unwrap_or_default();
-        let has_more = callers.folded > 0 || !callers.shown.is_empty();
+        let has_more = folded > 0 || !shown.is_empty();
         if self.direction == Direction::TopDown && has_more && own.blocks > 0 {
             put(Line::Own(own));
         }
-        for &branch in callers.shown.iter().rev() {
+        for &branch in shown.iter().rev() {
             put(Line::Branch(branch));
         }
         if let Some(last) = work.get_mut(first) {
             last.is_last = true;
         }
     }
+}
+
+/// What was too small to be shown below a place.
+fn folded(callers: &Callers) -> (u64, Held) {
+    (callers.folded, callers.folded_held)
 }
 
 /// How wide a function's name is at most where lines may have any width.
@@ -244,6 +325,47 @@ maximum: 9,000B in 7 blocks
 ->0.44% (40B, 2x): in 2 places, all below the 1.00% threshold
 ";
         assert_eq!(printed(Direction::BottomUp, paths), expected);
+    }
+
+    /// `run` and `main` call each other 15 times, and `run` makes two blocks.
+    #[test]
+    fn recursion_is_a_line_that_loses_nothing() {
+        let path: &'static [u8] = Box::leak(b"dc".repeat(15).into_boxed_slice());
+        let paths = vec![
+            (path, held(9700, 1)),
+            (&path[..9], held(200, 1)),
+            (&path[..11], held(100, 2)),
+        ];
+        let expected = "
+maximum: 10,000B in 4 blocks
+->100.00% (10,000B, 4x): run
+  ->100.00% (10,000B, 4x): main [a.c:9]
+    ->100.00% (10,000B, 4x): run
+      ->100.00% (10,000B, 4x): 27 more of these 2 in turn, levels 4 to 30
+";
+        assert_eq!(printed(Direction::TopDown, paths.clone()), expected);
+        let mut paths = paths;
+        let made: &'static [u8] = Box::leak([path, b"a"].concat().into_boxed_slice());
+        paths[0].0 = made;
+        let last = "        ->97.00% (9,700B, 1x): make [a.c:1]
+        ->3.00% (300B, 3x): allocated here itself
+";
+        assert_eq!(
+            printed(Direction::TopDown, paths),
+            expected.to_owned() + last
+        );
+    }
+
+    /// What is deeper than guides go has the number of its level.
+    #[test]
+    fn deep_levels_have_numbers() {
+        // No part of this repeats itself.
+        let path = (0..150u32).map(|level| b"abcd"[level.count_ones() as usize % 4]);
+        let path: &'static [u8] = Box::leak(path.collect());
+        let text = printed(Direction::BottomUp, vec![(path, held(100, 1))]);
+        let lines: Vec<_> = text.lines().skip(2).collect();
+        assert!(lines[100].starts_with(&format!("{:200}->100.00%", "")));
+        assert!(lines[101].starts_with("[102]->100.00%"), "{}", lines[101]);
     }
 
     #[test]

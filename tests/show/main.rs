@@ -1,5 +1,6 @@
 //! `memlog report`, `summary` and `tree` as people and programs see them.
 
+mod deep;
 mod errors;
 mod golden;
 mod help;

@@ -1,0 +1,93 @@
+//! Deep recursion: pages grow with its depth, not with the square of it.
+
+use crate::sites::build::GCC;
+use crate::sites::{Folder, said};
+
+/// Every frame of so many allocates, so there are as many stacks.
+const DEPTH: usize = 15_000;
+
+/// What may be mapped by memlog; each stack written out would take 450 MB.
+const ROOM_KB: u32 = 400_000;
+
+fn recorded(folder: &Folder, each: &str) {
+    let program = GCC.build::<&str>(folder, "deep.c", "deep", &[]);
+    let depth = DEPTH.to_string();
+    let words = ["record", "-o", "deep.memlog", "--"].map(AsRef::as_ref);
+    let program = [program.as_os_str(), depth.as_ref(), each.as_ref()];
+    folder.says(&[&words[..], &program].concat());
+}
+
+/// In little memory, and few bytes and lines.
+#[track_caller]
+fn says_within(folder: &Folder, words: &str, most_bytes: usize) -> String {
+    let mut command = folder.command("timeout");
+    let tool = env!("CARGO_BIN_EXE_memlog");
+    let line = format!("ulimit -v {ROOM_KB}; exec '{tool}' {words} deep.memlog");
+    let output = command.args(["-k", "5", "60", "sh", "-c", &line]).output();
+    let output = output.expect("memlog runs");
+    assert!(output.status.success(), "{words}: {}", said(&output));
+    let long = output.stdout.len();
+    assert!(long <= most_bytes, "{words}: {long} bytes");
+    String::from_utf8(output.stdout).expect("text")
+}
+
+/// Below the heading, without figures and places.
+fn tree(page: &str) -> Vec<String> {
+    let lines = page.lines().skip_while(|line| !line.starts_with("->"));
+    let words = lines.map(|line| {
+        let (arrow, words) = line.split_once("x): ").expect("a branch");
+        let arrow = arrow.split('%').next().expect("a share");
+        format!("{arrow}% {}", words.split(" [").next().expect("a name"))
+    });
+    words.collect()
+}
+
+#[test]
+fn one_stack_that_is_deep() {
+    let folder = Folder::new("show-deep");
+    recorded(&folder, "0");
+    let page = says_within(&folder, "report", 5_000);
+    let lines = tree(&page);
+    let expected = [
+        "->100.00% bottom",
+        "  ->100.00% descend",
+        "    ->100.00% descend",
+        "      ->100.00% descend",
+        "        ->100.00% 14,997 more of descend",
+        "          ->100.00% main",
+    ];
+    assert_eq!(lines[..6], expected, "{page}");
+    let run = page.lines().find(|line| line.contains(" more of "));
+    assert!(
+        run.is_some_and(|line| line.ends_with(", levels 5 to 15,001")),
+        "{run:?}"
+    );
+    let from_main = says_within(&folder, "tree --top-down", 5_000);
+    assert!(from_main.contains(" more of descend ["), "{from_main}");
+    assert!(from_main.trim_end().ends_with(']') && from_main.contains("x): bottom ["));
+}
+
+#[test]
+fn as_many_stacks_as_levels() {
+    let folder = Folder::new("show-deep-each");
+    recorded(&folder, "1");
+    for words in [
+        "report",
+        "tree --top-down",
+        "report -i descend",
+        "report -x no",
+    ] {
+        let page = says_within(&folder, words, 5_000);
+        assert!(page.contains(" more of descend ["), "{page}");
+        // What the levels between hold is not lost.
+        assert!(page.contains(", all below the 1.00% threshold"), "{page}");
+    }
+    // All of it: main and what called it stand below each level.
+    let whole = says_within(&folder, "report -t 0", 8_000_000);
+    assert!(whole.lines().count() > 4 * DEPTH);
+    assert!(whole.contains("\n[102]->") && whole.contains("\n[15,000]->"));
+    let nodes = says_within(&folder, "report --json", 10_000_000);
+    let nodes: serde_json::Value = serde_json::from_str(&nodes).expect("JSON");
+    let nodes = nodes["trees"][0]["nodes"].as_array().expect("a list");
+    assert!(nodes.len() > DEPTH * 9 / 10);
+}
