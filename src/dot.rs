@@ -14,7 +14,7 @@ use crate::advice::Advice;
 use crate::names::{NameStore, Names};
 use crate::open::{Analysis, Family, Files, Watch, clean};
 use crate::record::has_magic;
-use crate::report::notes;
+use crate::report::{check_moment, notes};
 
 /// The names under which the one binary is the old command.
 const NAMES: [&str; 2] = ["memlog2dot", "memlog_analyze"];
@@ -70,6 +70,7 @@ impl Logs for Opened {
         let family = files.family()?;
         let chosen = when.chosen_tick(family.own().tick_ns());
         let analysis = family.analyse(chosen, &watch);
+        check_moment(when, family.own(), &analysis)?;
         let store = NameStore::default();
         let mut names = Names::new(&store);
         let stacks = analysis.fold.stacks();

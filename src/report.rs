@@ -5,6 +5,7 @@ mod grow;
 mod heading;
 mod json;
 mod labels;
+mod moment;
 mod notes;
 mod paths;
 mod resident;
@@ -28,6 +29,7 @@ pub use grow::{Direction, Grown, Shape, grow};
 pub use heading::print as print_heading;
 pub use json::tree as json_tree;
 pub use labels::{Cursor, Labels};
+pub use moment::check as check_moment;
 pub use notes::notes;
 pub use subject::{Subject, json_page, show};
 pub use text::{Printer, named};
@@ -51,7 +53,7 @@ pub struct Args {
     show_maximum: bool,
     /// Memory live at this moment: rss-peak, heap-peak, end, or a time since
     /// the start as 12.5, 12.5s, 300ms or 2m
-    #[arg(long, value_name = "MOMENT")]
+    #[arg(long, value_name = "MOMENT", allow_negative_numbers = true)]
     at: Option<When>,
     /// Fold what holds less than so many percent
     #[arg(short = 't', long, value_name = "PCT", default_value = "1", value_parser = percent)]
@@ -163,6 +165,7 @@ pub fn print_tree(
 fn title(subject: &Subject, when: When, shape: &Shape, grown: &Grown) -> String {
     let rss_is_known = subject.analysis.summary.rss_peak_bytes > 0;
     let moment = match when {
+        When::Seconds(_) if is_after(subject, when) => "where reading ended".into(),
         When::Seconds(seconds) => format!("at {seconds} s"),
         When::Known(Moment::RssPeak) if rss_is_known => "at the RSS peak".into(),
         When::Known(Moment::End) if subject.analysis.part.is_some() => "where reading ended".into(),
@@ -178,4 +181,11 @@ fn title(subject: &Subject, when: When, shape: &Shape, grown: &Grown) -> String 
         false => format!("{:.2}% that the filter let through, ", grown.percent()),
     };
     format!("live heap {moment}{from} ({part}percentages are shares of it)")
+}
+
+/// Whether a log was read to an end that is before a moment.
+fn is_after(subject: &Subject, when: When) -> bool {
+    let (analysis, log) = (subject.analysis, subject.family.own());
+    let tick = analysis.tick_of(when, log.tick_ns());
+    analysis.part.is_some_and(|part| tick > part.tick)
 }

@@ -53,9 +53,15 @@ impl FromStr for When {
             "h" => Some(3600.0),
             _ => None,
         };
-        match (number.parse::<f64>(), factor) {
-            (Ok(number), Some(factor)) => Ok(When::Seconds((number * factor * 1e9).round() / 1e9)),
-            _ => Err("give rss-peak, heap-peak, end, or a time as 12.5, 12.5s, 300ms or 2m".into()),
+        let seconds = number.parse::<f64>().ok().zip(factor);
+        let seconds = seconds.map(|(number, factor)| (number * factor * 1e9).round() / 1e9);
+        match seconds.filter(|seconds| seconds.is_finite()) {
+            Some(seconds) => Ok(When::Seconds(seconds)),
+            None => Err(
+                "give rss-peak, heap-peak, end, or a time since the start as 12.5, 12.5s, \
+                 300ms or 2m"
+                    .into(),
+            ),
         }
     }
 }
@@ -82,6 +88,9 @@ mod tests {
         assert!(parse("soon").is_err());
         assert!(parse("5 parsecs").is_err());
         assert!(parse("-3").is_err());
+        assert!(parse("NaN").is_err() && parse("inf").is_err());
+        // More than a number can hold.
+        assert!(parse(&"9".repeat(400)).is_err());
     }
 
     #[test]

@@ -42,7 +42,7 @@ pub struct Args {
     leaks: bool,
     /// Memory live at this moment: rss-peak, heap-peak, end, or a time since
     /// the start as 12.5, 12.5s, 300ms or 2m
-    #[arg(long, value_name = "MOMENT")]
+    #[arg(long, value_name = "MOMENT", allow_negative_numbers = true)]
     at: Option<When>,
     /// Leave out of the picture what holds less than so many percent
     #[arg(short = 't', long, value_name = "PCT", default_value = "1", value_parser = percent)]

@@ -8,6 +8,7 @@ use memlog_export::When;
 use serde_json::{Map, Value, json};
 
 use super::labels::Labels;
+use super::moment::check as check_moment;
 use super::notes::notes;
 use crate::dot::chosen;
 use crate::names::{NameStore, Names};
@@ -41,6 +42,9 @@ pub fn show(
     let tick_ns = family.own().tick_ns();
     let chosen = at.and_then(|when| when.chosen_tick(tick_ns));
     let analysis = family.analyse(chosen, &watch);
+    if let Some(when) = at {
+        check_moment(when, family.own(), &analysis)?;
+    }
     let store = NameStore::default();
     // A page of a part has its names: who wants less ends it with another Ctrl-C.
     let over = match analysis.part {

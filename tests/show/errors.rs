@@ -384,7 +384,13 @@ fn wrong_usage() {
         let refuses = |words: &str, parts: &[&str]| {
             refuses(&folder, &format!("{command} {words} a.memlog"), parts);
         };
-        refuses("--at noon", &["rss-peak, heap-peak, end, or a time"]);
+        for time in ["noon", "NaN", "-3", "1e3"] {
+            let words = format!("--at {time}");
+            refuses(
+                &words,
+                &["rss-peak, heap-peak, end, or a time since the start"],
+            );
+        }
         refuses("-t 101", &["a number from 0 to 100"]);
         refuses("--include (", &["unclosed group", "'--include <RE>'"]);
         refuses(
@@ -441,6 +447,23 @@ fn a_closed_stdout_is_told() {
         let line = format!("exec '{tool}' {words} >/dev/null");
         let output = folder.command("sh").args(["-c", &line]).output();
         assert!(output.expect("run").status.success(), "{words}");
+    }
+}
+
+/// In every command that takes one, and in none is the end as it is shown, or
+/// a time within its last millisecond, too late.
+#[test]
+fn a_moment_after_the_end() {
+    let folder = with_logs("show-late", &[("a", sites())]);
+    for command in ["report", "tree", "report --json", "tree --json", "dot"] {
+        for time in ["60", "61ms", "99999999999"] {
+            let parts = [
+                " s is after the program ended at 0.060 s",
+                "hint: give a time from 0 to 0.060, or --at end for the end",
+            ];
+            refuses(&folder, &format!("{command} --at {time} a.memlog"), &parts);
+        }
+        says(&folder, &format!("{command} --at 0.060 a.memlog"));
     }
 }
 
