@@ -163,7 +163,12 @@ pub fn print_tree(
 }
 
 fn title(subject: &Subject, when: When, shape: &Shape, grown: &Grown) -> String {
-    let rss_is_known = subject.analysis.summary.rss_peak_bytes > 0;
+    let summary = &subject.analysis.summary;
+    let rss_is_known = summary.rss_peak_bytes > 0;
+    let recorded = match summary.lost_events {
+        0 => "",
+        _ => " of what was recorded",
+    };
     let moment = match when {
         When::Seconds(_) if is_after(subject, when) => "where reading ended".into(),
         When::Seconds(seconds) => format!("at {seconds} s"),
@@ -180,7 +185,7 @@ fn title(subject: &Subject, when: When, shape: &Shape, grown: &Grown) -> String 
         true => String::new(),
         false => format!("{:.2}% that the filter let through, ", grown.percent()),
     };
-    format!("live heap {moment}{from} ({part}percentages are shares of it)")
+    format!("live heap {moment}{recorded}{from} ({part}percentages are shares of it)")
 }
 
 /// Whether a log was read to an end that is before a moment.

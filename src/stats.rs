@@ -138,6 +138,9 @@ fn peaks(log: &Log, analysis: &Analysis) -> Map<String, Value> {
     let (heap, rss) = (&summary.heap_peak, &summary.rss_peak);
     let bracket = &rss.bracket;
     let seen = rss.live_bytes.saturating_add(summary.own_rss_bytes);
+    // What was lost may have been live then, or released.
+    let is_whole = summary.lost_events == 0;
+    let unseen = summary.rss_peak_bytes as i64 - seen.min(i64::MAX as u64) as i64;
     object(json!({
         "heap_peak_bytes": heap.bytes,
         "heap_peak_blocks": heap.blocks,
@@ -150,7 +153,7 @@ fn peaks(log: &Log, analysis: &Analysis) -> Map<String, Value> {
         "rss_peak_live_blocks": rss.live_blocks,
         "usable_rss_peak_live_bytes": rss.live_usable_bytes,
         "rss_peak_mapped_bytes": analysis.rss_peak_mapped_bytes,
-        "rss_peak_unseen_bytes": summary.rss_peak_bytes as i64 - seen.min(i64::MAX as u64) as i64,
+        "rss_peak_unseen_bytes": is_whole.then_some(unseen),
         "own_rss_bytes": summary.own_rss_bytes,
         "rss_readings": summary.rss_readings,
         "rss_peak_reading_bytes": rss.reading_kb.saturating_mul(1024),
@@ -158,8 +161,8 @@ fn peaks(log: &Log, analysis: &Analysis) -> Map<String, Value> {
             "from_seconds": log.seconds(bracket.from_tick),
             "to_seconds": log.seconds(bracket.to_tick),
             "events": bracket.events,
-            "low_heap_bytes": bracket.low_heap_bytes,
-            "high_heap_bytes": bracket.high_heap_bytes,
+            "low_heap_bytes": is_whole.then_some(bracket.low_heap_bytes),
+            "high_heap_bytes": is_whole.then_some(bracket.high_heap_bytes),
         },
     }))
 }

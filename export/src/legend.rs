@@ -3,7 +3,7 @@
 use memlog_analysis::{Held, Moment, Summary};
 
 use crate::ask::When;
-use crate::size::{counted, size};
+use crate::size::{both_ways, counted, size};
 
 /// What the log is of, and what stands in no figure of the analysis.
 #[derive(Clone, Debug, Default)]
@@ -36,7 +36,7 @@ pub fn legend(subject: &Subject, summary: &Summary, shown: When, total: Held) ->
     };
     let mut lines = vec![page.title(), page.program(), page.heap()];
     lines.extend(page.rss());
-    lines.push(page.areas());
+    lines.extend(page.areas());
     lines.extend(page.bracket());
     lines.extend(page.lacks());
     lines
@@ -55,23 +55,45 @@ impl Page<'_> {
         format!("{:.3} s", nanoseconds / 1e9)
     }
 
+    /// What it shows and when that was, and the RSS peak and when that was:
+    /// one moment, or two.
     fn title(&self) -> String {
         let summary = self.summary;
-        let rss_is_known = summary.rss_peak_bytes > 0;
-        let (what, tick) = match self.shown.moment() {
-            Moment::RssPeak if rss_is_known => ("", summary.rss_peak.tick),
-            Moment::RssPeak => (" (largest heap)", summary.rss_peak.tick),
-            Moment::HeapPeak => (" (largest heap)", summary.heap_peak.tick),
-            Moment::End => (" (leaks)", summary.end_tick),
-            Moment::Chosen => (" (chosen moment)", 0),
+        let total = size(self.total.bytes);
+        let peak = (summary.rss_peak_bytes > 0).then_some(summary.rss_peak_bytes);
+        let later = match self.is_lossy() {
+            true => " or later",
+            false => "",
+        };
+        let maxrss = match peak {
+            Some(bytes) => format!("maxrss = {}", size(bytes)),
+            None => format!("maxrss = {UNKNOWN}"),
+        };
+        let at_peak = format!("{}{later}", self.seconds(summary.rss_peak.tick));
+        let (what, when) = match self.shown.moment() {
+            Moment::RssPeak if peak.is_some() => {
+                return format!("memlog: Total: {total} active at {maxrss} after {at_peak}");
+            }
+            Moment::RssPeak | Moment::HeapPeak => ("largest heap", summary.heap_peak.tick),
+            Moment::End if self.is_lossy() => ("end of what was recorded", summary.end_tick),
+            Moment::End if !self.subject.has_ended => ("last event", summary.end_tick),
+            Moment::End => ("leaks", summary.end_tick),
+            Moment::Chosen => ("chosen moment", 0),
         };
         let when = match self.shown {
-            When::Known(_) => self.seconds(tick),
+            When::Known(_) => self.seconds(when),
             When::Seconds(seconds) => format!("{seconds:.3} s"),
         };
-        let total = size(self.total.bytes);
-        let maxrss = known((rss_is_known).then_some(summary.rss_peak_bytes));
-        format!("memlog: Total: {total} active{what} at maxrss = {maxrss} after {when}")
+        let after = match peak {
+            Some(_) => format!(" after {at_peak}"),
+            None => String::new(),
+        };
+        format!("memlog: Total: {total} active ({what}) after {when}; {maxrss}{after}")
+    }
+
+    /// Whether what is not in the log may have been live, or released.
+    fn is_lossy(&self) -> bool {
+        self.summary.lost_events > 0
     }
 
     fn program(&self) -> String {
@@ -87,17 +109,19 @@ impl Page<'_> {
 
     fn heap(&self) -> String {
         let peak = &self.summary.heap_peak;
+        let recorded = match self.is_lossy() {
+            true => ", of what was recorded",
+            false => "",
+        };
         format!(
-            "heap: {} in {}; at most {} after {}",
-            size(self.total.bytes),
+            "heap: {} in {}; at its largest {} after {}{recorded}",
+            both_ways(self.total.bytes),
             counted(self.total.blocks, "block"),
             size(peak.bytes),
             self.seconds(peak.tick)
         )
     }
 
-    /// What the resident memory consisted of. What was mapped need not have
-    /// been touched, so its part is known only from above.
     fn rss(&self) -> Vec<String> {
         let summary = self.summary;
         if summary.rss_peak_bytes == 0 {
@@ -105,31 +129,65 @@ impl Page<'_> {
                 "RSS: {UNKNOWN}; the largest heap is taken for its peak"
             )];
         }
-        let (peak, own) = (summary.rss_peak_bytes, summary.own_rss_bytes);
-        let live = summary.rss_peak.live_bytes;
-        let seen = live.saturating_add(own);
-        let rest = match (peak.checked_sub(seen), self.subject.rss_peak_mapped_bytes) {
-            (None, _) => format!("{} of it not resident", size(seen - peak)),
-            (Some(rest), _) if summary.lost_events > 0 => {
-                format!("{} in lost events, or not seen by hooks", size(rest))
-            }
-            (Some(rest), 0) => format!("{} not seen by hooks", size(rest)),
-            (Some(rest), mapped) => format!(
-                "{} others: at most {} of it mapped by the program itself, the rest not seen by hooks",
-                size(rest),
-                size(mapped.min(rest))
-            ),
-        };
-        let parts = format!("{} heap, {} memlog's own", size(live), size(own));
+        let peak = both_ways(summary.rss_peak_bytes);
+        let own = format!("{} memlog's own", size(summary.own_rss_bytes));
+        let (heap, rest) = self.parts();
+        let mut parts = vec![heap, own];
+        parts.extend(rest);
         vec![
-            format!("RSS: {} at its peak", size(peak)),
-            format!("of it: {parts}, {rest}"),
+            format!("RSS: {peak} at its peak"),
+            format!("of it: {}", parts.join(", ")),
         ]
     }
 
-    fn areas(&self) -> String {
-        let (arena, mmap) = (self.subject.arena_bytes, self.subject.mmap_bytes);
-        format!("arena (brk): {}, mmap: {}", known(arena), known(mmap))
+    /// What of the resident memory was the heap's, and what nobody's that is
+    /// known; together with memlog's own they are the whole. What was mapped or
+    /// live need not have been touched, so these parts are known from above.
+    fn parts(&self) -> (String, Option<String>) {
+        let (summary, bracket) = (self.summary, &self.summary.rss_peak.bracket);
+        let live = summary.rss_peak.live_bytes;
+        let others = summary.rss_peak_bytes.saturating_sub(summary.own_rss_bytes);
+        let Some(rest) = others.checked_sub(live) else {
+            let (most, absent) = (size(others), size(live - others));
+            let heap = format!(
+                "at most {most} heap (of {} live {absent} or more were not resident)",
+                size(live)
+            );
+            return (heap, None);
+        };
+        let (live, rest_size) = (size(live), size(rest));
+        if self.is_lossy() {
+            let rest = format!("{rest_size} in lost events, or not seen by hooks");
+            return (format!("{live} heap that was recorded"), Some(rest));
+        }
+        let least = size(bracket.low_heap_bytes);
+        let (heap, rest_size) = match bracket.events > 0 && least != live {
+            true => {
+                let heap = format!("at most {live} and at least {least} heap");
+                (heap, format!("at least {rest_size}"))
+            }
+            false => (format!("{live} heap"), rest_size),
+        };
+        let rest = match self.subject.rss_peak_mapped_bytes {
+            0 => format!("{rest_size} not seen by hooks"),
+            mapped => format!(
+                "{rest_size} others: at most {} mapped by the program itself, the rest not seen by hooks",
+                size(mapped.min(rest))
+            ),
+        };
+        (heap, Some(rest))
+    }
+
+    /// Where the kernel put what the program asked it for, as far as known.
+    fn areas(&self) -> Option<String> {
+        let areas = [
+            ("arena (brk)", self.subject.arena_bytes),
+            ("mmap", self.subject.mmap_bytes),
+        ];
+        let known = areas.into_iter();
+        let known = known.filter_map(|(name, bytes)| Some(format!("{name}: {}", size(bytes?))));
+        let known: Vec<_> = known.collect();
+        (!known.is_empty()).then(|| known.join(", "))
     }
 
     /// How well the moment is known.
@@ -137,6 +195,9 @@ impl Page<'_> {
         let bracket = &self.summary.rss_peak.bracket;
         if self.shown != When::Known(Moment::RssPeak) || self.summary.rss_peak_bytes == 0 {
             return None;
+        }
+        if self.is_lossy() {
+            return Some("moment: the latest it can be told of, for events were lost".into());
         }
         if bracket.events == 0 {
             return Some("moment: known exactly".into());
@@ -147,11 +208,7 @@ impl Page<'_> {
             0 => events,
             _ => format!("{} or {events}", self.seconds(width)),
         };
-        Some(format!(
-            "moment: within {within}, heap from {} to {}",
-            size(bracket.low_heap_bytes),
-            size(bracket.high_heap_bytes)
-        ))
+        Some(format!("moment: known to within {within}"))
     }
 
     fn lacks(&self) -> Option<String> {
@@ -169,6 +226,48 @@ impl Page<'_> {
     }
 }
 
-fn known(bytes: Option<u64>) -> String {
-    bytes.map_or(UNKNOWN.to_owned(), size)
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of_it(live: u64, low: u64, lost: u64) -> String {
+        let mut summary = Summary {
+            rss_peak_bytes: 10 << 20,
+            own_rss_bytes: 2 << 20,
+            lost_events: lost,
+            ..Summary::default()
+        };
+        summary.rss_peak.live_bytes = live;
+        summary.rss_peak.bracket.low_heap_bytes = low;
+        summary.rss_peak.bracket.events = 1;
+        let subject = Subject::default();
+        let shown = When::Known(Moment::RssPeak);
+        let lines = legend(&subject, &summary, shown, Held::default());
+        let line = lines.iter().find(|line| line.starts_with("of it: "));
+        line.cloned().unwrap_or_default()
+    }
+
+    #[test]
+    fn the_parts_are_parts_of_the_peak() {
+        let (five, six) = (5 << 20, 6 << 20);
+        assert_eq!(
+            of_it(six, six, 0),
+            "of it: 6.000 MiB heap, 2.000 MiB memlog's own, 2.000 MiB not seen by hooks"
+        );
+        assert_eq!(
+            of_it(six, five, 0),
+            "of it: at most 6.000 MiB and at least 5.000 MiB heap, 2.000 MiB memlog's own, \
+             at least 2.000 MiB not seen by hooks"
+        );
+        assert_eq!(
+            of_it(9 << 20, five, 0),
+            "of it: at most 8.000 MiB heap (of 9.000 MiB live 1.000 MiB or more were not \
+             resident), 2.000 MiB memlog's own"
+        );
+        assert_eq!(
+            of_it(six, five, 1),
+            "of it: 6.000 MiB heap that was recorded, 2.000 MiB memlog's own, 2.000 MiB in lost \
+             events, or not seen by hooks"
+        );
+    }
 }

@@ -3,16 +3,23 @@
 
 use std::fmt::Write;
 
+use memlog_analysis::Held;
+
 use crate::callgraph::{CallGraph, Entry};
-use crate::size::{counted, percentage, size};
+use crate::size::{counted, exact, percentage, size};
 
 /// A place may be found at thousands of addresses.
 const MAX_ADDRESSES: usize = 8;
 
+/// What the percentages are of.
+const SHARES: &str =
+    "shares: of all that is active above a name; below it of what that place holds";
+
 /// The heading, then the places.
 pub fn text(heading: &[String], graph: &CallGraph, with_symbols: bool) -> String {
     let mut out = String::new();
-    for line in heading {
+    let shares = (!graph.entries.is_empty()).then_some(SHARES);
+    for line in heading.iter().map(String::as_str).chain(shares) {
         put(&mut out, format_args!("{line}\n"));
     }
     let (callers, callees) = neighbours(graph);
@@ -47,8 +54,10 @@ fn neighbours(graph: &CallGraph) -> (Vec<Vec<Neighbour>>, Vec<Vec<Neighbour>>) {
 fn place(out: &mut String, entry: &Entry, whole: u64, with_symbols: bool) {
     let held = entry.held;
     let (bytes, percent) = (size(held.bytes), percentage(held.bytes, whole));
-    let blocks = counted(held.blocks, "block");
-    put(out, format_args!("{bytes} - {percent}% ({blocks})\n"));
+    put(
+        out,
+        format_args!("{bytes} - {percent}% ({})\n", exactly(held)),
+    );
     put(out, format_args!("{}\n", entry.place.function));
     let place = [&entry.place.location, &entry.place.module];
     for line in place.into_iter().flatten() {
@@ -67,12 +76,18 @@ fn place(out: &mut String, entry: &Entry, whole: u64, with_symbols: bool) {
     if entry.own.blocks > 0 {
         let own = entry.own;
         let (bytes, percent) = (size(own.bytes), percentage(own.bytes, held.bytes));
-        let blocks = counted(own.blocks, "block");
+        let (of_all, exactly) = (percentage(own.bytes, whole), exactly(own));
+        put(out, format_args!("\nMEMORY ALLOCATED HERE:\n"));
         put(
             out,
-            format_args!("\nMEMORY ALLOCATED HERE:\n    {bytes} - {percent}% ({blocks})\n"),
+            format_args!("    {bytes} - {percent}%, {of_all}% of all ({exactly})\n"),
         );
     }
+}
+
+/// `67,108,864B in 64 blocks`
+fn exactly(held: Held) -> String {
+    format!("{} in {}", exact(held.bytes), counted(held.blocks, "block"))
 }
 
 fn list(out: &mut String, title: &str, list: &[Neighbour], whole: u64, graph: &CallGraph) {

@@ -138,13 +138,24 @@ pub fn both_ways(bytes: u64) -> String {
 }
 
 fn heap_peak(log: &Log, summary: &Summary) -> Vec<String> {
-    let peak = &summary.heap_peak;
+    let (peak, at_rss_peak) = (&summary.heap_peak, &summary.rss_peak);
+    let is_again = at_rss_peak.live_bytes == peak.bytes && at_rss_peak.tick != peak.tick;
+    let first = match is_again && summary.rss_peak_bytes > 0 && peak.bytes > 0 {
+        true => "first at",
+        false => "at",
+    };
     let mut parts = vec![format!(
-        "{} in {} at {:.3} s",
+        "{} in {} {first} {:.3} s",
         both_ways(peak.bytes),
         counted(peak.blocks, "block"),
         log.seconds(peak.tick)
     )];
+    if first != "at" {
+        parts.push("as large again at the RSS peak".into());
+    }
+    if summary.lost_events > 0 {
+        parts.push("of what was recorded".into());
+    }
     if peak.error_bytes > 0 {
         let error = grouped(peak.error_bytes);
         parts.push(format!("at most {error}B off between threads"));

@@ -34,40 +34,50 @@ pub fn peak(log: &Log, analysis: &Analysis) -> (Vec<String>, Vec<String>) {
     (when, made_of(summary, analysis.rss_peak_mapped_bytes))
 }
 
-/// What the resident memory consists of. What was mapped need not have been
-/// touched, so its part is known only from above.
+/// What the resident memory consists of: parts of the whole. What was mapped or
+/// live need not have been touched, so those parts are known only from above.
 fn made_of(summary: &Summary, mapped_bytes: u64) -> Vec<String> {
     const UNSEEN: &str = "not seen by hooks (code, stacks, files, malloc's slack)";
     let (live, own) = (summary.rss_peak.live_bytes, summary.own_rss_bytes);
-    let seen = live.saturating_add(own);
     let bracket = &summary.rss_peak.bracket;
-    let least = match bracket.low_heap_bytes < live && bracket.events > 0 {
-        _ if summary.lost_events > 0 => " of what was recorded".into(),
-        true => format!(" at most, {}B at least", grouped(bracket.low_heap_bytes)),
-        false => String::new(),
+    let own_part = format!("{}B memlog's own", grouped(own));
+    let others = summary.rss_peak_bytes.saturating_sub(own);
+    let Some(rest) = others.checked_sub(live) else {
+        let absent = grouped(live - others);
+        return vec![
+            format!("{}B live heap at most", grouped(others)),
+            own_part,
+            format!(
+                "{}B were live: {absent}B or more of it not resident",
+                grouped(live)
+            ),
+        ];
     };
-    let mut parts = vec![
-        format!("{}B live heap{least}", grouped(live)),
-        format!("{}B memlog's own", grouped(own)),
-    ];
-    let Some(rest) = summary.rss_peak_bytes.checked_sub(seen) else {
-        let over = grouped(seen - summary.rss_peak_bytes);
-        parts.push(format!("at least {over}B of it not resident"));
-        return parts;
-    };
+    let (live_text, rest_text) = (grouped(live), grouped(rest));
     if summary.lost_events > 0 {
-        parts.push(format!("{}B in lost events", grouped(rest)));
-        parts.push(format!("or {UNSEEN}"));
-        return parts;
+        return vec![
+            format!("{live_text}B live heap of what was recorded"),
+            own_part,
+            format!("{rest_text}B in lost events"),
+            format!("or {UNSEEN}"),
+        ];
     }
+    let (heap, least) = match bracket.low_heap_bytes < live && bracket.events > 0 {
+        true => {
+            let low = grouped(bracket.low_heap_bytes);
+            let heap = format!("{live_text}B live heap at most, {low}B at least");
+            (heap, "at least ")
+        }
+        false => (format!("{live_text}B live heap"), ""),
+    };
+    let mut parts = vec![heap, own_part];
     if mapped_bytes == 0 {
-        parts.push(format!("{}B {UNSEEN}", grouped(rest)));
+        parts.push(format!("{least}{rest_text}B {UNSEEN}"));
         return parts;
     }
     let most = grouped(mapped_bytes.min(rest));
     parts.push(format!(
-        "{}B others: at most {most}B mapped by the program itself",
-        grouped(rest)
+        "{least}{rest_text}B others: at most {most}B mapped by the program itself"
     ));
     parts.push(format!("the rest {UNSEEN}"));
     parts
@@ -97,8 +107,29 @@ mod tests {
         summary.lost_events = 0;
         summary.rss_peak.live_bytes = 1900;
         assert_eq!(
-            made_of(&summary, 5000)[2],
-            "at least 1,000B of it not resident"
+            made_of(&summary, 5000),
+            [
+                "900B live heap at most",
+                "100B memlog's own",
+                "1,900B were live: 1,000B or more of it not resident"
+            ]
         );
+    }
+
+    /// What is not seen is the least of what it can be where the heap is the
+    /// most: the parts are parts of one whole.
+    #[test]
+    fn bounds_are_bounds_of_all_parts() {
+        let mut summary = Summary {
+            rss_peak_bytes: 1000,
+            own_rss_bytes: 100,
+            ..Summary::default()
+        };
+        summary.rss_peak.live_bytes = 300;
+        summary.rss_peak.bracket.events = 9;
+        summary.rss_peak.bracket.low_heap_bytes = 200;
+        let parts = made_of(&summary, 0);
+        assert_eq!(parts[0], "300B live heap at most, 200B at least");
+        assert!(parts[2].starts_with("at least 600B not seen by hooks"));
     }
 }

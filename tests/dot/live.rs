@@ -37,21 +37,22 @@ fn the_known_sites_stand_on_the_page() {
     drawn(&out, "sites.memlog");
     let dot = fs::read_to_string(out.join("sites.memlog.dot")).expect("dot");
     assert!(
-        dot.contains("memlog: Total: 88.485 MB active at maxrss = "),
+        dot.contains("memlog: Total: 88.485 MiB active at maxrss = "),
         "{dot}"
     );
-    let main = node(&dot, "main", 87, "88.485 MB (100.00%)");
-    let grow = node(&dot, "grow", 71, "64.000 MB (72.33%)");
-    let alpha = node(&dot, "alpha", 23, "64.000 MB (72.33%)");
-    let gamma = node(&dot, "gamma_", 35, "1.907 MB (2.16%)");
+    let main = node(&dot, "main", 87, "88.485 MiB (100.00%)");
+    let grow = node(&dot, "grow", 71, "64.000 MiB (72.33%)");
+    let alpha = node(&dot, "alpha", 23, "64.000 MiB (72.33%)");
+    let gamma = node(&dot, "gamma_", 35, "1.907 MiB (2.16%)");
     for (caller, callee) in [(&main, &grow), (&grow, &alpha)] {
-        let edge = format!("{caller} -> {callee} [label=\" 64.000 MB\", weight=85, penwidth=6.804");
+        let edge =
+            format!("{caller} -> {callee} [label=\" 64.000 MiB\", weight=85, penwidth=6.804");
         assert!(dot.contains(&edge), "{edge} is not in {dot}");
     }
     assert!(!dot.contains(&format!("{alpha} -> {gamma}")));
     let text = fs::read_to_string(out.join("sites.memlog.txt")).expect("text");
     assert!(
-        text.contains("64.000 MB - 72.33% (64 blocks)\nalpha\n    "),
+        text.contains("64.000 MiB - 72.33% (67,108,864B in 64 blocks)\nalpha\n    "),
         "{text}"
     );
     assert!(!text.contains("note: "), "{text}");
@@ -72,7 +73,7 @@ fn leaks_and_symbols() {
     assert_eq!(folder.says(&words), "");
     let first = fs::read_to_string(folder.path("sites.memlog.dot")).expect("dot");
     assert!(
-        first.contains("memlog: Total: 2.133 MB active (leaks) at maxrss = "),
+        first.contains("memlog: Total: 2.133 MiB active (leaks) after "),
         "{first}"
     );
     assert!(
