@@ -5,12 +5,19 @@ use std::path::{Path, PathBuf};
 
 fn golden(name: &str) -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    root.join("golden/show").join(name)
+    root.join("golden").join(name)
+}
+
+/// The same as a page of `golden/show/`.
+#[allow(dead_code, reason = "each test uses a part of it")]
+#[track_caller]
+pub fn same(name: &str, text: &[u8]) {
+    same_as(&format!("show/{name}"), text);
 }
 
 /// The same as the golden, which is written first where that is asked for.
 #[track_caller]
-pub fn same(name: &str, text: &[u8]) {
+pub fn same_as(name: &str, text: &[u8]) {
     let path = golden(name);
     if std::env::var_os("MEMLOG_BLESS").is_some_and(|value| value == "1") {
         fs::write(&path, text).expect("write");

@@ -38,6 +38,11 @@ pub const RUSTC: Compiler = Compiler {
     options: &["-C", "opt-level=2", "-g"],
 };
 
+/// A compiler with other options.
+pub fn optioned(name: &'static str, options: &'static [&'static str]) -> Compiler {
+    Compiler { name, options }
+}
+
 impl Compiler {
     /// Whether it is here; if not, that is said.
     pub fn is_here(&self, what: &str) -> bool {
