@@ -67,7 +67,8 @@ fn as_text(subject: &Subject, labels: &Labels, held: &Sites, calls: &Sites) -> R
         let note = subject.screen.colours.paint(Role::Note, "note:");
         writeln!(page, "{note} {sentence}")?;
     }
-    let room = Room::left(subject, &page);
+    let below_titles = through(held).len() + through(calls).len();
+    let room = Room::left(subject, &page, below_titles);
     let mut lists = Lists {
         page: &mut page,
         screen: subject.screen,
@@ -111,15 +112,15 @@ impl Room {
     /// lines, and the shell's own.
     const OTHERS: usize = 8;
 
-    fn left(subject: &Subject, above: &[u8]) -> Self {
-        let used = above.iter().filter(|&&byte| byte == b'\n').count();
+    fn left(subject: &Subject, above: &[u8], below_titles: usize) -> Self {
+        let used = above.iter().filter(|&&byte| byte == b'\n').count() + below_titles;
         let Some(rows) = subject.screen.rows() else {
             return Self::MOST;
         };
         let left = rows.saturating_sub(used + Self::OTHERS);
         let steps = if left < 8 { 1 } else { Self::MOST.steps };
         let left = left.saturating_sub(steps);
-        let held = (left * 2 / 3).clamp(3, Self::MOST.held);
+        let held = (left * 2 / 3).clamp(2, Self::MOST.held);
         Self {
             held,
             calls: left.saturating_sub(held).clamp(1, Self::MOST.calls),
@@ -141,22 +142,8 @@ impl Lists<'_> {
         }
         let title = self.screen.colours.paint(Role::Title, title);
         writeln!(self.page, "\n{title}:")?;
-        if sites.past_library.blocks > 0 {
-            let whose = "the libraries of C++, Fortran or Rust";
-            writeln!(self.page, "  by who called {whose}")?;
-        }
-        if !sites.through.is_empty() {
-            let mut steps: Vec<_> = sites.through.iter().map(|step| either(step)).collect();
-            // Those between only pass on as well; the line has an end.
-            if steps.len() > 2 {
-                steps.splice(1..steps.len() - 1, ["…".into()]);
-            }
-            steps.reverse();
-            writeln!(
-                self.page,
-                "  by who called {}",
-                steps.join(", which calls ")
-            )?;
+        for line in through(sites) {
+            writeln!(self.page, "  by who called {line}")?;
         }
         let shown = sites.list.len().min(most);
         for site in &sites.list[..shown] {
@@ -195,6 +182,24 @@ impl Lists<'_> {
         let share = self.screen.colours.paint(role, share_text);
         (format!("{share}{rest}"), long)
     }
+}
+
+/// What was passed over, a line each.
+fn through(sites: &Sites) -> Vec<String> {
+    let mut lines = Vec::new();
+    if sites.past_library.blocks > 0 {
+        lines.push("the libraries of C++, Fortran or Rust".to_owned());
+    }
+    let mut steps: Vec<_> = sites.through.iter().map(|step| either(step)).collect();
+    // Those between only pass on as well; the line has an end.
+    if steps.len() > 2 {
+        steps.splice(1..steps.len() - 1, ["…".into()]);
+    }
+    steps.reverse();
+    if !steps.is_empty() {
+        lines.push(steps.join(", which calls "));
+    }
+    lines
 }
 
 /// `a, b or others`; what passes on next to nothing is not worth its name.

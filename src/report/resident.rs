@@ -37,7 +37,7 @@ pub fn peak(log: &Log, analysis: &Analysis) -> (Vec<String>, Vec<String>) {
 /// What the resident memory consists of: parts of the whole. What was mapped or
 /// live need not have been touched, so those parts are known only from above.
 fn made_of(summary: &Summary, mapped_bytes: u64) -> Vec<String> {
-    const UNSEEN: &str = "not seen by hooks (code, stacks, files, malloc's slack)";
+    const UNSEEN: &str = "not seen by hooks (code, stacks, slack)";
     let (live, own) = (summary.rss_peak.live_bytes, summary.own_rss_bytes);
     let bracket = &summary.rss_peak.bracket;
     let own_part = format!("{}B memlog's own", grouped(own));

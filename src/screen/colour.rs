@@ -114,12 +114,11 @@ pub fn fit(function: &str, place: &str, columns: usize) -> (String, String) {
 
 /// However narrow the terminal and deep the tree, so much is shown.
 const LEAST: usize = 32;
-const GAP: &str = "..";
 
 /// The file and its line stay whatever their length.
 fn without_folders(place: &str, columns: usize) -> String {
     let mut rest = place;
-    while GAP.len() + 1 + rest.chars().count() > columns {
+    while 2 + rest.chars().count() > columns {
         match rest.trim_start_matches('/').split_once('/') {
             Some((_, shorter)) => rest = shorter,
             None => break,
@@ -127,7 +126,7 @@ fn without_folders(place: &str, columns: usize) -> String {
     }
     match rest.len() == place.len() || place.chars().count() <= columns {
         true => place.to_owned(),
-        false => format!("{GAP}/{rest}"),
+        false => format!("…/{rest}"),
     }
 }
 
@@ -179,13 +178,13 @@ mod tests {
         assert_eq!(fitted("main", "a.c:1", 40), owned("main", "a.c:1"));
         let long = "std::vector<std::string>::emplace_back(char const*)";
         let (function, place) = fitted(long, "src/deep/inside/list.cpp:1234", 50);
-        assert_eq!(place, "../inside/list.cpp:1234");
-        assert_eq!(function, "vector::emplace_back");
-        assert!(function.len() + place.len() + 3 <= 50);
+        assert_eq!(place, "…/inside/list.cpp:1234");
+        assert_eq!(function, "std::vector::emplace_back");
+        assert!(width(&function) + width(&place) + 3 <= 50);
         let (function, place) = fitted("f", "src/deep/inside/list.cpp:1234", 32);
         assert_eq!(
             (function.as_str(), place.as_str()),
-            ("f", "../deep/inside/list.cpp:1234")
+            ("f", "…/deep/inside/list.cpp:1234")
         );
         let (function, _) = fitted(long, "", 10);
         assert_eq!(function, "std::vector<…>::emplace_back(…)");

@@ -54,7 +54,10 @@ fn every_command_ends_its_help_with_examples() {
 /// As they stand, by a shell, with files of the names that they have.
 #[test]
 fn examples_run() {
-    let folder = with_logs("show-run", &[("vm.5912", sites()), ("logs/a", sites())]);
+    let mut log = sites();
+    // Long enough for the times in the examples.
+    log.time(5_000);
+    let folder = with_logs("show-run", &[("vm.5912", log), ("logs/a", sites())]);
     let tool = env!("CARGO_BIN_EXE_memlog");
     std::os::unix::fs::symlink(tool, folder.path("memlog")).expect("link");
     for name in ["program", "server"] {
