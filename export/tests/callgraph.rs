@@ -336,7 +336,7 @@ fn a_place_is_joined_to_the_nearest_of_its_stacks() {
     let page = picture(&graph, wanted);
     let joined = ("f0".to_owned(), "f4".to_owned());
     let label = arrows(&page).remove(&joined).expect("an arrow");
-    assert_eq!(label, "160.000 B\nthrough 1 to 2 places\nnot shown");
+    assert_eq!(label, "160 B\nthrough 1 to 2 places\nnot shown");
     let edge = page.edges.iter().find(|edge| !edge.is_call);
     assert!(edge.is_some_and(|edge| !edge.leads_back));
 }
