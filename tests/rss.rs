@@ -270,7 +270,7 @@ fn untouched_held() {
     assert!(
         recorded
             .report(&recorded.log)
-            .contains("B of it not resident")
+            .contains("B or more of it not resident")
     );
 }
 
@@ -283,7 +283,7 @@ fn calloc_lazy() {
     assert!(
         recorded
             .report(&recorded.log)
-            .contains("B of it not resident")
+            .contains("B or more of it not resident")
     );
 }
 
