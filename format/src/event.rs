@@ -27,7 +27,7 @@ use crate::Malformed;
 use crate::api::Api;
 use crate::ext::Ext;
 use crate::table::StackId;
-use crate::varint::{Reader, Writer, unzigzag, zigzag};
+use crate::varint::{Reader, Writer, short_word_of, unzigzag, word_of, zigzag};
 
 /// No record of an event is longer, extensions apart.
 pub const MAX_EVENT: usize = 64;
@@ -163,8 +163,13 @@ impl Deltas {
     }
 
     #[inline]
+    const fn stack_distance(&self, stack: StackId) -> u64 {
+        zigzag(stack.0 as i64 - self.stack as i64)
+    }
+
+    #[inline]
     fn put_stack(&mut self, out: &mut Writer, stack: StackId) {
-        out.var(zigzag(i64::from(stack.0) - i64::from(self.stack)));
+        out.var(self.stack_distance(stack));
         self.stack = stack.0;
     }
 
@@ -183,8 +188,49 @@ impl Deltas {
         Ok(StackId(stack))
     }
 
+    /// Writes what nearly all allocations are, by malloc and without a number,
+    /// in two words: how many bytes, or nothing where
+    /// [`put_alloc`](Self::put_alloc) has to.
+    #[inline(always)]
+    pub fn put_malloc(
+        &mut self,
+        out: &mut [u8; 16],
+        address: u64,
+        (size, usable): (u64, u64),
+        stack: StackId,
+    ) -> Option<usize> {
+        let step = address.wrapping_sub(self.address) as i64;
+        let distance = zigzag(step >> 4);
+        // Two bytes of size and five of address, in one word with the tag.
+        let fits = size >> 14 == 0 && distance >> 35 == 0 && step & 15 == 0;
+        if !fits || usable != predicted_usable(size) {
+            return None;
+        }
+        let is_same_size = size == self.size;
+        let is_same_stack = stack.0 == self.stack;
+        let tag = OP_MALLOC | (is_same_size as u8) << 7 | (is_same_stack as u8) << 4;
+        const { assert!(SAME_SIZE == 1 << 7 && SAME_STACK == 1 << 4) };
+        let (new_size, size_bytes) = short_word_of(size);
+        // Without a branch: who allocates two sizes in turn cannot be predicted.
+        let is_written = (is_same_size as u64).wrapping_sub(1);
+        let size_bytes = size_bytes & is_written as u32;
+        let (new_address, address_bytes) = word_of(distance);
+        let word =
+            u64::from(tag) | (new_size & is_written) << 8 | new_address << (8 + 8 * size_bytes);
+        let mut count = (1 + size_bytes + address_bytes) as usize;
+        *out.first_chunk_mut()? = word.to_le_bytes();
+        if !is_same_stack {
+            let (word, bytes) = word_of(self.stack_distance(stack));
+            let place = out.get_mut(count..count + 8)?;
+            place.copy_from_slice(&word.to_le_bytes());
+            count += bytes as usize;
+            self.stack = stack.0;
+        }
+        (self.address, self.size) = (address, size);
+        Some(count)
+    }
+
     /// Writes an allocation; at most [`MAX_EVENT`] bytes.
-    #[inline]
     pub fn put_alloc(&mut self, out: &mut Writer, event: &Alloc) {
         let mut flags = self.address_flag(event.address);
         if event.size == self.size {
@@ -224,8 +270,23 @@ impl Deltas {
         }
     }
 
+    /// Writes what nearly all releases are, by free and without a number, in
+    /// one word: how many bytes, or nothing where
+    /// [`put_release`](Self::put_release) has to.
+    #[inline(always)]
+    pub fn put_free(&mut self, out: &mut [u8; 8], address: u64) -> Option<usize> {
+        let step = address.wrapping_sub(self.address) as i64;
+        let distance = zigzag(step >> 4);
+        if distance >> 49 != 0 || step & 15 != 0 {
+            return None;
+        }
+        let (word, bytes) = word_of(distance);
+        *out = (u64::from(OP_FREE) | word << 8).to_le_bytes();
+        self.address = address;
+        Some(1 + bytes as usize)
+    }
+
     /// Writes a release; at most [`MAX_EVENT`] bytes.
-    #[inline]
     pub fn put_release(&mut self, out: &mut Writer, event: &Release) {
         let mut flags = self.address_flag(event.address);
         if event.order.is_some() {

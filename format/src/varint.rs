@@ -32,6 +32,33 @@ const fn spread(value: u64) -> u64 {
     quarters & 0x007F_007F_007F_007F | (quarters & 0x3F80_3F80_3F80_3F80) << 1
 }
 
+/// The bytes of a varint below 2^56 as a little-endian word, and how many they
+/// are. Whether one or two is asked by no branch: that can seldom be predicted.
+#[inline(always)]
+pub(crate) const fn word_of(value: u64) -> (u64, u32) {
+    if value >= 1 << 14 {
+        return long_word_of(value);
+    }
+    short_word_of(value)
+}
+
+/// The same of a number below 2^14.
+#[inline(always)]
+pub(crate) const fn short_word_of(value: u64) -> (u64, u32) {
+    let is_long = (value > 0x7f) as u32;
+    let word = value + (value & 0x3F80) + ((is_long as u64) << 7);
+    (word, 1 + is_long)
+}
+
+#[inline(never)]
+const fn long_word_of(value: u64) -> (u64, u32) {
+    let top = 63 - (value | 1).leading_zeros();
+    // A seventh, exactly so up to 63.
+    let more = (top * 37) >> 8;
+    let continued = CONTINUED & ((1 << (8 * more)) - 1);
+    (spread(value) | continued, more + 1)
+}
+
 /// Writes bytes front to back into a slice it was lent.
 pub struct Writer<'a> {
     out: &'a mut [u8],
@@ -62,7 +89,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Appends a varint.
+    /// Appends a varint, most likely one of a single byte.
     #[inline]
     pub fn var(&mut self, value: u64) {
         if value < 0x80 {
@@ -72,18 +99,33 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Up to eight bytes at once: how many there will be is hard to predict.
     #[inline]
     fn long(&mut self, value: u64) {
+        if value < 1 << 56 {
+            let (word, count) = word_of(value);
+            self.word(word, count);
+        } else {
+            self.byte_by_byte(value);
+        }
+    }
+
+    /// Appends the low `count` bytes of a word, at most eight.
+    #[inline]
+    fn word(&mut self, word: u64, count: u32) {
         let end = self.at.wrapping_add(8);
         match self.out.get_mut(self.at..end) {
-            Some(place) if value < 1 << 56 => {
-                let count = (70 - value.leading_zeros()) / 7;
-                let more = CONTINUED & ((1 << (8 * (count - 1))) - 1);
-                place.copy_from_slice(&(spread(value) | more).to_le_bytes());
+            Some(place) => {
+                place.copy_from_slice(&word.to_le_bytes());
                 self.at += count as usize;
             }
-            _ => self.byte_by_byte(value),
+            None => self.word_by_byte(word, count),
+        }
+    }
+
+    #[cold]
+    fn word_by_byte(&mut self, word: u64, count: u32) {
+        for byte in word.to_le_bytes().into_iter().take(count as usize) {
+            self.u8(byte);
         }
     }
 

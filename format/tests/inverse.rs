@@ -3,8 +3,9 @@
 mod any;
 mod recipe;
 
+use memlog_format::api::Api;
 use memlog_format::chunk::Header;
-use memlog_format::event::{Deltas, Event, MAX_EVENT};
+use memlog_format::event::{Alloc, Deltas, Event, MAX_EVENT, Release, predicted_usable};
 use memlog_format::ext::{Ext, MAX_EXT, MAX_PAYLOAD, MAX_TEXT};
 use memlog_format::meta::{Key, MAX_STRING, Record};
 use memlog_format::table::{CODE_SIZE, Code, CodeId, NODE_SIZE, Node, StackId};
@@ -40,6 +41,40 @@ fn in_time(events: Vec<Event<'static>>, base_tick: u64) -> Vec<Event<'static>> {
         _ => true,
     };
     events.into_iter().filter(rises).collect()
+}
+
+/// As an allocator's, or any.
+fn usual_address() -> impl Strategy<Value = u64> {
+    prop_oneof![
+        4 => (0x5555_5555_0000u64..0x5555_5565_0000).prop_map(|address| address & !15),
+        1 => (0x7fff_f000_0000u64..0x7fff_ffff_0000).prop_map(|address| address & !15),
+        1 => any::number(),
+    ]
+}
+
+#[test]
+fn nearly_all_events_are_usual() {
+    let mut deltas = Deltas::default();
+    let mut words = [0; 16];
+    // The first of a chunk is far from zero.
+    let first = deltas.put_malloc(&mut words, 0x5555_5555_0010, (100, 104), StackId(7));
+    assert_eq!(first, None);
+    let event = Alloc {
+        api: Api::Malloc,
+        address: 0x5555_5555_0010,
+        size: 100,
+        usable: 104,
+        alignment_log2: 0,
+        stack: StackId(7),
+        order: None,
+    };
+    deltas.put_alloc(&mut Writer::new(&mut [0; MAX_EVENT]), &event);
+    let next = deltas.put_malloc(&mut words, 0x5555_5555_0080, (100, 104), StackId(7));
+    assert_eq!(next, Some(2));
+    let next = deltas.put_malloc(&mut words, 0x5555_5666_0080, (1000, 1000), StackId(9));
+    assert_eq!(next, Some(8));
+    let word = words.first_chunk_mut().expect("16 bytes");
+    assert_eq!(deltas.put_free(word, 0x5555_5555_0080), Some(5));
 }
 
 proptest! {
@@ -79,6 +114,46 @@ proptest! {
         let bytes = recipe::encode(&mut Deltas::default(), &[event]);
         let most = if matches!(event, Event::Ext(_)) { MAX_EXT } else { MAX_EVENT };
         prop_assert!(bytes.len() <= most, "{} bytes", bytes.len());
+    }
+
+    /// What is written in two words at once is what is written piece by piece.
+    #[test]
+    fn usual_events(
+        events in vec((usual_address(), any::number(), 0u64..40, any::number(), any::<bool>()), 1..40),
+    ) {
+        let (mut short, mut long) = (Deltas::default(), Deltas::default());
+        for (address, size, excess, stack, is_release) in events {
+            let (mut room, mut words) = ([0; MAX_EVENT], [0; 16]);
+            let mut writer = Writer::new(&mut room);
+            let stack = StackId(stack as u32);
+            let before = short;
+            let written = if is_release {
+                let event = Release { api: Api::Free, address, announced: false, stack: None, order: None };
+                long.put_release(&mut writer, &event);
+                let word = words.first_chunk_mut().expect("16 bytes");
+                short.put_free(word, address)
+            } else {
+                let usable = match excess {
+                    0..38 => predicted_usable(size),
+                    _ => size.wrapping_add(excess),
+                };
+                let event = Alloc { api: Api::Malloc, address, size, usable, alignment_log2: 0, stack, order: None };
+                long.put_alloc(&mut writer, &event);
+                short.put_malloc(&mut words, address, (size, usable), stack)
+            };
+            let expected = writer.finish().expect("room");
+            match written {
+                Some(count) => {
+                    prop_assert_eq!(&words[..count], &room[..expected]);
+                    prop_assert_eq!(short, long);
+                }
+                // It was left to the other, and nothing has moved.
+                None => {
+                    prop_assert_eq!(short, before);
+                    short = long;
+                }
+            }
+        }
     }
 
     /// A writer without enough room says so and writes nothing past its slice.
