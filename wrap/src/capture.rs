@@ -6,12 +6,12 @@
 use crate::arch::DoorFrame;
 use crate::codemap::Asking;
 use crate::lock::Patience;
-use crate::recorder::{NodeMemory, RECORDER};
+use crate::recorder::{NodeMemory, RECORDER, VERIFYING};
 use crate::stream::Stream;
 use crate::table::Tag;
 use crate::unwind::full::Bounds;
 use crate::unwind::kept::{self, Namer};
-use crate::unwind::walk::{self, Resolver};
+use crate::unwind::walk::{self, Resolver, State};
 use core::sync::atomic::Ordering;
 use memlog_format::counter::Counter;
 use memlog_format::table::{CodeId, Node, StackId};
@@ -39,20 +39,30 @@ impl Namer for Names {
     }
 }
 
-/// [`capture`], out of line: for those that are not most events.
-#[inline(never)]
-pub fn capture_apart(stream: &mut Stream, frame: &DoorFrame, patience: Patience) -> StackId {
-    capture(stream, frame, patience)
-}
-
 /// The id of the caller's stack.
 #[inline(always)]
 pub fn capture(stream: &mut Stream, frame: &DoorFrame, patience: Patience) -> StackId {
+    if stream.generation == RECORDER.generation.load(Ordering::Acquire)
+        && let Some(stack) = stream.kept().unchanged(&State::at(frame))
+    {
+        return stack;
+    }
+    capture_apart(stream, frame, patience)
+}
+
+/// The same where the last stack is not it, or is seldom it.
+#[inline(never)]
+pub fn capture_apart(stream: &mut Stream, frame: &DoorFrame, patience: Patience) -> StackId {
     let generation = RECORDER.generation.load(Ordering::Acquire);
-    if stream.generation != generation {
-        stream.clear_cache(generation);
+    if stream.generation != generation & !VERIFYING {
+        stream.clear_cache(generation & !VERIFYING);
         stream.leave_private_chunk();
     }
+    // While all is verified the first look is taken here.
+    let unchanged = match generation & VERIFYING {
+        0 => None,
+        _ => stream.kept().unchanged(&State::at(frame)),
+    };
     let mut asking = Asking {
         patience,
         crossed: false,
@@ -73,8 +83,11 @@ pub fn capture(stream: &mut Stream, frame: &DoorFrame, patience: Patience) -> St
     if asking.crossed {
         RECORDER.counters.add(Counter::FramePointerStacks, 1);
     }
-    if RECORDER.verify.load(Ordering::Relaxed) {
+    if generation & VERIFYING != 0 {
         verify(stream, frame, bounds, patience, stack);
+        if unchanged.is_some_and(|id| id != stack) {
+            RECORDER.counters.add(Counter::VerifyDiffers, 1);
+        }
     }
     stack
 }

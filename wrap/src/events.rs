@@ -17,6 +17,7 @@ use core::sync::atomic::Ordering;
 use memlog_format::api::Api;
 use memlog_format::event::{Alloc, Release};
 use memlog_format::ext::{Ext, Ledger, Mapping};
+use memlog_format::table::StackId;
 
 /// The clock is read once in this many events.
 const CLOCK_EVERY: u32 = 16;
@@ -46,9 +47,50 @@ pub struct Request {
     pub alignment_log2: u8,
 }
 
-/// Records a block that the allocator gave, and what it has in truth.
-#[inline]
+impl Request {
+    /// The event of a request that was met.
+    fn got(self, address: u64, usable: u64, stack: StackId, order: Option<u64>) -> Alloc {
+        Alloc {
+            api: self.api,
+            address,
+            size: self.size as u64,
+            usable,
+            alignment_log2: self.alignment_log2,
+            stack,
+            order,
+        }
+    }
+}
+
+/// Records a block that the allocator gave, and what it has in truth: here if
+/// it is what nearly all are, else apart.
+#[inline(always)]
 pub fn allocated(
+    stream: &mut Stream,
+    patience: Patience,
+    frame: &DoorFrame,
+    block: *mut u8,
+    request: Request,
+    usable: Option<u64>,
+) {
+    let (address, size) = (block as u64, request.size as u64);
+    let is_usual = matches!(request.api, Api::Malloc)
+        && usable.is_none_or(|usable| usable < LARGE)
+        && stream.is_at_ease(address);
+    let (Some(usable), true) = (usable, is_usual) else {
+        return allocated_apart(stream, patience, frame, block, request, usable);
+    };
+    stream.until_clock -= 1;
+    let stack = capture(stream, frame, patience);
+    if !stream.write_malloc(address, (size, usable), stack) {
+        write_apart(stream, address, request, usable, stack);
+    }
+    came(stream, address, usable);
+}
+
+/// Records any block that the allocator gave.
+#[inline(never)]
+pub fn allocated_apart(
     stream: &mut Stream,
     patience: Patience,
     frame: &DoorFrame,
@@ -58,31 +100,55 @@ pub fn allocated(
 ) {
     let address = block as u64;
     let order = RECORDER.cells().number(address, stream.number);
-    let size = request.size as u64;
-    let usable = usable.unwrap_or(size);
+    let usable = usable.unwrap_or(request.size as u64);
     keep_time(stream);
     if usable >= LARGE {
         attend(stream, usable, 0);
     }
     let stack = capture(stream, frame, patience);
-    let event = Alloc {
-        api: request.api,
-        address,
-        size,
-        usable,
-        alignment_log2: request.alignment_log2,
-        stack,
-        order,
-    };
-    stream.write(|deltas, out| deltas.put_alloc(out, &event));
+    stream.write_alloc(&request.got(address, usable, stack, order));
     stream.announced = false;
+    came(stream, address, usable);
+}
+
+/// An allocation that is unusual only in its bytes, or fills the chunk.
+#[inline(never)]
+fn write_apart(stream: &mut Stream, address: u64, request: Request, usable: u64, stack: StackId) {
+    stream.write_alloc(&request.got(address, usable, stack, None));
+}
+
+#[inline(always)]
+fn came(stream: &mut Stream, address: u64, usable: u64) {
     stream.last_block = address;
     moved(stream, usable, usable as i64);
 }
 
-/// Records that a block is about to go. `announced`: it may stay after all.
-#[inline]
+/// Records that a block is about to go: here if it does as nearly all do, else
+/// apart.
+#[inline(always)]
 pub fn releasing(
+    stream: &mut Stream,
+    patience: Patience,
+    frame: &DoorFrame,
+    block: *mut u8,
+    usable: Option<u64>,
+    how: (Api, bool),
+) {
+    let address = block as u64;
+    let is_usual = how == (Api::Free, false)
+        && usable.is_none_or(|usable| usable < LARGE)
+        && !RECORDER.free_stacks.load(Ordering::Relaxed)
+        && stream.is_at_ease(address);
+    if !is_usual || !stream.write_free(address) {
+        return releasing_apart(stream, patience, frame, block, usable, how);
+    }
+    stream.until_clock -= 1;
+    goes(stream, address, usable.unwrap_or(0));
+}
+
+/// Records any block that is about to go. `announced`: it may stay after all.
+#[inline(never)]
+pub fn releasing_apart(
     stream: &mut Stream,
     patience: Patience,
     frame: &DoorFrame,
@@ -91,9 +157,6 @@ pub fn releasing(
     (api, announced): (Api, bool),
 ) {
     let usable = usable.unwrap_or(0);
-    if stream.last_block == block as u64 {
-        stream.last_block = 0;
-    }
     keep_time(stream);
     if usable >= LARGE {
         // Before the memory goes, or a peak that ends here is never seen.
@@ -111,15 +174,23 @@ pub fn releasing(
         // Last: between number and event as little as can be.
         order: RECORDER.cells().number(block as u64, stream.number),
     };
-    stream.write(|deltas, out| deltas.put_release(out, &event));
+    stream.write_release(&event);
     stream.announced = announced;
+    goes(stream, block as u64, usable);
+}
+
+#[inline(always)]
+fn goes(stream: &mut Stream, address: u64, usable: u64) {
+    if stream.last_block == address {
+        stream.last_block = 0;
+    }
     moved(stream, usable, -(usable as i64));
 }
 
 /// Records that an announced release did not happen.
 #[cold]
 pub fn revoked(stream: &mut Stream, usable: Option<u64>) {
-    stream.write(|deltas, out| deltas.put_revoke(out));
+    stream.write_revoke();
     stream.announced = false;
     let usable = usable.unwrap_or(0);
     moved(stream, usable, usable as i64);

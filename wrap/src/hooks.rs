@@ -39,11 +39,21 @@ pub(crate) fn next<F: Copy>(frame: &DoorFrame, door: Door) -> Option<F> {
     (address != 0).then(|| unsafe { transmute_copy::<usize, F>(&address) })
 }
 
+/// Where a call's record is made: in the handler itself for what nearly all
+/// calls are, apart for the rest.
+type Place = bool;
+const HERE: Place = true;
+const APART: Place = false;
+
 /// A block comes: the real call, then the record.
 #[inline(always)]
-fn allocate(frame: &DoorFrame, request: Request, call: impl FnOnce() -> Block) -> Block {
+fn allocate<const AT: Place>(
+    frame: &DoorFrame,
+    request: Request,
+    call: impl FnOnce() -> Block,
+) -> Block {
     match own(frame) {
-        Some(session) => allocate_in(session, frame, request, call),
+        Some(session) => allocate_in::<AT>(session, frame, request, call),
         None => allocate_otherwise(frame, request, call),
     }
 }
@@ -52,24 +62,27 @@ fn allocate(frame: &DoorFrame, request: Request, call: impl FnOnce() -> Block) -
 #[inline(never)]
 fn allocate_otherwise(frame: &DoorFrame, request: Request, call: impl FnOnce() -> Block) -> Block {
     match admit(frame) {
-        Admission::Record(session) => allocate_in(session, frame, request, call),
+        Admission::Record(session) => allocate_in::<APART>(session, frame, request, call),
         Admission::Pass | Admission::Backing => call(),
     }
 }
 
 #[inline(always)]
-fn allocate_in(
+fn allocate_in<const AT: Place>(
     mut session: Session,
     frame: &DoorFrame,
     request: Request,
     call: impl FnOnce() -> Block,
 ) -> Block {
-    session.in_real(frame);
+    session.enter_real(frame);
     let block = call();
     let usable = real::usable(block);
     if session.in_recorder(Some(frame)) && !block.is_null() {
         let (stream, patience) = (session.stream(), session.patience());
-        events::allocated(stream, patience, frame, block, request, usable);
+        match AT {
+            HERE => events::allocated(stream, patience, frame, block, request, usable),
+            APART => events::allocated_apart(stream, patience, frame, block, request, usable),
+        }
     }
     session.end();
     block
@@ -77,13 +90,24 @@ fn allocate_in(
 
 /// A block goes: the record, then the real call.
 #[inline(always)]
-fn release(frame: &DoorFrame, block: Block, api: Api, call: impl FnOnce()) {
-    release_of(frame, block, || real::usable(block), api, call);
+fn release<const AT: Place>(frame: &DoorFrame, block: Block, api: Api, call: impl FnOnce()) {
+    release_at::<AT>(frame, block, || real::usable(block), api, call);
 }
 
 /// The same where somebody else says what the block really has.
 #[inline(always)]
 pub(crate) fn release_of(
+    frame: &DoorFrame,
+    block: Block,
+    usable: impl FnOnce() -> Option<u64>,
+    api: Api,
+    call: impl FnOnce(),
+) {
+    release_at::<APART>(frame, block, usable, api, call);
+}
+
+#[inline(always)]
+fn release_at<const AT: Place>(
     frame: &DoorFrame,
     block: Block,
     usable: impl FnOnce() -> Option<u64>,
@@ -97,7 +121,7 @@ pub(crate) fn release_of(
         return;
     }
     match own(frame) {
-        Some(session) => release_in(session, frame, block, usable, api, call),
+        Some(session) => release_in::<AT>(session, frame, block, usable, api, call),
         None => release_otherwise(frame, block, usable, api, call),
     }
 }
@@ -112,13 +136,15 @@ fn release_otherwise(
     call: impl FnOnce(),
 ) {
     match admit(frame) {
-        Admission::Record(session) => release_in(session, frame, block, usable, api, call),
+        Admission::Record(session) => {
+            release_in::<APART>(session, frame, block, usable, api, call);
+        }
         Admission::Pass | Admission::Backing => call(),
     }
 }
 
 #[inline(always)]
-fn release_in(
+fn release_in<const AT: Place>(
     mut session: Session,
     frame: &DoorFrame,
     block: Block,
@@ -126,11 +152,22 @@ fn release_in(
     api: Api,
     call: impl FnOnce(),
 ) {
-    session.in_real(frame);
+    if AT == HERE {
+        // SAFETY: the program gives back a block of the allocator in use.
+        if let Some(usable) = unsafe { real::usable_by_header(block) } {
+            session.enter_recorder(frame);
+            let (stream, patience) = (session.stream(), session.patience());
+            events::releasing(stream, patience, frame, block, Some(usable), (api, false));
+            session.in_real(frame);
+            call();
+            return session.end();
+        }
+    }
+    session.enter_real(frame);
     let usable = usable();
     if session.in_recorder(Some(frame)) {
         let (stream, patience) = (session.stream(), session.patience());
-        events::releasing(stream, patience, frame, block, usable, (api, false));
+        events::releasing_apart(stream, patience, frame, block, usable, (api, false));
         session.in_real(frame);
     }
     call();
@@ -152,13 +189,13 @@ fn reallocate(
         alignment_log2: 0,
     };
     if block.is_null() {
-        return allocate(frame, request, call);
+        return allocate::<APART>(frame, request, call);
     }
     let mut session = match admit(frame) {
         Admission::Record(session) => session,
         Admission::Pass | Admission::Backing => return call(),
     };
-    session.in_real(frame);
+    session.enter_real(frame);
     let usable = real::usable(block);
     if !session.in_recorder(Some(frame)) {
         session.end();
@@ -167,13 +204,13 @@ fn reallocate(
     // A size of 0 frees, whatever comes back; everything else may fail.
     let announced = size != Some(0);
     let (stream, patience) = (session.stream(), session.patience());
-    events::releasing(stream, patience, frame, block, usable, (api, announced));
+    events::releasing_apart(stream, patience, frame, block, usable, (api, announced));
     session.in_real(frame);
     let moved = call();
     let moved_usable = real::usable(moved);
     if session.in_recorder(Some(frame)) {
         if !moved.is_null() {
-            events::allocated(stream, patience, frame, moved, request, moved_usable);
+            events::allocated_apart(stream, patience, frame, moved, request, moved_usable);
         } else if announced {
             events::revoked(stream, usable);
         }
@@ -218,7 +255,7 @@ handler! {
     /// malloc
     fn memlog_on_malloc(size: usize) -> Block = |frame| {
         match next::<extern "C" fn(usize) -> Block>(frame, Door::Malloc) {
-            Some(real) => allocate(frame, plain(Api::Malloc, size), || real(size)),
+            Some(real) => allocate::<HERE>(frame, plain(Api::Malloc, size), || real(size)),
             None => early::allocate(size, 16),
         }
     }
@@ -228,7 +265,7 @@ handler! {
     /// free
     fn memlog_on_free(block: Block) -> () = |frame| {
         if let Some(real) = next::<extern "C" fn(Block)>(frame, Door::Free) {
-            release(frame, block, Api::Free, || real(block));
+            release::<HERE>(frame, block, Api::Free, || real(block));
         }
     }
 }
@@ -238,7 +275,7 @@ handler! {
     fn memlog_on_calloc(count: usize, each: usize) -> Block = |frame| {
         let size = count.saturating_mul(each);
         match next::<extern "C" fn(usize, usize) -> Block>(frame, Door::Calloc) {
-            Some(real) => allocate(frame, plain(Api::Calloc, size), || real(count, each)),
+            Some(real) => allocate::<APART>(frame, plain(Api::Calloc, size), || real(count, each)),
             None => early::allocate(size, 16),
         }
     }
@@ -251,7 +288,7 @@ handler! {
             return move_early(block, size, early::allocate(size, 16));
         };
         if early::owns(block) {
-            let fresh = allocate(frame, plain(Api::Realloc, size), || real(null_mut(), size));
+            let fresh = allocate::<APART>(frame, plain(Api::Realloc, size), || real(null_mut(), size));
             return move_early(block, size, fresh);
         }
         reallocate(frame, block, Some(size), Api::Realloc, || real(block, size))
@@ -269,7 +306,7 @@ handler! {
         let size = count.checked_mul(each);
         if early::owns(block) {
             let asked = plain(Api::Reallocarray, size.unwrap_or(usize::MAX));
-            let fresh = allocate(frame, asked, || real(null_mut(), count, each));
+            let fresh = allocate::<APART>(frame, asked, || real(null_mut(), count, each));
             return move_early(block, asked.size, fresh);
         }
         reallocate(frame, block, size, Api::Reallocarray, || real(block, count, each))
@@ -295,7 +332,7 @@ fn aligned(frame: &DoorFrame, door: Door, api: Api, alignment: usize, size: usiz
                 size,
                 alignment_log2: log2_of(alignment),
             };
-            allocate(frame, request, || real(alignment, size))
+            allocate::<APART>(frame, request, || real(alignment, size))
         }
         None => early::allocate(size, alignment),
     }
@@ -328,7 +365,7 @@ handler! {
             alignment_log2: log2_of(alignment),
         };
         let mut result = 0;
-        allocate(frame, request, || {
+        allocate::<APART>(frame, request, || {
             result = real(out, alignment, size);
             // SAFETY: on success the function has written its result there.
             if result == 0 { unsafe { *out } } else { null_mut() }
@@ -341,7 +378,7 @@ handler! {
     /// valloc
     fn memlog_on_valloc(size: usize) -> Block = |frame| {
         match next::<extern "C" fn(usize) -> Block>(frame, Door::Valloc) {
-            Some(real) => allocate(frame, plain(Api::Valloc, size), || real(size)),
+            Some(real) => allocate::<APART>(frame, plain(Api::Valloc, size), || real(size)),
             None => early::allocate(size, 4096),
         }
     }
@@ -351,7 +388,7 @@ handler! {
     /// pvalloc
     fn memlog_on_pvalloc(size: usize) -> Block = |frame| {
         match next::<extern "C" fn(usize) -> Block>(frame, Door::Pvalloc) {
-            Some(real) => allocate(frame, plain(Api::Pvalloc, size), || real(size)),
+            Some(real) => allocate::<APART>(frame, plain(Api::Pvalloc, size), || real(size)),
             None => early::allocate(size.next_multiple_of(4096), 4096),
         }
     }
@@ -367,7 +404,7 @@ fn freed_as(frame: &DoorFrame, door: Door, api: Api, block: Block) {
         (free != 0).then(|| unsafe { transmute_copy::<usize, extern "C" fn(Block)>(&free) })
     });
     if let Some(real) = real {
-        release(frame, block, api, || real(block));
+        release::<APART>(frame, block, api, || real(block));
     }
 }
 
@@ -382,7 +419,7 @@ handler! {
     /// free_sized
     fn memlog_on_free_sized(block: Block, size: usize) -> () = |frame| {
         match next::<extern "C" fn(Block, usize)>(frame, Door::FreeSized) {
-            Some(real) => release(frame, block, Api::FreeSized, || real(block, size)),
+            Some(real) => release::<APART>(frame, block, Api::FreeSized, || real(block, size)),
             None => freed_as(frame, Door::Free, Api::FreeSized, block),
         }
     }
@@ -393,7 +430,7 @@ handler! {
     fn memlog_on_free_aligned_sized(block: Block, alignment: usize, size: usize) -> () = |frame| {
         type Real = extern "C" fn(Block, usize, usize);
         match next::<Real>(frame, Door::FreeAlignedSized) {
-            Some(real) => release(frame, block, Api::FreeAlignedSized, || {
+            Some(real) => release::<APART>(frame, block, Api::FreeAlignedSized, || {
                 real(block, alignment, size);
             }),
             None => freed_as(frame, Door::Free, Api::FreeAlignedSized, block),

@@ -18,7 +18,7 @@ use crate::linkmap;
 use crate::lock::{Bounded, Patience, Yield};
 use crate::real::{self, Definition};
 use crate::recorder::RECORDER;
-use crate::session::{self, Admission, admit};
+use crate::session::{self, Admission, CLAIMING, admit};
 use crate::start;
 use core::mem::transmute;
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering};
@@ -218,9 +218,9 @@ pub fn forget() {
 pub unsafe extern "C" fn memlog_operator_new_begins(frame: *mut DoorFrame) {
     // SAFETY: the shim's frame, which is nobody else's yet.
     let frame = unsafe { &mut *frame };
-    frame.tls = word_if_on();
+    frame.word = word_if_on();
     let Admission::Record(mut session) = admit(frame) else {
-        frame.tls = core::ptr::null_mut();
+        frame.word = 0;
         return;
     };
     if session.in_recorder(Some(frame)) {
@@ -229,8 +229,8 @@ pub unsafe extern "C" fn memlog_operator_new_begins(frame: *mut DoorFrame) {
         (stream.last_block, stream.operator) = (0, frame.sp());
     }
     session.end();
-    // Life may have come On just now.
-    frame.tls = word_if_on();
+    // Life may have come On just now; a guest has no stream of his own.
+    frame.word = word_if_on().max(CLAIMING);
 }
 
 /// An own operator new has returned.
@@ -247,11 +247,11 @@ pub unsafe extern "C" fn memlog_operator_new_done(
 ) {
     // SAFETY: the shim's frame.
     let frame = unsafe { &mut *frame };
-    if frame.tls.is_null() {
+    if frame.word == 0 {
         return;
     }
     // A handler that it called may have forked.
-    frame.tls = word_if_on();
+    frame.word = word_if_on();
     let Admission::Record(mut session) = admit(frame) else {
         return;
     };
@@ -266,7 +266,7 @@ pub unsafe extern "C" fn memlog_operator_new_done(
             address if stream.last_block == address => be_plain(index),
             _ => {
                 let request = asked(index, size, alignment);
-                events::allocated(stream, session.patience(), frame, block, request, usable);
+                events::allocated_apart(stream, session.patience(), frame, block, request, usable);
             }
         }
     }
@@ -304,7 +304,7 @@ pub unsafe extern "C" fn memlog_operator_delete(
 ) {
     // SAFETY: the shim's frame.
     let frame = unsafe { &mut *frame };
-    frame.tls = word_if_on();
+    frame.word = word_if_on();
     // SAFETY: an operator delete takes a block and two words at most; who takes
     // fewer does not look at the others.
     let real: extern "C" fn(*mut u8, usize, usize) = unsafe { transmute(frame.real) };
@@ -323,11 +323,11 @@ fn usable(index: usize, block: *mut u8) -> Option<u64> {
 }
 
 /// What the doors leave in a frame's first word.
-fn word_if_on() -> *mut u64 {
+fn word_if_on() -> u64 {
     match session::is_on() {
         // SAFETY: life is On, so the thread pointer is set up.
-        true => unsafe { arch::memlog_tls_word() },
-        false => core::ptr::null_mut(),
+        true => unsafe { *arch::memlog_tls_word() },
+        false => 0,
     }
 }
 

@@ -26,6 +26,16 @@ impl Cells {
     /// Bytes that the words of a process take.
     pub const BYTES: usize = 8 * CELLS;
 
+    /// Whether an event on `address` needs no number: [`number`](Self::number)
+    /// would give none, and leave the cell as it is.
+    #[inline(always)]
+    pub fn is_own(&self, address: u64, stream: u32) -> bool {
+        let index = cell(address) & self.cells.len().wrapping_sub(1);
+        let cell = self.cells.get(index);
+        // Acquire as in `number`.
+        cell.is_some_and(|cell| cell.load(Ordering::Acquire) == OWNED | u64::from(stream))
+    }
+
     /// The number that this stream's event on `address` takes, if it needs one.
     #[inline]
     pub fn number(&self, address: u64, stream: u32) -> Option<u64> {

@@ -8,7 +8,7 @@
 //! at are those of program start, which are never unloaded.
 
 use crate::linkmap::{LinkMap, copy_name, first_map, known_first_map, look_up, tables_of};
-use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 
 unsafe extern "C" {
     /// The real functions by the doors' order; only the dynamic shape uses it.
@@ -228,6 +228,43 @@ fn note_home(name: &[u8], object: &LinkMap) {
     if let Some(home) = HOMES.get(which) {
         home.store(object as *const LinkMap as usize, Ordering::Relaxed);
     }
+    if which == 0 {
+        // SAFETY: a live object of program start, and its own tables.
+        let tables = unsafe { tables_of(object) };
+        let is_glibc = tables
+            // SAFETY: as above.
+            .is_some_and(|tables| unsafe { look_up(&tables, b"gnu_get_libc_version") }.is_some());
+        HAS_HEADERS.store(is_glibc, Ordering::Relaxed);
+    }
+}
+
+/// Whether malloc is glibc's, whose blocks have their size in the word before
+/// them.
+static HAS_HEADERS: AtomicBool = AtomicBool::new(false);
+
+/// Bytes that a block of glibc really has, without a call; nothing of another
+/// allocator's. Only for what the log does not say: when to look at resident
+/// memory.
+///
+/// # Safety
+/// The block is one of the allocator in use.
+#[inline]
+pub unsafe fn usable_by_header(block: *mut u8) -> Option<u64> {
+    const FLAGS: usize = 7;
+    const IS_MAPPED: usize = 2;
+    const WORD: usize = size_of::<usize>();
+    if !HAS_HEADERS.load(Ordering::Relaxed) {
+        return None;
+    }
+    // SAFETY: by the caller, and glibc's since ever.
+    let header = unsafe { block.cast::<usize>().sub(1).read() };
+    // The word after a block is its own too, but for blocks mapped by themselves.
+    let beside = if header & IS_MAPPED == 0 {
+        WORD
+    } else {
+        2 * WORD
+    };
+    Some((header & !FLAGS).wrapping_sub(beside) as u64)
 }
 
 fn is_home_of_malloc(object: &LinkMap) -> bool {

@@ -37,6 +37,9 @@ pub type Nodes = Table<1, NODES_PER_CHUNK, FIRST_NODE, 8192>;
 /// Code addresses: 8 million of them.
 pub type Codes = Table<2, CODES_PER_CHUNK, FIRST_CODE, 2048>;
 
+/// In a generation: every capture is verified, so none takes the short way.
+pub const VERIFYING: u64 = 1 << 63;
+
 /// Everything.
 pub struct Recorder {
     /// What is counted.
@@ -55,7 +58,8 @@ pub struct Recorder {
     pub meta: Bounded<MetaLog>,
     /// What the user wants.
     pub settings: Bounded<Settings>,
-    /// The generation of the rules; a change empties every cache.
+    /// The generation of the rules; a change empties every cache. With
+    /// [`VERIFYING`], that of no stream.
     pub generation: AtomicU64,
     /// Global order numbers.
     pub stamps: AtomicU64,
@@ -65,8 +69,6 @@ pub struct Recorder {
     pub rss: crate::rss::Shared,
     /// Whether releases carry stacks.
     pub free_stacks: AtomicBool,
-    /// Whether each capture is taken by the plain walk too, and compared.
-    pub verify: AtomicBool,
     /// Whether chunks go out by writes.
     written: AtomicBool,
     /// Whether each event goes through at once: the end is near.
@@ -97,7 +99,6 @@ impl Recorder {
             ledger: AtomicU64::new(0),
             rss: crate::rss::Shared::new(),
             free_stacks: AtomicBool::new(false),
-            verify: AtomicBool::new(false),
             written: AtomicBool::new(false),
             draining: AtomicBool::new(false),
             pid: AtomicU32::new(0),
@@ -201,6 +202,11 @@ impl Recorder {
         let private = self.counters.get(Counter::OwnBytes);
         let mapped = self.counters.get(Counter::MappedLogBytes);
         (private + mapped + self.sink.unused_window_bytes()) / 1024
+    }
+
+    /// From here on every capture is verified.
+    pub fn verify(&self) {
+        self.generation.fetch_or(VERIFYING, Ordering::AcqRel);
     }
 
     /// Rules have changed: every cache is to be emptied.

@@ -18,7 +18,7 @@ use core::sync::atomic::Ordering;
 use memlog_format::counter::Counter;
 
 /// In a thread's word while its stream is being claimed.
-const CLAIMING: u64 = 1;
+pub(crate) const CLAIMING: u64 = 1;
 
 /// A call that is to be recorded.
 pub struct Session {
@@ -52,16 +52,11 @@ pub enum Admission {
 /// The session of a thread that has its stream and is not inside: nearly all.
 #[inline(always)]
 pub fn own(frame: &DoorFrame) -> Option<Session> {
-    if frame.tls.is_null() {
-        return None;
-    }
-    // SAFETY: the shim found life On, so this is the thread's word.
-    let word = unsafe { *frame.tls };
-    if word <= CLAIMING {
+    if frame.word <= CLAIMING {
         return None;
     }
     // SAFETY: the word is the door of this thread's stream.
-    let door = unsafe { &*(word as *const Door) };
+    let door = unsafe { &*(frame.word as *const Door) };
     let is_free = door.busy.load(Ordering::Relaxed) == 0;
     is_free.then_some(Session {
         door,
@@ -75,16 +70,11 @@ pub fn admit(frame: &DoorFrame) -> Admission {
     if let Some(session) = own(frame) {
         return Admission::Record(session);
     }
-    if frame.tls.is_null() {
+    if frame.word <= CLAIMING {
         return admit_cold(frame);
     }
     // SAFETY: as in `own`.
-    let word = unsafe { *frame.tls };
-    if word <= CLAIMING {
-        return admit_cold(frame);
-    }
-    // SAFETY: as in `own`.
-    admit_nested(unsafe { &*(word as *const Door) }, frame.sp())
+    admit_nested(unsafe { &*(frame.word as *const Door) }, frame.sp())
 }
 
 #[cold]
@@ -281,6 +271,20 @@ fn visit(tid: u32, hold: Hold) -> Option<Session> {
 }
 
 impl Session {
+    /// The real allocator is at work for the door's caller, who was let in just
+    /// now: the token is free.
+    #[inline(always)]
+    pub fn enter_real(&mut self, frame: &DoorFrame) {
+        frame.mark();
+        self.set(token::word(Phase::InReal, frame.sp()));
+    }
+
+    /// The recorder is at work for the door's caller, who was let in just now.
+    #[inline(always)]
+    pub fn enter_recorder(&mut self, frame: &DoorFrame) {
+        self.set(token::word(Phase::InRecorder, frame.sp()));
+    }
+
     /// The recorder is at work for the door's caller. False if the token was
     /// taken meanwhile: somebody switched stacks below the real allocator, and
     /// what was to be recorded is lost.
@@ -299,18 +303,24 @@ impl Session {
 
     #[inline(always)]
     fn turn(&mut self, word: u64) -> bool {
-        // A signal handler of this thread must see either the old word and
-        // all before it or the new one: the compiler is kept from reordering,
-        // the processor does not reorder for its own interrupts.
         core::sync::atomic::compiler_fence(Ordering::SeqCst);
         if self.door.busy.load(Ordering::Relaxed) != self.word {
             count_abandoned();
             return false;
         }
+        self.set(word);
+        true
+    }
+
+    #[inline(always)]
+    fn set(&mut self, word: u64) {
+        // A signal handler of this thread must see either the old word and
+        // all before it or the new one: the compiler is kept from reordering,
+        // the processor does not reorder for its own interrupts.
+        core::sync::atomic::compiler_fence(Ordering::SeqCst);
         self.door.busy.store(word, Ordering::Relaxed);
         self.word = word;
         core::sync::atomic::compiler_fence(Ordering::SeqCst);
-        true
     }
 
     /// The stream, for as long as the token is held in the recorder.
@@ -353,19 +363,20 @@ impl Session {
             self.door.busy.store(0, Ordering::Relaxed);
         }
         if self.hold != Hold::Own || RECORDER.draining.load(Ordering::Relaxed) {
-            self.end_slowly();
+            end_slowly(self.door, self.hold);
         }
     }
+}
 
-    #[cold]
-    #[inline(never)]
-    fn end_slowly(self) {
-        if RECORDER.draining.load(Ordering::Relaxed) {
-            self.stream().flush();
-        }
-        if self.hold != Hold::Own {
-            RECORDER.streams.release(self.door);
-        }
+#[cold]
+#[inline(never)]
+fn end_slowly(door: &'static Door, hold: Hold) {
+    if RECORDER.draining.load(Ordering::Relaxed) {
+        // SAFETY: the caller's session still holds the stream.
+        unsafe { (*door.body.get()).flush() };
+    }
+    if hold != Hold::Own {
+        RECORDER.streams.release(door);
     }
 }
 

@@ -230,7 +230,9 @@ fn read_settings() -> bool {
             }
             let free_stacks = settings.free_stacks;
             RECORDER.free_stacks.store(free_stacks, Ordering::Relaxed);
-            RECORDER.verify.store(settings.verify, Ordering::Relaxed);
+            if settings.verify {
+                RECORDER.verify();
+            }
             !settings.off
         })
     });

@@ -20,14 +20,15 @@ use crate::unwind::walk::{CACHE_ENTRIES, CacheEntry, MAX_FRAMES, Workspace};
 use core::sync::atomic::{AtomicU32, AtomicU64};
 use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE, Header, Kind};
 use memlog_format::counter::Counter;
-use memlog_format::event::{Deltas, MAX_EVENT};
+use memlog_format::event::{Alloc, Deltas, MAX_EVENT, Release};
 use memlog_format::ext::{Ext, MAX_EXT};
+use memlog_format::table::StackId;
 use memlog_format::varint::Writer;
 
 /// Room that must be left before a group of records begins: a realloc's two
 /// halves lie in one chunk, with what may come between them.
 const ROOM: usize = 2 * MAX_EVENT + 3 * MAX_EXT;
-/// Room that must be left for a record inside a group.
+/// Room that must be left for a record inside a group; no record is longer.
 const ROOM_INSIDE: usize = MAX_EXT;
 
 /// What others may look at: who holds the stream, and whether he is at work.
@@ -60,6 +61,8 @@ pub struct Stream {
     chunk: *mut u8,
     chunk_index: u32,
     committed: u32,
+    /// Below this a whole group of records fits into the chunk; 0 without one.
+    full_at: u32,
     sequence: u32,
     /// Events in the chunk, to be counted if it cannot be kept.
     events: u32,
@@ -108,9 +111,15 @@ impl Stream {
         }
     }
 
+    /// The last stack.
+    #[inline]
+    pub fn kept(&self) -> &Kept {
+        &self.kept
+    }
+
     /// The memory of a capture.
     #[inline]
-    pub fn capture_space(&mut self) -> (&mut [CacheEntry], &mut Kept) {
+    pub fn capture_space(&mut self) -> (&mut [CacheEntry; CACHE_ENTRIES], &mut Kept) {
         (&mut self.cache, &mut self.kept)
     }
 
@@ -124,10 +133,69 @@ impl Stream {
         self.generation = generation;
     }
 
-    /// Writes one record, or counts it as lost.
+    /// Whether an event on this address is all that is to be written: no look at
+    /// the clock is due, and all on its page was this stream's.
+    #[inline(always)]
+    pub fn is_at_ease(&self, address: u64) -> bool {
+        self.until_clock > 0 && RECORDER.cells().is_own(address, self.number)
+    }
+
+    /// Writes what nearly all allocations are; false if it is none of those, or
+    /// there is no room.
+    #[inline(always)]
+    pub fn write_malloc(&mut self, address: u64, sizes: (u64, u64), stack: StackId) -> bool {
+        if self.committed >= self.full_at {
+            return false;
+        }
+        let Some(out) = self.room().first_chunk_mut() else {
+            return false;
+        };
+        let bytes = self.deltas.put_malloc(out, address, sizes, stack);
+        self.wrote(bytes)
+    }
+
+    /// Writes what nearly all releases are; false if it is none of those, or
+    /// there is no room.
+    #[inline(always)]
+    pub fn write_free(&mut self, address: u64) -> bool {
+        if self.committed >= self.full_at {
+            return false;
+        }
+        let Some(out) = self.room().first_chunk_mut() else {
+            return false;
+        };
+        let bytes = self.deltas.put_free(out, address);
+        self.wrote(bytes)
+    }
+
+    #[inline(always)]
+    fn wrote(&mut self, bytes: Option<usize>) -> bool {
+        let Some(bytes) = bytes else {
+            return false;
+        };
+        self.events = self.events.wrapping_add(1);
+        self.commit(bytes);
+        true
+    }
+
+    /// Writes any event, or counts it as lost.
+    pub fn write_alloc(&mut self, event: &Alloc) {
+        self.write(|deltas, out| deltas.put_alloc(out, event));
+    }
+
+    /// Writes any event, or counts it as lost.
+    pub fn write_release(&mut self, event: &Release) {
+        self.write(|deltas, out| deltas.put_release(out, event));
+    }
+
+    /// Writes that an announced release did not happen.
+    pub fn write_revoke(&mut self) {
+        self.write(|deltas, out| deltas.put_revoke(out));
+    }
+
     #[inline]
-    pub fn write(&mut self, put: impl FnOnce(&mut Deltas, &mut Writer)) {
-        if self.has_room() || self.next_chunk() {
+    fn write(&mut self, put: impl FnOnce(&mut Deltas, &mut Writer)) {
+        if self.reserve() {
             self.events = self.events.wrapping_add(1);
             self.put(put);
         } else {
@@ -138,23 +206,29 @@ impl Stream {
     /// Writes one record behind another that made sure of the room.
     #[inline]
     pub fn put(&mut self, put: impl FnOnce(&mut Deltas, &mut Writer)) {
-        let room = CHUNK_SIZE.wrapping_sub(self.committed as usize);
-        // SAFETY: the chunk is held by this stream and `committed` never
-        // exceeds its size.
-        let out = unsafe {
-            core::slice::from_raw_parts_mut(self.chunk.add(self.committed as usize), room)
-        };
-        let mut writer = Writer::new(out);
-        put(&mut self.deltas, &mut writer);
-        match writer.finish() {
-            Some(count) => {
-                self.committed = self.committed.wrapping_add(count as u32);
-                // SAFETY: the chunk is held by this stream.
-                unsafe { sink::commit(self.chunk, self.committed) };
-            }
+        let mut out = Writer::new(self.room());
+        put(&mut self.deltas, &mut out);
+        match out.finish() {
+            Some(bytes) => self.commit(bytes),
             // The deltas have moved on without their record.
             None => self.give_up(),
         }
+    }
+
+    /// What lies behind the committed bytes.
+    #[inline(always)]
+    fn room(&self) -> &'static mut [u8; ROOM_INSIDE] {
+        // SAFETY: the chunk is held by this stream, and has at least that much
+        // room behind what is committed.
+        unsafe { &mut *self.chunk.add(self.committed as usize).cast() }
+    }
+
+    /// Publishes a record.
+    #[inline(always)]
+    fn commit(&mut self, bytes: usize) {
+        self.committed = self.committed.wrapping_add(bytes as u32);
+        // SAFETY: the chunk is held by this stream.
+        unsafe { sink::commit(self.chunk, self.committed) };
     }
 
     #[cold]
@@ -180,17 +254,18 @@ impl Stream {
         (self.settled, self.allowed) = (0, self.allowance);
     }
 
-    /// Whether a whole group of records fits.
-    #[inline]
-    fn has_room(&self) -> bool {
-        let room = if self.announced { ROOM_INSIDE } else { ROOM };
-        !self.chunk.is_null() && self.committed as usize + room <= CHUNK_SIZE
+    /// Makes sure that a whole group of records will lie in one chunk.
+    #[inline(always)]
+    pub fn reserve(&mut self) -> bool {
+        self.committed < self.full_at || self.reserve_more()
     }
 
-    /// Makes sure that a whole group of records will lie in one chunk.
-    #[inline]
-    pub fn reserve(&mut self) -> bool {
-        self.has_room() || self.next_chunk()
+    #[cold]
+    #[inline(never)]
+    fn reserve_more(&mut self) -> bool {
+        // A group that was begun may use the room that was kept for it.
+        let goes_on = self.announced && !self.chunk.is_null();
+        goes_on && self.committed as usize + ROOM_INSIDE <= CHUNK_SIZE || self.next_chunk()
     }
 
     /// An event that could not be recorded.
@@ -257,20 +332,18 @@ impl Stream {
         self.sequence += 1;
         (self.chunk, self.chunk_index) = (chunk.at, chunk.index);
         self.committed = HEADER_SIZE as u32;
+        self.full_at = (CHUNK_SIZE - ROOM + 1) as u32;
         self.deltas = Deltas::at_start(header.base_tick, header.base_stamp);
         let lost = core::mem::take(&mut self.lost);
         let (tid, name) = (self.tid, self.name);
-        self.put(|deltas, out| {
-            deltas.put_ext(out, &thread_ext(tid, &name));
-            if lost > 0 {
-                let reason = Counter::LostNoRoom as u8;
-                let ext = Ext::Loss {
-                    events: lost,
-                    reason,
-                };
-                deltas.put_ext(out, &ext);
-            }
-        });
+        self.put_ext(&thread_ext(tid, &name));
+        if lost > 0 {
+            let reason = Counter::LostNoRoom as u8;
+            self.put_ext(&Ext::Loss {
+                events: lost,
+                reason,
+            });
+        }
         true
     }
 
@@ -283,7 +356,7 @@ impl Stream {
             at: self.chunk,
             index: self.chunk_index,
         };
-        self.chunk = core::ptr::null_mut();
+        (self.chunk, self.full_at) = (core::ptr::null_mut(), 0);
         // SAFETY: the header lies in the held chunk.
         let head = unsafe { core::slice::from_raw_parts(chunk.at, HEADER_SIZE) };
         if let Ok(Some(header)) = Header::decode(head) {
@@ -328,8 +401,9 @@ impl Stream {
         if !same {
             self.name = [0; 16];
             (self.stack, self.other_stack) = (Bounds::default(), Bounds::default());
-            self.kept.forget();
         }
+        // A number may be a new thread's, with a stack of its own.
+        self.kept.forget();
         let named = self.look_at_name();
         if !same && !named {
             self.write_thread();
@@ -365,7 +439,7 @@ impl Stream {
 
     /// Back to a stream that has written nothing: a forked child's.
     pub fn reset(&mut self) {
-        self.chunk = core::ptr::null_mut();
+        (self.chunk, self.full_at) = (core::ptr::null_mut(), 0);
         (self.committed, self.sequence, self.tid) = (0, 0, 0);
         self.deltas = Deltas::at_start(0, 0);
         (self.allowance, self.allowed, self.settled) = (0, 0, 0);

@@ -7,8 +7,8 @@ use core::cell::UnsafeCell;
 /// What a door hands its handler: what its caller needs to be walked from.
 #[repr(C)]
 pub struct DoorFrame {
-    /// This thread's word, null unless life is On.
-    pub tls: *mut u64,
+    /// What stands in this thread's word, 0 unless life is On.
+    pub word: u64,
     /// The next definition of the door's function, 0 if not known yet.
     pub real: usize,
     return_address: u64,
@@ -124,6 +124,20 @@ pub const LIFE_BYTES: usize = 65536;
 pub const VDSO_CLOCK: &[u8] = b"";
 /// Whether code without unwind tables may be crossed by its frame pointers.
 pub const HAS_FRAME_POINTERS: bool = false;
+
+/// Whether the words at these addresses have these values.
+///
+/// # Safety
+/// The words can be read.
+#[inline(always)]
+pub unsafe fn are_same(at: &[u64], was: &[u64]) -> bool {
+    let mut sum = 0;
+    for (&at, was) in at.iter().zip(was) {
+        // SAFETY: by the caller.
+        sum |= unsafe { (at as *const u64).read() } ^ was;
+    }
+    sum == 0
+}
 
 /// Fetches a line that will be read soon.
 #[inline]

@@ -3,7 +3,7 @@
  * A door hands its handler the program's arguments in r3 on and, one register
  * further, a DoorFrame:
  *
- *   0 tls    address of this thread's word, 0 unless life is On
+ *   0 word   what stands in this thread's word, 0 unless life is On
  *   8 real   the next definition: a function pointer, so under ELFv1 the
  *            address of a descriptor
  *  16 return address    24 the caller's stack pointer    32 (the handler's mark)
@@ -72,6 +72,7 @@
         addis   12, 2, memlog_tls@got@tprel@ha
         ld      12, memlog_tls@got@tprel@l(12)
         add     12, 12, memlog_tls@tls
+        ld      12, 0(12)
 1:      std     12, FRAME_AT(1)
         ld      11, .Lreal_\name@toc(2)
 #ifndef MEMLOG_STATIC

@@ -7,8 +7,8 @@ use core::cell::UnsafeCell;
 /// What a door hands its handler: the caller's registers as they were.
 #[repr(C)]
 pub struct DoorFrame {
-    /// This thread's word, null unless life is On.
-    pub tls: *mut u64,
+    /// What stands in this thread's word, 0 unless life is On.
+    pub word: u64,
     /// The next definition of the door's function, 0 if not known yet.
     pub real: usize,
     rbx: u64,
@@ -151,6 +151,42 @@ pub const LIFE_BYTES: usize = 4096;
 pub const VDSO_CLOCK: &[u8] = b"__vdso_clock_gettime";
 /// Whether code without unwind tables may be crossed by its frame pointers.
 pub const HAS_FRAME_POINTERS: bool = true;
+
+/// Whether the words at these addresses have these values; two at once in a
+/// register of SSE2, which every x86_64 has.
+///
+/// # Safety
+/// The words can be read.
+#[inline(always)]
+pub unsafe fn are_same(at: &[u64], was: &[u64]) -> bool {
+    use core::arch::x86_64::{
+        _mm_castpd_si128, _mm_cmpeq_epi8, _mm_load_sd, _mm_loadh_pd, _mm_loadu_si128,
+        _mm_movemask_epi8, _mm_or_si128, _mm_set_epi64x, _mm_setzero_si128, _mm_xor_si128,
+    };
+    let (eights, rest) = at.as_chunks::<8>();
+    let (eights_were, rest_were) = was.as_chunks::<8>();
+    let mut other = 0;
+    for (&at, was) in rest.iter().zip(rest_were) {
+        // SAFETY: by the caller.
+        other |= unsafe { (at as *const u64).read() } ^ was;
+    }
+    // SAFETY: by the caller; values are loaded from anywhere.
+    unsafe {
+        let both = |at: [u64; 2], was: &u64| {
+            let now = _mm_loadh_pd(_mm_load_sd(at[0] as *const f64), at[1] as *const f64);
+            let was = _mm_loadu_si128((was as *const u64).cast());
+            _mm_xor_si128(_mm_castpd_si128(now), was)
+        };
+        let mut sum = _mm_set_epi64x(0, other as i64);
+        for (&[a, b, c, d, e, f, g, h], were) in eights.iter().zip(eights_were) {
+            let [first, _, third, _, fifth, _, seventh, _] = were;
+            let here = _mm_or_si128(both([a, b], first), both([c, d], third));
+            let there = _mm_or_si128(both([e, f], fifth), both([g, h], seventh));
+            sum = _mm_or_si128(sum, _mm_or_si128(here, there));
+        }
+        _mm_movemask_epi8(_mm_cmpeq_epi8(sum, _mm_setzero_si128())) == 0xffff
+    }
+}
 
 /// Fetches a line that will be read soon.
 #[inline]

@@ -3,7 +3,7 @@
  * A door hands its handler the program's arguments where the ABI puts them
  * and, one argument further, a DoorFrame: the caller's registers as they were.
  *
- *   0 tls    address of this thread's word, 0 unless life is On
+ *   0 word   what stands in this thread's word, 0 unless life is On
  *   8 real   the next definition: __real_NAME, or the slot of the table
  *  16 rbx  24 r12  32 r13  40 r14  48 r15  56 rbp
  *  64 (the handler's mark)
@@ -37,7 +37,7 @@
         cmpl    $LIFE_ON, memlog_life(%rip)
         jne     1f
         movq    memlog_tls@gottpoff(%rip), %rax
-        addq    %fs:0, %rax
+        movq    %fs:(%rax), %rax
 1:      movq    %rax, (%rsp)
 #ifdef MEMLOG_STATIC
         movq    __real_\name@GOTPCREL(%rip), %rax

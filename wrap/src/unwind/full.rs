@@ -27,6 +27,14 @@ pub struct Bounds {
 }
 
 impl Bounds {
+    /// A word of the stack, aligned and below its end.
+    #[inline]
+    pub fn read_below(&self, address: u64) -> Option<u64> {
+        // SAFETY: by the check inside the mapped stack, and aligned; words
+        // above the caller's sp are live frames.
+        (address >= self.low).then(|| unsafe { (address as *const usize).read() } as u64)
+    }
+
     /// A word of the stack.
     #[inline]
     pub fn read(&self, address: u64) -> Option<u64> {

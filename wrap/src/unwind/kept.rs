@@ -29,13 +29,15 @@
 //! bounds of the stack that they were first read in.
 
 mod frame;
+mod words;
 
 use super::full::Bounds;
-use super::walk::{self, CacheEntry, MAX_FRAMES, Resolver, State, Stop};
+use super::walk::{self, CACHE_ENTRIES, CacheEntry, MAX_FRAMES, Resolver, State, Stop};
 use crate::arch::{self, DoorFrame};
 use crate::table::Tag;
-use frame::{FreshFrame, KeptFrame, Name, Outer, Word, are_same};
+use frame::{FreshFrame, KeptFrame, Name, Outer};
 use memlog_format::table::{CodeId, Node, StackId};
+use words::Words;
 
 /// Words of the stack that kept frames were stepped by, at most.
 const MAX_WORDS: usize = 2 * MAX_FRAMES;
@@ -74,8 +76,13 @@ pub struct Kept {
     count: usize,
     /// The end of the stack that the kept frames are on.
     high: u64,
+    /// Whether that is the thread's own, which stays mapped.
+    is_own: bool,
+    /// The innermost frame of the last stack, if all of it is kept and the
+    /// stack is the thread's own; else one that is nowhere.
+    innermost: KeptFrame,
     frames: [KeptFrame; MAX_FRAMES],
-    words: [Word; MAX_WORDS],
+    words: Words,
     fresh: [FreshFrame; MAX_FRAMES],
     children: [Child; CHILDREN],
 }
@@ -84,25 +91,29 @@ impl Kept {
     /// Forgets the last stack: it was another thread's.
     pub fn forget(&mut self) {
         self.count = 0;
+        self.innermost.state.sp = 0;
     }
 
     /// Forgets the ids too: the rules have changed, or the log.
     #[cold]
     pub fn clear(&mut self) {
-        self.count = 0;
+        self.forget();
         self.children.fill(Child { node: 0, id: 0 });
+    }
+
+    /// The last stack, if the caller's is that to the last word: what a loop
+    /// that allocates at one place finds.
+    #[inline(always)]
+    pub fn unchanged(&self, state: &State) -> Option<StackId> {
+        let last = &self.innermost;
+        let is_same = last.is_at(state) && self.words.are_same(last.words());
+        is_same.then_some(StackId(last.name.id))
     }
 
     /// The last of the outermost `count` frames.
     #[inline]
     fn last(&self, count: usize) -> Option<&KeptFrame> {
         self.frames.get(count.wrapping_sub(1))
-    }
-
-    /// The words of the outermost frames.
-    #[inline]
-    fn words_of(&self, frame: &KeptFrame) -> &[Word] {
-        self.words.get(..frame.words()).unwrap_or(&[])
     }
 
     /// Of the outermost `open` frames, how many are certain to be as they were
@@ -112,15 +123,15 @@ impl Kept {
     fn narrowed(&self, open: usize, is_own: bool) -> (usize, usize) {
         let frames = self.frames.get(..open).unwrap_or(&[]);
         let within = |words| frames.partition_point(|frame| frame.words() <= words);
-        let words = frames.last().map_or(&[][..], |last| self.words_of(last));
+        let words = 0..frames.last().map_or(0, KeptFrame::words);
+        let is_other = |&index: &usize| !self.words.is_same(index);
         if is_own {
-            let same = words.iter().take_while(|word| word.difference() == 0);
-            let proven = within(same.count());
+            let proven = words.clone().find(is_other).map_or(open, within);
             return (proven, proven);
         }
         // On a stack that somebody may unmap a word is read only when a walk
         // would come to it: when those inside it have been found as they were.
-        match words.iter().rposition(|word| word.difference() != 0) {
+        match words.rev().find(is_other) {
             Some(other) => (0, within(other)),
             None => (open, open),
         }
@@ -167,6 +178,7 @@ impl Kept {
             Some(frame) => Outer::kept(frame),
             None => Outer::root(root),
         };
+        self.innermost.state.sp = 0;
         let mut count = met;
         for index in (0..fresh).rev() {
             let Some(&frame) = self.fresh.get(index) else {
@@ -193,26 +205,30 @@ impl Kept {
             }
         }
         self.count = count;
+        if self.is_own && outer.is_kept() && outer.name.id != 0 {
+            self.innermost = outer.frame();
+        }
         outer.name.id
     }
 }
 
 /// The id of the caller's stack; nothing where the plain walk has to be asked.
 /// `is_own`: the stack is the thread's own, and stays mapped.
-#[inline(always)]
+#[inline]
 pub fn capture<R: Resolver>(
     frame: &DoorFrame,
     mut bounds: Bounds,
     is_own: bool,
-    (cache, kept): (&mut [CacheEntry], &mut Kept),
+    (cache, kept): (&mut [CacheEntry; CACHE_ENTRIES], &mut Kept),
     resolver: &mut R,
     namer: &impl Namer,
 ) -> Option<StackId> {
     if arch::BACK_CHAIN {
         return None;
     }
-    if kept.high != bounds.high {
-        (kept.count, kept.high) = (0, bounds.high);
+    if kept.high != bounds.high || kept.is_own != is_own {
+        (kept.high, kept.is_own) = (bounds.high, is_own);
+        kept.forget();
     }
     let mut state = State::at(frame);
     let (mut open, mut proven, mut fresh) = (kept.count, 0, 0);
@@ -223,8 +239,7 @@ pub fn capture<R: Resolver>(
                 continue;
             }
             if last.is_at(&state) {
-                let words = kept.words_of(last);
-                if open <= proven || (is_own && are_same(words)) {
+                if open <= proven || (is_own && kept.words.are_same(last.words())) {
                     break StackId::NONE;
                 }
                 let may_be = open;

@@ -94,7 +94,7 @@ impl Pc {
 /// The memory a walk needs, lent by the stream.
 pub struct Workspace<'a> {
     /// The thread's cache.
-    pub cache: &'a mut [CacheEntry],
+    pub cache: &'a mut [CacheEntry; CACHE_ENTRIES],
     /// The codes of the frames, innermost first.
     pub codes: &'a mut [u32],
 }
@@ -195,15 +195,17 @@ pub fn step<R: Resolver>(
         return rarer_step(rule, state, bounds, resolver);
     };
     let cfa = from.wrapping_add(rule.offset_words().wrapping_mul(arch::WORD));
-    // The stack must rise, or a walk could go round for ever.
-    if cfa <= state.sp {
+    // The stack must rise, or a walk could go round for ever. Where it ends
+    // and whether it is aligned is asked of the CFA for both words below it.
+    let is_inside = state.sp < cfa && cfa <= bounds.high && cfa.is_multiple_of(arch::WORD);
+    if !is_inside {
         return Err(BAD);
     }
     let at = cfa.wrapping_sub(arch::RA_BELOW_CFA as u64);
-    let address = bounds.read(at).ok_or(BAD)?;
+    let address = bounds.read_below(at).ok_or(BAD)?;
     if rule.saved_words() != 0 {
         let at = cfa.wrapping_sub(rule.saved_words().wrapping_mul(arch::WORD));
-        state.fp = bounds.read(at).ok_or(BAD)?;
+        state.fp = bounds.read_below(at).ok_or(BAD)?;
     }
     state.sp = cfa;
     let address = arch::strip(address);
@@ -316,7 +318,7 @@ fn walk_chain<R: Resolver>(
 #[inline]
 pub(super) fn look_up<R: Resolver>(
     pc: Pc,
-    cache: &mut [CacheEntry],
+    cache: &mut [CacheEntry; CACHE_ENTRIES],
     resolver: &mut R,
 ) -> Result<Known, StackId> {
     let key = pc.key();

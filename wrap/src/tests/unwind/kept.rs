@@ -12,7 +12,7 @@ use crate::tests::random::Random;
 use crate::unwind::full::Bounds;
 use crate::unwind::kept::{Kept, Namer, capture};
 use crate::unwind::rule::{Kind, Rule};
-use crate::unwind::walk::{CACHE_ENTRIES, CacheEntry, Known, MAX_FRAMES, Pc, Resolver, Workspace, walk};
+use crate::unwind::walk::{CACHE_ENTRIES, CacheEntry, Known, MAX_FRAMES, Pc, Resolver, State, Workspace, walk};
 use memlog_format::table::{Node, StackId};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -200,18 +200,26 @@ impl Stack {
     }
 }
 
-fn compare(seed: u64, is_own: bool) -> u32 {
+fn empty() -> Box<[CacheEntry; CACHE_ENTRIES]> {
+    vec![CacheEntry::default(); CACHE_ENTRIES].try_into().ok().unwrap()
+}
+
+/// How many stacks were whole, and of how many the first look told the id.
+fn compare(seed: u64, is_own: bool) -> (u32, u32) {
     let mut random = Random::new(seed);
     let mut stack = Stack::new();
     let mut kept = Kept::zeroed();
-    let mut caches = [(); 2].map(|()| vec![CacheEntry::default(); CACHE_ENTRIES]);
+    let mut caches = [empty(), empty()];
     let mut codes = vec![0; MAX_FRAMES];
-    let (trie, mut whole) = (Trie::default(), 0);
+    let (trie, mut whole, mut unchanged) = (Trie::default(), 0, 0);
     for turn in 0..400 {
         stack.change(&mut random);
         let (frame, bounds) = stack.door();
         let [one, other] = &mut caches;
+        let looked = kept.unchanged(&State::at(frame));
         let found = capture(frame, bounds, is_own, (one, &mut kept), &mut Program, &trie);
+        assert!(looked.is_none() || looked == found, "seed {seed}, turn {turn}");
+        unchanged += u32::from(looked.is_some());
         let mut space = Workspace {
             cache: other,
             codes: &mut codes,
@@ -221,7 +229,7 @@ fn compare(seed: u64, is_own: bool) -> u32 {
         assert_eq!(told, (codes[..count].to_vec(), root), "seed {seed}, turn {turn}");
         whole += u32::from(root == StackId::COMPLETE);
     }
-    whole
+    (whole, unchanged)
 }
 
 #[test]
@@ -229,9 +237,14 @@ fn says_what_the_plain_walk_says() {
     if arch::BACK_CHAIN {
         return;
     }
-    let whole: u32 = (0..200).map(|seed| compare(seed, seed % 2 == 0)).sum();
+    let (mut whole, mut unchanged) = (0, 0);
+    for seed in 0..200 {
+        let told = compare(seed, seed % 2 == 0);
+        (whole, unchanged) = (whole + told.0, unchanged + told.1);
+    }
     // Else hardly anything could be kept.
     assert!(whole > 10_000, "{whole} of 80,000 stacks were whole");
+    assert!(unchanged > 200, "{unchanged} of 80,000 stacks were unchanged");
 }
 
 /// Knows nothing, and is not to be asked.
@@ -266,11 +279,13 @@ fn the_stack_of_last_time_is_not_walked_again() {
         // No barriers among these.
         (1..31).for_each(|code| stack.call(code, &mut random));
         let (mut kept, trie) = (Kept::zeroed(), Trie::default());
-        let empty = || vec![CacheEntry::default(); CACHE_ENTRIES];
         let (frame, bounds) = stack.door();
         let first = capture(frame, bounds, is_own, (&mut empty(), &mut kept), &mut Program, &trie);
+        let looked = kept.unchanged(&State::at(frame));
         let again = capture(frame, bounds, is_own, (&mut empty(), &mut kept), &mut Nobody, &trie);
         assert_eq!(first, again);
+        // Words of another stack may only be read in the order of a walk.
+        assert_eq!(looked, first.filter(|_| is_own));
         assert_eq!(trie.path(first.unwrap()).0.len(), 31);
     }
 }

@@ -1,10 +1,8 @@
 //! What is kept of a frame: its state, its name, and the words of the stack that
 //! it was stepped by.
-#![allow(unsafe_code)]
-//! # Safety
-//! As in `kept`.
 
-use super::{MAX_WORDS, tag_of};
+use super::tag_of;
+use super::words::Words;
 use crate::arch;
 use crate::table::Tag;
 use crate::unwind::rule::Kind;
@@ -49,23 +47,6 @@ impl KeptFrame {
 pub(super) struct Name {
     pub(super) id: u32,
     pub(super) tag: Tag,
-}
-
-/// A word of the stack, and what it was.
-#[derive(Clone, Copy)]
-#[repr(C)]
-pub(super) struct Word {
-    at: u64,
-    was: u64,
-}
-
-impl Word {
-    /// Not zero if it is not what it was.
-    #[inline]
-    pub(super) fn difference(&self) -> u64 {
-        // SAFETY: see the head of `kept`.
-        unsafe { (self.at as *const u64).read() ^ self.was }
-    }
 }
 
 /// A frame that was walked just now.
@@ -122,10 +103,16 @@ impl Outer {
         }
     }
 
+    /// Whether it and all outside it are kept.
+    #[inline]
+    pub(super) fn is_kept(&self) -> bool {
+        self.is_open
+    }
+
     /// Goes on to the callee, noting the words of its step; false if that is
     /// no step of the closed set, or lies inside one that was not.
     #[inline(always)]
-    pub(super) fn extend(&mut self, frame: &FreshFrame, words: &mut [Word; MAX_WORDS]) -> bool {
+    pub(super) fn extend(&mut self, frame: &FreshFrame, words: &mut Words) -> bool {
         let rule = frame.known.rule;
         let is_outermost = self.state.sp == 0;
         let is_fp = rule.is(Kind::Fp);
@@ -141,33 +128,16 @@ impl Outer {
     /// The words of a step: the return address, and the frame pointer where it
     /// matters further out. False if they cannot be kept.
     #[inline(always)]
-    fn note(&mut self, frame: &FreshFrame, words: &mut [Word; MAX_WORDS]) -> bool {
+    fn note(&mut self, frame: &FreshFrame, words: &mut Words) -> bool {
         let cfa = self.state.sp;
         let saved = frame.known.rule.saved_words();
-        let Some([first, second]) = words.get_mut(self.words..self.words + 2) else {
-            return false;
-        };
-        *first = Word {
-            at: cfa.wrapping_sub(arch::RA_BELOW_CFA as u64),
-            was: self.state.pc.address(),
-        };
         let at = cfa.wrapping_sub(saved.wrapping_mul(arch::WORD));
-        *second = Word {
-            at,
-            was: self.state.fp,
-        };
         let needs_fp = saved != 0 && self.is_live;
+        let read = [cfa.wrapping_sub(arch::RA_BELOW_CFA as u64), at];
+        if !words.note(self.words, read, [self.state.pc.address(), self.state.fp]) {
+            return false;
+        }
         self.words += 1 + needs_fp as usize;
         !needs_fp || at >= frame.state.sp
     }
-}
-
-/// Whether words are what they were.
-#[inline(always)]
-pub(super) fn are_same(words: &[Word]) -> bool {
-    let (fours, rest) = words.as_chunks::<4>();
-    let sum = fours.iter().fold(0, |sum, [a, b, c, d]| {
-        sum | a.difference() | b.difference() | c.difference() | d.difference()
-    });
-    rest.iter().fold(sum, |sum, word| sum | word.difference()) == 0
 }

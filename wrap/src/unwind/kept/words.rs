@@ -1,0 +1,51 @@
+//! The words of the stack that kept frames were stepped by, outermost first.
+#![allow(unsafe_code)]
+//! # Safety
+//! As in `kept`.
+
+use super::MAX_WORDS;
+use crate::arch;
+
+/// Where words were read, and what they were.
+#[repr(C, align(16))]
+pub(super) struct Words {
+    at: [u64; MAX_WORDS],
+    was: [u64; MAX_WORDS],
+}
+
+impl Words {
+    /// Notes two words, of which the second may be overwritten by the next;
+    /// false if there is no room.
+    #[inline(always)]
+    pub(super) fn note(&mut self, index: usize, at: [u64; 2], was: [u64; 2]) -> bool {
+        let both = index..index + 2;
+        match (self.at.get_mut(both.clone()), self.was.get_mut(both)) {
+            (Some(places), Some(values)) => {
+                places.copy_from_slice(&at);
+                values.copy_from_slice(&was);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether the outermost `count` words are what they were.
+    #[inline(always)]
+    pub(super) fn are_same(&self, count: usize) -> bool {
+        match (self.at.get(..count), self.was.get(..count)) {
+            // SAFETY: see the head of `kept`.
+            (Some(at), Some(was)) => unsafe { arch::are_same(at, was) },
+            _ => false,
+        }
+    }
+
+    /// Whether one word is what it was.
+    #[inline]
+    pub(super) fn is_same(&self, index: usize) -> bool {
+        match (self.at.get(index), self.was.get(index)) {
+            // SAFETY: see the head of `kept`.
+            (Some(&at), Some(&was)) => unsafe { (at as *const u64).read() == was },
+            _ => false,
+        }
+    }
+}
