@@ -71,6 +71,12 @@ counters! {
     FramePointerStacks = 22, "frame_pointer_stacks";
     /// Places of the file that were given out: it is at least as many chunks long.
     Chunks = 23, "chunks";
+    /// Events whose recording was timed.
+    TimedEvents = 24, "timed_events";
+    /// Nanoseconds that those took.
+    TimedNs = 25, "timed_ns";
+    /// Microseconds of processor time of the process, as last read.
+    CpuUs = 26, "cpu_us";
 }
 
 impl Counter {

@@ -9,6 +9,7 @@ use crate::capture::{capture, capture_apart};
 use crate::child;
 use crate::clock;
 use crate::lock::Patience;
+use crate::overhead::Timing;
 use crate::recorder::RECORDER;
 use crate::rss;
 use crate::session::Session;
@@ -101,7 +102,7 @@ pub fn allocated_apart(
     let address = block as u64;
     let order = RECORDER.cells().number(address, stream.number);
     let usable = usable.unwrap_or(request.size as u64);
-    keep_time(stream);
+    let timing = keep_time(stream);
     if usable >= LARGE {
         attend(stream, usable, 0);
     }
@@ -109,6 +110,7 @@ pub fn allocated_apart(
     stream.write_alloc(&request.got(address, usable, stack, order));
     stream.announced = false;
     came(stream, address, usable);
+    timing.end();
 }
 
 /// An allocation that is unusual only in its bytes, or fills the chunk.
@@ -157,7 +159,7 @@ pub fn releasing_apart(
     (api, announced): (Api, bool),
 ) {
     let usable = usable.unwrap_or(0);
-    keep_time(stream);
+    let timing = keep_time(stream);
     if usable >= LARGE {
         // Before the memory goes, or a peak that ends here is never seen.
         attend(stream, usable, usable);
@@ -177,6 +179,7 @@ pub fn releasing_apart(
     stream.write_release(&event);
     stream.announced = announced;
     goes(stream, block as u64, usable);
+    timing.end();
 }
 
 #[inline(always)]
@@ -210,12 +213,18 @@ pub fn mapped(session: &Session, frame: &DoorFrame, mapping: Mapping, backing: b
     }));
 }
 
-/// Moves the stream's time now and then.
+/// Moves the stream's time now and then, and at times begins to time the event.
 #[inline]
-fn keep_time(stream: &mut Stream) {
+fn keep_time(stream: &mut Stream) -> Timing {
     match stream.until_clock.checked_sub(1) {
-        Some(left) => stream.until_clock = left,
-        None => look_at_clock(stream),
+        Some(left) => {
+            stream.until_clock = left;
+            Timing::default()
+        }
+        None => {
+            look_at_clock(stream);
+            Timing::begin(stream)
+        }
     }
 }
 

@@ -74,6 +74,8 @@ pub mod notices;
 #[cfg(not(loom))]
 pub mod operators;
 #[cfg(not(loom))]
+pub mod overhead;
+#[cfg(not(loom))]
 pub mod real;
 #[cfg(not(loom))]
 pub mod recorder;

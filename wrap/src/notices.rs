@@ -196,7 +196,7 @@ pub fn finish(how: u8) {
             tick: clock::tick(),
             how,
             vm_hwm_kb: high,
-            maxrss_kb: Os::max_rss_kb(),
+            maxrss_kb: Os::usage().max_rss_kb,
         }));
         meta.flush();
     });

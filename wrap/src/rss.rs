@@ -42,7 +42,7 @@ impl Shared {
 
     /// Notes what was inherited.
     pub fn start(&self) {
-        let floor = Os::max_rss_kb();
+        let floor = Os::usage().max_rss_kb;
         self.floor_kb.store(floor, Ordering::Relaxed);
         RECORDER.counters.set(Counter::MaxRssFloorKb, floor);
     }
@@ -74,7 +74,9 @@ pub fn poll(stream: &mut Stream) {
     }
     let shared = &RECORDER.rss;
     shared.asked_at.store(stream.tick(), Ordering::Relaxed);
-    let peak_kb = Os::max_rss_kb();
+    let usage = Os::usage();
+    RECORDER.counters.set(Counter::CpuUs, usage.cpu_us);
+    let peak_kb = usage.max_rss_kb;
     let mut reading = Rss {
         source: RssSource::MaxRss,
         peak_kb,

@@ -196,6 +196,7 @@ fn start() -> bool {
     // SAFETY: the address is the kernel's own.
     unsafe { crate::sys::set_facts(told.vdso, told.page_bytes) };
     clock::start();
+    crate::overhead::start();
     RECORDER.pid.store(Os::pid(), Ordering::Relaxed);
     let usable = match is_static {
         // SAFETY: as above.

@@ -68,6 +68,8 @@ pub struct Stream {
     events: u32,
     /// Events left before the clock is read again.
     pub until_clock: u32,
+    /// Looks at the clock left before an event is timed again.
+    pub until_timed: u32,
     deltas: Deltas,
     /// Bytes that may still come or go until something is due.
     pub allowance: i64,

@@ -7,7 +7,7 @@
 //! (asserted by [`path_of`]), or ranges whose owner the caller vouches for.
 
 use super::field::Field;
-use super::{Errno, Fd, FileId, Sys};
+use super::{Errno, Fd, FileId, Sys, Usage};
 use crate::arch;
 use crate::settings::decimal;
 use core::sync::atomic::{AtomicUsize, Ordering};
@@ -291,7 +291,7 @@ impl Sys for Linux {
         let _ = call(libc::SYS_prctl, [what, at, 0, 0, 0, 0]);
     }
 
-    fn max_rss_kb() -> u64 {
+    fn usage() -> Usage {
         // SAFETY: all zeros is a valid rusage.
         let mut usage: libc::rusage = unsafe { core::mem::zeroed() };
         let at = &raw mut usage as usize;
@@ -299,7 +299,12 @@ impl Sys for Linux {
             libc::SYS_getrusage,
             [libc::RUSAGE_SELF as usize, at, 0, 0, 0, 0],
         );
-        usage.ru_maxrss as u64
+        let cpu = [usage.ru_utime, usage.ru_stime]
+            .map(|time| time.tv_sec as u64 * 1_000_000 + time.tv_usec as u64);
+        Usage {
+            max_rss_kb: usage.ru_maxrss as u64,
+            cpu_us: cpu.iter().sum(),
+        }
     }
 
     fn rss_now_kb() -> u64 {
@@ -335,6 +340,10 @@ impl Sys for Linux {
 
     fn ticks_ns() -> u64 {
         clock_ns(libc::CLOCK_MONOTONIC_COARSE)
+    }
+
+    fn precise_ns() -> u64 {
+        clock_ns(libc::CLOCK_MONOTONIC)
     }
 
     fn host(into: &mut [u8]) -> usize {

@@ -60,6 +60,15 @@ pub enum SinkKind {
     Written,
 }
 
+/// What a process has used so far.
+#[derive(Clone, Copy, Default)]
+pub struct Usage {
+    /// High-water mark of resident memory in kilobytes.
+    pub max_rss_kb: u64,
+    /// Processor time in microseconds.
+    pub cpu_us: u64,
+}
+
 /// A kernel, as far as the recorder needs one.
 ///
 /// Paths are C strings: they end in a zero byte.
@@ -134,8 +143,8 @@ pub trait Sys {
     fn relax();
     /// The thread's name.
     fn thread_name(into: &mut [u8; 16]);
-    /// High-water mark of resident memory in kilobytes.
-    fn max_rss_kb() -> u64;
+    /// What the process has used so far.
+    fn usage() -> Usage;
     /// Resident memory at this moment in kilobytes, 0 if unknown.
     fn rss_now_kb() -> u64;
     /// High-water mark of this image alone in kilobytes, 0 if unknown.
@@ -146,6 +155,8 @@ pub trait Sys {
     fn wall_ns() -> u64;
     /// A coarse clock that never jumps, nanoseconds.
     fn ticks_ns() -> u64;
+    /// A fine one, which is dearer.
+    fn precise_ns() -> u64;
     /// Host name.
     fn host(into: &mut [u8]) -> usize;
     /// The target of a symbolic link; how many bytes.
