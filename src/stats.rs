@@ -155,6 +155,8 @@ fn peaks(log: &Log, analysis: &Analysis) -> Map<String, Value> {
         "rss_peak_mapped_bytes": analysis.rss_peak_mapped_bytes,
         "rss_peak_unseen_bytes": is_whole.then_some(unseen),
         "own_rss_bytes": summary.own_rss_bytes,
+        "own_cpu_seconds": summary.cost.map(|cost| cost.own_ns as f64 / 1e9),
+        "cpu_seconds": summary.cost.map(|cost| cost.cpu_ns as f64 / 1e9),
         "rss_readings": summary.rss_readings,
         "rss_peak_reading_bytes": rss.reading_kb.saturating_mul(1024),
         "rss_peak_bracket": {

@@ -38,10 +38,10 @@ mod temporary;
 mod tree;
 
 pub use counts::{Held, Moment};
-pub use fold::{At, Facts, Fold, Options};
+pub use fold::{At, Facts, Fold, Options, Timing};
 pub use ledger::Mapped;
 pub use live::{Block, Blocks};
 pub use rss::{Bracket, Figures, RssPeak};
 pub use stacks::{Frame, ModuleKey, Site, StackTable, Tables};
-pub use summary::{Anomalies, CutStacks, PeakFigures, Summary, Totals};
+pub use summary::{Anomalies, Cost, CutStacks, PeakFigures, Summary, Totals};
 pub use tree::{Branch, CallTree, Callers};

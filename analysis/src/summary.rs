@@ -1,7 +1,7 @@
 //! All figures of a log, one value for every output.
 
 use crate::counts::{Held, Moment};
-use crate::fold::{Facts, Fold};
+use crate::fold::{Facts, Fold, Timing};
 use crate::ledger::Mapped;
 use crate::rss::RssPeak;
 
@@ -119,6 +119,34 @@ pub struct Summary {
     pub distinct_stacks: u64,
     /// Tick of the end.
     pub end_tick: u64,
+    /// What recording took of processor time, where that was measured.
+    pub cost: Option<Cost>,
+}
+
+/// What recording took of processor time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cost {
+    /// By estimate, from the events that were timed.
+    pub own_ns: u64,
+    /// Of the whole process, this included.
+    pub cpu_ns: u64,
+}
+
+impl Cost {
+    /// Of so many events.
+    fn of(events: u64, timing: &Timing) -> Option<Self> {
+        if timing.cpu_us == 0 || (timing.events == 0 && events > Self::FEW) {
+            return None;
+        }
+        let each = u128::from(timing.ns) * u128::from(events) / u128::from(timing.events.max(1));
+        Some(Self {
+            own_ns: u64::try_from(each).unwrap_or(u64::MAX),
+            cpu_ns: timing.cpu_us.saturating_mul(1000),
+        })
+    }
+
+    /// So few events that none may have been timed take no time to speak of.
+    const FEW: u64 = 10_000;
 }
 
 impl Fold {
@@ -163,6 +191,38 @@ impl Fold {
             threads: self.threads,
             distinct_stacks,
             end_tick: self.heap.tick,
+            cost: Cost::of(
+                self.totals.allocations + self.totals.releases,
+                &facts.timing,
+            ),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_timed_stands_for_all() {
+        let timing = Timing {
+            events: 4,
+            ns: 400,
+            cpu_us: 7,
+        };
+        let cost = Cost {
+            own_ns: 1_000_000,
+            cpu_ns: 7000,
+        };
+        assert_eq!(Cost::of(10_000, &timing), Some(cost));
+        let untimed = Timing {
+            events: 0,
+            ns: 0,
+            cpu_us: 7,
+        };
+        assert_eq!(Cost::of(100, &untimed).map(|cost| cost.own_ns), Some(0));
+        assert_eq!(Cost::of(100_000, &untimed), None);
+        // A recorder that did not measure.
+        assert_eq!(Cost::of(100, &Timing::default()), None);
     }
 }

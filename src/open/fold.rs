@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use memlog_analysis::{At, Facts, Figures, Fold, Moment, Options, Summary, Tables};
+use memlog_analysis::{At, Facts, Figures, Fold, Moment, Options, Summary, Tables, Timing};
 use memlog_export::When;
 use memlog_format::counter::{ALL, Counter};
 use memlog_format::meta::Module;
@@ -171,6 +171,7 @@ fn facts_of_part(log: &Log) -> Facts {
     Facts {
         rss: Figures::default(),
         end_tick: None,
+        timing: Timing::default(),
         ..facts(log)
     }
 }
@@ -214,5 +215,10 @@ fn facts(log: &Log) -> Facts {
         end_tick: end.map(|end| end.tick),
         lost_events: lost.fold(0, u64::saturating_add),
         own_bytes: own.into_iter().fold(0, u64::saturating_add),
+        timing: Timing {
+            events: log.counter(Counter::TimedEvents),
+            ns: log.counter(Counter::TimedNs),
+            cpu_us: log.counter(Counter::CpuUs),
+        },
     }
 }

@@ -52,6 +52,9 @@ pub fn print(out: &mut impl Write, subject: &Subject) -> Result<()> {
         false => lines.alarm("events", &events(analysis))?,
     }
     lines.line("log", &[size(log, analysis), stacks(summary)].concat())?;
+    if let Some(cost) = overhead(summary) {
+        lines.line("overhead", &cost)?;
+    }
     for sentence in notes(subject.family, analysis) {
         lines.note(&sentence)?;
     }
@@ -228,7 +231,20 @@ fn stacks(summary: &Summary) -> Vec<String> {
     parts
 }
 
-/// What recording took on the disk; its part of memory is told above.
+/// What recording took besides; its part of memory at the peak is told above.
+fn overhead(summary: &Summary) -> Option<Vec<String>> {
+    let cost = summary.cost?;
+    Some(vec![
+        format!("{}B of memory", grouped(summary.own_rss_bytes)),
+        format!(
+            "about {:.3} s of {:.3} s of processor time",
+            cost.own_ns as f64 / 1e9,
+            cost.cpu_ns as f64 / 1e9
+        ),
+    ])
+}
+
+/// What the log takes on the disk.
 fn size(log: &Log, analysis: &Analysis) -> Vec<String> {
     let size = log.size();
     let mut parts = vec![both_ways(size.file_bytes as u64)];

@@ -58,6 +58,33 @@ fn the_known_sites_stand_on_the_page() {
     assert!(!text.contains("note: "), "{text}");
 }
 
+/// What recording cost is measured while it goes on, and told on every page.
+#[test]
+fn the_overhead_is_told() {
+    let folder = Folder::new("live-cost");
+    let program = GCC.build::<&str>(&folder, "churn.c", "churn", &[]);
+    let program = program.to_str().expect("a path of letters");
+    let recorded = ["record", "-o", "churn.memlog", program, "200000"];
+    folder.says(&recorded);
+    let stats: serde_json::Value =
+        serde_json::from_str(&folder.says(&["stats", "--json", "churn.memlog"])).expect("JSON");
+    let number = |name: &str| stats[name].as_f64().expect(name);
+    let (own, all) = (number("own_cpu_seconds"), number("cpu_seconds"));
+    let events = number("allocations") + number("releases");
+    let each_ns = own / events * 1e9;
+    assert!(own < all, "{own} of {all} s");
+    assert!((3.0..5000.0).contains(&each_ns), "{each_ns} ns an event");
+    for page in ["summary", "report", "tree"] {
+        let said = folder.says(&[page, "churn.memlog"]);
+        let line = said.lines().find(|line| line.starts_with("overhead: "));
+        let line = line.expect("a line of it");
+        assert!(line.contains("B of memory, about ") && line.ends_with(" s of processor time"));
+    }
+    memlog2dot(&folder, &["-q", "churn.memlog"]);
+    let text = fs::read_to_string(folder.path("churn.memlog.txt")).expect("text");
+    assert!(text.contains("\noverhead: about "), "{text}");
+}
+
 /// With the symbols, of the end, and by the other two names of the command.
 #[test]
 fn leaks_and_symbols() {

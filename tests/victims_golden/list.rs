@@ -74,8 +74,10 @@ pub enum Log {
     Own,
     /// Of what it became in the end.
     LastImage,
-    /// Of its child of this number.
-    Child(usize),
+    /// Of its first child.
+    FirstChild,
+    /// Of its child that freed what it inherited.
+    FreeingChild,
 }
 
 /// A victim.
@@ -152,14 +154,14 @@ pub const CASES: &[Case] = &[
     },
     // It inherits what its parent holds.
     Case {
-        log: Log::Child(1),
+        log: Log::FirstChild,
         pages: Pages::Trees("^(parent_block|child_blocks)$"),
         ..case("forker_child", "forker.c", Language::C, "1", END)
     },
-    // It frees what it inherited. The one before it, which executed the program
-    // anew, has a log as that only, and no parent.
+    // Which child it is cannot be counted: one that executes another program has
+    // a log of before only if that took long.
     Case {
-        log: Log::Child(3),
+        log: Log::FreeingChild,
         pages: Pages::Trees("^(parent_block|child_blocks)$"),
         ..case("forker_freeing", "forker.c", Language::C, "1", END)
     },

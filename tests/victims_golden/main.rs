@@ -46,15 +46,16 @@ fn recorded(folder: &Folder, case: &Case, program: &Path) -> String {
     let mut words = vec!["record", "-o", "log.memlog", "--", program];
     words.extend(case.words.split_whitespace());
     folder.says(&words);
-    let number = match case.log {
+    let is_it: fn(&Value) -> bool = match case.log {
         Log::Own => return "log.memlog".to_owned(),
         Log::LastImage => return by_start(folder).pop().expect("a log").0,
-        Log::Child(number) => number,
+        Log::FirstChild => |_| true,
+        Log::FreeingChild => |stats| stats["inherited_released_blocks"] != 0,
     };
     let parent = stats(folder, "log.memlog")["pid"].clone();
-    let logs = by_start(folder).into_iter();
-    let mut children = logs.filter(|(_, stats)| stats["parent_pid"] == parent);
-    children.nth(number - 1).expect("a child's log").0
+    let mut logs = by_start(folder).into_iter();
+    let child = logs.find(|(_, stats)| stats["parent_pid"] == parent && is_it(stats));
+    child.expect("a child's log").0
 }
 
 fn stats(folder: &Folder, log: &str) -> Value {

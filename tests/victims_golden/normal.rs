@@ -23,6 +23,7 @@ fn heading(line: &str) -> Option<String> {
     const OTHERS: &[&str] = &[
         "RSS: ",
         "of it: ",
+        "overhead: ",
         "moment: ",
         "arena (brk): ",
         "mmap: ",
