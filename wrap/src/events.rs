@@ -10,6 +10,7 @@ use crate::child;
 use crate::clock;
 use crate::lock::Patience;
 use crate::overhead::Timing;
+use crate::real;
 use crate::recorder::RECORDER;
 use crate::rss;
 use crate::session::Session;
@@ -79,6 +80,7 @@ pub fn allocated(
         && usable.is_none_or(|usable| usable < LARGE)
         && stream.is_at_ease(address);
     let (Some(usable), true) = (usable, is_usual) else {
+        let usable = real::checked(block, usable);
         return allocated_apart(stream, patience, frame, block, request, usable);
     };
     stream.until_clock -= 1;

@@ -76,7 +76,12 @@ fn allocate_in<const AT: Place>(
 ) -> Block {
     session.enter_real(frame);
     let block = call();
-    let usable = real::usable(block);
+    // SAFETY: the allocator in use has just given it.
+    let by_header = || unsafe { real::usable_by_header(block) };
+    let usable = match AT {
+        HERE => by_header().or_else(|| real::usable(block)),
+        APART => real::usable(block),
+    };
     if session.in_recorder(Some(frame)) && !block.is_null() {
         let (stream, patience) = (session.stream(), session.patience());
         match AT {

@@ -243,17 +243,16 @@ fn note_home(name: &[u8], object: &LinkMap) {
 static HAS_HEADERS: AtomicBool = AtomicBool::new(false);
 
 /// Bytes that a block of glibc really has, without a call; nothing of another
-/// allocator's. Only for what the log does not say: when to look at resident
-/// memory.
+/// allocator's.
 ///
 /// # Safety
-/// The block is one of the allocator in use.
-#[inline]
+/// The block is null or one of the allocator in use.
+#[inline(always)]
 pub unsafe fn usable_by_header(block: *mut u8) -> Option<u64> {
     const FLAGS: usize = 7;
     const IS_MAPPED: usize = 2;
     const WORD: usize = size_of::<usize>();
-    if !HAS_HEADERS.load(Ordering::Relaxed) {
+    if block.is_null() || !HAS_HEADERS.load(Ordering::Relaxed) {
         return None;
     }
     // SAFETY: by the caller, and glibc's since ever.
@@ -265,6 +264,20 @@ pub unsafe fn usable_by_header(block: *mut u8) -> Option<u64> {
         2 * WORD
     };
     Some((header & !FLAGS).wrapping_sub(beside) as u64)
+}
+
+/// What malloc_usable_size says of a block whose header said `usable`: from
+/// the first block on of which it says another thing headers are not read.
+pub fn checked(block: *mut u8, usable: Option<u64>) -> Option<u64> {
+    if !HAS_HEADERS.load(Ordering::Relaxed) {
+        return usable;
+    }
+    let told = self::usable(block);
+    if told.is_some() && told != usable {
+        HAS_HEADERS.store(false, Ordering::Relaxed);
+        return told;
+    }
+    usable
 }
 
 fn is_home_of_malloc(object: &LinkMap) -> bool {
