@@ -42,15 +42,16 @@ impl Namer for Names {
 /// The id of the caller's stack.
 #[inline(always)]
 pub fn capture(stream: &mut Stream, frame: &DoorFrame, patience: Patience) -> StackId {
-    if stream.generation == RECORDER.generation.load(Ordering::Acquire)
-        && let Some(stack) = stream.kept().unchanged(&State::at(frame))
-    {
-        return stack;
+    if stream.generation != RECORDER.generation.load(Ordering::Acquire) {
+        return capture_apart(stream, frame, patience);
     }
-    capture_apart(stream, frame, patience)
+    match stream.kept().unchanged(&State::at(frame)) {
+        Some(stack) => stack,
+        None => capture_anew(stream, frame, patience),
+    }
 }
 
-/// The same where the last stack is not it, or is seldom it.
+/// The same where the rules may have changed, or everything is verified.
 #[inline(never)]
 pub fn capture_apart(stream: &mut Stream, frame: &DoorFrame, patience: Patience) -> StackId {
     let generation = RECORDER.generation.load(Ordering::Acquire);
@@ -58,22 +59,26 @@ pub fn capture_apart(stream: &mut Stream, frame: &DoorFrame, patience: Patience)
         stream.clear_cache(generation & !VERIFYING);
         stream.leave_private_chunk();
     }
-    // While all is verified the first look is taken here.
-    let unchanged = match generation & VERIFYING {
-        0 => None,
-        _ => stream.kept().unchanged(&State::at(frame)),
-    };
+    if generation & VERIFYING == 0 {
+        return capture_anew(stream, frame, patience);
+    }
+    let looked = stream.kept().unchanged(&State::at(frame));
+    let stack = capture_anew(stream, frame, patience);
+    verify(stream, frame, patience, stack);
+    if looked.is_some_and(|id| id != stack) {
+        RECORDER.counters.add(Counter::VerifyDiffers, 1);
+    }
+    stack
+}
+
+/// By a walk to where the stack is that of last time.
+#[inline(never)]
+fn capture_anew(stream: &mut Stream, frame: &DoorFrame, patience: Patience) -> StackId {
     let mut asking = Asking {
         patience,
         crossed: false,
     };
-    let sp = frame.sp();
-    let mut bounds = stream.stack;
-    let is_own = (bounds.low..bounds.high).contains(&sp);
-    if !is_own {
-        bounds = elsewhere(stream, sp, &mut asking);
-    }
-    bounds.low = sp;
+    let (bounds, is_own) = bounds_of(stream, frame, &mut asking);
     let namer = Names(NodeMemory(patience));
     let space = stream.capture_space();
     let stack = match kept::capture(frame, bounds, is_own, space, &mut asking, &namer) {
@@ -83,13 +88,20 @@ pub fn capture_apart(stream: &mut Stream, frame: &DoorFrame, patience: Patience)
     if asking.crossed {
         RECORDER.counters.add(Counter::FramePointerStacks, 1);
     }
-    if generation & VERIFYING != 0 {
-        verify(stream, frame, bounds, patience, stack);
-        if unchanged.is_some_and(|id| id != stack) {
-            RECORDER.counters.add(Counter::VerifyDiffers, 1);
-        }
-    }
     stack
+}
+
+/// What a walk may read, and whether that is the thread's own stack.
+#[inline]
+fn bounds_of(stream: &mut Stream, frame: &DoorFrame, asking: &mut Asking) -> (Bounds, bool) {
+    let low = frame.sp();
+    let own = stream.stack;
+    let is_own = (own.low..own.high).contains(&low);
+    let high = match is_own {
+        true => own.high,
+        false => elsewhere(stream, low, asking).high,
+    };
+    (Bounds { low, high }, is_own)
 }
 
 /// The bounds of a stack that is not the thread's own.
@@ -132,17 +144,12 @@ fn plain(stream: &mut Stream, frame: &DoorFrame, bounds: Bounds, asking: &mut As
 /// Walks once more, the plain way, and counts whether that says the same.
 #[cold]
 #[inline(never)]
-fn verify(
-    stream: &mut Stream,
-    frame: &DoorFrame,
-    bounds: Bounds,
-    patience: Patience,
-    stack: StackId,
-) {
+fn verify(stream: &mut Stream, frame: &DoorFrame, patience: Patience, stack: StackId) {
     let mut asking = Asking {
         patience,
         crossed: false,
     };
+    let (bounds, _) = bounds_of(stream, frame, &mut asking);
     let mut space = stream.workspace();
     let (count, root) = walk::walk(frame, bounds, &mut space, &mut asking);
     let mut id = stack;

@@ -30,9 +30,19 @@ impl Bounds {
     /// A word of the stack, aligned and below its end.
     #[inline]
     pub fn read_below(&self, address: u64) -> Option<u64> {
-        // SAFETY: by the check inside the mapped stack, and aligned; words
-        // above the caller's sp are live frames.
-        (address >= self.low).then(|| unsafe { (address as *const usize).read() } as u64)
+        // SAFETY: by the check inside the mapped stack, and aligned.
+        (address >= self.low).then(|| unsafe { Self::word(address) })
+    }
+
+    /// A word of memory.
+    ///
+    /// # Safety
+    /// It lies inside the bounds of a mapped stack, aligned: words above the
+    /// caller's sp are live frames.
+    #[inline(always)]
+    pub unsafe fn word(address: u64) -> u64 {
+        // SAFETY: by the caller.
+        unsafe { (address as *const usize).read() as u64 }
     }
 
     /// A word of the stack.

@@ -28,32 +28,24 @@
 //! Words are read again only above the sp of the present call, inside the
 //! bounds of the stack that they were first read in.
 
+mod children;
 mod frame;
 mod words;
 
 use super::full::Bounds;
+use super::rule::Kind;
 use super::walk::{self, CACHE_ENTRIES, CacheEntry, MAX_FRAMES, Resolver, State, Stop};
 use crate::arch::{self, DoorFrame};
 use crate::table::Tag;
-use frame::{FreshFrame, KeptFrame, Name, Outer};
-use memlog_format::table::{CodeId, Node, StackId};
+use children::Children;
+use frame::{FreshFrame, KeptFrame, Name};
+use memlog_format::table::{Node, StackId};
 use words::Words;
 
 /// Words of the stack that kept frames were stepped by, at most.
 const MAX_WORDS: usize = 2 * MAX_FRAMES;
-/// Entries of a thread's own cache of the trie.
-const CHILDREN: usize = 4096;
-
 /// What a thread's kept stack takes of memory as a rule.
-pub const USUAL_BYTES: usize = size_of::<[Child; CHILDREN]>() + 16 * 1024;
-
-/// A child in the trie, as this thread met it.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct Child {
-    node: u64,
-    id: u32,
-}
+pub const USUAL_BYTES: usize = size_of::<Children>() + 16 * 1024;
 
 /// Where the names of stacks come from.
 pub trait Namer {
@@ -84,7 +76,7 @@ pub struct Kept {
     frames: [KeptFrame; MAX_FRAMES],
     words: Words,
     fresh: [FreshFrame; MAX_FRAMES],
-    children: [Child; CHILDREN],
+    children: Children,
 }
 
 impl Kept {
@@ -98,7 +90,7 @@ impl Kept {
     #[cold]
     pub fn clear(&mut self) {
         self.forget();
-        self.children.fill(Child { node: 0, id: 0 });
+        self.children.forget();
     }
 
     /// The last stack, if the caller's is that to the last word: what a loop
@@ -137,76 +129,55 @@ impl Kept {
         }
     }
 
-    /// A node's id, if that is to be had without a look at the index.
-    #[inline]
-    fn child(&self, tag: Tag, node: Node, namer: &impl Namer) -> Option<u32> {
-        let child = self.children.get(tag.0 as usize % CHILDREN)?;
-        match child.node == node.to_word() {
-            true => Some(child.id),
-            false => namer.follows(node),
-        }
-    }
-
-    /// A node's id by the index, whose lines for the frames inside it are
-    /// fetched meanwhile: what leads to an unknown path is seldom known.
-    #[inline(never)]
-    fn look_up(&mut self, tag: Tag, node: Node, inside: usize, namer: &impl Namer) -> u32 {
-        const AHEAD: usize = 8;
-        let mut next = tag;
-        let frames = self.fresh.get(inside.saturating_sub(AHEAD)..inside);
-        for frame in frames.unwrap_or(&[]).iter().rev() {
-            next = next.mixed(u64::from(frame.known.code));
-            namer.expect(next);
-        }
-        let id = namer.intern(tag, node);
-        if id != 0
-            && let Some(child) = self.children.get_mut(tag.0 as usize % CHILDREN)
-        {
-            *child = Child {
-                node: node.to_word(),
-                id,
-            };
-        }
-        id
-    }
-
     /// Names the new frames and keeps them inside of the outermost `met` kept
     /// ones, or inside of a root. The id of the whole, 0 if there is no room.
     #[inline(always)]
     fn keep(&mut self, met: usize, fresh: usize, root: StackId, namer: &impl Namer) -> u32 {
-        let mut outer = match self.last(met) {
-            Some(frame) => Outer::kept(frame),
-            None => Outer::root(root),
+        let outermost = Name {
+            id: root.0,
+            tag: tag_of(root),
         };
         self.innermost.state.sp = 0;
-        let mut count = met;
-        for index in (0..fresh).rev() {
-            let Some(&frame) = self.fresh.get(index) else {
-                return 0;
-            };
-            let node = Node {
-                parent: StackId(outer.name.id),
-                code: CodeId(frame.known.code),
-            };
-            let tag = outer.name.tag.mixed(u64::from(frame.known.code));
-            let id = match self.child(tag, node, namer) {
-                Some(id) => id,
-                None => self.look_up(tag, node, index, namer),
-            };
-            outer.name = Name { id, tag };
-            if id == 0 {
-                break;
+        self.count = met;
+        let Some(mut inside) = self.fresh.get(..fresh) else {
+            return 0;
+        };
+        let mut outer = match self.frames.get(met.wrapping_sub(1)) {
+            Some(&frame) => frame,
+            None => {
+                let Some((first, rest)) = inside.split_last() else {
+                    return 0;
+                };
+                inside = rest;
+                let name = self.children.name(outermost, first, inside, namer);
+                if name.id == 0 || !first.known.rule.is(Kind::End) {
+                    return self.children.name_all(name, inside, namer);
+                }
+                let outer = KeptFrame::outermost(first.state, name);
+                if let Some(place) = self.frames.first_mut() {
+                    *place = outer;
+                }
+                self.count = 1;
+                outer
             }
-            if outer.extend(&frame, &mut self.words)
-                && let Some(place) = self.frames.get_mut(count)
-            {
-                *place = outer.frame();
-                count += 1;
-            }
+        };
+        let Some(places) = self.frames.get_mut(self.count..) else {
+            return 0;
+        };
+        let mut places = places.iter_mut();
+        while let Some((frame, rest)) = inside.split_last() {
+            inside = rest;
+            let name = self.children.name(outer.name, frame, inside, namer);
+            let callee = outer.callee(frame, name, &mut self.words);
+            let (Some(callee), Some(place)) = (callee, places.next()) else {
+                return self.children.name_all(name, inside, namer);
+            };
+            *place = callee;
+            outer = callee;
+            self.count += 1;
         }
-        self.count = count;
-        if self.is_own && outer.is_kept() && outer.name.id != 0 {
-            self.innermost = outer.frame();
+        if self.is_own {
+            self.innermost = outer;
         }
         outer.name.id
     }

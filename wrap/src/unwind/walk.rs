@@ -192,7 +192,11 @@ pub fn step<R: Resolver>(
     } else if rule.is(Kind::Fp) {
         state.fp
     } else {
-        return rarer_step(rule, state, bounds, resolver);
+        // By copies: what somebody else has the address of is kept in memory.
+        let mut apart = (*state, *bounds);
+        let done = rarer_step(rule, &mut apart, resolver);
+        (*state, *bounds) = apart;
+        return done;
     };
     let cfa = from.wrapping_add(rule.offset_words().wrapping_mul(arch::WORD));
     // The stack must rise, or a walk could go round for ever. Where it ends
@@ -201,8 +205,9 @@ pub fn step<R: Resolver>(
     if !is_inside {
         return Err(BAD);
     }
-    let at = cfa.wrapping_sub(arch::RA_BELOW_CFA as u64);
-    let address = bounds.read_below(at).ok_or(BAD)?;
+    // SAFETY: aligned and inside: below the CFA, and not below sp, where the
+    // bounds begin.
+    let address = unsafe { Bounds::word(cfa.wrapping_sub(arch::RA_BELOW_CFA as u64)) };
     if rule.saved_words() != 0 {
         let at = cfa.wrapping_sub(rule.saved_words().wrapping_mul(arch::WORD));
         state.fp = bounds.read_below(at).ok_or(BAD)?;
@@ -223,8 +228,7 @@ pub fn step<R: Resolver>(
 #[inline(never)]
 fn rarer_step<R: Resolver>(
     rule: Rule,
-    state: &mut State,
-    bounds: &mut Bounds,
+    (state, bounds): &mut (State, Bounds),
     resolver: &mut R,
 ) -> Result<(), Stop> {
     match rule.kind() {

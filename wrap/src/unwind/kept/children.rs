@@ -1,0 +1,95 @@
+//! The names of new frames: from this thread's cache of the trie, from the
+//! record behind their caller's, or from the trie's index.
+
+use super::Namer;
+use super::frame::{FreshFrame, Name};
+use crate::table::Tag;
+use memlog_format::table::{CodeId, Node, StackId};
+
+/// Entries of a thread's own cache of the trie.
+const CHILDREN: usize = 4096;
+
+/// A child in the trie, as this thread met it.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Child {
+    node: u64,
+    id: u32,
+}
+
+/// The children in the trie that this thread met last, by their tags.
+pub(super) struct Children([Child; CHILDREN]);
+
+impl Children {
+    /// Forgets them: ids mean another thing now.
+    pub(super) fn forget(&mut self) {
+        self.0.fill(Child { node: 0, id: 0 });
+    }
+
+    /// The name of a frame inside a named one; its id is 0 if there is no room.
+    /// `inside`: the new frames further in.
+    #[inline(always)]
+    pub(super) fn name(
+        &mut self,
+        outer: Name,
+        frame: &FreshFrame,
+        inside: &[FreshFrame],
+        namer: &impl Namer,
+    ) -> Name {
+        let code = frame.known.code;
+        let node = Node {
+            parent: StackId(outer.id),
+            code: CodeId(code),
+        };
+        let tag = outer.tag.mixed(u64::from(code));
+        let id = match self.0.get(tag.0 as usize % CHILDREN) {
+            Some(child) if child.node == node.to_word() => child.id,
+            _ => match namer.follows(node) {
+                Some(id) => id,
+                None => self.look_up(tag, node, inside, namer),
+            },
+        };
+        Name { id, tag }
+    }
+
+    /// A node's id by the index, whose lines for the frames inside it are
+    /// fetched meanwhile: what leads to an unknown path is seldom known.
+    #[inline(never)]
+    fn look_up(&mut self, tag: Tag, node: Node, inside: &[FreshFrame], namer: &impl Namer) -> u32 {
+        const AHEAD: usize = 8;
+        let mut next = tag;
+        for frame in inside.iter().rev().take(AHEAD) {
+            next = next.mixed(u64::from(frame.known.code));
+            namer.expect(next);
+        }
+        let id = namer.intern(tag, node);
+        if id != 0
+            && let Some(child) = self.0.get_mut(tag.0 as usize % CHILDREN)
+        {
+            *child = Child {
+                node: node.to_word(),
+                id,
+            };
+        }
+        id
+    }
+
+    /// Names frames that cannot be kept.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn name_all(
+        &mut self,
+        mut outer: Name,
+        frames: &[FreshFrame],
+        namer: &impl Namer,
+    ) -> u32 {
+        let mut inside = frames;
+        while outer.id != 0
+            && let Some((frame, rest)) = inside.split_last()
+        {
+            inside = rest;
+            outer = self.name(outer, frame, inside, namer);
+        }
+        outer.id
+    }
+}
