@@ -87,10 +87,12 @@ fn admit_cold(frame: &DoorFrame) -> Admission {
     let word = unsafe { &mut *crate::arch::memlog_tls_word() };
     match *word {
         0 => {}
-        CLAIMING => {
+        // A handler that interrupted this thread's first call.
+        CLAIMING if RECORDER.is_quiet() => {
             RECORDER.counters.add(Counter::LostNotReady, 1);
             return Admission::Pass;
         }
+        CLAIMING => return admit_signal(),
         set => {
             // SAFETY: as in `admit`; the life came On after the shim looked.
             let door = unsafe { &*(set as *const Door) };
