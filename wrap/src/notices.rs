@@ -56,6 +56,19 @@ handler! {
     }
 }
 
+/// Work under a lock of the recorder's, with the token held: a signal handler
+/// that interrupts it sees that the holder is below, and does not wait.
+fn as_recorder(frame: &DoorFrame, work: impl FnOnce()) {
+    match admit(frame) {
+        Admission::Record(mut session) => {
+            session.in_recorder(Some(frame));
+            work();
+            session.end();
+        }
+        Admission::Backing | Admission::Pass => work(),
+    }
+}
+
 handler! {
     /// dlclose
     fn memlog_on_dlclose(handle: *mut c_void) -> i32 = |frame| {
@@ -65,8 +78,10 @@ handler! {
         let result = real(handle);
         operators::forget();
         if session::is_on() && !RECORDER.is_quiet() {
-            RECORDER.code.with(Patience::Bounded, |map| map.refresh());
-            RECORDER.next_generation();
+            as_recorder(frame, || {
+                RECORDER.code.with(Patience::Bounded, |map| map.refresh());
+                RECORDER.next_generation();
+            });
         }
         result
     }
@@ -79,8 +94,10 @@ handler! {
             real(handle);
         }
         if !handle.is_null() && session::is_on() {
-            RECORDER.code.with(Patience::Bounded, |map| map.leaving(handle as u64));
-            RECORDER.next_generation();
+            as_recorder(frame, || {
+                RECORDER.code.with(Patience::Bounded, |map| map.leaving(handle as u64));
+                RECORDER.next_generation();
+            });
         }
     }
 }
@@ -96,10 +113,12 @@ fn tables(frame: &DoorFrame, door: Door, table: *mut c_void, add: bool) {
         real(table);
     }
     if session::is_on() {
-        RECORDER
-            .code
-            .with(Patience::Bounded, |map| map.register(table as u64, add));
-        RECORDER.next_generation();
+        as_recorder(frame, || {
+            RECORDER
+                .code
+                .with(Patience::Bounded, |map| map.register(table as u64, add));
+            RECORDER.next_generation();
+        });
     }
 }
 
