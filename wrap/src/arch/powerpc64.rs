@@ -101,7 +101,12 @@ pub struct Interrupted {
     pub fp: u64,
 }
 
-/// Not read here: the back chain leads over signal frames.
+/// Not asked here: the back chain leads over signal frames.
+pub const fn interrupted_at(_: u64) -> Option<[u64; 3]> {
+    None
+}
+
+/// Not read here.
 pub fn interrupted(_: u64, _: &Bounds) -> Option<Interrupted> {
     None
 }

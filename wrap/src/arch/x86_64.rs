@@ -115,15 +115,27 @@ pub struct Interrupted {
     pub fp: u64,
 }
 
-/// Reads the kernel's ucontext, on which sp stands in the return trampoline:
-/// 40 bytes before the general registers, r8 to r15 first.
-pub fn interrupted(sp: u64, bounds: &Bounds) -> Option<Interrupted> {
+/// Where a signal's frame keeps the pc, sp and fp that it interrupted: in the
+/// kernel's ucontext, on which sp stands in the return trampoline, 40 bytes
+/// before the general registers, r8 to r15 first.
+pub const fn interrupted_at(sp: u64) -> Option<[u64; 3]> {
     const GENERAL: u64 = 40;
-    let register = |index: u64| bounds.read(sp.wrapping_add(GENERAL + 8 * index));
+    let general = sp.wrapping_add(GENERAL);
+    let [pc, sp, fp] = [8 * 16, 8 * 15, 8 * 10];
+    Some([
+        general.wrapping_add(pc),
+        general.wrapping_add(sp),
+        general.wrapping_add(fp),
+    ])
+}
+
+/// Reads them.
+pub fn interrupted(sp: u64, bounds: &Bounds) -> Option<Interrupted> {
+    let [pc, sp, fp] = interrupted_at(sp)?;
     Some(Interrupted {
-        fp: register(10)?,
-        sp: register(15)?,
-        pc: register(16)?,
+        pc: bounds.read(pc)?,
+        sp: bounds.read(sp)?,
+        fp: bounds.read(fp)?,
     })
 }
 

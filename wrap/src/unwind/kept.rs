@@ -20,9 +20,9 @@
 //! * The words are compared all at once, without a branch each, which may read
 //!   words of frames that are gone. So only inside the thread's own stack;
 //!   elsewhere one by one, in the order of a walk.
-//! * A step that is not one of the closed set is a barrier: it and the frames
-//!   inside it are named, and not kept. What needs all registers is left to
-//!   the plain walk.
+//! * A step that is not one of the closed set (by sp, by fp, out of a signal on
+//!   the same stack) is a barrier: it and the frames inside it are named, and
+//!   not kept. What needs all registers is left to the plain walk.
 #![allow(unsafe_code)]
 //! # Safety
 //! Words are read again only above the sp of the present call, inside the
@@ -170,11 +170,46 @@ impl Kept {
             let name = self.children.name(outer.name, frame, inside, namer);
             let callee = outer.callee(frame, name, &mut self.words);
             let (Some(callee), Some(place)) = (callee, places.next()) else {
+                let at = inside.len();
+                return self.keep_rest(outer, name, at, namer);
+            };
+            *place = callee;
+            outer = callee;
+            self.count += 1;
+        }
+        if self.is_own {
+            self.innermost = outer;
+        }
+        outer.name.id
+    }
+
+    /// The same from a frame on that is not of those that nearly all are.
+    #[cold]
+    #[inline(never)]
+    fn keep_rest(
+        &mut self,
+        mut outer: KeptFrame,
+        mut name: Name,
+        mut at: usize,
+        namer: &impl Namer,
+    ) -> u32 {
+        while let Some((frame, inside)) = self.fresh.get(..=at).and_then(<[_]>::split_last) {
+            let words = &mut self.words;
+            let callee = match frame.known.rule.is(Kind::Signal) {
+                true => outer.signal(frame, name, words, self.high),
+                false => outer.callee(frame, name, words),
+            };
+            let (Some(callee), Some(place)) = (callee, self.frames.get_mut(self.count)) else {
                 return self.children.name_all(name, inside, namer);
             };
             *place = callee;
             outer = callee;
             self.count += 1;
+            let Some((next, further)) = inside.split_last() else {
+                break;
+            };
+            name = self.children.name(outer.name, next, further, namer);
+            at -= 1;
         }
         if self.is_own {
             self.innermost = outer;

@@ -79,6 +79,41 @@ impl KeptFrame {
             words_and_live: words << 1 | is_live as u32,
         })
     }
+
+    /// The signal that interrupted this frame, if that is what `frame` is, on
+    /// the same stack, which ends at `high`: all words of a thread's own stack
+    /// are read at once.
+    pub(super) fn signal(
+        &self,
+        frame: &FreshFrame,
+        name: Name,
+        words: &mut Words,
+        high: u64,
+    ) -> Option<Self> {
+        let is_on_it = frame.state.sp < self.state.sp && self.state.sp < high;
+        if !frame.known.rule.is(Kind::Signal) || !is_on_it || name.id == 0 {
+            return None;
+        }
+        let [pc, sp, fp] = arch::interrupted_at(frame.state.sp)?;
+        let State { pc: was, .. } = self.state;
+        let mut count = self.words();
+        if !words.note(count, [pc, sp], [was.address(), self.state.sp]) {
+            return None;
+        }
+        count += 2;
+        if self.is_live() {
+            if !words.note(count, [fp, fp], [self.state.fp; 2]) {
+                return None;
+            }
+            count += 1;
+        }
+        // All registers are restored from there: nothing goes through.
+        Some(Self {
+            state: frame.state,
+            name,
+            words_and_live: (count as u32) << 1,
+        })
+    }
 }
 
 /// A stack in the trie.
