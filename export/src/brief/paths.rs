@@ -5,7 +5,7 @@
 pub fn brief_path(path: &str) -> &str {
     of_rust(path)
         .or_else(|| after(path, "/registry/src/", 1))
-        .or_else(|| after(path, "/rust/deps/", 0))
+        .or_else(|| path.strip_prefix("/rust/deps/"))
         .unwrap_or(path)
 }
 

@@ -240,6 +240,10 @@ fn paths_of_others_are_short() {
     assert_eq!(brief_path(crates), "regex-1.10.6/src/a/lib.rs:2");
     assert_eq!(brief_path("/home/me/a.c:1"), "/home/me/a.c:1");
     assert_eq!(brief_path("/rustc/"), "/rustc/");
+    assert_eq!(brief_path("/rust/deps/foo/lib.rs:1"), "foo/lib.rs:1");
+    for mine in ["/home/me/rust/deps/foo/lib.rs:1", "/home/me/rustc/a.rs:1"] {
+        assert_eq!(brief_path(mine), mine);
+    }
     assert_eq!(short_path(std), "std/…/rt.rs:175");
     assert_eq!(short_path(crates), "regex-1.10.6/…/lib.rs:2");
     assert_eq!(short_path("/home/me/a.c:1"), "a.c:1");
