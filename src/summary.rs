@@ -12,14 +12,15 @@ use std::process::ExitCode;
 
 use memlog_analysis::{Held, Moment};
 use memlog_export::brief;
+use memlog_format::meta::Key;
 use serde_json::{Value, json};
 
 use crate::names::Name;
-use crate::open::{counted, grouped};
+use crate::open::{clean, counted, grouped};
 use crate::report::{Labels, Subject, json_page, named, print_heading, show};
 use crate::screen::{Look, Role, Screen};
 use crate::words::{percentage, typed};
-use sites::{Site, Sites, Through};
+use sites::{List, Site, Sites, Through};
 
 /// The version of the keys; `doc/STATS.md` says what they mean.
 const SCHEMA: &str = "memlog-summary-1";
@@ -40,15 +41,28 @@ pub struct Args {
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     show(&args.file, None, &args.look, |subject, labels| {
         let fold = &subject.analysis.fold;
-        let all = || fold.allocated().map(|(stack, _)| stack);
-        let held = fold.held(Moment::RssPeak);
-        let held = Sites::of(held, all(), |held| held.bytes, labels);
-        let calls = Sites::of(fold.allocated(), all(), |held| held.blocks, labels);
+        let held = List {
+            stacks: fold.held(Moment::RssPeak).collect(),
+            weight: |held| held.bytes,
+        };
+        let calls = List {
+            stacks: fold.allocated().collect(),
+            weight: |held| held.blocks,
+        };
+        let program = program(subject);
+        let [held, calls] = Sites::of(&[held, calls], program.as_deref(), labels);
         match args.json {
             true => as_json(subject, labels, &held, &calls),
             false => as_text(subject, labels, &held, &calls),
         }
     })
+}
+
+/// The program's file as its places have it, without its folder.
+fn program(subject: &Subject) -> Option<String> {
+    let path = subject.family.own().text(Key::Executable)?;
+    let name = path.rsplit(|&byte| byte == b'/').next();
+    Some(clean(name.unwrap_or(path)))
 }
 
 fn as_text(subject: &Subject, labels: &Labels, held: &Sites, calls: &Sites) -> Result<Vec<u8>> {
@@ -190,7 +204,9 @@ fn through(sites: &Sites) -> Vec<String> {
     if sites.past_library.blocks > 0 {
         lines.push("the libraries of C++, Fortran or Rust".to_owned());
     }
-    let mut steps: Vec<_> = sites.through.iter().map(|step| either(step)).collect();
+    let is_told = |step: &&Vec<Through>| step.iter().any(|one| one.share >= LEAST_PERCENT);
+    let told = sites.through.iter().filter(is_told);
+    let mut steps: Vec<_> = told.map(|step| either(step)).collect();
     // Those between only pass on as well; the line has an end.
     if steps.len() > 2 {
         steps.splice(1..steps.len() - 1, ["…".into()]);
@@ -202,11 +218,13 @@ fn through(sites: &Sites) -> Vec<String> {
     lines
 }
 
-/// `a, b or others`; what passes on next to nothing is not worth its name.
+/// What passes on less, in percent, is not worth its name.
+const LEAST_PERCENT: f64 = 1.0;
+
+/// `a, b or others`.
 fn either(functions: &[Through]) -> String {
     const MOST: usize = 3;
     const WIDEST: usize = 60;
-    const LEAST_PERCENT: f64 = 1.0;
     let told = functions.iter().take(MOST).enumerate();
     let told = told.filter(|(index, one)| *index == 0 || one.share >= LEAST_PERCENT);
     let mut names: Vec<_> = told.map(|(_, one)| brief(&one.function, WIDEST)).collect();

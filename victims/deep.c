@@ -2,7 +2,7 @@
  *
  * main calls descend, which calls itself until `depth` frames of descend are on the stack; the last one calls
  * bottom 10 times. So each stack reads bottom, descend x depth, main. @total allocations=10 releases=0
- * With a second argument each frame of descend makes a block of 100 bytes as well, so that there are as many stacks.
+ * With a second argument each descend makes a block of 100 bytes, by level or with 2 itself, for as many stacks.
  */
 #include "victim.h"
 
@@ -21,7 +21,7 @@ SITE int descend(long depth, long each)
 {
     volatile char frame[32] = {1}; /* every call a frame, none a jump */
     if (each)
-        level();
+        each > 1 ? (void)keep(malloc(100)) : level();
     if (depth > 1)
         return descend(depth - 1, each) + frame[0];
     for (int i = 0; i < 10; i++)

@@ -1,16 +1,22 @@
 //! Who asks for memory: of a stack the places that are the user's, those of
 //! standard libraries and of what starts programs passed over.
+//!
+//! Stacks share their callers, and so do the askers of them: a place is linked
+//! to the next one outwards, each made once. So all that is asked of them takes
+//! the time of the frames that there are, where each stack followed by itself
+//! would take the square of a recursion's depth.
 
 use std::collections::HashMap;
+use std::hash::Hash;
 
-use memlog_export::{is_named_allocator, is_of_library};
+use memlog_export::{Allocator, allocator, is_c_library, is_of_library};
 
 use crate::names::Name;
 use crate::report::{Cursor, Labels};
 
 /// Stacks as places, and the places' names.
 pub trait Stacks {
-    type Cursor: Copy;
+    type Cursor: Copy + Eq + Hash;
     fn start(&mut self, stack: u32) -> Self::Cursor;
     /// The label at a cursor, and the cursor of its caller.
     fn step(&mut self, cursor: Self::Cursor) -> Option<(u32, Self::Cursor)>;
@@ -51,38 +57,76 @@ struct Known {
     is_rust_start: bool,
 }
 
-/// Names the askers of stacks.
-pub struct Askers<'s, S> {
-    stacks: &'s mut S,
-    known: Vec<Option<Known>>,
-    numbers: HashMap<(String, Option<String>), u32>,
-    functions: Vec<Function>,
-}
-
 /// A function of a module, whatever the line.
 pub struct Function {
     pub name: String,
-    pub is_named_allocator: bool,
-    pub is_of_c_library: bool,
+    /// What it is by its name, unless it is the C library's.
+    pub allocator: Allocator,
 }
 
-/// On the way from the innermost place of a stack outwards.
+/// Where the callers of every place end: a place of nobody.
+pub const END: u32 = 0;
+
+/// A place of the user's on a stack.
+#[derive(Clone, Copy, Default)]
+pub struct Asker {
+    pub label: u32,
+    pub function: u32,
+    /// The next one that is the user's: made before it, so of a lower number.
+    pub outer: u32,
+    /// The next one of another function.
+    pub caller: u32,
+    /// Places of libraries outside of it.
+    libraries: u32,
+}
+
+/// What is met on the way outwards.
+#[derive(Clone, Copy, Default)]
+struct Way {
+    asker: u32,
+    libraries: u32,
+}
+
+/// A stack.
 #[derive(Clone, Copy)]
-pub struct Walk<C> {
-    cursor: C,
-    is_first: bool,
-    was_rust_start: bool,
-    /// Whether places of a library were passed over.
-    pub is_past_library: bool,
+pub struct Entry {
+    /// The innermost place that is the user's.
+    pub asker: u32,
+    /// The innermost place, whoever's it is.
+    pub innermost: Option<u32>,
+    libraries: u32,
+}
+
+impl Entry {
+    /// Whether a library stands between the allocator and this asker.
+    pub fn is_past_library(&self, asker: &Asker) -> bool {
+        self.libraries > asker.libraries
+    }
+}
+
+/// Names the askers of stacks.
+pub struct Askers<'s, S: Stacks> {
+    stacks: &'s mut S,
+    /// The program's own file, which is no library whatever its name.
+    program: Option<&'s str>,
+    known: Vec<Option<Known>>,
+    numbers: HashMap<(String, Option<String>), u32>,
+    functions: Vec<Function>,
+    askers: Vec<Asker>,
+    /// By cursor, and whether the place inside of it starts Rust's main.
+    ways: HashMap<(S::Cursor, bool), Way>,
 }
 
 impl<'s, S: Stacks> Askers<'s, S> {
-    pub fn new(stacks: &'s mut S) -> Self {
+    pub fn new(stacks: &'s mut S, program: Option<&'s str>) -> Self {
         Self {
             stacks,
+            program,
             known: Vec::new(),
             numbers: HashMap::new(),
             functions: Vec::new(),
+            askers: vec![Asker::default()],
+            ways: HashMap::new(),
         }
     }
 
@@ -90,44 +134,74 @@ impl<'s, S: Stacks> Askers<'s, S> {
         &self.functions
     }
 
-    pub fn walk(&mut self, stack: u32) -> Walk<S::Cursor> {
-        Walk {
-            cursor: self.stacks.start(stack),
-            is_first: true,
-            was_rust_start: false,
-            is_past_library: false,
-        }
+    /// All that were entered, those outside first; the first stands for [`END`].
+    pub fn all(&self) -> &[Asker] {
+        &self.askers
     }
 
-    /// The innermost place, whoever's it is.
-    pub fn innermost(&mut self, stack: u32) -> Option<u32> {
+    /// Enters a stack.
+    pub fn enter(&mut self, stack: u32) -> Entry {
         let start = self.stacks.start(stack);
-        self.stacks.step(start).map(|(label, _)| label)
-    }
-
-    /// The next place that is the user's: its label.
-    pub fn next(&mut self, walk: &mut Walk<S::Cursor>) -> Option<u32> {
-        loop {
-            let (label, outer) = self.stacks.step(walk.cursor)?;
-            walk.cursor = outer;
-            let known = self.known(label);
-            let function = &self.functions[known.function as usize];
-            // What C calls main is no more than what calls Rust's.
-            let is_shim = walk.was_rust_start && function.name == "main";
-            walk.was_rust_start = known.is_rust_start;
-            let is_first = std::mem::replace(&mut walk.is_first, false);
-            match known.owner {
-                Owner::User if !is_shim => return Some(label),
-                Owner::CLibrary if is_first => return Some(label),
-                Owner::Library => walk.is_past_library = true,
-                _ => {}
+        let first = self.stacks.step(start);
+        let way = match first {
+            Some((label, outer)) if self.known(label).owner == Owner::CLibrary => {
+                let way = self.way(outer);
+                self.push(label, way)
             }
+            _ => self.way(start),
+        };
+        Entry {
+            asker: way.asker,
+            innermost: first.map(|(label, _)| label),
+            libraries: way.libraries,
         }
     }
 
-    /// The function of a label.
-    pub fn function(&mut self, label: u32) -> u32 {
-        self.known(label).function
+    /// Outwards to what is known, and back.
+    fn way(&mut self, start: S::Cursor) -> Way {
+        let mut at = (start, false);
+        let mut behind = Vec::new();
+        let mut way = loop {
+            if let Some(&known) = self.ways.get(&at) {
+                break known;
+            }
+            let Some((label, outer)) = self.stacks.step(at.0) else {
+                break Way::default();
+            };
+            behind.push((at, label));
+            at = (outer, self.known(label).is_rust_start);
+        };
+        for (at, label) in behind.into_iter().rev() {
+            let known = self.known(label);
+            // What C calls main is no more than what calls Rust's.
+            let is_shim = at.1 && self.functions[known.function as usize].name == "main";
+            way = match known.owner {
+                Owner::User if !is_shim => self.push(label, way),
+                Owner::Library => Way {
+                    libraries: way.libraries + 1,
+                    ..way
+                },
+                _ => way,
+            };
+            self.ways.insert(at, way);
+        }
+        way
+    }
+
+    fn push(&mut self, label: u32, outside: Way) -> Way {
+        let function = self.known(label).function;
+        let outer = outside.asker;
+        let next = self.askers[outer as usize];
+        let is_itself = outer != END && next.function == function;
+        let asker = self.askers.len() as u32;
+        self.askers.push(Asker {
+            label,
+            function,
+            outer,
+            caller: if is_itself { next.caller } else { outer },
+            libraries: outside.libraries,
+        });
+        Way { asker, ..outside }
     }
 
     fn known(&mut self, label: u32) -> Known {
@@ -140,7 +214,7 @@ impl<'s, S: Stacks> Askers<'s, S> {
         }
         let name = self.stacks.name(label);
         let known = Known {
-            owner: owner(name),
+            owner: owner(name, self.program),
             is_rust_start: name.function.starts_with("std::rt::lang_start"),
             function: self.functions.len() as u32,
         };
@@ -149,29 +223,30 @@ impl<'s, S: Stacks> Askers<'s, S> {
         if function == known.function {
             self.functions.push(Function {
                 name: name.function.clone(),
-                is_named_allocator: is_named_allocator(&name.function),
-                is_of_c_library: known.owner == Owner::CLibrary,
+                allocator: match known.owner {
+                    Owner::CLibrary => Allocator::No,
+                    _ => allocator(&name.function),
+                },
             });
         }
         *self.known[at].insert(Known { function, ..known })
     }
 }
 
-fn owner(name: &Name) -> Owner {
-    const C_LIBRARIES: [&str; 6] = [
-        "libc.so",
-        "libc-",
-        "ld-",
-        "ld64.so",
-        "libpthread",
-        "libm.so",
-    ];
-    let module = name.module.as_deref();
+fn owner(name: &Name, program: Option<&str>) -> Owner {
+    let own = name
+        .module
+        .as_deref()
+        .filter(|&module| Some(module) == program);
+    // What is linked into the program is known by its functions and files.
+    let module = match own {
+        Some(_) => Some(""),
+        None => name.module.as_deref(),
+    };
     if is_of_library(&name.function, name.location.as_deref(), module) {
         return Owner::Library;
     }
-    let module = module.unwrap_or(&name.function);
-    match C_LIBRARIES.iter().any(|start| module.starts_with(start)) {
+    match is_c_library(&name.function, module) {
         true => Owner::CLibrary,
         false => Owner::User,
     }

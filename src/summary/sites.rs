@@ -7,12 +7,12 @@
 //!     the first that is left asked; if none is, the innermost place did
 //! ```
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use memlog_analysis::Held;
 
-use super::askers::{Askers, Stacks};
-use super::wrappers::{self, Passed};
+use super::askers::{Askers, END, Entry, Stacks};
+use super::wrappers::{self, Passed, Weighed};
 use crate::words::percentage;
 
 /// A place, and its part of the whole.
@@ -29,7 +29,7 @@ pub struct Site {
 #[derive(Debug, PartialEq)]
 pub struct Through {
     pub function: String,
-    /// Of all that it asked for in its step, in percent.
+    /// Of all, in percent.
     pub share: f64,
 }
 
@@ -44,90 +44,111 @@ pub struct Sites {
     pub past_library: Held,
 }
 
+/// Stacks to be summed up by who asked; `weight` is what counts.
+pub struct List {
+    pub stacks: Vec<(u32, Held)>,
+    pub weight: fn(&Held) -> u64,
+}
+
 impl Sites {
-    /// Sums stacks up by who asked; `weight` is what counts, `all` are the
-    /// stacks of all time.
-    pub fn of<S: Stacks>(
-        stacks: impl Iterator<Item = (u32, Held)>,
-        all: impl Iterator<Item = u32>,
-        weight: impl Fn(&Held) -> u64,
+    /// Sums lists up, past the same functions in all of them.
+    pub fn of<S: Stacks, const N: usize>(
+        lists: &[List; N],
+        program: Option<&str>,
         names: &mut S,
-    ) -> Self {
-        let stacks: Vec<_> = stacks.collect();
-        let mut askers = Askers::new(names);
-        let weighed: Vec<_> = stacks
+    ) -> [Self; N] {
+        let mut askers = Askers::new(names, program);
+        let entries = lists.each_ref().map(|list| {
+            let stacks = list.stacks.iter().map(|(stack, _)| askers.enter(*stack));
+            stacks.collect::<Vec<Entry>>()
+        });
+        let weighed: Vec<Vec<Weighed>> = lists
             .iter()
-            .map(|(stack, held)| (*stack, weight(held)))
+            .zip(&entries)
+            .map(|(list, entries)| {
+                let stacks = list.stacks.iter().zip(entries);
+                let weighed = stacks.map(|((_, held), entry)| (entry.asker, (list.weight)(held)));
+                weighed.collect()
+            })
             .collect();
-        let by_name = wrappers::by_name(all, &mut askers);
-        let steps = wrappers::passed_over(&weighed, &by_name, &mut askers);
-        let passed = steps.iter().flatten().map(|one| one.function).collect();
-        let mut sites = Self::outside(&stacks, &passed, &weight, &mut askers);
-        let through = |one: &Passed| Through {
-            function: askers.functions()[one.function as usize].name.clone(),
-            share: one.part * 100.0,
-        };
-        let steps = steps.iter().map(|step| step.iter().map(through).collect());
-        sites.through = steps.collect();
-        sites
+        let passed = wrappers::passed_over(&weighed, askers.all(), askers.functions());
+        let left = passed.left(askers.all());
+        std::array::from_fn(|index| {
+            let mut sites = Self::left(&lists[index], &entries[index], &left, &askers);
+            sites.through = through(&weighed[index], &passed, &left, &askers);
+            sites
+        })
     }
 
-    /// Sums stacks up by the innermost user's function that is none of these.
-    fn outside<S: Stacks>(
-        stacks: &[(u32, Held)],
-        passed: &HashSet<u32>,
-        weight: &impl Fn(&Held) -> u64,
-        askers: &mut Askers<S>,
-    ) -> Self {
+    /// Sums stacks up by the innermost user's place that is left.
+    fn left<S: Stacks>(list: &List, entries: &[Entry], left: &[u32], askers: &Askers<S>) -> Self {
         let mut by_label: HashMap<u32, Held> = HashMap::new();
         let mut sites = Self::default();
-        for &(stack, held) in stacks {
-            let (asking, is_past_library) = asking(stack, passed, askers);
+        for ((_, held), entry) in list.stacks.iter().zip(entries) {
+            let (asking, is_past_library) = asking(entry, left, askers);
             let Some(label) = asking else {
                 continue;
             };
-            add(by_label.entry(label).or_default(), held);
-            add(&mut sites.total, held);
+            add(by_label.entry(label).or_default(), *held);
+            add(&mut sites.total, *held);
             if is_past_library {
-                add(&mut sites.past_library, held);
+                add(&mut sites.past_library, *held);
             }
         }
-        let mut sorted: Vec<_> = by_label.into_iter().collect();
-        sorted.sort_unstable_by_key(|(label, held)| (std::cmp::Reverse(weight(held)), *label));
-        let mut sum = 0u64;
-        let whole = weight(&sites.total);
-        let list = sorted.into_iter().map(|(label, held)| {
-            sum = sum.saturating_add(weight(&held));
-            Site {
-                label,
-                held,
-                share: percentage(weight(&held), whole),
-                sum: percentage(sum, whole),
-            }
-        });
-        sites.list = list.collect();
+        sites.list = in_order(by_label, list.weight, (list.weight)(&sites.total));
         sites
     }
 }
 
-/// Who asked, and whether a library did so for it.
-fn asking<S: Stacks>(
-    stack: u32,
-    passed: &HashSet<u32>,
-    askers: &mut Askers<S>,
-) -> (Option<u32>, bool) {
-    let mut walk = askers.walk(stack);
-    let mut first = None;
-    while let Some(label) = askers.next(&mut walk) {
-        let function = askers.function(label);
-        if !passed.contains(&function) {
-            return (Some(label), walk.is_past_library);
+/// Those that count most first.
+fn in_order(by_label: HashMap<u32, Held>, weight: fn(&Held) -> u64, whole: u64) -> Vec<Site> {
+    let mut sorted: Vec<_> = by_label.into_iter().collect();
+    sorted.sort_unstable_by_key(|(label, held)| (std::cmp::Reverse(weight(held)), *label));
+    let mut sum = 0u64;
+    let list = sorted.into_iter().map(|(label, held)| {
+        sum = sum.saturating_add(weight(&held));
+        Site {
+            label,
+            held,
+            share: percentage(weight(&held), whole),
+            sum: percentage(sum, whole),
         }
-        first = first.or(Some((label, walk.is_past_library)));
-    }
-    match first {
-        Some((label, is_past_library)) => (Some(label), is_past_library),
-        None => (askers.innermost(stack), false),
+    });
+    list.collect()
+}
+
+fn through<S: Stacks>(
+    list: &[Weighed],
+    passed: &Passed,
+    left: &[u32],
+    askers: &Askers<S>,
+) -> Vec<Vec<Through>> {
+    let total = list
+        .iter()
+        .fold(0u64, |sum, (_, weight)| sum.saturating_add(*weight));
+    let steps = wrappers::steps(list, passed, left, askers.all()).into_iter();
+    let through = |one: wrappers::Through| Through {
+        function: askers.functions()[one.function as usize].name.clone(),
+        share: percentage(one.weight, total),
+    };
+    steps
+        .map(|step| step.into_iter().map(through).collect())
+        .collect()
+}
+
+/// Who asked, and whether a library did so for it.
+fn asking<S: Stacks>(entry: &Entry, left: &[u32], askers: &Askers<S>) -> (Option<u32>, bool) {
+    // Of wrappers alone the innermost did.
+    let asking = match left[entry.asker as usize] {
+        END => entry.asker,
+        left => left,
+    };
+    match asking {
+        END => (entry.innermost, false),
+        asking => {
+            let asker = &askers.all()[asking as usize];
+            (Some(asker.label), entry.is_past_library(asker))
+        }
     }
 }
 

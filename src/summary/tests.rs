@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use memlog_analysis::Held;
 
 use super::askers::Stacks;
-use super::sites::Sites;
+use super::sites::{List, Sites};
 use crate::names::Name;
 
 /// Stacks as lists of labels, the innermost first.
@@ -67,8 +67,12 @@ fn made(stacks: &[(&str, u64)]) -> (Made, Vec<(u32, Held)>) {
 }
 
 fn sites(made: &mut Made, held: &[(u32, Held)]) -> Sites {
-    let all = held.iter().map(|(stack, _)| *stack);
-    Sites::of(held.iter().copied(), all, |held| held.bytes, made)
+    let list = List {
+        stacks: held.to_vec(),
+        weight: |held| held.bytes,
+    };
+    let [sites] = Sites::of(&[list], None, made);
+    sites
 }
 
 /// The places with their bytes, and what was passed over.
@@ -237,25 +241,123 @@ fn the_answer_is_not_passed_over() {
     assert_eq!(places(&[("alloc", 7)]), list(&[("alloc", 7)]));
 }
 
+#[test]
+fn an_allocator_by_name_serves_several() {
+    // However little it is.
+    let (found, through) = asked(&[("xmalloc < a < main", 5), ("grid < main", 95)]);
+    assert_eq!(found, list(&[("grid", 95), ("a", 5)]));
+    assert_eq!(through, [vec!["xmalloc"]]);
+    // One caller has nearly all of it.
+    for name in ["alloc_table", "findAllOccurrences", "GlobalLock"] {
+        let (a, b) = (format!("{name} < a < main"), format!("{name} < b < main"));
+        assert_eq!(places(&[(&a, 95), (&b, 5)]), list(&[(name, 100)]));
+    }
+    // Of a chain of such the outermost is left.
+    let chain = [
+        ("mem_alloc < page_alloc < fetch < main", 97),
+        ("mem_alloc < other < main", 3),
+    ];
+    assert_eq!(places(&chain), list(&[("page_alloc", 97), ("other", 3)]));
+}
+
+/// By bytes, and by calls of which each has ten bytes.
+fn by_both(stacks: &[(&str, u64, u64)]) -> [Vec<(String, u64)>; 2] {
+    let texts: Vec<_> = stacks.iter().map(|&(text, ..)| (text, 0)).collect();
+    let (mut made, _) = made(&texts);
+    let numbered = (0..).zip(stacks);
+    let held = numbered.map(|(stack, &(_, bytes, blocks))| (stack, Held { bytes, blocks }));
+    let stacks: Vec<_> = held.collect();
+    let bytes = List {
+        stacks: stacks.clone(),
+        weight: |held| held.bytes,
+    };
+    let calls = List {
+        stacks,
+        weight: |held| held.blocks,
+    };
+    let lists = Sites::of(&[bytes, calls], None, &mut made);
+    lists.map(|sites| {
+        let name = |label: u32| made.names[label as usize].function.clone();
+        let places = sites.list.iter();
+        let mut places: Vec<_> = places
+            .map(|site| (name(site.label), site.held.bytes))
+            .collect();
+        places.sort();
+        places
+    })
+}
+
+#[test]
+fn lists_pass_over_the_same() {
+    let apart = [
+        ("get < a < main", 60, 1),
+        ("get < b < main", 40, 1),
+        ("c < main", 1, 90),
+        ("d < main", 1, 90),
+    ];
+    let [bytes, calls] = by_both(&apart);
+    assert_eq!(bytes, list(&[("a", 60), ("b", 40), ("c", 1), ("d", 1)]));
+    assert_eq!(bytes, calls);
+    // Divided by calls alone, and the answer by bytes.
+    for name in ["alloc_all", "get"] {
+        let (a, b) = (format!("{name} < a < main"), format!("{name} < b < main"));
+        let [bytes, calls] = by_both(&[(&a, 95, 1), (&b, 5, 1)]);
+        assert_eq!(bytes, list(&[(name, 100)]));
+        assert_eq!(bytes, calls);
+    }
+}
+
+#[test]
+fn the_program_is_no_library() {
+    for program in ["ld-tool", "libc.so.6", "libstdc++.so.6"] {
+        let (mut made, held) = made(&[("make < run < main", 5)]);
+        for name in &mut made.names {
+            name.module = Some(program.into());
+        }
+        let list = List {
+            stacks: held,
+            weight: |held| held.bytes,
+        };
+        let [sites] = Sites::of(&[list], Some(program), &mut made);
+        let made = &made.names[sites.list[0].label as usize];
+        assert_eq!(
+            (made.function.as_str(), sites.past_library.bytes),
+            ("make", 0)
+        );
+    }
+}
+
 /// As it is said, without numbers, steps or shares: by the wrappers found.
 fn naive(made: &Made, held: &[(u32, Held)], through: &[String]) -> HashMap<u32, u64> {
     let mut sums = HashMap::new();
-    for (stack, held) in held {
+    for (stack, one) in held {
         let labels = &made.stacks[*stack as usize];
         let is_std = |label: &&u32| made.names[**label as usize].function.starts_with("std::");
         let is_user = |label: &&u32| !is_std(label);
-        let is_left = |label: &&u32| {
-            is_user(label) && !through.contains(&made.names[**label as usize].function)
-        };
+        let is_passed = |name: &String| through.contains(name) || is_malloc(name, made, held);
+        let is_left =
+            |label: &&u32| is_user(label) && !is_passed(&made.names[**label as usize].function);
         let found = labels.iter().find(is_left);
         let found = found
             .or_else(|| labels.iter().find(is_user))
             .or(labels.first());
         if let Some(label) = found {
-            *sums.entry(*label).or_insert(0) += held.bytes;
+            *sums.entry(*label).or_insert(0) += one.bytes;
         }
     }
     sums
+}
+
+/// Whether something else calls this in any stack, libraries left out.
+fn is_malloc(name: &str, made: &Made, held: &[(u32, Held)]) -> bool {
+    let is_called = |(stack, held): &(u32, Held)| {
+        let names = made.stacks[*stack as usize].iter();
+        let names = names.map(|label| made.names[*label as usize].function.as_str());
+        let mut names = names.filter(|name| !name.starts_with("std::"));
+        let is_there = names.any(|one| one == name);
+        held.bytes > 0 && is_there && names.any(|one| one != name)
+    };
+    name.starts_with('x') && held.iter().any(is_called)
 }
 
 #[test]

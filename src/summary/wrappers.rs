@@ -1,24 +1,29 @@
 //! Functions that only pass on what others ask for, and answer nothing.
 //!
 //! ```text
-//! allocators by name, of two callers at least at any time: wrappers
+//! malloc by another name, that somebody calls:           pass it over
+//! an allocator by name, of no one caller that has nearly all of it, or whose
+//! one caller is such an allocator:                       pass it over
 //! repeat, at most so many steps:
 //!     who asks, what was passed over left out?
-//!     wrappers hold half of it:                      pass them over
-//!     else the fewest that hold nearly all:
+//!     the fewest that hold nearly all:
 //!         one, of more than one caller, none of whom has nearly all of it,
 //!         or a few, each of many callers, none of whom has half:  pass them over
 //!     else: done
 //! ```
 //!
 //! So one place that holds all for one caller stays what it is: the answer.
-//! A function that calls itself is not its own caller.
+//! A function that calls itself is not its own caller. Pages of several lists
+//! pass over the same functions in all of them: an allocator by name has to be
+//! one in each list that it is in, any other function in one of them, and to be
+//! the answer of none.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
-use super::askers::{Askers, Stacks};
+use memlog_export::Allocator;
 
-/// From this part of all on, wrappers by name are passed over.
+use super::askers::{Asker, END, Function};
+
 const HALF: f64 = 0.5;
 const NEARLY_ALL: f64 = 0.8;
 /// So many may hold nearly all together.
@@ -26,40 +31,64 @@ const FEW: usize = 4;
 const MANY_CALLERS: usize = 4;
 const STEPS: usize = 8;
 
-/// A stack and its weight.
+/// The innermost asker of a stack, and the stack's weight.
 pub type Weighed = (u32, u64);
 
-/// Functions whose name says that they allocate, and whose callers, those of
-/// such names left out, are more than one.
-pub fn by_name<S: Stacks>(
-    stacks: impl Iterator<Item = u32>,
-    askers: &mut Askers<S>,
-) -> HashSet<u32> {
-    let mut first_caller: HashMap<u32, u32> = HashMap::new();
-    let mut wrappers = HashSet::new();
-    let mut chain = Vec::new();
-    for stack in stacks {
-        chain.clear();
-        let mut walk = askers.walk(stack);
-        while let Some(label) = askers.next(&mut walk) {
-            let function = askers.function(label);
-            let known = &askers.functions()[function as usize];
-            if known.is_named_allocator && !known.is_of_c_library {
-                chain.push(function);
-                continue;
-            }
-            for &wrapper in &chain {
-                if *first_caller.entry(wrapper).or_insert(function) != function {
-                    wrappers.insert(wrapper);
-                }
-            }
-            break;
-        }
+/// Functions that are passed over, by number.
+pub struct Passed(Vec<bool>);
+
+impl Passed {
+    pub fn has(&self, asker: &Asker) -> bool {
+        self.0[asker.function as usize]
     }
-    wrappers
+
+    /// By asker: the first one that is left, itself or outside of it.
+    pub fn left(&self, askers: &[Asker]) -> Vec<u32> {
+        let mut left = vec![END; askers.len()];
+        for (number, asker) in askers.iter().enumerate().skip(1) {
+            left[number] = match self.has(asker) {
+                true => left[asker.outer as usize],
+                false => number as u32,
+            };
+        }
+        left
+    }
 }
 
-/// What of a function is known in a step.
+/// What is passed over in these lists of stacks.
+pub fn passed_over(lists: &[Vec<Weighed>], askers: &[Asker], functions: &[Function]) -> Passed {
+    let mut passed = Passed(by_name(lists, askers, functions));
+    for _ in 0..STEPS {
+        let left = passed.left(askers);
+        let asked = lists.iter().map(|list| asked(list, askers, &left));
+        let asked: Vec<_> = asked.collect();
+        let is_answer = |function: &u32| {
+            let mut lists = asked.iter();
+            lists.any(|list| {
+                list.by_function
+                    .get(function)
+                    .is_some_and(|one| one.is_answer(list))
+            })
+        };
+        let mut steps: Vec<Vec<u32>> = asked.iter().map(next_step).collect();
+        steps.retain(|step| !step.iter().any(is_answer));
+        if steps.iter().all(Vec::is_empty) {
+            break;
+        }
+        for function in steps.into_iter().flatten() {
+            passed.0[function as usize] = true;
+        }
+    }
+    passed
+}
+
+/// Who asks in a list, by function.
+struct Asking {
+    by_function: HashMap<u32, Asked>,
+    total: u64,
+}
+
+/// What of a function is known in a list.
 #[derive(Default)]
 struct Asked {
     weight: u64,
@@ -67,100 +96,175 @@ struct Asked {
 }
 
 impl Asked {
+    fn add(&mut self, caller: &Asker, weight: u64) {
+        let sum = self.callers.entry(caller.function).or_default();
+        *sum = sum.saturating_add(weight);
+    }
+
     /// Whether so many callers divide it, none having that part of it.
     fn is_divided(&self, callers: usize, part: f64) -> bool {
         let largest = self.callers.values().copied().max().unwrap_or_default();
         self.callers.len() >= callers && (largest as f64) < part * self.weight as f64
     }
-}
 
-/// A function that was passed over, and its part of all.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Passed {
-    pub function: u32,
-    pub part: f64,
-}
-
-/// What is passed over, step by step, the innermost first, the largest first.
-pub fn passed_over<S: Stacks>(
-    stacks: &[Weighed],
-    by_name: &HashSet<u32>,
-    askers: &mut Askers<S>,
-) -> Vec<Vec<Passed>> {
-    let total: u64 = stacks.iter().map(|(_, weight)| weight).sum();
-    let (mut steps, mut passed) = (Vec::new(), HashSet::new());
-    while steps.len() < STEPS && total > 0 {
-        let asked = asked(stacks, &passed, askers);
-        let step = next_step(&asked, by_name, total);
-        if step.is_empty() {
-            break;
-        }
-        passed.extend(step.iter().map(|one| one.function));
-        steps.push(step);
+    /// Whether it is much of a list, and one caller's.
+    fn is_answer(&self, list: &Asking) -> bool {
+        self.weight as f64 >= HALF * list.total as f64 && !self.is_divided(2, NEARLY_ALL)
     }
-    steps
 }
 
-fn next_step(asked: &HashMap<u32, Asked>, by_name: &HashSet<u32>, total: u64) -> Vec<Passed> {
-    let mut largest: Vec<(u32, &Asked)> = asked.iter().map(|(&one, asked)| (one, asked)).collect();
-    largest.sort_unstable_by_key(|&(function, asked)| (std::cmp::Reverse(asked.weight), function));
-    let part = |list: &[(u32, &Asked)]| {
-        let sum: u64 = list.iter().map(|(_, asked)| asked.weight).sum();
-        sum as f64 / total as f64
-    };
-    let mut named = largest.clone();
-    named.retain(|(function, asked)| by_name.contains(function) && !asked.callers.is_empty());
-    let functions = |list: &[(u32, &Asked)]| {
-        let part = |&(function, asked): &(u32, &Asked)| Passed {
-            function,
-            part: asked.weight as f64 / total as f64,
+fn by_name(lists: &[Vec<Weighed>], askers: &[Asker], functions: &[Function]) -> Vec<bool> {
+    let lists = lists.iter().map(|list| called(list, askers, functions));
+    let lists: Vec<_> = lists.collect();
+    let is_passed = |function: u32| {
+        let mut asked = lists
+            .iter()
+            .filter_map(|list| list.get(&function))
+            .peekable();
+        let is_called = asked.peek().is_some();
+        let is_passed_on = |asked: &Asked| {
+            let largest = asked
+                .callers
+                .iter()
+                .max_by_key(|&(&caller, &sum)| (sum, caller));
+            let is_named =
+                |(&caller, _): (&u32, &u64)| functions[caller as usize].allocator != Allocator::No;
+            asked.is_divided(2, NEARLY_ALL) || largest.is_some_and(is_named)
         };
-        list.iter().map(part).collect()
+        match functions[function as usize].allocator {
+            Allocator::No => false,
+            Allocator::Something => is_called && asked.all(is_passed_on),
+            Allocator::Malloc => is_called,
+        }
     };
-    if part(&named) >= HALF {
-        return functions(&named);
+    (0..functions.len() as u32).map(is_passed).collect()
+}
+
+/// Allocators by name that somebody calls: for what, wherever on the stacks.
+fn called(list: &[Weighed], askers: &[Asker], functions: &[Function]) -> HashMap<u32, Asked> {
+    let mut sums = vec![0u64; askers.len()];
+    for &(asker, weight) in list {
+        sums[asker as usize] = sums[asker as usize].saturating_add(weight);
     }
+    let mut all: HashMap<u32, Asked> = HashMap::new();
+    for (number, asker) in askers.iter().enumerate().skip(1).rev() {
+        let (sum, outer) = (sums[number], asker.outer as usize);
+        sums[outer] = sums[outer].saturating_add(sum);
+        let is_called = asker.outer != END && asker.outer == asker.caller;
+        let is_named = functions[asker.function as usize].allocator != Allocator::No;
+        if sum > 0 && is_called && is_named {
+            let asked = all.entry(asker.function).or_default();
+            asked.weight = asked.weight.saturating_add(sum);
+            asked.add(&askers[outer], sum);
+        }
+    }
+    all
+}
+
+fn next_step(list: &Asking) -> Vec<u32> {
+    let asked = list.by_function.iter();
+    let mut largest: Vec<(u32, &Asked)> = asked.map(|(&one, asked)| (one, asked)).collect();
+    largest.sort_unstable_by_key(|&(function, asked)| (std::cmp::Reverse(asked.weight), function));
+    let part = |few: &[(u32, &Asked)]| {
+        let sum: u64 = few.iter().map(|(_, asked)| asked.weight).sum();
+        sum as f64 / list.total.max(1) as f64
+    };
     let most = largest.len().min(FEW);
     let count = (1..=most).find(|&count| part(&largest[..count]) >= NEARLY_ALL);
     let few = &largest[..count.unwrap_or(0)];
-    let is_wrapper = |&(function, asked): &(u32, &Asked)| match few.len() {
+    let is_wrapper = |&(_, asked): &(u32, &Asked)| match few.len() {
         1 => asked.is_divided(2, NEARLY_ALL),
-        _ => by_name.contains(&function) || asked.is_divided(MANY_CALLERS, HALF),
+        _ => asked.is_divided(MANY_CALLERS, HALF),
     };
     match few.iter().all(is_wrapper) {
-        true => functions(few),
+        true => few.iter().map(|(function, _)| *function).collect(),
         false => Vec::new(),
     }
 }
 
-/// Who asks, by function, and for whom.
-fn asked<S: Stacks>(
-    stacks: &[Weighed],
-    passed: &HashSet<u32>,
-    askers: &mut Askers<S>,
-) -> HashMap<u32, Asked> {
-    let mut all: HashMap<u32, Asked> = HashMap::new();
-    for &(stack, weight) in stacks {
-        let mut walk = askers.walk(stack);
-        let mut asking = None;
-        while let Some(label) = askers.next(&mut walk) {
-            let function = askers.function(label);
-            match asking {
-                None if passed.contains(&function) => {}
-                None => asking = Some(function),
-                Some(asking) if asking == function => {}
-                Some(asking) => {
-                    let asked = all.entry(asking).or_default();
-                    let caller = asked.callers.entry(function).or_default();
-                    *caller = caller.saturating_add(weight);
-                    break;
-                }
-            }
+/// Who asks, and for whom.
+fn asked(list: &[Weighed], askers: &[Asker], left: &[u32]) -> Asking {
+    let mut by_function: HashMap<u32, Asked> = HashMap::new();
+    let mut total = 0u64;
+    for &(asker, weight) in list {
+        total = total.saturating_add(weight);
+        let asking = left[asker as usize];
+        if asking == END {
+            continue;
         }
-        if let Some(asking) = asking {
-            let asked = all.entry(asking).or_default();
-            asked.weight = asked.weight.saturating_add(weight);
+        let asking = &askers[asking as usize];
+        let asked = by_function.entry(asking.function).or_default();
+        asked.weight = asked.weight.saturating_add(weight);
+        if asking.caller != END {
+            asked.add(&askers[asking.caller as usize], weight);
         }
     }
-    all
+    Asking { by_function, total }
+}
+
+/// A function that was passed over.
+#[derive(Clone, Copy)]
+pub struct Through {
+    pub function: u32,
+    /// What was asked through it.
+    pub weight: u64,
+}
+
+/// What was passed over in a list, by how far outwards most of it was: the
+/// innermost first, the largest first.
+pub fn steps(
+    list: &[Weighed],
+    passed: &Passed,
+    left: &[u32],
+    askers: &[Asker],
+) -> Vec<Vec<Through>> {
+    let mut sums = vec![0u64; askers.len()];
+    let mut depths = vec![u32::MAX; askers.len()];
+    // Where nobody is left nothing was passed over.
+    for &(asker, weight) in list
+        .iter()
+        .filter(|(asker, _)| left[*asker as usize] != END)
+    {
+        sums[asker as usize] = sums[asker as usize].saturating_add(weight);
+        depths[asker as usize] = 0;
+    }
+    let mut found: HashMap<u32, HashMap<u32, u64>> = HashMap::new();
+    for (number, asker) in askers.iter().enumerate().skip(1).rev() {
+        let (sum, depth) = (sums[number], depths[number]);
+        if depth == u32::MAX || !passed.has(asker) {
+            continue;
+        }
+        let outer = asker.outer as usize;
+        sums[outer] = sums[outer].saturating_add(sum);
+        let is_called = asker.outer == asker.caller;
+        depths[outer] = depths[outer].min(depth + u32::from(is_called));
+        if is_called {
+            let weight = found
+                .entry(asker.function)
+                .or_default()
+                .entry(depth)
+                .or_default();
+            *weight = weight.saturating_add(sum);
+        }
+    }
+    in_order(&found)
+}
+
+fn in_order(found: &HashMap<u32, HashMap<u32, u64>>) -> Vec<Vec<Through>> {
+    let mut steps: Vec<(u32, Through)> = Vec::new();
+    for (&function, depths) in found {
+        let most = depths
+            .iter()
+            .max_by_key(|&(&depth, &weight)| (weight, depth));
+        let depth = most.map_or(0, |(&depth, _)| depth);
+        let weight = depths
+            .values()
+            .fold(0u64, |sum, one| sum.saturating_add(*one));
+        steps.push((depth, Through { function, weight }));
+    }
+    steps
+        .sort_unstable_by_key(|(depth, one)| (*depth, std::cmp::Reverse(one.weight), one.function));
+    let chunks = steps.chunk_by(|(one, _), (other, _)| one == other);
+    let chunks = chunks.map(|chunk| chunk.iter().map(|(_, one)| *one).collect());
+    chunks.collect()
 }

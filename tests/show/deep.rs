@@ -16,10 +16,18 @@ fn recorded(folder: &Folder, depth: &str, each: &str) {
 /// In little memory, and few bytes and lines.
 #[track_caller]
 fn says_within(folder: &Folder, words: &str, most_bytes: usize) -> String {
+    says_in(folder, "60", words, most_bytes)
+}
+
+/// In so many seconds, too.
+#[track_caller]
+fn says_in(folder: &Folder, seconds: &str, words: &str, most_bytes: usize) -> String {
     let mut command = folder.command("timeout");
     let tool = env!("CARGO_BIN_EXE_memlog");
     let line = format!("ulimit -v {ROOM_KB}; exec '{tool}' {words} deep.memlog");
-    let output = command.args(["-k", "5", "60", "sh", "-c", &line]).output();
+    let output = command
+        .args(["-k", "5", seconds, "sh", "-c", &line])
+        .output();
     let output = output.expect("memlog runs");
     assert!(output.status.success(), "{words}: {}", said(&output));
     let long = output.stdout.len();
@@ -87,4 +95,19 @@ fn as_many_stacks_as_levels() {
     let nodes: serde_json::Value = serde_json::from_str(&nodes).expect("JSON");
     let nodes = nodes["trees"][0]["nodes"].as_array().expect("a list");
     assert!(nodes.len() > 4_900);
+}
+
+/// The square of this depth would take minutes.
+#[test]
+fn all_pages_of_as_many_stacks_as_levels() {
+    let folder = Folder::new("show-deep-pages");
+    recorded(&folder, "15000", "2");
+    let page = says_in(&folder, "20", "summary", 5_000);
+    assert!(
+        page.contains("1,500,000B      15,000x  descend ["),
+        "{page}"
+    );
+    says_in(&folder, "20", "dot -q --draw built-in", 500);
+    let text = std::fs::read_to_string(folder.path("deep.memlog.txt")).expect("a text");
+    assert!(text.contains("descend"), "{text}");
 }

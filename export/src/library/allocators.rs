@@ -33,11 +33,6 @@ pub fn allocator(function: &str) -> Allocator {
     found
 }
 
-/// Whether a function says by its name that it allocates for others.
-pub fn is_named_allocator(function: &str) -> bool {
-    allocator(function) != Allocator::No
-}
-
 fn of_word(word: &str) -> Allocator {
     const MALLOC: [&str; 4] = ["malloc", "calloc", "realloc", "zalloc"];
     // `av_mallocz`
