@@ -4,6 +4,7 @@
 //! and [abc], or is ** for folders however deep. A name that is no UTF-8 is
 //! compared with its bad bytes as U+FFFD, which * and ? match.
 
+use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -30,7 +31,7 @@ pub(crate) fn matches(pattern: &Path) -> Result<Vec<PathBuf>, PatternError> {
             continue;
         }
         found = match (part == "**", is_one(part)) {
-            (true, _) => found.into_iter().flat_map(with_folders_below).collect(),
+            (true, _) => with_folders_below(found),
             (_, true) => {
                 let part = Pattern::new(&part.to_string_lossy())?;
                 let found = found.iter().flat_map(|folder| entries(folder));
@@ -63,17 +64,18 @@ pub(crate) fn entries(folder: &Path) -> Vec<PathBuf> {
     names.map(|entry| folder.join(entry.file_name())).collect()
 }
 
-/// A link to a folder is not followed: it may lead back.
-fn with_folders_below(folder: PathBuf) -> Vec<PathBuf> {
-    let mut all = vec![folder];
-    let mut at = 0;
-    while let Some(folder) = all.get(at) {
-        let inner = entries(folder);
-        let is_folder = |path: &PathBuf| path.symlink_metadata().is_ok_and(|found| found.is_dir());
-        all.extend(inner.into_iter().filter(is_folder));
-        at += 1;
+/// Each once, for folders may lie below each other. A link to a folder is not
+/// followed: it may lead back.
+fn with_folders_below(folders: Vec<PathBuf>) -> Vec<PathBuf> {
+    let is_folder = |path: &PathBuf| path.symlink_metadata().is_ok_and(|found| found.is_dir());
+    let mut known = HashSet::new();
+    let mut waiting = folders;
+    while let Some(folder) = waiting.pop() {
+        if known.insert(folder.clone()) {
+            waiting.extend(entries(&folder).into_iter().filter(is_folder));
+        }
     }
-    all
+    known.into_iter().collect()
 }
 
 #[cfg(test)]
@@ -104,6 +106,8 @@ mod tests {
             of(b"*/[xyz].log"),
             of(b"**/?.log"),
             of(b"a*/no*"),
+            of(b"**/**/?.log"),
+            of(b"**/a/**/**/?.log"),
         ];
         fs::remove_dir_all(&root).expect("rm");
         assert_eq!(found[0], [names[1], names[0]]);
@@ -112,5 +116,7 @@ mod tests {
         assert_eq!(found[3], [names[2]]);
         assert_eq!(found[4], [names[3], names[2], names[0]]);
         assert!(found[5].is_empty());
+        assert_eq!(found[6], found[4]);
+        assert_eq!(found[7], [names[3], names[2]]);
     }
 }
