@@ -373,7 +373,8 @@ fn a_long_run_counts_what_it_does_not_name() {
     assert_eq!(run.names, 8);
     assert_eq!(run.lines[..3], ["f0", "f1", "… 5 more …"]);
     assert_eq!(run.run.len(), 12);
-    let told = "folded: 12 places that only pass on stand in one box, callers first";
+    let told = "folded: 12 places that only pass on stand in one box, callers first; the .txt \
+                has their lines";
     assert_eq!(page.legend, [told]);
 }
 

@@ -50,7 +50,7 @@ pub struct Args {
     /// Give each place of a run that only passes on a box of its own
     #[arg(long)]
     pub(crate) no_fold: bool,
-    /// Add the linker's symbol and the offset in it to every place
+    /// Add the linker's symbol and the offset in it to every place; each has a box of its own then
     #[arg(long)]
     pub(crate) print_symbol_names: bool,
     /// Who draws: Graphviz if it is there, or memlog itself

@@ -35,7 +35,9 @@ pub struct Picture {
 pub fn picture(calls: &CallGraph, wanted: Picture) -> Graph {
     let whole = calls.total.bytes;
     let shown = Shown::of(calls, wanted.least_percent);
-    let boxes = fold::boxes(&shown, calls, wanted.folds);
+    // In a box of several there is no room for them.
+    let folds = wanted.folds && !wanted.with_symbols;
+    let boxes = fold::boxes(&shown, calls, folds);
     let mut legend = wanted.legend;
     legend.extend(shown.left_out(calls, wanted.least_percent));
     legend.extend(folded(&boxes));
@@ -82,7 +84,8 @@ fn edges(shown: &Shown, boxes: &[Vec<usize>], whole: u64) -> Vec<Edge> {
         .collect()
 }
 
-/// How many places stand in boxes of several.
+/// How many places stand in boxes of several. On paper there is no pointing at
+/// a box for its lines.
 fn folded(boxes: &[Vec<usize>]) -> Option<String> {
     let runs = || boxes.iter().filter(|run| run.len() > 1);
     let places: usize = runs().map(Vec::len).sum();
@@ -91,7 +94,10 @@ fn folded(boxes: &[Vec<usize>]) -> Option<String> {
             1 => "one box".to_owned(),
             count => format!("{count} boxes"),
         };
-        format!("folded: {places} places that only pass on stand in {boxes}, callers first")
+        format!(
+            "folded: {places} places that only pass on stand in {boxes}, callers first; the .txt \
+             has their lines"
+        )
     })
 }
 
