@@ -86,7 +86,10 @@ impl<'n> Parts<'n> {
         if long_of(&pieces) > columns {
             bare.retain(|piece| piece.depth == 0);
             drop_front(&mut bare, columns, 1);
-            pieces = bare;
+            // Of a name that is nothing but brackets they stay.
+            if long_of(&bare) > 0 {
+                pieces = bare;
+            }
         }
         without_middle(&text(&pieces), columns)
     }
@@ -203,6 +206,8 @@ fn drop_front(pieces: &mut Vec<Piece>, columns: usize, names: usize) {
     let paths = pieces.iter().enumerate();
     let paths = paths.filter(|(_, piece)| piece.depth == 0 && piece.text == "::");
     let mut ends: Vec<usize> = paths.map(|(at, _)| at + 1).collect();
+    // Behind the last there may be no name.
+    ends.retain(|&end| end < pieces.len());
     let is_closure = |&end: &usize| {
         let name = pieces.get(end).map_or("", |piece| piece.text);
         name.starts_with('{') || name == "operator()"

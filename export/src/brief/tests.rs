@@ -297,6 +297,7 @@ proptest! {
         let name = parts.concat();
         let short = brief(&name, columns);
         prop_assert!(short.chars().count() <= columns.max(1));
+        prop_assert!(name.trim().is_empty() || !short.trim().is_empty(), "{name}");
         let whole = brief(&name, usize::MAX);
         prop_assert!(whole.chars().count() <= name.chars().count() + name.matches(',').count());
         own_path(&name);
