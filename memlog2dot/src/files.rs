@@ -5,17 +5,20 @@
 //!   read-only or another's are not: somebody meant them to stay.
 //! * Where new text is put in place old drawings go: they would be of another
 //!   moment.
+//! * A folder that was made for them goes if none comes into it.
 //! * Who may read the log may read them, and nobody else.
 
 use std::ffi::OsString;
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, ErrorKind, Write};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::fs::{self, OpenOptions};
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use memlog_export::{quoted, shown};
 
 use crate::Trouble;
+use crate::fresh::{Fresh, remove_abandoned};
+use crate::signals::Signals;
 
 /// The page, which needs no drawing.
 const TEXT: [&str; 2] = ["dot", "txt"];
@@ -29,6 +32,9 @@ pub(crate) struct Outputs {
     name: OsString,
     /// Who may read and write them.
     mode: u32,
+    /// The folders that were not there before, the innermost first.
+    made: Vec<PathBuf>,
+    signals: Signals,
 }
 
 impl Outputs {
@@ -40,21 +46,24 @@ impl Outputs {
                 "give the .memlog file that `memlog record` named",
             ));
         };
-        fs::create_dir_all(folder).map_err(|error| unmakable(folder, &error))?;
+        let made = make(folder).map_err(|error| unmakable(folder, &error))?;
         let log_mode = fs::metadata(log).map_or(0, |found| found.permissions().mode());
         let outputs = Self {
             folder: folder.to_owned(),
             name: name.to_owned(),
             mode: log_mode & 0o666 | 0o600,
+            made,
+            signals: Signals::caught(),
         };
         for ending in TEXT.iter().chain(&DRAWINGS) {
             check(&outputs.path(ending))?;
         }
+        remove_abandoned(folder);
         // A folder without permission or room is told now.
-        outputs
-            .write_new(&[])
-            .and_then(fs::remove_file)
-            .map_err(|error| outputs.unwritable(&error))?;
+        let tried = outputs
+            .signals
+            .held_during(|| outputs.write_new(&[]).map(drop));
+        tried.map_err(|error| outputs.unwritable(&error))?;
         Ok(outputs)
     }
 
@@ -69,23 +78,29 @@ impl Outputs {
         }
     }
 
-    /// Puts files in place, by their endings: all of them, or, where one cannot
-    /// be written, none, and what was there stays. Nobody sees half a file.
+    /// Puts files in place, by their endings. Where one cannot be written none
+    /// is, and what was there stays; where one cannot be put in place, as in a
+    /// sticky folder over another's, the error says what is new by then. Nobody
+    /// sees half a file.
     pub(crate) fn write(&self, set: &[(&str, &[u8])]) -> anyhow::Result<()> {
-        let mut fresh = Fresh(Vec::new());
+        self.signals.held_during(|| self.put(set))
+    }
+
+    fn put(&self, set: &[(&str, &[u8])]) -> anyhow::Result<()> {
+        let mut fresh = Vec::new();
         for (ending, content) in set {
             let path = self.path(ending);
             check(&path)?;
             let new = self.write_new(content);
-            fresh
-                .0
-                .push((new.map_err(|error| self.failed(&path, &error))?, path));
+            fresh.push((new.map_err(|error| self.failed(&path, &error))?, path));
         }
         if set.iter().any(|(ending, _)| TEXT.contains(ending)) {
             self.remove_drawings()?;
         }
-        for (new, path) in &fresh.0 {
-            fs::rename(new, path).map_err(|error| self.failed(path, &error))?;
+        let mut placed: Vec<&Path> = Vec::new();
+        for (Fresh(new), path) in &fresh {
+            fs::rename(new, path).map_err(|error| unplaced(path, &error, &placed))?;
+            placed.push(path);
         }
         Ok(())
     }
@@ -95,7 +110,7 @@ impl Outputs {
             check(&path)?;
             match fs::remove_file(&path) {
                 Err(error) if error.kind() != ErrorKind::NotFound => {
-                    return Err(self.failed(&path, &error));
+                    return Err(unplaced(&path, &error, &[]));
                 }
                 _ => {}
             }
@@ -104,20 +119,8 @@ impl Outputs {
     }
 
     /// A file under a name of its own.
-    fn write_new(&self, content: &[u8]) -> io::Result<PathBuf> {
-        let mut number = 0;
-        let (path, mut file) = loop {
-            let name = format!(".memlog2dot.{}.{number}", std::process::id());
-            let path = self.folder.join(name);
-            match create(&path, self.mode) {
-                Ok(file) => break (path, file),
-                Err(error) if error.kind() == ErrorKind::AlreadyExists => number += 1,
-                Err(error) => return Err(error),
-            }
-        };
-        // Some file systems say only then that there was no room.
-        let written = file.write_all(content).and_then(|()| file.sync_data());
-        written.inspect_err(|_| forget(&path)).map(|()| path)
+    fn write_new(&self, content: &[u8]) -> io::Result<Fresh> {
+        Fresh::write(&self.folder, self.mode, content)
     }
 
     fn failed(&self, path: &Path, error: &io::Error) -> anyhow::Error {
@@ -139,16 +142,24 @@ impl Outputs {
     }
 }
 
-/// Files under names of their own, and the names that they are to get; those
-/// that did not get them go.
-struct Fresh(Vec<(PathBuf, PathBuf)>);
-
-impl Drop for Fresh {
+/// A folder made for files that never came goes again; one that holds anything
+/// cannot.
+impl Drop for Outputs {
     fn drop(&mut self) {
-        for (new, _) in &self.0 {
-            forget(new);
+        for folder in &self.made {
+            let _ = fs::remove_dir(folder);
         }
     }
+}
+
+/// Makes a folder and says which ones that took, the innermost first.
+fn make(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let named = |folder: &&Path| !folder.as_os_str().is_empty();
+    let missing = folder.ancestors().filter(named);
+    let missing = missing.take_while(|folder| folder.symlink_metadata().is_err());
+    let missing: Vec<_> = missing.map(Path::to_owned).collect();
+    fs::create_dir_all(folder)?;
+    Ok(missing)
 }
 
 /// Whether what is there may be replaced.
@@ -178,6 +189,19 @@ fn check(path: &Path) -> anyhow::Result<()> {
     }
 }
 
+/// What is there cannot give way to what was written.
+fn unplaced(path: &Path, error: &io::Error, placed: &[&Path]) -> anyhow::Error {
+    let placed: Vec<_> = placed.iter().map(shown).collect();
+    let already = match placed.is_empty() {
+        true => String::new(),
+        false => format!("; new by then: {}", placed.join(", ")),
+    };
+    Trouble::error(
+        format!("{} cannot be replaced: {error}{already}", shown(path)),
+        "remove it, or give another folder: memlog2dot FILE DIR",
+    )
+}
+
 fn unmakable(folder: &Path, error: &io::Error) -> anyhow::Error {
     let name = shown(folder);
     match folder.exists() {
@@ -191,14 +215,4 @@ fn unmakable(folder: &Path, error: &io::Error) -> anyhow::Error {
             "give another folder: memlog2dot FILE DIR",
         ),
     }
-}
-
-fn create(path: &Path, mode: u32) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true).mode(mode).open(path)
-}
-
-/// What cannot be removed stays: the error that led here is the one to tell.
-fn forget(path: &Path) {
-    let _ = fs::remove_file(path);
 }

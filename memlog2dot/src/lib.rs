@@ -8,7 +8,9 @@
 //! * `draw`: by Graphviz or by ourselves
 //! * `graphviz`: programs that are given a drawing and a limit of time
 //! * `files`: whole files or none
+//! * `fresh`: files that have not got their names yet
 //! * `pattern`: the files that match a pattern
+//! * `signals`: which wait until they have
 #![forbid(unsafe_code)]
 
 mod args;
@@ -16,8 +18,10 @@ mod builtin;
 mod choose;
 mod draw;
 mod files;
+mod fresh;
 mod graphviz;
 mod pattern;
+mod signals;
 
 use std::fmt::{Display, Formatter};
 use std::io::Write;

@@ -12,10 +12,10 @@ use crate::{command, memlog2dot};
 use memlog_format::table::StackId;
 
 /// Any user but root, and not the one that runs the tests.
-const NOBODY: u32 = 65534;
+pub const NOBODY: u32 = 65534;
 
 /// A folder with a small log of a program that is nowhere.
-fn with_log(name: &str) -> Folder {
+pub fn with_log(name: &str) -> Folder {
     let folder = Folder::new(name);
     let mut recipe = Recipe::new(b"/nowhere/libc.so.6");
     let stack = recipe.stack(StackId::COMPLETE, &[PROGRAM + 0x1100, PROGRAM + 0x1200]);
@@ -25,7 +25,7 @@ fn with_log(name: &str) -> Folder {
 }
 
 #[track_caller]
-fn refused(output: &Output, words: &[&str]) {
+pub fn refused(output: &Output, words: &[&str]) {
     let said = said(output);
     assert_eq!(output.status.code(), Some(2), "{said}");
     for word in words.iter().chain(&["memlog: error: "]) {
@@ -34,7 +34,7 @@ fn refused(output: &Output, words: &[&str]) {
 }
 
 #[track_caller]
-fn refuses(folder: &Folder, args: &[&str], words: &[&str]) {
+pub fn refuses(folder: &Folder, args: &[&str], words: &[&str]) {
     let output = command(folder, args).output().expect("run");
     refused(&output, &[words, &["memlog: hint: "]].concat());
 }

@@ -2,6 +2,7 @@
 
 mod errors;
 mod golden;
+mod leftovers;
 mod live;
 mod logs;
 mod recipe;
