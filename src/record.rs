@@ -3,10 +3,12 @@
 //!
 //! * [`allocator`]: whether C++'s operators have to be hooked as well
 //! * [`program`]: finds the program, and what would keep it from being recorded
+//! * [`codes`]: what stands for a host or a process in their names
 //! * [`output`]: where the logs will be, and which are there afterwards
 //! * [`summary`]: what is said at the end
 
 mod allocator;
+mod codes;
 mod output;
 mod program;
 mod summary;

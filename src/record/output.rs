@@ -5,8 +5,9 @@
 //! through before the run and after it, what is new and starts like a log is
 //! one, and its own header says which process wrote it.
 
+use super::codes::{beneath, known_only, unknown_codes};
 use crate::advice::Advice;
-use crate::open::{Files, clean, note, shown};
+use crate::open::{Files, note, shown};
 use crate::os;
 use crate::words::typed;
 use memlog_format::chunk::{CHUNK_SIZE, Header, Kind, MAGIC};
@@ -17,7 +18,7 @@ use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::Read;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -25,12 +26,10 @@ use std::process::Command;
 /// A file's path and number: a new file may bear an old name.
 type Identity = (PathBuf, u64);
 
-/// What the recorder knows after a %.
-const CODES: &str = "hpetnrj%";
-
 /// Where logs are to be made.
 pub struct Plan {
     setting: Setting,
+    origin: Origin,
     /// The longest part of the path that has no code in it.
     folder: PathBuf,
     /// How many folders with codes in their names lie between.
@@ -86,8 +85,18 @@ impl Plan {
             })?;
             return Self::in_folder(path, origin);
         }
+        if is_no_place(&path) {
+            let sentence = format!("{} is there and is no regular file", shown(&path));
+            return Err(Advice::error(sentence, origin.hint(None)));
+        }
+        let unknown_codes = unknown_codes(pattern.as_bytes());
+        // The recorder would complain of a variable that nobody set.
+        let pattern = match origin {
+            Origin::Variables(_) => pattern,
+            _ => known_only(&pattern),
+        };
         let mut plan = Self::watching(Setting::Pattern(beneath(&below, &pattern)), origin)?;
-        plan.unknown_codes = unknown_codes(pattern.as_bytes());
+        plan.unknown_codes = unknown_codes;
         Ok(plan)
     }
 
@@ -121,6 +130,7 @@ impl Plan {
         }
         let mut plan = Self {
             setting,
+            origin,
             folder,
             depth,
             prefix,
@@ -134,9 +144,14 @@ impl Plan {
     /// What is odd about the pattern.
     pub fn remark(&self) -> Option<String> {
         let codes = self.unknown_codes.join(" and ");
+        let place = match self.origin {
+            Origin::Option => ", given by -o,".to_owned(),
+            Origin::Variables(names) => format!(", given by {names},"),
+            Origin::Nobody => String::new(),
+        };
         (!codes.is_empty()).then(|| {
             format!(
-                "{codes} in the log's name means nothing and stays as it is; known are %h host, \
+                "{codes} in the log's name{place} means nothing and stays as it is; known are %h host, \
                  %p process, %e program, %t time, %n number, %r rank, %j job, and %% for a %"
             )
         })
@@ -225,25 +240,6 @@ fn named_by_variable() -> Option<(&'static str, OsString)> {
     names.find_map(|name| Some((name, variable(name)?)))
 }
 
-/// As `%z`, each once.
-fn unknown_codes(pattern: &[u8]) -> Vec<String> {
-    let mut unknown = Vec::new();
-    let text = String::from_utf8_lossy(pattern);
-    let mut letters = text.chars();
-    while let Some(letter) = letters.next() {
-        if letter != '%' {
-            continue;
-        }
-        let code = letters.next();
-        let is_known = code.is_some_and(|code| CODES.contains(code));
-        let code = clean(format!("%{}", code.map_or(String::new(), String::from)).as_bytes());
-        if !is_known && !unknown.contains(&code) {
-            unknown.push(code);
-        }
-    }
-    unknown
-}
-
 /// A folder that cannot be read has no entries: the summary says what to do.
 fn entries(folder: &Path) -> Vec<Identity> {
     use std::os::unix::fs::DirEntryExt;
@@ -257,21 +253,9 @@ fn is_folder(path: &Path) -> bool {
     path.is_dir() || text.ends_with(b"/") && !text.contains(&b'%')
 }
 
-/// The pattern below the folder; the folder's own % are no codes.
-fn beneath(folder: &Path, pattern: &OsStr) -> PathBuf {
-    let bytes = folder.as_os_str().as_bytes();
-    let escaped: Vec<u8> = bytes
-        .iter()
-        .flat_map(|&byte| {
-            if byte == b'%' {
-                &b"%%"[..]
-            } else {
-                std::slice::from_ref(&byte)
-            }
-            .to_vec()
-        })
-        .collect();
-    PathBuf::from(OsString::from_vec(escaped)).join(pattern)
+/// Whether something is there that no log can take the place of, as a device.
+fn is_no_place(path: &Path) -> bool {
+    path.metadata().is_ok_and(|found| !found.is_file())
 }
 
 /// Folder, number of folders below it that have codes in their names, and what
@@ -455,17 +439,6 @@ mod tests {
         assert_eq!(of("/a/%h/b/x.memlog"), ("/a".into(), 2, String::new()));
         assert_eq!(of("/a/50%%/x.memlog"), ("/a/50%".into(), 0, "x".into()));
         assert_eq!(of("/a/x%h/"), ("/a".into(), 1, String::new()));
-    }
-
-    #[test]
-    fn codes_are_known_or_named() {
-        assert!(unknown_codes(b"%h.%p.%e.%t.%n.%r.%j.%%z").is_empty());
-        assert_eq!(unknown_codes(b"%z%y.%z"), ["%z", "%y"]);
-        assert_eq!(unknown_codes(b"50%"), ["%"]);
-        assert_eq!(
-            unknown_codes("%\u{1b}%\u{202e}".as_bytes()),
-            ["%\\u{1b}", "%\\u{202e}"]
-        );
     }
 
     #[test]

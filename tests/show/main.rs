@@ -16,6 +16,7 @@ mod same;
 #[path = "../sites/mod.rs"]
 mod sites;
 mod terminal;
+mod usage;
 
 use std::fs;
 

@@ -1,0 +1,188 @@
+//! What is asked for in the wrong way, command by command.
+
+use crate::errors::{READERS, refused, refuses, with_all_kinds};
+use crate::memlog;
+
+/// Each command with a line that it does not understand, and parts of the answer.
+const WRONG_USAGE: [(&str, &[&str]); 28] = [
+    (
+        "record",
+        &["<PROG>... is missing", "see `memlog record --help`"],
+    ),
+    (
+        "record --nonsense x",
+        &["unknown option --nonsense", "memlog help record"],
+    ),
+    (
+        "record --max-log 3Q true",
+        &["'3Q'", "500M or 2GiB", "memlog record --help"],
+    ),
+    ("record --follow-exec maybe true", &["'maybe'", "yes, no"]),
+    (
+        "record -o",
+        &["'--output <PATTERN>'", "memlog record --help"],
+    ),
+    (
+        "record ./nowhere",
+        &["there is no file ./nowhere", "check the path"],
+    ),
+    (
+        "record folder/",
+        &["folder/ is a folder", "memlog report folder/"],
+    ),
+    (
+        "record text",
+        &["no program 'text'", "memlog record ./text"],
+    ),
+    (
+        "record ./text",
+        &["./text is not executable", "chmod +x ./text"],
+    ),
+    (
+        "record -o gone/x true",
+        &["gone, which is not there", "mkdir -p gone, or "],
+    ),
+    (
+        "record -o text/x true",
+        &["text, which is not a folder", "-o PATTERN"],
+    ),
+    (
+        "record -o text/ true",
+        &["text/ cannot be made", "-o PATTERN"],
+    ),
+    (
+        "record -o /dev/null true",
+        &["/dev/null is there and is no regular file", "-o PATTERN"],
+    ),
+    (
+        "no-such-program",
+        &["no program 'no-such-program'", "memlog --help"],
+    ),
+    (
+        "sumary a.memlog",
+        &["no program 'sumary'", "did you mean `memlog summary`?"],
+    ),
+    (
+        "help sumary",
+        &["'sumary'", "did you mean `memlog help summary`?"],
+    ),
+    (
+        "--nonsense",
+        &[
+            "'--nonsense'",
+            "Usage: memlog COMMAND",
+            "see `memlog --help`",
+        ],
+    ),
+    (
+        "ldflags",
+        &["<--static|--dynamic> is missing", "memlog ldflags --help"],
+    ),
+    (
+        "ldflags --static --dynamic",
+        &["'--static' cannot be used with '--dynamic'"],
+    ),
+    (
+        "ldflags --static x",
+        &["unexpected argument 'x'", "memlog ldflags --help"],
+    ),
+    (
+        "ldflags --static --lib /nowhere",
+        &["/nowhere holds no memlog_s.a", "leave --lib out"],
+    ),
+    (
+        "artefacts text",
+        &["text cannot be made", "where you may write"],
+    ),
+    ("manual text", &["text/man", "where you may write"]),
+    (
+        "dot a.memlog text",
+        &["text is there and is not a folder", "quote a pattern"],
+    ),
+    (
+        "dot a.memlog b c",
+        &["3 names were given", "quote the pattern"],
+    ),
+    (
+        "dot --draw nicely a.memlog",
+        &["'nicely'", "built-in", "see `memlog dot --help`"],
+    ),
+    (
+        "dot --leaks --at end a.memlog",
+        &["'--leaks' cannot be used with '--at"],
+    ),
+    (
+        "tree --leaks --at end a.memlog",
+        &["'--leaks' cannot be used with '--at"],
+    ),
+];
+
+#[test]
+fn wrong_usage() {
+    let folder = with_all_kinds("show-usage");
+    for (words, parts) in WRONG_USAGE {
+        refuses(&folder, words, parts);
+    }
+    for reader in READERS.iter().chain(&["dot"]) {
+        let verb = reader.split(' ').next().unwrap_or_default();
+        let more = format!("hint: see `memlog {verb} --help`");
+        let nonsense = format!("{reader} --nonsense a.memlog");
+        refuses(
+            &folder,
+            &nonsense,
+            &["'--nonsense'", "Usage: memlog ", &more],
+        );
+        refuses(&folder, reader, &["<FILE", " is missing", &more]);
+    }
+    for reader in READERS {
+        let verb = reader.split(' ').next().unwrap_or_default();
+        let parts = [&format!("{verb} takes one log"), "hint: "];
+        refuses(&folder, &format!("{reader} a.memlog text"), &parts);
+    }
+    for command in ["report", "tree"] {
+        let refuses = |words: &str, parts: &[&str]| {
+            refuses(&folder, &format!("{command} {words} a.memlog"), parts);
+        };
+        for time in ["noon", "NaN", "-3", "1e3"] {
+            let words = format!("--at {time}");
+            refuses(
+                &words,
+                &["rss-peak, heap-peak, end, or a time since the start"],
+            );
+        }
+        refuses("-t 101", &["a number from 0 to 100"]);
+        refuses("--include (", &["unclosed group", "'--include <RE>'"]);
+        refuses(
+            "--color pink",
+            &["'pink'", "[possible values: auto, always, never]"],
+        );
+    }
+}
+
+/// Said of the place where it was said: an option, or which variable.
+#[test]
+fn places_that_variables_name() {
+    let folder = with_all_kinds("show-variables");
+    let named = |set: &[(&str, &str)], parts: &[&str]| {
+        let mut command = memlog(&folder, "record true");
+        let command = command.envs(set.iter().copied());
+        refused("record true", &command.output().expect("run"), parts);
+    };
+    let dir = "environment, MEMLOG_DIR\n";
+    named(
+        &[("MEMLOG_DIR", "gone")],
+        &["gone, which is not there", dir],
+    );
+    named(
+        &[("MEMLOG_DIR", "text")],
+        &["text, which is not a folder", dir],
+    );
+    named(
+        &[("MEMLOG_OUTPUT", "gone/x")],
+        &["mkdir -p gone, or", "environment, MEMLOG_OUTPUT\n"],
+    );
+    named(
+        &[("MEMLOG_DIR", "folder"), ("MEMLOG_OUTPUT", "gone/x")],
+        &["mkdir -p folder/gone", "MEMLOG_DIR and MEMLOG_OUTPUT"],
+    );
+}
