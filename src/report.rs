@@ -26,7 +26,7 @@ use crate::screen::Look;
 use crate::words::typed;
 pub use filter::Filter;
 pub use grow::{Direction, Grown, Shape, grow};
-pub use heading::print as print_heading;
+pub use heading::{print as print_heading, print_within as print_heading_within};
 pub use json::tree as json_tree;
 pub use labels::{Cursor, Labels};
 pub use moment::check as check_moment;

@@ -12,7 +12,7 @@ use terminal_size::{Height, Width, terminal_size_of};
 
 use crate::open::Interrupt;
 use crate::os;
-pub use colour::{Colours, Role, fit, width};
+pub use colour::{Colours, Role, fit, width, wrapped};
 use pager::Pager;
 
 /// What a command is asked about its looks.
@@ -100,14 +100,28 @@ impl Screen {
 
     /// Whether a page does not fit, the shell's next line included.
     fn is_longer(&self, page: &[u8]) -> bool {
-        let (Some(rows), Some(columns)) = (self.rows(), self.columns()) else {
-            return false;
-        };
-        let text = String::from_utf8_lossy(page);
-        let needed = text
+        self.rows().is_some_and(|rows| self.rows_of(page) >= rows)
+    }
+
+    /// How many lines a text takes here.
+    pub fn rows_of(&self, text: &[u8]) -> usize {
+        let text = String::from_utf8_lossy(text);
+        let columns = self.columns().unwrap_or(usize::MAX);
+        let rows = text
             .lines()
             .map(|line| width(line).div_ceil(columns).max(1));
-        needed.sum::<usize>() >= rows
+        rows.sum()
+    }
+
+    /// `note: SENTENCE`
+    pub fn note(&self, sentence: &str) -> String {
+        const NAME: &str = "note:";
+        let note = self.colours.paint(Role::Note, NAME);
+        let indent = NAME.len() + 1;
+        match self.columns() {
+            Some(columns) => format!("{note} {}", wrapped(sentence, indent, columns, indent)),
+            None => format!("{note} {sentence}"),
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! `memlog summary`: on one screen what there is to know first.
 
 mod askers;
+mod lists;
 mod sites;
 #[cfg(test)]
 mod tests;
@@ -10,17 +11,16 @@ use std::io::{Result, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use memlog_analysis::{Held, Moment};
-use memlog_export::brief;
+use memlog_analysis::Moment;
 use memlog_format::meta::Key;
 use serde_json::{Value, json};
 
-use crate::names::Name;
 use crate::open::{clean, counted, grouped};
-use crate::report::{Labels, Subject, json_page, named, print_heading, show};
+use crate::report::{Labels, Subject, json_page, print_heading_within, show};
 use crate::screen::{Look, Role, Screen};
 use crate::words::{percentage, typed};
-use sites::{List, Site, Sites, Through};
+use lists::{Lists, through};
+use sites::{List, Sites};
 
 /// The version of the keys; `doc/STATS.md` says what they mean.
 const SCHEMA: &str = "memlog-summary-1";
@@ -66,47 +66,52 @@ fn program(subject: &Subject) -> Option<String> {
 }
 
 fn as_text(subject: &Subject, labels: &Labels, held: &Sites, calls: &Sites) -> Result<Vec<u8>> {
-    let mut page = Vec::new();
-    print_heading(&mut page, subject)?;
+    let screen = subject.screen;
+    let mut notes = Vec::new();
     let nameless = labels.remarks().count() as u64;
     if nameless > 0 {
-        let note = subject.screen.colours.paint(Role::Note, "note:");
         let files = counted(nameless, "file");
-        writeln!(
-            page,
-            "{note} {files} of names gone or rebuilt; memlog report says which"
-        )?;
+        let sentence = format!("{files} of names gone or rebuilt; memlog report says which");
+        writeln!(notes, "{}", screen.note(&sentence))?;
     }
     if let Some(sentence) = labels.cut_short() {
-        let note = subject.screen.colours.paint(Role::Note, "note:");
-        writeln!(page, "{note} {sentence}")?;
+        writeln!(notes, "{}", screen.note(sentence))?;
     }
-    let below_titles = through(held).len() + through(calls).len();
-    let room = Room::left(subject, &page, below_titles);
+    let below_titles = through(held, screen).len() + through(calls, screen).len();
+    let others = screen.rows_of(&notes) + below_titles;
+    let mut page = Vec::new();
+    print_heading_within(&mut page, subject, Room::of_heading(screen, others))?;
+    page.extend(notes);
+    let room = Room::left(screen, screen.rows_of(&page) + below_titles);
     let mut lists = Lists {
         page: &mut page,
-        screen: subject.screen,
+        screen,
         names: labels.names(),
     };
     let moment = match subject.analysis.summary.rss_peak_bytes {
         0 => "at the heap's maximum",
         _ => "at the RSS peak",
     };
-    let bytes = grouped(held.total.bytes);
-    let title = format!("{bytes}B live {moment}, by place (share, sum so far, bytes, blocks)");
-    lists.print(&title, held, room.held)?;
+    let title = format!("{}B live {moment}", grouped(held.total.bytes));
+    let titles = [
+        format!("{title}, by place (share, sum so far, bytes, blocks)"),
+        format!("{title}, by place"),
+    ];
+    lists.print(&titles, held, room.held)?;
     let totals = &subject.analysis.summary.totals;
-    let title = format!(
-        "{} ({:.1} % released before their thread's next one), by place",
-        counted(calls.total.blocks, "allocation"),
-        percentage(totals.temporary, totals.allocations)
-    );
-    lists.print(&title, calls, room.calls)?;
+    let percent = percentage(totals.temporary, totals.allocations);
+    let count = counted(calls.total.blocks, "allocation");
+    let titles = [
+        format!("{count} ({percent:.1} % released before their thread's next one), by place"),
+        format!("{count} ({percent:.1} % temporary), by place"),
+    ];
+    lists.print(&titles, calls, room.calls)?;
     next(&mut page, subject, room.steps)?;
     Ok(page)
 }
 
-/// How much is shown, so that all fits on the screen.
+/// How much is shown, so that all fits on the screen. On one so small that the
+/// least of it does not fit the page goes through the pager, as others do.
 struct Room {
     /// Places by bytes.
     held: usize,
@@ -122,155 +127,89 @@ impl Room {
         calls: 5,
         steps: 3,
     };
+    const LEAST: Self = Self {
+        held: 2,
+        calls: 1,
+        steps: 1,
+    };
     /// Lines that are none of these nor above: two titles, two sums, blank
     /// lines, and the shell's own.
     const OTHERS: usize = 8;
 
-    fn left(subject: &Subject, above: &[u8], below_titles: usize) -> Self {
-        let used = above.iter().filter(|&&byte| byte == b'\n').count() + below_titles;
-        let Some(rows) = subject.screen.rows() else {
+    /// What the heading may take where these lines are beside it.
+    fn of_heading(screen: &Screen, others: usize) -> usize {
+        let least = Self::LEAST.held + Self::LEAST.calls + Self::LEAST.steps;
+        let others = others + Self::OTHERS + least;
+        screen
+            .rows()
+            .map_or(usize::MAX, |rows| rows.saturating_sub(others))
+    }
+
+    fn left(screen: &Screen, used: usize) -> Self {
+        let Some(rows) = screen.rows() else {
             return Self::MOST;
         };
         let left = rows.saturating_sub(used + Self::OTHERS);
-        let steps = if left < 8 { 1 } else { Self::MOST.steps };
+        let steps = match left < 8 {
+            true => Self::LEAST.steps,
+            false => Self::MOST.steps,
+        };
         let left = left.saturating_sub(steps);
-        let held = (left * 2 / 3).clamp(2, Self::MOST.held);
+        let held = (left * 2 / 3).clamp(Self::LEAST.held, Self::MOST.held);
+        let calls = left.saturating_sub(held);
         Self {
             held,
-            calls: left.saturating_sub(held).clamp(1, Self::MOST.calls),
+            calls: calls.clamp(Self::LEAST.calls, Self::MOST.calls),
             steps,
         }
     }
 }
 
-struct Lists<'a> {
-    page: &'a mut Vec<u8>,
-    screen: &'a Screen,
-    names: &'a [Name],
-}
-
-impl Lists<'_> {
-    fn print(&mut self, title: &str, sites: &Sites, most: usize) -> Result<()> {
-        if sites.list.is_empty() {
-            return Ok(());
-        }
-        let title = self.screen.colours.paint(Role::Title, title);
-        writeln!(self.page, "\n{title}:")?;
-        for line in through(sites) {
-            writeln!(self.page, "  by who called {line}")?;
-        }
-        let shown = sites.list.len().min(most);
-        for site in &sites.list[..shown] {
-            self.site(site)?;
-        }
-        let rest = &sites.list[shown..];
-        if let Some(last) = rest.last() {
-            let held = rest.iter().fold(Held::default(), |sum, site| Held {
-                bytes: sum.bytes + site.held.bytes,
-                blocks: sum.blocks + site.held.blocks,
-            });
-            let share = rest.iter().map(|site| site.share).sum();
-            let (figures, _) = self.figures(Role::Guide, share, last.sum, held);
-            let others = counted(rest.len() as u64, "other place");
-            writeln!(self.page, "{figures}in {others}")?;
-        }
-        Ok(())
-    }
-
-    fn site(&mut self, site: &Site) -> Result<()> {
-        let (figures, long) =
-            self.figures(Role::Share(site.share), site.share, site.sum, site.held);
-        let name = named(self.screen, &self.names[site.label as usize], long);
-        writeln!(self.page, "{figures}{name}")
-    }
-
-    /// The columns before a name, and how wide they are.
-    fn figures(&self, role: Role, share: f64, sum: f64, held: Held) -> (String, usize) {
-        let share_text = format!("{share:5.1}%");
-        let rest = format!(
-            " {sum:5.1}% {:>14}B {:>11}x  ",
-            grouped(held.bytes),
-            grouped(held.blocks)
-        );
-        let long = share_text.len() + rest.len();
-        let share = self.screen.colours.paint(role, share_text);
-        (format!("{share}{rest}"), long)
-    }
-}
-
-/// What was passed over, a line each.
-fn through(sites: &Sites) -> Vec<String> {
-    let mut lines = Vec::new();
-    if sites.past_library.blocks > 0 {
-        lines.push("the libraries of C++, Fortran or Rust".to_owned());
-    }
-    let is_told = |step: &&Vec<Through>| step.iter().any(|one| one.share >= LEAST_PERCENT);
-    let told = sites.through.iter().filter(is_told);
-    let mut steps: Vec<_> = told.map(|step| either(step)).collect();
-    // Those between only pass on as well; the line has an end.
-    if steps.len() > 2 {
-        steps.splice(1..steps.len() - 1, ["…".into()]);
-    }
-    steps.reverse();
-    if !steps.is_empty() {
-        lines.push(steps.join(", which calls "));
-    }
-    lines
-}
-
-/// What passes on less, in percent, is not worth its name.
-const LEAST_PERCENT: f64 = 1.0;
-
-/// `a, b or others`.
-fn either(functions: &[Through]) -> String {
-    const MOST: usize = 3;
-    const WIDEST: usize = 60;
-    let told = functions.iter().take(MOST).enumerate();
-    let told = told.filter(|(index, one)| *index == 0 || one.share >= LEAST_PERCENT);
-    let mut names: Vec<_> = told.map(|(_, one)| brief(&one.function, WIDEST)).collect();
-    if names.len() < functions.len() {
-        names.push("others".into());
-    }
-    match names.split_last() {
-        Some((last, before)) if !before.is_empty() => format!("{} or {last}", before.join(", ")),
-        _ => names.concat(),
-    }
-}
-
+/// What to run next. Where columns are few without what it is for, and where
+/// not even the log's name fits with FILE in its place, for a piece of a command
+/// is none.
 fn next(page: &mut Vec<u8>, subject: &Subject, most: usize) -> Result<()> {
+    const NAME: &str = "next: ";
+    let columns = subject.screen.columns().unwrap_or(usize::MAX);
+    let of = |log: &str, is_told: bool| steps(subject, log, most, is_told);
     let log = typed(subject.file);
-    let mut steps = vec![
-        (format!("memlog report {log}"), "who called these places"),
-        (
-            format!("memlog tree --top-down {log}"),
-            "the same from main down",
-        ),
-        (
-            format!("memlog report --show-leaks {log}"),
-            "what was live at the end",
-        ),
-    ];
-    if subject.analysis.summary.totals.allocations == 0 {
-        steps = vec![(
-            format!("memlog info {log}"),
-            "what the log is of, and what it lacks",
-        )];
-    }
-    steps.truncate(most);
+    let forms = [of(&log, true), of(&log, false), of("FILE", true)];
+    let is_wide = |line: &String| NAME.len() + line.chars().count() > columns;
+    let fitting = forms.into_iter().find(|lines| !lines.iter().any(is_wide));
+    let lines = fitting.unwrap_or_else(|| of("FILE", false));
     writeln!(page)?;
-    let widest = steps
-        .iter()
-        .map(|(command, _)| command.chars().count())
-        .max();
-    let widest = widest.unwrap_or(0);
-    for (index, (command, what)) in steps.iter().enumerate() {
+    for (index, line) in lines.iter().enumerate() {
         let name = match index {
-            0 => subject.screen.colours.paint(Role::Title, "next") + ":",
-            _ => "     ".into(),
+            0 => subject.screen.colours.paint(Role::Title, "next") + ": ",
+            _ => " ".repeat(NAME.len()),
         };
-        writeln!(page, "{name} {command:widest$}  {what}")?;
+        writeln!(page, "{name}{line}")?;
     }
     Ok(())
+}
+
+/// Commands, and what they are for.
+fn steps(subject: &Subject, log: &str, most: usize, is_told: bool) -> Vec<String> {
+    let usual = [
+        ("report", "who called these places"),
+        ("tree --top-down", "the same from main down"),
+        ("report --show-leaks", "what was live at the end"),
+    ];
+    let empty = [("info", "what the log is of, and what it lacks")];
+    let steps = match subject.analysis.summary.totals.allocations {
+        0 => &empty[..],
+        _ => &usual[..],
+    };
+    let steps = steps.iter().take(most);
+    let steps = steps.map(|(command, what)| (format!("memlog {command} {log}"), what));
+    let steps: Vec<_> = steps.collect();
+    let widest = steps.iter().map(|(command, _)| command.chars().count());
+    let widest = widest.max().unwrap_or(0);
+    let lines = steps.into_iter().map(|(command, what)| match is_told {
+        true => format!("{command:widest$}  {what}"),
+        false => command,
+    });
+    lines.collect()
 }
 
 fn as_json(subject: &Subject, labels: &Labels, held: &Sites, calls: &Sites) -> Result<Vec<u8>> {

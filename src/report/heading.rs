@@ -11,7 +11,7 @@ use super::notes::{damage, notes};
 use super::resident;
 use super::subject::Subject;
 use crate::open::{Analysis, clean, counted, grouped};
-use crate::screen::{Role, Screen};
+use crate::screen::{Role, Screen, wrapped};
 use crate::words::sized;
 
 /// Lines that have a choice are no wider where there is no terminal.
@@ -19,12 +19,50 @@ const COLUMNS: usize = 100;
 /// Where what a line says begins.
 const INDENT: usize = 11;
 
+/// What gives way first where there is no room for all: the report has it.
+const LEAST_TELLING: [&str; 7] = [
+    "log",
+    "overhead",
+    "mapped",
+    "events",
+    PARTS,
+    "heap peak",
+    "program",
+];
+/// The lines below the RSS peak have no name.
+const PARTS: &str = "";
+
 /// Prints it.
 pub fn print(out: &mut impl Write, subject: &Subject) -> Result<()> {
+    print_within(out, subject, usize::MAX)
+}
+
+/// Prints it in so many rows, if there is a way to make do with them.
+pub fn print_within(out: &mut impl Write, subject: &Subject, rows: usize) -> Result<()> {
+    let screen = subject.screen;
+    let mut lines = lines(subject);
+    let needed = |lines: &[Line]| -> usize {
+        let texts = lines
+            .iter()
+            .map(|line| screen.rows_of(line.text.as_bytes()));
+        texts.sum()
+    };
+    for name in LEAST_TELLING {
+        if needed(&lines) <= rows {
+            break;
+        }
+        lines.retain(|line| line.name != Some(name));
+    }
+    lines
+        .iter()
+        .try_for_each(|line| writeln!(out, "{}", line.text))
+}
+
+fn lines(subject: &Subject) -> Vec<Line> {
     let (log, analysis) = (subject.family.own(), subject.analysis);
     let summary = &analysis.summary;
     let mut lines = Lines {
-        out,
+        list: Vec::new(),
         screen: subject.screen,
     };
     if let Some(part) = analysis.part {
@@ -36,69 +74,78 @@ pub fn print(out: &mut impl Write, subject: &Subject) -> Result<()> {
         lines.alarm(
             "PART ONLY",
             &[read, format!("{:.0} % of it", part.percent), shown.into()],
-        )?;
+        );
     }
-    lines.line("program", &program(log, summary))?;
+    lines.line("program", &program(log, summary));
     let (when, parts) = resident::peak(log, analysis);
-    lines.line("RSS peak", &when)?;
+    lines.line("RSS peak", &when);
     if !parts.is_empty() {
-        lines.line("", &parts)?;
+        lines.line(PARTS, &parts);
     }
-    lines.line("heap peak", &heap_peak(log, summary))?;
-    mapped(&mut lines, summary)?;
+    lines.line("heap peak", &heap_peak(log, summary));
+    mapped(&mut lines, summary);
     let is_whole = summary.lost_events == 0 && damage(analysis).is_none();
     match is_whole {
-        true => lines.line("events", &events(analysis))?,
-        false => lines.alarm("events", &events(analysis))?,
+        true => lines.line("events", &events(analysis)),
+        false => lines.alarm("events", &events(analysis)),
     }
-    lines.line("log", &[size(log, analysis), stacks(summary)].concat())?;
+    lines.line("log", &[size(log, analysis), stacks(summary)].concat());
     if let Some(cost) = overhead(summary) {
-        lines.line("overhead", &cost)?;
+        lines.line("overhead", &cost);
     }
     for sentence in notes(subject.family, analysis) {
-        lines.note(&sentence)?;
+        lines.note(&sentence);
     }
-    Ok(())
+    lines.list
+}
+
+/// A line, which may be broken into several.
+struct Line {
+    /// Nothing where it may not give way.
+    name: Option<&'static str>,
+    text: String,
 }
 
 /// The page, line by line.
-struct Lines<'s, W> {
-    out: W,
+struct Lines<'s> {
+    list: Vec<Line>,
     screen: &'s Screen,
 }
 
-impl<W: Write> Lines<'_, W> {
-    fn line(&mut self, name: &str, parts: &[String]) -> Result<()> {
-        self.named(Role::Title, name, parts)
+impl Lines<'_> {
+    fn line(&mut self, name: &'static str, parts: &[String]) {
+        let text = self.named(Role::Title, name, parts);
+        let name = Some(name);
+        self.list.push(Line { name, text });
     }
 
-    fn alarm(&mut self, name: &str, parts: &[String]) -> Result<()> {
-        self.named(Role::Alarm, name, parts)
+    fn alarm(&mut self, name: &str, parts: &[String]) {
+        let text = self.named(Role::Alarm, name, parts);
+        self.list.push(Line { name: None, text });
     }
 
-    fn note(&mut self, sentence: &str) -> Result<()> {
-        let note = self.screen.colours.paint(Role::Note, "note:");
-        writeln!(self.out, "{note} {sentence}")
+    fn note(&mut self, sentence: &str) {
+        let text = self.screen.note(sentence);
+        self.list.push(Line { name: None, text });
     }
 
-    /// A name and what is to be said, broken only between the parts.
-    fn named(&mut self, role: Role, name: &str, parts: &[String]) -> Result<()> {
-        let columns = self
-            .screen
-            .columns()
-            .map_or(COLUMNS, |columns| columns.max(40));
+    /// A name and what is to be said.
+    fn named(&self, role: Role, name: &str, parts: &[String]) -> String {
         let name = match name {
-            "" => format!("{:INDENT$}", ""),
+            PARTS => format!("{:INDENT$}", ""),
             name => {
                 let blanks = INDENT.saturating_sub(name.len() + 1);
                 format!("{}:{:blanks$}", self.screen.colours.paint(role, name), "")
             }
         };
-        writeln!(self.out, "{name}{}", folded(parts, columns))
+        let columns = self.screen.columns().map(|columns| columns.max(40));
+        format!("{name}{}", folded(parts, columns))
     }
 }
 
-fn folded(parts: &[String], columns: usize) -> String {
+/// Broken between the parts, and on a terminal within what is wider than it.
+fn folded(parts: &[String], terminal: Option<usize>) -> String {
+    let columns = terminal.unwrap_or(COLUMNS);
     let mut text = String::new();
     let mut column = INDENT;
     for (index, part) in parts.iter().enumerate() {
@@ -110,8 +157,22 @@ fn folded(parts: &[String], columns: usize) -> String {
             text.push_str(", ");
             column += 2;
         }
-        text.push_str(part);
-        column += width;
+        // A comma may follow.
+        match terminal.map(|columns| columns - 1) {
+            Some(columns) if column + width > columns => {
+                let part = wrapped(part, column, columns, INDENT);
+                let last = part.rsplit('\n').next().unwrap_or_default().chars().count();
+                column = match part.contains('\n') {
+                    true => last,
+                    false => column + last,
+                };
+                text.push_str(&part);
+            }
+            _ => {
+                text.push_str(part);
+                column += width;
+            }
+        }
     }
     text
 }
@@ -167,10 +228,10 @@ fn heap_peak(log: &Log, summary: &Summary) -> Vec<String> {
 }
 
 /// What the program mapped itself is resident and in no heap.
-fn mapped(lines: &mut Lines<impl Write>, summary: &Summary) -> Result<()> {
+fn mapped(lines: &mut Lines, summary: &Summary) {
     let mapped = &summary.mapped;
     if mapped.calls == 0 {
-        return Ok(());
+        return;
     }
     let parts = [
         format!(
@@ -180,7 +241,7 @@ fn mapped(lines: &mut Lines<impl Write>, summary: &Summary) -> Result<()> {
         ),
         "not in the heap".into(),
     ];
-    lines.line("mapped", &parts)
+    lines.line("mapped", &parts);
 }
 
 fn events(analysis: &Analysis) -> Vec<String> {
@@ -265,10 +326,17 @@ mod tests {
     fn lines_are_broken_between_parts() {
         let parts = ["a".repeat(60), "b".repeat(26), "c".repeat(40)];
         let [a, b, c] = &parts;
-        let text = folded(&parts, COLUMNS);
+        let text = folded(&parts, None);
         assert_eq!(text, format!("{a}, {b},\n           {c}"));
         let widest = text.lines().next().map(|line| line.len() + INDENT);
         assert_eq!(widest, Some(COLUMNS));
+        let parts = ["a long part of some words".repeat(3), "/path".repeat(20)];
+        for columns in 40..120 {
+            let text = folded(&parts, Some(columns));
+            let text = format!("{:INDENT$}{text}", "");
+            let widest = text.lines().map(|line| line.chars().count()).max();
+            assert!(widest <= Some(columns), "{columns}: {text}");
+        }
     }
 
     #[test]

@@ -13,7 +13,7 @@ use super::notes::notes;
 use crate::dot::chosen;
 use crate::names::{NameStore, Names};
 use crate::open::{Analysis, Family, Files, Over, Watch};
-use crate::screen::{Look, Role, Screen};
+use crate::screen::{Look, Screen};
 use crate::stats;
 
 /// Exit code of what Ctrl-C ended.
@@ -78,8 +78,7 @@ impl Subject<'_> {
             if index == 0 {
                 writeln!(out)?;
             }
-            let note = self.screen.colours.paint(Role::Note, "note:");
-            writeln!(out, "{note} {remark}")?;
+            writeln!(out, "{}", self.screen.note(remark))?;
         }
         Ok(())
     }

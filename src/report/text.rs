@@ -20,7 +20,7 @@ use super::paths::NO_FRAMES;
 use super::runs::{Run, Runs};
 use crate::names::Name;
 use crate::open::{counted, grouped};
-use crate::screen::{Role, Screen, fit};
+use crate::screen::{Role, Screen, fit, wrapped};
 use crate::words::percentage;
 
 /// A tree on its way to the reader.
@@ -33,9 +33,14 @@ pub struct Printer<'a, W> {
     pub names: &'a [Name],
 }
 
-/// Guides of so many levels, and on a terminal of half its columns at most.
+/// Guides of so many levels; on a terminal they, the figures and the name share
+/// its columns, and guides take half of them at most.
 const MAX_GUIDES: usize = 100;
-const MIN_GUIDES: usize = 8;
+const MIN_GUIDES: usize = 3;
+/// The name of a run is worth more than its levels.
+const LEAST_NAME: usize = 12;
+/// What guides leave to a name.
+const NAME: usize = 20;
 
 /// A line that is still to be printed.
 #[derive(Clone, Copy)]
@@ -59,9 +64,16 @@ impl<W: Write> Printer<'_, W> {
     /// Prints it below its title.
     pub fn print(&mut self, title: &str) -> Result<()> {
         let (tree, total) = (self.tree, self.tree.total());
-        let title = self.screen.colours.paint(Role::Title, title);
         let (bytes, blocks) = (grouped(total.bytes), counted(total.blocks, "block"));
-        writeln!(self.out, "\n{title}: {bytes}B in {blocks}")?;
+        let sum = format!("{bytes}B in {blocks}");
+        let is_short = title.chars().count() + 2 + sum.len() <= self.room(0);
+        let title = match self.screen.columns() {
+            Some(columns) => wrapped(title, 0, columns - 1, 2),
+            None => title.to_owned(),
+        };
+        let title = self.screen.colours.paint(Role::Title, title);
+        let between = if is_short { " " } else { "\n  " };
+        writeln!(self.out, "\n{title}:{between}{sum}")?;
         let runs = Runs::find(tree, self.names);
         // Whether the branch at each depth has more beside it below.
         let mut guides: Vec<bool> = Vec::new();
@@ -102,15 +114,10 @@ impl<W: Write> Printer<'_, W> {
                         self.push(&mut work, &callers.shown, own, folded, depth + 1, level + 1);
                     }
                 },
-                Line::Own(held) => self.words(&before, held, "allocated here itself")?,
-                Line::Folded(places, held) => {
-                    let places = match places {
-                        1 => "1 place".to_owned(),
-                        count => format!("{} places, all", grouped(count)),
-                    };
-                    let words = format!("in {places} below the {:.2}% threshold", self.threshold);
-                    self.words(&before, held, &words)?;
+                Line::Own(held) => {
+                    self.words(&before, held, &["allocated here itself", "here itself"])?
                 }
+                Line::Folded(places, held) => self.folded(&before, places, held)?,
             }
         }
         Ok(())
@@ -125,7 +132,11 @@ impl<W: Write> Printer<'_, W> {
     /// Guides to what is above, or the number of a level that has no room.
     fn before(&self, guides: &[bool], level: usize) -> String {
         let most = match self.screen.columns() {
-            Some(columns) => (columns / 4).clamp(MIN_GUIDES, MAX_GUIDES),
+            Some(columns) => {
+                let (_, figures) = self.cost("", self.tree.total());
+                let room = columns.saturating_sub(figures + NAME) / 2;
+                room.min(columns / 4).clamp(MIN_GUIDES, MAX_GUIDES)
+            }
             None => MAX_GUIDES,
         };
         if guides.len() > most {
@@ -137,7 +148,7 @@ impl<W: Write> Printer<'_, W> {
 
     fn branch(&mut self, before: &str, branch: &Branch) -> Result<()> {
         let Some(name) = self.names.get(branch.label as usize) else {
-            return self.words(before, branch.held, NO_FRAMES);
+            return self.words(before, branch.held, &[NO_FRAMES]);
         };
         let (cost, long) = self.cost(before, branch.held);
         let name = named(self.screen, name, long);
@@ -153,25 +164,49 @@ impl<W: Write> Printer<'_, W> {
         );
         let levels = format!(", levels {first} to {last}");
         let (cost, long) = self.cost(before, run.held);
-        match &run.name {
-            Some(name) => {
-                let words = format!("{count} more of ");
-                let name = named(self.screen, name, long + words.len() + levels.len());
-                writeln!(self.out, "{cost}{words}{name}{levels}")
-            }
-            None => {
-                let period = run.period;
-                writeln!(
-                    self.out,
-                    "{cost}{count} more of these {period} in turn{levels}"
-                )
-            }
-        }
+        let Some(name) = &run.name else {
+            let words = format!("{count} more of these {} in turn", run.period);
+            let words = [words.clone() + &levels, words];
+            return self.words(before, run.held, &words);
+        };
+        let words = format!("{count} more of ");
+        let used = long + words.len();
+        let levels = match self.room(used + levels.len()) {
+            ..LEAST_NAME => "",
+            _ => &levels,
+        };
+        let name = named(self.screen, name, used + levels.len());
+        writeln!(self.out, "{cost}{words}{name}{levels}")
     }
 
-    fn words(&mut self, before: &str, held: Held, words: &str) -> Result<()> {
-        let (cost, _) = self.cost(before, held);
+    fn folded(&mut self, before: &str, places: u64, held: Held) -> Result<()> {
+        let threshold = self.threshold;
+        let (count, all) = match places {
+            1 => ("1 place".to_owned(), ""),
+            count => (format!("{} places", grouped(count)), ", all"),
+        };
+        let words = [
+            format!("in {count}{all} below the {threshold:.2}% threshold"),
+            format!("in {count} below {threshold:.2}%"),
+            format!("in {count}"),
+        ];
+        self.words(before, held, &words)
+    }
+
+    /// The first of these that fits; the last is the shortest.
+    fn words(&mut self, before: &str, held: Held, words: &[impl AsRef<str>]) -> Result<()> {
+        let (cost, long) = self.cost(before, held);
+        let mut words = words.iter().map(AsRef::as_ref);
+        let shortest = words.next_back().unwrap_or_default();
+        let fits = |words: &&str| words.chars().count() <= self.room(long);
+        let words = words.find(fits).unwrap_or(shortest);
         writeln!(self.out, "{cost}{words}")
+    }
+
+    /// Columns that are left.
+    fn room(&self, used: usize) -> usize {
+        let columns = self.screen.columns().unwrap_or(usize::MAX);
+        columns.saturating_sub(used)
     }
 
     /// `| ->45.71% (4,096B, 2x): `, and how long it is.

@@ -99,23 +99,30 @@ pub fn width(text: &str) -> usize {
 }
 
 /// A function and its place cut to so many columns, of which `[]` and a blank
-/// are three: the function is said shortly, of the place the folders go.
+/// are three: the function is said shortly, of the place the folders go, and
+/// where next to nothing is left all of it.
 pub fn fit(function: &str, place: &str, columns: usize) -> (String, String) {
-    let brackets = if place.is_empty() { 0 } else { 3 };
-    let columns = columns.max(LEAST) - brackets;
-    let long = brief(function, columns).chars().count();
-    let place = match long + place.chars().count() > columns {
-        true => without_folders(place, columns - long.min(columns / 2)),
+    let columns = columns.max(LEAST);
+    let long = |text: &str| text.chars().count();
+    let is_whole = long(function) + long(place) + BRACKETS <= columns;
+    if place.is_empty() || columns < LEAST_OF_BOTH && !is_whole {
+        return (brief(function, columns), String::new());
+    }
+    let columns = columns - BRACKETS;
+    let short = long(&brief(function, columns));
+    let place = match short + long(place) > columns {
+        true => without_folders(place, columns - short.min(columns / 2)),
         false => place.to_owned(),
     };
-    let room = columns.saturating_sub(place.chars().count());
-    (brief(function, room.max(LEAST / 2)), place)
+    (brief(function, columns - long(&place)), place)
 }
 
+const BRACKETS: usize = 3;
 /// However narrow the terminal and deep the tree, so much is shown.
-const LEAST: usize = 32;
+const LEAST: usize = 8;
+const LEAST_OF_BOTH: usize = 20;
 
-/// The file and its line stay whatever their length.
+/// The file's end and its line stay whatever their length.
 fn without_folders(place: &str, columns: usize) -> String {
     let mut rest = place;
     while 2 + rest.chars().count() > columns {
@@ -124,10 +131,48 @@ fn without_folders(place: &str, columns: usize) -> String {
             None => break,
         }
     }
-    match rest.len() == place.len() || place.chars().count() <= columns {
+    let is_whole = rest.len() == place.len() || place.chars().count() <= columns;
+    let told = match is_whole {
         true => place.to_owned(),
         false => format!("…/{rest}"),
+    };
+    match told.chars().count() <= columns {
+        true => told,
+        false => end_of(rest, columns),
     }
+}
+
+/// What is too long loses its begin, as a path.
+fn end_of(text: &str, columns: usize) -> String {
+    let long = text.chars().count();
+    match long <= columns {
+        true => text.to_owned(),
+        false => {
+            let kept = text.chars().skip(long - columns.saturating_sub(1));
+            "…".chars().chain(kept).collect()
+        }
+    }
+}
+
+/// A text that begins in some column, in lines of so many: broken between
+/// words, the lines after the first indented.
+pub fn wrapped(text: &str, begin: usize, columns: usize, indent: usize) -> String {
+    let mut lines = String::new();
+    let mut column = begin;
+    for (index, word) in text.split(' ').enumerate() {
+        let word = end_of(word, columns.saturating_sub(indent).max(LEAST));
+        let long = word.chars().count();
+        if index > 0 && column + 1 + long > columns {
+            lines.push_str(&format!("\n{:indent$}", ""));
+            column = indent;
+        } else if index > 0 {
+            lines.push(' ');
+            column += 1;
+        }
+        lines.push_str(&word);
+        column += long;
+    }
+    lines
 }
 
 #[cfg(test)]
@@ -186,7 +231,38 @@ mod tests {
             (function.as_str(), place.as_str()),
             ("f", "…/deep/inside/list.cpp:1234")
         );
-        let (function, _) = fitted(long, "", 10);
-        assert_eq!(function, "std::vector<…>::emplace_back(…)");
+        let (function, place) = fitted(long, "a.cpp:1", 1);
+        assert_eq!(function.chars().count(), LEAST);
+        assert_eq!(place, "");
+    }
+
+    /// However long they are.
+    #[test]
+    fn nothing_is_wider_than_it_may_be() {
+        let places = [
+            "",
+            "a.c:1",
+            "d/a.c:1",
+            "a_file_of_a_very_long_name.cpp:12345",
+        ];
+        let deep = "a/path/of/many/folders/that/goes/on/and/on/x.rs:1";
+        for place in places.into_iter().chain([deep]) {
+            for function in ["f", "std::vector<std::string>::emplace_back(char const*)"] {
+                for columns in LEAST..80 {
+                    let (function, place) = fit(function, place, columns);
+                    let brackets = if place.is_empty() { 0 } else { BRACKETS };
+                    let long = width(&function) + width(&place) + brackets;
+                    assert!(long <= columns, "{columns}: {function} [{place}]");
+                }
+            }
+        }
+        let file = fit("f", places[3], 24).1;
+        assert_eq!(file, "…long_name.cpp:12345");
+    }
+
+    #[test]
+    fn sentences_are_broken_between_words() {
+        let text = wrapped("one two three /a/very/long/path", 4, 12, 2);
+        assert_eq!(text, "one two\n  three\n  …long/path");
     }
 }

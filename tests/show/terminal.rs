@@ -3,8 +3,11 @@
 
 use std::process::Command;
 
+use memlog_format::table::StackId;
+
 use crate::interrupt::big_log;
 use crate::logs::{odd, sites};
+use crate::recipe::{LIBRARY, Recipe};
 use crate::sites::Folder;
 use crate::{SETTINGS, says, with_logs};
 
@@ -96,19 +99,55 @@ fn lines_are_cut_on_a_terminal_only() {
         let (shown, whole) = (tree(&text), tree(&piped));
         assert_eq!(shown.len(), whole.len(), "{text}");
         for (shown, whole) in shown.iter().zip(&whole) {
-            let (_, function) = whole.split_once("x): ").expect("a name");
-            let before = whole.chars().count() - function.chars().count();
-            match shown == whole {
-                true => assert!(whole.chars().count() <= columns || function.len() <= 32),
-                false => assert!(shown.chars().count() <= columns.max(before + 32), "{shown}"),
+            let is_cut = whole.chars().count() > columns;
+            assert!(shown == whole || is_cut, "{shown}");
+        }
+        assert_fits(&text, columns);
+    }
+}
+
+#[track_caller]
+fn assert_fits(text: &str, columns: usize) {
+    for line in text.lines() {
+        let long = line.chars().count();
+        assert!(long <= columns, "{long} columns: {line}\n{text}");
+    }
+}
+
+/// Names, figures and depths that are large, in a folder far away.
+#[test]
+fn no_line_is_wider_than_the_terminal() {
+    let mut log =
+        Recipe::new(b"/nowhere/a_library_of_a_name_that_no_terminal_has_room_for.so.1.2.3");
+    let mut stack = StackId::COMPLETE;
+    for level in 1..=60u64 {
+        let places = [LIBRARY + 0x1000 * level, LIBRARY + 0x1000 * (level % 7)];
+        stack = log.stack(stack, &places);
+        log.allocate(stack, 20, 10_000 * (1 << (level % 20)));
+    }
+    let recursion = [LIBRARY + 0x99; 200];
+    let stack = log.stack(StackId::COMPLETE, &recursion);
+    log.allocate(stack, 1_500, 3_456_789);
+    log.read_rss(20_000_000);
+    log.time(7);
+    let far = "a_folder_far_away/".repeat(6) + "big";
+    let folder = with_logs("show-wide", &[(&far, log), ("odd", odd())]);
+    for (columns, rows) in [(60, 24), (80, 24), (100, 30)] {
+        let terminal = Terminal {
+            columns,
+            rows,
+            ..terminal(&folder, &[])
+        };
+        for log in [&far, "odd"] {
+            for words in ["summary", "report", "tree --top-down -t 0"] {
+                let (text, code) = terminal.shows(&format!("{words} {log}.memlog"));
+                assert_eq!(code, 0, "{words}: {text}");
+                let text = plain(&text);
+                assert_fits(&text, columns);
+                let count = text.lines().count();
+                assert!(words != "summary" || log == "odd" || count < rows, "{text}");
             }
         }
-        let heading = text.lines().take_while(|line| !line.is_empty());
-        let mut heading = heading.filter(|line| !line.starts_with("note: "));
-        assert!(
-            heading.all(|line| line.chars().count() <= columns.max(96)),
-            "{text}"
-        );
     }
 }
 
@@ -180,19 +219,30 @@ fn a_summary_is_one_screen() {
     let folder = with_logs("show-screen", &[("sites", sites())]);
     pager(&folder, "whole", "echo PAGED; cat");
     let variables = [("PAGER", "./whole")];
-    for (columns, rows) in [(80, 24), (120, 40)] {
+    let shown = |columns, rows| {
         let terminal = Terminal {
             columns,
             rows,
             ..terminal(&folder, &variables)
         };
-        let (text, _) = terminal.shows("summary sites.memlog");
+        terminal.shows("summary sites.memlog").0
+    };
+    for (columns, rows) in [(80, 24), (80, 15), (120, 40)] {
+        let text = shown(columns, rows);
         let lines = text.lines().count();
         assert!(
             !text.contains("PAGED") && lines < rows,
             "{lines} lines: {text}"
         );
     }
+    // The heading gives way, and where that does not do there is the pager.
+    assert!(!plain(&shown(80, 15)).contains("\nlog: "));
+    let text = plain(&shown(80, 5));
+    assert!(text.starts_with("PAGED\n"), "{text}");
+    assert!(
+        text.contains("RSS peak: ") && !text.contains("program: "),
+        "{text}"
+    );
 }
 
 /// What takes longer than a second says how far it is.
