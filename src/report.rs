@@ -22,6 +22,7 @@ use memlog_export::{When, percent};
 use serde_json::Value;
 
 use crate::advice::Advice;
+use crate::open::grouped;
 use crate::screen::Look;
 use crate::words::typed;
 pub use filter::Filter;
@@ -155,11 +156,20 @@ pub fn print_tree(
         out,
         screen: subject.screen,
         direction: shape.direction,
-        threshold: shape.threshold,
+        threshold: grown.threshold,
         tree: &grown.tree,
         names: &grown.names,
     };
-    printer.print(&title(subject, when, shape, &grown))
+    printer.print(&title(subject, when, shape, &grown))?;
+    if grown.threshold > shape.threshold {
+        let sentence = format!(
+            "there are more than {} places: those below {:.3} % are summed up",
+            grouped(grow::MOST as u64),
+            grown.threshold
+        );
+        writeln!(printer.out, "{}", subject.screen.note(&sentence))?;
+    }
+    Ok(())
 }
 
 fn title(subject: &Subject, when: When, shape: &Shape, grown: &Grown) -> String {

@@ -53,11 +53,13 @@ type Group<W> = (u32, Held, W);
 impl CallTree {
     /// Grows a tree from paths. `step` gives the label at a cursor and the
     /// cursor of the caller; branches of less than `least_bytes` are folded.
+    /// Nothing if there would be more than `most` branches.
     pub fn grow<C: Copy>(
         paths: Vec<(C, Held)>,
         least_bytes: u64,
+        most: usize,
         mut step: impl FnMut(C) -> Option<(u32, C)>,
-    ) -> Self {
+    ) -> Option<Self> {
         let mut tree = Self {
             total: paths
                 .iter()
@@ -69,8 +71,11 @@ impl CallTree {
         while let Some((branch, paths)) = work.pop() {
             let callers = tree.level(paths, least_bytes, &mut step, &mut work);
             tree.set(branch, callers);
+            if tree.branches.len() > most {
+                return None;
+            }
         }
-        tree
+        Some(tree)
     }
 
     /// Grows a tree from lines that are linked towards its roots: each node is
@@ -220,9 +225,10 @@ mod tests {
     }
 
     fn grow(paths: &[(&'static [u32], Held)], least: u64) -> CallTree {
-        CallTree::grow(paths.to_vec(), least, |path| {
+        CallTree::grow(paths.to_vec(), least, 100, |path| {
             path.split_first().map(|(&label, rest)| (label, rest))
         })
+        .expect("no more than that")
     }
 
     #[test]
@@ -292,9 +298,14 @@ mod tests {
         let paths = (0..3000u32)
             .map(|depth| (Some(depth), held(1, 1)))
             .collect();
-        let tree = CallTree::grow(paths, 30, |cursor: Option<u32>| {
-            cursor.map(|depth| (depth % 7, depth.checked_sub(1)))
-        });
-        assert!(tree.branches.len() < 30_000);
+        let grow = |paths, least, most| {
+            CallTree::grow(paths, least, most, |cursor: Option<u32>| {
+                cursor.map(|depth| (depth % 7, depth.checked_sub(1)))
+            })
+        };
+        let paths: Vec<_> = paths;
+        assert!(grow(paths.clone(), 30, 30_000).is_some());
+        // All of them would.
+        assert!(grow(paths, 0, 30_000).is_none());
     }
 }

@@ -34,7 +34,13 @@ pub struct Grown {
     pub names: Vec<Name>,
     /// What was held, filtered or not.
     pub whole: Held,
+    /// What holds less than so many percent is folded: what was asked for, or
+    /// more, for a tree of all would be too large.
+    pub threshold: f64,
 }
+
+/// Branches at most: who reads more of them?
+pub const MOST: usize = 500_000;
 
 impl Grown {
     /// How much of the whole passed the filter.
@@ -61,12 +67,24 @@ pub fn grow(analysis: &Analysis, when: When, shape: &Shape, labels: &mut Labels)
         *held = Held::default();
     }
     let total = held.iter().copied().fold(Held::default(), sum);
-    let least = (total.bytes as f64 * shape.threshold / 100.0).ceil() as u64;
-    let tree = match shape.direction {
-        Direction::BottomUp => bottom_up(&paths, &held, least),
-        Direction::TopDown => top_down(&paths, &held, least),
+    let mut threshold = shape.threshold;
+    let tree = loop {
+        let least = (total.bytes as f64 * threshold / 100.0).ceil() as u64;
+        let tree = match shape.direction {
+            Direction::BottomUp => bottom_up(&paths, &held, least),
+            Direction::TopDown => Some(top_down(&paths, &held, least)),
+        };
+        if let Some(tree) = tree {
+            break tree;
+        }
+        threshold = (2.0 * threshold).max(0.001);
     };
-    Grown { tree, names, whole }
+    Grown {
+        tree,
+        names,
+        whole,
+        threshold,
+    }
 }
 
 fn sum(one: Held, other: Held) -> Held {
@@ -76,10 +94,10 @@ fn sum(one: Held, other: Held) -> Held {
     }
 }
 
-fn bottom_up(paths: &Paths, held: &[Held], least: u64) -> CallTree {
+fn bottom_up(paths: &Paths, held: &[Held], least: u64) -> Option<CallTree> {
     let lines = (0..).zip(held.iter().copied());
     let lines = lines.filter(|(_, held)| held.blocks > 0);
-    CallTree::grow(lines.collect(), least, |line| paths.step(line))
+    CallTree::grow(lines.collect(), least, MOST, |line| paths.step(line))
 }
 
 /// Lines are linked outwards, which is upwards here.

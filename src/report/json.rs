@@ -20,7 +20,7 @@ pub fn tree(subject: &Subject, when: When, shape: &Shape, grown: &Grown) -> Map<
         ("moment", moment(when).into()),
         ("seconds", log.seconds(tick).into()),
         ("direction", direction(shape.direction).into()),
-        ("threshold_percent", shape.threshold.into()),
+        ("threshold_percent", grown.threshold.into()),
         ("bytes", total.bytes.into()),
         ("blocks", total.blocks.into()),
         ("unfiltered_bytes", grown.whole.bytes.into()),

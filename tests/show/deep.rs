@@ -111,3 +111,42 @@ fn all_pages_of_as_many_stacks_as_levels() {
     let text = std::fs::read_to_string(folder.path("deep.memlog.txt")).expect("a text");
     assert!(text.contains("descend"), "{text}");
 }
+
+/// Another function half-way makes a path of its own of each level below it.
+#[test]
+fn a_tree_of_all_would_be_too_large() {
+    let folder = Folder::new("show-deep-middle");
+    let source = "#include <stdlib.h>\n\
+        #define DEEP __attribute__((noipa)) int\n\
+        void *volatile block;\n\
+        DEEP walk(int, int);\n\
+        DEEP middle(int depth) { return walk(depth, -1) + 1; }\n\
+        DEEP walk(int depth, int at) {\n\
+            block = malloc(100);\n\
+            if (depth == at) return middle(depth - 1) + 1;\n\
+            return depth > 1 ? walk(depth - 1, at) + 1 : 0;\n\
+        }\n\
+        int main(void) { return walk(3000, 1500) == 0; }\n";
+    std::fs::write(folder.path("middle.c"), source).expect("write");
+    let mut gcc = folder.command("gcc");
+    gcc.args([
+        "-g",
+        "-O1",
+        "-fno-optimize-sibling-calls",
+        "-o",
+        "middle",
+        "middle.c",
+    ]);
+    assert!(gcc.status().expect("gcc").success());
+    folder.says(&["record", "-o", "deep.memlog", "./middle"]);
+    let page = says_within(&folder, "report -t 0", 100_000_000);
+    let last = page.lines().last().expect("a line");
+    assert!(
+        last.starts_with("note: there are more than 500,000 places: those below 0."),
+        "{last}"
+    );
+    let json = says_within(&folder, "tree --json -t 0", 200_000_000);
+    let tree: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    assert!(tree["threshold_percent"].as_f64() > Some(0.0));
+    assert_eq!(tree["bytes"], 300_000);
+}
