@@ -7,7 +7,7 @@ use crate::arch::DoorFrame;
 use crate::codemap::Asking;
 use crate::lock::Patience;
 use crate::recorder::{NodeMemory, RECORDER, VERIFYING};
-use crate::stream::Stream;
+use crate::stream::{Of, Stream};
 use crate::table::Tag;
 use crate::unwind::full::Bounds;
 use crate::unwind::kept::{self, Namer};
@@ -41,29 +41,34 @@ impl Namer for Names {
 
 /// The id of the caller's stack.
 #[inline(always)]
-pub fn capture(stream: &mut Stream, frame: &DoorFrame, patience: Patience) -> StackId {
+pub fn capture(stream: &mut Stream, frame: &DoorFrame, patience: Patience, of: Of) -> StackId {
     if stream.generation != RECORDER.generation.load(Ordering::Acquire) {
-        return capture_apart(stream, frame, patience);
+        return capture_apart(stream, frame, patience, of);
     }
-    match stream.kept().unchanged(&State::at(frame)) {
+    match stream.kept(of).unchanged(&State::at(frame)) {
         Some(stack) => stack,
-        None => capture_anew(stream, frame, patience),
+        None => capture_anew(stream, frame, patience, of),
     }
 }
 
 /// The same where the rules may have changed, or everything is verified.
 #[inline(never)]
-pub fn capture_apart(stream: &mut Stream, frame: &DoorFrame, patience: Patience) -> StackId {
+pub fn capture_apart(
+    stream: &mut Stream,
+    frame: &DoorFrame,
+    patience: Patience,
+    of: Of,
+) -> StackId {
     let generation = RECORDER.generation.load(Ordering::Acquire);
     if stream.generation != generation & !VERIFYING {
         stream.clear_cache(generation & !VERIFYING);
         stream.leave_private_chunk();
     }
     if generation & VERIFYING == 0 {
-        return capture_anew(stream, frame, patience);
+        return capture_anew(stream, frame, patience, of);
     }
-    let looked = stream.kept().unchanged(&State::at(frame));
-    let stack = capture_anew(stream, frame, patience);
+    let looked = stream.kept(of).unchanged(&State::at(frame));
+    let stack = capture_anew(stream, frame, patience, of);
     verify(stream, frame, patience, stack);
     if looked.is_some_and(|id| id != stack) {
         RECORDER.counters.add(Counter::VerifyDiffers, 1);
@@ -71,16 +76,35 @@ pub fn capture_apart(stream: &mut Stream, frame: &DoorFrame, patience: Patience)
     stack
 }
 
-/// By a walk to where the stack is that of last time.
+/// By a walk to where the stack is that of last time: a copy for each, so that
+/// where the last one is kept is no variable.
+#[inline(always)]
+fn capture_anew(stream: &mut Stream, frame: &DoorFrame, patience: Patience, of: Of) -> StackId {
+    match of {
+        Of::Allocation => capture_allocation(stream, frame, patience),
+        Of::Release => capture_release(stream, frame, patience),
+    }
+}
+
 #[inline(never)]
-fn capture_anew(stream: &mut Stream, frame: &DoorFrame, patience: Patience) -> StackId {
+fn capture_allocation(stream: &mut Stream, frame: &DoorFrame, patience: Patience) -> StackId {
+    walk_to_last(stream, frame, patience, Of::Allocation)
+}
+
+#[inline(never)]
+fn capture_release(stream: &mut Stream, frame: &DoorFrame, patience: Patience) -> StackId {
+    walk_to_last(stream, frame, patience, Of::Release)
+}
+
+#[inline(always)]
+fn walk_to_last(stream: &mut Stream, frame: &DoorFrame, patience: Patience, of: Of) -> StackId {
     let mut asking = Asking {
         patience,
         crossed: false,
     };
     let (bounds, is_own) = bounds_of(stream, frame, &mut asking);
     let namer = Names(NodeMemory(patience));
-    let space = stream.capture_space();
+    let space = stream.capture_space(of);
     let stack = match kept::capture(frame, bounds, is_own, space, &mut asking, &namer) {
         Some(stack) => stack,
         None => plain(stream, frame, bounds, &mut asking),

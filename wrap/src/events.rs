@@ -14,7 +14,7 @@ use crate::real;
 use crate::recorder::RECORDER;
 use crate::rss;
 use crate::session::Session;
-use crate::stream::Stream;
+use crate::stream::{Of, Stream};
 use core::sync::atomic::Ordering;
 use memlog_format::api::Api;
 use memlog_format::event::{Alloc, Release};
@@ -84,7 +84,7 @@ pub fn allocated(
         return allocated_apart(stream, patience, frame, block, request, usable);
     };
     stream.until_clock -= 1;
-    let stack = capture(stream, frame, patience);
+    let stack = capture(stream, frame, patience, Of::Allocation);
     if !stream.write_malloc(address, (size, usable), stack) {
         write_apart(stream, address, request, usable, stack);
     }
@@ -108,7 +108,7 @@ pub fn allocated_apart(
     if usable >= LARGE {
         attend(stream, usable, 0);
     }
-    let stack = capture(stream, frame, patience);
+    let stack = capture(stream, frame, patience, Of::Allocation);
     stream.write_alloc(&request.got(address, usable, stack, order));
     stream.announced = false;
     came(stream, address, usable);
@@ -167,7 +167,7 @@ pub fn releasing_apart(
         attend(stream, usable, usable);
     }
     let stack = match RECORDER.free_stacks.load(Ordering::Relaxed) {
-        true => Some(capture_apart(stream, frame, patience)),
+        true => Some(capture(stream, frame, patience, Of::Release)),
         false => None,
     };
     let event = Release {
@@ -206,7 +206,7 @@ pub fn revoked(stream: &mut Stream, usable: Option<u64>) {
 pub fn mapped(session: &Session, frame: &DoorFrame, mapping: Mapping, backing: bool, order: u64) {
     let stream = session.stream();
     look_at_clock(stream);
-    let stack = capture_apart(stream, frame, session.patience());
+    let stack = capture_apart(stream, frame, session.patience(), Of::Allocation);
     stream.write_ext(&Ext::Ledger(Ledger {
         mapping,
         backing,

@@ -16,6 +16,7 @@ use crate::rss;
 use crate::session::{self, Admission, admit};
 use crate::sink::Mode;
 use crate::start;
+use crate::stream::Of;
 use crate::sys::{Os, Sys};
 use core::ffi::c_void;
 use core::sync::atomic::Ordering;
@@ -169,7 +170,7 @@ fn prepare_for_filter(frame: &DoorFrame) {
         RECORDER.sink.stock_up();
         // Leaves what could only be left by a system call: the private chunk of
         // a forked child, rules of an earlier generation, an unknown stack.
-        capture::capture_apart(session.stream(), frame, session.patience());
+        capture::capture_apart(session.stream(), frame, session.patience(), Of::Allocation);
         session.stream().leave_private_chunk();
         session.stream().reserve();
         session.end();

@@ -17,7 +17,7 @@ use crate::sys::{Os, Sys};
 use crate::unwind::full::Bounds;
 use crate::unwind::kept::{self, Kept};
 use crate::unwind::walk::{CACHE_ENTRIES, CacheEntry, MAX_FRAMES, Workspace};
-use core::sync::atomic::{AtomicU32, AtomicU64};
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE, Header, Kind};
 use memlog_format::counter::Counter;
 use memlog_format::event::{Alloc, Deltas, MAX_EVENT, Release};
@@ -47,6 +47,8 @@ pub struct Door {
 /// What a stream takes of memory as a rule: its caches, and the first page of
 /// each array that is only as long as the deepest stack.
 pub const USUAL_BYTES: u64 = (size_of::<[CacheEntry; CACHE_ENTRIES]>() + kept::USUAL_BYTES) as u64;
+/// What it takes besides where releases have stacks.
+pub const RELEASE_BYTES: u64 = kept::USUAL_BYTES as u64;
 
 // SAFETY: the body is only touched by the holder of the claim.
 unsafe impl Sync for Door {}
@@ -101,6 +103,18 @@ pub struct Stream {
     cache: [CacheEntry; CACHE_ENTRIES],
     codes: [u32; MAX_FRAMES],
     kept: Kept,
+    /// The same of releases, whose stacks are others; only touched where those
+    /// are recorded.
+    kept_of_releases: Kept,
+}
+
+/// What a stack is of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Of {
+    /// Memory that came, or the address space.
+    Allocation,
+    /// Memory that goes.
+    Release,
 }
 
 impl Stream {
@@ -114,15 +128,22 @@ impl Stream {
     }
 
     /// The last stack.
-    #[inline]
-    pub fn kept(&self) -> &Kept {
-        &self.kept
+    #[inline(always)]
+    pub fn kept(&self, of: Of) -> &Kept {
+        match of {
+            Of::Allocation => &self.kept,
+            Of::Release => &self.kept_of_releases,
+        }
     }
 
     /// The memory of a capture.
     #[inline]
-    pub fn capture_space(&mut self) -> (&mut [CacheEntry; CACHE_ENTRIES], &mut Kept) {
-        (&mut self.cache, &mut self.kept)
+    pub fn capture_space(&mut self, of: Of) -> (&mut [CacheEntry; CACHE_ENTRIES], &mut Kept) {
+        let kept = match of {
+            Of::Allocation => &mut self.kept,
+            Of::Release => &mut self.kept_of_releases,
+        };
+        (&mut self.cache, kept)
     }
 
     /// Forgets what the rules of code were.
@@ -132,6 +153,9 @@ impl Stream {
             *entry = CacheEntry::default();
         }
         self.kept.clear();
+        if RECORDER.free_stacks.load(Ordering::Relaxed) {
+            self.kept_of_releases.clear();
+        }
         self.generation = generation;
     }
 
@@ -406,6 +430,7 @@ impl Stream {
         }
         // A number may be a new thread's, with a stack of its own.
         self.kept.forget();
+        self.kept_of_releases.forget();
         let named = self.look_at_name();
         if !same && !named {
             self.write_thread();

@@ -6,7 +6,7 @@
 
 use crate::claims::{Claim, FREE, VISITOR};
 use crate::recorder::RECORDER;
-use crate::stream::{Door, Stream, USUAL_BYTES};
+use crate::stream::{Door, RELEASE_BYTES, Stream, USUAL_BYTES};
 use crate::sys::{Os, Sys};
 use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use memlog_format::counter::Counter;
@@ -124,6 +124,9 @@ impl Streams {
         place.store(memory, Ordering::Release);
         RECORDER.counters.add(Counter::Streams, 1);
         RECORDER.note_own(USUAL_BYTES);
+        if RECORDER.free_stacks.load(Ordering::Relaxed) {
+            RECORDER.note_own(RELEASE_BYTES);
+        }
         self.door(number)
     }
 

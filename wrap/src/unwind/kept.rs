@@ -220,7 +220,7 @@ impl Kept {
 
 /// The id of the caller's stack; nothing where the plain walk has to be asked.
 /// `is_own`: the stack is the thread's own, and stays mapped.
-#[inline]
+#[inline(always)]
 pub fn capture<R: Resolver>(
     frame: &DoorFrame,
     mut bounds: Bounds,
