@@ -331,7 +331,7 @@ mod tests {
             screen: &screen,
             direction,
             threshold: 1.0,
-            tree: &CallTree::grow(paths, 90, 100, step).expect("a small one"),
+            tree: &CallTree::grow(paths, 90, 10_000, step).expect("a small one"),
             names: &texts.map(name),
         };
         printer.print("maximum").unwrap();
