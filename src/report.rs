@@ -175,9 +175,9 @@ pub fn print_tree(
 fn title(subject: &Subject, when: When, shape: &Shape, grown: &Grown) -> String {
     let summary = &subject.analysis.summary;
     let rss_is_known = summary.rss_peak_bytes > 0;
-    let recorded = match summary.lost_events {
-        0 => "",
-        _ => " of what was recorded",
+    let recorded = match summary.is_lossy() {
+        false => "",
+        true => " of what was recorded",
     };
     let moment = match when {
         When::Seconds(_) if is_after(subject, when) => "where reading ended".into(),

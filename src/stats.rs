@@ -139,7 +139,7 @@ fn peaks(log: &Log, analysis: &Analysis) -> Map<String, Value> {
     let bracket = &rss.bracket;
     let seen = rss.live_bytes.saturating_add(summary.own_rss_bytes);
     // What was lost may have been live then, or released.
-    let is_whole = summary.lost_events == 0;
+    let is_whole = !summary.is_lossy();
     let unseen = summary.rss_peak_bytes as i64 - seen.min(i64::MAX as u64) as i64;
     object(json!({
         "heap_peak_bytes": heap.bytes,

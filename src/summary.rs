@@ -20,7 +20,7 @@ use crate::report::{Labels, Subject, json_page, print_heading_within, show};
 use crate::screen::{Look, Role, Screen};
 use crate::words::{percentage, typed};
 use lists::{Lists, through};
-use sites::{List, Sites};
+use sites::{List, Site, Sites};
 
 /// The version of the keys; `doc/STATS.md` says what they mean.
 const SCHEMA: &str = "memlog-summary-1";
@@ -65,6 +65,27 @@ fn program(subject: &Subject) -> Option<String> {
     Some(clean(name.unwrap_or(path)))
 }
 
+/// What to do where most of it is held by places without names.
+fn without_names(held: &Sites, labels: &Labels) -> Option<String> {
+    const MOST_PERCENT: f64 = 50.0;
+    // What has no name is called by its file and where in it that lies.
+    let file = |site: &Site| -> Option<String> {
+        let name = &labels.names()[site.label as usize];
+        let (file, offset) = name.function.rsplit_once("+0x")?;
+        let is_nameless = name.location.is_none() && u64::from_str_radix(offset, 16).is_ok();
+        is_nameless.then(|| file.to_owned())
+    };
+    let sites = held.list.iter().filter(|site| file(site).is_some());
+    let percent: f64 = sites.clone().map(|site| site.share).sum();
+    let module = file(sites.clone().next()?)?;
+    (percent >= MOST_PERCENT).then(|| {
+        format!(
+            "{percent:.0} % of it is held by code without names, most in {module}: install its \
+             debug symbols (Debian: -dbg or -dbgsym), or keep it from being stripped"
+        )
+    })
+}
+
 fn as_text(subject: &Subject, labels: &Labels, held: &Sites, calls: &Sites) -> Result<Vec<u8>> {
     let screen = subject.screen;
     let mut notes = Vec::new();
@@ -76,6 +97,11 @@ fn as_text(subject: &Subject, labels: &Labels, held: &Sites, calls: &Sites) -> R
     }
     if let Some(sentence) = labels.cut_short() {
         writeln!(notes, "{}", screen.note(sentence))?;
+    }
+    if nameless == 0
+        && let Some(sentence) = without_names(held, labels)
+    {
+        writeln!(notes, "{}", screen.note(&sentence))?;
     }
     let below_titles = through(held, screen).len() + through(calls, screen).len();
     let others = screen.rows_of(&notes) + below_titles;

@@ -111,6 +111,9 @@ pub struct Summary {
     pub mapped: Mapped,
     /// Events that are missing.
     pub lost_events: u64,
+    /// Whether a part of the log is missing or spoilt, which whoever reads it
+    /// knows.
+    pub is_damaged: bool,
     /// Allocations with incomplete stacks.
     pub cut_stacks: CutStacks,
     /// Threads that allocated or released.
@@ -121,6 +124,13 @@ pub struct Summary {
     pub end_tick: u64,
     /// What recording took of processor time, where that was measured.
     pub cost: Option<Cost>,
+}
+
+impl Summary {
+    /// Whether what is not in the log may have been live, or released.
+    pub fn is_lossy(&self) -> bool {
+        self.lost_events > 0 || self.is_damaged
+    }
 }
 
 /// What recording took of processor time.
@@ -187,6 +197,7 @@ impl Fold {
             end_usable_bytes: self.heap.usable,
             mapped: *self.mapped(),
             lost_events: facts.lost_events.max(self.lost_in_place),
+            is_damaged: false,
             cut_stacks,
             threads: self.threads,
             distinct_stacks,

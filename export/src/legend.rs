@@ -94,7 +94,7 @@ impl Page<'_> {
 
     /// Whether what is not in the log may have been live, or released.
     fn is_lossy(&self) -> bool {
-        self.summary.lost_events > 0
+        self.summary.is_lossy()
     }
 
     fn program(&self) -> String {

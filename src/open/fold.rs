@@ -127,14 +127,16 @@ impl Family<'_> {
             percent: percentage(events.bytes_read(), log.size().event_bytes),
         });
         watch.through();
-        Analysis {
+        let mut analysis = Analysis {
             fold,
             summary,
             rss_peak_mapped_bytes: mapped.most_within(&summary.rss_peak.bracket),
             mapped,
             findings,
             part,
-        }
+        };
+        analysis.summary.is_damaged = analysis.damages() > 0;
+        analysis
     }
 
     /// [`Summary::rss_peak_bytes`]: the kernel's last word on it, if the log has

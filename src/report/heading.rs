@@ -217,7 +217,7 @@ fn heap_peak(log: &Log, summary: &Summary) -> Vec<String> {
     if first != "at" {
         parts.push("as large again at the RSS peak".into());
     }
-    if summary.lost_events > 0 {
+    if summary.is_lossy() {
         parts.push("of what was recorded".into());
     }
     if peak.error_bytes > 0 {

@@ -23,7 +23,7 @@ pub fn peak(log: &Log, analysis: &Analysis) -> (Vec<String>, Vec<String>) {
     let events = counted(bracket.events, "event");
     let apart = log.seconds(bracket.to_tick.saturating_sub(bracket.from_tick));
     when.push(match bracket.events {
-        _ if summary.lost_events > 0 => "or later, among the lost events".into(),
+        _ if summary.is_lossy() => "or later, among the lost events".into(),
         0 => "known exactly: nothing happened between two readings".into(),
         _ if apart < LEAST_SECONDS => format!("known to within {events} between two readings"),
         _ => format!(
@@ -54,7 +54,7 @@ fn made_of(summary: &Summary, mapped_bytes: u64) -> Vec<String> {
         ];
     };
     let (live_text, rest_text) = (grouped(live), grouped(rest));
-    if summary.lost_events > 0 {
+    if summary.is_lossy() {
         return vec![
             format!("{live_text}B live heap of what was recorded"),
             own_part,
