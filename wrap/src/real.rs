@@ -317,3 +317,40 @@ pub fn usable(block: *mut u8) -> Option<u64> {
     let size_of: extern "C" fn(*mut u8) -> usize = unsafe { core::mem::transmute(function) };
     Some(size_of(block) as u64)
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::{HAS_HEADERS, checked, set_usable, usable_by_header};
+    use core::sync::atomic::Ordering;
+
+    /// With the allocator of the tests, which is glibc's.
+    #[test]
+    fn headers_say_what_the_allocator_says() {
+        set_usable(libc::malloc_usable_size as *const () as usize);
+        HAS_HEADERS.store(true, Ordering::Relaxed);
+        // The last is mapped by itself.
+        for size in (0..5000).chain([100_000, 1 << 20, 64 << 20]) {
+            // SAFETY: a block of malloc, used until it is freed.
+            let (by_header, told, after) = unsafe {
+                let block = libc::malloc(size);
+                let told = libc::malloc_usable_size(block) as u64;
+                let by_header = usable_by_header(block.cast());
+                let after = checked(block.cast(), by_header);
+                libc::free(block);
+                (by_header, told, after)
+            };
+            assert_eq!((by_header, after), (Some(told), Some(told)), "{size} bytes");
+        }
+        // SAFETY: null is no block.
+        assert_eq!(unsafe { usable_by_header(core::ptr::null_mut()) }, None);
+        // A header that lies is believed no more.
+        // SAFETY: as above.
+        unsafe {
+            let block = libc::malloc(100);
+            let told = libc::malloc_usable_size(block) as u64;
+            assert_eq!(checked(block.cast(), Some(told + 8)), Some(told));
+            assert_eq!(usable_by_header(block.cast()), None);
+            libc::free(block);
+        }
+    }
+}
