@@ -7,11 +7,13 @@ mod sites;
 mod tests;
 mod wrappers;
 
+use std::collections::BTreeMap;
 use std::io::{Result, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use memlog_analysis::Moment;
+use memlog_export::nameless_in;
 use memlog_format::meta::Key;
 use serde_json::{Value, json};
 
@@ -20,7 +22,7 @@ use crate::report::{Labels, Subject, json_page, print_heading_within, show};
 use crate::screen::{Look, Role, Screen};
 use crate::words::{percentage, typed};
 use lists::{Lists, through};
-use sites::{List, Site, Sites};
+use sites::{List, Sites};
 
 /// The version of the keys; `doc/STATS.md` says what they mean.
 const SCHEMA: &str = "memlog-summary-1";
@@ -68,16 +70,16 @@ fn program(subject: &Subject) -> Option<String> {
 /// What to do where most of it is held by places without names.
 fn without_names(held: &Sites, labels: &Labels) -> Option<String> {
     const MOST_PERCENT: f64 = 50.0;
-    // What has no name is called by its file and where in it that lies.
-    let file = |site: &Site| -> Option<String> {
+    let mut by_file: BTreeMap<&str, f64> = BTreeMap::new();
+    for site in &held.list {
         let name = &labels.names()[site.label as usize];
-        let (file, offset) = name.function.rsplit_once("+0x")?;
-        let is_nameless = name.location.is_none() && u64::from_str_radix(offset, 16).is_ok();
-        is_nameless.then(|| file.to_owned())
-    };
-    let sites = held.list.iter().filter(|site| file(site).is_some());
-    let percent: f64 = sites.clone().map(|site| site.share).sum();
-    let module = file(sites.clone().next()?)?;
+        if let Some(file) = nameless_in(&name.function) {
+            *by_file.entry(file).or_default() += site.share;
+        }
+    }
+    let percent: f64 = by_file.values().sum();
+    let most = by_file.iter().max_by(|one, other| one.1.total_cmp(other.1));
+    let module = most?.0;
     (percent >= MOST_PERCENT).then(|| {
         format!(
             "{percent:.0} % of it is held by code without names, most in {module}: install its \

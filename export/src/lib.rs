@@ -29,7 +29,7 @@ mod size;
 mod text;
 
 pub use ask::{When, percent};
-pub use brief::{brief, brief_path};
+pub use brief::{brief, brief_path, nameless_in};
 pub use callgraph::{Call, CallGraph, Entry, Named, Picture, Place, is_part_of_allocator, picture};
 pub use dot::dot;
 pub use graph::{Edge, Graph, Node};

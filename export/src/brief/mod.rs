@@ -58,12 +58,16 @@ impl<'n> Brief<'n> {
     }
 }
 
-/// `libc.so.6+0x1f0`, which may have any characters before the sign.
+/// The file of a place without a name, `libc.so.6` of `libc.so.6+0x1f0`, which
+/// may have any characters before the sign; nothing of a name.
+pub fn nameless_in(name: &str) -> Option<&str> {
+    let (file, digits) = name.rsplit_once("+0x")?;
+    let is_offset = !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+    is_offset.then_some(file)
+}
+
 fn is_offset(name: &str) -> bool {
-    let Some((_, digits)) = name.rsplit_once("+0x") else {
-        return false;
-    };
-    !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_hexdigit())
+    nameless_in(name).is_some()
 }
 
 /// The words of a function's own path, without arguments and return type:
