@@ -85,6 +85,53 @@ fn the_overhead_is_told() {
     assert!(text.contains("\noverhead: about "), "{text}");
 }
 
+/// Of a log that was cut nothing is said of what its rest may have told.
+#[test]
+fn a_cut_log_has_no_known_peak() {
+    let folder = Folder::new("live-cut");
+    let program = GCC.build::<&str>(&folder, "churn.c", "churn", &[]);
+    let program = program.to_str().expect("a path of letters");
+    folder.says(&["record", "-o", "whole.memlog", program, "200000"]);
+    let bytes = fs::read(folder.path("whole.memlog")).expect("a log");
+    fs::write(folder.path("cut.memlog"), &bytes[..bytes.len() / 2]).expect("write");
+    for (log, is_cut) in [("whole", false), ("cut", true)] {
+        let log = format!("{log}.memlog");
+        let stats: serde_json::Value =
+            serde_json::from_str(&folder.says(&["stats", "--json", &log])).expect("JSON");
+        assert_eq!(stats["rss_peak_unseen_bytes"].is_null(), is_cut, "{log}");
+        let summary = folder.says(&["summary", &log]);
+        let is_told = summary.contains("or later, among the lost events");
+        assert_eq!(is_told, is_cut, "{summary}");
+        let report = folder.says(&["report", &log]);
+        let is_told = report.contains(" of what was recorded");
+        assert_eq!(is_told, is_cut, "{report}");
+        memlog2dot(&folder, &["-q", &log]);
+        let text = fs::read_to_string(folder.path(&format!("{log}.txt"))).expect("text");
+        let is_told = text.contains("heap that was recorded");
+        assert_eq!(is_told, is_cut, "{text}");
+    }
+}
+
+/// Who holds the memory cannot be said of stripped code; what helps can.
+#[test]
+fn stripped_code_is_told() {
+    let folder = Folder::new("live-stripped");
+    let source = "#include <stdlib.h>\n\
+        __attribute__((noipa)) static void *hold(void) { return malloc(9 << 20); }\n\
+        int main(void) { return hold() == 0; }\n";
+    fs::write(folder.path("hold.c"), source).expect("write");
+    for (option, is_stripped) in [("-s", true), ("-g", false)] {
+        let mut gcc = folder.command("gcc");
+        gcc.args(["-O1", option, "-o", "holder", "hold.c"]);
+        assert!(gcc.status().expect("gcc").success());
+        folder.says(&["record", "-o", "hold.memlog", "./holder"]);
+        let summary = folder.says(&["summary", "hold.memlog"]);
+        let note = "held by code without names, most in holder: install its debug symbols";
+        assert_eq!(summary.contains(note), is_stripped, "{summary}");
+        fs::remove_file(folder.path("hold.memlog")).expect("rm");
+    }
+}
+
 /// With the symbols, of the end, and by the other two names of the command.
 #[test]
 fn leaks_and_symbols() {
