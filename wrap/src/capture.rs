@@ -70,7 +70,7 @@ pub fn capture_apart(
     let looked = stream.kept(of).unchanged(&State::at(frame));
     let stack = capture_anew(stream, frame, patience, of);
     verify(stream, frame, patience, stack);
-    if looked.is_some_and(|id| id != stack) {
+    if looked.is_some_and(|id| id != stack) && !is_refused(stack) {
         RECORDER.counters.add(Counter::VerifyDiffers, 1);
     }
     stack
@@ -102,7 +102,9 @@ fn walk_to_last(stream: &mut Stream, frame: &DoorFrame, patience: Patience, of: 
         patience,
         crossed: false,
     };
-    let (bounds, is_own) = bounds_of(stream, frame, &mut asking);
+    let Some((bounds, is_own)) = bounds_of(stream, frame, &mut asking) else {
+        return StackId::CUT_BUSY;
+    };
     let namer = Names(NodeMemory(patience));
     let space = stream.capture_space(of);
     let stack = match kept::capture(frame, bounds, is_own, space, &mut asking, &namer) {
@@ -115,32 +117,37 @@ fn walk_to_last(stream: &mut Stream, frame: &DoorFrame, patience: Patience, of: 
     stack
 }
 
-/// What a walk may read, and whether that is the thread's own stack.
+/// What a walk may read, and whether that is the thread's own stack; none where
+/// nobody could be asked.
 #[inline]
-fn bounds_of(stream: &mut Stream, frame: &DoorFrame, asking: &mut Asking) -> (Bounds, bool) {
+fn bounds_of(
+    stream: &mut Stream,
+    frame: &DoorFrame,
+    asking: &mut Asking,
+) -> Option<(Bounds, bool)> {
     let low = frame.sp();
     let own = stream.stack;
     let is_own = (own.low..own.high).contains(&low);
     let high = match is_own {
         true => own.high,
-        false => elsewhere(stream, low, asking).high,
+        false => elsewhere(stream, low, asking)?.high,
     };
-    (Bounds { low, high }, is_own)
+    Some((Bounds { low, high }, is_own))
 }
 
 /// The bounds of a stack that is not the thread's own.
 #[cold]
-fn elsewhere(stream: &mut Stream, sp: u64, asking: &mut Asking) -> Bounds {
+fn elsewhere(stream: &mut Stream, sp: u64, asking: &mut Asking) -> Option<Bounds> {
     if !(stream.other_stack.low..stream.other_stack.high).contains(&sp) {
-        let found = asking.bounds_of(sp);
+        let found = asking.bounds_of(sp)?;
         if sp < stream.stack.low && found.high > stream.stack.low {
             // The thread's own, further down than was known.
             stream.stack.low = sp.saturating_sub(BELOW);
-            return stream.stack;
+            return Some(stream.stack);
         }
         stream.other_stack = found;
     }
-    stream.other_stack
+    Some(stream.other_stack)
 }
 
 /// By the plain walk, from the root through the trie, outermost frame first.
@@ -168,7 +175,11 @@ fn plain(stream: &mut Stream, frame: &DoorFrame, bounds: Bounds, asking: &mut As
 /// Whether a stack says of itself that a table could not be asked or had no
 /// room, as in a handler that interrupted its holder: the next walk may be
 /// luckier, and that is no difference.
-fn is_refused(stack: StackId) -> bool {
+#[cold]
+fn is_refused(mut stack: StackId) -> bool {
+    while let Some([word]) = RECORDER.nodes.get(stack.0) {
+        stack = Node::from_word(word).parent;
+    }
     stack == StackId::CUT_FULL || stack == StackId::CUT_BUSY
 }
 
@@ -180,7 +191,9 @@ fn verify(stream: &mut Stream, frame: &DoorFrame, patience: Patience, stack: Sta
         patience,
         crossed: false,
     };
-    let (bounds, _) = bounds_of(stream, frame, &mut asking);
+    let Some((bounds, _)) = bounds_of(stream, frame, &mut asking) else {
+        return;
+    };
     let mut space = stream.workspace();
     let (count, root) = walk::walk(frame, bounds, &mut space, &mut asking);
     if is_refused(stack) || is_refused(root) {

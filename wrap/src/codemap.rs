@@ -330,6 +330,9 @@ impl Inside {
         | Place::Outermost(module)
         | Place::NoTables(module)) = place;
         let code = self.code_id(*pc, module);
+        if code == 0 {
+            return (code, Some(StackId::CUT_FULL));
+        }
         let sp = full::value_of(&self.registers, arch::SP).unwrap_or(0);
         let signal = match &place {
             Place::SignalReturn(_) => true,
@@ -406,8 +409,10 @@ impl Inside {
         for (count, place) in codes.iter_mut().enumerate() {
             let (code, end) = self.full_step(&mut pc, &mut bounds);
             *place = code;
-            if let Some(root) = end {
-                return (count + 1, root);
+            match end {
+                Some(StackId::CUT_FULL) => return (count, StackId::CUT_FULL),
+                Some(root) => return (count + 1, root),
+                None => {}
             }
         }
         (codes.len(), StackId::CUT_TOO_DEEP)
@@ -463,14 +468,13 @@ impl Resolver for Asking {
     }
 
     #[cold]
-    fn is_code(&mut self, address: u64) -> bool {
+    fn is_code(&mut self, address: u64) -> Option<bool> {
         self.crossed = true;
-        self.ask(|inside| inside.is_code(address)).unwrap_or(false)
+        self.ask(|inside| inside.is_code(address))
     }
 
     #[cold]
-    fn bounds_of(&mut self, sp: u64) -> Bounds {
+    fn bounds_of(&mut self, sp: u64) -> Option<Bounds> {
         self.ask(|inside| inside.bounds_around(sp))
-            .unwrap_or_default()
     }
 }

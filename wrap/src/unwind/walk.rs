@@ -105,10 +105,11 @@ pub trait Resolver {
     fn resolve(&mut self, pc: Pc) -> Result<Known, StackId>;
     /// Walks with all registers; how many codes it noted, and the root.
     fn walk_fully(&mut self, frame: &DoorFrame, codes: &mut [u32]) -> (usize, StackId);
-    /// The bounds of the stack that an address is on.
-    fn bounds_of(&mut self, sp: u64) -> Bounds;
-    /// Whether an address lies in code, with tables or without.
-    fn is_code(&mut self, address: u64) -> bool;
+    /// The bounds of the stack that an address is on; none where he could not
+    /// be asked.
+    fn bounds_of(&mut self, sp: u64) -> Option<Bounds>;
+    /// Whether an address lies in code, with tables or without; as above.
+    fn is_code(&mut self, address: u64) -> Option<bool>;
 }
 
 /// Where a walk stands: all that a step by a packed rule depends on, but for
@@ -144,6 +145,9 @@ pub enum Stop {
     /// No packed rule can make this step.
     Complex,
 }
+
+/// The resolver could not be asked.
+const BUSY: Stop = Stop::Root(StackId::CUT_BUSY);
 
 /// Walks; the number of codes noted and the root.
 #[inline]
@@ -250,7 +254,7 @@ fn out_of_signal<R: Resolver>(
     state.pc = Pc::interrupted(interrupted.pc);
     (state.sp, state.fp) = (interrupted.sp, interrupted.fp);
     if !(bounds.low..bounds.high).contains(&state.sp) {
-        *bounds = resolver.bounds_of(state.sp);
+        *bounds = resolver.bounds_of(state.sp).ok_or(BUSY)?;
     }
     Ok(())
 }
@@ -272,7 +276,7 @@ fn across<R: Resolver>(state: &mut State, bounds: &Bounds, resolver: &mut R) -> 
     let saved = bounds.read(fp).ok_or(CUT)?;
     let above = fp.wrapping_add(arch::WORD);
     let address = arch::strip(bounds.read(above).ok_or(CUT)?);
-    if !resolver.is_code(address) {
+    if !resolver.is_code(address).ok_or(BUSY)? {
         return Err(CUT);
     }
     // Also where a signal interrupted: the caller was left by a call.

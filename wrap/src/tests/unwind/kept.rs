@@ -46,7 +46,7 @@ struct Program;
 impl Resolver for Program {
     fn resolve(&mut self, pc: Pc) -> Result<Known, StackId> {
         let code = pc.address().wrapping_sub(address(0)) / 16;
-        match self.is_code(pc.address()) {
+        match is_code(pc.address()) {
             true => Ok(Known {
                 rule: rule(code),
                 code: 4 + code as u32,
@@ -60,13 +60,17 @@ impl Resolver for Program {
     }
 
     /// A signal's frame that was written over leads anywhere.
-    fn bounds_of(&mut self, _: u64) -> Bounds {
-        Bounds::default()
+    fn bounds_of(&mut self, _: u64) -> Option<Bounds> {
+        Some(Bounds::default())
     }
 
-    fn is_code(&mut self, at: u64) -> bool {
-        (address(0)..address(CODES)).contains(&at) && at.is_multiple_of(16)
+    fn is_code(&mut self, at: u64) -> Option<bool> {
+        Some(is_code(at))
     }
+}
+
+fn is_code(at: u64) -> bool {
+    (address(0)..address(CODES)).contains(&at) && at.is_multiple_of(16)
 }
 
 /// An exact trie.
@@ -276,11 +280,11 @@ impl Resolver for Nobody {
         unreachable!("nothing is walked")
     }
 
-    fn bounds_of(&mut self, _: u64) -> Bounds {
+    fn bounds_of(&mut self, _: u64) -> Option<Bounds> {
         unreachable!("nothing is walked")
     }
 
-    fn is_code(&mut self, _: u64) -> bool {
+    fn is_code(&mut self, _: u64) -> Option<bool> {
         unreachable!("nothing is walked")
     }
 }
@@ -304,5 +308,55 @@ fn the_stack_of_last_time_is_not_walked_again() {
         // Words of another stack may only be read in the order of a walk.
         assert_eq!(looked, first.filter(|_| is_own));
         assert_eq!(trie.path(first.unwrap()).0.len(), 31);
+    }
+}
+
+/// Knows the rules; what it would have to look up is refused, as to a signal's
+/// handler while another thread has the map.
+struct Busy;
+
+impl Resolver for Busy {
+    fn resolve(&mut self, pc: Pc) -> Result<Known, StackId> {
+        Program.resolve(pc)
+    }
+
+    fn walk_fully(&mut self, _: &DoorFrame, _: &mut [u32]) -> (usize, StackId) {
+        unreachable!("no rule here is complex")
+    }
+
+    fn bounds_of(&mut self, _: u64) -> Option<Bounds> {
+        None
+    }
+
+    fn is_code(&mut self, _: u64) -> Option<bool> {
+        None
+    }
+}
+
+#[test]
+fn a_refusal_is_no_bad_stack() {
+    if arch::BACK_CHAIN {
+        return;
+    }
+    for (code, known) in [(31, 1), (29, 1)] {
+        let mut random = Random::new(1);
+        let mut stack = Stack::new();
+        stack.call(1, &mut random);
+        stack.call(code, &mut random);
+        if let Kind::Signal = rule(code).kind() {
+            // It interrupted something on a stack not seen before.
+            let sp = stack.frames.last().unwrap().sp;
+            let [_, place, _] = arch::interrupted_at(stack.at(sp)).unwrap();
+            let index = (place - stack.at(0)) / WORD;
+            stack.words[index as usize] = 8;
+        }
+        let (mut kept, trie) = (Kept::zeroed(), Trie::default());
+        let (frame, bounds) = stack.door();
+        let found = capture(frame, bounds, true, (&mut empty(), &mut kept), &mut Busy, &trie);
+        let (codes, root) = trie.path(found.unwrap());
+        assert_eq!((codes.len(), root), (known, StackId::CUT_BUSY));
+        // The next one is luckier, and nothing of this one is in its way.
+        let after = capture(frame, bounds, true, (&mut empty(), &mut kept), &mut Program, &trie);
+        assert_ne!(trie.path(after.unwrap()).1, StackId::CUT_BUSY);
     }
 }
