@@ -109,7 +109,7 @@ fn walk_to_last(stream: &mut Stream, frame: &DoorFrame, patience: Patience, of: 
     let space = stream.capture_space(of);
     let stack = match kept::capture(frame, bounds, is_own, space, &mut asking, &namer) {
         Some(stack) => stack,
-        None => plain(stream, frame, bounds, &mut asking),
+        None => plain(stream, frame, (bounds, is_own), &mut asking),
     };
     if asking.crossed {
         RECORDER.counters.add(Counter::FramePointerStacks, 1);
@@ -153,10 +153,23 @@ fn elsewhere(stream: &mut Stream, sp: u64, asking: &mut Asking) -> Option<Bounds
 /// By the plain walk, from the root through the trie, outermost frame first.
 #[cold]
 #[inline(never)]
-fn plain(stream: &mut Stream, frame: &DoorFrame, bounds: Bounds, asking: &mut Asking) -> StackId {
+fn plain(
+    stream: &mut Stream,
+    frame: &DoorFrame,
+    (bounds, is_own): (Bounds, bool),
+    asking: &mut Asking,
+) -> StackId {
     let namer = Names(NodeMemory(asking.patience));
-    let mut space = stream.workspace();
-    let (count, root) = walk::walk(frame, bounds, &mut space, asking);
+    let (mut count, mut root) = walk::walk(frame, bounds, &mut stream.workspace(), asking);
+    if root == StackId::CUT_BAD_FRAME && !is_own {
+        // What lies there may reach further by now than when it was asked for.
+        stream.other_stack = Bounds::default();
+        let Some((bounds, _)) = bounds_of(stream, frame, asking) else {
+            return StackId::CUT_BUSY;
+        };
+        (count, root) = walk::walk(frame, bounds, &mut stream.workspace(), asking);
+    }
+    let space = stream.workspace();
     let (mut id, mut tag) = (root, kept::tag_of(root));
     for &code in space.codes.get(..count).unwrap_or(&[]).iter().rev() {
         tag = tag.mixed(u64::from(code));

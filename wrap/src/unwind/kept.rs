@@ -267,6 +267,8 @@ pub fn capture<R: Resolver>(
         fresh += 1;
         match walk::step(known.rule, &mut state, &mut bounds, resolver) {
             Ok(()) => {}
+            // Where a stack ends that is not the thread's own is hearsay.
+            Err(Stop::Root(StackId::CUT_BAD_FRAME)) if !is_own => return None,
             Err(Stop::Root(root)) => {
                 open = 0;
                 break root;
