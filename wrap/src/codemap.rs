@@ -22,8 +22,10 @@ use memlog_format::counter::Counter;
 use memlog_format::meta::{self, Record};
 use memlog_format::table::{Code, StackId};
 
-/// Pairs of the table all threads share.
-const SHARED_PAIRS: usize = 1 << 17;
+/// Pairs of the table all threads share: as many as small programs need, whose
+/// start every page costs, or when those are half used what large ones do.
+const SHARED_PAIRS: usize = 1 << 12;
+const MANY_SHARED_PAIRS: usize = 1 << 17;
 
 /// The map; empty until start gives it memory.
 pub struct CodeMap(*mut Inside);
@@ -43,6 +45,9 @@ struct Inside {
     /// Of the frame that a full walk is at.
     registers: Registers,
     shared: *mut Word,
+    shared_pairs: usize,
+    /// How many are used at most.
+    shared_used: usize,
     shared_generation: u64,
     /// When the maps were last read for an address that nobody knew.
     read_at_ns: u64,
@@ -68,9 +73,9 @@ impl CodeMap {
             }
             // SAFETY: fresh zeroed memory of that size.
             let inside = unsafe { &mut *memory };
-            inside.shared = shared.cast();
+            (inside.shared, inside.shared_pairs) = (shared.cast(), SHARED_PAIRS);
             self.0 = memory;
-            RECORDER.note_own(size_of::<Inside>() as u64 / 4);
+            RECORDER.note_own((size_of::<Inside>() / 4 + SHARED_PAIRS * 16) as u64);
         }
         match self.inside() {
             Some(inside) => {
@@ -189,12 +194,29 @@ impl Inside {
                 return None;
             }
             self.shared_generation = generation;
+            self.shared_used = 0;
             // SAFETY: the whole mapping; it is only used under the lock.
-            unsafe { Os::zero(self.shared.cast(), SHARED_PAIRS * 16) };
+            unsafe { Os::zero(self.shared.cast(), self.shared_pairs * 16) };
         }
-        // SAFETY: the mapping of `begin`.
-        let words = unsafe { core::slice::from_raw_parts(self.shared, SHARED_PAIRS * 2) };
+        // SAFETY: the mapping of `begin`, or of `share`.
+        let words = unsafe { core::slice::from_raw_parts(self.shared, self.shared_pairs * 2) };
         Some(Shared::new(words))
+    }
+
+    /// Lets all threads know of an address, in a larger table if it is time.
+    fn share(&mut self, shared: Shared, pc: Pc, known: Known) {
+        shared.put(pc, known);
+        self.shared_used += 1;
+        let is_small = self.shared_pairs == SHARED_PAIRS;
+        if is_small && self.shared_used > SHARED_PAIRS / 2 && !RECORDER.is_quiet() {
+            let larger = Os::memory_wiped_on_fork(MANY_SHARED_PAIRS * 16);
+            if !larger.is_null() {
+                // SAFETY: the whole mapping of `begin`, used under the lock only.
+                unsafe { Os::unmap(self.shared.cast(), SHARED_PAIRS * 16) };
+                (self.shared, self.shared_pairs) = (larger.cast(), MANY_SHARED_PAIRS);
+                RECORDER.note_own(((MANY_SHARED_PAIRS - SHARED_PAIRS) * 16) as u64);
+            }
+        }
     }
 
     /// Sees to it that the list of modules holds true at an address. Apart from
@@ -315,7 +337,7 @@ impl Inside {
         if let Some(shared) = shared
             && (module != 0 || rule.kind() != Kind::NoTables)
         {
-            shared.put(pc, known);
+            self.share(shared, pc, known);
         }
         Ok(known)
     }

@@ -52,13 +52,14 @@ impl BuildId {
 }
 
 /// Reads the headers of the image that starts at `low`; false if there is none.
+/// `room` is for its program headers, which are read at once.
 #[inline(never)]
-pub fn read(low: u64, image: &mut Image) -> bool {
+pub fn read(low: u64, image: &mut Image, room: &mut [u8]) -> bool {
     *image = Image::default();
-    try_read(low, image).is_some()
+    try_read(low, image, room).is_some()
 }
 
-fn try_read(low: u64, image: &mut Image) -> Option<()> {
+fn try_read(low: u64, image: &mut Image, room: &mut [u8]) -> Option<()> {
     let header: ElfHeader = peek(low)?;
     let class = if size_of::<usize>() == 8 { 2 } else { 1 };
     if header.e_ident.get(..4) != Some(b"\x7fELF") || header.e_ident.get(4) != Some(&class) {
@@ -67,13 +68,16 @@ fn try_read(low: u64, image: &mut Image) -> Option<()> {
     if usize::from(header.e_phentsize) != size_of::<ProgramHeader>() {
         return None;
     }
-    let table = low.wrapping_add(header.e_phoff);
-    let part = |index: u64| -> Option<ProgramHeader> {
-        peek(table.wrapping_add(index.wrapping_mul(size_of::<ProgramHeader>() as u64)))
-    };
+    let most = room.len() / size_of::<ProgramHeader>();
+    let count = usize::from(header.e_phnum).min(most);
+    let table = room.get_mut(..count * size_of::<ProgramHeader>())?;
+    if !Os::read_memory(low.wrapping_add(header.e_phoff), table) {
+        return None;
+    }
+    let parts = || table.chunks_exact(size_of::<ProgramHeader>());
     let mut first_load = true;
-    for index in 0..u64::from(header.e_phnum) {
-        let part = part(index)?;
+    for part in parts() {
+        let part = program_header(part)?;
         let at = |address: u64| image.bias.wrapping_add(address);
         match part.p_type {
             PT_LOAD => {
@@ -94,8 +98,8 @@ fn try_read(low: u64, image: &mut Image) -> Option<()> {
             _ => {}
         }
     }
-    for index in 0..u64::from(header.e_phnum) {
-        let part = part(index)?;
+    for part in parts() {
+        let part = program_header(part)?;
         let start = image.bias.wrapping_add(part.p_vaddr);
         let end = start.wrapping_add(part.p_memsz);
         if part.p_type == PT_LOAD && (start..end).contains(&image.header) {
@@ -106,10 +110,10 @@ fn try_read(low: u64, image: &mut Image) -> Option<()> {
 }
 
 /// Whether the image at `low` is still the one read before: by its build-id,
-/// or else by all that its headers say. `other` is room to read it into.
-pub fn is_same(image: &Image, low: u64, other: &mut Image) -> bool {
+/// or else by all that its headers say. `other` and `room` are to read it into.
+pub fn is_same(image: &Image, low: u64, other: &mut Image, room: &mut [u8]) -> bool {
     if image.build_id.length == 0 {
-        return read(low, other)
+        return read(low, other, room)
             && other.high == image.high
             && other.header == image.header
             && other.header_bytes == image.header_bytes;
@@ -146,6 +150,16 @@ fn find_build_id(mut at: u64, bytes: u64, id: &mut BuildId) -> u64 {
         at = next;
     }
     0
+}
+
+fn program_header(bytes: &[u8]) -> Option<ProgramHeader> {
+    read_struct(|into| {
+        let fits = into.len() == bytes.len();
+        if fits {
+            into.copy_from_slice(bytes);
+        }
+        fits
+    })
 }
 
 fn peek<T: Copy>(address: u64) -> Option<T> {

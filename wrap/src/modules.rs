@@ -89,11 +89,16 @@ impl Modules {
     /// Whether an instance still lies where it was found: a library may have
     /// gone without a word of the loader's, and another come.
     pub fn is_there(&mut self, id: u32) -> bool {
-        let other = &mut self.other;
-        let mut known = self.instances.list.iter().take(self.instances.count);
+        let Self {
+            instances,
+            other,
+            path,
+            ..
+        } = self;
+        let mut known = instances.list.iter().take(instances.count);
         known
             .find(|module| module.id == id)
-            .is_some_and(|module| image::is_same(&module.image, module.low, other))
+            .is_some_and(|module| image::is_same(&module.image, module.low, other, path))
     }
 
     /// The destructors of the module around this address have run.
@@ -158,7 +163,7 @@ impl Instances {
             return;
         };
         // Read straight into its place: an image is too large for the stack.
-        if !image::read(line.low, &mut place.image) {
+        if !image::read(line.low, &mut place.image, name) {
             return;
         }
         if place.image.header == 0 {
