@@ -21,10 +21,11 @@ use memlog_format::event::{Alloc, Release};
 use memlog_format::ext::{Ext, Ledger, Mapping};
 use memlog_format::table::StackId;
 
-/// The clock is read once in this many events.
-const CLOCK_EVERY: u32 = 16;
-/// The same where threads run beside each other, who are ordered by it too.
-const CLOCK_EVERY_SHARED: u32 = 4;
+/// After a tick the clock is read once in this many events, for the thread may
+/// be one that seldom allocates ...
+const CLOCK_AT_FIRST: u32 = 2;
+/// ... and, twice as seldom each time that no tick has passed, once in so many.
+const CLOCK_AT_LAST: u32 = 16;
 /// A block this large is worth a look at the clock, and a thread whose bytes
 /// grew or shrank by this much takes a stamp.
 const LARGE: u64 = 64 * 1024;
@@ -78,7 +79,8 @@ pub fn allocated(
     let (address, size) = (block as u64, request.size as u64);
     let is_usual = matches!(request.api, Api::Malloc)
         && usable.is_none_or(|usable| usable < LARGE)
-        && stream.is_at_ease(address);
+        && is_timely(stream)
+        && stream.is_own(address);
     let (Some(usable), true) = (usable, is_usual) else {
         let usable = real::checked(block, usable);
         return allocated_apart(stream, patience, frame, block, request, usable);
@@ -142,7 +144,8 @@ pub fn releasing(
     let is_usual = how == (Api::Free, false)
         && usable.is_none_or(|usable| usable < LARGE)
         && !RECORDER.free_stacks.load(Ordering::Relaxed)
-        && stream.is_at_ease(address);
+        && is_timely(stream)
+        && stream.is_own(address);
     if !is_usual || !stream.write_free(address) {
         return releasing_apart(stream, patience, frame, block, usable, how);
     }
@@ -215,6 +218,32 @@ pub fn mapped(session: &Session, frame: &DoorFrame, mapping: Mapping, backing: b
     }));
 }
 
+/// Whether no tick has passed, or no look at the clock is due.
+#[inline(always)]
+fn is_timely(stream: &mut Stream) -> bool {
+    stream.until_clock > 0 || glance(stream)
+}
+
+/// A look at the clock that finds the time as it was.
+#[inline(never)]
+fn glance(stream: &mut Stream) -> bool {
+    let Some(until_timed) = stream.until_timed.checked_sub(1) else {
+        return false;
+    };
+    if child::is_deferred() || clock::tick() != stream.tick() {
+        return false;
+    }
+    stream.until_timed = until_timed;
+    look_again_later(stream);
+    true
+}
+
+/// No tick has passed since the last look at the clock.
+fn look_again_later(stream: &mut Stream) {
+    stream.clock_every = (2 * stream.clock_every).clamp(CLOCK_AT_FIRST, CLOCK_AT_LAST);
+    stream.until_clock = stream.clock_every;
+}
+
 /// Moves the stream's time now and then, and at times begins to time the event.
 #[inline]
 fn keep_time(stream: &mut Stream) -> Timing {
@@ -246,11 +275,8 @@ fn attend(stream: &mut Stream, usable: u64, goes: u64) {
 
 #[inline(never)]
 fn look_at_clock(stream: &mut Stream) {
-    stream.until_clock = match RECORDER.streams.count() {
-        0 | 1 => CLOCK_EVERY,
-        _ => CLOCK_EVERY_SHARED,
-    };
     let tick = clock::tick();
+    look_again_later(stream);
     if child::is_deferred()
         && !RECORDER.is_quiet()
         && (tick >= CHILD_TICKS || stream.committed() >= CHILD_BYTES)
@@ -259,6 +285,7 @@ fn look_at_clock(stream: &mut Stream) {
         stream.leave_private_chunk();
     }
     if tick != stream.tick() {
+        (stream.clock_every, stream.until_clock) = (CLOCK_AT_FIRST, CLOCK_AT_FIRST);
         stream.set_tick(tick);
         if RECORDER.rss.is_due(tick) && !RECORDER.is_quiet() {
             rss::poll(stream);

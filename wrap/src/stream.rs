@@ -70,6 +70,8 @@ pub struct Stream {
     events: u32,
     /// Events left before the clock is read again.
     pub until_clock: u32,
+    /// How many there were after the last look.
+    pub clock_every: u32,
     /// Looks at the clock left before an event is timed again.
     pub until_timed: u32,
     deltas: Deltas,
@@ -159,11 +161,10 @@ impl Stream {
         self.generation = generation;
     }
 
-    /// Whether an event on this address is all that is to be written: no look at
-    /// the clock is due, and all on its page was this stream's.
+    /// Whether all on an address's page was this stream's.
     #[inline(always)]
-    pub fn is_at_ease(&self, address: u64) -> bool {
-        self.until_clock > 0 && RECORDER.cells().is_own(address, self.number)
+    pub fn is_own(&self, address: u64) -> bool {
+        RECORDER.cells().is_own(address, self.number)
     }
 
     /// Writes what nearly all allocations are; false if it is none of those, or
@@ -417,7 +418,7 @@ impl Stream {
     pub fn adopt(&mut self, tid: u32) {
         let same = self.tid == tid;
         self.tid = tid;
-        self.until_clock = 0;
+        (self.until_clock, self.clock_every) = (0, 0);
         (self.last_block, self.operator) = (0, 0);
         // What this thread does comes after all that others stamped.
         if self.reserve() {
