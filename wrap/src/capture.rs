@@ -8,7 +8,7 @@ use crate::codemap::Asking;
 use crate::lock::Patience;
 use crate::recorder::{NodeMemory, RECORDER, VERIFYING};
 use crate::stream::{Of, Stream};
-use crate::table::Tag;
+use crate::table::{Inside, Tag};
 use crate::unwind::full::Bounds;
 use crate::unwind::kept::{self, Namer};
 use crate::unwind::walk::{self, Resolver, State};
@@ -34,8 +34,25 @@ impl Namer for Names {
     }
 
     #[inline]
-    fn intern(&self, tag: Tag, node: Node) -> u32 {
-        RECORDER.nodes.intern_at(tag, &[node.to_word()], &self.0)
+    fn intern(&self, tag: Tag, node: Node, inside: impl ExactSizeIterator<Item = CodeId>) -> u32 {
+        let key = [node.to_word()];
+        let nodes = &RECORDER.nodes;
+        let inside = Callees(inside);
+        nodes.intern_path(node.parent.0, tag, &key, inside, &self.0)
+    }
+}
+
+/// The frames further in, as keys of the trie.
+struct Callees<I>(I);
+
+impl<I: ExactSizeIterator<Item = CodeId>> Inside<1> for Callees<I> {
+    fn count(&self) -> u32 {
+        self.0.len() as u32
+    }
+
+    fn next(&mut self, before: u32) -> Option<[u64; 1]> {
+        let (parent, code) = (StackId(before), self.0.next()?);
+        Some([Node { parent, code }.to_word()])
     }
 }
 
@@ -151,7 +168,6 @@ fn elsewhere(stream: &mut Stream, sp: u64, asking: &mut Asking) -> Option<Bounds
 }
 
 /// By the plain walk, from the root through the trie, outermost frame first.
-#[cold]
 #[inline(never)]
 fn plain(
     stream: &mut Stream,
@@ -171,13 +187,24 @@ fn plain(
     }
     let space = stream.workspace();
     let (mut id, mut tag) = (root, kept::tag_of(root));
-    for &code in space.codes.get(..count).unwrap_or(&[]).iter().rev() {
+    let mut inside = space
+        .codes
+        .get(..count)
+        .unwrap_or(&[])
+        .iter()
+        .rev()
+        .copied();
+    while let Some(code) = inside.next() {
         tag = tag.mixed(u64::from(code));
         let node = Node {
             parent: id,
             code: CodeId(code),
         };
-        match namer.intern(tag, node) {
+        let next = match namer.follows(node) {
+            Some(next) => next,
+            None => namer.intern(tag, node, inside.clone().map(CodeId)),
+        };
+        match next {
             0 => return StackId::CUT_FULL,
             next => id = StackId(next),
         }

@@ -10,6 +10,11 @@
 //!       id serves and our record stays unused
 //! ```
 //!
+//! A path of keys of which each names the record before it is written in one
+//! go, and only its first is in the index: the others are found by a look at
+//! the record behind that of the key they name (`follows`). Stacks are long
+//! and share their beginnings, so hardly one node in ten needs an entry.
+//!
 //! The index grows by being copied into one of twice the size. Who still uses
 //! the old one meanwhile may give a key a second id; both name the same record
 //! content and readers merge them, so nobody ever waits.
@@ -31,6 +36,26 @@ pub trait Memory {
     fn raced(&self);
 }
 
+/// The keys of a new path, but for its first.
+pub trait Inside<const W: usize> {
+    /// How many there are.
+    fn count(&self) -> u32;
+    /// The next, which names the record before it.
+    fn next(&mut self, before: u32) -> Option<[u64; W]>;
+}
+
+/// A path of one key.
+struct Alone;
+
+impl<const W: usize> Inside<W> for Alone {
+    fn count(&self) -> u32 {
+        0
+    }
+    fn next(&mut self, _: u32) -> Option<[u64; W]> {
+        None
+    }
+}
+
 /// Log2 of the first index's size.
 const FIRST_LOG2: u32 = if cfg!(loom) { 2 } else { 12 };
 /// No index is larger.
@@ -42,6 +67,7 @@ const MAX_PROBES: usize = 128;
 /// of which the first `F` records of each chunk lie under its header.
 pub struct Table<const W: usize, const P: u32, const F: u32, const C: usize> {
     count: AtomicU32,
+    indexed: AtomicU32,
     log2: AtomicU32,
     growing: AtomicU32,
     indexes: [AtomicUsize; LOG2_SIZES],
@@ -98,6 +124,7 @@ impl<const W: usize, const P: u32, const F: u32, const C: usize> Table<W, P, F, 
     pub const fn new() -> Self {
         Self {
             count: AtomicU32::new(0),
+            indexed: AtomicU32::new(0),
             log2: AtomicU32::new(0),
             growing: AtomicU32::new(0),
             indexes: [const { AtomicUsize::new(0) }; LOG2_SIZES],
@@ -110,6 +137,7 @@ impl<const W: usize, const P: u32, const F: u32, const C: usize> Table<W, P, F, 
     pub fn new() -> Self {
         Self {
             count: AtomicU32::new(0),
+            indexed: AtomicU32::new(0),
             log2: AtomicU32::new(0),
             growing: AtomicU32::new(0),
             indexes: core::array::from_fn(|_| AtomicUsize::new(0)),
@@ -120,6 +148,7 @@ impl<const W: usize, const P: u32, const F: u32, const C: usize> Table<W, P, F, 
     /// Forgets everything. Only where no other thread can be in the table.
     pub fn reset(&self) {
         self.count.store(0, Ordering::Relaxed);
+        self.indexed.store(0, Ordering::Relaxed);
         self.log2.store(0, Ordering::Relaxed);
         self.growing.store(0, Ordering::Relaxed);
         for place in self.indexes.iter().chain(&self.chunks) {
@@ -130,6 +159,12 @@ impl<const W: usize, const P: u32, const F: u32, const C: usize> Table<W, P, F, 
     /// Records given out so far.
     pub fn len(&self) -> u32 {
         self.count.load(Ordering::Relaxed)
+    }
+
+    /// Entries of the index.
+    #[cfg(test)]
+    pub fn indexed(&self) -> u32 {
+        self.indexed.load(Ordering::Relaxed)
     }
 
     /// Whether nothing was interned yet.
@@ -162,20 +197,32 @@ impl<const W: usize, const P: u32, const F: u32, const C: usize> Table<W, P, F, 
     /// The id of a key, or 0 when there is no room.
     #[inline]
     pub fn intern(&self, key: &[u64; W], memory: &impl Memory) -> u32 {
-        self.intern_at(Tag::of(key), key, memory)
-    }
-
-    /// The same for a key whose users all know a better tag for it.
-    #[inline]
-    pub fn intern_at(&self, tag: Tag, key: &[u64; W], memory: &impl Memory) -> u32 {
+        let tag = Tag::of(key);
         match self.find(key, tag) {
             Some(id) => id,
-            None => self.insert(key, tag, memory),
+            None => self.insert(0, tag, key, Alone, memory),
         }
     }
 
-    /// The record that was made right after another, if it is of this key: a
-    /// new path is written in one go, and its records lie in one line.
+    /// The id of a key that names the record `after`, and which does not
+    /// follow it; all users know the same tag for it. If the key is new, so is
+    /// what is `inside`: each key from the id of the one before.
+    #[inline]
+    pub fn intern_path(
+        &self,
+        after: u32,
+        tag: Tag,
+        key: &[u64; W],
+        inside: impl Inside<W>,
+        memory: &impl Memory,
+    ) -> u32 {
+        match self.find(key, tag) {
+            Some(id) => id,
+            None => self.insert(after, tag, key, inside, memory),
+        }
+    }
+
+    /// The record that was made right after another, if it is of this key.
     #[inline]
     pub fn follows(&self, id: u32, key: &[u64; W]) -> Option<u32> {
         let next = id.wrapping_add(1);
@@ -244,7 +291,14 @@ impl<const W: usize, const P: u32, const F: u32, const C: usize> Table<W, P, F, 
     }
 
     #[cold]
-    fn insert(&self, key: &[u64; W], tag: Tag, memory: &impl Memory) -> u32 {
+    fn insert(
+        &self,
+        after: u32,
+        tag: Tag,
+        key: &[u64; W],
+        inside: impl Inside<W>,
+        memory: &impl Memory,
+    ) -> u32 {
         self.make_room(memory);
         // Looked at before the index: once it is over the index is there.
         let growing = self.growing.load(Ordering::Acquire) == 1;
@@ -254,10 +308,11 @@ impl<const W: usize, const P: u32, const F: u32, const C: usize> Table<W, P, F, 
             None if growing => &[],
             None => return 0,
         };
-        let id = self.append(key, memory);
-        if id == 0 {
-            return 0;
+        let id = self.append(key, inside, memory);
+        if id == 0 || id == after.wrapping_add(1) && after != 0 {
+            return id;
         }
+        self.indexed.fetch_add(1, Ordering::Relaxed);
         let entry = tag.entry(id);
         let mask = index.len().wrapping_sub(1);
         for probe in 0..MAX_PROBES {
@@ -281,21 +336,30 @@ impl<const W: usize, const P: u32, const F: u32, const C: usize> Table<W, P, F, 
         id
     }
 
-    /// Writes a new record and gives its id, or 0.
-    fn append(&self, key: &[u64; W], memory: &impl Memory) -> u32 {
-        let limit = (P - F).saturating_mul(C as u32);
+    /// Takes so many ids that follow each other, or those that the chunk still
+    /// has; their place in the order of all, and how many.
+    fn take(&self, wanted: u32) -> Option<(u32, u32)> {
+        let usable = P - F;
+        let limit = usable.saturating_mul(C as u32);
         let mut count = self.count.load(Ordering::Relaxed);
-        loop {
-            if count >= limit {
-                return 0;
-            }
+        while count < limit {
+            let taken = wanted.min(usable - count % usable);
             let order = (Ordering::AcqRel, Ordering::Relaxed);
-            let next = count + 1;
+            let next = count + taken;
             match self.count.compare_exchange(count, next, order.0, order.1) {
-                Ok(_) => break,
+                Ok(_) => return Some((count, taken)),
                 Err(now) => count = now,
             }
         }
+        None
+    }
+
+    /// Writes a new record and those inside of it that the chunk has room for;
+    /// gives the first one's id, or 0.
+    fn append(&self, key: &[u64; W], mut inside: impl Inside<W>, memory: &impl Memory) -> u32 {
+        let Some((count, taken)) = self.take(1 + inside.count()) else {
+            return 0;
+        };
         let Some(id) = id_of(count, P, F) else {
             return 0;
         };
@@ -316,20 +380,33 @@ impl<const W: usize, const P: u32, const F: u32, const C: usize> Table<W, P, F, 
                 memory.give_back(ordinal, chunk);
             }
         }
-        let Some(record) = self.record(id) else {
+        if !self.write(id, key) {
             return 0;
+        }
+        for last in id..id + taken - 1 {
+            if let Some(key) = inside.next(last) {
+                self.write(last + 1, &key);
+            }
+        }
+        id
+    }
+
+    fn write(&self, id: u32, key: &[u64; W]) -> bool {
+        let Some(record) = self.record(id) else {
+            return false;
         };
         // The first word last: a record of which it is zero was never written.
         for (word, part) in record.iter().zip(key).rev() {
             word.store(part.to_le(), Ordering::Release);
         }
-        id
+        true
     }
 
     /// Sees to it that the index is at most half full.
     fn make_room(&self, memory: &impl Memory) {
         let log2 = self.log2.load(Ordering::Acquire);
-        let full = log2 == 0 || self.len() as usize >= 1usize << (log2 - 1);
+        let indexed = self.indexed.load(Ordering::Relaxed) as usize;
+        let full = log2 == 0 || indexed >= 1usize << (log2 - 1);
         if !full || self.growing.swap(1, Ordering::AcqRel) == 1 {
             return;
         }

@@ -2,7 +2,7 @@
 //! small for.
 
 use super::random::Random;
-use crate::table::{Memory, Table};
+use crate::table::{Inside, Memory, Table, Tag};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -130,4 +130,100 @@ fn a_reset_table_begins_again() {
     assert!(table.is_empty());
     assert_eq!(table.chunk_address(0), 0);
     assert_eq!(table.intern(&[3, 4], &memory), first);
+}
+
+/// One word a record: the parent below, the code above, as a node has it.
+type Tree = Table<1, PER_CHUNK, 4, 4096>;
+
+struct Codes<'a>(&'a [u64]);
+
+impl Inside<1> for Codes<'_> {
+    fn count(&self) -> u32 {
+        self.0.len() as u32
+    }
+    fn next(&mut self, before: u32) -> Option<[u64; 1]> {
+        let (&code, rest) = self.0.split_first()?;
+        self.0 = rest;
+        Some([code << 32 | u64::from(before)])
+    }
+}
+
+/// The id of a path, as a stack gets it; how often a record was no follower.
+fn intern_path(table: &Tree, memory: &Leaked, codes: &[u64]) -> (u32, u32) {
+    let (mut id, mut tag, mut asked) = (1, Tag(1), 0);
+    for (at, &code) in codes.iter().enumerate() {
+        let key = [code << 32 | u64::from(id)];
+        tag = tag.mixed(code);
+        id = table.follows(id, &key).unwrap_or_else(|| {
+            asked += 1;
+            table.intern_path(id, tag, &key, Codes(&codes[at + 1..]), memory)
+        });
+    }
+    (id, asked)
+}
+
+fn path_of(table: &Tree, mut id: u32) -> Vec<u64> {
+    let mut codes = Vec::new();
+    while let Some([word]) = table.get(id) {
+        codes.push(word >> 32);
+        id = word as u32;
+    }
+    assert_eq!(id, 1, "the root");
+    codes.reverse();
+    codes
+}
+
+/// Chunks are small here, so that many paths lie across the end of one.
+#[test]
+fn an_id_names_one_path_for_every_thread() {
+    let (table, memory) = (&Tree::new(), &Leaked::default());
+    let draw = |random: &mut Random| {
+        let length = 1 + random.below(90);
+        let width = 1 + random.below(3);
+        (0..length).map(|_| 1 + random.below(width)).collect::<Vec<_>>()
+    };
+    std::thread::scope(|scope| {
+        for seed in 1..5 {
+            scope.spawn(move || {
+                let mut random = Random::new(seed);
+                for _ in 0..1_000 {
+                    let codes = draw(&mut random);
+                    let (id, _) = intern_path(table, memory, &codes);
+                    assert_eq!(path_of(table, id), codes);
+                    assert!(id % PER_CHUNK >= 4, "no id lies under a header");
+                }
+            });
+        }
+    });
+    // Now that all is quiet each path has an id that stays.
+    let (mut random, mut seen) = (Random::new(1), HashMap::new());
+    for _ in 0..1_000 {
+        let codes = draw(&mut random);
+        let (id, _) = intern_path(table, memory, &codes);
+        assert_eq!(*seen.entry(codes).or_insert(id), id);
+    }
+    let distinct: std::collections::HashSet<_> = seen.values().collect();
+    assert_eq!(distinct.len(), seen.len());
+}
+
+/// What a path of many frames costs is one entry, and one more a chunk.
+#[test]
+fn a_path_takes_one_entry_of_the_index() {
+    let (table, memory) = (Tree::new(), Leaked::default());
+    let codes: Vec<u64> = (1..301).collect();
+    let (id, asked) = intern_path(&table, &memory, &codes);
+    assert_eq!((table.len(), path_of(&table, id)), (300, codes.clone()));
+    // One for each chunk of 60.
+    assert_eq!(asked, 5);
+    assert_eq!(intern_path(&table, &memory, &codes), (id, 5));
+    // A longer one goes on behind it without an entry.
+    let longer: Vec<u64> = (1..311).collect();
+    let (longer_id, _) = intern_path(&table, &memory, &longer);
+    assert_eq!(path_of(&table, longer_id), longer);
+    assert_eq!((table.len(), table.indexed()), (310, 6));
+    // Another call of its middle needs one, and shares what lies outside.
+    let other: Vec<u64> = (1..151).chain(900..950).collect();
+    let (other_id, _) = intern_path(&table, &memory, &other);
+    assert_eq!(path_of(&table, other_id), other);
+    assert!((table.len(), table.indexed()) <= (360, 8));
 }

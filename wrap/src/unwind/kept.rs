@@ -39,7 +39,7 @@ use crate::arch::{self, DoorFrame};
 use crate::table::Tag;
 use children::Children;
 use frame::{FreshFrame, KeptFrame, Name};
-use memlog_format::table::{Node, StackId};
+use memlog_format::table::{CodeId, Node, StackId};
 use words::Words;
 
 /// Words of the stack that kept frames were stepped by, at most.
@@ -53,8 +53,9 @@ pub trait Namer {
     fn follows(&self, node: Node) -> Option<u32>;
     /// A stack of this tag will be asked for soon.
     fn expect(&self, tag: Tag);
-    /// Its id, 0 if there is no room.
-    fn intern(&self, tag: Tag, node: Node) -> u32;
+    /// The id of one that was not, 0 if there is no room. If it is new, so are
+    /// those `inside` it, which may be made with it.
+    fn intern(&self, tag: Tag, node: Node, inside: impl ExactSizeIterator<Item = CodeId>) -> u32;
 }
 
 /// The tag that stacks from a root begin with.

@@ -330,7 +330,7 @@ pub(super) fn look_up<R: Resolver>(
     resolver: &mut R,
 ) -> Result<Known, StackId> {
     let key = pc.key();
-    let mixed = (key >> 1) ^ (key >> 12);
+    let mixed = (key >> 3) ^ (key >> 14);
     let index = mixed as usize & (CACHE_ENTRIES - 1);
     if let Some(entry) = cache.get(index)
         && entry.key == key

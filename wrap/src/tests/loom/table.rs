@@ -2,7 +2,7 @@
 
 use super::with_preemptions;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
-use crate::table::{Memory, Table};
+use crate::table::{Inside, Memory, Table, Tag};
 use loom::thread;
 use std::sync::{Arc, Mutex};
 
@@ -272,5 +272,89 @@ fn a_full_table_gives_no_id() {
         assert!((mine == 0) != (other == 0), "there was room for one");
         assert_eq!(shared.intern([9]), 0);
         assert_eq!(shared.intern([1000]), 1);
+    });
+}
+
+/// A key names the record before it.
+fn key_behind(before: u32, code: u64) -> [u64; 1] {
+    [u64::from(before) << 32 | code]
+}
+
+struct Codes<'a>(&'a [u64]);
+
+impl Inside<1> for Codes<'_> {
+    fn count(&self) -> u32 {
+        self.0.len() as u32
+    }
+    fn next(&mut self, before: u32) -> Option<[u64; 1]> {
+        let (&code, rest) = self.0.split_first()?;
+        self.0 = rest;
+        Some(key_behind(before, code))
+    }
+}
+
+impl<const C: usize> Shared<Table<1, 4, 1, C>> {
+    /// The ids of a path, as a stack gets them.
+    fn path(&self, codes: &[u64]) -> Vec<u32> {
+        let (mut id, mut tag) = (0, Tag(0));
+        let mut name = |at: usize| {
+            let key = key_behind(id, codes[at]);
+            tag = tag.mixed(codes[at]);
+            let (inside, memory) = (Codes(&codes[at + 1..]), Words::<1>(&self.arena));
+            id = self
+                .table
+                .follows(id, &key)
+                .unwrap_or_else(|| self.table.intern_path(id, tag, &key, inside, &memory));
+            assert_eq!(self.record(id), key);
+            id
+        };
+        (0..codes.len()).map(&mut name).collect()
+    }
+
+    fn spawn_path(self: &Arc<Self>, codes: &'static [u64]) -> thread::JoinHandle<Vec<u32>>
+    where
+        Self: 'static,
+    {
+        let shared = self.clone();
+        thread::spawn(move || shared.path(codes))
+    }
+}
+
+/// Two threads make one path, over the end of a chunk. Each has ids of its
+/// very frames, perhaps not those of the other, and the next one's stay.
+#[test]
+fn two_threads_make_one_path() {
+    with_preemptions(3, || {
+        let shared = Shared::<Table<1, 4, 1, 5>>::new(ROOMY);
+        let other = shared.spawn_path(&[7, 8, 9]);
+        shared.path(&[7, 8, 9]);
+        other.join().unwrap();
+        assert_eq!(shared.path(&[7, 8, 9]), shared.path(&[7, 8, 9]));
+    });
+}
+
+/// The same where they part after the first.
+#[test]
+fn two_threads_make_paths_that_part() {
+    with_preemptions(3, || {
+        let shared = Shared::<Table<1, 4, 1, 5>>::new(ROOMY);
+        let other = shared.spawn_path(&[7, 8]);
+        let mine = shared.path(&[7, 9]);
+        let other = other.join().unwrap();
+        assert_ne!(mine[1], other[1]);
+        assert_eq!(shared.path(&[7, 8]), shared.path(&[7, 8]));
+        assert_eq!(shared.path(&[7, 9]), shared.path(&[7, 9]));
+    });
+}
+
+/// A path that is being written is followed as far as it is there.
+#[test]
+fn a_path_is_made_longer_while_it_is_written() {
+    with_preemptions(3, || {
+        let shared = Shared::<Table<1, 4, 1, 5>>::new(0);
+        let other = shared.spawn_path(&[7, 8]);
+        shared.path(&[7, 8, 9]);
+        other.join().unwrap();
+        assert_eq!(shared.path(&[7, 8, 9]), shared.path(&[7, 8, 9]));
     });
 }

@@ -13,7 +13,7 @@ use crate::unwind::full::Bounds;
 use crate::unwind::kept::{Kept, Namer, capture};
 use crate::unwind::rule::{Kind, Rule};
 use crate::unwind::walk::{CACHE_ENTRIES, CacheEntry, Known, MAX_FRAMES, Pc, Resolver, State, Workspace, walk};
-use memlog_format::table::{Node, StackId};
+use memlog_format::table::{CodeId, Node, StackId};
 use std::cell::RefCell;
 use std::collections::HashMap;
 
@@ -87,12 +87,15 @@ impl Namer for Trie {
 
     fn expect(&self, _: Tag) {}
 
-    fn intern(&self, _: Tag, node: Node) -> u32 {
+    fn intern(&self, _: Tag, node: Node, rest: impl ExactSizeIterator<Item = CodeId>) -> u32 {
         let mut inside = self.0.borrow_mut();
         let next = 8 + inside.1.len() as u32;
         let id = *inside.0.entry(node).or_insert(next);
         if id == next {
             inside.1.push(node);
+            for (parent, code) in (id..).map(StackId).zip(rest) {
+                inside.1.push(Node { parent, code });
+            }
         }
         id
     }

@@ -42,11 +42,11 @@ impl Children {
             code: CodeId(code),
         };
         let tag = outer.tag.mixed(u64::from(code));
-        let id = match self.0.get(tag.0 as usize % CHILDREN) {
-            Some(child) if child.node == node.to_word() => child.id,
-            _ => match namer.follows(node) {
-                Some(id) => id,
-                None => self.look_up(tag, node, inside, namer),
+        let id = match namer.follows(node) {
+            Some(id) => id,
+            None => match self.0.get(tag.0 as usize % CHILDREN) {
+                Some(child) if child.node == node.to_word() => child.id,
+                _ => self.look_up(tag, node, inside, namer),
             },
         };
         Name { id, tag }
@@ -62,7 +62,8 @@ impl Children {
             next = next.mixed(u64::from(frame.known.code));
             namer.expect(next);
         }
-        let id = namer.intern(tag, node);
+        let codes = inside.iter().rev().map(|frame| CodeId(frame.known.code));
+        let id = namer.intern(tag, node, codes);
         if id != 0
             && let Some(child) = self.0.get_mut(tag.0 as usize % CHILDREN)
         {
