@@ -85,6 +85,7 @@ pub fn capture_apart(
         return capture_anew(stream, frame, patience, of);
     }
     let looked = stream.kept(of).unchanged(&State::at(frame));
+    stream.capture_space(of).1.wake();
     let stack = capture_anew(stream, frame, patience, of);
     verify(stream, frame, patience, stack);
     if looked.is_some_and(|id| id != stack) && !is_refused(stack) {

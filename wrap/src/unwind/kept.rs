@@ -20,6 +20,9 @@
 //! * The words are compared all at once, without a branch each, which may read
 //!   words of frames that are gone. So only inside the thread's own stack;
 //!   elsewhere one by one, in the order of a walk.
+//! * Where again and again nearly all frames are new, keeping them is in vain
+//!   and costs a third more than the plain walk. Then that is asked most of the
+//!   time, until two captures beside each other meet again.
 //! * A step that is not one of the closed set (by sp, by fp, out of a signal on
 //!   the same stack) is a barrier: it and the frames inside it are named, and
 //!   not kept. What needs all registers is left to the plain walk.
@@ -44,6 +47,12 @@ use words::Words;
 
 /// Words of the stack that kept frames were stepped by, at most.
 const MAX_WORDS: usize = 2 * MAX_FRAMES;
+/// So many captures in a row for which it was in vain to keep the one before ...
+const IN_VAIN: u32 = 4;
+/// ... and of so many that follow only the first two are kept.
+const REST: u32 = 32;
+/// Fewer new frames are no matter.
+const MANY: usize = 16;
 /// What a thread's kept stack takes of memory as a rule.
 pub const USUAL_BYTES: usize = size_of::<Children>() + 16 * 1024;
 
@@ -71,6 +80,8 @@ pub struct Kept {
     high: u64,
     /// Whether that is the thread's own, which stays mapped.
     is_own: bool,
+    in_vain: u32,
+    resting: u32,
     /// The innermost frame of the last stack, if all of it is kept and the
     /// stack is the thread's own; else one that is nowhere.
     innermost: KeptFrame,
@@ -85,6 +96,30 @@ impl Kept {
     pub fn forget(&mut self) {
         self.count = 0;
         self.innermost.state.sp = 0;
+    }
+
+    /// Whether the plain walk is to be asked this time.
+    #[inline(always)]
+    fn rests(&mut self) -> bool {
+        self.in_vain == IN_VAIN && {
+            self.resting = (self.resting + 1) % REST;
+            self.resting > 1
+        }
+    }
+
+    /// Every capture is kept again.
+    pub fn wake(&mut self) {
+        self.in_vain = 0;
+    }
+
+    /// A capture met so many kept frames, and so many others.
+    #[inline(always)]
+    fn judge(&mut self, met: usize, fresh: usize) {
+        let is_in_vain = fresh > MANY && fresh > 4 * met;
+        self.in_vain = match is_in_vain {
+            true => (self.in_vain + 1).min(IN_VAIN),
+            false => 0,
+        };
     }
 
     /// Forgets the ids too: the rules have changed, or the log.
@@ -230,7 +265,7 @@ pub fn capture<R: Resolver>(
     resolver: &mut R,
     namer: &impl Namer,
 ) -> Option<StackId> {
-    if arch::BACK_CHAIN {
+    if arch::BACK_CHAIN || kept.rests() {
         return None;
     }
     if kept.high != bounds.high || kept.is_own != is_own {
@@ -277,6 +312,7 @@ pub fn capture<R: Resolver>(
             Err(Stop::Complex) => return None,
         }
     };
+    kept.judge(open, fresh);
     if fresh == 0 {
         return kept.last(open).map(|last| StackId(last.name.id));
     }

@@ -236,6 +236,7 @@ fn compare(seed: u64, is_own: bool) -> (u32, u32) {
         let (frame, bounds) = stack.door();
         let [one, other] = &mut caches;
         let looked = kept.unchanged(&State::at(frame));
+        kept.wake();
         let found = capture(frame, bounds, is_own, (one, &mut kept), &mut Program, &trie);
         assert!(looked.is_none() || looked == found, "seed {seed}, turn {turn}");
         unchanged += u32::from(looked.is_some());
@@ -364,4 +365,30 @@ fn a_refusal_is_no_bad_stack() {
         let after = capture(frame, bounds, true, (&mut empty(), &mut kept), &mut Program, &trie);
         assert_ne!(trie.path(after.unwrap()).1, StackId::CUT_BUSY);
     }
+}
+
+/// Where every frame is new each time nearly all is left to the plain walk, and
+/// soon after stacks are alike again nothing is.
+#[test]
+fn what_is_kept_in_vain_is_kept_seldom() {
+    if arch::BACK_CHAIN {
+        return;
+    }
+    let (mut kept, mut cache, trie) = (Kept::zeroed(), empty(), Trie::default());
+    let mut random = Random::new(1);
+    let mut ask = |stack: &mut Stack| {
+        let (frame, bounds) = stack.door();
+        capture(frame, bounds, true, (&mut cache, &mut kept), &mut Program, &trie)
+    };
+    let mut asked_for = 0;
+    for turn in 0..640 {
+        let mut stack = Stack::new();
+        (0..30).for_each(|code| stack.call(1 + (code + turn % 2) % 23, &mut random));
+        asked_for += u32::from(ask(&mut stack).is_none());
+    }
+    assert!((540..=600).contains(&asked_for), "{asked_for} of 640 times");
+    let mut stack = Stack::new();
+    (0..30).for_each(|code| stack.call(1 + code % 23, &mut random));
+    let asked_for = (0..100).filter(|_| ask(&mut stack).is_none()).count();
+    assert!(asked_for < 32, "{asked_for} of 100 times");
 }
