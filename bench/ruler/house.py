@@ -106,7 +106,7 @@ def run(mode, command, env=None, stdin=os.devnull, cwd=WORK, place=WORK):
     """Runs a program once; its log stays until the next run in the same place."""
     for old in glob.glob(os.path.join(place, "log*")):
         os.unlink(old)
-    results = os.path.join(WORK, "results")
+    results = os.path.join(place, "results")
     variables = {**(env or {}), **settings(mode, place)}
     with open(stdin) as given:
         done = subprocess.run([LAUNCH, results, "1", *(f"{k}={v}" for k, v in variables.items()), *command],

@@ -3,17 +3,19 @@
  * Prints the thread CPU time of the measured pairs only, in nanoseconds: unless they are few, an eighth as many or more
  * warm up before them. `count` allocates nothing: it goes through the same stacks, warm-up included, and prints how
  * many differ, their frames in a tree, and how many frames are fresh from one to the next, by comparing whole paths.
+ * VARIETY has stacks of every depth, and 50,000 times as many as DEPTH says.
  */
 #define _GNU_SOURCE
 #include "walk.h"
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { LEAF = CHOICES, ROOTS = 8, THREADS = 8, WARM = 20000, WALK_WARM = 300000, VARIETY_STACKS = 50000, TABLE = 1 << 22 };
+enum { LEAF = CHOICES, ROOTS = 8, THREADS = 8, WARM = 20000, WALK_WARM = 300000, VARIETY_STACKS = 50000, TABLE = 1 << 21 };
 static unsigned char roots[ROOTS][DEEPEST];
 static const size_t sizes[4] = {24, 48, 96, 200};
 /* 12 allocations of a loop's body, by what the last six levels choose: 2.4 fresh frames from one to the next. */
@@ -71,7 +73,7 @@ static int root(struct walk *w)
 /* Stacks of depth 10 to 60, each visited once in so many steps. */
 static int variety(struct walk *w)
 {
-    uint64_t random = w->index = (w->index + 7919) % VARIETY_STACKS;
+    uint64_t random = w->index = (w->index + 7919) % w->stacks;
     random = (random + 1) * 0x9e3779b97f4a7c15;
     draw(&random);
     int before = w->last, fork = -1;
@@ -147,6 +149,7 @@ static int begin(struct walk *w, const char *name, int depth, long pairs)
 {
     memset(w, 0, sizeof *w);
     w->last = depth - 1;
+    w->stacks = (long)depth * VARIETY_STACKS;
     w->pairs = pairs;
     w->left = 1 + (pairs < WARM ? 0 : pairs / 8 > WARM ? pairs / 8 : WARM);
     w->random = 88172645463325252;
@@ -173,12 +176,17 @@ static int begin(struct walk *w, const char *name, int depth, long pairs)
 }
 
 /* Whether the path of this hash is met for the first time; 64 bits do not collide by chance. */
-static int is_new(uint64_t hash)
+static int is_new(const struct walk *w, uint64_t hash)
 {
-    static uint64_t seen[TABLE];
-    size_t place = hash % TABLE;
+    static uint64_t *seen;
+    size_t size = w->step == variety ? w->stacks / VARIETY_STACKS * TABLE : 2 * TABLE;
+    if (!seen)
+        seen = mmap(NULL, size * sizeof *seen, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (seen == MAP_FAILED)
+        abort();
+    size_t place = hash % size;
     while (seen[place] && seen[place] != hash)
-        place = (place + 1) % TABLE;
+        place = (place + 1) % size;
     int new = !seen[place];
     seen[place] = hash;
     return new;
@@ -208,8 +216,8 @@ static int count(struct walk *w)
         fresh += steps ? depth - as_before : 0;
         memcpy(before, path, depth);
         int levels = depth;
-        if (is_new(hash[levels]))
-            for (distinct++, nodes++; --levels > 0 && is_new(hash[levels]); nodes++)
+        if (is_new(w, hash[levels]))
+            for (distinct++, nodes++; --levels > 0 && is_new(w, hash[levels]); nodes++)
                 ;
     }
     return say("steps=%ld distinct=%ld nodes=%ld fresh_thousandths=%ld\n", steps, distinct, nodes,

@@ -1,4 +1,7 @@
 """malloc+free pairs on chosen stacks: native, memlog and heaptrack in turn, and whether the log says the same stacks."""
+import os
+from concurrent.futures import ThreadPoolExecutor
+
 from . import house
 from .table import complete, share
 
@@ -96,25 +99,43 @@ def measure(findings, plan):
         findings.figure(f"pair, {pattern}, depth 64 / 32", ratio, DEEP_WANTED if pattern == "SAME" else None)
 
 
+def beside(mode, pairs):
+    """Two processes of one thread at once, which share nothing but the machine."""
+    command = [house.PAIRS, "NEAR", "32", str(pairs)]
+    places = [os.path.join(house.WORK, f"beside{i}") for i in range(2)]
+    for place in places:
+        os.makedirs(place, exist_ok=True)
+    with ThreadPoolExecutor() as both:
+        runs = list(both.map(lambda place: house.run(mode, command, place=place), places))
+    said = [house.fields(run.output) for run in runs]
+    return runs[0], {key: sum(one[key] for one in said) for key in ("pairs", "cpu_ns", "wall_ns")}
+
+
 def measure_threads(findings, plan):
-    """Threads that only make pairs of their own; wall counts what they wait for each other and for a core."""
+    """Threads that only make pairs of their own; wall counts what they wait for each other and for a core.
+
+    The cores of many machines are not whole ones: what two processes cost beside each other is what threads can reach.
+    """
     print("\nthreads, NEAR 32: ns of CPU time a pair, and of wall time a pair of any thread")
     print("threads   native     memlog  heaptrack   wall: native   memlog heaptrack")
     modes = [m for m in MODES if m != "frees" and (m != "heaptrack" or house.heaptrack())]
-    alone = {}
-    for threads in (1, 2, 4, 8):
-        cost = {mode: ([], []) for mode in modes}
-        for repetition in range(plan.repetitions):
+    kinds = {"2 proc.": 0, "1": 1, "2": 2, "4": 4, "8": 8}
+    cost = {kind: {mode: ([], []) for mode in modes} for kind in kinds}
+    for repetition in range(plan.repetitions):
+        for kind, threads in kinds.items():
             for mode in modes:
-                pairs = (plan.slow_pairs if mode == "heaptrack" else plan.pairs) // threads
-                run, said = once(mode, "NEAR", 32, pairs, threads)
-                cost[mode][0].append(said["cpu_ns"] / said["pairs"])
-                cost[mode][1].append(said["wall_ns"] / said["pairs"])
+                pairs = (plan.slow_pairs if mode == "heaptrack" else plan.pairs) // (threads or 1)
+                run, said = once(mode, "NEAR", 32, pairs, threads) if threads else beside(mode, pairs)
+                cost[kind][mode][0].append(said["cpu_ns"] / said["pairs"])
+                cost[kind][mode][1].append(said["wall_ns"] / said["pairs"])
                 if mode == "memlog" and repetition == 0:
-                    complete(findings, f"{threads} threads", house.stats(run.log))
-        cpu, wall = ({mode: house.median(cost[mode][i]) for mode in modes} for i in (0, 1))
-        line = f"{threads:>7} " + " ".join(f"{cpu[m]:>10.1f}" for m in modes)
+                    complete(findings, f"{kind} threads", house.stats(run.log))
+    added = {}
+    for kind in kinds:
+        cpu, wall = ({mode: house.median(cost[kind][mode][i]) for mode in modes} for i in (0, 1))
+        line = f"{kind:>7} " + " ".join(f"{cpu[m]:>10.1f}" for m in modes)
         print(line + "    " + " ".join(f"{wall[m]:>9.1f}" for m in modes), flush=True)
-        added = cpu["memlog"] - cpu["native"]
-        alone.setdefault("memlog", added)
-        findings.figure(f"threads, {threads}, added to a pair, / of one thread", added / alone["memlog"])
+        added[kind] = cpu["memlog"] - cpu["native"]
+    for kind in ("2", "4", "8"):
+        ratio = added[kind] / added["2 proc."]
+        findings.figure(f"threads, {kind}, added to a pair, / of two processes", ratio)

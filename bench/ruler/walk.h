@@ -18,6 +18,7 @@ struct walk {
     uint64_t random;
     int (*step)(struct walk *);
     long index; /* of the step, where the pattern counts */
+    long stacks; /* where it is of many */
     unsigned char often[64];
     int64_t cpu, kernel, wall; /* nanoseconds of the measured loop */
 };
