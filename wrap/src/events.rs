@@ -25,7 +25,7 @@ use memlog_format::table::StackId;
 /// be one that seldom allocates ...
 const CLOCK_AT_FIRST: u32 = 2;
 /// ... and, twice as seldom each time that no tick has passed, once in so many.
-const CLOCK_AT_LAST: u32 = 16;
+const CLOCK_AT_LAST: u32 = 32;
 /// A block this large is worth a look at the clock, and a thread whose bytes
 /// grew or shrank by this much takes a stamp.
 const LARGE: u64 = 64 * 1024;
