@@ -21,7 +21,7 @@ SITE void sf_turn_alike(struct fuzz *f, int depth)
 
 const struct choice assembly_entries[] = {
 #ifdef __x86_64__
-    {"rbx", sf_cfa_in_rbx, 1, PURE},   {"r12", sf_cfa_in_r12, 1, PURE}, {"rbp", sf_data_in_rbp, 40, PURE},
+    {"rbx", sf_cfa_in_rbx, 20, PURE},  {"r12", sf_cfa_in_r12, 20, PURE}, {"rbp", sf_data_in_rbp, 40, PURE},
     {"late", sf_saves_late, 30, PURE}, {"moves", sf_pushes, 30, PURE},  {"sway", sf_sway, 30, PURE},
 #endif
     {NULL, NULL, 0, 0},

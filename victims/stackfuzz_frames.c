@@ -122,7 +122,7 @@ SITE static void with_cold_part(struct fuzz *f, int depth)
 const struct choice frame_entries[] = {
     {"alloca", with_alloca, 40, PURE},
     {"vla", with_vla, 20, PURE},
-    {"realigned", with_realigned, 1, 0},
+    {"realigned", with_realigned, 20, 0},
     {"aligned", only_aligned, 20, PURE},
     {"framepointer", with_frame_pointer, 40, PURE},
     {"registers", with_registers, 40, PURE},

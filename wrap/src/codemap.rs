@@ -15,6 +15,7 @@ use crate::sys::{Os, Sys};
 use crate::unwind::cfi::{self, Description, FrameIndexes};
 use crate::unwind::full::{self, Bounds, Registers, Step};
 use crate::unwind::jit::Registered;
+use crate::unwind::kept::Far;
 use crate::unwind::row::Machine;
 use crate::unwind::rule::{Kind, Rule};
 use crate::unwind::walk::{Known, Pc, Resolver, Shared};
@@ -396,6 +397,16 @@ impl Inside {
         (code, (pc.address() == 0).then_some(StackId::COMPLETE))
     }
 
+    fn far(&mut self, pc: Pc) -> Option<Far> {
+        self.look_for_module(pc.lookup());
+        match self.place(pc) {
+            Place::Described(_) if !self.found.common.is_signal => {
+                Far::of(self.machine.run(&self.found, pc.lookup())?)
+            }
+            _ => None,
+        }
+    }
+
     /// Whether an address lies in a module or in memory that can be executed.
     fn is_code(&mut self, address: u64) -> bool {
         if self.modules.find(address).is_some() {
@@ -423,10 +434,14 @@ impl Inside {
         }
     }
 
-    fn walk_fully(&mut self, frame: &DoorFrame, codes: &mut [u32]) -> (usize, StackId) {
+    fn walk_fully(
+        &mut self,
+        frame: &DoorFrame,
+        mut bounds: Bounds,
+        codes: &mut [u32],
+    ) -> (usize, StackId) {
         RECORDER.counters.add(Counter::FullUnwinds, 1);
         self.registers = frame.registers();
-        let mut bounds = self.bounds_around(frame.sp());
         let mut pc = Pc::returned(frame.pc());
         for (count, place) in codes.iter_mut().enumerate() {
             let (code, end) = self.full_step(&mut pc, &mut bounds);
@@ -484,9 +499,19 @@ impl Resolver for Asking {
     }
 
     #[cold]
-    fn walk_fully(&mut self, frame: &DoorFrame, codes: &mut [u32]) -> (usize, StackId) {
-        self.ask(|inside| inside.walk_fully(frame, codes))
+    fn walk_fully(
+        &mut self,
+        frame: &DoorFrame,
+        bounds: Bounds,
+        codes: &mut [u32],
+    ) -> (usize, StackId) {
+        self.ask(|inside| inside.walk_fully(frame, bounds, codes))
             .unwrap_or((0, StackId::CUT_BUSY))
+    }
+
+    #[cold]
+    fn far(&mut self, pc: Pc) -> Option<Far> {
+        self.ask(|inside| inside.far(pc)).flatten()
     }
 
     #[cold]

@@ -25,13 +25,15 @@
 //!   time, until two captures beside each other meet again.
 //! * A step that is not one of the closed set (by sp, by fp, out of a signal on
 //!   the same stack) is a barrier: it and the frames inside it are named, and
-//!   not kept. What needs all registers is left to the plain walk.
+//!   not kept. What needs other registers is made in [`far`], or left to the
+//!   plain walk.
 #![allow(unsafe_code)]
 //! # Safety
 //! Words are read again only above the sp of the present call, inside the
 //! bounds of the stack that they were first read in.
 
 mod children;
+mod far;
 mod frame;
 mod words;
 
@@ -41,12 +43,15 @@ use super::walk::{self, CACHE_ENTRIES, CacheEntry, MAX_FRAMES, Resolver, State, 
 use crate::arch::{self, DoorFrame};
 use crate::table::Tag;
 use children::Children;
+use far::FarCache;
 use frame::{FreshFrame, KeptFrame, Name};
 use memlog_format::table::{CodeId, Node, StackId};
 use words::Words;
 
 /// Words of the stack that kept frames were stepped by, at most.
 const MAX_WORDS: usize = 2 * MAX_FRAMES;
+pub use far::Far;
+
 /// So many captures in a row for which it was in vain to keep the one before ...
 const IN_VAIN: u32 = 4;
 /// ... and of so many that follow only the first two are kept.
@@ -89,6 +94,7 @@ pub struct Kept {
     words: Words,
     fresh: [FreshFrame; MAX_FRAMES],
     children: Children,
+    far: FarCache,
 }
 
 impl Kept {
@@ -127,6 +133,7 @@ impl Kept {
     pub fn clear(&mut self) {
         self.forget();
         self.children.forget();
+        self.far.clear();
     }
 
     /// The last stack, if the caller's is that to the last word: what a loop
@@ -274,6 +281,7 @@ pub fn capture<R: Resolver>(
     }
     let mut state = State::at(frame);
     let (mut open, mut proven, mut fresh) = (kept.count, 0, 0);
+    let mut is_far = false;
     let root = loop {
         if let Some(last) = kept.last(open) {
             if last.state.sp < state.sp {
@@ -309,10 +317,18 @@ pub fn capture<R: Resolver>(
                 open = 0;
                 break root;
             }
-            Err(Stop::Complex) => return None,
+            Err(Stop::Complex) => {
+                let frames = kept.fresh.get(..fresh)?;
+                state = kept.far.step(frames, frame, &bounds, resolver)?;
+                is_far = true;
+            }
         }
     };
-    kept.judge(open, fresh);
+    match is_far {
+        // All inside of that frame is always new.
+        true => kept.wake(),
+        false => kept.judge(open, fresh),
+    }
     if fresh == 0 {
         return kept.last(open).map(|last| StackId(last.name.id));
     }

@@ -19,6 +19,7 @@
 //! The stack is read within [`Bounds`]; caches are plain memory of the stream.
 
 use super::full::Bounds;
+use super::kept::Far;
 use super::rule::{Kind, Rule};
 use crate::arch::{self, DoorFrame};
 use crate::sync::{AtomicU64, Ordering};
@@ -104,7 +105,15 @@ pub trait Resolver {
     /// Rule and code of an address; `Err` is the root to end the stack with.
     fn resolve(&mut self, pc: Pc) -> Result<Known, StackId>;
     /// Walks with all registers; how many codes it noted, and the root.
-    fn walk_fully(&mut self, frame: &DoorFrame, codes: &mut [u32]) -> (usize, StackId);
+    fn walk_fully(
+        &mut self,
+        frame: &DoorFrame,
+        bounds: Bounds,
+        codes: &mut [u32],
+    ) -> (usize, StackId);
+    /// What the tables say of an address, for a step by any register; none
+    /// where that is no frame of the usual kind, or they could not be asked.
+    fn far(&mut self, pc: Pc) -> Option<Far>;
     /// The bounds of the stack that an address is on; none where he could not
     /// be asked.
     fn bounds_of(&mut self, sp: u64) -> Option<Bounds>;
@@ -161,7 +170,7 @@ pub fn walk<R: Resolver>(
     if arch::BACK_CHAIN {
         return walk_chain(state.pc, state.sp, bounds, space, resolver);
     }
-    let mut bounds = bounds;
+    let (on, mut bounds) = (bounds, bounds);
     let mut count = 0;
     loop {
         let known = match look_up(state.pc, space.cache, resolver) {
@@ -176,7 +185,7 @@ pub fn walk<R: Resolver>(
         match step(known.rule, &mut state, &mut bounds, resolver) {
             Ok(()) => {}
             Err(Stop::Root(root)) => return (count, root),
-            Err(Stop::Complex) => return resolver.walk_fully(frame, space.codes),
+            Err(Stop::Complex) => return resolver.walk_fully(frame, on, space.codes),
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::table::Tag;
 use crate::tests::memory::Zeroed;
 use crate::tests::random::Random;
 use crate::unwind::full::Bounds;
-use crate::unwind::kept::{Kept, Namer, capture};
+use crate::unwind::kept::{Far, Kept, Namer, capture};
 use crate::unwind::rule::{Kind, Rule};
 use crate::unwind::walk::{CACHE_ENTRIES, CacheEntry, Known, MAX_FRAMES, Pc, Resolver, State, Workspace, walk};
 use memlog_format::table::{CodeId, Node, StackId};
@@ -55,7 +55,11 @@ impl Resolver for Program {
         }
     }
 
-    fn walk_fully(&mut self, _: &DoorFrame, _: &mut [u32]) -> (usize, StackId) {
+    fn walk_fully(&mut self, _: &DoorFrame, _: Bounds, _: &mut [u32]) -> (usize, StackId) {
+        unreachable!("no rule here is complex")
+    }
+
+    fn far(&mut self, _: Pc) -> Option<Far> {
         unreachable!("no rule here is complex")
     }
 
@@ -282,7 +286,11 @@ impl Resolver for Nobody {
         panic!("walked {:#x} once more", pc.address());
     }
 
-    fn walk_fully(&mut self, _: &DoorFrame, _: &mut [u32]) -> (usize, StackId) {
+    fn walk_fully(&mut self, _: &DoorFrame, _: Bounds, _: &mut [u32]) -> (usize, StackId) {
+        unreachable!("nothing is walked")
+    }
+
+    fn far(&mut self, _: Pc) -> Option<Far> {
         unreachable!("nothing is walked")
     }
 
@@ -326,8 +334,12 @@ impl Resolver for Busy {
         Program.resolve(pc)
     }
 
-    fn walk_fully(&mut self, _: &DoorFrame, _: &mut [u32]) -> (usize, StackId) {
+    fn walk_fully(&mut self, _: &DoorFrame, _: Bounds, _: &mut [u32]) -> (usize, StackId) {
         unreachable!("no rule here is complex")
+    }
+
+    fn far(&mut self, _: Pc) -> Option<Far> {
+        None
     }
 
     fn bounds_of(&mut self, _: u64) -> Option<Bounds> {

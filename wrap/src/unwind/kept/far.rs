@@ -1,0 +1,204 @@
+//! Steps by a register other than sp and fp, or by a word in memory: out of
+//! functions that align their stack. Intel's compilers find the caller by rbx,
+//! gcc by a word below fp where the frame's size varies, the dynamic linker by
+//! rbx as well.
+//!
+//! ```text
+//! step(the new frames so far, of which the last is such a one):
+//!   CFA and fp as the tables say; a register that calls preserve lies where
+//!     the nearest frame further in that saved it has put it, or else is as the
+//!     door found it
+//! ```
+//!
+//! What the tables say of an address is asked for once and kept by the thread:
+//! asking takes a lock and as long as a hundred steps. What this cannot do is
+//! left to the full unwinder, which is its judge where captures are verified.
+
+use super::frame::FreshFrame;
+use crate::arch::{self, DoorFrame};
+use crate::unwind::bytes::Cursor;
+use crate::unwind::full::{Bounds, value_of};
+use crate::unwind::row::{Cfa, Row, Saved};
+use crate::unwind::rule::Kind;
+use crate::unwind::walk::{Pc, Resolver, State};
+
+/// Entries of a thread's cache.
+const ENTRIES: usize = 256;
+
+/// What the tables say of a frame, as far as a far step goes.
+#[derive(Clone, Copy)]
+pub struct Far {
+    cfa: Place,
+    fp: Place,
+    /// Where the caller's registers are saved.
+    saved: [Place; arch::REGISTERS],
+}
+
+/// Where something is found; a distance is in bytes.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+enum Place {
+    /// Nowhere that is followed here.
+    #[default]
+    Unknown,
+    /// It is as it was.
+    Same,
+    /// A register plus a distance.
+    Register(u8, i16),
+    /// The word at the CFA plus a distance.
+    AtCfa(i16),
+    /// The word at fp plus a distance.
+    AtFp(i16),
+}
+
+impl Far {
+    const UNKNOWN: Self = Self {
+        cfa: Place::Unknown,
+        fp: Place::Unknown,
+        saved: [Place::Unknown; arch::REGISTERS],
+    };
+
+    /// Of a row; nothing if the return address is not right below the CFA.
+    pub fn of(row: &Row) -> Option<Self> {
+        let is_usual = row.of(arch::RA) == Saved::At(-arch::RA_BELOW_CFA);
+        if !is_usual || row.of(arch::SP) != Saved::Unset {
+            return None;
+        }
+        let cfa = match row.cfa {
+            Cfa::Register(register, offset) => {
+                Place::Register(u8::try_from(register).ok()?, i16::try_from(offset).ok()?)
+            }
+            Cfa::Expression(code) => Place::AtFp(word_at_fp(code, true)?),
+            Cfa::Unset => return None,
+        };
+        let mut saved = [Place::Unknown; arch::REGISTERS];
+        for (place, how) in saved.iter_mut().zip(&row.saved) {
+            *place = Place::of(*how);
+        }
+        let fp = saved.get(arch::FP).copied()?;
+        Some(Self { cfa, fp, saved })
+    }
+}
+
+impl Place {
+    fn of(saved: Saved) -> Self {
+        match saved {
+            Saved::Unset | Saved::Same => Self::Same,
+            Saved::At(offset) => i16::try_from(offset).map_or(Self::Unknown, Self::AtCfa),
+            Saved::AtExpression(code) => word_at_fp(code, false).map_or(Self::Unknown, Self::AtFp),
+            _ => Self::Unknown,
+        }
+    }
+}
+
+/// The distance in the expression of an address that is fp plus a distance; or,
+/// where it is `read`, of the word there.
+fn word_at_fp(mut code: Cursor, read: bool) -> Option<i16> {
+    const FP_PLUS: u8 = 0x70 + arch::FP as u8;
+    const DEREFERENCE: u8 = 0x06;
+    if code.u8()? != FP_PLUS {
+        return None;
+    }
+    let distance = code.sleb()?;
+    if read && code.u8()? != DEREFERENCE {
+        return None;
+    }
+    match code.u8() {
+        None => i16::try_from(distance).ok(),
+        Some(_) => None,
+    }
+}
+
+/// What a thread knows of addresses. Zeros are nothing: no code is at 0.
+pub(super) struct FarCache {
+    is_used: bool,
+    entries: [(Pc, Far); ENTRIES],
+}
+
+impl FarCache {
+    pub(super) fn clear(&mut self) {
+        if self.is_used {
+            self.entries.fill((Pc::default(), Far::UNKNOWN));
+            self.is_used = false;
+        }
+    }
+
+    fn look_up(&mut self, pc: Pc, resolver: &mut impl Resolver) -> Option<&Far> {
+        let key = pc.key();
+        let index = (key >> 3 ^ key >> 11) as usize % ENTRIES;
+        let entry = self.entries.get_mut(index)?;
+        if entry.0 != pc {
+            *entry = (pc, resolver.far(pc)?);
+            self.is_used = true;
+        }
+        Some(&entry.1)
+    }
+
+    /// The caller's state of the last of these frames.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn step(
+        &mut self,
+        frames: &[FreshFrame],
+        door: &DoorFrame,
+        bounds: &Bounds,
+        resolver: &mut impl Resolver,
+    ) -> Option<State> {
+        let (frame, inside) = frames.split_last()?;
+        let State { pc, sp, fp } = frame.state;
+        let Far { cfa, fp: fp_at, .. } = *self.look_up(pc, resolver)?;
+        let cfa = match cfa {
+            Place::AtFp(distance) => bounds.read(fp.wrapping_add_signed(distance.into()))?,
+            Place::Register(register, distance) => {
+                let value = match usize::from(register) {
+                    arch::SP => sp,
+                    arch::FP => fp,
+                    other => self.preserved(other, inside, sp, door, bounds, resolver)?,
+                };
+                value.wrapping_add_signed(distance.into())
+            }
+            _ => return None,
+        };
+        let is_inside = sp < cfa && cfa <= bounds.high && cfa.is_multiple_of(arch::WORD);
+        let caller_fp = match fp_at {
+            Place::Same => fp,
+            Place::AtCfa(distance) => bounds.read(cfa.wrapping_add_signed(distance.into()))?,
+            Place::AtFp(distance) => bounds.read(fp.wrapping_add_signed(distance.into()))?,
+            _ => return None,
+        };
+        let address = bounds.read(cfa.wrapping_add_signed(-arch::RA_BELOW_CFA))?;
+        let address = arch::strip(address);
+        // Where stacks end is for the full unwinder to say.
+        (is_inside && address as i64 > 0).then_some(State {
+            pc: Pc::returned(address),
+            sp: cfa,
+            fp: caller_fp,
+        })
+    }
+
+    /// A register's value in the caller, whose sp is given, of these frames.
+    fn preserved(
+        &mut self,
+        register: usize,
+        inside: &[FreshFrame],
+        mut cfa: u64,
+        door: &DoorFrame,
+        bounds: &Bounds,
+        resolver: &mut impl Resolver,
+    ) -> Option<u64> {
+        for frame in inside.iter().rev() {
+            let rule = frame.known.rule;
+            if rule.is(Kind::Signal) || rule.is(Kind::NoTables) {
+                return None;
+            }
+            let far = self.look_up(frame.state.pc, resolver)?;
+            match far.saved.get(register)? {
+                Place::Same => cfa = frame.state.sp,
+                Place::AtCfa(distance) => {
+                    return bounds.read(cfa.wrapping_add_signed((*distance).into()));
+                }
+                _ => return None,
+            }
+        }
+        value_of(&door.registers(), register)
+    }
+}
