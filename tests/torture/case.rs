@@ -1,0 +1,70 @@
+//! What the head of a program's source says: `victims/torture/torture.h`.
+
+use super::common::tools::tools;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A program.
+pub struct Case {
+    /// Its name.
+    pub name: String,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// Whether events may be lost.
+    pub may_lose: bool,
+    /// Whether children may leave no log.
+    pub may_lack: bool,
+    /// Whether its events are compared with the second recorder's.
+    pub is_counted: bool,
+}
+
+impl Case {
+    /// Where it was built, if it was.
+    pub fn program(&self) -> Option<PathBuf> {
+        tools().victim(&format!("torture/{}", self.name))
+    }
+}
+
+/// All of them, by name.
+pub fn all() -> Vec<Case> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("victims/torture");
+    let files = fs::read_dir(&folder).expect("victims/torture");
+    let mut cases: Vec<Case> = files
+        .flatten()
+        .filter_map(|file| read(&file.path()))
+        .collect();
+    cases.sort_by(|a, b| a.name.cmp(&b.name));
+    cases
+}
+
+fn read(path: &Path) -> Option<Case> {
+    let kind = path.extension()?.to_str()?;
+    if !["c", "cpp"].contains(&kind) {
+        return None;
+    }
+    let text = fs::read_to_string(path).expect("a source");
+    let head = text.split("*/").next().unwrap_or_default();
+    let mut case = Case {
+        name: path.file_stem()?.to_str()?.to_owned(),
+        args: Vec::new(),
+        may_lose: false,
+        may_lack: false,
+        is_counted: true,
+    };
+    for line in head
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("* @"))
+    {
+        let (word, rest) = line.split_once([' ', ':']).unwrap_or((line, ""));
+        match (word, rest.trim()) {
+            ("plugin", _) => return None,
+            ("flags", _) => {}
+            ("args", rest) => case.args = rest.split_whitespace().map(str::to_owned).collect(),
+            ("may", rest) if rest.starts_with("lose") => case.may_lose = true,
+            ("may", rest) if rest.starts_with("lack") => case.may_lack = true,
+            ("uncounted", _) => case.is_counted = false,
+            _ => panic!("{}: what is @{line}?", path.display()),
+        }
+    }
+    Some(case)
+}

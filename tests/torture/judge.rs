@@ -1,0 +1,143 @@
+//! What must be equal with memlog and without, and what the logs must say.
+
+use super::case::Case;
+use super::run::Seen;
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+/// What is wrong with the run by itself.
+pub fn alone(native: &Seen) -> Vec<String> {
+    let is_right = native.code == Some(98) || native.code == Some(99) || native.hung;
+    let said = format!("without memlog: {}", ended(native));
+    is_right
+        .then(|| vec![said, text(&native.out)])
+        .unwrap_or_default()
+}
+
+/// What differs.
+pub fn same(native: &Seen, seen: &Seen) -> Vec<String> {
+    let mut wrong = Vec::new();
+    if seen.hung {
+        return vec![format!(
+            "ended after {:.1} s, {:.3} native",
+            seen.took.as_secs_f64(),
+            native.took.as_secs_f64()
+        )];
+    }
+    if ended(native) != ended(seen) {
+        wrong.push(format!("{}, native {}", ended(seen), ended(native)));
+    }
+    for (what, native, seen) in [
+        ("stdout", &native.out, &seen.out),
+        ("stderr", &native.err, &seen.err),
+    ] {
+        if native != seen {
+            wrong.push(format!(
+                "{what}: {:?}, native {:?}",
+                text(seen),
+                text(native)
+            ));
+        }
+    }
+    for (name, (mode, bytes)) in &native.files {
+        match seen.files.get(name) {
+            None => wrong.push(format!("{}: not there", name.display())),
+            Some((other, _)) if other != mode => {
+                wrong.push(format!(
+                    "{}: mode {other:o}, native {mode:o}",
+                    name.display()
+                ));
+            }
+            Some((_, other)) if other != bytes => {
+                wrong.push(format!(
+                    "{}: {} bytes, native {}",
+                    name.display(),
+                    other.len(),
+                    bytes.len()
+                ));
+            }
+            Some(_) => {}
+        }
+    }
+    let more = seen
+        .files
+        .keys()
+        .filter(|name| !native.files.contains_key(*name));
+    wrong.extend(more.map(|name| format!("{}: not there natively", name.display())));
+    wrong
+}
+
+fn ended(seen: &Seen) -> String {
+    match (seen.code, seen.signal) {
+        (Some(code), _) => format!("exit {code}"),
+        (None, Some(signal)) => format!("signal {signal}"),
+        (None, None) => "no status".to_owned(),
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    text.chars().take(300).collect()
+}
+
+/// What is wrong with the logs of a run.
+pub fn logs(case: &Case, folder: &Path) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let files = fs::read_dir(folder).expect("the logs").flatten();
+    let paths: Vec<_> = files.map(|file| file.path()).collect();
+    if paths.is_empty() {
+        wrong.push("no log".to_owned());
+    }
+    for path in paths {
+        let name = path
+            .file_name()
+            .map_or(String::new(), |name| name.to_string_lossy().into_owned());
+        match read(&path) {
+            Ok(stats) => wrong.extend(
+                sense(case, &stats)
+                    .into_iter()
+                    .map(|line| format!("{name}: {line}")),
+            ),
+            Err(error) => wrong.push(format!("{name}: {error}")),
+        }
+    }
+    wrong
+}
+
+fn read(path: &Path) -> Result<Value, String> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_memlog"));
+    let output = command
+        .args(["stats", "--json"])
+        .arg(path)
+        .output()
+        .expect("memlog runs");
+    if !output.status.success() {
+        return Err(text(&output.stderr));
+    }
+    serde_json::from_slice(&output.stdout).map_err(|error| error.to_string())
+}
+
+/// What in a log's figures makes no sense.
+fn sense(case: &Case, stats: &Value) -> Vec<String> {
+    let figure = |name: &str| stats[name].as_u64();
+    let mut wrong = Vec::new();
+    for name in ["allocations_of_live_addresses", "lost_events"] {
+        let allowed = case.may_lose && name == "lost_events";
+        match figure(name) {
+            Some(0) => {}
+            Some(count) if !allowed => wrong.push(format!("{name} {count}")),
+            Some(_) => {}
+            None => wrong.push(format!("{name} is not a number")),
+        }
+    }
+    let twice = stats["unknown_releases"]["twice"].as_u64();
+    if twice != Some(0) && !case.may_lose {
+        wrong.push(format!("releases of what was released: {twice:?}"));
+    }
+    if figure("end_live_bytes") > figure("heap_peak_bytes") {
+        wrong.push("more live at the end than at the peak".to_owned());
+    }
+    wrong
+}

@@ -1,0 +1,110 @@
+//! Small programs that each do one thing that broke a recorder once
+//! (`victims/torture`), with memlog and without.
+//!
+//! * `case`: what the head of a program's source says
+//! * `run`: one run, and all that can be seen of it
+//! * `judge`: what must be equal, and what its logs must say
+//!
+//! `MEMLOG_TORTURE=NAME` runs one of them.
+
+mod case;
+#[path = "../common/mod.rs"]
+mod common;
+mod judge;
+mod run;
+
+use common::tools::skip;
+use common::verdict::Totals;
+use std::time::Duration;
+
+/// What all of them came to.
+#[derive(Default)]
+struct Board {
+    behave: u32,
+    hung: u32,
+    compared: u32,
+    skipped: u32,
+    wrong: Vec<String>,
+}
+
+#[test]
+fn programs_behave_as_without_memlog() {
+    let only = std::env::var("MEMLOG_TORTURE").ok();
+    let cases = case::all();
+    let mut board = Board::default();
+    let mut totals = Totals::default();
+    for case in &cases {
+        if only.as_ref().is_some_and(|only| *only != case.name) {
+            continue;
+        }
+        let Some(program) = case.program() else {
+            board.skipped += 1;
+            skip(&format!("torture, {}: no compiler for it", case.name));
+            continue;
+        };
+        let native = run::native(case, &program);
+        if native.code == Some(77) {
+            board.skipped += 1;
+            let why = String::from_utf8_lossy(&native.out).trim_end().to_owned();
+            skip(&format!("torture, {}: {why}", case.name));
+            continue;
+        }
+        let mut wrong = judge::alone(&native);
+        if wrong.is_empty() {
+            wrong = one(case, &program, &native, &mut board, &mut totals);
+        }
+        board.behave += u32::from(wrong.is_empty());
+        let verdict = if wrong.is_empty() {
+            "as native"
+        } else {
+            "WRONG"
+        };
+        println!(
+            "{:28} {:>7.3} s  {verdict}",
+            case.name,
+            native.took.as_secs_f64()
+        );
+        for line in &wrong {
+            println!("    {line}");
+        }
+        let named = wrong
+            .into_iter()
+            .map(|line| format!("{}: {line}", case.name));
+        board.wrong.extend(named);
+    }
+    println!(
+        "{} of {} programs behave as native, {} hung, {} compared event by event ({} events), {} skipped",
+        board.behave,
+        cases.len() as u32 - board.skipped,
+        board.hung,
+        board.compared,
+        totals.events,
+        board.skipped,
+    );
+    assert_eq!(board.wrong, [] as [String; 0]);
+}
+
+/// What is wrong with one of them.
+fn one(
+    case: &case::Case,
+    program: &std::path::Path,
+    native: &run::Seen,
+    board: &mut Board,
+    totals: &mut Totals,
+) -> Vec<String> {
+    let most = Duration::from_secs(5).max(native.took * 10);
+    let (recorded, logs) = run::recorded(case, program, most);
+    board.hung += u32::from(recorded.hung);
+    let mut wrong = judge::same(native, &recorded);
+    wrong.extend(judge::logs(case, logs.path()));
+    if case.is_counted && wrong.is_empty() {
+        let before = totals.problems.len();
+        let (twice, family) = run::twice(case, program, most);
+        board.hung += u32::from(twice.hung);
+        wrong.extend(judge::same(native, &twice));
+        totals.take(&family, |_| case.may_lack);
+        wrong.extend(totals.problems.split_off(before));
+        board.compared += 1;
+    }
+    wrong
+}
