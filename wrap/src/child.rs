@@ -117,7 +117,7 @@ fn become_child() -> bool {
     RECORDER.rss.start();
     RECORDER
         .code
-        .with(Patience::Bounded, |map| map.begin())
+        .with(Patience::Bounded, |map| map.take_memory() && map.begin())
         .unwrap_or(false)
 }
 

@@ -63,8 +63,8 @@ impl CodeMap {
         Self(core::ptr::null_mut())
     }
 
-    /// Takes memory and reads the modules; false if there is none.
-    pub fn begin(&mut self) -> bool {
+    /// Takes memory; false if there is none.
+    pub fn take_memory(&mut self) -> bool {
         if self.0.is_null() {
             let bytes = size_of::<Inside>().next_multiple_of(4096);
             let memory = Os::memory(bytes).cast::<Inside>();
@@ -78,6 +78,11 @@ impl CodeMap {
             self.0 = memory;
             RECORDER.note_own((size_of::<Inside>() / 4 + SHARED_PAIRS * 16) as u64);
         }
+        true
+    }
+
+    /// Reads the modules; false if there is no memory for them.
+    pub fn begin(&mut self) -> bool {
         match self.inside() {
             Some(inside) => {
                 inside.modules.tell_again();

@@ -9,6 +9,7 @@
 
 use crate::arch;
 use crate::clock;
+use crate::codemap::CodeMap;
 use crate::doors::Door;
 use crate::life::Life;
 use crate::lock::{Bounded, Patience};
@@ -208,8 +209,12 @@ fn start() -> bool {
     WAS_STARTED.store(true, Ordering::Release);
     // A program with another's rights obeys no environment and writes nothing.
     let wanted = told.secure == 0 && read_settings();
-    if !wanted || !set_up() {
+    if !wanted {
         RECORDER.life().turn(Life::Stopped);
+        return false;
+    }
+    if !set_up() {
+        RECORDER.stop();
         return false;
     }
     RECORDER.life().turn(Life::On);
@@ -246,7 +251,13 @@ fn set_up() -> bool {
         let page = &raw const arch::memlog_life as *mut u8;
         Os::wipe_on_fork(page, arch::LIFE_BYTES)
     };
-    if !RECORDER.map_tables() || !make_log() {
+    // The log after the memory: then there is none that says nothing.
+    let code = |take: fn(&mut CodeMap) -> bool| RECORDER.code.with(Patience::Bounded, take);
+    if !RECORDER.map_tables() || code(CodeMap::take_memory) != Some(true) {
+        complain(Trouble::Memory, libc::ENOMEM);
+        return false;
+    }
+    if !make_log() {
         return false;
     }
     begin_log(wiped);
@@ -255,10 +266,7 @@ fn set_up() -> bool {
         return false;
     }
     RECORDER.rss.start();
-    RECORDER
-        .code
-        .with(Patience::Bounded, |map| map.begin())
-        .unwrap_or(false)
+    code(CodeMap::begin) == Some(true)
 }
 
 /// Where chunks go out by writes, the header goes first: without it nothing
@@ -275,7 +283,7 @@ fn keep_beginning() -> bool {
         .with(Patience::Bounded, |meta| meta.flush() && has_room);
     if kept != Some(true) {
         SCRATCH.with(Patience::Bounded, |scratch| Os::unlink(scratch.path.get()));
-        complain(libc::ENOSPC);
+        complain(Trouble::File, libc::ENOSPC);
     }
     kept == Some(true)
 }
@@ -286,7 +294,7 @@ fn make_log() -> bool {
     if let Err(Errno(error)) = made
         && !parent_is_recorded()
     {
-        complain(error);
+        complain(Trouble::File, error);
     }
     made.is_ok()
 }
@@ -339,8 +347,14 @@ fn parent_is_recorded() -> bool {
     found
 }
 
+/// Why there is no log.
+enum Trouble {
+    Memory,
+    File,
+}
+
 /// The one line that the recorder ever prints.
-fn complain(error: i32) {
+fn complain(trouble: Trouble, error: i32) {
     SCRATCH.with(Patience::Bounded, |scratch| {
         let mut path = scratch.path.get();
         path = path.strip_suffix(&[0]).unwrap_or(path);
@@ -348,11 +362,19 @@ fn complain(error: i32) {
         line.clear();
         line.push(b"memlog: no log of process ");
         line.push_number(u64::from(Os::pid()));
-        line.push(b": cannot write ");
-        line.push(path.get(..512).unwrap_or(path));
+        if let Trouble::File = trouble {
+            line.push(b": cannot write ");
+            line.push(path.get(..512).unwrap_or(path));
+        } else {
+            line.push(b": there is no memory for it");
+        }
         line.push(b" (error ");
         line.push_number(error.unsigned_abs().into());
-        line.push(b"); set MEMLOG_DIR to a folder that can be written to\n");
+        line.push(b")");
+        if let Trouble::File = trouble {
+            line.push(b"; set MEMLOG_DIR to a folder that can be written to");
+        }
+        line.push(b"\n");
         Os::complain(line.get());
     });
 }
