@@ -9,11 +9,13 @@ use std::process::Command;
 
 /// What is wrong with the run by itself.
 pub fn alone(native: &Seen) -> Vec<String> {
-    let is_right = native.code == Some(98) || native.code == Some(99) || native.hung;
-    let said = format!("without memlog: {}", ended(native));
-    is_right
-        .then(|| vec![said, text(&native.out)])
-        .unwrap_or_default()
+    match native.hung || matches!(native.code, Some(98 | 99)) {
+        true => vec![
+            format!("without memlog: {}", ended(native)),
+            text(&native.out),
+        ],
+        false => Vec::new(),
+    }
 }
 
 /// What differs.
