@@ -138,18 +138,20 @@ fn admit_cold(frame: &DoorFrame) -> Admission {
 
 /// The stack that this thread is on now, which is its own.
 fn own_stack(sp: u64, tid: u32) -> Bounds {
-    /// No thread's stack is larger, but for the main one.
-    const LARGEST: u64 = 1 << 30;
+    /// Further up than this a page each is not looked at.
+    const LARGEST: u64 = 96 << 10;
     /// What is below the first call seen; more is found when it is met.
-    const BELOW: u64 = 128 << 10;
+    const BELOW: u64 = 96 << 10;
     // The C libraries keep a thread's own data right above its stack, which
     // spares a reading of the maps, as long as a thousand threads have lines.
     // SAFETY: life is On, so the thread pointer is set up.
     let top = unsafe { crate::arch::memlog_tls_word() } as u64;
     let is_main = tid == RECORDER.pid.load(Ordering::Relaxed);
-    if !is_main && top > sp && top - sp < LARGEST && Os::is_mapped(sp, top) {
+    // Read and not only mapped: guard pages are mapped as well, and beyond them
+    // lies what is somebody else's and may be unmapped.
+    if !is_main && top > sp && top - sp < LARGEST && Os::readable_below(top, top - sp) <= sp {
         return Bounds {
-            low: sp.saturating_sub(BELOW),
+            low: Os::readable_below(sp, BELOW),
             high: top & !(crate::arch::WORD - 1),
         };
     }
@@ -194,9 +196,12 @@ fn admit_nested(door: &'static Door, sp: u64) -> Admission {
 fn abandon(door: &'static Door) {
     RECORDER.counters.add(Counter::LostAbandoned, 1);
     door.busy.store(0, Ordering::Relaxed);
-    // What the holder had half done is not to be built upon.
     // SAFETY: as the caller found, the holder is gone.
-    unsafe { (*door.body.get()).next_chunk() };
+    let stream = unsafe { &mut *door.body.get() };
+    // What the holder had half done is not to be built upon: no chunk, and no
+    // cache, which belongs to no generation now.
+    stream.next_chunk();
+    stream.generation = 0;
 }
 
 /// Whether the frame of the door that a call came through at this depth still

@@ -143,17 +143,32 @@ impl Sys for Linux {
         call(libc::SYS_read, [fd.0 as usize, at, into.len(), 0, 0, 0])
     }
 
-    fn is_mapped(low: u64, high: u64) -> bool {
-        let mask = super::page_bytes().wrapping_sub(1);
-        let (start, end) = (low & !mask, (high + mask) & !mask);
-        // Asynchronous msync writes nothing; it only looks for holes.
-        let arguments = [
-            start as usize,
-            (end - start) as usize,
-            libc::MS_ASYNC as usize,
-        ];
-        let [at, bytes, how] = arguments;
-        call(libc::SYS_msync, [at, bytes, how, 0, 0, 0]).is_ok()
+    fn readable_below(high: u64, bytes: u64) -> u64 {
+        const MOST: usize = 32;
+        let page = super::page_bytes();
+        let first = high.wrapping_sub(1) & !page.wrapping_sub(1);
+        let last = high.saturating_sub(bytes) & !page.wrapping_sub(1);
+        let count = ((first.saturating_sub(last)) / page + 1).min(MOST as u64);
+        let mut byte = [0u8; MOST];
+        let local = libc::iovec {
+            iov_base: byte.as_mut_ptr().cast(),
+            iov_len: count as usize,
+        };
+        // One byte of each page, downwards: the call stops at the first that
+        // cannot be read.
+        let mut pages = [local; MOST];
+        for (index, part) in pages.iter_mut().enumerate() {
+            part.iov_base = first.wrapping_sub(index as u64 * page) as *mut _;
+            part.iov_len = 1;
+        }
+        let (local, remote) = (&raw const local as usize, &raw const pages as usize);
+        let arguments = [Self::pid() as usize, local, 1, remote, count as usize, 0];
+        match call(libc::SYS_process_vm_readv, arguments) {
+            Ok(0) | Err(_) => high,
+            Ok(read) => high
+                .saturating_sub(bytes)
+                .max(first.wrapping_sub((read as u64 - 1) * page)),
+        }
     }
 
     fn read_memory(at: u64, into: &mut [u8]) -> bool {

@@ -99,8 +99,9 @@ pub trait Sys {
     fn open_log(path: &[u8]) -> Result<Fd, Errno>;
     /// Reads once.
     fn read(fd: Fd, into: &mut [u8]) -> Result<usize, Errno>;
-    /// Whether every page of a range is mapped.
-    fn is_mapped(low: u64, high: u64) -> bool;
+    /// How far down from an address memory can be read, page by page, for so
+    /// many bytes at most, which are few: the address of the lowest byte.
+    fn readable_below(high: u64, bytes: u64) -> u64;
     /// Reads the process's own memory; false where there is none.
     fn read_memory(at: u64, into: &mut [u8]) -> bool;
     /// Reads at a place, once.
