@@ -46,8 +46,10 @@ struct Inside {
     /// Of the frame that a full walk is at.
     registers: Registers,
     shared: *mut Word,
-    shared_pairs: usize,
-    /// How many are used at most.
+    /// The larger table in its place, once that is half used. Nothing is ever
+    /// unmapped: another thread may fork at any moment.
+    many_shared: *mut Word,
+    /// How many pairs are used at most.
     shared_used: usize,
     shared_generation: u64,
     /// When the maps were last read for an address that nobody knew.
@@ -74,7 +76,7 @@ impl CodeMap {
             }
             // SAFETY: fresh zeroed memory of that size.
             let inside = unsafe { &mut *memory };
-            (inside.shared, inside.shared_pairs) = (shared.cast(), SHARED_PAIRS);
+            inside.shared = shared.cast();
             self.0 = memory;
             RECORDER.note_own((size_of::<Inside>() / 4 + SHARED_PAIRS * 16) as u64);
         }
@@ -201,26 +203,35 @@ impl Inside {
             }
             self.shared_generation = generation;
             self.shared_used = 0;
+            let (table, pairs) = self.shared_table();
             // SAFETY: the whole mapping; it is only used under the lock.
-            unsafe { Os::zero(self.shared.cast(), self.shared_pairs * 16) };
+            unsafe { Os::zero(table.cast(), pairs * 16) };
         }
-        // SAFETY: the mapping of `begin`, or of `share`.
-        let words = unsafe { core::slice::from_raw_parts(self.shared, self.shared_pairs * 2) };
+        let (table, pairs) = self.shared_table();
+        // SAFETY: the mapping of `take_memory`, or of `share`.
+        let words = unsafe { core::slice::from_raw_parts(table, pairs * 2) };
         Some(Shared::new(words))
+    }
+
+    fn shared_table(&self) -> (*mut Word, usize) {
+        match self.many_shared.is_null() {
+            true => (self.shared, SHARED_PAIRS),
+            false => (self.many_shared, MANY_SHARED_PAIRS),
+        }
     }
 
     /// Lets all threads know of an address, in a larger table if it is time.
     fn share(&mut self, shared: Shared, pc: Pc, known: Known) {
         shared.put(pc, known);
         self.shared_used += 1;
-        let is_small = self.shared_pairs == SHARED_PAIRS;
-        if is_small && self.shared_used > SHARED_PAIRS / 2 && !RECORDER.is_quiet() {
+        let is_full = self.many_shared.is_null() && self.shared_used > SHARED_PAIRS / 2;
+        if is_full && !RECORDER.is_quiet() {
             let larger = Os::memory_wiped_on_fork(MANY_SHARED_PAIRS * 16);
             if !larger.is_null() {
-                // SAFETY: the whole mapping of `begin`, used under the lock only.
-                unsafe { Os::unmap(self.shared.cast(), SHARED_PAIRS * 16) };
-                (self.shared, self.shared_pairs) = (larger.cast(), MANY_SHARED_PAIRS);
-                RECORDER.note_own(((MANY_SHARED_PAIRS - SHARED_PAIRS) * 16) as u64);
+                self.many_shared = larger.cast();
+                RECORDER.note_own((MANY_SHARED_PAIRS * 16) as u64);
+                // SAFETY: the whole mapping; nobody uses it from here on.
+                unsafe { Os::zero(self.shared.cast(), SHARED_PAIRS * 16) };
             }
         }
     }
@@ -402,14 +413,15 @@ impl Inside {
         (code, (pc.address() == 0).then_some(StackId::COMPLETE))
     }
 
-    fn far(&mut self, pc: Pc) -> Option<Far> {
+    fn far(&mut self, pc: Pc) -> Far {
         self.look_for_module(pc.lookup());
-        match self.place(pc) {
+        let row = match self.place(pc) {
             Place::Described(_) if !self.found.common.is_signal => {
-                Far::of(self.machine.run(&self.found, pc.lookup())?)
+                self.machine.run(&self.found, pc.lookup())
             }
             _ => None,
-        }
+        };
+        row.and_then(Far::of).unwrap_or(Far::UNKNOWN)
     }
 
     /// Whether an address lies in a module or in memory that can be executed.
@@ -434,7 +446,7 @@ impl Inside {
     fn bounds_around(&mut self, sp: u64) -> Bounds {
         let region = region_of(sp, self.modules.buffer());
         Bounds {
-            low: sp,
+            low: region.low,
             high: region.high,
         }
     }
@@ -516,7 +528,7 @@ impl Resolver for Asking {
 
     #[cold]
     fn far(&mut self, pc: Pc) -> Option<Far> {
-        self.ask(|inside| inside.far(pc)).flatten()
+        self.ask(|inside| inside.far(pc))
     }
 
     #[cold]

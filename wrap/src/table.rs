@@ -369,6 +369,12 @@ impl<const W: usize, const P: u32, const F: u32, const C: usize> Table<W, P, F, 
         };
         if place.load(Ordering::Acquire) == 0 {
             let Some(chunk) = memory.chunk(ordinal) else {
+                // Their places go back, unless others have taken the next.
+                let order = (Ordering::Relaxed, Ordering::Relaxed);
+                let taken = (count + taken, count);
+                let _ = self
+                    .count
+                    .compare_exchange(taken.0, taken.1, order.0, order.1);
                 return 0;
             };
             let order = (Ordering::AcqRel, Ordering::Acquire);

@@ -55,7 +55,7 @@ pub use far::Far;
 /// So many captures in a row for which it was in vain to keep the one before ...
 const IN_VAIN: u32 = 4;
 /// ... and of so many that follow only the first two are kept.
-const REST: u32 = 32;
+const REST: u32 = 31;
 /// Fewer new frames are no matter.
 const MANY: usize = 16;
 /// What a thread's kept stack takes of memory as a rule.

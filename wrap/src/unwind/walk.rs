@@ -112,7 +112,7 @@ pub trait Resolver {
         codes: &mut [u32],
     ) -> (usize, StackId);
     /// What the tables say of an address, for a step by any register; none
-    /// where that is no frame of the usual kind, or they could not be asked.
+    /// where they could not be asked.
     fn far(&mut self, pc: Pc) -> Option<Far>;
     /// The bounds of the stack that an address is on; none where he could not
     /// be asked.
@@ -263,7 +263,9 @@ fn out_of_signal<R: Resolver>(
     state.pc = Pc::interrupted(interrupted.pc);
     (state.sp, state.fp) = (interrupted.sp, interrupted.fp);
     if !(bounds.low..bounds.high).contains(&state.sp) {
-        *bounds = resolver.bounds_of(state.sp).ok_or(BUSY)?;
+        let low = state.sp;
+        *bounds = resolver.bounds_of(low).ok_or(BUSY)?;
+        bounds.low = low;
     }
     Ok(())
 }

@@ -51,7 +51,8 @@ enum Place {
 }
 
 impl Far {
-    const UNKNOWN: Self = Self {
+    /// Nothing is known.
+    pub const UNKNOWN: Self = Self {
         cfa: Place::Unknown,
         fp: Place::Unknown,
         saved: [Place::Unknown; arch::REGISTERS],
@@ -127,8 +128,10 @@ impl FarCache {
         let index = (key >> 3 ^ key >> 11) as usize % ENTRIES;
         let entry = self.entries.get_mut(index)?;
         if entry.0 != pc {
-            *entry = (pc, resolver.far(pc)?);
+            let far = resolver.far(pc)?;
+            // First: whoever jumps out of here leaves the entry half written.
             self.is_used = true;
+            *entry = (pc, far);
         }
         Some(&entry.1)
     }
