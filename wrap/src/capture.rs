@@ -160,7 +160,7 @@ fn elsewhere(stream: &mut Stream, sp: u64, asking: &mut Asking) -> Option<Bounds
         let found = asking.bounds_of(sp)?;
         if sp < stream.stack.low && found.high > stream.stack.low {
             // The thread's own, further down than was known.
-            stream.stack.low = sp.saturating_sub(BELOW);
+            stream.stack.low = sp.saturating_sub(BELOW).max(found.low);
             return Some(stream.stack);
         }
         stream.other_stack = found;
@@ -178,12 +178,10 @@ fn plain(
 ) -> StackId {
     let namer = Names(NodeMemory(asking.patience));
     let (mut count, mut root) = walk::walk(frame, bounds, &mut stream.workspace(), asking);
-    if root == StackId::CUT_BAD_FRAME && !is_own {
-        // What lies there may reach further by now than when it was asked for.
-        stream.other_stack = Bounds::default();
-        let Some((bounds, _)) = bounds_of(stream, frame, asking) else {
-            return StackId::CUT_BUSY;
-        };
+    if root == StackId::CUT_BAD_FRAME
+        && !is_own
+        && let Some(bounds) = reaches_further(stream, bounds, asking)
+    {
         (count, root) = walk::walk(frame, bounds, &mut stream.workspace(), asking);
     }
     let space = stream.workspace();
@@ -211,6 +209,27 @@ fn plain(
         }
     }
     id
+}
+
+/// What lies where a foreign stack is may reach further by now than when that
+/// was asked for. Not asked again soon: there are stacks that are broken.
+#[cold]
+fn reaches_further(stream: &mut Stream, known: Bounds, asking: &mut Asking) -> Option<Bounds> {
+    const TICKS: u64 = 100;
+    let (high, tick) = stream.confirmed;
+    if high == known.high && stream.tick().wrapping_sub(tick) < TICKS {
+        return None;
+    }
+    let found = asking.bounds_of(known.low)?;
+    stream.confirmed = (found.high.max(known.high), stream.tick());
+    if found.high <= known.high {
+        return None;
+    }
+    stream.other_stack = found;
+    Some(Bounds {
+        high: found.high,
+        ..known
+    })
 }
 
 /// Whether a stack says of itself that a table could not be asked or had no

@@ -90,6 +90,8 @@ pub struct Stream {
     pub stack: Bounds,
     /// Another stack it was lately seen on.
     pub other_stack: Bounds,
+    /// The end of such a stack that was asked for once more, and when.
+    pub confirmed: (u64, u64),
     /// The block that was recorded last, as long as it lives; an operator new
     /// looks there for its own.
     pub last_block: u64,
