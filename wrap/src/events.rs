@@ -106,7 +106,7 @@ pub fn allocated_apart(
     let address = block as u64;
     let order = RECORDER.cells().number(address, stream.number);
     let usable = usable.unwrap_or(request.size as u64);
-    let timing = keep_time(stream);
+    let timing = keep_time(stream, order.is_some());
     if usable >= LARGE {
         attend(stream, usable, 0);
     }
@@ -164,7 +164,8 @@ pub fn releasing_apart(
     (api, announced): (Api, bool),
 ) {
     let usable = usable.unwrap_or(0);
-    let timing = keep_time(stream);
+    let is_shared = !stream.is_own(block as u64);
+    let timing = keep_time(stream, is_shared);
     if usable >= LARGE {
         // Before the memory goes, or a peak that ends here is never seen.
         attend(stream, usable, usable);
@@ -244,9 +245,14 @@ fn look_again_later(stream: &mut Stream) {
     stream.until_clock = stream.clock_every;
 }
 
-/// Moves the stream's time now and then, and at times begins to time the event.
+/// Moves the stream's time now and then, and always where threads `share` what
+/// the event is on, or a block would go before it came. At times begins to time
+/// the event.
 #[inline]
-fn keep_time(stream: &mut Stream) -> Timing {
+fn keep_time(stream: &mut Stream, share: bool) -> Timing {
+    if share && !glance(stream) {
+        stream.until_clock = 0;
+    }
     match stream.until_clock.checked_sub(1) {
         Some(left) => {
             stream.until_clock = left;
