@@ -119,6 +119,7 @@ fn walk_to_last(stream: &mut Stream, frame: &DoorFrame, patience: Patience, of: 
     let mut asking = Asking {
         patience,
         crossed: false,
+        own: stream.stack,
     };
     let Some((bounds, is_own)) = bounds_of(stream, frame, &mut asking) else {
         return StackId::CUT_BUSY;
@@ -250,6 +251,7 @@ fn verify(stream: &mut Stream, frame: &DoorFrame, patience: Patience, stack: Sta
     let mut asking = Asking {
         patience,
         crossed: false,
+        own: stream.stack,
     };
     let Some((bounds, _)) = bounds_of(stream, frame, &mut asking) else {
         return;

@@ -497,6 +497,9 @@ pub struct Asking {
     pub patience: Patience,
     /// Whether the walk crossed code without tables by its frame pointers.
     pub crossed: bool,
+    /// The thread's own stack, which a signal on another has interrupted as a
+    /// rule.
+    pub own: Bounds,
 }
 
 impl Asking {
@@ -539,6 +542,9 @@ impl Resolver for Asking {
 
     #[cold]
     fn bounds_of(&mut self, sp: u64) -> Option<Bounds> {
+        if (self.own.low..self.own.high).contains(&sp) {
+            return Some(self.own);
+        }
         self.ask(|inside| inside.bounds_around(sp))
     }
 }

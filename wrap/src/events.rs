@@ -112,7 +112,7 @@ pub fn allocated_apart(
     }
     let stack = capture(stream, frame, patience, Of::Allocation);
     stream.write_alloc(&request.got(address, usable, stack, order));
-    stream.announced = false;
+    stream.settle_announced();
     came(stream, address, usable);
     timing.end();
 }
@@ -200,7 +200,7 @@ fn goes(stream: &mut Stream, address: u64, usable: u64) {
 #[cold]
 pub fn revoked(stream: &mut Stream, usable: Option<u64>) {
     stream.write_revoke();
-    stream.announced = false;
+    stream.settle_announced();
     let usable = usable.unwrap_or(0);
     moved(stream, usable, usable as i64);
 }

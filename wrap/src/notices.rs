@@ -35,11 +35,15 @@ handler! {
             child::materialize();
         }
         let child = real();
+        if child == 0 {
+            session::leave_to_parent();
+        }
         if child > 0
             && session::is_on()
             && let Admission::Record(mut session) = admit(frame)
         {
             session.in_recorder(Some(frame));
+            session.stream().leave_private_chunk();
             session.stream().write_ext(&Ext::Fork { child: child as u32 });
             session.end();
         }

@@ -390,7 +390,30 @@ fn end_slowly(door: &'static Door, hold: Hold) {
 #[cold]
 #[inline(never)]
 fn count_abandoned() {
-    RECORDER.counters.add(Counter::LostAbandoned, 1);
+    // The counters of a child that has just forked are still its parent's.
+    if is_on() {
+        RECORDER.counters.add(Counter::LostAbandoned, 1);
+    }
+}
+
+/// In a child that has just forked. If a signal's handler has done that amid a
+/// call of this thread, the call is the parent's to record, which makes it as
+/// well: the token is broken, and what the recorder still writes goes into
+/// memory of the child's own and not into the parent's log.
+#[cold]
+pub fn leave_to_parent() {
+    // SAFETY: the thread pointer is set up, for fork was called.
+    let word = unsafe { *crate::arch::memlog_tls_word() };
+    if word <= CLAIMING {
+        return;
+    }
+    // SAFETY: the word is the door of this thread's stream.
+    let door = unsafe { &*(word as *const Door) };
+    if token::phase(door.busy.load(Ordering::Relaxed)) == Some(Phase::InReal) {
+        door.busy.store(0, Ordering::Relaxed);
+    }
+    // SAFETY: only the place of the chunk is read.
+    unsafe { (*door.body.get()).make_private() };
 }
 
 /// Whether the recorder records.

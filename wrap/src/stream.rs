@@ -333,6 +333,15 @@ impl Stream {
         self.deltas.tick
     }
 
+    /// An announced release was completed or revoked: the chunk may end.
+    #[inline]
+    pub fn settle_announced(&mut self) {
+        self.announced = false;
+        if self.is_private {
+            self.leave_private_chunk();
+        }
+    }
+
     /// Leaves a chunk that a forked child began before it had a file.
     #[cold]
     pub fn leave_private_chunk(&mut self) {
@@ -404,6 +413,15 @@ impl Stream {
         }
         self.events = 0;
         RECORDER.note_sealed();
+    }
+
+    /// Puts the process's own memory in the place of the chunk.
+    #[cold]
+    pub fn make_private(&self) {
+        if !self.chunk.is_null() {
+            // SAFETY: the chunk is held by this stream, and is only written to.
+            unsafe { Os::memory_over(self.chunk, CHUNK_SIZE) };
+        }
     }
 
     /// Writes the unfinished chunk out where the file is not the memory.

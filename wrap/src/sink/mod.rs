@@ -22,6 +22,7 @@ use crate::lock::{Bounded, Patience};
 use crate::settings::Settings;
 use crate::sys::{Errno, Os, Sys};
 use chunk::seal_header;
+use core::sync::atomic::{AtomicU8, Ordering};
 use memlog_format::chunk::{CHUNK_SIZE, Header};
 use state::{FIRST_WINDOW, State};
 
@@ -42,22 +43,30 @@ pub enum Mode {
 }
 
 /// The sink behind its lock.
-pub struct Sink(Bounded<State>);
+pub struct Sink {
+    state: Bounded<State>,
+    /// What it does, for those who cannot wait for the lock.
+    mode: AtomicU8,
+}
 
 impl Sink {
     /// A sink that gives nothing.
     pub const fn new() -> Self {
-        Self(Bounded::new(State::new()))
+        Self {
+            state: Bounded::new(State::new()),
+            mode: AtomicU8::new(Mode::Closed as u8),
+        }
     }
 
     /// Makes the log `path` (a C string) and its first window. The error is
     /// the creation's; `EEXIST` asks for another name.
     pub fn create(&self, path: &[u8], settings: &Settings) -> Result<Mode, Errno> {
-        let made = self.0.with(Patience::Bounded, |state| {
+        let made = self.state.with(Patience::Bounded, |state| {
             state.forget();
             state.obey(settings);
             let fd = Os::create(path)?;
             let made = state.take_file(path, fd, core::ptr::null_mut());
+            self.publish(state);
             Os::close(fd);
             if made.is_err() {
                 Os::unlink(path);
@@ -69,7 +78,7 @@ impl Sink {
 
     /// Starts privately, for a child that may only exec.
     pub fn defer(&self, settings: &Settings) -> bool {
-        let done = self.0.with(Patience::Bounded, |state| {
+        let done = self.state.with(Patience::Bounded, |state| {
             state.forget();
             state.obey(settings);
             state.window = Os::memory(FIRST_WINDOW);
@@ -78,6 +87,7 @@ impl Sink {
             }
             state.window_bytes = FIRST_WINDOW;
             state.mode = Mode::Deferred;
+            self.publish(state);
             true
         });
         done.unwrap_or(false)
@@ -86,12 +96,13 @@ impl Sink {
     /// Gives a deferred log its file. Others may go on writing to its private
     /// chunks; only the header's lock must be held.
     pub fn materialize(&self, path: &[u8]) -> Result<Mode, Errno> {
-        let made = self.0.with(Patience::Bounded, |state| {
+        let made = self.state.with(Patience::Bounded, |state| {
             if state.mode != Mode::Deferred {
                 return Ok(state.mode);
             }
             let fd = Os::create(path)?;
             let made = state.take_deferred(path, fd);
+            self.publish(state);
             Os::close(fd);
             if made.is_err() {
                 Os::unlink(path);
@@ -103,14 +114,20 @@ impl Sink {
 
     /// What the sink is doing.
     pub fn mode(&self) -> Mode {
-        let mode = self.0.with(Patience::Bounded, |state| state.mode);
-        mode.unwrap_or(Mode::Closed)
+        let mode = self.mode.load(Ordering::Acquire);
+        let modes = [Mode::Deferred, Mode::Mapped, Mode::Written];
+        let known = modes.into_iter().find(|known| *known as u8 == mode);
+        known.unwrap_or(Mode::Closed)
+    }
+
+    fn publish(&self, state: &State) {
+        self.mode.store(state.mode as u8, Ordering::Release);
     }
 
     /// The next chunk of the file, zeroed, or nothing. `tell` is told in the
     /// order of the file.
     pub fn carve(&self, patience: Patience, tell: impl FnOnce(&Chunk)) -> Option<Chunk> {
-        self.0.with(patience, |state| {
+        self.state.with(patience, |state| {
             let chunk = state.carve()?;
             tell(&chunk);
             Some(chunk)
@@ -126,32 +143,34 @@ impl Sink {
         // SAFETY: the caller holds the whole chunk.
         let bytes = unsafe { core::slice::from_raw_parts_mut(chunk.at, CHUNK_SIZE) };
         seal_header(bytes, header);
-        let kept = self.0.with(Patience::Bounded, |state| match state.mode {
-            Mode::Mapped if state.is_private(chunk) => state.write_out(chunk),
-            Mode::Mapped => {
-                if !state.frozen {
-                    // SAFETY: the chunk lies whole in a window, unused.
-                    unsafe { Os::unmap(chunk.at, CHUNK_SIZE) };
+        let kept = self
+            .state
+            .with(Patience::Bounded, |state| match state.mode {
+                Mode::Mapped if state.is_private(chunk) => state.write_out(chunk),
+                Mode::Mapped => {
+                    if !state.frozen {
+                        // SAFETY: the chunk lies whole in a window, unused.
+                        unsafe { Os::unmap(chunk.at, CHUNK_SIZE) };
+                    }
+                    true
                 }
-                true
-            }
-            Mode::Written => {
-                let kept = state.write_out(chunk);
-                if !kept {
-                    state.void(chunk);
+                Mode::Written => {
+                    let kept = state.write_out(chunk);
+                    if !kept {
+                        state.void(chunk);
+                    }
+                    state.keep_spare(chunk.at);
+                    kept
                 }
-                state.keep_spare(chunk.at);
-                kept
-            }
-            Mode::Deferred | Mode::Closed => true,
-        });
+                Mode::Deferred | Mode::Closed => true,
+            });
         kept.unwrap_or(true)
     }
 
     /// Writes a chunk out, where the file is not the memory; false if it
     /// cannot.
     pub fn write(&self, chunk: Chunk) -> bool {
-        let written = self.0.with(Patience::Bounded, |state| {
+        let written = self.state.with(Patience::Bounded, |state| {
             state.mode != Mode::Written || state.write_out(chunk)
         });
         written.unwrap_or(false)
@@ -160,7 +179,7 @@ impl Sink {
     /// Cuts the file after the last chunk given out, and sees to it that all
     /// of it is in the file.
     pub fn trim(&self) {
-        self.0.with(Patience::Bounded, |state| {
+        self.state.with(Patience::Bounded, |state| {
             if state.mode != Mode::Mapped {
                 return;
             }
@@ -183,13 +202,15 @@ impl Sink {
 
     /// Takes the room of the first window in a file that is written to.
     pub fn take_room(&self) -> bool {
-        let taken = self.0.with(Patience::Bounded, |state| state.take_room());
+        let taken = self
+            .state
+            .with(Patience::Bounded, |state| state.take_room());
         taken.unwrap_or(false)
     }
 
     /// Maps a large window while it is allowed.
     pub fn stock_up(&self) {
-        self.0.with(Patience::Bounded, |state| {
+        self.state.with(Patience::Bounded, |state| {
             if state.mode == Mode::Mapped {
                 state.stock_up();
             }
@@ -198,12 +219,13 @@ impl Sink {
 
     /// Stops growing: a filter may kill us for the calls it takes.
     pub fn freeze(&self) {
-        self.0.with(Patience::Bounded, |state| state.frozen = true);
+        self.state
+            .with(Patience::Bounded, |state| state.frozen = true);
     }
 
     /// The log's path, a C string, into `into`; its length without the zero.
     pub fn path(&self, into: &mut [u8]) -> usize {
-        let length = self.0.with(Patience::Bounded, |state| {
+        let length = self.state.with(Patience::Bounded, |state| {
             let path = state.path.get(..state.path_length).unwrap_or(&[]);
             for (place, &byte) in into.iter_mut().zip(path) {
                 *place = byte;
@@ -215,7 +237,7 @@ impl Sink {
 
     /// Bytes of the current window that nobody holds yet.
     pub fn unused_window_bytes(&self) -> u64 {
-        let unused = self.0.with(Patience::None, |state| match state.mode {
+        let unused = self.state.with(Patience::None, |state| match state.mode {
             Mode::Mapped => (state.window_bytes - state.carved) as u64,
             _ => 0,
         });
@@ -228,7 +250,7 @@ impl Sink {
     /// No other thread of this process can be in the sink.
     pub unsafe fn force_open(&self) {
         // SAFETY: by the caller.
-        unsafe { self.0.force_open() };
+        unsafe { self.state.force_open() };
     }
 
     /// A forked child's copy: the parent's windows and lock are not its own.
@@ -237,8 +259,8 @@ impl Sink {
     /// No other thread of this process can be in the sink.
     pub unsafe fn reset_in_child(&self) {
         // SAFETY: by the caller.
-        unsafe { self.0.force_open() };
-        self.0.with(Patience::Bounded, |state| {
+        unsafe { self.state.force_open() };
+        self.state.with(Patience::Bounded, |state| {
             if state.mode == Mode::Mapped && !state.first.is_null() {
                 // SAFETY: a copy of the parent's beginning: its header and
                 // tables, which were forgotten before.
@@ -250,6 +272,7 @@ impl Sink {
                 unsafe { Os::unmap(state.window.wrapping_add(state.carved), rest) };
             }
             state.forget();
+            self.publish(state);
         });
     }
 }

@@ -113,6 +113,13 @@ impl Sys for Linux {
         whole.wrapping_add(whole.align_offset(HUGE_PAGE))
     }
 
+    unsafe fn memory_over(at: *mut u8, bytes: usize) {
+        let prot = (libc::PROT_READ | libc::PROT_WRITE) as usize;
+        let flags = (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED) as usize;
+        let arguments = [at as usize, bytes, prot, flags, usize::MAX, 0];
+        let _ = call(libc::SYS_mmap, arguments);
+    }
+
     unsafe fn zero(at: *mut u8, bytes: usize) {
         let how = libc::MADV_DONTNEED as usize;
         let _ = call(libc::SYS_madvise, [at as usize, bytes, how, 0, 0, 0]);

@@ -78,6 +78,11 @@ pub trait Sys {
 
     /// Private zeroed memory, or null. It is given back to nobody.
     fn memory(bytes: usize) -> *mut u8;
+    /// Private zeroed memory in the place of what is mapped there.
+    ///
+    /// # Safety
+    /// The range is whole pages of the recorder, whose content nobody needs.
+    unsafe fn memory_over(at: *mut u8, bytes: usize);
     /// As [`Sys::memory`], and a forked child finds it zeroed.
     fn memory_wiped_on_fork(bytes: usize) -> *mut u8;
     /// Makes memory from this trait read as zero again.
