@@ -84,9 +84,9 @@ fn text(bytes: &[u8]) -> String {
     text.chars().take(300).collect()
 }
 
-/// What is wrong with the logs of a run.
-pub fn logs(case: &Case, folder: &Path) -> Vec<String> {
-    let mut wrong = Vec::new();
+/// What is wrong with the logs of a run, and how many allocations are in them.
+pub fn logs(case: &Case, folder: &Path) -> (Vec<String>, u64) {
+    let (mut wrong, mut allocations) = (Vec::new(), 0);
     let files = fs::read_dir(folder).expect("the logs").flatten();
     let paths: Vec<_> = files.map(|file| file.path()).collect();
     if paths.is_empty() {
@@ -96,16 +96,20 @@ pub fn logs(case: &Case, folder: &Path) -> Vec<String> {
         let name = path
             .file_name()
             .map_or(String::new(), |name| name.to_string_lossy().into_owned());
+        // Of a child that was killed between the file's making and its first byte.
+        if case.may_lack && fs::metadata(&path).is_ok_and(|about| about.len() == 0) {
+            continue;
+        }
         match read(&path) {
-            Ok(stats) => wrong.extend(
-                sense(case, &stats)
-                    .into_iter()
-                    .map(|line| format!("{name}: {line}")),
-            ),
+            Ok(stats) => {
+                allocations += stats["allocations"].as_u64().unwrap_or(0);
+                let said = sense(case, &stats).into_iter();
+                wrong.extend(said.map(|line| format!("{name}: {line}")));
+            }
             Err(error) => wrong.push(format!("{name}: {error}")),
         }
     }
-    wrong
+    (wrong, allocations)
 }
 
 fn read(path: &Path) -> Result<Value, String> {
