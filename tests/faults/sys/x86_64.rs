@@ -1,32 +1,12 @@
 //! Runs a program under ptrace and refuses one of the system calls that come
 //! out of one library.
 
+use super::{Fault, Outcome};
 use std::fs::File;
 use std::io::Read;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
-
-/// Which call of the library fails, counted from 1, and how.
-#[derive(Clone, Copy)]
-pub struct Fault {
-    /// Which.
-    pub call: u64,
-    /// The error's number.
-    pub error: i32,
-}
-
-/// What a run was.
-pub struct Outcome {
-    /// As waitpid tells it.
-    pub status: i32,
-    /// What stood on stderr.
-    pub errors: String,
-    /// Calls of the library.
-    pub calls: u64,
-    /// The number of the system call that was refused, if it came so far.
-    pub failed: Option<u64>,
-}
 
 /// Whether a child can be traced here.
 pub fn may_trace() -> bool {
