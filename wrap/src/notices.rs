@@ -35,7 +35,8 @@ handler! {
             child::materialize();
         }
         let child = real();
-        if child == 0 {
+        // A handler of pthread_atfork may have begun the child's own log already.
+        if child == 0 && !session::is_on() {
             session::leave_to_parent();
         }
         if child > 0
