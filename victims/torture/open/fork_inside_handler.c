@@ -1,0 +1,42 @@
+/* A program of one thread forks in a timer's handler, wherever that interrupts the allocator or the recorder; the child returns
+ * from the handler, goes on with what was interrupted, and allocates.
+ *
+ * FAILS: the parent's log has allocations of live addresses and double releases. The child goes on with the interrupted call
+ * and writes its record into the parent's log, which it has mapped; the recorder asks only at the next call whether it is a child.
+ *
+ * @may lack: a child that was interrupted inside the recorder records nothing
+ */
+#include "../torture.h"
+#include <sys/time.h>
+
+static volatile sig_atomic_t children, is_child;
+
+static void on_timer(int number)
+{
+    (void)number;
+    if (is_child)
+        return;
+    pid_t child = fork();
+    CHECK(child >= 0);
+    is_child = child == 0;
+    if (child) {
+        CHECK(status_of(child) == 8);
+        children = children + 1;
+    }
+}
+
+int main(void)
+{
+    struct sigaction action = {.sa_handler = on_timer};
+    struct itimerval often = {{0, 3000}, {0, 3000}}, never = {{0, 0}, {0, 0}};
+    CHECK(sigaction(SIGALRM, &action, NULL) == 0 && setitimer(ITIMER_REAL, &often, NULL) == 0);
+    while (children < 40 && !is_child)
+        churn(100);
+    if (is_child) {
+        churn(300);
+        exit(8);
+    }
+    CHECK(setitimer(ITIMER_REAL, &never, NULL) == 0);
+    say("forty children\n");
+    return 0;
+}
