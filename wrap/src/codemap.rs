@@ -5,6 +5,10 @@
 //! The insides lie in one zeroed mapping made at start, and zeros are a valid
 //! beginning of all of them.
 
+mod asking;
+
+pub use asking::Asking;
+
 use crate::arch::{self, DoorFrame};
 use crate::lock::Patience;
 use crate::maps::region_of;
@@ -18,7 +22,7 @@ use crate::unwind::jit::Registered;
 use crate::unwind::kept::Far;
 use crate::unwind::row::Machine;
 use crate::unwind::rule::{Kind, Rule};
-use crate::unwind::walk::{Known, Pc, Resolver, Shared};
+use crate::unwind::walk::{Known, Pc, Shared};
 use memlog_format::counter::Counter;
 use memlog_format::meta::{self, Record};
 use memlog_format::table::{Code, StackId};
@@ -488,63 +492,5 @@ fn describe(
             true
         }
         None => false,
-    }
-}
-
-/// Asks the map on behalf of one walk.
-pub struct Asking {
-    /// Whether the asker may wait.
-    pub patience: Patience,
-    /// Whether the walk crossed code without tables by its frame pointers.
-    pub crossed: bool,
-    /// The thread's own stack, which a signal on another has interrupted as a
-    /// rule.
-    pub own: Bounds,
-}
-
-impl Asking {
-    fn ask<T>(&self, question: impl FnOnce(&mut Inside) -> T) -> Option<T> {
-        let answer = RECORDER
-            .code
-            .with(self.patience, |map| map.inside().map(question));
-        answer.flatten()
-    }
-}
-
-impl Resolver for Asking {
-    #[cold]
-    fn resolve(&mut self, pc: Pc) -> Result<Known, StackId> {
-        self.ask(|inside| inside.resolve(pc))
-            .unwrap_or(Err(StackId::CUT_BUSY))
-    }
-
-    #[cold]
-    fn walk_fully(
-        &mut self,
-        frame: &DoorFrame,
-        bounds: Bounds,
-        codes: &mut [u32],
-    ) -> (usize, StackId) {
-        self.ask(|inside| inside.walk_fully(frame, bounds, codes))
-            .unwrap_or((0, StackId::CUT_BUSY))
-    }
-
-    #[cold]
-    fn far(&mut self, pc: Pc) -> Option<Far> {
-        self.ask(|inside| inside.far(pc))
-    }
-
-    #[cold]
-    fn is_code(&mut self, address: u64) -> Option<bool> {
-        self.crossed = true;
-        self.ask(|inside| inside.is_code(address))
-    }
-
-    #[cold]
-    fn bounds_of(&mut self, sp: u64) -> Option<Bounds> {
-        if (self.own.low..self.own.high).contains(&sp) {
-            return Some(self.own);
-        }
-        self.ask(|inside| inside.bounds_around(sp))
     }
 }

@@ -9,6 +9,8 @@
 //! A stream's chunk is held by the stream, and the stream by one writer at a
 //! time (see `claims`).
 
+mod forked;
+
 use crate::child;
 use crate::lock::Patience;
 use crate::recorder::RECORDER;
@@ -333,23 +335,6 @@ impl Stream {
         self.deltas.tick
     }
 
-    /// An announced release was completed or revoked: the chunk may end.
-    #[inline]
-    pub fn settle_announced(&mut self) {
-        self.announced = false;
-        if self.is_private {
-            self.leave_private_chunk();
-        }
-    }
-
-    /// Leaves a chunk that a forked child began before it had a file.
-    #[cold]
-    pub fn leave_private_chunk(&mut self) {
-        if self.is_private && !self.announced && !child::is_deferred() {
-            self.next_chunk();
-        }
-    }
-
     /// Seals the chunk and takes the next; false if there is none.
     #[cold]
     pub fn next_chunk(&mut self) -> bool {
@@ -413,15 +398,6 @@ impl Stream {
         }
         self.events = 0;
         RECORDER.note_sealed();
-    }
-
-    /// Puts the process's own memory in the place of the chunk.
-    #[cold]
-    pub fn make_private(&self) {
-        if !self.chunk.is_null() {
-            // SAFETY: the chunk is held by this stream, and is only written to.
-            unsafe { Os::memory_over(self.chunk, CHUNK_SIZE) };
-        }
     }
 
     /// Writes the unfinished chunk out where the file is not the memory.

@@ -48,9 +48,10 @@ use frame::{FreshFrame, KeptFrame, Name};
 use memlog_format::table::{CodeId, Node, StackId};
 use words::Words;
 
+pub use far::Far;
+
 /// Words of the stack that kept frames were stepped by, at most.
 const MAX_WORDS: usize = 2 * MAX_FRAMES;
-pub use far::Far;
 
 /// So many captures in a row for which it was in vain to keep the one before ...
 const IN_VAIN: u32 = 4;

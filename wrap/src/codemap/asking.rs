@@ -1,0 +1,68 @@
+//! Questions to the map: what a walk does not find in its thread's caches.
+
+use super::Inside;
+use crate::arch::DoorFrame;
+use crate::lock::Patience;
+use crate::recorder::RECORDER;
+use crate::unwind::full::Bounds;
+use crate::unwind::kept::Far;
+use crate::unwind::walk::{Known, Pc, Resolver};
+use memlog_format::table::StackId;
+
+/// Asks the map on behalf of one walk.
+pub struct Asking {
+    /// Whether the asker may wait.
+    pub patience: Patience,
+    /// Whether the walk crossed code without tables by its frame pointers.
+    pub crossed: bool,
+    /// The thread's own stack, which a signal on another has interrupted as a
+    /// rule.
+    pub own: Bounds,
+}
+
+impl Asking {
+    fn ask<T>(&self, question: impl FnOnce(&mut Inside) -> T) -> Option<T> {
+        let answer = RECORDER
+            .code
+            .with(self.patience, |map| map.inside().map(question));
+        answer.flatten()
+    }
+}
+
+impl Resolver for Asking {
+    #[cold]
+    fn resolve(&mut self, pc: Pc) -> Result<Known, StackId> {
+        self.ask(|inside| inside.resolve(pc))
+            .unwrap_or(Err(StackId::CUT_BUSY))
+    }
+
+    #[cold]
+    fn walk_fully(
+        &mut self,
+        frame: &DoorFrame,
+        bounds: Bounds,
+        codes: &mut [u32],
+    ) -> (usize, StackId) {
+        self.ask(|inside| inside.walk_fully(frame, bounds, codes))
+            .unwrap_or((0, StackId::CUT_BUSY))
+    }
+
+    #[cold]
+    fn far(&mut self, pc: Pc) -> Option<Far> {
+        self.ask(|inside| inside.far(pc))
+    }
+
+    #[cold]
+    fn is_code(&mut self, address: u64) -> Option<bool> {
+        self.crossed = true;
+        self.ask(|inside| inside.is_code(address))
+    }
+
+    #[cold]
+    fn bounds_of(&mut self, sp: u64) -> Option<Bounds> {
+        if (self.own.low..self.own.high).contains(&sp) {
+            return Some(self.own);
+        }
+        self.ask(|inside| inside.bounds_around(sp))
+    }
+}

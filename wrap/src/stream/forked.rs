@@ -1,0 +1,38 @@
+//! A stream beside a fork: the chunk of a child before it has a log, and of a
+//! parent in its child.
+#![allow(unsafe_code)]
+//! # Safety
+//! As in `stream`.
+
+use super::Stream;
+use crate::child;
+use crate::sys::{Os, Sys};
+use memlog_format::chunk::CHUNK_SIZE;
+
+impl Stream {
+    /// An announced release was completed or revoked: the chunk may end.
+    #[inline]
+    pub fn settle_announced(&mut self) {
+        self.announced = false;
+        if self.is_private {
+            self.leave_private_chunk();
+        }
+    }
+
+    /// Leaves a chunk that a forked child began before it had a file.
+    #[cold]
+    pub fn leave_private_chunk(&mut self) {
+        if self.is_private && !self.announced && !child::is_deferred() {
+            self.next_chunk();
+        }
+    }
+
+    /// Puts the process's own memory in the place of the chunk.
+    #[cold]
+    pub fn make_private(&self) {
+        if !self.chunk.is_null() {
+            // SAFETY: the chunk is held by this stream, and is only written to.
+            unsafe { Os::memory_over(self.chunk, CHUNK_SIZE) };
+        }
+    }
+}
