@@ -1,7 +1,6 @@
 /* A handler on the alternate stack makes many allocations: finding what the signal interrupted may not cost a look at all
  * mappings for each of them.
- *
- * FAILS: 350 times the native time, for out_of_signal reads the maps at each event. */
+ */
 #include "torture.h"
 
 static void on_signal(int number)
