@@ -1,5 +1,5 @@
-//! The names of new frames: from this thread's cache of the trie, from the
-//! record behind their caller's, or from the trie's index.
+//! The names of new frames: from the record behind their caller's, from this
+//! thread's cache of the trie, or from the trie's index.
 
 use super::Namer;
 use super::frame::{FreshFrame, Name};
