@@ -9,7 +9,9 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::advice::Advice;
 use crate::open::{clean, shown};
-use crate::{artefacts, dot, dump, info, ldflags, manual, record, report, stats, summary, tree};
+use crate::{
+    artefacts, dot, dump, info, ldflags, manual, postmortem, record, report, stats, summary, tree,
+};
 
 /// Why is it using so much memory? Records and explains every allocation of a program.
 #[derive(Parser)]
@@ -38,6 +40,9 @@ pub enum Command {
     /// Show who held the memory as one tree, from either end
     #[command(after_help = TREE)]
     Tree(tree::Args),
+    /// Say how a program died, and what its memory was doing
+    #[command(after_help = POSTMORTEM)]
+    Postmortem(postmortem::Args),
     /// Draw who held the memory: call graph and text, as memlog2dot
     #[command(after_help = DOT)]
     Dot(memlog2dot::Args),
@@ -69,7 +74,7 @@ const PURPOSES: [(&str, &[&str]); 3] = [
     ("Record a program", &["record", "ldflags"]),
     (
         "See who held the memory",
-        &["summary", "report", "tree", "dot"],
+        &["summary", "report", "tree", "dot", "postmortem"],
     ),
     ("Look into a log", &["info", "stats", "dump"]),
 ];
@@ -115,6 +120,15 @@ Examples:
   memlog dot vm.5912.memlog                 vm.5912.memlog.dot, .txt, .ps, .pdf and .svg here
   memlog dot --leaks vm.5912.memlog pics    what was not released, drawn into pics/
   memlog dot 'logs/*.memlog'                the log of the highest RSS peak";
+
+const POSTMORTEM: &str = "\
+How it died is told by the log, by `memlog record` if that had started it, and by the kernel's log \
+where that may be read.
+
+Examples:
+  memlog postmortem vm.5912.memlog
+  memlog postmortem --last 60 vm.5912.memlog    what grew in the last minute
+  memlog postmortem --json vm.5912.memlog | jq .death";
 
 const DUMP: &str = "\
 All threads are merged; events on one address stand in their true order. A realloc is an F: and an \
@@ -163,7 +177,15 @@ pub fn understood<T>(
 }
 
 /// Commands that take one log.
-const READERS: [&str; 6] = ["summary", "report", "tree", "dump", "info", "stats"];
+const READERS: [&str; 7] = [
+    "summary",
+    "report",
+    "tree",
+    "dump",
+    "info",
+    "stats",
+    "postmortem",
+];
 
 /// A pattern that was not quoted gives many names.
 fn one_too_many(line: &[OsString], error: &clap::Error) -> Option<anyhow::Error> {
@@ -258,7 +280,7 @@ fn with_purposes(command: clap::Command) -> clap::Command {
             let about = about.map(ToString::to_string).unwrap_or_default();
             put(
                 &mut text,
-                format_args!("  {literal}{name:<9}{literal:#} {about}\n"),
+                format_args!("  {literal}{name:<10}{literal:#} {about}\n"),
             );
         }
     }

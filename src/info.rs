@@ -11,6 +11,7 @@ use memlog_read::{Findings, Log};
 use crate::dot::chosen;
 use crate::open::{Family, Files, Watch, clean, counted, grouped, note};
 use crate::screen::out;
+use crate::words::signal;
 
 /// Say what a log is of, and what it lacks.
 #[derive(clap::Args)]
@@ -76,7 +77,7 @@ fn identity(out: &mut impl Write, log: &Log) -> std::io::Result<()> {
 }
 
 /// The words of a command line, quoted where a shell would need it.
-fn command_line(words: &[u8]) -> String {
+pub fn command_line(words: &[u8]) -> String {
     let plain = |word: &str| {
         let safe = |c: char| c.is_alphanumeric() || "_-./=:,+@%^".contains(c);
         !word.is_empty() && word.chars().all(safe)
@@ -165,6 +166,9 @@ fn ending(out: &mut impl Write, family: &Family) -> std::io::Result<()> {
             };
             format!("{how}, after {:.3} s", log.seconds(end.tick))
         }
+        None if log.death().is_some() => log.death().map_or(String::new(), |death| {
+            format!("killed by signal {}", signal(death.signal))
+        }),
         None => "no end in the log: it runs still, was killed, or started another program".into(),
     };
     line(out, "ended", &ended)?;

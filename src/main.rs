@@ -14,6 +14,7 @@ mod manual;
 mod names;
 mod open;
 mod os;
+mod postmortem;
 mod record;
 mod recorder;
 mod report;
@@ -42,6 +43,7 @@ fn run(line: Vec<OsString>) -> anyhow::Result<ExitCode> {
         Command::Summary(args) => summary::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Tree(args) => tree::run(&args),
+        Command::Postmortem(args) => postmortem::run(&args),
         Command::Dot(args) => dot::run(&args),
         Command::Dump(args) => dump::run(args),
         Command::Info(args) => info::run(args),

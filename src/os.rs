@@ -26,6 +26,17 @@ pub fn effective_user() -> u32 {
     unsafe { libc::geteuid() }
 }
 
+/// The largest resident set of this process's children, in kilobytes.
+pub fn children_max_rss_kb() -> u64 {
+    // SAFETY: all zeros is a valid rusage, and the call fills it in.
+    let usage = unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        libc::getrusage(libc::RUSAGE_CHILDREN, &mut usage);
+        usage
+    };
+    usage.ru_maxrss as u64
+}
+
 /// Whether this process can gain no privilege through exec.
 pub fn has_no_new_privileges() -> bool {
     // SAFETY: this option takes four ignored zeros and returns 0, 1 or -1.

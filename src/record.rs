@@ -5,10 +5,12 @@
 //! * [`program`]: finds the program, and what would keep it from being recorded
 //! * [`codes`]: what stands for a host or a process in their names
 //! * [`output`]: where the logs will be, and which are there afterwards
+//! * [`epilogue`]: what it adds to the log of a program that was killed
 //! * [`summary`]: what is said at the end
 
 mod allocator;
 mod codes;
+mod epilogue;
 mod output;
 mod program;
 mod summary;
@@ -17,6 +19,7 @@ use crate::advice::Advice;
 use crate::open::shown;
 use crate::{os, recorder};
 use anyhow::Context;
+use epilogue::OomKills;
 use output::Plan;
 pub use output::has_magic;
 use program::Program;
@@ -36,6 +39,9 @@ pub struct Args {
     /// Stop growing a log at this size, such as 500M or 2G; below 256K means 256K
     #[arg(long, value_name = "SIZE", value_parser = bytes_of)]
     max_log: Option<u64>,
+    /// Say in the log when less than PCT percent of a memory limit is left (control groups, RLIMIT_AS and _DATA, the machine); with ,stop end the program then
+    #[arg(long, value_name = "PCT[,stop]", value_parser = guard_of)]
+    oom_guard: Option<String>,
     /// Keep the stack of each release too
     #[arg(long)]
     free_stacks: bool,
@@ -94,12 +100,16 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     if let Some(bytes) = args.max_log {
         command.env("MEMLOG_MAX_LOG", bytes.to_string());
     }
+    if let Some(guard) = args.oom_guard {
+        command.env("MEMLOG_OOM_GUARD", guard);
+    }
     if args.free_stacks {
         command.env("MEMLOG_FREE_STACKS", "1");
     }
 
+    let kills = OomKills::begin();
     let (child, status) = run_to_end(command, name)?;
-    summary::print(name, child, status, &plan);
+    summary::print(name, child, status, &plan, &kills);
     Ok(exit_code(status))
 }
 
@@ -137,6 +147,16 @@ fn preload_list(ours: &[PathBuf], existing: Option<OsString>) -> OsString {
     OsString::from_vec(ours.chain(others).collect::<Vec<_>>().join(&b':'))
 }
 
+/// As the recorder takes it.
+fn guard_of(text: &str) -> Result<String, String> {
+    let percent = text.strip_suffix(",stop").unwrap_or(text);
+    let percent = percent.strip_suffix('%').unwrap_or(percent);
+    match percent.parse::<u8>() {
+        Ok(1..100) if !percent.starts_with('+') => Ok(text.to_owned()),
+        _ => Err("expected a percentage from 1 to 99, or one and ,stop, such as 5,stop".into()),
+    }
+}
+
 fn bytes_of(text: &str) -> Result<u64, String> {
     let wrong = || "expected a number of bytes such as 1000000, 500K, 500M or 2GiB".to_string();
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
@@ -164,6 +184,16 @@ mod tests {
         assert_eq!(bytes_of("2GiB"), Ok(2 << 30));
         for wrong in ["", "G", "-1", "1.5G", "3X", "99999999T"] {
             assert!(bytes_of(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn guards_are_percentages() {
+        for right in ["5", "5%", "99,stop", "10%,stop"] {
+            assert_eq!(guard_of(right).as_deref(), Ok(right));
+        }
+        for wrong in ["", "0", "100", "+5", "5,", "5,die", "stop", "-5", "1.5"] {
+            assert!(guard_of(wrong).is_err(), "{wrong}");
         }
     }
 

@@ -27,12 +27,14 @@ use crate::screen::Look;
 use crate::words::typed;
 pub use filter::Filter;
 pub use grow::{Direction, Grown, Shape, grow};
-pub use heading::{print as print_heading, print_within as print_heading_within};
+pub use heading::{
+    both_ways, folded, print as print_heading, print_within as print_heading_within,
+};
 pub use json::tree as json_tree;
 pub use labels::{Cursor, Labels};
 pub use moment::check as check_moment;
 pub use notes::notes;
-pub use subject::{Subject, json_page, show};
+pub use subject::{Subject, json_page, show, show_after};
 pub use text::{Printer, named};
 
 /// The version of the keys; `doc/STATS.md` says what they mean.

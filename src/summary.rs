@@ -21,8 +21,9 @@ use crate::open::{clean, counted, grouped};
 use crate::report::{Labels, Subject, json_page, print_heading_within, show};
 use crate::screen::{Look, Role, Screen};
 use crate::words::{percentage, typed};
-use lists::{Lists, through};
-use sites::{List, Sites};
+pub use lists::Lists;
+use lists::through;
+pub use sites::{List, Sites};
 
 /// The version of the keys; `doc/STATS.md` says what they mean.
 const SCHEMA: &str = "memlog-summary-1";
@@ -61,7 +62,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 /// The program's file as its places have it, without its folder.
-fn program(subject: &Subject) -> Option<String> {
+pub fn program(subject: &Subject) -> Option<String> {
     let path = subject.family.own().text(Key::Executable)?;
     let name = path.rsplit(|&byte| byte == b'/').next();
     Some(clean(name.unwrap_or(path)))

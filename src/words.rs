@@ -1,6 +1,8 @@
 //! Sizes, times and paths as people read and type them.
 
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
+use std::process::ExitStatus;
 
 use memlog_export::quoted;
 
@@ -32,6 +34,12 @@ pub fn percentage(part: u64, whole: u64) -> f64 {
     }
 }
 
+/// A signal by number and name: `9 (SIGKILL)`.
+pub fn signal(number: u8) -> String {
+    let status = ExitStatus::from_raw(i32::from(number & 0x7F)).to_string();
+    status.trim_start_matches("signal: ").to_owned()
+}
+
 /// A path as one would type it into a shell here.
 pub fn typed(path: &Path) -> String {
     let here = std::env::current_dir().unwrap_or_default();
@@ -47,6 +55,12 @@ mod tests {
         assert_eq!(sized(0), "0 bytes");
         assert_eq!(sized(65536), "64.0 KiB");
         assert_eq!(sized(3 << 29), "1.5 GiB");
+    }
+
+    #[test]
+    fn signals_have_names() {
+        assert_eq!(signal(9), "9 (SIGKILL)");
+        assert_eq!(signal(11), "11 (SIGSEGV)");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! a payload of varints. A reader skips types it does not know.
 
 use crate::Malformed;
+use crate::limit::Limit;
 use crate::table::StackId;
 use crate::varint::{Reader, Writer};
 
@@ -139,6 +140,8 @@ pub enum Ext<'a> {
     Ledger(Ledger),
     /// The program or its user marked this moment.
     Mark(&'a [u8]),
+    /// A limit on memory was looked at.
+    Limit(Limit<'a>),
     /// A record of a newer memlog.
     Unknown {
         /// Its type, from 1 to 31.
@@ -157,6 +160,7 @@ const UNMAP: u8 = 6;
 const REMAP: u8 = 7;
 const BREAK: u8 = 8;
 const MARK: u8 = 9;
+const LIMIT: u8 = 10;
 
 impl<'a> Ext<'a> {
     /// The type in the tag.
@@ -173,6 +177,7 @@ impl<'a> Ext<'a> {
                 Mapping::Break { .. } => BREAK,
             },
             Ext::Mark(_) => MARK,
+            Ext::Limit(_) => LIMIT,
             Ext::Unknown { kind, .. } => kind & 31,
         }
     }
@@ -200,6 +205,7 @@ impl<'a> Ext<'a> {
             }
             Ext::Ledger(entry) => put_ledger(out, &entry),
             Ext::Mark(text) => out.bytes(text.get(..MAX_TEXT).unwrap_or(text)),
+            Ext::Limit(limit) => limit.put(out),
             Ext::Unknown { payload, .. } => out.bytes(payload),
         }
     }
@@ -230,6 +236,10 @@ impl<'a> Ext<'a> {
             },
             MAP | UNMAP | REMAP | BREAK => Ext::Ledger(get_ledger(kind, &mut bytes)?),
             MARK => Ext::Mark(bytes.rest()),
+            LIMIT => match Limit::decode(&mut bytes)? {
+                Some(limit) => Ext::Limit(limit),
+                None => Ext::Unknown { kind, payload },
+            },
             _ => Ext::Unknown { kind, payload },
         })
     }

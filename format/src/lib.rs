@@ -8,6 +8,7 @@
 //! * [`chunk`]: a file is an array of 64 KiB chunks; their header and checksum
 //! * [`event`]: what an events chunk holds; encoder and decoder are mirrors
 //! * [`ext`]: the rarer records of an events chunk, skippable by length
+//! * [`limit`]: one of those: how near a limit on memory is
 //! * [`table`]: the arrays of stack nodes and code addresses
 //! * [`meta`]: header, modules, settings, the cut of a fork, the end
 //! * [`counter`]: what was lost, cut, refused
@@ -23,6 +24,7 @@ pub mod chunk;
 pub mod counter;
 pub mod event;
 pub mod ext;
+pub mod limit;
 pub mod meta;
 pub mod order;
 pub mod table;

@@ -102,6 +102,20 @@ pub struct End {
     pub maxrss_kb: u64,
 }
 
+/// How a signal ended the process: written by who had started it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Death {
+    /// The signal's number.
+    pub signal: u8,
+    /// Processes of its group that the kernel killed for want of memory while
+    /// it ran.
+    pub oom_kills: u64,
+    /// ru_maxrss of it and all its children in kilobytes, 0 if unknown.
+    pub maxrss_kb: u64,
+    /// Wall clock, nanoseconds since 1970.
+    pub wall_ns: u64,
+}
+
 /// A record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Record<'a> {
@@ -127,6 +141,8 @@ pub enum Record<'a> {
     Cut(Cut),
     /// The image ended in an orderly way. The last one counts.
     End(End),
+    /// The process was killed by a signal.
+    Death(Death),
     /// A record of a newer memlog.
     Unknown(u8),
 }
@@ -138,6 +154,7 @@ const UNLOAD: u8 = 4;
 const PARENT: u8 = 5;
 const CUT: u8 = 6;
 const END: u8 = 7;
+const DEATH: u8 = 8;
 
 fn key_of(byte: u8) -> Option<Key> {
     use Key::*;
@@ -181,6 +198,7 @@ impl<'a> Record<'a> {
             Record::Parent { .. } => PARENT,
             Record::Cut(_) => CUT,
             Record::End(_) => END,
+            Record::Death(_) => DEATH,
             Record::Unknown(kind) => *kind,
         }
     }
@@ -236,6 +254,14 @@ impl<'a> Record<'a> {
                     .into_iter()
                     .for_each(|number| out.var(number));
             }
+            Record::Death(death) => [
+                u64::from(death.signal),
+                death.oom_kills,
+                death.maxrss_kb,
+                death.wall_ns,
+            ]
+            .into_iter()
+            .for_each(|number| out.var(number)),
             Record::Unknown(_) => {}
         }
     }
@@ -291,6 +317,12 @@ impl<'a> Record<'a> {
                 how: small(&mut bytes)?,
                 vm_hwm_kb: bytes.var()?,
                 maxrss_kb: bytes.var()?,
+            }),
+            DEATH => Record::Death(Death {
+                signal: small(&mut bytes)?,
+                oom_kills: bytes.var()?,
+                maxrss_kb: bytes.var()?,
+                wall_ns: bytes.var()?,
             }),
             _ => Record::Unknown(kind),
         })

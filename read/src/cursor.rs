@@ -174,6 +174,7 @@ impl<'a> Cursor<'a> {
             Ext::Loss { events, reason } => (Gate::Open, Kind::Loss { events, reason }),
             Ext::Ledger(entry) => (Gate::Numbered(LEDGER, entry.order), Kind::Ledger(entry)),
             Ext::Mark(text) => (Gate::Open, Kind::Mark(text)),
+            Ext::Limit(limit) => (Gate::Open, Kind::Limit(limit)),
             Ext::Unknown { .. } => return None,
         };
         Some((gate, Some(kind)))

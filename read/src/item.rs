@@ -2,6 +2,7 @@
 
 use memlog_format::event::{Alloc, Release};
 use memlog_format::ext::{Ledger, Rss};
+use memlog_format::limit::Limit;
 
 /// An event with its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,6 +55,8 @@ pub enum Kind<'a> {
     },
     /// The program or its user marked this moment.
     Mark(&'a [u8]),
+    /// A limit on memory was looked at.
+    Limit(Limit<'a>),
     /// The stream took this global order number.
     Stamp(u64),
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use memlog_format::chunk::CHUNK_SIZE;
 use memlog_format::counter::Counter;
-use memlog_format::meta::{Cut, End, Key, Module, Start};
+use memlog_format::meta::{Cut, Death, End, Key, Module, Start};
 use memlog_format::order::CELL_BITS;
 use memlog_format::table::{Code, CodeId, Node, StackId};
 
@@ -96,6 +96,11 @@ impl<'a> Log<'a> {
     /// How the image ended; nothing if it runs still, was killed or exec'd.
     pub fn end(&self) -> Option<&End> {
         self.metas.end.as_ref()
+    }
+
+    /// How a signal ended the process, if who started it wrote that down.
+    pub fn death(&self) -> Option<&Death> {
+        self.metas.death.as_ref()
     }
 
     /// A counter of the recorder.

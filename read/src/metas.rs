@@ -1,7 +1,7 @@
 //! The header chunks: what the log is of, modules, fork, end.
 
 use memlog_format::counter::AREA_END;
-use memlog_format::meta::{Cut, End, Key, Module, Record, Start};
+use memlog_format::meta::{Cut, Death, End, Key, Module, Record, Start};
 use memlog_format::varint::Reader;
 
 use crate::error::{Finding, Findings};
@@ -17,6 +17,7 @@ pub(crate) struct Metas<'a> {
     pub parent: Option<u32>,
     pub cuts: Vec<Cut>,
     pub end: Option<End>,
+    pub death: Option<Death>,
 }
 
 impl<'a> Metas<'a> {
@@ -67,6 +68,7 @@ impl<'a> Metas<'a> {
             Record::Parent { pid } => self.parent = Some(pid),
             Record::Cut(cut) => self.cuts.push(cut),
             Record::End(end) => self.end = Some(end),
+            Record::Death(death) => self.death = Some(death),
             Record::Unknown(_) => {}
         }
     }

@@ -199,7 +199,7 @@ fn feed(fold: &mut Fold, item: &Item, tables: &LogTables) {
         Kind::Thread { tid, .. } => fold.thread(at, *tid),
         Kind::Loss { events, .. } => fold.loss(*events),
         Kind::Stamp(stamp) => fold.stamp(at, *stamp),
-        Kind::Fork { .. } | Kind::Mark(_) => {}
+        Kind::Fork { .. } | Kind::Mark(_) | Kind::Limit(_) => {}
     }
 }
 

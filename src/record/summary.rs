@@ -1,12 +1,15 @@
 //! What `record` says when the program has ended. All of it goes to stderr,
 //! for stdout belongs to the program.
 
+use super::epilogue::{self, OomKills};
 use super::output::{Log, Plan};
 use crate::open::shown;
+use crate::os;
 use crate::words::{sized, typed};
 use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::io::Write as _;
+use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 
 /// Other processes' logs that are named one by one.
@@ -14,8 +17,15 @@ const NAMED_LOGS: usize = 4;
 
 /// Says how the program ended, which logs there are, what they lack, and what
 /// to do next.
-pub fn print(name: &OsStr, child: u32, status: ExitStatus, plan: &Plan) {
+pub fn print(name: &OsStr, child: u32, status: ExitStatus, plan: &Plan, kills: &OomKills) {
     let logs = plan.new_logs();
+    // The newest image of the process is the one that was killed.
+    let own = logs.iter().rfind(|log| log.pid == child);
+    if let (Some(signal), Some(log)) = (status.signal(), own) {
+        let maxrss_kb = os::children_max_rss_kb();
+        // Without it the log is as its program left it.
+        let _ = epilogue::write(&log.path, signal as u8, kills.so_far(), maxrss_kb);
+    }
     let text = describe(name, child, status, plan, &logs);
     // The program's exit code counts, also where nobody reads stderr.
     let _ = std::io::stderr().lock().write_all(text.as_bytes());
@@ -54,14 +64,21 @@ fn describe(name: &OsStr, child: u32, status: ExitStatus, plan: &Plan, logs: &[L
     for note in &main.notes {
         line(&mut text, format_args!("note: {note}"));
     }
-    next(&mut text, main, logs);
+    next(&mut text, main, logs, status.code().is_none());
     text
 }
 
 /// The log that is likely the one wanted; the line can be pasted.
-fn next(text: &mut String, main: &Log, logs: &[Log]) {
+fn next(text: &mut String, main: &Log, logs: &[Log], was_killed: bool) {
     let rank = |log: &&Log| (log.rss_peak_kb, log.bytes, log.path == main.path);
     let largest = logs.iter().max_by_key(rank).unwrap_or(main);
+    if was_killed {
+        let path = typed(&main.path);
+        line(text, format_args!("next: memlog postmortem {path}"));
+        if logs.len() == 1 {
+            return;
+        }
+    }
     let why = match (logs.len(), largest.rss_peak_kb) {
         (0 | 1, _) => String::new(),
         (count, 0) => format!("  # the largest of {count} logs"),
@@ -187,7 +204,7 @@ mod tests {
         };
         let said = |logs: &[Log]| {
             let mut text = String::new();
-            next(&mut text, &logs[0], logs);
+            next(&mut text, &logs[0], logs, false);
             text
         };
         let main = || log("/a", 5000, 9);

@@ -12,7 +12,7 @@ use super::resident;
 use super::subject::Subject;
 use crate::open::{Analysis, clean, counted, grouped};
 use crate::screen::{Role, Screen, wrapped};
-use crate::words::sized;
+use crate::words::{signal, sized};
 
 /// Lines that have a choice are no wider where there is no terminal.
 const COLUMNS: usize = 100;
@@ -144,7 +144,7 @@ impl Lines<'_> {
 }
 
 /// Broken between the parts, and on a terminal within what is wider than it.
-fn folded(parts: &[String], terminal: Option<usize>) -> String {
+pub fn folded(parts: &[String], terminal: Option<usize>) -> String {
     let columns = terminal.unwrap_or(COLUMNS);
     let mut text = String::new();
     let mut column = INDENT;
@@ -187,8 +187,12 @@ fn program(log: &Log, summary: &Summary) -> Vec<String> {
     }
     parts.push(format!("{:.3} s", log.seconds(summary.end_tick)));
     parts.push(counted(summary.threads, "thread"));
-    if log.end().is_none() {
-        parts.push("no end in the log (it runs still, was killed, or started another)".into());
+    match (log.end(), log.death()) {
+        (_, Some(death)) => parts.push(format!("killed by signal {}", signal(death.signal))),
+        (None, None) => {
+            parts.push("no end in the log (it runs still, was killed, or started another)".into());
+        }
+        (Some(_), None) => {}
     }
     parts
 }

@@ -35,10 +35,31 @@ pub fn show(
     look: &Look,
     make: impl FnOnce(&Subject, &mut Labels) -> Result<Vec<u8>>,
 ) -> anyhow::Result<ExitCode> {
+    let whole = |_: &Family, _: &Watch| at;
+    show_after(
+        file,
+        look,
+        whole,
+        |at| *at,
+        |subject, labels, _| make(subject, labels),
+    )
+}
+
+/// The same, where the moment that the page will ask for is found by a first
+/// look at the log.
+pub fn show_after<T>(
+    file: &Path,
+    look: &Look,
+    first: impl FnOnce(&Family, &Watch) -> T,
+    moment: impl FnOnce(&T) -> Option<When>,
+    make: impl FnOnce(&Subject, &mut Labels, &T) -> Result<Vec<u8>>,
+) -> anyhow::Result<ExitCode> {
     let file = &chosen(file)?;
     let watch = Watch::interruptible();
     let files = Files::load(file)?;
     let family = files.family()?;
+    let found = first(&family, &watch);
+    let at = moment(&found);
     let tick_ns = family.own().tick_ns();
     let chosen = at.and_then(|when| when.chosen_tick(tick_ns));
     let analysis = family.analyse(chosen, &watch);
@@ -60,7 +81,7 @@ pub fn show(
         analysis: &analysis,
         screen: &screen,
     };
-    let page = make(&subject, &mut labels)?;
+    let page = make(&subject, &mut labels, &found)?;
     screen.show(&page, watch.end())?;
     Ok(
         match analysis.part.is_some() || labels.cut_short().is_some() {

@@ -5,6 +5,7 @@
 //! * `gold`: the second recorder's files
 //! * `logs`: memlog's logs, in the same shape
 //! * `compare`: the two event by event
+//! * `group`: a control group with a limit on memory
 //! * `inherit`: what a forked child got from its parent
 //! * `pairs`: runs a program under both and finds what belongs together
 //! * `stacks`: call stacks, memlog's and libunwind's
@@ -12,6 +13,7 @@
 
 pub mod compare;
 pub mod gold;
+pub mod group;
 pub mod inherit;
 pub mod logs;
 pub mod pairs;

@@ -14,7 +14,7 @@
 //! * [`commit`], [`sink`], [`metalog`] its way into the file
 //!
 //! Off the path: [`start`], [`settings`], [`naming`], [`real`], [`linkmap`], [`early`],
-//! [`child`], [`codemap`], [`modules`], [`maps`], [`image`], [`exec`], [`rss`], [`clock`], [`counters`],
+//! [`child`], [`codemap`], [`modules`], [`maps`], [`image`], [`exec`], [`rss`], [`guard`], [`clock`], [`counters`],
 //! [`lock`], [`sync`], [`sys`]; all state hangs off one [`recorder::RECORDER`].
 #![cfg_attr(not(test), no_std)]
 #![deny(unsafe_code)]
@@ -51,6 +51,8 @@ pub mod early;
 pub mod events;
 #[cfg(not(loom))]
 pub mod exec;
+#[cfg(not(loom))]
+pub mod guard;
 #[cfg(not(loom))]
 pub mod hooks;
 #[cfg(not(loom))]

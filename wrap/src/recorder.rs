@@ -67,6 +67,8 @@ pub struct Recorder {
     pub ledger: AtomicU64,
     /// Resident memory, as last seen.
     pub rss: crate::rss::Shared,
+    /// How near the limits of memory are.
+    pub guard: crate::guard::Guard,
     /// Whether releases carry stacks.
     pub free_stacks: AtomicBool,
     /// Whether chunks go out by writes.
@@ -98,6 +100,7 @@ impl Recorder {
             stamps: AtomicU64::new(0),
             ledger: AtomicU64::new(0),
             rss: crate::rss::Shared::new(),
+            guard: crate::guard::Guard::new(),
             free_stacks: AtomicBool::new(false),
             written: AtomicBool::new(false),
             draining: AtomicBool::new(false),
@@ -226,6 +229,7 @@ impl Recorder {
             self.code.force_open();
             self.meta.force_open();
             self.settings.force_open();
+            self.guard.reset_in_child();
             self.streams.reset();
         }
         self.nodes.reset();

@@ -98,15 +98,22 @@ pub fn poll(stream: &mut Stream) {
         .step
         .store((resident / 100).max(STEP), Ordering::Relaxed);
     stream.write_ext(&Ext::Rss(reading));
+    RECORDER.guard.look(stream);
+}
+
+/// The last reading.
+#[cold]
+pub fn poll_final(stream: &mut Stream) -> u64 {
+    poll(stream);
+    match RECORDER.is_quiet() {
+        true => 0,
+        false => read_high_water(stream),
+    }
 }
 
 /// Reads the high-water mark of this very image.
 #[cold]
-pub fn poll_final(stream: &mut Stream) -> u64 {
-    poll(stream);
-    if RECORDER.is_quiet() {
-        return 0;
-    }
+pub fn read_high_water(stream: &mut Stream) -> u64 {
     let high = Os::high_water_kb();
     RECORDER.counters.set(Counter::VmHwmKb, high);
     stream.write_ext(&Ext::Rss(Rss {

@@ -110,6 +110,10 @@ pub struct Settings {
     pub follow_exec: bool,
     /// MEMLOG_SINK=written: chunks go out by writes, not by mappings.
     pub written: bool,
+    /// MEMLOG_OOM_GUARD: less than this percentage of a limit is told.
+    pub guard_percent: u8,
+    /// MEMLOG_OOM_GUARD: and ends the program.
+    pub guard_ends: bool,
     /// What could not be understood.
     pub nonsense: Text<512>,
 }
@@ -151,6 +155,8 @@ impl Settings {
             off: false,
             follow_exec: true,
             written: false,
+            guard_percent: 0,
+            guard_ends: false,
             nonsense: Text::new(),
         }
     }
@@ -217,6 +223,10 @@ impl Settings {
                     _ => None,
                 };
                 self.written = self.understood(name, value, written, false);
+            }
+            b"OOM_GUARD" => {
+                let read = self.understood(name, value, guard(value), (0, false));
+                (self.guard_percent, self.guard_ends) = read;
             }
             b"RANK" => {}
             _ => self.complain(name, value),
@@ -311,7 +321,12 @@ struct Best {
 }
 
 /// Runs over the zero-terminated entries of a file, those that fit the buffer.
-pub fn each_entry(path: &[u8], buffer: &mut [u8], mut see: impl FnMut(&[u8])) {
+pub fn each_entry(path: &[u8], buffer: &mut [u8], see: impl FnMut(&[u8])) {
+    each_piece(path, 0, buffer, see);
+}
+
+/// Runs over what a byte ends in a file, each piece up to the buffer's length.
+pub fn each_piece(path: &[u8], end: u8, buffer: &mut [u8], mut see: impl FnMut(&[u8])) {
     let Ok(fd) = Os::open(path) else {
         return;
     };
@@ -326,9 +341,9 @@ pub fn each_entry(path: &[u8], buffer: &mut [u8], mut see: impl FnMut(&[u8])) {
         for entry in buffer
             .get(..held)
             .unwrap_or(&[])
-            .split_inclusive(|&byte| byte == 0)
+            .split_inclusive(|&byte| byte == end)
         {
-            let Some((0, text)) = entry.split_last() else {
+            let Some((_, text)) = entry.split_last().filter(|(last, _)| **last == end) else {
                 break;
             };
             used += entry.len();
@@ -382,6 +397,17 @@ pub fn size(text: &[u8]) -> Option<u64> {
     };
     let number = decimal(number)?;
     rest_is_fine.then(|| number.checked_mul(1 << shift))?
+}
+
+/// What is to be left of a limit, and whether the program ends otherwise:
+/// `5`, `5%`, `5,stop`. 0 watches nothing.
+pub fn guard(text: &[u8]) -> Option<(u8, bool)> {
+    let (text, ends) = match text.strip_suffix(b",stop") {
+        Some(text) => (text, true),
+        None => (text, false),
+    };
+    let percent = decimal(text.strip_suffix(b"%").unwrap_or(text))?;
+    (percent < 100).then_some((percent as u8, ends && percent > 0))
 }
 
 /// A switch.

@@ -236,6 +236,7 @@ fn read_settings() -> bool {
             }
             let free_stacks = settings.free_stacks;
             RECORDER.free_stacks.store(free_stacks, Ordering::Relaxed);
+            RECORDER.guard.obey(settings);
             if settings.verify {
                 RECORDER.verify();
             }
@@ -423,6 +424,13 @@ pub(crate) fn begin_log(wiped: bool) {
             text(Key::Note, settings.nonsense.get());
             if settings.free_stacks {
                 text(Key::Setting, b"MEMLOG_FREE_STACKS=1");
+            }
+            if settings.guard_percent > 0 {
+                let mut value = crate::settings::Text::<64>::new();
+                value.push(b"MEMLOG_OOM_GUARD=");
+                value.push_number(settings.guard_percent.into());
+                value.push(if settings.guard_ends { b",stop" } else { b"" });
+                text(Key::Setting, value.get());
             }
             if settings.max_log != u64::MAX {
                 // Less than its first window no log can have.

@@ -6,7 +6,8 @@ use memlog_format::api::{Api, NAMES};
 use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE, Header, Kind};
 use memlog_format::event::{Alloc, Event, Release, predicted_usable};
 use memlog_format::ext::{Ext, Ledger, MAX_TEXT, Mapping, Rss, RssSource};
-use memlog_format::meta::{Cut, End, Key, Module, Record, Start};
+use memlog_format::limit::{Limit, LimitAct, LimitKind};
+use memlog_format::meta::{Cut, Death, End, Key, Module, Record, Start};
 use memlog_format::table::StackId;
 use proptest::collection::vec;
 use proptest::option;
@@ -132,6 +133,31 @@ fn rss() -> impl Strategy<Value = Rss> {
     )
 }
 
+fn limit() -> impl Strategy<Value = Limit<'static>> {
+    let kinds = [
+        LimitKind::Group,
+        LimitKind::AddressSpace,
+        LimitKind::Data,
+        LimitKind::Machine,
+    ];
+    let acts = [
+        LimitAct::Watched,
+        LimitAct::Near,
+        LimitAct::Asked,
+        LimitAct::Ended,
+    ];
+    let (kind, act) = (0..kinds.len(), 0..acts.len());
+    (kind, act, number(), number(), bytes(MAX_TEXT)).prop_map(
+        move |(kind, act, used_bytes, limit_bytes, name)| Limit {
+            kind: kinds[kind],
+            act: acts[act],
+            used_bytes,
+            limit_bytes,
+            name,
+        },
+    )
+}
+
 pub fn ext() -> impl Strategy<Value = Ext<'static>> {
     let ledger = (mapping(), any::<bool>(), number(), stack());
     prop_oneof![
@@ -148,7 +174,8 @@ pub fn ext() -> impl Strategy<Value = Ext<'static>> {
             })
         }),
         bytes(MAX_TEXT).prop_map(Ext::Mark),
-        (10..32u8, bytes(memlog_format::ext::MAX_PAYLOAD))
+        limit().prop_map(Ext::Limit),
+        (11..32u8, bytes(memlog_format::ext::MAX_PAYLOAD))
             .prop_map(|(kind, payload)| Ext::Unknown { kind, payload }),
     ]
 }
@@ -244,7 +271,17 @@ pub fn record() -> impl Strategy<Value = Record<'static>> {
                 })
             }
         ),
-        (8..=255u8).prop_map(Record::Unknown),
+        (any::<u8>(), number(), number(), number()).prop_map(
+            |(signal, oom_kills, maxrss_kb, wall_ns)| {
+                Record::Death(Death {
+                    signal,
+                    oom_kills,
+                    maxrss_kb,
+                    wall_ns,
+                })
+            }
+        ),
+        (9..=255u8).prop_map(Record::Unknown),
     ]
 }
 

@@ -172,6 +172,7 @@ fn meta_remark(record: &Record) -> String {
             cut.stream, cut.sequence, cut.committed
         ),
         Record::End(end) => format!("END tick {}, how {}", end.tick, end.how),
+        Record::Death(death) => format!("DEATH by signal {}", death.signal),
         Record::Unknown(kind) => format!("type {kind}, of a newer memlog"),
     }
 }
@@ -199,6 +200,14 @@ fn event_remark(event: &Event) -> String {
             )
         }
         Event::Ext(Ext::Mark(bytes)) => format!("MARK {}", text(bytes)),
+        Event::Ext(Ext::Limit(limit)) => format!(
+            "LIMIT {:?} {:?}, {} of {} bytes, {}",
+            limit.kind,
+            limit.act,
+            limit.used_bytes,
+            limit.limit_bytes,
+            text(limit.name)
+        ),
         Event::Ext(Ext::Unknown { kind, .. }) => format!("EXT {kind}, of a newer memlog"),
     }
 }

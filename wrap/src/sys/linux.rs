@@ -215,14 +215,7 @@ impl Sys for Linux {
     }
 
     fn file_limit() -> u64 {
-        let mut limit = libc::rlimit {
-            rlim_cur: libc::RLIM_INFINITY,
-            rlim_max: libc::RLIM_INFINITY,
-        };
-        let at = &raw mut limit as usize;
-        let which = libc::RLIMIT_FSIZE as usize;
-        let _ = call(libc::SYS_prlimit64, [0, which, 0, at, 0, 0]);
-        limit.rlim_cur
+        limit(libc::RLIMIT_FSIZE as usize)
     }
 
     fn identity(fd: Fd) -> Result<FileId, Errno> {
@@ -406,12 +399,29 @@ impl Sys for Linux {
         let _ = call(libc::SYS_write, [2, at, line.len(), 0, 0, 0]);
     }
 
+    fn end_process(ask: bool) {
+        let signal = if ask { libc::SIGTERM } else { libc::SIGKILL };
+        let arguments = [Self::pid() as usize, signal as usize, 0, 0, 0, 0];
+        let _ = call(libc::SYS_kill, arguments);
+    }
+
     fn is_filtered() -> bool {
         // Strict mode would kill for the question itself, but the door of
         // prctl has seen it coming and the recorder asks no more.
         let what = libc::PR_GET_SECCOMP as usize;
         !matches!(call(libc::SYS_prctl, [what, 0, 0, 0, 0, 0]), Ok(0) | Err(_))
     }
+}
+
+/// One of the process's own limits.
+pub(super) fn limit(which: usize) -> u64 {
+    let mut limit = libc::rlimit {
+        rlim_cur: libc::RLIM_INFINITY,
+        rlim_max: libc::RLIM_INFINITY,
+    };
+    let at = &raw mut limit as usize;
+    let _ = call(libc::SYS_prlimit64, [0, which, 0, at, 0, 0]);
+    limit.rlim_cur
 }
 
 fn read_memory_file(at: u64, into: &mut [u8]) -> bool {
@@ -424,7 +434,7 @@ fn read_memory_file(at: u64, into: &mut [u8]) -> bool {
 }
 
 /// The first bytes of a small file.
-fn read_start<'a>(path: &[u8], into: &'a mut [u8]) -> &'a [u8] {
+pub(super) fn read_start<'a>(path: &[u8], into: &'a mut [u8]) -> &'a [u8] {
     let Ok(fd) = Linux::open(path) else {
         return &[];
     };

@@ -9,6 +9,7 @@
 //! The unsafe functions of the trait name what their callers vouch for.
 
 mod field;
+pub mod limits;
 pub mod linux;
 
 /// The platform of this build.
@@ -171,6 +172,9 @@ pub trait Sys {
     fn working_directory(into: &mut [u8]) -> usize;
     /// One line to standard error.
     fn complain(line: &[u8]);
+    /// Ends this process by a signal: one that it can take notice of if it is
+    /// to be asked, else one that it cannot.
+    fn end_process(ask: bool);
     /// Whether a filter may kill us for an unusual call.
     fn is_filtered() -> bool;
 }

@@ -2,7 +2,7 @@
 //! environment as the kernel keeps it, so each case is a process of its own:
 //! this test program again, told to run [`told_by_a_child`] alone.
 
-use crate::settings::{Settings, Text, decimal, each_entry, size, switch};
+use crate::settings::{Settings, Text, decimal, each_entry, each_piece, guard, size, switch};
 use std::process::Command;
 
 /// The settings of this process, as lines `name=value`.
@@ -179,6 +179,44 @@ fn set_but_empty_is_not_set() {
     let told = Told::by(&environment);
     assert_eq!(told.switches(), ["false", "false", "true", "false"]);
     assert_eq!((told.value("job"), told.value("nonsense")), ("5", ""));
+}
+
+#[test]
+fn guards() {
+    for (text, meant) in [
+        ("5", (5, false)),
+        ("5%", (5, false)),
+        ("99,stop", (99, true)),
+        ("12%,stop", (12, true)),
+        ("0", (0, false)),
+        ("0,stop", (0, false)),
+    ] {
+        assert_eq!(guard(text.as_bytes()), Some(meant), "{text:?}");
+    }
+    for text in ["", "%", "100", "-1", "5,", "5,halt", "stop", ",stop", "5 %", "4294967301"] {
+        assert_eq!(guard(text.as_bytes()), None, "{text:?}");
+    }
+    let told = Told::by(&[("MEMLOG_OOM_GUARD", "200")]);
+    assert_eq!(told.value("nonsense"), "not understood: MEMLOG_OOM_GUARD=200");
+}
+
+#[test]
+fn pieces_of_a_file_end_as_told() {
+    let path = std::env::temp_dir().join(format!("memlog-pieces-{}", std::process::id()));
+    let long = "x".repeat(100);
+    std::fs::write(&path, format!("one\n\n{long}\ntwo words\nno end")).unwrap();
+    let name = format!("{}\0", path.display());
+    for size in [16, 64, 4096] {
+        let mut seen = Vec::new();
+        each_piece(name.as_bytes(), b'\n', &mut vec![0; size], |piece| {
+            seen.push(String::from_utf8_lossy(piece).into_owned());
+        });
+        // What is longer than the buffer is told by its beginning.
+        assert_eq!(seen[..2], ["one", ""], "{size}");
+        assert!(long.starts_with(&seen[2]) && seen[2].len() >= size.min(100), "{size}");
+        assert_eq!(seen[3..], ["two words"], "{size}");
+    }
+    std::fs::remove_file(&path).unwrap();
 }
 
 #[test]

@@ -1,0 +1,122 @@
+//! What only the parent of a process knows: which signal killed it, and
+//! whether the kernel had run out of memory. It is written behind the log.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE, Header, Kind, SEALED, checksum};
+use memlog_format::meta::{Death, Record};
+
+/// Counts what the kernel kills for want of memory in this process's group,
+/// and so in its children's.
+pub struct OomKills {
+    file: Option<PathBuf>,
+    before: u64,
+}
+
+impl OomKills {
+    /// Begins to count.
+    pub fn begin() -> Self {
+        let file = counting_file();
+        let before = file.as_deref().and_then(count_in).unwrap_or(0);
+        Self { file, before }
+    }
+
+    /// How many there were since.
+    pub fn so_far(&self) -> u64 {
+        let now = self.file.as_deref().and_then(count_in).unwrap_or(0);
+        now.saturating_sub(self.before)
+    }
+}
+
+/// memory.events of the second version of groups, memory.oom_control of the
+/// first: the one that has the memory controller.
+fn counting_file() -> Option<PathBuf> {
+    let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
+    let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
+    let mut lines = groups.lines();
+    let first = lines.find(|line| {
+        let mut fields = line.split(':');
+        let names = fields.nth(1).unwrap_or_default();
+        names.split(',').any(|name| name == "memory")
+    });
+    let second = || groups.lines().find(|line| line.starts_with("0::"));
+    let (line, kind, file) = match first {
+        Some(line) => (line, "cgroup", "memory.oom_control"),
+        None => (second()?, "cgroup2", "memory.events"),
+    };
+    let own = line.splitn(3, ':').nth(2)?;
+    let mount = mounts.lines().find_map(|line| {
+        let (place, fs) = line.split_once(" - ")?;
+        let mut fs = fs.split(' ');
+        let is_kind = fs.next() == Some(kind);
+        let options = fs.nth(1).unwrap_or_default();
+        let has_memory = options.split(',').any(|option| option == "memory");
+        let mut place = place.split(' ').skip(3);
+        (is_kind && (kind == "cgroup2" || has_memory)).then_some((place.next()?, place.next()?))
+    });
+    let (root, point) = mount?;
+    let below = own
+        .strip_prefix(root.trim_end_matches('/'))
+        .unwrap_or_default();
+    Some(
+        Path::new(point)
+            .join(below.trim_start_matches('/'))
+            .join(file),
+    )
+}
+
+fn count_in(file: &Path) -> Option<u64> {
+    let text = fs::read_to_string(file).ok()?;
+    let mut lines = text.lines();
+    lines.find_map(|line| line.strip_prefix("oom_kill ")?.trim().parse().ok())
+}
+
+/// Writes a death behind a log, in a chunk of its own.
+pub fn write(log: &Path, signal: u8, oom_kills: u64, maxrss_kb: u64) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    let options = options
+        .read(true)
+        .write(true)
+        .custom_flags(libc::O_NOFOLLOW);
+    let file = options.open(log)?;
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    let death = Death {
+        signal,
+        oom_kills,
+        maxrss_kb,
+        wall_ns: now.map_or(0, |now| now.as_nanos() as u64),
+    };
+    let end = file.metadata()?.len().next_multiple_of(CHUNK_SIZE as u64);
+    let sequence = last_sequence(&file, end)?.map_or(0, |last| last + 1);
+    let mut chunk = vec![0; CHUNK_SIZE];
+    let record = Record::Death(death).encode(&mut chunk[HEADER_SIZE..]);
+    let length = record.ok_or(io::ErrorKind::InvalidData)?;
+    let committed = HEADER_SIZE + length;
+    let header = Header {
+        committed: committed as u32,
+        checksum: checksum(&chunk[HEADER_SIZE..committed]),
+        flags: SEALED,
+        ..Header::new(Kind::Meta, 0, sequence)
+    };
+    chunk[..HEADER_SIZE].copy_from_slice(&header.encode());
+    file.write_all_at(&chunk, end)
+}
+
+/// Of the meta chunks that are there.
+fn last_sequence(file: &File, end: u64) -> io::Result<Option<u32>> {
+    let mut last = None;
+    for at in (0..end).step_by(CHUNK_SIZE) {
+        let mut start = [0; HEADER_SIZE];
+        if file.read_at(&mut start, at)? == HEADER_SIZE
+            && let Ok(Some(header)) = Header::decode(&start)
+            && header.kind == Kind::Meta
+        {
+            last = last.max(Some(header.sequence));
+        }
+    }
+    Ok(last)
+}

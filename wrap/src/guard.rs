@@ -1,0 +1,242 @@
+//! MEMLOG_OOM_GUARD: what the log says while there is still time, when memory
+//! comes near to a limit; and, if that was asked for, the program's end.
+//!
+//! It is looked at with each reading of resident memory, that is where the
+//! program allocates: what is touched later, without an event, comes unseen.
+//!
+//! ```text
+//! far   less than PCT is left:       tell it; ask the program to end, if wanted
+//! near  twice PCT is left:           far again
+//!       asked, and half PCT is left: end it
+//! ```
+
+use crate::clock;
+use crate::lock::{Bounded, Patience};
+use crate::recorder::RECORDER;
+use crate::rss;
+use crate::settings::{Settings, Text};
+use crate::stream::Stream;
+use crate::sys::limits::{Limits, Nearness};
+use crate::sys::{Os, Sys};
+use core::sync::atomic::{AtomicU8, Ordering};
+use memlog_format::ext::Ext;
+use memlog_format::limit::{Limit, LimitAct, LimitKind};
+use memlog_format::meta::{Key, Record};
+
+/// Ticks between two searches for limits that others may have changed.
+const SEARCH_EVERY_TICKS: u64 = 1000;
+/// Times that it is told at most: a program may live near its limit.
+const MOST_TOLD: u32 = 32;
+
+/// The guard.
+pub struct Guard {
+    /// What is to be left, 0 for no guard.
+    percent: AtomicU8,
+    watch: Bounded<Watch>,
+}
+
+/// What is known of the limits, and what was done.
+struct Watch {
+    limits: Limits,
+    ends: bool,
+    searched_at: Option<u64>,
+    is_near: bool,
+    was_asked: bool,
+    told: u32,
+    /// Room for a note: the stack belongs to the program.
+    line: Text<192>,
+}
+
+/// One limit of those that are near.
+struct Worst {
+    index: usize,
+    left_bytes: u64,
+    limit_bytes: u64,
+}
+
+impl Guard {
+    /// It watches nothing.
+    pub const fn new() -> Self {
+        Self {
+            percent: AtomicU8::new(0),
+            watch: Bounded::new(Watch {
+                limits: Limits::new(),
+                ends: false,
+                searched_at: None,
+                is_near: false,
+                was_asked: false,
+                told: 0,
+                line: Text::new(),
+            }),
+        }
+    }
+
+    /// Begins to watch what the settings want.
+    pub fn obey(&self, settings: &Settings) {
+        self.watch.with(Patience::Bounded, |watch| {
+            watch.ends = settings.guard_ends;
+        });
+        self.percent
+            .store(settings.guard_percent, Ordering::Relaxed);
+    }
+
+    /// A forked child's: it has told nothing yet.
+    ///
+    /// # Safety
+    /// The caller is the only thread of the process.
+    #[allow(unsafe_code)]
+    pub unsafe fn reset_in_child(&self) {
+        // SAFETY: by the caller.
+        unsafe { self.watch.force_open() };
+        self.watch.with(Patience::Bounded, |watch| {
+            (watch.searched_at, watch.told) = (None, 0);
+            (watch.is_near, watch.was_asked) = (false, false);
+        });
+    }
+
+    /// Looks how near the limits are.
+    #[cold]
+    pub fn look(&self, stream: &mut Stream) {
+        let percent = u64::from(self.percent.load(Ordering::Relaxed));
+        if percent > 0 {
+            // Whoever else is looking sees the same.
+            self.watch
+                .with(Patience::None, |watch| watch.look(stream, percent));
+        }
+    }
+}
+
+impl Default for Guard {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Watch {
+    fn look(&mut self, stream: &mut Stream, percent: u64) {
+        self.search(stream);
+        let mut worst: Option<Worst> = None;
+        let (mut index, mut is_far) = (0, true);
+        self.limits.look(percent, |limit| {
+            let margin = limit.limit_bytes / 100 * percent;
+            let left_bytes = limit.left_bytes();
+            is_far &= left_bytes > 2 * margin;
+            let is_worse = worst
+                .as_ref()
+                .is_none_or(|worst| left_bytes < worst.left_bytes);
+            if left_bytes < margin && is_worse {
+                let limit_bytes = limit.limit_bytes;
+                worst = Some(Worst {
+                    index,
+                    left_bytes,
+                    limit_bytes,
+                });
+            }
+            index += 1;
+        });
+        self.is_near &= !is_far;
+        let Some(worst) = worst else {
+            return;
+        };
+        let is_last_moment = worst.left_bytes < worst.limit_bytes / 200 * percent;
+        if self.was_asked && is_last_moment {
+            self.tell(stream, &worst, LimitAct::Ended);
+            Os::end_process(false);
+        } else if self.ends && !self.was_asked {
+            (self.is_near, self.was_asked) = (true, true);
+            self.tell(stream, &worst, LimitAct::Asked);
+            Os::end_process(true);
+        } else if !self.is_near && self.told < MOST_TOLD {
+            self.is_near = true;
+            self.tell(stream, &worst, LimitAct::Near);
+        }
+    }
+
+    /// The limits as they are found, once in the log and then quietly: groups
+    /// are given other limits while they run.
+    fn search(&mut self, stream: &mut Stream) {
+        let tick = stream.tick();
+        let is_first = self.searched_at.is_none();
+        let since = self.searched_at.map(|then| tick.saturating_sub(then));
+        if since.is_some_and(|ticks| ticks < SEARCH_EVERY_TICKS) {
+            return;
+        }
+        self.searched_at = Some(tick);
+        self.limits.find();
+        if is_first {
+            self.limits
+                .look(0, |limit| write(stream, limit, LimitAct::Watched));
+        }
+    }
+
+    /// Writes down all that there may be no time for later.
+    fn tell(&mut self, stream: &mut Stream, worst: &Worst, act: LimitAct) {
+        self.told += 1;
+        let mut index = 0;
+        let line = &mut self.line;
+        self.limits.look(100, |limit| {
+            if index == worst.index {
+                write(stream, limit, act);
+                note(line, stream, limit, act);
+            }
+            index += 1;
+        });
+        rss::read_high_water(stream);
+        if RECORDER.writes_out() {
+            RECORDER.meta.with(Patience::None, |meta| meta.flush());
+            stream.flush();
+        }
+    }
+}
+
+#[inline(never)]
+fn write(stream: &mut Stream, limit: &Nearness, act: LimitAct) {
+    stream.write_ext(&Ext::Limit(Limit {
+        kind: limit.kind,
+        act,
+        used_bytes: limit.used_bytes,
+        limit_bytes: limit.limit_bytes,
+        name: limit.name,
+    }));
+}
+
+/// The same for people, where it stands in all that is said of the log.
+#[inline(never)]
+fn note(line: &mut Text<192>, stream: &Stream, limit: &Nearness, act: LimitAct) {
+    line.clear();
+    let ms = stream.tick() * clock::TICK_NS / 1_000_000;
+    line.push(b"at ");
+    line.push_number(ms / 1000);
+    line.push(b".");
+    for digit in [ms / 100, ms / 10, ms] {
+        line.push_number(digit % 10);
+    }
+    line.push(b" s ");
+    line.push_number(limit.left_bytes() >> 10);
+    line.push(b" of ");
+    line.push_number(limit.limit_bytes >> 10);
+    line.push(match limit.kind {
+        LimitKind::Group => b" KiB were left of the group ",
+        LimitKind::AddressSpace => b" KiB were left of RLIMIT_AS",
+        LimitKind::Data => b" KiB were left of RLIMIT_DATA",
+        LimitKind::Machine => b" KiB were left of the machine's memory",
+    });
+    if limit.kind == LimitKind::Group {
+        let from = limit.name.len().saturating_sub(64);
+        line.push(
+            limit
+                .name
+                .get(from..)
+                .filter(|name| !name.is_empty())
+                .unwrap_or(b"/"),
+        );
+    }
+    line.push(match act {
+        LimitAct::Asked => b": asked the program to end, as MEMLOG_OOM_GUARD says",
+        LimitAct::Ended => b": ended the program, which had been asked to",
+        LimitAct::Near | LimitAct::Watched => b"",
+    });
+    RECORDER.meta.with(Patience::None, |meta| {
+        meta.append(&Record::Text(Key::Note, line.get()));
+    });
+}
