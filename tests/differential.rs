@@ -105,6 +105,7 @@ fn both_recorders_tell_the_same() {
         );
     }
     totals.tell();
+    totals.score("events equal to the second recorder's");
     let wanted = if is_long() { 5_000_000 } else { 1_200_000 };
     assert!(totals.events >= wanted, "only {} events", totals.events);
     assert!(totals.vforked > 0, "no child of vfork allocated");

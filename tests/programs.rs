@@ -21,6 +21,7 @@ fn real_programs_are_recorded_exactly() {
         return skip("real programs: MEMLOG_LONG=1 runs them");
     }
     let only = std::env::var("MEMLOG_ONLY").ok();
+    let (mut ran, mut equal) = (0u32, 0u32);
     let (mut stacks, mut problems, mut skipped) = (Outcome::default(), Vec::new(), 0);
     for program in PROGRAMS {
         if only.as_ref().is_some_and(|only| only != program.name) {
@@ -28,7 +29,11 @@ fn real_programs_are_recorded_exactly() {
         }
         let found = run(program, &mut stacks);
         match found {
-            Ok(totals) => problems.extend(totals.problems),
+            Ok(totals) => {
+                ran += 1;
+                equal += u32::from(totals.problems.is_empty());
+                problems.extend(totals.problems);
+            }
             Err(reason) => {
                 skipped += 1;
                 skip(&format!("{}: {reason}", program.name));
@@ -36,7 +41,7 @@ fn real_programs_are_recorded_exactly() {
         }
     }
     println!(
-        "{} stacks compared, {} frames",
+        "SCORE real programs equal to the second recorder {equal}/{ran}: {} stacks compared, {} frames",
         stacks.compared, stacks.frames
     );
     for (kind, (count, first)) in &stacks.differences {

@@ -139,6 +139,13 @@ impl Totals {
         }
     }
 
+    /// The line for the scoreboard: a problem is an event or more.
+    pub fn score(&self, what: &str) {
+        let events = self.events + self.mappings;
+        let wrong = self.problems.len() as u64;
+        println!("SCORE {what} {}/{events}", events.saturating_sub(wrong));
+    }
+
     /// Fails if anything was wrong.
     pub fn assert_fine(&self) {
         let shown = &self.problems[..self.problems.len().min(60)];

@@ -157,9 +157,9 @@ fn a_program_does_not_notice_that_calls_fail() {
         }
     }
     println!(
-        "{} faults injected, {} survived; {} logs whole, {} runs without one, which stderr says",
-        board.injected,
+        "SCORE faults survived {}/{}: {} logs whole, {} runs without one, which stderr says",
         board.injected - board.wrong.len() as u64,
+        board.injected,
         board.lossless,
         board.without_log,
     );
