@@ -198,13 +198,18 @@ impl<'l, 'a, 's, W: Write> Dump<'l, 'a, 's, W> {
                 address, length, ..
             } => self.came("MAP", item, length, address, stack),
             Mapping::Unmap { address, .. } => self.went("UNMAP", item, address, Some(stack)),
+            // Of a call that did nothing.
+            Mapping::Leave { length: 0, .. } => Ok(()),
+            Mapping::Leave { address, .. } => self.went("UNMAP", item, address, None),
             Mapping::Remap {
                 old_address,
+                old_length,
                 address,
                 length,
-                ..
             } => {
-                self.went("UNMAP", item, old_address, None)?;
+                if old_length > 0 {
+                    self.went("UNMAP", item, old_address, None)?;
+                }
                 self.came("MAP", item, length, address, stack)
             }
             Mapping::Break { old_end, end } if end > old_end => {

@@ -40,23 +40,27 @@ pub(crate) struct Regions {
 impl Regions {
     pub(crate) fn take(&mut self, entry: &Ledger) {
         let backing = entry.backing;
+        // The first half of a call whose other half is counted.
+        let calls = u64::from(!matches!(entry.mapping, Mapping::Leave { .. }));
         if backing {
-            self.mapped.backing_calls += 1;
+            self.mapped.backing_calls += calls;
         } else {
-            self.mapped.calls += 1;
+            self.mapped.calls += calls;
         }
         match entry.mapping {
             Mapping::Map {
                 address, length, ..
             } => self.map(address, length, backing),
-            Mapping::Unmap { address, length } => self.unmap(address, length),
+            Mapping::Unmap { address, length } | Mapping::Leave { address, length } => {
+                self.unmap(address, length);
+            }
             Mapping::Remap {
                 old_address,
                 old_length,
                 address,
                 length,
             } => {
-                // A length of 0 asks for a second view of the same pages.
+                // Nothing of an old length of 0 goes.
                 self.unmap(old_address, old_length);
                 self.map(address, length, backing);
             }
@@ -85,6 +89,9 @@ impl Regions {
     }
 
     fn unmap(&mut self, start: u64, length: u64) {
+        if length == 0 {
+            return;
+        }
         let end = start.saturating_add(length);
         while let Some((&low, &region)) = self.regions.range(..end).next_back() {
             if region.end <= start {
@@ -169,6 +176,28 @@ mod tests {
         let mapped = regions.mapped;
         assert_eq!((mapped.live_bytes, mapped.peak_bytes), (0, 0x10000));
         assert_eq!((mapped.total_bytes, mapped.calls), (0x12000, 4));
+    }
+
+    #[test]
+    fn a_range_left_may_be_anothers_before_the_move_is_told() {
+        let mut regions = Regions::default();
+        regions.take(&entry(map(0x10000, 0x1000), false));
+        let [leave, nothing] = [0x1000, 0].map(|length| Mapping::Leave {
+            address: 0x10000,
+            length,
+        });
+        let arrive = Mapping::Remap {
+            old_address: 0x10000,
+            old_length: 0,
+            address: 0x50000,
+            length: 0x3000,
+        };
+        for mapping in [leave, map(0x10000, 0x2000), arrive, nothing] {
+            regions.take(&entry(mapping, false));
+        }
+        let mapped = regions.mapped;
+        assert_eq!((mapped.live_bytes, mapped.calls), (0x5000, 3));
+        assert_eq!((mapped.peak_bytes, mapped.total_bytes), (0x5000, 0x6000));
     }
 
     #[test]

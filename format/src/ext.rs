@@ -79,11 +79,21 @@ pub enum Mapping {
         /// Bytes.
         length: u64,
     },
+    /// What mremap takes with it to another place, numbered before the call as
+    /// an `Unmap` is; the stream's next `Remap` says where to. Of 0 bytes: a
+    /// call that took a number and did nothing.
+    Leave {
+        /// First byte.
+        address: u64,
+        /// Bytes.
+        length: u64,
+    },
     /// mremap.
     Remap {
         /// First byte before.
         old_address: u64,
-        /// Bytes before.
+        /// Bytes that go here, at the old place; 0 where a `Leave` has told of
+        /// them, or they stay.
         old_length: u64,
         /// First byte after.
         address: u64,
@@ -172,7 +182,7 @@ impl<'a> Ext<'a> {
             Ext::Loss { .. } => LOSS,
             Ext::Ledger(entry) => match entry.mapping {
                 Mapping::Map { .. } => MAP,
-                Mapping::Unmap { .. } => UNMAP,
+                Mapping::Unmap { .. } | Mapping::Leave { .. } => UNMAP,
                 Mapping::Remap { .. } => REMAP,
                 Mapping::Break { .. } => BREAK,
             },
@@ -245,8 +255,17 @@ impl<'a> Ext<'a> {
     }
 }
 
+/// In a ledger's first number: an allocator made the call.
+const BACKING: u64 = 1;
+/// In an UNMAP's: mremap did it.
+const LEAVES: u64 = 2;
+
 fn put_ledger(out: &mut Writer, entry: &Ledger) {
-    out.var(u64::from(entry.backing));
+    let leaves = match entry.mapping {
+        Mapping::Leave { .. } => LEAVES,
+        _ => 0,
+    };
+    out.var(u64::from(entry.backing) | leaves);
     out.var(entry.order);
     out.var(u64::from(entry.stack.0));
     match entry.mapping {
@@ -258,7 +277,7 @@ fn put_ledger(out: &mut Writer, entry: &Ledger) {
         } => [address, length, u64::from(prot), u64::from(flags)]
             .into_iter()
             .for_each(|number| out.var(number)),
-        Mapping::Unmap { address, length } => {
+        Mapping::Unmap { address, length } | Mapping::Leave { address, length } => {
             out.var(address);
             out.var(length);
         }
@@ -278,7 +297,8 @@ fn put_ledger(out: &mut Writer, entry: &Ledger) {
 }
 
 fn get_ledger(kind: u8, bytes: &mut Reader) -> Result<Ledger, Malformed> {
-    let backing = bytes.var()? & 1 != 0;
+    let flags = bytes.var()?;
+    let backing = flags & BACKING != 0;
     let order = bytes.var()?;
     let stack = StackId(bytes.var32()?);
     let mapping = match kind {
@@ -287,6 +307,10 @@ fn get_ledger(kind: u8, bytes: &mut Reader) -> Result<Ledger, Malformed> {
             length: bytes.var()?,
             prot: bytes.var32()?,
             flags: bytes.var32()?,
+        },
+        UNMAP if flags & LEAVES != 0 => Mapping::Leave {
+            address: bytes.var()?,
+            length: bytes.var()?,
         },
         UNMAP => Mapping::Unmap {
             address: bytes.var()?,

@@ -114,6 +114,8 @@ impl Recorded {
                 ..
             } => add(Api::Mmap, false, address, length, flags),
             Mapping::Unmap { address, length } => add(Api::Munmap, true, address, length, 0),
+            Mapping::Leave { length: 0, .. } => {}
+            Mapping::Leave { address, length } => add(Api::Mremap, true, address, length, 0),
             Mapping::Remap {
                 old_address,
                 old_length,

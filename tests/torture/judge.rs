@@ -129,7 +129,11 @@ fn read(path: &Path) -> Result<Value, String> {
 fn sense(case: &Case, stats: &Value) -> Vec<String> {
     let figure = |name: &str| stats[name].as_u64();
     let mut wrong = Vec::new();
-    for name in ["allocations_of_live_addresses", "lost_events"] {
+    for name in [
+        "allocations_of_live_addresses",
+        "lost_events",
+        "order_breaks",
+    ] {
         let allowed = case.may_lose && name == "lost_events";
         match figure(name) {
             Some(0) => {}

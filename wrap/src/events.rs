@@ -18,7 +18,6 @@ use crate::stream::{Of, Stream};
 use core::sync::atomic::Ordering;
 use memlog_format::api::Api;
 use memlog_format::event::{Alloc, Release};
-use memlog_format::ext::{Ext, Ledger, Mapping};
 use memlog_format::table::StackId;
 
 /// After a tick the clock is read once in this many events, for the thread may
@@ -205,18 +204,12 @@ pub fn revoked(stream: &mut Stream, usable: Option<u64>) {
     moved(stream, usable, usable as i64);
 }
 
-/// Records a change of the address space.
+/// All that a change of the address space needs before it takes its number.
 #[cold]
-pub fn mapped(session: &Session, frame: &DoorFrame, mapping: Mapping, backing: bool, order: u64) {
+pub fn before_mapping(session: &Session, frame: &DoorFrame) -> StackId {
     let stream = session.stream();
     look_at_clock(stream);
-    let stack = capture_apart(stream, frame, session.patience(), Of::Allocation);
-    stream.write_ext(&Ext::Ledger(Ledger {
-        mapping,
-        backing,
-        order,
-        stack,
-    }));
+    capture_apart(stream, frame, session.patience(), Of::Allocation)
 }
 
 /// Whether no tick has passed, or no look at the clock is due.

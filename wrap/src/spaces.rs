@@ -14,28 +14,64 @@ use crate::session::{Admission, admit};
 use crate::sys::{Os, Sys};
 use core::ffi::c_void;
 use core::sync::atomic::Ordering;
-use memlog_format::ext::Mapping;
+use memlog_format::ext::{Ext, Ledger, Mapping};
 
 type Address = *mut c_void;
 
 /// What a failed call of mmap gives.
 const FAILED: usize = usize::MAX;
 
-/// When a change takes its number: before the real call if it gives space
-/// away, after it if it takes space, so that the numbers tell the truth of
-/// who had a range first.
+/// What a change of the address space can do before the real call returns.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Number {
-    Before,
-    After,
+enum Gives {
+    /// Take space only: its number comes after the call.
+    Nothing,
+    /// Give a range away, which others may get while the call lasts: a number
+    /// is taken before it as well.
+    Range,
 }
 
-/// The real call, and the record of what it did.
+/// What a change did.
+#[derive(Clone, Copy, Default)]
+struct Done {
+    /// By the number taken before the call.
+    gone: Option<Mapping>,
+    /// By one taken after it.
+    came: Option<Mapping>,
+}
+
+impl Done {
+    fn came(came: Mapping) -> Self {
+        Self {
+            came: Some(came),
+            gone: None,
+        }
+    }
+
+    fn gone(gone: Mapping) -> Self {
+        Self {
+            gone: Some(gone),
+            came: None,
+        }
+    }
+}
+
+/// A number that was taken before a call which did nothing: there is no gap
+/// in the order, for which events would seem to be missing.
+const NOTHING: Mapping = Mapping::Leave {
+    address: 0,
+    length: 0,
+};
+
+/// The real call, and the record of what it did. All that may write to the
+/// stream comes before the first number, and each number's record right after
+/// it, or the numbers and the stamps of two streams could contradict each
+/// other.
 fn change<T: Copy>(
     frame: &DoorFrame,
-    number: Number,
+    gives: Gives,
     call: impl FnOnce() -> T,
-    tell: impl FnOnce(T) -> Option<Mapping>,
+    tell: impl FnOnce(T) -> Option<Done>,
 ) -> T {
     let (mut session, backing) = match admit(frame) {
         Admission::Record(session) => {
@@ -48,15 +84,28 @@ fn change<T: Copy>(
         },
         Admission::Pass => return call(),
     };
-    let take = || RECORDER.ledger.fetch_add(1, Ordering::AcqRel);
-    let early = (number == Number::Before).then(take);
+    session.in_recorder(Some(frame));
+    let stack = events::before_mapping(&session, frame);
+    let number = || RECORDER.ledger.fetch_add(1, Ordering::AcqRel);
+    let early = (gives == Gives::Range).then(number);
     session.in_real(frame);
     let result = call();
-    if session.in_recorder(Some(frame))
-        && let Some(mapping) = tell(result)
-    {
-        let order = early.unwrap_or_else(take);
-        events::mapped(&session, frame, mapping, backing, order);
+    if session.in_recorder(Some(frame)) {
+        let done = tell(result).unwrap_or_default();
+        let write = |mapping, order| {
+            session.stream().write_ext(&Ext::Ledger(Ledger {
+                mapping,
+                backing,
+                order,
+                stack,
+            }));
+        };
+        if let Some(order) = early {
+            write(done.gone.unwrap_or(NOTHING), order);
+        }
+        if let Some(mapping) = done.came {
+            write(mapping, number());
+        }
     }
     session.end();
     result
@@ -71,15 +120,15 @@ fn map(frame: &DoorFrame, door: Door, arguments: (Address, usize, i32, i32, i32,
     let (at, length, prot, flags, fd, offset) = arguments;
     change(
         frame,
-        Number::After,
+        Gives::Nothing,
         || real(at, length, prot, flags, fd, offset),
         |result| {
-            (result as usize != FAILED).then_some(Mapping::Map {
+            (result as usize != FAILED).then_some(Done::came(Mapping::Map {
                 address: result as u64,
                 length: length as u64,
                 prot: prot as u32,
                 flags: flags as u32,
-            })
+            }))
         },
     )
 }
@@ -109,13 +158,13 @@ handler! {
         crate::notices::unmapping(frame, length);
         change(
             frame,
-            Number::Before,
+            Gives::Range,
             || real(at, length),
             |result| {
-                (result == 0).then_some(Mapping::Unmap {
+                (result == 0).then_some(Done::gone(Mapping::Unmap {
                     address: at as u64,
                     length: length as u64,
-                })
+                }))
             },
         )
     }
@@ -129,19 +178,48 @@ handler! {
         let Some(real) = next::<Real>(frame, Door::Mremap) else {
             return FAILED as Address;
         };
+        let stays = length == 0 || flags & libc::MREMAP_DONTUNMAP != 0;
+        let may_move = flags & libc::MREMAP_MAYMOVE != 0;
+        let gives = match stays || !may_move && new_length >= length {
+            true => Gives::Nothing,
+            false => Gives::Range,
+        };
         change(
             frame,
-            Number::After,
+            gives,
             || real(at, length, new_length, flags, to),
             |result| {
-                (result as usize != FAILED).then_some(Mapping::Remap {
-                    old_address: at as u64,
-                    old_length: length as u64,
-                    address: result as u64,
-                    length: new_length as u64,
+                (result as usize != FAILED).then(|| {
+                    let old_length = if stays { 0 } else { length };
+                    moved((at, old_length), (result, new_length))
                 })
             },
         )
+    }
+}
+
+/// What mremap did with the old range, of which nothing goes if it is empty.
+fn moved(old: (Address, usize), new: (Address, usize)) -> Done {
+    let (from, to) = ((old.0 as u64, old.1 as u64), (new.0 as u64, new.1 as u64));
+    let remap = |old_length| Mapping::Remap {
+        old_address: from.0,
+        old_length,
+        address: to.0,
+        length: to.1,
+    };
+    if from.1 == 0 || from.0 == to.0 && to.1 >= from.1 {
+        Done::came(remap(from.1))
+    } else if from.0 == to.0 {
+        // The end of it goes, and nothing comes.
+        Done::gone(remap(from.1))
+    } else {
+        Done {
+            gone: Some(Mapping::Leave {
+                address: from.0,
+                length: from.1,
+            }),
+            came: Some(remap(0)),
+        }
     }
 }
 
@@ -154,13 +232,13 @@ handler! {
         let old_end = Os::current_break();
         change(
             frame,
-            Number::After,
+            Gives::Nothing,
             || real(end),
             |result| {
-                (result == 0).then_some(Mapping::Break {
+                (result == 0).then_some(Done::came(Mapping::Break {
                     old_end,
                     end: end as u64,
-                })
+                }))
             },
         )
     }
@@ -174,13 +252,13 @@ handler! {
         };
         change(
             frame,
-            Number::After,
+            Gives::Nothing,
             || real(by),
             |result| {
-                (result as usize != FAILED && by != 0).then_some(Mapping::Break {
+                (result as usize != FAILED && by != 0).then_some(Done::came(Mapping::Break {
                     old_end: result as u64,
                     end: (result as u64).wrapping_add_signed(by as i64),
-                })
+                }))
             },
         )
     }

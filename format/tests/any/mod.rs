@@ -95,7 +95,7 @@ fn bytes(most: usize) -> impl Strategy<Value = &'static [u8]> {
 }
 
 fn mapping() -> impl Strategy<Value = Mapping> {
-    (0..4, [number(), number(), number(), number()]).prop_map(|(kind, [a, b, c, d])| match kind {
+    (0..5, [number(), number(), number(), number()]).prop_map(|(kind, [a, b, c, d])| match kind {
         0 => Mapping::Map {
             address: a,
             length: b,
@@ -106,7 +106,11 @@ fn mapping() -> impl Strategy<Value = Mapping> {
             address: a,
             length: b,
         },
-        2 => Mapping::Remap {
+        2 => Mapping::Leave {
+            address: a,
+            length: b,
+        },
+        3 => Mapping::Remap {
             old_address: a,
             old_length: b,
             address: c,

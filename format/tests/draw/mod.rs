@@ -218,6 +218,9 @@ fn mapping_remark(mapping: &Mapping) -> String {
             address, length, ..
         } => format!("MAP {address:#x}, {length:#x} bytes"),
         Mapping::Unmap { address, length } => format!("UNMAP {address:#x}, {length:#x} bytes"),
+        Mapping::Leave { address, length } => {
+            format!("UNMAP {address:#x}, {length:#x} bytes, by mremap")
+        }
         Mapping::Remap {
             old_address,
             address,

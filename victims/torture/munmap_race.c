@@ -1,9 +1,6 @@
 /* Six threads map and unmap one size as fast as they can, so that one address passes from hand to hand.
- *
- * FAILS in about 4 of 10 runs: order_breaks of 1 or 2 in the log. A ledger number is taken, then look_at_clock writes a
- * reading with a stamp, then the entry: number and stamp cross between two streams.
  */
-#include "../torture.h"
+#include "torture.h"
 #include <sys/mman.h>
 
 static void *work(void *nothing)
