@@ -12,6 +12,8 @@ pub struct Door {
     /// One of the five of the original's link line.
     #[allow(dead_code)] // one leaf asks
     pub core: bool,
+    /// The macro that assembles it.
+    pub at: &'static str,
 }
 
 fn sources() -> PathBuf {
@@ -25,18 +27,24 @@ pub fn doors() -> Vec<Door> {
     let text = fs::read_to_string(header).unwrap();
     text.lines()
         .filter_map(|line| {
-            let core = line.starts_with("CORE(");
-            let inside = line.strip_prefix(if core { "CORE(" } else { "DOOR(" })?;
+            let (kind, inside) = line.split_once('(')?;
+            let (core, at) = match kind {
+                "CORE" => (true, "DOOR_AT"),
+                "DOOR" => (false, "DOOR_AT"),
+                "WATCH" => (false, "WATCH_AT"),
+                _ => return None,
+            };
             let (name, rest) = inside.split_once(',')?;
             let arguments = rest.trim_end_matches(')').trim().parse().unwrap();
-            Some((name.to_string(), arguments, core))
+            Some((name.to_string(), arguments, core, at))
         })
         .enumerate()
-        .map(|(index, (name, arguments, core))| Door {
+        .map(|(index, (name, arguments, core, at))| Door {
             name,
             arguments,
             index,
             core,
+            at,
         })
         .collect()
 }
@@ -58,8 +66,8 @@ pub fn archive(library: &str, doors: &[&Door], fixed: bool) {
         .iter()
         .map(|door| {
             format!(
-                "DOOR_AT({}, {}, {})\n",
-                door.name, door.arguments, door.index
+                "{}({}, {}, {})\n",
+                door.at, door.name, door.arguments, door.index
             )
         })
         .collect();

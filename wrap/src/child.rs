@@ -42,7 +42,7 @@ static PARENT_LOG: Bounded<ParentLog> = Bounded::new(ParentLog {
 #[cold]
 pub fn wake() -> bool {
     // Of a process under a filter: what it takes to begin may kill.
-    if RECORDER.is_quiet() {
+    if RECORDER.must_be_quiet() {
         RECORDER.life().turn(Life::Stopped);
         return false;
     }
@@ -173,7 +173,7 @@ pub fn is_deferred() -> bool {
 /// allocation, and the tables go on in new chunks.
 #[cold]
 pub fn materialize() -> bool {
-    if RECORDER.is_quiet() || !DEFERRED.swap(false, Ordering::AcqRel) {
+    if RECORDER.must_be_quiet() || !DEFERRED.swap(false, Ordering::AcqRel) {
         return RECORDER.sink.mode() != Mode::Closed;
     }
     RECORDER.nodes.begin_new_chunk();

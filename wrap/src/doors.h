@@ -1,4 +1,6 @@
-/* The one table of hooked names: DOOR(name, number of arguments).
+/* The one table of hooked names: DOOR(name, number of arguments). A WATCH is
+ * only looked at: its handler is asked for a few numbers that the first
+ * argument may be, and every call goes on by a jump that leaves no frame.
  *
  * Read by the shims of every architecture, by the build script (exported
  * names, memlog_s_ld_cmds, the members of memlog_s.a) and by a test that holds
@@ -31,3 +33,4 @@ DOOR(__cxa_finalize, 1)
 DOOR(__register_frame, 1)
 DOOR(__deregister_frame, 1)
 DOOR(prctl, 5)
+WATCH(syscall, 7)

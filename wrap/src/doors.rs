@@ -33,10 +33,11 @@ pub enum Door {
     RegisterFrame,
     DeregisterFrame,
     Prctl,
+    Syscall,
 }
 
 /// The names, by number.
-pub static NAMES: [&[u8]; 27] = [
+pub static NAMES: [&[u8]; 28] = [
     b"malloc",
     b"free",
     b"calloc",
@@ -64,6 +65,7 @@ pub static NAMES: [&[u8]; 27] = [
     b"__register_frame",
     b"__deregister_frame",
     b"prctl",
+    b"syscall",
 ];
 
 #[cfg(all(test, not(loom)))]
@@ -74,8 +76,9 @@ mod tests {
     fn the_table_is_that_of_the_assembly() {
         let listed: Vec<&str> = include_str!("doors.h")
             .lines()
-            .filter_map(|line| line.strip_prefix("CORE(").or(line.strip_prefix("DOOR(")))
-            .filter_map(|line| line.split(',').next())
+            .filter_map(|line| line.split_once('('))
+            .filter(|(kind, _)| ["CORE", "DOOR", "WATCH"].contains(kind))
+            .filter_map(|(_, line)| line.split(',').next())
             .collect();
         let named: Vec<&str> = NAMES
             .iter()

@@ -77,7 +77,7 @@ pub fn region_of(address: u64, buffer: &mut [u8]) -> Region {
 
 /// Runs over the lines of the maps; false if they could not be read whole.
 pub fn each_line(buffer: &mut [u8], mut see: impl FnMut(Line)) -> bool {
-    if RECORDER.is_quiet() {
+    if RECORDER.must_be_quiet() {
         return false;
     }
     let Ok(fd) = Os::open(b"/proc/self/maps\0") else {

@@ -149,10 +149,32 @@ handler! {
         let Some(real) = next::<Real>(frame, Door::Prctl) else {
             return -1;
         };
-        if matches!(what, libc::PR_SET_SECCOMP | libc::PR_SET_NO_NEW_PRIVS) {
+        if heralds_filter(what) {
             prepare_for_filter(frame);
         }
         real(what, a, b, c, d)
+    }
+}
+
+/// Whether a filter comes by this prctl, or may follow it.
+fn heralds_filter(what: i32) -> bool {
+    matches!(what, libc::PR_SET_SECCOMP | libc::PR_SET_NO_NEW_PRIVS)
+}
+
+handler! {
+    /// syscall, if it is one of those that the door looks for: a filter may be
+    /// coming. Where it goes on.
+    fn memlog_on_syscall(number: libc::c_long, what: i32, _a: usize) -> usize = |frame| {
+        const STRICT_OR_FILTER: core::ops::RangeInclusive<i32> = 0..=1;
+        let is_coming = match number {
+            libc::SYS_prctl => heralds_filter(what),
+            libc::SYS_seccomp => STRICT_OR_FILTER.contains(&what),
+            _ => false,
+        };
+        if is_coming {
+            prepare_for_filter(frame);
+        }
+        next::<usize>(frame, Door::Syscall).unwrap_or(0)
     }
 }
 
@@ -202,7 +224,9 @@ pub fn unmapping(frame: &DoorFrame, bytes: usize) {
 pub fn finish(how: u8) {
     // A vfork's child shares our memory; its end is not ours. Under a filter
     // the end is not told: the log is whole without it.
-    if !session::is_on() || RECORDER.is_quiet() || Os::pid() != RECORDER.pid.load(Ordering::Relaxed)
+    if !session::is_on()
+        || RECORDER.must_be_quiet()
+        || Os::pid() != RECORDER.pid.load(Ordering::Relaxed)
     {
         return;
     }

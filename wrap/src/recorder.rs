@@ -80,6 +80,8 @@ pub struct Recorder {
     cells: AtomicPtr<Word>,
     log_bytes: AtomicI64,
     quiet: AtomicBool,
+    /// Whether a filter was there before us, which let all pass so far.
+    came_filtered: AtomicBool,
 }
 
 /// The recorder of this process.
@@ -108,6 +110,7 @@ impl Recorder {
             cells: AtomicPtr::new(core::ptr::null_mut()),
             log_bytes: AtomicI64::new(0),
             quiet: AtomicBool::new(false),
+            came_filtered: AtomicBool::new(false),
         }
     }
 
@@ -174,6 +177,24 @@ impl Recorder {
         self.quiet.load(Ordering::Relaxed)
     }
 
+    /// Notes whether a filter is there at the start.
+    pub fn note_filter(&self) {
+        self.came_filtered
+            .store(Os::is_filtered(), Ordering::Relaxed);
+    }
+
+    /// Before files are opened: whether that is out of the question, for a
+    /// filter came that no door has seen. The question itself kills only where
+    /// what follows would as well: hardly a filter lets files be opened and
+    /// forbids a process to ask for its filter.
+    #[cold]
+    pub fn must_be_quiet(&self) -> bool {
+        if !self.is_quiet() && !self.came_filtered.load(Ordering::Relaxed) && Os::is_filtered() {
+            self.be_quiet();
+        }
+        self.is_quiet()
+    }
+
     /// Notes private memory of ours.
     pub fn note_own(&self, bytes: u64) {
         self.counters.add(Counter::OwnBytes, bytes);
@@ -181,6 +202,9 @@ impl Recorder {
 
     /// The next chunk of the log.
     pub fn carve(&self, patience: Patience) -> Option<Chunk> {
+        if patience == Patience::Bounded {
+            self.must_be_quiet();
+        }
         let chunk = self.sink.carve(patience, |chunk| {
             let chunks = u64::from(chunk.index) + 1;
             self.counters.set(Counter::Chunks, chunks);

@@ -69,7 +69,7 @@ impl Default for Shared {
 #[cold]
 pub fn poll(stream: &mut Stream) {
     stream.note_reading();
-    if RECORDER.is_quiet() {
+    if RECORDER.must_be_quiet() {
         return;
     }
     let shared = &RECORDER.rss;

@@ -206,6 +206,7 @@ fn start() -> bool {
         false => real::real(Door::MallocUsableSize as usize),
     };
     real::set_usable(usable);
+    RECORDER.note_filter();
     WAS_STARTED.store(true, Ordering::Release);
     // A program with another's rights obeys no environment and writes nothing.
     let wanted = told.secure == 0 && read_settings();

@@ -65,6 +65,79 @@
         .size   \symbol, . - \symbol
 .endm
 
+/* What a watched call may be that its handler wants to hear of. */
+#define PRCTL 157
+#define SECCOMP 317
+
+/* A call of any number of arguments that goes on by a jump: with the stack as
+ * it was, for it may return twice, or on another stack. The handler returns
+ * where to. */
+.macro watch name, symbol, index
+        .globl  \symbol
+        .type   \symbol, @function
+        .p2align 4
+\symbol:
+        .cfi_startproc
+        endbr64
+        cmpl    $PRCTL, %edi
+        je      1f
+        cmpl    $SECCOMP, %edi
+        je      1f
+#ifdef MEMLOG_STATIC
+        movq    __real_\name@GOTPCREL(%rip), %r11
+#else
+        movq    memlog_reals+8*\index(%rip), %r11
+        testq   %r11, %r11
+        je      1f
+#endif
+        jmp     *%r11
+1:      subq    $120, %rsp
+        .cfi_adjust_cfa_offset 120
+        movq    %rdi, (%rsp)
+        movq    %rsi, 8(%rsp)
+        movq    %rdx, 16(%rsp)
+        movq    %rcx, 24(%rsp)
+        movq    %r8, 32(%rsp)
+        movq    %r9, 40(%rsp)
+        movq    %rbx, 64(%rsp)
+        movq    %r12, 72(%rsp)
+        movq    %r13, 80(%rsp)
+        movq    %r14, 88(%rsp)
+        movq    %r15, 96(%rsp)
+        movq    %rbp, 104(%rsp)
+        xorl    %eax, %eax
+        cmpl    $LIFE_ON, memlog_life(%rip)
+        jne     2f
+        movq    memlog_tls@gottpoff(%rip), %rax
+        movq    %fs:(%rax), %rax
+2:      movq    %rax, 48(%rsp)
+#ifdef MEMLOG_STATIC
+        movq    __real_\name@GOTPCREL(%rip), %rax
+#else
+        movq    memlog_reals+8*\index(%rip), %rax
+#endif
+        movq    %rax, 56(%rsp)
+        leaq    48(%rsp), %rcx
+        call    memlog_on_\name
+        movq    %rax, %r11
+        movq    (%rsp), %rdi
+        movq    8(%rsp), %rsi
+        movq    16(%rsp), %rdx
+        movq    24(%rsp), %rcx
+        movq    32(%rsp), %r8
+        movq    40(%rsp), %r9
+        addq    $120, %rsp
+        .cfi_adjust_cfa_offset -120
+        xorl    %eax, %eax
+        testq   %r11, %r11
+        je      3f
+        jmp     *%r11
+3:      decq    %rax
+        ret
+        .cfi_endproc
+        .size   \symbol, . - \symbol
+.endm
+
 #define FRAME_0 %rdi
 #define FRAME_1 %rsi
 #define FRAME_2 %rdx
@@ -75,6 +148,7 @@
 
         .text
 #define DOOR_AT(name, arguments, index) door name, MEMLOG_SYMBOL(name), FRAME_##arguments, index
+#define WATCH_AT(name, arguments, index) watch name, MEMLOG_SYMBOL(name), index
 #include "doors-list.h"
 
 #ifndef MEMLOG_MEMBER

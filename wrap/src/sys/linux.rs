@@ -406,8 +406,8 @@ impl Sys for Linux {
     }
 
     fn is_filtered() -> bool {
-        // Strict mode would kill for the question itself, but the door of
-        // prctl has seen it coming and the recorder asks no more.
+        // Strict mode kills for the question itself: a door has seen it coming
+        // and the recorder asks no more, or whatever comes next would be the end.
         let what = libc::PR_GET_SECCOMP as usize;
         !matches!(call(libc::SYS_prctl, [what, 0, 0, 0, 0, 0]), Ok(0) | Err(_))
     }

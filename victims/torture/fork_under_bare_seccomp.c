@@ -1,10 +1,10 @@
-/* The same by a bare seccomp(2), which announces nothing: SECCOMP_SET_MODE_STRICT needs no no_new_privs, on which
- * prepare_for_filter relies (notices.rs). Under memlog a deferred child then dies of SIGKILL, for it makes its log.
+/* Forked children set the strict filter by a bare seccomp(2), which announces nothing: SECCOMP_SET_MODE_STRICT needs no
+ * no-new-privs, and from then on a file that is made is death by SIGKILL.
  *
  * @may lack: no log can be made
  * @uncounted: the second recorder makes its file in the child, and dies of it
  */
-#include "../torture.h"
+#include "torture.h"
 #include <linux/seccomp.h>
 #include <malloc.h>
 #include <sys/syscall.h>

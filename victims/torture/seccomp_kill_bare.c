@@ -1,8 +1,6 @@
 /* A filter that kills for opening files, installed by bare system calls, as programs do that bring their own wrappers.
- *
- * FAILS: killed by SIGSYS, as no door sees prctl and seccomp made by syscall.
  */
-#include "../torture.h"
+#include "torture.h"
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
