@@ -58,6 +58,8 @@ pub mod hooks;
 #[cfg(not(loom))]
 pub mod image;
 #[cfg(not(loom))]
+pub mod initial;
+#[cfg(not(loom))]
 pub mod leaf;
 #[cfg(not(loom))]
 pub mod linkmap;

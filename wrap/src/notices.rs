@@ -59,6 +59,8 @@ handler! {
         if let Some(real) = next::<extern "C" fn(i32)>(frame, Door::ImmediateExit) {
             real(status);
         }
+        // Whoever calls this does not expect it to return.
+        Os::exit(status)
     }
 }
 

@@ -3,6 +3,7 @@
 //! Nonsense never stops the program: a value that cannot be understood is
 //! left at its default, and a note in the log says so.
 
+use crate::initial::Initial;
 use crate::slices::move_to_front;
 use crate::sys::{Os, Sys};
 
@@ -167,12 +168,13 @@ impl Settings {
             job: JOBS.len(),
             rank: RANKS.len(),
         };
-        each_entry(b"/proc/self/environ\0", buffer, |entry| {
+        let see = |entry: &[u8]| {
             if let Some(at) = entry.iter().position(|&byte| byte == b'=') {
                 let (name, value) = entry.split_at_checked(at).unwrap_or((entry, &[]));
                 self.take(name, value.get(1..).unwrap_or(&[]), &mut best);
             }
-        });
+        };
+        each_variable(buffer, see);
         if !self.ranks.is_empty() && !self.rank_is_wanted() {
             self.off = true;
         }
@@ -320,15 +322,26 @@ struct Best {
     rank: usize,
 }
 
-/// Runs over the zero-terminated entries of a file, those that fit the buffer.
-pub fn each_entry(path: &[u8], buffer: &mut [u8], see: impl FnMut(&[u8])) {
-    each_piece(path, 0, buffer, see);
+/// Runs over the environment that the process began with.
+fn each_variable(buffer: &mut [u8], mut see: impl FnMut(&[u8])) {
+    if !each_entry(b"/proc/self/environ\0", buffer, &mut see)
+        && let Some(initial) = Initial::find()
+    {
+        initial.each_variable(see);
+    }
 }
 
-/// Runs over what a byte ends in a file, each piece up to the buffer's length.
-pub fn each_piece(path: &[u8], end: u8, buffer: &mut [u8], mut see: impl FnMut(&[u8])) {
+/// Runs over the zero-terminated entries of a file, those that fit the buffer;
+/// false if it cannot be opened.
+pub fn each_entry(path: &[u8], buffer: &mut [u8], see: impl FnMut(&[u8])) -> bool {
+    each_piece(path, 0, buffer, see)
+}
+
+/// Runs over what a byte ends in a file, each piece up to the buffer's length;
+/// false if it cannot be opened.
+pub fn each_piece(path: &[u8], end: u8, buffer: &mut [u8], mut see: impl FnMut(&[u8])) -> bool {
     let Ok(fd) = Os::open(path) else {
-        return;
+        return false;
     };
     let (mut held, mut skipping) = (0, false);
     while let Some(room) = buffer.get_mut(held..) {
@@ -363,6 +376,7 @@ pub fn each_piece(path: &[u8], end: u8, buffer: &mut [u8], mut see: impl FnMut(&
         held -= used;
     }
     Os::close(fd);
+    true
 }
 
 /// A decimal number.

@@ -11,6 +11,7 @@ use crate::arch;
 use crate::clock;
 use crate::codemap::CodeMap;
 use crate::doors::Door;
+use crate::initial::Initial;
 use crate::life::Life;
 use crate::lock::{Bounded, Patience};
 use crate::naming::{self, Facts, Path};
@@ -19,7 +20,7 @@ use crate::recorder::RECORDER;
 use crate::settings::Settings;
 use crate::sink::{MAX_PATH, Mode};
 use crate::sys::{Errno, Os, Sys};
-use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use memlog_format::counter::Counter;
 use memlog_format::meta::{Key, Record, Start};
 
@@ -69,9 +70,26 @@ struct Auxiliary {
     secure: u64,
 }
 
+impl Auxiliary {
+    fn take(&mut self, key: u64, value: u64) {
+        match key {
+            3 => self.program_headers = value,
+            5 => self.header_count = value,
+            6 => self.page_bytes = value,
+            23 => self.secure = value,
+            33 => self.vdso = value,
+            _ => {}
+        }
+    }
+}
+
+/// By its file, else from the stack: there may be no /proc.
 fn read_auxiliary() -> Auxiliary {
     let mut told = Auxiliary::default();
     let Ok(fd) = Os::open(b"/proc/self/auxv\0") else {
+        if let Some(initial) = Initial::find() {
+            initial.each_auxiliary(|key, value| told.take(key, value));
+        }
         return told;
     };
     let mut bytes = [0u8; 512];
@@ -84,17 +102,25 @@ fn read_auxiliary() -> Auxiliary {
             .map_or(0, |word| usize::from_ne_bytes(*word) as u64)
     };
     for pair in bytes.get(..count).unwrap_or(&[]).chunks_exact(2 * WORD) {
-        let value = word(pair.get(WORD..).unwrap_or(&[]));
-        match word(pair) {
-            3 => told.program_headers = value,
-            5 => told.header_count = value,
-            6 => told.page_bytes = value,
-            23 => told.secure = value,
-            33 => told.vdso = value,
-            _ => {}
-        }
+        told.take(word(pair), word(pair.get(WORD..).unwrap_or(&[])));
     }
     told
+}
+
+/// The program's own headers and how many there are, as they were told first:
+/// later there may be neither /proc nor the stack that the kernel made.
+fn program_headers() -> (u64, u64) {
+    static TOLD: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
+    let [headers, count] = &TOLD;
+    if headers.load(Ordering::Acquire) == 0 {
+        let told = read_auxiliary();
+        count.store(told.header_count, Ordering::Relaxed);
+        headers.store(told.program_headers, Ordering::Release);
+    }
+    (
+        headers.load(Ordering::Acquire),
+        count.load(Ordering::Relaxed),
+    )
 }
 
 /// Looks for the real functions, once they can be found.
@@ -119,9 +145,9 @@ pub fn find_reals_again() {
     if own == 0 || !is_relocated() {
         return;
     }
-    let told = read_auxiliary();
+    let (headers, count) = program_headers();
     // SAFETY: our relocations are done, so the loader's list stands.
-    unsafe { real::resolve_all(own, told.program_headers, told.header_count) };
+    unsafe { real::resolve_all(own, headers, count) };
 }
 
 /// Notes in the log who serves calls of the program that do not come to us.
@@ -131,10 +157,9 @@ fn note_rivals() {
     if own == 0 {
         return;
     }
-    let told = read_auxiliary();
+    let (headers, count) = program_headers();
     SCRATCH.with(Patience::Bounded, |scratch| {
         let Scratch { buffer, line, .. } = scratch;
-        let (headers, count) = (told.program_headers, told.header_count);
         let tell = |rival, name: &[u8]| {
             let name = if name.is_empty() {
                 b"the program itself"
@@ -228,7 +253,7 @@ fn read_settings() -> bool {
         scratch.host_length = Os::host(&mut scratch.host);
         RECORDER.settings.with(Patience::Bounded, |settings| {
             settings.read(&mut scratch.buffer);
-            let length = Os::read_link(b"/proc/self/exe\0", &mut scratch.buffer);
+            let length = executable(&mut scratch.buffer);
             let path = scratch.buffer.get(..length).unwrap_or(&[]);
             let name = path.rsplit(|&byte| byte == b'/').next();
             settings.program.set(name.unwrap_or(&[]));
@@ -395,6 +420,7 @@ pub(crate) fn begin_log(wiped: bool) {
         cell_bits: memlog_format::order::CELL_BITS as u8,
         has_usable: real::has_usable(),
     };
+    let has_proc = Os::is_folder(b"/proc/self\0");
     RECORDER.meta.with(Patience::Bounded, |meta| {
         meta.begin(Patience::Bounded);
         meta.append(&Record::Start(start));
@@ -410,7 +436,7 @@ pub(crate) fn begin_log(wiped: bool) {
                 scratch.host.get(..scratch.host_length).unwrap_or(&[]),
             );
             let buffer = &mut scratch.buffer;
-            let length = Os::read_link(b"/proc/self/exe\0", buffer);
+            let length = executable(buffer);
             text(Key::Executable, buffer.get(..length).unwrap_or(&[]));
             let length = Os::working_directory(buffer);
             text(Key::WorkingDirectory, buffer.get(..length).unwrap_or(&[]));
@@ -444,6 +470,12 @@ pub(crate) fn begin_log(wiped: bool) {
         if RECORDER.sink.mode() == Mode::Written {
             text(Key::Setting, b"MEMLOG_SINK=written");
         }
+        if !has_proc {
+            text(
+                Key::Note,
+                b"there is no /proc: where memory was allocated is not known",
+            );
+        }
         if !wiped {
             text(
                 Key::Note,
@@ -453,10 +485,18 @@ pub(crate) fn begin_log(wiped: bool) {
     });
 }
 
+/// The program's own file.
+fn executable(into: &mut [u8]) -> usize {
+    match Os::read_link(b"/proc/self/exe\0", into) {
+        0 => Initial::find().map_or(0, |initial| initial.executable(into)),
+        length => length,
+    }
+}
+
 /// The program's arguments, each ended by a zero byte.
 fn command_line(into: &mut [u8]) -> usize {
     let Ok(fd) = Os::open(b"/proc/self/cmdline\0") else {
-        return 0;
+        return Initial::find().map_or(0, |initial| initial.command_line(into));
     };
     let length = Os::read(fd, into).unwrap_or(0);
     Os::close(fd);

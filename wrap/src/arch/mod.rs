@@ -27,6 +27,8 @@ unsafe extern "C" {
     ) -> isize;
     /// This thread's word. Only once the thread pointer is set up.
     pub fn memlog_tls_word() -> *mut u64;
+    /// Where the main stack begins, as glibc says; null where it does not.
+    pub fn memlog_stack_end() -> *const usize;
     /// The address of our own dynamic section; 0 in the static shape.
     pub fn memlog_own_dynamic() -> u64;
     /// malloc_usable_size in the static shape, if the program has it; else 0.

@@ -45,6 +45,19 @@
         add     3, 3, memlog_tls@tls
         blr
 
+/* const usize *memlog_stack_end(void): glibc's word on where the main stack
+ * begins, null where there is none. Only once relocations are done. */
+        .weak   __libc_stack_end
+        .section .toc, "aw"
+.Lstack_end:
+        .tc     __libc_stack_end[TC], __libc_stack_end
+        function memlog_stack_end
+        ld      3, .Lstack_end@toc(2)
+        cmpdi   3, 0
+        beqlr
+        ld      3, 0(3)
+        blr
+
 /* What the doors say of their shape, where no doors are linked (tests). */
         .weak   memlog_own_dynamic
         function memlog_own_dynamic

@@ -35,6 +35,23 @@ memlog_tls_word:
         .cfi_endproc
         .size   memlog_tls_word, . - memlog_tls_word
 
+/* const usize *memlog_stack_end(void): glibc's word on where the main stack
+ * begins, null where there is none. Only once relocations are done. */
+        .weak   __libc_stack_end
+        .globl  memlog_stack_end
+        .hidden memlog_stack_end
+        .type   memlog_stack_end, @function
+memlog_stack_end:
+        .cfi_startproc
+        endbr64
+        movq    __libc_stack_end@GOTPCREL(%rip), %rax
+        testq   %rax, %rax
+        je      1f
+        movq    (%rax), %rax
+1:      ret
+        .cfi_endproc
+        .size   memlog_stack_end, . - memlog_stack_end
+
 /* What the doors say of their shape, where no doors are linked (tests). */
         .weak   memlog_own_dynamic
         .hidden memlog_own_dynamic

@@ -146,6 +146,8 @@ pub trait Sys {
     /// Whether a thread of a process is surely gone. The process is named: in a
     /// vfork's child the caller is another than the owner of the memory.
     fn is_gone(pid: u32, tid: u32) -> bool;
+    /// Ends the process at once.
+    fn exit(status: i32);
     /// Lets another thread run.
     fn relax();
     /// The thread's name.

@@ -1,11 +1,9 @@
-/* /proc is not mounted, as in a bare chroot: an image that starts there finds no environment, no maps and no auxiliary vector,
- * and leaves no file where nobody asked for one.
+/* /proc is not mounted, as in a bare chroot: an image that starts there finds no maps, no auxiliary vector and no environment
+ * in files, and leaves no file where nobody asked for one.
  *
- * @uncounted: the second image has no settings, so no log in their folder
- *
- * FAILS: an image that starts without /proc gets NULL from malloc once some 128 KiB are used, and _exit returns.
+ * @uncounted: the second recorder has its settings from /proc
  */
-#include "../torture.h"
+#include "torture.h"
 #include <dirent.h>
 #include <sched.h>
 #include <sys/mount.h>
