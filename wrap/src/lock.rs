@@ -3,14 +3,17 @@
 //! The recorder must not wait for a thread that may never come back: one that
 //! was cancelled or jumped away inside the recorder, or the very thread that a
 //! signal handler interrupts. So every acquisition is bounded, and giving up
-//! means losing something that is counted.
+//! means losing something that is counted. A thread that holds the lock further
+//! out on its stack is known, and not waited for at all.
 #![allow(unsafe_code)]
 //! # Safety
-//! One unsafe call: a forked child opens a lock whose holder does not exist.
+//! A forked child opens a lock whose holder does not exist; a thread's word is
+//! asked for its address once life is On, so that there is a thread pointer.
 
+use crate::life::Life;
 use crate::recorder::RECORDER;
 use crate::sys::{Os, Sys};
-use core::sync::atomic::{AtomicBool, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use spin::RelaxStrategy;
 
 /// How long a holder may take: to grow the log by eight megabytes on a slow
@@ -22,7 +25,7 @@ const TRIES: u32 = 16;
 /// How much the caller can wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Patience {
-    /// Until the holder had every chance.
+    /// Until the holder had every chance, if he is another thread.
     Bounded,
     /// Not at all: the holder may be below us on this very stack.
     None,
@@ -34,6 +37,23 @@ pub struct Bounded<T> {
     /// Set after a wait in vain: the holder may never come back, and nobody
     /// else waits for him until somebody gets in.
     stuck: AtomicBool,
+    /// Which thread may try the lock. Taken with the thread's name in one step:
+    /// a signal comes likeliest right behind it, and its handler must see who.
+    holder: AtomicUsize,
+}
+
+/// As a holder: none.
+const NOBODY: usize = 0;
+/// A thread from before the recorder is on.
+const SOMEBODY: usize = 1;
+
+/// What tells this thread from others.
+fn this_thread() -> usize {
+    match RECORDER.life().get() {
+        // SAFETY: see the head of this file.
+        Life::On => unsafe { crate::arch::memlog_tls_word() as usize },
+        _ => SOMEBODY,
+    }
 }
 
 /// spin's own strategies burn the processor or need std.
@@ -56,21 +76,24 @@ impl<T> Bounded<T> {
         Self {
             lock: spin::mutex::SpinMutex::new(value),
             stuck: AtomicBool::new(false),
+            holder: AtomicUsize::new(NOBODY),
         }
     }
 
     /// Runs `work` with the value, or gives up.
     pub fn with<R>(&self, patience: Patience, work: impl FnOnce(&mut T) -> R) -> Option<R> {
         let may_wait = patience == Patience::Bounded && !self.stuck.load(Ordering::Relaxed);
+        let this_thread = this_thread();
         let mut since = 0;
         for attempt in 0.. {
-            if let Some(mut guard) = self.lock.try_lock() {
-                if self.stuck.load(Ordering::Relaxed) {
-                    self.stuck.store(false, Ordering::Relaxed);
-                }
-                return Some(work(&mut guard));
-            }
-            if !may_wait {
+            let order = (Ordering::Acquire, Ordering::Relaxed);
+            let seen = self
+                .holder
+                .compare_exchange(NOBODY, this_thread, order.0, order.1);
+            let Err(holder) = seen else {
+                return self.work(work);
+            };
+            if !may_wait || holder == this_thread && holder != SOMEBODY {
                 return None;
             }
             if attempt % TRIES == 0 {
@@ -86,6 +109,17 @@ impl<T> Bounded<T> {
         None
     }
 
+    /// By the holder.
+    #[inline(always)]
+    fn work<R>(&self, work: impl FnOnce(&mut T) -> R) -> Option<R> {
+        if self.stuck.load(Ordering::Relaxed) {
+            self.stuck.store(false, Ordering::Relaxed);
+        }
+        let result = self.lock.try_lock().map(|mut guard| work(&mut guard));
+        self.holder.store(NOBODY, Ordering::Release);
+        result
+    }
+
     /// Opens the lock for a forked child, in which the holder does not exist.
     ///
     /// # Safety
@@ -94,5 +128,6 @@ impl<T> Bounded<T> {
         // SAFETY: by the caller.
         unsafe { self.lock.force_unlock() };
         self.stuck.store(false, Ordering::Relaxed);
+        self.holder.store(NOBODY, Ordering::Release);
     }
 }

@@ -1,12 +1,9 @@
 /* A timer's handler ends the process by _exit wherever it is: inside malloc, and inside the recorder too.
- * Under memlog _exit then burns 2 s (PATIENCE_NS) where the handler interrupted the thread that holds the sink's lock:
- * memlog_on__exit > finish > own_words > aside > adopt > reserve > carve_when_ready > Sink::mode() waits with
- * Patience::Bounded for a holder that is below it on its own stack. Some one in ten children; 2 to 8 s in all.
  *
  * @may lack: a child that is ended before it did much
  * @uncounted: the second recorder has no word for a call that never came to its end
  */
-#include "../torture.h"
+#include "torture.h"
 #include <sys/time.h>
 
 static int status;
