@@ -136,7 +136,7 @@ pub enum Ext<'a> {
     Rss(Rss),
     /// The process forked.
     Fork {
-        /// The child.
+        /// The child; 0 for one that libc forked inside of another call.
         child: u32,
     },
     /// Events are missing here.

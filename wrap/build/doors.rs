@@ -32,6 +32,7 @@ pub fn doors() -> Vec<Door> {
                 "CORE" => (true, "DOOR_AT"),
                 "DOOR" => (false, "DOOR_AT"),
                 "WATCH" => (false, "WATCH_AT"),
+                "TELL" => (false, "TELL_AT"),
                 _ => return None,
             };
             let (name, rest) = inside.split_once(',')?;

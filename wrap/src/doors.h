@@ -1,6 +1,7 @@
 /* The one table of hooked names: DOOR(name, number of arguments). A WATCH is
  * only looked at: its handler is asked for a few numbers that the first
- * argument may be, and every call goes on by a jump that leaves no frame.
+ * argument may be, and every call goes on by a jump that leaves no frame. So
+ * does that of a TELL, whose handler always hears of it first.
  *
  * Read by the shims of every architecture, by the build script (exported
  * names, memlog_s_ld_cmds, the members of memlog_s.a) and by a test that holds
@@ -34,3 +35,8 @@ DOOR(__register_frame, 1)
 DOOR(__deregister_frame, 1)
 DOOR(prctl, 5)
 WATCH(syscall, 7)
+TELL(_Exit, 1)
+TELL(quick_exit, 1)
+TELL(abort, 0)
+TELL(daemon, 2)
+TELL(forkpty, 4)

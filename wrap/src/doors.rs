@@ -34,10 +34,15 @@ pub enum Door {
     DeregisterFrame,
     Prctl,
     Syscall,
+    ExitC,
+    QuickExit,
+    Abort,
+    Daemon,
+    Forkpty,
 }
 
 /// The names, by number.
-pub static NAMES: [&[u8]; 28] = [
+pub static NAMES: [&[u8]; 33] = [
     b"malloc",
     b"free",
     b"calloc",
@@ -66,6 +71,11 @@ pub static NAMES: [&[u8]; 28] = [
     b"__deregister_frame",
     b"prctl",
     b"syscall",
+    b"_Exit",
+    b"quick_exit",
+    b"abort",
+    b"daemon",
+    b"forkpty",
 ];
 
 #[cfg(all(test, not(loom)))]
@@ -77,7 +87,7 @@ mod tests {
         let listed: Vec<&str> = include_str!("doors.h")
             .lines()
             .filter_map(|line| line.split_once('('))
-            .filter(|(kind, _)| ["CORE", "DOOR", "WATCH"].contains(kind))
+            .filter(|(kind, _)| ["CORE", "DOOR", "WATCH", "TELL"].contains(kind))
             .filter_map(|(_, line)| line.split(',').next())
             .collect();
         let named: Vec<&str> = NAMES

@@ -31,25 +31,34 @@ handler! {
         };
         // A forked child that forks again will live: the grandchild's log has
         // to name one.
-        if child::is_deferred() && session::is_on() {
-            child::materialize();
-        }
+        make_deferred_log();
         let child = real();
         // A handler of pthread_atfork may have begun the child's own log already.
         if child == 0 && !session::is_on() {
             session::leave_to_parent();
         }
-        if child > 0
-            && session::is_on()
-            && let Admission::Record(mut session) = admit(frame)
-        {
-            session.in_recorder(Some(frame));
-            session.stream().leave_private_chunk();
-            session.stream().write_ext(&Ext::Fork { child: child as u32 });
-            session.end();
+        if child > 0 {
+            note_fork(frame, child as u32);
         }
         child
     }
+}
+
+fn note_fork(frame: &DoorFrame, child: u32) {
+    if session::is_on()
+        && let Admission::Record(mut session) = admit(frame)
+    {
+        session.in_recorder(Some(frame));
+        session.stream().leave_private_chunk();
+        session.stream().write_ext(&Ext::Fork { child });
+        session.end();
+    }
+}
+
+/// By libc's own fork, whose child's number nobody is told.
+fn note_inner_fork(frame: &DoorFrame) {
+    make_deferred_log();
+    note_fork(frame, 0);
 }
 
 handler! {
@@ -62,6 +71,67 @@ handler! {
         // Whoever calls this does not expect it to return.
         Os::exit(status)
     }
+}
+
+/// What a call that is only told of does first; then it goes on where the
+/// result says.
+fn on_from(frame: &DoorFrame, door: Door, first: impl FnOnce()) -> usize {
+    first();
+    next::<usize>(frame, door).unwrap_or(0)
+}
+
+handler! {
+    /// _Exit: as _exit
+    fn memlog_on__Exit(status: i32, _b: usize, _c: usize) -> usize = |frame| {
+        match on_from(frame, Door::ExitC, || finish(2)) {
+            0 => { Os::exit(status); 0 }
+            real => real,
+        }
+    }
+}
+
+handler! {
+    /// quick_exit: ends by libc's own _exit
+    fn memlog_on_quick_exit(status: i32, _b: usize, _c: usize) -> usize = |frame| {
+        match on_from(frame, Door::QuickExit, || finish(2)) {
+            0 => { Os::exit(status); 0 }
+            real => real,
+        }
+    }
+}
+
+handler! {
+    /// abort: a death by signal, but for what a forked child did so far
+    fn memlog_on_abort(_a: usize, _b: usize, _c: usize) -> usize = |frame| {
+        match on_from(frame, Door::Abort, || { make_deferred_log(); }) {
+            0 => { Os::exit(127); 0 }
+            real => real,
+        }
+    }
+}
+
+handler! {
+    /// daemon: this process ends inside, by libc's own fork and _exit; where it
+    /// does not what follows is recorded
+    fn memlog_on_daemon(_a: usize, _b: usize, _c: usize) -> usize = |frame| {
+        on_from(frame, Door::Daemon, || {
+            note_inner_fork(frame);
+            finish(2);
+        })
+    }
+}
+
+handler! {
+    /// forkpty: by libc's own fork
+    fn memlog_on_forkpty(_a: usize, _b: usize, _c: usize) -> usize = |frame| {
+        on_from(frame, Door::Forkpty, || note_inner_fork(frame))
+    }
+}
+
+/// A forked child without a log so far gets it; false if there can be none.
+fn make_deferred_log() -> bool {
+    let is_ours = || Os::pid() == RECORDER.pid.load(Ordering::Relaxed);
+    !(child::is_deferred() && session::is_on() && is_ours()) || child::materialize()
 }
 
 /// Work under a lock of the recorder's, with the token held: a signal handler

@@ -98,7 +98,7 @@
 /* A call of any number of arguments that goes on by a jump: with the stack as
  * it was, for it may return twice, or on another stack. The handler returns
  * where to. The caller's TOC is brought back by the caller. */
-.macro watch name, symbol, index
+.macro watch name, symbol, index, always
         .section .toc, "aw"
 .Llife_\name:
         .tc     memlog_life[TC], memlog_life
@@ -116,10 +116,14 @@
         cmpdi   12, 0
         beq     1f
 #endif
+        .ifeq \always
         cmpwi   3, PRCTL
         beq     1f
         cmpwi   3, SECCOMP
         beq     1f
+        .else
+        b       1f
+        .endif
 0:
 #if _CALL_ELF != 2
         ld      2, 8(12)
@@ -175,7 +179,8 @@
 .endm
 
 #define DOOR_AT(name, arguments, index) door name, MEMLOG_SYMBOL(name), arguments, index
-#define WATCH_AT(name, arguments, index) watch name, MEMLOG_SYMBOL(name), index
+#define WATCH_AT(name, arguments, index) watch name, MEMLOG_SYMBOL(name), index, 0
+#define TELL_AT(name, arguments, index) watch name, MEMLOG_SYMBOL(name), index, 1
 #include "doors-list.h"
 
 #ifndef MEMLOG_MEMBER

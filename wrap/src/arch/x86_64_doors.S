@@ -72,13 +72,14 @@
 /* A call of any number of arguments that goes on by a jump: with the stack as
  * it was, for it may return twice, or on another stack. The handler returns
  * where to. */
-.macro watch name, symbol, index
+.macro watch name, symbol, index, always
         .globl  \symbol
         .type   \symbol, @function
         .p2align 4
 \symbol:
         .cfi_startproc
         endbr64
+        .ifeq \always
         cmpl    $PRCTL, %edi
         je      1f
         cmpl    $SECCOMP, %edi
@@ -91,6 +92,7 @@
         je      1f
 #endif
         jmp     *%r11
+        .endif
 1:      subq    $120, %rsp
         .cfi_adjust_cfa_offset 120
         movq    %rdi, (%rsp)
@@ -148,7 +150,8 @@
 
         .text
 #define DOOR_AT(name, arguments, index) door name, MEMLOG_SYMBOL(name), FRAME_##arguments, index
-#define WATCH_AT(name, arguments, index) watch name, MEMLOG_SYMBOL(name), index
+#define WATCH_AT(name, arguments, index) watch name, MEMLOG_SYMBOL(name), index, 0
+#define TELL_AT(name, arguments, index) watch name, MEMLOG_SYMBOL(name), index, 1
 #include "doors-list.h"
 
 #ifndef MEMLOG_MEMBER

@@ -1,8 +1,7 @@
 /* A daemon, forked twice and in a session of its own, goes on after its parents ended; the last end of a pipe tells when
- * it is gone. Here libc's daemon() does the second fork and the _exit of the process between, by its internal names.
- * Under memlog that process (its log still deferred: under some hundred events) leaves no log at all, and the daemon's log
- * lacks what it inherited: end_live_blocks and `released ... which it neither allocated nor inherited`. */
-#include "../torture.h"
+ * it is gone. Here libc's daemon() does the second fork and the _exit of the process between, by its internal names;
+ * what the daemon inherited is in the log of that process. */
+#include "torture.h"
 
 int main(void)
 {
