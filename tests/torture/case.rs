@@ -12,6 +12,8 @@ pub struct Case {
     pub args: Vec<String>,
     /// Whether events may be lost.
     pub may_lose: bool,
+    /// Whether addresses may come that were not seen to go.
+    pub may_reuse: bool,
     /// Whether children may leave no log.
     pub may_lack: bool,
     /// Whether its events are compared with the second recorder's.
@@ -48,6 +50,7 @@ fn read(path: &Path) -> Option<Case> {
         name: path.file_stem()?.to_str()?.to_owned(),
         args: Vec::new(),
         may_lose: false,
+        may_reuse: false,
         may_lack: false,
         is_counted: true,
     };
@@ -61,6 +64,7 @@ fn read(path: &Path) -> Option<Case> {
             ("flags", _) => {}
             ("args", rest) => case.args = rest.split_whitespace().map(str::to_owned).collect(),
             ("may", rest) if rest.starts_with("lose") => case.may_lose = true,
+            ("may", rest) if rest.starts_with("reuse") => case.may_reuse = true,
             ("may", rest) if rest.starts_with("lack") => case.may_lack = true,
             ("uncounted", _) => case.is_counted = false,
             _ => panic!("{}: what is @{line}?", path.display()),

@@ -31,6 +31,8 @@ pub mod table;
 // Under loom only the lock-free parts above are built: the rest leans on
 // statics and on memory that loom does not know.
 #[cfg(not(loom))]
+pub mod absent;
+#[cfg(not(loom))]
 #[allow(unsafe_code)] // the words of assembly
 pub mod arch;
 #[cfg(not(loom))]

@@ -8,7 +8,7 @@
 use core::ffi::c_char;
 use core::sync::atomic::{AtomicI32, AtomicPtr, Ordering};
 use goblin::elf64::dynamic::{
-    DT_DEBUG, DT_GNU_HASH, DT_HASH, DT_NULL, DT_STRTAB, DT_SYMTAB, DT_VERSYM, Dyn,
+    DT_DEBUG, DT_GNU_HASH, DT_HASH, DT_NULL, DT_STRTAB, DT_SYMTAB, DT_VERDEF, DT_VERSYM, Dyn,
 };
 use goblin::elf64::program_header::{PT_DYNAMIC, PT_PHDR, ProgramHeader};
 use goblin::elf64::sym::Sym;
@@ -45,6 +45,7 @@ pub struct Tables {
     strings: u64,
     symbols: u64,
     versions: u64,
+    definitions: u64,
 }
 
 /// The loader's word to debuggers, once it was found.
@@ -144,6 +145,7 @@ pub unsafe fn tables_of(object: &LinkMap) -> Option<Tables> {
             DT_STRTAB => tables.strings = at,
             DT_SYMTAB => tables.symbols = at,
             DT_VERSYM => tables.versions = at,
+            DT_VERDEF => tables.definitions = at,
             _ => {}
         }
         // SAFETY: not the last entry.
@@ -152,24 +154,62 @@ pub unsafe fn tables_of(object: &LinkMap) -> Option<Tables> {
     (tables.strings != 0 && tables.symbols != 0).then_some(tables)
 }
 
-/// The value of a symbol that the object defines for everybody.
+/// The value of a symbol that the object defines.
+///
+/// A program that was linked with glibc names glibc's versions, so that the
+/// loader takes an object's old ones as well (libc_malloc_debug has no other):
+/// they count where there is no definition for references without a version.
 ///
 /// # Safety
 /// The tables are those of an object that stays loaded.
 pub unsafe fn look_up(tables: &Tables, name: &[u8]) -> Option<u64> {
+    let mut old = None;
+    // SAFETY: by the caller; and a symbol of the object.
+    unsafe {
+        let found = find(tables, name, |symbol| old = Some(symbol)).or(old);
+        found.map(|symbol| (*symbol).st_value)
+    }
+}
+
+/// The symbol that the object defines for everybody.
+///
+/// # Safety
+/// As for [`look_up`].
+pub unsafe fn symbol_of(tables: &Tables, name: &[u8]) -> Option<*const Sym> {
+    // SAFETY: by the caller.
+    unsafe { find(tables, name, |_| {}) }
+}
+
+/// The same; tells of those that only who names their version gets.
+unsafe fn find(
+    tables: &Tables,
+    name: &[u8],
+    mut tell_old: impl FnMut(*const Sym),
+) -> Option<*const Sym> {
     // SAFETY: by the caller, the tables belong to a live object.
     unsafe {
+        let see = |index| match matching(tables, index, name)? {
+            (symbol, Version::Default) => Some(symbol),
+            (symbol, Version::Old) => {
+                tell_old(symbol);
+                None
+            }
+        };
         if tables.gnu_hash != 0 {
-            look_up_gnu(tables, name)
+            look_up_gnu(tables, name, see)
         } else if tables.sysv_hash != 0 {
-            look_up_sysv(tables, name)
+            look_up_sysv(tables, see)
         } else {
             None
         }
     }
 }
 
-unsafe fn look_up_gnu(tables: &Tables, name: &[u8]) -> Option<u64> {
+unsafe fn look_up_gnu(
+    tables: &Tables,
+    name: &[u8],
+    mut see: impl FnMut(u32) -> Option<*const Sym>,
+) -> Option<*const Sym> {
     let base = tables.gnu_hash as *const u32;
     // SAFETY: the layout of a GNU hash table: four words, a bloom filter of
     // 64-bit words, buckets, chains.
@@ -190,9 +230,9 @@ unsafe fn look_up_gnu(tables: &Tables, name: &[u8]) -> Option<u64> {
         loop {
             let chained = *chains.add((index - first) as usize);
             if chained | 1 == hash | 1
-                && let Some(value) = matching(tables, index, name)
+                && let Some(symbol) = see(index)
             {
-                return Some(value);
+                return Some(symbol);
             }
             if chained & 1 != 0 {
                 return None;
@@ -202,39 +242,81 @@ unsafe fn look_up_gnu(tables: &Tables, name: &[u8]) -> Option<u64> {
     }
 }
 
-unsafe fn look_up_sysv(tables: &Tables, name: &[u8]) -> Option<u64> {
+unsafe fn look_up_sysv(
+    tables: &Tables,
+    see: impl FnMut(u32) -> Option<*const Sym>,
+) -> Option<*const Sym> {
     let base = tables.sysv_hash as *const u32;
     // SAFETY: a System V hash table's second word is the number of symbols.
+    let count = unsafe { *base.add(1) };
+    (0..count).find_map(see)
+}
+
+/// Which version of a name a definition is.
+enum Version {
+    /// The one that a plain reference gets.
+    Default,
+    /// One of glibc's that only who names it gets.
+    Old,
+}
+
+/// The symbol if it is a defined function of that name.
+unsafe fn matching(tables: &Tables, index: u32, name: &[u8]) -> Option<(*const Sym, Version)> {
+    const HIDDEN: u16 = 0x8000;
+    // SAFETY: an index out of the object's own hash table.
     unsafe {
-        let count = *base.add(1);
-        (0..count).find_map(|index| matching(tables, index, name))
+        let symbol = (tables.symbols as *const Sym).add(index as usize);
+        let kind = (*symbol).st_info & 15;
+        if (*symbol).st_shndx == 0 || (*symbol).st_value == 0 || kind != 2 {
+            return None;
+        }
+        if !is_text(tables.strings + u64::from((*symbol).st_name), name) {
+            return None;
+        }
+        if tables.versions == 0 {
+            return Some((symbol, Version::Default));
+        }
+        match *(tables.versions as *const u16).add(index as usize) {
+            0 => None,
+            version if version & HIDDEN == 0 => Some((symbol, Version::Default)),
+            version if is_glibc(tables, version & !HIDDEN) => Some((symbol, Version::Old)),
+            _ => None,
+        }
     }
 }
 
-/// The symbol's value if it is a defined function of that name, in the version
-/// that a plain reference gets.
-unsafe fn matching(tables: &Tables, index: u32, name: &[u8]) -> Option<u64> {
-    // SAFETY: an index out of the object's own hash table.
-    unsafe {
-        let symbol = &*(tables.symbols as *const Sym).add(index as usize);
-        let kind = symbol.st_info & 15;
-        if symbol.st_shndx == 0 || symbol.st_value == 0 || kind != 2 {
-            return None;
-        }
-        if tables.versions != 0 {
-            let version = *(tables.versions as *const u16).add(index as usize);
-            if version & 0x8000 != 0 || version == 0 {
-                return None;
+/// Whether a C string is this one.
+unsafe fn is_text(at: u64, text: &[u8]) -> bool {
+    let at = at as *const u8;
+    let mut pairs = text.iter().chain(&[0]).enumerate();
+    // SAFETY: by the caller a C string, whose end is not passed: a zero byte
+    // differs from whatever is expected before the last.
+    pairs.all(|(index, &byte)| unsafe { *at.add(index) } == byte)
+}
+
+/// Whether a version that the object defines is one of glibc's.
+unsafe fn is_glibc(tables: &Tables, version: u16) -> bool {
+    const PREFIX: &[u8] = b"GLIBC_";
+    let mut at = tables.definitions;
+    while at != 0 {
+        // SAFETY: the layout of a version definition: vd_version, vd_flags,
+        // vd_ndx, vd_cnt, vd_hash, vd_aux, vd_next; at vd_aux first the name.
+        unsafe {
+            let entry = at as *const u16;
+            let words = at as *const u32;
+            if *entry.add(2) == version {
+                let name = *((at + u64::from(*words.add(3))) as *const u32);
+                let text = (tables.strings + u64::from(name)) as *const u8;
+                let mut pairs = PREFIX.iter().enumerate();
+                return pairs.all(|(index, &byte)| *text.add(index) == byte);
             }
+            at = match *words.add(4) {
+                0 => 0,
+                next => at + u64::from(next),
+            };
         }
-        let text = (tables.strings + u64::from(symbol.st_name)) as *const u8;
-        for (at, &byte) in name.iter().chain(&[0]).enumerate() {
-            if *text.add(at) != byte {
-                return None;
-            }
-        }
-        Some(symbol.st_value)
     }
+    false
 }
 
 /// The address of a function in the kernel's own object, for the clock.
@@ -273,5 +355,27 @@ pub unsafe fn vdso_function(base: u64, name: &[u8]) -> usize {
         }
         let found = tables_of(&object).and_then(|tables| look_up(&tables, name));
         found.map_or(0, |value| bias.wrapping_add(value) as usize)
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::{LinkMap, look_up, symbol_of, tables_of};
+
+    /// glibc has malloc for everybody, cfree for old programs only, and no
+    /// mallocx.
+    #[test]
+    fn old_versions_are_found_where_there_is_no_other() {
+        // SAFETY: glibc's handle is its link map, and libc stays loaded.
+        let told = unsafe {
+            let libc = libc::dlopen(c"libc.so.6".as_ptr(), libc::RTLD_LAZY);
+            let tables = tables_of(&*libc.cast::<LinkMap>()).expect("symbols");
+            let names: [&[u8]; 3] = [b"malloc", b"cfree", b"mallocx"];
+            names.map(|name| {
+                let is_found = look_up(&tables, name).is_some();
+                (is_found, symbol_of(&tables, name).is_some())
+            })
+        };
+        assert_eq!(told, [(true, true), (true, false), (false, false)]);
     }
 }

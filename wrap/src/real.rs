@@ -7,6 +7,8 @@
 //! they are read after the loader made them consistent, and the objects looked
 //! at are those of program start, which are never unloaded.
 
+use crate::absent;
+use crate::doors::Door;
 use crate::linkmap::{LinkMap, copy_name, first_map, known_first_map, look_up, tables_of};
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 
@@ -49,6 +51,10 @@ pub unsafe fn resolve_all(own_dynamic: u64, program_headers: u64, count: u64) {
         // SAFETY: a live node of the loader's list.
         let object = unsafe { &*map };
         if object.dynamic as u64 == own_dynamic {
+            if real(Door::Malloc as usize) != 0 {
+                // SAFETY: this object is ours.
+                unsafe { absent::hide(object, first) };
+            }
             return;
         }
         // SAFETY: as above.

@@ -125,6 +125,12 @@ impl Sys for Linux {
         let _ = call(libc::SYS_madvise, [at as usize, bytes, how, 0, 0, 0]);
     }
 
+    unsafe fn make_writable(at: *mut u8, bytes: usize, writable: bool) -> bool {
+        let write = if writable { libc::PROT_WRITE } else { 0 };
+        let prot = (libc::PROT_READ | write) as usize;
+        call(libc::SYS_mprotect, [at as usize, bytes, prot, 0, 0, 0]).is_ok()
+    }
+
     unsafe fn wipe_on_fork(at: *mut u8, bytes: usize) -> bool {
         let how = MADV_WIPEONFORK as usize;
         call(libc::SYS_madvise, [at as usize, bytes, how, 0, 0, 0]).is_ok()

@@ -91,6 +91,11 @@ pub trait Sys {
     /// # Safety
     /// The range came from [`Sys::memory`] and nothing refers into it.
     unsafe fn zero(at: *mut u8, bytes: usize);
+    /// Lets data be written to, or only read again; false if that is refused.
+    ///
+    /// # Safety
+    /// Whole pages of data of the recorder's.
+    unsafe fn make_writable(at: *mut u8, bytes: usize, writable: bool) -> bool;
     /// Asks that a forked child find this range zeroed; false if it will not.
     ///
     /// # Safety

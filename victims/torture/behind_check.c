@@ -2,11 +2,9 @@
  * magic byte behind it, and malloc_usable_size is exactly what was asked for.
  *
  * @flags -ldl
- *
- * Not in the corpus: under memlog the library behind is passed by, for its symbols are old versions only
- * (malloc@GLIBC_2.2.5, not @@), which the loader takes for the program, and look-ups without a version do not.
+ * @uncounted: the second recorder stands before that library and ends in libc
  */
-#include "../again.h"
+#include "again.h"
 #include <malloc.h>
 
 int main(int argc, char **argv)

@@ -2,11 +2,9 @@
  * their blocks come to the program's free, which the recorder never sees.
  *
  * @uncounted: half of the calls pass the recorders by
- *
- * Not in the corpus: it behaves, and the log's note says that malloc is the program's. But the judge wants no
- * allocations_of_live_addresses, which there must be where only free is the program's; it has no word that allows them.
+ * @may reuse: only what the program defines knows that a block went
  */
-#include "../torture.h"
+#include "torture.h"
 
 extern void *__libc_malloc(size_t);
 extern void __libc_free(void *);

@@ -2,11 +2,9 @@
  * head and a tail, and mtrace writes a line for each call to a stream that allocates.
  *
  * @flags -ldl
- *
- * Not in the corpus: under memlog the library behind is passed by, for its symbols are old versions only
- * (malloc@GLIBC_2.2.5, not @@), which the loader takes for the program, and look-ups without a version do not.
+ * @uncounted: the second recorder stands before that library and ends in libc
  */
-#include "../again.h"
+#include "again.h"
 #include <mcheck.h>
 
 int main(int argc, char **argv)
