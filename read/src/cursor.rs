@@ -5,6 +5,7 @@
 //! the same chunk. So the cursor looks ahead on a copy of itself, and hands
 //! out either the release or, at the same place, nothing but its number.
 
+use memlog_format::Malformed;
 use memlog_format::api::Api;
 use memlog_format::chunk::HEADER_SIZE;
 use memlog_format::event::{Deltas, Event, Release};
@@ -116,7 +117,7 @@ impl<'a> Cursor<'a> {
     #[inline]
     pub(crate) fn next(&mut self, findings: &mut Findings) -> Option<Step<'a>> {
         loop {
-            let step = match self.deltas.next(&mut self.records) {
+            let step = match next_whole(&mut self.deltas, &mut self.records, self.body) {
                 Ok(Some(event)) => self.take(event, findings),
                 Ok(None) => {
                     self.open_next(findings)?;
@@ -219,7 +220,7 @@ impl<'a> Cursor<'a> {
     fn outcome(&self) -> Outcome {
         let mut deltas = self.deltas;
         let mut records = self.records.clone();
-        while let Ok(Some(event)) = deltas.next(&mut records) {
+        while let Ok(Some(event)) = next_whole(&mut deltas, &mut records, self.body) {
             match event {
                 Event::Alloc(alloc) if is_realloc(alloc.api) => return Outcome::Happened,
                 Event::Revoke => return Outcome::Revoked,
@@ -251,13 +252,34 @@ impl<'a> Cursor<'a> {
     }
 
     /// Gives up the rest of the chunk.
-    fn leave(&mut self, error: memlog_format::Malformed, findings: &mut Findings) {
+    fn leave(&mut self, error: Malformed, findings: &mut Findings) {
         findings.push(Finding::BadRecord {
             offset: self.body_at + error.offset,
             expected: error.expected,
             unread: self.body.len().saturating_sub(error.offset),
         });
         self.records = Reader::new(&[]);
+    }
+}
+
+/// The next record, if it was written whole. Where a block of the file became
+/// zeros the record before runs into them: its numbers end too early, which no
+/// byte of it tells. But then it ends in a zero and zeros follow, which are no
+/// record.
+#[inline]
+fn next_whole<'a>(
+    deltas: &mut Deltas,
+    records: &mut Reader<'a>,
+    body: &[u8],
+) -> Result<Option<Event<'a>>, Malformed> {
+    let start = records.at();
+    let event = deltas.next(records)?;
+    match body.get(records.at().wrapping_sub(1)..) {
+        Some([0, 0, ..]) => Err(Malformed {
+            offset: start,
+            expected: "a record that was written whole",
+        }),
+        _ => Ok(event),
     }
 }
 

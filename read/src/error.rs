@@ -117,6 +117,17 @@ pub enum Finding {
         first: u32,
         count: u32,
     },
+    EmptyChunks {
+        count: u64,
+        chunks: u64,
+    },
+    NextMissing {
+        stream: u32,
+        sequence: u32,
+    },
+    StreamMissing {
+        stream: u32,
+    },
     BadChecksum {
         offset: usize,
     },
@@ -181,6 +192,22 @@ impl fmt::Display for Finding {
                 "stream {stream} lacks {count} chunks from number {first} on; \
                  their events are missing"
             ),
+            Finding::EmptyChunks { count, chunks } => write!(
+                out,
+                "{count} of the {chunks} chunks that were begun hold nothing; \
+                 what was in them is missing"
+            ),
+            Finding::NextMissing { stream, sequence } => write!(
+                out,
+                "stream {stream} has filled chunk {}, and there is none after it: the program was \
+                 killed as it took the next, or that one is missing",
+                sequence.saturating_sub(1)
+            ),
+            Finding::StreamMissing { stream } => write!(
+                out,
+                "stream {stream} has no chunk: the program was killed as it took the first, or \
+                 its events are missing"
+            ),
             Finding::BadChecksum { offset } => write!(
                 out,
                 "the chunk at offset {offset} has not the checksum it was sealed with; \
@@ -205,6 +232,19 @@ impl fmt::Display for Finding {
                 "stream {stream} takes back a release that it never announced; ignored"
             ),
         }
+    }
+}
+
+impl Finding {
+    /// Whether a program that is killed at any moment may leave this in a log
+    /// that is whole.
+    pub fn is_usual(&self) -> bool {
+        matches!(
+            self,
+            Finding::UnfinishedRealloc { .. }
+                | Finding::NextMissing { .. }
+                | Finding::StreamMissing { .. }
+        )
     }
 }
 

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE, Header, Kind};
+use memlog_format::counter::Counter;
 
 use crate::error::{Finding, Findings, ReadError};
 use crate::tables::Table;
@@ -52,6 +53,7 @@ impl<'a> Grid<'a> {
         check_first(bytes)?;
         let mut grid = Self::default();
         let places = bytes.len().div_ceil(CHUNK_SIZE);
+        let begun = usize::try_from(Counter::Chunks.read(bytes)).unwrap_or(usize::MAX);
         for (index, place) in bytes.chunks(CHUNK_SIZE).enumerate() {
             let offset = index * CHUNK_SIZE;
             // The recorder's file ends with a whole chunk, whatever happens.
@@ -60,6 +62,13 @@ impl<'a> Grid<'a> {
                 findings.push(Finding::Torn { offset, missing });
             }
             match Header::decode(place) {
+                // Zeros where a header was, and more behind them.
+                Ok(None) if index < begun && place[0] == 0 && place.iter().any(|&b| b != 0) => {
+                    findings.push(Finding::BadChunk {
+                        offset,
+                        expected: "the header of a chunk",
+                    });
+                }
                 Ok(None) => {}
                 Ok(Some(header)) => {
                     let span = span_of(offset, place.len(), header);

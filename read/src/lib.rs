@@ -7,6 +7,7 @@
 //!
 //! * `log`: [`Log::open`], everything about a log that is not an event
 //! * `grid`: where the chunks lie and to which stream they belong
+//! * `ends`: what is missing where nothing follows
 //! * `metas`: header, texts, modules, fork and end
 //! * `tables`: from a stack's id to its frames
 //! * `cursor`: one stream's records, with each realloc resolved
@@ -22,6 +23,7 @@
 
 mod cells;
 mod cursor;
+mod ends;
 mod error;
 mod grid;
 mod item;

@@ -9,6 +9,7 @@ use memlog_format::order::CELL_BITS;
 use memlog_format::table::{Code, CodeId, Node, StackId};
 
 use crate::cursor::Cursor;
+use crate::ends;
 use crate::error::{Finding, Findings, ReadError};
 use crate::grid::{Grid, Span};
 use crate::merge::EventStream;
@@ -47,6 +48,8 @@ impl<'a> Log<'a> {
         let (length, chunks) = (bytes.len(), Counter::Chunks.read(bytes));
         if chunks > length.div_ceil(CHUNK_SIZE) as u64 {
             findings.push(Finding::CutOff { length, chunks });
+        } else if length.is_multiple_of(CHUNK_SIZE) {
+            ends::look(bytes, &grid, &metas, &mut findings);
         }
         Ok(Self {
             bytes,

@@ -119,6 +119,51 @@ fn a_missing_chunk_is_named() {
     assert_eq!(log.findings().list(), [missing]);
 }
 
+/// Every event of a log, as the reader has it.
+fn events_of(bytes: &[u8]) -> Vec<Kind<'_>> {
+    let log = Log::open(bytes).unwrap();
+    log.events().map(|item| item.kind).collect()
+}
+
+#[test]
+fn zeros_in_a_record_make_no_event() {
+    let log = two_threads();
+    let whole = events_of(&log);
+    for from in CHUNK_SIZE + 100..CHUNK_SIZE + 400 {
+        let mut broken = log.clone();
+        broken[from..2 * CHUNK_SIZE].fill(0);
+        let events = events_of(&broken);
+        assert!(events.len() < whole.len());
+        let invented = events.iter().find(|event| !whole.contains(event));
+        assert_eq!(invented, None, "zeros from {from} on");
+    }
+}
+
+#[test]
+fn a_header_of_zeros_is_told() {
+    let mut log = two_threads();
+    let chunks = (log.len() / CHUNK_SIZE) as u64;
+    let at = 64 + 8 * Counter::Chunks as usize;
+    log[at..at + 8].copy_from_slice(&chunks.to_le_bytes());
+    let last = log.len() - CHUNK_SIZE;
+    log[last..last + 64].fill(0);
+    let log = Log::open(&log).unwrap();
+    let is_told =
+        |finding: &Finding| matches!(finding, Finding::BadChunk { offset, .. } if *offset == last);
+    assert!(log.findings().list().iter().any(is_told));
+}
+
+#[test]
+fn a_last_chunk_of_zeros_is_told() {
+    let mut log = two_threads();
+    let last = log.len() - CHUNK_SIZE;
+    log[last..].fill(0);
+    let log = Log::open(&log).unwrap();
+    let is_told = |finding: &Finding| matches!(finding, Finding::NextMissing { .. });
+    assert!(log.findings().list().iter().any(is_told));
+    assert!(log.findings().list().iter().all(Finding::is_usual));
+}
+
 proptest! {
     #[test]
     fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..3000)) {

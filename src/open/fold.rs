@@ -7,7 +7,7 @@ use memlog_export::When;
 use memlog_format::counter::{ALL, Counter};
 use memlog_format::meta::Module;
 use memlog_format::table::{Code, CodeId, Node, StackId};
-use memlog_read::{Finding, Findings, Item, Kind, Log};
+use memlog_read::{Findings, Item, Kind, Log};
 
 use crate::words::percentage;
 
@@ -84,9 +84,8 @@ impl Analysis {
 
     /// How many findings say that a part of the log is missing or spoilt.
     pub fn damages(&self) -> u64 {
-        // A program killed at any moment leaves this in a log that is whole.
-        let is_usual = |finding: &&Finding| matches!(finding, Finding::UnfinishedRealloc { .. });
-        let usual = self.findings.list().iter().filter(is_usual).count();
+        let listed = self.findings.list().iter();
+        let usual = listed.filter(|finding| finding.is_usual()).count();
         self.findings.count() - usual as u64
     }
 }

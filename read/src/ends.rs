@@ -1,0 +1,46 @@
+//! What is missing at the end of a stream, where no later chunk tells of it: a
+//! block of the file that became zeros looks like one that was never used.
+
+use memlog_format::counter::{ALL, Counter};
+
+use crate::error::{Finding, Findings};
+use crate::grid::Grid;
+use crate::metas::Metas;
+
+/// A damaged counter is not believed beyond this.
+const MOST_STREAMS: u64 = 1 << 16;
+
+/// Looks for chunks that were given out and are not there. The log is as long
+/// as it was written.
+pub(crate) fn look(bytes: &[u8], grid: &Grid, metas: &Metas, findings: &mut Findings) {
+    // Without room a stream ends where it stands, and that is counted.
+    let mut losses = ALL.iter().filter(|(counter, _)| counter.is_loss());
+    if losses.any(|(counter, _)| counter.read(bytes) > 0) {
+        return;
+    }
+    let chunks = Counter::Chunks.read(bytes);
+    // An orderly end leaves no place unused. A forked child's may have some
+    // among its first ones, which were private memory.
+    if metas.end.is_some() {
+        let count = chunks.saturating_sub(grid.used as u64);
+        if count > 0 {
+            findings.push(Finding::EmptyChunks { count, chunks });
+        }
+        return;
+    }
+    for (&stream, spans) in &grid.streams {
+        if let Some(last) = spans.last()
+            && last.header.is_sealed()
+        {
+            let sequence = last.header.sequence.saturating_add(1);
+            findings.push(Finding::NextMissing { stream, sequence });
+        }
+    }
+    // A forked child goes on with its parent's numbers, and counts its own.
+    if metas.parent.is_none() {
+        let streams = Counter::Streams.read(bytes).min(MOST_STREAMS) as u32;
+        for stream in (0..streams).filter(|stream| !grid.streams.contains_key(stream)) {
+            findings.push(Finding::StreamMissing { stream });
+        }
+    }
+}
