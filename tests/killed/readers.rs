@@ -1,0 +1,57 @@
+//! The commands that read a log, over what killed processes left.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// Every kind of look at a log.
+const READERS: &[&[&str]] = &[
+    &["stats", "--json"],
+    &["info"],
+    &["report", "--show-leaks", "--show-maximum"],
+    &["dump", "--no-symbols"],
+];
+
+/// What the commands came to.
+#[derive(Default)]
+pub struct Readings {
+    /// Logs that all of them read.
+    pub logs: u64,
+    /// What is wrong, in sentences.
+    pub problems: Vec<String>,
+}
+
+impl Readings {
+    /// Lets all commands read the logs of a folder, at most so many of them.
+    pub fn take(&mut self, folder: &Path, most: usize) {
+        let files = std::fs::read_dir(folder).expect("the run's folder");
+        let paths = files.flatten().map(|entry| entry.path());
+        let mut logs: Vec<_> = paths
+            .filter(|path| path.extension().is_some_and(|end| end == "memlog"))
+            .collect();
+        logs.sort();
+        for log in logs.iter().take(most) {
+            for reader in READERS {
+                self.read(reader, log);
+            }
+            self.logs += 1;
+        }
+    }
+
+    /// A log that was begun is read; one that was only made is refused with a
+    /// sentence.
+    fn read(&mut self, reader: &[&str], log: &Path) {
+        let is_begun = std::fs::read(log).is_ok_and(|bytes| bytes.starts_with(b"MLOG"));
+        let mut command = Command::new(env!("CARGO_BIN_EXE_memlog"));
+        command.args(reader).arg(log).stdin(Stdio::null());
+        command.env("MEMLOG_PAGER", "cat").stdout(Stdio::null());
+        let output = command.output().expect("memlog runs");
+        let said = String::from_utf8_lossy(&output.stderr);
+        let expected = if is_begun { 0 } else { 2 };
+        let is_said = is_begun || said.contains("cannot read");
+        if output.status.code() != Some(expected) || !is_said || said.contains("panicked") {
+            let status = output.status;
+            let problem = format!("memlog {reader:?} {}: {status}: {said}", log.display());
+            self.problems.push(problem);
+        }
+    }
+}
