@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use memlog_format::chunk::HEADER_SIZE;
+
 /// Every kind of look at a log.
 const READERS: &[&[&str]] = &[
     &["stats", "--json"],
@@ -37,18 +39,22 @@ impl Readings {
         }
     }
 
-    /// A log that was begun is read; one that was only made is refused with a
-    /// sentence.
+    /// A log that was begun is read; one that was only made may be refused,
+    /// with a sentence.
     fn read(&mut self, reader: &[&str], log: &Path) {
-        let is_begun = std::fs::read(log).is_ok_and(|bytes| bytes.starts_with(b"MLOG"));
+        let bytes = std::fs::read(log).unwrap_or_default();
+        let is_begun = bytes.len() >= HEADER_SIZE && bytes.starts_with(b"MLOG");
         let mut command = Command::new(env!("CARGO_BIN_EXE_memlog"));
         command.args(reader).arg(log).stdin(Stdio::null());
         command.env("MEMLOG_PAGER", "cat").stdout(Stdio::null());
         let output = command.output().expect("memlog runs");
         let said = String::from_utf8_lossy(&output.stderr);
-        let expected = if is_begun { 0 } else { 2 };
-        let is_said = is_begun || said.contains("cannot read");
-        if output.status.code() != Some(expected) || !is_said || said.contains("panicked") {
+        let is_fine = match output.status.code() {
+            Some(0) => true,
+            Some(2) => !is_begun && said.contains("cannot read"),
+            _ => false,
+        };
+        if !is_fine || said.contains("panicked") {
             let status = output.status;
             let problem = format!("memlog {reader:?} {}: {status}: {said}", log.display());
             self.problems.push(problem);
