@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE, Header, Kind};
-use memlog_format::counter::Counter;
+use memlog_format::counter::{AREA_END, Counter};
 
 use crate::error::{Finding, Findings, ReadError};
 use crate::tables::Table;
@@ -63,11 +63,15 @@ impl<'a> Grid<'a> {
             }
             match Header::decode(place) {
                 // Zeros where a header was, and more behind them.
-                Ok(None) if index < begun && place[0] == 0 && place.iter().any(|&b| b != 0) => {
+                Ok(None) if is_hollow(place, index, begun) => {
                     findings.push(Finding::BadChunk {
                         offset,
                         expected: "the header of a chunk",
                     });
+                    if index == 0 && place.get(AREA_END) == Some(&START) {
+                        grid.metas
+                            .push(span_of(offset, place.len(), unknown_first()));
+                    }
                 }
                 Ok(None) => {}
                 Ok(Some(header)) => {
@@ -135,6 +139,24 @@ impl<'a> Grid<'a> {
     }
 }
 
+/// Whether a place that looks unused is not: the first one never is.
+fn is_hollow(place: &[u8], index: usize, begun: usize) -> bool {
+    let is_zeros = place.first() == Some(&0);
+    is_zeros && (index == 0 || index < begun && place.iter().any(|&byte| byte != 0))
+}
+
+/// The type of a log's first record.
+const START: u8 = 1;
+
+/// A first chunk of which nothing is known but that its records are there: the
+/// first that is none ends them.
+fn unknown_first() -> Header {
+    Header {
+        committed: CHUNK_SIZE as u32,
+        ..Header::new(Kind::Meta, 0, 0)
+    }
+}
+
 fn repeated(span: &Span) -> Finding {
     Finding::Repeated {
         offset: span.offset,
@@ -161,6 +183,8 @@ fn check_first(bytes: &[u8]) -> Result<(), ReadError> {
     }
     let version = bytes.get(5).copied().unwrap_or(0);
     match Header::decode(bytes) {
+        // A block of the file became zeros, if others did not.
+        Ok(None) if bytes.get(AREA_END) == Some(&START) || has_chunk(bytes) => Ok(()),
         Ok(None) => Err(ReadError::Unwritten),
         Ok(Some(header)) if header.kind == Kind::Meta => Ok(()),
         Ok(Some(_)) => Err(ReadError::Header {
@@ -178,6 +202,12 @@ fn check_first(bytes: &[u8]) -> Result<(), ReadError> {
             expected: error.expected,
         }),
     }
+}
+
+/// Whether any place holds a chunk.
+fn has_chunk(bytes: &[u8]) -> bool {
+    let mut places = bytes.chunks(CHUNK_SIZE);
+    places.any(|place| matches!(Header::decode(place), Ok(Some(_))))
 }
 
 /// The part of a chunk that was committed and is in the file.

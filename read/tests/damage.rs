@@ -154,6 +154,19 @@ fn a_header_of_zeros_is_told() {
 }
 
 #[test]
+fn a_first_block_of_zeros_leaves_the_rest() {
+    let log = two_threads();
+    for block in [512, 4096, CHUNK_SIZE] {
+        let mut broken = log.clone();
+        broken[..block].fill(0);
+        assert_eq!(events_of(&broken), events_of(&log));
+        let broken = Log::open(&broken).unwrap();
+        assert_eq!(broken.start().is_some(), block == 512);
+        assert!(broken.findings().count() > 0);
+    }
+}
+
+#[test]
 fn a_last_chunk_of_zeros_is_told() {
     let mut log = two_threads();
     let last = log.len() - CHUNK_SIZE;
