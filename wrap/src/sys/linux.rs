@@ -16,7 +16,7 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 pub struct Linux;
 
 #[inline]
-fn call(number: libc::c_long, arguments: [usize; 6]) -> Result<usize, Errno> {
+pub(super) fn call(number: libc::c_long, arguments: [usize; 6]) -> Result<usize, Errno> {
     let [a, b, c, d, e, f] = arguments;
     // SAFETY: the callers below pass what the call of that number expects.
     let result = unsafe { arch::memlog_syscall(number, a, b, c, d, e, f) };
@@ -283,6 +283,10 @@ impl Sys for Linux {
 
     unsafe fn unmap(at: *mut u8, bytes: usize) {
         let _ = call(libc::SYS_munmap, [at as usize, bytes, 0, 0, 0, 0]);
+    }
+
+    fn has_others_rights() -> bool {
+        super::rights::are_anothers()
     }
 
     fn pid() -> u32 {

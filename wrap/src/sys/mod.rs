@@ -11,6 +11,7 @@
 mod field;
 pub mod limits;
 pub mod linux;
+mod rights;
 
 /// The platform of this build.
 pub type Os = linux::Linux;
@@ -142,6 +143,9 @@ pub trait Sys {
     /// Nothing refers into the window any more.
     unsafe fn unmap(at: *mut u8, bytes: usize);
 
+    /// Whether the process was given rights that who started it lacks: it is
+    /// setuid, setgid, or its file has capabilities.
+    fn has_others_rights() -> bool;
     /// The process.
     fn pid() -> u32;
     /// The parent.
