@@ -137,10 +137,12 @@ impl Sys for Linux {
     }
 
     fn create(path: &[u8]) -> Result<Fd, Errno> {
-        open(
-            path,
-            libc::O_RDWR | libc::O_CREAT | libc::O_EXCL | libc::O_NOFOLLOW,
-        )
+        let flags = libc::O_RDWR | libc::O_CREAT | libc::O_EXCL | libc::O_NOFOLLOW;
+        let fd = open(path, flags)?;
+        // A umask may have taken even our own rights, and is the program's to
+        // set; a file system without modes refuses, and has none to lack.
+        let _ = call(libc::SYS_fchmod, [fd.0 as usize, 0o600, 0, 0, 0, 0]);
+        Ok(fd)
     }
 
     fn open(path: &[u8]) -> Result<Fd, Errno> {
