@@ -1,6 +1,6 @@
 //! The log's name: `[JOBID.]HOST.PID.memlog`, or what `MEMLOG_OUTPUT` makes of
 //! %h host, %p process, %e program, %t start in seconds, %n attempt, %r rank,
-//! %j job. It is absolute, so that chdir does not lead it elsewhere.
+//! %j job, in which no byte leads to another folder. It is absolute, so that chdir does not lead it elsewhere.
 
 use crate::settings::{Settings, Text};
 use crate::sink::MAX_PATH;
@@ -60,10 +60,10 @@ fn names_folder(path: &mut Path) -> bool {
 /// The usual name.
 fn usual(path: &mut Path, settings: &Settings, facts: &Facts) {
     if !settings.job.is_empty() {
-        path.push(settings.job.get());
+        push_part(path, settings.job.get());
         path.push(b".");
     }
-    path.push(facts.host);
+    push_part(path, facts.host);
     path.push(b".");
     path.push_number(u64::from(facts.pid));
     path.push(SUFFIX);
@@ -102,12 +102,12 @@ fn expand(path: &mut Path, settings: &Settings, facts: &Facts, attempt: u32) -> 
             continue;
         }
         match letters.next() {
-            Some(b'h') => path.push(facts.host),
+            Some(b'h') => push_part(path, facts.host),
             Some(b'p') => path.push_number(u64::from(facts.pid)),
-            Some(b'e') => path.push(settings.program.get()),
+            Some(b'e') => push_part(path, settings.program.get()),
             Some(b't') => path.push_number(facts.seconds),
-            Some(b'r') => path.push(settings.rank.get()),
-            Some(b'j') => path.push(settings.job.get()),
+            Some(b'r') => push_part(path, settings.rank.get()),
+            Some(b'j') => push_part(path, settings.job.get()),
             Some(b'n') => {
                 path.push_number(u64::from(attempt));
                 counted = true;
@@ -118,6 +118,18 @@ fn expand(path: &mut Path, settings: &Settings, facts: &Facts, attempt: u32) -> 
         }
     }
     counted
+}
+
+/// Appends what is part of a name and never leads to another folder, whatever
+/// a launcher has put there.
+fn push_part(path: &mut Path, part: &[u8]) {
+    if part == b"." || part == b".." {
+        return path.push(b"_");
+    }
+    for &byte in part {
+        let is_kept = byte != b'/' && !byte.is_ascii_control();
+        path.push(&[if is_kept { byte } else { b'_' }]);
+    }
 }
 
 /// Puts the attempt before the suffix, or at the end where there is none.

@@ -127,6 +127,8 @@ impl Default for Settings {
 
 /// Batch systems' names of the job, the first set one counts.
 const JOBS: [&[u8]; 4] = [b"COBALT_JOBID", b"PBS_JOBID", b"SLURM_JOB_ID", b"JOB_ID"];
+/// It is part of a file's name, in which there must be room for the rest.
+const LONGEST_JOB: usize = 64;
 /// Launchers' names of the rank, the first set one counts.
 const RANKS: [&[u8]; 9] = [
     b"MEMLOG_RANK",
@@ -194,8 +196,12 @@ impl Settings {
         if let Some(at) = JOBS.iter().position(|&job| job == name)
             && at < best.job
         {
-            best.job = at;
-            self.job.set(value);
+            if value.len() > LONGEST_JOB {
+                self.complain_in(&[b"not understood: ", name, b" (too long)"]);
+            } else {
+                best.job = at;
+                self.job.set(value);
+            }
         }
         if let Some(at) = RANKS.iter().position(|&rank| rank == name)
             && at < best.rank

@@ -121,3 +121,17 @@ fn a_name_that_is_too_long_is_no_name() {
     assert_eq!(path.get().len(), MAX_PATH);
     assert_eq!(path.get().last(), Some(&b'x'));
 }
+
+/// A launcher's values are names, never ways.
+#[test]
+fn no_part_of_a_name_leads_to_another_folder() {
+    let mut settings = pattern("%j/%r.%e.memlog");
+    settings.job.set(b"../../etc/x");
+    settings.rank.set(b"..");
+    settings.program.set(b"a\nb\x1b[31m");
+    assert_eq!(name(&settings, 1), "/f/.._.._etc_x/_.a_b_[31m.memlog");
+    settings.output.clear();
+    assert_eq!(name(&settings, 1), "/f/.._.._etc_x.node7.4711.memlog");
+    settings.job.set(b".");
+    assert_eq!(name(&settings, 1), "/f/_.node7.4711.memlog");
+}

@@ -145,6 +145,16 @@ fn the_job_and_the_rank_come_from_who_started_it() {
     assert_eq!((told.value("rank"), told.value("nonsense")), ("1", ""));
 }
 
+/// It is part of a file's name.
+#[test]
+fn a_job_of_no_sensible_length_is_not_obeyed() {
+    let long = "7".repeat(65);
+    let told = Told::by(&[("PBS_JOBID", &long), ("SLURM_JOB_ID", "5")]);
+    assert_eq!(told.value("job"), "5");
+    assert_eq!(told.value("nonsense"), "not understood: PBS_JOBID (too long)");
+    assert_eq!(Told::by(&[("JOB_ID", &long[1..])]).value("job"), &long[1..]);
+}
+
 #[test]
 fn a_rank_list_names_who_records() {
     let cases = [
