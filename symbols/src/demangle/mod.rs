@@ -13,6 +13,11 @@ use std::fmt;
 pub const MAX_RAW_NAME: usize = 64 << 10;
 /// A name that grows beyond this is shown as it stands in the file.
 pub const MAX_DEMANGLED_NAME: usize = 1 << 20;
+/// And so is one that grows to more than so many times its length, and some: a file of short
+/// names that each print a megabyte must not take all memory. Templates of templates reach 30.
+const MAX_GROWTH: usize = 64;
+/// What even the shortest name may grow to.
+const MAX_SHORT_NAME: usize = 4 << 10;
 /// How deep a C++ name may nest.
 const MAX_DEPTH: u32 = 96;
 
@@ -83,9 +88,9 @@ fn rust(name: &str) -> Option<String> {
         return None;
     }
     let demangled = rustc_demangle::try_demangle(name).ok()?;
-    let mut out = Bounded::default();
+    let mut out = Bounded::of(name);
     fmt::write(&mut out, format_args!("{demangled:#}")).ok()?;
-    Some(out.0)
+    Some(out.text)
 }
 
 /// Rust's first mangling is C++'s with a last part of `h` and 16 hexadecimal digits; without a
@@ -106,9 +111,9 @@ fn cpp(name: &str) -> Option<String> {
     let parsing = cpp_demangle::ParseOptions::default().recursion_limit(MAX_DEPTH);
     let printing = cpp_demangle::DemangleOptions::default().recursion_limit(MAX_DEPTH);
     let symbol = cpp_demangle::Symbol::new_with_options(name.as_bytes(), &parsing).ok()?;
-    let mut out = Bounded::default();
+    let mut out = Bounded::of(name);
     symbol.structured_demangle(&mut out, &printing).ok()?;
-    Some(without_empty_packs(out.0))
+    Some(without_empty_packs(out.text))
 }
 
 /// An empty parameter pack is printed as nothing between commas; no other name has that.
@@ -127,17 +132,30 @@ fn without_empty_packs(mut name: String) -> String {
     name
 }
 
-/// Text that refuses to grow beyond [`MAX_DEMANGLED_NAME`]: substitutions in a name of a few
-/// hundred bytes can print gigabytes.
-#[derive(Default)]
-struct Bounded(String);
+/// Text that refuses to grow too far: substitutions in a name of a few hundred bytes can print
+/// gigabytes.
+struct Bounded {
+    text: String,
+    most: usize,
+}
+
+impl Bounded {
+    /// For the text of a name.
+    fn of(raw: &str) -> Self {
+        let most = (MAX_GROWTH * raw.len()).max(MAX_SHORT_NAME);
+        Self {
+            text: String::new(),
+            most: most.min(MAX_DEMANGLED_NAME),
+        }
+    }
+}
 
 impl fmt::Write for Bounded {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        if self.0.len() + text.len() > MAX_DEMANGLED_NAME {
+        if self.text.len() + text.len() > self.most {
             return Err(fmt::Error);
         }
-        self.0.push_str(text);
+        self.text.push_str(text);
         Ok(())
     }
 }
@@ -233,5 +251,21 @@ mod tests {
         assert_eq!(outcome(&deep, Hint::Unknown), Outcome::Failed);
         let long = format!("_ZN{}E", "1a".repeat(40_000));
         assert_eq!(outcome(&long, Hint::Unknown), Outcome::Failed);
+    }
+
+    #[test]
+    fn a_name_grows_with_its_length() {
+        // A pair of the pair before, so many times.
+        let doubled = |times: u32| {
+            let mut raw = String::from("_Z1fSt4pairIiiE");
+            for n in 0..times {
+                let last = char::from_digit(2 * n, 36).unwrap().to_ascii_uppercase();
+                raw.push_str(&format!("St4pairIS{last}_S{last}_E"));
+            }
+            raw
+        };
+        let shown = demangle(&doubled(5), Hint::Unknown).unwrap();
+        assert!((1000..MAX_SHORT_NAME).contains(&shown.len()));
+        assert_eq!(outcome(&doubled(14), Hint::Unknown), Outcome::Failed);
     }
 }
