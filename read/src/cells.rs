@@ -11,7 +11,7 @@
 
 use std::collections::HashMap;
 
-use crate::cursor::{Cursor, Gate, PLACES};
+use crate::cursor::{Cursor, Gate, places};
 use crate::error::Findings;
 
 /// Where one cell stands in the merge.
@@ -35,7 +35,7 @@ struct Census {
     count: u64,
 }
 
-/// All cells, and the ledger and the stamps after them.
+/// The ledger, the stamps, and all cells.
 pub(crate) struct Cells {
     cells: Vec<Cell>,
     present: HashMap<u32, Bits>,
@@ -50,11 +50,12 @@ impl Cells {
     /// bytes that was so far, wants no more.
     pub(crate) fn survey(
         cursors: &[Cursor],
+        cell_bits: u32,
         findings: &mut Findings,
         goes_on: &mut dyn FnMut(u64) -> bool,
     ) -> Option<Self> {
-        let mut cells = vec![Cell::default(); PLACES];
-        let mut numbers = vec![None; PLACES];
+        let mut cells = vec![Cell::default(); places(cell_bits)];
+        let mut numbers = vec![None; places(cell_bits)];
         each_gate(cursors, goes_on, |gate| match gate {
             Gate::Open => {}
             Gate::Unnumbered(cell) => cells[cell as usize].unnumbered += 1,

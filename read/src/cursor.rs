@@ -17,7 +17,7 @@ use crate::error::{Finding, Findings};
 use crate::grid::Span;
 use crate::item::{Item, Kind};
 
-/// What a step has to wait for. Places are cells, and then these two.
+/// What a step has to wait for. Places are these two, and then the cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Gate {
     /// Nothing.
@@ -28,12 +28,17 @@ pub(crate) enum Gate {
     Numbered(u32, u64),
 }
 
-/// The place behind the cells that orders the mmap ledger.
-pub(crate) const LEDGER: u32 = memlog_format::order::CELLS as u32;
+/// The place before the cells that orders the mmap ledger.
+const LEDGER: u32 = 0;
 /// The place that orders the stamps.
-pub(crate) const STAMPS: u32 = LEDGER + 1;
-/// Number of places.
-pub(crate) const PLACES: usize = STAMPS as usize + 1;
+const STAMPS: u32 = 1;
+/// The place of the first cell.
+const CELLS: u32 = 2;
+
+/// Number of places where the recorder had so many cells.
+pub(crate) fn places(cell_bits: u32) -> usize {
+    CELLS as usize + (1 << cell_bits)
+}
 
 /// A record at its place in the stream.
 #[derive(Clone, Copy, Debug)]
@@ -83,7 +88,7 @@ impl<'a> Cursor<'a> {
             records: Reader::new(&[]),
             deltas: Deltas::default(),
             announced: false,
-            cell_mask: LEDGER - 1,
+            cell_mask: memlog_format::order::CELLS as u32 - 1,
             verify: true,
         }
     }
@@ -183,7 +188,7 @@ impl<'a> Cursor<'a> {
 
     #[inline]
     fn gate(&self, address: u64, order: Option<u64>) -> Gate {
-        let cell = cell(address) as u32 & self.cell_mask;
+        let cell = CELLS + (cell(address) as u32 & self.cell_mask);
         match order {
             None => Gate::Unnumbered(cell),
             Some(number) => Gate::Numbered(cell, number),

@@ -71,7 +71,7 @@ impl<'a> EventStream<'a> {
         }
         let mut order = None;
         if cursors.len() > 1 {
-            match Cells::survey(&cursors, &mut findings, goes_on) {
+            match Cells::survey(&cursors, cell_bits, &mut findings, goes_on) {
                 Some(cells) => order = Some(Order::new(cells)),
                 None => cursors.clear(),
             }
