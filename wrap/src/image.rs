@@ -125,11 +125,18 @@ pub fn is_same(image: &Image, low: u64, other: &mut Image, room: &mut [u8]) -> b
         && other.build_id.get() == image.build_id.get()
 }
 
+/// Notes of a segment that are looked at: programs have a handful, and each is
+/// a system call.
+const MAX_NOTES: usize = 64;
+
 /// The NT_GNU_BUILD_ID note in a segment of notes: where it lies, or 0.
 #[inline(never)]
 fn find_build_id(mut at: u64, bytes: u64, id: &mut BuildId) -> u64 {
     let end = at.saturating_add(bytes);
-    while at.saturating_add(12) <= end {
+    for _ in 0..MAX_NOTES {
+        if at.saturating_add(12) > end {
+            break;
+        }
         let Some([name_bytes, text_bytes, kind]) = peek::<[u32; 3]>(at) else {
             break;
         };
