@@ -34,7 +34,7 @@ pub fn hide_from_children(buffer: &mut [u8]) {
 
 /// Keeps the items of a list that are not ours, and fills up with colons,
 /// which the loader skips.
-fn strip(list: &mut [u8]) {
+pub fn strip(list: &mut [u8]) {
     let mut kept = 0;
     let mut from = 0;
     while from < list.len() {

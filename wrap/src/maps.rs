@@ -106,7 +106,7 @@ pub fn each_line(buffer: &mut [u8], mut see: impl FnMut(Line)) -> bool {
 }
 
 /// Handles the whole lines at the front; how many bytes they were.
-fn take_lines(bytes: &[u8], see: &mut impl FnMut(Line)) -> usize {
+pub fn take_lines(bytes: &[u8], see: &mut impl FnMut(Line)) -> usize {
     let mut used = 0;
     for line in bytes.split_inclusive(|&byte| byte == b'\n') {
         let Some((b'\n', text)) = line.split_last() else {

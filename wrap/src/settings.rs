@@ -171,17 +171,27 @@ impl Settings {
             self.off = true;
             return;
         }
+        self.take_all(|see| each_variable(buffer, see));
+    }
+
+    /// The same from any file, whose path is a C string.
+    pub fn read_from(&mut self, path: &[u8], buffer: &mut [u8]) {
+        self.take_all(|see| {
+            each_entry(path, buffer, see);
+        });
+    }
+
+    fn take_all(&mut self, each: impl FnOnce(&mut dyn FnMut(&[u8]))) {
         let mut best = Best {
             job: JOBS.len(),
             rank: RANKS.len(),
         };
-        let see = |entry: &[u8]| {
+        each(&mut |entry| {
             if let Some(at) = entry.iter().position(|&byte| byte == b'=') {
                 let (name, value) = entry.split_at_checked(at).unwrap_or((entry, &[]));
                 self.take(name, value.get(1..).unwrap_or(&[]), &mut best);
             }
-        };
-        each_variable(buffer, see);
+        });
         if !self.ranks.is_empty() && !self.rank_is_wanted() {
             self.off = true;
         }

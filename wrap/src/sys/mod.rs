@@ -8,7 +8,7 @@
 //! # Safety
 //! The unsafe functions of the trait name what their callers vouch for.
 
-mod field;
+pub mod field;
 pub mod limits;
 pub mod linux;
 mod rights;

@@ -70,6 +70,25 @@ struct FrameIndex {
     count: usize,
 }
 
+#[cfg(fuzzing)]
+impl FrameIndexes {
+    /// Gives the indexes back. The recorder never does, but it makes few.
+    pub fn forget(&mut self) {
+        for index in &mut self.list {
+            if !index.entries.is_null() {
+                let bytes = index.count * size_of::<Entry>();
+                // SAFETY: `build_index` took these pages, and nobody else has them.
+                unsafe { Os::unmap(index.entries.cast(), (bytes + 4095) & !4095) };
+            }
+            *index = FrameIndex {
+                module: 0,
+                entries: core::ptr::null_mut(),
+                count: 0,
+            };
+        }
+    }
+}
+
 /// The description of an address in a module.
 pub fn describe(module: &Module, address: u64, indexes: &mut FrameIndexes) -> Option<Description> {
     let range = module.image.tables_start..module.image.tables_end;
