@@ -195,6 +195,8 @@ fn a_kill_for_want_of_memory_is_announced_and_told() {
     });
     assert_eq!(group.kills(), 1, "{}", run.stderr());
     assert_eq!(run.output.status.code(), Some(128 + 9), "{}", run.stderr());
+    let said = "memlog: the kernel killed a process of this group for want of memory\n";
+    assert!(run.stderr().contains(said), "{}", run.stderr());
     let json = run.json();
     assert_eq!(json["death"]["how"], "out-of-memory", "{json:#}");
     assert_eq!(json["death"]["oom_kills"], 1);

@@ -19,16 +19,33 @@ const NAMED_LOGS: usize = 4;
 /// to do next.
 pub fn print(name: &OsStr, child: u32, status: ExitStatus, plan: &Plan, kills: &OomKills) {
     let logs = plan.new_logs();
+    let killed = kills.so_far();
     // The newest image of the process is the one that was killed.
     let own = logs.iter().rfind(|log| log.pid == child);
     if let (Some(signal), Some(log)) = (status.signal(), own) {
         let maxrss_kb = os::children_max_rss_kb();
         // Without it the log is as its program left it.
-        let _ = epilogue::write(&log.path, signal as u8, kills.so_far(), maxrss_kb);
+        let _ = epilogue::write(&log.path, signal as u8, killed, maxrss_kb);
     }
-    let text = describe(name, child, status, plan, &logs);
+    let mut text = String::new();
+    for_want_of_memory(&mut text, killed);
+    text.push_str(&describe(name, child, status, plan, &logs));
     // The program's exit code counts, also where nobody reads stderr.
     let _ = std::io::stderr().lock().write_all(text.as_bytes());
+}
+
+/// Which processes the kernel killed in the group, nobody says: maybe one that
+/// this program had started.
+fn for_want_of_memory(text: &mut String, killed: u64) {
+    let what = match killed {
+        0 => return,
+        1 => "a process".to_owned(),
+        count => format!("{count} processes"),
+    };
+    line(
+        text,
+        format_args!("the kernel killed {what} of this group for want of memory"),
+    );
 }
 
 fn describe(name: &OsStr, child: u32, status: ExitStatus, plan: &Plan, logs: &[Log]) -> String {
