@@ -82,7 +82,7 @@ pub fn allocated(
         && stream.is_own(address);
     let (Some(usable), true) = (usable, is_usual) else {
         let usable = real::checked(block, usable);
-        return allocated_apart(stream, patience, frame, block, request, usable);
+        return allocated_apart(stream, patience, frame, block, request, (usable, 0));
     };
     stream.until_clock -= 1;
     let stack = capture(stream, frame, patience, Of::Allocation);
@@ -92,7 +92,8 @@ pub fn allocated(
     came(stream, address, usable);
 }
 
-/// Records any block that the allocator gave.
+/// Records any block that the allocator gave: what it has in truth, and how
+/// much of that was there before, in the block that realloc took.
 #[inline(never)]
 pub fn allocated_apart(
     stream: &mut Stream,
@@ -100,7 +101,7 @@ pub fn allocated_apart(
     frame: &DoorFrame,
     block: *mut u8,
     request: Request,
-    usable: Option<u64>,
+    (usable, stayed): (Option<u64>, u64),
 ) {
     let address = block as u64;
     let order = RECORDER.cells().number(address, stream.number);
@@ -112,7 +113,8 @@ pub fn allocated_apart(
     let stack = capture(stream, frame, patience, Of::Allocation);
     stream.write_alloc(&request.got(address, usable, stack, order));
     stream.settle_announced();
-    came(stream, address, usable);
+    stream.last_block = address;
+    moved(stream, usable.saturating_sub(stayed), usable as i64);
     timing.end();
 }
 
@@ -137,10 +139,10 @@ pub fn releasing(
     frame: &DoorFrame,
     block: *mut u8,
     usable: Option<u64>,
-    how: (Api, bool),
+    how: How,
 ) {
     let address = block as u64;
-    let is_usual = how == (Api::Free, false)
+    let is_usual = matches!((how.api, how.may_stay), (Api::Free, None))
         && usable.is_none_or(|usable| usable < LARGE)
         && !RECORDER.free_stacks.load(Ordering::Relaxed)
         && is_timely(stream)
@@ -149,10 +151,32 @@ pub fn releasing(
         return releasing_apart(stream, patience, frame, block, usable, how);
     }
     stream.until_clock -= 1;
-    goes(stream, address, usable.unwrap_or(0));
+    let usable = usable.unwrap_or(0);
+    goes(stream, address, usable, usable);
 }
 
-/// Records any block that is about to go. `announced`: it may stay after all.
+/// How a block goes.
+#[derive(Clone, Copy)]
+pub struct How {
+    /// By which function.
+    pub api: Api,
+    /// The bytes that realloc is to keep of it: it is announced, and may stay
+    /// after all. What does not go is no reason to ask for resident memory,
+    /// or a block of megabytes that grows by a few bytes would ask each time.
+    pub may_stay: Option<u64>,
+}
+
+impl How {
+    /// It goes, whatever happens.
+    pub const fn by(api: Api) -> Self {
+        Self {
+            api,
+            may_stay: None,
+        }
+    }
+}
+
+/// Records any block that is about to go.
 #[inline(never)]
 pub fn releasing_apart(
     stream: &mut Stream,
@@ -160,21 +184,23 @@ pub fn releasing_apart(
     frame: &DoorFrame,
     block: *mut u8,
     usable: Option<u64>,
-    (api, announced): (Api, bool),
+    how: How,
 ) {
     let usable = usable.unwrap_or(0);
+    let announced = how.may_stay.is_some();
+    let bytes = usable.saturating_sub(how.may_stay.unwrap_or(0));
     let is_shared = !stream.is_own(block as u64);
     let timing = keep_time(stream, is_shared);
     if usable >= LARGE {
         // Before the memory goes, or a peak that ends here is never seen.
-        attend(stream, usable, usable);
+        attend(stream, usable, bytes);
     }
     let stack = match RECORDER.free_stacks.load(Ordering::Relaxed) {
         true => Some(capture(stream, frame, patience, Of::Release)),
         false => None,
     };
     let event = Release {
-        api,
+        api: how.api,
         address: block as u64,
         announced,
         stack,
@@ -183,16 +209,16 @@ pub fn releasing_apart(
     };
     stream.write_release(&event);
     stream.announced = announced;
-    goes(stream, block as u64, usable);
+    goes(stream, block as u64, usable, bytes);
     timing.end();
 }
 
 #[inline(always)]
-fn goes(stream: &mut Stream, address: u64, usable: u64) {
+fn goes(stream: &mut Stream, address: u64, usable: u64, bytes: u64) {
     if stream.last_block == address {
         stream.last_block = 0;
     }
-    moved(stream, usable, -(usable as i64));
+    moved(stream, bytes, -(usable as i64));
 }
 
 /// Records that an announced release did not happen.

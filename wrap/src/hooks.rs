@@ -16,7 +16,7 @@
 use crate::arch::DoorFrame;
 use crate::doors::Door;
 use crate::early;
-use crate::events::{self, Request};
+use crate::events::{self, How, Request};
 use crate::real;
 use crate::session::{Admission, Session, admit, own};
 use core::mem::transmute_copy;
@@ -86,7 +86,7 @@ fn allocate_in<const AT: Place>(
         let (stream, patience) = (session.stream(), session.patience());
         match AT {
             HERE => events::allocated(stream, patience, frame, block, request, usable),
-            APART => events::allocated_apart(stream, patience, frame, block, request, usable),
+            APART => events::allocated_apart(stream, patience, frame, block, request, (usable, 0)),
         }
     }
     session.end();
@@ -162,7 +162,7 @@ fn release_in<const AT: Place>(
         if let Some(usable) = unsafe { real::usable_by_header(block) } {
             session.enter_recorder(frame);
             let (stream, patience) = (session.stream(), session.patience());
-            events::releasing(stream, patience, frame, block, Some(usable), (api, false));
+            events::releasing(stream, patience, frame, block, Some(usable), How::by(api));
             session.in_real(frame);
             call();
             return session.end();
@@ -172,7 +172,7 @@ fn release_in<const AT: Place>(
     let usable = usable();
     if session.in_recorder(Some(frame)) {
         let (stream, patience) = (session.stream(), session.patience());
-        events::releasing_apart(stream, patience, frame, block, usable, (api, false));
+        events::releasing_apart(stream, patience, frame, block, usable, How::by(api));
         session.in_real(frame);
     }
     call();
@@ -208,14 +208,20 @@ fn reallocate(
     }
     // A size of 0 frees, whatever comes back; everything else may fail.
     let announced = size != Some(0);
+    let stays = usable.unwrap_or(0).min(size.unwrap_or(usize::MAX) as u64);
+    let how = How {
+        api,
+        may_stay: announced.then_some(stays),
+    };
     let (stream, patience) = (session.stream(), session.patience());
-    events::releasing_apart(stream, patience, frame, block, usable, (api, announced));
+    events::releasing_apart(stream, patience, frame, block, usable, how);
     session.in_real(frame);
     let moved = call();
     let moved_usable = real::usable(moved);
     if session.in_recorder(Some(frame)) {
         if !moved.is_null() {
-            events::allocated_apart(stream, patience, frame, moved, request, moved_usable);
+            let usable = (moved_usable, stays);
+            events::allocated_apart(stream, patience, frame, moved, request, usable);
         } else if announced {
             events::revoked(stream, usable);
         }

@@ -266,7 +266,14 @@ pub unsafe extern "C" fn memlog_operator_new_done(
             address if stream.last_block == address => be_plain(index),
             _ => {
                 let request = asked(index, size, alignment);
-                events::allocated_apart(stream, session.patience(), frame, block, request, usable);
+                events::allocated_apart(
+                    stream,
+                    session.patience(),
+                    frame,
+                    block,
+                    request,
+                    (usable, 0),
+                );
             }
         }
     }

@@ -1,5 +1,5 @@
 /* One block grows by a million reallocs, 16 bytes at a time: most of them stay in place, none loses a byte. */
-#include "../torture.h"
+#include "torture.h"
 
 int main(void)
 {
