@@ -52,7 +52,7 @@ impl BuildId {
 }
 
 /// Reads the headers of the image that starts at `low`; false if there is none.
-/// `room` is for its program headers, which are read at once.
+/// `room` is for its program headers, of which as many are read at once.
 #[inline(never)]
 pub fn read(low: u64, image: &mut Image, room: &mut [u8]) -> bool {
     *image = Image::default();
@@ -68,16 +68,8 @@ fn try_read(low: u64, image: &mut Image, room: &mut [u8]) -> Option<()> {
     if usize::from(header.e_phentsize) != size_of::<ProgramHeader>() {
         return None;
     }
-    let most = room.len() / size_of::<ProgramHeader>();
-    let count = usize::from(header.e_phnum).min(most);
-    let table = room.get_mut(..count * size_of::<ProgramHeader>())?;
-    if !Os::read_memory(low.wrapping_add(header.e_phoff), table) {
-        return None;
-    }
-    let parts = || table.chunks_exact(size_of::<ProgramHeader>());
     let mut first_load = true;
-    for part in parts() {
-        let part = program_header(part)?;
+    each_part(low, &header, room, |part| {
         let at = |address: u64| image.bias.wrapping_add(address);
         match part.p_type {
             PT_LOAD => {
@@ -97,16 +89,41 @@ fn try_read(low: u64, image: &mut Image, room: &mut [u8]) -> Option<()> {
             }
             _ => {}
         }
-    }
-    for part in parts() {
-        let part = program_header(part)?;
+    })?;
+    each_part(low, &header, room, |part| {
         let start = image.bias.wrapping_add(part.p_vaddr);
         let end = start.wrapping_add(part.p_memsz);
         if part.p_type == PT_LOAD && (start..end).contains(&image.header) {
             (image.tables_start, image.tables_end) = (start, end);
         }
-    }
+    })?;
     (!first_load).then_some(())
+}
+
+/// Runs over the program headers, as many at a time as there is room for.
+fn each_part(
+    low: u64,
+    header: &ElfHeader,
+    room: &mut [u8],
+    mut see: impl FnMut(&ProgramHeader),
+) -> Option<()> {
+    const EACH: usize = size_of::<ProgramHeader>();
+    let most = room.len() / EACH;
+    let mut at = low.wrapping_add(header.e_phoff);
+    let mut left = usize::from(header.e_phnum);
+    while left > 0 {
+        let count = left.min(most);
+        let table = room.get_mut(..count * EACH)?;
+        if table.is_empty() || !Os::read_memory(at, table) {
+            return None;
+        }
+        for part in table.chunks_exact(EACH) {
+            see(&program_header(part)?);
+        }
+        at = at.wrapping_add((count * EACH) as u64);
+        left -= count;
+    }
+    Some(())
 }
 
 /// Whether the image at `low` is still the one read before: by its build-id,
@@ -220,4 +237,50 @@ fn frames_section(fd: Fd) -> Option<(u64, u64)> {
 
 fn read_file<T: Copy>(fd: Fd, offset: u64) -> Option<T> {
     read_struct(|bytes| Os::read_at(fd, bytes, offset) == Ok(bytes.len()))
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::{Image, read};
+    use goblin::elf64::header::Header;
+    use goblin::elf64::program_header::{PT_GNU_EH_FRAME, PT_LOAD, ProgramHeader};
+
+    /// More than the room takes at once; what counts comes last.
+    #[test]
+    fn all_program_headers_are_read() {
+        const PARTS: usize = 100;
+        let part = |kind, address, bytes| ProgramHeader {
+            p_type: kind,
+            p_vaddr: address,
+            p_memsz: bytes,
+            p_offset: address,
+            ..ProgramHeader::default()
+        };
+        let mut parts = [part(0, 0, 0); PARTS];
+        parts[0] = part(PT_LOAD, 0, 0x1000);
+        parts[PARTS - 2] = part(PT_GNU_EH_FRAME, 0x5010, 0x20);
+        parts[PARTS - 1] = part(PT_LOAD, 0x5000, 0x3000);
+        let header = Header {
+            e_ident: *b"\x7fELF\x02\0\0\0\0\0\0\0\0\0\0\0",
+            e_phoff: size_of::<Header>() as u64,
+            e_phnum: PARTS as u16,
+            e_phentsize: size_of::<ProgramHeader>() as u16,
+            ..Header::default()
+        };
+        let file = (header, parts);
+        let low = &raw const file as u64;
+        assert_eq!(&raw const file.1 as u64, low + header.e_phoff);
+        let mut image = Image::default();
+        for room in [56, 56 * 73 + 5, 56 * 200] {
+            assert!(read(low, &mut image, &mut vec![0; room]));
+            let found = [
+                image.high,
+                image.header,
+                image.tables_start,
+                image.tables_end,
+            ];
+            assert_eq!(found.map(|at| at - low), [0x8000, 0x5010, 0x5000, 0x8000]);
+        }
+        assert!(!read(low, &mut image, &mut [0; 55]));
+    }
 }
