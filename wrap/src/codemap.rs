@@ -6,8 +6,10 @@
 //! beginning of all of them.
 
 mod asking;
+mod regions;
 
 pub use asking::Asking;
+use regions::Regions;
 
 use crate::arch::{self, DoorFrame};
 use crate::lock::Patience;
@@ -59,8 +61,8 @@ struct Inside {
     /// When the maps were last read for an address that nobody knew.
     read_at_ns: u64,
     unknown: Bounds,
-    /// The last region found that holds code of no module.
-    executable: Bounds,
+    /// Code of no module.
+    executable: Regions,
 }
 
 impl CodeMap {
@@ -190,7 +192,7 @@ impl Inside {
         });
         // What was known of addresses without a module may be wrong now.
         if loaded && self.read_at_ns != 0 {
-            self.executable = Bounds::default();
+            self.executable.clear();
             RECORDER.next_generation();
         }
     }
@@ -430,19 +432,15 @@ impl Inside {
 
     /// Whether an address lies in a module or in memory that can be executed.
     fn is_code(&mut self, address: u64) -> bool {
-        if self.modules.find(address).is_some() {
-            return true;
-        }
-        let known = self.executable;
-        if (known.low..known.high).contains(&address) {
+        if self.modules.find(address).is_some() || self.executable.contain(address) {
             return true;
         }
         let region = region_of(address, self.modules.buffer());
         if region.executable {
-            self.executable = Bounds {
+            self.executable.add(Bounds {
                 low: region.low,
                 high: region.high,
-            };
+            });
         }
         region.executable
     }
