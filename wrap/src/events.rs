@@ -104,13 +104,16 @@ pub fn allocated_apart(
     (usable, stayed): (Option<u64>, u64),
 ) {
     let address = block as u64;
-    let order = RECORDER.cells().number(address, stream.number);
     let usable = usable.unwrap_or(request.size as u64);
-    let timing = keep_time(stream, order.is_some());
+    let is_shared = !stream.is_own(address);
+    let timing = keep_time(stream, is_shared);
     if usable >= LARGE {
         attend(stream, usable, 0);
     }
     let stack = capture(stream, frame, patience, Of::Allocation);
+    // Last, as for releases: a stamp in between would stand before the event
+    // and come after its number. Nobody else has the block yet.
+    let order = RECORDER.cells().number(address, stream.number);
     stream.write_alloc(&request.got(address, usable, stack, order));
     stream.settle_announced();
     stream.last_block = address;
@@ -204,7 +207,7 @@ pub fn releasing_apart(
         address: block as u64,
         announced,
         stack,
-        // Last: between number and event as little as can be.
+        // Last: between number and event as little as can be, and no stamp.
         order: RECORDER.cells().number(block as u64, stream.number),
     };
     stream.write_release(&event);
