@@ -1,0 +1,205 @@
+//! Attacks everything behind the reader: what the analysis makes of a log and
+//! the pages that the commands print, in the very modules of the command line:
+//! heading, trees from both ends, summary, JSON, text and graph of memlog2dot. The
+//! log is described in short (see `brief` in this package); its last byte chooses
+//! the page.
+//!
+//! It fails where that panics, takes long, or takes more memory than is stated;
+//! where JSON is not JSON; where a page holds what a terminal would obey; where
+//! shares are beyond the whole; and where the live set is not what the obvious way
+//! finds.
+#![no_main]
+#![allow(dead_code, unused_imports)] // of the command line's modules a part is used
+
+mod advice;
+mod names;
+mod open;
+mod os;
+mod report;
+mod screen;
+mod stats;
+mod summary;
+mod words;
+
+/// What those modules ask of others, which start programs or parse the line.
+mod cli {
+    pub fn help_for(_: impl Iterator<Item = std::ffi::OsString>, _: &clap::Error) -> String {
+        String::new()
+    }
+}
+mod dot {
+    use std::path::{Path, PathBuf};
+
+    pub fn chosen(name: &Path) -> anyhow::Result<PathBuf> {
+        Ok(name.to_owned())
+    }
+}
+
+use std::cell::RefCell;
+use std::path::Path;
+
+use clap::{Args, Command, FromArgMatches};
+use libfuzzer_sys::fuzz_target;
+use memlog_analysis::Moment;
+use memlog_export::{CallGraph, Named, Picture, Place, When, dot as dot_of, picture, text};
+use memlog_fuzz::{Brief, Counting, Limit, limited};
+use memlog_read::Log;
+
+use names::{NameStore, Names};
+use open::{Analysis, Family, Watch};
+use report::{Direction, Filter, Labels, Shape, Subject};
+use screen::{Look, Screen};
+
+#[global_allocator]
+static MEMORY: Counting = Counting;
+
+/// Per byte: an event of three bytes may be a block with its stack, each a few
+/// entries of a few tables; the log's holes count as well. Besides: what tells a
+/// double free takes 4 MiB, the order of threads as much.
+const LIMIT: Limit = Limit {
+    per_byte: 256,
+    besides: 16 << 20,
+};
+/// Ends of a page's numbers that are not the fold's.
+const MOST_PAGE: usize = 16 << 20;
+
+struct Asked {
+    brief: Brief,
+    screen: Screen,
+    filter: Filter,
+}
+
+thread_local! {
+    static ASKED: RefCell<Asked> = RefCell::new(Asked {
+        brief: Brief::default(),
+        screen: Screen::new(&parsed::<Look>(&["x", "--color=never", "--no-pager"])),
+        filter: parsed::<Filter>(&["x"]),
+    });
+}
+
+fn parsed<T: Args>(line: &[&str]) -> T {
+    let matches = T::augment_args(Command::new("x")).get_matches_from(line);
+    T::from_arg_matches(&matches).expect("a line of ours")
+}
+
+fuzz_target!(|input: &[u8]| {
+    let Some((&how, input)) = input.split_last() else {
+        return;
+    };
+    ASKED.with_borrow_mut(|asked| {
+        let Asked {
+            brief,
+            screen,
+            filter,
+        } = asked;
+        let bytes = brief.log(input);
+        limited(bytes.len(), LIMIT, || look(bytes, how, screen, filter));
+    });
+});
+
+fn look(bytes: &[u8], how: u8, screen: &Screen, filter: &Filter) {
+    let Ok(log) = Log::open(bytes) else {
+        return;
+    };
+    let family = Family {
+        logs: vec![log],
+        missing_parent: None,
+    };
+    let when = match how & 3 {
+        0 => When::Known(Moment::RssPeak),
+        1 => When::Known(Moment::HeapPeak),
+        2 => When::Known(Moment::End),
+        _ => When::Seconds(0.001),
+    };
+    let chosen = when.chosen_tick(family.own().tick_ns());
+    let analysis = family.analyse(chosen, &Watch::silent());
+    let store = NameStore::default();
+    let mut labels = Labels::new(Names::new(&store), analysis.fold.stacks());
+    let subject = Subject {
+        file: Path::new("x.memlog"),
+        family: &family,
+        analysis: &analysis,
+        screen,
+    };
+    match how >> 2 & 3 {
+        0 => tree(&subject, when, filter, Direction::BottomUp, &mut labels),
+        1 => tree(&subject, when, filter, Direction::TopDown, &mut labels),
+        2 => json(&subject, when, filter, &mut labels),
+        _ => graph(&analysis, when),
+    }
+}
+
+fn tree(subject: &Subject, when: When, filter: &Filter, direction: Direction, labels: &mut Labels) {
+    let shape = Shape {
+        direction,
+        threshold: 1.0,
+        filter,
+    };
+    let mut page = Vec::new();
+    let printed = report::print_heading(&mut page, subject)
+        .and_then(|()| report::print_tree(&mut page, subject, when, &shape, labels))
+        .and_then(|()| subject.print_remarks(&mut page, labels));
+    printed.expect("memory takes everything");
+    harmless(&page);
+}
+
+fn json(subject: &Subject, when: When, filter: &Filter, labels: &mut Labels) {
+    let shape = Shape {
+        direction: Direction::BottomUp,
+        threshold: 0.0,
+        filter,
+    };
+    let grown = report::grow(subject.analysis, when, &shape, labels);
+    let percent = grown.percent();
+    assert!((0.0..=100.0).contains(&percent), "{percent} percent");
+    let tree = report::json_tree(subject, when, &shape, &grown);
+    let mut page = subject.as_json("memlog-tree-1", labels);
+    page.extend(tree);
+    let text = report::json_page(&page).expect("memory takes everything");
+    let read: serde_json::Value = serde_json::from_slice(&text).expect("JSON");
+    assert!(read.is_object());
+}
+
+fn graph(analysis: &Analysis, when: When) {
+    let held = analysis.fold.held(when.moment());
+    let calls = CallGraph::build(analysis.fold.stacks(), held, |frame| Named {
+        places: vec![Place {
+            function: format!("f{}", frame.index),
+            location: None,
+            module: None,
+        }],
+        address: format!("{:#x}", frame.site.address),
+        symbol: None,
+    });
+    let most = calls.total.bytes;
+    assert!(calls.entries.iter().all(|entry| entry.held.bytes <= most));
+    let graph = picture(
+        &calls,
+        Picture {
+            legend: vec!["x".to_owned()],
+            least_percent: 1.0,
+            with_symbols: false,
+            folds: true,
+        },
+    );
+    let shares = graph.nodes.iter().map(|node| node.share);
+    assert!(
+        shares
+            .chain(graph.edges.iter().map(|edge| edge.share))
+            .all(is_part)
+    );
+    harmless(text(&graph.legend, &calls, true).as_bytes());
+    harmless(dot_of(&graph).as_bytes());
+}
+
+fn is_part(share: f64) -> bool {
+    (0.0..=1.0 + 1e-9).contains(&share)
+}
+
+/// No terminal obeys it, and it has an end.
+fn harmless(page: &[u8]) {
+    assert!(page.len() < MOST_PAGE, "a page of {} bytes", page.len());
+    let text = std::str::from_utf8(page).expect("UTF-8");
+    let obeyed = text.chars().find(|&c| c.is_control() && c != '\n');
+    assert_eq!(obeyed, None, "a control character");
+}

@@ -1,0 +1,1 @@
+../../../src/summary.rs

@@ -1,0 +1,86 @@
+//! Attacks the values that a user gives, and names that anybody makes: moments and
+//! percents of the command line, names for the screen and for a shell, shortened
+//! names of functions and paths, and what is found of a library's.
+//!
+//! It fails where one panics or takes long; where a moment or percent that was
+//! taken is none; where a name for the screen still holds what a terminal obeys,
+//! or is changed when it is cleaned again; and where a shell's name has no end.
+#![no_main]
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use libfuzzer_sys::fuzz_target;
+use memlog_export::{
+    When, allocator, brief, brief_path, clean, is_c_library, is_of_library, is_part_of_allocator,
+    nameless_in, percent, quoted,
+};
+use memlog_fuzz::{Counting, Limit, limited};
+
+#[global_allocator]
+static MEMORY: Counting = Counting;
+
+/// A byte is written out as ten at most, `\u{10ffff}`, in strings that grow by
+/// doubling; a name is taken apart into words of some 50 bytes, and put together.
+const LIMIT: Limit = Limit {
+    per_byte: 512,
+    besides: 16 << 10,
+};
+
+fuzz_target!(|input: &[u8]| {
+    let Some((&which, bytes)) = input.split_first() else {
+        return;
+    };
+    let text = String::from_utf8_lossy(bytes);
+    limited(text.len(), LIMIT, || match which & 3 {
+        0 => asked(&text),
+        1 => shown(bytes),
+        2 => paths(bytes),
+        _ => functions(&text),
+    });
+});
+
+fn asked(text: &str) {
+    if let Ok(When::Seconds(seconds)) = text.parse() {
+        assert!(seconds.is_finite() && seconds >= 0.0);
+        for tick_ns in [1, 1000, u64::MAX] {
+            assert!(When::Seconds(seconds).chosen_tick(tick_ns).is_some());
+        }
+    }
+    if let Ok(number) = percent(text) {
+        assert!((0.0..=100.0).contains(&number));
+    }
+}
+
+fn shown(bytes: &[u8]) {
+    let once = clean(bytes);
+    assert!(!once.contains(char::is_control));
+    assert_eq!(clean(once.as_bytes()), once);
+}
+
+fn paths(bytes: &[u8]) {
+    let path = Path::new(OsStr::from_bytes(bytes));
+    let word = quoted(path);
+    assert!(!word.contains(char::is_control) && !word.is_empty());
+    if word.starts_with(['\'', '$']) {
+        assert!(word.ends_with('\''));
+    } else {
+        assert!(!word.contains([' ', '*', ';', '&', '|', '\'', '"', '`', '(', '<', '>']));
+    }
+    let text = String::from_utf8_lossy(bytes);
+    assert!(text.ends_with(brief_path(&text)));
+}
+
+fn functions(text: &str) {
+    let name = clean(text.as_bytes());
+    for columns in [0, 7, 40, 200] {
+        assert!(!brief(&name, columns).contains(char::is_control));
+    }
+    let _ = (is_part_of_allocator(&name), nameless_in(&name));
+    let _ = (
+        allocator(&name),
+        is_of_library(&name, None, None),
+        is_c_library(&name, None),
+    );
+}
