@@ -1,7 +1,7 @@
 //! The claims: a stream has one writer at a time, and who comes after sees
 //! what was written before.
 
-use crate::claims::{Claim, FREE};
+use crate::claims::{Claim, FREE, VISITOR};
 use crate::sync::{AtomicU32, Ordering};
 use loom::cell::UnsafeCell;
 use loom::thread;
@@ -54,7 +54,10 @@ impl Stream {
     /// What a newcomer does with a stream whose thread may be gone.
     fn take_over(&self, tid: u32) -> bool {
         let holder = self.claim().holder();
-        holder != FREE && self.is_gone(holder) && self.claim().take(holder, tid)
+        holder != FREE
+            && holder != VISITOR
+            && self.is_gone(holder)
+            && self.claim().take(holder, tid)
     }
 }
 
@@ -160,5 +163,32 @@ fn a_late_heir_does_not_rob_the_next_holder() {
             }
         }
         late.join().unwrap();
+    });
+}
+
+/// A guest's stream is his until he gives it back, though the kernel knows no
+/// thread of that number in this process.
+#[test]
+fn a_guests_stream_is_not_taken_over() {
+    loom::model(|| {
+        let stream = Stream::held_by(FREE);
+        assert!(stream.claim().take(FREE, VISITOR));
+        stream.die(VISITOR);
+        let heir = {
+            let stream = stream.clone();
+            thread::spawn(move || {
+                let won = stream.take_over(2) || stream.claim().take(FREE, 2);
+                if won {
+                    assert_eq!(stream.written(), 1, "after the guest");
+                    stream.write();
+                }
+                won
+            })
+        };
+        stream.write();
+        stream.claim().release();
+        let won = heir.join().unwrap();
+        assert!(won || stream.claim().take(FREE, 3));
+        assert_eq!(stream.written(), 1 + u32::from(won));
     });
 }

@@ -24,6 +24,28 @@ impl Process {
         LifeWord(&self.life)
     }
 
+    /// What a starter does that turns back.
+    #[allow(unsafe_code)]
+    fn touch(&self) {
+        // SAFETY: the caller has begun; loom checks it.
+        self.set_up.with_mut(|place| unsafe { *place = 0 });
+    }
+
+    /// The copy that a fork makes, its life wiped by the kernel: the child is
+    /// made by a thread of the recorder's process, which has looked at its life.
+    #[allow(unsafe_code)]
+    fn fork(&self) -> Arc<Self> {
+        let was_on = self.life().get() == Life::On;
+        // SAFETY: as for `wake`; of a start under way the copy may be of any
+        // moment, and the child sets all of it anew.
+        let seen = match was_on {
+            true => self.set_up.with(|place| unsafe { *place }),
+            false => 0,
+        };
+        assert_eq!(seen, u32::from(was_on));
+        Self::new()
+    }
+
     /// What a call through a door does; whether it was the starter.
     #[allow(unsafe_code)]
     fn wake(&self) -> bool {
@@ -89,5 +111,52 @@ fn nobody_begins_what_was_stopped() {
         late.join().unwrap();
         assert!(!process.life().begin());
         assert_eq!(process.life().get(), Life::Stopped);
+    });
+}
+
+/// A start that finds it came too early turns back; who begins again finds all
+/// that the first one did.
+#[test]
+fn a_start_that_was_given_up_is_begun_again() {
+    loom::model(|| {
+        let process = Process::new();
+        assert!(process.life().begin());
+        let other = {
+            let process = process.clone();
+            thread::spawn(move || process.wake())
+        };
+        process.touch();
+        process.life().turn(Life::Off);
+        let begun = u32::from(process.wake()) + u32::from(other.join().unwrap());
+        assert_eq!(begun, 1);
+        assert_eq!(process.life().get(), Life::On);
+    });
+}
+
+/// A fork amid everything: the child finds its word wiped, whatever it was, and
+/// what the forking thread saw of the rest. One of its threads begins anew, and
+/// no other records before that is done.
+#[test]
+fn a_forked_child_begins_once_whenever_it_was_made() {
+    loom::model(|| {
+        let parent = Process::new();
+        let starter = {
+            let parent = parent.clone();
+            thread::spawn(move || parent.wake())
+        };
+        let child = parent.fork();
+        let other = {
+            let child = child.clone();
+            thread::spawn(move || child.wake())
+        };
+        let begun = u32::from(child.wake()) + u32::from(other.join().unwrap());
+        assert_eq!(begun, 1);
+        assert_eq!(child.life().get(), Life::On);
+        assert!(starter.join().unwrap());
+        assert_eq!(
+            parent.life().get(),
+            Life::On,
+            "the parent knows nothing of it"
+        );
     });
 }

@@ -23,6 +23,8 @@ struct Arena {
     given: Mutex<Vec<Box<[AtomicU64]>>>,
     given_back: Mutex<u32>,
     races: Mutex<u32>,
+    /// So many chunks are refused before the next is given.
+    refusals: Mutex<u32>,
 }
 
 impl Arena {
@@ -49,6 +51,13 @@ impl<const W: usize> Memory for Words<'_, W> {
         }
     }
     fn chunk(&self, _: u32) -> Option<&'static [AtomicU64]> {
+        {
+            let mut refusals = self.0.refusals.lock().unwrap();
+            if *refusals > 0 {
+                *refusals -= 1;
+                return None;
+            }
+        }
         Some(self.0.words(PER_CHUNK * W))
     }
     fn give_back(&self, _: u32, _: &'static [AtomicU64]) {
@@ -272,6 +281,45 @@ fn a_full_table_gives_no_id() {
         assert!((mine == 0) != (other == 0), "there was room for one");
         assert_eq!(shared.intern([9]), 0);
         assert_eq!(shared.intern([1000]), 1);
+    });
+}
+
+/// The log has no room for one of two threads: his places go back or stay
+/// empty for ever, and no other's record is touched by that.
+#[test]
+fn a_chunk_is_refused_to_one_of_two() {
+    with_preemptions(3, || {
+        let shared = Shared::<Narrow>::new(3);
+        *shared.arena.refusals.lock().unwrap() = 1;
+        let other = {
+            let shared = shared.clone();
+            thread::spawn(move || shared.intern([7]))
+        };
+        let mine = shared.intern([8]);
+        let other = other.join().unwrap();
+        assert!(mine == 0 || other == 0 || mine != other);
+        let (again, later) = (shared.intern([8]), shared.intern([9]));
+        assert!(again != 0 && later != 0 && again != later);
+        for (id, key) in [(mine, 8), (other, 7), (again, 8), (later, 9)] {
+            assert!(id == 0 || shared.record(id) == [key], "{id} is {key}");
+        }
+    });
+}
+
+/// A child's log gets its file while another thread of it makes a record: what
+/// is made from then on lies in new chunks, and nothing is lost between.
+#[test]
+fn a_new_chunk_is_begun_amid_an_insertion() {
+    with_preemptions(3, || {
+        let shared = Shared::<Narrow>::new(1);
+        let other = shared.spawn([7]);
+        shared.table.begin_new_chunk();
+        let mine = shared.intern([8]);
+        let other = other.join().unwrap();
+        assert!(mine as usize >= PER_CHUNK, "in another chunk: {mine}");
+        assert_ne!(mine, other);
+        assert_eq!((shared.record(mine), shared.record(other)), ([8], [7]));
+        assert_eq!(shared.intern([1000]), 1, "what was there before is kept");
     });
 }
 
