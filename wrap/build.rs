@@ -1,5 +1,13 @@
 //! Assembles the few words that Rust cannot say for the target.
 
+/// Set, by `ci/sanitize`, for a program that links this library itself and is
+/// to be recorded: the doors of the static shape come along.
+const WITH_DOORS: &str = "MEMLOG_WITH_DOORS";
+
+#[path = "build/doors.rs"]
+#[allow(dead_code)] // the leaves use the rest
+mod doors;
+
 fn main() {
     let arch = std::env::var("CARGO_CFG_TARGET_ARCH").unwrap();
     let file = format!("src/arch/{arch}.S");
@@ -11,4 +19,12 @@ fn main() {
         .file(file)
         .warnings_into_errors(true)
         .compile("memlog_arch");
+    println!("cargo::rerun-if-env-changed={WITH_DOORS}");
+    println!("cargo::rustc-check-cfg=cfg(memlog_with_doors)");
+    if std::env::var_os(WITH_DOORS).is_some() {
+        let table = doors::doors();
+        let core: Vec<_> = table.iter().filter(|door| door.core).collect();
+        doors::archive("memlog_doors", &core, true);
+        println!("cargo::rustc-cfg=memlog_with_doors");
+    }
 }

@@ -52,7 +52,7 @@ fn waves(waves: usize, threads: usize, body: impl Fn(usize) + Send + Sync + 'sta
 fn deep(depth: usize, size: usize) -> Vec<u8> {
     match depth {
         0 => Vec::with_capacity(size),
-        _ if depth % 3 == 0 => black_box(deep_too(depth - 1, size)),
+        _ if depth.is_multiple_of(3) => black_box(deep_too(depth - 1, size)),
         _ => black_box(deep(depth - 1, size)),
     }
 }
