@@ -7,7 +7,7 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
-use common::group::Group;
+use common::cgroup::Cgroup;
 use common::tools::{Folder, skip, tools};
 use serde_json::Value;
 
@@ -173,8 +173,8 @@ fn without_record_nobody_saw_the_end() {
     assert_eq!(how(), "unknown");
 }
 
-fn group(limit_bytes: u64) -> Option<Group> {
-    match Group::new(limit_bytes) {
+fn group(limit_bytes: u64) -> Option<Cgroup> {
+    match Cgroup::new(limit_bytes) {
         Ok(group) => Some(group),
         Err(refused) => {
             skip(&format!(
@@ -191,9 +191,9 @@ fn a_kill_for_want_of_memory_is_announced_and_told() {
         return;
     };
     let run = Run::new(&["--oom-guard", "20"], &["400"], |command| {
-        group.enter(command)
+        group.hold(command)
     });
-    assert_eq!(group.kills(), 1, "{}", run.stderr());
+    assert_eq!(group.oom_kills(), 1, "{}", run.stderr());
     assert_eq!(run.output.status.code(), Some(128 + 9), "{}", run.stderr());
     let said = "memlog: the kernel killed a process of this group for want of memory\n";
     assert!(run.stderr().contains(said), "{}", run.stderr());
@@ -225,11 +225,11 @@ fn a_guard_ends_the_program_if_told_to() {
     };
     for sink in ["mapped", "written"] {
         let run = Run::new(&["--oom-guard", "25%,stop"], &["400"], |command| {
-            group.enter(command);
+            group.hold(command);
             command.env("MEMLOG_SINK", sink);
         });
         assert_eq!(run.output.status.code(), Some(128 + 15), "{}", run.stderr());
-        assert_eq!(group.kills(), 0, "{sink}");
+        assert_eq!(group.oom_kills(), 0, "{sink}");
         let json = run.json();
         assert_eq!(limit(&json, "group")["act"], "asked-to-end", "{json:#}");
         assert_eq!(json["death"]["signal"], 15, "{sink}: {json:#}");

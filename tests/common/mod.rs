@@ -4,16 +4,16 @@
 //! * `tools`: the recorders and the victims, built once; folders; skipping
 //! * `gold`: the second recorder's files
 //! * `logs`: memlog's logs, in the same shape
+//! * `cgroup`: a control group with a limit on memory
 //! * `compare`: the two event by event
-//! * `group`: a control group with a limit on memory
 //! * `inherit`: what a forked child got from its parent
 //! * `pairs`: runs a program under both and finds what belongs together
 //! * `stacks`: call stacks, memlog's and libunwind's
 #![allow(dead_code)] // each test uses a part of it
 
+pub mod cgroup;
 pub mod compare;
 pub mod gold;
-pub mod group;
 pub mod inherit;
 pub mod logs;
 pub mod pairs;

@@ -1,7 +1,6 @@
 //! How programs and machines die, and what of a log must be left then.
 //!
 //! * `oom`: for want of memory: killed by the kernel in a cgroup, or refused
-//! * `cgroup`: such a group
 //! * `judge`: what was left against what the second recorder saw, as `killed`
 //!   has it, which is about SIGKILL; `readers`: the commands that read logs, as there
 //! * `cuts`: logs that end too early, at every length
@@ -12,7 +11,6 @@
 //! `MEMLOG_LONG=1` for all lengths, all places and many kills.
 
 mod blocks;
-mod cgroup;
 #[path = "../common/mod.rs"]
 mod common;
 mod cuts;

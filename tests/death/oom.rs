@@ -12,7 +12,7 @@ use std::process::{Command, ExitStatus, Stdio};
 
 use serde_json::Value;
 
-use crate::cgroup::Cgroup;
+use crate::common::cgroup::Cgroup;
 use crate::common::pairs;
 use crate::common::tools::{Folder, is_long, skip, tools};
 use crate::common::verdict;

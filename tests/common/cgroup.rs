@@ -88,6 +88,12 @@ impl Cgroup {
             .unwrap_or(0)
     }
 
+    /// Its own part of the name by which the kernel tells it to those inside.
+    pub fn name(&self) -> String {
+        let name = self.folder.file_name().unwrap_or_default();
+        name.to_string_lossy().into_owned()
+    }
+
     /// The most that it took, files included.
     pub fn peak_bytes(&self) -> Option<u64> {
         self.read(self.files.peak).trim().parse().ok()
