@@ -83,9 +83,6 @@ class Server:
         (run.place / "nginx.conf").write_text(CONFIG.format(place=run.place, port=self.port, daemon="on" if daemon else "off",
                                                            user="" if gives_up_rights else own_user()))
         self.argv = ["nginx", "-p", run.place, "-c", run.place / "nginx.conf", "-e", run.place / "error.log"]
-        # Workers of a master that is root become another user.
-        os.chmod(run.place, 0o755)
-        os.chmod(run.place.parent, 0o755)
         run.must([*self.argv, "-t"])
         self.started = run.start(self.argv)
         run.until_true(lambda: self.pid_file.exists() and self.pid_file.read_text().strip(), "nginx does not start")

@@ -105,7 +105,7 @@ class Run:
         """As call, of what must succeed: its output."""
         code, out, err = self.call(argv, **more)
         if code:
-            raise Failed(f"{' '.join(map(str, argv))[:200]}: exit {code}: {(err or out)[-300:].strip()}")
+            raise Failed(f"{' '.join(map(str, argv))[:200]!r}: exit {code}: {(err or out)[-300:].strip()!r}")
         return out
 
     def build(self, argv, environment=None):
