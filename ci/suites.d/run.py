@@ -111,7 +111,8 @@ class Run:
     def build(self, argv, environment=None):
         """Compiles something that the suite runs, never under memlog."""
         made = subprocess.run(list(map(str, argv)), cwd=self.place, env={**self.environment, **(environment or {})}, stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                              timeout=max(1, self.until - time.monotonic()))
         if made.returncode:
             raise Failed(f"{' '.join(map(str, argv))[:200]}: {made.stdout[-300:]}")
 
