@@ -23,8 +23,8 @@ test('workers share memory', async () => {
         parentPort.postMessage({ n: workerData.n, bytes: kept.reduce((s, b) => s + b.length, 0), moved: new ArrayBuffer(1 << 16) });`;
     const said = await Promise.all([1, 2, 3, 4, 5, 6].map(async n => {
         const worker = new Worker(source, { eval: true, workerData: { shared, n } });
-        const [message] = await once(worker, 'message');
-        const [code] = await once(worker, 'exit');
+        // Both at once: the worker may end while its message is handled.
+        const [[message], [code]] = await Promise.all([once(worker, 'message'), once(worker, 'exit')]);
         return [message.n, message.bytes, message.moved.byteLength, code];
     }));
     tell('workers', [said, counts[0]]);
