@@ -18,8 +18,9 @@ pub const MAX_DEMANGLED_NAME: usize = 1 << 20;
 const MAX_GROWTH: usize = 64;
 /// What even the shortest name may grow to.
 const MAX_SHORT_NAME: usize = 4 << 10;
-/// How deep a C++ name may nest.
-const MAX_DEPTH: u32 = 96;
+/// How deep a C++ name may nest: some parts are read twice at each level, so that a level more
+/// can take four times as long and as much memory.
+const MAX_DEPTH: u32 = 64;
 
 /// What is known about a name's language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -251,6 +252,17 @@ mod tests {
         assert_eq!(outcome(&deep, Hint::Unknown), Outcome::Failed);
         let long = format!("_ZN{}E", "1a".repeat(40_000));
         assert_eq!(outcome(&long, Hint::Unknown), Outcome::Failed);
+    }
+
+    #[test]
+    fn parts_that_are_read_twice_do_not_nest_deep() {
+        let nested = |times| format!("_ZN{}G\u{17}9pushKi", "St7vecxorzIaSaI".repeat(times));
+        let parsing = cpp_demangle::ParseOptions::default().recursion_limit(MAX_DEPTH);
+        let parsed =
+            |name: &str| cpp_demangle::Symbol::new_with_options(name.as_bytes(), &parsing).err();
+        let too_deep = Some(cpp_demangle::error::Error::TooMuchRecursion);
+        assert_ne!(parsed(&nested(2)), too_deep);
+        assert_eq!(parsed(&nested(8)), too_deep);
     }
 
     #[test]
