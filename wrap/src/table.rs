@@ -222,11 +222,15 @@ impl<const W: usize, const P: u32, const F: u32, const C: usize> Table<W, P, F, 
         }
     }
 
-    /// The record that was made right after another, if it is of this key.
+    /// The record that was made right after another, if it is of this key. One
+    /// that was not given out yet is none: a child that was forked while this
+    /// table was written to may have gone on in the same memory.
     #[inline]
     pub fn follows(&self, id: u32, key: &[u64; W]) -> Option<u32> {
         let next = id.wrapping_add(1);
-        (next % P >= F && self.holds(next, key)).then_some(next)
+        let place = (next % P).checked_sub(F)?;
+        let is_given = next / P * (P - F) + place < self.count.load(Ordering::Relaxed);
+        (is_given && self.holds(next, key)).then_some(next)
     }
 
     /// A key of this tag will be asked for soon.

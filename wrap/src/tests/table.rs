@@ -227,3 +227,38 @@ fn a_path_takes_one_entry_of_the_index() {
     assert_eq!(path_of(&table, other_id), other);
     assert!((table.len(), table.indexed()) <= (360, 8));
 }
+
+/// Memory whose chunks are seen by another as well, as a file's by a child.
+#[derive(Default)]
+struct Shared {
+    chunk: std::sync::OnceLock<&'static [AtomicU64]>,
+}
+
+impl Memory for Shared {
+    fn index(&self, words: usize) -> Option<&'static [AtomicU64]> {
+        Some(leak(words))
+    }
+    fn retire(&self, _: &'static [AtomicU64]) {}
+    fn chunk(&self, _: u32) -> Option<&'static [AtomicU64]> {
+        Some(self.chunk.get_or_init(|| leak(PER_CHUNK as usize * 2)))
+    }
+    fn give_back(&self, _: u32, _: &'static [AtomicU64]) {}
+    fn raced(&self) {}
+}
+
+#[test]
+fn what_another_wrote_behind_the_last_record_is_not_believed() {
+    let (table, memory) = (Pairs::new(), Shared::default());
+    let first = table.intern(&[11, 1], &memory);
+    let [foreign, own] = [22, 33].map(|code: u64| [code, first.into()]);
+    let place = (first as usize + 1) % PER_CHUNK as usize * 2;
+    let chunk = memory.chunk.get().unwrap();
+    for (word, part) in chunk[place..].iter().zip(foreign) {
+        word.store(part.to_le(), Ordering::Relaxed);
+    }
+    assert_eq!(table.follows(first, &foreign), None);
+    let second = table.intern(&own, &memory);
+    assert_eq!(second, first + 1);
+    assert_eq!(table.follows(first, &own), Some(second));
+    assert_eq!(table.follows(first, &foreign), None);
+}
