@@ -18,14 +18,10 @@ pub(crate) fn look(bytes: &[u8], grid: &Grid, metas: &Metas, findings: &mut Find
     if losses.any(|(counter, _)| counter.read(bytes) > 0) {
         return;
     }
-    let chunks = Counter::Chunks.read(bytes);
-    // An orderly end leaves no place unused. A forked child's may have some
-    // among its first ones, which were private memory.
-    if metas.end.is_some() {
-        let count = chunks.saturating_sub(grid.used as u64);
-        if count > 0 {
-            findings.push(Finding::EmptyChunks { count, chunks });
-        }
+    // What a writer seals in the end is no sign of more; this one seals only
+    // what is full. A forked child's first chunks were private memory.
+    let is_forked = metas.parent.is_some();
+    if is_forked && metas.end.is_some() {
         return;
     }
     for (&stream, spans) in &grid.streams {
@@ -37,7 +33,7 @@ pub(crate) fn look(bytes: &[u8], grid: &Grid, metas: &Metas, findings: &mut Find
         }
     }
     // A forked child goes on with its parent's numbers, and counts its own.
-    if metas.parent.is_none() {
+    if !is_forked {
         let streams = Counter::Streams.read(bytes).min(MOST_STREAMS) as u32;
         for stream in (0..streams).filter(|stream| !grid.streams.contains_key(stream)) {
             findings.push(Finding::StreamMissing { stream });

@@ -117,10 +117,6 @@ pub enum Finding {
         first: u32,
         count: u32,
     },
-    EmptyChunks {
-        count: u64,
-        chunks: u64,
-    },
     NextMissing {
         stream: u32,
         sequence: u32,
@@ -191,11 +187,6 @@ impl fmt::Display for Finding {
                 out,
                 "stream {stream} lacks {count} chunks from number {first} on; \
                  their events are missing"
-            ),
-            Finding::EmptyChunks { count, chunks } => write!(
-                out,
-                "{count} of the {chunks} chunks that were begun hold nothing; \
-                 what was in them is missing"
             ),
             Finding::NextMissing { stream, sequence } => write!(
                 out,

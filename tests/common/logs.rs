@@ -142,6 +142,13 @@ impl Recorded {
             .findings
             .list()
             .iter()
+            // Threads may die between two chunks, when others end the program.
+            .filter(|finding| {
+                !matches!(
+                    finding,
+                    Finding::NextMissing { .. } | Finding::StreamMissing { .. }
+                )
+            })
             .map(Finding::to_string)
             .collect();
         let log = self.log();
