@@ -72,7 +72,7 @@ fn the_recorder_can_neither_listen_nor_start_anything() {
                 "__ehdr_start",
                 "_DYNAMIC",
                 "_dl_find_object",
-                "_r_debug",
+                "__libc_stack_end",
             ];
             let blocks = ["malloc", "memalign", "free", "malloc_usable_size"];
             own || linker.contains(&symbol) || blocks.contains(&symbol)

@@ -84,17 +84,24 @@ impl Auxiliary {
 }
 
 /// By its file, else from the stack: there may be no /proc.
+/// The file can be opened and not read by who has another's rights.
 fn read_auxiliary() -> Auxiliary {
     let mut told = Auxiliary::default();
-    let Ok(fd) = Os::open(b"/proc/self/auxv\0") else {
+    let mut bytes = [0u8; 512];
+    let count = match Os::open(b"/proc/self/auxv\0") {
+        Ok(fd) => {
+            let count = Os::read(fd, &mut bytes).unwrap_or(0);
+            Os::close(fd);
+            count
+        }
+        Err(_) => 0,
+    };
+    if count == 0 {
         if let Some(initial) = Initial::find() {
             initial.each_auxiliary(|key, value| told.take(key, value));
         }
         return told;
-    };
-    let mut bytes = [0u8; 512];
-    let count = Os::read(fd, &mut bytes).unwrap_or(0);
-    Os::close(fd);
+    }
     const WORD: usize = size_of::<usize>();
     let word = |bytes: &[u8]| {
         bytes
