@@ -16,7 +16,7 @@ use memlog_analysis::{Fold, ModuleKey, Options, Site, Tables};
 use memlog_format::counter::Counter;
 use memlog_format::ext::{Ledger, Mapping, Rss, RssSource};
 use memlog_format::table::{Code, StackId};
-use memlog_read::{Item, Kind, Log};
+use memlog_read::{Flight, Item, Kind, Log};
 
 use crate::dot::chosen;
 use crate::names::{NameStore, Names};
@@ -51,6 +51,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let names = (!args.no_symbols).then(|| Names::new(&store));
     let out = BufWriter::with_capacity(1 << 18, Out::new());
     let mut dump = Dump::new(out, log, names, args.ledger);
+    dump.blocks_of_before()?;
     let mut events = watch.events(log);
     while let Some(item) = events.next()
         && watch.goes_on(&events)
@@ -96,8 +97,27 @@ impl<'l, 'a, 's, W: Write> Dump<'l, 'a, 's, W> {
         }
     }
 
+    /// What overwritten events left live, as if it came now.
+    fn blocks_of_before(&mut self) -> std::io::Result<()> {
+        let blocks = self.log.flight().into_iter().flat_map(Flight::live);
+        let mut blocks: Vec<_> = blocks.collect();
+        blocks.sort_unstable_by_key(|entry| (entry.tick, entry.address));
+        for entry in blocks {
+            let item = Item {
+                stream: 0,
+                tid: entry.tid,
+                tick: entry.tick.into(),
+                kind: Kind::Mark(b""),
+            };
+            self.came("M", &item, entry.size, entry.address, entry.stack)?;
+        }
+        Ok(())
+    }
+
     fn item(&mut self, item: &Item) -> std::io::Result<()> {
         match &item.kind {
+            // What comes of it stands among the blocks of before.
+            Kind::PriorAlloc(_) | Kind::PriorRelease(_) => Ok(()),
             Kind::Alloc(alloc) => {
                 // Given out again: the realloc that the end cut off had
                 // released it.

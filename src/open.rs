@@ -128,9 +128,18 @@ fn parent_of(child: &Path, log: &Log) -> Parent {
             continue;
         };
         let is_it = |log: Log| log.start().is_some_and(|start| start.pid == pid);
-        if Log::open(&bytes).is_ok_and(is_it) {
-            return Parent::Found(path, bytes);
+        if !Log::open(&bytes).is_ok_and(is_it) {
+            continue;
         }
+        let overwritten = match Log::open(&bytes) {
+            Ok(parent) if !parent.remembers(log.cuts()) => shown(&path).to_string(),
+            _ if log.flight().is_some() => "the flight recorder".to_owned(),
+            _ => return Parent::Found(path, bytes),
+        };
+        return Parent::Missing(format!(
+            "the process was forked by {pid}, and {overwritten} has overwritten events of after \
+             the fork; which memory that it inherited is live is not known"
+        ));
     }
     let name = match name {
         [] => String::new(),

@@ -12,6 +12,7 @@ mod resident;
 mod runs;
 mod subject;
 mod text;
+mod window;
 
 use std::io::{Result, Write};
 use std::path::PathBuf;
@@ -176,7 +177,7 @@ pub fn print_tree(
 
 fn title(subject: &Subject, when: When, shape: &Shape, grown: &Grown) -> String {
     let summary = &subject.analysis.summary;
-    let rss_is_known = summary.rss_peak_bytes > 0;
+    let rss_is_known = summary.shows_rss_peak();
     let recorded = match summary.is_lossy() {
         false => "",
         true => " of what was recorded",
@@ -187,6 +188,7 @@ fn title(subject: &Subject, when: When, shape: &Shape, grown: &Grown) -> String 
         When::Known(Moment::RssPeak) if rss_is_known => "at the RSS peak".into(),
         When::Known(Moment::End) if subject.analysis.part.is_some() => "where reading ended".into(),
         When::Known(Moment::End) => "at the end".into(),
+        When::Known(_) if summary.window.is_some() => "at its maximum in the window".into(),
         When::Known(_) => "at its maximum".into(),
     };
     let from = match shape.direction {

@@ -157,6 +157,17 @@ fn peaks(log: &Log, analysis: &Analysis) -> Map<String, Value> {
         "own_rss_bytes": summary.own_rss_bytes,
         "own_cpu_seconds": summary.cost.map(|cost| cost.own_ns as f64 / 1e9),
         "cpu_seconds": summary.cost.map(|cost| cost.cpu_ns as f64 / 1e9),
+        "flight_recorder": summary.window.map(|window| json!({
+            "bound_bytes": window.bound_bytes,
+            "window_from_seconds": log.seconds(window.horizon_tick),
+            "folded_chunks": window.folded_chunks,
+            "folded_rss_peak_bytes": window.folded_rss_kb.saturating_mul(1024),
+            "folded_rss_peak_seconds": log.seconds(window.folded_rss_tick),
+            "folded_heap_peak_bytes": window.folded_peak_bytes,
+            "folded_heap_peak_seconds": log.seconds(window.folded_peak_tick),
+            "rss_peak_is_before": window.is_rss_peak_before,
+            "heap_peak_is_before": window.is_heap_peak_before,
+        })),
         "rss_readings": summary.rss_readings,
         "rss_peak_reading_bytes": rss.reading_kb.saturating_mul(1024),
         "rss_peak_bracket": {

@@ -117,9 +117,15 @@ fn as_text(subject: &Subject, labels: &Labels, held: &Sites, calls: &Sites) -> R
         screen,
         names: labels.names(),
     };
-    let moment = match subject.analysis.summary.rss_peak_bytes {
-        0 => "at the heap's maximum",
-        _ => "at the RSS peak",
+    let summary = &subject.analysis.summary;
+    let moment = match (summary.shows_rss_peak(), summary.window) {
+        (true, _) => "at the RSS peak",
+        (false, None) => "at the heap's maximum",
+        (false, Some(_)) => "at the largest heap of the window",
+    };
+    let among = match summary.window {
+        None => "",
+        Some(_) => " of the window",
     };
     let title = format!("{}B live {moment}", grouped(held.total.bytes));
     let titles = [
@@ -127,12 +133,14 @@ fn as_text(subject: &Subject, labels: &Labels, held: &Sites, calls: &Sites) -> R
         format!("{title}, by place"),
     ];
     lists.print(&titles, held, room.held)?;
-    let totals = &subject.analysis.summary.totals;
+    let totals = &summary.totals;
     let percent = percentage(totals.temporary, totals.allocations);
     let count = counted(calls.total.blocks, "allocation");
     let titles = [
-        format!("{count} ({percent:.1} % released before their thread's next one), by place"),
-        format!("{count} ({percent:.1} % temporary), by place"),
+        format!(
+            "{count}{among} ({percent:.1} % released before their thread's next one), by place"
+        ),
+        format!("{count}{among} ({percent:.1} % temporary), by place"),
     ];
     lists.print(&titles, calls, room.calls)?;
     next(&mut page, subject, room.steps)?;

@@ -26,6 +26,16 @@ pub fn lasted(seconds: f64) -> String {
     }
 }
 
+/// A longer time: `12.3 s`, `2 min 05 s`, `3 h 02 min`.
+pub fn span(seconds: f64) -> String {
+    let whole = seconds as u64;
+    match whole {
+        ..60 => lasted(seconds),
+        60..3600 => format!("{} min {:02} s", whole / 60, whole % 60),
+        _ => format!("{} h {:02} min", whole / 3600, whole / 60 % 60),
+    }
+}
+
 /// A part of a whole in percent; nothing of nothing is 0.
 pub fn percentage(part: u64, whole: u64) -> f64 {
     match whole {
@@ -68,6 +78,9 @@ mod tests {
         assert_eq!(lasted(0.000_42), "0.4 ms");
         assert_eq!(lasted(0.012_3), "12 ms");
         assert_eq!(lasted(1.26), "1.3 s");
+        assert_eq!(span(12.34), "12.3 s");
+        assert_eq!(span(125.9), "2 min 05 s");
+        assert_eq!(span(10_979.0), "3 h 02 min");
     }
 
     #[test]

@@ -4,6 +4,7 @@ use foldhash::fast::RandomState;
 use hashbrown::{HashMap, HashSet};
 use memlog_format::event::{Alloc, Release};
 use memlog_format::ext::{Ledger, Rss};
+use memlog_format::live::{Entry, Sums};
 
 use crate::counts::{Counts, Held, Moment};
 use crate::ledger::{Mapped, Regions};
@@ -14,6 +15,7 @@ use crate::segments::Segments;
 use crate::stacks::{StackTable, Tables};
 use crate::summary::{Anomalies, PeakFigures, Totals};
 use crate::temporary::Temporary;
+use crate::window::Window;
 
 /// Where an event stands.
 #[derive(Clone, Copy, Debug)]
@@ -78,6 +80,7 @@ pub struct Fold {
     pub(crate) segments: Segments,
     pub(crate) threads: u64,
     pub(crate) lost_in_place: u64,
+    pub(crate) window: Option<Window>,
     regions: Regions,
     seen: Seen,
     temporary: Temporary,
@@ -103,6 +106,7 @@ impl Fold {
             segments: Segments::default(),
             threads: 0,
             lost_in_place: 0,
+            window: None,
             regions: Regions::default(),
             seen: Seen::new(),
             temporary: Temporary::default(),
@@ -118,6 +122,18 @@ impl Fold {
         let stack = self.stacks.stack(alloc.stack, tables);
         let block = Block::new(alloc.size, alloc.usable, stack, 0, at.tid, alloc.api);
         self.blocks.insert(alloc.address, block);
+    }
+
+    /// The same of a block that the parent's overwritten events left live.
+    pub fn inherit_entry(&mut self, entry: &Entry, tables: &impl Tables) {
+        let block = self.block_of(entry, tables);
+        self.blocks.insert(entry.address, block);
+    }
+
+    fn block_of(&mut self, entry: &Entry, tables: &impl Tables) -> Block {
+        let stack = self.stacks.stack(entry.stack, tables);
+        let tick = u64::from(entry.tick);
+        Block::new(entry.size, entry.usable, stack, tick, entry.tid, entry.api)
     }
 
     /// Before the own log of a forked process: a release of its parent.
@@ -145,6 +161,57 @@ impl Fold {
         self.rss.open(&self.heap);
         self.counts.mark_candidate();
         self.mark_heap_peak();
+    }
+
+    /// The log overwrote its oldest events: these are their sums. What they
+    /// left live is told by [`Fold::seed`], before the first event.
+    pub fn resume(&mut self, sums: &Sums, bound_bytes: u64) {
+        self.window = Some(Window::new(sums, bound_bytes));
+        // Whatever a damaged log says, there is room to count on.
+        let counted = |sum: u64| sum.min(u64::MAX / 4);
+        let totals = &mut self.totals;
+        totals.allocations = counted(sums.allocations);
+        totals.bytes = counted(sums.bytes);
+        totals.usable_bytes = counted(sums.usable_bytes);
+        totals.releases = counted(sums.releases);
+        totals.temporary = counted(sums.temporary);
+    }
+
+    /// A block that overwritten events left live.
+    pub fn seed(&mut self, entry: &Entry, tables: &impl Tables) {
+        let block = self.block_of(entry, tables);
+        self.seen.insert(entry.address);
+        self.blocks.insert(entry.address, block);
+        self.counts.inherit(block.stack, block.size);
+        self.heap.bytes = self.heap.bytes.saturating_add(entry.size);
+        self.heap.usable = self.heap.usable.saturating_add(block.usable());
+        self.heap.blocks += 1;
+    }
+
+    /// What was overwritten is through, and its events begin.
+    pub fn seeded(&mut self) {
+        let Some(window) = &self.window else {
+            return;
+        };
+        self.heap.tick = self.heap.tick.max(window.horizon_tick);
+        self.rss
+            .resume(window.folded_rss_kb, window.folded_peak_bytes);
+        self.rss.open(&self.heap);
+        self.counts.mark_candidate();
+        self.mark_heap_peak();
+    }
+
+    /// Memory came before what is known of its address: it is in the totals.
+    pub fn prior_alloc(&mut self, alloc: &Alloc) {
+        self.totals.allocations += 1;
+        self.totals.bytes = self.totals.bytes.saturating_add(alloc.size);
+        self.totals.usable_bytes = self.totals.usable_bytes.saturating_add(alloc.usable);
+        self.seen.insert(alloc.address);
+    }
+
+    /// Memory went before that.
+    pub fn prior_release(&mut self) {
+        self.totals.releases += 1;
     }
 
     /// Time passes for everybody.
@@ -298,6 +365,10 @@ impl Fold {
         if self.rss.finish(&facts.rss, &self.heap) {
             self.counts.keep_candidate();
         }
+        if let Some(window) = &mut self.window {
+            window.is_rss_peak_before = self.rss.is_before();
+            window.is_heap_peak_before = window.folded_peak_bytes > self.heap_peak.bytes;
+        }
         self.heap_peak.error_bytes = self.segments.bound();
         self.threads = self.threads.max(self.segments.len() as u64);
     }
@@ -320,7 +391,12 @@ impl Fold {
     /// What each stack held at a moment, as an index into the stack table;
     /// only [`Moment::End`] means something before the log is through.
     pub fn held(&self, moment: Moment) -> impl Iterator<Item = (u32, Held)> {
-        self.counts.held(moment)
+        let is_before = self.window.is_some_and(|window| window.is_rss_peak_before);
+        match moment {
+            // It cannot be told any more: the highest moment that can.
+            Moment::RssPeak if is_before => self.counts.held(Moment::HeapPeak),
+            moment => self.counts.held(moment),
+        }
     }
 
     /// All that each stack ever allocated.

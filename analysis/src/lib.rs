@@ -13,6 +13,7 @@
 //! * `ledger`: what the program mapped
 //! * `seen`: tells a double free from a block of before the start
 //! * `temporary`: blocks that go before their thread asks for another
+//! * `window`: what is known of events that were overwritten
 //! * `summary`: all figures of a log; `tree`: the callers of a moment
 //!
 //! **What the numbers mean.** Allocations are successful calls of the malloc
@@ -36,6 +37,7 @@ mod stacks;
 mod summary;
 mod temporary;
 mod tree;
+mod window;
 
 pub use counts::{Held, Moment};
 pub use fold::{At, Facts, Fold, Options, Timing};
@@ -45,3 +47,4 @@ pub use rss::{Bracket, Figures, RssPeak};
 pub use stacks::{Frame, ModuleKey, Site, StackTable, Tables};
 pub use summary::{Anomalies, Cost, CutStacks, PeakFigures, Summary, Totals};
 pub use tree::{Branch, CallTree, Callers};
+pub use window::Window;

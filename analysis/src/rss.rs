@@ -84,6 +84,8 @@ pub(crate) struct RssTracker {
     best_kb: u64,
     last: Option<Figure>,
     pub readings: u64,
+    /// Set while what was kept lies before the first event.
+    is_before: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -153,6 +155,7 @@ impl RssTracker {
         let keep = self.is_kept(figure, certain);
         self.bracket.to_tick = now.tick;
         if keep {
+            self.is_before = false;
             self.bracket.high_heap_bytes = self.candidate.bytes;
             self.kept = Some(RssPeak {
                 reading_kb: figure.kb,
@@ -168,6 +171,29 @@ impl RssTracker {
         self.last = Some(figure);
         self.open(now);
         keep
+    }
+
+    /// Readings of before the first event came to this, with such a heap.
+    pub(crate) fn resume(&mut self, kb: u64, live_bytes: u64) {
+        if kb == 0 {
+            return;
+        }
+        self.is_before = true;
+        self.best_kb = kb;
+        self.last = Some(Figure {
+            kb,
+            high_water: true,
+        });
+        self.kept = Some(RssPeak {
+            reading_kb: kb,
+            live_bytes,
+            ..RssPeak::default()
+        });
+    }
+
+    /// Whether the peak lies before the first event.
+    pub(crate) fn is_before(&self) -> bool {
+        self.is_before
     }
 
     /// A new bracket begins.

@@ -4,6 +4,7 @@ use crate::counts::{Held, Moment};
 use crate::fold::{Facts, Fold, Timing};
 use crate::ledger::Mapped;
 use crate::rss::RssPeak;
+use crate::window::Window;
 
 /// What came and went in all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -124,9 +125,17 @@ pub struct Summary {
     pub end_tick: u64,
     /// What recording took of processor time, where that was measured.
     pub cost: Option<Cost>,
+    /// Where the log holds only the last part event by event: which.
+    pub window: Option<Window>,
 }
 
 impl Summary {
+    /// Whether what was live at the peak of resident memory can be told.
+    pub fn shows_rss_peak(&self) -> bool {
+        let is_before = self.window.is_some_and(|window| window.is_rss_peak_before);
+        self.rss_peak_bytes > 0 && !is_before
+    }
+
     /// Whether what is not in the log may have been live, or released.
     pub fn is_lossy(&self) -> bool {
         self.lost_events > 0 || self.is_damaged
@@ -171,7 +180,18 @@ impl Fold {
                 *count += total.blocks;
             }
         }
-        let rss_peak = self.rss.peak();
+        let mut rss_peak = self.rss.peak();
+        if self.rss.is_before() {
+            let highest = &self.heap_peak;
+            rss_peak = RssPeak {
+                reading_kb: rss_peak.reading_kb,
+                tick: highest.tick,
+                live_bytes: highest.bytes,
+                live_blocks: highest.blocks,
+                live_usable_bytes: highest.usable_bytes,
+                ..RssPeak::default()
+            };
+        }
         let peak_kb = match facts.rss.vm_hwm_kb {
             0 => self.rss.best_kb(),
             kb => kb,
@@ -206,6 +226,7 @@ impl Fold {
                 self.totals.allocations + self.totals.releases,
                 &facts.timing,
             ),
+            window: self.window,
         }
     }
 }

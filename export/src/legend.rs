@@ -70,9 +70,11 @@ impl Page<'_> {
             Some(bytes) => format!("maxrss = {}", size(bytes)),
             None => format!("maxrss = {UNKNOWN}"),
         };
-        let at_peak = format!("{}{later}", self.seconds(summary.rss_peak.tick));
+        let before = summary.window.filter(|window| window.is_rss_peak_before);
+        let peak_tick = before.map_or(summary.rss_peak.tick, |window| window.folded_rss_tick);
+        let at_peak = format!("{}{later}", self.seconds(peak_tick));
         let (what, when) = match self.shown.moment() {
-            Moment::RssPeak if peak.is_some() => {
+            Moment::RssPeak if summary.shows_rss_peak() => {
                 return format!("memlog: Total: {total} active at {maxrss} after {at_peak}");
             }
             Moment::RssPeak | Moment::HeapPeak => ("largest heap", summary.heap_peak.tick),
@@ -205,7 +207,7 @@ impl Page<'_> {
     /// How well the moment is known.
     fn bracket(&self) -> Option<String> {
         let bracket = &self.summary.rss_peak.bracket;
-        if self.shown != When::Known(Moment::RssPeak) || self.summary.rss_peak_bytes == 0 {
+        if self.shown != When::Known(Moment::RssPeak) || !self.summary.shows_rss_peak() {
             return None;
         }
         if self.is_lossy() {

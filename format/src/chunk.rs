@@ -2,8 +2,8 @@
 //!
 //! ```text
 //!  0  4  magic            4D 4C 4F 47 "MLOG"
-//!  4  1  kind             1 meta, 2 events, 3 nodes, 4 codes
-//!  5  1  version          1
+//!  4  1  kind             1 meta, 2 events, 3 nodes, 4 codes, 5 live, 6 folds
+//!  5  1  version          1; of kinds 5 and 6, and then of chunk 0: 2
 //!  6  2  flags            bit 0: sealed
 //!  8  4  stream           events: the stream; meta: 0; tables: the chunk's index
 //! 12  4  sequence         counts the chunks of one stream from 0
@@ -12,14 +12,16 @@
 //! 24  8  base tick        the stream's tick when the chunk began
 //! 32  8  base stamp       the stream's last stamp when the chunk began
 //! 40  8  checksum         of bytes 64..committed, valid when sealed
-//! 48 16  zero
+//! 48  4  folded           events: records before this offset are folded
+//! 52  4  zero
+//! 56  8  seal             events: counts the sealed chunks of a flight recorder
 //! ```
 //!
 //! A chunk whose `committed` is zero is unused: that word is stored last, also
 //! when a chunk is begun. Everything before `committed` is valid as soon as
 //! the word holds it, so any moment of a running program is a valid log.
 
-use crate::{Malformed, VERSION};
+use crate::{FIRST_VERSION, Malformed, VERSION};
 
 /// Size of every chunk.
 pub const CHUNK_SIZE: usize = 64 * 1024;
@@ -29,6 +31,13 @@ pub const HEADER_SIZE: usize = 64;
 pub const MAGIC: [u8; 4] = *b"MLOG";
 /// Offset of the committed length, the word that readers of a live log poll.
 pub const COMMITTED_AT: usize = 16;
+/// Offset of the version.
+pub const VERSION_AT: usize = 5;
+/// Offset of the part of the header that a flight recorder writes: nobody else
+/// does after the chunk was begun.
+pub const FLIGHT_AT: usize = 48;
+/// Offset of the seal's number.
+pub const SEAL_AT: usize = 56;
 /// Flag: the chunk will not change any more and its checksum is valid.
 pub const SEALED: u16 = 1;
 
@@ -43,6 +52,10 @@ pub enum Kind {
     Nodes,
     /// Code addresses.
     Codes,
+    /// Live blocks whose events were overwritten.
+    Live,
+    /// How far that has come.
+    Folds,
 }
 
 impl Kind {
@@ -53,6 +66,16 @@ impl Kind {
             Kind::Events => 2,
             Kind::Nodes => 3,
             Kind::Codes => 4,
+            Kind::Live => 5,
+            Kind::Folds => 6,
+        }
+    }
+
+    /// The version of the format that knows it first.
+    pub const fn version(self) -> u8 {
+        match self {
+            Kind::Live | Kind::Folds => VERSION,
+            _ => FIRST_VERSION,
         }
     }
 
@@ -62,6 +85,8 @@ impl Kind {
             2 => Kind::Events,
             3 => Kind::Nodes,
             4 => Kind::Codes,
+            5 => Kind::Live,
+            6 => Kind::Folds,
             _ => return None,
         })
     }
@@ -90,6 +115,10 @@ pub struct Header {
     pub base_stamp: u64,
     /// Checksum of the committed bytes after the header, when sealed.
     pub checksum: u64,
+    /// Records before this offset were folded into the live set.
+    pub folded: u32,
+    /// The number of the seal, in a log that overwrites its oldest events.
+    pub seal: u64,
 }
 
 impl Header {
@@ -97,7 +126,7 @@ impl Header {
     pub const fn new(kind: Kind, stream: u32, sequence: u32) -> Self {
         Self {
             kind,
-            version: VERSION,
+            version: kind.version(),
             flags: 0,
             stream,
             sequence,
@@ -106,6 +135,8 @@ impl Header {
             base_tick: 0,
             base_stamp: 0,
             checksum: 0,
+            folded: 0,
+            seal: 0,
         }
     }
 
@@ -128,6 +159,8 @@ impl Header {
         put(fields, 24, &self.base_tick.to_le_bytes());
         put(fields, 32, &self.base_stamp.to_le_bytes());
         put(fields, 40, &self.checksum.to_le_bytes());
+        put(fields, FLIGHT_AT, &self.folded.to_le_bytes());
+        put(fields, SEAL_AT, &self.seal.to_le_bytes());
         out
     }
 
@@ -150,7 +183,8 @@ impl Header {
             return Err(wrong(5, "a chunk version that this memlog knows"));
         }
         let kind = Kind::from_byte(header.get(4).copied().unwrap_or(0))
-            .ok_or(wrong(4, "a chunk kind from 1 to 4"))?;
+            .filter(|kind| kind.version() <= version)
+            .ok_or(wrong(4, "a chunk kind that this version has"))?;
         if !(HEADER_SIZE as u32..=CHUNK_SIZE as u32).contains(&committed) {
             return Err(wrong(COMMITTED_AT, "a committed length from 64 to 65536"));
         }
@@ -165,6 +199,8 @@ impl Header {
             base_tick: le64(header, 24),
             base_stamp: le64(header, 32),
             checksum: le64(header, 40),
+            folded: le32(header, FLIGHT_AT),
+            seal: le64(header, SEAL_AT),
         }))
     }
 }

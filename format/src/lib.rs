@@ -12,6 +12,7 @@
 //! * [`table`]: the arrays of stack nodes and code addresses
 //! * [`meta`]: header, modules, settings, the cut of a fork, the end
 //! * [`counter`]: what was lost, cut, refused
+//! * [`live`]: the live set of a log that overwrites its oldest events
 //! * [`order`]: which numbers order the events on one address
 //! * [`varint`], [`api`]: the small words
 //!
@@ -25,13 +26,16 @@ pub mod counter;
 pub mod event;
 pub mod ext;
 pub mod limit;
+pub mod live;
 pub mod meta;
 pub mod order;
 pub mod table;
 pub mod varint;
 
 /// Version of the format. A reader refuses a higher one, and says so.
-pub const VERSION: u8 = 1;
+pub const VERSION: u8 = 2;
+/// The version of every log that was never a full flight recorder.
+pub const FIRST_VERSION: u8 = 1;
 
 /// Why bytes could not be read as what they should be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

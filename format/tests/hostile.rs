@@ -229,7 +229,8 @@ fn headers_that_are_refused() {
     refused(0, b"mlog", 0);
     refused(0, &[0; 4], 0);
     refused(4, &[0], 4);
-    refused(4, &[5], 4);
+    refused(4, &[5, 1], 4); // the first version had no such kind
+    refused(4, &[7, 2], 4);
     refused(5, &[0], 5);
     refused(5, &[memlog_format::VERSION + 1], 5);
     refused(16, &63u32.to_le_bytes(), 16);

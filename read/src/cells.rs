@@ -38,7 +38,7 @@ struct Census {
 /// The ledger, the stamps, and all cells.
 pub(crate) struct Cells {
     cells: Vec<Cell>,
-    present: HashMap<u32, Bits>,
+    present: HashMap<u32, Present>,
 }
 
 /// A cell with more than this many numbers missing for each one present is
@@ -62,6 +62,8 @@ impl Cells {
             Gate::Numbered(cell, number) => count(&mut numbers[cell as usize], number),
         })?;
         let mut censuses = HashMap::new();
+        // Where the oldest events are overwritten, gaps are the rule.
+        let is_flight = cursors.iter().any(Cursor::is_flight);
         for (place, census) in (0..).zip(numbers) {
             let Some(census): Option<Census> = census else {
                 continue;
@@ -71,8 +73,10 @@ impl Cells {
             if missing == 0 {
                 continue;
             }
-            findings.order_gaps = findings.order_gaps.saturating_add(missing);
-            if missing <= census.count.saturating_mul(MAX_SPARSE) {
+            if !is_flight {
+                findings.order_gaps = findings.order_gaps.saturating_add(missing);
+            }
+            if is_flight || missing <= census.count.saturating_mul(MAX_SPARSE) {
                 cells[place as usize].gapped = true;
                 censuses.insert(place, census);
             }
@@ -108,9 +112,9 @@ impl Cells {
                 let cell = &mut self.cells[place as usize];
                 cell.next = cell.next.max(number.saturating_add(1));
                 if cell.gapped
-                    && let Some(bits) = self.present.get(&place)
+                    && let Some(present) = self.present.get(&place)
                 {
-                    cell.next = bits.at_or_after(cell.next);
+                    cell.next = present.at_or_after(cell.next);
                 }
                 (place, cell)
             }
@@ -181,21 +185,63 @@ fn note_present(
     cursors: &[Cursor],
     censuses: &HashMap<u32, Census>,
     goes_on: &mut dyn FnMut(u64) -> bool,
-) -> Option<HashMap<u32, Bits>> {
-    let mut present: HashMap<u32, Bits> = censuses
+) -> Option<HashMap<u32, Present>> {
+    let mut present: HashMap<u32, Present> = censuses
         .iter()
-        .map(|(&place, census)| (place, Bits::new(census.low, census.high)))
+        .map(|(&place, census)| (place, Present::new(census)))
         .collect();
     if !present.is_empty() {
         each_gate(cursors, goes_on, |gate| {
             if let Gate::Numbered(place, number) = gate
-                && let Some(bits) = present.get_mut(&place)
+                && let Some(present) = present.get_mut(&place)
             {
-                bits.set(number);
+                present.add(number);
             }
         })?;
+        present.values_mut().for_each(Present::sort);
     }
     Some(present)
+}
+
+/// The numbers that a cell has.
+enum Present {
+    /// Most of those between the lowest and the highest.
+    Most(Bits),
+    /// Few of them, in the end in their order.
+    Few(Vec<u64>),
+}
+
+impl Present {
+    fn new(census: &Census) -> Self {
+        match (census.high - census.low) / MAX_SPARSE <= census.count {
+            true => Self::Most(Bits::new(census.low, census.high)),
+            false => Self::Few(Vec::new()),
+        }
+    }
+
+    fn add(&mut self, number: u64) {
+        match self {
+            Self::Most(bits) => bits.set(number),
+            Self::Few(numbers) => numbers.push(number),
+        }
+    }
+
+    fn sort(&mut self) {
+        if let Self::Few(numbers) = self {
+            numbers.sort_unstable();
+        }
+    }
+
+    /// The first of them from `number` on; `number` if there is none.
+    fn at_or_after(&self, number: u64) -> u64 {
+        match self {
+            Self::Most(bits) => bits.at_or_after(number),
+            Self::Few(numbers) => {
+                let below = numbers.partition_point(|&other| other < number);
+                numbers.get(below).copied().unwrap_or(number)
+            }
+        }
+    }
 }
 
 /// A set of numbers from a range.

@@ -5,15 +5,19 @@
 //! the same chunk. So the cursor looks ahead on a copy of itself, and hands
 //! out either the release or, at the same place, nothing but its number.
 
+use std::collections::HashSet;
+use std::sync::Arc;
+
 use memlog_format::Malformed;
 use memlog_format::api::Api;
 use memlog_format::chunk::HEADER_SIZE;
-use memlog_format::event::{Deltas, Event, Release};
+use memlog_format::event::{Alloc, Deltas, Event, Release};
 use memlog_format::ext::Ext;
 use memlog_format::order::cell;
 use memlog_format::varint::Reader;
 
 use crate::error::{Finding, Findings};
+use crate::flight::Flight;
 use crate::grid::Span;
 use crate::item::{Item, Kind};
 
@@ -73,10 +77,23 @@ pub(crate) struct Cursor<'a> {
     announced: bool,
     cell_mask: u32,
     verify: bool,
+    /// Nothing but in a log that overwrote its oldest events.
+    flight: Option<Arc<Flight>>,
+    /// The fold under way, if it is of this chunk.
+    fold: Option<u64>,
+    /// The offset in the chunk of the record that was read last.
+    at: usize,
+    /// What came in the chunk of the fold under way.
+    came: HashSet<u64>,
 }
 
 impl<'a> Cursor<'a> {
-    pub(crate) fn new(bytes: &'a [u8], stream: u32, spans: &[Span]) -> Self {
+    pub(crate) fn new(
+        bytes: &'a [u8],
+        stream: u32,
+        spans: &[Span],
+        flight: Option<Arc<Flight>>,
+    ) -> Self {
         Self {
             bytes,
             stream,
@@ -90,6 +107,10 @@ impl<'a> Cursor<'a> {
             announced: false,
             cell_mask: memlog_format::order::CELLS as u32 - 1,
             verify: true,
+            flight,
+            fold: None,
+            at: 0,
+            came: HashSet::new(),
         }
     }
 
@@ -101,6 +122,11 @@ impl<'a> Cursor<'a> {
     /// Leaves it to another pass to compare checksums.
     pub(crate) fn skip_checksums(&mut self) {
         self.verify = false;
+    }
+
+    /// Whether the log overwrote its oldest events.
+    pub(crate) fn is_flight(&self) -> bool {
+        self.flight.is_some()
     }
 
     /// How much was read, chunk by chunk.
@@ -122,6 +148,7 @@ impl<'a> Cursor<'a> {
     #[inline]
     pub(crate) fn next(&mut self, findings: &mut Findings) -> Option<Step<'a>> {
         loop {
+            self.at = HEADER_SIZE + self.records.at();
             let step = match next_whole(&mut self.deltas, &mut self.records, self.body) {
                 Ok(Some(event)) => self.take(event, findings),
                 Ok(None) => {
@@ -150,7 +177,7 @@ impl<'a> Cursor<'a> {
             Event::Alloc(alloc) => {
                 self.announced = false;
                 let gate = self.gate(alloc.address, alloc.order);
-                Some((gate, Some(Kind::Alloc(alloc))))
+                Some((gate, Some(self.alloc(alloc))))
             }
             Event::Release(release) => Some(self.take_release(release, findings)),
             Event::Tick(_) => None,
@@ -202,20 +229,80 @@ impl<'a> Cursor<'a> {
     ) -> (Gate, Option<Kind<'a>>) {
         let gate = self.gate(release.address, release.order);
         if !release.announced {
-            return (gate, Some(Kind::Release(release)));
+            return (gate, Some(self.release(release)));
         }
         match self.outcome() {
-            Outcome::Happened => (gate, Some(Kind::Release(release))),
+            Outcome::Happened => (gate, Some(self.release(release))),
             Outcome::Revoked => {
                 self.announced = true;
                 (gate, None)
             }
+            Outcome::Unfinished if self.is_prior(release.address, release.order) => (gate, None),
             Outcome::Unfinished => {
                 findings.push(Finding::UnfinishedRealloc {
                     stream: self.stream,
                     address: release.address,
                 });
                 (gate, Some(Kind::Unfinished(release)))
+            }
+        }
+    }
+
+    #[inline]
+    fn alloc(&mut self, alloc: Alloc) -> Kind<'a> {
+        if self.flight.is_none() {
+            return Kind::Alloc(alloc);
+        }
+        if self.is_prior(alloc.address, alloc.order) {
+            return Kind::PriorAlloc(alloc);
+        }
+        if self.fold.is_some() {
+            self.came.insert(alloc.address);
+        }
+        Kind::Alloc(alloc)
+    }
+
+    #[inline]
+    fn release(&mut self, release: Release) -> Kind<'a> {
+        let Some(flight) = &self.flight else {
+            return Kind::Release(release);
+        };
+        // A fold takes out of the table what goes.
+        let is_gone = self.fold.is_some()
+            && flight.entry(release.address).is_none()
+            && !self.came.remove(&release.address);
+        match is_gone || self.is_prior(release.address, release.order) {
+            true => Kind::PriorRelease(release),
+            false => Kind::Release(release),
+        }
+    }
+
+    /// Whether the live set of a flight recorder is later than a record.
+    fn is_prior(&self, address: u64, order: Option<u64>) -> bool {
+        let place = self.fold.map(|fold| (fold, self.at));
+        let flight = self.flight.as_ref();
+        flight.is_some_and(|flight| flight.is_prior(address, order, place))
+    }
+
+    /// Passes over the records that were folded.
+    fn skip_folded(&mut self, span: &Span) {
+        let Some(flight) = &self.flight else {
+            return;
+        };
+        let folded = flight.folded(span.offset, span.header.folded);
+        self.fold = folded.under_way;
+        self.came.clear();
+        while HEADER_SIZE + self.records.at() < folded.before {
+            match self.deltas.next(&mut self.records) {
+                Ok(Some(Event::Ext(Ext::Thread { tid, .. }))) => self.tid = tid,
+                // Whether it was revoked may stand behind.
+                Ok(Some(Event::Release(release))) => self.announced = release.announced,
+                Ok(Some(Event::Alloc(_) | Event::Revoke)) => self.announced = false,
+                Ok(Some(_)) => {}
+                Ok(None) | Err(_) => {
+                    self.records = Reader::new(&[]);
+                    return;
+                }
             }
         }
     }
@@ -253,6 +340,7 @@ impl<'a> Cursor<'a> {
         if span.header.thread != 0 {
             self.tid = span.header.thread;
         }
+        self.skip_folded(&span);
         Some(())
     }
 

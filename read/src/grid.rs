@@ -2,11 +2,14 @@
 //! holds a chunk of a stream, of a table or of the header.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE, Header, Kind};
+use memlog_format::FIRST_VERSION;
+use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE, Header, Kind, VERSION_AT};
 use memlog_format::counter::{AREA_END, Counter};
 
 use crate::error::{Finding, Findings, ReadError};
+use crate::flight::Flight;
 use crate::tables::Table;
 
 /// A chunk of events or of the header, as far as it was written.
@@ -37,6 +40,13 @@ impl Span {
     }
 }
 
+/// What a flight recorder folded.
+#[derive(Default)]
+struct LivePages<'a> {
+    pages: Vec<&'a [u8]>,
+    folds: Option<&'a [u8]>,
+}
+
 /// Every chunk of a log at its place.
 #[derive(Debug, Default)]
 pub(crate) struct Grid<'a> {
@@ -44,6 +54,7 @@ pub(crate) struct Grid<'a> {
     pub streams: BTreeMap<u32, Vec<Span>>,
     pub nodes: Table<'a>,
     pub codes: Table<'a>,
+    pub flight: Option<Arc<Flight>>,
     pub used: usize,
 }
 
@@ -52,6 +63,7 @@ impl<'a> Grid<'a> {
     pub(crate) fn scan(bytes: &'a [u8], findings: &mut Findings) -> Result<Self, ReadError> {
         check_first(bytes)?;
         let mut grid = Self::default();
+        let mut live = LivePages::default();
         let places = bytes.len().div_ceil(CHUNK_SIZE);
         let begun = usize::try_from(Counter::Chunks.read(bytes)).unwrap_or(usize::MAX);
         for (index, place) in bytes.chunks(CHUNK_SIZE).enumerate() {
@@ -76,7 +88,11 @@ impl<'a> Grid<'a> {
                 Ok(None) => {}
                 Ok(Some(header)) => {
                     let span = span_of(offset, place.len(), header);
-                    grid.add(span, place, places, findings);
+                    match span.header.kind {
+                        Kind::Live => live.pages.push(place),
+                        Kind::Folds => live.folds = live.folds.or(Some(place)),
+                        _ => grid.add(span, place, places, findings),
+                    }
                 }
                 Err(_) if place.len() < HEADER_SIZE => {}
                 Err(error) => findings.push(Finding::BadChunk {
@@ -84,6 +100,14 @@ impl<'a> Grid<'a> {
                     expected: error.expected,
                 }),
             }
+        }
+        // The rest of a flight recorder's log is as it is in any other.
+        if bytes
+            .get(VERSION_AT)
+            .is_some_and(|&version| version > FIRST_VERSION)
+        {
+            grid.used += live.pages.len() + live.folds.iter().len();
+            grid.flight = Some(Arc::new(Flight::read(&live.pages, live.folds)));
         }
         grid.sort(findings);
         Ok(grid)
@@ -99,6 +123,7 @@ impl<'a> Grid<'a> {
                 let offset = span.offset;
                 findings.push(Finding::FarTable { offset, index });
             }
+            Kind::Live | Kind::Folds => {}
             Kind::Nodes | Kind::Codes => {
                 let table = match span.header.kind {
                     Kind::Nodes => &mut self.nodes,
@@ -125,7 +150,8 @@ impl<'a> Grid<'a> {
                     findings.push(repeated(span));
                     return false;
                 }
-                if sequence > expected {
+                // Where the oldest chunks are overwritten, gaps are the rule.
+                if sequence > expected && self.flight.is_none() {
                     findings.push(Finding::MissingChunks {
                         stream,
                         first: expected,

@@ -26,6 +26,11 @@ pub enum Kind<'a> {
     /// Memory went. If it was announced, then it did go: the ALLOC of the same
     /// realloc follows in its stream.
     Release(Release),
+    /// Memory came before the live set of a flight recorder: it counts in the
+    /// totals, and what the set says of the address is later.
+    PriorAlloc(Alloc),
+    /// Memory went before that.
+    PriorRelease(Release),
     /// A release was announced whose outcome the log does not hold, for the
     /// process ended inside the realloc. The block counts as live, unless its
     /// address is given out again: then it went.

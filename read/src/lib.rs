@@ -10,6 +10,7 @@
 //! * `ends`: what is missing where nothing follows
 //! * `metas`: header, texts, modules, fork and end
 //! * `tables`: from a stack's id to its frames
+//! * `flight`: the live set of a log that overwrote its oldest events
 //! * `cursor`: one stream's records, with each realloc resolved
 //! * `cells`: which numbers order which addresses, and which were lost
 //! * `merge`: all streams as one, the events on one address in true order
@@ -25,6 +26,7 @@ mod cells;
 mod cursor;
 mod ends;
 mod error;
+mod flight;
 mod grid;
 mod item;
 mod log;
@@ -33,6 +35,7 @@ mod metas;
 mod tables;
 
 pub use error::{Finding, Findings, ReadError};
+pub use flight::Flight;
 pub use item::{Item, Kind};
 pub use log::{Log, Size};
 pub use merge::EventStream;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use memlog_format::chunk::CHUNK_SIZE;
+use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE};
 use memlog_format::counter::Counter;
 use memlog_format::meta::{Cut, Death, End, Key, Module, Start};
 use memlog_format::order::CELL_BITS;
@@ -11,6 +11,7 @@ use memlog_format::table::{Code, CodeId, Node, StackId};
 use crate::cursor::Cursor;
 use crate::ends;
 use crate::error::{Finding, Findings, ReadError};
+use crate::flight::Flight;
 use crate::grid::{Grid, Span};
 use crate::merge::EventStream;
 use crate::metas::Metas;
@@ -168,7 +169,7 @@ impl<'a> Log<'a> {
     /// of events that has read; once it says no there are no events.
     pub fn events_while(&self, goes_on: &mut dyn FnMut(u64) -> bool) -> EventStream<'a> {
         let streams = self.grid.streams.iter();
-        let cursors = streams.map(|(&stream, spans)| Cursor::new(self.bytes, stream, spans));
+        let cursors = streams.map(|(&stream, spans)| self.cursor(stream, spans));
         EventStream::new(cursors.collect(), self.cell_bits(), goes_on)
     }
 
@@ -191,9 +192,45 @@ impl<'a> Log<'a> {
         }
         let cursors = ends.into_iter().filter_map(|(stream, cut)| {
             let spans = self.grid.streams.get(&stream)?;
-            Some(Cursor::new(self.bytes, stream, &until(spans, cut)))
+            Some(self.cursor(stream, &until(spans, cut)))
         });
         EventStream::new(cursors.collect(), self.cell_bits(), goes_on)
+    }
+
+    fn cursor(&self, stream: u32, spans: &[Span]) -> Cursor<'a> {
+        Cursor::new(self.bytes, stream, spans, self.grid.flight.clone())
+    }
+
+    /// What was folded, if the log overwrote its oldest events.
+    pub fn flight(&self) -> Option<&Flight> {
+        self.grid.flight.as_deref()
+    }
+
+    /// Whether no event of after these cuts was overwritten, so that what was
+    /// live at them can be told.
+    pub fn remembers(&self, cuts: &[Cut]) -> bool {
+        let Some(flight) = self.flight() else {
+            return true;
+        };
+        let is_kept = |stream: u32, spans: &[Span]| {
+            let first = spans.first()?;
+            let folded = flight.folded(first.offset, first.header.folded);
+            let cut = cuts.iter().find(|cut| cut.stream == stream);
+            let cut = cut.map_or((0, HEADER_SIZE), |cut| {
+                (cut.sequence, cut.committed as usize)
+            });
+            let at = (first.header.sequence, folded.before);
+            Some(folded.under_way.is_none() && at <= cut)
+        };
+        let all = |stream: u32| {
+            self.grid
+                .streams
+                .get(&stream)
+                .map_or(&[][..], Vec::as_slice)
+        };
+        let cut_streams = cuts.iter().map(|cut| cut.stream);
+        let mut streams = self.grid.streams.keys().copied().chain(cut_streams);
+        streams.all(|stream| is_kept(stream, all(stream)) == Some(true))
     }
 
     fn cell_bits(&self) -> u32 {

@@ -7,7 +7,7 @@ use memlog_export::When;
 use memlog_format::counter::{ALL, Counter};
 use memlog_format::meta::Module;
 use memlog_format::table::{Code, CodeId, Node, StackId};
-use memlog_read::{Findings, Item, Kind, Log};
+use memlog_read::{Findings, Flight, Item, Kind, Log};
 
 use crate::words::percentage;
 
@@ -103,6 +103,13 @@ impl Family<'_> {
         self.inherit(&mut fold, watch);
         fold.start();
         let tables = LogTables::new(log);
+        if let Some(flight) = log.flight() {
+            fold.resume(&flight.sums, flight.bound_bytes);
+            for entry in flight.live() {
+                fold.seed(entry, &tables);
+            }
+            fold.seeded();
+        }
         let mut events = watch.events(log);
         let mut mapped = MappedHistory::default();
         let mut is_whole = !watch.is_over();
@@ -152,6 +159,9 @@ impl Family<'_> {
         for (child, parent) in self.logs.iter().zip(self.logs.iter().skip(1)).rev() {
             fold.change_log();
             let tables = LogTables::new(parent);
+            for entry in parent.flight().into_iter().flat_map(Flight::live) {
+                fold.inherit_entry(entry, &tables);
+            }
             let mut events = watch.events_until(parent, child.cuts());
             while let Some(item) = events.next() {
                 if !watch.goes_on(&events) {
@@ -192,6 +202,8 @@ fn feed(fold: &mut Fold, item: &Item, tables: &LogTables) {
     match &item.kind {
         Kind::Alloc(alloc) => fold.alloc(at, alloc, tables),
         Kind::Release(release) => fold.release(at, release),
+        Kind::PriorAlloc(alloc) => fold.prior_alloc(alloc),
+        Kind::PriorRelease(_) => fold.prior_release(),
         Kind::Unfinished(release) => fold.unfinished(release),
         Kind::Rss(rss) => fold.rss(at, rss),
         Kind::Ledger(entry) => fold.ledger(at, entry),

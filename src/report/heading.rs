@@ -8,8 +8,8 @@ use memlog_format::meta::Key;
 use memlog_read::Log;
 
 use super::notes::{damage, notes};
-use super::resident;
 use super::subject::Subject;
+use super::{resident, window};
 use crate::open::{Analysis, clean, counted, grouped};
 use crate::screen::{Role, Screen, wrapped};
 use crate::words::{signal, sized};
@@ -77,6 +77,9 @@ fn lines(subject: &Subject) -> Vec<Line> {
         );
     }
     lines.line("program", &program(log, summary));
+    if let Some(parts) = window::line(log, summary) {
+        lines.line("flight recorder", &parts);
+    }
     let (when, parts) = resident::peak(log, analysis);
     lines.line("RSS peak", &when);
     if !parts.is_empty() {
@@ -134,7 +137,7 @@ impl Lines<'_> {
         let name = match name {
             PARTS => format!("{:INDENT$}", ""),
             name => {
-                let blanks = INDENT.saturating_sub(name.len() + 1);
+                let blanks = INDENT.saturating_sub(name.len() + 1).max(1);
                 format!("{}:{:blanks$}", self.screen.colours.paint(role, name), "")
             }
         };
@@ -224,6 +227,7 @@ fn heap_peak(log: &Log, summary: &Summary) -> Vec<String> {
     if summary.is_lossy() {
         parts.push("of what was recorded".into());
     }
+    parts.extend(window::heap_peak(log, summary));
     if peak.error_bytes > 0 {
         let error = grouped(peak.error_bytes);
         parts.push(format!("at most {error}B off between threads"));
@@ -243,7 +247,10 @@ fn mapped(lines: &mut Lines, summary: &Summary) {
             grouped(mapped.peak_bytes),
             counted(mapped.calls, "call")
         ),
-        "not in the heap".into(),
+        match summary.window {
+            None => "not in the heap".into(),
+            Some(_) => "not in the heap and of the window only".into(),
+        },
     ];
     lines.line("mapped", &parts);
 }
@@ -315,7 +322,7 @@ fn size(log: &Log, analysis: &Analysis) -> Vec<String> {
     let mut parts = vec![both_ways(size.file_bytes as u64)];
     let totals = &analysis.summary.totals;
     let events = totals.allocations + totals.releases;
-    if events > 0 && analysis.part.is_none() {
+    if events > 0 && analysis.part.is_none() && analysis.summary.window.is_none() {
         let each = size.event_bytes as f64 / events as f64;
         parts.push(format!("{each:.1} bytes an event"));
     }

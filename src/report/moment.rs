@@ -17,6 +17,16 @@ pub fn check(when: When, log: &Log, analysis: &Analysis) -> anyhow::Result<()> {
     let When::Seconds(seconds) = when else {
         return Ok(());
     };
+    if let Some(window) = analysis.summary.window
+        && seconds < log.seconds(window.horizon_tick)
+    {
+        let (from, to) = (window.horizon_tick, analysis.summary.end_tick);
+        let (from, to) = (log.seconds(from), log.seconds(to));
+        return Err(Advice::error(
+            format!("--at {seconds} s is before {from:.3} s: older events are overwritten"),
+            format!("give a time from {from:.3} to {to:.3}"),
+        ));
+    }
     let end = log.seconds(analysis.summary.end_tick);
     if seconds < end + SHOWN_SECONDS || analysis.part.is_some() {
         return Ok(());

@@ -4,6 +4,7 @@ use memlog_analysis::Summary;
 use memlog_read::Log;
 
 use super::heading::both_ways;
+use super::window;
 use crate::open::{Analysis, counted, grouped};
 use crate::words::lasted;
 
@@ -17,6 +18,9 @@ pub fn peak(log: &Log, analysis: &Analysis) -> (Vec<String>, Vec<String>) {
     if summary.rss_peak_bytes == 0 {
         let text = "not known; the largest heap is taken for it";
         return (vec![text.into()], Vec::new());
+    }
+    if let Some(parts) = window::rss_peak(log, summary) {
+        return (parts, Vec::new());
     }
     let bytes = both_ways(summary.rss_peak_bytes);
     let mut when = vec![format!("{bytes} at {:.3} s", log.seconds(peak.tick))];

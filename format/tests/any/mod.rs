@@ -290,13 +290,20 @@ pub fn record() -> impl Strategy<Value = Record<'static>> {
 }
 
 pub fn header() -> impl Strategy<Value = Header> {
-    let kind = proptest::sample::select(vec![Kind::Meta, Kind::Events, Kind::Nodes, Kind::Codes]);
+    let kind = proptest::sample::select(vec![
+        Kind::Meta,
+        Kind::Events,
+        Kind::Nodes,
+        Kind::Codes,
+        Kind::Live,
+        Kind::Folds,
+    ]);
     (
         kind,
         any::<u16>(),
         [number32(), number32(), number32()],
         HEADER_SIZE..=CHUNK_SIZE,
-        [number(), number(), number()],
+        [number(), number(), number(), number()],
     )
         .prop_map(
             |(kind, flags, [stream, sequence, thread], committed, words)| Header {
@@ -310,6 +317,8 @@ pub fn header() -> impl Strategy<Value = Header> {
                 base_tick: words[0],
                 base_stamp: words[1],
                 checksum: words[2],
+                folded: words[3] as u32,
+                seal: words[3],
             },
         )
 }

@@ -31,6 +31,7 @@ pub fn log(bytes: &[u8]) -> String {
             Kind::Events => drawing.events(at + HEADER_SIZE, end, &header),
             Kind::Nodes => drawing.nodes(at),
             Kind::Codes => drawing.codes(at),
+            Kind::Live | Kind::Folds => panic!("the first version has none of these"),
         }
     }
     drawing.lines

@@ -1,0 +1,45 @@
+//! What the heading says of a log that overwrote its oldest events.
+
+use memlog_analysis::{Summary, Window};
+use memlog_read::Log;
+
+use super::heading::both_ways;
+use crate::words::span;
+
+/// Which part of the recording there is event by event.
+pub fn line(log: &Log, summary: &Summary) -> Option<Vec<String>> {
+    let window = summary.window.as_ref()?;
+    let whole = log.seconds(summary.end_tick);
+    let lasts = log.seconds(summary.end_tick.saturating_sub(window.horizon_tick));
+    Some(vec![
+        format!("the last {} of {}", span(lasts), span(whole)),
+        "older events are folded into the live set".into(),
+    ])
+}
+
+/// The RSS peak, where it lies among the events that were overwritten.
+pub fn rss_peak(log: &Log, summary: &Summary) -> Option<Vec<String>> {
+    let window = before(summary)?;
+    let bytes = both_ways(summary.rss_peak_bytes);
+    let at = log.seconds(window.folded_rss_tick);
+    Some(vec![
+        format!("{bytes} at {at:.3} s"),
+        "what was live then is overwritten; the largest heap since stands for it".into(),
+    ])
+}
+
+/// What goes behind the largest heap.
+pub fn heap_peak(log: &Log, summary: &Summary) -> Option<String> {
+    let window = summary.window.as_ref()?;
+    let at = log.seconds(window.folded_peak_tick);
+    let bytes = both_ways(window.folded_peak_bytes);
+    Some(match window.is_heap_peak_before {
+        true => format!("the largest that is not overwritten: about {bytes} at {at:.3} s"),
+        false => "the largest of all, as far as can be told".into(),
+    })
+}
+
+fn before(summary: &Summary) -> Option<&Window> {
+    let window = summary.window.as_ref()?;
+    window.is_rss_peak_before.then_some(window)
+}
