@@ -32,7 +32,7 @@ const COMPLETIONS: [(Shell, &str); 3] = [
 /// would make the same sources give other bytes.
 const DATE: &str = "2026-11-20";
 
-const ENVIRONMENT: [(&str, &str); 14] = [
+const ENVIRONMENT: [(&str, &str); 15] = [
     (
         "MEMLOG_OUTPUT",
         "The log's name: %h host, %p process, %e program, %t start in seconds, %n attempt, \
@@ -45,6 +45,11 @@ const ENVIRONMENT: [(&str, &str); 14] = [
     (
         "MEMLOG_MAX_LOG",
         "A size such as 2G at which a log stops growing; below 256 KiB means 256 KiB.",
+    ),
+    (
+        "MEMLOG_FLIGHT_RECORDER",
+        "A size such as 64M that the events of a log may take, or 1 for 64M: then the oldest are \
+         folded into what is live and overwritten.",
     ),
     (
         "MEMLOG_FREE_STACKS",

@@ -42,6 +42,9 @@ pub struct Args {
     /// Say in the log when less than PCT percent of a memory limit is left (control groups, RLIMIT_AS and _DATA, the machine); with ,stop end the program then
     #[arg(long, value_name = "PCT[,stop]", value_parser = guard_of)]
     oom_guard: Option<String>,
+    /// Bound the events in a log: when they have taken this much (64M if no size is given) the oldest are folded into what is live and overwritten
+    #[arg(long, value_name = "SIZE", value_parser = bytes_of, num_args = 0..=1, require_equals = true, default_missing_value = "64M")]
+    flight_recorder: Option<u64>,
     /// Keep the stack of each release too
     #[arg(long)]
     free_stacks: bool,
@@ -102,6 +105,9 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     }
     if let Some(guard) = args.oom_guard {
         command.env("MEMLOG_OOM_GUARD", guard);
+    }
+    if let Some(bytes) = args.flight_recorder {
+        command.env("MEMLOG_FLIGHT_RECORDER", format!("{bytes}B"));
     }
     if args.free_stacks {
         command.env("MEMLOG_FREE_STACKS", "1");

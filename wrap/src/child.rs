@@ -187,6 +187,9 @@ pub fn materialize() -> bool {
     match made {
         Ok(mode) => {
             RECORDER.set_written(mode == Mode::Written);
+            if mode == Mode::Written {
+                RECORDER.flight.stop();
+            }
             RECORDER.next_generation();
             note_path();
             true
@@ -205,7 +208,7 @@ pub fn carve_when_ready() -> Option<Chunk> {
         if RECORDER.sink.mode() != Mode::Deferred {
             break;
         }
-        if let Some(chunk) = RECORDER.carve(Patience::Bounded) {
+        if let Some(chunk) = RECORDER.flight.carve(Patience::Bounded) {
             return Some(chunk);
         }
         if RECORDER.is_quiet() {
@@ -214,7 +217,7 @@ pub fn carve_when_ready() -> Option<Chunk> {
         materialize();
         Os::relax();
     }
-    RECORDER.carve(Patience::Bounded)
+    RECORDER.flight.carve(Patience::Bounded)
 }
 
 fn note_path() {

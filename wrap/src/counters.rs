@@ -4,7 +4,8 @@
 //! # Safety
 //! The mirror is a pointer to chunk 0, which stays mapped while it is set.
 
-use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicPtr, AtomicU8, AtomicU64, Ordering};
+use memlog_format::chunk::VERSION_AT;
 use memlog_format::counter::{AREA_AT, AREA_COUNT, Counter};
 
 /// The counters of the process.
@@ -77,6 +78,17 @@ impl Counters {
         self.chunk0.store(chunk0, Ordering::Release);
         for &(counter, _) in memlog_format::counter::ALL {
             self.mirror(counter, self.get(counter));
+        }
+    }
+
+    /// Chunk 0 says that the log has what older readers do not know.
+    pub fn raise_version(&self) {
+        let chunk0 = self.chunk0.load(Ordering::Acquire);
+        if !chunk0.is_null() {
+            // SAFETY: chunk 0 is mapped; nobody writes its header after it was
+            // begun.
+            let version = unsafe { &*chunk0.add(VERSION_AT).cast::<AtomicU8>() };
+            version.store(memlog_format::VERSION, Ordering::Release);
         }
     }
 

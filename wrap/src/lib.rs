@@ -54,6 +54,8 @@ pub mod events;
 #[cfg(not(loom))]
 pub mod exec;
 #[cfg(not(loom))]
+pub mod flight;
+#[cfg(not(loom))]
 pub mod guard;
 #[cfg(not(loom))]
 pub mod hooks;

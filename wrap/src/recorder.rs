@@ -5,6 +5,7 @@
 //! streams    claimed by one thread at a time      streams.rs, claims.rs
 //! nodes codes cells   lock-free, all threads      table.rs, order.rs
 //! code       slow path, bounded lock              codemap.rs
+//! flight     slow path, bounded lock              flight/
 //! sink meta  slow path, bounded lock              sink.rs, metalog.rs
 //! settings   written by the starter, read after On
 //! ```
@@ -16,6 +17,7 @@
 use crate::arch;
 use crate::codemap::CodeMap;
 use crate::counters::Counters;
+use crate::flight::Flight;
 use crate::life::{Life, LifeWord};
 use crate::lock::{Bounded, Patience};
 use crate::metalog::MetaLog;
@@ -65,6 +67,8 @@ pub struct Recorder {
     pub stamps: AtomicU64,
     /// The second ledger's order numbers.
     pub ledger: AtomicU64,
+    /// The bound of the log, where it has one.
+    pub flight: Flight,
     /// Resident memory, as last seen.
     pub rss: crate::rss::Shared,
     /// How near the limits of memory are.
@@ -101,6 +105,7 @@ impl Recorder {
             generation: AtomicU64::new(1),
             stamps: AtomicU64::new(0),
             ledger: AtomicU64::new(0),
+            flight: Flight::new(),
             rss: crate::rss::Shared::new(),
             guard: crate::guard::Guard::new(),
             free_stacks: AtomicBool::new(false),
@@ -249,6 +254,7 @@ impl Recorder {
         // SAFETY: by the caller, for each.
         unsafe {
             self.counters.reset();
+            self.flight.reset_in_child();
             self.sink.reset_in_child();
             self.code.force_open();
             self.meta.force_open();

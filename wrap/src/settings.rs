@@ -101,6 +101,9 @@ pub struct Settings {
     pub program: Text<256>,
     /// MEMLOG_MAX_LOG: the log's size at most.
     pub max_log: u64,
+    /// MEMLOG_FLIGHT_RECORDER: bytes of events before the oldest are folded
+    /// into what is live; 0 for no such bound.
+    pub flight_recorder: u64,
     /// MEMLOG_FREE_STACKS: releases carry stacks.
     pub free_stacks: bool,
     /// MEMLOG_VERIFY: each capture is compared with the plain walk.
@@ -153,6 +156,7 @@ impl Settings {
             rank: Text::new(),
             program: Text::new(),
             max_log: u64::MAX,
+            flight_recorder: 0,
             free_stacks: false,
             verify: false,
             off: false,
@@ -231,6 +235,9 @@ impl Settings {
             b"DIR" => self.folder.set(value),
             b"RANKS" => self.ranks.set(value),
             b"MAX_LOG" => self.max_log = self.understood(name, value, size(value), u64::MAX),
+            b"FLIGHT_RECORDER" => {
+                self.flight_recorder = self.understood(name, value, flight_size(value), 0);
+            }
             b"FREE_STACKS" => {
                 self.free_stacks = self.understood(name, value, switch(value), false);
             }
@@ -443,6 +450,17 @@ pub fn guard(text: &[u8]) -> Option<(u8, bool)> {
     };
     let percent = decimal(text.strip_suffix(b"%").unwrap_or(text))?;
     (percent < 100).then_some((percent as u8, ends && percent > 0))
+}
+
+/// Events that a flight recorder keeps if it is not told how much.
+const FLIGHT_BYTES: u64 = 64 << 20;
+
+/// A size, or a switch for the usual one.
+fn flight_size(text: &[u8]) -> Option<u64> {
+    match switch(text) {
+        Some(on) => Some(if on { FLIGHT_BYTES } else { 0 }),
+        None => size(text),
+    }
 }
 
 /// A switch.

@@ -483,6 +483,21 @@ pub(crate) fn begin_log(wiped: bool) {
                 b"there is no /proc: where memory was allocated is not known",
             );
         }
+        RECORDER.settings.with(Patience::Bounded, |settings| {
+            RECORDER.flight.begin(settings);
+            if RECORDER.flight.is_on() {
+                let mut value = crate::settings::Text::<64>::new();
+                value.push(b"MEMLOG_FLIGHT_RECORDER=");
+                value.push_number(settings.flight_recorder);
+                text(Key::Setting, value.get());
+            } else if settings.flight_recorder > 0 {
+                text(
+                    Key::Note,
+                    b"no flight recorder: it needs a log that is mapped; MEMLOG_MAX_LOG bounds \
+                      one that is written",
+                );
+            }
+        });
         if !wiped {
             text(
                 Key::Note,

@@ -397,7 +397,10 @@ impl Stream {
             }
         }
         self.events = 0;
-        RECORDER.note_sealed();
+        // SAFETY: as above.
+        if !unsafe { RECORDER.flight.take_sealed(chunk) } {
+            RECORDER.note_sealed();
+        }
     }
 
     /// Writes the unfinished chunk out where the file is not the memory.

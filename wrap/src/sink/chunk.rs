@@ -5,7 +5,7 @@
 
 use crate::commit::Committed;
 use crate::sync::AtomicU32;
-use memlog_format::chunk::{self, CHUNK_SIZE, COMMITTED_AT, HEADER_SIZE, Header, Kind};
+use memlog_format::chunk::{self, CHUNK_SIZE, COMMITTED_AT, FLIGHT_AT, HEADER_SIZE, Header, Kind};
 
 /// A chunk in memory, and its place in the file.
 #[derive(Clone, Copy)]
@@ -17,13 +17,17 @@ pub struct Chunk {
 }
 
 /// Marks a chunk as complete: the checksum first, then the flag that makes it
-/// count, so that a death in between leaves an unsealed chunk.
+/// count, so that a death in between leaves an unsealed chunk. What a flight
+/// recorder writes in the header stays as it is.
 pub(super) fn seal_header(bytes: &mut [u8], header: &Header) {
     let end = (header.committed as usize).min(CHUNK_SIZE);
     let summed = Header {
         checksum: chunk::checksum(bytes.get(HEADER_SIZE..end).unwrap_or(&[])),
         ..*header
     };
+    let (bytes, _) = bytes
+        .split_at_mut_checked(FLIGHT_AT)
+        .unwrap_or((&mut [], &mut []));
     copy_into(bytes, &summed.encode());
     core::sync::atomic::fence(core::sync::atomic::Ordering::Release);
     let sealed = Header {

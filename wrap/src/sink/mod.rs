@@ -148,7 +148,7 @@ impl Sink {
             .with(Patience::Bounded, |state| match state.mode {
                 Mode::Mapped if state.is_private(chunk) => state.write_out(chunk),
                 Mode::Mapped => {
-                    if !state.frozen {
+                    if !state.frozen && !state.keeps_sealed {
                         // SAFETY: the chunk lies whole in a window, unused.
                         unsafe { Os::unmap(chunk.at, CHUNK_SIZE) };
                     }
@@ -165,6 +165,27 @@ impl Sink {
                 Mode::Deferred | Mode::Closed => true,
             });
         kept.unwrap_or(true)
+    }
+
+    /// Whether a chunk of a mapped log lies in private memory all the same.
+    pub fn is_private(&self, chunk: Chunk) -> bool {
+        let is = self
+            .state
+            .with(Patience::Bounded, |state| state.is_private(chunk));
+        is.unwrap_or(true)
+    }
+
+    /// Takes a chunk out of the file if it lies in private memory; whether it
+    /// does.
+    pub fn void_private(&self, chunk: Chunk) -> bool {
+        let is = self.state.with(Patience::Bounded, |state| {
+            let is = state.is_private(chunk);
+            if is {
+                state.void(chunk);
+            }
+            is
+        });
+        is.unwrap_or(true)
     }
 
     /// Writes a chunk out, where the file is not the memory; false if it

@@ -30,6 +30,8 @@ pub(super) struct State {
     pub(super) file_bytes: u64,
     pub(super) max_bytes: u64,
     pub(super) may_map: bool,
+    /// Sealed chunks are the flight recorder's, and stay mapped.
+    pub(super) keeps_sealed: bool,
     /// Set when a filter may kill us for a system call.
     pub(super) frozen: bool,
     /// A deferred child's first chunks, once it has a file.
@@ -63,6 +65,7 @@ impl State {
             file_bytes: 0,
             max_bytes: u64::MAX,
             may_map: true,
+            keeps_sealed: false,
             frozen: false,
             first: core::ptr::null_mut(),
             first_bytes: 0,
@@ -85,6 +88,7 @@ impl State {
 
     pub(super) fn obey(&mut self, settings: &Settings) {
         self.max_bytes = settings.max_log.max(FIRST_WINDOW as u64);
+        self.keeps_sealed = settings.flight_recorder > 0;
         self.may_map = Os::SINK == SinkKind::Mapped && !settings.written;
     }
 

@@ -1,0 +1,210 @@
+//! Folding a chunk: its records go into the table of live blocks and the sums.
+
+use super::table::{Pages, Table};
+use memlog_format::api::Api;
+use memlog_format::chunk::{HEADER_SIZE, Header};
+use memlog_format::event::{Alloc, Deltas, Event, Release};
+use memlog_format::ext::{Ext, Rss};
+use memlog_format::live::{Entry, Sums, is_prior, order_word, version};
+use memlog_format::varint::Reader;
+
+/// How far a chunk was folded.
+#[derive(Clone, Copy)]
+pub struct Place {
+    /// The offset of the first record that is not.
+    pub offset: usize,
+    deltas: Deltas,
+    tid: u32,
+    /// The block that was allocated last, as long as it lives.
+    last: u64,
+}
+
+impl Place {
+    /// At the beginning of a chunk.
+    pub const fn start(header: &Header) -> Self {
+        Self {
+            offset: HEADER_SIZE,
+            deltas: Deltas::at_start(header.base_tick, header.base_stamp),
+            tid: header.thread,
+            last: 0,
+        }
+    }
+}
+
+/// A fold of one chunk.
+pub struct Apply<'t, P> {
+    /// The table.
+    pub table: &'t mut Table<P>,
+    /// What was folded so far.
+    pub sums: &'t mut Sums,
+    /// The number of this fold.
+    pub fold: u64,
+    /// Dead entries of before this version may go.
+    pub safe: u64,
+    /// Allocations for which there was no room in the table.
+    pub lost: u64,
+}
+
+/// How an announced release ended.
+enum Outcome {
+    Happened,
+    NotDone,
+    Open,
+}
+
+impl<P: Pages> Apply<'_, P> {
+    /// Applies the records before `until` of a chunk's valid `bytes`. Of a
+    /// chunk that is not `whole`, what is announced and not yet decided is
+    /// left for later.
+    pub fn run(&mut self, bytes: &[u8], place: &mut Place, until: usize, whole: bool) {
+        let mut records = Reader::new(bytes.get(place.offset..).unwrap_or(&[]));
+        let base = place.offset;
+        while place.offset < until {
+            let before = place.deltas;
+            let Ok(Some(event)) = place.deltas.next(&mut records) else {
+                return;
+            };
+            if let Event::Release(release) = event
+                && release.announced
+            {
+                match outcome(&place.deltas, &records, whole) {
+                    Outcome::Open => {
+                        place.deltas = before;
+                        return;
+                    }
+                    Outcome::Happened => self.release(place, &release),
+                    Outcome::NotDone => {}
+                }
+            } else {
+                self.take(place, event);
+            }
+            place.offset = base + records.at();
+        }
+    }
+
+    fn take(&mut self, place: &mut Place, event: Event) {
+        let tick = place.deltas.tick;
+        match event {
+            Event::Alloc(alloc) => self.alloc(place, &alloc),
+            Event::Release(release) => self.release(place, &release),
+            Event::Ext(Ext::Thread { tid, .. }) => place.tid = tid,
+            Event::Ext(Ext::Rss(rss)) => self.reading(&rss, tick),
+            Event::Ext(_) | Event::Tick(_) | Event::Stamp(_) | Event::Revoke => {}
+        }
+    }
+
+    fn reading(&mut self, rss: &Rss, tick: u64) {
+        let kb = match rss.now_kb {
+            0 => rss.peak_kb,
+            now => now,
+        };
+        if kb > self.sums.rss_kb {
+            (self.sums.rss_kb, self.sums.rss_tick) = (kb, tick);
+        }
+    }
+
+    fn alloc(&mut self, place: &mut Place, alloc: &Alloc) {
+        place.last = alloc.address;
+        let sums = &mut *self.sums;
+        sums.horizon_tick = sums.horizon_tick.max(place.deltas.tick);
+        sums.allocations += 1;
+        sums.bytes = sums.bytes.saturating_add(alloc.size);
+        sums.usable_bytes = sums.usable_bytes.saturating_add(alloc.usable);
+        let entry = Entry {
+            address: alloc.address,
+            size: alloc.size,
+            usable: alloc.usable,
+            order: order_word(alloc.order),
+            version: version(self.fold, place.offset),
+            stack: alloc.stack,
+            tick: place.deltas.tick.min(u64::from(u32::MAX)) as u32,
+            tid: place.tid,
+            api: alloc.api,
+            live: true,
+        };
+        let known = self.table.get(alloc.address);
+        if let Some(known) = known
+            && is_prior(entry.order, known.order)
+        {
+            self.table.set_version(alloc.address, entry.version);
+            return;
+        }
+        if !self.table.set(&entry, self.safe) {
+            self.lost += 1;
+            return;
+        }
+        self.left(known);
+        let sums = &mut *self.sums;
+        sums.live_bytes = sums.live_bytes.saturating_add(entry.size);
+        if sums.live_bytes > sums.peak_bytes {
+            (sums.peak_bytes, sums.peak_tick) = (sums.live_bytes, place.deltas.tick);
+        }
+    }
+
+    fn release(&mut self, place: &mut Place, release: &Release) {
+        self.sums.releases += 1;
+        self.sums.horizon_tick = self.sums.horizon_tick.max(place.deltas.tick);
+        let address = release.address;
+        if place.last == address {
+            place.last = 0;
+            self.sums.temporary += 1;
+        }
+        let order = order_word(release.order);
+        let version = version(self.fold, place.offset);
+        let known = self.table.get(address);
+        match known {
+            Some(known) if is_prior(order, known.order) => {
+                self.table.set_version(address, version);
+                return;
+            }
+            // All without a number are of one stream: none comes late.
+            _ if order == 0 => self.table.remove(address),
+            _ => {
+                let dead = Entry {
+                    address,
+                    size: 0,
+                    usable: 0,
+                    order,
+                    version,
+                    stack: memlog_format::table::StackId::NONE,
+                    tick: 0,
+                    tid: 0,
+                    api: Api::Free,
+                    live: false,
+                };
+                if !self.table.set(&dead, self.safe) {
+                    // An allocation from before it may come late, and stay.
+                    self.lost += 1;
+                    return;
+                }
+            }
+        }
+        self.left(known);
+    }
+
+    fn left(&mut self, known: Option<Entry>) {
+        if let Some(known) = known
+            && known.live
+        {
+            self.sums.live_bytes = self.sums.live_bytes.saturating_sub(known.size);
+        }
+    }
+}
+
+/// Looks ahead to where the announced release's fate is told.
+fn outcome(deltas: &Deltas, records: &Reader, whole: bool) -> Outcome {
+    let (mut deltas, mut records) = (*deltas, records.clone());
+    while let Ok(Some(event)) = deltas.next(&mut records) {
+        match event {
+            Event::Alloc(alloc) if matches!(alloc.api, Api::Realloc | Api::Reallocarray) => {
+                return Outcome::Happened;
+            }
+            Event::Revoke | Event::Alloc(_) | Event::Release(_) => return Outcome::NotDone,
+            Event::Tick(_) | Event::Stamp(_) | Event::Ext(_) => {}
+        }
+    }
+    match whole {
+        true => Outcome::NotDone,
+        false => Outcome::Open,
+    }
+}
