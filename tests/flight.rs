@@ -407,7 +407,7 @@ fn what_is_live_is_known_whatever_was_overwritten() {
     }
     totals.tell("whole runs");
     totals.assert_fine(0);
-    assert!(totals.folded_images >= 8, "so few overwrote anything");
+    assert!(totals.folded_images >= 6, "so few overwrote anything");
     assert!(totals.folded_chunks >= 200, "so little was overwritten");
 }
 

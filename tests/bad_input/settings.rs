@@ -64,6 +64,7 @@ fn nonsense_in_the_settings() {
         ("MEMLOG_MAX_LOG", "lots", true),
         ("MEMLOG_MAX_LOG", "-1", true),
         ("MEMLOG_MAX_LOG", "99999999999999999999", true),
+        ("MEMLOG_FLIGHT_RECORDER", "round", true),
         ("MEMLOG_FREE_STACKS", "maybe", true),
         ("MEMLOG_FOLLOW_EXEC", "17", true),
         ("MEMLOG_OFF", "\u{1b}[31m", true),

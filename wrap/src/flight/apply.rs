@@ -122,18 +122,21 @@ impl<P: Pages> Apply<'_, P> {
             api: alloc.api,
             live: true,
         };
-        let known = self.table.get(alloc.address);
-        if let Some(known) = known
-            && is_prior(entry.order, known.order)
-        {
-            self.table.set_version(alloc.address, entry.version);
-            return;
+        match self.table.get(alloc.address) {
+            Some((spot, known)) if is_prior(entry.order, known.order) => {
+                self.table.set_version(spot, entry.version);
+                return;
+            }
+            Some((spot, known)) => {
+                self.table.change(spot, &entry);
+                self.left(&known);
+            }
+            None if self.table.set(&entry, self.safe) => {}
+            None => {
+                self.lost += 1;
+                return;
+            }
         }
-        if !self.table.set(&entry, self.safe) {
-            self.lost += 1;
-            return;
-        }
-        self.left(known);
         let sums = &mut *self.sums;
         sums.live_bytes = sums.live_bytes.saturating_add(entry.size);
         if sums.live_bytes > sums.peak_bytes {
@@ -151,41 +154,39 @@ impl<P: Pages> Apply<'_, P> {
         }
         let order = order_word(release.order);
         let version = version(self.fold, place.offset);
-        let known = self.table.get(address);
-        match known {
-            Some(known) if is_prior(order, known.order) => {
-                self.table.set_version(address, version);
-                return;
+        let dead = Entry {
+            address,
+            size: 0,
+            usable: 0,
+            order,
+            version,
+            stack: memlog_format::table::StackId::NONE,
+            tick: 0,
+            tid: 0,
+            api: Api::Free,
+            live: false,
+        };
+        match self.table.get(address) {
+            Some((spot, known)) if is_prior(order, known.order) => {
+                self.table.set_version(spot, version);
             }
-            // All without a number are of one stream: none comes late.
-            _ if order == 0 => self.table.remove(address),
-            _ => {
-                let dead = Entry {
-                    address,
-                    size: 0,
-                    usable: 0,
-                    order,
-                    version,
-                    stack: memlog_format::table::StackId::NONE,
-                    tick: 0,
-                    tid: 0,
-                    api: Api::Free,
-                    live: false,
-                };
-                if !self.table.set(&dead, self.safe) {
-                    // An allocation from before it may come late, and stay.
-                    self.lost += 1;
-                    return;
+            Some((spot, known)) => {
+                // All without a number are of one stream: none comes late.
+                match order {
+                    0 => self.table.delete(spot),
+                    _ => self.table.change(spot, &dead),
                 }
+                self.left(&known);
             }
+            None if order == 0 => {}
+            None if self.table.set(&dead, self.safe) => {}
+            // An allocation from before it may come late, and stay.
+            None => self.lost += 1,
         }
-        self.left(known);
     }
 
-    fn left(&mut self, known: Option<Entry>) {
-        if let Some(known) = known
-            && known.live
-        {
+    fn left(&mut self, known: &Entry) {
+        if known.live {
             self.sums.live_bytes = self.sums.live_bytes.saturating_sub(known.size);
         }
     }

@@ -54,9 +54,9 @@ pub struct Table<P> {
     is_begun: bool,
 }
 
-/// Where an entry is, or would be.
+/// Where an entry is, until the table changes.
 #[derive(Clone, Copy)]
-struct Spot {
+pub struct Spot {
     page: usize,
     slot: usize,
 }
@@ -167,20 +167,25 @@ impl<P: Pages> Table<P> {
         Entry::from_words(words)
     }
 
-    /// What is known of an address.
-    pub fn get(&self, address: u64) -> Option<Entry> {
-        self.read(self.find(address)?)
+    /// What is known of an address, and where.
+    pub fn get(&self, address: u64) -> Option<(Spot, Entry)> {
+        let spot = self.find(address)?;
+        Some((spot, self.read(spot)?))
     }
 
     /// Notes the record that was applied last.
-    pub fn set_version(&mut self, address: u64, version: u64) {
-        if let Some(spot) = self.find(address) {
-            let word = first_word(spot.slot) + VERSION;
-            self.pages.store(spot.page, word, version);
-        }
+    pub fn set_version(&mut self, spot: Spot, version: u64) {
+        let word = first_word(spot.slot) + VERSION;
+        self.pages.store(spot.page, word, version);
     }
 
-    /// Sets what is known of an address; false if there is no room. Dead
+    /// Sets what is known of the same address.
+    pub fn change(&mut self, spot: Spot, entry: &Entry) {
+        self.set_key(spot.page, spot.slot, 0);
+        self.write(spot.page, spot.slot, &entry.to_words());
+    }
+
+    /// Sets what is known of any address; false if there is no room. Dead
     /// entries of before `safe`, a version, may go.
     pub fn set(&mut self, entry: &Entry, safe: u64) -> bool {
         if !self.is_begun || entry.address == 0 {
@@ -191,8 +196,7 @@ impl<P: Pages> Table<P> {
             let page = self.page_of(hash);
             match self.search(page, entry.address) {
                 Ok(slot) => {
-                    self.set_key(page, slot, 0);
-                    self.write(page, slot, &entry.to_words());
+                    self.change(Spot { page, slot }, entry);
                     return true;
                 }
                 Err(slot) if self.count(page) < P::LIMIT => {
@@ -224,15 +228,8 @@ impl<P: Pages> Table<P> {
         self.pages.store(page, COUNT, count);
     }
 
-    /// Forgets an address.
-    pub fn remove(&mut self, address: u64) {
-        if let Some(spot) = self.find(address) {
-            self.delete(spot);
-        }
-    }
-
     /// Deletes an entry and moves those up that were behind it on their way.
-    fn delete(&mut self, spot: Spot) {
+    pub fn delete(&mut self, spot: Spot) {
         let page = spot.page;
         self.set_key(page, spot.slot, 0);
         self.set_count(page, -1);

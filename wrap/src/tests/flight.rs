@@ -12,7 +12,8 @@
 use super::random::Random;
 use crate::flight::folder::Folder;
 use crate::flight::ring::{self, Slot};
-use crate::flight::table::{Pages, Table};
+use super::flight_table::{Killed, Model, entries_of};
+use crate::flight::table::Pages;
 use crate::order::Cells;
 use crate::sink::{self, Chunk};
 use crate::sync::AtomicU64;
@@ -21,7 +22,7 @@ use memlog_format::chunk::{HEADER_SIZE, Header, Kind};
 use memlog_format::event::{Alloc, Deltas, Event, Release, predicted_usable};
 use memlog_format::ext::Ext;
 use memlog_format::live::{
-    ENTRY_WORDS, Entry, FIRST_WORD, SUM_WORDS, Sums, folds, is_prior, order_word, version,
+    Entry, FIRST_WORD, SUM_WORDS, Sums, folds, is_prior, order_word, version,
 };
 use memlog_format::table::StackId;
 use memlog_format::varint::{Reader, Writer};
@@ -31,61 +32,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 const WORDS: usize = 8192;
 /// Bytes of a chunk that are used, so that there are many.
 const FULL: usize = HEADER_SIZE + 160;
-
-/// Memory that dies at a store.
-struct Model {
-    pages: Vec<Vec<u64>>,
-    directory: HashMap<usize, usize>,
-    stores: u64,
-    dies_at: u64,
-}
-
-struct Killed;
-
-impl Model {
-    fn new(dies_at: u64) -> Self {
-        Self {
-            pages: Vec::new(),
-            directory: HashMap::new(),
-            stores: 0,
-            dies_at,
-        }
-    }
-
-    fn step(&mut self) {
-        if self.stores == self.dies_at {
-            resume_unwind(Box::new(Killed));
-        }
-        self.stores += 1;
-    }
-}
-
-impl Pages for Model {
-    // So that pages fill, are swept and split all the time.
-    const LIMIT: u64 = 12;
-
-    fn load(&self, page: usize, word: usize) -> u64 {
-        self.pages[page][word]
-    }
-    fn store(&mut self, page: usize, word: usize, value: u64) {
-        self.step();
-        self.pages[page][word] = value;
-    }
-    fn page(&mut self) -> Option<usize> {
-        self.step();
-        self.pages.push(vec![0; WORDS]);
-        Some(self.pages.len() - 1)
-    }
-    fn before_chunk(&mut self) {
-        self.step();
-    }
-    fn directory(&self, place: usize) -> usize {
-        self.directory[&place]
-    }
-    fn set_directory(&mut self, place: usize, page: usize) {
-        self.directory.insert(place, page);
-    }
-}
 
 /// A block's size and stack in one.
 fn told(size: u64, stack: u32) -> u64 {
@@ -364,13 +310,6 @@ impl Machine {
     }
 }
 
-/// The entries of a page.
-fn entries_of(page: &[u64]) -> impl Iterator<Item = Entry> {
-    let (slots, _) = page[FIRST_WORD..].as_chunks::<ENTRY_WORDS>();
-    let used = slots.iter().filter(|words| words[0] != 0);
-    used.filter_map(|words| Entry::from_words(*words))
-}
-
 /// The records of a chunk that happened, with their offsets.
 fn resolved(bytes: &[u8]) -> Vec<(usize, Event<'_>)> {
     let header = Header::decode(bytes).expect("whole").expect("used");
@@ -449,103 +388,4 @@ fn a_death_at_any_store_leaves_what_is_live() {
         }
     }
     println!("{deaths} deaths");
-}
-
-fn entry(address: u64, version: u64, live: bool) -> Entry {
-    Entry {
-        address,
-        size: address / 16,
-        usable: address / 16,
-        order: u64::from(!live),
-        version,
-        stack: StackId(9),
-        tick: 3,
-        tid: 4,
-        api: Api::Malloc,
-        live,
-    }
-}
-
-/// Pages that split and are swept, against a map.
-#[test]
-fn the_table_is_a_map() {
-    let mut random = Random::new(7);
-    let mut table = Table::new(Model::new(u64::MAX));
-    assert!(table.begin());
-    let mut twin: HashMap<u64, Entry> = HashMap::new();
-    for round in 1..30_000u64 {
-        let address = 16 + 16 * random.below(3_000);
-        let version = round << 16;
-        match random.below(4) {
-            0 => {
-                table.remove(address);
-                twin.remove(&address);
-            }
-            1 => {
-                table.set_version(address, version);
-                if let Some(entry) = twin.get_mut(&address)
-                    && table.get(address).is_some()
-                {
-                    entry.version = version;
-                }
-            }
-            kind => {
-                let entry = entry(address, version, kind == 2);
-                // The dead of long ago may go.
-                let safe = (round / 2) << 16;
-                assert!(table.set(&entry, safe));
-                twin.insert(address, entry);
-            }
-        }
-        if round % 5_000 == 0 {
-            twin.retain(|&address, entry| {
-                let found = table.get(address);
-                let may_go = !entry.live && entry.version < (round / 2) << 16;
-                assert!(found == Some(*entry) || found.is_none() && may_go);
-                found.is_some()
-            });
-        }
-    }
-    let pages = table.pages.pages.len();
-    assert!(pages > twin.len() / 12, "{pages} pages");
-    let mut seen = 0;
-    table.each_page_last(|_| seen += 1);
-    assert_eq!(seen, pages);
-    for address in (0..3_001u64).map(|index| 16 + 16 * index) {
-        if let Some(entry) = table.get(address) {
-            assert_eq!(twin.get(&address), Some(&entry));
-        }
-    }
-}
-
-/// A death while pages split loses no entry but the one being set.
-#[test]
-fn a_death_amid_a_split_loses_nothing() {
-    let fill = |dies_at: u64| {
-        let mut table = Table::new(Model::new(u64::MAX));
-        assert!(table.begin());
-        let first = table.pages.stores;
-        table.pages.dies_at = dies_at.saturating_add(first);
-        let mut set = Vec::new();
-        let ended = catch_unwind(AssertUnwindSafe(|| {
-            for index in 1..40u64 {
-                let entry = entry(index * 16, index << 16, true);
-                assert!(table.set(&entry, 0));
-                set.push(entry);
-            }
-        }));
-        let mut found: HashMap<u64, Entry> = HashMap::new();
-        for page in &table.pages.pages {
-            found.extend(entries_of(page).map(|entry| (entry.address, entry)));
-        }
-        for entry in &set {
-            assert_eq!(found.get(&entry.address), Some(entry), "store {dies_at}");
-        }
-        (ended.is_ok(), table.pages.stores - first)
-    };
-    let (whole, stores) = fill(u64::MAX);
-    assert!(whole);
-    for dies_at in 0..stores {
-        fill(dies_at);
-    }
 }

@@ -12,6 +12,20 @@ macro_rules! on_the_machine {
 }
 
 on_the_machine!(
-    bytes, claims, early, flight, image, memory, modules, naming, random, rule, session, settings,
-    table, token, unwind,
+    bytes,
+    claims,
+    early,
+    flight,
+    flight_table,
+    image,
+    memory,
+    modules,
+    naming,
+    random,
+    rule,
+    session,
+    settings,
+    table,
+    token,
+    unwind,
 );

@@ -17,6 +17,7 @@ fn describe() -> String {
         ("job", text(settings.job.get())),
         ("rank", text(settings.rank.get())),
         ("max_log", settings.max_log.to_string()),
+        ("flight_recorder", settings.flight_recorder.to_string()),
         ("free_stacks", settings.free_stacks.to_string()),
         ("off", settings.off.to_string()),
         ("follow_exec", settings.follow_exec.to_string()),
@@ -90,9 +91,20 @@ fn sense_is_understood() {
 }
 
 #[test]
+fn a_flight_recorder_is_a_size_or_a_switch() {
+    let cases = [("1", 64 << 20), ("yes", 64 << 20), ("0", 0), ("4M", 4 << 20), ("7B", 7)];
+    for (value, bytes) in cases {
+        let told = Told::by(&[("MEMLOG_FLIGHT_RECORDER", value)]);
+        let bytes: u64 = bytes;
+        assert_eq!(told.value("flight_recorder"), bytes.to_string(), "{value}");
+    }
+}
+
+#[test]
 fn nonsense_is_left_at_the_default_and_named() {
     let cases = [
         ("MEMLOG_MAX_LOG", "much", "max_log", u64::MAX.to_string()),
+        ("MEMLOG_FLIGHT_RECORDER", "x", "flight_recorder", "0".into()),
         ("MEMLOG_FREE_STACKS", "2", "free_stacks", "false".into()),
         ("MEMLOG_OFF", "perhaps", "off", "false".into()),
         ("MEMLOG_FOLLOW_EXEC", "-", "follow_exec", "true".into()),
