@@ -68,6 +68,15 @@ fn watch(case: &Case, command: &mut Command, most: Duration) -> Seen {
     let began = Instant::now();
     command.args(&case.args).current_dir(here.path());
     command.env("TORTURE", program_folder()).process_group(0);
+    // A test run by nohup ignores it, which its children would inherit, and
+    // some of them look.
+    // SAFETY: between fork and exec one system call is made.
+    unsafe {
+        command.pre_exec(|| {
+            libc::signal(libc::SIGHUP, libc::SIG_DFL);
+            Ok(())
+        });
+    }
     let mut child = command
         .stdout(file("out"))
         .stderr(file("err"))
