@@ -36,6 +36,8 @@ pub mod absent;
 #[allow(unsafe_code)] // the words of assembly
 pub mod arch;
 #[cfg(not(loom))]
+mod auxiliary;
+#[cfg(not(loom))]
 pub mod capture;
 #[cfg(not(loom))]
 pub mod child;

@@ -8,6 +8,7 @@
 //! What the auxiliary vector says of addresses is the kernel's word.
 
 use crate::arch;
+use crate::auxiliary::{Auxiliary, program_headers};
 use crate::clock;
 use crate::codemap::CodeMap;
 use crate::doors::Door;
@@ -20,7 +21,7 @@ use crate::recorder::RECORDER;
 use crate::settings::Settings;
 use crate::sink::{MAX_PATH, Mode};
 use crate::sys::{Errno, Os, Sys};
-use core::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use memlog_format::counter::Counter;
 use memlog_format::meta::{Key, Record, Start};
 
@@ -58,76 +59,6 @@ fn is_relocated() -> bool {
     // compiler knows what it will be and not when.
     let held = unsafe { place.cast::<usize>().read_volatile() };
     held == &raw const ANCHOR as usize
-}
-
-/// What the kernel told the process.
-#[derive(Default)]
-struct Auxiliary {
-    program_headers: u64,
-    header_count: u64,
-    page_bytes: u64,
-    vdso: u64,
-    secure: u64,
-}
-
-impl Auxiliary {
-    fn take(&mut self, key: u64, value: u64) {
-        match key {
-            3 => self.program_headers = value,
-            5 => self.header_count = value,
-            6 => self.page_bytes = value,
-            23 => self.secure = value,
-            33 => self.vdso = value,
-            _ => {}
-        }
-    }
-}
-
-/// By its file, else from the stack: there may be no /proc.
-/// The file can be opened and not read by who has another's rights.
-fn read_auxiliary() -> Auxiliary {
-    let mut told = Auxiliary::default();
-    let mut bytes = [0u8; 512];
-    let count = match Os::open(b"/proc/self/auxv\0") {
-        Ok(fd) => {
-            let count = Os::read(fd, &mut bytes).unwrap_or(0);
-            Os::close(fd);
-            count
-        }
-        Err(_) => 0,
-    };
-    if count == 0 {
-        if let Some(initial) = Initial::find() {
-            initial.each_auxiliary(|key, value| told.take(key, value));
-        }
-        return told;
-    }
-    const WORD: usize = size_of::<usize>();
-    let word = |bytes: &[u8]| {
-        bytes
-            .first_chunk::<WORD>()
-            .map_or(0, |word| usize::from_ne_bytes(*word) as u64)
-    };
-    for pair in bytes.get(..count).unwrap_or(&[]).chunks_exact(2 * WORD) {
-        told.take(word(pair), word(pair.get(WORD..).unwrap_or(&[])));
-    }
-    told
-}
-
-/// The program's own headers and how many there are, as they were told first:
-/// later there may be neither /proc nor the stack that the kernel made.
-fn program_headers() -> (u64, u64) {
-    static TOLD: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
-    let [headers, count] = &TOLD;
-    if headers.load(Ordering::Acquire) == 0 {
-        let told = read_auxiliary();
-        count.store(told.header_count, Ordering::Relaxed);
-        headers.store(told.program_headers, Ordering::Release);
-    }
-    (
-        headers.load(Ordering::Acquire),
-        count.load(Ordering::Relaxed),
-    )
 }
 
 /// Looks for the real functions, once they can be found.
@@ -225,7 +156,7 @@ fn start() -> bool {
         RECORDER.life().turn(Life::Off);
         return false;
     }
-    let told = read_auxiliary();
+    let told = Auxiliary::read();
     // SAFETY: the address is the kernel's own.
     unsafe { crate::sys::set_facts(told.vdso, told.page_bytes) };
     clock::start();

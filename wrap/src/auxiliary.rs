@@ -1,0 +1,79 @@
+//! What the kernel told the process at its start: where its headers are, what a
+//! page is, whether it has another's rights.
+
+use crate::initial::Initial;
+use crate::sys::{Os, Sys};
+use core::sync::atomic::{AtomicU64, Ordering};
+
+/// What the kernel told the process.
+#[derive(Default)]
+pub(crate) struct Auxiliary {
+    program_headers: u64,
+    header_count: u64,
+    /// Bytes of a page, 0 if it did not say.
+    pub(crate) page_bytes: u64,
+    /// Where its own object is mapped, or 0.
+    pub(crate) vdso: u64,
+    /// Not 0 where the program has another's rights.
+    pub(crate) secure: u64,
+}
+
+impl Auxiliary {
+    fn take(&mut self, key: u64, value: u64) {
+        match key {
+            3 => self.program_headers = value,
+            5 => self.header_count = value,
+            6 => self.page_bytes = value,
+            23 => self.secure = value,
+            33 => self.vdso = value,
+            _ => {}
+        }
+    }
+
+    /// By its file, else from the stack: there may be no /proc, and who has
+    /// another's rights can open the file and not read it.
+    pub(crate) fn read() -> Self {
+        let mut told = Self::default();
+        let mut bytes = [0u8; 512];
+        let count = match Os::open(b"/proc/self/auxv\0") {
+            Ok(fd) => {
+                let count = Os::read(fd, &mut bytes).unwrap_or(0);
+                Os::close(fd);
+                count
+            }
+            Err(_) => 0,
+        };
+        if count == 0 {
+            if let Some(initial) = Initial::find() {
+                initial.each_auxiliary(|key, value| told.take(key, value));
+            }
+            return told;
+        }
+        const WORD: usize = size_of::<usize>();
+        let word = |bytes: &[u8]| {
+            bytes
+                .first_chunk::<WORD>()
+                .map_or(0, |word| usize::from_ne_bytes(*word) as u64)
+        };
+        for pair in bytes.get(..count).unwrap_or(&[]).chunks_exact(2 * WORD) {
+            told.take(word(pair), word(pair.get(WORD..).unwrap_or(&[])));
+        }
+        told
+    }
+}
+
+/// The program's own headers and how many there are, as they were told first:
+/// later there may be neither /proc nor the stack that the kernel made.
+pub(crate) fn program_headers() -> (u64, u64) {
+    static TOLD: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
+    let [headers, count] = &TOLD;
+    if headers.load(Ordering::Acquire) == 0 {
+        let told = Auxiliary::read();
+        count.store(told.header_count, Ordering::Relaxed);
+        headers.store(told.program_headers, Ordering::Release);
+    }
+    (
+        headers.load(Ordering::Acquire),
+        count.load(Ordering::Relaxed),
+    )
+}
