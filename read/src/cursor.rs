@@ -267,8 +267,10 @@ impl<'a> Cursor<'a> {
         let Some(flight) = &self.flight else {
             return Kind::Release(release);
         };
-        // A fold takes out of the table what goes.
+        // What goes without a number a fold takes out of the table; a number
+        // would have left a dead entry.
         let is_gone = self.fold.is_some()
+            && release.order.is_none()
             && flight.entry(release.address).is_none()
             && !self.came.remove(&release.address);
         match is_gone || self.is_prior(release.address, release.order) {

@@ -123,6 +123,7 @@ fn slept() -> Vec<u8> {
     body.alloc(alloc(0x2000, 20, Some(3))); // folded; released by number 8
     body.alloc(alloc(0x3000, 30, Some(5))); // prior: the table has number 6
     body.release(release(0x1000, None)); // later than the table
+    body.alloc(alloc(0x9000, 90, Some(2))); // not folded, and released in the torn chunk
     let header = Header {
         folded: body.offsets[2] as u32,
         ..events_header(3, 0, 11)
@@ -138,6 +139,7 @@ fn torn() -> (Vec<u8>, Vec<usize>) {
     body.alloc(alloc(0x6000, 60, None)); // applied
     body.release(release(0x6000, None)); // applied: gone again
     body.alloc(alloc(0x7000, 70, None)); // not yet
+    body.release(release(0x9000, Some(4))); // not yet: it would have left an entry
     let header = Header {
         seal: 31,
         ..events_header(1, 40, 12)
@@ -241,8 +243,10 @@ fn what_is_prior_is_told_from_what_is_later() {
         [
             ("+", 0x6000, 12),
             ("+", 0x7000, 12),
+            ("+", 0x9000, 11),
             ("-", 0x1000, 11),
             ("-", 0x6000, 12),
+            ("-", 0x9000, 12),
             ("prior +", 0x3000, 11),
             ("prior +", 0x5000, 12),
             ("prior -", 0x4000, 12),
