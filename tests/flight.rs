@@ -22,9 +22,11 @@ use common::gold::{self, Gold};
 use common::logs::{Recorded, heap_event};
 use common::pairs::{self, Pair};
 use common::tools::{Folder, Random, is_long, tools};
-use memlog_format::chunk::{CHUNK_SIZE, Header, Kind as ChunkKind};
+use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE, Header, Kind as ChunkKind};
 use memlog_format::counter::Counter;
+use memlog_format::event::{Deltas, Event as RawEvent};
 use memlog_format::table::StackId;
+use memlog_format::varint::Reader;
 use memlog_read::{Finding, Item, Kind, Log};
 
 /// The least that there is: eight chunks.
@@ -52,7 +54,9 @@ struct Told {
     bytes: u64,
     releases: u64,
     event_chunks: usize,
-    other_chunks: usize,
+    /// The last call of each chunk that is folded as far as it was written: it
+    /// may have been in flight.
+    folded_last: Vec<u64>,
     streams: usize,
 }
 
@@ -132,12 +136,31 @@ impl Told {
     fn count_chunks(&mut self, bytes: &[u8]) {
         for chunk in bytes.chunks(CHUNK_SIZE) {
             match Header::decode(chunk) {
-                Ok(Some(header)) if header.kind == ChunkKind::Events => self.event_chunks += 1,
-                Ok(Some(_)) => self.other_chunks += 1,
+                Ok(Some(header)) if header.kind == ChunkKind::Events => {
+                    self.event_chunks += 1;
+                    if header.folded == header.committed {
+                        self.folded_last.extend(last_call(chunk, &header));
+                    }
+                }
                 _ => {}
             }
         }
     }
+}
+
+/// The addresses of the last two events of a chunk, which may be one realloc.
+fn last_call(chunk: &[u8], header: &Header) -> Vec<u64> {
+    let mut deltas = Deltas::at_start(header.base_tick, header.base_stamp);
+    let mut records = Reader::new(&chunk[HEADER_SIZE..header.committed as usize]);
+    let mut addresses = Vec::new();
+    while let Ok(Some(event)) = deltas.next(&mut records) {
+        match event {
+            RawEvent::Alloc(alloc) => addresses.push(alloc.address),
+            RawEvent::Release(release) => addresses.push(release.address),
+            _ => {}
+        }
+    }
+    addresses.split_off(addresses.len().saturating_sub(2))
 }
 
 /// What is wrong, and how much was compared.
@@ -175,7 +198,10 @@ impl Totals {
         self.folded_chunks += told.folded_chunks;
         self.live += told.live.len() as u64;
         self.events += pair.gold.heap.len() as u64;
-        let in_flight = self.compare_threads(&told, &pair.gold, killed);
+        let mut in_flight = self.compare_threads(&told, &pair.gold, killed);
+        if killed {
+            in_flight.extend(&told.folded_last);
+        }
         self.in_flight += in_flight.len() as u64;
         self.compare_live(&told, &pair.gold, &in_flight);
         if !killed {
