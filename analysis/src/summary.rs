@@ -157,11 +157,12 @@ impl Cost {
         if timing.cpu_us == 0 || (timing.events == 0 && events > Self::FEW) {
             return None;
         }
-        let each = u128::from(timing.ns) * u128::from(events) / u128::from(timing.events.max(1));
-        Some(Self {
-            own_ns: u64::try_from(each).unwrap_or(u64::MAX),
-            cpu_ns: timing.cpu_us.saturating_mul(1000),
-        })
+        let cpu_ns = timing.cpu_us.saturating_mul(1000);
+        let own = u128::from(timing.ns) * u128::from(events) / u128::from(timing.events.max(1));
+        // A timed event in which the processor was taken away stands for a
+        // thousand: of a short run the estimate can be more than all of it.
+        let own_ns = own.min(u128::from(cpu_ns)) as u64;
+        Some(Self { own_ns, cpu_ns })
     }
 
     /// So few events that none may have been timed take no time to speak of.
@@ -240,13 +241,18 @@ mod tests {
         let timing = Timing {
             events: 4,
             ns: 400,
-            cpu_us: 7,
+            cpu_us: 7000,
         };
         let cost = Cost {
             own_ns: 1_000_000,
-            cpu_ns: 7000,
+            cpu_ns: 7_000_000,
         };
         assert_eq!(Cost::of(10_000, &timing), Some(cost));
+        let all = Cost {
+            own_ns: 7_000_000,
+            ..cost
+        };
+        assert_eq!(Cost::of(90_000, &timing), Some(all));
         let untimed = Timing {
             events: 0,
             ns: 0,
