@@ -68,9 +68,15 @@ fn events(bytes: &[u8], base: u64) {
 /// Texts are cut to what the recorder keeps.
 fn same_ext(one: &memlog_format::ext::Ext, other: &memlog_format::ext::Ext) {
     use memlog_format::ext::{Ext, MAX_TEXT};
+    use memlog_format::limit::Limit;
     let kept = |text: &[u8]| text.len().min(MAX_TEXT);
     match (one, other) {
         (Ext::Mark(one), Ext::Mark(other)) => assert_eq!(&one[..kept(one)], *other),
+        // Of a path the end is kept.
+        (Ext::Limit(one), Ext::Limit(other)) => {
+            let name = &one.name[one.name.len() - kept(one.name)..];
+            assert_eq!(&Limit { name, ..*one }, other);
+        }
         (
             Ext::Thread { tid, name },
             Ext::Thread {

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use memlog_format::limit::Limit;
 use memlog_format::order::cell;
 use memlog_read::{Item, Kind};
 
@@ -23,6 +24,8 @@ impl Told {
         let kind = match item.kind {
             Kind::Alloc(alloc) => Kind::Alloc(alloc),
             Kind::Release(release) => Kind::Release(release),
+            Kind::PriorAlloc(alloc) => Kind::PriorAlloc(alloc),
+            Kind::PriorRelease(release) => Kind::PriorRelease(release),
             Kind::Unfinished(release) => Kind::Unfinished(release),
             Kind::Rss(rss) => Kind::Rss(rss),
             Kind::Ledger(entry) => Kind::Ledger(entry),
@@ -30,6 +33,7 @@ impl Told {
             Kind::Fork { child } => Kind::Fork { child },
             Kind::Loss { events, reason } => Kind::Loss { events, reason },
             Kind::Mark(_) => Kind::Mark(&[]),
+            Kind::Limit(limit) => Kind::Limit(Limit { name: &[], ..limit }),
             Kind::Stamp(stamp) => Kind::Stamp(stamp),
         };
         Self {
@@ -45,9 +49,10 @@ impl Told {
 fn place_of(kind: &Kind, cell_mask: usize) -> Option<(usize, Option<u64>)> {
     let address = |address, order| Some((cell(address) & cell_mask, order));
     match kind {
-        Kind::Alloc(alloc) => address(alloc.address, alloc.order),
-        Kind::Release(release) => address(release.address, release.order),
-        Kind::Unfinished(release) => address(release.address, release.order),
+        Kind::Alloc(alloc) | Kind::PriorAlloc(alloc) => address(alloc.address, alloc.order),
+        Kind::Release(release) | Kind::PriorRelease(release) | Kind::Unfinished(release) => {
+            address(release.address, release.order)
+        }
         Kind::Stamp(stamp) => Some((usize::MAX, Some(*stamp))),
         Kind::Rss(rss) => Some((usize::MAX, Some(rss.stamp))),
         Kind::Ledger(entry) => Some((usize::MAX - 1, Some(entry.order))),
