@@ -177,3 +177,33 @@ fn a_program_does_not_notice_that_calls_fail() {
         board.wrong.len()
     );
 }
+
+/// What could not grow for want of a descriptor grows once there is one: the
+/// last events are there, and those between are counted.
+#[test]
+fn growth_is_tried_again() {
+    const EACH: usize = 400_000;
+    let program = tools().victim("scarce").expect("a C compiler made it");
+    let folder = Folder::new("scarce");
+    let status = std::process::Command::new(program)
+        .arg(EACH.to_string())
+        .env("LD_PRELOAD", &tools().memlog)
+        .env("MEMLOG_DIR", folder.path())
+        .stdout(std::process::Stdio::null())
+        .status();
+    assert!(status.expect("it runs").success());
+    let log = log_of(&folder).expect("it can be read").expect("a log");
+    let count = |size: u64| {
+        let asked = log.heap.iter().filter(|event| event.size == size);
+        asked.count()
+    };
+    let (before, after) = (count(48), count(80));
+    assert_eq!(after, EACH, "of those that came last");
+    assert!((EACH..2 * EACH).contains(&before), "{before} before");
+    let missing = 2 * (2 * EACH - before) as u64;
+    let counted = counted_losses(&log);
+    assert!(
+        (missing..missing + 1000).contains(&counted),
+        "{missing} events missing, {counted} counted"
+    );
+}

@@ -6,6 +6,7 @@
 
 use super::chunk::Chunk;
 use super::{MAX_PATH, Mode};
+use crate::clock;
 use crate::settings::Settings;
 use crate::sys::{Errno, Fd, FileId, Os, SinkKind, Sys};
 use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE};
@@ -16,6 +17,25 @@ pub(super) const FIRST_WINDOW: usize = 4 * CHUNK_SIZE;
 const LARGEST_WINDOW: u64 = 8 << 20;
 /// Private chunks kept for the next holder, at most.
 const SPARES: usize = 64;
+
+/// When growing failed. A disk may have room again, a program descriptors.
+pub(super) struct Refusal {
+    tick: u64,
+}
+
+impl Refusal {
+    /// Ticks until it is tried again.
+    const TICKS: u64 = 1000;
+
+    fn now() -> Self {
+        let tick = clock::tick();
+        Self { tick }
+    }
+
+    fn is_over(&self) -> bool {
+        clock::tick() >= self.tick.saturating_add(Self::TICKS)
+    }
+}
 
 /// What the lock guards.
 pub(super) struct State {
@@ -38,7 +58,7 @@ pub(super) struct State {
     pub(super) first: *mut u8,
     pub(super) first_bytes: usize,
     /// Set when growing failed; the file may be full, or may not be ours.
-    pub(super) refused: Option<Errno>,
+    pub(super) refused: Option<Refusal>,
     /// Private chunks that were written and can be used again.
     pub(super) spare: [*mut u8; SPARES],
     pub(super) spare_count: usize,
@@ -220,7 +240,7 @@ impl State {
     }
 
     pub(super) fn carve_private(&mut self) -> Option<Chunk> {
-        if self.refused.is_some() {
+        if self.is_refused() {
             return None;
         }
         self.room_for(self.file_bytes + CHUNK_SIZE as u64).ok()?;
@@ -257,14 +277,23 @@ impl State {
         at
     }
 
+    /// Whether growing failed not long ago.
+    fn is_refused(&self) -> bool {
+        let refused = self.refused.as_ref();
+        refused.is_some_and(|refusal| !refusal.is_over())
+    }
+
     pub(super) fn grow(&mut self) -> bool {
-        if self.mode != Mode::Mapped || self.refused.is_some() || self.frozen {
+        if self.mode != Mode::Mapped || self.is_refused() || self.frozen {
             return false;
         }
         match self.next_window() {
-            Ok(()) => true,
-            Err(error) => {
-                self.refused = Some(error);
+            Ok(()) => {
+                self.refused = None;
+                true
+            }
+            Err(_) => {
+                self.refused = Some(Refusal::now());
                 false
             }
         }
@@ -346,7 +375,7 @@ impl State {
         while !rest.is_empty() {
             match Os::write_at(fd, rest, offset) {
                 Ok(0) | Err(_) => {
-                    self.refused = Some(Errno(libc::ENOSPC));
+                    self.refused = Some(Refusal::now());
                     break;
                 }
                 Ok(count) => {
