@@ -100,13 +100,12 @@ impl Sink {
             if state.mode != Mode::Deferred {
                 return Ok(state.mode);
             }
-            let fd = Os::create(path)?;
-            let made = state.take_deferred(path, fd);
+            let made = match state.materialize_whole(path) {
+                // No such files here, or none that can be named later.
+                Err(error) if error != Errno(libc::EEXIST) => state.materialize_named(path),
+                made => made,
+            };
             self.publish(state);
-            Os::close(fd);
-            if made.is_err() {
-                Os::unlink(path);
-            }
             made
         });
         made.unwrap_or(Err(Errno(0)))

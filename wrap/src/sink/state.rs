@@ -143,29 +143,69 @@ impl State {
         Ok(self.mode)
     }
 
+    /// Gives the deferred log a file that gets its name when all is in it: who
+    /// is killed on the way leaves none.
+    pub(super) fn materialize_whole(&mut self, path: &[u8]) -> Result<Mode, Errno> {
+        let folder = path.iter().rposition(|&byte| byte == b'/').unwrap_or(0);
+        for (place, &byte) in self.path.iter_mut().zip(path.get(..folder).unwrap_or(&[])) {
+            *place = byte;
+        }
+        if let Some(end) = self.path.get_mut(folder) {
+            *end = 0;
+        }
+        let folder = self.path.get(..=folder).unwrap_or(&[]);
+        let fd = Os::create_unnamed(folder)?;
+        let mut is_named = false;
+        let made = self.take_deferred(path, fd, &mut is_named);
+        Os::close(fd);
+        if made.is_err() && is_named {
+            Os::unlink(path);
+        }
+        made
+    }
+
+    /// The same with a file that has its name from the start.
+    pub(super) fn materialize_named(&mut self, path: &[u8]) -> Result<Mode, Errno> {
+        let fd = Os::create(path)?;
+        let made = self.take_deferred(path, fd, &mut true);
+        Os::close(fd);
+        if made.is_err() {
+            Os::unlink(path);
+        }
+        made
+    }
+
     /// Gives the deferred log its file. Its first chunks stay in private memory
     /// and are written out when they are sealed, flushed, and now; only the
     /// header, which nobody writes outside its lock, comes to lie in the file.
-    pub(super) fn take_deferred(&mut self, path: &[u8], fd: Fd) -> Result<Mode, Errno> {
+    fn take_deferred(&mut self, path: &[u8], fd: Fd, is_named: &mut bool) -> Result<Mode, Errno> {
         self.remember(path, fd)?;
         self.room_for(FIRST_WINDOW as u64)?;
         let window = self.window;
         // SAFETY: the private window is FIRST_WINDOW bytes and stays for ever.
         let bytes = unsafe { core::slice::from_raw_parts(window, self.carved) };
-        // The header last: who is killed on the way leaves a file that says
-        // nothing, not half a log.
+        // The header last: who is killed on the way, and has given the file its
+        // name before, leaves one that says nothing, not half a log.
         let (header, rest) = bytes.split_at_checked(HEADER_SIZE).unwrap_or((bytes, &[]));
         for (part, offset) in [(rest, HEADER_SIZE), (header, 0)] {
             if Os::write_at(fd, part, offset as u64)? < part.len() {
                 return Err(Errno(libc::ENOSPC));
             }
         }
-        self.mode = Mode::Written;
         if self.may_map {
             Os::set_length(fd, FIRST_WINDOW as u64)?;
-            Os::map_window(fd, 0, CHUNK_SIZE, window)?;
-            self.mode = Mode::Mapped;
         }
+        if !*is_named {
+            Os::give_name(fd, path)?;
+            *is_named = true;
+        }
+        if self.may_map {
+            Os::map_window(fd, 0, CHUNK_SIZE, window)?;
+        }
+        self.mode = match self.may_map {
+            true => Mode::Mapped,
+            false => Mode::Written,
+        };
         (self.first, self.first_bytes) = (window, self.carved);
         (self.window, self.window_bytes, self.carved) = (core::ptr::null_mut(), 0, 0);
         self.window_offset = FIRST_WINDOW as u64;

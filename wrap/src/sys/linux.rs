@@ -9,7 +9,7 @@
 use super::field::Field;
 use super::{Errno, Fd, FileId, Sys, Usage};
 use crate::arch;
-use crate::settings::decimal;
+use crate::settings::{Text, decimal};
 use core::sync::atomic::{AtomicUsize, Ordering};
 
 /// The platform.
@@ -45,6 +45,15 @@ fn open(path: &[u8], flags: libc::c_int) -> Result<Fd, Errno> {
     let at = libc::AT_FDCWD as usize;
     let fd = call(libc::SYS_openat, [at, path_of(path), flags, 0o600, 0, 0])?;
     Ok(Fd(fd as i32))
+}
+
+/// A new file, for us alone.
+fn made_by(path: &[u8], flags: libc::c_int) -> Result<Fd, Errno> {
+    let fd = open(path, libc::O_RDWR | flags)?;
+    // A umask may have taken even our own rights, and is the program's to
+    // set; a file system without modes refuses, and has none to lack.
+    let _ = call(libc::SYS_fchmod, [fd.0 as usize, 0o600, 0, 0, 0, 0]);
+    Ok(fd)
 }
 
 /// What the processor translates at once, if it may.
@@ -140,12 +149,22 @@ impl Sys for Linux {
     }
 
     fn create(path: &[u8]) -> Result<Fd, Errno> {
-        let flags = libc::O_RDWR | libc::O_CREAT | libc::O_EXCL | libc::O_NOFOLLOW;
-        let fd = open(path, flags)?;
-        // A umask may have taken even our own rights, and is the program's to
-        // set; a file system without modes refuses, and has none to lack.
-        let _ = call(libc::SYS_fchmod, [fd.0 as usize, 0o600, 0, 0, 0, 0]);
-        Ok(fd)
+        made_by(path, libc::O_CREAT | libc::O_EXCL | libc::O_NOFOLLOW)
+    }
+
+    fn create_unnamed(folder: &[u8]) -> Result<Fd, Errno> {
+        made_by(folder, libc::O_TMPFILE)
+    }
+
+    fn give_name(fd: Fd, path: &[u8]) -> Result<(), Errno> {
+        let mut own = Text::<32>::new();
+        own.push(b"/proc/self/fd/");
+        own.push_number(fd.0 as u64);
+        own.push(&[0]);
+        let at = libc::AT_FDCWD as usize;
+        let (own, path) = (path_of(own.get()), path_of(path));
+        let arguments = [at, own, at, path, libc::AT_SYMLINK_FOLLOW as usize, 0];
+        call(libc::SYS_linkat, arguments).map(|_| ())
     }
 
     fn open(path: &[u8]) -> Result<Fd, Errno> {

@@ -105,6 +105,10 @@ pub trait Sys {
 
     /// Creates a new log, for us alone; fails if the name exists.
     fn create(path: &[u8]) -> Result<Fd, Errno>;
+    /// Creates a new log in a folder, for us alone, that has no name yet.
+    fn create_unnamed(folder: &[u8]) -> Result<Fd, Errno>;
+    /// Gives it one; fails if the name exists.
+    fn give_name(fd: Fd, path: &[u8]) -> Result<(), Errno>;
     /// Opens for reading.
     fn open(path: &[u8]) -> Result<Fd, Errno>;
     /// Opens an existing log to make it longer.
