@@ -37,6 +37,12 @@ pub fn children_max_rss_kb() -> u64 {
     usage.ru_maxrss as u64
 }
 
+/// Has a file that would grow too large be an error, and no death.
+pub fn ignore_file_limit() {
+    // SAFETY: no memory is involved.
+    unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
+}
+
 /// Whether this process can gain no privilege through exec.
 pub fn has_no_new_privileges() -> bool {
     // SAFETY: this option takes four ignored zeros and returns 0, 1 or -1.

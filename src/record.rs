@@ -114,8 +114,16 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     }
 
     let kills = OomKills::begin();
+    let run = epilogue::run_name();
+    command.env("MEMLOG_RUN", &run);
     let (child, status) = run_to_end(command, name)?;
-    summary::print(name, child, status, &plan, &kills);
+    let seen = summary::Seen {
+        child,
+        status,
+        run: &run,
+        oom_kills: kills.so_far(),
+    };
+    summary::print(name, &seen, &plan);
     Ok(exit_code(status))
 }
 

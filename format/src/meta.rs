@@ -108,12 +108,25 @@ pub struct Death {
     /// The signal's number.
     pub signal: u8,
     /// Processes of its group that the kernel killed for want of memory while
-    /// it ran.
+    /// it ran, or [`Death::UNKNOWN`].
     pub oom_kills: u64,
     /// ru_maxrss of it and all its children in kilobytes, 0 if unknown.
     pub maxrss_kb: u64,
     /// Wall clock, nanoseconds since 1970.
     pub wall_ns: u64,
+}
+
+impl Death {
+    /// Of a count that nobody could read.
+    pub const UNKNOWN: u64 = u64::MAX;
+
+    /// The count, where somebody could.
+    pub const fn known_oom_kills(&self) -> Option<u64> {
+        match self.oom_kills {
+            Self::UNKNOWN => None,
+            count => Some(count),
+        }
+    }
 }
 
 /// A record.

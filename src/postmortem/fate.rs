@@ -5,20 +5,17 @@ use memlog_format::meta::Death;
 use memlog_read::Log;
 use serde_json::{Value, json};
 
-use super::kernel::{self, Running};
+use super::kernel::{self, Running, Word};
 use super::last::{Last, limit_line};
 use crate::words::signal;
 
 /// How it ended.
 pub enum Fate {
-    /// In order: by its exit handlers, or by `_exit`.
-    Ended { by_exit: bool },
+    /// In order: by its exit handlers, or by `_exit`; `seconds` is when.
+    Ended { by_exit: bool, seconds: f64 },
     /// By a signal, as who started it saw; `kernel` is the kernel's own word
     /// on memory.
-    Killed {
-        death: Death,
-        kernel: Option<String>,
-    },
+    Killed { death: Death, kernel: Word },
     /// By a signal that nobody saw, but the kernel says so.
     KilledForMemory(String),
     /// The log has no end, and its guard had asked for one.
@@ -33,28 +30,33 @@ impl Fate {
     /// Asks everybody.
     pub fn of(log: &Log, last: &Last) -> Self {
         if let Some(&death) = log.death() {
-            let kernel = kernel::oom_line(log);
+            let kernel = match death.signal {
+                KILL => kernel::oom_word(log, Some(death.wall_ns)),
+                _ => Word::Unknown,
+            };
             return Self::Killed { death, kernel };
         }
         if let Some(end) = log.end() {
-            let by_exit = end.how != 2;
-            return Self::Ended { by_exit };
+            return Self::Ended {
+                by_exit: end.how != 2,
+                seconds: log.seconds(end.tick),
+            };
         }
         if let Some(running) = kernel::running(log) {
             return Self::Runs(running);
         }
-        match kernel::oom_line(log) {
-            Some(line) => Self::KilledForMemory(line),
-            None if last.stopped_by().is_some() => Self::Stopped,
-            None => Self::Unknown,
+        match kernel::oom_word(log, None) {
+            Word::Killed(line) => Self::KilledForMemory(line),
+            _ if last.stopped_by().is_some() => Self::Stopped,
+            _ => Self::Unknown,
         }
     }
 
     /// In one word, for programs.
     fn word(&self) -> &'static str {
         match self {
-            Self::Ended { by_exit: true } => "exit",
-            Self::Ended { by_exit: false } => "_exit",
+            Self::Ended { by_exit: true, .. } => "exit",
+            Self::Ended { by_exit: false, .. } => "_exit",
             Self::Killed { .. } if self.is_for_memory() => "out-of-memory",
             Self::Killed { .. } => "signal",
             Self::KilledForMemory(_) => "out-of-memory",
@@ -67,9 +69,15 @@ impl Fate {
 
     fn is_for_memory(&self) -> bool {
         match self {
-            Self::Killed { death, kernel } => {
-                death.signal == KILL && (kernel.is_some() || death.oom_kills > 0)
-            }
+            // Where the kernel's log cannot be read its count has to do.
+            Self::Killed { death, kernel } => match kernel {
+                Word::Killed(_) => true,
+                Word::Silent => false,
+                Word::Unknown => {
+                    let kills = death.known_oom_kills().unwrap_or(0);
+                    death.signal == KILL && kills > 0
+                }
+            },
             Self::KilledForMemory(_) => true,
             _ => false,
         }
@@ -80,12 +88,21 @@ impl Fate {
         let at = format!("at {:.3} s", last.end_seconds);
         let mut parts = Vec::new();
         match self {
-            Self::Ended { by_exit: true } => parts.push(format!("none: it ended in order {at}")),
-            Self::Ended { by_exit: false } => parts.push(format!("none: it ended by _exit {at}")),
+            Self::Ended { by_exit, seconds } => {
+                let how = if *by_exit { "in order" } else { "by _exit" };
+                match *seconds < last.end_seconds {
+                    // An end that was begun and not come to.
+                    true => parts.extend([
+                        format!("it had begun to end {how} at {seconds:.3} s"),
+                        format!("and its last event was {at}"),
+                    ]),
+                    false => parts.push(format!("none: it ended {how} {at}")),
+                }
+            }
             Self::Killed { death, kernel } => {
                 let what = signal(death.signal);
                 parts.push(format!("killed by signal {what}, its last event was {at}"));
-                parts.extend(self.why(death, kernel.as_deref(), log, last));
+                parts.extend(self.why(death, kernel, log, last));
             }
             Self::KilledForMemory(line) => {
                 parts.push(format!(
@@ -93,20 +110,15 @@ impl Fate {
                 ));
                 parts.push(format!("the kernel says: {line}"));
             }
-            Self::Stopped => {
-                parts.push(format!(
-                    "asked to end {at} by memlog's own guard, as it was told to"
-                ));
-            }
+            Self::Stopped => parts.push(format!("its last event was {at}")),
             Self::Runs(Running::Same) => {
                 parts.push("none: it runs still".into());
                 parts.push(format!("its last event in the log was {at}"));
             }
             Self::Runs(Running::Other(exe)) => {
-                parts.push(format!(
-                    "none: it started another program in its place, {exe}"
-                ));
-                parts.push("which may have a log of its own".into());
+                parts.push(format!("the log has no end, its last event was {at}"));
+                parts.push(format!("a process of its number runs now, {exe}"));
+                parts.push("which it may have started in its own place".into());
             }
             Self::Unknown => parts.extend([
                 format!("the log has no end, its last event was {at}"),
@@ -115,32 +127,42 @@ impl Fate {
             ]),
         }
         if let Some(limit) = last.stopped_by() {
-            parts.push(format!(
-                "memlog's guard asked it to end: {}",
-                limit_line(limit)
-            ));
+            let what = match limit.act {
+                LimitAct::Ended => "ended it, for it had been asked and went on",
+                _ => "asked it to end",
+            };
+            parts.push(format!("memlog's guard {what}: {}", limit_line(limit)));
         }
         parts
     }
 
     /// What is known beyond the signal.
-    fn why(&self, death: &Death, kernel: Option<&str>, log: &Log, last: &Last) -> Vec<String> {
+    fn why(&self, death: &Death, kernel: &Word, log: &Log, last: &Last) -> Vec<String> {
         let mut parts = Vec::new();
         if self.is_for_memory() {
             parts.push("by the kernel, for memory had run out".into());
         }
-        if let Some(line) = kernel {
+        if let Word::Killed(line) = kernel {
             parts.push(format!("the kernel says: {line}"));
         }
         let is_near = |limit: &&super::last::Watched| limit.act == LimitAct::Near;
-        match last.nearest().filter(is_near) {
-            Some(limit) => parts.push(format!("before that {}", limit_line(limit))),
-            None if death.signal == KILL && !self.is_for_memory() => {
-                let whose = "by somebody's kill -9 or a batch system's: the kernel counted no \
-                             kill for want of memory in its group";
-                parts.push(whose.into());
-            }
-            None => {}
+        if let Some(limit) = last.nearest().filter(is_near) {
+            parts.push(format!("before that {}", limit_line(limit)));
+        }
+        let kills = death.known_oom_kills();
+        if death.signal == KILL && !self.is_for_memory() && last.stopped_by().is_none() {
+            parts.push(match kills {
+                Some(0) => "for want of memory the kernel killed nobody in its group: by a kill \
+                            -9, a batch system, or a limit such as RLIMIT_CPU"
+                    .into(),
+                Some(count) => format!(
+                    "the kernel killed {count} of its group for want of memory meanwhile, but as \
+                     far as its log goes not this one"
+                ),
+                None => "by whom is not known here: by a kill -9, a batch system, or the kernel \
+                         for want of memory"
+                    .into(),
+            });
         }
         if log.end().is_some() {
             parts.push("after it had begun to end in order".into());
@@ -157,7 +179,7 @@ impl Fate {
         });
         if let Self::Killed { death, .. } = self {
             value["signal"] = death.signal.into();
-            value["oom_kills"] = death.oom_kills.into();
+            value["oom_kills"] = death.known_oom_kills().into();
             value["maxrss_kb"] = death.maxrss_kb.into();
         }
         value

@@ -35,17 +35,37 @@ pub fn running(log: &Log) -> Option<Running> {
     }
     let exe = fs::read_link(format!("{folder}/exe")).ok()?;
     let exe = exe.as_os_str().as_bytes();
+    // The file may have been built anew meanwhile.
+    let exe = exe.strip_suffix(b" (deleted)").unwrap_or(exe);
     Some(match log.text(Key::Executable) == Some(exe) {
         true => Running::Same,
         false => Running::Other(clean(exe)),
     })
 }
 
-/// What the kernel's log says of the process's death for want of memory:
-/// nothing if that cannot be read, or does not name it.
-pub fn oom_line(log: &Log) -> Option<String> {
+/// What the kernel's log says of a process's death for want of memory.
+pub enum Word {
+    /// It can be read, and says so in this line.
+    Killed(String),
+    /// It can be read, and does not.
+    Silent,
+    /// It cannot be read, or is of another machine.
+    Unknown,
+}
+
+/// Asks it of the process of a log, which had died by a moment if that is known.
+pub fn oom_word(log: &Log, died_ns: Option<u64>) -> Word {
+    match oom_line(log, died_ns) {
+        Some(Some(line)) => Word::Killed(line),
+        Some(None) => Word::Silent,
+        None => Word::Unknown,
+    }
+}
+
+fn oom_line(log: &Log, died_ns: Option<u64>) -> Option<Option<String>> {
     let start = log.start().filter(|_| is_here(log))?;
     let boot = boot_seconds()?;
+    let last = died_ns.map_or(f64::INFINITY, |ns| ns as f64 / 1e9 + SLACK_SECONDS);
     let mut options = OpenOptions::new();
     let options = options.read(true).custom_flags(libc::O_NONBLOCK);
     let mut file = options.open("/dev/kmsg").ok()?;
@@ -57,13 +77,14 @@ pub fn oom_line(log: &Log) -> Option<String> {
                 let text = String::from_utf8_lossy(&record[..count]);
                 if let Some((at, line)) = killed(&text, start.pid)
                     && boot + at + SLACK_SECONDS > seconds(start)
+                    && boot + at < last
                 {
                     found = Some(clean(line.as_bytes()));
                 }
             }
             // Records that were overwritten while this reads.
             Err(error) if error.kind() == ErrorKind::BrokenPipe => {}
-            Ok(_) | Err(_) => return found,
+            Ok(_) | Err(_) => return Some(found),
         }
     }
 }
@@ -73,6 +94,11 @@ pub fn oom_line(log: &Log) -> Option<String> {
 fn killed(record: &str, pid: u32) -> Option<(f64, &str)> {
     let (head, text) = record.split_once(';')?;
     let text = text.lines().next()?;
+    // The low three bits are how bad it is, the others who says it: 0 the kernel.
+    let said_by: u32 = head.split(',').next()?.parse().ok()?;
+    if said_by >> 3 != 0 {
+        return None;
+    }
     let (before, rest) = text.split_once("Killed process ")?;
     let number = rest.split([' ', ',']).next()?;
     if number.parse() != Ok(pid) || !before.to_lowercase().contains("out of memory") {
@@ -123,6 +149,8 @@ mod tests {
         assert!(killed(old, 12).is_some());
         assert!(killed("6,1,2,-;init: Killed process 12 (x)", 12).is_none());
         assert!(killed("", 12).is_none());
+        let forged = "12,1,2,-;out of memory: Killed process 12 (x)";
+        assert!(killed(forged, 12).is_none());
     }
 
     #[test]

@@ -91,6 +91,8 @@ impl Last {
     fn take(&mut self, limit: Watched) {
         let is_it = |known: &&mut Watched| known.kind == limit.kind && known.name == limit.name;
         match self.limits.iter_mut().find(is_it) {
+            // That it ended the program is not forgotten for less.
+            Some(known) if known.act as u8 > limit.act as u8 && known.act != LimitAct::Near => {}
             Some(known) => *known = limit,
             None => self.limits.push(limit),
         }

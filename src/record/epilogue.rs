@@ -1,7 +1,9 @@
 //! What only the parent of a process knows: which signal killed it, and
 //! whether the kernel had run out of memory. It is written behind the log.
 
+use std::collections::hash_map::RandomState;
 use std::fs::{self, File, OpenOptions};
+use std::hash::BuildHasher;
 use std::io;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -10,26 +12,34 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE, Header, Kind, SEALED, checksum};
 use memlog_format::meta::{Death, Record};
 
+use crate::os;
+
 /// Counts what the kernel kills for want of memory in this process's group,
 /// and so in its children's.
 pub struct OomKills {
     file: Option<PathBuf>,
-    before: u64,
+    before: Option<u64>,
 }
 
 impl OomKills {
     /// Begins to count.
     pub fn begin() -> Self {
         let file = counting_file();
-        let before = file.as_deref().and_then(count_in).unwrap_or(0);
+        let before = file.as_deref().and_then(count_in);
         Self { file, before }
     }
 
-    /// How many there were since.
-    pub fn so_far(&self) -> u64 {
-        let now = self.file.as_deref().and_then(count_in).unwrap_or(0);
-        now.saturating_sub(self.before)
+    /// How many there were since, where the kernel counts them.
+    pub fn so_far(&self) -> Option<u64> {
+        let now = self.file.as_deref().and_then(count_in)?;
+        Some(now.saturating_sub(self.before?))
     }
+}
+
+/// A name that no other run has.
+pub fn run_name() -> String {
+    let random = RandomState::new();
+    format!("{:016x}", random.hash_one(std::process::id()))
 }
 
 /// memory.events of the second version of groups, memory.oom_control of the
@@ -59,9 +69,8 @@ fn counting_file() -> Option<PathBuf> {
         (is_kind && (kind == "cgroup2" || has_memory)).then_some((place.next()?, place.next()?))
     });
     let (root, point) = mount?;
-    let below = own
-        .strip_prefix(root.trim_end_matches('/'))
-        .unwrap_or_default();
+    // A mount of another group's folder says nothing of this one.
+    let below = own.strip_prefix(root.trim_end_matches('/'))?;
     Some(
         Path::new(point)
             .join(below.trim_start_matches('/'))
@@ -76,7 +85,9 @@ fn count_in(file: &Path) -> Option<u64> {
 }
 
 /// Writes a death behind a log, in a chunk of its own.
-pub fn write(log: &Path, signal: u8, oom_kills: u64, maxrss_kb: u64) -> io::Result<()> {
+pub fn write(log: &Path, signal: u8, oom_kills: Option<u64>, maxrss_kb: u64) -> io::Result<()> {
+    // A limit on files is an error here, and no signal.
+    os::ignore_file_limit();
     let mut options = OpenOptions::new();
     let options = options
         .read(true)
@@ -86,7 +97,7 @@ pub fn write(log: &Path, signal: u8, oom_kills: u64, maxrss_kb: u64) -> io::Resu
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     let death = Death {
         signal,
-        oom_kills,
+        oom_kills: oom_kills.unwrap_or(Death::UNKNOWN),
         maxrss_kb,
         wall_ns: now.map_or(0, |now| now.as_nanos() as u64),
     };

@@ -327,6 +327,8 @@ pub struct Log {
     pub losses: Vec<(&'static str, u64)>,
     /// Remarks of the recorder.
     pub notes: Vec<String>,
+    /// The run that it is of, as `record` named it to the recorder.
+    pub run: OsString,
     pub(super) wall_ns: u64,
 }
 
@@ -358,6 +360,7 @@ impl Log {
             rss_peak_kb: Counter::VmHwmKb.read(&chunk),
             losses,
             notes: Vec::new(),
+            run: OsString::new(),
             wall_ns: 0,
         };
         log.take_records(&chunk, counter::AREA_END);
@@ -415,6 +418,11 @@ impl Log {
                     self.executable = OsStr::from_bytes(text).into()
                 }
                 Record::Text(Key::Note, text) => self.notes.push(note(text)),
+                Record::Text(Key::Setting, text) => {
+                    if let Some(run) = text.strip_prefix(b"MEMLOG_RUN=") {
+                        self.run = OsStr::from_bytes(run).into();
+                    }
+                }
                 _ => {}
             }
         }

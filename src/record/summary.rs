@@ -1,7 +1,7 @@
 //! What `record` says when the program has ended. All of it goes to stderr,
 //! for stdout belongs to the program.
 
-use super::epilogue::{self, OomKills};
+use super::epilogue;
 use super::output::{Log, Plan};
 use crate::open::shown;
 use crate::os;
@@ -15,20 +15,32 @@ use std::process::ExitStatus;
 /// Other processes' logs that are named one by one.
 const NAMED_LOGS: usize = 4;
 
+/// What was seen of the program from outside.
+pub struct Seen<'a> {
+    pub child: u32,
+    pub status: ExitStatus,
+    /// What its logs know this run by.
+    pub run: &'a str,
+    /// Processes of its group that the kernel killed for want of memory
+    /// meanwhile, where that is counted.
+    pub oom_kills: Option<u64>,
+}
+
 /// Says how the program ended, which logs there are, what they lack, and what
 /// to do next.
-pub fn print(name: &OsStr, child: u32, status: ExitStatus, plan: &Plan, kills: &OomKills) {
+pub fn print(name: &OsStr, seen: &Seen, plan: &Plan) {
+    let (child, status) = (seen.child, seen.status);
     let logs = plan.new_logs();
-    let killed = kills.so_far();
-    // The newest image of the process is the one that was killed.
-    let own = logs.iter().rfind(|log| log.pid == child);
-    if let (Some(signal), Some(log)) = (status.signal(), own) {
+    // The newest image of the process is the one that was killed. Others may
+    // write logs here, in whose container or on whose host it has its number.
+    let is_own = |log: &&Log| log.pid == child && log.run == seen.run;
+    if let (Some(signal), Some(log)) = (status.signal(), logs.iter().rfind(is_own)) {
         let maxrss_kb = os::children_max_rss_kb();
         // Without it the log is as its program left it.
-        let _ = epilogue::write(&log.path, signal as u8, killed, maxrss_kb);
+        let _ = epilogue::write(&log.path, signal as u8, seen.oom_kills, maxrss_kb);
     }
     let mut text = String::new();
-    for_want_of_memory(&mut text, killed);
+    for_want_of_memory(&mut text, seen.oom_kills.unwrap_or(0));
     text.push_str(&describe(name, child, status, plan, &logs));
     // The program's exit code counts, also where nobody reads stderr.
     let _ = std::io::stderr().lock().write_all(text.as_bytes());
@@ -217,6 +229,7 @@ mod tests {
             rss_peak_kb,
             losses: Vec::new(),
             notes: Vec::new(),
+            run: Default::default(),
             wall_ns: 0,
         };
         let said = |logs: &[Log]| {

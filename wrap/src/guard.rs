@@ -6,10 +6,12 @@
 //!
 //! ```text
 //! far   less than PCT is left:       tell it; ask the program to end, if wanted
+//!                                    and it has as much itself
 //! near  twice PCT is left:           far again
 //!       asked, and half PCT is left: end it
 //! ```
 
+use crate::child;
 use crate::clock;
 use crate::lock::{Bounded, Patience};
 use crate::recorder::RECORDER;
@@ -51,7 +53,10 @@ struct Watch {
 struct Worst {
     index: usize,
     left_bytes: u64,
-    limit_bytes: u64,
+    /// What is to be left.
+    margin: u64,
+    /// Others use it as well.
+    is_shared: bool,
 }
 
 impl Guard {
@@ -94,14 +99,24 @@ impl Guard {
         });
     }
 
-    /// Looks how near the limits are.
+    /// Looks how near the limits are. A program that `ends` by itself is not
+    /// kept from that.
     #[cold]
-    pub fn look(&self, stream: &mut Stream) {
+    pub fn look(&self, stream: &mut Stream, ends: bool) {
         let percent = u64::from(self.percent.load(Ordering::Relaxed));
-        if percent > 0 {
-            // Whoever else is looking sees the same.
-            self.watch
-                .with(Patience::None, |watch| watch.look(stream, percent));
+        // A vfork's child must not be ended in the place of its parent.
+        if percent == 0 || Os::pid() != RECORDER.pid.load(Ordering::Relaxed) {
+            return;
+        }
+        // Whoever else is looking sees the same. The signal is sent when the
+        // lock is open again: its handler may never come back here.
+        let told = self
+            .watch
+            .with(Patience::None, |watch| watch.look(stream, percent, ends));
+        match told.flatten() {
+            Some(LimitAct::Asked) => Os::end_process(true),
+            Some(LimitAct::Ended) => Os::end_process(false),
+            Some(LimitAct::Near | LimitAct::Watched) | None => {}
         }
     }
 }
@@ -113,7 +128,8 @@ impl Default for Guard {
 }
 
 impl Watch {
-    fn look(&mut self, stream: &mut Stream, percent: u64) {
+    /// What was done, if anything had to be.
+    fn look(&mut self, stream: &mut Stream, percent: u64, ends: bool) -> Option<LimitAct> {
         self.search(stream);
         let mut worst: Option<Worst> = None;
         let (mut index, mut is_far) = (0, true);
@@ -125,31 +141,41 @@ impl Watch {
                 .as_ref()
                 .is_none_or(|worst| left_bytes < worst.left_bytes);
             if left_bytes < margin && is_worse {
-                let limit_bytes = limit.limit_bytes;
                 worst = Some(Worst {
                     index,
                     left_bytes,
-                    limit_bytes,
+                    margin,
+                    is_shared: matches!(limit.kind, LimitKind::Group | LimitKind::Machine),
                 });
             }
             index += 1;
         });
         self.is_near &= !is_far;
-        let Some(worst) = worst else {
-            return;
-        };
-        let is_last_moment = worst.left_bytes < worst.limit_bytes / 200 * percent;
-        if self.was_asked && is_last_moment {
-            self.tell(stream, &worst, LimitAct::Ended);
-            Os::end_process(false);
-        } else if self.ends && !self.was_asked {
-            (self.is_near, self.was_asked) = (true, true);
-            self.tell(stream, &worst, LimitAct::Asked);
-            Os::end_process(true);
-        } else if !self.is_near && self.told < MOST_TOLD {
-            self.is_near = true;
-            self.tell(stream, &worst, LimitAct::Near);
+        let worst = worst?;
+        let act = self.act(&worst, ends)?;
+        self.is_near = true;
+        self.was_asked |= act != LimitAct::Near;
+        if child::is_deferred() {
+            // There may be no other time for a log.
+            child::materialize();
+            stream.leave_private_chunk();
         }
+        self.tell(stream, &worst, act);
+        Some(act)
+    }
+
+    /// What is to be done; nothing where it was before.
+    fn act(&self, worst: &Worst, ends: bool) -> Option<LimitAct> {
+        let may_end = self.ends && !ends;
+        if may_end && self.was_asked && worst.left_bytes < worst.margin / 2 {
+            return Some(LimitAct::Ended);
+        }
+        // Of those who share a limit only who has a part of it that counts.
+        let is_mine = || !worst.is_shared || Os::rss_now_kb() * 1024 >= worst.margin;
+        if may_end && !self.was_asked && is_mine() {
+            return Some(LimitAct::Asked);
+        }
+        (!self.is_near && self.told < MOST_TOLD).then_some(LimitAct::Near)
     }
 
     /// The limits as they are found, once in the log and then quietly: groups
@@ -165,7 +191,7 @@ impl Watch {
         self.limits.find();
         if is_first {
             self.limits
-                .look(0, |limit| write(stream, limit, LimitAct::Watched));
+                .look(100, |limit| write(stream, limit, LimitAct::Watched));
         }
     }
 

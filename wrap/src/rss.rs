@@ -68,6 +68,10 @@ impl Default for Shared {
 /// Reads resident memory and writes it down.
 #[cold]
 pub fn poll(stream: &mut Stream) {
+    read(stream, false);
+}
+
+fn read(stream: &mut Stream, ends: bool) {
     stream.note_reading();
     if RECORDER.must_be_quiet() {
         return;
@@ -98,13 +102,13 @@ pub fn poll(stream: &mut Stream) {
         .step
         .store((resident / 100).max(STEP), Ordering::Relaxed);
     stream.write_ext(&Ext::Rss(reading));
-    RECORDER.guard.look(stream);
+    RECORDER.guard.look(stream, ends);
 }
 
 /// The last reading.
 #[cold]
 pub fn poll_final(stream: &mut Stream) -> u64 {
-    poll(stream);
+    read(stream, true);
     match RECORDER.is_quiet() {
         true => 0,
         false => read_high_water(stream),

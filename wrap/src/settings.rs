@@ -118,6 +118,8 @@ pub struct Settings {
     pub guard_percent: u8,
     /// MEMLOG_OOM_GUARD: and ends the program.
     pub guard_ends: bool,
+    /// MEMLOG_RUN: what `memlog record` knows its own logs by.
+    pub run: Text<32>,
     /// What could not be understood.
     pub nonsense: Text<512>,
 }
@@ -164,6 +166,7 @@ impl Settings {
             written: false,
             guard_percent: 0,
             guard_ends: false,
+            run: Text::new(),
             nonsense: Text::new(),
         }
     }
@@ -258,6 +261,7 @@ impl Settings {
                 let read = self.understood(name, value, guard(value), (0, false));
                 (self.guard_percent, self.guard_ends) = read;
             }
+            b"RUN" => self.run.set(value),
             b"RANK" => {}
             _ => self.complain(name, value),
         }

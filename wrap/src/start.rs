@@ -390,6 +390,12 @@ pub(crate) fn begin_log(wiped: bool) {
             if settings.free_stacks {
                 text(Key::Setting, b"MEMLOG_FREE_STACKS=1");
             }
+            if !settings.run.is_empty() {
+                let mut value = crate::settings::Text::<64>::new();
+                value.push(b"MEMLOG_RUN=");
+                value.push(settings.run.get());
+                text(Key::Setting, value.get());
+            }
             if settings.guard_percent > 0 {
                 let mut value = crate::settings::Text::<64>::new();
                 value.push(b"MEMLOG_OOM_GUARD=");

@@ -47,6 +47,11 @@ impl Field {
         }
     }
 
+    /// Whether the number was there.
+    pub fn is_there(&self) -> bool {
+        self.value.is_some()
+    }
+
     /// The number, 0 if it was not there.
     pub fn value(&self) -> u64 {
         self.value.unwrap_or(0)

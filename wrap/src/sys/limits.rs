@@ -107,10 +107,11 @@ impl Limits {
 
     /// Looks for the groups of this process that have a limit.
     pub fn find(&mut self) {
-        self.count = 0;
+        // What was found before stays where nothing can be found any more.
         if !self.find_own() || !self.find_mount() {
             return;
         }
+        self.count = 0;
         let mut length = self.path.get().len();
         while length >= self.mounted && self.count < MOST_GROUPS {
             self.path.shorten(self.path.get().len() - length);
@@ -157,15 +158,16 @@ impl Limits {
             let Some(mount) = Mount::of(line, version).filter(|_| !is_found) else {
                 return;
             };
-            is_found = true;
-            path.set(mount.point.strip_suffix(b"/").unwrap_or(mount.point));
-            *mounted = path.get().len();
-            // Of a group beyond the root of what is mounted here only the
-            // root itself can be seen.
+            // A mount of another group's folder says nothing of this one.
             let root = mount.root.strip_suffix(b"/").unwrap_or(mount.root);
             let below = own.get().strip_prefix(root);
             let below = below.filter(|rest| rest.is_empty() || rest.starts_with(b"/"));
-            let below = below.unwrap_or(&[]);
+            let Some(below) = below else {
+                return;
+            };
+            is_found = true;
+            path.set(mount.point.strip_suffix(b"/").unwrap_or(mount.point));
+            *mounted = path.get().len();
             path.push(below.strip_suffix(b"/").unwrap_or(below));
         });
         is_found
@@ -312,7 +314,7 @@ fn look_at_machine(buffer: &mut [u8], see: &mut impl FnMut(&Nearness)) {
     }
     let limit_bytes = total.value().saturating_mul(1024);
     let left = available.value().saturating_mul(1024);
-    if limit_bytes > 0 && left > 0 {
+    if limit_bytes > 0 && available.is_there() {
         see(&Nearness {
             kind: LimitKind::Machine,
             used_bytes: limit_bytes.saturating_sub(left),

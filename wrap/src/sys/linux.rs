@@ -441,6 +441,10 @@ impl Sys for Linux {
         let signal = if ask { libc::SIGTERM } else { libc::SIGKILL };
         let arguments = [Self::pid() as usize, signal as usize, 0, 0, 0, 0];
         let _ = call(libc::SYS_kill, arguments);
+        if !ask {
+            // The first process of a container takes no signal of its own.
+            let _ = call(libc::SYS_exit_group, [128 + 9, 0, 0, 0, 0, 0]);
+        }
     }
 
     fn is_filtered() -> bool {
