@@ -1,6 +1,6 @@
 //! The second recorder's files, whose bytes are drawn in `tests/gold/gold.h`.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -114,8 +114,22 @@ impl Gold {
         if ours.iter().any(|event| event.tid != self.pid) {
             return 0;
         }
+        // Threads that were killed within their first event have none in the
+        // log, under no number.
+        let seen = |event: &Event| (event.address, event.size, event.is_release);
+        let ours: HashSet<_> = ours.iter().map(seen).collect();
+        let (mut in_flight, mut there) = (HashSet::new(), HashSet::new());
+        for event in &self.heap {
+            match ours.contains(&seen(event)) {
+                true => there.insert(event.tid),
+                false => in_flight.insert(event.tid),
+            };
+        }
+        let is_borrowed =
+            |event: &&mut Event| there.contains(&event.tid) || !in_flight.contains(&event.tid);
         let events = self.heap.iter_mut().chain(&mut self.mappings);
         let borrowed = events.filter(|event| event.tid != self.pid);
+        let borrowed = borrowed.filter(is_borrowed);
         borrowed.map(|event| event.tid = self.pid).count() as u64
     }
 
