@@ -39,8 +39,20 @@ pub(crate) fn look(bytes: &[u8], grid: &Grid, metas: &Metas, findings: &mut Find
     // A forked child goes on with its parent's numbers, and counts its own.
     if !is_forked {
         let streams = Counter::Streams.read(bytes).min(MOST_STREAMS) as u32;
-        for stream in (0..streams).filter(|stream| !grid.streams.contains_key(stream)) {
-            findings.push(Finding::StreamMissing { stream });
+        look_between(streams, grid, findings);
+    }
+}
+
+/// Looks for streams below `end` that have no chunk. Those that follow one
+/// another are one finding: a damaged counter tells of many.
+fn look_between(end: u32, grid: &Grid, findings: &mut Findings) {
+    let mut first = 0;
+    let there = grid.streams.range(..end).map(|(&stream, _)| stream);
+    for stream in there.chain([end]) {
+        if stream > first {
+            let count = stream - first;
+            findings.push(Finding::StreamsMissing { first, count });
         }
+        first = stream + 1;
     }
 }

@@ -121,8 +121,9 @@ pub enum Finding {
         stream: u32,
         sequence: u32,
     },
-    StreamMissing {
-        stream: u32,
+    StreamsMissing {
+        first: u32,
+        count: u32,
     },
     BadChecksum {
         offset: usize,
@@ -194,10 +195,15 @@ impl fmt::Display for Finding {
                  killed as it took the next, or that one is missing",
                 sequence.saturating_sub(1)
             ),
-            Finding::StreamMissing { stream } => write!(
+            Finding::StreamsMissing { first, count: 1 } => write!(
                 out,
-                "stream {stream} has no chunk: the program was killed as it took the first, or \
+                "stream {first} has no chunk: the program was killed as it took the first, or \
                  its events are missing"
+            ),
+            Finding::StreamsMissing { first, count } => write!(
+                out,
+                "{count} streams from number {first} on have no chunk: the program was killed \
+                 as they took their first, or their events are missing"
             ),
             Finding::BadChecksum { offset } => write!(
                 out,
@@ -234,7 +240,7 @@ impl Finding {
             self,
             Finding::UnfinishedRealloc { .. }
                 | Finding::NextMissing { .. }
-                | Finding::StreamMissing { .. }
+                | Finding::StreamsMissing { .. }
         )
     }
 }

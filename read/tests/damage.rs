@@ -5,7 +5,7 @@ mod support;
 
 use memlog_format::api::Api;
 use memlog_format::chunk::CHUNK_SIZE;
-use memlog_format::counter::Counter;
+use memlog_format::counter::{AREA_AT, Counter};
 use memlog_read::{Finding, Kind, Log, ReadError};
 use proptest::prelude::*;
 use support::Recorder;
@@ -175,6 +175,18 @@ fn a_last_chunk_of_zeros_is_told() {
     let is_told = |finding: &Finding| matches!(finding, Finding::NextMissing { .. });
     assert!(log.findings().list().iter().any(is_told));
     assert!(log.findings().list().iter().all(Finding::is_usual));
+}
+
+/// A counter of streams that is far beyond what a log can have.
+#[test]
+fn many_missing_streams_are_few_findings() {
+    let mut log = two_threads();
+    let at = AREA_AT + 8 * Counter::Streams as usize;
+    log[at..at + 8].copy_from_slice(&u64::MAX.to_le_bytes());
+    let log = Log::open(&log).unwrap();
+    let (first, count) = (2, (1 << 16) - 2);
+    let told = Finding::StreamsMissing { first, count };
+    assert_eq!(log.findings().list(), [told]);
 }
 
 proptest! {

@@ -146,7 +146,7 @@ impl Recorded {
             .filter(|finding| {
                 !matches!(
                     finding,
-                    Finding::NextMissing { .. } | Finding::StreamMissing { .. }
+                    Finding::NextMissing { .. } | Finding::StreamsMissing { .. }
                 )
             })
             .map(Finding::to_string)

@@ -97,7 +97,7 @@ impl Totals {
                 Finding::UnfinishedRealloc { .. } => self.unfinished_reallocs += 1,
                 // A chunk is in flight as an event is: whether one is missing
                 // was seen above.
-                Finding::NextMissing { .. } | Finding::StreamMissing { .. } => {
+                Finding::NextMissing { .. } | Finding::StreamsMissing { .. } => {
                     self.amid_chunks += 1;
                 }
                 other => said.push(other.to_string()),
