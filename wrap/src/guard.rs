@@ -15,13 +15,12 @@ use crate::child;
 use crate::clock;
 use crate::lock::{Bounded, Patience};
 use crate::recorder::RECORDER;
-use crate::rss;
 use crate::settings::{Settings, Text};
 use crate::stream::Stream;
-use crate::sys::limits::{Limits, Nearness};
+use crate::sys::limits::Limits;
 use crate::sys::{Os, Sys};
 use core::sync::atomic::{AtomicU8, Ordering};
-use memlog_format::ext::Ext;
+use memlog_format::ext::{Ext, MAX_TEXT};
 use memlog_format::limit::{Limit, LimitAct, LimitKind};
 use memlog_format::meta::{Key, Record};
 
@@ -45,18 +44,20 @@ struct Watch {
     is_near: bool,
     was_asked: bool,
     told: u32,
+    worst: Worst,
     /// Room for a note: the stack belongs to the program.
     line: Text<192>,
 }
 
-/// One limit of those that are near.
+/// Of the limits that are near the one with least left, as a look found it.
 struct Worst {
-    index: usize,
-    left_bytes: u64,
+    kind: LimitKind,
+    used_bytes: u64,
+    limit_bytes: u64,
     /// What is to be left.
     margin: u64,
-    /// Others use it as well.
-    is_shared: bool,
+    /// The end of a group's folder.
+    name: Text<MAX_TEXT>,
 }
 
 impl Guard {
@@ -71,6 +72,13 @@ impl Guard {
                 is_near: false,
                 was_asked: false,
                 told: 0,
+                worst: Worst {
+                    kind: LimitKind::Machine,
+                    used_bytes: 0,
+                    limit_bytes: 0,
+                    margin: 0,
+                    name: Text::new(),
+                },
                 line: Text::new(),
             }),
         }
@@ -99,25 +107,35 @@ impl Guard {
         });
     }
 
-    /// Looks how near the limits are. A program that `ends` by itself is not
-    /// kept from that.
+    /// Looks how near the limits are, and writes down what is to be done, for
+    /// [`carry_out`]. A program that `ends` by itself is not kept from that.
     #[cold]
-    pub fn look(&self, stream: &mut Stream, ends: bool) {
+    pub fn look(&self, stream: &mut Stream, ends: bool) -> Option<LimitAct> {
         let percent = u64::from(self.percent.load(Ordering::Relaxed));
         // A vfork's child must not be ended in the place of its parent.
         if percent == 0 || Os::pid() != RECORDER.pid.load(Ordering::Relaxed) {
-            return;
+            return None;
         }
-        // Whoever else is looking sees the same. The signal is sent when the
-        // lock is open again: its handler may never come back here.
+        // Whoever else is looking sees the same.
         let told = self
             .watch
             .with(Patience::None, |watch| watch.look(stream, percent, ends));
-        match told.flatten() {
-            Some(LimitAct::Asked) => Os::end_process(true),
-            Some(LimitAct::Ended) => Os::end_process(false),
-            Some(LimitAct::Near | LimitAct::Watched) | None => {}
-        }
+        told.flatten()
+    }
+}
+
+/// Does what a look said. No lock is held: the handler of the signal may never
+/// come back here, and where chunks go out by writes there may be no other time.
+#[cold]
+pub fn carry_out(stream: &mut Stream, act: LimitAct) {
+    if RECORDER.writes_out() {
+        RECORDER.meta.with(Patience::None, |meta| meta.flush());
+        stream.flush();
+    }
+    match act {
+        LimitAct::Asked => Os::end_process(true),
+        LimitAct::Ended => Os::end_process(false),
+        LimitAct::Near | LimitAct::Watched => {}
     }
 }
 
@@ -128,31 +146,15 @@ impl Default for Guard {
 }
 
 impl Watch {
-    /// What was done, if anything had to be.
+    /// What is to be done, if anything, written down.
     fn look(&mut self, stream: &mut Stream, percent: u64, ends: bool) -> Option<LimitAct> {
         self.search(stream);
-        let mut worst: Option<Worst> = None;
-        let (mut index, mut is_far) = (0, true);
-        self.limits.look(percent, |limit| {
-            let margin = limit.limit_bytes / 100 * percent;
-            let left_bytes = limit.left_bytes();
-            is_far &= left_bytes > 2 * margin;
-            let is_worse = worst
-                .as_ref()
-                .is_none_or(|worst| left_bytes < worst.left_bytes);
-            if left_bytes < margin && is_worse {
-                worst = Some(Worst {
-                    index,
-                    left_bytes,
-                    margin,
-                    is_shared: matches!(limit.kind, LimitKind::Group | LimitKind::Machine),
-                });
-            }
-            index += 1;
-        });
+        let (is_near, is_far) = self.measure(percent);
         self.is_near &= !is_far;
-        let worst = worst?;
-        let act = self.act(&worst, ends)?;
+        if !is_near {
+            return None;
+        }
+        let act = self.act(ends)?;
         self.is_near = true;
         self.was_asked |= act != LimitAct::Near;
         if child::is_deferred() {
@@ -160,18 +162,38 @@ impl Watch {
             child::materialize();
             stream.leave_private_chunk();
         }
-        self.tell(stream, &worst, act);
+        self.told += 1;
+        let limit = self.worst.limit(act);
+        write(stream, &limit);
+        note(&mut self.line, stream, &limit);
         Some(act)
     }
 
+    /// Whether a limit is near, which then is the worst; and whether all are far.
+    fn measure(&mut self, percent: u64) -> (bool, bool) {
+        let (mut is_near, mut is_far) = (false, true);
+        let worst = &mut self.worst;
+        self.limits.look(percent, |limit| {
+            let margin = limit.limit_bytes / 100 * percent;
+            let left = limit.left_bytes();
+            is_far &= left > 2 * margin;
+            if left < margin && (!is_near || left < worst.left_bytes()) {
+                is_near = true;
+                worst.take(limit, margin);
+            }
+        });
+        (is_near, is_far)
+    }
+
     /// What is to be done; nothing where it was before.
-    fn act(&self, worst: &Worst, ends: bool) -> Option<LimitAct> {
+    fn act(&self, ends: bool) -> Option<LimitAct> {
+        let worst = &self.worst;
         let may_end = self.ends && !ends;
-        if may_end && self.was_asked && worst.left_bytes < worst.margin / 2 {
+        if may_end && self.was_asked && worst.left_bytes() < worst.margin / 2 {
             return Some(LimitAct::Ended);
         }
         // Of those who share a limit only who has a part of it that counts.
-        let is_mine = || !worst.is_shared || Os::rss_now_kb() * 1024 >= worst.margin;
+        let is_mine = || !worst.is_shared() || Os::rss_now_kb() * 1024 >= worst.margin;
         if may_end && !self.was_asked && is_mine() {
             return Some(LimitAct::Asked);
         }
@@ -190,45 +212,48 @@ impl Watch {
         self.searched_at = Some(tick);
         self.limits.find();
         if is_first {
-            self.limits
-                .look(100, |limit| write(stream, limit, LimitAct::Watched));
-        }
-    }
-
-    /// Writes down all that there may be no time for later.
-    fn tell(&mut self, stream: &mut Stream, worst: &Worst, act: LimitAct) {
-        self.told += 1;
-        let mut index = 0;
-        let line = &mut self.line;
-        self.limits.look(100, |limit| {
-            if index == worst.index {
-                write(stream, limit, act);
-                note(line, stream, limit, act);
-            }
-            index += 1;
-        });
-        rss::read_high_water(stream);
-        if RECORDER.writes_out() {
-            RECORDER.meta.with(Patience::None, |meta| meta.flush());
-            stream.flush();
+            self.limits.look(100, |limit| write(stream, limit));
         }
     }
 }
 
+impl Worst {
+    fn take(&mut self, limit: &Limit, margin: u64) {
+        (self.kind, self.margin) = (limit.kind, margin);
+        (self.used_bytes, self.limit_bytes) = (limit.used_bytes, limit.limit_bytes);
+        let from = limit.name.len().saturating_sub(MAX_TEXT);
+        self.name.set(limit.name.get(from..).unwrap_or(&[]));
+    }
+
+    /// As the log has it.
+    fn limit(&self, act: LimitAct) -> Limit<'_> {
+        Limit {
+            kind: self.kind,
+            act,
+            used_bytes: self.used_bytes,
+            limit_bytes: self.limit_bytes,
+            name: self.name.get(),
+        }
+    }
+
+    fn left_bytes(&self) -> u64 {
+        self.limit_bytes.saturating_sub(self.used_bytes)
+    }
+
+    /// Others use it as well.
+    fn is_shared(&self) -> bool {
+        matches!(self.kind, LimitKind::Group | LimitKind::Machine)
+    }
+}
+
 #[inline(never)]
-fn write(stream: &mut Stream, limit: &Nearness, act: LimitAct) {
-    stream.write_ext(&Ext::Limit(Limit {
-        kind: limit.kind,
-        act,
-        used_bytes: limit.used_bytes,
-        limit_bytes: limit.limit_bytes,
-        name: limit.name,
-    }));
+fn write(stream: &mut Stream, limit: &Limit) {
+    stream.write_ext(&Ext::Limit(*limit));
 }
 
 /// The same for people, where it stands in all that is said of the log.
 #[inline(never)]
-fn note(line: &mut Text<192>, stream: &Stream, limit: &Nearness, act: LimitAct) {
+fn note(line: &mut Text<192>, stream: &Stream, limit: &Limit) {
     line.clear();
     let ms = stream.tick() * clock::TICK_NS / 1_000_000;
     line.push(b"at ");
@@ -257,7 +282,7 @@ fn note(line: &mut Text<192>, stream: &Stream, limit: &Nearness, act: LimitAct) 
                 .unwrap_or(b"/"),
         );
     }
-    line.push(match act {
+    line.push(match limit.act {
         LimitAct::Asked => b": asked the program to end, as MEMLOG_OOM_GUARD says",
         LimitAct::Ended => b": ended the program, which had been asked to",
         LimitAct::Near | LimitAct::Watched => b"",

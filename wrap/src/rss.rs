@@ -5,6 +5,7 @@
 //! inherited through exec: at or below its value at the start it says nothing
 //! of this image, and then /proc/self/statm is asked.
 
+use crate::guard;
 use crate::recorder::RECORDER;
 use crate::stream::Stream;
 use crate::sys::{Os, Sys};
@@ -102,7 +103,10 @@ fn read(stream: &mut Stream, ends: bool) {
         .step
         .store((resident / 100).max(STEP), Ordering::Relaxed);
     stream.write_ext(&Ext::Rss(reading));
-    RECORDER.guard.look(stream, ends);
+    if let Some(act) = RECORDER.guard.look(stream, ends) {
+        read_high_water(stream);
+        guard::carry_out(stream, act);
+    }
 }
 
 /// The last reading.

@@ -6,9 +6,10 @@
 
 use super::Sys;
 use super::field::Field;
-use super::linux::{Linux, limit, read_start};
+use super::files::read_start;
+use super::linux::{Linux, limit};
 use crate::settings::{Text, decimal, each_piece};
-use memlog_format::limit::LimitKind;
+use memlog_format::limit::{Limit, LimitAct, LimitKind};
 
 /// Groups with a limit that are looked at, the innermost first.
 const MOST_GROUPS: usize = 8;
@@ -52,25 +53,6 @@ impl Version {
 struct Group {
     folder: Text<LONGEST>,
     limit_bytes: u64,
-}
-
-/// How near a limit is.
-pub struct Nearness<'a> {
-    /// What sets it.
-    pub kind: LimitKind,
-    /// Bytes that count against it.
-    pub used_bytes: u64,
-    /// Bytes that may.
-    pub limit_bytes: u64,
-    /// A group's folder below the place where groups are mounted.
-    pub name: &'a [u8],
-}
-
-impl Nearness<'_> {
-    /// What is left, 0 where it is passed.
-    pub fn left_bytes(&self) -> u64 {
-        self.limit_bytes.saturating_sub(self.used_bytes)
-    }
 }
 
 /// What is known of the limits.
@@ -184,10 +166,11 @@ impl Limits {
         }
     }
 
-    /// Says of each limit how near it is. Where less than `percent` of a
+    /// Says of each limit how near it is; a group is named by its folder below
+    /// the place where groups are mounted. Where less than `percent` of a
     /// group's limit seems left, it is found out how much of what is used is
     /// pages of files.
-    pub fn look(&mut self, percent: u64, mut see: impl FnMut(&Nearness)) {
+    pub fn look(&mut self, percent: u64, mut see: impl FnMut(&Limit)) {
         for index in 0..self.count {
             let Some(group) = self.groups.get(index) else {
                 break;
@@ -199,8 +182,9 @@ impl Limits {
             };
             let is_near = used.saturating_add(limit_bytes / 100 * percent) > limit_bytes;
             let cached = if is_near { self.cached_bytes() } else { 0 };
-            see(&Nearness {
+            see(&Limit {
                 kind: LimitKind::Group,
+                act: LimitAct::Watched,
                 used_bytes: used.saturating_sub(cached),
                 limit_bytes,
                 name: self.path.get().get(self.mounted..).unwrap_or(&[]),
@@ -278,7 +262,7 @@ fn number_in(path: &mut Text<LONGEST>, file: &[u8]) -> Option<u64> {
 }
 
 /// RLIMIT_AS and RLIMIT_DATA.
-fn look_at_own(buffer: &mut [u8], see: &mut impl FnMut(&Nearness)) {
+fn look_at_own(buffer: &mut [u8], see: &mut impl FnMut(&Limit)) {
     /// Fields of /proc/self/statm.
     const OWN: [(usize, LimitKind, usize); 2] = [
         (libc::RLIMIT_AS as usize, LimitKind::AddressSpace, 0),
@@ -292,8 +276,9 @@ fn look_at_own(buffer: &mut [u8], see: &mut impl FnMut(&Nearness)) {
         let text = read_start(b"/proc/self/statm\0", buffer);
         let mut fields = text.split(|byte| byte.is_ascii_whitespace());
         if let Some(pages) = fields.nth(field).and_then(decimal) {
-            see(&Nearness {
+            see(&Limit {
                 kind,
+                act: LimitAct::Watched,
                 used_bytes: pages.saturating_mul(super::page_bytes()),
                 limit_bytes,
                 name: &[],
@@ -303,7 +288,7 @@ fn look_at_own(buffer: &mut [u8], see: &mut impl FnMut(&Nearness)) {
 }
 
 /// What the kernel could give without swapping.
-fn look_at_machine(buffer: &mut [u8], see: &mut impl FnMut(&Nearness)) {
+fn look_at_machine(buffer: &mut [u8], see: &mut impl FnMut(&Limit)) {
     let room = buffer.get_mut(..256).unwrap_or_default();
     let text = read_start(b"/proc/meminfo\0", room);
     let [mut total, mut available] = [b"\nMemTotal:" as &[u8], b"\nMemAvailable:"].map(Field::new);
@@ -315,8 +300,9 @@ fn look_at_machine(buffer: &mut [u8], see: &mut impl FnMut(&Nearness)) {
     let limit_bytes = total.value().saturating_mul(1024);
     let left = available.value().saturating_mul(1024);
     if limit_bytes > 0 && available.is_there() {
-        see(&Nearness {
+        see(&Limit {
             kind: LimitKind::Machine,
+            act: LimitAct::Watched,
             used_bytes: limit_bytes.saturating_sub(left),
             limit_bytes,
             name: &[],
@@ -327,6 +313,7 @@ fn look_at_machine(buffer: &mut [u8], see: &mut impl FnMut(&Nearness)) {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
+    use std::os::unix::ffi::OsStrExt;
 
     #[test]
     fn mounts_are_told_apart() {
@@ -362,15 +349,30 @@ mod tests {
     fn the_machine_is_always_a_limit() {
         let mut limits = Limits::new();
         limits.find();
-        let mut kinds = Vec::new();
+        let (mut kinds, mut names) = (Vec::new(), Vec::new());
         limits.look(50, |limit| {
             assert!(limit.limit_bytes > 0 && limit.used_bytes > 0);
             kinds.push(limit.kind);
+            if limit.kind == LimitKind::Group {
+                names.push(limit.name.to_vec());
+            }
         });
         assert_eq!(kinds.last(), Some(&LimitKind::Machine));
-        // The groups of this process, as the standard library finds them.
+        // With groups of memory there is a folder of this process's own, whose
+        // end is its group's name.
         let own = std::fs::read_to_string("/proc/self/cgroup").unwrap();
-        let groups = kinds.iter().filter(|kind| **kind == LimitKind::Group);
-        assert!(groups.count() <= own.matches('/').count());
+        let is_own = |line: &str| {
+            let path = line.splitn(3, ':').nth(2).unwrap_or("");
+            path.as_bytes() == limits.own.get()
+        };
+        assert!(limits.own.is_empty() || own.lines().any(is_own), "{own}");
+        let path = limits.path.get();
+        let mount = path.get(..limits.mounted).unwrap();
+        assert!(
+            std::path::Path::new(std::ffi::OsStr::from_bytes(mount)).is_dir() || mount.is_empty()
+        );
+        // An inner group comes before those around it.
+        let named = names.windows(2).all(|two| two[0].starts_with(&two[1]));
+        assert!(named, "{names:?}");
     }
 }

@@ -7,7 +7,7 @@
 //! (asserted by [`path_of`]), or ranges whose owner the caller vouches for.
 
 use super::field::Field;
-use super::{Errno, Fd, FileId, Sys, Usage};
+use super::{Errno, Fd, FileId, Sys, Usage, files};
 use crate::arch;
 use crate::settings::{Text, decimal};
 use core::sync::atomic::{AtomicUsize, Ordering};
@@ -223,7 +223,7 @@ impl Sys for Linux {
             Ok(count) => count == into.len(),
             Err(Errno(libc::EFAULT)) => false,
             // A kernel or a container without this call: by the file, then.
-            Err(_) => read_memory_file(at, into),
+            Err(_) => files::read_memory(at, into),
         }
     }
 
@@ -362,7 +362,7 @@ impl Sys for Linux {
 
     fn rss_now_kb() -> u64 {
         let mut text = [0u8; 128];
-        let text = read_start(b"/proc/self/statm\0", &mut text);
+        let text = files::read_start(b"/proc/self/statm\0", &mut text);
         let mut fields = text.split(|&byte| byte == b' ');
         let pages = fields.nth(1).and_then(decimal).unwrap_or(0);
         pages.saturating_mul(super::page_bytes() / 1024)
@@ -464,25 +464,6 @@ pub(super) fn limit(which: usize) -> u64 {
     let at = &raw mut limit as usize;
     let _ = call(libc::SYS_prlimit64, [0, which, 0, at, 0, 0]);
     limit.rlim_cur
-}
-
-fn read_memory_file(at: u64, into: &mut [u8]) -> bool {
-    let Ok(fd) = Linux::open(b"/proc/self/mem\0") else {
-        return false;
-    };
-    let count = Linux::read_at(fd, into, at);
-    Linux::close(fd);
-    count == Ok(into.len())
-}
-
-/// The first bytes of a small file.
-pub(super) fn read_start<'a>(path: &[u8], into: &'a mut [u8]) -> &'a [u8] {
-    let Ok(fd) = Linux::open(path) else {
-        return &[];
-    };
-    let count = Linux::read(fd, into).unwrap_or(0);
-    Linux::close(fd);
-    into.get(..count).unwrap_or(&[])
 }
 
 /// An aligned place for a window, reserved so that MAP_FIXED can take it.
