@@ -14,8 +14,8 @@ pub(crate) struct Auxiliary {
     pub(crate) page_bytes: u64,
     /// Where its own object is mapped, or 0.
     pub(crate) vdso: u64,
-    /// Not 0 where the program has another's rights.
-    pub(crate) secure: u64,
+    /// Whether the program has another's rights, if that was said.
+    pub(crate) secure: Option<bool>,
 }
 
 impl Auxiliary {
@@ -24,7 +24,7 @@ impl Auxiliary {
             3 => self.program_headers = value,
             5 => self.header_count = value,
             6 => self.page_bytes = value,
-            23 => self.secure = value,
+            23 => self.secure = Some(value != 0),
             33 => self.vdso = value,
             _ => {}
         }
@@ -76,4 +76,18 @@ pub(crate) fn program_headers() -> (u64, u64) {
         headers.load(Ordering::Acquire),
         count.load(Ordering::Relaxed),
     )
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::Auxiliary;
+
+    #[test]
+    fn it_says_what_is_asked_of_it() {
+        let told = Auxiliary::read();
+        assert!(told.program_headers != 0 && told.header_count > 0);
+        assert!(told.page_bytes.is_power_of_two());
+        assert_eq!(told.secure, Some(false));
+        assert_eq!(Auxiliary::default().secure, None);
+    }
 }

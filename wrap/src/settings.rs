@@ -171,13 +171,8 @@ impl Settings {
         }
     }
 
-    /// Reads the environment, as the kernel keeps it for every process. Who
-    /// started a program with another's rights is not obeyed by it.
+    /// Reads the environment, as the kernel keeps it for every process.
     pub fn read(&mut self, buffer: &mut [u8]) {
-        if Os::has_others_rights() {
-            self.off = true;
-            return;
-        }
         self.take_all(|see| each_variable(buffer, see));
     }
 

@@ -172,7 +172,8 @@ fn start() -> bool {
     RECORDER.note_filter();
     WAS_STARTED.store(true, Ordering::Release);
     // A program with another's rights obeys no environment and writes nothing.
-    let wanted = told.secure == 0 && read_settings();
+    let is_anothers = told.secure.unwrap_or_else(Os::has_others_rights);
+    let wanted = !is_anothers && read_settings();
     if !wanted {
         RECORDER.life().turn(Life::Stopped);
         return false;

@@ -9,6 +9,7 @@
 //! The unsafe functions of the trait name what their callers vouch for.
 
 pub mod field;
+mod files;
 pub mod limits;
 pub mod linux;
 mod rights;
@@ -148,7 +149,8 @@ pub trait Sys {
     unsafe fn unmap(at: *mut u8, bytes: usize);
 
     /// Whether the process was given rights that who started it lacks: it is
-    /// setuid, setgid, or its file has capabilities.
+    /// setuid, setgid, or its file has capabilities. For where the auxiliary
+    /// vector cannot be read.
     fn has_others_rights() -> bool;
     /// The process.
     fn pid() -> u32;

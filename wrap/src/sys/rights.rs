@@ -2,7 +2,8 @@
 //!
 //! The auxiliary vector says so, as AT_SECURE, but a process that was given
 //! rights cannot always read its own: the kernel then keeps what is under
-//! /proc/self from everybody but root, or there may be no /proc.
+//! /proc/self from everybody but root, or there may be no /proc. This is for
+//! those to whom the vector said nothing.
 #![allow(unsafe_code)]
 //! # Safety
 //! As in `linux`: raw system calls with buffers of their own lengths.
@@ -18,26 +19,7 @@ const PAIRS: usize = 32;
 
 /// See [`Sys::has_others_rights`]. When in doubt it has.
 pub(super) fn are_anothers() -> bool {
-    // The unusual call only where nothing else tells: a filter may be upon us.
-    let told = told_by_file().or_else(told_by_kernel);
-    told.unwrap_or_else(|| !is_plain())
-}
-
-/// What the file says.
-fn told_by_file() -> Option<bool> {
-    const WORD: usize = size_of::<usize>();
-    let mut bytes = [0u8; 2 * WORD * PAIRS];
-    let fd = Linux::open(b"/proc/self/auxv\0").ok()?;
-    let count = Linux::read(fd, &mut bytes);
-    Linux::close(fd);
-    let (words, _) = bytes.get(..count.ok()?)?.as_chunks::<WORD>();
-    let mut words = words.iter().map(|word| usize::from_ne_bytes(*word));
-    while let (Some(what), Some(value)) = (words.next(), words.next()) {
-        if what == AT_SECURE {
-            return Some(value != 0);
-        }
-    }
-    None
+    told_by_kernel().unwrap_or_else(|| !is_plain())
 }
 
 /// What the kernel says, if it is one that can be asked.
@@ -82,13 +64,12 @@ fn has_capabilities() -> bool {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use super::{are_anothers, has_capabilities, is_plain, told_by_file, told_by_kernel};
+    use super::{are_anothers, has_capabilities, is_plain, told_by_kernel};
 
     /// Of a test nobody gave rights to; what others see is in tests/permissions.
     #[test]
     fn an_ordinary_process_has_its_own_rights() {
         assert!(!are_anothers() && is_plain());
-        assert_eq!(told_by_file(), Some(false));
         assert_ne!(told_by_kernel(), Some(true));
         // SAFETY: it only asks.
         let is_root = unsafe { libc::getuid() } == 0;
