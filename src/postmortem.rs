@@ -16,12 +16,11 @@ use std::process::ExitCode;
 
 use memlog_analysis::{Held, Moment};
 use memlog_export::When;
-use serde_json::{Value, json};
 
 use crate::open::{counted, grouped};
 use crate::report::{Labels, Subject, both_ways, folded, json_page, show_after};
 use crate::screen::{Look, Role};
-use crate::summary::{List, Lists, Sites, program};
+use crate::summary::{List, Lists, Sites, places, program};
 use crate::words::{lasted, sized, typed};
 use fate::Fate;
 use last::{Last, limit_line};
@@ -251,20 +250,6 @@ impl<'a> Found<'a> {
     }
 
     fn as_json(&self, subject: &Subject, labels: &Labels) -> Result<Vec<u8>> {
-        let list = |sites: &Sites| -> Vec<Value> {
-            let sites = sites.list.iter().map(|site| {
-                let name = &labels.names()[site.label as usize];
-                json!({
-                    "function": name.function,
-                    "location": name.location,
-                    "module": name.module,
-                    "bytes": site.held.bytes,
-                    "blocks": site.held.blocks,
-                    "share_percent": site.share,
-                })
-            });
-            sites.collect()
-        };
         let mut page = subject.as_json(SCHEMA, labels);
         page.insert(
             "death".into(),
@@ -275,8 +260,8 @@ impl<'a> Found<'a> {
             self.last.limits.iter().map(last::limit_json).collect(),
         );
         page.insert("window_seconds".into(), self.window.into());
-        page.insert("held".into(), list(&self.held).into());
-        page.insert("grown".into(), list(&self.grown).into());
+        page.insert("held".into(), places(&self.held, labels, "blocks").into());
+        page.insert("grown".into(), places(&self.grown, labels, "blocks").into());
         json_page(&page)
     }
 }

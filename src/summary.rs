@@ -249,23 +249,25 @@ fn steps(subject: &Subject, log: &str, most: usize, is_told: bool) -> Vec<String
     lines.collect()
 }
 
+/// A list of places, `blocks` by the name that they have there.
+pub fn places(sites: &Sites, labels: &Labels, blocks: &str) -> Vec<Value> {
+    let sites = sites.list.iter();
+    let sites = sites.map(|site| {
+        let name = &labels.names()[site.label as usize];
+        json!({
+            "function": name.function,
+            "location": name.location,
+            "module": name.module,
+            "bytes": site.held.bytes,
+            blocks: site.held.blocks,
+            "share_percent": site.share,
+            "sum_percent": site.sum,
+        })
+    });
+    sites.collect()
+}
+
 fn as_json(subject: &Subject, labels: &Labels, held: &Sites, calls: &Sites) -> Result<Vec<u8>> {
-    let list = |sites: &Sites, blocks: &str| -> Vec<Value> {
-        let sites = sites.list.iter();
-        let sites = sites.map(|site| {
-            let name = &labels.names()[site.label as usize];
-            json!({
-                "function": name.function,
-                "location": name.location,
-                "module": name.module,
-                "bytes": site.held.bytes,
-                blocks: site.held.blocks,
-                "share_percent": site.share,
-                "sum_percent": site.sum,
-            })
-        });
-        sites.collect()
-    };
     let through = |sites: &Sites| -> Vec<Value> {
         let functions = sites.through.iter().flatten();
         functions.map(|one| one.function.as_str().into()).collect()
@@ -276,7 +278,10 @@ fn as_json(subject: &Subject, labels: &Labels, held: &Sites, calls: &Sites) -> R
     let past = (held.past_library.bytes, calls.past_library.blocks);
     page.insert("held_past_libraries".into(), past.0.into());
     page.insert("allocated_past_libraries".into(), past.1.into());
-    page.insert("held".into(), list(held, "blocks").into());
-    page.insert("allocated".into(), list(calls, "allocations").into());
+    page.insert("held".into(), places(held, labels, "blocks").into());
+    page.insert(
+        "allocated".into(),
+        places(calls, labels, "allocations").into(),
+    );
     json_page(&page)
 }

@@ -186,5 +186,4 @@ impl Fate {
     }
 }
 
-/// SIGKILL, on every machine.
-const KILL: u8 = 9;
+const KILL: u8 = libc::SIGKILL as u8;
