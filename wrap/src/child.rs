@@ -12,6 +12,7 @@
 use crate::life::Life;
 use crate::lock::{Bounded, Patience};
 use crate::recorder::RECORDER;
+use crate::session;
 use crate::sink::{Chunk, MAX_PATH, Mode};
 use crate::start;
 use crate::stream::Door;
@@ -88,11 +89,14 @@ fn become_child() -> bool {
     PARENT_LOG.with(Patience::Bounded, |log| {
         log.length = RECORDER.sink.path(&mut log.path);
     });
-    let cuts = Cuts::take();
+    let (cuts, is_one_lost) = Cuts::take();
     // SAFETY: as above.
     unsafe {
         RECORDER.reset_in_child();
         *crate::arch::memlog_tls_word() = 0;
+    }
+    if is_one_lost {
+        RECORDER.counters.add(Counter::LostAbandoned, 1);
     }
     RECORDER.pid.store(Os::pid(), Ordering::Relaxed);
     crate::clock::start();
@@ -129,18 +133,30 @@ struct Cuts {
 }
 
 impl Cuts {
-    fn take() -> Self {
+    /// And whether this thread has written since: a call that the fork
+    /// interrupted, whose event the parent has in a place of its own.
+    fn take() -> (Self, bool) {
+        // SAFETY: this image was started, so the thread pointer is set up.
+        let own = unsafe { *crate::arch::memlog_tls_word() };
+        let (mut forked_at, mut is_one_lost) = (session::take_forked_at(), false);
         let capacity = RECORDER.streams.count() as usize;
         let bytes = (capacity * size_of::<Cut>()).next_multiple_of(4096);
         let cuts = Os::memory(bytes.max(4096)).cast::<Cut>();
         let mut count = 0;
         if cuts.is_null() {
-            return Self { cuts, count };
+            return (Self { cuts, count }, false);
         }
         // SAFETY: the only thread of the process.
         unsafe {
             RECORDER.streams.each(|door, stream| {
-                let (sequence, committed) = stream.position();
+                let mut place = stream.position();
+                if core::ptr::from_ref(door) as u64 == own
+                    && let Some(then) = forked_at.take()
+                {
+                    is_one_lost = place != then || stream.lost > 0;
+                    place = then;
+                }
+                let (sequence, committed) = place;
                 if committed > 0 && count < capacity {
                     cuts.add(count).write(Cut {
                         stream: door.number,
@@ -151,7 +167,7 @@ impl Cuts {
                 }
             });
         }
-        Self { cuts, count }
+        (Self { cuts, count }, is_one_lost)
     }
 
     fn write(&self, mut see: impl FnMut(Cut)) {

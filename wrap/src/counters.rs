@@ -70,6 +70,11 @@ impl Counters {
         word.store(value.to_le(), Ordering::Relaxed);
     }
 
+    /// The chunk that they are mirrored into, or null.
+    pub fn mirrored_into(&self) -> *mut u8 {
+        self.chunk0.load(Ordering::Acquire)
+    }
+
     /// From now on the counters are mirrored into this chunk.
     ///
     /// # Safety

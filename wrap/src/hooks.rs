@@ -18,7 +18,7 @@ use crate::doors::Door;
 use crate::early;
 use crate::events::{self, How, Request};
 use crate::real;
-use crate::session::{Admission, Session, admit, own};
+use crate::session::{Admission, Session, admit, go_on_in_child, own};
 use core::mem::transmute_copy;
 use core::ptr::null_mut;
 use memlog_format::api::Api;
@@ -82,7 +82,9 @@ fn allocate_in<const AT: Place>(
         HERE => by_header().or_else(|| real::usable(block)),
         APART => real::usable(block),
     };
-    if session.in_recorder(Some(frame)) && !block.is_null() {
+    if !session.in_recorder(Some(frame)) {
+        came_in_child(session.word(), frame, block, request);
+    } else if !block.is_null() {
         let (stream, patience) = (session.stream(), session.patience());
         match AT {
             HERE => events::allocated(stream, patience, frame, block, request, usable),
@@ -91,6 +93,21 @@ fn allocate_in<const AT: Place>(
     }
     session.end();
     block
+}
+
+/// A block came by a call that lost its token because a fork interrupted it,
+/// and that goes on in the child.
+#[cold]
+#[inline(never)]
+fn came_in_child(word: u64, frame: &DoorFrame, block: Block, request: Request) {
+    if let Some(session) = go_on_in_child(word, frame) {
+        if !block.is_null() {
+            let (stream, patience) = (session.stream(), session.patience());
+            let usable = (real::usable(block), 0);
+            events::allocated_apart(stream, patience, frame, block, request, usable);
+        }
+        session.end();
+    }
 }
 
 /// A block goes: the record, then the real call.
@@ -174,6 +191,10 @@ fn release_in<const AT: Place>(
         let (stream, patience) = (session.stream(), session.patience());
         events::releasing_apart(stream, patience, frame, block, usable, How::by(api));
         session.in_real(frame);
+    } else if let Some(session) = go_on_in_child(session.word(), frame) {
+        let (stream, patience) = (session.stream(), session.patience());
+        events::releasing_apart(stream, patience, frame, block, usable, How::by(api));
+        session.end();
     }
     call();
     session.end();
@@ -203,8 +224,13 @@ fn reallocate(
     session.enter_real(frame);
     let usable = real::usable(block);
     if !session.in_recorder(Some(frame)) {
-        session.end();
-        return call();
+        match go_on_in_child(session.word(), frame) {
+            Some(child) => session = child,
+            None => {
+                session.end();
+                return call();
+            }
+        }
     }
     // A size of 0 frees, whatever comes back; everything else may fail.
     let announced = size != Some(0);
@@ -225,6 +251,16 @@ fn reallocate(
         } else if announced {
             events::revoked(stream, usable);
         }
+    } else if let Some(session) = go_on_in_child(session.word(), frame) {
+        let (stream, patience) = (session.stream(), session.patience());
+        if announced && !moved.is_null() {
+            events::releasing_apart(stream, patience, frame, block, usable, How::by(api));
+        }
+        if !moved.is_null() {
+            let usable = (moved_usable, stays);
+            events::allocated_apart(stream, patience, frame, moved, request, usable);
+        }
+        session.end();
     }
     session.end();
     moved

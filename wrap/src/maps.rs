@@ -53,6 +53,8 @@ pub struct Line<'a> {
     pub high: u64,
     readable: bool,
     executable: bool,
+    /// Whether what is written goes into the file.
+    pub shared: bool,
     offset: u64,
     /// The file mapped.
     pub file: FileId,
@@ -128,6 +130,7 @@ fn parse_line(text: &[u8]) -> Option<Line<'_>> {
     rest = rest.strip_prefix(b" ")?;
     let readable = rest.first() == Some(&b'r');
     let executable = rest.get(2) == Some(&b'x');
+    let shared = rest.get(3) == Some(&b's');
     rest = rest.get(5..)?;
     let offset = number(&mut rest, 16)?;
     rest = rest.strip_prefix(b" ")?;
@@ -144,6 +147,7 @@ fn parse_line(text: &[u8]) -> Option<Line<'_>> {
         high,
         readable,
         executable,
+        shared,
         offset,
         file: FileId {
             device: major << 32 | minor,

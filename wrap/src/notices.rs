@@ -35,7 +35,7 @@ handler! {
         let child = real();
         // A handler of pthread_atfork may have begun the child's own log already.
         if child == 0 && !session::is_on() {
-            session::leave_to_parent();
+            session::part_from_parent();
         }
         if child > 0 {
             note_fork(frame, child as u32);

@@ -105,7 +105,7 @@ pub struct Stream {
     /// Whether the chunk was taken before the log had a file.
     is_private: bool,
     name: [u8; 16],
-    lost: u64,
+    pub(crate) lost: u64,
     cache: [CacheEntry; CACHE_ENTRIES],
     codes: [u32; MAX_FRAMES],
     kept: Kept,

@@ -14,9 +14,11 @@
 //! is its only writer. Windows are unmapped a chunk at a time, by the holder.
 
 mod chunk;
+mod parted;
 mod state;
 
 pub use chunk::{Chunk, begin, commit, table_header};
+pub use parted::{part, replace_windows};
 
 use crate::lock::{Bounded, Patience};
 use crate::settings::Settings;
@@ -127,6 +129,9 @@ impl Sink {
     /// order of the file.
     pub fn carve(&self, patience: Patience, tell: impl FnOnce(&Chunk)) -> Option<Chunk> {
         self.state.with(patience, |state| {
+            if parted::is_parted() {
+                return None;
+            }
             let chunk = state.carve()?;
             tell(&chunk);
             Some(chunk)
@@ -294,6 +299,7 @@ impl Sink {
             state.forget();
             self.publish(state);
         });
+        parted::forget();
     }
 }
 

@@ -5,7 +5,7 @@
 //! once; nothing here touches a chunk that somebody holds.
 
 use super::chunk::Chunk;
-use super::{MAX_PATH, Mode};
+use super::{MAX_PATH, Mode, parted};
 use crate::clock;
 use crate::settings::Settings;
 use crate::sys::{Errno, Fd, FileId, Os, SinkKind, Sys};
@@ -397,7 +397,7 @@ impl State {
     pub(super) fn reopen(&mut self) -> Result<Fd, Errno> {
         let path = self.path.get(..self.path_length).unwrap_or(&[]);
         let fd = Os::open_log(path)?;
-        if Os::identity(fd) == Ok(self.identity) {
+        if Os::identity(fd) == Ok(self.identity) && !parted::is_parted() {
             return Ok(fd);
         }
         Os::close(fd);

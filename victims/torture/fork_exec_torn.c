@@ -5,7 +5,7 @@
  *
  * FAILS: hard to hit here, fd_count without may-lack hit it 1 in 200: a log begun inside a realloc goes on in private memory, which exec drops, and counts nothing lost.
  */
-#include "../torture.h"
+#include "torture.h"
 
 int main(int argc, char **argv)
 {

@@ -5,7 +5,7 @@
  * @may lack: they are killed before they did much
  * @uncounted: the second recorder has no word for a call that never came to its end
  */
-#include "../torture.h"
+#include "torture.h"
 
 int main(void)
 {
