@@ -22,9 +22,10 @@ use memlog_fuzz::{Counting, Limit, limited};
 static MEMORY: Counting = Counting;
 
 /// A byte is written out as ten at most, `\u{10ffff}`, in strings that grow by
-/// doubling; a name is taken apart into words of some 50 bytes, and put together.
+/// doubling; a name is taken apart into words of some 50 bytes, five for such a
+/// byte, in tables that grow by doubling as well, and put together.
 const LIMIT: Limit = Limit {
-    per_byte: 512,
+    per_byte: 1024,
     besides: 16 << 10,
 };
 

@@ -91,7 +91,8 @@ fn rust(name: &str) -> Option<String> {
     let demangled = rustc_demangle::try_demangle(name).ok()?;
     let mut out = Bounded::of(name);
     fmt::write(&mut out, format_args!("{demangled:#}")).ok()?;
-    Some(out.text)
+    // A crate's name may have no letter.
+    Some(out.text).filter(|text| !text.is_empty())
 }
 
 /// Rust's first mangling is C++'s with a last part of `h` and 16 hexadecimal digits; without a
@@ -228,6 +229,8 @@ mod tests {
             "proc_",
             "@plt",
             "é.cold.é",
+            // A crate whose name has no letter.
+            "_RCsd_0",
         ] {
             assert_eq!(demangle(raw, Hint::Unknown), None, "{raw}");
         }
