@@ -19,8 +19,9 @@ const MAX_GROWTH: usize = 64;
 /// What even the shortest name may grow to.
 const MAX_SHORT_NAME: usize = 4 << 10;
 /// How deep a C++ name may nest: some parts are read twice at each level, so that a level more
-/// can take four times as long and as much memory.
-const MAX_DEPTH: u32 = 64;
+/// can take four times as long and as much memory. Of real names one in some thousands nests
+/// deeper, and is shown as it stands.
+const MAX_DEPTH: u32 = 56;
 
 /// What is known about a name's language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
