@@ -97,7 +97,8 @@ pub fn merge(streams: &[Vec<Told>], cell_mask: usize) -> Option<Vec<Told>> {
         match place_of(&item.kind, cell_mask) {
             Some((place, None)) => *unnumbered.entry(place).or_default() += 1,
             Some((place, Some(number))) => {
-                if !numbers.entry(place).or_default().insert(number) {
+                let is_new = numbers.entry(place).or_default().insert(number);
+                if !is_new {
                     return None;
                 }
             }
