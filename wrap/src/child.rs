@@ -11,8 +11,9 @@
 
 use crate::life::Life;
 use crate::lock::{Bounded, Patience};
+use crate::parting;
 use crate::recorder::RECORDER;
-use crate::session;
+use crate::session::CLAIMING;
 use crate::sink::{Chunk, MAX_PATH, Mode};
 use crate::start;
 use crate::stream::Door;
@@ -63,8 +64,8 @@ pub fn wake() -> bool {
 fn is_inside() -> bool {
     // SAFETY: this image was started, so the thread pointer is set up.
     let word = unsafe { *crate::arch::memlog_tls_word() };
-    if word <= 1 {
-        return false;
+    if word <= CLAIMING {
+        return word == CLAIMING;
     }
     // SAFETY: the door of this thread's stream, in memory that a fork keeps.
     let busy = unsafe { (*(word as *const Door)).busy.load(Ordering::Relaxed) };
@@ -89,15 +90,13 @@ fn become_child() -> bool {
     PARENT_LOG.with(Patience::Bounded, |log| {
         log.length = RECORDER.sink.path(&mut log.path);
     });
-    let (cuts, is_one_lost) = Cuts::take();
+    let (cuts, lost) = Cuts::take();
     // SAFETY: as above.
     unsafe {
         RECORDER.reset_in_child();
         *crate::arch::memlog_tls_word() = 0;
     }
-    if is_one_lost {
-        RECORDER.counters.add(Counter::LostAbandoned, 1);
-    }
+    RECORDER.counters.add(Counter::LostAbandoned, lost);
     RECORDER.pid.store(Os::pid(), Ordering::Relaxed);
     crate::clock::start();
     let deferred = RECORDER
@@ -133,18 +132,18 @@ struct Cuts {
 }
 
 impl Cuts {
-    /// And whether this thread has written since: a call that the fork
-    /// interrupted, whose event the parent has in a place of its own.
-    fn take() -> (Self, bool) {
+    /// And how many events this thread has had since: of a call that the fork
+    /// interrupted, which the parent has in a place of its own.
+    fn take() -> (Self, u64) {
         // SAFETY: this image was started, so the thread pointer is set up.
         let own = unsafe { *crate::arch::memlog_tls_word() };
-        let (mut forked_at, mut is_one_lost) = (session::take_forked_at(), false);
+        let (mut forked_at, mut lost) = (parting::take_forked_at(), 0);
         let capacity = RECORDER.streams.count() as usize;
         let bytes = (capacity * size_of::<Cut>()).next_multiple_of(4096);
         let cuts = Os::memory(bytes.max(4096)).cast::<Cut>();
         let mut count = 0;
         if cuts.is_null() {
-            return (Self { cuts, count }, false);
+            return (Self { cuts, count }, lost);
         }
         // SAFETY: the only thread of the process.
         unsafe {
@@ -153,7 +152,7 @@ impl Cuts {
                 if core::ptr::from_ref(door) as u64 == own
                     && let Some(then) = forked_at.take()
                 {
-                    is_one_lost = place != then || stream.lost > 0;
+                    lost = stream.lost + u64::from(place != then);
                     place = then;
                 }
                 let (sequence, committed) = place;
@@ -167,7 +166,7 @@ impl Cuts {
                 }
             });
         }
-        (Self { cuts, count }, is_one_lost)
+        (Self { cuts, count }, lost)
     }
 
     fn write(&self, mut see: impl FnMut(Cut)) {

@@ -9,7 +9,7 @@
 //!
 //! * [`arch`] the doorstep: registers as the caller left them
 //! * [`hooks`], [`operators`], [`spaces`], [`notices`] what each hooked function means
-//! * [`session`], [`life`], [`token`], [`claims`], [`streams`] who may record
+//! * [`session`], [`life`], [`token`], [`claims`], [`streams`], [`parting`] who may record
 //! * [`events`] the event: [`order`], [`unwind`], [`table`], [`stream`]
 //! * [`commit`], [`sink`], [`metalog`] its way into the file
 //!
@@ -85,6 +85,7 @@ pub mod notices;
 pub mod operators;
 #[cfg(not(loom))]
 pub mod overhead;
+pub mod parting;
 #[cfg(not(loom))]
 pub mod real;
 #[cfg(not(loom))]

@@ -82,7 +82,8 @@ impl<T> Bounded<T> {
 
     /// Runs `work` with the value, or gives up.
     pub fn with<R>(&self, patience: Patience, work: impl FnOnce(&mut T) -> R) -> Option<R> {
-        let may_wait = patience == Patience::Bounded && !self.stuck.load(Ordering::Relaxed);
+        let is_hopeless = self.stuck.load(Ordering::Relaxed) || RECORDER.was_parted();
+        let may_wait = patience == Patience::Bounded && !is_hopeless;
         let this_thread = this_thread();
         let mut since = 0;
         for attempt in 0.. {
@@ -118,6 +119,11 @@ impl<T> Bounded<T> {
         let result = self.lock.try_lock().map(|mut guard| work(&mut guard));
         self.holder.store(NOBODY, Ordering::Release);
         result
+    }
+
+    /// Whether somebody holds it.
+    pub fn is_held(&self) -> bool {
+        self.holder.load(Ordering::Relaxed) != NOBODY
     }
 
     /// Opens the lock for a forked child, in which the holder does not exist.

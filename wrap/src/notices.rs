@@ -11,6 +11,7 @@ use crate::doors::Door;
 use crate::hooks::{handler, next};
 use crate::lock::Patience;
 use crate::operators;
+use crate::parting;
 use crate::recorder::RECORDER;
 use crate::rss;
 use crate::session::{self, Admission, admit};
@@ -35,7 +36,7 @@ handler! {
         let child = real();
         // A handler of pthread_atfork may have begun the child's own log already.
         if child == 0 && !session::is_on() {
-            session::part_from_parent();
+            parting::part_from_parent();
         }
         if child > 0 {
             note_fork(frame, child as u32);

@@ -16,6 +16,7 @@ use crate::events::{self, Request};
 use crate::hooks::{log2_of, release_of};
 use crate::linkmap;
 use crate::lock::{Bounded, Patience, Yield};
+use crate::parting;
 use crate::real::{self, Definition};
 use crate::recorder::RECORDER;
 use crate::session::{self, Admission, CLAIMING, admit};
@@ -276,6 +277,8 @@ pub unsafe extern "C" fn memlog_operator_new_done(
                 );
             }
         }
+    } else {
+        parting::lose_in_child(session.word(), frame);
     }
     session.end();
 }

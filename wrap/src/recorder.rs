@@ -84,6 +84,7 @@ pub struct Recorder {
     cells: AtomicPtr<Word>,
     log_bytes: AtomicI64,
     quiet: AtomicBool,
+    parted: AtomicBool,
     /// Whether a filter was there before us, which let all pass so far.
     came_filtered: AtomicBool,
 }
@@ -108,6 +109,7 @@ impl Recorder {
             flight: Flight::new(),
             rss: crate::rss::Shared::new(),
             guard: crate::guard::Guard::new(),
+            parted: AtomicBool::new(false),
             free_stacks: AtomicBool::new(false),
             written: AtomicBool::new(false),
             draining: AtomicBool::new(false),
@@ -180,6 +182,28 @@ impl Recorder {
     /// Whether unusual system calls are out of the question.
     pub fn is_quiet(&self) -> bool {
         self.quiet.load(Ordering::Relaxed)
+    }
+
+    /// In a child that has just forked: the log is the parent's from now on.
+    pub fn part(&self) {
+        self.parted.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the log is the parent's, and not this process's: its file is not
+    /// to be touched, and no chunk of it is given out. A fork that no door has
+    /// seen wipes the life word all the same.
+    pub fn is_parted(&self) -> bool {
+        self.was_parted() || self.life().get() == Life::Off
+    }
+
+    /// Whether a door saw it part from its parent: who holds a lock is not here.
+    pub fn was_parted(&self) -> bool {
+        self.parted.load(Ordering::Relaxed)
+    }
+
+    /// Whether somebody was at work on what several threads share.
+    pub fn has_held_lock(&self) -> bool {
+        self.meta.is_held() || self.code.is_held() || self.settings.is_held() || self.sink.is_held()
     }
 
     /// Notes whether a filter is there at the start.
@@ -269,6 +293,7 @@ impl Recorder {
         self.ledger.store(0, Ordering::Relaxed);
         self.log_bytes.store(0, Ordering::Relaxed);
         self.draining.store(false, Ordering::Relaxed);
+        self.parted.store(false, Ordering::Relaxed);
         self.next_generation();
     }
 }

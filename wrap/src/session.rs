@@ -9,22 +9,14 @@ use crate::arch::DoorFrame;
 use crate::claims::VISITOR;
 use crate::life::Life;
 use crate::lock::Patience;
+use crate::parting;
 use crate::recorder::RECORDER;
-use crate::sink;
 use crate::stream::{Door, Stream};
 use crate::sys::{Os, Sys};
 use crate::token::{self, Entry, Phase};
 use crate::unwind::full::Bounds;
-use core::sync::atomic::{AtomicU64, Ordering};
+use core::sync::atomic::Ordering;
 use memlog_format::counter::Counter;
-
-/// In a forked child the word of the call that the fork interrupted while the
-/// real allocator was at work, until that call goes on.
-static INTERRUPTED: AtomicU64 = AtomicU64::new(0);
-
-/// In a forked child where its parent's stream of this thread stood, once in
-/// two words: the chunk's number and one, and its committed bytes.
-static FORKED_AT: AtomicU64 = AtomicU64::new(0);
 
 /// In a thread's word while its stream is being claimed.
 pub(crate) const CLAIMING: u64 = 1;
@@ -88,7 +80,7 @@ pub fn admit(frame: &DoorFrame) -> Admission {
 
 #[cold]
 #[inline(never)]
-fn admit_cold(frame: &DoorFrame) -> Admission {
+pub(crate) fn admit_cold(frame: &DoorFrame) -> Admission {
     if !crate::start::wake() {
         return Admission::Pass;
     }
@@ -328,7 +320,7 @@ impl Session {
         true
     }
 
-    /// What a call that lost its token hands to [`go_on_in_child`].
+    /// What a call that lost its token hands to [`parting::go_on_in_child`].
     #[inline(always)]
     pub fn word(&self) -> u64 {
         self.word
@@ -407,72 +399,9 @@ fn end_slowly(door: &'static Door, hold: Hold) {
 fn count_abandoned(word: u64) {
     // In a forked child nothing is lost, and before it is on the counters
     // are still its parent's.
-    if is_on() && INTERRUPTED.load(Ordering::Relaxed) != word {
+    if is_on() && !parting::is_interrupted(word) {
         RECORDER.counters.add(Counter::LostAbandoned, 1);
     }
-}
-
-/// For a call that found another word than its own in the token's place: a
-/// session of the child's, if a fork interrupted it and it goes on in the child.
-/// By value, so that the hot path keeps its session in registers.
-#[cold]
-#[inline(never)]
-pub fn go_on_in_child(word: u64, frame: &DoorFrame) -> Option<Session> {
-    let order = Ordering::Relaxed;
-    let seen = INTERRUPTED.compare_exchange(word, 0, order, order);
-    if seen.is_err() {
-        return None;
-    }
-    // The frame's word is of the parent's stream.
-    let Admission::Record(mut session) = admit_cold(frame) else {
-        return None;
-    };
-    session.enter_recorder(frame);
-    Some(session)
-}
-
-/// In a child that has just forked. If a signal's handler has done that amid a
-/// call of this thread, the call goes on in the parent and in the child. Where
-/// the allocator was at work the token is broken, and the child records the
-/// call anew; else what the recorder still writes goes into memory of the
-/// child's own and not into the parent's log.
-#[cold]
-pub fn part_from_parent() {
-    // SAFETY: the thread pointer is set up, for fork was called.
-    let word = unsafe { *crate::arch::memlog_tls_word() };
-    if word <= CLAIMING {
-        return;
-    }
-    // SAFETY: the word is the door of this thread's stream.
-    let door = unsafe { &*(word as *const Door) };
-    let busy = door.busy.load(Ordering::Relaxed);
-    match token::phase(busy) {
-        // The call may just be about to take the token.
-        None => {}
-        Some(Phase::InReal) => {
-            INTERRUPTED.store(busy, Ordering::Relaxed);
-            door.busy.store(0, Ordering::Relaxed);
-        }
-        Some(Phase::InRecorder) => sink::replace_windows(RECORDER.counters.mirrored_into()),
-    }
-    sink::part();
-    // SAFETY: only the place of the chunk is read; null is no mirror.
-    unsafe {
-        let stream = &mut *door.body.get();
-        stream.make_private();
-        stream.lost = 0;
-        let (sequence, committed) = stream.position();
-        let place = u64::from(sequence.wrapping_add(1)) << 32 | u64::from(committed);
-        FORKED_AT.store(place, Ordering::Relaxed);
-        RECORDER.counters.mirror_into(core::ptr::null_mut());
-    }
-}
-
-/// Where the parent's stream of this thread stood at the fork, if that is known.
-pub fn take_forked_at() -> Option<(u32, u32)> {
-    let place = FORKED_AT.swap(0, Ordering::Relaxed);
-    let (sequence, committed) = ((place >> 32) as u32, place as u32);
-    Some((sequence.checked_sub(1)?, committed))
 }
 
 /// Whether the recorder records.

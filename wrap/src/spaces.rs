@@ -9,6 +9,7 @@ use crate::arch::DoorFrame;
 use crate::doors::Door;
 use crate::events;
 use crate::hooks::{handler, next};
+use crate::parting::lose_in_child;
 use crate::recorder::RECORDER;
 use crate::session::{Admission, admit};
 use crate::sys::{Os, Sys};
@@ -106,6 +107,8 @@ fn change<T: Copy>(
         if let Some(mapping) = done.came {
             write(mapping, number());
         }
+    } else {
+        lose_in_child(session.word(), frame);
     }
     session.end();
     result

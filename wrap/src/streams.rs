@@ -143,6 +143,18 @@ impl Streams {
         }
     }
 
+    /// Whether a thread is in a call through another stream than its own.
+    pub fn is_lent_to(&self, tid: u32, own: &Door) -> bool {
+        (0..self.count())
+            .filter_map(|number| self.door(number))
+            .any(|door| {
+                // SAFETY: a word that is written when a stream is claimed.
+                let holder = unsafe { (&raw const (*door.body.get()).tid).read_volatile() };
+                let is_busy = door.busy.load(Ordering::Relaxed) != 0;
+                is_busy && holder == tid && !core::ptr::eq(door, own)
+            })
+    }
+
     /// A forked child's: all streams are free and empty.
     ///
     /// # Safety

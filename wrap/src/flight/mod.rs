@@ -92,6 +92,9 @@ impl Flight {
         if !self.is_on() {
             return RECORDER.carve(patience);
         }
+        if RECORDER.is_parted() {
+            return None;
+        }
         let tid = Os::tid();
         // A signal handler that interrupted this very thread's fold.
         if self.folder.load(Ordering::Relaxed) == tid {
@@ -110,7 +113,7 @@ impl Flight {
     /// # Safety
     /// The caller held the chunk and has forgotten it.
     pub unsafe fn take_sealed(&self, chunk: Chunk) -> bool {
-        if self.is_on() {
+        if self.is_on() && !RECORDER.is_parted() {
             let seal = self.seals.fetch_add(1, Ordering::AcqRel) + 1;
             // SAFETY: by the caller; sealed chunks stay mapped where this is on.
             unsafe { ring::mark_sealed(chunk, seal) };

@@ -18,15 +18,16 @@ mod parted;
 mod state;
 
 pub use chunk::{Chunk, begin, commit, table_header};
-pub use parted::{part, replace_windows};
+pub use parted::replace_windows;
 
 use crate::lock::{Bounded, Patience};
+use crate::recorder::RECORDER;
 use crate::settings::Settings;
 use crate::sys::{Errno, Os, Sys};
 use chunk::seal_header;
 use core::sync::atomic::{AtomicU8, Ordering};
 use memlog_format::chunk::{CHUNK_SIZE, Header};
-use state::{FIRST_WINDOW, State};
+use state::{FIRST_WINDOW, State, set_length};
 
 /// Longest path of a log, its zero byte included.
 pub const MAX_PATH: usize = 4096;
@@ -129,10 +130,14 @@ impl Sink {
     /// order of the file.
     pub fn carve(&self, patience: Patience, tell: impl FnOnce(&Chunk)) -> Option<Chunk> {
         self.state.with(patience, |state| {
-            if parted::is_parted() {
+            if RECORDER.is_parted() {
                 return None;
             }
             let chunk = state.carve()?;
+            // The fork may have come since.
+            if RECORDER.is_parted() {
+                return None;
+            }
             tell(&chunk);
             Some(chunk)
         })?
@@ -214,7 +219,7 @@ impl Sink {
                 // Later growth starts behind the cut: pages past a file's end
                 // must not be touched.
                 let rest = state.window_bytes - state.carved;
-                if Os::set_length(fd, end).is_ok() && rest > 0 {
+                if set_length(fd, end).is_ok() && rest > 0 {
                     // SAFETY: the rest of the window was given to nobody.
                     unsafe { Os::unmap(state.window.wrapping_add(state.carved), rest) };
                     state.window_bytes = state.carved;
@@ -269,6 +274,11 @@ impl Sink {
         unused.unwrap_or(0)
     }
 
+    /// Whether somebody is at work on it.
+    pub fn is_held(&self) -> bool {
+        self.state.is_held()
+    }
+
     /// Opens the lock in a forked child, before anything else is asked.
     ///
     /// # Safety
@@ -299,7 +309,6 @@ impl Sink {
             state.forget();
             self.publish(state);
         });
-        parted::forget();
     }
 }
 

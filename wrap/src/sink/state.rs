@@ -5,8 +5,9 @@
 //! once; nothing here touches a chunk that somebody holds.
 
 use super::chunk::Chunk;
-use super::{MAX_PATH, Mode, parted};
+use super::{MAX_PATH, Mode};
 use crate::clock;
+use crate::recorder::RECORDER;
 use crate::settings::Settings;
 use crate::sys::{Errno, Fd, FileId, Os, SinkKind, Sys};
 use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE};
@@ -35,6 +36,22 @@ impl Refusal {
     fn is_over(&self) -> bool {
         clock::tick() >= self.tick.saturating_add(Self::TICKS)
     }
+}
+
+/// Whether the log is this process's: a child of a handler's fork may go on
+/// with what its parent was doing to the file.
+fn is_own() -> Result<(), Errno> {
+    match RECORDER.is_parted() {
+        true => Err(Errno(libc::ECHILD)),
+        false => Ok(()),
+    }
+}
+
+/// Gives a log's file another length. It is asked right before whose it is: a
+/// parent may have made it longer since, and what it maps must not be cut off.
+pub(super) fn set_length(fd: Fd, bytes: u64) -> Result<(), Errno> {
+    is_own()?;
+    Os::set_length(fd, bytes)
 }
 
 /// What the lock guards.
@@ -125,7 +142,7 @@ impl State {
         self.remember(path, fd)?;
         self.room_for(FIRST_WINDOW as u64)?;
         if self.may_map {
-            Os::set_length(fd, FIRST_WINDOW as u64)?;
+            set_length(fd, FIRST_WINDOW as u64)?;
             match Os::map_window(fd, 0, FIRST_WINDOW, over) {
                 Ok(window) => {
                     self.window = window;
@@ -136,7 +153,7 @@ impl State {
                 }
                 Err(Errno(libc::ENOSPC)) => return Err(Errno(libc::ENOSPC)),
                 // No shared mappings here, or no such advice: write instead.
-                Err(_) => Os::set_length(fd, 0)?,
+                Err(_) => set_length(fd, 0)?,
             }
         }
         self.mode = Mode::Written;
@@ -193,7 +210,7 @@ impl State {
             }
         }
         if self.may_map {
-            Os::set_length(fd, FIRST_WINDOW as u64)?;
+            set_length(fd, FIRST_WINDOW as u64)?;
         }
         if !*is_named {
             Os::give_name(fd, path)?;
@@ -378,15 +395,17 @@ impl State {
         mut bytes: u64,
     ) -> Result<(*mut u8, u64), Errno> {
         loop {
-            let window = Os::set_length(fd, offset + bytes)
+            let window = set_length(fd, offset + bytes)
                 .and_then(|()| Os::map_window(fd, offset, bytes as usize, core::ptr::null_mut()));
+            // The fork may have come since.
+            let window = is_own().and(window);
             match window {
                 Ok(window) => return Ok((window, bytes)),
                 Err(Errno(libc::ENOSPC)) if bytes > CHUNK_SIZE as u64 => {
                     bytes = (bytes / 2) & !(CHUNK_SIZE as u64 - 1);
                 }
                 Err(error) => {
-                    let _ = Os::set_length(fd, self.file_bytes);
+                    let _ = set_length(fd, self.file_bytes);
                     return Err(error);
                 }
             }
@@ -397,7 +416,7 @@ impl State {
     pub(super) fn reopen(&mut self) -> Result<Fd, Errno> {
         let path = self.path.get(..self.path_length).unwrap_or(&[]);
         let fd = Os::open_log(path)?;
-        if Os::identity(fd) == Ok(self.identity) && !parted::is_parted() {
+        if Os::identity(fd) == Ok(self.identity) && is_own().is_ok() {
             return Ok(fd);
         }
         Os::close(fd);
@@ -413,7 +432,7 @@ impl State {
         let mut offset = u64::from(chunk.index) * CHUNK_SIZE as u64;
         let mut rest = bytes;
         while !rest.is_empty() {
-            match Os::write_at(fd, rest, offset) {
+            match is_own().and_then(|()| Os::write_at(fd, rest, offset)) {
                 Ok(0) | Err(_) => {
                     self.refused = Some(Refusal::now());
                     break;

@@ -6,6 +6,7 @@
 
 use super::Stream;
 use crate::child;
+use crate::recorder::RECORDER;
 use crate::sys::{Os, Sys};
 use memlog_format::chunk::CHUNK_SIZE;
 
@@ -27,12 +28,18 @@ impl Stream {
         }
     }
 
-    /// Puts the process's own memory in the place of the chunk.
+    /// In a child that has just forked: where the parent's stream stands. What is
+    /// still written to its chunk goes into memory of the child's own.
     #[cold]
-    pub fn make_private(&self) {
-        if !self.chunk.is_null() {
+    pub fn part(&mut self) -> (u32, u32) {
+        self.lost = 0;
+        if RECORDER.is_quiet() {
+            // A filter may kill for the call that it takes.
+            (self.chunk, self.full_at) = (core::ptr::null_mut(), 0);
+        } else if !self.chunk.is_null() {
             // SAFETY: the chunk is held by this stream, and is only written to.
             unsafe { Os::memory_over(self.chunk, CHUNK_SIZE) };
         }
+        self.position()
     }
 }
