@@ -22,6 +22,10 @@ const MAX_SHORT_NAME: usize = 4 << 10;
 /// can take four times as long and as much memory. Of real names one in some thousands nests
 /// deeper, and is shown as it stands.
 const MAX_DEPTH: u32 = 56;
+/// A longer name may nest less deep, or the memory for one made on purpose would have no bound.
+const LONG_NAME: usize = 4 << 10;
+/// See [`LONG_NAME`].
+const MAX_LONG_DEPTH: u32 = 40;
 
 /// What is known about a name's language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -111,8 +115,12 @@ fn cpp(name: &str) -> Option<String> {
     if !name.starts_with("_Z") {
         return None;
     }
-    let parsing = cpp_demangle::ParseOptions::default().recursion_limit(MAX_DEPTH);
-    let printing = cpp_demangle::DemangleOptions::default().recursion_limit(MAX_DEPTH);
+    let depth = match name.len() {
+        ..LONG_NAME => MAX_DEPTH,
+        _ => MAX_LONG_DEPTH,
+    };
+    let parsing = cpp_demangle::ParseOptions::default().recursion_limit(depth);
+    let printing = cpp_demangle::DemangleOptions::default().recursion_limit(depth);
     let symbol = cpp_demangle::Symbol::new_with_options(name.as_bytes(), &parsing).ok()?;
     let mut out = Bounded::of(name);
     symbol.structured_demangle(&mut out, &printing).ok()?;
