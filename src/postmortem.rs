@@ -192,7 +192,10 @@ impl<'a> Found<'a> {
         if summary.rss_peak_bytes > 0 {
             parts.push(format!("RSS peak {}", both_ways(summary.rss_peak_bytes)));
         }
-        if let Some((kb, seconds)) = self.last.resident {
+        // While it grows only the peak is read, and an old figure misleads.
+        let peak_seconds = subject.family.own().seconds(summary.rss_peak.tick);
+        let resident = self.last.resident;
+        if let Some((kb, seconds)) = resident.filter(|(_, seconds)| *seconds >= peak_seconds) {
             let resident = sized(kb.saturating_mul(1024));
             parts.push(format!(
                 "{resident} resident when last read at {seconds:.3} s"

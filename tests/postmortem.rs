@@ -49,6 +49,12 @@ impl Run {
         serde_json::from_slice(&output.stdout).expect("JSON")
     }
 
+    fn stats(&self) -> Value {
+        let mut command = memlog(&self.folder);
+        let output = command.args(["stats", "--json", "x.memlog"]).output();
+        serde_json::from_slice(&output.expect("memlog runs").stdout).expect("JSON")
+    }
+
     fn postmortem(&self, options: &[&str]) -> Output {
         let mut command = memlog(&self.folder);
         command.arg("postmortem").args(options).arg("x.memlog");
@@ -211,6 +217,9 @@ fn a_kill_for_want_of_memory_is_announced_and_told() {
     assert_eq!(top(&json, "held"), "make_row");
     let live = json["held"][0]["bytes"].as_u64().expect("bytes");
     assert!(live > 45 * MIB, "{live} live at the end");
+    // What the guard read on the way is not the last word on the peak.
+    let peak = run.stats()["rss_peak_bytes"].as_u64().expect("bytes");
+    assert!(peak + 2 * MIB >= live, "a peak of {peak}, {live} live");
     let page = run.page();
     assert!(
         page.contains("by the kernel, for memory had run out"),
@@ -274,6 +283,30 @@ fn limits_of_the_process_are_watched() {
         let limit = limit(&json, kind);
         assert_eq!(limit["act"], "near", "{kind}: {json:#}");
         assert_eq!(limit["limit_bytes"], 300 * MIB, "{kind}");
+    }
+}
+
+/// What grew is looked for as far back as events are known.
+#[test]
+fn what_a_flight_recorder_overwrote_is_not_asked_for() {
+    let folder = Folder::new("postmortem");
+    let churn = tools().victim("churn").expect("a C compiler made it");
+    let mut command = memlog(&folder);
+    command.args(["record", "-o", "x.memlog", "--flight-recorder=1MiB", "--"]);
+    let output = command.arg(churn).arg("400000").output();
+    let output = output.expect("memlog runs");
+    assert!(output.status.success(), "{output:?}");
+    let run = Run { folder, output };
+    let stats = run.stats();
+    assert!(
+        stats["flight_recorder"]["folded_chunks"].as_u64() > Some(0),
+        "{stats:#}"
+    );
+    for options in [&["--last", "1000"][..], &["--last", "0.001"], &[]] {
+        let output = run.postmortem(&[options, &["--json"]].concat());
+        let json: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        assert!(json["window_seconds"].as_f64() >= Some(0.0), "{json:#}");
+        assert!(json["held"].is_array());
     }
 }
 

@@ -152,8 +152,8 @@ impl Fate {
         let kills = death.known_oom_kills();
         if death.signal == KILL && !self.is_for_memory() && last.stopped_by().is_none() {
             parts.push(match kills {
-                Some(0) => "for want of memory the kernel killed nobody in its group: by a kill \
-                            -9, a batch system, or a limit such as RLIMIT_CPU"
+                Some(0) => "not for want of memory, as far as the kernel counts in its group: \
+                            by a kill -9, a batch system, or a limit such as RLIMIT_CPU"
                     .into(),
                 Some(count) => format!(
                     "the kernel killed {count} of its group for want of memory meanwhile, but as \

@@ -32,6 +32,8 @@ pub struct Watched {
 
 /// What the first look found.
 pub struct Last {
+    /// Before this a flight recorder has overwritten events.
+    pub known_from_seconds: f64,
     pub end_seconds: f64,
     pub alloc: Option<LastAlloc>,
     /// What was resident at the last reading that says, and when that was.
@@ -43,7 +45,9 @@ impl Last {
     /// Goes through the whole log.
     pub fn of(family: &Family, watch: &Watch) -> Self {
         let log = family.own();
+        let known_from = log.flight().map_or(0, |flight| flight.sums.horizon_tick);
         let mut last = Self {
+            known_from_seconds: log.seconds(known_from),
             end_seconds: 0.0,
             alloc: None,
             resident: None,
@@ -116,7 +120,8 @@ impl Last {
     /// Where the time begins in which growth is looked for.
     pub fn before_end(&self, seconds: Option<f64>) -> f64 {
         let usual = USUAL_SECONDS.min(self.end_seconds / 3.0);
-        (self.end_seconds - seconds.unwrap_or(usual)).max(0.0)
+        let wanted = self.end_seconds - seconds.unwrap_or(usual);
+        wanted.max(self.known_from_seconds)
     }
 }
 

@@ -115,15 +115,19 @@ pub fn poll_final(stream: &mut Stream) -> u64 {
     read(stream, true);
     match RECORDER.is_quiet() {
         true => 0,
-        false => read_high_water(stream),
+        false => {
+            let high = read_high_water(stream);
+            RECORDER.counters.set(Counter::VmHwmKb, high);
+            high
+        }
     }
 }
 
-/// Reads the high-water mark of this very image.
+/// Reads the high-water mark of this very image. Its counter is left alone, for
+/// readers take that for the last word.
 #[cold]
-pub fn read_high_water(stream: &mut Stream) -> u64 {
+fn read_high_water(stream: &mut Stream) -> u64 {
     let high = Os::high_water_kb();
-    RECORDER.counters.set(Counter::VmHwmKb, high);
     stream.write_ext(&Ext::Rss(Rss {
         source: RssSource::VmHwm,
         peak_kb: high,
