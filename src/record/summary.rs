@@ -188,9 +188,9 @@ fn no_log(text: &mut String, plan: &Plan) {
     );
     line(text, format_args!("hint: it is one of these:"));
     let mut reasons = vec![
+        "the program could not write there (another user, a read-only folder, a full disk) and the recorder has said so above ('no log of process'): choose another place with -o PATTERN",
         "the program only started another one that is static, setuid, or was started without LD_PRELOAD (a wrapper, a container, a batch system): record that one directly",
         "the loader refused the recorder: it has said so above ('cannot be preloaded')",
-        "the program could not write there (another user, a read-only folder, a full disk): choose another place with -o PATTERN",
         "the program ended before its first instruction",
     ];
     if std::env::var_os("MEMLOG_RANKS").is_some() {
