@@ -3,6 +3,7 @@
  *
  * @may lack: a child that was interrupted inside the recorder records nothing
  * @may lose: the call that was interrupted in the recorder, in the child
+ * @uncounted: which calls those are is chance
  */
 #include "torture.h"
 #include <sys/time.h>
