@@ -32,11 +32,11 @@ pub fn check(when: When, log: &Log, analysis: &Analysis) -> anyhow::Result<()> {
         return Ok(());
     }
     let (what, hint) = match log.end() {
-        Some(_) => ("the end of the program", "it"),
-        None => ("the log's last event", "that"),
+        Some(_) => ("the program ended", "the end"),
+        None => ("the log's last event came", "the last event"),
     };
     Err(Advice::error(
-        format!("--at {seconds} s is after {what}, at {end:.3} s"),
+        format!("--at {seconds} s is after {what} at {end:.3} s"),
         format!("give a time from 0 to {end:.3}, or --at end for {hint}"),
     ))
 }

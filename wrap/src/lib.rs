@@ -85,6 +85,7 @@ pub mod notices;
 pub mod operators;
 #[cfg(not(loom))]
 pub mod overhead;
+#[cfg(not(loom))]
 pub mod parting;
 #[cfg(not(loom))]
 pub mod real;
