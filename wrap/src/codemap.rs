@@ -6,12 +6,13 @@
 //! beginning of all of them.
 
 mod asking;
+mod fully;
 mod regions;
 
 pub use asking::Asking;
 use regions::Regions;
 
-use crate::arch::{self, DoorFrame};
+use crate::arch;
 use crate::lock::Patience;
 use crate::maps::region_of;
 use crate::modules::{Found, Module, Modules};
@@ -19,7 +20,7 @@ use crate::recorder::{CodeMemory, RECORDER};
 use crate::sync::AtomicU64 as Word;
 use crate::sys::{Os, Sys};
 use crate::unwind::cfi::{self, Description, FrameIndexes};
-use crate::unwind::full::{self, Bounds, Registers, Step};
+use crate::unwind::full::{Bounds, Registers};
 use crate::unwind::jit::Registered;
 use crate::unwind::kept::Far;
 use crate::unwind::row::Machine;
@@ -365,60 +366,6 @@ impl Inside {
         Ok(known)
     }
 
-    /// One step with all registers; the code noted, and whether to go on.
-    #[inline(never)]
-    fn full_step(&mut self, pc: &mut Pc, bounds: &mut Bounds) -> (u32, Option<StackId>) {
-        self.look_for_module(pc.lookup());
-        let place = self.place(*pc);
-        let (Place::Described(module)
-        | Place::SignalReturn(module)
-        | Place::Outermost(module)
-        | Place::NoTables(module)) = place;
-        let code = self.code_id(*pc, module);
-        if code == 0 {
-            return (code, Some(StackId::CUT_FULL));
-        }
-        let sp = full::value_of(&self.registers, arch::SP).unwrap_or(0);
-        let signal = match &place {
-            Place::SignalReturn(_) => true,
-            Place::Described(_) => self.found.common.is_signal && arch::SIGNAL_RULE == Kind::Signal,
-            Place::Outermost(_) => return (code, Some(StackId::COMPLETE)),
-            Place::NoTables(_) => return (code, Some(StackId::CUT_NO_TABLES)),
-        };
-        if signal {
-            let Some(interrupted) = arch::interrupted_registers(sp, bounds) else {
-                return (code, Some(StackId::CUT_BAD_FRAME));
-            };
-            self.registers = interrupted;
-            let sp = full::value_of(&self.registers, arch::SP).unwrap_or(0);
-            if !(bounds.low..bounds.high).contains(&sp) {
-                *bounds = self.bounds_around(sp);
-            }
-        } else if let Place::Described(_) = place {
-            match full::step(
-                &mut self.machine,
-                &self.found,
-                pc.lookup(),
-                &mut self.registers,
-                bounds,
-            ) {
-                Step::Caller => {}
-                Step::Outermost => return (code, Some(StackId::COMPLETE)),
-                Step::Failed => return (code, Some(StackId::CUT_UNSUPPORTED)),
-            }
-            if full::value_of(&self.registers, arch::SP).unwrap_or(0) <= sp {
-                return (code, Some(StackId::CUT_BAD_FRAME));
-            }
-        }
-        let address = full::value_of(&self.registers, arch::RA).unwrap_or(0);
-        let address = arch::strip(address);
-        *pc = match signal {
-            true => Pc::interrupted(address),
-            false => Pc::returned(address),
-        };
-        (code, (pc.address() == 0).then_some(StackId::COMPLETE))
-    }
-
     fn far(&mut self, pc: Pc) -> Far {
         self.look_for_module(pc.lookup());
         let row = match self.place(pc) {
@@ -451,27 +398,6 @@ impl Inside {
             low: region.low,
             high: region.high,
         }
-    }
-
-    fn walk_fully(
-        &mut self,
-        frame: &DoorFrame,
-        mut bounds: Bounds,
-        codes: &mut [u32],
-    ) -> (usize, StackId) {
-        RECORDER.counters.add(Counter::FullUnwinds, 1);
-        self.registers = frame.registers();
-        let mut pc = Pc::returned(frame.pc());
-        for (count, place) in codes.iter_mut().enumerate() {
-            let (code, end) = self.full_step(&mut pc, &mut bounds);
-            *place = code;
-            match end {
-                Some(StackId::CUT_FULL) => return (count, StackId::CUT_FULL),
-                Some(root) => return (count + 1, root),
-                None => {}
-            }
-        }
-        (codes.len(), StackId::CUT_TOO_DEEP)
     }
 }
 
