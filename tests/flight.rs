@@ -332,7 +332,10 @@ impl Totals {
         }
         for finding in ours.findings.list() {
             match finding {
-                Finding::UnfinishedRealloc { .. } if killed => {}
+                Finding::UnfinishedRealloc { .. }
+                | Finding::NextMissing { .. }
+                | Finding::StreamsMissing { .. }
+                    if killed => {}
                 other => self.problems.push(other.to_string()),
             }
         }

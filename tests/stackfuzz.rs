@@ -20,6 +20,7 @@ use std::process::{Command, Stdio};
 /// As in `victims/stackfuzz.h`.
 const EITHER_SIZE: u64 = 59_000;
 const CUT_SIZE: u64 = 60_000;
+const CROSSED_SIZE: u64 = 61_000;
 const TOLD_SIZE: u64 = 80_000;
 const LARGEST: u64 = TOLD_SIZE + 0x7fff;
 
@@ -36,6 +37,7 @@ struct Seen {
     verified: u64,
     told: u64,
     cut: u64,
+    crossed: u64,
     problems: Vec<String>,
 }
 
@@ -116,6 +118,7 @@ impl Seen {
             _ => StackId::COMPLETE,
         };
         self.cut += u64::from(size == CUT_SIZE);
+        self.crossed += u64::from(size == CROSSED_SIZE);
         if stack.root != Some(wanted) {
             let root = stack
                 .root
@@ -193,6 +196,20 @@ fn stacks_end_at_code_without_tables() {
     let seen = fuzz(3, 5_000, Some(techniques));
     assert_eq!(seen.problems, [] as [String; 0]);
     assert!(seen.cut > 500, "only {} were cut", seen.cut);
+}
+
+/// Code without tables that keeps frame pointers is crossed by them, whatever
+/// lies further in: also by the walk with all registers, which is asked for
+/// what no packed rule can step from, and is the judge of the others.
+#[test]
+fn code_that_keeps_frame_pointers_is_crossed() {
+    if !writes_code() {
+        return;
+    }
+    let techniques = "framed,alloca,framepointer,registers,rbp,rbx,r12,realigned,sway,twice,raise";
+    let seen = fuzz(3, 5_000, Some(techniques));
+    assert_eq!(seen.problems, [] as [String; 0]);
+    assert!(seen.crossed > 500, "only {} were crossed", seen.crossed);
 }
 
 /// A handler may come at any instruction, the recorder's own included, and at

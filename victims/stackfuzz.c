@@ -59,8 +59,8 @@ SITE void turn(struct fuzz *f)
     size_t size = 1 + below(f, 900);
     if (--f->left % 64 == 0)
         signals_soon(1);
-    if (f->is_cut) {
-        free(keep(malloc(CUT_SIZE)));
+    if (f->marked) {
+        free(keep(malloc(f->marked)));
         return;
     }
     switch (below(f, 10)) {

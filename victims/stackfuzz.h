@@ -18,7 +18,8 @@ typedef void technique(struct fuzz *f, int depth);
 enum {
     BLOCKS = 24,
     EITHER_SIZE = 59000, /* the timer's: it may have interrupted anything */
-    CUT_SIZE = 60000,    /* it crosses code that no table describes */
+    CUT_SIZE = 60000,    /* code that no table describes cuts it */
+    CROSSED_SIZE = 61000, /* it crosses such code by its frame pointers, as libgcc cannot */
     TOLD_SIZE = 80000,   /* and 15 bits more: the hash of its frames, as libgcc walks them */
 };
 
@@ -41,7 +42,7 @@ struct fuzz {
     uint64_t random;
     long left;      /* turns still to be taken */
     int is_stepped; /* the processor stops after each instruction: no calls into the allocator */
-    int is_cut;     /* below code that no table describes */
+    size_t marked;  /* the size of all blocks here, below code that no table describes; else 0 */
     int level;      /* how many coroutines and threads lie between it and the program's own run */
     struct limits now;
     void *blocks[BLOCKS];

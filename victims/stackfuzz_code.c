@@ -73,17 +73,24 @@ SITE static void plugins(struct fuzz *f, int depth)
 extern void __register_frame(void *table);
 extern void __deregister_frame(void *table);
 
-/* sub $FRAME,%rsp; [mov $1,%ebp, which is saved]; call *%rdx; add $FRAME,%rsp; ret */
-static size_t write_code(unsigned char *to, uint32_t frame, int is_tabled)
+enum code { TABLED, UNTABLED, FRAMED };
+
+/* sub $FRAME,%rsp; [mov $1,%ebp, which is saved; or mov %rsp,%rbp before]; call *%rdx; add $FRAME,%rsp; ret */
+static size_t write_code(unsigned char *to, uint32_t frame, enum code kind)
 {
     static const unsigned char tabled[] = {0x48, 0x81, 0xec, 0, 0, 0, 0, 0xff, 0xd2, 0x48, 0x81, 0xc4, 0, 0, 0, 0, 0xc3};
     static const unsigned char untabled[] = {0x55, 0x48, 0x81, 0xec, 0,    0,    0, 0, 0xbd, 1, 0,    0,
                                              0,    0xff, 0xd2, 0x48, 0x81, 0xc4, 0, 0, 0,    0, 0x5d, 0xc3};
-    size_t size = is_tabled ? sizeof tabled : sizeof untabled;
-    memcpy(to, is_tabled ? tabled : untabled, size);
-    memcpy(to + (is_tabled ? 3 : 4), &frame, 4);
-    memcpy(to + (is_tabled ? 12 : 18), &frame, 4);
-    return size;
+    static const unsigned char framed[] = {0x55, 0x48, 0x89, 0xe5, 0x48, 0x81, 0xec, 0, 0, 0,   0,
+                                           0xff, 0xd2, 0x48, 0x81, 0xc4, 0,    0,    0, 0, 0x5d, 0xc3};
+    static const struct {
+        const unsigned char *bytes;
+        size_t size, down, up;
+    } all[] = {{tabled, sizeof tabled, 3, 12}, {untabled, sizeof untabled, 4, 18}, {framed, sizeof framed, 7, 16}};
+    memcpy(to, all[kind].bytes, all[kind].size);
+    memcpy(to + all[kind].down, &frame, 4);
+    memcpy(to + all[kind].up, &frame, 4);
+    return all[kind].size;
 }
 
 /* .eh_frame with one function: a CIE, an FDE, the end. Addresses are absolute. */
@@ -129,7 +136,7 @@ SITE static void registered(struct fuzz *f, int depth)
     struct limits was = bar(f);
     for (unsigned i = 0, which = below(f, 2); i < 4; i++, which ^= 1) {
         unsigned char *table = code + 1024;
-        size_t size = write_code(code, frames[which], 1);
+        size_t size = write_code(code, frames[which], TABLED);
         write_table(table, code, size, frames[which]);
         __register_frame(table);
         call_at((called *)(uintptr_t)code, f, depth < 3 ? depth : 3, SMALL + LARGE + 8 - frames[which]);
@@ -139,19 +146,29 @@ SITE static void registered(struct fuzz *f, int depth)
     is_under_way = 0;
 }
 
+SITE static void below_untabled(struct fuzz *f, int depth, enum code kind, size_t marked)
+{
+    unsigned char *code = code_page();
+    if (!code || f->marked)
+        return;
+    struct limits was = bar(f);
+    write_code(code, SMALL, kind);
+    f->marked = marked;
+    ((called *)(uintptr_t)code)(f, depth < 4 ? depth : 4, below_code);
+    f->marked = 0;
+    f->now = was;
+}
+
 /* What is further out cannot be known, and no chain of frame pointers leads there. */
 SITE static void untabled(struct fuzz *f, int depth)
 {
-    unsigned char *code = code_page();
-    if (!code)
-        return;
-    struct limits was = bar(f);
-    int was_cut = f->is_cut;
-    write_code(code, SMALL, 0);
-    f->is_cut = 1;
-    ((called *)(uintptr_t)code)(f, depth < 4 ? depth : 4, below_code);
-    f->is_cut = was_cut;
-    f->now = was;
+    below_untabled(f, depth, UNTABLED, CUT_SIZE);
+}
+
+/* One does: so do compilers at run time, and the start-up objects of gcc. */
+SITE static void framed(struct fuzz *f, int depth)
+{
+    below_untabled(f, depth, FRAMED, CROSSED_SIZE);
 }
 #endif
 
@@ -160,6 +177,7 @@ const struct choice code_entries[] = {
 #ifdef __x86_64__
     {"registered", registered, 1, 0},
     {"untabled", untabled, 4, ASKED},
+    {"framed", framed, 4, ASKED},
 #endif
     {NULL, NULL, 0, 0},
 };

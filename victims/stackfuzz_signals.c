@@ -102,7 +102,7 @@ static void on_step(int signal)
 SITE static void stepping(struct fuzz *f, int depth)
 {
     technique *run = pure(f);
-    if (!run || f->is_cut)
+    if (!run || f->marked)
         return go(f, depth);
     stepper.random = f->random;
     stepper.left = 1 << 20;

@@ -52,6 +52,8 @@ struct Inside {
     found: Description,
     /// Of the frame that a full walk is at.
     registers: Registers,
+    /// Whether it crossed code without tables.
+    crossed: bool,
     shared: *mut Word,
     /// The larger table in its place, once that is half used. Nothing is ever
     /// unmapped: another thread may fork at any moment.

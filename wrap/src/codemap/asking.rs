@@ -43,8 +43,13 @@ impl Resolver for Asking {
         bounds: Bounds,
         codes: &mut [u32],
     ) -> (usize, StackId) {
-        self.ask(|inside| inside.walk_fully(frame, bounds, codes))
-            .unwrap_or((0, StackId::CUT_BUSY))
+        let walked = self.ask(|inside| {
+            let walked = inside.walk_fully(frame, bounds, codes);
+            (walked, core::mem::take(&mut inside.crossed))
+        });
+        let (walked, crossed) = walked.unwrap_or(((0, StackId::CUT_BUSY), false));
+        self.crossed |= crossed;
+        walked
     }
 
     #[cold]

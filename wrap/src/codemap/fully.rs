@@ -6,7 +6,7 @@ use crate::arch::{self, DoorFrame};
 use crate::recorder::RECORDER;
 use crate::unwind::full::{self, Bounds, Step};
 use crate::unwind::rule::Kind;
-use crate::unwind::walk::Pc;
+use crate::unwind::walk::{self, Pc, State, Stop};
 use memlog_format::counter::Counter;
 use memlog_format::table::StackId;
 
@@ -50,7 +50,7 @@ impl Inside {
             Place::SignalReturn(_) => true,
             Place::Described(_) => self.found.common.is_signal && arch::SIGNAL_RULE == Kind::Signal,
             Place::Outermost(_) => return (code, Some(StackId::COMPLETE)),
-            Place::NoTables(_) => return (code, Some(StackId::CUT_NO_TABLES)),
+            Place::NoTables(_) => return (code, self.full_step_across(sp, pc, bounds)),
         };
         if signal {
             let Some(interrupted) = arch::interrupted_registers(sp, bounds) else {
@@ -84,5 +84,28 @@ impl Inside {
             false => Pc::returned(address),
         };
         (code, (pc.address() == 0).then_some(StackId::COMPLETE))
+    }
+
+    /// The same out of code that no table describes, by its frame pointer. What
+    /// it did with the other registers nobody knows: from a null no step leads
+    /// anywhere.
+    fn full_step_across(&mut self, sp: u64, pc: &mut Pc, bounds: &Bounds) -> Option<StackId> {
+        let fp = full::value_of(&self.registers, arch::FP).unwrap_or(0);
+        let mut state = State { pc: *pc, sp, fp };
+        if let Err(stop) = walk::across(&mut state, bounds, |at| Some(self.is_code(at))) {
+            return match stop {
+                Stop::Root(root) => Some(root),
+                Stop::Complex => Some(StackId::CUT_UNSUPPORTED),
+            };
+        }
+        self.crossed = true;
+        *pc = state.pc;
+        self.registers = [0; arch::REGISTERS];
+        for (number, value) in [(arch::SP, state.sp), (arch::FP, state.fp)] {
+            if let Some(place) = self.registers.get_mut(number) {
+                *place = value;
+            }
+        }
+        None
     }
 }

@@ -104,7 +104,8 @@ pub struct Workspace<'a> {
 pub trait Resolver {
     /// Rule and code of an address; `Err` is the root to end the stack with.
     fn resolve(&mut self, pc: Pc) -> Result<Known, StackId>;
-    /// Walks with all registers; how many codes it noted, and the root.
+    /// Walks with all registers, the naive way; how many codes it noted, and
+    /// the root.
     fn walk_fully(
         &mut self,
         frame: &DoorFrame,
@@ -248,7 +249,9 @@ fn rarer_step<R: Resolver>(
         Kind::End => Err(Stop::Root(StackId::COMPLETE)),
         Kind::Complex => Err(Stop::Complex),
         Kind::Signal => out_of_signal(state, bounds, resolver),
-        Kind::NoTables | Kind::Unknown | Kind::Sp | Kind::Fp => across(state, bounds, resolver),
+        Kind::NoTables | Kind::Unknown | Kind::Sp | Kind::Fp => {
+            across(state, bounds, |address| resolver.is_code(address))
+        }
     }
 }
 
@@ -275,7 +278,11 @@ fn out_of_signal<R: Resolver>(
 /// walk their own stacks by them. Every word is checked: the chain must rise
 /// inside the stack, and lead into code. A null frame pointer is the ABI's
 /// mark of the outermost frame.
-fn across<R: Resolver>(state: &mut State, bounds: &Bounds, resolver: &mut R) -> Result<(), Stop> {
+pub fn across(
+    state: &mut State,
+    bounds: &Bounds,
+    is_code: impl FnOnce(u64) -> Option<bool>,
+) -> Result<(), Stop> {
     let fp = state.fp;
     if fp == 0 {
         return Err(Stop::Root(StackId::COMPLETE));
@@ -287,7 +294,7 @@ fn across<R: Resolver>(state: &mut State, bounds: &Bounds, resolver: &mut R) -> 
     let saved = bounds.read(fp).ok_or(CUT)?;
     let above = fp.wrapping_add(arch::WORD);
     let address = arch::strip(bounds.read(above).ok_or(CUT)?);
-    if !resolver.is_code(address).ok_or(BUSY)? {
+    if !is_code(address).ok_or(BUSY)? {
         return Err(CUT);
     }
     // Also where a signal interrupted: the caller was left by a call.
