@@ -168,6 +168,8 @@ enum Place {
     /// Where a function begins: nobody called from there, somebody put the
     /// address at the bottom of a hand-made stack (makecontext does).
     Outermost(u32),
+    /// The ABI chains the frames: no table is needed.
+    Chained(u32),
     NoTables(u32),
 }
 
@@ -272,8 +274,15 @@ impl Inside {
         let address = pc.lookup();
         if let Some(module) = self.modules.find(address) {
             let id = module.id;
-            if arch::BACK_CHAIN {
-                return Place::NoTables(id);
+            // Trampolines without tables are told by their bytes. Those lie
+            // in the module, which is mapped.
+            // SAFETY: the whole range lies in a mapped module.
+            let is_trampoline = || unsafe { is_trampoline(pc.address(), module.image.high) };
+            if arch::BACK_CHAIN && !pc.is_exact() {
+                return match is_trampoline() {
+                    true => Place::SignalReturn(id),
+                    false => Place::Chained(id),
+                };
             }
             let Self { indexes, found, .. } = self;
             if describe(module, address, indexes, found) {
@@ -285,15 +294,10 @@ impl Inside {
             {
                 return Place::Outermost(id);
             }
-            // Trampolines without tables are told by their bytes. Those lie
-            // in the module, which is mapped.
-            let code = pc.address() as *const [u8; arch::SIGRETURN.len()];
-            let end = pc.address() + arch::SIGRETURN.len() as u64;
-            // SAFETY: the whole range lies in a mapped module.
-            if end <= module.image.high && unsafe { code.read() } == arch::SIGRETURN {
-                return Place::SignalReturn(id);
-            }
-            return Place::NoTables(id);
+            return match is_trampoline() {
+                true => Place::SignalReturn(id),
+                false => Place::NoTables(id),
+            };
         }
         if !self.registered.is_empty() {
             let buffer = self.modules.buffer();
@@ -302,7 +306,24 @@ impl Inside {
                 return Place::Described(0);
             }
         }
-        Place::NoTables(0)
+        if self.is_trampoline_apart(pc.address()) {
+            return Place::SignalReturn(0);
+        }
+        match arch::BACK_CHAIN && !pc.is_exact() {
+            true => Place::Chained(0),
+            false => Place::NoTables(0),
+        }
+    }
+
+    /// Whether a kernel put a return trampoline here, outside of all modules.
+    /// Asked of the kernel: what a broken stack leads to may be no memory.
+    fn is_trampoline_apart(&mut self, address: u64) -> bool {
+        let mut code = [0; TRAMPOLINE_BYTES];
+        arch::HAS_TRAMPOLINES_APART
+            && !RECORDER.is_quiet()
+            && self.is_code(address)
+            && Os::read_memory(address, &mut code)
+            && begins_trampoline(&code)
     }
 
     /// Whether an address lies where a recent look found no module, so that
@@ -344,14 +365,15 @@ impl Inside {
                 RECORDER.counters.add(Counter::RulesCompiled, 1);
                 let row = self.machine.run(&self.found, pc.lookup());
                 let rule = match row {
-                    _ if self.found.common.is_signal => Rule::plain(arch::SIGNAL_RULE),
+                    _ if self.found.common.is_signal => Rule::plain(Kind::Signal),
                     Some(row) => row.pack(),
                     None => Rule::plain(Kind::Complex),
                 };
                 (module, rule)
             }
-            Place::SignalReturn(module) => (module, Rule::plain(arch::SIGNAL_RULE)),
+            Place::SignalReturn(module) => (module, Rule::plain(Kind::Signal)),
             Place::Outermost(module) => (module, Rule::plain(Kind::End)),
+            Place::Chained(module) => (module, Rule::plain(Kind::Chain)),
             Place::NoTables(module) => (module, Rule::plain(Kind::NoTables)),
         };
         let code = self.code_id(pc, module);
@@ -361,7 +383,7 @@ impl Inside {
         let known = Known { rule, code };
         // Code that belongs to nobody may belong to somebody soon.
         if let Some(shared) = shared
-            && (module != 0 || rule.kind() != Kind::NoTables)
+            && (module != 0 || !matches!(rule.kind(), Kind::NoTables | Kind::Chain))
         {
             self.share(shared, pc, known);
         }
@@ -401,6 +423,25 @@ impl Inside {
             high: region.high,
         }
     }
+}
+
+const TRAMPOLINE_BYTES: usize = 16;
+
+/// Whether a return trampoline begins here.
+fn begins_trampoline(code: &[u8]) -> bool {
+    arch::TRAMPOLINES
+        .iter()
+        .any(|bytes| code.starts_with(bytes))
+}
+
+/// The same of memory.
+///
+/// # Safety
+/// All between the two addresses can be read.
+unsafe fn is_trampoline(address: u64, end: u64) -> bool {
+    let there = end.saturating_sub(address).min(TRAMPOLINE_BYTES as u64);
+    // SAFETY: by the caller.
+    begins_trampoline(unsafe { core::slice::from_raw_parts(address as *const u8, there as usize) })
 }
 
 /// Puts the description of an address into its place; false if there is none.

@@ -1,7 +1,6 @@
 //! 64-bit PowerPC, both byte orders.
 
-use crate::unwind::full::Bounds;
-use crate::unwind::rule::Kind;
+use crate::unwind::row::Saved;
 use core::cell::UnsafeCell;
 
 /// What a door hands its handler: what its caller needs to be walked from.
@@ -17,13 +16,15 @@ pub struct DoorFrame {
 }
 
 /// The registers that unwinding follows, by DWARF number.
-pub const REGISTERS: usize = 66;
+pub const REGISTERS: usize = 67;
 /// DWARF number of the stack pointer.
 pub const SP: usize = 1;
 /// DWARF number of the frame pointer.
 pub const FP: usize = 31;
 /// DWARF column of the return address.
 pub const RA: usize = 65;
+/// Where the pc of an interrupted frame is put.
+pub const PC: usize = 66;
 /// Whether stacks are walked by the ABI's back chain instead of tables.
 pub const BACK_CHAIN: bool = true;
 /// Bytes of a word.
@@ -85,43 +86,80 @@ pub const fn strip(address: u64) -> u64 {
     address
 }
 
-/// Bytes from the canonical frame address down to the return address.
-pub const RA_BELOW_CFA: i64 = -16;
+/// Bytes from the canonical frame address down to the caller's sp.
+pub const SP_BELOW_CFA: u64 = 0;
+/// What tables may say of the caller's sp where it is just there.
+pub const SAVED_SP: Saved = Saved::Unset;
+/// Whether the return address lies right below the CFA, and so inside whatever
+/// bounds the CFA is in.
+pub const RETURN_IS_NEXT: bool = false;
+/// Whether return addresses in memory may carry a signature.
+pub const RETURN_IS_SIGNED: bool = false;
 
-/// What a signal frame is stepped by: the kernel chains it like any other.
-pub const SIGNAL_RULE: Kind = Kind::NoTables;
-
-/// The frame that a signal interrupted.
-pub struct Interrupted {
-    /// The very instruction.
-    pub pc: u64,
-    /// Its stack pointer.
-    pub sp: u64,
-    /// Its frame pointer.
-    pub fp: u64,
-}
-
-/// Not asked here: the back chain leads over signal frames.
-pub const fn interrupted_at(_: u64) -> Option<[u64; 3]> {
+/// What a packed rule keeps of where a frame saved the return address and the
+/// caller's fp: the back chain needs no rules.
+#[inline]
+pub const fn saved_words(_: Saved, _: Saved) -> Option<u64> {
     None
 }
 
-/// Not read here.
-pub fn interrupted(_: u64, _: &Bounds) -> Option<Interrupted> {
-    None
+/// Bytes from the caller's sp down to the return address, which lies above it.
+#[inline(always)]
+pub const fn return_below(_: u64) -> u64 {
+    16u64.wrapping_neg()
 }
 
-/// Not read here.
-pub fn interrupted_registers(_: u64, _: &Bounds) -> Option<[u64; REGISTERS]> {
-    None
+/// Bytes from the CFA down to the caller's fp; 0: it is still in its register.
+#[inline(always)]
+pub const fn fp_below(_: u64) -> u64 {
+    0
 }
 
-/// `li r0, 172; sc`: a return trampoline that no table describes.
-pub const SIGRETURN: [u8; 8] = {
-    let [a, b, c, d] = 0x3800_00ac_u32.to_ne_bytes();
-    let [e, f, g, h] = 0x4400_0002_u32.to_ne_bytes();
-    [a, b, c, d, e, f, g, h]
+/// Where the general registers of a signal's frame lie above the sp of the
+/// return trampoline: 128 bytes below the kernel's ucontext, of which the first
+/// 168 are flags, link, stack and masks, and 64 more come before them.
+const GENERAL: u64 = 128 + 168 + 64;
+
+/// Where a signal's frame keeps what it interrupted: DWARF number, and bytes
+/// above the sp of the return trampoline. r0 to r31, then nip, msr, the first
+/// argument, ctr and lr.
+pub const INTERRUPTED: &[(usize, u64)] = &{
+    let mut all = [(0, 0); 34];
+    let mut number = 0;
+    while number < 32 {
+        all[number] = (number, GENERAL + 8 * number as u64);
+        number += 1;
+    }
+    all[32] = (PC, GENERAL + 8 * 32);
+    all[33] = (RA, GENERAL + 8 * 36);
+    all
 };
+/// The same of the pc, sp and fp.
+pub const INTERRUPTED_AT: [u64; 3] = [
+    GENERAL + 8 * 32,
+    GENERAL + 8 * SP as u64,
+    GENERAL + 8 * FP as u64,
+];
+
+/// Return trampolines are the kernel's: in its own object, or wherever an
+/// emulator puts one.
+pub const HAS_TRAMPOLINES_APART: bool = true;
+/// `[addi r1, r1, 128;] li r0, 172; sc`.
+pub const TRAMPOLINES: &[&[u8]] = &[
+    &words::<12>([0x3821_0080, 0x3800_00ac, 0x4400_0002]),
+    &words::<8>([0x3800_00ac, 0x4400_0002, 0]),
+];
+
+/// Instructions as they lie in memory.
+const fn words<const N: usize>(instructions: [u32; 3]) -> [u8; N] {
+    let mut bytes = [0; N];
+    let mut at = 0;
+    while at < N {
+        bytes[at] = instructions[at / 4].to_ne_bytes()[at % 4];
+        at += 1;
+    }
+    bytes
+}
 
 /// Bytes of the page that fork wipes: the largest page of the machine.
 pub const LIFE_BYTES: usize = 65536;

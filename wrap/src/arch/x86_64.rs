@@ -1,7 +1,6 @@
 //! x86_64.
 
-use crate::unwind::full::Bounds;
-use crate::unwind::rule::Kind;
+use crate::unwind::row::Saved;
 use core::cell::UnsafeCell;
 
 /// What a door hands its handler: the caller's registers as they were.
@@ -29,6 +28,8 @@ pub const SP: usize = 7;
 pub const FP: usize = 6;
 /// DWARF column of the return address.
 pub const RA: usize = 16;
+/// Where the pc of an interrupted frame is put.
+pub const PC: usize = 16;
 /// Whether stacks are walked by the ABI's back chain instead of tables.
 pub const BACK_CHAIN: bool = false;
 /// Bytes of a word.
@@ -99,62 +100,74 @@ pub const fn strip(address: u64) -> u64 {
     address
 }
 
-/// Bytes from the canonical frame address down to the return address.
-pub const RA_BELOW_CFA: i64 = 8;
+/// Bytes from the canonical frame address down to the caller's sp.
+pub const SP_BELOW_CFA: u64 = 0;
+/// What tables may say of the caller's sp where it is just there.
+pub const SAVED_SP: Saved = Saved::Unset;
 
-/// What a signal frame is stepped by.
-pub const SIGNAL_RULE: Kind = Kind::Signal;
+/// Whether the return address lies right below the CFA, and so inside whatever
+/// bounds the CFA is in.
+pub const RETURN_IS_NEXT: bool = true;
+/// Whether return addresses in memory may carry a signature.
+pub const RETURN_IS_SIGNED: bool = false;
 
-/// The frame that a signal interrupted.
-pub struct Interrupted {
-    /// The very instruction.
-    pub pc: u64,
-    /// Its stack pointer.
-    pub sp: u64,
-    /// Its frame pointer.
-    pub fp: u64,
-}
-
-/// Where a signal's frame keeps the pc, sp and fp that it interrupted: in the
-/// kernel's ucontext, on which sp stands in the return trampoline, 40 bytes
-/// before the general registers, r8 to r15 first.
-pub const fn interrupted_at(sp: u64) -> Option<[u64; 3]> {
-    const GENERAL: u64 = 40;
-    let general = sp.wrapping_add(GENERAL);
-    let [pc, sp, fp] = [8 * 16, 8 * 15, 8 * 10];
-    Some([
-        general.wrapping_add(pc),
-        general.wrapping_add(sp),
-        general.wrapping_add(fp),
-    ])
-}
-
-/// Reads them.
-pub fn interrupted(sp: u64, bounds: &Bounds) -> Option<Interrupted> {
-    let [pc, sp, fp] = interrupted_at(sp)?;
-    Some(Interrupted {
-        pc: bounds.read(pc)?,
-        sp: bounds.read(sp)?,
-        fp: bounds.read(fp)?,
-    })
-}
-
-/// All of the interrupted frame's registers, by DWARF number.
-pub fn interrupted_registers(sp: u64, bounds: &Bounds) -> Option<[u64; REGISTERS]> {
-    // DWARF numbers of r8..r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp, rip.
-    const ORDER: [usize; 17] = [8, 9, 10, 11, 12, 13, 14, 15, 5, 4, 6, 3, 1, 0, 2, 7, 16];
-    let mut all = [0; REGISTERS];
-    for (index, number) in ORDER.into_iter().enumerate() {
-        let value = bounds.read(sp.wrapping_add(40 + 8 * index as u64))?;
-        if let Some(place) = all.get_mut(number) {
-            *place = value;
+/// What a packed rule keeps of where a frame saved the return address and the
+/// caller's fp; nothing where that is not as nearly all frames do it. Here the
+/// call itself pushed the address, and fp lies so many words below the CFA.
+#[inline]
+pub const fn saved_words(return_address: Saved, fp: Saved) -> Option<u64> {
+    match (return_address, fp) {
+        (Saved::At(-8), Saved::At(offset @ ..0)) if offset % 8 == 0 => {
+            Some(offset.unsigned_abs() / 8)
         }
+        (Saved::At(-8), Saved::Unset | Saved::Same | Saved::Undefined) => Some(0),
+        _ => None,
     }
-    Some(all)
 }
 
-/// `mov $15, %rax; syscall`: a return trampoline that no table describes.
-pub const SIGRETURN: [u8; 9] = [0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05];
+/// Bytes from the CFA down to the return address.
+#[inline(always)]
+pub const fn return_below(_: u64) -> u64 {
+    8
+}
+
+/// Bytes from the CFA down to the caller's fp; 0: it is still in its register.
+#[inline(always)]
+pub const fn fp_below(saved: u64) -> u64 {
+    saved.wrapping_mul(8)
+}
+
+/// Where a signal's frame keeps what it interrupted: DWARF number, and bytes
+/// above the sp of the return trampoline. The kernel's ucontext stands there,
+/// with the general registers 40 bytes into it: r8 to r15, rdi, rsi, rbp, rbx,
+/// rdx, rax, rcx, rsp, rip.
+pub const INTERRUPTED: &[(usize, u64)] = &[
+    (8, 40),
+    (9, 48),
+    (10, 56),
+    (11, 64),
+    (12, 72),
+    (13, 80),
+    (14, 88),
+    (15, 96),
+    (5, 104),
+    (4, 112),
+    (6, 120),
+    (3, 128),
+    (1, 136),
+    (0, 144),
+    (2, 152),
+    (7, 160),
+    (16, 168),
+];
+/// The same of the pc, sp and fp.
+pub const INTERRUPTED_AT: [u64; 3] = [168, 160, 120];
+
+/// Return trampolines that no table describes: `mov $15, %rax; syscall`. They
+/// are libc's.
+pub const HAS_TRAMPOLINES_APART: bool = false;
+/// See there.
+pub const TRAMPOLINES: &[&[u8]] = &[&[0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05]];
 
 /// Bytes of the page that fork wipes: the largest page of the machine.
 pub const LIFE_BYTES: usize = 4096;

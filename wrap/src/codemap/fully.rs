@@ -5,7 +5,7 @@ use super::{Inside, Place};
 use crate::arch::{self, DoorFrame};
 use crate::recorder::RECORDER;
 use crate::unwind::full::{self, Bounds, Step};
-use crate::unwind::rule::Kind;
+use crate::unwind::signal;
 use crate::unwind::walk::{self, Pc, State, Stop};
 use memlog_format::counter::Counter;
 use memlog_format::table::StackId;
@@ -40,6 +40,7 @@ impl Inside {
         let (Place::Described(module)
         | Place::SignalReturn(module)
         | Place::Outermost(module)
+        | Place::Chained(module)
         | Place::NoTables(module)) = place;
         let code = self.code_id(*pc, module);
         if code == 0 {
@@ -48,12 +49,13 @@ impl Inside {
         let sp = full::value_of(&self.registers, arch::SP).unwrap_or(0);
         let signal = match &place {
             Place::SignalReturn(_) => true,
-            Place::Described(_) => self.found.common.is_signal && arch::SIGNAL_RULE == Kind::Signal,
+            Place::Described(_) => self.found.common.is_signal,
+            Place::Chained(_) => return (code, self.chained_step(sp, pc, bounds)),
             Place::Outermost(_) => return (code, Some(StackId::COMPLETE)),
             Place::NoTables(_) => return (code, self.full_step_across(sp, pc, bounds)),
         };
         if signal {
-            let Some(interrupted) = arch::interrupted_registers(sp, bounds) else {
+            let Some(interrupted) = signal::registers(sp, bounds) else {
                 return (code, Some(StackId::CUT_BAD_FRAME));
             };
             self.registers = interrupted;
@@ -73,17 +75,36 @@ impl Inside {
                 Step::Outermost => return (code, Some(StackId::COMPLETE)),
                 Step::Failed => return (code, Some(StackId::CUT_UNSUPPORTED)),
             }
-            if full::value_of(&self.registers, arch::SP).unwrap_or(0) <= sp {
+            // A leaf that was interrupted may have no frame of its own yet.
+            let rises = full::value_of(&self.registers, arch::SP)
+                .unwrap_or(0)
+                .checked_sub(sp);
+            if rises.is_none() || (rises == Some(0) && !pc.is_exact()) {
                 return (code, Some(StackId::CUT_BAD_FRAME));
             }
         }
-        let address = full::value_of(&self.registers, arch::RA).unwrap_or(0);
+        let column = if signal { arch::PC } else { arch::RA };
+        let address = full::value_of(&self.registers, column).unwrap_or(0);
         let address = arch::strip(address);
         *pc = match signal {
             true => Pc::interrupted(address),
             false => Pc::returned(address),
         };
         (code, (pc.address() == 0).then_some(StackId::COMPLETE))
+    }
+
+    /// The same where the ABI chains the frames; no register but sp is followed.
+    fn chained_step(&mut self, sp: u64, pc: &mut Pc, bounds: &mut Bounds) -> Option<StackId> {
+        let mut state = State { pc: *pc, sp, fp: 0 };
+        let end = walk::along_chain(&mut state, bounds).err();
+        *pc = state.pc;
+        if let Some(place) = self.registers.get_mut(arch::SP) {
+            *place = state.sp;
+        }
+        match end? {
+            Stop::Root(root) => Some(root),
+            Stop::Complex => Some(StackId::CUT_UNSUPPORTED),
+        }
     }
 
     /// The same out of code that no table describes, by its frame pointer. What

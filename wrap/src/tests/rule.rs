@@ -8,11 +8,11 @@ const WORD: i64 = 8;
 fn what_fits_comes_out_again() {
     for kind in [Kind::Sp, Kind::Fp] {
         for offset in [8, 16, 24, 4096, 8 * 0x7fff, 8 * 0xffff] {
-            for saved in [0, 8, 16, 8 * 0xfff, 8 * 0x1fff] {
+            for saved in [0, 1, 2, 0xfff, 0x1fff] {
                 let rule = Rule::frame(kind, offset, saved, WORD).unwrap();
                 assert_eq!(rule.kind(), kind);
                 assert_eq!(rule.offset_words() as i64 * WORD, offset);
-                assert_eq!(rule.saved_words() as i64 * WORD, saved);
+                assert_eq!(rule.saved_words(), saved);
             }
         }
     }
@@ -24,14 +24,11 @@ fn what_does_not_fit_is_refused() {
         (0, 0),
         (-8, 0),
         (12, 0),
-        (16, -8),
-        (16, 12),
         (8 * 0x1_0000, 0),
-        (16, 8 * 0x2000),
+        (16, 0x2000),
         (i64::MIN, 0),
         (i64::MAX, 0),
-        (16, i64::MIN),
-        (16, i64::MAX),
+        (16, u64::MAX),
     ];
     for (offset, saved) in refused {
         assert_eq!(Rule::frame(Kind::Sp, offset, saved, WORD), None, "{offset} {saved}");
@@ -40,7 +37,7 @@ fn what_does_not_fit_is_refused() {
 
 #[test]
 fn words_of_four_bytes_reach_half_as_far() {
-    let rule = Rule::frame(Kind::Sp, 12, 8, 4).unwrap();
+    let rule = Rule::frame(Kind::Sp, 12, 2, 4).unwrap();
     assert_eq!((rule.offset_words(), rule.saved_words()), (3, 2));
     assert_eq!(Rule::frame(Kind::Sp, 4 * 0x1_0000, 0, 4), None);
 }
@@ -48,7 +45,7 @@ fn words_of_four_bytes_reach_half_as_far() {
 #[test]
 fn plain_rules_are_their_kind() {
     use Kind::*;
-    for kind in [Unknown, Sp, Fp, Signal, End, Complex, NoTables] {
+    for kind in [Unknown, Sp, Fp, Signal, End, Complex, NoTables, Chain] {
         let rule = Rule::plain(kind);
         assert_eq!(rule.kind(), kind);
         assert_eq!((rule.offset_words(), rule.saved_words()), (0, 0));

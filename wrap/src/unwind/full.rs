@@ -101,7 +101,7 @@ fn try_step(
         Cfa::Expression(code) => evaluate(code, &old, bounds, None)?,
         Cfa::Unset => return None,
     };
-    set(registers, arch::SP, cfa);
+    set(registers, arch::SP, cfa.wrapping_sub(arch::SP_BELOW_CFA));
     for (register, saved) in row.saved.iter().enumerate() {
         let value = match *saved {
             Saved::Unset | Saved::Undefined | Saved::Same => continue,

@@ -40,7 +40,7 @@ mod words;
 use super::full::Bounds;
 use super::rule::Kind;
 use super::walk::{self, CACHE_ENTRIES, CacheEntry, MAX_FRAMES, Resolver, State, Stop};
-use crate::arch::{self, DoorFrame};
+use crate::arch::DoorFrame;
 use crate::table::Tag;
 use children::Children;
 use far::FarCache;
@@ -194,10 +194,10 @@ impl Kept {
                 };
                 inside = rest;
                 let name = self.children.name(outermost, first, inside, namer);
-                if name.id == 0 || !first.known.rule.is(Kind::End) {
+                let outer = KeptFrame::outermost(first, root, name, &mut self.words, self.high);
+                let (Some(outer), 1..) = (outer, name.id) else {
                     return self.children.name_all(name, inside, namer);
-                }
-                let outer = KeptFrame::outermost(first.state, name);
+                };
                 if let Some(place) = self.frames.first_mut() {
                     *place = outer;
                 }
@@ -273,7 +273,7 @@ pub fn capture<R: Resolver>(
     resolver: &mut R,
     namer: &impl Namer,
 ) -> Option<StackId> {
-    if arch::BACK_CHAIN || kept.rests() {
+    if kept.rests() {
         return None;
     }
     if kept.high != bounds.high || kept.is_own != is_own {

@@ -3,6 +3,7 @@
 //! * [`rule`]: one step, packed into a word; what it does
 //! * [`bytes`], [`cfi`], [`row`]: the unwind tables, read where they lie
 //! * [`full`]: the unwinder for what no packed rule can say
+//! * [`signal`]: what the kernel keeps of an interrupted frame
 //! * [`walk`]: the plain walk with its caches; the twin of every faster one
 
 pub mod bytes;
@@ -12,4 +13,5 @@ pub mod jit;
 pub mod kept;
 pub mod row;
 pub mod rule;
+pub mod signal;
 pub mod walk;

@@ -258,11 +258,12 @@ impl Row {
     /// The row as one packed step; `Complex` where only a full one will do.
     pub fn pack(&self) -> Rule {
         let complex = Rule::plain(Kind::Complex);
-        match self.of(arch::RA) {
-            Saved::Undefined => return Rule::plain(Kind::End),
-            Saved::At(offset) if offset == -arch::RA_BELOW_CFA => {}
-            _ => return complex,
+        if self.of(arch::RA) == Saved::Undefined {
+            return Rule::plain(Kind::End);
         }
+        let Some(saved) = self.saved_words() else {
+            return complex;
+        };
         let Cfa::Register(register, offset) = self.cfa else {
             return complex;
         };
@@ -271,14 +272,17 @@ impl Row {
             arch::FP => Kind::Fp,
             _ => return complex,
         };
-        let saved = match self.of(arch::FP) {
-            Saved::At(offset) if offset < 0 => offset.wrapping_neg(),
-            Saved::Unset | Saved::Same | Saved::Undefined => 0,
-            _ => return complex,
-        };
-        if self.of(arch::SP) != Saved::Unset {
-            return complex;
-        }
         Rule::frame(kind, offset, saved, arch::WORD as i64).unwrap_or(complex)
+    }
+
+    /// Where the caller's pc and fp are, if its sp is where the ABI has it and
+    /// no table but the frame's own is needed.
+    pub fn saved_words(&self) -> Option<u64> {
+        let is_sp_usual =
+            matches!(self.of(arch::SP), Saved::Unset) || self.of(arch::SP) == arch::SAVED_SP;
+        match is_sp_usual && !arch::BACK_CHAIN {
+            true => arch::saved_words(self.of(arch::RA), self.of(arch::FP)),
+            false => None,
+        }
     }
 }

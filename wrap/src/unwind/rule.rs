@@ -3,12 +3,11 @@
 //! ```text
 //! bits  0..3   kind
 //!       3..19  CFA offset from the register, in words
-//!      19..32  where the caller's fp is saved below the CFA, in words;
-//!              0: it is still in the register
+//!      19..32  where the return address and the caller's fp are saved, in
+//!              words, as the processor has it (`arch::saved_words`)
 //! ```
-//! The return address is always right below the CFA on the machines that use
-//! these. What does not fit is `Complex` and left to the full unwinder: there
-//! is no rule that guesses.
+//! What does not fit is `Complex` and left to the full unwinder: there is no
+//! rule that guesses.
 
 /// How the canonical frame address is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +26,8 @@ pub enum Kind {
     Complex,
     /// No unwind tables cover the address.
     NoTables,
+    /// The ABI chains the frames: the word at sp is the caller's.
+    Chain,
 }
 
 /// A packed rule.
@@ -42,18 +43,18 @@ impl Rule {
         Self(kind as u32)
     }
 
-    /// A frame whose CFA is a register plus `offset`, with the caller's fp
-    /// `saved` bytes below the CFA (0: not saved). `None` if it does not fit.
-    pub fn frame(kind: Kind, offset: i64, saved: i64, word: i64) -> Option<Self> {
-        if offset <= 0 || offset % word != 0 || saved < 0 || saved % word != 0 {
+    /// A frame whose CFA is a register plus `offset` bytes, and which saved its
+    /// caller's as these words say. `None` if it does not fit.
+    pub fn frame(kind: Kind, offset: i64, saved_words: u64, word: i64) -> Option<Self> {
+        if offset <= 0 || offset % word != 0 {
             return None;
         }
-        let (offset, saved) = (offset / word, saved / word);
-        if offset >= 1 << OFFSET_BITS || saved >= 1 << SAVED_BITS {
+        let offset = offset / word;
+        if offset >= 1 << OFFSET_BITS || saved_words >= 1 << SAVED_BITS {
             return None;
         }
         Some(Self(
-            kind as u32 | (offset as u32) << 3 | (saved as u32) << (3 + OFFSET_BITS),
+            kind as u32 | (offset as u32) << 3 | (saved_words as u32) << (3 + OFFSET_BITS),
         ))
     }
 
@@ -67,6 +68,7 @@ impl Rule {
             4 => Kind::End,
             5 => Kind::Complex,
             6 => Kind::NoTables,
+            7 => Kind::Chain,
             _ => Kind::Unknown,
         }
     }
@@ -83,7 +85,7 @@ impl Rule {
         ((self.0 >> 3) & ((1 << OFFSET_BITS) - 1)) as u64
     }
 
-    /// Words from the CFA down to the caller's fp, 0 if it was not saved.
+    /// Where the caller's registers are, as the processor's rules have it.
     #[inline]
     pub const fn saved_words(self) -> u64 {
         (self.0 >> (3 + OFFSET_BITS)) as u64

@@ -21,6 +21,7 @@
 use super::full::Bounds;
 use super::kept::Far;
 use super::rule::{Kind, Rule};
+use super::signal;
 use crate::arch::{self, DoorFrame};
 use crate::sync::{AtomicU64, Ordering};
 use memlog_format::table::StackId;
@@ -168,9 +169,6 @@ pub fn walk<R: Resolver>(
     resolver: &mut R,
 ) -> (usize, StackId) {
     let mut state = State::at(frame);
-    if arch::BACK_CHAIN {
-        return walk_chain(state.pc, state.sp, bounds, space, resolver);
-    }
     let (on, mut bounds) = (bounds, bounds);
     let mut count = 0;
     loop {
@@ -199,7 +197,9 @@ pub fn step<R: Resolver>(
     bounds: &mut Bounds,
     resolver: &mut R,
 ) -> Result<(), Stop> {
-    const BAD: Stop = Stop::Root(StackId::CUT_BAD_FRAME);
+    if arch::BACK_CHAIN && rule.is(Kind::Chain) {
+        return along_chain(state, bounds);
+    }
     // Tests, not a table: which of the two it is can be predicted.
     let from = if rule.is(Kind::Sp) {
         state.sp
@@ -215,18 +215,31 @@ pub fn step<R: Resolver>(
     let cfa = from.wrapping_add(rule.offset_words().wrapping_mul(arch::WORD));
     // The stack must rise, or a walk could go round for ever. Where it ends
     // and whether it is aligned is asked of the CFA for both words below it.
-    let is_inside = state.sp < cfa && cfa <= bounds.high && cfa.is_multiple_of(arch::WORD);
+    let sp = cfa.wrapping_sub(arch::SP_BELOW_CFA);
+    let is_inside = state.sp < sp && cfa <= bounds.high && cfa.is_multiple_of(arch::WORD);
     if !is_inside {
         return Err(BAD);
     }
-    // SAFETY: aligned and inside: below the CFA, and not below sp, where the
-    // bounds begin.
-    let address = unsafe { Bounds::word(cfa.wrapping_sub(arch::RA_BELOW_CFA as u64)) };
-    if rule.saved_words() != 0 {
-        let at = cfa.wrapping_sub(rule.saved_words().wrapping_mul(arch::WORD));
-        state.fp = bounds.read_below(at).ok_or(BAD)?;
+    let saved = rule.saved_words();
+    let at = cfa.wrapping_sub(arch::return_below(saved));
+    let address = match arch::RETURN_IS_NEXT {
+        // SAFETY: aligned and inside: below the CFA, and not below sp, where
+        // the bounds begin.
+        true => unsafe { Bounds::word(at) },
+        false => bounds.read_below(at).ok_or(BAD)?,
+    };
+    let below = arch::fp_below(saved);
+    if below != 0 {
+        state.fp = bounds.read_below(cfa.wrapping_sub(below)).ok_or(BAD)?;
     }
-    state.sp = cfa;
+    state.sp = sp;
+    return_to(address, state)
+}
+
+const BAD: Stop = Stop::Root(StackId::CUT_BAD_FRAME);
+
+#[inline(always)]
+fn return_to(address: u64, state: &mut State) -> Result<(), Stop> {
     let address = arch::strip(address);
     state.pc = Pc::returned(address);
     // Hand-made stacks end in a null return address; no code of a program has
@@ -236,6 +249,23 @@ pub fn step<R: Resolver>(
         0 => Err(Stop::Root(StackId::COMPLETE)),
         ..0 => Err(BAD),
     }
+}
+
+/// One step where the ABI chains the frames: the word at sp is the caller's sp,
+/// above which whatever it called put the return address.
+#[inline(always)]
+pub fn along_chain(state: &mut State, bounds: &Bounds) -> Result<(), Stop> {
+    let caller = bounds.read(state.sp).ok_or(BAD)?;
+    if caller == 0 {
+        return Err(Stop::Root(StackId::COMPLETE));
+    }
+    if caller <= state.sp {
+        return Err(BAD);
+    }
+    let at = caller.wrapping_sub(arch::return_below(0));
+    let address = bounds.read(at).ok_or(BAD)?;
+    state.sp = caller;
+    return_to(address, state)
 }
 
 #[cold]
@@ -249,7 +279,7 @@ fn rarer_step<R: Resolver>(
         Kind::End => Err(Stop::Root(StackId::COMPLETE)),
         Kind::Complex => Err(Stop::Complex),
         Kind::Signal => out_of_signal(state, bounds, resolver),
-        Kind::NoTables | Kind::Unknown | Kind::Sp | Kind::Fp => {
+        Kind::NoTables | Kind::Unknown | Kind::Sp | Kind::Fp | Kind::Chain => {
             across(state, bounds, |address| resolver.is_code(address))
         }
     }
@@ -261,10 +291,9 @@ fn out_of_signal<R: Resolver>(
     bounds: &mut Bounds,
     resolver: &mut R,
 ) -> Result<(), Stop> {
-    let interrupted = arch::interrupted(state.sp, bounds);
-    let interrupted = interrupted.ok_or(Stop::Root(StackId::CUT_BAD_FRAME))?;
-    state.pc = Pc::interrupted(interrupted.pc);
-    (state.sp, state.fp) = (interrupted.sp, interrupted.fp);
+    let [pc, sp, fp] = signal::interrupted(state.sp, bounds).ok_or(BAD)?;
+    state.pc = Pc::interrupted(pc);
+    (state.sp, state.fp) = (sp, fp);
     if !(bounds.low..bounds.high).contains(&state.sp) {
         let low = state.sp;
         *bounds = resolver.bounds_of(low).ok_or(BUSY)?;
@@ -301,44 +330,6 @@ pub fn across(
     state.pc = Pc::returned(address);
     (state.sp, state.fp) = (above.wrapping_add(arch::WORD), saved);
     Ok(())
-}
-
-/// Walks where the ABI chains the frames: the word at sp is the caller's sp,
-/// and the return address lies at a fixed place above that.
-fn walk_chain<R: Resolver>(
-    mut pc: Pc,
-    mut sp: u64,
-    bounds: Bounds,
-    space: &mut Workspace,
-    resolver: &mut R,
-) -> (usize, StackId) {
-    let mut count = 0;
-    loop {
-        let known = match look_up(pc, space.cache, resolver) {
-            Ok(known) => known,
-            Err(root) => return (count, root),
-        };
-        match space.codes.get_mut(count) {
-            Some(place) => *place = known.code,
-            None => return (count, StackId::CUT_TOO_DEEP),
-        }
-        count += 1;
-        let Some(caller) = bounds.read(sp) else {
-            return (count, StackId::CUT_BAD_FRAME);
-        };
-        if caller == 0 {
-            return (count, StackId::COMPLETE);
-        }
-        if caller <= sp {
-            return (count, StackId::CUT_BAD_FRAME);
-        }
-        sp = caller;
-        match bounds.read(sp.wrapping_add_signed(-arch::RA_BELOW_CFA)) {
-            Some(0) => return (count, StackId::COMPLETE),
-            Some(address) => pc = Pc::returned(arch::strip(address)),
-            None => return (count, StackId::CUT_BAD_FRAME),
-        }
-    }
 }
 
 #[inline]

@@ -12,6 +12,7 @@ use crate::tests::random::Random;
 use crate::unwind::full::Bounds;
 use crate::unwind::kept::{Far, Kept, Namer, capture};
 use crate::unwind::rule::{Kind, Rule};
+use crate::unwind::signal;
 use crate::unwind::walk::{CACHE_ENTRIES, CacheEntry, Known, MAX_FRAMES, Pc, Resolver, State, Workspace, walk};
 use memlog_format::table::{CodeId, Node, StackId};
 use std::cell::RefCell;
@@ -29,13 +30,13 @@ fn address(code: u64) -> u64 {
 }
 
 fn rule(code: u64) -> Rule {
-    let plain = |kind, offset, saved| Rule::frame(kind, offset * 8, saved * 8, 8).unwrap();
+    let plain = |kind, offset, saved| Rule::frame(kind, offset * 8, saved, 8).unwrap();
     match code {
         0 => Rule::plain(Kind::End),
         _ if code.is_multiple_of(31) => Rule::plain(Kind::NoTables),
         _ if code.is_multiple_of(29) => Rule::plain(Kind::Signal),
         _ if code.is_multiple_of(6) => plain(Kind::Fp, 2, 2),
-        _ if code.is_multiple_of(4) => plain(Kind::Sp, 3 + code as i64 % 4, 2 + code as i64 % 2),
+        _ if code.is_multiple_of(4) => plain(Kind::Sp, 3 + code as i64 % 4, 2 + code % 2),
         _ => plain(Kind::Sp, 1 + code as i64 % 5, 0),
     }
 }
@@ -164,7 +165,7 @@ impl Stack {
                 frame.sp = caller.sp - 40;
                 frame.fp = random.next();
                 let interrupted = [address(caller.code), self.at(caller.sp), caller.fp];
-                let places = arch::interrupted_at(self.at(frame.sp)).unwrap();
+                let places = signal::places(self.at(frame.sp));
                 for (place, word) in places.into_iter().zip(interrupted) {
                     let index = (place - self.at(0)) / WORD;
                     self.words[index as usize] = word;
@@ -364,7 +365,7 @@ fn a_refusal_is_no_bad_stack() {
         if let Kind::Signal = rule(code).kind() {
             // It interrupted something on a stack not seen before.
             let sp = stack.frames.last().unwrap().sp;
-            let [_, place, _] = arch::interrupted_at(stack.at(sp)).unwrap();
+            let [_, place, _] = signal::places(stack.at(sp));
             let index = (place - stack.at(0)) / WORD;
             stack.words[index as usize] = 8;
         }

@@ -5,7 +5,7 @@
 //! A context is taken and walked inside the function that took it, so its
 //! stack lives; handlers do what the test needs and nothing of it is reentrant.
 
-use crate::arch::{self, FP, RA, SP, WORD};
+use crate::arch::{self, FP, RA, SP};
 use crate::maps::region_of;
 use crate::modules::Modules;
 use crate::tests::memory::{Zeroed, maps_at_rest};
@@ -13,6 +13,7 @@ use crate::unwind::cfi::{FrameIndexes, describe};
 use crate::unwind::full::{Bounds, Registers, Step, step};
 use crate::unwind::row::Machine;
 use crate::unwind::rule::Kind;
+use crate::unwind::signal;
 use std::hint::black_box;
 use std::mem::MaybeUninit;
 use std::sync::Mutex;
@@ -41,15 +42,15 @@ impl Walker {
             Kind::Fp => before[FP],
             _ => return,
         };
-        let cfa = from + offset * WORD;
-        assert_eq!(self.registers[SP], cfa);
+        let cfa = from + offset * arch::WORD;
+        assert_eq!(self.registers[SP], cfa - arch::SP_BELOW_CFA);
         assert_eq!(
             self.registers[RA],
-            self.bounds.read(cfa - arch::RA_BELOW_CFA as u64).unwrap()
+            self.bounds.read(cfa - arch::return_below(saved)).unwrap()
         );
-        let fp = match saved {
+        let fp = match arch::fp_below(saved) {
             0 => before[FP],
-            words => self.bounds.read(cfa - words * WORD).unwrap(),
+            below => self.bounds.read(cfa - below).unwrap(),
         };
         assert_eq!(self.registers[FP], fp);
     }
@@ -60,7 +61,7 @@ impl Walker {
         let module = *self.modules.find(lookup).expect("code lies in a module");
         let description = describe(&module, lookup, &mut self.indexes)?;
         if description.common.is_signal {
-            self.registers = arch::interrupted_registers(self.registers[SP], &self.bounds).unwrap();
+            self.registers = signal::registers(self.registers[SP], &self.bounds).unwrap();
             return Some(true);
         }
         let rule = self.machine.run(&description, lookup).unwrap().pack();
@@ -111,7 +112,7 @@ fn capture() {
         low: at,
         high: at + size_of::<libc::ucontext_t>() as u64,
     };
-    let registers = arch::interrupted_registers(at, &around).unwrap();
+    let registers = signal::registers(at, &around).unwrap();
     let mut modules = Modules::zeroed();
     modules.refresh(|_| ());
     let region = region_of(registers[SP], modules.buffer());

@@ -30,6 +30,8 @@ const ENTRIES: usize = 256;
 pub struct Far {
     cfa: Place,
     fp: Place,
+    /// The return address's, from the CFA.
+    return_at: i16,
     /// Where the caller's registers are saved.
     saved: [Place; arch::REGISTERS],
 }
@@ -55,13 +57,18 @@ impl Far {
     pub const UNKNOWN: Self = Self {
         cfa: Place::Unknown,
         fp: Place::Unknown,
+        return_at: 0,
         saved: [Place::Unknown; arch::REGISTERS],
     };
 
     /// Of a row; nothing if the return address is not right below the CFA.
     pub fn of(row: &Row) -> Option<Self> {
-        let is_usual = row.of(arch::RA) == Saved::At(-arch::RA_BELOW_CFA);
-        if !is_usual || row.of(arch::SP) != Saved::Unset {
+        let Saved::At(return_at) = row.of(arch::RA) else {
+            return None;
+        };
+        let is_sp_usual =
+            matches!(row.of(arch::SP), Saved::Unset) || row.of(arch::SP) == arch::SAVED_SP;
+        if !is_sp_usual || arch::BACK_CHAIN {
             return None;
         }
         let cfa = match row.cfa {
@@ -76,7 +83,13 @@ impl Far {
             *place = Place::of(*how);
         }
         let fp = saved.get(arch::FP).copied()?;
-        Some(Self { cfa, fp, saved })
+        let return_at = i16::try_from(return_at).ok()?;
+        Some(Self {
+            cfa,
+            fp,
+            return_at,
+            saved,
+        })
     }
 }
 
@@ -148,7 +161,13 @@ impl FarCache {
     ) -> Option<State> {
         let (frame, inside) = frames.split_last()?;
         let State { pc, sp, fp } = frame.state;
-        let Far { cfa, fp: fp_at, .. } = *self.look_up(pc, resolver)?;
+        let far = *self.look_up(pc, resolver)?;
+        let Far {
+            cfa,
+            fp: fp_at,
+            return_at,
+            ..
+        } = far;
         let cfa = match cfa {
             Place::AtFp(distance) => bounds.read(fp.wrapping_add_signed(distance.into()))?,
             Place::Register(register, distance) => {
@@ -161,19 +180,20 @@ impl FarCache {
             }
             _ => return None,
         };
-        let is_inside = sp < cfa && cfa <= bounds.high && cfa.is_multiple_of(arch::WORD);
+        let caller_sp = cfa.wrapping_sub(arch::SP_BELOW_CFA);
+        let is_inside = sp < caller_sp && cfa <= bounds.high && cfa.is_multiple_of(arch::WORD);
         let caller_fp = match fp_at {
             Place::Same => fp,
             Place::AtCfa(distance) => bounds.read(cfa.wrapping_add_signed(distance.into()))?,
             Place::AtFp(distance) => bounds.read(fp.wrapping_add_signed(distance.into()))?,
             _ => return None,
         };
-        let address = bounds.read(cfa.wrapping_add_signed(-arch::RA_BELOW_CFA))?;
+        let address = bounds.read(cfa.wrapping_add_signed(return_at.into()))?;
         let address = arch::strip(address);
         // Where stacks end is for the full unwinder to say.
         (is_inside && address as i64 > 0).then_some(State {
             pc: Pc::returned(address),
-            sp: cfa,
+            sp: caller_sp,
             fp: caller_fp,
         })
     }
@@ -183,7 +203,7 @@ impl FarCache {
         &mut self,
         register: usize,
         inside: &[FreshFrame],
-        mut cfa: u64,
+        mut caller_sp: u64,
         door: &DoorFrame,
         bounds: &Bounds,
         resolver: &mut impl Resolver,
@@ -195,8 +215,9 @@ impl FarCache {
             }
             let far = self.look_up(frame.state.pc, resolver)?;
             match far.saved.get(register)? {
-                Place::Same => cfa = frame.state.sp,
+                Place::Same => caller_sp = frame.state.sp,
                 Place::AtCfa(distance) => {
+                    let cfa = caller_sp.wrapping_add(arch::SP_BELOW_CFA);
                     return bounds.read(cfa.wrapping_add_signed((*distance).into()));
                 }
                 _ => return None,

@@ -1,11 +1,14 @@
 //! What is kept of a frame: its state, its name, and the words of the stack that
 //! it was stepped by.
 
-use super::words::Words;
+use super::words::{self, Words};
 use crate::arch;
 use crate::table::Tag;
+use crate::unwind::full::Bounds;
 use crate::unwind::rule::Kind;
+use crate::unwind::signal;
 use crate::unwind::walk::{Known, State};
+use memlog_format::table::StackId;
 
 /// A frame of the last stack.
 #[derive(Clone, Copy)]
@@ -38,14 +41,29 @@ impl KeptFrame {
             && (self.state.fp == state.fp || !self.is_live())
     }
 
-    /// The outermost frame, which no word led to.
-    #[inline]
-    pub(super) fn outermost(state: State, name: Name) -> Self {
-        Self {
-            state,
+    /// The outermost frame, which no word led to: by its rule, or for the
+    /// chain of the ABI ends there.
+    #[inline(always)]
+    pub(super) fn outermost(
+        frame: &FreshFrame,
+        root: StackId,
+        name: Name,
+        words: &mut Words,
+        high: u64,
+    ) -> Option<Self> {
+        let rule = frame.known.rule;
+        let words = if rule.is(Kind::End) {
+            0
+        } else if arch::BACK_CHAIN && rule.is(Kind::Chain) && root == StackId::COMPLETE {
+            end_of_chain(frame.state.sp, words, high)?
+        } else {
+            return None;
+        };
+        Some(Self {
+            state: frame.state,
             name,
-            words_and_live: 0,
-        }
+            words_and_live: words << 1,
+        })
     }
 
     /// The frame that this one called, once the words of the step between them
@@ -55,28 +73,58 @@ impl KeptFrame {
     #[inline(always)]
     pub(super) fn callee(&self, frame: &FreshFrame, name: Name, words: &mut Words) -> Option<Self> {
         let rule = frame.known.rule;
+        if arch::BACK_CHAIN && rule.is(Kind::Chain) {
+            return self.callee_in_chain(frame, name, words);
+        }
         let is_fp = rule.is(Kind::Fp);
         let is_closed = is_fp || rule.is(Kind::Sp);
         if !is_closed || name.id == 0 {
             return None;
         }
-        let cfa = self.state.sp;
+        let cfa = self.state.sp.wrapping_add(arch::SP_BELOW_CFA);
         let saved = rule.saved_words();
-        let at = cfa.wrapping_sub(saved.wrapping_mul(arch::WORD));
-        let needs_fp = saved != 0 && self.is_live();
+        let below = arch::fp_below(saved);
+        let at = cfa.wrapping_sub(below);
+        let needs_fp = below != 0 && self.is_live();
         if needs_fp && at < frame.state.sp {
             return None;
         }
-        let read = [cfa.wrapping_sub(arch::RA_BELOW_CFA as u64), at];
-        if !words.note(self.words(), read, [self.state.pc.address(), self.state.fp]) {
+        let return_at = cfa.wrapping_sub(arch::return_below(saved));
+        let was = [self.returned(return_at), self.state.fp];
+        if !words.note(self.words(), [return_at, at], was) {
             return None;
         }
-        let is_live = is_fp || (saved == 0 && self.is_live());
+        let is_live = is_fp || (below == 0 && self.is_live());
         let words = self.words() as u32 + 1 + needs_fp as u32;
         Some(Self {
             state: frame.state,
             name,
             words_and_live: words << 1 | is_live as u32,
+        })
+    }
+
+    /// The word that returned here, which was read at this place.
+    #[inline(always)]
+    fn returned(&self, at: u64) -> u64 {
+        match arch::RETURN_IS_SIGNED {
+            true => words::read(at),
+            false => self.state.pc.address(),
+        }
+    }
+
+    /// The same where the ABI chains the frames.
+    #[inline(always)]
+    fn callee_in_chain(&self, frame: &FreshFrame, name: Name, words: &mut Words) -> Option<Self> {
+        let (sp, caller) = (frame.state.sp, self.state.sp);
+        let read = [sp, caller.wrapping_sub(arch::return_below(0))];
+        let was = [caller, self.returned(read[1])];
+        if name.id == 0 || !words.note(self.words(), read, was) {
+            return None;
+        }
+        Some(Self {
+            state: frame.state,
+            name,
+            words_and_live: (self.words() as u32 + 2) << 1,
         })
     }
 
@@ -94,7 +142,7 @@ impl KeptFrame {
         if !frame.known.rule.is(Kind::Signal) || !is_on_it || name.id == 0 {
             return None;
         }
-        let [pc, sp, fp] = arch::interrupted_at(frame.state.sp)?;
+        let [pc, sp, fp] = signal::places(frame.state.sp);
         let State { pc: was, .. } = self.state;
         let mut count = self.words();
         if !words.note(count, [pc, sp], [was.address(), self.state.sp]) {
@@ -114,6 +162,21 @@ impl KeptFrame {
             words_and_live: (count as u32) << 1,
         })
     }
+}
+
+/// Notes what says that a chain ends at this frame: how many words.
+#[cold]
+fn end_of_chain(sp: u64, words: &mut Words, high: u64) -> Option<u32> {
+    let bounds = Bounds { low: sp, high };
+    let caller = bounds.read(sp)?;
+    let noted = match caller {
+        0 => (1, [sp, sp], [0, 0]),
+        _ => {
+            let at = caller.wrapping_sub(arch::return_below(0));
+            (2, [sp, at], [caller, bounds.read(at)?])
+        }
+    };
+    words.note(0, noted.1, noted.2).then_some(noted.0)
 }
 
 /// A stack in the trie.

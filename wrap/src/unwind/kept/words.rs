@@ -13,6 +13,13 @@ pub(super) struct Words {
     was: [u64; MAX_WORDS],
 }
 
+/// A word of the stack that was read a moment ago.
+#[inline(always)]
+pub(super) fn read(at: u64) -> u64 {
+    // SAFETY: see the head of `kept`.
+    unsafe { (at as *const u64).read() }
+}
+
 impl Words {
     /// Notes two words, of which the second may be overwritten by the next;
     /// false if there is no room.

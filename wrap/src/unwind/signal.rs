@@ -1,0 +1,25 @@
+//! What the kernel keeps on the stack of the frame that a signal interrupted.
+
+use super::full::{Bounds, Registers};
+use crate::arch::{self, REGISTERS};
+
+/// Where the interrupted pc, sp and fp stand, for the sp of a return trampoline.
+#[inline]
+pub fn places(sp: u64) -> [u64; 3] {
+    arch::INTERRUPTED_AT.map(|above| sp.wrapping_add(above))
+}
+
+/// Reads them.
+pub fn interrupted(sp: u64, bounds: &Bounds) -> Option<[u64; 3]> {
+    let [pc, at_sp, fp] = places(sp);
+    Some([bounds.read(pc)?, bounds.read(at_sp)?, bounds.read(fp)?])
+}
+
+/// All that unwinding follows, by DWARF number, and the pc.
+pub fn registers(sp: u64, bounds: &Bounds) -> Option<Registers> {
+    let mut all = [0; REGISTERS];
+    for &(number, above) in arch::INTERRUPTED {
+        *all.get_mut(number)? = bounds.read(sp.wrapping_add(above))?;
+    }
+    Some(all)
+}
