@@ -164,7 +164,8 @@ enum Place {
     /// In a module (0: in a table registered at run time); the description
     /// lies in `found`.
     Described(u32),
-    SignalReturn(u32),
+    /// A return trampoline, and the rule of its frame.
+    SignalReturn(u32, Rule),
     /// Where a function begins: nobody called from there, somebody put the
     /// address at the bottom of a hand-made stack (makecontext does).
     Outermost(u32),
@@ -274,15 +275,14 @@ impl Inside {
         let address = pc.lookup();
         if let Some(module) = self.modules.find(address) {
             let id = module.id;
-            // Trampolines without tables are told by their bytes. Those lie
-            // in the module, which is mapped.
+            // By their bytes, before all tables: some have none, and some a
+            // wrong one.
             // SAFETY: the whole range lies in a mapped module.
-            let is_trampoline = || unsafe { is_trampoline(pc.address(), module.image.high) };
+            if let Some(rule) = unsafe { trampoline(pc.address(), module.image.high) } {
+                return Place::SignalReturn(id, rule);
+            }
             if arch::BACK_CHAIN && !pc.is_exact() {
-                return match is_trampoline() {
-                    true => Place::SignalReturn(id),
-                    false => Place::Chained(id),
-                };
+                return Place::Chained(id);
             }
             let Self { indexes, found, .. } = self;
             if describe(module, address, indexes, found) {
@@ -294,10 +294,7 @@ impl Inside {
             {
                 return Place::Outermost(id);
             }
-            return match is_trampoline() {
-                true => Place::SignalReturn(id),
-                false => Place::NoTables(id),
-            };
+            return Place::NoTables(id);
         }
         if !self.registered.is_empty() {
             let buffer = self.modules.buffer();
@@ -306,8 +303,8 @@ impl Inside {
                 return Place::Described(0);
             }
         }
-        if self.is_trampoline_apart(pc.address()) {
-            return Place::SignalReturn(0);
+        if let Some(rule) = self.trampoline_apart(pc.address()) {
+            return Place::SignalReturn(0, rule);
         }
         match arch::BACK_CHAIN && !pc.is_exact() {
             true => Place::Chained(0),
@@ -315,15 +312,16 @@ impl Inside {
         }
     }
 
-    /// Whether a kernel put a return trampoline here, outside of all modules.
-    /// Asked of the kernel: what a broken stack leads to may be no memory.
-    fn is_trampoline_apart(&mut self, address: u64) -> bool {
+    /// The rule of a return trampoline that a kernel put here, outside of all
+    /// modules. Asked of the kernel: what a broken stack leads to may be no
+    /// memory.
+    fn trampoline_apart(&mut self, address: u64) -> Option<Rule> {
         let mut code = [0; TRAMPOLINE_BYTES];
-        arch::HAS_TRAMPOLINES_APART
+        let is_read = arch::HAS_TRAMPOLINES_APART
             && !RECORDER.is_quiet()
             && self.is_code(address)
-            && Os::read_memory(address, &mut code)
-            && begins_trampoline(&code)
+            && Os::read_memory(address, &mut code);
+        is_read.then(|| trampoline_of(&code)).flatten()
     }
 
     /// Whether an address lies where a recent look found no module, so that
@@ -371,7 +369,7 @@ impl Inside {
                 };
                 (module, rule)
             }
-            Place::SignalReturn(module) => (module, Rule::plain(Kind::Signal)),
+            Place::SignalReturn(module, rule) => (module, rule),
             Place::Outermost(module) => (module, Rule::plain(Kind::End)),
             Place::Chained(module) => (module, Rule::plain(Kind::Chain)),
             Place::NoTables(module) => (module, Rule::plain(Kind::NoTables)),
@@ -427,21 +425,22 @@ impl Inside {
 
 const TRAMPOLINE_BYTES: usize = 16;
 
-/// Whether a return trampoline begins here.
-fn begins_trampoline(code: &[u8]) -> bool {
-    arch::TRAMPOLINES
-        .iter()
-        .any(|bytes| code.starts_with(bytes))
+/// The rule of a return trampoline that begins here.
+fn trampoline_of(code: &[u8]) -> Option<Rule> {
+    let mut known = arch::TRAMPOLINES.iter();
+    known
+        .find(|(bytes, _)| code.starts_with(bytes))
+        .map(|&(_, lower)| Rule::signal(lower))
 }
 
 /// The same of memory.
 ///
 /// # Safety
 /// All between the two addresses can be read.
-unsafe fn is_trampoline(address: u64, end: u64) -> bool {
+unsafe fn trampoline(address: u64, end: u64) -> Option<Rule> {
     let there = end.saturating_sub(address).min(TRAMPOLINE_BYTES as u64);
     // SAFETY: by the caller.
-    begins_trampoline(unsafe { core::slice::from_raw_parts(address as *const u8, there as usize) })
+    trampoline_of(unsafe { core::slice::from_raw_parts(address as *const u8, there as usize) })
 }
 
 /// Puts the description of an address into its place; false if there is none.

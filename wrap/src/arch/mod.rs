@@ -2,13 +2,22 @@
 //! of one unwinding step. Every file has the same items in the same order;
 //! the matching `.S` files hold the shims, those of C++'s operators apart.
 
-#[cfg(target_arch = "powerpc64")]
-mod powerpc64;
+// All are compiled and tested on every host: only one is used.
+#[cfg(any(test, target_arch = "aarch64"))]
+pub mod aarch64;
+#[cfg(any(test, target_arch = "powerpc64"))]
+pub mod powerpc64;
+#[cfg(any(test, target_arch = "s390x"))]
+pub mod s390x;
+#[cfg(any(test, target_arch = "x86_64"))]
+pub mod x86_64;
+
+#[cfg(target_arch = "aarch64")]
+pub use aarch64::*;
 #[cfg(target_arch = "powerpc64")]
 pub use powerpc64::*;
-
-#[cfg(target_arch = "x86_64")]
-mod x86_64;
+#[cfg(target_arch = "s390x")]
+pub use s390x::*;
 #[cfg(target_arch = "x86_64")]
 pub use x86_64::*;
 

@@ -144,10 +144,11 @@ pub const INTERRUPTED_AT: [u64; 3] = [
 /// Return trampolines are the kernel's: in its own object, or wherever an
 /// emulator puts one.
 pub const HAS_TRAMPOLINES_APART: bool = true;
-/// `[addi r1, r1, 128;] li r0, 172; sc`.
-pub const TRAMPOLINES: &[&[u8]] = &[
-    &words::<12>([0x3821_0080, 0x3800_00ac, 0x4400_0002]),
-    &words::<8>([0x3800_00ac, 0x4400_0002, 0]),
+/// Return trampolines, and how much lower than usual their frame keeps what was
+/// interrupted: `[addi r1, r1, 128;] li r0, 172; sc`.
+pub const TRAMPOLINES: &[(&[u8], u64)] = &[
+    (&words::<12>([0x3821_0080, 0x3800_00ac, 0x4400_0002]), 0),
+    (&words::<8>([0x3800_00ac, 0x4400_0002, 0]), 0),
 ];
 
 /// Instructions as they lie in memory.

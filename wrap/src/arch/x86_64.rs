@@ -163,11 +163,10 @@ pub const INTERRUPTED: &[(usize, u64)] = &[
 /// The same of the pc, sp and fp.
 pub const INTERRUPTED_AT: [u64; 3] = [168, 160, 120];
 
-/// Return trampolines that no table describes: `mov $15, %rax; syscall`. They
-/// are libc's.
+/// Whether return trampolines lie outside of all modules: they are libc's.
 pub const HAS_TRAMPOLINES_APART: bool = false;
 /// See there.
-pub const TRAMPOLINES: &[&[u8]] = &[&[0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05]];
+pub const TRAMPOLINES: &[(&[u8], u64)] = &[(&[0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05], 0)];
 
 /// Bytes of the page that fork wipes: the largest page of the machine.
 pub const LIFE_BYTES: usize = 4096;

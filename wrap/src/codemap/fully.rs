@@ -5,6 +5,7 @@ use super::{Inside, Place};
 use crate::arch::{self, DoorFrame};
 use crate::recorder::RECORDER;
 use crate::unwind::full::{self, Bounds, Step};
+use crate::unwind::rule::Rule;
 use crate::unwind::signal;
 use crate::unwind::walk::{self, Pc, State, Stop};
 use memlog_format::counter::Counter;
@@ -38,7 +39,7 @@ impl Inside {
         self.look_for_module(pc.lookup());
         let place = self.place(*pc);
         let (Place::Described(module)
-        | Place::SignalReturn(module)
+        | Place::SignalReturn(module, _)
         | Place::Outermost(module)
         | Place::Chained(module)
         | Place::NoTables(module)) = place;
@@ -48,14 +49,15 @@ impl Inside {
         }
         let sp = full::value_of(&self.registers, arch::SP).unwrap_or(0);
         let signal = match &place {
-            Place::SignalReturn(_) => true,
-            Place::Described(_) => self.found.common.is_signal,
+            Place::SignalReturn(_, rule) => Some(*rule),
+            Place::Described(_) if self.found.common.is_signal => Some(Rule::signal(0)),
+            Place::Described(_) => None,
             Place::Chained(_) => return (code, self.chained_step(sp, pc, bounds)),
             Place::Outermost(_) => return (code, Some(StackId::COMPLETE)),
             Place::NoTables(_) => return (code, self.full_step_across(sp, pc, bounds)),
         };
-        if signal {
-            let Some(interrupted) = signal::registers(sp, bounds) else {
+        if let Some(rule) = signal {
+            let Some(interrupted) = signal::registers(sp, rule, bounds) else {
                 return (code, Some(StackId::CUT_BAD_FRAME));
             };
             self.registers = interrupted;
@@ -83,12 +85,15 @@ impl Inside {
                 return (code, Some(StackId::CUT_BAD_FRAME));
             }
         }
-        let column = if signal { arch::PC } else { arch::RA };
+        let column = match signal {
+            Some(_) => arch::PC,
+            None => arch::RA,
+        };
         let address = full::value_of(&self.registers, column).unwrap_or(0);
         let address = arch::strip(address);
         *pc = match signal {
-            true => Pc::interrupted(address),
-            false => Pc::returned(address),
+            Some(_) => Pc::interrupted(address),
+            None => Pc::returned(address),
         };
         (code, (pc.address() == 0).then_some(StackId::COMPLETE))
     }

@@ -12,6 +12,7 @@ macro_rules! on_the_machine {
 }
 
 on_the_machine!(
+    arch,
     bytes,
     claims,
     early,

@@ -58,6 +58,18 @@ impl Rule {
         ))
     }
 
+    /// A signal's frame that keeps what it interrupted so many bytes lower than
+    /// the usual one does.
+    pub const fn signal(lower: u64) -> Self {
+        Self(Kind::Signal as u32 | ((lower / 8) as u32) << 3)
+    }
+
+    /// See there.
+    #[inline]
+    pub const fn lower(self) -> u64 {
+        self.offset_words() * 8
+    }
+
     /// The kind.
     #[inline]
     pub const fn kind(self) -> Kind {

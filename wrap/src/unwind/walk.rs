@@ -278,7 +278,7 @@ fn rarer_step<R: Resolver>(
     match rule.kind() {
         Kind::End => Err(Stop::Root(StackId::COMPLETE)),
         Kind::Complex => Err(Stop::Complex),
-        Kind::Signal => out_of_signal(state, bounds, resolver),
+        Kind::Signal => out_of_signal(rule, state, bounds, resolver),
         Kind::NoTables | Kind::Unknown | Kind::Sp | Kind::Fp | Kind::Chain => {
             across(state, bounds, |address| resolver.is_code(address))
         }
@@ -287,11 +287,12 @@ fn rarer_step<R: Resolver>(
 
 /// From a signal's frame to what it interrupted.
 fn out_of_signal<R: Resolver>(
+    rule: Rule,
     state: &mut State,
     bounds: &mut Bounds,
     resolver: &mut R,
 ) -> Result<(), Stop> {
-    let [pc, sp, fp] = signal::interrupted(state.sp, bounds).ok_or(BAD)?;
+    let [pc, sp, fp] = signal::interrupted(state.sp, rule, bounds).ok_or(BAD)?;
     state.pc = Pc::interrupted(pc);
     (state.sp, state.fp) = (sp, fp);
     if !(bounds.low..bounds.high).contains(&state.sp) {

@@ -165,7 +165,7 @@ impl Stack {
                 frame.sp = caller.sp - 40;
                 frame.fp = random.next();
                 let interrupted = [address(caller.code), self.at(caller.sp), caller.fp];
-                let places = signal::places(self.at(frame.sp));
+                let places = signal::places(self.at(frame.sp), rule);
                 for (place, word) in places.into_iter().zip(interrupted) {
                     let index = (place - self.at(0)) / WORD;
                     self.words[index as usize] = word;
@@ -365,7 +365,7 @@ fn a_refusal_is_no_bad_stack() {
         if let Kind::Signal = rule(code).kind() {
             // It interrupted something on a stack not seen before.
             let sp = stack.frames.last().unwrap().sp;
-            let [_, place, _] = signal::places(stack.at(sp));
+            let [_, place, _] = signal::places(stack.at(sp), Rule::signal(0));
             let index = (place - stack.at(0)) / WORD;
             stack.words[index as usize] = 8;
         }

@@ -12,7 +12,7 @@ use crate::tests::memory::{Zeroed, maps_at_rest};
 use crate::unwind::cfi::{FrameIndexes, describe};
 use crate::unwind::full::{Bounds, Registers, Step, step};
 use crate::unwind::row::Machine;
-use crate::unwind::rule::Kind;
+use crate::unwind::rule::{Kind, Rule};
 use crate::unwind::signal;
 use std::hint::black_box;
 use std::mem::MaybeUninit;
@@ -61,7 +61,7 @@ impl Walker {
         let module = *self.modules.find(lookup).expect("code lies in a module");
         let description = describe(&module, lookup, &mut self.indexes)?;
         if description.common.is_signal {
-            self.registers = signal::registers(self.registers[SP], &self.bounds).unwrap();
+            self.registers = signal::registers(self.registers[SP], Rule::signal(0), &self.bounds).unwrap();
             return Some(true);
         }
         let rule = self.machine.run(&description, lookup).unwrap().pack();
@@ -112,7 +112,7 @@ fn capture() {
         low: at,
         high: at + size_of::<libc::ucontext_t>() as u64,
     };
-    let registers = signal::registers(at, &around).unwrap();
+    let registers = signal::registers(at, Rule::signal(0), &around).unwrap();
     let mut modules = Modules::zeroed();
     modules.refresh(|_| ());
     let region = region_of(registers[SP], modules.buffer());

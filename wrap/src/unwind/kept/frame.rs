@@ -142,7 +142,7 @@ impl KeptFrame {
         if !frame.known.rule.is(Kind::Signal) || !is_on_it || name.id == 0 {
             return None;
         }
-        let [pc, sp, fp] = signal::places(frame.state.sp);
+        let [pc, sp, fp] = signal::places(frame.state.sp, frame.known.rule);
         let State { pc: was, .. } = self.state;
         let mut count = self.words();
         if !words.note(count, [pc, sp], [was.address(), self.state.sp]) {

@@ -1,0 +1,273 @@
+//! The pure rules of every processor, on whatever this runs on: what a packed
+//! rule keeps comes out again, and a signal's frame is read where the kernel
+//! writes it, by a second description of its structs.
+#![allow(unsafe_code)]
+//! # Safety
+//! A door's frame is made of words that live as long as it is looked at.
+
+use crate::arch::{aarch64, powerpc64, s390x, x86_64};
+use crate::unwind::row::Saved;
+use std::collections::HashSet;
+use std::mem::offset_of;
+
+const UNTOUCHED: [Saved; 3] = [Saved::Unset, Saved::Same, Saved::Undefined];
+
+#[test]
+fn x86_64_pushes_the_address_and_saves_fp_anywhere() {
+    use x86_64::{fp_below, return_below, saved_words};
+    for fp in UNTOUCHED {
+        let saved = saved_words(Saved::At(-8), fp).unwrap();
+        assert_eq!((return_below(saved), fp_below(saved)), (8, 0));
+    }
+    for below in [16, 24, 4096] {
+        let saved = saved_words(Saved::At(-8), Saved::At(-below)).unwrap();
+        assert_eq!((return_below(saved), fp_below(saved)), (8, below as u64));
+    }
+    for (address, fp) in [(-16, -24), (8, -16), (-8, 8), (-8, -12)] {
+        assert_eq!(saved_words(Saved::At(address), Saved::At(fp)), None);
+    }
+    assert_eq!(saved_words(Saved::Same, Saved::Unset), None);
+    assert_eq!(saved_words(Saved::At(-8), Saved::In(3)), None);
+}
+
+#[test]
+fn aarch64_saves_both_beside_each_other_or_the_address_alone() {
+    use aarch64::{fp_below, return_below, saved_words};
+    for below in [8, 16, 24, 4096, 8 * 4095] {
+        let both = saved_words(Saved::At(-below), Saved::At(-below - 8)).unwrap();
+        assert_eq!(
+            (return_below(both), fp_below(both)),
+            (below as u64, below as u64 + 8)
+        );
+        for fp in UNTOUCHED {
+            let one = saved_words(Saved::At(-below), fp).unwrap();
+            assert_eq!((return_below(one), fp_below(one)), (below as u64, 0));
+        }
+        assert_eq!(saved_words(Saved::At(-below), Saved::At(-below - 16)), None);
+        assert_eq!(saved_words(Saved::At(-below), Saved::At(-below + 8)), None);
+    }
+    // A leaf that was interrupted has its address in the register still.
+    for address in [
+        Saved::Unset,
+        Saved::Same,
+        Saved::At(8),
+        Saved::At(-12),
+        Saved::At(i64::MIN),
+    ] {
+        assert_eq!(saved_words(address, Saved::Unset), None);
+    }
+}
+
+#[test]
+fn s390x_saves_all_in_the_callers_area() {
+    use s390x::{fp_below, return_below, saved_words};
+    let both = saved_words(Saved::At(-48), Saved::At(-72)).unwrap();
+    assert_eq!((return_below(both), fp_below(both)), (48, 72));
+    for fp in UNTOUCHED {
+        let one = saved_words(Saved::At(-48), fp).unwrap();
+        assert_eq!((return_below(one), fp_below(one)), (48, 0));
+    }
+    // Leaf functions keep registers in those of floating point.
+    assert_eq!(saved_words(Saved::In(16), Saved::Unset), None);
+    assert_eq!(saved_words(Saved::At(-48), Saved::In(17)), None);
+    assert_eq!(saved_words(Saved::At(-56), Saved::Unset), None);
+}
+
+#[test]
+fn powerpc64_needs_no_rule() {
+    use powerpc64::{BACK_CHAIN, return_below, saved_words};
+    const { assert!(BACK_CHAIN) };
+    assert_eq!(saved_words(Saved::At(16), Saved::Unset), None);
+    let sp = 4096u64;
+    assert_eq!(sp.wrapping_sub(return_below(0)), sp + 16);
+}
+
+/// What all kernels' user contexts begin with.
+#[repr(C)]
+struct Common {
+    flags: u64,
+    link: u64,
+    stack: [u64; 3],
+}
+
+/// Places of registers in a signal's frame, by DWARF number.
+fn check(
+    found: &[(usize, u64)],
+    at: [u64; 3],
+    wanted: &[(usize, usize)],
+    [pc, sp, fp]: [usize; 3],
+) {
+    let numbers: HashSet<usize> = found.iter().map(|&(number, _)| number).collect();
+    assert_eq!(numbers.len(), found.len(), "a register twice");
+    assert_eq!(found.len(), wanted.len());
+    let place = |wanted| {
+        found
+            .iter()
+            .find(|&&(number, _)| number == wanted)
+            .unwrap()
+            .1
+    };
+    for &(number, offset) in wanted {
+        assert_eq!(place(number), offset as u64, "register {number}");
+    }
+    assert_eq!(at, [place(pc), place(sp), place(fp)]);
+}
+
+#[test]
+fn x86_64_signals() {
+    #[repr(C)]
+    struct Frame {
+        common: Common,
+        // r8 to r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp, rip
+        general: [u64; 17],
+    }
+    let order = [8, 9, 10, 11, 12, 13, 14, 15, 5, 4, 6, 3, 1, 0, 2, 7, 16];
+    let place = |index| offset_of!(Frame, general) + 8 * index;
+    let wanted: Vec<_> = order
+        .into_iter()
+        .enumerate()
+        .map(|(index, number)| (number, place(index)))
+        .collect();
+    check(
+        x86_64::INTERRUPTED,
+        x86_64::INTERRUPTED_AT,
+        &wanted,
+        [x86_64::PC, x86_64::SP, x86_64::FP],
+    );
+}
+
+#[test]
+fn aarch64_signals() {
+    #[repr(C, align(16))]
+    struct Context {
+        fault: u64,
+        general: [u64; 31],
+        sp: u64,
+        pc: u64,
+    }
+    #[repr(C)]
+    struct Frame {
+        info: [u8; 128],
+        common: Common,
+        mask: [u8; 128],
+        context: Context,
+    }
+    let place = |index| offset_of!(Frame, context) + offset_of!(Context, general) + 8 * index;
+    let wanted: Vec<_> = (0..33).map(|number| (number, place(number))).collect();
+    check(
+        aarch64::INTERRUPTED,
+        aarch64::INTERRUPTED_AT,
+        &wanted,
+        [aarch64::PC, aarch64::SP, aarch64::FP],
+    );
+}
+
+#[repr(C)]
+struct StatusAndRegisters {
+    mask: u64,
+    address: u64,
+    general: [u64; 16],
+    access: [u32; 16],
+    control: u64,
+    floating: [u64; 16],
+}
+
+#[test]
+fn s390x_signals() {
+    #[repr(C)]
+    struct Frame {
+        area: [u8; 160],
+        instruction: u16,
+        info: [u64; 16],
+        common: Common,
+        context: StatusAndRegisters,
+    }
+    let place = |offset| offset_of!(Frame, context) + offset;
+    let general = |index| place(offset_of!(StatusAndRegisters, general) + 8 * index);
+    let floating = |index| place(offset_of!(StatusAndRegisters, floating) + 8 * index);
+    let mut wanted: Vec<_> = (0..16).map(|number| (number, general(number))).collect();
+    let order = [0usize, 2, 4, 6, 1, 3, 5, 7, 8, 10, 12, 14, 9, 11, 13, 15];
+    for (number, register) in order
+        .into_iter()
+        .enumerate()
+    {
+        wanted.push((16 + number, floating(register)));
+    }
+    wanted.push((s390x::PC, place(offset_of!(StatusAndRegisters, address))));
+    check(
+        s390x::INTERRUPTED,
+        s390x::INTERRUPTED_AT,
+        &wanted,
+        [s390x::PC, s390x::SP, s390x::FP],
+    );
+}
+
+#[test]
+fn s390x_signals_without_siginfo() {
+    #[repr(C)]
+    struct Frame {
+        area: [u8; 160],
+        mask: u64,
+        pointer: u64,
+        context: StatusAndRegisters,
+    }
+    let (_, lower) = s390x::TRAMPOLINES[1];
+    let place = s390x::INTERRUPTED_AT[0] - lower;
+    assert_eq!(
+        place as usize,
+        offset_of!(Frame, context) + offset_of!(StatusAndRegisters, address)
+    );
+}
+
+#[test]
+fn powerpc64_signals() {
+    #[repr(C)]
+    struct Frame {
+        area: [u8; 128],
+        common: Common,
+        mask: [u64; 16],
+        reserved: [u64; 4],
+        signal: [u32; 2],
+        handler: u64,
+        old_mask: u64,
+        registers: u64,
+        general: [u64; 48],
+    }
+    let place = |index| offset_of!(Frame, general) + 8 * index;
+    let mut wanted: Vec<_> = (0..32).map(|number| (number, place(number))).collect();
+    wanted.extend([(powerpc64::PC, place(32)), (powerpc64::RA, place(36))]);
+    let [pc, sp, fp] = [powerpc64::PC, powerpc64::SP, powerpc64::FP];
+    check(
+        powerpc64::INTERRUPTED,
+        powerpc64::INTERRUPTED_AT,
+        &wanted,
+        [pc, sp, fp],
+    );
+}
+
+/// A made-up door's frame says what was put into it, and its mark stands where
+/// who looks for it looks.
+macro_rules! doors {
+    ($($arch:ident)*) => {$(
+        #[test]
+        fn $arch() {
+            use crate::arch::$arch::{DoorFrame, FP, RA, SP};
+            let words = DoorFrame::made_up(0x1234, 0x5678);
+            let at = words.as_ptr();
+            // SAFETY: the words of one.
+            let frame = unsafe { &*at.cast::<DoorFrame>() };
+            let end = at as u64 + 8 * words.len() as u64;
+            assert_eq!((frame.pc(), frame.sp(), frame.fp()), (0x1234, end, 0x5678));
+            let registers = frame.registers();
+            assert_eq!([registers[RA], registers[SP], registers[FP]], [0x1234, end, 0x5678]);
+            frame.mark();
+            // SAFETY: a word of the array, which the frame may write to.
+            let mark = unsafe { ((end - DoorFrame::MARK_BELOW) as *const u64).read_volatile() };
+            assert_eq!(mark, DoorFrame::mark_of(end));
+        }
+    )*};
+}
+
+mod doors {
+    doors!(aarch64 s390x x86_64);
+}
