@@ -166,8 +166,9 @@ enum Place {
     Described(u32),
     /// A return trampoline, and the rule of its frame.
     SignalReturn(u32, Rule),
-    /// Where a function begins: nobody called from there, somebody put the
-    /// address at the bottom of a hand-made stack (makecontext does).
+    /// Where a function begins, or code that is known for it: nobody called
+    /// from there, somebody put the address at the bottom of a hand-made stack
+    /// (makecontext does).
     Outermost(u32),
     /// The ABI chains the frames: no table is needed.
     Chained(u32),
@@ -278,13 +279,18 @@ impl Inside {
             // By their bytes, before all tables: some have none, and some a
             // wrong one.
             // SAFETY: the whole range lies in a mapped module.
-            if let Some(rule) = unsafe { trampoline(pc.address(), module.image.high) } {
+            let code = unsafe { code_at(pc.address(), module.image.high) };
+            if let Some(rule) = trampoline_of(code) {
                 return Place::SignalReturn(id, rule);
             }
-            if arch::BACK_CHAIN && !pc.is_exact() {
-                return Place::Chained(id);
-            }
             let Self { indexes, found, .. } = self;
+            if arch::BACK_CHAIN && !pc.is_exact() {
+                let is_last = arch::LAST.iter().any(|bytes| code.starts_with(bytes));
+                return match is_last && !describe(module, pc.address(), indexes, found) {
+                    true => Place::Outermost(id),
+                    false => Place::Chained(id),
+                };
+            }
             if describe(module, address, indexes, found) {
                 return Place::Described(id);
             }
@@ -433,14 +439,14 @@ fn trampoline_of(code: &[u8]) -> Option<Rule> {
         .map(|&(_, lower)| Rule::signal(lower))
 }
 
-/// The same of memory.
+/// The first bytes of code.
 ///
 /// # Safety
 /// All between the two addresses can be read.
-unsafe fn trampoline(address: u64, end: u64) -> Option<Rule> {
+unsafe fn code_at<'a>(address: u64, end: u64) -> &'a [u8] {
     let there = end.saturating_sub(address).min(TRAMPOLINE_BYTES as u64);
     // SAFETY: by the caller.
-    trampoline_of(unsafe { core::slice::from_raw_parts(address as *const u8, there as usize) })
+    unsafe { core::slice::from_raw_parts(address as *const u8, there as usize) }
 }
 
 /// Puts the description of an address into its place; false if there is none.

@@ -182,6 +182,9 @@ pub const HAS_TRAMPOLINES_APART: bool = true;
 /// interrupted: `mov x8, #139; svc #0`.
 pub const TRAMPOLINES: &[(&[u8], u64)] = &[(&[0x68, 0x11, 0x80, 0xd2, 0x01, 0, 0, 0xd4], 0)];
 
+/// What a hand-made stack returns to if no table describes it, and ends there.
+pub const LAST: &[&[u8]] = &[];
+
 /// Bytes of the page that fork wipes: the largest page of the machine.
 pub const LIFE_BYTES: usize = 65536;
 /// The vDSO's clock.

@@ -151,6 +151,10 @@ pub const TRAMPOLINES: &[(&[u8], u64)] = &[
     (&words::<8>([0x3800_00ac, 0x4400_0002, 0]), 0),
 ];
 
+/// What a hand-made stack returns to if no table describes it, and ends there:
+/// glibc's makecontext leaves the words above unwritten. `ld r1, 0(r1)`.
+pub const LAST: &[&[u8]] = &[&words::<4>([0xe821_0000, 0, 0])];
+
 /// Instructions as they lie in memory.
 const fn words<const N: usize>(instructions: [u32; 3]) -> [u8; N] {
     let mut bytes = [0; N];

@@ -166,6 +166,9 @@ pub const HAS_TRAMPOLINES_APART: bool = true;
 pub const TRAMPOLINES: &[(&[u8], u64)] =
     &[(&[0x0a, 0xad], 0), (&[0x0a, 0x77], MACHINE_CONTEXT - 176)];
 
+/// What a hand-made stack returns to if no table describes it, and ends there.
+pub const LAST: &[&[u8]] = &[];
+
 /// Bytes of the page that fork wipes: the largest page of the machine.
 pub const LIFE_BYTES: usize = 4096;
 /// The vDSO's clock.

@@ -168,6 +168,9 @@ pub const HAS_TRAMPOLINES_APART: bool = false;
 /// See there.
 pub const TRAMPOLINES: &[(&[u8], u64)] = &[(&[0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05], 0)];
 
+/// What a hand-made stack returns to if no table describes it, and ends there.
+pub const LAST: &[&[u8]] = &[];
+
 /// Bytes of the page that fork wipes: the largest page of the machine.
 pub const LIFE_BYTES: usize = 4096;
 
