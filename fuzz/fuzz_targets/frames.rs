@@ -151,7 +151,8 @@ impl Attack {
         }
         registers[arch::SP] = low;
         for _ in 0..MOST_STEPS {
-            let result = step(&mut self.machine, found, address, &mut registers, &bounds);
+            let row = self.machine.run(found, address);
+            let result = step(row, &mut registers, &bounds);
             if result != Step::Caller {
                 break;
             }

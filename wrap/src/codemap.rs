@@ -20,6 +20,7 @@ use crate::recorder::{CodeMemory, RECORDER};
 use crate::sync::AtomicU64 as Word;
 use crate::sys::{Os, Sys};
 use crate::unwind::cfi::{self, Description, FrameIndexes};
+use crate::unwind::code::Reader;
 use crate::unwind::full::{Bounds, Registers};
 use crate::unwind::jit::Registered;
 use crate::unwind::kept::Far;
@@ -48,6 +49,8 @@ struct Inside {
     registered: Registered,
     indexes: FrameIndexes,
     machine: Machine,
+    /// Of the code that no table describes.
+    reader: Reader,
     /// The description that was found last.
     found: Description,
     /// Of the frame that a full walk is at.
@@ -164,6 +167,8 @@ enum Place {
     /// In a module (0: in a table registered at run time); the description
     /// lies in `found`.
     Described(u32),
+    /// In code that no table describes; the row is the reader's.
+    Read(u32),
     /// A return trampoline, and the rule of its frame.
     SignalReturn(u32, Rule),
     /// Where a function begins, or code that is known for it: nobody called
@@ -300,7 +305,11 @@ impl Inside {
             {
                 return Place::Outermost(id);
             }
-            return Place::NoTables(id);
+            let (low, high) = (module.low, module.image.high);
+            return match arch::code::READS_CODE && !RECORDER.is_quiet() {
+                true => self.read_code(pc, id, low, high),
+                false => Place::NoTables(id),
+            };
         }
         if !self.registered.is_empty() {
             let buffer = self.modules.buffer();
@@ -315,6 +324,18 @@ impl Inside {
         match arch::BACK_CHAIN && !pc.is_exact() {
             true => Place::Chained(0),
             false => Place::NoTables(0),
+        }
+    }
+
+    /// Looks for a frame's rule in its instructions. Apart, as `look_for_module`.
+    #[inline(never)]
+    fn read_code(&mut self, pc: Pc, module: u32, low: u64, high: u64) -> Place {
+        if self.reader.is_outermost(pc, low, high) {
+            return Place::Outermost(module);
+        }
+        match self.reader.read(pc, low, high) {
+            true => Place::Read(module),
+            false => Place::NoTables(module),
         }
     }
 
@@ -375,6 +396,7 @@ impl Inside {
                 };
                 (module, rule)
             }
+            Place::Read(module) => (module, self.reader.row.pack()),
             Place::SignalReturn(module, rule) => (module, rule),
             Place::Outermost(module) => (module, Rule::plain(Kind::End)),
             Place::Chained(module) => (module, Rule::plain(Kind::Chain)),
@@ -400,6 +422,7 @@ impl Inside {
             Place::Described(_) if !self.found.common.is_signal => {
                 self.machine.run(&self.found, pc.lookup())
             }
+            Place::Read(_) => Some(&self.reader.row),
             _ => None,
         };
         row.and_then(Far::of).unwrap_or(Far::UNKNOWN)

@@ -21,6 +21,10 @@ pub use s390x::*;
 #[cfg(target_arch = "x86_64")]
 pub use x86_64::*;
 
+#[cfg_attr(target_arch = "x86_64", path = "x86_64_code.rs")]
+#[cfg_attr(not(target_arch = "x86_64"), path = "no_code.rs")]
+pub mod code;
+
 use core::sync::atomic::AtomicU32;
 
 unsafe extern "C" {

@@ -52,6 +52,27 @@ memlog_stack_end:
         .cfi_endproc
         .size   memlog_stack_end, . - memlog_stack_end
 
+/* void memlog_libc_marks(u64 marks[4]): where these of libc begin, 0 for what
+ * is not there. Only once relocations are done. */
+.macro mark at, name
+        .weak   \name
+        movq    \name@GOTPCREL(%rip), %rax
+        movq    %rax, \at(%rdi)
+.endm
+        .globl  memlog_libc_marks
+        .hidden memlog_libc_marks
+        .type   memlog_libc_marks, @function
+memlog_libc_marks:
+        .cfi_startproc
+        endbr64
+        mark    0, exit
+        mark    8, pthread_exit
+        mark    16, __libc_start_main
+        mark    24, pthread_create
+        ret
+        .cfi_endproc
+        .size   memlog_libc_marks, . - memlog_libc_marks
+
 /* What the doors say of their shape, where no doors are linked (tests). */
         .weak   memlog_own_dynamic
         .hidden memlog_own_dynamic

@@ -39,6 +39,7 @@ impl Inside {
         self.look_for_module(pc.lookup());
         let place = self.place(*pc);
         let (Place::Described(module)
+        | Place::Read(module)
         | Place::SignalReturn(module, _)
         | Place::Outermost(module)
         | Place::Chained(module)
@@ -51,7 +52,7 @@ impl Inside {
         let signal = match &place {
             Place::SignalReturn(_, rule) => Some(*rule),
             Place::Described(_) if self.found.common.is_signal => Some(Rule::signal(0)),
-            Place::Described(_) => None,
+            Place::Described(_) | Place::Read(_) => None,
             Place::Chained(_) => return (code, self.chained_step(sp, pc, bounds)),
             Place::Outermost(_) => return (code, Some(StackId::COMPLETE)),
             Place::NoTables(_) => return (code, self.full_step_across(sp, pc, bounds)),
@@ -65,14 +66,12 @@ impl Inside {
             if !(bounds.low..bounds.high).contains(&sp) {
                 *bounds = self.bounds_around(sp);
             }
-        } else if let Place::Described(_) = place {
-            match full::step(
-                &mut self.machine,
-                &self.found,
-                pc.lookup(),
-                &mut self.registers,
-                bounds,
-            ) {
+        } else {
+            let row = match place {
+                Place::Read(_) => Some(&self.reader.row),
+                _ => self.machine.run(&self.found, pc.lookup()),
+            };
+            match full::step(row, &mut self.registers, bounds) {
                 Step::Caller => {}
                 Step::Outermost => return (code, Some(StackId::COMPLETE)),
                 Step::Failed => return (code, Some(StackId::CUT_UNSUPPORTED)),

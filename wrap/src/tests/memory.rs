@@ -5,6 +5,7 @@
 
 use crate::modules::Modules;
 use crate::unwind::cfi::FrameIndexes;
+use crate::unwind::code::Reader;
 use crate::unwind::row::Machine;
 use std::alloc::{Layout, alloc_zeroed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -36,3 +37,5 @@ unsafe impl Zeroed for Modules {}
 unsafe impl Zeroed for FrameIndexes {}
 // SAFETY: as above.
 unsafe impl Zeroed for Machine {}
+// SAFETY: as above.
+unsafe impl Zeroed for Reader {}

@@ -9,8 +9,7 @@
 //! The stack is read through [`Bounds::read`], inside the mapped stack only.
 
 use super::bytes::Cursor;
-use super::cfi::Description;
-use super::row::{Cfa, Machine, Saved};
+use super::row::{Cfa, Row, Saved};
 use crate::arch::{self, REGISTERS};
 
 /// The registers of a frame, by DWARF number.
@@ -72,24 +71,12 @@ pub enum Step {
 
 /// Steps from a frame to its caller.
 #[inline(never)]
-pub fn step(
-    machine: &mut Machine,
-    description: &Description,
-    address: u64,
-    registers: &mut Registers,
-    bounds: &Bounds,
-) -> Step {
-    try_step(machine, description, address, registers, bounds).unwrap_or(Step::Failed)
+pub fn step(row: Option<&Row>, registers: &mut Registers, bounds: &Bounds) -> Step {
+    row.and_then(|row| try_step(row, registers, bounds))
+        .unwrap_or(Step::Failed)
 }
 
-fn try_step(
-    machine: &mut Machine,
-    description: &Description,
-    address: u64,
-    registers: &mut Registers,
-    bounds: &Bounds,
-) -> Option<Step> {
-    let row = machine.run(description, address)?;
+fn try_step(row: &Row, registers: &mut Registers, bounds: &Bounds) -> Option<Step> {
     if row.of(arch::RA) == Saved::Undefined {
         return Some(Step::Outermost);
     }

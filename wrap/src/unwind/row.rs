@@ -41,18 +41,13 @@ pub enum Saved {
 }
 
 /// The rules of one address.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {
     /// The canonical frame address.
     pub cfa: Cfa,
     /// The registers, by DWARF number.
     pub saved: [Saved; REGISTERS],
 }
-
-const EMPTY: Row = Row {
-    cfa: Cfa::Unset,
-    saved: [Saved::Unset; REGISTERS],
-};
 
 /// Rows that programs remember inside each other, at most.
 const REMEMBERED: usize = 8;
@@ -68,7 +63,7 @@ pub struct Machine {
 impl Machine {
     /// The row of an address that the description covers.
     pub fn run(&mut self, description: &Description, address: u64) -> Option<&Row> {
-        (self.row, self.depth) = (EMPTY, 0);
+        (self.row, self.depth) = (Row::EMPTY, 0);
         let mut location = description.start;
         self.execute(
             description,
@@ -250,6 +245,12 @@ fn block(code: &mut Cursor) -> Option<Cursor> {
 }
 
 impl Row {
+    /// Says nothing.
+    pub const EMPTY: Self = Self {
+        cfa: Cfa::Unset,
+        saved: [Saved::Unset; REGISTERS],
+    };
+
     /// How a register is found.
     pub fn of(&self, register: usize) -> Saved {
         self.saved.get(register).copied().unwrap_or_default()

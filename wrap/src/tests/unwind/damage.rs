@@ -69,7 +69,7 @@ impl Victim {
         for register in &mut registers {
             *register = low + self.random.below(8 * 512);
         }
-        let _ = step(&mut self.machine, description, address, &mut registers, &bounds);
+        let _ = step(self.machine.run(description, address), &mut registers, &bounds);
     }
 }
 

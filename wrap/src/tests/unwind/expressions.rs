@@ -137,9 +137,7 @@ fn stepped(machine: &mut Machine, scene: &Scene, program: &[u8], register: usize
     let mut registers = scene.registers;
     let description = described(program);
     match step(
-        machine,
-        &description,
-        START,
+        machine.run(&description, START),
         &mut registers,
         &scene.bounds(),
     ) {

@@ -130,7 +130,7 @@ fn judge(path: &Path) -> Option<usize> {
 }
 
 /// The program and its libraries; other tests map other files meanwhile.
-fn own_files() -> Vec<PathBuf> {
+pub fn own_files() -> Vec<PathBuf> {
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
     let paths = maps.lines().filter_map(|line| line.split_whitespace().nth(5));
     let libraries = paths.filter(|path| path.starts_with("/usr/lib") && path.contains(".so"));

@@ -68,7 +68,7 @@ impl Walker {
         let rule = (rule.kind(), rule.offset_words(), rule.saved_words());
         let before = self.registers;
         let (registers, bounds) = (&mut self.registers, &self.bounds);
-        match step(&mut self.machine, &description, lookup, registers, bounds) {
+        match step(self.machine.run(&description, lookup), registers, bounds) {
             Step::Caller => {
                 self.check_packed(rule, &before);
                 Some(false)

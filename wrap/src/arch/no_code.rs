@@ -1,0 +1,23 @@
+//! Processors whose instructions are not read: the ABI chains their frames, or
+//! what no table describes is left to frame pointers.
+
+use crate::unwind::code::Effect;
+
+/// Whether instructions can be read.
+pub const READS_CODE: bool = false;
+/// Bytes of the longest instruction.
+pub const LONGEST: usize = 4;
+/// Registers that calls preserve, by DWARF number; the frame pointer among them.
+pub const PRESERVED: [usize; 0] = [];
+/// The stack is aligned to so much where a call is made.
+pub const CALL_ALIGNMENT: i64 = 16;
+
+/// The functions that no call returns from.
+pub fn endings() -> [(u64, u64); 2] {
+    [(0, 0); 2]
+}
+
+/// The instruction at the front: its bytes, and what it does.
+pub fn decode(_: &[u8]) -> Option<(usize, Effect)> {
+    None
+}
