@@ -178,6 +178,8 @@ enum Place {
     /// The ABI chains the frames: no table is needed.
     Chained(u32),
     NoTables(u32),
+    /// The same where frame pointers are known not to be kept.
+    Unread(u32),
 }
 
 impl Inside {
@@ -335,6 +337,7 @@ impl Inside {
         }
         match self.reader.read(pc, low, high) {
             true => Place::Read(module),
+            false if self.reader.is_of_libc() => Place::Unread(module),
             false => Place::NoTables(module),
         }
     }
@@ -401,6 +404,7 @@ impl Inside {
             Place::Outermost(module) => (module, Rule::plain(Kind::End)),
             Place::Chained(module) => (module, Rule::plain(Kind::Chain)),
             Place::NoTables(module) => (module, Rule::plain(Kind::NoTables)),
+            Place::Unread(module) => (module, Rule::UNREAD),
         };
         let code = self.code_id(pc, module);
         if code == 0 {

@@ -12,10 +12,17 @@ pub const PRESERVED: [usize; 0] = [];
 /// The stack is aligned to so much where a call is made.
 pub const CALL_ALIGNMENT: i64 = 16;
 
-/// The functions that no call returns from.
+/// Functions that no call returns from, each with the function of libc that the
+/// outermost frame which calls it lies beside.
 pub fn endings() -> [(u64, u64); 2] {
     [(0, 0); 2]
 }
+
+/// Bytes of the instruction that hands what a call returned to the next one,
+/// without the prefix of a wide one.
+pub const HAND_ON_BYTES: u64 = 4;
+/// Bytes of a call to a place that is said.
+pub const CALL_BYTES: u64 = 4;
 
 /// The instruction at the front: its bytes, and what it does.
 pub fn decode(_: &[u8]) -> Option<(usize, Effect)> {

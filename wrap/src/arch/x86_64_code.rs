@@ -24,8 +24,8 @@ unsafe extern "C" {
     fn memlog_libc_marks(marks: *mut [u64; 4]);
 }
 
-/// The functions that no call returns from, each with the function of libc
-/// that the outermost frame which calls it lies beside.
+/// Functions that no call returns from, each with the function of libc that the
+/// outermost frame which calls it lies beside.
 #[allow(unsafe_code)]
 pub fn endings() -> [(u64, u64); 2] {
     let mut marks = [0; 4];
@@ -35,6 +35,14 @@ pub fn endings() -> [(u64, u64); 2] {
     [(exit, start), (thread_exit, create)]
 }
 
+/// Bytes of the instruction that hands what a call returned to the next one,
+/// without the prefix of a wide one.
+pub const HAND_ON_BYTES: u64 = 2;
+/// Bytes of a call to a place that is said.
+pub const CALL_BYTES: u64 = 5;
+
+const RESULT: u8 = 0;
+const ARGUMENT: u8 = 7;
 const SP: u8 = 4;
 const FP: u8 = 5;
 
@@ -268,6 +276,7 @@ impl Text<'_> {
                 true => Effect::SpLost,
                 false => Effect::Nothing,
             },
+            (Some(RESULT), Some(ARGUMENT)) => Effect::HandOn,
             (Some(FP), Some(SP)) if self.is_wide() => Effect::SpFromFp(0),
             (Some(SP), Some(FP)) if self.is_wide() => Effect::FpFromSp(0),
             (_, Some(SP)) => Effect::SpLost,

@@ -43,7 +43,8 @@ impl Inside {
         | Place::SignalReturn(module, _)
         | Place::Outermost(module)
         | Place::Chained(module)
-        | Place::NoTables(module)) = place;
+        | Place::NoTables(module)
+        | Place::Unread(module)) = place;
         let code = self.code_id(*pc, module);
         if code == 0 {
             return (code, Some(StackId::CUT_FULL));
@@ -55,6 +56,7 @@ impl Inside {
             Place::Described(_) | Place::Read(_) => None,
             Place::Chained(_) => return (code, self.chained_step(sp, pc, bounds)),
             Place::Outermost(_) => return (code, Some(StackId::COMPLETE)),
+            Place::Unread(_) => return (code, Some(StackId::CUT_NO_TABLES)),
             Place::NoTables(_) => return (code, self.full_step_across(sp, pc, bounds)),
         };
         if let Some(rule) = signal {

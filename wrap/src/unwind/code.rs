@@ -25,7 +25,8 @@
 //!
 //! Who never returns has no such way. Of these are known: the outermost frame,
 //! which hands what main or a thread's function returned to exit or
-//! pthread_exit, and those two themselves, which are read from their beginning.
+//! pthread_exit, and those functions themselves, which are read from their
+//! beginning.
 
 use super::row::{Cfa, Row, Saved};
 use super::walk::Pc;
@@ -38,6 +39,8 @@ use crate::sys::{Os, Sys};
 pub enum Effect {
     /// Nothing that matters here.
     Nothing,
+    /// What a call returned becomes the first argument of the next.
+    HandOn,
     /// A register, or something else, is pushed.
     Push(Option<u8>),
     /// The other way round.
@@ -145,23 +148,40 @@ impl Reader {
         self.is_found || self.read_from_beginning(pc)
     }
 
-    /// Whether the frame is one that hands what was returned to it to exit.
+    /// Whether the frame is one that hands what was returned to it to exit: is
+    /// about to, or has done so.
     #[inline(never)]
     pub fn is_outermost(&mut self, pc: Pc, low: u64, high: u64) -> bool {
         self.begin(low, high);
-        let mut at = pc.address();
-        for _ in 0..LAST_WORDS {
+        let before = pc
+            .address()
+            .wrapping_sub(code::CALL_BYTES + code::HAND_ON_BYTES);
+        self.hands_on(before, 2) || self.hands_on(pc.address(), LAST_WORDS)
+    }
+
+    /// Whether libc is in the module that was read: one without tables has no
+    /// frame pointers either, and what lies in their register says nothing.
+    pub fn is_of_libc(&self) -> bool {
+        let mut ends = code::endings().into_iter();
+        ends.any(|(end, _)| (self.low..self.high).contains(&end))
+    }
+
+    /// Whether so many instructions end with handing a result to exit.
+    fn hands_on(&mut self, mut at: u64, most: usize) -> bool {
+        let mut is_handed = false;
+        for _ in 0..most {
             let Some((length, effect)) = self.instruction(at) else {
                 return false;
             };
             at = at.wrapping_add(length as u64);
             match effect {
-                Effect::Nothing | Effect::Call(None) => {}
+                Effect::Nothing | Effect::Call(None) => is_handed = false,
+                Effect::HandOn => is_handed = true,
                 Effect::Call(Some(distance)) => {
                     let target = at.wrapping_add_signed(distance);
                     let is_beside = |mark: u64| mark != 0 && at.abs_diff(mark) < BESIDE;
                     let mut ends = code::endings().into_iter();
-                    return ends.any(|(end, mark)| end == target && is_beside(mark));
+                    return is_handed && ends.any(|(end, mark)| end == target && is_beside(mark));
                 }
                 _ => return false,
             }

@@ -85,6 +85,9 @@ impl Rule {
         }
     }
 
+    /// No tables, and no frame pointers either: the stack ends.
+    pub const UNREAD: Self = Self(Kind::NoTables as u32 | 1 << 3);
+
     /// Whether it is of this kind.
     #[inline]
     pub const fn is(self, kind: Kind) -> bool {
