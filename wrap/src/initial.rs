@@ -28,10 +28,33 @@ impl Initial {
     /// Finds it; nothing where this C library does not say.
     pub fn find() -> Option<Self> {
         // SAFETY: a function of the assembly.
-        let mut at = unsafe { arch::memlog_stack_end() };
-        if at.is_null() || !at.is_aligned() {
+        let at = unsafe { arch::memlog_stack_end() };
+        match at.is_null() || !at.is_aligned() {
+            true => Self::below_environment(),
+            false => Self::above(at),
+        }
+    }
+
+    /// Finds it below the environment, where libc says no more than that (musl).
+    fn below_environment() -> Option<Self> {
+        let place = arch::code::environment() as *const *const usize;
+        // SAFETY: libc's own word, or null.
+        let environment = *unsafe { place.as_ref() }?;
+        // A program may have made one of its own by then, elsewhere.
+        let on_stack = &raw const place as usize;
+        if (environment as usize) < on_stack || !environment.is_aligned() {
             return None;
         }
+        (1..MOST).find_map(|count| {
+            let arguments = environment.wrapping_sub(count + 1);
+            // SAFETY: above this very frame the main stack is mapped. The words
+            // in between are addresses, which are no small numbers.
+            let is_count = unsafe { *arguments.wrapping_sub(1) } == count;
+            is_count.then_some(Self { arguments, count })
+        })
+    }
+
+    fn above(mut at: *const usize) -> Option<Self> {
         for _ in 0..BELOW {
             // SAFETY: from the C library's word up the main stack is mapped.
             let (count, arguments) = unsafe { (*at, at.add(1)) };
@@ -152,6 +175,18 @@ fn is_end(arguments: *const usize, count: usize) -> bool {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::Initial;
+
+    /// By either of libc's words it is the same block.
+    #[test]
+    fn the_environment_leads_there_as_well() {
+        if crate::arch::code::environment() == 0 {
+            println!("SKIPPED nobody asks libc for the environment here");
+            return;
+        }
+        let [above, below] = [Initial::find(), Initial::below_environment()]
+            .map(|found| found.map(|initial| (initial.arguments, initial.count)));
+        assert!(above.is_some() && above == below, "{above:?} {below:?}");
+    }
 
     /// What /proc says of this very process.
     #[test]

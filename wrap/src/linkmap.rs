@@ -5,6 +5,7 @@
 //! they are read after the loader made them consistent, and while nobody
 //! unloads the object looked at: those of program start never are.
 
+use crate::arch;
 use core::ffi::c_char;
 use core::sync::atomic::{AtomicI32, AtomicPtr, Ordering};
 use goblin::elf64::dynamic::{
@@ -72,36 +73,57 @@ pub fn known_first_map() -> *const LinkMap {
 /// The headers are the program's, and the loader has set up the list.
 pub unsafe fn first_map(program_headers: u64, count: u64) -> Option<*const LinkMap> {
     let headers = program_headers as *const ProgramHeader;
-    let mut bias = 0u64;
+    let mut bias = None;
     let mut dynamic = 0u64;
     for index in 0..count {
         // SAFETY: the kernel told us where the program's headers are.
         let header = unsafe { &*headers.add(index as usize) };
         match header.p_type {
-            PT_PHDR => bias = program_headers.wrapping_sub(header.p_vaddr),
+            PT_PHDR => bias = Some(program_headers.wrapping_sub(header.p_vaddr)),
             PT_DYNAMIC => dynamic = header.p_vaddr,
             _ => {}
         }
     }
-    if dynamic == 0 {
-        return None;
-    }
+    // A loader's own headers do not say where they lie.
+    let Some(bias) = bias.filter(|_| dynamic != 0) else {
+        // SAFETY: by the caller.
+        return unsafe { map_of(told_by_name()) };
+    };
     let mut entry = bias.wrapping_add(dynamic) as *const Dyn;
     loop {
         // SAFETY: the section ends with DT_NULL.
         let Dyn { d_tag, d_val } = unsafe { *entry };
         match d_tag {
-            DT_NULL => return None,
-            DT_DEBUG if d_val != 0 => {
-                // SAFETY: the loader put its r_debug there.
-                let debug = unsafe { &*(d_val as *const Debug) };
-                DEBUG.store(d_val as *mut Debug, Ordering::Release);
-                return (debug.version > 0 && !debug.map.is_null()).then_some(debug.map);
-            }
+            // SAFETY: by the caller.
+            DT_NULL => return unsafe { map_of(told_by_name()) },
+            // SAFETY: the loader put its r_debug there.
+            DT_DEBUG if d_val != 0 => return unsafe { map_of(d_val) },
             // SAFETY: not the last entry.
             _ => entry = unsafe { entry.add(1) },
         }
     }
+}
+
+/// The loader's r_debug where the headers do not lead to it: who runs a program
+/// by naming it to the loader has the kernel tell of the loader's own.
+fn told_by_name() -> u64 {
+    match arch::code::loader_debug() {
+        (0, 0) => 0,
+        // SAFETY: musl's pointer to it.
+        (0, address) => unsafe { *(address as *const u64) },
+        (debug, _) => debug,
+    }
+}
+
+/// The first of its list.
+///
+/// # Safety
+/// It is the loader's r_debug, or 0.
+unsafe fn map_of(at: u64) -> Option<*const LinkMap> {
+    // SAFETY: by the caller.
+    let debug = unsafe { (at as *const Debug).as_ref() }?;
+    DEBUG.store(at as *mut Debug, Ordering::Release);
+    (debug.version > 0 && !debug.map.is_null()).then_some(debug.map)
 }
 
 /// Copies the loader's name of an object; its length.

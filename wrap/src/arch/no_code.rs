@@ -18,6 +18,17 @@ pub fn endings() -> [(u64, u64); 2] {
     [(0, 0); 2]
 }
 
+/// Where libc keeps the address of the environment, or 0.
+pub fn environment() -> u64 {
+    0
+}
+
+/// What the loader tells debuggers: where it is, and where its address is; 0
+/// for what this loader has not.
+pub fn loader_debug() -> (u64, u64) {
+    (0, 0)
+}
+
 /// Bytes of the instruction that hands what a call returned to the next one,
 /// without the prefix of a wide one.
 pub const HAND_ON_BYTES: u64 = 4;

@@ -52,8 +52,8 @@ memlog_stack_end:
         .cfi_endproc
         .size   memlog_stack_end, . - memlog_stack_end
 
-/* void memlog_libc_marks(u64 marks[4]): where these of libc begin, 0 for what
- * is not there. Only once relocations are done. */
+/* void memlog_libc_marks(u64 marks[7]): where these of libc lie, 0 for what is
+ * not there. Only once relocations are done. */
 .macro mark at, name
         .weak   \name
         movq    \name@GOTPCREL(%rip), %rax
@@ -69,6 +69,9 @@ memlog_libc_marks:
         mark    8, pthread_exit
         mark    16, __libc_start_main
         mark    24, pthread_create
+        mark    32, __environ
+        mark    40, _r_debug
+        mark    48, _dl_debug_addr
         ret
         .cfi_endproc
         .size   memlog_libc_marks, . - memlog_libc_marks

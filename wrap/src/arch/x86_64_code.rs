@@ -5,7 +5,8 @@
 //! prefixes | REX or VEX | opcode of one to three bytes | ModRM [SIB] [displacement] | immediate
 //! ```
 //!
-//! What is not known here has no length, and the reader goes no further.
+//! What is not known here has no length, and the reader goes no further. And the
+//! names of libc that may be missing in it.
 
 use crate::unwind::code::Effect;
 
@@ -19,20 +20,38 @@ pub const PRESERVED: [usize; 6] = [3, 6, 12, 13, 14, 15];
 pub const CALL_ALIGNMENT: i64 = 16;
 
 unsafe extern "C" {
-    /// Where exit, pthread_exit, __libc_start_main and pthread_create begin in
-    /// this program, 0 for what it has not. Only once relocations are done.
-    fn memlog_libc_marks(marks: *mut [u64; 4]);
+    /// Where exit, pthread_exit, __libc_start_main, pthread_create, __environ,
+    /// _r_debug and _dl_debug_addr lie in this program, 0 for what it has not.
+    /// Only once relocations are done.
+    fn memlog_libc_marks(marks: *mut [u64; 7]);
+}
+
+#[allow(unsafe_code)]
+fn marks() -> [u64; 7] {
+    let mut marks = [0; 7];
+    // SAFETY: a function of the assembly, which fills seven words.
+    unsafe { memlog_libc_marks(&raw mut marks) };
+    marks
 }
 
 /// Functions that no call returns from, each with the function of libc that the
 /// outermost frame which calls it lies beside.
-#[allow(unsafe_code)]
 pub fn endings() -> [(u64, u64); 2] {
-    let mut marks = [0; 4];
-    // SAFETY: a function of the assembly, which fills four words.
-    unsafe { memlog_libc_marks(&raw mut marks) };
-    let [exit, thread_exit, start, create] = marks;
+    let [exit, thread_exit, start, create, ..] = marks();
     [(exit, start), (thread_exit, create)]
+}
+
+/// Where libc keeps the address of the environment, or 0.
+pub fn environment() -> u64 {
+    let [.., environment, _, _] = marks();
+    environment
+}
+
+/// What the loader tells debuggers: where it is, and where its address is; 0
+/// for what this loader has not.
+pub fn loader_debug() -> (u64, u64) {
+    let [.., debug, address] = marks();
+    (debug, address)
 }
 
 /// Bytes of the instruction that hands what a call returned to the next one,
