@@ -53,8 +53,10 @@ int main(int argc, char **argv)
 {
     pthread_t threads[THREADS];
     rounds = number(argc, argv, 1, 50000);
+#ifdef M_ARENA_MAX
     mallopt(M_ARENA_MAX, 1);
     mallopt(M_MMAP_THRESHOLD, 128 << 10);
+#endif
     leave_holes();
     for (long i = 0; i < THREADS; i++)
         if (pthread_create(&threads[i], NULL, worker, NULL))
