@@ -120,7 +120,9 @@ impl<'a> Reading<'a> {
     where
         S: ObjectSymbol<'a>,
     {
-        let code = CodeSections::of(image);
+        let code = CodeSections::of(image, self.descriptors.is_some());
+        let lacks_descriptors =
+            self.descriptors.is_none() && image.elf.section_by_name(".opd").is_some();
         let thumb = image.elf.architecture() == Architecture::Arm;
         for symbol in symbols {
             let Ok(name) = symbol.name_bytes() else {
@@ -136,6 +138,10 @@ impl<'a> Reading<'a> {
                 continue;
             }
             let name = &name[..name.len().min(demangle::MAX_RAW_NAME)];
+            if lacks_descriptors && symbol.size() == 0 {
+                // The functions that would end this label are not known.
+                continue;
+            }
             let mut raw = Raw {
                 begin: symbol.address(),
                 size: symbol.size(),
@@ -207,14 +213,20 @@ struct CodeSections {
 }
 
 impl CodeSections {
-    fn of(image: &Image<'_>) -> Self {
+    /// A file of debug information alone has the symbols of descriptors but not what they point
+    /// at: without the module such a symbol says nothing of code.
+    fn of(image: &Image<'_>, has_descriptors: bool) -> Self {
         let mut ranges = Vec::new();
         for section in image.elf.sections() {
             let SectionFlags::Elf { sh_flags, .. } = section.flags() else {
                 continue;
             };
             let index = section.index().0;
-            if sh_flags.contains(elf::SHF_EXECINSTR) || section.name_bytes() == Ok(b".opd") {
+            let of_code = match section.name_bytes() {
+                Ok(b".opd") => has_descriptors,
+                _ => sh_flags.contains(elf::SHF_EXECINSTR),
+            };
+            if of_code {
                 ranges.resize(ranges.len().max(index + 1), None);
                 let begin = section.address();
                 ranges[index] = Some((begin, begin.saturating_add(section.size())));
