@@ -1,13 +1,18 @@
 //! Which files hold the names of a module.
 //!
-//! The module itself; then, if it has no debug information, the first file that passes its check:
-//! 1. each of [`Options::debug_dirs`], by build-id, then by name;
+//! The module itself where it lay, or else a copy of it among [`Options::debug_files`] and below
+//! [`Options::debug_dirs`]; then, if it has no debug information, the first file that passes its
+//! check:
+//! 1. what the caller names: each file, each folder by build-id, then by path and name;
 //! 2. the system's debug folder by build-id;
 //! 3. the file `.gnu_debuglink` names: beside the module, in `.debug/`, in the system's folder.
 //!
-//! The check: equal build-ids where both have one, else an equal checksum. A file that offers
-//! neither is refused: names from another build are worse than none.
+//! The check: the machine of the log; equal build-ids where both have one, else an equal checksum.
+//! A file that offers neither is refused: names from another build are worse than none. Only where
+//! the log itself has no build-id is a file taken that the caller names and that has the right
+//! name.
 
+use crate::given::{self, Candidate, Origin, by_build_id, hex};
 use crate::image::Image;
 use crate::minidebug;
 use crate::module::{Loaded, ModuleSpec, ModuleStatus, NameSource, Options};
@@ -59,6 +64,8 @@ pub(crate) struct Finder<'f, 'a, S> {
     pub store: &'a Store,
     pub options: &'f Options,
     pub notes: Vec<String>,
+    /// Files that the caller names and that were not taken; a sentence each.
+    pub refused: Vec<String>,
 }
 
 impl<'a, S: FileSource> Finder<'_, 'a, S> {
@@ -96,7 +103,21 @@ impl<'a, S: FileSource> Finder<'_, 'a, S> {
         (ModuleStatus::Ok(loaded), files)
     }
 
+    /// The module as it was mapped: where it lay, or else among what the caller names.
     fn module(&mut self, spec: &ModuleSpec) -> Result<Image<'a>, ModuleStatus> {
+        if spec.build_id.is_empty() {
+            // Nothing tells one build from another: what the user points at goes before what
+            // happens to lie here.
+            return match self.elsewhere(spec) {
+                Some(image) => Ok(image),
+                None => self.in_place(spec),
+            };
+        }
+        self.in_place(spec)
+            .or_else(|status| self.elsewhere(spec).ok_or(status))
+    }
+
+    fn in_place(&mut self, spec: &ModuleSpec) -> Result<Image<'a>, ModuleStatus> {
         if !spec.path.contains(&b'/') {
             let sentence = format!("{} is not the path of a file", paths::show(&spec.path));
             return Err(ModuleStatus::Missing(sentence));
@@ -108,13 +129,33 @@ impl<'a, S: FileSource> Finder<'_, 'a, S> {
         let image =
             Image::parse(path, self.store.keep_file(bytes)).map_err(ModuleStatus::Foreign)?;
         let found = image.build_id().unwrap_or_default();
-        if !spec.build_id.is_empty() && spec.build_id != found {
+        if !spec.build_id.is_empty() && spec.build_id == found {
+            return Ok(image);
+        }
+        if let Some(sentence) = self.other_machine(&image) {
+            return Err(ModuleStatus::Foreign(sentence));
+        }
+        if !spec.build_id.is_empty() {
             return Err(ModuleStatus::Rebuilt {
                 expected: spec.build_id.clone(),
                 found: found.to_vec(),
             });
         }
         Ok(image)
+    }
+
+    fn elsewhere(&mut self, spec: &ModuleSpec) -> Option<Image<'a>> {
+        // `[vdso]` and its like are in no file.
+        if spec.path.starts_with(b"[") {
+            return None;
+        }
+        let known = Known {
+            id: &spec.build_id,
+            checksum: None,
+        };
+        given::candidates(self.options, spec, &spec.build_id, None)
+            .into_iter()
+            .find_map(|candidate| self.checked(candidate, &known, |image| image.has_code()))
     }
 
     /// The first separate file with debug information, else the first with a symbol table.
@@ -125,33 +166,26 @@ impl<'a, S: FileSource> Finder<'_, 'a, S> {
         link: Option<(&[u8], u32)>,
     ) -> Option<Image<'a>> {
         let mut second = None;
-        for path in self.candidates(spec, id, link.map(|(name, _)| name)) {
-            let Some(image) = self.checked(path, id, link.map(|(_, checksum)| checksum)) else {
+        let known = Known {
+            id,
+            checksum: link.map(|(_, checksum)| checksum),
+        };
+        let is_useful =
+            |image: &Image<'_>| image.has_bytes(".debug_info") || image.has_bytes(".symtab");
+        for candidate in self.candidates(spec, id, link.map(|(name, _)| name)) {
+            let Some(image) = self.checked(candidate, &known, is_useful) else {
                 continue;
             };
             if image.has_bytes(".debug_info") {
                 return Some(image);
             }
-            if image.has_bytes(".symtab") && second.is_none() {
-                second = Some(image);
-            }
+            second = second.or(Some(image));
         }
         second
     }
 
-    fn candidates(&self, spec: &ModuleSpec, id: &[u8], link: Option<&[u8]>) -> Vec<Vec<u8>> {
+    fn candidates(&self, spec: &ModuleSpec, id: &[u8], link: Option<&[u8]>) -> Vec<Candidate> {
         let mut list = Vec::new();
-        for dir in &self.options.debug_dirs {
-            let dir = paths::bytes(dir);
-            list.extend(by_build_id(&paths::below(dir, b".build-id"), id));
-            list.extend(by_build_id(dir, id));
-            for name in [&spec.path[..], paths::name(&spec.path)] {
-                let path = paths::below(dir, name);
-                list.push(paths::with_suffix(&path, b".debug"));
-                list.push(path);
-            }
-            list.extend(link.map(|name| paths::below(dir, name)));
-        }
         let system = self.options.system_debug_dir.as_deref();
         let system = system.map(|dir| self.rooted(paths::bytes(dir)));
         if let Some(system) = &system {
@@ -164,27 +198,56 @@ impl<'a, S: FileSource> Finder<'_, 'a, S> {
             list.push(paths::below(&paths::below(&here, b".debug"), name));
             list.extend(system.map(|system| paths::below(&paths::below(&system, dir), name)));
         }
+        let origin = Origin::System;
+        let list = list.into_iter().map(|path| Candidate { path, origin });
+        let mut all = given::candidates(self.options, spec, id, link);
+        all.extend(list);
         let module = self.rooted(&spec.path);
-        list.retain(|path| *path != module);
-        list
+        all.retain(|candidate| candidate.path != module);
+        all
     }
 
-    /// The file at `path`, if it is there and passes the check.
-    fn checked(&mut self, path: Vec<u8>, id: &[u8], checksum: Option<u32>) -> Option<Image<'a>> {
+    /// The file at a path, if it is there, passes the check, and is what is looked for.
+    fn checked(
+        &mut self,
+        Candidate { path, origin }: Candidate,
+        known: &Known,
+        is_wanted: impl Fn(&Image<'_>) -> bool,
+    ) -> Option<Image<'a>> {
         let bytes = self.source.open(&path).ok()?;
         // Checked before it is kept: a store never gives bytes back.
         let refusal = {
             let data = (*bytes).as_ref();
             match Image::parse(path.clone(), data) {
                 Err(sentence) => Some(sentence),
-                Ok(image) => refusal(&image, id, checksum),
+                Ok(image) if !is_wanted(&image) => return None,
+                Ok(image) => self
+                    .other_machine(&image)
+                    .or_else(|| known.refusal(&image, origin)),
             }
         };
-        if let Some(sentence) = refusal {
-            self.notes.push(sentence);
+        let Some(sentence) = refusal else {
+            return Image::parse(path, self.store.keep_file(bytes)).ok();
+        };
+        if origin == Origin::Nameless {
             return None;
         }
-        Image::parse(path, self.store.keep_file(bytes)).ok()
+        if self.notes.contains(&sentence) {
+            return None;
+        }
+        if origin.is_given() {
+            self.refused.push(sentence.clone());
+        }
+        self.notes.push(sentence);
+        None
+    }
+
+    fn other_machine(&self, image: &Image<'_>) -> Option<String> {
+        let (expected, found) = (self.options.machine?, image.machine()?);
+        (expected != found).then(|| {
+            let path = paths::show(&image.path);
+            format!("{path} is for {found}, and the log is of {expected}")
+        })
     }
 
     fn common(&mut self, image: &Image<'a>) -> Option<Image<'a>> {
@@ -208,9 +271,10 @@ impl<'a, S: FileSource> Finder<'_, 'a, S> {
                 paths::name(path),
             ));
         }
-        let found = list
-            .into_iter()
-            .find_map(|path| self.checked(path, id, None));
+        let known = Known { id, checksum: None };
+        let origin = Origin::System;
+        let mut candidates = list.into_iter().map(|path| Candidate { path, origin });
+        let found = candidates.find_map(|candidate| self.checked(candidate, &known, |_| true));
         if found.is_none() {
             self.notes.push(format!(
                 "{} shares names with {}, which was not found: some names will be missing",
@@ -229,30 +293,33 @@ impl<'a, S: FileSource> Finder<'_, 'a, S> {
     }
 }
 
-/// Why a separate file is not the module's, or `None` if it is.
-fn refusal(image: &Image<'_>, id: &[u8], checksum: Option<u32>) -> Option<String> {
-    let path = paths::show(&image.path);
-    match (image.build_id(), checksum) {
-        (Some(found), _) if !id.is_empty() => {
-            (found != id).then(|| format!("{path} belongs to another build"))
-        }
-        (_, Some(expected)) => (crc32fast::hash(image.data) != expected)
-            .then(|| format!("{path} has another checksum than .gnu_debuglink says")),
-        _ => Some(format!(
-            "{path} has neither build-id nor checksum to know it by"
-        )),
-    }
+/// What a module's files are known by.
+struct Known<'k> {
+    /// Empty if there is none.
+    id: &'k [u8],
+    /// What `.gnu_debuglink` says.
+    checksum: Option<u32>,
 }
 
-/// `xx/yyy.debug`, and `xx/yyy` as the module itself is kept, below `dir`.
-fn by_build_id(dir: &[u8], id: &[u8]) -> Vec<Vec<u8>> {
-    if id.len() < 2 || id.len() > 64 {
-        return Vec::new();
+impl Known<'_> {
+    /// Why a file is not the module's, or `None` if it is.
+    fn refusal(&self, image: &Image<'_>, origin: Origin) -> Option<String> {
+        let path = paths::show(&image.path);
+        let found = image.build_id();
+        match (found, self.checksum) {
+            (Some(found), _) if !self.id.is_empty() => (found != self.id).then(|| {
+                let (expected, found) = (hex(self.id), hex(found));
+                format!(
+                    "{path} belongs to another build: expected build-id {expected}, found {found}"
+                )
+            }),
+            (_, Some(expected)) => (crc32fast::hash(image.data) != expected)
+                .then(|| format!("{path} has another checksum than .gnu_debuglink says")),
+            // Nobody can know, and the user says so.
+            _ if self.id.is_empty() && origin.is_given() => None,
+            _ => Some(format!(
+                "{path} has neither build-id nor checksum to know it by"
+            )),
+        }
     }
-    let hex = |bytes: &[u8]| bytes.iter().map(|b| format!("{b:02x}")).collect::<String>();
-    let path = paths::below(
-        dir,
-        format!("{}/{}", hex(&id[..1]), hex(&id[1..])).as_bytes(),
-    );
-    vec![paths::with_suffix(&path, b".debug"), path]
 }

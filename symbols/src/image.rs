@@ -1,7 +1,9 @@
 //! One ELF file: its build-id, its sections (unpacked, within limits), its links to others.
 
 use object::read::{CompressionFormat, Object, ObjectSection};
+use object::{SectionFlags, elf};
 
+use crate::machine::Machine;
 use crate::paths;
 use crate::source::Store;
 
@@ -38,6 +40,19 @@ impl<'a> Image<'a> {
             .ok()
             .flatten()
             .filter(|id| !id.is_empty())
+    }
+
+    pub(crate) fn machine(&self) -> Option<Machine> {
+        Machine::of(self.data)
+    }
+
+    /// Whether the code itself is in the file, and not only what is known of it.
+    pub(crate) fn has_code(&self) -> bool {
+        self.elf.sections().any(|section| {
+            matches!(section.flags(),
+                SectionFlags::Elf { sh_flags, .. } if sh_flags.contains(elf::SHF_EXECINSTR))
+                && section.data().is_ok_and(|data| !data.is_empty())
+        })
     }
 
     pub(crate) fn endian(&self) -> gimli::RunTimeEndian {

@@ -23,6 +23,8 @@
 //! Who does what:
 //! - `source` and `module`: what callers hand in and get back;
 //! - `finder`: which files hold the names of a module (build-id, debuglink, dwz, minidebuginfo);
+//! - `given`: where to look for them among the files and folders that the caller names;
+//! - `machine`: for which machine a file is;
 //! - `image`: one ELF file, its sections unpacked, with limits;
 //! - `dwarf`, `units`, `split`: the debug information, through addr2line and gimli;
 //! - `symtab`, `opd`: the symbol table, and the function descriptors of ppc64 ELFv1;
@@ -42,8 +44,10 @@
 mod demangle;
 mod dwarf;
 mod finder;
+mod given;
 mod image;
 mod intervals;
+mod machine;
 mod minidebug;
 mod module;
 mod opd;
@@ -55,6 +59,7 @@ mod symtab;
 mod units;
 
 pub use demangle::{Hint, MAX_DEMANGLED_NAME, MAX_RAW_NAME, demangle};
+pub use machine::Machine;
 pub use module::{
     Frame, Loaded, Lookup, ModuleHandle, ModuleSpec, ModuleStatus, NameSource, Options,
 };

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::machine::Machine;
+
 /// A module as the log names it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ModuleSpec {
@@ -14,12 +16,17 @@ pub struct ModuleSpec {
 /// Where to look, and how far to go.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Folders asked first: `DIR/.build-id/xx/yyy.debug`, `DIR/xx/yyy.debug`, `DIR/NAME[.debug]`.
+    /// Single files, of whichever modules they are.
+    pub debug_files: Vec<PathBuf>,
+    /// Folders asked next, for modules and for their debug files: `DIR/.build-id/xx/yyy.debug`,
+    /// `DIR/xx/yyy.debug`, and `DIR/TAIL[.debug]` for every tail of the module's path.
     pub debug_dirs: Vec<PathBuf>,
     /// Put before the path of every module and before [`Options::system_debug_dir`].
     pub sysroot: Option<PathBuf>,
     /// The distribution's folder of debug files, usually `/usr/lib/debug`.
     pub system_debug_dir: Option<PathBuf>,
+    /// The machine that the modules ran on, where it is known: no other's file is theirs.
+    pub machine: Option<Machine>,
     /// Whether to read debug information; without it only symbol tables serve.
     pub debug_info: bool,
 }
@@ -27,9 +34,11 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Self {
+            debug_files: Vec::new(),
             debug_dirs: Vec::new(),
             sysroot: None,
             system_debug_dir: Some(PathBuf::from("/usr/lib/debug")),
+            machine: None,
             debug_info: true,
         }
     }
@@ -55,7 +64,7 @@ pub enum NameSource {
 /// What was found for a module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loaded {
-    /// The file that was mapped, if it is there and is the right one.
+    /// The file that was mapped, wherever it lies, if it is there and is the right one.
     pub file: Option<Vec<u8>>,
     /// A separate file of debug information.
     pub debug_file: Option<Vec<u8>>,
@@ -79,7 +88,8 @@ pub enum ModuleStatus {
         /// The build-id the file has; empty if it has none.
         found: Vec<u8>,
     },
-    /// The file is not a readable ELF file; the sentence says what is wrong with it.
+    /// The file is no readable ELF file, or one for another machine; the sentence says what is
+    /// wrong with it.
     Foreign(String),
 }
 

@@ -44,6 +44,13 @@ pub(crate) fn name(path: &[u8]) -> &[u8] {
         .map_or(path, |at| &path[at + 1..])
 }
 
+/// The path without its root, then without its first folder, and so on, down to the name.
+pub(crate) fn tails(path: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let starts = (0..path.len()).filter(move |&at| at == 0 || path[at - 1] == b'/');
+    let tails = starts.map(|at| &path[at..]);
+    tails.filter(|tail| !tail.starts_with(b"/"))
+}
+
 /// The path with a suffix, `.dwp` say.
 pub(crate) fn with_suffix(path: &[u8], suffix: &[u8]) -> Vec<u8> {
     [path, suffix].concat()
@@ -68,5 +75,8 @@ mod tests {
         assert_eq!(below(b"", b"a"), b"a");
         assert_eq!(join(b"/x", b"/usr/a"), b"/usr/a");
         assert_eq!(join(b"/x", b"a"), b"/x/a");
+        assert!(tails(b"/usr//bin/a").eq([&b"usr//bin/a"[..], b"bin/a", b"a"]));
+        assert!(tails(b"a").eq([b"a"]));
+        assert_eq!(tails(b"/usr/").last(), Some(&b"usr/"[..]));
     }
 }

@@ -31,6 +31,7 @@ pub struct Symbolizer<'a, S> {
 struct Module<'a> {
     status: ModuleStatus,
     files: Files<'a>,
+    refused: Vec<String>,
     notes: RefCell<Vec<String>>,
     debug_info: OnceCell<Option<DebugInfo<'a>>>,
     symbols: OnceCell<SymbolTable<'a>>,
@@ -59,12 +60,14 @@ impl<'a, S: FileSource> Symbolizer<'a, S> {
             store: self.store,
             options: &self.options,
             notes: Vec::new(),
+            refused: Vec::new(),
         };
         let (status, files) = finder.find(spec);
         let handle = ModuleHandle(self.modules.len());
         self.modules.push(Module {
             status,
             files,
+            refused: finder.refused,
             notes: RefCell::new(finder.notes),
             debug_info: OnceCell::new(),
             symbols: OnceCell::new(),
@@ -79,6 +82,13 @@ impl<'a, S: FileSource> Symbolizer<'a, S> {
     /// If the handle is another symbolizer's and has no counterpart here.
     pub fn status(&self, module: ModuleHandle) -> &ModuleStatus {
         &self.modules[module.0].status
+    }
+
+    /// Why files of [`Options::debug_files`] and [`Options::debug_dirs`] that look like the module's
+    /// were not taken: a sentence each.
+    pub fn refused(&self, module: ModuleHandle) -> &[String] {
+        let module = self.modules.get(module.0);
+        module.map_or(&[], |module| &module.refused)
     }
 
     /// What a reader of the report may want to know besides: files refused, damaged or absent.
@@ -222,12 +232,16 @@ impl<'a, S: FileSource> Symbolizer<'a, S> {
                 return None;
             }
             let files = &module.files;
-            let beside = [&files.module, &files.debug];
-            let beside = beside
-                .into_iter()
-                .flatten()
-                .map(|image| image.path.clone())
+            let images = [&files.module, &files.debug].into_iter().flatten();
+            let mut beside: Vec<_> = images.map(|image| image.path.clone()).collect();
+            // Split files may have come along in the folders that the caller names.
+            let names: Vec<_> = beside
+                .iter()
+                .map(|path| paths::name(path).to_vec())
                 .collect();
+            for dir in self.options.debug_dirs.iter().map(|dir| paths::bytes(dir)) {
+                beside.extend(names.iter().map(|name| paths::below(dir, name)));
+            }
             let sysroot = self
                 .options
                 .sysroot

@@ -92,6 +92,21 @@ pub fn loaded(status: &ModuleStatus) -> &memlog_symbols::Loaded {
     }
 }
 
+/// The build-id as `readelf` has it.
+pub fn build_id(file: &Path) -> Vec<u8> {
+    let output = Command::new("readelf")
+        .arg("-n")
+        .arg(file)
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let hex = text.split("Build ID: ").nth(1).unwrap();
+    let hex = hex.split_whitespace().next().unwrap().as_bytes();
+    hex.chunks(2)
+        .map(|two| u8::from_str_radix(std::str::from_utf8(two).unwrap(), 16).unwrap())
+        .collect()
+}
+
 /// A function symbol as `nm` has it.
 #[derive(Debug)]
 pub struct Symbol {
@@ -119,6 +134,34 @@ pub fn functions(file: &Path) -> Vec<Symbol> {
                 size,
                 name: name.to_owned(),
             });
+        }
+    }
+    found
+}
+
+/// The address ranges of the sections with such names.
+pub fn sections(file: &Path, is_wanted: impl Fn(&str) -> bool) -> Vec<std::ops::Range<u64>> {
+    let output = Command::new("readelf")
+        .arg("-SW")
+        .arg(file)
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let mut found = Vec::new();
+    for line in text.lines() {
+        let Some((_, line)) = line.split_once("] ") else {
+            continue;
+        };
+        let words: Vec<_> = line.split_whitespace().collect();
+        let number = |at: usize| {
+            words
+                .get(at)
+                .and_then(|word| u64::from_str_radix(word, 16).ok())
+        };
+        if let (Some(begin), Some(size)) = (number(2), number(4))
+            && is_wanted(words[0])
+        {
+            found.push(begin..begin + size);
         }
     }
     found
