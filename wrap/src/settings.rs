@@ -257,7 +257,8 @@ impl Settings {
                 (self.guard_percent, self.guard_ends) = read;
             }
             b"RUN" => self.run.set(value),
-            b"RANK" => {}
+            // Read elsewhere, or of the commands that read logs.
+            b"RANK" | b"PAGER" | b"SYSROOT" | b"DEBUG_SYMBOLS" => {}
             _ => self.complain(name, value),
         }
     }

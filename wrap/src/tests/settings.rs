@@ -119,6 +119,13 @@ fn nonsense_is_left_at_the_default_and_named() {
 }
 
 #[test]
+fn what_the_readers_obey_is_no_nonsense() {
+    for name in ["MEMLOG_PAGER", "MEMLOG_SYSROOT", "MEMLOG_DEBUG_SYMBOLS"] {
+        assert_eq!(Told::by(&[(name, "/x")]).value("nonsense"), "", "{name}");
+    }
+}
+
+#[test]
 fn several_are_told_apart_and_codes_are_looked_at() {
     let told = Told::by(&[("MEMLOG_OFF", "perhaps"), ("MEMLOG_OUTPUT", "a%z%y%p")]);
     let sentences = "not understood: MEMLOG_OFF=perhaps; not understood: %z in MEMLOG_OUTPUT";
