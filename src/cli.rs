@@ -95,7 +95,8 @@ A place is a function and line that called the allocator; report and tree say wh
 
 Examples:
   memlog summary vm.5912.memlog
-  memlog summary --json vm.5912.memlog | jq '.held[0]'";
+  memlog summary --json vm.5912.memlog | jq '.held[0]'
+  memlog summary --debug-symbols build/ vm.5912.memlog    it ran on another machine";
 
 const REPORT: &str = "\
 The roots of a tree are the functions that called the allocator, their children are the callers. \
@@ -104,7 +105,8 @@ Without an option it is of the moment of the largest resident set, as the kernel
 Examples:
   memlog report vm.5912.memlog                 at the peak of resident memory
   memlog report --show-leaks vm.5912.memlog    what was not released
-  memlog report --at 1.5s -t 0.1 -i 'parse|lex' vm.5912.memlog";
+  memlog report --at 1.5s -t 0.1 -i 'parse|lex' vm.5912.memlog
+  memlog report --sysroot rootfs/ vm.5912.memlog    with the files of another machine";
 
 const TREE: &str = "\
 From the bottom up it is the tree of `memlog report`. From the top down it begins at main, and each \
@@ -113,13 +115,15 @@ function has all that was allocated below it.
 Examples:
   memlog tree --top-down vm.5912.memlog    from main down to who allocated
   memlog tree --at end --top-down --exclude-module libc vm.5912.memlog
-  memlog tree --json vm.5912.memlog | jq '.nodes[0]'";
+  memlog tree --json vm.5912.memlog | jq '.nodes[0]'
+  memlog tree --debug-symbols build/ vm.5912.memlog    it ran on another machine";
 
 const DOT: &str = "\
 Examples:
   memlog dot vm.5912.memlog                 vm.5912.memlog.dot, .txt, .ps, .pdf and .svg here
   memlog dot --leaks vm.5912.memlog pics    what was not released, drawn into pics/
-  memlog dot 'logs/*.memlog'                the log of the highest RSS peak";
+  memlog dot 'logs/*.memlog'                the log of the highest RSS peak
+  memlog dot --debug-symbols build/ vm.5912.memlog    it ran on another machine";
 
 const POSTMORTEM: &str = "\
 How it died is told by the log, by `memlog record` if that had started it, and by the kernel's log \
@@ -139,7 +143,8 @@ M: line; MAP: and UNMAP: lines are like them.
 
 Examples:
   memlog dump vm.5912.memlog | grep '^M: 4096 '
-  memlog dump --no-symbols --ledger vm.5912.memlog > events.txt";
+  memlog dump --no-symbols --ledger vm.5912.memlog > events.txt
+  memlog dump --debug-symbols build/ vm.5912.memlog > events.txt";
 
 const INFO: &str = "\
 Examples:
@@ -321,7 +326,7 @@ mod tests {
                 .lines()
                 .filter(|line| line.contains("memlog"))
                 .count();
-            assert!((2..=3).contains(&count), "{name}: {count} examples");
+            assert!((2..=4).contains(&count), "{name}: {count} examples");
         }
     }
 

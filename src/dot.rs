@@ -8,9 +8,11 @@ use std::process::ExitCode;
 use memlog_analysis::{Frame, Held, ModuleKey, StackTable};
 use memlog_export::{CallGraph, Named, Place, Subject, When, legend};
 use memlog_format::meta::Key;
+use memlog_symbols::Options;
 use memlog2dot::{Logs, Page, Trouble};
 
 use crate::advice::Advice;
+use crate::elsewhere;
 use crate::names::{NameStore, Names};
 use crate::open::{Analysis, Family, Files, Watch, clean};
 use crate::record::has_magic;
@@ -27,7 +29,8 @@ pub fn is_name(started_as: &Path) -> bool {
 
 /// Writes the five files.
 pub fn run(args: &memlog2dot::Args) -> anyhow::Result<ExitCode> {
-    memlog2dot::run(args, &Opened).map_err(advice)?;
+    let names = elsewhere::options(&args.elsewhere)?;
+    memlog2dot::run(args, &Opened { names }).map_err(advice)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -38,7 +41,7 @@ pub fn chosen(name: &Path) -> anyhow::Result<PathBuf> {
         // Where stderr is gone nobody can be told.
         let _ = writeln!(std::io::stderr().lock(), "memlog: {line}");
     };
-    memlog2dot::choose(name, &Opened, say).map_err(advice)
+    memlog2dot::choose(name, &Opened::default(), say).map_err(advice)
 }
 
 fn advice(error: anyhow::Error) -> anyhow::Error {
@@ -49,7 +52,11 @@ fn advice(error: anyhow::Error) -> anyhow::Error {
 }
 
 /// Logs as files.
-struct Opened;
+#[derive(Default)]
+struct Opened {
+    /// Where the names are.
+    names: Options,
+}
 
 impl Logs for Opened {
     fn is_log(&self, file: &Path) -> bool {
@@ -72,7 +79,7 @@ impl Logs for Opened {
         let analysis = family.analyse(chosen, &watch);
         check_moment(when, family.own(), &analysis)?;
         let store = NameStore::default();
-        let mut names = Names::new(&store);
+        let mut names = Names::new(&store, &self.names, family.own());
         let stacks = analysis.fold.stacks();
         let held = analysis.fold.held(when.moment());
         let calls = CallGraph::build(stacks, held, |frame| {

@@ -17,8 +17,10 @@ use memlog_format::counter::Counter;
 use memlog_format::ext::{Ledger, Mapping, Rss, RssSource};
 use memlog_format::table::{Code, StackId};
 use memlog_read::{Flight, Item, Kind, Log};
+use memlog2dot::Elsewhere;
 
 use crate::dot::chosen;
+use crate::elsewhere;
 use crate::names::{NameStore, Names};
 use crate::open::{Files, LogTables, Watch, at_of, clean};
 use crate::screen::Out;
@@ -34,10 +36,13 @@ pub struct Args {
     /// Print mmap, munmap, mremap and brk as well, as MAP: and UNMAP: lines
     #[arg(long)]
     ledger: bool,
+    #[command(flatten)]
+    elsewhere: Elsewhere,
 }
 
 /// Prints the events in order.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let options = elsewhere::options(&args.elsewhere)?;
     let file = chosen(&args.file)?;
     // On a terminal the lines themselves say how far it is.
     let watch = match std::io::stdout().is_terminal() {
@@ -48,7 +53,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let family = files.family()?;
     let log = family.own();
     let store = NameStore::default();
-    let names = (!args.no_symbols).then(|| Names::new(&store));
+    let names = (!args.no_symbols).then(|| Names::new(&store, &options, log));
     let out = BufWriter::with_capacity(1 << 18, Out::new());
     let mut dump = Dump::new(out, log, names, args.ledger);
     dump.blocks_of_before()?;

@@ -9,6 +9,7 @@ use memlog_format::meta::{Key, Module, Start};
 use memlog_read::{Findings, Log};
 
 use crate::dot::chosen;
+use crate::elsewhere;
 use crate::open::{Family, Files, Watch, clean, counted, grouped, note};
 use crate::screen::out;
 use crate::words::signal;
@@ -94,29 +95,8 @@ pub fn command_line(words: &[u8]) -> String {
 }
 
 fn machine(start: &Start) -> String {
-    let name = match start.machine {
-        3 => "x86",
-        8 => "mips",
-        20 => "ppc",
-        21 => "ppc64",
-        22 => "s390",
-        40 => "arm",
-        62 => "x86_64",
-        183 => "aarch64",
-        243 => "riscv",
-        258 => "loongarch",
-        _ => "unknown machine",
-    };
-    let order = match start.big_endian {
-        true => "big-endian",
-        false => "little-endian",
-    };
-    format!(
-        "{name} (ELF machine {}), {} bits, {order}, pages of {} bytes",
-        start.machine,
-        u32::from(start.pointer_bytes) * 8,
-        grouped(start.page_bytes.into())
-    )
+    let pages = grouped(start.page_bytes.into());
+    format!("{}, pages of {pages} bytes", elsewhere::machine(start))
 }
 
 /// Nanoseconds since 1970 as a date.

@@ -8,6 +8,7 @@ mod artefacts;
 mod cli;
 mod dot;
 mod dump;
+mod elsewhere;
 mod info;
 mod ldflags;
 mod manual;

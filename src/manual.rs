@@ -32,7 +32,7 @@ const COMPLETIONS: [(Shell, &str); 3] = [
 /// would make the same sources give other bytes.
 const DATE: &str = "2026-11-20";
 
-const ENVIRONMENT: [(&str, &str); 15] = [
+const ENVIRONMENT: [(&str, &str); 17] = [
     (
         "MEMLOG_OUTPUT",
         "The log's name: %h host, %p process, %e program, %t start in seconds, %n attempt, \
@@ -72,6 +72,16 @@ const ENVIRONMENT: [(&str, &str); 15] = [
         "written: the log goes out by writes, not by a shared mapping.",
     ),
     ("MEMLOG_OFF", "1: record nothing."),
+    (
+        "MEMLOG_SYSROOT",
+        "The folder below which the files of the machine that ran the program lie as they lay \
+         there; --sysroot counts more.",
+    ),
+    (
+        "MEMLOG_DEBUG_SYMBOLS",
+        "Folders and files to look in for programs, libraries and their debug files, separated by \
+         colons, after those of --debug-symbols; what is not there is passed over.",
+    ),
     (
         "MEMLOG_PAGER",
         "The pager of what is longer than the screen, and its arguments; empty or cat: none.",

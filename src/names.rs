@@ -1,6 +1,8 @@
 //! Joins the addresses of an analysis with the names of the programs' files.
 
-use std::collections::{BTreeMap, HashMap};
+mod remarks;
+
+use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -8,9 +10,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use memlog_analysis::{ModuleKey, Site};
-use memlog_symbols::{Bytes, ModuleHandle, ModuleSpec, ModuleStatus, Options, Store, Symbolizer};
+use memlog_read::Log;
+use memlog_symbols::{Bytes, ModuleHandle, ModuleSpec, Options, Store, Symbolizer};
 
+use crate::elsewhere;
 use crate::open::{Over, clean, map};
+use remarks::Remarks;
 
 type Source = fn(&[u8]) -> io::Result<Bytes>;
 
@@ -53,8 +58,7 @@ pub struct Symbol {
 pub struct Names<'s> {
     symbolizer: Symbolizer<'s, Source>,
     handles: HashMap<ModuleSpec, ModuleHandle>,
-    /// What is wrong with a module, once each.
-    remarks: BTreeMap<String, String>,
+    remarks: Remarks,
     /// From when on no more are looked up.
     over: Over,
     was_cut_short: bool,
@@ -65,12 +69,16 @@ const CUT_SHORT: &str = "Ctrl-C ended the look-up of names: functions that were 
                          are shown as module and offset";
 
 impl<'s> Names<'s> {
-    /// Knows nothing yet.
-    pub fn new(store: &'s NameStore) -> Self {
+    /// Knows nothing yet. A log says what machine its programs are for.
+    pub fn new(store: &'s NameStore, options: &Options, log: &Log) -> Self {
+        let options = Options {
+            machine: log.start().map(elsewhere::machine),
+            ..options.clone()
+        };
         Self {
-            symbolizer: Symbolizer::new(&store.0, source, Options::default()),
+            remarks: Remarks::new(&options),
+            symbolizer: Symbolizer::new(&store.0, source, options),
             handles: HashMap::new(),
-            remarks: BTreeMap::new(),
             over: Over::default(),
             was_cut_short: false,
         }
@@ -135,7 +143,7 @@ impl<'s> Names<'s> {
 
     /// What is wrong with the modules asked for so far: a sentence each.
     pub fn remarks(&self) -> impl Iterator<Item = &str> {
-        self.remarks.values().map(String::as_str)
+        self.remarks.all()
     }
 
     fn handle(&mut self, module: &ModuleKey) -> ModuleHandle {
@@ -147,9 +155,9 @@ impl<'s> Names<'s> {
             return handle;
         }
         let handle = self.symbolizer.add_module(&spec);
-        if let Some(remark) = remark(module, self.symbolizer.status(handle)) {
-            self.remarks.insert(clean(&module.path), remark);
-        }
+        let status = self.symbolizer.status(handle);
+        self.remarks
+            .add(&spec, status, self.symbolizer.refused(handle));
         self.handles.insert(spec, handle);
         handle
     }
@@ -174,33 +182,4 @@ fn base_name(module: &ModuleKey) -> String {
     let path = &module.path;
     let name = path.rsplit(|&byte| byte == b'/').next();
     clean(name.unwrap_or(path))
-}
-
-fn remark(module: &ModuleKey, status: &ModuleStatus) -> Option<String> {
-    // The kernel's own page of code is in no file.
-    if module.path.starts_with(b"[") {
-        return None;
-    }
-    let path = clean(&module.path);
-    let shown = |id: &[u8]| match id {
-        [] => "none".to_owned(),
-        id => id.iter().map(|byte| format!("{byte:02x}")).collect(),
-    };
-    match status {
-        ModuleStatus::Ok(_) => None,
-        ModuleStatus::Missing(reason) => Some(format!(
-            "{}; its functions are shown as module and offset",
-            clean(reason.as_bytes())
-        )),
-        ModuleStatus::Rebuilt { expected, found } => Some(format!(
-            "{path} was rebuilt since: expected build-id {}, found {}; its functions are shown \
-             as module and offset; record again, or put the old file back",
-            shown(expected),
-            shown(found)
-        )),
-        ModuleStatus::Foreign(reason) => Some(format!(
-            "{}; its functions are shown as module and offset",
-            clean(reason.as_bytes())
-        )),
-    }
 }

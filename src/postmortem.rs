@@ -16,9 +16,10 @@ use std::process::ExitCode;
 
 use memlog_analysis::{Held, Moment};
 use memlog_export::When;
+use memlog2dot::Elsewhere;
 
 use crate::open::{counted, grouped};
-use crate::report::{Labels, Subject, both_ways, folded, json_page, show_after};
+use crate::report::{Asked, Labels, Subject, both_ways, folded, json_page, show_after};
 use crate::screen::{Look, Role};
 use crate::summary::{List, Lists, Sites, places, program};
 use crate::words::{lasted, sized, typed};
@@ -46,7 +47,19 @@ pub struct Args {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
+    elsewhere: Elsewhere,
+    #[command(flatten)]
     look: Look,
+}
+
+impl Args {
+    fn asked(&self) -> Asked<'_> {
+        Asked {
+            file: &self.file,
+            elsewhere: &self.elsewhere,
+            look: &self.look,
+        }
+    }
 }
 
 fn seconds(text: &str) -> std::result::Result<f64, String> {
@@ -60,8 +73,7 @@ fn seconds(text: &str) -> std::result::Result<f64, String> {
 /// Prints it.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     show_after(
-        &args.file,
-        &args.look,
+        &args.asked(),
         Last::of,
         |last| Some(When::Seconds(last.before_end(args.last))),
         |subject, labels, last| {
@@ -154,6 +166,7 @@ impl<'a> Found<'a> {
         for sentence in crate::report::notes(subject.family, subject.analysis) {
             writeln!(page, "{}", subject.screen.note(&sentence))?;
         }
+        subject.count_remarks(&mut page, labels)?;
         let mut lists = Lists {
             page: &mut page,
             screen: subject.screen,

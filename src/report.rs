@@ -20,6 +20,7 @@ use std::process::ExitCode;
 
 use memlog_analysis::Moment;
 use memlog_export::{When, percent};
+use memlog2dot::Elsewhere;
 use serde_json::Value;
 
 use crate::advice::Advice;
@@ -35,7 +36,7 @@ pub use json::tree as json_tree;
 pub use labels::{Cursor, Labels};
 pub use moment::check as check_moment;
 pub use notes::notes;
-pub use subject::{Subject, json_page, show, show_after};
+pub use subject::{Asked, Subject, json_page, show, show_after};
 pub use text::{Printer, named};
 
 /// The version of the keys; `doc/STATS.md` says what they mean.
@@ -68,7 +69,19 @@ pub struct Args {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
+    elsewhere: Elsewhere,
+    #[command(flatten)]
     look: Look,
+}
+
+impl Args {
+    fn asked(&self) -> Asked<'_> {
+        Asked {
+            file: &self.file,
+            elsewhere: &self.elsewhere,
+            look: &self.look,
+        }
+    }
 }
 
 /// Prints the heading and a tree for each moment asked for.
@@ -76,15 +89,10 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if !args.more.is_empty() {
         return Err(several(args));
     }
-    show(
-        &args.file,
-        args.at,
-        &args.look,
-        |subject, labels| match args.json {
-            true => as_json(args, subject, labels),
-            false => as_text(args, subject, labels),
-        },
-    )
+    show(&args.asked(), args.at, |subject, labels| match args.json {
+        true => as_json(args, subject, labels),
+        false => as_text(args, subject, labels),
+    })
 }
 
 fn several(args: &Args) -> anyhow::Error {

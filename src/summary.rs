@@ -15,10 +15,11 @@ use std::process::ExitCode;
 use memlog_analysis::Moment;
 use memlog_export::nameless_in;
 use memlog_format::meta::Key;
+use memlog2dot::Elsewhere;
 use serde_json::{Value, json};
 
 use crate::open::{clean, counted, grouped};
-use crate::report::{Labels, Subject, json_page, print_heading_within, show};
+use crate::report::{Asked, Labels, Subject, json_page, print_heading_within, show};
 use crate::screen::{Look, Role, Screen};
 use crate::words::{percentage, typed};
 pub use lists::Lists;
@@ -37,12 +38,24 @@ pub struct Args {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
+    elsewhere: Elsewhere,
+    #[command(flatten)]
     look: Look,
+}
+
+impl Args {
+    fn asked(&self) -> Asked<'_> {
+        Asked {
+            file: &self.file,
+            elsewhere: &self.elsewhere,
+            look: &self.look,
+        }
+    }
 }
 
 /// Prints the heading, who held most, who asked most often, and what is next.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    show(&args.file, None, &args.look, |subject, labels| {
+    show(&args.asked(), None, |subject, labels| {
         let fold = &subject.analysis.fold;
         let held = List {
             stacks: fold.held(Moment::RssPeak).collect(),
@@ -92,16 +105,11 @@ fn without_names(held: &Sites, labels: &Labels) -> Option<String> {
 fn as_text(subject: &Subject, labels: &Labels, held: &Sites, calls: &Sites) -> Result<Vec<u8>> {
     let screen = subject.screen;
     let mut notes = Vec::new();
-    let nameless = labels.remarks().count() as u64;
-    if nameless > 0 {
-        let files = counted(nameless, "file");
-        let sentence = format!("{files} of names gone or rebuilt; memlog report says which");
-        writeln!(notes, "{}", screen.note(&sentence))?;
-    }
+    subject.count_remarks(&mut notes, labels)?;
     if let Some(sentence) = labels.cut_short() {
         writeln!(notes, "{}", screen.note(sentence))?;
     }
-    if nameless == 0
+    if labels.remarks().next().is_none()
         && let Some(sentence) = without_names(held, labels)
     {
         writeln!(notes, "{}", screen.note(&sentence))?;

@@ -6,9 +6,10 @@ use std::process::ExitCode;
 
 use memlog_analysis::Moment;
 use memlog_export::{When, percent};
+use memlog2dot::Elsewhere;
 
 use crate::report::{
-    Direction, Filter, Labels, Shape, Subject, grow, json_page, json_tree, print_heading,
+    Asked, Direction, Filter, Labels, Shape, Subject, grow, json_page, json_tree, print_heading,
     print_tree, show,
 };
 use crate::screen::Look;
@@ -45,7 +46,19 @@ pub struct Args {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
+    elsewhere: Elsewhere,
+    #[command(flatten)]
     look: Look,
+}
+
+impl Args {
+    fn asked(&self) -> Asked<'_> {
+        Asked {
+            file: &self.file,
+            elsewhere: &self.elsewhere,
+            look: &self.look,
+        }
+    }
 }
 
 /// Prints the heading and the tree.
@@ -62,15 +75,10 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         true => When::Known(Moment::End),
         false => args.at,
     };
-    show(
-        &args.file,
-        Some(at),
-        &args.look,
-        |subject, labels| match args.json {
-            true => as_json(at, &shape, subject, labels),
-            false => as_text(at, &shape, subject, labels),
-        },
-    )
+    show(&args.asked(), Some(at), |subject, labels| match args.json {
+        true => as_json(at, &shape, subject, labels),
+        false => as_text(at, &shape, subject, labels),
+    })
 }
 
 fn as_text(at: When, shape: &Shape, subject: &Subject, labels: &mut Labels) -> Result<Vec<u8>> {

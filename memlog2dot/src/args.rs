@@ -6,7 +6,7 @@ use clap::{ArgAction, Parser, ValueEnum};
 use memlog_analysis::Moment;
 use memlog_export::{When, percent};
 
-use crate::Trouble;
+use crate::{Elsewhere, Trouble};
 
 /// The command of 2015, under a name of its own.
 #[derive(Parser)]
@@ -56,6 +56,9 @@ pub struct Args {
     /// Who draws: Graphviz if it is there, or memlog itself
     #[arg(long, value_name = "WHO", default_value = "auto")]
     pub(crate) draw: Draw,
+    /// Where the files with the names are.
+    #[command(flatten)]
+    pub elsewhere: Elsewhere,
     /// Say nothing of what is written
     #[arg(short, long)]
     pub(crate) quiet: bool,

@@ -7,6 +7,7 @@
 //! * `choose`: one log out of all that match a pattern
 //! * `draw`: by Graphviz or by ourselves
 //! * `graphviz`: programs that are given a drawing and a limit of time
+//! * `elsewhere`: where the files with the names are
 //! * `files`: whole files or none
 //! * `fresh`: files that have not got their names yet
 //! * `pattern`: the files that match a pattern
@@ -17,6 +18,7 @@ mod args;
 mod builtin;
 mod choose;
 mod draw;
+mod elsewhere;
 mod files;
 mod fresh;
 mod graphviz;
@@ -32,6 +34,7 @@ use memlog_export::{CallGraph, Picture, When, clean, dot, picture, shown, text};
 pub use args::{Args, Cli};
 pub use choose::choose;
 use draw::Drawings;
+pub use elsewhere::Elsewhere;
 use files::Outputs;
 
 /// What is known of logs, by whoever can read them.

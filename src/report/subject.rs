@@ -5,14 +5,16 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use memlog_export::When;
+use memlog2dot::Elsewhere;
 use serde_json::{Map, Value, json};
 
 use super::labels::Labels;
 use super::moment::check as check_moment;
 use super::notes::notes;
 use crate::dot::chosen;
+use crate::elsewhere;
 use crate::names::{NameStore, Names};
-use crate::open::{Analysis, Family, Files, Over, Watch};
+use crate::open::{Analysis, Family, Files, Over, Watch, counted};
 use crate::screen::{Look, Screen};
 use crate::stats;
 
@@ -27,18 +29,23 @@ pub struct Subject<'a> {
     pub screen: &'a Screen,
 }
 
+/// What a command that shows a page is asked.
+pub struct Asked<'a> {
+    pub file: &'a Path,
+    pub elsewhere: &'a Elsewhere,
+    pub look: &'a Look,
+}
+
 /// Reads a log, has a page made of it, and shows that. `at` is a moment that
 /// the page will ask for.
 pub fn show(
-    file: &Path,
+    asked: &Asked,
     at: Option<When>,
-    look: &Look,
     make: impl FnOnce(&Subject, &mut Labels) -> Result<Vec<u8>>,
 ) -> anyhow::Result<ExitCode> {
     let whole = |_: &Family, _: &Watch| at;
     show_after(
-        file,
-        look,
+        asked,
         whole,
         |at| *at,
         |subject, labels, _| make(subject, labels),
@@ -48,13 +55,13 @@ pub fn show(
 /// The same, where the moment that the page will ask for is found by a first
 /// look at the log.
 pub fn show_after<T>(
-    file: &Path,
-    look: &Look,
+    asked: &Asked,
     first: impl FnOnce(&Family, &Watch) -> T,
     moment: impl FnOnce(&T) -> Option<When>,
     make: impl FnOnce(&Subject, &mut Labels, &T) -> Result<Vec<u8>>,
 ) -> anyhow::Result<ExitCode> {
-    let file = &chosen(file)?;
+    let options = elsewhere::options(asked.elsewhere)?;
+    let file = &chosen(asked.file)?;
     let watch = Watch::interruptible();
     let files = Files::load(file)?;
     let family = files.family()?;
@@ -72,9 +79,9 @@ pub fn show_after<T>(
         Some(_) => Over::default(),
         None => watch.over(),
     };
-    let names = Names::new(&store).until(over);
+    let names = Names::new(&store, &options, family.own()).until(over);
     let mut labels = Labels::new(names, analysis.fold.stacks());
-    let screen = Screen::new(look);
+    let screen = Screen::new(asked.look);
     let subject = Subject {
         file,
         family: &family,
@@ -100,6 +107,18 @@ impl Subject<'_> {
                 writeln!(out)?;
             }
             writeln!(out, "{}", self.screen.note(remark))?;
+        }
+        Ok(())
+    }
+
+    /// The same in one line.
+    pub fn count_remarks(&self, out: &mut impl Write, labels: &Labels) -> Result<()> {
+        let count = labels.remarks().count() as u64;
+        if count > 0 {
+            let files = counted(count, "file");
+            let sentence =
+                format!("{files} of names gone, rebuilt or not taken; memlog report says which");
+            writeln!(out, "{}", self.screen.note(&sentence))?;
         }
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! `memlog report`, `summary` and `tree` as people and programs see them.
 
 mod deep;
+mod elsewhere;
 mod errors;
 mod golden;
 mod help;
