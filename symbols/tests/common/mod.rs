@@ -1,6 +1,8 @@
 //! What the tests share: compilers run in a folder of their own, and binutils as the oracle.
 #![allow(dead_code, reason = "each test file uses a part")]
 
+pub mod compare;
+
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -190,7 +192,13 @@ pub struct Expected {
 
 /// What a program makes of each line.
 pub fn filter<'a>(program: &str, lines: impl Iterator<Item = &'a str>) -> Vec<String> {
-    let mut child = Command::new(program)
+    let output = piped(Command::new(program), lines);
+    output.lines().map(str::to_owned).collect()
+}
+
+/// What a program says that reads these lines.
+fn piped<'a>(mut program: Command, lines: impl Iterator<Item = &'a str>) -> String {
+    let mut child = program
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
@@ -201,21 +209,15 @@ pub fn filter<'a>(program: &str, lines: impl Iterator<Item = &'a str>) -> Vec<St
     let output = io::read_to_string(child.stdout.take().unwrap()).unwrap();
     writer.join().unwrap().unwrap();
     assert!(child.wait().unwrap().success());
-    output.lines().map(str::to_owned).collect()
+    output
 }
 
 /// What `addr2line -i -f` says of each address; names as they stand in the file.
-pub fn oracle(file: &Path, addresses: &[u64]) -> Vec<Vec<Expected>> {
-    let mut child = Command::new("addr2line")
-        .args(["-a", "-i", "-f", "-e"])
-        .arg(file)
-        .args(addresses.iter().map(|address| format!("{address:#x}")))
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let text = io::read_to_string(child.stdout.take().unwrap()).unwrap();
-    assert!(child.wait().unwrap().success());
+pub fn oracle(tools: &str, file: &Path, addresses: &[u64]) -> Vec<Vec<Expected>> {
+    let mut program = Command::new(format!("{tools}addr2line"));
+    program.args(["-a", "-i", "-f", "-e"]).arg(file);
+    let addresses: Vec<_> = addresses.iter().map(|it| format!("{it:#x}")).collect();
+    let text = piped(program, addresses.iter().map(String::as_str));
     let mut all: Vec<Vec<Expected>> = Vec::new();
     let mut lines = text.lines();
     while let Some(line) = lines.next() {
