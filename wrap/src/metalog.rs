@@ -20,6 +20,8 @@ const GROWING: usize = 4;
 /// The writer of the meta chunks.
 pub struct MetaLog {
     chunk: Option<Chunk>,
+    /// Chunk 0, where the counters stand.
+    first: Option<Chunk>,
     committed: u32,
     sequence: u32,
     tables: [Option<Chunk>; MAX_TABLE_CHUNKS],
@@ -36,6 +38,7 @@ impl MetaLog {
     pub const fn new() -> Self {
         Self {
             chunk: None,
+            first: None,
             committed: 0,
             sequence: 0,
             tables: [None; MAX_TABLE_CHUNKS],
@@ -51,6 +54,7 @@ impl MetaLog {
         if !self.next_chunk(patience) {
             return false;
         }
+        self.first = self.chunk;
         if let Some(chunk) = self.chunk {
             self.committed = AREA_END as u32;
             // SAFETY: chunk 0 is held here and stays mapped for ever.
@@ -114,7 +118,9 @@ impl MetaLog {
         // The newest chunks of the tables are still being added to.
         let from = self.tables_written.saturating_sub(GROWING);
         let tables = self.tables.iter().take(self.table_count).skip(from);
-        let chunks = tables.chain([&self.chunk]).flatten();
+        let is_first = |one: &Chunk| self.chunk.is_some_and(|chunk| chunk.index == one.index);
+        let first = self.first.filter(|one| !is_first(one));
+        let chunks = tables.chain([&first, &self.chunk]).flatten();
         let mut written = true;
         for chunk in chunks {
             written &= RECORDER.sink.write(*chunk);

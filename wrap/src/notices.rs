@@ -324,19 +324,8 @@ pub fn finish(how: u8) {
     });
     if RECORDER.sink.mode() == Mode::Written {
         RECORDER.draining.store(true, Ordering::Release);
-        flush_streams();
+        RECORDER.sink.write_held();
     } else {
         RECORDER.sink.trim();
-    }
-}
-
-/// Writes out every stream's unfinished chunk.
-fn flush_streams() {
-    for number in 0..RECORDER.streams.count() {
-        if let Some(door) = RECORDER.streams.door(number) {
-            // SAFETY: only the place of the chunk is read; what its holder is
-            // writing meanwhile will be written again when his call ends.
-            unsafe { (*door.body.get()).flush() };
-        }
     }
 }

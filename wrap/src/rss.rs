@@ -6,6 +6,7 @@
 //! of this image, and then /proc/self/statm is asked.
 
 use crate::guard;
+use crate::lock::Patience;
 use crate::recorder::RECORDER;
 use crate::stream::Stream;
 use crate::sys::{Os, Sys};
@@ -18,11 +19,21 @@ const STEP: u64 = 1 << 20;
 /// Ticks that may pass unasked.
 const EVERY_TICKS: u64 = 10;
 
+/// Where chunks go out by writes, ticks that may pass until all that is in them
+/// goes out, full or not: so much is lost when the job is ended from outside.
+const WRITE_EVERY_TICKS: u64 = 5000;
+/// It goes out as well when memory has grown by this part, for then that end is
+/// near; but not more often than this.
+const WRITE_GROWTH: u64 = 8;
+const WRITE_TICKS_APART: u64 = 100;
+
 /// What all threads share of it.
 pub struct Shared {
     step: AtomicU64,
     asked_at: AtomicU64,
     floor_kb: AtomicU64,
+    written_at: AtomicU64,
+    written_kb: AtomicU64,
 }
 
 impl Shared {
@@ -32,6 +43,8 @@ impl Shared {
             step: AtomicU64::new(STEP),
             asked_at: AtomicU64::new(0),
             floor_kb: AtomicU64::new(0),
+            written_at: AtomicU64::new(0),
+            written_kb: AtomicU64::new(0),
         }
     }
 
@@ -52,6 +65,25 @@ impl Shared {
     pub fn reset(&self) {
         self.step.store(STEP, Ordering::Relaxed);
         self.asked_at.store(0, Ordering::Relaxed);
+        self.written_at.store(0, Ordering::Relaxed);
+        self.written_kb.store(0, Ordering::Relaxed);
+    }
+
+    /// Whether unfinished chunks are to be written out, and it is for this
+    /// thread to do it.
+    pub fn takes_writing(&self, tick: u64, peak_kb: u64) -> bool {
+        let (at, kb) = (&self.written_at, &self.written_kb);
+        let before = at.load(Ordering::Relaxed);
+        let ticks = tick.saturating_sub(before);
+        let written_kb = kb.load(Ordering::Relaxed);
+        let has_grown = peak_kb > written_kb + written_kb / WRITE_GROWTH;
+        let is_due = ticks >= WRITE_EVERY_TICKS || has_grown && ticks >= WRITE_TICKS_APART;
+        let order = Ordering::Relaxed;
+        let taken = is_due && at.compare_exchange(before, tick, order, order).is_ok();
+        if taken {
+            kb.fetch_max(peak_kb, Ordering::Relaxed);
+        }
+        taken
     }
 
     /// Whether it is time to ask again.
@@ -103,6 +135,11 @@ fn read(stream: &mut Stream, ends: bool) {
         .step
         .store((resident / 100).max(STEP), Ordering::Relaxed);
     stream.write_ext(&Ext::Rss(reading));
+    if RECORDER.writes_out() && shared.takes_writing(stream.tick(), known / 1024) {
+        // What they name goes first.
+        RECORDER.meta.with(Patience::None, |meta| meta.flush());
+        RECORDER.sink.write_held();
+    }
     if let Some(act) = RECORDER.guard.look(stream, ends) {
         read_high_water(stream);
         guard::carry_out(stream, act);

@@ -353,6 +353,9 @@ impl Stream {
         // SAFETY: carved for this stream just now.
         unsafe { sink::begin(chunk, &header) };
         self.sequence += 1;
+        if RECORDER.writes_out() {
+            RECORDER.sink.hold(self.number, chunk);
+        }
         (self.chunk, self.chunk_index) = (chunk.at, chunk.index);
         self.committed = HEADER_SIZE as u32;
         self.full_at = (CHUNK_SIZE - ROOM + 1) as u32;

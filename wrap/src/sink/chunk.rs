@@ -16,6 +16,14 @@ pub struct Chunk {
     pub index: u32,
 }
 
+impl Chunk {
+    /// No chunk.
+    pub const NONE: Self = Self {
+        at: core::ptr::null_mut(),
+        index: 0,
+    };
+}
+
 /// Marks a chunk as complete: the checksum first, then the flag that makes it
 /// count, so that a death in between leaves an unsealed chunk. What a flight
 /// recorder writes in the header stays as it is.

@@ -164,6 +164,7 @@ impl Sink {
                     true
                 }
                 Mode::Written => {
+                    state.hold(header.stream, Chunk::NONE);
                     let kept = state.write_out(chunk);
                     if !kept {
                         state.void(chunk);
@@ -204,6 +205,27 @@ impl Sink {
             state.mode != Mode::Written || state.write_out(chunk)
         });
         written.unwrap_or(false)
+    }
+
+    /// Notes the chunk that a stream writes to, where it is to be written out.
+    pub fn hold(&self, stream: u32, chunk: Chunk) {
+        self.state.with(Patience::Bounded, |state| {
+            if state.mode == Mode::Written {
+                state.hold(stream, chunk);
+            }
+        });
+    }
+
+    /// Writes out what all streams have in their chunks so far, one at a time:
+    /// others wait for the lock.
+    pub fn write_held(&self) {
+        for stream in 0..RECORDER.streams.count() {
+            self.state.with(Patience::Bounded, |state| {
+                if state.mode == Mode::Written {
+                    state.write_held(stream);
+                }
+            });
+        }
     }
 
     /// Cuts the file after the last chunk given out, and sees to it that all

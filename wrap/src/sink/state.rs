@@ -9,6 +9,7 @@ use super::{MAX_PATH, Mode};
 use crate::clock;
 use crate::recorder::RECORDER;
 use crate::settings::Settings;
+use crate::streams::MAX_STREAMS;
 use crate::sys::{Errno, Fd, FileId, Os, SinkKind, Sys};
 use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE};
 
@@ -79,6 +80,9 @@ pub(super) struct State {
     /// Private chunks that were written and can be used again.
     pub(super) spare: [*mut u8; SPARES],
     pub(super) spare_count: usize,
+    /// By stream, the chunk that it writes to; its memory is used again once
+    /// the stream is done with it, so others write it out only behind the lock.
+    held: [Chunk; MAX_STREAMS],
 }
 
 // SAFETY: the raw pointer is memory of the process, used under the lock.
@@ -109,6 +113,7 @@ impl State {
             refused: None,
             spare: [core::ptr::null_mut(); SPARES],
             spare_count: 0,
+            held: [Chunk::NONE; MAX_STREAMS],
         }
     }
 
@@ -120,6 +125,7 @@ impl State {
         self.file_bytes = 0;
         self.refused = None;
         self.spare_count = 0;
+        self.held.fill(Chunk::NONE);
         (self.first, self.first_bytes) = (core::ptr::null_mut(), 0);
     }
 
@@ -308,6 +314,21 @@ impl State {
         let index = (self.file_bytes / CHUNK_SIZE as u64) as u32;
         self.file_bytes += CHUNK_SIZE as u64;
         Some(Chunk { at, index })
+    }
+
+    /// Notes which chunk a stream writes to from now on, if any.
+    pub(super) fn hold(&mut self, stream: u32, chunk: Chunk) {
+        if let Some(place) = self.held.get_mut(stream as usize) {
+            *place = chunk;
+        }
+    }
+
+    /// Writes out what a stream has in its chunk so far.
+    pub(super) fn write_held(&mut self, stream: u32) {
+        let held = self.held.get(stream as usize).copied();
+        if let Some(chunk) = held.filter(|chunk| !chunk.at.is_null()) {
+            self.write_out(chunk);
+        }
     }
 
     pub(super) fn keep_spare(&mut self, at: *mut u8) {
