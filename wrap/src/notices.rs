@@ -22,7 +22,7 @@ use crate::sys::{Os, Sys};
 use core::ffi::c_void;
 use core::sync::atomic::Ordering;
 use memlog_format::ext::Ext;
-use memlog_format::meta::{End, Record};
+use memlog_format::meta::{End, Key, Record};
 
 handler! {
     /// fork: the token is not held across it, for its handlers may allocate

@@ -11,6 +11,7 @@
 //! [`CLAIMING`], or the door of its stream, which lives for ever.
 
 use crate::arch::DoorFrame;
+use crate::life::Life;
 use crate::recorder::RECORDER;
 use crate::session::{Admission, CLAIMING, Session, admit_cold};
 use crate::sink;
@@ -81,6 +82,16 @@ pub fn part_from_parent() {
     if (is_amid || RECORDER.has_held_lock()) && !RECORDER.is_quiet() {
         sink::replace_windows(chunk0);
     }
+}
+
+/// In a child of a kernel that has not wiped the life word: the log stays the
+/// parent's, and the child goes unseen.
+#[cold]
+pub fn stop_in_child() {
+    // SAFETY: null is no mirror.
+    unsafe { RECORDER.counters.mirror_into(core::ptr::null_mut()) };
+    RECORDER.part();
+    RECORDER.life().turn(Life::Stopped);
 }
 
 /// Leaves a thread's call to the parent; whether the recorder was at work in it,
