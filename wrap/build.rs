@@ -4,6 +4,10 @@
 /// to be recorded: the doors of the static shape come along.
 const WITH_DOORS: &str = "MEMLOG_WITH_DOORS";
 
+/// Which kernel the recorder is for: linux, or cnk, Blue Gene's. It is never
+/// asked of the kernel that it runs under, which may be an emulator's.
+const PLATFORM: &str = "MEMLOG_PLATFORM";
+
 #[path = "build/doors.rs"]
 #[allow(dead_code)] // the leaves use the rest
 mod doors;
@@ -12,10 +16,23 @@ fn main() {
     let arch = std::env::var("CARGO_CFG_TARGET_ARCH").unwrap();
     let file = format!("src/arch/{arch}.S");
     println!("cargo::rerun-if-changed={file}");
+    println!("cargo::rerun-if-env-changed={PLATFORM}");
+    println!("cargo::rerun-if-env-changed=MEMLOG_CNK_MIB");
+    println!("cargo::rustc-check-cfg=cfg(memlog_cnk)");
     if std::env::var("CARGO_CFG_LOOM").is_ok() {
         return;
     }
-    cc::Build::new()
+    let mut assembly = cc::Build::new();
+    match std::env::var(PLATFORM).as_deref() {
+        Ok("cnk") => {
+            println!("cargo::rerun-if-changed=src/sys/cnk/functions.S");
+            println!("cargo::rustc-cfg=memlog_cnk");
+            assembly.file("src/sys/cnk/functions.S");
+        }
+        Ok("linux" | "") | Err(_) => {}
+        Ok(other) => panic!("{PLATFORM} is linux or cnk, not {other}"),
+    }
+    assembly
         .file(file)
         .warnings_into_errors(true)
         .compile("memlog_arch");

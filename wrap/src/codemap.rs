@@ -33,8 +33,8 @@ use memlog_format::table::{Code, StackId};
 
 /// Pairs of the table all threads share: as many as small programs need, whose
 /// start every page costs, or when those are half used what large ones do.
-const SHARED_PAIRS: usize = 1 << 12;
-const MANY_SHARED_PAIRS: usize = 1 << 17;
+const SHARED_PAIRS: usize = Os::SIZES.shared_codes;
+const MANY_SHARED_PAIRS: usize = Os::SIZES.many_shared_codes;
 
 /// The map; empty until start gives it memory.
 pub struct CodeMap(*mut Inside);

@@ -4,10 +4,11 @@
 //! # Safety
 //! The arena is a static that is only handed out in disjoint pieces.
 
+use crate::sys::{Os, Sys};
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
-const BYTES: usize = 128 * 1024;
+const BYTES: usize = Os::SIZES.early_bytes;
 /// In front of each block: its size, so that realloc knows what to copy.
 const HEAD: usize = 16;
 

@@ -9,10 +9,10 @@
 use crate::image::{self, Image};
 use crate::maps::{Line, Start, each_line};
 use crate::sink::MAX_PATH;
-use crate::sys::FileId;
+use crate::sys::{FileId, Os, Sys};
 
 /// Instances kept at most.
-pub const MAX_MODULES: usize = 4096;
+pub const MAX_MODULES: usize = Os::SIZES.modules;
 const BUFFER: usize = 8192;
 
 /// A module instance.

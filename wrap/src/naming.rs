@@ -1,4 +1,4 @@
-//! The log's name: `[JOBID.]HOST.PID.memlog`, or what `MEMLOG_OUTPUT` makes of
+//! The log's name: `[JOBID.]HOST.PID.memlog`, on Blue Gene `[JOBID.]HOST.RANK.memlog`, or what `MEMLOG_OUTPUT` makes of
 //! %h host, %p process, %e program, %t start in seconds, %n attempt, %r rank,
 //! %j job, in which no byte leads to another folder. It is absolute, so that chdir does not lead it elsewhere.
 
@@ -65,7 +65,11 @@ fn usual(path: &mut Path, settings: &Settings, facts: &Facts) {
     }
     push_part(path, facts.host);
     path.push(b".");
-    path.push_number(u64::from(facts.pid));
+    if Os::NAMES_BY_RANK && !settings.rank.is_empty() {
+        push_part(path, settings.rank.get());
+    } else {
+        path.push_number(u64::from(facts.pid));
+    }
     path.push(SUFFIX);
 }
 

@@ -15,6 +15,7 @@ use crate::parting;
 use crate::recorder::RECORDER;
 use crate::rss;
 use crate::session::{self, Admission, admit};
+use crate::settings::Text;
 use crate::sink::Mode;
 use crate::start;
 use crate::stream::Of;
@@ -37,6 +38,8 @@ handler! {
         // A handler of pthread_atfork may have begun the child's own log already.
         if child == 0 && !session::is_on() {
             parting::part_from_parent();
+        } else if child == 0 && Os::pid() != RECORDER.pid.load(Ordering::Relaxed) {
+            parting::stop_in_child();
         }
         if child > 0 {
             note_fork(frame, child as u32);
@@ -314,6 +317,11 @@ pub fn finish(how: u8) {
         session.end();
     }
     RECORDER.meta.with(Patience::Bounded, |meta| {
+        let mut words = Text::new();
+        Os::last_words(&mut words);
+        if !words.is_empty() {
+            meta.append(&Record::Text(Key::Note, words.get()));
+        }
         meta.append(&Record::End(End {
             tick: clock::tick(),
             how,

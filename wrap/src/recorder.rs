@@ -34,10 +34,10 @@ use memlog_format::counter::Counter;
 use memlog_format::order::CELLS;
 use memlog_format::table::{CODES_PER_CHUNK, FIRST_CODE, FIRST_NODE, NODES_PER_CHUNK};
 
-/// Stack nodes: 64 million of them.
-pub type Nodes = Table<1, NODES_PER_CHUNK, FIRST_NODE, 8192>;
-/// Code addresses: 8 million of them.
-pub type Codes = Table<2, CODES_PER_CHUNK, FIRST_CODE, 2048>;
+/// Stack nodes: on Linux 64 million of them.
+pub type Nodes = Table<1, NODES_PER_CHUNK, FIRST_NODE, { Os::SIZES.node_chunks }>;
+/// Code addresses: on Linux 8 million of them.
+pub type Codes = Table<2, CODES_PER_CHUNK, FIRST_CODE, { Os::SIZES.code_chunks }>;
 
 /// In a generation: every capture is verified, so none takes the short way.
 pub const VERIFYING: u64 = 1 << 63;
@@ -226,7 +226,11 @@ impl Recorder {
 
     /// Notes private memory of ours.
     pub fn note_own(&self, bytes: u64) {
-        self.counters.add(Counter::OwnBytes, bytes);
+        if Os::FIXED_BYTES == 0 {
+            self.counters.add(Counter::OwnBytes, bytes);
+        } else {
+            self.counters.set(Counter::OwnBytes, Os::FIXED_BYTES);
+        }
     }
 
     /// The next chunk of the log.
@@ -255,6 +259,10 @@ impl Recorder {
 
     /// The recorder's own part of resident memory, in kilobytes.
     pub fn own_kb(&self) -> u64 {
+        if Os::FIXED_BYTES != 0 {
+            // Chunks lie in it as well.
+            return Os::FIXED_BYTES / 1024;
+        }
         let private = self.counters.get(Counter::OwnBytes);
         let mapped = self.counters.get(Counter::MappedLogBytes);
         (private + mapped + self.sink.unused_window_bytes()) / 1024
@@ -322,7 +330,9 @@ fn retire_words(index: &'static [Word]) {
     // SAFETY: memory of `index_words`; whoever still reads it finds it empty,
     // which costs him a second id and nothing else.
     unsafe { Os::zero(index.as_ptr() as *mut u8, bytes) };
-    RECORDER.counters.sub(Counter::OwnBytes, bytes as u64);
+    if Os::FIXED_BYTES == 0 {
+        RECORDER.counters.sub(Counter::OwnBytes, bytes as u64);
+    }
 }
 
 fn table_chunk(kind: Kind, ordinal: u32, patience: Patience) -> Option<&'static [Word]> {

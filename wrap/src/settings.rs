@@ -194,10 +194,28 @@ impl Settings {
                 self.take(name, value.get(1..).unwrap_or(&[]), &mut best);
             }
         });
+        self.ask_kernel(&best);
         if !self.ranks.is_empty() && !self.rank_is_wanted() {
             self.off = true;
         }
         self.complain_of_codes();
+    }
+
+    /// What a kernel knows of the rank goes before what launchers said, for a
+    /// batch script may have said it of itself; of the job it knows another
+    /// number than people do.
+    fn ask_kernel(&mut self, best: &Best) {
+        if best.rank > 0
+            && let Some(rank) = Os::rank()
+        {
+            self.rank.clear();
+            self.rank.push_number(rank);
+        }
+        if self.job.is_empty()
+            && let Some(job) = Os::job()
+        {
+            self.job.push_number(job);
+        }
     }
 
     fn take(&mut self, name: &[u8], value: &[u8], best: &mut Best) {

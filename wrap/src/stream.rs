@@ -111,7 +111,7 @@ pub struct Stream {
     kept: Kept,
     /// The same of releases, whose stacks are others; only touched where those
     /// are recorded.
-    kept_of_releases: Kept,
+    kept_of_releases: [Kept; Os::SIZES.release_stacks],
 }
 
 /// What a stack is of.
@@ -138,7 +138,7 @@ impl Stream {
     pub fn kept(&self, of: Of) -> &Kept {
         match of {
             Of::Allocation => &self.kept,
-            Of::Release => &self.kept_of_releases,
+            Of::Release => self.kept_of_releases.first().unwrap_or(&self.kept),
         }
     }
 
@@ -147,7 +147,7 @@ impl Stream {
     pub fn capture_space(&mut self, of: Of) -> (&mut [CacheEntry; CACHE_ENTRIES], &mut Kept) {
         let kept = match of {
             Of::Allocation => &mut self.kept,
-            Of::Release => &mut self.kept_of_releases,
+            Of::Release => self.kept_of_releases.first_mut().unwrap_or(&mut self.kept),
         };
         (&mut self.cache, kept)
     }
@@ -160,7 +160,7 @@ impl Stream {
         }
         self.kept.clear();
         if RECORDER.free_stacks.load(Ordering::Relaxed) {
-            self.kept_of_releases.clear();
+            self.kept_of_releases.iter_mut().for_each(Kept::clear);
         }
         self.generation = generation;
     }
@@ -433,7 +433,7 @@ impl Stream {
         }
         // A number may be a new thread's, with a stack of its own.
         self.kept.forget();
-        self.kept_of_releases.forget();
+        self.kept_of_releases.iter_mut().for_each(Kept::forget);
         let named = self.look_at_name();
         if !same && !named {
             self.write_thread();

@@ -12,7 +12,7 @@ use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use memlog_format::counter::Counter;
 
 /// Streams at most; more threads at the same moment go unrecorded, counted.
-pub const MAX_STREAMS: usize = 8192;
+pub const MAX_STREAMS: usize = Os::SIZES.streams;
 /// Threads asked after when a newcomer looks for a stream to take over.
 const LOOK_AT: u32 = 16;
 

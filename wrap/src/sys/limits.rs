@@ -4,10 +4,9 @@
 //! The groups are looked for at the start and now and then, in the two tables
 //! that the kernel keeps of them; between that only their figures are read.
 
-use super::Sys;
 use super::field::Field;
 use super::files::read_start;
-use super::linux::{Linux, limit};
+use super::{Os, Sys};
 use crate::settings::{Text, decimal, each_piece};
 use memlog_format::limit::{Limit, LimitAct, LimitKind};
 
@@ -199,19 +198,19 @@ impl Limits {
         let [mut one, mut other] = self.version.cached().map(Field::new);
         let length = self.path.get().len();
         self.path.push(b"/memory.stat\0");
-        let fd = Linux::open(self.path.get());
+        let fd = Os::open(self.path.get());
         self.path.shorten(self.path.get().len() - length);
         let Ok(fd) = fd else {
             return 0;
         };
-        while let Ok(count @ 1..) = Linux::read(fd, &mut self.buffer) {
+        while let Ok(count @ 1..) = Os::read(fd, &mut self.buffer) {
             let piece = self.buffer.get(..count).unwrap_or(&[]);
             // Both, whichever comes first.
             if one.is_in(piece) & other.is_in(piece) {
                 break;
             }
         }
-        Linux::close(fd);
+        Os::close(fd);
         one.value().saturating_add(other.value())
     }
 }
@@ -269,7 +268,7 @@ fn look_at_own(buffer: &mut [u8], see: &mut impl FnMut(&Limit)) {
         (libc::RLIMIT_DATA as usize, LimitKind::Data, 5),
     ];
     for (which, kind, field) in OWN {
-        let limit_bytes = limit(which);
+        let limit_bytes = Os::limit(which);
         if limit_bytes >= NO_LIMIT {
             continue;
         }

@@ -4,38 +4,17 @@
 //! # Safety
 //! Raw system calls are as safe as their arguments: each wrapper passes
 //! either borrowed slices with their own lengths, zero-terminated paths
-//! (asserted by [`path_of`]), or ranges whose owner the caller vouches for.
+//! (asserted by `path_of`), or ranges whose owner the caller vouches for.
 
+use super::call::{call, path_of};
 use super::field::Field;
+use super::sizes::{self, Sizes};
 use super::{Errno, Fd, FileId, Sys, Usage, files};
-use crate::arch;
 use crate::settings::{Text, decimal};
 use core::sync::atomic::{AtomicUsize, Ordering};
 
 /// The platform.
 pub struct Linux;
-
-#[inline]
-pub(super) fn call(number: libc::c_long, arguments: [usize; 6]) -> Result<usize, Errno> {
-    let [a, b, c, d, e, f] = arguments;
-    // SAFETY: the callers below pass what the call of that number expects.
-    let result = unsafe { arch::memlog_syscall(number, a, b, c, d, e, f) };
-    // The kernel's errors are the last 4095 values.
-    if (-4095..0).contains(&result) {
-        Err(Errno(-result as i32))
-    } else {
-        Ok(result as usize)
-    }
-}
-
-/// The address of a C string; an unterminated one becomes the empty path,
-/// which no call accepts.
-fn path_of(path: &[u8]) -> usize {
-    match path.last() {
-        Some(0) => path.as_ptr() as usize,
-        _ => c"".as_ptr() as usize,
-    }
-}
 
 /// Never waits: whoever may write to a folder may put a FIFO or a terminal in
 /// the place of a file.
@@ -110,6 +89,9 @@ const HUGE: usize = 2 << 20;
 
 impl Sys for Linux {
     const SINK: super::SinkKind = super::SinkKind::Mapped;
+    const SIZES: Sizes = sizes::SPARSE;
+    const FIXED_BYTES: u64 = 0;
+    const NAMES_BY_RANK: bool = false;
 
     fn memory(bytes: usize) -> *mut u8 {
         anonymous(bytes, &[libc::MADV_NOHUGEPAGE])
@@ -244,8 +226,14 @@ impl Sys for Linux {
         call(libc::SYS_ftruncate, arguments).map(|_| ())
     }
 
-    fn file_limit() -> u64 {
-        limit(libc::RLIMIT_FSIZE as usize)
+    fn limit(which: usize) -> u64 {
+        let mut limit = libc::rlimit {
+            rlim_cur: libc::RLIM_INFINITY,
+            rlim_max: libc::RLIM_INFINITY,
+        };
+        let at = &raw mut limit as usize;
+        let _ = call(libc::SYS_prlimit64, [0, which, 0, at, 0, 0]);
+        limit.rlim_cur
     }
 
     fn identity(fd: Fd) -> Result<FileId, Errno> {
@@ -320,6 +308,16 @@ impl Sys for Linux {
     fn parent_pid() -> u32 {
         call(libc::SYS_getppid, [0; 6]).unwrap_or(0) as u32
     }
+
+    fn rank() -> Option<u64> {
+        None
+    }
+
+    fn job() -> Option<u64> {
+        None
+    }
+
+    fn last_words(_: &mut Text<256>) {}
 
     fn tid() -> u32 {
         call(libc::SYS_gettid, [0; 6]).unwrap_or(0) as u32
@@ -453,17 +451,6 @@ impl Sys for Linux {
         let what = libc::PR_GET_SECCOMP as usize;
         !matches!(call(libc::SYS_prctl, [what, 0, 0, 0, 0, 0]), Ok(0) | Err(_))
     }
-}
-
-/// One of the process's own limits.
-pub(super) fn limit(which: usize) -> u64 {
-    let mut limit = libc::rlimit {
-        rlim_cur: libc::RLIM_INFINITY,
-        rlim_max: libc::RLIM_INFINITY,
-    };
-    let at = &raw mut limit as usize;
-    let _ = call(libc::SYS_prlimit64, [0, which, 0, at, 0, 0]);
-    limit.rlim_cur
 }
 
 /// An aligned place for a window, reserved so that MAP_FIXED can take it.

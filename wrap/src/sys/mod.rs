@@ -8,14 +8,28 @@
 //! # Safety
 //! The unsafe functions of the trait name what their callers vouch for.
 
+mod call;
+#[cfg(any(memlog_cnk, test))]
+mod cnk;
 pub mod field;
 mod files;
 pub mod limits;
+#[cfg(not(memlog_cnk))]
 pub mod linux;
+#[cfg(not(memlog_cnk))]
 mod rights;
+pub mod sizes;
 
-/// The platform of this build.
+use crate::settings::Text;
+use sizes::Sizes;
+
+/// The platform of this build, chosen by whoever builds: a kernel's own word
+/// may be an emulator's.
+#[cfg(not(memlog_cnk))]
 pub type Os = linux::Linux;
+/// The platform of this build.
+#[cfg(memlog_cnk)]
+pub type Os = cnk::Cnk<cnk::Raw>;
 
 /// Takes what the kernel told the process at its start.
 ///
@@ -24,7 +38,11 @@ pub type Os = linux::Linux;
 pub unsafe fn set_facts(vdso: u64, page_bytes: u64) {
     // SAFETY: by the caller.
     let clock = unsafe { crate::linkmap::vdso_function(vdso, crate::arch::VDSO_CLOCK) };
+    #[cfg(not(memlog_cnk))]
     linux::VDSO_CLOCK.store(clock, core::sync::atomic::Ordering::Relaxed);
+    // Its clocks are calls that this platform does not have.
+    #[cfg(memlog_cnk)]
+    let _ = clock;
     if page_bytes != 0 {
         PAGE_BYTES.store(page_bytes as usize, core::sync::atomic::Ordering::Relaxed);
     }
@@ -78,6 +96,14 @@ pub struct Usage {
 pub trait Sys {
     /// Which sink to try first.
     const SINK: SinkKind;
+    /// How much room is made for each thing.
+    const SIZES: Sizes;
+    /// Bytes that the recorder takes whatever happens, in the program's own
+    /// data; 0 where it takes memory as it needs it.
+    const FIXED_BYTES: u64;
+    /// Whether a log is named by the rank instead of the process, where there
+    /// is one: each node may count its processes from the same number.
+    const NAMES_BY_RANK: bool;
 
     /// Private zeroed memory, or null. It is given back to nobody.
     fn memory(bytes: usize) -> *mut u8;
@@ -129,7 +155,11 @@ pub trait Sys {
     fn set_length(fd: Fd, bytes: u64) -> Result<(), Errno>;
     /// Bytes that this process may make a file long; beyond that the kernel
     /// does not only refuse, it sends a signal that kills.
-    fn file_limit() -> u64;
+    fn file_limit() -> u64 {
+        Self::limit(libc::RLIMIT_FSIZE as usize)
+    }
+    /// One of the process's own limits.
+    fn limit(which: usize) -> u64;
     /// Which file this is.
     fn identity(fd: Fd) -> Result<FileId, Errno>;
     /// Closes.
@@ -156,6 +186,12 @@ pub trait Sys {
     fn pid() -> u32;
     /// The parent.
     fn parent_pid() -> u32;
+    /// The rank in a parallel job, where the kernel knows it.
+    fn rank() -> Option<u64>;
+    /// The job, where the kernel knows it.
+    fn job() -> Option<u64>;
+    /// What the kernel has to say of memory at the end, in words.
+    fn last_words(into: &mut Text<256>);
     /// The thread.
     fn tid() -> u32;
     /// Whether a thread of a process is surely gone. The process is named: in a

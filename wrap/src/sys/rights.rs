@@ -8,7 +8,8 @@
 //! # Safety
 //! As in `linux`: raw system calls with buffers of their own lengths.
 
-use super::linux::{Linux, call};
+use super::call::call;
+use super::linux::Linux;
 use super::{Errno, Sys};
 
 /// `PR_GET_AUXV`, since Linux 6.4.

@@ -5,9 +5,10 @@
 
 use super::cfi::{self, Description};
 use crate::maps;
+use crate::sys::{Os, Sys};
 
 /// Tables kept at most.
-const MAX_TABLES: usize = 4096;
+const MAX_TABLES: usize = Os::SIZES.tables;
 
 /// The tables registered at the moment.
 pub struct Registered {

@@ -24,12 +24,13 @@ use super::rule::{Kind, Rule};
 use super::signal;
 use crate::arch::{self, DoorFrame};
 use crate::sync::{AtomicU64, Ordering};
+use crate::sys::{Os, Sys};
 use memlog_format::table::StackId;
 
 /// Frames kept of one stack, at most.
-pub const MAX_FRAMES: usize = 16 * 1024;
+pub const MAX_FRAMES: usize = Os::SIZES.frames;
 /// Entries of a thread's cache.
-pub const CACHE_ENTRIES: usize = 4096;
+pub const CACHE_ENTRIES: usize = Os::SIZES.cached_codes;
 
 /// What is known of a code address.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

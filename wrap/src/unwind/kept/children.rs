@@ -3,11 +3,12 @@
 
 use super::Namer;
 use super::frame::{FreshFrame, Name};
+use crate::sys::{Os, Sys};
 use crate::table::Tag;
 use memlog_format::table::{CodeId, Node, StackId};
 
 /// Entries of a thread's own cache of the trie.
-const CHILDREN: usize = 4096;
+const CHILDREN: usize = Os::SIZES.children;
 
 /// A child in the trie, as this thread met it.
 #[derive(Clone, Copy)]

@@ -16,6 +16,7 @@
 
 use super::frame::FreshFrame;
 use crate::arch::{self, DoorFrame};
+use crate::sys::{Os, Sys};
 use crate::unwind::bytes::Cursor;
 use crate::unwind::full::{Bounds, value_of};
 use crate::unwind::row::{Cfa, Row, Saved};
@@ -23,7 +24,7 @@ use crate::unwind::rule::Kind;
 use crate::unwind::walk::{Pc, Resolver, State};
 
 /// Entries of a thread's cache.
-const ENTRIES: usize = 256;
+const ENTRIES: usize = Os::SIZES.far_codes;
 
 /// What the tables say of a frame, as far as a far step goes.
 #[derive(Clone, Copy)]
