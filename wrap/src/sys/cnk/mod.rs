@@ -116,7 +116,8 @@ impl<K: Kernel> Sys for Cnk<K> {
     }
 
     unsafe fn wipe_on_fork(_: *mut u8, _: usize) -> bool {
-        false
+        // There is no fork that it would have to be done at.
+        true
     }
 
     fn create(path: &[u8]) -> Result<Fd, Errno> {
