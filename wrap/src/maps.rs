@@ -62,6 +62,22 @@ pub struct Line<'a> {
     pub path: &'a [u8],
 }
 
+impl<'a> Line<'a> {
+    /// Of what is mapped at an address and stands in no maps.
+    pub fn of_start(low: u64, path: &'a [u8]) -> Self {
+        Self {
+            low,
+            high: low,
+            readable: true,
+            executable: true,
+            shared: false,
+            offset: 0,
+            file: FileId::default(),
+            path,
+        }
+    }
+}
+
 /// The mapped region around an address.
 pub fn region_of(address: u64, buffer: &mut [u8]) -> Region {
     let mut region = Region::default();

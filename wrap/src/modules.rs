@@ -1,11 +1,13 @@
 //! Which code lies where: the list of module instances.
 //!
-//! Read from /proc/self/maps and the mapped program headers, by raw calls:
+//! Read from /proc/self/maps and the mapped program headers, by raw calls (where
+//! the maps show nothing, the program's own headers tell of it alone):
 //! never through ld.so, whose locks may be held by the very thread that calls
 //! malloc, or by one that a fork left behind. An instance lives from one load
 //! to one unload; its id is never used again, so that a library loaded where
 //! another was does not inherit its stacks.
 
+use crate::auxiliary::program_headers;
 use crate::image::{self, Image};
 use crate::maps::{Line, Start, each_line};
 use crate::sink::MAX_PATH;
@@ -129,6 +131,9 @@ impl Modules {
                 instances.see(&image, path, &mut tell);
             }
         });
+        if instances.lack_program() {
+            instances.see_program(buffer, path, &mut tell);
+        }
         instances.bury(complete, tell);
     }
 
@@ -147,6 +152,25 @@ impl Modules {
 impl Instances {
     fn known(&mut self) -> impl Iterator<Item = &mut Module> {
         self.list.iter_mut().take(self.count)
+    }
+
+    /// Whether the maps have shown no file so far: there are none, or they are
+    /// written in another way.
+    fn lack_program(&mut self) -> bool {
+        self.known().all(|module| module.file == FileId::default())
+    }
+
+    /// The program itself, where the kernel told at its start that it is.
+    fn see_program(&mut self, room: &mut [u8], name: &mut [u8], tell: &mut impl FnMut(Found)) {
+        const PAGE: u64 = 4096;
+        let (headers, _) = program_headers();
+        if headers == 0 {
+            return;
+        }
+        let length = crate::start::executable(room);
+        let path = room.get(..length).unwrap_or(&[]);
+        // The headers lie right behind the beginning of the file.
+        self.see(&Line::of_start(headers & !(PAGE - 1), path), name, tell);
     }
 
     fn see(&mut self, line: &Line, name: &mut [u8], tell: &mut impl FnMut(Found)) {
@@ -195,5 +219,52 @@ impl Instances {
                 _ => {}
             }
         }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::tests::memory::{Zeroed, maps_at_rest};
+
+    /// What the program's headers say is what the maps say of it.
+    #[test]
+    fn the_program_is_known_without_maps() {
+        let _rest = maps_at_rest();
+        type Look = fn(&mut Modules, &mut dyn FnMut(Found));
+        let find = |look: Look| {
+            let (mut modules, mut found) = (Modules::zeroed(), Vec::new());
+            look(&mut modules, &mut |one| {
+                if let Found::Loaded { module, path } = one {
+                    let Image { high, bias, .. } = module.image;
+                    let id = module.image.build_id.get().to_vec();
+                    found.push((module.low, high, bias, id, path.to_vec()));
+                }
+            });
+            found
+        };
+        let by_headers = find(|modules, mut tell| {
+            let Modules {
+                instances,
+                buffer,
+                path,
+                ..
+            } = modules;
+            assert!(instances.lack_program());
+            instances.see_program(buffer, path, &mut tell);
+            // Found again, it is no other.
+            instances
+                .known()
+                .for_each(|module| module.state = State::Known);
+            instances.see_program(buffer, path, &mut tell);
+        });
+        let by_maps = find(|modules, tell| {
+            modules.refresh(tell);
+            assert!(!modules.instances.lack_program());
+        });
+        assert!(
+            by_headers.len() == 1 && by_maps.contains(&by_headers[0]),
+            "{by_headers:?}"
+        );
     }
 }

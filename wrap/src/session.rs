@@ -143,23 +143,33 @@ fn own_stack(sp: u64, tid: u32) -> Bounds {
     const LARGEST: u64 = 96 << 10;
     /// What is below the first call seen; more is found when it is met.
     const BELOW: u64 = 96 << 10;
+    // Read and not only mapped: guard pages are mapped as well, and beyond them
+    // lies what is somebody else's and may be unmapped.
+    let up_to = |top: u64| {
+        let is_stack = top > sp && top - sp < LARGEST && Os::readable_below(top, top - sp) <= sp;
+        is_stack.then(|| Bounds {
+            low: Os::readable_below(sp, BELOW),
+            high: top & !(crate::arch::WORD - 1),
+        })
+    };
     // The C libraries keep a thread's own data right above its stack, which
     // spares a reading of the maps, as long as a thousand threads have lines.
     // SAFETY: life is On, so the thread pointer is set up.
     let top = unsafe { crate::arch::memlog_tls_word() } as u64;
     let is_main = tid == RECORDER.pid.load(Ordering::Relaxed);
-    // Read and not only mapped: guard pages are mapped as well, and beyond them
-    // lies what is somebody else's and may be unmapped.
-    if !is_main && top > sp && top - sp < LARGEST && Os::readable_below(top, top - sp) <= sp {
-        return Bounds {
-            low: Os::readable_below(sp, BELOW),
-            high: top & !(crate::arch::WORD - 1),
-        };
+    if !is_main && let Some(stack) = up_to(top) {
+        return stack;
     }
     let mut stack = RECORDER
         .code
         .with(Patience::Bounded, |map| map.region(sp))
         .unwrap_or_default();
+    if is_main && stack.high == 0 {
+        // There are no maps. What began there goes no further up.
+        // SAFETY: a function of the assembly.
+        let bottom = unsafe { crate::arch::memlog_stack_end() } as u64;
+        stack = up_to(bottom).unwrap_or_default();
+    }
     if is_main {
         // The main stack grows downwards into a gap that the kernel keeps.
         stack.low = stack.low.saturating_sub(64 << 20);

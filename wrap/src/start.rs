@@ -418,7 +418,7 @@ pub(crate) fn begin_log(wiped: bool) {
         if !has_proc {
             text(
                 Key::Note,
-                b"there is no /proc: where memory was allocated is not known",
+                b"there is no /proc: of code only the program's own is known",
             );
         }
         RECORDER.settings.with(Patience::Bounded, |settings| {
@@ -446,7 +446,7 @@ pub(crate) fn begin_log(wiped: bool) {
 }
 
 /// The program's own file.
-fn executable(into: &mut [u8]) -> usize {
+pub(crate) fn executable(into: &mut [u8]) -> usize {
     match Os::read_link(b"/proc/self/exe\0", into) {
         0 => Initial::find().map_or(0, |initial| initial.executable(into)),
         length => length,

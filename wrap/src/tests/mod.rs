@@ -8,7 +8,7 @@
 mod loom;
 
 macro_rules! on_the_machine {
-    ($($name:ident),* $(,)?) => { $(#[cfg(not(loom))] mod $name;)* };
+    ($($name:ident),* $(,)?) => { $(#[cfg(not(loom))] pub(crate) mod $name;)* };
 }
 
 on_the_machine!(
