@@ -72,7 +72,11 @@ impl<'s> Names<'s> {
     /// Knows nothing yet. A log says what machine its programs are for.
     pub fn new(store: &'s NameStore, options: &Options, log: &Log) -> Self {
         let options = Options {
-            machine: log.start().map(elsewhere::machine),
+            // None where the recorder did not know.
+            machine: log
+                .start()
+                .map(elsewhere::machine)
+                .filter(|machine| machine.number != 0),
             ..options.clone()
         };
         Self {

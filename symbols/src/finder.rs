@@ -76,14 +76,15 @@ impl<'a, S: FileSource> Finder<'_, 'a, S> {
             Ok(image) => {
                 let id = image.build_id().unwrap_or_default();
                 if self.options.debug_info && !image.has_bytes(".debug_info") {
-                    files.debug = self.separate(spec, id, image.debug_link());
+                    files.debug = self.separate(spec, &image.path, id, image.debug_link());
                 }
                 files.mini = minidebug::inside(&image, self.store, &mut self.notes);
                 files.module = Some(image);
                 id
             }
             Err(status) => {
-                files.debug = self.separate(spec, &spec.build_id, None);
+                let path = self.rooted(&spec.path);
+                files.debug = self.separate(spec, &path, &spec.build_id, None);
                 if files.debug.is_none() {
                     return (status, files);
                 }
@@ -158,10 +159,12 @@ impl<'a, S: FileSource> Finder<'_, 'a, S> {
             .find_map(|candidate| self.checked(candidate, &known, |image| image.has_code()))
     }
 
-    /// The first separate file with debug information, else the first with a symbol table.
+    /// The first separate file with debug information, else the first with a symbol table;
+    /// `module` is the file that was looked at already.
     fn separate(
         &mut self,
         spec: &ModuleSpec,
+        module: &[u8],
         id: &[u8],
         link: Option<(&[u8], u32)>,
     ) -> Option<Image<'a>> {
@@ -172,7 +175,9 @@ impl<'a, S: FileSource> Finder<'_, 'a, S> {
         };
         let is_useful =
             |image: &Image<'_>| image.has_bytes(".debug_info") || image.has_bytes(".symtab");
-        for candidate in self.candidates(spec, id, link.map(|(name, _)| name)) {
+        let mut candidates = self.candidates(spec, id, link.map(|(name, _)| name));
+        candidates.retain(|candidate| candidate.path != module);
+        for candidate in candidates {
             let Some(image) = self.checked(candidate, &known, is_useful) else {
                 continue;
             };
@@ -202,8 +207,6 @@ impl<'a, S: FileSource> Finder<'_, 'a, S> {
         let list = list.into_iter().map(|path| Candidate { path, origin });
         let mut all = given::candidates(self.options, spec, id, link);
         all.extend(list);
-        let module = self.rooted(&spec.path);
-        all.retain(|candidate| candidate.path != module);
         all
     }
 

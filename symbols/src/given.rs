@@ -57,6 +57,7 @@ pub(crate) fn candidates(
         let dir = paths::bytes(dir);
         below.extend(by_build_id(&paths::below(dir, b".build-id"), id));
         below.extend(by_build_id(dir, id));
+        below.extend(in_caches(dir, id));
         for tail in paths::tails(&spec.path) {
             let path = paths::below(dir, tail);
             below.push(paths::with_suffix(&path, b".debug"));
@@ -82,6 +83,24 @@ pub(crate) fn by_build_id(dir: &[u8], id: &[u8]) -> Vec<Vec<u8>> {
         format!("{}/{}", hex(&id[..1]), hex(&id[1..])).as_bytes(),
     );
     vec![paths::with_suffix(&path, b".debug"), path]
+}
+
+/// Where other tools keep what they found for a build-id: debuginfod's clients and perf.
+fn in_caches(dir: &[u8], id: &[u8]) -> Vec<Vec<u8>> {
+    if id.len() < 2 || id.len() > 64 {
+        return Vec::new();
+    }
+    let whole = hex(id);
+    let places = [
+        format!("{whole}/executable"),
+        format!("{whole}/debuginfo"),
+        format!(".build-id/{}/{}/elf", &whole[..2], &whole[2..]),
+        format!(".build-id/{}/{}/debug", &whole[..2], &whole[2..]),
+    ];
+    places
+        .iter()
+        .map(|place| paths::below(dir, place.as_bytes()))
+        .collect()
 }
 
 /// Bytes as digits.
@@ -112,7 +131,8 @@ mod tests {
             [Origin::Nameless, Origin::Named, Origin::Below]
         );
         let expected = "/x/other y/app.debug /d/.build-id/ab/cd.debug /d/.build-id/ab/cd \
-                        /d/ab/cd.debug /d/ab/cd /d/opt/app.debug /d/opt/app /d/app.debug /d/app \
+                        /d/ab/cd.debug /d/ab/cd /d/abcd/executable /d/abcd/debuginfo \
+                        /d/.build-id/ab/cd/elf /d/.build-id/ab/cd/debug /d/opt/app.debug /d/opt/app /d/app.debug /d/app \
                         /d/link /d/.debug/link";
         assert_eq!(shown.join(" "), expected);
     }

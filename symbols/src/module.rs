@@ -19,7 +19,7 @@ pub struct Options {
     /// Single files, of whichever modules they are.
     pub debug_files: Vec<PathBuf>,
     /// Folders asked next, for modules and for their debug files: `DIR/.build-id/xx/yyy.debug`,
-    /// `DIR/xx/yyy.debug`, and `DIR/TAIL[.debug]` for every tail of the module's path.
+    /// `DIR/xx/yyy.debug`, what caches of other tools have, and `DIR/TAIL[.debug]` for every tail of the module's path.
     pub debug_dirs: Vec<PathBuf>,
     /// Put before the path of every module and before [`Options::system_debug_dir`].
     pub sysroot: Option<PathBuf>,

@@ -97,6 +97,22 @@ fn by_path_by_name_and_as_a_file() {
     let renamed = copied(&folder, &app, "d/copy");
     assert!(ask(&gone, file(renamed), twice).is_named());
     assert!(!ask(&gone, dirs(&[folder.path("d")]), twice).is_named());
+    // As debuginfod's clients and perf keep it.
+    let id: String = gone
+        .build_id
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    for place in [
+        format!("f/{id}/executable"),
+        format!("g/.build-id/{}/{}/elf", &id[..2], &id[2..]),
+    ] {
+        copied(&folder, &app, &place);
+        assert!(
+            ask(&gone, dirs(&[folder.path(&place[..1])]), twice).is_named(),
+            "{place}"
+        );
+    }
     // Stripped, with its debug file beside: the folder serves for both.
     folder.run("objcopy --only-keep-debug app app.debug");
     copied(&folder, &folder.path("app.debug"), "e/app.debug");
