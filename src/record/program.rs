@@ -349,10 +349,15 @@ fn headers<Elf: FileHeader<Endian = Endianness>>(
         if let Some(loader) = segment.interpreter(endian, file)? {
             answer.loader = Some(loader.to_vec());
         }
-        let dynamic = segment.dynamic(endian, file)?.unwrap_or_default();
-        answer.is_library |= dynamic
+        let Some(dynamic) = segment.dynamic(endian, file)? else {
+            continue;
+        };
+        let flags = dynamic
             .iter()
-            .any(|entry| entry.tag(endian) == elf::DT_SONAME);
+            .find(|entry| entry.tag(endian) == elf::DT_FLAGS_1);
+        let flags = flags.map_or(0, |entry| entry.val(endian).into());
+        // musl's loader has no name of its own, but is no program either.
+        answer.is_library |= flags & u64::from(elf::DF_1_PIE.0) == 0;
     }
     Ok(answer)
 }
