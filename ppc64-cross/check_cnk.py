@@ -58,7 +58,7 @@ CALL = re.compile(r"^(?:\d+ )?([a-z_][a-z_0-9]*)\(")
 
 
 def called(path):
-    """How often each call was made. Lines of threads may be torn: a name is what stands before a parenthesis."""
+    """How often each call was made."""
     return collections.Counter(m[1] for m in map(CALL.match, open(path, errors="replace")) if m)
 
 
