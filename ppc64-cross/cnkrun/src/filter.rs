@@ -203,10 +203,10 @@ mod tests {
         for there in [libc::SYS_open, libc::SYS_pwrite64, libc::SYS_gettimeofday] {
             assert!(numbers.contains(&there));
         }
-        for absent in TRIED.into_iter().chain([
-            libc::SYS_fork,
-            libc::SYS_process_vm_readv,
-        ]) {
+        for absent in TRIED
+            .into_iter()
+            .chain([libc::SYS_fork, libc::SYS_process_vm_readv])
+        {
             assert!(!numbers.contains(&absent), "{absent}");
         }
     }
