@@ -145,10 +145,14 @@ pub const INTERRUPTED_AT: [u64; 3] = [
 /// emulator puts one.
 pub const HAS_TRAMPOLINES_APART: bool = true;
 /// Return trampolines, and how much lower than usual their frame keeps what was
-/// interrupted: `[addi r1, r1, 128;] li r0, 172; sc`.
+/// interrupted: `[addi r1, r1, 128;] li r0, 172; sc`. The second is qemu's, who
+/// leaves two words more than the kernel below the ucontext.
 pub const TRAMPOLINES: &[(&[u8], u64)] = &[
     (&words::<12>([0x3821_0080, 0x3800_00ac, 0x4400_0002]), 0),
-    (&words::<8>([0x3800_00ac, 0x4400_0002, 0]), 0),
+    (
+        &words::<8>([0x3800_00ac, 0x4400_0002, 0]),
+        16u64.wrapping_neg(),
+    ),
 ];
 
 /// What a hand-made stack returns to if no table describes it, and ends there:

@@ -7,6 +7,7 @@
 
 use crate::arch::{aarch64, powerpc64, s390x, x86_64};
 use crate::unwind::row::Saved;
+use crate::unwind::rule::Rule;
 use std::collections::HashSet;
 use std::mem::offset_of;
 
@@ -243,6 +244,20 @@ fn powerpc64_signals() {
         &wanted,
         [pc, sp, fp],
     );
+}
+
+/// The trampoline of an emulator that puts its frame 16 bytes further up.
+#[test]
+fn powerpc64_signals_under_qemu() {
+    let bytes: Vec<_> = [0x3800_00ac_u32, 0x4400_0002]
+        .iter()
+        .flat_map(|word| word.to_ne_bytes())
+        .collect();
+    let mut known = powerpc64::TRAMPOLINES.iter();
+    let &(_, lower) = known.find(|(code, _)| bytes.starts_with(code)).unwrap();
+    assert_eq!(Rule::signal(lower).lower() as i64, -16);
+    assert_eq!(Rule::signal(0).lower(), 0);
+    assert_eq!(Rule::signal(4096).lower(), 4096);
 }
 
 /// A made-up door's frame says what was put into it, and its mark stands where
