@@ -1,0 +1,122 @@
+/* The second recorder: each call of the malloc family, told to descriptor 4 as it happens: `M SIZE ADDRESS`, `F ADDRESS`.
+ *
+ * It shares no line with memlog, runs below it in the same process, and is meant to be right by looking at it. Static:
+ * a copy of memlog's archive calls second_malloc where it called __real_malloc. Shared (SECOND_SHARED): preloaded after
+ * memlog. SECOND_FIVE leaves it at the five names of the line of 2015. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <unistd.h>
+
+#if !defined(SECOND_SHARED)
+#define HOOK(name) second_##name
+#define REAL(name) __real_##name
+void *__real_malloc(size_t), *__real_calloc(size_t, size_t), *__real_realloc(void *, size_t);
+void *__real_memalign(size_t, size_t);
+void __real_free(void *);
+#ifndef SECOND_FIVE
+void *__real_reallocarray(void *, size_t, size_t), *__real_aligned_alloc(size_t, size_t);
+int __real_posix_memalign(void **, size_t, size_t);
+void *__real_valloc(size_t);
+#ifdef __GLIBC__
+void *__real_pvalloc(size_t);
+#endif
+#endif
+#else
+#define HOOK(name) name
+#define REAL(name) ((__typeof__(&name))next(#name))
+void *malloc(size_t), *calloc(size_t, size_t), *realloc(void *, size_t), *memalign(size_t, size_t);
+void *reallocarray(void *, size_t, size_t), *aligned_alloc(size_t, size_t), *valloc(size_t), *pvalloc(size_t);
+void free(void *);
+int posix_memalign(void **, size_t, size_t);
+/* dlsym does not allocate for what is there. */
+static void *next(const char *name) { return dlsym(RTLD_NEXT, name); }
+#endif
+
+/* Within a call: what the allocator asks of itself is its own affair. */
+static __thread int inside __attribute__((tls_model("initial-exec")));
+
+static char *number(char *end, uint64_t value, unsigned base)
+{
+    do
+        *--end = "0123456789abcdef"[value % base];
+    while (value /= base);
+    return end;
+}
+
+/* A release, an allocation, or both: in one piece, whatever other threads tell. */
+static void tell(void *released, void *block, size_t size)
+{
+    char text[80], *at = text + sizeof text;
+    int before = errno;
+    if (block) {
+        *--at = '\n';
+        at = number(at, (uintptr_t)block, 16);
+        *--at = ' ';
+        at = number(at, size, 10);
+        *--at = ' ';
+        *--at = 'M';
+    }
+    if (released) {
+        *--at = '\n';
+        at = number(at, (uintptr_t)released, 16);
+        *--at = ' ';
+        *--at = 'F';
+    }
+    if (at != text + sizeof text && write(4, at, text + sizeof text - at) < 0 && errno != EBADF)
+        _exit(7);
+    errno = before;
+}
+
+#define ALLOCATES(name, parameters, arguments, size)   \
+    void *HOOK(name) parameters                        \
+    {                                                  \
+        inside++;                                      \
+        void *block = REAL(name) arguments;            \
+        if (--inside == 0)                             \
+            tell(NULL, block, size);                   \
+        return block;                                  \
+    }
+#define RESIZES(name, parameters, arguments, length)   \
+    void *HOOK(name) parameters                        \
+    {                                                  \
+        inside++;                                      \
+        void *block = REAL(name) arguments;            \
+        if (--inside == 0 && (block || (length) == 0))     \
+            tell(old, block, length);                  \
+        return block;                                  \
+    }
+
+ALLOCATES(malloc, (size_t size), (size), size)
+ALLOCATES(calloc, (size_t count, size_t size), (count, size), count *size)
+ALLOCATES(memalign, (size_t to, size_t size), (to, size), size)
+RESIZES(realloc, (void *old, size_t size), (old, size), size)
+
+void HOOK(free)(void *block)
+{
+    if (inside == 0)
+        tell(block, NULL, 0);
+    inside++;
+    REAL(free)(block);
+    inside--;
+}
+
+#ifndef SECOND_FIVE
+ALLOCATES(aligned_alloc, (size_t to, size_t size), (to, size), size)
+RESIZES(reallocarray, (void *old, size_t count, size_t size), (old, count, size), count *size)
+ALLOCATES(valloc, (size_t size), (size), size)
+#ifdef __GLIBC__
+ALLOCATES(pvalloc, (size_t size), (size), size)
+#endif
+
+int HOOK(posix_memalign)(void **to, size_t alignment, size_t size)
+{
+    inside++;
+    int error = REAL(posix_memalign)(to, alignment, size);
+    if (--inside == 0 && !error)
+        tell(NULL, *to, size);
+    return error;
+}
+#endif
