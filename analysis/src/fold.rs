@@ -341,11 +341,12 @@ impl Fold {
         self.regions.take(entry);
     }
 
-    /// The stream belongs to this thread now.
+    /// The stream belongs to this thread now. A thread may have another one, for
+    /// what its allocator maps in the middle of a call.
     pub fn thread(&mut self, at: At, tid: u32) {
-        if self.tids.insert(at.stream, tid) != Some(tid) {
-            self.threads += 1;
-        }
+        let is_known = self.tids.values().any(|&known| known == tid);
+        self.tids.insert(at.stream, tid);
+        self.threads += u64::from(!is_known);
     }
 
     /// Events are missing here.
@@ -370,7 +371,11 @@ impl Fold {
             window.is_heap_peak_before = window.folded_peak_bytes > self.heap_peak.bytes;
         }
         self.heap_peak.error_bytes = self.segments.bound();
-        self.threads = self.threads.max(self.segments.len() as u64);
+        let nameless = self
+            .segments
+            .streams()
+            .filter(|&stream| !self.tids.contains_key(stream));
+        self.threads += nameless.count() as u64;
     }
 
     /// The second ledger so far.

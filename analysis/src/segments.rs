@@ -88,9 +88,9 @@ impl Segments {
         sum.saturating_mul(2)
     }
 
-    /// Number of streams that moved anything or took a stamp.
-    pub(crate) fn len(&self) -> usize {
-        self.segments.len()
+    /// The streams that moved.
+    pub(crate) fn streams(&self) -> impl Iterator<Item = &u32> {
+        self.index.keys()
     }
 }
 
