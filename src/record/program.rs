@@ -355,9 +355,9 @@ fn headers<Elf: FileHeader<Endian = Endianness>>(
         let flags = dynamic
             .iter()
             .find(|entry| entry.tag(endian) == elf::DT_FLAGS_1);
-        let flags = flags.map_or(0, |entry| entry.val(endian).into());
+        let flags = flags.map_or(0, |entry| entry.val(endian));
         // musl's loader has no name of its own, but is no program either.
-        answer.is_library |= flags & u64::from(elf::DF_1_PIE.0) == 0;
+        answer.is_library |= flags & elf::DF_1_PIE.0 == 0;
     }
     Ok(answer)
 }

@@ -12,6 +12,7 @@
 #![allow(dead_code, unused_imports)] // of the command line's modules a part is used
 
 mod advice;
+mod elsewhere;
 mod names;
 mod open;
 mod os;
@@ -44,6 +45,7 @@ use memlog_analysis::Moment;
 use memlog_export::{CallGraph, Named, Picture, Place, When, dot as dot_of, picture, text};
 use memlog_fuzz::{Brief, Counting, Limit, limited};
 use memlog_read::Log;
+use memlog_symbols::Options;
 
 use names::{NameStore, Names};
 use open::{Analysis, Family, Watch};
@@ -114,7 +116,8 @@ fn look(bytes: &[u8], how: u8, screen: &Screen, filter: &Filter) {
     let chosen = when.chosen_tick(family.own().tick_ns());
     let analysis = family.analyse(chosen, &Watch::silent());
     let store = NameStore::default();
-    let mut labels = Labels::new(Names::new(&store), analysis.fold.stacks());
+    let names = Names::new(&store, &Options::default(), family.own());
+    let mut labels = Labels::new(names, analysis.fold.stacks());
     let subject = Subject {
         file: Path::new("x.memlog"),
         family: &family,

@@ -61,7 +61,7 @@ impl Rule {
     /// A signal's frame that keeps what it interrupted so many bytes lower than
     /// the usual one does; higher, if that wraps.
     pub const fn signal(lower: u64) -> Self {
-        let words = lower as i64 / 8 & ((1 << OFFSET_BITS) - 1);
+        let words = (lower as i64 / 8) & ((1 << OFFSET_BITS) - 1);
         Self(Kind::Signal as u32 | (words as u32) << 3)
     }
 
