@@ -31,24 +31,19 @@ fn events(dump: &str, count: usize) -> Vec<String> {
     let allocations = own.iter().filter(|line| line.starts_with("M: "));
     let least = allocations.map(|line| depth(line)).min().unwrap();
     let (mut live, mut number) = (HashMap::new(), 0);
-    let mut said = Vec::new();
-    for line in own {
+    let events = own.iter().map(|line| {
         let mut words = line.split(['\t', ' ']);
         if words.next() == Some("F:") {
             let released = live.remove(words.next().unwrap());
-            said.push(format!(
-                "F {}",
-                released.expect("a release of what was live")
-            ));
-            continue;
+            return format!("F {}", released.expect("a release of what was live"));
         }
         let (size, block) = (words.next().unwrap(), words.next().unwrap());
         assert_eq!(live.insert(block, number), None, "{line}");
         number += 1;
         // The shallowest: the function that allocated, and main.
-        said.push(format!("M {size} {}", depth(line) - least + 2));
-    }
-    said
+        format!("M {size} {}", depth(line) - least + 2)
+    });
+    events.collect()
 }
 
 /// The logs; there is at least one of each order of bytes.
