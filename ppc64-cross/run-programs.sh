@@ -9,8 +9,9 @@ five=-Wl,--wrap,malloc,--wrap,free,--wrap,realloc,--wrap,calloc,--wrap,memalign
 # Sets sources and link_with, a compiler and its flags, or says why there is none.
 recipe_of() { # PROGRAM
     link_with=("$compiler") sources=("$programs/$1.c") own_flags=("${c_flags[@]}")
-    # musl has no backtrace, but the compiler's own library has one.
-    case $compiler in musl-*) own_flags+=(-DSEEN_UNWIND -funwind-tables) ;; esac
+    # musl has no backtrace, but the compiler's own library has one, which needs
+    # the header that musl-gcc does not ask for.
+    case $compiler in musl-*) own_flags+=(-DSEEN_UNWIND -D_GNU_SOURCE -funwind-tables) link_with+=(-Wl,--eh-frame-hdr) ;; esac
     case $1 in
     threads) link_with+=(-pthread) ;;
     openmp) own_flags+=(-fopenmp) link_with+=(-fopenmp) ;;
@@ -124,7 +125,14 @@ run_all() { # PROGRAM SHAPE
     local into=$work/$1.$2 how=() code=0 without=0 preload='' with=$work/$1.$2.memlog second
     [ "$1" != threads ] && [ "$1" != openmp ] || how+=(--threads)
     [ "$2" != 2015 ] || how+=(--five)
+    case $compiler in musl-*) how+=(--tables-end) ;; esac
+    # Blue Gene's recorder has room for fewer frames than deep.c's deepest stack.
+    [ "$1:$platform" != deep:cnk ] || how+=(--too-deep 1)
     launch '' "$into" >"$into.without" 3>&- 4>&- || without=$?
+    case $1:$without in
+    family:5) ;;
+    family:*|*:[1-9]*) echo "without memlog it ends with $without"; return 1 ;;
+    esac
     if [ "$2" = dynamic ]; then
         preload=$lib/libmemlog.so:$work/second/libsecond.so with=$into second=$into
     else
@@ -152,11 +160,12 @@ objects_to() { # RUN FILE SED HOW
 }
 
 checker_objects() {
-    local run=$work/deep.static
-    objects_to "$run.second" dump 200d --events &&
+    local run=$work/family.static
+    python3 ppc64-cross/check_program.py "$run" --stacks && python3 ppc64-cross/check_program.py "$run.second" --events &&
+        objects_to "$run.second" dump 100d --events &&
         objects_to "$run.second" events '$s/.*/&\nM 77 77/' --events &&
-        objects_to "$run" dump '/^M: 1000067 /s/\t[^\t]*$//' --stacks &&
-        objects_to "$run" stacks '/^1000067 /s/$/7/' --stacks &&
+        objects_to "$run" dump '/^M: 1000035 /s/\t[^\t]*$//' --stacks &&
+        objects_to "$run" stacks '/^1000035 /s/$/7/' --stacks &&
         objects_to "$run" json 's/"lost_events": 0/"lost_events": 1/' --stacks &&
         objects_to "$run" json 's/"verify_differs": 0/"verify_differs": 1/' --stacks
 }

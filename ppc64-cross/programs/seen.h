@@ -18,25 +18,8 @@ enum { FRAMES = 200, FIRST_SIZE = 1000003, SIZE_STEP = 16 };
 
 #if defined(__GLIBC__)
 #include <execinfo.h>
-#elif defined(SEEN_UNWIND) /* the compiler's own library, where the C library has no backtrace */
-#include <unwind.h>
-/* Debian's compiler was made for glibc: its library asks this first, and walks the program headers if there is no answer. */
-__attribute__((visibility("hidden"))) int _dl_find_object(void *address, void *found);
-int _dl_find_object(void *address, void *found) { return (void)address, (void)found, -1; }
-struct seen_walk { void **at; int count, room; };
-static _Unwind_Reason_Code seen_frame(struct _Unwind_Context *context, void *of)
-{
-    struct seen_walk *walk = of;
-    if (walk->count < walk->room && _Unwind_GetIP(context))
-        walk->at[walk->count++] = (void *)_Unwind_GetIP(context);
-    return _URC_NO_REASON;
-}
-SITE static int backtrace(void **at, int room)
-{
-    struct seen_walk walk = { at, 0, room };
-    _Unwind_Backtrace(seen_frame, &walk);
-    return walk.count;
-}
+#elif defined(SEEN_UNWIND)
+#include "seen_unwind.h"
 #else
 static int backtrace(void **at, int room) { (void)at, (void)room; return 0; }
 #endif
