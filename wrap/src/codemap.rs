@@ -6,10 +6,12 @@
 //! beginning of all of them.
 
 mod asking;
+mod bytes;
 mod fully;
 mod regions;
 
 pub use asking::Asking;
+use bytes::{code_at, trampoline_of, undescribed};
 use regions::Regions;
 
 use crate::arch;
@@ -20,7 +22,6 @@ use crate::recorder::{CodeMemory, RECORDER};
 use crate::sync::AtomicU64 as Word;
 use crate::sys::{Os, Sys};
 use crate::unwind::cfi::{self, Description, FrameIndexes};
-use crate::unwind::code::Reader;
 use crate::unwind::full::{Bounds, Registers};
 use crate::unwind::jit::Registered;
 use crate::unwind::kept::Far;
@@ -49,8 +50,6 @@ struct Inside {
     registered: Registered,
     indexes: FrameIndexes,
     machine: Machine,
-    /// Of the code that no table describes.
-    reader: Reader,
     /// The description that was found last.
     found: Description,
     /// Of the frame that a full walk is at.
@@ -167,8 +166,6 @@ enum Place {
     /// In a module (0: in a table registered at run time); the description
     /// lies in `found`.
     Described(u32),
-    /// In code that no table describes; the row is the reader's.
-    Read(u32),
     /// A return trampoline, and the rule of its frame.
     SignalReturn(u32, Rule),
     /// Where a function begins, or code that is known for it: nobody called
@@ -178,8 +175,8 @@ enum Place {
     /// The ABI chains the frames: no table is needed.
     Chained(u32),
     NoTables(u32),
-    /// The same where frame pointers are known not to be kept.
-    Unread(u32),
+    /// The same in a C library without any: it keeps no frame pointers either.
+    Bare(u32),
 }
 
 impl Inside {
@@ -283,20 +280,19 @@ impl Inside {
         let address = pc.lookup();
         if let Some(module) = self.modules.find(address) {
             let id = module.id;
-            // By their bytes, before all tables: some have none, and some a
-            // wrong one.
-            // SAFETY: the whole range lies in a mapped module.
-            let code = unsafe { code_at(pc.address(), module.image.high) };
-            if let Some(rule) = trampoline_of(code) {
-                return Place::SignalReturn(id, rule);
-            }
             let Self { indexes, found, .. } = self;
-            if arch::BACK_CHAIN && !pc.is_exact() {
-                let is_last = arch::LAST.iter().any(|bytes| code.starts_with(bytes));
-                return match is_last && !describe(module, pc.address(), indexes, found) {
-                    true => Place::Outermost(id),
-                    false => Place::Chained(id),
-                };
+            if arch::CODE_FIRST {
+                let code = code_at(pc.address());
+                if let Some(rule) = trampoline_of(&code) {
+                    return Place::SignalReturn(id, rule);
+                }
+                if arch::BACK_CHAIN && !pc.is_exact() {
+                    let is_last = arch::LAST.iter().any(|bytes| code.starts_with(bytes));
+                    return match is_last && !describe(module, pc.address(), indexes, found) {
+                        true => Place::Outermost(id),
+                        false => Place::Chained(id),
+                    };
+                }
             }
             if describe(module, address, indexes, found) {
                 return Place::Described(id);
@@ -307,11 +303,10 @@ impl Inside {
             {
                 return Place::Outermost(id);
             }
-            let (low, high) = (module.low, module.image.high);
-            return match arch::code::READS_CODE && !RECORDER.is_quiet() {
-                true => self.read_code(pc, id, low, high),
-                false => Place::NoTables(id),
-            };
+            let mut ends = arch::marks::endings().into_iter();
+            let is_bare = ends
+                .any(|(end, ..)| module.contains(end) && !describe(module, end, indexes, found));
+            return undescribed(pc, id, is_bare);
         }
         if !self.registered.is_empty() {
             let buffer = self.modules.buffer();
@@ -329,29 +324,11 @@ impl Inside {
         }
     }
 
-    /// Looks for a frame's rule in its instructions. Apart, as `look_for_module`.
-    #[inline(never)]
-    fn read_code(&mut self, pc: Pc, module: u32, low: u64, high: u64) -> Place {
-        if self.reader.is_outermost(pc, low, high) {
-            return Place::Outermost(module);
-        }
-        match self.reader.read(pc, low, high) {
-            true => Place::Read(module),
-            false if self.reader.is_of_libc() => Place::Unread(module),
-            false => Place::NoTables(module),
-        }
-    }
-
     /// The rule of a return trampoline that a kernel put here, outside of all
-    /// modules. Asked of the kernel: what a broken stack leads to may be no
-    /// memory.
+    /// modules.
     fn trampoline_apart(&mut self, address: u64) -> Option<Rule> {
-        let mut code = [0; TRAMPOLINE_BYTES];
-        let is_read = arch::HAS_TRAMPOLINES_APART
-            && !RECORDER.is_quiet()
-            && self.is_code(address)
-            && Os::read_memory(address, &mut code);
-        is_read.then(|| trampoline_of(&code)).flatten()
+        let is_asked = arch::HAS_TRAMPOLINES_APART && self.is_code(address);
+        is_asked.then(|| trampoline_of(&code_at(address))).flatten()
     }
 
     /// Whether an address lies where a recent look found no module, so that
@@ -399,12 +376,11 @@ impl Inside {
                 };
                 (module, rule)
             }
-            Place::Read(module) => (module, self.reader.row.pack()),
             Place::SignalReturn(module, rule) => (module, rule),
             Place::Outermost(module) => (module, Rule::plain(Kind::End)),
             Place::Chained(module) => (module, Rule::plain(Kind::Chain)),
             Place::NoTables(module) => (module, Rule::plain(Kind::NoTables)),
-            Place::Unread(module) => (module, Rule::UNREAD),
+            Place::Bare(module) => (module, Rule::BARE),
         };
         let code = self.code_id(pc, module);
         if code == 0 {
@@ -426,7 +402,6 @@ impl Inside {
             Place::Described(_) if !self.found.common.is_signal => {
                 self.machine.run(&self.found, pc.lookup())
             }
-            Place::Read(_) => Some(&self.reader.row),
             _ => None,
         };
         row.and_then(Far::of).unwrap_or(Far::UNKNOWN)
@@ -454,26 +429,6 @@ impl Inside {
             high: region.high,
         }
     }
-}
-
-const TRAMPOLINE_BYTES: usize = 16;
-
-/// The rule of a return trampoline that begins here.
-fn trampoline_of(code: &[u8]) -> Option<Rule> {
-    let mut known = arch::TRAMPOLINES.iter();
-    known
-        .find(|(bytes, _)| code.starts_with(bytes))
-        .map(|&(_, lower)| Rule::signal(lower))
-}
-
-/// The first bytes of code.
-///
-/// # Safety
-/// All between the two addresses can be read.
-unsafe fn code_at<'a>(address: u64, end: u64) -> &'a [u8] {
-    let there = end.saturating_sub(address).min(TRAMPOLINE_BYTES as u64);
-    // SAFETY: by the caller.
-    unsafe { core::slice::from_raw_parts(address as *const u8, there as usize) }
 }
 
 /// Puts the description of an address into its place; false if there is none.

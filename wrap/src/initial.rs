@@ -37,7 +37,7 @@ impl Initial {
 
     /// Finds it below the environment, where libc says no more than that (musl).
     fn below_environment() -> Option<Self> {
-        let place = arch::code::environment() as *const *const usize;
+        let place = arch::marks::environment() as *const *const usize;
         // SAFETY: libc's own word, or null.
         let environment = *unsafe { place.as_ref() }?;
         // A program may have made one of its own by then, elsewhere.
@@ -179,7 +179,7 @@ mod tests {
     /// By either of libc's words it is the same block.
     #[test]
     fn the_environment_leads_there_as_well() {
-        if crate::arch::code::environment() == 0 {
+        if crate::arch::marks::environment() == 0 {
             println!("SKIPPED nobody asks libc for the environment here");
             return;
         }

@@ -107,7 +107,7 @@ pub unsafe fn first_map(program_headers: u64, count: u64) -> Option<*const LinkM
 /// The loader's r_debug where the headers do not lead to it: who runs a program
 /// by naming it to the loader has the kernel tell of the loader's own.
 fn told_by_name() -> u64 {
-    match arch::code::loader_debug() {
+    match arch::marks::loader_debug() {
         (0, 0) => 0,
         // SAFETY: musl's pointer to it.
         (0, address) => unsafe { *(address as *const u64) },

@@ -175,8 +175,10 @@ pub const INTERRUPTED_AT: [u64; 3] = [
     GENERAL + 8 * FP as u64,
 ];
 
-/// Return trampolines are the kernel's: in its own object, or wherever an
-/// emulator puts one.
+/// Whether code is known by its bytes before any table is asked for it.
+pub const CODE_FIRST: bool = false;
+/// Whether return trampolines lie outside of all modules too: they are the
+/// kernel's, or an emulator's.
 pub const HAS_TRAMPOLINES_APART: bool = true;
 /// Return trampolines, and how much lower than usual their frame keeps what was
 /// interrupted: `mov x8, #139; svc #0`.

@@ -21,9 +21,9 @@ pub use s390x::*;
 #[cfg(target_arch = "x86_64")]
 pub use x86_64::*;
 
-#[cfg_attr(target_arch = "x86_64", path = "x86_64_code.rs")]
-#[cfg_attr(not(target_arch = "x86_64"), path = "no_code.rs")]
-pub mod code;
+#[cfg_attr(target_arch = "x86_64", path = "x86_64_marks.rs")]
+#[cfg_attr(not(target_arch = "x86_64"), path = "no_marks.rs")]
+pub mod marks;
 
 use core::sync::atomic::AtomicU32;
 

@@ -141,8 +141,11 @@ pub const INTERRUPTED_AT: [u64; 3] = [
     GENERAL + 8 * FP as u64,
 ];
 
-/// Return trampolines are the kernel's: in its own object, or wherever an
-/// emulator puts one.
+/// Whether code is known by its bytes before any table is asked for it: none is
+/// for what was called.
+pub const CODE_FIRST: bool = true;
+/// Whether return trampolines lie outside of all modules too: they are the
+/// kernel's, or an emulator's.
 pub const HAS_TRAMPOLINES_APART: bool = true;
 /// Return trampolines, and how much lower than usual their frame keeps what was
 /// interrupted: `[addi r1, r1, 128;] li r0, 172; sc`. The second is qemu's, who

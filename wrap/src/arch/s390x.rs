@@ -157,8 +157,11 @@ pub const INTERRUPTED_AT: [u64; 3] = [
     GENERAL + 8 * FP as u64,
 ];
 
-/// Return trampolines are the kernel's: in its own object, or wherever an
-/// emulator puts one.
+/// Whether code is known by its bytes before any table is asked for it: the
+/// kernel's table of its own trampolines says that they were called.
+pub const CODE_FIRST: bool = true;
+/// Whether return trampolines lie outside of all modules too: they are the
+/// kernel's, or an emulator's.
 pub const HAS_TRAMPOLINES_APART: bool = true;
 /// Return trampolines, and how much lower than usual their frame keeps what was
 /// interrupted: `svc 173`; and `svc 119`, where the handler takes no siginfo and

@@ -163,7 +163,9 @@ pub const INTERRUPTED: &[(usize, u64)] = &[
 /// The same of the pc, sp and fp.
 pub const INTERRUPTED_AT: [u64; 3] = [168, 160, 120];
 
-/// Whether return trampolines lie outside of all modules: they are libc's.
+/// Whether code is known by its bytes before any table is asked for it.
+pub const CODE_FIRST: bool = false;
+/// Whether return trampolines lie outside of all modules too: they are libc's.
 pub const HAS_TRAMPOLINES_APART: bool = false;
 /// See there.
 pub const TRAMPOLINES: &[(&[u8], u64)] = &[(&[0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05], 0)];

@@ -39,12 +39,11 @@ impl Inside {
         self.look_for_module(pc.lookup());
         let place = self.place(*pc);
         let (Place::Described(module)
-        | Place::Read(module)
         | Place::SignalReturn(module, _)
         | Place::Outermost(module)
         | Place::Chained(module)
         | Place::NoTables(module)
-        | Place::Unread(module)) = place;
+        | Place::Bare(module)) = place;
         let code = self.code_id(*pc, module);
         if code == 0 {
             return (code, Some(StackId::CUT_FULL));
@@ -53,10 +52,10 @@ impl Inside {
         let signal = match &place {
             Place::SignalReturn(_, rule) => Some(*rule),
             Place::Described(_) if self.found.common.is_signal => Some(Rule::signal(0)),
-            Place::Described(_) | Place::Read(_) => None,
+            Place::Described(_) => None,
             Place::Chained(_) => return (code, self.chained_step(sp, pc, bounds)),
             Place::Outermost(_) => return (code, Some(StackId::COMPLETE)),
-            Place::Unread(_) => return (code, Some(StackId::CUT_NO_TABLES)),
+            Place::Bare(_) => return (code, Some(StackId::CUT_NO_TABLES)),
             Place::NoTables(_) => return (code, self.full_step_across(sp, pc, bounds)),
         };
         if let Some(rule) = signal {
@@ -69,10 +68,7 @@ impl Inside {
                 *bounds = self.bounds_around(sp);
             }
         } else {
-            let row = match place {
-                Place::Read(_) => Some(&self.reader.row),
-                _ => self.machine.run(&self.found, pc.lookup()),
-            };
+            let row = self.machine.run(&self.found, pc.lookup());
             match full::step(row, &mut self.registers, bounds) {
                 Step::Caller => {}
                 Step::Outermost => return (code, Some(StackId::COMPLETE)),

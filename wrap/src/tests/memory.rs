@@ -5,7 +5,6 @@
 
 use crate::modules::Modules;
 use crate::unwind::cfi::FrameIndexes;
-use crate::unwind::code::Reader;
 use crate::unwind::row::Machine;
 use std::alloc::{Layout, alloc_zeroed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -37,5 +36,41 @@ unsafe impl Zeroed for Modules {}
 unsafe impl Zeroed for FrameIndexes {}
 // SAFETY: as above.
 unsafe impl Zeroed for Machine {}
-// SAFETY: as above.
-unsafe impl Zeroed for Reader {}
+
+/// A page with the same byte all over, and behind it one that may not be
+/// touched.
+pub struct Guarded(*mut u8);
+
+const PAGE: usize = 64 * 1024;
+
+impl Guarded {
+    /// A fresh one.
+    pub fn new(byte: u8) -> Self {
+        let (prot, flags) = (
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+        );
+        // SAFETY: a fresh mapping, of which the second half is closed and the
+        // first one written to.
+        unsafe {
+            let at = libc::mmap(std::ptr::null_mut(), 2 * PAGE, prot, flags, -1, 0);
+            assert_ne!(at, libc::MAP_FAILED);
+            let at = at.cast::<u8>();
+            assert_eq!(libc::mprotect(at.add(PAGE).cast(), PAGE, libc::PROT_NONE), 0);
+            at.write_bytes(byte, PAGE);
+            Self(at)
+        }
+    }
+
+    /// The first byte that may not be touched.
+    pub fn end(&self) -> u64 {
+        self.0 as u64 + PAGE as u64
+    }
+}
+
+impl Drop for Guarded {
+    fn drop(&mut self) {
+        // SAFETY: the whole mapping, which nobody uses any more.
+        unsafe { libc::munmap(self.0.cast(), 2 * PAGE) };
+    }
+}

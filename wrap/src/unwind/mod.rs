@@ -2,14 +2,12 @@
 //!
 //! * [`rule`]: one step, packed into a word; what it does
 //! * [`bytes`], [`cfi`], [`row`]: the unwind tables, read where they lie
-//! * [`code`]: the same found in the instructions, where no table describes them
 //! * [`full`]: the unwinder for what no packed rule can say
 //! * [`signal`]: what the kernel keeps of an interrupted frame
 //! * [`walk`]: the plain walk with its caches; the twin of every faster one
 
 pub mod bytes;
 pub mod cfi;
-pub mod code;
 pub mod full;
 pub mod jit;
 pub mod kept;

@@ -89,7 +89,7 @@ impl Rule {
     }
 
     /// No tables, and no frame pointers either: the stack ends.
-    pub const UNREAD: Self = Self(Kind::NoTables as u32 | 1 << 3);
+    pub const BARE: Self = Self(Kind::NoTables as u32 | 1 << 3);
 
     /// Whether it is of this kind.
     #[inline]

@@ -280,7 +280,7 @@ fn rarer_step<R: Resolver>(
         Kind::End => Err(Stop::Root(StackId::COMPLETE)),
         Kind::Complex => Err(Stop::Complex),
         Kind::Signal => out_of_signal(rule, state, bounds, resolver),
-        Kind::NoTables if rule == Rule::UNREAD => Err(Stop::Root(StackId::CUT_NO_TABLES)),
+        Kind::NoTables if rule == Rule::BARE => Err(Stop::Root(StackId::CUT_NO_TABLES)),
         Kind::NoTables | Kind::Unknown | Kind::Sp | Kind::Fp | Kind::Chain => {
             across(state, bounds, |address| resolver.is_code(address))
         }

@@ -3,7 +3,6 @@
 //! * [`loaded`]: real files, mapped and found as the recorder finds them
 //! * [`same`]: one row of ours and one of gimli's, compared
 //! * [`judge`]: every row of many real files
-//! * [`code`]: frames found in instructions, against the tables
 //! * [`programs`]: random programs of every instruction, also those that
 //!   compilers never write
 //! * [`expressions`]: random expressions, the part of a row that is a program
@@ -11,7 +10,6 @@
 //! * [`kept`]: the capture on made-up stacks, against the plain walk
 //! * [`damage`]: broken tables stay inside their range
 
-mod code;
 mod damage;
 mod expressions;
 mod judge;

@@ -1,0 +1,101 @@
+//! What is known of code by its bytes: return trampolines, and the outermost
+//! frames of a C library that says nothing of them.
+
+use super::Place;
+use crate::arch;
+use crate::recorder::RECORDER;
+use crate::sys::{Os, Sys};
+use crate::unwind::rule::Rule;
+use crate::unwind::walk::Pc;
+
+/// Bytes of code that are looked at.
+const CODE_BYTES: usize = 16;
+
+/// The code at an address, zeros where it cannot be read. Asked of the kernel:
+/// between the segments of a file, behind its last instruction and where a
+/// broken stack leads there need be no memory.
+#[inline(never)]
+pub(super) fn code_at(address: u64) -> [u8; CODE_BYTES] {
+    const PAGE: u64 = 4096;
+    let mut code = [0; CODE_BYTES];
+    if !RECORDER.is_quiet() {
+        let there = PAGE - address % PAGE;
+        let (here, beyond) = code.split_at_mut((there as usize).min(CODE_BYTES));
+        for (at, part) in [(address, here), (address.wrapping_add(there), beyond)] {
+            if part.is_empty() || !Os::read_memory(at, part) {
+                part.fill(0);
+                break;
+            }
+        }
+    }
+    code
+}
+
+/// Code of a module that no table describes; `is_bare`: it is of a C library
+/// without any. Apart, as `look_for_module`.
+#[inline(never)]
+pub(super) fn undescribed(pc: Pc, module: u32, is_bare: bool) -> Place {
+    if let Some(rule) = trampoline_of(&code_at(pc.address())) {
+        return Place::SignalReturn(module, rule);
+    }
+    if !pc.is_exact() && is_last(pc.address()) {
+        return Place::Outermost(module);
+    }
+    match is_bare {
+        true => Place::Bare(module),
+        false => Place::NoTables(module),
+    }
+}
+
+/// Whether what a call returned to here is handed to exit, or was right before,
+/// by the code of libc that does so for main and for threads.
+fn is_last(address: u64) -> bool {
+    const BEFORE: usize = arch::marks::HANDED_BYTES;
+    let leads_on = |from: u64, target: i64| {
+        let target = from.wrapping_add_signed(target);
+        let mut ends = arch::marks::endings().into_iter();
+        ends.any(|(end, mark, span)| {
+            end != 0 && end == target && mark != 0 && from.abs_diff(mark) < span
+        })
+    };
+    if let Some((target, _)) = arch::marks::handed_to(&code_at(address)) {
+        return leads_on(address, target);
+    }
+    let from = address.wrapping_sub(BEFORE as u64);
+    let before = code_at(from);
+    (0..BEFORE).any(|skipped| {
+        let code = before.get(skipped..BEFORE).unwrap_or(&[]);
+        let handed = arch::marks::handed_to(code);
+        let from = from.wrapping_add(skipped as u64);
+        handed.is_some_and(|(target, bytes)| bytes == code.len() && leads_on(from, target))
+    })
+}
+
+/// The rule of a return trampoline that begins here.
+pub(super) fn trampoline_of(code: &[u8]) -> Option<Rule> {
+    let mut known = arch::TRAMPOLINES.iter();
+    known
+        .find(|(bytes, _)| code.starts_with(bytes))
+        .map(|&(_, lower)| Rule::signal(lower))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::memory::Guarded;
+
+    /// The last instruction of a segment may be a call, and nothing lie behind.
+    #[test]
+    fn code_ends_where_memory_does() {
+        let pages = Guarded::new(0xc3);
+        let end = pages.end();
+        assert_eq!(code_at(end - 64), [0xc3; CODE_BYTES]);
+        for there in 0..CODE_BYTES {
+            let mut wanted = [0; CODE_BYTES];
+            wanted[..there].fill(0xc3);
+            assert_eq!(code_at(end - there as u64), wanted);
+        }
+        assert_eq!(code_at(0), [0; CODE_BYTES]);
+        assert_eq!(code_at(u64::MAX - 3), [0; CODE_BYTES]);
+    }
+}
