@@ -164,6 +164,7 @@ def main():
     args.add_argument("run", help="RUN.dump, RUN.json, RUN.stacks, RUN.events")
     args.add_argument("--stacks", action="store_true", help="backtrace() told stacks")
     args.add_argument("--events", action="store_true", help="the second recorder ran below memlog")
+    args.add_argument("--handlers", action="store_true", help="some of the stacks are of signal handlers")
     args.add_argument("--five", action="store_true", help="only the names of the line of 2015 are recorded")
     args.add_argument("--tables-end", action="store_true", help="the C library has no unwind tables")
     args.add_argument("--too-deep", type=int, default=0, help="so many stacks are deeper than this recorder keeps")
@@ -176,6 +177,11 @@ def main():
     if args.stacks:
         checked = check_handlers(stacks)
         told = compare_stacks(f"{args.run}.stacks", stacks, args.tables_end)
+        # What compares nothing has found nothing wrong.
+        if not told:
+            wrong.append("backtrace() told no stack")
+        if args.handlers and not checked:
+            wrong.append("no allocation of a handler is in the log")
         print(f"stacks {told}" + (f" handlers {checked}" if checked else ""))
     check_stats(json.load(open(f"{args.run}.json")), events, args.too_deep)
     for reason in wrong[:8]:

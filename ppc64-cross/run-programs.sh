@@ -126,6 +126,7 @@ run_all() { # PROGRAM SHAPE
     [ "$1" != threads ] && [ "$1" != openmp ] || how+=(--threads)
     [ "$2" != 2015 ] || how+=(--five)
     case $compiler in musl-*) how+=(--tables-end) ;; esac
+    [ "$1" != signals ] || how+=(--handlers)
     # Blue Gene's recorder has room for fewer frames than deep.c's deepest stack.
     [ "$1:$platform" != deep:cnk ] || how+=(--too-deep 1)
     launch '' "$into" >"$into.without" 3>&- 4>&- || without=$?
@@ -149,23 +150,27 @@ run_all() { # PROGRAM SHAPE
 }
 
 # A log that is bent a little must be found wrong, or what passes proves nothing.
-objects_to() { # RUN FILE SED HOW
+objects_to() { # RUN FILE SED HOW...
     local kind
     for kind in dump json stacks events; do cp "$1.$kind" "$work/bent.$kind" || return; done
     sed -i "$3" "$work/bent.$2"
-    if python3 ppc64-cross/check_program.py "$work/bent" "$4" >/dev/null || cmp -s "$1.$2" "$work/bent.$2"; then
+    if python3 ppc64-cross/check_program.py "$work/bent" "${@:4}" >/dev/null || cmp -s "$1.$2" "$work/bent.$2"; then
         echo "$2 bent by '$3' passes"
         return 1
     fi
 }
 
 checker_objects() {
-    local run=$work/family.static
-    python3 ppc64-cross/check_program.py "$run" --stacks && python3 ppc64-cross/check_program.py "$run.second" --events &&
+    local run=$work/family.static signals=$work/signals.static handlers=(--stacks --handlers)
+    case $compiler in musl-*) handlers+=(--tables-end) ;; esac
+    python3 ppc64-cross/check_program.py "$run" --stacks && python3 ppc64-cross/check_program.py "$signals" "${handlers[@]}" &&
+        python3 ppc64-cross/check_program.py "$run.second" --events &&
         objects_to "$run.second" dump 100d --events &&
         objects_to "$run.second" events '$s/.*/&\nM 77 77/' --events &&
         objects_to "$run" dump '/^M: 1000035 /s/\t[^\t]*$//' --stacks &&
         objects_to "$run" stacks '/^1000035 /s/$/7/' --stacks &&
+        objects_to "$run" stacks d --stacks &&
+        objects_to "$signals" dump 's/seen_in_handler/seen_elsewhere/g' "${handlers[@]}" &&
         objects_to "$run" json 's/"lost_events": 0/"lost_events": 1/' --stacks &&
         objects_to "$run" json 's/"verify_differs": 0/"verify_differs": 1/' --stacks
 }
