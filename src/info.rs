@@ -67,7 +67,11 @@ fn identity(out: &mut impl Write, log: &Log) -> std::io::Result<()> {
     let Some(start) = log.start() else {
         return Ok(());
     };
-    let process = format!("{}, started by {}", start.pid, start.parent_pid);
+    // Blue Gene's kernel tells no parent, and a pid namespace hides it.
+    let process = match start.parent_pid {
+        0 => start.pid.to_string(),
+        parent => format!("{}, started by {parent}", start.pid),
+    };
     line(out, "process", &process)?;
     line(out, "started", &utc(start.wall_ns))?;
     line(out, "machine", &machine(start))?;
