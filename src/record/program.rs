@@ -291,14 +291,16 @@ fn refuse_if_unfit(file: &Path, start: &[u8], opened: File) -> anyhow::Result<Op
             }
         };
         let (its, own) = (width(start), width(ours));
-        let wrong = match its == own {
-            true => format!("{name} is for another kind of machine than this memlog"),
-            false => format!("{name} is a {its} program and this memlog records {own} ones"),
-        };
-        return Err(Advice::error(
-            wrong,
-            "use a memlog built for that kind of program",
-        ));
+        return Err(match its == own {
+            true => Advice::error(
+                format!("{name} is for another kind of machine than this memlog"),
+                "build the recorder for that machine with ppc64-cross/build, in memlog's sources (doc/HPC.md, Other processors)",
+            ),
+            false => Advice::error(
+                format!("{name} is a {its} program and this memlog records {own} ones"),
+                "use a memlog built for that kind of program",
+            ),
+        });
     }
     let cache = ReadCache::new(opened);
     let headers = match start.get(4) {
