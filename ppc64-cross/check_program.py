@@ -55,16 +55,21 @@ def logged(path, partly):
 
 def second_told(path):
     """The second recorder's events, a release with the size of its block; of unknown blocks none."""
-    live, events = {}, []
+    live, events, released = {}, [], {}
     for line in open(path):
         words = line.split()
         block = int(words[-1], 16)
         if words[0] == "M":
             live[block] = int(words[1])
             events.append(Event("M", live[block], block))
-        elif block in live:
+        elif words[0] == "U" and block in released:
+            # A realloc failed: its block was live all the time, so nobody else can have been given it.
+            live[block] = events[released[block]].size
+            events[released.pop(block)] = None
+        elif words[0] == "F" and block in live:
+            released[block] = len(events)
             events.append(Event("F", live.pop(block), block))
-    return events
+    return [event for event in events if event]
 
 
 def same_stack(size, got, wanted, tables_end):

@@ -1,4 +1,5 @@
-/* The second recorder: each call of the malloc family, told to descriptor 4 as it happens: `M SIZE ADDRESS`, `F ADDRESS`.
+/* The second recorder: each call of the malloc family, told to descriptor 4 as it happens: `M SIZE ADDRESS`, `F ADDRESS`,
+ * and `U ADDRESS` for a release that did not come to pass: a block is told to be gone before another thread can have it.
  *
  * It shares no line with memlog, runs below it in the same process, and is meant to be right by looking at it. Static:
  * a copy of memlog's archive calls second_malloc where it called __real_malloc. Shared (SECOND_SHARED): preloaded after
@@ -46,26 +47,21 @@ static char *number(char *end, uint64_t value, unsigned base)
     return end;
 }
 
-/* A release, an allocation, or both: in one piece, whatever other threads tell. */
-static void tell(void *released, void *block, size_t size)
+static void tell(char kind, void *block, const size_t *size)
 {
     char text[80], *at = text + sizeof text;
     int before = errno;
-    if (block) {
-        *--at = '\n';
-        at = number(at, (uintptr_t)block, 16);
+    if (!block)
+        return;
+    *--at = '\n';
+    at = number(at, (uintptr_t)block, 16);
+    *--at = ' ';
+    if (size) {
+        at = number(at, *size, 10);
         *--at = ' ';
-        at = number(at, size, 10);
-        *--at = ' ';
-        *--at = 'M';
     }
-    if (released) {
-        *--at = '\n';
-        at = number(at, (uintptr_t)released, 16);
-        *--at = ' ';
-        *--at = 'F';
-    }
-    if (at != text + sizeof text && write(4, at, text + sizeof text - at) < 0 && errno != EBADF)
+    *--at = kind;
+    if (write(4, at, text + sizeof text - at) < 0 && errno != EBADF)
         _exit(7);
     errno = before;
 }
@@ -76,16 +72,22 @@ static void tell(void *released, void *block, size_t size)
         inside++;                                      \
         void *block = REAL(name) arguments;            \
         if (--inside == 0)                             \
-            tell(NULL, block, size);                   \
+            tell('M', block, &(size_t){size});         \
         return block;                                  \
     }
 #define RESIZES(name, parameters, arguments, length)   \
     void *HOOK(name) parameters                        \
     {                                                  \
+        if (inside == 0)                               \
+            tell('F', old, NULL);                      \
         inside++;                                      \
         void *block = REAL(name) arguments;            \
-        if (--inside == 0 && (block || (length) == 0))     \
-            tell(old, block, length);                  \
+        if (--inside)                                  \
+            return block;                              \
+        if (block)                                     \
+            tell('M', block, &(size_t){length});       \
+        else if ((length) != 0)                        \
+            tell('U', old, NULL);                      \
         return block;                                  \
     }
 
@@ -97,7 +99,7 @@ RESIZES(realloc, (void *old, size_t size), (old, size), size)
 void HOOK(free)(void *block)
 {
     if (inside == 0)
-        tell(block, NULL, 0);
+        tell('F', block, NULL);
     inside++;
     REAL(free)(block);
     inside--;
@@ -116,7 +118,7 @@ int HOOK(posix_memalign)(void **to, size_t alignment, size_t size)
     inside++;
     int error = REAL(posix_memalign)(to, alignment, size);
     if (--inside == 0 && !error)
-        tell(NULL, *to, size);
+        tell('M', *to, &size);
     return error;
 }
 #endif
