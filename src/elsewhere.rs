@@ -12,6 +12,7 @@ use memlog2dot::Elsewhere;
 
 use crate::advice::Advice;
 use crate::open::shown;
+use crate::words::typed;
 
 /// Looked at before a log is read, so that a word mistyped is told at once.
 pub fn options(asked: &Elsewhere) -> anyhow::Result<Options> {
@@ -43,6 +44,15 @@ fn options_in(
         let _ = take(&mut options, &path);
     }
     Ok(options)
+}
+
+/// The same options to be typed again, with a blank behind each.
+pub fn words(asked: &Elsewhere) -> String {
+    let folders = asked.sysroot.iter().map(|path| ("--sysroot", path));
+    let files = asked.debug_symbols.iter();
+    let all = folders.chain(files.map(|path| ("--debug-symbols", path)));
+    all.map(|(option, path)| format!("{option} {} ", typed(path)))
+        .collect()
 }
 
 /// A folder, as long as it is one.
@@ -96,6 +106,14 @@ mod tests {
             sysroot: sysroot.map(PathBuf::from),
             debug_symbols: debug_symbols.iter().map(PathBuf::from).collect(),
         }
+    }
+
+    #[test]
+    fn options_can_be_typed_again() {
+        assert_eq!(words(&asked(None, &[])), "");
+        let both = words(&asked(Some("/mnt/their root"), &["/a/b", "c"]));
+        let wanted = "--sysroot '/mnt/their root' --debug-symbols /a/b --debug-symbols c ";
+        assert_eq!(both, wanted);
     }
 
     #[test]

@@ -18,6 +18,7 @@ use memlog_format::meta::Key;
 use memlog2dot::Elsewhere;
 use serde_json::{Value, json};
 
+use crate::elsewhere;
 use crate::open::{clean, counted, grouped};
 use crate::report::{Asked, Labels, Subject, json_page, print_heading_within, show};
 use crate::screen::{Look, Role, Screen};
@@ -217,11 +218,12 @@ fn next(page: &mut Vec<u8>, subject: &Subject, most: usize) -> Result<()> {
     const NAME: &str = "next: ";
     let columns = subject.screen.columns().unwrap_or(usize::MAX);
     let of = |log: &str, is_told: bool| steps(subject, log, most, is_told);
-    let log = typed(subject.file);
-    let forms = [of(&log, true), of(&log, false), of("FILE", true)];
+    let names = elsewhere::words(subject.elsewhere);
+    let (log, file) = (names.clone() + &typed(subject.file), names + "FILE");
+    let forms = [of(&log, true), of(&log, false), of(&file, true)];
     let is_wide = |line: &String| NAME.len() + line.chars().count() > columns;
     let fitting = forms.into_iter().find(|lines| !lines.iter().any(is_wide));
-    let lines = fitting.unwrap_or_else(|| of("FILE", false));
+    let lines = fitting.unwrap_or_else(|| of(&file, false));
     writeln!(page)?;
     for (index, line) in lines.iter().enumerate() {
         let name = match index {

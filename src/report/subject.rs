@@ -24,6 +24,7 @@ const INTERRUPTED: u8 = 130;
 /// A log that was read, and where it is shown.
 pub struct Subject<'a> {
     pub file: &'a Path,
+    pub elsewhere: &'a Elsewhere,
     pub family: &'a Family<'a>,
     pub analysis: &'a Analysis,
     pub screen: &'a Screen,
@@ -84,6 +85,7 @@ pub fn show_after<T>(
     let screen = Screen::new(asked.look);
     let subject = Subject {
         file,
+        elsewhere: asked.elsewhere,
         family: &family,
         analysis: &analysis,
         screen: &screen,

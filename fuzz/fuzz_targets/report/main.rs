@@ -120,6 +120,7 @@ fn look(bytes: &[u8], how: u8, screen: &Screen, filter: &Filter) {
     let mut labels = Labels::new(names, analysis.fold.stacks());
     let subject = Subject {
         file: Path::new("x.memlog"),
+        elsewhere: &memlog2dot::Elsewhere::default(),
         family: &family,
         analysis: &analysis,
         screen,
