@@ -4,6 +4,7 @@ use crate::{Facts, MANY, NOBODY, is_root, mode, names, same};
 use std::fs::{self, Permissions};
 use std::io::{Read, Write};
 use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 const PRECIOUS: &[u8] = b"precious";
@@ -82,6 +83,27 @@ fn a_link_at_the_folder() {
         PRECIOUS
     );
     assert_eq!(names(facts.folder.root()), before);
+}
+
+/// Who wants none says so by a device; a root's log lies not beside it then.
+#[test]
+fn nowhere_is_no_place_for_a_log() {
+    let facts = Facts::new("nowhere");
+    let beside = || {
+        let mut names = names(Path::new("/dev"));
+        names.retain(|name| name.starts_with("null"));
+        names
+    };
+    let before = beside();
+    let mut command = facts.command(":", &["10"], true);
+    let output = command.env("MEMLOG_OUTPUT", "/dev/null").output();
+    let output = output.expect("run");
+    assert_eq!(output.status.code(), Some(3));
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.starts_with("memlog: no log of process "), "{said}");
+    assert!(said.contains(" /dev/null "), "{said}");
+    assert_eq!(said.lines().count(), 1, "{said}");
+    assert_eq!(beside(), before);
 }
 
 /// A folder in which anybody may do anything: another user takes the log away

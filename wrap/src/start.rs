@@ -285,7 +285,11 @@ pub(crate) fn with_names(
                     attempt,
                     &mut scratch.buffer,
                 );
-                result = make(scratch.path.get(), settings);
+                result = match scratch.path.get() {
+                    // Its neighbours are no place for a file.
+                    b"/dev/null\0" => Err(Errno(libc::EINVAL)),
+                    path => make(path, settings),
+                };
                 if result != Err(Errno(libc::EEXIST)) {
                     break;
                 }
