@@ -24,6 +24,8 @@ struct Segment {
     away: u64,
     /// The most that it was so in any segment.
     widest: u64,
+    /// Whether it ever moved: who only maps memory takes stamps as well.
+    has_moved: bool,
 }
 
 impl Segment {
@@ -64,6 +66,7 @@ impl Segments {
     pub(crate) fn moved(&mut self, stream: u32, bytes: i64) {
         let segment = self.of(stream);
         segment.events += 1;
+        segment.has_moved = true;
         segment.net = segment.net.saturating_add(bytes);
         segment.away = segment.away.max(segment.net.unsigned_abs());
     }
@@ -74,16 +77,18 @@ impl Segments {
         *segment = Segment {
             stamp,
             widest: segment.widest_until(stamp),
+            has_moved: segment.has_moved,
             ..Segment::default()
         };
     }
 
     /// By how much the heap's peak may be off.
     pub(crate) fn bound(&self) -> u64 {
-        if self.segments.len() < 2 {
+        let moved = self.segments.iter().filter(|segment| segment.has_moved);
+        if moved.clone().count() < 2 {
             return 0;
         }
-        let widest = self.segments.iter().map(|segment| segment.widest_until(0));
+        let widest = moved.map(|segment| segment.widest_until(0));
         let sum = widest.fold(0u64, u64::saturating_add);
         sum.saturating_mul(2)
     }
@@ -103,6 +108,9 @@ mod tests {
         let mut segments = Segments::default();
         segments.moved(3, 500);
         segments.moved(3, -100);
+        assert_eq!(segments.bound(), 0);
+        // What its allocator maps stands in a stream of its own.
+        segments.stamped(4, 1);
         assert_eq!(segments.bound(), 0);
     }
 
