@@ -8,10 +8,13 @@
 mod asking;
 mod bytes;
 mod fully;
+mod proven;
 mod regions;
 
 pub use asking::Asking;
-use bytes::{code_at, trampoline_of, undescribed};
+use bytes::{called_by, code_at, trampoline_of, undescribed};
+use proven::Proven;
+pub use proven::Standing;
 use regions::Regions;
 
 use crate::arch;
@@ -50,6 +53,8 @@ struct Inside {
     registered: Registered,
     indexes: FrameIndexes,
     machine: Machine,
+    /// Of the code that no table describes.
+    proven: Proven,
     /// The description that was found last.
     found: Description,
     /// Of the frame that a full walk is at.
@@ -175,8 +180,11 @@ enum Place {
     /// The ABI chains the frames: no table is needed.
     Chained(u32),
     NoTables(u32),
-    /// The same in a C library without any: it keeps no frame pointers either.
-    Bare(u32),
+    /// The same in a C library without any, which keeps no frame pointers
+    /// either; whether that is all that will ever be known.
+    Bare(u32, bool),
+    /// There, and the row is the reader's.
+    Proven(u32),
 }
 
 impl Inside {
@@ -274,9 +282,19 @@ impl Inside {
         }
     }
 
-    /// Finds the tables of a frame, whose module was looked for.
+    /// Finds the rules of a frame, whose module was looked for; at a place on the
+    /// stack if that is known.
+    fn place(&mut self, pc: Pc, standing: Option<&Standing>) -> Place {
+        match self.tables_of(pc) {
+            Place::Bare(module, _) => self.bare(pc, module, standing),
+            place => place,
+        }
+    }
+
+    /// Finds its tables. Apart: the frames of this and of what comes next are
+    /// large, and one of the two is on the stack at a time.
     #[inline(never)]
-    fn place(&mut self, pc: Pc) -> Place {
+    fn tables_of(&mut self, pc: Pc) -> Place {
         let address = pc.lookup();
         if let Some(module) = self.modules.find(address) {
             let id = module.id;
@@ -300,13 +318,14 @@ impl Inside {
             if !pc.is_exact()
                 && describe(module, pc.address(), indexes, found)
                 && found.start == pc.address()
+                && called_by(pc.address()).is_none()
             {
                 return Place::Outermost(id);
             }
             let mut ends = arch::marks::endings().into_iter();
             let is_bare = ends
                 .any(|(end, ..)| module.contains(end) && !describe(module, end, indexes, found));
-            return undescribed(pc, id, is_bare);
+            return undescribed(pc, id, is_bare, &mut self.proven.reader);
         }
         if !self.registered.is_empty() {
             let buffer = self.modules.buffer();
@@ -359,13 +378,13 @@ impl Inside {
         RECORDER.codes.intern(&key, &CodeMemory(Patience::Bounded))
     }
 
-    fn resolve(&mut self, pc: Pc) -> Result<Known, StackId> {
+    fn resolve(&mut self, pc: Pc, standing: &Standing) -> Result<Known, StackId> {
         let shared = self.shared();
         if let Some(known) = shared.and_then(|shared| shared.get(pc)) {
             return Ok(known);
         }
         self.look_for_module(pc.lookup());
-        let (module, rule) = match self.place(pc) {
+        let (module, rule) = match self.place(pc, Some(standing)) {
             Place::Described(module) => {
                 RECORDER.counters.add(Counter::RulesCompiled, 1);
                 let row = self.machine.run(&self.found, pc.lookup());
@@ -380,16 +399,20 @@ impl Inside {
             Place::Outermost(module) => (module, Rule::plain(Kind::End)),
             Place::Chained(module) => (module, Rule::plain(Kind::Chain)),
             Place::NoTables(module) => (module, Rule::plain(Kind::NoTables)),
-            Place::Bare(module) => (module, Rule::BARE),
+            Place::Bare(module, false) => (module, Rule::BARE),
+            Place::Bare(module, true) => (module, Rule::GIVEN_UP),
+            Place::Proven(module) => (module, self.proven.reader.row.pack()),
         };
         let code = self.code_id(pc, module);
         if code == 0 {
             return Err(StackId::CUT_FULL);
         }
         let known = Known { rule, code };
-        // Code that belongs to nobody may belong to somebody soon.
+        // Code that belongs to nobody may belong to somebody soon, and another
+        // call tell more of a bare frame.
         if let Some(shared) = shared
             && (module != 0 || !matches!(rule.kind(), Kind::NoTables | Kind::Chain))
+            && rule != Rule::BARE
         {
             self.share(shared, pc, known);
         }
@@ -398,10 +421,11 @@ impl Inside {
 
     fn far(&mut self, pc: Pc) -> Far {
         self.look_for_module(pc.lookup());
-        let row = match self.place(pc) {
+        let row = match self.place(pc, None) {
             Place::Described(_) if !self.found.common.is_signal => {
                 self.machine.run(&self.found, pc.lookup())
             }
+            Place::Proven(_) => Some(&self.proven.reader.row),
             _ => None,
         };
         row.and_then(Far::of).unwrap_or(Far::UNKNOWN)

@@ -25,6 +25,10 @@ pub use x86_64::*;
 #[cfg_attr(not(target_arch = "x86_64"), path = "no_marks.rs")]
 pub mod marks;
 
+#[cfg_attr(target_arch = "x86_64", path = "x86_64_code.rs")]
+#[cfg_attr(not(target_arch = "x86_64"), path = "no_code.rs")]
+pub mod code;
+
 use core::sync::atomic::AtomicU32;
 
 unsafe extern "C" {

@@ -1,12 +1,12 @@
 //! Questions to the map: what a walk does not find in its thread's caches.
 
-use super::Inside;
+use super::{Inside, Standing};
 use crate::arch::DoorFrame;
 use crate::lock::Patience;
 use crate::recorder::RECORDER;
 use crate::unwind::full::Bounds;
 use crate::unwind::kept::Far;
-use crate::unwind::walk::{Known, Pc, Resolver};
+use crate::unwind::walk::{Known, Pc, Resolver, State};
 use memlog_format::table::StackId;
 
 /// Asks the map on behalf of one walk.
@@ -31,8 +31,13 @@ impl Asking {
 
 impl Resolver for Asking {
     #[cold]
-    fn resolve(&mut self, pc: Pc) -> Result<Known, StackId> {
-        self.ask(|inside| inside.resolve(pc))
+    fn resolve(&mut self, (state, bounds): (State, Bounds)) -> Result<Known, StackId> {
+        let standing = Standing {
+            sp: state.sp,
+            fp: state.fp,
+            bounds,
+        };
+        self.ask(|inside| inside.resolve(state.pc, &standing))
             .unwrap_or(Err(StackId::CUT_BUSY))
     }
 

@@ -5,6 +5,7 @@ use super::Place;
 use crate::arch;
 use crate::recorder::RECORDER;
 use crate::sys::{Os, Sys};
+use crate::unwind::reading::Reader;
 use crate::unwind::rule::Rule;
 use crate::unwind::walk::Pc;
 
@@ -31,35 +32,57 @@ pub(super) fn code_at(address: u64) -> [u8; CODE_BYTES] {
     code
 }
 
+/// What the call right before an address names, if one does: see there.
+#[inline(never)]
+pub(super) fn called_by(address: u64) -> Option<(i64, bool)> {
+    let mut before = [0; arch::code::BEFORE];
+    let from = address.checked_sub(before.len() as u64)?;
+    if RECORDER.is_quiet() || !Os::read_memory(from, &mut before) {
+        return None;
+    }
+    arch::code::called(&before)
+}
+
 /// Code of a module that no table describes; `is_bare`: it is of a C library
 /// without any. Apart, as `look_for_module`.
 #[inline(never)]
-pub(super) fn undescribed(pc: Pc, module: u32, is_bare: bool) -> Place {
+pub(super) fn undescribed(pc: Pc, module: u32, is_bare: bool, reader: &mut Reader) -> Place {
     if let Some(rule) = trampoline_of(&code_at(pc.address())) {
         return Place::SignalReturn(module, rule);
     }
-    if !pc.is_exact() && is_last(pc.address()) {
+    let is_left = !pc.is_exact();
+    if is_left
+        && (is_last(pc.address())
+            || is_bare && reader.leads_straight(pc.address(), is_about_to_end))
+    {
         return Place::Outermost(module);
     }
     match is_bare {
-        true => Place::Bare(module),
+        true => Place::Bare(module, false),
         false => Place::NoTables(module),
     }
 }
 
-/// Whether what a call returned to here is handed to exit, or was right before,
-/// by the code of libc that does so for main and for threads.
+/// Whether a call leads to one of those that end the process or the thread,
+/// from the code of libc that does so last.
+fn leads_on(from: u64, target: i64) -> bool {
+    let target = from.wrapping_add_signed(target);
+    let mut ends = arch::marks::endings().into_iter();
+    ends.any(|(end, mark, span)| {
+        end != 0 && end == target && mark != 0 && from.abs_diff(mark) < span
+    })
+}
+
+/// Whether what a call returned to here is handed to exit.
+fn is_about_to_end(address: u64) -> bool {
+    arch::marks::handed_to(&code_at(address)).is_some_and(|(target, _)| leads_on(address, target))
+}
+
+/// The same, or it was right before.
 fn is_last(address: u64) -> bool {
     const BEFORE: usize = arch::marks::HANDED_BYTES;
-    let leads_on = |from: u64, target: i64| {
-        let target = from.wrapping_add_signed(target);
-        let mut ends = arch::marks::endings().into_iter();
-        ends.any(|(end, mark, span)| {
-            end != 0 && end == target && mark != 0 && from.abs_diff(mark) < span
-        })
-    };
-    if let Some((target, _)) = arch::marks::handed_to(&code_at(address)) {
-        return leads_on(address, target);
+    if is_about_to_end(address) {
+        return true;
     }
     let from = address.wrapping_sub(BEFORE as u64);
     let before = code_at(from);

@@ -1,7 +1,7 @@
 //! The walk with all registers: for what no packed rule can step from, and to
 //! judge the walks that are cleverer.
 
-use super::{Inside, Place};
+use super::{Inside, Place, Standing};
 use crate::arch::{self, DoorFrame};
 use crate::recorder::RECORDER;
 use crate::unwind::full::{self, Bounds, Step};
@@ -37,25 +37,32 @@ impl Inside {
     #[inline(never)]
     fn full_step(&mut self, pc: &mut Pc, bounds: &mut Bounds) -> (u32, Option<StackId>) {
         self.look_for_module(pc.lookup());
-        let place = self.place(*pc);
+        let [sp, fp] = [arch::SP, arch::FP]
+            .map(|register| full::value_of(&self.registers, register).unwrap_or(0));
+        let standing = Standing {
+            sp,
+            fp,
+            bounds: *bounds,
+        };
+        let place = self.place(*pc, Some(&standing));
         let (Place::Described(module)
         | Place::SignalReturn(module, _)
         | Place::Outermost(module)
         | Place::Chained(module)
         | Place::NoTables(module)
-        | Place::Bare(module)) = place;
+        | Place::Bare(module, _)
+        | Place::Proven(module)) = place;
         let code = self.code_id(*pc, module);
         if code == 0 {
             return (code, Some(StackId::CUT_FULL));
         }
-        let sp = full::value_of(&self.registers, arch::SP).unwrap_or(0);
         let signal = match &place {
             Place::SignalReturn(_, rule) => Some(*rule),
             Place::Described(_) if self.found.common.is_signal => Some(Rule::signal(0)),
-            Place::Described(_) => None,
+            Place::Described(_) | Place::Proven(_) => None,
             Place::Chained(_) => return (code, self.chained_step(sp, pc, bounds)),
             Place::Outermost(_) => return (code, Some(StackId::COMPLETE)),
-            Place::Bare(_) => return (code, Some(StackId::CUT_NO_TABLES)),
+            Place::Bare(..) => return (code, Some(StackId::CUT_NO_TABLES)),
             Place::NoTables(_) => return (code, self.full_step_across(sp, pc, bounds)),
         };
         if let Some(rule) = signal {
@@ -68,7 +75,10 @@ impl Inside {
                 *bounds = self.bounds_around(sp);
             }
         } else {
-            let row = self.machine.run(&self.found, pc.lookup());
+            let row = match place {
+                Place::Proven(_) => Some(&self.proven.reader.row),
+                _ => self.machine.run(&self.found, pc.lookup()),
+            };
             match full::step(row, &mut self.registers, bounds) {
                 Step::Caller => {}
                 Step::Outermost => return (code, Some(StackId::COMPLETE)),

@@ -5,6 +5,7 @@
 
 use crate::modules::Modules;
 use crate::unwind::cfi::FrameIndexes;
+use crate::unwind::reading::Reader;
 use crate::unwind::row::Machine;
 use std::alloc::{Layout, alloc_zeroed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -36,6 +37,8 @@ unsafe impl Zeroed for Modules {}
 unsafe impl Zeroed for FrameIndexes {}
 // SAFETY: as above.
 unsafe impl Zeroed for Machine {}
+// SAFETY: as above.
+unsafe impl Zeroed for Reader {}
 
 /// A page with the same byte all over, and behind it one that may not be
 /// touched.

@@ -15,6 +15,7 @@ on_the_machine!(
     arch,
     bytes,
     claims,
+    code,
     early,
     flight,
     flight_table,

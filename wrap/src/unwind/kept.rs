@@ -301,7 +301,7 @@ pub fn capture<R: Resolver>(
                 break StackId::NONE;
             }
         }
-        let known = match walk::look_up(state.pc, cache, resolver) {
+        let known = match walk::look_up(&state, &bounds, cache, resolver) {
             Ok(known) => known,
             Err(root) => {
                 open = 0;

@@ -2,6 +2,7 @@
 //!
 //! * [`rule`]: one step, packed into a word; what it does
 //! * [`bytes`], [`cfi`], [`row`]: the unwind tables, read where they lie
+//! * [`reading`]: the same proven by instructions, where no table is
 //! * [`full`]: the unwinder for what no packed rule can say
 //! * [`signal`]: what the kernel keeps of an interrupted frame
 //! * [`walk`]: the plain walk with its caches; the twin of every faster one
@@ -11,6 +12,7 @@ pub mod cfi;
 pub mod full;
 pub mod jit;
 pub mod kept;
+pub mod reading;
 pub mod row;
 pub mod rule;
 pub mod signal;

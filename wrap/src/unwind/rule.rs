@@ -88,8 +88,10 @@ impl Rule {
         }
     }
 
-    /// No tables, and no frame pointers either: the stack ends.
+    /// No tables, and no frame pointers either: the stack ends, this time.
     pub const BARE: Self = Self(Kind::NoTables as u32 | 1 << 3);
+    /// The same, whatever comes.
+    pub const GIVEN_UP: Self = Self(Kind::NoTables as u32 | 2 << 3);
 
     /// Whether it is of this kind.
     #[inline]

@@ -104,8 +104,9 @@ pub struct Workspace<'a> {
 
 /// Who answers what the caches do not know.
 pub trait Resolver {
-    /// Rule and code of an address; `Err` is the root to end the stack with.
-    fn resolve(&mut self, pc: Pc) -> Result<Known, StackId>;
+    /// Rule and code of a frame's address; `Err` is the root to end the stack
+    /// with.
+    fn resolve(&mut self, frame: (State, Bounds)) -> Result<Known, StackId>;
     /// Walks with all registers, the naive way; how many codes it noted, and
     /// the root.
     fn walk_fully(
@@ -173,7 +174,7 @@ pub fn walk<R: Resolver>(
     let (on, mut bounds) = (bounds, bounds);
     let mut count = 0;
     loop {
-        let known = match look_up(state.pc, space.cache, resolver) {
+        let known = match look_up(&state, &bounds, space.cache, resolver) {
             Ok(known) => known,
             Err(root) => return (count, root),
         };
@@ -280,7 +281,9 @@ fn rarer_step<R: Resolver>(
         Kind::End => Err(Stop::Root(StackId::COMPLETE)),
         Kind::Complex => Err(Stop::Complex),
         Kind::Signal => out_of_signal(rule, state, bounds, resolver),
-        Kind::NoTables if rule == Rule::BARE => Err(Stop::Root(StackId::CUT_NO_TABLES)),
+        Kind::NoTables if matches!(rule, Rule::BARE | Rule::GIVEN_UP) => {
+            Err(Stop::Root(StackId::CUT_NO_TABLES))
+        }
         Kind::NoTables | Kind::Unknown | Kind::Sp | Kind::Fp | Kind::Chain => {
             across(state, bounds, |address| resolver.is_code(address))
         }
@@ -337,11 +340,12 @@ pub fn across(
 
 #[inline]
 pub(super) fn look_up<R: Resolver>(
-    pc: Pc,
+    state: &State,
+    bounds: &Bounds,
     cache: &mut [CacheEntry; CACHE_ENTRIES],
     resolver: &mut R,
 ) -> Result<Known, StackId> {
-    let key = pc.key();
+    let key = state.pc.key();
     let mixed = (key >> 3) ^ (key >> 14);
     let index = mixed as usize & (CACHE_ENTRIES - 1);
     if let Some(entry) = cache.get(index)
@@ -349,8 +353,11 @@ pub(super) fn look_up<R: Resolver>(
     {
         return Ok(entry.known);
     }
-    let known = resolver.resolve(pc)?;
-    if let Some(entry) = cache.get_mut(index) {
+    // By copies: what somebody else has the address of is kept in memory.
+    let known = resolver.resolve((*state, *bounds))?;
+    if let Some(entry) = cache.get_mut(index)
+        && known.rule != Rule::BARE
+    {
         *entry = CacheEntry { key, known };
     }
     Ok(known)

@@ -45,7 +45,8 @@ fn rule(code: u64) -> Rule {
 struct Program;
 
 impl Resolver for Program {
-    fn resolve(&mut self, pc: Pc) -> Result<Known, StackId> {
+    fn resolve(&mut self, (state, _): (State, Bounds)) -> Result<Known, StackId> {
+        let pc = state.pc;
         let code = pc.address().wrapping_sub(address(0)) / 16;
         match is_code(pc.address()) {
             true => Ok(Known {
@@ -283,8 +284,8 @@ fn says_what_the_plain_walk_says() {
 struct Nobody;
 
 impl Resolver for Nobody {
-    fn resolve(&mut self, pc: Pc) -> Result<Known, StackId> {
-        panic!("walked {:#x} once more", pc.address());
+    fn resolve(&mut self, (state, _): (State, Bounds)) -> Result<Known, StackId> {
+        panic!("walked {:#x} once more", state.pc.address());
     }
 
     fn walk_fully(&mut self, _: &DoorFrame, _: Bounds, _: &mut [u32]) -> (usize, StackId) {
@@ -331,8 +332,8 @@ fn the_stack_of_last_time_is_not_walked_again() {
 struct Busy;
 
 impl Resolver for Busy {
-    fn resolve(&mut self, pc: Pc) -> Result<Known, StackId> {
-        Program.resolve(pc)
+    fn resolve(&mut self, frame: (State, Bounds)) -> Result<Known, StackId> {
+        Program.resolve(frame)
     }
 
     fn walk_fully(&mut self, _: &DoorFrame, _: Bounds, _: &mut [u32]) -> (usize, StackId) {

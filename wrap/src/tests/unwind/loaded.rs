@@ -68,6 +68,12 @@ fn section(file: &[u8], wanted: &str) -> Option<(u64, u64)> {
     Some((field(file, found + 16, 8), field(file, found + 32, 8)))
 }
 
+/// Bytes of a file that is mapped.
+pub fn bytes_at(address: u64, count: usize) -> Vec<u8> {
+    // SAFETY: the caller found the range in a mapped file's tables.
+    unsafe { std::slice::from_raw_parts(address as *const u8, count) }.to_vec()
+}
+
 /// Memory that may not be touched, with a page of it on either side.
 fn reserve(bytes: u64) -> u64 {
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;

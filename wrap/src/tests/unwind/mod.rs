@@ -8,6 +8,7 @@
 //! * [`expressions`]: random expressions, the part of a row that is a program
 //! * [`stacks`]: whole stacks of this process, against the C library's walk
 //! * [`kept`]: the capture on made-up stacks, against the plain walk
+//! * [`reading`]: frames proven by instructions, against the tables
 //! * [`damage`]: broken tables stay inside their range
 
 mod damage;
@@ -16,5 +17,6 @@ mod judge;
 mod kept;
 mod loaded;
 mod programs;
+mod reading;
 mod same;
 mod stacks;
