@@ -83,9 +83,6 @@ def same_stack(size, got, wanted, tables_end):
     # musl has no tables at all: there backtrace() may end, but not before the program's own functions do.
     if tables_end and len(wanted) >= 2 and OUTERMOST & {name for _, name in got}:
         pcs = pcs[:len(wanted)]
-    # And the log's stack ends where musl was called from nobody knows where.
-    if tables_end and OUTERMOST.isdisjoint(name for _, name in got):
-        wanted = wanted[:len(pcs)]
     if pcs == wanted:
         return None
     at = next((i for i, pair in enumerate(zip(pcs, wanted)) if pair[0] != pair[1]), min(len(pcs), len(wanted)))
@@ -111,7 +108,7 @@ def compare_stacks(path, stacks, tables_end):
     return compared
 
 
-def check_handlers(stacks, tables_end):
+def check_handlers(stacks):
     """A handler was called by what its signal interrupted: signals.c says what that can be."""
     checked = 0
     for size, all_frames in stacks.items():
@@ -124,8 +121,7 @@ def check_handlers(stacks, tables_end):
             if handler != "tick":  # from within the C library
                 outer = [name for name in outer if name in ("raise", "handler", "main")]
             said, chains = " ".join(outer), INTERRUPTED.get(handler, [])
-            is_known = any(said.startswith(chain) or tables_end and chain.startswith(said) for chain in chains)
-            if not is_known:
+            if not any(said.startswith(chain) for chain in chains):
                 wrong.append(f"{size} bytes of a handler were allocated by {' '.join(names)}")
             checked += 1
     return checked
@@ -154,10 +150,7 @@ def compare_events(second, events, ordered):
             wrong.append(f"the events of {block:#x} are in another order")
 
 
-def check_stats(stats, events, too_deep, tables_end):
-    cut = stats["cut_stacks_by_reason"]
-    if tables_end:
-        cut.pop("no unwind tables", None)
+def check_stats(stats, events, too_deep):
     wanted = {
         "allocations": sum(event.kind == "M" for event in events),
         "total_bytes": sum(event.size for event in events if event.kind == "M"),
@@ -179,7 +172,7 @@ def main():
     args.add_argument("--events", action="store_true", help="the second recorder ran below memlog")
     args.add_argument("--handlers", action="store_true", help="some of the stacks are of signal handlers")
     args.add_argument("--five", action="store_true", help="only the names of the line of 2015 are recorded")
-    args.add_argument("--tables-end", action="store_true", help="the C library has no unwind tables")
+    args.add_argument("--tables-end", action="store_true", help="the C library has no unwind tables: backtrace() ends there")
     args.add_argument("--too-deep", type=int, default=0, help="so many stacks are deeper than this recorder keeps")
     args.add_argument("--threads", action="store_true", help="the order between threads is not to be compared")
     args = args.parse_args()
@@ -188,7 +181,7 @@ def main():
         compare_events(second_told(f"{args.run}.events"), events, not args.threads)
         print(f"events {len(events)}")
     if args.stacks:
-        checked = check_handlers(stacks, args.tables_end)
+        checked = check_handlers(stacks)
         told = compare_stacks(f"{args.run}.stacks", stacks, args.tables_end)
         # What compares nothing has found nothing wrong.
         if not told:
@@ -196,7 +189,7 @@ def main():
         if args.handlers and not checked:
             wrong.append("no allocation of a handler is in the log")
         print(f"stacks {told}" + (f" handlers {checked}" if checked else ""))
-    check_stats(json.load(open(f"{args.run}.json")), events, args.too_deep, args.tables_end)
+    check_stats(json.load(open(f"{args.run}.json")), events, args.too_deep)
     for reason in wrong[:8]:
         print(f"    {reason}")
     if len(wrong) > 8:

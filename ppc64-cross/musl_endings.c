@@ -2,8 +2,7 @@
  * the allocator's calls change it.
  *
  * Back from libc: constructor and destructor, exit handler, signal handler, the cleanup handler and the thread's own
- * data of a thread that left by pthread_exit, of one that has a small stack, and of one that was cancelled in pause().
- * The cancelled one's two stacks are cut: pause() went on in a jump to pthread_exit, behind which no code of it is. */
+ * data of a thread that left by pthread_exit, of one that has a small stack, and of one that was cancelled in pause(). */
 #define _GNU_SOURCE
 #include "../victims/victim.h"
 #include <errno.h>
