@@ -20,7 +20,8 @@ const WORDS: usize = 128;
 const BLOCKS: usize = 16;
 /// Claims that are read for one frame, at most.
 const MOST_CLAIMS: usize = 64;
-/// Instructions that are read for one frame, and by a process.
+/// Instructions that are read for one frame, and by a process for those that it
+/// looks for.
 const BUDGET: usize = 30_000;
 const WHOLE_BUDGET: usize = 4_000_000;
 /// How often a pc is tried.
@@ -111,39 +112,41 @@ impl Inside {
         if RECORDER.is_quiet() || !code::READS_CODE {
             return Place::Bare(module, false);
         }
-        let Proven { spent, reader, .. } = &mut self.proven;
-        let left = WHOLE_BUDGET.saturating_sub(*spent).min(BUDGET);
-        reader.renew(left);
-        let is_true = self.is_proven(pc, standing);
-        let used = left.saturating_sub(self.proven.reader.left());
-        self.proven.spent += used;
-        match is_true {
-            Some(true) => Place::Proven(module),
-            Some(false) => Place::Bare(module, false),
-            None => Place::Bare(module, true),
-        }
-    }
-
-    /// Whether the frame is proven, its row being in place; nothing where it
-    /// never will be.
-    fn is_proven(&mut self, pc: Pc, standing: Option<&Standing>) -> Option<bool> {
-        let outcome = self.proven.outcome(pc)?;
+        let Some(outcome) = self.proven.outcome(pc) else {
+            return Place::Bare(module, true);
+        };
         if outcome.is_true {
+            // Its row is read again, which the process was charged for once.
             let claim = outcome.claim;
-            return Some(self.proven.reader.proves(&claim));
+            self.proven.reader.renew(BUDGET);
+            return match self.proven.reader.proves(&claim) {
+                true => Place::Proven(module),
+                false => Place::Bare(module, false),
+            };
         }
         let Some(standing) = standing else {
-            return Some(false);
+            return Place::Bare(module, false);
         };
-        outcome.tries = outcome
-            .tries
-            .checked_add(1)
-            .filter(|&tries| tries <= MOST_TRIES)?;
+        if outcome.tries == MOST_TRIES {
+            return Place::Bare(module, true);
+        }
+        outcome.tries += 1;
+        let Some(claim) = self.charged_claim(pc, standing) else {
+            return Place::Bare(module, false);
+        };
+        if let Some(outcome) = self.proven.outcome(pc) {
+            (outcome.claim, outcome.is_true) = (claim, true);
+        }
+        Place::Proven(module)
+    }
+
+    /// A true claim of the frame, for which the process is charged.
+    fn charged_claim(&mut self, pc: Pc, standing: &Standing) -> Option<Claim> {
+        let left = WHOLE_BUDGET.saturating_sub(self.proven.spent).min(BUDGET);
+        self.proven.reader.renew(left);
         let claim = self.look_for_claim(pc, standing);
-        let is_true = claim.is_some();
-        let outcome = self.proven.outcome(pc)?;
-        (outcome.claim, outcome.is_true) = (claim.unwrap_or_default(), is_true);
-        Some(is_true)
+        self.proven.spent += left.saturating_sub(self.proven.reader.left());
+        claim
     }
 
     /// The lowest word of the stack that can be shown to be the return address
@@ -164,6 +167,9 @@ impl Inside {
             let (is_near, block) = (index < BLOCKS, index % BLOCKS);
             let block = block * WORDS * arch::WORD as usize;
             let from = aligned(standing.sp).checked_add(block as u64)?;
+            if from >= standing.bounds.high {
+                continue;
+            }
             self.proven.read(from, standing.bounds.high);
             for word in (0..WORDS).step_by(2) {
                 let at = from + word as u64 * arch::WORD;

@@ -219,6 +219,8 @@ impl Reader {
     #[inline(never)]
     pub fn leads_straight(&mut self, from: u64, is_there: impl Fn(u64) -> bool) -> bool {
         const SOON: usize = 12;
+        const BUDGET: usize = 256;
+        self.renew(BUDGET);
         let mut at = from;
         for _ in 0..SOON {
             if is_there(at) {

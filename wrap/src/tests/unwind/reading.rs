@@ -312,3 +312,19 @@ fn code_without_an_end_is_given_up() {
     // Nor is what cannot be read.
     assert_eq!(claim(&[PUSH_BX, 0x06, RET], 0, 1, 8), None);
 }
+
+/// Whatever was read before, and how much.
+#[test]
+fn what_leads_straight_on_is_looked_at_anew() {
+    if !code::READS_CODE {
+        return;
+    }
+    let code = [&[0x90], &CALL[..], &[0x90, RET]].concat();
+    let base = code.as_ptr() as u64;
+    let mut reader = Reader::zeroed();
+    for _ in 0..2 {
+        assert!(reader.leads_straight(base, |at| at == base + 7));
+        assert!(!reader.leads_straight(base, |at| at == base + 8), "past a return");
+        reader.renew(0);
+    }
+}
