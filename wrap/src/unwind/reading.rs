@@ -26,6 +26,7 @@
 //! what cannot be read, or says two things, proves nothing.
 
 mod returns;
+mod seen;
 mod way;
 mod windows;
 
@@ -33,6 +34,7 @@ use super::row::Row;
 use crate::arch;
 use crate::sys::{Os, Sys};
 use returns::Returns;
+use seen::Seen;
 use way::{Base, Reads, Way};
 use windows::Windows;
 pub use windows::word_at;
@@ -126,8 +128,7 @@ pub struct Reader {
     ways: [Way; WAYS],
     waiting: usize,
     /// Where ways have been, and the stack pointer there.
-    seen: [u64; SEEN],
-    left: usize,
+    seen: Seen<SEEN>,
     reads: Reads,
     /// Whether ways go on behind calls.
     calls: bool,
@@ -208,7 +209,7 @@ impl Reader {
         }
         match self.row == Row::EMPTY {
             // What was not read may say otherwise.
-            _ if self.left == 0 || self.code.left == 0 => Told::Other,
+            _ if self.seen.left == 0 || self.code.left == 0 => Told::Other,
             true => Told::Nothing,
             false => Told::Same,
         }
@@ -258,8 +259,7 @@ impl Reader {
 
     fn begin(&mut self, at: u64, reads: Reads, calls: bool) {
         (self.reads, self.calls, self.waiting) = (reads, calls, 0);
-        self.left = INSTRUCTIONS;
-        self.seen.fill(0);
+        self.seen.begin(INSTRUCTIONS);
         self.way = Way::at(0);
         self.put_off(at);
     }
@@ -272,7 +272,7 @@ impl Reader {
                 place.at = at;
                 self.waiting += 1;
             }
-            None => self.left = 0,
+            None => self.seen.left = 0,
         }
     }
 
@@ -389,20 +389,6 @@ impl Reader {
             None => 2,
         };
         let key = self.way.at ^ (sp as u64) << 48 | 1 << 63;
-        let start = (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize;
-        for probe in 0..SEEN {
-            let place = start.wrapping_add(probe) % SEEN;
-            match self.seen.get_mut(place) {
-                Some(seen) if *seen == 0 => {
-                    *seen = key;
-                    let left = self.left.checked_sub(1);
-                    self.left = left.unwrap_or(0);
-                    return left.is_some();
-                }
-                Some(seen) if *seen != key => {}
-                _ => return false,
-            }
-        }
-        false
+        self.seen.is_new(key)
     }
 }

@@ -5,6 +5,7 @@
 //! only cost a proof. A call through a register is taken to return.
 
 use super::Effect;
+use super::seen::Seen;
 use super::windows::{Windows, word_at};
 
 /// How deep calls are followed.
@@ -21,8 +22,7 @@ const REMEMBERED: usize = 512;
 struct Level {
     ways: [u64; WAYS],
     waiting: usize,
-    seen: [u64; SEEN],
-    left: usize,
+    seen: Seen<SEEN>,
 }
 
 /// Zeros are a valid beginning.
@@ -69,7 +69,7 @@ impl Returns {
                 let is_new = self
                     .levels
                     .get_mut(depth)
-                    .is_some_and(|level| level.is_new(at));
+                    .is_some_and(|level| level.seen.is_new(at));
                 if !is_new {
                     break;
                 }
@@ -107,8 +107,8 @@ impl Returns {
 
 impl Level {
     fn begin(&mut self, start: u64) {
-        (self.waiting, self.left) = (0, INSTRUCTIONS);
-        self.seen.fill(0);
+        self.waiting = 0;
+        self.seen.begin(INSTRUCTIONS);
         self.put_off(start);
     }
 
@@ -122,22 +122,5 @@ impl Level {
     fn next(&mut self) -> Option<u64> {
         self.waiting = self.waiting.checked_sub(1)?;
         self.ways.get(self.waiting).copied()
-    }
-
-    fn is_new(&mut self, at: u64) -> bool {
-        let start = (at.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize;
-        for probe in 0..SEEN {
-            match self.seen.get_mut(start.wrapping_add(probe) % SEEN) {
-                Some(seen) if *seen == 0 => {
-                    *seen = at;
-                    let left = self.left.checked_sub(1);
-                    self.left = left.unwrap_or(0);
-                    return left.is_some();
-                }
-                Some(seen) if *seen != at => {}
-                _ => return false,
-            }
-        }
-        false
     }
 }
