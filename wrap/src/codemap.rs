@@ -14,7 +14,6 @@ mod regions;
 pub use asking::Asking;
 use bytes::{called_by, code_at, trampoline_of, undescribed};
 use proven::Proven;
-pub use proven::Standing;
 use regions::Regions;
 
 use crate::arch;
@@ -30,7 +29,7 @@ use crate::unwind::jit::Registered;
 use crate::unwind::kept::Far;
 use crate::unwind::row::Machine;
 use crate::unwind::rule::{Kind, Rule};
-use crate::unwind::walk::{Known, Pc, Shared};
+use crate::unwind::walk::{Known, Pc, Shared, State};
 use memlog_format::counter::Counter;
 use memlog_format::meta::{self, Record};
 use memlog_format::table::{Code, StackId};
@@ -284,9 +283,9 @@ impl Inside {
 
     /// Finds the rules of a frame, whose module was looked for; at a place on the
     /// stack if that is known.
-    fn place(&mut self, pc: Pc, standing: Option<&Standing>) -> Place {
+    fn place(&mut self, pc: Pc, frame: Option<&(State, Bounds)>) -> Place {
         match self.tables_of(pc) {
-            Place::Bare(module, _) => self.bare(pc, module, standing),
+            Place::Bare(module, _) => self.bare(pc, module, frame),
             place => place,
         }
     }
@@ -378,13 +377,14 @@ impl Inside {
         RECORDER.codes.intern(&key, &CodeMemory(Patience::Bounded))
     }
 
-    fn resolve(&mut self, pc: Pc, standing: &Standing) -> Result<Known, StackId> {
+    fn resolve(&mut self, frame: &(State, Bounds)) -> Result<Known, StackId> {
+        let pc = frame.0.pc;
         let shared = self.shared();
         if let Some(known) = shared.and_then(|shared| shared.get(pc)) {
             return Ok(known);
         }
         self.look_for_module(pc.lookup());
-        let (module, rule) = match self.place(pc, Some(standing)) {
+        let (module, rule) = match self.place(pc, Some(frame)) {
             Place::Described(module) => {
                 RECORDER.counters.add(Counter::RulesCompiled, 1);
                 let row = self.machine.run(&self.found, pc.lookup());

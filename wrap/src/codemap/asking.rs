@@ -1,6 +1,6 @@
 //! Questions to the map: what a walk does not find in its thread's caches.
 
-use super::{Inside, Standing};
+use super::Inside;
 use crate::arch::DoorFrame;
 use crate::lock::Patience;
 use crate::recorder::RECORDER;
@@ -31,13 +31,8 @@ impl Asking {
 
 impl Resolver for Asking {
     #[cold]
-    fn resolve(&mut self, (state, bounds): (State, Bounds)) -> Result<Known, StackId> {
-        let standing = Standing {
-            sp: state.sp,
-            fp: state.fp,
-            bounds,
-        };
-        self.ask(|inside| inside.resolve(state.pc, &standing))
+    fn resolve(&mut self, frame: (State, Bounds)) -> Result<Known, StackId> {
+        self.ask(|inside| inside.resolve(&frame))
             .unwrap_or(Err(StackId::CUT_BUSY))
     }
 

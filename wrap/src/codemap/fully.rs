@@ -1,7 +1,7 @@
 //! The walk with all registers: for what no packed rule can step from, and to
 //! judge the walks that are cleverer.
 
-use super::{Inside, Place, Standing};
+use super::{Inside, Place};
 use crate::arch::{self, DoorFrame};
 use crate::recorder::RECORDER;
 use crate::unwind::full::{self, Bounds, Step};
@@ -39,12 +39,8 @@ impl Inside {
         self.look_for_module(pc.lookup());
         let [sp, fp] = [arch::SP, arch::FP]
             .map(|register| full::value_of(&self.registers, register).unwrap_or(0));
-        let standing = Standing {
-            sp,
-            fp,
-            bounds: *bounds,
-        };
-        let place = self.place(*pc, Some(&standing));
+        let state = State { pc: *pc, sp, fp };
+        let place = self.place(*pc, Some(&(state, *bounds)));
         let (Place::Described(module)
         | Place::SignalReturn(module, _)
         | Place::Outermost(module)

@@ -13,7 +13,7 @@ use crate::sys::{Os, Sys};
 use crate::unwind::full::Bounds;
 use crate::unwind::reading::{Claim, Reader, word_at};
 use crate::unwind::rule::Kind;
-use crate::unwind::walk::Pc;
+use crate::unwind::walk::{Pc, State};
 
 /// Words of the stack that are asked for at once, and how often.
 const WORDS: usize = 128;
@@ -94,21 +94,10 @@ impl Proven {
     }
 }
 
-/// Where a frame stands: its stack pointer and frame pointer, and the stack.
-#[derive(Clone, Copy)]
-pub struct Standing {
-    /// Its stack pointer.
-    pub sp: u64,
-    /// Its frame pointer, or whatever lies in that register.
-    pub fp: u64,
-    /// The stack that it is on.
-    pub bounds: Bounds,
-}
-
 impl Inside {
     /// A frame of such a library, at a place on the stack if that is known.
     #[inline(never)]
-    pub(super) fn bare(&mut self, pc: Pc, module: u32, standing: Option<&Standing>) -> Place {
+    pub(super) fn bare(&mut self, pc: Pc, module: u32, frame: Option<&(State, Bounds)>) -> Place {
         if RECORDER.is_quiet() || !code::READS_CODE {
             return Place::Bare(module, false);
         }
@@ -124,14 +113,14 @@ impl Inside {
                 false => Place::Bare(module, false),
             };
         }
-        let Some(standing) = standing else {
+        let Some(frame) = frame else {
             return Place::Bare(module, false);
         };
         if outcome.tries == MOST_TRIES {
             return Place::Bare(module, true);
         }
         outcome.tries += 1;
-        let Some(claim) = self.charged_claim(pc, standing) else {
+        let Some(claim) = self.charged_claim(frame) else {
             return Place::Bare(module, false);
         };
         if let Some(outcome) = self.proven.outcome(pc) {
@@ -141,10 +130,10 @@ impl Inside {
     }
 
     /// A true claim of the frame, for which the process is charged.
-    fn charged_claim(&mut self, pc: Pc, standing: &Standing) -> Option<Claim> {
+    fn charged_claim(&mut self, frame: &(State, Bounds)) -> Option<Claim> {
         let left = WHOLE_BUDGET.saturating_sub(self.proven.spent).min(BUDGET);
         self.proven.reader.renew(left);
-        let claim = self.look_for_claim(pc, standing);
+        let claim = self.look_for_claim(frame);
         self.proven.spent += left.saturating_sub(self.proven.reader.left());
         claim
     }
@@ -153,10 +142,10 @@ impl Inside {
     /// of a frame. Every call that an instruction names is one that may be:
     /// those of functions nearby first, then those that may have gone on to
     /// this one by a jump. The ABI aligns the stack where a call is made.
-    fn look_for_claim(&mut self, pc: Pc, standing: &Standing) -> Option<Claim> {
+    fn look_for_claim(&mut self, (state, bounds): &(State, Bounds)) -> Option<Claim> {
         let mut claim = Claim {
-            pc: pc.address(),
-            is_left: !pc.is_exact(),
+            pc: state.pc.address(),
+            is_left: !state.pc.is_exact(),
             ..Claim::default()
         };
         let ends = |function: u64| is_ending(function, function);
@@ -166,11 +155,11 @@ impl Inside {
         for index in 0..2 * BLOCKS {
             let (is_near, block) = (index < BLOCKS, index % BLOCKS);
             let block = block * WORDS * arch::WORD as usize;
-            let from = aligned(standing.sp).checked_add(block as u64)?;
-            if from >= standing.bounds.high {
+            let from = aligned(state.sp).checked_add(block as u64)?;
+            if from >= bounds.high {
                 continue;
             }
-            self.proven.read(from, standing.bounds.high);
+            self.proven.read(from, bounds.high);
             for word in (0..WORDS).step_by(2) {
                 let at = from + word as u64 * arch::WORD;
                 let address = self.proven.words.get(word).copied().unwrap_or(0) as u64;
@@ -182,8 +171,7 @@ impl Inside {
                     continue;
                 }
                 let distance = |to: u64| to.wrapping_sub(at) as i64;
-                (claim.start, claim.sp, claim.fp) =
-                    (start, distance(standing.sp), distance(standing.fp));
+                (claim.start, claim.sp, claim.fp) = (start, distance(state.sp), distance(state.fp));
                 claim.returns = !is_end && !is_ending(start, claim.pc);
                 left = left.checked_sub(1)?;
                 if self.proven.accepts(&claim, left) {
