@@ -123,7 +123,7 @@ fn raw_calls() {
     // The guard's, which is to end its own process where that was asked for: one a
     // platform.
     let kills = numbers.iter().filter(|number| *number == "kill");
-    assert_eq!(kills.count(), 2, "a signal is sent in one place");
+    assert_eq!(kills.count(), 2, "a signal is sent in one place a platform");
     let forbidden = [
         "socket",
         "bind",

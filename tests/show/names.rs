@@ -176,3 +176,22 @@ fn what_is_to_be_typed_works() {
         assert!(output.status.success(), "{line}: {said}");
     }
 }
+
+/// Who said where the names are need not say it again.
+#[test]
+fn what_is_to_be_typed_finds_the_same_names() {
+    let folder = folder("show-typed-elsewhere");
+    let names = folder.folder("their files");
+    let words = [
+        "summary",
+        "--sysroot",
+        "their files",
+        "--debug-symbols",
+        "their files",
+        "a.memlog",
+    ];
+    let text = told(&folder, &words.map(OsStr::new));
+    let wanted =
+        "next: memlog report --sysroot 'their files' --debug-symbols 'their files' a.memlog ";
+    assert!(text.contains(wanted), "{names:?}: {text}");
+}
