@@ -36,6 +36,14 @@ fn what_does_not_fit_is_refused() {
 }
 
 #[test]
+fn fp_may_be_the_frame_address() {
+    let rule = Rule::frame(Kind::Fp, 0, 3, WORD).unwrap();
+    assert_eq!(rule.kind(), Kind::Fp);
+    assert_eq!((rule.offset_words(), rule.saved_words()), (0, 3));
+    assert_eq!(Rule::frame(Kind::Fp, -8, 3, WORD), None);
+}
+
+#[test]
 fn words_of_four_bytes_reach_half_as_far() {
     let rule = Rule::frame(Kind::Sp, 12, 2, 4).unwrap();
     assert_eq!((rule.offset_words(), rule.saved_words()), (3, 2));

@@ -61,8 +61,13 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// The row of an address that the description covers.
+    /// The row of an address that the description covers; none where calls leave
+    /// the return address elsewhere than the ABI has it (RISC-V's routines that
+    /// save registers): the usual place has somebody else's.
     pub fn run(&mut self, description: &Description, address: u64) -> Option<&Row> {
+        if description.common.return_register != arch::RA as u64 {
+            return None;
+        }
         (self.row, self.depth) = (Row::EMPTY, 0);
         let mut location = description.start;
         self.execute(
@@ -215,10 +220,12 @@ impl Machine {
         }
     }
 
+    /// The assembler's tables for RISC-V begin with a register alone.
     fn cfa_offset(&self) -> Option<i64> {
         match self.row.cfa {
             Cfa::Register(_, offset) => Some(offset),
-            _ => None,
+            Cfa::Unset => Some(0),
+            Cfa::Expression(_) => None,
         }
     }
 

@@ -46,7 +46,9 @@ impl Rule {
     /// A frame whose CFA is a register plus `offset` bytes, and which saved its
     /// caller's as these words say. `None` if it does not fit.
     pub fn frame(kind: Kind, offset: i64, saved_words: u64, word: i64) -> Option<Self> {
-        if offset <= 0 || offset % word != 0 {
+        // Only fp may be the CFA itself, as on RISC-V.
+        let least = if matches!(kind, Kind::Fp) { 0 } else { word };
+        if offset < least || offset % word != 0 {
             return None;
         }
         let offset = offset / word;

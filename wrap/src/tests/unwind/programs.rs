@@ -5,6 +5,7 @@
 //! Tables are leaked, so what points into them stays readable.
 
 use super::same::{Slice, difference};
+use crate::arch::RA;
 use crate::tests::memory::Zeroed;
 use crate::tests::random::Random;
 use crate::unwind::bytes::Cursor;
@@ -255,12 +256,30 @@ pub fn described(program: &[u8]) -> Description {
     let instructions = unsafe { Cursor::new(at, at + bytes.len() as u64) };
     let mut common = Common::default();
     (common.code_factor, common.data_factor) = (1, -8);
+    common.return_register = RA as u64;
     Description {
         common,
         start: START,
         end: START + LENGTH,
         instructions,
     }
+}
+
+#[test]
+fn a_register_alone_is_the_frame_address() {
+    let mut machine = Machine::zeroed();
+    let alone = described(&[0x0d, 2, 0x41, 0x0e, 16]);
+    assert_eq!(machine.run(&alone, START).unwrap().cfa, Cfa::Register(2, 0));
+    assert_eq!(machine.run(&alone, START + 1).unwrap().cfa, Cfa::Register(2, 16));
+}
+
+#[test]
+fn other_return_addresses_are_refused() {
+    let mut machine = Machine::zeroed();
+    let mut other = described(&[0x0c, 7, 8]);
+    assert!(machine.run(&other, START).is_some());
+    other.common.return_register = 5;
+    assert!(machine.run(&other, START).is_none());
 }
 
 /// GNU's and other vendors' instructions, which gimli does not know here.
@@ -285,7 +304,7 @@ fn what_is_not_known_is_refused() {
         &[0x3f],
         &[0x0b],
         &[0x0a; 9],
-        &[0x0d, 7],
+        &[0x0f, 0, 0x0d, 7],
         &[0x0e, 8],
         &[0x0f, 5, 0],
         &[0x0c, 0x80],
