@@ -7,6 +7,8 @@
 pub mod aarch64;
 #[cfg(any(test, target_arch = "powerpc64"))]
 pub mod powerpc64;
+#[cfg(any(test, target_arch = "riscv64"))]
+pub mod riscv64;
 #[cfg(any(test, target_arch = "s390x"))]
 pub mod s390x;
 #[cfg(any(test, target_arch = "x86_64"))]
@@ -16,6 +18,8 @@ pub mod x86_64;
 pub use aarch64::*;
 #[cfg(target_arch = "powerpc64")]
 pub use powerpc64::*;
+#[cfg(target_arch = "riscv64")]
+pub use riscv64::*;
 #[cfg(target_arch = "s390x")]
 pub use s390x::*;
 #[cfg(target_arch = "x86_64")]

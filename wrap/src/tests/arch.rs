@@ -5,7 +5,7 @@
 //! # Safety
 //! A door's frame is made of words that live as long as it is looked at.
 
-use crate::arch::{aarch64, powerpc64, s390x, x86_64};
+use crate::arch::{aarch64, powerpc64, riscv64, s390x, x86_64};
 use crate::unwind::row::Saved;
 use crate::unwind::rule::Rule;
 use std::collections::HashSet;
@@ -72,6 +72,28 @@ fn s390x_saves_all_in_the_callers_area() {
     assert_eq!(saved_words(Saved::In(16), Saved::Unset), None);
     assert_eq!(saved_words(Saved::At(-48), Saved::In(17)), None);
     assert_eq!(saved_words(Saved::At(-56), Saved::Unset), None);
+}
+
+#[test]
+fn riscv64_saves_both_beside_each_other_or_the_address_alone() {
+    use riscv64::{fp_below, return_below, saved_words};
+    // The second below eight arguments that a function of any number keeps.
+    for below in [8, 72, 4096, 8 * 4095] {
+        let both = saved_words(Saved::At(-below), Saved::At(-below - 8)).unwrap();
+        let wanted = (below as u64, below as u64 + 8);
+        assert_eq!((return_below(both), fp_below(both)), wanted);
+        for fp in UNTOUCHED {
+            let one = saved_words(Saved::At(-below), fp).unwrap();
+            assert_eq!((return_below(one), fp_below(one)), (below as u64, 0));
+        }
+        for fp in [Saved::At(-below - 16), Saved::At(-below + 8), Saved::In(9)] {
+            assert_eq!(saved_words(Saved::At(-below), fp), None);
+        }
+    }
+    // A leaf that was interrupted has its address in the register still.
+    for address in [Saved::Unset, Saved::Same, Saved::At(0), Saved::At(-12)] {
+        assert_eq!(saved_words(address, Saved::Unset), None);
+    }
 }
 
 #[test]
@@ -160,6 +182,33 @@ fn aarch64_signals() {
         aarch64::INTERRUPTED_AT,
         &wanted,
         [aarch64::PC, aarch64::SP, aarch64::FP],
+    );
+}
+
+#[test]
+fn riscv64_signals() {
+    #[repr(C, align(16))]
+    struct Context {
+        pc: u64,
+        x1_to_x31: [u64; 31],
+    }
+    #[repr(C)]
+    struct Frame {
+        info: [u8; 128],
+        common: Common,
+        mask: [u8; 128],
+        context: Context,
+    }
+    let place = |offset| offset_of!(Frame, context) + offset;
+    let first = offset_of!(Context, x1_to_x31);
+    let general = (1..32).map(|number| (number, place(first + 8 * (number - 1))));
+    let mut wanted: Vec<_> = general.collect();
+    wanted.push((riscv64::PC, place(offset_of!(Context, pc))));
+    check(
+        riscv64::INTERRUPTED,
+        riscv64::INTERRUPTED_AT,
+        &wanted,
+        [riscv64::PC, riscv64::SP, riscv64::FP],
     );
 }
 
@@ -284,5 +333,5 @@ macro_rules! doors {
 }
 
 mod doors {
-    doors!(aarch64 s390x x86_64);
+    doors!(aarch64 riscv64 s390x x86_64);
 }

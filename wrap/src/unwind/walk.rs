@@ -319,7 +319,7 @@ pub fn across(
     is_code: impl FnOnce(u64) -> Option<bool>,
 ) -> Result<(), Stop> {
     let fp = state.fp;
-    if fp == 0 {
+    if fp == 0 && arch::NULL_FP_ENDS {
         return Err(Stop::Root(StackId::COMPLETE));
     }
     const CUT: Stop = Stop::Root(StackId::CUT_NO_TABLES);
