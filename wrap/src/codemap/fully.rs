@@ -80,11 +80,11 @@ impl Inside {
                 Step::Outermost => return (code, Some(StackId::COMPLETE)),
                 Step::Failed => return (code, Some(StackId::CUT_UNSUPPORTED)),
             }
-            // A leaf that was interrupted may have no frame of its own yet.
-            let rises = full::value_of(&self.registers, arch::SP)
-                .unwrap_or(0)
-                .checked_sub(sp);
-            if rises.is_none() || (rises == Some(0) && !pc.is_exact()) {
+            // A leaf that was interrupted may have no frame of its own yet; nor
+            // has what a hand-made stack ends in, by a null return address.
+            let value = |register| full::value_of(&self.registers, register).unwrap_or(0);
+            let (rises, is_last) = (value(arch::SP).checked_sub(sp), value(arch::RA) == 0);
+            if !is_last && (rises.is_none() || (rises == Some(0) && !pc.is_exact())) {
                 return (code, Some(StackId::CUT_BAD_FRAME));
             }
         }
