@@ -150,11 +150,11 @@ def compare_events(second, events, ordered):
             wrong.append(f"the events of {block:#x} are in another order")
 
 
-def check_stats(stats, events, too_deep):
+def check_stats(stats, events, cut):
     wanted = {
         "allocations": sum(event.kind == "M" for event in events),
         "total_bytes": sum(event.size for event in events if event.kind == "M"),
-        "lost_events": 0, "cut_stacks_by_reason": {"too deep": too_deep} if too_deep else {}, "stackless_allocations": 0, "allocations_of_live_addresses": 0,
+        "lost_events": 0, "cut_stacks_by_reason": cut, "stackless_allocations": 0, "allocations_of_live_addresses": 0,
         "order_gaps": 0, "order_breaks": 0, "ended": True, "findings_count": 0,
     }
     for name, value in wanted.items():
@@ -173,6 +173,7 @@ def main():
     args.add_argument("--handlers", action="store_true", help="some of the stacks are of signal handlers")
     args.add_argument("--five", action="store_true", help="only the names of the line of 2015 are recorded")
     args.add_argument("--tables-end", action="store_true", help="the C library has no unwind tables: backtrace() ends there")
+    args.add_argument("--half-tables", action="store_true", help="the C library has unwind tables for some functions: stacks may end in others")
     args.add_argument("--too-deep", type=int, default=0, help="so many stacks are deeper than this recorder keeps")
     args.add_argument("--threads", action="store_true", help="the order between threads is not to be compared")
     args = args.parse_args()
@@ -189,7 +190,13 @@ def main():
         if args.handlers and not checked:
             wrong.append("no allocation of a handler is in the log")
         print(f"stacks {told}" + (f" handlers {checked}" if checked else ""))
-    check_stats(json.load(open(f"{args.run}.json")), events, args.too_deep)
+    cut = {"too deep": args.too_deep}
+    if args.half_tables:
+        # A stack that does not end where the program begins is said to be cut.
+        ends = [frames[-1][1] for all_frames in stacks.values() for frames in all_frames]
+        cut["no unwind tables"] = len(ends) - ends.count("_start")
+    cut = {reason: count for reason, count in cut.items() if count}
+    check_stats(json.load(open(f"{args.run}.json")), events, cut)
     for reason in wrong[:8]:
         print(f"    {reason}")
     if len(wrong) > 8:

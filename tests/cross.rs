@@ -53,7 +53,7 @@ fn logs() -> Vec<PathBuf> {
     let logs: Vec<_> = paths
         .filter(|path| path.extension().is_some_and(|end| end == "memlog"))
         .collect();
-    for name in ["powerpc64", "powerpc64le", "s390x", "aarch64"] {
+    for name in ["powerpc64", "powerpc64le", "s390x", "aarch64", "riscv64"] {
         let wanted = folder().join(name).with_extension("memlog");
         assert!(logs.contains(&wanted), "{}", wanted.display());
     }
@@ -77,14 +77,16 @@ fn logs_of_other_machines_are_whole() {
     for log in logs() {
         let stats: serde_json::Value =
             serde_json::from_str(&said(&["stats", "--json"], &log)).unwrap();
-        for zero in [
-            "lost_events",
-            "cut_stacks",
-            "order_breaks",
-            "findings_count",
-        ] {
+        for zero in ["lost_events", "order_breaks", "findings_count"] {
             assert_eq!(stats[zero], 0, "{zero} of {}", log.display());
         }
+        // The C library of RISC-V has no unwind tables for what it does before main.
+        let cut = if log.ends_with("riscv64.memlog") {
+            4
+        } else {
+            0
+        };
+        assert_eq!(stats["cut_stacks"], cut, "{}", log.display());
         assert_eq!(stats["ended"], true, "{}", log.display());
         assert!(stats["allocations"].as_u64().unwrap() > 1600);
         assert!(stats["rss_peak_bytes"].as_u64().unwrap() > 0);

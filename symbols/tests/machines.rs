@@ -39,6 +39,7 @@ const POWERPC64: Target = target("powerpc64-linux-gnu-", 21, true, 4);
 const POWERPC64LE: Target = target("powerpc64le-linux-gnu-", 21, false, 4);
 const S390X: Target = target("s390x-linux-gnu-", 22, true, 2);
 const AARCH64: Target = target("aarch64-linux-gnu-", 183, false, 4);
+const RISCV64: Target = target("riscv64-linux-gnu-", 243, false, 2);
 
 impl Target {
     /// Whether the compiler, binutils and static libraries are here; if not, that is said.
@@ -178,7 +179,11 @@ impl Target {
         self.compare(gone, given(&[debug]), &whole);
         std::fs::remove_file(folder.path("victim.debug")).expect("remove");
 
-        // Split: what the linker never saw.
+        // Split: what the linker never saw. For RISC-V all distances in code are the linker's, and
+        // gcc's half without him has zeros in their place.
+        if self.machine == RISCV64.machine {
+            return;
+        }
         let object = build.replace("-static", "") + " -gdwarf-5 -gsplit-dwarf -c -o split.o";
         self.tool(&folder, &object);
         self.tool(&folder, &format!("{compiler} {flags} -o split split.o"));
@@ -231,4 +236,10 @@ fn s390x() {
 fn aarch64() {
     AARCH64.check("gcc", "victim.c", "-O2 -static");
     AARCH64.check("g++", "victim.cc", "-O2 -static");
+}
+
+#[test]
+fn riscv64() {
+    RISCV64.check("gcc", "victim.c", "-O2 -static");
+    RISCV64.check("g++", "victim.cc", "-O2 -static");
 }
