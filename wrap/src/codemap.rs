@@ -12,7 +12,7 @@ mod proven;
 mod regions;
 
 pub use asking::Asking;
-use bytes::{called_by, code_at, trampoline_of, undescribed};
+use bytes::{called_by, code_at, trampoline_of, undescribed, unless_trampoline};
 use proven::Proven;
 use regions::Regions;
 
@@ -312,14 +312,17 @@ impl Inside {
                 }
             }
             if describe(module, address, indexes, found) {
-                return Place::Described(id);
+                return match pc.address() == found.end {
+                    true => unless_trampoline(pc, id, Place::Described(id)),
+                    false => Place::Described(id),
+                };
             }
             if !pc.is_exact()
                 && describe(module, pc.address(), indexes, found)
                 && found.start == pc.address()
                 && called_by(pc.address()).is_none()
             {
-                return Place::Outermost(id);
+                return unless_trampoline(pc, id, Place::Outermost(id));
             }
             let mut ends = arch::marks::endings().into_iter();
             let is_bare = ends

@@ -161,10 +161,8 @@ pub const INTERRUPTED: &[(usize, u64)] = &{
 /// The same of the pc, sp and fp.
 pub const INTERRUPTED_AT: [u64; 3] = [GENERAL, GENERAL + 8 * SP as u64, GENERAL + 8 * FP as u64];
 
-/// Whether code is known by its bytes before any table is asked for it: the
-/// kernel's table of its trampoline begins right there, so that the byte before,
-/// by which a caller is looked up, is another function's or nobody's.
-pub const CODE_FIRST: bool = true;
+/// Whether code is known by its bytes before any table is asked for it.
+pub const CODE_FIRST: bool = false;
 /// Whether return trampolines lie outside of all modules too: they are the
 /// kernel's, or an emulator's.
 pub const HAS_TRAMPOLINES_APART: bool = true;

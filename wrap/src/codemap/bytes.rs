@@ -43,6 +43,16 @@ pub(super) fn called_by(address: u64) -> Option<(i64, bool)> {
     arch::code::called(&before)
 }
 
+/// Where a function ends or begins and nothing says that it was called from
+/// there: the kernel's table for RISC-V begins with the trampoline.
+#[inline(never)]
+pub(super) fn unless_trampoline(pc: Pc, module: u32, place: Place) -> Place {
+    match trampoline_of(&code_at(pc.address())) {
+        Some(rule) => Place::SignalReturn(module, rule),
+        None => place,
+    }
+}
+
 /// Code of a module that no table describes; `is_bare`: it is of a C library
 /// without any. Apart, as `look_for_module`.
 #[inline(never)]
@@ -106,6 +116,21 @@ pub(super) fn trampoline_of(code: &[u8]) -> Option<Rule> {
 mod tests {
     use super::*;
     use crate::tests::memory::Guarded;
+
+    #[test]
+    fn a_trampoline_goes_before_what_tables_say() {
+        let (bytes, lower) = arch::TRAMPOLINES[0];
+        let mut code = [0; CODE_BYTES];
+        code[..bytes.len()].copy_from_slice(bytes);
+        let told = |code: &[u8]| {
+            let pc = Pc::returned(code.as_ptr() as u64);
+            unless_trampoline(pc, 7, Place::Outermost(7))
+        };
+        let wanted = Rule::signal(lower);
+        assert!(matches!(told(&code), Place::SignalReturn(7, rule) if rule == wanted));
+        code[0] ^= 1;
+        assert!(matches!(told(&code), Place::Outermost(7)));
+    }
 
     /// The last instruction of a segment may be a call, and nothing lie behind.
     #[test]
