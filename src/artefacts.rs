@@ -1,4 +1,9 @@
-//! `memlog artefacts DIR`: the embedded recorder as files, for installing it.
+//! `memlog artefacts DIR`: the embedded recorder as files, for installing it,
+//! and what build systems find it by.
+//!
+//! * [`builders`]: pkg-config's and CMake's files
+
+mod builders;
 
 use crate::advice::Advice;
 use crate::open::shown;
@@ -17,7 +22,8 @@ pub struct Args {
     libdir: Option<PathBuf>,
 }
 
-/// Writes libmemlog.so, libmemlog_new.so, memlog_s.a, memlog_s.o and memlog_s_ld_cmds.
+/// Writes libmemlog.so, libmemlog_new.so, memlog_s.a, memlog_s.o,
+/// memlog_s_ld_cmds, and the files of build systems below pkgconfig and cmake.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let folder = std::path::absolute(&args.dir)?;
     let libdir = std::path::absolute(args.libdir.unwrap_or_else(|| folder.clone()))?;
@@ -29,10 +35,18 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         .into_iter()
         .chain([("memlog_s_ld_cmds", flags.as_bytes())])
     {
-        let path = folder.join(name);
-        recorder::replace(&path, bytes).map_err(|error| refused(&path, "written", &error))?;
+        write(&folder.join(name), bytes)?;
+    }
+    for (name, text) in builders::files() {
+        write(&folder.join(name), text.as_bytes())?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn write(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+    let above = path.parent().unwrap_or(path);
+    std::fs::create_dir_all(above).map_err(|error| refused(above, "made", &error))?;
+    recorder::replace(path, bytes).map_err(|error| refused(path, "written", &error))
 }
 
 fn refused(path: &Path, done: &str, error: &io::Error) -> anyhow::Error {

@@ -53,7 +53,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 
 /// No program names a symbol of the recorder, so a linker that is told
 /// --as-needed, as many are by default, would drop it again.
-fn dynamic_flags(folder: &str) -> String {
+pub fn dynamic_flags(folder: &str) -> String {
     format!(
         "-Wl,--push-state,--no-as-needed -L{folder} -lmemlog -Wl,--pop-state -Wl,-rpath,{folder}"
     )

@@ -48,7 +48,12 @@ const FLAGS_TEMPLATE: &str = include_str!(concat!(env!("OUT_DIR"), "/memlog_s_ld
 /// The flags that link [`ARCHIVE`], lying in `folder`, into a static program.
 /// Fit for `@file` and for `` `cat file` ``.
 pub fn link_flags(folder: &Path) -> anyhow::Result<String> {
-    Ok(FLAGS_TEMPLATE.replace("@LIBDIR@", linkable(folder)?))
+    linkable(folder).map(static_flags)
+}
+
+/// The same with the folder as it is spelled where the flags will stand.
+pub fn static_flags(folder: &str) -> String {
+    FLAGS_TEMPLATE.replace("@LIBDIR@", folder)
 }
 
 /// The folder as text, if it can stand unquoted in a link line.
