@@ -149,7 +149,8 @@ Examples:
 const INFO: &str = "\
 Examples:
   memlog info vm.5912.memlog
-  memlog info vm.5912.memlog | grep '^ended'";
+  memlog info vm.5912.memlog | grep '^ended'
+  memlog info --list logs/    all logs there, ranks and their children";
 
 const STATS: &str = "\
 Examples:

@@ -15,6 +15,7 @@ use crate::advice::Advice;
 use crate::elsewhere;
 use crate::names::{NameStore, Names};
 use crate::open::{Analysis, Family, Files, Watch, clean};
+use crate::ranks;
 use crate::record::has_magic;
 use crate::report::{check_moment, notes};
 
@@ -42,6 +43,12 @@ pub fn chosen(name: &Path) -> anyhow::Result<PathBuf> {
         let _ = writeln!(std::io::stderr().lock(), "memlog: {line}");
     };
     memlog2dot::choose(name, &Opened::default(), say).map_err(advice)
+}
+
+/// All logs that a name stands for. Of a pattern what matches: not all of it
+/// need be logs.
+pub fn all(name: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    memlog2dot::all(name, &Opened::default()).map_err(advice)
 }
 
 fn advice(error: anyhow::Error) -> anyhow::Error {
@@ -103,6 +110,10 @@ fn heading(family: &Family, analysis: &Analysis, when: When, total: Held) -> Vec
     let process = log
         .start()
         .map(|start| format!("process {}{host}", start.pid));
+    let process = match (ranks::place(log), process) {
+        (Some(place), Some(process)) => Some(format!("{place}, {process}")),
+        (place, process) => place.or(process),
+    };
     let areas = analysis
         .mapped
         .areas_at(analysis.tick_of(when, log.tick_ns()));

@@ -1,4 +1,8 @@
 //! `memlog info`: what a log is of, and what it lacks.
+//!
+//! * [`list`]: all logs of a folder, a line each
+
+mod list;
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -19,10 +23,16 @@ use crate::words::signal;
 pub struct Args {
     /// The log; or a folder or a quoted pattern: of its logs, the one with the highest RSS peak
     file: PathBuf,
+    /// All logs of the folder or pattern instead, a line each: ranks and their children
+    #[arg(long)]
+    list: bool,
 }
 
 /// Prints what the log says about itself.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    if args.list {
+        return list::print(&args.file);
+    }
     let file = chosen(&args.file)?;
     let watch = Watch::new();
     let files = Files::load(&file)?;
@@ -61,7 +71,11 @@ fn identity(out: &mut impl Write, log: &Log) -> std::io::Result<()> {
     }
     for (name, key) in texts {
         if let Some(text) = log.text(key) {
-            line(out, name, &clean(text))?;
+            let inherited = log.rank_parent().filter(|_| key == Key::Rank);
+            let inherited = inherited.map_or(String::new(), |parent| {
+                format!(", as a child of process {parent}, which has it too")
+            });
+            line(out, name, &(clean(text) + &inherited))?;
         }
     }
     let Some(start) = log.start() else {

@@ -16,6 +16,7 @@ mod names;
 mod open;
 mod os;
 mod postmortem;
+mod ranks;
 mod record;
 mod recorder;
 mod report;

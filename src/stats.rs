@@ -99,6 +99,7 @@ fn identity(log: &Log) -> Map<String, Value> {
         "host": text(log, Key::Host),
         "job": text(log, Key::Job),
         "rank": text(log, Key::Rank),
+        "rank_parent_pid": log.rank_parent(),
         "pid": log.start().map(|start| start.pid),
         "parent_pid": log.parent_pid(),
         "start_unix_ns": log.start().map(|start| start.wall_ns),

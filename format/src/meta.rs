@@ -87,6 +87,9 @@ pub enum Key {
     LogPath = 10,
     /// A forked child's parent log.
     ParentLog = 11,
+    /// The process that started this one and has its rank too, in decimal: this
+    /// one is not the rank itself.
+    RankParent = 12,
 }
 
 /// How the image ended.
@@ -183,6 +186,7 @@ fn key_of(byte: u8) -> Option<Key> {
         Note,
         LogPath,
         ParentLog,
+        RankParent,
     ]
     .get(usize::from(byte).checked_sub(1)?)
     .copied()

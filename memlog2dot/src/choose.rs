@@ -10,11 +10,35 @@ use crate::{Logs, Trouble, note, pattern};
 /// The log that a name stands for; `say` is told which one that is where it
 /// stands for several.
 pub fn choose(name: &Path, logs: &dyn Logs, say: impl Fn(&str)) -> anyhow::Result<PathBuf> {
-    match Meaning::of(name) {
-        Meaning::Log => Ok(name.to_owned()),
-        Meaning::Folder => in_folder(name, logs, say),
-        Meaning::Pattern => matching(name, logs, say),
+    if let Meaning::Log = Meaning::of(name) {
+        return Ok(name.to_owned());
     }
+    biggest(all(name, logs)?, logs, say).ok_or_else(|| none_in(name))
+}
+
+/// All logs that a name stands for, by name; of a pattern what matches, log or
+/// not.
+pub fn all(name: &Path, logs: &dyn Logs) -> anyhow::Result<Vec<PathBuf>> {
+    match Meaning::of(name) {
+        Meaning::Log => Ok(vec![name.to_owned()]),
+        Meaning::Folder => in_folder(name, logs),
+        Meaning::Pattern => matching(name),
+    }
+}
+
+/// That there is none.
+fn none_in(name: &Path) -> anyhow::Error {
+    let (place, hint) = match Meaning::of(name) {
+        Meaning::Folder => (
+            format!("the folder {} holds no log", shown(name)),
+            "give the .memlog file, or the folder of logs, that `memlog record` named",
+        ),
+        _ => (
+            format!("no file that matches '{}' is a log", shown(name)),
+            "give a pattern of .memlog files, such as '*.memlog'",
+        ),
+    };
+    Trouble::error(format!("{place} that can be read"), hint)
 }
 
 /// What a name stands for.
@@ -45,7 +69,7 @@ pub(crate) fn searched(name: &Path) -> Option<String> {
     }
 }
 
-fn in_folder(folder: &Path, logs: &dyn Logs, say: impl Fn(&str)) -> anyhow::Result<PathBuf> {
+fn in_folder(folder: &Path, logs: &dyn Logs) -> anyhow::Result<Vec<PathBuf>> {
     if let Err(error) = folder.read_dir() {
         return Err(Trouble::error(
             format!("the folder {} cannot be read: {error}", shown(folder)),
@@ -57,15 +81,13 @@ fn in_folder(folder: &Path, logs: &dyn Logs, say: impl Fn(&str)) -> anyhow::Resu
     let mut files = pattern::entries(place);
     files.retain(|file| logs.is_log(file));
     files.sort();
-    biggest(files, logs, say).ok_or_else(|| {
-        Trouble::error(
-            format!("the folder {} holds no log that can be read", shown(folder)),
-            "give the .memlog file, or the folder of logs, that `memlog record` named",
-        )
-    })
+    match files.is_empty() {
+        true => Err(none_in(folder)),
+        false => Ok(files),
+    }
 }
 
-fn matching(pattern: &Path, logs: &dyn Logs, say: impl Fn(&str)) -> anyhow::Result<PathBuf> {
+fn matching(pattern: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let name = shown(pattern);
     let files = pattern::matches(pattern).map_err(|error| {
         Trouble::error(
@@ -79,12 +101,7 @@ fn matching(pattern: &Path, logs: &dyn Logs, say: impl Fn(&str)) -> anyhow::Resu
             "see `ls`: a log is named HOST.PID.memlog, as `memlog record` said",
         ));
     }
-    biggest(files, logs, say).ok_or_else(|| {
-        Trouble::error(
-            format!("no file that matches '{name}' is a log that can be read"),
-            "give a pattern of .memlog files, such as '*.memlog'",
-        )
-    })
+    Ok(files)
 }
 
 /// Of equals the first by name.

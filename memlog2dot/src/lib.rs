@@ -32,7 +32,7 @@ use std::path::Path;
 use memlog_export::{CallGraph, Picture, When, clean, dot, picture, shown, text};
 
 pub use args::{Args, Cli};
-pub use choose::choose;
+pub use choose::{all, choose};
 use draw::Drawings;
 pub use elsewhere::Elsewhere;
 use files::Outputs;

@@ -92,6 +92,15 @@ impl<'a> Log<'a> {
         self.metas.parent
     }
 
+    /// The process that has the rank which this one, its child, has from it:
+    /// nothing where this is the rank itself, or there are no ranks.
+    pub fn rank_parent(&self) -> Option<u32> {
+        self.text(Key::Rank)?;
+        let told = self.text(Key::RankParent).map(std::str::from_utf8);
+        let told = told.and_then(|text| text.ok()?.parse().ok());
+        told.or(self.parent_pid())
+    }
+
     /// Where the parent's streams stood at the fork.
     pub fn cuts(&self) -> &[Cut] {
         &self.metas.cuts

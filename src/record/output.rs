@@ -66,6 +66,9 @@ impl Plan {
         let base = folder
             .as_ref()
             .map_or_else(|| here.clone(), |folder| here.join(folder));
+        if given.is_none() && folder.is_some() {
+            make_folder(&base);
+        }
         let (pattern, below, origin) = match (given, named_by_variable(), folder.is_some()) {
             (Some(given), ..) => (given.to_owned(), here, Origin::Option),
             (None, Some((name, pattern)), false) => (pattern, base, Origin::Variables(name)),
@@ -228,6 +231,13 @@ impl Origin {
             Self::Nobody => "choose another place with -o PATTERN, or set MEMLOG_DIR".into(),
         }
     }
+}
+
+/// As the recorder does, where only that folder is missing. If it cannot be
+/// made it is not there, which is told.
+fn make_folder(folder: &Path) {
+    use std::os::unix::fs::DirBuilderExt;
+    let _ = fs::DirBuilder::new().mode(0o700).create(folder);
 }
 
 fn variable(name: &str) -> Option<OsString> {

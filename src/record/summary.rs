@@ -30,7 +30,9 @@ pub struct Seen<'a> {
 /// to do next.
 pub fn print(name: &OsStr, seen: &Seen, plan: &Plan) {
     let (child, status) = (seen.child, seen.status);
-    let logs = plan.new_logs();
+    let mut logs = plan.new_logs();
+    // Other ranks of a job, each under a `memlog record`, may share the folder.
+    logs.retain(|log| log.run.is_empty() || log.run == seen.run);
     // The newest image of the process is the one that was killed. Others may
     // write logs here, in whose container or on whose host it has its number.
     let is_own = |log: &&Log| log.pid == child && log.run == seen.run;
@@ -182,20 +184,25 @@ fn no_log(text: &mut String, plan: &Plan) {
         );
         return;
     }
+    if let Some(ranks) = std::env::var_os("MEMLOG_RANKS").filter(|list| !list.is_empty()) {
+        let ranks = shown(&ranks);
+        line(
+            text,
+            format_args!("nothing was recorded here: MEMLOG_RANKS={ranks} names other ranks"),
+        );
+        return;
+    }
     line(
         text,
         format_args!("error: no log appeared in {}", shown(plan.folder())),
     );
     line(text, format_args!("hint: it is one of these:"));
-    let mut reasons = vec![
+    let reasons = [
         "the program could not write there (another user, a read-only folder, a full disk) and the recorder has said so above ('no log of process'): choose another place with -o PATTERN",
         "the program only started another one that is static, setuid, or was started without LD_PRELOAD (a wrapper, a container, a batch system): record that one directly",
         "the loader refused the recorder: it has said so above ('cannot be preloaded')",
         "the program ended before its first instruction",
     ];
-    if std::env::var_os("MEMLOG_RANKS").is_some() {
-        reasons.insert(0, "MEMLOG_RANKS leaves this rank out");
-    }
     for reason in reasons {
         line(text, format_args!("  - {reason}"));
     }

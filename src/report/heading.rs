@@ -11,6 +11,7 @@ use super::notes::{damage, notes};
 use super::subject::Subject;
 use super::{resident, window};
 use crate::open::{Analysis, clean, counted, grouped};
+use crate::ranks;
 use crate::screen::{Role, Screen, wrapped};
 use crate::words::{signal, sized};
 
@@ -183,6 +184,7 @@ pub fn folded(parts: &[String], terminal: Option<usize>) -> String {
 fn program(log: &Log, summary: &Summary) -> Vec<String> {
     let name = log.text(Key::Executable).map(clean);
     let mut parts = vec![name.unwrap_or_else(|| "unknown program".into())];
+    parts.extend(ranks::place(log));
     let host = log.text(Key::Host).map(clean);
     let host = host.map_or(String::new(), |host| format!(" on {host}"));
     if let Some(start) = log.start() {

@@ -170,8 +170,9 @@ fn places_that_variables_name() {
     };
     let dir = "environment, MEMLOG_DIR\n";
     named(
-        &[("MEMLOG_DIR", "gone")],
-        &["gone, which is not there", dir],
+        // The last one would be made.
+        &[("MEMLOG_DIR", "gone/deeper")],
+        &["gone/deeper, which is not there", dir],
     );
     named(
         &[("MEMLOG_DIR", "text")],

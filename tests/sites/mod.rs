@@ -26,6 +26,8 @@ const OBEYED: &[&str] = &[
     "COBALT_JOBID",
     "PBS_JOBID",
     "SLURM_JOB_ID",
+    "LSB_JOBID",
+    "FLUX_JOB_ID",
     "JOB_ID",
     "OMPI_COMM_WORLD_RANK",
     "PMIX_RANK",

@@ -13,7 +13,7 @@
 //! * [`events`] the event: [`order`], [`unwind`], [`table`], [`stream`]
 //! * [`commit`], [`sink`], [`metalog`] its way into the file
 //!
-//! Off the path: [`start`], [`settings`], [`naming`], [`real`], [`linkmap`], [`early`],
+//! Off the path: [`start`], [`settings`], [`launcher`], [`naming`], [`real`], [`linkmap`], [`early`],
 //! [`child`], [`codemap`], [`modules`], [`maps`], [`image`], [`exec`], [`rss`], [`guard`], [`clock`], [`counters`],
 //! [`lock`], [`sync`], [`sys`]; all state hangs off one [`recorder::RECORDER`].
 #![cfg_attr(not(test), no_std)]
@@ -66,6 +66,7 @@ pub mod image;
 #[cfg(not(loom))]
 pub mod initial;
 #[cfg(not(loom))]
+pub mod launcher;
 pub mod leaf;
 #[cfg(not(loom))]
 pub mod linkmap;

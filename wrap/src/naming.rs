@@ -73,6 +73,15 @@ fn usual(path: &mut Path, settings: &Settings, facts: &Facts) {
     path.push(SUFFIX);
 }
 
+/// The path of MEMLOG_DIR, a C string; false where no log would lie in it.
+pub fn folder(path: &mut Path, settings: &Settings, buffer: &mut [u8]) -> bool {
+    path.clear();
+    let is_used = !settings.folder.is_empty() && !settings.output.get().starts_with(b"/");
+    let has_name = is_used && expand_folder(path, settings, buffer);
+    path.push(&[0]);
+    has_name && path.get().ends_with(&[0])
+}
+
 /// The folder that a relative name is in; false if it has no name any more.
 fn expand_folder(path: &mut Path, settings: &Settings, buffer: &mut [u8]) -> bool {
     let absolute = |text: &[u8]| text.first() == Some(&b'/');

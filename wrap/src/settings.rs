@@ -4,6 +4,7 @@
 //! left at its default, and a note in the log says so.
 
 use crate::initial::Initial;
+use crate::launcher::{self, Best};
 use crate::slices::move_to_front;
 use crate::sys::{Os, Sys};
 
@@ -130,23 +131,6 @@ impl Default for Settings {
     }
 }
 
-/// Batch systems' names of the job, the first set one counts.
-const JOBS: [&[u8]; 4] = [b"COBALT_JOBID", b"PBS_JOBID", b"SLURM_JOB_ID", b"JOB_ID"];
-/// It is part of a file's name, in which there must be room for the rest.
-const LONGEST_JOB: usize = 64;
-/// Launchers' names of the rank, the first set one counts.
-const RANKS: [&[u8]; 9] = [
-    b"MEMLOG_RANK",
-    b"OMPI_COMM_WORLD_RANK",
-    b"PMIX_RANK",
-    b"PMI_RANK",
-    b"FLUX_TASK_RANK",
-    b"MV2_COMM_WORLD_RANK",
-    b"ALPS_APP_PE",
-    b"PALS_RANKID",
-    b"SLURM_PROCID",
-];
-
 impl Settings {
     /// The defaults.
     pub const fn new() -> Self {
@@ -184,10 +168,7 @@ impl Settings {
     }
 
     fn take_all(&mut self, each: impl FnOnce(&mut dyn FnMut(&[u8]))) {
-        let mut best = Best {
-            job: JOBS.len(),
-            rank: RANKS.len(),
-        };
+        let mut best = Best::none();
         each(&mut |entry| {
             if let Some(at) = entry.iter().position(|&byte| byte == b'=') {
                 let (name, value) = entry.split_at_checked(at).unwrap_or((entry, &[]));
@@ -195,8 +176,9 @@ impl Settings {
             }
         });
         self.ask_kernel(&best);
-        if !self.ranks.is_empty() && !self.rank_is_wanted() {
-            self.off = true;
+        match launcher::is_wanted(self.ranks.get(), decimal(self.rank.get())) {
+            Some(wanted) => self.off |= !wanted,
+            None => self.complain_in(&[b"not understood: MEMLOG_RANKS"]),
         }
         self.complain_of_codes();
     }
@@ -205,7 +187,7 @@ impl Settings {
     /// batch script may have said it of itself; of the job it knows another
     /// number than people do.
     fn ask_kernel(&mut self, best: &Best) {
-        if best.rank > 0
+        if !best.rank_is_told()
             && let Some(rank) = Os::rank()
         {
             self.rank.clear();
@@ -223,20 +205,15 @@ impl Settings {
         if value.is_empty() {
             return;
         }
-        if let Some(at) = JOBS.iter().position(|&job| job == name)
-            && at < best.job
-        {
-            if value.len() > LONGEST_JOB {
+        if best.takes_job(name) {
+            if value.len() > launcher::LONGEST_JOB {
                 self.complain_in(&[b"not understood: ", name, b" (too long)"]);
             } else {
-                best.job = at;
+                best.job_is(name);
                 self.job.set(value);
             }
         }
-        if let Some(at) = RANKS.iter().position(|&rank| rank == name)
-            && at < best.rank
-        {
-            best.rank = at;
+        if best.takes_rank(name) {
             self.rank.set(value);
         }
         let Some(name) = name.strip_prefix(b"MEMLOG_") else {
@@ -335,37 +312,6 @@ impl Settings {
         let code = code.strip_suffix(&[0]).unwrap_or(&code);
         self.complain_in(&[b"not understood: ", code, b" in MEMLOG_OUTPUT"]);
     }
-
-    /// Whether MEMLOG_RANKS (`0,17-20`) names this rank. A list that cannot be
-    /// read wants every rank: nothing is lost that somebody asked for.
-    fn rank_is_wanted(&mut self) -> bool {
-        let Some(rank) = decimal(self.rank.get()) else {
-            return true;
-        };
-        let mut wanted = false;
-        let mut wrong = false;
-        for part in self.ranks.get().split(|&byte| byte == b',') {
-            let mut ends = part.splitn(2, |&byte| byte == b'-');
-            let first = ends.next().and_then(decimal);
-            let last = ends.next().map_or(first, decimal);
-            match (first, last) {
-                (Some(first), Some(last)) if first <= last => {
-                    wanted |= (first..=last).contains(&rank);
-                }
-                _ => wrong = true,
-            }
-        }
-        if wrong {
-            self.complain_in(&[b"not understood: MEMLOG_RANKS"]);
-        }
-        wanted || wrong
-    }
-}
-
-/// Which of the alternatives was the best so far.
-struct Best {
-    job: usize,
-    rank: usize,
 }
 
 /// Runs over the environment that the process began with.

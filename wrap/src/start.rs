@@ -13,6 +13,7 @@ use crate::clock;
 use crate::codemap::CodeMap;
 use crate::doors::Door;
 use crate::initial::Initial;
+use crate::launcher::{Other, rank_parent};
 use crate::life::Life;
 use crate::lock::{Bounded, Patience};
 use crate::naming::{self, Facts, Path};
@@ -227,6 +228,7 @@ fn set_up() -> bool {
         return false;
     }
     begin_log(wiped);
+    note_rank_parent();
     note_rivals();
     if !keep_beginning() {
         return false;
@@ -256,13 +258,32 @@ fn keep_beginning() -> bool {
 
 /// Makes the log's file under the first name that is free.
 fn make_log() -> bool {
-    let made = with_names(|path, settings| RECORDER.sink.create(path, settings));
+    let create = || with_names(|path, settings| RECORDER.sink.create(path, settings));
+    let mut made = create();
+    if made == Err(Errno(libc::ENOENT)) && make_folder() {
+        made = create();
+    }
     if let Err(Errno(error)) = made
         && !parent_is_recorded()
     {
         complain(Trouble::File, error);
     }
     made.is_ok()
+}
+
+/// Makes the folder of logs, where only that is missing: on the disk of a node
+/// nobody may have been before. Others of the job may make it at the same time.
+fn make_folder() -> bool {
+    let made = SCRATCH.with(Patience::Bounded, |scratch| {
+        RECORDER.settings.with(Patience::Bounded, |settings| {
+            naming::folder(&mut scratch.path, settings, &mut scratch.buffer)
+                && matches!(
+                    Os::make_folder(scratch.path.get()),
+                    Ok(()) | Err(Errno(libc::EEXIST))
+                )
+        })
+    });
+    made.flatten().unwrap_or(false)
 }
 
 /// Tries names until one is free, or the trouble is another.
@@ -303,18 +324,24 @@ pub(crate) fn with_names(
 /// Whether the parent runs under the recorder as well: then it has said what
 /// there is to say, and this image may have its standard error read.
 fn parent_is_recorded() -> bool {
-    let mut path = crate::settings::Text::<64>::new();
-    path.push(b"/proc/");
-    path.push_number(u64::from(Os::parent_pid()));
-    path.push(b"/environ\0");
-    let mut found = false;
-    SCRATCH.with(Patience::Bounded, |scratch| {
-        crate::settings::each_entry(path.get(), &mut scratch.buffer, |entry| {
-            let is_preload = entry.starts_with(b"LD_PRELOAD=");
-            found |= is_preload && entry.windows(12).any(|part| part == b"libmemlog.so");
-        });
+    let parent = SCRATCH.with(Patience::Bounded, |scratch| {
+        Other::parent(&mut scratch.buffer).is_recorded
     });
-    found
+    parent.unwrap_or(false)
+}
+
+/// Notes in the log where the rank is not this process but one further up.
+fn note_rank_parent() {
+    SCRATCH.with(Patience::Bounded, |scratch| {
+        let of = |settings: &mut Settings| rank_parent(settings.rank.get(), &mut scratch.buffer);
+        if let Some(parent) = RECORDER.settings.with(Patience::Bounded, of).flatten() {
+            let mut pid = crate::settings::Text::<20>::new();
+            pid.push_number(u64::from(parent));
+            RECORDER.meta.with(Patience::Bounded, |meta| {
+                meta.append(&Record::Text(Key::RankParent, pid.get()));
+            });
+        }
+    });
 }
 
 /// Why there is no log.

@@ -248,6 +248,7 @@ fn key() -> impl Strategy<Value = Key> {
         Key::Note,
         Key::LogPath,
         Key::ParentLog,
+        Key::RankParent,
     ])
 }
 

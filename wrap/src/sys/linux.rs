@@ -261,6 +261,11 @@ impl Sys for Linux {
         }
     }
 
+    fn make_folder(path: &[u8]) -> Result<(), Errno> {
+        let at = libc::AT_FDCWD as usize;
+        call(libc::SYS_mkdirat, [at, path_of(path), 0o700, 0, 0, 0]).map(|_| ())
+    }
+
     fn unlink(path: &[u8]) {
         let at = libc::AT_FDCWD as usize;
         let _ = call(libc::SYS_unlinkat, [at, path_of(path), 0, 0, 0, 0]);

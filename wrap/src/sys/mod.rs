@@ -166,6 +166,8 @@ pub trait Sys {
     fn close(fd: Fd);
     /// Whether a name is a folder's.
     fn is_folder(path: &[u8]) -> bool;
+    /// Makes a folder for this user alone, in one that is there.
+    fn make_folder(path: &[u8]) -> Result<(), Errno>;
     /// Removes a name.
     fn unlink(path: &[u8]);
 

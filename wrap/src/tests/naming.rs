@@ -60,6 +60,26 @@ fn the_folder_is_for_names_that_are_not_absolute() {
     assert_eq!(name(&settings, 1), here("x.memlog"));
 }
 
+/// What is made where it is missing: nothing where no log would lie in it.
+#[test]
+fn the_folder_by_itself() {
+    let folder = |settings: &Settings| {
+        let mut path = Path::new();
+        let found = crate::naming::folder(&mut path, settings, &mut [0; MAX_PATH]);
+        found.then(|| String::from_utf8(path.get().to_vec()).unwrap())
+    };
+    let mut settings = Settings::new();
+    assert_eq!(folder(&settings), None);
+    settings.folder.set(b"/var/log");
+    assert_eq!(folder(&settings).as_deref(), Some("/var/log\0"));
+    settings.output.set(b"x.memlog");
+    assert_eq!(folder(&settings).as_deref(), Some("/var/log/\0"));
+    settings.folder.set(b"logs");
+    assert_eq!(folder(&settings), Some(here("logs/\0")));
+    settings.output.set(b"/tmp/x.memlog");
+    assert_eq!(folder(&settings), None);
+}
+
 #[test]
 fn each_letter_of_a_pattern() {
     let cases = [

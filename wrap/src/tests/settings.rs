@@ -153,7 +153,7 @@ fn values_of_any_length_and_content_harm_nobody() {
 
 #[test]
 fn the_job_and_the_rank_come_from_who_started_it() {
-    let jobs = ["COBALT_JOBID", "PBS_JOBID", "SLURM_JOB_ID", "JOB_ID"];
+    let jobs = ["COBALT_JOBID", "PBS_JOBID", "SLURM_JOB_ID", "LSB_JOBID", "FLUX_JOB_ID", "JOB_ID"];
     for (at, job) in jobs.iter().enumerate() {
         let environment: Vec<_> = jobs[at..].iter().rev().map(|&name| (name, name)).collect();
         assert_eq!(Told::by(&environment).value("job"), *job);
@@ -192,6 +192,8 @@ fn a_rank_list_names_who_records() {
         assert_eq!(told.value("off"), (!records).to_string(), "{ranks} {rank}");
         assert_eq!(told.value("nonsense"), "");
     }
+    // Also where the process has no rank.
+    assert_eq!(Told::by(&[("MEMLOG_RANKS", "1-")]).value("nonsense"), "not understood: MEMLOG_RANKS");
     for wrong in ["x", "1-", "-1", "1,,2", "20-17", "1-2-3", "1;2", ","] {
         let told = Told::by(&[("MEMLOG_RANKS", wrong), ("MEMLOG_RANK", "9")]);
         assert_eq!(told.value("off"), "false", "{wrong}: nothing is lost");

@@ -222,6 +222,10 @@ impl<K: Kernel> Sys for Cnk<K> {
         stat.is_ok_and(|stat| stat.st_mode & libc::S_IFMT == libc::S_IFDIR)
     }
 
+    fn make_folder(path: &[u8]) -> Result<(), Errno> {
+        K::call(libc::SYS_mkdir, [path_of(path), 0o700, 0, 0, 0, 0]).map(|_| ())
+    }
+
     fn unlink(path: &[u8]) {
         let _ = K::call(libc::SYS_unlink, [path_of(path), 0, 0, 0, 0, 0]);
     }

@@ -1,0 +1,196 @@
+//! Who started the process: the batch system's name of its job, the launcher's
+//! number of its rank, and whether the rank is this very process.
+//!
+//! Launchers tell the rank by the environment, which every program inherits that
+//! a rank starts: compilers, shells, other solvers. So a process of a rank whose
+//! parent is recorded and has the same rank is that rank's child. The parent of
+//! the rank itself is a launcher, which has none, or a wrapper that is not
+//! recorded.
+
+use crate::settings::{Text, decimal, each_entry};
+use crate::sys::{Os, Sys};
+
+/// Batch systems' names of the job, the first set one counts.
+const JOBS: [&[u8]; 6] = [
+    b"COBALT_JOBID",
+    b"PBS_JOBID",
+    b"SLURM_JOB_ID",
+    b"LSB_JOBID",
+    b"FLUX_JOB_ID",
+    b"JOB_ID",
+];
+/// It is part of a file's name, in which there must be room for the rest.
+pub const LONGEST_JOB: usize = 64;
+/// Launchers' names of the rank, the first set one counts.
+const RANKS: [&[u8]; 9] = [
+    b"MEMLOG_RANK",
+    b"OMPI_COMM_WORLD_RANK",
+    b"PMIX_RANK",
+    b"PMI_RANK",
+    b"FLUX_TASK_RANK",
+    b"MV2_COMM_WORLD_RANK",
+    b"ALPS_APP_PE",
+    b"PALS_RANKID",
+    b"SLURM_PROCID",
+];
+
+/// Which of the alternatives was the best so far.
+pub struct Best {
+    job: usize,
+    rank: usize,
+}
+
+impl Best {
+    /// None of them.
+    pub const fn none() -> Self {
+        Self {
+            job: JOBS.len(),
+            rank: RANKS.len(),
+        }
+    }
+
+    /// Whether a variable names the job, and better than those before it.
+    pub fn takes_job(&self, name: &[u8]) -> bool {
+        place(&JOBS, name) < self.job.min(JOBS.len())
+    }
+
+    /// It does.
+    pub fn job_is(&mut self, name: &[u8]) {
+        self.job = place(&JOBS, name);
+    }
+
+    /// Takes a variable that names the rank, and better than those before it.
+    pub fn takes_rank(&mut self, name: &[u8]) -> bool {
+        let at = place(&RANKS, name);
+        let is_better = at < self.rank;
+        self.rank = self.rank.min(at);
+        is_better
+    }
+
+    /// Whether the rank was told by memlog's own variable.
+    pub fn rank_is_told(&self) -> bool {
+        self.rank == 0
+    }
+}
+
+fn place(names: &[&[u8]], name: &[u8]) -> usize {
+    let is_it = |one: &&[u8]| *one == name;
+    names.iter().position(is_it).unwrap_or(names.len())
+}
+
+/// Whether a list such as `0,17-20` wants a rank: without a list or a rank all
+/// are. Nothing where it cannot be read; then all are as well, for nothing is to
+/// be lost that somebody asked for.
+pub fn is_wanted(list: &[u8], rank: Option<u64>) -> Option<bool> {
+    if list.is_empty() {
+        return Some(true);
+    }
+    let mut wanted = rank.is_none();
+    for part in list.split(|&byte| byte == b',') {
+        let mut ends = part.splitn(2, |&byte| byte == b'-');
+        let first = ends.next().and_then(decimal);
+        let last = ends.next().map_or(first, decimal);
+        match (first, last, rank) {
+            (Some(first), Some(last), _) if first > last => return None,
+            (Some(first), Some(last), Some(rank)) => wanted |= (first..=last).contains(&rank),
+            (Some(_), Some(_), None) => {}
+            _ => return None,
+        }
+    }
+    Some(wanted)
+}
+
+/// What another process began with.
+pub struct Other {
+    /// Whether it runs under the recorder as well.
+    pub is_recorded: bool,
+    /// Its rank, empty where it has none.
+    pub rank: Text<32>,
+}
+
+impl Other {
+    /// Of this process's parent.
+    pub fn parent(buffer: &mut [u8]) -> Self {
+        let mut path = Text::<64>::new();
+        path.push(b"/proc/");
+        path.push_number(u64::from(Os::parent_pid()));
+        path.push(b"/environ\0");
+        Self::by(path.get(), buffer)
+    }
+
+    fn by(path: &[u8], buffer: &mut [u8]) -> Self {
+        let mut other = Self {
+            is_recorded: false,
+            rank: Text::new(),
+        };
+        let mut best = Best::none();
+        each_entry(path, buffer, |entry| {
+            let Some(at) = entry.iter().position(|&byte| byte == b'=') else {
+                return;
+            };
+            let (name, value) = entry.split_at_checked(at).unwrap_or((entry, &[]));
+            let value = value.get(1..).unwrap_or(&[]);
+            if name == b"LD_PRELOAD" {
+                other.is_recorded |= value.windows(12).any(|part| part == b"libmemlog.so");
+            } else if !value.is_empty() && best.takes_rank(name) {
+                other.rank.set(value);
+            }
+        });
+        other
+    }
+}
+
+/// The parent, where this process has its rank from it.
+pub fn rank_parent(rank: &[u8], buffer: &mut [u8]) -> Option<u32> {
+    if rank.is_empty() {
+        return None;
+    }
+    let parent = Other::parent(buffer);
+    let is_ours = parent.is_recorded && parent.rank.get() == rank;
+    is_ours.then(Os::parent_pid)
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::{Other, is_wanted};
+
+    #[test]
+    fn lists_of_ranks() {
+        for (list, rank, wanted) in [
+            ("", Some(3), Some(true)),
+            ("", None, Some(true)),
+            ("3", Some(3), Some(true)),
+            ("0,2-4", Some(1), Some(false)),
+            ("0,2-4", None, Some(true)),
+            ("4-2", None, None),
+            ("4-2,1", Some(1), None),
+            ("1,x", Some(1), None),
+        ] {
+            assert_eq!(is_wanted(list.as_bytes(), rank), wanted, "{list} {rank:?}");
+        }
+    }
+
+    #[test]
+    fn of_another_process_its_rank_and_recorder_are_known() {
+        let path = std::env::temp_dir().join(format!("memlog-other-{}", std::process::id()));
+        let file = format!("{}\0", path.display());
+        let told = |entries: &[&str]| {
+            std::fs::write(&path, entries.join("\0") + "\0").unwrap();
+            let other = Other::by(file.as_bytes(), &mut [0; 256]);
+            let rank = String::from_utf8(other.rank.get().to_vec()).unwrap();
+            (other.is_recorded, rank)
+        };
+        assert_eq!(told(&["HOME=/"]), (false, String::new()));
+        let preload = "LD_PRELOAD=/opt/lib/libmemlog.so:other.so";
+        assert_eq!(
+            told(&["SLURM_PROCID=4", preload, "PMI_RANK=7"]),
+            (true, "7".into())
+        );
+        assert_eq!(
+            told(&["LD_PRELOAD=x.so", "PMI_RANK=", "SLURM_PROCID=4"]),
+            (false, "4".into())
+        );
+        std::fs::remove_file(&path).unwrap();
+        assert!(!Other::by(file.as_bytes(), &mut [0; 256]).is_recorded);
+    }
+}
