@@ -34,7 +34,7 @@ pub use callgraph::{Call, CallGraph, Entry, Named, Picture, Place, is_part_of_al
 pub use dot::dot;
 pub use graph::{Edge, Graph, Node};
 pub use legend::{Subject, legend};
-pub use library::{Allocator, allocator, is_c_library, is_of_library};
+pub use library::{Allocator, allocator, is_c_library, is_of_library, lent};
 pub use shown::{clean, quoted, shown};
 pub use size::size;
 pub use text::text;

@@ -13,7 +13,7 @@ mod rust;
 #[cfg(test)]
 mod tests;
 
-pub use allocators::{Allocator, allocator};
+pub use allocators::{Allocator, allocator, lent};
 pub use modules::is_c_library;
 
 use crate::brief::own_path;

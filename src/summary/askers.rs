@@ -9,7 +9,7 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-use memlog_export::{Allocator, allocator, is_c_library, is_of_library};
+use memlog_export::{Allocator, allocator, is_c_library, is_of_library, lent};
 
 use crate::names::Name;
 use crate::report::{Cursor, Labels};
@@ -45,7 +45,8 @@ enum Owner {
     User,
     /// The libraries' of C++ and Rust, and what starts programs.
     Library,
-    /// Which is told where it asks itself, but not for a library.
+    /// Which is told where it asks itself, but not for a library, nor where it
+    /// only hands out: strdup is malloc by another name.
     CLibrary,
 }
 
@@ -60,7 +61,7 @@ struct Known {
 /// A function of a module, whatever the line.
 pub struct Function {
     pub name: String,
-    /// What it is by its name, unless it is the C library's.
+    /// What it is by its name; of the C library's those that only hand out.
     pub allocator: Allocator,
 }
 
@@ -213,19 +214,30 @@ impl<'s, S: Stacks> Askers<'s, S> {
             return known;
         }
         let name = self.stacks.name(label);
+        let owner = owner(name, self.program);
+        let lent = lent(&name.function).filter(|_| owner == Owner::CLibrary);
         let known = Known {
-            owner: owner(name, self.program),
+            owner: match lent {
+                Some(_) => Owner::User,
+                None => owner,
+            },
             is_rust_start: name.function.starts_with("std::rt::lang_start"),
             function: self.functions.len() as u32,
         };
         let key = (name.function.clone(), name.module.clone());
         let function = *self.numbers.entry(key).or_insert(known.function);
         if function == known.function {
-            self.functions.push(Function {
-                name: name.function.clone(),
-                allocator: match known.owner {
-                    Owner::CLibrary => Allocator::No,
-                    _ => allocator(&name.function),
+            self.functions.push(match lent {
+                Some(plain) => Function {
+                    name: plain.to_owned(),
+                    allocator: Allocator::Malloc,
+                },
+                None => Function {
+                    name: name.function.clone(),
+                    allocator: match owner {
+                        Owner::CLibrary => Allocator::No,
+                        _ => allocator(&name.function),
+                    },
                 },
             });
         }

@@ -46,7 +46,7 @@ fn made(stacks: &[(&str, u64)]) -> (Made, Vec<(u32, Held)>) {
                 function: function.into(),
                 location: (!file.is_empty()).then(|| file.into()),
                 module: Some(
-                    if function.starts_with("libc_") {
+                    if function.starts_with("libc_") || function.starts_with("__GI_") {
                         "libc.so.6"
                     } else {
                         "prog"
@@ -170,6 +170,27 @@ fn a_stack_of_a_library_alone_keeps_its_innermost_place() {
 }
 
 /// Both are told as `f(A)`.
+/// What the C library only hands out is asked for by who gets it, also where it
+/// was the C library that passed it on; by nobody else, it is its own.
+#[test]
+fn what_is_handed_out_is_the_callers() {
+    let stacks = [
+        ("__GI___strdup < copy_name < main", 5),
+        ("__GI_calloc < libc_dlopen < load < main", 4),
+        ("__GI___strdup < libc_init < _start", 3),
+        ("strdup < mine < main", 2),
+    ];
+    let (places, through) = asked(&stacks);
+    let expected = [
+        ("copy_name", 5),
+        ("load", 4),
+        ("__GI___strdup", 3),
+        ("strdup", 2),
+    ];
+    assert_eq!(places, list(&expected));
+    assert_eq!(through, [["strdup", "calloc"]]);
+}
+
 #[test]
 fn names_that_look_alike_stay_apart() {
     let found = places(&[("int f(A) < main", 5), ("char f(A) < main", 3)]);

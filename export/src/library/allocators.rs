@@ -14,6 +14,32 @@ pub enum Allocator {
     Malloc,
 }
 
+/// What the C library hands out to its callers, by the plain names; its own
+/// names for them are `__GI___strdup` and `__vasprintf_internal`.
+const LENT: [&str; 8] = [
+    "malloc",
+    "calloc",
+    "realloc",
+    "strdup",
+    "strndup",
+    "wcsdup",
+    "asprintf",
+    "vasprintf",
+];
+
+/// The plain name of a function of the C library that does no more than hand out
+/// memory, which its caller keeps and releases.
+pub fn lent(function: &str) -> Option<&'static str> {
+    let name = function.strip_prefix("__GI_").unwrap_or(function);
+    let name = name.trim_start_matches('_');
+    let ends = ["_internal", "_chk"];
+    let name = ends
+        .iter()
+        .find_map(|end| name.strip_suffix(end))
+        .unwrap_or(name);
+    LENT.into_iter().find(|lent| *lent == name)
+}
+
 /// Whether a function says by its name that it allocates.
 pub fn allocator(function: &str) -> Allocator {
     let path = own_path(function);

@@ -217,6 +217,24 @@ fn libraries_have_exact_names() {
 }
 
 #[test]
+fn what_the_c_library_hands_out() {
+    for (name, plain) in [
+        ("strdup", "strdup"),
+        ("__GI___strdup", "strdup"),
+        ("__strndup", "strndup"),
+        ("__vasprintf_internal", "vasprintf"),
+        ("___asprintf", "asprintf"),
+        ("__asprintf_chk", "asprintf"),
+        ("calloc", "calloc"),
+    ] {
+        assert_eq!(super::lent(name), Some(plain), "{name}");
+    }
+    for name in ["getline", "mystrdup", "strdup2", "__GI_", "_IO_strdup", ""] {
+        assert_eq!(super::lent(name), None, "{name}");
+    }
+}
+
+#[test]
 fn allocators_say_so() {
     for name in [
         "malloc",
