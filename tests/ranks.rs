@@ -88,7 +88,8 @@ fn children_of_a_rank_are_told_from_it() {
     );
 }
 
-/// A wrapper that is not recorded is no rank, nor is a launcher that has none.
+/// A wrapper that is not recorded is no rank, nor is a launcher that has none or
+/// that of the batch script which started it.
 #[test]
 fn the_rank_is_the_first_that_is_recorded() {
     let folder = Folder::new("rank-wrapped");
@@ -98,14 +99,19 @@ fn the_rank_is_the_first_that_is_recorded() {
         .env("LIBRARY", folder.recorder().join("libmemlog.so"));
     runs(wrapped);
     let script = "for PMI_RANK in 1 2; do export PMI_RANK; ls >ls.txt; done; :";
-    let mut launcher = rank(&folder, "", script);
-    launcher.env("MEMLOG_OUTPUT", "%j.r%r.memlog");
-    runs(launcher);
-    for name in ["77.0", "77.r1", "77.r2"] {
+    for (pattern, of_script) in [("%j.r%r.memlog", ""), ("%j.s%r.memlog", "1")] {
+        let mut launcher = rank(&folder, "", script);
+        launcher.env("SLURM_PROCID", of_script);
+        launcher.env("MEMLOG_OUTPUT", pattern);
+        runs(launcher);
+    }
+    for name in [
+        "77.0", "77.r", "77.r1", "77.r2", "77.s1", "77.s1.2", "77.s2",
+    ] {
         let stats = folder.stats(&folder.path(&format!("logs/{name}.memlog")));
         assert!(stats.value("rank_parent_pid").is_null(), "{name}");
     }
-    assert_eq!(folder.logs("logs").len(), 4);
+    assert_eq!(folder.logs("logs").len(), 7);
 }
 
 #[test]

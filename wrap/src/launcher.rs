@@ -3,9 +3,9 @@
 //!
 //! Launchers tell the rank by the environment, which every program inherits that
 //! a rank starts: compilers, shells, other solvers. So a process of a rank whose
-//! parent is recorded and has the same rank is that rank's child. The parent of
-//! the rank itself is a launcher, which has none, or a wrapper that is not
-//! recorded.
+//! parent is recorded and has the same rank by the same variable is that rank's
+//! child. The parent of the rank itself is a launcher, which may have a rank by
+//! another variable, as a batch script has, or a wrapper that is not recorded.
 
 use crate::settings::{Text, decimal, each_entry};
 use crate::sys::{Os, Sys};
@@ -71,6 +71,11 @@ impl Best {
     pub fn rank_is_told(&self) -> bool {
         self.rank == 0
     }
+
+    /// The variable that told it; empty where none did.
+    pub fn rank_by(&self) -> &'static [u8] {
+        RANKS.get(self.rank).copied().unwrap_or(&[])
+    }
 }
 
 fn place(names: &[&[u8]], name: &[u8]) -> usize {
@@ -104,26 +109,25 @@ pub fn is_wanted(list: &[u8], rank: Option<u64>) -> Option<bool> {
 pub struct Other {
     /// Whether it runs under the recorder as well.
     pub is_recorded: bool,
-    /// Its rank, empty where it has none.
+    /// Its rank by one variable, empty where it has none.
     pub rank: Text<32>,
 }
 
 impl Other {
-    /// Of this process's parent.
-    pub fn parent(buffer: &mut [u8]) -> Self {
+    /// Of this process's parent, whose rank is what this variable says.
+    pub fn parent(rank_by: &[u8], buffer: &mut [u8]) -> Self {
         let mut path = Text::<64>::new();
         path.push(b"/proc/");
         path.push_number(u64::from(Os::parent_pid()));
         path.push(b"/environ\0");
-        Self::by(path.get(), buffer)
+        Self::by(path.get(), rank_by, buffer)
     }
 
-    fn by(path: &[u8], buffer: &mut [u8]) -> Self {
+    fn by(path: &[u8], rank_by: &[u8], buffer: &mut [u8]) -> Self {
         let mut other = Self {
             is_recorded: false,
             rank: Text::new(),
         };
-        let mut best = Best::none();
         each_entry(path, buffer, |entry| {
             let Some(at) = entry.iter().position(|&byte| byte == b'=') else {
                 return;
@@ -132,7 +136,7 @@ impl Other {
             let value = value.get(1..).unwrap_or(&[]);
             if name == b"LD_PRELOAD" {
                 other.is_recorded |= value.windows(12).any(|part| part == b"libmemlog.so");
-            } else if !value.is_empty() && best.takes_rank(name) {
+            } else if name == rank_by {
                 other.rank.set(value);
             }
         });
@@ -141,11 +145,11 @@ impl Other {
 }
 
 /// The parent, where this process has its rank from it.
-pub fn rank_parent(rank: &[u8], buffer: &mut [u8]) -> Option<u32> {
-    if rank.is_empty() {
+pub fn rank_parent(rank: &[u8], rank_by: &[u8], buffer: &mut [u8]) -> Option<u32> {
+    if rank.is_empty() || rank_by.is_empty() {
         return None;
     }
-    let parent = Other::parent(buffer);
+    let parent = Other::parent(rank_by, buffer);
     let is_ours = parent.is_recorded && parent.rank.get() == rank;
     is_ours.then(Os::parent_pid)
 }
@@ -176,7 +180,7 @@ mod tests {
         let file = format!("{}\0", path.display());
         let told = |entries: &[&str]| {
             std::fs::write(&path, entries.join("\0") + "\0").unwrap();
-            let other = Other::by(file.as_bytes(), &mut [0; 256]);
+            let other = Other::by(file.as_bytes(), b"PMI_RANK", &mut [0; 256]);
             let rank = String::from_utf8(other.rank.get().to_vec()).unwrap();
             (other.is_recorded, rank)
         };
@@ -188,9 +192,9 @@ mod tests {
         );
         assert_eq!(
             told(&["LD_PRELOAD=x.so", "PMI_RANK=", "SLURM_PROCID=4"]),
-            (false, "4".into())
+            (false, String::new())
         );
         std::fs::remove_file(&path).unwrap();
-        assert!(!Other::by(file.as_bytes(), &mut [0; 256]).is_recorded);
+        assert!(!Other::by(file.as_bytes(), b"PMI_RANK", &mut [0; 256]).is_recorded);
     }
 }

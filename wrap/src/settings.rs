@@ -98,6 +98,8 @@ pub struct Settings {
     pub job: Text<256>,
     /// The rank in a parallel job.
     pub rank: Text<32>,
+    /// The variable that told it.
+    pub rank_by: &'static [u8],
     /// The program's file name, without its folder.
     pub program: Text<256>,
     /// MEMLOG_MAX_LOG: the log's size at most.
@@ -140,6 +142,7 @@ impl Settings {
             ranks: Text::new(),
             job: Text::new(),
             rank: Text::new(),
+            rank_by: &[],
             program: Text::new(),
             max_log: u64::MAX,
             flight_recorder: 0,
@@ -175,6 +178,7 @@ impl Settings {
                 self.take(name, value.get(1..).unwrap_or(&[]), &mut best);
             }
         });
+        self.rank_by = best.rank_by();
         self.ask_kernel(&best);
         match launcher::is_wanted(self.ranks.get(), decimal(self.rank.get())) {
             Some(wanted) => self.off |= !wanted,

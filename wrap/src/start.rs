@@ -325,7 +325,7 @@ pub(crate) fn with_names(
 /// there is to say, and this image may have its standard error read.
 fn parent_is_recorded() -> bool {
     let parent = SCRATCH.with(Patience::Bounded, |scratch| {
-        Other::parent(&mut scratch.buffer).is_recorded
+        Other::parent(&[], &mut scratch.buffer).is_recorded
     });
     parent.unwrap_or(false)
 }
@@ -333,7 +333,9 @@ fn parent_is_recorded() -> bool {
 /// Notes in the log where the rank is not this process but one further up.
 fn note_rank_parent() {
     SCRATCH.with(Patience::Bounded, |scratch| {
-        let of = |settings: &mut Settings| rank_parent(settings.rank.get(), &mut scratch.buffer);
+        let of = |settings: &mut Settings| {
+            rank_parent(settings.rank.get(), settings.rank_by, &mut scratch.buffer)
+        };
         if let Some(parent) = RECORDER.settings.with(Patience::Bounded, of).flatten() {
             let mut pid = crate::settings::Text::<20>::new();
             pid.push_number(u64::from(parent));
