@@ -40,7 +40,7 @@ const ENVIRONMENT: [(&str, &str); 17] = [
     ),
     (
         "MEMLOG_DIR",
-        "The folder of logs, instead of the current one.",
+        "The folder of logs, instead of the current one; made if only its last part is missing.",
     ),
     (
         "MEMLOG_MAX_LOG",
