@@ -76,6 +76,9 @@ fn children_of_a_rank_are_told_from_it() {
     assert!(page(ranks[0]).contains(", rank 3 of job 77,"));
     assert!(page(&child).contains(", child of rank 3 of job 77,"));
 
+    let died = folder.says(&["postmortem".as_ref(), child.as_os_str()]);
+    assert!(died.contains(", child of rank 3 of job 77,"), "{died}");
+
     let list = folder.says(&["info", "--list", "logs"]);
     let rows: Vec<&str> = list.lines().collect();
     assert!(rows[0].starts_with("job  rank       process  started by"));

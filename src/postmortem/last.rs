@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use crate::info::command_line;
 use crate::open::{Family, Watch, clean};
+use crate::ranks;
 use crate::words::sized;
 
 use super::USUAL_SECONDS;
@@ -181,6 +182,7 @@ pub fn limit_json(limit: &Watched) -> Value {
 pub fn program(log: &Log) -> Vec<String> {
     let words = log.text(Key::CommandLine);
     let mut parts = vec![words.map_or("unknown program".into(), command_line)];
+    parts.extend(ranks::place(log));
     if let Some(start) = log.start() {
         let host = log.text(Key::Host).map(clean);
         let host = host.map_or(String::new(), |host| format!(" on {host}"));

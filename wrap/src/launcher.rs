@@ -146,7 +146,8 @@ impl Other {
 
 /// The parent, where this process has its rank from it.
 pub fn rank_parent(rank: &[u8], rank_by: &[u8], buffer: &mut [u8]) -> Option<u32> {
-    if rank.is_empty() || rank_by.is_empty() {
+    // Blue Gene's kernel tells no parent.
+    if rank.is_empty() || rank_by.is_empty() || Os::parent_pid() == 0 {
         return None;
     }
     let parent = Other::parent(rank_by, buffer);

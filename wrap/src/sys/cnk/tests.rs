@@ -258,6 +258,7 @@ fn call_all() {
     let _ = Tests::is_folder(b"/\0");
     let _ = Tests::file_limit();
     Tests::close(Fd(3));
+    let _ = Tests::make_folder(b"/d\0");
     Tests::unlink(b"/a\0");
     Tests::relax();
     Tests::exit(0);
