@@ -3,7 +3,8 @@
 //!
 //! The recorder's build sees none of the flags and wrappers of this one: what
 //! suits a command-line program (a sanitizer, another linker, coverage) would
-//! end up inside the profiled program.
+//! end up inside the profiled program. Nor does it tell where it was built: the
+//! same sources are the same bytes.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -21,6 +22,7 @@ const ENVIRONMENT: &[&str] = &[
     "RUSTUP_TOOLCHAIN",
     "CC",
     "AR",
+    "RUSTC",
     "CARGO_NET_OFFLINE",
     "http_proxy",
     "https_proxy",
@@ -28,9 +30,56 @@ const ENVIRONMENT: &[&str] = &[
     "SSL_CERT_FILE",
 ];
 
+/// The `lib` of ppc64-cross/build, for a command that is to run on another
+/// machine: its recorder is not built here.
+const GIVEN: &str = "MEMLOG_RECORDER";
+
 fn main() {
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("set by cargo"));
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("set by cargo"));
+    println!("cargo::rerun-if-env-changed={GIVEN}");
+    match env::var_os(GIVEN) {
+        Some(folder) => take(Path::new(&folder), &out),
+        None => build(&root, &out),
+    }
+}
+
+/// Copies a recorder that is there. Its link line names the folder it lies in.
+fn take(folder: &Path, out: &Path) {
+    watch(folder);
+    let read = |name: &str| {
+        let path = folder.join(name);
+        fs::read(&path).unwrap_or_else(|error| panic!("{GIVEN}: {}: {error}", path.display()))
+    };
+    let write = |name: &str, bytes: &[u8]| fs::write(out.join(name), bytes).expect("OUT_DIR");
+    for name in [
+        "libmemlog.so",
+        "libmemlog_new.so",
+        "memlog_s.a",
+        "memlog_s.o",
+    ] {
+        write(name, &read(name));
+    }
+    let flags = String::from_utf8(read("memlog_s_ld_cmds")).expect("a link line is text");
+    let named = flags
+        .split_whitespace()
+        .find_map(|word| word.strip_suffix("/memlog_s.a"))
+        .expect("the link line names memlog_s.a");
+    write(
+        "memlog_s_ld_cmds.in",
+        flags.replace(named, "@LIBDIR@").as_bytes(),
+    );
+}
+
+fn build(root: &Path, out: &Path) {
+    let machine = |kind: &str| {
+        let triple = env::var(kind).expect("set by cargo");
+        triple.split('-').next().unwrap_or_default().to_string()
+    };
+    assert!(
+        machine("TARGET") == machine("HOST"),
+        "the recorder of another machine is made by ppc64-cross/build: give its lib as {GIVEN}"
+    );
     for folder in ["wrap", "staticlib", "cdylib", "format/src"] {
         watch(&root.join(folder));
     }
@@ -38,6 +87,7 @@ fn main() {
     let cargo = env::var_os("CARGO").expect("set by cargo");
     let mut build = clean_command(cargo.as_ref());
     build
+        .env("CARGO_ENCODED_RUSTFLAGS", without_places(root))
         .current_dir(root.join("wrap"))
         .args(["build", "--release", "--locked", "--target-dir"])
         .arg(&target)
@@ -52,15 +102,30 @@ fn main() {
     run(&mut link, "linking libmemlog.so");
 
     let mut link = clean_command(root.join("cdylib/link-operators").as_ref());
-    link.arg(compiler).arg(&out);
+    link.arg(compiler).arg(out);
     run(&mut link, "linking libmemlog_new.so");
 
     let mut prelink = clean_command(root.join("staticlib/prelink").as_ref());
     prelink
         .arg("")
         .arg(target.join("release/libmemlog_static.a"))
-        .arg(&out);
+        .arg(out);
     run(&mut prelink, "making memlog_s.a");
+}
+
+/// Flags that take the folders of this machine out of what is built.
+fn without_places(root: &Path) -> String {
+    let home = env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = home.or_else(|| Some(PathBuf::from(env::var_os("HOME")?).join(".cargo")));
+    let places = [(Some(root.to_path_buf()), "memlog"), (home, "cargo")];
+    let flag = |(place, name): (Option<PathBuf>, &str)| {
+        Some(format!("--remap-path-prefix={}={name}", place?.to_str()?))
+    };
+    places
+        .into_iter()
+        .filter_map(flag)
+        .collect::<Vec<_>>()
+        .join("\x1f")
 }
 
 /// Cargo asks again when a file in the folder changed; a build's own products
