@@ -1,0 +1,168 @@
+# What: the parts of scripts/release: the source with its crates, what is built of it, and how that is packed.
+# Why:  the order of things stands in scripts/release; how each is done stands here.
+# Run:  . scripts/packaging/parts.sh     wants say, run, fail, version, work, built, out, clean
+# shellcheck shell=bash disable=SC2154  # who sources this sets them
+
+version_of() { sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' "$1"; }
+
+# The order, the owner, the modes and the time of what is packed are the same
+# wherever that is done.
+pack() { # FOLDER NAME SUFFIX COMPRESSOR...: the folder's NAME into out
+    local folder=$1 name=$2 suffix=$3
+    shift 3
+    tar -C "$folder" --format=gnu --sort=name --owner=0 --group=0 --numeric-owner --mode=u+w,go-w,a+rX \
+        --mtime="@$SOURCE_DATE_EPOCH" -cf - "$name" | "$@" >"$out/$name.$suffix"
+    # shellcheck disable=SC2320
+    [ "${PIPESTATUS[*]}" = "0 0" ]
+}
+
+# The committed files and every crate of both workspaces, so that a build asks
+# no network.
+make_source() {
+    source=$work/$(name_of src)
+    mkdir -p "$source" && git archive HEAD | tar -C "$source" -xf - || return
+    (cd "$source" && env -i "${clean[@]}" /usr/bin/cargo vendor --quiet --locked --versioned-dirs \
+        --sync wrap/Cargo.toml vendor >/dev/null) || return
+    mkdir "$source/.cargo" && cat >"$source/.cargo/config.toml" <<'CONFIG'
+[source.crates-io]
+replace-with = "vendor"
+
+[source.vendor]
+directory = "vendor"
+CONFIG
+}
+
+pack_source() {
+    say "packing the source"
+    pack "$work" "$(name_of src)" tar.xz xz -T1 -6
+}
+
+# Where it is built: the source, and the crates of Rust's own library, which is
+# built for machines that no compiler of Debian's has one for.
+buildable() {
+    tree=$work/tree
+    [ ! -e "$tree" ] || return 0
+    cp -a "$source" "$tree" || return
+    for crate in /usr/lib/rustlib/src/rust/library/vendor/*/; do
+        [ -e "$tree/vendor/${crate##*vendor/}" ] || cp -a "$crate" "$tree/vendor/" || return
+    done
+}
+
+# The command for a machine, static: it runs with any C library, and with none.
+build_command() { # TRIPLE COMPILER RECORDER FLAGS...: sets binary
+    local triple=$1 compiler=$2 recorder=$3 upper flags encoded
+    shift 3
+    upper=${triple^^}
+    flags=("$@" -Ctarget-feature=+crt-static "--remap-path-prefix=$tree=memlog"
+        --remap-path-prefix=/usr/lib/rustlib/src/rust=rust)
+    encoded=$(IFS=$'\x1f'; echo "${flags[*]}")
+    (cd "$tree" && env -i "${clean[@]}" RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1 CARGO_TARGET_DIR="$built" \
+        ${recorder:+MEMLOG_RECORDER="$recorder"} "CC_${triple//-/_}=$compiler" "CARGO_TARGET_${upper//-/_}_LINKER=$compiler" \
+        CARGO_ENCODED_RUSTFLAGS="$encoded" CARGO_PROFILE_RELEASE_DEBUG=0 CARGO_PROFILE_RELEASE_STRIP=debuginfo \
+        /usr/bin/cargo build --quiet --locked --offline --release -Zbuild-std=std,panic_abort --target "$triple" -p memlog) || return
+    binary=$built/$triple/release/memlog
+}
+
+# For x86_64 the C library is musl, the smallest. Its compiler is gcc with other
+# folders, and has no unwinder of its own.
+build_x86_64() {
+    local unwind=$work/unwind
+    mkdir -p "$unwind" && musl-gcc -O2 -c scripts/packaging/unwind.c -o "$unwind/unwind.o" &&
+        ar rcsD "$unwind/libmemlog_unwind.a" "$unwind/unwind.o" &&
+        echo 'INPUT(-lgcc_eh -lmemlog_unwind)' >"$unwind/libunwind.a" || return
+    build_command x86_64-unknown-linux-musl musl-gcc '' \
+        -Crelocation-model=static -Clink-self-contained=no "-Lnative=$unwind"
+}
+
+release_of() { # MACHINE
+    local machine=$1 binary='' runner='' recorder
+    buildable || return
+    say "building for $machine"
+    if [ "$machine" = x86_64 ]; then
+        build_x86_64 || return
+    else
+        ci/packages "cross-$machine-programs" || return
+        target_is "$machine" || return
+        recorder=$work/$machine
+        (cd "$tree" && CARGO_TARGET_DIR=$built/recorders ppc64-cross/build "$machine" "$recorder") || return
+        # Where no program of its own can be loaded, nobody looks at logs either.
+        if [ "$shared" = no ]; then
+            pack_recorder "$machine" "$recorder"
+            return
+        fi
+        build_command "$triple" "$compiler" "$recorder/lib" || return
+    fi
+    file -b "$binary" | grep -q 'statically linked\|static-pie' || { say "$binary is not static"; return 1; }
+    pack_machine "$machine" "$binary" "$runner" && pack_deb "$machine" "$binary" "$runner"
+}
+
+# With everything that make installs, and what one reads.
+install_into() { # FOLDER PREFIX BINARY RUNNER
+    env -i "${clean[@]}" make -s -C scripts install MEMLOG="$3" RUNNER="$4" PREFIX="$2" DESTDIR="$1" >/dev/null
+}
+
+pack_machine() { # MACHINE BINARY RUNNER
+    local name prefix=/opt/memlog-$version
+    name=$(name_of "$1")
+    install_into "$work/$name.stage" "$prefix" "$2" "$3" || return
+    mv "$work/$name.stage$prefix" "$work/$name" && rm -rf "$work/$name.stage" || return
+    (cd "$source" && cp -a README CHANGELOG LICENSE-* doc "$work/$name/") || return
+    mkdir "$work/$name/victims" && cp -a "$source/victims/server.c" "$work/$name/victims/" &&
+        cp -a scripts/packaging/install "$work/$name/" || return
+    pack "$work" "$name" tar.gz gzip -n -9
+}
+
+pack_recorder() { # MACHINE FOLDER
+    local name
+    name=$(name_of "$1")
+    mkdir -p "$work/$name/lib" "$work/$name/bin" "$work/$name/share/doc/memlog" || return
+    cp -a "$2"/lib/memlog_s* "$work/$name/lib/" && cp -a scripts/packaging/install "$work/$name/" &&
+        (cd "$source" && cp -a LICENSE-* CHANGELOG doc/HPC.md "$work/$name/share/doc/memlog/") || return
+    sed -i "s|[^ ]*/memlog_s.a|/opt/memlog-$version/lib/memlog_s.a|" "$work/$name/lib/memlog_s_ld_cmds" || return
+    pack "$work" "$name" tar.gz gzip -n -9
+}
+
+# Debian's words for the machines.
+debian_of() {
+    case $1 in
+    x86_64) echo amd64 ;;
+    aarch64) echo arm64 ;;
+    powerpc64le) echo ppc64el ;;
+    powerpc64-linux) echo ppc64 ;;
+    armv7hf) echo armhf ;;
+    i686) echo i386 ;;
+    *) echo "$1" ;;
+    esac
+}
+
+pack_deb() { # MACHINE BINARY RUNNER
+    local architecture stage doc size
+    architecture=$(debian_of "$1") stage=$work/deb
+    doc=$stage/usr/share/doc/memlog
+    rm -rf "$stage" && install_into "$stage" /usr "$2" "$3" || return
+    # The package system's own versions do what the module file does.
+    rm -rf "$stage/usr/share/modulefiles" && mkdir -p "$doc" "$stage/DEBIAN" || return
+    find "$stage/usr/share/man" -type f -exec gzip -n -9 {} + || return
+    cp README doc/*.md "$doc/" && gzip -n -9 <CHANGELOG >"$doc/changelog.gz" || return
+    { echo 'Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/'
+      echo 'Files: *'
+      echo 'Copyright: the authors of memlog'
+      echo 'License: MIT or Apache-2.0'
+      sed 's/^$/./; s/^/ /' LICENSE-MIT; } >"$doc/copyright" || return
+    size=$(du -sk --apparent-size "$stage/usr" | cut -f1)
+    sed "s/@VERSION@/$version/; s/@ARCHITECTURE@/$architecture/; s/@SIZE@/$size/" scripts/packaging/control >"$stage/DEBIAN/control" &&
+        (cd "$stage" && find usr -type f | LC_ALL=C sort | xargs -d '\n' md5sum >DEBIAN/md5sums) &&
+        chmod -R u+w,go-w,a+rX "$stage" &&
+        dpkg-deb --root-owner-group -Zxz --build "$stage" "$out/memlog_${version}_$architecture.deb" >/dev/null
+}
+
+make_recipes() {
+    local name sum
+    name=$(name_of recipes)
+    sum=$(sha256sum "$out/$(name_of src).tar.xz") && sum=${sum%% *} || return
+    mkdir -p "$work/$name/spack_repo/memlog/packages/memlog" "$work/$name/easybuild" || return
+    cp scripts/packaging/repo.yaml "$work/$name/spack_repo/memlog/" || return
+    sed "s/@VERSION@/$version/g; s/@SHA256@/$sum/g" scripts/packaging/package.py >"$work/$name/spack_repo/memlog/packages/memlog/package.py" &&
+        sed "s/@VERSION@/$version/g; s/@SHA256@/$sum/g" scripts/packaging/memlog.eb >"$work/$name/easybuild/memlog-$version.eb" || return
+    pack "$work" "$name" tar.gz gzip -n -9
+}
