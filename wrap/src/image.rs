@@ -6,9 +6,9 @@
 //! # Safety
 //! Values are read into zeroed plain integers.
 
-use crate::sys::{Fd, FileId, Os, Sys};
+use crate::sys::{Fd, FileId, Os, Sys, page_bytes};
 use goblin::elf64::header::Header as ElfHeader;
-use goblin::elf64::program_header::{PT_GNU_EH_FRAME, PT_LOAD, PT_NOTE, ProgramHeader};
+use goblin::elf64::program_header::{PF_X, PT_GNU_EH_FRAME, PT_LOAD, PT_NOTE, ProgramHeader};
 use goblin::elf64::section_header::SectionHeader;
 
 /// What the headers say.
@@ -60,14 +60,7 @@ pub fn read(low: u64, image: &mut Image, room: &mut [u8]) -> bool {
 }
 
 fn try_read(low: u64, image: &mut Image, room: &mut [u8]) -> Option<()> {
-    let header: ElfHeader = peek(low)?;
-    let class = if size_of::<usize>() == 8 { 2 } else { 1 };
-    if header.e_ident.get(..4) != Some(b"\x7fELF") || header.e_ident.get(4) != Some(&class) {
-        return None;
-    }
-    if usize::from(header.e_phentsize) != size_of::<ProgramHeader>() {
-        return None;
-    }
+    let header = elf_header(low)?;
     let mut first_load = true;
     each_part(low, &header, room, |part| {
         let at = |address: u64| image.bias.wrapping_add(address);
@@ -98,6 +91,34 @@ fn try_read(low: u64, image: &mut Image, room: &mut [u8]) -> Option<()> {
         }
     })?;
     (!first_load).then_some(())
+}
+
+/// The header at an address, if an image of this machine's begins there.
+fn elf_header(low: u64) -> Option<ElfHeader> {
+    let header: ElfHeader = peek(low)?;
+    let class = if size_of::<usize>() == 8 { 2 } else { 1 };
+    let is_image =
+        header.e_ident.get(..4) == Some(b"\x7fELF") && header.e_ident.get(4) == Some(&class);
+    let has_parts = usize::from(header.e_phentsize) == size_of::<ProgramHeader>();
+    (is_image && has_parts).then_some(header)
+}
+
+/// Whether the image that starts at `low` has a segment of code whose mapping
+/// starts at `code`. `room` as for `read`.
+#[inline(never)]
+pub fn has_code(low: u64, code: u64, room: &mut [u8]) -> bool {
+    let mut first = None;
+    let mut has = false;
+    let read = elf_header(low).and_then(|header| {
+        each_part(low, &header, room, |part| {
+            if part.p_type == PT_LOAD {
+                let lies = part.p_vaddr & !page_bytes().wrapping_sub(1);
+                let bias = *first.get_or_insert(low.wrapping_sub(lies));
+                has |= part.p_flags & PF_X != 0 && bias.wrapping_add(lies) == code;
+            }
+        })
+    });
+    read.is_some() && has
 }
 
 /// Runs over the program headers, as many at a time as there is room for.

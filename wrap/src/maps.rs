@@ -27,14 +27,22 @@ pub struct Start {
 
 impl Start {
     /// The image that this line makes certain: the range of its beginning.
-    pub fn with<'a>(&mut self, line: &Line<'a>) -> Option<Line<'a>> {
+    /// `has_code`: whether the headers at an address tell of code at another.
+    /// In a small file that lld or mold linked, headers and code share a page,
+    /// which is then mapped twice: the code's mapping begins the file as well.
+    pub fn with<'a>(
+        &mut self,
+        line: &Line<'a>,
+        has_code: impl FnOnce(u64, u64) -> bool,
+    ) -> Option<Line<'a>> {
         // Batch systems hand programs out through /dev/shm.
         let is_device = line.path.starts_with(b"/dev/") && !line.path.starts_with(b"/dev/shm/");
         let is_file = line.file.inode != 0 && !is_device;
         if !line.readable || !(is_file || line.path == b"[vdso]") {
             return None;
         }
-        if line.offset == 0 {
+        let waits = self.low != 0 && self.file == line.file;
+        if line.offset == 0 && !(waits && line.executable && has_code(self.low, line.low)) {
             (self.low, self.high, self.file) = (line.low, line.high, line.file);
         }
         if !line.executable || self.low == 0 || self.file != line.file {

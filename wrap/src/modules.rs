@@ -127,7 +127,8 @@ impl Modules {
         } = self;
         let mut start = Start::default();
         let complete = each_line(buffer, |line| {
-            if let Some(image) = start.with(&line) {
+            let image = start.with(&line, |low, code| image::has_code(low, code, path));
+            if let Some(image) = image {
                 instances.see(&image, path, &mut tell);
             }
         });

@@ -242,3 +242,75 @@ fn mappings_may_go_while_they_are_read() {
         done.store(true, Ordering::Relaxed);
     });
 }
+
+/// A file as lld and mold link small ones: headers and code share a page, and
+/// the segment of code lies `gap` pages behind the first.
+fn with_code_in_the_first_page(gap: u64) -> Vec<u8> {
+    use goblin::elf64::header::Header;
+    use goblin::elf64::program_header::{PF_R, PF_X, PT_LOAD, ProgramHeader};
+    let part = |flags, offset, address| ProgramHeader {
+        p_type: PT_LOAD,
+        p_flags: flags,
+        p_offset: offset,
+        p_vaddr: address,
+        p_filesz: 0x100,
+        p_memsz: 0x100,
+        ..ProgramHeader::default()
+    };
+    let parts = [part(PF_R, 0, 0), part(PF_R | PF_X, 0x800, gap * PAGE + 0x800)];
+    let header = Header {
+        e_ident: *b"\x7fELF\x02\0\0\0\0\0\0\0\0\0\0\0",
+        e_phoff: size_of::<Header>() as u64,
+        e_phnum: parts.len() as u16,
+        e_phentsize: size_of::<ProgramHeader>() as u16,
+        ..Header::default()
+    };
+    let file = (header, parts);
+    // SAFETY: plain integers without holes, looked at as bytes.
+    let bytes = unsafe { std::slice::from_raw_parts((&raw const file).cast::<u8>(), size_of_val(&file)) };
+    let mut bytes = bytes.to_vec();
+    bytes.resize(PAGE as usize, 0xc3);
+    bytes
+}
+
+const PAGE: u64 = 4096;
+
+/// The code's mapping begins the file, too: it is not where the image begins,
+/// unless nothing lies before it.
+#[test]
+fn code_that_shares_a_page_with_the_headers_has_the_right_bias() {
+    if crate::sys::page_bytes() != PAGE {
+        return;
+    }
+    let _rest = maps_at_rest();
+    let map = |at: u64, rights, flags, fd: i32| {
+        // SAFETY: anywhere, or over pages of our own reservation.
+        unsafe { libc::mmap(at as *mut _, PAGE as usize, rights, libc::MAP_PRIVATE | flags, fd, 0) as u64 }
+    };
+    for (gap, is_read_beside) in [(1, false), (1, true), (3, false), (0, true)] {
+        let path = std::env::temp_dir().join(format!("memlog-first-page-{}-{gap}", std::process::id()));
+        std::fs::write(&path, with_code_in_the_first_page(gap)).unwrap();
+        let file = std::fs::File::open(&path).unwrap();
+        // SAFETY: a reservation of our own, which is given back below.
+        let low = unsafe {
+            libc::mmap(std::ptr::null_mut(), 6 * PAGE as usize, libc::PROT_NONE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1, 0) as u64
+        };
+        // A reader's mapping of the same file right below is no part of it.
+        if is_read_beside {
+            map(low, libc::PROT_READ, libc::MAP_FIXED, file.as_raw_fd());
+        }
+        let low_of_image = low + PAGE;
+        if gap != 0 {
+            map(low_of_image, libc::PROT_READ, libc::MAP_FIXED, file.as_raw_fd());
+        }
+        let code = low_of_image + gap * PAGE;
+        map(code, libc::PROT_READ | libc::PROT_EXEC, libc::MAP_FIXED, file.as_raw_fd());
+        let mut modules = Modules::zeroed();
+        told(&mut modules);
+        let found = modules.find(code + 0x810).map(|module| (module.low, module.image.bias));
+        // SAFETY: the reservation.
+        unsafe { libc::munmap(low as *mut _, 6 * PAGE as usize) };
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!(found, Some((low_of_image, low_of_image)), "{gap} {is_read_beside}");
+    }
+}
