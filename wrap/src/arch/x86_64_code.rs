@@ -206,6 +206,14 @@ impl Text<'_> {
         Some(Effect::Nothing)
     }
 
+    /// The same where the other number is no register, but part of the opcode.
+    fn group(&mut self, more: usize) -> Option<Effect> {
+        let operand = self.operand()?;
+        self.names_fp = operand.direct == Some(FP);
+        self.skip(more)?;
+        Some(Effect::Nothing)
+    }
+
     /// The same of two registers.
     fn operands(&mut self) -> Option<Operand> {
         let mut operand = self.operand()?;
@@ -383,23 +391,25 @@ impl Text<'_> {
                 }
                 self.written(register)
             }
-            0xc0 | 0xc1 | 0xc6 => self.plain(1)?,
+            0xc0 | 0xc1 | 0xc6 => self.group(1)?,
             0xc2 => self.skip(2).map(|()| Effect::Return)?,
             0xc3 => Effect::Return,
             0xc7 => {
-                self.operand()?;
+                self.group(0)?;
                 self.immediate().map(|_| Effect::Nothing)?
             }
             0xc9 => Effect::Leave,
             0xcc | 0xf4 => Effect::Dead,
-            0xd0..=0xd3 | 0xd8..=0xdf | 0xfe => self.plain(0)?,
+            0xd0..=0xd3 | 0xd8..=0xdf | 0xfe => self.group(0)?,
             0xe0..=0xe3 => Effect::Branch(self.byte()?),
             0xe8 => Effect::Call(Some(self.word()?)),
             0xe9 => Effect::Jump(self.word()?),
             0xeb => Effect::Jump(self.byte()?),
             0xf5 | 0xf8..=0xfd => Effect::Nothing,
             0xf6 | 0xf7 => {
-                let is_test = self.operand()?.register & 6 == 0;
+                let operand = self.operand()?;
+                let is_test = operand.register & 6 == 0;
+                self.names_fp = operand.direct == Some(FP);
                 match (is_test, opcode) {
                     (true, 0xf6) => self.skip(1)?,
                     (true, _) => self.immediate().map(|_| ())?,
@@ -415,6 +425,7 @@ impl Text<'_> {
     /// Opcode 0xff: count, call, jump and push by an operand.
     fn last(&mut self) -> Option<Effect> {
         let operand = self.operand()?;
+        self.names_fp = operand.direct == Some(FP);
         Some(match operand.register & 7 {
             0 | 1 => Effect::Nothing,
             2 => Effect::Call(None),
@@ -430,7 +441,9 @@ impl Text<'_> {
             0xc8..=0xcf => self.written(opcode & 7 | (self.rex & 1) << 3),
             0x0b => Effect::Dead,
             0x80..=0x8f => Effect::Branch(self.word()?),
-            0x70..=0x73 | 0xa4 | 0xac | 0xba | 0xc2 | 0xc4..=0xc6 => self.plain(1)?,
+            0xae => self.group(0)?,
+            0xba => self.group(1)?,
+            0x70..=0x73 | 0xa4 | 0xac | 0xc2 | 0xc4..=0xc6 => self.plain(1)?,
             0x10..=0x1f | 0x28..=0x2b | 0x2e | 0x2f | 0x51..=0x6f | 0x74..=0x76 => {
                 self.read_only()?
             }
