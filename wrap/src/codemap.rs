@@ -286,6 +286,7 @@ impl Inside {
     fn place(&mut self, pc: Pc, frame: Option<&(State, Bounds)>) -> Place {
         match self.tables_of(pc) {
             Place::Bare(module, _) => self.bare(pc, module, frame),
+            Place::NoTables(module) if module != 0 => self.untabled(pc, module, frame),
             place => place,
         }
     }

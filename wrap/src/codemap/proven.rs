@@ -1,5 +1,5 @@
-//! Frames of a C library without tables: the claims that the stack makes of
-//! them, and those that were proven.
+//! Frames without tables: the claims that the stack makes of them, and those
+//! that were proven.
 //!
 //! What came out is kept for each pc: the rule of a proven frame goes where all
 //! rules go, and a pc that was in vain a few times is given up. All readings
@@ -95,7 +95,7 @@ impl Proven {
 }
 
 impl Inside {
-    /// A frame of such a library, at a place on the stack if that is known.
+    /// A frame without tables, at a place on the stack if that is known.
     #[inline(never)]
     pub(super) fn bare(&mut self, pc: Pc, module: u32, frame: Option<&(State, Bounds)>) -> Place {
         if RECORDER.is_quiet() || !code::READS_CODE {
@@ -127,6 +127,38 @@ impl Inside {
             (outcome.claim, outcome.is_true) = (claim, true);
         }
         Place::Proven(module)
+    }
+
+    /// A frame of a module that has tables, and none for this code: left by its
+    /// frame pointer where the function is seen to keep one. To others it is a
+    /// register like any, and leads anywhere. A null one, the ABI's mark of the
+    /// outermost frame, is that to a function which does not return: the loader's
+    /// first jumps to the program.
+    #[inline(never)]
+    pub(super) fn untabled(
+        &mut self,
+        pc: Pc,
+        module: u32,
+        frame: Option<&(State, Bounds)>,
+    ) -> Place {
+        if !code::READS_CODE {
+            return Place::NoTables(module);
+        }
+        let reader = &mut self.proven.reader;
+        reader.renew(BUDGET);
+        let is_known = match frame {
+            _ if RECORDER.is_quiet() => false,
+            Some((state, _)) if state.fp == 0 => reader.never_returns(pc.address()),
+            Some((state, _)) => {
+                let fp = state.fp.wrapping_sub(state.sp) as i64;
+                reader.keeps_fp(pc.address(), Some(fp))
+            }
+            None => reader.keeps_fp(pc.address(), None),
+        };
+        match is_known {
+            true => Place::NoTables(module),
+            false => self.bare(pc, module, frame),
+        }
     }
 
     /// A true claim of the frame, for which the process is charged.

@@ -1,5 +1,5 @@
-//! A frame's rule, proven by instructions: for code that no table describes and
-//! that keeps no frame pointers, as all of musl.
+//! A frame's rule, proven by instructions: for code that no table describes, as
+//! all of musl.
 //!
 //! Who calls says where a function begins: the call before a return address
 //! names it. So a word of the stack makes a claim of a frame, which can be
@@ -130,8 +130,12 @@ pub struct Reader {
     /// Where ways have been, and the stack pointer there.
     seen: Seen<SEEN>,
     reads: Reads,
-    /// Whether ways go on behind calls.
-    calls: bool,
+    /// Where the reading began.
+    from: u64,
+    /// How far fp is above sp where `keeps_fp` begins.
+    fp: Option<i64>,
+    /// Behind which calls ways go on.
+    behind: Behind,
     /// Whether the last way ended with a jump through a register.
     is_case: bool,
     code: Windows,
@@ -144,6 +148,16 @@ enum Told {
     Nothing,
     Same,
     Other,
+}
+
+/// Behind which calls a way goes on.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Behind {
+    #[default]
+    None,
+    /// Of functions that are seen to return, and of unknown ones.
+    Returning,
+    All,
 }
 
 /// What an instruction leads to.
@@ -172,7 +186,7 @@ impl Reader {
     pub fn proves(&mut self, claim: &Claim) -> bool {
         self.claim = *claim;
         self.leads_there = false;
-        self.begin(claim.start, Reads::In, true);
+        self.begin(claim.start, Reads::In, Behind::Returning);
         if !self.follow() {
             return false;
         }
@@ -183,16 +197,16 @@ impl Reader {
             self.row = if is_by_sp { *by_sp } else { *by_fp };
             return is_by_sp || is_by_fp;
         }
-        match self.way_out(false) {
-            Told::Nothing => self.way_out(true) == Told::Same,
+        match self.way_out(Behind::None) {
+            Told::Nothing => self.way_out(Behind::Returning) == Told::Same,
             told => told == Told::Same,
         }
     }
 
     /// What the ways of the frame to its end say of what is claimed of it. The
     /// row that they tell is in place then.
-    fn way_out(&mut self, calls: bool) -> Told {
-        self.begin(self.claim.pc, Reads::Out, calls);
+    fn way_out(&mut self, behind: Behind) -> Told {
+        self.begin(self.claim.pc, Reads::Out, behind);
         self.row = Row::EMPTY;
         while self.follow() {
             let is_row = self.way.row_at_return(&mut self.told);
@@ -213,6 +227,36 @@ impl Reader {
             true => Told::Nothing,
             false => Told::Same,
         }
+    }
+
+    /// Whether a function keeps a frame pointer: a way from a pc to its end loads
+    /// the caller's from where it leads, above which the return address lies.
+    /// `fp`: how far that is above the stack pointer, which some load it by.
+    #[inline(never)]
+    pub fn keeps_fp(&mut self, pc: u64, fp: Option<i64>) -> bool {
+        self.fp = fp;
+        // Behind a call that does not return lies the beginning of a function,
+        // which loads no register from where the one before it stored.
+        self.begin(pc, Reads::Out, Behind::All);
+        while self.follow() {
+            if self.way.is_fp_given_back(fp) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Whether no way from a pc comes to a return, as far as can be seen.
+    #[inline(never)]
+    pub fn never_returns(&mut self, pc: u64) -> bool {
+        self.fp = None;
+        self.begin(pc, Reads::Out, Behind::All);
+        while self.follow() {
+            if !self.is_case {
+                return false;
+            }
+        }
+        self.seen.left != 0 && self.code.left != 0
     }
 
     /// Whether code leads to a place straight on, soon: with calls, but without
@@ -257,8 +301,9 @@ impl Reader {
         start
     }
 
-    fn begin(&mut self, at: u64, reads: Reads, calls: bool) {
-        (self.reads, self.calls, self.waiting) = (reads, calls, 0);
+    fn begin(&mut self, at: u64, reads: Reads, behind: Behind) {
+        (self.reads, self.behind, self.waiting) = (reads, behind, 0);
+        self.from = at;
         self.seen.begin(INSTRUCTIONS);
         self.way = Way::at(0);
         self.put_off(at);
@@ -279,6 +324,9 @@ impl Reader {
     /// Follows ways until one comes to the claimed frame, or out of it.
     fn follow(&mut self) -> bool {
         while let Some(waiting) = self.waiting.checked_sub(1) {
+            if self.behind == Behind::All {
+                self.take_nearest();
+            }
             self.waiting = waiting;
             let Some(way) = self.ways.get(waiting) else {
                 return false;
@@ -293,6 +341,19 @@ impl Reader {
             }
         }
         false
+    }
+
+    /// Puts the way last that is nearest to where the reading began: others may
+    /// lead through all the code there is.
+    fn take_nearest(&mut self) {
+        let from = self.from;
+        if let Some(ways) = self.ways.get_mut(..self.waiting)
+            && let Some((last, others)) = ways.split_last_mut()
+            && let Some(nearest) = others.iter_mut().min_by_key(|way| way.at.abs_diff(from))
+            && nearest.at.abs_diff(from) < last.at.abs_diff(from)
+        {
+            core::mem::swap(nearest, last);
+        }
     }
 
     /// Whether the way is at the frame, which a call is left through.
@@ -342,8 +403,11 @@ impl Reader {
             Effect::Call(function) => {
                 let function = function.map(target);
                 let Self { code, returns, .. } = self;
-                let is_passed =
-                    self.calls && function.is_none_or(|start| returns.is_seen(start, code));
+                let is_passed = match self.behind {
+                    Behind::None => false,
+                    Behind::Returning => function.is_none_or(|start| returns.is_seen(start, code)),
+                    Behind::All => true,
+                };
                 if !is_passed {
                     return Next::Lost;
                 }
@@ -351,6 +415,10 @@ impl Reader {
             other => {
                 if self.way.obey(other, self.reads).is_none() {
                     return Next::Lost;
+                }
+                if self.behind == Behind::All && self.way.is_fp_given_back(self.fp) {
+                    self.is_case = false;
+                    return Next::Reached;
                 }
             }
         }
@@ -381,9 +449,12 @@ impl Reader {
         }
     }
 
-    /// Whether no way was here before with the same stack pointer.
+    /// Whether no way was here before with the same stack pointer. To a frame
+    /// pointer that one is nothing: it drifts where functions pop what their
+    /// callers pushed.
     fn is_new(&mut self) -> bool {
         let sp = match self.way.sp {
+            _ if self.behind == Behind::All => 0,
             Some((Base::Sp, sp)) => sp,
             Some((Base::Fp, sp)) => sp ^ 1,
             None => 2,

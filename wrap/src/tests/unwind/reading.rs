@@ -328,3 +328,66 @@ fn what_leads_straight_on_is_looked_at_anew() {
         reader.renew(0);
     }
 }
+
+/// A function left by its frame pointer, however it is told; one that has none
+/// is not, nor is one that begins behind a call that does not return.
+#[test]
+fn a_frame_pointer_is_kept_where_it_is_given_back() {
+    const NOTHING: &[u8] = &[0x90; 16];
+    let cases: [(&str, &[u8], Option<i64>, bool); 9] = [
+        ("leave; ret", &[0xc9, 0xc3], None, true),
+        ("mov %rbp,%rsp; pop %rbp; pop %r10; lea (%rsp,%r8,8),%rsp; push %r10; ret",
+            &[0x48, 0x8b, 0xe5, 0x5d, 0x41, 0x5a, 0x4a, 0x8d, 0x24, 0xc4, 0x41, 0x52, 0xc3], None, true),
+        ("lea -8(%rbp),%rsp; pop %rbx; pop %rbp; ret", &[0x48, 0x8d, 0x65, 0xf8, 0x5b, 0x5d, 0xc3], None, true),
+        ("shr $2,%eax; leave; ret", &[0xc1, 0xe8, 0x02, 0xc9, 0xc3], None, true),
+        ("add $24,%rsp; pop %rbp; ret", &[0x48, 0x83, 0xc4, 0x18, 0x5d, 0xc3], Some(24), true),
+        ("the same, and fp leads elsewhere", &[0x48, 0x83, 0xc4, 0x18, 0x5d, 0xc3], Some(32), false),
+        ("the same, and nobody knows", &[0x48, 0x83, 0xc4, 0x18, 0x5d, 0xc3], None, false),
+        ("add $24,%rsp; ret", &[0x48, 0x83, 0xc4, 0x18, 0xc3], Some(24), false),
+        ("call; push %rbp; mov %rsp,%rbp; leave; ret",
+            &[0xff, 0xd0, 0x55, 0x48, 0x89, 0xe5, 0xc9, 0xc3], Some(0), false),
+    ];
+    if !code::READS_CODE {
+        return;
+    }
+    let mut reader = Reader::zeroed();
+    for (name, bytes, fp, is_kept) in cases {
+        let code = [bytes, NOTHING].concat();
+        reader.renew(BUDGET);
+        assert_eq!(reader.keeps_fp(code.as_ptr() as u64, fp), is_kept, "{name}");
+    }
+}
+
+/// A loop that pops less than it pushes, as where functions pop their own
+/// arguments, hides no way out.
+#[test]
+fn a_drifting_stack_pointer_hides_no_frame_pointer() {
+    if !code::READS_CODE {
+        return;
+    }
+    // push; test; je out; call; jmp back; int3; out: leave; ret
+    let mut code = vec![0x50_u8, 0x85, 0xc0, 0x74, 0x05, 0xff, 0xd0, 0xeb, 0xf7, 0xcc, 0xc9, 0xc3];
+    code.resize(32, 0x90);
+    let mut reader = Reader::zeroed();
+    reader.renew(BUDGET);
+    assert!(reader.keeps_fp(code.as_ptr() as u64, None));
+}
+
+/// The loader's first function jumps to the program, and is the outermost frame.
+#[test]
+fn what_ends_in_a_jump_never_returns() {
+    if !code::READS_CODE {
+        return;
+    }
+    let cases: [(&str, &[u8], bool); 3] = [
+        ("mov %r13,%rsp; jmp *%r12", &[0x4c, 0x89, 0xec, 0x41, 0xff, 0xe4], true),
+        ("test; je; jmp *%r12; ret", &[0x85, 0xc0, 0x74, 0x03, 0x41, 0xff, 0xe4, 0xc3], false),
+        ("pop %rbp; ret", &[0x5d, 0xc3], false),
+    ];
+    let mut reader = Reader::zeroed();
+    for (name, bytes, is_last) in cases {
+        let code = [bytes, &[0xcc; 16]].concat();
+        reader.renew(BUDGET);
+        assert_eq!(reader.never_returns(code.as_ptr() as u64), is_last, "{name}");
+    }
+}

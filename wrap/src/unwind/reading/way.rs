@@ -139,6 +139,18 @@ impl Way {
         }
     }
 
+    /// Whether the caller's frame pointer was loaded from where the frame's own
+    /// leads, which may be known to be so far above sp.
+    pub(super) fn is_fp_given_back(&self, fp_above_sp: Option<i64>) -> bool {
+        let mut names = code::PRESERVED.iter().zip(&self.kept);
+        let fp = names.find_map(|(&name, kept)| (name == arch::FP).then_some(*kept)?);
+        match fp {
+            Some((Base::Fp, at)) => at == 0,
+            Some((Base::Sp, at)) => Some(at) == fp_above_sp,
+            None => false,
+        }
+    }
+
     /// Writes the frame where a way from its function's beginning is, by sp or
     /// by fp; whether it is known.
     pub(super) fn row_inside(&self, register: usize, row: &mut Row) -> bool {
