@@ -14,6 +14,8 @@
 #if !defined(SECOND_SHARED)
 #define HOOK(name) second_##name
 #define REAL(name) __real_##name
+#define WHILE_LOOKING(size) (void)0
+#define IS_EARLY(block) 0
 void *__real_malloc(size_t), *__real_calloc(size_t, size_t), *__real_realloc(void *, size_t);
 void *__real_memalign(size_t, size_t);
 void __real_free(void *);
@@ -27,13 +29,45 @@ void *__real_pvalloc(size_t);
 #endif
 #else
 #define HOOK(name) name
-#define REAL(name) ((__typeof__(&name))next(#name))
+#define REAL(name) ((__typeof__(&name))next(#name, &real_##name))
 void *malloc(size_t), *calloc(size_t, size_t), *realloc(void *, size_t), *memalign(size_t, size_t);
 void *reallocarray(void *, size_t, size_t), *aligned_alloc(size_t, size_t), *valloc(size_t), *pvalloc(size_t);
 void free(void *);
 int posix_memalign(void **, size_t, size_t);
-/* dlsym does not allocate for what is there. */
-static void *next(const char *name) { return dlsym(RTLD_NEXT, name); }
+static void *real_malloc, *real_calloc, *real_realloc, *real_memalign, *real_reallocarray, *real_aligned_alloc, *real_valloc, *real_pvalloc;
+static void *real_free, *real_posix_memalign;
+
+/* Before glibc 2.34 dlsym allocates, once for a thread: that comes from here. Volatile: it is declared to call nobody back. */
+static __thread volatile int looking __attribute__((tls_model("initial-exec")));
+static char early[4096];
+static size_t early_used;
+
+static void *next(const char *name, void **kept)
+{
+    void *found = __atomic_load_n(kept, __ATOMIC_RELAXED);
+    if (!found) {
+        looking++;
+        found = dlsym(RTLD_NEXT, name);
+        looking--;
+        __atomic_store_n(kept, found, __ATOMIC_RELAXED);
+    }
+    return found;
+}
+
+/* In the first thread, which never ends: another's would be given back. */
+__attribute__((constructor)) static void find_all(void)
+{
+    (void)REAL(malloc), (void)REAL(calloc), (void)REAL(realloc), (void)REAL(memalign), (void)REAL(reallocarray);
+    (void)REAL(aligned_alloc), (void)REAL(valloc), (void)REAL(pvalloc), (void)REAL(free), (void)REAL(posix_memalign);
+}
+#define WHILE_LOOKING(size)                                                                                          \
+    if (looking) {                                                                                                   \
+        void *block = early + __atomic_fetch_add(&early_used, ((size) + 15) & ~(size_t)15, __ATOMIC_RELAXED);        \
+        if (inside == 0)                                                                                             \
+            tell('M', block, &(size_t){size});                                                                       \
+        return block;                                                                                                \
+    }
+#define IS_EARLY(block) ((uintptr_t)(block) - (uintptr_t)early < sizeof early)
 #endif
 
 /* Within a call: what the allocator asks of itself is its own affair. */
@@ -69,6 +103,7 @@ static void tell(char kind, void *block, const size_t *size)
 #define ALLOCATES(name, parameters, arguments, size)   \
     void *HOOK(name) parameters                        \
     {                                                  \
+        WHILE_LOOKING(size);                           \
         inside++;                                      \
         void *block = REAL(name) arguments;            \
         if (--inside == 0)                             \
@@ -100,8 +135,12 @@ void HOOK(free)(void *block)
 {
     if (inside == 0)
         tell('F', block, NULL);
+    if (IS_EARLY(block))
+        return;
+    /* What looking for it allocates is the caller's: a release is no allocation that it could be part of. */
+    __typeof__(&HOOK(free)) real = REAL(free);
     inside++;
-    REAL(free)(block);
+    real(block);
     inside--;
 }
 
