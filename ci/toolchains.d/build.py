@@ -30,7 +30,8 @@ def run(command, why, error=Failed, **more):
                           timeout=300, **more)
     if done.returncode:
         said = [line for line in done.stdout.splitlines() if line.strip()]
-        told = [line for line in said if "error" in line or "undefined" in line] or said[-2:] or ["it says nothing"]
+        told = [line for line in said if any(word in line for word in ("error", "undefined", "cannot")) and "collect2" not in line]
+        told = told or said[-3:] or ["it says nothing"]
         raise error(f"{why}: {' / '.join(told[:2])[:300]} (code {done.returncode})")
     return done.stdout
 
@@ -38,15 +39,16 @@ def run(command, why, error=Failed, **more):
 class Recorders:
     """The recorder in a folder, and a second one that it is held against: ppc64-cross/programs/second.c."""
 
-    def __init__(self, memlog, folder):
+    def __init__(self, memlog, folder, target=()):
+        """TARGET: flags that compile and link for another C library."""
         self.lib, self.second = folder / "recorder", folder / "second"
-        self.second.mkdir(parents=True)
+        self.second.mkdir(parents=True, exist_ok=True)
         run([memlog, "artefacts", self.lib], "the recorder cannot be written")
         self.dynamic = run([memlog, "ldflags", "--dynamic", "--lib", self.lib], "ldflags").split()
         self.over_dynamic = self.dynamic + ["-Wl,--no-as-needed", f"-L{self.second}", "-lsecond", f"-Wl,-rpath,{self.second}"]
         self.static = [f"@{self.lib}/memlog_s_ld_cmds"]
         self.preload = f"{self.lib}/libmemlog.so:{self.second}/libsecond.so"
-        compiler = ["gcc", "-O1", "-g", "-fasynchronous-unwind-tables", CROSS / "second.c"]
+        compiler = ["gcc", "-O1", "-g", "-fasynchronous-unwind-tables", *target, CROSS / "second.c"]
         run([*compiler, "-shared", "-fPIC", "-DSECOND_SHARED", "-o", self.second / "libsecond.so", "-ldl"], "the second recorder")
         run([*compiler, "-fPIC", "-c", "-o", self.second / "static.o"], "the second recorder")
         self.over_static = self._over_static()
