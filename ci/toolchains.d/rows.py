@@ -19,7 +19,7 @@ class Variant:
     compilers: tuple = ("gcc", "clang")
     linkers: tuple = LINKERS
     shapes: tuple = SHAPES
-    # A command for the linked program, whose name comes last.
+    # What happens to the linked program: see strip_program.
     after: tuple = ()
     # How its stacks are judged: by what the C library tells, or by those of a twin built without the variant.
     judge: str = "told"
@@ -41,7 +41,9 @@ class Row:
         return f"{self.compiler} {self.linker} {self.shape} {self.variant.name}"
 
 
-# Debian's clang cannot read gcc's intermediate code nor lld either.
+# gold does not know --no-dynamic-linker.
+CANNOT = {("gold", "static-pie")}
+# lld cannot read gcc's intermediate code.
 PLUGINS = ("bfd", "gold", "mold")
 SECTIONS = ("-ffunction-sections", "-fdata-sections")
 NO_TABLES = ("-fno-asynchronous-unwind-tables", "-fno-unwind-tables", "-fno-exceptions")
@@ -49,7 +51,7 @@ NO_TABLES = ("-fno-asynchronous-unwind-tables", "-fno-unwind-tables", "-fno-exce
 VARIANTS = (
     Variant("plain", short=(
         ("gcc", "bfd", "preloaded"), ("gcc", "bfd", "linked"),
-        ("gcc", "gold", "static"), ("gcc", "gold", "static-pie"), ("clang", "gold", "linked"), ("clang", "gold", "preloaded"),
+        ("gcc", "gold", "static"), ("clang", "gold", "static"), ("clang", "gold", "linked"), ("clang", "gold", "preloaded"),
         ("clang", "lld", "static"), ("gcc", "lld", "static-pie"), ("clang", "lld", "linked"), ("gcc", "lld", "preloaded"),
         ("gcc", "mold", "static"), ("clang", "mold", "static-pie"), ("gcc", "mold", "linked"), ("clang", "mold", "preloaded"))),
     Variant("lto", ("-flto",), ("-flto",), ("gcc",), PLUGINS,
@@ -86,7 +88,7 @@ VARIANTS = (
     Variant("split-code", (), ("-Wl,-z,separate-code",), linkers=("bfd", "lld", "mold"), short=()),
     Variant("joined-code", (), ("-Wl,-z,noseparate-code",), linkers=("bfd", "lld", "mold"), short=(("gcc", "bfd", "static"),)),
     Variant("stripped", after=("strip", "-s"), short=(("gcc", "bfd", "static"), ("clang", "lld", "linked"))),
-    Variant("no-sections", after=("llvm-strip", "--strip-sections"),
+    Variant("no-sections", after=("no section headers",),
             short=(("gcc", "bfd", "static"), ("gcc", "bfd", "preloaded"), ("clang", "lld", "static-pie"), ("gcc", "mold", "linked"))),
     Variant("no-tables", NO_TABLES, judge="twin", programs=("deep",),
             short=(("gcc", "bfd", "preloaded"), ("clang", "lld", "static"))),
@@ -98,7 +100,7 @@ VARIANTS = (
     Variant("no-header", (), ("-Wl,--no-eh-frame-hdr",), linkers=("bfd", "gold", "lld"), shapes=DYNAMIC, judge="whole twin", programs=("deep",),
             short=(("gcc", "bfd", "linked"),)),
     Variant("no-header-no-sections", (), ("-Wl,--no-eh-frame-hdr",), linkers=("bfd", "gold", "lld"), shapes=DYNAMIC, judge="twin",
-            programs=("deep",), after=("llvm-strip", "--strip-sections"), short=(("gcc", "bfd", "preloaded"), ("gcc", "gold", "linked"))),
+            programs=("deep",), after=("no section headers",), short=(("gcc", "bfd", "preloaded"), ("gcc", "gold", "linked"))),
 )
 
 
@@ -114,7 +116,8 @@ def programs_of(variant, shape, long):
 def rows(long):
     found = []
     for variant in VARIANTS:
-        every = [(compiler, linker, shape) for compiler in variant.compilers for linker in variant.linkers for shape in variant.shapes]
+        every = [(compiler, linker, shape) for compiler in variant.compilers for linker in variant.linkers for shape in variant.shapes
+                 if (linker, shape) not in CANNOT]
         for compiler, linker, shape in every if long else variant.short:
             found.append(Row(compiler, linker, shape, variant, programs_of(variant, shape, long)))
     return found
