@@ -11,6 +11,9 @@ SOURCES = {
     "throw": (CROSS / "throw.cpp",), "host": (OWN / "host.c",), "fortran": (CROSS / "seen_once.c", CROSS / "fortran.f90"),
 }
 PLUGINS = {"plugin_a": 100, "plugin_b": 700}
+# The five names of the line of 2015.
+FIVE = ("malloc", "free", "realloc", "calloc", "memalign")
+MORE = ("reallocarray", "posix_memalign", "aligned_alloc", "valloc", "pvalloc")
 # builtin functions would be the compiler's own business, not the allocator's.
 COMMON = ("-O1", "-g", "-Wall", "-fno-builtin", "-fasynchronous-unwind-tables", f"-I{CROSS}")
 
@@ -63,18 +66,20 @@ class Recorders:
         compiler = ["gcc", "-O1", "-g", "-fasynchronous-unwind-tables", *target, CROSS / "second.c"]
         run([*compiler, "-shared", "-fPIC", "-DSECOND_SHARED", "-o", self.second / "libsecond.so", "-ldl"], "the second recorder")
         run([*compiler, "-fPIC", "-c", "-o", self.second / "static.o"], "the second recorder")
-        self.over_static = self._over_static()
-
-    def _over_static(self):
-        """A copy of the archive that calls second_malloc where it called __real_malloc."""
+        run([*compiler, "-fPIC", "-DSECOND_FIVE", "-c", "-o", self.second / "2015.o"], "the second recorder")
         line = (self.lib / "memlog_s_ld_cmds").read_text()
-        names = [name for name in ("malloc free calloc realloc memalign reallocarray posix_memalign aligned_alloc valloc pvalloc").split()
-                 if f"--wrap,{name} " in line]
-        (self.second / "names").write_text("".join(f"__real_{name} second_{name}\n" for name in names))
-        archive = self.second / "memlog_s.a"
-        run(["objcopy", f"--redefine-syms={self.second}/names", self.lib / "memlog_s.a", archive], "the second recorder")
+        archive = self._over_second("memlog_s.a", [*FIVE, *(name for name in MORE if f"--wrap,{name} " in line)])
         (self.second / "static.cmds").write_text(line.replace(f"{self.lib}/memlog_s.a", str(archive)))
-        return [f"@{self.second}/static.cmds", str(self.second / "static.o")]
+        self.over_static = [f"@{self.second}/static.cmds", str(self.second / "static.o")]
+        five = "-Wl," + ",".join(f"--wrap,{name}" for name in FIVE)
+        self.of_2015 = [five, str(self.lib / "memlog_s.o"), "-lpthread"]
+        self.over_2015 = [five, str(self._over_second("memlog_s.o", FIVE)), str(self.second / "2015.o"), "-lpthread"]
+
+    def _over_second(self, of, names):
+        """A copy that calls second_malloc where it called __real_malloc."""
+        (self.second / "names").write_text("".join(f"__real_{name} second_{name}\n" for name in names))
+        run(["objcopy", f"--redefine-syms={self.second}/names", self.lib / of, self.second / of], "the second recorder")
+        return self.second / of
 
     def flags(self, shape, kind):
         """What memlog adds to a link line: nothing to a plain one."""
@@ -82,6 +87,8 @@ class Recorders:
             return []
         if shape == "linked":
             return self.over_dynamic if kind == "second" else self.dynamic
+        if shape == "2015":
+            return self.over_2015 if kind == "second" else self.of_2015
         return self.over_static if kind == "second" else self.static
 
 
@@ -132,7 +139,7 @@ class Builder:
         """Links one program of a row; a twin has the same code, and nothing of the variant."""
         variant = row.variant
         compiled, linked, after = (self.twin_flags(variant), (), ()) if twin else (variant.compile, variant.link, variant.after)
-        shape = {"static": ["-static"], "static-pie": ["-static-pie"]}.get(row.shape, [])
+        shape = {"static": ["-static"], "2015": ["-static"], "static-pie": ["-static-pie"]}.get(row.shape, [])
         command = [self.driver(row.compiler, program), f"-fuse-ld={row.linker}", *shape, "-pthread", *linked,
                    *self.objects(row, program, compiled), "-o", into, *self.recorders.flags(row.shape, kind), "-ldl"]
         # What does not link by itself is not for memlog to mend.

@@ -6,7 +6,7 @@ run takes each linker in each shape and each variant at least once; --long takes
 from dataclasses import dataclass
 
 LINKERS = ("bfd", "gold", "lld", "mold")
-SHAPES = ("static", "static-pie", "linked", "preloaded")
+SHAPES = ("static", "2015", "static-pie", "linked", "preloaded")
 DYNAMIC = ("linked", "preloaded")
 
 
@@ -53,7 +53,8 @@ VARIANTS = (
         ("gcc", "bfd", "preloaded"), ("gcc", "bfd", "linked"),
         ("gcc", "gold", "static"), ("clang", "gold", "static"), ("clang", "gold", "linked"), ("clang", "gold", "preloaded"),
         ("clang", "lld", "static"), ("gcc", "lld", "static-pie"), ("clang", "lld", "linked"), ("gcc", "lld", "preloaded"),
-        ("gcc", "mold", "static"), ("clang", "mold", "static-pie"), ("gcc", "mold", "linked"), ("clang", "mold", "preloaded"))),
+        ("gcc", "mold", "static"), ("clang", "mold", "static-pie"), ("gcc", "mold", "linked"), ("clang", "mold", "preloaded"),
+        ("gcc", "gold", "2015"), ("clang", "lld", "2015"), ("gcc", "mold", "2015"))),
     Variant("lto", ("-flto",), ("-flto",), ("gcc",), PLUGINS,
             short=(("gcc", "bfd", "static"), ("gcc", "gold", "static"), ("gcc", "mold", "linked"))),
     # lld takes the machine code of such objects, the others the intermediate.
@@ -62,7 +63,7 @@ VARIANTS = (
     Variant("lto-full", ("-flto=full",), ("-flto=full",), ("clang",),
             short=(("clang", "lld", "static"), ("clang", "gold", "linked"))),
     Variant("lto-thin", ("-flto=thin",), ("-flto=thin",), ("clang",),
-            short=(("clang", "lld", "static-pie"), ("clang", "mold", "static"), ("clang", "bfd", "preloaded"))),
+            short=(("clang", "lld", "static-pie"), ("clang", "lld", "2015"), ("clang", "mold", "static"), ("clang", "bfd", "preloaded"))),
     Variant("no-plt", ("-fno-plt",), (), short=(("gcc", "bfd", "linked"), ("clang", "lld", "preloaded"))),
     Variant("gc-sections", SECTIONS, ("-Wl,--gc-sections",),
             short=(("gcc", "bfd", "static"), ("gcc", "gold", "static"), ("clang", "lld", "static"), ("gcc", "mold", "static"))),
@@ -82,7 +83,7 @@ VARIANTS = (
     Variant("O3-native", ("-O3", "-march=native"), short=()),
     Variant("frame-pointers", ("-O2", "-fno-omit-frame-pointer"), short=(("gcc", "bfd", "static"),)),
     Variant("no-pie", ("-fno-pie",), ("-no-pie",), shapes=DYNAMIC, short=(("gcc", "bfd", "linked"),)),
-    Variant("large-code", ("-mcmodel=large",), (), shapes=("static", *DYNAMIC)),
+    Variant("large-code", ("-mcmodel=large",), (), shapes=("static", "2015", *DYNAMIC)),
     Variant("sysv-hash", (), ("-Wl,--hash-style=sysv",), shapes=DYNAMIC, short=(("gcc", "bfd", "linked"),)),
     Variant("sized-debug", ("-gz", "-gdwarf-4"), (), short=(("gcc", "bfd", "preloaded"),)),
     Variant("split-code", (), ("-Wl,-z,separate-code",), linkers=("bfd", "lld", "mold"), short=()),
