@@ -9,6 +9,7 @@
 use super::call::{call, path_of};
 use super::field::Field;
 use super::sizes::{self, Sizes};
+use super::stat::Stat;
 use super::{Errno, Fd, FileId, Sys, Usage, files};
 use crate::settings::{Text, decimal};
 use core::sync::atomic::{AtomicUsize, Ordering};
@@ -238,7 +239,7 @@ impl Sys for Linux {
 
     fn identity(fd: Fd) -> Result<FileId, Errno> {
         // SAFETY: all zeros is a valid stat.
-        let mut stat: libc::stat = unsafe { core::mem::zeroed() };
+        let mut stat: Stat = unsafe { core::mem::zeroed() };
         let at = &raw mut stat as usize;
         call(libc::SYS_fstat, [fd.0 as usize, at, 0, 0, 0, 0])?;
         Ok(FileId {

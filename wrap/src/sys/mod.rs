@@ -19,6 +19,8 @@ pub mod linux;
 #[cfg(not(memlog_cnk))]
 mod rights;
 pub mod sizes;
+#[cfg(not(memlog_cnk))]
+mod stat;
 
 use crate::settings::Text;
 use sizes::Sizes;
