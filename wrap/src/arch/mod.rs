@@ -5,6 +5,8 @@
 // All are compiled and tested on every host: only one is used.
 #[cfg(any(test, target_arch = "aarch64"))]
 pub mod aarch64;
+#[cfg(any(test, target_arch = "mips64"))]
+pub mod mips64;
 #[cfg(any(test, target_arch = "powerpc64"))]
 pub mod powerpc64;
 #[cfg(any(test, target_arch = "riscv64"))]
@@ -16,6 +18,8 @@ pub mod x86_64;
 
 #[cfg(target_arch = "aarch64")]
 pub use aarch64::*;
+#[cfg(target_arch = "mips64")]
+pub use mips64::*;
 #[cfg(target_arch = "powerpc64")]
 pub use powerpc64::*;
 #[cfg(target_arch = "riscv64")]
@@ -32,6 +36,16 @@ pub mod marks;
 #[cfg_attr(target_arch = "x86_64", path = "x86_64_code.rs")]
 #[cfg_attr(not(target_arch = "x86_64"), path = "no_code.rs")]
 pub mod code;
+
+#[cfg(any(test, target_arch = "mips64"))]
+pub mod mips64_elf;
+#[cfg(not(target_arch = "mips64"))]
+pub mod usual_elf;
+
+#[cfg(target_arch = "mips64")]
+pub use mips64_elf as elf;
+#[cfg(not(target_arch = "mips64"))]
+pub use usual_elf as elf;
 
 use core::sync::atomic::AtomicU32;
 

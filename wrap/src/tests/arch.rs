@@ -5,7 +5,7 @@
 //! # Safety
 //! A door's frame is made of words that live as long as it is looked at.
 
-use crate::arch::{aarch64, powerpc64, riscv64, s390x, x86_64};
+use crate::arch::{aarch64, mips64, mips64_elf, powerpc64, riscv64, s390x, x86_64};
 use crate::unwind::row::Saved;
 use crate::unwind::rule::Rule;
 use std::collections::HashSet;
@@ -91,6 +91,26 @@ fn riscv64_saves_both_beside_each_other_or_the_address_alone() {
         }
     }
     // A leaf that was interrupted has its address in the register still.
+    for address in [Saved::Unset, Saved::Same, Saved::At(0), Saved::At(-12)] {
+        assert_eq!(saved_words(address, Saved::Unset), None);
+    }
+}
+
+#[test]
+fn mips64_saves_both_beside_each_other_or_the_address_alone() {
+    use mips64::{fp_below, return_below, saved_words};
+    for below in [8, 72, 4096, 8 * 4095] {
+        let both = saved_words(Saved::At(-below), Saved::At(-below - 8)).unwrap();
+        let wanted = (below as u64, below as u64 + 8);
+        assert_eq!((return_below(both), fp_below(both)), wanted);
+        for fp in UNTOUCHED {
+            let one = saved_words(Saved::At(-below), fp).unwrap();
+            assert_eq!((return_below(one), fp_below(one)), (below as u64, 0));
+        }
+        for fp in [Saved::At(-below - 16), Saved::At(-below + 8), Saved::In(16)] {
+            assert_eq!(saved_words(Saved::At(-below), fp), None);
+        }
+    }
     for address in [Saved::Unset, Saved::Same, Saved::At(0), Saved::At(-12)] {
         assert_eq!(saved_words(address, Saved::Unset), None);
     }
@@ -210,6 +230,57 @@ fn riscv64_signals() {
         &wanted,
         [riscv64::PC, riscv64::SP, riscv64::FP],
     );
+}
+
+#[test]
+fn mips64_signals() {
+    #[repr(C)]
+    struct Context {
+        general: [u64; 32],
+        floating: [u64; 32],
+        high_and_low: [[u64; 4]; 2],
+        pc: u64,
+    }
+    #[repr(C)]
+    struct Frame {
+        arguments: [u32; 4],
+        trampoline: [u32; 2],
+        info: [u8; 128],
+        common: Common,
+        context: Context,
+    }
+    let place = |offset| offset_of!(Frame, context) + offset;
+    let first = offset_of!(Context, general);
+    let general = (1..32).map(|number| (number, place(first + 8 * number)));
+    let mut wanted: Vec<_> = general.collect();
+    wanted.push((mips64::PC, place(offset_of!(Context, pc))));
+    check(
+        mips64::INTERRUPTED,
+        mips64::INTERRUPTED_AT,
+        &wanted,
+        [mips64::PC, mips64::SP, mips64::FP],
+    );
+}
+
+/// The code that is known by its bytes, by the fields of the instructions.
+#[test]
+fn mips64_code() {
+    let bytes = |words: &[u32]| -> Vec<u8> {
+        let each = words.iter().map(|word| word.to_le_bytes());
+        each.flatten().collect()
+    };
+    let nop = 0;
+    let immediate = |operation: u32, s: u32, t: u32, value: u32| operation << 26 | s << 21 | t << 16 | value;
+    let trampoline = bytes(&[immediate(9, 0, 2, 5211), 12]);
+    assert_eq!(mips64::TRAMPOLINES, [(trampoline.as_slice(), 0)]);
+    let to_itself = bytes(&[immediate(4, 0, 0, 0xffff), nop]);
+    assert_eq!(mips64_elf::BEHIND_ENTRY, [to_itself.as_slice()]);
+    // or, daddu
+    for (last, function) in mips64::LAST.iter().zip([0x25_u32, 0x2d]) {
+        let moved = |to: u32, from: u32| from << 21 | to << 11 | function;
+        let wanted = bytes(&[moved(28, 17), immediate(4, 16, 0, 6), moved(4, 0)]);
+        assert_eq!(*last, wanted);
+    }
 }
 
 #[repr(C)]
@@ -333,5 +404,5 @@ macro_rules! doors {
 }
 
 mod doors {
-    doors!(aarch64 riscv64 s390x x86_64);
+    doors!(aarch64 mips64 riscv64 s390x x86_64);
 }
