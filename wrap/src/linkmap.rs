@@ -43,6 +43,7 @@ pub struct LinkMap {
 pub struct Tables {
     gnu_hash: u64,
     sysv_hash: u64,
+    symbol_count: u64,
     strings: u64,
     symbols: u64,
     versions: u64,
@@ -89,18 +90,34 @@ pub unsafe fn first_map(program_headers: u64, count: u64) -> Option<*const LinkM
         // SAFETY: by the caller.
         return unsafe { map_of(told_by_name()) };
     };
-    let mut entry = bias.wrapping_add(dynamic) as *const Dyn;
+    // SAFETY: the program's own section, and its tags are this processor's.
+    let told = unsafe { told_by_section(bias.wrapping_add(dynamic), arch::elf::DEBUG) };
+    // SAFETY: by the caller.
+    unsafe { map_of(told.unwrap_or_else(told_by_name)) }
+}
+
+/// The loader's r_debug, as a program's dynamic section names it or, by one of
+/// these tags, where its address stands.
+///
+/// # Safety
+/// A dynamic section that the loader has seen.
+unsafe fn told_by_section(section: u64, [from_here, place]: [u64; 2]) -> Option<u64> {
+    let mut at = section;
     loop {
         // SAFETY: the section ends with DT_NULL.
-        let Dyn { d_tag, d_val } = unsafe { *entry };
-        match d_tag {
-            // SAFETY: by the caller.
-            DT_NULL => return unsafe { map_of(told_by_name()) },
-            // SAFETY: the loader put its r_debug there.
-            DT_DEBUG if d_val != 0 => return unsafe { map_of(d_val) },
-            // SAFETY: not the last entry.
-            _ => entry = unsafe { entry.add(1) },
+        let Dyn { d_tag, d_val } = unsafe { *(at as *const Dyn) };
+        let there = match d_tag {
+            DT_NULL => return None,
+            DT_DEBUG if d_val != 0 => return Some(d_val),
+            tag if tag == from_here => at.wrapping_add(d_val),
+            tag if tag == place => d_val,
+            _ => 0,
+        };
+        if there != 0 {
+            // SAFETY: a word of the program that the loader writes to.
+            return Some(unsafe { *(there as *const u64) });
         }
+        at += size_of::<Dyn>() as u64;
     }
 }
 
@@ -164,6 +181,7 @@ pub unsafe fn tables_of(object: &LinkMap) -> Option<Tables> {
             DT_NULL => break,
             DT_GNU_HASH => tables.gnu_hash = at,
             DT_HASH => tables.sysv_hash = at,
+            arch::elf::SYMBOLS => tables.symbol_count = d_val,
             DT_STRTAB => tables.strings = at,
             DT_SYMTAB => tables.symbols = at,
             DT_VERSYM => tables.versions = at,
@@ -222,7 +240,7 @@ unsafe fn find(
         } else if tables.sysv_hash != 0 {
             look_up_sysv(tables, see)
         } else {
-            None
+            (0..tables.symbol_count as u32).find_map(see)
         }
     }
 }
@@ -382,7 +400,8 @@ pub unsafe fn vdso_function(base: u64, name: &[u8]) -> usize {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use super::{LinkMap, look_up, symbol_of, tables_of};
+    use super::{Dyn, LinkMap, look_up, symbol_of, tables_of, told_by_section};
+    use crate::arch::mips64_elf;
 
     /// glibc has malloc for everybody, cfree for old programs only, and no
     /// mallocx.
@@ -399,5 +418,48 @@ mod tests {
             })
         };
         assert_eq!(told, [(true, true), (true, false), (false, false)]);
+    }
+
+    /// An object may have no hash table that is known, and say how many symbols
+    /// it has.
+    #[test]
+    fn symbols_are_found_without_a_hash_table() {
+        let [with, without] = [1, 0].map(|more| {
+            // SAFETY: as above; and a symbol of the table that it is taken from.
+            unsafe {
+                let libc = libc::dlopen(c"libc.so.6".as_ptr(), libc::RTLD_LAZY);
+                let mut tables = tables_of(&*libc.cast::<LinkMap>()).expect("symbols");
+                let malloc = symbol_of(&tables, b"malloc").expect("malloc");
+                let index = malloc.offset_from(tables.symbols as *const _);
+                (tables.gnu_hash, tables.sysv_hash) = (0, 0);
+                tables.symbol_count = index as u64 + more;
+                symbol_of(&tables, b"malloc") == Some(malloc)
+            }
+        });
+        assert!(with && !without);
+    }
+
+    #[test]
+    fn debuggers_are_told_in_three_ways() {
+        let entry = |d_tag, d_val| Dyn { d_tag, d_val };
+        let [from_here, place] = mips64_elf::DEBUG;
+        let word = 0x1234_u64;
+        let at = &raw const word as u64;
+        let told = |tag, value: &dyn Fn(u64) -> u64| {
+            let mut section = [
+                entry(1, 7),
+                entry(super::DT_DEBUG, 0),
+                entry(0, 0),
+                entry(0, 0),
+            ];
+            let here = &raw const section[2] as u64;
+            section[2] = entry(tag, value(here));
+            // SAFETY: a section that ends, and a word that is there.
+            unsafe { told_by_section(&raw const section as u64, mips64_elf::DEBUG) }
+        };
+        assert_eq!(told(super::DT_DEBUG, &|_| 0x5678), Some(0x5678));
+        assert_eq!(told(from_here, &|here| at.wrapping_sub(here)), Some(word));
+        assert_eq!(told(place, &|_| at), Some(word));
+        assert_eq!(told(2, &|_| at), None);
     }
 }
