@@ -328,7 +328,8 @@ impl Inside {
             let mut ends = arch::marks::endings().into_iter();
             let is_bare = ends
                 .any(|(end, ..)| module.contains(end) && !describe(module, end, indexes, found));
-            return undescribed(pc, id, is_bare, &mut self.proven.reader);
+            let entry = module.image.entry;
+            return undescribed(pc, (id, entry), is_bare, &mut self.proven.reader);
         }
         if !self.registered.is_empty() {
             let buffer = self.modules.buffer();

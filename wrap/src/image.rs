@@ -18,6 +18,8 @@ pub struct Image {
     pub bias: u64,
     /// First byte past the last segment.
     pub high: u64,
+    /// Where the program begins, or 0.
+    pub entry: u64,
     /// First byte of the segment that the tables lie in: between segments
     /// there may be holes.
     pub tables_start: u64,
@@ -90,6 +92,9 @@ fn try_read(low: u64, image: &mut Image, room: &mut [u8]) -> Option<()> {
             (image.tables_start, image.tables_end) = (start, end);
         }
     })?;
+    if header.e_entry != 0 {
+        image.entry = image.bias.wrapping_add(header.e_entry);
+    }
     (!first_load).then_some(())
 }
 

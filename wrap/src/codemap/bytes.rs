@@ -53,16 +53,24 @@ pub(super) fn unless_trampoline(pc: Pc, module: u32, place: Place) -> Place {
     }
 }
 
-/// Code of a module that no table describes; `is_bare`: it is of a C library
-/// without any. Apart, as `look_for_module`.
+/// Code of a module that no table describes, and where that module begins;
+/// `is_bare`: it is of a C library without any. Apart, as `look_for_module`.
 #[inline(never)]
-pub(super) fn undescribed(pc: Pc, module: u32, is_bare: bool, reader: &mut Reader) -> Place {
-    if let Some(rule) = trampoline_of(&code_at(pc.address())) {
+pub(super) fn undescribed(
+    pc: Pc,
+    (module, entry): (u32, u64),
+    is_bare: bool,
+    reader: &mut Reader,
+) -> Place {
+    let code = code_at(pc.address());
+    if let Some(rule) = trampoline_of(&code) {
         return Place::SignalReturn(module, rule);
     }
     let is_left = !pc.is_exact();
     if is_left
-        && (is_last(pc.address())
+        && (is_behind_entry(pc.address(), &code, entry, arch::elf::BEHIND_ENTRY)
+            || arch::LAST.iter().any(|last| code.starts_with(last))
+            || is_last(pc.address())
             || is_bare && reader.leads_straight(pc.address(), is_about_to_end))
     {
         return Place::Outermost(module);
@@ -71,6 +79,14 @@ pub(super) fn undescribed(pc: Pc, module: u32, is_bare: bool, reader: &mut Reade
         true => Place::Bare(module, false),
         false => Place::NoTables(module),
     }
+}
+
+/// Whether this code is one of those behind the last call of what a program
+/// begins with.
+fn is_behind_entry(address: u64, code: &[u8], entry: u64, ends: &[&[u8]]) -> bool {
+    const LONGEST: u64 = 256;
+    let is_there = (1..LONGEST).contains(&address.wrapping_sub(entry));
+    is_there && ends.iter().any(|end| code.starts_with(end))
 }
 
 /// Whether a call leads to one of those that end the process or the thread,
@@ -130,6 +146,23 @@ mod tests {
         assert!(matches!(told(&code), Place::SignalReturn(7, rule) if rule == wanted));
         code[0] ^= 1;
         assert!(matches!(told(&code), Place::Outermost(7)));
+    }
+
+    #[test]
+    fn a_program_begins_where_its_header_says() {
+        let ends = arch::mips64_elf::BEHIND_ENTRY;
+        let mut code = [0; CODE_BYTES];
+        code[..ends[0].len()].copy_from_slice(ends[0]);
+        let is_outermost = |address| is_behind_entry(address, &code, 0x1000, ends);
+        assert!(is_outermost(0x1050));
+        // Loops of the program's own.
+        assert!(
+            ![0xff0, 0x1000, 0x1100, 0x5000]
+                .into_iter()
+                .any(is_outermost)
+        );
+        assert!(!is_behind_entry(0x1050, &[0; CODE_BYTES], 0x1000, ends));
+        assert!(!is_behind_entry(0x1050, &code, 0x1000, &[]));
     }
 
     /// The last instruction of a segment may be a call, and nothing lie behind.
