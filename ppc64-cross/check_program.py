@@ -25,6 +25,9 @@ INTERRUPTED = {
 # The functions that main's and the threads' stacks begin with.
 OUTERMOST = {"main", "work", "at_end"}
 
+# Where programs begin; MIPS's have a name of their own for it.
+BEGINNINGS = {"_start", "__start"}
+
 Event = collections.namedtuple("Event", "kind size block")
 wrong = []
 
@@ -194,7 +197,7 @@ def main():
     if args.half_tables:
         # A stack that does not end where the program begins is said to be cut.
         ends = [frames[-1][1] for all_frames in stacks.values() for frames in all_frames]
-        cut["no unwind tables"] = len(ends) - ends.count("_start")
+        cut["no unwind tables"] = sum(end not in BEGINNINGS for end in ends)
     cut = {reason: count for reason, count in cut.items() if count}
     check_stats(json.load(open(f"{args.run}.json")), events, cut)
     for reason in wrong[:8]:

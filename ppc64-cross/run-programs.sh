@@ -3,7 +3,7 @@
 # Run:  sourced by ppc64-cross/test, with work, lib and memlog set
 # shellcheck shell=bash disable=SC2154
 programs=ppc64-cross/programs
-# No processor's compiler is to leave the unwind tables of C out, as RISC-V's does.
+# No processor's compiler is to leave the unwind tables of C out, as RISC-V's and MIPS's do.
 tables=-fasynchronous-unwind-tables
 c_flags=(-O1 -g -Wall -Werror -fno-builtin $tables)
 five=-Wl,--wrap,malloc,--wrap,free,--wrap,realloc,--wrap,calloc,--wrap,memalign
@@ -46,6 +46,9 @@ compile_all() {
         compile "$source" "${objects[-1]}" || return
     done
 }
+
+# gcc makes no unwind tables of C there: glibc asks for them where it calls back.
+half_tables() { case $machine in RISC-V|MIPS) ;; *) return 1 ;; esac; }
 
 launch() { # PRELOADED PROGRAM
     if [ -n "$runner" ]; then
@@ -128,8 +131,7 @@ run_all() { # PROGRAM SHAPE
     [ "$1" != threads ] && [ "$1" != openmp ] || how+=(--threads)
     [ "$2" != 2015 ] || how+=(--five)
     case $compiler in musl-*) how+=(--tables-end) ;; esac
-    # gcc makes no unwind tables of C there: glibc asks for them where it calls back.
-    [ "$machine" != RISC-V ] || how+=(--half-tables)
+    ! half_tables || how+=(--half-tables)
     [ "$1" != signals ] || how+=(--handlers)
     # Blue Gene's recorder has room for fewer frames than deep.c's deepest stack.
     [ "$1:$platform" != deep:cnk ] || how+=(--too-deep 1)
@@ -166,7 +168,7 @@ objects_to() { # RUN FILE SED HOW...
 
 checker_objects() {
     local run=$work/family.static signals=$work/signals.static stacks=(--stacks) events=(--events) handlers
-    [ "$machine" != RISC-V ] || stacks+=(--half-tables) events+=(--half-tables)
+    ! half_tables || stacks+=(--half-tables) events+=(--half-tables)
     handlers=("${stacks[@]}" --handlers)
     case $compiler in musl-*) handlers+=(--tables-end) ;; esac
     python3 ppc64-cross/check_program.py "$run" "${stacks[@]}" && python3 ppc64-cross/check_program.py "$signals" "${handlers[@]}" &&

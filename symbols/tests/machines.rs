@@ -40,6 +40,7 @@ const POWERPC64LE: Target = target("powerpc64le-linux-gnu-", 21, false, 4);
 const S390X: Target = target("s390x-linux-gnu-", 22, true, 2);
 const AARCH64: Target = target("aarch64-linux-gnu-", 183, false, 4);
 const RISCV64: Target = target("riscv64-linux-gnu-", 243, false, 2);
+const MIPS64EL: Target = target("mips64el-linux-gnuabi64-", 8, false, 4);
 
 impl Target {
     /// Whether the compiler, binutils and static libraries are here; if not, that is said.
@@ -242,4 +243,10 @@ fn aarch64() {
 fn riscv64() {
     RISCV64.check("gcc", "victim.c", "-O2 -static");
     RISCV64.check("g++", "victim.cc", "-O2 -static");
+}
+
+#[test]
+fn mips64el() {
+    MIPS64EL.check("gcc", "victim.c", "-O2 -static");
+    MIPS64EL.check("g++", "victim.cc", "-O2 -static");
 }
