@@ -183,6 +183,48 @@ checker_objects() {
         objects_to "$run" json 's/"verify_differs": 0/"verify_differs": 1/' "${stacks[@]}"
 }
 
+# What runs without an emulator finds no loader of its own under /.
+own_loader() { [ -n "$runner" ] || [ -z "$root" ] || echo "-Wl,--dynamic-linker=$(echo "$root"/lib/ld-linux*.so.*)"; }
+
+# What an allocator of its own says of its operators new and delete is what a log
+# has more with libmemlog_new.so than without.
+operators_add_up() {
+    local program=$work/operators own=$work/libown.so told=$work/operators.told run kind news deletes more
+    local compile_it=("${prefix}g++" -std=c++17 -O2 -g $tables -Wall -Werror -pthread)
+    "${compile_it[@]}" -fPIC -shared victims/own_operators.cpp -o "$own" && "${compile_it[@]}" victims/operators.cpp -o "$program" $(own_loader) || return
+    for run in less more; do
+        rm -f "$told"
+        OWN_OPERATORS_COUNT=$told recorded "$lib/libmemlog.so:$([ $run = less ] || echo "$lib/libmemlog_new.so:")$own" "$program" "$program.$run" || return
+        "$memlog" stats --json "$program.$run.log" >"$program.$run.json" || return
+    done
+    read -r _ _ news deletes <"$told"
+    [ "${deletes:-0}" -gt 1000 ] && grep -q '"verify_differs": 0,' "$program.more.json" || { echo "operators: $news new, $deletes delete"; return 1; }
+    for kind in "allocations $news" "releases $deletes"; do
+        more=$(sed -n "s/^ *\"${kind% *}\": \([0-9]*\),$/\1 -/p" "$program.more.json" "$program.less.json" | tr '\n' ' ')
+        [ "$((${more% - }))" = "${kind#* }" ] || { echo "operators: ${more% - } is not $kind"; return 1; }
+    done
+}
+
+# What this C library has not, dlsym is not to find in ours either.
+entries_stay() {
+    local program=$work/entries
+    "$compiler" -std=gnu11 -O1 -g -Wall -Werror -pthread victims/torture/entries_exist.c -o "$program" -ldl $(own_loader) &&
+        launch '' "$program" >"$program.without" && recorded "$lib/libmemlog.so" "$program" "$program" && cmp "$program.without" "$program.out"
+}
+
+# NAME FUNCTION: its line.
+run_one() {
+    local reason
+    if [ "$shared" = no ] || [ -z "$prefix" ]; then
+        echo "$1 - SKIPPED there is no such library"
+    elif reason=$($2 2>&1); then
+        echo "$1 - ok"
+    else
+        echo "$1 - FAILED"
+        say "$name: $1: $reason" >&2
+    fi
+}
+
 run_programs() { # one line a program and shape, on stdout; what is wrong with it on stderr
     local program shape reason said shapes=(static 2015)
     [ "$shared" = no ] || shapes+=(dynamic)
@@ -205,6 +247,9 @@ run_programs() { # one line a program and shape, on stdout; what is wrong with i
             fi
         done
     done
+    # The allocator reserves more than 32 bits can name.
+    [ "$bits" != 64 ] || run_one operators operators_add_up
+    run_one entries entries_stay
     if reason=$(checker_objects); then
         echo "checker - ok"
     else
