@@ -19,6 +19,9 @@ pub mod linux;
 #[cfg(not(memlog_cnk))]
 mod rights;
 pub mod sizes;
+#[cfg_attr(target_pointer_width = "32", path = "narrow.rs")]
+#[cfg_attr(not(target_pointer_width = "32"), path = "wide.rs")]
+pub mod width;
 
 use crate::settings::Text;
 use sizes::Sizes;
