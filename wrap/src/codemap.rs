@@ -312,7 +312,8 @@ impl Inside {
                 }
             }
             if describe(module, address, indexes, found) {
-                return match pc.address() == found.end {
+                // Tables say that it is a signal's frame, and not which kind.
+                return match pc.address() == found.end || found.common.is_signal {
                     true => unless_trampoline(pc, id, Place::Described(id)),
                     false => Place::Described(id),
                 };

@@ -11,6 +11,8 @@ pub mod powerpc64;
 pub mod riscv64;
 #[cfg(any(test, target_arch = "s390x"))]
 pub mod s390x;
+#[cfg(any(test, target_arch = "x86"))]
+pub mod x86;
 #[cfg(any(test, target_arch = "x86_64"))]
 pub mod x86_64;
 
@@ -22,6 +24,8 @@ pub use powerpc64::*;
 pub use riscv64::*;
 #[cfg(target_arch = "s390x")]
 pub use s390x::*;
+#[cfg(target_arch = "x86")]
+pub use x86::*;
 #[cfg(target_arch = "x86_64")]
 pub use x86_64::*;
 

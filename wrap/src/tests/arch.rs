@@ -5,7 +5,7 @@
 //! # Safety
 //! A door's frame is made of words that live as long as it is looked at.
 
-use crate::arch::{aarch64, powerpc64, riscv64, s390x, x86_64};
+use crate::arch::{aarch64, powerpc64, riscv64, s390x, x86, x86_64};
 use crate::unwind::row::Saved;
 use crate::unwind::rule::Rule;
 use std::collections::HashSet;
@@ -29,6 +29,24 @@ fn x86_64_pushes_the_address_and_saves_fp_anywhere() {
     }
     assert_eq!(saved_words(Saved::Same, Saved::Unset), None);
     assert_eq!(saved_words(Saved::At(-8), Saved::In(3)), None);
+}
+
+#[test]
+fn x86_pushes_the_address_and_saves_fp_anywhere() {
+    use x86::{fp_below, return_below, saved_words};
+    for fp in UNTOUCHED {
+        let saved = saved_words(Saved::At(-4), fp).unwrap();
+        assert_eq!((return_below(saved), fp_below(saved)), (4, 0));
+    }
+    for below in [8, 12, 4096] {
+        let saved = saved_words(Saved::At(-4), Saved::At(-below)).unwrap();
+        assert_eq!((return_below(saved), fp_below(saved)), (4, below as u64));
+    }
+    for (address, fp) in [(-8, -12), (4, -8), (-4, 4), (-4, -6)] {
+        assert_eq!(saved_words(Saved::At(address), Saved::At(fp)), None);
+    }
+    assert_eq!(saved_words(Saved::Same, Saved::Unset), None);
+    assert_eq!(saved_words(Saved::At(-4), Saved::In(3)), None);
 }
 
 #[test]
@@ -157,6 +175,53 @@ fn x86_64_signals() {
         &wanted,
         [x86_64::PC, x86_64::SP, x86_64::FP],
     );
+}
+
+/// What the kernel calls sigcontext_32.
+#[repr(C)]
+struct X86Context {
+    segments: [u32; 4],
+    // edi, esi, ebp, esp, ebx, edx, ecx, eax, trap, error, eip
+    general: [u32; 11],
+}
+
+#[test]
+fn x86_signals() {
+    #[repr(C)]
+    struct Frame {
+        number: u32,
+        pointers: [u32; 2],
+        info: [u8; 128],
+        flags: u32,
+        link: u32,
+        stack: [u32; 3],
+        context: X86Context,
+    }
+    let general = offset_of!(Frame, context) + offset_of!(X86Context, general);
+    let order = [(0, 7), (1, 6), (2, 5), (3, 4), (4, 3), (5, 2), (6, 1), (7, 0), (10, 8)];
+    let wanted = order.map(|(index, number)| (number, general + 4 * index));
+    check(
+        x86::INTERRUPTED,
+        x86::INTERRUPTED_AT,
+        &wanted,
+        [x86::PC, x86::SP, x86::FP],
+    );
+}
+
+#[test]
+fn x86_signals_without_siginfo() {
+    #[repr(C)]
+    struct Frame {
+        number: u32,
+        context: X86Context,
+    }
+    let popl_and_call = [0x58, 0xb8, 119, 0, 0, 0, 0xcd, 0x80];
+    let mut known = x86::TRAMPOLINES.iter();
+    let &(_, lower) = known.find(|(code, _)| popl_and_call.starts_with(code)).unwrap();
+    assert_eq!(Rule::signal(lower).lower(), lower);
+    let place = x86::INTERRUPTED_AT[0] - lower;
+    let general = offset_of!(Frame, context) + offset_of!(X86Context, general);
+    assert_eq!(place as usize, general + 4 * 10);
 }
 
 #[test]
@@ -333,5 +398,5 @@ macro_rules! doors {
 }
 
 mod doors {
-    doors!(aarch64 riscv64 s390x x86_64);
+    doors!(aarch64 riscv64 s390x x86 x86_64);
 }
