@@ -51,7 +51,7 @@ launch() { # PRELOADED PROGRAM
     if [ -n "$runner" ]; then
         timeout -k 5 120 "$runner" -L "$root" ${1:+-E "LD_PRELOAD=$1"} "$2"
     else
-        timeout -k 5 120 env ${1:+"LD_PRELOAD=$1"} "$2"
+        timeout -k 5 120 env ${root:+"LD_LIBRARY_PATH=$root/lib"} ${1:+"LD_PRELOAD=$1"} "$2"
     fi
 }
 
@@ -79,6 +79,8 @@ link_all() {
             "$compiler" -shared "$across" -o "$work/libacross.so" || return
             more=("$work/libacross.so" "-Wl,-rpath,$work")
         fi
+        # What runs without an emulator finds no loader of its own under /.
+        [ -n "$runner" ] || [ -z "$root" ] || more+=(-Wl,--dynamic-linker="$(echo "$root"/lib/ld-linux*.so.*)")
         "${link_with[@]}" "${objects[@]}" -o "$into" "${more[@]}"
         return
     fi

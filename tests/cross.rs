@@ -53,7 +53,14 @@ fn logs() -> Vec<PathBuf> {
     let logs: Vec<_> = paths
         .filter(|path| path.extension().is_some_and(|end| end == "memlog"))
         .collect();
-    for name in ["powerpc64", "powerpc64le", "s390x", "aarch64", "riscv64"] {
+    for name in [
+        "powerpc64",
+        "powerpc64le",
+        "s390x",
+        "aarch64",
+        "riscv64",
+        "i686",
+    ] {
         let wanted = folder().join(name).with_extension("memlog");
         assert!(logs.contains(&wanted), "{}", wanted.display());
     }
