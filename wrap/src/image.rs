@@ -6,11 +6,18 @@
 //! # Safety
 //! Values are read into zeroed plain integers.
 
+use crate::arch;
 use crate::sys::width::elf::header::Header as ElfHeader;
 use crate::sys::width::elf::program_header::{PT_GNU_EH_FRAME, PT_LOAD, PT_NOTE, ProgramHeader};
 use crate::sys::width::elf::section_header::SectionHeader;
 use crate::sys::width::wide;
 use crate::sys::{Fd, FileId, Os, Sys};
+
+/// The program header of the unwind tables.
+const TABLES: u32 = match arch::HAS_EXIDX {
+    true => 0x7000_0001,
+    false => PT_GNU_EH_FRAME,
+};
 
 /// What the headers say.
 #[derive(Clone, Copy, Default)]
@@ -24,7 +31,9 @@ pub struct Image {
     pub tables_start: u64,
     /// First byte past it.
     pub tables_end: u64,
-    /// .eh_frame_hdr and its bytes, or 0.
+    /// Where the program begins, if it is one.
+    pub entry: u64,
+    /// .eh_frame_hdr or ARM's .ARM.exidx, and its bytes, or 0.
     pub header: u64,
     /// Bytes of .eh_frame_hdr.
     pub header_bytes: u64,
@@ -69,6 +78,8 @@ fn try_read(low: u64, image: &mut Image, room: &mut [u8]) -> Option<()> {
     if usize::from(header.e_phentsize) != size_of::<ProgramHeader>() {
         return None;
     }
+    // Before or behind the segments.
+    let mut tables = None;
     let mut first_load = true;
     each_part(low, &header, room, |part| {
         let at = |address: u64| image.bias.wrapping_add(address);
@@ -82,8 +93,8 @@ fn try_read(low: u64, image: &mut Image, room: &mut [u8]) -> Option<()> {
                 let end = wide(part.p_vaddr).wrapping_add(wide(part.p_memsz));
                 image.high = image.high.max(image.bias.wrapping_add(end));
             }
-            PT_GNU_EH_FRAME => {
-                (image.header, image.header_bytes) = (at(wide(part.p_vaddr)), wide(part.p_memsz));
+            TABLES => {
+                tables = Some((wide(part.p_vaddr), wide(part.p_memsz)));
             }
             PT_NOTE if image.build_id.length == 0 => {
                 let place = at(wide(part.p_vaddr));
@@ -92,6 +103,9 @@ fn try_read(low: u64, image: &mut Image, room: &mut [u8]) -> Option<()> {
             _ => {}
         }
     })?;
+    if let Some((address, bytes)) = tables {
+        (image.header, image.header_bytes) = (image.bias.wrapping_add(address), bytes);
+    }
     each_part(low, &header, room, |part| {
         let start = image.bias.wrapping_add(wide(part.p_vaddr));
         let end = start.wrapping_add(wide(part.p_memsz));
@@ -99,6 +113,9 @@ fn try_read(low: u64, image: &mut Image, room: &mut [u8]) -> Option<()> {
             (image.tables_start, image.tables_end) = (start, end);
         }
     })?;
+    if header.e_entry != 0 {
+        image.entry = arch::strip(image.bias.wrapping_add(wide(header.e_entry)));
+    }
     (!first_load).then_some(())
 }
 
