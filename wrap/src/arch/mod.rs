@@ -5,6 +5,8 @@
 // All are compiled and tested on every host: only one is used.
 #[cfg(any(test, target_arch = "aarch64"))]
 pub mod aarch64;
+#[cfg(any(test, target_arch = "arm"))]
+pub mod arm;
 #[cfg(any(test, target_arch = "powerpc64"))]
 pub mod powerpc64;
 #[cfg(any(test, target_arch = "riscv64"))]
@@ -18,6 +20,8 @@ pub mod x86_64;
 
 #[cfg(target_arch = "aarch64")]
 pub use aarch64::*;
+#[cfg(target_arch = "arm")]
+pub use arm::*;
 #[cfg(target_arch = "powerpc64")]
 pub use powerpc64::*;
 #[cfg(target_arch = "riscv64")]
