@@ -112,6 +112,18 @@ build_second() {
         sed "s|$lib/memlog_s.a|$to/memlog_s.a|" "$lib/memlog_s_ld_cmds" >"$to/static.cmds"
 }
 
+# What of the C library has unwind tables. gcc makes none of C for RISC-V and says
+# for ARM that nobody unwinds what throws nothing: glibc asks for them where it
+# calls back.
+tables_there() {
+    case $compiler:$machine in
+    musl-*) echo none ;;
+    *:RISC-V) echo half ;;
+    *:ARM) echo half-stated ;;
+    *) echo all ;;
+    esac
+}
+
 # Runs PROGRAM with memlog; its log and what it told are OUTPUT.*
 recorded() { # PRELOADED PROGRAM OUTPUT
     rm -f "$3.log"
@@ -129,9 +141,7 @@ run_all() { # PROGRAM SHAPE
     local into=$work/$1.$2 how=() code=0 without=0 preload='' with=$work/$1.$2.memlog second
     [ "$1" != threads ] && [ "$1" != openmp ] || how+=(--threads)
     [ "$2" != 2015 ] || how+=(--five)
-    case $compiler in musl-*) how+=(--tables-end) ;; esac
-    # gcc makes no unwind tables of C there: glibc asks for them where it calls back.
-    [ "$machine" != RISC-V ] || how+=(--half-tables)
+    how+=(--tables "$(tables_there)")
     [ "$1" != signals ] || how+=(--handlers)
     # Blue Gene's recorder has room for fewer frames than deep.c's deepest stack.
     [ "$1:$platform" != deep:cnk ] || how+=(--too-deep 1)
@@ -167,10 +177,9 @@ objects_to() { # RUN FILE SED HOW...
 }
 
 checker_objects() {
-    local run=$work/family.static signals=$work/signals.static stacks=(--stacks) events=(--events) handlers
-    [ "$machine" != RISC-V ] || stacks+=(--half-tables) events+=(--half-tables)
+    local run=$work/family.static signals=$work/signals.static stacks events handlers
+    stacks=(--stacks --tables "$(tables_there)") events=(--events --tables "$(tables_there)")
     handlers=("${stacks[@]}" --handlers)
-    case $compiler in musl-*) handlers+=(--tables-end) ;; esac
     python3 ppc64-cross/check_program.py "$run" "${stacks[@]}" && python3 ppc64-cross/check_program.py "$signals" "${handlers[@]}" &&
         python3 ppc64-cross/check_program.py "$run.second" "${events[@]}" &&
         objects_to "$run.second" dump 100d "${events[@]}" &&

@@ -46,6 +46,7 @@ const POWERPC64LE: Target = target("powerpc64le-linux-gnu-", 21, false, 4);
 const S390X: Target = target("s390x-linux-gnu-", 22, true, 2);
 const AARCH64: Target = target("aarch64-linux-gnu-", 183, false, 4);
 const RISCV64: Target = target("riscv64-linux-gnu-", 243, false, 2);
+const ARM: Target = narrow(target("arm-linux-gnueabihf-", 40, false, 2));
 const I686: Target = narrow(target("i686-linux-gnu-", 3, false, 1));
 
 impl Target {
@@ -255,4 +256,10 @@ fn riscv64() {
 fn i686() {
     I686.check("gcc", "victim.c", "-O2 -static");
     I686.check("g++", "victim.cc", "-O2 -static");
+}
+
+#[test]
+fn arm() {
+    ARM.check("gcc", "victim.c", "-O2 -static");
+    ARM.check("g++", "victim.cc", "-O2 -static");
 }
