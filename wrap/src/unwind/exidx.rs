@@ -10,6 +10,10 @@
 //!              else the distance to a language's routine, then a word with how
 //!                many follow, and instructions
 //! ```
+//! They hold behind the prologue and before the epilogue, so that a frame that was
+//! interrupted somewhere else is stepped from otherwise ([`LEAF`]), or only to
+//! where a call returns ([`follows_call`]).
+//!
 //! Distances have 31 bits; instructions are the bytes of words from the highest
 //! down, and end with the words or with one that says so.
 #![allow(unsafe_code)]
@@ -263,6 +267,27 @@ fn coprocessor_bytes(byte: u8, instructions: &mut Instructions) -> Option<u64> {
         },
         _ => return None,
     })
+}
+
+/// The row of a function's first instruction: nothing is done yet.
+pub const LEAF: Row = Row {
+    cfa: Cfa::Register(arch::SP as u64, 0),
+    ..Row::EMPTY
+};
+
+/// Whether what lies before an address is a call, so that one can return there:
+/// `bl`, or `blx` by a distance or a register, as ARM's word or Thumb's two
+/// halves, of which the last by a register is one.
+pub fn follows_call(before: [u8; 4]) -> bool {
+    let word = u32::from_le_bytes(before);
+    let (first, second) = (word as u16, (word >> 16) as u16);
+    let is_arm = word & 0x0f00_0000 == 0x0b00_0000
+        || word & 0xfe00_0000 == 0xfa00_0000
+        || word & 0x0fff_fff0 == 0x012f_ff30;
+    let is_thumb = first & 0xf800 == 0xf000
+        && (second & 0xd000 == 0xd000 || second & 0xd001 == 0xc000)
+        || second & 0xff87 == 0x4780;
+    is_arm || is_thumb
 }
 
 /// The row of a description; of where a program begins one that says so.

@@ -4,7 +4,7 @@
 use crate::image::Image;
 use crate::tests::random::Random;
 use crate::unwind::cfi::Description;
-use crate::unwind::exidx::{Undone, describe, undo};
+use crate::unwind::exidx::{Undone, describe, follows_call, undo};
 
 /// A file of two pages of words: functions where nobody looks, records, index.
 struct File {
@@ -156,6 +156,26 @@ fn an_address_has_the_entry_before_it() {
     assert_eq!(up(215), Some((None, [180, 300])));
     assert_eq!([up(199), up(216), up(299), up(300)], [None; 4]);
     assert_eq!(up(WORDS - 1), known(8, 400, WORDS as u64));
+}
+
+/// As an assembler writes them.
+#[test]
+fn calls_are_told_from_others() {
+    let arm = |word: u32| follows_call(word.to_le_bytes());
+    let thumb = |first: u16, second: u16| arm(u32::from(second) << 16 | u32::from(first));
+    for call in [0xeb00_0010, 0x1bff_fffe, 0xfa00_0001, 0xfb12_3456, 0xe12f_ff33] {
+        assert!(arm(call), "{call:x}");
+    }
+    for call in [(0xf000, 0xf812), (0xf7ff, 0xfffe), (0xf000, 0xe802), (0xbf00, 0x4798)] {
+        assert!(thumb(call.0, call.1), "{call:x?}");
+    }
+    // b, bx, mov, push; b.w, bx, mov and others of Thumb's.
+    for other in [0xea00_0010, 0xe12f_ff1e, 0xe1a0_0000, 0xe92d_4800] {
+        assert!(!arm(other), "{other:x}");
+    }
+    for other in [(0xf000, 0xb812), (0xbf00, 0x4770), (0xbf00, 0x4618), (0xb580, 0xaf00)] {
+        assert!(!thumb(other.0, other.1), "{other:x?}");
+    }
 }
 
 /// Whatever stands there, nothing is read outside of the tables; under the
