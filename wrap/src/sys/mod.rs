@@ -19,6 +19,8 @@ pub mod linux;
 #[cfg(not(memlog_cnk))]
 mod rights;
 pub mod sizes;
+// Blue Gene has calls of its own, and only the tables are asked for.
+#[cfg_attr(memlog_cnk, allow(dead_code))]
 #[cfg_attr(target_pointer_width = "32", path = "narrow.rs")]
 #[cfg_attr(not(target_pointer_width = "32"), path = "wide.rs")]
 pub mod width;
