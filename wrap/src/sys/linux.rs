@@ -185,6 +185,10 @@ impl Sys for Linux {
     }
 
     fn read_memory(at: u64, into: &mut [u8]) -> bool {
+        // What was reckoned may lie beyond all addresses.
+        if usize::try_from(at).is_err() {
+            return false;
+        }
         let local = libc::iovec {
             iov_base: into.as_mut_ptr().cast(),
             iov_len: into.len(),
