@@ -47,14 +47,11 @@ compile_all() {
     done
 }
 
-# gcc makes no unwind tables of C there: glibc asks for them where it calls back.
-half_tables() { case $machine in RISC-V|MIPS) ;; *) return 1 ;; esac; }
-
 launch() { # PRELOADED PROGRAM
     if [ -n "$runner" ]; then
         timeout -k 5 120 "$runner" -L "$root" ${1:+-E "LD_PRELOAD=$1"} "$2"
     else
-        timeout -k 5 120 env ${1:+"LD_PRELOAD=$1"} "$2"
+        timeout -k 5 120 env ${root:+"LD_LIBRARY_PATH=$root/lib"} ${1:+"LD_PRELOAD=$1"} "$2"
     fi
 }
 
@@ -82,6 +79,8 @@ link_all() {
             "$compiler" -shared "$across" -o "$work/libacross.so" || return
             more=("$work/libacross.so" "-Wl,-rpath,$work")
         fi
+        # What runs without an emulator finds no loader of its own under /.
+        [ -n "$runner" ] || [ -z "$root" ] || more+=(-Wl,--dynamic-linker="$(echo "$root"/lib/ld-linux*.so.*)")
         "${link_with[@]}" "${objects[@]}" -o "$into" "${more[@]}"
         return
     fi
@@ -113,6 +112,18 @@ build_second() {
         sed "s|$lib/memlog_s.a|$to/memlog_s.a|" "$lib/memlog_s_ld_cmds" >"$to/static.cmds"
 }
 
+# What of the C library has unwind tables. gcc makes none of C for RISC-V and says
+# for ARM that nobody unwinds what throws nothing: glibc asks for them where it
+# calls back.
+tables_there() {
+    case $compiler:$machine in
+    musl-*) echo none ;;
+    *:RISC-V|*:MIPS) echo half ;;
+    *:ARM) echo half-stated ;;
+    *) echo all ;;
+    esac
+}
+
 # Runs PROGRAM with memlog; its log and what it told are OUTPUT.*
 recorded() { # PRELOADED PROGRAM OUTPUT
     rm -f "$3.log"
@@ -130,8 +141,7 @@ run_all() { # PROGRAM SHAPE
     local into=$work/$1.$2 how=() code=0 without=0 preload='' with=$work/$1.$2.memlog second
     [ "$1" != threads ] && [ "$1" != openmp ] || how+=(--threads)
     [ "$2" != 2015 ] || how+=(--five)
-    case $compiler in musl-*) how+=(--tables-end) ;; esac
-    ! half_tables || how+=(--half-tables)
+    how+=(--tables "$(tables_there)")
     [ "$1" != signals ] || how+=(--handlers)
     # Blue Gene's recorder has room for fewer frames than deep.c's deepest stack.
     [ "$1:$platform" != deep:cnk ] || how+=(--too-deep 1)
@@ -167,10 +177,9 @@ objects_to() { # RUN FILE SED HOW...
 }
 
 checker_objects() {
-    local run=$work/family.static signals=$work/signals.static stacks=(--stacks) events=(--events) handlers
-    ! half_tables || stacks+=(--half-tables) events+=(--half-tables)
+    local run=$work/family.static signals=$work/signals.static stacks events handlers
+    stacks=(--stacks --tables "$(tables_there)") events=(--events --tables "$(tables_there)")
     handlers=("${stacks[@]}" --handlers)
-    case $compiler in musl-*) handlers+=(--tables-end) ;; esac
     python3 ppc64-cross/check_program.py "$run" "${stacks[@]}" && python3 ppc64-cross/check_program.py "$signals" "${handlers[@]}" &&
         python3 ppc64-cross/check_program.py "$run.second" "${events[@]}" &&
         objects_to "$run.second" dump 100d "${events[@]}" &&

@@ -35,12 +35,20 @@ const fn target(tools: &'static str, number: u16, is_big_endian: bool, step: usi
     }
 }
 
+/// The same of 32 bits.
+const fn narrow(mut target: Target) -> Target {
+    target.machine.pointer_bytes = 4;
+    target
+}
+
 const POWERPC64: Target = target("powerpc64-linux-gnu-", 21, true, 4);
 const POWERPC64LE: Target = target("powerpc64le-linux-gnu-", 21, false, 4);
 const S390X: Target = target("s390x-linux-gnu-", 22, true, 2);
 const AARCH64: Target = target("aarch64-linux-gnu-", 183, false, 4);
 const RISCV64: Target = target("riscv64-linux-gnu-", 243, false, 2);
 const MIPS64EL: Target = target("mips64el-linux-gnuabi64-", 8, false, 4);
+const ARM: Target = narrow(target("arm-linux-gnueabihf-", 40, false, 2));
+const I686: Target = narrow(target("i686-linux-gnu-", 3, false, 1));
 
 impl Target {
     /// Whether the compiler, binutils and static libraries are here; if not, that is said.
@@ -249,4 +257,16 @@ fn riscv64() {
 fn mips64el() {
     MIPS64EL.check("gcc", "victim.c", "-O2 -static");
     MIPS64EL.check("g++", "victim.cc", "-O2 -static");
+}
+
+#[test]
+fn i686() {
+    I686.check("gcc", "victim.c", "-O2 -static");
+    I686.check("g++", "victim.cc", "-O2 -static");
+}
+
+#[test]
+fn arm() {
+    ARM.check("gcc", "victim.c", "-O2 -static");
+    ARM.check("g++", "victim.cc", "-O2 -static");
 }

@@ -11,11 +11,12 @@
 
 use crate::doors::{Door, NAMES};
 use crate::linkmap::{LinkMap, symbol_of, tables_of};
+use crate::sys::width::elf::header::Header;
+use crate::sys::width::elf::program_header::{PF_R, PF_W, PF_X, PT_LOAD, ProgramHeader};
+use crate::sys::width::elf::sym::Sym;
+use crate::sys::width::{AtomicWord, wide};
 use crate::sys::{Os, Sys};
-use core::sync::atomic::{AtomicU16, AtomicU64, Ordering};
-use goblin::elf64::header::Header;
-use goblin::elf64::program_header::{PF_R, PF_W, PF_X, PT_LOAD, ProgramHeader};
-use goblin::elf64::sym::Sym;
+use core::sync::atomic::{AtomicU16, Ordering};
 
 /// Those may come with a library that is loaded later.
 const LATE: [Door; 2] = [Door::RegisterFrame, Door::DeregisterFrame];
@@ -73,7 +74,7 @@ unsafe fn undefine(own: &LinkMap, symbol: *mut Sym) {
         if !is_writable && !Os::make_writable(low as *mut u8, bytes, true) {
             return;
         }
-        AtomicU64::from_ptr(&raw mut (*symbol).st_value).store(0, Ordering::Relaxed);
+        AtomicWord::from_ptr(&raw mut (*symbol).st_value).store(0, Ordering::Relaxed);
         AtomicU16::from_ptr(&raw mut (*symbol).st_shndx).store(0, Ordering::Relaxed);
         if !is_writable {
             Os::make_writable(low as *mut u8, bytes, false);
@@ -87,15 +88,15 @@ fn is_writable(own: &LinkMap, address: u64) -> Option<bool> {
     // SAFETY: our first segment begins with our header, at address 0 of our own
     // numbering; checked by its magic.
     unsafe {
-        let header = &*(own.bias as *const Header);
+        let header = &*(own.bias() as *const Header);
         if header.e_ident.get(..4) != Some(b"\x7fELF") {
             return None;
         }
-        let headers = own.bias.wrapping_add(header.e_phoff) as *const ProgramHeader;
+        let headers = own.bias().wrapping_add(wide(header.e_phoff)) as *const ProgramHeader;
         for index in 0..usize::from(header.e_phnum) {
             let part = &*headers.add(index);
-            let low = own.bias.wrapping_add(part.p_vaddr);
-            if part.p_type == PT_LOAD && (low..low + part.p_memsz).contains(&address) {
+            let low = own.bias().wrapping_add(wide(part.p_vaddr));
+            if part.p_type == PT_LOAD && (low..low + wide(part.p_memsz)).contains(&address) {
                 let is_data = part.p_flags & (PF_R | PF_X) == PF_R;
                 return is_data.then_some(part.p_flags & PF_W != 0);
             }

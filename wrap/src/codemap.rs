@@ -313,7 +313,8 @@ impl Inside {
                 }
             }
             if describe(module, address, indexes, found) {
-                return match pc.address() == found.end {
+                // Tables say that it is a signal's frame, and not which kind.
+                return match pc.address() == found.end || found.common.is_signal {
                     true => unless_trampoline(pc, id, Place::Described(id)),
                     false => Place::Described(id),
                 };
@@ -395,8 +396,8 @@ impl Inside {
                 let row = self.machine.run(&self.found, pc.lookup());
                 let rule = match row {
                     _ if self.found.common.is_signal => Rule::plain(Kind::Signal),
-                    Some(row) => row.pack(),
-                    None => Rule::plain(Kind::Complex),
+                    Some(row) if !is_unsettled(pc) => row.pack(),
+                    _ => Rule::plain(Kind::Complex),
                 };
                 (module, rule)
             }
@@ -427,7 +428,7 @@ impl Inside {
     fn far(&mut self, pc: Pc) -> Far {
         self.look_for_module(pc.lookup());
         let row = match self.place(pc, None) {
-            Place::Described(_) if !self.found.common.is_signal => {
+            Place::Described(_) if !self.found.common.is_signal && !is_unsettled(pc) => {
                 self.machine.run(&self.found, pc.lookup())
             }
             Place::Proven(_) => Some(&self.proven.reader.row),
@@ -458,6 +459,12 @@ impl Inside {
             high: region.high,
         }
     }
+}
+
+/// Whether a frame may stand where the tables do not hold: ARM's know nothing of
+/// what is interrupted while it makes its frame.
+fn is_unsettled(pc: Pc) -> bool {
+    arch::HAS_EXIDX && pc.is_exact()
 }
 
 /// Puts the description of an address into its place; false if there is none.

@@ -6,10 +6,20 @@
 //! # Safety
 //! Values are read into zeroed plain integers.
 
+use crate::arch;
+use crate::sys::width::elf::header::Header as ElfHeader;
+use crate::sys::width::elf::program_header::{
+    PF_X, PT_GNU_EH_FRAME, PT_LOAD, PT_NOTE, ProgramHeader,
+};
+use crate::sys::width::elf::section_header::SectionHeader;
+use crate::sys::width::wide;
 use crate::sys::{Fd, FileId, Os, Sys, page_bytes};
-use goblin::elf64::header::Header as ElfHeader;
-use goblin::elf64::program_header::{PF_X, PT_GNU_EH_FRAME, PT_LOAD, PT_NOTE, ProgramHeader};
-use goblin::elf64::section_header::SectionHeader;
+
+/// The program header of the unwind tables.
+const TABLES: u32 = match arch::HAS_EXIDX {
+    true => 0x7000_0001,
+    false => PT_GNU_EH_FRAME,
+};
 
 /// What the headers say.
 #[derive(Clone, Copy, Default)]
@@ -18,14 +28,14 @@ pub struct Image {
     pub bias: u64,
     /// First byte past the last segment.
     pub high: u64,
-    /// Where the program begins, or 0.
-    pub entry: u64,
     /// First byte of the segment that the tables lie in: between segments
     /// there may be holes.
     pub tables_start: u64,
     /// First byte past it.
     pub tables_end: u64,
-    /// .eh_frame_hdr and its bytes, or 0.
+    /// Where the program begins, if it is one.
+    pub entry: u64,
+    /// .eh_frame_hdr or ARM's .ARM.exidx, and its bytes, or 0.
     pub header: u64,
     /// Bytes of .eh_frame_hdr.
     pub header_bytes: u64,
@@ -63,6 +73,8 @@ pub fn read(low: u64, image: &mut Image, room: &mut [u8]) -> bool {
 
 fn try_read(low: u64, image: &mut Image, room: &mut [u8]) -> Option<()> {
     let header = elf_header(low)?;
+    // Before or behind the segments.
+    let mut tables = None;
     let mut first_load = true;
     each_part(low, &header, room, |part| {
         let at = |address: u64| image.bias.wrapping_add(address);
@@ -70,30 +82,34 @@ fn try_read(low: u64, image: &mut Image, room: &mut [u8]) -> Option<()> {
             PT_LOAD => {
                 if first_load {
                     first_load = false;
-                    image.bias = low.wrapping_sub(part.p_vaddr.wrapping_sub(part.p_offset));
+                    image.bias =
+                        low.wrapping_sub(wide(part.p_vaddr).wrapping_sub(wide(part.p_offset)));
                 }
-                let end = part.p_vaddr.wrapping_add(part.p_memsz);
+                let end = wide(part.p_vaddr).wrapping_add(wide(part.p_memsz));
                 image.high = image.high.max(image.bias.wrapping_add(end));
             }
-            PT_GNU_EH_FRAME => {
-                (image.header, image.header_bytes) = (at(part.p_vaddr), part.p_memsz);
+            TABLES => {
+                tables = Some((wide(part.p_vaddr), wide(part.p_memsz)));
             }
             PT_NOTE if image.build_id.length == 0 => {
-                let place = at(part.p_vaddr);
-                image.build_id_at = find_build_id(place, part.p_memsz, &mut image.build_id);
+                let place = at(wide(part.p_vaddr));
+                image.build_id_at = find_build_id(place, wide(part.p_memsz), &mut image.build_id);
             }
             _ => {}
         }
     })?;
+    if let Some((address, bytes)) = tables {
+        (image.header, image.header_bytes) = (image.bias.wrapping_add(address), bytes);
+    }
     each_part(low, &header, room, |part| {
-        let start = image.bias.wrapping_add(part.p_vaddr);
-        let end = start.wrapping_add(part.p_memsz);
+        let start = image.bias.wrapping_add(wide(part.p_vaddr));
+        let end = start.wrapping_add(wide(part.p_memsz));
         if part.p_type == PT_LOAD && (start..end).contains(&image.header) {
             (image.tables_start, image.tables_end) = (start, end);
         }
     })?;
     if header.e_entry != 0 {
-        image.entry = image.bias.wrapping_add(header.e_entry);
+        image.entry = arch::strip(image.bias.wrapping_add(wide(header.e_entry)));
     }
     (!first_load).then_some(())
 }
@@ -117,7 +133,7 @@ pub fn has_code(low: u64, code: u64, room: &mut [u8]) -> bool {
     let read = elf_header(low).and_then(|header| {
         each_part(low, &header, room, |part| {
             if part.p_type == PT_LOAD {
-                let lies = part.p_vaddr & !page_bytes().wrapping_sub(1);
+                let lies = wide(part.p_vaddr) & !page_bytes().wrapping_sub(1);
                 let bias = *first.get_or_insert(low.wrapping_sub(lies));
                 has |= part.p_flags & PF_X != 0 && bias.wrapping_add(lies) == code;
             }
@@ -135,7 +151,7 @@ fn each_part(
 ) -> Option<()> {
     const EACH: usize = size_of::<ProgramHeader>();
     let most = room.len() / EACH;
-    let mut at = low.wrapping_add(header.e_phoff);
+    let mut at = low.wrapping_add(wide(header.e_phoff));
     let mut left = usize::from(header.e_phnum);
     while left > 0 {
         let count = left.min(most);
@@ -248,14 +264,14 @@ fn frames_section(fd: Fd) -> Option<(u64, u64)> {
     const ENTRY: u64 = size_of::<SectionHeader>() as u64;
     let header: ElfHeader = read_file(fd, 0)?;
     let section = |index: u64| -> Option<SectionHeader> {
-        read_file(fd, header.e_shoff.checked_add(index * ENTRY)?)
+        read_file(fd, wide(header.e_shoff).checked_add(index * ENTRY)?)
     };
     let names = section(u64::from(header.e_shstrndx))?;
     for index in 1..u64::from(header.e_shnum) {
         let candidate = section(index)?;
-        let at = names.sh_offset.checked_add(u64::from(candidate.sh_name))?;
+        let at = wide(names.sh_offset).checked_add(u64::from(candidate.sh_name))?;
         if candidate.sh_addr != 0 && read_file::<[u8; 10]>(fd, at)? == *b".eh_frame\0" {
-            return Some((candidate.sh_addr, candidate.sh_size));
+            return Some((wide(candidate.sh_addr), wide(candidate.sh_size)));
         }
     }
     None

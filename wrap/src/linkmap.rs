@@ -6,20 +6,22 @@
 //! unloads the object looked at: those of program start never are.
 
 use crate::arch;
-use core::ffi::c_char;
-use core::sync::atomic::{AtomicI32, AtomicPtr, Ordering};
-use goblin::elf64::dynamic::{
+use crate::sys::width::elf::dynamic::{
     DT_DEBUG, DT_GNU_HASH, DT_HASH, DT_NULL, DT_STRTAB, DT_SYMTAB, DT_VERDEF, DT_VERSYM, Dyn,
 };
-use goblin::elf64::program_header::{PT_DYNAMIC, PT_PHDR, ProgramHeader};
-use goblin::elf64::sym::Sym;
+use crate::sys::width::elf::header::Header;
+use crate::sys::width::elf::program_header::{PT_DYNAMIC, PT_LOAD, PT_PHDR, ProgramHeader};
+use crate::sys::width::elf::sym::Sym;
+use crate::sys::width::wide;
+use core::ffi::c_char;
+use core::sync::atomic::{AtomicI32, AtomicPtr, Ordering};
 
 /// `struct r_debug` of the loader's interface to debuggers.
 #[repr(C)]
 struct Debug {
     version: i32,
     map: *const LinkMap,
-    breakpoint: u64,
+    breakpoint: usize,
     /// 0 while nobody is changing the list.
     state: AtomicI32,
 }
@@ -27,8 +29,7 @@ struct Debug {
 /// The public beginning of `struct link_map`.
 #[repr(C)]
 pub struct LinkMap {
-    /// What is added to the object's own addresses.
-    pub bias: u64,
+    bias: usize,
     /// Its path; empty for the program.
     pub name: *const c_char,
     /// Its dynamic section.
@@ -36,6 +37,13 @@ pub struct LinkMap {
     /// The object that was loaded next.
     pub next: *const LinkMap,
     previous: *const LinkMap,
+}
+
+impl LinkMap {
+    /// What is added to the object's own addresses.
+    pub fn bias(&self) -> u64 {
+        self.bias as u64
+    }
 }
 
 /// The tables of one object.
@@ -80,8 +88,8 @@ pub unsafe fn first_map(program_headers: u64, count: u64) -> Option<*const LinkM
         // SAFETY: the kernel told us where the program's headers are.
         let header = unsafe { &*headers.add(index as usize) };
         match header.p_type {
-            PT_PHDR => bias = Some(program_headers.wrapping_sub(header.p_vaddr)),
-            PT_DYNAMIC => dynamic = header.p_vaddr,
+            PT_PHDR => bias = Some(program_headers.wrapping_sub(wide(header.p_vaddr))),
+            PT_DYNAMIC => dynamic = wide(header.p_vaddr),
             _ => {}
         }
     }
@@ -105,20 +113,25 @@ unsafe fn told_by_section(section: u64, [from_here, place]: [u64; 2]) -> Option<
     let mut at = section;
     loop {
         // SAFETY: the section ends with DT_NULL.
-        let Dyn { d_tag, d_val } = unsafe { *(at as *const Dyn) };
-        let there = match d_tag {
+        let (tag, value) = pair(unsafe { &*(at as *const Dyn) });
+        let there = match tag {
             DT_NULL => return None,
-            DT_DEBUG if d_val != 0 => return Some(d_val),
-            tag if tag == from_here => at.wrapping_add(d_val),
-            tag if tag == place => d_val,
+            DT_DEBUG if value != 0 => return Some(value),
+            tag if tag == from_here => at.wrapping_add(value),
+            tag if tag == place => value,
             _ => 0,
         };
         if there != 0 {
             // SAFETY: a word of the program that the loader writes to.
-            return Some(unsafe { *(there as *const u64) });
+            return Some(unsafe { *(there as *const usize) as u64 });
         }
         at += size_of::<Dyn>() as u64;
     }
+}
+
+/// An entry of a dynamic section: what it is of, and its value.
+fn pair(entry: &Dyn) -> (u64, u64) {
+    (wide(entry.d_tag), wide(entry.d_val))
 }
 
 /// The loader's r_debug where the headers do not lead to it: who runs a program
@@ -127,7 +140,7 @@ fn told_by_name() -> u64 {
     match arch::marks::loader_debug() {
         (0, 0) => 0,
         // SAFETY: musl's pointer to it.
-        (0, address) => unsafe { *(address as *const u64) },
+        (0, address) => unsafe { *(address as *const usize) as u64 },
         (debug, _) => debug,
     }
 }
@@ -170,18 +183,18 @@ pub unsafe fn tables_of(object: &LinkMap) -> Option<Tables> {
     }
     loop {
         // SAFETY: the section ends with DT_NULL.
-        let Dyn { d_tag, d_val } = unsafe { *entry };
+        let (tag, value) = pair(unsafe { &*entry });
         // glibc relocates these pointers in place, musl and the vDSO do not.
-        let at = if d_val < object.bias {
-            d_val.wrapping_add(object.bias)
+        let at = if value < object.bias() {
+            value.wrapping_add(object.bias())
         } else {
-            d_val
+            value
         };
-        match d_tag {
+        match tag {
             DT_NULL => break,
             DT_GNU_HASH => tables.gnu_hash = at,
             DT_HASH => tables.sysv_hash = at,
-            arch::elf::SYMBOLS => tables.symbol_count = d_val,
+            arch::elf::SYMBOLS => tables.symbol_count = value,
             DT_STRTAB => tables.strings = at,
             DT_SYMTAB => tables.symbols = at,
             DT_VERSYM => tables.versions = at,
@@ -207,7 +220,7 @@ pub unsafe fn look_up(tables: &Tables, name: &[u8]) -> Option<u64> {
     // SAFETY: by the caller; and a symbol of the object.
     unsafe {
         let found = find(tables, name, |symbol| old = Some(symbol)).or(old);
-        found.map(|symbol| (*symbol).st_value)
+        found.map(|symbol| wide((*symbol).st_value))
     }
 }
 
@@ -250,15 +263,16 @@ unsafe fn look_up_gnu(
     name: &[u8],
     mut see: impl FnMut(u32) -> Option<*const Sym>,
 ) -> Option<*const Sym> {
+    const WORDS: usize = size_of::<usize>() / size_of::<u32>();
     let base = tables.gnu_hash as *const u32;
-    // SAFETY: the layout of a GNU hash table: four words, a bloom filter of
-    // 64-bit words, buckets, chains.
+    // SAFETY: the layout of a GNU hash table: four words of 32 bits, a bloom
+    // filter of the machine's, buckets, chains.
     unsafe {
         let (buckets, first, bloom) = (*base, *base.add(1), *base.add(2));
         if buckets == 0 {
             return None;
         }
-        let bucket_table = base.add(4 + 2 * bloom as usize);
+        let bucket_table = base.add(4 + WORDS * bloom as usize);
         let chains = bucket_table.add(buckets as usize);
         let hash = name.iter().fold(5381u32, |hash, &byte| {
             hash.wrapping_mul(33).wrapping_add(u32::from(byte))
@@ -369,22 +383,20 @@ pub unsafe fn vdso_function(base: u64, name: &[u8]) -> usize {
     }
     // SAFETY: by the caller; the vDSO is a complete ELF image in memory.
     unsafe {
-        let header = &*(base as *const goblin::elf64::header::Header);
-        let headers = (base + header.e_phoff) as *const ProgramHeader;
+        let header = &*(base as *const Header);
+        let headers = (base + wide(header.e_phoff)) as *const ProgramHeader;
         let mut bias = base;
         let mut dynamic = 0;
         for index in 0..usize::from(header.e_phnum) {
             let part = &*headers.add(index);
             match part.p_type {
-                goblin::elf64::program_header::PT_LOAD if part.p_offset == 0 => {
-                    bias = base.wrapping_sub(part.p_vaddr);
-                }
-                PT_DYNAMIC => dynamic = part.p_vaddr,
+                PT_LOAD if part.p_offset == 0 => bias = base.wrapping_sub(wide(part.p_vaddr)),
+                PT_DYNAMIC => dynamic = wide(part.p_vaddr),
                 _ => {}
             }
         }
         let object = LinkMap {
-            bias,
+            bias: bias as usize,
             name: core::ptr::null(),
             dynamic: bias.wrapping_add(dynamic) as *const Dyn,
             next: core::ptr::null(),

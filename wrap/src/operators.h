@@ -2,7 +2,23 @@
  *
  * Read by the shims of every architecture, by the script that links
  * libmemlog_new.so (its exported names) and by a test that holds it against
- * `operators.rs`. The first four take a size, the next four an alignment too. */
+ * `operators.rs`. The first four take a size, the next four an alignment too.
+ * m, unsigned long, is what size_t is where it has 64 bits; where it has 32 it
+ * is unsigned int, j. */
+#if __SIZEOF_SIZE_T__ == 4
+#define _Znwm _Znwj
+#define _Znam _Znaj
+#define _ZnwmRKSt9nothrow_t _ZnwjRKSt9nothrow_t
+#define _ZnamRKSt9nothrow_t _ZnajRKSt9nothrow_t
+#define _ZnwmSt11align_val_t _ZnwjSt11align_val_t
+#define _ZnamSt11align_val_t _ZnajSt11align_val_t
+#define _ZnwmSt11align_val_tRKSt9nothrow_t _ZnwjSt11align_val_tRKSt9nothrow_t
+#define _ZnamSt11align_val_tRKSt9nothrow_t _ZnajSt11align_val_tRKSt9nothrow_t
+#define _ZdlPvm _ZdlPvj
+#define _ZdaPvm _ZdaPvj
+#define _ZdlPvmSt11align_val_t _ZdlPvjSt11align_val_t
+#define _ZdaPvmSt11align_val_t _ZdaPvjSt11align_val_t
+#endif
 NEW(0, _Znwm)
 NEW(1, _Znam)
 NEW(2, _ZnwmRKSt9nothrow_t)

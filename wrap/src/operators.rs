@@ -58,28 +58,44 @@ static LOOKING: Bounded<()> = Bounded::new(());
 /// Whether an operator is that of an object that may be unloaded.
 static MAY_GO: AtomicBool = AtomicBool::new(false);
 
+/// A name as the compiler for this machine writes it: m, unsigned long, is what
+/// size_t is where it has 64 bits; where it has 32 it is unsigned int, j.
+const fn named<const BYTES: usize>(mut name: [u8; BYTES]) -> [u8; BYTES] {
+    let mut at = 0;
+    while at < BYTES {
+        if size_of::<usize>() == 4 && name[at] == b'm' {
+            name[at] = b'j';
+        }
+        at += 1;
+    }
+    name
+}
+
+/// operator new.
+pub(crate) static NEW: &[u8] = &named(*b"_Znwm");
+
 /// The names, by number.
 static NAMES: [&[u8]; COUNT] = [
-    b"_Znwm",
-    b"_Znam",
-    b"_ZnwmRKSt9nothrow_t",
-    b"_ZnamRKSt9nothrow_t",
-    b"_ZnwmSt11align_val_t",
-    b"_ZnamSt11align_val_t",
-    b"_ZnwmSt11align_val_tRKSt9nothrow_t",
-    b"_ZnamSt11align_val_tRKSt9nothrow_t",
-    b"_ZdlPv",
-    b"_ZdaPv",
-    b"_ZdlPvm",
-    b"_ZdaPvm",
-    b"_ZdlPvSt11align_val_t",
-    b"_ZdaPvSt11align_val_t",
-    b"_ZdlPvmSt11align_val_t",
-    b"_ZdaPvmSt11align_val_t",
-    b"_ZdlPvRKSt9nothrow_t",
-    b"_ZdaPvRKSt9nothrow_t",
-    b"_ZdlPvSt11align_val_tRKSt9nothrow_t",
-    b"_ZdaPvSt11align_val_tRKSt9nothrow_t",
+    &named(*b"_Znwm"),
+    &named(*b"_Znam"),
+    &named(*b"_ZnwmRKSt9nothrow_t"),
+    &named(*b"_ZnamRKSt9nothrow_t"),
+    &named(*b"_ZnwmSt11align_val_t"),
+    &named(*b"_ZnamSt11align_val_t"),
+    &named(*b"_ZnwmSt11align_val_tRKSt9nothrow_t"),
+    &named(*b"_ZnamSt11align_val_tRKSt9nothrow_t"),
+    &named(*b"_ZdlPv"),
+    &named(*b"_ZdaPv"),
+    &named(*b"_ZdlPvm"),
+    &named(*b"_ZdaPvm"),
+    &named(*b"_ZdlPvSt11align_val_t"),
+    &named(*b"_ZdaPvSt11align_val_t"),
+    &named(*b"_ZdlPvmSt11align_val_t"),
+    &named(*b"_ZdaPvmSt11align_val_t"),
+    &named(*b"_ZdlPvRKSt9nothrow_t"),
+    &named(*b"_ZdaPvRKSt9nothrow_t"),
+    &named(*b"_ZdlPvSt11align_val_tRKSt9nothrow_t"),
+    &named(*b"_ZdaPvSt11align_val_tRKSt9nothrow_t"),
 ];
 
 /// Single objects and arrays take turns in the table.

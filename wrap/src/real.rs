@@ -100,7 +100,7 @@ pub unsafe fn definition_behind(dynamic: u64, name: &[u8]) -> Option<Definition>
         let of = |name: &[u8]| unsafe { look_up(&tables_of(object)?, name) };
         if behind && let Some(value) = of(name) {
             let found = Definition {
-                address: object.bias.wrapping_add(value) as usize,
+                address: object.bias().wrapping_add(value) as usize,
                 beside_malloc: of(b"malloc").is_some(),
                 of_malloc_s_home: is_home_of_malloc(object),
                 may_go,
@@ -130,7 +130,7 @@ pub unsafe fn is_defined_at(name: &[u8], address: usize) -> bool {
             let tables = tables_of(object);
             (object, tables.and_then(|tables| look_up(&tables, name)))
         };
-        if found.is_some_and(|value| object.bias.wrapping_add(value) as usize == address) {
+        if found.is_some_and(|value| object.bias().wrapping_add(value) as usize == address) {
             return true;
         }
         map = object.next;
@@ -188,7 +188,7 @@ pub unsafe fn each_rival(
         if core::mem::take(&mut in_front) {
             tell(Rival::InFront, name);
         }
-        if !operators_hooked && defines(b"_Znwm") {
+        if !operators_hooked && defines(crate::operators::NEW) {
             tell(Rival::OwnOperators, name);
         }
     }
@@ -215,7 +215,10 @@ unsafe fn offer(object: &LinkMap) {
         if place.load(Ordering::Relaxed) == 0 {
             // SAFETY: the tables are the object's own.
             if let Some(value) = unsafe { look_up(&tables, name) } {
-                place.store(object.bias.wrapping_add(value) as usize, Ordering::Relaxed);
+                place.store(
+                    object.bias().wrapping_add(value) as usize,
+                    Ordering::Relaxed,
+                );
                 note_home(name, object);
             }
         }

@@ -223,7 +223,7 @@ fn is_marked(sp: u64, stack: &Bounds) -> bool {
         return true;
     }
     // SAFETY: inside the thread's own stack, above the caller's sp.
-    let word = unsafe { (place as *const u64).read_volatile() };
+    let word = unsafe { (place as *const usize).read_volatile() } as u64;
     word == DoorFrame::mark_of(sp)
 }
 

@@ -115,40 +115,49 @@ fn change<T: Copy>(
 }
 
 #[inline(always)]
-fn map(frame: &DoorFrame, door: Door, arguments: (Address, usize, i32, i32, i32, i64)) -> Address {
-    type Real = extern "C" fn(Address, usize, i32, i32, i32, i64) -> Address;
-    let Some(real) = next::<Real>(frame, door) else {
-        return FAILED as Address;
-    };
-    let (at, length, prot, flags, fd, offset) = arguments;
-    change(
-        frame,
-        Gives::Nothing,
-        || real(at, length, prot, flags, fd, offset),
-        |result| {
-            (result as usize != FAILED).then_some(Done::came(Mapping::Map {
-                address: result as u64,
-                length: length as u64,
-                prot: prot as u32,
-                flags: flags as u32,
-            }))
-        },
-    )
+fn map(
+    frame: &DoorFrame,
+    (length, prot, flags): (usize, i32, i32),
+    call: impl FnOnce() -> Address,
+) -> Address {
+    change(frame, Gives::Nothing, call, |result| {
+        (result as usize != FAILED).then_some(Done::came(Mapping::Map {
+            address: result as u64,
+            length: length as u64,
+            prot: prot as u32,
+            flags: flags as u32,
+        }))
+    })
+}
+
+/// The two differ where a word has 32 bits.
+macro_rules! mapped {
+    ($offset:ty, $frame:ident, $door:ident, $at:ident, $length:ident, $prot:ident, $flags:ident,
+     $fd:ident, $from:ident) => {{
+        type Real = extern "C" fn(Address, usize, i32, i32, i32, $offset) -> Address;
+        match next::<Real>($frame, Door::$door) {
+            Some(real) => map($frame, ($length, $prot, $flags), || {
+                real($at, $length, $prot, $flags, $fd, $from)
+            }),
+            None => FAILED as Address,
+        }
+    }};
 }
 
 handler! {
     /// mmap
-    fn memlog_on_mmap(at: Address, length: usize, prot: i32, flags: i32, fd: i32, offset: i64)
-        -> Address = |frame| {
-        map(frame, Door::Mmap, (at, length, prot, flags, fd, offset))
+    fn memlog_on_mmap(
+        at: Address, length: usize, prot: i32, flags: i32, fd: i32, from: libc::off_t,
+    ) -> Address = |frame| {
+        mapped!(libc::off_t, frame, Mmap, at, length, prot, flags, fd, from)
     }
 }
 
 handler! {
     /// mmap64
-    fn memlog_on_mmap64(at: Address, length: usize, prot: i32, flags: i32, fd: i32, offset: i64)
+    fn memlog_on_mmap64(at: Address, length: usize, prot: i32, flags: i32, fd: i32, from: i64)
         -> Address = |frame| {
-        map(frame, Door::Mmap64, (at, length, prot, flags, fd, offset))
+        mapped!(i64, frame, Mmap64, at, length, prot, flags, fd, from)
     }
 }
 

@@ -5,6 +5,8 @@
 // All are compiled and tested on every host: only one is used.
 #[cfg(any(test, target_arch = "aarch64"))]
 pub mod aarch64;
+#[cfg(any(test, target_arch = "arm"))]
+pub mod arm;
 #[cfg(any(test, target_arch = "mips64"))]
 pub mod mips64;
 #[cfg(any(test, target_arch = "powerpc64"))]
@@ -13,11 +15,15 @@ pub mod powerpc64;
 pub mod riscv64;
 #[cfg(any(test, target_arch = "s390x"))]
 pub mod s390x;
+#[cfg(any(test, target_arch = "x86"))]
+pub mod x86;
 #[cfg(any(test, target_arch = "x86_64"))]
 pub mod x86_64;
 
 #[cfg(target_arch = "aarch64")]
 pub use aarch64::*;
+#[cfg(target_arch = "arm")]
+pub use arm::*;
 #[cfg(target_arch = "mips64")]
 pub use mips64::*;
 #[cfg(target_arch = "powerpc64")]
@@ -26,6 +32,8 @@ pub use powerpc64::*;
 pub use riscv64::*;
 #[cfg(target_arch = "s390x")]
 pub use s390x::*;
+#[cfg(target_arch = "x86")]
+pub use x86::*;
 #[cfg(target_arch = "x86_64")]
 pub use x86_64::*;
 

@@ -30,6 +30,8 @@ pub const RA: usize = 1;
 pub const PC: usize = 32;
 /// Whether stacks are walked by the ABI's back chain instead of tables.
 pub const BACK_CHAIN: bool = false;
+/// Whether the tables are ARM's own index, .ARM.exidx.
+pub const HAS_EXIDX: bool = false;
 /// Bytes of a word.
 pub const WORD: u64 = 8;
 /// The ELF machine number.

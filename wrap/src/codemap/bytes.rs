@@ -5,6 +5,7 @@ use super::Place;
 use crate::arch;
 use crate::recorder::RECORDER;
 use crate::sys::{Os, Sys};
+use crate::unwind::exidx;
 use crate::unwind::reading::Reader;
 use crate::unwind::rule::Rule;
 use crate::unwind::walk::Pc;
@@ -41,6 +42,14 @@ pub(super) fn called_by(address: u64) -> Option<(i64, bool)> {
         return None;
     }
     arch::code::called(&before)
+}
+
+/// Whether a call may return to an address, as far as ARM's instructions say.
+#[inline(never)]
+pub(super) fn is_returned_to(address: u64) -> bool {
+    let mut before = [0; 4];
+    let from = address.wrapping_sub(before.len() as u64);
+    !RECORDER.is_quiet() && Os::read_memory(from, &mut before) && exidx::follows_call(before)
 }
 
 /// Where a function ends or begins and nothing says that it was called from

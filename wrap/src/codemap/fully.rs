@@ -1,9 +1,11 @@
 //! The walk with all registers: for what no packed rule can step from, and to
 //! judge the walks that are cleverer.
 
-use super::{Inside, Place};
+use super::bytes::is_returned_to;
+use super::{Inside, Place, is_unsettled};
 use crate::arch::{self, DoorFrame};
 use crate::recorder::RECORDER;
+use crate::unwind::exidx;
 use crate::unwind::full::{self, Bounds, Step};
 use crate::unwind::rule::Rule;
 use crate::unwind::signal;
@@ -73,12 +75,17 @@ impl Inside {
         } else {
             let row = match place {
                 Place::Proven(_) => Some(&self.proven.reader.row),
+                _ if is_unsettled(*pc) && pc.address() == self.found.start => Some(&exidx::LEAF),
                 _ => self.machine.run(&self.found, pc.lookup()),
             };
             match full::step(row, &mut self.registers, bounds) {
                 Step::Caller => {}
                 Step::Outermost => return (code, Some(StackId::COMPLETE)),
                 Step::Failed => return (code, Some(StackId::CUT_UNSUPPORTED)),
+            }
+            let returns_to = full::value_of(&self.registers, arch::RA).unwrap_or(0);
+            if is_unsettled(*pc) && !is_returned_to(arch::strip(returns_to)) {
+                return (code, Some(StackId::CUT_NO_TABLES));
             }
             // A leaf that was interrupted may have no frame of its own yet; nor
             // has what a hand-made stack ends in, by a null return address.

@@ -1,4 +1,7 @@
-//! Small files, read in one go.
+//! Small files, read in one go; and this process's own memory.
+#![allow(unsafe_code)]
+//! # Safety
+//! Memory is read where the kernel has just said that it can be.
 
 use super::{Os, Sys};
 
@@ -12,13 +15,84 @@ pub(super) fn read_start<'a>(path: &[u8], into: &'a mut [u8]) -> &'a [u8] {
     into.get(..count).unwrap_or(&[])
 }
 
-/// This process's own memory, by its file.
+/// This process's own memory, by its file. Where an emulator maps it elsewhere
+/// than the program's addresses say, that is another's: what the emulator can
+/// read the program can.
 #[cfg(not(memlog_cnk))]
 pub(super) fn read_memory(at: u64, into: &mut [u8]) -> bool {
     let Ok(fd) = Os::open(b"/proc/self/mem\0") else {
         return false;
     };
-    let count = Os::read_at(fd, into, at);
+    let is_read = match is_own(fd) {
+        true => Os::read_at(fd, into, at) == Ok(into.len()),
+        false => copy_from(at, into),
+    };
     Os::close(fd);
-    count == Ok(into.len())
+    is_read
+}
+
+/// Whether the file has at our addresses what we have there.
+#[cfg(not(memlog_cnk))]
+fn is_own(fd: super::Fd) -> bool {
+    static MARK: [u8; 16] = *b"this is memlog's";
+    let mut there = [0; MARK.len()];
+    let read = Os::read_at(fd, &mut there, MARK.as_ptr() as u64);
+    read == Ok(there.len()) && there == MARK
+}
+
+/// Copies it, page by page.
+#[cfg(not(memlog_cnk))]
+fn copy_from(mut at: u64, into: &mut [u8]) -> bool {
+    const PAGE: u64 = 4096;
+    let mut rest = into;
+    while !rest.is_empty() {
+        let here = ((PAGE - at % PAGE) as usize).min(rest.len());
+        let Some((part, others)) = rest.split_at_mut_checked(here) else {
+            return false;
+        };
+        if !can_read(at & !(PAGE - 1)) {
+            return false;
+        }
+        // SAFETY: this page can be read; nobody else's borrow is of it.
+        unsafe { core::ptr::copy(at as *const u8, part.as_mut_ptr(), here) };
+        (at, rest) = (at.wrapping_add(here as u64), others);
+    }
+    true
+}
+
+/// Whether a page can be read: a question that changes nothing, with two numbers
+/// in it for a limit that does not exist. Not at its beginning, for null would be
+/// no numbers.
+#[cfg(not(memlog_cnk))]
+fn can_read(page: u64) -> bool {
+    const NO_LIMIT: usize = 1 << 20;
+    let Ok(inside) = usize::try_from(page.wrapping_add(8)) else {
+        return false;
+    };
+    let told = super::call::call(libc::SYS_prlimit64, [0, NO_LIMIT, inside, 0, 0, 0]);
+    told == Err(super::Errno(libc::EINVAL))
+}
+
+#[cfg(all(test, not(loom), not(memlog_cnk)))]
+mod tests {
+    use super::{can_read, copy_from, is_own};
+    use crate::sys::{Os, Sys};
+    use crate::tests::memory::Guarded;
+
+    #[test]
+    fn memory_is_copied_as_far_as_it_goes() {
+        let pages = Guarded::new(0x5a);
+        let end = pages.end();
+        let mut bytes = [0; 64];
+        assert!(copy_from(end - 64, &mut bytes));
+        assert_eq!(bytes, [0x5a; 64]);
+        assert!(!copy_from(end - 63, &mut bytes));
+        assert!(!can_read(end) && !can_read(0) && can_read(end - 4096));
+        let fd = Os::open(b"/proc/self/mem\0").unwrap();
+        assert!(is_own(fd));
+        Os::close(fd);
+        let fd = Os::open(b"/proc/self/exe\0").unwrap();
+        assert!(!is_own(fd));
+        Os::close(fd);
+    }
 }

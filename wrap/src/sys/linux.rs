@@ -9,8 +9,7 @@
 use super::call::{call, path_of};
 use super::field::Field;
 use super::sizes::{self, Sizes};
-use super::stat::Stat;
-use super::{Errno, Fd, FileId, Sys, Usage, files};
+use super::{Errno, Fd, FileId, Sys, Usage, files, width};
 use crate::settings::{Text, decimal};
 use core::sync::atomic::{AtomicUsize, Ordering};
 
@@ -41,8 +40,8 @@ const HUGE_PAGE: usize = 2 << 20;
 
 fn anonymous(bytes: usize, advice: &[libc::c_int]) -> *mut u8 {
     let prot = (libc::PROT_READ | libc::PROT_WRITE) as usize;
-    let flags = (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE) as usize;
-    match call(libc::SYS_mmap, [0, bytes, prot, flags, usize::MAX, 0]) {
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+    match width::map(0, bytes, prot, flags, None) {
         Ok(at) => {
             for &how in advice {
                 let _ = call(libc::SYS_madvise, [at, bytes, how as usize, 0, 0, 0]);
@@ -57,27 +56,21 @@ fn anonymous(bytes: usize, advice: &[libc::c_int]) -> *mut u8 {
 pub(crate) static VDSO_CLOCK: AtomicUsize = AtomicUsize::new(0);
 
 fn clock_ns(clock: libc::clockid_t) -> u64 {
-    let mut now = libc::timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
-    let at = &raw mut now;
+    let mut now = [0i64; 2];
     let vdso = VDSO_CLOCK.load(Ordering::Relaxed);
     if vdso != 0 {
-        // SAFETY: the address is that of the vDSO's __vdso_clock_gettime,
-        // which has this signature and makes no call the kernel would not.
-        let read: extern "C" fn(libc::clockid_t, *mut libc::timespec) -> libc::c_int =
+        // SAFETY: the address is that of the vDSO's function of two words of
+        // 64 bits, which makes no call the kernel would not.
+        let read: extern "C" fn(libc::clockid_t, *mut [i64; 2]) -> libc::c_int =
             unsafe { core::mem::transmute(vdso) };
-        read(clock, at);
+        read(clock, &raw mut now);
     } else {
-        let _ = call(
-            libc::SYS_clock_gettime,
-            [clock as usize, at as usize, 0, 0, 0, 0],
-        );
+        now = width::clock(clock);
     }
-    (now.tv_sec as u64)
+    let [seconds, nanoseconds] = now.map(|part| part as u64);
+    seconds
         .wrapping_mul(1_000_000_000)
-        .wrapping_add(now.tv_nsec as u64)
+        .wrapping_add(nanoseconds)
 }
 
 /// Populates a window for writing, so that a full disk is an error now and
@@ -110,9 +103,8 @@ impl Sys for Linux {
 
     unsafe fn memory_over(at: *mut u8, bytes: usize) {
         let prot = (libc::PROT_READ | libc::PROT_WRITE) as usize;
-        let flags = (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED) as usize;
-        let arguments = [at as usize, bytes, prot, flags, usize::MAX, 0];
-        let _ = call(libc::SYS_mmap, arguments);
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED;
+        let _ = width::map(at as usize, bytes, prot, flags, None);
     }
 
     unsafe fn zero(at: *mut u8, bytes: usize) {
@@ -168,7 +160,8 @@ impl Sys for Linux {
         let page = super::page_bytes();
         let first = high.wrapping_sub(1) & !page.wrapping_sub(1);
         let last = high.saturating_sub(bytes) & !page.wrapping_sub(1);
-        let count = ((first.saturating_sub(last)) / page + 1).min(MOST as u64);
+        let pages = first.saturating_sub(last).checked_div(page).unwrap_or(0);
+        let count = (pages + 1).min(MOST as u64);
         let mut byte = [0u8; MOST];
         let local = libc::iovec {
             iov_base: byte.as_mut_ptr().cast(),
@@ -192,6 +185,10 @@ impl Sys for Linux {
     }
 
     fn read_memory(at: u64, into: &mut [u8]) -> bool {
+        // What was reckoned may lie beyond all addresses.
+        if usize::try_from(at).is_err() {
+            return false;
+        }
         let local = libc::iovec {
             iov_base: into.as_mut_ptr().cast(),
             iov_len: into.len(),
@@ -212,40 +209,28 @@ impl Sys for Linux {
 
     fn read_at(fd: Fd, into: &mut [u8], offset: u64) -> Result<usize, Errno> {
         let at = into.as_mut_ptr() as usize;
-        let arguments = [fd.0 as usize, at, into.len(), offset as usize, 0, 0];
-        call(libc::SYS_pread64, arguments)
+        width::transfer(libc::SYS_pread64, fd, at, into.len(), offset)
     }
 
     fn write_at(fd: Fd, bytes: &[u8], offset: u64) -> Result<usize, Errno> {
         let at = bytes.as_ptr() as usize;
-        let arguments = [fd.0 as usize, at, bytes.len(), offset as usize, 0, 0];
-        call(libc::SYS_pwrite64, arguments)
+        width::transfer(libc::SYS_pwrite64, fd, at, bytes.len(), offset)
     }
 
     fn set_length(fd: Fd, bytes: u64) -> Result<(), Errno> {
-        let arguments = [fd.0 as usize, bytes as usize, 0, 0, 0, 0];
-        call(libc::SYS_ftruncate, arguments).map(|_| ())
+        width::set_length(fd, bytes)
     }
 
     fn limit(which: usize) -> u64 {
-        let mut limit = libc::rlimit {
-            rlim_cur: libc::RLIM_INFINITY,
-            rlim_max: libc::RLIM_INFINITY,
-        };
+        // The limit now, and what it may be raised to.
+        let mut limit = [u64::MAX; 2];
         let at = &raw mut limit as usize;
         let _ = call(libc::SYS_prlimit64, [0, which, 0, at, 0, 0]);
-        limit.rlim_cur
+        limit[0]
     }
 
     fn identity(fd: Fd) -> Result<FileId, Errno> {
-        // SAFETY: all zeros is a valid stat.
-        let mut stat: Stat = unsafe { core::mem::zeroed() };
-        let at = &raw mut stat as usize;
-        call(libc::SYS_fstat, [fd.0 as usize, at, 0, 0, 0, 0])?;
-        Ok(FileId {
-            device: stat.st_dev as u64,
-            inode: stat.st_ino as u64,
-        })
+        width::identity(fd)
     }
 
     fn close(fd: Fd) {
@@ -275,9 +260,8 @@ impl Sys for Linux {
     fn map_window(fd: Fd, offset: u64, bytes: usize, over: *mut u8) -> Result<*mut u8, Errno> {
         let prot = (libc::PROT_READ | libc::PROT_WRITE) as usize;
         let map = |at: usize, flags: libc::c_int| {
-            let flags = (libc::MAP_SHARED | flags) as usize;
-            let arguments = [at, bytes, prot, flags, fd.0 as usize, offset as usize];
-            call(libc::SYS_mmap, arguments)
+            let flags = libc::MAP_SHARED | flags;
+            width::map(at, bytes, prot, flags, Some((fd, offset)))
         };
         let at = if !over.is_null() {
             map(over as usize, libc::MAP_FIXED)?
@@ -461,9 +445,9 @@ impl Sys for Linux {
 
 /// An aligned place for a window, reserved so that MAP_FIXED can take it.
 fn aligned_gap(bytes: usize) -> Result<usize, Errno> {
-    let flags = (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE) as usize;
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
     let length = bytes + HUGE;
-    let start = call(libc::SYS_mmap, [0, length, 0, flags, usize::MAX, 0])?;
+    let start = width::map(0, length, 0, flags, None)?;
     let at = (start + HUGE - 1) & !(HUGE - 1);
     if at > start {
         let _ = call(libc::SYS_munmap, [start, at - start, 0, 0, 0, 0]);

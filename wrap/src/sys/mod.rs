@@ -19,8 +19,14 @@ pub mod linux;
 #[cfg(not(memlog_cnk))]
 mod rights;
 pub mod sizes;
-#[cfg(not(memlog_cnk))]
+#[cfg(not(target_pointer_width = "32"))]
+#[cfg_attr(memlog_cnk, allow(dead_code))]
 mod stat;
+// Blue Gene has calls of its own, and only the tables are asked for.
+#[cfg_attr(memlog_cnk, allow(dead_code))]
+#[cfg_attr(target_pointer_width = "32", path = "narrow.rs")]
+#[cfg_attr(not(target_pointer_width = "32"), path = "wide.rs")]
+pub mod width;
 
 use crate::settings::Text;
 use sizes::Sizes;

@@ -35,8 +35,8 @@ pub struct Sizes {
     pub early_bytes: usize,
 }
 
-/// Where what is not touched costs nothing.
-#[cfg(not(memlog_cnk))]
+/// Where what is not touched costs nothing, but for addresses.
+#[cfg(all(not(memlog_cnk), not(target_pointer_width = "32")))]
 pub const SPARSE: Sizes = Sizes {
     streams: 8192,
     modules: 4096,
@@ -50,6 +50,25 @@ pub const SPARSE: Sizes = Sizes {
     many_shared_codes: 1 << 17,
     node_chunks: 8192,
     code_chunks: 2048,
+    early_bytes: 128 * 1024,
+};
+
+/// Where addresses have 32 bits, and the program may need all of them: a thread
+/// takes 1 MiB, an eighth of a usual stack.
+#[cfg(all(not(memlog_cnk), target_pointer_width = "32"))]
+pub const SPARSE: Sizes = Sizes {
+    streams: 2048,
+    modules: 2048,
+    tables: 1024,
+    frames: 4096,
+    cached_codes: 2048,
+    children: 2048,
+    far_codes: 64,
+    release_stacks: 1,
+    shared_codes: 1 << 12,
+    many_shared_codes: 1 << 15,
+    node_chunks: 2048,
+    code_chunks: 512,
     early_bytes: 128 * 1024,
 };
 

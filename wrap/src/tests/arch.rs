@@ -5,7 +5,7 @@
 //! # Safety
 //! A door's frame is made of words that live as long as it is looked at.
 
-use crate::arch::{aarch64, mips64, mips64_elf, powerpc64, riscv64, s390x, x86_64};
+use crate::arch::{aarch64, arm, mips64, mips64_elf, powerpc64, riscv64, s390x, x86, x86_64};
 use crate::unwind::row::Saved;
 use crate::unwind::rule::Rule;
 use std::collections::HashSet;
@@ -29,6 +29,50 @@ fn x86_64_pushes_the_address_and_saves_fp_anywhere() {
     }
     assert_eq!(saved_words(Saved::Same, Saved::Unset), None);
     assert_eq!(saved_words(Saved::At(-8), Saved::In(3)), None);
+}
+
+#[test]
+fn x86_pushes_the_address_and_saves_fp_anywhere() {
+    use x86::{fp_below, return_below, saved_words};
+    for fp in UNTOUCHED {
+        let saved = saved_words(Saved::At(-4), fp).unwrap();
+        assert_eq!((return_below(saved), fp_below(saved)), (4, 0));
+    }
+    for below in [8, 12, 4096] {
+        let saved = saved_words(Saved::At(-4), Saved::At(-below)).unwrap();
+        assert_eq!((return_below(saved), fp_below(saved)), (4, below as u64));
+    }
+    for (address, fp) in [(-8, -12), (4, -8), (-4, 4), (-4, -6)] {
+        assert_eq!(saved_words(Saved::At(address), Saved::At(fp)), None);
+    }
+    assert_eq!(saved_words(Saved::Same, Saved::Unset), None);
+    assert_eq!(saved_words(Saved::At(-4), Saved::In(3)), None);
+}
+
+#[test]
+fn arm_saves_fp_a_few_words_below_the_address() {
+    use arm::{fp_below, return_below, saved_words};
+    // The second below four arguments that a function of any number keeps.
+    for below in [4, 20, 4092, 4 * 1023] {
+        for further in 1..8 {
+            let fp = Saved::At(-below - 4 * further);
+            let both = saved_words(Saved::At(-below), fp).unwrap();
+            let wanted = (below as u64, (below + 4 * further) as u64);
+            assert_eq!((return_below(both), fp_below(both)), wanted);
+        }
+        for fp in UNTOUCHED {
+            let one = saved_words(Saved::At(-below), fp).unwrap();
+            assert_eq!((return_below(one), fp_below(one)), (below as u64, 0));
+        }
+        for fp in [-below - 32, -below + 4, -below, -below - 6].map(Saved::At) {
+            assert_eq!(saved_words(Saved::At(-below), fp), None);
+        }
+    }
+    // A leaf that was interrupted has its address in the register still.
+    for address in [Saved::Unset, Saved::Same, Saved::At(0), Saved::At(-6)] {
+        assert_eq!(saved_words(address, Saved::Unset), None);
+    }
+    assert_eq!(arm::strip(0x1235), 0x1234);
 }
 
 #[test]
@@ -177,6 +221,94 @@ fn x86_64_signals() {
         &wanted,
         [x86_64::PC, x86_64::SP, x86_64::FP],
     );
+}
+
+#[test]
+fn arm_signals() {
+    #[repr(C)]
+    struct Context {
+        flags: u32,
+        link: u32,
+        stack: [u32; 3],
+        trap: [u32; 3],
+        general: [u32; 16],
+    }
+    #[repr(C)]
+    struct Frame {
+        info: [u8; 128],
+        context: Context,
+    }
+    let general = offset_of!(Frame, context) + offset_of!(Context, general);
+    let wanted: Vec<_> = (0..16)
+        .map(|number| (number, general + 4 * number))
+        .collect();
+    let [pc, sp, fp] = [arm::PC, arm::SP, arm::FP];
+    check(
+        arm::INTERRUPTED,
+        arm::INTERRUPTED_AT,
+        &wanted,
+        [pc, sp, fp],
+    );
+    // The others' frame is that without its beginning; ARM's words and Thumb's.
+    let info = size_of::<[u8; 128]>() as u64;
+    let of = |number: u32| [0xe3a0_7000 | number, 0xef00_0000].map(u32::to_le_bytes);
+    let narrow = |number: u16| [0x2700 | number, 0xdf00].map(u16::to_le_bytes);
+    for (number, lower) in [(173, 0), (119, info)] {
+        let rule = |code: &[u8]| {
+            let mut known = arm::TRAMPOLINES.iter();
+            known.find(|(bytes, _)| code.starts_with(bytes)).unwrap().1
+        };
+        assert_eq!(rule(of(number).as_flattened()), lower);
+        assert_eq!(rule(narrow(number as u16).as_flattened()), lower);
+        assert_eq!(Rule::signal(lower).lower(), lower);
+    }
+}
+
+/// What the kernel calls sigcontext_32.
+#[repr(C)]
+struct X86Context {
+    segments: [u32; 4],
+    // edi, esi, ebp, esp, ebx, edx, ecx, eax, trap, error, eip
+    general: [u32; 11],
+}
+
+#[test]
+fn x86_signals() {
+    #[repr(C)]
+    struct Frame {
+        number: u32,
+        pointers: [u32; 2],
+        info: [u8; 128],
+        flags: u32,
+        link: u32,
+        stack: [u32; 3],
+        context: X86Context,
+    }
+    let general = offset_of!(Frame, context) + offset_of!(X86Context, general);
+    let order = [(0, 7), (1, 6), (2, 5), (3, 4), (4, 3), (5, 2), (6, 1), (7, 0), (10, 8)];
+    let wanted = order.map(|(index, number)| (number, general + 4 * index));
+    check(
+        x86::INTERRUPTED,
+        x86::INTERRUPTED_AT,
+        &wanted,
+        [x86::PC, x86::SP, x86::FP],
+    );
+}
+
+#[test]
+fn x86_signals_without_siginfo() {
+    #[repr(C)]
+    struct Frame {
+        number: u32,
+        context: X86Context,
+    }
+    let popl_and_call = [0x58, 0xb8, 119, 0, 0, 0, 0xcd, 0x80];
+    let mut known = x86::TRAMPOLINES.iter();
+    let &(_, lower) = known.find(|(code, _)| popl_and_call.starts_with(code)).unwrap();
+    assert_eq!(Rule::signal(lower).lower(), lower);
+    let place = x86::INTERRUPTED_AT[0] - lower;
+    let general = offset_of!(Frame, context) + offset_of!(X86Context, general);
+    assert_eq!(place as usize, general + 4 * 10);
 }
 
 #[test]
@@ -404,5 +536,5 @@ macro_rules! doors {
 }
 
 mod doors {
-    doors!(aarch64 mips64 riscv64 s390x x86_64);
+    doors!(aarch64 arm mips64 riscv64 s390x x86 x86_64);
 }

@@ -12,6 +12,8 @@
 //! memory of the recorder that is never given back.
 
 use super::bytes::Cursor;
+use super::exidx;
+use crate::arch;
 use crate::modules::Module;
 use crate::sys::{Os, Sys};
 
@@ -24,7 +26,8 @@ pub struct Common {
     pub data_factor: i64,
     /// The column of the return address.
     pub return_register: u64,
-    /// How the description's pointers are encoded.
+    /// How the description's pointers are encoded; of ARM's index, how many
+    /// bytes of the first word are no instructions.
     pub encoding: u8,
     /// Whether this is the kernel's signal frame.
     pub is_signal: bool,
@@ -91,6 +94,9 @@ impl FrameIndexes {
 
 /// The description of an address in a module.
 pub fn describe(module: &Module, address: u64, indexes: &mut FrameIndexes) -> Option<Description> {
+    if arch::HAS_EXIDX {
+        return exidx::describe(&module.image, address);
+    }
     let range = module.image.tables_start..module.image.tables_end;
     let (frames, by_table) = match range.contains(&module.image.header) {
         true => search_header(module, address),

@@ -2,6 +2,7 @@
 //!
 //! * [`rule`]: one step, packed into a word; what it does
 //! * [`bytes`], [`cfi`], [`row`]: the unwind tables, read where they lie
+//! * [`exidx`]: ARM's own, which are others
 //! * [`reading`]: the same proven by instructions, where no table is
 //! * [`full`]: the unwinder for what no packed rule can say
 //! * [`signal`]: what the kernel keeps of an interrupted frame
@@ -9,6 +10,7 @@
 
 pub mod bytes;
 pub mod cfi;
+pub mod exidx;
 pub mod full;
 pub mod jit;
 pub mod kept;

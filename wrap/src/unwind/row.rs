@@ -3,6 +3,7 @@
 
 use super::bytes::Cursor;
 use super::cfi::Description;
+use super::exidx;
 use super::rule::{Kind, Rule};
 use crate::arch::{self, REGISTERS};
 
@@ -65,6 +66,10 @@ impl Machine {
     /// the return address elsewhere than the ABI has it (RISC-V's routines that
     /// save registers): the usual place has somebody else's.
     pub fn run(&mut self, description: &Description, address: u64) -> Option<&Row> {
+        if arch::HAS_EXIDX {
+            self.row = exidx::row(description)?;
+            return Some(&self.row);
+        }
         if description.common.return_register != arch::RA as u64 {
             return None;
         }

@@ -63,7 +63,7 @@ impl Rule {
     /// A signal's frame that keeps what it interrupted so many bytes lower than
     /// the usual one does; higher, if that wraps.
     pub const fn signal(lower: u64) -> Self {
-        let words = (lower as i64 / 8) & ((1 << OFFSET_BITS) - 1);
+        let words = (lower as i64 / 4) & ((1 << OFFSET_BITS) - 1);
         Self(Kind::Signal as u32 | (words as u32) << 3)
     }
 
@@ -72,7 +72,7 @@ impl Rule {
     pub const fn lower(self) -> u64 {
         const UNUSED: u32 = u64::BITS - OFFSET_BITS;
         let words = ((self.offset_words() << UNUSED) as i64) >> UNUSED;
-        (words * 8) as u64
+        (words * 4) as u64
     }
 
     /// The kind.

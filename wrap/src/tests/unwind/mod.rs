@@ -5,6 +5,7 @@
 //! * [`judge`]: every row of many real files
 //! * [`programs`]: random programs of every instruction, also those that
 //!   compilers never write
+//! * [`exidx`]: ARM's tables, made up
 //! * [`expressions`]: random expressions, the part of a row that is a program
 //! * [`stacks`]: whole stacks of this process, against the C library's walk
 //! * [`kept`]: the capture on made-up stacks, against the plain walk
@@ -12,6 +13,7 @@
 //! * [`damage`]: broken tables stay inside their range
 
 mod damage;
+mod exidx;
 mod expressions;
 mod judge;
 mod kept;

@@ -17,7 +17,7 @@ pub(super) struct Words {
 #[inline(always)]
 pub(super) fn read(at: u64) -> u64 {
     // SAFETY: see the head of `kept`.
-    unsafe { (at as *const u64).read() }
+    unsafe { (at as *const usize).read() as u64 }
 }
 
 impl Words {
@@ -51,7 +51,7 @@ impl Words {
     pub(super) fn is_same(&self, index: usize) -> bool {
         match (self.at.get(index), self.was.get(index)) {
             // SAFETY: see the head of `kept`.
-            (Some(&at), Some(&was)) => unsafe { (at as *const u64).read() == was },
+            (Some(&at), Some(&was)) => unsafe { (at as *const usize).read() as u64 == was },
             _ => false,
         }
     }
