@@ -30,7 +30,7 @@ fuzz_target!(|input: &[u8]| {
         let mut start = Start::default();
         take_lines(text, &mut |line| {
             count += 1;
-            if let Some(image) = start.with(&line) {
+            if let Some(image) = start.with(&line, |_, code| code & 0x1000 != 0) {
                 assert_eq!(image.path, line.path);
             }
         })

@@ -16,6 +16,7 @@ mod elsewhere;
 mod names;
 mod open;
 mod os;
+mod ranks;
 mod report;
 mod screen;
 mod stats;

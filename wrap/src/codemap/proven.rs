@@ -131,9 +131,9 @@ impl Inside {
 
     /// A frame of a module that has tables, and none for this code: left by its
     /// frame pointer where the function is seen to keep one. To others it is a
-    /// register like any, and leads anywhere. A null one, the ABI's mark of the
-    /// outermost frame, is that to a function which does not return: the loader's
-    /// first jumps to the program.
+    /// register like any, and leads anywhere, or is null: that is the ABI's mark of
+    /// the outermost frame only where a program or its loader begins. What is said
+    /// here of a pc holds for all its frames.
     #[inline(never)]
     pub(super) fn untabled(
         &mut self,
@@ -141,14 +141,18 @@ impl Inside {
         module: u32,
         frame: Option<&(State, Bounds)>,
     ) -> Place {
+        /// Where it begins no more code than this is its own.
+        const BEGINS: u64 = 256;
         if !code::READS_CODE {
             return Place::NoTables(module);
         }
+        let found = self.modules.find(pc.lookup());
+        let entry = found.map_or(0, |module| module.image.entry);
         let reader = &mut self.proven.reader;
         reader.renew(BUDGET);
         let is_known = match frame {
             _ if RECORDER.is_quiet() => false,
-            Some((state, _)) if state.fp == 0 => reader.never_returns(pc.address()),
+            Some((state, _)) if state.fp == 0 => pc.address().wrapping_sub(entry) < BEGINS,
             Some((state, _)) => {
                 let fp = state.fp.wrapping_sub(state.sp) as i64;
                 reader.keeps_fp(pc.address(), Some(fp))

@@ -230,33 +230,27 @@ impl Reader {
     }
 
     /// Whether a function keeps a frame pointer: a way from a pc to its end loads
-    /// the caller's from where it leads, above which the return address lies.
-    /// `fp`: how far that is above the stack pointer, which some load it by.
+    /// the caller's from where it leads, above which the return address lies, and
+    /// none comes to a return without. `fp`: how far that is above the stack
+    /// pointer, which some load it by.
+    ///
+    /// Behind a call that does not return lies the beginning of a function, which
+    /// returns by what that call left, or another's part that is rarely run, which
+    /// may jump into its middle and give back what is not this one's: the function
+    /// itself then says otherwise, if it returns at all.
     #[inline(never)]
     pub fn keeps_fp(&mut self, pc: u64, fp: Option<i64>) -> bool {
         self.fp = fp;
-        // Behind a call that does not return lies the beginning of a function,
-        // which loads no register from where the one before it stored.
         self.begin(pc, Reads::Out, Behind::All);
+        let mut is_kept = false;
         while self.follow() {
             if self.way.is_fp_given_back(fp) {
-                return true;
-            }
-        }
-        false
-    }
-
-    /// Whether no way from a pc comes to a return, as far as can be seen.
-    #[inline(never)]
-    pub fn never_returns(&mut self, pc: u64) -> bool {
-        self.fp = None;
-        self.begin(pc, Reads::Out, Behind::All);
-        while self.follow() {
-            if !self.is_case {
+                is_kept = true;
+            } else if !self.is_case && self.way.returns_by_sp() {
                 return false;
             }
         }
-        self.seen.left != 0 && self.code.left != 0
+        is_kept
     }
 
     /// Whether code leads to a place straight on, soon: with calls, but without

@@ -151,6 +151,11 @@ impl Way {
         }
     }
 
+    /// Whether a frame that takes room is left here by the stack pointer alone.
+    pub(super) fn returns_by_sp(&self) -> bool {
+        matches!(self.sp, Some((Base::Sp, 1..)))
+    }
+
     /// Writes the frame where a way from its function's beginning is, by sp or
     /// by fp; whether it is known.
     pub(super) fn row_inside(&self, register: usize, row: &mut Row) -> bool {
