@@ -114,11 +114,11 @@ pub struct Other {
 }
 
 impl Other {
-    /// Of this process's parent, whose rank is what this variable says.
-    pub fn parent(rank_by: &[u8], buffer: &mut [u8]) -> Self {
+    /// Of a process, whose rank is what this variable says.
+    pub fn of(pid: u32, rank_by: &[u8], buffer: &mut [u8]) -> Self {
         let mut path = Text::<64>::new();
         path.push(b"/proc/");
-        path.push_number(u64::from(Os::parent_pid()));
+        path.push_number(u64::from(pid));
         path.push(b"/environ\0");
         Self::by(path.get(), rank_by, buffer)
     }
@@ -146,13 +146,15 @@ impl Other {
 
 /// The parent, where this process has its rank from it.
 pub fn rank_parent(rank: &[u8], rank_by: &[u8], buffer: &mut [u8]) -> Option<u32> {
+    let pid = Os::parent_pid();
     // Blue Gene's kernel tells no parent.
-    if rank.is_empty() || rank_by.is_empty() || Os::parent_pid() == 0 {
+    if rank.is_empty() || rank_by.is_empty() || pid == 0 {
         return None;
     }
-    let parent = Other::parent(rank_by, buffer);
+    let parent = Other::of(pid, rank_by, buffer);
     let is_ours = parent.is_recorded && parent.rank.get() == rank;
-    is_ours.then(Os::parent_pid)
+    // It may end meanwhile, and its number be another's.
+    (is_ours && Os::parent_pid() == pid).then_some(pid)
 }
 
 #[cfg(all(test, not(loom)))]

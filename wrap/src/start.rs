@@ -325,7 +325,7 @@ pub(crate) fn with_names(
 /// there is to say, and this image may have its standard error read.
 fn parent_is_recorded() -> bool {
     let parent = SCRATCH.with(Patience::Bounded, |scratch| {
-        Other::parent(&[], &mut scratch.buffer).is_recorded
+        Other::of(Os::parent_pid(), &[], &mut scratch.buffer).is_recorded
     });
     parent.unwrap_or(false)
 }
