@@ -8,9 +8,16 @@
 # another name and then given its own, so that what has a name is whole; only then
 # is it removed here. Nothing is written over.
 set -u
+# Slurm gives its own scripts none.
+PATH=/usr/sbin:/usr/bin:/sbin:/bin
+export PATH
 job=${SLURM_JOB_ID:?} disk=${NODE_DISK:-/tmp}
 if [ "$(id -u)" = 0 ] && [ "${SLURM_JOB_USER:-root}" != root ]; then
-    HOME=$(getent passwd "$SLURM_JOB_USER" | cut -d: -f6) exec runuser -u "$SLURM_JOB_USER" -- "$0"
+    # Slurm takes a node out of service whose epilog fails or hangs, and a user's
+    # full home must not do that.
+    HOME=$(getent passwd "$SLURM_JOB_USER" | cut -d: -f6) timeout 600 runuser -u "$SLURM_JOB_USER" -- sh -s <"$0" ||
+        echo "memlog: logs of job $job stay on $(uname -n)" >&2
+    exit 0
 fi
 logs=${LOGS:-${SLURM_SUBMIT_DIR:-$HOME}/memlog-logs}/$job
 umask 077

@@ -5,16 +5,24 @@
 #
 # What it prints is done to the task: `export` sets a variable, `print` says a
 # line. Set here, LD_PRELOAD is in the tasks alone: neither srun nor this script
-# is recorded. Each step has a folder of its own, which the recorder makes.
-recorder=${RECORDER:?the libmemlog.so of memlog\'s installation} disk=${NODE_DISK:-/tmp}
-if [ ! -r "$recorder" ]; then
-    echo "print memlog: $(uname -n) cannot read $recorder: nothing is recorded"
+# is recorded. Each step has a folder of its own. Without RECORDER nothing is
+# recorded, so that a site can have this for all its users (TaskProlog=).
+[ -n "${RECORDER:-}" ] || exit 0
+disk=${NODE_DISK:-/tmp}
+case $RECORDER in
+*[[:space:]:]*) echo "print memlog: the loader cuts names at blanks and colons, $RECORDER too: nothing is recorded"; exit 0 ;;
+esac
+if [ ! -r "$RECORDER" ]; then
+    echo "print memlog: $(uname -n) cannot read $RECORDER: nothing is recorded"
     exit 0
 fi
-echo "export LD_PRELOAD=$recorder${LD_PRELOAD:+:$LD_PRELOAD}"
+echo "export LD_PRELOAD=$RECORDER${LD_PRELOAD:+:$LD_PRELOAD}"
 echo "export MEMLOG_OUTPUT=%j.%r.memlog"
-if [ -d "$disk" ] && [ -w "$disk" ]; then
-    echo "export MEMLOG_DIR=$disk/memlog.${SLURM_JOB_ID:?}.${SLURM_STEP_ID:-0}"
+# Others can guess this name: it must be a folder of one's own.
+folder=$disk/memlog.${SLURM_JOB_ID:?}.${SLURM_STEP_ID:-0}
+mkdir -m 700 "$folder" 2>/dev/null
+if [ -d "$folder" ] && [ ! -L "$folder" ] && [ -O "$folder" ] && [ -w "$folder" ]; then
+    echo "export MEMLOG_DIR=$folder"
 else
-    echo "print memlog: $disk on $(uname -n) cannot be written to: the logs stay in the job's folder"
+    echo "print memlog: $folder on $(uname -n) cannot be made: the logs stay in the job's folder"
 fi
