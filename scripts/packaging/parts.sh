@@ -20,7 +20,9 @@ pack() { # FOLDER NAME SUFFIX COMPRESSOR...: the folder's NAME into out
 # no network.
 make_source() {
     source=$work/$(name_of src)
-    mkdir -p "$source" && git archive HEAD | tar -C "$source" -xf - || return
+    # As it is committed, whatever this user's git makes of lines and modes.
+    mkdir -p "$source" && git -c core.autocrlf=false -c core.attributesFile=/dev/null -c tar.umask=0022 archive HEAD |
+        tar -C "$source" -xf - || return
     (cd "$source" && env -i "${clean[@]}" /usr/bin/cargo vendor --quiet --locked --versioned-dirs \
         --sync wrap/Cargo.toml vendor >/dev/null) || return
     mkdir "$source/.cargo" && cat >"$source/.cargo/config.toml" <<'CONFIG'
@@ -56,7 +58,7 @@ build_command() { # TRIPLE COMPILER RECORDER FLAGS...: sets binary
     flags=("$@" -Ctarget-feature=+crt-static "--remap-path-prefix=$tree=memlog"
         --remap-path-prefix=/usr/lib/rustlib/src/rust=rust)
     encoded=$(IFS=$'\x1f'; echo "${flags[*]}")
-    (cd "$tree" && env -i "${clean[@]}" RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1 CARGO_TARGET_DIR="$built" \
+    (cd "$tree" && env -i "${alone[@]}" RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1 CARGO_TARGET_DIR="$built" \
         ${recorder:+MEMLOG_RECORDER="$recorder"} "CC_${triple//-/_}=$compiler" "CARGO_TARGET_${upper//-/_}_LINKER=$compiler" \
         CARGO_ENCODED_RUSTFLAGS="$encoded" CARGO_PROFILE_RELEASE_DEBUG=0 CARGO_PROFILE_RELEASE_STRIP=debuginfo \
         /usr/bin/cargo build --quiet --locked --offline --release -Zbuild-std=std,panic_abort --target "$triple" -p memlog) || return
@@ -67,7 +69,7 @@ build_command() { # TRIPLE COMPILER RECORDER FLAGS...: sets binary
 # folders, and has no unwinder of its own.
 build_x86_64() {
     local unwind=$work/unwind
-    mkdir -p "$unwind" && musl-gcc -O2 -c scripts/packaging/unwind.c -o "$unwind/unwind.o" &&
+    mkdir -p "$unwind" && musl-gcc -O2 -c "$source/scripts/packaging/unwind.c" -o "$unwind/unwind.o" &&
         ar rcsD "$unwind/libmemlog_unwind.a" "$unwind/unwind.o" &&
         echo 'INPUT(-lgcc_eh -lmemlog_unwind)' >"$unwind/libunwind.a" || return
     build_command x86_64-unknown-linux-musl musl-gcc '' \
@@ -84,7 +86,7 @@ release_of() { # MACHINE
         ci/packages "cross-$machine-programs" || return
         target_is "$machine" || return
         recorder=$work/$machine
-        (cd "$tree" && CARGO_TARGET_DIR=$built/recorders ppc64-cross/build "$machine" "$recorder") || return
+        (cd "$tree" && env -i "${alone[@]}" CARGO_TARGET_DIR="$built/recorders" ppc64-cross/build "$machine" "$recorder") || return
         # Where no program of its own can be loaded, nobody looks at logs either.
         if [ "$shared" = no ]; then
             pack_recorder "$machine" "$recorder"
@@ -98,7 +100,7 @@ release_of() { # MACHINE
 
 # With everything that make installs, and what one reads.
 install_into() { # FOLDER PREFIX BINARY RUNNER
-    env -i "${clean[@]}" make -s -C scripts install MEMLOG="$3" RUNNER="$4" PREFIX="$2" DESTDIR="$1" >/dev/null
+    env -i "${alone[@]}" make -s -C "$source/scripts" install MEMLOG="$3" RUNNER="$4" PREFIX="$2" DESTDIR="$1" >/dev/null
 }
 
 pack_machine() { # MACHINE BINARY RUNNER
@@ -106,17 +108,21 @@ pack_machine() { # MACHINE BINARY RUNNER
     name=$(name_of "$1")
     install_into "$work/$name.stage" "$prefix" "$2" "$3" || return
     mv "$work/$name.stage$prefix" "$work/$name" && rm -rf "$work/$name.stage" || return
-    (cd "$source" && cp -a README CHANGELOG LICENSE-* doc "$work/$name/") || return
-    mkdir "$work/$name/victims" && cp -a "$source/victims/server.c" "$work/$name/victims/" &&
-        cp -a scripts/packaging/install "$work/$name/" || return
+    documents_into "$work/$name" && cp -a "$source/scripts/packaging/install" "$work/$name/" &&
+        sed "s/VERSION/$version/" "$source/scripts/packaging/INSTALL" >"$work/$name/INSTALL" || return
     pack "$work" "$name" tar.gz gzip -n -9
+}
+
+# What README names by where it lies: the documents, and the first example.
+documents_into() { # FOLDER
+    (cd "$source" && cp -aL README CHANGELOG LICENSE-* doc "$1/" && mkdir "$1/victims" && cp -a victims/server.c victims/victim.h "$1/victims/")
 }
 
 pack_recorder() { # MACHINE FOLDER
     local name
     name=$(name_of "$1")
     mkdir -p "$work/$name/lib" "$work/$name/bin" "$work/$name/share/doc/memlog" || return
-    cp -a "$2"/lib/memlog_s* "$work/$name/lib/" && cp -a scripts/packaging/install "$work/$name/" &&
+    cp -a "$2"/lib/memlog_s* "$work/$name/lib/" && cp -a "$source/scripts/packaging/install" "$work/$name/" &&
         (cd "$source" && cp -a LICENSE-* CHANGELOG doc/HPC.md "$work/$name/share/doc/memlog/") || return
     sed -i "s|[^ ]*/memlog_s.a|/opt/memlog-$version/lib/memlog_s.a|" "$work/$name/lib/memlog_s_ld_cmds" || return
     pack "$work" "$name" tar.gz gzip -n -9
@@ -143,14 +149,15 @@ pack_deb() { # MACHINE BINARY RUNNER
     # The package system's own versions do what the module file does.
     rm -rf "$stage/usr/share/modulefiles" && mkdir -p "$doc" "$stage/DEBIAN" || return
     find "$stage/usr/share/man" -type f -exec gzip -n -9 {} + || return
-    cp README doc/*.md "$doc/" && gzip -n -9 <CHANGELOG >"$doc/changelog.gz" || return
+    documents_into "$doc" && gzip -n -9 "$doc/CHANGELOG" && mv "$doc/CHANGELOG.gz" "$doc/changelog.gz" || return
     { echo 'Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/'
       echo 'Files: *'
       echo 'Copyright: the authors of memlog'
       echo 'License: MIT or Apache-2.0'
-      sed 's/^$/./; s/^/ /' LICENSE-MIT; } >"$doc/copyright" || return
-    size=$(du -sk --apparent-size "$stage/usr" | cut -f1)
-    sed "s/@VERSION@/$version/; s/@ARCHITECTURE@/$architecture/; s/@SIZE@/$size/" scripts/packaging/control >"$stage/DEBIAN/control" &&
+      sed 's/^$/./; s/^/ /' "$source/LICENSE-MIT"; } >"$doc/copyright" || return
+    # Not as du has it: folders are of another size on another disk.
+    size=$(find "$stage/usr" -type f -printf '%s\n' | awk '{ sum += int(($1 + 1023) / 1024) } END { print sum + 0 }')
+    sed "s/@VERSION@/$version/; s/@ARCHITECTURE@/$architecture/; s/@SIZE@/$size/" "$source/scripts/packaging/control" >"$stage/DEBIAN/control" &&
         (cd "$stage" && find usr -type f | LC_ALL=C sort | xargs -d '\n' md5sum >DEBIAN/md5sums) &&
         chmod -R u+w,go-w,a+rX "$stage" &&
         dpkg-deb --root-owner-group -Zxz --build "$stage" "$out/memlog_${version}_$architecture.deb" >/dev/null
@@ -161,8 +168,8 @@ make_recipes() {
     name=$(name_of recipes)
     sum=$(sha256sum "$out/$(name_of src).tar.xz") && sum=${sum%% *} || return
     mkdir -p "$work/$name/spack_repo/memlog/packages/memlog" "$work/$name/easybuild" || return
-    cp scripts/packaging/repo.yaml "$work/$name/spack_repo/memlog/" || return
-    sed "s/@VERSION@/$version/g; s/@SHA256@/$sum/g" scripts/packaging/package.py >"$work/$name/spack_repo/memlog/packages/memlog/package.py" &&
-        sed "s/@VERSION@/$version/g; s/@SHA256@/$sum/g" scripts/packaging/memlog.eb >"$work/$name/easybuild/memlog-$version.eb" || return
+    cp "$source/scripts/packaging/repo.yaml" "$work/$name/spack_repo/memlog/" || return
+    sed "s/@VERSION@/$version/g; s/@SHA256@/$sum/g" "$source/scripts/packaging/package.py" >"$work/$name/spack_repo/memlog/packages/memlog/package.py" &&
+        sed "s/@VERSION@/$version/g; s/@SHA256@/$sum/g" "$source/scripts/packaging/memlog.eb" >"$work/$name/easybuild/memlog-$version.eb" || return
     pack "$work" "$name" tar.gz gzip -n -9
 }

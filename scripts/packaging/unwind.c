@@ -3,7 +3,15 @@
  * by a function that only glibc has. This is it, for static programs. */
 #define _GNU_SOURCE
 #include <link.h>
+#include <pthread.h>
 #include <stdint.h>
+
+/* It refers to these weakly, which fetches nothing from an archive, and takes
+ * all for there where one is. */
+static void (*const wanted[])(void) __attribute__((used)) = {
+    (void (*)(void))pthread_once,        (void (*)(void))pthread_getspecific,  (void (*)(void))pthread_setspecific,
+    (void (*)(void))pthread_mutex_lock,  (void (*)(void))pthread_mutex_unlock, (void (*)(void))pthread_key_create,
+};
 
 /* As in glibc's dlfcn.h on x86_64. */
 struct dl_find_object {
