@@ -1,0 +1,98 @@
+/* Functions whose frame pointer is a register like any: null, the address of something on the stack that looks like a
+ * frame, or whatever was there. Each block has a size of its own, from 100000 on. Compiled with and without unwind
+ * tables; without, no stack may name who is not there. */
+#include <alloca.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define APART __attribute__((noipa))
+
+struct frame {
+    void *next;
+    void *back;
+    long count;
+};
+
+static volatile int zero;
+static void *volatile keep;
+static long (*volatile hook)(long);
+static long size = 100000;
+
+APART static long leaf(long number) { return number + zero; }
+__attribute__((noipa, cold)) static void note(void) { zero = 0; }
+APART static void never(void) { keep = 0; }
+APART static void elsewhere(void) { keep = 0; never(); note(); }
+
+/* Where elsewhere goes on behind its first call: what a return address there would be. */
+static void *behind_a_call(void)
+{
+    const unsigned char *at = (const unsigned char *)elsewhere;
+    for (int i = 0; i < 64; i++) {
+        int distance;
+        memcpy(&distance, at + i + 1, sizeof distance);
+        if (at[i] == 0xe8 && at + i + 5 + distance == (const unsigned char *)never)
+            return (void *)(at + i + 5);
+    }
+    return (void *)(at + 20);
+}
+
+/* Inlined, so that who calls it is who calls malloc. */
+__attribute__((always_inline)) static inline void block(void) { keep = malloc(size++); free(keep); }
+
+/* Left by a jump through a register. */
+APART static long dispatch(long one, long other) { block(); return hook(one + other); }
+APART static long with_null(void) { return dispatch(0, 0) + 1; }
+APART static long with_a_frame(struct frame *frame) { return dispatch(1, (long)frame) + frame->count; }
+
+/* Left by nothing. */
+APART static void loop(long one, long other)
+{
+    for (;;) {
+        block();
+        one += other;
+        if (size > 100100)
+            exit(one & zero);
+    }
+}
+
+/* Beside the rare part of a function that keeps a frame pointer. */
+APART static long rarely(long bytes, struct frame *frame)
+{
+    void *room = malloc(size++);
+    if (!room)
+        abort();
+    keep = room;
+    frame->count += bytes;
+    free(room);
+    return frame->count;
+}
+APART static long keeping(long bytes)
+{
+    char *room = alloca(bytes);
+    memset(room, 1, bytes);
+    if (__builtin_expect(zero, 0)) {
+        note();
+        room[0]++;
+    }
+    keep = room;
+    block();
+    return room[1] + zero;
+}
+
+APART static long round_of(long turn)
+{
+    volatile struct frame frame = { (void *)&frame, behind_a_call(), turn };
+    long sum = with_a_frame((struct frame *)&frame);
+    sum += rarely(turn, (struct frame *)&frame);
+    return sum + keeping(64 + turn) + with_null();
+}
+
+int main(void)
+{
+    hook = leaf;
+    long sum = with_null();
+    elsewhere();
+    for (int turn = 0; turn < 10; turn++)
+        sum += round_of(turn);
+    loop(sum, 0);
+}
