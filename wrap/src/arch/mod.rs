@@ -7,6 +7,13 @@
 pub mod aarch64;
 #[cfg(any(test, target_arch = "arm"))]
 pub mod arm;
+#[cfg(any(
+    test,
+    target_arch = "aarch64",
+    target_arch = "mips64",
+    target_arch = "riscv64"
+))]
+mod beside;
 #[cfg(any(test, target_arch = "mips64"))]
 pub mod mips64;
 #[cfg(any(test, target_arch = "powerpc64"))]

@@ -14,39 +14,32 @@ use std::mem::offset_of;
 const UNTOUCHED: [Saved; 3] = [Saved::Unset, Saved::Same, Saved::Undefined];
 
 #[test]
-fn x86_64_pushes_the_address_and_saves_fp_anywhere() {
-    use x86_64::{fp_below, return_below, saved_words};
-    for fp in UNTOUCHED {
-        let saved = saved_words(Saved::At(-8), fp).unwrap();
-        assert_eq!((return_below(saved), fp_below(saved)), (8, 0));
-    }
-    for below in [16, 24, 4096] {
-        let saved = saved_words(Saved::At(-8), Saved::At(-below)).unwrap();
-        assert_eq!((return_below(saved), fp_below(saved)), (8, below as u64));
-    }
-    for (address, fp) in [(-16, -24), (8, -16), (-8, 8), (-8, -12)] {
-        assert_eq!(saved_words(Saved::At(address), Saved::At(fp)), None);
-    }
-    assert_eq!(saved_words(Saved::Same, Saved::Unset), None);
-    assert_eq!(saved_words(Saved::At(-8), Saved::In(3)), None);
-}
-
-#[test]
 fn x86_pushes_the_address_and_saves_fp_anywhere() {
-    use x86::{fp_below, return_below, saved_words};
-    for fp in UNTOUCHED {
-        let saved = saved_words(Saved::At(-4), fp).unwrap();
-        assert_eq!((return_below(saved), fp_below(saved)), (4, 0));
+    for (word, return_below, fp_below, saved_words) in [
+        (
+            8,
+            x86_64::return_below as fn(u64) -> u64,
+            x86_64::fp_below as fn(u64) -> u64,
+            x86_64::saved_words as fn(Saved, Saved) -> Option<u64>,
+        ),
+        (4, x86::return_below, x86::fp_below, x86::saved_words),
+    ] {
+        let unsigned = word as u64;
+        for fp in UNTOUCHED {
+            let saved = saved_words(Saved::At(-word), fp).unwrap();
+            assert_eq!((return_below(saved), fp_below(saved)), (unsigned, 0));
+        }
+        for below in [2 * word, 3 * word, 4096] {
+            let saved = saved_words(Saved::At(-word), Saved::At(-below)).unwrap();
+            assert_eq!((return_below(saved), fp_below(saved)), (unsigned, below as u64));
+        }
+        let half = word / 2;
+        for (address, fp) in [(-4, -6), (2, -4), (-2, 2), (-2, -3)].map(|(at, fp)| (at * half, fp * half)) {
+            assert_eq!(saved_words(Saved::At(address), Saved::At(fp)), None);
+        }
+        assert_eq!(saved_words(Saved::Same, Saved::Unset), None);
+        assert_eq!(saved_words(Saved::At(-word), Saved::In(3)), None);
     }
-    for below in [8, 12, 4096] {
-        let saved = saved_words(Saved::At(-4), Saved::At(-below)).unwrap();
-        assert_eq!((return_below(saved), fp_below(saved)), (4, below as u64));
-    }
-    for (address, fp) in [(-8, -12), (4, -8), (-4, 4), (-4, -6)] {
-        assert_eq!(saved_words(Saved::At(address), Saved::At(fp)), None);
-    }
-    assert_eq!(saved_words(Saved::Same, Saved::Unset), None);
-    assert_eq!(saved_words(Saved::At(-4), Saved::In(3)), None);
 }
 
 #[test]
@@ -76,30 +69,35 @@ fn arm_saves_fp_a_few_words_below_the_address() {
 }
 
 #[test]
-fn aarch64_saves_both_beside_each_other_or_the_address_alone() {
-    use aarch64::{fp_below, return_below, saved_words};
-    for below in [8, 16, 24, 4096, 8 * 4095] {
-        let both = saved_words(Saved::At(-below), Saved::At(-below - 8)).unwrap();
-        assert_eq!(
-            (return_below(both), fp_below(both)),
-            (below as u64, below as u64 + 8)
-        );
-        for fp in UNTOUCHED {
-            let one = saved_words(Saved::At(-below), fp).unwrap();
-            assert_eq!((return_below(one), fp_below(one)), (below as u64, 0));
-        }
-        assert_eq!(saved_words(Saved::At(-below), Saved::At(-below - 16)), None);
-        assert_eq!(saved_words(Saved::At(-below), Saved::At(-below + 8)), None);
-    }
-    // A leaf that was interrupted has its address in the register still.
-    for address in [
-        Saved::Unset,
-        Saved::Same,
-        Saved::At(8),
-        Saved::At(-12),
-        Saved::At(i64::MIN),
+fn both_are_saved_beside_each_other_or_the_address_alone() {
+    for (return_below, fp_below, saved_words) in [
+        (
+            aarch64::return_below as fn(u64) -> u64,
+            aarch64::fp_below as fn(u64) -> u64,
+            aarch64::saved_words as fn(Saved, Saved) -> Option<u64>,
+        ),
+        (mips64::return_below, mips64::fp_below, mips64::saved_words),
+        (riscv64::return_below, riscv64::fp_below, riscv64::saved_words),
     ] {
-        assert_eq!(saved_words(address, Saved::Unset), None);
+        // On some below eight arguments that a function of any number keeps.
+        for below in [8, 16, 24, 72, 4096, 8 * 4095] {
+            let both = saved_words(Saved::At(-below), Saved::At(-below - 8)).unwrap();
+            let wanted = (below as u64, below as u64 + 8);
+            assert_eq!((return_below(both), fp_below(both)), wanted);
+            for fp in UNTOUCHED {
+                let one = saved_words(Saved::At(-below), fp).unwrap();
+                assert_eq!((return_below(one), fp_below(one)), (below as u64, 0));
+            }
+            let others = [Saved::At(-below - 16), Saved::At(-below + 8), Saved::In(9), Saved::In(16)];
+            for fp in others {
+                assert_eq!(saved_words(Saved::At(-below), fp), None);
+            }
+        }
+        // A leaf that was interrupted has its address in the register still.
+        let others = [0, 8, -12, i64::MIN].map(Saved::At);
+        for address in others.into_iter().chain([Saved::Unset, Saved::Same]) {
+            assert_eq!(saved_words(address, Saved::Unset), None);
+        }
     }
 }
 
@@ -116,48 +114,6 @@ fn s390x_saves_all_in_the_callers_area() {
     assert_eq!(saved_words(Saved::In(16), Saved::Unset), None);
     assert_eq!(saved_words(Saved::At(-48), Saved::In(17)), None);
     assert_eq!(saved_words(Saved::At(-56), Saved::Unset), None);
-}
-
-#[test]
-fn riscv64_saves_both_beside_each_other_or_the_address_alone() {
-    use riscv64::{fp_below, return_below, saved_words};
-    // The second below eight arguments that a function of any number keeps.
-    for below in [8, 72, 4096, 8 * 4095] {
-        let both = saved_words(Saved::At(-below), Saved::At(-below - 8)).unwrap();
-        let wanted = (below as u64, below as u64 + 8);
-        assert_eq!((return_below(both), fp_below(both)), wanted);
-        for fp in UNTOUCHED {
-            let one = saved_words(Saved::At(-below), fp).unwrap();
-            assert_eq!((return_below(one), fp_below(one)), (below as u64, 0));
-        }
-        for fp in [Saved::At(-below - 16), Saved::At(-below + 8), Saved::In(9)] {
-            assert_eq!(saved_words(Saved::At(-below), fp), None);
-        }
-    }
-    // A leaf that was interrupted has its address in the register still.
-    for address in [Saved::Unset, Saved::Same, Saved::At(0), Saved::At(-12)] {
-        assert_eq!(saved_words(address, Saved::Unset), None);
-    }
-}
-
-#[test]
-fn mips64_saves_both_beside_each_other_or_the_address_alone() {
-    use mips64::{fp_below, return_below, saved_words};
-    for below in [8, 72, 4096, 8 * 4095] {
-        let both = saved_words(Saved::At(-below), Saved::At(-below - 8)).unwrap();
-        let wanted = (below as u64, below as u64 + 8);
-        assert_eq!((return_below(both), fp_below(both)), wanted);
-        for fp in UNTOUCHED {
-            let one = saved_words(Saved::At(-below), fp).unwrap();
-            assert_eq!((return_below(one), fp_below(one)), (below as u64, 0));
-        }
-        for fp in [Saved::At(-below - 16), Saved::At(-below + 8), Saved::In(16)] {
-            assert_eq!(saved_words(Saved::At(-below), fp), None);
-        }
-    }
-    for address in [Saved::Unset, Saved::Same, Saved::At(0), Saved::At(-12)] {
-        assert_eq!(saved_words(address, Saved::Unset), None);
-    }
 }
 
 #[test]
