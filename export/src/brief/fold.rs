@@ -87,7 +87,7 @@ impl<'n> Parts<'n> {
             bare.retain(|piece| piece.depth == 0);
             drop_front(&mut bare, columns, 1);
             // Of a name that is nothing but brackets they stay.
-            if long_of(&bare) > 0 {
+            if !is_blank(bare.iter().map(|piece| piece.text)) {
                 pieces = bare;
             }
         }
@@ -246,6 +246,11 @@ fn text(pieces: &[Piece]) -> String {
 
 fn long_of(pieces: &[Piece]) -> usize {
     pieces.iter().map(|piece| width(piece.text)).sum()
+}
+
+/// Nothing but spaces.
+pub(super) fn is_blank<'n>(mut texts: impl Iterator<Item = &'n str>) -> bool {
+    texts.all(|text| text.trim().is_empty())
 }
 
 fn width(text: &str) -> usize {

@@ -43,10 +43,11 @@ pub(crate) struct Brief<'n> {
 
 impl<'n> Brief<'n> {
     pub(crate) fn of(name: &'n str) -> Self {
-        let parts = match is_offset(name) {
-            true => None,
-            false => Some(fold::Parts::of(tidy::tidy(tokens::tokens(name)))),
-        };
+        // `[abi:]` is nothing but what every name loses.
+        let tidy = Some(tidy::tidy(tokens::tokens(name))).filter(|tidy| {
+            !is_offset(name) && !fold::is_blank(tidy.iter().map(|token| token.text))
+        });
+        let parts = tidy.map(fold::Parts::of);
         Self { name, parts }
     }
 

@@ -250,6 +250,12 @@ fn paths_of_others_are_short() {
     assert_eq!(short_path("/"), "/");
 }
 
+#[test]
+fn a_name_of_nothing_worth_a_look_stays() {
+    assert_eq!(brief("[abi:]", 10), "[abi:]");
+    assert_eq!(brief("[abi:cxx11]", 3), "[…]");
+}
+
 /// So much of each that a square would take minutes.
 #[test]
 fn long_names_take_their_time() {
