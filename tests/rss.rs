@@ -245,6 +245,19 @@ fn thread() {
     assert_eq!(recorded.stats.number("threads"), 2);
 }
 
+/// A thread that was busy looks at the clock seldom. What it does after a pause
+/// is not told as from before it, where another's peak lies between, nor what
+/// it does just before a peak as from after it.
+#[test]
+fn threads_that_pause() {
+    for shape in ["paused", "in_step"] {
+        let recorded = Recorded::new(shape);
+        recorded.figures(1024);
+        recorded.live(1024);
+        recorded.blames();
+    }
+}
+
 /// 2 GiB that are live and were never touched stand at the top of the live
 /// set, rightly; the report says that they are not resident.
 #[test]

@@ -19,12 +19,17 @@
  *   between         5 kept; 100 allocated, touched, freed at once; 20 kept after        sudden_block        105
  *   calloc_lazy     300 by calloc, the first 60 touched, freed; then 40 touched         lazy_block          300
  *   realloc_grow    one block grown by 1 to 128, touched as it grows; then cut to 1     grown_block         128
+ *   paused          100 touched and freed while a busy thread pauses, which then takes  spike_block         100
+ *                   another of 60,000 bytes and keeps it
+ *   in_step         100 touched; another thread takes 60,000 bytes, and at once, before  base_block          100 + 60,000
+ *                   any clock moves, the 100 are freed
  *   staircase       up 64, down 32, up 64, ... three times, then all freed              stair_block         128
  */
 #define _GNU_SOURCE
 #include "victim.h"
 #include <fcntl.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -54,6 +59,7 @@ BLOCK_SITE(thread_block)
 BLOCK_SITE(small_block)
 BLOCK_SITE(sudden_block)
 BLOCK_SITE(stair_block)
+BLOCK_SITE(other_block)
 
 SITE void *lazy_block(size_t size)
 {
@@ -159,6 +165,52 @@ static void thread(void)
     fill(after_block, 10, 15);
 }
 
+enum { OTHER = 60000 }; /* too little to be worth a look at the clock */
+static sem_t is_busy, goes_on;
+
+static void *pausing(void *arg)
+{
+    for (int i = 0; i < 300; i++)
+        free(passing_block(16, 16));
+    sem_post(&is_busy);
+    sem_wait(&goes_on);
+    kept[200] = other_block(OTHER, OTHER);
+    return arg;
+}
+
+static void paused(void)
+{
+    pthread_t id;
+    if (pthread_create(&id, NULL, pausing, NULL) != 0)
+        return;
+    sem_wait(&is_busy);
+    usleep(50000);
+    fill(spike_block, 0, 100);
+    empty(0, 100);
+    sem_post(&goes_on);
+    pthread_join(id, NULL);
+}
+
+static void *taking(void *arg)
+{
+    sem_wait(&goes_on);
+    kept[200] = other_block(OTHER, OTHER);
+    sem_post(&is_busy);
+    return arg;
+}
+
+static void in_step(void)
+{
+    pthread_t id;
+    if (pthread_create(&id, NULL, taking, NULL) != 0)
+        return;
+    fill(base_block, 0, 100);
+    sem_post(&goes_on);
+    sem_wait(&is_busy);
+    empty(0, 100);
+    pthread_join(id, NULL);
+}
+
 static void small(void)
 {
     enum { BLOCKS = 2000000 };
@@ -234,6 +286,8 @@ static const struct shape {
     {"exec_child", exec_child, "child_block", 80 * MIB, 80 * MIB, 10 * MIB, 0},
     {"late_touch", late_touch, "late_block", 200 * MIB, 220 * MIB, 0, 0},
     {"thread", thread, "thread_block", 130 * MIB, 130 * MIB, 25 * MIB, 0},
+    {"paused", paused, "spike_block", 100 * MIB, 100 * MIB, OTHER, 0},
+    {"in_step", in_step, "base_block", 100 * MIB + OTHER, 100 * MIB + OTHER, OTHER, 0},
     {"small", small, "small_block", 128000000, 128000000, 1280000, 0},
     {"mapped", mapped, "mapped_region", 10 * MIB, 15 * MIB, 15 * MIB, 150 * MIB},
     {"between", between, "sudden_block", 105 * MIB, 105 * MIB, 25 * MIB, 0},

@@ -53,6 +53,15 @@ pub(crate) struct Step<'a> {
     pub kind: Option<Kind<'a>>,
 }
 
+impl Step<'_> {
+    /// When it is due among the streams.
+    #[inline]
+    pub(crate) fn turn(&self) -> u64 {
+        let is_reading = matches!(self.kind, Some(Kind::Rss(_)));
+        self.tick.saturating_mul(2) + u64::from(is_reading)
+    }
+}
+
 /// How an announced release ended.
 enum Outcome {
     Happened,

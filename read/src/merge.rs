@@ -5,7 +5,8 @@
 //! survey all streams: per cell, how many unnumbered events, which numbers
 //! head of each stream := its first step
 //! while there is a head:
-//!     take the open head of the lowest (tick, stream)
+//!     take the open head of the lowest (tick, stream), readings of resident
+//!     memory behind all else of their tick
 //!         open: it has no number, or its cell's unnumbered events are
 //!         through and its number is the cell's next
 //!     none open: the numbers contradict each other; force the lowest number
@@ -17,6 +18,8 @@
 //! * A stamp is a step whose number orders it among all stamps, and a reading
 //!   of resident memory is one too. So what comes after stamp s in its stream
 //!   comes after everything before a lower stamp in any other.
+//! * Whoever does something after a reading was begun stamps first. So what is
+//!   of the reading's tick and has no higher stamp before it was done before.
 //! * Entries of the mmap ledger are ordered by their own numbers.
 //! * A waiting stream lies in its cell's queue and costs nothing until the
 //!   cell has come to its number. The queues hold each stream at most once.
@@ -49,11 +52,11 @@ struct Head<'a> {
 /// What several streams need to be one.
 struct Order {
     cells: Cells,
-    /// Open heads but the current one.
+    /// Open heads but the current one, by turn.
     ready: BinaryHeap<Reverse<(u64, usize)>>,
     /// Heads that wait, each in the queue of its cell by number.
     queues: HashMap<u32, BinaryHeap<Reverse<(u64, usize)>>>,
-    /// The same heads by tick.
+    /// The same heads by turn.
     waiting: BTreeSet<(u64, usize)>,
 }
 
@@ -107,7 +110,7 @@ impl<'a> EventStream<'a> {
         cursors.map(Cursor::opened_bytes).sum()
     }
 
-    /// The open head of the lowest tick, or one that is forced open.
+    /// The open head of the lowest turn, or one that is forced open.
     fn choose(&mut self) -> Option<usize> {
         let order = self.order.as_mut()?;
         if let Some(Reverse((_, index))) = order.ready.pop() {
@@ -117,7 +120,7 @@ impl<'a> EventStream<'a> {
         self.findings.order_breaks += 1;
         let index = order.leave_queue(&self.heads.get(lowest)?.step?)?;
         let step = self.heads.get(index)?.step?;
-        order.waiting.remove(&(step.tick, index));
+        order.waiting.remove(&(step.turn(), index));
         order.cells.force(step.gate);
         Some(index)
     }
@@ -172,7 +175,7 @@ impl Order {
             return false;
         };
         let lowest = match self.ready.peek() {
-            Some(Reverse(other)) => (step.tick, index) <= *other,
+            Some(Reverse(other)) => (step.turn(), index) <= *other,
             None => true,
         };
         lowest && self.cells.is_open(step.gate)
@@ -184,10 +187,10 @@ impl Order {
             Gate::Numbered(place, number) if !self.cells.is_open(step.gate) => {
                 let queue = self.queues.entry(place).or_default();
                 queue.push(Reverse((number, index)));
-                self.waiting.insert((step.tick, index));
+                self.waiting.insert((step.turn(), index));
                 self.cells.set_awaited(place, true);
             }
-            _ => self.ready.push(Reverse((step.tick, index))),
+            _ => self.ready.push(Reverse((step.turn(), index))),
         }
     }
 
@@ -208,8 +211,8 @@ impl Order {
         {
             queue.pop();
             if let Some(step) = heads.get(index).and_then(|head| head.step) {
-                self.waiting.remove(&(step.tick, index));
-                self.ready.push(Reverse((step.tick, index)));
+                self.waiting.remove(&(step.turn(), index));
+                self.ready.push(Reverse((step.turn(), index)));
             }
         }
         if queue.is_empty() {

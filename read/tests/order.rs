@@ -68,11 +68,48 @@ fn check_stamps(items: &[Item]) {
     assert!(stamps.is_sorted(), "stamps rise");
 }
 
+/// By reading of resident memory: what each thread had done by then.
+fn done_by_readings(items: &[Item], threads: usize) -> Vec<Vec<usize>> {
+    let mut done = vec![0; threads];
+    let mut readings = Vec::new();
+    for item in items {
+        match item.kind {
+            Kind::Alloc(_) | Kind::Release(_) => done[item.stream as usize] += 1,
+            Kind::Rss(_) => readings.push(done.clone()),
+            _ => {}
+        }
+    }
+    readings
+}
+
 fn actions() -> impl Strategy<Value = Vec<Action>> {
     prop::collection::vec(action(), 0..400)
 }
 
 proptest! {
+    /// Whoever acts after a reading stamps first: however late threads look at
+    /// the clock, nobody is told to have acted on the other side of one.
+    #[test]
+    fn readings_stand_where_they_were_made(
+        threads in 1..6usize,
+        actions in actions(),
+    ) {
+        let history = History::run(threads, 3000, &actions);
+        // Announced and never finished: not in the log.
+        let unfinished = history.unfinished();
+        let is_there = |(at, fact): (usize, &Option<Fact>)| fact.filter(|_| !unfinished.contains(&at));
+        let by_then = |&facts: &usize| {
+            let mut done = vec![0; threads];
+            let facts = history.facts.iter().enumerate().take(facts).filter_map(is_there);
+            facts.for_each(|fact| done[fact.stream as usize] += 1);
+            done
+        };
+        let truth: Vec<_> = history.readings.iter().map(by_then).collect();
+        let (log, _) = history.finish_log(&[]);
+        let items: Vec<_> = Log::open(&log).unwrap().events().collect();
+        prop_assert_eq!(done_by_readings(&items, threads), truth);
+    }
+
     #[test]
     fn whole_logs_give_the_truth(
         threads in 1..6usize,

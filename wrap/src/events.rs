@@ -20,9 +20,9 @@ use memlog_format::api::Api;
 use memlog_format::event::{Alloc, Release};
 use memlog_format::table::StackId;
 
-/// After a tick the clock is read once in this many events, for the thread may
-/// be one that seldom allocates ...
-const CLOCK_AT_FIRST: u32 = 2;
+/// After a tick the clock is read at once, for the thread may be one that
+/// seldom allocates ...
+const CLOCK_AT_FIRST: u32 = 1;
 /// ... and, twice as seldom each time that no tick has passed, once in so many.
 const CLOCK_AT_LAST: u32 = 32;
 /// A block this large is worth a look at the clock, and a thread whose bytes
@@ -244,7 +244,15 @@ pub fn before_mapping(session: &Session, frame: &DoorFrame) -> StackId {
 /// Whether no tick has passed, or no look at the clock is due.
 #[inline(always)]
 fn is_timely(stream: &mut Stream) -> bool {
-    stream.until_clock > 0 || glance(stream)
+    stream.until_clock > 0 && !is_behind(stream) || glance(stream)
+}
+
+/// Whether resident memory was read since this thread last stamped: what it
+/// does now is to stand after that. So a thread that pauses while others go on
+/// comes to know the time as well, however seldom it looks at the clock.
+#[inline(always)]
+fn is_behind(stream: &Stream) -> bool {
+    stream.readings_seen != RECORDER.rss.readings()
 }
 
 /// A look at the clock that finds the time as it was.
@@ -253,7 +261,7 @@ fn glance(stream: &mut Stream) -> bool {
     let Some(until_timed) = stream.until_timed.checked_sub(1) else {
         return false;
     };
-    if child::is_deferred() || clock::tick() != stream.tick() {
+    if child::is_deferred() || is_behind(stream) || clock::tick() != stream.tick() {
         return false;
     }
     stream.until_timed = until_timed;
@@ -272,7 +280,7 @@ fn look_again_later(stream: &mut Stream) {
 /// the event.
 #[inline]
 fn keep_time(stream: &mut Stream, share: bool) -> Timing {
-    if share && !glance(stream) {
+    if (share || is_behind(stream)) && !glance(stream) {
         stream.until_clock = 0;
     }
     match stream.until_clock.checked_sub(1) {
@@ -319,6 +327,11 @@ fn look_at_clock(stream: &mut Stream) {
             rss::poll(stream);
             stream.look_at_name();
         }
+    }
+    if is_behind(stream) {
+        // First, or a reading that begins in between is never seen.
+        stream.readings_seen = RECORDER.rss.readings();
+        take_stamp(stream);
     }
 }
 

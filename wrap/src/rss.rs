@@ -10,7 +10,7 @@ use crate::lock::Patience;
 use crate::recorder::RECORDER;
 use crate::stream::Stream;
 use crate::sys::{Os, Sys};
-use core::sync::atomic::{AtomicU64, Ordering};
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use memlog_format::counter::Counter;
 use memlog_format::ext::{Ext, Rss, RssSource};
 
@@ -27,8 +27,15 @@ const WRITE_EVERY_TICKS: u64 = 5000;
 const WRITE_GROWTH: u64 = 8;
 const WRITE_TICKS_APART: u64 = 100;
 
+/// Looked at by each event, so that nothing else that is written may share its
+/// line.
+#[repr(align(128))]
+struct Readings(AtomicU32);
+
 /// What all threads share of it.
 pub struct Shared {
+    /// Begun so far.
+    readings: Readings,
     step: AtomicU64,
     asked_at: AtomicU64,
     floor_kb: AtomicU64,
@@ -40,12 +47,19 @@ impl Shared {
     /// Nothing known.
     pub const fn new() -> Self {
         Self {
+            readings: Readings(AtomicU32::new(0)),
             step: AtomicU64::new(STEP),
             asked_at: AtomicU64::new(0),
             floor_kb: AtomicU64::new(0),
             written_at: AtomicU64::new(0),
             written_kb: AtomicU64::new(0),
         }
+    }
+
+    /// How many readings were begun, to be compared only.
+    #[inline(always)]
+    pub fn readings(&self) -> u32 {
+        self.readings.0.load(Ordering::Relaxed)
     }
 
     /// Bytes that may come or go before the next reading.
@@ -110,6 +124,11 @@ fn read(stream: &mut Stream, ends: bool) {
         return;
     }
     let shared = &RECORDER.rss;
+    stream.look_at_time();
+    // Before the kernel is asked: what others do from now on they stamp, and so
+    // it comes after. What they do without knowing is from before, by their
+    // clocks, which are the same.
+    stream.readings_seen = shared.readings.0.fetch_add(1, Ordering::Relaxed) + 1;
     shared.asked_at.store(stream.tick(), Ordering::Relaxed);
     let usage = Os::usage();
     RECORDER.counters.set(Counter::CpuUs, usage.cpu_us);

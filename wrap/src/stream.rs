@@ -12,6 +12,7 @@
 mod forked;
 
 use crate::child;
+use crate::clock;
 use crate::lock::Patience;
 use crate::recorder::RECORDER;
 use crate::sink::{self, Chunk};
@@ -84,6 +85,8 @@ pub struct Stream {
     /// Bytes that came or went since the last reading of resident memory, but
     /// for those of the present allowance.
     settled: u64,
+    /// Readings of resident memory that what follows comes after.
+    pub readings_seen: u32,
     /// Bytes allocated minus released since the last stamp.
     pub unstamped: i64,
     /// The generation of the rules in the cache.
@@ -330,6 +333,14 @@ impl Stream {
         }
     }
 
+    /// Moves the stream's time to now.
+    pub fn look_at_time(&mut self) {
+        let tick = clock::tick();
+        if tick != self.tick() {
+            self.set_tick(tick);
+        }
+    }
+
     /// The stream's time.
     pub fn tick(&self) -> u64 {
         self.deltas.tick
@@ -423,6 +434,7 @@ impl Stream {
         (self.until_clock, self.clock_every) = (0, 0);
         (self.last_block, self.operator) = (0, 0);
         // What this thread does comes after all that others stamped.
+        self.readings_seen = RECORDER.rss.readings();
         if self.reserve() {
             let stamp = RECORDER.stamp();
             self.put(|deltas, out| deltas.put_stamp(out, stamp));

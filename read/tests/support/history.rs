@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 
 use memlog_format::api::Api;
+use memlog_format::ext::{Ext, Rss, RssSource};
 use proptest::prelude::*;
 
 use super::Recorder;
@@ -33,6 +34,10 @@ pub enum Action {
     Stamp {
         thread: usize,
     },
+    /// Resident memory is read.
+    Read {
+        thread: usize,
+    },
     Tick {
         thread: usize,
         ticks: u64,
@@ -41,7 +46,7 @@ pub enum Action {
 
 pub fn action() -> impl Strategy<Value = Action> {
     let (thread, number, size) = (0..8usize, any::<u16>(), 0..5000u64);
-    (0..12u8, thread, number, size).prop_map(|(what, thread, number, size)| {
+    (0..13u8, thread, number, size).prop_map(|(what, thread, number, size)| {
         let number = usize::from(number);
         match what {
             0..=3 => Action::Alloc {
@@ -64,6 +69,7 @@ pub fn action() -> impl Strategy<Value = Action> {
                 fails: number % 3 == 0,
             },
             10 => Action::Stamp { thread },
+            11 => Action::Read { thread },
             _ => Action::Tick {
                 thread,
                 ticks: size % 5,
@@ -91,6 +97,10 @@ struct Pending {
 pub struct History {
     pub recorder: Recorder,
     pub facts: Vec<Option<Fact>>,
+    /// By reading: how many facts there were.
+    pub readings: Vec<usize>,
+    /// By thread: how many readings what it does comes after.
+    seen: HashMap<usize, usize>,
     live: Vec<u64>,
     pending: HashMap<usize, Pending>,
     clock: u64,
@@ -101,6 +111,8 @@ impl History {
         let mut history = Self {
             recorder: Recorder::new(threads, room),
             facts: Vec::new(),
+            readings: Vec::new(),
+            seen: HashMap::new(),
             live: Vec::new(),
             pending: HashMap::new(),
             clock: 0,
@@ -129,6 +141,29 @@ impl History {
             .find(|address| !taken(address))
     }
 
+    /// A thread that is about to do something looks whether there was a reading.
+    fn catch_up(&mut self, thread: usize) {
+        let seen = self.seen.insert(thread, self.readings.len());
+        if seen.unwrap_or(0) < self.readings.len() {
+            self.recorder.streams[thread].tick(self.clock);
+            self.recorder.stamp(thread);
+        }
+    }
+
+    fn read(&mut self, thread: usize) {
+        self.recorder.streams[thread].tick(self.clock);
+        let reading = Rss {
+            source: RssSource::MaxRss,
+            peak_kb: 1,
+            now_kb: 0,
+            own_kb: 0,
+            stamp: self.recorder.take_stamp(),
+        };
+        self.recorder.streams[thread].ext(&Ext::Rss(reading));
+        self.readings.push(self.facts.len());
+        self.seen.insert(thread, self.readings.len());
+    }
+
     fn fact(&mut self, address: u64, came: Option<u64>, thread: usize) {
         let stream = thread as u32;
         self.facts.push(Some(Fact {
@@ -149,6 +184,7 @@ impl History {
                 if let Some(address) = self.place(place)
                     && !self.pending.contains_key(&thread)
                 {
+                    self.catch_up(thread);
                     self.recorder.alloc(thread, Api::Malloc, address, size, 1);
                     self.live.push(address);
                     self.fact(address, Some(size), thread);
@@ -158,6 +194,7 @@ impl History {
                 let thread = thread % threads;
                 if !self.live.is_empty() && !self.pending.contains_key(&thread) {
                     let address = self.live.swap_remove(pick % self.live.len());
+                    self.catch_up(thread);
                     self.recorder.release(thread, address);
                     self.fact(address, None, thread);
                 }
@@ -172,6 +209,7 @@ impl History {
                 self.finish(thread % threads, place, size, fails);
             }
             Action::Stamp { thread } => self.recorder.stamp(thread % threads),
+            Action::Read { thread } => self.read(thread % threads),
             Action::Tick { thread, ticks } => {
                 self.clock += ticks;
                 self.recorder.streams[thread % threads].tick(self.clock);
@@ -184,6 +222,7 @@ impl History {
             return;
         }
         let address = self.live.swap_remove(pick % self.live.len());
+        self.catch_up(thread);
         self.recorder.announce(thread, address);
         let fact = self.facts.len();
         self.fact(address, None, thread);
@@ -202,9 +241,15 @@ impl History {
             return;
         }
         let address = self.place(place).unwrap_or(pending.address);
+        self.catch_up(thread);
         self.recorder.alloc(thread, Api::Realloc, address, size, 1);
         self.live.push(address);
         self.fact(address, Some(size), thread);
+    }
+
+    /// Facts that were announced only.
+    pub fn unfinished(&self) -> Vec<usize> {
+        self.pending.values().map(|pending| pending.fact).collect()
     }
 
     /// The log and the truth about it.

@@ -46,9 +46,10 @@ pub fn merge<'a>(streams: Vec<Vec<Item<'a>>>) -> Vec<Item<'a>> {
         let heads = streams.iter().enumerate();
         let open = heads.filter_map(|(index, stream)| {
             let head = stream.front()?;
-            open(head).then_some((head.tick, index))
+            let is_reading = matches!(head.kind, Kind::Rss(_));
+            open(head).then_some((head.tick, is_reading, index))
         });
-        let Some((_, index)) = open.min() else {
+        let Some((.., index)) = open.min() else {
             assert!(streams.iter().all(VecDeque::is_empty), "nobody may go on");
             return merged;
         };
