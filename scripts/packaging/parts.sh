@@ -81,7 +81,7 @@ release_of() { # MACHINE
     buildable || return
     say "building for $machine"
     if [ "$machine" = x86_64 ]; then
-        build_x86_64 || return
+        build_x86_64 && notices_for x86_64-unknown-linux-musl musl=/usr/share/doc/musl/copyright || return
     else
         ci/packages "cross-$machine-programs" || return
         target_is "$machine" || return
@@ -89,10 +89,11 @@ release_of() { # MACHINE
         (cd "$tree" && env -i "${alone[@]}" CARGO_TARGET_DIR="$built/recorders" ppc64-cross/build "$machine" "$recorder") || return
         # Where no program of its own can be loaded, nobody looks at logs either.
         if [ "$shared" = no ]; then
+            notices_for "$triple" || return
             pack_recorder "$machine" "$recorder"
             return
         fi
-        build_command "$triple" "$compiler" "$recorder/lib" || return
+        build_command "$triple" "$compiler" "$recorder/lib" && notices_for "$triple" glibc=/usr/share/doc/libc6-dev/copyright || return
     fi
     file -b "$binary" | grep -q 'statically linked\|static-pie' || { say "$binary is not static"; return 1; }
     pack_machine "$machine" "$binary" "$runner" && pack_deb "$machine" "$binary" "$runner"
@@ -115,7 +116,13 @@ pack_machine() { # MACHINE BINARY RUNNER
 
 # What README names by where it lies: the documents, and the first example.
 documents_into() { # FOLDER
-    (cd "$source" && cp -aL README CHANGELOG LICENSE-* doc "$1/" && mkdir "$1/victims" && cp -a victims/server.c victims/victim.h "$1/victims/")
+    (cd "$source" && cp -aL README CHANGELOG LICENSE-* doc "$1/" && mkdir "$1/victims" && cp -a victims/server.c victims/victim.h "$1/victims/") &&
+        cp -a "$work/NOTICES" "$1/"
+}
+
+# The terms of what is linked into it, which go with every copy.
+notices_for() { # TRIPLE [LIBRARY]
+    env -i "${alone[@]}" "$source/scripts/packaging/notices" "$source" "$@" >"$work/NOTICES"
 }
 
 pack_recorder() { # MACHINE FOLDER
@@ -123,7 +130,7 @@ pack_recorder() { # MACHINE FOLDER
     name=$(name_of "$1")
     mkdir -p "$work/$name/lib" "$work/$name/bin" "$work/$name/share/doc/memlog" || return
     cp -a "$2"/lib/memlog_s* "$work/$name/lib/" && cp -a "$source/scripts/packaging/install" "$work/$name/" &&
-        (cd "$source" && cp -a LICENSE-* CHANGELOG doc/HPC.md "$work/$name/share/doc/memlog/") || return
+        (cd "$source" && cp -a LICENSE-* CHANGELOG doc/HPC.md "$work/NOTICES" "$work/$name/share/doc/memlog/") || return
     sed -i "s|[^ ]*/memlog_s.a|/opt/memlog-$version/lib/memlog_s.a|" "$work/$name/lib/memlog_s_ld_cmds" || return
     pack "$work" "$name" tar.gz gzip -n -9
 }
@@ -154,7 +161,8 @@ pack_deb() { # MACHINE BINARY RUNNER
       echo 'Files: *'
       echo 'Copyright: the authors of memlog'
       echo 'License: MIT or Apache-2.0'
-      sed 's/^$/./; s/^/ /' "$source/LICENSE-MIT"; } >"$doc/copyright" || return
+      sed 's/^$/./; s/^/ /' "$source/LICENSE-MIT"
+      echo 'Comment: What the binaries contain of others, and its terms, stands in NOTICES beside this file.'; } >"$doc/copyright" || return
     # Not as du has it: folders are of another size on another disk.
     size=$(find "$stage/usr" -type f -printf '%s\n' | awk '{ sum += int(($1 + 1023) / 1024) } END { print sum + 0 }')
     sed "s/@VERSION@/$version/; s/@ARCHITECTURE@/$architecture/; s/@SIZE@/$size/" "$source/scripts/packaging/control" >"$stage/DEBIAN/control" &&
