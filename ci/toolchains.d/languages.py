@@ -74,6 +74,8 @@ class Languages:
         program, over, into = place / "plain", place / "over", place / "run"
         self.build(row, program, [], "plain", Skipped)
         plain = place / "without", judge.launch([program], place / "without")
+        if plain[1] < 0:
+            raise Skipped(f"without memlog it ends with {plain[1]}")
         preload = self.recorders.preload if row.shape == "preloaded" else ""
         if preload:
             over = program
@@ -145,6 +147,9 @@ class Languages:
             added = [word for flag in added for word in ("-C", f"link-arg={flag}")]
         model = {"static": "static", "static-pie": "pie"}.get(row.shape)
         static = ["-C", "target-feature=+crt-static", "-C", f"relocation-model={model}"] if model else []
+        if model and added and row.linker == "gold":
+            # It looks at an archive once, and rustc's libc stands before ours.
+            added += ["-C", "link-arg=-lc"]
         return [*row.command, source, *static, *added, "-o", into], {}
 
     def build_fortran(self, row, _, into, added, kind):
