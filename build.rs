@@ -147,9 +147,14 @@ fn watch(folder: &Path) {
     }
 }
 
+/// Spack's compilers are scripts that refuse to run without what it tells them.
+const OF_SPACK: &str = "SPACK_";
+
 fn clean_command(program: &std::ffi::OsStr) -> Command {
     let mut command = Command::new(program);
     command.env_clear();
+    let all = env::vars_os();
+    command.envs(all.filter(|(name, _)| name.to_string_lossy().starts_with(OF_SPACK)));
     for name in ENVIRONMENT {
         if let Some(value) = env::var_os(name) {
             command.env(name, value);
