@@ -258,6 +258,43 @@ fn threads_that_pause() {
     }
 }
 
+/// Behind a pause the first events may be told as from before it: of small
+/// blocks a few, of no more than 8 KiB together.
+#[test]
+fn times_around_pauses() {
+    let recorded = Recorded::new("pauses");
+    let dump = recorded
+        .folder
+        .says(&["dump".as_ref(), recorded.log.as_os_str()]);
+    let mut came: HashMap<&str, (u64, f64)> = HashMap::new();
+    let mut early: HashMap<u64, u64> = HashMap::new();
+    let mut gone = 0;
+    for line in dump.lines() {
+        let (event, rest) = line.split_once('\t').expect("an event");
+        let seconds: f64 = rest
+            .split_whitespace()
+            .next()
+            .unwrap()
+            .parse()
+            .expect("seconds");
+        match event.split_whitespace().collect::<Vec<_>>()[..] {
+            ["M:", size, block] => {
+                came.insert(block, (size.parse().expect("bytes"), seconds));
+            }
+            ["F:", block] => {
+                let (size, then) = came.remove(block).expect("a block");
+                gone += 1;
+                if seconds - then < 0.05 {
+                    *early.entry(size).or_default() += size;
+                }
+            }
+            _ => panic!("{line}"),
+        }
+    }
+    assert!(gone >= 13 * 31, "{gone} releases");
+    assert!(early.values().all(|&bytes| bytes <= 8192), "{early:?}");
+}
+
 /// 2 GiB that are live and were never touched stand at the top of the live
 /// set, rightly; the report says that they are not resident.
 #[test]

@@ -23,6 +23,7 @@
  *                   another of 60,000 bytes and keeps it
  *   in_step         100 touched; another thread takes 60,000 bytes, and at once, before  base_block          100 + 60,000
  *                   any clock moves, the 100 are freed
+ *   pauses          31 blocks of each size from 16 to 65,536, 100 ms, all freed, 100 ms other_block          2.03
  *   staircase       up 64, down 32, up 64, ... three times, then all freed              stair_block         128
  */
 #define _GNU_SOURCE
@@ -211,6 +212,17 @@ static void in_step(void)
     pthread_join(id, NULL);
 }
 
+static void pauses(void)
+{
+    for (size_t size = 16; size <= 65536; size *= 2) {
+        for (int i = 0; i < 31; i++)
+            kept[i] = other_block(size, size);
+        usleep(100000);
+        empty(0, 31);
+        usleep(100000);
+    }
+}
+
 static void small(void)
 {
     enum { BLOCKS = 2000000 };
@@ -288,6 +300,7 @@ static const struct shape {
     {"thread", thread, "thread_block", 130 * MIB, 130 * MIB, 25 * MIB, 0},
     {"paused", paused, "spike_block", 100 * MIB, 100 * MIB, OTHER, 0},
     {"in_step", in_step, "base_block", 100 * MIB + OTHER, 100 * MIB + OTHER, OTHER, 0},
+    {"pauses", pauses, "other_block", 31 * 65536, 31 * 65536, 0, 0},
     {"small", small, "small_block", 128000000, 128000000, 1280000, 0},
     {"mapped", mapped, "mapped_region", 10 * MIB, 15 * MIB, 15 * MIB, 150 * MIB},
     {"between", between, "sudden_block", 105 * MIB, 105 * MIB, 25 * MIB, 0},

@@ -25,7 +25,10 @@ use memlog_format::table::StackId;
 const CLOCK_AT_FIRST: u32 = 1;
 /// ... and, twice as seldom each time that no tick has passed, once in so many.
 const CLOCK_AT_LAST: u32 = 32;
-/// A block this large is worth a look at the clock, and a thread whose bytes
+/// A block this large is worth a look at the clock, and so is what comes after
+/// so many bytes: no more are ever told as from before a pause.
+const TIMED: u64 = 4096;
+/// A block this large is worth more, see `attend`, and a thread whose bytes
 /// grew or shrank by this much takes a stamp.
 const LARGE: u64 = 64 * 1024;
 
@@ -77,8 +80,7 @@ pub fn allocated(
 ) {
     let (address, size) = (block as u64, request.size as u64);
     let is_usual = matches!(request.api, Api::Malloc)
-        && usable.is_none_or(|usable| usable < LARGE)
-        && is_timely(stream)
+        && is_timely(stream, usable.unwrap_or(size))
         && stream.is_own(address);
     let (Some(usable), true) = (usable, is_usual) else {
         let usable = real::checked(block, usable);
@@ -106,7 +108,7 @@ pub fn allocated_apart(
     let address = block as u64;
     let usable = usable.unwrap_or(request.size as u64);
     let is_shared = !stream.is_own(address);
-    let timing = keep_time(stream, is_shared);
+    let timing = keep_time(stream, is_shared || usable >= TIMED);
     if usable >= LARGE {
         attend(stream, usable, 0);
     }
@@ -146,9 +148,8 @@ pub fn releasing(
 ) {
     let address = block as u64;
     let is_usual = matches!((how.api, how.may_stay), (Api::Free, None))
-        && usable.is_none_or(|usable| usable < LARGE)
         && !RECORDER.free_stacks.load(Ordering::Relaxed)
-        && is_timely(stream)
+        && is_timely(stream, usable.unwrap_or(0))
         && stream.is_own(address);
     if !is_usual || !stream.write_free(address) {
         return releasing_apart(stream, patience, frame, block, usable, how);
@@ -193,7 +194,7 @@ pub fn releasing_apart(
     let announced = how.may_stay.is_some();
     let bytes = usable.saturating_sub(how.may_stay.unwrap_or(0));
     let is_shared = !stream.is_own(block as u64);
-    let timing = keep_time(stream, is_shared);
+    let timing = keep_time(stream, is_shared || usable >= TIMED);
     if usable >= LARGE {
         // Before the memory goes, or a peak that ends here is never seen.
         attend(stream, usable, bytes);
@@ -241,10 +242,12 @@ pub fn before_mapping(session: &Session, frame: &DoorFrame) -> StackId {
     capture_apart(stream, frame, session.patience(), Of::Allocation)
 }
 
-/// Whether no tick has passed, or no look at the clock is due.
+/// Whether no tick has passed, or no look at the clock is due; nor what a block
+/// this large is worth besides.
 #[inline(always)]
-fn is_timely(stream: &mut Stream) -> bool {
-    stream.until_clock > 0 && !is_behind(stream) || glance(stream)
+fn is_timely(stream: &mut Stream, bytes: u64) -> bool {
+    let is_due = stream.until_clock == 0 || bytes >= TIMED || is_behind(stream);
+    !is_due || bytes < LARGE && glance(stream)
 }
 
 /// Whether resident memory was read since this thread last stamped: what it
@@ -275,12 +278,12 @@ fn look_again_later(stream: &mut Stream) {
     stream.until_clock = stream.clock_every;
 }
 
-/// Moves the stream's time now and then, and always where threads `share` what
-/// the event is on, or a block would go before it came. At times begins to time
-/// the event.
+/// Moves the stream's time now and then, and always where it matters: where
+/// threads share what the event is on, or a block would go before it came. At
+/// times begins to time the event.
 #[inline]
-fn keep_time(stream: &mut Stream, share: bool) -> Timing {
-    if (share || is_behind(stream)) && !glance(stream) {
+fn keep_time(stream: &mut Stream, matters: bool) -> Timing {
+    if (matters || is_behind(stream)) && !glance(stream) {
         stream.until_clock = 0;
     }
     match stream.until_clock.checked_sub(1) {
@@ -345,18 +348,19 @@ fn moved(stream: &mut Stream, bytes: u64, net: i64) {
     }
 }
 
-/// Enough bytes that came or went are worth a reading of resident memory;
-/// enough that stayed a place in the order of all threads, so that the heap's
-/// peak has an error bound.
+/// Enough bytes that came or went are worth a look at the clock, and a reading
+/// of resident memory; enough that stayed a place in the order of all threads,
+/// so that the heap's peak has an error bound.
 #[cold]
 fn settle(stream: &mut Stream) {
+    stream.until_clock = 0;
     if stream.moved_since_reading() >= RECORDER.rss.step() {
         rss::poll(stream);
     }
     if stream.unstamped.unsigned_abs() >= LARGE {
         take_stamp(stream);
     }
-    stream.allow(LARGE as i64 - stream.unstamped.abs());
+    stream.allow((LARGE as i64 - stream.unstamped.abs()).min(TIMED as i64));
 }
 
 #[cold]
