@@ -61,6 +61,30 @@ fn run_itself(folder: &Folder, program: &Path, words: &[&str]) -> PathBuf {
     log
 }
 
+/// What the allocator says of a block that is freed twice it still says.
+#[test]
+fn blocks_freed_twice() {
+    let folder = Folder::new("freed-twice");
+    let file = format!("@{}/memlog_s_ld_cmds", folder.recorder().display());
+    let library = folder.recorder().join("libmemlog.so");
+    let said = |name: &str, flags: &[&str], preload: Option<&Path>| {
+        let program = GCC.build(&folder, "freed_twice.c", name, &[flags, &["-w"]].concat());
+        let mut command = folder.command(&program);
+        command.env("MEMLOG_OUTPUT", "it.%p.memlog");
+        command.envs(preload.map(|library| ("LD_PRELOAD", library)));
+        let output = command.output().expect("the program runs");
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).expect("text")
+    };
+    let native = said("native", &[], None);
+    assert_eq!(native.lines().count(), 36);
+    assert!(native.contains(": 1006\n"), "nobody aborts: {native}");
+    assert_eq!(said("native", &[], Some(&library)), native);
+    let native = said("static", &["-static"], None);
+    assert_eq!(said("with", &["-static", &file], None), native);
+    assert!(folder.logs("").len() >= 2, "two of them are recorded");
+}
+
 fn words(flags: &str) -> Vec<String> {
     flags.split_whitespace().map(str::to_owned).collect()
 }

@@ -80,8 +80,8 @@ fn allocate_in<const AT: Place>(
     // SAFETY: the allocator in use has just given it.
     let by_header = || unsafe { real::usable_by_header(block) };
     let usable = match AT {
-        HERE => by_header().or_else(|| real::usable(block)),
-        APART => real::usable(block),
+        HERE => by_header().or_else(|| real::usable_of_new(block)),
+        APART => real::usable_of_new(block),
     };
     if !session.in_recorder(Some(frame)) {
         came_in_child(session.word(), frame, block, request);
@@ -104,7 +104,7 @@ fn came_in_child(word: u64, frame: &DoorFrame, block: Block, request: Request) {
     if let Some(session) = go_on_in_child(word, frame) {
         if !block.is_null() {
             let (stream, patience) = (session.stream(), session.patience());
-            let usable = (real::usable(block), 0);
+            let usable = (real::usable_of_new(block), 0);
             events::allocated_apart(stream, patience, frame, block, request, usable);
         }
         session.end();
@@ -244,7 +244,7 @@ fn reallocate(
     events::releasing_apart(stream, patience, frame, block, usable, how);
     session.in_real(frame);
     let moved = call();
-    let moved_usable = real::usable(moved);
+    let moved_usable = real::usable_of_new(moved);
     if session.in_recorder(Some(frame)) {
         if !moved.is_null() {
             let usable = (moved_usable, stays);

@@ -251,6 +251,27 @@ fn note_home(name: &[u8], object: &LinkMap) {
 /// them.
 static HAS_HEADERS: AtomicBool = AtomicBool::new(false);
 
+/// Whether the first block is to show that.
+static LEARNS: AtomicBool = AtomicBool::new(false);
+
+/// A static program does not say whose its malloc is; its first block does.
+pub fn learn_headers() {
+    LEARNS.store(true, Ordering::Relaxed);
+}
+
+#[cold]
+fn learn(block: *mut u8, told: Option<u64>) {
+    const PAGE: usize = 4096;
+    // Another allocator may have nothing before a page.
+    let (Some(told), false) = (told, (block as usize).is_multiple_of(PAGE)) else {
+        return;
+    };
+    LEARNS.store(false, Ordering::Relaxed);
+    // SAFETY: the word before lies in the block's own page.
+    let header = unsafe { usable_of_header(block) };
+    HAS_HEADERS.store(header == told, Ordering::Relaxed);
+}
+
 /// Bytes that a block of glibc really has, without a call; nothing of another
 /// allocator's.
 ///
@@ -258,13 +279,21 @@ static HAS_HEADERS: AtomicBool = AtomicBool::new(false);
 /// The block is null or one of the allocator in use.
 #[inline(always)]
 pub unsafe fn usable_by_header(block: *mut u8) -> Option<u64> {
-    const FLAGS: usize = 7;
-    const IS_MAPPED: usize = 2;
-    const WORD: usize = size_of::<usize>();
     if block.is_null() || !HAS_HEADERS.load(Ordering::Relaxed) {
         return None;
     }
     // SAFETY: by the caller, and glibc's since ever.
+    Some(unsafe { usable_of_header(block) })
+}
+
+/// # Safety
+/// The word before the block can be read.
+#[inline(always)]
+unsafe fn usable_of_header(block: *mut u8) -> u64 {
+    const FLAGS: usize = 7;
+    const IS_MAPPED: usize = 2;
+    const WORD: usize = size_of::<usize>();
+    // SAFETY: by the caller.
     let header = unsafe { block.cast::<usize>().sub(1).read() };
     // The word after a block is its own too, but for blocks mapped by themselves.
     let beside = if header & IS_MAPPED == 0 {
@@ -272,7 +301,7 @@ pub unsafe fn usable_by_header(block: *mut u8) -> Option<u64> {
     } else {
         2 * WORD
     };
-    Some((header & !FLAGS).wrapping_sub(beside) as u64)
+    (header & !FLAGS).wrapping_sub(beside) as u64
 }
 
 /// What malloc_usable_size says of a block whose header said `usable`: from
@@ -281,7 +310,7 @@ pub fn checked(block: *mut u8, usable: Option<u64>) -> Option<u64> {
     if !HAS_HEADERS.load(Ordering::Relaxed) {
         return usable;
     }
-    let told = self::usable(block);
+    let told = told(block);
     if told.is_some() && told != usable {
         HAS_HEADERS.store(false, Ordering::Relaxed);
         return told;
@@ -314,9 +343,25 @@ pub fn has_usable() -> bool {
     USABLE.load(Ordering::Relaxed) != 0
 }
 
-/// Bytes that a block really has.
+/// Bytes that a block really has which the allocator has just given.
 #[inline]
-pub fn usable(block: *mut u8) -> Option<u64> {
+pub(crate) fn usable_of_new(block: *mut u8) -> Option<u64> {
+    let told = told(block);
+    if LEARNS.load(Ordering::Relaxed) {
+        learn(block, told);
+    }
+    told
+}
+
+/// Bytes that a block really has. The header is asked first: of a block that is
+/// freed twice the function reads what lies behind it too, which may be nothing.
+#[inline]
+pub(crate) fn usable(block: *mut u8) -> Option<u64> {
+    // SAFETY: the program passed the block to its free, or just got it.
+    unsafe { usable_by_header(block) }.or_else(|| told(block))
+}
+
+fn told(block: *mut u8) -> Option<u64> {
     let function = USABLE.load(Ordering::Relaxed);
     if function == 0 || block.is_null() {
         return None;
@@ -329,7 +374,7 @@ pub fn usable(block: *mut u8) -> Option<u64> {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use super::{HAS_HEADERS, checked, set_usable, usable_by_header};
+    use super::{HAS_HEADERS, checked, learn_headers, set_usable, usable_by_header, usable_of_new};
     use core::sync::atomic::Ordering;
 
     /// With the allocator of the tests, which is glibc's.
@@ -359,6 +404,10 @@ mod tests {
             let told = libc::malloc_usable_size(block) as u64;
             assert_eq!(checked(block.cast(), Some(told + 8)), Some(told));
             assert_eq!(usable_by_header(block.cast()), None);
+            // Till a block shows that they are there.
+            learn_headers();
+            assert_eq!(usable_of_new(block.cast()), Some(told));
+            assert_eq!(usable_by_header(block.cast()), Some(told));
             libc::free(block);
         }
     }

@@ -170,6 +170,9 @@ fn start() -> bool {
         false => real::real(Door::MallocUsableSize as usize),
     };
     real::set_usable(usable);
+    if is_static {
+        real::learn_headers();
+    }
     RECORDER.note_filter();
     WAS_STARTED.store(true, Ordering::Release);
     // A program with another's rights obeys no environment and writes nothing.
