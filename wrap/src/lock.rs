@@ -4,7 +4,9 @@
 //! was cancelled or jumped away inside the recorder, or the very thread that a
 //! signal handler interrupts. So every acquisition is bounded, and giving up
 //! means losing something that is counted. A thread that holds the lock further
-//! out on its stack is known, and not waited for at all.
+//! out on its stack is known, and not waited for at all. While a lock is held
+//! signals wait, where that may be asked for: a handler that jumps out of it, or
+//! a thread that is cancelled there, would hold it for ever.
 #![allow(unsafe_code)]
 //! # Safety
 //! A forked child opens a lock whose holder does not exist; a thread's word is
@@ -12,6 +14,7 @@
 
 use crate::life::Life;
 use crate::recorder::RECORDER;
+use crate::sys::signals::Signals;
 use crate::sys::{Os, Sys};
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use spin::RelaxStrategy;
@@ -70,6 +73,28 @@ impl RelaxStrategy for Yield {
     }
 }
 
+/// Signals wait.
+struct Held(Option<Signals>);
+
+impl Held {
+    /// Under a filter the question may kill.
+    fn new() -> Self {
+        Self((!RECORDER.is_quiet()).then(Os::hold_signals))
+    }
+
+    fn let_go(&mut self) {
+        if let Some(before) = self.0.take() {
+            Os::let_signals(&before);
+        }
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.let_go();
+    }
+}
+
 impl<T> Bounded<T> {
     /// An open lock.
     pub const fn new(value: T) -> Self {
@@ -82,6 +107,7 @@ impl<T> Bounded<T> {
 
     /// Runs `work` with the value, or gives up.
     pub fn with<R>(&self, patience: Patience, work: impl FnOnce(&mut T) -> R) -> Option<R> {
+        let mut held = Held::new();
         let is_hopeless = self.stuck.load(Ordering::Relaxed) || RECORDER.was_parted();
         let may_wait = patience == Patience::Bounded && !is_hopeless;
         let this_thread = this_thread();
@@ -94,6 +120,7 @@ impl<T> Bounded<T> {
             let Err(holder) = seen else {
                 return self.work(work);
             };
+            held.let_go();
             if !may_wait || holder == this_thread && holder != SOMEBODY {
                 return None;
             }
@@ -105,6 +132,7 @@ impl<T> Bounded<T> {
                 }
             }
             Yield::relax();
+            held = Held::new();
         }
         self.stuck.store(true, Ordering::Relaxed);
         None

@@ -8,6 +8,7 @@
 
 use super::call::{call, path_of};
 use super::field::Field;
+use super::signals::{self, SIGNAL_WORDS, Signals};
 use super::sizes::{self, Sizes};
 use super::{Errno, Fd, FileId, Sys, Usage, files, width};
 use crate::settings::{Text, decimal};
@@ -324,6 +325,16 @@ impl Sys for Linux {
 
     fn relax() {
         let _ = call(libc::SYS_sched_yield, [0; 6]);
+    }
+
+    fn hold_signals() -> Signals {
+        let mut before = [0; SIGNAL_WORDS];
+        signals::swap(&signals::HELD, Some(&mut before));
+        before
+    }
+
+    fn let_signals(before: &Signals) {
+        signals::swap(before, None);
     }
 
     fn thread_name(into: &mut [u8; 16]) {

@@ -18,6 +18,7 @@ pub mod limits;
 pub mod linux;
 #[cfg(not(memlog_cnk))]
 mod rights;
+pub mod signals;
 pub mod sizes;
 #[cfg(not(target_pointer_width = "32"))]
 #[cfg_attr(memlog_cnk, allow(dead_code))]
@@ -29,6 +30,7 @@ mod stat;
 pub mod width;
 
 use crate::settings::Text;
+use signals::{SIGNAL_WORDS, Signals};
 use sizes::Sizes;
 
 /// The platform of this build, chosen by whoever builds: a kernel's own word
@@ -211,6 +213,14 @@ pub trait Sys {
     fn exit(status: i32);
     /// Lets another thread run.
     fn relax();
+
+    /// Keeps signals from this thread, but for those that its own next step
+    /// may raise; what was kept from it before.
+    fn hold_signals() -> Signals {
+        [0; SIGNAL_WORDS]
+    }
+    /// Lets those come again that came before.
+    fn let_signals(_before: &Signals) {}
     /// The thread's name.
     fn thread_name(into: &mut [u8; 16]);
     /// What the process has used so far.
