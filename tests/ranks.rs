@@ -8,6 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use sites::build::GCC;
 use sites::{Folder, said};
 
 /// A shell as a rank of job 77 with the recorder preloaded.
@@ -89,6 +90,53 @@ fn children_of_a_rank_are_told_from_it() {
             .iter()
             .all(|row| row.starts_with("77   3 (child)"))
     );
+}
+
+/// Who is recorded is known by what he has mapped: what LD_PRELOAD says a static
+/// program does not do, and who is linked to the recorder needs none.
+#[test]
+fn linked_ranks_and_static_wrappers() {
+    let folder = Folder::new("rank-linked");
+    let lib = folder.recorder();
+    let file = format!("@{}/memlog_s_ld_cmds", lib.display());
+    let dynamic = [
+        format!("-L{}", lib.display()),
+        format!("-Wl,--no-as-needed,-rpath,{}", lib.display()),
+    ];
+    let build = |name: &str, flags: &[&str]| GCC.build(&folder, "starter.c", name, flags);
+    let wrapper = build("wrapper", &["-static"]);
+    let with = build("static", &["-static", &file]);
+    let linked = build("linked", &[&dynamic[0], &dynamic[1], "-lmemlog"]);
+    let plain = build("plain", &[]);
+    let preload = lib.join("libmemlog.so");
+    for (case, (words, preload, children)) in [
+        ([&with, &with].as_slice(), None, 1),
+        (&[&linked, &linked], None, 1),
+        (&[&with, &wrapper, &with], None, 0),
+        (&[&wrapper, &plain, &plain], Some(&preload), 1),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let mut command = folder.command(words[0]);
+        command
+            .args(&words[1..])
+            .env("PMI_RANK", "3")
+            .env("MEMLOG_OUTPUT", format!("{case}/it.memlog"));
+        command.envs(preload.map(|library| ("LD_PRELOAD", library)));
+        std::fs::create_dir(folder.path(&case.to_string())).expect("a folder");
+        runs(command);
+        let logs = folder.logs(&case.to_string());
+        let is_child = |log: &&PathBuf| {
+            folder
+                .stats(log)
+                .value("rank_parent_pid")
+                .as_u64()
+                .is_some()
+        };
+        let found = (logs.len(), logs.iter().filter(is_child).count());
+        assert_eq!(found, (2, children), "case {case}");
+    }
 }
 
 /// A wrapper that is not recorded is no rank, nor is a launcher that has none or

@@ -7,7 +7,7 @@
 //! child. The parent of the rank itself is a launcher, which may have a rank by
 //! another variable, as a batch script has, or a wrapper that is not recorded.
 
-use crate::settings::{Text, decimal, each_entry};
+use crate::settings::{Text, decimal, each_entry, each_piece};
 use crate::sys::{Os, Sys};
 
 /// Batch systems' names of the job, the first set one counts.
@@ -105,7 +105,7 @@ pub fn is_wanted(list: &[u8], rank: Option<u64>) -> Option<bool> {
     Some(wanted)
 }
 
-/// What another process began with.
+/// What another process began with, and has mapped.
 pub struct Other {
     /// Whether it runs under the recorder as well.
     pub is_recorded: bool,
@@ -116,29 +116,33 @@ pub struct Other {
 impl Other {
     /// Of a process, whose rank is what this variable says.
     pub fn of(pid: u32, rank_by: &[u8], buffer: &mut [u8]) -> Self {
-        let mut path = Text::<64>::new();
-        path.push(b"/proc/");
-        path.push_number(u64::from(pid));
-        path.push(b"/environ\0");
-        Self::by(path.get(), rank_by, buffer)
+        let path = |file: &[u8]| {
+            let mut path = Text::<64>::new();
+            path.push(b"/proc/");
+            path.push_number(u64::from(pid));
+            path.push(file);
+            path
+        };
+        let (environment, maps) = (path(b"/environ\0"), path(b"/maps\0"));
+        Self::by(environment.get(), maps.get(), rank_by, buffer)
     }
 
-    fn by(path: &[u8], rank_by: &[u8], buffer: &mut [u8]) -> Self {
+    fn by(environment: &[u8], maps: &[u8], rank_by: &[u8], buffer: &mut [u8]) -> Self {
         let mut other = Self {
             is_recorded: false,
             rank: Text::new(),
         };
-        each_entry(path, buffer, |entry| {
-            let Some(at) = entry.iter().position(|&byte| byte == b'=') else {
-                return;
-            };
-            let (name, value) = entry.split_at_checked(at).unwrap_or((entry, &[]));
-            let value = value.get(1..).unwrap_or(&[]);
-            if name == b"LD_PRELOAD" {
-                other.is_recorded |= value.windows(12).any(|part| part == b"libmemlog.so");
-            } else if name == rank_by {
+        each_entry(environment, buffer, |entry| {
+            let value = entry.strip_prefix(rank_by);
+            if let Some(value) = value.and_then(|rest| rest.strip_prefix(b"=")) {
                 other.rank.set(value);
             }
+        });
+        // What LD_PRELOAD says a static program does not do, and who is linked
+        // to the recorder needs none.
+        each_piece(maps, b'\n', buffer, |line| {
+            let line = line.strip_suffix(b" (deleted)").unwrap_or(line);
+            other.is_recorded |= line.ends_with(b"/libmemlog.so") || line.ends_with(b".memlog");
         });
         other
     }
@@ -179,25 +183,38 @@ mod tests {
 
     #[test]
     fn of_another_process_its_rank_and_recorder_are_known() {
-        let path = std::env::temp_dir().join(format!("memlog-other-{}", std::process::id()));
-        let file = format!("{}\0", path.display());
-        let told = |entries: &[&str]| {
-            std::fs::write(&path, entries.join("\0") + "\0").unwrap();
-            let other = Other::by(file.as_bytes(), b"PMI_RANK", &mut [0; 256]);
+        let file = |kind: &str| {
+            let name = format!("memlog-other-{kind}-{}", std::process::id());
+            std::env::temp_dir().join(name)
+        };
+        let (environment, maps) = (file("environment"), file("maps"));
+        let zero_ended = |path: &std::path::Path| format!("{}\0", path.display());
+        let by = |buffer: &mut [u8]| {
+            let (environment, maps) = (zero_ended(&environment), zero_ended(&maps));
+            Other::by(environment.as_bytes(), maps.as_bytes(), b"PMI_RANK", buffer)
+        };
+        let told = |entries: &[&str], lines: &[&str]| {
+            std::fs::write(&environment, entries.join("\0") + "\0").unwrap();
+            std::fs::write(&maps, lines.join("\n") + "\n").unwrap();
+            let other = by(&mut [0; 256]);
             let rank = String::from_utf8(other.rank.get().to_vec()).unwrap();
             (other.is_recorded, rank)
         };
-        assert_eq!(told(&["HOME=/"]), (false, String::new()));
+        let code = "55a0-55b0 r-xp 0 08:01 7 /usr/bin/solver";
+        let library = "7f00-7f10 r-xp 0 08:01 9   /opt/lib/libmemlog.so";
+        let log = "7f20-7f40 rw-s 0 08:01 8   /home/me/77.node.3.memlog (deleted)";
+        assert_eq!(told(&["HOME=/"], &[code]), (false, String::new()));
         let preload = "LD_PRELOAD=/opt/lib/libmemlog.so:other.so";
         assert_eq!(
-            told(&["SLURM_PROCID=4", preload, "PMI_RANK=7"]),
-            (true, "7".into())
+            told(&["SLURM_PROCID=4", preload, "PMI_RANK=7"], &[code]),
+            (false, "7".into())
         );
-        assert_eq!(
-            told(&["LD_PRELOAD=x.so", "PMI_RANK=", "SLURM_PROCID=4"]),
-            (false, String::new())
-        );
-        std::fs::remove_file(&path).unwrap();
-        assert!(!Other::by(file.as_bytes(), b"PMI_RANK", &mut [0; 256]).is_recorded);
+        let rank = ["PMI_RANKS=9", "PMI_RANK=", "SLURM_PROCID=4", "PMI_RANK=7"];
+        assert_eq!(told(&rank, &[code, library]), (true, "7".into()));
+        assert_eq!(told(&rank, &[code, log, code]), (true, "7".into()));
+        for path in [&environment, &maps] {
+            std::fs::remove_file(path).unwrap();
+        }
+        assert!(!by(&mut [0; 256]).is_recorded);
     }
 }
