@@ -258,6 +258,8 @@ impl Settings {
             b"RUN" => self.run.set(value),
             // Read elsewhere, or of the commands that read logs.
             b"RANK" | b"PAGER" | b"SYSROOT" | b"DEBUG_SYMBOLS" => {}
+            // What modules of any program set.
+            b"ROOT" | b"HOME" | b"VERSION" => {}
             _ => self.complain(name, value),
         }
     }
