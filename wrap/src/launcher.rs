@@ -142,7 +142,9 @@ impl Other {
         // to the recorder needs none.
         each_piece(maps, b'\n', buffer, |line| {
             let line = line.strip_suffix(b" (deleted)").unwrap_or(line);
-            other.is_recorded |= line.ends_with(b"/libmemlog.so") || line.ends_with(b".memlog");
+            // Who reads logs maps them as well, but not to write.
+            let is_log = line.ends_with(b".memlog") && line.windows(6).any(|it| it == b" rw-s ");
+            other.is_recorded |= is_log || line.ends_with(b"/libmemlog.so");
         });
         other
     }
@@ -212,6 +214,8 @@ mod tests {
         let rank = ["PMI_RANKS=9", "PMI_RANK=", "SLURM_PROCID=4", "PMI_RANK=7"];
         assert_eq!(told(&rank, &[code, library]), (true, "7".into()));
         assert_eq!(told(&rank, &[code, log, code]), (true, "7".into()));
+        let read = "7f20-7f40 r--s 0 08:01 8   /home/me/77.node.3.memlog";
+        assert_eq!(told(&rank, &[read]), (false, "7".into()));
         for path in [&environment, &maps] {
             std::fs::remove_file(path).unwrap();
         }
