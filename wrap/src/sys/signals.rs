@@ -3,8 +3,9 @@
 #[cfg(not(memlog_cnk))]
 use super::call::call;
 
+const IS_MIPS: bool = cfg!(target_arch = "mips64");
 /// The kernel's signals are 64, and 128 on MIPS.
-const SIGNAL_BYTES: usize = if cfg!(target_arch = "mips64") { 16 } else { 8 };
+const SIGNAL_BYTES: usize = if IS_MIPS { 16 } else { 8 };
 /// The same in words.
 pub const SIGNAL_WORDS: usize = SIGNAL_BYTES / size_of::<usize>();
 /// A set of signals, as the kernel has it.
@@ -14,14 +15,20 @@ pub type Signals = [usize; SIGNAL_WORDS];
 /// from it they end the process.
 #[cfg(not(memlog_cnk))]
 pub const HELD: Signals = {
+    // libc has other machines' numbers for MIPS.
+    let (bus, sys) = if IS_MIPS {
+        (10, 12)
+    } else {
+        (libc::SIGBUS, libc::SIGSYS)
+    };
     let own = [
-        libc::SIGSEGV,
-        libc::SIGBUS,
-        libc::SIGFPE,
         libc::SIGILL,
         libc::SIGTRAP,
-        libc::SIGSYS,
         libc::SIGABRT,
+        libc::SIGFPE,
+        libc::SIGSEGV,
+        bus,
+        sys,
     ];
     let mut set = [usize::MAX; SIGNAL_WORDS];
     let mut at = 0;
@@ -36,11 +43,39 @@ pub const HELD: Signals = {
 /// Sets which signals wait; which did before.
 #[cfg(not(memlog_cnk))]
 pub fn swap(set: &Signals, before: Option<&mut Signals>) {
-    let how = libc::SIG_SETMASK as usize;
+    let how = if IS_MIPS { 3 } else { libc::SIG_SETMASK } as usize;
     let before = before.map_or(0, |before| before as *mut Signals as usize);
     let set = set as *const Signals as usize;
     let _ = call(
         libc::SYS_rt_sigprocmask,
         [how, set, before, SIGNAL_BYTES, 0, 0],
     );
+}
+
+#[cfg(all(test, not(loom), not(memlog_cnk)))]
+mod tests {
+    use crate::sys::{Os, Sys};
+
+    fn waits(signal: i32) -> bool {
+        // SAFETY: all zeros is a valid set, which is written to.
+        let mut set: libc::sigset_t = unsafe { core::mem::zeroed() };
+        // SAFETY: the set is ours; no other is given.
+        unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, core::ptr::null(), &raw mut set) };
+        // SAFETY: as above.
+        unsafe { libc::sigismember(&raw const set, signal) == 1 }
+    }
+
+    #[test]
+    fn signals_wait_and_come_again() {
+        let before = Os::hold_signals();
+        assert!(waits(libc::SIGALRM) && waits(libc::SIGTERM) && waits(libc::SIGCHLD));
+        for own in [libc::SIGSEGV, libc::SIGBUS, libc::SIGABRT, libc::SIGSYS] {
+            assert!(!waits(own), "{own}");
+        }
+        let inner = Os::hold_signals();
+        Os::let_signals(&inner);
+        assert!(waits(libc::SIGALRM), "who held them first lets them go");
+        Os::let_signals(&before);
+        assert!(!waits(libc::SIGALRM) && !waits(libc::SIGTERM));
+    }
 }
