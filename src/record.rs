@@ -3,6 +3,7 @@
 //!
 //! * [`allocator`]: whether C++'s operators have to be hooked as well
 //! * [`program`]: finds the program, and what would keep it from being recorded
+//! * [`environment`]: variables that would not be understood
 //! * [`codes`]: what stands for a host or a process in their names
 //! * [`output`]: where the logs will be, and which are there afterwards
 //! * [`epilogue`]: what it adds to the log of a program that was killed
@@ -10,6 +11,7 @@
 
 mod allocator;
 mod codes;
+mod environment;
 mod epilogue;
 mod output;
 mod program;
@@ -78,6 +80,14 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             "see `memlog help record`; a program of that name is given by its path",
         ));
     }
+    environment::check(|variable| match variable {
+        "MEMLOG_MAX_LOG" => args.max_log.is_some(),
+        "MEMLOG_OOM_GUARD" => args.oom_guard.is_some(),
+        "MEMLOG_FLIGHT_RECORDER" => args.flight_recorder.is_some(),
+        "MEMLOG_FREE_STACKS" => args.free_stacks,
+        "MEMLOG_FOLLOW_EXEC" => args.follow_exec.is_some(),
+        _ => false,
+    })?;
     let program = Program::find(name)?;
     let plan = Plan::new(args.output.as_deref())?;
     for remark in program.unchecked().into_iter().chain(plan.remark()) {
@@ -171,8 +181,11 @@ fn guard_of(text: &str) -> Result<String, String> {
     }
 }
 
+/// What a size looks like.
+const SIZE: &str = "expected a number of bytes such as 1000000, 500K, 500M or 2GiB";
+
 fn bytes_of(text: &str) -> Result<u64, String> {
-    let wrong = || "expected a number of bytes such as 1000000, 500K, 500M or 2GiB".to_string();
+    let wrong = || SIZE.to_owned();
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let (number, unit) = text.split_at(digits);
     let shift = match unit.to_ascii_uppercase().as_str() {
