@@ -88,7 +88,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         "MEMLOG_FOLLOW_EXEC" => args.follow_exec.is_some(),
         _ => false,
     })?;
-    let program = Program::find(name)?;
+    let program = Program::find(name, args.flight_recorder.is_some())?;
     let plan = Plan::new(args.output.as_deref())?;
     for remark in program.unchecked().into_iter().chain(plan.remark()) {
         // Where stderr is gone nobody can be told.

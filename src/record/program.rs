@@ -1,7 +1,7 @@
 //! Finds a program as execvp would, and says before it is run why it could not
 //! be recorded: a run without a log is time lost, and silence about it is worse.
 
-use super::allocator;
+use super::{allocator, bytes_of};
 use crate::advice::Advice;
 use crate::open::shown;
 use crate::words::typed;
@@ -49,9 +49,16 @@ enum Runner {
 }
 
 impl Program {
-    /// Looks the name up and checks what it finds.
-    pub fn find(name: &OsStr) -> anyhow::Result<Self> {
-        let file = search(name)?;
+    /// Looks the name up and checks what it finds. Behind an option that may do
+    /// without its size, a size is taken for a program.
+    pub fn find(name: &OsStr, may_be_size: bool) -> anyhow::Result<Self> {
+        let file = search(name).map_err(|error| match name.to_str() {
+            Some(size) if may_be_size && bytes_of(size).is_ok() => Advice::error(
+                error.to_string(),
+                format!("a size stands behind a =: --flight-recorder={size}"),
+            ),
+            _ => error,
+        })?;
         let (runner, image) = check(&file, 0)?;
         Ok(Self {
             file,

@@ -4,7 +4,7 @@ use crate::errors::{READERS, refused, refuses, with_all_kinds};
 use crate::memlog;
 
 /// Each command with a line that it does not understand, and parts of the answer.
-const WRONG_USAGE: [(&str, &[&str]); 28] = [
+const WRONG_USAGE: [(&str, &[&str]); 29] = [
     (
         "record",
         &["<PROG>... is missing", "see `memlog record --help`"],
@@ -61,6 +61,10 @@ const WRONG_USAGE: [(&str, &[&str]); 28] = [
     (
         "sumary a.memlog",
         &["no program 'sumary'", "did you mean `memlog summary`?"],
+    ),
+    (
+        "record --flight-recorder 1M true",
+        &["no program '1M'", "behind a =: --flight-recorder=1M"],
     ),
     (
         "help sumary",
