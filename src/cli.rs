@@ -10,7 +10,8 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use crate::advice::Advice;
 use crate::open::{clean, shown};
 use crate::{
-    artefacts, dot, dump, info, ldflags, manual, postmortem, record, report, stats, summary, tree,
+    artefacts, dot, dump, info, ldflags, manual, meant, postmortem, record, report, stats, summary,
+    tree,
 };
 
 /// Why is it using so much memory? Records and explains every allocation of a program.
@@ -229,6 +230,9 @@ pub fn help_for(mut line: impl Iterator<Item = OsString>, error: &clap::Error) -
         Some(ContextValue::String(word)) => Some(word.as_str()),
         _ => None,
     };
+    if let Some(hint) = given.and_then(meant::hint) {
+        return hint.into();
+    }
     if let Some(command) = given.and_then(nearest) {
         return format!("did you mean `memlog help {command}`?");
     }

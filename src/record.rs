@@ -71,6 +71,11 @@ pub fn is_log(word: &Path) -> bool {
     word.extension() == Some(OsStr::new("memlog")) || has_magic(word)
 }
 
+/// Whether a word is the name of a program.
+pub fn is_program(word: &OsStr) -> bool {
+    program::search(word).is_ok()
+}
+
 /// Runs the program and exits as it did.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let (name, words) = args.command.split_first().context("no program was named")?;

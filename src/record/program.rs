@@ -5,7 +5,7 @@ use super::{allocator, bytes_of};
 use crate::advice::Advice;
 use crate::open::shown;
 use crate::words::typed;
-use crate::{cli, os, recorder};
+use crate::{cli, meant, os, recorder};
 use memlog_export::quoted;
 use object::Endianness;
 use object::elf::{self, FileHeader32, FileHeader64};
@@ -101,7 +101,7 @@ impl Program {
 }
 
 /// The file that a name means: itself if it has a slash, else by PATH.
-fn search(name: &OsStr) -> anyhow::Result<PathBuf> {
+pub fn search(name: &OsStr) -> anyhow::Result<PathBuf> {
     if name.is_empty() {
         return Err(Advice::error(
             "the name of the program is empty",
@@ -139,6 +139,9 @@ fn search(name: &OsStr) -> anyhow::Result<PathBuf> {
 /// For a name that is no program's: what may have been meant.
 fn hint_for(name: &OsStr) -> String {
     let name = Path::new(name);
+    if let Some(hint) = name.to_str().and_then(meant::hint) {
+        return hint.into();
+    }
     if let Some(command) = name.to_str().and_then(cli::nearest) {
         return format!("did you mean `memlog {command}`? see `memlog --help`");
     }
