@@ -151,7 +151,7 @@ const INFO: &str = "\
 Examples:
   memlog info vm.5912.memlog
   memlog info vm.5912.memlog | grep '^ended'
-  memlog info --list logs/    all logs there, ranks and their children";
+  memlog info --list logs/ *.memlog    a line of each, ranks and their children";
 
 const STATS: &str = "\
 Examples:
@@ -183,16 +183,8 @@ pub fn understood<T>(
     parse(line).map_err(|error| parse(harmless).err().unwrap_or(error))
 }
 
-/// Commands that take one log.
-const READERS: [&str; 7] = [
-    "summary",
-    "report",
-    "tree",
-    "dump",
-    "info",
-    "stats",
-    "postmortem",
-];
+/// Commands that take one log; info does so itself, for --list takes many.
+const READERS: [&str; 6] = ["summary", "report", "tree", "dump", "stats", "postmortem"];
 
 /// A pattern that was not quoted gives many names.
 fn one_too_many(line: &[OsString], error: &clap::Error) -> Option<anyhow::Error> {
@@ -208,16 +200,18 @@ fn one_too_many(line: &[OsString], error: &clap::Error) -> Option<anyhow::Error>
     if word.starts_with('-') {
         return None;
     }
-    Some(Advice::error(
-        format!(
-            "{verb} takes one log, and {} is one more",
-            clean(word.as_bytes())
-        ),
+    Some(one_more(verb, &clean(word.as_bytes())))
+}
+
+/// That a command takes one log alone.
+pub fn one_more(verb: &str, more: &str) -> anyhow::Error {
+    Advice::error(
+        format!("{verb} takes one log, and {more} is one more"),
         format!(
             "give one; or of a folder or a quoted pattern the one with the highest RSS peak: \
-             memlog {verb} '*.memlog'"
+             memlog {verb} '*.memlog'; or a line of each: memlog info --list *.memlog"
         ),
-    ))
+    )
 }
 
 /// Where the help for a line is that was not understood.
