@@ -15,6 +15,7 @@ use memlog_read::{Findings, Log};
 use crate::cli::one_more;
 use crate::dot::chosen;
 use crate::elsewhere;
+use crate::losses::{Bounds, fate};
 use crate::open::{Family, Files, Watch, clean, counted, grouped, note, shown};
 use crate::screen::out;
 use crate::words::signal;
@@ -244,11 +245,12 @@ fn module_line(module: &Module) -> String {
 
 fn counters(out: &mut impl Write, log: &Log) -> std::io::Result<()> {
     writeln!(out, "\ncounters:")?;
+    let bounds = Bounds::of(log.texts(Key::Setting));
     for &(counter, name) in ALL {
         let value = grouped(log.counter(counter));
         let lost = match counter.is_loss() && value != "0" {
-            true => "  events are missing",
-            false => "",
+            true => format!("  events are missing: they {}", fate(counter, bounds)),
+            false => String::new(),
         };
         writeln!(out, "  {name:<22} {value:>16}{lost}")?;
     }

@@ -11,6 +11,7 @@ mod dump;
 mod elsewhere;
 mod info;
 mod ldflags;
+mod losses;
 mod manual;
 mod meant;
 mod names;

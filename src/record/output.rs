@@ -7,6 +7,7 @@
 
 use super::codes::{beneath, known_only, unknown_codes};
 use crate::advice::Advice;
+use crate::losses::Bounds;
 use crate::open::{Files, note, shown};
 use crate::os;
 use crate::words::typed;
@@ -334,7 +335,9 @@ pub struct Log {
     /// The highest VmHWM that it tells of, 0 if it tells of none.
     pub rss_peak_kb: u64,
     /// Counters of what was lost that are not zero.
-    pub losses: Vec<(&'static str, u64)>,
+    pub losses: Vec<(Counter, u64)>,
+    /// What bounds it.
+    pub bounds: Bounds,
     /// Remarks of the recorder.
     pub notes: Vec<String>,
     /// The run that it is of, as `record` named it to the recorder.
@@ -359,7 +362,7 @@ impl Log {
         let bytes = found.len().min(found.blocks() * 512);
         let losses = counter::ALL.iter().filter(|(counter, _)| counter.is_loss());
         let losses = losses
-            .map(|(counter, name)| (*name, Counter::read(*counter, &chunk)))
+            .map(|(counter, _)| (*counter, counter.read(&chunk)))
             .filter(|(_, count)| *count != 0)
             .collect();
         let mut log = Self {
@@ -369,6 +372,7 @@ impl Log {
             bytes,
             rss_peak_kb: Counter::VmHwmKb.read(&chunk),
             losses,
+            bounds: Bounds::default(),
             notes: Vec::new(),
             run: OsString::new(),
             wall_ns: 0,
@@ -429,6 +433,7 @@ impl Log {
                 }
                 Record::Text(Key::Note, text) => self.notes.push(note(text)),
                 Record::Text(Key::Setting, text) => {
+                    self.bounds.take(text);
                     if let Some(run) = text.strip_prefix(b"MEMLOG_RUN=") {
                         self.run = OsStr::from_bytes(run).into();
                     }

@@ -3,7 +3,8 @@
 
 use super::epilogue;
 use super::output::{Log, Plan};
-use crate::open::shown;
+use crate::losses::fate;
+use crate::open::{counted, shown};
 use crate::os;
 use crate::words::{sized, typed};
 use std::ffi::OsStr;
@@ -127,7 +128,7 @@ fn others(text: &mut String, main: &Log, logs: &[Log]) {
     if others.is_empty() {
         return;
     }
-    let what = plural(others.len() as u64, "more log");
+    let what = counted(others.len() as u64, "more log");
     line(
         text,
         format_args!("{what} of processes that it started, or of images before an exec:"),
@@ -157,21 +158,12 @@ fn lost(text: &mut String, logs: &[Log]) {
         line(text, format_args!("nothing was lost"));
     }
     for log in with_losses {
-        let total = log.losses.iter().map(|(_, count)| count).sum();
-        let reasons: Vec<String> = log
-            .losses
-            .iter()
-            .map(|(name, count)| format!("{name} {count}"))
-            .collect();
-        line(
-            text,
-            format_args!(
-                "{} lost in {}: {}",
-                plural(total, "event"),
-                typed(&log.path),
-                reasons.join(", ")
-            ),
-        );
+        let path = typed(&log.path);
+        for (counter, count) in &log.losses {
+            let events = counted(*count, "event");
+            let fate = fate(*counter, log.bounds);
+            line(text, format_args!("lost: {events} of {path} {fate}"));
+        }
     }
 }
 
@@ -218,10 +210,6 @@ fn line(text: &mut String, words: std::fmt::Arguments<'_>) {
     let _ = writeln!(text, "memlog: {words}");
 }
 
-fn plural(count: u64, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -235,6 +223,7 @@ mod tests {
             bytes,
             rss_peak_kb,
             losses: Vec::new(),
+            bounds: Default::default(),
             notes: Vec::new(),
             run: Default::default(),
             wall_ns: 0,
