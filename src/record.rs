@@ -6,6 +6,7 @@
 //! * [`environment`]: variables that would not be understood
 //! * [`codes`]: what stands for a host or a process in their names
 //! * [`output`]: where the logs will be, and which are there afterwards
+//! * [`log`]: what each of these says of itself
 //! * [`epilogue`]: what it adds to the log of a program that was killed
 //! * [`summary`]: what is said at the end
 
@@ -13,6 +14,7 @@ mod allocator;
 mod codes;
 mod environment;
 mod epilogue;
+mod log;
 mod output;
 mod program;
 mod summary;

@@ -2,7 +2,8 @@
 //! for stdout belongs to the program.
 
 use super::epilogue;
-use super::output::{Log, Plan};
+use super::log::Log;
+use super::output::Plan;
 use crate::losses::fate;
 use crate::open::{counted, shown};
 use crate::os;
@@ -184,10 +185,13 @@ fn no_log(text: &mut String, plan: &Plan) {
         );
         return;
     }
-    line(
-        text,
-        format_args!("error: no log appeared in {}", shown(plan.folder())),
-    );
+    let place = shown(plan.folder());
+    if let Some((wrong, hint)) = plan.obstacle() {
+        line(text, format_args!("error: no log appeared: {wrong}"));
+        line(text, format_args!("hint: {hint}"));
+        return;
+    }
+    line(text, format_args!("error: no log appeared in {place}"));
     line(text, format_args!("hint: it is one of these:"));
     let reasons = [
         "the program could not write there (another user, a read-only folder, a full disk) and the recorder has said so above ('no log of process'): choose another place with -o PATTERN",
