@@ -88,3 +88,68 @@ fn why_there_is_no_log_is_said() {
     }
     assert!(by_variable.ends_with("from the environment, MEMLOG_OUTPUT\n"));
 }
+
+/// Thousands of ranks each have a `memlog record`, all on one terminal: a line
+/// each, with its number.
+#[test]
+fn each_rank_says_one_line_with_its_number() {
+    let folder = Folder::new("says-rank");
+    let rank = |number: &str, script: &str| {
+        let words = ["record", "-o", "logs/%r.memlog", "sh", "-c", script];
+        folder.folder("logs");
+        let mut command = folder.memlog(&words);
+        let output = command.env("PMI_RANK", number).output();
+        said(&output.expect("memlog runs"))
+    };
+    let third = rank("3", ":");
+    assert!(third.starts_with("memlog: rank 3: the log is logs/3.memlog ("));
+    assert!(
+        third.ends_with("), nothing lost\n") && third.lines().count() == 1,
+        "{third}"
+    );
+    let first = rank("0", ":");
+    let next = "memlog: rank 0: next: memlog summary logs/0.memlog  # of all ranks there: \
+                memlog info --list logs\n";
+    assert!(
+        first.ends_with(next) && first.lines().count() == 2,
+        "{first}"
+    );
+    let killed = rank("5", "kill -9 $$");
+    let lines: Vec<&str> = killed.lines().collect();
+    assert_eq!(lines.len(), 3, "{killed}");
+    assert!(lines[0].starts_with("memlog: rank 5: sh was killed by signal 9"));
+    assert_eq!(
+        lines[2],
+        "memlog: rank 5: next: memlog postmortem logs/5.memlog"
+    );
+}
+
+/// The launcher was recorded as well, and was the biggest: it is not what one
+/// looks for.
+#[test]
+fn of_a_whole_job_the_ranks_are_named_first() {
+    let folder = Folder::new("says-job");
+    let launcher = "for PMI_RANK in 0 1; do export PMI_RANK; ls >ls.txt; done; \
+                    unset PMI_RANK; for i in 1 2 3 4; do ls >ls.txt; done; :";
+    let told = said(&folder.run(&["record", "-o", "logs/", "sh", "-c", launcher]));
+    let lines: Vec<&str> = told.lines().collect();
+    assert!(
+        lines[1].starts_with("memlog: 6 more logs of processes"),
+        "{told}"
+    );
+    for (line, number) in lines[2..].iter().zip(["0", "1"]) {
+        assert!(
+            line.starts_with(&format!("memlog:   rank {number}: logs/")),
+            "{told}"
+        );
+    }
+    assert_eq!(
+        lines[6],
+        "memlog:   and 2 more; all of them: memlog info --list logs"
+    );
+    let next = lines.last().unwrap_or(&"");
+    assert!(
+        next.contains("  # the largest RSS peak of 2 logs of ranks, "),
+        "{told}"
+    );
+}

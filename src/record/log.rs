@@ -13,7 +13,7 @@ use memlog_format::meta::{Key, Record};
 use memlog_format::varint::Reader;
 
 use crate::losses::Bounds;
-use crate::open::{Files, note};
+use crate::open::{Files, clean, note};
 
 /// What a log says of itself.
 pub struct Log {
@@ -23,6 +23,8 @@ pub struct Log {
     pub pid: u32,
     /// The program of that process.
     pub executable: OsString,
+    /// Its rank in a parallel job; that of its parent where it is a rank's child.
+    pub rank: Option<String>,
     /// Bytes that it takes on the disk.
     pub bytes: u64,
     /// The highest VmHWM that it tells of, 0 if it tells of none.
@@ -63,6 +65,7 @@ impl Log {
             path,
             pid: 0,
             executable: OsString::new(),
+            rank: None,
             bytes,
             rss_peak_kb: Counter::VmHwmKb.read(&chunk),
             losses,
@@ -125,6 +128,7 @@ impl Log {
                 Record::Text(Key::Executable, text) => {
                     self.executable = OsStr::from_bytes(text).into()
                 }
+                Record::Text(Key::Rank, text) => self.rank = Some(clean(text)),
                 Record::Text(Key::Note, text) => self.notes.push(note(text)),
                 Record::Text(Key::Setting, text) => {
                     self.bounds.take(text);
