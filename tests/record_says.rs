@@ -131,7 +131,16 @@ fn of_a_whole_job_the_ranks_are_named_first() {
     let folder = Folder::new("says-job");
     let launcher = "for PMI_RANK in 0 1; do export PMI_RANK; ls >ls.txt; done; \
                     unset PMI_RANK; for i in 1 2 3 4; do ls >ls.txt; done; :";
-    let told = said(&folder.run(&["record", "-o", "logs/", "sh", "-c", launcher]));
+    // A batch script of Slurm's has a number, and so has all that it starts.
+    for (number, place) in [("", "logs"), ("0", "batch")] {
+        job(&folder, launcher, number, place);
+    }
+}
+
+fn job(folder: &Folder, launcher: &str, number: &str, place: &str) {
+    let mut command = folder.memlog(&["record", "-o", &format!("{place}/"), "sh", "-c", launcher]);
+    let output = command.env("SLURM_PROCID", number).output();
+    let told = said(&output.expect("memlog runs"));
     let lines: Vec<&str> = told.lines().collect();
     assert!(
         lines[1].starts_with("memlog: 6 more logs of processes"),
@@ -139,17 +148,14 @@ fn of_a_whole_job_the_ranks_are_named_first() {
     );
     for (line, number) in lines[2..].iter().zip(["0", "1"]) {
         assert!(
-            line.starts_with(&format!("memlog:   rank {number}: logs/")),
+            line.starts_with(&format!("memlog:   rank {number}: {place}/")),
             "{told}"
         );
     }
-    assert_eq!(
-        lines[6],
-        "memlog:   and 2 more; all of them: memlog info --list logs"
-    );
+    let all = format!("memlog:   and 2 more; all of them: memlog info --list {place}");
+    assert_eq!(lines[6], all);
     let next = lines.last().unwrap_or(&"");
-    assert!(
-        next.contains("  # the largest RSS peak of 2 logs of ranks, "),
-        "{told}"
-    );
+    assert!(next.contains(" logs of ranks, "), "{told}");
+    let own = lines[0].split_whitespace().nth(4).expect("its path");
+    assert!(own.starts_with(place) && !next.contains(own), "{told}");
 }

@@ -85,7 +85,8 @@ fn describe(name: &OsStr, child: u32, status: ExitStatus, plan: &Plan, logs: &[L
         no_log(&mut text, plan);
         return text;
     };
-    if let Some(rank) = &main.rank {
+    let rank = main.rank.as_ref().filter(|_| !is_launcher(main, logs));
+    if let Some(rank) = rank {
         of_rank(&mut text, main, logs, status.code().is_none());
         return with_rank(rank, &text);
     }
@@ -97,6 +98,13 @@ fn describe(name: &OsStr, child: u32, status: ExitStatus, plan: &Plan, logs: &[L
     }
     next(&mut text, main, logs, status.code().is_none());
     text
+}
+
+/// Whether it started ranks. It may have a number itself, as all that a batch
+/// script starts.
+fn is_launcher(main: &Log, logs: &[Log]) -> bool {
+    let mut ranks = logs.iter().filter_map(|log| log.rank.as_ref());
+    ranks.any(|rank| main.rank.as_ref() != Some(rank))
 }
 
 /// Of a rank, whose fellows say the same at the same time: one line, and what
@@ -165,7 +173,9 @@ fn next(text: &mut String, main: &Log, logs: &[Log], was_killed: bool) {
             return;
         }
     }
-    let ranks: Vec<&Log> = logs.iter().filter(|log| log.rank.is_some()).collect();
+    let starts_ranks = is_launcher(main, logs);
+    let is_rank = |log: &&Log| log.rank.is_some() && !(starts_ranks && log.path == main.path);
+    let ranks: Vec<&Log> = logs.iter().filter(is_rank).collect();
     let (among, what) = match ranks.is_empty() {
         true => (logs.iter().collect(), "logs"),
         false => (ranks, "logs of ranks"),
