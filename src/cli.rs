@@ -10,7 +10,8 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use crate::advice::Advice;
 use crate::open::{clean, shown};
 use crate::{
-    artefacts, dot, dump, info, ldflags, manual, postmortem, record, report, stats, summary, tree,
+    artefacts, dot, dump, info, ldflags, manual, meant, postmortem, record, report, stats, summary,
+    tree,
 };
 
 /// Why is it using so much memory? Records and explains every allocation of a program.
@@ -150,7 +151,7 @@ const INFO: &str = "\
 Examples:
   memlog info vm.5912.memlog
   memlog info vm.5912.memlog | grep '^ended'
-  memlog info --list logs/    all logs there, ranks and their children";
+  memlog info --list logs/ *.memlog    a line of each, ranks and their children";
 
 const STATS: &str = "\
 Examples:
@@ -182,16 +183,8 @@ pub fn understood<T>(
     parse(line).map_err(|error| parse(harmless).err().unwrap_or(error))
 }
 
-/// Commands that take one log.
-const READERS: [&str; 7] = [
-    "summary",
-    "report",
-    "tree",
-    "dump",
-    "info",
-    "stats",
-    "postmortem",
-];
+/// Commands that take one log; info does so itself, for --list takes many.
+const READERS: [&str; 6] = ["summary", "report", "tree", "dump", "stats", "postmortem"];
 
 /// A pattern that was not quoted gives many names.
 fn one_too_many(line: &[OsString], error: &clap::Error) -> Option<anyhow::Error> {
@@ -207,16 +200,18 @@ fn one_too_many(line: &[OsString], error: &clap::Error) -> Option<anyhow::Error>
     if word.starts_with('-') {
         return None;
     }
-    Some(Advice::error(
-        format!(
-            "{verb} takes one log, and {} is one more",
-            clean(word.as_bytes())
-        ),
+    Some(one_more(verb, &clean(word.as_bytes())))
+}
+
+/// That a command takes one log alone.
+pub fn one_more(verb: &str, more: &str) -> anyhow::Error {
+    Advice::error(
+        format!("{verb} takes one log, and {more} is one more"),
         format!(
             "give one; or of a folder or a quoted pattern the one with the highest RSS peak: \
-             memlog {verb} '*.memlog'"
+             memlog {verb} '*.memlog'; or a line of each: memlog info --list *.memlog"
         ),
-    ))
+    )
 }
 
 /// Where the help for a line is that was not understood.
@@ -229,6 +224,9 @@ pub fn help_for(mut line: impl Iterator<Item = OsString>, error: &clap::Error) -
         Some(ContextValue::String(word)) => Some(word.as_str()),
         _ => None,
     };
+    if let Some(hint) = given.and_then(meant::hint) {
+        return hint.into();
+    }
     if let Some(command) = given.and_then(nearest) {
         return format!("did you mean `memlog help {command}`?");
     }

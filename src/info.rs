@@ -5,25 +5,28 @@
 mod list;
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use memlog_format::counter::ALL;
 use memlog_format::meta::{Key, Module, Start};
 use memlog_read::{Findings, Log};
 
+use crate::cli::one_more;
 use crate::dot::chosen;
 use crate::elsewhere;
-use crate::open::{Family, Files, Watch, clean, counted, grouped, note};
+use crate::losses::{Bounds, fate};
+use crate::open::{Family, Files, Watch, clean, counted, grouped, note, shown};
 use crate::screen::out;
 use crate::words::signal;
 
 /// Say what a log is of, and what it lacks.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The log; or a folder or a quoted pattern: of its logs, the one with the highest RSS peak
-    file: PathBuf,
-    /// All logs of the folder or pattern instead, a line each: ranks and their children
+    /// The log; or a folder or a quoted pattern: of its logs, the one with the highest RSS peak; with --list any number of all these
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// All logs that are named or lie in the folders instead, a line each: ranks, their children, and images before an exec
     #[arg(long)]
     list: bool,
 }
@@ -31,9 +34,17 @@ pub struct Args {
 /// Prints what the log says about itself.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     if args.list {
-        return list::print(&args.file);
+        return list::print(&args.files);
     }
-    let file = chosen(&args.file)?;
+    let [file] = args.files.as_slice() else {
+        let more = args
+            .files
+            .get(1)
+            .map(PathBuf::as_path)
+            .unwrap_or(Path::new(""));
+        return Err(one_more("info", &shown(more)));
+    };
+    let file = chosen(file)?;
     let watch = Watch::new();
     let files = Files::load(&file)?;
     let family = files.family()?;
@@ -234,11 +245,12 @@ fn module_line(module: &Module) -> String {
 
 fn counters(out: &mut impl Write, log: &Log) -> std::io::Result<()> {
     writeln!(out, "\ncounters:")?;
+    let bounds = Bounds::of(log.texts(Key::Setting));
     for &(counter, name) in ALL {
         let value = grouped(log.counter(counter));
         let lost = match counter.is_loss() && value != "0" {
-            true => "  events are missing",
-            false => "",
+            true => format!("  events are missing: they {}", fate(counter, bounds)),
+            false => String::new(),
         };
         writeln!(out, "  {name:<22} {value:>16}{lost}")?;
     }

@@ -11,7 +11,9 @@ mod dump;
 mod elsewhere;
 mod info;
 mod ldflags;
+mod losses;
 mod manual;
+mod meant;
 mod names;
 mod open;
 mod os;
@@ -58,6 +60,9 @@ fn run(line: Vec<OsString>) -> anyhow::Result<ExitCode> {
                 Some(first) if record::is_log(first.as_ref()) => &["memlog", "report"],
                 _ => &["memlog", "record", "--"],
             };
+            if verb.contains(&"record") {
+                meant::check(&words)?;
+            }
             run(verb.iter().map(OsString::from).chain(words).collect())
         }
     }

@@ -58,19 +58,34 @@ pub struct MountFlags {
     pub no_suid: bool,
 }
 
-/// The flags of the file system that `path` lies on.
-pub fn mount_flags(path: &Path) -> io::Result<MountFlags> {
+fn file_system_of(path: &Path) -> io::Result<libc::statvfs> {
     let path = c_path(path)?;
     // SAFETY: statvfs is plain integers, for which all zeros is a value.
     let mut answer: libc::statvfs = unsafe { std::mem::zeroed() };
     // SAFETY: the path ends in a zero byte and the answer outlives the call.
-    if unsafe { libc::statvfs(path.as_ptr(), &mut answer) } != 0 {
-        return Err(io::Error::last_os_error());
+    match unsafe { libc::statvfs(path.as_ptr(), &mut answer) } {
+        0 => Ok(answer),
+        _ => Err(io::Error::last_os_error()),
     }
+}
+
+/// The flags of the file system that `path` lies on.
+pub fn mount_flags(path: &Path) -> io::Result<MountFlags> {
+    let answer = file_system_of(path)?;
     Ok(MountFlags {
         no_exec: answer.f_flag & libc::ST_NOEXEC != 0,
         no_suid: answer.f_flag & libc::ST_NOSUID != 0,
     })
+}
+
+/// Bytes that the effective user may still write on the file system of `path`.
+pub fn free_bytes(path: &Path) -> io::Result<u64> {
+    let answer = file_system_of(path)?;
+    let blocks = match effective_user() {
+        0 => answer.f_bfree,
+        _ => answer.f_bavail,
+    };
+    Ok(blocks.saturating_mul(answer.f_frsize))
 }
 
 /// Whether this process was started with stdout closed.

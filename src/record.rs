@@ -3,14 +3,18 @@
 //!
 //! * [`allocator`]: whether C++'s operators have to be hooked as well
 //! * [`program`]: finds the program, and what would keep it from being recorded
+//! * [`environment`]: variables that would not be understood
 //! * [`codes`]: what stands for a host or a process in their names
 //! * [`output`]: where the logs will be, and which are there afterwards
+//! * [`log`]: what each of these says of itself
 //! * [`epilogue`]: what it adds to the log of a program that was killed
 //! * [`summary`]: what is said at the end
 
 mod allocator;
 mod codes;
+mod environment;
 mod epilogue;
+mod log;
 mod output;
 mod program;
 mod summary;
@@ -69,6 +73,11 @@ pub fn is_log(word: &Path) -> bool {
     word.extension() == Some(OsStr::new("memlog")) || has_magic(word)
 }
 
+/// Whether a word is the name of a program.
+pub fn is_program(word: &OsStr) -> bool {
+    program::search(word).is_ok()
+}
+
 /// Runs the program and exits as it did.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let (name, words) = args.command.split_first().context("no program was named")?;
@@ -78,7 +87,15 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             "see `memlog help record`; a program of that name is given by its path",
         ));
     }
-    let program = Program::find(name)?;
+    environment::check(|variable| match variable {
+        "MEMLOG_MAX_LOG" => args.max_log.is_some(),
+        "MEMLOG_OOM_GUARD" => args.oom_guard.is_some(),
+        "MEMLOG_FLIGHT_RECORDER" => args.flight_recorder.is_some(),
+        "MEMLOG_FREE_STACKS" => args.free_stacks,
+        "MEMLOG_FOLLOW_EXEC" => args.follow_exec.is_some(),
+        _ => false,
+    })?;
+    let program = Program::find(name, args.flight_recorder.is_some())?;
     let plan = Plan::new(args.output.as_deref())?;
     for remark in program.unchecked().into_iter().chain(plan.remark()) {
         // Where stderr is gone nobody can be told.
@@ -171,8 +188,11 @@ fn guard_of(text: &str) -> Result<String, String> {
     }
 }
 
+/// What a size looks like.
+const SIZE: &str = "expected a number of bytes such as 1000000, 500K, 500M or 2GiB";
+
 fn bytes_of(text: &str) -> Result<u64, String> {
-    let wrong = || "expected a number of bytes such as 1000000, 500K, 500M or 2GiB".to_string();
+    let wrong = || SIZE.to_owned();
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let (number, unit) = text.split_at(digits);
     let shift = match unit.to_ascii_uppercase().as_str() {

@@ -83,7 +83,7 @@ pub fn program(subject: &Subject) -> Option<String> {
 }
 
 /// What to do where most of it is held by places without names.
-fn without_names(held: &Sites, labels: &Labels) -> Option<String> {
+fn without_names(held: &Sites, labels: &Labels, moment: &str) -> Option<String> {
     const MOST_PERCENT: f64 = 50.0;
     let mut by_file: BTreeMap<&str, f64> = BTreeMap::new();
     for site in &held.list {
@@ -97,21 +97,27 @@ fn without_names(held: &Sites, labels: &Labels) -> Option<String> {
     let module = most?.0;
     (percent >= MOST_PERCENT).then(|| {
         format!(
-            "{percent:.0} % of it is held by code without names, most in {module}: install its \
-             debug symbols (Debian: -dbg or -dbgsym), or keep it from being stripped"
+            "{percent:.0} % of what was live {moment} is held by code without names, most in \
+             {module}: install its debug symbols (Debian: -dbg or -dbgsym), or keep it from being stripped"
         )
     })
 }
 
 fn as_text(subject: &Subject, labels: &Labels, held: &Sites, calls: &Sites) -> Result<Vec<u8>> {
     let screen = subject.screen;
+    let summary = &subject.analysis.summary;
+    let moment = match (summary.shows_rss_peak(), summary.window) {
+        (true, _) => "at the RSS peak",
+        (false, None) => "at the heap's maximum",
+        (false, Some(_)) => "at the largest heap of the window",
+    };
     let mut notes = Vec::new();
     subject.count_remarks(&mut notes, labels)?;
     if let Some(sentence) = labels.cut_short() {
         writeln!(notes, "{}", screen.note(sentence))?;
     }
     if labels.remarks().next().is_none()
-        && let Some(sentence) = without_names(held, labels)
+        && let Some(sentence) = without_names(held, labels, moment)
     {
         writeln!(notes, "{}", screen.note(&sentence))?;
     }
@@ -125,12 +131,6 @@ fn as_text(subject: &Subject, labels: &Labels, held: &Sites, calls: &Sites) -> R
         page: &mut page,
         screen,
         names: labels.names(),
-    };
-    let summary = &subject.analysis.summary;
-    let moment = match (summary.shows_rss_peak(), summary.window) {
-        (true, _) => "at the RSS peak",
-        (false, None) => "at the heap's maximum",
-        (false, Some(_)) => "at the largest heap of the window",
     };
     let among = match summary.window {
         None => "",

@@ -139,6 +139,36 @@ fn linked_ranks_and_static_wrappers() {
     }
 }
 
+/// Each file is in the list, what ran before an exec too, and each once.
+#[test]
+fn the_list_is_of_all_that_are_named() {
+    let folder = Folder::new("rank-named");
+    for place in ["one", "two"] {
+        let words = ["record", "-o", &format!("{place}/"), "sh", "-c"];
+        let script = "exec sh -c '(exec ls); exec sh -c :'";
+        let output = folder.run(&[&words[..], &[script]].concat());
+        let logs = folder.logs(place).len();
+        assert!(logs >= 4, "{}", said(&output));
+        let more = format!("memlog: {} more logs of processes", logs - 1);
+        assert!(said(&output).contains(&more), "{}", said(&output));
+        let list = folder.says(&["info", "--list", place]);
+        assert_eq!(list.lines().count(), 1 + logs, "{list}");
+    }
+    let named = folder.logs("two")[0].clone();
+    let named = named.to_str().expect("text");
+    let all = folder.logs("one").len() + folder.logs("two").len();
+    for names in [["one", "two", named], ["one", "two/", "one/*.memlog"]] {
+        let list = folder.says(&[&["info", "--list"], &names[..]].concat());
+        assert_eq!(list.lines().count(), 1 + all, "{list}");
+    }
+    let list = folder.says(&["info", "--list", named, "one"]);
+    assert_eq!(list.lines().count(), 2 + folder.logs("one").len(), "{list}");
+    let output = folder.run(&["info", "--list", "one", "three"]);
+    assert!(output.status.success());
+    let told = said(&output);
+    assert!(told.contains("1 file left out; the first: cannot read the log three"));
+}
+
 /// A wrapper that is not recorded is no rank, nor is a launcher that has none or
 /// that of the batch script which started it.
 #[test]

@@ -111,10 +111,11 @@ pub fn run(args: &Args, logs: &dyn Logs) -> anyhow::Result<()> {
     }
     page.remarks.iter().for_each(|remark| note(remark));
     let write = |set: &[(&str, &[u8])]| {
+        outputs.write(set)?;
         for (ending, _) in set {
             say(args, &format!("Creating {}", shown(&outputs.path(ending))));
         }
-        outputs.write(set)
+        anyhow::Ok(())
     };
     // Drawing can take long, or fail: what needs none is there by then.
     let dot = dot(&graph);

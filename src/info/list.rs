@@ -1,8 +1,9 @@
-//! All logs of a folder or a pattern, a line each: which rank each is of, which
+//! All logs of files, folders and patterns, a line each: which rank each is of, which
 //! process started which, and how large each was.
 
+use std::collections::HashSet;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use memlog_format::counter::ALL;
@@ -38,9 +39,9 @@ struct Row {
 }
 
 /// Prints them.
-pub fn print(name: &Path) -> anyhow::Result<ExitCode> {
+pub fn print(names: &[PathBuf]) -> anyhow::Result<ExitCode> {
     let (mut rows, mut refused) = (Vec::new(), Vec::new());
-    for path in all(name)? {
+    for path in each_once(names)? {
         match row(&path) {
             Ok(row) => rows.push(row),
             Err(error) => refused.push(error),
@@ -82,6 +83,20 @@ pub fn print(name: &Path) -> anyhow::Result<ExitCode> {
         );
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// A log may be named, and lie in a folder that is named as well.
+fn each_once(names: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
+    let (mut known, mut paths) = (HashSet::new(), Vec::new());
+    for name in names {
+        let new = all(name)?.into_iter();
+        paths.extend(
+            new.filter(|path| {
+                known.insert(path.canonicalize().ok().unwrap_or_else(|| path.clone()))
+            }),
+        );
+    }
+    Ok(paths)
 }
 
 fn row(path: &Path) -> anyhow::Result<Row> {

@@ -1,11 +1,11 @@
 //! Finds a program as execvp would, and says before it is run why it could not
 //! be recorded: a run without a log is time lost, and silence about it is worse.
 
-use super::allocator;
+use super::{allocator, bytes_of};
 use crate::advice::Advice;
 use crate::open::shown;
 use crate::words::typed;
-use crate::{cli, os, recorder};
+use crate::{cli, meant, os, recorder};
 use memlog_export::quoted;
 use object::Endianness;
 use object::elf::{self, FileHeader32, FileHeader64};
@@ -49,9 +49,16 @@ enum Runner {
 }
 
 impl Program {
-    /// Looks the name up and checks what it finds.
-    pub fn find(name: &OsStr) -> anyhow::Result<Self> {
-        let file = search(name)?;
+    /// Looks the name up and checks what it finds. Behind an option that may do
+    /// without its size, a size is taken for a program.
+    pub fn find(name: &OsStr, may_be_size: bool) -> anyhow::Result<Self> {
+        let file = search(name).map_err(|error| match name.to_str() {
+            Some(size) if may_be_size && bytes_of(size).is_ok() => Advice::error(
+                error.to_string(),
+                format!("a size stands behind a =: --flight-recorder={size}"),
+            ),
+            _ => error,
+        })?;
         let (runner, image) = check(&file, 0)?;
         Ok(Self {
             file,
@@ -94,7 +101,7 @@ impl Program {
 }
 
 /// The file that a name means: itself if it has a slash, else by PATH.
-fn search(name: &OsStr) -> anyhow::Result<PathBuf> {
+pub fn search(name: &OsStr) -> anyhow::Result<PathBuf> {
     if name.is_empty() {
         return Err(Advice::error(
             "the name of the program is empty",
@@ -132,6 +139,9 @@ fn search(name: &OsStr) -> anyhow::Result<PathBuf> {
 /// For a name that is no program's: what may have been meant.
 fn hint_for(name: &OsStr) -> String {
     let name = Path::new(name);
+    if let Some(hint) = name.to_str().and_then(meant::hint) {
+        return hint.into();
+    }
     if let Some(command) = name.to_str().and_then(cli::nearest) {
         return format!("did you mean `memlog {command}`? see `memlog --help`");
     }

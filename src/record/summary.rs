@@ -2,8 +2,10 @@
 //! for stdout belongs to the program.
 
 use super::epilogue;
-use super::output::{Log, Plan};
-use crate::open::shown;
+use super::log::Log;
+use super::output::Plan;
+use crate::losses::fate;
+use crate::open::{counted, shown};
 use crate::os;
 use crate::words::{sized, typed};
 use std::ffi::OsStr;
@@ -12,6 +14,8 @@ use std::io::Write as _;
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 
+/// What every line begins with.
+const NAME: &str = "memlog: ";
 /// Other processes' logs that are named one by one.
 const NAMED_LOGS: usize = 4;
 
@@ -81,15 +85,12 @@ fn describe(name: &OsStr, child: u32, status: ExitStatus, plan: &Plan, logs: &[L
         no_log(&mut text, plan);
         return text;
     };
-    line(
-        &mut text,
-        format_args!(
-            "the log is {} ({}, of {})",
-            typed(&main.path),
-            sized(main.bytes),
-            shown(&main.executable)
-        ),
-    );
+    let rank = main.rank.as_ref().filter(|_| !is_launcher(main, logs));
+    if let Some(rank) = rank {
+        of_rank(&mut text, main, logs, status.code().is_none());
+        return with_rank(rank, &text);
+    }
+    line(&mut text, format_args!("the log is {}", told(main)));
     others(&mut text, main, logs);
     lost(&mut text, logs);
     for note in &main.notes {
@@ -99,10 +100,72 @@ fn describe(name: &OsStr, child: u32, status: ExitStatus, plan: &Plan, logs: &[L
     text
 }
 
-/// The log that is likely the one wanted; the line can be pasted.
+/// Whether it started ranks. It may have a number itself, as all that a batch
+/// script starts.
+fn is_launcher(main: &Log, logs: &[Log]) -> bool {
+    let mut ranks = logs.iter().filter_map(|log| log.rank.as_ref());
+    ranks.any(|rank| main.rank.as_ref() != Some(rank))
+}
+
+/// Of a rank, whose fellows say the same at the same time: one line, and what
+/// is out of the ordinary. What to do next the first of them says for all.
+fn of_rank(text: &mut String, main: &Log, logs: &[Log], was_killed: bool) {
+    let lost_none = logs.iter().all(|log| log.losses.is_empty());
+    let lost_none = if lost_none { ", nothing lost" } else { "" };
+    let more = match logs.len() - 1 {
+        0 => String::new(),
+        count => format!(", and {}", counted(count as u64, "more log")),
+    };
+    line(
+        text,
+        format_args!("the log is {}{more}{lost_none}", told(main)),
+    );
+    if lost_none.is_empty() {
+        lost(text, logs);
+    }
+    for note in &main.notes {
+        line(text, format_args!("note: {note}"));
+    }
+    let path = typed(&main.path);
+    if was_killed {
+        line(text, format_args!("next: memlog postmortem {path}"));
+    } else if main.rank.as_deref() == Some("0") {
+        let all = list_of(main);
+        line(
+            text,
+            format_args!("next: memlog summary {path}  # of all ranks there: {all}"),
+        );
+    }
+}
+
+/// Each line of it is the rank's.
+fn with_rank(rank: &str, text: &str) -> String {
+    let lines = text.lines();
+    let lines = lines.map(|line| line.strip_prefix(NAME).unwrap_or(line));
+    lines
+        .map(|line| format!("{NAME}rank {rank}: {line}\n"))
+        .collect()
+}
+
+/// A log as it is named: its path, its size and whose it is.
+fn told(log: &Log) -> String {
+    let program = shown(&log.executable);
+    format!("{} ({}, of {program})", typed(&log.path), sized(log.bytes))
+}
+
+/// The command that lists all logs beside one.
+fn list_of(log: &Log) -> String {
+    let folder = log.path.parent().map(typed).unwrap_or_default();
+    let folder = match folder.as_str() {
+        "" | "''" => ".",
+        folder => folder,
+    };
+    format!("memlog info --list {folder}")
+}
+
+/// The log that is likely the one wanted; the line can be pasted. Among ranks
+/// that is none of the launcher's.
 fn next(text: &mut String, main: &Log, logs: &[Log], was_killed: bool) {
-    let rank = |log: &&Log| (log.rss_peak_kb, log.bytes, log.path == main.path);
-    let largest = logs.iter().max_by_key(rank).unwrap_or(main);
     if was_killed {
         let path = typed(&main.path);
         line(text, format_args!("next: memlog postmortem {path}"));
@@ -110,11 +173,20 @@ fn next(text: &mut String, main: &Log, logs: &[Log], was_killed: bool) {
             return;
         }
     }
-    let why = match (logs.len(), largest.rss_peak_kb) {
-        (0 | 1, _) => String::new(),
-        (count, 0) => format!("  # the largest of {count} logs"),
-        (count, kb) => format!(
-            "  # the largest RSS peak of {count} logs, {}",
+    let starts_ranks = is_launcher(main, logs);
+    let is_rank = |log: &&Log| log.rank.is_some() && !(starts_ranks && log.path == main.path);
+    let ranks: Vec<&Log> = logs.iter().filter(is_rank).collect();
+    let (among, what) = match ranks.is_empty() {
+        true => (logs.iter().collect(), "logs"),
+        false => (ranks, "logs of ranks"),
+    };
+    let worth = |log: &&&Log| (log.rss_peak_kb, log.bytes, log.path == main.path);
+    let largest = among.iter().max_by_key(worth).copied().unwrap_or(main);
+    let why = match (logs.len(), among.len(), largest.rss_peak_kb) {
+        (0 | 1, ..) => String::new(),
+        (_, count, 0) => format!("  # the largest of {count} {what}"),
+        (_, count, kb) => format!(
+            "  # the largest RSS peak of {count} {what}, {}",
             sized(kb.saturating_mul(1024))
         ),
     };
@@ -123,31 +195,26 @@ fn next(text: &mut String, main: &Log, logs: &[Log], was_killed: bool) {
 }
 
 fn others(text: &mut String, main: &Log, logs: &[Log]) {
-    let others: Vec<&Log> = logs.iter().filter(|log| log.path != main.path).collect();
+    let mut others: Vec<&Log> = logs.iter().filter(|log| log.path != main.path).collect();
     if others.is_empty() {
         return;
     }
-    let what = plural(others.len() as u64, "more log");
+    // A launcher's own are not what is looked for.
+    others.sort_by_key(|log| log.rank.is_none());
+    let what = counted(others.len() as u64, "more log");
     line(
         text,
         format_args!("{what} of processes that it started, or of images before an exec:"),
     );
     for log in others.iter().take(NAMED_LOGS) {
-        line(
-            text,
-            format_args!(
-                "  {} ({}, of {})",
-                typed(&log.path),
-                sized(log.bytes),
-                shown(&log.executable)
-            ),
-        );
+        let rank = log.rank.as_ref();
+        let rank = rank.map_or(String::new(), |rank| format!("rank {rank}: "));
+        line(text, format_args!("  {rank}{}", told(log)));
     }
     if others.len() > NAMED_LOGS {
-        line(
-            text,
-            format_args!("  and {} more", others.len() - NAMED_LOGS),
-        );
+        let more = others.len() - NAMED_LOGS;
+        let all = list_of(main);
+        line(text, format_args!("  and {more} more; all of them: {all}"));
     }
 }
 
@@ -157,21 +224,12 @@ fn lost(text: &mut String, logs: &[Log]) {
         line(text, format_args!("nothing was lost"));
     }
     for log in with_losses {
-        let total = log.losses.iter().map(|(_, count)| count).sum();
-        let reasons: Vec<String> = log
-            .losses
-            .iter()
-            .map(|(name, count)| format!("{name} {count}"))
-            .collect();
-        line(
-            text,
-            format_args!(
-                "{} lost in {}: {}",
-                plural(total, "event"),
-                typed(&log.path),
-                reasons.join(", ")
-            ),
-        );
+        let path = typed(&log.path);
+        for (counter, count) in &log.losses {
+            let events = counted(*count, "event");
+            let fate = fate(*counter, log.bounds);
+            line(text, format_args!("lost: {events} of {path} {fate}"));
+        }
     }
 }
 
@@ -192,10 +250,13 @@ fn no_log(text: &mut String, plan: &Plan) {
         );
         return;
     }
-    line(
-        text,
-        format_args!("error: no log appeared in {}", shown(plan.folder())),
-    );
+    let place = shown(plan.folder());
+    if let Some((wrong, hint)) = plan.obstacle() {
+        line(text, format_args!("error: no log appeared: {wrong}"));
+        line(text, format_args!("hint: {hint}"));
+        return;
+    }
+    line(text, format_args!("error: no log appeared in {place}"));
     line(text, format_args!("hint: it is one of these:"));
     let reasons = [
         "the program could not write there (another user, a read-only folder, a full disk) and the recorder has said so above ('no log of process'): choose another place with -o PATTERN",
@@ -215,11 +276,7 @@ fn is_on(value: &OsStr) -> bool {
 
 fn line(text: &mut String, words: std::fmt::Arguments<'_>) {
     // Writing to a String cannot fail.
-    let _ = writeln!(text, "memlog: {words}");
-}
-
-fn plural(count: u64, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+    let _ = writeln!(text, "{NAME}{words}");
 }
 
 #[cfg(test)]
@@ -232,9 +289,11 @@ mod tests {
             path: path.into(),
             pid: 1,
             executable: "x".into(),
+            rank: None,
             bytes,
             rss_peak_kb,
             losses: Vec::new(),
+            bounds: Default::default(),
             notes: Vec::new(),
             run: Default::default(),
             wall_ns: 0,
@@ -250,6 +309,12 @@ mod tests {
             said(&[main(), log("/b", 2 << 10, 8), log("/c", 6 << 10, 7)]),
             "memlog: next: memlog summary /c  # the largest RSS peak of 3 logs, 6.0 MiB\n"
         );
+        let mut ranks = [log("/a", 9000, 9), log("/b", 1, 8), log("/c", 2048, 7)];
+        for (number, log) in ranks[1..].iter_mut().enumerate() {
+            log.rank = Some(number.to_string());
+        }
+        let line = "summary /c  # the largest RSS peak of 2 logs of ranks, 2.0 MiB\n";
+        assert!(said(&ranks).contains(line), "{}", said(&ranks));
         let unknown = [log("/a", 0, 7), log("/b", 0, 8)];
         assert!(said(&unknown).contains("summary /b  # the largest of 2 logs"));
     }

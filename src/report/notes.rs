@@ -4,6 +4,7 @@ use memlog_format::counter::Counter;
 use memlog_format::meta::Key;
 use memlog_read::Log;
 
+use crate::losses::{Bounds, fate};
 use crate::open::{Analysis, Family, counted, note};
 
 /// All of them.
@@ -54,11 +55,9 @@ fn empty(log: &Log, analysis: &Analysis) -> Option<String> {
 fn losses(log: &Log) -> Option<String> {
     let no_room = log.counter(Counter::LostNoRoom);
     (no_room > 0).then(|| {
-        format!(
-            "{} found no room in the log, which had reached MEMLOG_MAX_LOG or filled the disk; \
-             the figures are of what came before",
-            counted(no_room, "event")
-        )
+        let fate = fate(Counter::LostNoRoom, Bounds::of(log.texts(Key::Setting)));
+        let events = counted(no_room, "event");
+        format!("{events} {fate}; the figures are of what came before")
     })
 }
 

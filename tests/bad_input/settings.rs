@@ -7,8 +7,8 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use crate::MANY;
-use crate::sites::Folder;
 use crate::sites::run::{Noisy, accounted};
+use crate::sites::{Folder, said};
 
 /// What lies there already is neither overwritten nor followed.
 #[test]
@@ -68,13 +68,21 @@ fn nonsense_in_the_settings() {
         ("MEMLOG_FREE_STACKS", "maybe", true),
         ("MEMLOG_FOLLOW_EXEC", "17", true),
         ("MEMLOG_OFF", "\u{1b}[31m", true),
-        ("MEMLOG_ROOT", "x", true),
+        ("MEMLOG_ROOT", "x", false),
         ("MEMLOG_NO_SUCH_SETTING", "1", true),
         ("MEMLOG_SINK", "kitchen", true),
         ("MEMLOG_", "x", true),
         ("MEMLOG_", "", false),
         ("MEMLOG_RANKS", "1-,-,x", true),
         ("MEMLOG_RANK", "a/b\n", false),
+        ("MEMLOG_RANKS", "3-1", true),
+        ("MEMLOG_RANKS", "0,2-4", false),
+        ("MEMLOG_OOM_GUARD", "100", true),
+        ("MEMLOG_OOM_GUARD", "5%,stop", false),
+        ("MEMLOG_OOM_GUARD", "0", false),
+        ("MEMLOG_MAX_LOG", "1Gib", false),
+        ("MEMLOG_MAX_LOG", "1GBi", true),
+        ("MEMLOG_FLIGHT_RECORDER", "on", false),
         ("MEMLOG_FREE_STACKS", "", false),
         ("MEMLOG_OUTPUT", "", false),
         ("MEMLOG_DIR", "", false),
@@ -103,7 +111,36 @@ fn nonsense_in_the_settings() {
         let names_it = note.is_some_and(|note| note.contains(name));
         assert_eq!(names_it, noted, "{name}={:.20}: {note:?}", value);
         assert!(!info.contains('\u{1b}'), "the terminal obeys a setting");
+        record_agrees(&folder, (name, value), noted);
     }
+}
+
+/// What the recorder would but note is refused before the program runs, where
+/// the variable is one that stands for a size, a list, a word.
+fn record_agrees(folder: &Folder, (name, value): (&str, &str), noted: bool) {
+    let is_known = [
+        "MEMLOG_MAX_LOG",
+        "MEMLOG_FLIGHT_RECORDER",
+        "MEMLOG_OOM_GUARD",
+        "MEMLOG_RANKS",
+        "MEMLOG_FREE_STACKS",
+        "MEMLOG_FOLLOW_EXEC",
+        "MEMLOG_OFF",
+        "MEMLOG_SINK",
+    ]
+    .contains(&name);
+    if !is_known {
+        return;
+    }
+    let mut record = folder.memlog(&["record", "echo", "it ran"]);
+    let output = record.env(name, value).output().expect("memlog runs");
+    let said = said(&output);
+    let starts = !output.stdout.is_empty();
+    assert_eq!(output.status.code(), Some(if noted { 2 } else { 0 }));
+    assert_eq!(starts, !noted, "{name}={value}: {said}");
+    let is_named = said.starts_with(&format!("memlog: error: {name}="));
+    assert_eq!(is_named, noted, "{said}");
+    assert!(!said.contains('\u{1b}'), "the terminal obeys a setting");
 }
 
 /// A path that is too long, whole or in a part: no log, and a whole line.

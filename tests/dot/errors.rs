@@ -290,6 +290,14 @@ fn no_set_of_files_is_mixed() {
     refused(&none.0, &full);
     assert_eq!((none.1, none.2), ([Some(true); 5], 0));
     refused(&text.0, &full);
+    // What is told of is there.
+    let made = |output: &Output| {
+        let told = String::from_utf8_lossy(&output.stdout).into_owned();
+        told.lines()
+            .filter(|line| line.starts_with("Creating "))
+            .count()
+    };
+    assert_eq!((made(&none.0), made(&text.0)), (0, 2));
     assert_eq!(
         (text.1, text.2),
         ([Some(false), Some(false), None, None, None], 0)

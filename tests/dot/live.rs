@@ -126,7 +126,7 @@ fn stripped_code_is_told() {
         assert!(gcc.status().expect("gcc").success());
         folder.says(&["record", "-o", "hold.memlog", "./holder"]);
         let summary = folder.says(&["summary", "hold.memlog"]);
-        let note = "held by code without names, most in holder: install its debug symbols";
+        let note = "% of what was live at the RSS peak is held by code without names, most in holder: install its debug symbols";
         assert_eq!(summary.contains(note), is_stripped, "{summary}");
         fs::remove_file(folder.path("hold.memlog")).expect("rm");
     }

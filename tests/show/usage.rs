@@ -2,9 +2,10 @@
 
 use crate::errors::{READERS, refused, refuses, with_all_kinds};
 use crate::memlog;
+use crate::sites::said;
 
 /// Each command with a line that it does not understand, and parts of the answer.
-const WRONG_USAGE: [(&str, &[&str]); 28] = [
+const WRONG_USAGE: [(&str, &[&str]); 35] = [
     (
         "record",
         &["<PROG>... is missing", "see `memlog record --help`"],
@@ -61,6 +62,42 @@ const WRONG_USAGE: [(&str, &[&str]); 28] = [
     (
         "sumary a.memlog",
         &["no program 'sumary'", "did you mean `memlog summary`?"],
+    ),
+    (
+        "record --flight-recorder 1M true",
+        &["no program '1M'", "behind a =: --flight-recorder=1M"],
+    ),
+    (
+        "leaks a.memlog",
+        &[
+            "'leaks' is no command of memlog",
+            "memlog report --show-leaks a.memlog\n",
+        ],
+    ),
+    (
+        "leaks",
+        &["no program 'leaks'", "memlog report --show-leaks FILE"],
+    ),
+    ("help peak", &["'peak'", "memlog report FILE"]),
+    (
+        "timeline --json a.memlog",
+        &["'timeline'", "memlog report --at SECONDS a.memlog;"],
+    ),
+    (
+        "diff a.memlog a.memlog",
+        &[
+            "'diff' is no command of memlog",
+            "memlog stats --json a.memlog; ",
+            "memlog record -- diff a.memlog a.memlog",
+        ],
+    ),
+    (
+        "cat a.memlog",
+        &[
+            "'cat' is no command of memlog",
+            "memlog --help",
+            "memlog record -- cat a.memlog",
+        ],
     ),
     (
         "help sumary",
@@ -156,6 +193,22 @@ fn wrong_usage() {
             "--color pink",
             &["'pink'", "[possible values: auto, always, never]"],
         );
+    }
+}
+
+/// What is a program by its path, or is given more than logs, is recorded.
+#[test]
+fn programs_that_read_logs_are_recorded() {
+    let folder = with_all_kinds("show-programs");
+    for (words, status) in [
+        ("record diff a.memlog a.memlog", 0),
+        ("/bin/cat a.memlog", 0),
+        ("cmp -s a.memlog text", 1),
+    ] {
+        let output = memlog(&folder, words).output().expect("run");
+        let said = said(&output);
+        assert_eq!(output.status.code(), Some(status), "{words}: {said}");
+        assert!(said.contains("memlog: the log is "), "{words}: {said}");
     }
 }
 

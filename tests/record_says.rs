@@ -1,0 +1,161 @@
+//! What `memlog record` says at the end of a run that did not go as it should,
+//! and of the ranks of a job.
+
+mod sites;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use sites::build::GCC;
+use sites::{Folder, said};
+
+/// A program that makes many events.
+fn many(folder: &Folder) -> PathBuf {
+    let source = folder.path("many.c");
+    let text = "#include <stdlib.h>\n\
+                int main(void) { for (int i = 0; i < 400000; i++) free(malloc(i % 64 + 1)); }\n";
+    fs::write(&source, text).expect("write");
+    GCC.build_file(folder, &source, "many", &["-O0"])
+}
+
+/// In words, and the same ones by who reads the log.
+#[test]
+fn what_was_lost_is_said_with_its_cause() {
+    let folder = Folder::new("says-lost");
+    let program = many(&folder);
+    let words = ["record", "-o", "it", "--max-log", "256K"].map(Path::new);
+    let output = folder.run(&[&words[..], &[&program]].concat());
+    let cause = "found no room in the log, which had reached MEMLOG_MAX_LOG or filled the disk";
+    let told = said(&output);
+    let line = told.lines().find(|line| line.starts_with("memlog: lost: "));
+    let line = line.unwrap_or_else(|| panic!("{told}"));
+    assert!(line.ends_with(&format!(" events of it {cause}")), "{line}");
+    for reader in ["summary", "info"] {
+        let page = folder.says(&[reader, "it"]);
+        assert!(page.contains(cause), "{reader}: {page}");
+    }
+}
+
+/// What was in the way is said as it is, with a remedy that fits who had named
+/// the place.
+#[test]
+fn why_there_is_no_log_is_said() {
+    let folder = Folder::new("says-none");
+    let told = |words: &[&str], variables: &[(&str, &str)]| {
+        let mut command = folder.memlog(&[&["record"], words].concat());
+        let output = command.envs(variables.iter().copied()).output();
+        let output = output.expect("memlog runs");
+        assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+        said(&output)
+    };
+    folder.folder("gone");
+    let wrapper = ["sh", "-c", "unset LD_PRELOAD; rm -r gone; :"];
+    // The log of the shell goes with its folder.
+    let none = told(&[&["-o", "gone/it"], &wrapper[..]].concat(), &[]);
+    let error = format!(
+        "memlog: error: no log appeared: the folder {} is not there any more\n",
+        folder.path("gone").display()
+    );
+    assert!(none.contains(&error), "{none}");
+    assert!(none.contains("hint: mkdir -p gone, or choose another place with -o PATTERN\n"));
+
+    let disk = folder.folder("disk");
+    let mount = |words: &[&str]| {
+        let mut command = Command::new(words[0]);
+        command.args(&words[1..]).arg(&disk).stderr(Stdio::null());
+        command.status().is_ok_and(|status| status.success())
+    };
+    if !mount(&["mount", "-t", "tmpfs", "-o", "size=64k", "memlog-test"]) {
+        println!("SKIPPED a disk that is full: nothing may be mounted here");
+        return;
+    }
+    let by_option = told(&["-o", "disk/it", "true"], &[]);
+    let by_variable = told(&["true"], &[("MEMLOG_OUTPUT", "disk/it")]);
+    assert!(mount(&["umount"]));
+    let error = format!(
+        "no log appeared: the disk of {} is full: 64.0 KiB are free\n",
+        disk.display()
+    );
+    for told in [&by_option, &by_variable] {
+        assert!(told.contains(&error), "{told}");
+        let hint = told.lines().last().unwrap_or_default();
+        let remedy = "memlog: hint: make room there, or choose another place with -o PATTERN";
+        assert!(
+            hint.starts_with(remedy) && !hint.contains("MEMLOG_DIR"),
+            "{told}"
+        );
+    }
+    assert!(by_variable.ends_with("from the environment, MEMLOG_OUTPUT\n"));
+}
+
+/// Thousands of ranks each have a `memlog record`, all on one terminal: a line
+/// each, with its number.
+#[test]
+fn each_rank_says_one_line_with_its_number() {
+    let folder = Folder::new("says-rank");
+    let rank = |number: &str, script: &str| {
+        let words = ["record", "-o", "logs/%r.memlog", "sh", "-c", script];
+        folder.folder("logs");
+        let mut command = folder.memlog(&words);
+        let output = command.env("PMI_RANK", number).output();
+        said(&output.expect("memlog runs"))
+    };
+    let third = rank("3", ":");
+    assert!(third.starts_with("memlog: rank 3: the log is logs/3.memlog ("));
+    assert!(
+        third.ends_with("), nothing lost\n") && third.lines().count() == 1,
+        "{third}"
+    );
+    let first = rank("0", ":");
+    let next = "memlog: rank 0: next: memlog summary logs/0.memlog  # of all ranks there: \
+                memlog info --list logs\n";
+    assert!(
+        first.ends_with(next) && first.lines().count() == 2,
+        "{first}"
+    );
+    let killed = rank("5", "kill -9 $$");
+    let lines: Vec<&str> = killed.lines().collect();
+    assert_eq!(lines.len(), 3, "{killed}");
+    assert!(lines[0].starts_with("memlog: rank 5: sh was killed by signal 9"));
+    assert_eq!(
+        lines[2],
+        "memlog: rank 5: next: memlog postmortem logs/5.memlog"
+    );
+}
+
+/// The launcher was recorded as well, and was the biggest: it is not what one
+/// looks for.
+#[test]
+fn of_a_whole_job_the_ranks_are_named_first() {
+    let folder = Folder::new("says-job");
+    let launcher = "for PMI_RANK in 0 1; do export PMI_RANK; ls >ls.txt; done; \
+                    unset PMI_RANK; for i in 1 2 3 4; do ls >ls.txt; done; :";
+    // A batch script of Slurm's has a number, and so has all that it starts.
+    for (number, place) in [("", "logs"), ("0", "batch")] {
+        job(&folder, launcher, number, place);
+    }
+}
+
+fn job(folder: &Folder, launcher: &str, number: &str, place: &str) {
+    let mut command = folder.memlog(&["record", "-o", &format!("{place}/"), "sh", "-c", launcher]);
+    let output = command.env("SLURM_PROCID", number).output();
+    let told = said(&output.expect("memlog runs"));
+    let lines: Vec<&str> = told.lines().collect();
+    assert!(
+        lines[1].starts_with("memlog: 6 more logs of processes"),
+        "{told}"
+    );
+    for (line, number) in lines[2..].iter().zip(["0", "1"]) {
+        assert!(
+            line.starts_with(&format!("memlog:   rank {number}: {place}/")),
+            "{told}"
+        );
+    }
+    let all = format!("memlog:   and 2 more; all of them: memlog info --list {place}");
+    assert_eq!(lines[6], all);
+    let next = lines.last().unwrap_or(&"");
+    assert!(next.contains(" logs of ranks, "), "{told}");
+    let own = lines[0].split_whitespace().nth(4).expect("its path");
+    assert!(own.starts_with(place) && !next.contains(own), "{told}");
+}
