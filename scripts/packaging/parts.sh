@@ -155,6 +155,8 @@ pack_deb() { # MACHINE BINARY RUNNER
     rm -rf "$stage" && install_into "$stage" /usr "$2" "$3" || return
     # The package system's own versions do what the module file does.
     rm -rf "$stage/usr/share/modulefiles" && mkdir -p "$doc" "$stage/DEBIAN" || return
+    # Where Debian's zsh looks for what packages bring.
+    mv "$stage/usr/share/zsh/site-functions" "$stage/usr/share/zsh/vendor-completions" || return
     find "$stage/usr/share/man" -type f -exec gzip -n -9 {} + || return
     documents_into "$doc" && gzip -n -9 "$doc/CHANGELOG" && mv "$doc/CHANGELOG.gz" "$doc/changelog.gz" || return
     { echo 'Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/'
