@@ -118,7 +118,10 @@ release_of() { # MACHINE
             pack_recorder "$machine" "$recorder"
             return
         fi
-        build_command "$triple" "$compiler" "$recorder/lib" && notices_for "$triple" glibc=/usr/share/doc/libc6-dev/copyright || return
+        # Its terms want their own text, and that one may link with another: that is the source tar.
+        build_command "$triple" "$compiler" "$recorder/lib" && notices_for "$triple" \
+            "glibc, linked by scripts/release of $(name_of src).tar.xz=/usr/share/doc/libc6-dev/copyright" \
+            "LGPL-2.1, which is glibc's=/usr/share/common-licenses/LGPL-2.1" || return
     fi
     file -b "$binary" | grep -q 'statically linked\|static-pie' || { say "$binary is not static"; return 1; }
     pack_machine "$machine" "$binary" "$runner" && pack_deb "$machine" "$binary" "$runner"
@@ -146,8 +149,11 @@ documents_into() { # FOLDER
 }
 
 # The terms of what is linked into it, which go with every copy.
-notices_for() { # TRIPLE [LIBRARY]
-    env -i "${alone[@]}" "$source/scripts/packaging/notices" "$source" "$@" >"$work/NOTICES"
+notices_for() { # TRIPLE [LIBRARY...]: with a C library it is of the command
+    local triple=$1
+    shift
+    env -i "${alone[@]}" "$source/scripts/packaging/notices" "$source" "$triple" \
+        ${1:+"$built/$triple/release/deps"} "$@" >"$work/NOTICES"
 }
 
 pack_recorder() { # MACHINE FOLDER
@@ -186,11 +192,12 @@ pack_deb() { # MACHINE BINARY RUNNER
     find "$stage/usr/share/man" -type f -exec gzip -n -9 {} + || return
     documents_into "$doc" && gzip -n -9 "$doc/CHANGELOG" && mv "$doc/CHANGELOG.gz" "$doc/changelog.gz" || return
     { echo 'Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/'
-      echo 'Files: *'
-      echo 'Copyright: the authors of memlog'
-      echo 'License: MIT or Apache-2.0'
-      sed 's/^$/./; s/^/ /' "$source/LICENSE-MIT"
-      echo 'Comment: What the binaries contain of others, and its terms, stands in NOTICES beside this file.'; } >"$doc/copyright" || return
+      echo 'Comment: What the binaries contain of others, and its terms, stands in NOTICES'
+      printf ' beside this file.\n\nFiles: *\nCopyright: '
+      sed -n 's/^Copyright (c) //p' "$source/LICENSE-MIT"
+      printf 'License: Expat or Apache-2.0\n\nLicense: Expat\n'
+      sed '1,/^Copyright/d' "$source/LICENSE-MIT" | sed '1{/^$/d}; s/^$/./; s/^/ /'
+      printf '\nLicense: Apache-2.0\n On Debian systems its text is in /usr/share/common-licenses/Apache-2.0.\n'; } >"$doc/copyright" || return
     # Not as du has it: folders are of another size on another disk.
     size=$(find "$stage/usr" -type f -printf '%s\n' | awk '{ sum += int(($1 + 1023) / 1024) } END { print sum + 0 }')
     sed "s/@VERSION@/$version/; s/@ARCHITECTURE@/$architecture/; s/@SIZE@/$size/" "$source/scripts/packaging/control" >"$stage/DEBIAN/control" &&
