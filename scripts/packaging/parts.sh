@@ -5,15 +5,40 @@
 
 version_of() { sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' "$1"; }
 
+# A release may be made in steps, of one commit: whatever else lies in the
+# folder would be given out with it.
+claim_folder() { # COMMIT
+    local file sum sums=''
+    for file in "$out"/memlog[-_]*; do
+        [ -e "$file" ] || continue
+        sum=$(awk -v name="${file##*/}" '$2 == name' "$out/SHA256SUMS" 2>/dev/null)
+        if [ "$(cat "$out/COMMIT" 2>/dev/null)" != "$1" ] || ! (cd "$out" && echo "$sum" | sha256sum -c --status 2>/dev/null); then
+            say "$file is not as this commit makes it: empty $out, or give another folder with -o" >&2
+            return 1
+        fi
+        sums+=$sum$'\n'
+    done
+    # Without those of what is gone.
+    printf %s "$sums" >"$out/SHA256SUMS" && echo "$1" >"$out/COMMIT"
+}
+
+# A file of the release has its name when it is whole, and its sum with it.
+finish() { # NAME: out/.NAME.new is it
+    local sum sums=$out/SHA256SUMS
+    sum=$(sha256sum <"$out/.$1.new") || return
+    { awk -v name="$1" '$2 != name' "$sums"; echo "${sum%% *}  $1"; } | LC_ALL=C sort -k 2 >"$out/.SHA256SUMS.new" || return
+    mv -f "$out/.$1.new" "$out/$1" && mv -f "$out/.SHA256SUMS.new" "$sums"
+}
+
 # The order, the owner, the modes and the time of what is packed are the same
 # wherever that is done.
 pack() { # FOLDER NAME SUFFIX COMPRESSOR...: the folder's NAME into out
     local folder=$1 name=$2 suffix=$3
     shift 3
     tar -C "$folder" --format=gnu --sort=name --owner=0 --group=0 --numeric-owner --mode=u+w,go-w,a+rX \
-        --mtime="@$SOURCE_DATE_EPOCH" -cf - "$name" | "$@" >"$out/$name.$suffix"
+        --mtime="@$SOURCE_DATE_EPOCH" -cf - "$name" | "$@" >"$out/.$name.$suffix.new"
     # shellcheck disable=SC2320
-    [ "${PIPESTATUS[*]}" = "0 0" ]
+    [ "${PIPESTATUS[*]}" = "0 0" ] && finish "$name.$suffix"
 }
 
 # The committed files and every crate of both workspaces, so that a build asks
@@ -93,7 +118,10 @@ release_of() { # MACHINE
             pack_recorder "$machine" "$recorder"
             return
         fi
-        build_command "$triple" "$compiler" "$recorder/lib" && notices_for "$triple" glibc=/usr/share/doc/libc6-dev/copyright || return
+        # Its terms want their own text, and that one may link with another: that is the source tar.
+        build_command "$triple" "$compiler" "$recorder/lib" && notices_for "$triple" \
+            "glibc, linked by scripts/release of $(name_of src).tar.xz=/usr/share/doc/libc6-dev/copyright" \
+            "LGPL-2.1, which is glibc's=/usr/share/common-licenses/LGPL-2.1" || return
     fi
     file -b "$binary" | grep -q 'statically linked\|static-pie' || { say "$binary is not static"; return 1; }
     pack_machine "$machine" "$binary" "$runner" && pack_deb "$machine" "$binary" "$runner"
@@ -121,8 +149,11 @@ documents_into() { # FOLDER
 }
 
 # The terms of what is linked into it, which go with every copy.
-notices_for() { # TRIPLE [LIBRARY]
-    env -i "${alone[@]}" "$source/scripts/packaging/notices" "$source" "$@" >"$work/NOTICES"
+notices_for() { # TRIPLE [LIBRARY...]: with a C library it is of the command
+    local triple=$1
+    shift
+    env -i "${alone[@]}" "$source/scripts/packaging/notices" "$source" "$triple" \
+        ${1:+"$built/$triple/release/deps"} "$@" >"$work/NOTICES"
 }
 
 pack_recorder() { # MACHINE FOLDER
@@ -149,26 +180,30 @@ debian_of() {
 }
 
 pack_deb() { # MACHINE BINARY RUNNER
-    local architecture stage doc size
+    local architecture stage doc size name
     architecture=$(debian_of "$1") stage=$work/deb
+    name=memlog_${version}_$architecture.deb
     doc=$stage/usr/share/doc/memlog
     rm -rf "$stage" && install_into "$stage" /usr "$2" "$3" || return
     # The package system's own versions do what the module file does.
     rm -rf "$stage/usr/share/modulefiles" && mkdir -p "$doc" "$stage/DEBIAN" || return
+    # Where Debian's zsh looks for what packages bring.
+    mv "$stage/usr/share/zsh/site-functions" "$stage/usr/share/zsh/vendor-completions" || return
     find "$stage/usr/share/man" -type f -exec gzip -n -9 {} + || return
     documents_into "$doc" && gzip -n -9 "$doc/CHANGELOG" && mv "$doc/CHANGELOG.gz" "$doc/changelog.gz" || return
     { echo 'Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/'
-      echo 'Files: *'
-      echo 'Copyright: the authors of memlog'
-      echo 'License: MIT or Apache-2.0'
-      sed 's/^$/./; s/^/ /' "$source/LICENSE-MIT"
-      echo 'Comment: What the binaries contain of others, and its terms, stands in NOTICES beside this file.'; } >"$doc/copyright" || return
+      echo 'Comment: What the binaries contain of others, and its terms, stands in NOTICES'
+      printf ' beside this file.\n\nFiles: *\nCopyright: '
+      sed -n 's/^Copyright (c) //p' "$source/LICENSE-MIT"
+      printf 'License: Expat or Apache-2.0\n\nLicense: Expat\n'
+      sed '1,/^Copyright/d' "$source/LICENSE-MIT" | sed '1{/^$/d}; s/^$/./; s/^/ /'
+      printf '\nLicense: Apache-2.0\n On Debian systems its text is in /usr/share/common-licenses/Apache-2.0.\n'; } >"$doc/copyright" || return
     # Not as du has it: folders are of another size on another disk.
     size=$(find "$stage/usr" -type f -printf '%s\n' | awk '{ sum += int(($1 + 1023) / 1024) } END { print sum + 0 }')
     sed "s/@VERSION@/$version/; s/@ARCHITECTURE@/$architecture/; s/@SIZE@/$size/" "$source/scripts/packaging/control" >"$stage/DEBIAN/control" &&
         (cd "$stage" && find usr -type f | LC_ALL=C sort | xargs -d '\n' md5sum >DEBIAN/md5sums) &&
         chmod -R u+w,go-w,a+rX "$stage" &&
-        dpkg-deb --root-owner-group -Zxz --build "$stage" "$out/memlog_${version}_$architecture.deb" >/dev/null
+        dpkg-deb --root-owner-group -Zxz --build "$stage" "$out/.$name.new" >/dev/null && finish "$name"
 }
 
 make_recipes() {

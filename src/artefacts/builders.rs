@@ -4,7 +4,7 @@
 //! itself. So what was installed may be moved, or unpacked anywhere.
 
 use crate::ldflags::dynamic_flags;
-use crate::recorder::static_flags;
+use crate::recorder::{ARCHIVE, static_flags};
 
 /// A file that is made of a template.
 struct Template {
@@ -52,7 +52,7 @@ pub fn files() -> impl Iterator<Item = (&'static str, String)> {
             let flags = flags(template.libdir);
             match template.is_joined {
                 true => joined(&flags),
-                false => flags.split_whitespace().collect::<Vec<_>>().join(" "),
+                false => searched(&flags, template.libdir),
             }
         });
         let text = template
@@ -63,6 +63,17 @@ pub fn files() -> impl Iterator<Item = (&'static str, String)> {
             .replace("@STATIC@", &flags[1]);
         (template.name, text)
     })
+}
+
+/// On one line, with the archive as a library of its folder: pkg-config marks
+/// blanks in `-L`, but not in the name of a file.
+fn searched(flags: &str, libdir: &str) -> String {
+    let archive = format!("{libdir}/{}", ARCHIVE.name);
+    let words = flags.split_whitespace().map(|word| match word == archive {
+        true => format!("-L{libdir} -l:{}", ARCHIVE.name),
+        false => word.to_owned(),
+    });
+    words.collect::<Vec<_>>().join(" ")
 }
 
 /// What is for the linker, with commas. Files are no options: they are left out.
@@ -82,6 +93,17 @@ mod tests {
             assert!(!text.contains('@'), "{name}: {text}");
             assert!(text.contains(env!("CARGO_PKG_VERSION")) || name.ends_with("config.cmake"));
         }
+    }
+
+    #[test]
+    fn pkg_config_names_no_file() {
+        let searched = super::searched("-Wl,-u,x\n${libdir}/memlog_s.a", "${libdir}");
+        assert_eq!(searched, "-Wl,-u,x -L${libdir} -l:memlog_s.a");
+        let (_, text) = super::files().nth(1).expect("memlog-static.pc");
+        assert!(
+            text.contains("-l:memlog_s.a") && !text.contains("/memlog_s.a"),
+            "{text}"
+        );
     }
 
     #[test]

@@ -8,6 +8,8 @@
 # another name and then given its own, so that what has a name is whole; only then
 # is it removed here. Nothing is written over.
 set -u
+# Whatever the job preloads: copying its logs is none of its work.
+unset LD_PRELOAD
 # Slurm gives its own scripts none.
 PATH=/usr/sbin:/usr/bin:/sbin:/bin
 export PATH

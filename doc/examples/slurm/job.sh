@@ -10,8 +10,11 @@ set -u
 : "${EXAMPLES:?the folder of prolog.sh and epilog.sh}" "${RECORDER:?the libmemlog.so of memlog\'s installation}"
 export RECORDER
 
+# Where the site has the prolog for all (TaskProlog=), leave it out here: the
+# second would be recorded itself.
 srun --task-prolog="$EXAMPLES/prolog.sh" "$@"
 status=$?
 # Once on each node, also where the program failed: that is when one wants to know.
-srun --nodes="${SLURM_JOB_NUM_NODES:-1}" --ntasks="${SLURM_JOB_NUM_NODES:-1}" --ntasks-per-node=1 "$EXAMPLES/epilog.sh"
+# Nobody wants a log of it, which a site's prolog would have made.
+env -u RECORDER -u LD_PRELOAD srun --nodes="${SLURM_JOB_NUM_NODES:-1}" --ntasks="${SLURM_JOB_NUM_NODES:-1}" --ntasks-per-node=1 "$EXAMPLES/epilog.sh"
 exit $status
