@@ -21,12 +21,16 @@ pub struct Args {
     dir: PathBuf,
 }
 
-/// Where each shell looks for what completes `memlog`, below share.
-const COMPLETIONS: [(Shell, &str); 3] = [
-    (Shell::Bash, "bash-completion/completions/memlog"),
-    (Shell::Zsh, "zsh/site-functions/_memlog"),
-    (Shell::Fish, "fish/vendor_completions.d/memlog.fish"),
+/// Where each shell looks for what completes a command, below share: what is
+/// before and behind its name.
+const COMPLETIONS: [(Shell, &str, &str); 3] = [
+    (Shell::Bash, "bash-completion/completions/", ""),
+    (Shell::Zsh, "zsh/site-functions/_", ""),
+    (Shell::Fish, "fish/vendor_completions.d/", ".fish"),
 ];
+
+/// The names of 2015: the one command, which looks at how it was started.
+const OLDS: [&str; 2] = ["memlog2dot", "memlog_analyze"];
 
 /// When the words of the pages were last looked through: the day of the build
 /// would make the same sources give other bytes.
@@ -279,11 +283,16 @@ fn see_also(page: &mut Roff, names: &[String]) {
     }
 }
 
+/// Of the command, and of its old names.
 fn completions() -> impl Iterator<Item = File> {
-    COMPLETIONS.into_iter().map(|(shell, path)| {
-        let mut text = Vec::new();
-        generate(shell, &mut memlog(), "memlog", &mut text);
-        (path.into(), text)
+    let olds = OLDS.map(|name| (name, without_hidden(&memlog2dot::Cli::command())));
+    let commands = [("memlog", memlog())].into_iter().chain(olds);
+    commands.flat_map(|(name, mut command)| {
+        COMPLETIONS.map(|(shell, before, behind)| {
+            let mut text = Vec::new();
+            generate(shell, &mut command, name, &mut text);
+            (format!("{before}{name}{behind}").into(), text)
+        })
     })
 }
 
@@ -299,7 +308,16 @@ mod tests {
             let (_, page) = pages.iter().find(|(of, _)| *of == path).expect(name);
             String::from_utf8(page.clone()).unwrap().replace("\\-", "-")
         };
-        let completions: Vec<_> = completions().collect();
+        let all: Vec<_> = completions().collect();
+        let (old, completions): (Vec<_>, Vec<_>) = all.into_iter().partition(|(path, _)| {
+            OLDS.iter()
+                .any(|name| path.to_string_lossy().contains(name))
+        });
+        assert_eq!((old.len(), completions.len()), (6, 3));
+        for (path, script) in &old {
+            let script = String::from_utf8_lossy(script);
+            assert!(script.contains("draw"), "{}", path.display());
+        }
         let main = text("memlog.1");
         for sub in Cli::command().get_subcommands() {
             let name = format!("memlog-{}", sub.get_name());
