@@ -159,3 +159,25 @@ fn job(folder: &Folder, launcher: &str, number: &str, place: &str) {
     let own = lines[0].split_whitespace().nth(4).expect("its path");
     assert!(own.starts_with(place) && !next.contains(own), "{told}");
 }
+
+/// Where the largest heap was overwritten it is told first, and as that.
+#[test]
+fn the_heap_peak_is_the_largest_of_all() {
+    let folder = Folder::new("flight-heading");
+    let program = GCC.build(&folder, "server.c", "server", &["-O2"]);
+    let recorded = folder
+        .memlog(&["record", "--flight-recorder=1M", "-o", "it.memlog"])
+        .arg(program)
+        .output()
+        .expect("it runs");
+    assert!(recorded.status.success(), "{recorded:?}");
+    let page = folder.says(&["summary", "it.memlog"]);
+    let bytes = |name: &str| -> u64 {
+        let rest = page.split_once(name).expect("the line").1;
+        let figure = rest.trim_start().trim_start_matches("about ");
+        let digits = figure.split('B').next().expect("bytes").replace(',', "");
+        digits.parse().expect("a number")
+    };
+    assert_eq!(bytes("heap peak:"), 13_714_608, "{page}");
+    assert!(bytes("since:") < 13_714_608, "{page}");
+}

@@ -86,7 +86,13 @@ fn lines(subject: &Subject) -> Vec<Line> {
     if !parts.is_empty() {
         lines.line(PARTS, &parts);
     }
-    lines.line("heap peak", &heap_peak(log, summary));
+    match window::heap_peak(log, summary) {
+        Some(parts) => {
+            lines.line("heap peak", &parts);
+            lines.line("since", &heap_peak(log, summary));
+        }
+        None => lines.line("heap peak", &heap_peak(log, summary)),
+    }
     mapped(&mut lines, summary);
     let is_whole = summary.lost_events == 0 && damage(analysis).is_none();
     match is_whole {
@@ -229,7 +235,7 @@ fn heap_peak(log: &Log, summary: &Summary) -> Vec<String> {
     if summary.is_lossy() {
         parts.push("of what was recorded".into());
     }
-    parts.extend(window::heap_peak(log, summary));
+    parts.extend(window::is_of_all(summary));
     if peak.error_bytes > 0 {
         let error = grouped(peak.error_bytes);
         parts.push(format!("at most {error}B off between threads"));

@@ -28,15 +28,25 @@ pub fn rss_peak(log: &Log, summary: &Summary) -> Option<Vec<String>> {
     ])
 }
 
-/// What goes behind the largest heap.
-pub fn heap_peak(log: &Log, summary: &Summary) -> Option<String> {
+/// The largest heap, where it lies among the events that were overwritten: what
+/// comes before the largest since.
+pub fn heap_peak(log: &Log, summary: &Summary) -> Option<Vec<String>> {
     let window = summary.window.as_ref()?;
     let at = log.seconds(window.folded_peak_tick);
     let bytes = both_ways(window.folded_peak_bytes);
-    Some(match window.is_heap_peak_before {
-        true => format!("the largest that is not overwritten: about {bytes} at {at:.3} s"),
-        false => "the largest of all, as far as can be told".into(),
+    window.is_heap_peak_before.then(|| {
+        vec![
+            format!("about {bytes} at {at:.3} s"),
+            "what was live then is overwritten".into(),
+        ]
     })
+}
+
+/// What goes behind the largest heap of a window that has it.
+pub fn is_of_all(summary: &Summary) -> Option<String> {
+    let window = summary.window.as_ref()?;
+    let is_here = !window.is_heap_peak_before;
+    is_here.then(|| "the largest of all, as far as can be told".into())
 }
 
 fn before(summary: &Summary) -> Option<&Window> {
