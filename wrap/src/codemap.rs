@@ -7,6 +7,7 @@
 
 mod asking;
 mod bytes;
+mod framed;
 mod fully;
 mod proven;
 mod regions;

@@ -129,42 +129,6 @@ impl Inside {
         Place::Proven(module)
     }
 
-    /// A frame of a module that has tables, and none for this code: left by its
-    /// frame pointer where the function is seen to keep one. To others it is a
-    /// register like any, and leads anywhere, or is null: that is the ABI's mark of
-    /// the outermost frame only where a program or its loader begins. What is said
-    /// here of a pc holds for all its frames.
-    #[inline(never)]
-    pub(super) fn untabled(
-        &mut self,
-        pc: Pc,
-        module: u32,
-        frame: Option<&(State, Bounds)>,
-    ) -> Place {
-        /// Where it begins no more code than this is its own.
-        const BEGINS: u64 = 256;
-        if !code::READS_CODE {
-            return Place::NoTables(module);
-        }
-        let found = self.modules.find(pc.lookup());
-        let entry = found.map_or(0, |module| module.image.entry);
-        let reader = &mut self.proven.reader;
-        reader.renew(BUDGET);
-        let is_known = match frame {
-            _ if RECORDER.is_quiet() => false,
-            Some((state, _)) if state.fp == 0 => pc.address().wrapping_sub(entry) < BEGINS,
-            Some((state, _)) => {
-                let fp = state.fp.wrapping_sub(state.sp) as i64;
-                reader.keeps_fp(pc.address(), Some(fp))
-            }
-            None => reader.keeps_fp(pc.address(), None),
-        };
-        match is_known {
-            true => Place::NoTables(module),
-            false => self.bare(pc, module, frame),
-        }
-    }
-
     /// A true claim of the frame, for which the process is charged.
     fn charged_claim(&mut self, frame: &(State, Bounds)) -> Option<Claim> {
         let left = WHOLE_BUDGET.saturating_sub(self.proven.spent).min(BUDGET);

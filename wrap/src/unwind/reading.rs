@@ -25,6 +25,7 @@
 //! the frame's pc is reached through its own call alone. Nothing is guessed:
 //! what cannot be read, or says two things, proves nothing.
 
+mod pointer;
 mod returns;
 mod seen;
 mod way;
@@ -229,30 +230,6 @@ impl Reader {
         }
     }
 
-    /// Whether a function keeps a frame pointer: a way from a pc to its end loads
-    /// the caller's from where it leads, above which the return address lies, and
-    /// none comes to a return without. `fp`: how far that is above the stack
-    /// pointer, which some load it by.
-    ///
-    /// Behind a call that does not return lies the beginning of a function, which
-    /// returns by what that call left, or another's part that is rarely run, which
-    /// may jump into its middle and give back what is not this one's: the function
-    /// itself then says otherwise, if it returns at all.
-    #[inline(never)]
-    pub fn keeps_fp(&mut self, pc: u64, fp: Option<i64>) -> bool {
-        self.fp = fp;
-        self.begin(pc, Reads::Out, Behind::All);
-        let mut is_kept = false;
-        while self.follow() {
-            if self.way.is_fp_given_back(fp) {
-                is_kept = true;
-            } else if !self.is_case && self.way.returns_by_sp() {
-                return false;
-            }
-        }
-        is_kept
-    }
-
     /// Whether code leads to a place straight on, soon: with calls, but without
     /// a branch or a move of the stack pointer.
     #[inline(never)]
@@ -335,19 +312,6 @@ impl Reader {
             }
         }
         false
-    }
-
-    /// Puts the way last that is nearest to where the reading began: others may
-    /// lead through all the code there is.
-    fn take_nearest(&mut self) {
-        let from = self.from;
-        if let Some(ways) = self.ways.get_mut(..self.waiting)
-            && let Some((last, others)) = ways.split_last_mut()
-            && let Some(nearest) = others.iter_mut().min_by_key(|way| way.at.abs_diff(from))
-            && nearest.at.abs_diff(from) < last.at.abs_diff(from)
-        {
-            core::mem::swap(nearest, last);
-        }
     }
 
     /// Whether the way is at the frame, which a call is left through.
