@@ -2,11 +2,14 @@
 //! its frame pointer where it keeps one. To other code that is a register like any,
 //! and leads anywhere, or is null.
 
+use super::bytes::follows_call;
+use super::proven::{BLOCKS, WORDS, aligned};
 use super::{Inside, Place};
 use crate::arch::{self, code};
 use crate::auxiliary::beginnings;
 use crate::recorder::RECORDER;
 use crate::unwind::full::Bounds;
+use crate::unwind::reading::{Claim, Keeps, Leads};
 use crate::unwind::walk::{Pc, State};
 
 /// Instructions that are read for one frame.
@@ -31,20 +34,84 @@ impl Inside {
         if !code::READS_CODE {
             return Place::NoTables(module);
         }
-        let reader = &mut self.proven.reader;
-        reader.renew(BUDGET);
-        let is_known = match frame {
-            _ if RECORDER.is_quiet() => false,
-            Some((state, _)) => {
-                let fp = state.fp.wrapping_sub(state.sp) as i64;
-                state.fp >= state.sp && reader.keeps_fp(pc.address(), Some(fp))
-            }
-            None => reader.keeps_fp(pc.address(), None),
-        };
-        match is_known {
-            true => Place::NoTables(module),
-            false => self.bare(pc, module, frame),
+        match frame {
+            Some(frame) if self.is_framed(pc, frame) => Place::NoTables(module),
+            _ => self.bare(pc, module, frame),
         }
+    }
+
+    /// Whether a function is seen to keep a frame pointer: by its way out, or in,
+    /// or by both as far as they can be told, where nothing on the stack says that
+    /// it was called by somebody else.
+    #[inline(never)]
+    fn is_framed(&mut self, pc: Pc, (state, bounds): &(State, Bounds)) -> bool {
+        if RECORDER.is_quiet() || state.fp < state.sp {
+            return false;
+        }
+        let above = state.fp.wrapping_add(arch::WORD);
+        let address = bounds.read(above).unwrap_or(0);
+        if !self.is_known_code(address) || !follows_call(address) {
+            return false;
+        }
+        self.proven.reader.renew(BUDGET);
+        let claim = Claim {
+            pc: pc.address(),
+            start: 0,
+            sp: state.sp.wrapping_sub(above) as i64,
+            fp: -(arch::WORD as i64),
+            returns: true,
+            is_left: !pc.is_exact(),
+        };
+        let fp = state.fp.wrapping_sub(state.sp) as i64;
+        let keeps = self.proven.reader.keeps_fp(claim.pc, fp);
+        match keeps {
+            Keeps::Not => return false,
+            Keeps::Surely => return true,
+            Keeps::Unread | Keeps::Perhaps => {}
+        }
+        match self.leads_from(address, &claim) {
+            Some(Leads::Surely) => true,
+            Some(Leads::Nowhere | Leads::Otherwise) => false,
+            Some(Leads::Perhaps | Leads::Unread) | None => {
+                keeps == Keeps::Perhaps && !self.has_rival(&claim, state)
+            }
+        }
+    }
+
+    /// Where the call before an address leads; none if it does not say.
+    fn leads_from(&mut self, address: u64, claim: &Claim) -> Option<Leads> {
+        let start = self.called_before(address)?;
+        let claim = Claim { start, ..*claim };
+        Some(self.proven.reader.leads(&claim))
+    }
+
+    /// Whether some word below the frame pointer may be the return address as well:
+    /// that of a function that keeps none, and was called by one that does.
+    fn has_rival(&mut self, claim: &Claim, state: &State) -> bool {
+        const BYTES: u64 = WORDS as u64 * arch::WORD;
+        let low = aligned(state.sp);
+        if state.fp.saturating_sub(low) > BLOCKS as u64 * BYTES {
+            return true;
+        }
+        for from in (low..state.fp).step_by(BYTES as usize) {
+            self.proven.read(from, state.fp);
+            for word in (0..WORDS).step_by(2) {
+                let address = self.proven.words.get(word).copied().unwrap_or(0) as u64;
+                if !self.is_known_code(address) || !follows_call(address) {
+                    continue;
+                }
+                match self.leads_from(address, claim) {
+                    Some(Leads::Nowhere | Leads::Perhaps | Leads::Surely) => {}
+                    Some(Leads::Unread | Leads::Otherwise) | None => return true,
+                }
+            }
+        }
+        false
+    }
+
+    /// Whether an address lies in a module, or in other code that was met before.
+    fn is_known_code(&self, address: u64) -> bool {
+        self.modules.find(address).is_some() || self.executable.contain(address)
     }
 
     /// Whether it is the code that the kernel or the loader begins with, which has

@@ -16,8 +16,8 @@ use crate::unwind::rule::Kind;
 use crate::unwind::walk::{Pc, State};
 
 /// Words of the stack that are asked for at once, and how often.
-const WORDS: usize = 128;
-const BLOCKS: usize = 16;
+pub(super) const WORDS: usize = 128;
+pub(super) const BLOCKS: usize = 16;
 /// Claims that are read for one frame, at most.
 const MOST_CLAIMS: usize = 64;
 /// Instructions that are read for one frame, and by a process for those that it
@@ -49,7 +49,7 @@ pub(super) struct Proven {
     /// stack claim the same ones again and again.
     elsewhere: [u64; MOST_CLAIMS],
     /// A piece of the stack.
-    words: [usize; WORDS],
+    pub(super) words: [usize; WORDS],
 }
 
 impl Proven {
@@ -80,7 +80,7 @@ impl Proven {
 
     /// Reads words of the stack, the rest is null; by the kernel: one that is
     /// not the thread's own may be gone in part.
-    fn read(&mut self, from: u64, high: u64) {
+    pub(super) fn read(&mut self, from: u64, high: u64) {
         let count = high
             .saturating_sub(from)
             .min(size_of_val(&self.words) as u64);
@@ -183,7 +183,7 @@ impl Inside {
     }
 
     /// Where the function begins that a call before this address was for.
-    fn called_before(&mut self, address: u64) -> Option<u64> {
+    pub(super) fn called_before(&mut self, address: u64) -> Option<u64> {
         self.modules.find(address)?;
         let (distance, is_place) = called_by(address)?;
         let target = address.wrapping_add_signed(distance);
@@ -195,7 +195,7 @@ impl Inside {
 }
 
 /// The first place from here on where a return address may lie.
-fn aligned(sp: u64) -> u64 {
+pub(super) fn aligned(sp: u64) -> u64 {
     let word = sp.next_multiple_of(arch::WORD);
     word + arch::WORD * u64::from(word.is_multiple_of(2 * arch::WORD))
 }

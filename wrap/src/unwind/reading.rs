@@ -34,6 +34,7 @@ mod windows;
 use super::row::Row;
 use crate::arch;
 use crate::sys::{Os, Sys};
+pub use pointer::{Keeps, Leads};
 use returns::Returns;
 use seen::Seen;
 use way::{Base, Reads, Way};
@@ -137,6 +138,10 @@ pub struct Reader {
     fp: Option<i64>,
     /// Behind which calls ways go on.
     behind: Behind,
+    /// Whether what they do to fp is looked for, wherever sp is.
+    is_by_fp: bool,
+    /// Whether some way was lost before its end.
+    is_torn: bool,
     /// Whether the last way ended with a jump through a register.
     is_case: bool,
     code: Windows,
@@ -158,6 +163,8 @@ enum Behind {
     None,
     /// Of functions that are seen to return, and of unknown ones.
     Returning,
+    /// Of functions that are seen to return, past calls of such alone.
+    Sure,
     All,
 }
 
@@ -274,7 +281,7 @@ impl Reader {
 
     fn begin(&mut self, at: u64, reads: Reads, behind: Behind) {
         (self.reads, self.behind, self.waiting) = (reads, behind, 0);
-        self.from = at;
+        (self.is_by_fp, self.is_torn, self.from) = (false, false, at);
         self.seen.begin(INSTRUCTIONS);
         self.way = Way::at(0);
         self.put_off(at);
@@ -295,7 +302,7 @@ impl Reader {
     /// Follows ways until one comes to the claimed frame, or out of it.
     fn follow(&mut self) -> bool {
         while let Some(waiting) = self.waiting.checked_sub(1) {
-            if self.behind == Behind::All {
+            if self.is_by_fp {
                 self.take_nearest();
             }
             self.waiting = waiting;
@@ -331,6 +338,7 @@ impl Reader {
             return Next::Lost;
         }
         let Some((length, effect)) = self.code.instruction(self.way.at) else {
+            self.is_torn = true;
             return Next::Lost;
         };
         self.way.at = self.way.at.wrapping_add(length as u64);
@@ -342,7 +350,10 @@ impl Reader {
             // A function of another module.
             Effect::Away(Some(distance)) => match word_at(target(distance)) {
                 Some(target) => self.way.at = target,
-                None => return Next::Lost,
+                None => {
+                    self.is_torn = true;
+                    return Next::Lost;
+                }
             },
             Effect::Away(None) | Effect::Return if self.reads == Reads::Out => {
                 self.is_case = effect != Effect::Return;
@@ -360,13 +371,7 @@ impl Reader {
             Effect::Call(_) if self.is_there(true) => return Next::Reached,
             Effect::Call(function) => {
                 let function = function.map(target);
-                let Self { code, returns, .. } = self;
-                let is_passed = match self.behind {
-                    Behind::None => false,
-                    Behind::Returning => function.is_none_or(|start| returns.is_seen(start, code)),
-                    Behind::All => true,
-                };
-                if !is_passed {
+                if !self.is_passed(function) {
                     return Next::Lost;
                 }
             }
@@ -374,7 +379,8 @@ impl Reader {
                 if self.way.obey(other, self.reads).is_none() {
                     return Next::Lost;
                 }
-                if self.behind == Behind::All && self.way.is_fp_given_back(self.fp) {
+                let is_out = self.is_by_fp && self.reads == Reads::Out;
+                if is_out && self.way.is_fp_given_back(self.fp) {
                     self.is_case = false;
                     return Next::Reached;
                 }
@@ -383,17 +389,30 @@ impl Reader {
         Next::On
     }
 
+    /// Whether ways go on behind a call of a function, or of nobody knows which.
+    fn is_passed(&mut self, function: Option<u64>) -> bool {
+        let Self { code, returns, .. } = self;
+        match self.behind {
+            Behind::None => false,
+            Behind::Returning => function.is_none_or(|start| returns.is_seen(start, false, code)),
+            Behind::Sure => function.is_some_and(|start| returns.is_seen(start, true, code)),
+            Behind::All => true,
+        }
+    }
+
     /// A jump through a table of cases, as compilers make them: distances from
     /// the table itself, as many as the number before them was compared with.
     /// If it is something else, these ways lead nowhere.
     fn put_off_cases(&mut self) {
         const MOST_CASES: u32 = 256;
         let (Some(last), Some(table)) = (self.way.cases, self.way.table) else {
+            self.is_torn = true;
             return;
         };
         for index in 0..=last.min(MOST_CASES) {
             let mut distance = [0; 4];
             if !Os::read_memory(table.wrapping_add(u64::from(index) * 4), &mut distance) {
+                self.is_torn = true;
                 return;
             }
             let at = table.wrapping_add_signed(i64::from(i32::from_ne_bytes(distance)));
@@ -412,7 +431,7 @@ impl Reader {
     /// callers pushed.
     fn is_new(&mut self) -> bool {
         let sp = match self.way.sp {
-            _ if self.behind == Behind::All => 0,
+            _ if self.is_by_fp => 0,
             Some((Base::Sp, sp)) => sp,
             Some((Base::Fp, sp)) => sp ^ 1,
             None => 2,

@@ -1,8 +1,36 @@
 //! What code does with the frame pointer.
 
 use super::way::Reads;
-use super::{Behind, Effect, Reader};
+use super::{Behind, Claim, Effect, Reader};
 use crate::arch;
+
+/// Whether a function keeps a frame pointer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keeps {
+    /// Not as far as is seen.
+    Not,
+    /// It may, and part of its code was not read.
+    Unread,
+    /// If all that it calls returns.
+    Perhaps,
+    /// It does.
+    Surely,
+}
+
+/// Whether a function leads to a frame that is left by its frame pointer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Leads {
+    /// Not to the code.
+    Nowhere,
+    /// Not as far as it was read.
+    Unread,
+    /// To the code, without such a frame.
+    Otherwise,
+    /// If all that it calls returns.
+    Perhaps,
+    /// It does.
+    Surely,
+}
 
 impl Reader {
     /// Whether code comes from its beginning straight to a place, and has lost its
@@ -39,23 +67,59 @@ impl Reader {
     /// none comes to a return without. `fp`: how far that is above the stack
     /// pointer, which some load it by.
     ///
-    /// Behind a call that does not return lies the beginning of a function, which
-    /// returns by what that call left, or another's part that is rarely run, which
-    /// may jump into its middle and give back what is not this one's: the function
-    /// itself then says otherwise, if it returns at all.
+    /// Past calls of functions that are seen to return alone it is the function's
+    /// own way, and it does keep one. Behind other calls may lie the beginning of a
+    /// function, which returns by what that call left, or another's part that is
+    /// rarely run, which jumps into its middle and gives back what is not this
+    /// one's: so it may keep one, if the function itself does not say otherwise.
     #[inline(never)]
-    pub fn keeps_fp(&mut self, pc: u64, fp: Option<i64>) -> bool {
-        self.fp = fp;
-        self.begin(pc, Reads::Out, Behind::All);
-        let mut is_kept = false;
-        while self.follow() {
-            if self.way.is_fp_given_back(fp) {
-                is_kept = true;
-            } else if !self.is_case && self.way.returns_by_sp() {
-                return false;
+    pub fn keeps_fp(&mut self, pc: u64, fp: i64) -> Keeps {
+        for (behind, told) in [(Behind::Sure, Keeps::Surely), (Behind::All, Keeps::Perhaps)] {
+            self.fp = Some(fp);
+            self.begin(pc, Reads::Out, behind);
+            self.is_by_fp = true;
+            let mut is_kept = false;
+            while self.follow() {
+                if self.way.is_fp_given_back(self.fp) {
+                    is_kept = true;
+                } else if !self.is_case && self.way.returns_by_sp() {
+                    return Keeps::Not;
+                }
+            }
+            match is_kept {
+                true if told == Keeps::Perhaps && self.was_torn() => return Keeps::Unread,
+                true => return told,
+                false => {}
             }
         }
-        is_kept
+        Keeps::Not
+    }
+
+    /// Whether a function that a call names leads to the frame at hand, which is
+    /// claimed to have its return address there, and has made it by then.
+    #[inline(never)]
+    pub fn leads(&mut self, claim: &Claim) -> Leads {
+        self.claim = *claim;
+        self.leads_there = false;
+        for (behind, told) in [(Behind::Sure, Leads::Surely), (Behind::All, Leads::Perhaps)] {
+            self.begin(claim.start, Reads::In, behind);
+            self.is_by_fp = behind == Behind::All;
+            while self.follow() {
+                if self.way.has_frame() {
+                    return told;
+                }
+            }
+        }
+        match self.leads_there {
+            true => Leads::Otherwise,
+            false if self.was_torn() => Leads::Unread,
+            false => Leads::Nowhere,
+        }
+    }
+
+    /// Whether what was not read may say otherwise.
+    fn was_torn(&self) -> bool {
+        self.is_torn || self.seen.left == 0 || self.code.left == 0
     }
 
     /// Puts the way last that is nearest to where the reading began: others may

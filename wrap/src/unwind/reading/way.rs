@@ -151,6 +151,12 @@ impl Way {
         }
     }
 
+    /// Whether the frame pointer leads to where the caller's was pushed, right below
+    /// the return address.
+    pub(super) fn has_frame(&self) -> bool {
+        self.fp == Some((Base::Sp, -WORD))
+    }
+
     /// Whether a frame that takes room is left here by the stack pointer alone.
     pub(super) fn returns_by_sp(&self) -> bool {
         matches!(self.sp, Some((Base::Sp, 1..)))
