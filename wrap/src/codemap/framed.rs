@@ -1,6 +1,7 @@
 //! Code that no table describes, in a file that has some for other code: left by
 //! its frame pointer where it keeps one. To other code that is a register like any,
-//! and leads anywhere, or is null.
+//! and leads anywhere, or is null. And code of no file, as compilers make it at run
+//! time, which walk their own stacks by it mostly.
 
 use super::bytes::follows_call;
 use super::proven::{BLOCKS, WORDS, aligned};
@@ -40,32 +41,30 @@ impl Inside {
         }
     }
 
+    /// A frame of code of no file. Nothing of it is kept, for other code may lie
+    /// there soon, but that it was tried in vain a few times.
+    #[inline(never)]
+    pub(super) fn unfiled(&mut self, pc: Pc, frame: Option<&(State, Bounds)>) -> Place {
+        if !code::READS_CODE {
+            return Place::NoTables(0);
+        }
+        match frame {
+            Some(frame) if self.may_be_framed(pc, frame) => Place::NoTables(0),
+            _ => Place::Bare(0, self.was_tried(pc)),
+        }
+    }
+
     /// Whether a function is seen to keep a frame pointer: by its way out, or in,
     /// or by both as far as they can be told, where nothing on the stack says that
     /// it was called by somebody else.
     #[inline(never)]
-    fn is_framed(&mut self, pc: Pc, (state, bounds): &(State, Bounds)) -> bool {
-        if RECORDER.is_quiet() || state.fp < state.sp {
+    fn is_framed(&mut self, pc: Pc, frame @ (state, _): &(State, Bounds)) -> bool {
+        let Some((address, claim)) = self.claim_by_fp(pc, frame) else {
             return false;
-        }
-        let above = state.fp.wrapping_add(arch::WORD);
-        let address = bounds.read(above).unwrap_or(0);
-        if !self.is_known_code(address) || !follows_call(address) {
-            return false;
-        }
-        self.proven.reader.renew(BUDGET);
-        let claim = Claim {
-            pc: pc.address(),
-            start: 0,
-            sp: state.sp.wrapping_sub(above) as i64,
-            fp: -(arch::WORD as i64),
-            returns: true,
-            is_left: !pc.is_exact(),
         };
-        let fp = state.fp.wrapping_sub(state.sp) as i64;
-        let keeps = self.proven.reader.keeps_fp(claim.pc, fp);
+        let keeps = self.proven.reader.keeps_fp(claim.pc, height(state));
         match keeps {
-            Keeps::Not => return false,
+            Keeps::Never | Keeps::Not => return false,
             Keeps::Surely => return true,
             Keeps::Unread | Keeps::Perhaps => {}
         }
@@ -76,6 +75,42 @@ impl Inside {
                 keeps == Keeps::Perhaps && !self.has_rival(&claim, state)
             }
         }
+    }
+
+    /// Whether code of no file may be left by its frame pointer. Less is seen there:
+    /// an interpreter goes from one instruction to the next by a table, puts the
+    /// return addresses where it likes, and its calls leave sp where they like. So
+    /// this asks whether the code says otherwise.
+    #[inline(never)]
+    fn may_be_framed(&mut self, pc: Pc, frame @ (state, _): &(State, Bounds)) -> bool {
+        self.claim_by_fp(pc, frame).is_some_and(|(_, claim)| {
+            self.proven.reader.keeps_fp(claim.pc, height(state)) != Keeps::Never
+        })
+    }
+
+    /// What the frame pointer claims: where the frame would return to, and how it
+    /// would lie; none where that is no return address.
+    fn claim_by_fp(&mut self, pc: Pc, (state, bounds): &(State, Bounds)) -> Option<(u64, Claim)> {
+        if RECORDER.is_quiet() || state.fp < state.sp {
+            return None;
+        }
+        let above = state.fp.wrapping_add(arch::WORD);
+        let address = bounds.read(above)?;
+        // Calls by hand are of code of no file.
+        let is_filed = self.modules.find(address).is_some();
+        if !self.is_code(address) || is_filed && !follows_call(address) {
+            return None;
+        }
+        self.proven.reader.renew(BUDGET);
+        let claim = Claim {
+            pc: pc.address(),
+            start: 0,
+            sp: state.sp.wrapping_sub(above) as i64,
+            fp: -(arch::WORD as i64),
+            returns: true,
+            is_left: !pc.is_exact(),
+        };
+        Some((address, claim))
     }
 
     /// Where the call before an address leads; none if it does not say.
@@ -132,4 +167,9 @@ impl Inside {
         reader.renew(BUDGET);
         !RECORDER.is_quiet() && reader.drops_callers_fp(entry, pc.address())
     }
+}
+
+/// How far the frame pointer is above the stack pointer.
+fn height(state: &State) -> i64 {
+    state.fp.wrapping_sub(state.sp) as i64
 }

@@ -129,6 +129,14 @@ impl Inside {
         Place::Proven(module)
     }
 
+    /// Whether a pc was tried often enough, this time included.
+    pub(super) fn was_tried(&mut self, pc: Pc) -> bool {
+        self.proven.outcome(pc).is_none_or(|outcome| {
+            outcome.tries = MOST_TRIES.min(outcome.tries + 1);
+            outcome.tries == MOST_TRIES
+        })
+    }
+
     /// A true claim of the frame, for which the process is charged.
     fn charged_claim(&mut self, frame: &(State, Bounds)) -> Option<Claim> {
         let left = WHOLE_BUDGET.saturating_sub(self.proven.spent).min(BUDGET);

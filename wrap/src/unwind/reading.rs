@@ -363,6 +363,8 @@ impl Reader {
                 return Next::Reached;
             }
             Effect::Away(None) => {
+                // What looks like a table need not be one.
+                self.is_torn = true;
                 self.put_off_cases();
                 return Next::Lost;
             }
@@ -406,13 +408,11 @@ impl Reader {
     fn put_off_cases(&mut self) {
         const MOST_CASES: u32 = 256;
         let (Some(last), Some(table)) = (self.way.cases, self.way.table) else {
-            self.is_torn = true;
             return;
         };
         for index in 0..=last.min(MOST_CASES) {
             let mut distance = [0; 4];
             if !Os::read_memory(table.wrapping_add(u64::from(index) * 4), &mut distance) {
-                self.is_torn = true;
                 return;
             }
             let at = table.wrapping_add_signed(i64::from(i32::from_ne_bytes(distance)));

@@ -335,7 +335,7 @@ fn what_leads_straight_on_is_looked_at_anew() {
 fn a_frame_pointer_is_kept_where_it_is_given_back() {
     const NOTHING: &[u8] = &[0x90; 16];
     const ANY: i64 = i64::MIN;
-    let cases: [(&str, &[u8], i64, Keeps); 14] = [
+    let cases: [(&str, &[u8], i64, Keeps); 15] = [
         ("leave; ret", &[0xc9, 0xc3], ANY, Keeps::Surely),
         ("mov %rbp,%rsp; pop %rbp; pop %r10; lea (%rsp,%r8,8),%rsp; push %r10; ret",
             &[0x48, 0x8b, 0xe5, 0x5d, 0x41, 0x5a, 0x4a, 0x8d, 0x24, 0xc4, 0x41, 0x52, 0xc3], ANY, Keeps::Surely),
@@ -344,9 +344,11 @@ fn a_frame_pointer_is_kept_where_it_is_given_back() {
         ("add $24,%rsp; pop %rbp; ret", &[0x48, 0x83, 0xc4, 0x18, 0x5d, 0xc3], 24, Keeps::Surely),
         ("the same, and fp leads elsewhere", &[0x48, 0x83, 0xc4, 0x18, 0x5d, 0xc3], 32, Keeps::Not),
         ("the same, and nobody knows", &[0x48, 0x83, 0xc4, 0x18, 0x5d, 0xc3], ANY, Keeps::Not),
-        ("add $24,%rsp; ret", &[0x48, 0x83, 0xc4, 0x18, 0xc3], 24, Keeps::Not),
+        ("add $24,%rsp; ret", &[0x48, 0x83, 0xc4, 0x18, 0xc3], 24, Keeps::Never),
         ("je to leave; ret, else add $24,%rsp; ret",
-            &[0x74, 0x05, 0x48, 0x83, 0xc4, 0x18, 0xc3, 0xc9, 0xc3], ANY, Keeps::Not),
+            &[0x74, 0x05, 0x48, 0x83, 0xc4, 0x18, 0xc3, 0xc9, 0xc3], ANY, Keeps::Never),
+        ("mov -64(%rbp),%r13; add $8,%rsp; ret",
+            &[0x4c, 0x8b, 0x6d, 0xc0, 0x48, 0x83, 0xc4, 0x08, 0xc3], ANY, Keeps::Not),
         ("je to leave; ret, else another function's end",
             &[0x74, 0x01, 0xc3, 0xc9, 0xc3], ANY, Keeps::Surely),
         ("call; push %rbp; mov %rsp,%rbp; leave; ret",

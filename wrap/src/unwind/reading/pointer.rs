@@ -7,6 +7,8 @@ use crate::arch;
 /// Whether a function keeps a frame pointer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keeps {
+    /// It returns without having used it.
+    Never,
     /// Not as far as is seen.
     Not,
     /// It may, and part of its code was not read.
@@ -74,25 +76,33 @@ impl Reader {
     /// one's: so it may keep one, if the function itself does not say otherwise.
     #[inline(never)]
     pub fn keeps_fp(&mut self, pc: u64, fp: i64) -> Keeps {
-        for (behind, told) in [(Behind::Sure, Keeps::Surely), (Behind::All, Keeps::Perhaps)] {
-            self.fp = Some(fp);
-            self.begin(pc, Reads::Out, behind);
-            self.is_by_fp = true;
-            let mut is_kept = false;
-            while self.follow() {
-                if self.way.is_fp_given_back(self.fp) {
-                    is_kept = true;
-                } else if !self.is_case && self.way.returns_by_sp() {
-                    return Keeps::Not;
-                }
-            }
-            match is_kept {
-                true if told == Keeps::Perhaps && self.was_torn() => return Keeps::Unread,
-                true => return told,
-                false => {}
+        match self.gives_fp_back(pc, fp, Behind::Sure) {
+            Some(true) => return Keeps::Surely,
+            Some(false) if !self.way.is_fp_used() => return Keeps::Never,
+            Some(false) => return Keeps::Not,
+            None => {}
+        }
+        match self.gives_fp_back(pc, fp, Behind::All) {
+            Some(true) if self.was_torn() => Keeps::Unread,
+            Some(true) => Keeps::Perhaps,
+            Some(false) | None => Keeps::Not,
+        }
+    }
+
+    /// What ways from a pc say, if they say anything.
+    fn gives_fp_back(&mut self, pc: u64, fp: i64, behind: Behind) -> Option<bool> {
+        self.fp = Some(fp);
+        self.begin(pc, Reads::Out, behind);
+        self.is_by_fp = true;
+        let mut is_kept = None;
+        while self.follow() {
+            if self.way.is_fp_given_back(self.fp) {
+                is_kept = Some(true);
+            } else if !self.is_case && self.way.returns_by_sp() {
+                return Some(false);
             }
         }
-        Keeps::Not
+        is_kept
     }
 
     /// Whether a function that a call names leads to the frame at hand, which is
