@@ -154,3 +154,21 @@ fn nobody_is_named_who_is_not_there() {
         }
     }
 }
+
+#[test]
+fn code_made_at_run_time_is_cut_where_it_keeps_no_frame_pointer() {
+    if std::env::consts::ARCH != "x86_64" || !has("gcc", &[]) {
+        return skip("untabled: elsewhere no code is read, or there is no gcc");
+    }
+    let folder = Folder::new("untabled-made");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/untabled_made.c");
+    let program = folder.path().join("program");
+    run(Command::new("gcc")
+        .args(["-O2", "-w", "-o"])
+        .args([&program, &source]));
+    let seen = recorded(folder.path(), &program);
+    assert_eq!((seen.stacks.len(), seen.cut), (2, 2));
+    for (size, frames) in &seen.stacks {
+        assert_eq!(frames.len(), 1, "{size} bytes: {frames:?}");
+    }
+}

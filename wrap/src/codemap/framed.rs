@@ -83,8 +83,21 @@ impl Inside {
     /// this asks whether the code says otherwise.
     #[inline(never)]
     fn may_be_framed(&mut self, pc: Pc, frame @ (state, _): &(State, Bounds)) -> bool {
-        self.claim_by_fp(pc, frame).is_some_and(|(_, claim)| {
-            self.proven.reader.keeps_fp(claim.pc, height(state)) != Keeps::Never
+        let Some((address, claim)) = self.claim_by_fp(pc, frame) else {
+            return false;
+        };
+        let is_filed = self.modules.find(address).is_some();
+        self.proven.reader.keeps_fp(claim.pc, height(state)) != Keeps::Never
+            && !(is_filed && self.has_return_below(state))
+    }
+
+    /// Whether a word below the frame pointer is what a call of a file's code returns
+    /// to.
+    fn has_return_below(&mut self, state: &State) -> bool {
+        self.proven.read(state.sp, state.fp);
+        (0..WORDS).any(|word| {
+            let address = self.proven.words.get(word).copied().unwrap_or(0) as u64;
+            self.modules.find(address).is_some() && follows_call(address)
         })
     }
 
