@@ -33,7 +33,7 @@ impl Inside {
             return Place::Outermost(module);
         }
         if !code::READS_CODE {
-            return Place::NoTables(module);
+            return Place::Bare(module, true);
         }
         match frame {
             Some(frame) if self.is_framed(pc, frame) => Place::NoTables(module),
