@@ -166,7 +166,7 @@ impl Inside {
     /// no caller: by what it does, else by where it lies.
     fn is_beginning(&mut self, pc: Pc) -> bool {
         /// Where it begins no more code than this is its own.
-        const BEGINS: u64 = 64;
+        const BEGINS: u64 = 96;
         let Some(module) = self.modules.find(pc.lookup()) else {
             return false;
         };
