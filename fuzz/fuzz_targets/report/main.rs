@@ -13,6 +13,7 @@
 
 mod advice;
 mod elsewhere;
+mod losses;
 mod names;
 mod open;
 mod os;
