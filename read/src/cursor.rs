@@ -58,7 +58,9 @@ impl Step<'_> {
     #[inline]
     pub(crate) fn turn(&self) -> u64 {
         let is_reading = matches!(self.kind, Some(Kind::Rss(_)));
-        self.tick.saturating_mul(2) + u64::from(is_reading)
+        self.tick
+            .saturating_mul(2)
+            .saturating_add(is_reading.into())
     }
 }
 
