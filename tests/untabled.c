@@ -2,10 +2,11 @@
  * frame, or whatever was there. Each block has a size of its own, from 100000 on. Compiled with and without unwind
  * tables; without, no stack may name who is not there. */
 #include <alloca.h>
+#include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define APART __attribute__((noipa))
+#define APART __attribute__((noipa, noinline))
 
 struct frame {
     void *next;
@@ -16,10 +17,15 @@ struct frame {
 static volatile int zero;
 static void *volatile keep;
 static long (*volatile hook)(long);
+static void (*volatile ender)(long);
+static jmp_buf out;
 static long size = 100000;
 
+/* Right behind the code that the program begins with. */
+APART __attribute__((no_reorder)) void *first(void) { return (char *)malloc(size++) + zero; }
+
 APART static long leaf(long number) { return number + zero; }
-__attribute__((noipa, cold)) static void note(void) { zero = 0; }
+APART __attribute__((cold)) static void note(void) { zero = 0; }
 APART static void never(void) { keep = 0; }
 APART static void elsewhere(void) { keep = 0; never(); note(); }
 
@@ -39,10 +45,36 @@ static void *behind_a_call(void)
 /* Inlined, so that who calls it is who calls malloc. */
 __attribute__((always_inline)) static inline void block(void) { keep = malloc(size++); free(keep); }
 
+/* Never returns: what lies behind it is another's. */
+APART __attribute__((cold, noreturn)) static void die(long number)
+{
+    char *text = malloc(size++);
+    text[0] = number;
+    free(text);
+    longjmp(out, 1);
+}
+
 /* Left by a jump through a register. */
 APART static long dispatch(long one, long other) { block(); return hook(one + other); }
-APART static long with_null(void) { return dispatch(0, 0) + 1; }
-APART static long with_a_frame(struct frame *frame) { return dispatch(1, (long)frame) + frame->count; }
+APART static long check(long one, long other)
+{
+    block();
+    if (!keep)
+        die(one);
+    return hook(one + other);
+}
+/* A callee in the middle of the loop: whatever counts it lies in a register that calls preserve, and first is null. */
+APART static long with_null(long one, long other)
+{
+    long sum = (long)first();
+    for (long i = 0; i < 2; i++)
+        sum += dispatch(one, other) + check(one, other) + (long)first() + one + other;
+    return sum;
+}
+APART static long with_a_frame(struct frame *frame)
+{
+    return dispatch(1, (long)frame) + check(1, (long)frame) + (long)first() + frame->count;
+}
 
 /* Left by nothing. */
 APART static void loop(long one, long other)
@@ -50,7 +82,7 @@ APART static void loop(long one, long other)
     for (;;) {
         block();
         one += other;
-        if (size > 100100)
+        if (size > 100200)
             exit(one & zero);
     }
 }
@@ -76,7 +108,11 @@ APART static long keeping(long bytes)
     }
     keep = room;
     block();
-    return room[1] + zero;
+    if (bytes > 72)
+        ender(bytes);
+    if (bytes > 70)
+        die(bytes);
+    return room[1] + zero + check(bytes, zero);
 }
 
 APART static long round_of(long turn)
@@ -84,13 +120,20 @@ APART static long round_of(long turn)
     volatile struct frame frame = { (void *)&frame, behind_a_call(), turn };
     long sum = with_a_frame((struct frame *)&frame);
     sum += rarely(turn, (struct frame *)&frame);
-    return sum + keeping(64 + turn) + with_null();
+    if (!setjmp(out))
+        sum += keeping(64 + turn);
+    return sum + with_null(0, 0);
 }
 
+#ifdef LIBRARY
+int rounds(void)
+#else
 int main(void)
+#endif
 {
     hook = leaf;
-    long sum = with_null();
+    ender = die;
+    long sum = with_null(0, 0);
     elsewhere();
     for (int turn = 0; turn < 10; turn++)
         sum += round_of(turn);

@@ -35,14 +35,40 @@ fn memlog() -> Command {
 
 fn seen(folder: &Path, compiler: &str, flags: &[&str]) -> Seen {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/untabled.c");
-    let (program, log) = (folder.join("program"), folder.join("log.memlog"));
+    let program = folder.join("program");
     run(Command::new(compiler)
         .args(flags)
         .args(["-w", "-o"])
         .args([&program, &source]));
+    recorded(folder, &program)
+}
+
+/// The same where it is a library, whose header names its first function as the
+/// place where a program begins.
+fn seen_in_library(folder: &Path, compiler: &str, flags: &[&str]) -> Seen {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/untabled.c");
+    let (program, library) = (folder.join("program"), folder.join("library.so"));
+    let caller = folder.join("caller.c");
+    std::fs::write(
+        &caller,
+        "int rounds(void); int main(void) { return rounds(); }",
+    )
+    .unwrap();
+    run(Command::new(compiler)
+        .args(flags)
+        .args(["-w", "-shared", "-fPIC", "-DLIBRARY", "-Wl,-e,first", "-o"])
+        .args([&library, &source]));
+    run(Command::new(compiler)
+        .args(["-O1", "-Wl,-rpath,$ORIGIN", "-o"])
+        .args([&program, &caller, &library]));
+    recorded(folder, &program)
+}
+
+fn recorded(folder: &Path, program: &Path) -> Seen {
+    let log = folder.join("log.memlog");
     // The same again would be the next log beside it.
     let _ = std::fs::remove_file(&log);
-    run(memlog().arg("record").arg("-o").arg(&log).arg(&program));
+    run(memlog().arg("record").arg("-o").arg(&log).arg(program));
     let dump = run(memlog().arg("dump").arg(&log));
     let stacks = dump.lines().filter_map(stack).collect();
     let stats = run(memlog().args(["stats", "--json"]).arg(&log));
@@ -64,40 +90,85 @@ fn stack(line: &str) -> Option<(u64, Vec<String>)> {
     (size >= FIRST_SIZE).then_some((size, frames))
 }
 
+/// Holds the stacks of code without tables against those of the same with them.
+fn compare(name: &str, twin: &Seen, ours: &Seen) {
+    assert_eq!(twin.cut, 0, "{name}");
+    assert!(twin.stacks.len() > 60, "{name}");
+    let mut short = 0;
+    for (size, wanted) in &twin.stacks {
+        let got = ours.stacks.get(size).expect("the same blocks");
+        assert!(
+            wanted.starts_with(got) && !got.is_empty(),
+            "{name}, {size} bytes: {got:?}, with tables {wanted:?}"
+        );
+        short += u64::from(got.len() < wanted.len());
+    }
+    assert!(
+        short <= ours.cut,
+        "{name}: {short} stacks are short, {} are said to be",
+        ours.cut
+    );
+    println!("{name}: {short} of {} stacks are cut", twin.stacks.len());
+}
+
+fn has(compiler: &str, flags: &[&str]) -> bool {
+    let asked = Command::new(compiler)
+        .args(flags)
+        .arg("-Wl,--version")
+        .output();
+    asked.is_ok_and(|asked| asked.status.success())
+}
+
 #[test]
 fn nobody_is_named_who_is_not_there() {
     if std::env::consts::ARCH != "x86_64" {
         return skip("untabled: elsewhere no code is read");
     }
-    for compiler in ["gcc", "clang"] {
-        if Command::new(compiler).arg("--version").output().is_err() {
-            skip(&format!("untabled: there is no {compiler}"));
+    let (all, one): (&[_], &[_]) = (&["-O1", "-O2", "-O3", "-Os"], &["-O2"]);
+    // By lld, rarely run parts lie behind their functions.
+    let tried: [(&str, &[&str], &[&str]); 5] = [
+        ("gcc", &[], all),
+        ("gcc", &["-fno-plt"], one),
+        ("gcc", &["-fno-omit-frame-pointer"], one),
+        ("gcc", &["-fuse-ld=lld"], one),
+        ("clang", &[], all),
+    ];
+    for (compiler, flags, levels) in tried {
+        if !has(compiler, flags) {
+            skip(&format!("untabled: there is no {compiler} {flags:?}"));
             continue;
         }
-        for level in ["-O1", "-O2", "-O3", "-Os"] {
+        for level in levels {
             let folder = Folder::new("untabled");
-            let twin = seen(folder.path(), compiler, &[level]);
-            let ours = seen(folder.path(), compiler, &[&[level], &WITHOUT[..]].concat());
-            assert_eq!(twin.cut, 0, "{compiler} {level}");
-            assert!(twin.stacks.len() > 60, "{compiler} {level}");
-            let mut short = 0;
-            for (size, wanted) in &twin.stacks {
-                let got = ours.stacks.get(size).expect("the same blocks");
-                assert!(
-                    wanted.starts_with(got) && !got.is_empty(),
-                    "{compiler} {level}, {size} bytes: {got:?}, with tables {wanted:?}"
-                );
-                short += u64::from(got.len() < wanted.len());
+            let tabled = [flags, &[level]].concat();
+            let bare = [&tabled[..], &WITHOUT[..]].concat();
+            for (see, what) in [
+                (seen as fn(&Path, &str, &[&str]) -> Seen, "program"),
+                (seen_in_library, "library"),
+            ] {
+                let name = format!("{compiler} {} {what}", tabled.join(" "));
+                let twin = see(folder.path(), compiler, &tabled);
+                let ours = see(folder.path(), compiler, &bare);
+                compare(&name, &twin, &ours);
             }
-            assert!(
-                short <= ours.cut,
-                "{compiler} {level}: {short} stacks are short, {} are said to be",
-                ours.cut
-            );
-            println!(
-                "{compiler} {level}: {short} of {} stacks are cut",
-                twin.stacks.len()
-            );
         }
+    }
+}
+
+#[test]
+fn code_made_at_run_time_is_cut_where_it_keeps_no_frame_pointer() {
+    if std::env::consts::ARCH != "x86_64" || !has("gcc", &[]) {
+        return skip("untabled: elsewhere no code is read, or there is no gcc");
+    }
+    let folder = Folder::new("untabled-made");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/untabled_made.c");
+    let program = folder.path().join("program");
+    run(Command::new("gcc")
+        .args(["-O2", "-w", "-o"])
+        .args([&program, &source]));
+    let seen = recorded(folder.path(), &program);
+    assert_eq!((seen.stacks.len(), seen.cut), (2, 2));
+    for (size, frames) in &seen.stacks {
+        assert_eq!(frames.len(), 1, "{size} bytes: {frames:?}");
     }
 }

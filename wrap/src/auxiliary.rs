@@ -10,6 +10,10 @@ use core::sync::atomic::{AtomicU64, Ordering};
 pub(crate) struct Auxiliary {
     program_headers: u64,
     header_count: u64,
+    /// Where the loader lies, or 0.
+    loader: u64,
+    /// Where the program begins.
+    entry: u64,
     /// Bytes of a page, 0 if it did not say.
     pub(crate) page_bytes: u64,
     /// Where its own object is mapped, or 0.
@@ -24,6 +28,8 @@ impl Auxiliary {
             3 => self.program_headers = value,
             5 => self.header_count = value,
             6 => self.page_bytes = value,
+            7 => self.loader = value,
+            9 => self.entry = value,
             23 => self.secure = Some(value != 0),
             33 => self.vdso = value,
             _ => {}
@@ -62,20 +68,33 @@ impl Auxiliary {
     }
 }
 
-/// The program's own headers and how many there are, as they were told first:
-/// later there may be neither /proc nor the stack that the kernel made.
+/// The program's own headers and how many there are.
 pub(crate) fn program_headers() -> (u64, u64) {
-    static TOLD: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
-    let [headers, count] = &TOLD;
+    let [headers, count, ..] = told_first();
+    (headers, count)
+}
+
+/// Where the loader lies, or 0, and where the program begins.
+pub(crate) fn beginnings() -> (u64, u64) {
+    let [.., loader, entry] = told_first();
+    (loader, entry)
+}
+
+/// As it was told first: later there may be neither /proc nor the stack that the
+/// kernel made.
+fn told_first() -> [u64; 4] {
+    static TOLD: [AtomicU64; 4] = [const { AtomicU64::new(0) }; 4];
+    let [headers, count, loader, entry] = &TOLD;
     if headers.load(Ordering::Acquire) == 0 {
         let told = Auxiliary::read();
         count.store(told.header_count, Ordering::Relaxed);
+        loader.store(told.loader, Ordering::Relaxed);
+        entry.store(told.entry, Ordering::Relaxed);
         headers.store(told.program_headers, Ordering::Release);
     }
-    (
-        headers.load(Ordering::Acquire),
-        count.load(Ordering::Relaxed),
-    )
+    let headers = headers.load(Ordering::Acquire);
+    let [count, loader, entry] = [count, loader, entry].map(|it| it.load(Ordering::Relaxed));
+    [headers, count, loader, entry]
 }
 
 #[cfg(all(test, not(loom)))]

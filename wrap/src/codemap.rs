@@ -7,6 +7,7 @@
 
 mod asking;
 mod bytes;
+mod framed;
 mod fully;
 mod proven;
 mod regions;
@@ -286,7 +287,8 @@ impl Inside {
     fn place(&mut self, pc: Pc, frame: Option<&(State, Bounds)>) -> Place {
         match self.tables_of(pc) {
             Place::Bare(module, _) => self.bare(pc, module, frame),
-            Place::NoTables(module) if module != 0 => self.untabled(pc, module, frame),
+            Place::NoTables(0) => self.unfiled(pc, frame),
+            Place::NoTables(module) => self.untabled(pc, module, frame),
             place => place,
         }
     }

@@ -22,3 +22,11 @@ pub fn called(_: &[u8; BEFORE]) -> Option<(i64, bool)> {
 pub fn decode(_: &[u8]) -> Option<(usize, Effect)> {
     None
 }
+
+/// Bytes of the longest call.
+pub const LONGEST_CALL: usize = 4;
+
+/// Whether bytes end in a call.
+pub fn ends_in_call(_: &[u8; LONGEST_CALL]) -> bool {
+    false
+}

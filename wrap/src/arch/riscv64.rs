@@ -148,7 +148,8 @@ pub const VDSO_CLOCK: &[u8] = b"__vdso_clock_gettime";
 /// two words lie below fp, and what lies between fp and the caller's sp would
 /// have to be guessed.
 pub const HAS_FRAME_POINTERS: bool = false;
-/// Whether a null frame pointer ends the stack in such code: what has no tables
+/// Whether a null frame pointer marks the outermost frame where such code begins a
+/// program: what has no tables
 /// mostly has no frame pointers either, and keeps anything in that register.
 pub const NULL_FP_ENDS: bool = false;
 

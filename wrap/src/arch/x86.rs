@@ -169,7 +169,8 @@ pub const LIFE_BYTES: usize = 4096;
 pub const VDSO_CLOCK: &[u8] = b"__vdso_clock_gettime64";
 /// Whether code without unwind tables may be crossed by its frame pointers.
 pub const HAS_FRAME_POINTERS: bool = true;
-/// Whether a null frame pointer ends the stack in such code.
+/// Whether a null frame pointer marks the outermost frame where such code begins a
+/// program.
 pub const NULL_FP_ENDS: bool = true;
 
 /// Whether the words at these addresses have these values.

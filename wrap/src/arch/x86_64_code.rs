@@ -31,6 +31,18 @@ pub fn called(before: &[u8; BEFORE]) -> Option<(i64, bool)> {
     }
 }
 
+/// Bytes of the longest call, without prefixes that change nothing here.
+pub const LONGEST_CALL: usize = 7;
+
+/// Whether bytes end in a call: of a distance, or through a register or a place.
+pub fn ends_in_call(before: &[u8; LONGEST_CALL]) -> bool {
+    let mut ends = (2..=LONGEST_CALL).filter_map(|length| before.get(LONGEST_CALL - length..));
+    ends.any(|end| {
+        let is_one = matches!(end, [0xe8 | 0xff, ..]);
+        is_one && matches!(decode(end), Some((length, Effect::Call(_))) if length == end.len())
+    })
+}
+
 const SP: u8 = 4;
 const FP: u8 = 5;
 

@@ -44,6 +44,15 @@ pub(super) fn called_by(address: u64) -> Option<(i64, bool)> {
     arch::code::called(&before)
 }
 
+/// Whether a call is right before an address, of anybody.
+#[inline(never)]
+pub(super) fn follows_call(address: u64) -> bool {
+    let mut before = [0; arch::code::LONGEST_CALL];
+    let from = address.wrapping_sub(before.len() as u64);
+    let is_read = !RECORDER.is_quiet() && Os::read_memory(from, &mut before);
+    is_read && arch::code::ends_in_call(&before)
+}
+
 /// Whether a call may return to an address, as far as ARM's instructions say.
 #[inline(never)]
 pub(super) fn is_returned_to(address: u64) -> bool {

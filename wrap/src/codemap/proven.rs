@@ -16,8 +16,8 @@ use crate::unwind::rule::Kind;
 use crate::unwind::walk::{Pc, State};
 
 /// Words of the stack that are asked for at once, and how often.
-const WORDS: usize = 128;
-const BLOCKS: usize = 16;
+pub(super) const WORDS: usize = 128;
+pub(super) const BLOCKS: usize = 16;
 /// Claims that are read for one frame, at most.
 const MOST_CLAIMS: usize = 64;
 /// Instructions that are read for one frame, and by a process for those that it
@@ -49,7 +49,7 @@ pub(super) struct Proven {
     /// stack claim the same ones again and again.
     elsewhere: [u64; MOST_CLAIMS],
     /// A piece of the stack.
-    words: [usize; WORDS],
+    pub(super) words: [usize; WORDS],
 }
 
 impl Proven {
@@ -80,7 +80,7 @@ impl Proven {
 
     /// Reads words of the stack, the rest is null; by the kernel: one that is
     /// not the thread's own may be gone in part.
-    fn read(&mut self, from: u64, high: u64) {
+    pub(super) fn read(&mut self, from: u64, high: u64) {
         let count = high
             .saturating_sub(from)
             .min(size_of_val(&self.words) as u64);
@@ -129,40 +129,12 @@ impl Inside {
         Place::Proven(module)
     }
 
-    /// A frame of a module that has tables, and none for this code: left by its
-    /// frame pointer where the function is seen to keep one. To others it is a
-    /// register like any, and leads anywhere, or is null: that is the ABI's mark of
-    /// the outermost frame only where a program or its loader begins. What is said
-    /// here of a pc holds for all its frames.
-    #[inline(never)]
-    pub(super) fn untabled(
-        &mut self,
-        pc: Pc,
-        module: u32,
-        frame: Option<&(State, Bounds)>,
-    ) -> Place {
-        /// Where it begins no more code than this is its own.
-        const BEGINS: u64 = 256;
-        if !code::READS_CODE {
-            return Place::NoTables(module);
-        }
-        let found = self.modules.find(pc.lookup());
-        let entry = found.map_or(0, |module| module.image.entry);
-        let reader = &mut self.proven.reader;
-        reader.renew(BUDGET);
-        let is_known = match frame {
-            _ if RECORDER.is_quiet() => false,
-            Some((state, _)) if state.fp == 0 => pc.address().wrapping_sub(entry) < BEGINS,
-            Some((state, _)) => {
-                let fp = state.fp.wrapping_sub(state.sp) as i64;
-                reader.keeps_fp(pc.address(), Some(fp))
-            }
-            None => reader.keeps_fp(pc.address(), None),
-        };
-        match is_known {
-            true => Place::NoTables(module),
-            false => self.bare(pc, module, frame),
-        }
+    /// Whether a pc was tried often enough, this time included.
+    pub(super) fn was_tried(&mut self, pc: Pc) -> bool {
+        self.proven.outcome(pc).is_none_or(|outcome| {
+            outcome.tries = MOST_TRIES.min(outcome.tries + 1);
+            outcome.tries == MOST_TRIES
+        })
     }
 
     /// A true claim of the frame, for which the process is charged.
@@ -219,7 +191,7 @@ impl Inside {
     }
 
     /// Where the function begins that a call before this address was for.
-    fn called_before(&mut self, address: u64) -> Option<u64> {
+    pub(super) fn called_before(&mut self, address: u64) -> Option<u64> {
         self.modules.find(address)?;
         let (distance, is_place) = called_by(address)?;
         let target = address.wrapping_add_signed(distance);
@@ -231,7 +203,7 @@ impl Inside {
 }
 
 /// The first place from here on where a return address may lie.
-fn aligned(sp: u64) -> u64 {
+pub(super) fn aligned(sp: u64) -> u64 {
     let word = sp.next_multiple_of(arch::WORD);
     word + arch::WORD * u64::from(word.is_multiple_of(2 * arch::WORD))
 }

@@ -25,6 +25,7 @@
 //! the frame's pc is reached through its own call alone. Nothing is guessed:
 //! what cannot be read, or says two things, proves nothing.
 
+mod pointer;
 mod returns;
 mod seen;
 mod way;
@@ -33,6 +34,7 @@ mod windows;
 use super::row::Row;
 use crate::arch;
 use crate::sys::{Os, Sys};
+pub use pointer::{Keeps, Leads};
 use returns::Returns;
 use seen::Seen;
 use way::{Base, Reads, Way};
@@ -136,6 +138,10 @@ pub struct Reader {
     fp: Option<i64>,
     /// Behind which calls ways go on.
     behind: Behind,
+    /// Whether what they do to fp is looked for, wherever sp is.
+    is_by_fp: bool,
+    /// Whether some way was lost before its end.
+    is_torn: bool,
     /// Whether the last way ended with a jump through a register.
     is_case: bool,
     code: Windows,
@@ -157,6 +163,8 @@ enum Behind {
     None,
     /// Of functions that are seen to return, and of unknown ones.
     Returning,
+    /// Of functions that are seen to return, past calls of such alone.
+    Sure,
     All,
 }
 
@@ -229,30 +237,6 @@ impl Reader {
         }
     }
 
-    /// Whether a function keeps a frame pointer: a way from a pc to its end loads
-    /// the caller's from where it leads, above which the return address lies, and
-    /// none comes to a return without. `fp`: how far that is above the stack
-    /// pointer, which some load it by.
-    ///
-    /// Behind a call that does not return lies the beginning of a function, which
-    /// returns by what that call left, or another's part that is rarely run, which
-    /// may jump into its middle and give back what is not this one's: the function
-    /// itself then says otherwise, if it returns at all.
-    #[inline(never)]
-    pub fn keeps_fp(&mut self, pc: u64, fp: Option<i64>) -> bool {
-        self.fp = fp;
-        self.begin(pc, Reads::Out, Behind::All);
-        let mut is_kept = false;
-        while self.follow() {
-            if self.way.is_fp_given_back(fp) {
-                is_kept = true;
-            } else if !self.is_case && self.way.returns_by_sp() {
-                return false;
-            }
-        }
-        is_kept
-    }
-
     /// Whether code leads to a place straight on, soon: with calls, but without
     /// a branch or a move of the stack pointer.
     #[inline(never)]
@@ -297,7 +281,7 @@ impl Reader {
 
     fn begin(&mut self, at: u64, reads: Reads, behind: Behind) {
         (self.reads, self.behind, self.waiting) = (reads, behind, 0);
-        self.from = at;
+        (self.is_by_fp, self.is_torn, self.from) = (false, false, at);
         self.seen.begin(INSTRUCTIONS);
         self.way = Way::at(0);
         self.put_off(at);
@@ -318,7 +302,7 @@ impl Reader {
     /// Follows ways until one comes to the claimed frame, or out of it.
     fn follow(&mut self) -> bool {
         while let Some(waiting) = self.waiting.checked_sub(1) {
-            if self.behind == Behind::All {
+            if self.is_by_fp {
                 self.take_nearest();
             }
             self.waiting = waiting;
@@ -335,19 +319,6 @@ impl Reader {
             }
         }
         false
-    }
-
-    /// Puts the way last that is nearest to where the reading began: others may
-    /// lead through all the code there is.
-    fn take_nearest(&mut self) {
-        let from = self.from;
-        if let Some(ways) = self.ways.get_mut(..self.waiting)
-            && let Some((last, others)) = ways.split_last_mut()
-            && let Some(nearest) = others.iter_mut().min_by_key(|way| way.at.abs_diff(from))
-            && nearest.at.abs_diff(from) < last.at.abs_diff(from)
-        {
-            core::mem::swap(nearest, last);
-        }
     }
 
     /// Whether the way is at the frame, which a call is left through.
@@ -367,6 +338,7 @@ impl Reader {
             return Next::Lost;
         }
         let Some((length, effect)) = self.code.instruction(self.way.at) else {
+            self.is_torn = true;
             return Next::Lost;
         };
         self.way.at = self.way.at.wrapping_add(length as u64);
@@ -378,7 +350,10 @@ impl Reader {
             // A function of another module.
             Effect::Away(Some(distance)) => match word_at(target(distance)) {
                 Some(target) => self.way.at = target,
-                None => return Next::Lost,
+                None => {
+                    self.is_torn = true;
+                    return Next::Lost;
+                }
             },
             Effect::Away(None) | Effect::Return if self.reads == Reads::Out => {
                 self.is_case = effect != Effect::Return;
@@ -388,6 +363,8 @@ impl Reader {
                 return Next::Reached;
             }
             Effect::Away(None) => {
+                // What looks like a table need not be one.
+                self.is_torn = true;
                 self.put_off_cases();
                 return Next::Lost;
             }
@@ -396,13 +373,7 @@ impl Reader {
             Effect::Call(_) if self.is_there(true) => return Next::Reached,
             Effect::Call(function) => {
                 let function = function.map(target);
-                let Self { code, returns, .. } = self;
-                let is_passed = match self.behind {
-                    Behind::None => false,
-                    Behind::Returning => function.is_none_or(|start| returns.is_seen(start, code)),
-                    Behind::All => true,
-                };
-                if !is_passed {
+                if !self.is_passed(function) {
                     return Next::Lost;
                 }
             }
@@ -410,13 +381,25 @@ impl Reader {
                 if self.way.obey(other, self.reads).is_none() {
                     return Next::Lost;
                 }
-                if self.behind == Behind::All && self.way.is_fp_given_back(self.fp) {
+                let is_out = self.is_by_fp && self.reads == Reads::Out;
+                if is_out && self.way.is_fp_given_back(self.fp) {
                     self.is_case = false;
                     return Next::Reached;
                 }
             }
         }
         Next::On
+    }
+
+    /// Whether ways go on behind a call of a function, or of nobody knows which.
+    fn is_passed(&mut self, function: Option<u64>) -> bool {
+        let Self { code, returns, .. } = self;
+        match self.behind {
+            Behind::None => false,
+            Behind::Returning => function.is_none_or(|start| returns.is_seen(start, false, code)),
+            Behind::Sure => function.is_some_and(|start| returns.is_seen(start, true, code)),
+            Behind::All => true,
+        }
     }
 
     /// A jump through a table of cases, as compilers make them: distances from
@@ -448,7 +431,7 @@ impl Reader {
     /// callers pushed.
     fn is_new(&mut self) -> bool {
         let sp = match self.way.sp {
-            _ if self.behind == Behind::All => 0,
+            _ if self.is_by_fp => 0,
             Some((Base::Sp, sp)) => sp,
             Some((Base::Fp, sp)) => sp ^ 1,
             None => 2,

@@ -311,17 +311,14 @@ fn out_of_signal<R: Resolver>(
 /// Steps out of code that no table describes, where it keeps to the ABI's
 /// frame pointers: what compilers at run time do (V8, its builtins), for they
 /// walk their own stacks by them. Every word is checked: the chain must rise
-/// inside the stack, and lead into code. A null frame pointer is the ABI's
-/// mark of the outermost frame.
+/// inside the stack, and lead into code. A null frame pointer says nothing here:
+/// where it marks the outermost frame, the resolver knows that frame.
 pub fn across(
     state: &mut State,
     bounds: &Bounds,
     is_code: impl FnOnce(u64) -> Option<bool>,
 ) -> Result<(), Stop> {
     let fp = state.fp;
-    if fp == 0 && arch::NULL_FP_ENDS {
-        return Err(Stop::Root(StackId::COMPLETE));
-    }
     const CUT: Stop = Stop::Root(StackId::CUT_NO_TABLES);
     if !arch::HAS_FRAME_POINTERS || fp < state.sp {
         return Err(CUT);

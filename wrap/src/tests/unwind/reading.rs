@@ -8,7 +8,7 @@ use super::loaded::Loaded;
 use crate::arch::{self, code};
 use crate::tests::memory::Zeroed;
 use crate::unwind::cfi::{Description, FrameIndexes, describe};
-use crate::unwind::reading::{Claim, Effect, Reader};
+use crate::unwind::reading::{Claim, Effect, Keeps, Leads, Reader};
 use crate::unwind::row::{Cfa, Machine, Row, Saved};
 use gimli::{BaseAddresses, CieOrFde, EhFrame, NativeEndian, UnwindSection};
 use std::path::{Path, PathBuf};
@@ -334,32 +334,99 @@ fn what_leads_straight_on_is_looked_at_anew() {
 #[test]
 fn a_frame_pointer_is_kept_where_it_is_given_back() {
     const NOTHING: &[u8] = &[0x90; 16];
-    let cases: [(&str, &[u8], Option<i64>, bool); 11] = [
-        ("leave; ret", &[0xc9, 0xc3], None, true),
+    const ANY: i64 = i64::MIN;
+    let cases: [(&str, &[u8], i64, Keeps); 15] = [
+        ("leave; ret", &[0xc9, 0xc3], ANY, Keeps::Surely),
         ("mov %rbp,%rsp; pop %rbp; pop %r10; lea (%rsp,%r8,8),%rsp; push %r10; ret",
-            &[0x48, 0x8b, 0xe5, 0x5d, 0x41, 0x5a, 0x4a, 0x8d, 0x24, 0xc4, 0x41, 0x52, 0xc3], None, true),
-        ("lea -8(%rbp),%rsp; pop %rbx; pop %rbp; ret", &[0x48, 0x8d, 0x65, 0xf8, 0x5b, 0x5d, 0xc3], None, true),
-        ("shr $2,%eax; leave; ret", &[0xc1, 0xe8, 0x02, 0xc9, 0xc3], None, true),
-        ("add $24,%rsp; pop %rbp; ret", &[0x48, 0x83, 0xc4, 0x18, 0x5d, 0xc3], Some(24), true),
-        ("the same, and fp leads elsewhere", &[0x48, 0x83, 0xc4, 0x18, 0x5d, 0xc3], Some(32), false),
-        ("the same, and nobody knows", &[0x48, 0x83, 0xc4, 0x18, 0x5d, 0xc3], None, false),
-        ("add $24,%rsp; ret", &[0x48, 0x83, 0xc4, 0x18, 0xc3], Some(24), false),
+            &[0x48, 0x8b, 0xe5, 0x5d, 0x41, 0x5a, 0x4a, 0x8d, 0x24, 0xc4, 0x41, 0x52, 0xc3], ANY, Keeps::Surely),
+        ("lea -8(%rbp),%rsp; pop %rbx; pop %rbp; ret", &[0x48, 0x8d, 0x65, 0xf8, 0x5b, 0x5d, 0xc3], ANY, Keeps::Surely),
+        ("shr $2,%eax; leave; ret", &[0xc1, 0xe8, 0x02, 0xc9, 0xc3], ANY, Keeps::Surely),
+        ("add $24,%rsp; pop %rbp; ret", &[0x48, 0x83, 0xc4, 0x18, 0x5d, 0xc3], 24, Keeps::Surely),
+        ("the same, and fp leads elsewhere", &[0x48, 0x83, 0xc4, 0x18, 0x5d, 0xc3], 32, Keeps::Not),
+        ("the same, and nobody knows", &[0x48, 0x83, 0xc4, 0x18, 0x5d, 0xc3], ANY, Keeps::Not),
+        ("add $24,%rsp; ret", &[0x48, 0x83, 0xc4, 0x18, 0xc3], 24, Keeps::Never),
         ("je to leave; ret, else add $24,%rsp; ret",
-            &[0x74, 0x05, 0x48, 0x83, 0xc4, 0x18, 0xc3, 0xc9, 0xc3], None, false),
+            &[0x74, 0x05, 0x48, 0x83, 0xc4, 0x18, 0xc3, 0xc9, 0xc3], ANY, Keeps::Never),
+        ("mov -64(%rbp),%r13; add $8,%rsp; ret",
+            &[0x4c, 0x8b, 0x6d, 0xc0, 0x48, 0x83, 0xc4, 0x08, 0xc3], ANY, Keeps::Not),
         ("je to leave; ret, else another function's end",
-            &[0x74, 0x01, 0xc3, 0xc9, 0xc3], None, true),
+            &[0x74, 0x01, 0xc3, 0xc9, 0xc3], ANY, Keeps::Surely),
         ("call; push %rbp; mov %rsp,%rbp; leave; ret",
-            &[0xff, 0xd0, 0x55, 0x48, 0x89, 0xe5, 0xc9, 0xc3], Some(0), false),
+            &[0xff, 0xd0, 0x55, 0x48, 0x89, 0xe5, 0xc9, 0xc3], 0, Keeps::Not),
+        ("call of one that never returns; leave; ret",
+            &[0xe8, 2, 0, 0, 0, 0xc9, 0xc3, 0x0f, 0x0b], ANY, Keeps::Perhaps),
+        ("je to what is not known; call of one that never returns; leave; ret",
+            &[0x74, 0x09, 0xe8, 2, 0, 0, 0, 0xc9, 0xc3, 0x0f, 0x0b, 0x62], ANY, Keeps::Unread),
+        ("call *%rax, which may never return; leave; ret", &[0xff, 0xd0, 0xc9, 0xc3], ANY, Keeps::Perhaps),
     ];
     if !code::READS_CODE {
         return;
     }
     let mut reader = Reader::zeroed();
-    for (name, bytes, fp, is_kept) in cases {
+    for (name, bytes, fp, keeps) in cases {
         let code = [bytes, NOTHING].concat();
         reader.renew(BUDGET);
-        assert_eq!(reader.keeps_fp(code.as_ptr() as u64, fp), is_kept, "{name}");
+        assert_eq!(reader.keeps_fp(code.as_ptr() as u64, fp), keeps, "{name}");
     }
+}
+
+/// What leads from where a function begins to a frame with a frame pointer.
+#[test]
+fn a_call_leads_to_a_frame_or_elsewhere() {
+    if !code::READS_CODE {
+        return;
+    }
+    const CALL_NEXT: [u8; 5] = [0xe8, 0, 0, 0, 0];
+    let frame = [0x55, 0x48, 0x89, 0xe5];
+    let room = [0x48, 0x83, 0xec, 0x10];
+    let told = |code: &[u8], pc: usize, sp: i64| {
+        let start = code.as_ptr() as u64;
+        let claim = Claim { pc: start + pc as u64, start, sp, fp: -8, returns: true, is_left: true };
+        let mut reader = Reader::zeroed();
+        reader.renew(BUDGET);
+        reader.leads(&claim)
+    };
+    // push %rbp; mov %rsp,%rbp; sub $16,%rsp; call
+    let own = [&frame[..], &room, &CALL_NEXT, &[0xc9, 0xc3, 0xcc]].concat();
+    let pc = own.len() - 3;
+    assert_eq!(told(&own, pc, -24), Leads::Surely);
+    assert_eq!(told(&own, pc, -32), Leads::Otherwise, "another depth");
+    assert_eq!(told(&own, pc + 1, -24), Leads::Nowhere, "not behind a call");
+    // The same behind a call of one that never returns, by itself: ud2.
+    let never = [&frame[..], &room, &[0xe8, 8, 0, 0, 0], &CALL_NEXT, &[0xc9, 0xc3, 0xcc, 0x0f, 0x0b]].concat();
+    assert_eq!(told(&never, 18, -24), Leads::Perhaps);
+    assert_eq!(told(&never, 13, -24), Leads::Surely, "the call itself");
+    // One that makes no frame: sub $8,%rsp; call
+    let bare = [&[0x48, 0x83, 0xec, 0x08], &CALL_NEXT[..], &[0x48, 0x83, 0xc4, 0x08, 0xc3, 0xcc]].concat();
+    assert_eq!(told(&bare, 9, -8), Leads::Otherwise);
+    // jmp *%rax: nobody knows.
+    assert_eq!(told(&[0xff, 0xe0, 0x90, 0x90, 0x90, 0x90], 5, -8), Leads::Unread);
+}
+
+/// Where a program begins the caller's frame pointer is dropped, and kept by all
+/// that has a caller.
+#[test]
+fn what_drops_its_callers_frame_pointer_has_none() {
+    if !code::READS_CODE {
+        return;
+    }
+    let drops = |code: &[u8], to: usize| {
+        let (from, mut reader) = (code.as_ptr() as u64, Reader::zeroed());
+        reader.renew(BUDGET);
+        reader.drops_callers_fp(from, from + to as u64)
+    };
+    // mov %rsp,%rdi; call; and $-16,%rsp; xor %ebp,%ebp; call
+    let loader = [&[0x48, 0x89, 0xe7], &CALL[..], &[0x48, 0x83, 0xe4, 0xf0, 0x31, 0xed], &CALL, &[0; 16]].concat();
+    assert!(drops(&loader, 19));
+    assert!(!drops(&loader, 8), "not yet");
+    assert!(!drops(&loader, 18), "inside of an instruction");
+    // push %rbp; xor %ebp,%ebp; call
+    let counts = [&[0x55, 0x31, 0xed], &CALL[..], &[0; 16]].concat();
+    assert!(!drops(&counts, 8));
+    // sub $8,%rsp; call
+    assert!(!drops(&[&[0x48, 0x83, 0xec, 0x08], &CALL[..], &[0; 16]].concat(), 9));
+    // xor %ebp,%ebp; ret; call: the next function
+    assert!(!drops(&[&[0x31, 0xed, 0xc3], &CALL[..], &[0; 16]].concat(), 8));
 }
 
 /// A loop that pops less than it pushes, as where functions pop their own
@@ -374,5 +441,5 @@ fn a_drifting_stack_pointer_hides_no_frame_pointer() {
     code.resize(32, 0x90);
     let mut reader = Reader::zeroed();
     reader.renew(BUDGET);
-    assert!(reader.keeps_fp(code.as_ptr() as u64, None));
+    assert_eq!(reader.keeps_fp(code.as_ptr() as u64, 0), Keeps::Surely);
 }

@@ -2,7 +2,8 @@
 //! a return, and past no call but of functions of which the same is seen.
 //!
 //! Where that is not found out it is taken for one that never returns, which can
-//! only cost a proof. A call through a register is taken to return.
+//! only cost a proof. A call through a register is taken to return, but for
+//! who asks to be sure.
 
 use super::Effect;
 use super::seen::Seen;
@@ -28,24 +29,28 @@ struct Level {
 /// Zeros are a valid beginning.
 pub(super) struct Returns {
     levels: [Level; DEPTH],
-    /// Functions, shifted; the lowest bit is set for those that return.
+    /// Functions, shifted, as they were asked for; the lowest bit is set for those
+    /// that return.
     known: [u64; REMEMBERED],
+    /// Whether a call through a register is not taken to return.
+    is_sure: bool,
     /// Whether the search went as deep or as far as it may.
     is_cut: bool,
 }
 
 impl Returns {
     /// Whether this function returns, as far as it may be read.
-    pub(super) fn is_seen(&mut self, start: u64, code: &mut Windows) -> bool {
-        self.is_cut = false;
+    pub(super) fn is_seen(&mut self, start: u64, is_sure: bool, code: &mut Windows) -> bool {
+        (self.is_cut, self.is_sure) = (false, is_sure);
         self.look(start, 0, code)
     }
 
     #[inline(never)]
     fn look(&mut self, start: u64, depth: usize, code: &mut Windows) -> bool {
-        let index = (start.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize % REMEMBERED;
+        let name = start ^ u64::from(self.is_sure) << 62;
+        let index = (name.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize % REMEMBERED;
         let known = self.known.get(index).copied().unwrap_or(0);
-        if known >> 1 == start {
+        if known >> 1 == name {
             return known & 1 != 0;
         }
         let Some(level) = self.levels.get_mut(depth) else {
@@ -58,7 +63,7 @@ impl Returns {
         if (is_seen || !self.is_cut || depth == 0 && code.left > 0)
             && let Some(place) = self.known.get_mut(index)
         {
-            *place = start << 1 | u64::from(is_seen);
+            *place = name << 1 | u64::from(is_seen);
         }
         is_seen
     }
@@ -97,6 +102,7 @@ impl Returns {
                     {
                         break;
                     }
+                    Effect::Call(None) if self.is_sure => break,
                     _ => {}
                 }
             }

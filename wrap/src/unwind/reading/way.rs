@@ -142,13 +142,31 @@ impl Way {
     /// Whether the caller's frame pointer was loaded from where the frame's own
     /// leads, which may be known to be so far above sp.
     pub(super) fn is_fp_given_back(&self, fp_above_sp: Option<i64>) -> bool {
-        let mut names = code::PRESERVED.iter().zip(&self.kept);
-        let fp = names.find_map(|(&name, kept)| (name == arch::FP).then_some(*kept)?);
-        match fp {
+        match self.fp_loaded() {
             Some((Base::Fp, at)) => at == 0,
             Some((Base::Sp, at)) => Some(at) == fp_above_sp,
             None => false,
         }
+    }
+
+    /// Whether something was done with it: it was loaded or lost, or others that
+    /// calls preserve were loaded by it.
+    pub(super) fn is_fp_used(&self) -> bool {
+        let is_by_fp = |kept: &Option<Value>| matches!(kept, Some((Base::Fp, _)));
+        self.fp != Some((Base::Fp, 0))
+            || self.fp_loaded().is_some()
+            || self.kept.iter().any(is_by_fp)
+    }
+
+    fn fp_loaded(&self) -> Option<Value> {
+        let mut names = code::PRESERVED.iter().zip(&self.kept);
+        names.find_map(|(&name, kept)| (name == arch::FP).then_some(*kept)?)
+    }
+
+    /// Whether the frame pointer leads to where the caller's was pushed, right below
+    /// the return address.
+    pub(super) fn has_frame(&self) -> bool {
+        self.fp == Some((Base::Sp, -WORD))
     }
 
     /// Whether a frame that takes room is left here by the stack pointer alone.

@@ -1,0 +1,147 @@
+//! What code does with the frame pointer.
+
+use super::way::Reads;
+use super::{Behind, Claim, Effect, Reader};
+use crate::arch;
+
+/// Whether a function keeps a frame pointer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keeps {
+    /// It returns without having used it.
+    Never,
+    /// Not as far as is seen.
+    Not,
+    /// It may, and part of its code was not read.
+    Unread,
+    /// If all that it calls returns.
+    Perhaps,
+    /// It does.
+    Surely,
+}
+
+/// Whether a function leads to a frame that is left by its frame pointer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Leads {
+    /// Not to the code.
+    Nowhere,
+    /// Not as far as it was read.
+    Unread,
+    /// To the code, without such a frame.
+    Otherwise,
+    /// If all that it calls returns.
+    Perhaps,
+    /// It does.
+    Surely,
+}
+
+impl Reader {
+    /// Whether code comes from its beginning straight to a place, and has lost its
+    /// caller's frame pointer by then without having kept it: it has no caller. So
+    /// the ABI has it where a program begins.
+    #[inline(never)]
+    pub fn drops_callers_fp(&mut self, from: u64, to: u64) -> bool {
+        const SOON: usize = 32;
+        const FP: u8 = arch::FP as u8;
+        let (mut at, mut is_lost) = (from, false);
+        for _ in 0..SOON {
+            if at == to {
+                return is_lost;
+            }
+            let Some((length, effect)) = self.code.instruction(at) else {
+                return false;
+            };
+            match effect {
+                Effect::FpLost => is_lost = true,
+                Effect::Push(Some(FP)) | Effect::StoreBySp(FP, _) | Effect::StoreByFp(FP, _) => {
+                    return false;
+                }
+                Effect::Jump(_) | Effect::Branch(_) | Effect::Away(_) => return false,
+                Effect::Return | Effect::Dead => return false,
+                _ => {}
+            }
+            at = at.wrapping_add(length as u64);
+        }
+        false
+    }
+
+    /// Whether a function keeps a frame pointer: a way from a pc to its end loads
+    /// the caller's from where it leads, above which the return address lies, and
+    /// none comes to a return without. `fp`: how far that is above the stack
+    /// pointer, which some load it by.
+    ///
+    /// Past calls of functions that are seen to return alone it is the function's
+    /// own way, and it does keep one. Behind other calls may lie the beginning of a
+    /// function, which returns by what that call left, or another's part that is
+    /// rarely run, which jumps into its middle and gives back what is not this
+    /// one's: so it may keep one, if the function itself does not say otherwise.
+    #[inline(never)]
+    pub fn keeps_fp(&mut self, pc: u64, fp: i64) -> Keeps {
+        match self.gives_fp_back(pc, fp, Behind::Sure) {
+            Some(true) => return Keeps::Surely,
+            Some(false) if !self.way.is_fp_used() => return Keeps::Never,
+            Some(false) => return Keeps::Not,
+            None => {}
+        }
+        match self.gives_fp_back(pc, fp, Behind::All) {
+            Some(true) if self.was_torn() => Keeps::Unread,
+            Some(true) => Keeps::Perhaps,
+            Some(false) | None => Keeps::Not,
+        }
+    }
+
+    /// What ways from a pc say, if they say anything.
+    fn gives_fp_back(&mut self, pc: u64, fp: i64, behind: Behind) -> Option<bool> {
+        self.fp = Some(fp);
+        self.begin(pc, Reads::Out, behind);
+        self.is_by_fp = true;
+        let mut is_kept = None;
+        while self.follow() {
+            if self.way.is_fp_given_back(self.fp) {
+                is_kept = Some(true);
+            } else if !self.is_case && self.way.returns_by_sp() {
+                return Some(false);
+            }
+        }
+        is_kept
+    }
+
+    /// Whether a function that a call names leads to the frame at hand, which is
+    /// claimed to have its return address there, and has made it by then.
+    #[inline(never)]
+    pub fn leads(&mut self, claim: &Claim) -> Leads {
+        self.claim = *claim;
+        self.leads_there = false;
+        for (behind, told) in [(Behind::Sure, Leads::Surely), (Behind::All, Leads::Perhaps)] {
+            self.begin(claim.start, Reads::In, behind);
+            self.is_by_fp = behind == Behind::All;
+            while self.follow() {
+                if self.way.has_frame() {
+                    return told;
+                }
+            }
+        }
+        match self.leads_there {
+            true => Leads::Otherwise,
+            false if self.was_torn() => Leads::Unread,
+            false => Leads::Nowhere,
+        }
+    }
+
+    /// Whether what was not read may say otherwise.
+    fn was_torn(&self) -> bool {
+        self.is_torn || self.seen.left == 0 || self.code.left == 0
+    }
+
+    /// Puts the way last that is nearest to where the reading began: others may
+    /// lead through all the code there is.
+    pub(super) fn take_nearest(&mut self) {
+        let from = self.from;
+        if let Some(ways) = self.ways.get_mut(..self.waiting)
+            && let Some((last, others)) = ways.split_last_mut()
+            && let Some(nearest) = others.iter_mut().min_by_key(|way| way.at.abs_diff(from))
+            && nearest.at.abs_diff(from) < last.at.abs_diff(from)
+        {
+            core::mem::swap(nearest, last);
+        }
+    }
+}
