@@ -86,9 +86,11 @@ impl Inside {
         let Some((address, claim)) = self.claim_by_fp(pc, frame) else {
             return false;
         };
-        let is_filed = self.modules.find(address).is_some();
-        self.proven.reader.keeps_fp(claim.pc, height(state)) != Keeps::Never
-            && !(is_filed && self.has_return_below(state))
+        match self.proven.reader.keeps_fp(claim.pc, height(state)) {
+            Keeps::Never => false,
+            Keeps::Surely => true,
+            _ => self.modules.find(address).is_none() || !self.has_return_below(state),
+        }
     }
 
     /// Whether a word below the frame pointer is what a call of a file's code returns

@@ -427,6 +427,15 @@ fn what_drops_its_callers_frame_pointer_has_none() {
     assert!(!drops(&[&[0x48, 0x83, 0xec, 0x08], &CALL[..], &[0; 16]].concat(), 9));
     // xor %ebp,%ebp; ret; call: the next function
     assert!(!drops(&[&[0x31, 0xed, 0xc3], &CALL[..], &[0; 16]].concat(), 8));
+    // As glibc's newest loader, over something: test; je over; syscall; over: xor %ebp,%ebp; call
+    let over = [&[0x85, 0xd2, 0x74, 0x02, 0x0f, 0x05, 0x31, 0xed], &CALL[..], &[0; 16]].concat();
+    assert!(drops(&over, 13));
+    // test; je over; xor %ebp,%ebp; over: call
+    let around = [&[0x85, 0xd2, 0x74, 0x02, 0x31, 0xed], &CALL[..], &[0; 16]].concat();
+    assert!(!drops(&around, 11), "not by all ways");
+    // xor %ebp,%ebp; test; je behind; call
+    let behind = [&[0x31, 0xed, 0x85, 0xd2, 0x74, 0x10], &CALL[..], &[0; 16]].concat();
+    assert!(!drops(&behind, 11), "there may be another end");
 }
 
 /// A loop that pops less than it pushes, as where functions pop their own

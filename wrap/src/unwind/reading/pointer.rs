@@ -35,14 +35,16 @@ pub enum Leads {
 }
 
 impl Reader {
-    /// Whether code comes from its beginning straight to a place, and has lost its
-    /// caller's frame pointer by then without having kept it: it has no caller. So
-    /// the ABI has it where a program begins.
+    /// Whether code comes from its beginning straight to a place, over some of it at
+    /// most, and has lost its caller's frame pointer by then without having kept it:
+    /// it has no caller. So the ABI has it where a program begins.
     #[inline(never)]
     pub fn drops_callers_fp(&mut self, from: u64, to: u64) -> bool {
         const SOON: usize = 32;
         const FP: u8 = arch::FP as u8;
         let (mut at, mut is_lost) = (from, false);
+        // Up to here there is a way around.
+        let mut around = from;
         for _ in 0..SOON {
             if at == to {
                 return is_lost;
@@ -50,16 +52,23 @@ impl Reader {
             let Some((length, effect)) = self.code.instruction(at) else {
                 return false;
             };
+            let next = at.wrapping_add(length as u64);
             match effect {
-                Effect::FpLost => is_lost = true,
+                Effect::FpLost => is_lost |= at >= around,
                 Effect::Push(Some(FP)) | Effect::StoreBySp(FP, _) | Effect::StoreByFp(FP, _) => {
                     return false;
                 }
-                Effect::Jump(_) | Effect::Branch(_) | Effect::Away(_) => return false,
-                Effect::Return | Effect::Dead => return false,
+                Effect::Branch(distance) => {
+                    let target = next.wrapping_add_signed(distance);
+                    if !(next..=to).contains(&target) {
+                        return false;
+                    }
+                    around = around.max(target);
+                }
+                Effect::Jump(_) | Effect::Away(_) | Effect::Return | Effect::Dead => return false,
                 _ => {}
             }
-            at = at.wrapping_add(length as u64);
+            at = next;
         }
         false
     }
