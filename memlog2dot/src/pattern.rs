@@ -30,7 +30,7 @@ pub(crate) fn matches(pattern: &Path) -> Result<Vec<PathBuf>, PatternError> {
         if part.as_os_str().is_empty() {
             continue;
         }
-        found = match (part == "**", is_one(part)) {
+        found = match (part.as_os_str() == "**", is_one(part)) {
             (true, _) => with_folders_below(found),
             (_, true) => {
                 let part = Pattern::new(&part.to_string_lossy())?;
