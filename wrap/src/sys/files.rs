@@ -31,6 +31,22 @@ pub(super) fn read_memory(at: u64, into: &mut [u8]) -> bool {
     is_read
 }
 
+/// How far down from an address memory can be read, by the page.
+#[cfg(not(memlog_cnk))]
+pub(super) fn readable_below(high: u64, bytes: u64) -> u64 {
+    let page = super::page_bytes().max(1);
+    let lowest = high.saturating_sub(bytes);
+    let mut low = high;
+    while low > lowest {
+        let next = low.wrapping_sub(1) & !page.wrapping_sub(1);
+        if !can_read_anyhow(next) {
+            break;
+        }
+        low = next;
+    }
+    low.max(lowest)
+}
+
 /// Whether the file has at our addresses what we have there.
 #[cfg(not(memlog_cnk))]
 fn is_own(fd: super::Fd) -> bool {
@@ -73,9 +89,22 @@ fn can_read(page: u64) -> bool {
     told == Err(super::Errno(libc::EINVAL))
 }
 
+/// The same by a call that no filter forbids, with signals for what no such call
+/// does. Emulators look at them in another order, and have no filters.
+#[cfg(not(memlog_cnk))]
+fn can_read_anyhow(page: u64) -> bool {
+    const NOTHING: usize = 1 << 20;
+    let Ok(inside) = usize::try_from(page.wrapping_add(16)) else {
+        return false;
+    };
+    let bytes = size_of::<super::signals::Signals>();
+    let told = super::call::call(libc::SYS_rt_sigprocmask, [NOTHING, inside, 0, bytes, 0, 0]);
+    told == Err(super::Errno(libc::EINVAL))
+}
+
 #[cfg(all(test, not(loom), not(memlog_cnk)))]
 mod tests {
-    use super::{can_read, copy_from, is_own};
+    use super::{can_read, can_read_anyhow, copy_from, is_own, readable_below};
     use crate::sys::{Os, Sys};
     use crate::tests::memory::Guarded;
 
@@ -87,12 +116,34 @@ mod tests {
         assert!(copy_from(end - 64, &mut bytes));
         assert_eq!(bytes, [0x5a; 64]);
         assert!(!copy_from(end - 63, &mut bytes));
-        assert!(!can_read(end) && !can_read(0) && can_read(end - 4096));
+        for is_there in [can_read, can_read_anyhow] {
+            assert!(!is_there(end) && !is_there(0) && is_there(end - 4096));
+        }
         let fd = Os::open(b"/proc/self/mem\0").unwrap();
         assert!(is_own(fd));
         Os::close(fd);
         let fd = Os::open(b"/proc/self/exe\0").unwrap();
         assert!(!is_own(fd));
         Os::close(fd);
+    }
+
+    #[test]
+    fn memory_reaches_as_far_by_other_calls() {
+        let pages = Guarded::new(0x5a);
+        let stack = (&raw const pages as u64 + 64, 90_000);
+        for (high, bytes) in [
+            (pages.end(), 1),
+            (pages.end(), 4096),
+            (pages.end() - 7, 100),
+            (pages.end() + 4096, 4096),
+            (pages.end() + 1, 8),
+            stack,
+        ] {
+            let told = readable_below(high, bytes);
+            assert_eq!(told, Os::readable_below(high, bytes), "{high:#x} {bytes}");
+            assert!((high - bytes..=high).contains(&told));
+        }
+        assert_eq!(readable_below(pages.end(), 4096), pages.end() - 4096);
+        assert_eq!(readable_below(pages.end() + 8, 16), pages.end() + 8);
     }
 }
