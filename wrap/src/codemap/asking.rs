@@ -58,9 +58,12 @@ impl Resolver for Asking {
     }
 
     #[cold]
-    fn is_code(&mut self, address: u64) -> Option<bool> {
+    fn is_code(&mut self, address: u64, is_known: bool) -> Option<bool> {
         self.crossed = true;
-        self.ask(|inside| inside.is_code(address))
+        match is_known {
+            true => Some(true),
+            false => self.ask(|inside| inside.is_code(address)),
+        }
     }
 
     #[cold]

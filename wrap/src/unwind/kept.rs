@@ -310,7 +310,7 @@ pub fn capture<R: Resolver>(
         };
         *kept.fresh.get_mut(fresh)? = FreshFrame { state, known };
         fresh += 1;
-        match walk::step(known.rule, &mut state, &mut bounds, resolver) {
+        match walk::step(known.rule, &mut state, &mut bounds, cache, resolver) {
             Ok(()) => {}
             // Where a stack ends that is not the thread's own is hearsay.
             Err(Stop::Root(StackId::CUT_BAD_FRAME)) if !is_own => return None,

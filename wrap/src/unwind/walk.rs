@@ -121,8 +121,9 @@ pub trait Resolver {
     /// The bounds of the stack that an address is on; none where he could not
     /// be asked.
     fn bounds_of(&mut self, sp: u64) -> Option<Bounds>;
-    /// Whether an address lies in code, with tables or without; as above.
-    fn is_code(&mut self, address: u64) -> Option<bool>;
+    /// Whether an address lies in code, with tables or without, if that is not
+    /// known: a frame pointer leads there. As above.
+    fn is_code(&mut self, address: u64, is_known: bool) -> Option<bool>;
 }
 
 /// Where a walk stands: all that a step by a packed rule depends on, but for
@@ -183,7 +184,7 @@ pub fn walk<R: Resolver>(
             None => return (count, StackId::CUT_TOO_DEEP),
         }
         count += 1;
-        match step(known.rule, &mut state, &mut bounds, resolver) {
+        match step(known.rule, &mut state, &mut bounds, space.cache, resolver) {
             Ok(()) => {}
             Err(Stop::Root(root)) => return (count, root),
             Err(Stop::Complex) => return resolver.walk_fully(frame, on, space.codes),
@@ -197,6 +198,7 @@ pub fn step<R: Resolver>(
     rule: Rule,
     state: &mut State,
     bounds: &mut Bounds,
+    cache: &[CacheEntry; CACHE_ENTRIES],
     resolver: &mut R,
 ) -> Result<(), Stop> {
     if arch::BACK_CHAIN && rule.is(Kind::Chain) {
@@ -210,7 +212,7 @@ pub fn step<R: Resolver>(
     } else {
         // By copies: what somebody else has the address of is kept in memory.
         let mut apart = (*state, *bounds);
-        let done = rarer_step(rule, &mut apart, resolver);
+        let done = rarer_step(rule, &mut apart, cache, resolver);
         (*state, *bounds) = apart;
         return done;
     };
@@ -275,6 +277,7 @@ pub fn along_chain(state: &mut State, bounds: &Bounds) -> Result<(), Stop> {
 fn rarer_step<R: Resolver>(
     rule: Rule,
     (state, bounds): &mut (State, Bounds),
+    cache: &[CacheEntry; CACHE_ENTRIES],
     resolver: &mut R,
 ) -> Result<(), Stop> {
     match rule.kind() {
@@ -285,7 +288,13 @@ fn rarer_step<R: Resolver>(
             Err(Stop::Root(StackId::CUT_NO_TABLES))
         }
         Kind::NoTables | Kind::Unknown | Kind::Sp | Kind::Fp | Kind::Chain => {
-            across(state, bounds, |address| resolver.is_code(address))
+            // What a call was seen to return to is code: run-time compilers'
+            // programs cross such frames at each allocation.
+            across(state, bounds, |address| {
+                let pc = Pc::returned(address);
+                let is_known = pc.address() == address && cached(pc, cache).is_some();
+                resolver.is_code(address, is_known)
+            })
         }
     }
 }
@@ -342,22 +351,32 @@ pub(super) fn look_up<R: Resolver>(
     cache: &mut [CacheEntry; CACHE_ENTRIES],
     resolver: &mut R,
 ) -> Result<Known, StackId> {
-    let key = state.pc.key();
-    let mixed = (key >> 3) ^ (key >> 14);
-    let index = mixed as usize & (CACHE_ENTRIES - 1);
-    if let Some(entry) = cache.get(index)
-        && entry.key == key
-    {
-        return Ok(entry.known);
+    if let Some(known) = cached(state.pc, cache) {
+        return Ok(known);
     }
     // By copies: what somebody else has the address of is kept in memory.
     let known = resolver.resolve((*state, *bounds))?;
-    if let Some(entry) = cache.get_mut(index)
+    let key = state.pc.key();
+    if let Some(entry) = cache.get_mut(cache_index(key))
         && known.rule != Rule::BARE
     {
         *entry = CacheEntry { key, known };
     }
     Ok(known)
+}
+
+#[inline(always)]
+fn cache_index(key: u64) -> usize {
+    let mixed = (key >> 3) ^ (key >> 14);
+    mixed as usize & (CACHE_ENTRIES - 1)
+}
+
+/// What the thread knows of an address.
+#[inline(always)]
+fn cached(pc: Pc, cache: &[CacheEntry; CACHE_ENTRIES]) -> Option<Known> {
+    let key = pc.key();
+    let entry = cache.get(cache_index(key))?;
+    (entry.key == key).then_some(entry.known)
 }
 
 /// The exact table of all threads: two words an entry, key and known. Only

@@ -70,7 +70,7 @@ impl Resolver for Program {
         Some(Bounds::default())
     }
 
-    fn is_code(&mut self, at: u64) -> Option<bool> {
+    fn is_code(&mut self, at: u64, _: bool) -> Option<bool> {
         Some(is_code(at))
     }
 }
@@ -300,7 +300,7 @@ impl Resolver for Nobody {
         unreachable!("nothing is walked")
     }
 
-    fn is_code(&mut self, _: u64) -> Option<bool> {
+    fn is_code(&mut self, _: u64, _: bool) -> Option<bool> {
         unreachable!("nothing is walked")
     }
 }
@@ -348,7 +348,7 @@ impl Resolver for Busy {
         None
     }
 
-    fn is_code(&mut self, _: u64) -> Option<bool> {
+    fn is_code(&mut self, _: u64, _: bool) -> Option<bool> {
         None
     }
 }
