@@ -172,3 +172,33 @@ fn code_made_at_run_time_is_cut_where_it_keeps_no_frame_pointer() {
         assert_eq!(frames.len(), 1, "{size} bytes: {frames:?}");
     }
 }
+
+#[test]
+fn frame_pointers_lead_out_of_callbacks_and_handlers() {
+    if std::env::consts::ARCH != "x86_64" || !has("gcc", &[]) {
+        return skip("untabled: elsewhere no code is read, or there is no gcc");
+    }
+    let folder = Folder::new("untabled-framed");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/untabled_framed.c");
+    let program = folder.path().join("program");
+    for level in ["-O0", "-O2", "-Os"] {
+        run(Command::new("gcc")
+            .args([level, "-w", "-fno-omit-frame-pointer"])
+            .args(WITHOUT)
+            .arg("-o")
+            .args([&program, &source]));
+        let seen = recorded(folder.path(), &program);
+        assert_eq!((seen.stacks.len(), seen.cut), (80, 0), "{level}");
+        for (size, frames) in &seen.stacks {
+            let first = ["little", "much", "most", "handler"][(size - FIRST_SIZE) as usize % 4];
+            assert_eq!(frames[0], first, "{level}, {size} bytes: {frames:?}");
+            let names: Vec<_> = frames.iter().map(String::as_str).collect();
+            assert!(
+                names.ends_with(&["_start"])
+                    && names.contains(&"round_of")
+                    && names.contains(&"main"),
+                "{level}, {size} bytes: {frames:?}"
+            );
+        }
+    }
+}

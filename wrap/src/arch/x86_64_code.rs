@@ -39,7 +39,7 @@ pub fn ends_in_call(before: &[u8; LONGEST_CALL]) -> bool {
     let mut ends = (2..=LONGEST_CALL).filter_map(|length| before.get(LONGEST_CALL - length..));
     ends.any(|end| {
         let is_one = matches!(end, [0xe8 | 0xff, ..]);
-        is_one && matches!(decode(end), Some((length, Effect::Call(_))) if length == end.len())
+        is_one && matches!(decode(end), Some((length, Effect::Call(_) | Effect::CallAt(_))) if length == end.len())
     })
 }
 
@@ -440,6 +440,7 @@ impl Text<'_> {
         self.names_fp = operand.direct == Some(FP);
         Some(match operand.register & 7 {
             0 | 1 => Effect::Nothing,
+            2 if operand.is_relative => Effect::CallAt(operand.displacement),
             2 => Effect::Call(None),
             4 => Effect::Away(operand.is_relative.then_some(operand.displacement)),
             6 => Effect::Push(None),

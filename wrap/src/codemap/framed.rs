@@ -3,7 +3,7 @@
 //! and leads anywhere, or is null. And code of no file, as compilers make it at run
 //! time, which walk their own stacks by it mostly.
 
-use super::bytes::follows_call;
+use super::bytes::{code_at, follows_call, trampoline_of};
 use super::proven::{BLOCKS, WORDS, aligned};
 use super::{Inside, Place};
 use crate::arch::{self, code};
@@ -63,16 +63,23 @@ impl Inside {
             return false;
         };
         let keeps = self.proven.reader.keeps_fp(claim.pc, height(state));
-        match keeps {
-            Keeps::Never | Keeps::Not => return false,
-            Keeps::Surely => return true,
-            Keeps::Unread | Keeps::Perhaps => {}
+        if matches!(keeps, Keeps::Never | Keeps::Not) {
+            return false;
+        }
+        if keeps == Keeps::Surely {
+            let called = match pc.is_exact() {
+                true => None,
+                false => self.called_before(pc.address()),
+            };
+            if self.proven.reader.is_its_own(called) {
+                return true;
+            }
         }
         match self.leads_from(address, &claim) {
             Some(Leads::Surely) => true,
             Some(Leads::Nowhere | Leads::Otherwise) => false,
             Some(Leads::Perhaps | Leads::Unread) | None => {
-                keeps == Keeps::Perhaps && !self.has_rival(&claim, state)
+                keeps != Keeps::Unread && !self.has_rival(&claim, state, keeps == Keeps::Surely)
             }
         }
     }
@@ -113,7 +120,9 @@ impl Inside {
         let address = bounds.read(above)?;
         // Calls by hand are of code of no file.
         let is_filed = self.modules.find(address).is_some();
-        if !self.is_code(address) || is_filed && !follows_call(address) {
+        // A handler was called by nobody.
+        let is_returned_to = || follows_call(address) || trampoline_of(&code_at(address)).is_some();
+        if !self.is_code(address) || is_filed && !is_returned_to() {
             return None;
         }
         self.proven.reader.renew(BUDGET);
@@ -136,14 +145,15 @@ impl Inside {
     }
 
     /// Whether some word below the frame pointer may be the return address as well:
-    /// that of a function that keeps none, and was called by one that does.
-    fn has_rival(&mut self, claim: &Claim, state: &State) -> bool {
+    /// that of a function that keeps none, and was called by one that does. Against
+    /// what seems sure only those count that lead here.
+    fn has_rival(&mut self, claim: &Claim, state: &State, is_sure: bool) -> bool {
         const BYTES: u64 = WORDS as u64 * arch::WORD;
         let low = aligned(state.sp);
-        if state.fp.saturating_sub(low) > BLOCKS as u64 * BYTES {
+        if !is_sure && state.fp.saturating_sub(low) > BLOCKS as u64 * BYTES {
             return true;
         }
-        for from in (low..state.fp).step_by(BYTES as usize) {
+        for from in (low..state.fp).step_by(BYTES as usize).take(BLOCKS) {
             self.proven.read(from, state.fp);
             for word in (0..WORDS).step_by(2) {
                 let address = self.proven.words.get(word).copied().unwrap_or(0) as u64;
@@ -152,6 +162,7 @@ impl Inside {
                 }
                 match self.leads_from(address, claim) {
                     Some(Leads::Nowhere | Leads::Perhaps | Leads::Surely) => {}
+                    Some(Leads::Unread) | None if is_sure => {}
                     Some(Leads::Unread | Leads::Otherwise) | None => return true,
                 }
             }

@@ -77,6 +77,8 @@ pub enum Effect {
     AddressOf(i64),
     /// A call, and how far away if that is said.
     Call(Option<i64>),
+    /// A call of what an address so far away holds.
+    CallAt(i64),
     /// A jump.
     Jump(i64),
     /// A jump that may not happen.
@@ -140,6 +142,9 @@ pub struct Reader {
     behind: Behind,
     /// Whether what they do to fp is looked for, wherever sp is.
     is_by_fp: bool,
+    /// Whether a way to where the frame pointer was given back passed no call of a
+    /// function that has a name.
+    is_straight: bool,
     /// Whether some way was lost before its end.
     is_torn: bool,
     /// Whether the last way ended with a jump through a register.
@@ -165,6 +170,9 @@ enum Behind {
     Returning,
     /// Of functions that are seen to return, past calls of such alone.
     Sure,
+    /// The same, and of those in a register: where the compiler knew that one does
+    /// not return it had a name.
+    Named,
     All,
 }
 
@@ -253,7 +261,8 @@ impl Reader {
                 return false;
             };
             match effect {
-                Effect::Nothing | Effect::FpLost | Effect::AddressOf(_) | Effect::Call(_) => {}
+                Effect::Nothing | Effect::FpLost | Effect::AddressOf(_) => {}
+                Effect::Call(_) | Effect::CallAt(_) => {}
                 Effect::LoadBySp(..) | Effect::StoreBySp(..) => {}
                 _ => return false,
             }
@@ -341,6 +350,9 @@ impl Reader {
             self.is_torn = true;
             return Next::Lost;
         };
+        if self.leaves_by_fp(effect) {
+            return Next::Reached;
+        }
         self.way.at = self.way.at.wrapping_add(length as u64);
         let at = self.way.at;
         let target = |distance: i64| at.wrapping_add_signed(distance);
@@ -370,21 +382,13 @@ impl Reader {
             }
             Effect::Return | Effect::Dead => return Next::Lost,
             Effect::AddressOf(distance) => self.way.table = Some(target(distance)),
-            Effect::Call(_) if self.is_there(true) => return Next::Reached,
-            Effect::Call(function) => {
-                let function = function.map(target);
-                if !self.is_passed(function) {
-                    return Next::Lost;
-                }
-            }
+            Effect::Call(_) | Effect::CallAt(_) if self.is_there(true) => return Next::Reached,
+            Effect::Call(function) if !self.is_passed(function.map(target)) => return Next::Lost,
+            Effect::CallAt(distance) if !self.is_passed_by(target(distance)) => return Next::Lost,
+            Effect::Call(Some(_)) | Effect::CallAt(_) => self.way.has_passed = true,
             other => {
                 if self.way.obey(other, self.reads).is_none() {
                     return Next::Lost;
-                }
-                let is_out = self.is_by_fp && self.reads == Reads::Out;
-                if is_out && self.way.is_fp_given_back(self.fp) {
-                    self.is_case = false;
-                    return Next::Reached;
                 }
             }
         }
@@ -394,11 +398,21 @@ impl Reader {
     /// Whether ways go on behind a call of a function, or of nobody knows which.
     fn is_passed(&mut self, function: Option<u64>) -> bool {
         let Self { code, returns, .. } = self;
+        match (self.behind, function) {
+            (Behind::None, _) | (Behind::Sure, None) => false,
+            (Behind::Returning | Behind::Named, None) | (Behind::All, _) => true,
+            (Behind::Returning, Some(start)) => returns.is_seen(start, false, code),
+            (Behind::Sure | Behind::Named, Some(start)) => returns.is_seen(start, true, code),
+        }
+    }
+
+    /// The same of a function whose address lies there.
+    fn is_passed_by(&mut self, place: u64) -> bool {
         match self.behind {
-            Behind::None => false,
-            Behind::Returning => function.is_none_or(|start| returns.is_seen(start, false, code)),
-            Behind::Sure => function.is_some_and(|start| returns.is_seen(start, true, code)),
-            Behind::All => true,
+            Behind::Sure | Behind::Named => {
+                word_at(place).is_some_and(|start| self.is_passed(Some(start)))
+            }
+            _ => self.is_passed(None),
         }
     }
 

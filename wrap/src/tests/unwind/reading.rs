@@ -184,9 +184,9 @@ impl Judge<'_> {
             // say whatever held before.
             is_padding = matches!(
                 effect,
-                Effect::Return | Effect::Jump(_) | Effect::Away(_) | Effect::Dead | Effect::Call(_)
+                Effect::Return | Effect::Jump(_) | Effect::Away(_) | Effect::Dead | Effect::Call(_) | Effect::CallAt(_)
             ) || is_padding && effect == Effect::Nothing;
-            if matches!(effect, Effect::Call(_)) && at < description.end {
+            if matches!(effect, Effect::Call(_) | Effect::CallAt(_)) && at < description.end {
                 self.compare(description, at, true);
             }
         }
@@ -335,7 +335,7 @@ fn what_leads_straight_on_is_looked_at_anew() {
 fn a_frame_pointer_is_kept_where_it_is_given_back() {
     const NOTHING: &[u8] = &[0x90; 16];
     const ANY: i64 = i64::MIN;
-    let cases: [(&str, &[u8], i64, Keeps); 15] = [
+    let cases: [(&str, &[u8], i64, Keeps); 21] = [
         ("leave; ret", &[0xc9, 0xc3], ANY, Keeps::Surely),
         ("mov %rbp,%rsp; pop %rbp; pop %r10; lea (%rsp,%r8,8),%rsp; push %r10; ret",
             &[0x48, 0x8b, 0xe5, 0x5d, 0x41, 0x5a, 0x4a, 0x8d, 0x24, 0xc4, 0x41, 0x52, 0xc3], ANY, Keeps::Surely),
@@ -357,7 +357,18 @@ fn a_frame_pointer_is_kept_where_it_is_given_back() {
             &[0xe8, 2, 0, 0, 0, 0xc9, 0xc3, 0x0f, 0x0b], ANY, Keeps::Perhaps),
         ("je to what is not known; call of one that never returns; leave; ret",
             &[0x74, 0x09, 0xe8, 2, 0, 0, 0, 0xc9, 0xc3, 0x0f, 0x0b, 0x62], ANY, Keeps::Unread),
-        ("call *%rax, which may never return; leave; ret", &[0xff, 0xd0, 0xc9, 0xc3], ANY, Keeps::Perhaps),
+        ("call *%rax; leave; ret", &[0xff, 0xd0, 0xc9, 0xc3], ANY, Keeps::Surely),
+        ("call *0(%rip), nobody knows where; leave; ret", &[0xff, 0x15, 0, 0, 0, 0, 0xc9, 0xc3], ANY, Keeps::Perhaps),
+        ("mov -8(%rbp),%r10; leave; lea -8(%r10),%rsp; ret",
+            &[0x4c, 0x8b, 0x55, 0xf8, 0xc9, 0x49, 0x8d, 0x62, 0xf8, 0xc3], ANY, Keeps::Not),
+        ("mov (%rbp),%rbp; add $40,%rsp; jmp *%rcx",
+            &[0x48, 0x8b, 0x6d, 0x00, 0x48, 0x83, 0xc4, 0x28, 0xff, 0xe1], 32, Keeps::Surely),
+        ("the same, and what was called took an argument",
+            &[0x48, 0x8b, 0x6d, 0x00, 0x48, 0x83, 0xc4, 0x28, 0xff, 0xe1], 40, Keeps::Surely),
+        ("the same without the room",
+            &[0x48, 0x8b, 0x6d, 0x00, 0xff, 0xe1], 32, Keeps::Not),
+        ("mov (%rbp),%rbp; add $24,%rsp; pop %rbp; ret",
+            &[0x48, 0x8b, 0x6d, 0x00, 0x48, 0x83, 0xc4, 0x18, 0x5d, 0xc3], 0, Keeps::Not),
     ];
     if !code::READS_CODE {
         return;

@@ -85,11 +85,13 @@ impl Reader {
     /// one's: so it may keep one, if the function itself does not say otherwise.
     #[inline(never)]
     pub fn keeps_fp(&mut self, pc: u64, fp: i64) -> Keeps {
-        match self.gives_fp_back(pc, fp, Behind::Sure) {
-            Some(true) => return Keeps::Surely,
-            Some(false) if !self.way.is_fp_used() => return Keeps::Never,
-            Some(false) => return Keeps::Not,
-            None => {}
+        for behind in [Behind::Sure, Behind::Named] {
+            match self.gives_fp_back(pc, fp, behind) {
+                Some(true) => return Keeps::Surely,
+                Some(false) if !self.way.is_fp_used() => return Keeps::Never,
+                Some(false) => return Keeps::Not,
+                None => {}
+            }
         }
         match self.gives_fp_back(pc, fp, Behind::All) {
             Some(true) if self.was_torn() => Keeps::Unread,
@@ -98,15 +100,40 @@ impl Reader {
         }
     }
 
+    /// Whether what was just said to keep a frame pointer does it for sure: its way
+    /// passes no call of a function that has a name, the one at hand included,
+    /// which begins where `called` says. Any other might have been said not to
+    /// return here, and would seem to.
+    pub fn is_its_own(&mut self, called: Option<u64>) -> bool {
+        let Self { code, returns, .. } = self;
+        self.is_straight && called.is_none_or(|start| returns.is_seen(start, true, code))
+    }
+
+    /// Whether the way has given the caller's frame pointer back and goes on to what
+    /// lies right above it: returns there, takes it, or leaves that to another. One
+    /// that goes elsewhere with its stack pointer has another caller.
+    pub(super) fn leaves_by_fp(&mut self, effect: Effect) -> bool {
+        let is_asked = self.is_by_fp && self.reads == Reads::Out;
+        let leaves = match effect {
+            Effect::Pop(_) | Effect::Jump(_) => is_asked && self.way.is_left_by_fp(self.fp),
+            Effect::Return | Effect::Away(_) => is_asked && self.way.ends_by_fp(self.fp),
+            _ => false,
+        };
+        self.is_case &= !leaves;
+        leaves
+    }
+
     /// What ways from a pc say, if they say anything.
     fn gives_fp_back(&mut self, pc: u64, fp: i64, behind: Behind) -> Option<bool> {
         self.fp = Some(fp);
         self.begin(pc, Reads::Out, behind);
         self.is_by_fp = true;
+        self.is_straight = false;
         let mut is_kept = None;
         while self.follow() {
-            if self.way.is_fp_given_back(self.fp) {
+            if self.way.ends_by_fp(self.fp) {
                 is_kept = Some(true);
+                self.is_straight |= !self.way.has_passed;
             } else if !self.is_case && self.way.returns_by_sp() {
                 return Some(false);
             }
@@ -120,7 +147,10 @@ impl Reader {
     pub fn leads(&mut self, claim: &Claim) -> Leads {
         self.claim = *claim;
         self.leads_there = false;
-        for (behind, told) in [(Behind::Sure, Leads::Surely), (Behind::All, Leads::Perhaps)] {
+        for (behind, told) in [
+            (Behind::Named, Leads::Surely),
+            (Behind::All, Leads::Perhaps),
+        ] {
             self.begin(claim.start, Reads::In, behind);
             self.is_by_fp = behind == Behind::All;
             while self.follow() {

@@ -2,8 +2,8 @@
 //! a return, and past no call but of functions of which the same is seen.
 //!
 //! Where that is not found out it is taken for one that never returns, which can
-//! only cost a proof. A call through a register is taken to return, but for
-//! who asks to be sure.
+//! only cost a proof. A call through a register is taken to return, and one by an
+//! address that lies somewhere, but for who asks to be sure.
 
 use super::Effect;
 use super::seen::Seen;
@@ -32,8 +32,11 @@ pub(super) struct Returns {
     /// Functions, shifted, as they were asked for; the lowest bit is set for those
     /// that return.
     known: [u64; REMEMBERED],
-    /// Whether a call through a register is not taken to return.
+    /// Whether a call by an address that lies somewhere is looked at.
     is_sure: bool,
+    /// Whether the search came by a stub, which may lead elsewhere once the loader
+    /// has bound it.
+    is_bound_later: bool,
     /// Whether the search went as deep or as far as it may.
     is_cut: bool,
 }
@@ -41,7 +44,7 @@ pub(super) struct Returns {
 impl Returns {
     /// Whether this function returns, as far as it may be read.
     pub(super) fn is_seen(&mut self, start: u64, is_sure: bool, code: &mut Windows) -> bool {
-        (self.is_cut, self.is_sure) = (false, is_sure);
+        (self.is_cut, self.is_sure, self.is_bound_later) = (false, is_sure, false);
         self.look(start, 0, code)
     }
 
@@ -60,7 +63,8 @@ impl Returns {
         level.begin(start);
         let is_seen = self.search(depth, code);
         // What was too deep from here may not be from elsewhere.
-        if (is_seen || !self.is_cut || depth == 0 && code.left > 0)
+        let is_final = !self.is_bound_later && (!self.is_cut || depth == 0 && code.left > 0);
+        if (is_seen || is_final)
             && let Some(place) = self.known.get_mut(index)
         {
             *place = name << 1 | u64::from(is_seen);
@@ -92,17 +96,26 @@ impl Returns {
                             level.put_off(target(distance));
                         }
                     }
-                    Effect::Away(Some(distance)) => match word_at(target(distance)) {
-                        Some(target) => at = target,
-                        None => break,
-                    },
+                    Effect::Away(Some(distance)) => {
+                        self.is_bound_later = true;
+                        match word_at(target(distance)) {
+                            Some(target) => at = target,
+                            None => break,
+                        }
+                    }
                     Effect::Away(None) | Effect::Dead => break,
                     Effect::Call(Some(distance))
                         if !self.look(target(distance), depth + 1, code) =>
                     {
                         break;
                     }
-                    Effect::Call(None) if self.is_sure => break,
+                    Effect::CallAt(distance)
+                        if self.is_sure
+                            && !word_at(target(distance))
+                                .is_some_and(|start| self.look(start, depth + 1, code)) =>
+                    {
+                        break;
+                    }
                     _ => {}
                 }
             }

@@ -26,6 +26,8 @@ pub(super) struct Way {
     /// that was taken: those of a table of cases, where one follows.
     pub(super) cases: Option<u32>,
     pub(super) table: Option<u64>,
+    /// Whether it went on behind a call of a function that has a name.
+    pub(super) has_passed: bool,
     /// Up to here the stack was given back: what is loaded from below is not
     /// the caller's.
     released: Value,
@@ -51,6 +53,7 @@ impl Way {
             fp: Some((Base::Fp, 0)),
             cases: None,
             table: None,
+            has_passed: false,
             released: (Base::Sp, 0),
             kept: [None; code::PRESERVED.len()],
         }
@@ -140,13 +143,23 @@ impl Way {
     }
 
     /// Whether the caller's frame pointer was loaded from where the frame's own
-    /// leads, which may be known to be so far above sp.
-    pub(super) fn is_fp_given_back(&self, fp_above_sp: Option<i64>) -> bool {
+    /// leads, which may be known to be so far above sp, and sp is right above it.
+    pub(super) fn is_left_by_fp(&self, fp_above_sp: Option<i64>) -> bool {
+        let above = fp_above_sp.and_then(|fp| fp.checked_add(WORD));
+        let by_sp = above.map(|at| (Base::Sp, at));
         match self.fp_loaded() {
-            Some((Base::Fp, at)) => at == 0,
-            Some((Base::Sp, at)) => Some(at) == fp_above_sp,
-            None => false,
+            _ if self.sp.is_none() => false,
+            Some((Base::Fp, 0)) => self.sp == Some((Base::Fp, WORD)) || self.sp == by_sp,
+            Some((Base::Sp, at)) => Some(at) == fp_above_sp && self.sp == by_sp,
+            _ => false,
         }
+    }
+
+    /// The same where the function ends, and what it called may have taken what was
+    /// pushed for it: then sp is higher than it was.
+    pub(super) fn ends_by_fp(&self, fp_above_sp: Option<i64>) -> bool {
+        let is_by_fp = self.fp_loaded() == Some((Base::Fp, 0));
+        self.is_left_by_fp(fp_above_sp) || is_by_fp && self.returns_by_sp()
     }
 
     /// Whether something was done with it: it was loaded or lost, or others that
