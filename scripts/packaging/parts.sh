@@ -102,20 +102,21 @@ build_x86_64() {
 }
 
 release_of() { # MACHINE
-    local machine=$1 binary='' runner='' recorder
+    # Not "machine": target_is sets that, to what file(1) calls it.
+    local target=$1 binary='' runner='' recorder
     buildable || return
-    say "building for $machine"
-    if [ "$machine" = x86_64 ]; then
+    say "building for $target"
+    if [ "$target" = x86_64 ]; then
         build_x86_64 && notices_for x86_64-unknown-linux-musl musl=/usr/share/doc/musl/copyright || return
     else
-        ci/packages "cross-$machine-programs" || return
-        target_is "$machine" || return
-        recorder=$work/$machine
-        (cd "$tree" && env -i "${alone[@]}" CARGO_TARGET_DIR="$built/recorders" ppc64-cross/build "$machine" "$recorder") || return
+        ci/packages "cross-$target-programs" || return
+        target_is "$target" || return
+        recorder=$work/$target
+        (cd "$tree" && env -i "${alone[@]}" CARGO_TARGET_DIR="$built/recorders" ppc64-cross/build "$target" "$recorder") || return
         # Where no program of its own can be loaded, nobody looks at logs either.
         if [ "$shared" = no ]; then
             notices_for "$triple" || return
-            pack_recorder "$machine" "$recorder"
+            pack_recorder "$target" "$recorder"
             return
         fi
         # Its terms want their own text, and that one may link with another: that is the source tar.
@@ -124,7 +125,7 @@ release_of() { # MACHINE
             "LGPL-2.1, which is glibc's=/usr/share/common-licenses/LGPL-2.1" || return
     fi
     file -b "$binary" | grep -q 'statically linked\|static-pie' || { say "$binary is not static"; return 1; }
-    pack_machine "$machine" "$binary" "$runner" && pack_deb "$machine" "$binary" "$runner"
+    pack_machine "$target" "$binary" "$runner" && pack_deb "$target" "$binary" "$runner"
 }
 
 # With everything that make installs, and what one reads.
