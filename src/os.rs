@@ -85,7 +85,10 @@ pub fn free_bytes(path: &Path) -> io::Result<u64> {
         0 => answer.f_bfree,
         _ => answer.f_bavail,
     };
-    Ok(blocks.saturating_mul(answer.f_frsize))
+    // Words of 32 bits where the machine has no others.
+    #[allow(clippy::useless_conversion)]
+    let [blocks, bytes] = [u64::from(blocks), u64::from(answer.f_frsize)];
+    Ok(blocks.saturating_mul(bytes))
 }
 
 /// Whether this process was started with stdout closed.
