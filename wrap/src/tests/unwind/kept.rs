@@ -381,6 +381,55 @@ fn a_refusal_is_no_bad_stack() {
     }
 }
 
+/// Knows the rules, and how often it was asked about code that nobody knew.
+#[derive(Default)]
+struct Counting(u32);
+
+impl Resolver for Counting {
+    fn resolve(&mut self, frame: (State, Bounds)) -> Result<Known, StackId> {
+        Program.resolve(frame)
+    }
+
+    fn walk_fully(&mut self, _: &DoorFrame, _: Bounds, _: &mut [u32]) -> (usize, StackId) {
+        unreachable!("no rule here is complex")
+    }
+
+    fn far(&mut self, _: Pc) -> Option<Far> {
+        unreachable!("no rule here is complex")
+    }
+
+    fn bounds_of(&mut self, _: u64) -> Option<Bounds> {
+        unreachable!("nothing was interrupted")
+    }
+
+    fn is_code(&mut self, at: u64, is_known: bool) -> Option<bool> {
+        self.0 += u32::from(!is_known);
+        Some(is_code(at))
+    }
+}
+
+/// The map is behind a lock: a program of run-time compiled code would take it at
+/// each frame of each allocation.
+#[test]
+fn code_that_was_met_is_not_asked_for_again() {
+    if arch::BACK_CHAIN || !arch::HAS_FRAME_POINTERS {
+        return;
+    }
+    let (mut random, mut stack) = (Random::new(1), Stack::new());
+    for code in [1, 2, 3, 31] {
+        stack.call(code, &mut random);
+    }
+    let (mut cache, mut counting, trie) = (empty(), Counting::default(), Trie::default());
+    let asked = [(); 3].map(|()| {
+        let (frame, bounds) = stack.door();
+        let mut kept = Kept::zeroed();
+        let found = capture(frame, bounds, true, (&mut cache, &mut kept), &mut counting, &trie);
+        assert_eq!(trie.path(found.unwrap()).0.len(), 5);
+        core::mem::take(&mut counting.0)
+    });
+    assert_eq!(asked, [1, 0, 0]);
+}
+
 /// Where every frame is new each time nearly all is left to the plain walk, and
 /// soon after stacks are alike again nothing is.
 #[test]
