@@ -3,6 +3,8 @@
 //! # Safety
 //! Memory is read where the kernel has just said that it can be.
 
+#[cfg(not(memlog_cnk))]
+use super::readable;
 use super::{Os, Sys};
 
 /// The first bytes of a file whose path is a C string; none if it cannot be read.
@@ -34,17 +36,7 @@ pub(super) fn read_memory(at: u64, into: &mut [u8]) -> bool {
 /// How far down from an address memory can be read, by the page.
 #[cfg(not(memlog_cnk))]
 pub(super) fn readable_below(high: u64, bytes: u64) -> u64 {
-    let page = super::page_bytes().max(1);
-    let lowest = high.saturating_sub(bytes);
-    let mut low = high;
-    while low > lowest {
-        let next = low.wrapping_sub(1) & !page.wrapping_sub(1);
-        if !can_read_anyhow(next) {
-            break;
-        }
-        low = next;
-    }
-    low.max(lowest)
+    readable::below(high, bytes, super::page_bytes(), can_read_anyhow)
 }
 
 /// Whether the file has at our addresses what we have there.
@@ -89,16 +81,11 @@ fn can_read(page: u64) -> bool {
     told == Err(super::Errno(libc::EINVAL))
 }
 
-/// The same by a call that no filter forbids, with signals for what no such call
-/// does. Emulators look at them in another order, and have no filters.
+/// The same by a call that no filter forbids. Emulators look at its numbers in
+/// another order, and have no filters.
 #[cfg(not(memlog_cnk))]
 fn can_read_anyhow(page: u64) -> bool {
-    const NOTHING: usize = 1 << 20;
-    let Ok(inside) = usize::try_from(page.wrapping_add(16)) else {
-        return false;
-    };
-    let bytes = size_of::<super::signals::Signals>();
-    let told = super::call::call(libc::SYS_rt_sigprocmask, [NOTHING, inside, 0, bytes, 0, 0]);
+    let told = readable::ask(page.wrapping_add(16), super::call::call);
     told == Err(super::Errno(libc::EINVAL))
 }
 

@@ -16,6 +16,7 @@ mod files;
 pub mod limits;
 #[cfg(not(memlog_cnk))]
 pub mod linux;
+mod readable;
 #[cfg(not(memlog_cnk))]
 mod rights;
 pub mod signals;

@@ -24,7 +24,7 @@ pub use raw::Raw;
 
 use super::call::path_of;
 use super::sizes::{self, Sizes};
-use super::{Errno, Fd, FileId, SinkKind, Sys, Usage};
+use super::{Errno, Fd, FileId, SinkKind, Sys, Usage, readable};
 use crate::settings::Text;
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering;
@@ -53,16 +53,11 @@ impl<K: Kernel> Cnk<K> {
         Ok(Fd(fd as i32))
     }
 
-    /// Whether the page around an address can be read: a question that changes
-    /// nothing, with a set of signals there and no word of what to do with it.
-    /// A kernel that looks at that word first says no more than that it is
-    /// wrong; where CNK is one, all between code and stack is memory.
+    /// Whether the page around an address can be read. A kernel that looks first at
+    /// what is to be done with the signals says no more than that it is wrong; where
+    /// CNK is one, all between code and stack is memory.
     fn can_read(address: u64) -> bool {
-        const NOTHING_TO_DO: usize = usize::MAX;
-        const SET_BYTES: usize = 8;
-        let set = (address & !(SET_BYTES as u64 - 1)) as usize;
-        let arguments = [NOTHING_TO_DO, set, 0, SET_BYTES, 0, 0];
-        K::call(libc::SYS_rt_sigprocmask, arguments) != Err(Errno(libc::EFAULT))
+        readable::ask(address, K::call) != Err(Errno(libc::EFAULT))
     }
 
     fn rusage() -> libc::rusage {
@@ -149,16 +144,7 @@ impl<K: Kernel> Sys for Cnk<K> {
     }
 
     fn readable_below(high: u64, bytes: u64) -> u64 {
-        let lowest = high.saturating_sub(bytes);
-        let mut reached = high;
-        while reached > lowest {
-            let page = (reached - 1) & !(PAGE - 1);
-            if !Self::can_read(page) {
-                break;
-            }
-            reached = page.max(lowest);
-        }
-        reached
+        readable::below(high, bytes, PAGE, Self::can_read)
     }
 
     fn read_memory(at: u64, into: &mut [u8]) -> bool {
