@@ -33,8 +33,14 @@ class Suite:
     kills: bool = False
     # Why lost events are right here; empty where they are not.
     may_lose: str = ""
+    # What says which version was met.
+    version: tuple = ()
+    # Whether it takes root, who becomes somebody else.
+    is_roots: bool = False
 
     def reason_not_to_run(self):
+        if self.is_roots and os.geteuid() != 0:
+            return "it is started by root, and becomes another user"
         missing = [file for file in self.files if not (os.path.exists(file) or shutil.which(file))]
         return f"not there: {' '.join(missing)}" if missing else None
 
@@ -127,6 +133,14 @@ class Run:
             if time.monotonic() > self.until:
                 raise Hung(f"hangs: {what}")
             time.sleep(0.02)
+
+
+def version_of(suite):
+    """The first line that the program says of itself."""
+    if not suite.version or not shutil.which(suite.version[0]):
+        return ""
+    said = subprocess.run(suite.version, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True).stdout
+    return said.strip().split("\n")[0]
 
 
 def free_port():
