@@ -90,6 +90,31 @@ pub enum Key {
     /// The process that started this one and has its rank too, in decimal: this
     /// one is not the rank itself.
     RankParent = 12,
+    /// A library whose calls are not recorded: a [`Past`] and the name that it
+    /// was loaded by.
+    PastUs = 22,
+}
+
+/// Why a library's calls are not recorded: the first byte of [`Key::PastUs`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Past {
+    /// dlmopen loaded it, with a C library and a heap of its own.
+    Namespace = 1,
+    /// RTLD_DEEPBIND binds it to another allocator than the program's.
+    OtherAllocator = 2,
+    /// RTLD_DEEPBIND binds it past the recorder, which could not change that.
+    Refused = 3,
+}
+
+impl Past {
+    /// The reason and the name in a text of [`Key::PastUs`].
+    pub fn of(text: &[u8]) -> Option<(Self, &[u8])> {
+        let (&reason, name) = text.split_first()?;
+        let all = [Past::Namespace, Past::OtherAllocator, Past::Refused];
+        let reason = all.into_iter().find(|past| *past as u8 == reason)?;
+        Some((reason, name))
+    }
 }
 
 /// How the image ended.
@@ -187,9 +212,10 @@ fn key_of(byte: u8) -> Option<Key> {
         LogPath,
         ParentLog,
         RankParent,
+        PastUs,
     ]
-    .get(usize::from(byte).checked_sub(1)?)
-    .copied()
+    .into_iter()
+    .find(|key| *key as u8 == byte)
 }
 
 /// A varint that must fit a field narrower than 64 bits.

@@ -1,8 +1,8 @@
 /* RTLD_DEEPBIND: the plugin finds libc's malloc before any that is preloaded. A block that it makes and the program
- * releases is one the recorder never saw, and must reach the allocator all the same.
+ * releases is one that a recorder may never have seen, and must reach the allocator all the same.
  *
  * @flags -ldl
- * @uncounted: both recorders are passed by
+ * @uncounted: with the second recorder behind memlog, the plugin passes both by
  * @may lose: what they do not see made is released again and again
  */
 #include "loader.h"

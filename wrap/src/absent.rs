@@ -71,13 +71,13 @@ unsafe fn undefine(own: &LinkMap, symbol: *mut Sym) {
     let bytes = (symbol as u64 + size_of::<Sym>() as u64 - low).next_multiple_of(page) as usize;
     // SAFETY: whole pages of our own segment; entries are aligned words.
     unsafe {
-        if !is_writable && !Os::make_writable(low as *mut u8, bytes, true) {
+        if !is_writable && !Os::make_writable(low as *mut u8, bytes, true, false) {
             return;
         }
         AtomicWord::from_ptr(&raw mut (*symbol).st_value).store(0, Ordering::Relaxed);
         AtomicU16::from_ptr(&raw mut (*symbol).st_shndx).store(0, Ordering::Relaxed);
         if !is_writable {
-            Os::make_writable(low as *mut u8, bytes, false);
+            Os::make_writable(low as *mut u8, bytes, false, false);
         }
     }
 }

@@ -39,10 +39,12 @@ pub enum Door {
     Abort,
     Daemon,
     Forkpty,
+    Dlopen,
+    Dlmopen,
 }
 
 /// The names, by number.
-pub static NAMES: [&[u8]; 33] = [
+pub static NAMES: [&[u8]; 35] = [
     b"malloc",
     b"free",
     b"calloc",
@@ -76,6 +78,8 @@ pub static NAMES: [&[u8]; 33] = [
     b"abort",
     b"daemon",
     b"forkpty",
+    b"dlopen",
+    b"dlmopen",
 ];
 
 #[cfg(all(test, not(loom)))]

@@ -13,7 +13,7 @@
 //! * [`events`] the event: [`order`], [`unwind`], [`table`], [`stream`]
 //! * [`commit`], [`sink`], [`metalog`] its way into the file
 //!
-//! Off the path: [`start`], [`settings`], [`launcher`], [`naming`], [`real`], [`linkmap`], [`early`],
+//! Off the path: [`start`], [`settings`], [`launcher`], [`naming`], [`real`], [`linkmap`], [`deep`], [`early`],
 //! [`child`], [`codemap`], [`modules`], [`maps`], [`image`], [`exec`], [`rss`], [`guard`], [`clock`], [`counters`],
 //! [`lock`], [`sync`], [`sys`]; all state hangs off one [`recorder::RECORDER`].
 #![cfg_attr(not(test), no_std)]
@@ -47,6 +47,8 @@ pub mod clock;
 pub mod codemap;
 #[cfg(not(loom))]
 pub mod counters;
+#[cfg(not(loom))]
+pub mod deep;
 #[cfg(not(loom))]
 pub mod doors;
 #[cfg(not(loom))]

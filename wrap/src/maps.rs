@@ -60,7 +60,10 @@ pub struct Line<'a> {
     /// First byte past it.
     pub high: u64,
     readable: bool,
-    executable: bool,
+    /// Whether it can be written to.
+    pub writable: bool,
+    /// Whether code in it can run.
+    pub executable: bool,
     /// Whether what is written goes into the file.
     pub shared: bool,
     offset: u64,
@@ -77,6 +80,7 @@ impl<'a> Line<'a> {
             low,
             high: low,
             readable: true,
+            writable: false,
             executable: true,
             shared: false,
             offset: 0,
@@ -153,6 +157,7 @@ fn parse_line(text: &[u8]) -> Option<Line<'_>> {
     let high = number(&mut rest, 16)?;
     rest = rest.strip_prefix(b" ")?;
     let readable = rest.first() == Some(&b'r');
+    let writable = rest.get(1) == Some(&b'w');
     let executable = rest.get(2) == Some(&b'x');
     let shared = rest.get(3) == Some(&b's');
     rest = rest.get(5..)?;
@@ -170,6 +175,7 @@ fn parse_line(text: &[u8]) -> Option<Line<'_>> {
         low,
         high,
         readable,
+        writable,
         executable,
         shared,
         offset,

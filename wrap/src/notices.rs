@@ -7,6 +7,7 @@ use crate::arch::DoorFrame;
 use crate::capture;
 use crate::child;
 use crate::clock;
+use crate::deep;
 use crate::doors::Door;
 use crate::hooks::{handler, next};
 use crate::lock::Patience;
@@ -20,10 +21,10 @@ use crate::sink::Mode;
 use crate::start;
 use crate::stream::Of;
 use crate::sys::{Os, Sys};
-use core::ffi::c_void;
+use core::ffi::{c_char, c_void};
 use core::sync::atomic::Ordering;
 use memlog_format::ext::Ext;
-use memlog_format::meta::{End, Key, Record};
+use memlog_format::meta::{End, Key, Past, Record};
 
 handler! {
     /// fork: the token is not held across it, for its handlers may allocate
@@ -129,6 +130,36 @@ handler! {
     /// forkpty: by libc's own fork
     fn memlog_on_forkpty(_a: usize, _b: usize, _c: usize) -> usize = |frame| {
         on_from(frame, Door::Forkpty, || note_inner_fork(frame))
+    }
+}
+
+handler! {
+    /// dlopen: a library may come that binds past us. The call goes on by a jump,
+    /// for dlopen looks at where it will return to
+    fn memlog_on_dlopen(name: *const c_char, flags: i32, _c: usize) -> usize = |frame| {
+        on_from(frame, Door::Dlopen, || loading(frame, None, name, flags))
+    }
+}
+
+handler! {
+    /// dlmopen: the same; into another namespace the library brings a heap
+    fn memlog_on_dlmopen(space: isize, name: *const c_char, flags: i32) -> usize = |frame| {
+        on_from(frame, Door::Dlmopen, || loading(frame, Some(space), name, flags))
+    }
+}
+
+/// A library may be loaded now, into this namespace if one is asked for.
+fn loading(frame: &DoorFrame, space: Option<isize>, name: *const c_char, flags: i32) {
+    const BASE: isize = 0;
+    let past = match space {
+        Some(space) if space != BASE => Some(Past::Namespace),
+        _ if flags & libc::RTLD_DEEPBIND == 0 => return,
+        _ => None,
+    };
+    // The loader looks at names that are no longer there by itself.
+    if !name.is_null() && start::wake() && !RECORDER.is_quiet() {
+        // SAFETY: what the program gives to dlopen is null or a C string.
+        as_recorder(frame, || unsafe { deep::loading(past, name) });
     }
 }
 

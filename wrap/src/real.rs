@@ -66,6 +66,24 @@ pub unsafe fn resolve_all(own_dynamic: u64, program_headers: u64, count: u64) {
 /// The last of the objects of program start: those are never unloaded.
 static LAST_AT_START: AtomicPtr<LinkMap> = AtomicPtr::new(core::ptr::null_mut());
 
+/// Runs over the objects of program start in the loader's order.
+///
+/// # Safety
+/// As for [`resolve_all`], which was called.
+pub unsafe fn each_at_start(mut see: impl FnMut(&LinkMap)) {
+    let last = LAST_AT_START.load(Ordering::Relaxed).cast_const();
+    let mut map = known_first_map();
+    while !map.is_null() {
+        // SAFETY: a live node of the loader's list, of an object that stays.
+        let object = unsafe { &*map };
+        see(object);
+        if map == last {
+            return;
+        }
+        map = object.next;
+    }
+}
+
 /// A definition, and of which kind the object is that it lies in.
 pub struct Definition {
     /// The function.

@@ -249,6 +249,7 @@ fn key() -> impl Strategy<Value = Key> {
         Key::LogPath,
         Key::ParentLog,
         Key::RankParent,
+        Key::PastUs,
     ])
 }
 

@@ -118,9 +118,10 @@ impl Sys for Linux {
         let _ = call(libc::SYS_madvise, [at as usize, bytes, how, 0, 0, 0]);
     }
 
-    unsafe fn make_writable(at: *mut u8, bytes: usize, writable: bool) -> bool {
+    unsafe fn make_writable(at: *mut u8, bytes: usize, writable: bool, has_code: bool) -> bool {
         let write = if writable { libc::PROT_WRITE } else { 0 };
-        let prot = (libc::PROT_READ | write) as usize;
+        let run = if has_code { libc::PROT_EXEC } else { 0 };
+        let prot = (libc::PROT_READ | write | run) as usize;
         call(libc::SYS_mprotect, [at as usize, bytes, prot, 0, 0, 0]).is_ok()
     }
 

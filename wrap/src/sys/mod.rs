@@ -130,11 +130,12 @@ pub trait Sys {
     /// # Safety
     /// The range came from [`Sys::memory`] and nothing refers into it.
     unsafe fn zero(at: *mut u8, bytes: usize);
-    /// Lets data be written to, or only read again; false if that is refused.
+    /// Lets a part of a loaded file be written to, or only read again; if it
+    /// `has_code`, that can run all the time. False if that is refused.
     ///
     /// # Safety
-    /// Whole pages of data of the recorder's.
-    unsafe fn make_writable(at: *mut u8, bytes: usize, writable: bool) -> bool;
+    /// Whole pages, mapped privately, which nobody else writes to meanwhile.
+    unsafe fn make_writable(at: *mut u8, bytes: usize, writable: bool, has_code: bool) -> bool;
     /// Asks that a forked child find this range zeroed; false if it will not.
     ///
     /// # Safety

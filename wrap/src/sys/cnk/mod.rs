@@ -104,9 +104,10 @@ impl<K: Kernel> Sys for Cnk<K> {
         }
     }
 
-    unsafe fn make_writable(at: *mut u8, bytes: usize, writable: bool) -> bool {
+    unsafe fn make_writable(at: *mut u8, bytes: usize, writable: bool, has_code: bool) -> bool {
         let write = if writable { libc::PROT_WRITE } else { 0 };
-        let prot = (libc::PROT_READ | write) as usize;
+        let run = if has_code { libc::PROT_EXEC } else { 0 };
+        let prot = (libc::PROT_READ | write | run) as usize;
         K::call(libc::SYS_mprotect, [at as usize, bytes, prot, 0, 0, 0]).is_ok()
     }
 

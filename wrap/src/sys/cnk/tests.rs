@@ -240,7 +240,7 @@ fn call_all() {
     unsafe {
         Tests::zero(piece, PAGE);
         Tests::memory_over(piece, PAGE);
-        Tests::make_writable(piece, PAGE, true);
+        Tests::make_writable(piece, PAGE, true, false);
         Tests::wipe_on_fork(piece, PAGE);
         Tests::unmap(piece, PAGE);
     }
