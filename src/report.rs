@@ -1,5 +1,6 @@
 //! `memlog report`: who held the memory at a moment.
 
+mod coverage;
 mod filter;
 mod grow;
 mod heading;
@@ -27,6 +28,7 @@ use crate::advice::Advice;
 use crate::open::grouped;
 use crate::screen::Look;
 use crate::words::typed;
+pub use coverage::{holders, past_us};
 pub use filter::Filter;
 pub use grow::{Direction, Grown, Shape, grow};
 pub use heading::{

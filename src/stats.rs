@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 
 use crate::dot::chosen;
 use crate::open::{Analysis, Family, Files, Watch, clean};
+use crate::report::{holders, past_us};
 use crate::screen::out;
 
 /// The version of the keys below; `doc/STATS.md` says what they mean.
@@ -73,6 +74,7 @@ pub fn figures(family: &Family, analysis: &Analysis) -> Map<String, Value> {
         traffic(log, analysis),
         peaks(log, analysis),
         quality(family, analysis),
+        coverage(log, analysis),
     ];
     parts.into_iter().flatten().collect()
 }
@@ -178,6 +180,24 @@ fn peaks(log: &Log, analysis: &Analysis) -> Map<String, Value> {
             "low_heap_bytes": is_whole.then_some(bracket.low_heap_bytes),
             "high_heap_bytes": is_whole.then_some(bracket.high_heap_bytes),
         },
+    }))
+}
+
+fn coverage(log: &Log, analysis: &Analysis) -> Map<String, Value> {
+    let past = past_us(log).into_iter();
+    let past = past.map(|(reason, name)| json!({ "name": name, "reason": reason }));
+    object(json!({
+        "coverage": analysis.coverage.map(|coverage| json!({
+            "rss_growth_bytes": coverage.growth_bytes,
+            "explained_bytes": coverage.explained_bytes(),
+            "heap_bytes": coverage.heap_bytes,
+            "mapped_bytes": coverage.mapped_bytes,
+            "reserved_bytes": analysis.reserved_bytes,
+            "percent": coverage.percent(),
+            "is_low": coverage.is_low(),
+            "holders": holders(log, analysis),
+        })),
+        "unrecorded_libraries": past.collect::<Vec<_>>(),
     }))
 }
 

@@ -44,6 +44,8 @@ pub struct Options {
 pub struct Facts {
     /// The kernel's last words on resident memory.
     pub rss: Figures,
+    /// What was resident when recording began, in kilobytes, 0: unknown.
+    pub start_rss_kb: u64,
     /// Tick of the end, where it is known.
     pub end_tick: Option<u64>,
     /// Events that the recorder counted as lost.

@@ -21,12 +21,17 @@ pub struct Mapped {
     pub backing_bytes: u64,
     /// How far the data segment has grown.
     pub arena_bytes: u64,
+    /// Of the bytes that the program has mapped now those without any access:
+    /// reserved, until somebody opens them unseen.
+    pub reserved_bytes: u64,
 }
 
 #[derive(Clone, Copy)]
 struct Region {
     end: u64,
     backing: bool,
+    /// Mapped without any access.
+    reserved: bool,
 }
 
 /// The mapped regions by their first byte.
@@ -49,8 +54,11 @@ impl Regions {
         }
         match entry.mapping {
             Mapping::Map {
-                address, length, ..
-            } => self.map(address, length, backing),
+                address,
+                length,
+                prot,
+                ..
+            } => self.map(address, length, backing, prot == 0),
             Mapping::Unmap { address, length } | Mapping::Leave { address, length } => {
                 self.unmap(address, length);
             }
@@ -61,8 +69,12 @@ impl Regions {
                 length,
             } => {
                 // Nothing of an old length of 0 goes.
+                let moved = self.regions.range(..=old_address).next_back();
+                let reserved = moved.is_some_and(|(_, region)| {
+                    old_length > 0 && region.end > old_address && region.reserved
+                });
                 self.unmap(old_address, old_length);
-                self.map(address, length, backing);
+                self.map(address, length, backing, reserved);
             }
             Mapping::Break { old_end, end } => self.set_break(old_end, end, backing),
         }
@@ -73,18 +85,23 @@ impl Regions {
         let first = *self.first_break.get_or_insert(old_end);
         self.mapped.arena_bytes = end.saturating_sub(first);
         if end > old_end {
-            self.map(old_end, end - old_end, backing);
+            self.map(old_end, end - old_end, backing, false);
         } else {
             self.unmap(end, old_end - end);
         }
     }
 
-    fn map(&mut self, start: u64, length: u64, backing: bool) {
+    fn map(&mut self, start: u64, length: u64, backing: bool, reserved: bool) {
         self.unmap(start, length);
         let end = start.saturating_add(length);
         if end > start {
-            self.regions.insert(start, Region { end, backing });
-            self.count(end - start, backing, true);
+            let region = Region {
+                end,
+                backing,
+                reserved,
+            };
+            self.regions.insert(start, region);
+            self.count(end - start, region, true);
         }
     }
 
@@ -98,7 +115,7 @@ impl Regions {
                 return;
             }
             self.regions.remove(&low);
-            self.count(region.end - low, region.backing, false);
+            self.count(region.end - low, region, false);
             for (low, high) in [(low, start), (end, region.end)] {
                 if low < high {
                     let region = Region {
@@ -106,7 +123,7 @@ impl Regions {
                         ..region
                     };
                     self.regions.insert(low, region);
-                    self.count(high - low, region.backing, true);
+                    self.count(high - low, region, true);
                     let again = if region.backing { 0 } else { high - low };
                     self.mapped.total_bytes = self.mapped.total_bytes.saturating_sub(again);
                 }
@@ -117,7 +134,15 @@ impl Regions {
         }
     }
 
-    fn count(&mut self, bytes: u64, backing: bool, comes: bool) {
+    fn count(&mut self, bytes: u64, region: Region, comes: bool) {
+        let backing = region.backing;
+        if region.reserved && !backing {
+            let reserved = &mut self.mapped.reserved_bytes;
+            *reserved = match comes {
+                true => reserved.saturating_add(bytes),
+                false => reserved.saturating_sub(bytes),
+            };
+        }
         let live = match backing {
             true => &mut self.mapped.backing_bytes,
             false => &mut self.mapped.live_bytes,
@@ -198,6 +223,33 @@ mod tests {
         let mapped = regions.mapped;
         assert_eq!((mapped.live_bytes, mapped.calls), (0x5000, 3));
         assert_eq!((mapped.peak_bytes, mapped.total_bytes), (0x5000, 0x6000));
+    }
+
+    #[test]
+    fn what_cannot_be_touched_is_reserved_until_it_is_mapped_again() {
+        let mut regions = Regions::default();
+        let reserve = Mapping::Map {
+            address: 0x10000,
+            length: 0x10000,
+            prot: 0,
+            flags: 2,
+        };
+        regions.take(&entry(reserve, false));
+        assert_eq!(regions.mapped.reserved_bytes, 0x10000);
+        regions.take(&entry(map(0x12000, 0x1000), false));
+        let mapped = regions.mapped;
+        assert_eq!(
+            (mapped.reserved_bytes, mapped.live_bytes),
+            (0xf000, 0x10000)
+        );
+        let moved = Mapping::Remap {
+            old_address: 0x10000,
+            old_length: 0x2000,
+            address: 0x50000,
+            length: 0x4000,
+        };
+        regions.take(&entry(moved, false));
+        assert_eq!(regions.mapped.reserved_bytes, 0x11000);
     }
 
     #[test]

@@ -11,6 +11,7 @@
 //! * `segments`: how far the heap peak may be off between threads
 //! * `stacks`: each stack once, however often the recorder wrote it down
 //! * `ledger`: what the program mapped
+//! * `coverage`: how much of resident memory's growth that explains
 //! * `seen`: tells a double free from a block of before the start
 //! * `temporary`: blocks that go before their thread asks for another
 //! * `window`: what is known of events that were overwritten
@@ -27,6 +28,7 @@
 #![forbid(unsafe_code)]
 
 mod counts;
+mod coverage;
 mod fold;
 mod ledger;
 mod live;
@@ -40,10 +42,11 @@ mod tree;
 mod window;
 
 pub use counts::{Held, Moment};
+pub use coverage::Coverage;
 pub use fold::{At, Facts, Fold, Options, Timing};
 pub use ledger::Mapped;
 pub use live::{Block, Blocks};
-pub use rss::{Bracket, Figures, RssPeak};
+pub use rss::{Bracket, Figures, FirstReading, RssPeak};
 pub use stacks::{Frame, ModuleKey, Site, StackTable, Tables};
 pub use summary::{Anomalies, Cost, CutStacks, PeakFigures, Summary, Totals};
 pub use tree::{Branch, CallTree, Callers};

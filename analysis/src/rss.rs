@@ -63,6 +63,21 @@ pub struct RssPeak {
     pub bracket: Bracket,
 }
 
+/// The first reading that said something, and the heap then.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FirstReading {
+    /// The figure, in kilobytes.
+    pub kb: u64,
+    /// The recorder's own part of it.
+    pub own_kb: u64,
+    /// When.
+    pub tick: u64,
+    /// Bytes that were live.
+    pub live_bytes: u64,
+    /// What the allocator gave for them.
+    pub live_usable_bytes: u64,
+}
+
 /// The heap at a moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Heap {
@@ -83,6 +98,7 @@ pub(crate) struct RssTracker {
     /// The highest figure, whether or not its moment was kept.
     best_kb: u64,
     last: Option<Figure>,
+    pub first: Option<FirstReading>,
     pub readings: u64,
     /// Set while what was kept lies before the first event.
     is_before: bool,
@@ -133,6 +149,13 @@ impl RssTracker {
         // Above its floor ru_maxrss is certain: at the floor it was known too.
         let above_floor = rss.source == RssSource::MaxRss && figure.high_water;
         self.readings += 1;
+        self.first.get_or_insert(FirstReading {
+            kb: figure.kb,
+            own_kb: rss.own_kb,
+            tick: now.tick,
+            live_bytes: now.bytes,
+            live_usable_bytes: now.usable,
+        });
         Some(self.close(figure, above_floor, rss.own_kb, now))
     }
 

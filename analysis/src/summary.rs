@@ -3,7 +3,7 @@
 use crate::counts::{Held, Moment};
 use crate::fold::{Facts, Fold, Timing};
 use crate::ledger::Mapped;
-use crate::rss::RssPeak;
+use crate::rss::{FirstReading, RssPeak};
 use crate::window::Window;
 
 /// What came and went in all.
@@ -104,6 +104,8 @@ pub struct Summary {
     pub own_rss_bytes: u64,
     /// Readings of resident memory that said something.
     pub rss_readings: u64,
+    /// What the growth of resident memory is counted from.
+    pub first_reading: Option<FirstReading>,
     /// Live at the end.
     pub end_live: Held,
     /// What the allocator gave for it.
@@ -170,6 +172,18 @@ impl Cost {
 }
 
 impl Fold {
+    /// What was resident when recording began, with nothing recorded yet; else
+    /// the first reading that the log has.
+    fn first_reading(&self, facts: &Facts) -> Option<FirstReading> {
+        match facts.start_rss_kb {
+            0 => self.rss.first,
+            kb => Some(FirstReading {
+                kb,
+                ..FirstReading::default()
+            }),
+        }
+    }
+
     /// The log is through: all its figures. Asked once, after the last event.
     pub fn finish(&mut self, facts: &Facts) -> Summary {
         self.end(facts);
@@ -214,6 +228,7 @@ impl Fold {
             rss_peak_bytes: peak_kb.saturating_mul(1024),
             own_rss_bytes,
             rss_readings: self.rss.readings,
+            first_reading: self.first_reading(facts),
             end_live,
             end_usable_bytes: self.heap.usable,
             mapped: *self.mapped(),

@@ -77,6 +77,9 @@ counters! {
     TimedNs = 25, "timed_ns";
     /// Microseconds of processor time of the process, as last read.
     CpuUs = 26, "cpu_us";
+    /// Kilobytes that were resident when recording began, without the
+    /// recorder's own; 0 in a forked child.
+    StartRssKb = 34, "start_rss_kb";
 }
 
 impl Counter {

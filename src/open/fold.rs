@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use memlog_analysis::{At, Facts, Figures, Fold, Moment, Options, Summary, Tables, Timing};
+use memlog_analysis::{
+    At, Coverage, Facts, Figures, Fold, Moment, Options, Summary, Tables, Timing,
+};
 use memlog_export::When;
 use memlog_format::counter::{ALL, Counter};
 use memlog_format::meta::Module;
@@ -53,6 +55,10 @@ pub struct Analysis {
     pub summary: Summary,
     /// The most that the program had mapped itself about the RSS peak.
     pub rss_peak_mapped_bytes: u64,
+    /// How much of the growth up to that peak the log explains.
+    pub coverage: Option<Coverage>,
+    /// What the program had in reserve at that peak: mapped without any access.
+    pub reserved_bytes: u64,
     /// What was mapped when.
     pub mapped: MappedHistory,
     /// What was odd about it.
@@ -80,6 +86,13 @@ impl Analysis {
             Moment::End => summary.end_tick,
             Moment::Chosen => when.chosen_tick(tick_ns).unwrap_or(summary.end_tick),
         }
+    }
+
+    fn find_coverage(&self) -> Option<Coverage> {
+        let summary = &self.summary;
+        let first = self.mapped.open_at(summary.first_reading?.tick);
+        let peak = self.mapped.most_open_within(&summary.rss_peak.bracket);
+        Coverage::of(summary, [first, peak])
     }
 
     /// How many findings say that a part of the log is missing or spoilt.
@@ -137,11 +150,15 @@ impl Family<'_> {
             fold,
             summary,
             rss_peak_mapped_bytes: mapped.most_within(&summary.rss_peak.bracket),
+            coverage: None,
+            reserved_bytes: 0,
             mapped,
             findings,
             part,
         };
         analysis.summary.is_damaged = analysis.damages() > 0;
+        analysis.reserved_bytes = analysis.mapped.reserved_at(summary.rss_peak.tick);
+        analysis.coverage = analysis.find_coverage();
         analysis
     }
 
@@ -225,6 +242,7 @@ fn facts(log: &Log) -> Facts {
             vm_hwm_kb: log.counter(Counter::VmHwmKb).max(hwm_then),
             maxrss_kb: end.map_or(0, |end| end.maxrss_kb),
         },
+        start_rss_kb: log.counter(Counter::StartRssKb),
         end_tick: end.map(|end| end.tick),
         lost_events: lost.fold(0, u64::saturating_add),
         own_bytes: own.into_iter().fold(0, u64::saturating_add),

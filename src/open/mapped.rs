@@ -10,6 +10,10 @@ struct Step {
     most_bytes: u64,
     /// At its end.
     last_bytes: u64,
+    /// The same of what could be touched.
+    open: [u64; 2],
+    /// At its end, what was mapped without any access.
+    reserved_bytes: u64,
     /// At its end.
     areas: Areas,
 }
@@ -33,18 +37,23 @@ impl MappedHistory {
     /// From this tick on so much is mapped.
     pub fn at(&mut self, tick: u64, mapped: &Mapped) {
         let bytes = mapped.live_bytes;
+        let open = bytes.saturating_sub(mapped.reserved_bytes);
         let areas = self.areas(mapped);
         match self.steps.last_mut() {
             // Between streams a tick may come late; it counts for the newest.
             Some(step) if tick <= step.tick => {
                 step.most_bytes = step.most_bytes.max(bytes);
                 step.last_bytes = bytes;
+                step.open = [step.open[0].max(open), open];
+                step.reserved_bytes = mapped.reserved_bytes;
                 step.areas = areas;
             }
             _ => self.steps.push(Step {
                 tick,
                 most_bytes: bytes,
                 last_bytes: bytes,
+                open: [open; 2],
+                reserved_bytes: mapped.reserved_bytes,
                 areas,
             }),
         }
@@ -68,21 +77,45 @@ impl MappedHistory {
 
     /// What was mapped at the end of a tick.
     pub fn areas_at(&self, tick: u64) -> Areas {
+        self.last_at(tick)
+            .map_or(Areas::default(), |step| step.areas)
+    }
+
+    /// What could be touched at the end of a tick.
+    pub fn open_at(&self, tick: u64) -> u64 {
+        self.last_at(tick).map_or(0, |step| step.open[1])
+    }
+
+    /// What was mapped without any access at the end of a tick.
+    pub fn reserved_at(&self, tick: u64) -> u64 {
+        self.last_at(tick).map_or(0, |step| step.reserved_bytes)
+    }
+
+    fn last_at(&self, tick: u64) -> Option<&Step> {
         let after = self.steps.partition_point(|step| step.tick <= tick);
-        let last = self.steps[..after].last();
-        last.map_or(Areas::default(), |step| step.areas)
+        self.steps[..after].last()
     }
 
     /// The most that was mapped at a time between two readings.
     pub fn most_within(&self, bracket: &Bracket) -> u64 {
+        self.most_of(bracket, |step| [step.most_bytes, step.last_bytes])
+    }
+
+    /// The same of what could be touched.
+    pub fn most_open_within(&self, bracket: &Bracket) -> u64 {
+        self.most_of(bracket, |step| step.open)
+    }
+
+    /// Of two figures of a step, the most within it and at its end.
+    fn most_of(&self, bracket: &Bracket, figures: impl Fn(&Step) -> [u64; 2]) -> u64 {
         let first = self
             .steps
             .partition_point(|step| step.tick < bracket.from_tick);
         let (before, rest) = self.steps.split_at(first);
         let within = rest.iter();
         let within = within.take_while(|step| step.tick <= bracket.to_tick);
-        let most = within.map(|step| step.most_bytes);
-        most.chain(before.last().map(|step| step.last_bytes))
+        let most = within.map(|step| figures(step)[0]);
+        most.chain(before.last().map(|step| figures(step)[1]))
             .max()
             .unwrap_or(0)
     }

@@ -9,7 +9,7 @@ use memlog_read::Log;
 
 use super::notes::{damage, notes};
 use super::subject::Subject;
-use super::{resident, window};
+use super::{coverage, resident, window};
 use crate::open::{Analysis, clean, counted, grouped};
 use crate::ranks;
 use crate::screen::{Role, Screen, wrapped};
@@ -21,10 +21,11 @@ const COLUMNS: usize = 100;
 const INDENT: usize = 11;
 
 /// What gives way first where there is no room for all: the report has it.
-const LEAST_TELLING: [&str; 7] = [
+const LEAST_TELLING: [&str; 8] = [
     "log",
     "overhead",
     "mapped",
+    "coverage",
     "events",
     PARTS,
     "heap peak",
@@ -85,6 +86,11 @@ fn lines(subject: &Subject) -> Vec<Line> {
     lines.line("RSS peak", &when);
     if !parts.is_empty() {
         lines.line(PARTS, &parts);
+    }
+    match coverage::line(analysis) {
+        Some((parts, true)) => lines.alarm("coverage", &parts),
+        Some((parts, false)) => lines.line("coverage", &parts),
+        None => {}
     }
     match window::heap_peak(log, summary) {
         Some(parts) => {

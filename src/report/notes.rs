@@ -4,6 +4,7 @@ use memlog_format::counter::Counter;
 use memlog_format::meta::Key;
 use memlog_read::Log;
 
+use super::coverage::{holders, told_past_us};
 use crate::losses::{Bounds, fate};
 use crate::open::{Analysis, Family, counted, note};
 
@@ -11,6 +12,8 @@ use crate::open::{Analysis, Family, counted, note};
 pub fn notes(family: &Family, analysis: &Analysis) -> Vec<String> {
     let sentences = [
         recorders_notes(family.own()),
+        told_past_us(family.own()),
+        holders(family.own(), analysis),
         Vec::from_iter(empty(family.own(), analysis)),
         Vec::from_iter(losses(family.own())),
         anomalies(analysis),

@@ -75,6 +75,12 @@ impl Shared {
         RECORDER.counters.set(Counter::MaxRssFloorKb, floor);
     }
 
+    /// Notes what the program has before its first recorded call.
+    pub fn note_beginning(&self) {
+        let rest_kb = Os::rss_now_kb().saturating_sub(RECORDER.own_kb());
+        RECORDER.counters.set(Counter::StartRssKb, rest_kb);
+    }
+
     /// A forked child's.
     pub fn reset(&self) {
         self.step.store(STEP, Ordering::Relaxed);

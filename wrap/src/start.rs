@@ -237,6 +237,7 @@ fn set_up() -> bool {
         return false;
     }
     RECORDER.rss.start();
+    RECORDER.rss.note_beginning();
     code(CodeMap::begin) == Some(true)
 }
 
