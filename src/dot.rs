@@ -14,7 +14,7 @@ use memlog2dot::{Logs, Page, Trouble};
 use crate::advice::Advice;
 use crate::elsewhere;
 use crate::names::{NameStore, Names};
-use crate::open::{Analysis, Family, Files, Watch, clean};
+use crate::open::{Analysis, Family, Files, Glance, Watch, clean};
 use crate::ranks;
 use crate::record::has_magic;
 use crate::report::{check_moment, notes};
@@ -75,7 +75,7 @@ impl Logs for Opened {
     }
 
     fn rss_peak_bytes(&self, log: &Path) -> anyhow::Result<u64> {
-        Ok(Files::load(log)?.family()?.rss_peak_bytes())
+        Glance::take(log)?.rss_peak_bytes()
     }
 
     fn page(&self, log: &Path, when: When, with_symbols: bool) -> anyhow::Result<Page> {

@@ -1,6 +1,8 @@
 //! Opens a log and, for a forked process, those of its parents.
 
+mod each;
 mod fold;
+mod glance;
 mod interrupt;
 mod map;
 mod mapped;
@@ -15,7 +17,9 @@ use std::path::{Path, PathBuf};
 use memlog_format::meta::Key;
 use memlog_read::Log;
 
+pub use each::each;
 pub use fold::{Analysis, LogTables, at_of};
+pub use glance::Glance;
 pub use interrupt::Interrupt;
 pub use map::map;
 use map::{FileBytes, log_bytes};
@@ -86,14 +90,16 @@ impl<'a> Family<'a> {
 const NAMED: &str = "give the .memlog file that `memlog record` named";
 
 fn read_log(path: &Path) -> anyhow::Result<FileBytes> {
-    log_bytes(path).map_err(|error| {
-        let shown = shown(path);
-        let hint = match error.kind() {
-            ErrorKind::PermissionDenied => "see whether you may read that file",
-            _ => NAMED,
-        };
-        Advice::error(format!("cannot read the log {shown}: {error}"), hint)
-    })
+    log_bytes(path).map_err(|error| unreadable(path, &error))
+}
+
+fn unreadable(path: &Path, error: &std::io::Error) -> anyhow::Error {
+    let shown = shown(path);
+    let hint = match error.kind() {
+        ErrorKind::PermissionDenied => "see whether you may read that file",
+        _ => NAMED,
+    };
+    Advice::error(format!("cannot read the log {shown}: {error}"), hint)
 }
 
 fn open<'a>(path: &Path, bytes: &'a [u8]) -> anyhow::Result<Log<'a>> {

@@ -110,6 +110,25 @@ struct Figure {
     high_water: bool,
 }
 
+impl Figure {
+    /// Nothing if the reading says nothing.
+    fn of(rss: &Rss, floor_kb: u64) -> Option<Self> {
+        let (kb, high_water) = match rss.source {
+            RssSource::VmHwm if rss.peak_kb > 0 => (rss.peak_kb, true),
+            RssSource::MaxRss if rss.peak_kb > floor_kb => (rss.peak_kb, true),
+            _ if rss.now_kb > 0 => (rss.now_kb, false),
+            _ => return None,
+        };
+        Some(Self { kb, high_water })
+    }
+}
+
+/// What one reading says of resident memory, in kilobytes, 0 if nothing: the
+/// highest of them is the peak of a log that has no last word on it.
+pub fn reading_kb(rss: &Rss, floor_kb: u64) -> u64 {
+    Figure::of(rss, floor_kb).map_or(0, |figure| figure.kb)
+}
+
 impl RssTracker {
     pub(crate) fn new(floor_kb: u64) -> Self {
         Self {
@@ -133,19 +152,7 @@ impl RssTracker {
     /// Resident memory was read: whether the candidate is to be kept, or
     /// nothing if the reading says nothing.
     pub(crate) fn read(&mut self, rss: &Rss, now: &Heap) -> Option<bool> {
-        let high_water = |kb| Figure {
-            kb,
-            high_water: true,
-        };
-        let figure = match rss.source {
-            RssSource::VmHwm if rss.peak_kb > 0 => high_water(rss.peak_kb),
-            RssSource::MaxRss if rss.peak_kb > self.floor_kb => high_water(rss.peak_kb),
-            _ if rss.now_kb > 0 => Figure {
-                kb: rss.now_kb,
-                high_water: false,
-            },
-            _ => return None,
-        };
+        let figure = Figure::of(rss, self.floor_kb)?;
         // Above its floor ru_maxrss is certain: at the floor it was known too.
         let above_floor = rss.source == RssSource::MaxRss && figure.high_water;
         self.readings += 1;

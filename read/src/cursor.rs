@@ -373,7 +373,7 @@ impl<'a> Cursor<'a> {
 /// byte of it tells. But then it ends in a zero and zeros follow, which are no
 /// record.
 #[inline]
-fn next_whole<'a>(
+pub(crate) fn next_whole<'a>(
     deltas: &mut Deltas,
     records: &mut Reader<'a>,
     body: &[u8],

@@ -10,6 +10,7 @@
 //! * `ends`: what is missing where nothing follows
 //! * `metas`: header, texts, modules, fork and end
 //! * `tables`: from a stack's id to its frames
+//! * `readings`: resident memory as one chunk tells it
 //! * `flight`: the live set of a log that overwrote its oldest events
 //! * `cursor`: one stream's records, with each realloc resolved
 //! * `cells`: which numbers order which addresses, and which were lost
@@ -32,6 +33,7 @@ mod item;
 mod log;
 mod merge;
 mod metas;
+mod readings;
 mod tables;
 
 pub use error::{Finding, Findings, ReadError};
@@ -39,4 +41,5 @@ pub use flight::Flight;
 pub use item::{Item, Kind};
 pub use log::{Log, Size};
 pub use merge::EventStream;
+pub use readings::readings;
 pub use tables::Frames;

@@ -11,7 +11,7 @@ use memlog_format::meta::Key;
 use memlog_read::Log;
 
 use crate::dot::all;
-use crate::open::{Files, clean, counted, grouped};
+use crate::open::{Glance, clean, counted, each, grouped};
 use crate::screen::out;
 use crate::words::{sized, typed};
 
@@ -41,8 +41,8 @@ struct Row {
 /// Prints them.
 pub fn print(names: &[PathBuf]) -> anyhow::Result<ExitCode> {
     let (mut rows, mut refused) = (Vec::new(), Vec::new());
-    for path in each_once(names)? {
-        match row(&path) {
+    for row in each(&each_once(names)?, |path| row(path)) {
+        match row {
             Ok(row) => rows.push(row),
             Err(error) => refused.push(error),
         }
@@ -88,6 +88,9 @@ pub fn print(names: &[PathBuf]) -> anyhow::Result<ExitCode> {
 /// A log may be named, and lie in a folder that is named as well.
 fn each_once(names: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
     let (mut known, mut paths) = (HashSet::new(), Vec::new());
+    if let [name] = names {
+        return all(name);
+    }
     for name in names {
         let new = all(name)?.into_iter();
         paths.extend(
@@ -100,9 +103,8 @@ fn each_once(names: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
 }
 
 fn row(path: &Path) -> anyhow::Result<Row> {
-    let files = Files::load(path)?;
-    let family = files.family()?;
-    let log = family.own();
+    let glance = Glance::take(path)?;
+    let log = glance.log()?;
     let text = |key: Key| log.text(key).map(clean).unwrap_or_default();
     let start = log.start();
     let rank = text(Key::Rank);
@@ -112,7 +114,7 @@ fn row(path: &Path) -> anyhow::Result<Row> {
     };
     let program = text(Key::Executable);
     let program = program.rsplit('/').next().unwrap_or_default();
-    let peak = match family.rss_peak_bytes() {
+    let peak = match glance.rss_peak_bytes()? {
         0 => "unknown".to_owned(),
         bytes => sized(bytes),
     };
@@ -124,7 +126,7 @@ fn row(path: &Path) -> anyhow::Result<Row> {
         // Blue Gene's kernel tells no parent.
         number(start.map(|start| start.parent_pid).filter(|&pid| pid != 0)),
         peak,
-        grouped(lost(log)),
+        grouped(lost(&log)),
         program.to_owned(),
         typed(path),
     ];

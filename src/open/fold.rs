@@ -162,15 +162,6 @@ impl Family<'_> {
         analysis
     }
 
-    /// [`Summary::rss_peak_bytes`]: the kernel's last word on it, if the log has
-    /// one, spares going through the events.
-    pub fn rss_peak_bytes(&self) -> u64 {
-        match facts(self.own()).rss.vm_hwm_kb {
-            0 => self.analyse(None, &Watch::silent()).summary.rss_peak_bytes,
-            kb => kb.saturating_mul(1024),
-        }
-    }
-
     /// What was live in the parents at each fork, the oldest first.
     fn inherit(&self, fold: &mut Fold, watch: &Watch) {
         for (child, parent) in self.logs.iter().zip(self.logs.iter().skip(1)).rev() {
@@ -231,15 +222,20 @@ fn feed(fold: &mut Fold, item: &Item, tables: &LogTables) {
     }
 }
 
+/// The kernel's last word on the peak of resident memory, 0 if the log has none.
+pub(super) fn last_high_water_kb(log: &Log) -> u64 {
+    let then = log.end().map_or(0, |end| end.vm_hwm_kb);
+    log.counter(Counter::VmHwmKb).max(then)
+}
+
 fn facts(log: &Log) -> Facts {
     let end = log.end();
     let losses = ALL.iter().filter(|(counter, _)| counter.is_loss());
     let lost = losses.map(|&(counter, _)| log.counter(counter));
     let own = [Counter::OwnBytes, Counter::MappedLogBytes].map(|counter| log.counter(counter));
-    let hwm_then = end.map_or(0, |end| end.vm_hwm_kb);
     Facts {
         rss: Figures {
-            vm_hwm_kb: log.counter(Counter::VmHwmKb).max(hwm_then),
+            vm_hwm_kb: last_high_water_kb(log),
             maxrss_kb: end.map_or(0, |end| end.maxrss_kb),
         },
         start_rss_kb: log.counter(Counter::StartRssKb),

@@ -44,7 +44,8 @@ impl AsRef<[u8]> for FileBytes {
     }
 }
 
-fn open(path: &Path) -> io::Result<(File, u64)> {
+/// A file that can be read at any place, and its length.
+pub fn open(path: &Path) -> io::Result<(File, u64)> {
     // To open a pipe would otherwise be to wait for someone who writes to it.
     let mut options = OpenOptions::new();
     let file = options

@@ -8,7 +8,7 @@
 use super::codes::{beneath, known_only, unknown_codes};
 use super::log::Log;
 use crate::advice::Advice;
-use crate::open::shown;
+use crate::open::{each, shown};
 use crate::os;
 use crate::words::{sized, typed};
 use memlog_format::chunk::MAGIC;
@@ -201,17 +201,14 @@ impl Plan {
 
     /// The logs made since the plan was, oldest first.
     pub fn new_logs(&self) -> Vec<Log> {
-        let fresh = self
-            .files()
-            .into_iter()
-            .filter(|file| !self.before.contains(file));
-        let mut logs: Vec<Log> = fresh
-            .filter_map(|(path, _)| Log::read(path).ok().flatten())
-            .collect();
+        let mut fresh = self.files();
+        fresh.retain(|file| !self.before.contains(file));
+        let has_others = fresh.len() > 1;
+        let logs = each(&fresh, |(path, _)| {
+            Log::read(path, has_others).ok().flatten()
+        });
+        let mut logs: Vec<Log> = logs.into_iter().flatten().collect();
         logs.sort_by_key(|log| log.wall_ns);
-        if logs.len() > 1 {
-            logs.iter_mut().for_each(Log::look_for_peak);
-        }
         logs
     }
 

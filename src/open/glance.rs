@@ -1,0 +1,237 @@
+//! What a log says of itself and how large its process was, out of its own file
+//! and as little of it as will do: a build leaves tens of thousands of logs.
+//!
+//! Most say all of it in the first few kilobytes. Meta chunks are filled in
+//! their order, so there are more only where the first has no room. The peak of
+//! a process that did not end in order stands among its readings of resident
+//! memory; whatever it inherited, its parent's log knows nothing of that.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use memlog_analysis::reading_kb;
+use memlog_format::FIRST_VERSION;
+use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE, Header, Kind};
+use memlog_format::counter::Counter;
+use memlog_format::meta::MAX_STRING;
+use memlog_read::{Kind as ItemKind, Log, readings};
+
+use super::fold::last_high_water_kb;
+use super::map::{log_bytes, open};
+
+/// Holds all that most logs say of themselves.
+const FIRST_BYTES: usize = 4096;
+/// No record of a meta chunk takes more: two strings, and some numbers.
+const LONGEST_RECORD: usize = 2 * MAX_STRING + 256;
+
+/// A log without its events.
+pub struct Glance {
+    path: PathBuf,
+    file: File,
+    length: u64,
+    /// The meta chunks one behind another, which is a log too.
+    metas: Vec<u8>,
+}
+
+impl Glance {
+    /// Looks at the log at `path`.
+    pub fn take(path: &Path) -> anyhow::Result<Self> {
+        let unreadable = |error| super::unreadable(path, &error);
+        let (file, length) = open(path).map_err(unreadable)?;
+        let mut first = vec![0; FIRST_BYTES];
+        let count = file.read_at(&mut first, 0).map_err(unreadable)?;
+        first.truncate(count);
+        let metas = match Header::decode(&first) {
+            Ok(Some(header)) if header.kind == Kind::Meta => {
+                metas(&file, length, first, &header).map_err(unreadable)?
+            }
+            // No log, or a damaged one: what can be read of it all of it says.
+            _ => log_bytes(path).map_err(unreadable)?.to_vec(),
+        };
+        Ok(Self {
+            path: path.to_owned(),
+            file,
+            length,
+            metas,
+        })
+    }
+
+    /// Everything but its events.
+    pub fn log(&self) -> anyhow::Result<Log<'_>> {
+        super::open(&self.path, &self.metas)
+    }
+
+    /// The peak of resident memory, 0 if the log does not tell. Where it has no
+    /// last word on that its events are gone through.
+    pub fn rss_peak_bytes(&self) -> anyhow::Result<u64> {
+        let log = self.log()?;
+        let unreadable = |error| super::unreadable(&self.path, &error);
+        let kb = match last_high_water_kb(&log) {
+            0 if is_flight(&self.metas) => {
+                let whole = log_bytes(&self.path).map_err(unreadable)?;
+                highest_of_flight(&super::open(&self.path, &whole)?)
+            }
+            0 => highest_reading(&self.file, self.length, floor(&log)).map_err(unreadable)?,
+            kb => kb,
+        };
+        Ok(kb.saturating_mul(1024))
+    }
+}
+
+/// The first chunk, as far as it goes, and the other meta chunks, if any.
+fn metas(file: &File, length: u64, first: Vec<u8>, header: &Header) -> std::io::Result<Vec<u8>> {
+    let committed = header.committed as usize;
+    let mut metas = first;
+    complete(file, 0, &mut metas, committed)?;
+    if committed + LONGEST_RECORD <= CHUNK_SIZE {
+        return Ok(metas);
+    }
+    for at in places(length).skip(1) {
+        if let Some(header) = header_at(file, at)?.filter(|header| header.kind == Kind::Meta) {
+            metas.resize(metas.len().next_multiple_of(CHUNK_SIZE), 0);
+            let mut chunk = Vec::new();
+            complete(file, at, &mut chunk, header.committed as usize)?;
+            metas.extend(chunk);
+        }
+    }
+    Ok(metas)
+}
+
+fn places(length: u64) -> impl Iterator<Item = u64> {
+    (0..length).step_by(CHUNK_SIZE)
+}
+
+/// Nothing of a chunk that is unused or cannot be read: that is for the reading
+/// commands to speak of.
+fn header_at(file: &File, at: u64) -> std::io::Result<Option<Header>> {
+    let mut start = [0; HEADER_SIZE];
+    let count = file.read_at(&mut start, at)?;
+    Ok(Header::decode(&start[..count]).ok().flatten())
+}
+
+/// Reads what of a chunk's `wanted` bytes is not there yet, as far as the file
+/// has it.
+fn complete(file: &File, at: u64, chunk: &mut Vec<u8>, wanted: usize) -> std::io::Result<()> {
+    let mut have = chunk.len();
+    chunk.resize(wanted, 0);
+    while have < wanted {
+        match file.read_at(&mut chunk[have..], at + have as u64)? {
+            0 => break,
+            count => have += count,
+        }
+    }
+    chunk.truncate(have);
+    Ok(())
+}
+
+fn floor(log: &Log) -> u64 {
+    log.counter(Counter::MaxRssFloorKb)
+}
+
+/// Of all chunks of events: which stands where does not matter to a maximum.
+fn highest_reading(file: &File, length: u64, floor_kb: u64) -> std::io::Result<u64> {
+    let mut highest = 0;
+    let mut chunk = Vec::with_capacity(CHUNK_SIZE);
+    for at in places(length) {
+        if let Some(header) = header_at(file, at)?.filter(|header| header.kind == Kind::Events) {
+            chunk.clear();
+            complete(file, at, &mut chunk, header.committed as usize)?;
+            let figures = readings(&header, &chunk).map(|rss| reading_kb(&rss, floor_kb));
+            highest = figures.fold(highest, u64::max);
+        }
+    }
+    Ok(highest)
+}
+
+fn is_flight(first: &[u8]) -> bool {
+    let header = Header::decode(first).ok().flatten();
+    header.is_some_and(|header| header.version > FIRST_VERSION)
+}
+
+/// A flight recorder's chunks are bounded, and some are folded in part.
+fn highest_of_flight(log: &Log) -> u64 {
+    let folded = log.flight().map_or(0, |flight| flight.sums.rss_kb);
+    let figures = log.events().filter_map(|item| match item.kind {
+        ItemKind::Rss(rss) => Some(reading_kb(&rss, floor(log))),
+        _ => None,
+    });
+    figures.fold(folded, u64::max)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::open::{Files, Watch};
+    use memlog_format::counter::{AREA_AT, AREA_END};
+    use memlog_format::meta::Record;
+    use memlog_format::varint::Reader;
+
+    /// Every log that is kept.
+    fn kept() -> Vec<PathBuf> {
+        let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("golden");
+        let folders = ["v1", "v2", "cross"].map(|name| golden.join(name));
+        let entries = folders
+            .iter()
+            .flat_map(|folder| folder.read_dir().expect("golden"));
+        let files = entries.map(|entry| entry.expect("entry").path());
+        files
+            .filter(|path| path.extension().is_some_and(|name| name == "memlog"))
+            .collect()
+    }
+
+    /// As if its program had been killed: no last word on resident memory.
+    fn without_end(bytes: &mut [u8]) {
+        let counter = AREA_AT + 8 * Counter::VmHwmKb as usize;
+        bytes[counter..counter + 8].fill(0);
+        let committed = Header::decode(bytes)
+            .expect("a header")
+            .expect("used")
+            .committed;
+        let mut ends = Vec::new();
+        let mut records = Reader::new(&bytes[AREA_END..committed as usize]);
+        loop {
+            let at = records.at();
+            match Record::next(&mut records).expect("a record") {
+                Some(Record::End(_)) => ends.push(AREA_END + at),
+                Some(_) => {}
+                None => break,
+            }
+        }
+        for at in ends {
+            bytes[at] = 200;
+        }
+    }
+
+    /// The whole reading of a log is the naive twin.
+    #[test]
+    fn the_peak_is_that_of_the_whole_reading() {
+        let place = std::env::temp_dir().join(format!("memlog-glance-{}", std::process::id()));
+        let mut of_readings = 0;
+        for path in kept() {
+            let whole = std::fs::read(&path).expect("a log");
+            let mut killed = whole.clone();
+            without_end(&mut killed);
+            for (case, bytes) in [("whole", whole), ("killed", killed)] {
+                std::fs::write(&place, &bytes).expect("written");
+                let files = Files::load(&place).expect("a log");
+                let family = files.family().expect("a log");
+                let analysis = family.analyse(None, &Watch::silent());
+                let glance = Glance::take(&place).expect("a log");
+                let expected = analysis.summary.rss_peak_bytes;
+                assert_eq!(
+                    glance.rss_peak_bytes().expect("read"),
+                    expected,
+                    "{case} {}",
+                    path.display()
+                );
+                of_readings += u32::from(case == "killed" && expected > 0);
+                let (own, log) = (family.own(), glance.log().expect("a log"));
+                assert_eq!(log.start(), own.start());
+                assert_eq!(log.rank_parent(), own.rank_parent());
+            }
+        }
+        std::fs::remove_file(&place).expect("removed");
+        assert!(of_readings >= 5, "only {of_readings} logs have readings");
+    }
+}
