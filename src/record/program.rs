@@ -285,7 +285,12 @@ fn refuse_if_privileged(file: &Path, found: &Metadata) -> anyhow::Result<()> {
 struct Headers {
     loader: Option<Vec<u8>>,
     is_library: bool,
+    /// Whether the recorder is linked into it.
+    has_recorder: bool,
 }
+
+/// The note of a program with the recorder inside: its name and its type.
+const INSIDE: (&[u8], u32) = (b"memlog", 1);
 
 /// The loader that the program asks for, if it does.
 fn refuse_if_unfit(file: &Path, start: &[u8], opened: File) -> anyhow::Result<Option<PathBuf>> {
@@ -324,10 +329,10 @@ fn refuse_if_unfit(file: &Path, start: &[u8], opened: File) -> anyhow::Result<Op
         )
     })?;
     match headers.loader {
-        None if headers.is_library => Ok(None),
+        None if headers.is_library || headers.has_recorder => Ok(None),
         None => Err(Advice::error(
             format!("{name} is statically linked: no recorder can be loaded into it"),
-            "link it with the recorder inside, then just run it: cc -static ... $(memlog ldflags --static)",
+            "link it with the recorder inside, and record it then: cc -static ... $(memlog ldflags --static)",
         )),
         Some(loader) => {
             let loader = Path::new(OsStr::from_bytes(&loader));
@@ -356,10 +361,17 @@ fn headers<Elf: FileHeader<Endian = Endianness>>(
     let mut answer = Headers {
         loader: None,
         is_library: false,
+        has_recorder: false,
     };
     for segment in header.program_headers(endian, file)? {
         if let Some(loader) = segment.interpreter(endian, file)? {
             answer.loader = Some(loader.to_vec());
+        }
+        if let Some(mut notes) = segment.notes(endian, file)? {
+            // Notes that are damaged are none of ours.
+            while let Ok(Some(note)) = notes.next() {
+                answer.has_recorder |= (note.name(), note.n_type(endian).0) == INSIDE;
+            }
         }
         let Some(dynamic) = segment.dynamic(endian, file)? else {
             continue;

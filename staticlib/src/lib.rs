@@ -7,3 +7,10 @@
 #![no_std]
 
 memlog_wrap::leaf!();
+
+/// Says in every program that is linked with it, stripped or not, that the
+/// recorder is inside. Readers are `memlog record` and the recorder that is
+/// preloaded: of two in one process neither would be right.
+#[used]
+#[unsafe(link_section = ".note.memlog")]
+static INSIDE: memlog_wrap::inside::Note = memlog_wrap::inside::NOTE;

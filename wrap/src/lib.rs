@@ -67,6 +67,7 @@ pub mod hooks;
 pub mod image;
 #[cfg(not(loom))]
 pub mod initial;
+pub mod inside;
 #[cfg(not(loom))]
 pub mod launcher;
 pub mod leaf;
