@@ -173,6 +173,20 @@ fn places(folder: &Path, named: &Path, pid: u32) -> impl Iterator<Item = PathBuf
     named.into_iter().chain(beside).chain(files)
 }
 
+/// The name by which a program was started, where that is not its file's: one
+/// file may be many programs, as the C library's loader or busybox are.
+pub fn started_as(log: &Log) -> Option<String> {
+    fn name(path: &[u8]) -> Option<&[u8]> {
+        path.rsplit(|&byte| byte == b'/').next()
+    }
+    let words = log.text(Key::CommandLine)?;
+    let first = name(words.split(|&byte| byte == 0).next()?)?;
+    // A shell that logs a user in.
+    let first = first.strip_prefix(b"-").unwrap_or(first);
+    let is_another = !first.is_empty() && Some(first) != name(log.text(Key::Executable)?);
+    is_another.then(|| clean(first))
+}
+
 /// A remark of the recorder; that of an older one ends as if more followed.
 pub fn note(text: &[u8]) -> String {
     let mut note = clean(text);

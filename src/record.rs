@@ -133,10 +133,11 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let kills = OomKills::begin();
     let run = epilogue::run_name();
     command.env("MEMLOG_RUN", &run);
-    let (child, status) = run_to_end(command, name)?;
+    let (child, status, last_name) = run_to_end(command, name)?;
     let seen = summary::Seen {
         child,
         status,
+        last_name,
         run: &run,
         oom_kills: kills.so_far(),
     };
@@ -144,14 +145,20 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     Ok(exit_code(status))
 }
 
-fn run_to_end(mut command: Command, name: &OsStr) -> anyhow::Result<(u32, ExitStatus)> {
+/// Its number, how it ended, and what the kernel called its last image.
+fn run_to_end(
+    mut command: Command,
+    name: &OsStr,
+) -> anyhow::Result<(u32, ExitStatus, Option<String>)> {
     os::pass_signals_on();
     let mut child = command.arg0(name).spawn().map_err(|error| {
         let hint = "run it without memlog: if that works, tell the authors of memlog";
         Advice::error(format!("{} cannot be started: {error}", shown(name)), hint)
     })?;
     os::wait_for_end(child.id());
-    Ok((child.id(), child.wait()?))
+    let last_name = std::fs::read_to_string(format!("/proc/{}/comm", child.id()));
+    let last_name = last_name.map(|name| name.trim_end_matches('\n').to_owned());
+    Ok((child.id(), child.wait()?, last_name.ok()))
 }
 
 /// As a shell does: a death of signal N is 128 + N.

@@ -11,7 +11,7 @@ use memlog_format::meta::Key;
 use memlog_read::Log;
 
 use crate::dot::all;
-use crate::open::{Glance, clean, counted, each, grouped};
+use crate::open::{Glance, clean, counted, each, grouped, started_as};
 use crate::screen::out;
 use crate::words::{sized, typed};
 
@@ -114,6 +114,10 @@ fn row(path: &Path) -> anyhow::Result<Row> {
     };
     let program = text(Key::Executable);
     let program = program.rsplit('/').next().unwrap_or_default();
+    let program = match started_as(&log) {
+        Some(name) => format!("{program} as {name}"),
+        None => program.to_owned(),
+    };
     let peak = match glance.rss_peak_bytes()? {
         0 => "unknown".to_owned(),
         bytes => sized(bytes),
@@ -127,7 +131,7 @@ fn row(path: &Path) -> anyhow::Result<Row> {
         number(start.map(|start| start.parent_pid).filter(|&pid| pid != 0)),
         peak,
         grouped(lost(&log)),
-        program.to_owned(),
+        program,
         typed(path),
     ];
     Ok(Row {

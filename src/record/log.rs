@@ -10,7 +10,7 @@ use memlog_format::counter::{self, Counter};
 use memlog_format::meta::Key;
 
 use crate::losses::Bounds;
-use crate::open::{Glance, clean, note};
+use crate::open::{Glance, clean, note, started_as};
 
 /// What a log says of itself.
 pub struct Log {
@@ -20,6 +20,10 @@ pub struct Log {
     pub pid: u32,
     /// The program of that process.
     pub executable: OsString,
+    /// The name that it was started by, where that is another.
+    pub started_as: Option<String>,
+    /// Whether it says how its image ended.
+    pub has_end: bool,
     /// Its rank in a parallel job; that of its parent where it is a rank's child.
     pub rank: Option<String>,
     /// Bytes that it takes on the disk.
@@ -73,6 +77,8 @@ impl Log {
         Ok(Some(Self {
             pid: start.map_or(0, |start| start.pid),
             executable: OsStr::from_bytes(executable).into(),
+            started_as: started_as(&log),
+            has_end: log.end().is_some(),
             rank: log.text(Key::Rank).map(clean),
             bytes,
             rss_peak_kb: peak_bytes / 1024,

@@ -88,6 +88,14 @@ impl Plan {
             })?;
             return Self::in_folder(path, origin);
         }
+        if is_among_devices(&path) {
+            let sentence = format!(
+                "{} is a device or a stream, and a log can only be a regular file: the program \
+                 writes it as memory",
+                shown(&path)
+            );
+            return Err(Advice::error(sentence, origin.hint(None)));
+        }
         if is_no_place(&path) {
             let sentence = format!("{} is there and is no regular file", shown(&path));
             return Err(Advice::error(sentence, origin.hint(None)));
@@ -281,6 +289,14 @@ fn entries(folder: &Path) -> Vec<Identity> {
 fn is_folder(path: &Path) -> bool {
     let text = path.as_os_str().as_bytes();
     path.is_dir() || text.ends_with(b"/") && !text.contains(&b'%')
+}
+
+/// Whether a path names a device or an open file, whatever that is now: as
+/// /dev/full and /dev/stdout. The recorder makes nothing there either.
+fn is_among_devices(path: &Path) -> bool {
+    let folders = ["/dev", "/dev/fd", "/proc/self/fd"].map(Path::new);
+    path.parent()
+        .is_some_and(|parent| folders.contains(&parent))
 }
 
 /// Whether something is there that no log can take the place of, as a device.

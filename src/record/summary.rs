@@ -12,6 +12,7 @@ use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
 use std::process::ExitStatus;
 
 /// What every line begins with.
@@ -23,6 +24,8 @@ const NAMED_LOGS: usize = 4;
 pub struct Seen<'a> {
     pub child: u32,
     pub status: ExitStatus,
+    /// The name that the kernel had for its last image.
+    pub last_name: Option<String>,
     /// What its logs know this run by.
     pub run: &'a str,
     /// Processes of its group that the kernel killed for want of memory
@@ -47,7 +50,7 @@ pub fn print(name: &OsStr, seen: &Seen, plan: &Plan) {
     }
     let mut text = String::new();
     for_want_of_memory(&mut text, seen.oom_kills.unwrap_or(0));
-    text.push_str(&describe(name, child, status, plan, &logs));
+    text.push_str(&describe(name, seen, plan, &logs));
     // The program's exit code counts, also where nobody reads stderr.
     let _ = std::io::stderr().lock().write_all(text.as_bytes());
 }
@@ -66,7 +69,8 @@ fn for_want_of_memory(text: &mut String, killed: u64) {
     );
 }
 
-fn describe(name: &OsStr, child: u32, status: ExitStatus, plan: &Plan, logs: &[Log]) -> String {
+fn describe(name: &OsStr, seen: &Seen, plan: &Plan, logs: &[Log]) -> String {
+    let (child, status) = (seen.child, seen.status);
     let mut text = String::new();
     if status.code().is_none() {
         let how = status.to_string();
@@ -92,12 +96,57 @@ fn describe(name: &OsStr, child: u32, status: ExitStatus, plan: &Plan, logs: &[L
     }
     line(&mut text, format_args!("the log is {}", told(main)));
     others(&mut text, main, logs);
-    lost(&mut text, logs);
+    match left_none(main, logs, seen.last_name.as_deref()) {
+        Some(what) => {
+            unrecorded(&mut text, &what, plan);
+            if logs.iter().any(|log| !log.losses.is_empty()) {
+                lost(&mut text, logs);
+            }
+        }
+        None => lost(&mut text, logs),
+    }
     for note in &main.notes {
         line(&mut text, format_args!("note: {note}"));
     }
     next(&mut text, main, logs, status.code().is_none());
     text
+}
+
+/// Programs that start another one with other rights, in a child.
+const CHANGERS: [&str; 7] = [
+    "su", "sudo", "runuser", "doas", "pkexec", "unshare", "nsenter",
+];
+
+/// What there is no log of although the program started it, if so.
+fn left_none(main: &Log, logs: &[Log], last_name: Option<&str>) -> Option<String> {
+    let program = shown(&main.executable);
+    let file = Path::new(&main.executable).file_name()?.to_str()?;
+    // An image that ended in order said so, and the kernel knows the last one
+    // by as much of its name.
+    let is_own = |name: &str| {
+        let names = [Some(file), main.started_as.as_deref()];
+        names.into_iter().flatten().any(|own| own.starts_with(name))
+    };
+    if let Some(name) = last_name.filter(|name| !main.has_end && !is_own(name)) {
+        let name = shown(OsStr::new(name));
+        return Some(format!("{name}, which {program} executed: it left no log"));
+    }
+    let is_alone = logs.iter().all(|log| log.executable == main.executable);
+    (CHANGERS.contains(&file) && is_alone)
+        .then(|| format!("what {program} started, if anything: it left no log"))
+}
+
+fn unrecorded(text: &mut String, what: &str, plan: &Plan) {
+    let place = shown(plan.folder());
+    line(text, format_args!("not recorded: {what}"));
+    line(
+        text,
+        format_args!(
+            "hint: as another user it may not write to {place} or not read the recorder, or \
+             LD_PRELOAD was taken from it: choose a folder with -o that its user may write to, \
+             or record the program itself (as in setpriv ... memlog record PROG)"
+        ),
+    );
 }
 
 /// Whether it started ranks. It may have a number itself, as all that a batch
@@ -150,7 +199,13 @@ fn with_rank(rank: &str, text: &str) -> String {
 /// A log as it is named: its path, its size and whose it is.
 fn told(log: &Log) -> String {
     let program = shown(&log.executable);
-    format!("{} ({}, of {program})", typed(&log.path), sized(log.bytes))
+    let name = log.started_as.as_ref();
+    let name = name.map_or(String::new(), |name| format!(" as {name}"));
+    format!(
+        "{} ({}, of {program}{name})",
+        typed(&log.path),
+        sized(log.bytes)
+    )
 }
 
 /// The command that lists all logs beside one.
@@ -289,6 +344,8 @@ mod tests {
             path: path.into(),
             pid: 1,
             executable: "x".into(),
+            started_as: None,
+            has_end: true,
             rank: None,
             bytes,
             rss_peak_kb,

@@ -10,7 +10,7 @@ use memlog_read::Log;
 use super::notes::{damage, notes};
 use super::subject::Subject;
 use super::{coverage, resident, window};
-use crate::open::{Analysis, clean, counted, grouped};
+use crate::open::{Analysis, clean, counted, grouped, started_as};
 use crate::ranks;
 use crate::screen::{Role, Screen, wrapped};
 use crate::words::{signal, sized};
@@ -195,7 +195,11 @@ pub fn folded(parts: &[String], terminal: Option<usize>) -> String {
 
 fn program(log: &Log, summary: &Summary) -> Vec<String> {
     let name = log.text(Key::Executable).map(clean);
-    let mut parts = vec![name.unwrap_or_else(|| "unknown program".into())];
+    let mut name = name.unwrap_or_else(|| "unknown program".into());
+    if let Some(started_as) = started_as(log) {
+        name = format!("{name} as {started_as}");
+    }
+    let mut parts = vec![name];
     parts.extend(ranks::place(log));
     let host = log.text(Key::Host).map(clean);
     let host = host.map_or(String::new(), |host| format!(" on {host}"));

@@ -157,3 +157,13 @@ fn add_attempt(path: &mut Path, attempt: u32) {
         path.push(SUFFIX);
     }
 }
+
+/// Whether a path names a device or a stream, as /dev/full and /dev/stdout: no
+/// log can take its place, and beside it is no place for one.
+pub fn is_among_devices(path: &[u8]) -> bool {
+    let folders: [&[u8]; 3] = [b"/dev/", b"/dev/fd/", b"/proc/self/fd/"];
+    folders.into_iter().any(|folder| {
+        let name = path.strip_prefix(folder);
+        name.is_some_and(|name| !name.contains(&b'/'))
+    })
+}

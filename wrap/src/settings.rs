@@ -273,6 +273,9 @@ impl Settings {
             b"MEMORY_PROFILER_GRAB_BACKTRACES_ON_FREE" => {
                 self.free_stacks |= switch(value) == Some(true);
             }
+            _ if name.starts_with(b"MEMORY_PROFILER_") => {
+                self.complain_in(&[b"not known here: ", name]);
+            }
             _ => {}
         }
     }

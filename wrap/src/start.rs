@@ -287,7 +287,9 @@ fn keep_beginning() -> bool {
 fn make_log() -> bool {
     let create = || with_names(|path, settings| RECORDER.sink.create(path, settings));
     let mut made = create();
-    if made == Err(Errno(libc::ENOENT)) && make_folder() {
+    if made == Err(Errno(libc::ENOENT)) {
+        make_folder();
+        // Also for the name: the folder's stands in its place now.
         made = create();
     }
     if let Err(Errno(error)) = made
@@ -300,17 +302,15 @@ fn make_log() -> bool {
 
 /// Makes the folder of logs, where only that is missing: on the disk of a node
 /// nobody may have been before. Others of the job may make it at the same time.
-fn make_folder() -> bool {
-    let made = SCRATCH.with(Patience::Bounded, |scratch| {
+fn make_folder() {
+    SCRATCH.with(Patience::Bounded, |scratch| {
         RECORDER.settings.with(Patience::Bounded, |settings| {
-            naming::folder(&mut scratch.path, settings, &mut scratch.buffer)
-                && matches!(
-                    Os::make_folder(scratch.path.get()),
-                    Ok(()) | Err(Errno(libc::EEXIST))
-                )
+            if naming::folder(&mut scratch.path, settings, &mut scratch.buffer) {
+                // Why it cannot be made the log's own creation says.
+                let _ = Os::make_folder(scratch.path.get());
+            }
         })
     });
-    made.flatten().unwrap_or(false)
 }
 
 /// Tries names until one is free, or the trouble is another.
@@ -334,8 +334,7 @@ pub(crate) fn with_names(
                     &mut scratch.buffer,
                 );
                 result = match scratch.path.get() {
-                    // Its neighbours are no place for a file.
-                    b"/dev/null\0" => Err(Errno(libc::EINVAL)),
+                    path if naming::is_among_devices(path) => Err(Errno(libc::EINVAL)),
                     path => make(path, settings),
                 };
                 if result != Err(Errno(libc::EEXIST)) {
