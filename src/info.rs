@@ -8,7 +8,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use memlog_format::counter::ALL;
+use memlog_format::counter::{ALL, Counter};
 use memlog_format::meta::{Key, Module, Start};
 use memlog_read::{Findings, Log};
 
@@ -54,6 +54,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let mut out = out();
     identity(&mut out, log)?;
     ending(&mut out, &family)?;
+    quiet(&mut out, log)?;
     size(&mut out, log)?;
     remarks(&mut out, log)?;
     modules(&mut out, log)?;
@@ -190,6 +191,18 @@ fn ending(out: &mut impl Write, family: &Family) -> std::io::Result<()> {
         Some(sentence) => line(out, "", sentence),
         None => Ok(()),
     }
+}
+
+/// Since when a filter kept the recorder from system calls.
+fn quiet(out: &mut impl Write, log: &Log) -> std::io::Result<()> {
+    let Some(tick) = log.counter(Counter::QuietSince).checked_sub(1) else {
+        return Ok(());
+    };
+    let text = format!(
+        "came at {:.3} s: readings of resident memory stopped, and the end is not told",
+        log.seconds(tick)
+    );
+    line(out, "seccomp filter", &text)
 }
 
 fn size(out: &mut impl Write, log: &Log) -> std::io::Result<()> {

@@ -203,7 +203,15 @@ impl<'a> Found<'a> {
         )];
         let summary = &subject.analysis.summary;
         if summary.rss_peak_bytes > 0 {
-            parts.push(format!("RSS peak {}", both_ways(summary.rss_peak_bytes)));
+            let more = if summary.unread.is_some() {
+                " or more"
+            } else {
+                ""
+            };
+            parts.push(format!(
+                "RSS peak {}{more}",
+                both_ways(summary.rss_peak_bytes)
+            ));
         }
         // While it grows only the peak is read, and an old figure misleads.
         let peak_seconds = subject.family.own().seconds(summary.rss_peak.tick);

@@ -142,7 +142,7 @@ fn peaks(log: &Log, analysis: &Analysis) -> Map<String, Value> {
     let bracket = &rss.bracket;
     let seen = rss.live_bytes.saturating_add(summary.own_rss_bytes);
     // What was lost may have been live then, or released.
-    let is_whole = !summary.is_lossy();
+    let is_whole = !summary.is_lossy() && !summary.is_peak_unread();
     let unseen = summary.rss_peak_bytes as i64 - seen.min(i64::MAX as u64) as i64;
     object(json!({
         "heap_peak_bytes": heap.bytes,
@@ -172,6 +172,7 @@ fn peaks(log: &Log, analysis: &Analysis) -> Map<String, Value> {
             "heap_peak_is_before": window.is_heap_peak_before,
         })),
         "rss_readings": summary.rss_readings,
+        "rss_unread_since_seconds": summary.unread.map(|unread| log.seconds(unread.since_tick)),
         "rss_peak_reading_bytes": rss.reading_kb.saturating_mul(1024),
         "rss_peak_bracket": {
             "from_seconds": log.seconds(bracket.from_tick),

@@ -46,7 +46,7 @@ pub use coverage::Coverage;
 pub use fold::{At, Facts, Fold, Options, Timing};
 pub use ledger::Mapped;
 pub use live::{Block, Blocks};
-pub use rss::{Bracket, Figures, FirstReading, RssPeak, reading_kb};
+pub use rss::{Bracket, Figures, FirstReading, RssPeak, Unread, reading_kb};
 pub use stacks::{Frame, ModuleKey, Site, StackTable, Tables};
 pub use summary::{Anomalies, Cost, CutStacks, PeakFigures, Summary, Totals};
 pub use tree::{Branch, CallTree, Callers};

@@ -17,6 +17,10 @@
 //! * a high-water mark that rose while only moments were read is kept where it
 //!   came right after the highest of them and the heap grew; else the peak
 //!   stays with the highest moment.
+//!
+//! Where readings stopped before the end (a seccomp filter came), the peak may
+//! lie later. If the heap then grew beyond what it was at the peak that was
+//! read, that says nothing any more, and the largest heap stands for it.
 
 use memlog_format::ext::{Rss, RssSource};
 
@@ -27,6 +31,19 @@ pub struct Figures {
     pub vm_hwm_kb: u64,
     /// ru_maxrss at the end.
     pub maxrss_kb: u64,
+    /// Since which tick nothing was read, though events went on.
+    pub unread_since: Option<u64>,
+}
+
+/// Readings of resident memory that stopped while the heap still changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unread {
+    /// Since which tick.
+    pub since_tick: u64,
+    /// Allocations and releases since.
+    pub events: u64,
+    /// The heap grew beyond what it was at the peak that was read.
+    pub is_higher: bool,
 }
 
 /// The two readings that a moment lies between.
@@ -102,6 +119,7 @@ pub(crate) struct RssTracker {
     pub readings: u64,
     /// Set while what was kept lies before the first event.
     is_before: bool,
+    unread: Option<Unread>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -178,29 +196,52 @@ impl RssTracker {
             kb,
             high_water: true,
         };
+        let events = self.bracket.events;
+        if let Some(since_tick) = figures.unread_since.filter(|_| events > 0) {
+            let is_higher = self.candidate.bytes > self.kept.map_or(0, |kept| kept.live_bytes);
+            self.unread = Some(Unread {
+                since_tick,
+                events,
+                is_higher,
+            });
+            if is_higher {
+                self.keep(self.best_kb, own_kb);
+                return true;
+            }
+        }
         self.close(figure, false, own_kb, now)
+    }
+
+    /// What was not read, once finished.
+    pub(crate) fn unread(&self) -> Option<Unread> {
+        self.unread
     }
 
     fn close(&mut self, figure: Figure, certain: bool, own_kb: u64, now: &Heap) -> bool {
         let keep = self.is_kept(figure, certain);
         self.bracket.to_tick = now.tick;
         if keep {
-            self.is_before = false;
-            self.bracket.high_heap_bytes = self.candidate.bytes;
-            self.kept = Some(RssPeak {
-                reading_kb: figure.kb,
-                own_kb,
-                tick: self.candidate.tick,
-                live_bytes: self.candidate.bytes,
-                live_blocks: self.candidate.blocks,
-                live_usable_bytes: self.candidate.usable,
-                bracket: self.bracket,
-            });
+            self.keep(figure.kb, own_kb);
         }
         self.best_kb = self.best_kb.max(figure.kb);
         self.last = Some(figure);
         self.open(now);
         keep
+    }
+
+    /// The candidate is the moment.
+    fn keep(&mut self, reading_kb: u64, own_kb: u64) {
+        self.is_before = false;
+        self.bracket.high_heap_bytes = self.candidate.bytes;
+        self.kept = Some(RssPeak {
+            reading_kb,
+            own_kb,
+            tick: self.candidate.tick,
+            live_bytes: self.candidate.bytes,
+            live_blocks: self.candidate.blocks,
+            live_usable_bytes: self.candidate.usable,
+            bracket: self.bracket,
+        });
     }
 
     /// Readings of before the first event came to this, with such a heap.
@@ -305,10 +346,46 @@ mod tests {
         }
         let figures = Figures {
             vm_hwm_kb: end_kb,
-            maxrss_kb: 0,
+            ..Figures::default()
         };
         tracker.finish(&figures, &now);
         (tracker.peak().tick, tracker.peak().reading_kb)
+    }
+
+    /// The same where readings stopped at tick 2.
+    fn unread(steps: &[(u64, Option<Rss>)]) -> (u64, Option<Unread>) {
+        let mut tracker = RssTracker::new(0);
+        let mut now = heap(0, 0);
+        for (&(mib, rss), tick) in steps.iter().zip(1..) {
+            now = heap(mib * MIB, tick);
+            tracker.changed(&now);
+            if let Some(rss) = rss {
+                tracker.read(&rss, &now);
+            }
+        }
+        let figures = Figures {
+            unread_since: Some(2),
+            ..Figures::default()
+        };
+        tracker.finish(&figures, &now);
+        (tracker.peak().tick, tracker.unread())
+    }
+
+    #[test]
+    fn a_heap_that_grew_unread_stands_for_the_peak() {
+        let of = |events, is_higher| {
+            Some(Unread {
+                since_tick: 2,
+                events,
+                is_higher,
+            })
+        };
+        let read = [(10, mark(15)), (20, mark(25))];
+        assert_eq!(unread(&read), (2, None));
+        let grown = [read.as_slice(), &[(90, None), (30, None)]].concat();
+        assert_eq!(unread(&grown), (3, of(2, true)));
+        let shrunk = [read.as_slice(), &[(15, None)]].concat();
+        assert_eq!(unread(&shrunk), (2, of(1, false)));
     }
 
     fn mark(mib: u64) -> Option<Rss> {

@@ -3,7 +3,7 @@
 use crate::counts::{Held, Moment};
 use crate::fold::{Facts, Fold, Timing};
 use crate::ledger::Mapped;
-use crate::rss::{FirstReading, RssPeak};
+use crate::rss::{FirstReading, RssPeak, Unread};
 use crate::window::Window;
 
 /// What came and went in all.
@@ -106,6 +106,8 @@ pub struct Summary {
     pub rss_readings: u64,
     /// What the growth of resident memory is counted from.
     pub first_reading: Option<FirstReading>,
+    /// Readings that stopped too early for the peak to be known.
+    pub unread: Option<Unread>,
     /// Live at the end.
     pub end_live: Held,
     /// What the allocator gave for it.
@@ -135,7 +137,13 @@ impl Summary {
     /// Whether what was live at the peak of resident memory can be told.
     pub fn shows_rss_peak(&self) -> bool {
         let is_before = self.window.is_some_and(|window| window.is_rss_peak_before);
-        self.rss_peak_bytes > 0 && !is_before
+        self.rss_peak_bytes > 0 && !is_before && !self.is_peak_unread()
+    }
+
+    /// Whether resident memory was not read any more when the heap grew beyond
+    /// what it was at the peak that was read.
+    pub fn is_peak_unread(&self) -> bool {
+        self.unread.is_some_and(|unread| unread.is_higher)
     }
 
     /// Whether what is not in the log may have been live, or released.
@@ -229,6 +237,7 @@ impl Fold {
             own_rss_bytes,
             rss_readings: self.rss.readings,
             first_reading: self.first_reading(facts),
+            unread: self.rss.unread(),
             end_live,
             end_usable_bytes: self.heap.usable,
             mapped: *self.mapped(),

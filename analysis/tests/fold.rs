@@ -275,7 +275,7 @@ proptest! {
         }
         let highest = naive.brackets.iter().map(|bracket| bracket.1).max().unwrap();
         let summary = fold.finish(&Facts {
-            rss: Figures { vm_hwm_kb: highest, maxrss_kb: 0 },
+            rss: Figures { vm_hwm_kb: highest, ..Figures::default() },
             ..Facts::default()
         });
         let heap_peak = Naive::largest(&naive.states);

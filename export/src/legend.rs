@@ -61,7 +61,8 @@ impl Page<'_> {
     fn title(&self) -> String {
         let summary = self.summary;
         let total = size(self.total.bytes);
-        let peak = (summary.rss_peak_bytes > 0).then_some(summary.rss_peak_bytes);
+        let is_known = summary.rss_peak_bytes > 0 && !summary.is_peak_unread();
+        let peak = is_known.then_some(summary.rss_peak_bytes);
         let later = match self.is_lossy() {
             true => " or later",
             false => "",
@@ -144,6 +145,12 @@ impl Page<'_> {
             )];
         }
         let peak = both_ways(summary.rss_peak_bytes);
+        if let Some(stopped) = self.stopped().filter(|_| summary.is_peak_unread()) {
+            return vec![
+                format!("RSS: {peak} or more: {stopped}"),
+                "the largest heap is taken for its peak".into(),
+            ];
+        }
         let own = format!("{} memlog's own", size(summary.own_rss_bytes));
         let (heap, rest) = self.parts();
         let mut parts = vec![heap, own];
@@ -204,11 +211,22 @@ impl Page<'_> {
         (!known.is_empty()).then(|| known.join(", "))
     }
 
+    /// Since when resident memory was not read, though the heap still changed.
+    fn stopped(&self) -> Option<String> {
+        let at = self.seconds(self.summary.unread?.since_tick);
+        Some(format!(
+            "readings stopped after {at}: a seccomp filter came"
+        ))
+    }
+
     /// How well the moment is known.
     fn bracket(&self) -> Option<String> {
         let bracket = &self.summary.rss_peak.bracket;
         if self.shown != When::Known(Moment::RssPeak) || !self.summary.shows_rss_peak() {
             return None;
+        }
+        if let Some(stopped) = self.stopped() {
+            return Some(format!("moment: or later, for {stopped}"));
         }
         if self.is_lossy() {
             return Some("moment: the latest it can be told of, for events were lost".into());

@@ -77,6 +77,9 @@ counters! {
     TimedNs = 25, "timed_ns";
     /// Microseconds of processor time of the process, as last read.
     CpuUs = 26, "cpu_us";
+    /// Tick, plus one, since which a seccomp filter keeps the recorder from system
+    /// calls, and resident memory is not read; 0 where none came.
+    QuietSince = 31, "quiet_since";
     /// Kilobytes that were resident when recording began, without the
     /// recorder's own; 0 in a forked child.
     StartRssKb = 34, "start_rss_kb";

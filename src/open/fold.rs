@@ -237,6 +237,7 @@ fn facts(log: &Log) -> Facts {
         rss: Figures {
             vm_hwm_kb: last_high_water_kb(log),
             maxrss_kb: end.map_or(0, |end| end.maxrss_kb),
+            unread_since: log.counter(Counter::QuietSince).checked_sub(1),
         },
         start_rss_kb: log.counter(Counter::StartRssKb),
         end_tick: end.map(|end| end.tick),

@@ -1,6 +1,6 @@
 //! The peak of resident memory, in words: when it was and what it was made of.
 
-use memlog_analysis::Summary;
+use memlog_analysis::{Summary, Unread};
 use memlog_read::Log;
 
 use super::heading::both_ways;
@@ -22,11 +22,18 @@ pub fn peak(log: &Log, analysis: &Analysis) -> (Vec<String>, Vec<String>) {
     if let Some(parts) = window::rss_peak(log, summary) {
         return (parts, Vec::new());
     }
+    let stopped = summary.unread.map(|unread| stopped(log, &unread));
+    if let Some(stopped) = stopped.clone().filter(|_| summary.is_peak_unread()) {
+        let read = format!("{} or more", both_ways(summary.rss_peak_bytes));
+        let taken = "the largest heap is taken for it".into();
+        return (vec![read, stopped, taken], Vec::new());
+    }
     let bytes = both_ways(summary.rss_peak_bytes);
     let mut when = vec![format!("{bytes} at {:.3} s", log.seconds(peak.tick))];
     let events = counted(bracket.events, "event");
     let apart = log.seconds(bracket.to_tick.saturating_sub(bracket.from_tick));
     when.push(match bracket.events {
+        _ if stopped.is_some() => stopped.unwrap_or_default(),
         _ if summary.is_lossy() => "or later, among the lost events".into(),
         0 => "known exactly: nothing happened between two readings".into(),
         _ if apart < LEAST_SECONDS => format!("known to within {events} between two readings"),
@@ -36,6 +43,15 @@ pub fn peak(log: &Log, analysis: &Analysis) -> (Vec<String>, Vec<String>) {
         ),
     });
     (when, made_of(summary, analysis.rss_peak_mapped_bytes))
+}
+
+/// Why nobody knows what resident memory was at last.
+pub fn stopped(log: &Log, unread: &Unread) -> String {
+    let at = log.seconds(unread.since_tick);
+    format!(
+        "readings of resident memory stopped at {at:.3} s: a seccomp filter came, and the peak \
+         may lie later"
+    )
 }
 
 /// What the resident memory consists of: parts of the whole. What was mapped or

@@ -1,23 +1,32 @@
-/* No new privileges, the herald of a filter that never comes: events go on, in threads and children and after exec too.
- *
- * @may lack: a child forked after the herald keeps still, for its filter may kill
- * @may lose: the new thread has nowhere to write, for its chunk takes a call that may kill
- * @uncounted: what is lost is missing
+/* No new privileges, the herald of a filter that never comes: events go on, in threads that came before and after, in children
+ * and after exec too.
  */
 #include "torture.h"
 #include <sys/prctl.h>
 
-static void *work(void *nothing)
+enum { EARLY = 4 };
+static pthread_barrier_t given_up;
+
+static void *work(void *is_early)
 {
+    if (is_early)
+        pthread_barrier_wait(&given_up);
     churn(5000);
-    return nothing;
+    return is_early;
 }
 
 int main(int argc, char **argv)
 {
     (void)argv;
     churn(100);
+    pthread_t early[EARLY];
+    CHECK(pthread_barrier_init(&given_up, NULL, EARLY + 1) == 0);
+    for (int i = 0; i < EARLY; i++)
+        early[i] = start_thread(work, &given_up);
     CHECK(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
+    pthread_barrier_wait(&given_up);
+    for (int i = 0; i < EARLY; i++)
+        join_thread(early[i]);
     churn(20000);
     join_thread(start_thread(work, NULL));
     CHECK(prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1);

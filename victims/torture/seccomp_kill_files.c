@@ -1,7 +1,6 @@
 /* A filter that kills whoever opens a file, maps one, or cuts one: sandboxes install it when all is open that they need.
  *
- * @may lose: the new thread has nowhere to write, for its chunk takes a call that may kill
- * @uncounted: what is lost is missing
+ * @uncounted: the second recorder opens a file for each thread
  */
 #include "torture.h"
 #include <linux/audit.h>

@@ -43,6 +43,7 @@ static PARENT_LOG: Bounded<ParentLog> = Bounded::new(ParentLog {
 /// A call found the life word wiped: this is a forked child's first.
 #[cold]
 pub fn wake() -> bool {
+    RECORDER.expect_no_filter();
     // Of a process under a filter: what it takes to begin may kill.
     if RECORDER.must_be_quiet() {
         RECORDER.life().turn(Life::Stopped);

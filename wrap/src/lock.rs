@@ -79,7 +79,7 @@ struct Held(Option<Signals>);
 impl Held {
     /// Under a filter the question may kill.
     fn new() -> Self {
-        Self((!RECORDER.is_quiet()).then(Os::hold_signals))
+        Self((!RECORDER.is_quiet_by_now()).then(Os::hold_signals))
     }
 
     fn let_go(&mut self) {

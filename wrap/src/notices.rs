@@ -22,7 +22,7 @@ use crate::start;
 use crate::stream::Of;
 use crate::sys::{Os, Sys};
 use core::ffi::{c_char, c_void};
-use core::sync::atomic::Ordering;
+use core::sync::atomic::{AtomicUsize, Ordering};
 use memlog_format::ext::Ext;
 use memlog_format::meta::{End, Key, Past, Record};
 
@@ -256,16 +256,22 @@ handler! {
         let Some(real) = next::<Real>(frame, Door::Prctl) else {
             return -1;
         };
-        if heralds_filter(what) {
-            prepare_for_filter(frame);
+        if !may_set_filter(what) || !expect_filter(frame) {
+            return real(what, a, b, c, d);
         }
-        real(what, a, b, c, d)
+        let result = real(what, a, b, c, d);
+        RECORDER.end_expecting(result == 0);
+        result
     }
 }
 
-/// Whether a filter comes by this prctl, or may follow it.
-fn heralds_filter(what: i32) -> bool {
-    matches!(what, libc::PR_SET_SECCOMP | libc::PR_SET_NO_NEW_PRIVS)
+/// Whether a filter may come by this prctl. One that gives up privileges is no
+/// filter, but lets anybody set one, by whatever instructions.
+fn may_set_filter(what: i32) -> bool {
+    if what == libc::PR_SET_NO_NEW_PRIVS {
+        RECORDER.note_herald();
+    }
+    what == libc::PR_SET_SECCOMP
 }
 
 handler! {
@@ -273,35 +279,74 @@ handler! {
     /// coming. Where it goes on.
     fn memlog_on_syscall(number: libc::c_long, what: i32, _a: usize) -> usize = |frame| {
         const STRICT_OR_FILTER: core::ops::RangeInclusive<i32> = 0..=1;
+        let real = next::<usize>(frame, Door::Syscall).unwrap_or(0);
         let is_coming = match number {
-            libc::SYS_prctl => heralds_filter(what),
+            libc::SYS_prctl => may_set_filter(what),
             libc::SYS_seccomp => STRICT_OR_FILTER.contains(&what),
             _ => false,
         };
-        if is_coming {
-            prepare_for_filter(frame);
+        if real == 0 || !is_coming || !expect_filter(frame) {
+            return real;
         }
-        next::<usize>(frame, Door::Syscall).unwrap_or(0)
+        REAL_SYSCALL.store(real, Ordering::Relaxed);
+        set_filter as *const () as usize
     }
 }
 
-/// A filter is coming that may kill for any system call of ours: while they
-/// are still allowed this thread gets its stream, a forked child its file, and
-/// the log room for some two million events; from then on none is made.
-/// (A filter of an unprivileged process is always announced by no-new-privs,
-/// also where it is set by a bare system call later.)
+/// Where `set_filter` goes on.
+static REAL_SYSCALL: AtomicUsize = AtomicUsize::new(0);
+
+/// In the place of libc's syscall, for a call that may set a filter and returns
+/// once: what came of it is wanted.
+extern "C" fn set_filter(
+    number: libc::c_long,
+    what: usize,
+    flags: usize,
+    c: usize,
+    d: usize,
+    e: usize,
+) -> libc::c_long {
+    type Real = unsafe extern "C" fn(libc::c_long, ...) -> libc::c_long;
+    let real = REAL_SYSCALL.load(Ordering::Relaxed);
+    // SAFETY: libc's syscall, or another's of that name; the door came here
+    // with the program's arguments.
+    let result = unsafe { core::mem::transmute::<usize, Real>(real)(number, what, flags, c, d, e) };
+    // More than 0 is a descriptor that was asked for, or the thread that refuses.
+    let asks = libc::SECCOMP_FILTER_FLAG_NEW_LISTENER as usize;
+    let gets = number == libc::SYS_seccomp && flags & asks != 0;
+    RECORDER.end_expecting(result == 0 || result > 0 && gets);
+    result
+}
+
+/// A filter may be coming that kills for any system call of ours: none is made
+/// till the program's call is through. Whether that is to be told of it; where
+/// a filter is there already nothing changes, and a guest's is not ours.
 #[cold]
-fn prepare_for_filter(frame: &DoorFrame) {
-    if RECORDER.is_quiet() || !start::wake() {
-        return;
+fn expect_filter(frame: &DoorFrame) -> bool {
+    if RECORDER.is_filtered() || !start::wake() {
+        return false;
     }
-    if child::is_deferred() && !child::materialize() {
-        return;
+    if !RECORDER.is_quiet() && !prepare_for_filter(frame) {
+        return false;
+    }
+    RECORDER.expect_filter();
+    true
+}
+
+/// While system calls are still allowed this thread gets its stream, threads
+/// that come later get theirs, a forked child its file, and the log room for
+/// some two million events.
+fn prepare_for_filter(frame: &DoorFrame) -> bool {
+    if Os::pid() != RECORDER.pid.load(Ordering::Relaxed)
+        || child::is_deferred() && !child::materialize()
+    {
+        return false;
     }
     if let Admission::Record(mut session) = admit(frame) {
         session.in_recorder(Some(frame));
         rss::poll(session.stream());
         RECORDER.sink.stock_up();
+        RECORDER.streams.stock();
         // Leaves what could only be left by a system call: the private chunk of
         // a forked child, rules of an earlier generation, an unknown stack.
         capture::capture_apart(session.stream(), frame, session.patience(), Of::Allocation);
@@ -310,7 +355,11 @@ fn prepare_for_filter(frame: &DoorFrame) {
         session.end();
     }
     RECORDER.code.with(Patience::Bounded, |map| map.settle());
-    RECORDER.be_quiet();
+    if RECORDER.writes_out() {
+        RECORDER.meta.with(Patience::Bounded, |meta| meta.flush());
+        RECORDER.sink.write_held();
+    }
+    true
 }
 
 /// A large range is about to go: its peak must have been seen.

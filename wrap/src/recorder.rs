@@ -15,6 +15,7 @@
 //! are `'static`.
 
 use crate::arch;
+use crate::clock;
 use crate::codemap::CodeMap;
 use crate::counters::Counters;
 use crate::flight::Flight;
@@ -83,11 +84,17 @@ pub struct Recorder {
     pub pid: AtomicU32,
     cells: AtomicPtr<Word>,
     log_bytes: AtomicI64,
-    quiet: AtomicBool,
+    quiet: AtomicU32,
     parted: AtomicBool,
-    /// Whether a filter was there before us, which let all pass so far.
-    came_filtered: AtomicBool,
 }
+
+/// In `quiet`: a filter is there.
+const THERE: u32 = 1;
+/// One may come by a call that no door sees, for the process has given up
+/// privileges.
+const HERALDED: u32 = 2;
+/// One is coming: this once for each call that may set it.
+const COMING: u32 = 4;
 
 /// The recorder of this process.
 pub static RECORDER: Recorder = Recorder::new();
@@ -116,8 +123,7 @@ impl Recorder {
             pid: AtomicU32::new(0),
             cells: AtomicPtr::new(core::ptr::null_mut()),
             log_bytes: AtomicI64::new(0),
-            quiet: AtomicBool::new(false),
-            came_filtered: AtomicBool::new(false),
+            quiet: AtomicU32::new(0),
         }
     }
 
@@ -163,10 +169,48 @@ impl Recorder {
         self.life().turn(Life::Stopped);
     }
 
-    /// Makes no more unusual system calls: a filter is coming.
-    pub fn be_quiet(&self) {
-        self.quiet.store(true, Ordering::Release);
-        self.sink.freeze();
+    /// A filter is there: no more unusual system calls, for good.
+    #[cold]
+    fn be_quiet(&self) {
+        let before = self.quiet.fetch_or(THERE, Ordering::AcqRel);
+        if before & THERE == 0 {
+            self.counters.set(Counter::QuietSince, clock::tick() + 1);
+        }
+        self.sink.heed_quiet();
+    }
+
+    /// A call that may set a filter is about to be made: none till it is known
+    /// what came of it.
+    pub fn expect_filter(&self) {
+        self.quiet.fetch_add(COMING, Ordering::AcqRel);
+        self.sink.heed_quiet();
+    }
+
+    /// That call is through.
+    pub fn end_expecting(&self, is_there: bool) {
+        if is_there {
+            self.be_quiet();
+        }
+        self.quiet.fetch_sub(COMING, Ordering::AcqRel);
+        self.sink.heed_quiet();
+    }
+
+    /// In a forked child: a call of the parent's other threads is none of its.
+    pub fn expect_no_filter(&self) {
+        let before = self.quiet.fetch_and(THERE | HERALDED, Ordering::AcqRel);
+        if before >= COMING {
+            self.sink.heed_quiet();
+        }
+    }
+
+    /// Whether a filter is there, for good.
+    pub fn is_filtered(&self) -> bool {
+        self.quiet.load(Ordering::Relaxed) & THERE != 0
+    }
+
+    /// A filter may come by a call that no door sees.
+    pub fn note_herald(&self) {
+        self.quiet.fetch_or(HERALDED, Ordering::AcqRel);
     }
 
     /// Notes how chunks reach the file.
@@ -181,7 +225,18 @@ impl Recorder {
 
     /// Whether unusual system calls are out of the question.
     pub fn is_quiet(&self) -> bool {
-        self.quiet.load(Ordering::Relaxed)
+        self.quiet.load(Ordering::Relaxed) & !HERALDED != 0
+    }
+
+    /// The same on the way to what takes system calls: where a filter may have
+    /// come unseen, that is asked.
+    #[inline]
+    pub fn is_quiet_by_now(&self) -> bool {
+        match self.quiet.load(Ordering::Relaxed) {
+            0 => false,
+            HERALDED => self.must_be_quiet(),
+            _ => true,
+        }
     }
 
     /// In a child that has just forked: the log is the parent's from now on.
@@ -206,19 +261,13 @@ impl Recorder {
         self.meta.is_held() || self.code.is_held() || self.settings.is_held() || self.sink.is_held()
     }
 
-    /// Notes whether a filter is there at the start.
-    pub fn note_filter(&self) {
-        self.came_filtered
-            .store(Os::is_filtered(), Ordering::Relaxed);
-    }
-
     /// Before files are opened: whether that is out of the question, for a
     /// filter came that no door has seen. The question itself kills only where
     /// what follows would as well: hardly a filter lets files be opened and
     /// forbids a process to ask for its filter.
     #[cold]
     pub fn must_be_quiet(&self) -> bool {
-        if !self.is_quiet() && !self.came_filtered.load(Ordering::Relaxed) && Os::is_filtered() {
+        if !self.is_quiet() && !Os::was_filtered() && Os::is_filtered() {
             self.be_quiet();
         }
         self.is_quiet()

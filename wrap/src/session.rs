@@ -6,7 +6,7 @@
 //! that holds its token.
 
 use crate::arch::DoorFrame;
-use crate::claims::VISITOR;
+use crate::claims::{UNKNOWN_TID, VISITOR};
 use crate::life::Life;
 use crate::lock::Patience;
 use crate::parting;
@@ -107,9 +107,9 @@ pub(crate) fn admit_cold(frame: &DoorFrame) -> Admission {
             });
         }
     }
-    if RECORDER.is_quiet() {
-        RECORDER.counters.add(Counter::LostNotReady, 1);
-        return Admission::Pass;
+    if RECORDER.must_be_quiet() {
+        *word = CLAIMING;
+        return claim(word, UNKNOWN_TID, own_stack_unasked(frame.sp()));
     }
     if Os::pid() != RECORDER.pid.load(Ordering::Relaxed) {
         // A vfork's child of a thread that has no stream yet: its claim must
@@ -121,14 +121,19 @@ pub(crate) fn admit_cold(frame: &DoorFrame) -> Admission {
     }
     *word = CLAIMING;
     let tid = Os::tid();
+    claim(word, tid, own_stack(frame.sp(), tid))
+}
+
+/// A stream for this thread's first call.
+fn claim(word: &mut u64, tid: u32, stack: Bounds) -> Admission {
     let Some(door) = RECORDER.streams.claim(tid, true) else {
         *word = 0;
         return Admission::Pass;
     };
     // SAFETY: the claim was won just now.
     let stream = unsafe { &mut *door.body.get() };
-    stream.adopt(tid);
-    stream.stack = own_stack(frame.sp(), tid);
+    stream.adopt(door.holder.load(Ordering::Relaxed));
+    stream.stack = stack;
     *word = door as *const Door as u64;
     Admission::Record(Session {
         door,
@@ -137,10 +142,11 @@ pub(crate) fn admit_cold(frame: &DoorFrame) -> Admission {
     })
 }
 
+/// A thread whose own data is further up than this began elsewhere.
+const LARGEST: u64 = 96 << 10;
+
 /// The stack that this thread is on now, which is its own.
 fn own_stack(sp: u64, tid: u32) -> Bounds {
-    /// Further up than this a page each is not looked at.
-    const LARGEST: u64 = 96 << 10;
     /// What is below the first call seen; more is found when it is met.
     const BELOW: u64 = 96 << 10;
     // Read and not only mapped: guard pages are mapped as well, and beyond them
@@ -175,6 +181,22 @@ fn own_stack(sp: u64, tid: u32) -> Bounds {
         stack.low = stack.low.saturating_sub(64 << 20);
     }
     stack
+}
+
+/// The same where nothing may be asked, of a thread that was made by the C
+/// library.
+fn own_stack_unasked(sp: u64) -> Bounds {
+    /// A usual stack, whose lowest pages are not touched because they are known.
+    const BELOW: u64 = 8 << 20;
+    // SAFETY: life is On, so the thread pointer is set up.
+    let top = unsafe { crate::arch::memlog_tls_word() } as u64;
+    match top.checked_sub(sp) {
+        Some(1..LARGEST) => Bounds {
+            low: sp.saturating_sub(BELOW),
+            high: top & !(crate::arch::WORD - 1),
+        },
+        _ => Bounds::default(),
+    }
 }
 
 #[cold]

@@ -20,7 +20,7 @@ use crate::sys::{Os, Sys};
 use crate::unwind::full::Bounds;
 use crate::unwind::kept::{self, Kept};
 use crate::unwind::walk::{CACHE_ENTRIES, CacheEntry, MAX_FRAMES, Workspace};
-use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE, Header, Kind};
 use memlog_format::counter::Counter;
 use memlog_format::event::{Alloc, Deltas, MAX_EVENT, Release};
@@ -43,6 +43,11 @@ pub struct Door {
     pub number: u32,
     /// The token: see `token`.
     pub busy: AtomicU64,
+    /// Where the holder's own data lies, if it is his alone: whoever has it
+    /// there comes after him.
+    pub home: AtomicUsize,
+    /// Made ahead, and held by nobody so far.
+    pub is_stocked: AtomicBool,
     /// The rest, for the holder alone.
     pub body: core::cell::UnsafeCell<Stream>,
 }
@@ -454,6 +459,9 @@ impl Stream {
 
     /// Notes the thread's name if it has changed.
     pub fn look_at_name(&mut self) -> bool {
+        if RECORDER.is_quiet() {
+            return false;
+        }
         let mut name = [0; 16];
         Os::thread_name(&mut name);
         let changed = name != self.name;

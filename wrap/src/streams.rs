@@ -4,7 +4,7 @@
 //! Doors live in memory that is never given back, behind pointers that are
 //! set once; a stream's body goes to whoever won its claim.
 
-use crate::claims::{Claim, FREE, VISITOR};
+use crate::claims::{Claim, FREE, UNKNOWN_TID, VISITOR};
 use crate::recorder::RECORDER;
 use crate::stream::{Door, RELEASE_BYTES, Stream, USUAL_BYTES};
 use crate::sys::{Os, Sys};
@@ -22,6 +22,7 @@ pub struct Streams {
     count: AtomicU32,
     next_look: AtomicU32,
     free: AtomicU32,
+    unknown: AtomicU32,
 }
 
 impl Streams {
@@ -32,6 +33,7 @@ impl Streams {
             count: AtomicU32::new(0),
             next_look: AtomicU32::new(0),
             free: AtomicU32::new(0),
+            unknown: AtomicU32::new(0),
         }
     }
 
@@ -53,14 +55,54 @@ impl Streams {
     /// new one.
     #[cold]
     pub fn claim(&self, tid: u32, own: bool) -> Option<&'static Door> {
+        let tid = match tid {
+            UNKNOWN_TID => self.next_unknown(),
+            tid => tid,
+        };
         let door = self
             .claim_free(tid)
             .or_else(|| own.then(|| self.claim_abandoned(tid))?)
+            .or_else(|| self.claim_stocked(tid))
             .or_else(|| self.create(tid));
-        if door.is_none() {
-            RECORDER.counters.add(Counter::LostNoStream, 1);
+        match door {
+            Some(door) => {
+                let home = if own { home() } else { 0 };
+                door.home.store(home, Ordering::Relaxed);
+            }
+            None => RECORDER.counters.add(Counter::LostNoStream, 1),
         }
         door
+    }
+
+    /// A number for a thread whose own is not known.
+    fn next_unknown(&self) -> u32 {
+        let number = self.unknown.fetch_add(1, Ordering::Relaxed);
+        UNKNOWN_TID + number % (VISITOR - UNKNOWN_TID)
+    }
+
+    /// Makes streams for threads that come when none can be made. They take
+    /// addresses and a page each, so where addresses are few only some.
+    pub fn stock(&self) {
+        const MANY: usize = MAX_STREAMS / 64;
+        const FEW: usize = MANY / 8;
+        let has_all = Os::limit(libc::RLIMIT_AS as usize) == u64::MAX;
+        let wanted = if has_all { MANY } else { FEW };
+        let is_stocked = |door: &&Door| door.is_stocked.load(Ordering::Relaxed);
+        let doors = (0..self.count()).filter_map(|number| self.door(number));
+        for _ in doors.filter(is_stocked).count()..wanted {
+            if self.make(FREE, true).is_none() {
+                break;
+            }
+        }
+    }
+
+    fn claim_stocked(&self, tid: u32) -> Option<&'static Door> {
+        let doors = (0..self.count()).filter_map(|number| self.door(number));
+        let mut stocked = doors.filter(|door| door.is_stocked.load(Ordering::Relaxed));
+        let door = stocked.find(|door| Claim(&door.holder).take(FREE, tid))?;
+        door.is_stocked.store(false, Ordering::Relaxed);
+        note_use();
+        Some(door)
     }
 
     /// Gives a stream back.
@@ -75,6 +117,7 @@ impl Streams {
         }
         let door = (0..self.count())
             .filter_map(|number| self.door(number))
+            .filter(|door| !door.is_stocked.load(Ordering::Relaxed))
             .find(|door| Claim(&door.holder).take(FREE, tid))?;
         self.free.fetch_sub(1, Ordering::Relaxed);
         Some(door)
@@ -82,7 +125,10 @@ impl Streams {
 
     fn claim_abandoned(&self, tid: u32) -> Option<&'static Door> {
         let count = self.count();
-        if count == 0 || RECORDER.is_quiet() {
+        if RECORDER.is_quiet() {
+            return self.claim_home(tid);
+        }
+        if count == 0 {
             return None;
         }
         for _ in 0..LOOK_AT.min(count) {
@@ -92,7 +138,7 @@ impl Streams {
             };
             let holder = Claim(&door.holder).holder();
             let owner = RECORDER.pid.load(Ordering::Relaxed);
-            let known = holder != FREE && holder != VISITOR;
+            let known = holder != FREE && holder < UNKNOWN_TID;
             let gone = known && Os::is_gone(owner, holder);
             if gone && Claim(&door.holder).take(holder, tid) {
                 door.busy.store(0, Ordering::Relaxed);
@@ -102,8 +148,33 @@ impl Streams {
         None
     }
 
+    /// That of a thread whose own data was where this thread's is: it is gone.
+    fn claim_home(&self, tid: u32) -> Option<&'static Door> {
+        let home = home();
+        let doors = (0..self.count()).filter_map(|number| self.door(number));
+        let door = doors
+            .filter(|door| door.home.load(Ordering::Relaxed) == home)
+            .find(|door| {
+                let holder = Claim(&door.holder).holder();
+                holder != FREE && Claim(&door.holder).take(holder, tid)
+            })?;
+        door.busy.store(0, Ordering::Relaxed);
+        Some(door)
+    }
+
     fn create(&self, tid: u32) -> Option<&'static Door> {
-        if self.count() as usize >= MAX_STREAMS || RECORDER.is_quiet() {
+        if RECORDER.is_quiet() {
+            return None;
+        }
+        let door = self.make(tid, false);
+        if door.is_some() {
+            note_use();
+        }
+        door
+    }
+
+    fn make(&self, holder: u32, is_stocked: bool) -> Option<&'static Door> {
+        if self.count() as usize >= MAX_STREAMS {
             return None;
         }
         let memory = Os::memory(size_of::<Door>().next_multiple_of(4096)).cast::<Door>();
@@ -120,13 +191,9 @@ impl Streams {
         let door = unsafe { &mut *memory };
         door.number = number;
         door.body.get_mut().number = number;
-        door.holder.store(tid, Ordering::Relaxed);
+        door.holder.store(holder, Ordering::Relaxed);
+        door.is_stocked.store(is_stocked, Ordering::Relaxed);
         place.store(memory, Ordering::Release);
-        RECORDER.counters.add(Counter::Streams, 1);
-        RECORDER.note_own(USUAL_BYTES);
-        if RECORDER.free_stacks.load(Ordering::Relaxed) {
-            RECORDER.note_own(RELEASE_BYTES);
-        }
         self.door(number)
     }
 
@@ -167,10 +234,25 @@ impl Streams {
                 stream.reset();
                 door.busy.store(0, Ordering::Relaxed);
                 door.holder.store(FREE, Ordering::Relaxed);
-                count += 1;
+                count += u32::from(!door.is_stocked.load(Ordering::Relaxed));
             });
         }
         self.free.store(count, Ordering::Relaxed);
+    }
+}
+
+/// Where this thread's own data lies.
+fn home() -> usize {
+    // SAFETY: life is On, so the thread pointer is set up.
+    unsafe { crate::arch::memlog_tls_word() as usize }
+}
+
+/// A stream is used from now on.
+fn note_use() {
+    RECORDER.counters.add(Counter::Streams, 1);
+    RECORDER.note_own(USUAL_BYTES);
+    if RECORDER.free_stacks.load(Ordering::Relaxed) {
+        RECORDER.note_own(RELEASE_BYTES);
     }
 }
 

@@ -269,10 +269,12 @@ impl Sink {
         });
     }
 
-    /// Stops growing: a filter may kill us for the calls it takes.
-    pub fn freeze(&self) {
-        self.state
-            .with(Patience::Bounded, |state| state.frozen = true);
+    /// Stops growing where a filter may kill us for the calls it takes, and goes
+    /// on where none came. Whoever grows has grown.
+    pub fn heed_quiet(&self) {
+        self.state.with(Patience::Bounded, |state| {
+            state.frozen = RECORDER.is_quiet();
+        });
     }
 
     /// The log's path, a C string, into `into`; its length without the zero.

@@ -239,7 +239,9 @@ impl State {
     /// Takes back what part of a chunk was written: its events are counted as
     /// lost, and are not to be found half.
     pub(super) fn void(&mut self, chunk: Chunk) {
-        if let Ok(fd) = self.reopen() {
+        if !self.frozen
+            && let Ok(fd) = self.reopen()
+        {
             let offset = u64::from(chunk.index) * CHUNK_SIZE as u64;
             let _ = Os::write_at(fd, &[0; HEADER_SIZE], offset);
             Os::close(fd);
@@ -340,7 +342,10 @@ impl State {
 
     pub(super) fn take_spare(&mut self) -> *mut u8 {
         let Some(last) = self.spare_count.checked_sub(1) else {
-            return Os::memory(CHUNK_SIZE);
+            return match self.frozen {
+                true => core::ptr::null_mut(),
+                false => Os::memory(CHUNK_SIZE),
+            };
         };
         self.spare_count = last;
         let at = self
@@ -377,10 +382,13 @@ impl State {
         }
     }
 
-    /// The largest window, whatever its place in the file. What is left of the
-    /// present one stays unused.
+    /// The largest window, whatever its place in the file, unless half of one is
+    /// left. What is left of the present one stays unused.
     pub(super) fn stock_up(&mut self) {
-        let _ = self.next_window_of(LARGEST_WINDOW);
+        let left = (self.window_bytes - self.carved) as u64;
+        if left < LARGEST_WINDOW / 2 {
+            let _ = self.next_window_of(LARGEST_WINDOW);
+        }
     }
 
     pub(super) fn next_window(&mut self) -> Result<(), Errno> {
@@ -445,6 +453,9 @@ impl State {
     }
 
     pub(super) fn write_out(&mut self, chunk: Chunk) -> bool {
+        if self.frozen {
+            return false;
+        }
         // SAFETY: chunks are CHUNK_SIZE bytes and live as long as the process.
         let bytes = unsafe { core::slice::from_raw_parts(chunk.at, CHUNK_SIZE) };
         let Ok(fd) = self.reopen() else {

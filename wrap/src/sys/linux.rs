@@ -163,7 +163,7 @@ impl Sys for Linux {
     }
 
     fn readable_below(high: u64, bytes: u64) -> u64 {
-        if FILTERED.load(Ordering::Relaxed) {
+        if Self::was_filtered() {
             return files::readable_below(high, bytes);
         }
         const MOST: usize = 32;
@@ -199,7 +199,7 @@ impl Sys for Linux {
         if usize::try_from(at).is_err() {
             return false;
         }
-        if FILTERED.load(Ordering::Relaxed) {
+        if Self::was_filtered() {
             return files::read_memory(at, into);
         }
         let local = libc::iovec {
@@ -465,6 +465,10 @@ impl Sys for Linux {
         let is_filtered = !matches!(call(libc::SYS_prctl, [what, 0, 0, 0, 0, 0]), Ok(0) | Err(_));
         FILTERED.store(is_filtered, Ordering::Relaxed);
         is_filtered
+    }
+
+    fn was_filtered() -> bool {
+        FILTERED.load(Ordering::Relaxed)
     }
 }
 

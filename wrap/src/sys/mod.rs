@@ -250,6 +250,8 @@ pub trait Sys {
     /// Ends this process by a signal: one that it can take notice of if it is
     /// to be asked, else one that it cannot.
     fn end_process(ask: bool);
-    /// Whether a filter may kill us for an unusual call.
+    /// Asks whether a filter may kill us for an unusual call, and keeps the answer.
     fn is_filtered() -> bool;
+    /// The last answer.
+    fn was_filtered() -> bool;
 }

@@ -399,4 +399,8 @@ impl<K: Kernel> Sys for Cnk<K> {
         // There are no filters, and nothing to ask by.
         false
     }
+
+    fn was_filtered() -> bool {
+        false
+    }
 }
