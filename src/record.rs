@@ -8,6 +8,7 @@
 //! * [`output`]: where the logs will be, and which are there afterwards
 //! * [`log`]: what each of these says of itself
 //! * [`epilogue`]: what it adds to the log of a program that was killed
+//! * [`sanitizer`]: a library that will not have the recorder before it
 //! * [`summary`]: what is said at the end
 
 mod allocator;
@@ -17,6 +18,7 @@ mod epilogue;
 mod log;
 mod output;
 mod program;
+mod sanitizer;
 mod summary;
 
 use crate::advice::Advice;
@@ -96,6 +98,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         _ => false,
     })?;
     let program = Program::find(name, args.flight_recorder.is_some())?;
+    let objects = program.objects();
+    sanitizer::refuse_if_first(name, &objects)?;
     let plan = Plan::new(args.output.as_deref())?;
     for remark in program.unchecked().into_iter().chain(plan.remark()) {
         // Where stderr is gone nobody can be told.
@@ -103,7 +107,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     }
     let folder = recorder::preloadable()?;
     let mut ours = vec![folder.join(recorder::SHARED.name)];
-    if args.cxx_operators || program.loads_own_operators() {
+    if args.cxx_operators || program.loads_own_operators(&objects) {
         ours.push(folder.join(recorder::OPERATORS.name));
     }
 

@@ -16,11 +16,11 @@ use std::time::Duration;
 /// A loader takes milliseconds; on a network's disk it may take more.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Whether the program loads such an allocator. What cannot be found out is
-/// answered by no: the run matters more.
-pub fn is_loaded(program: &Path, loader: &Path) -> bool {
+/// Whether the program loads such an allocator, one of these objects. What cannot
+/// be found out is answered by no: the run matters more.
+pub fn is_among(objects: &[PathBuf], program: &Path) -> bool {
     let own = defined(program).unwrap_or_default();
-    !own.malloc && objects(program, loader).iter().any(|path| is_one(path))
+    !own.malloc && objects.iter().any(|path| is_one(path))
 }
 
 fn is_one(path: &Path) -> bool {
@@ -28,7 +28,7 @@ fn is_one(path: &Path) -> bool {
 }
 
 /// What the loader says that it will load; nothing if it cannot say.
-fn objects(program: &Path, loader: &Path) -> Vec<PathBuf> {
+pub fn objects(program: &Path, loader: &Path) -> Vec<PathBuf> {
     let mut command = Command::new(loader);
     command
         .arg("--list")
@@ -130,7 +130,10 @@ mod tests {
 
     #[test]
     fn a_loader_that_cannot_say_is_no_obstacle() {
-        assert!(!is_loaded(Path::new("/bin/sh"), Path::new("/nonexistent")));
-        assert!(!is_loaded(Path::new("/bin/sh"), Path::new("/bin/false")));
+        for loader in ["/nonexistent", "/bin/false"] {
+            let found = objects(Path::new("/bin/sh"), Path::new(loader));
+            assert_eq!(found, [] as [PathBuf; 0]);
+            assert!(!is_among(&found, Path::new("/bin/sh")));
+        }
     }
 }

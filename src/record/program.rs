@@ -67,11 +67,18 @@ impl Program {
         })
     }
 
-    /// Whether it will load an allocator whose C++ operators do not end in
-    /// malloc.
-    pub fn loads_own_operators(&self) -> bool {
+    /// The objects that its loader says it will load.
+    pub fn objects(&self) -> Vec<PathBuf> {
         let image = self.image.as_ref();
-        image.is_some_and(|image| allocator::is_loaded(&image.file, &image.loader))
+        let objects = image.map(|image| allocator::objects(&image.file, &image.loader));
+        objects.unwrap_or_default()
+    }
+
+    /// Whether one of them is an allocator whose C++ operators do not end in
+    /// malloc.
+    pub fn loads_own_operators(&self, objects: &[PathBuf]) -> bool {
+        let image = self.image.as_ref();
+        image.is_some_and(|image| allocator::is_among(objects, &image.file))
     }
 
     /// Why the program could not be checked, if so.

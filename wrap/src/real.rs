@@ -258,16 +258,26 @@ fn note_home(name: &[u8], object: &LinkMap) {
     if which == 0 {
         // SAFETY: a live object of program start, and its own tables.
         let tables = unsafe { tables_of(object) };
-        let is_glibc = tables
+        let defines = |name| {
+            let tables = tables.as_ref();
             // SAFETY: as above.
-            .is_some_and(|tables| unsafe { look_up(&tables, b"gnu_get_libc_version") }.is_some());
-        HAS_HEADERS.store(is_glibc, Ordering::Relaxed);
+            tables.is_some_and(|tables| unsafe { look_up(tables, name) }.is_some())
+        };
+        HAS_HEADERS.store(defines(b"gnu_get_libc_version"), Ordering::Relaxed);
+        IS_SANITIZER.store(
+            defines(b"__sanitizer_get_allocated_size"),
+            Ordering::Relaxed,
+        );
     }
 }
 
 /// Whether malloc is glibc's, whose blocks have their size in the word before
 /// them.
 static HAS_HEADERS: AtomicBool = AtomicBool::new(false);
+
+/// Whether malloc is a sanitizer's. It sets itself up in its first call, in which
+/// it allocates, and must not be asked for usable sizes meanwhile.
+static IS_SANITIZER: AtomicBool = AtomicBool::new(false);
 
 /// Whether the first block is to show that.
 static LEARNS: AtomicBool = AtomicBool::new(false);
@@ -341,11 +351,12 @@ fn is_home_of_malloc(object: &LinkMap) -> bool {
     malloc.load(Ordering::Relaxed) == object as *const LinkMap as usize
 }
 
-/// Whether malloc_usable_size is that of the allocator in use: another's would
-/// read what it never wrote.
+/// Whether malloc_usable_size is that of the allocator in use, and may be asked:
+/// another's would read what it never wrote.
 pub fn usable_is_of_malloc() -> bool {
     let [malloc, usable] = &HOMES;
-    malloc.load(Ordering::Relaxed) == usable.load(Ordering::Relaxed)
+    !IS_SANITIZER.load(Ordering::Relaxed)
+        && malloc.load(Ordering::Relaxed) == usable.load(Ordering::Relaxed)
 }
 
 /// malloc_usable_size of the allocator in use; 0 where it has none.
