@@ -17,6 +17,7 @@ use crate::dot::chosen;
 use crate::elsewhere;
 use crate::losses::{Bounds, fate};
 use crate::open::{Family, Files, Watch, clean, counted, grouped, note, shown};
+use crate::report::cut_sentences;
 use crate::screen::out;
 use crate::words::signal;
 
@@ -49,7 +50,15 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let files = Files::load(&file)?;
     let family = files.family()?;
     let log = family.own();
-    let findings = all_findings(log, &watch);
+    // Going through all that was allocated takes twice as long.
+    let (findings, cuts) = match log.has_cut_stacks() {
+        true => {
+            let analysis = family.analyse(None, &watch);
+            let cuts = cut_sentences(log, &analysis);
+            (analysis.findings, cuts)
+        }
+        false => (all_findings(log, &watch), Vec::new()),
+    };
     watch.end();
     let mut out = out();
     identity(&mut out, log)?;
@@ -57,6 +66,9 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     quiet(&mut out, log)?;
     size(&mut out, log)?;
     remarks(&mut out, log)?;
+    for sentence in cuts {
+        line(&mut out, "stacks", &sentence)?;
+    }
     modules(&mut out, log)?;
     counters(&mut out, log)?;
     print_findings(&mut out, log, &findings)?;

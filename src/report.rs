@@ -1,6 +1,7 @@
 //! `memlog report`: who held the memory at a moment.
 
 mod coverage;
+mod cuts;
 mod filter;
 mod grow;
 mod heading;
@@ -29,6 +30,7 @@ use crate::open::grouped;
 use crate::screen::Look;
 use crate::words::typed;
 pub use coverage::{holders, past_us};
+pub use cuts::{figures as cut_figures, sentences as cut_sentences};
 pub use filter::Filter;
 pub use grow::{Direction, Grown, Shape, grow};
 pub use heading::{

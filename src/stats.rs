@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use crate::dot::chosen;
 use crate::open::{Analysis, Family, Files, Watch, clean};
-use crate::report::{holders, past_us};
+use crate::report::{cut_figures, holders, past_us};
 use crate::screen::out;
 
 /// The version of the keys below; `doc/STATS.md` says what they mean.
@@ -220,6 +220,7 @@ fn quality(family: &Family, analysis: &Analysis) -> Map<String, Value> {
         "lost_events": summary.lost_events,
         "cut_stacks": summary.cut_stacks.cut(),
         "cut_stacks_by_reason": reasons,
+        "cut_stacks_by_module": cut_figures(analysis),
         "stackless_allocations": summary.cut_stacks.none(),
         "allocations_of_live_addresses": anomalies.alive_twice,
         "unknown_releases": {

@@ -202,3 +202,60 @@ fn frame_pointers_lead_out_of_callbacks_and_handlers() {
         }
     }
 }
+
+/// Calls through pointers, which no instruction proves.
+const THROUGH_POINTERS: &str = "
+    #include <stdlib.h>
+    __attribute__((noinline)) static void *inner(long size) { void *block = malloc(size); return block ? block : &inner; }
+    static void *(*volatile call)(long) = inner;
+    __attribute__((noinline)) static void *middle(long size) { void *block = call(size); return block ? block : &middle; }
+    static void *(*volatile call_middle)(long) = middle;
+    int main(void) {
+        for (long round = 0; round < 1000; round++)
+            free(call_middle(100000 + round % 7));
+        return 0;
+    }";
+
+#[test]
+fn what_cuts_stacks_and_what_mends_it_is_told() {
+    if std::env::consts::ARCH != "x86_64" || !has("gcc", &[]) {
+        return skip("untabled: elsewhere no code is read, or there is no gcc");
+    }
+    let folder = Folder::new("untabled-told");
+    let at = |name: &str| folder.path().join(name);
+    std::fs::write(at("pointers.c"), THROUGH_POINTERS).unwrap();
+    let pages = |flags: &[&str]| {
+        run(Command::new("gcc")
+            .args(["-O2", "-w"])
+            .args(flags)
+            .arg("-o")
+            .args([at("program"), at("pointers.c")]));
+        let log = at("log.memlog");
+        let _ = std::fs::remove_file(&log);
+        run(memlog().args(["record", "-o"]).args([&log, &at("program")]));
+        let page = |words: &[&str]| run(memlog().args(words).arg(&log));
+        let pages = ["summary", "report", "info"].map(|command| page(&[command]));
+        let figures: serde_json::Value = serde_json::from_str(&page(&["stats", "--json"])).unwrap();
+        (pages, figures["cut_stacks_by_module"].clone())
+    };
+    let (told, figures) = pages(&WITHOUT);
+    let sentence = format!(
+        "of their bytes) have stacks cut in {}: most of its code has no unwind tables; \
+         build it with -fasynchronous-unwind-tables",
+        at("program").display()
+    );
+    for page in told {
+        assert!(page.contains(&sentence), "{page}");
+    }
+    let first = &figures[0];
+    assert_eq!(first["module"], at("program").to_str().unwrap());
+    assert_eq!(first["reason"], "no unwind tables");
+    assert_eq!(first["allocations"], 1000, "{figures}");
+    let bytes: u64 = (0..1000).map(|round| FIRST_SIZE + round % 7).sum();
+    assert_eq!(first["bytes"], bytes, "{figures}");
+    let (told, figures) = pages(&["-fasynchronous-unwind-tables"]);
+    assert_eq!(figures.as_array().map(Vec::len), Some(0), "{figures}");
+    for page in told {
+        assert!(!page.contains("stacks cut"), "{page}");
+    }
+}

@@ -29,6 +29,7 @@
 
 mod counts;
 mod coverage;
+mod cuts;
 mod fold;
 mod ledger;
 mod live;
@@ -43,6 +44,7 @@ mod window;
 
 pub use counts::{Held, Moment};
 pub use coverage::Coverage;
+pub use cuts::{CutIn, Cuts};
 pub use fold::{At, Facts, Fold, Options, Timing};
 pub use ledger::Mapped;
 pub use live::{Block, Blocks};

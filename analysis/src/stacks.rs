@@ -229,6 +229,18 @@ impl StackTable {
         Some(StackId(self.root(stack))).filter(|root| root.is_root())
     }
 
+    /// The site of each stack's outermost frame, by the stack's index; a root
+    /// has none. A parent's index is lower than its children's.
+    pub(crate) fn outermost(&self) -> Vec<Option<u32>> {
+        let mut sites: Vec<Option<u32>> = Vec::with_capacity(self.entries.len());
+        for (stack, entry) in (0u32..).zip(&self.entries) {
+            let outer = sites.get(entry.parent as usize).copied().flatten();
+            let own = (stack >= ROOTS).then_some(entry.site);
+            sites.push(outer.or(own));
+        }
+        sites
+    }
+
     /// The innermost frame of a stack, and the stack of its caller.
     pub fn split(&self, stack: u32) -> Option<(Frame, u32)> {
         if stack < ROOTS {

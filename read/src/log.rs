@@ -158,6 +158,11 @@ impl<'a> Log<'a> {
         self.grid.codes.code(id)
     }
 
+    /// Whether a stack in it lacks outer frames.
+    pub fn has_cut_stacks(&self) -> bool {
+        self.grid.nodes.nodes().any(|node| node.parent.is_cut())
+    }
+
     /// The frames of a stack, innermost first.
     pub fn frames(&self, stack: StackId) -> Frames<'_, 'a> {
         Frames {

@@ -42,6 +42,13 @@ impl<'a> Table<'a> {
         (node.parent < id).then_some(node)
     }
 
+    /// All nodes that are there.
+    pub(crate) fn nodes(&self) -> impl Iterator<Item = Node> {
+        let per_chunk = CHUNK_SIZE / memlog_format::table::NODE_SIZE;
+        let ids = 0..(self.chunks.len() * per_chunk) as u32;
+        ids.filter_map(|id| self.node(StackId(id)))
+    }
+
     /// The code of this id.
     pub(crate) fn code(&self, id: CodeId) -> Option<Code> {
         use memlog_format::table::{CODE_SIZE, FIRST_CODE};

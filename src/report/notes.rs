@@ -5,6 +5,7 @@ use memlog_format::meta::Key;
 use memlog_read::Log;
 
 use super::coverage::{holders, told_past_us};
+use super::cuts;
 use crate::losses::{Bounds, fate};
 use crate::open::{Analysis, Family, counted, note};
 
@@ -16,6 +17,7 @@ pub fn notes(family: &Family, analysis: &Analysis) -> Vec<String> {
         holders(family.own(), analysis),
         Vec::from_iter(empty(family.own(), analysis)),
         Vec::from_iter(losses(family.own())),
+        cuts::sentences(family.own(), analysis),
         anomalies(analysis),
         Vec::from_iter(family.missing_parent.map(str::to_owned)),
         Vec::from_iter(analysis.findings.list().iter().map(ToString::to_string)),

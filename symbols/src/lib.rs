@@ -29,7 +29,8 @@
 //! - `dwarf`, `units`, `split`: the debug information, through addr2line and gimli;
 //! - `symtab`, `opd`: the symbol table, and the function descriptors of ppc64 ELFv1;
 //! - `demangle`: Rust, C++, Fortran; compiler's clone suffixes are dropped from a name;
-//! - `symbolizer`: joins them.
+//! - `symbolizer`: joins them;
+//! - `unwindable`: who made a file's code, and how much of it has unwind tables.
 //!
 //! A file may be hostile: nothing here panics, inlined functions nest at most 256 deep, unpacked
 //! sections are bounded by the packed size, and names by [`MAX_RAW_NAME`] and
@@ -57,6 +58,7 @@ mod split;
 mod symbolizer;
 mod symtab;
 mod units;
+mod unwindable;
 
 pub use demangle::{Hint, MAX_DEMANGLED_NAME, MAX_RAW_NAME, demangle};
 pub use machine::Machine;
@@ -65,3 +67,4 @@ pub use module::{
 };
 pub use source::{Bytes, FileSource, Store};
 pub use symbolizer::Symbolizer;
+pub use unwindable::{Compiler, Unwindable};
