@@ -86,7 +86,7 @@ impl Logs for Opened {
         let analysis = family.analyse(chosen, &watch);
         check_moment(when, family.own(), &analysis)?;
         let store = NameStore::default();
-        let mut names = Names::new(&store, &self.names, family.own());
+        let mut names = Names::new(&store, &self.names, family.own(), log);
         let stacks = analysis.fold.stacks();
         let held = analysis.fold.held(when.moment());
         let calls = CallGraph::build(stacks, held, |frame| {

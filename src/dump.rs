@@ -53,7 +53,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let family = files.family()?;
     let log = family.own();
     let store = NameStore::default();
-    let names = (!args.no_symbols).then(|| Names::new(&store, &options, log));
+    let names = (!args.no_symbols).then(|| Names::new(&store, &options, log, &file));
     let out = BufWriter::with_capacity(1 << 18, Out::new());
     let mut dump = Dump::new(out, log, names, args.ledger);
     dump.blocks_of_before()?;

@@ -12,6 +12,7 @@ mod elsewhere;
 mod info;
 mod ldflags;
 mod losses;
+mod made;
 mod manual;
 mod meant;
 mod names;

@@ -14,6 +14,7 @@ use memlog_read::Log;
 use memlog_symbols::{Bytes, ModuleHandle, ModuleSpec, Options, Store, Symbolizer};
 
 use crate::elsewhere;
+use crate::made;
 use crate::open::{Over, clean, map};
 use remarks::Remarks;
 
@@ -58,6 +59,8 @@ pub struct Symbol {
 pub struct Names<'s> {
     symbolizer: Symbolizer<'s, Source>,
     handles: HashMap<ModuleSpec, ModuleHandle>,
+    /// Of code in no file, by the address that is looked up.
+    made: HashMap<u64, Name>,
     remarks: Remarks,
     /// From when on no more are looked up.
     over: Over,
@@ -70,7 +73,8 @@ const CUT_SHORT: &str = "Ctrl-C ended the look-up of names: functions that were 
 
 impl<'s> Names<'s> {
     /// Knows nothing yet. A log says what machine its programs are for.
-    pub fn new(store: &'s NameStore, options: &Options, log: &Log) -> Self {
+    /// What run-time compilers wrote down is in the log, or still beside it.
+    pub fn new(store: &'s NameStore, options: &Options, log: &Log, file: &Path) -> Self {
         let options = Options {
             // None where the recorder did not know.
             machine: log
@@ -83,6 +87,7 @@ impl<'s> Names<'s> {
             remarks: Remarks::new(&options),
             symbolizer: Symbolizer::new(&store.0, source, options),
             handles: HashMap::new(),
+            made: made_names(log, file),
             over: Over::default(),
             was_cut_short: false,
         }
@@ -101,6 +106,10 @@ impl<'s> Names<'s> {
     /// The functions at a site, the innermost first; always at least one.
     pub fn of(&mut self, site: &Site, module: Option<&ModuleKey>) -> Vec<Name> {
         let Some(module) = module else {
+            let looked_up = site.address.wrapping_sub(u64::from(!site.exact));
+            if let Some(name) = self.made.get(&looked_up) {
+                return vec![name.clone()];
+            }
             return vec![Name {
                 function: format!("{:#x}", site.address),
                 location: None,
@@ -165,6 +174,26 @@ impl<'s> Names<'s> {
         self.handles.insert(spec, handle);
         handle
     }
+}
+
+/// Names of code that the program made at run time.
+fn made_names(log: &Log, file: &Path) -> HashMap<u64, Name> {
+    let name = |name: &[u8], file: &[u8], line: u32| Name {
+        function: clean(name),
+        location: (!file.is_empty()).then(|| format!("{}:{line}", clean(file))),
+        module: None,
+    };
+    let kept = log.code_names().iter();
+    let kept = kept.map(|code| (code.address, name(code.name, code.file, code.line)));
+    let mut names: HashMap<u64, Name> = kept.collect();
+    if names.is_empty()
+        && log.codes_of_no_file().next().is_some()
+        && let Some(found) = made::found(log, file)
+    {
+        let found = found.all();
+        names.extend(found.map(|(at, made)| (at, name(&made.name, &made.file, made.line))));
+    }
+    names
 }
 
 /// The address to look up, in the file's own numbering.

@@ -157,6 +157,20 @@ impl Death {
     }
 }
 
+/// The name of code that the program made at run time: written by who had
+/// started it, for the addresses that stacks have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CodeName<'a> {
+    /// [`Code::lookup_address`](crate::table::Code::lookup_address) of the code.
+    pub address: u64,
+    /// The line in its file, or 0.
+    pub line: u32,
+    /// The file, empty where unknown.
+    pub file: &'a [u8],
+    /// The function, or several that were there in turn.
+    pub name: &'a [u8],
+}
+
 /// A record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Record<'a> {
@@ -184,6 +198,8 @@ pub enum Record<'a> {
     End(End),
     /// The process was killed by a signal.
     Death(Death),
+    /// Code of no file has a name.
+    CodeName(CodeName<'a>),
     /// A record of a newer memlog.
     Unknown(u8),
 }
@@ -196,6 +212,7 @@ const PARENT: u8 = 5;
 const CUT: u8 = 6;
 const END: u8 = 7;
 const DEATH: u8 = 8;
+const CODE_NAME: u8 = 22;
 
 fn key_of(byte: u8) -> Option<Key> {
     use Key::*;
@@ -242,6 +259,7 @@ impl<'a> Record<'a> {
             Record::Cut(_) => CUT,
             Record::End(_) => END,
             Record::Death(_) => DEATH,
+            Record::CodeName(_) => CODE_NAME,
             Record::Unknown(kind) => *kind,
         }
     }
@@ -305,6 +323,12 @@ impl<'a> Record<'a> {
             ]
             .into_iter()
             .for_each(|number| out.var(number)),
+            Record::CodeName(code) => {
+                out.var(code.address);
+                out.var(u64::from(code.line));
+                out.blob(clip(code.file));
+                out.bytes(clip(code.name));
+            }
             Record::Unknown(_) => {}
         }
     }
@@ -366,6 +390,12 @@ impl<'a> Record<'a> {
                 oom_kills: bytes.var()?,
                 maxrss_kb: bytes.var()?,
                 wall_ns: bytes.var()?,
+            }),
+            CODE_NAME => Record::CodeName(CodeName {
+                address: bytes.var()?,
+                line: bytes.var32()?,
+                file: bytes.blob()?,
+                name: bytes.rest(),
             }),
             _ => Record::Unknown(kind),
         })

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE};
 use memlog_format::counter::Counter;
-use memlog_format::meta::{Cut, Death, End, Key, Module, Start};
+use memlog_format::meta::{CodeName, Cut, Death, End, Key, Module, Start};
 use memlog_format::order::CELL_BITS;
 use memlog_format::table::{Code, CodeId, Node, StackId};
 
@@ -156,6 +156,17 @@ impl<'a> Log<'a> {
     /// The code of this id.
     pub fn code(&self, id: CodeId) -> Option<Code> {
         self.grid.codes.code(id)
+    }
+
+    /// Where stacks go through code of no file: what to look names up for.
+    pub fn codes_of_no_file(&self) -> impl Iterator<Item = u64> {
+        let codes = self.grid.codes.codes().filter(|code| code.module == 0);
+        codes.map(|code| code.lookup_address())
+    }
+
+    /// Names of code of no file that were put into the log.
+    pub fn code_names(&self) -> &[CodeName<'a>] {
+        &self.metas.code_names
     }
 
     /// Whether a stack in it lacks outer frames.

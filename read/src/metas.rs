@@ -1,7 +1,7 @@
 //! The header chunks: what the log is of, modules, fork, end.
 
 use memlog_format::counter::AREA_END;
-use memlog_format::meta::{Cut, Death, End, Key, Module, Record, Start};
+use memlog_format::meta::{CodeName, Cut, Death, End, Key, Module, Record, Start};
 use memlog_format::varint::Reader;
 
 use crate::error::{Finding, Findings};
@@ -18,6 +18,7 @@ pub(crate) struct Metas<'a> {
     pub cuts: Vec<Cut>,
     pub end: Option<End>,
     pub death: Option<Death>,
+    pub code_names: Vec<CodeName<'a>>,
 }
 
 impl<'a> Metas<'a> {
@@ -69,6 +70,7 @@ impl<'a> Metas<'a> {
             Record::Cut(cut) => self.cuts.push(cut),
             Record::End(end) => self.end = Some(end),
             Record::Death(death) => self.death = Some(death),
+            Record::CodeName(code) => self.code_names.push(code),
             Record::Unknown(_) => {}
         }
     }

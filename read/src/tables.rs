@@ -49,6 +49,13 @@ impl<'a> Table<'a> {
         ids.filter_map(|id| self.node(StackId(id)))
     }
 
+    /// All codes that are there.
+    pub(crate) fn codes(&self) -> impl Iterator<Item = Code> {
+        let per_chunk = CHUNK_SIZE / memlog_format::table::CODE_SIZE;
+        let ids = 0..(self.chunks.len() * per_chunk) as u32;
+        ids.filter_map(|id| self.code(CodeId(id)))
+    }
+
     /// The code of this id.
     pub(crate) fn code(&self, id: CodeId) -> Option<Code> {
         use memlog_format::table::{CODE_SIZE, FIRST_CODE};

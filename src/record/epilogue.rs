@@ -1,5 +1,6 @@
 //! What only the parent of a process knows: which signal killed it, and
-//! whether the kernel had run out of memory. It is written behind the log.
+//! whether the kernel had run out of memory; and what soon nobody knows any
+//! more: the names of code made at run time. It is written behind the log.
 
 use std::collections::hash_map::RandomState;
 use std::fs::{self, File, OpenOptions};
@@ -10,8 +11,10 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE, Header, Kind, SEALED, checksum};
-use memlog_format::meta::{Death, Record};
+use memlog_format::meta::{CodeName, Death, Record};
 
+use crate::made;
+use crate::open::Files;
 use crate::os;
 
 /// Counts what the kernel kills for want of memory in this process's group,
@@ -86,6 +89,62 @@ fn count_in(file: &Path) -> Option<u64> {
 
 /// Writes a death behind a log, in a chunk of its own.
 pub fn write(log: &Path, signal: u8, oom_kills: Option<u64>, maxrss_kb: u64) -> io::Result<()> {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    let death = Death {
+        signal,
+        oom_kills: oom_kills.unwrap_or(Death::UNKNOWN),
+        maxrss_kb,
+        wall_ns: now.map_or(0, |now| now.as_nanos() as u64),
+    };
+    append(log, [Record::Death(death)])
+}
+
+/// Chunks of names that a log takes, at most.
+const MOST_CHUNKS: usize = 64;
+
+/// Writes behind a log, whose process is gone, the names that run-time
+/// compilers gave the code in its stacks, where it has any.
+pub fn write_names(path: &Path) -> anyhow::Result<()> {
+    let files = Files::load(path)?;
+    let family = files.family()?;
+    let log = family.own();
+    if log.codes_of_no_file().next().is_none() || !log.code_names().is_empty() {
+        return Ok(());
+    }
+    let Some(names) = made::found(log, path) else {
+        return Ok(());
+    };
+    let names: Vec<_> = names.all().collect();
+    let records = names.iter().map(|(address, made)| {
+        Record::CodeName(CodeName {
+            address: *address,
+            line: made.line,
+            file: &made.file,
+            name: &made.name,
+        })
+    });
+    Ok(append(path, records)?)
+}
+
+/// Writes records behind a log, in chunks of their own.
+fn append<'a>(log: &Path, records: impl IntoIterator<Item = Record<'a>>) -> io::Result<()> {
+    let mut bodies: Vec<Vec<u8>> = Vec::new();
+    let mut bytes = vec![0; CHUNK_SIZE - HEADER_SIZE];
+    for record in records {
+        let length = record.encode(&mut bytes);
+        let length = length.ok_or(io::ErrorKind::InvalidData)?;
+        let is_full = bodies.len() == MOST_CHUNKS;
+        match bodies.last_mut() {
+            Some(body) if body.len() + length <= bytes.len() => {
+                body.extend(&bytes[..length]);
+            }
+            Some(_) if is_full => break,
+            _ => bodies.push(bytes[..length].to_vec()),
+        }
+    }
+    if bodies.is_empty() {
+        return Ok(());
+    }
     // A limit on files is an error here, and no signal.
     os::ignore_file_limit();
     let mut options = OpenOptions::new();
@@ -94,27 +153,21 @@ pub fn write(log: &Path, signal: u8, oom_kills: Option<u64>, maxrss_kb: u64) -> 
         .write(true)
         .custom_flags(libc::O_NOFOLLOW);
     let file = options.open(log)?;
-    let now = SystemTime::now().duration_since(UNIX_EPOCH);
-    let death = Death {
-        signal,
-        oom_kills: oom_kills.unwrap_or(Death::UNKNOWN),
-        maxrss_kb,
-        wall_ns: now.map_or(0, |now| now.as_nanos() as u64),
-    };
     let end = file.metadata()?.len().next_multiple_of(CHUNK_SIZE as u64);
-    let sequence = last_sequence(&file, end)?.map_or(0, |last| last + 1);
-    let mut chunk = vec![0; CHUNK_SIZE];
-    let record = Record::Death(death).encode(&mut chunk[HEADER_SIZE..]);
-    let length = record.ok_or(io::ErrorKind::InvalidData)?;
-    let committed = HEADER_SIZE + length;
-    let header = Header {
-        committed: committed as u32,
-        checksum: checksum(&chunk[HEADER_SIZE..committed]),
-        flags: SEALED,
-        ..Header::new(Kind::Meta, 0, sequence)
-    };
-    chunk[..HEADER_SIZE].copy_from_slice(&header.encode());
-    file.write_all_at(&chunk, end)
+    let first = last_sequence(&file, end)?.map_or(0, |last| last + 1);
+    for (index, body) in (0u32..).zip(&bodies) {
+        let header = Header {
+            committed: (HEADER_SIZE + body.len()) as u32,
+            checksum: checksum(body),
+            flags: SEALED,
+            ..Header::new(Kind::Meta, 0, first + index)
+        };
+        let mut chunk = vec![0; CHUNK_SIZE];
+        chunk[..HEADER_SIZE].copy_from_slice(&header.encode());
+        chunk[HEADER_SIZE..HEADER_SIZE + body.len()].copy_from_slice(body);
+        file.write_all_at(&chunk, end + u64::from(index) * CHUNK_SIZE as u64)?;
+    }
+    Ok(())
 }
 
 /// Of the meta chunks that are there.

@@ -48,11 +48,25 @@ pub fn print(name: &OsStr, seen: &Seen, plan: &Plan) {
         // Without it the log is as its program left it.
         let _ = epilogue::write(&log.path, signal as u8, seen.oom_kills, maxrss_kb);
     }
+    keep_names(&logs, child);
     let mut text = String::new();
     for_want_of_memory(&mut text, seen.oom_kills.unwrap_or(0));
     text.push_str(&describe(name, seen, plan, &logs));
     // The program's exit code counts, also where nobody reads stderr.
     let _ = std::io::stderr().lock().write_all(text.as_bytes());
+}
+
+/// Keeps the names of code made at run time, for the files that have them do
+/// not stay. To a log that its process may still write nothing is added.
+fn keep_names(logs: &[Log], child: u32) {
+    let is_gone = |log: &Log| {
+        let is_there = Path::new("/proc").join(log.pid.to_string()).exists();
+        (log.has_end || log.pid == child) && !is_there
+    };
+    for log in logs.iter().filter(|log| is_gone(log)) {
+        // Without them the log is as its program left it.
+        let _ = epilogue::write_names(&log.path);
+    }
 }
 
 /// Which processes the kernel killed in the group, nobody says: maybe one that

@@ -80,7 +80,7 @@ pub fn show_after<T>(
         Some(_) => Over::default(),
         None => watch.over(),
     };
-    let names = Names::new(&store, &options, family.own()).until(over);
+    let names = Names::new(&store, &options, family.own(), file).until(over);
     let mut labels = Labels::new(names, analysis.fold.stacks());
     let screen = Screen::new(asked.look);
     let subject = Subject {

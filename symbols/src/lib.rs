@@ -30,6 +30,7 @@
 //! - `symtab`, `opd`: the symbol table, and the function descriptors of ppc64 ELFv1;
 //! - `demangle`: Rust, C++, Fortran; compiler's clone suffixes are dropped from a name;
 //! - `symbolizer`: joins them;
+//! - `made`: names of code made at run time, from perf's maps and jitdump;
 //! - `unwindable`: who made a file's code, and how much of it has unwind tables.
 //!
 //! A file may be hostile: nothing here panics, inlined functions nest at most 256 deep, unpacked
@@ -49,6 +50,7 @@ mod given;
 mod image;
 mod intervals;
 mod machine;
+mod made;
 mod minidebug;
 mod module;
 mod opd;
@@ -62,6 +64,7 @@ mod unwindable;
 
 pub use demangle::{Hint, MAX_DEMANGLED_NAME, MAX_RAW_NAME, demangle};
 pub use machine::Machine;
+pub use made::{Made, MadeNames};
 pub use module::{
     Frame, Loaded, Lookup, ModuleHandle, ModuleSpec, ModuleStatus, NameSource, Options,
 };

@@ -7,7 +7,7 @@ use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE, Header, Kind};
 use memlog_format::event::{Alloc, Event, Release, predicted_usable};
 use memlog_format::ext::{Ext, Ledger, MAX_TEXT, Mapping, Rss, RssSource};
 use memlog_format::limit::{Limit, LimitAct, LimitKind};
-use memlog_format::meta::{Cut, Death, End, Key, Module, Record, Start};
+use memlog_format::meta::{CodeName, Cut, Death, End, Key, Module, Record, Start};
 use memlog_format::table::StackId;
 use proptest::collection::vec;
 use proptest::option;
@@ -287,7 +287,17 @@ pub fn record() -> impl Strategy<Value = Record<'static>> {
                 })
             }
         ),
-        (9..=255u8).prop_map(Record::Unknown),
+        (number(), number32(), bytes(40), bytes(300)).prop_map(|(address, line, file, name)| {
+            Record::CodeName(CodeName {
+                address,
+                line,
+                file,
+                name,
+            })
+        }),
+        (9..=255u8)
+            .prop_filter("a type that is known", |kind| *kind != 22)
+            .prop_map(Record::Unknown),
     ]
 }
 

@@ -174,6 +174,9 @@ fn meta_remark(record: &Record) -> String {
         ),
         Record::End(end) => format!("END tick {}, how {}", end.tick, end.how),
         Record::Death(death) => format!("DEATH by signal {}", death.signal),
+        Record::CodeName(code) => {
+            format!("CODE_NAME {:#x} {}", code.address, text(code.name))
+        }
         Record::Unknown(kind) => format!("type {kind}, of a newer memlog"),
     }
 }
