@@ -40,9 +40,7 @@ pub fn found(log: &Log, file: &Path) -> Option<MadeNames> {
     let pids: Vec<u32> = pids.collect();
     let folder = log.text(Key::WorkingDirectory).unwrap_or(b"/");
     let dumps = pids.iter().flat_map(|&pid| dumps(pid, folder));
-    let maps = pids
-        .iter()
-        .map(|pid| PathBuf::from(format!("/tmp/perf-{pid}.map")));
+    let maps = pids.iter().map(|&pid| map(pid));
     let dumps: Vec<_> = dumps.filter_map(|path| is_its(&path)).collect();
     let maps: Vec<_> = maps.filter_map(|path| is_its(&path)).collect();
     if dumps.is_empty() && maps.is_empty() {
@@ -58,6 +56,21 @@ pub fn found(log: &Log, file: &Path) -> Option<MadeNames> {
     maps.iter().for_each(|map| others.take_perf_map(map));
     names.join(others);
     Some(names)
+}
+
+/// Whether there is any such file of one of these processes: for each log of
+/// thousands that is quicker asked than what it needs.
+pub fn may_be(pids: &[u32], folder: &[u8]) -> bool {
+    let is_there = |&pid: &u32| {
+        let dumps = dumps(pid, folder);
+        map(pid).exists() || dumps.iter().any(|path| path.exists())
+    };
+    pids.iter().any(is_there)
+}
+
+/// perf's map of a process.
+fn map(pid: u32) -> PathBuf {
+    PathBuf::from(format!("/tmp/perf-{pid}.map"))
 }
 
 fn own_host() -> Vec<u8> {

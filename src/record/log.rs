@@ -24,6 +24,10 @@ pub struct Log {
     pub started_as: Option<String>,
     /// Whether it says how its image ended.
     pub has_end: bool,
+    /// The process that forked its own.
+    pub parent: Option<u32>,
+    /// Where it was started.
+    pub folder: OsString,
     /// Its rank in a parallel job; that of its parent where it is a rank's child.
     pub rank: Option<String>,
     /// Bytes that it takes on the disk.
@@ -79,6 +83,8 @@ impl Log {
             executable: OsStr::from_bytes(executable).into(),
             started_as: started_as(&log),
             has_end: log.end().is_some(),
+            parent: log.parent_pid(),
+            folder: OsStr::from_bytes(log.text(Key::WorkingDirectory).unwrap_or_default()).into(),
             rank: log.text(Key::Rank).map(clean),
             bytes,
             rss_peak_kb: peak_bytes / 1024,

@@ -5,12 +5,14 @@ use super::epilogue;
 use super::log::Log;
 use super::output::Plan;
 use crate::losses::fate;
+use crate::made;
 use crate::open::{counted, shown};
 use crate::os;
 use crate::words::{sized, typed};
 use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::io::Write as _;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::ExitStatus;
@@ -63,7 +65,11 @@ fn keep_names(logs: &[Log], child: u32) {
         let is_there = Path::new("/proc").join(log.pid.to_string()).exists();
         (log.has_end || log.pid == child) && !is_there
     };
-    for log in logs.iter().filter(|log| is_gone(log)) {
+    let may_have = |log: &&Log| {
+        let pids = [Some(log.pid), log.parent].into_iter().flatten();
+        made::may_be(&pids.collect::<Vec<_>>(), log.folder.as_bytes()) && is_gone(log)
+    };
+    for log in logs.iter().filter(may_have) {
         // Without them the log is as its program left it.
         let _ = epilogue::write_names(&log.path);
     }
@@ -360,6 +366,8 @@ mod tests {
             executable: "x".into(),
             started_as: None,
             has_end: true,
+            parent: None,
+            folder: "/".into(),
             rank: None,
             bytes,
             rss_peak_kb,
