@@ -161,6 +161,44 @@ fn linked_as_static_pie() {
     linked_with_the_file_of_flags("static-pie", "-static-pie");
 }
 
+/// The flags for static programs in one with shared libraries: what those
+/// allocate does not come to the recorder, and the log says so. Beside another
+/// recorder it keeps still: one log, which has every block once.
+#[test]
+fn a_dynamic_program_with_the_static_flags() {
+    let folder = Folder::new("static-in-dynamic");
+    let file = format!("@{}/memlog_s_ld_cmds", folder.recorder().display());
+    let notes = |log: &Path| {
+        let info = folder.says(&["info".as_ref(), log.as_os_str()]);
+        info.matches("uses shared libraries").count()
+    };
+    let program = GCC.build(&folder, "sites.c", "sites.out", &[&file]);
+    let log = run_itself(&folder, &program, &[]);
+    agrees(&folder, &log, &["sites.c"], Others::Nobody);
+    assert_eq!(notes(&log), 1, "alone");
+    std::fs::remove_file(log).expect("remove");
+
+    let shared = words(&folder.says(&["ldflags", "--dynamic"]));
+    let both = [&[file.clone()], shared.as_slice()].concat();
+    let linked = GCC.build(&folder, "sites.c", "both.out", &both);
+    let preload = folder.recorder().join("libmemlog.so");
+    for (program, preload) in [(&program, preload.as_path()), (&linked, Path::new(""))] {
+        let mut command = folder.command(program);
+        command.env("MEMLOG_OUTPUT", folder.path("it.%p.memlog"));
+        command.env("LD_PRELOAD", preload);
+        assert!(command.status().expect("starts").success());
+        let logs = folder.logs("");
+        let [log] = logs.as_slice() else {
+            panic!("one log, not {logs:?}");
+        };
+        agrees(&folder, log, &["sites.c"], Others::Nobody);
+        assert_eq!(notes(log), 0, "beside another");
+        std::fs::remove_file(log).expect("remove");
+    }
+    let program = GCC.build(&folder, "sites.c", "static.out", &["-static", &file]);
+    assert_eq!(notes(&run_itself(&folder, &program, &[])), 0, "static");
+}
+
 /// `ldflags --static` says the same as the file, in words.
 #[test]
 fn linked_with_ldflags_static() {

@@ -32,8 +32,10 @@ fn main() {
         Ok("linux" | "") | Err(_) => {}
         Ok(other) => panic!("{PLATFORM} is linux or cnk, not {other}"),
     }
+    println!("cargo::rerun-if-changed=src/arch/linked.S");
     assembly
         .file(file)
+        .file("src/arch/linked.S")
         .warnings_into_errors(true)
         .compile("memlog_arch");
     println!("cargo::rerun-if-env-changed={WITH_DOORS}");

@@ -13,7 +13,8 @@
 //! * [`events`] the event: [`order`], [`unwind`], [`table`], [`stream`]
 //! * [`commit`], [`sink`], [`metalog`] its way into the file
 //!
-//! Off the path: [`start`], [`settings`], [`launcher`], [`naming`], [`real`], [`linkmap`], [`deep`], [`early`],
+//! Off the path: [`start`], [`settings`], [`launcher`], [`naming`], [`real`], [`linkmap`], `linked`, [`deep`],
+//! [`early`],
 //! [`child`], [`codemap`], [`modules`], [`maps`], [`image`], [`exec`], [`rss`], [`guard`], [`clock`], [`counters`],
 //! [`lock`], [`sync`], [`sys`]; all state hangs off one [`recorder::RECORDER`].
 #![cfg_attr(not(test), no_std)]
@@ -71,6 +72,8 @@ pub mod inside;
 #[cfg(not(loom))]
 pub mod launcher;
 pub mod leaf;
+#[cfg(not(loom))]
+mod linked;
 #[cfg(not(loom))]
 pub mod linkmap;
 #[cfg(not(loom))]

@@ -95,7 +95,7 @@ fn note_rivals() {
     // SAFETY: a function of the doors, or the stand-in without them.
     let own = unsafe { arch::memlog_own_dynamic() };
     if own == 0 {
-        return;
+        return crate::linked::note();
     }
     let (headers, count) = program_headers();
     SCRATCH.with(Patience::Bounded, |scratch| {
@@ -200,7 +200,7 @@ fn start() -> bool {
     }
     // A program with another's rights obeys no environment and writes nothing.
     let is_anothers = told.secure.unwrap_or_else(Os::has_others_rights);
-    let wanted = !is_anothers && read_settings();
+    let wanted = !is_anothers && !crate::linked::is_beside_another() && read_settings();
     if !wanted {
         RECORDER.life().turn(Life::Stopped);
         return false;
