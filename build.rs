@@ -60,15 +60,15 @@ fn take(folder: &Path, out: &Path) {
     ] {
         write(name, &read(name));
     }
-    let flags = String::from_utf8(read("memlog_s_ld_cmds")).expect("a link line is text");
-    let named = flags
-        .split_whitespace()
-        .find_map(|word| word.strip_suffix("/memlog_s.a"))
-        .expect("the link line names memlog_s.a");
-    write(
-        "memlog_s_ld_cmds.in",
-        flags.replace(named, "@LIBDIR@").as_bytes(),
-    );
+    for name in ["memlog_s_ld_cmds", "memlog_s_cxx_ld_cmds"] {
+        let flags = String::from_utf8(read(name)).expect("a link line is text");
+        let named = flags
+            .split_whitespace()
+            .find_map(|word| word.strip_suffix("/memlog_s.a"))
+            .expect("the link line names memlog_s.a");
+        let template = flags.replace(named, "@LIBDIR@");
+        write(&format!("{name}.in"), template.as_bytes());
+    }
 }
 
 fn build(root: &Path, out: &Path) {

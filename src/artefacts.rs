@@ -23,18 +23,19 @@ pub struct Args {
 }
 
 /// Writes libmemlog.so, libmemlog_new.so, memlog_s.a, memlog_s.o,
-/// memlog_s_ld_cmds, and the files of build systems below pkgconfig and cmake.
+/// memlog_s_ld_cmds, memlog_s_cxx_ld_cmds, and the files of build systems below pkgconfig and cmake.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let folder = std::path::absolute(&args.dir)?;
     let libdir = std::path::absolute(args.libdir.unwrap_or_else(|| folder.clone()))?;
     let flags = recorder::link_flags(&libdir)?;
+    let cxx_flags = recorder::cxx_link_flags(&libdir)?;
     std::fs::create_dir_all(&folder).map_err(|error| refused(&folder, "made", &error))?;
     let files =
         [SHARED, OPERATORS, ARCHIVE, OBJECT].map(|artefact| (artefact.name, artefact.bytes));
-    for (name, bytes) in files
-        .into_iter()
-        .chain([("memlog_s_ld_cmds", flags.as_bytes())])
-    {
+    for (name, bytes) in files.into_iter().chain([
+        ("memlog_s_ld_cmds", flags.as_bytes()),
+        ("memlog_s_cxx_ld_cmds", cxx_flags.as_bytes()),
+    ]) {
         write(&folder.join(name), bytes)?;
     }
     for (name, text) in builders::files() {

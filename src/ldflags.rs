@@ -13,6 +13,9 @@ use std::process::ExitCode;
 pub struct Args {
     #[command(flatten)]
     kind: Kind,
+    /// With --static, for C++ programs whose operator new does not end in malloc: hook the operators too
+    #[arg(long, requires = "statically")]
+    cxx_operators: bool,
     /// Folder that holds the recorder's files [default: the installed one, or a private copy]
     #[arg(long, value_name = "DIR")]
     lib: Option<PathBuf>,
@@ -42,6 +45,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         None => recorder::library_folder()?,
     };
     let flags = match args.kind.statically {
+        true if args.cxx_operators => recorder::cxx_link_flags(&folder)?,
         true => recorder::link_flags(&folder)?,
         false => dynamic_flags(recorder::linkable(&folder)?),
     };

@@ -44,11 +44,17 @@ pub const ARCHIVE: Artefact = artefact!("memlog_s.a");
 pub const OBJECT: Artefact = artefact!("memlog_s.o");
 
 const FLAGS_TEMPLATE: &str = include_str!(concat!(env!("OUT_DIR"), "/memlog_s_ld_cmds.in"));
+const CXX_FLAGS_TEMPLATE: &str = include_str!(concat!(env!("OUT_DIR"), "/memlog_s_cxx_ld_cmds.in"));
 
 /// The flags that link [`ARCHIVE`], lying in `folder`, into a static program.
 /// Fit for `@file` and for `` `cat file` ``.
 pub fn link_flags(folder: &Path) -> anyhow::Result<String> {
     linkable(folder).map(static_flags)
+}
+
+/// The same for a C++ program, with its operators new and delete.
+pub fn cxx_link_flags(folder: &Path) -> anyhow::Result<String> {
+    linkable(folder).map(|folder| CXX_FLAGS_TEMPLATE.replace("@LIBDIR@", folder))
 }
 
 /// The same with the folder as it is spelled where the flags will stand.

@@ -184,6 +184,7 @@ void free(void *block) { give_back(block); }
 size_t malloc_usable_size(void *block) { return block ? usable(block) : 0; }
 void *memalign(size_t alignment, size_t size) { return obtained(size, alignment); }
 void *aligned_alloc(size_t alignment, size_t size) { return obtained(size, alignment); }
+void *valloc(size_t size) { return obtained(size, 4096); } // or libc's malloc comes along in a static program
 void *calloc(size_t count, size_t each)
 {
     size_t size;

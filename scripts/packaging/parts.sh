@@ -163,7 +163,7 @@ pack_recorder() { # MACHINE FOLDER
     mkdir -p "$work/$name/lib" "$work/$name/bin" "$work/$name/share/doc/memlog" || return
     cp -a "$2"/lib/memlog_s* "$work/$name/lib/" && cp -a "$source/scripts/packaging/install" "$work/$name/" &&
         (cd "$source" && cp -a LICENSE-* CHANGELOG doc/HPC.md "$work/NOTICES" "$work/$name/share/doc/memlog/") || return
-    sed -i "s|[^ ]*/memlog_s.a|/opt/memlog-$version/lib/memlog_s.a|" "$work/$name/lib/memlog_s_ld_cmds" || return
+    sed -i "s|[^ ]*/memlog_s.a|/opt/memlog-$version/lib/memlog_s.a|" "$work/$name/lib/memlog_s_ld_cmds" "$work/$name/lib/memlog_s_cxx_ld_cmds" || return
     pack "$work" "$name" tar.gz gzip -n -9
 }
 

@@ -10,7 +10,7 @@ use super::{Folder, victim};
 #[derive(Clone, Copy)]
 pub struct Compiler {
     pub name: &'static str,
-    options: &'static [&'static str],
+    pub options: &'static [&'static str],
 }
 
 pub const GCC: Compiler = Compiler {

@@ -7,9 +7,14 @@
 //! The allocation of an own operator is recorded after it returned, with
 //! nothing held meanwhile, for it may throw, or call a handler that jumps away.
 //! Its release is recorded as that of free.
+//!
+//! Statically linked they are hooked by `--wrap`, and nothing tells beforehand
+//! what they end in; see `linked`.
 #![allow(unsafe_code)]
 //! # Safety
 //! As in `hooks`; the table is that of the assembly, which is never unloaded.
+
+mod linked;
 
 use crate::arch::{self, DoorFrame};
 use crate::events::{self, Request};
@@ -123,7 +128,8 @@ fn mode_of(index: usize) -> Option<&'static AtomicU32> {
 /// is at it for good: then this one call goes on by itself.
 ///
 /// # Safety
-/// Called by the shims alone, with their table and their dynamic section.
+/// Called by the shims alone, with their table and their dynamic section, or
+/// what they are linked with.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn memlog_operator_find(
     index: usize,
@@ -132,6 +138,12 @@ pub unsafe extern "C" fn memlog_operator_find(
 ) -> usize {
     start::find_reals();
     TABLE.store(operators, Ordering::Release);
+    // SAFETY: a function of the doors, or the stand-in without them.
+    if unsafe { arch::memlog_own_dynamic() } == 0 {
+        // SAFETY: by the caller; and the table was set just now.
+        unsafe { linked::publish(&*operators, &*(dynamic as *const linked::Linked)) };
+        return real_of(index);
+    }
     let looked = LOOKING.with(Patience::Bounded, |()| {
         wait_for_the_loader();
         look_for_all(dynamic)
@@ -281,7 +293,9 @@ pub unsafe extern "C" fn memlog_operator_new_done(
             0 => {}
             // It ended in a hooked function after all, which has recorded it.
             address if stream.last_block == address => be_plain(index),
+            address if linked::is_part(index, address, stream.last_block) => be_plain(index),
             _ => {
+                linked::be_own(index);
                 let request = asked(index, size, alignment);
                 events::allocated_apart(
                     stream,
@@ -301,7 +315,9 @@ pub unsafe extern "C" fn memlog_operator_new_done(
 
 #[cold]
 fn be_plain(index: usize) {
-    if let Some(mode) = mode_of(index) {
+    if let Some(mode) = mode_of(index)
+        && mode.load(Ordering::Relaxed) != linked::OWN_FOR_SURE
+    {
         mode.store(PLAIN, Ordering::Relaxed);
     }
 }
