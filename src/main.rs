@@ -9,6 +9,7 @@ mod cli;
 mod dot;
 mod dump;
 mod elsewhere;
+mod extent;
 mod info;
 mod ldflags;
 mod losses;

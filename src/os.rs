@@ -9,7 +9,9 @@
 #![allow(unsafe_code)]
 
 use std::ffi::CString;
+use std::fs::File;
 use std::io;
+use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
@@ -41,6 +43,46 @@ pub fn children_max_rss_kb() -> u64 {
 pub fn ignore_file_limit() {
     // SAFETY: no memory is involved.
     unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
+}
+
+/// Where the data of a file ends that has some up to `from`: what is behind was
+/// never written, and takes no room on the disk. The file stays at its beginning.
+pub fn end_of_data(file: &File, from: u64) -> io::Result<u64> {
+    let seek = |to: u64, what| {
+        // SAFETY: no memory is involved, and the file is open.
+        let at = unsafe { libc::lseek(file.as_raw_fd(), to as libc::off_t, what) };
+        u64::try_from(at).map_err(|_| io::Error::last_os_error())
+    };
+    let mut end = from;
+    let found = loop {
+        match seek(end, libc::SEEK_DATA) {
+            Ok(data) => match seek(data, libc::SEEK_HOLE) {
+                Ok(hole) if hole > data => end = hole,
+                Ok(_) => break Err(io::ErrorKind::InvalidData.into()),
+                Err(error) => break Err(error),
+            },
+            Err(error) if error.raw_os_error() == Some(libc::ENXIO) => break Ok(end),
+            Err(error) => break Err(error),
+        }
+    };
+    seek(0, libc::SEEK_SET)?;
+    found
+}
+
+/// Whether anybody has a file open to write to it, or has it in memory so. Such
+/// as it is here: on another machine somebody may.
+pub fn may_be_written(file: &File) -> bool {
+    // Who opens it to write to it would have us ended by SIGIO.
+    const HARMLESS: i32 = libc::SIGURG;
+    const F_SETSIG: i32 = 10;
+    // SAFETY: no memory is involved, and the file is open.
+    let ask = |what, how: i32| unsafe { libc::fcntl(file.as_raw_fd(), what, how) };
+    // The kernel lets have a lease of a file only where nobody may write to it.
+    let is_ours = ask(F_SETSIG, HARMLESS) == 0 && ask(libc::F_SETLEASE, libc::F_RDLCK as i32) == 0;
+    if is_ours {
+        ask(libc::F_SETLEASE, libc::F_UNLCK as i32);
+    }
+    !is_ours
 }
 
 /// Whether this process can gain no privilege through exec.

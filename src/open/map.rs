@@ -12,7 +12,9 @@ use std::ops::Deref;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use memmap2::Mmap;
+use memmap2::{Mmap, MmapOptions};
+
+use crate::extent;
 
 /// Logs up to this size are read, not mapped: the recorder cuts its file at
 /// the program's end, and a hole on a full disk cannot even be read through a
@@ -62,24 +64,29 @@ pub fn open(path: &Path) -> io::Result<(File, u64)> {
 
 /// The log at `path`.
 pub fn log_bytes(path: &Path) -> io::Result<FileBytes> {
-    let (mut file, length) = open(path)?;
+    let (file, _) = open(path)?;
+    let length = extent::of(&file)?.bytes;
     if length > READ_UP_TO {
-        return map_file(&file);
+        return map_file(&file, Some(length));
     }
     let mut bytes = Vec::with_capacity(length as usize);
-    file.read_to_end(&mut bytes)?;
+    file.take(length).read_to_end(&mut bytes)?;
     Ok(FileBytes::Read(bytes))
 }
 
 /// A program or library at `path`, of which little is looked at.
 pub fn map(path: &Path) -> io::Result<FileBytes> {
-    map_file(&open(path)?.0)
+    map_file(&open(path)?.0, None)
 }
 
-fn map_file(file: &File) -> io::Result<FileBytes> {
+fn map_file(file: &File, length: Option<u64>) -> io::Result<FileBytes> {
+    let mut options = MmapOptions::new();
+    if let Some(length) = length {
+        options.len(length as usize);
+    }
     // SAFETY: what the recorder has committed, which is all that is read of a
     // log, it does not change. Who overwrites a file while it is read gets
     // wrong figures; who cuts it ends this process by a signal; neither can
     // make it write anywhere.
-    unsafe { Mmap::map(file) }.map(FileBytes::Mapped)
+    unsafe { options.map(file) }.map(FileBytes::Mapped)
 }

@@ -15,7 +15,7 @@ use memlog_format::meta::{CodeName, Death, Record};
 
 use crate::made;
 use crate::open::Files;
-use crate::os;
+use crate::{extent, os};
 
 /// Counts what the kernel kills for want of memory in this process's group,
 /// and so in its children's.
@@ -153,7 +153,7 @@ fn append<'a>(log: &Path, records: impl IntoIterator<Item = Record<'a>>) -> io::
         .write(true)
         .custom_flags(libc::O_NOFOLLOW);
     let file = options.open(log)?;
-    let end = file.metadata()?.len().next_multiple_of(CHUNK_SIZE as u64);
+    let end = extent::of(&file)?.bytes.next_multiple_of(CHUNK_SIZE as u64);
     let first = last_sequence(&file, end)?.map_or(0, |last| last + 1);
     for (index, body) in (0u32..).zip(&bodies) {
         let header = Header {

@@ -1,0 +1,121 @@
+//! How long a log is, and how long its file seems: the recorder makes it longer
+//! ahead of its use, and cuts off the rest when its program ends in order.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
+use std::path::Path;
+
+use memlog_format::chunk::{CHUNK_SIZE, MAGIC};
+use memlog_format::counter::{AREA_END, Counter};
+
+use crate::os;
+
+/// Two lengths of one file.
+pub struct Extent {
+    /// Bytes of the log.
+    pub bytes: u64,
+    /// Bytes of the file, of which the last may never have been written.
+    pub seeming_bytes: u64,
+}
+
+impl Extent {
+    /// Whether the file goes on behind the log.
+    pub fn is_ahead(&self) -> bool {
+        self.bytes < self.seeming_bytes
+    }
+}
+
+/// Of an open log. Any other file is as long as it seems.
+pub fn of(file: &File) -> io::Result<Extent> {
+    let found = file.metadata()?;
+    let seeming_bytes = found.len();
+    let whole = Extent {
+        bytes: seeming_bytes,
+        seeming_bytes,
+    };
+    let mut start = [0; AREA_END];
+    if found.blocks() * 512 >= seeming_bytes
+        || file.read_exact_at(&mut start, 0).is_err()
+        || !start.starts_with(&MAGIC)
+    {
+        return Ok(whole);
+    }
+    // What was given out may be a hole in a copy, and is part of the log.
+    let given = Counter::Chunks.read(&start);
+    let given = given.saturating_mul(CHUNK_SIZE as u64).min(seeming_bytes);
+    let Ok(end) = os::end_of_data(file, given) else {
+        return Ok(whole);
+    };
+    let bytes = end.next_multiple_of(CHUNK_SIZE as u64).min(seeming_bytes);
+    Ok(Extent { bytes, ..whole })
+}
+
+/// Cuts off what its program left behind a log: one that was killed, or may not
+/// open its log any more. Not while anybody may write to it.
+pub fn trim(path: &Path) -> io::Result<()> {
+    let open = |options: &mut OpenOptions| {
+        let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
+        options.custom_flags(flags).open(path)
+    };
+    let file = open(OpenOptions::new().read(true))?;
+    if !of(&file)?.is_ahead() || os::may_be_written(&file) {
+        return Ok(());
+    }
+    // From here on only such as this may write to it.
+    let same = open(OpenOptions::new().write(true))?;
+    let (before, now) = (file.metadata()?, same.metadata()?);
+    if (before.dev(), before.ino()) == (now.dev(), now.ino()) {
+        same.set_len(of(&file)?.bytes)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use memlog_format::counter::AREA_AT;
+
+    /// A log of two chunks of which three were given out, in a file that seems
+    /// to be longer.
+    fn log(path: &Path) -> File {
+        let mut options = OpenOptions::new();
+        let options = options.read(true).write(true).create(true).truncate(true);
+        let file = options.open(path).unwrap();
+        file.write_all_at(&MAGIC, 0).unwrap();
+        let counter = (AREA_AT + 8 * Counter::Chunks as usize) as u64;
+        file.write_all_at(&3u64.to_le_bytes(), counter).unwrap();
+        file.write_all_at(b"more", CHUNK_SIZE as u64 + 100).unwrap();
+        file.set_len(64 << 20).unwrap();
+        file
+    }
+
+    #[test]
+    fn a_log_ends_where_nothing_was_given_out() {
+        let path = std::env::temp_dir().join(format!("extent.{}", std::process::id()));
+        let file = log(&path);
+        let extent = of(&file).unwrap();
+        assert_eq!(extent.seeming_bytes, 64 << 20);
+        assert_eq!(extent.bytes, 3 * CHUNK_SIZE as u64);
+        // What lies behind all the same belongs to it.
+        file.write_all_at(b"death", 5 * CHUNK_SIZE as u64).unwrap();
+        assert_eq!(of(&file).unwrap().bytes, 6 * CHUNK_SIZE as u64);
+        // While it is open for writing nothing goes.
+        trim(&path).unwrap();
+        assert_eq!(file.metadata().unwrap().len(), 64 << 20);
+        drop(file);
+        trim(&path).unwrap();
+        assert_eq!(path.metadata().unwrap().len(), 6 * CHUNK_SIZE as u64);
+        std::fs::remove_file(path).unwrap();
+    }
+
+    #[test]
+    fn another_file_is_as_long_as_it_seems() {
+        let path = std::env::temp_dir().join(format!("other.{}", std::process::id()));
+        let file = File::create(&path).unwrap();
+        file.set_len(1 << 20).unwrap();
+        drop(file);
+        assert!(!of(&File::open(&path).unwrap()).unwrap().is_ahead());
+        std::fs::remove_file(path).unwrap();
+    }
+}
