@@ -4,6 +4,7 @@
 
 mod list;
 
+use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -15,7 +16,8 @@ use memlog_read::{Findings, Log};
 use crate::cli::one_more;
 use crate::dot::chosen;
 use crate::elsewhere;
-use crate::losses::{Bounds, fate};
+use crate::extent;
+use crate::losses::{Bounds, fate, reason};
 use crate::open::{Family, Files, Watch, clean, counted, grouped, note, shown};
 use crate::report::cut_sentences;
 use crate::screen::out;
@@ -65,6 +67,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     ending(&mut out, &family)?;
     quiet(&mut out, log)?;
     size(&mut out, log)?;
+    ahead(&mut out, &file)?;
     remarks(&mut out, log)?;
     for sentence in cuts {
         line(&mut out, "stacks", &sentence)?;
@@ -229,6 +232,17 @@ fn size(out: &mut impl Write, log: &Log) -> std::io::Result<()> {
     line(out, "size", &text)
 }
 
+/// Of a log that is still written, or was not cut when its program ended.
+fn ahead(out: &mut impl Write, file: &Path) -> std::io::Result<()> {
+    let extent = File::open(file).and_then(|file| extent::of(&file))?;
+    if !extent.is_ahead() {
+        return Ok(());
+    }
+    let seems = grouped(extent.seeming_bytes);
+    let text = format!("the file seems to be {seems} bytes long; the rest takes no room");
+    line(out, "", &text)
+}
+
 fn remarks(out: &mut impl Write, log: &Log) -> std::io::Result<()> {
     for text in log.texts(Key::Setting) {
         line(out, "setting", &clean(text))?;
@@ -270,10 +284,16 @@ fn module_line(module: &Module) -> String {
 
 fn counters(out: &mut impl Write, log: &Log) -> std::io::Result<()> {
     writeln!(out, "\ncounters:")?;
-    let bounds = Bounds::of(log.texts(Key::Setting));
+    let refused = log.counter(Counter::LogRefused);
+    let bounds = Bounds::of(log.texts(Key::Setting)).refused(refused);
     for &(counter, name) in ALL {
-        let value = grouped(log.counter(counter));
-        let lost = match counter.is_loss() && value != "0" {
+        let count = log.counter(counter);
+        if let Some(reason) = reason(counter, count) {
+            writeln!(out, "  {name:<22} {reason}")?;
+            continue;
+        }
+        let value = grouped(count);
+        let lost = match counter.is_loss() && count != 0 {
             true => format!("  events are missing: they {}", fate(counter, bounds)),
             false => String::new(),
         };

@@ -1,6 +1,11 @@
 //! Why events are missing from a log, in words, as far as the log knows it.
 
+use std::io;
+
 use memlog_format::counter::Counter;
+use memlog_format::refusal::{Refusal, Step};
+
+use crate::open::grouped;
 
 /// What bounds a log, as its settings say.
 #[derive(Clone, Copy, Default)]
@@ -9,6 +14,8 @@ pub struct Bounds {
     pub has_size: bool,
     /// It has a MEMLOG_FLIGHT_RECORDER.
     pub has_flight: bool,
+    /// What kept it from growing, where it says so.
+    pub refusal: Option<Refusal>,
 }
 
 impl Bounds {
@@ -25,15 +32,103 @@ impl Bounds {
         self.has_flight |= setting.starts_with(b"MEMLOG_FLIGHT_RECORDER=");
     }
 
-    /// What was in the way of events that found no room. Which of them it was
-    /// the recorder does not write down.
-    fn in_the_way(self) -> &'static str {
+    /// With what its counter of that name says.
+    pub fn refused(mut self, counter: u64) -> Self {
+        self.refusal = Refusal::decode(counter);
+        self
+    }
+
+    /// What was in the way of events that found no room.
+    fn in_the_way(self) -> String {
+        match self.refusal {
+            Some(refusal) => obstacle(refusal),
+            None => self.guessed().to_owned(),
+        }
+    }
+
+    /// The same of logs that do not say which it was.
+    fn guessed(self) -> &'static str {
         match (self.has_size, self.has_flight) {
             (true, _) => ", which had reached MEMLOG_MAX_LOG or filled the disk",
             (false, true) => ": the flight recorder's table of what is live or the disk was full",
             (false, false) => ": the disk was full, or a quota or a limit on files was reached",
         }
     }
+}
+
+/// What was in the way, behind a thing that could not be had.
+fn obstacle(refusal: Refusal) -> String {
+    let what = match refusal.step {
+        Step::Open if refusal.errno == libc::ESTALE as u32 => {
+            return ": its name is another file's now".to_owned();
+        }
+        Step::Open => "its file could not be opened again",
+        Step::Lengthen => "its file could not be made longer",
+        Step::Map => "its file had no room to give",
+        Step::Write => "its file could not be written to",
+        Step::Create => "it could not be made",
+        Step::MaxLog => return ", which had reached MEMLOG_MAX_LOG".to_owned(),
+        Step::FileLimit => {
+            return ", which had reached the limit on files (RLIMIT_FSIZE)".to_owned();
+        }
+        Step::Filter => {
+            return ": under a seccomp filter its file is not made longer".to_owned();
+        }
+    };
+    format!(": {what}: {}", error_words(refusal.errno))
+}
+
+/// What the kernel's number of an error means, with its name where all machines
+/// number it alike: `Permission denied (EACCES)`.
+fn error_words(errno: u32) -> String {
+    const NAMES: [(i32, &str); 14] = [
+        (libc::EPERM, "EPERM"),
+        (libc::ENOENT, "ENOENT"),
+        (libc::EIO, "EIO"),
+        (libc::EAGAIN, "EAGAIN"),
+        (libc::ENOMEM, "ENOMEM"),
+        (libc::EACCES, "EACCES"),
+        (libc::ENOTDIR, "ENOTDIR"),
+        (libc::EINVAL, "EINVAL"),
+        (libc::ENFILE, "ENFILE"),
+        (libc::EMFILE, "EMFILE"),
+        (libc::ETXTBSY, "ETXTBSY"),
+        (libc::EFBIG, "EFBIG"),
+        (libc::ENOSPC, "ENOSPC"),
+        (libc::EROFS, "EROFS"),
+    ];
+    let known = NAMES.iter().find(|(number, _)| *number as u32 == errno);
+    let Some((number, name)) = known else {
+        return format!("error {errno}");
+    };
+    let text = io::Error::from_raw_os_error(*number).to_string();
+    let end = text.find(" (os error").unwrap_or(text.len());
+    format!("{} ({name})", text.get(..end).unwrap_or_default())
+}
+
+/// What is to be said of forked children that have no log: `counters` are the
+/// two that tell of them.
+pub fn without_log((count, why): (u64, u64)) -> Option<String> {
+    let processes = match count {
+        0 => return None,
+        1 => "1 forked process of it has".to_owned(),
+        count => format!("{} forked processes of it have", grouped(count)),
+    };
+    let why = Refusal::decode(why).map_or(String::new(), |refusal| {
+        format!(", the last for this reason: {}", error_words(refusal.errno))
+    });
+    Some(format!("{processes} no log, for none could be made{why}"))
+}
+
+/// What a counter that is no count says.
+pub fn reason(counter: Counter, value: u64) -> Option<String> {
+    if !matches!(counter, Counter::LogRefused | Counter::ChildRefused) {
+        return None;
+    }
+    let refusal = Refusal::decode(value)?;
+    let text = obstacle(refusal);
+    let text = text.trim_start_matches([':', ',', ' ']);
+    Some(text.trim_start_matches("which ").to_owned())
 }
 
 /// What happened to events that are counted so: `found no room in the log, ...`.
@@ -64,6 +159,32 @@ mod tests {
         assert!(said(&["MEMLOG_FLIGHT_RECORDER=9"]).contains("flight recorder"));
         let disk = "found no room in the log: the disk was full";
         assert!(said(&["MEMLOG_SINK=written"]).starts_with(disk));
+    }
+
+    #[test]
+    fn a_reason_is_the_kernels() {
+        let said = |step, errno| {
+            let refusal = Refusal { step, errno };
+            let bounds = Bounds::default().refused(refusal.encode());
+            fate(Counter::LostNoRoom, bounds)
+        };
+        assert_eq!(
+            said(Step::Open, 13),
+            "found no room in the log: its file could not be opened again: \
+             Permission denied (EACCES)"
+        );
+        assert!(said(Step::Map, 28).ends_with("No space left on device (ENOSPC)"));
+        assert!(said(Step::Map, 9999).ends_with(": error 9999"));
+        assert!(said(Step::MaxLog, 27).ends_with("the log, which had reached MEMLOG_MAX_LOG"));
+        let refusal = Refusal {
+            step: Step::Create,
+            errno: 13,
+        }
+        .encode();
+        assert_eq!(without_log((0, refusal)), None);
+        let told = without_log((1200, refusal)).unwrap_or_default();
+        assert!(told.starts_with("1,200 forked processes of it have no log"));
+        assert!(told.ends_with("Permission denied (EACCES)"));
     }
 
     #[test]

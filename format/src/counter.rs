@@ -77,6 +77,12 @@ counters! {
     TimedNs = 25, "timed_ns";
     /// Microseconds of processor time of the process, as last read.
     CpuUs = 26, "cpu_us";
+    /// What was last in the way of the log's growth, see `refusal`; no count.
+    LogRefused = 27, "log_refused";
+    /// Forked children that could make no log of their own.
+    ChildrenUnlogged = 28, "children_without_log";
+    /// What was in the way of the last of those, see `refusal`; no count.
+    ChildRefused = 29, "child_log_refused";
     /// Tick, plus one, since which a seccomp filter keeps the recorder from system
     /// calls, and resident memory is not read; 0 where none came.
     QuietSince = 31, "quiet_since";

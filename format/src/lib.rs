@@ -12,6 +12,7 @@
 //! * [`table`]: the arrays of stack nodes and code addresses
 //! * [`meta`]: header, modules, settings, the cut of a fork, the end
 //! * [`counter`]: what was lost, cut, refused
+//! * [`refusal`]: one of those: why the log could not grow
 //! * [`live`]: the live set of a log that overwrites its oldest events
 //! * [`order`]: which numbers order the events on one address
 //! * [`varint`], [`api`]: the small words
@@ -29,6 +30,7 @@ pub mod limit;
 pub mod live;
 pub mod meta;
 pub mod order;
+pub mod refusal;
 pub mod table;
 pub mod varint;
 

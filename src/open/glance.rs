@@ -18,7 +18,7 @@ use memlog_format::meta::MAX_STRING;
 use memlog_read::{Kind as ItemKind, Log, readings};
 
 use super::fold::last_high_water_kb;
-use super::map::{log_bytes, open};
+use super::map::{log_bytes, open_log};
 
 /// Holds all that most logs say of themselves.
 const FIRST_BYTES: usize = 4096;
@@ -38,7 +38,7 @@ impl Glance {
     /// Looks at the log at `path`.
     pub fn take(path: &Path) -> anyhow::Result<Self> {
         let unreadable = |error| super::unreadable(path, &error);
-        let (file, length) = open(path).map_err(unreadable)?;
+        let (file, length) = open_log(path).map_err(unreadable)?;
         let mut first = vec![0; FIRST_BYTES];
         let count = file.read_at(&mut first, 0).map_err(unreadable)?;
         first.truncate(count);

@@ -46,26 +46,31 @@ impl AsRef<[u8]> for FileBytes {
     }
 }
 
-/// A file that can be read at any place, and its length.
-pub fn open(path: &Path) -> io::Result<(File, u64)> {
+/// A file that can be read at any place.
+fn open(path: &Path) -> io::Result<File> {
     // To open a pipe would otherwise be to wait for someone who writes to it.
     let mut options = OpenOptions::new();
     let file = options
         .read(true)
         .custom_flags(libc::O_NONBLOCK)
         .open(path)?;
-    let metadata = file.metadata()?;
-    if !metadata.is_file() {
+    if !file.metadata()?.is_file() {
         let kind = io::ErrorKind::InvalidInput;
         return Err(io::Error::new(kind, "it is not a regular file"));
     }
-    Ok((file, metadata.len()))
+    Ok(file)
+}
+
+/// The log at `path`, to be read at any place, and how long it is.
+pub fn open_log(path: &Path) -> io::Result<(File, u64)> {
+    let file = open(path)?;
+    let length = extent::of(&file)?.bytes;
+    Ok((file, length))
 }
 
 /// The log at `path`.
 pub fn log_bytes(path: &Path) -> io::Result<FileBytes> {
-    let (file, _) = open(path)?;
-    let length = extent::of(&file)?.bytes;
+    let (file, length) = open_log(path)?;
     if length > READ_UP_TO {
         return map_file(&file, Some(length));
     }
@@ -76,7 +81,7 @@ pub fn log_bytes(path: &Path) -> io::Result<FileBytes> {
 
 /// A program or library at `path`, of which little is looked at.
 pub fn map(path: &Path) -> io::Result<FileBytes> {
-    map_file(&open(path)?.0, None)
+    map_file(&open(path)?, None)
 }
 
 fn map_file(file: &File, length: Option<u64>) -> io::Result<FileBytes> {

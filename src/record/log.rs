@@ -36,6 +36,8 @@ pub struct Log {
     pub rss_peak_kb: u64,
     /// Counters of what was lost that are not zero.
     pub losses: Vec<(Counter, u64)>,
+    /// Forked children without a log, and why the last has none, as counted.
+    pub unlogged: (u64, u64),
     /// What bounds it.
     pub bounds: Bounds,
     /// Remarks of the recorder.
@@ -75,6 +77,7 @@ impl Log {
         let settings = || log.texts(Key::Setting);
         let mut bounds = Bounds::default();
         settings().for_each(|text| bounds.take(text));
+        let bounds = bounds.refused(log.counter(Counter::LogRefused));
         let run = settings().filter_map(|text| text.strip_prefix(b"MEMLOG_RUN="));
         let run = run.last().unwrap_or_default();
         let start = log.start();
@@ -89,6 +92,10 @@ impl Log {
             bytes,
             rss_peak_kb: peak_bytes / 1024,
             losses,
+            unlogged: (
+                log.counter(Counter::ChildrenUnlogged),
+                log.counter(Counter::ChildRefused),
+            ),
             bounds,
             notes: log.texts(Key::Note).map(note).collect(),
             run: OsStr::from_bytes(run).into(),

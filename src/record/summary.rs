@@ -4,7 +4,8 @@
 use super::epilogue;
 use super::log::Log;
 use super::output::Plan;
-use crate::losses::fate;
+use crate::extent;
+use crate::losses::{fate, without_log};
 use crate::made;
 use crate::open::{counted, shown};
 use crate::os;
@@ -42,6 +43,10 @@ pub fn print(name: &OsStr, seen: &Seen, plan: &Plan) {
     let mut logs = plan.new_logs();
     // Other ranks of a job, each under a `memlog record`, may share the folder.
     logs.retain(|log| log.run.is_empty() || log.run == seen.run);
+    // What they left behind their end goes; where it cannot, it does no harm.
+    for log in &logs {
+        let _ = extent::trim(&log.path);
+    }
     // The newest image of the process is the one that was killed. Others may
     // write logs here, in whose container or on whose host it has its number.
     let is_own = |log: &&Log| log.pid == child && log.run == seen.run;
@@ -179,7 +184,8 @@ fn is_launcher(main: &Log, logs: &[Log]) -> bool {
 /// Of a rank, whose fellows say the same at the same time: one line, and what
 /// is out of the ordinary. What to do next the first of them says for all.
 fn of_rank(text: &mut String, main: &Log, logs: &[Log], was_killed: bool) {
-    let lost_none = logs.iter().all(|log| log.losses.is_empty());
+    let is_whole = |log: &Log| log.losses.is_empty() && log.unlogged.0 == 0;
+    let lost_none = logs.iter().all(is_whole);
     let lost_none = if lost_none { ", nothing lost" } else { "" };
     let more = match logs.len() - 1 {
         0 => String::new(),
@@ -295,8 +301,16 @@ fn others(text: &mut String, main: &Log, logs: &[Log]) {
 
 fn lost(text: &mut String, logs: &[Log]) {
     let with_losses: Vec<&Log> = logs.iter().filter(|log| !log.losses.is_empty()).collect();
-    if with_losses.is_empty() {
+    let unlogged = logs.iter().filter_map(|log| {
+        let told = without_log(log.unlogged)?;
+        Some((typed(&log.path), told))
+    });
+    let unlogged: Vec<_> = unlogged.collect();
+    if with_losses.is_empty() && unlogged.is_empty() {
         line(text, format_args!("nothing was lost"));
+    }
+    for (path, told) in unlogged {
+        line(text, format_args!("not recorded, {path}: {told}"));
     }
     for log in with_losses {
         let path = typed(&log.path);

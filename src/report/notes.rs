@@ -59,8 +59,10 @@ fn empty(log: &Log, analysis: &Analysis) -> Option<String> {
 /// What lost events mean for the figures.
 fn losses(log: &Log) -> Option<String> {
     let no_room = log.counter(Counter::LostNoRoom);
+    let refused = log.counter(Counter::LogRefused);
+    let bounds = Bounds::of(log.texts(Key::Setting)).refused(refused);
     (no_room > 0).then(|| {
-        let fate = fate(Counter::LostNoRoom, Bounds::of(log.texts(Key::Setting)));
+        let fate = fate(Counter::LostNoRoom, bounds);
         let events = counted(no_room, "event");
         format!("{events} {fate}; the figures are of what came before")
     })

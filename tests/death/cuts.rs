@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use memlog_read::Log;
 
-use crate::common::tools::{Folder, Random, is_long};
+use crate::common::tools::{Folder, Random, is_long, read_log};
 use crate::material::{log_of, logs_of};
 use crate::whole::{Reading, Rule, Whole};
 
@@ -102,7 +102,7 @@ fn small_logs_at_every_length() {
         let is_forked = |bytes: &Vec<u8>| {
             Log::open(bytes).is_ok_and(|log| log.parent_pid().is_some() && log.end().is_some())
         };
-        let bytes = logs.iter().map(|log| std::fs::read(log).expect("a log"));
+        let bytes = logs.iter().map(|log| read_log(log).expect("a log"));
         bytes.into_iter().find(is_forked).expect("a child's log")
     };
     let cases = [

@@ -1,9 +1,10 @@
 //! The logs that are cut and damaged: of real programs, as they left them.
 
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::common::tools::{Folder, tools};
+use crate::common::tools::{Folder, read_log, tools};
 
 /// The logs of a run by their size, the largest first.
 pub fn logs_of(victim: &str, args: &[&str], folder: &Folder) -> Vec<PathBuf> {
@@ -36,7 +37,7 @@ pub fn logs_in(folder: &Path) -> Vec<PathBuf> {
     let mut logs: Vec<PathBuf> = paths
         .filter(|path| path.extension().is_some_and(|end| end == "memlog"))
         .collect();
-    let bytes = |path: &PathBuf| std::fs::metadata(path).map_or(0, |about| about.len());
+    let bytes = |path: &PathBuf| std::fs::metadata(path).map_or(0, |about| about.blocks());
     logs.sort_by_key(|path| std::cmp::Reverse((bytes(path), path.clone())));
     logs
 }
@@ -45,7 +46,7 @@ pub fn logs_in(folder: &Path) -> Vec<PathBuf> {
 pub fn log_of(victim: &str, args: &[&str]) -> Vec<u8> {
     let folder = Folder::new(victim);
     let logs = logs_of(victim, args, &folder);
-    std::fs::read(&logs[0]).expect("the log")
+    read_log(&logs[0]).expect("the log")
 }
 
 /// Copies of the largest log of a run while it was written, and in the end.
@@ -57,7 +58,7 @@ pub fn snapshots_of(victim: &str, args: &[&str]) -> (Vec<Vec<u8>>, Vec<u8>) {
     let log = folder.path().join(format!("{}.memlog", child.id()));
     let mut older: Vec<Vec<u8>> = Vec::new();
     let status = loop {
-        let bytes = std::fs::read(&log).unwrap_or_default();
+        let bytes = read_log(&log).unwrap_or_default();
         let is_newer = older.last().is_none_or(|last| *last != bytes);
         if older.len() < 40 && bytes.starts_with(b"MLOG") && is_newer {
             older.push(bytes);
@@ -68,7 +69,7 @@ pub fn snapshots_of(victim: &str, args: &[&str]) -> (Vec<Vec<u8>>, Vec<u8>) {
         }
     };
     assert!(status.success(), "{status}");
-    let bytes = std::fs::read(&log).expect("the log");
+    let bytes = read_log(&log).expect("the log");
     assert!(older.len() > 4, "only {} older versions", older.len());
     (older, bytes)
 }

@@ -6,6 +6,7 @@
 //! itself, whose log lies in pages that are charged to the group, is not what
 //! makes a program die that fits.
 
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
@@ -205,7 +206,7 @@ fn what_fits_with_a_fifth_to_spare_lives() {
         let (status, _) = fits(limit, &args, Some(&folder));
         tried += 1;
         let log = &logs_in(folder.path())[0];
-        let bytes = std::fs::metadata(log).map_or(0, |about| about.len());
+        let bytes = std::fs::metadata(log).map_or(0, |about| about.blocks() * 512);
         println!("{mib} MiB natively {taken}, within {limit}: {status}, log {bytes}");
         if !status.success() || top_site(log) != "hog_block" {
             wrong.push(format!("{mib} MiB within {limit}: {status}"));

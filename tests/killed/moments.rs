@@ -1,5 +1,6 @@
 //! When a victim is killed, and how that moment is met.
 
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
@@ -164,7 +165,7 @@ impl Watch<'_> {
             Moment::Events(events) => gold::reserved(&self.gold).unwrap_or(0) >= events,
             Moment::Growth(nth) => {
                 // Windows double, from 256 KiB.
-                let bytes = std::fs::metadata(&self.log).map_or(0, |about| about.len());
+                let bytes = std::fs::metadata(&self.log).map_or(0, |about| about.blocks() * 512);
                 bytes >= (128 << 10) << nth
             }
             Moment::Process(nth) | Moment::Child(nth) => gold_files(self.folder).len() > nth,

@@ -5,6 +5,8 @@ use std::process::{Command, Stdio};
 
 use memlog_format::chunk::HEADER_SIZE;
 
+use crate::common::tools::read_log;
+
 /// Every kind of look at a log.
 const READERS: &[&[&str]] = &[
     &["stats", "--json"],
@@ -42,7 +44,7 @@ impl Readings {
     /// A log that was begun is read; one that was only made may be refused,
     /// with a sentence.
     fn read(&mut self, reader: &[&str], log: &Path) {
-        let bytes = std::fs::read(log).unwrap_or_default();
+        let bytes = read_log(log).unwrap_or_default();
         let is_begun = bytes.len() >= HEADER_SIZE && bytes.starts_with(b"MLOG");
         let mut command = Command::new(env!("CARGO_BIN_EXE_memlog"));
         command.args(reader).arg(log).stdin(Stdio::null());

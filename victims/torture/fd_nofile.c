@@ -1,8 +1,7 @@
 /* No descriptor is to be had any more, by a limit of 3 and then of 0, and the log wants to grow.
  *
- * @may lose: the file cannot be opened to make it longer
- * @may lack: nor can the child open one
- * @uncounted: what is lost is missing
+ * @may lack: the child can open no log
+ * @uncounted: nor can the second recorder
  */
 #include "torture.h"
 #include <fcntl.h>

@@ -1,7 +1,6 @@
 /* No process more may be started: fork, vfork's kin and threads fail with EAGAIN, and the program goes on.
  *
- * @may lose: as nobody the log cannot be made longer
- * @uncounted: what is lost is missing
+ * @uncounted: the second recorder does not go on as nobody
  */
 #include "torture.h"
 #include <sys/resource.h>

@@ -1,9 +1,8 @@
 /* In a mount namespace of its own the program puts an empty file system over the log's folder: the log is not to be reached,
  * and nothing of it may come to lie in what is there instead.
  *
- * @may lose: the log cannot be found to make it longer
  * @may lack: the child may find its folder gone
- * @uncounted: what is lost is missing
+ * @uncounted: nor can the second recorder
  */
 #include "torture.h"
 #include <dirent.h>

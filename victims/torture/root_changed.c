@@ -1,8 +1,7 @@
 /* chroot into an empty folder: the log's name means nothing there, /proc is gone, and the log wants to grow.
  *
- * @may lose: the file cannot be found to make it longer
- * @may lack: nor can a child make one
- * @uncounted: what is lost is missing
+ * @may lack: a child can make no log
+ * @uncounted: nor can the second recorder
  */
 #include "torture.h"
 #include <sched.h>

@@ -1,7 +1,6 @@
 /* Behind a chroot the log's name means another file, one of the program's, which must stay as it is.
  *
- * @may lose: the log itself cannot be reached
- * @uncounted: what is lost is missing
+ * @uncounted: the second recorder may take the other file
  */
 #include "torture.h"
 #include <dirent.h>

@@ -1,7 +1,4 @@
 /* The effective user changes and changes back, as daemons do around each file they open for somebody.
- *
- * @may lose: as nobody the log cannot be made longer
- * @uncounted: what is lost is missing
  */
 #include "torture.h"
 #include <fcntl.h>

@@ -1,8 +1,6 @@
 /* Children of root become nobody, before or after their first allocation: the log's folder may be closed to them.
  *
- * @may lose: nobody may not open root's file to make it longer
- * @may lack: nor make one in root's folder
- * @uncounted: what is lost is missing
+ * @uncounted: the second recorder may be refused a file
  */
 #include "torture.h"
 #include <grp.h>

@@ -9,6 +9,7 @@
 //! The first thread to call is the only one of the process, or the others are
 //! so young that they find life Starting and pass.
 
+use crate::counters::Counters;
 use crate::life::Life;
 use crate::lock::{Bounded, Patience};
 use crate::parting;
@@ -19,9 +20,10 @@ use crate::start;
 use crate::stream::Door;
 use crate::sys::{Errno, Os, Sys};
 use crate::token::{self, Phase};
-use core::sync::atomic::{AtomicBool, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use memlog_format::counter::Counter;
 use memlog_format::meta::{Cut, Key, Record};
+use memlog_format::refusal::{Refusal, Step};
 
 /// Looks at a log that another thread is giving its file.
 const PATIENCE: u32 = 4096;
@@ -73,7 +75,34 @@ fn is_inside() -> bool {
     token::phase(busy) == Some(Phase::InRecorder)
 }
 
+/// Where the counters of the nearest ancestor's log are that has a file.
+static ANCESTOR: AtomicPtr<u8> = AtomicPtr::new(core::ptr::null_mut());
+
+/// In a child that has just forked: whose log its parent's is.
+pub fn remember_ancestor() {
+    let chunk0 = RECORDER.counters.mirrored_into();
+    if !chunk0.is_null() && RECORDER.sink.mode() == Mode::Mapped {
+        ANCESTOR.store(chunk0, Ordering::Relaxed);
+    }
+}
+
+/// Tells of a child without a log where it can be told.
+fn tell_ancestor(error: Errno) {
+    let chunk0 = ANCESTOR.load(Ordering::Relaxed);
+    if chunk0.is_null() {
+        return;
+    }
+    let refusal = Refusal {
+        step: Step::Create,
+        errno: error.0 as u32,
+    };
+    let why = (Counter::ChildRefused, refusal.encode());
+    // SAFETY: an ancestor's chunk 0, which no child unmaps.
+    unsafe { Counters::count_in(chunk0, Counter::ChildrenUnlogged, why) };
+}
+
 fn become_child() -> bool {
+    remember_ancestor();
     // What was interrupted holds a chunk, perhaps a lock: this child records
     // nothing rather than pull them from under it.
     if is_inside() {
@@ -210,8 +239,9 @@ pub fn materialize() -> bool {
             note_path();
             true
         }
-        Err(Errno(_)) => {
+        Err(error) => {
             RECORDER.counters.add(Counter::Refused, 1);
+            tell_ancestor(error);
             RECORDER.stop();
             false
         }

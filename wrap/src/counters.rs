@@ -86,6 +86,24 @@ impl Counters {
         }
     }
 
+    /// Counts in another log's chunk 0, which is mapped here too, one more of
+    /// `counter`, and the last reason in `why`: counters that its own process
+    /// never sets.
+    ///
+    /// # Safety
+    /// `chunk0` is a whole chunk that is mapped.
+    pub unsafe fn count_in(chunk0: *mut u8, counter: Counter, why: (Counter, u64)) {
+        let word = |counter: Counter| {
+            let at = AREA_AT + 8 * counter as usize;
+            // SAFETY: by the caller; as in `mirror`.
+            unsafe { &*chunk0.add(at).cast::<AtomicU64>() }
+        };
+        let one_more = |value: u64| Some((u64::from_le(value) + 1).to_le());
+        let order = Ordering::Relaxed;
+        let _ = word(counter).fetch_update(order, order, one_more);
+        word(why.0).store(why.1.to_le(), order);
+    }
+
     /// Chunk 0 says that the log has what older readers do not know.
     pub fn raise_version(&self) {
         let chunk0 = self.chunk0.load(Ordering::Acquire);

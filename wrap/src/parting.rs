@@ -11,6 +11,7 @@
 //! [`CLAIMING`], or the door of its stream, which lives for ever.
 
 use crate::arch::DoorFrame;
+use crate::child;
 use crate::life::Life;
 use crate::recorder::RECORDER;
 use crate::session::{Admission, CLAIMING, Session, admit_cold};
@@ -65,6 +66,7 @@ pub fn lose_in_child(word: u64, frame: &DoorFrame) {
 /// In a child that has just forked: the log is the parent's from now on.
 #[cold]
 pub fn part_from_parent() {
+    child::remember_ancestor();
     let chunk0 = RECORDER.counters.mirrored_into();
     RECORDER.part();
     // SAFETY: null is no mirror; the thread pointer is set up, for fork was called.

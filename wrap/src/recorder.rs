@@ -284,6 +284,9 @@ impl Recorder {
 
     /// The next chunk of the log.
     pub fn carve(&self, patience: Patience) -> Option<Chunk> {
+        if !self.sink.may_have_room() {
+            return None;
+        }
         if patience == Patience::Bounded {
             self.must_be_quiet();
         }

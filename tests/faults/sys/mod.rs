@@ -37,6 +37,13 @@ pub fn may_trace() -> bool {
 
 /// Is not asked for.
 #[cfg(not(target_arch = "x86_64"))]
-pub fn run(_: &Path, _: &[&str], _: &Path, _: &Path, _: Option<Fault>) -> Outcome {
+pub fn run(
+    _: &Path,
+    _: &[&str],
+    _: &Path,
+    _: &Path,
+    _: &[(&str, &str)],
+    _: Option<Fault>,
+) -> Outcome {
     unreachable!("may_trace said no")
 }

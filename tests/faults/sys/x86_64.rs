@@ -83,6 +83,7 @@ pub fn run(
     args: &[&str],
     library: &Path,
     logs: &Path,
+    settings: &[(&str, &str)],
     fault: Option<Fault>,
 ) -> Outcome {
     let errors = logs.with_extension("stderr");
@@ -102,6 +103,7 @@ pub fn run(
     command
         .env("LD_PRELOAD", library)
         .env("MEMLOG_DIR", logs)
+        .envs(settings.iter().copied())
         .current_dir(logs);
     trace_me(&mut command);
     #[allow(clippy::zombie_processes)] // it is waited for below, stop by stop

@@ -3,8 +3,7 @@
 //! *Mapped*: the file itself lies in memory, so what is committed survives any
 //! death. It is mapped in windows that start at 128 KiB and double to 8 MiB,
 //! each at a file offset that is a multiple of its size; the descriptor is
-//! closed at once and the file re-opened by name, device and inode compared,
-//! when it must grow. *Written*: chunks are private and go out by one large
+//! closed at once, and what comes next reached without one (`grow`). *Written*: chunks are private and go out by one large
 //! write each when full. *Deferred*: a forked child that may be about to exec
 //! has its first chunks in private memory; when it turns out to live, they
 //! become the first window of a file, at the same addresses.
@@ -14,18 +13,21 @@
 //! is its only writer. Windows are unmapped a chunk at a time, by the holder.
 
 mod chunk;
+mod grow;
 mod parted;
 mod state;
 
 pub use chunk::{Chunk, begin, commit, table_header};
 pub use parted::replace_windows;
 
+use crate::clock;
 use crate::lock::{Bounded, Patience};
 use crate::recorder::RECORDER;
 use crate::settings::Settings;
 use crate::sys::{Errno, Os, Sys};
 use chunk::seal_header;
-use core::sync::atomic::{AtomicU8, Ordering};
+use core::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use grow::Refused;
 use memlog_format::chunk::{CHUNK_SIZE, Header};
 use state::{FIRST_WINDOW, State, set_length};
 
@@ -50,6 +52,8 @@ pub struct Sink {
     state: Bounded<State>,
     /// What it does, for those who cannot wait for the lock.
     mode: AtomicU8,
+    /// Where there was no room: the tick from which on it is looked for again.
+    retry_at: AtomicU64,
 }
 
 impl Sink {
@@ -58,6 +62,7 @@ impl Sink {
         Self {
             state: Bounded::new(State::new()),
             mode: AtomicU8::new(Mode::Closed as u8),
+            retry_at: AtomicU64::new(0),
         }
     }
 
@@ -124,6 +129,30 @@ impl Sink {
 
     fn publish(&self, state: &State) {
         self.mode.store(state.mode as u8, Ordering::Release);
+        self.note_refusal(state);
+    }
+
+    fn note_refusal(&self, state: &State) {
+        let until = state.refused.as_ref().map_or(0, Refused::until);
+        self.retry_at.store(until, Ordering::Relaxed);
+    }
+
+    /// Whether a chunk may be had: not where there was no room lately. Of all
+    /// who ask then one looks for it again, once a second, and who loses an event
+    /// pays for no lock and no system call.
+    pub fn may_have_room(&self) -> bool {
+        let order = Ordering::Relaxed;
+        let at = self.retry_at.load(order);
+        if at == 0 {
+            return true;
+        }
+        let now = clock::tick();
+        let later = Refused::later(now);
+        now >= at
+            && self
+                .retry_at
+                .compare_exchange(at, later, order, order)
+                .is_ok()
     }
 
     /// The next chunk of the file, zeroed, or nothing. `tell` is told in the
@@ -133,7 +162,11 @@ impl Sink {
             if RECORDER.is_parted() {
                 return None;
             }
-            let chunk = state.carve()?;
+            let Some(chunk) = state.carve() else {
+                self.note_refusal(state);
+                return None;
+            };
+            self.retry_at.store(0, Ordering::Relaxed);
             // The fork may have come since.
             if RECORDER.is_parted() {
                 return None;
@@ -241,11 +274,14 @@ impl Sink {
                 // Later growth starts behind the cut: pages past a file's end
                 // must not be touched.
                 let rest = state.window_bytes - state.carved;
-                if set_length(fd, end).is_ok() && rest > 0 {
-                    // SAFETY: the rest of the window was given to nobody.
-                    unsafe { Os::unmap(state.window.wrapping_add(state.carved), rest) };
+                if set_length(fd, end).is_ok() {
+                    state.leave_foothold();
+                    if rest > 0 {
+                        // SAFETY: the rest of the window was given to nobody.
+                        unsafe { Os::unmap(state.window.wrapping_add(state.carved), rest) };
+                    }
                     state.window_bytes = state.carved;
-                    state.file_bytes = end;
+                    (state.file_bytes, state.ahead_bytes) = (end, 0);
                 }
                 Os::close(fd);
             }
@@ -269,11 +305,21 @@ impl Sink {
         });
     }
 
+    /// Makes the file longer by far: the rights to do so are about to go.
+    pub fn reach_far(&self) {
+        self.state.with(Patience::Bounded, State::reach_far);
+    }
+
     /// Stops growing where a filter may kill us for the calls it takes, and goes
     /// on where none came. Whoever grows has grown.
     pub fn heed_quiet(&self) {
         self.state.with(Patience::Bounded, |state| {
-            state.frozen = RECORDER.is_quiet();
+            let was_frozen = core::mem::replace(&mut state.frozen, RECORDER.is_quiet());
+            if was_frozen && !state.frozen {
+                // What was refused meanwhile was so for that reason alone.
+                state.refused = None;
+                self.note_refusal(state);
+            }
         });
     }
 
@@ -321,9 +367,17 @@ impl Sink {
         unsafe { self.state.force_open() };
         self.state.with(Patience::Bounded, |state| {
             if state.mode == Mode::Mapped && !state.first.is_null() {
-                // SAFETY: a copy of the parent's beginning: its header and
-                // tables, which were forgotten before.
-                unsafe { Os::unmap(state.first, FIRST_WINDOW) };
+                // SAFETY: a copy of the parent's beginning: its tables, which
+                // were forgotten before. Its header is told of this child.
+                unsafe {
+                    Os::unmap(
+                        state.first.wrapping_add(CHUNK_SIZE),
+                        FIRST_WINDOW - CHUNK_SIZE,
+                    );
+                }
+            }
+            if state.mode == Mode::Mapped {
+                state.leave_foothold();
             }
             if state.mode == Mode::Mapped && state.window_bytes > state.carved {
                 let rest = state.window_bytes - state.carved;

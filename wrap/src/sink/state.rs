@@ -1,47 +1,29 @@
-//! Windows of the file, private chunks, and the file itself.
+//! What the sink has: its windows, private chunks, and the file itself.
 #![allow(unsafe_code)]
 //! # Safety
 //! Windows are mapped here and carved into chunks that are each given out
 //! once; nothing here touches a chunk that somebody holds.
 
 use super::chunk::Chunk;
+use super::grow::{Refused, failed};
 use super::{MAX_PATH, Mode};
-use crate::clock;
 use crate::recorder::RECORDER;
 use crate::settings::Settings;
 use crate::streams::MAX_STREAMS;
 use crate::sys::{Errno, Fd, FileId, Os, SinkKind, Sys};
 use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE};
+use memlog_format::refusal::{Refusal, Step};
 
 /// Bytes of the first window, and of a deferred child's private one.
 pub(super) const FIRST_WINDOW: usize = 4 * CHUNK_SIZE;
 /// No window is larger.
-const LARGEST_WINDOW: u64 = 8 << 20;
+pub(super) const LARGEST_WINDOW: u64 = 8 << 20;
 /// Private chunks kept for the next holder, at most.
 const SPARES: usize = 64;
 
-/// When growing failed. A disk may have room again, a program descriptors.
-pub(super) struct Refusal {
-    tick: u64,
-}
-
-impl Refusal {
-    /// Ticks until it is tried again.
-    const TICKS: u64 = 1000;
-
-    fn now() -> Self {
-        let tick = clock::tick();
-        Self { tick }
-    }
-
-    fn is_over(&self) -> bool {
-        clock::tick() >= self.tick.saturating_add(Self::TICKS)
-    }
-}
-
 /// Whether the log is this process's: a child of a handler's fork may go on
 /// with what its parent was doing to the file.
-fn is_own() -> Result<(), Errno> {
+pub(super) fn is_own() -> Result<(), Errno> {
     match RECORDER.is_parted() {
         true => Err(Errno(libc::ECHILD)),
         false => Ok(()),
@@ -65,7 +47,12 @@ pub(super) struct State {
     pub(super) window_offset: u64,
     pub(super) window_bytes: usize,
     pub(super) carved: usize,
+    /// Where the next window begins, a page of the file; or null.
+    pub(super) foothold: *mut u8,
+    /// How long the file is: ahead of the windows where that costs nothing.
     pub(super) file_bytes: u64,
+    /// How far ahead; 0 where the file is made longer as it is needed.
+    pub(super) ahead_bytes: u64,
     pub(super) max_bytes: u64,
     pub(super) may_map: bool,
     /// Sealed chunks are the flight recorder's, and stay mapped.
@@ -76,7 +63,7 @@ pub(super) struct State {
     pub(super) first: *mut u8,
     pub(super) first_bytes: usize,
     /// Set when growing failed; the file may be full, or may not be ours.
-    pub(super) refused: Option<Refusal>,
+    pub(super) refused: Option<Refused>,
     /// Private chunks that were written and can be used again.
     pub(super) spare: [*mut u8; SPARES],
     pub(super) spare_count: usize,
@@ -103,7 +90,9 @@ impl State {
             window_offset: 0,
             window_bytes: 0,
             carved: 0,
+            foothold: core::ptr::null_mut(),
             file_bytes: 0,
+            ahead_bytes: 0,
             max_bytes: u64::MAX,
             may_map: true,
             keeps_sealed: false,
@@ -122,7 +111,8 @@ impl State {
         self.path_length = 0;
         self.window = core::ptr::null_mut();
         (self.window_offset, self.window_bytes, self.carved) = (0, 0, 0);
-        self.file_bytes = 0;
+        self.foothold = core::ptr::null_mut();
+        (self.file_bytes, self.ahead_bytes) = (0, 0);
         self.refused = None;
         self.spare_count = 0;
         self.held.fill(Chunk::NONE);
@@ -146,7 +136,8 @@ impl State {
 
     pub(super) fn take_file(&mut self, path: &[u8], fd: Fd, over: *mut u8) -> Result<Mode, Errno> {
         self.remember(path, fd)?;
-        self.room_for(FIRST_WINDOW as u64)?;
+        self.bound(FIRST_WINDOW as u64)
+            .map_err(|_| Errno(libc::EFBIG))?;
         if self.may_map {
             set_length(fd, FIRST_WINDOW as u64)?;
             match Os::map_window(fd, 0, FIRST_WINDOW, over) {
@@ -155,6 +146,7 @@ impl State {
                     self.window_bytes = FIRST_WINDOW;
                     self.file_bytes = FIRST_WINDOW as u64;
                     self.mode = Mode::Mapped;
+                    self.begin_ahead(fd);
                     return Ok(self.mode);
                 }
                 Err(Errno(libc::ENOSPC)) => return Err(Errno(libc::ENOSPC)),
@@ -203,7 +195,8 @@ impl State {
     /// header, which nobody writes outside its lock, comes to lie in the file.
     fn take_deferred(&mut self, path: &[u8], fd: Fd, is_named: &mut bool) -> Result<Mode, Errno> {
         self.remember(path, fd)?;
-        self.room_for(FIRST_WINDOW as u64)?;
+        self.bound(FIRST_WINDOW as u64)
+            .map_err(|_| Errno(libc::EFBIG))?;
         let window = self.window;
         // SAFETY: the private window is FIRST_WINDOW bytes and stays for ever.
         let bytes = unsafe { core::slice::from_raw_parts(window, self.carved) };
@@ -233,6 +226,9 @@ impl State {
         (self.window, self.window_bytes, self.carved) = (core::ptr::null_mut(), 0, 0);
         self.window_offset = FIRST_WINDOW as u64;
         self.file_bytes = FIRST_WINDOW as u64;
+        if self.may_map {
+            self.begin_ahead(fd);
+        }
         Ok(self.mode)
     }
 
@@ -292,29 +288,20 @@ impl State {
         Some(chunk)
     }
 
-    /// Whether the file may be this long.
-    pub(super) fn room_for(&self, bytes: u64) -> Result<(), Errno> {
-        match bytes <= self.allowed_bytes() {
-            true => Ok(()),
-            false => Err(Errno(libc::EFBIG)),
-        }
-    }
-
-    pub(super) fn allowed_bytes(&self) -> u64 {
-        self.max_bytes.min(Os::file_limit())
-    }
-
     pub(super) fn carve_private(&mut self) -> Option<Chunk> {
         if self.is_refused() {
             return None;
         }
-        self.room_for(self.file_bytes + CHUNK_SIZE as u64).ok()?;
+        if let Err(refusal) = self.bound(self.file_bytes + CHUNK_SIZE as u64) {
+            return self.refuse(refusal);
+        }
         let at = self.take_spare();
         if at.is_null() {
             return None;
         }
         let index = (self.file_bytes / CHUNK_SIZE as u64) as u32;
         self.file_bytes += CHUNK_SIZE as u64;
+        self.refused = None;
         Some(Chunk { at, index })
     }
 
@@ -360,122 +347,39 @@ impl State {
         at
     }
 
-    /// Whether growing failed not long ago.
-    fn is_refused(&self) -> bool {
-        let refused = self.refused.as_ref();
-        refused.is_some_and(|refusal| !refusal.is_over())
-    }
-
-    pub(super) fn grow(&mut self) -> bool {
-        if self.mode != Mode::Mapped || self.is_refused() || self.frozen {
-            return false;
-        }
-        match self.next_window() {
-            Ok(()) => {
-                self.refused = None;
-                true
-            }
-            Err(_) => {
-                self.refused = Some(Refusal::now());
+    /// Writes a chunk out; false if it cannot.
+    pub(super) fn write_out(&mut self, chunk: Chunk) -> bool {
+        match self.try_write_out(chunk) {
+            Ok(()) => true,
+            Err(refusal) if self.mode == Mode::Written => self.refuse(refusal),
+            Err(refusal) => {
+                self.note(refusal);
                 false
             }
         }
     }
 
-    /// The largest window, whatever its place in the file, unless half of one is
-    /// left. What is left of the present one stays unused.
-    pub(super) fn stock_up(&mut self) {
-        let left = (self.window_bytes - self.carved) as u64;
-        if left < LARGEST_WINDOW / 2 {
-            let _ = self.next_window_of(LARGEST_WINDOW);
-        }
-    }
-
-    pub(super) fn next_window(&mut self) -> Result<(), Errno> {
-        let offset = self.window_offset + self.window_bytes as u64;
-        // The largest power of two that the offset is a multiple of keeps
-        // windows aligned in the file also after a trim.
-        let alignment = offset & offset.wrapping_neg();
-        self.next_window_of(alignment.clamp(CHUNK_SIZE as u64, LARGEST_WINDOW))
-    }
-
-    fn next_window_of(&mut self, bytes: u64) -> Result<(), Errno> {
-        let offset = self.window_offset + self.window_bytes as u64;
-        let room = self.allowed_bytes().saturating_sub(offset);
-        let bytes = bytes.min(room) & !(CHUNK_SIZE as u64 - 1);
-        if bytes == 0 {
-            return Err(Errno(libc::EFBIG));
-        }
-        let fd = self.reopen()?;
-        let grown = self.map_next(fd, offset, bytes);
-        Os::close(fd);
-        let (window, bytes) = grown?;
-        self.window = window;
-        (self.window_offset, self.window_bytes) = (offset, bytes as usize);
-        (self.carved, self.file_bytes) = (0, offset + bytes);
-        Ok(())
-    }
-
-    /// Maps what follows: as much as there is room for.
-    pub(super) fn map_next(
-        &self,
-        fd: Fd,
-        offset: u64,
-        mut bytes: u64,
-    ) -> Result<(*mut u8, u64), Errno> {
-        loop {
-            let window = set_length(fd, offset + bytes)
-                .and_then(|()| Os::map_window(fd, offset, bytes as usize, core::ptr::null_mut()));
-            // The fork may have come since.
-            let window = is_own().and(window);
-            match window {
-                Ok(window) => return Ok((window, bytes)),
-                Err(Errno(libc::ENOSPC)) if bytes > CHUNK_SIZE as u64 => {
-                    bytes = (bytes / 2) & !(CHUNK_SIZE as u64 - 1);
-                }
-                Err(error) => {
-                    let _ = set_length(fd, self.file_bytes);
-                    return Err(error);
-                }
-            }
-        }
-    }
-
-    /// Opens the log again, if its name still means the same file.
-    pub(super) fn reopen(&mut self) -> Result<Fd, Errno> {
-        let path = self.path.get(..self.path_length).unwrap_or(&[]);
-        let fd = Os::open_log(path)?;
-        if Os::identity(fd) == Ok(self.identity) && is_own().is_ok() {
-            return Ok(fd);
-        }
-        Os::close(fd);
-        Err(Errno(libc::ESTALE))
-    }
-
-    pub(super) fn write_out(&mut self, chunk: Chunk) -> bool {
+    fn try_write_out(&mut self, chunk: Chunk) -> Result<(), Refusal> {
         if self.frozen {
-            return false;
+            return Err(failed(Step::Filter, Errno(0)));
         }
         // SAFETY: chunks are CHUNK_SIZE bytes and live as long as the process.
         let bytes = unsafe { core::slice::from_raw_parts(chunk.at, CHUNK_SIZE) };
-        let Ok(fd) = self.reopen() else {
-            return false;
-        };
+        let fd = self.reopen()?;
         let mut offset = u64::from(chunk.index) * CHUNK_SIZE as u64;
         let mut rest = bytes;
-        while !rest.is_empty() {
+        let mut done = Ok(());
+        while !rest.is_empty() && done.is_ok() {
             match is_own().and_then(|()| Os::write_at(fd, rest, offset)) {
-                Ok(0) | Err(_) => {
-                    self.refused = Some(Refusal::now());
-                    break;
-                }
+                Ok(0) => done = Err(failed(Step::Write, Errno(libc::ENOSPC))),
                 Ok(count) => {
                     offset += count as u64;
                     rest = rest.get(count..).unwrap_or(&[]);
                 }
+                Err(error) => done = Err(failed(Step::Write, error)),
             }
         }
         Os::close(fd);
-        rest.is_empty()
+        done
     }
 }

@@ -10,7 +10,7 @@ use super::call::{call, path_of};
 use super::field::Field;
 use super::signals::{self, SIGNAL_WORDS, Signals};
 use super::sizes::{self, Sizes};
-use super::{Errno, Fd, FileId, Sys, Usage, files, width};
+use super::{Errno, Fd, FileId, Sys, Usage, files, mapped, width};
 use crate::settings::{Text, decimal};
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -79,14 +79,7 @@ fn clock_ns(clock: libc::clockid_t) -> u64 {
         .wrapping_add(nanoseconds)
 }
 
-/// Populates a window for writing, so that a full disk is an error now and
-/// not a SIGBUS later.
-const MADV_POPULATE_WRITE: usize = 23;
 const MADV_WIPEONFORK: libc::c_int = 18;
-/// Windows of at least this size are placed on such a boundary, where file
-/// systems have large folios and one fault maps them all.
-const HUGE: usize = 2 << 20;
-
 impl Sys for Linux {
     const SINK: super::SinkKind = super::SinkKind::Mapped;
     const SIZES: Sizes = sizes::SPARSE;
@@ -246,6 +239,10 @@ impl Sys for Linux {
         width::identity(fd)
     }
 
+    fn taken_bytes(fd: Fd) -> Result<u64, Errno> {
+        width::taken_bytes(fd)
+    }
+
     fn close(fd: Fd) {
         let _ = call(libc::SYS_close, [fd.0 as usize, 0, 0, 0, 0, 0]);
     }
@@ -271,37 +268,31 @@ impl Sys for Linux {
     }
 
     fn map_window(fd: Fd, offset: u64, bytes: usize, over: *mut u8) -> Result<*mut u8, Errno> {
-        let prot = (libc::PROT_READ | libc::PROT_WRITE) as usize;
-        let map = |at: usize, flags: libc::c_int| {
-            let flags = libc::MAP_SHARED | flags;
-            width::map(at, bytes, prot, flags, Some((fd, offset)))
-        };
-        let at = if !over.is_null() {
-            map(over as usize, libc::MAP_FIXED)?
-        } else if bytes >= HUGE {
-            map(aligned_gap(bytes)?, libc::MAP_FIXED)?
-        } else {
-            map(0, 0)?
-        };
-        match call(libc::SYS_madvise, [at, bytes, MADV_POPULATE_WRITE, 0, 0, 0]) {
-            Ok(_) => Ok(at as *mut u8),
-            Err(error) => {
-                let _ = call(libc::SYS_munmap, [at, bytes, 0, 0, 0, 0]);
-                // What the kernel says where the file system has no room.
-                Err(match error {
-                    Errno(libc::EFAULT | libc::ENOMEM) => Errno(libc::ENOSPC),
-                    other => other,
-                })
-            }
-        }
+        mapped::map_window(fd, offset, bytes, over)
+    }
+
+    fn map_foothold(fd: Fd, offset: u64) -> Result<*mut u8, Errno> {
+        mapped::map_foothold(fd, offset)
+    }
+
+    unsafe fn step_forward(
+        foothold: &mut *mut u8,
+        bytes: usize,
+        unit: usize,
+    ) -> Result<(*mut u8, usize), Errno> {
+        mapped::step_forward(foothold, bytes, unit)
     }
 
     unsafe fn unmap(at: *mut u8, bytes: usize) {
-        let _ = call(libc::SYS_munmap, [at as usize, bytes, 0, 0, 0, 0]);
+        mapped::unmap(at as usize, bytes);
     }
 
     fn has_others_rights() -> bool {
         super::rights::are_anothers()
+    }
+
+    fn is_root() -> bool {
+        call(libc::SYS_geteuid, [0; 6]) == Ok(0)
     }
 
     fn pid() -> u32 {
@@ -470,20 +461,4 @@ impl Sys for Linux {
     fn was_filtered() -> bool {
         FILTERED.load(Ordering::Relaxed)
     }
-}
-
-/// An aligned place for a window, reserved so that MAP_FIXED can take it.
-fn aligned_gap(bytes: usize) -> Result<usize, Errno> {
-    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-    let length = bytes + HUGE;
-    let start = width::map(0, length, 0, flags, None)?;
-    let at = (start + HUGE - 1) & !(HUGE - 1);
-    if at > start {
-        let _ = call(libc::SYS_munmap, [start, at - start, 0, 0, 0, 0]);
-    }
-    let (end, used) = (start + length, at + bytes);
-    if end > used {
-        let _ = call(libc::SYS_munmap, [used, end - used, 0, 0, 0, 0]);
-    }
-    Ok(at)
 }

@@ -16,6 +16,8 @@ mod files;
 pub mod limits;
 #[cfg(not(memlog_cnk))]
 pub mod linux;
+#[cfg(not(memlog_cnk))]
+mod mapped;
 mod readable;
 #[cfg(not(memlog_cnk))]
 mod rights;
@@ -174,6 +176,10 @@ pub trait Sys {
     fn limit(which: usize) -> u64;
     /// Which file this is.
     fn identity(fd: Fd) -> Result<FileId, Errno>;
+    /// Bytes that a file takes on its disk, which may be fewer than it is long.
+    fn taken_bytes(_fd: Fd) -> Result<u64, Errno> {
+        Err(Errno(libc::ENOSYS))
+    }
     /// Closes.
     fn close(fd: Fd);
     /// Whether a name is a folder's.
@@ -186,6 +192,25 @@ pub trait Sys {
     /// Maps a window of a file, shared and ready to be written to; with
     /// `over`, in place of what is mapped there.
     fn map_window(fd: Fd, offset: u64, bytes: usize, over: *mut u8) -> Result<*mut u8, Errno>;
+    /// Maps a page of a file where its next window will begin. It is not to be
+    /// touched: it only keeps the file within reach.
+    fn map_foothold(_fd: Fd, _offset: u64) -> Result<*mut u8, Errno> {
+        Err(Errno(libc::ENOSYS))
+    }
+    /// Makes a window, ready to be written to, of the page that keeps its place,
+    /// without a descriptor. As many bytes as there is room for, in whole
+    /// `unit`s. The page then keeps the place behind the window, or where the
+    /// window would have been.
+    ///
+    /// # Safety
+    /// `foothold` came from here, and nothing else refers to it.
+    unsafe fn step_forward(
+        _foothold: &mut *mut u8,
+        _bytes: usize,
+        _unit: usize,
+    ) -> Result<(*mut u8, usize), Errno> {
+        Err(Errno(libc::ENOSYS))
+    }
     /// Unmaps a window.
     ///
     /// # Safety
@@ -196,6 +221,10 @@ pub trait Sys {
     /// setuid, setgid, or its file has capabilities. For where the auxiliary
     /// vector cannot be read.
     fn has_others_rights() -> bool;
+    /// Whether the process may do all that root may.
+    fn is_root() -> bool {
+        false
+    }
     /// The process.
     fn pid() -> u32;
     /// The parent.

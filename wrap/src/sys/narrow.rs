@@ -73,15 +73,29 @@ pub(super) fn set_length(fd: Fd, bytes: u64) -> Result<(), Errno> {
 }
 
 /// fstat64.
-pub(super) fn identity(fd: Fd) -> Result<FileId, Errno> {
+fn stat(fd: Fd) -> Result<libc::stat64, Errno> {
     // SAFETY: all zeros is a valid stat.
     let mut stat: libc::stat64 = unsafe { core::mem::zeroed() };
     let at = &raw mut stat as usize;
     call(libc::SYS_fstat64, [fd.0 as usize, at, 0, 0, 0, 0])?;
+    Ok(stat)
+}
+
+/// Which file it is.
+#[allow(clippy::unnecessary_cast)] // machines have other widths
+pub(super) fn identity(fd: Fd) -> Result<FileId, Errno> {
+    let stat: libc::stat64 = stat(fd)?;
     Ok(FileId {
         device: stat.st_dev as u64,
         inode: stat.st_ino as u64,
     })
+}
+
+/// Bytes that it takes on the disk.
+#[allow(clippy::unnecessary_cast)] // machines have other widths
+pub(super) fn taken_bytes(fd: Fd) -> Result<u64, Errno> {
+    let stat: libc::stat64 = stat(fd)?;
+    Ok(stat.st_blocks as u64 * 512)
 }
 
 /// clock_gettime64: seconds and nanoseconds; before Linux 5.1 the other, whose

@@ -7,7 +7,8 @@ pub struct Stat {
     pub st_dev: u32,
     reserved: [u32; 3],
     pub st_ino: u64,
-    rest: [u64; 10],
+    others: [u64; 9],
+    pub st_blocks: u64,
 }
 
 #[cfg(not(target_arch = "mips64"))]

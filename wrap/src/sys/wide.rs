@@ -54,15 +54,29 @@ pub(super) fn set_length(fd: Fd, bytes: u64) -> Result<(), Errno> {
 }
 
 /// fstat.
-pub(super) fn identity(fd: Fd) -> Result<FileId, Errno> {
+fn stat(fd: Fd) -> Result<super::stat::Stat, Errno> {
     // SAFETY: all zeros is a valid stat.
     let mut stat: super::stat::Stat = unsafe { core::mem::zeroed() };
     let at = &raw mut stat as usize;
     call(libc::SYS_fstat, [fd.0 as usize, at, 0, 0, 0, 0])?;
+    Ok(stat)
+}
+
+/// Which file it is.
+#[allow(clippy::unnecessary_cast)] // machines have other widths
+pub(super) fn identity(fd: Fd) -> Result<FileId, Errno> {
+    let stat: super::stat::Stat = stat(fd)?;
     Ok(FileId {
         device: stat.st_dev as u64,
         inode: stat.st_ino as u64,
     })
+}
+
+/// Bytes that it takes on the disk.
+#[allow(clippy::unnecessary_cast)] // machines have other widths
+pub(super) fn taken_bytes(fd: Fd) -> Result<u64, Errno> {
+    let stat: super::stat::Stat = stat(fd)?;
+    Ok(stat.st_blocks as u64 * 512)
 }
 
 /// clock_gettime: seconds and nanoseconds.

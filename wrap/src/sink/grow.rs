@@ -1,0 +1,287 @@
+//! How a mapped log grows, and what keeps it from that.
+//!
+//! The file is made longer ahead of its use, while there is a descriptor: at
+//! its creation. So the next window is had from a page that is mapped where it
+//! begins (`foothold`), without a descriptor, and a program that gave up its
+//! rights, its root folder or all its descriptors goes on. What is ahead takes
+//! no room on the disk, and is cut off at the end; where it would take room,
+//! and when it is used up, the file is opened again by its name.
+#![allow(unsafe_code)]
+//! # Safety
+//! The foothold is a page of the sink's own, which nobody refers to.
+
+use super::Mode;
+use super::state::{FIRST_WINDOW, LARGEST_WINDOW, State, is_own, set_length};
+use crate::clock;
+use crate::recorder::RECORDER;
+use crate::sys::{Errno, Fd, Os, Sys};
+use memlog_format::chunk::CHUNK_SIZE;
+use memlog_format::counter::Counter;
+use memlog_format::refusal::{Refusal, Step};
+
+/// How far ahead a file is made longer, at least; later by as much as it has.
+const AHEAD: u64 = 64 << 20;
+/// The same of a program that is about to give up its rights.
+const FAR_AHEAD: u64 = 64 << 30;
+/// What a file may take that is this much longer than what was written to it:
+/// where it takes more, being long is not for nothing.
+const TRIED: u64 = 1 << 20;
+
+/// When growing failed. A disk may have room again, a program descriptors.
+pub(super) struct Refused {
+    tick: u64,
+}
+
+impl Refused {
+    /// Ticks until it is tried again.
+    const TICKS: u64 = 1000;
+
+    /// The tick from which on it is tried again.
+    pub(super) fn until(&self) -> u64 {
+        Self::later(self.tick)
+    }
+
+    /// The same, should it fail at this tick.
+    pub(super) fn later(tick: u64) -> u64 {
+        tick.saturating_add(Self::TICKS)
+    }
+}
+
+/// What could not be done, and the kernel's reason.
+pub(super) fn failed(step: Step, Errno(errno): Errno) -> Refusal {
+    let errno = errno as u32;
+    Refusal { step, errno }
+}
+
+impl State {
+    /// Whether growing failed not long ago.
+    pub(super) fn is_refused(&self) -> bool {
+        let refused = self.refused.as_ref();
+        refused.is_some_and(|refused| clock::tick() < refused.until())
+    }
+
+    /// There is no room, for this reason.
+    pub(super) fn refuse<T: Default>(&mut self, refusal: Refusal) -> T {
+        let tick = clock::tick();
+        self.refused = Some(Refused { tick });
+        self.note(refusal);
+        T::default()
+    }
+
+    /// Writes down what was in the way.
+    pub(super) fn note(&self, refusal: Refusal) {
+        let reason = refusal.encode();
+        RECORDER.counters.set(Counter::LogRefused, reason);
+    }
+
+    /// Whether the file may be this long.
+    pub(super) fn bound(&self, bytes: u64) -> Result<(), Refusal> {
+        let step = match () {
+            () if bytes > self.max_bytes => Step::MaxLog,
+            () if bytes > Os::file_limit() => Step::FileLimit,
+            () => return Ok(()),
+        };
+        Err(failed(step, Errno(libc::EFBIG)))
+    }
+
+    fn allowed_bytes(&self) -> u64 {
+        self.max_bytes.min(Os::file_limit()) & !(CHUNK_SIZE as u64 - 1)
+    }
+
+    /// Where the next window begins.
+    fn end(&self) -> u64 {
+        self.window_offset + self.window_bytes as u64
+    }
+
+    /// Makes a new file longer ahead of its use, where that takes no room.
+    pub(super) fn begin_ahead(&mut self, fd: Fd) {
+        let tried = FIRST_WINDOW as u64 + TRIED;
+        if self.bound(tried).is_err() || set_length(fd, tried).is_err() {
+            return;
+        }
+        let takes_room = Os::taken_bytes(fd).map_or(true, |taken| taken > tried - TRIED / 2);
+        if takes_room {
+            let _ = set_length(fd, self.file_bytes);
+            return;
+        }
+        self.file_bytes = tried;
+        self.ahead_bytes = AHEAD;
+        let _ = self.lengthen(fd, self.end());
+        self.find_foothold(fd);
+    }
+
+    /// Makes the file long enough to end here, or longer.
+    fn lengthen(&mut self, fd: Fd, end: u64) -> Result<(), Errno> {
+        let ahead = match self.ahead_bytes {
+            0 => end,
+            ahead => ahead.max(end.saturating_mul(2)).min(self.allowed_bytes()),
+        };
+        let long = ahead.max(end);
+        if long > self.file_bytes {
+            // A file system may not have files so long.
+            match set_length(fd, long) {
+                Err(_) if long > end && end > self.file_bytes => {
+                    set_length(fd, end)?;
+                    self.file_bytes = end;
+                }
+                done => {
+                    done?;
+                    self.file_bytes = long;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps a page where the next window begins, if the file goes on there.
+    fn find_foothold(&mut self, fd: Fd) {
+        self.leave_foothold();
+        if self.file_bytes > self.end() {
+            let found = Os::map_foothold(fd, self.end());
+            self.foothold = found.unwrap_or(core::ptr::null_mut());
+        }
+    }
+
+    /// Unmaps the page where the next window would begin.
+    pub(super) fn leave_foothold(&mut self) {
+        if !self.foothold.is_null() {
+            // SAFETY: the page is the sink's own.
+            unsafe { Os::unmap(self.foothold, crate::sys::page_bytes() as usize) };
+            self.foothold = core::ptr::null_mut();
+        }
+    }
+
+    /// Makes the file longer by far, while that is allowed.
+    pub(super) fn reach_far(&mut self) {
+        if self.mode != Mode::Mapped || self.ahead_bytes == 0 || self.ahead_bytes == FAR_AHEAD {
+            return;
+        }
+        if let Ok(fd) = self.reopen() {
+            self.ahead_bytes = FAR_AHEAD;
+            let _ = self.lengthen(fd, self.end());
+            self.find_foothold(fd);
+            Os::close(fd);
+        }
+    }
+
+    pub(super) fn grow(&mut self) -> bool {
+        if self.mode != Mode::Mapped || self.is_refused() {
+            return false;
+        }
+        if self.frozen {
+            return self.refuse(failed(Step::Filter, Errno(0)));
+        }
+        match self.next_window() {
+            Ok(()) => {
+                self.refused = None;
+                true
+            }
+            Err(refusal) => self.refuse(refusal),
+        }
+    }
+
+    /// The largest window, whatever its place in the file, unless half of one is
+    /// left. What is left of the present one stays unused.
+    pub(super) fn stock_up(&mut self) {
+        let left = (self.window_bytes - self.carved) as u64;
+        if left < LARGEST_WINDOW / 2 {
+            let _ = self.next_window_of(LARGEST_WINDOW);
+        }
+    }
+
+    fn next_window(&mut self) -> Result<(), Refusal> {
+        let offset = self.end();
+        // The largest power of two that the offset is a multiple of keeps
+        // windows aligned in the file also after a trim.
+        let alignment = offset & offset.wrapping_neg();
+        self.next_window_of(alignment.clamp(CHUNK_SIZE as u64, LARGEST_WINDOW))
+    }
+
+    fn next_window_of(&mut self, bytes: u64) -> Result<(), Refusal> {
+        let offset = self.end();
+        self.bound(offset + CHUNK_SIZE as u64)?;
+        let bytes = bytes.min(self.allowed_bytes().saturating_sub(offset));
+        let within = self.file_bytes.saturating_sub(offset).min(bytes);
+        if within == bytes
+            && let Some(done) = self.step_forward(within)
+        {
+            return done;
+        }
+        let fd = match self.reopen() {
+            Ok(fd) => fd,
+            Err(refusal) => {
+                // What is left of the file's length, then.
+                let done = self.step_forward(within);
+                return done.unwrap_or(Err(refusal));
+            }
+        };
+        let grown = self.map_next(fd, offset, bytes);
+        if grown.is_ok() {
+            self.find_foothold(fd);
+        }
+        Os::close(fd);
+        grown
+    }
+
+    /// A window without a descriptor; nothing where that cannot be.
+    fn step_forward(&mut self, bytes: u64) -> Option<Result<(), Refusal>> {
+        if self.foothold.is_null() || bytes == 0 || is_own().is_err() {
+            return None;
+        }
+        // SAFETY: the foothold is the sink's own.
+        let made = unsafe { Os::step_forward(&mut self.foothold, bytes as usize, CHUNK_SIZE) };
+        match made {
+            Ok((window, bytes)) => {
+                self.enter(window, bytes);
+                Some(Ok(()))
+            }
+            // The page is still there, and the file has no room.
+            Err(Errno(libc::ENOSPC)) => Some(Err(failed(Step::Map, Errno(libc::ENOSPC)))),
+            Err(_) => None,
+        }
+    }
+
+    fn enter(&mut self, window: *mut u8, bytes: usize) {
+        self.window_offset = self.end();
+        (self.window, self.window_bytes, self.carved) = (window, bytes, 0);
+    }
+
+    /// Maps what follows by a descriptor: as much as there is room for.
+    fn map_next(&mut self, fd: Fd, offset: u64, mut bytes: u64) -> Result<(), Refusal> {
+        let before = self.file_bytes;
+        loop {
+            let (mut step, end) = (Step::Lengthen, offset + bytes);
+            let window = self.lengthen(fd, end).and_then(|()| {
+                step = Step::Map;
+                Os::map_window(fd, offset, bytes as usize, core::ptr::null_mut())
+            });
+            // The fork may have come since.
+            match is_own().and(window) {
+                Ok(window) => {
+                    self.enter(window, bytes as usize);
+                    return Ok(());
+                }
+                Err(Errno(libc::ENOSPC)) if bytes > CHUNK_SIZE as u64 => {
+                    bytes = (bytes / 2) & !(CHUNK_SIZE as u64 - 1);
+                }
+                Err(error) => {
+                    if set_length(fd, before).is_ok() {
+                        self.file_bytes = before;
+                    }
+                    return Err(failed(step, error));
+                }
+            }
+        }
+    }
+
+    /// Opens the log again, if its name still means the same file.
+    pub(super) fn reopen(&mut self) -> Result<Fd, Refusal> {
+        let path = self.path.get(..self.path_length).unwrap_or(&[]);
+        let fd = Os::open_log(path).map_err(|error| failed(Step::Open, error))?;
+        if Os::identity(fd) == Ok(self.identity) && is_own().is_ok() {
+            return Ok(fd);
+        }
+        Os::close(fd);
+        Err(failed(Step::Open, Errno(libc::ESTALE)))
+    }
+}
