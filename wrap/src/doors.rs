@@ -41,10 +41,21 @@ pub enum Door {
     Forkpty,
     Dlopen,
     Dlmopen,
+    Setuid,
+    Setgid,
+    Seteuid,
+    Setegid,
+    Setreuid,
+    Setregid,
+    Setresuid,
+    Setresgid,
+    Capset,
+    Chroot,
+    Unshare,
 }
 
 /// The names, by number.
-pub static NAMES: [&[u8]; 35] = [
+pub static NAMES: [&[u8]; 46] = [
     b"malloc",
     b"free",
     b"calloc",
@@ -80,6 +91,17 @@ pub static NAMES: [&[u8]; 35] = [
     b"forkpty",
     b"dlopen",
     b"dlmopen",
+    b"setuid",
+    b"setgid",
+    b"seteuid",
+    b"setegid",
+    b"setreuid",
+    b"setregid",
+    b"setresuid",
+    b"setresgid",
+    b"capset",
+    b"chroot",
+    b"unshare",
 ];
 
 #[cfg(all(test, not(loom)))]

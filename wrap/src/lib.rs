@@ -8,7 +8,7 @@
 //! The life of one malloc, door to commit:
 //!
 //! * [`arch`] the doorstep: registers as the caller left them
-//! * [`hooks`], [`operators`], [`spaces`], [`notices`] what each hooked function means
+//! * [`hooks`], [`operators`], [`spaces`], [`notices`], [`rights`] what each hooked function means
 //! * [`session`], [`life`], [`token`], [`claims`], [`streams`], [`parting`] who may record
 //! * [`events`] the event: [`order`], [`unwind`], [`table`], [`stream`]
 //! * [`commit`], [`sink`], [`metalog`] its way into the file
@@ -99,6 +99,7 @@ pub mod real;
 #[cfg(not(loom))]
 pub mod recorder;
 #[cfg(not(loom))]
+pub mod rights;
 pub mod rss;
 #[cfg(not(loom))]
 pub mod session;

@@ -164,7 +164,7 @@ fn loading(frame: &DoorFrame, space: Option<isize>, name: *const c_char, flags: 
 }
 
 /// A forked child without a log so far gets it; false if there can be none.
-fn make_deferred_log() -> bool {
+pub(crate) fn make_deferred_log() -> bool {
     let is_ours = || Os::pid() == RECORDER.pid.load(Ordering::Relaxed);
     !(child::is_deferred() && session::is_on() && is_ours()) || child::materialize()
 }
