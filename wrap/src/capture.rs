@@ -33,6 +33,11 @@ impl Namer for Names {
         RECORDER.nodes.expect(tag);
     }
 
+    #[cold]
+    fn took(&self, bytes: usize) {
+        RECORDER.note_own(bytes as u64);
+    }
+
     #[inline]
     fn intern(&self, tag: Tag, node: Node, inside: impl ExactSizeIterator<Item = CodeId>) -> u32 {
         let key = [node.to_word()];

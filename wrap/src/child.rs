@@ -15,7 +15,7 @@ use crate::lock::{Bounded, Patience};
 use crate::parting;
 use crate::recorder::RECORDER;
 use crate::session::CLAIMING;
-use crate::sink::{Chunk, MAX_PATH, Mode};
+use crate::sink::{Chunk, MAX_PATH, Mode, Use};
 use crate::start;
 use crate::stream::Door;
 use crate::sys::{Errno, Os, Sys};
@@ -224,9 +224,13 @@ pub fn materialize() -> bool {
     RECORDER.nodes.begin_new_chunk();
     RECORDER.codes.begin_new_chunk();
     let made = start::with_names(|path, _| {
-        let made = RECORDER
-            .meta
-            .with(Patience::Bounded, |_| RECORDER.sink.materialize(path));
+        let made = RECORDER.meta.with(Patience::Bounded, |meta| {
+            let made = RECORDER.sink.materialize(path);
+            if made == Ok(Mode::Mapped) {
+                meta.note_mapped();
+            }
+            made
+        });
         made.unwrap_or(Err(Errno(0)))
     });
     match made {
@@ -249,12 +253,12 @@ pub fn materialize() -> bool {
 }
 
 /// The next chunk, also where another thread is just giving the log its file.
-pub fn carve_when_ready() -> Option<Chunk> {
+pub fn carve_when_ready(usage: Use) -> Option<Chunk> {
     for _ in 0..PATIENCE {
         if RECORDER.sink.mode() != Mode::Deferred {
             break;
         }
-        if let Some(chunk) = RECORDER.flight.carve(Patience::Bounded) {
+        if let Some(chunk) = RECORDER.flight.carve(Patience::Bounded, usage) {
             return Some(chunk);
         }
         if RECORDER.is_quiet() {
@@ -263,7 +267,7 @@ pub fn carve_when_ready() -> Option<Chunk> {
         materialize();
         Os::relax();
     }
-    RECORDER.flight.carve(Patience::Bounded)
+    RECORDER.flight.carve(Patience::Bounded, usage)
 }
 
 fn note_path() {

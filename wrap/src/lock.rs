@@ -22,6 +22,9 @@ use spin::RelaxStrategy;
 /// How long a holder may take: to grow the log by eight megabytes on a slow
 /// and busy disk is slow.
 const PATIENCE_NS: u64 = 2_000_000_000;
+/// How long a queue may take in which others get in: thousands of threads may
+/// begin at the same moment.
+const QUEUE_NS: u64 = 30 * PATIENCE_NS;
 /// Tries between two looks at the clock.
 const TRIES: u32 = 16;
 
@@ -43,6 +46,8 @@ pub struct Bounded<T> {
     /// Which thread may try the lock. Taken with the thread's name in one step:
     /// a signal comes likeliest right behind it, and its handler must see who.
     holder: AtomicUsize,
+    /// How many got in, to be compared only.
+    entries: AtomicUsize,
 }
 
 /// As a holder: none.
@@ -102,6 +107,7 @@ impl<T> Bounded<T> {
             lock: spin::mutex::SpinMutex::new(value),
             stuck: AtomicBool::new(false),
             holder: AtomicUsize::new(NOBODY),
+            entries: AtomicUsize::new(0),
         }
     }
 
@@ -111,7 +117,7 @@ impl<T> Bounded<T> {
         let is_hopeless = self.stuck.load(Ordering::Relaxed) || RECORDER.was_parted();
         let may_wait = patience == Patience::Bounded && !is_hopeless;
         let this_thread = this_thread();
-        let mut since = 0;
+        let (mut began, mut since, mut entries) = (0, 0, 0);
         for attempt in 0.. {
             let order = (Ordering::Acquire, Ordering::Relaxed);
             let seen = self
@@ -126,7 +132,14 @@ impl<T> Bounded<T> {
             }
             if attempt % TRIES == 0 {
                 let now = Os::ticks_ns();
-                since = if since == 0 { now } else { since };
+                let seen = self.entries.load(Ordering::Relaxed);
+                began = if began == 0 { now } else { began };
+                if since == 0 || seen != entries {
+                    (since, entries) = (now, seen);
+                }
+                if now.wrapping_sub(began) > QUEUE_NS {
+                    return None;
+                }
                 if now.wrapping_sub(since) > PATIENCE_NS {
                     break;
                 }
@@ -144,6 +157,7 @@ impl<T> Bounded<T> {
         if self.stuck.load(Ordering::Relaxed) {
             self.stuck.store(false, Ordering::Relaxed);
         }
+        self.entries.fetch_add(1, Ordering::Relaxed);
         let result = self.lock.try_lock().map(|mut guard| work(&mut guard));
         self.holder.store(NOBODY, Ordering::Release);
         result

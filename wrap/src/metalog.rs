@@ -5,7 +5,7 @@
 
 use crate::lock::Patience;
 use crate::recorder::RECORDER;
-use crate::sink::{self, Chunk};
+use crate::sink::{self, Chunk, Use};
 use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE, Header, Kind};
 use memlog_format::counter::AREA_END;
 use memlog_format::meta::Record;
@@ -67,7 +67,7 @@ impl MetaLog {
     }
 
     fn next_chunk(&mut self, patience: Patience) -> bool {
-        let Some(chunk) = RECORDER.carve(patience) else {
+        let Some(chunk) = RECORDER.carve(patience, Use::Little) else {
             return false;
         };
         self.flush();
@@ -82,8 +82,31 @@ impl MetaLog {
 
     /// Appends a record; what cannot be written is left out.
     pub fn append(&mut self, record: &Record) {
-        if !self.try_append(record) && self.next_chunk(Patience::Bounded) {
-            self.try_append(record);
+        while !self.try_append(record) {
+            if !self.reach_further() {
+                if self.next_chunk(Patience::Bounded) {
+                    self.try_append(record);
+                }
+                return;
+            }
+        }
+    }
+
+    /// Makes more of the chunk ready, if not all of it is.
+    fn reach_further(&mut self) -> bool {
+        let more = |chunk: &mut Chunk| {
+            let ready = RECORDER.make_ready(*chunk, chunk.ready as usize + 1)?;
+            chunk.ready = ready;
+            Some(())
+        };
+        self.chunk.as_mut().and_then(more).is_some()
+    }
+
+    /// Chunk 0 lies in the file from now on, and only what is in it has room.
+    pub fn note_mapped(&mut self) {
+        if let Some(chunk) = self.chunk.as_mut().filter(|chunk| chunk.index == 0) {
+            let page = sink::ready_next(0) - 1;
+            chunk.ready = ((self.committed as usize + page) & !page).min(CHUNK_SIZE) as u32;
         }
     }
 
@@ -91,7 +114,7 @@ impl MetaLog {
         let Some(chunk) = self.chunk else {
             return false;
         };
-        let room = CHUNK_SIZE.wrapping_sub(self.committed as usize);
+        let room = (chunk.ready as usize).saturating_sub(self.committed as usize);
         // SAFETY: the chunk is held here and `committed` is inside.
         let out =
             unsafe { core::slice::from_raw_parts_mut(chunk.at.add(self.committed as usize), room) };

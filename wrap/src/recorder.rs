@@ -24,8 +24,8 @@ use crate::lock::{Bounded, Patience};
 use crate::metalog::MetaLog;
 use crate::order::Cells;
 use crate::settings::Settings;
-use crate::sink::{self, Chunk, Sink};
-use crate::streams::Streams;
+use crate::sink::{self, Chunk, Sink, Use};
+use crate::streams::{DOORS, Streams};
 use crate::sync::AtomicU64 as Word;
 use crate::sys::{Os, Sys};
 use crate::table::{Memory, Table};
@@ -104,7 +104,7 @@ impl Recorder {
         Self {
             counters: Counters::new(),
             sink: Sink::new(),
-            streams: Streams::new(),
+            streams: Streams::new(&DOORS),
             nodes: Nodes::new(),
             codes: Codes::new(),
             code: Bounded::new(CodeMap::new()),
@@ -283,24 +283,45 @@ impl Recorder {
     }
 
     /// The next chunk of the log.
-    pub fn carve(&self, patience: Patience) -> Option<Chunk> {
+    pub fn carve(&self, patience: Patience, usage: Use) -> Option<Chunk> {
         if !self.sink.may_have_room() {
             return None;
         }
         if patience == Patience::Bounded {
             self.must_be_quiet();
         }
-        let chunk = self.sink.carve(patience, |chunk| {
+        let chunk = self.sink.carve(patience, usage, |chunk| {
             let chunks = u64::from(chunk.index) + 1;
             self.counters.set(Counter::Chunks, chunks);
         })?;
-        self.note_log_bytes(CHUNK_SIZE as i64);
+        self.note_log_bytes(i64::from(chunk.ready));
         Some(chunk)
     }
 
-    /// A chunk of the log went out of memory.
-    pub fn note_sealed(&self) {
-        self.note_log_bytes(-(CHUNK_SIZE as i64));
+    /// Makes more of a chunk ready, at least so many bytes; how many are, or
+    /// nothing where there is no room. Its holder may be anybody: nothing is
+    /// written.
+    #[cold]
+    pub fn make_ready(&self, chunk: Chunk, least: usize) -> Option<u32> {
+        let mut ready = chunk.ready as usize;
+        while ready < least.min(CHUNK_SIZE) {
+            ready = sink::ready_next(ready);
+        }
+        let more = ready
+            .checked_sub(chunk.ready as usize)
+            .filter(|&more| more > 0)?;
+        // Under a filter the file's room is not asked for: to ask may kill.
+        let is_ready = self.must_be_quiet()
+            || Os::make_ready(chunk.at.wrapping_add(chunk.ready as usize), more).is_ok();
+        if is_ready {
+            self.note_log_bytes(more as i64);
+        }
+        is_ready.then_some(ready as u32)
+    }
+
+    /// A chunk of the log went out of memory, of which so much was ready.
+    pub fn note_sealed(&self, ready: u32) {
+        self.note_log_bytes(-i64::from(ready));
     }
 
     fn note_log_bytes(&self, bytes: i64) {
@@ -348,6 +369,8 @@ impl Recorder {
         }
         self.nodes.reset();
         self.codes.reset();
+        READY_NODES.reset();
+        READY_CODES.reset();
         self.rss.reset();
         self.stamps.store(0, Ordering::Relaxed);
         self.ledger.store(0, Ordering::Relaxed);
@@ -387,8 +410,74 @@ fn retire_words(index: &'static [Word]) {
     }
 }
 
-fn table_chunk(kind: Kind, ordinal: u32, patience: Patience) -> Option<&'static [Word]> {
-    let chunk = RECORDER.carve(patience)?;
+/// How much of the first chunks of a table is ready, as far as they are not
+/// ready as a whole.
+struct Ready([AtomicU32; LITTLE_CHUNKS]);
+
+/// Chunks of a table that are made ready by the page: the first, and in a forked
+/// child also the one that follows when it gets a file.
+const LITTLE_CHUNKS: usize = 2;
+
+impl Ready {
+    const fn new() -> Self {
+        Self([const { AtomicU32::new(CHUNK_SIZE as u32) }; LITTLE_CHUNKS])
+    }
+
+    fn reset(&self) {
+        for ready in &self.0 {
+            ready.store(CHUNK_SIZE as u32, Ordering::Relaxed);
+        }
+    }
+
+    /// Notes a chunk; where two threads each made one, the smaller counts.
+    fn begin(&self, ordinal: u32, chunk: &Chunk) {
+        if let Some(ready) = self.0.get(ordinal as usize) {
+            ready.fetch_min(chunk.ready, Ordering::AcqRel);
+        }
+    }
+
+    /// Makes sure of a chunk's first bytes; false if there is no room for them.
+    #[inline]
+    fn reach(&self, ordinal: u32, at: usize, bytes: usize) -> bool {
+        let Some(place) = self.0.get(ordinal as usize) else {
+            return true;
+        };
+        let ready = place.load(Ordering::Acquire);
+        bytes <= ready as usize || Self::reach_further(place, ready, at, bytes)
+    }
+
+    #[cold]
+    fn reach_further(place: &AtomicU32, ready: u32, at: usize, bytes: usize) -> bool {
+        let chunk = Chunk {
+            at: at as *mut u8,
+            index: 0,
+            ready,
+        };
+        let Some(further) = RECORDER.make_ready(chunk, bytes) else {
+            return false;
+        };
+        // If others were faster, theirs is right as well.
+        let order = (Ordering::AcqRel, Ordering::Relaxed);
+        let _ = place.compare_exchange(ready, further, order.0, order.1);
+        true
+    }
+}
+
+static READY_NODES: Ready = Ready::new();
+static READY_CODES: Ready = Ready::new();
+
+fn table_chunk(
+    kind: Kind,
+    ordinal: u32,
+    patience: Patience,
+    ready: &Ready,
+) -> Option<&'static [Word]> {
+    let usage = match (ordinal as usize) < LITTLE_CHUNKS {
+        true => Use::Little,
+        false => Use::Much,
+    };
+    let chunk = RECORDER.carve(patience, usage)?;
+    ready.begin(ordinal, &chunk);
     // SAFETY: carved just now; a table's chunk stays mapped for ever.
     unsafe { sink::begin(chunk, &sink::table_header(kind, ordinal)) };
     RECORDER
@@ -413,7 +502,10 @@ impl Memory for NodeMemory {
         retire_words(index);
     }
     fn chunk(&self, ordinal: u32) -> Option<&'static [Word]> {
-        table_chunk(Kind::Nodes, ordinal, self.0)
+        table_chunk(Kind::Nodes, ordinal, self.0, &READY_NODES)
+    }
+    fn reach(&self, ordinal: u32, chunk: usize, bytes: usize) -> bool {
+        READY_NODES.reach(ordinal, chunk, bytes)
     }
     fn give_back(&self, _: u32, chunk: &'static [Word]) {
         abandon_chunk(chunk);
@@ -431,7 +523,10 @@ impl Memory for CodeMemory {
         retire_words(index);
     }
     fn chunk(&self, ordinal: u32) -> Option<&'static [Word]> {
-        table_chunk(Kind::Codes, ordinal, self.0)
+        table_chunk(Kind::Codes, ordinal, self.0, &READY_CODES)
+    }
+    fn reach(&self, ordinal: u32, chunk: usize, bytes: usize) -> bool {
+        READY_CODES.reach(ordinal, chunk, bytes)
     }
     fn give_back(&self, _: u32, chunk: &'static [Word]) {
         abandon_chunk(chunk);

@@ -10,16 +10,17 @@
 //! time (see `claims`).
 
 mod forked;
+mod ready;
 
 use crate::child;
 use crate::clock;
 use crate::lock::Patience;
 use crate::recorder::RECORDER;
-use crate::sink::{self, Chunk};
+use crate::sink::{self, Use};
 use crate::sys::{Os, Sys};
 use crate::unwind::full::Bounds;
 use crate::unwind::kept::{self, Kept};
-use crate::unwind::walk::{CACHE_ENTRIES, CacheEntry, MAX_FRAMES, Workspace};
+use crate::unwind::walk::{Cache, MAX_FRAMES, Workspace};
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE, Header, Kind};
 use memlog_format::counter::Counter;
@@ -52,9 +53,9 @@ pub struct Door {
     pub body: core::cell::UnsafeCell<Stream>,
 }
 
-/// What a stream takes of memory as a rule: its caches, and the first page of
+/// What a stream takes of memory at first, but for its caches: the first page of
 /// each array that is only as long as the deepest stack.
-pub const USUAL_BYTES: u64 = (size_of::<[CacheEntry; CACHE_ENTRIES]>() + kept::USUAL_BYTES) as u64;
+pub const USUAL_BYTES: u64 = (2 * 4096 + kept::USUAL_BYTES) as u64;
 /// What it takes besides where releases have stacks.
 pub const RELEASE_BYTES: u64 = kept::USUAL_BYTES as u64;
 
@@ -70,6 +71,8 @@ pub struct Stream {
     pub tid: u32,
     chunk: *mut u8,
     chunk_index: u32,
+    /// Bytes of the chunk that may be written to.
+    ready: u32,
     committed: u32,
     /// Below this a whole group of records fits into the chunk; 0 without one.
     full_at: u32,
@@ -114,7 +117,7 @@ pub struct Stream {
     is_private: bool,
     name: [u8; 16],
     pub(crate) lost: u64,
-    cache: [CacheEntry; CACHE_ENTRIES],
+    cache: Cache,
     codes: [u32; MAX_FRAMES],
     kept: Kept,
     /// The same of releases, whose stacks are others; only touched where those
@@ -152,7 +155,7 @@ impl Stream {
 
     /// The memory of a capture.
     #[inline]
-    pub fn capture_space(&mut self, of: Of) -> (&mut [CacheEntry; CACHE_ENTRIES], &mut Kept) {
+    pub fn capture_space(&mut self, of: Of) -> (&mut Cache, &mut Kept) {
         let kept = match of {
             Of::Allocation => &mut self.kept,
             Of::Release => self.kept_of_releases.first_mut().unwrap_or(&mut self.kept),
@@ -163,9 +166,7 @@ impl Stream {
     /// Forgets what the rules of code were.
     #[cold]
     pub fn clear_cache(&mut self, generation: u64) {
-        for entry in &mut self.cache {
-            *entry = CacheEntry::default();
-        }
+        self.cache.clear();
         self.kept.clear();
         if RECORDER.free_stacks.load(Ordering::Relaxed) {
             self.kept_of_releases.iter_mut().for_each(Kept::clear);
@@ -302,9 +303,12 @@ impl Stream {
     #[cold]
     #[inline(never)]
     fn reserve_more(&mut self) -> bool {
+        if !self.chunk.is_null() && self.reach_further() {
+            return true;
+        }
         // A group that was begun may use the room that was kept for it.
         let goes_on = self.announced && !self.chunk.is_null();
-        goes_on && self.committed as usize + ROOM_INSIDE <= CHUNK_SIZE || self.next_chunk()
+        goes_on && self.committed as usize + ROOM_INSIDE <= self.ready as usize || self.next_chunk()
     }
 
     /// An event that could not be recorded.
@@ -357,7 +361,12 @@ impl Stream {
         self.finish_chunk();
         self.announced = false;
         self.is_private = child::is_deferred();
-        let Some(chunk) = child::carve_when_ready() else {
+        // Who has filled most of a chunk will fill another.
+        let usage = match self.committed as usize > CHUNK_SIZE / 2 {
+            true => Use::Much,
+            false => Use::Little,
+        };
+        let Some(chunk) = child::carve_when_ready(usage) else {
             return false;
         };
         let header = Header {
@@ -374,7 +383,7 @@ impl Stream {
         }
         (self.chunk, self.chunk_index) = (chunk.at, chunk.index);
         self.committed = HEADER_SIZE as u32;
-        self.full_at = (CHUNK_SIZE - ROOM + 1) as u32;
+        self.set_ready(chunk.ready);
         self.deltas = Deltas::at_start(header.base_tick, header.base_stamp);
         let lost = core::mem::take(&mut self.lost);
         let (tid, name) = (self.tid, self.name);
@@ -394,10 +403,7 @@ impl Stream {
         if self.chunk.is_null() {
             return;
         }
-        let chunk = Chunk {
-            at: self.chunk,
-            index: self.chunk_index,
-        };
+        let chunk = self.held();
         (self.chunk, self.full_at) = (core::ptr::null_mut(), 0);
         // SAFETY: the header lies in the held chunk.
         let head = unsafe { core::slice::from_raw_parts(chunk.at, HEADER_SIZE) };
@@ -418,17 +424,14 @@ impl Stream {
         self.events = 0;
         // SAFETY: as above.
         if !unsafe { RECORDER.flight.take_sealed(chunk) } {
-            RECORDER.note_sealed();
+            RECORDER.note_sealed(chunk.ready);
         }
     }
 
     /// Writes the unfinished chunk out where the file is not the memory.
     pub fn flush(&mut self) {
         if !self.chunk.is_null() {
-            RECORDER.sink.write(Chunk {
-                at: self.chunk,
-                index: self.chunk_index,
-            });
+            RECORDER.sink.write(self.held());
         }
     }
 

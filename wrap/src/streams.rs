@@ -8,32 +8,47 @@ use crate::claims::{Claim, FREE, UNKNOWN_TID, VISITOR};
 use crate::recorder::RECORDER;
 use crate::stream::{Door, RELEASE_BYTES, Stream, USUAL_BYTES};
 use crate::sys::{Os, Sys};
-use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 use memlog_format::counter::Counter;
 
 /// Streams at most; more threads at the same moment go unrecorded, counted.
 pub const MAX_STREAMS: usize = Os::SIZES.streams;
+/// Bytes of a stream.
+const STREAM_BYTES: usize = size_of::<Door>().next_multiple_of(LEAST_PAGE);
+/// What memory is a multiple of anywhere.
+const LEAST_PAGE: usize = 4096;
 /// Threads asked after when a newcomer looks for a stream to take over.
 const LOOK_AT: u32 = 16;
 
+/// Places of doors.
+pub type Doors = [AtomicPtr<Door>; MAX_STREAMS];
+
+/// The recorder's. Apart from it: what begins as zeros takes no room in the
+/// library's file.
+pub static DOORS: Doors = [const { AtomicPtr::new(core::ptr::null_mut()) }; MAX_STREAMS];
+
 /// The streams.
 pub struct Streams {
-    doors: [AtomicPtr<Door>; MAX_STREAMS],
+    doors: &'static Doors,
     count: AtomicU32,
     next_look: AtomicU32,
     free: AtomicU32,
     unknown: AtomicU32,
+    /// The next of those that are mapped, a page's address, and how many there
+    /// are, below it.
+    mapped: AtomicUsize,
 }
 
 impl Streams {
     /// None yet.
-    pub const fn new() -> Self {
+    pub const fn new(doors: &'static Doors) -> Self {
         Self {
-            doors: [const { AtomicPtr::new(core::ptr::null_mut()) }; MAX_STREAMS],
+            doors,
             count: AtomicU32::new(0),
             next_look: AtomicU32::new(0),
             free: AtomicU32::new(0),
             unknown: AtomicU32::new(0),
+            mapped: AtomicUsize::new(0),
         }
     }
 
@@ -177,7 +192,7 @@ impl Streams {
         if self.count() as usize >= MAX_STREAMS {
             return None;
         }
-        let memory = Os::memory(size_of::<Door>().next_multiple_of(4096)).cast::<Door>();
+        let memory = self.take_memory().cast::<Door>();
         if memory.is_null() {
             return None;
         }
@@ -195,6 +210,39 @@ impl Streams {
         door.is_stocked.store(is_stocked, Ordering::Relaxed);
         place.store(memory, Ordering::Release);
         self.door(number)
+    }
+
+    /// Zeroed memory of one stream, or null. Streams lie beside each other in
+    /// mappings that grow with their number.
+    fn take_memory(&self) -> *mut u8 {
+        let order = (Ordering::AcqRel, Ordering::Acquire);
+        let mut seen = self.mapped.load(Ordering::Acquire);
+        while !seen.is_multiple_of(LEAST_PAGE) {
+            // A place is mapped once, so a word that is there again is the same.
+            let rest = seen + STREAM_BYTES - 1;
+            match self.mapped.compare_exchange(seen, rest, order.0, order.1) {
+                Ok(_) => return (seen - seen % LEAST_PAGE) as *mut u8,
+                Err(now) => seen = now,
+            }
+        }
+        let count = (self.count() as usize).clamp(1, Os::SIZES.streams_at_once);
+        let memory = Os::memory(count * STREAM_BYTES);
+        if memory.is_null() || count == 1 {
+            // There may still be room for one.
+            return match memory.is_null() && count > 1 {
+                true => Os::memory(STREAM_BYTES),
+                false => memory,
+            };
+        }
+        let rest = memory as usize + STREAM_BYTES + count - 1;
+        let shared = self.mapped.compare_exchange(seen, rest, order.0, order.1);
+        if shared.is_err() {
+            // Another thread has mapped some at the same moment.
+            let rest = memory.wrapping_add(STREAM_BYTES);
+            // SAFETY: mapped just now, and known to nobody.
+            unsafe { Os::unmap(rest, (count - 1) * STREAM_BYTES) };
+        }
+        memory
     }
 
     /// Runs over all streams. Only where no other thread records.
@@ -253,11 +301,5 @@ fn note_use() {
     RECORDER.note_own(USUAL_BYTES);
     if RECORDER.free_stacks.load(Ordering::Relaxed) {
         RECORDER.note_own(RELEASE_BYTES);
-    }
-}
-
-impl Default for Streams {
-    fn default() -> Self {
-        Self::new()
     }
 }

@@ -30,6 +30,10 @@ pub trait Memory {
     fn retire(&self, index: &'static [AtomicU64]);
     /// The words of a fresh chunk of the table in the log, header included.
     fn chunk(&self, ordinal: u32) -> Option<&'static [AtomicU64]>;
+    /// Whether the first bytes of a chunk can be written to.
+    fn reach(&self, _ordinal: u32, _chunk: usize, _bytes: usize) -> bool {
+        true
+    }
     /// A chunk that was not needed after all.
     fn give_back(&self, ordinal: u32, chunk: &'static [AtomicU64]);
     /// Two threads made a record for one key.
@@ -373,13 +377,7 @@ impl<const W: usize, const P: u32, const F: u32, const C: usize> Table<W, P, F, 
         };
         if place.load(Ordering::Acquire) == 0 {
             let Some(chunk) = memory.chunk(ordinal) else {
-                // Their places go back, unless others have taken the next.
-                let order = (Ordering::Relaxed, Ordering::Relaxed);
-                let taken = (count + taken, count);
-                let _ = self
-                    .count
-                    .compare_exchange(taken.0, taken.1, order.0, order.1);
-                return 0;
+                return self.put_back(count, taken);
             };
             let order = (Ordering::AcqRel, Ordering::Acquire);
             let address = chunk.as_ptr() as usize;
@@ -390,6 +388,10 @@ impl<const W: usize, const P: u32, const F: u32, const C: usize> Table<W, P, F, 
                 memory.give_back(ordinal, chunk);
             }
         }
+        let end = (id % P + taken) as usize * W * size_of::<u64>();
+        if !memory.reach(ordinal, place.load(Ordering::Acquire), end) {
+            return self.put_back(count, taken);
+        }
         if !self.write(id, key) {
             return 0;
         }
@@ -399,6 +401,16 @@ impl<const W: usize, const P: u32, const F: u32, const C: usize> Table<W, P, F, 
             }
         }
         id
+    }
+
+    /// There is no room: the places go back, unless others have taken the next.
+    #[cold]
+    fn put_back(&self, count: u32, taken: u32) -> u32 {
+        let order = (Ordering::Relaxed, Ordering::Relaxed);
+        let _ = self
+            .count
+            .compare_exchange(count + taken, count, order.0, order.1);
+        0
     }
 
     fn write(&self, id: u32, key: &[u64; W]) -> bool {

@@ -31,6 +31,11 @@ impl Asking {
 
 impl Resolver for Asking {
     #[cold]
+    fn took(&self, bytes: usize) {
+        RECORDER.note_own(bytes as u64);
+    }
+
+    #[cold]
     fn resolve(&mut self, frame: (State, Bounds)) -> Result<Known, StackId> {
         self.ask(|inside| inside.resolve(&frame))
             .unwrap_or(Err(StackId::CUT_BUSY))

@@ -23,7 +23,7 @@ pub mod table;
 use crate::lock::{Bounded, Patience};
 use crate::recorder::RECORDER;
 use crate::settings::Settings;
-use crate::sink::{self, Chunk, Mode};
+use crate::sink::{self, Chunk, Mode, Use};
 use crate::streams::MAX_STREAMS;
 use crate::sync::{AtomicU64, Ordering};
 use crate::sys::{Os, Sys};
@@ -88,9 +88,9 @@ impl Flight {
     }
 
     /// The next chunk of events; nothing if there is none.
-    pub fn carve(&self, patience: Patience) -> Option<Chunk> {
+    pub fn carve(&self, patience: Patience, usage: Use) -> Option<Chunk> {
         if !self.is_on() {
-            return RECORDER.carve(patience);
+            return RECORDER.carve(patience, usage);
         }
         if RECORDER.is_parted() {
             return None;
@@ -102,7 +102,7 @@ impl Flight {
         }
         self.state.with(patience, |state| {
             self.folder.store(tid, Ordering::Relaxed);
-            let chunk = state.next_chunk(patience, &self.seals);
+            let chunk = state.next_chunk((patience, usage), &self.seals);
             self.folder.store(0, Ordering::Relaxed);
             chunk
         })?
@@ -185,9 +185,13 @@ impl State {
         unsafe { core::slice::from_raw_parts_mut(self.slots, self.count) }
     }
 
-    fn next_chunk(&mut self, patience: Patience, seals: &AtomicU64) -> Option<Chunk> {
+    fn next_chunk(
+        &mut self,
+        (patience, usage): (Patience, Use),
+        seals: &AtomicU64,
+    ) -> Option<Chunk> {
         let is_full = self.count >= self.bound;
-        if !is_full && let Some(chunk) = RECORDER.carve(patience) {
+        if !is_full && let Some(chunk) = RECORDER.carve(patience, usage) {
             return self.add(chunk);
         }
         if let Some(chunk) = self.fold_oldest(seals) {
@@ -195,7 +199,9 @@ impl State {
         }
         // Every chunk is some thread's: each may have one, whatever the bound.
         match is_full {
-            true => RECORDER.carve(patience).and_then(|chunk| self.add(chunk)),
+            true => RECORDER
+                .carve(patience, usage)
+                .and_then(|chunk| self.add(chunk)),
             false => None,
         }
     }
@@ -248,7 +254,7 @@ impl State {
         if self.folder.page.is_none() {
             // Before there is a chunk that older readers do not know.
             RECORDER.counters.raise_version();
-            let Some(chunk) = RECORDER.carve(Patience::Bounded) else {
+            let Some(chunk) = RECORDER.carve(Patience::Bounded, Use::Much) else {
                 return false;
             };
             let header = Header {
@@ -336,7 +342,7 @@ impl Pages for LogPages {
     }
 
     fn page(&mut self) -> Option<usize> {
-        let chunk = RECORDER.carve(Patience::Bounded)?;
+        let chunk = RECORDER.carve(Patience::Bounded, Use::Much)?;
         let header = sink::table_header(Kind::Live, self.count);
         // SAFETY: carved just now; pages stay mapped for ever.
         unsafe { sink::begin(chunk, &header) };

@@ -14,6 +14,8 @@ pub struct Chunk {
     pub at: *mut u8,
     /// Its number in the file.
     pub index: u32,
+    /// Bytes of it that may be written to: the file has room for them.
+    pub ready: u32,
 }
 
 impl Chunk {
@@ -21,7 +23,28 @@ impl Chunk {
     pub const NONE: Self = Self {
         at: core::ptr::null_mut(),
         index: 0,
+        ready: 0,
     };
+}
+
+/// How much of a chunk is made ready at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Use {
+    /// As much as is needed, page by page at first: most processes and threads
+    /// write little, and pages that are not touched take no memory and no disk.
+    Little,
+    /// All of it, with its neighbours: so is each page cheapest.
+    Much,
+}
+
+/// As little as is ever made ready.
+pub const LEAST_READY: usize = 4096;
+
+/// How much is ready next, where so much was. A page at first.
+pub fn ready_next(ready: usize) -> usize {
+    const GROWTH: usize = 4;
+    let page = crate::sys::page_bytes() as usize;
+    (ready * GROWTH).max(page).clamp(LEAST_READY, CHUNK_SIZE)
 }
 
 /// Marks a chunk as complete: the checksum first, then the flag that makes it

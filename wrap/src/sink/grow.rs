@@ -11,6 +11,7 @@
 //! The foothold is a page of the sink's own, which nobody refers to.
 
 use super::Mode;
+use super::chunk::Use;
 use super::state::{FIRST_WINDOW, LARGEST_WINDOW, State, is_own, set_length};
 use crate::clock;
 use crate::recorder::RECORDER;
@@ -164,14 +165,14 @@ impl State {
         }
     }
 
-    pub(super) fn grow(&mut self) -> bool {
+    pub(super) fn grow(&mut self, usage: Use) -> bool {
         if self.mode != Mode::Mapped || self.is_refused() {
             return false;
         }
         if self.frozen {
             return self.refuse(failed(Step::Filter, Errno(0)));
         }
-        match self.next_window() {
+        match self.next_window(usage) {
             Ok(()) => {
                 self.refused = None;
                 true
@@ -180,30 +181,30 @@ impl State {
         }
     }
 
-    /// The largest window, whatever its place in the file, unless half of one is
-    /// left. What is left of the present one stays unused.
+    /// The largest window, ready as a whole, whatever its place in the file,
+    /// unless half of one is left. What is left of the present one stays unused.
     pub(super) fn stock_up(&mut self) {
         let left = (self.window_bytes - self.carved) as u64;
-        if left < LARGEST_WINDOW / 2 {
-            let _ = self.next_window_of(LARGEST_WINDOW);
+        if self.is_sparse || left < LARGEST_WINDOW / 2 {
+            let _ = self.next_window_of(LARGEST_WINDOW, Use::Much);
         }
     }
 
-    fn next_window(&mut self) -> Result<(), Refusal> {
+    fn next_window(&mut self, usage: Use) -> Result<(), Refusal> {
         let offset = self.end();
         // The largest power of two that the offset is a multiple of keeps
         // windows aligned in the file also after a trim.
         let alignment = offset & offset.wrapping_neg();
-        self.next_window_of(alignment.clamp(CHUNK_SIZE as u64, LARGEST_WINDOW))
+        self.next_window_of(alignment.clamp(CHUNK_SIZE as u64, LARGEST_WINDOW), usage)
     }
 
-    fn next_window_of(&mut self, bytes: u64) -> Result<(), Refusal> {
+    fn next_window_of(&mut self, bytes: u64, usage: Use) -> Result<(), Refusal> {
         let offset = self.end();
         self.bound(offset + CHUNK_SIZE as u64)?;
         let bytes = bytes.min(self.allowed_bytes().saturating_sub(offset));
         let within = self.file_bytes.saturating_sub(offset).min(bytes);
         if within == bytes
-            && let Some(done) = self.step_forward(within)
+            && let Some(done) = self.step_forward(within, usage)
         {
             return done;
         }
@@ -211,11 +212,11 @@ impl State {
             Ok(fd) => fd,
             Err(refusal) => {
                 // What is left of the file's length, then.
-                let done = self.step_forward(within);
+                let done = self.step_forward(within, usage);
                 return done.unwrap_or(Err(refusal));
             }
         };
-        let grown = self.map_next(fd, offset, bytes);
+        let grown = self.map_next(fd, offset, bytes, usage);
         if grown.is_ok() {
             self.find_foothold(fd);
         }
@@ -224,15 +225,16 @@ impl State {
     }
 
     /// A window without a descriptor; nothing where that cannot be.
-    fn step_forward(&mut self, bytes: u64) -> Option<Result<(), Refusal>> {
+    fn step_forward(&mut self, bytes: u64, usage: Use) -> Option<Result<(), Refusal>> {
         if self.foothold.is_null() || bytes == 0 || is_own().is_err() {
             return None;
         }
+        let (bytes, ready) = (bytes as usize, usage == Use::Much);
         // SAFETY: the foothold is the sink's own.
-        let made = unsafe { Os::step_forward(&mut self.foothold, bytes as usize, CHUNK_SIZE) };
+        let made = unsafe { Os::step_forward(&mut self.foothold, bytes, CHUNK_SIZE, ready) };
         match made {
             Ok((window, bytes)) => {
-                self.enter(window, bytes);
+                self.enter(window, bytes, usage);
                 Some(Ok(()))
             }
             // The page is still there, and the file has no room.
@@ -241,24 +243,26 @@ impl State {
         }
     }
 
-    fn enter(&mut self, window: *mut u8, bytes: usize) {
+    fn enter(&mut self, window: *mut u8, bytes: usize, usage: Use) {
         self.window_offset = self.end();
         (self.window, self.window_bytes, self.carved) = (window, bytes, 0);
+        self.is_sparse = usage == Use::Little;
     }
 
     /// Maps what follows by a descriptor: as much as there is room for.
-    fn map_next(&mut self, fd: Fd, offset: u64, mut bytes: u64) -> Result<(), Refusal> {
+    fn map_next(&mut self, fd: Fd, offset: u64, mut bytes: u64, usage: Use) -> Result<(), Refusal> {
         let before = self.file_bytes;
         loop {
             let (mut step, end) = (Step::Lengthen, offset + bytes);
             let window = self.lengthen(fd, end).and_then(|()| {
                 step = Step::Map;
-                Os::map_window(fd, offset, bytes as usize, core::ptr::null_mut())
+                let ready = usage == Use::Much;
+                Os::map_window(fd, offset, bytes as usize, core::ptr::null_mut(), ready)
             });
             // The fork may have come since.
             match is_own().and(window) {
                 Ok(window) => {
-                    self.enter(window, bytes as usize);
+                    self.enter(window, bytes as usize, usage);
                     return Ok(());
                 }
                 Err(Errno(libc::ENOSPC)) if bytes > CHUNK_SIZE as u64 => {

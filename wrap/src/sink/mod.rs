@@ -2,8 +2,10 @@
 //!
 //! *Mapped*: the file itself lies in memory, so what is committed survives any
 //! death. It is mapped in windows that start at 128 KiB and double to 8 MiB,
-//! each at a file offset that is a multiple of its size; the descriptor is
-//! closed at once, and what comes next reached without one (`grow`). *Written*: chunks are private and go out by one large
+//! each at a file offset that is a multiple of its size, and either ready as a
+//! whole or, for who will write little, by the page; the descriptor is closed
+//! at once, and what comes next reached without one (`grow`). *Written*: chunks
+//! are private and go out by one large
 //! write each when full. *Deferred*: a forked child that may be about to exec
 //! has its first chunks in private memory; when it turns out to live, they
 //! become the first window of a file, at the same addresses.
@@ -15,9 +17,10 @@
 mod chunk;
 mod grow;
 mod parted;
+mod ready;
 mod state;
 
-pub use chunk::{Chunk, begin, commit, table_header};
+pub use chunk::{Chunk, Use, begin, commit, ready_next, table_header};
 pub use parted::replace_windows;
 
 use crate::clock;
@@ -157,12 +160,17 @@ impl Sink {
 
     /// The next chunk of the file, zeroed, or nothing. `tell` is told in the
     /// order of the file.
-    pub fn carve(&self, patience: Patience, tell: impl FnOnce(&Chunk)) -> Option<Chunk> {
+    pub fn carve(
+        &self,
+        patience: Patience,
+        usage: Use,
+        tell: impl FnOnce(&Chunk),
+    ) -> Option<Chunk> {
         self.state.with(patience, |state| {
             if RECORDER.is_parted() {
                 return None;
             }
-            let Some(chunk) = state.carve() else {
+            let Some(chunk) = state.carve(usage) else {
                 self.note_refusal(state);
                 return None;
             };
@@ -338,7 +346,7 @@ impl Sink {
     /// Bytes of the current window that nobody holds yet.
     pub fn unused_window_bytes(&self) -> u64 {
         let unused = self.state.with(Patience::None, |state| match state.mode {
-            Mode::Mapped => (state.window_bytes - state.carved) as u64,
+            Mode::Mapped if !state.is_sparse => (state.window_bytes - state.carved) as u64,
             _ => 0,
         });
         unused.unwrap_or(0)

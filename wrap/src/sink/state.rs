@@ -4,8 +4,9 @@
 //! Windows are mapped here and carved into chunks that are each given out
 //! once; nothing here touches a chunk that somebody holds.
 
-use super::chunk::Chunk;
+use super::chunk::{Chunk, Use};
 use super::grow::{Refused, failed};
+use super::ready::{map_first, put, whole, written};
 use super::{MAX_PATH, Mode};
 use crate::recorder::RECORDER;
 use crate::settings::Settings;
@@ -46,6 +47,8 @@ pub(super) struct State {
     pub(super) window: *mut u8,
     pub(super) window_offset: u64,
     pub(super) window_bytes: usize,
+    /// Whether the window is made ready by whoever takes a chunk of it.
+    pub(super) is_sparse: bool,
     pub(super) carved: usize,
     /// Where the next window begins, a page of the file; or null.
     pub(super) foothold: *mut u8,
@@ -69,7 +72,9 @@ pub(super) struct State {
     pub(super) spare_count: usize,
     /// By stream, the chunk that it writes to; its memory is used again once
     /// the stream is done with it, so others write it out only behind the lock.
-    held: [Chunk; MAX_STREAMS],
+    held: *mut Chunk,
+    /// How many of those were ever used.
+    held_count: usize,
 }
 
 // SAFETY: the raw pointer is memory of the process, used under the lock.
@@ -89,6 +94,7 @@ impl State {
             window: core::ptr::null_mut(),
             window_offset: 0,
             window_bytes: 0,
+            is_sparse: false,
             carved: 0,
             foothold: core::ptr::null_mut(),
             file_bytes: 0,
@@ -102,7 +108,8 @@ impl State {
             refused: None,
             spare: [core::ptr::null_mut(); SPARES],
             spare_count: 0,
-            held: [Chunk::NONE; MAX_STREAMS],
+            held: core::ptr::null_mut(),
+            held_count: 0,
         }
     }
 
@@ -112,10 +119,12 @@ impl State {
         self.window = core::ptr::null_mut();
         (self.window_offset, self.window_bytes, self.carved) = (0, 0, 0);
         self.foothold = core::ptr::null_mut();
+        self.is_sparse = false;
         (self.file_bytes, self.ahead_bytes) = (0, 0);
         self.refused = None;
         self.spare_count = 0;
-        self.held.fill(Chunk::NONE);
+        self.held().fill(Chunk::NONE);
+        self.held_count = 0;
         (self.first, self.first_bytes) = (core::ptr::null_mut(), 0);
     }
 
@@ -140,10 +149,11 @@ impl State {
             .map_err(|_| Errno(libc::EFBIG))?;
         if self.may_map {
             set_length(fd, FIRST_WINDOW as u64)?;
-            match Os::map_window(fd, 0, FIRST_WINDOW, over) {
+            match map_first(fd, over, FIRST_WINDOW, 1) {
                 Ok(window) => {
                     self.window = window;
                     self.window_bytes = FIRST_WINDOW;
+                    self.is_sparse = true;
                     self.file_bytes = FIRST_WINDOW as u64;
                     self.mode = Mode::Mapped;
                     self.begin_ahead(fd);
@@ -203,11 +213,17 @@ impl State {
         // The header last: who is killed on the way, and has given the file its
         // name before, leaves one that says nothing, not half a log.
         let (header, rest) = bytes.split_at_checked(HEADER_SIZE).unwrap_or((bytes, &[]));
-        for (part, offset) in [(rest, HEADER_SIZE), (header, 0)] {
-            if Os::write_at(fd, part, offset as u64)? < part.len() {
-                return Err(Errno(libc::ENOSPC));
+        let (first, others) = bytes.split_at_checked(CHUNK_SIZE).unwrap_or((bytes, &[]));
+        let used = written(first).len();
+        if self.may_map {
+            put(fd, first.get(HEADER_SIZE..used).unwrap_or(&[]), HEADER_SIZE)?;
+            for (index, chunk) in others.chunks(CHUNK_SIZE).enumerate() {
+                put(fd, written(chunk), (index + 1) * CHUNK_SIZE)?;
             }
+        } else {
+            put(fd, rest, HEADER_SIZE)?;
         }
+        put(fd, header, 0)?;
         if self.may_map {
             set_length(fd, FIRST_WINDOW as u64)?;
         }
@@ -216,7 +232,7 @@ impl State {
             *is_named = true;
         }
         if self.may_map {
-            Os::map_window(fd, 0, CHUNK_SIZE, window)?;
+            map_first(fd, window, CHUNK_SIZE, used)?;
         }
         self.mode = match self.may_map {
             true => Mode::Mapped,
@@ -252,7 +268,7 @@ impl State {
             return false;
         }
         let count = (FIRST_WINDOW / CHUNK_SIZE) as u32;
-        let taken = (1..count).all(|index| self.write_out(Chunk { at, index }));
+        let taken = (1..count).all(|index| self.write_out(whole(at, index)));
         self.keep_spare(at);
         taken
     }
@@ -266,23 +282,23 @@ impl State {
     /// Writes out the private chunks of a mapped log.
     pub(super) fn write_private(&mut self) {
         for index in 1..self.first_bytes / CHUNK_SIZE {
-            self.write_out(Chunk {
-                at: self.first.wrapping_add(index * CHUNK_SIZE),
-                index: index as u32,
-            });
+            let at = self.first.wrapping_add(index * CHUNK_SIZE);
+            self.write_out(whole(at, index as u32));
         }
     }
 
-    pub(super) fn carve(&mut self) -> Option<Chunk> {
+    pub(super) fn carve(&mut self, usage: Use) -> Option<Chunk> {
         if self.mode == Mode::Written {
             return self.carve_private();
         }
-        if self.carved + CHUNK_SIZE > self.window_bytes && !self.grow() {
+        if self.carved + CHUNK_SIZE > self.window_bytes && !self.grow(usage) {
             return None;
         }
+        let at = self.window.wrapping_add(self.carved);
         let chunk = Chunk {
-            at: self.window.wrapping_add(self.carved),
+            at,
             index: ((self.window_offset + self.carved as u64) / CHUNK_SIZE as u64) as u32,
+            ready: self.make_ready(at, usage)? as u32,
         };
         self.carved += CHUNK_SIZE;
         Some(chunk)
@@ -302,19 +318,38 @@ impl State {
         let index = (self.file_bytes / CHUNK_SIZE as u64) as u32;
         self.file_bytes += CHUNK_SIZE as u64;
         self.refused = None;
-        Some(Chunk { at, index })
+        let ready = CHUNK_SIZE as u32;
+        Some(Chunk { at, index, ready })
+    }
+
+    /// The places of `held` that were used.
+    fn held(&mut self) -> &'static mut [Chunk] {
+        if self.held.is_null() {
+            return &mut [];
+        }
+        // SAFETY: memory of MAX_STREAMS chunks that is never given back; zeros
+        // are no chunk, and no more than so many are counted.
+        unsafe { core::slice::from_raw_parts_mut(self.held, self.held_count) }
     }
 
     /// Notes which chunk a stream writes to from now on, if any.
     pub(super) fn hold(&mut self, stream: u32, chunk: Chunk) {
-        if let Some(place) = self.held.get_mut(stream as usize) {
+        if self.held.is_null() {
+            self.held = Os::memory(MAX_STREAMS * size_of::<Chunk>()).cast();
+        }
+        let count = (stream as usize + 1).max(self.held_count);
+        if self.held.is_null() || count > MAX_STREAMS {
+            return;
+        }
+        self.held_count = count;
+        if let Some(place) = self.held().get_mut(stream as usize) {
             *place = chunk;
         }
     }
 
     /// Writes out what a stream has in its chunk so far.
     pub(super) fn write_held(&mut self, stream: u32) {
-        let held = self.held.get(stream as usize).copied();
+        let held = self.held().get(stream as usize).copied();
         if let Some(chunk) = held.filter(|chunk| !chunk.at.is_null()) {
             self.write_out(chunk);
         }
@@ -367,7 +402,11 @@ impl State {
         let bytes = unsafe { core::slice::from_raw_parts(chunk.at, CHUNK_SIZE) };
         let fd = self.reopen()?;
         let mut offset = u64::from(chunk.index) * CHUNK_SIZE as u64;
-        let mut rest = bytes;
+        // Of a file that is sparse nothing is written that is zero already.
+        let mut rest = match self.mode {
+            Mode::Mapped => written(bytes),
+            _ => bytes,
+        };
         let mut done = Ok(());
         while !rest.is_empty() && done.is_ok() {
             match is_own().and_then(|()| Os::write_at(fd, rest, offset)) {

@@ -267,8 +267,18 @@ impl Sys for Linux {
         let _ = call(libc::SYS_unlinkat, [at, path_of(path), 0, 0, 0, 0]);
     }
 
-    fn map_window(fd: Fd, offset: u64, bytes: usize, over: *mut u8) -> Result<*mut u8, Errno> {
-        mapped::map_window(fd, offset, bytes, over)
+    fn map_window(
+        fd: Fd,
+        offset: u64,
+        bytes: usize,
+        over: *mut u8,
+        ready: bool,
+    ) -> Result<*mut u8, Errno> {
+        mapped::map_window(fd, offset, bytes, over, ready)
+    }
+
+    fn make_ready(at: *mut u8, bytes: usize) -> Result<(), Errno> {
+        mapped::make_ready(at as usize, bytes)
     }
 
     fn map_foothold(fd: Fd, offset: u64) -> Result<*mut u8, Errno> {
@@ -279,8 +289,9 @@ impl Sys for Linux {
         foothold: &mut *mut u8,
         bytes: usize,
         unit: usize,
+        ready: bool,
     ) -> Result<(*mut u8, usize), Errno> {
-        mapped::step_forward(foothold, bytes, unit)
+        mapped::step_forward(foothold, bytes, unit, ready)
     }
 
     unsafe fn unmap(at: *mut u8, bytes: usize) {

@@ -27,6 +27,7 @@ pub(super) fn map_window(
     offset: u64,
     bytes: usize,
     over: *mut u8,
+    ready: bool,
 ) -> Result<*mut u8, Errno> {
     let at = if !over.is_null() {
         map(fd, offset, bytes, over as usize, libc::MAP_FIXED)?
@@ -35,8 +36,15 @@ pub(super) fn map_window(
     } else {
         map(fd, offset, bytes, 0, 0)?
     };
-    let populated = populate(at, bytes).inspect_err(|_| unmap(at, bytes));
-    populated.map(|()| at as *mut u8)
+    let begun = match ready {
+        true => make_ready(at, bytes),
+        false => {
+            touch_alone(at, bytes);
+            Ok(())
+        }
+    };
+    begun.inspect_err(|_| unmap(at, bytes))?;
+    Ok(at as *mut u8)
 }
 
 /// See [`super::Sys::map_foothold`].
@@ -50,6 +58,7 @@ pub(super) fn step_forward(
     foothold: &mut *mut u8,
     bytes: usize,
     unit: usize,
+    ready: bool,
 ) -> Result<(*mut u8, usize), Errno> {
     let page = page_bytes() as usize;
     let whole = bytes + page;
@@ -62,7 +71,11 @@ pub(super) fn step_forward(
     let at = call(libc::SYS_mremap, [from, page, whole, flags, place, 0])?;
     let mut used = bytes;
     let populated = loop {
-        match populate(at, used) {
+        if !ready {
+            touch_alone(at, used);
+            break Ok(());
+        }
+        match make_ready(at, used) {
             Err(Errno(libc::ENOSPC)) if used > unit => used = (used / 2).max(unit) / unit * unit,
             done => break done,
         }
@@ -75,8 +88,15 @@ pub(super) fn step_forward(
     populated.map(|()| (at as *mut u8, used))
 }
 
+/// In a window whose pages are made ready one by one: one that is touched brings
+/// no others in.
+fn touch_alone(at: usize, bytes: usize) {
+    let advice = [at, bytes, libc::MADV_RANDOM as usize, 0, 0, 0];
+    let _ = call(libc::SYS_madvise, advice);
+}
+
 /// Makes a window's pages ready to be written to, or says what is missing.
-fn populate(at: usize, bytes: usize) -> Result<(), Errno> {
+pub(super) fn make_ready(at: usize, bytes: usize) -> Result<(), Errno> {
     let advice = [at, bytes, MADV_POPULATE_WRITE, 0, 0, 0];
     let done = call(libc::SYS_madvise, advice);
     done.map(|_| ()).map_err(|error| match error {

@@ -189,16 +189,24 @@ pub trait Sys {
     /// Removes a name.
     fn unlink(path: &[u8]);
 
-    /// Maps a window of a file, shared and ready to be written to; with
-    /// `over`, in place of what is mapped there.
-    fn map_window(fd: Fd, offset: u64, bytes: usize, over: *mut u8) -> Result<*mut u8, Errno>;
+    /// Maps a window of a file, shared; with `over`, in place of what is mapped
+    /// there. All of it is ready to be written to, or none.
+    fn map_window(
+        fd: Fd,
+        offset: u64,
+        bytes: usize,
+        over: *mut u8,
+        ready: bool,
+    ) -> Result<*mut u8, Errno>;
+    /// Makes a part of a window ready: what is written there has room.
+    fn make_ready(at: *mut u8, bytes: usize) -> Result<(), Errno>;
     /// Maps a page of a file where its next window will begin. It is not to be
     /// touched: it only keeps the file within reach.
     fn map_foothold(_fd: Fd, _offset: u64) -> Result<*mut u8, Errno> {
         Err(Errno(libc::ENOSYS))
     }
-    /// Makes a window, ready to be written to, of the page that keeps its place,
-    /// without a descriptor. As many bytes as there is room for, in whole
+    /// Makes a window of the page that keeps its place, without a descriptor.
+    /// Where it is to be ready: as many bytes as there is room for, in whole
     /// `unit`s. The page then keeps the place behind the window, or where the
     /// window would have been.
     ///
@@ -208,6 +216,7 @@ pub trait Sys {
         _foothold: &mut *mut u8,
         _bytes: usize,
         _unit: usize,
+        _ready: bool,
     ) -> Result<(*mut u8, usize), Errno> {
         Err(Errno(libc::ENOSYS))
     }

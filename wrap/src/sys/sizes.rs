@@ -8,6 +8,9 @@
 pub struct Sizes {
     /// Threads that record at the same moment.
     pub streams: usize,
+    /// Threads whose memory is mapped in one piece, at most: the kernel bounds
+    /// the mappings of a process.
+    pub streams_at_once: usize,
     /// Files with code at the same moment.
     pub modules: usize,
     /// Unwind tables that the program registers.
@@ -38,7 +41,8 @@ pub struct Sizes {
 /// Where what is not touched costs nothing, but for addresses.
 #[cfg(all(not(memlog_cnk), not(target_pointer_width = "32")))]
 pub const SPARSE: Sizes = Sizes {
-    streams: 8192,
+    streams: 32 * 1024,
+    streams_at_once: 16,
     modules: 4096,
     tables: 4096,
     frames: 16 * 1024,
@@ -58,6 +62,7 @@ pub const SPARSE: Sizes = Sizes {
 #[cfg(all(not(memlog_cnk), target_pointer_width = "32"))]
 pub const SPARSE: Sizes = Sizes {
     streams: 2048,
+    streams_at_once: 4,
     modules: 2048,
     tables: 1024,
     frames: 4096,
@@ -77,6 +82,7 @@ pub const SPARSE: Sizes = Sizes {
 #[cfg(any(memlog_cnk, test))]
 pub const DENSE: Sizes = Sizes {
     streams: 16 * 4 * 5,
+    streams_at_once: 1,
     modules: 64,
     tables: 16,
     frames: 1024,

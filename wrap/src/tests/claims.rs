@@ -10,11 +10,12 @@ use crate::streams::{MAX_STREAMS, Streams};
 use crate::sys::{Os, Sys};
 use std::collections::HashSet;
 use std::sync::Barrier;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// The streams of one test, too large for a stack.
 fn streams() -> &'static Streams {
-    Box::leak(Box::new(const { Streams::new() }))
+    let doors = [const { AtomicPtr::new(std::ptr::null_mut()) }; MAX_STREAMS];
+    Box::leak(Box::new(Streams::new(Box::leak(Box::new(doors)))))
 }
 
 fn holder(streams: &Streams, number: u32) -> u32 {

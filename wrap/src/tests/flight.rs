@@ -105,6 +105,7 @@ impl Machine {
         let chunk = Chunk {
             at: at.expect("just pushed").cast(),
             index: self.memory.len() as u32,
+            ready: WORDS as u32 * 8,
         };
         self.slots.push(Slot::new(chunk));
         self.slots.len() - 1

@@ -39,7 +39,7 @@ mod words;
 
 use super::full::Bounds;
 use super::rule::Kind;
-use super::walk::{self, CACHE_ENTRIES, CacheEntry, MAX_FRAMES, Resolver, State, Stop};
+use super::walk::{self, Cache, MAX_FRAMES, Resolver, State, Stop};
 use crate::arch::DoorFrame;
 use crate::table::Tag;
 use children::Children;
@@ -59,8 +59,9 @@ const IN_VAIN: u32 = 4;
 const REST: u32 = 31;
 /// Fewer new frames are no matter.
 const MANY: usize = 16;
-/// What a thread's kept stack takes of memory as a rule.
-pub const USUAL_BYTES: usize = size_of::<Children>() + 16 * 1024;
+/// What a thread's kept stack takes of memory at first: the first page of each
+/// array that is only as long as the deepest stack.
+pub const USUAL_BYTES: usize = 5 * 4096;
 
 /// Where the names of stacks come from.
 pub trait Namer {
@@ -68,6 +69,8 @@ pub trait Namer {
     fn follows(&self, node: Node) -> Option<u32>;
     /// A stack of this tag will be asked for soon.
     fn expect(&self, tag: Tag);
+    /// A cache takes so many bytes of memory more than before.
+    fn took(&self, _bytes: usize) {}
     /// The id of one that was not, 0 if there is no room. If it is new, so are
     /// those `inside` it, which may be made with it.
     fn intern(&self, tag: Tag, node: Node, inside: impl ExactSizeIterator<Item = CodeId>) -> u32;
@@ -269,7 +272,7 @@ pub fn capture<R: Resolver>(
     frame: &DoorFrame,
     mut bounds: Bounds,
     is_own: bool,
-    (cache, kept): (&mut [CacheEntry; CACHE_ENTRIES], &mut Kept),
+    (cache, kept): (&mut Cache, &mut Kept),
     resolver: &mut R,
     namer: &impl Namer,
 ) -> Option<StackId> {

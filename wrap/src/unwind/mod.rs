@@ -5,6 +5,7 @@
 //! * [`exidx`]: ARM's own, which are others
 //! * [`reading`]: the same proven by instructions, where no table is
 //! * [`full`]: the unwinder for what no packed rule can say
+//! * [`share`]: how much of a thread's cache is in use
 //! * [`signal`]: what the kernel keeps of an interrupted frame
 //! * [`walk`]: the plain walk with its caches; the twin of every faster one
 
@@ -17,5 +18,6 @@ pub mod kept;
 pub mod reading;
 pub mod row;
 pub mod rule;
+pub mod share;
 pub mod signal;
 pub mod walk;

@@ -21,6 +21,7 @@
 use super::full::Bounds;
 use super::kept::Far;
 use super::rule::{Kind, Rule};
+use super::share::Share;
 use super::signal;
 use crate::arch::{self, DoorFrame};
 use crate::sync::{AtomicU64, Ordering};
@@ -29,8 +30,8 @@ use memlog_format::table::StackId;
 
 /// Frames kept of one stack, at most.
 pub const MAX_FRAMES: usize = Os::SIZES.frames;
-/// Entries of a thread's cache.
-pub const CACHE_ENTRIES: usize = Os::SIZES.cached_codes;
+/// Entries of a thread's cache, at most.
+const CACHE_ENTRIES: usize = Os::SIZES.cached_codes;
 
 /// What is known of a code address.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,10 +45,49 @@ pub struct Known {
 /// An entry of a thread's cache.
 #[derive(Clone, Copy, Default)]
 #[repr(C)]
-pub struct CacheEntry {
+struct CacheEntry {
     /// The address, shifted left, with the exact bit below.
     key: u64,
     known: Known,
+}
+
+#[inline(always)]
+fn hash_of(key: u64) -> usize {
+    ((key >> 3) ^ (key >> 14)) as usize
+}
+
+/// What a thread knows of code addresses. Zeros are nothing.
+#[repr(C)]
+pub struct Cache {
+    share: Share<CACHE_ENTRIES>,
+    entries: [CacheEntry; CACHE_ENTRIES],
+}
+
+impl Cache {
+    /// Forgets all.
+    pub fn clear(&mut self) {
+        let used = self.share.used();
+        for entry in self.entries.iter_mut().take(used) {
+            *entry = CacheEntry::default();
+        }
+    }
+
+    /// What the thread knows of an address.
+    #[inline(always)]
+    fn get(&self, pc: Pc) -> Option<Known> {
+        let key = pc.key();
+        let entry = self.share.entry(&self.entries, hash_of(key));
+        (entry.key == key).then_some(entry.known)
+    }
+
+    /// Notes what was not there; bytes of memory that this is the first to use.
+    fn put(&mut self, pc: Pc, known: Known) -> usize {
+        let more = self.share.miss();
+        let key = pc.key();
+        let entry = self.share.entry_mut(&mut self.entries, hash_of(key));
+        *entry = CacheEntry { key, known };
+        more * size_of::<CacheEntry>()
+    }
 }
 
 /// A frame's place in the program, in one word: an address, and whether the
@@ -97,7 +137,7 @@ impl Pc {
 /// The memory a walk needs, lent by the stream.
 pub struct Workspace<'a> {
     /// The thread's cache.
-    pub cache: &'a mut [CacheEntry; CACHE_ENTRIES],
+    pub cache: &'a mut Cache,
     /// The codes of the frames, innermost first.
     pub codes: &'a mut [u32],
 }
@@ -124,6 +164,8 @@ pub trait Resolver {
     /// Whether an address lies in code, with tables or without, if that is not
     /// known: a frame pointer leads there. As above.
     fn is_code(&mut self, address: u64, is_known: bool) -> Option<bool>;
+    /// A cache takes so many bytes of memory more than before.
+    fn took(&self, _bytes: usize) {}
 }
 
 /// Where a walk stands: all that a step by a packed rule depends on, but for
@@ -198,7 +240,7 @@ pub fn step<R: Resolver>(
     rule: Rule,
     state: &mut State,
     bounds: &mut Bounds,
-    cache: &[CacheEntry; CACHE_ENTRIES],
+    cache: &Cache,
     resolver: &mut R,
 ) -> Result<(), Stop> {
     if arch::BACK_CHAIN && rule.is(Kind::Chain) {
@@ -277,7 +319,7 @@ pub fn along_chain(state: &mut State, bounds: &Bounds) -> Result<(), Stop> {
 fn rarer_step<R: Resolver>(
     rule: Rule,
     (state, bounds): &mut (State, Bounds),
-    cache: &[CacheEntry; CACHE_ENTRIES],
+    cache: &Cache,
     resolver: &mut R,
 ) -> Result<(), Stop> {
     match rule.kind() {
@@ -292,7 +334,7 @@ fn rarer_step<R: Resolver>(
             // programs cross such frames at each allocation.
             across(state, bounds, |address| {
                 let pc = Pc::returned(address);
-                let is_known = pc.address() == address && cached(pc, cache).is_some();
+                let is_known = pc.address() == address && cache.get(pc).is_some();
                 resolver.is_code(address, is_known)
             })
         }
@@ -348,35 +390,21 @@ pub fn across(
 pub(super) fn look_up<R: Resolver>(
     state: &State,
     bounds: &Bounds,
-    cache: &mut [CacheEntry; CACHE_ENTRIES],
+    cache: &mut Cache,
     resolver: &mut R,
 ) -> Result<Known, StackId> {
-    if let Some(known) = cached(state.pc, cache) {
+    if let Some(known) = cache.get(state.pc) {
         return Ok(known);
     }
     // By copies: what somebody else has the address of is kept in memory.
     let known = resolver.resolve((*state, *bounds))?;
-    let key = state.pc.key();
-    if let Some(entry) = cache.get_mut(cache_index(key))
-        && known.rule != Rule::BARE
-    {
-        *entry = CacheEntry { key, known };
+    if known.rule != Rule::BARE {
+        match cache.put(state.pc, known) {
+            0 => {}
+            bytes => resolver.took(bytes),
+        }
     }
     Ok(known)
-}
-
-#[inline(always)]
-fn cache_index(key: u64) -> usize {
-    let mixed = (key >> 3) ^ (key >> 14);
-    mixed as usize & (CACHE_ENTRIES - 1)
-}
-
-/// What the thread knows of an address.
-#[inline(always)]
-fn cached(pc: Pc, cache: &[CacheEntry; CACHE_ENTRIES]) -> Option<Known> {
-    let key = pc.key();
-    let entry = cache.get(cache_index(key))?;
-    (entry.key == key).then_some(entry.known)
 }
 
 /// The exact table of all threads: two words an entry, key and known. Only

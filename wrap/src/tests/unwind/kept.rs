@@ -13,7 +13,7 @@ use crate::unwind::full::Bounds;
 use crate::unwind::kept::{Far, Kept, Namer, capture};
 use crate::unwind::rule::{Kind, Rule};
 use crate::unwind::signal;
-use crate::unwind::walk::{CACHE_ENTRIES, CacheEntry, Known, MAX_FRAMES, Pc, Resolver, State, Workspace, walk};
+use crate::unwind::walk::{Cache, Known, MAX_FRAMES, Pc, Resolver, State, Workspace, walk};
 use memlog_format::table::{CodeId, Node, StackId};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -225,8 +225,9 @@ impl Stack {
     }
 }
 
-fn empty() -> Box<[CacheEntry; CACHE_ENTRIES]> {
-    vec![CacheEntry::default(); CACHE_ENTRIES].try_into().ok().unwrap()
+fn empty() -> Box<Cache> {
+    // SAFETY: zeros are an empty cache.
+    unsafe { Box::new_zeroed().assume_init() }
 }
 
 /// How many stacks were whole, and of how many the first look told the id.

@@ -5,9 +5,10 @@ use super::Namer;
 use super::frame::{FreshFrame, Name};
 use crate::sys::{Os, Sys};
 use crate::table::Tag;
+use crate::unwind::share::Share;
 use memlog_format::table::{CodeId, Node, StackId};
 
-/// Entries of a thread's own cache of the trie.
+/// Entries of a thread's own cache of the trie, at most.
 const CHILDREN: usize = Os::SIZES.children;
 
 /// A child in the trie, as this thread met it.
@@ -19,12 +20,19 @@ struct Child {
 }
 
 /// The children in the trie that this thread met last, by their tags.
-pub(super) struct Children([Child; CHILDREN]);
+#[repr(C)]
+pub(super) struct Children {
+    share: Share<CHILDREN>,
+    entries: [Child; CHILDREN],
+}
 
 impl Children {
     /// Forgets them: ids mean another thing now.
     pub(super) fn forget(&mut self) {
-        self.0.fill(Child { node: 0, id: 0 });
+        let used = self.share.used();
+        for child in self.entries.iter_mut().take(used) {
+            *child = Child { node: 0, id: 0 };
+        }
     }
 
     /// The name of a frame inside a named one; its id is 0 if there is no room.
@@ -45,8 +53,8 @@ impl Children {
         let tag = outer.tag.mixed(u64::from(code));
         let id = match namer.follows(node) {
             Some(id) => id,
-            None => match self.0.get(tag.0 as usize % CHILDREN) {
-                Some(child) if child.node == node.to_word() => child.id,
+            None => match self.share.entry(&self.entries, tag.0 as usize) {
+                child if child.node == node.to_word() => child.id,
                 _ => self.look_up(tag, node, inside, namer),
             },
         };
@@ -65,9 +73,12 @@ impl Children {
         }
         let codes = inside.iter().rev().map(|frame| CodeId(frame.known.code));
         let id = namer.intern(tag, node, codes);
-        if id != 0
-            && let Some(child) = self.0.get_mut(tag.0 as usize % CHILDREN)
-        {
+        if id != 0 {
+            match self.share.miss() {
+                0 => {}
+                more => namer.took(more * size_of::<Child>()),
+            }
+            let child = self.share.entry_mut(&mut self.entries, tag.0 as usize);
             *child = Child {
                 node: node.to_word(),
                 id,

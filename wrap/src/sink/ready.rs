@@ -1,0 +1,83 @@
+//! What of the file is ready to be written to: pages of a shared mapping that
+//! were touched once, so that a full disk is an error then and no signal later.
+//! Pages that nobody made ready take no memory, and no room on the disk.
+#![allow(unsafe_code)]
+//! # Safety
+//! A window is unmapped here before anybody knows of it.
+
+use super::chunk::{Chunk, LEAST_READY, Use, ready_next};
+use super::grow::failed;
+use super::state::{State, is_own};
+use crate::sys::{Errno, Fd, Os, Sys};
+use memlog_format::chunk::CHUNK_SIZE;
+use memlog_format::refusal::Step;
+
+/// A chunk of which all is ready.
+pub(super) fn whole(at: *mut u8, index: u32) -> Chunk {
+    let ready = CHUNK_SIZE as u32;
+    Chunk { at, index, ready }
+}
+
+/// Bytes of whole pages.
+fn up_to_page(bytes: usize) -> usize {
+    let page = ready_next(0) - 1;
+    (bytes + page) & !page
+}
+
+/// Maps the beginning of a file, of which so many bytes are written to.
+pub(super) fn map_first(
+    fd: Fd,
+    over: *mut u8,
+    bytes: usize,
+    used: usize,
+) -> Result<*mut u8, Errno> {
+    let window = Os::map_window(fd, 0, bytes, over, false)?;
+    match Os::make_ready(window, up_to_page(used)) {
+        Ok(()) => Ok(window),
+        Err(error) => {
+            // SAFETY: mapped just now.
+            unsafe { Os::unmap(window, bytes) };
+            Err(error)
+        }
+    }
+}
+
+/// Writes all of some bytes.
+pub(super) fn put(fd: Fd, bytes: &[u8], offset: usize) -> Result<(), Errno> {
+    match bytes.is_empty() || Os::write_at(fd, bytes, offset as u64)? == bytes.len() {
+        true => Ok(()),
+        false => Err(Errno(libc::ENOSPC)),
+    }
+}
+
+/// Bytes without the pages of zeros at their end.
+pub(super) fn written(bytes: &[u8]) -> &[u8] {
+    let is_zero = |page: &&[u8]| page.iter().all(|&byte| byte == 0);
+    let zeros = bytes
+        .rchunks(LEAST_READY)
+        .take_while(is_zero)
+        .map(<[u8]>::len)
+        .sum::<usize>();
+    bytes.get(..bytes.len() - zeros).unwrap_or(bytes)
+}
+
+impl State {
+    /// Makes the beginning of a chunk ready; how much of it is.
+    pub(super) fn make_ready(&mut self, at: *mut u8, usage: Use) -> Option<usize> {
+        // Under a filter the file's room is not asked for: to ask may kill.
+        if !self.is_sparse || self.frozen {
+            return Some(CHUNK_SIZE);
+        }
+        if self.is_refused() {
+            return None;
+        }
+        let bytes = match usage {
+            Use::Little => ready_next(0),
+            Use::Much => CHUNK_SIZE,
+        };
+        match is_own().and_then(|()| Os::make_ready(at, bytes)) {
+            Ok(()) => Some(bytes),
+            Err(error) => self.refuse(failed(Step::Map, error)),
+        }
+    }
+}
