@@ -64,6 +64,10 @@ const ENVIRONMENT: [(&str, &str); 17] = [
         "0: programs that this one executes are not recorded.",
     ),
     (
+        "MEMLOG_ONLY",
+        "Names or paths of programs, with colons between them: only these record, others pass it on.",
+    ),
+    (
         "MEMLOG_RANKS",
         "0,17-20: only these ranks of a parallel job record.",
     ),

@@ -60,6 +60,9 @@ pub struct Args {
     /// Whether programs that this one executes are recorded [default: yes]
     #[arg(long, value_name = "yes|no", value_parser = ["yes", "no"], hide_possible_values = true)]
     follow_exec: Option<String>,
+    /// Record only programs of this name, or of this path; others pass the request on. May be given several times
+    #[arg(long, value_name = "PROGRAM", value_parser = program_of)]
+    only: Vec<String>,
     /// The program and its arguments
     #[arg(
         required = true,
@@ -95,6 +98,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         "MEMLOG_FLIGHT_RECORDER" => args.flight_recorder.is_some(),
         "MEMLOG_FREE_STACKS" => args.free_stacks,
         "MEMLOG_FOLLOW_EXEC" => args.follow_exec.is_some(),
+        "MEMLOG_ONLY" => !args.only.is_empty(),
         _ => false,
     })?;
     let program = Program::find(name, args.flight_recorder.is_some())?;
@@ -134,6 +138,10 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         command.env("MEMLOG_FREE_STACKS", "1");
     }
 
+    if !args.only.is_empty() {
+        command.env("MEMLOG_ONLY", args.only.join(":"));
+    }
+
     let kills = OomKills::begin();
     let run = epilogue::run_name();
     command.env("MEMLOG_RUN", &run);
@@ -144,6 +152,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         last_name,
         run: &run,
         oom_kills: kills.so_far(),
+        only: &args.only,
     };
     summary::print(name, &seen, &plan);
     Ok(exit_code(status))
@@ -196,6 +205,14 @@ fn guard_of(text: &str) -> Result<String, String> {
     match percent.parse::<u8>() {
         Ok(1..100) if !percent.starts_with('+') => Ok(text.to_owned()),
         _ => Err("expected a percentage from 1 to 99, or one and ,stop, such as 5,stop".into()),
+    }
+}
+
+/// As the recorder takes it: colons stand between several.
+fn program_of(text: &str) -> Result<String, String> {
+    match text.is_empty() || text.contains(':') {
+        false => Ok(text.to_owned()),
+        true => Err("expected a program's name or path, without a colon".into()),
     }
 }
 

@@ -20,7 +20,7 @@ struct Setting {
 
 const SWITCH: &str = "expected 1 or 0, yes or no, on or off, true or false";
 
-const SETTINGS: [Setting; 9] = [
+const SETTINGS: [Setting; 10] = [
     Setting {
         name: "MEMLOG_MAX_LOG",
         is_understood: |text| bytes_of(text).is_ok(),
@@ -40,6 +40,11 @@ const SETTINGS: [Setting; 9] = [
         name: "MEMLOG_RANKS",
         is_understood: is_list,
         expected: "expected ranks such as 0,17-20",
+    },
+    Setting {
+        name: "MEMLOG_ONLY",
+        is_understood: |_| true,
+        expected: "expected names or paths of programs with colons between them",
     },
     Setting {
         name: "MEMLOG_FREE_STACKS",

@@ -34,6 +34,8 @@ pub struct Seen<'a> {
     /// Processes of its group that the kernel killed for want of memory
     /// meanwhile, where that is counted.
     pub oom_kills: Option<u64>,
+    /// The programs that `--only` names.
+    pub only: &'a [String],
 }
 
 /// Says how the program ended, which logs there are, what they lack, and what
@@ -111,7 +113,7 @@ fn describe(name: &OsStr, seen: &Seen, plan: &Plan, logs: &[Log]) -> String {
         .or_else(|| logs.len().checked_sub(1))
         .and_then(|at| logs.get(at))
     else {
-        no_log(&mut text, plan);
+        no_log(&mut text, plan, seen.only);
         return text;
     };
     let rank = main.rank.as_ref().filter(|_| !is_launcher(main, logs));
@@ -322,7 +324,19 @@ fn lost(text: &mut String, logs: &[Log]) {
     }
 }
 
-fn no_log(text: &mut String, plan: &Plan) {
+fn no_log(text: &mut String, plan: &Plan, only: &[String]) {
+    let variable = std::env::var_os("MEMLOG_ONLY").filter(|list| !list.is_empty());
+    let named = match only.is_empty() {
+        true => variable.map(|list| format!("MEMLOG_ONLY={}", shown(&list))),
+        false => Some(format!("--only {}", shown(&only.join(", ")))),
+    };
+    if let Some(named) = named.filter(|_| plan.obstacle().is_none()) {
+        line(
+            text,
+            format_args!("nothing was recorded: {named} names other programs than were started"),
+        );
+        return;
+    }
     if let Some(value) = std::env::var_os("MEMLOG_OFF").filter(|value| is_on(value)) {
         let value = shown(&value);
         line(

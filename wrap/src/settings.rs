@@ -94,6 +94,9 @@ pub struct Settings {
     pub folder: Text<VALUE>,
     /// MEMLOG_RANKS: which ranks record.
     pub ranks: Text<VALUE>,
+    /// MEMLOG_ONLY: names or paths of the programs that record, with colons
+    /// between them; empty for all.
+    pub only: Text<VALUE>,
     /// The batch job.
     pub job: Text<256>,
     /// The rank in a parallel job.
@@ -140,6 +143,7 @@ impl Settings {
             output: Text::new(),
             folder: Text::new(),
             ranks: Text::new(),
+            only: Text::new(),
             job: Text::new(),
             rank: Text::new(),
             rank_by: &[],
@@ -156,6 +160,14 @@ impl Settings {
             run: Text::new(),
             nonsense: Text::new(),
         }
+    }
+
+    /// Whether a program, by its file's path, is one of those that record: by a
+    /// name, or by the whole path.
+    pub fn wants(&self, program: &[u8]) -> bool {
+        let name = program.rsplit(|&byte| byte == b'/').next();
+        let mut wanted = self.only.get().split(|&byte| byte == b':');
+        wanted.any(|one| !one.is_empty() && (one == program || Some(one) == name))
     }
 
     /// Reads the environment, as the kernel keeps it for every process.
@@ -225,12 +237,13 @@ impl Settings {
             return;
         };
         match name {
-            b"OUTPUT" | b"DIR" | b"RANKS" if value.len() > VALUE => {
+            b"OUTPUT" | b"DIR" | b"RANKS" | b"ONLY" if value.len() > VALUE => {
                 self.complain(name, b"(too long)");
             }
             b"OUTPUT" => self.output.set(value),
             b"DIR" => self.folder.set(value),
             b"RANKS" => self.ranks.set(value),
+            b"ONLY" => self.only.set(value),
             b"MAX_LOG" => self.max_log = self.understood(name, value, size(value), u64::MAX),
             b"FLIGHT_RECORDER" => {
                 self.flight_recorder = self.understood(name, value, flight_size(value), 0);

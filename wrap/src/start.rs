@@ -223,6 +223,7 @@ fn read_settings() -> bool {
             let path = scratch.buffer.get(..length).unwrap_or(&[]);
             let name = path.rsplit(|&byte| byte == b'/').next();
             settings.program.set(name.unwrap_or(&[]));
+            settings.off |= !settings.only.is_empty() && !settings.wants(path);
             if !settings.follow_exec {
                 crate::exec::hide_from_children(&mut scratch.buffer);
             }

@@ -203,7 +203,7 @@ fn a_rank_list_names_who_records() {
 
 #[test]
 fn set_but_empty_is_not_set() {
-    let names = ["OUTPUT", "DIR", "MAX_LOG", "FREE_STACKS", "OFF", "FOLLOW_EXEC", "SINK", "RANKS"];
+    let names = ["OUTPUT", "DIR", "MAX_LOG", "FREE_STACKS", "OFF", "FOLLOW_EXEC", "SINK", "RANKS", "ONLY"];
     let names = names.map(|name| format!("MEMLOG_{name}"));
     let mut environment: Vec<_> = names.iter().map(|name| (name.as_str(), "")).collect();
     environment.extend([("COBALT_JOBID", ""), ("SLURM_JOB_ID", "5"), ("PMI_RANK", "")]);
