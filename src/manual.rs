@@ -36,7 +36,7 @@ const OLDS: [&str; 2] = ["memlog2dot", "memlog_analyze"];
 /// would make the same sources give other bytes.
 const DATE: &str = "2026-11-20";
 
-const ENVIRONMENT: [(&str, &str); 17] = [
+const ENVIRONMENT: [(&str, &str); 18] = [
     (
         "MEMLOG_OUTPUT",
         "The log's name: %h host, %p process, %e program, %t start in seconds, %n attempt, \

@@ -310,9 +310,12 @@ impl Recorder {
         let more = ready
             .checked_sub(chunk.ready as usize)
             .filter(|&more| more > 0)?;
+        if !self.sink.may_have_room() {
+            return None;
+        }
         // Under a filter the file's room is not asked for: to ask may kill.
-        let is_ready = self.must_be_quiet()
-            || Os::make_ready(chunk.at.wrapping_add(chunk.ready as usize), more).is_ok();
+        let at = chunk.at.wrapping_add(chunk.ready as usize);
+        let is_ready = self.must_be_quiet() || self.sink.make_ready(at, more);
         if is_ready {
             self.note_log_bytes(more as i64);
         }

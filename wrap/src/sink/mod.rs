@@ -32,6 +32,8 @@ use chunk::seal_header;
 use core::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use grow::Refused;
 use memlog_format::chunk::{CHUNK_SIZE, Header};
+use memlog_format::counter::Counter;
+use memlog_format::refusal::Step;
 use state::{FIRST_WINDOW, State, set_length};
 
 /// Longest path of a log, its zero byte included.
@@ -156,6 +158,18 @@ impl Sink {
                 .retry_at
                 .compare_exchange(at, later, order, order)
                 .is_ok()
+    }
+
+    /// Makes more of a chunk ready that may have room.
+    pub fn make_ready(&self, at: *mut u8, bytes: usize) -> bool {
+        let made = Os::make_ready(at, bytes);
+        let until = made.map_or_else(|_| Refused::later(clock::tick()), |()| 0);
+        self.retry_at.store(until, Ordering::Relaxed);
+        if let Err(error) = made {
+            let reason = grow::failed(Step::Map, error).encode();
+            RECORDER.counters.set(Counter::LogRefused, reason);
+        }
+        made.is_ok()
     }
 
     /// The next chunk of the file, zeroed, or nothing. `tell` is told in the
