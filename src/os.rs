@@ -78,9 +78,12 @@ pub fn may_be_written(file: &File) -> bool {
     // SAFETY: no memory is involved, and the file is open.
     let ask = |what, how: i32| unsafe { libc::fcntl(file.as_raw_fd(), what, how) };
     // The kernel lets have a lease of a file only where nobody may write to it.
-    let is_ours = ask(F_SETSIG, HARMLESS) == 0 && ask(libc::F_SETLEASE, libc::F_RDLCK as i32) == 0;
+    // Numbers of another width in musl's headers.
+    #[allow(clippy::unnecessary_cast)]
+    let (read, none) = (libc::F_RDLCK as i32, libc::F_UNLCK as i32);
+    let is_ours = ask(F_SETSIG, HARMLESS) == 0 && ask(libc::F_SETLEASE, read) == 0;
     if is_ours {
-        ask(libc::F_SETLEASE, libc::F_UNLCK as i32);
+        ask(libc::F_SETLEASE, none);
     }
     !is_ours
 }

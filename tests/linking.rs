@@ -179,7 +179,7 @@ fn a_dynamic_program_with_the_static_flags() {
     std::fs::remove_file(log).expect("remove");
 
     let shared = words(&folder.says(&["ldflags", "--dynamic"]));
-    let both = [&[file.clone()], shared.as_slice()].concat();
+    let both = [std::slice::from_ref(&file), shared.as_slice()].concat();
     let linked = GCC.build(&folder, "sites.c", "both.out", &both);
     let preload = folder.recorder().join("libmemlog.so");
     for (program, preload) in [(&program, preload.as_path()), (&linked, Path::new(""))] {

@@ -400,6 +400,7 @@ mod tests {
             bytes,
             rss_peak_kb,
             losses: Vec::new(),
+            unlogged: (0, 0),
             bounds: Default::default(),
             notes: Vec::new(),
             run: Default::default(),
