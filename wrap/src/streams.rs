@@ -34,6 +34,8 @@ pub struct Streams {
     next_look: AtomicU32,
     free: AtomicU32,
     unknown: AtomicU32,
+    /// How many are stocked, for threads that come under a filter.
+    stocked: AtomicU32,
     /// The next of those that are mapped, a page's address, and how many there
     /// are, below it.
     mapped: AtomicUsize,
@@ -48,6 +50,7 @@ impl Streams {
             next_look: AtomicU32::new(0),
             free: AtomicU32::new(0),
             unknown: AtomicU32::new(0),
+            stocked: AtomicU32::new(0),
             mapped: AtomicUsize::new(0),
         }
     }
@@ -98,24 +101,31 @@ impl Streams {
     /// Makes streams for threads that come when none can be made. They take
     /// addresses and a page each, so where addresses are few only some.
     pub fn stock(&self) {
-        const MANY: usize = MAX_STREAMS / 64;
-        const FEW: usize = MANY / 8;
+        const MANY: u32 = if MAX_STREAMS < 8192 {
+            MAX_STREAMS as u32 / 64
+        } else {
+            128
+        };
+        const FEW: u32 = MANY / 8;
         let has_all = Os::limit(libc::RLIMIT_AS as usize) == u64::MAX;
         let wanted = if has_all { MANY } else { FEW };
-        let is_stocked = |door: &&Door| door.is_stocked.load(Ordering::Relaxed);
-        let doors = (0..self.count()).filter_map(|number| self.door(number));
-        for _ in doors.filter(is_stocked).count()..wanted {
+        for _ in self.stocked.load(Ordering::Relaxed)..wanted {
             if self.make(FREE, true).is_none() {
                 break;
             }
+            self.stocked.fetch_add(1, Ordering::Relaxed);
         }
     }
 
     fn claim_stocked(&self, tid: u32) -> Option<&'static Door> {
+        if self.stocked.load(Ordering::Relaxed) == 0 {
+            return None;
+        }
         let doors = (0..self.count()).filter_map(|number| self.door(number));
         let mut stocked = doors.filter(|door| door.is_stocked.load(Ordering::Relaxed));
         let door = stocked.find(|door| Claim(&door.holder).take(FREE, tid))?;
         door.is_stocked.store(false, Ordering::Relaxed);
+        self.stocked.fetch_sub(1, Ordering::Relaxed);
         note_use();
         Some(door)
     }
