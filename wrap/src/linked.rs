@@ -19,8 +19,8 @@ unsafe extern "C" {
 
 /// What the log says of a program with shared libraries.
 const LIBRARIES: &[u8] = b"the recorder in this program is the one for static programs, but the \
-    program uses shared libraries: what they allocate is not recorded. Link it with \
-    `memlog ldflags --dynamic`, or run it by `memlog record`, linked without";
+    program uses shared libraries: what they allocate is not recorded. Run it by \
+    `memlog record`, or link it with `memlog ldflags --dynamic`";
 
 macro_rules! own_operators {
     ($name:literal) => {

@@ -13,7 +13,6 @@ use crate::clock;
 use crate::codemap::CodeMap;
 use crate::doors::Door;
 use crate::initial::Initial;
-use crate::inside;
 use crate::launcher::{Other, rank_parent};
 use crate::life::Life;
 use crate::lock::{Bounded, Patience};
@@ -133,22 +132,6 @@ fn note_rivals() {
     });
 }
 
-/// Notes in the log of a program that has the recorder inside and libraries
-/// beside it that know nothing of that.
-fn note_libraries() {
-    // SAFETY: a function of the doors, or the stand-in without them.
-    if unsafe { arch::memlog_own_dynamic() } == 0 && inside::has_libraries() {
-        RECORDER.meta.with(Patience::Bounded, |meta| {
-            meta.append(&Record::Text(
-                Key::Note,
-                b"the recorder is linked into the program itself: what its shared libraries \
-                  allocate is not recorded. Link it with `memlog ldflags --dynamic`, or without \
-                  the recorder and use `memlog record`",
-            ));
-        });
-    }
-}
-
 /// Life is not On, or was not a moment ago. True if it is now.
 #[cold]
 #[inline(never)]
@@ -193,11 +176,6 @@ fn start() -> bool {
     // Kept: one that comes later must have been seen coming, or is found.
     let _ = Os::is_filtered();
     WAS_STARTED.store(true, Ordering::Release);
-    // The recorder that is linked into the program sees what comes here too.
-    if !is_static && inside::is_in_program() {
-        RECORDER.life().turn(Life::Stopped);
-        return false;
-    }
     // A program with another's rights obeys no environment and writes nothing.
     let is_anothers = told.secure.unwrap_or_else(Os::has_others_rights);
     let wanted = !is_anothers && !crate::linked::is_beside_another() && read_settings();
@@ -257,7 +235,6 @@ fn set_up() -> bool {
     begin_log(wiped);
     note_rank_parent();
     note_rivals();
-    note_libraries();
     if !keep_beginning() {
         return false;
     }
