@@ -85,10 +85,10 @@ counters! {
     ChildRefused = 29, "child_log_refused";
     /// Tick, plus one, since which a seccomp filter keeps the recorder from system
     /// calls, and resident memory is not read; 0 where none came.
-    QuietSince = 31, "quiet_since";
+    QuietSince = 30, "quiet_since";
     /// Kilobytes that were resident when recording began, without the
     /// recorder's own; 0 in a forked child.
-    StartRssKb = 34, "start_rss_kb";
+    StartRssKb = 31, "start_rss_kb";
 }
 
 impl Counter {

@@ -92,7 +92,7 @@ pub enum Key {
     RankParent = 12,
     /// A library whose calls are not recorded: a [`Past`] and the name that it
     /// was loaded by.
-    PastUs = 22,
+    PastUs = 13,
 }
 
 /// Why a library's calls are not recorded: the first byte of [`Key::PastUs`].
@@ -212,7 +212,7 @@ const PARENT: u8 = 5;
 const CUT: u8 = 6;
 const END: u8 = 7;
 const DEATH: u8 = 8;
-const CODE_NAME: u8 = 22;
+const CODE_NAME: u8 = 9;
 
 fn key_of(byte: u8) -> Option<Key> {
     use Key::*;

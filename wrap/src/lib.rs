@@ -100,6 +100,7 @@ pub mod real;
 pub mod recorder;
 #[cfg(not(loom))]
 pub mod rights;
+#[cfg(not(loom))]
 pub mod rss;
 #[cfg(not(loom))]
 pub mod session;
