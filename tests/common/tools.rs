@@ -5,6 +5,8 @@ use std::process::Command;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use memlog_format::counter::{AREA_END, Counter};
+
 /// Whether the long runs are asked for.
 pub fn is_long() -> bool {
     std::env::var_os("MEMLOG_LONG").is_some_and(|value| value == "1")
@@ -111,16 +113,24 @@ impl Drop for Folder {
     }
 }
 
-/// A log without what was never written of its file: all that the recorder gave
-/// out lies at the front.
+/// A log without what its file is longer ahead of its use. Of what was given out
+/// much may never have been written, and is a hole.
 pub fn read_log(path: &Path) -> std::io::Result<Vec<u8>> {
     use std::io::Read;
-    use std::os::unix::fs::MetadataExt;
+    use std::os::unix::fs::FileExt;
+    // What may stand behind a log that was cut to its length.
+    const EPILOGUE: u64 = 4 << 20;
     let file = std::fs::File::open(path)?;
-    let found = file.metadata()?;
-    let taken = (found.blocks() * 512).next_multiple_of(1 << 16);
+    let length = file.metadata()?.len();
+    let mut start = [0; AREA_END];
+    let given = match file.read_exact_at(&mut start, 0) {
+        Ok(()) => Counter::Chunks.read(&start) << 16,
+        Err(_) => length,
+    };
+    let is_ahead = length > given + EPILOGUE;
     let mut bytes = Vec::new();
-    file.take(taken.min(found.len())).read_to_end(&mut bytes)?;
+    file.take(if is_ahead { given } else { length })
+        .read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
