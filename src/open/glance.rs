@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use memlog_analysis::reading_kb;
 use memlog_format::FIRST_VERSION;
 use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE, Header, Kind};
-use memlog_format::counter::Counter;
+use memlog_format::counter::{AREA_END, Counter};
 use memlog_format::meta::MAX_STRING;
 use memlog_read::{Kind as ItemKind, Log, readings};
 
@@ -72,10 +72,25 @@ impl Glance {
                 let whole = log_bytes(&self.path).map_err(unreadable)?;
                 highest_of_flight(&super::open(&self.path, &whole)?)
             }
-            0 => highest_reading(&self.file, self.length, floor(&log)).map_err(unreadable)?,
+            0 => self.highest_reading(floor(&log)).map_err(unreadable)?,
             kb => kb,
         };
         Ok(kb.saturating_mul(1024))
+    }
+
+    /// Of all chunks of events: which stands where does not matter to a maximum.
+    fn highest_reading(&self, floor_kb: u64) -> std::io::Result<u64> {
+        let mut highest = 0;
+        let mut chunk = Vec::with_capacity(CHUNK_SIZE);
+        for (at, header) in chunks(&self.file, self.length, given_bytes(&self.metas)) {
+            if let Some(header) = header.filter(|header| header.kind == Kind::Events) {
+                chunk.clear();
+                complete(&self.file, at, &mut chunk, header.committed as usize)?;
+                let figures = readings(&header, &chunk).map(|rss| reading_kb(&rss, floor_kb));
+                highest = figures.fold(highest, u64::max);
+            }
+        }
+        Ok(highest)
     }
 }
 
@@ -87,8 +102,9 @@ fn metas(file: &File, length: u64, first: Vec<u8>, header: &Header) -> std::io::
     if committed + LONGEST_RECORD <= CHUNK_SIZE {
         return Ok(metas);
     }
-    for at in places(length).skip(1) {
-        if let Some(header) = header_at(file, at)?.filter(|header| header.kind == Kind::Meta) {
+    let given = given_bytes(&metas);
+    for (at, header) in chunks(file, length, given).skip(1) {
+        if let Some(header) = header.filter(|header| header.kind == Kind::Meta) {
             metas.resize(metas.len().next_multiple_of(CHUNK_SIZE), 0);
             let mut chunk = Vec::new();
             complete(file, at, &mut chunk, header.committed as usize)?;
@@ -98,8 +114,25 @@ fn metas(file: &File, length: u64, first: Vec<u8>, header: &Header) -> std::io::
     Ok(metas)
 }
 
-fn places(length: u64) -> impl Iterator<Item = u64> {
-    (0..length).step_by(CHUNK_SIZE)
+/// The chunks of a log and their headers, where they are used. A copy of a file
+/// that was longer than its log may have megabytes of zeros behind: the first
+/// unused chunk that was never given out is the end.
+fn chunks(file: &File, length: u64, given: u64) -> impl Iterator<Item = (u64, Option<Header>)> {
+    let places = (0..length).step_by(CHUNK_SIZE);
+    let found = places.map(|at| (at, header_at(file, at).ok().flatten()));
+    let is_end =
+        move |at: u64, header: &Option<Header>| given > 0 && at >= given && header.is_none();
+    found.take_while(move |(at, header)| !is_end(*at, header))
+}
+
+/// Bytes of the chunks that were given out, 0 where the log does not say.
+fn given_bytes(first: &[u8]) -> u64 {
+    match first.len() < AREA_END {
+        true => 0,
+        false => Counter::Chunks
+            .read(first)
+            .saturating_mul(CHUNK_SIZE as u64),
+    }
 }
 
 /// Nothing of a chunk that is unused or cannot be read: that is for the reading
@@ -129,21 +162,6 @@ fn floor(log: &Log) -> u64 {
     log.counter(Counter::MaxRssFloorKb)
 }
 
-/// Of all chunks of events: which stands where does not matter to a maximum.
-fn highest_reading(file: &File, length: u64, floor_kb: u64) -> std::io::Result<u64> {
-    let mut highest = 0;
-    let mut chunk = Vec::with_capacity(CHUNK_SIZE);
-    for at in places(length) {
-        if let Some(header) = header_at(file, at)?.filter(|header| header.kind == Kind::Events) {
-            chunk.clear();
-            complete(file, at, &mut chunk, header.committed as usize)?;
-            let figures = readings(&header, &chunk).map(|rss| reading_kb(&rss, floor_kb));
-            highest = figures.fold(highest, u64::max);
-        }
-    }
-    Ok(highest)
-}
-
 fn is_flight(first: &[u8]) -> bool {
     let header = Header::decode(first).ok().flatten();
     header.is_some_and(|header| header.version > FIRST_VERSION)
@@ -163,7 +181,7 @@ fn highest_of_flight(log: &Log) -> u64 {
 mod tests {
     use super::*;
     use crate::open::{Files, Watch};
-    use memlog_format::counter::{AREA_AT, AREA_END};
+    use memlog_format::counter::AREA_AT;
     use memlog_format::meta::Record;
     use memlog_format::varint::Reader;
 

@@ -68,6 +68,10 @@ impl State {
         if !self.is_sparse || self.frozen {
             return Some(CHUNK_SIZE);
         }
+        // The header's page was made ready with the file.
+        if self.window_offset == 0 && self.carved == 0 && usage == Use::Little {
+            return Some(ready_next(0));
+        }
         if self.is_refused() {
             return None;
         }
