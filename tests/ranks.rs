@@ -272,10 +272,11 @@ fn a_disk_that_takes_nothing_is_told_and_the_job_runs() {
         command.args(&words[1..]).arg(&disk).stderr(Stdio::null());
         command.status().is_ok_and(|status| status.success())
     };
-    if !mount(&["mount", "-t", "tmpfs", "-o", "size=64k", "memlog-test"]) {
+    if !mount(&["mount", "-t", "tmpfs", "-o", "size=8k", "memlog-test"]) {
         println!("SKIPPED a disk that is full: nothing may be mounted here");
         return;
     }
+    fs::write(disk.join("full"), [1; 8 << 10]).expect("fill");
     let full = std::panic::catch_unwind(|| tells(&disk));
     assert!(mount(&["umount"]));
     full.expect("a full disk is told");

@@ -66,15 +66,16 @@ fn why_there_is_no_log_is_said() {
         command.args(&words[1..]).arg(&disk).stderr(Stdio::null());
         command.status().is_ok_and(|status| status.success())
     };
-    if !mount(&["mount", "-t", "tmpfs", "-o", "size=64k", "memlog-test"]) {
+    if !mount(&["mount", "-t", "tmpfs", "-o", "size=8k", "memlog-test"]) {
         println!("SKIPPED a disk that is full: nothing may be mounted here");
         return;
     }
+    fs::write(disk.join("full"), [1; 8 << 10]).expect("fill");
     let by_option = told(&["-o", "disk/it", "true"], &[]);
     let by_variable = told(&["true"], &[("MEMLOG_OUTPUT", "disk/it")]);
     assert!(mount(&["umount"]));
     let error = format!(
-        "no log appeared: the disk of {} is full: 64.0 KiB are free\n",
+        "no log appeared: the disk of {} is full: 0 bytes are free\n",
         disk.display()
     );
     for told in [&by_option, &by_variable] {

@@ -50,8 +50,9 @@ fn nothing_is_lost_by_fewer_rights() {
         // `record` cuts off what the program was not allowed to.
         let about = fs::metadata(&log).expect("a log");
         let (long, taken) = (about.len(), about.blocks() * 512);
+        // Of the first chunks not every page is used.
         assert!(
-            long <= taken && taken < 32 << 20,
+            long <= taken + (1 << 20) && taken < 32 << 20,
             "{way}: {long} bytes, {taken} on the disk"
         );
     }

@@ -21,8 +21,8 @@
  *   realloc_grow    one block grown by 1 to 128, touched as it grows; then cut to 1     grown_block         128
  *   paused          100 touched and freed while a busy thread pauses, which then takes  spike_block         100
  *                   another of 60,000 bytes and keeps it
- *   in_step         100 touched; another thread takes 60,000 bytes, and at once, before  base_block          100 + 60,000
- *                   any clock moves, the 100 are freed
+ *   in_step         64 touched; another thread takes 60,000 bytes, and at once, before   base_block          64 + 60,000
+ *                   any clock moves, the 64 are freed
  *   pauses          31 blocks of each size from 16 to 65,536, 100 ms, all freed, 100 ms other_block          2.03
  *   staircase       up 64, down 32, up 64, ... three times, then all freed              stair_block         128
  */
@@ -205,10 +205,11 @@ static void in_step(void)
     pthread_t id;
     if (pthread_create(&id, NULL, taking, NULL) != 0)
         return;
-    fill(base_block, 0, 100);
+    /* Each is more than a hundredth of what is resident. */
+    fill(base_block, 0, 64);
     sem_post(&goes_on);
     sem_wait(&is_busy);
-    empty(0, 100);
+    empty(0, 64);
     pthread_join(id, NULL);
 }
 
@@ -299,7 +300,7 @@ static const struct shape {
     {"late_touch", late_touch, "late_block", 200 * MIB, 220 * MIB, 0, 0},
     {"thread", thread, "thread_block", 130 * MIB, 130 * MIB, 25 * MIB, 0},
     {"paused", paused, "spike_block", 100 * MIB, 100 * MIB, OTHER, 0},
-    {"in_step", in_step, "base_block", 100 * MIB + OTHER, 100 * MIB + OTHER, OTHER, 0},
+    {"in_step", in_step, "base_block", 64 * MIB + OTHER, 64 * MIB + OTHER, OTHER, 0},
     {"pauses", pauses, "other_block", 31 * 65536, 31 * 65536, 0, 0},
     {"small", small, "small_block", 128000000, 128000000, 1280000, 0},
     {"mapped", mapped, "mapped_region", 10 * MIB, 15 * MIB, 15 * MIB, 150 * MIB},

@@ -53,7 +53,7 @@ const WRONG_USAGE: [(&str, &[&str]); 35] = [
     ),
     (
         "record -o /dev/null true",
-        &["/dev/null is there and is no regular file", "-o PATTERN"],
+        &["/dev/null is a device or a stream", "-o PATTERN"],
     ),
     (
         "no-such-program",
