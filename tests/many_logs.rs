@@ -5,6 +5,7 @@
 mod sites;
 
 use std::fs;
+use std::io::Read as _;
 use std::mem::MaybeUninit;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -113,8 +114,24 @@ fn copies(folder: &Folder, place: &str, (large, child): &(PathBuf, PathBuf), cou
     let name = large.file_name().expect("a name");
     fs::copy(large, place.join(name)).expect("copied");
     for number in 0..count {
-        fs::copy(child, place.join(format!("copy.{number}.memlog"))).expect("copied");
+        let copy = place.join(format!("copy.{number}.memlog"));
+        match number % 50 {
+            // By who knows no holes.
+            49 => drop(fs::copy(child, copy).expect("copied")),
+            _ => copy_with_its_hole(child, &copy),
+        }
     }
+}
+
+/// A log's file is longer than the log, and takes no room for that.
+fn copy_with_its_hole(log: &Path, copy: &Path) {
+    let length = fs::metadata(log).expect("stat").len();
+    let mut bytes = Vec::new();
+    let file = fs::File::open(log).expect("a log");
+    file.take(1 << 20).read_to_end(&mut bytes).expect("read");
+    fs::write(copy, bytes).expect("written");
+    let file = fs::File::options().write(true).open(copy).expect("opened");
+    file.set_len(length).expect("made longer");
 }
 
 /// The most that may be read for one more log, and the calls that take it.
