@@ -1,0 +1,1 @@
+../../../src/extent.rs
