@@ -153,7 +153,7 @@ fn loading(frame: &DoorFrame, space: Option<isize>, name: *const c_char, flags: 
     const BASE: isize = 0;
     let past = match space {
         Some(space) if space != BASE => Some(Past::Namespace),
-        _ if flags & libc::RTLD_DEEPBIND == 0 => return,
+        _ if flags & crate::sys::DEEP_BIND == 0 => return,
         _ => None,
     };
     // The loader looks at names that are no longer there by itself.

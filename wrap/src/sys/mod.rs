@@ -63,6 +63,13 @@ pub unsafe fn set_facts(vdso: u64, page_bytes: u64) {
 
 static PAGE_BYTES: core::sync::atomic::AtomicUsize = core::sync::atomic::AtomicUsize::new(4096);
 
+/// The flag of dlopen that has a library's names looked for in itself first.
+#[cfg(not(target_env = "musl"))]
+pub const DEEP_BIND: i32 = libc::RTLD_DEEPBIND;
+/// musl has none.
+#[cfg(target_env = "musl")]
+pub const DEEP_BIND: i32 = 0;
+
 /// Bytes of a page, as the kernel counts them in statm.
 pub fn page_bytes() -> u64 {
     PAGE_BYTES.load(core::sync::atomic::Ordering::Relaxed) as u64

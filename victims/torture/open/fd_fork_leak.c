@@ -1,6 +1,8 @@
 /* A process forks while its threads allocate: should the recorder have a descriptor open just then, the child has it for ever.
+ *
+ * FAILS: seldom, a child inherits the descriptor that another thread of the recorder's had open at the fork, for ever.
  */
-#include "torture.h"
+#include "../torture.h"
 #include <fcntl.h>
 
 static volatile int done;

@@ -1,7 +1,12 @@
 /* A thread closes all that is open and opens its own, while others allocate so that the log grows: a descriptor that the
  * recorder has open for a moment is closed under its hands, and its number is the program's when it is used.
+ *
+ * @may lose: the log cannot grow when its descriptor is taken away
+ * @uncounted: what is lost is missing
+ *
+ * FAILS: seen under strace with ftruncate delayed: the log's ftruncate gets EBADF, or would cut a file of the program's; losses, and never natively.
  */
-#include "torture.h"
+#include "../torture.h"
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -19,7 +24,7 @@ int main(void)
     pthread_t ids[2];
     for (int i = 0; i < 2; i++)
         ids[i] = start_thread(work, NULL);
-    for (int i = 0; i < 300; i++) {
+    for (int i = 0; i < 2000; i++) {
         for (int fd = 3; fd < 12; fd++)
             close(fd);
         for (int k = 0; k < (i % 2 ? 1 : 6); k++) {
