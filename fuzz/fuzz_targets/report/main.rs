@@ -120,7 +120,12 @@ fn look(bytes: &[u8], how: u8, screen: &Screen, filter: &Filter) {
     let chosen = when.chosen_tick(family.own().tick_ns());
     let analysis = family.analyse(chosen, &Watch::silent());
     let store = NameStore::default();
-    let names = Names::new(&store, &Options::default(), family.own(), Path::new("/nowhere"));
+    let names = Names::new(
+        &store,
+        &Options::default(),
+        family.own(),
+        Path::new("/nowhere"),
+    );
     let mut labels = Labels::new(names, analysis.fold.stacks());
     let subject = Subject {
         file: Path::new("x.memlog"),
