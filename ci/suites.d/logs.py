@@ -54,14 +54,12 @@ def read_all(memlog, folder, suite):
             total.images[Path(stats["executable"] or "?").name] += 1
             reasons.update(stats["cut_stacks_by_reason"])
             findings.update(f"{''.join('N' if c.isdigit() else c for c in finding)}" for finding in stats["findings"])
-            total.wrong += [f"{path.name}, {stats['executable']}: {line}" for line in nonsense(stats, suite)]
+            total.wrong += [f"{path.name}, {stats['executable']}: {line}" for line in nonsense(stats)]
     if total.unwritten and not suite.kills:
         total.wrong.append(f"{total.unwritten} logs have nothing in them")
     for name, least in suite.images.items():
         if total.images[name] < least:
             total.wrong.append(f"{total.images[name]} logs of {name}, expected {least} or more")
-    if total.lost and suite.may_lose:
-        total.notes.append(f"{total.lost} events lost: {suite.may_lose}")
     if reasons:
         total.notes.append("stacks cut: " + ", ".join(f"{reason} {count}" for reason, count in reasons.items()))
     total.notes += [f"finding in {count} logs: {finding[:200]}" for finding, count in findings.items()]
@@ -90,11 +88,11 @@ def read(memlog, path):
     return stats, wrong
 
 
-def nonsense(stats, suite):
+def nonsense(stats):
     """What a whole log does not say."""
-    wanted = ["allocations_of_live_addresses", "order_breaks"] + ([] if suite.may_lose else ["lost_events"])
+    wanted = ["allocations_of_live_addresses", "order_breaks", "lost_events"]
     wrong = [f"{name} {stats[name]}" for name in wanted if stats[name] != 0]
-    if stats["unknown_releases"]["twice"] and not suite.may_lose:
+    if stats["unknown_releases"]["twice"]:
         wrong.append(f"{stats['unknown_releases']['twice']} releases of what was released")
     if stats["end_live_bytes"] > stats["heap_peak_bytes"]:
         wrong.append("more live at the end than at the peak")

@@ -31,8 +31,6 @@ class Suite:
     images: dict = field(default_factory=dict)
     # Whether it kills processes, maybe before their log's first byte.
     kills: bool = False
-    # Why lost events are right here; empty where they are not.
-    may_lose: str = ""
     # What says which version was met.
     version: tuple = ()
     # Whether it takes root, who becomes somebody else.
