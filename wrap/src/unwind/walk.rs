@@ -44,22 +44,24 @@ pub struct Known {
 
 /// An entry of a thread's cache.
 #[derive(Clone, Copy, Default)]
-#[repr(C)]
+#[repr(C, align(16))]
 struct CacheEntry {
     /// The address, shifted left, with the exact bit below.
     key: u64,
     known: Known,
 }
 
+/// The offset of its entry, by the key's bits from the third and from the
+/// fourteenth on.
 #[inline(always)]
 fn hash_of(key: u64) -> usize {
-    ((key >> 3) ^ (key >> 14)) as usize
+    ((key << 1) ^ (key >> 10)) as usize
 }
 
 /// What a thread knows of code addresses. Zeros are nothing.
 #[repr(C)]
 pub struct Cache {
-    share: Share<CACHE_ENTRIES>,
+    share: Share<CacheEntry, CACHE_ENTRIES>,
     entries: [CacheEntry; CACHE_ENTRIES],
 }
 

@@ -13,7 +13,7 @@ const CHILDREN: usize = Os::SIZES.children;
 
 /// A child in the trie, as this thread met it.
 #[derive(Clone, Copy)]
-#[repr(C)]
+#[repr(C, align(16))]
 struct Child {
     node: u64,
     id: u32,
@@ -22,7 +22,7 @@ struct Child {
 /// The children in the trie that this thread met last, by their tags.
 #[repr(C)]
 pub(super) struct Children {
-    share: Share<CHILDREN>,
+    share: Share<Child, CHILDREN>,
     entries: [Child; CHILDREN],
 }
 
