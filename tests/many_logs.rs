@@ -7,6 +7,7 @@ mod sites;
 use std::fs;
 use std::io::Read as _;
 use std::mem::MaybeUninit;
+use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -115,23 +116,27 @@ fn copies(folder: &Folder, place: &str, (large, child): &(PathBuf, PathBuf), cou
     fs::copy(large, place.join(name)).expect("copied");
     for number in 0..count {
         let copy = place.join(format!("copy.{number}.memlog"));
-        match number % 50 {
+        match number {
             // By who knows no holes.
-            49 => drop(fs::copy(child, copy).expect("copied")),
-            _ => copy_with_its_hole(child, &copy),
+            49 | 99 => drop(fs::copy(child, copy).expect("copied")),
+            _ => copy_with_its_holes(child, &copy),
         }
     }
 }
 
 /// A log's file is longer than the log, and takes no room for that.
-fn copy_with_its_hole(log: &Path, copy: &Path) {
+fn copy_with_its_holes(log: &Path, copy: &Path) {
     let length = fs::metadata(log).expect("stat").len();
     let mut bytes = Vec::new();
     let file = fs::File::open(log).expect("a log");
     file.take(1 << 20).read_to_end(&mut bytes).expect("read");
-    fs::write(copy, bytes).expect("written");
-    let file = fs::File::options().write(true).open(copy).expect("opened");
+    let file = fs::File::create(copy).expect("made");
     file.set_len(length).expect("made longer");
+    for (place, page) in (0..).step_by(4096).zip(bytes.chunks(4096)) {
+        if page.iter().any(|&byte| byte != 0) {
+            file.write_all_at(page, place).expect("written");
+        }
+    }
 }
 
 /// The most that may be read for one more log, and the calls that take it.
