@@ -159,6 +159,9 @@ pub unsafe fn is_defined_at(name: &[u8], address: usize) -> bool {
 /// What the objects of the program mean for what can be recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rival {
+    /// The program's own file defines malloc, and calls it without asking
+    /// anybody.
+    TheProgram,
     /// Comes before us and defines malloc: calls do not come to us.
     InFront,
     /// An allocator whose C++ operators do not end in malloc, and are not
@@ -203,8 +206,14 @@ pub unsafe fn each_rival(
         if !defines(b"malloc") {
             continue;
         }
-        if core::mem::take(&mut in_front) {
-            tell(Rival::InFront, name);
+        match (core::mem::take(&mut in_front), name) {
+            // It comes before whatever is preloaded, its operators too.
+            (true, []) => {
+                tell(Rival::TheProgram, name);
+                continue;
+            }
+            (true, _) => tell(Rival::InFront, name),
+            (false, _) => {}
         }
         if !operators_hooked && defines(crate::operators::NEW) {
             tell(Rival::OwnOperators, name);

@@ -100,17 +100,16 @@ fn note_rivals() {
     SCRATCH.with(Patience::Bounded, |scratch| {
         let Scratch { buffer, line, .. } = scratch;
         let tell = |rival, name: &[u8]| {
-            let name = if name.is_empty() {
-                b"the program itself"
-            } else {
-                name
-            };
             let (before, after): (&[u8], &[u8]) = match rival {
+                Rival::TheProgram => (
+                    b"malloc is that of the program itself, and so is operator new if it has one",
+                    b": no library sees its calls, and they are not recorded. Build it without \
+                      an allocator of its own, or link it by `memlog ldflags --static`",
+                ),
                 Rival::InFront => (
                     b"malloc is that of ",
                     b", which comes before libmemlog.so: calls that reach it are not recorded. \
-                      Preload libmemlog.so, or link it before that; a program with an allocator \
-                      of its own needs `memlog ldflags --static`",
+                      Preload libmemlog.so, or link it before that",
                 ),
                 Rival::OwnOperators => (
                     b"operator new is that of ",
