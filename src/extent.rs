@@ -3,8 +3,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
-use std::path::Path;
+use std::os::unix::fs::{FileExt, MetadataExt};
 
 use memlog_format::chunk::{CHUNK_SIZE, MAGIC};
 use memlog_format::counter::{AREA_END, Counter};
@@ -52,29 +51,22 @@ pub fn of(file: &File) -> io::Result<Extent> {
 }
 
 /// Cuts off what its program left behind a log: one that was killed, or may not
-/// open its log any more. Not while anybody may write to it.
-pub fn trim(path: &Path) -> io::Result<()> {
-    let open = |options: &mut OpenOptions| {
-        let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
-        options.custom_flags(flags).open(path)
-    };
+/// open its log any more. Not while anybody may write to it. `open` opens it
+/// as it is asked; `is_gone`: its process is known to be.
+pub fn trim(open: impl Fn(&mut OpenOptions) -> io::Result<File>, is_gone: bool) -> io::Result<()> {
     let file = open(OpenOptions::new().read(true))?;
-    if !of(&file)?.is_ahead() || os::may_be_written(&file) {
+    let is_sure = is_gone || os::knows_its_writers(&file)?;
+    if !is_sure || !of(&file)?.is_ahead() || os::may_be_written(&file) {
         return Ok(());
     }
-    // From here on only such as this may write to it.
-    let same = open(OpenOptions::new().write(true))?;
-    let (before, now) = (file.metadata()?, same.metadata()?);
-    if (before.dev(), before.ino()) == (now.dev(), now.ino()) {
-        same.set_len(of(&file)?.bytes)?;
-    }
-    Ok(())
+    open(OpenOptions::new().write(true))?.set_len(of(&file)?.bytes)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use memlog_format::counter::AREA_AT;
+    use std::path::Path;
 
     /// A log of two chunks of which three were given out, in a file that seems
     /// to be longer.
@@ -101,10 +93,11 @@ mod tests {
         file.write_all_at(b"death", 5 * CHUNK_SIZE as u64).unwrap();
         assert_eq!(of(&file).unwrap().bytes, 6 * CHUNK_SIZE as u64);
         // While it is open for writing nothing goes.
-        trim(&path).unwrap();
+        let trim = || super::trim(|options| options.open(&path), true);
+        trim().unwrap();
         assert_eq!(file.metadata().unwrap().len(), 64 << 20);
         drop(file);
-        trim(&path).unwrap();
+        trim().unwrap();
         assert_eq!(path.metadata().unwrap().len(), 6 * CHUNK_SIZE as u64);
         std::fs::remove_file(path).unwrap();
     }

@@ -115,7 +115,11 @@ pub fn without_log((count, why): (u64, u64)) -> Option<String> {
         count => format!("{} forked processes of it have", grouped(count)),
     };
     let why = Refusal::decode(why).map_or(String::new(), |refusal| {
-        format!(", the last for this reason: {}", error_words(refusal.errno))
+        let words = match refusal.step {
+            Step::Filter => "a seccomp filter was there".to_owned(),
+            _ => error_words(refusal.errno),
+        };
+        format!(", the last for this reason: {words}")
     });
     Some(format!("{processes} no log, for none could be made{why}"))
 }

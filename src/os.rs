@@ -88,6 +88,24 @@ pub fn may_be_written(file: &File) -> bool {
     !is_ours
 }
 
+/// Whether the kernel counts all who may write to a file at the file itself.
+/// Where one file system lies over another, a mapping is of the lower one's; on
+/// other machines somebody may have it open that this kernel knows nothing of.
+pub fn knows_its_writers(file: &File) -> io::Result<bool> {
+    /// ext2 to ext4, XFS, btrfs, F2FS, tmpfs.
+    const PLAIN: [u64; 5] = [0xEF53, 0x5846_5342, 0x9123_683E, 0xF2F5_2010, 0x0102_1994];
+    // SAFETY: statfs is plain integers, for which all zeros is a value.
+    let mut answer: libc::statfs = unsafe { std::mem::zeroed() };
+    // SAFETY: the file is open, and the answer outlives the call.
+    if unsafe { libc::fstatfs(file.as_raw_fd(), &mut answer) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // Its type has another width from machine to machine.
+    #[allow(clippy::unnecessary_cast)]
+    let kind = answer.f_type as u64 & 0xFFFF_FFFF;
+    Ok(PLAIN.contains(&kind))
+}
+
 /// Whether this process can gain no privilege through exec.
 pub fn has_no_new_privileges() -> bool {
     // SAFETY: this option takes four ignored zeros and returns 0, 1 or -1.

@@ -7,18 +7,18 @@
 //! memory; whatever it inherited, its parent's log knows nothing of that.
 
 use std::fs::File;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use memlog_analysis::reading_kb;
 use memlog_format::FIRST_VERSION;
-use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE, Header, Kind};
+use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE, Header, Kind, MAGIC};
 use memlog_format::counter::{AREA_END, Counter};
 use memlog_format::meta::MAX_STRING;
 use memlog_read::{Kind as ItemKind, Log, readings};
 
 use super::fold::last_high_water_kb;
-use super::map::{log_bytes, open_log};
+use super::map::{FileBytes, log_bytes, open_log};
 
 /// Holds all that most logs say of themselves.
 const FIRST_BYTES: usize = 4096;
@@ -31,7 +31,7 @@ pub struct Glance {
     file: File,
     length: u64,
     /// The meta chunks one behind another, which is a log too.
-    metas: Vec<u8>,
+    metas: FileBytes,
 }
 
 impl Glance {
@@ -44,10 +44,12 @@ impl Glance {
         first.truncate(count);
         let metas = match Header::decode(&first) {
             Ok(Some(header)) if header.kind == Kind::Meta => {
-                metas(&file, length, first, &header).map_err(unreadable)?
+                FileBytes::Read(metas(&file, length, first, &header).map_err(unreadable)?)
             }
-            // No log, or a damaged one: what can be read of it all of it says.
-            _ => log_bytes(path).map_err(unreadable)?.to_vec(),
+            // A damaged log: what can be read of it all of it says.
+            _ if may_be_log(&file, &first) => log_bytes(path).map_err(unreadable)?,
+            // A program's own file may be as large as the disk.
+            _ => FileBytes::Read(first),
         };
         Ok(Self {
             path: path.to_owned(),
@@ -55,6 +57,12 @@ impl Glance {
             length,
             metas,
         })
+    }
+
+    /// Which file it is, whatever comes to lie at its path: device and number.
+    pub fn identity(&self) -> std::io::Result<(u64, u64)> {
+        let found = self.file.metadata()?;
+        Ok((found.dev(), found.ino()))
     }
 
     /// Everything but its events.
@@ -92,6 +100,13 @@ impl Glance {
         }
         Ok(highest)
     }
+}
+
+/// Whether a file is a log although its first header cannot be read: a crash of
+/// the machine may have left zeros there.
+fn may_be_log(file: &File, first: &[u8]) -> bool {
+    let is_chunk = |number| matches!(header_at(file, number * CHUNK_SIZE as u64), Ok(Some(_)));
+    first.starts_with(&MAGIC) || first.iter().all(|&byte| byte == 0) && (1..8).any(is_chunk)
 }
 
 /// The first chunk, as far as it goes, and the other meta chunks, if any.

@@ -6,13 +6,14 @@ use std::collections::hash_map::RandomState;
 use std::fs::{self, File, OpenOptions};
 use std::hash::BuildHasher;
 use std::io;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE, Header, Kind, SEALED, checksum};
 use memlog_format::meta::{CodeName, Death, Record};
 
+use super::log::Log;
 use crate::made;
 use crate::open::Files;
 use crate::{extent, os};
@@ -88,7 +89,7 @@ fn count_in(file: &Path) -> Option<u64> {
 }
 
 /// Writes a death behind a log, in a chunk of its own.
-pub fn write(log: &Path, signal: u8, oom_kills: Option<u64>, maxrss_kb: u64) -> io::Result<()> {
+pub fn write(log: &Log, signal: u8, oom_kills: Option<u64>, maxrss_kb: u64) -> io::Result<()> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     let death = Death {
         signal,
@@ -104,7 +105,8 @@ const MOST_CHUNKS: usize = 64;
 
 /// Writes behind a log, whose process is gone, the names that run-time
 /// compilers gave the code in its stacks, where it has any.
-pub fn write_names(path: &Path) -> anyhow::Result<()> {
+pub fn write_names(to: &Log) -> anyhow::Result<()> {
+    let path = &to.path;
     let files = Files::load(path)?;
     let family = files.family()?;
     let log = family.own();
@@ -123,11 +125,11 @@ pub fn write_names(path: &Path) -> anyhow::Result<()> {
             name: &made.name,
         })
     });
-    Ok(append(path, records)?)
+    Ok(append(to, records)?)
 }
 
 /// Writes records behind a log, in chunks of their own.
-fn append<'a>(log: &Path, records: impl IntoIterator<Item = Record<'a>>) -> io::Result<()> {
+fn append<'a>(log: &Log, records: impl IntoIterator<Item = Record<'a>>) -> io::Result<()> {
     let mut bodies: Vec<Vec<u8>> = Vec::new();
     let mut bytes = vec![0; CHUNK_SIZE - HEADER_SIZE];
     for record in records {
@@ -147,12 +149,7 @@ fn append<'a>(log: &Path, records: impl IntoIterator<Item = Record<'a>>) -> io::
     }
     // A limit on files is an error here, and no signal.
     os::ignore_file_limit();
-    let mut options = OpenOptions::new();
-    let options = options
-        .read(true)
-        .write(true)
-        .custom_flags(libc::O_NOFOLLOW);
-    let file = options.open(log)?;
+    let file = log.reopen(OpenOptions::new().write(true))?;
     let end = extent::of(&file)?.bytes.next_multiple_of(CHUNK_SIZE as u64);
     let first = last_sequence(&file, end)?.map_or(0, |last| last + 1);
     for (index, body) in (0u32..).zip(&bodies) {

@@ -1,11 +1,13 @@
 //! What a log says of itself to `record`, without its events being read.
 
 use std::ffi::{OsStr, OsString};
-use std::fs;
+use std::fs::{self, File, OpenOptions};
+use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use memlog_format::chunk::MAGIC;
 use memlog_format::counter::{self, Counter};
 use memlog_format::meta::Key;
 
@@ -16,6 +18,8 @@ use crate::open::{Glance, clean, note, started_as};
 pub struct Log {
     /// Where it is.
     pub path: PathBuf,
+    /// Which file it was there when this was read: device and number.
+    pub identity: (u64, u64),
     /// The process that wrote it.
     pub pid: u32,
     /// The program of that process.
@@ -51,7 +55,7 @@ pub struct Log {
 impl Log {
     /// `None` if the file is no log. Of one without an end the peak stands only
     /// among its events: that is worth a look where there are others.
-    pub fn read(path: &Path, has_others: bool) -> std::io::Result<Option<Self>> {
+    pub fn read(path: &Path, has_others: bool) -> io::Result<Option<Self>> {
         // Looked at first: to open a pipe that the program made would be to wait.
         let found = fs::symlink_metadata(path)?;
         if !found.is_file() {
@@ -82,6 +86,7 @@ impl Log {
         let run = run.last().unwrap_or_default();
         let start = log.start();
         Ok(Some(Self {
+            identity: glance.identity()?,
             pid: start.map_or(0, |start| start.pid),
             executable: OsStr::from_bytes(executable).into(),
             started_as: started_as(&log),
@@ -102,5 +107,57 @@ impl Log {
             wall_ns: start.map_or(0, |start| start.wall_ns),
             path: path.to_owned(),
         }))
+    }
+
+    /// Opens the log once more. Whoever may write to its folder may have put
+    /// another file there, or a link to one, since it was read.
+    pub fn reopen(&self, options: &mut OpenOptions) -> io::Result<File> {
+        let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
+        let file = options.read(true).custom_flags(flags).open(&self.path)?;
+        let found = file.metadata()?;
+        let mut start = [0; MAGIC.len()];
+        let count = file.read_at(&mut start, 0)?;
+        match (found.dev(), found.ino()) == self.identity && start[..count] == MAGIC {
+            true => Ok(file),
+            false => Err(io::Error::other("another file is there now")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn what_comes_to_lie_in_its_place_is_not_written_to() {
+        let place = std::env::temp_dir().join(format!("reopen.{}", std::process::id()));
+        let (logs, others) = (place.join("logs"), place.join("others"));
+        for folder in [&logs, &others] {
+            fs::create_dir_all(folder).unwrap();
+            let golden = concat!(env!("CARGO_MANIFEST_DIR"), "/golden/v1/tiny.memlog");
+            fs::copy(golden, folder.join("log")).unwrap();
+        }
+        let path = logs.join("log");
+        let log = Log::read(&path, true).unwrap().expect("a log");
+        let open = || log.reopen(OpenOptions::new().write(true));
+        assert!(open().is_ok());
+        // Its folder leads elsewhere.
+        fs::rename(&logs, place.join("away")).unwrap();
+        symlink(&others, &logs).unwrap();
+        assert!(open().is_err());
+        fs::remove_file(&logs).unwrap();
+        fs::rename(place.join("away"), &logs).unwrap();
+        assert!(open().is_ok());
+        // Or it does itself.
+        fs::rename(&path, place.join("kept")).unwrap();
+        symlink(place.join("kept"), &path).unwrap();
+        assert!(open().is_err());
+        fs::remove_file(&path).unwrap();
+        // It is the same file, and no log any more.
+        fs::rename(place.join("kept"), &path).unwrap();
+        fs::write(&path, "a program's own").unwrap();
+        assert!(open().is_err());
+        fs::remove_dir_all(place).unwrap();
     }
 }

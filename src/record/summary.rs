@@ -45,19 +45,19 @@ pub fn print(name: &OsStr, seen: &Seen, plan: &Plan) {
     let mut logs = plan.new_logs();
     // Other ranks of a job, each under a `memlog record`, may share the folder.
     logs.retain(|log| log.run.is_empty() || log.run == seen.run);
-    // What they left behind their end goes; where it cannot, it does no harm.
-    for log in &logs {
-        let _ = extent::trim(&log.path);
-    }
     // The newest image of the process is the one that was killed. Others may
     // write logs here, in whose container or on whose host it has its number.
     let is_own = |log: &&Log| log.pid == child && log.run == seen.run;
+    // What they left behind their end goes; where it cannot, it does no harm.
+    for log in logs.iter().filter(|log| log.run == seen.run) {
+        let _ = extent::trim(|options| log.reopen(options), is_own(&log));
+    }
     if let (Some(signal), Some(log)) = (status.signal(), logs.iter().rfind(is_own)) {
         let maxrss_kb = os::children_max_rss_kb();
         // Without it the log is as its program left it.
-        let _ = epilogue::write(&log.path, signal as u8, seen.oom_kills, maxrss_kb);
+        let _ = epilogue::write(log, signal as u8, seen.oom_kills, maxrss_kb);
     }
-    keep_names(&logs, child);
+    keep_names(&logs, seen);
     let mut text = String::new();
     for_want_of_memory(&mut text, seen.oom_kills.unwrap_or(0));
     text.push_str(&describe(name, seen, plan, &logs));
@@ -67,10 +67,10 @@ pub fn print(name: &OsStr, seen: &Seen, plan: &Plan) {
 
 /// Keeps the names of code made at run time, for the files that have them do
 /// not stay. To a log that its process may still write nothing is added.
-fn keep_names(logs: &[Log], child: u32) {
+fn keep_names(logs: &[Log], seen: &Seen) {
     let is_gone = |log: &Log| {
         let is_there = Path::new("/proc").join(log.pid.to_string()).exists();
-        (log.has_end || log.pid == child) && !is_there
+        (log.has_end || log.pid == seen.child) && !is_there && log.run == seen.run
     };
     let may_have = |log: &&Log| {
         let pids = [Some(log.pid), log.parent].into_iter().flatten();
@@ -78,7 +78,7 @@ fn keep_names(logs: &[Log], child: u32) {
     };
     for log in logs.iter().filter(may_have) {
         // Without them the log is as its program left it.
-        let _ = epilogue::write_names(&log.path);
+        let _ = epilogue::write_names(log);
     }
 }
 
@@ -390,6 +390,7 @@ mod tests {
     fn the_next_line_names_the_largest() {
         let log = |path: &str, rss_peak_kb, bytes| Log {
             path: path.into(),
+            identity: (0, 0),
             pid: 1,
             executable: "x".into(),
             started_as: None,

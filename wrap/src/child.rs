@@ -48,6 +48,8 @@ pub fn wake() -> bool {
     RECORDER.expect_no_filter();
     // Of a process under a filter: what it takes to begin may kill.
     if RECORDER.must_be_quiet() {
+        remember_ancestor();
+        tell_ancestor(Step::Filter, Errno(0));
         RECORDER.life().turn(Life::Stopped);
         return false;
     }
@@ -87,13 +89,13 @@ pub fn remember_ancestor() {
 }
 
 /// Tells of a child without a log where it can be told.
-fn tell_ancestor(error: Errno) {
+fn tell_ancestor(step: Step, error: Errno) {
     let chunk0 = ANCESTOR.load(Ordering::Relaxed);
     if chunk0.is_null() {
         return;
     }
     let refusal = Refusal {
-        step: Step::Create,
+        step,
         errno: error.0 as u32,
     };
     let why = (Counter::ChildRefused, refusal.encode());
@@ -112,6 +114,8 @@ fn become_child() -> bool {
     unsafe {
         start::SCRATCH.force_open();
         PARENT_LOG.force_open();
+        crate::deep::force_open();
+        crate::operators::force_open();
     }
     let parent = RECORDER.pid.load(Ordering::Relaxed);
     let parent_was_deferred = DEFERRED.load(Ordering::Relaxed);
@@ -245,7 +249,7 @@ pub fn materialize() -> bool {
         }
         Err(error) => {
             RECORDER.counters.add(Counter::Refused, 1);
-            tell_ancestor(error);
+            tell_ancestor(Step::Create, error);
             RECORDER.stop();
             false
         }

@@ -67,6 +67,15 @@ enum Redirected {
     Refused,
 }
 
+/// In a forked child: whoever held it is not here.
+///
+/// # Safety
+/// As for [`Bounded::force_open`].
+pub unsafe fn force_open() {
+    // SAFETY: by the caller.
+    unsafe { DEEP.force_open() };
+}
+
 /// A library is about to be loaded that is bound past us: for this reason, or
 /// by RTLD_DEEPBIND.
 ///

@@ -60,6 +60,15 @@ pub struct Operators {
 static TABLE: AtomicPtr<Operators> = AtomicPtr::new(core::ptr::null_mut());
 /// One thread looks or forgets at a time.
 static LOOKING: Bounded<()> = Bounded::new(());
+
+/// In a forked child: whoever held it is not here.
+///
+/// # Safety
+/// As for [`Bounded::force_open`].
+pub unsafe fn force_open() {
+    // SAFETY: by the caller.
+    unsafe { LOOKING.force_open() };
+}
 /// Whether an operator is that of an object that may be unloaded.
 static MAY_GO: AtomicBool = AtomicBool::new(false);
 

@@ -257,7 +257,7 @@ impl State {
             let window = self.lengthen(fd, end).and_then(|()| {
                 step = Step::Map;
                 let ready = usage == Use::Much;
-                Os::map_window(fd, offset, bytes as usize, core::ptr::null_mut(), ready)
+                Os::map_window(fd, offset, bytes as usize, ready)
             });
             // The fork may have come since.
             match is_own().and(window) {

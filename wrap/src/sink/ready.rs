@@ -24,16 +24,23 @@ fn up_to_page(bytes: usize) -> usize {
     (bytes + page) & !page
 }
 
-/// Maps the beginning of a file, of which so many bytes are written to.
+/// Maps the beginning of a file, of which so many bytes are written to. What it
+/// comes in the place of is there until all has gone well: it has the counters.
 pub(super) fn map_first(
     fd: Fd,
     over: *mut u8,
     bytes: usize,
     used: usize,
 ) -> Result<*mut u8, Errno> {
-    let window = Os::map_window(fd, 0, bytes, over, false)?;
-    match Os::make_ready(window, up_to_page(used)) {
-        Ok(()) => Ok(window),
+    let window = Os::map_window(fd, 0, bytes, false)?;
+    let is_ready = Os::make_ready(window, up_to_page(used));
+    let is_there = is_ready.and_then(|()| match over.is_null() {
+        true => Ok(window),
+        // SAFETY: mapped just now, and the caller's private memory.
+        false => unsafe { Os::move_window(window, bytes, over) }.map(|()| over),
+    });
+    match is_there {
+        Ok(window) => Ok(window),
         Err(error) => {
             // SAFETY: mapped just now.
             unsafe { Os::unmap(window, bytes) };

@@ -58,6 +58,9 @@ pub(super) struct State {
     pub(super) ahead_bytes: u64,
     pub(super) max_bytes: u64,
     pub(super) may_map: bool,
+    /// The kernel cannot map a log, or make its pages ready. It will not learn
+    /// that either.
+    cannot_map: bool,
     /// Sealed chunks are the flight recorder's, and stay mapped.
     pub(super) keeps_sealed: bool,
     /// Set when a filter may kill us for a system call.
@@ -101,6 +104,7 @@ impl State {
             ahead_bytes: 0,
             max_bytes: u64::MAX,
             may_map: true,
+            cannot_map: false,
             keeps_sealed: false,
             frozen: false,
             first: core::ptr::null_mut(),
@@ -119,7 +123,7 @@ impl State {
         self.window = core::ptr::null_mut();
         (self.window_offset, self.window_bytes, self.carved) = (0, 0, 0);
         self.foothold = core::ptr::null_mut();
-        self.is_sparse = false;
+        (self.is_sparse, self.frozen) = (false, false);
         (self.file_bytes, self.ahead_bytes) = (0, 0);
         self.refused = None;
         self.spare_count = 0;
@@ -131,7 +135,7 @@ impl State {
     pub(super) fn obey(&mut self, settings: &Settings) {
         self.max_bytes = settings.max_log.max(FIRST_WINDOW as u64);
         self.keeps_sealed = settings.flight_recorder > 0;
-        self.may_map = Os::SINK == SinkKind::Mapped && !settings.written;
+        self.may_map = Os::SINK == SinkKind::Mapped && !settings.written && !self.cannot_map;
     }
 
     pub(super) fn remember(&mut self, path: &[u8], fd: Fd) -> Result<(), Errno> {
@@ -160,8 +164,12 @@ impl State {
                     return Ok(self.mode);
                 }
                 Err(Errno(libc::ENOSPC)) => return Err(Errno(libc::ENOSPC)),
-                // No shared mappings here, or no such advice: write instead.
-                Err(_) => set_length(fd, 0)?,
+                // No shared mappings here, or no such advice: write instead, and
+                // so do children.
+                Err(_) => {
+                    self.cannot_map = true;
+                    set_length(fd, 0)?;
+                }
             }
         }
         self.mode = Mode::Written;
@@ -251,10 +259,11 @@ impl State {
     /// Takes back what part of a chunk was written: its events are counted as
     /// lost, and are not to be found half.
     pub(super) fn void(&mut self, chunk: Chunk) {
+        let offset = u64::from(chunk.index) * CHUNK_SIZE as u64;
         if !self.frozen
+            && self.bound(offset + HEADER_SIZE as u64).is_ok()
             && let Ok(fd) = self.reopen()
         {
-            let offset = u64::from(chunk.index) * CHUNK_SIZE as u64;
             let _ = Os::write_at(fd, &[0; HEADER_SIZE], offset);
             Os::close(fd);
         }
@@ -400,8 +409,10 @@ impl State {
         }
         // SAFETY: chunks are CHUNK_SIZE bytes and live as long as the process.
         let bytes = unsafe { core::slice::from_raw_parts(chunk.at, CHUNK_SIZE) };
-        let fd = self.reopen()?;
         let mut offset = u64::from(chunk.index) * CHUNK_SIZE as u64;
+        // A limit that was set since is a signal to who writes beyond it.
+        self.bound(offset + CHUNK_SIZE as u64)?;
+        let fd = self.reopen()?;
         // Of a file that is sparse nothing is written that is zero already.
         let mut rest = match self.mode {
             Mode::Mapped => written(bytes),

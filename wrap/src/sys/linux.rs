@@ -267,14 +267,12 @@ impl Sys for Linux {
         let _ = call(libc::SYS_unlinkat, [at, path_of(path), 0, 0, 0, 0]);
     }
 
-    fn map_window(
-        fd: Fd,
-        offset: u64,
-        bytes: usize,
-        over: *mut u8,
-        ready: bool,
-    ) -> Result<*mut u8, Errno> {
-        mapped::map_window(fd, offset, bytes, over, ready)
+    fn map_window(fd: Fd, offset: u64, bytes: usize, ready: bool) -> Result<*mut u8, Errno> {
+        mapped::map_window(fd, offset, bytes, ready)
+    }
+
+    unsafe fn move_window(from: *mut u8, bytes: usize, over: *mut u8) -> Result<(), Errno> {
+        mapped::move_window(from as usize, bytes, over as usize)
     }
 
     fn make_ready(at: *mut u8, bytes: usize) -> Result<(), Errno> {

@@ -22,17 +22,11 @@ fn map(fd: Fd, offset: u64, bytes: usize, at: usize, flags: libc::c_int) -> Resu
 }
 
 /// See [`super::Sys::map_window`].
-pub(super) fn map_window(
-    fd: Fd,
-    offset: u64,
-    bytes: usize,
-    over: *mut u8,
-    ready: bool,
-) -> Result<*mut u8, Errno> {
-    let at = if !over.is_null() {
-        map(fd, offset, bytes, over as usize, libc::MAP_FIXED)?
-    } else if bytes >= HUGE {
-        map(fd, offset, bytes, aligned_gap(bytes)?, libc::MAP_FIXED)?
+pub(super) fn map_window(fd: Fd, offset: u64, bytes: usize, ready: bool) -> Result<*mut u8, Errno> {
+    let at = if bytes >= HUGE {
+        let gap = aligned_gap(bytes)?;
+        let mapped = map(fd, offset, bytes, gap, libc::MAP_FIXED);
+        mapped.inspect_err(|_| unmap(gap, bytes))?
     } else {
         map(fd, offset, bytes, 0, 0)?
     };
@@ -45,6 +39,12 @@ pub(super) fn map_window(
     };
     begun.inspect_err(|_| unmap(at, bytes))?;
     Ok(at as *mut u8)
+}
+
+/// See [`super::Sys::move_window`].
+pub(super) fn move_window(from: usize, bytes: usize, over: usize) -> Result<(), Errno> {
+    let flags = (libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED) as usize;
+    call(libc::SYS_mremap, [from, bytes, bytes, flags, over, 0]).map(|_| ())
 }
 
 /// See [`super::Sys::map_foothold`].
@@ -68,7 +68,8 @@ pub(super) fn step_forward(
     };
     let flags = (libc::MREMAP_MAYMOVE | fixed) as usize;
     let from = *foothold as usize;
-    let at = call(libc::SYS_mremap, [from, page, whole, flags, place, 0])?;
+    let moved = call(libc::SYS_mremap, [from, page, whole, flags, place, 0]);
+    let at = moved.inspect_err(|_| unmap(place, if place == 0 { 0 } else { whole }))?;
     let mut used = bytes;
     let populated = loop {
         if !ready {

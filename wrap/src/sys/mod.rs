@@ -196,15 +196,16 @@ pub trait Sys {
     /// Removes a name.
     fn unlink(path: &[u8]);
 
-    /// Maps a window of a file, shared; with `over`, in place of what is mapped
-    /// there. All of it is ready to be written to, or none.
-    fn map_window(
-        fd: Fd,
-        offset: u64,
-        bytes: usize,
-        over: *mut u8,
-        ready: bool,
-    ) -> Result<*mut u8, Errno>;
+    /// Maps a window of a file, shared. If it is to be ready, all of it can be
+    /// written to, or there is none.
+    fn map_window(fd: Fd, offset: u64, bytes: usize, ready: bool) -> Result<*mut u8, Errno>;
+    /// Puts a window in the place of other memory, or leaves both as they are.
+    ///
+    /// # Safety
+    /// Nothing refers to the window where it was, and `over` is as long, and ours.
+    unsafe fn move_window(_from: *mut u8, _bytes: usize, _over: *mut u8) -> Result<(), Errno> {
+        Err(Errno(libc::ENOSYS))
+    }
     /// Makes a part of a window ready: what is written there has room.
     fn make_ready(at: *mut u8, bytes: usize) -> Result<(), Errno>;
     /// Maps a page of a file where its next window will begin. It is not to be

@@ -217,7 +217,7 @@ impl<K: Kernel> Sys for Cnk<K> {
         let _ = K::call(libc::SYS_unlink, [path_of(path), 0, 0, 0, 0, 0]);
     }
 
-    fn map_window(_: Fd, _: u64, _: usize, _: *mut u8, _: bool) -> Result<*mut u8, Errno> {
+    fn map_window(_: Fd, _: u64, _: usize, _: bool) -> Result<*mut u8, Errno> {
         Err(Errno(libc::ENOSYS))
     }
 

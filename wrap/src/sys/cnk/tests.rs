@@ -227,7 +227,7 @@ fn files_that_are_refused_are_errors_and_no_more() {
     assert_eq!(Tests::identity(Fd(3)), Err(Errno(libc::EIO)));
     assert!(!Tests::is_folder(b"/proc/self\0"));
     assert_eq!(Tests::file_limit(), libc::RLIM_INFINITY);
-    let window = Tests::map_window(Fd(3), 0, 1 << 16, std::ptr::null_mut(), true);
+    let window = Tests::map_window(Fd(3), 0, 1 << 16, true);
     assert_eq!(window, Err(Errno(libc::ENOSYS)));
     assert_eq!((Tests::rank(), Tests::job()), (Some(17), None));
 }
@@ -253,7 +253,7 @@ fn call_all() {
     let _ = Tests::read_at(Fd(3), &mut bytes, 0);
     let _ = Tests::write_at(Fd(3), &bytes, 0);
     let _ = Tests::set_length(Fd(3), 0);
-    let _ = Tests::map_window(Fd(3), 0, PAGE, std::ptr::null_mut(), true);
+    let _ = Tests::map_window(Fd(3), 0, PAGE, true);
     let _ = Tests::identity(Fd(3));
     let _ = Tests::is_folder(b"/\0");
     let _ = Tests::file_limit();
