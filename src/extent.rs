@@ -52,11 +52,18 @@ pub fn of(file: &File) -> io::Result<Extent> {
 
 /// Cuts off what its program left behind a log: one that was killed, or may not
 /// open its log any more. Not while anybody may write to it. `open` opens it
-/// as it is asked; `is_gone`: its process is known to be.
-pub fn trim(open: impl Fn(&mut OpenOptions) -> io::Result<File>, is_gone: bool) -> io::Result<()> {
+/// as it is asked; `is_gone`: its process is known to be; `has_end`: it ended
+/// in order. Then those of its children that have the log in memory still have
+/// no use but for the first chunk.
+pub fn trim(
+    open: impl Fn(&mut OpenOptions) -> io::Result<File>,
+    is_gone: bool,
+    has_end: bool,
+) -> io::Result<()> {
     let file = open(OpenOptions::new().read(true))?;
     let is_sure = is_gone || os::knows_its_writers(&file)?;
-    if !is_sure || !of(&file)?.is_ahead() || os::may_be_written(&file) {
+    let may_be_written = || !(is_gone && has_end) && os::may_be_written(&file);
+    if !is_sure || !of(&file)?.is_ahead() || may_be_written() {
         return Ok(());
     }
     open(OpenOptions::new().write(true))?.set_len(of(&file)?.bytes)
@@ -93,7 +100,7 @@ mod tests {
         file.write_all_at(b"death", 5 * CHUNK_SIZE as u64).unwrap();
         assert_eq!(of(&file).unwrap().bytes, 6 * CHUNK_SIZE as u64);
         // While it is open for writing nothing goes.
-        let trim = || super::trim(|options| options.open(&path), true);
+        let trim = || super::trim(|options| options.open(&path), true, false);
         trim().unwrap();
         assert_eq!(file.metadata().unwrap().len(), 64 << 20);
         drop(file);

@@ -124,6 +124,12 @@ pub fn without_log((count, why): (u64, u64)) -> Option<String> {
     Some(format!("{processes} no log, for none could be made{why}"))
 }
 
+/// Whether a child has no log for it was not allowed to make one.
+pub fn is_denied((count, why): (u64, u64)) -> bool {
+    let is_denied = |refusal: Refusal| matches!(refusal.errno as i32, libc::EACCES | libc::EPERM);
+    count > 0 && Refusal::decode(why).is_some_and(is_denied)
+}
+
 /// What a counter that is no count says.
 pub fn reason(counter: Counter, value: u64) -> Option<String> {
     if !matches!(counter, Counter::LogRefused | Counter::ChildRefused) {

@@ -85,7 +85,7 @@ fn what_left_no_log_is_said() {
         "{told}"
     );
     assert!(
-        told.contains("choose a folder with -o that its user may write to"),
+        told.contains("make a folder that its user may write to and give it by -o"),
         "{told}"
     );
     let told = unrecorded(&["sh", "-c", ":"]);

@@ -5,7 +5,7 @@ use super::epilogue;
 use super::log::Log;
 use super::output::Plan;
 use crate::extent;
-use crate::losses::{fate, without_log};
+use crate::losses::{fate, is_denied, without_log};
 use crate::made;
 use crate::open::{counted, shown};
 use crate::os;
@@ -50,7 +50,7 @@ pub fn print(name: &OsStr, seen: &Seen, plan: &Plan) {
     let is_own = |log: &&Log| log.pid == child && log.run == seen.run;
     // What they left behind their end goes; where it cannot, it does no harm.
     for log in logs.iter().filter(|log| log.run == seen.run) {
-        let _ = extent::trim(|options| log.reopen(options), is_own(&log));
+        let _ = extent::trim(|options| log.reopen(options), is_own(&log), log.has_end);
     }
     if let (Some(signal), Some(log)) = (status.signal(), logs.iter().rfind(is_own)) {
         let maxrss_kb = os::children_max_rss_kb();
@@ -170,8 +170,8 @@ fn unrecorded(text: &mut String, what: &str, plan: &Plan) {
         text,
         format_args!(
             "hint: as another user it may not write to {place} or not read the recorder, or \
-             LD_PRELOAD was taken from it: choose a folder with -o that its user may write to, \
-             or record the program itself (as in setpriv ... memlog record PROG)"
+             LD_PRELOAD was taken from it: make a folder that its user may write to and give it \
+             by -o, or record the program itself (as in setpriv ... memlog record PROG)"
         ),
     );
 }
@@ -313,6 +313,15 @@ fn lost(text: &mut String, logs: &[Log]) {
     }
     for (path, told) in unlogged {
         line(text, format_args!("not recorded, {path}: {told}"));
+    }
+    if logs.iter().any(|log| is_denied(log.unlogged)) {
+        line(
+            text,
+            format_args!(
+                "hint: make a folder that the user may write to whom the program becomes, and \
+                 give it by -o"
+            ),
+        );
     }
     for log in with_losses {
         let path = typed(&log.path);

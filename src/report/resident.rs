@@ -35,6 +35,10 @@ pub fn peak(log: &Log, analysis: &Analysis) -> (Vec<String>, Vec<String>) {
     when.push(match bracket.events {
         _ if stopped.is_some() => stopped.unwrap_or_default(),
         _ if summary.is_lossy() => "or later, among the lost events".into(),
+        // Who was killed was not read at the end.
+        0 if log.end().is_none() => {
+            "or later: what came after the last reading is not known".into()
+        }
         0 => "known exactly: nothing happened between two readings".into(),
         _ if apart < LEAST_SECONDS => format!("known to within {events} between two readings"),
         _ => format!(

@@ -375,7 +375,7 @@ fn complain(trouble: Trouble, error: i32) {
         line.push_number(error.unsigned_abs().into());
         line.push(b")");
         if let Trouble::File = trouble {
-            line.push(b"; set MEMLOG_DIR to a folder that can be written to");
+            line.push(b"; choose a folder that this user can write to: record -o, or MEMLOG_DIR");
         }
         line.push(b"\n");
         Os::complain(line.get());
