@@ -23,6 +23,7 @@ use super::kept::Far;
 use super::rule::{Kind, Rule};
 use super::share::Share;
 use super::signal;
+use super::switch::{Back, Mapped};
 use crate::arch::{self, DoorFrame};
 use crate::sync::{AtomicU64, Ordering};
 use crate::sys::{Os, Sys};
@@ -61,11 +62,14 @@ fn hash_of(key: u64) -> usize {
 pub struct Cache {
     share: Share<CACHE_ENTRIES>,
     entries: [CacheEntry; CACHE_ENTRIES],
+    /// Memory that is not this thread's stack.
+    mapped: Mapped,
 }
 
 impl Cache {
     /// Forgets all.
     pub fn clear(&mut self) {
+        self.mapped.clear();
         let used = self.share.used();
         for entry in self.entries.iter_mut().take(used) {
             *entry = CacheEntry::default();
@@ -200,6 +204,8 @@ pub enum Stop {
     Root(StackId),
     /// No packed rule can make this step.
     Complex,
+    /// It does not: the step was made, to another stack.
+    Elsewhere,
 }
 
 /// The resolver could not be asked.
@@ -230,6 +236,7 @@ pub fn walk<R: Resolver>(
             Ok(()) => {}
             Err(Stop::Root(root)) => return (count, root),
             Err(Stop::Complex) => return resolver.walk_fully(frame, on, space.codes),
+            Err(Stop::Elsewhere) => {}
         }
     }
 }
@@ -240,7 +247,7 @@ pub fn step<R: Resolver>(
     rule: Rule,
     state: &mut State,
     bounds: &mut Bounds,
-    cache: &Cache,
+    cache: &mut Cache,
     resolver: &mut R,
 ) -> Result<(), Stop> {
     if arch::BACK_CHAIN && rule.is(Kind::Chain) {
@@ -319,7 +326,7 @@ pub fn along_chain(state: &mut State, bounds: &Bounds) -> Result<(), Stop> {
 fn rarer_step<R: Resolver>(
     rule: Rule,
     (state, bounds): &mut (State, Bounds),
-    cache: &Cache,
+    cache: &mut Cache,
     resolver: &mut R,
 ) -> Result<(), Stop> {
     match rule.kind() {
@@ -328,6 +335,12 @@ fn rarer_step<R: Resolver>(
         Kind::Signal => out_of_signal(rule, state, bounds, resolver),
         Kind::NoTables if matches!(rule, Rule::BARE | Rule::GIVEN_UP) => {
             Err(Stop::Root(StackId::CUT_NO_TABLES))
+        }
+        Kind::NoTables if let Some(back) = Back::of(rule) => {
+            let mapped = &mut cache.mapped;
+            let region = |at| mapped.around(at, back, |at| resolver.bounds_of(at));
+            back.step(state, bounds, region)?;
+            Err(Stop::Elsewhere)
         }
         Kind::NoTables | Kind::Unknown | Kind::Sp | Kind::Fp | Kind::Chain => {
             // What a call was seen to return to is code: run-time compilers'
