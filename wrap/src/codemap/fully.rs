@@ -169,6 +169,6 @@ impl Inside {
 fn root_of(stop: Stop) -> StackId {
     match stop {
         Stop::Root(root) => root,
-        Stop::Complex | Stop::Elsewhere => StackId::CUT_UNSUPPORTED,
+        Stop::Complex => StackId::CUT_UNSUPPORTED,
     }
 }

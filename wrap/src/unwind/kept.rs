@@ -315,8 +315,6 @@ pub fn capture<R: Resolver>(
         fresh += 1;
         match walk::step(known.rule, &mut state, &mut bounds, cache, resolver) {
             Ok(()) => {}
-            // Another stack's frames are nobody's to keep.
-            Err(Stop::Elsewhere) => return None,
             // Where a stack ends that is not the thread's own is hearsay.
             Err(Stop::Root(StackId::CUT_BAD_FRAME)) if !is_own => return None,
             Err(Stop::Root(root)) => {

@@ -10,6 +10,7 @@ use super::full::Bounds;
 use super::rule::{Kind, Rule};
 use super::walk::{Pc, State, Stop};
 use crate::arch;
+use core::cell::Cell;
 use memlog_format::table::StackId;
 
 /// How such a function goes back; places are in words above sp.
@@ -136,8 +137,8 @@ impl Back {
 #[derive(Default)]
 #[repr(C)]
 pub struct Mapped {
-    kept: [Bounds; 8],
-    next: usize,
+    kept: [Cell<Bounds>; 8],
+    next: Cell<usize>,
 }
 
 impl Mapped {
@@ -149,20 +150,20 @@ impl Mapped {
     /// What is mapped around an address, asked for if it is not known. A system's
     /// stack may be given back, and is asked for every time.
     pub fn around(
-        &mut self,
+        &self,
         at: u64,
         back: Back,
         ask: impl FnOnce(u64) -> Option<Bounds>,
     ) -> Option<Bounds> {
-        let holds = |bounds: &&Bounds| (bounds.low..bounds.high).contains(&at);
-        if let Some(known) = self.kept.iter().find(holds) {
-            return Some(*known);
+        let holds = |bounds: &Bounds| (bounds.low..bounds.high).contains(&at);
+        if let Some(known) = self.kept.iter().map(Cell::get).find(holds) {
+            return Some(known);
         }
         let found = ask(at)?;
         if back != Back::Framed {
-            self.next = (self.next + 1) % self.kept.len();
-            if let Some(place) = self.kept.get_mut(self.next) {
-                *place = found;
+            self.next.set((self.next.get() + 1) % self.kept.len());
+            if let Some(place) = self.kept.get(self.next.get()) {
+                place.set(found);
             }
         }
         Some(found)

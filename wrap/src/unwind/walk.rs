@@ -202,10 +202,9 @@ impl State {
 pub enum Stop {
     /// The stack ends, as the root says.
     Root(StackId),
-    /// No packed rule can make this step.
+    /// No packed rule can make this step; or one of `switch` has made it, to another
+    /// stack.
     Complex,
-    /// It does not: the step was made, to another stack.
-    Elsewhere,
 }
 
 /// The resolver could not be asked.
@@ -235,8 +234,8 @@ pub fn walk<R: Resolver>(
         match step(known.rule, &mut state, &mut bounds, space.cache, resolver) {
             Ok(()) => {}
             Err(Stop::Root(root)) => return (count, root),
+            Err(Stop::Complex) if known.rule.is(Kind::NoTables) => {}
             Err(Stop::Complex) => return resolver.walk_fully(frame, on, space.codes),
-            Err(Stop::Elsewhere) => {}
         }
     }
 }
@@ -247,7 +246,7 @@ pub fn step<R: Resolver>(
     rule: Rule,
     state: &mut State,
     bounds: &mut Bounds,
-    cache: &mut Cache,
+    cache: &Cache,
     resolver: &mut R,
 ) -> Result<(), Stop> {
     if arch::BACK_CHAIN && rule.is(Kind::Chain) {
@@ -326,7 +325,7 @@ pub fn along_chain(state: &mut State, bounds: &Bounds) -> Result<(), Stop> {
 fn rarer_step<R: Resolver>(
     rule: Rule,
     (state, bounds): &mut (State, Bounds),
-    cache: &mut Cache,
+    cache: &Cache,
     resolver: &mut R,
 ) -> Result<(), Stop> {
     match rule.kind() {
@@ -337,10 +336,10 @@ fn rarer_step<R: Resolver>(
             Err(Stop::Root(StackId::CUT_NO_TABLES))
         }
         Kind::NoTables if let Some(back) = Back::of(rule) => {
-            let mapped = &mut cache.mapped;
+            let mapped = &cache.mapped;
             let region = |at| mapped.around(at, back, |at| resolver.bounds_of(at));
             back.step(state, bounds, region)?;
-            Err(Stop::Elsewhere)
+            Err(Stop::Complex)
         }
         Kind::NoTables | Kind::Unknown | Kind::Sp | Kind::Fp | Kind::Chain => {
             // What a call was seen to return to is code: run-time compilers'
