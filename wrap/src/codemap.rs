@@ -9,8 +9,10 @@ mod asking;
 mod bytes;
 mod framed;
 mod fully;
+mod hosted;
 mod proven;
 mod regions;
+mod switched;
 
 pub use asking::Asking;
 use bytes::{called_by, code_at, trampoline_of, undescribed, unless_trampoline};
@@ -30,6 +32,7 @@ use crate::unwind::jit::Registered;
 use crate::unwind::kept::Far;
 use crate::unwind::row::Machine;
 use crate::unwind::rule::{Kind, Rule};
+use crate::unwind::switch::Back;
 use crate::unwind::walk::{Known, Pc, Shared, State};
 use memlog_format::counter::Counter;
 use memlog_format::meta::{self, Record};
@@ -185,6 +188,8 @@ enum Place {
     Bare(u32, bool),
     /// There, and the row is the reader's.
     Proven(u32),
+    /// In a function that has left the stack that it was called on.
+    Switched(u32, Back),
 }
 
 impl Inside {
@@ -410,6 +415,7 @@ impl Inside {
             Place::Bare(module, false) => (module, Rule::BARE),
             Place::Bare(module, true) => (module, Rule::GIVEN_UP),
             Place::Proven(module) => (module, self.proven.reader.row.pack()),
+            Place::Switched(module, back) => (module, back.rule()),
         };
         let code = self.code_id(pc, module);
         if code == 0 {

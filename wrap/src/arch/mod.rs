@@ -52,6 +52,10 @@ pub mod marks;
 #[cfg_attr(not(target_arch = "x86_64"), path = "no_code.rs")]
 pub mod code;
 
+#[cfg_attr(target_arch = "x86_64", path = "x86_64_routines.rs")]
+#[cfg_attr(not(target_arch = "x86_64"), path = "no_routines.rs")]
+pub mod routines;
+
 #[cfg(any(test, target_arch = "mips64"))]
 pub mod mips64_elf;
 #[cfg(not(target_arch = "mips64"))]

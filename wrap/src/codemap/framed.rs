@@ -5,6 +5,7 @@
 
 use super::bytes::{code_at, follows_call, trampoline_of};
 use super::proven::{BLOCKS, WORDS, aligned};
+use super::switched::is_routines_end;
 use super::{Inside, Place};
 use crate::arch::{self, code};
 use crate::auxiliary::beginnings;
@@ -35,6 +36,9 @@ impl Inside {
         if !code::READS_CODE {
             return Place::Bare(module, true);
         }
+        if let Some(place) = self.switched(pc, module, frame) {
+            return place;
+        }
         match frame {
             Some(frame) if self.is_framed(pc, frame) => Place::NoTables(module),
             _ => self.bare(pc, module, frame),
@@ -62,6 +66,9 @@ impl Inside {
         let Some((address, claim)) = self.claim_by_fp(pc, frame) else {
             return false;
         };
+        if is_routines_end(address) && self.begins_routine(&claim, state) {
+            return true;
+        }
         let keeps = self.proven.reader.keeps_fp(claim.pc, height(state));
         if matches!(keeps, Keeps::Never | Keeps::Not) {
             return false;
@@ -121,7 +128,11 @@ impl Inside {
         // Calls by hand are of code of no file.
         let is_filed = self.modules.find(address).is_some();
         // A handler was called by nobody.
-        let is_returned_to = || follows_call(address) || trampoline_of(&code_at(address)).is_some();
+        let is_returned_to = || {
+            follows_call(address)
+                || is_routines_end(address)
+                || trampoline_of(&code_at(address)).is_some()
+        };
         if !self.is_code(address) || is_filed && !is_returned_to() {
             return None;
         }

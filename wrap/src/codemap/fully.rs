@@ -9,6 +9,7 @@ use crate::unwind::exidx;
 use crate::unwind::full::{self, Bounds, Step};
 use crate::unwind::rule::Rule;
 use crate::unwind::signal;
+use crate::unwind::switch::Back;
 use crate::unwind::walk::{self, Pc, State, Stop};
 use memlog_format::counter::Counter;
 use memlog_format::table::StackId;
@@ -49,6 +50,7 @@ impl Inside {
         | Place::Chained(module)
         | Place::NoTables(module)
         | Place::Bare(module, _)
+        | Place::Switched(module, _)
         | Place::Proven(module)) = place;
         let code = self.code_id(*pc, module);
         if code == 0 {
@@ -62,6 +64,9 @@ impl Inside {
             Place::Outermost(_) => return (code, Some(StackId::COMPLETE)),
             Place::Bare(..) => return (code, Some(StackId::CUT_NO_TABLES)),
             Place::NoTables(_) => return (code, self.full_step_across(sp, pc, bounds)),
+            Place::Switched(_, back) => {
+                return (code, self.full_step_back(*back, state, pc, bounds));
+            }
         };
         if let Some(rule) = signal {
             let Some(interrupted) = signal::registers(sp, rule, bounds) else {
@@ -116,10 +121,7 @@ impl Inside {
         if let Some(place) = self.registers.get_mut(arch::SP) {
             *place = state.sp;
         }
-        match end? {
-            Stop::Root(root) => Some(root),
-            Stop::Complex => Some(StackId::CUT_UNSUPPORTED),
-        }
+        end.map(root_of)
     }
 
     /// The same out of code that no table describes, by its frame pointer. What
@@ -129,12 +131,31 @@ impl Inside {
         let fp = full::value_of(&self.registers, arch::FP).unwrap_or(0);
         let mut state = State { pc: *pc, sp, fp };
         if let Err(stop) = walk::across(&mut state, bounds, |at| Some(self.is_code(at))) {
-            return match stop {
-                Stop::Root(root) => Some(root),
-                Stop::Complex => Some(StackId::CUT_UNSUPPORTED),
-            };
+            return Some(root_of(stop));
         }
         self.crossed = true;
+        self.go_on_from(state, pc);
+        None
+    }
+
+    /// The same to another stack.
+    fn full_step_back(
+        &mut self,
+        back: Back,
+        mut state: State,
+        pc: &mut Pc,
+        bounds: &mut Bounds,
+    ) -> Option<StackId> {
+        let region = |at| Some(self.bounds_around(at));
+        if let Err(stop) = back.step(&mut state, bounds, region) {
+            return Some(root_of(stop));
+        }
+        self.go_on_from(state, pc);
+        None
+    }
+
+    /// No register but sp and fp is known any more.
+    fn go_on_from(&mut self, state: State, pc: &mut Pc) {
         *pc = state.pc;
         self.registers = [0; arch::REGISTERS];
         for (number, value) in [(arch::SP, state.sp), (arch::FP, state.fp)] {
@@ -142,6 +163,12 @@ impl Inside {
                 *place = value;
             }
         }
-        None
+    }
+}
+
+fn root_of(stop: Stop) -> StackId {
+    match stop {
+        Stop::Root(root) => root,
+        Stop::Complex => StackId::CUT_UNSUPPORTED,
     }
 }

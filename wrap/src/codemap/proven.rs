@@ -6,6 +6,7 @@
 //! together have an end.
 
 use super::bytes::called_by;
+use super::hosted::{Host, Hosted};
 use super::{Inside, Place};
 use crate::arch::{self, code};
 use crate::recorder::RECORDER;
@@ -37,6 +38,8 @@ struct Outcome {
     pc: Pc,
     claim: Claim,
     is_true: bool,
+    /// Where the frame is that of a function that jumped to it.
+    hosted: Hosted,
     tries: u32,
 }
 
@@ -45,6 +48,12 @@ pub(super) struct Proven {
     pub(super) reader: Reader,
     outcomes: [Outcome; REMEMBERED],
     spent: usize,
+    /// The function whose frame holds code that was met last, and how often one was
+    /// looked for.
+    pub(super) host: Host,
+    pub(super) host_searches: u32,
+    /// Where a function was met last that goes back to another stack.
+    pub(super) switched_at: u64,
     /// Functions that do not lead to the frame at hand: stale words of the
     /// stack claim the same ones again and again.
     elsewhere: [u64; MOST_CLAIMS],
@@ -104,6 +113,16 @@ impl Inside {
         let Some(outcome) = self.proven.outcome(pc) else {
             return Place::Bare(module, true);
         };
+        let hosted = outcome.hosted;
+        if hosted.is_some() {
+            return match self.row_of_hosted(&hosted) {
+                Some(row) => {
+                    self.proven.reader.row = row;
+                    Place::Proven(module)
+                }
+                None => Place::Bare(module, false),
+            };
+        }
         if outcome.is_true {
             // Its row is read again, which the process was charged for once.
             let claim = outcome.claim;
@@ -120,7 +139,13 @@ impl Inside {
             return Place::Bare(module, true);
         }
         outcome.tries += 1;
-        let Some(claim) = self.charged_claim(frame) else {
+        if let Some(hosted) = self.charged(|inside| inside.hosted(frame)) {
+            if let Some(outcome) = self.proven.outcome(pc) {
+                outcome.hosted = hosted;
+            }
+            return Place::Proven(module);
+        }
+        let Some(claim) = self.charged(|inside| inside.look_for_claim(frame)) else {
             return Place::Bare(module, false);
         };
         if let Some(outcome) = self.proven.outcome(pc) {
@@ -137,13 +162,13 @@ impl Inside {
         })
     }
 
-    /// A true claim of the frame, for which the process is charged.
-    fn charged_claim(&mut self, frame: &(State, Bounds)) -> Option<Claim> {
+    /// What reading tells, for which the process is charged.
+    fn charged<T>(&mut self, read: impl FnOnce(&mut Self) -> T) -> T {
         let left = WHOLE_BUDGET.saturating_sub(self.proven.spent).min(BUDGET);
         self.proven.reader.renew(left);
-        let claim = self.look_for_claim(frame);
+        let told = read(self);
         self.proven.spent += left.saturating_sub(self.proven.reader.left());
-        claim
+        told
     }
 
     /// The lowest word of the stack that can be shown to be the return address
@@ -210,7 +235,7 @@ pub(super) fn aligned(sp: u64) -> u64 {
 
 /// Whether a pc is one of a function that begins here, if no jump led from one
 /// function to another.
-fn is_beside(start: u64, pc: u64) -> bool {
+pub(super) fn is_beside(start: u64, pc: u64) -> bool {
     const LONGEST: u64 = 32 * 1024;
     pc.wrapping_sub(start) < LONGEST
 }

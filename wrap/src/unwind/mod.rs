@@ -7,6 +7,7 @@
 //! * [`full`]: the unwinder for what no packed rule can say
 //! * [`share`]: how much of a thread's cache is in use
 //! * [`signal`]: what the kernel keeps of an interrupted frame
+//! * [`switch`]: steps to another stack, out of functions that moved to this one
 //! * [`walk`]: the plain walk with its caches; the twin of every faster one
 
 pub mod bytes;
@@ -20,4 +21,5 @@ pub mod row;
 pub mod rule;
 pub mod share;
 pub mod signal;
+pub mod switch;
 pub mod walk;

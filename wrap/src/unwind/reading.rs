@@ -25,6 +25,7 @@
 //! the frame's pc is reached through its own call alone. Nothing is guessed:
 //! what cannot be read, or says two things, proves nothing.
 
+mod jumps;
 mod pointer;
 mod returns;
 mod seen;

@@ -95,6 +95,12 @@ impl Rule {
     /// The same, whatever comes.
     pub const GIVEN_UP: Self = Self(Kind::NoTables as u32 | 2 << 3);
 
+    /// Another way out of code without tables, and a number that goes with it: see
+    /// `switch`.
+    pub const fn of_no_tables(way: u32, number: u32) -> Self {
+        Self(Kind::NoTables as u32 | way << 3 | number << (3 + OFFSET_BITS))
+    }
+
     /// Whether it is of this kind.
     #[inline]
     pub const fn is(self, kind: Kind) -> bool {

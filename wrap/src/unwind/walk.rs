@@ -23,6 +23,7 @@ use super::kept::Far;
 use super::rule::{Kind, Rule};
 use super::share::Share;
 use super::signal;
+use super::switch::{Back, Mapped};
 use crate::arch::{self, DoorFrame};
 use crate::sync::{AtomicU64, Ordering};
 use crate::sys::{Os, Sys};
@@ -63,11 +64,14 @@ fn hash_of(key: u64) -> usize {
 pub struct Cache {
     share: Share<CacheEntry, CACHE_ENTRIES>,
     entries: [CacheEntry; CACHE_ENTRIES],
+    /// Memory that is not this thread's stack.
+    mapped: Mapped,
 }
 
 impl Cache {
     /// Forgets all.
     pub fn clear(&mut self) {
+        self.mapped.clear();
         let used = self.share.used();
         for entry in self.entries.iter_mut().take(used) {
             *entry = CacheEntry::default();
@@ -200,7 +204,8 @@ impl State {
 pub enum Stop {
     /// The stack ends, as the root says.
     Root(StackId),
-    /// No packed rule can make this step.
+    /// No packed rule can make this step; or one of `switch` has made it, to another
+    /// stack.
     Complex,
 }
 
@@ -231,6 +236,7 @@ pub fn walk<R: Resolver>(
         match step(known.rule, &mut state, &mut bounds, space.cache, resolver) {
             Ok(()) => {}
             Err(Stop::Root(root)) => return (count, root),
+            Err(Stop::Complex) if known.rule.is(Kind::NoTables) => {}
             Err(Stop::Complex) => return resolver.walk_fully(frame, on, space.codes),
         }
     }
@@ -330,6 +336,12 @@ fn rarer_step<R: Resolver>(
         Kind::Signal => out_of_signal(rule, state, bounds, resolver),
         Kind::NoTables if matches!(rule, Rule::BARE | Rule::GIVEN_UP) => {
             Err(Stop::Root(StackId::CUT_NO_TABLES))
+        }
+        Kind::NoTables if let Some(back) = Back::of(rule) => {
+            let mapped = &cache.mapped;
+            let region = |at| mapped.around(at, back, |at| resolver.bounds_of(at));
+            back.step(state, bounds, region)?;
+            Err(Stop::Complex)
         }
         Kind::NoTables | Kind::Unknown | Kind::Sp | Kind::Fp | Kind::Chain => {
             // What a call was seen to return to is code: run-time compilers'

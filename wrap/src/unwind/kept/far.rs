@@ -161,6 +161,10 @@ impl FarCache {
         resolver: &mut impl Resolver,
     ) -> Option<State> {
         let (frame, inside) = frames.split_last()?;
+        // To another stack, whose frames are nobody's to keep.
+        if frame.known.rule.is(Kind::NoTables) {
+            return None;
+        }
         let State { pc, sp, fp } = frame.state;
         let far = *self.look_up(pc, resolver)?;
         let Far {

@@ -142,6 +142,11 @@ impl Way {
         }
     }
 
+    /// Whether registers were loaded from the stack that calls preserve.
+    pub(super) fn has_loaded(&self) -> bool {
+        self.kept.iter().any(Option::is_some)
+    }
+
     /// Whether the caller's frame pointer was loaded from where the frame's own
     /// leads, which may be known to be so far above sp, and sp is right above it.
     pub(super) fn is_left_by_fp(&self, fp_above_sp: Option<i64>) -> bool {
