@@ -4,6 +4,7 @@
 //! M: SIZE 0xPTR<tab>SECONDS MAXRSS_KB TID ARENA_KB MMAP_KB{<tab>FRAME}
 //! F: 0xPTR<tab>SECONDS MAXRSS_KB TID ARENA_KB MMAP_KB{<tab>FRAME}
 //! MAP: and UNMAP: as M: and F:, for the ledger
+//! FAILED: SIZE FUNCTION CALLS ERRNO<tab>SECONDS MAXRSS_KB TID ARENA_KB MMAP_KB{<tab>FRAME}
 //! FRAME: FILE (SYMBOL+0xOFF) [0xPC (0xRELPC)], innermost first
 //! ```
 
@@ -15,6 +16,7 @@ use std::process::ExitCode;
 use memlog_analysis::{Fold, ModuleKey, Options, Site, Tables};
 use memlog_format::counter::Counter;
 use memlog_format::ext::{Ledger, Mapping, Rss, RssSource};
+use memlog_format::failure::Failure;
 use memlog_format::table::{Code, StackId};
 use memlog_read::{Flight, Item, Kind, Log};
 use memlog2dot::Elsewhere;
@@ -143,6 +145,7 @@ impl<'l, 'a, 's, W: Write> Dump<'l, 'a, 's, W> {
                     false => Ok(()),
                 }
             }
+            Kind::Failed(failure) => self.failed(item, failure),
             Kind::Rss(rss) => {
                 self.read(rss);
                 Ok(())
@@ -184,6 +187,15 @@ impl<'l, 'a, 's, W: Write> Dump<'l, 'a, 's, W> {
         if let Some(stack) = stack {
             self.stack(stack)?;
         }
+        self.out.write_all(b"\n")
+    }
+
+    fn failed(&mut self, item: &Item, failure: &Failure) -> std::io::Result<()> {
+        let name = failure.api.name();
+        let (size, calls, errno) = (failure.size, failure.calls, failure.errno);
+        write!(self.out, "FAILED: {size} {name} {calls} {errno}\t")?;
+        self.moment(item)?;
+        self.stack(failure.stack)?;
         self.out.write_all(b"\n")
     }
 

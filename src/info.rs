@@ -12,14 +12,16 @@ use std::process::ExitCode;
 use memlog_format::counter::{ALL, Counter};
 use memlog_format::meta::{Key, Module, Start};
 use memlog_read::{Findings, Log};
+use memlog2dot::Elsewhere;
 
 use crate::cli::one_more;
 use crate::dot::chosen;
 use crate::elsewhere;
 use crate::extent;
 use crate::losses::{Bounds, fate, reason};
-use crate::open::{Family, Files, Watch, clean, counted, grouped, note, shown};
-use crate::report::cut_sentences;
+use crate::names::{NameStore, Names};
+use crate::open::{Analysis, Family, Files, Watch, clean, counted, grouped, note, shown};
+use crate::report::{Labels, cut_sentences, failed_parts};
 use crate::screen::out;
 use crate::words::signal;
 
@@ -53,13 +55,15 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let family = files.family()?;
     let log = family.own();
     // Going through all that was allocated takes twice as long.
-    let (findings, cuts) = match log.has_cut_stacks() {
+    let has_failed = log.counter(Counter::AllocationsFailed) > 0;
+    let (findings, cuts, failed) = match log.has_cut_stacks() || has_failed {
         true => {
             let analysis = family.analyse(None, &watch);
             let cuts = cut_sentences(log, &analysis);
-            (analysis.findings, cuts)
+            let failed = failed(log, &file, &analysis)?;
+            (analysis.findings, cuts, failed)
         }
-        false => (all_findings(log, &watch), Vec::new()),
+        false => (all_findings(log, &watch), Vec::new(), Vec::new()),
     };
     watch.end();
     let mut out = out();
@@ -69,6 +73,9 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     size(&mut out, log)?;
     ahead(&mut out, &file)?;
     remarks(&mut out, log)?;
+    if !failed.is_empty() {
+        line(&mut out, "failed", &failed.join(", "))?;
+    }
     for sentence in cuts {
         line(&mut out, "stacks", &sentence)?;
     }
@@ -77,6 +84,15 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     print_findings(&mut out, log, &findings)?;
     out.flush()?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// What there is to say of calls that got no memory.
+fn failed(log: &Log, file: &Path, analysis: &Analysis) -> anyhow::Result<Vec<String>> {
+    let options = elsewhere::options(&Elsewhere::default())?;
+    let store = NameStore::default();
+    let names = Names::new(&store, &options, log, file);
+    let mut labels = Labels::new(names, analysis.fold.stacks());
+    Ok(failed_parts(log, analysis, &mut labels))
 }
 
 fn line(out: &mut impl Write, name: &str, value: &str) -> std::io::Result<()> {

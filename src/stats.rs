@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use crate::dot::chosen;
 use crate::open::{Analysis, Family, Files, Watch, clean};
-use crate::report::{cut_figures, holders, past_us};
+use crate::report::{cut_figures, failed_figures, holders, past_us};
 use crate::screen::out;
 
 /// The version of the keys below; `doc/STATS.md` says what they mean.
@@ -73,6 +73,7 @@ pub fn figures(family: &Family, analysis: &Analysis) -> Map<String, Value> {
         identity(log),
         traffic(log, analysis),
         peaks(log, analysis),
+        object(failed_figures(log, analysis)),
         quality(family, analysis),
         coverage(log, analysis),
     ];

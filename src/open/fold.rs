@@ -215,6 +215,7 @@ fn feed(fold: &mut Fold, item: &Item, tables: &LogTables) {
         Kind::Unfinished(release) => fold.unfinished(release),
         Kind::Rss(rss) => fold.rss(at, rss),
         Kind::Ledger(entry) => fold.ledger(at, entry),
+        Kind::Failed(failure) => fold.failed(at, failure, tables),
         Kind::Thread { tid, .. } => fold.thread(at, *tid),
         Kind::Loss { events, .. } => fold.loss(*events),
         Kind::Stamp(stamp) => fold.stamp(at, *stamp),

@@ -38,6 +38,8 @@ pub struct Log {
     pub losses: Vec<(Counter, u64)>,
     /// Forked children without a log, and why the last has none, as counted.
     pub unlogged: (u64, u64),
+    /// Calls that got no memory.
+    pub failed: u64,
     /// What bounds it.
     pub bounds: Bounds,
     /// Remarks of the recorder.
@@ -96,6 +98,7 @@ impl Log {
                 log.counter(Counter::ChildrenUnlogged),
                 log.counter(Counter::ChildRefused),
             ),
+            failed: log.counter(Counter::AllocationsFailed),
             bounds,
             notes: log.texts(Key::Note).map(note).collect(),
             run: OsStr::from_bytes(run).into(),

@@ -132,6 +132,7 @@ fn describe(name: &OsStr, seen: &Seen, plan: &Plan, logs: &[Log]) -> String {
         }
         None => lost(&mut text, logs),
     }
+    failed(&mut text, logs);
     for note in &main.notes {
         line(&mut text, format_args!("note: {note}"));
     }
@@ -200,6 +201,7 @@ fn of_rank(text: &mut String, main: &Log, logs: &[Log], was_killed: bool) {
     if lost_none.is_empty() {
         lost(text, logs);
     }
+    failed(text, logs);
     for note in &main.notes {
         line(text, format_args!("note: {note}"));
     }
@@ -324,6 +326,20 @@ fn lost(text: &mut String, logs: &[Log]) {
     }
 }
 
+/// Calls that got no memory, of all logs together.
+fn failed(text: &mut String, logs: &[Log]) {
+    let with_failures = logs.iter().filter(|log| log.failed > 0);
+    let count = with_failures.fold(0u64, |sum, log| sum.saturating_add(log.failed));
+    if count > 0 {
+        let calls = counted(count, "allocation");
+        let word = if count == 1 { "its" } else { "their" };
+        line(
+            text,
+            format_args!("{calls} failed; memlog report shows {word} size and stack"),
+        );
+    }
+}
+
 fn no_log(text: &mut String, plan: &Plan, only: &[String]) {
     let variable = std::env::var_os("MEMLOG_ONLY").filter(|list| !list.is_empty());
     let named = match only.is_empty() {
@@ -401,6 +417,7 @@ mod tests {
             rss_peak_kb,
             losses: Vec::new(),
             unlogged: (0, 0),
+            failed: 0,
             bounds: Default::default(),
             notes: Vec::new(),
             run: Default::default(),

@@ -105,6 +105,9 @@ fn lines(subject: &Subject) -> Vec<Line> {
         true => lines.line("events", &events(analysis)),
         false => lines.alarm("events", &events(analysis)),
     }
+    if !subject.failed.is_empty() {
+        lines.alarm("failed", &subject.failed);
+    }
     lines.line("log", &[size(log, analysis), stacks(summary)].concat());
     if let Some(cost) = overhead(summary) {
         lines.line("overhead", &cost);

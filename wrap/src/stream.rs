@@ -14,6 +14,7 @@ mod ready;
 
 use crate::child;
 use crate::clock;
+use crate::failed::Failures;
 use crate::lock::Patience;
 use crate::recorder::RECORDER;
 use crate::sink::{self, Use};
@@ -115,6 +116,8 @@ pub struct Stream {
     pub announced: bool,
     /// Whether the chunk was taken before the log had a file.
     is_private: bool,
+    /// Whether a call got no memory since an operator new was called.
+    pub has_failed: bool,
     name: [u8; 16],
     pub(crate) lost: u64,
     cache: Cache,
@@ -123,6 +126,8 @@ pub struct Stream {
     /// The same of releases, whose stacks are others; only touched where those
     /// are recorded.
     kept_of_releases: [Kept; Os::SIZES.release_stacks],
+    /// Calls that got no memory; only touched where there are such.
+    pub failures: Failures,
 }
 
 /// What a stack is of.
