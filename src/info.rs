@@ -9,9 +9,10 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use memlog_analysis::Threads;
 use memlog_format::counter::{ALL, Counter};
 use memlog_format::meta::{Key, Module, Start};
-use memlog_read::{Findings, Log};
+use memlog_read::{Findings, Kind, Log};
 use memlog2dot::Elsewhere;
 
 use crate::cli::one_more;
@@ -23,6 +24,7 @@ use crate::names::{NameStore, Names};
 use crate::open::{Analysis, Family, Files, Watch, clean, counted, grouped, note, shown};
 use crate::report::{Labels, cut_sentences, failed_parts};
 use crate::screen::out;
+use crate::stats::threads_at_once;
 use crate::words::signal;
 
 /// Say what a log is of, and what it lacks.
@@ -61,15 +63,18 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             let analysis = family.analyse(None, &watch);
             let cuts = cut_sentences(log, &analysis);
             let failed = failed(log, &file, &analysis)?;
-            (analysis.findings, cuts, failed)
+            let named = analysis.fold.named().clone();
+            ((analysis.findings, named), cuts, failed)
         }
         false => (all_findings(log, &watch), Vec::new(), Vec::new()),
     };
+    let (findings, named) = findings;
     watch.end();
     let mut out = out();
     identity(&mut out, log)?;
     ending(&mut out, &family)?;
     quiet(&mut out, log)?;
+    threads(&mut out, log, &named)?;
     size(&mut out, log)?;
     ahead(&mut out, &file)?;
     remarks(&mut out, log)?;
@@ -236,6 +241,34 @@ fn quiet(out: &mut impl Write, log: &Log) -> std::io::Result<()> {
     line(out, "seccomp filter", &text)
 }
 
+/// How many, and by which names they went last.
+fn threads(out: &mut impl Write, log: &Log, threads: &Threads) -> std::io::Result<()> {
+    const MOST_NAMED: usize = 8;
+    let list = threads.list();
+    let count = list.len() as u64;
+    let at_once = grouped(threads_at_once(log, count));
+    let named = list.iter().take(MOST_NAMED).map(|thread| {
+        let name = match thread.name.as_slice() {
+            [] => "without a name".into(),
+            name => clean(name),
+        };
+        format!("{} {name}", thread.tid)
+    });
+    let named = named.collect::<Vec<_>>().join(", ");
+    let more = match list.len().saturating_sub(MOST_NAMED) {
+        0 => String::new(),
+        more => format!(" and {} more", grouped(more as u64)),
+    };
+    let text = format!(
+        "{}, at most {at_once} at a time: {named}{more}",
+        grouped(count)
+    );
+    match count {
+        0 => Ok(()),
+        _ => line(out, "threads", &text),
+    }
+}
+
 fn size(out: &mut impl Write, log: &Log) -> std::io::Result<()> {
     let size = log.size();
     let text = format!(
@@ -318,13 +351,20 @@ fn counters(out: &mut impl Write, log: &Log) -> std::io::Result<()> {
     Ok(())
 }
 
-/// What is odd about the log, its events included.
-fn all_findings(log: &Log, watch: &Watch) -> Findings {
+/// What is odd about the log, its events included; and its threads.
+fn all_findings(log: &Log, watch: &Watch) -> (Findings, Threads) {
     let mut events = watch.events(log);
-    while events.next().is_some() && watch.goes_on(&events) {}
+    let mut named = Threads::default();
+    while let Some(item) = events.next()
+        && watch.goes_on(&events)
+    {
+        if let Kind::Thread { tid, name } = item.kind {
+            named.take(item.tick, tid, name);
+        }
+    }
     let mut findings = log.findings().clone();
     findings.append(events.findings());
-    findings
+    (findings, named)
 }
 
 fn print_findings(out: &mut impl Write, log: &Log, findings: &Findings) -> std::io::Result<()> {

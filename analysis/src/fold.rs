@@ -17,6 +17,7 @@ use crate::segments::Segments;
 use crate::stacks::{StackTable, Tables};
 use crate::summary::{Anomalies, PeakFigures, Totals};
 use crate::temporary::Temporary;
+use crate::threads::Threads;
 use crate::window::Window;
 
 /// Where an event stands.
@@ -87,6 +88,7 @@ pub struct Fold {
     pub(crate) window: Option<Window>,
     regions: Regions,
     failures: Failures,
+    named: Threads,
     seen: Seen,
     temporary: Temporary,
     options: Options,
@@ -114,6 +116,7 @@ impl Fold {
             window: None,
             regions: Regions::default(),
             failures: Failures::default(),
+            named: Threads::default(),
             seen: Seen::new(),
             temporary: Temporary::default(),
             options,
@@ -360,7 +363,8 @@ impl Fold {
 
     /// The stream belongs to this thread now. A thread may have another one, for
     /// what its allocator maps in the middle of a call.
-    pub fn thread(&mut self, at: At, tid: u32) {
+    pub fn thread(&mut self, at: At, tid: u32, name: &[u8]) {
+        self.named.take(at.tick, tid, name);
         let is_known = self.tids.values().any(|&known| known == tid);
         self.tids.insert(at.stream, tid);
         self.threads += u64::from(!is_known);
@@ -398,6 +402,11 @@ impl Fold {
     /// The second ledger so far.
     pub fn mapped(&self) -> &Mapped {
         &self.regions.mapped
+    }
+
+    /// The threads so far.
+    pub fn named(&self) -> &Threads {
+        &self.named
     }
 
     /// Calls that got no memory so far.

@@ -15,6 +15,7 @@
 //! * `coverage`: how much of resident memory's growth that explains
 //! * `seen`: tells a double free from a block of before the start
 //! * `temporary`: blocks that go before their thread asks for another
+//! * `threads`: their last names
 //! * `window`: what is known of events that were overwritten
 //! * `summary`: all figures of a log; `tree`: the callers of a moment
 //!
@@ -41,6 +42,7 @@ mod segments;
 mod stacks;
 mod summary;
 mod temporary;
+mod threads;
 mod tree;
 mod window;
 
@@ -54,5 +56,6 @@ pub use live::{Block, Blocks};
 pub use rss::{Bracket, Figures, FirstReading, RssPeak, Unread, reading_kb};
 pub use stacks::{Frame, ModuleKey, Site, StackTable, Tables};
 pub use summary::{Anomalies, Cost, CutStacks, PeakFigures, Summary, Totals};
+pub use threads::{Thread, Threads};
 pub use tree::{Branch, CallTree, Callers};
 pub use window::Window;

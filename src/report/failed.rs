@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::labels::Labels;
 use super::subject::Subject;
-use crate::open::{Analysis, counted, grouped};
+use crate::open::{Analysis, clean, counted, grouped};
 use crate::screen::Role;
 use crate::words::sized;
 
@@ -102,7 +102,8 @@ fn places(stack: u32, labels: &mut Labels) -> Vec<String> {
 /// Who asked, below the tree of a report.
 pub fn print(out: &mut impl Write, subject: &Subject, labels: &mut Labels) -> Result<()> {
     let log = subject.family.own();
-    let askers = subject.analysis.fold.failures().askers();
+    let analysis = subject.analysis;
+    let askers = analysis.fold.failures().askers();
     if askers.is_empty() {
         return Ok(());
     }
@@ -110,7 +111,9 @@ pub fn print(out: &mut impl Write, subject: &Subject, labels: &mut Labels) -> Re
     let title = subject.screen.colours.paint(Role::Title, title);
     writeln!(out, "\n{title}:")?;
     for asker in askers.iter().take(MOST_SHOWN) {
-        writeln!(out, "{}", heading(log, asker))?;
+        let named = analysis.fold.named().get(asker.first.tid);
+        let name = named.map(|thread| clean(&thread.name));
+        writeln!(out, "{}", heading(log, asker, name))?;
         for place in places(asker.largest.stack, labels) {
             writeln!(out, "    {place}")?;
         }
@@ -122,13 +125,15 @@ pub fn print(out: &mut impl Write, subject: &Subject, labels: &mut Labels) -> Re
     Ok(())
 }
 
-fn heading(log: &Log, asker: &Asker) -> String {
+fn heading(log: &Log, asker: &Asker, name: Option<String>) -> String {
     let (first, largest) = (&asker.first, &asker.largest);
     let api = first.api.name();
     let seconds = log.seconds(first.tick);
     let at_most = if asker.calls == 1 { "" } else { "at most " };
+    let name = name.filter(|name| !name.is_empty());
+    let name = name.map_or(String::new(), |name| format!(" ({name})"));
     format!(
-        "  {} of {api} for {at_most}{}{}, first at {seconds:.3} s by thread {}",
+        "  {} of {api} for {at_most}{}{}, first at {seconds:.3} s by thread {}{name}",
         counted(asker.calls, "call"),
         bytes(largest.size),
         why(largest.errno),

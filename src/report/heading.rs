@@ -13,6 +13,7 @@ use super::{coverage, resident, window};
 use crate::open::{Analysis, clean, counted, grouped, started_as};
 use crate::ranks;
 use crate::screen::{Role, Screen, wrapped};
+use crate::stats::threads_at_once;
 use crate::words::{signal, sized};
 
 /// Lines that have a choice are no wider where there is no terminal.
@@ -210,7 +211,7 @@ fn program(log: &Log, summary: &Summary) -> Vec<String> {
         parts.push(format!("process {}{host}", start.pid));
     }
     parts.push(format!("{:.3} s", log.seconds(summary.end_tick)));
-    parts.push(counted(summary.threads, "thread"));
+    parts.push(threads(log, summary));
     match (log.end(), log.death()) {
         (_, Some(death)) => parts.push(format!("killed by signal {}", signal(death.signal))),
         (None, None) => {
@@ -219,6 +220,15 @@ fn program(log: &Log, summary: &Summary) -> Vec<String> {
         (Some(_), None) => {}
     }
     parts
+}
+
+/// How many there were, and how many at a time where those were fewer.
+fn threads(log: &Log, summary: &Summary) -> String {
+    let all = counted(summary.threads, "thread");
+    match threads_at_once(log, summary.threads) {
+        most if most < summary.threads => format!("{all} (at most {} at a time)", grouped(most)),
+        _ => all,
+    }
 }
 
 /// `1,048,576B (1.0 MiB)`

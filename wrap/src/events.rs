@@ -335,8 +335,8 @@ fn look_at_clock(stream: &mut Stream) {
         stream.set_tick(tick);
         if RECORDER.rss.is_due(tick) && !RECORDER.is_quiet() {
             rss::poll(stream);
-            stream.look_at_name();
         }
+        stream.look_again(tick);
     }
     if is_behind(stream) {
         // First, or a reading that begins in between is never seen.

@@ -10,7 +10,7 @@
 //!
 //! * [`arch`] the doorstep: registers as the caller left them
 //! * [`hooks`], [`aligned`], [`operators`], [`spaces`], [`notices`], [`rights`] what each hooked function means
-//! * [`session`], [`life`], [`token`], [`claims`], [`streams`], [`parting`] who may record
+//! * [`session`], [`life`], [`token`], [`claims`], [`streams`], [`threads`], [`parting`] who may record
 //! * [`events`], [`failed`] the event: [`order`], [`unwind`], [`table`], [`stream`]
 //! * [`commit`], [`sink`], [`metalog`] its way into the file
 //!
@@ -125,6 +125,8 @@ pub mod stream;
 pub mod streams;
 #[cfg(not(loom))]
 pub mod sys;
+#[cfg(not(loom))]
+pub mod threads;
 #[cfg(not(loom))]
 pub mod token;
 #[cfg(not(loom))]
