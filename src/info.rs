@@ -22,7 +22,7 @@ use crate::extent;
 use crate::losses::{Bounds, fate, reason};
 use crate::names::{NameStore, Names};
 use crate::open::{Analysis, Family, Files, Watch, clean, counted, grouped, note, shown};
-use crate::report::{Labels, cut_sentences, failed_parts};
+use crate::report::{Labels, cut_sentences, failed_parts, lacking};
 use crate::screen::out;
 use crate::stats::threads_at_once;
 use crate::words::signal;
@@ -298,6 +298,9 @@ fn remarks(out: &mut impl Write, log: &Log) -> std::io::Result<()> {
     }
     for text in log.texts(Key::Note) {
         line(out, "note", &note(text))?;
+    }
+    if let Some(sentence) = lacking(log) {
+        line(out, "note", sentence)?;
     }
     Ok(())
 }

@@ -41,7 +41,7 @@ pub use heading::{
 pub use json::tree as json_tree;
 pub use labels::{Cursor, Labels};
 pub use moment::check as check_moment;
-pub use notes::notes;
+pub use notes::{lacking, notes};
 pub use subject::{Asked, Subject, json_page, show, show_after};
 pub use text::{Printer, named};
 

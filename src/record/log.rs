@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use memlog_format::counter::{self, Counter};
 use memlog_format::meta::Key;
 
-use crate::losses::Bounds;
+use crate::losses::{Bounds, may_lack};
 use crate::open::{Glance, clean, note, started_as};
 
 /// What a log says of itself.
@@ -40,6 +40,8 @@ pub struct Log {
     pub unlogged: (u64, u64),
     /// Calls that got no memory.
     pub failed: u64,
+    /// What to say where the log may lack what nobody counted.
+    pub may_lack: Option<&'static str>,
     /// What bounds it.
     pub bounds: Bounds,
     /// Remarks of the recorder.
@@ -98,6 +100,7 @@ impl Log {
                 log.counter(Counter::ChildrenUnlogged),
                 log.counter(Counter::ChildRefused),
             ),
+            may_lack: may_lack(log.end().is_some(), settings()),
             failed: log.counter(Counter::AllocationsFailed),
             bounds,
             notes: log.texts(Key::Note).map(note).collect(),

@@ -7,7 +7,7 @@ use memlog_analysis::Summary;
 use memlog_format::meta::Key;
 use memlog_read::Log;
 
-use super::notes::{damage, notes};
+use super::notes::{damage, lacking, notes};
 use super::subject::Subject;
 use super::{coverage, resident, window};
 use crate::open::{Analysis, clean, counted, grouped, started_as};
@@ -101,10 +101,15 @@ fn lines(subject: &Subject) -> Vec<Line> {
         None => lines.line("heap peak", &heap_peak(log, summary)),
     }
     mapped(&mut lines, summary);
-    let is_whole = summary.lost_events == 0 && damage(analysis).is_none();
+    let missing = damage(analysis).or_else(|| {
+        let sentence = "what came last may be missing, see the note";
+        lacking(log).map(|_| sentence.to_owned())
+    });
+    let is_whole = summary.lost_events == 0 && missing.is_none();
+    let events = events(analysis, missing);
     match is_whole {
-        true => lines.line("events", &events(analysis)),
-        false => lines.alarm("events", &events(analysis)),
+        true => lines.line("events", &events),
+        false => lines.alarm("events", &events),
     }
     if !subject.failed.is_empty() {
         lines.alarm("failed", &subject.failed);
@@ -286,7 +291,7 @@ fn mapped(lines: &mut Lines, summary: &Summary) {
     lines.line("mapped", &parts);
 }
 
-fn events(analysis: &Analysis) -> Vec<String> {
+fn events(analysis: &Analysis, missing: Option<String>) -> Vec<String> {
     let totals = &analysis.summary.totals;
     let mut parts = vec![
         format!(
@@ -301,7 +306,7 @@ fn events(analysis: &Analysis) -> Vec<String> {
         let bytes = grouped(totals.inherited_bytes);
         parts.push(format!("{blocks} of {bytes}B inherited by fork"));
     }
-    parts.push(lost(analysis.summary.lost_events, damage(analysis)));
+    parts.push(lost(analysis.summary.lost_events, missing));
     parts
 }
 
