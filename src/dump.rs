@@ -4,6 +4,8 @@
 //! M: SIZE 0xPTR<tab>SECONDS MAXRSS_KB TID ARENA_KB MMAP_KB{<tab>FRAME}
 //! F: 0xPTR<tab>SECONDS MAXRSS_KB TID ARENA_KB MMAP_KB{<tab>FRAME}
 //! MAP: and UNMAP: as M: and F:, for the ledger
+//! THREAD: NAME<tab>SECONDS MAXRSS_KB TID ARENA_KB MMAP_KB, when it changes
+//! FAILED: SIZE FUNCTION CALLS ERRNO<tab>SECONDS MAXRSS_KB TID ARENA_KB MMAP_KB{<tab>FRAME}
 //! FRAME: FILE (SYMBOL+0xOFF) [0xPC (0xRELPC)], innermost first
 //! ```
 
@@ -15,6 +17,7 @@ use std::process::ExitCode;
 use memlog_analysis::{Fold, ModuleKey, Options, Site, Tables};
 use memlog_format::counter::Counter;
 use memlog_format::ext::{Ledger, Mapping, Rss, RssSource};
+use memlog_format::failure::Failure;
 use memlog_format::table::{Code, StackId};
 use memlog_read::{Flight, Item, Kind, Log};
 use memlog2dot::Elsewhere;
@@ -36,6 +39,9 @@ pub struct Args {
     /// Print mmap, munmap, mremap and brk as well, as MAP: and UNMAP: lines
     #[arg(long)]
     ledger: bool,
+    /// Print THREAD: lines as well, where a thread comes or has another name
+    #[arg(long)]
+    threads: bool,
     #[command(flatten)]
     elsewhere: Elsewhere,
 }
@@ -56,6 +62,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let names = (!args.no_symbols).then(|| Names::new(&store, &options, log, &file));
     let out = BufWriter::with_capacity(1 << 18, Out::new());
     let mut dump = Dump::new(out, log, names, args.ledger);
+    dump.thread_names = args.threads.then(HashMap::new);
     dump.blocks_of_before()?;
     let mut events = watch.events(log);
     while let Some(item) = events.next()
@@ -84,6 +91,8 @@ struct Dump<'l, 'a, 's, W> {
     maxrss_kb: u64,
     floor_kb: u64,
     with_ledger: bool,
+    /// By which name each thread was told of last, if that is wanted.
+    thread_names: Option<HashMap<u32, Vec<u8>>>,
 }
 
 impl<'l, 'a, 's, W: Write> Dump<'l, 'a, 's, W> {
@@ -99,6 +108,7 @@ impl<'l, 'a, 's, W: Write> Dump<'l, 'a, 's, W> {
             maxrss_kb: 0,
             floor_kb: log.counter(Counter::MaxRssFloorKb),
             with_ledger,
+            thread_names: None,
         }
     }
 
@@ -143,6 +153,8 @@ impl<'l, 'a, 's, W: Write> Dump<'l, 'a, 's, W> {
                     false => Ok(()),
                 }
             }
+            Kind::Failed(failure) => self.failed(item, failure),
+            Kind::Thread { tid, name } => self.thread(item, *tid, name),
             Kind::Rss(rss) => {
                 self.read(rss);
                 Ok(())
@@ -184,6 +196,27 @@ impl<'l, 'a, 's, W: Write> Dump<'l, 'a, 's, W> {
         if let Some(stack) = stack {
             self.stack(stack)?;
         }
+        self.out.write_all(b"\n")
+    }
+
+    fn thread(&mut self, item: &Item, tid: u32, name: &[u8]) -> std::io::Result<()> {
+        let Some(names) = &mut self.thread_names else {
+            return Ok(());
+        };
+        if names.insert(tid, name.to_vec()).as_deref() == Some(name) {
+            return Ok(());
+        }
+        write!(self.out, "THREAD: {}\t", clean(name))?;
+        self.moment(&Item { tid, ..*item })?;
+        self.out.write_all(b"\n")
+    }
+
+    fn failed(&mut self, item: &Item, failure: &Failure) -> std::io::Result<()> {
+        let name = failure.api.name();
+        let (size, calls, errno) = (failure.size, failure.calls, failure.errno);
+        write!(self.out, "FAILED: {size} {name} {calls} {errno}\t")?;
+        self.moment(item)?;
+        self.stack(failure.stack)?;
         self.out.write_all(b"\n")
     }
 

@@ -9,18 +9,22 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use memlog_analysis::Threads;
 use memlog_format::counter::{ALL, Counter};
 use memlog_format::meta::{Key, Module, Start};
-use memlog_read::{Findings, Log};
+use memlog_read::{Findings, Kind, Log};
+use memlog2dot::Elsewhere;
 
 use crate::cli::one_more;
 use crate::dot::chosen;
 use crate::elsewhere;
 use crate::extent;
 use crate::losses::{Bounds, fate, reason};
-use crate::open::{Family, Files, Watch, clean, counted, grouped, note, shown};
-use crate::report::cut_sentences;
+use crate::names::{NameStore, Names};
+use crate::open::{Analysis, Family, Files, Watch, clean, counted, grouped, note, shown};
+use crate::report::{Labels, cut_sentences, failed_parts, lacking};
 use crate::screen::out;
+use crate::stats::threads_at_once;
 use crate::words::signal;
 
 /// Say what a log is of, and what it lacks.
@@ -53,22 +57,30 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let family = files.family()?;
     let log = family.own();
     // Going through all that was allocated takes twice as long.
-    let (findings, cuts) = match log.has_cut_stacks() {
+    let has_failed = log.counter(Counter::AllocationsFailed) > 0;
+    let (findings, cuts, failed) = match log.has_cut_stacks() || has_failed {
         true => {
             let analysis = family.analyse(None, &watch);
             let cuts = cut_sentences(log, &analysis);
-            (analysis.findings, cuts)
+            let failed = failed(log, &file, &analysis)?;
+            let named = analysis.fold.named().clone();
+            ((analysis.findings, named), cuts, failed)
         }
-        false => (all_findings(log, &watch), Vec::new()),
+        false => (all_findings(log, &watch), Vec::new(), Vec::new()),
     };
+    let (findings, named) = findings;
     watch.end();
     let mut out = out();
     identity(&mut out, log)?;
     ending(&mut out, &family)?;
     quiet(&mut out, log)?;
+    threads(&mut out, log, &named)?;
     size(&mut out, log)?;
     ahead(&mut out, &file)?;
     remarks(&mut out, log)?;
+    if !failed.is_empty() {
+        line(&mut out, "failed", &failed.join(", "))?;
+    }
     for sentence in cuts {
         line(&mut out, "stacks", &sentence)?;
     }
@@ -77,6 +89,15 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     print_findings(&mut out, log, &findings)?;
     out.flush()?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// What there is to say of calls that got no memory.
+fn failed(log: &Log, file: &Path, analysis: &Analysis) -> anyhow::Result<Vec<String>> {
+    let options = elsewhere::options(&Elsewhere::default())?;
+    let store = NameStore::default();
+    let names = Names::new(&store, &options, log, file);
+    let mut labels = Labels::new(names, analysis.fold.stacks());
+    Ok(failed_parts(log, analysis, &mut labels))
 }
 
 fn line(out: &mut impl Write, name: &str, value: &str) -> std::io::Result<()> {
@@ -220,6 +241,34 @@ fn quiet(out: &mut impl Write, log: &Log) -> std::io::Result<()> {
     line(out, "seccomp filter", &text)
 }
 
+/// How many, and by which names they went last.
+fn threads(out: &mut impl Write, log: &Log, threads: &Threads) -> std::io::Result<()> {
+    const MOST_NAMED: usize = 8;
+    let list = threads.list();
+    let count = list.len() as u64;
+    let at_once = grouped(threads_at_once(log, count));
+    let named = list.iter().take(MOST_NAMED).map(|thread| {
+        let name = match thread.name.as_slice() {
+            [] => "without a name".into(),
+            name => clean(name),
+        };
+        format!("{} {name}", thread.tid)
+    });
+    let named = named.collect::<Vec<_>>().join(", ");
+    let more = match list.len().saturating_sub(MOST_NAMED) {
+        0 => String::new(),
+        more => format!(" and {} more", grouped(more as u64)),
+    };
+    let text = format!(
+        "{}, at most {at_once} at a time: {named}{more}",
+        grouped(count)
+    );
+    match count {
+        0 => Ok(()),
+        _ => line(out, "threads", &text),
+    }
+}
+
 fn size(out: &mut impl Write, log: &Log) -> std::io::Result<()> {
     let size = log.size();
     let text = format!(
@@ -249,6 +298,9 @@ fn remarks(out: &mut impl Write, log: &Log) -> std::io::Result<()> {
     }
     for text in log.texts(Key::Note) {
         line(out, "note", &note(text))?;
+    }
+    if let Some(sentence) = lacking(log) {
+        line(out, "note", sentence)?;
     }
     Ok(())
 }
@@ -302,13 +354,20 @@ fn counters(out: &mut impl Write, log: &Log) -> std::io::Result<()> {
     Ok(())
 }
 
-/// What is odd about the log, its events included.
-fn all_findings(log: &Log, watch: &Watch) -> Findings {
+/// What is odd about the log, its events included; and its threads.
+fn all_findings(log: &Log, watch: &Watch) -> (Findings, Threads) {
     let mut events = watch.events(log);
-    while events.next().is_some() && watch.goes_on(&events) {}
+    let mut named = Threads::default();
+    while let Some(item) = events.next()
+        && watch.goes_on(&events)
+    {
+        if let Kind::Thread { tid, name } = item.kind {
+            named.take(item.tick, tid, name);
+        }
+    }
     let mut findings = log.findings().clone();
     findings.append(events.findings());
-    findings
+    (findings, named)
 }
 
 fn print_findings(out: &mut impl Write, log: &Log, findings: &Findings) -> std::io::Result<()> {

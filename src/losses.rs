@@ -130,6 +130,20 @@ pub fn is_denied((count, why): (u64, u64)) -> bool {
     count > 0 && Refusal::decode(why).is_some_and(is_denied)
 }
 
+/// What is to be said of a log that goes out by writes and has no end: what its
+/// process counted last may never have reached it, losses among it.
+pub fn may_lack<'a>(
+    has_end: bool,
+    mut settings: impl Iterator<Item = &'a [u8]>,
+) -> Option<&'static str> {
+    const SENTENCE: &str = "the log goes out by writes (MEMLOG_SINK=written) and has no end: what \
+        its process recorded last may be missing, and nobody counted it. It gave up the right to \
+        write to the file, was killed, executed another program, or runs still; without that \
+        setting each event is in the file at once";
+    let is_written = settings.any(|text| text == b"MEMLOG_SINK=written");
+    (is_written && !has_end).then_some(SENTENCE)
+}
+
 /// What a counter that is no count says.
 pub fn reason(counter: Counter, value: u64) -> Option<String> {
     if !matches!(counter, Counter::LogRefused | Counter::ChildRefused) {
@@ -195,6 +209,17 @@ mod tests {
         let told = without_log((1200, refusal)).unwrap_or_default();
         assert!(told.starts_with("1,200 forked processes of it have no log"));
         assert!(told.ends_with("Permission denied (EACCES)"));
+    }
+
+    #[test]
+    fn what_was_not_written_cannot_be_counted() {
+        let said = |has_end, setting: &'static [u8]| {
+            let settings = [&b"MEMLOG_RUN=7"[..], setting].into_iter();
+            may_lack(has_end, settings).is_some()
+        };
+        assert!(said(false, b"MEMLOG_SINK=written"));
+        assert!(!said(true, b"MEMLOG_SINK=written"));
+        assert!(!said(false, b"MEMLOG_SINK=mapped"));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod coverage;
 mod cuts;
+mod failed;
 mod filter;
 mod grow;
 mod heading;
@@ -31,6 +32,7 @@ use crate::screen::Look;
 use crate::words::typed;
 pub use coverage::{holders, past_us};
 pub use cuts::{figures as cut_figures, sentences as cut_sentences};
+pub use failed::{figures as failed_figures, parts as failed_parts};
 pub use filter::Filter;
 pub use grow::{Direction, Grown, Shape, grow};
 pub use heading::{
@@ -39,7 +41,7 @@ pub use heading::{
 pub use json::tree as json_tree;
 pub use labels::{Cursor, Labels};
 pub use moment::check as check_moment;
-pub use notes::notes;
+pub use notes::{lacking, notes};
 pub use subject::{Asked, Subject, json_page, show, show_after};
 pub use text::{Printer, named};
 
@@ -116,6 +118,7 @@ fn as_text(args: &Args, subject: &Subject, labels: &mut Labels) -> Result<Vec<u8
     for when in moments(args) {
         print_tree(&mut page, subject, when, &shape(args), labels)?;
     }
+    failed::print(&mut page, subject, labels)?;
     subject.print_remarks(&mut page, labels)?;
     Ok(page)
 }
@@ -129,6 +132,8 @@ fn as_json(args: &Args, subject: &Subject, labels: &mut Labels) -> Result<Vec<u8
     }
     let mut page = subject.as_json(SCHEMA, labels);
     page.insert("trees".into(), trees.into());
+    let failed = failed::askers(subject, labels);
+    page.insert("failed".into(), failed.into());
     json_page(&page)
 }
 

@@ -4,14 +4,14 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use memlog_format::counter::ALL;
+use memlog_format::counter::{ALL, Counter};
 use memlog_format::meta::Key;
 use memlog_read::Log;
 use serde_json::{Map, Value, json};
 
 use crate::dot::chosen;
 use crate::open::{Analysis, Family, Files, Watch, clean};
-use crate::report::{cut_figures, holders, past_us};
+use crate::report::{cut_figures, failed_figures, holders, past_us};
 use crate::screen::out;
 
 /// The version of the keys below; `doc/STATS.md` says what they mean.
@@ -73,6 +73,7 @@ pub fn figures(family: &Family, analysis: &Analysis) -> Map<String, Value> {
         identity(log),
         traffic(log, analysis),
         peaks(log, analysis),
+        object(failed_figures(log, analysis)),
         quality(family, analysis),
         coverage(log, analysis),
     ];
@@ -109,6 +110,15 @@ fn identity(log: &Log) -> Map<String, Value> {
     }))
 }
 
+/// A bound: each thread has a stream, which another takes over when it is gone,
+/// and a signal handler may have one for itself.
+pub fn threads_at_once(log: &Log, threads: u64) -> u64 {
+    match log.counter(Counter::Streams) {
+        0 => threads,
+        streams => streams.min(threads),
+    }
+}
+
 fn traffic(log: &Log, analysis: &Analysis) -> Map<String, Value> {
     let summary = &analysis.summary;
     let (totals, mapped) = (&summary.totals, &summary.mapped);
@@ -123,6 +133,13 @@ fn traffic(log: &Log, analysis: &Analysis) -> Map<String, Value> {
         "end_live_blocks": summary.end_live.blocks,
         "usable_end_live_bytes": summary.end_usable_bytes,
         "threads": summary.threads,
+        "threads_at_once": threads_at_once(log, summary.threads),
+        "thread_names": analysis.fold.named().list().iter().map(|thread| json!({
+            "tid": thread.tid,
+            "name": clean(&thread.name),
+            "since_seconds": log.seconds(thread.since_tick),
+            "renamed": thread.renamed,
+        })).collect::<Vec<_>>(),
         "distinct_stacks": summary.distinct_stacks,
         "inherited_blocks": totals.inherited_blocks,
         "inherited_bytes": totals.inherited_bytes,

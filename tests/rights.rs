@@ -58,6 +58,29 @@ fn nothing_is_lost_by_fewer_rights() {
     }
 }
 
+/// Where the log goes out by writes, none is made any more, and nobody says that
+/// nothing was lost.
+#[test]
+fn what_cannot_be_written_any_more_is_not_said_to_be_whole() {
+    let folder = Folder::new("rights-written");
+    let Some(program) = program(&folder) else {
+        return;
+    };
+    let blocks = BLOCKS.to_string();
+    let mut command = folder.memlog(&["record", "-o", "it.memlog"]);
+    command.env("MEMLOG_SINK", "written");
+    let output = command.arg(&program).args(["uw", &blocks]).output();
+    let told = said(&output.expect("memlog runs"));
+    assert!(!told.contains("nothing was lost"), "{told}");
+    assert!(told.contains("memlog: perhaps lost, it.memlog: "), "{told}");
+    let log = folder.path("it.memlog");
+    let page = folder.says(&["summary".as_ref(), log.as_os_str()]);
+    assert!(!page.contains("none lost"), "{page}");
+    assert!(page.contains("what came last may be missing"), "{page}");
+    let page = folder.says(&["info".as_ref(), log.as_os_str()]);
+    assert!(page.contains("and has no end"), "{page}");
+}
+
 /// Without anybody who comes after, the file seems long, takes what it did,
 /// and is read like any other.
 #[test]

@@ -4,9 +4,11 @@ use foldhash::fast::RandomState;
 use hashbrown::{HashMap, HashSet};
 use memlog_format::event::{Alloc, Release};
 use memlog_format::ext::{Ledger, Rss};
+use memlog_format::failure::Failure;
 use memlog_format::live::{Entry, Sums};
 
 use crate::counts::{Counts, Held, Moment};
+use crate::failed::Failures;
 use crate::ledger::{Mapped, Regions};
 use crate::live::{Block, Blocks};
 use crate::rss::{Figures, Heap, RssTracker};
@@ -15,6 +17,7 @@ use crate::segments::Segments;
 use crate::stacks::{StackTable, Tables};
 use crate::summary::{Anomalies, PeakFigures, Totals};
 use crate::temporary::Temporary;
+use crate::threads::Threads;
 use crate::window::Window;
 
 /// Where an event stands.
@@ -84,6 +87,8 @@ pub struct Fold {
     pub(crate) lost_in_place: u64,
     pub(crate) window: Option<Window>,
     regions: Regions,
+    failures: Failures,
+    named: Threads,
     seen: Seen,
     temporary: Temporary,
     options: Options,
@@ -110,6 +115,8 @@ impl Fold {
             lost_in_place: 0,
             window: None,
             regions: Regions::default(),
+            failures: Failures::default(),
+            named: Threads::default(),
             seen: Seen::new(),
             temporary: Temporary::default(),
             options,
@@ -326,10 +333,21 @@ impl Fold {
         self.segments.stamped(at.stream, stamp);
     }
 
+    /// A call asked for memory and got none.
+    pub fn failed(&mut self, at: At, failure: &Failure, tables: &impl Tables) {
+        self.come_to(at);
+        let stack = self.stacks.stack(failure.stack, tables);
+        self.failures.take(at, failure, stack);
+    }
+
     /// Resident memory was read.
     pub fn rss(&mut self, at: At, rss: &Rss) {
         self.come_to(at);
         self.stamp(at, rss.stamp);
+        self.failures.resident_kb = match rss.now_kb {
+            0 => rss.peak_kb,
+            now => now,
+        };
         match self.rss.read(rss, &self.heap) {
             Some(true) => self.counts.keep_candidate(),
             Some(false) => self.counts.mark_candidate(),
@@ -345,7 +363,8 @@ impl Fold {
 
     /// The stream belongs to this thread now. A thread may have another one, for
     /// what its allocator maps in the middle of a call.
-    pub fn thread(&mut self, at: At, tid: u32) {
+    pub fn thread(&mut self, at: At, tid: u32, name: &[u8]) {
+        self.named.take(at.tick, tid, name);
         let is_known = self.tids.values().any(|&known| known == tid);
         self.tids.insert(at.stream, tid);
         self.threads += u64::from(!is_known);
@@ -383,6 +402,16 @@ impl Fold {
     /// The second ledger so far.
     pub fn mapped(&self) -> &Mapped {
         &self.regions.mapped
+    }
+
+    /// The threads so far.
+    pub fn named(&self) -> &Threads {
+        &self.named
+    }
+
+    /// Calls that got no memory so far.
+    pub fn failures(&self) -> &Failures {
+        &self.failures
     }
 
     /// The live set so far.

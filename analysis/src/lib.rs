@@ -11,17 +11,19 @@
 //! * `segments`: how far the heap peak may be off between threads
 //! * `stacks`: each stack once, however often the recorder wrote it down
 //! * `ledger`: what the program mapped
+//! * `failed`: who asked for memory and got none
 //! * `coverage`: how much of resident memory's growth that explains
 //! * `seen`: tells a double free from a block of before the start
 //! * `temporary`: blocks that go before their thread asks for another
+//! * `threads`: their last names
 //! * `window`: what is known of events that were overwritten
 //! * `summary`: all figures of a log; `tree`: the callers of a moment
 //!
 //! **What the numbers mean.** Allocations are successful calls of the malloc
 //! family; a successful realloc is one release and one allocation. Bytes are
 //! as requested; what the allocator gave is `usable_*`. A block of 0 bytes is
-//! a block. NULL and failed calls are no events. Live figures never contain
-//! what the program mapped itself, which is `mapped_*`.
+//! a block. Calls that failed are none of these, and counted for themselves. Live
+//! figures never contain what the program mapped itself, which is `mapped_*`.
 //!
 //! Memory depends on the live set and the number of stacks, never on the
 //! number of events.
@@ -30,6 +32,7 @@
 mod counts;
 mod coverage;
 mod cuts;
+mod failed;
 mod fold;
 mod ledger;
 mod live;
@@ -39,17 +42,20 @@ mod segments;
 mod stacks;
 mod summary;
 mod temporary;
+mod threads;
 mod tree;
 mod window;
 
 pub use counts::{Held, Moment};
 pub use coverage::Coverage;
 pub use cuts::{CutIn, Cuts};
+pub use failed::{Asker, Failed, Failures};
 pub use fold::{At, Facts, Fold, Options, Timing};
 pub use ledger::Mapped;
 pub use live::{Block, Blocks};
 pub use rss::{Bracket, Figures, FirstReading, RssPeak, Unread, reading_kb};
 pub use stacks::{Frame, ModuleKey, Site, StackTable, Tables};
 pub use summary::{Anomalies, Cost, CutStacks, PeakFigures, Summary, Totals};
+pub use threads::{Thread, Threads};
 pub use tree::{Branch, CallTree, Callers};
 pub use window::Window;

@@ -89,6 +89,8 @@ counters! {
     /// Kilobytes that were resident when recording began, without the
     /// recorder's own; 0 in a forked child.
     StartRssKb = 31, "start_rss_kb";
+    /// Calls that asked for memory and got none.
+    AllocationsFailed = 32, "failed_allocations";
 }
 
 impl Counter {

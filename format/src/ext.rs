@@ -2,6 +2,7 @@
 //! a payload of varints. A reader skips types it does not know.
 
 use crate::Malformed;
+use crate::failure::Failure;
 use crate::limit::Limit;
 use crate::table::StackId;
 use crate::varint::{Reader, Writer};
@@ -152,6 +153,8 @@ pub enum Ext<'a> {
     Mark(&'a [u8]),
     /// A limit on memory was looked at.
     Limit(Limit<'a>),
+    /// A call asked for memory and got none.
+    Failed(Failure),
     /// A record of a newer memlog.
     Unknown {
         /// Its type, from 1 to 31.
@@ -171,6 +174,7 @@ const REMAP: u8 = 7;
 const BREAK: u8 = 8;
 const MARK: u8 = 9;
 const LIMIT: u8 = 10;
+const FAILED: u8 = 11;
 
 impl<'a> Ext<'a> {
     /// The type in the tag.
@@ -188,6 +192,7 @@ impl<'a> Ext<'a> {
             },
             Ext::Mark(_) => MARK,
             Ext::Limit(_) => LIMIT,
+            Ext::Failed(_) => FAILED,
             Ext::Unknown { kind, .. } => kind & 31,
         }
     }
@@ -216,6 +221,7 @@ impl<'a> Ext<'a> {
             Ext::Ledger(entry) => put_ledger(out, &entry),
             Ext::Mark(text) => out.bytes(text.get(..MAX_TEXT).unwrap_or(text)),
             Ext::Limit(limit) => limit.put(out),
+            Ext::Failed(failure) => failure.put(out),
             Ext::Unknown { payload, .. } => out.bytes(payload),
         }
     }
@@ -248,6 +254,10 @@ impl<'a> Ext<'a> {
             MARK => Ext::Mark(bytes.rest()),
             LIMIT => match Limit::decode(&mut bytes)? {
                 Some(limit) => Ext::Limit(limit),
+                None => Ext::Unknown { kind, payload },
+            },
+            FAILED => match Failure::decode(&mut bytes)? {
+                Some(failure) => Ext::Failed(failure),
                 None => Ext::Unknown { kind, payload },
             },
             _ => Ext::Unknown { kind, payload },

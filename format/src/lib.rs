@@ -9,6 +9,7 @@
 //! * [`event`]: what an events chunk holds; encoder and decoder are mirrors
 //! * [`ext`]: the rarer records of an events chunk, skippable by length
 //! * [`limit`]: one of those: how near a limit on memory is
+//! * [`failure`]: another: a call that asked for memory and got none
 //! * [`table`]: the arrays of stack nodes and code addresses
 //! * [`meta`]: header, modules, settings, the cut of a fork, the end
 //! * [`counter`]: what was lost, cut, refused
@@ -26,6 +27,7 @@ pub mod chunk;
 pub mod counter;
 pub mod event;
 pub mod ext;
+pub mod failure;
 pub mod limit;
 pub mod live;
 pub mod meta;

@@ -89,6 +89,7 @@ fn counters() {
     assert_eq!(Counter::Stamps.read(&chunk), 0x0102_0304_0506_0708);
     assert_eq!(Counter::Stamps.read(&chunk[..64]), 0);
     assert_eq!(Counter::TableRaces as u8, 21);
+    assert_eq!(Counter::AllocationsFailed as u8, 32);
 }
 
 #[test]

@@ -34,6 +34,7 @@ impl Told {
             Kind::Loss { events, reason } => Kind::Loss { events, reason },
             Kind::Mark(_) => Kind::Mark(&[]),
             Kind::Limit(limit) => Kind::Limit(Limit { name: &[], ..limit }),
+            Kind::Failed(failure) => Kind::Failed(failure),
             Kind::Stamp(stamp) => Kind::Stamp(stamp),
         };
         Self {

@@ -219,6 +219,7 @@ impl<'a> Cursor<'a> {
             Ext::Ledger(entry) => (Gate::Numbered(LEDGER, entry.order), Kind::Ledger(entry)),
             Ext::Mark(text) => (Gate::Open, Kind::Mark(text)),
             Ext::Limit(limit) => (Gate::Open, Kind::Limit(limit)),
+            Ext::Failed(failure) => (Gate::Open, Kind::Failed(failure)),
             Ext::Unknown { .. } => return None,
         };
         Some((gate, Some(kind)))

@@ -2,6 +2,7 @@
 
 use memlog_format::event::{Alloc, Release};
 use memlog_format::ext::{Ledger, Rss};
+use memlog_format::failure::Failure;
 use memlog_format::limit::Limit;
 
 /// An event with its place.
@@ -62,6 +63,8 @@ pub enum Kind<'a> {
     Mark(&'a [u8]),
     /// A limit on memory was looked at.
     Limit(Limit<'a>),
+    /// A call asked for memory and got none.
+    Failed(Failure),
     /// The stream took this global order number.
     Stamp(u64),
 }

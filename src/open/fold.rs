@@ -215,7 +215,8 @@ fn feed(fold: &mut Fold, item: &Item, tables: &LogTables) {
         Kind::Unfinished(release) => fold.unfinished(release),
         Kind::Rss(rss) => fold.rss(at, rss),
         Kind::Ledger(entry) => fold.ledger(at, entry),
-        Kind::Thread { tid, .. } => fold.thread(at, *tid),
+        Kind::Failed(failure) => fold.failed(at, failure, tables),
+        Kind::Thread { tid, name } => fold.thread(at, *tid, name),
         Kind::Loss { events, .. } => fold.loss(*events),
         Kind::Stamp(stamp) => fold.stamp(at, *stamp),
         Kind::Fork { .. } | Kind::Mark(_) | Kind::Limit(_) => {}

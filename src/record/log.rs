@@ -11,7 +11,7 @@ use memlog_format::chunk::MAGIC;
 use memlog_format::counter::{self, Counter};
 use memlog_format::meta::Key;
 
-use crate::losses::Bounds;
+use crate::losses::{Bounds, may_lack};
 use crate::open::{Glance, clean, note, started_as};
 
 /// What a log says of itself.
@@ -42,6 +42,10 @@ pub struct Log {
     pub losses: Vec<(Counter, u64)>,
     /// Forked children without a log, and why the last has none, as counted.
     pub unlogged: (u64, u64),
+    /// Calls that got no memory.
+    pub failed: u64,
+    /// What to say where the log may lack what nobody counted.
+    pub may_lack: Option<&'static str>,
     /// What bounds it.
     pub bounds: Bounds,
     /// Remarks of the recorder.
@@ -101,6 +105,8 @@ impl Log {
                 log.counter(Counter::ChildrenUnlogged),
                 log.counter(Counter::ChildRefused),
             ),
+            may_lack: may_lack(log.end().is_some(), settings()),
+            failed: log.counter(Counter::AllocationsFailed),
             bounds,
             notes: log.texts(Key::Note).map(note).collect(),
             run: OsStr::from_bytes(run).into(),

@@ -126,12 +126,16 @@ fn describe(name: &OsStr, seen: &Seen, plan: &Plan, logs: &[Log]) -> String {
     match left_none(main, logs, seen.last_name.as_deref()) {
         Some(what) => {
             unrecorded(&mut text, &what, plan);
-            if logs.iter().any(|log| !log.losses.is_empty()) {
+            if logs
+                .iter()
+                .any(|log| !log.losses.is_empty() || log.may_lack.is_some())
+            {
                 lost(&mut text, logs);
             }
         }
         None => lost(&mut text, logs),
     }
+    failed(&mut text, logs);
     for note in &main.notes {
         line(&mut text, format_args!("note: {note}"));
     }
@@ -186,7 +190,8 @@ fn is_launcher(main: &Log, logs: &[Log]) -> bool {
 /// Of a rank, whose fellows say the same at the same time: one line, and what
 /// is out of the ordinary. What to do next the first of them says for all.
 fn of_rank(text: &mut String, main: &Log, logs: &[Log], was_killed: bool) {
-    let is_whole = |log: &Log| log.losses.is_empty() && log.unlogged.0 == 0;
+    let is_whole =
+        |log: &Log| log.losses.is_empty() && log.unlogged.0 == 0 && log.may_lack.is_none();
     let lost_none = logs.iter().all(is_whole);
     let lost_none = if lost_none { ", nothing lost" } else { "" };
     let more = match logs.len() - 1 {
@@ -200,6 +205,7 @@ fn of_rank(text: &mut String, main: &Log, logs: &[Log], was_killed: bool) {
     if lost_none.is_empty() {
         lost(text, logs);
     }
+    failed(text, logs);
     for note in &main.notes {
         line(text, format_args!("note: {note}"));
     }
@@ -308,8 +314,15 @@ fn lost(text: &mut String, logs: &[Log]) {
         Some((typed(&log.path), told))
     });
     let unlogged: Vec<_> = unlogged.collect();
-    if with_losses.is_empty() && unlogged.is_empty() {
+    let lacking = logs
+        .iter()
+        .filter_map(|log| Some((typed(&log.path), log.may_lack?)));
+    let lacking: Vec<_> = lacking.collect();
+    if with_losses.is_empty() && unlogged.is_empty() && lacking.is_empty() {
         line(text, format_args!("nothing was lost"));
+    }
+    for (path, sentence) in lacking {
+        line(text, format_args!("perhaps lost, {path}: {sentence}"));
     }
     for (path, told) in unlogged {
         line(text, format_args!("not recorded, {path}: {told}"));
@@ -330,6 +343,20 @@ fn lost(text: &mut String, logs: &[Log]) {
             let fate = fate(*counter, log.bounds);
             line(text, format_args!("lost: {events} of {path} {fate}"));
         }
+    }
+}
+
+/// Calls that got no memory, of all logs together.
+fn failed(text: &mut String, logs: &[Log]) {
+    let with_failures = logs.iter().filter(|log| log.failed > 0);
+    let count = with_failures.fold(0u64, |sum, log| sum.saturating_add(log.failed));
+    if count > 0 {
+        let calls = counted(count, "allocation");
+        let word = if count == 1 { "its" } else { "their" };
+        line(
+            text,
+            format_args!("{calls} failed; memlog report shows {word} size and stack"),
+        );
     }
 }
 
@@ -411,6 +438,8 @@ mod tests {
             rss_peak_kb,
             losses: Vec::new(),
             unlogged: (0, 0),
+            may_lack: None,
+            failed: 0,
             bounds: Default::default(),
             notes: Vec::new(),
             run: Default::default(),

@@ -7,12 +7,13 @@ use memlog_analysis::Summary;
 use memlog_format::meta::Key;
 use memlog_read::Log;
 
-use super::notes::{damage, notes};
+use super::notes::{damage, lacking, notes};
 use super::subject::Subject;
 use super::{coverage, resident, window};
 use crate::open::{Analysis, clean, counted, grouped, started_as};
 use crate::ranks;
 use crate::screen::{Role, Screen, wrapped};
+use crate::stats::threads_at_once;
 use crate::words::{signal, sized};
 
 /// Lines that have a choice are no wider where there is no terminal.
@@ -100,10 +101,18 @@ fn lines(subject: &Subject) -> Vec<Line> {
         None => lines.line("heap peak", &heap_peak(log, summary)),
     }
     mapped(&mut lines, summary);
-    let is_whole = summary.lost_events == 0 && damage(analysis).is_none();
+    let missing = damage(analysis).or_else(|| {
+        let sentence = "what came last may be missing, see the note";
+        lacking(log).map(|_| sentence.to_owned())
+    });
+    let is_whole = summary.lost_events == 0 && missing.is_none();
+    let events = events(analysis, missing);
     match is_whole {
-        true => lines.line("events", &events(analysis)),
-        false => lines.alarm("events", &events(analysis)),
+        true => lines.line("events", &events),
+        false => lines.alarm("events", &events),
+    }
+    if !subject.failed.is_empty() {
+        lines.alarm("failed", &subject.failed);
     }
     lines.line("log", &[size(log, analysis), stacks(summary)].concat());
     if let Some(cost) = overhead(summary) {
@@ -207,7 +216,7 @@ fn program(log: &Log, summary: &Summary) -> Vec<String> {
         parts.push(format!("process {}{host}", start.pid));
     }
     parts.push(format!("{:.3} s", log.seconds(summary.end_tick)));
-    parts.push(counted(summary.threads, "thread"));
+    parts.push(threads(log, summary));
     match (log.end(), log.death()) {
         (_, Some(death)) => parts.push(format!("killed by signal {}", signal(death.signal))),
         (None, None) => {
@@ -216,6 +225,15 @@ fn program(log: &Log, summary: &Summary) -> Vec<String> {
         (Some(_), None) => {}
     }
     parts
+}
+
+/// How many there were, and how many at a time where those were fewer.
+fn threads(log: &Log, summary: &Summary) -> String {
+    let all = counted(summary.threads, "thread");
+    match threads_at_once(log, summary.threads) {
+        most if most < summary.threads => format!("{all} (at most {} at a time)", grouped(most)),
+        _ => all,
+    }
 }
 
 /// `1,048,576B (1.0 MiB)`
@@ -273,7 +291,7 @@ fn mapped(lines: &mut Lines, summary: &Summary) {
     lines.line("mapped", &parts);
 }
 
-fn events(analysis: &Analysis) -> Vec<String> {
+fn events(analysis: &Analysis, missing: Option<String>) -> Vec<String> {
     let totals = &analysis.summary.totals;
     let mut parts = vec![
         format!(
@@ -288,7 +306,7 @@ fn events(analysis: &Analysis) -> Vec<String> {
         let bytes = grouped(totals.inherited_bytes);
         parts.push(format!("{blocks} of {bytes}B inherited by fork"));
     }
-    parts.push(lost(analysis.summary.lost_events, damage(analysis)));
+    parts.push(lost(analysis.summary.lost_events, missing));
     parts
 }
 

@@ -6,7 +6,7 @@ use memlog_read::Log;
 
 use super::coverage::{holders, told_past_us};
 use super::cuts;
-use crate::losses::{Bounds, fate};
+use crate::losses::{Bounds, fate, may_lack};
 use crate::open::{Analysis, Family, counted, note};
 
 /// All of them.
@@ -17,6 +17,7 @@ pub fn notes(family: &Family, analysis: &Analysis) -> Vec<String> {
         holders(family.own(), analysis),
         Vec::from_iter(empty(family.own(), analysis)),
         Vec::from_iter(losses(family.own())),
+        Vec::from_iter(lacking(family.own()).map(str::to_owned)),
         cuts::sentences(family.own(), analysis),
         anomalies(analysis),
         Vec::from_iter(family.missing_parent.map(str::to_owned)),
@@ -44,6 +45,7 @@ fn empty(log: &Log, analysis: &Analysis) -> Option<String> {
         || summary.totals.allocations > 0
         || summary.lost_events > 0
         || damage(analysis).is_some()
+        || lacking(log).is_some()
     {
         return None;
     }
@@ -66,6 +68,11 @@ fn losses(log: &Log) -> Option<String> {
         let events = counted(no_room, "event");
         format!("{events} {fate}; the figures are of what came before")
     })
+}
+
+/// What to say where nobody knows what was lost.
+pub fn lacking(log: &Log) -> Option<&'static str> {
+    may_lack(log.end().is_some(), log.texts(Key::Setting))
 }
 
 fn anomalies(analysis: &Analysis) -> Vec<String> {

@@ -8,6 +8,7 @@ use memlog_export::When;
 use memlog2dot::Elsewhere;
 use serde_json::{Map, Value, json};
 
+use super::failed;
 use super::labels::Labels;
 use super::moment::check as check_moment;
 use super::notes::notes;
@@ -28,6 +29,8 @@ pub struct Subject<'a> {
     pub family: &'a Family<'a>,
     pub analysis: &'a Analysis,
     pub screen: &'a Screen,
+    /// What there is to say of calls that got no memory.
+    pub failed: Vec<String>,
 }
 
 /// What a command that shows a page is asked.
@@ -83,12 +86,14 @@ pub fn show_after<T>(
     let names = Names::new(&store, &options, family.own(), file).until(over);
     let mut labels = Labels::new(names, analysis.fold.stacks());
     let screen = Screen::new(asked.look);
+    let failed = failed::parts(family.own(), &analysis, &mut labels);
     let subject = Subject {
         file,
         elsewhere: asked.elsewhere,
         family: &family,
         analysis: &analysis,
         screen: &screen,
+        failed,
     };
     let page = make(&subject, &mut labels, &found)?;
     screen.show(&page, watch.end())?;

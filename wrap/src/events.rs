@@ -8,12 +8,12 @@ use crate::arch::DoorFrame;
 use crate::capture::{capture, capture_apart};
 use crate::child;
 use crate::clock;
+use crate::failed;
 use crate::lock::Patience;
 use crate::overhead::Timing;
 use crate::real;
 use crate::recorder::RECORDER;
 use crate::rss;
-use crate::session::Session;
 use crate::stream::{Of, Stream};
 use core::sync::atomic::Ordering;
 use memlog_format::api::Api;
@@ -53,6 +53,9 @@ pub struct Request {
 }
 
 impl Request {
+    /// The logarithm of what is no alignment.
+    pub const NO_ALIGNMENT: u8 = 63;
+
     /// The event of a request that was met.
     fn got(self, address: u64, usable: u64, stack: StackId, order: Option<u64>) -> Alloc {
         Alloc {
@@ -68,7 +71,7 @@ impl Request {
 }
 
 /// Records a block that the allocator gave, and what it has in truth: here if
-/// it is what nearly all are, else apart.
+/// it is what nearly all are, else apart. Of no block there is no such figure.
 #[inline(always)]
 pub fn allocated(
     stream: &mut Stream,
@@ -94,8 +97,9 @@ pub fn allocated(
     came(stream, address, usable);
 }
 
-/// Records any block that the allocator gave: what it has in truth, and how
-/// much of that was there before, in the block that realloc took.
+/// Records any block that the allocator gave, or that it gave none: what it has
+/// in truth, and how much of that was there before, in the block that realloc
+/// took.
 #[inline(never)]
 pub fn allocated_apart(
     stream: &mut Stream,
@@ -105,6 +109,9 @@ pub fn allocated_apart(
     request: Request,
     (usable, stayed): (Option<u64>, u64),
 ) {
+    if block.is_null() {
+        return failed::allocation(stream, patience, frame, request);
+    }
     let address = block as u64;
     let usable = usable.unwrap_or(request.size as u64);
     let is_shared = !stream.is_own(address);
@@ -234,12 +241,12 @@ pub fn revoked(stream: &mut Stream, usable: Option<u64>) {
     moved(stream, usable, usable as i64);
 }
 
-/// All that a change of the address space needs before it takes its number.
+/// All that a change of the address space needs before it takes its number, and
+/// what came to nothing.
 #[cold]
-pub fn before_mapping(session: &Session, frame: &DoorFrame) -> StackId {
-    let stream = session.stream();
+pub fn before_mapping(stream: &mut Stream, patience: Patience, frame: &DoorFrame) -> StackId {
     look_at_clock(stream);
-    capture_apart(stream, frame, session.patience(), Of::Allocation)
+    capture_apart(stream, frame, patience, Of::Allocation)
 }
 
 /// Whether no tick has passed, or no look at the clock is due; nor what a block
@@ -328,8 +335,8 @@ fn look_at_clock(stream: &mut Stream) {
         stream.set_tick(tick);
         if RECORDER.rss.is_due(tick) && !RECORDER.is_quiet() {
             rss::poll(stream);
-            stream.look_at_name();
         }
+        stream.look_again(tick);
     }
     if is_behind(stream) {
         // First, or a reading that begins in between is never seen.
@@ -363,8 +370,9 @@ fn settle(stream: &mut Stream) {
     stream.allow((LARGE as i64 - stream.unstamped.abs()).min(TIMED as i64));
 }
 
+/// Gives the stream a place in the order of all threads.
 #[cold]
-fn take_stamp(stream: &mut Stream) {
+pub fn take_stamp(stream: &mut Stream) {
     stream.unstamped = 0;
     if stream.reserve() {
         let stamp = RECORDER.stamp();

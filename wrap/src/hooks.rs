@@ -17,6 +17,7 @@ use crate::arch::DoorFrame;
 use crate::doors::Door;
 use crate::early;
 use crate::events::{self, How, Request};
+use crate::failed;
 use crate::parting::go_on_in_child;
 use crate::real;
 use crate::session::{Admission, Session, admit, own};
@@ -24,7 +25,7 @@ use core::mem::transmute_copy;
 use core::ptr::null_mut;
 use memlog_format::api::Api;
 
-type Block = *mut u8;
+pub(crate) type Block = *mut u8;
 
 /// The real function of a door, if there is one by now.
 #[inline]
@@ -68,6 +69,16 @@ fn allocate_otherwise(frame: &DoorFrame, request: Request, call: impl FnOnce() -
     }
 }
 
+/// The same for what is not the usual.
+#[inline(always)]
+pub(crate) fn allocate_apart(
+    frame: &DoorFrame,
+    request: Request,
+    call: impl FnOnce() -> Block,
+) -> Block {
+    allocate::<APART>(frame, request, call)
+}
+
 #[inline(always)]
 fn allocate_in<const AT: Place>(
     mut session: Session,
@@ -85,7 +96,7 @@ fn allocate_in<const AT: Place>(
     };
     if !session.in_recorder(Some(frame)) {
         came_in_child(session.word(), frame, block, request);
-    } else if !block.is_null() {
+    } else {
         let (stream, patience) = (session.stream(), session.patience());
         match AT {
             HERE => events::allocated(stream, patience, frame, block, request, usable),
@@ -102,11 +113,9 @@ fn allocate_in<const AT: Place>(
 #[inline(never)]
 fn came_in_child(word: u64, frame: &DoorFrame, block: Block, request: Request) {
     if let Some(session) = go_on_in_child(word, frame) {
-        if !block.is_null() {
-            let (stream, patience) = (session.stream(), session.patience());
-            let usable = (real::usable_of_new(block), 0);
-            events::allocated_apart(stream, patience, frame, block, request, usable);
-        }
+        let (stream, patience) = (session.stream(), session.patience());
+        let usable = (real::usable_of_new(block), 0);
+        events::allocated_apart(stream, patience, frame, block, request, usable);
         session.end();
     }
 }
@@ -212,7 +221,7 @@ fn reallocate(
 ) -> Block {
     let request = Request {
         api,
-        size: size.unwrap_or(0),
+        size: size.unwrap_or(usize::MAX),
         alignment_log2: 0,
     };
     if block.is_null() {
@@ -251,6 +260,7 @@ fn reallocate(
             events::allocated_apart(stream, patience, frame, moved, request, usable);
         } else if announced {
             events::revoked(stream, usable);
+            failed::allocation(stream, patience, frame, request);
         }
     } else if let Some(session) = go_on_in_child(session.word(), frame) {
         let (stream, patience) = (session.stream(), session.patience());
@@ -267,14 +277,7 @@ fn reallocate(
     moved
 }
 
-/// Logarithm of an alignment, rounded up as memalign does.
-pub(crate) fn log2_of(alignment: usize) -> u8 {
-    alignment
-        .checked_next_power_of_two()
-        .map_or(63, |power| power.trailing_zeros() as u8)
-}
-
-const fn plain(api: Api, size: usize) -> Request {
+pub(crate) const fn plain(api: Api, size: usize) -> Request {
     Request {
         api,
         size,
@@ -368,78 +371,6 @@ fn move_early(block: Block, size: usize, fresh: Block) -> Block {
         unsafe { early::copy_out(block, fresh, size) };
     }
     fresh
-}
-
-/// The three that take an alignment and give a block.
-#[inline(always)]
-fn aligned(frame: &DoorFrame, door: Door, api: Api, alignment: usize, size: usize) -> Block {
-    match next::<extern "C" fn(usize, usize) -> Block>(frame, door) {
-        Some(real) => {
-            let request = Request {
-                api,
-                size,
-                alignment_log2: log2_of(alignment),
-            };
-            allocate::<APART>(frame, request, || real(alignment, size))
-        }
-        None => early::allocate(size, alignment),
-    }
-}
-
-handler! {
-    /// memalign
-    fn memlog_on_memalign(alignment: usize, size: usize) -> Block = |frame| {
-        aligned(frame, Door::Memalign, Api::Memalign, alignment, size)
-    }
-}
-
-handler! {
-    /// aligned_alloc
-    fn memlog_on_aligned_alloc(alignment: usize, size: usize) -> Block = |frame| {
-        aligned(frame, Door::AlignedAlloc, Api::AlignedAlloc, alignment, size)
-    }
-}
-
-handler! {
-    /// posix_memalign
-    fn memlog_on_posix_memalign(out: *mut Block, alignment: usize, size: usize) -> i32 = |frame| {
-        type Real = extern "C" fn(*mut Block, usize, usize) -> i32;
-        let Some(real) = next::<Real>(frame, Door::PosixMemalign) else {
-            return libc::ENOMEM;
-        };
-        let request = Request {
-            api: Api::PosixMemalign,
-            size,
-            alignment_log2: log2_of(alignment),
-        };
-        let mut result = 0;
-        allocate::<APART>(frame, request, || {
-            result = real(out, alignment, size);
-            // SAFETY: on success the function has written its result there.
-            if result == 0 { unsafe { *out } } else { null_mut() }
-        });
-        result
-    }
-}
-
-handler! {
-    /// valloc
-    fn memlog_on_valloc(size: usize) -> Block = |frame| {
-        match next::<extern "C" fn(usize) -> Block>(frame, Door::Valloc) {
-            Some(real) => allocate::<APART>(frame, plain(Api::Valloc, size), || real(size)),
-            None => early::allocate(size, 4096),
-        }
-    }
-}
-
-handler! {
-    /// pvalloc
-    fn memlog_on_pvalloc(size: usize) -> Block = |frame| {
-        match next::<extern "C" fn(usize) -> Block>(frame, Door::Pvalloc) {
-            Some(real) => allocate::<APART>(frame, plain(Api::Pvalloc, size), || real(size)),
-            None => early::allocate(size.next_multiple_of(4096), 4096),
-        }
-    }
 }
 
 /// `free` under another name; where the next library has it not, its free.

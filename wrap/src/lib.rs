@@ -3,14 +3,15 @@
 //! It is linked as `memlog_s.a` (behind `-Wl,--wrap`) or `libmemlog.so` (in
 //! front of the next definitions); both are thin leaves over this crate. It
 //! owns no thread and keeps no descriptor, never panics, prints or blocks, and
-//! calls neither libc nor ld.so while it records. It does not read logs.
+//! calls neither libc nor ld.so while it records, but to ask for errno where a
+//! call of the program failed. It does not read logs.
 //!
 //! The life of one malloc, door to commit:
 //!
 //! * [`arch`] the doorstep: registers as the caller left them
-//! * [`hooks`], [`operators`], [`spaces`], [`notices`], [`rights`] what each hooked function means
-//! * [`session`], [`life`], [`token`], [`claims`], [`streams`], [`parting`] who may record
-//! * [`events`] the event: [`order`], [`unwind`], [`table`], [`stream`]
+//! * [`hooks`], [`aligned`], [`operators`], [`spaces`], [`notices`], [`rights`] what each hooked function means
+//! * [`session`], [`life`], [`token`], [`claims`], [`streams`], [`threads`], [`parting`] who may record
+//! * [`events`], [`failed`] the event: [`order`], [`unwind`], [`table`], [`stream`]
 //! * [`commit`], [`sink`], [`metalog`] its way into the file
 //!
 //! Off the path: [`start`], [`settings`], [`launcher`], [`naming`], [`real`], [`linkmap`], `linked`, [`deep`],
@@ -33,6 +34,8 @@ pub mod table;
 // statics and on memory that loom does not know.
 #[cfg(not(loom))]
 pub mod absent;
+#[cfg(not(loom))]
+pub mod aligned;
 #[cfg(not(loom))]
 #[allow(unsafe_code)] // the words of assembly
 pub mod arch;
@@ -58,6 +61,8 @@ pub mod early;
 pub mod events;
 #[cfg(not(loom))]
 pub mod exec;
+#[cfg(not(loom))]
+pub mod failed;
 #[cfg(not(loom))]
 pub mod flight;
 #[cfg(not(loom))]
@@ -120,6 +125,8 @@ pub mod stream;
 pub mod streams;
 #[cfg(not(loom))]
 pub mod sys;
+#[cfg(not(loom))]
+pub mod threads;
 #[cfg(not(loom))]
 pub mod token;
 #[cfg(not(loom))]

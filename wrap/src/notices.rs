@@ -21,6 +21,7 @@ use crate::sink::Mode;
 use crate::start;
 use crate::stream::Of;
 use crate::sys::{Os, Sys};
+use crate::threads;
 use core::ffi::{c_char, c_void};
 use core::sync::atomic::{AtomicUsize, Ordering};
 use memlog_format::ext::Ext;
@@ -256,6 +257,11 @@ handler! {
         let Some(real) = next::<Real>(frame, Door::Prctl) else {
             return -1;
         };
+        if what == libc::PR_SET_NAME {
+            let result = real(what, a, b, c, d);
+            threads::renamed(frame);
+            return result;
+        }
         if !may_set_filter(what) || !expect_filter(frame) {
             return real(what, a, b, c, d);
         }
@@ -394,7 +400,9 @@ pub fn finish(how: u8) {
         session.in_recorder(None);
         session.stream().set_tick(clock::tick());
         high = rss::poll_final(session.stream());
+        session.stream().look_at_name();
         session.end();
+        threads::tell_others();
     }
     RECORDER.meta.with(Patience::Bounded, |meta| {
         let mut words = Text::new();

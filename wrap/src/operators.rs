@@ -16,9 +16,11 @@
 
 mod linked;
 
+use crate::aligned::log2_of;
 use crate::arch::{self, DoorFrame};
 use crate::events::{self, Request};
-use crate::hooks::{log2_of, release_of};
+use crate::failed;
+use crate::hooks::release_of;
 use crate::linkmap;
 use crate::lock::{Bounded, Patience, Yield};
 use crate::parting;
@@ -265,6 +267,7 @@ pub unsafe extern "C" fn memlog_operator_new_begins(frame: *mut DoorFrame) {
         frame.mark();
         let stream = session.stream();
         (stream.last_block, stream.operator) = (0, frame.sp());
+        stream.has_failed = false;
     }
     session.end();
     // Life may have come On just now; a guest has no stream of his own.
@@ -299,6 +302,11 @@ pub unsafe extern "C" fn memlog_operator_new_done(
         let stream = session.stream();
         stream.operator = 0;
         match block as u64 {
+            // Not what it ended in, which would have told.
+            0 if !stream.has_failed => {
+                let request = asked(index, size, alignment);
+                failed::allocation(stream, session.patience(), frame, request);
+            }
             0 => {}
             // It ended in a hooked function after all, which has recorded it.
             address if stream.last_block == address => be_plain(index),

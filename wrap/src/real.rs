@@ -236,6 +236,13 @@ unsafe fn offer(object: &LinkMap) {
     let Some(tables) = (unsafe { tables_of(object) }) else {
         return;
     };
+    if ERRNO.load(Ordering::Relaxed) == 0
+        // SAFETY: the tables are the object's own.
+        && let Some(value) = unsafe { look_up(&tables, b"__errno_location") }
+    {
+        let address = object.bias().wrapping_add(value) as usize;
+        ERRNO.store(address, Ordering::Relaxed);
+    }
     // SAFETY: a static table of the assembly.
     let reals = unsafe { &memlog_reals };
     for (place, name) in reals.iter().zip(crate::doors::NAMES) {
@@ -248,6 +255,27 @@ unsafe fn offer(object: &LinkMap) {
                 );
                 note_home(name, object);
             }
+        }
+    }
+}
+
+/// The C library's function that says where the calling thread's errno is; 0
+/// where it is not known, as in a static program.
+static ERRNO: AtomicUsize = AtomicUsize::new(0);
+
+/// The program's errno, 0 where it is not known.
+#[cold]
+pub fn errno() -> u32 {
+    match ERRNO.load(Ordering::Relaxed) {
+        0 => 0,
+        address => {
+            // SAFETY: the function of that name, which gives the address of a
+            // word of the calling thread.
+            let errno = unsafe {
+                let place: extern "C" fn() -> *const i32 = core::mem::transmute(address);
+                place().read()
+            };
+            errno as u32
         }
     }
 }

@@ -171,6 +171,16 @@ fn read(stream: &mut Stream, ends: bool) {
     }
 }
 
+/// The same, and what is resident at this very moment besides the high-water
+/// mark.
+#[cold]
+pub fn read_exactly(stream: &mut Stream) {
+    poll(stream);
+    if !RECORDER.is_quiet() {
+        read_high_water(stream);
+    }
+}
+
 /// The last reading.
 #[cold]
 pub fn poll_final(stream: &mut Stream) -> u64 {

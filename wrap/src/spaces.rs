@@ -7,14 +7,16 @@
 
 use crate::arch::DoorFrame;
 use crate::doors::Door;
-use crate::events;
-use crate::hooks::{handler, next};
+use crate::events::{self, Request};
+use crate::failed;
+use crate::hooks::{handler, next, plain};
 use crate::parting::lose_in_child;
 use crate::recorder::RECORDER;
 use crate::session::{Admission, admit};
 use crate::sys::{Os, Sys};
 use core::ffi::c_void;
 use core::sync::atomic::Ordering;
+use memlog_format::api::Api;
 use memlog_format::ext::{Ext, Ledger, Mapping};
 
 type Address = *mut c_void;
@@ -70,7 +72,7 @@ const NOTHING: Mapping = Mapping::Leave {
 /// other.
 fn change<T: Copy>(
     frame: &DoorFrame,
-    gives: Gives,
+    (gives, asked): (Gives, Option<Request>),
     call: impl FnOnce() -> T,
     tell: impl FnOnce(T) -> Option<Done>,
 ) -> T {
@@ -86,13 +88,18 @@ fn change<T: Copy>(
         Admission::Pass => return call(),
     };
     session.in_recorder(Some(frame));
-    let stack = events::before_mapping(&session, frame);
+    let stack = events::before_mapping(session.stream(), session.patience(), frame);
     let number = || RECORDER.ledger.fetch_add(1, Ordering::AcqRel);
     let early = (gives == Gives::Range).then(number);
     session.in_real(frame);
     let result = call();
     if session.in_recorder(Some(frame)) {
-        let done = tell(result).unwrap_or_default();
+        let told = tell(result);
+        if let (None, Some(asked), false) = (&told, asked, backing) {
+            // First, for what follows may change errno.
+            failed::mapping(session.stream(), asked, stack);
+        }
+        let done = told.unwrap_or_default();
         let write = |mapping, order| {
             session.stream().write_ext(&Ext::Ledger(Ledger {
                 mapping,
@@ -114,13 +121,19 @@ fn change<T: Copy>(
     result
 }
 
+/// What is asked for, if anything.
+fn asked(api: Api, size: usize) -> Option<Request> {
+    (size > 0).then_some(plain(api, size))
+}
+
 #[inline(always)]
 fn map(
     frame: &DoorFrame,
     (length, prot, flags): (usize, i32, i32),
     call: impl FnOnce() -> Address,
 ) -> Address {
-    change(frame, Gives::Nothing, call, |result| {
+    let gives = (Gives::Nothing, asked(Api::Mmap, length));
+    change(frame, gives, call, |result| {
         (result as usize != FAILED).then_some(Done::came(Mapping::Map {
             address: result as u64,
             length: length as u64,
@@ -170,7 +183,7 @@ handler! {
         crate::notices::unmapping(frame, length);
         change(
             frame,
-            Gives::Range,
+            (Gives::Range, None),
             || real(at, length),
             |result| {
                 (result == 0).then_some(Done::gone(Mapping::Unmap {
@@ -198,7 +211,7 @@ handler! {
         };
         change(
             frame,
-            gives,
+            (gives, asked(Api::Mremap, new_length)),
             || real(at, length, new_length, flags, to),
             |result| {
                 (result as usize != FAILED).then(|| {
@@ -244,7 +257,7 @@ handler! {
         let old_end = Os::current_break();
         change(
             frame,
-            Gives::Nothing,
+            (Gives::Nothing, asked(Api::Brk, (end as usize).saturating_sub(old_end as usize))),
             || real(end),
             |result| {
                 (result == 0).then_some(Done::came(Mapping::Break {
@@ -264,7 +277,7 @@ handler! {
         };
         change(
             frame,
-            Gives::Nothing,
+            (Gives::Nothing, asked(Api::Sbrk, by.max(0) as usize)),
             || real(by),
             |result| {
                 (result as usize != FAILED && by != 0).then_some(Done::came(Mapping::Break {

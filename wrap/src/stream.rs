@@ -14,6 +14,7 @@ mod ready;
 
 use crate::child;
 use crate::clock;
+use crate::failed::Failures;
 use crate::lock::Patience;
 use crate::recorder::RECORDER;
 use crate::sink::{self, Use};
@@ -47,6 +48,8 @@ pub struct Door {
     /// Where the holder's own data lies, if it is his alone: whoever has it
     /// there comes after him.
     pub home: AtomicUsize,
+    /// By which name its thread was told of last, see [`mark_of`].
+    pub named: AtomicU64,
     /// Made ahead, and held by nobody so far.
     pub is_stocked: AtomicBool,
     /// The rest, for the holder alone.
@@ -115,6 +118,12 @@ pub struct Stream {
     pub announced: bool,
     /// Whether the chunk was taken before the log had a file.
     is_private: bool,
+    /// Whether a call got no memory since an operator new was called.
+    pub has_failed: bool,
+    /// How often the thread's name was looked at; see `look_again`.
+    name_looks: u8,
+    /// The tick, cut to 32 bits, from which on it is to be looked at again.
+    name_due: u32,
     name: [u8; 16],
     pub(crate) lost: u64,
     cache: Cache,
@@ -123,6 +132,8 @@ pub struct Stream {
     /// The same of releases, whose stacks are others; only touched where those
     /// are recorded.
     kept_of_releases: [Kept; Os::SIZES.release_stacks],
+    /// Calls that got no memory; only touched where there are such.
+    pub failures: Failures,
 }
 
 /// What a stack is of.
@@ -455,6 +466,7 @@ impl Stream {
         self.kept.forget();
         self.kept_of_releases.iter_mut().for_each(Kept::forget);
         let named = self.look_at_name();
+        (self.name_looks, self.name_due) = (0, self.tick() as u32);
         if !same && !named {
             self.write_thread();
         }
@@ -475,8 +487,31 @@ impl Stream {
         changed
     }
 
+    /// Looks at the name again if it is time: a thread is named soon after it
+    /// began, or never, so that is twice as seldom each time, and every second at
+    /// last.
+    pub fn look_again(&mut self, tick: u64) {
+        const SELDOM: u8 = 10;
+        let since = (tick as u32).wrapping_sub(self.name_due) as i32;
+        if since >= 0 {
+            self.look_at_name();
+            self.name_due = (tick as u32).wrapping_add(1 << self.name_looks);
+            self.name_looks = (self.name_looks + 1).min(SELDOM);
+        }
+    }
+
+    /// Tells the name of a thread that is not this stream's: who comes next has
+    /// to tell his own.
+    pub fn tell_name(&mut self, tid: u32, name: [u8; 16]) {
+        (self.tid, self.name) = (tid, name);
+        self.write_thread();
+    }
+
     fn write_thread(&mut self) {
         let (tid, name) = (self.tid, self.name);
+        if let Some(door) = RECORDER.streams.door(self.number) {
+            door.named.store(mark_of(&name), Ordering::Relaxed);
+        }
         self.write_ext(&thread_ext(tid, &name));
     }
 
@@ -498,6 +533,12 @@ impl Stream {
         (self.allowance, self.allowed, self.settled) = (0, 0, 0);
         (self.unstamped, self.lost) = (0, 0);
     }
+}
+
+/// Tells one name from another, nearly always.
+pub fn mark_of(name: &[u8; 16]) -> u64 {
+    let number = u128::from_le_bytes(*name);
+    (number >> 64) as u64 ^ (number as u64).rotate_left(29)
 }
 
 fn thread_ext(tid: u32, name: &[u8; 16]) -> Ext<'_> {

@@ -6,6 +6,7 @@ use memlog_format::api::{Api, NAMES};
 use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE, Header, Kind};
 use memlog_format::event::{Alloc, Event, Release, predicted_usable};
 use memlog_format::ext::{Ext, Ledger, MAX_TEXT, Mapping, Rss, RssSource};
+use memlog_format::failure::Failure;
 use memlog_format::limit::{Limit, LimitAct, LimitKind};
 use memlog_format::meta::{CodeName, Cut, Death, End, Key, Module, Record, Start};
 use memlog_format::table::StackId;
@@ -162,6 +163,26 @@ fn limit() -> impl Strategy<Value = Limit<'static>> {
     )
 }
 
+fn failure() -> impl Strategy<Value = Failure> {
+    (
+        api(),
+        any::<u8>(),
+        [number(), number()],
+        number32(),
+        stack(),
+    )
+        .prop_map(
+            |(api, alignment_log2, [size, calls], errno, stack)| Failure {
+                api,
+                alignment_log2,
+                size,
+                calls,
+                errno,
+                stack,
+            },
+        )
+}
+
 pub fn ext() -> impl Strategy<Value = Ext<'static>> {
     let ledger = (mapping(), any::<bool>(), number(), stack());
     prop_oneof![
@@ -179,7 +200,8 @@ pub fn ext() -> impl Strategy<Value = Ext<'static>> {
         }),
         bytes(MAX_TEXT).prop_map(Ext::Mark),
         limit().prop_map(Ext::Limit),
-        (11..32u8, bytes(memlog_format::ext::MAX_PAYLOAD))
+        failure().prop_map(Ext::Failed),
+        (12..32u8, bytes(memlog_format::ext::MAX_PAYLOAD))
             .prop_map(|(kind, payload)| Ext::Unknown { kind, payload }),
     ]
 }

@@ -212,6 +212,15 @@ fn event_remark(event: &Event) -> String {
             limit.limit_bytes,
             text(limit.name)
         ),
+        Event::Ext(Ext::Failed(failure)) => format!(
+            "FAILED {} of {} bytes, aligned to 2^{}, calls {}, errno {}, stack {}",
+            failure.api.name(),
+            failure.size,
+            failure.alignment_log2,
+            failure.calls,
+            failure.errno,
+            failure.stack.0
+        ),
         Event::Ext(Ext::Unknown { kind, .. }) => format!("EXT {kind}, of a newer memlog"),
     }
 }

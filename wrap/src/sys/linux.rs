@@ -355,6 +355,21 @@ impl Sys for Linux {
         let _ = call(libc::SYS_prctl, [what, at, 0, 0, 0, 0]);
     }
 
+    fn name_of(tid: u32, into: &mut [u8; 16]) -> bool {
+        let mut path = Text::<64>::new();
+        path.push(b"/proc/self/task/");
+        path.push_number(u64::from(tid));
+        path.push(b"/comm\0");
+        let mut text = [0; 16];
+        let name = files::read_start(path.get(), &mut text);
+        let name = name.strip_suffix(b"\n").unwrap_or(name);
+        *into = [0; 16];
+        for (to, from) in into.iter_mut().zip(name) {
+            *to = *from;
+        }
+        !name.is_empty()
+    }
+
     fn usage() -> Usage {
         // SAFETY: all zeros is a valid rusage.
         let mut usage: libc::rusage = unsafe { core::mem::zeroed() };

@@ -271,6 +271,10 @@ pub trait Sys {
     fn let_signals(_before: &Signals) {}
     /// The thread's name.
     fn thread_name(into: &mut [u8; 16]);
+    /// The name of any thread of this process; false if that cannot be had.
+    fn name_of(_tid: u32, _into: &mut [u8; 16]) -> bool {
+        false
+    }
     /// What the process has used so far.
     fn usage() -> Usage;
     /// Resident memory at this moment in kilobytes, 0 if unknown.
