@@ -25,6 +25,8 @@ use crate::report::cut_sentences;
 use crate::screen::out;
 use crate::words::signal;
 
+pub use little::{FEW_EVENTS, SMALL_BYTES};
+
 /// Say what a log is of, and what it lacks.
 #[derive(clap::Args)]
 pub struct Args {

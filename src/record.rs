@@ -9,6 +9,7 @@
 //! * [`log`]: what each of these says of itself
 //! * [`epilogue`]: what it adds to the log of a program that was killed
 //! * [`sanitizer`]: a library that will not have the recorder before it
+//! * [`skip`]: logs that say too little to be kept
 //! * [`summary`]: what is said at the end
 
 mod allocator;
@@ -19,6 +20,7 @@ mod log;
 mod output;
 mod program;
 mod sanitizer;
+mod skip;
 mod summary;
 
 use crate::advice::Advice;
@@ -63,6 +65,9 @@ pub struct Args {
     /// Record only programs of this name, or of this path; others pass the request on. May be given several times
     #[arg(long, value_name = "PROGRAM", value_parser = program_of)]
     only: Vec<String>,
+    /// Remove the logs of processes that ended with fewer events, when the program has ended; never the program's own, or a killed one's
+    #[arg(long, value_name = "EVENTS", value_parser = clap::value_parser!(u64).range(1..))]
+    skip_below: Option<u64>,
     /// The program and its arguments
     #[arg(
         required = true,
@@ -153,6 +158,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         run: &run,
         oom_kills: kills.so_far(),
         only: &args.only,
+        skip_below: args.skip_below,
     };
     summary::print(name, &seen, &plan);
     Ok(exit_code(status))

@@ -9,8 +9,9 @@ use std::path::{Path, PathBuf};
 use memlog_format::counter::{self, Counter};
 use memlog_format::meta::Key;
 
+use crate::info::{FEW_EVENTS, SMALL_BYTES};
 use crate::losses::Bounds;
-use crate::open::{Glance, clean, note, started_as};
+use crate::open::{Few, Glance, clean, note, started_as};
 
 /// What a log says of itself.
 pub struct Log {
@@ -30,10 +31,14 @@ pub struct Log {
     pub folder: OsString,
     /// Its rank in a parallel job; that of its parent where it is a rank's child.
     pub rank: Option<String>,
+    /// Whether it is the rank itself.
+    pub is_rank: bool,
     /// Bytes that it takes on the disk.
     pub bytes: u64,
     /// The peak of resident memory, 0 if it tells of none.
     pub rss_peak_kb: u64,
+    /// What its process did, where that was little and there are other logs.
+    pub few: Option<Few>,
     /// Counters of what was lost that are not zero.
     pub losses: Vec<(Counter, u64)>,
     /// Forked children without a log, and why the last has none, as counted.
@@ -49,9 +54,10 @@ pub struct Log {
 }
 
 impl Log {
-    /// `None` if the file is no log. Of one without an end the peak stands only
-    /// among its events: that is worth a look where there are others.
-    pub fn read(path: &Path, has_others: bool) -> std::io::Result<Option<Self>> {
+    /// `None` if the file is no log. What stands among its events is worth a look
+    /// where there are `others`: how few they are, if fewer than so many, and the
+    /// peak of one without an end.
+    pub fn read(path: &Path, others: Option<u64>) -> std::io::Result<Option<Self>> {
         // Looked at first: to open a pipe that the program made would be to wait.
         let found = fs::symlink_metadata(path)?;
         if !found.is_file() {
@@ -69,7 +75,7 @@ impl Log {
             .map(|(counter, _)| (*counter, log.counter(*counter)))
             .filter(|(_, count)| *count != 0)
             .collect();
-        let peak_bytes = match has_others || log.end().is_some() {
+        let peak_bytes = match others.is_some() || log.end().is_some() {
             true => glance.rss_peak_bytes().unwrap_or(0),
             false => 0,
         };
@@ -89,8 +95,10 @@ impl Log {
             parent: log.parent_pid(),
             folder: OsStr::from_bytes(log.text(Key::WorkingDirectory).unwrap_or_default()).into(),
             rank: log.text(Key::Rank).map(clean),
+            is_rank: log.text(Key::Rank).is_some() && log.rank_parent().is_none(),
             bytes,
             rss_peak_kb: peak_bytes / 1024,
+            few: others.and_then(|limit| glance.few(limit).ok().flatten()),
             losses,
             unlogged: (
                 log.counter(Counter::ChildrenUnlogged),
@@ -102,5 +110,41 @@ impl Log {
             wall_ns: start.map_or(0, |start| start.wall_ns),
             path: path.to_owned(),
         }))
+    }
+
+    /// Whether there is nothing to say of it but that it was there.
+    pub fn is_little(&self) -> bool {
+        let has_few = |few: &Few| few.events < FEW_EVENTS;
+        self.few.as_ref().is_some_and(has_few)
+            && self.losses.is_empty()
+            && !self.is_rank
+            && self.rss_peak_kb < SMALL_BYTES / 1024
+    }
+}
+
+#[cfg(test)]
+impl Log {
+    /// One that ended and says nothing else.
+    pub fn of(pid: u32, parent: Option<u32>) -> Self {
+        Self {
+            path: format!("/{pid}.memlog").into(),
+            pid,
+            executable: "x".into(),
+            started_as: None,
+            has_end: true,
+            parent,
+            folder: "/".into(),
+            rank: None,
+            is_rank: false,
+            bytes: 0,
+            rss_peak_kb: 0,
+            few: None,
+            losses: Vec::new(),
+            unlogged: (0, 0),
+            bounds: Bounds::default(),
+            notes: Vec::new(),
+            run: OsString::new(),
+            wall_ns: 0,
+        }
     }
 }

@@ -4,10 +4,12 @@
 use super::epilogue;
 use super::log::Log;
 use super::output::Plan;
+use super::skip::{self, Skipped};
 use crate::extent;
+use crate::info::FEW_EVENTS;
 use crate::losses::{fate, without_log};
 use crate::made;
-use crate::open::{counted, shown};
+use crate::open::{counted, grouped, shown};
 use crate::os;
 use crate::words::{sized, typed};
 use std::ffi::OsStr;
@@ -36,15 +38,20 @@ pub struct Seen<'a> {
     pub oom_kills: Option<u64>,
     /// The programs that `--only` names.
     pub only: &'a [String],
+    /// Fewer events are not worth a log.
+    pub skip_below: Option<u64>,
 }
 
 /// Says how the program ended, which logs there are, what they lack, and what
 /// to do next.
 pub fn print(name: &OsStr, seen: &Seen, plan: &Plan) {
     let (child, status) = (seen.child, seen.status);
-    let mut logs = plan.new_logs();
+    let few = seen.skip_below.unwrap_or(0).max(FEW_EVENTS);
+    let mut logs = plan.new_logs(few);
     // Other ranks of a job, each under a `memlog record`, may share the folder.
     logs.retain(|log| log.run.is_empty() || log.run == seen.run);
+    let skipped = seen.skip_below;
+    let skipped = skipped.map(|below| skip::remove(&mut logs, below, child, seen.run));
     // What they left behind their end goes; where it cannot, it does no harm.
     for log in &logs {
         let _ = extent::trim(&log.path);
@@ -60,7 +67,7 @@ pub fn print(name: &OsStr, seen: &Seen, plan: &Plan) {
     keep_names(&logs, child);
     let mut text = String::new();
     for_want_of_memory(&mut text, seen.oom_kills.unwrap_or(0));
-    text.push_str(&describe(name, seen, plan, &logs));
+    text.push_str(&describe(name, seen, plan, &logs, skipped.as_ref()));
     // The program's exit code counts, also where nobody reads stderr.
     let _ = std::io::stderr().lock().write_all(text.as_bytes());
 }
@@ -96,7 +103,13 @@ fn for_want_of_memory(text: &mut String, killed: u64) {
     );
 }
 
-fn describe(name: &OsStr, seen: &Seen, plan: &Plan, logs: &[Log]) -> String {
+fn describe(
+    name: &OsStr,
+    seen: &Seen,
+    plan: &Plan,
+    logs: &[Log],
+    skipped: Option<&Skipped>,
+) -> String {
     let (child, status) = (seen.child, seen.status);
     let mut text = String::new();
     if status.code().is_none() {
@@ -123,6 +136,9 @@ fn describe(name: &OsStr, seen: &Seen, plan: &Plan, logs: &[Log]) -> String {
     }
     line(&mut text, format_args!("the log is {}", told(main)));
     others(&mut text, main, logs);
+    if let Some(skipped) = skipped {
+        line(&mut text, format_args!("{}", skipped.told()));
+    }
     match left_none(main, logs, seen.last_name.as_deref()) {
         Some(what) => {
             unrecorded(&mut text, &what, plan);
@@ -282,12 +298,20 @@ fn others(text: &mut String, main: &Log, logs: &[Log]) {
     if others.is_empty() {
         return;
     }
-    // A launcher's own are not what is looked for.
-    others.sort_by_key(|log| log.rank.is_none());
+    // A launcher's own are not what is looked for, nor who did little.
+    others.sort_by_key(|log| (log.rank.is_none(), log.is_little()));
     let what = counted(others.len() as u64, "more log");
+    let little = others.iter().filter(|log| log.is_little()).count();
+    let little = match little {
+        count if count > 0 && others.len() > NAMED_LOGS => {
+            let count = grouped(count as u64);
+            format!(" ({count} with fewer than {FEW_EVENTS} events)")
+        }
+        _ => String::new(),
+    };
     line(
         text,
-        format_args!("{what} of processes that it started, or of images before an exec:"),
+        format_args!("{what} of processes that it started, or of images before an exec{little}:"),
     );
     for log in others.iter().take(NAMED_LOGS) {
         let rank = log.rank.as_ref();
@@ -390,21 +414,9 @@ mod tests {
     fn the_next_line_names_the_largest() {
         let log = |path: &str, rss_peak_kb, bytes| Log {
             path: path.into(),
-            pid: 1,
-            executable: "x".into(),
-            started_as: None,
-            has_end: true,
-            parent: None,
-            folder: "/".into(),
-            rank: None,
             bytes,
             rss_peak_kb,
-            losses: Vec::new(),
-            unlogged: (0, 0),
-            bounds: Default::default(),
-            notes: Vec::new(),
-            run: Default::default(),
-            wall_ns: 0,
+            ..Log::of(1, None)
         };
         let said = |logs: &[Log]| {
             let mut text = String::new();
