@@ -71,6 +71,9 @@ fn obstacle(refusal: Refusal) -> String {
         Step::FileLimit => {
             return ", which had reached the limit on files (RLIMIT_FSIZE)".to_owned();
         }
+        Step::LogsTotal => {
+            return ", for all logs together had reached MEMLOG_MAX_LOGS_TOTAL".to_owned();
+        }
         Step::Filter => {
             return ": under a seccomp filter its file is not made longer".to_owned();
         }
@@ -115,7 +118,11 @@ pub fn without_log((count, why): (u64, u64)) -> Option<String> {
         count => format!("{} forked processes of it have", grouped(count)),
     };
     let why = Refusal::decode(why).map_or(String::new(), |refusal| {
-        format!(", the last for this reason: {}", error_words(refusal.errno))
+        let reason = match refusal.step {
+            Step::LogsTotal => "all logs together had reached MEMLOG_MAX_LOGS_TOTAL".to_owned(),
+            _ => error_words(refusal.errno),
+        };
+        format!(", the last for this reason: {reason}")
     });
     Some(format!("{processes} no log, for none could be made{why}"))
 }

@@ -5,6 +5,7 @@ use super::epilogue;
 use super::log::Log;
 use super::output::Plan;
 use super::skip::{self, Skipped};
+use super::total::Total;
 use crate::extent;
 use crate::info::FEW_EVENTS;
 use crate::losses::{fate, without_log};
@@ -40,6 +41,8 @@ pub struct Seen<'a> {
     pub only: &'a [String],
     /// Fewer events are not worth a log.
     pub skip_below: Option<u64>,
+    /// What bounds all logs together.
+    pub total: Option<&'a Total>,
 }
 
 /// Says how the program ended, which logs there are, what they lack, and what
@@ -126,27 +129,32 @@ fn describe(
         .or_else(|| logs.len().checked_sub(1))
         .and_then(|at| logs.get(at))
     else {
-        no_log(&mut text, plan, seen.only);
+        match seen.total.and_then(Total::told) {
+            Some(told) => line(&mut text, format_args!("nothing was recorded: {told}")),
+            None => no_log(&mut text, plan, seen.only),
+        }
         return text;
     };
+    let bounded = skipped.map(Skipped::told);
+    let bounded = bounded.into_iter().chain(seen.total.and_then(Total::told));
     let rank = main.rank.as_ref().filter(|_| !is_launcher(main, logs));
     if let Some(rank) = rank {
         of_rank(&mut text, main, logs, status.code().is_none());
+        bounded.for_each(|told| line(&mut text, format_args!("{told}")));
         return with_rank(rank, &text);
     }
     line(&mut text, format_args!("the log is {}", told(main)));
     others(&mut text, main, logs);
-    if let Some(skipped) = skipped {
-        line(&mut text, format_args!("{}", skipped.told()));
-    }
+    let lacks_logs = seen.total.and_then(Total::told).is_some();
+    bounded.for_each(|told| line(&mut text, format_args!("{told}")));
     match left_none(main, logs, seen.last_name.as_deref()) {
         Some(what) => {
             unrecorded(&mut text, &what, plan);
             if logs.iter().any(|log| !log.losses.is_empty()) {
-                lost(&mut text, logs);
+                lost(&mut text, logs, lacks_logs);
             }
         }
-        None => lost(&mut text, logs),
+        None => lost(&mut text, logs, lacks_logs),
     }
     for note in &main.notes {
         line(&mut text, format_args!("note: {note}"));
@@ -214,7 +222,7 @@ fn of_rank(text: &mut String, main: &Log, logs: &[Log], was_killed: bool) {
         format_args!("the log is {}{more}{lost_none}", told(main)),
     );
     if lost_none.is_empty() {
-        lost(text, logs);
+        lost(text, logs, false);
     }
     for note in &main.notes {
         line(text, format_args!("note: {note}"));
@@ -325,14 +333,15 @@ fn others(text: &mut String, main: &Log, logs: &[Log]) {
     }
 }
 
-fn lost(text: &mut String, logs: &[Log]) {
+/// Where it `lacks_logs` altogether, that has been told.
+fn lost(text: &mut String, logs: &[Log], lacks_logs: bool) {
     let with_losses: Vec<&Log> = logs.iter().filter(|log| !log.losses.is_empty()).collect();
     let unlogged = logs.iter().filter_map(|log| {
         let told = without_log(log.unlogged)?;
         Some((typed(&log.path), told))
     });
     let unlogged: Vec<_> = unlogged.collect();
-    if with_losses.is_empty() && unlogged.is_empty() {
+    if with_losses.is_empty() && unlogged.is_empty() && !lacks_logs {
         line(text, format_args!("nothing was lost"));
     }
     for (path, told) in unlogged {

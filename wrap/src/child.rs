@@ -87,13 +87,13 @@ pub fn remember_ancestor() {
 }
 
 /// Tells of a child without a log where it can be told.
-fn tell_ancestor(error: Errno) {
+fn tell_ancestor(step: Step, error: Errno) {
     let chunk0 = ANCESTOR.load(Ordering::Relaxed);
     if chunk0.is_null() {
         return;
     }
     let refusal = Refusal {
-        step: Step::Create,
+        step,
         errno: error.0 as u32,
     };
     let why = (Counter::ChildRefused, refusal.encode());
@@ -221,6 +221,11 @@ pub fn materialize() -> bool {
     if RECORDER.must_be_quiet() || !DEFERRED.swap(false, Ordering::AcqRel) {
         return RECORDER.sink.mode() != Mode::Closed;
     }
+    if !RECORDER.sink.total.admits_log() {
+        tell_ancestor(Step::LogsTotal, Errno(libc::EFBIG));
+        RECORDER.stop();
+        return false;
+    }
     RECORDER.nodes.begin_new_chunk();
     RECORDER.codes.begin_new_chunk();
     let made = start::with_names(|path, _| {
@@ -245,7 +250,7 @@ pub fn materialize() -> bool {
         }
         Err(error) => {
             RECORDER.counters.add(Counter::Refused, 1);
-            tell_ancestor(error);
+            tell_ancestor(Step::Create, error);
             RECORDER.stop();
             false
         }
