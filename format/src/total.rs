@@ -2,8 +2,9 @@
 //! MEMLOG_MAX_LOGS_TOTAL. `memlog record` makes it, and it is gone with the run:
 //! words of the machine's own order, and no part of any log.
 
-/// What the page begins with.
-pub const MAGIC: [u8; 8] = *b"MLOGSUM1";
+/// The first word, by which another machine's page is known too: an emulator may
+/// run programs of one beside those of this.
+pub const MAGIC: u64 = u64::from_le_bytes(*b"MLOGSUM1");
 /// Bytes of the file.
 pub const PAGE_BYTES: usize = 512;
 /// What a log takes at least that says anything.
@@ -38,9 +39,25 @@ impl Word {
 /// A page of a run that begins.
 pub fn page(limit_bytes: u64) -> [u8; PAGE_BYTES] {
     let mut page = [0; PAGE_BYTES];
-    let words = [MAGIC, limit_bytes.to_ne_bytes()];
+    let words = [MAGIC, limit_bytes].map(u64::to_ne_bytes);
     for (place, byte) in page.iter_mut().zip(words.iter().flatten()) {
         *place = *byte;
     }
     page
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_begins_with_its_bound_and_nothing_taken() {
+        let page = page(12345);
+        assert!(page.starts_with(&MAGIC.to_ne_bytes()));
+        assert_eq!(Word::Limit.read(&page), 12345);
+        for word in [Word::Taken, Word::Cut, Word::WithoutLog] {
+            assert_eq!(word.read(&page), 0);
+            assert!(8 * (word as usize + 1) <= PAGE_BYTES);
+        }
+    }
 }

@@ -321,8 +321,12 @@ impl Sink {
                     }
                     state.window_bytes = state.carved;
                     (state.file_bytes, state.ahead_bytes) = (end, 0);
+                    // Of a sparse window nothing was taken that is not used.
+                    if !state.is_sparse {
+                        self.total.give_back(rest);
+                    }
                     if let Ok(taken) = Os::taken_bytes(fd) {
-                        self.total.settle(taken);
+                        self.total.settle_at_least(taken);
                     }
                 }
                 Os::close(fd);

@@ -142,6 +142,14 @@ impl Total {
         }
     }
 
+    /// So much the log takes at least, as the kernel counts. Not every file
+    /// system has counted by now, so what was taken for more stays.
+    pub(super) fn settle_at_least(&self, bytes: u64) {
+        if bytes > self.taken_bytes.load(ORDER) {
+            self.settle(bytes);
+        }
+    }
+
     /// A forked child has taken nothing yet.
     pub(super) fn forget(&self) {
         self.taken_bytes.store(0, ORDER);
@@ -153,7 +161,7 @@ impl Total {
 fn map(fd: Fd) -> Result<*mut u8, Errno> {
     let mut start = [0; PAGE_BYTES];
     let length = Os::read_at(fd, &mut start, 0)?;
-    if length != PAGE_BYTES || !start.starts_with(&MAGIC) {
+    if length != PAGE_BYTES || !start.starts_with(&MAGIC.to_ne_bytes()) {
         return Err(Errno(libc::EINVAL));
     }
     Os::map_window(fd, 0, PAGE_BYTES, core::ptr::null_mut(), true)
