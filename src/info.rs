@@ -1,8 +1,10 @@
 //! `memlog info`: what a log is of, and what it lacks.
 //!
 //! * [`list`]: all logs of a folder, a line each
+//! * [`little`]: those that did little, together
 
 mod list;
+mod little;
 
 use std::fs::File;
 use std::io::Write;
@@ -27,6 +29,8 @@ use crate::screen::out;
 use crate::stats::threads_at_once;
 use crate::words::signal;
 
+pub use little::{FEW_EVENTS, SMALL_BYTES};
+
 /// Say what a log is of, and what it lacks.
 #[derive(clap::Args)]
 pub struct Args {
@@ -36,12 +40,15 @@ pub struct Args {
     /// All logs that are named or lie in the folders instead, a line each: ranks, their children, and images before an exec
     #[arg(long)]
     list: bool,
+    /// With --list: a line also of each of many processes that had fewer than 100 events
+    #[arg(long, requires = "list")]
+    all: bool,
 }
 
 /// Prints what the log says about itself.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     if args.list {
-        return list::print(&args.files);
+        return list::print(&args.files, args.all);
     }
     let [file] = args.files.as_slice() else {
         let more = args

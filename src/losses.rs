@@ -71,6 +71,9 @@ fn obstacle(refusal: Refusal) -> String {
         Step::FileLimit => {
             return ", which had reached the limit on files (RLIMIT_FSIZE)".to_owned();
         }
+        Step::LogsTotal => {
+            return ", for all logs together had reached MEMLOG_MAX_LOGS_TOTAL".to_owned();
+        }
         Step::Filter => {
             return ": under a seccomp filter its file is not made longer".to_owned();
         }
@@ -117,6 +120,7 @@ pub fn without_log((count, why): (u64, u64)) -> Option<String> {
     let why = Refusal::decode(why).map_or(String::new(), |refusal| {
         let words = match refusal.step {
             Step::Filter => "a seccomp filter was there".to_owned(),
+            Step::LogsTotal => "all logs together had reached MEMLOG_MAX_LOGS_TOTAL".to_owned(),
             _ => error_words(refusal.errno),
         };
         format!(", the last for this reason: {words}")

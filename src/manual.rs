@@ -36,7 +36,7 @@ const OLDS: [&str; 2] = ["memlog2dot", "memlog_analyze"];
 /// would make the same sources give other bytes.
 const DATE: &str = "2026-11-20";
 
-const ENVIRONMENT: [(&str, &str); 18] = [
+const ENVIRONMENT: [(&str, &str); 19] = [
     (
         "MEMLOG_OUTPUT",
         "The log's name: %h host, %p process, %e program, %t start in seconds, %n attempt, \
@@ -49,6 +49,10 @@ const ENVIRONMENT: [(&str, &str); 18] = [
     (
         "MEMLOG_MAX_LOG",
         "A size such as 2G at which a log stops growing; below 256 KiB means 256 KiB.",
+    ),
+    (
+        "MEMLOG_MAX_LOGS_TOTAL",
+        "A size that all logs of a run may take on the disk together; of `memlog record` alone.",
     ),
     (
         "MEMLOG_FLIGHT_RECORDER",

@@ -9,7 +9,9 @@
 //! * [`log`]: what each of these says of itself
 //! * [`epilogue`]: what it adds to the log of a program that was killed
 //! * [`sanitizer`]: a library that will not have the recorder before it
+//! * [`skip`]: logs that say too little to be kept
 //! * [`summary`]: what is said at the end
+//! * [`total`]: the bound of all logs together
 
 mod allocator;
 mod codes;
@@ -19,7 +21,9 @@ mod log;
 mod output;
 mod program;
 mod sanitizer;
+mod skip;
 mod summary;
+mod total;
 
 use crate::advice::Advice;
 use crate::open::shown;
@@ -35,6 +39,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, ExitStatus};
+use total::Total;
 
 /// What `memlog record` is asked.
 #[derive(clap::Args)]
@@ -45,6 +50,9 @@ pub struct Args {
     /// Stop growing a log at this size, such as 500M or 2G; below 256K means 256K
     #[arg(long, value_name = "SIZE", value_parser = bytes_of)]
     max_log: Option<u64>,
+    /// Stop growing logs, and making them, when those of all processes together take this size on the disk
+    #[arg(long, value_name = "SIZE", value_parser = bytes_of)]
+    max_logs_total: Option<u64>,
     /// Say in the log when less than PCT percent of a memory limit is left (control groups, RLIMIT_AS and _DATA, the machine); with ,stop end the program then
     #[arg(long, value_name = "PCT[,stop]", value_parser = guard_of)]
     oom_guard: Option<String>,
@@ -63,6 +71,9 @@ pub struct Args {
     /// Record only programs of this name, or of this path; others pass the request on. May be given several times
     #[arg(long, value_name = "PROGRAM", value_parser = program_of)]
     only: Vec<String>,
+    /// Remove the logs of processes that ended with fewer events, when the program has ended; never the program's own, or a killed one's
+    #[arg(long, value_name = "EVENTS", value_parser = clap::value_parser!(u64).range(1..))]
+    skip_below: Option<u64>,
     /// The program and its arguments
     #[arg(
         required = true,
@@ -94,6 +105,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     }
     environment::check(|variable| match variable {
         "MEMLOG_MAX_LOG" => args.max_log.is_some(),
+        "MEMLOG_MAX_LOGS_TOTAL" => args.max_logs_total.is_some(),
         "MEMLOG_OOM_GUARD" => args.oom_guard.is_some(),
         "MEMLOG_FLIGHT_RECORDER" => args.flight_recorder.is_some(),
         "MEMLOG_FREE_STACKS" => args.free_stacks,
@@ -145,6 +157,10 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let kills = OomKills::begin();
     let run = epilogue::run_name();
     command.env("MEMLOG_RUN", &run);
+    let total = Total::of_run(args.max_logs_total, plan.folder(), &run)?;
+    if let Some(total) = &total {
+        total.set(&mut command);
+    }
     let (child, status, last_name) = run_to_end(command, name)?;
     let seen = summary::Seen {
         child,
@@ -153,6 +169,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         run: &run,
         oom_kills: kills.so_far(),
         only: &args.only,
+        skip_below: args.skip_below,
+        total: total.as_ref(),
     };
     summary::print(name, &seen, &plan);
     Ok(exit_code(status))

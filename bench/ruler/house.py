@@ -16,7 +16,7 @@ TARGET = os.path.abspath(os.environ.get("CARGO_TARGET_DIR") or os.path.join(ROOT
 WORK = os.path.join(TARGET, "bench", "speed")
 MEMLOG = os.path.join(TARGET, "release", "memlog")
 RECORDER = os.path.join(WORK, "lib", "libmemlog.so")
-PAIRS, LAUNCH = os.path.join(WORK, "pairs"), os.path.join(WORK, "launch")
+PAIRS, LAUNCH, HUNDRED = (os.path.join(WORK, name) for name in ("pairs", "launch", "hundred"))
 # What somebody has set for other runs would be measured as well.
 OTHERS = ("MEMLOG_", "MEMORY_PROFILER_", "LD_", "GLIBC_TUNABLES", "MALLOC_", "PYTHON")
 CLEAN = {name: value for name, value in os.environ.items() if not name.startswith(OTHERS)}
@@ -77,7 +77,8 @@ def build():
     call("cc", "-shared", "-o", "liblevels.so", "library.o", "library_fp.o", cwd=WORK)
     call("cc", *flags, "-pthread", "-o", "pairs", os.path.join(here, "pairs.c"), "program.o", "program_fp.o",
          "-L.", "-llevels", "-Wl,-rpath,$ORIGIN", cwd=WORK)
-    call("cc", *flags, "-o", "launch", os.path.join(here, "launch.c"), cwd=WORK)
+    for name in ("launch", "hundred"):
+        call("cc", *flags, "-o", name, os.path.join(here, f"{name}.c"), cwd=WORK)
 
 
 def settings(mode, place):
@@ -115,7 +116,7 @@ def run(mode, command, env=None, stdin=os.devnull, cwd=WORK, place=WORK):
         line = file.read().split()
     if done.returncode or line[0] != "0":
         fail(f"{mode}: {' '.join(command)} failed: {line[:1]} {done.stdout[-500:]}{done.stderr[-500:]}")
-    status, user, system, wall, rss = map(int, line)
+    status, user, system, wall, rss, _ = map(int, line)
     log = os.path.join(place, "log")
     return Run((user + system) / 1e6, wall / 1e9, rss, done.stdout, log, os.path.getsize(log) if os.path.exists(log) else 0)
 

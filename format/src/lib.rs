@@ -17,6 +17,7 @@
 //! * [`live`]: the live set of a log that overwrites its oldest events
 //! * [`order`]: which numbers order the events on one address
 //! * [`varint`], [`api`]: the small words
+//! * [`total`]: beside the logs: how much all of a tree of processes take
 //!
 //! All integers are little-endian on every machine. `FORMAT.md` beside this
 //! crate draws the bytes.
@@ -34,6 +35,7 @@ pub mod meta;
 pub mod order;
 pub mod refusal;
 pub mod table;
+pub mod total;
 pub mod varint;
 
 /// Version of the format. A reader refuses a higher one, and says so.

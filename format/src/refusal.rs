@@ -21,10 +21,12 @@ pub enum Step {
     Filter,
     /// To make a log at all.
     Create,
+    /// Nothing was tried: all logs together had reached MEMLOG_MAX_LOGS_TOTAL.
+    LogsTotal,
 }
 
 /// Each step with its number, which is for ever.
-const STEPS: [(u32, Step); 8] = [
+const STEPS: [(u32, Step); 9] = [
     (1, Step::Open),
     (2, Step::Lengthen),
     (3, Step::Map),
@@ -33,6 +35,7 @@ const STEPS: [(u32, Step); 8] = [
     (6, Step::FileLimit),
     (7, Step::Filter),
     (8, Step::Create),
+    (9, Step::LogsTotal),
 ];
 
 /// Why the log could not grow.

@@ -10,7 +10,7 @@
 //! * `ends`: what is missing where nothing follows
 //! * `metas`: header, texts, modules, fork and end
 //! * `tables`: from a stack's id to its frames
-//! * `readings`: resident memory as one chunk tells it
+//! * `readings`: one chunk of events by itself
 //! * `flight`: the live set of a log that overwrote its oldest events
 //! * `cursor`: one stream's records, with each realloc resolved
 //! * `cells`: which numbers order which addresses, and which were lost
@@ -41,5 +41,5 @@ pub use flight::Flight;
 pub use item::{Item, Kind};
 pub use log::{Log, Size};
 pub use merge::EventStream;
-pub use readings::readings;
+pub use readings::{readings, records};
 pub use tables::Frames;

@@ -1,15 +1,16 @@
 //! All logs of files, folders and patterns, a line each: which rank each is of, which
-//! process started which, and how large each was.
+//! process started which, and how large each was. Many that did little are summed.
 
 use std::collections::HashSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use memlog_format::counter::ALL;
+use memlog_format::counter::{ALL, Counter};
 use memlog_format::meta::Key;
 use memlog_read::Log;
 
+use super::little::{self, FEW_EVENTS, LISTED, Little};
 use crate::dot::all;
 use crate::open::{Glance, clean, counted, each, grouped, started_as};
 use crate::screen::out;
@@ -36,10 +37,12 @@ struct Row {
     rank: (u64, String),
     wall_ns: u64,
     cells: [String; COLUMNS],
+    /// Where its process did little, and there is nothing else to say of it.
+    little: Option<Little>,
 }
 
-/// Prints them.
-pub fn print(names: &[PathBuf]) -> anyhow::Result<ExitCode> {
+/// Prints them; `every` one has a line, whatever it did.
+pub fn print(names: &[PathBuf], every: bool) -> anyhow::Result<ExitCode> {
     let (mut rows, mut refused) = (Vec::new(), Vec::new());
     for row in each(&each_once(names)?, |path| row(path)) {
         match row {
@@ -55,6 +58,10 @@ pub fn print(names: &[PathBuf]) -> anyhow::Result<ExitCode> {
     rows.sort_by(|one, other| {
         (&one.job, &one.rank, one.wall_ns).cmp(&(&other.job, &other.rank, other.wall_ns))
     });
+    let summed = match every {
+        true => Vec::new(),
+        false => take_little(&mut rows),
+    };
     let mut out = out();
     let mut cells = vec![TITLES.map(str::to_owned)];
     cells.extend(rows.into_iter().map(|row| row.cells));
@@ -72,6 +79,9 @@ pub fn print(names: &[PathBuf]) -> anyhow::Result<ExitCode> {
         let line = words.collect::<Vec<_>>().join("  ");
         writeln!(out, "{}", line.trim_end())?;
     }
+    if !summed.is_empty() {
+        little::print(&mut out, &summed)?;
+    }
     out.flush()?;
     if !refused.is_empty() {
         let count = counted(refused.len() as u64, "file");
@@ -83,6 +93,29 @@ pub fn print(names: &[PathBuf]) -> anyhow::Result<ExitCode> {
         );
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Takes those that did little out of the rows, where there are many of them. The
+/// largest keeps its line, so that there is one.
+fn take_little(rows: &mut Vec<Row>) -> Vec<Little> {
+    let peak = |row: &&mut Row| {
+        row.little
+            .as_ref()
+            .map_or(0, |little| little.rss_peak_bytes)
+    };
+    if rows.iter().all(|row| row.little.is_some())
+        && let Some(largest) = rows.iter_mut().max_by_key(peak)
+    {
+        largest.little = None;
+    }
+    if rows.iter().filter(|row| row.little.is_some()).count() <= LISTED {
+        return Vec::new();
+    }
+    let (summed, kept): (Vec<Row>, _) = std::mem::take(rows)
+        .into_iter()
+        .partition(|row| row.little.is_some());
+    *rows = kept;
+    summed.into_iter().filter_map(|row| row.little).collect()
 }
 
 /// A log may be named, and lie in a folder that is named as well.
@@ -118,9 +151,22 @@ fn row(path: &Path) -> anyhow::Result<Row> {
         Some(name) => format!("{program} as {name}"),
         None => program.to_owned(),
     };
-    let peak = match glance.rss_peak_bytes()? {
+    let peak_bytes = glance.rss_peak_bytes()?;
+    let peak = match peak_bytes {
         0 => "unknown".to_owned(),
         bytes => sized(bytes),
+    };
+    let lost = lost(&log);
+    // A rank is what is looked for; its children are like any others.
+    let is_rank = log.text(Key::Rank).is_some() && log.rank_parent().is_none();
+    let has_more =
+        lost > 0 || is_rank || log.death().is_some() || log.counter(Counter::QuietSince) != 0;
+    let little = match has_more {
+        true => None,
+        false => {
+            let few = glance.few(FEW_EVENTS)?;
+            Little::of(&program, few, glance.taken_bytes()?, peak_bytes)
+        }
     };
     let number = |number: Option<u32>| number.map_or(String::new(), |number| number.to_string());
     let cells = [
@@ -130,7 +176,7 @@ fn row(path: &Path) -> anyhow::Result<Row> {
         // Blue Gene's kernel tells no parent.
         number(start.map(|start| start.parent_pid).filter(|&pid| pid != 0)),
         peak,
-        grouped(lost(&log)),
+        grouped(lost),
         program,
         typed(path),
     ];
@@ -139,6 +185,7 @@ fn row(path: &Path) -> anyhow::Result<Row> {
         rank: (rank.parse().unwrap_or(u64::MAX), rank),
         wall_ns: start.map_or(0, |start| start.wall_ns),
         cells,
+        little,
     })
 }
 

@@ -6,6 +6,8 @@
 //! a process that did not end in order stands among its readings of resident
 //! memory; whatever it inherited, its parent's log knows nothing of that.
 
+mod few;
+
 use std::fs::File;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
@@ -16,6 +18,8 @@ use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE, Header, Kind, MAGIC};
 use memlog_format::counter::{AREA_END, Counter};
 use memlog_format::meta::MAX_STRING;
 use memlog_read::{Kind as ItemKind, Log, readings};
+
+pub use few::Few;
 
 use super::fold::last_high_water_kb;
 use super::map::{FileBytes, log_bytes, open_log};
@@ -68,6 +72,12 @@ impl Glance {
     /// Everything but its events.
     pub fn log(&self) -> anyhow::Result<Log<'_>> {
         super::open(&self.path, &self.metas)
+    }
+
+    /// What the file takes of its disk.
+    pub fn taken_bytes(&self) -> std::io::Result<u64> {
+        let found = self.file.metadata()?;
+        Ok(found.len().min(found.blocks() * 512))
     }
 
     /// The peak of resident memory, 0 if the log does not tell. Where it has no

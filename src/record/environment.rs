@@ -20,9 +20,14 @@ struct Setting {
 
 const SWITCH: &str = "expected 1 or 0, yes or no, on or off, true or false";
 
-const SETTINGS: [Setting; 10] = [
+const SETTINGS: [Setting; 11] = [
     Setting {
         name: "MEMLOG_MAX_LOG",
+        is_understood: |text| bytes_of(text).is_ok(),
+        expected: SIZE,
+    },
+    Setting {
+        name: "MEMLOG_MAX_LOGS_TOTAL",
         is_understood: |text| bytes_of(text).is_ok(),
         expected: SIZE,
     },

@@ -3,6 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions};
 use std::io;
+use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -11,8 +12,9 @@ use memlog_format::chunk::MAGIC;
 use memlog_format::counter::{self, Counter};
 use memlog_format::meta::Key;
 
+use crate::info::{FEW_EVENTS, SMALL_BYTES};
 use crate::losses::{Bounds, may_lack};
-use crate::open::{Glance, clean, note, started_as};
+use crate::open::{Few, Glance, clean, note, started_as};
 
 /// What a log says of itself.
 pub struct Log {
@@ -34,10 +36,14 @@ pub struct Log {
     pub folder: OsString,
     /// Its rank in a parallel job; that of its parent where it is a rank's child.
     pub rank: Option<String>,
+    /// Whether it is the rank itself.
+    pub is_rank: bool,
     /// Bytes that it takes on the disk.
     pub bytes: u64,
     /// The peak of resident memory, 0 if it tells of none.
     pub rss_peak_kb: u64,
+    /// What its process did, where that was little and there are other logs.
+    pub few: Option<Few>,
     /// Counters of what was lost that are not zero.
     pub losses: Vec<(Counter, u64)>,
     /// Forked children without a log, and why the last has none, as counted.
@@ -57,9 +63,10 @@ pub struct Log {
 }
 
 impl Log {
-    /// `None` if the file is no log. Of one without an end the peak stands only
-    /// among its events: that is worth a look where there are others.
-    pub fn read(path: &Path, has_others: bool) -> io::Result<Option<Self>> {
+    /// `None` if the file is no log. What stands among its events is worth a look
+    /// where there are `others`: how few they are, if fewer than so many, and the
+    /// peak of one without an end.
+    pub fn read(path: &Path, others: Option<u64>) -> io::Result<Option<Self>> {
         // Looked at first: to open a pipe that the program made would be to wait.
         let found = fs::symlink_metadata(path)?;
         if !found.is_file() {
@@ -77,7 +84,7 @@ impl Log {
             .map(|(counter, _)| (*counter, log.counter(*counter)))
             .filter(|(_, count)| *count != 0)
             .collect();
-        let peak_bytes = match has_others || log.end().is_some() {
+        let peak_bytes = match others.is_some() || log.end().is_some() {
             true => glance.rss_peak_bytes().unwrap_or(0),
             false => 0,
         };
@@ -98,8 +105,10 @@ impl Log {
             parent: log.parent_pid(),
             folder: OsStr::from_bytes(log.text(Key::WorkingDirectory).unwrap_or_default()).into(),
             rank: log.text(Key::Rank).map(clean),
+            is_rank: log.text(Key::Rank).is_some() && log.rank_parent().is_none(),
             bytes,
             rss_peak_kb: peak_bytes / 1024,
+            few: others.and_then(|limit| glance.few(limit).ok().flatten()),
             losses,
             unlogged: (
                 log.counter(Counter::ChildrenUnlogged),
@@ -128,6 +137,67 @@ impl Log {
             false => Err(io::Error::other("another file is there now")),
         }
     }
+
+    /// Removes the log, and no other file that has come to lie there.
+    pub fn remove(&self) -> io::Result<()> {
+        let (folder, name) = (self.path.parent(), self.path.file_name());
+        let (Some(folder), Some(name)) = (folder, name) else {
+            return Err(io::ErrorKind::InvalidInput.into());
+        };
+        let folder = match folder.as_os_str().is_empty() {
+            true => Path::new("."),
+            false => folder,
+        };
+        // From here on it is this folder, whatever its path comes to lead to.
+        let folder = File::open(folder)?;
+        let there = format!("/proc/self/fd/{}", folder.as_raw_fd());
+        let there = Path::new(&there).join(name);
+        let found = fs::symlink_metadata(&there)?;
+        match (found.dev(), found.ino()) == self.identity {
+            true => fs::remove_file(there),
+            false => Err(io::Error::other("another file is there now")),
+        }
+    }
+
+    /// Whether there is nothing to say of it but that it was there.
+    pub fn is_little(&self) -> bool {
+        let has_few = |few: &Few| few.events < FEW_EVENTS;
+        self.few.as_ref().is_some_and(has_few)
+            && self.losses.is_empty()
+            && self.failed == 0
+            && !self.is_rank
+            && self.rss_peak_kb < SMALL_BYTES / 1024
+    }
+}
+
+#[cfg(test)]
+impl Log {
+    /// One that ended and says nothing else.
+    pub fn of(pid: u32, parent: Option<u32>) -> Self {
+        Self {
+            path: format!("/{pid}.memlog").into(),
+            identity: (0, 0),
+            pid,
+            executable: "x".into(),
+            started_as: None,
+            has_end: true,
+            parent,
+            folder: "/".into(),
+            rank: None,
+            is_rank: false,
+            bytes: 0,
+            rss_peak_kb: 0,
+            few: None,
+            losses: Vec::new(),
+            unlogged: (0, 0),
+            may_lack: None,
+            failed: 0,
+            bounds: Bounds::default(),
+            notes: Vec::new(),
+            run: OsString::new(),
+            wall_ns: 0,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -145,25 +215,27 @@ mod tests {
             fs::copy(golden, folder.join("log")).unwrap();
         }
         let path = logs.join("log");
-        let log = Log::read(&path, true).unwrap().expect("a log");
+        let log = Log::read(&path, Some(0)).unwrap().expect("a log");
         let open = || log.reopen(OpenOptions::new().write(true));
+        let left = || others.join("log").exists() && place.join("kept").exists();
         assert!(open().is_ok());
         // Its folder leads elsewhere.
         fs::rename(&logs, place.join("away")).unwrap();
         symlink(&others, &logs).unwrap();
-        assert!(open().is_err());
+        assert!(open().is_err() && log.remove().is_err());
         fs::remove_file(&logs).unwrap();
         fs::rename(place.join("away"), &logs).unwrap();
         assert!(open().is_ok());
         // Or it does itself.
         fs::rename(&path, place.join("kept")).unwrap();
         symlink(place.join("kept"), &path).unwrap();
-        assert!(open().is_err());
+        assert!(open().is_err() && log.remove().is_err() && left());
         fs::remove_file(&path).unwrap();
         // It is the same file, and no log any more.
         fs::rename(place.join("kept"), &path).unwrap();
         fs::write(&path, "a program's own").unwrap();
         assert!(open().is_err());
+        assert!(log.remove().is_ok() && !path.exists());
         fs::remove_dir_all(place).unwrap();
     }
 }

@@ -207,14 +207,13 @@ impl Plan {
         })
     }
 
-    /// The logs made since the plan was, oldest first.
-    pub fn new_logs(&self) -> Vec<Log> {
+    /// The logs made since the plan was, oldest first, and where there are several,
+    /// which have fewer events than `few`.
+    pub fn new_logs(&self, few: u64) -> Vec<Log> {
         let mut fresh = self.files();
         fresh.retain(|file| !self.before.contains(file));
-        let has_others = fresh.len() > 1;
-        let logs = each(&fresh, |(path, _)| {
-            Log::read(path, has_others).ok().flatten()
-        });
+        let others = (fresh.len() > 1).then_some(few);
+        let logs = each(&fresh, |(path, _)| Log::read(path, others).ok().flatten());
         let mut logs: Vec<Log> = logs.into_iter().flatten().collect();
         logs.sort_by_key(|log| log.wall_ns);
         logs

@@ -4,10 +4,13 @@
 use super::epilogue;
 use super::log::Log;
 use super::output::Plan;
+use super::skip::{self, Skipped};
+use super::total::Total;
 use crate::extent;
+use crate::info::FEW_EVENTS;
 use crate::losses::{fate, is_denied, without_log};
 use crate::made;
-use crate::open::{counted, shown};
+use crate::open::{counted, grouped, shown};
 use crate::os;
 use crate::words::{sized, typed};
 use std::ffi::OsStr;
@@ -36,15 +39,22 @@ pub struct Seen<'a> {
     pub oom_kills: Option<u64>,
     /// The programs that `--only` names.
     pub only: &'a [String],
+    /// Fewer events are not worth a log.
+    pub skip_below: Option<u64>,
+    /// What bounds all logs together.
+    pub total: Option<&'a Total>,
 }
 
 /// Says how the program ended, which logs there are, what they lack, and what
 /// to do next.
 pub fn print(name: &OsStr, seen: &Seen, plan: &Plan) {
     let (child, status) = (seen.child, seen.status);
-    let mut logs = plan.new_logs();
+    let few = seen.skip_below.unwrap_or(0).max(FEW_EVENTS);
+    let mut logs = plan.new_logs(few);
     // Other ranks of a job, each under a `memlog record`, may share the folder.
     logs.retain(|log| log.run.is_empty() || log.run == seen.run);
+    let skipped = seen.skip_below;
+    let skipped = skipped.map(|below| skip::remove(&mut logs, below, child, seen.run));
     // The newest image of the process is the one that was killed. Others may
     // write logs here, in whose container or on whose host it has its number.
     let is_own = |log: &&Log| log.pid == child && log.run == seen.run;
@@ -60,7 +70,7 @@ pub fn print(name: &OsStr, seen: &Seen, plan: &Plan) {
     keep_names(&logs, seen);
     let mut text = String::new();
     for_want_of_memory(&mut text, seen.oom_kills.unwrap_or(0));
-    text.push_str(&describe(name, seen, plan, &logs));
+    text.push_str(&describe(name, seen, plan, &logs, skipped.as_ref()));
     // The program's exit code counts, also where nobody reads stderr.
     let _ = std::io::stderr().lock().write_all(text.as_bytes());
 }
@@ -96,7 +106,13 @@ fn for_want_of_memory(text: &mut String, killed: u64) {
     );
 }
 
-fn describe(name: &OsStr, seen: &Seen, plan: &Plan, logs: &[Log]) -> String {
+fn describe(
+    name: &OsStr,
+    seen: &Seen,
+    plan: &Plan,
+    logs: &[Log],
+    skipped: Option<&Skipped>,
+) -> String {
     let (child, status) = (seen.child, seen.status);
     let mut text = String::new();
     if status.code().is_none() {
@@ -113,16 +129,24 @@ fn describe(name: &OsStr, seen: &Seen, plan: &Plan, logs: &[Log]) -> String {
         .or_else(|| logs.len().checked_sub(1))
         .and_then(|at| logs.get(at))
     else {
-        no_log(&mut text, plan, seen.only);
+        match seen.total.and_then(Total::told) {
+            Some(told) => line(&mut text, format_args!("nothing was recorded: {told}")),
+            None => no_log(&mut text, plan, seen.only),
+        }
         return text;
     };
+    let bounded = skipped.map(Skipped::told);
+    let bounded = bounded.into_iter().chain(seen.total.and_then(Total::told));
     let rank = main.rank.as_ref().filter(|_| !is_launcher(main, logs));
     if let Some(rank) = rank {
         of_rank(&mut text, main, logs, status.code().is_none());
+        bounded.for_each(|told| line(&mut text, format_args!("{told}")));
         return with_rank(rank, &text);
     }
     line(&mut text, format_args!("the log is {}", told(main)));
     others(&mut text, main, logs);
+    let lacks_logs = seen.total.and_then(Total::told).is_some();
+    bounded.for_each(|told| line(&mut text, format_args!("{told}")));
     match left_none(main, logs, seen.last_name.as_deref()) {
         Some(what) => {
             unrecorded(&mut text, &what, plan);
@@ -130,10 +154,10 @@ fn describe(name: &OsStr, seen: &Seen, plan: &Plan, logs: &[Log]) -> String {
                 .iter()
                 .any(|log| !log.losses.is_empty() || log.may_lack.is_some())
             {
-                lost(&mut text, logs);
+                lost(&mut text, logs, lacks_logs);
             }
         }
-        None => lost(&mut text, logs),
+        None => lost(&mut text, logs, lacks_logs),
     }
     failed(&mut text, logs);
     for note in &main.notes {
@@ -203,7 +227,7 @@ fn of_rank(text: &mut String, main: &Log, logs: &[Log], was_killed: bool) {
         format_args!("the log is {}{more}{lost_none}", told(main)),
     );
     if lost_none.is_empty() {
-        lost(text, logs);
+        lost(text, logs, false);
     }
     failed(text, logs);
     for note in &main.notes {
@@ -288,12 +312,20 @@ fn others(text: &mut String, main: &Log, logs: &[Log]) {
     if others.is_empty() {
         return;
     }
-    // A launcher's own are not what is looked for.
-    others.sort_by_key(|log| log.rank.is_none());
+    // A launcher's own are not what is looked for, nor who did little.
+    others.sort_by_key(|log| (log.rank.is_none(), log.is_little()));
     let what = counted(others.len() as u64, "more log");
+    let little = others.iter().filter(|log| log.is_little()).count();
+    let little = match little {
+        count if count > 0 && others.len() > NAMED_LOGS => {
+            let count = grouped(count as u64);
+            format!(" ({count} with fewer than {FEW_EVENTS} events)")
+        }
+        _ => String::new(),
+    };
     line(
         text,
-        format_args!("{what} of processes that it started, or of images before an exec:"),
+        format_args!("{what} of processes that it started, or of images before an exec{little}:"),
     );
     for log in others.iter().take(NAMED_LOGS) {
         let rank = log.rank.as_ref();
@@ -307,7 +339,8 @@ fn others(text: &mut String, main: &Log, logs: &[Log]) {
     }
 }
 
-fn lost(text: &mut String, logs: &[Log]) {
+/// Where it `lacks_logs` altogether, that has been told.
+fn lost(text: &mut String, logs: &[Log], lacks_logs: bool) {
     let with_losses: Vec<&Log> = logs.iter().filter(|log| !log.losses.is_empty()).collect();
     let unlogged = logs.iter().filter_map(|log| {
         let told = without_log(log.unlogged)?;
@@ -318,7 +351,7 @@ fn lost(text: &mut String, logs: &[Log]) {
         .iter()
         .filter_map(|log| Some((typed(&log.path), log.may_lack?)));
     let lacking: Vec<_> = lacking.collect();
-    if with_losses.is_empty() && unlogged.is_empty() && lacking.is_empty() {
+    if with_losses.is_empty() && unlogged.is_empty() && lacking.is_empty() && !lacks_logs {
         line(text, format_args!("nothing was lost"));
     }
     for (path, sentence) in lacking {
@@ -426,24 +459,9 @@ mod tests {
     fn the_next_line_names_the_largest() {
         let log = |path: &str, rss_peak_kb, bytes| Log {
             path: path.into(),
-            identity: (0, 0),
-            pid: 1,
-            executable: "x".into(),
-            started_as: None,
-            has_end: true,
-            parent: None,
-            folder: "/".into(),
-            rank: None,
             bytes,
             rss_peak_kb,
-            losses: Vec::new(),
-            unlogged: (0, 0),
-            may_lack: None,
-            failed: 0,
-            bounds: Default::default(),
-            notes: Vec::new(),
-            run: Default::default(),
-            wall_ns: 0,
+            ..Log::of(1, None)
         };
         let said = |logs: &[Log]| {
             let mut text = String::new();

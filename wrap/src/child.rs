@@ -225,6 +225,11 @@ pub fn materialize() -> bool {
     if RECORDER.must_be_quiet() || !DEFERRED.swap(false, Ordering::AcqRel) {
         return RECORDER.sink.mode() != Mode::Closed;
     }
+    if !RECORDER.sink.total.admits_log() {
+        tell_ancestor(Step::LogsTotal, Errno(libc::EFBIG));
+        RECORDER.stop();
+        return false;
+    }
     RECORDER.nodes.begin_new_chunk();
     RECORDER.codes.begin_new_chunk();
     let made = start::with_names(|path, _| {

@@ -107,6 +107,10 @@ pub struct Settings {
     pub program: Text<256>,
     /// MEMLOG_MAX_LOG: the log's size at most.
     pub max_log: u64,
+    /// MEMLOG_MAX_LOGS_TOTAL: what all logs of the tree may take; 0 for no bound.
+    pub max_logs_total: u64,
+    /// MEMLOG_TOTAL_PAGE: where they count it together.
+    pub total_page: Text<VALUE>,
     /// MEMLOG_FLIGHT_RECORDER: bytes of events before the oldest are folded
     /// into what is live; 0 for no such bound.
     pub flight_recorder: u64,
@@ -149,6 +153,8 @@ impl Settings {
             rank_by: &[],
             program: Text::new(),
             max_log: u64::MAX,
+            max_logs_total: 0,
+            total_page: Text::new(),
             flight_recorder: 0,
             free_stacks: false,
             verify: false,
@@ -237,7 +243,7 @@ impl Settings {
             return;
         };
         match name {
-            b"OUTPUT" | b"DIR" | b"RANKS" | b"ONLY" if value.len() > VALUE => {
+            b"OUTPUT" | b"DIR" | b"RANKS" | b"ONLY" | b"TOTAL_PAGE" if value.len() > VALUE => {
                 self.complain(name, b"(too long)");
             }
             b"OUTPUT" => self.output.set(value),
@@ -245,6 +251,10 @@ impl Settings {
             b"RANKS" => self.ranks.set(value),
             b"ONLY" => self.only.set(value),
             b"MAX_LOG" => self.max_log = self.understood(name, value, size(value), u64::MAX),
+            b"MAX_LOGS_TOTAL" => {
+                self.max_logs_total = self.understood(name, value, size(value), 0);
+            }
+            b"TOTAL_PAGE" => self.total_page.set(value),
             b"FLIGHT_RECORDER" => {
                 self.flight_recorder = self.understood(name, value, flight_size(value), 0);
             }

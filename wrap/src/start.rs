@@ -263,6 +263,10 @@ fn keep_beginning() -> bool {
 
 /// Makes the log's file under the first name that is free.
 fn make_log() -> bool {
+    bound_all_logs();
+    if !RECORDER.sink.total.admits_log() {
+        return false;
+    }
     let create = || with_names(|path, settings| RECORDER.sink.create(path, settings));
     let mut made = create();
     if made == Err(Errno(libc::ENOENT)) {
@@ -276,6 +280,25 @@ fn make_log() -> bool {
         complain(Trouble::File, error);
     }
     made.is_ok()
+}
+
+/// Finds the page by which the tree bounds its logs.
+fn bound_all_logs() {
+    SCRATCH.with(Patience::Bounded, |scratch| {
+        RECORDER.settings.with(Patience::Bounded, |settings| {
+            if settings.max_logs_total == 0 || settings.total_page.is_empty() {
+                return;
+            }
+            let (path, length) = (settings.total_page.get(), settings.total_page.get().len());
+            // A C string: the buffer is longer than any setting.
+            for (place, &byte) in scratch.buffer.iter_mut().zip(path.iter().chain(&[0])) {
+                *place = byte;
+            }
+            if let Some(path) = scratch.buffer.get(..=length) {
+                RECORDER.sink.total.begin(path);
+            }
+        })
+    });
 }
 
 /// Makes the folder of logs, where only that is missing: on the disk of a node
@@ -449,6 +472,9 @@ pub(crate) fn begin_log(wiped: bool) {
                 text(Key::Setting, value.get());
             }
         });
+        RECORDER.settings.with(Patience::Bounded, |settings| {
+            note_total(settings, &mut text);
+        });
         if RECORDER.sink.mode() == Mode::Written {
             text(Key::Setting, b"MEMLOG_SINK=written");
         }
@@ -480,6 +506,29 @@ pub(crate) fn begin_log(wiped: bool) {
             );
         }
     });
+}
+
+/// What all logs of the tree may take, or why that is not known here.
+fn note_total(settings: &Settings, text: &mut impl FnMut(Key, &[u8])) {
+    if settings.max_logs_total == 0 {
+        return;
+    }
+    let mut value = crate::settings::Text::<64>::new();
+    value.push(b"MEMLOG_MAX_LOGS_TOTAL=");
+    value.push_number(settings.max_logs_total);
+    text(Key::Setting, value.get());
+    let error = RECORDER.sink.total.error();
+    if settings.total_page.is_empty() {
+        text(
+            Key::Note,
+            b"MEMLOG_MAX_LOGS_TOTAL bounds nothing: only `memlog record` makes what that takes",
+        );
+    } else if error != 0 {
+        let mut value = crate::settings::Text::<128>::new();
+        value.push(b"MEMLOG_MAX_LOGS_TOTAL does not bound this log: MEMLOG_TOTAL_PAGE, error ");
+        value.push_number(error.unsigned_abs().into());
+        text(Key::Note, value.get());
+    }
 }
 
 /// The program's own file.

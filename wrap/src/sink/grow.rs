@@ -202,6 +202,21 @@ impl State {
         let offset = self.end();
         self.bound(offset + CHUNK_SIZE as u64)?;
         let bytes = bytes.min(self.allowed_bytes().saturating_sub(offset));
+        if usage == Use::Little {
+            return self.next_window_within(offset, bytes, usage);
+        }
+        let total = &RECORDER.sink.total;
+        let taken = total.take_up_to(bytes as usize, CHUNK_SIZE);
+        if taken == 0 {
+            return Err(failed(Step::LogsTotal, Errno(libc::EFBIG)));
+        }
+        let done = self.next_window_within(offset, taken as u64, usage);
+        let used = done.as_ref().map_or(0, |()| self.window_bytes);
+        total.give_back(taken.saturating_sub(used));
+        done
+    }
+
+    fn next_window_within(&mut self, offset: u64, bytes: u64, usage: Use) -> Result<(), Refusal> {
         let within = self.file_bytes.saturating_sub(offset).min(bytes);
         if within == bytes
             && let Some(done) = self.step_forward(within, usage)

@@ -19,6 +19,7 @@ mod grow;
 mod parted;
 mod ready;
 mod state;
+mod total;
 
 pub use chunk::{Chunk, Use, begin, commit, ready_next, table_header};
 pub use parted::replace_windows;
@@ -35,6 +36,7 @@ use memlog_format::chunk::{CHUNK_SIZE, Header};
 use memlog_format::counter::Counter;
 use memlog_format::refusal::Step;
 use state::{FIRST_WINDOW, State, set_length};
+use total::Total;
 
 /// Longest path of a log, its zero byte included.
 pub const MAX_PATH: usize = 4096;
@@ -59,6 +61,8 @@ pub struct Sink {
     mode: AtomicU8,
     /// Where there was no room: the tick from which on it is looked for again.
     retry_at: AtomicU64,
+    /// What all logs of the tree may take.
+    pub total: Total,
 }
 
 impl Sink {
@@ -68,6 +72,7 @@ impl Sink {
             state: Bounded::new(State::new()),
             mode: AtomicU8::new(Mode::Closed as u8),
             retry_at: AtomicU64::new(0),
+            total: Total::new(),
         }
     }
 
@@ -83,6 +88,7 @@ impl Sink {
             Os::close(fd);
             if made.is_err() {
                 Os::unlink(path);
+                self.total.settle(0);
             }
             made
         });
@@ -118,6 +124,9 @@ impl Sink {
                 Err(error) if error != Errno(libc::EEXIST) => state.materialize_named(path),
                 made => made,
             };
+            if made.is_err() {
+                self.total.settle(0);
+            }
             self.publish(state);
             made
         });
@@ -162,10 +171,18 @@ impl Sink {
 
     /// Makes more of a chunk ready that may have room.
     pub fn make_ready(&self, at: *mut u8, bytes: usize) -> bool {
+        if !self.total.take(bytes) {
+            self.retry_at
+                .store(Refused::later(clock::tick()), Ordering::Relaxed);
+            let reason = grow::failed(Step::LogsTotal, Errno(libc::EFBIG)).encode();
+            RECORDER.counters.set(Counter::LogRefused, reason);
+            return false;
+        }
         let made = Os::make_ready(at, bytes);
         let until = made.map_or_else(|_| Refused::later(clock::tick()), |()| 0);
         self.retry_at.store(until, Ordering::Relaxed);
         if let Err(error) = made {
+            self.total.give_back(bytes);
             let reason = grow::failed(Step::Map, error).encode();
             RECORDER.counters.set(Counter::LogRefused, reason);
         }
@@ -304,6 +321,13 @@ impl Sink {
                     }
                     state.window_bytes = state.carved;
                     (state.file_bytes, state.ahead_bytes) = (end, 0);
+                    // Of a sparse window nothing was taken that is not used.
+                    if !state.is_sparse {
+                        self.total.give_back(rest);
+                    }
+                    if let Ok(taken) = Os::taken_bytes(fd) {
+                        self.total.settle_at_least(taken);
+                    }
                 }
                 Os::close(fd);
             }
@@ -407,6 +431,7 @@ impl Sink {
                 unsafe { Os::unmap(state.window.wrapping_add(state.carved), rest) };
             }
             state.forget();
+            self.total.forget();
             self.publish(state);
         });
     }

@@ -8,6 +8,7 @@
 use super::chunk::{Chunk, LEAST_READY, Use, ready_next};
 use super::grow::failed;
 use super::state::{State, is_own};
+use crate::recorder::RECORDER;
 use crate::sys::{Errno, Fd, Os, Sys};
 use memlog_format::chunk::CHUNK_SIZE;
 use memlog_format::refusal::Step;
@@ -86,9 +87,15 @@ impl State {
             Use::Little => ready_next(0),
             Use::Much => CHUNK_SIZE,
         };
+        if !RECORDER.sink.total.take(bytes) {
+            return self.refuse(failed(Step::LogsTotal, Errno(libc::EFBIG)));
+        }
         match is_own().and_then(|()| Os::make_ready(at, bytes)) {
             Ok(()) => Some(bytes),
-            Err(error) => self.refuse(failed(Step::Map, error)),
+            Err(error) => {
+                RECORDER.sink.total.give_back(bytes);
+                self.refuse(failed(Step::Map, error))
+            }
         }
     }
 }

@@ -4,7 +4,7 @@
 //! Windows are mapped here and carved into chunks that are each given out
 //! once; nothing here touches a chunk that somebody holds.
 
-use super::chunk::{Chunk, Use};
+use super::chunk::{Chunk, Use, ready_next};
 use super::grow::{Refused, failed};
 use super::ready::{map_first, put, whole, written};
 use super::{MAX_PATH, Mode};
@@ -151,6 +151,10 @@ impl State {
         self.remember(path, fd)?;
         self.bound(FIRST_WINDOW as u64)
             .map_err(|_| Errno(libc::EFBIG))?;
+        // What is written later takes its room when it is written.
+        if self.may_map && !RECORDER.sink.total.take_first(ready_next(0)) {
+            return Err(Errno(libc::EFBIG));
+        }
         if self.may_map {
             set_length(fd, FIRST_WINDOW as u64)?;
             match map_first(fd, over, FIRST_WINDOW, 1) {
@@ -168,6 +172,7 @@ impl State {
                 // so do children.
                 Err(_) => {
                     self.cannot_map = true;
+                    RECORDER.sink.total.settle(0);
                     set_length(fd, 0)?;
                 }
             }
@@ -223,6 +228,14 @@ impl State {
         let (header, rest) = bytes.split_at_checked(HEADER_SIZE).unwrap_or((bytes, &[]));
         let (first, others) = bytes.split_at_checked(CHUNK_SIZE).unwrap_or((bytes, &[]));
         let used = written(first).len();
+        let taken = others.chunks(CHUNK_SIZE).map(|chunk| written(chunk).len());
+        let taken = match self.may_map {
+            true => used + taken.sum::<usize>(),
+            false => bytes.len(),
+        };
+        if !RECORDER.sink.total.take_first(taken) {
+            return Err(Errno(libc::EFBIG));
+        }
         if self.may_map {
             put(fd, first.get(HEADER_SIZE..used).unwrap_or(&[]), HEADER_SIZE)?;
             for (index, chunk) in others.chunks(CHUNK_SIZE).enumerate() {
@@ -273,7 +286,7 @@ impl State {
     /// what is recorded first can be kept; false if there is none.
     pub(super) fn take_room(&mut self) -> bool {
         let at = self.take_spare();
-        if at.is_null() {
+        if at.is_null() || !RECORDER.sink.total.take_first(FIRST_WINDOW) {
             return false;
         }
         let count = (FIRST_WINDOW / CHUNK_SIZE) as u32;
@@ -319,6 +332,11 @@ impl State {
         }
         if let Err(refusal) = self.bound(self.file_bytes + CHUNK_SIZE as u64) {
             return self.refuse(refusal);
+        }
+        // The first window's room was taken at the start.
+        let is_first = self.file_bytes < FIRST_WINDOW as u64;
+        if !is_first && !RECORDER.sink.total.take(CHUNK_SIZE) {
+            return self.refuse(failed(Step::LogsTotal, Errno(libc::EFBIG)));
         }
         let at = self.take_spare();
         if at.is_null() {
