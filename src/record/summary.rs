@@ -2,6 +2,7 @@
 //! for stdout belongs to the program.
 
 use super::epilogue;
+use super::functions::Wanted;
 use super::log::Log;
 use super::output::Plan;
 use crate::extent;
@@ -36,6 +37,8 @@ pub struct Seen<'a> {
     pub oom_kills: Option<u64>,
     /// The programs that `--only` names.
     pub only: &'a [String],
+    /// Those that `--alloc-func` names.
+    pub functions: &'a Wanted,
 }
 
 /// Says how the program ended, which logs there are, what they lack, and what
@@ -134,6 +137,10 @@ fn describe(name: &OsStr, seen: &Seen, plan: &Plan, logs: &[Log]) -> String {
     }
     for note in &main.notes {
         line(&mut text, format_args!("note: {note}"));
+    }
+    let called = logs.iter().flat_map(|log| &log.named);
+    for remark in seen.functions.remarks(&called.collect::<Vec<_>>()) {
+        line(&mut text, format_args!("{remark}"));
     }
     next(&mut text, main, logs, status.code().is_none());
     text

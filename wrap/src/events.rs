@@ -9,6 +9,7 @@ use crate::capture::{capture, capture_apart};
 use crate::child;
 use crate::clock;
 use crate::lock::Patience;
+use crate::named::slabs::SLAB;
 use crate::overhead::Timing;
 use crate::real;
 use crate::recorder::RECORDER;
@@ -196,6 +197,10 @@ pub fn releasing_apart(
     let is_shared = !stream.is_own(block as u64);
     let timing = keep_time(stream, is_shared || usable >= TIMED);
     if usable >= LARGE {
+        if usable == SLAB {
+            // Nothing of the log's goes. Said here, where it costs the usual none.
+            return timing.end();
+        }
         // Before the memory goes, or a peak that ends here is never seen.
         attend(stream, usable, bytes);
     }

@@ -17,6 +17,7 @@ use crate::arch::DoorFrame;
 use crate::doors::Door;
 use crate::early;
 use crate::events::{self, How, Request};
+use crate::named::{self, slabs::SLAB};
 use crate::parting::go_on_in_child;
 use crate::real;
 use crate::session::{Admission, Session, admit, own};
@@ -46,6 +47,19 @@ type Place = bool;
 const HERE: Place = true;
 const APART: Place = false;
 
+/// realloc of what the log does not know, by a named function or of its slab.
+#[cold]
+#[inline(never)]
+fn move_slab(block: Block, is_slab: bool, call: impl FnOnce() -> Block) -> Block {
+    let is_slab = named::slabs::remove(block as usize).is_some() || is_slab;
+    let moved = call();
+    if is_slab {
+        let slab = if moved.is_null() { block } else { moved };
+        named::slabs::add(slab as usize);
+    }
+    moved
+}
+
 /// A block comes: the real call, then the record.
 #[inline(always)]
 fn allocate<const AT: Place>(
@@ -64,7 +78,12 @@ fn allocate<const AT: Place>(
 fn allocate_otherwise(frame: &DoorFrame, request: Request, call: impl FnOnce() -> Block) -> Block {
     match admit(frame) {
         Admission::Record(session) => allocate_in::<APART>(session, frame, request, call),
-        Admission::Pass | Admission::Backing => call(),
+        Admission::Pass => call(),
+        Admission::Backing => {
+            let block = call();
+            named::backing_came(frame, block);
+            block
+        }
     }
 }
 
@@ -162,7 +181,11 @@ fn release_otherwise(
         Admission::Record(session) => {
             release_in::<APART>(session, frame, block, usable, api, call);
         }
-        Admission::Pass | Admission::Backing => call(),
+        Admission::Pass => call(),
+        Admission::Backing => {
+            named::backing_goes(block);
+            call();
+        }
     }
 }
 
@@ -220,10 +243,15 @@ fn reallocate(
     }
     let mut session = match admit(frame) {
         Admission::Record(session) => session,
-        Admission::Pass | Admission::Backing => return call(),
+        Admission::Pass => return call(),
+        Admission::Backing => return move_slab(block, named::is_below(frame), call),
     };
     session.enter_real(frame);
     let usable = real::usable(block);
+    if usable == Some(SLAB) {
+        session.end();
+        return move_slab(block, true, call);
+    }
     if !session.in_recorder(Some(frame)) {
         match go_on_in_child(session.word(), frame) {
             Some(child) => session = child,

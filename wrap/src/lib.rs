@@ -8,7 +8,7 @@
 //! The life of one malloc, door to commit:
 //!
 //! * [`arch`] the doorstep: registers as the caller left them
-//! * [`hooks`], [`operators`], [`spaces`], [`notices`], [`rights`] what each hooked function means
+//! * [`hooks`], [`operators`], [`named`], [`spaces`], [`notices`], [`rights`] what each hooked function means
 //! * [`session`], [`life`], [`token`], [`claims`], [`streams`], [`parting`] who may record
 //! * [`events`] the event: [`order`], [`unwind`], [`table`], [`stream`]
 //! * [`commit`], [`sink`], [`metalog`] its way into the file
@@ -84,6 +84,8 @@ pub mod maps;
 pub mod metalog;
 #[cfg(not(loom))]
 pub mod modules;
+#[cfg(not(loom))]
+pub mod named;
 #[cfg(not(loom))]
 pub mod naming;
 #[cfg(not(loom))]

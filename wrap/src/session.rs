@@ -227,10 +227,14 @@ fn admit_nested(door: &'static Door, sp: u64) -> Admission {
 
 /// Takes the token from a holder that will not come back.
 fn abandon(door: &'static Door) {
-    RECORDER.counters.add(Counter::LostAbandoned, 1);
-    door.busy.store(0, Ordering::Relaxed);
+    let busy = door.busy.swap(0, Ordering::Relaxed);
     // SAFETY: as the caller found, the holder is gone.
     let stream = unsafe { &mut *door.body.get() };
+    // A named function threw: it gave nothing.
+    if stream.named == 0 || token::sp(busy) != token::sp(stream.named) {
+        RECORDER.counters.add(Counter::LostAbandoned, 1);
+    }
+    stream.named = 0;
     // What the holder had half done is not to be built upon: no chunk, and no
     // cache, which belongs to no generation now.
     stream.next_chunk();
