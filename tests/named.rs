@@ -11,7 +11,7 @@ use std::process::Command;
 use common::logs::Recorded;
 use memlog_format::api::Api;
 use sites::build::{GCC, GXX};
-use sites::{Folder, said, victim};
+use sites::{Folder, said};
 
 /// What pools.c has.
 const FUNCTIONS: &[&str] = &[
@@ -95,6 +95,12 @@ fn agrees(folder: &Folder, log: &Path, truth: &[u64]) {
         "{}",
         stats.value("findings")
     );
+    is_whole(folder, log);
+}
+
+#[track_caller]
+fn is_whole(folder: &Folder, log: &Path) {
+    let stats = folder.stats(log);
     for name in [
         "lost_events",
         "stackless_allocations",
@@ -186,4 +192,140 @@ fn what_nobody_called_is_told() {
         said(&wrong)
     );
     assert!(!wrong.status.success());
+}
+
+/// An exception, and a jump, that leave a function leave nothing behind.
+#[test]
+fn a_function_may_be_left() {
+    if !GXX.is_here("pools") {
+        return;
+    }
+    let folder = Folder::new("named-left");
+    GXX.build(
+        &folder,
+        "named_leaves.cpp",
+        "libleaves.so",
+        &["-fPIC", "-shared"],
+    );
+    let rpath = format!("-Wl,-rpath,{}", folder.root().display());
+    let library = folder.path("libleaves.so");
+    let link = ["-rdynamic", library.to_str().expect("text"), &rpath];
+    let program = GXX.build(&folder, "named_throws.cpp", "throws", &link);
+    let options = ["--alloc-func", "named_get(size)=named_put(ptr)"];
+    let (truth, log, _) = record(&folder, &options, &program);
+    let recorded = Recorded::read(&log).expect("a log");
+    let given = |event: &&common::Event| !event.is_release && (100..400).contains(&event.size);
+    let sizes = || recorded.heap.iter().filter(given).map(|event| event.size);
+    assert_eq!([sizes().count() as u64, sizes().sum()], truth[..]);
+    // What malloc gives in between.
+    let plain = recorded.heap.iter().filter(|event| event.size == 7).count();
+    assert_eq!(plain, 200);
+    let stats = folder.stats(&log);
+    for name in ["lost_events", "counters.lost_abandoned", "findings_count"] {
+        let value = name
+            .split('.')
+            .fold(None, |above: Option<&serde_json::Value>, part| {
+                Some(above.map_or_else(|| stats.value(part), |above| &above[part]))
+            });
+        assert_eq!(value.and_then(serde_json::Value::as_u64), Some(0), "{name}");
+    }
+}
+
+/// In the program's own file, however it is linked.
+#[test]
+fn functions_of_the_program_itself() {
+    if !GCC.is_here("pools") {
+        return;
+    }
+    let folder = Folder::new("named-linked");
+    let object = folder.path("pools.o");
+    GCC.build(&folder, "pools.c", "pools.o", &["-c"]);
+    let archive = folder.path("libpools.a");
+    let made = Command::new("ar")
+        .arg("rcs")
+        .arg(&archive)
+        .arg(&object)
+        .status();
+    assert!(made.expect("ar").success());
+    let archive = archive.to_str().expect("text");
+    for (kind, how) in [
+        ("--static", "-static"),
+        ("--static", "-static-pie"),
+        ("--dynamic", "-pie"),
+        ("--dynamic", "-no-pie"),
+    ] {
+        let asked = [&["ldflags", kind], options().as_slice()].concat();
+        let flags = folder.says(&asked);
+        // The archive stands before the flags, as build systems have it.
+        let mut link = vec![how, archive];
+        link.extend(flags.split_whitespace());
+        let program = GCC.build(&folder, "pool_user.c", "linked", &link);
+        let mut command = folder.command(program);
+        command.env("MEMLOG_DIR", folder.folder("logs"));
+        let (truth, log, _) = run(&folder, command);
+        // In a static program the C library's own malloc calls come by too.
+        let recorded = Recorded::read(&log).expect("a log");
+        let came = recorded.heap.iter().filter(|event| !event.is_release);
+        if kind == "--dynamic" {
+            agrees(&folder, &log, &truth);
+        } else {
+            assert!((came.count() as u64).abs_diff(truth[0]) < 20, "{how}");
+            is_whole(&folder, &log);
+        }
+    }
+    let refused = folder.run(&["ldflags", "--static", "--wrap", "pool_get"]);
+    assert!(
+        said(&refused).contains("--alloc-func 'pool_get(size)"),
+        "{}",
+        said(&refused)
+    );
+}
+
+/// Under which name an allocator is in Debian.
+const DEBIAN: &[(&str, &str)] = &[
+    ("-DJEMALLOC", "libjemalloc.so.2"),
+    ("-DMIMALLOC", "libmimalloc.so.2"),
+    ("-DTCMALLOC", "libtcmalloc_minimal.so.4"),
+];
+const LIBRARIES: &str = "/usr/lib/x86_64-linux-gnu";
+
+/// Known names need not be given. What the library does at its start is in both
+/// runs.
+#[test]
+fn names_of_known_allocators() {
+    if !GCC.is_here("known allocators") {
+        return;
+    }
+    let folder = Folder::new("named-known");
+    for (which, file) in DEBIAN {
+        let library = Path::new(LIBRARIES).join(file);
+        if !library.exists() {
+            println!("SKIPPED known names: there is no {}", library.display());
+            continue;
+        }
+        let link = [which, library.to_str().expect("text"), "-w"];
+        let program = GCC.build(&folder, "named_known.c", "known", &link);
+        let logs = folder.folder("logs");
+        let ran = |rounds: &str| {
+            let mut command = folder.memlog(&["record", "-o"]);
+            command.arg(&logs).arg(&program).arg(rounds);
+            let (truth, log, _) = run(&folder, command);
+            is_whole(&folder, &log);
+            let recorded = Recorded::read(&log).expect("a log");
+            let came = recorded.heap.iter().filter(|event| !event.is_release);
+            let bytes: u64 = came.map(|event| event.size).sum();
+            let releases = recorded
+                .heap
+                .iter()
+                .filter(|event| event.is_release)
+                .count() as u64;
+            let allocations = recorded.heap.len() as u64 - releases;
+            let live = folder.stats(&log).number("end_live_bytes");
+            (truth, [allocations, bytes, releases, live])
+        };
+        let (_, before) = ran("0");
+        let (truth, after) = ran("1000");
+        let more: Vec<u64> = after.iter().zip(before).map(|(a, b)| a - b).collect();
+        assert_eq!(more, truth, "{file}");
+    }
 }

@@ -88,11 +88,12 @@ pub struct Call {
     frame: DoorFrame,
 }
 
-#[cfg(target_arch = "x86_64")]
+/// As the shims have it; those there are have words of 64 bits.
 const _: () = assert!(
-    core::mem::offset_of!(Call, function) == 48
-        && core::mem::offset_of!(Call, session) == 56
-        && core::mem::offset_of!(Call, frame) == 88
+    size_of::<usize>() != 8
+        || core::mem::offset_of!(Call, function) == 48
+            && core::mem::offset_of!(Call, session) == 56
+            && core::mem::offset_of!(Call, frame) == 88
 );
 
 impl Function {

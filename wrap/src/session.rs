@@ -230,11 +230,12 @@ fn abandon(door: &'static Door) {
     let busy = door.busy.swap(0, Ordering::Relaxed);
     // SAFETY: as the caller found, the holder is gone.
     let stream = unsafe { &mut *door.body.get() };
-    // A named function threw: it gave nothing.
-    if stream.named == 0 || token::sp(busy) != token::sp(stream.named) {
-        RECORDER.counters.add(Counter::LostAbandoned, 1);
+    let was_named = token::sp(busy) == token::sp(core::mem::take(&mut stream.named));
+    if was_named && !stream.announced {
+        // It threw, and gave nothing; nor was anything half done.
+        return;
     }
-    stream.named = 0;
+    RECORDER.counters.add(Counter::LostAbandoned, 1);
     // What the holder had half done is not to be built upon: no chunk, and no
     // cache, which belongs to no generation now.
     stream.next_chunk();
