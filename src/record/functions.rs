@@ -66,33 +66,7 @@ impl Wanted {
             };
         }
         let by_user = functions.len();
-        let names = functions.iter().map(|function| function.name.clone());
-        let names = names.chain(known::names());
-        let mut uses: HashMap<Vec<u8>, Uses> = HashMap::new();
-        for name in names {
-            uses.entry(name.into_bytes()).or_default();
-        }
-        for object in objects {
-            each_symbol(object, SHT_DYNSYM, |name, is_defined| {
-                let Some(uses) = uses.get_mut(name) else {
-                    return;
-                };
-                match is_defined {
-                    true if uses.defined_in.is_none() => uses.defined_in = Some(object.clone()),
-                    true => {}
-                    false => uses.is_asked_for = true,
-                }
-            });
-        }
-        for table in [SHT_DYNSYM, SHT_SYMTAB] {
-            let program = program.unwrap_or(Path::new(""));
-            each_symbol(program, table, |name, is_defined| {
-                if let Some(uses) = uses.get_mut(name) {
-                    uses.by_program |= is_defined;
-                    uses.is_asked_for |= !is_defined;
-                }
-            });
-        }
+        let uses = uses_of(&functions, program, objects);
         let place = |name: &str| {
             uses.get(name.as_bytes())
                 .map_or(Place::Nowhere, Uses::place)
@@ -154,6 +128,43 @@ impl Wanted {
         };
         missed.map(told).collect()
     }
+}
+
+/// What the program's file and the objects say of these names, and of the known
+/// ones.
+fn uses_of(
+    functions: &[Function],
+    program: Option<&Path>,
+    objects: &[PathBuf],
+) -> HashMap<Vec<u8>, Uses> {
+    let names = functions.iter().map(|function| function.name.clone());
+    let names = names.chain(known::names());
+    let mut uses: HashMap<Vec<u8>, Uses> = HashMap::new();
+    for name in names {
+        uses.entry(name.into_bytes()).or_default();
+    }
+    for object in objects {
+        each_symbol(object, SHT_DYNSYM, |name, is_defined| {
+            let Some(uses) = uses.get_mut(name) else {
+                return;
+            };
+            match is_defined {
+                true if uses.defined_in.is_none() => uses.defined_in = Some(object.clone()),
+                true => {}
+                false => uses.is_asked_for = true,
+            }
+        });
+    }
+    for table in [SHT_DYNSYM, SHT_SYMTAB] {
+        let program = program.unwrap_or(Path::new(""));
+        each_symbol(program, table, |name, is_defined| {
+            if let Some(uses) = uses.get_mut(name) {
+                uses.by_program |= is_defined;
+                uses.is_asked_for |= !is_defined;
+            }
+        });
+    }
+    uses
 }
 
 impl Uses {

@@ -410,6 +410,7 @@ mod tests {
             unlogged: (0, 0),
             bounds: Default::default(),
             notes: Vec::new(),
+            named: Vec::new(),
             run: Default::default(),
             wall_ns: 0,
         };

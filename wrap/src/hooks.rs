@@ -47,19 +47,6 @@ type Place = bool;
 const HERE: Place = true;
 const APART: Place = false;
 
-/// realloc of what the log does not know, by a named function or of its slab.
-#[cold]
-#[inline(never)]
-fn move_slab(block: Block, is_slab: bool, call: impl FnOnce() -> Block) -> Block {
-    let is_slab = named::slabs::remove(block as usize).is_some() || is_slab;
-    let moved = call();
-    if is_slab {
-        let slab = if moved.is_null() { block } else { moved };
-        named::slabs::add(slab as usize);
-    }
-    moved
-}
-
 /// A block comes: the real call, then the record.
 #[inline(always)]
 fn allocate<const AT: Place>(
@@ -244,13 +231,13 @@ fn reallocate(
     let mut session = match admit(frame) {
         Admission::Record(session) => session,
         Admission::Pass => return call(),
-        Admission::Backing => return move_slab(block, named::is_below(frame), call),
+        Admission::Backing => return named::move_slab(block, named::is_below(frame), call),
     };
     session.enter_real(frame);
     let usable = real::usable(block);
     if usable == Some(SLAB) {
         session.end();
-        return move_slab(block, true, call);
+        return named::move_slab(block, true, call);
     }
     if !session.in_recorder(Some(frame)) {
         match go_on_in_child(session.word(), frame) {

@@ -41,12 +41,10 @@ const MOVES: u8 = 3;
 /// What it allocates is for the others.
 const SERVES: u8 = 4;
 
-/// No argument has this number.
-const NONE: u8 = 0xFF;
 /// As a size: the length of the string that the block begins with.
 const OF_STRING: u8 = 0xFE;
 
-/// How many arguments the shim keeps.
+/// How many arguments the shim keeps: one of a higher number is not there.
 const ARGUMENTS: usize = 6;
 
 /// One function, as memlog wrote it down.
@@ -143,11 +141,14 @@ impl Function {
 
     /// Tells the log, once, that this is recorded.
     #[inline]
-    fn tell(&self) {
+    fn tell(&self, patience: Patience) {
         if !self.is(IS_TOLD) && self.state.fetch_or(IS_TOLD, Ordering::Relaxed) & IS_TOLD == 0 {
-            RECORDER.meta.with(Patience::Bounded, |meta| {
+            let told = RECORDER.meta.with(patience, |meta| {
                 meta.append(&Record::Text(Key::Named, self.name()));
             });
+            if told.is_none() {
+                self.state.fetch_and(!IS_TOLD, Ordering::Relaxed);
+            }
         }
     }
 
@@ -259,7 +260,7 @@ fn begin(
         // A fork interrupted the question above: nothing has happened yet.
         session = go_on_in_child(session.word(), &call.frame)?;
     }
-    function.tell();
+    function.tell(session.patience());
     let stream = session.stream();
     stream.named = call.frame.sp();
     if let Some(block) = goes {
@@ -300,8 +301,8 @@ pub unsafe extern "C" fn memlog_named_done(call: *mut Call, result: usize) {
     // SAFETY: as above.
     let function = unsafe { &*call.function };
     let block = match function.does {
-        TAKES | MOVES => call.given(function, result),
-        _ => core::ptr::null_mut(),
+        GIVES_BACK | SERVES => core::ptr::null_mut(),
+        _ => call.given(function, result),
     };
     let usable = function.usable(block);
     let goes = call.block(function);
@@ -375,4 +376,17 @@ pub fn backing_came(frame: &DoorFrame, block: *mut u8) {
 #[cold]
 pub fn backing_goes(block: *mut u8) -> bool {
     slabs::is_on() && slabs::remove(block as usize).is_some()
+}
+
+/// realloc of what the log does not know, by a named function or of its slab.
+#[cold]
+#[inline(never)]
+pub fn move_slab(block: *mut u8, is_slab: bool, call: impl FnOnce() -> *mut u8) -> *mut u8 {
+    let is_slab = slabs::remove(block as usize).is_some() || is_slab;
+    let moved = call();
+    if is_slab {
+        let slab = if moved.is_null() { block } else { moved };
+        slabs::add(slab as usize);
+    }
+    moved
 }

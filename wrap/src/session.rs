@@ -230,7 +230,8 @@ fn abandon(door: &'static Door) {
     let busy = door.busy.swap(0, Ordering::Relaxed);
     // SAFETY: as the caller found, the holder is gone.
     let stream = unsafe { &mut *door.body.get() };
-    let was_named = token::sp(busy) == token::sp(core::mem::take(&mut stream.named));
+    let named = core::mem::take(&mut stream.named);
+    let was_named = busy == token::word(Phase::InReal, named) && named != 0;
     if was_named && !stream.announced {
         // It threw, and gave nothing; nor was anything half done.
         return;
