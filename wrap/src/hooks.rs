@@ -168,8 +168,7 @@ fn release_otherwise(
         Admission::Record(session) => {
             release_in::<APART>(session, frame, block, usable, api, call);
         }
-        Admission::Pass => call(),
-        Admission::Backing => {
+        Admission::Pass | Admission::Backing => {
             named::backing_goes(block);
             call();
         }
@@ -231,13 +230,13 @@ fn reallocate(
     let mut session = match admit(frame) {
         Admission::Record(session) => session,
         Admission::Pass => return call(),
-        Admission::Backing => return named::move_slab(block, named::is_below(frame), call),
+        Admission::Backing => return named::move_slab(block, size, named::is_below(frame), call),
     };
     session.enter_real(frame);
     let usable = real::usable(block);
     if usable == Some(SLAB) {
         session.end();
-        return named::move_slab(block, true, call);
+        return named::move_slab(block, size, true, call);
     }
     if !session.in_recorder(Some(frame)) {
         match go_on_in_child(session.word(), frame) {

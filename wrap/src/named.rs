@@ -305,28 +305,36 @@ pub unsafe extern "C" fn memlog_named_done(call: *mut Call, result: usize) {
         _ => call.given(function, result),
     };
     let usable = function.usable(block);
-    let goes = call.block(function);
     if session.in_recorder(Some(&call.frame)) {
         session.stream().named = 0;
         came(&session, function, call, (block, usable));
-        session.end();
-    } else if let Some(child) = go_on_in_child(session.word(), &call.frame) {
-        // The child's log has not heard of what was announced.
-        if function.does == MOVES && !goes.is_null() && !block.is_null() {
-            let patience = child.patience();
-            let how = How::by(Api::Realloc);
-            events::releasing_apart(child.stream(), patience, &call.frame, goes, None, how);
-        }
-        if !block.is_null() {
-            came(&child, function, call, (block, usable));
-        }
-        child.end();
-        session.end();
     } else {
-        session.end();
+        came_in_child(session.word(), function, call, (block, usable));
     }
+    session.end();
 }
 
+/// The same of a call that a fork interrupted, which goes on in the child. Its
+/// log has not heard of what was announced.
+#[cold]
+#[inline(never)]
+fn came_in_child(word: u64, function: &Function, call: &Call, given: (*mut u8, Option<u64>)) {
+    let Some(session) = go_on_in_child(word, &call.frame) else {
+        return;
+    };
+    let goes = call.block(function);
+    if !given.0.is_null() {
+        if function.does == MOVES && !goes.is_null() {
+            let (stream, patience) = (session.stream(), session.patience());
+            let how = How::by(Api::Realloc);
+            events::releasing_apart(stream, patience, &call.frame, goes, None, how);
+        }
+        came(&session, function, call, given);
+    }
+    session.end();
+}
+
+#[inline]
 fn came(session: &Session, function: &Function, call: &Call, given: (*mut u8, Option<u64>)) {
     let (block, usable) = given;
     let stream = session.stream();
@@ -372,21 +380,30 @@ pub fn backing_came(frame: &DoorFrame, block: *mut u8) {
     }
 }
 
-/// Somebody further in than a recorded call gives a block back.
+/// Somebody whose calls are not recorded gives a block back.
 #[cold]
-pub fn backing_goes(block: *mut u8) -> bool {
-    slabs::is_on() && slabs::remove(block as usize).is_some()
+pub fn backing_goes(block: *mut u8) {
+    if slabs::is_on() {
+        slabs::remove(block as usize);
+    }
 }
 
-/// realloc of what the log does not know, by a named function or of its slab.
+/// realloc of what the log does not know, by a named function or of its slab. A
+/// size of 0 frees it.
 #[cold]
 #[inline(never)]
-pub fn move_slab(block: *mut u8, is_slab: bool, call: impl FnOnce() -> *mut u8) -> *mut u8 {
+pub fn move_slab(
+    block: *mut u8,
+    size: Option<usize>,
+    is_slab: bool,
+    call: impl FnOnce() -> *mut u8,
+) -> *mut u8 {
     let is_slab = slabs::remove(block as usize).is_some() || is_slab;
     let moved = call();
-    if is_slab {
-        let slab = if moved.is_null() { block } else { moved };
-        slabs::add(slab as usize);
+    match (is_slab, moved.is_null()) {
+        (true, false) => slabs::add(moved as usize),
+        (true, true) if size != Some(0) => slabs::add(block as usize),
+        _ => {}
     }
     moved
 }

@@ -5,7 +5,7 @@
  * The function is called from here with the stack as it was but for what is
  * beside the arguments, so it may throw: the frame below is crossed by its CFI.
  *
- *   0  xmm0 to xmm7, later what the function returned in xmm0 and xmm1
+ *   0  xmm0 to xmm7; later, from 96 on, what was returned in xmm0 and xmm1
  * 128  rax, for functions of variable arguments; later rax and rdx
  * 152  Call: six arguments, 200 the entry, 208 and 232 of the handlers,
  * 240  DoorFrame, which ends with the return address */
@@ -64,15 +64,22 @@ memlog_named:
         call    *%r11
         movq    %rax, 128(%rsp)
         movq    %rdx, 136(%rsp)
-        movups  %xmm0, (%rsp)
-        movups  %xmm1, 16(%rsp)
-        leaq    152(%rsp), %rdi
+        movups  %xmm0, 96(%rsp)
+        movups  %xmm1, 112(%rsp)
+        /* Most of the stack is used from here on: without what is done with. */
+        addq    $96, %rsp
+        .cfi_adjust_cfa_offset -96
+        leaq    56(%rsp), %rdi
         movq    %rax, %rsi
         call    memlog_named_done
         movups  (%rsp), %xmm0
         movups  16(%rsp), %xmm1
-        movq    128(%rsp), %rax
-        movq    136(%rsp), %rdx
+        movq    32(%rsp), %rax
+        movq    40(%rsp), %rdx
+        addq    $216, %rsp
+        .cfi_adjust_cfa_offset -216
+        ret
+        .cfi_adjust_cfa_offset 312
 1:      addq    $312, %rsp
         .cfi_adjust_cfa_offset -312
         ret
