@@ -89,7 +89,8 @@ const RECORD: &str = "\
 Examples:
   memlog record ./program args       the log is HOST.PID.memlog in this folder
   memlog record -o logs/ make -j4    a log for each process, in logs/
-  memlog record -o %e.memlog --max-log 2G ./server";
+  memlog record -o %e.memlog --max-log 2G ./server
+  memlog record --alloc-func 'pool_get(size)=pool_put(ptr)' ./program";
 
 const SUMMARY: &str = "\
 A place is a function and line that called the allocator; report and tree say who called it.
@@ -163,7 +164,8 @@ Examples:
 const LDFLAGS: &str = "\
 Examples:
   cc -o program *.o $(memlog ldflags --dynamic)
-  cc -static -o program *.o $(memlog ldflags --static)";
+  cc -static -o program *.o $(memlog ldflags --static)
+  cc -o program *.o $(memlog ldflags --dynamic --alloc-func 'pool_get(size)=pool_put(ptr)')";
 
 /// What a command line asks for.
 pub fn parse(line: Vec<OsString>) -> anyhow::Result<Cli> {

@@ -303,6 +303,9 @@ fn remarks(out: &mut impl Write, log: &Log) -> std::io::Result<()> {
     for text in log.texts(Key::Setting) {
         line(out, "setting", &clean(text))?;
     }
+    for text in log.texts(Key::Named) {
+        line(out, "recorded too", &clean(text))?;
+    }
     for text in log.texts(Key::Note) {
         line(out, "note", &note(text))?;
     }

@@ -1,7 +1,8 @@
 //! `memlog ldflags`: what to add to a link line so that a program records itself.
 
 use crate::advice::Advice;
-use crate::open::shown;
+use crate::named::{self, EXAMPLE, Function, elf, known};
+use crate::open::{clean, shown};
 use crate::recorder::{self, ARCHIVE, SHARED};
 use crate::screen::out;
 use std::io::Write;
@@ -16,10 +17,22 @@ pub struct Args {
     /// With --static, for C++ programs whose operator new does not end in malloc: hook the operators too
     #[arg(long, requires = "statically")]
     cxx_operators: bool,
+    /// Record the blocks of a known allocator's function of this name too. May be given several times
+    #[arg(long, value_name = "NAME", value_parser = known_function)]
+    wrap: Vec<Function>,
+    /// The same of any function, with the meaning of its arguments, and of who takes its blocks back. May be given several times
+    #[arg(long, value_name = "GET(size)=PUT(ptr)", value_parser = named::parse)]
+    alloc_func: Vec<Functions>,
+    /// Where to write the object that both need [default: a private folder]
+    #[arg(long, value_name = "FILE")]
+    object: Option<PathBuf>,
     /// Folder that holds the recorder's files [default: the installed one, or a private copy]
     #[arg(long, value_name = "DIR")]
     lib: Option<PathBuf>,
 }
+
+/// As in record.
+type Functions = std::vec::Vec<Function>;
 
 /// How the program is linked.
 #[derive(clap::Args)]
@@ -49,10 +62,65 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         true => recorder::link_flags(&folder)?,
         false => dynamic_flags(recorder::linkable(&folder)?),
     };
+    let mut functions = args.wrap;
+    functions.extend(args.alloc_func.into_iter().flatten());
     let mut out = out();
+    if !functions.is_empty() {
+        writeln!(out, "{}", named_flags(functions, args.object.as_deref())?)?;
+    }
     writeln!(out, "{}", flags.trim_end())?;
     out.flush()?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Writes the object with the stubs; the flags that link it.
+///
+/// Nobody but the object asks for the real ones, which may lie in an archive
+/// that stands before it: they are asked for from the start.
+fn named_flags(mut functions: Vec<Function>, object: Option<&Path>) -> anyhow::Result<String> {
+    if let Some(why) = elf::refused() {
+        return Err(Advice::error(why, "leave --wrap and --alloc-func out"));
+    }
+    functions.sort_by(|one, other| one.name.cmp(&other.name));
+    functions.dedup();
+    let doubled = functions
+        .windows(2)
+        .find(|pair| pair[0].name == pair[1].name);
+    if let Some([one, _]) = doubled {
+        return Err(Advice::error(
+            format!("{} has two meanings", clean(one.name.as_bytes())),
+            "leave one of them out",
+        ));
+    }
+    let bytes = elf::object(&functions);
+    let object = match object {
+        None => recorder::made("memlog_named.o", &bytes, false)?,
+        Some(path) => {
+            let path = std::path::absolute(path)?;
+            recorder::replace(&path, &bytes).map_err(|error| {
+                let wrong = format!("{} cannot be written: {error}", shown(&path));
+                Advice::error(wrong, "give a file in a folder where you may write")
+            })?;
+            path
+        }
+    };
+    let mut flags = String::new();
+    for function in &functions {
+        let name = recorder::linkable(Path::new(&function.name))?;
+        flags.push_str(&format!("-Wl,--wrap,{name} -Wl,-u,{name} "));
+    }
+    flags.push_str(recorder::linkable(&object)?);
+    Ok(flags)
+}
+
+fn known_function(name: &str) -> Result<Function, String> {
+    known::find(name).ok_or_else(|| match known::has_door(name) {
+        true => format!("{name} is hooked anyway"),
+        false => format!(
+            "memlog does not know what the arguments of {name} mean: say so with --alloc-func, \
+             as in --alloc-func {EXAMPLE}"
+        ),
+    })
 }
 
 /// No program names a symbol of the recorder, so a linker that is told

@@ -16,6 +16,7 @@ mod losses;
 mod made;
 mod manual;
 mod meant;
+mod named;
 mod names;
 mod open;
 mod os;

@@ -7,6 +7,7 @@
 //! * [`codes`]: what stands for a host or a process in their names
 //! * [`output`]: where the logs will be, and which are there afterwards
 //! * [`log`]: what each of these says of itself
+//! * [`functions`]: those of other names that are to be recorded
 //! * [`epilogue`]: what it adds to the log of a program that was killed
 //! * [`sanitizer`]: a library that will not have the recorder before it
 //! * [`skip`]: logs that say too little to be kept
@@ -17,6 +18,7 @@ mod allocator;
 mod codes;
 mod environment;
 mod epilogue;
+mod functions;
 mod log;
 mod output;
 mod program;
@@ -26,6 +28,7 @@ mod summary;
 mod total;
 
 use crate::advice::Advice;
+use crate::named::{self, Function};
 use crate::open::shown;
 use crate::{os, recorder};
 use anyhow::Context;
@@ -65,6 +68,9 @@ pub struct Args {
     /// Hook operator new and delete in any case: for scripts whose programs load an allocator with its own
     #[arg(long)]
     cxx_operators: bool,
+    /// Record the blocks of another allocator too: a function that gives blocks, the meaning of its arguments, and who takes them back, or the name of one that memlog knows. What it gets from malloc is then its own affair. May be given several times
+    #[arg(long, value_name = "GET(size)=PUT(ptr)", value_parser = named::parse)]
+    alloc_func: Vec<Functions>,
     /// Whether programs that this one executes are recorded [default: yes]
     #[arg(long, value_name = "yes|no", value_parser = ["yes", "no"], hide_possible_values = true)]
     follow_exec: Option<String>,
@@ -83,6 +89,10 @@ pub struct Args {
     )]
     command: Vec<OsString>,
 }
+
+/// What one `--alloc-func` names: a type of its own, or clap takes a list for
+/// several options.
+type Functions = std::vec::Vec<Function>;
 
 /// Whether a word of the command line names a log rather than a program.
 pub fn is_log(word: &Path) -> bool {
@@ -126,6 +136,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     if args.cxx_operators || program.loads_own_operators(&objects) {
         ours.push(folder.join(recorder::OPERATORS.name));
     }
+    let functions = functions::Wanted::new(&args.alloc_func, program.image(), &objects)?;
+    ours.extend(functions.library()?);
 
     let mut command = program.command(words);
     let preloaded = preload_list(&ours, std::env::var_os("LD_PRELOAD"));
@@ -171,6 +183,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         only: &args.only,
         skip_below: args.skip_below,
         total: total.as_ref(),
+        functions: &functions,
     };
     summary::print(name, &seen, &plan);
     Ok(exit_code(status))
@@ -205,9 +218,13 @@ fn exit_code(status: ExitStatus) -> ExitCode {
 fn preload_list(ours: &[PathBuf], existing: Option<OsString>) -> OsString {
     let is_memlog = |other: &[u8]| {
         let name = Path::new(OsStr::from_bytes(other)).file_name();
-        [recorder::SHARED, recorder::OPERATORS]
-            .map(|file| Some(OsStr::new(file.name)))
-            .contains(&name)
+        [
+            recorder::SHARED.name,
+            recorder::OPERATORS.name,
+            recorder::NAMED,
+        ]
+        .map(|file| Some(OsStr::new(file)))
+        .contains(&name)
     };
     let existing = existing.unwrap_or_default();
     let others = existing.as_bytes().split(|byte| b" :".contains(byte));

@@ -38,6 +38,8 @@ macro_rules! artefact {
 pub const SHARED: Artefact = artefact!("libmemlog.so");
 /// Preloaded behind it where C++'s operators do not end in malloc.
 pub const OPERATORS: Artefact = artefact!("libmemlog_new.so");
+/// Preloaded behind both: what `named` writes.
+pub const NAMED: &str = "libmemlog_named.so";
 /// Linked into static programs.
 pub const ARCHIVE: Artefact = artefact!("memlog_s.a");
 /// The five names of the first memlog's link line, for lines typed by hand.
@@ -88,6 +90,38 @@ pub fn library_folder() -> anyhow::Result<PathBuf> {
     place(&[&SHARED, &OPERATORS, &ARCHIVE, &OBJECT], Use::Link)
 }
 
+/// A file that was made for one run, or one link, in a folder of the user's own
+/// that only such have.
+pub fn made(name: &str, bytes: &[u8], is_loaded: bool) -> anyhow::Result<PathBuf> {
+    let usage = if is_loaded { Use::Preload } else { Use::Link };
+    let mut refusals = Vec::new();
+    for base in private_bases() {
+        let place = || -> anyhow::Result<PathBuf> {
+            let folder = suitable(&base, checksum(bytes), usage)?;
+            let path = folder.join(name);
+            if !is_same(&path, bytes, &[os::effective_user()]) {
+                replace(&path, bytes).with_context(|| format!("{name} cannot be written"))?;
+            }
+            Ok(path)
+        };
+        match place() {
+            Ok(path) => return Ok(path),
+            Err(error) => refusals.push(format!("{}: {error:#}", shown(&base))),
+        }
+    }
+    Err(no_folder(&refusals))
+}
+
+fn no_folder(refusals: &[String]) -> anyhow::Error {
+    Advice::error(
+        format!(
+            "no folder was found for the recorder's files ({})",
+            refusals.join("; ")
+        ),
+        "set XDG_CACHE_HOME to a folder of your own where programs may be executed from",
+    )
+}
+
 /// What a folder is wanted for.
 #[derive(Clone, Copy, PartialEq)]
 enum Use {
@@ -109,13 +143,7 @@ fn place(wanted: &[&Artefact], usage: Use) -> anyhow::Result<PathBuf> {
             Err(error) => refusals.push(format!("{}: {error:#}", shown(&base))),
         }
     }
-    Err(Advice::error(
-        format!(
-            "no folder was found for the recorder's files ({})",
-            refusals.join("; ")
-        ),
-        "set XDG_CACHE_HOME to a folder of your own where programs may be executed from",
-    ))
+    Err(no_folder(&refusals))
 }
 
 /// `../lib` beside the executable, if what is wanted lies there unchanged.
@@ -164,24 +192,28 @@ fn private_bases() -> Vec<PathBuf> {
 
 /// Puts the files under `base` and gives the folder they are in.
 fn extract(base: &Path, wanted: &[&Artefact], usage: Use) -> anyhow::Result<PathBuf> {
-    suits(base, usage)?;
-    let nearest = base.ancestors().skip(1).find(|folder| folder.is_dir());
-    if usage == Use::Preload && nearest.is_some_and(forbids_code) {
-        anyhow::bail!("is mounted noexec");
-    }
-    let folder = base.join(format!(
-        "{:016x}",
-        checksum(SHARED.bytes) ^ checksum(OPERATORS.bytes) ^ checksum(ARCHIVE.bytes)
-    ));
-    for step in [base, &folder] {
-        make_private(step)?;
-    }
+    let sum = checksum(SHARED.bytes) ^ checksum(OPERATORS.bytes) ^ checksum(ARCHIVE.bytes);
+    let folder = suitable(base, sum, usage)?;
     for artefact in wanted {
         let path = folder.join(artefact.name);
         if !is_same(&path, artefact.bytes, &[os::effective_user()]) {
             replace(&path, artefact.bytes)
                 .with_context(|| format!("{} cannot be written", artefact.name))?;
         }
+    }
+    Ok(folder)
+}
+
+/// A folder under `base` for what has this sum.
+fn suitable(base: &Path, sum: u64, usage: Use) -> anyhow::Result<PathBuf> {
+    suits(base, usage)?;
+    let nearest = base.ancestors().skip(1).find(|folder| folder.is_dir());
+    if usage == Use::Preload && nearest.is_some_and(forbids_code) {
+        anyhow::bail!("is mounted noexec");
+    }
+    let folder = base.join(format!("{sum:016x}"));
+    for step in [base, &folder] {
+        make_private(step)?;
     }
     Ok(folder)
 }

@@ -93,6 +93,9 @@ pub enum Key {
     /// A library whose calls are not recorded: a [`Past`] and the name that it
     /// was loaded by.
     PastUs = 13,
+    /// A function of another name than malloc and its like whose blocks are
+    /// recorded, as its first call found.
+    Named = 14,
 }
 
 /// Why a library's calls are not recorded: the first byte of [`Key::PastUs`].
@@ -230,6 +233,7 @@ fn key_of(byte: u8) -> Option<Key> {
         ParentLog,
         RankParent,
         PastUs,
+        Named,
     ]
     .into_iter()
     .find(|key| *key as u8 == byte)

@@ -3,7 +3,7 @@
 //! objects it will load; nothing of the program is run for that.
 
 use object::Endianness;
-use object::elf::{FileHeader64, SHT_DYNSYM, Sym64};
+use object::elf::{FileHeader64, SHT_DYNSYM, SectionType, Sym64};
 use object::read::ReadCache;
 use object::read::elf::{FileHeader, SectionHeader, Sym};
 use std::fs::File;
@@ -15,6 +15,9 @@ use std::time::Duration;
 
 /// A loader takes milliseconds; on a network's disk it may take more.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// No name that is looked for is longer.
+const LONGEST: usize = 1024;
 
 /// Whether the program loads such an allocator, one of these objects. What cannot
 /// be found out is answered by no: the run matters more.
@@ -77,26 +80,37 @@ struct Defined {
     operator_new: bool,
 }
 
+fn defined(path: &Path) -> Option<Defined> {
+    let mut found = Defined::default();
+    each_symbol(path, SHT_DYNSYM, |name, is_defined| {
+        found.malloc |= is_defined && name == b"malloc";
+        found.operator_new |= is_defined && name == b"_Znwm";
+    })?;
+    Some(found)
+}
+
+/// Runs over the symbols of a table, with whether the object defines them.
+///
 /// Symbols and their names are read as two pieces: a reading for each name is
 /// two system calls, and pandoc has 200,000.
-fn defined(path: &Path) -> Option<Defined> {
+pub fn each_symbol(path: &Path, kind: SectionType, mut see: impl FnMut(&[u8], bool)) -> Option<()> {
     let file = ReadCache::new(File::open(path).ok()?);
     let header = FileHeader64::<Endianness>::parse(&file).ok()?;
     let endian = header.endian().ok()?;
     let sections = header.sections(endian, &file).ok()?;
     let mut tables = sections.iter();
-    let table = tables.find(|section| section.sh_type(endian) == SHT_DYNSYM)?;
+    let table = tables.find(|section| section.sh_type(endian) == kind)?;
     let symbols: &[Sym64<Endianness>] = table.data_as_array(endian, &file).ok()?;
     let strings = sections.section(table.link(endian)).ok()?;
     let names = strings.data(endian, &file).ok()?;
-    let mut found = Defined::default();
-    for symbol in symbols.iter().filter(|symbol| !symbol.is_undefined(endian)) {
-        let name = names.get(symbol.st_name(endian) as usize..);
-        let is = |wanted: &[u8]| name.is_some_and(|name| name.starts_with(wanted));
-        found.malloc |= is(b"malloc\0");
-        found.operator_new |= is(b"_Znwm\0");
+    for symbol in symbols {
+        let rest = names.get(symbol.st_name(endian) as usize..).unwrap_or(&[]);
+        let length = rest.iter().take(LONGEST).position(|&byte| byte == 0);
+        if let Some(name) = length.and_then(|length| rest.get(..length)) {
+            see(name, !symbol.is_undefined(endian));
+        }
     }
-    Some(found)
+    Some(())
 }
 
 #[cfg(test)]

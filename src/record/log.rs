@@ -56,6 +56,8 @@ pub struct Log {
     pub bounds: Bounds,
     /// Remarks of the recorder.
     pub notes: Vec<String>,
+    /// Functions of other names that its program called and that were recorded.
+    pub named: Vec<String>,
     /// The run that it is of, as `record` named it to the recorder.
     pub run: OsString,
     /// When it began.
@@ -118,6 +120,7 @@ impl Log {
             failed: log.counter(Counter::AllocationsFailed),
             bounds,
             notes: log.texts(Key::Note).map(note).collect(),
+            named: log.texts(Key::Named).map(clean).collect(),
             run: OsStr::from_bytes(run).into(),
             wall_ns: start.map_or(0, |start| start.wall_ns),
             path: path.to_owned(),
@@ -194,6 +197,7 @@ impl Log {
             failed: 0,
             bounds: Bounds::default(),
             notes: Vec::new(),
+            named: Vec::new(),
             run: OsString::new(),
             wall_ns: 0,
         }

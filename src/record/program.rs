@@ -74,6 +74,11 @@ impl Program {
         objects.unwrap_or_default()
     }
 
+    /// The ELF file that the kernel maps in the end, if it is known.
+    pub fn image(&self) -> Option<&Path> {
+        self.image.as_ref().map(|image| image.file.as_path())
+    }
+
     /// Whether one of them is an allocator whose C++ operators do not end in
     /// malloc.
     pub fn loads_own_operators(&self, objects: &[PathBuf]) -> bool {

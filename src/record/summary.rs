@@ -2,6 +2,7 @@
 //! for stdout belongs to the program.
 
 use super::epilogue;
+use super::functions::Wanted;
 use super::log::Log;
 use super::output::Plan;
 use super::skip::{self, Skipped};
@@ -43,6 +44,8 @@ pub struct Seen<'a> {
     pub skip_below: Option<u64>,
     /// What bounds all logs together.
     pub total: Option<&'a Total>,
+    /// Those that `--alloc-func` names.
+    pub functions: &'a Wanted,
 }
 
 /// Says how the program ended, which logs there are, what they lack, and what
@@ -162,6 +165,10 @@ fn describe(
     failed(&mut text, logs);
     for note in &main.notes {
         line(&mut text, format_args!("note: {note}"));
+    }
+    let called = logs.iter().flat_map(|log| &log.named);
+    for remark in seen.functions.remarks(&called.collect::<Vec<_>>()) {
+        line(&mut text, format_args!("{remark}"));
     }
     next(&mut text, main, logs, status.code().is_none());
     text

@@ -73,7 +73,14 @@ pub fn archive(library: &str, doors: &[&Door], fixed: bool) {
         })
         .collect();
     fs::write(out.join("doors-list.h"), list).unwrap();
-    cc::Build::new()
+    let mut build = cc::Build::new();
+    // Behind --wrap it is a member of its own. Not every processor has one.
+    let named = sources().join(format!("arch/{arch}_named.S"));
+    println!("cargo::rerun-if-changed={}", named.display());
+    if !fixed && named.exists() {
+        build.file(named);
+    }
+    build
         .include(&out)
         .file(source)
         .warnings_into_errors(true)

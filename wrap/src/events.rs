@@ -10,6 +10,7 @@ use crate::child;
 use crate::clock;
 use crate::failed;
 use crate::lock::Patience;
+use crate::named::slabs::SLAB;
 use crate::overhead::Timing;
 use crate::real;
 use crate::recorder::RECORDER;
@@ -203,6 +204,10 @@ pub fn releasing_apart(
     let is_shared = !stream.is_own(block as u64);
     let timing = keep_time(stream, is_shared || usable >= TIMED);
     if usable >= LARGE {
+        if usable == SLAB {
+            // Nothing of the log's goes. Said here, where it costs the usual none.
+            return timing.end();
+        }
         // Before the memory goes, or a peak that ends here is never seen.
         attend(stream, usable, bytes);
     }

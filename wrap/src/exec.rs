@@ -12,8 +12,8 @@ use crate::settings::decimal;
 use crate::sys::{Os, Sys};
 
 const VARIABLE: &[u8] = b"LD_PRELOAD=";
-/// The second needs the first, and would bring it back.
-const OURS: [&[u8]; 2] = [b"libmemlog.so", b"libmemlog_new.so"];
+/// The others need the first; the second would bring it back.
+const OURS: [&[u8]; 3] = [b"libmemlog.so", b"libmemlog_new.so", b"libmemlog_named.so"];
 
 /// Takes our libraries out of LD_PRELOAD.
 pub fn hide_from_children(buffer: &mut [u8]) {

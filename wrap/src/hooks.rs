@@ -18,6 +18,7 @@ use crate::doors::Door;
 use crate::early;
 use crate::events::{self, How, Request};
 use crate::failed;
+use crate::named::{self, slabs::SLAB};
 use crate::parting::go_on_in_child;
 use crate::real;
 use crate::session::{Admission, Session, admit, own};
@@ -65,7 +66,12 @@ fn allocate<const AT: Place>(
 fn allocate_otherwise(frame: &DoorFrame, request: Request, call: impl FnOnce() -> Block) -> Block {
     match admit(frame) {
         Admission::Record(session) => allocate_in::<APART>(session, frame, request, call),
-        Admission::Pass | Admission::Backing => call(),
+        Admission::Pass => call(),
+        Admission::Backing => {
+            let block = call();
+            named::backing_came(frame, block);
+            block
+        }
     }
 }
 
@@ -171,7 +177,10 @@ fn release_otherwise(
         Admission::Record(session) => {
             release_in::<APART>(session, frame, block, usable, api, call);
         }
-        Admission::Pass | Admission::Backing => call(),
+        Admission::Pass | Admission::Backing => {
+            named::backing_goes(block);
+            call();
+        }
     }
 }
 
@@ -229,10 +238,15 @@ fn reallocate(
     }
     let mut session = match admit(frame) {
         Admission::Record(session) => session,
-        Admission::Pass | Admission::Backing => return call(),
+        Admission::Pass => return call(),
+        Admission::Backing => return named::move_slab(block, size, named::is_below(frame), call),
     };
     session.enter_real(frame);
     let usable = real::usable(block);
+    if usable == Some(SLAB) {
+        session.end();
+        return named::move_slab(block, size, true, call);
+    }
     if !session.in_recorder(Some(frame)) {
         match go_on_in_child(session.word(), frame) {
             Some(child) => session = child,

@@ -9,7 +9,7 @@
 //! The life of one malloc, door to commit:
 //!
 //! * [`arch`] the doorstep: registers as the caller left them
-//! * [`hooks`], [`aligned`], [`operators`], [`spaces`], [`notices`], [`rights`] what each hooked function means
+//! * [`hooks`], [`aligned`], [`operators`], [`named`], [`spaces`], [`notices`], [`rights`] what each hooked function means
 //! * [`session`], [`life`], [`token`], [`claims`], [`streams`], [`threads`], [`parting`] who may record
 //! * [`events`], [`failed`] the event: [`order`], [`unwind`], [`table`], [`stream`]
 //! * [`commit`], [`sink`], [`metalog`] its way into the file
@@ -89,6 +89,8 @@ pub mod maps;
 pub mod metalog;
 #[cfg(not(loom))]
 pub mod modules;
+#[cfg(not(loom))]
+pub mod named;
 #[cfg(not(loom))]
 pub mod naming;
 #[cfg(not(loom))]

@@ -217,7 +217,7 @@ fn publish(index: usize, found: &Definition) {
 
 /// Another thread may be taking an object from the list. This one is not: the
 /// loader calls nobody while it does.
-fn wait_for_the_loader() {
+pub(crate) fn wait_for_the_loader() {
     const PATIENCE: u32 = 4096;
     for _ in 0..PATIENCE {
         if linkmap::is_list_consistent() {
@@ -382,7 +382,7 @@ fn usable(index: usize, block: *mut u8) -> Option<u64> {
 }
 
 /// What the doors leave in a frame's first word.
-fn word_if_on() -> u64 {
+pub(crate) fn word_if_on() -> u64 {
     match session::is_on() {
         // SAFETY: life is On, so the thread pointer is set up.
         true => unsafe { *arch::memlog_tls_word() },

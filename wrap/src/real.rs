@@ -331,7 +331,9 @@ fn learn(block: *mut u8, told: Option<u64>) {
     let (Some(told), false) = (told, (block as usize).is_multiple_of(PAGE)) else {
         return;
     };
-    LEARNS.store(false, Ordering::Relaxed);
+    if !LEARNS.swap(false, Ordering::Relaxed) {
+        return;
+    }
     // SAFETY: the word before lies in the block's own page.
     let header = unsafe { usable_of_header(block) };
     HAS_HEADERS.store(header == told, Ordering::Relaxed);
@@ -399,9 +401,25 @@ pub fn usable_is_of_malloc() -> bool {
 /// malloc_usable_size of the allocator in use; 0 where it has none.
 static USABLE: AtomicUsize = AtomicUsize::new(0);
 
+/// Whom releases ask: the same, or [`ask_of_releases`].
+static USABLE_OF_OLD: AtomicUsize = AtomicUsize::new(0);
+
 /// Sets who tells usable sizes.
 pub fn set_usable(function: usize) {
     USABLE.store(function, Ordering::Relaxed);
+    USABLE_OF_OLD.store(function, Ordering::Relaxed);
+}
+
+/// Has every release ask this function for the usable size, and no header.
+pub fn ask_of_releases(function: extern "C" fn(*mut u8) -> usize) {
+    USABLE_OF_OLD.store(function as *const () as usize, Ordering::Release);
+    LEARNS.store(false, Ordering::Relaxed);
+    HAS_HEADERS.store(false, Ordering::Release);
+}
+
+#[cfg(test)]
+pub(crate) fn ask_of_releases_as_ever() {
+    set_usable(USABLE.load(Ordering::Relaxed));
 }
 
 /// Whether the allocator tells usable sizes.
@@ -424,11 +442,16 @@ pub(crate) fn usable_of_new(block: *mut u8) -> Option<u64> {
 #[inline]
 pub(crate) fn usable(block: *mut u8) -> Option<u64> {
     // SAFETY: the program passed the block to its free, or just got it.
-    unsafe { usable_by_header(block) }.or_else(|| told(block))
+    unsafe { usable_by_header(block) }.or_else(|| told_by(&USABLE_OF_OLD, block))
 }
 
 fn told(block: *mut u8) -> Option<u64> {
-    let function = USABLE.load(Ordering::Relaxed);
+    told_by(&USABLE, block)
+}
+
+#[inline]
+fn told_by(function: &AtomicUsize, block: *mut u8) -> Option<u64> {
+    let function = function.load(Ordering::Relaxed);
     if function == 0 || block.is_null() {
         return None;
     }

@@ -227,10 +227,16 @@ fn admit_nested(door: &'static Door, sp: u64) -> Admission {
 
 /// Takes the token from a holder that will not come back.
 fn abandon(door: &'static Door) {
-    RECORDER.counters.add(Counter::LostAbandoned, 1);
-    door.busy.store(0, Ordering::Relaxed);
+    let busy = door.busy.swap(0, Ordering::Relaxed);
     // SAFETY: as the caller found, the holder is gone.
     let stream = unsafe { &mut *door.body.get() };
+    let named = core::mem::take(&mut stream.named);
+    let was_named = busy == token::word(Phase::InReal, named) && named != 0;
+    if was_named && !stream.announced {
+        // It threw, and gave nothing; nor was anything half done.
+        return;
+    }
+    RECORDER.counters.add(Counter::LostAbandoned, 1);
     // What the holder had half done is not to be built upon: no chunk, and no
     // cache, which belongs to no generation now.
     stream.next_chunk();

@@ -114,6 +114,8 @@ pub struct Stream {
     /// The caller's sp of the operator new that this thread is in, or was
     /// thrown out of; 0 for none.
     pub operator: u64,
+    /// The same of a named function, by which the token is held.
+    pub named: u64,
     /// Between the two halves of a realloc: the chunk must not end.
     pub announced: bool,
     /// Whether the chunk was taken before the log had a file.
@@ -451,7 +453,7 @@ impl Stream {
         let same = self.tid == tid;
         self.tid = tid;
         (self.until_clock, self.clock_every) = (0, 0);
-        (self.last_block, self.operator) = (0, 0);
+        (self.last_block, self.operator, self.named) = (0, 0, 0);
         // What this thread does comes after all that others stamped.
         self.readings_seen = RECORDER.rss.readings();
         if self.reserve() {

@@ -1,0 +1,189 @@
+//! Functions of other names whose calls are to be recorded: those that the user
+//! named, and known ones that a library of the program defines and another
+//! object asks for. No others: a program may test whether it has `mallocx`.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use object::elf::{SHT_DYNSYM, SHT_SYMTAB};
+
+use super::allocator::each_symbol;
+use crate::advice::Advice;
+use crate::named::{Function, elf, known};
+use crate::open::{clean, shown};
+use crate::recorder;
+
+/// The functions, and what is to be said of those that nobody called.
+pub struct Wanted {
+    functions: Vec<Function>,
+    /// How many of them the user named.
+    named: usize,
+    /// Where each of those is.
+    places: Vec<Place>,
+}
+
+/// Where a function is defined.
+#[derive(Clone, Debug, PartialEq)]
+enum Place {
+    /// Nowhere that is known before the run.
+    Nowhere,
+    /// In the program's own file, which is asked before all libraries.
+    Program,
+    /// In a library, and another object asks for it.
+    Library,
+    /// In this library, and nobody else asks for it.
+    Alone(PathBuf),
+}
+
+/// What the objects say of one name.
+#[derive(Default)]
+struct Uses {
+    by_program: bool,
+    defined_in: Option<PathBuf>,
+    is_asked_for: bool,
+}
+
+impl Wanted {
+    /// Looks through the program's file and the objects that it will load.
+    pub fn new(
+        named: &[Vec<Function>],
+        program: Option<&Path>,
+        objects: &[PathBuf],
+    ) -> anyhow::Result<Self> {
+        let mut functions: Vec<Function> = Vec::new();
+        for function in named.iter().flatten() {
+            match functions.iter().find(|other| other.name == function.name) {
+                Some(other) if other != function => return Err(contradiction(&function.name)),
+                Some(_) => {}
+                None => functions.push(function.clone()),
+            }
+        }
+        if let Some(why) = elf::refused() {
+            // Known ones are left out where there are no stubs.
+            return match functions.is_empty() {
+                true => Ok(Self::none()),
+                false => Err(Advice::error(why, "leave --alloc-func out")),
+            };
+        }
+        let by_user = functions.len();
+        let uses = uses_of(&functions, program, objects);
+        let place = |name: &str| {
+            uses.get(name.as_bytes())
+                .map_or(Place::Nowhere, Uses::place)
+        };
+        let places = functions.iter().map(|function| place(&function.name));
+        let places = places.collect();
+        for name in known::names().filter(|name| place(name) == Place::Library) {
+            if !functions.iter().any(|function| function.name == name) {
+                functions.extend(known::find(&name));
+            }
+        }
+        Ok(Self {
+            functions,
+            named: by_user,
+            places,
+        })
+    }
+
+    fn none() -> Self {
+        Self {
+            functions: Vec::new(),
+            named: 0,
+            places: Vec::new(),
+        }
+    }
+
+    /// The library that has them, if there are any.
+    pub fn library(&self) -> anyhow::Result<Option<PathBuf>> {
+        if self.functions.is_empty() {
+            return Ok(None);
+        }
+        let bytes = elf::library(&self.functions, recorder::NAMED);
+        recorder::made(recorder::NAMED, &bytes, true).map(Some)
+    }
+
+    /// What to say of those that the user named and nobody called.
+    pub fn remarks(&self, called: &[&String]) -> Vec<String> {
+        let named = self.functions.iter().take(self.named).zip(&self.places);
+        let missed =
+            named.filter(|(function, _)| !called.contains(&&clean(function.name.as_bytes())));
+        let told = |(function, place): (&Function, &Place)| {
+            let name = clean(function.name.as_bytes());
+            let why = match place {
+                Place::Nowhere => {
+                    "no object that the program loads at its start has it (nm -D shows the names)"
+                        .to_owned()
+                }
+                Place::Program => format!(
+                    "the program has it itself, and calls to it do not leave the program. Link it \
+                     with `memlog ldflags --dynamic --wrap {name}`"
+                ),
+                Place::Library => "no program called it".to_owned(),
+                Place::Alone(library) => format!(
+                    "only {} knows it, and calls within a library do not leave it",
+                    shown(library)
+                ),
+            };
+            format!("{name} was not recorded: {why}")
+        };
+        missed.map(told).collect()
+    }
+}
+
+/// What the program's file and the objects say of these names, and of the known
+/// ones.
+fn uses_of(
+    functions: &[Function],
+    program: Option<&Path>,
+    objects: &[PathBuf],
+) -> HashMap<Vec<u8>, Uses> {
+    let names = functions.iter().map(|function| function.name.clone());
+    let names = names.chain(known::names());
+    let mut uses: HashMap<Vec<u8>, Uses> = HashMap::new();
+    for name in names {
+        uses.entry(name.into_bytes()).or_default();
+    }
+    for object in objects {
+        each_symbol(object, SHT_DYNSYM, |name, is_defined| {
+            let Some(uses) = uses.get_mut(name) else {
+                return;
+            };
+            match is_defined {
+                true if uses.defined_in.is_none() => uses.defined_in = Some(object.clone()),
+                true => {}
+                false => uses.is_asked_for = true,
+            }
+        });
+    }
+    for table in [SHT_DYNSYM, SHT_SYMTAB] {
+        let program = program.unwrap_or(Path::new(""));
+        each_symbol(program, table, |name, is_defined| {
+            if let Some(uses) = uses.get_mut(name) {
+                uses.by_program |= is_defined;
+                uses.is_asked_for |= !is_defined;
+            }
+        });
+    }
+    uses
+}
+
+impl Uses {
+    fn place(&self) -> Place {
+        match (self.by_program, &self.defined_in) {
+            (true, _) => Place::Program,
+            (false, None) => Place::Nowhere,
+            (false, Some(_)) if self.is_asked_for => Place::Library,
+            (false, Some(library)) => Place::Alone(library.clone()),
+        }
+    }
+}
+
+fn contradiction(name: &str) -> anyhow::Error {
+    Advice::error(
+        format!(
+            "{} has two meanings by --alloc-func",
+            clean(name.as_bytes())
+        ),
+        "leave one of them out",
+    )
+}
