@@ -49,6 +49,8 @@ static void (*operator_delete)(void *);
 static NOINLINE void call_new(void) { block = operator_new(40); }
 static NOINLINE void call_delete(void) { operator_delete(block); }
 static NOINLINE void call_mmap(void) { block = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); }
+static volatile size_t too_much = (size_t)-1 / 2; /* what nobody has */
+static NOINLINE void call_failing(void) { block = malloc(too_much); }
 static NOINLINE void call_munmap(void) { munmap(block, 4096); }
 
 static NOINLINE long use_of(void (*call)(void))
@@ -94,6 +96,7 @@ static void every_entry_point(void)
     note("free", call_free);
     note("mmap", call_mmap);
     note("munmap", call_munmap);
+    note("failing", call_failing);
 }
 
 /* 256 functions: call sites that the recorder has not seen, each with a frame of its own size. */
