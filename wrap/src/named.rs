@@ -16,10 +16,10 @@
 
 pub mod slabs;
 
+use crate::aligned::log2_of;
 use crate::arch::DoorFrame;
 use crate::early;
 use crate::events::{self, How, Request};
-use crate::aligned::log2_of;
 use crate::linkmap;
 use crate::lock::{Bounded, Patience};
 use crate::operators::{wait_for_the_loader, word_if_on};
