@@ -199,8 +199,8 @@ pub fn ext() -> impl Strategy<Value = Ext<'static>> {
             })
         }),
         bytes(MAX_TEXT).prop_map(Ext::Mark),
-        limit().prop_map(Ext::Limit),
-        failure().prop_map(Ext::Failed),
+        limit().prop_map(Ext::Limit).boxed(),
+        failure().prop_map(Ext::Failed).boxed(),
         (12..32u8, bytes(memlog_format::ext::MAX_PAYLOAD))
             .prop_map(|(kind, payload)| Ext::Unknown { kind, payload }),
     ]
