@@ -330,19 +330,18 @@ fn rarer_step<R: Resolver>(
     cache: &Cache,
     resolver: &mut R,
 ) -> Result<(), Stop> {
+    let is_plain = matches!(rule, Rule::BARE | Rule::GIVEN_UP);
+    if !is_plain && let Some(back) = Back::of(rule) {
+        let mapped = &cache.mapped;
+        let region = |at| mapped.around(at, back, |at| resolver.bounds_of(at));
+        back.step(state, bounds, region)?;
+        return Err(Stop::Complex);
+    }
     match rule.kind() {
         Kind::End => Err(Stop::Root(StackId::COMPLETE)),
         Kind::Complex => Err(Stop::Complex),
         Kind::Signal => out_of_signal(rule, state, bounds, resolver),
-        Kind::NoTables if matches!(rule, Rule::BARE | Rule::GIVEN_UP) => {
-            Err(Stop::Root(StackId::CUT_NO_TABLES))
-        }
-        Kind::NoTables if let Some(back) = Back::of(rule) => {
-            let mapped = &cache.mapped;
-            let region = |at| mapped.around(at, back, |at| resolver.bounds_of(at));
-            back.step(state, bounds, region)?;
-            Err(Stop::Complex)
-        }
+        Kind::NoTables if is_plain => Err(Stop::Root(StackId::CUT_NO_TABLES)),
         Kind::NoTables | Kind::Unknown | Kind::Sp | Kind::Fp | Kind::Chain => {
             // What a call was seen to return to is code: run-time compilers'
             // programs cross such frames at each allocation.
