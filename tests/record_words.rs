@@ -26,7 +26,10 @@ fn a_missing_folder_is_named() {
             told.contains("cannot write ") && told.contains("no/such/"),
             "{told}"
         );
-        assert!(told.contains(" (error 2); set MEMLOG_DIR"), "{told}");
+        assert!(
+            told.contains(" (error 2); choose a folder that this user can write to"),
+            "{told}"
+        );
     }
 }
 
