@@ -142,7 +142,7 @@ M: line; MAP: and UNMAP: lines are like them.
 
   M: SIZE ADDRESS<tab>SECONDS RSS_PEAK_KB THREAD BRK_KB MMAP_KB{<tab>FRAME}, innermost first: it came
   F: ADDRESS<tab>the same five columns; frames only if recorded with --free-stacks: it went
-  FAILED: SIZE FUNCTION CALLS ERRNO<tab>the same columns as M: it asked and got none; so many calls alike
+  FAILED: SIZE FUNCTION CALLS ERRNO<tab>the same columns as M, if asked for by --failed: it got no memory
   THREAD: NAME<tab>the same five columns as F, if asked for by --threads: its name from here on
 
 Examples:

@@ -42,6 +42,9 @@ pub struct Args {
     /// Print THREAD: lines as well, where a thread comes or has another name
     #[arg(long)]
     threads: bool,
+    /// Print FAILED: lines as well, where a call got no memory
+    #[arg(long)]
+    failed: bool,
     #[command(flatten)]
     elsewhere: Elsewhere,
 }
@@ -63,6 +66,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let out = BufWriter::with_capacity(1 << 18, Out::new());
     let mut dump = Dump::new(out, log, names, args.ledger);
     dump.thread_names = args.threads.then(HashMap::new);
+    dump.with_failed = args.failed;
     dump.blocks_of_before()?;
     let mut events = watch.events(log);
     while let Some(item) = events.next()
@@ -93,6 +97,7 @@ struct Dump<'l, 'a, 's, W> {
     with_ledger: bool,
     /// By which name each thread was told of last, if that is wanted.
     thread_names: Option<HashMap<u32, Vec<u8>>>,
+    with_failed: bool,
 }
 
 impl<'l, 'a, 's, W: Write> Dump<'l, 'a, 's, W> {
@@ -109,6 +114,7 @@ impl<'l, 'a, 's, W: Write> Dump<'l, 'a, 's, W> {
             floor_kb: log.counter(Counter::MaxRssFloorKb),
             with_ledger,
             thread_names: None,
+            with_failed: false,
         }
     }
 
@@ -153,7 +159,7 @@ impl<'l, 'a, 's, W: Write> Dump<'l, 'a, 's, W> {
                     false => Ok(()),
                 }
             }
-            Kind::Failed(failure) => self.failed(item, failure),
+            Kind::Failed(failure) if self.with_failed => self.failed(item, failure),
             Kind::Thread { tid, name } => self.thread(item, *tid, name),
             Kind::Rss(rss) => {
                 self.read(rss);

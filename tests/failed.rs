@@ -29,7 +29,8 @@ fn record(folder: &Folder, program: &Path, settings: &[&str], ways: &[&str]) -> 
 
 /// What a dump tells of calls that failed: size, function, errno; and all calls.
 fn failed(folder: &Folder, log: &Path) -> (String, u64) {
-    let dump = folder.says(&["dump".as_ref(), "--no-symbols".as_ref(), log.as_os_str()]);
+    let words = ["dump", "--failed", "--no-symbols"].map(|word| word.as_ref());
+    let dump = folder.says(&[&words[..], &[log.as_os_str()]].concat());
     let (mut lines, mut all) = (String::new(), 0);
     for line in dump.lines() {
         let Some(line) = line.strip_prefix("FAILED: ") else {

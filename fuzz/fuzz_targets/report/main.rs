@@ -133,6 +133,7 @@ fn look(bytes: &[u8], how: u8, screen: &Screen, filter: &Filter) {
         family: &family,
         analysis: &analysis,
         screen,
+        failed: Vec::new(),
     };
     match how >> 2 & 3 {
         0 => tree(&subject, when, filter, Direction::BottomUp, &mut labels),
