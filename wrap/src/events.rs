@@ -83,10 +83,10 @@ pub fn allocated(
     usable: Option<u64>,
 ) {
     let (address, size) = (block as u64, request.size as u64);
-    let is_usual = matches!(request.api, Api::Malloc)
-        && is_timely(stream, usable.unwrap_or(size))
-        && stream.is_own(address);
-    let (Some(usable), true) = (usable, is_usual) else {
+    let usual = usable.filter(|&usable| {
+        matches!(request.api, Api::Malloc) && is_timely(stream, usable) && stream.is_own(address)
+    });
+    let Some(usable) = usual else {
         let usable = real::checked(block, usable);
         return allocated_apart(stream, patience, frame, block, request, (usable, 0));
     };
