@@ -68,12 +68,14 @@ fn watch(case: &Case, command: &mut Command, most: Duration) -> Seen {
     let began = Instant::now();
     command.args(&case.args).current_dir(here.path());
     command.env("TORTURE", program_folder()).process_group(0);
-    // A test run by nohup ignores it, which its children would inherit, and
-    // some of them look.
-    // SAFETY: between fork and exec one system call is made.
+    // A test run by nohup, or behind a shell's `&`, ignores them, which its
+    // children would inherit, and some of them look.
+    // SAFETY: between fork and exec only these system calls are made.
     unsafe {
         command.pre_exec(|| {
-            libc::signal(libc::SIGHUP, libc::SIG_DFL);
+            for signal in [libc::SIGHUP, libc::SIGINT, libc::SIGQUIT] {
+                libc::signal(signal, libc::SIG_DFL);
+            }
             Ok(())
         });
     }
