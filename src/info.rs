@@ -29,8 +29,6 @@ use crate::screen::out;
 use crate::stats::threads_at_once;
 use crate::words::signal;
 
-pub use little::{FEW_EVENTS, SMALL_BYTES};
-
 /// Say what a log is of, and what it lacks.
 #[derive(clap::Args)]
 pub struct Args {

@@ -19,7 +19,7 @@ use memlog_read::Log;
 
 pub use each::each;
 pub use fold::{Analysis, LogTables, at_of};
-pub use glance::{Few, Glance};
+pub use glance::{FEW_EVENTS, Few, Glance, says_more};
 pub use interrupt::Interrupt;
 pub use map::map;
 use map::{FileBytes, log_bytes};

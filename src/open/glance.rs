@@ -19,7 +19,7 @@ use memlog_format::counter::{AREA_END, Counter};
 use memlog_format::meta::MAX_STRING;
 use memlog_read::{Kind as ItemKind, Log, readings};
 
-pub use few::Few;
+pub use few::{FEW_EVENTS, Few, says_more};
 
 use super::fold::last_high_water_kb;
 use super::map::{FileBytes, log_bytes, open_log};
