@@ -175,7 +175,10 @@ fn what_nobody_called_is_told() {
     let (_, _, words) = record(&folder, &options, &program);
     for (name, why) in [
         ("nowhere", "no object"),
-        ("main", "memlog ldflags --dynamic"),
+        (
+            "main",
+            "`memlog ldflags --dynamic` and the same --alloc-func",
+        ),
         ("qsort_r", "calls within a library"),
     ] {
         let line = words
