@@ -9,7 +9,7 @@ use object::elf::{SHT_DYNSYM, SHT_SYMTAB};
 
 use super::allocator::each_symbol;
 use crate::advice::Advice;
-use crate::named::{Function, elf, known};
+use crate::named::{self, Function, Functions, elf, known};
 use crate::open::{clean, shown};
 use crate::recorder;
 
@@ -46,18 +46,11 @@ struct Uses {
 impl Wanted {
     /// Looks through the program's file and the objects that it will load.
     pub fn new(
-        named: &[Vec<Function>],
+        named: &[Functions],
         program: Option<&Path>,
         objects: &[PathBuf],
     ) -> anyhow::Result<Self> {
-        let mut functions: Vec<Function> = Vec::new();
-        for function in named.iter().flatten() {
-            match functions.iter().find(|other| other.name == function.name) {
-                Some(other) if other != function => return Err(contradiction(&function.name)),
-                Some(_) => {}
-                None => functions.push(function.clone()),
-            }
-        }
+        let mut functions = named::once(named.iter().flatten())?;
         if let Some(why) = elf::refused() {
             // Known ones are left out where there are no stubs.
             return match functions.is_empty() {
@@ -183,16 +176,6 @@ impl Uses {
             (false, Some(library)) => Place::Alone(library.clone()),
         }
     }
-}
-
-fn contradiction(name: &str) -> anyhow::Error {
-    Advice::error(
-        format!(
-            "{} has two meanings by --alloc-func",
-            clean(name.as_bytes())
-        ),
-        "leave one of them out",
-    )
 }
 
 #[cfg(test)]
