@@ -18,8 +18,8 @@ pub fn line(analysis: &Analysis) -> Option<(Vec<String>, bool)> {
     let coverage = analysis.coverage.filter(Coverage::is_told)?;
     let mut parts = vec![
         format!(
-            "{:.0} % at most of {} that resident memory grew by",
-            coverage.percent().floor(),
+            "{} % at most of {} that resident memory grew by",
+            coverage.whole_percent(),
             sized(coverage.growth_bytes)
         ),
         format!("{} heap", sized(coverage.heap_bytes)),
