@@ -26,7 +26,7 @@ pub fn line(analysis: &Analysis) -> Option<(Vec<String>, bool)> {
     ];
     if coverage.mapped_bytes > 0 {
         parts.push(format!(
-            "{} mapped by the program itself",
+            "{} in new mappings of its own",
             sized(coverage.mapped_bytes)
         ));
     }
