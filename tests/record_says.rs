@@ -212,16 +212,19 @@ fn a_malloc_of_the_programs_own_is_told() {
     }
 }
 
-/// What a killed program had resident at last nobody read, and its peak may be that.
+/// What a killed program had resident at last nobody read, and its peak may be
+/// that: the kernel's count of it is told where that is more.
 #[test]
 fn the_peak_of_a_killed_program_is_not_known_exactly() {
     let folder = Folder::new("says-killed-peak");
     let text = "#include <signal.h>\n#include <stdlib.h>\n#include <string.h>\n\
                 #include <unistd.h>\n\
+                static char room[64 << 20];\n\
                 int main(int count, char **words) {\n\
                   memset(malloc(30 << 20), 1, 30 << 20);\n\
                   usleep(30000);\n\
                   char *volatile last = malloc(1);\n\
+                  if (count > 2) memset(room, 1, sizeof room);\n\
                   return count > 1 && raise(SIGKILL);\n\
                 }\n";
     let source = folder.path("peak.c");
@@ -229,12 +232,15 @@ fn the_peak_of_a_killed_program_is_not_known_exactly() {
     let program = GCC.build_file(&folder, &source, "peak", &["-O0"]);
     let program = program.to_str().expect("text");
     let later = "or later: what came after the last reading is not known";
-    for (log, words, is_killed) in [
-        ("killed.memlog", &[program, "killed"][..], true),
-        ("ended.memlog", &[program][..], false),
+    let counted = "the kernel counted up to 9";
+    for (log, words, is_killed, is_more) in [
+        ("more.memlog", &[program, "killed", "large"][..], true, true),
+        ("killed.memlog", &[program, "killed"][..], true, false),
+        ("ended.memlog", &[program][..], false, false),
     ] {
         folder.run(&[&["record", "-o", log], words].concat());
         let page = folder.says(&["summary", log]);
         assert_eq!(page.contains(later), is_killed, "{page}");
+        assert_eq!(page.contains(counted), is_more, "{page}");
     }
 }
