@@ -60,8 +60,18 @@ pub fn trim(
     is_gone: bool,
     has_end: bool,
 ) -> io::Result<()> {
+    trim_where(open, is_gone, has_end, os::knows_its_writers)
+}
+
+/// The same with another answer to whether all its writers are known.
+fn trim_where(
+    open: impl Fn(&mut OpenOptions) -> io::Result<File>,
+    is_gone: bool,
+    has_end: bool,
+    knows_its_writers: fn(&File) -> io::Result<bool>,
+) -> io::Result<()> {
     let file = open(OpenOptions::new().read(true))?;
-    let is_sure = is_gone || os::knows_its_writers(&file)?;
+    let is_sure = is_gone || knows_its_writers(&file)?;
     let may_be_written = || !(is_gone && has_end) && os::may_be_written(&file);
     if !is_sure || !of(&file)?.is_ahead() || may_be_written() {
         return Ok(());
@@ -107,6 +117,43 @@ mod tests {
         trim().unwrap();
         assert_eq!(path.metadata().unwrap().len(), 6 * CHUNK_SIZE as u64);
         std::fs::remove_file(path).unwrap();
+    }
+
+    /// Children that have the log in memory keep nobody from cutting it.
+    #[test]
+    fn who_ended_in_order_needs_no_more_of_its_log() {
+        let path = std::env::temp_dir().join(format!("ended.{}", std::process::id()));
+        let file = log(&path);
+        let length = || file.metadata().unwrap().len();
+        for (is_gone, has_end) in [(false, true), (true, false), (false, false)] {
+            trim_where(
+                |options| options.open(&path),
+                is_gone,
+                has_end,
+                |_| Ok(true),
+            )
+            .unwrap();
+            assert_eq!(length(), 64 << 20, "{is_gone} {has_end}");
+        }
+        trim(|options| options.open(&path), true, true).unwrap();
+        assert_eq!(length(), 3 * CHUNK_SIZE as u64);
+        std::fs::remove_file(path).unwrap();
+    }
+
+    /// On another machine somebody may have it open.
+    #[test]
+    fn a_log_that_unknown_ones_may_write_to_stays() {
+        let path = std::env::temp_dir().join(format!("unknown.{}", std::process::id()));
+        drop(log(&path));
+        let open = |options: &mut OpenOptions| options.open(&path);
+        let length = || path.metadata().unwrap().len();
+        trim_where(open, false, true, |_| Ok(false)).unwrap();
+        assert_eq!(length(), 64 << 20);
+        trim_where(open, false, true, |_| Ok(true)).unwrap();
+        assert_eq!(length(), 3 * CHUNK_SIZE as u64);
+        std::fs::remove_file(path).unwrap();
+        let is_known = |path: &str| os::knows_its_writers(&File::open(path).unwrap()).unwrap();
+        assert!(!is_known("/proc/self/status"));
     }
 
     #[test]

@@ -23,13 +23,12 @@ use crate::elsewhere;
 use crate::extent;
 use crate::losses::{Bounds, fate, reason};
 use crate::names::{NameStore, Names};
-use crate::open::{Analysis, Family, Files, Watch, clean, counted, grouped, note, shown};
+use crate::open::{
+    Analysis, Family, Files, Watch, clean, counted, grouped, note, shown, threads_at_once,
+};
 use crate::report::{Labels, cut_sentences, failed_parts, lacking};
 use crate::screen::out;
-use crate::stats::threads_at_once;
 use crate::words::signal;
-
-pub use little::{FEW_EVENTS, SMALL_BYTES};
 
 /// Say what a log is of, and what it lacks.
 #[derive(clap::Args)]
@@ -63,42 +62,77 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let files = Files::load(&file)?;
     let family = files.family()?;
     let log = family.own();
-    // Going through all that was allocated takes twice as long.
-    let has_failed = log.counter(Counter::AllocationsFailed) > 0;
-    let (findings, cuts, failed) = match log.has_cut_stacks() || has_failed {
-        true => {
-            let analysis = family.analyse(None, &watch);
-            let cuts = cut_sentences(log, &analysis);
-            let failed = failed(log, &file, &analysis)?;
-            let named = analysis.fold.named().clone();
-            ((analysis.findings, named), cuts, failed)
-        }
-        false => (all_findings(log, &watch), Vec::new(), Vec::new()),
-    };
-    let (findings, named) = findings;
+    let events = Events::read(&family, &file, &watch)?;
     watch.end();
     let mut out = out();
     identity(&mut out, log)?;
     ending(&mut out, &family)?;
     quiet(&mut out, log)?;
-    threads(&mut out, log, &named)?;
+    threads(&mut out, log, &events.threads)?;
     size(&mut out, log)?;
     ahead(&mut out, &file)?;
     remarks(&mut out, log)?;
-    if !failed.is_empty() {
-        line(&mut out, "failed", &failed.join(", "))?;
+    if !events.failed.is_empty() {
+        line(&mut out, "failed", &events.failed.join(", "))?;
     }
-    for sentence in cuts {
-        line(&mut out, "stacks", &sentence)?;
+    for sentence in &events.cuts {
+        line(&mut out, "stacks", sentence)?;
     }
     modules(&mut out, log)?;
     counters(&mut out, log)?;
-    print_findings(&mut out, log, &findings)?;
+    print_findings(&mut out, log, &events.findings)?;
     out.flush()?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// What there is to say of calls that got no memory.
+/// What is known when all events were read.
+struct Events {
+    findings: Findings,
+    threads: Threads,
+    /// Why stacks were cut.
+    cuts: Vec<String>,
+    /// What there is to say of calls that got no memory.
+    failed: Vec<String>,
+}
+
+impl Events {
+    fn read(family: &Family, file: &Path, watch: &Watch) -> anyhow::Result<Self> {
+        let log = family.own();
+        let has_failed = log.counter(Counter::AllocationsFailed) > 0;
+        if !log.has_cut_stacks() && !has_failed {
+            return Ok(Self::without_heap(log, watch));
+        }
+        let analysis = family.analyse(None, watch);
+        Ok(Self {
+            threads: analysis.fold.threads().clone(),
+            cuts: cut_sentences(log, &analysis),
+            failed: failed(log, file, &analysis)?,
+            findings: analysis.findings,
+        })
+    }
+
+    /// Going through all that was allocated takes twice as long.
+    fn without_heap(log: &Log, watch: &Watch) -> Self {
+        let mut events = watch.events(log);
+        let mut threads = Threads::default();
+        while let Some(item) = events.next()
+            && watch.goes_on(&events)
+        {
+            if let Kind::Thread { tid, name } = item.kind {
+                threads.take(item.tick, tid, name);
+            }
+        }
+        let mut findings = log.findings().clone();
+        findings.append(events.findings());
+        Self {
+            findings,
+            threads,
+            cuts: Vec::new(),
+            failed: Vec::new(),
+        }
+    }
+}
+
 fn failed(log: &Log, file: &Path, analysis: &Analysis) -> anyhow::Result<Vec<String>> {
     let options = elsewhere::options(&Elsewhere::default())?;
     let store = NameStore::default();
@@ -362,22 +396,6 @@ fn counters(out: &mut impl Write, log: &Log) -> std::io::Result<()> {
         writeln!(out, "  {name:<22} {value:>16}{lost}")?;
     }
     Ok(())
-}
-
-/// What is odd about the log, its events included; and its threads.
-fn all_findings(log: &Log, watch: &Watch) -> (Findings, Threads) {
-    let mut events = watch.events(log);
-    let mut named = Threads::default();
-    while let Some(item) = events.next()
-        && watch.goes_on(&events)
-    {
-        if let Kind::Thread { tid, name } = item.kind {
-            named.take(item.tick, tid, name);
-        }
-    }
-    let mut findings = log.findings().clone();
-    findings.append(events.findings());
-    (findings, named)
 }
 
 fn print_findings(out: &mut impl Write, log: &Log, findings: &Findings) -> std::io::Result<()> {

@@ -1,8 +1,8 @@
 //! `memlog ldflags`: what to add to a link line so that a program records itself.
 
 use crate::advice::Advice;
-use crate::named::{self, EXAMPLE, Function, elf, known};
-use crate::open::{clean, shown};
+use crate::named::{self, EXAMPLE, Function, Functions, elf, known};
+use crate::open::shown;
 use crate::recorder::{self, ARCHIVE, SHARED};
 use crate::screen::out;
 use std::io::Write;
@@ -30,9 +30,6 @@ pub struct Args {
     #[arg(long, value_name = "DIR")]
     lib: Option<PathBuf>,
 }
-
-/// As in record.
-type Functions = std::vec::Vec<Function>;
 
 /// How the program is linked.
 #[derive(clap::Args)]
@@ -66,7 +63,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     functions.extend(args.alloc_func.into_iter().flatten());
     let mut out = out();
     if !functions.is_empty() {
-        writeln!(out, "{}", named_flags(functions, args.object.as_deref())?)?;
+        writeln!(out, "{}", named_flags(&functions, args.object.as_deref())?)?;
     }
     writeln!(out, "{}", flags.trim_end())?;
     out.flush()?;
@@ -77,21 +74,11 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 ///
 /// Nobody but the object asks for the real ones, which may lie in an archive
 /// that stands before it: they are asked for from the start.
-fn named_flags(mut functions: Vec<Function>, object: Option<&Path>) -> anyhow::Result<String> {
+fn named_flags(functions: &[Function], object: Option<&Path>) -> anyhow::Result<String> {
     if let Some(why) = elf::refused() {
         return Err(Advice::error(why, "leave --wrap and --alloc-func out"));
     }
-    functions.sort_by(|one, other| one.name.cmp(&other.name));
-    functions.dedup();
-    let doubled = functions
-        .windows(2)
-        .find(|pair| pair[0].name == pair[1].name);
-    if let Some([one, _]) = doubled {
-        return Err(Advice::error(
-            format!("{} has two meanings", clean(one.name.as_bytes())),
-            "leave one of them out",
-        ));
-    }
+    let functions = named::once(functions)?;
     let bytes = elf::object(&functions);
     let object = match object {
         None => recorder::made("memlog_named.o", &bytes, false)?,

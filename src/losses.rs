@@ -216,6 +216,18 @@ mod tests {
     }
 
     #[test]
+    fn only_a_lack_of_rights_is_a_denial() {
+        let step = Step::Create;
+        let said = |count, errno| {
+            let errno = errno as u32;
+            is_denied((count, Refusal { step, errno }.encode()))
+        };
+        assert!(said(1, libc::EACCES) && said(7, libc::EPERM));
+        assert!(!said(1, libc::ENOSPC) && !said(1, libc::ENOENT));
+        assert!(!said(0, libc::EACCES) && !is_denied((1, 0)));
+    }
+
+    #[test]
     fn what_was_not_written_cannot_be_counted() {
         let said = |has_end, setting: &'static [u8]| {
             let settings = [&b"MEMLOG_RUN=7"[..], setting].into_iter();

@@ -7,6 +7,9 @@
 pub mod elf;
 pub mod known;
 
+use crate::advice::Advice;
+use crate::open::clean;
+
 /// What a function does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -30,6 +33,27 @@ pub struct Function {
     pub does: Does,
     /// Where the arguments are that mean something.
     pub at: At,
+}
+
+/// What one `--alloc-func` names: a type of its own, or clap takes a list for
+/// several options.
+pub type Functions = std::vec::Vec<Function>;
+
+/// Each of them once, in their order; an error where one is said to be two things.
+pub fn once<'a>(named: impl IntoIterator<Item = &'a Function>) -> anyhow::Result<Vec<Function>> {
+    let mut functions: Vec<Function> = Vec::new();
+    for function in named {
+        match functions.iter().find(|other| other.name == function.name) {
+            Some(other) if other != function => {
+                let name = clean(function.name.as_bytes());
+                let wrong = format!("{name} has two meanings");
+                return Err(Advice::error(wrong, "leave one of them out"));
+            }
+            Some(_) => {}
+            None => functions.push(function.clone()),
+        }
+    }
+    Ok(functions)
 }
 
 /// Numbers of arguments, from 0.
@@ -247,6 +271,19 @@ mod tests {
         let get = &parse("get(out,align,_,size)").expect("arguments")[0];
         assert_eq!((get.at.out, get.at.alignment, get.at.size), (0, 1, 3));
         assert_eq!((get.at.count, get.at.block), (At::NONE, At::NONE));
+    }
+
+    #[test]
+    fn a_function_has_one_meaning() {
+        let of = |texts: &[&str]| {
+            let all = texts.iter().flat_map(|text| parse(text).expect(text));
+            once(&all.collect::<Vec<_>>())
+        };
+        let functions = of(&["get(size)=put(ptr)", "a(size)=put(ptr)"]).expect("no contradiction");
+        let names: Vec<_> = functions.iter().map(|function| &function.name).collect();
+        assert_eq!(names, ["get", "put", "a"]);
+        let wrong = of(&["get(size)=put(ptr)", "get(_,size)"]).expect_err("two meanings");
+        assert_eq!(wrong.to_string(), "get has two meanings");
     }
 
     #[test]

@@ -14,12 +14,13 @@ use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use memlog_format::counter::Counter;
 use memlog_format::meta::Key;
 use memlog_read::Log;
 
 pub use each::each;
 pub use fold::{Analysis, LogTables, at_of};
-pub use glance::{Few, Glance};
+pub use glance::{FEW_EVENTS, Few, Glance, says_more};
 pub use interrupt::Interrupt;
 pub use map::map;
 use map::{FileBytes, log_bytes};
@@ -171,6 +172,16 @@ fn places(folder: &Path, named: &Path, pid: u32) -> impl Iterator<Item = PathBuf
     let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let files = files.map(|entry| entry.path()).filter(has_number);
     named.into_iter().chain(beside).chain(files)
+}
+
+/// How many of these threads there were at a time. A bound: each thread has a
+/// stream, which another takes over when it is gone, and a signal handler may
+/// have one for itself.
+pub fn threads_at_once(log: &Log, threads: u64) -> u64 {
+    match log.counter(Counter::Streams) {
+        0 => threads,
+        streams => streams.min(threads),
+    }
 }
 
 /// The name by which a program was started, where that is not its file's: one

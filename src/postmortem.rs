@@ -224,7 +224,7 @@ impl<'a> Found<'a> {
         }
         if summary.mapped.calls > 0 {
             let mapped = sized(summary.mapped.live_bytes);
-            parts.push(format!("{mapped} more mapped by the program itself"));
+            parts.push(format!("{mapped} in mappings of its own, touched or not"));
         }
         parts
     }

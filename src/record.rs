@@ -28,7 +28,7 @@ mod summary;
 mod total;
 
 use crate::advice::Advice;
-use crate::named::{self, Function};
+use crate::named::{self, Functions};
 use crate::open::shown;
 use crate::{os, recorder};
 use anyhow::Context;
@@ -89,10 +89,6 @@ pub struct Args {
     )]
     command: Vec<OsString>,
 }
-
-/// What one `--alloc-func` names: a type of its own, or clap takes a list for
-/// several options.
-type Functions = std::vec::Vec<Function>;
 
 /// Whether a word of the command line names a log rather than a program.
 pub fn is_log(word: &Path) -> bool {

@@ -4,13 +4,13 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use memlog_format::counter::{ALL, Counter};
+use memlog_format::counter::ALL;
 use memlog_format::meta::Key;
 use memlog_read::Log;
 use serde_json::{Map, Value, json};
 
 use crate::dot::chosen;
-use crate::open::{Analysis, Family, Files, Watch, clean};
+use crate::open::{Analysis, Family, Files, Watch, clean, threads_at_once};
 use crate::report::{cut_figures, failed_figures, holders, past_us};
 use crate::screen::out;
 
@@ -110,15 +110,6 @@ fn identity(log: &Log) -> Map<String, Value> {
     }))
 }
 
-/// A bound: each thread has a stream, which another takes over when it is gone,
-/// and a signal handler may have one for itself.
-pub fn threads_at_once(log: &Log, threads: u64) -> u64 {
-    match log.counter(Counter::Streams) {
-        0 => threads,
-        streams => streams.min(threads),
-    }
-}
-
 fn traffic(log: &Log, analysis: &Analysis) -> Map<String, Value> {
     let summary = &analysis.summary;
     let (totals, mapped) = (&summary.totals, &summary.mapped);
@@ -134,7 +125,7 @@ fn traffic(log: &Log, analysis: &Analysis) -> Map<String, Value> {
         "usable_end_live_bytes": summary.end_usable_bytes,
         "threads": summary.threads,
         "threads_at_once": threads_at_once(log, summary.threads),
-        "thread_names": analysis.fold.named().list().iter().map(|thread| json!({
+        "thread_names": analysis.fold.threads().list().iter().map(|thread| json!({
             "tid": thread.tid,
             "name": clean(&thread.name),
             "since_seconds": log.seconds(thread.since_tick),

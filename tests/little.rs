@@ -269,6 +269,57 @@ fn the_list_sums_those_that_did_little() {
     assert_eq!(list.lines().count(), 5, "{list}");
 }
 
+/// Twelve processes that do little, and one that does and gets no memory once.
+const REFUSED: &str = r#"
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(void) {
+    for (int child = 0; child < 13; child++) {
+        if (fork() == 0) {
+            volatile size_t size = PTRDIFF_MAX;
+            for (int i = 0; i < 2; i++) free(malloc(1000 + i));
+            if (child == 7) { free(malloc(size)); dprintf(1, "%d\n", getpid()); }
+            exit(0);
+        }
+        wait(0);
+    }
+}
+"#;
+
+/// Where memory was refused there is more to say, however little was done: its
+/// line stays, and the other thirteen are summed.
+#[test]
+fn who_was_refused_memory_has_a_line_and_keeps_its_log() {
+    let folder = Folder::new("list-refused");
+    fs::write(folder.path("refused.c"), REFUSED).expect("write");
+    let source = folder.path("refused.c");
+    let program = GCC.build_file(&folder, &source, "refused", &["-O0"]);
+    let program = program.to_str().expect("text");
+    let recorded = |words: &[&str]| {
+        let output = folder.run(&[&["record"], words, &[program]].concat());
+        let refused = String::from_utf8_lossy(&output.stdout).into_owned();
+        (
+            said(&output),
+            refused.trim().parse::<u32>().expect("a number"),
+        )
+    };
+    let (told, refused) = recorded(&["-o", "logs/"]);
+    assert!(told.contains("(12 with fewer than 100 events)"), "{told}");
+    let list = folder.says(&["info", "--list", "logs"]);
+    let line = "\n13 more processes had fewer than 100 events each";
+    assert!(list.contains(line), "{list}");
+    let log = log_of(&folder, refused).expect("a log");
+    let log = log.file_name().expect("a name").to_str().expect("text");
+    assert!(list.lines().any(|line| line.ends_with(log)), "{list}");
+    fs::remove_dir_all(folder.path("logs")).expect("removed");
+    let (told, refused) = recorded(&["--skip-below", "100", "-o", "logs/"]);
+    assert!(told.contains("12 of 14 logs had fewer than 100"), "{told}");
+    assert!(log_of(&folder, refused).is_some(), "{told}");
+}
+
 #[test]
 fn all_is_for_lists() {
     let folder = Folder::new("list-all");

@@ -95,24 +95,7 @@ fn agrees(folder: &Folder, log: &Path, truth: &[u64]) {
         "{}",
         stats.value("findings")
     );
-    is_whole(folder, log);
-}
-
-#[track_caller]
-fn is_whole(folder: &Folder, log: &Path) {
-    let stats = folder.stats(log);
-    for name in [
-        "lost_events",
-        "stackless_allocations",
-        "allocations_of_live_addresses",
-        "findings_count",
-    ] {
-        assert_eq!(stats.number(name), 0, "{name}: {}", stats.value("findings"));
-    }
-    for kind in ["twice", "before_start"] {
-        let unknown = &stats.value("unknown_releases")[kind];
-        assert_eq!(*unknown, 0, "releases of unknown blocks: {kind}");
-    }
+    folder.holds_whole(log);
 }
 
 /// Slabs are nobody's blocks, also where the first block has their address; what
@@ -175,7 +158,10 @@ fn what_nobody_called_is_told() {
     let (_, _, words) = record(&folder, &options, &program);
     for (name, why) in [
         ("nowhere", "no object"),
-        ("main", "memlog ldflags --dynamic"),
+        (
+            "main",
+            "`memlog ldflags --dynamic` and the same --alloc-func",
+        ),
         ("qsort_r", "calls within a library"),
     ] {
         let line = words
@@ -270,7 +256,7 @@ fn functions_of_the_program_itself() {
             agrees(&folder, &log, &truth);
         } else {
             assert!((came.count() as u64).abs_diff(truth[0]) < 20, "{how}");
-            is_whole(&folder, &log);
+            folder.holds_whole(&log);
         }
     }
     let refused = folder.run(&["ldflags", "--static", "--wrap", "pool_get"]);
@@ -310,7 +296,7 @@ fn names_of_known_allocators() {
             let mut command = folder.memlog(&["record", "-o"]);
             command.arg(&logs).arg(&program).arg(rounds);
             let (truth, log, _) = run(&folder, command);
-            is_whole(&folder, &log);
+            folder.holds_whole(&log);
             let recorded = Recorded::read(&log).expect("a log");
             let came = recorded.heap.iter().filter(|event| !event.is_release);
             let bytes: u64 = came.map(|event| event.size).sum();

@@ -182,3 +182,65 @@ fn the_heap_peak_is_the_largest_of_all() {
     assert_eq!(bytes("heap peak:"), 13_714_608, "{page}");
     assert!(bytes("since:") < 13_714_608, "{page}");
 }
+
+/// Calls within the program do not come by the recorder.
+#[test]
+fn a_malloc_of_the_programs_own_is_told() {
+    let folder = Folder::new("says-own-malloc");
+    let text = "#include <stddef.h>\n\
+                static char room[1 << 20];\n\
+                static size_t used;\n\
+                void *malloc(size_t size) { used += (size + 31) & ~15ul; return room + used - size; }\n\
+                void free(void *block) { (void)block; }\n\
+                int main(void) { free(malloc(10)); return 0; }\n";
+    let source = folder.path("own.c");
+    fs::write(&source, text).expect("write");
+    let flags = ["-O0", "-fno-builtin"];
+    let program = GCC.build_file(&folder, &source, "own", &flags);
+    let note = "malloc is that of the program itself, and so is operator new if it has one";
+    for (log, program, has_own) in [
+        ("own.memlog", program.as_path(), true),
+        ("other.memlog", Path::new("true"), false),
+    ] {
+        let words = ["record", "-o", log].map(Path::new);
+        let output = folder.run(&[&words[..], &[program]].concat());
+        assert!(output.status.success(), "{}", said(&output));
+        for reader in ["summary", "info"] {
+            let page = folder.says(&[reader, log]);
+            assert_eq!(page.contains(note), has_own, "{reader}: {page}");
+        }
+    }
+}
+
+/// What a killed program had resident at last nobody read, and its peak may be
+/// that: the kernel's count of it is told where that is more.
+#[test]
+fn the_peak_of_a_killed_program_is_not_known_exactly() {
+    let folder = Folder::new("says-killed-peak");
+    let text = "#include <signal.h>\n#include <stdlib.h>\n#include <string.h>\n\
+                #include <unistd.h>\n\
+                static char room[64 << 20];\n\
+                int main(int count, char **words) {\n\
+                  memset(malloc(30 << 20), 1, 30 << 20);\n\
+                  usleep(30000);\n\
+                  char *volatile last = malloc(1);\n\
+                  if (count > 2) memset(room, 1, sizeof room);\n\
+                  return count > 1 && raise(SIGKILL);\n\
+                }\n";
+    let source = folder.path("peak.c");
+    fs::write(&source, text).expect("write");
+    let program = GCC.build_file(&folder, &source, "peak", &["-O0"]);
+    let program = program.to_str().expect("text");
+    let later = "or later: what came after the last reading is not known";
+    let counted = "the kernel counted up to 9";
+    for (log, words, is_killed, is_more) in [
+        ("more.memlog", &[program, "killed", "large"][..], true, true),
+        ("killed.memlog", &[program, "killed"][..], true, false),
+        ("ended.memlog", &[program][..], false, false),
+    ] {
+        folder.run(&[&["record", "-o", log], words].concat());
+        let page = folder.says(&["summary", log]);
+        assert_eq!(page.contains(later), is_killed, "{page}");
+        assert_eq!(page.contains(counted), is_more, "{page}");
+    }
+}

@@ -5,51 +5,17 @@
 
 mod common;
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
+use common::callers::{FIRST_SIZE, Seen, recorded, run};
 use common::tools::{Folder, skip};
 
-const FIRST_SIZE: u64 = 100_000;
-
-fn run(command: &mut Command) -> String {
-    let done = command.output().expect("it starts");
-    let said = String::from_utf8_lossy(&done.stderr);
-    assert!(done.status.success(), "{command:?}: {said}");
-    String::from_utf8(done.stdout).expect("text")
-}
-
-fn memlog() -> Command {
-    Command::new(env!("CARGO_BIN_EXE_memlog"))
-}
-
-/// What a program printed, the callers of its large blocks by their sizes, and how
-/// many stacks were cut; all as the plain walk has it.
-fn recorded(folder: &Path, program: &Path) -> (String, BTreeMap<u64, Vec<String>>, u64) {
-    let log = folder.join("log.memlog");
-    let said = run(memlog()
-        .env("MEMLOG_VERIFY", "1")
-        .args(["record", "-o"])
-        .args([&log, program]));
-    let dump = run(memlog().arg("dump").arg(&log));
-    let stats = run(memlog().args(["stats", "--json"]).arg(&log));
-    let stats: serde_json::Value = serde_json::from_str(&stats).expect("JSON");
-    assert_eq!(stats["counters"]["verify_differs"], 0);
-    let cut = stats["cut_stacks"].as_u64().expect("a number");
-    (said, dump.lines().filter_map(stack).collect(), cut)
-}
-
-/// `M: SIZE ADDRESS`, five figures, and frames of the kind `FILE (NAME+OFFSET) ...`.
-fn stack(line: &str) -> Option<(u64, Vec<String>)> {
-    let mut fields = line.strip_prefix("M: ")?.split('\t');
-    let size: u64 = fields.next()?.split(' ').next()?.parse().ok()?;
-    let name = |frame: &str| {
-        let name = frame.split_once('(')?.1.split(['+', ')']).next()?;
-        Some(name.to_owned())
-    };
-    let frames = fields.skip(1).filter_map(name).collect();
-    (size >= FIRST_SIZE).then_some((size, frames))
+/// All as the plain walk has it.
+fn verified(folder: &Path, program: &Path) -> Seen {
+    let seen = recorded(folder, &[("MEMLOG_VERIFY", "1")], program);
+    assert_eq!(seen.stats["counters"]["verify_differs"], 0);
+    seen
 }
 
 #[test]
@@ -64,7 +30,7 @@ fn what_left_its_stack_is_followed_and_what_looks_like_it_is_cut() {
     run(Command::new("gcc")
         .args(["-O2", "-w", "-fno-omit-frame-pointer", "-o"])
         .args([&program, &source]));
-    let (_, stacks, cut) = recorded(folder.path(), &program);
+    let Seen { stacks, cut, .. } = verified(folder.path(), &program);
     let whole: [(u64, &[&str]); 5] = [
         (0, &["asmcall", "call_c", "once", "routine", "goexit"]),
         (
@@ -167,7 +133,7 @@ fn stacks_of_go_are_those_that_go_walks() {
         .args([at("program"), at("routines.go")])
         .env("GOCACHE", at("cache"))
         .env("GOFLAGS", "-mod=mod"));
-    let (said, stacks, _) = recorded(folder.path(), &at("program"));
+    let Seen { said, stacks, .. } = verified(folder.path(), &at("program"));
     let is_of_go = |name: &&str| name.starts_with("main.") && !name.contains("_C");
     let mut compared = 0;
     for line in said.lines() {

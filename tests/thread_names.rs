@@ -11,7 +11,7 @@ use sites::{Folder, said};
 #[test]
 fn the_last_name_of_each_thread_is_told() {
     let folder = Folder::new("thread-names");
-    let program = GCC.build::<&str>(&folder, "named.c", "named", &[]);
+    let program = GCC.build::<&str>(&folder, "thread_names.c", "named", &[]);
     let mut command = folder.memlog(&["record", "-o", "it.memlog"]);
     let output = command.arg(&program).output().expect("memlog runs");
     assert!(output.status.success(), "{}", said(&output));

@@ -3,35 +3,17 @@
 
 mod common;
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
+use common::callers::{FIRST_SIZE, Seen, memlog, recorded, run};
 use common::tools::{Folder, skip};
 
-const FIRST_SIZE: u64 = 100_000;
 const WITHOUT: [&str; 3] = [
     "-fno-asynchronous-unwind-tables",
     "-fno-unwind-tables",
     "-fno-exceptions",
 ];
-
-/// Of each block its callers, innermost first, and how many stacks were cut.
-struct Seen {
-    stacks: BTreeMap<u64, Vec<String>>,
-    cut: u64,
-}
-
-fn run(command: &mut Command) -> String {
-    let done = command.output().expect("it starts");
-    let said = String::from_utf8_lossy(&done.stderr);
-    assert!(done.status.success(), "{command:?}: {said}");
-    String::from_utf8(done.stdout).expect("text")
-}
-
-fn memlog() -> Command {
-    Command::new(env!("CARGO_BIN_EXE_memlog"))
-}
 
 fn seen(folder: &Path, compiler: &str, flags: &[&str]) -> Seen {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/untabled.c");
@@ -40,7 +22,7 @@ fn seen(folder: &Path, compiler: &str, flags: &[&str]) -> Seen {
         .args(flags)
         .args(["-w", "-o"])
         .args([&program, &source]));
-    recorded(folder, &program)
+    whole_names(folder, &program)
 }
 
 /// The same where it is a library, whose header names its first function as the
@@ -61,33 +43,16 @@ fn seen_in_library(folder: &Path, compiler: &str, flags: &[&str]) -> Seen {
     run(Command::new(compiler)
         .args(["-O1", "-Wl,-rpath,$ORIGIN", "-o"])
         .args([&program, &caller, &library]));
-    recorded(folder, &program)
+    whole_names(folder, &program)
 }
 
-fn recorded(folder: &Path, program: &Path) -> Seen {
-    let log = folder.join("log.memlog");
-    // The same again would be the next log beside it.
-    let _ = std::fs::remove_file(&log);
-    run(memlog().arg("record").arg("-o").arg(&log).arg(program));
-    let dump = run(memlog().arg("dump").arg(&log));
-    let stacks = dump.lines().filter_map(stack).collect();
-    let stats = run(memlog().args(["stats", "--json"]).arg(&log));
-    let stats: serde_json::Value = serde_json::from_str(&stats).expect("JSON");
-    let cut = stats["cut_stacks"].as_u64().expect("a number");
-    Seen { stacks, cut }
-}
-
-/// `M: SIZE ADDRESS`, five figures, and frames of the kind `FILE (NAME+OFFSET) ...`.
-fn stack(line: &str) -> Option<(u64, Vec<String>)> {
-    let mut fields = line.strip_prefix("M: ")?.split('\t');
-    let size: u64 = fields.next()?.split(' ').next()?.parse().ok()?;
-    let name = |frame: &str| {
-        let name = frame.split_once('(')?.1.split(['+', ')']).next()?;
-        // The compiler's parts of a function are that function.
-        Some(name.split('.').next()?.to_owned())
-    };
-    let frames = fields.skip(1).filter_map(name).collect();
-    (size >= FIRST_SIZE).then_some((size, frames))
+/// The compiler's parts of a function are that function.
+fn whole_names(folder: &Path, program: &Path) -> Seen {
+    let mut seen = recorded(folder, &[], program);
+    for name in seen.stacks.values_mut().flatten() {
+        name.truncate(name.find('.').unwrap_or(name.len()));
+    }
+    seen
 }
 
 /// Holds the stacks of code without tables against those of the same with them.
@@ -166,7 +131,7 @@ fn code_made_at_run_time_is_cut_where_it_keeps_no_frame_pointer() {
     run(Command::new("gcc")
         .args(["-O2", "-w", "-o"])
         .args([&program, &source]));
-    let seen = recorded(folder.path(), &program);
+    let seen = whole_names(folder.path(), &program);
     assert_eq!((seen.stacks.len(), seen.cut), (2, 2));
     for (size, frames) in &seen.stacks {
         assert_eq!(frames.len(), 1, "{size} bytes: {frames:?}");
@@ -187,7 +152,7 @@ fn frame_pointers_lead_out_of_callbacks_and_handlers() {
             .args(WITHOUT)
             .arg("-o")
             .args([&program, &source]));
-        let seen = recorded(folder.path(), &program);
+        let seen = whole_names(folder.path(), &program);
         assert_eq!((seen.stacks.len(), seen.cut), (80, 0), "{level}");
         for (size, frames) in &seen.stacks {
             let first = ["little", "much", "most", "handler"][(size - FIRST_SIZE) as usize % 4];

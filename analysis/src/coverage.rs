@@ -64,6 +64,15 @@ impl Coverage {
         }
     }
 
+    /// The same in whole percents: no less than what it is a bound of.
+    pub fn whole_percent(&self) -> u64 {
+        let explained = u128::from(self.explained_bytes()) * 100;
+        match self.growth_bytes {
+            0 => 100,
+            growth => explained.div_ceil(u128::from(growth)) as u64,
+        }
+    }
+
     /// Whether it grew by so much that this is worth a word.
     pub fn is_told(&self) -> bool {
         self.growth_bytes >= Self::LEAST_GROWTH
@@ -132,5 +141,21 @@ mod tests {
         let mut summary = grown_to(106, 50);
         summary.lost_events = 1;
         assert_eq!(Coverage::of(&summary, [0, 0]), None);
+    }
+
+    /// A bound is not rounded down.
+    #[test]
+    fn whole_percents_are_bounds_too() {
+        let of = |growth_bytes, heap_bytes| {
+            let coverage = Coverage {
+                growth_bytes,
+                heap_bytes,
+                mapped_bytes: 0,
+            };
+            coverage.whole_percent()
+        };
+        assert_eq!([of(1000, 910), of(1000, 911), of(1000, 919)], [91, 92, 92]);
+        assert_eq!([of(1000, 0), of(1000, 1), of(0, 0)], [0, 1, 100]);
+        assert_eq!([of(u64::MAX, u64::MAX), of(7, 9)], [100, 100]);
     }
 }

@@ -405,7 +405,7 @@ impl Fold {
     }
 
     /// The threads so far.
-    pub fn named(&self) -> &Threads {
+    pub fn threads(&self) -> &Threads {
         &self.named
     }
 

@@ -6,13 +6,13 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use memlog_format::counter::{ALL, Counter};
+use memlog_format::counter::ALL;
 use memlog_format::meta::Key;
 use memlog_read::Log;
 
-use super::little::{self, FEW_EVENTS, LISTED, Little};
+use super::little::{self, LISTED, Little};
 use crate::dot::all;
-use crate::open::{Glance, clean, counted, each, grouped, started_as};
+use crate::open::{FEW_EVENTS, Glance, clean, counted, each, grouped, says_more, started_as};
 use crate::screen::out;
 use crate::words::{sized, typed};
 
@@ -157,17 +157,18 @@ fn row(path: &Path) -> anyhow::Result<Row> {
         bytes => sized(bytes),
     };
     let lost = lost(&log);
-    // A rank is what is looked for; its children are like any others.
-    let is_rank = log.text(Key::Rank).is_some() && log.rank_parent().is_none();
-    let has_more =
-        lost > 0 || is_rank || log.death().is_some() || log.counter(Counter::QuietSince) != 0;
-    let little = match has_more {
+    let few = match says_more(&log) {
         true => None,
-        false => {
-            let few = glance.few(FEW_EVENTS)?;
-            Little::of(&program, few, glance.taken_bytes()?, peak_bytes)
-        }
+        false => glance.few(FEW_EVENTS)?,
     };
+    let bytes = glance.taken_bytes()?;
+    let few = few.filter(|few| few.is_little(peak_bytes));
+    let little = few.map(|few| Little {
+        program: program.clone(),
+        events: few.events,
+        bytes,
+        rss_peak_bytes: peak_bytes,
+    });
     let number = |number: Option<u32>| number.map_or(String::new(), |number| number.to_string());
     let cells = [
         text(Key::Job),

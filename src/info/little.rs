@@ -4,13 +4,9 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use crate::open::{Few, counted, grouped};
+use crate::open::{FEW_EVENTS, counted, grouped};
 use crate::words::sized;
 
-/// Fewer events are few.
-pub const FEW_EVENTS: u64 = 100;
-/// A resident set below this is small.
-pub const SMALL_BYTES: u64 = 16 << 20;
 /// So many are listed sooner than summed.
 pub const LISTED: usize = 10;
 
@@ -22,20 +18,6 @@ pub struct Little {
     pub bytes: u64,
     /// 0 where it is not known.
     pub rss_peak_bytes: u64,
-}
-
-impl Little {
-    /// `None` where it was large after all. Who lived so shortly that its size was
-    /// never read was not.
-    pub fn of(program: &str, few: Option<Few>, bytes: u64, rss_peak_bytes: u64) -> Option<Self> {
-        few.filter(|_| rss_peak_bytes < SMALL_BYTES)
-            .map(|few| Self {
-                program: program.to_owned(),
-                events: few.events,
-                bytes,
-                rss_peak_bytes,
-            })
-    }
 }
 
 /// Some of them together.

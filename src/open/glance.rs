@@ -19,7 +19,7 @@ use memlog_format::counter::{AREA_END, Counter};
 use memlog_format::meta::MAX_STRING;
 use memlog_read::{Kind as ItemKind, Log, readings};
 
-pub use few::Few;
+pub use few::{FEW_EVENTS, Few, says_more};
 
 use super::fold::last_high_water_kb;
 use super::map::{FileBytes, log_bytes, open_log};
@@ -244,6 +244,20 @@ mod tests {
         for at in ends {
             bytes[at] = 200;
         }
+    }
+
+    /// A program's own file in the folder of logs may be as large as the disk.
+    #[test]
+    fn of_a_large_file_that_is_no_log_one_page_is_read() {
+        let path = std::env::temp_dir().join(format!("memlog-none-{}", std::process::id()));
+        let file = File::create(&path).expect("created");
+        file.write_all_at(b"a program's own", 0).expect("written");
+        file.set_len(300 << 20).expect("lengthened");
+        let glance = Glance::take(&path).expect("a file");
+        let is_a_copy = matches!(glance.metas, FileBytes::Read(_));
+        assert_eq!((is_a_copy, glance.metas.len()), (true, FIRST_BYTES));
+        assert!(glance.log().is_err());
+        std::fs::remove_file(&path).expect("removed");
     }
 
     /// The whole reading of a log is the naive twin.

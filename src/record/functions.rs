@@ -9,7 +9,7 @@ use object::elf::{SHT_DYNSYM, SHT_SYMTAB};
 
 use super::allocator::each_symbol;
 use crate::advice::Advice;
-use crate::named::{Function, elf, known};
+use crate::named::{self, Function, Functions, elf, known};
 use crate::open::{clean, shown};
 use crate::recorder;
 
@@ -46,18 +46,11 @@ struct Uses {
 impl Wanted {
     /// Looks through the program's file and the objects that it will load.
     pub fn new(
-        named: &[Vec<Function>],
+        named: &[Functions],
         program: Option<&Path>,
         objects: &[PathBuf],
     ) -> anyhow::Result<Self> {
-        let mut functions: Vec<Function> = Vec::new();
-        for function in named.iter().flatten() {
-            match functions.iter().find(|other| other.name == function.name) {
-                Some(other) if other != function => return Err(contradiction(&function.name)),
-                Some(_) => {}
-                None => functions.push(function.clone()),
-            }
-        }
+        let mut functions = named::once(named.iter().flatten())?;
         if let Some(why) = elf::refused() {
             // Known ones are left out where there are no stubs.
             return match functions.is_empty() {
@@ -114,10 +107,17 @@ impl Wanted {
                     "no object that the program loads at its start has it (nm -D shows the names)"
                         .to_owned()
                 }
-                Place::Program => format!(
-                    "the program has it itself, and calls to it do not leave the program. Link it \
-                     with `memlog ldflags --dynamic --wrap {name}`"
-                ),
+                Place::Program => {
+                    // --wrap takes the names that are known, and means by them what is known.
+                    let flags = match known::find(&function.name).as_ref() == Some(function) {
+                        true => format!("`memlog ldflags --dynamic --wrap {name}`"),
+                        false => "`memlog ldflags --dynamic` and the same --alloc-func".to_owned(),
+                    };
+                    format!(
+                        "the program has it itself, and calls to it do not leave the program. \
+                         Link it with {flags}"
+                    )
+                }
                 Place::Library => "no program called it".to_owned(),
                 Place::Alone(library) => format!(
                     "only {} knows it, and calls within a library do not leave it",
@@ -178,12 +178,29 @@ impl Uses {
     }
 }
 
-fn contradiction(name: &str) -> anyhow::Error {
-    Advice::error(
-        format!(
-            "{} has two meanings by --alloc-func",
-            clean(name.as_bytes())
-        ),
-        "leave one of them out",
-    )
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::named::parse;
+
+    /// `--wrap` would refuse a name that it does not know.
+    #[test]
+    fn the_way_to_link_a_function_is_one_that_works() {
+        let texts = ["mi_malloc", "mine(size)", "mi_calloc(size,count)"];
+        let functions = texts.map(|text| parse(text).expect(text).remove(0));
+        let wanted = Wanted {
+            named: functions.len(),
+            places: functions.iter().map(|_| Place::Program).collect(),
+            functions: functions.into(),
+        };
+        let remarks = wanted.remarks(&[]);
+        for (remark, flags) in remarks.iter().zip([
+            "`memlog ldflags --dynamic --wrap mi_malloc`",
+            "`memlog ldflags --dynamic` and the same --alloc-func",
+            "`memlog ldflags --dynamic` and the same --alloc-func",
+        ]) {
+            assert!(remark.ends_with(flags), "{remark}");
+        }
+        assert_eq!(remarks.len(), 3);
+    }
 }

@@ -12,9 +12,8 @@ use memlog_format::chunk::MAGIC;
 use memlog_format::counter::{self, Counter};
 use memlog_format::meta::Key;
 
-use crate::info::{FEW_EVENTS, SMALL_BYTES};
 use crate::losses::{Bounds, may_lack};
-use crate::open::{Few, Glance, clean, note, started_as};
+use crate::open::{Few, Glance, clean, note, says_more, started_as};
 
 /// What a log says of itself.
 pub struct Log {
@@ -36,8 +35,8 @@ pub struct Log {
     pub folder: OsString,
     /// Its rank in a parallel job; that of its parent where it is a rank's child.
     pub rank: Option<String>,
-    /// Whether it is the rank itself.
-    pub is_rank: bool,
+    /// Whether there is more to say of it than what its process allocated.
+    pub says_more: bool,
     /// Bytes that it takes on the disk.
     pub bytes: u64,
     /// The peak of resident memory, 0 if it tells of none.
@@ -80,7 +79,6 @@ impl Log {
         let Ok(log) = glance.log() else {
             return Ok(None);
         };
-        let bytes = found.len().min(found.blocks() * 512);
         let losses = counter::ALL.iter().filter(|(counter, _)| counter.is_loss());
         let losses = losses
             .map(|(counter, _)| (*counter, log.counter(*counter)))
@@ -107,8 +105,8 @@ impl Log {
             parent: log.parent_pid(),
             folder: OsStr::from_bytes(log.text(Key::WorkingDirectory).unwrap_or_default()).into(),
             rank: log.text(Key::Rank).map(clean),
-            is_rank: log.text(Key::Rank).is_some() && log.rank_parent().is_none(),
-            bytes,
+            says_more: says_more(&log),
+            bytes: glance.taken_bytes()?,
             rss_peak_kb: peak_bytes / 1024,
             few: others.and_then(|limit| glance.few(limit).ok().flatten()),
             losses,
@@ -164,12 +162,9 @@ impl Log {
 
     /// Whether there is nothing to say of it but that it was there.
     pub fn is_little(&self) -> bool {
-        let has_few = |few: &Few| few.events < FEW_EVENTS;
-        self.few.as_ref().is_some_and(has_few)
-            && self.losses.is_empty()
-            && self.failed == 0
-            && !self.is_rank
-            && self.rss_peak_kb < SMALL_BYTES / 1024
+        let peak_bytes = self.rss_peak_kb.saturating_mul(1024);
+        let few = self.few.as_ref();
+        !self.says_more && few.is_some_and(|few| few.is_little(peak_bytes))
     }
 }
 
@@ -187,7 +182,7 @@ impl Log {
             parent,
             folder: "/".into(),
             rank: None,
-            is_rank: false,
+            says_more: false,
             bytes: 0,
             rss_peak_kb: 0,
             few: None,

@@ -6,7 +6,8 @@
 //!
 //! * the program's own log, a rank's, and that of the highest RSS peak
 //! * a log without an end: its process was killed, crashed, or runs still
-//! * one with losses, for it had more events than it has
+//! * one that says more: of lost events, for there were more than it has, or of
+//!   calls that got no memory
 //! * one that a kept log builds upon, or that of a process that is there
 
 use std::collections::{HashMap, HashSet};
@@ -84,9 +85,7 @@ fn going(logs: &[Log], below: u64, child: u32, run: &str, survivors: &Survivors)
             && log.run == run
             && log.pid != child
             && log.has_end
-            && !log.is_rank
-            && log.losses.is_empty()
-            && log.failed == 0
+            && !log.says_more
             && log.unlogged.0 == 0
             && log.few.as_ref().is_some_and(is_little)
     };
@@ -159,10 +158,9 @@ mod tests {
         logs[2].few = None;
         logs[3].rss_peak_kb = 9;
         logs[4].run = "another".into();
-        logs[5].is_rank = true;
-        logs[6].losses = vec![(memlog_format::counter::Counter::LostNoRoom, 1)];
-        logs[7].unlogged = (1, 0);
-        assert_eq!(gone(&logs, false), [9]);
+        logs[5].says_more = true;
+        logs[6].unlogged = (1, 0);
+        assert_eq!(gone(&logs, false), [8, 9]);
     }
 
     #[test]

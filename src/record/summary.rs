@@ -8,10 +8,9 @@ use super::output::Plan;
 use super::skip::{self, Skipped};
 use super::total::Total;
 use crate::extent;
-use crate::info::FEW_EVENTS;
 use crate::losses::{fate, is_denied, without_log};
 use crate::made;
-use crate::open::{counted, grouped, shown};
+use crate::open::{FEW_EVENTS, counted, grouped, shown};
 use crate::os;
 use crate::words::{sized, typed};
 use std::ffi::OsStr;
@@ -461,6 +460,29 @@ fn line(text: &mut String, words: std::fmt::Arguments<'_>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The user whom the program became may not make logs there.
+    #[test]
+    fn a_hint_follows_where_a_log_was_denied() {
+        use memlog_format::refusal::{Refusal, Step};
+        let said = |errno: i32| {
+            let (step, errno) = (Step::Create, errno as u32);
+            let unlogged = (1, Refusal { step, errno }.encode());
+            let log = Log {
+                unlogged,
+                ..Log::of(1, None)
+            };
+            let mut text = String::new();
+            lost(&mut text, &[log], false);
+            text
+        };
+        let hint = "hint: make a folder that the user may write to whom the program becomes";
+        for (errno, has_hint) in [(libc::EACCES, true), (libc::ENOSPC, false)] {
+            let text = said(errno);
+            assert!(text.contains("1 forked process of it has no log"), "{text}");
+            assert_eq!(text.contains(hint), has_hint, "{text}");
+        }
+    }
 
     #[test]
     fn the_next_line_names_the_largest() {

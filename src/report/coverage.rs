@@ -18,15 +18,15 @@ pub fn line(analysis: &Analysis) -> Option<(Vec<String>, bool)> {
     let coverage = analysis.coverage.filter(Coverage::is_told)?;
     let mut parts = vec![
         format!(
-            "{:.0} % at most of {} that resident memory grew by",
-            coverage.percent().floor(),
+            "{} % at most of {} that resident memory grew by",
+            coverage.whole_percent(),
             sized(coverage.growth_bytes)
         ),
         format!("{} heap", sized(coverage.heap_bytes)),
     ];
     if coverage.mapped_bytes > 0 {
         parts.push(format!(
-            "{} mapped by the program itself",
+            "{} in new mappings of its own",
             sized(coverage.mapped_bytes)
         ));
     }

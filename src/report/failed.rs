@@ -111,7 +111,7 @@ pub fn print(out: &mut impl Write, subject: &Subject, labels: &mut Labels) -> Re
     let title = subject.screen.colours.paint(Role::Title, title);
     writeln!(out, "\n{title}:")?;
     for asker in askers.iter().take(MOST_SHOWN) {
-        let named = analysis.fold.named().get(asker.first.tid);
+        let named = analysis.fold.threads().get(asker.first.tid);
         let name = named.map(|thread| clean(&thread.name));
         writeln!(out, "{}", heading(log, asker, name))?;
         for place in places(asker.largest.stack, labels) {

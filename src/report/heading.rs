@@ -10,10 +10,9 @@ use memlog_read::Log;
 use super::notes::{damage, lacking, notes};
 use super::subject::Subject;
 use super::{coverage, resident, window};
-use crate::open::{Analysis, clean, counted, grouped, started_as};
+use crate::open::{Analysis, clean, counted, grouped, started_as, threads_at_once};
 use crate::ranks;
 use crate::screen::{Role, Screen, wrapped};
-use crate::stats::threads_at_once;
 use crate::words::{signal, sized};
 
 /// Lines that have a choice are no wider where there is no terminal.

@@ -1,12 +1,13 @@
 //! The peak of resident memory, in words: when it was and what it was made of.
 
 use memlog_analysis::{Summary, Unread};
+use memlog_format::counter::Counter;
 use memlog_read::Log;
 
 use super::heading::both_ways;
 use super::window;
 use crate::open::{Analysis, counted, grouped};
-use crate::words::lasted;
+use crate::words::{lasted, sized};
 
 /// What is shorter is no time to speak of.
 const LEAST_SECONDS: f64 = 0.000_05;
@@ -17,7 +18,11 @@ pub fn peak(log: &Log, analysis: &Analysis) -> (Vec<String>, Vec<String>) {
     let (peak, bracket) = (&summary.rss_peak, &summary.rss_peak.bracket);
     if summary.rss_peak_bytes == 0 {
         let text = "not known; the largest heap is taken for it";
-        return (vec![text.into()], Vec::new());
+        let counted = counted_by_kernel(log, 0);
+        return (
+            [text.into()].into_iter().chain(counted).collect(),
+            Vec::new(),
+        );
     }
     if let Some(parts) = window::rss_peak(log, summary) {
         return (parts, Vec::new());
@@ -46,7 +51,23 @@ pub fn peak(log: &Log, analysis: &Analysis) -> (Vec<String>, Vec<String>) {
             lasted(apart)
         ),
     });
+    when.extend(counted_by_kernel(log, summary.rss_peak_bytes));
     (when, made_of(summary, analysis.rss_peak_mapped_bytes))
+}
+
+/// What the kernel counted of a killed program, where that is more than was read.
+/// The count is of all that the program waited for as well, and at first that of
+/// who started it.
+fn counted_by_kernel(log: &Log, read_bytes: u64) -> Option<String> {
+    let counted_kb = log.death()?.maxrss_kb;
+    let bytes = counted_kb.saturating_mul(1024);
+    let is_own = counted_kb > log.counter(Counter::MaxRssFloorKb);
+    // Both are a little behind, each in its own way.
+    let is_more = bytes > read_bytes.saturating_add(read_bytes / 100);
+    (is_own && is_more).then(|| {
+        let size = sized(bytes);
+        format!("the kernel counted up to {size} in it or a child")
+    })
 }
 
 /// Why nobody knows what resident memory was at last.

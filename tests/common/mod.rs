@@ -4,6 +4,7 @@
 //! * `tools`: the recorders and the victims, built once; folders; skipping
 //! * `gold`: the second recorder's files
 //! * `logs`: memlog's logs, in the same shape
+//! * `callers`: the callers of a program's large blocks, by name
 //! * `cgroup`: a control group with a limit on memory
 //! * `compare`: the two event by event
 //! * `inherit`: what a forked child got from its parent
@@ -11,6 +12,7 @@
 //! * `stacks`: call stacks, memlog's and libunwind's
 #![allow(dead_code)] // each test uses a part of it
 
+pub mod callers;
 pub mod cgroup;
 pub mod compare;
 pub mod gold;

@@ -129,6 +129,24 @@ impl Folder {
         Stats::read(&text)
     }
 
+    /// Nothing was lost, and nothing in the log is odd.
+    #[track_caller]
+    pub fn holds_whole(&self, log: &Path) {
+        let stats = self.stats(log);
+        for name in [
+            "lost_events",
+            "stackless_allocations",
+            "allocations_of_live_addresses",
+            "findings_count",
+        ] {
+            assert_eq!(stats.number(name), 0, "{name}: {}", stats.value("findings"));
+        }
+        for kind in ["twice", "before_start"] {
+            let unknown = &stats.value("unknown_releases")[kind];
+            assert_eq!(*unknown, 0, "releases of unknown blocks: {kind}");
+        }
+    }
+
     /// The logs in a folder below this one, by name; "" is this one.
     pub fn logs(&self, name: &str) -> Vec<PathBuf> {
         let entries = fs::read_dir(self.path(name)).expect("list").flatten();

@@ -1,15 +1,36 @@
-//! Whether a process made few events, as most do of those that a build starts,
-//! found out without reading much of a large log.
+//! Whether a process did little, as most do of those that a build starts, found
+//! out without reading much of a large log.
 
 use std::fs::File;
 use std::io;
 
 use memlog_format::chunk::{CHUNK_SIZE, Header, Kind};
+use memlog_format::counter::{ALL, Counter};
 use memlog_format::event::Event;
 use memlog_format::ext::Ext;
-use memlog_read::records;
+use memlog_format::meta::Key;
+use memlog_read::{Log, records};
 
 use super::{Glance, chunks, complete, given_bytes, is_flight};
+
+/// Fewer events are few.
+pub const FEW_EVENTS: u64 = 100;
+/// A resident set below this is small.
+const SMALL_BYTES: u64 = 16 << 20;
+
+/// Whether there is more to say of a log than what was allocated: it is a rank's,
+/// or it lacks events, or its process got no memory, or was killed. A rank's
+/// children are like any others.
+pub fn says_more(log: &Log) -> bool {
+    let is_rank = log.text(Key::Rank).is_some() && log.rank_parent().is_none();
+    let is_there = |counter| log.counter(counter) != 0;
+    let mut losses = ALL.iter().filter(|(counter, _)| counter.is_loss());
+    losses.any(|(counter, _)| is_there(*counter))
+        || is_there(Counter::AllocationsFailed)
+        || is_there(Counter::QuietSince)
+        || log.death().is_some()
+        || is_rank
+}
 
 /// What a process did that did little.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -44,6 +65,12 @@ impl Glance {
 }
 
 impl Few {
+    /// Whether a process of this peak of resident memory did little. Who lived so
+    /// shortly that its size was never read was not large.
+    pub fn is_little(&self, rss_peak_bytes: u64) -> bool {
+        self.events < FEW_EVENTS && rss_peak_bytes < SMALL_BYTES
+    }
+
     /// Adds those of a chunk; false if they are not few.
     fn take(&mut self, file: &File, at: u64, header: &Header, limit: u64) -> io::Result<bool> {
         let committed = (header.committed as usize).min(CHUNK_SIZE);
