@@ -101,3 +101,21 @@ fn a_disk_that_fills_up_under_a_filter_is_no_signal() {
         assert!(told.abs_diff(all) < 100, "{way}: {told} of {all} events");
     }
 }
+
+/// A forked child that sets a filter which nobody sees before it has a log has
+/// none, and that is said.
+#[test]
+fn a_child_that_filters_itself_before_its_log_is_told() {
+    let folder = Folder::new("filter-child");
+    let program = program(&folder);
+    for way in ["achbw", "acahbw"] {
+        let Some(output) = record(&folder, &program, &["-o", "%p.memlog"], way, SOME) else {
+            return;
+        };
+        let told = said(&output);
+        let why = "has no log, for none could be made, the last for this reason: \
+                   a seccomp filter was there";
+        assert!(told.contains(why), "{way}: {told}");
+        assert!(!told.contains("nothing was lost"), "{way}: {told}");
+    }
+}

@@ -3,6 +3,7 @@
  *   b  a filter by instructions of the program's own, of which no library is told
  *   s  a thread begins and does little               t  it works: BLOCKS come and go
  *   w  BLOCKS come and go                            d  FILE grows until its disk is full
+ *   a  one block comes and goes                      c  a child is forked that goes on alone
  * The filter kills for all that a log could grow by. Ends with 77 where there are no filters, or no such instructions.
  */
 #ifndef _GNU_SOURCE
@@ -17,6 +18,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #ifndef MADV_POPULATE_WRITE
@@ -121,6 +123,18 @@ int main(int argc, char **argv)
         case 'd':
             fill(file);
             break;
+        case 'a':
+            free(keep(malloc(100)));
+            break;
+        case 'c': {
+            pid_t child = fork();
+            int status = 0;
+            if (child < 0 || (child > 0 && waitpid(child, &status, 0) < 0))
+                return 92;
+            if (child > 0)
+                return WIFEXITED(status) ? WEXITSTATUS(status) : 91;
+            break;
+        }
         default:
             return 93;
         }
