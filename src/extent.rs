@@ -47,7 +47,24 @@ pub fn of(file: &File) -> io::Result<Extent> {
         return Ok(whole);
     };
     let bytes = end.next_multiple_of(CHUNK_SIZE as u64).min(seeming_bytes);
+    let bytes = end_of_written(file, given, bytes)?;
     Ok(Extent { bytes, ..whole })
+}
+
+/// The end without the chunks behind what was given out that are all zeros: they
+/// were made ready for the case that a filter came.
+fn end_of_written(file: &File, given: u64, mut end: u64) -> io::Result<u64> {
+    let mut chunk = vec![0; CHUNK_SIZE];
+    while end > given {
+        let start = (end - 1) / CHUNK_SIZE as u64 * CHUNK_SIZE as u64;
+        let bytes = &mut chunk[..(end - start) as usize];
+        file.read_exact_at(bytes, start)?;
+        if bytes.iter().any(|&byte| byte != 0) {
+            break;
+        }
+        end = start;
+    }
+    Ok(end)
 }
 
 /// Cuts off what its program left behind a log: one that was killed, or may not
@@ -108,6 +125,10 @@ mod tests {
         assert_eq!(extent.bytes, 3 * CHUNK_SIZE as u64);
         // What lies behind all the same belongs to it.
         file.write_all_at(b"death", 5 * CHUNK_SIZE as u64).unwrap();
+        assert_eq!(of(&file).unwrap().bytes, 6 * CHUNK_SIZE as u64);
+        // Zeros that are no hole do not.
+        file.write_all_at(&[0; 2 * CHUNK_SIZE], 6 * CHUNK_SIZE as u64)
+            .unwrap();
         assert_eq!(of(&file).unwrap().bytes, 6 * CHUNK_SIZE as u64);
         // While it is open for writing nothing goes.
         let trim = || super::trim(|options| options.open(&path), true, false);

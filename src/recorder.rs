@@ -2,19 +2,23 @@
 //! whole tool, and the way from there to a file that a loader or linker takes.
 //!
 //! An installed copy beside the executable is used where it is the same to the
-//! byte. Otherwise the files are written into a private folder of the user,
-//! whole or not at all, and used again next time. A file is never trusted for
-//! its name: its owner, its mode and its content are looked at each time.
+//! byte. Otherwise the files are written into a folder of the user's own
+//! ([`bases`]), whole or not at all, and used again next time. A file is never
+//! trusted for its name: its owner, its mode and its content are looked at each
+//! time.
+
+mod bases;
 
 use crate::advice::Advice;
 use crate::open::shown;
 use crate::os;
 use anyhow::Context;
+use bases::{Base, OpenTo};
 use memlog_format::chunk::checksum;
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 /// A file of the recorder.
@@ -90,23 +94,35 @@ pub fn library_folder() -> anyhow::Result<PathBuf> {
     place(&[&SHARED, &OPERATORS, &ARCHIVE, &OBJECT], Use::Link)
 }
 
-/// A file that was made for one run, or one link, in a folder of the user's own
-/// that only such have.
+/// A file that was made for one run, or one link, in a folder that only such have.
 pub fn made(name: &str, bytes: &[u8], is_loaded: bool) -> anyhow::Result<PathBuf> {
     let usage = if is_loaded { Use::Preload } else { Use::Link };
+    let folder = put(&[(name, bytes)], checksum(bytes), usage)?;
+    Ok(folder.join(name))
+}
+
+/// Puts files into the first folder that will do, and gives that.
+fn put(wanted: &[(&str, &[u8])], sum: u64, usage: Use) -> anyhow::Result<PathBuf> {
     let mut refusals = Vec::new();
-    for base in private_bases() {
-        let place = || -> anyhow::Result<PathBuf> {
-            let folder = suitable(&base, checksum(bytes), usage)?;
-            let path = folder.join(name);
-            if !is_same(&path, bytes, &[os::effective_user()]) {
-                replace(&path, bytes).with_context(|| format!("{name} cannot be written"))?;
+    for base in bases::bases(usage) {
+        let put_there = || -> anyhow::Result<PathBuf> {
+            let folder = suitable(&base, sum, usage)?;
+            for &(name, bytes) in wanted {
+                let path = folder.join(name);
+                let mode = match base.open_to {
+                    OpenTo::Owner => 0,
+                    OpenTo::All => READABLE,
+                };
+                if !is_same(&path, bytes, &[os::effective_user()], mode) {
+                    replace_for(base.open_to, &path, bytes)
+                        .with_context(|| format!("{name} cannot be written"))?;
+                }
             }
-            Ok(path)
+            Ok(folder)
         };
-        match place() {
-            Ok(path) => return Ok(path),
-            Err(error) => refusals.push(format!("{}: {error:#}", shown(&base))),
+        match put_there() {
+            Ok(folder) => return Ok(folder),
+            Err(error) => refusals.push(format!("{}: {error:#}", shown(&base.path))),
         }
     }
     Err(no_folder(&refusals))
@@ -133,88 +149,47 @@ enum Use {
 
 /// The installed folder, or the first of the user's own that will do.
 fn place(wanted: &[&Artefact], usage: Use) -> anyhow::Result<PathBuf> {
-    if let Some(folder) = installed_folder(wanted).filter(|folder| suits(folder, usage).is_ok()) {
+    let installed = installed_folder(wanted, usage);
+    if let Some(folder) = installed.filter(|folder| suits(folder, usage).is_ok()) {
         return Ok(folder);
     }
-    let mut refusals = Vec::new();
-    for base in private_bases() {
-        match extract(&base, wanted, usage) {
-            Ok(folder) => return Ok(folder),
-            Err(error) => refusals.push(format!("{}: {error:#}", shown(&base))),
-        }
-    }
-    Err(no_folder(&refusals))
+    let sum = checksum(SHARED.bytes) ^ checksum(OPERATORS.bytes) ^ checksum(ARCHIVE.bytes);
+    let files: Vec<_> = wanted.iter().map(|file| (file.name, file.bytes)).collect();
+    put(&files, sum, usage)
 }
 
-/// `../lib` beside the executable, if what is wanted lies there unchanged.
-fn installed_folder(wanted: &[&Artefact]) -> Option<PathBuf> {
+/// `../lib` beside the executable, if what is wanted lies there unchanged, and
+/// whoever may come to load it can.
+fn installed_folder(wanted: &[&Artefact], usage: Use) -> Option<PathBuf> {
     let executable = std::env::current_exe().ok()?;
     let owner = fs::metadata(&executable).ok()?.uid();
     let folder = executable.parent()?.parent()?.join("lib");
+    let is_for_all = bases::is_for_all(usage);
+    if is_for_all && !bases::lets_all_in(&folder) {
+        return None;
+    }
+    let readable = if is_for_all { READABLE } else { 0 };
     let holds = |artefact: &&Artefact| {
         is_same(
             &folder.join(artefact.name),
             artefact.bytes,
             &[0, owner, os::effective_user()],
+            readable,
         )
     };
     wanted.iter().all(holds).then_some(folder)
 }
 
-/// Where a private folder may be made, best first. What a reboot or a logout
-/// takes away, and is often mounted noexec, comes last.
-fn private_bases() -> Vec<PathBuf> {
-    let variable = |name: &str| {
-        std::env::var_os(name)
-            .map(PathBuf::from)
-            .filter(|path| path.is_absolute())
-    };
-    let caches = [
-        variable("XDG_CACHE_HOME"),
-        // A home that is not there is not made: it is not ours to make.
-        variable("HOME")
-            .filter(|home| home.is_dir())
-            .map(|home| home.join(".cache")),
-    ];
-    let shared = [
-        variable("TMPDIR"),
-        Some("/tmp".into()),
-        Some("/var/tmp".into()),
-        variable("XDG_RUNTIME_DIR"),
-        Some("/dev/shm".into()),
-    ];
-    let own = format!("memlog-{}", os::effective_user());
-    let caches = caches.into_iter().flatten().map(|base| base.join("memlog"));
-    caches
-        .chain(shared.into_iter().flatten().map(|base| base.join(&own)))
-        .collect()
-}
-
-/// Puts the files under `base` and gives the folder they are in.
-fn extract(base: &Path, wanted: &[&Artefact], usage: Use) -> anyhow::Result<PathBuf> {
-    let sum = checksum(SHARED.bytes) ^ checksum(OPERATORS.bytes) ^ checksum(ARCHIVE.bytes);
-    let folder = suitable(base, sum, usage)?;
-    for artefact in wanted {
-        let path = folder.join(artefact.name);
-        if !is_same(&path, artefact.bytes, &[os::effective_user()]) {
-            replace(&path, artefact.bytes)
-                .with_context(|| format!("{} cannot be written", artefact.name))?;
-        }
-    }
-    Ok(folder)
-}
-
 /// A folder under `base` for what has this sum.
-fn suitable(base: &Path, sum: u64, usage: Use) -> anyhow::Result<PathBuf> {
-    suits(base, usage)?;
-    let nearest = base.ancestors().skip(1).find(|folder| folder.is_dir());
+fn suitable(base: &Base, sum: u64, usage: Use) -> anyhow::Result<PathBuf> {
+    suits(&base.path, usage)?;
+    let nearest = base.path.ancestors().skip(1).find(|folder| folder.is_dir());
     if usage == Use::Preload && nearest.is_some_and(forbids_code) {
         anyhow::bail!("is mounted noexec");
     }
-    let folder = base.join(format!("{sum:016x}"));
-    for step in [base, &folder] {
-        make_private(step)?;
-    }
+    let folder = bases::make(base, &format!("{sum:016x}"))?;
+    // Where a link led elsewhere that is what the loader is told.
+    suits(&folder, usage)?;
     Ok(folder)
 }
 
@@ -239,36 +214,12 @@ fn forbids_code(folder: &Path) -> bool {
     os::mount_flags(folder).is_ok_and(|flags| flags.no_exec)
 }
 
-/// Makes a folder that only this user can enter, or checks that it is one.
-fn make_private(folder: &Path) -> anyhow::Result<()> {
-    match DirBuilder::new()
-        .mode(0o700)
-        .recursive(false)
-        .create(folder)
-    {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let above = folder.parent().context("has no folder above it")?;
-            DirBuilder::new()
-                .mode(0o700)
-                .recursive(true)
-                .create(above)?;
-            DirBuilder::new().mode(0o700).create(folder)?;
-        }
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error.into()),
-        _ => {}
-    }
-    let found = fs::symlink_metadata(folder)?;
-    anyhow::ensure!(found.is_dir(), "is not a folder");
-    anyhow::ensure!(
-        found.uid() == os::effective_user(),
-        "belongs to another user"
-    );
-    anyhow::ensure!(found.mode() & 0o022 == 0, "can be written by other users");
-    Ok(())
-}
+/// The bit of a mode by which anybody may read.
+const READABLE: u32 = 0o004;
 
-/// Whether the file is a plain one of a trusted owner and holds these bytes.
-fn is_same(path: &Path, bytes: &[u8], owners: &[u32]) -> bool {
+/// Whether the file is a plain one of a trusted owner, has these bits of a mode
+/// at least, and holds these bytes.
+fn is_same(path: &Path, bytes: &[u8], owners: &[u32], mode: u32) -> bool {
     let open = || -> io::Result<Option<Vec<u8>>> {
         let mut file = OpenOptions::new()
             .read(true)
@@ -276,6 +227,7 @@ fn is_same(path: &Path, bytes: &[u8], owners: &[u32]) -> bool {
             .open(path)?;
         let found = file.metadata()?;
         let trusted = found.is_file() && owners.contains(&found.uid()) && found.mode() & 0o002 == 0;
+        let trusted = trusted && found.mode() & mode == mode;
         if !trusted || found.len() != bytes.len() as u64 {
             return Ok(None);
         }
@@ -288,6 +240,10 @@ fn is_same(path: &Path, bytes: &[u8], owners: &[u32]) -> bool {
 
 /// Writes a file whole or not at all: many processes may do so at once.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    replace_for(OpenTo::Owner, path, bytes)
+}
+
+fn replace_for(open_to: OpenTo, path: &Path, bytes: &[u8]) -> io::Result<()> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let fresh = path.with_file_name(format!(".{name}.{}", std::process::id()));
     let create = |mode| -> io::Result<File> {
@@ -306,8 +262,13 @@ pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
         }
         other => other?,
     };
-    let written = file
-        .write_all(bytes)
+    let readable = match open_to {
+        OpenTo::Owner => Ok(()),
+        // A umask may have taken others' right.
+        OpenTo::All => file.set_permissions(Permissions::from_mode(0o755)),
+    };
+    let written = readable
+        .and_then(|()| file.write_all(bytes))
         .and_then(|()| fs::rename(&fresh, path));
     if written.is_err() {
         // The error that is told is the first one.

@@ -6,9 +6,10 @@ use std::fs::{self, Permissions};
 use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
+use crate::sites::disk::Disk;
 use crate::sites::run::{Noisy, SINKS, accounted, assert_same};
 use crate::sites::{Folder, said};
 use crate::{MANY, NOBODY};
@@ -174,27 +175,6 @@ fn a_folder_that_vanishes_while_it_is_written_to() {
     let stats = folder.stats(&folder.path("moved/it.memlog"));
     let events = stats.number("allocations") + stats.number("releases");
     assert!((MANY / 2..2 * MANY).contains(&events), "{events} events");
-}
-
-/// A small file system of its own, unmounted when the test ends.
-struct Disk(PathBuf);
-
-impl Disk {
-    fn mount(path: PathBuf, bytes: u64) -> Option<Self> {
-        fs::create_dir_all(&path).expect("mkdir");
-        let mut mount = Command::new("mount");
-        let size = format!("size={bytes}");
-        mount.args(["-t", "tmpfs", "-o", &size, "tmpfs"]).arg(&path);
-        let done = mount.output().is_ok_and(|output| output.status.success());
-        done.then(|| Self(path))
-    }
-}
-
-impl Drop for Disk {
-    fn drop(&mut self) {
-        // A disk in use is taken away when its user is gone.
-        let _ = Command::new("umount").arg("-l").arg(&self.0).status();
-    }
 }
 
 /// From no room at all to room for some of the log.

@@ -5,10 +5,12 @@
 //! * [`names`]: what lies there already, or is put there, is never written to
 //! * [`left`]: no descriptor, socket, thread or changed setting in the program
 //! * [`privileged`]: a program with another's rights is left alone
+//! * [`dropped`]: where the recorder lies that root's program leads others to
 //! * [`hostile`]: settings that would lead a log elsewhere
 //! * [`secrets`]: what a log holds, and what it does not
 //! * [`programs`]: no shell, and what the programs that are started get
 
+mod dropped;
 mod hostile;
 mod left;
 mod modes;

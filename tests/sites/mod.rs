@@ -2,12 +2,14 @@
 //!
 //! * here: a test's own folder, memlog run in it, and what it says of a log
 //! * [`build`]: compilers and link lines
+//! * [`disk`]: a disk that can be full
 //! * [`tree`]: the tree of `memlog report`, read back
 //! * [`known`]: the `@site` annotations of `victims/`, and whether a log agrees
 //! * [`run`]: a program run natively and recorded, which must not differ
 #![allow(dead_code, reason = "each test uses a part of it")]
 
 pub mod build;
+pub mod disk;
 pub mod known;
 pub mod run;
 pub mod tree;

@@ -222,8 +222,15 @@ pub fn is_deferred() -> bool {
 /// allocation, and the tables go on in new chunks.
 #[cold]
 pub fn materialize() -> bool {
-    if RECORDER.must_be_quiet() || !DEFERRED.swap(false, Ordering::AcqRel) {
+    let is_quiet = RECORDER.must_be_quiet();
+    if is_quiet && !RECORDER.is_filtered() || !DEFERRED.swap(false, Ordering::AcqRel) {
         return RECORDER.sink.mode() != Mode::Closed;
+    }
+    // A filter came that nobody saw: what was recorded so far lies nowhere.
+    if is_quiet {
+        tell_ancestor(Step::Filter, Errno(0));
+        RECORDER.stop();
+        return false;
     }
     if !RECORDER.sink.total.admits_log() {
         tell_ancestor(Step::LogsTotal, Errno(libc::EFBIG));

@@ -328,10 +328,7 @@ fn attend(stream: &mut Stream, usable: u64, goes: u64) {
 fn look_at_clock(stream: &mut Stream) {
     let tick = clock::tick();
     look_again_later(stream);
-    if child::is_deferred()
-        && !RECORDER.is_quiet()
-        && (tick >= CHILD_TICKS || stream.committed() >= CHILD_BYTES)
-    {
+    if child::is_deferred() && (tick >= CHILD_TICKS || stream.committed() >= CHILD_BYTES) {
         child::materialize();
         stream.leave_private_chunk();
     }

@@ -17,7 +17,7 @@ use crate::recorder::RECORDER;
 use crate::rss;
 use crate::session::{self, Admission, admit};
 use crate::settings::Text;
-use crate::sink::Mode;
+use crate::sink::{Mode, Stock};
 use crate::start;
 use crate::stream::Of;
 use crate::sys::{Os, Sys};
@@ -262,7 +262,7 @@ handler! {
             threads::renamed(frame);
             return result;
         }
-        if !may_set_filter(what) || !expect_filter(frame) {
+        if !may_set_filter(frame, what) || !expect_filter(frame) {
             return real(what, a, b, c, d);
         }
         let result = real(what, a, b, c, d);
@@ -273,11 +273,27 @@ handler! {
 
 /// Whether a filter may come by this prctl. One that gives up privileges is no
 /// filter, but lets anybody set one, by whatever instructions.
-fn may_set_filter(what: i32) -> bool {
+fn may_set_filter(frame: &DoorFrame, what: i32) -> bool {
     if what == libc::PR_SET_NO_NEW_PRIVS {
-        RECORDER.note_herald();
+        heed_herald(frame);
     }
     what == libc::PR_SET_SECCOMP
+}
+
+/// A filter may come that no door sees, and then nothing can be had any more:
+/// streams and a window are stocked. A forked child that may only want to execute
+/// another program has them when it gets its log.
+#[cold]
+fn heed_herald(frame: &DoorFrame) {
+    RECORDER.note_herald();
+    let is_ours = || Os::pid() == RECORDER.pid.load(Ordering::Relaxed);
+    if !session::is_on() || RECORDER.is_quiet() || child::is_deferred() || !is_ours() {
+        return;
+    }
+    as_recorder(frame, || {
+        RECORDER.sink.stock_up(Stock::Little);
+        RECORDER.streams.stock();
+    });
 }
 
 handler! {
@@ -287,7 +303,7 @@ handler! {
         const STRICT_OR_FILTER: core::ops::RangeInclusive<i32> = 0..=1;
         let real = next::<usize>(frame, Door::Syscall).unwrap_or(0);
         let is_coming = match number {
-            libc::SYS_prctl => may_set_filter(what),
+            libc::SYS_prctl => may_set_filter(frame, what),
             libc::SYS_seccomp => STRICT_OR_FILTER.contains(&what),
             _ => false,
         };
@@ -351,7 +367,7 @@ fn prepare_for_filter(frame: &DoorFrame) -> bool {
     if let Admission::Record(mut session) = admit(frame) {
         session.in_recorder(Some(frame));
         rss::poll(session.stream());
-        RECORDER.sink.stock_up();
+        RECORDER.sink.stock_up(Stock::Much);
         RECORDER.streams.stock();
         // Leaves what could only be left by a system call: the private chunk of
         // a forked child, rules of an earlier generation, an unknown stack.

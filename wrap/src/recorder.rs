@@ -217,6 +217,11 @@ impl Recorder {
         self.quiet.fetch_or(HERALDED, Ordering::AcqRel);
     }
 
+    /// Whether that is so.
+    pub fn is_heralded(&self) -> bool {
+        self.quiet.load(Ordering::Relaxed) & HERALDED != 0
+    }
+
     /// Notes how chunks reach the file.
     pub fn set_written(&self, written: bool) {
         self.written.store(written, Ordering::Relaxed);
@@ -303,8 +308,8 @@ impl Recorder {
     }
 
     /// Makes more of a chunk ready, at least so many bytes; how many are, or
-    /// nothing where there is no room. Its holder may be anybody: nothing is
-    /// written.
+    /// nothing where there is no room, or a filter may kill who asks for it. Its
+    /// holder may be anybody: nothing is written.
     #[cold]
     pub fn make_ready(&self, chunk: Chunk, least: usize) -> Option<u32> {
         let mut ready = chunk.ready as usize;
@@ -314,12 +319,11 @@ impl Recorder {
         let more = ready
             .checked_sub(chunk.ready as usize)
             .filter(|&more| more > 0)?;
-        if !self.sink.may_have_room() {
+        if self.is_quiet() || !self.sink.may_have_room() || self.must_be_quiet() {
             return None;
         }
-        // Under a filter the file's room is not asked for: to ask may kill.
         let at = chunk.at.wrapping_add(chunk.ready as usize);
-        let is_ready = self.must_be_quiet() || self.sink.make_ready(at, more);
+        let is_ready = self.sink.make_ready(at, more);
         if is_ready {
             self.note_log_bytes(more as i64);
         }

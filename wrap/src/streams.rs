@@ -60,6 +60,12 @@ impl Streams {
         self.count.load(Ordering::Acquire)
     }
 
+    /// How many threads have one, or had.
+    pub fn in_use(&self) -> u32 {
+        let stocked = self.stocked.load(Ordering::Relaxed);
+        self.count().saturating_sub(stocked)
+    }
+
     /// The door of a stream.
     pub fn door(&self, number: u32) -> Option<&'static Door> {
         let place = self.doors.get(number as usize)?;

@@ -34,6 +34,10 @@ pub trait Memory {
     fn reach(&self, _ordinal: u32, _chunk: usize, _bytes: usize) -> bool {
         true
     }
+    /// Whether to go on in the next chunk where they cannot.
+    fn leaves_unready(&self) -> bool {
+        false
+    }
     /// A chunk that was not needed after all.
     fn give_back(&self, ordinal: u32, chunk: &'static [AtomicU64]);
     /// Two threads made a record for one key.
@@ -76,6 +80,14 @@ pub struct Table<const W: usize, const P: u32, const F: u32, const C: usize> {
     growing: AtomicU32,
     indexes: [AtomicUsize; LOG2_SIZES],
     chunks: [AtomicUsize; C],
+}
+
+/// Why no record can be written.
+enum Lacking {
+    /// There is no chunk.
+    Room,
+    /// The chunk that comes after so many records is not ready so far.
+    Pages { count: u32 },
 }
 
 /// A word's slice behind a pointer and a known length.
@@ -365,33 +377,18 @@ impl<const W: usize, const P: u32, const F: u32, const C: usize> Table<W, P, F, 
     /// Writes a new record and those inside of it that the chunk has room for;
     /// gives the first one's id, or 0.
     fn append(&self, key: &[u64; W], mut inside: impl Inside<W>, memory: &impl Memory) -> u32 {
-        let Some((count, taken)) = self.take(1 + inside.count()) else {
-            return 0;
-        };
-        let Some(id) = id_of(count, P, F) else {
-            return 0;
-        };
-        let ordinal = id / P;
-        let Some(place) = self.chunks.get(ordinal as usize) else {
-            return 0;
-        };
-        if place.load(Ordering::Acquire) == 0 {
-            let Some(chunk) = memory.chunk(ordinal) else {
-                return self.put_back(count, taken);
-            };
-            let order = (Ordering::AcqRel, Ordering::Acquire);
-            let address = chunk.as_ptr() as usize;
-            if place
-                .compare_exchange(0, address, order.0, order.1)
-                .is_err()
-            {
-                memory.give_back(ordinal, chunk);
+        let wanted = 1 + inside.count();
+        let places = match self.take_ready(wanted, memory) {
+            Err(Lacking::Pages { count }) if memory.leaves_unready() => {
+                let next = (count / (P - F) + 1) * (P - F);
+                self.count.fetch_max(next, Ordering::AcqRel);
+                self.take_ready(wanted, memory)
             }
-        }
-        let end = (id % P + taken) as usize * W * size_of::<u64>();
-        if !memory.reach(ordinal, place.load(Ordering::Acquire), end) {
-            return self.put_back(count, taken);
-        }
+            places => places,
+        };
+        let Ok((id, taken)) = places else {
+            return 0;
+        };
         if !self.write(id, key) {
             return 0;
         }
@@ -403,14 +400,42 @@ impl<const W: usize, const P: u32, const F: u32, const C: usize> Table<W, P, F, 
         id
     }
 
+    /// Takes ids, as `take` does, whose records can be written; the first and
+    /// how many.
+    fn take_ready(&self, wanted: u32, memory: &impl Memory) -> Result<(u32, u32), Lacking> {
+        let (count, taken) = self.take(wanted).ok_or(Lacking::Room)?;
+        let id = id_of(count, P, F).ok_or(Lacking::Room)?;
+        let ordinal = id / P;
+        let place = self.chunks.get(ordinal as usize).ok_or(Lacking::Room)?;
+        if place.load(Ordering::Acquire) == 0 {
+            let Some(chunk) = memory.chunk(ordinal) else {
+                self.put_back(count, taken);
+                return Err(Lacking::Room);
+            };
+            let order = (Ordering::AcqRel, Ordering::Acquire);
+            let address = chunk.as_ptr() as usize;
+            if place
+                .compare_exchange(0, address, order.0, order.1)
+                .is_err()
+            {
+                memory.give_back(ordinal, chunk);
+            }
+        }
+        let end = (id % P + taken) as usize * W * size_of::<u64>();
+        if memory.reach(ordinal, place.load(Ordering::Acquire), end) {
+            return Ok((id, taken));
+        }
+        self.put_back(count, taken);
+        Err(Lacking::Pages { count })
+    }
+
     /// There is no room: the places go back, unless others have taken the next.
     #[cold]
-    fn put_back(&self, count: u32, taken: u32) -> u32 {
+    fn put_back(&self, count: u32, taken: u32) {
         let order = (Ordering::Relaxed, Ordering::Relaxed);
         let _ = self
             .count
             .compare_exchange(count + taken, count, order.0, order.1);
-        0
     }
 
     fn write(&self, id: u32, key: &[u64; W]) -> bool {

@@ -240,6 +240,7 @@ impl State {
                 continue;
             }
             slot.recycle();
+            slot.note_ready(until);
             let last = seals.load(Ordering::Acquire);
             let is_private = |slot: &Slot| RECORDER.sink.is_private(slot.chunk);
             let slots = self.slots();

@@ -18,7 +18,7 @@
 //! stores, the seal by its holder, the rest by the folder.
 
 use super::apply::Place;
-use crate::sink::Chunk;
+use crate::sink::{self, Chunk};
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 use memlog_format::chunk::{CHUNK_SIZE, COMMITTED_AT, FLIGHT_AT, HEADER_SIZE, Header, SEAL_AT};
 
@@ -76,6 +76,12 @@ impl Slot {
         self.word32(SEAL_AT + 4).store(0, Ordering::Release);
         self.word32(FLIGHT_AT).store(0, Ordering::Release);
         *self = Self::new(self.chunk);
+    }
+
+    /// What was written to is ready still.
+    pub fn note_ready(&mut self, written: usize) {
+        let pages = written & !(sink::ready_next(0) - 1);
+        self.chunk.ready = self.chunk.ready.max(pages as u32);
     }
 
     /// The chunk's bytes as far as they are written.

@@ -147,6 +147,9 @@ impl Memory for NodeMemory {
     fn reach(&self, ordinal: u32, chunk: usize, bytes: usize) -> bool {
         READY_NODES.reach(ordinal, chunk, bytes)
     }
+    fn leaves_unready(&self) -> bool {
+        RECORDER.is_quiet()
+    }
     fn give_back(&self, _: u32, chunk: &'static [Word]) {
         abandon_chunk(chunk);
     }
@@ -167,6 +170,9 @@ impl Memory for CodeMemory {
     }
     fn reach(&self, ordinal: u32, chunk: usize, bytes: usize) -> bool {
         READY_CODES.reach(ordinal, chunk, bytes)
+    }
+    fn leaves_unready(&self) -> bool {
+        RECORDER.is_quiet()
     }
     fn give_back(&self, _: u32, chunk: &'static [Word]) {
         abandon_chunk(chunk);

@@ -12,7 +12,7 @@
 
 use super::Mode;
 use super::chunk::Use;
-use super::state::{FIRST_WINDOW, LARGEST_WINDOW, State, is_own, set_length};
+use super::state::{FIRST_WINDOW, LARGEST_WINDOW, State, Window, is_own, set_length};
 use crate::clock;
 use crate::recorder::RECORDER;
 use crate::sys::{Errno, Fd, Os, Sys};
@@ -24,9 +24,24 @@ use memlog_format::refusal::{Refusal, Step};
 const AHEAD: u64 = 64 << 20;
 /// The same of a program that is about to give up its rights.
 const FAR_AHEAD: u64 = 64 << 30;
+/// A stock has a chunk for each stream besides, which may have one that is ready
+/// in part only, and is no larger than this.
+const LARGEST_STOCK: u64 = 64 << 20;
+/// A large one ends where the windows that follow are cheapest.
+const STOCK_ENDS_AT: u64 = 2 << 20;
 /// What a file may take that is this much longer than what was written to it:
 /// where it takes more, being long is not for nothing.
 const TRIED: u64 = 1 << 20;
+
+/// How much is mapped ahead, ready as a whole, for a time when nothing can be had.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Stock {
+    /// For a filter that may never come: some 700,000 events. To make a MiB ready
+    /// takes milliseconds.
+    Little,
+    /// For one that is coming, or a log that grows anyway: some two million.
+    Much,
+}
 
 /// When growing failed. A disk may have room again, a program descriptors.
 pub(super) struct Refused {
@@ -91,7 +106,17 @@ impl State {
 
     /// Where the next window begins.
     fn end(&self) -> u64 {
-        self.window_offset + self.window_bytes as u64
+        self.window_offset + (self.window_bytes + self.stocked_bytes()) as u64
+    }
+
+    fn stocked_bytes(&self) -> usize {
+        self.next.iter().flatten().map(|next| next.bytes).sum()
+    }
+
+    /// Of those the bytes that are ready.
+    pub(super) fn stocked_ready(&self) -> usize {
+        let ready = self.next.iter().flatten().filter(|next| !next.is_sparse);
+        ready.map(|next| next.bytes).sum()
     }
 
     /// Makes a new file longer ahead of its use, where that takes no room.
@@ -165,29 +190,69 @@ impl State {
         }
     }
 
+    /// Goes on in the next window. Where a filter may come unseen the one after
+    /// that is there as well before it is needed.
     pub(super) fn grow(&mut self, usage: Use) -> bool {
-        if self.mode != Mode::Mapped || self.is_refused() {
+        if self.mode != Mode::Mapped {
             return false;
         }
-        if self.frozen {
-            return self.refuse(failed(Step::Filter, Errno(0)));
-        }
-        match self.next_window(usage) {
-            Ok(()) => {
-                self.refused = None;
-                true
+        if matches!(self.next, [None, _]) {
+            if self.is_refused() {
+                return false;
             }
-            Err(refusal) => self.refuse(refusal),
+            if self.frozen {
+                return self.refuse(failed(Step::Filter, Errno(0)));
+            }
+            if let Err(refusal) = self.next_window(usage) {
+                return self.refuse(refusal);
+            }
+        }
+        self.refused = None;
+        self.advance();
+        if RECORDER.is_heralded() && !self.frozen {
+            self.stock_up(Stock::Much);
+        }
+        true
+    }
+
+    /// Leaves the present window, whatever is left of it.
+    fn advance(&mut self) {
+        let [first, second] = core::mem::take(&mut self.next);
+        self.next = [second, None];
+        if let Some(next) = first {
+            self.window_offset += self.window_bytes as u64;
+            (self.window, self.window_bytes, self.carved) = (next.at, next.bytes, 0);
+            self.is_sparse = next.is_sparse;
         }
     }
 
-    /// The largest window, ready as a whole, whatever its place in the file,
-    /// unless half of one is left. What is left of the present one stays unused.
-    pub(super) fn stock_up(&mut self) {
-        let left = (self.window_bytes - self.carved) as u64;
-        if self.is_sparse || left < LARGEST_WINDOW / 2 {
-            let _ = self.next_window_of(LARGEST_WINDOW, Use::Much);
+    /// Maps what follows the present window ahead of its use, unless so much is
+    /// there. As much as there is room for.
+    pub(super) fn stock_up(&mut self, stock: Stock) {
+        if self.mode != Mode::Mapped || self.is_cut || matches!(self.next, [_, Some(_)]) {
+            return;
         }
+        let (least, ends_at) = match stock {
+            Stock::Little => (LARGEST_WINDOW / 4, CHUNK_SIZE as u64),
+            Stock::Much => (LARGEST_WINDOW, STOCK_ENDS_AT),
+        };
+        let streams = u64::from(RECORDER.streams.in_use()) * CHUNK_SIZE as u64;
+        let wanted = (least + streams).min(LARGEST_STOCK);
+        if (self.stocked_bytes() as u64) < wanted {
+            let end = (self.end() + wanted).next_multiple_of(ends_at);
+            let _ = self.next_window_of(end - self.end(), Use::Much);
+        }
+    }
+
+    /// Gives up what was mapped behind the present window; its bytes that were
+    /// ready.
+    pub(super) fn leave_next(&mut self) -> usize {
+        let ready = self.stocked_ready();
+        for next in core::mem::take(&mut self.next).into_iter().flatten() {
+            // SAFETY: the window was given to nobody.
+            unsafe { Os::unmap(next.at, next.bytes) };
+        }
+        ready
     }
 
     fn next_window(&mut self, usage: Use) -> Result<(), Refusal> {
@@ -210,8 +275,9 @@ impl State {
         if taken == 0 {
             return Err(failed(Step::LogsTotal, Errno(libc::EFBIG)));
         }
+        let before = self.stocked_bytes();
         let done = self.next_window_within(offset, taken as u64, usage);
-        let used = done.as_ref().map_or(0, |()| self.window_bytes);
+        let used = self.stocked_bytes() - before;
         total.give_back(taken.saturating_sub(used));
         done
     }
@@ -249,7 +315,7 @@ impl State {
         let made = unsafe { Os::step_forward(&mut self.foothold, bytes, CHUNK_SIZE, ready) };
         match made {
             Ok((window, bytes)) => {
-                self.enter(window, bytes, usage);
+                self.keep_next(window, bytes, usage);
                 Some(Ok(()))
             }
             // The page is still there, and the file has no room.
@@ -258,10 +324,16 @@ impl State {
         }
     }
 
-    fn enter(&mut self, window: *mut u8, bytes: usize, usage: Use) {
-        self.window_offset = self.end();
-        (self.window, self.window_bytes, self.carved) = (window, bytes, 0);
-        self.is_sparse = usage == Use::Little;
+    fn keep_next(&mut self, at: *mut u8, bytes: usize, usage: Use) {
+        let is_sparse = usage == Use::Little;
+        let next = Window {
+            at,
+            bytes,
+            is_sparse,
+        };
+        if let Some(place) = self.next.iter_mut().find(|place| place.is_none()) {
+            *place = Some(next);
+        }
     }
 
     /// Maps what follows by a descriptor: as much as there is room for.
@@ -277,7 +349,7 @@ impl State {
             // The fork may have come since.
             match is_own().and(window) {
                 Ok(window) => {
-                    self.enter(window, bytes as usize, usage);
+                    self.keep_next(window, bytes as usize, usage);
                     return Ok(());
                 }
                 Err(Errno(libc::ENOSPC)) if bytes > CHUNK_SIZE as u64 => {

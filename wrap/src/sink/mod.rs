@@ -22,6 +22,7 @@ mod state;
 mod total;
 
 pub use chunk::{Chunk, Use, begin, commit, ready_next, table_header};
+pub use grow::Stock;
 pub use parted::replace_windows;
 
 use crate::clock;
@@ -315,6 +316,8 @@ impl Sink {
                 let rest = state.window_bytes - state.carved;
                 if set_length(fd, end).is_ok() {
                     state.leave_foothold();
+                    self.total.give_back(state.leave_next());
+                    state.is_cut = true;
                     if rest > 0 {
                         // SAFETY: the rest of the window was given to nobody.
                         unsafe { Os::unmap(state.window.wrapping_add(state.carved), rest) };
@@ -342,13 +345,10 @@ impl Sink {
         taken.unwrap_or(false)
     }
 
-    /// Maps a large window while it is allowed.
-    pub fn stock_up(&self) {
-        self.state.with(Patience::Bounded, |state| {
-            if state.mode == Mode::Mapped {
-                state.stock_up();
-            }
-        });
+    /// Maps windows ahead while it is allowed.
+    pub fn stock_up(&self, stock: Stock) {
+        self.state
+            .with(Patience::Bounded, |state| state.stock_up(stock));
     }
 
     /// Makes the file longer by far: the rights to do so are about to go.
@@ -381,11 +381,14 @@ impl Sink {
         length.unwrap_or(0)
     }
 
-    /// Bytes of the current window that nobody holds yet.
+    /// Bytes of the windows that are ready, and that nobody holds yet.
     pub fn unused_window_bytes(&self) -> u64 {
-        let unused = self.state.with(Patience::None, |state| match state.mode {
-            Mode::Mapped if !state.is_sparse => (state.window_bytes - state.carved) as u64,
-            _ => 0,
+        let unused = self.state.with(Patience::None, |state| {
+            let present = match state.mode {
+                Mode::Mapped if !state.is_sparse => state.window_bytes - state.carved,
+                _ => 0,
+            };
+            (present + state.stocked_ready()) as u64
         });
         unused.unwrap_or(0)
     }
@@ -424,6 +427,7 @@ impl Sink {
             }
             if state.mode == Mode::Mapped {
                 state.leave_foothold();
+                state.leave_next();
             }
             if state.mode == Mode::Mapped && state.window_bytes > state.carved {
                 let rest = state.window_bytes - state.carved;

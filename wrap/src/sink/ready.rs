@@ -72,8 +72,7 @@ pub(super) fn written(bytes: &[u8]) -> &[u8] {
 impl State {
     /// Makes the beginning of a chunk ready; how much of it is.
     pub(super) fn make_ready(&mut self, at: *mut u8, usage: Use) -> Option<usize> {
-        // Under a filter the file's room is not asked for: to ask may kill.
-        if !self.is_sparse || self.frozen {
+        if !self.is_sparse {
             return Some(CHUNK_SIZE);
         }
         // The header's page was made ready with the file.

@@ -17,7 +17,7 @@ use memlog_format::refusal::{Refusal, Step};
 
 /// Bytes of the first window, and of a deferred child's private one.
 pub(super) const FIRST_WINDOW: usize = 4 * CHUNK_SIZE;
-/// No window is larger.
+/// No window is larger, but for one that is stocked.
 pub(super) const LARGEST_WINDOW: u64 = 8 << 20;
 /// Private chunks kept for the next holder, at most.
 const SPARES: usize = 64;
@@ -38,6 +38,14 @@ pub(super) fn set_length(fd: Fd, bytes: u64) -> Result<(), Errno> {
     Os::set_length(fd, bytes)
 }
 
+/// A part of the file in memory, behind the present window.
+pub(super) struct Window {
+    pub(super) at: *mut u8,
+    pub(super) bytes: usize,
+    /// Whether it is made ready by whoever takes a chunk of it.
+    pub(super) is_sparse: bool,
+}
+
 /// What the lock guards.
 pub(super) struct State {
     pub(super) mode: Mode,
@@ -50,6 +58,10 @@ pub(super) struct State {
     /// Whether the window is made ready by whoever takes a chunk of it.
     pub(super) is_sparse: bool,
     pub(super) carved: usize,
+    /// What follows it, as far as that was mapped already.
+    pub(super) next: [Option<Window>; 2],
+    /// The end was near: nothing is stocked any more.
+    pub(super) is_cut: bool,
     /// Where the next window begins, a page of the file; or null.
     pub(super) foothold: *mut u8,
     /// How long the file is: ahead of the windows where that costs nothing.
@@ -99,6 +111,8 @@ impl State {
             window_bytes: 0,
             is_sparse: false,
             carved: 0,
+            next: [None, None],
+            is_cut: false,
             foothold: core::ptr::null_mut(),
             file_bytes: 0,
             ahead_bytes: 0,
@@ -122,8 +136,8 @@ impl State {
         self.path_length = 0;
         self.window = core::ptr::null_mut();
         (self.window_offset, self.window_bytes, self.carved) = (0, 0, 0);
-        self.foothold = core::ptr::null_mut();
-        (self.is_sparse, self.frozen) = (false, false);
+        (self.next, self.foothold) = ([None, None], core::ptr::null_mut());
+        (self.is_sparse, self.frozen, self.is_cut) = (false, false, false);
         (self.file_bytes, self.ahead_bytes) = (0, 0);
         self.refused = None;
         self.spare_count = 0;
@@ -313,7 +327,10 @@ impl State {
         if self.mode == Mode::Written {
             return self.carve_private();
         }
-        if self.carved + CHUNK_SIZE > self.window_bytes && !self.grow(usage) {
+        // Under a filter the room of a page is not asked for: to ask may kill.
+        let is_unsure = self.frozen && self.is_sparse;
+        let is_over = self.carved + CHUNK_SIZE > self.window_bytes;
+        if (is_unsure || is_over) && !self.grow(usage) {
             return None;
         }
         let at = self.window.wrapping_add(self.carved);

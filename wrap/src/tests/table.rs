@@ -263,3 +263,42 @@ fn what_another_wrote_behind_the_last_record_is_not_believed() {
     assert_eq!(table.follows(first, &own), Some(second));
     assert_eq!(table.follows(first, &foreign), None);
 }
+
+/// Memory whose first chunk is ready in part, and stays so: a filter came.
+struct Unready {
+    leaves: bool,
+}
+
+impl Memory for Unready {
+    fn index(&self, words: usize) -> Option<&'static [AtomicU64]> {
+        Some(leak(words))
+    }
+    fn retire(&self, _: &'static [AtomicU64]) {}
+    fn chunk(&self, _: u32) -> Option<&'static [AtomicU64]> {
+        Some(leak(PER_CHUNK as usize * 2))
+    }
+    fn reach(&self, ordinal: u32, _: usize, bytes: usize) -> bool {
+        ordinal > 0 || bytes <= PER_CHUNK as usize * 8
+    }
+    fn leaves_unready(&self) -> bool {
+        self.leaves
+    }
+    fn give_back(&self, _: u32, _: &'static [AtomicU64]) {}
+    fn raced(&self) {}
+}
+
+#[test]
+fn what_is_not_ready_is_left_for_the_next_chunk() {
+    let known = |leaves| {
+        let (table, memory) = (Pairs::new(), Unready { leaves });
+        let keys = (1..=200).map(|key| [key, 1]);
+        let ids: Vec<u32> = keys.map(|key| table.intern(&key, &memory)).collect();
+        for (key, &id) in (1..).zip(&ids).filter(|&(_, &id)| id != 0) {
+            assert_eq!(table.get(id), Some([key, 1]));
+        }
+        ids.into_iter().filter(|&id| id != 0).count()
+    };
+    // Half of a chunk, without its header's records.
+    assert_eq!(known(false), PER_CHUNK as usize / 2 - 4);
+    assert_eq!(known(true), 200);
+}
