@@ -3,16 +3,25 @@
 //! The recorder reads resident memory now and then; the peak lies between two
 //! readings. Between them the moment looked at is that of the largest heap.
 //!
-//! A reading is a *high-water mark* (VmHWM; ru_maxrss above the floor that was
-//! inherited through exec) or the figure of the moment (statm). A new highest
-//! figure is clear when it beats the kept one by more than 1 %, and when it
-//! must have come about since the reading before: it is a figure of the
-//! moment, or that reading was already the kernel's word on the peak so far.
-//! A clear one is kept. Where it is not clear,
+//! What is searched is the peak of the *program*: resident memory without the
+//! recorder's own, which stands in each reading. The log's pages are resident
+//! too, and grow while a program releases what its allocator keeps: the peak of
+//! both together then lies amid the releases, where nobody wants to look.
 //!
-//! * within 1 % (the grain of the readings: the kernel counts in batches, and
-//!   exit handlers touch a page or two of a heap that was not given back), the
-//!   later moment is kept only if its heap is larger, and no larger than that
+//! A reading is a *high-water mark* (VmHWM; ru_maxrss above the floor that was
+//! inherited through exec) or the figure of the moment (statm). A mark that did
+//! not rise says nothing of what came since. Two figures are compared only
+//! where one source said both: the kernel counts resident pages in batches for
+//! each processor, and ru_maxrss is off by as much, while VmHWM is exact.
+//!
+//! A new highest figure is clear when it beats the kept one by more than the
+//! grain, and when it must have come about since the reading before: it is a
+//! figure of the moment, or that reading was already the kernel's word on the
+//! peak so far. A clear one is kept. Where it is not clear,
+//!
+//! * within the grain (512 kB, for the kernel's batches, and 1 %, for exit
+//!   handlers that touch a page or two of a heap that was not given back), the
+//!   moment is kept whose heap is the largest, if it is no larger than that
 //!   figure can explain: untouched memory does not move the peak;
 //! * a high-water mark that rose while only moments were read is kept where it
 //!   came right after the highest of them and the heap grew; else the peak
@@ -23,6 +32,11 @@
 //! read, that says nothing any more, and the largest heap stands for it.
 
 use memlog_format::ext::{Rss, RssSource};
+
+/// By so much two figures may differ that ought to be the same: the kernel counts
+/// up to 32 pages on each processor for itself, and two processors are what most
+/// programs are on at a time.
+const COUNT_ERROR_KB: u64 = 512;
 
 /// What the log's frame says about resident memory, in kilobytes, 0: unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -80,6 +94,13 @@ pub struct RssPeak {
     pub bracket: Bracket,
 }
 
+impl RssPeak {
+    /// What was not the recorder's.
+    fn program_kb(&self) -> u64 {
+        self.reading_kb.saturating_sub(self.own_kb)
+    }
+}
+
 /// The first reading that said something, and the heap then.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FirstReading {
@@ -114,7 +135,13 @@ pub(crate) struct RssTracker {
     kept: Option<RssPeak>,
     /// The highest figure, whether or not its moment was kept.
     best_kb: u64,
+    /// What of that was the recorder's.
+    best_own_kb: u64,
+    /// The highest without the recorder's.
+    best_program_kb: u64,
     last: Option<Figure>,
+    /// ru_maxrss rose above its floor: VmHWM is compared no more.
+    has_maxrss: bool,
     pub first: Option<FirstReading>,
     pub readings: u64,
     /// Set while what was kept lies before the first event.
@@ -125,6 +152,7 @@ pub(crate) struct RssTracker {
 #[derive(Clone, Copy, Debug)]
 struct Figure {
     kb: u64,
+    own_kb: u64,
     high_water: bool,
 }
 
@@ -137,7 +165,16 @@ impl Figure {
             _ if rss.now_kb > 0 => (rss.now_kb, false),
             _ => return None,
         };
-        Some(Self { kb, high_water })
+        Some(Self {
+            kb,
+            own_kb: rss.own_kb,
+            high_water,
+        })
+    }
+
+    /// What is not the recorder's.
+    fn program_kb(&self) -> u64 {
+        self.kb.saturating_sub(self.own_kb)
     }
 }
 
@@ -174,6 +211,12 @@ impl RssTracker {
         // Above its floor ru_maxrss is certain: at the floor it was known too.
         let above_floor = rss.source == RssSource::MaxRss && figure.high_water;
         self.readings += 1;
+        self.has_maxrss |= above_floor;
+        if let (true, Some(kept)) = (self.is_before && self.readings == 1, &mut self.kept) {
+            // Of before the first event that is known only now.
+            kept.own_kb = rss.own_kb;
+            self.best_program_kb = kept.program_kb();
+        }
         self.first.get_or_insert(FirstReading {
             kb: figure.kb,
             own_kb: rss.own_kb,
@@ -181,19 +224,29 @@ impl RssTracker {
             live_bytes: now.bytes,
             live_usable_bytes: now.usable,
         });
-        Some(self.close(figure, above_floor, rss.own_kb, now))
+        if rss.source == RssSource::VmHwm && self.has_maxrss {
+            let count_error = figure.kb.saturating_sub(self.best_kb) <= COUNT_ERROR_KB;
+            let own_kb = if count_error {
+                self.best_own_kb
+            } else {
+                figure.own_kb
+            };
+            self.note_highest(figure.kb, own_kb);
+            return Some(false);
+        }
+        Some(self.close(figure, above_floor, now))
     }
 
     /// The log ends; `figures` are the kernel's last words.
     pub(crate) fn finish(&mut self, figures: &Figures, now: &Heap) -> bool {
-        let maxrss = Some(figures.maxrss_kb).filter(|&kb| kb > self.floor_kb);
-        let kb = match figures.vm_hwm_kb {
-            0 => maxrss.unwrap_or(0),
-            kb => kb,
+        let kb = match figures.maxrss_kb {
+            maxrss if maxrss > self.floor_kb => maxrss,
+            _ => figures.vm_hwm_kb,
         };
-        let own_kb = self.kept.map_or(0, |kept| kept.own_kb);
+        let own_kb = self.last.map_or(0, |last| last.own_kb);
         let figure = Figure {
             kb,
+            own_kb,
             high_water: true,
         };
         let events = self.bracket.events;
@@ -209,7 +262,7 @@ impl RssTracker {
                 return true;
             }
         }
-        self.close(figure, false, own_kb, now)
+        self.close(figure, false, now)
     }
 
     /// What was not read, once finished.
@@ -217,16 +270,30 @@ impl RssTracker {
         self.unread
     }
 
-    fn close(&mut self, figure: Figure, certain: bool, own_kb: u64, now: &Heap) -> bool {
+    fn close(&mut self, read: Figure, certain: bool, now: &Heap) -> bool {
+        let mut figure = read;
+        if let (true, Some(last)) = (figure.high_water, self.last) {
+            // The mark may have come about while the recorder still had more.
+            figure.own_kb = figure.own_kb.max(last.own_kb);
+        }
         let keep = self.is_kept(figure, certain);
         self.bracket.to_tick = now.tick;
         if keep {
-            self.keep(figure.kb, own_kb);
+            self.keep(figure.kb, figure.own_kb);
         }
-        self.best_kb = self.best_kb.max(figure.kb);
-        self.last = Some(figure);
+        if !figure.high_water || figure.kb > self.best_kb {
+            self.best_program_kb = self.best_program_kb.max(figure.program_kb());
+        }
+        self.note_highest(figure.kb, figure.own_kb);
+        self.last = Some(read);
         self.open(now);
         keep
+    }
+
+    fn note_highest(&mut self, kb: u64, own_kb: u64) {
+        if kb > self.best_kb {
+            (self.best_kb, self.best_own_kb) = (kb, own_kb);
+        }
     }
 
     /// The candidate is the moment.
@@ -253,6 +320,7 @@ impl RssTracker {
         self.best_kb = kb;
         self.last = Some(Figure {
             kb,
+            own_kb: 0,
             high_water: true,
         });
         self.kept = Some(RssPeak {
@@ -281,19 +349,23 @@ impl RssTracker {
         let (Some(kept), Some(last)) = (&self.kept, self.last) else {
             return true;
         };
-        if figure.kb <= self.best_kb {
+        if figure.high_water && figure.kb <= self.best_kb {
+            return false;
+        }
+        let (program_kb, kept_kb) = (figure.program_kb(), kept.program_kb());
+        let grain_kb = kept_kb / 100 + COUNT_ERROR_KB;
+        if program_kb + grain_kb < self.best_program_kb {
             return false;
         }
         let heap = self.candidate.bytes;
-        let grain_kb = kept.reading_kb / 100;
-        let clear = figure.kb > kept.reading_kb + grain_kb;
+        let clear = program_kb > kept_kb + grain_kb;
         if clear && (certain || !figure.high_water || last.high_water) {
             return true;
         }
         if clear {
-            return last.kb >= self.best_kb && heap > kept.live_bytes;
+            return last.program_kb() >= self.best_program_kb && heap > kept.live_bytes;
         }
-        let resident = figure.kb.saturating_mul(1024);
+        let resident = program_kb.saturating_mul(1024);
         let grown = kept.live_bytes.saturating_add(2 * 1024 * grain_kb);
         heap > kept.live_bytes && heap <= resident.max(grown)
     }
@@ -303,9 +375,9 @@ impl RssTracker {
         self.kept.unwrap_or_default()
     }
 
-    /// The highest figure read.
-    pub(crate) fn best_kb(&self) -> u64 {
-        self.best_kb
+    /// The highest figure read, and what of it was the recorder's.
+    pub(crate) fn highest_kb(&self) -> (u64, u64) {
+        (self.best_kb, self.best_own_kb)
     }
 }
 

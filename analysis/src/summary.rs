@@ -215,11 +215,13 @@ impl Fold {
                 ..RssPeak::default()
             };
         }
+        // The log's pages may have moved the maximum away from the program's.
+        let (highest_kb, own_kb) = self.rss.highest_kb();
         let peak_kb = match facts.rss.vm_hwm_kb {
-            0 => self.rss.best_kb(),
+            0 => highest_kb,
             kb => kb,
         };
-        let own_rss_bytes = match rss_peak.own_kb {
+        let own_rss_bytes = match own_kb {
             0 => facts.own_bytes,
             kb => kb.saturating_mul(1024),
         };

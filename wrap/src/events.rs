@@ -118,7 +118,7 @@ pub fn allocated_apart(
     let is_shared = !stream.is_own(address);
     let timing = keep_time(stream, is_shared || usable >= TIMED);
     if usable >= LARGE {
-        attend(stream, usable, 0);
+        attend(stream, usable, usable.saturating_sub(stayed));
     }
     let stack = capture(stream, frame, patience, Of::Allocation);
     // Last, as for releases: a stamp in between would stand before the event
@@ -310,13 +310,15 @@ fn keep_time(stream: &mut Stream, matters: bool) -> Timing {
     }
 }
 
-/// What a large block is worth: its own time, a reading of resident memory if
-/// it `goes`, and a place in the order of all threads, or it could stand
-/// anywhere among what others did since this one's last.
+/// What a large block is worth: its own time, a reading of resident memory, and
+/// a place in the order of all threads, or it could stand anywhere among what
+/// others did since this one's last. Read before it goes, by what it has; and
+/// before it came to mean something, for it may stay untouched, and what was
+/// touched before it is no work of its.
 #[cold]
-fn attend(stream: &mut Stream, usable: u64, goes: u64) {
+fn attend(stream: &mut Stream, usable: u64, moves: u64) {
     look_at_clock(stream);
-    if goes > 0 && stream.moved_since_reading().saturating_add(goes) >= RECORDER.rss.step() {
+    if moves > 0 && stream.moved_since_reading().saturating_add(moves) >= RECORDER.rss.step() {
         rss::poll(stream);
     }
     if usable >= PINNED {

@@ -1,0 +1,178 @@
+//! What was live when the program was biggest: memlog's own pages must not move
+//! that moment. `victims/peaks.c` knows the truth by itself; it is asked without
+//! memlog, and compared with what the log of another run says.
+
+mod sites;
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use sites::Folder;
+use sites::build::GCC;
+
+/// So many random programs, and with `MEMLOG_LONG` so many.
+const SEEDS: u64 = 3;
+const LONG_SEEDS: u64 = 60;
+
+/// What the program prints.
+struct Said {
+    peak_kb: u64,
+    live_bytes: u64,
+}
+
+impl Said {
+    #[track_caller]
+    fn read(stdout: &str) -> Self {
+        let words = stdout.split_whitespace();
+        let pairs: HashMap<_, _> = words.filter_map(|word| word.split_once('=')).collect();
+        let number = |key: &str| pairs[key].parse().expect("a number");
+        Self {
+            peak_kb: number("peak_kb"),
+            live_bytes: number("live_bytes"),
+        }
+    }
+}
+
+/// A shape and its seed.
+type Shape = (String, String);
+
+struct Programs {
+    folder: Folder,
+    alone: PathBuf,
+    recorded: PathBuf,
+    is_static: bool,
+}
+
+impl Programs {
+    fn new(name: &str, options: &[&str]) -> Self {
+        let folder = Folder::new(name);
+        let file = format!("@{}/memlog_s_ld_cmds", folder.recorder().display());
+        let is_static = options.contains(&"-static");
+        let alone = GCC.build(&folder, "peaks.c", "alone", options);
+        let recorded = match is_static {
+            true => GCC.build(
+                &folder,
+                "peaks.c",
+                "recorded",
+                &[options, &[&file]].concat(),
+            ),
+            false => alone.clone(),
+        };
+        Self {
+            folder,
+            alone,
+            recorded,
+            is_static,
+        }
+    }
+
+    #[track_caller]
+    fn output(&self, mut command: Command) -> String {
+        let output = command.output().expect("it runs");
+        assert!(output.status.success(), "{command:?}: {output:?}");
+        String::from_utf8(output.stdout).expect("text")
+    }
+
+    fn shapes(&self, seeds: u64) -> Vec<Shape> {
+        let mut list = self.folder.command(&self.alone);
+        list.arg("list");
+        let all = self.output(list);
+        let names = all.lines().filter(|name| *name != "at_random");
+        let plain = names.map(|name| (name.into(), "0".into()));
+        let random = (1..=seeds).map(|seed| ("at_random".into(), seed.to_string()));
+        plain.chain(random).collect()
+    }
+
+    /// What is wrong with memlog's answer, if anything.
+    fn wrong(&self, (shape, seed): &Shape, settings: &[(&str, &str)]) -> Option<String> {
+        let mut alone = self.folder.command(&self.alone);
+        alone.args([shape, seed]);
+        let truth = Said::read(&self.output(alone));
+        let log = self.folder.path(&format!("{shape}.{seed}.memlog"));
+        let mut recorded = self.recorded(&log);
+        recorded.args([shape, seed]).envs(settings.iter().copied());
+        self.output(recorded);
+        let stats = self.folder.stats(&log);
+        std::fs::remove_file(&log).expect("the log");
+        let live = stats.number("rss_peak_live_bytes");
+        let own_kb = stats.number("own_rss_bytes") / 1024;
+        let program_kb = (stats.number("rss_peak_bytes") / 1024).saturating_sub(own_kb);
+        // 1 % and what the kernel counts late; and of memlog's own tables a
+        // tenth may not have been touched.
+        let most = truth.peak_kb / 100 + 512 + own_kb / 10;
+        let is_live = live.abs_diff(truth.live_bytes) <= truth.live_bytes / 1000;
+        let is_high = program_kb.abs_diff(truth.peak_kb) <= most;
+        let line = format!(
+            "{shape} {seed}: {live} bytes live for {}, {program_kb} kB resident for {}, \
+             own {own_kb} kB",
+            truth.live_bytes, truth.peak_kb
+        );
+        println!("{line}");
+        (!is_live || !is_high || stats.number("lost_events") > 0).then_some(line)
+    }
+
+    fn recorded(&self, log: &Path) -> Command {
+        if self.is_static {
+            let mut command = self.folder.command(&self.recorded);
+            command.env("MEMLOG_OUTPUT", log);
+            return command;
+        }
+        self.folder.memlog(&[
+            "record".as_ref(),
+            "-o".as_ref(),
+            log.as_os_str(),
+            self.recorded.as_os_str(),
+        ])
+    }
+
+    #[track_caller]
+    fn are_right(&self, shapes: &[Shape], settings: &[(&str, &str)]) {
+        let wrong = shapes
+            .iter()
+            .filter_map(|shape| self.wrong(shape, settings));
+        let wrong: Vec<_> = wrong.collect();
+        assert!(wrong.is_empty(), "{wrong:#?}");
+    }
+}
+
+/// Those whose log's pages move the peak farthest, each in its own way.
+fn some() -> Vec<Shape> {
+    let names = [
+        "pinned_at_random",
+        "small",
+        "rounds",
+        "churn_after",
+        "late_touched",
+        "in_threads",
+    ];
+    names.map(|name| (name.into(), "0".into())).to_vec()
+}
+
+#[test]
+fn of_preloaded_programs() {
+    let programs = Programs::new("peaks", &[]);
+    let seeds = match std::env::var_os("MEMLOG_LONG") {
+        Some(_) => LONG_SEEDS,
+        None => SEEDS,
+    };
+    let shapes = programs.shapes(seeds);
+    assert!(shapes.len() >= 30);
+    programs.are_right(&shapes, &[]);
+}
+
+#[test]
+fn of_static_programs() {
+    Programs::new("peaks-static", &["-static"]).are_right(&some(), &[]);
+}
+
+/// Chunks that are written when they are full are the recorder's own as well.
+#[test]
+fn where_the_log_is_written() {
+    Programs::new("peaks-written", &[]).are_right(&some(), &[("MEMLOG_SINK", "written")]);
+}
+
+#[test]
+fn with_releases_stacks() {
+    Programs::new("peaks-frees", &[]).are_right(&some(), &[("MEMLOG_FREE_STACKS", "1")]);
+}
