@@ -1,5 +1,5 @@
 //! What stands above everything else: both peaks, how well they are known,
-//! what recording cost, and what is missing.
+//! and what is missing.
 
 use std::io::{Result, Write};
 
@@ -21,9 +21,8 @@ const COLUMNS: usize = 100;
 const INDENT: usize = 11;
 
 /// What gives way first where there is no room for all: the report has it.
-const LEAST_TELLING: [&str; 8] = [
+const LEAST_TELLING: [&str; 7] = [
     "log",
-    "overhead",
     "mapped",
     "coverage",
     "events",
@@ -114,9 +113,6 @@ fn lines(subject: &Subject) -> Vec<Line> {
         lines.alarm("failed", &subject.failed);
     }
     lines.line("log", &[size(log, analysis), stacks(summary)].concat());
-    if let Some(cost) = overhead(summary) {
-        lines.line("overhead", &cost);
-    }
     for sentence in notes(subject.family, analysis) {
         lines.note(&sentence);
     }
@@ -336,19 +332,6 @@ fn stacks(summary: &Summary) -> Vec<String> {
     parts.push(format!("{count} with a cut one: {first}"));
     parts.extend(reasons);
     parts
-}
-
-/// What recording took besides; its part of memory at the peak is told above.
-fn overhead(summary: &Summary) -> Option<Vec<String>> {
-    let cost = summary.cost?;
-    Some(vec![
-        format!("{}B of memory", grouped(summary.own_rss_bytes)),
-        format!(
-            "about {:.3} s of {:.3} s of processor time",
-            cost.own_ns as f64 / 1e9,
-            cost.cpu_ns as f64 / 1e9
-        ),
-    ])
 }
 
 /// What the log takes on the disk.
