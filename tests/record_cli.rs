@@ -121,7 +121,24 @@ fn death_by_signal_is_128_and_its_number_and_named() {
         let output = folder.run(&["record", "sh", "-c", &format!("kill -{signal} $$")]);
         assert_eq!(output.status.code(), Some(128 + signal));
         assert!(said(&output).contains(name), "{}", said(&output));
+        assert!(
+            said(&output).contains("next: memlog postmortem "),
+            "{}",
+            said(&output)
+        );
     }
+}
+
+/// Who pressed Ctrl-C knows why it ended, and wants to see what was recorded.
+#[test]
+fn after_an_interrupt_the_summary_is_next() {
+    let folder = Folder::new("interrupt");
+    let output = folder.run(&["record", "-o", "it", "sh", "-c", "kill -INT $$"]);
+    assert_eq!(output.status.code(), Some(130));
+    let said = said(&output);
+    assert!(said.contains("killed by signal 2 (SIGINT)"), "{said}");
+    assert!(said.contains("next: memlog summary it\n"), "{said}");
+    assert!(!said.contains("postmortem"), "{said}");
 }
 
 #[test]
