@@ -117,7 +117,7 @@ const FILES: [(&str, &str); 2] = [
     (
         "[JOBID.]HOST.PID.memlog",
         "A log, readable by its owner alone and never written over: if the name is taken the \
-         next is HOST.PID.2.memlog.",
+         next is HOST.PID.2.memlog. memlog record --force replaces one.",
     ),
     (
         "FILE.dot, FILE.txt, FILE.ps, FILE.pdf, FILE.svg",

@@ -4,7 +4,7 @@
 use super::epilogue;
 use super::functions::Wanted;
 use super::log::Log;
-use super::output::Plan;
+use super::output::{Plan, has_magic};
 use super::skip::{self, Skipped};
 use super::total::Total;
 use crate::extent;
@@ -146,6 +146,9 @@ fn describe(
         return with_rank(rank, &text);
     }
     line(&mut text, format_args!("the log is {}", told(main)));
+    if let Some(name) = plan.taken(&main.path) {
+        other_name(&mut text, main, &name);
+    }
     others(&mut text, main, logs);
     let lacks_logs = seen.total.and_then(Total::told).is_some();
     bounded.for_each(|told| line(&mut text, format_args!("{told}")));
@@ -263,6 +266,20 @@ fn with_rank(rank: &str, text: &str) -> String {
     lines
         .map(|line| format!("{NAME}rank {rank}: {line}\n"))
         .collect()
+}
+
+/// Who reads the name that was asked for reads an older log.
+fn other_name(text: &mut String, main: &Log, name: &Path) {
+    let is_empty = || name.metadata().is_ok_and(|found| found.len() == 0);
+    let remedy = match has_magic(name) || is_empty() {
+        true => "; --force replaces it",
+        false => "",
+    };
+    let (name, path) = (typed(name), typed(&main.path));
+    line(
+        text,
+        format_args!("{name} was there before: this log is {path}{remedy}"),
+    );
 }
 
 /// A log as it is named: its path, its size and whose it is.
