@@ -77,7 +77,7 @@ fn lines(subject: &Subject) -> Vec<Line> {
             &[read, format!("{:.0} % of it", part.percent), shown.into()],
         );
     }
-    lines.line("program", &program(log, summary));
+    lines.line("program", &program(subject));
     if let Some(parts) = window::line(log, summary) {
         lines.line("flight recorder", &parts);
     }
@@ -197,7 +197,8 @@ pub fn folded(parts: &[String], terminal: Option<usize>) -> String {
     text
 }
 
-fn program(log: &Log, summary: &Summary) -> Vec<String> {
+fn program(subject: &Subject) -> Vec<String> {
+    let (log, summary) = (subject.family.own(), &subject.analysis.summary);
     let name = log.text(Key::Executable).map(clean);
     let mut name = name.unwrap_or_else(|| "unknown program".into());
     if let Some(started_as) = started_as(log) {
@@ -214,6 +215,7 @@ fn program(log: &Log, summary: &Summary) -> Vec<String> {
     parts.push(threads(log, summary));
     match (log.end(), log.death()) {
         (_, Some(death)) => parts.push(format!("killed by signal {}", signal(death.signal))),
+        (None, None) if subject.is_running => parts.push("it runs still".into()),
         (None, None) => {
             parts.push("no end in the log (it runs still, was killed, or started another)".into());
         }
