@@ -138,12 +138,29 @@ Examples:
 
 const DUMP: &str = "\
 All threads are merged; events on one address stand in their true order. A realloc is an F: and an \
-M: line; MAP: and UNMAP: lines are like them.
+M: line.
 
-  M: SIZE ADDRESS<tab>SECONDS RSS_PEAK_KB THREAD BRK_KB MMAP_KB{<tab>FRAME}, innermost first: it came
-  F: ADDRESS<tab>the same five columns; frames only if recorded with --free-stacks: it went
-  FAILED: SIZE FUNCTION CALLS ERRNO<tab>the same columns as M, if asked for by --failed: it got no memory
-  THREAD: NAME<tab>the same five columns as F, if asked for by --threads: its name from here on
+Lines:
+  M: SIZE ADDRESS<tab>SECONDS RSS_PEAK_KB THREAD BRK_KB MMAP_KB{<tab>FRAME}    it came
+  F: ADDRESS<tab>the same five columns    it went; with frames if recorded with --free-stacks
+  MAP: and UNMAP: are like M: and F:, if asked for by --ledger
+  FAILED: SIZE FUNCTION CALLS ERRNO<tab>as M:, if asked for by --failed    it got no memory
+  THREAD: NAME<tab>as F:, if asked for by --threads    its name from here on
+
+Columns:
+  SIZE         bytes asked for
+  ADDRESS      where the block or the mapping begins
+  SECONDS      since recording began, in steps of the log's tick, which memlog info tells
+  RSS_PEAK_KB  the most that was resident up to the last reading before this line, which may be some
+               time ago; 0 before the first. What is resident at the line is not known
+  THREAD       the kernel's number of the thread; from 2147483648 on one of memlog's
+  BRK_KB       how far brk and sbrk have moved the end of the data segment, by calls that memlog
+               sees: not by those within the C library, as of glibc's malloc
+  MMAP_KB      what mmap and mremap hold by calls that memlog sees, touched or not
+  CALLS ERRNO  this call and others of its stack that have no line of their own; its errno, 0 if not
+               known
+  FRAME        FILE (SYMBOL+0xOFFSET) [0xADDRESS (0xADDRESS within FILE)], innermost first; ? for a
+               symbol that is not known or not asked for
 
 Examples:
   memlog dump vm.5912.memlog | grep '^M: 4096 '
@@ -330,6 +347,32 @@ mod tests {
                 .filter(|line| line.contains("memlog"))
                 .count();
             assert!((2..=4).contains(&count), "{name}: {count} examples");
+        }
+    }
+
+    /// In the help and in the documentation.
+    #[test]
+    fn each_column_of_a_dump_is_explained() {
+        let (_, rest) = DUMP.split_once("\nLines:\n").expect("lines");
+        let (lines, rest) = rest.split_once("\nColumns:\n").expect("columns");
+        let (columns, _) = rest.split_once("\nExamples:\n").expect("examples");
+        let doc = include_str!("../doc/RECORDING.md");
+        let words = lines.lines().filter_map(|line| line.split_once(": "));
+        let words = words.flat_map(|(_, words)| words.split([' ', '<', '>', '{', '}', ',', ':']));
+        let is_column = |word: &&str| {
+            word.len() > 1 && word.chars().all(|c| c.is_ascii_uppercase() || c == '_')
+        };
+        let words: Vec<&str> = words.filter(is_column).collect();
+        assert!(words.contains(&"MMAP_KB"), "{words:?}");
+        for word in words {
+            let told = |line: &str| {
+                line.split("  ")
+                    .any(|part| part.split(' ').any(|w| w == word))
+            };
+            // Names of functions and threads explain themselves.
+            let is_plain = ["FUNCTION", "NAME", "UNMAP"].contains(&word);
+            assert!(is_plain || columns.lines().any(told), "{word}");
+            assert!(is_plain || doc.contains(&format!("`{word}`")), "{word}");
         }
     }
 
