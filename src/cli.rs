@@ -86,6 +86,10 @@ First steps:
   memlog summary HOST.PID.memlog    then see what held its memory";
 
 const RECORD: &str = "\
+The program runs with its own input, output and exit status, and a recorder that is preloaded writes \
+every allocation and its stack into a log. Each process that it starts has a log of its own. At the \
+end memlog says where the log is, what it lacks, and what to do next.
+
 Examples:
   memlog record ./program args       the log is HOST.PID.memlog in this folder
   memlog record -o logs/ make -j4    a log for each process, in logs/
@@ -93,7 +97,8 @@ Examples:
   memlog record --alloc-func 'pool_get(size)=pool_put(ptr)' ./program";
 
 const SUMMARY: &str = "\
-A place is a function and line that called the allocator; report and tree say who called it.
+It shows the peaks of resident memory and of the heap, what is in them, and the places that held most \
+and that allocated most often. A place is a function and line that called the allocator; report and tree say who called it.
 
 Examples:
   memlog summary vm.5912.memlog
@@ -121,6 +126,10 @@ Examples:
   memlog tree --debug-symbols build/ vm.5912.memlog    it ran on another machine";
 
 const DOT: &str = "\
+A box of the call graph is a function with what was allocated in and below it, an arrow a call with \
+what came by it. The text has every place. Without an option it is of the moment of the largest \
+resident set.
+
 Examples:
   memlog dot vm.5912.memlog                 vm.5912.memlog.dot, .txt, .ps, .pdf and .svg here
   memlog dot --leaks vm.5912.memlog pics    what was not released, drawn into pics/
@@ -168,17 +177,26 @@ Examples:
   memlog dump --debug-symbols build/ vm.5912.memlog > events.txt";
 
 const INFO: &str = "\
+It tells of the program, its host, settings, threads and libraries, how it ended, what the recorder \
+counted, and what is missing or damaged. With --list there is a line of each log.
+
 Examples:
   memlog info vm.5912.memlog
   memlog info vm.5912.memlog | grep '^ended'
   memlog info --list logs/ *.memlog    a line of each, ranks and their children";
 
 const STATS: &str = "\
+A figure stands on a line, or all of them in one JSON object. doc/STATS.md says what each of them \
+means; keys are only ever added to a schema.
+
 Examples:
   memlog stats vm.5912.memlog
   memlog stats --json vm.5912.memlog | jq .rss_peak_bytes";
 
 const LDFLAGS: &str = "\
+A program that is linked with them writes a log whenever it runs, without `memlog record` and without \
+LD_PRELOAD. Static programs can be recorded in this way only.
+
 Examples:
   cc -o program *.o $(memlog ldflags --dynamic)
   cc -static -o program *.o $(memlog ldflags --static)
