@@ -86,6 +86,10 @@ First steps:
   memlog summary HOST.PID.memlog    then see what held its memory";
 
 const RECORD: &str = "\
+The program runs with its own input, output and exit status, and a recorder that is preloaded writes \
+every allocation and its stack into a log. Each process that it starts has a log of its own. At the \
+end memlog says where the log is, what it lacks, and what to do next.
+
 Examples:
   memlog record ./program args       the log is HOST.PID.memlog in this folder
   memlog record -o logs/ make -j4    a log for each process, in logs/
@@ -93,7 +97,8 @@ Examples:
   memlog record --alloc-func 'pool_get(size)=pool_put(ptr)' ./program";
 
 const SUMMARY: &str = "\
-A place is a function and line that called the allocator; report and tree say who called it.
+It shows the peaks of resident memory and of the heap, what is in them, and the places that held most \
+and that allocated most often. A place is a function and line that called the allocator; report and tree say who called it.
 
 Examples:
   memlog summary vm.5912.memlog
@@ -121,6 +126,10 @@ Examples:
   memlog tree --debug-symbols build/ vm.5912.memlog    it ran on another machine";
 
 const DOT: &str = "\
+A box of the call graph is a function with what was allocated in and below it, an arrow a call with \
+what came by it. The text has every place. Without an option it is of the moment of the largest \
+resident set.
+
 Examples:
   memlog dot vm.5912.memlog                 vm.5912.memlog.dot, .txt, .ps, .pdf and .svg here
   memlog dot --leaks vm.5912.memlog pics    what was not released, drawn into pics/
@@ -138,12 +147,29 @@ Examples:
 
 const DUMP: &str = "\
 All threads are merged; events on one address stand in their true order. A realloc is an F: and an \
-M: line; MAP: and UNMAP: lines are like them.
+M: line.
 
-  M: SIZE ADDRESS<tab>SECONDS RSS_PEAK_KB THREAD BRK_KB MMAP_KB{<tab>FRAME}, innermost first: it came
-  F: ADDRESS<tab>the same five columns; frames only if recorded with --free-stacks: it went
-  FAILED: SIZE FUNCTION CALLS ERRNO<tab>the same columns as M, if asked for by --failed: it got no memory
-  THREAD: NAME<tab>the same five columns as F, if asked for by --threads: its name from here on
+Lines:
+  M: SIZE ADDRESS<tab>SECONDS RSS_PEAK_KB THREAD BRK_KB MMAP_KB{<tab>FRAME}    it came
+  F: ADDRESS<tab>the same five columns    it went; with frames if recorded with --free-stacks
+  MAP: and UNMAP: are like M: and F:, if asked for by --ledger
+  FAILED: SIZE FUNCTION CALLS ERRNO<tab>as M:, if asked for by --failed    it got no memory
+  THREAD: NAME<tab>as F:, if asked for by --threads    its name from here on
+
+Columns:
+  SIZE         bytes asked for
+  ADDRESS      where the block or the mapping begins
+  SECONDS      since recording began, in steps of the log's tick, which memlog info tells
+  RSS_PEAK_KB  the most that was resident up to the last reading before this line, which may be some
+               time ago; 0 before the first. What is resident at the line is not known
+  THREAD       the kernel's number of the thread; from 2147483648 on one of memlog's
+  BRK_KB       how far brk and sbrk have moved the end of the data segment, by calls that memlog
+               sees: not by those within the C library, as of glibc's malloc
+  MMAP_KB      what mmap and mremap hold by calls that memlog sees, touched or not
+  CALLS ERRNO  this call and others of its stack that have no line of their own; its errno, 0 if not
+               known
+  FRAME        FILE (SYMBOL+0xOFFSET) [0xADDRESS (0xADDRESS within FILE)], innermost first; ? for a
+               symbol that is not known or not asked for
 
 Examples:
   memlog dump vm.5912.memlog | grep '^M: 4096 '
@@ -151,17 +177,26 @@ Examples:
   memlog dump --debug-symbols build/ vm.5912.memlog > events.txt";
 
 const INFO: &str = "\
+It tells of the program, its host, settings, threads and libraries, how it ended, what the recorder \
+counted, and what is missing or damaged. With --list there is a line of each log.
+
 Examples:
   memlog info vm.5912.memlog
   memlog info vm.5912.memlog | grep '^ended'
   memlog info --list logs/ *.memlog    a line of each, ranks and their children";
 
 const STATS: &str = "\
+A figure stands on a line, or all of them in one JSON object. doc/STATS.md says what each of them \
+means; keys are only ever added to a schema.
+
 Examples:
   memlog stats vm.5912.memlog
   memlog stats --json vm.5912.memlog | jq .rss_peak_bytes";
 
 const LDFLAGS: &str = "\
+A program that is linked with them writes a log whenever it runs, without `memlog record` and without \
+LD_PRELOAD. Static programs can be recorded in this way only.
+
 Examples:
   cc -o program *.o $(memlog ldflags --dynamic)
   cc -static -o program *.o $(memlog ldflags --static)
@@ -330,6 +365,32 @@ mod tests {
                 .filter(|line| line.contains("memlog"))
                 .count();
             assert!((2..=4).contains(&count), "{name}: {count} examples");
+        }
+    }
+
+    /// In the help and in the documentation.
+    #[test]
+    fn each_column_of_a_dump_is_explained() {
+        let (_, rest) = DUMP.split_once("\nLines:\n").expect("lines");
+        let (lines, rest) = rest.split_once("\nColumns:\n").expect("columns");
+        let (columns, _) = rest.split_once("\nExamples:\n").expect("examples");
+        let doc = include_str!("../doc/RECORDING.md");
+        let words = lines.lines().filter_map(|line| line.split_once(": "));
+        let words = words.flat_map(|(_, words)| words.split([' ', '<', '>', '{', '}', ',', ':']));
+        let is_column = |word: &&str| {
+            word.len() > 1 && word.chars().all(|c| c.is_ascii_uppercase() || c == '_')
+        };
+        let words: Vec<&str> = words.filter(is_column).collect();
+        assert!(words.contains(&"MMAP_KB"), "{words:?}");
+        for word in words {
+            let told = |line: &str| {
+                line.split("  ")
+                    .any(|part| part.split(' ').any(|w| w == word))
+            };
+            // Names of functions and threads explain themselves.
+            let is_plain = ["FUNCTION", "NAME", "UNMAP"].contains(&word);
+            assert!(is_plain || columns.lines().any(told), "{word}");
+            assert!(is_plain || doc.contains(&format!("`{word}`")), "{word}");
         }
     }
 

@@ -21,6 +21,7 @@ use crate::cli::one_more;
 use crate::dot::chosen;
 use crate::elsewhere;
 use crate::extent;
+use crate::kernel::is_running;
 use crate::losses::{Bounds, fate, reason};
 use crate::names::{NameStore, Names};
 use crate::open::{
@@ -256,6 +257,7 @@ fn ending(out: &mut impl Write, family: &Family) -> std::io::Result<()> {
         None if log.death().is_some() => log.death().map_or(String::new(), |death| {
             format!("killed by signal {}", signal(death.signal))
         }),
+        None if is_running(log) => "not yet: it runs still".into(),
         None => "no end in the log: it runs still, was killed, or started another program".into(),
     };
     line(out, "ended", &ended)?;

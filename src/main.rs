@@ -11,6 +11,7 @@ mod dump;
 mod elsewhere;
 mod extent;
 mod info;
+mod kernel;
 mod ldflags;
 mod losses;
 mod made;

@@ -5,10 +5,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::{Command, CommandFactory, ValueHint};
+use clap::builder::PossibleValuesParser;
+use clap::{Arg, ArgAction, Command, CommandFactory, ValueHint};
 use clap_complete::aot::{Shell, generate};
 use clap_mangen::Man;
-use clap_mangen::roff::{Roff, bold, roman};
+use clap_mangen::roff::{Inline, Roff, bold, italic, roman};
 
 use crate::advice::Advice;
 use crate::cli::Cli;
@@ -34,7 +35,22 @@ const OLDS: [&str; 2] = ["memlog2dot", "memlog_analyze"];
 
 /// When the words of the pages were last looked through: the day of the build
 /// would make the same sources give other bytes.
-const DATE: &str = "2026-11-20";
+const DATE: &str = "2026-11-23";
+
+/// What the command is, for its page.
+const DESCRIPTION: &str = "\
+memlog runs a program, or is linked into it, and writes every allocation and release with its whole \
+call stack into a log. From a log it tells who held the memory at the moment when the process was \
+biggest, at the end, or at any other time. What is not in the heap, and what memlog needs itself, is \
+told apart.";
+
+/// What memlog2dot is, for its page.
+const OLD_DESCRIPTION: &str = "\
+It is memlog-dot(1) by the name that it had in 2015, with the same options. Of several logs it takes \
+the one with the highest peak of resident memory.";
+
+/// The moments that have names, for the shells.
+const MOMENTS: [&str; 3] = ["rss-peak", "heap-peak", "end"];
 
 const ENVIRONMENT: [(&str, &str); 19] = [
     (
@@ -117,7 +133,7 @@ const FILES: [(&str, &str); 2] = [
     (
         "[JOBID.]HOST.PID.memlog",
         "A log, readable by its owner alone and never written over: if the name is taken the \
-         next is HOST.PID.2.memlog.",
+         next is HOST.PID.2.memlog. memlog record --force replaces one.",
     ),
     (
         "FILE.dot, FILE.txt, FILE.ps, FILE.pdf, FILE.svg",
@@ -229,7 +245,10 @@ fn page_name(command: &Command) -> String {
 fn page(command: Command, others: &[String]) -> std::io::Result<File> {
     let name = page_name(&command);
     let after = command.get_after_help().map(ToString::to_string);
+    let about = command.get_about().map(ToString::to_string);
+    let about = about.unwrap_or_default();
     let has_subcommands = command.has_subcommands();
+    let synopsis = synopsis(&command);
     let man = Man::new(command)
         .date(DATE)
         .source(concat!("memlog ", env!("CARGO_PKG_VERSION")))
@@ -237,11 +256,17 @@ fn page(command: Command, others: &[String]) -> std::io::Result<File> {
     let mut text = Vec::new();
     man.render_title(&mut text)?;
     man.render_name_section(&mut text)?;
-    man.render_synopsis_section(&mut text)?;
-    man.render_description_section(&mut text)?;
+    let after = after.unwrap_or_default();
+    let mut own = Roff::new();
+    match has_subcommands {
+        true => man.render_synopsis_section(&mut text)?,
+        false => own.extend([synopsis]),
+    }
+    own.extend([description(&about, &name, &after)]);
+    own.to_writer(&mut text)?;
     man.render_options_section(&mut text)?;
     let mut own = Roff::new();
-    paragraphs(&mut own, &after.unwrap_or_default());
+    paragraphs(&mut own, &after);
     if has_subcommands {
         man.render_subcommands_section(&mut text)?;
         list(&mut own, "ENVIRONMENT", &ENVIRONMENT);
@@ -251,6 +276,83 @@ fn page(command: Command, others: &[String]) -> std::io::Result<File> {
     see_also(&mut own, others);
     own.to_writer(&mut text)?;
     Ok((Path::new("man/man1").join(format!("{name}.1")), text))
+}
+
+/// Options with the names of what they take, then what is given without one.
+fn synopsis(command: &Command) -> Roff {
+    let mut page = Roff::new();
+    page.control("SH", ["SYNOPSIS"]);
+    let name = command.get_bin_name().unwrap_or(command.get_name());
+    let (plain, options): (Vec<&Arg>, Vec<&Arg>) =
+        command.get_arguments().partition(|arg| arg.is_positional());
+    let mut words = vec![bold(name)];
+    for arg in options {
+        words.push(roman(" ["));
+        words.extend(option(arg));
+        let may_come_again = matches!(arg.get_action(), ArgAction::Append);
+        words.push(roman(if may_come_again { "]..." } else { "]" }));
+    }
+    for arg in plain {
+        let is_many = arg
+            .get_num_args()
+            .is_some_and(|range| range.max_values() > 1);
+        let many = if is_many { "..." } else { "" };
+        let (open, close) = match arg.is_required_set() {
+            true => ("", many.to_owned()),
+            false => ("[", format!("]{many}")),
+        };
+        words.extend([roman(" "), roman(open), italic(value(arg)), roman(close)]);
+    }
+    page.text(words);
+    page
+}
+
+/// `-t|--threshold PCT`
+fn option(arg: &Arg) -> Vec<Inline> {
+    let short = arg.get_short().map(|letter| format!("-{letter}"));
+    let long = arg.get_long().map(|name| format!("--{name}"));
+    let names: Vec<String> = short.into_iter().chain(long).collect();
+    let mut words = vec![bold(names.join("|"))];
+    if !arg.get_action().takes_values() {
+        return words;
+    }
+    let is_optional = arg
+        .get_num_args()
+        .is_some_and(|range| range.min_values() == 0);
+    words.extend(match (arg.is_require_equals_set(), is_optional) {
+        (true, true) => [roman("[="), italic(value(arg)), roman("]")],
+        _ => [roman(" "), italic(value(arg)), roman("")],
+    });
+    words
+}
+
+/// What stands for a value.
+fn value(arg: &Arg) -> String {
+    let names = arg.get_value_names().unwrap_or_default();
+    let names: Vec<&str> = names.iter().map(|name| name.as_str()).collect();
+    names.join(" ")
+}
+
+/// What a command is for in a sentence, and in more of them: what its help says
+/// before its first heading.
+fn description(about: &str, name: &str, after: &str) -> Roff {
+    let mut page = Roff::new();
+    page.control("SH", ["DESCRIPTION"]);
+    let first = match about.ends_with(['.', '?']) {
+        true => about.to_owned(),
+        false => format!("{about}."),
+    };
+    let text = match name {
+        "memlog" => DESCRIPTION.to_owned(),
+        "memlog2dot" => format!("{first} {OLD_DESCRIPTION}"),
+        _ => {
+            let lines = after.lines().take_while(|line| !line.ends_with(':'));
+            let more: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();
+            format!("{first} {}", more.join(" "))
+        }
+    };
+    page.text([roman(text)]);
+    page
 }
 
 /// Lines stay lines, and one that ends in a colon is a heading.
@@ -295,7 +397,8 @@ fn see_also(page: &mut Roff, names: &[String]) {
 fn completions() -> impl Iterator<Item = File> {
     let olds = OLDS.map(|name| (name, without_hidden(&memlog2dot::Cli::command())));
     let commands = [("memlog", memlog())].into_iter().chain(olds);
-    commands.flat_map(|(name, mut command)| {
+    commands.flat_map(|(name, command)| {
+        let mut command = with_moments(command.mut_subcommands(with_moments));
         COMPLETIONS.map(|(shell, before, behind)| {
             let mut text = Vec::new();
             generate(shell, &mut command, name, &mut text);
@@ -304,9 +407,66 @@ fn completions() -> impl Iterator<Item = File> {
     })
 }
 
+/// Of what --at takes a shell can offer the moments that have names, and no files.
+fn with_moments(command: Command) -> Command {
+    command.mut_args(|arg| match value(&arg).as_str() {
+        "MOMENT" => arg.value_parser(PossibleValuesParser::new(MOMENTS)),
+        _ => arg,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn pages_say_what_options_take_and_what_commands_do() {
+        for (path, content) in pages().unwrap() {
+            let page = String::from_utf8(content).unwrap().replace("\\-", "-");
+            let section = |name: &str| {
+                let (_, rest) = page.split_once(&format!(".SH {name}\n")).expect(name);
+                let end = rest.find(".SH ").unwrap_or(rest.len());
+                rest[..end].to_owned()
+            };
+            let (name, described) = (section("NAME"), section("DESCRIPTION"));
+            let sentences = described.matches(['.', '?']).count();
+            assert!(
+                described.len() > name.len() && sentences > 1,
+                "{}: {described}",
+                path.display()
+            );
+            let synopsis = section("SYNOPSIS");
+            let has = |words: &str| synopsis.contains(words);
+            if path.ends_with("memlog-report.1") {
+                assert!(has(r"[\fB--at\fR \fIMOMENT\fR]"), "{synopsis}");
+                assert!(has(r"[\fB-x|--exclude\fR \fIRE\fR]..."), "{synopsis}");
+                assert!(has(r"[\fB-t|--threshold\fR \fIPCT\fR]"), "{synopsis}");
+                assert!(synopsis.trim_end().ends_with(r" \fIFILE\fR"), "{synopsis}");
+            }
+            if path.ends_with("memlog-record.1") {
+                assert!(has(r"[\fB--flight-recorder\fR[=\fISIZE\fR]]"), "{synopsis}");
+                assert!(
+                    synopsis.trim_end().ends_with(r" \fIPROG\fR..."),
+                    "{synopsis}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn shells_offer_moments() {
+        let scripts: Vec<_> = completions().collect();
+        for (path, script) in &scripts {
+            let script = String::from_utf8_lossy(script);
+            let count = script.lines().filter(|line| {
+                MOMENTS.iter().all(|name| line.contains(name)) || line.starts_with("rss-peak\\t")
+            });
+            assert!(count.count() > 0, "{}: {script}", path.display());
+        }
+        for name in MOMENTS {
+            assert!(name.parse::<memlog_export::When>().is_ok(), "{name}");
+        }
+    }
 
     #[test]
     fn every_command_and_option_has_its_place() {

@@ -2,11 +2,9 @@
 //! moment, and what had grown just before.
 //!
 //! * [`fate`]: how it ended, as far as log and kernel tell
-//! * [`kernel`]: what the kernel tells: whether it runs still, whom it killed
 //! * [`last`]: a first look at the log, for its end, its limits, its last event
 
 mod fate;
-mod kernel;
 mod last;
 
 use std::collections::HashMap;
@@ -172,14 +170,18 @@ impl<'a> Found<'a> {
             screen: subject.screen,
             names: labels.names(),
         };
+        let (at_end, before_end) = match subject.is_running {
+            true => ("now", "ago"),
+            false => ("at the end", "before the end"),
+        };
         let live = format!(
-            "{}B live at the end, by place",
+            "{}B live {at_end}, by place",
             grouped(self.held.total.bytes)
         );
         let long = format!("{live} (share, sum so far, bytes, blocks)");
         lists.print(&[long, live], &self.held, MOST)?;
         let grown = format!(
-            "{}B more than {} before the end, by place",
+            "{}B more than {} {before_end}, by place",
             grouped(self.grown.total.bytes),
             lasted(self.window)
         );

@@ -9,6 +9,7 @@
 //! * [`log`]: what each of these says of itself
 //! * [`functions`]: those of other names that are to be recorded
 //! * [`epilogue`]: what it adds to the log of a program that was killed
+//! * [`replace`]: what `--force` takes away before
 //! * [`sanitizer`]: a library that will not have the recorder before it
 //! * [`skip`]: logs that say too little to be kept
 //! * [`summary`]: what is said at the end
@@ -22,6 +23,7 @@ mod functions;
 mod log;
 mod output;
 mod program;
+mod replace;
 mod sanitizer;
 mod skip;
 mod summary;
@@ -50,6 +52,9 @@ pub struct Args {
     /// Name of the log, or a folder, which logs/ makes; %h host, %p process, %e program, %t time, %n number, %r rank, %j job
     #[arg(short, long, value_name = "PATTERN")]
     output: Option<OsString>,
+    /// Replace the log that lies under the name given, if nobody writes to it any more, and no other file; a name with a % code has none to replace
+    #[arg(long)]
+    force: bool,
     /// Stop growing a log at this size, such as 500M or 2G; below 256K means 256K
     #[arg(long, value_name = "SIZE", value_parser = bytes_of)]
     max_log: Option<u64>,
@@ -122,7 +127,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let program = Program::find(name, args.flight_recorder.is_some())?;
     let objects = program.objects();
     sanitizer::refuse_if_first(name, &objects)?;
-    let plan = Plan::new(args.output.as_deref())?;
+    let mut plan = Plan::new(args.output.as_deref())?;
     for remark in program.unchecked().into_iter().chain(plan.remark()) {
         // Where stderr is gone nobody can be told.
         let _ = writeln!(std::io::stderr().lock(), "memlog: note: {remark}");
@@ -168,6 +173,10 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let total = Total::of_run(args.max_logs_total, plan.folder(), &run)?;
     if let Some(total) = &total {
         total.set(&mut command);
+    }
+    // Last, so that the old log stays where nothing is recorded.
+    if args.force {
+        plan.replace()?;
     }
     let (child, status, last_name) = run_to_end(command, name)?;
     let seen = summary::Seen {

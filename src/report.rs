@@ -115,8 +115,10 @@ fn several(args: &Args) -> anyhow::Error {
 fn as_text(args: &Args, subject: &Subject, labels: &mut Labels) -> Result<Vec<u8>> {
     let mut page = Vec::new();
     print_heading(&mut page, subject)?;
-    for when in moments(args) {
-        print_tree(&mut page, subject, when, &shape(args), labels)?;
+    let moments = moments(args);
+    for (index, &when) in moments.iter().enumerate() {
+        let part = (index + 1, moments.len());
+        print_tree(&mut page, subject, (when, part), &shape(args), labels)?;
     }
     failed::print(&mut page, subject, labels)?;
     subject.print_remarks(&mut page, labels)?;
@@ -163,11 +165,11 @@ fn moments(args: &Args) -> Vec<When> {
     moments
 }
 
-/// Grows a tree and prints it.
+/// Grows a tree and prints it. `part` is which it is on its page, and of how many.
 pub fn print_tree(
     out: &mut impl Write,
     subject: &Subject,
-    when: When,
+    (when, part): (When, (usize, usize)),
     shape: &Shape,
     labels: &mut Labels,
 ) -> Result<()> {
@@ -180,7 +182,7 @@ pub fn print_tree(
         tree: &grown.tree,
         names: &grown.names,
     };
-    printer.print(&title(subject, when, shape, &grown))?;
+    printer.print(&title(subject, (when, part), shape, &grown))?;
     if grown.threshold > shape.threshold {
         let sentence = format!(
             "there are more than {} places: those below {:.3} % are summed up",
@@ -192,31 +194,53 @@ pub fn print_tree(
     Ok(())
 }
 
-fn title(subject: &Subject, when: When, shape: &Shape, grown: &Grown) -> String {
+fn title(
+    subject: &Subject,
+    (when, part): (When, (usize, usize)),
+    shape: &Shape,
+    grown: &Grown,
+) -> String {
     let summary = &subject.analysis.summary;
     let rss_is_known = summary.shows_rss_peak();
     let recorded = match summary.is_lossy() {
         false => "",
         true => " of what was recorded",
     };
+    let so_far = if subject.is_running { " so far" } else { "" };
     let moment = match when {
         When::Seconds(_) if is_after(subject, when) => "where reading ended".into(),
         When::Seconds(seconds) => format!("at {seconds} s"),
-        When::Known(Moment::RssPeak) if rss_is_known => "at the RSS peak".into(),
+        When::Known(Moment::RssPeak) if rss_is_known => format!("at the RSS peak{so_far}"),
         When::Known(Moment::End) if subject.analysis.part.is_some() => "where reading ended".into(),
+        When::Known(Moment::End) if subject.is_running => "now".into(),
         When::Known(Moment::End) => "at the end".into(),
         When::Known(_) if summary.window.is_some() => "at its maximum in the window".into(),
-        When::Known(_) => "at its maximum".into(),
+        When::Known(_) => format!("at its maximum{so_far}"),
+    };
+    // Two trees may look alike.
+    let which = match part {
+        (_, 1) => String::new(),
+        (index, count) => format!("moment {index} of {count}{}, ", time(subject, when)),
     };
     let from = match shape.direction {
         Direction::BottomUp => "",
         Direction::TopDown => ", from main down",
     };
-    let part = match shape.filter.is_none() {
+    let filtered = match shape.filter.is_none() {
         true => String::new(),
         false => format!("{:.2}% that the filter let through, ", grown.percent()),
     };
-    format!("live heap {moment}{recorded}{from} ({part}percentages are shares of it)")
+    format!("live heap {moment}{recorded}{from} ({which}{filtered}percentages are shares of it)")
+}
+
+/// When a moment was that is not named by its time.
+fn time(subject: &Subject, when: When) -> String {
+    if let When::Seconds(_) = when {
+        return String::new();
+    }
+    let log = subject.family.own();
+    let tick = subject.analysis.tick_of(when, log.tick_ns());
+    format!(" at {:.3} s", log.seconds(tick))
 }
 
 /// Whether a log was read to an end that is before a moment.

@@ -237,10 +237,14 @@ fn next(page: &mut Vec<u8>, subject: &Subject, most: usize) -> Result<()> {
 
 /// Commands, and what they are for.
 fn steps(subject: &Subject, log: &str, most: usize, is_told: bool) -> Vec<String> {
+    let live = match subject.is_running {
+        true => "what is live now",
+        false => "what was live at the end",
+    };
     let usual = [
         ("report", "who called these places"),
         ("tree --top-down", "the same from main down"),
-        ("report --show-leaks", "what was live at the end"),
+        ("report --show-leaks", live),
     ];
     let empty = [("info", "what the log is of, and what it lacks")];
     let steps = match subject.analysis.summary.totals.allocations {

@@ -84,7 +84,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
 fn as_text(at: When, shape: &Shape, subject: &Subject, labels: &mut Labels) -> Result<Vec<u8>> {
     let mut page = Vec::new();
     print_heading(&mut page, subject)?;
-    print_tree(&mut page, subject, at, shape, labels)?;
+    print_tree(&mut page, subject, (at, (1, 1)), shape, labels)?;
     subject.print_remarks(&mut page, labels)?;
     Ok(page)
 }

@@ -172,11 +172,48 @@ fn without_record_nobody_saw_the_end() {
     let mut ready = [0; 5];
     let stdout = waiting.stdout.as_mut().expect("a pipe");
     std::io::Read::read_exact(stdout, &mut ready).expect("it is ready");
-    let running = how();
+    let pages = || {
+        let page = |words: &str| {
+            let mut command = memlog(&folder);
+            let output = command.args(words.split(' ')).arg("x.memlog").output();
+            String::from_utf8(output.expect("memlog runs").stdout).expect("text")
+        };
+        [
+            "report --leaks --show-maximum",
+            "summary",
+            "postmortem",
+            "info",
+        ]
+        .map(page)
+    };
+    let running = (how(), pages());
     waiting.kill().expect("it ends");
     waiting.wait().expect("it has ended");
-    assert_eq!(running, "running");
+    assert_eq!(running.0, "running");
     assert_eq!(how(), "unknown");
+    let told = [
+        &[
+            "live heap at its maximum so far (moment 1 of 2 at ",
+            "live heap now (moment 2 of 2 at ",
+        ][..],
+        &["what is live now", "it runs still"],
+        &["B live now, by place", " ago, by place"],
+        &["it runs still"],
+    ];
+    for (page, told) in running.1.iter().zip(told) {
+        for words in told {
+            assert!(page.contains(words), "'{words}' is not in: {page}");
+        }
+        let wrong = page.contains("the end") || page.contains("no end");
+        assert!(!wrong, "{page}");
+    }
+    let gone = pages().concat();
+    assert!(
+        gone.contains("live heap at the end (moment 2 of 2 at "),
+        "{gone}"
+    );
+    let still = gone.contains(" now");
+    assert!(!still, "{gone}");
 }
 
 fn group(limit_bytes: u64) -> Option<Cgroup> {

@@ -121,7 +121,24 @@ fn death_by_signal_is_128_and_its_number_and_named() {
         let output = folder.run(&["record", "sh", "-c", &format!("kill -{signal} $$")]);
         assert_eq!(output.status.code(), Some(128 + signal));
         assert!(said(&output).contains(name), "{}", said(&output));
+        assert!(
+            said(&output).contains("next: memlog postmortem "),
+            "{}",
+            said(&output)
+        );
     }
+}
+
+/// Who pressed Ctrl-C knows why it ended, and wants to see what was recorded.
+#[test]
+fn after_an_interrupt_the_summary_is_next() {
+    let folder = Folder::new("interrupt");
+    let output = folder.run(&["record", "-o", "it", "sh", "-c", "kill -INT $$"]);
+    assert_eq!(output.status.code(), Some(130));
+    let said = said(&output);
+    assert!(said.contains("killed by signal 2 (SIGINT)"), "{said}");
+    assert!(said.contains("next: memlog summary it\n"), "{said}");
+    assert!(!said.contains("postmortem"), "{said}");
 }
 
 #[test]
@@ -191,6 +208,75 @@ fn a_pattern_names_the_log_and_an_existing_one_is_kept() {
         "{}",
         said(&output)
     );
+}
+
+/// Who reads the name that was asked for is told that it is the old log.
+#[test]
+fn a_name_that_was_taken_is_told_and_replaced_by_force() {
+    let folder = Folder::new("force");
+    let run = |words: &[&str]| {
+        let output = folder.run(&[&["record", "-o", "it.memlog"], words].concat());
+        assert!(output.status.success(), "{}", said(&output));
+        said(&output)
+    };
+    let told =
+        "\nmemlog: it.memlog was there before: this log is it.2.memlog; --force replaces it\n";
+    let first = run(&["true"]);
+    assert!(!first.contains("was there before"), "{first}");
+    let info = |name| folder.run(&["info", name]).stdout;
+    let old = info("it.memlog");
+    let second = run(&["true"]);
+    assert!(format!("\n{second}").contains(told), "{second}");
+    assert_eq!(info("it.memlog"), old);
+    let third = run(&["--force", "true"]);
+    assert!(!third.contains("was there before"), "{third}");
+    assert!(
+        third.contains("next: memlog summary it.memlog\n"),
+        "{third}"
+    );
+    assert_eq!(folder.names(), ["it.2.memlog", "it.memlog"]);
+    assert_ne!(info("it.memlog"), old);
+    // Codes name another log in each run.
+    let output = folder.run(&["record", "--force", "-o", "%p.memlog", "true"]);
+    assert!(output.status.success() && folder.names().len() == 3);
+}
+
+/// Not what is no log, nor one that is still written; and it stays where nothing
+/// is recorded.
+#[test]
+fn force_takes_nothing_else_away() {
+    let folder = Folder::new("force-not");
+    fs::write(folder.path("notes"), "a program's own").expect("write");
+    let force = |name| folder.run(&["record", "--force", "-o", name, "touch", "started"]);
+    refused(
+        &force("notes"),
+        &["--force does not replace ", "notes: it is no log of memlog"],
+    );
+    let mut running = folder
+        .memlog(&["record", "-o", "live", "sh", "-c", "read word"])
+        .stdin(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("spawn");
+    let until = Instant::now() + Duration::from_secs(20);
+    let has_begun = || fs::metadata(folder.path("live")).is_ok_and(|found| found.len() > 0);
+    while !has_begun() && Instant::now() < until {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    refused(
+        &force("live"),
+        &["live: process ", " may still write to it"],
+    );
+    drop(running.stdin.take());
+    running.wait().expect("wait");
+    assert!(!folder.path("started").exists());
+    refused(
+        &folder.run(&["record", "--force", "-o", "live", "./none"]),
+        &["none"],
+    );
+    assert_eq!(folder.names(), ["live", "notes"]);
+    assert!(force("live").status.success());
+    assert_eq!(folder.names(), ["live", "notes", "started"]);
 }
 
 /// The / says that it is a folder, so it can be one.

@@ -37,7 +37,6 @@ pub fn legend(subject: &Subject, summary: &Summary, shown: When, total: Held) ->
     let mut lines = vec![page.title(), page.program(), page.heap()];
     lines.extend(page.rss());
     lines.extend(page.areas());
-    lines.extend(page.overhead());
     lines.extend(page.bracket());
     lines.extend(page.lacks());
     lines
@@ -124,17 +123,6 @@ impl Page<'_> {
             size(peak.bytes),
             self.seconds(peak.tick)
         )
-    }
-
-    /// What recording took; its memory is a part of the peak.
-    fn overhead(&self) -> Option<String> {
-        let cost = self.summary.cost?;
-        let seconds = |ns: u64| ns as f64 / 1e9;
-        Some(format!(
-            "overhead: about {:.3} s of {:.3} s of processor time",
-            seconds(cost.own_ns),
-            seconds(cost.cpu_ns)
-        ))
     }
 
     fn rss(&self) -> Vec<String> {

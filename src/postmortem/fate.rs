@@ -5,8 +5,8 @@ use memlog_format::meta::Death;
 use memlog_read::Log;
 use serde_json::{Value, json};
 
-use super::kernel::{self, Running, Word};
 use super::last::{Last, limit_line};
+use crate::kernel::{self, Running, Word};
 use crate::words::signal;
 
 /// How it ended.

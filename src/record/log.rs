@@ -29,6 +29,8 @@ pub struct Log {
     pub started_as: Option<String>,
     /// Whether it says how its image ended.
     pub has_end: bool,
+    /// Whether it says how its process went: by that end, or by a signal.
+    pub is_over: bool,
     /// The process that forked its own.
     pub parent: Option<u32>,
     /// Where it was started.
@@ -102,6 +104,7 @@ impl Log {
             executable: OsStr::from_bytes(executable).into(),
             started_as: started_as(&log),
             has_end: log.end().is_some(),
+            is_over: log.end().is_some() || log.death().is_some(),
             parent: log.parent_pid(),
             folder: OsStr::from_bytes(log.text(Key::WorkingDirectory).unwrap_or_default()).into(),
             rank: log.text(Key::Rank).map(clean),
@@ -141,23 +144,7 @@ impl Log {
 
     /// Removes the log, and no other file that has come to lie there.
     pub fn remove(&self) -> io::Result<()> {
-        let (folder, name) = (self.path.parent(), self.path.file_name());
-        let (Some(folder), Some(name)) = (folder, name) else {
-            return Err(io::ErrorKind::InvalidInput.into());
-        };
-        let folder = match folder.as_os_str().is_empty() {
-            true => Path::new("."),
-            false => folder,
-        };
-        // From here on it is this folder, whatever its path comes to lead to.
-        let folder = File::open(folder)?;
-        let there = format!("/proc/self/fd/{}", folder.as_raw_fd());
-        let there = Path::new(&there).join(name);
-        let found = fs::symlink_metadata(&there)?;
-        match (found.dev(), found.ino()) == self.identity {
-            true => fs::remove_file(there),
-            false => Err(io::Error::other("another file is there now")),
-        }
+        remove(&self.path, self.identity)
     }
 
     /// Whether there is nothing to say of it but that it was there.
@@ -165,6 +152,27 @@ impl Log {
         let peak_bytes = self.rss_peak_kb.saturating_mul(1024);
         let few = self.few.as_ref();
         !self.says_more && few.is_some_and(|few| few.is_little(peak_bytes))
+    }
+}
+
+/// Removes a file, known by its device and number, and no other that has come
+/// to lie there.
+pub fn remove(path: &Path, identity: (u64, u64)) -> io::Result<()> {
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
+        return Err(io::ErrorKind::InvalidInput.into());
+    };
+    let folder = match folder.as_os_str().is_empty() {
+        true => Path::new("."),
+        false => folder,
+    };
+    // From here on it is this folder, whatever its path comes to lead to.
+    let folder = File::open(folder)?;
+    let there = format!("/proc/self/fd/{}", folder.as_raw_fd());
+    let there = Path::new(&there).join(name);
+    let found = fs::symlink_metadata(&there)?;
+    match (found.dev(), found.ino()) == identity {
+        true => fs::remove_file(there),
+        false => Err(io::Error::other("another file is there now")),
     }
 }
 
@@ -179,6 +187,7 @@ impl Log {
             executable: "x".into(),
             started_as: None,
             has_end: true,
+            is_over: true,
             parent,
             folder: "/".into(),
             rank: None,

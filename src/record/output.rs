@@ -7,6 +7,7 @@
 
 use super::codes::{beneath, known_only, unknown_codes};
 use super::log::Log;
+use super::replace;
 use crate::advice::Advice;
 use crate::open::{each, shown};
 use crate::os;
@@ -16,7 +17,7 @@ use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::Read;
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -166,6 +167,34 @@ impl Plan {
                  %p process, %e program, %t time, %n number, %r rank, %j job, and %% for a %"
             )
         })
+    }
+
+    /// The name without any code, for a log that is to bear it.
+    fn name(&self) -> Option<PathBuf> {
+        let Setting::Pattern(pattern) = &self.setting else {
+            return None;
+        };
+        let (name, is_whole) = until_code(pattern.as_os_str().as_bytes());
+        is_whole.then(|| OsString::from_vec(name).into())
+    }
+
+    /// Takes away what lies under that name. A name with codes is a new one in
+    /// each run, or may be another process's: nothing lies there to be replaced.
+    pub fn replace(&mut self) -> anyhow::Result<()> {
+        if let Some(name) = self.name()
+            && replace::clear(&name)?
+        {
+            // The new log may have the old one's number.
+            self.before.retain(|(path, _)| *path != name);
+        }
+        Ok(())
+    }
+
+    /// The name that was asked for, where it was taken before the program
+    /// started and a log bears another.
+    pub fn taken(&self, log: &Path) -> Option<PathBuf> {
+        let was_there = |name: &PathBuf| self.before.iter().any(|(path, _)| path == name);
+        self.name().filter(|name| name != log && was_there(name))
     }
 
     /// Tells the recorder.

@@ -4,7 +4,7 @@
 use super::epilogue;
 use super::functions::Wanted;
 use super::log::Log;
-use super::output::Plan;
+use super::output::{Plan, has_magic};
 use super::skip::{self, Skipped};
 use super::total::Total;
 use crate::extent;
@@ -141,11 +141,14 @@ fn describe(
     let bounded = bounded.into_iter().chain(seen.total.and_then(Total::told));
     let rank = main.rank.as_ref().filter(|_| !is_launcher(main, logs));
     if let Some(rank) = rank {
-        of_rank(&mut text, main, logs, status.code().is_none());
+        of_rank(&mut text, main, logs, has_fate(status));
         bounded.for_each(|told| line(&mut text, format_args!("{told}")));
         return with_rank(rank, &text);
     }
     line(&mut text, format_args!("the log is {}", told(main)));
+    if let Some(name) = plan.taken(&main.path) {
+        other_name(&mut text, main, &name);
+    }
     others(&mut text, main, logs);
     let lacks_logs = seen.total.and_then(Total::told).is_some();
     bounded.for_each(|told| line(&mut text, format_args!("{told}")));
@@ -169,8 +172,13 @@ fn describe(
     for remark in seen.functions.remarks(&called.collect::<Vec<_>>()) {
         line(&mut text, format_args!("{remark}"));
     }
-    next(&mut text, main, logs, status.code().is_none());
+    next(&mut text, main, logs, has_fate(status));
     text
+}
+
+/// Whether its death is worth a look. Who ends it by Ctrl-C knows why it died.
+fn has_fate(status: ExitStatus) -> bool {
+    status.signal().is_some_and(|signal| signal != libc::SIGINT)
 }
 
 /// Programs that start another one with other rights, in a child.
@@ -219,7 +227,7 @@ fn is_launcher(main: &Log, logs: &[Log]) -> bool {
 
 /// Of a rank, whose fellows say the same at the same time: one line, and what
 /// is out of the ordinary. What to do next the first of them says for all.
-fn of_rank(text: &mut String, main: &Log, logs: &[Log], was_killed: bool) {
+fn of_rank(text: &mut String, main: &Log, logs: &[Log], has_fate: bool) {
     let is_whole =
         |log: &Log| log.losses.is_empty() && log.unlogged.0 == 0 && log.may_lack.is_none();
     let lost_none = logs.iter().all(is_whole);
@@ -240,7 +248,7 @@ fn of_rank(text: &mut String, main: &Log, logs: &[Log], was_killed: bool) {
         line(text, format_args!("note: {note}"));
     }
     let path = typed(&main.path);
-    if was_killed {
+    if has_fate {
         line(text, format_args!("next: memlog postmortem {path}"));
     } else if main.rank.as_deref() == Some("0") {
         let all = list_of(main);
@@ -258,6 +266,20 @@ fn with_rank(rank: &str, text: &str) -> String {
     lines
         .map(|line| format!("{NAME}rank {rank}: {line}\n"))
         .collect()
+}
+
+/// Who reads the name that was asked for reads an older log.
+fn other_name(text: &mut String, main: &Log, name: &Path) {
+    let is_empty = || name.metadata().is_ok_and(|found| found.len() == 0);
+    let remedy = match has_magic(name) || is_empty() {
+        true => "; --force replaces it",
+        false => "",
+    };
+    let (name, path) = (typed(name), typed(&main.path));
+    line(
+        text,
+        format_args!("{name} was there before: this log is {path}{remedy}"),
+    );
 }
 
 /// A log as it is named: its path, its size and whose it is.
@@ -284,8 +306,8 @@ fn list_of(log: &Log) -> String {
 
 /// The log that is likely the one wanted; the line can be pasted. Among ranks
 /// that is none of the launcher's.
-fn next(text: &mut String, main: &Log, logs: &[Log], was_killed: bool) {
-    if was_killed {
+fn next(text: &mut String, main: &Log, logs: &[Log], has_fate: bool) {
+    if has_fate {
         let path = typed(&main.path);
         line(text, format_args!("next: memlog postmortem {path}"));
         if logs.len() == 1 {

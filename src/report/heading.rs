@@ -1,5 +1,5 @@
 //! What stands above everything else: both peaks, how well they are known,
-//! what recording cost, and what is missing.
+//! and what is missing.
 
 use std::io::{Result, Write};
 
@@ -21,9 +21,8 @@ const COLUMNS: usize = 100;
 const INDENT: usize = 11;
 
 /// What gives way first where there is no room for all: the report has it.
-const LEAST_TELLING: [&str; 8] = [
+const LEAST_TELLING: [&str; 7] = [
     "log",
-    "overhead",
     "mapped",
     "coverage",
     "events",
@@ -78,7 +77,7 @@ fn lines(subject: &Subject) -> Vec<Line> {
             &[read, format!("{:.0} % of it", part.percent), shown.into()],
         );
     }
-    lines.line("program", &program(log, summary));
+    lines.line("program", &program(subject));
     if let Some(parts) = window::line(log, summary) {
         lines.line("flight recorder", &parts);
     }
@@ -114,9 +113,6 @@ fn lines(subject: &Subject) -> Vec<Line> {
         lines.alarm("failed", &subject.failed);
     }
     lines.line("log", &[size(log, analysis), stacks(summary)].concat());
-    if let Some(cost) = overhead(summary) {
-        lines.line("overhead", &cost);
-    }
     for sentence in notes(subject.family, analysis) {
         lines.note(&sentence);
     }
@@ -201,7 +197,8 @@ pub fn folded(parts: &[String], terminal: Option<usize>) -> String {
     text
 }
 
-fn program(log: &Log, summary: &Summary) -> Vec<String> {
+fn program(subject: &Subject) -> Vec<String> {
+    let (log, summary) = (subject.family.own(), &subject.analysis.summary);
     let name = log.text(Key::Executable).map(clean);
     let mut name = name.unwrap_or_else(|| "unknown program".into());
     if let Some(started_as) = started_as(log) {
@@ -218,6 +215,7 @@ fn program(log: &Log, summary: &Summary) -> Vec<String> {
     parts.push(threads(log, summary));
     match (log.end(), log.death()) {
         (_, Some(death)) => parts.push(format!("killed by signal {}", signal(death.signal))),
+        (None, None) if subject.is_running => parts.push("it runs still".into()),
         (None, None) => {
             parts.push("no end in the log (it runs still, was killed, or started another)".into());
         }
@@ -336,19 +334,6 @@ fn stacks(summary: &Summary) -> Vec<String> {
     parts.push(format!("{count} with a cut one: {first}"));
     parts.extend(reasons);
     parts
-}
-
-/// What recording took besides; its part of memory at the peak is told above.
-fn overhead(summary: &Summary) -> Option<Vec<String>> {
-    let cost = summary.cost?;
-    Some(vec![
-        format!("{}B of memory", grouped(summary.own_rss_bytes)),
-        format!(
-            "about {:.3} s of {:.3} s of processor time",
-            cost.own_ns as f64 / 1e9,
-            cost.cpu_ns as f64 / 1e9
-        ),
-    ])
 }
 
 /// What the log takes on the disk.

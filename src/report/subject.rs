@@ -14,6 +14,7 @@ use super::moment::check as check_moment;
 use super::notes::notes;
 use crate::dot::chosen;
 use crate::elsewhere;
+use crate::kernel::is_running;
 use crate::names::{NameStore, Names};
 use crate::open::{Analysis, Family, Files, Over, Watch, counted};
 use crate::screen::{Look, Screen};
@@ -29,6 +30,8 @@ pub struct Subject<'a> {
     pub family: &'a Family<'a>,
     pub analysis: &'a Analysis,
     pub screen: &'a Screen,
+    /// Whether the program runs still: then the log's end is but now.
+    pub is_running: bool,
     /// What there is to say of calls that got no memory.
     pub failed: Vec<String>,
 }
@@ -69,6 +72,7 @@ pub fn show_after<T>(
     let watch = Watch::interruptible();
     let files = Files::load(file)?;
     let family = files.family()?;
+    let is_running = is_running(family.own());
     let found = first(&family, &watch);
     let at = moment(&found);
     let tick_ns = family.own().tick_ns();
@@ -93,6 +97,7 @@ pub fn show_after<T>(
         family: &family,
         analysis: &analysis,
         screen: &screen,
+        is_running,
         failed,
     };
     let page = make(&subject, &mut labels, &found)?;

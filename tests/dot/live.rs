@@ -58,9 +58,10 @@ fn the_known_sites_stand_on_the_page() {
     assert!(!text.contains("note: "), "{text}");
 }
 
-/// What recording cost is measured while it goes on, and told on every page.
+/// What recording cost is an estimate that may be far too high: of the figures,
+/// and of no page.
 #[test]
-fn the_overhead_is_told() {
+fn the_overhead_is_on_no_page() {
     let folder = Folder::new("live-cost");
     let program = GCC.build::<&str>(&folder, "churn.c", "churn", &[]);
     let program = program.to_str().expect("a path of letters");
@@ -76,13 +77,14 @@ fn the_overhead_is_told() {
     assert!((3.0..5000.0).contains(&each_ns), "{each_ns} ns an event");
     for page in ["summary", "report", "tree"] {
         let said = folder.says(&[page, "churn.memlog"]);
-        let line = said.lines().find(|line| line.starts_with("overhead: "));
-        let line = line.expect("a line of it");
-        assert!(line.contains("B of memory, about ") && line.ends_with(" s of processor time"));
+        assert!(
+            !said.contains("overhead") && !said.contains("processor time"),
+            "{said}"
+        );
     }
     memlog2dot(&folder, &["-q", "churn.memlog"]);
     let text = fs::read_to_string(folder.path("churn.memlog.txt")).expect("text");
-    assert!(text.contains("\noverhead: about "), "{text}");
+    assert!(!text.contains("overhead"), "{text}");
 }
 
 /// Of a log that was cut nothing is said of what its rest may have told.

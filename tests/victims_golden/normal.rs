@@ -23,7 +23,6 @@ fn heading(line: &str) -> Option<String> {
     const OTHERS: &[&str] = &[
         "RSS: ",
         "of it: ",
-        "overhead: ",
         "moment: ",
         "arena (brk): ",
         "mmap: ",

@@ -43,6 +43,11 @@ pub fn running(log: &Log) -> Option<Running> {
     })
 }
 
+/// Whether there is more to come in a log: its program runs.
+pub fn is_running(log: &Log) -> bool {
+    log.end().is_none() && log.death().is_none() && matches!(running(log), Some(Running::Same))
+}
+
 /// What the kernel's log says of a process's death for want of memory.
 pub enum Word {
     /// It can be read, and says so in this line.
