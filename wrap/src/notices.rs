@@ -285,9 +285,13 @@ fn may_set_filter(frame: &DoorFrame, what: i32) -> bool {
 /// another program has them when it gets its log.
 #[cold]
 fn heed_herald(frame: &DoorFrame) {
+    // A vfork's child has our memory, and it is not we who give up anything.
+    let is_guest = session::is_on() && Os::pid() != RECORDER.pid.load(Ordering::Relaxed);
+    if is_guest {
+        return;
+    }
     RECORDER.note_herald();
-    let is_ours = || Os::pid() == RECORDER.pid.load(Ordering::Relaxed);
-    if !session::is_on() || RECORDER.is_quiet() || child::is_deferred() || !is_ours() {
+    if !session::is_on() || RECORDER.is_quiet() || child::is_deferred() {
         return;
     }
     as_recorder(frame, || {
