@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use memlog_format::chunk::CHUNK_SIZE;
 use memlog_read::{Kind, Log};
 use sites::build::GCC;
+use sites::disk::Disk;
 use sites::{Folder, said};
 
 fn program(folder: &Folder) -> PathBuf {
@@ -128,6 +129,28 @@ fn forked_children_have_a_small_stock() {
     let taken = |log: &PathBuf| fs::metadata(log).expect("stat").blocks() * 512;
     let most = logs.iter().map(taken).max().expect("logs");
     assert!(most < 4 << 20, "{most} bytes");
+}
+
+/// What is free of a disk is the program's in the first place.
+#[test]
+fn a_stock_leaves_most_of_the_disk() {
+    const DISK: u64 = 2 << 20;
+    let folder = Folder::new("heralded-disk");
+    let program = program(&folder);
+    let Some(_disk) = Disk::mount(folder.path("disk"), DISK) else {
+        println!("SKIPPED a small disk: no tmpfs can be mounted (needs root)");
+        return;
+    };
+    // Who is killed cuts nothing off.
+    let mut command = folder.command(program);
+    command
+        .args(["hk", "0"])
+        .env("LD_PRELOAD", folder.recorder().join("libmemlog.so"))
+        .env("MEMLOG_DIR", folder.path("disk"));
+    command.status().expect("the program runs");
+    let log = &folder.logs("disk")[0];
+    let taken = fs::metadata(log).expect("stat").blocks() * 512;
+    assert!(taken < DISK / 4, "{taken} bytes");
 }
 
 /// Many that execute another program at once leave room for the others' logs.

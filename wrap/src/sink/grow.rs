@@ -26,6 +26,9 @@ const AHEAD: u64 = 64 << 20;
 const FAR_AHEAD: u64 = 64 << 30;
 /// The smaller stock. A log that is longer grows anyway, and has the larger one.
 const LEAST_STOCK: u64 = LARGEST_WINDOW / 4;
+/// A stock takes no more than this part of what the disk has free: the program
+/// may want to write there too.
+const PART_OF_FREE: u64 = 8;
 /// A stock has a chunk for each stream besides, which may have one that is ready
 /// in part only, and is no larger than this.
 const LARGEST_STOCK: u64 = 64 << 20;
@@ -257,11 +260,24 @@ impl State {
         if (self.stocked_bytes() as u64) < wanted {
             let end = (self.end() + wanted).next_multiple_of(ends_at);
             let left = RECORDER.sink.total.left() / part;
-            let bytes = (end - self.end()).min(left) & !(CHUNK_SIZE as u64 - 1);
+            let bytes = (end - self.end())
+                .min(left)
+                .min(self.free_bytes() / PART_OF_FREE);
+            let bytes = bytes & !(CHUNK_SIZE as u64 - 1);
             if bytes > 0 {
                 let _ = self.next_window_of(bytes, Use::Much);
             }
         }
+    }
+
+    /// What the disk has room for, as far as that can be asked.
+    fn free_bytes(&mut self) -> u64 {
+        let Ok(fd) = self.reopen() else {
+            return u64::MAX;
+        };
+        let free = Os::free_bytes(fd);
+        Os::close(fd);
+        free.unwrap_or(u64::MAX)
     }
 
     /// Gives up what was mapped behind the present window; its bytes that were
