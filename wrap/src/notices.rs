@@ -286,12 +286,12 @@ fn may_set_filter(frame: &DoorFrame, what: i32) -> bool {
 #[cold]
 fn heed_herald(frame: &DoorFrame) {
     // A vfork's child has our memory, and it is not we who give up anything.
-    let is_guest = session::is_on() && Os::pid() != RECORDER.pid.load(Ordering::Relaxed);
-    if is_guest {
+    let is_guest = || Os::pid() != RECORDER.pid.load(Ordering::Relaxed);
+    if session::is_on() && !RECORDER.is_quiet() && is_guest() {
         return;
     }
     RECORDER.note_herald();
-    if !session::is_on() || RECORDER.is_quiet() || child::is_deferred() {
+    if !session::is_on() || child::is_deferred() || RECORDER.must_be_quiet() {
         return;
     }
     as_recorder(frame, || {
@@ -352,7 +352,9 @@ fn expect_filter(frame: &DoorFrame) -> bool {
     if RECORDER.is_filtered() || !start::wake() {
         return false;
     }
-    if !RECORDER.is_quiet() && !prepare_for_filter(frame) {
+    // One may have come that no door saw.
+    let is_ready = || !RECORDER.must_be_quiet() && prepare_for_filter(frame);
+    if !RECORDER.is_quiet() && !is_ready() {
         return false;
     }
     RECORDER.expect_filter();

@@ -223,7 +223,7 @@ impl State {
         }
         self.refused = None;
         self.advance();
-        if RECORDER.is_heralded() && !self.frozen {
+        if RECORDER.is_heralded() {
             self.stock_up(match self.window_offset < LEAST_STOCK {
                 true => Stock::Little,
                 false => Stock::Much,
@@ -246,7 +246,8 @@ impl State {
     /// Maps what follows the present window ahead of its use, unless so much is
     /// there. As much as there is room for.
     pub(super) fn stock_up(&mut self, stock: Stock) {
-        if self.mode != Mode::Mapped || self.is_cut || matches!(self.next, [_, Some(_)]) {
+        let may_grow = self.mode == Mode::Mapped && !self.frozen && !self.is_cut;
+        if !may_grow || matches!(self.next, [_, Some(_)]) {
             return;
         }
         // Of what all logs together may still take only a part is taken: many
