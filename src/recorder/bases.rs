@@ -12,7 +12,7 @@ use anyhow::Context;
 use std::fs::{self, DirBuilder, Metadata, OpenOptions, Permissions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 const ROOT: u32 = 0;
 const STICKY: u32 = 0o1000;
@@ -135,6 +135,11 @@ fn make_open(base: &Path, inner: &str) -> anyhow::Result<PathBuf> {
         .find(|folder| folder.is_dir())
         .context("has no folder above it")?;
     let rest = base.strip_prefix(there)?.join(inner);
+    // What leads out of a folder that is made here leads to one that is not ours.
+    let are_names = rest
+        .components()
+        .all(|name| matches!(name, Component::Normal(_)));
+    anyhow::ensure!(are_names, "leads back");
     let mut folder = there.canonicalize()?;
     let above: Vec<&Path> = folder.ancestors().collect();
     for step in above.into_iter().rev() {
@@ -179,4 +184,26 @@ fn is_roots(found: &Metadata, sticky: u32) -> anyhow::Result<()> {
     let is_ours = found.mode() & 0o022 == 0 || found.mode() & sticky != 0;
     anyhow::ensure!(is_ours, "can be written by other users");
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A folder that is not there would be made, and then the way back be one.
+    #[test]
+    fn a_way_back_is_no_way_to_a_folder_that_is_kept() {
+        let above = std::env::temp_dir().join(format!("bases.{}", std::process::id()));
+        let mode = |path: &Path| fs::metadata(path).unwrap().mode() & 0o777;
+        let kept = above.join("kept");
+        for folder in [&above, &kept] {
+            DirBuilder::new().mode(0o700).create(folder).unwrap();
+        }
+        fs::set_permissions(&above, Permissions::from_mode(0o755)).unwrap();
+        let base = above.join("gone/../kept/.cache/memlog");
+        assert!(make_open(&base, "0").is_err());
+        assert_eq!(mode(&kept), 0o700);
+        assert!(!above.join("gone").exists());
+        fs::remove_dir_all(above).unwrap();
+    }
 }

@@ -285,9 +285,13 @@ fn may_set_filter(frame: &DoorFrame, what: i32) -> bool {
 /// another program has them when it gets its log.
 #[cold]
 fn heed_herald(frame: &DoorFrame) {
+    // A vfork's child has our memory, and it is not we who give up anything.
+    let is_guest = || Os::pid() != RECORDER.pid.load(Ordering::Relaxed);
+    if session::is_on() && !RECORDER.is_quiet() && is_guest() {
+        return;
+    }
     RECORDER.note_herald();
-    let is_ours = || Os::pid() == RECORDER.pid.load(Ordering::Relaxed);
-    if !session::is_on() || RECORDER.is_quiet() || child::is_deferred() || !is_ours() {
+    if !session::is_on() || child::is_deferred() || RECORDER.must_be_quiet() {
         return;
     }
     as_recorder(frame, || {
@@ -348,7 +352,9 @@ fn expect_filter(frame: &DoorFrame) -> bool {
     if RECORDER.is_filtered() || !start::wake() {
         return false;
     }
-    if !RECORDER.is_quiet() && !prepare_for_filter(frame) {
+    // One may have come that no door saw.
+    let is_ready = || !RECORDER.must_be_quiet() && prepare_for_filter(frame);
+    if !RECORDER.is_quiet() && !is_ready() {
         return false;
     }
     RECORDER.expect_filter();

@@ -291,6 +291,13 @@ impl Recorder {
         }
     }
 
+    /// Private memory of ours went, or is counted elsewhere from now on.
+    pub fn note_gone(&self, bytes: u64) {
+        if Os::FIXED_BYTES == 0 {
+            self.counters.sub(Counter::OwnBytes, bytes);
+        }
+    }
+
     /// The next chunk of the log.
     pub fn carve(&self, patience: Patience, usage: Use) -> Option<Chunk> {
         if !self.sink.may_have_room() {

@@ -17,6 +17,8 @@ pub const MAX_STREAMS: usize = Os::SIZES.streams;
 const STREAM_BYTES: usize = size_of::<Door>().next_multiple_of(LEAST_PAGE);
 /// What memory is a multiple of anywhere.
 const LEAST_PAGE: usize = 4096;
+/// What is touched of a stream that nobody has yet.
+const STOCKED_BYTES: u64 = LEAST_PAGE as u64;
 /// Threads asked after when a newcomer looks for a stream to take over.
 const LOOK_AT: u32 = 16;
 
@@ -120,6 +122,7 @@ impl Streams {
                 break;
             }
             self.stocked.fetch_add(1, Ordering::Relaxed);
+            RECORDER.note_own(STOCKED_BYTES);
         }
     }
 
@@ -132,6 +135,7 @@ impl Streams {
         let door = stocked.find(|door| Claim(&door.holder).take(FREE, tid))?;
         door.is_stocked.store(false, Ordering::Relaxed);
         self.stocked.fetch_sub(1, Ordering::Relaxed);
+        RECORDER.note_gone(STOCKED_BYTES);
         note_use();
         Some(door)
     }
@@ -295,13 +299,19 @@ impl Streams {
         // SAFETY: by the caller.
         unsafe {
             self.each(|door, stream| {
+                // Nobody ever wrote to it: its page stays one with the parent's.
+                if door.is_stocked.load(Ordering::Relaxed) {
+                    return;
+                }
                 stream.reset();
                 door.busy.store(0, Ordering::Relaxed);
                 door.holder.store(FREE, Ordering::Relaxed);
-                count += u32::from(!door.is_stocked.load(Ordering::Relaxed));
+                count += 1;
             });
         }
         self.free.store(count, Ordering::Relaxed);
+        let stocked = self.stocked.load(Ordering::Relaxed);
+        RECORDER.note_own(u64::from(stocked) * STOCKED_BYTES);
     }
 }
 

@@ -241,6 +241,7 @@ impl State {
             }
             slot.recycle();
             slot.note_ready(until);
+            let chunk = slot.chunk;
             let last = seals.load(Ordering::Acquire);
             let is_private = |slot: &Slot| RECORDER.sink.is_private(slot.chunk);
             let slots = self.slots();

@@ -80,7 +80,7 @@ impl Slot {
 
     /// What was written to is ready still.
     pub fn note_ready(&mut self, written: usize) {
-        let pages = written & !(sink::ready_next(0) - 1);
+        let pages = written.next_multiple_of(sink::ready_next(0));
         self.chunk.ready = self.chunk.ready.max(pages as u32);
     }
 

@@ -39,9 +39,7 @@ fn retire_words(index: &'static [Word]) {
     // SAFETY: memory of `index_words`; whoever still reads it finds it empty,
     // which costs him a second id and nothing else.
     unsafe { Os::zero(index.as_ptr() as *mut u8, bytes) };
-    if Os::FIXED_BYTES == 0 {
-        RECORDER.counters.sub(Counter::OwnBytes, bytes as u64);
-    }
+    RECORDER.note_gone(bytes as u64);
 }
 
 /// How much of the first chunks of a table is ready, as far as they are not

@@ -24,6 +24,11 @@ use memlog_format::refusal::{Refusal, Step};
 const AHEAD: u64 = 64 << 20;
 /// The same of a program that is about to give up its rights.
 const FAR_AHEAD: u64 = 64 << 30;
+/// The smaller stock. A log that is longer grows anyway, and has the larger one.
+const LEAST_STOCK: u64 = LARGEST_WINDOW / 4;
+/// A stock takes no more than this part of what the disk has free: the program
+/// may want to write there too.
+const PART_OF_FREE: u64 = 8;
 /// A stock has a chunk for each stream besides, which may have one that is ready
 /// in part only, and is no larger than this.
 const LARGEST_STOCK: u64 = 64 << 20;
@@ -113,8 +118,17 @@ impl State {
         self.next.iter().flatten().map(|next| next.bytes).sum()
     }
 
-    /// Of those the bytes that are ready.
-    pub(super) fn stocked_ready(&self) -> usize {
+    /// Bytes that are ready, and that nobody holds yet.
+    pub(super) fn unused_ready(&self) -> usize {
+        let present = match self.mode {
+            Mode::Mapped if !self.is_sparse => self.window_bytes - self.carved,
+            _ => 0,
+        };
+        present + self.stocked_ready()
+    }
+
+    /// Of what was mapped ahead the bytes that are ready.
+    fn stocked_ready(&self) -> usize {
         let ready = self.next.iter().flatten().filter(|next| !next.is_sparse);
         ready.map(|next| next.bytes).sum()
     }
@@ -209,8 +223,11 @@ impl State {
         }
         self.refused = None;
         self.advance();
-        if RECORDER.is_heralded() && !self.frozen {
-            self.stock_up(Stock::Much);
+        if RECORDER.is_heralded() {
+            self.stock_up(match self.window_offset < LEAST_STOCK {
+                true => Stock::Little,
+                false => Stock::Much,
+            });
         }
         true
     }
@@ -229,19 +246,39 @@ impl State {
     /// Maps what follows the present window ahead of its use, unless so much is
     /// there. As much as there is room for.
     pub(super) fn stock_up(&mut self, stock: Stock) {
-        if self.mode != Mode::Mapped || self.is_cut || matches!(self.next, [_, Some(_)]) {
+        let may_grow = self.mode == Mode::Mapped && !self.frozen && !self.is_cut;
+        if !may_grow || matches!(self.next, [_, Some(_)]) {
             return;
         }
-        let (least, ends_at) = match stock {
-            Stock::Little => (LARGEST_WINDOW / 4, CHUNK_SIZE as u64),
-            Stock::Much => (LARGEST_WINDOW, STOCK_ENDS_AT),
+        // Of what all logs together may still take only a part is taken: many
+        // processes have a stock, and do not come to use it.
+        let (least, ends_at, part) = match stock {
+            Stock::Little => (LEAST_STOCK, CHUNK_SIZE as u64, 64),
+            Stock::Much => (LARGEST_WINDOW, STOCK_ENDS_AT, 8),
         };
         let streams = u64::from(RECORDER.streams.in_use()) * CHUNK_SIZE as u64;
         let wanted = (least + streams).min(LARGEST_STOCK);
         if (self.stocked_bytes() as u64) < wanted {
             let end = (self.end() + wanted).next_multiple_of(ends_at);
-            let _ = self.next_window_of(end - self.end(), Use::Much);
+            let left = RECORDER.sink.total.left() / part;
+            let bytes = (end - self.end())
+                .min(left)
+                .min(self.free_bytes() / PART_OF_FREE);
+            let bytes = bytes & !(CHUNK_SIZE as u64 - 1);
+            if bytes > 0 {
+                let _ = self.next_window_of(bytes, Use::Much);
+            }
         }
+    }
+
+    /// What the disk has room for, as far as that can be asked.
+    fn free_bytes(&mut self) -> u64 {
+        let Ok(fd) = self.reopen() else {
+            return u64::MAX;
+        };
+        let free = Os::free_bytes(fd);
+        Os::close(fd);
+        free.unwrap_or(u64::MAX)
     }
 
     /// Gives up what was mapped behind the present window; its bytes that were
@@ -275,6 +312,7 @@ impl State {
         if taken == 0 {
             return Err(failed(Step::LogsTotal, Errno(libc::EFBIG)));
         }
+        RECORDER.sink.expect_unused(taken);
         let before = self.stocked_bytes();
         let done = self.next_window_within(offset, taken as u64, usage);
         let used = self.stocked_bytes() - before;

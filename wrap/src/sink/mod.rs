@@ -62,6 +62,10 @@ pub struct Sink {
     mode: AtomicU8,
     /// Where there was no room: the tick from which on it is looked for again.
     retry_at: AtomicU64,
+    /// Bytes of the windows that are ready, or are being made so, and that nobody
+    /// holds yet: to make them ready takes milliseconds, in which others read
+    /// resident memory.
+    unused: AtomicU64,
     /// What all logs of the tree may take.
     pub total: Total,
 }
@@ -73,6 +77,7 @@ impl Sink {
             state: Bounded::new(State::new()),
             mode: AtomicU8::new(Mode::Closed as u8),
             retry_at: AtomicU64::new(0),
+            unused: AtomicU64::new(0),
             total: Total::new(),
         }
     }
@@ -145,6 +150,12 @@ impl Sink {
     fn publish(&self, state: &State) {
         self.mode.store(state.mode as u8, Ordering::Release);
         self.note_refusal(state);
+        self.note_unused(state);
+    }
+
+    fn note_unused(&self, state: &State) {
+        self.unused
+            .store(state.unused_ready() as u64, Ordering::Relaxed);
     }
 
     fn note_refusal(&self, state: &State) {
@@ -202,7 +213,9 @@ impl Sink {
             if RECORDER.is_parted() {
                 return None;
             }
-            let Some(chunk) = state.carve(usage) else {
+            let chunk = state.carve(usage);
+            self.note_unused(state);
+            let Some(chunk) = chunk else {
                 self.note_refusal(state);
                 return None;
             };
@@ -334,6 +347,7 @@ impl Sink {
                 }
                 Os::close(fd);
             }
+            self.note_unused(state);
         });
     }
 
@@ -347,8 +361,10 @@ impl Sink {
 
     /// Maps windows ahead while it is allowed.
     pub fn stock_up(&self, stock: Stock) {
-        self.state
-            .with(Patience::Bounded, |state| state.stock_up(stock));
+        self.state.with(Patience::Bounded, |state| {
+            state.stock_up(stock);
+            self.note_unused(state);
+        });
     }
 
     /// Makes the file longer by far: the rights to do so are about to go.
@@ -383,14 +399,12 @@ impl Sink {
 
     /// Bytes of the windows that are ready, and that nobody holds yet.
     pub fn unused_window_bytes(&self) -> u64 {
-        let unused = self.state.with(Patience::None, |state| {
-            let present = match state.mode {
-                Mode::Mapped if !state.is_sparse => state.window_bytes - state.carved,
-                _ => 0,
-            };
-            (present + state.stocked_ready()) as u64
-        });
-        unused.unwrap_or(0)
+        self.unused.load(Ordering::Relaxed)
+    }
+
+    /// So much is about to be made ready besides.
+    fn expect_unused(&self, bytes: usize) {
+        self.unused.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 
     /// Whether somebody is at work on it.

@@ -125,6 +125,14 @@ impl Total {
         0
     }
 
+    /// How much is left for all.
+    pub(super) fn left(&self) -> u64 {
+        let (Some(taken), Some(limit)) = (self.word(Word::Taken), self.word(Word::Limit)) else {
+            return u64::MAX;
+        };
+        limit.load(ORDER).saturating_sub(taken.load(ORDER))
+    }
+
     /// Gives back what was not needed.
     pub(super) fn give_back(&self, bytes: usize) {
         if let Some(taken) = self.word(Word::Taken) {

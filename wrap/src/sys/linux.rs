@@ -243,6 +243,10 @@ impl Sys for Linux {
         width::taken_bytes(fd)
     }
 
+    fn free_bytes(fd: Fd) -> Option<u64> {
+        width::free_bytes(fd)
+    }
+
     fn close(fd: Fd) {
         let _ = call(libc::SYS_close, [fd.0 as usize, 0, 0, 0, 0, 0]);
     }

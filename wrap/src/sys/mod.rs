@@ -187,6 +187,10 @@ pub trait Sys {
     fn taken_bytes(_fd: Fd) -> Result<u64, Errno> {
         Err(Errno(libc::ENOSYS))
     }
+    /// Bytes that anybody may still take where a file lies, where that is known.
+    fn free_bytes(_fd: Fd) -> Option<u64> {
+        None
+    }
     /// Closes.
     fn close(fd: Fd);
     /// Whether a name is a folder's.

@@ -98,6 +98,21 @@ pub(super) fn taken_bytes(fd: Fd) -> Result<u64, Errno> {
     Ok(stat.st_blocks as u64 * 512)
 }
 
+/// Bytes that anybody may still take where it lies. Some file systems know of
+/// no bound.
+#[allow(clippy::unnecessary_cast)] // machines have other widths
+pub(super) fn free_bytes(fd: Fd) -> Option<u64> {
+    // SAFETY: plain integers, for which all zeros is a value.
+    let mut room: libc::statfs64 = unsafe { core::mem::zeroed() };
+    let at = &raw mut room as usize;
+    call(
+        libc::SYS_fstatfs64,
+        [fd.0 as usize, size_of_val(&room), at, 0, 0, 0],
+    )
+    .ok()?;
+    (room.f_blocks > 0).then(|| (room.f_bavail as u64).saturating_mul(room.f_bsize as u64))
+}
+
 /// clock_gettime64: seconds and nanoseconds; before Linux 5.1 the other, whose
 /// seconds end in 2038.
 pub(super) fn clock(clock: libc::clockid_t) -> [i64; 2] {
