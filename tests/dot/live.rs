@@ -119,7 +119,7 @@ fn a_cut_log_has_no_known_peak() {
 fn stripped_code_is_told() {
     let folder = Folder::new("live-stripped");
     let source = "#include <stdlib.h>\n\
-        __attribute__((noipa)) static void *hold(void) { return malloc(9 << 20); }\n\
+        __attribute__((noipa)) static void *hold(void) { return __builtin_memset(malloc(9 << 20), 1, 9 << 20); }\n\
         int main(void) { return hold() == 0; }\n";
     fs::write(folder.path("hold.c"), source).expect("write");
     for (option, is_stripped) in [("-s", true), ("-g", false)] {
@@ -181,7 +181,7 @@ fn runs_are_folded_unless_that_is_refused() {
     let source = "#include <stdlib.h>\n\
         #define NEXT(f, g) __attribute__((noipa)) void *f(int n) { void *p = g(n); return p ? p : f; }\n\
         NEXT(d, malloc) NEXT(c, d) NEXT(b, c) NEXT(a, b)\n\
-        int main(void) { return a(9 << 20) == 0; }\n";
+        int main(void) { return __builtin_memset(a(9 << 20), 1, 9 << 20) == 0; }\n";
     fs::write(folder.path("run.c"), source).expect("write");
     let mut gcc = folder.command("gcc");
     gcc.args(["-g", "-O1", "-o", "run", "run.c"]);

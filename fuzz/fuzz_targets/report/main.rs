@@ -14,6 +14,7 @@
 mod advice;
 mod elsewhere;
 mod extent;
+mod kernel;
 mod losses;
 mod made;
 mod names;
@@ -134,6 +135,7 @@ fn look(bytes: &[u8], how: u8, screen: &Screen, filter: &Filter) {
         analysis: &analysis,
         screen,
         failed: Vec::new(),
+        is_running: how & 16 != 0,
     };
     match how >> 2 & 3 {
         0 => tree(&subject, when, filter, Direction::BottomUp, &mut labels),
@@ -151,7 +153,7 @@ fn tree(subject: &Subject, when: When, filter: &Filter, direction: Direction, la
     };
     let mut page = Vec::new();
     let printed = report::print_heading(&mut page, subject)
-        .and_then(|()| report::print_tree(&mut page, subject, when, &shape, labels))
+        .and_then(|()| report::print_tree(&mut page, subject, (when, (1, 1)), &shape, labels))
         .and_then(|()| subject.print_remarks(&mut page, labels));
     printed.expect("memory takes everything");
     harmless(&page);
