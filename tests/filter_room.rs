@@ -47,15 +47,16 @@ fn record(
     Some(output)
 }
 
-/// Announced or only heralded, at once or amid the work, in threads as well; and
-/// the log of one that was recorded so is cut.
+/// Announced or only heralded, at once or amid the work, in threads as well, with
+/// the limits of sshd's sandbox; and the log of one that was recorded so is cut.
 #[test]
 fn what_follows_a_filter_is_kept() {
     let folder = Folder::new("filter-kept");
     let program = program(&folder);
     let flight: &[&str] = &["--flight-recorder=1M"];
     for way in [
-        "hbw", "hwbw", "whbw", "hfw", "hwfw", "shbt", "shft", "hwsbwt", "hbfw", "hbhw",
+        "hbw", "hwbw", "whbw", "hfw", "hwfw", "shbt", "shft", "hwsbwt", "hbfw", "hbhw", "lhfw",
+        "lhbw", "wlhfw", "hlwfw", "slhft",
     ] {
         for more in [&[], flight] {
             let words = [&["-o", "x.memlog"], more].concat();

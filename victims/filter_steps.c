@@ -3,6 +3,7 @@
  *   b  a filter by instructions of the program's own, of which no library is told
  *   s  a thread begins and does little               t  it works: BLOCKS come and go
  *   w  BLOCKS come and go                            d  FILE grows until its disk is full
+ *   l  files may be 0 bytes long, and none opened
  *   a  one block comes and goes                      c  a child is forked that goes on alone
  * The filter kills for all that a log could grow by. Ends with 77 where there are no filters, or no such instructions.
  */
@@ -17,6 +18,7 @@
 #include <stddef.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -104,6 +106,12 @@ int main(int argc, char **argv)
             if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
                 return 77;
             break;
+        case 'l': {
+            const struct rlimit none = {0, 0}, one = {1, 1};
+            if (setrlimit(RLIMIT_FSIZE, &none) || setrlimit(RLIMIT_NOFILE, &one))
+                return 90;
+            break;
+        }
         case 'f':
         case 'b':
             set_filter(*way == 'b');

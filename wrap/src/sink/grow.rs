@@ -105,8 +105,11 @@ impl State {
         Err(failed(step, Errno(libc::EFBIG)))
     }
 
+    /// How far windows may reach. The limit on files is one on writing and on making
+    /// them longer: what the file is long already may be mapped.
     fn allowed_bytes(&self) -> u64 {
-        self.max_bytes.min(Os::file_limit()) & !(CHUNK_SIZE as u64 - 1)
+        let limit = Os::file_limit().max(self.file_bytes);
+        self.max_bytes.min(limit) & !(CHUNK_SIZE as u64 - 1)
     }
 
     /// Where the next window begins.
@@ -302,8 +305,11 @@ impl State {
 
     fn next_window_of(&mut self, bytes: u64, usage: Use) -> Result<(), Refusal> {
         let offset = self.end();
-        self.bound(offset + CHUNK_SIZE as u64)?;
-        let bytes = bytes.min(self.allowed_bytes().saturating_sub(offset));
+        let (least, allowed) = (offset + CHUNK_SIZE as u64, self.allowed_bytes());
+        if least > allowed {
+            self.bound(least)?;
+        }
+        let bytes = bytes.min(allowed.saturating_sub(offset));
         if usage == Use::Little {
             return self.next_window_within(offset, bytes, usage);
         }
