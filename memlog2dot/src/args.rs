@@ -48,7 +48,7 @@ pub struct Args {
     /// Leave out of the picture what holds less than so many percent
     #[arg(short = 't', long, value_name = "PCT", default_value = "1", value_parser = percent)]
     pub(crate) threshold: f64,
-    /// Draw so many boxes at most, the heaviest; 0: all that -t leaves
+    /// Draw so many boxes at most, the heaviest; 0: all that -t leaves, up to 300
     #[arg(long, value_name = "N", default_value = "60")]
     pub(crate) max_boxes: usize,
     /// Give each line of a function a box of its own
