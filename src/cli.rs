@@ -127,8 +127,8 @@ Examples:
 
 const DOT: &str = "\
 A box of the call graph is a function with what was allocated in and below it, an arrow a call with \
-what came by it. The text has every place. Without an option it is of the moment of the largest \
-resident set.
+what came by it; the blue box is what the program mapped itself, which is no heap. The text has \
+every place. Without an option it is of the moment of the largest resident set.
 
 Examples:
   memlog dot vm.5912.memlog                 vm.5912.memlog.dot, .txt, .ps, .pdf and .svg here

@@ -5,11 +5,11 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use memlog_analysis::{Frame, Held, ModuleKey, StackTable};
+use memlog_analysis::{Frame, ModuleKey, StackTable};
 use memlog_export::{CallGraph, Named, Place, Subject, When, legend};
 use memlog_format::meta::Key;
 use memlog_symbols::Options;
-use memlog2dot::{Logs, Page, Trouble};
+use memlog2dot::{Logs, Page, Trouble, Wanted};
 
 use crate::advice::Advice;
 use crate::elsewhere;
@@ -28,7 +28,7 @@ pub fn is_name(started_as: &Path) -> bool {
     NAMES.iter().any(|old| name == Some(old.as_ref()))
 }
 
-/// Writes the five files.
+/// Writes the files.
 pub fn run(args: &memlog2dot::Args) -> anyhow::Result<ExitCode> {
     let names = elsewhere::options(&args.elsewhere)?;
     memlog2dot::run(args, &Opened { names }).map_err(advice)?;
@@ -78,7 +78,8 @@ impl Logs for Opened {
         Glance::take(log)?.rss_peak_bytes()
     }
 
-    fn page(&self, log: &Path, when: When, with_symbols: bool) -> anyhow::Result<Page> {
+    fn page(&self, log: &Path, wanted: &Wanted) -> anyhow::Result<Page> {
+        let when = wanted.when;
         let watch = Watch::new();
         let files = Files::load(log)?;
         let family = files.family()?;
@@ -89,20 +90,22 @@ impl Logs for Opened {
         let mut names = Names::new(&store, &self.names, family.own(), log);
         let stacks = analysis.fold.stacks();
         let held = analysis.fold.held(when.moment());
-        let calls = CallGraph::build(stacks, held, |frame| {
-            named(&mut names, stacks, frame, with_symbols)
+        let mapped = analysis.fold.held_mapped(when.moment());
+        let mapped = mapped.filter(|_| wanted.with_mapped);
+        let calls = CallGraph::build(stacks, held, mapped, |frame| {
+            named(&mut names, stacks, frame, wanted.with_symbols)
         });
         let remarks = names.remarks().map(str::to_owned);
         let remarks = notes(&family, &analysis).into_iter().chain(remarks);
         Ok(Page {
-            legend: heading(&family, &analysis, when, calls.total),
+            legend: heading(&family, &analysis, when, &calls),
             calls,
             remarks: remarks.collect(),
         })
     }
 }
 
-fn heading(family: &Family, analysis: &Analysis, when: When, total: Held) -> Vec<String> {
+fn heading(family: &Family, analysis: &Analysis, when: When, calls: &CallGraph) -> Vec<String> {
     let log = family.own();
     let program = log.text(Key::Executable).map(clean);
     let host = log.text(Key::Host).map(clean);
@@ -114,9 +117,8 @@ fn heading(family: &Family, analysis: &Analysis, when: When, total: Held) -> Vec
         (Some(place), Some(process)) => Some(format!("{place}, {process}")),
         (place, process) => place.or(process),
     };
-    let areas = analysis
-        .mapped
-        .areas_at(analysis.tick_of(when, log.tick_ns()));
+    let tick = analysis.tick_of(when, log.tick_ns());
+    let areas = analysis.mapped.areas_at(tick);
     let subject = Subject {
         program: program.unwrap_or_else(|| "unknown program".into()),
         process,
@@ -125,8 +127,10 @@ fn heading(family: &Family, analysis: &Analysis, when: When, total: Held) -> Vec
         arena_bytes: areas.arena_bytes,
         mmap_bytes: areas.mmap_bytes,
         rss_peak_mapped_bytes: analysis.rss_peak_mapped_bytes,
+        mapped: calls.mapped,
+        reserved_bytes: analysis.mapped.reserved_at(tick),
     };
-    let mut lines = legend(&subject, &analysis.summary, when, total);
+    let mut lines = legend(&subject, &analysis.summary, when, calls.heap());
     if family.missing_parent.is_some() {
         lines.push("missing: the parent's log, and what was inherited from it".into());
     }

@@ -153,7 +153,7 @@ impl<'l, 'a, 's, W: Write> Dump<'l, 'a, 's, W> {
                 Ok(())
             }
             Kind::Ledger(entry) => {
-                self.ledger.ledger(at_of(item), entry);
+                self.ledger.ledger(at_of(item), entry, &self.tables);
                 match self.with_ledger {
                     true => self.entry(item, entry),
                     false => Ok(()),

@@ -52,7 +52,7 @@ the one with the highest peak of resident memory.";
 /// The moments that have names, for the shells.
 const MOMENTS: [&str; 3] = ["rss-peak", "heap-peak", "end"];
 
-const ENVIRONMENT: [(&str, &str); 19] = [
+const ENVIRONMENT: [(&str, &str); 21] = [
     (
         "MEMLOG_OUTPUT",
         "The log's name: %h host, %p process, %e program, %t start in seconds, %n attempt, \
@@ -117,6 +117,14 @@ const ENVIRONMENT: [(&str, &str); 19] = [
     (
         "PAGER",
         "The same where MEMLOG_PAGER is not set; where neither is, less.",
+    ),
+    (
+        "BROWSER",
+        "What memlog dot --open starts, with the picture's path; where it is not set, xdg-open.",
+    ),
+    (
+        "LC_ALL, LC_PAPER, LANG",
+        "The first that is set says on what memlog dot prints: letter in the USA and Canada, else A4.",
     ),
     ("LESS", "Options of less, as ever; FRX where it is not set."),
     (

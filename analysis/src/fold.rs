@@ -233,6 +233,7 @@ impl Fold {
             {
                 self.chosen = true;
                 self.counts.mark_chosen();
+                self.regions.counts.mark_chosen();
             }
             self.heap.tick = at.tick;
         }
@@ -316,6 +317,7 @@ impl Fold {
             error_bytes: 0,
         };
         self.counts.mark_heap_peak();
+        self.regions.counts.mark_heap_peak();
     }
 
     #[cold]
@@ -348,17 +350,25 @@ impl Fold {
             0 => rss.peak_kb,
             now => now,
         };
-        match self.rss.read(rss, &self.heap) {
-            Some(true) => self.counts.keep_candidate(),
-            Some(false) => self.counts.mark_candidate(),
-            None => {}
+        let Some(keeps) = self.rss.read(rss, &self.heap) else {
+            return;
+        };
+        match keeps {
+            true => self.counts.keep_candidate(),
+            false => self.counts.mark_candidate(),
         }
+        self.regions.read(keeps);
     }
 
     /// An entry of the second ledger.
-    pub fn ledger(&mut self, at: At, entry: &Ledger) {
+    pub fn ledger(&mut self, at: At, entry: &Ledger, tables: &impl Tables) {
         self.come_to(at);
-        self.regions.take(entry);
+        // Of what the allocator maps for others nobody asks who did it.
+        let stack = match entry.backing {
+            true => 0,
+            false => self.stacks.stack(entry.stack, tables),
+        };
+        self.regions.take(entry, stack);
     }
 
     /// The stream belongs to this thread now. A thread may have another one, for
@@ -383,9 +393,11 @@ impl Fold {
         if !self.chosen {
             self.chosen = true;
             self.counts.mark_chosen();
+            self.regions.counts.mark_chosen();
         }
         if self.rss.finish(&facts.rss, &self.heap) {
             self.counts.keep_candidate();
+            self.regions.read(true);
         }
         if let Some(window) = &mut self.window {
             window.is_rss_peak_before = self.rss.is_before();
@@ -427,11 +439,21 @@ impl Fold {
     /// What each stack held at a moment, as an index into the stack table;
     /// only [`Moment::End`] means something before the log is through.
     pub fn held(&self, moment: Moment) -> impl Iterator<Item = (u32, Held)> {
+        self.counts.held(self.known(moment))
+    }
+
+    /// The same of what the program had mapped itself and could touch, which is
+    /// in no heap; about the peak of resident memory the most of it.
+    pub fn held_mapped(&self, moment: Moment) -> impl Iterator<Item = (u32, Held)> {
+        self.regions.counts.held(self.known(moment))
+    }
+
+    /// A peak that cannot be told any more is the highest moment that can.
+    fn known(&self, moment: Moment) -> Moment {
         let is_before = self.window.is_some_and(|window| window.is_rss_peak_before);
         match moment {
-            // It cannot be told any more: the highest moment that can.
-            Moment::RssPeak if is_before => self.counts.held(Moment::HeapPeak),
-            moment => self.counts.held(moment),
+            Moment::RssPeak if is_before => Moment::HeapPeak,
+            moment => moment,
         }
     }
 

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use memlog_format::ext::{Ledger, Mapping};
 
+use crate::counts::Counts;
+
 /// Figures of the ledger.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Mapped {
@@ -32,6 +34,15 @@ struct Region {
     backing: bool,
     /// Mapped without any access.
     reserved: bool,
+    /// Who mapped it; of the allocator's nobody asks.
+    stack: u32,
+}
+
+impl Region {
+    /// The program's own, to be touched.
+    fn is_open(&self) -> bool {
+        !self.backing && !self.reserved
+    }
 }
 
 /// The mapped regions by their first byte.
@@ -40,11 +51,22 @@ pub(crate) struct Regions {
     regions: BTreeMap<u64, Region>,
     first_break: Option<u64>,
     pub mapped: Mapped,
+    /// By stack: what the program mapped itself and could touch.
+    pub counts: Counts,
+    /// The most of that since resident memory was read.
+    most_open_bytes: u64,
 }
 
 impl Regions {
-    pub(crate) fn take(&mut self, entry: &Ledger) {
+    /// `stack` is who did it.
+    pub(crate) fn take(&mut self, entry: &Ledger, stack: u32) {
         let backing = entry.backing;
+        let new = Region {
+            end: 0,
+            backing,
+            reserved: false,
+            stack,
+        };
         // The first half of a call whose other half is counted.
         let calls = u64::from(!matches!(entry.mapping, Mapping::Leave { .. }));
         if backing {
@@ -58,7 +80,10 @@ impl Regions {
                 length,
                 prot,
                 ..
-            } => self.map(address, length, backing, prot == 0),
+            } => {
+                let reserved = prot == 0;
+                self.map(address, length, Region { reserved, ..new });
+            }
             Mapping::Unmap { address, length } | Mapping::Leave { address, length } => {
                 self.unmap(address, length);
             }
@@ -74,32 +99,47 @@ impl Regions {
                     old_length > 0 && region.end > old_address && region.reserved
                 });
                 self.unmap(old_address, old_length);
-                self.map(address, length, backing, reserved);
+                self.map(address, length, Region { reserved, ..new });
             }
-            Mapping::Break { old_end, end } => self.set_break(old_end, end, backing),
+            Mapping::Break { old_end, end } => self.set_break(old_end, end, new),
         }
         self.mapped.peak_bytes = self.mapped.peak_bytes.max(self.mapped.live_bytes);
+        let open_bytes = self.open_bytes();
+        if open_bytes > self.most_open_bytes {
+            self.most_open_bytes = open_bytes;
+            self.counts.mark_candidate();
+        }
     }
 
-    fn set_break(&mut self, old_end: u64, end: u64, backing: bool) {
+    fn open_bytes(&self) -> u64 {
+        let mapped = &self.mapped;
+        mapped.live_bytes.saturating_sub(mapped.reserved_bytes)
+    }
+
+    /// Resident memory was read: whether what was mapped before is to be kept.
+    pub(crate) fn read(&mut self, keeps: bool) {
+        match keeps {
+            true => self.counts.keep_candidate(),
+            false => self.counts.mark_candidate(),
+        }
+        self.most_open_bytes = self.open_bytes();
+    }
+
+    fn set_break(&mut self, old_end: u64, end: u64, new: Region) {
         let first = *self.first_break.get_or_insert(old_end);
         self.mapped.arena_bytes = end.saturating_sub(first);
         if end > old_end {
-            self.map(old_end, end - old_end, backing, false);
+            self.map(old_end, end - old_end, new);
         } else {
             self.unmap(end, old_end - end);
         }
     }
 
-    fn map(&mut self, start: u64, length: u64, backing: bool, reserved: bool) {
+    fn map(&mut self, start: u64, length: u64, new: Region) {
         self.unmap(start, length);
         let end = start.saturating_add(length);
         if end > start {
-            let region = Region {
-                end,
-                backing,
-                reserved,
-            };
+            let region = Region { end, ..new };
             self.regions.insert(start, region);
             self.count(end - start, region, true);
         }
@@ -136,6 +176,12 @@ impl Regions {
 
     fn count(&mut self, bytes: u64, region: Region, comes: bool) {
         let backing = region.backing;
+        if region.is_open() {
+            match comes {
+                true => self.counts.add(region.stack, bytes),
+                false => self.counts.subtract(region.stack, bytes),
+            }
+        }
         if region.reserved && !backing {
             let reserved = &mut self.mapped.reserved_bytes;
             *reserved = match comes {
@@ -161,6 +207,7 @@ impl Regions {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::counts::Moment;
     use memlog_format::table::StackId;
 
     fn entry(mapping: Mapping, backing: bool) -> Ledger {
@@ -170,6 +217,12 @@ mod tests {
             order: 0,
             stack: StackId::NONE,
         }
+    }
+
+    const STACK: u32 = 9;
+
+    fn take(regions: &mut Regions, entry: Ledger) {
+        regions.take(&entry, STACK);
     }
 
     fn map(address: u64, length: u64) -> Mapping {
@@ -184,20 +237,20 @@ mod tests {
     #[test]
     fn parts_of_mappings_go() {
         let mut regions = Regions::default();
-        regions.take(&entry(map(0x10000, 0x10000), false));
+        take(&mut regions, entry(map(0x10000, 0x10000), false));
         let hole = Mapping::Unmap {
             address: 0x14000,
             length: 0x1000,
         };
-        regions.take(&entry(hole, false));
+        take(&mut regions, entry(hole, false));
         assert_eq!(regions.mapped.live_bytes, 0xf000);
-        regions.take(&entry(map(0x1f000, 0x2000), false)); // over the end
+        take(&mut regions, entry(map(0x1f000, 0x2000), false)); // over the end
         assert_eq!(regions.mapped.live_bytes, 0x10000);
         let all = Mapping::Unmap {
             address: 0,
             length: u64::MAX,
         };
-        regions.take(&entry(all, false));
+        take(&mut regions, entry(all, false));
         let mapped = regions.mapped;
         assert_eq!((mapped.live_bytes, mapped.peak_bytes), (0, 0x10000));
         assert_eq!((mapped.total_bytes, mapped.calls), (0x12000, 4));
@@ -206,7 +259,7 @@ mod tests {
     #[test]
     fn a_range_left_may_be_anothers_before_the_move_is_told() {
         let mut regions = Regions::default();
-        regions.take(&entry(map(0x10000, 0x1000), false));
+        take(&mut regions, entry(map(0x10000, 0x1000), false));
         let [leave, nothing] = [0x1000, 0].map(|length| Mapping::Leave {
             address: 0x10000,
             length,
@@ -218,7 +271,7 @@ mod tests {
             length: 0x3000,
         };
         for mapping in [leave, map(0x10000, 0x2000), arrive, nothing] {
-            regions.take(&entry(mapping, false));
+            take(&mut regions, entry(mapping, false));
         }
         let mapped = regions.mapped;
         assert_eq!((mapped.live_bytes, mapped.calls), (0x5000, 3));
@@ -234,9 +287,9 @@ mod tests {
             prot: 0,
             flags: 2,
         };
-        regions.take(&entry(reserve, false));
+        take(&mut regions, entry(reserve, false));
         assert_eq!(regions.mapped.reserved_bytes, 0x10000);
-        regions.take(&entry(map(0x12000, 0x1000), false));
+        take(&mut regions, entry(map(0x12000, 0x1000), false));
         let mapped = regions.mapped;
         assert_eq!(
             (mapped.reserved_bytes, mapped.live_bytes),
@@ -248,8 +301,38 @@ mod tests {
             address: 0x50000,
             length: 0x4000,
         };
-        regions.take(&entry(moved, false));
+        take(&mut regions, entry(moved, false));
         assert_eq!(regions.mapped.reserved_bytes, 0x11000);
+    }
+
+    fn held(regions: &Regions, moment: Moment) -> Vec<(u32, u64)> {
+        let held = regions.counts.held(moment);
+        held.map(|(stack, held)| (stack, held.bytes)).collect()
+    }
+
+    /// Between two readings the most counts, and a part that goes leaves the
+    /// rest with who mapped it.
+    #[test]
+    fn who_mapped_what_is_known_at_each_moment() {
+        let mut regions = Regions::default();
+        let backed = entry(map(0x90000, 0x5000), true);
+        regions.take(&backed, 4);
+        regions.take(&entry(map(0x10000, 0x4000), false), 5);
+        regions.take(&entry(map(0x20000, 0x2000), false), 6);
+        let unmap = |address, length| entry(Mapping::Unmap { address, length }, false);
+        regions.take(&unmap(0x11000, 0x1000), 7);
+        regions.read(true);
+        let reserve = Mapping::Map {
+            address: 0x30000,
+            length: 0x10000,
+            prot: 0,
+            flags: 2,
+        };
+        regions.take(&entry(reserve, false), 8);
+        regions.take(&unmap(0x20000, 0x2000), 7);
+        regions.read(false);
+        assert_eq!(held(&regions, Moment::RssPeak), [(5, 0x4000), (6, 0x2000)]);
+        assert_eq!(held(&regions, Moment::End), [(5, 0x3000)]);
     }
 
     #[test]
@@ -259,7 +342,7 @@ mod tests {
             old_end: 0x5000,
             end: 0x9000,
         };
-        regions.take(&entry(grow, true));
+        take(&mut regions, entry(grow, true));
         assert_eq!(regions.mapped.arena_bytes, 0x4000);
         assert_eq!(regions.mapped.backing_bytes, 0x4000);
         assert_eq!(regions.mapped.live_bytes, 0);

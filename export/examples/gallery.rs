@@ -7,7 +7,8 @@ use std::fs;
 use std::path::Path;
 use std::time::Instant;
 
-use memlog_export::{Edge, Graph, Node, draw, layout};
+use memlog_export::draw::{self, Paper};
+use memlog_export::{Edge, Graph, Node, layout};
 
 #[path = "../tests/samples/mod.rs"]
 mod samples;
@@ -30,10 +31,13 @@ fn main() -> std::io::Result<()> {
             folder.join(format!("{name}.svg")),
             draw::svg(&graph, &placed),
         )?;
-        fs::write(folder.join(format!("{name}.ps")), draw::ps(&graph, &placed))?;
+        fs::write(
+            folder.join(format!("{name}.ps")),
+            draw::ps(&graph, &placed, Paper::A4),
+        )?;
         fs::write(
             folder.join(format!("{name}.pdf")),
-            draw::pdf(&graph, &placed),
+            draw::pdf(&graph, &placed, Paper::A4),
         )?;
         fs::write(folder.join(format!("{name}.dot")), dot(&graph))?;
     }

@@ -5,15 +5,20 @@
 //! names were found, functions that were inlined being places of their own.
 //! A return address would be finer than what a reader can tell apart: one line
 //! that the compiler copied would fall into several boxes of the same text.
-//! A function would be coarser: two calls in it would be one, and the line
-//! that asks for the memory is what is looked for. Where there are no lines,
-//! function and module remain; where there are no names, module and offset.
+//! So it is as text, where the line that asks for the memory is looked for; in
+//! a picture, which is to be seen at a glance, the lines of a function are one
+//! place ([`CallGraph::by_function`]). Where there are no lines, function and
+//! module remain; where there are no names, module and offset.
+//!
+//! **What the program mapped itself** is in no heap. One place stands for the
+//! call that maps, below all who made it.
 //!
 //! **What it holds.** The bytes of the stacks that it stands in at least once;
 //! a call, those of the stacks that have the step from caller to callee at
 //! least once. So recursion counts nothing twice, and no share is above 1.
 //!
 //! * `trie`, `steps`: stacks to steps, and who stands in which
+//! * `functions`: the lines of a function as one place
 //! * `picture`: what of it goes onto a page, and how large
 //! * `shown`, `fold`, `back`: which places, which of them are one box, and
 //!   which calls lead back up
@@ -23,6 +28,7 @@
 
 mod back;
 mod fold;
+mod functions;
 mod picture;
 mod shown;
 mod steps;
@@ -72,6 +78,8 @@ pub struct Entry {
     pub addresses: Vec<String>,
     /// The symbols of those, where known, each once.
     pub symbols: Vec<String>,
+    /// It stands for what the program mapped itself: its blocks are mappings.
+    pub is_mapped: bool,
 }
 
 /// A step from one place into another.
@@ -90,6 +98,8 @@ pub struct Call {
 pub struct CallGraph {
     /// Everything that was held.
     pub total: Held,
+    /// What of it the program had mapped itself.
+    pub mapped: Held,
     /// The places, those that hold most first.
     pub entries: Vec<Entry>,
     /// The calls, by caller and callee.
@@ -99,35 +109,50 @@ pub struct CallGraph {
 }
 
 impl CallGraph {
-    /// Of what each stack held at a moment. `name` is asked once a frame.
+    /// Of what each stack held in the heap at a moment, and of what it had
+    /// mapped. `name` is asked once a frame.
     pub fn build(
         stacks: &StackTable,
         held: impl Iterator<Item = (u32, Held)>,
+        mapped: impl Iterator<Item = (u32, Held)>,
         name: impl FnMut(&Frame) -> Named,
     ) -> Self {
         let mut trie = Trie::new(Places::new(name));
-        let mut path = Vec::new();
-        let mut total = Held::default();
+        let [mut in_heap, mut in_mappings] = [Held::default(); 2];
         for (stack, held) in held {
-            total = sum(total, held);
-            path.clear();
-            let mut next = stack;
-            while !trie.knows(next)
-                && let Some((frame, caller)) = stacks.split(next)
-            {
-                path.push((next, frame));
-                next = caller;
-            }
-            if !trie.knows(next) {
-                trie.root(next, end_of(stacks, next));
-            }
-            for (stack, frame) in path.drain(..).rev() {
-                trie.grow(stack, next, &frame);
-                next = stack;
-            }
+            in_heap = sum(in_heap, held);
+            trie.enter(stacks, stack);
             trie.hold(stack, held);
         }
-        trie.count(total)
+        for (stack, held) in mapped {
+            in_mappings = sum(in_mappings, held);
+            trie.enter(stacks, stack);
+            trie.map(stack, held);
+        }
+        let total = sum(in_heap, in_mappings);
+        Self {
+            mapped: in_mappings,
+            ..trie.count(total)
+        }
+    }
+}
+
+impl CallGraph {
+    /// What of it was in the heap.
+    pub fn heap(&self) -> Held {
+        let (total, mapped) = (self.total, self.mapped);
+        Held {
+            bytes: total.bytes.saturating_sub(mapped.bytes),
+            blocks: total.blocks.saturating_sub(mapped.blocks),
+        }
+    }
+}
+
+/// What stands innermost where the program mapped memory.
+fn mapping() -> Place {
+    Place {
+        function: "mapped by the program itself".to_owned(),
+        ..Place::default()
     }
 }
 

@@ -35,12 +35,12 @@ pub fn dot(graph: &Graph) -> String {
 }
 
 fn legend(out: &mut String, graph: &Graph) {
-    if graph.legend.is_empty() {
+    if graph.heading().next().is_none() {
         return;
     }
     out.push_str("subgraph \"cluster_key\" {\nstyle=invis;\n");
     out.push_str("legend [label=\"");
-    for line in &graph.legend {
+    for line in graph.heading() {
         text(out, line);
         // Left-aligned.
         out.push_str("\\l");
@@ -58,11 +58,12 @@ fn node(out: &mut String, number: usize, node: &Node) {
         text(out, &line);
     }
     let saturation = 0.55 * node.share.sqrt();
+    let hue = if node.is_mapped { 0.58 } else { 0.08 };
     let border = 0.8 + 3.2 * node.own_share.sqrt();
     put(
         out,
         format_args!(
-            "\", fontsize={:.1}, margin=\"{:.2},{:.2}\", fillcolor=\"0.080 {saturation:.3} 1.000\", penwidth={border:.2}",
+            "\", fontsize={:.1}, margin=\"{:.2},{:.2}\", fillcolor=\"{hue:.3} {saturation:.3} 1.000\", penwidth={border:.2}",
             node.font_size,
             MARGIN.0 * node.font_size,
             MARGIN.1 * node.font_size
@@ -183,6 +184,7 @@ mod tests {
             run: Vec::new(),
             share: 0.5,
             own_share: 0.0,
+            is_mapped: false,
             font_size: 40.0,
         };
         let mut out = String::new();

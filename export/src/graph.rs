@@ -6,10 +6,19 @@
 pub struct Graph {
     /// The heading, a line each; the first is the title.
     pub legend: Vec<String>,
+    /// How it is to be read, below that; who has text needs none of it.
+    pub key: Vec<String>,
     /// The places, in the order in which they are to be named.
     pub nodes: Vec<Node>,
     /// The calls.
     pub edges: Vec<Edge>,
+}
+
+impl Graph {
+    /// Everything that is said above the boxes.
+    pub fn heading(&self) -> impl Iterator<Item = &String> {
+        self.legend.iter().chain(&self.key)
+    }
 }
 
 /// A place in the program, or a run of places that are drawn as one.
@@ -25,6 +34,8 @@ pub struct Node {
     pub share: f64,
     /// What it holds by calling the allocator itself, as a part of the whole.
     pub own_share: f64,
+    /// It stands for what the program mapped itself.
+    pub is_mapped: bool,
     /// Points.
     pub font_size: f64,
 }

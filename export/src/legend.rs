@@ -22,19 +22,25 @@ pub struct Subject {
     pub mmap_bytes: Option<u64>,
     /// The most that the program had mapped itself about the RSS peak.
     pub rss_peak_mapped_bytes: u64,
+    /// What of that is shown: what it had mapped at the moment and could touch.
+    pub mapped: Held,
+    /// Besides it, what it had mapped then without any access.
+    pub reserved_bytes: u64,
 }
 
 const UNKNOWN: &str = "(unknown)";
 
-/// The lines of the heading; the first is the title.
-pub fn legend(subject: &Subject, summary: &Summary, shown: When, total: Held) -> Vec<String> {
+/// The lines of the heading; the first is the title. `heap` is what of the heap
+/// is shown.
+pub fn legend(subject: &Subject, summary: &Summary, shown: When, heap: Held) -> Vec<String> {
     let page = Page {
         subject,
         summary,
         shown,
-        total,
+        heap,
     };
     let mut lines = vec![page.title(), page.program(), page.heap()];
+    lines.extend(page.mapped());
     lines.extend(page.rss());
     lines.extend(page.areas());
     lines.extend(page.bracket());
@@ -46,7 +52,7 @@ struct Page<'s> {
     subject: &'s Subject,
     summary: &'s Summary,
     shown: When,
-    total: Held,
+    heap: Held,
 }
 
 impl Page<'_> {
@@ -59,7 +65,8 @@ impl Page<'_> {
     /// one moment, or two.
     fn title(&self) -> String {
         let summary = self.summary;
-        let total = size(self.total.bytes);
+        let total = self.heap.bytes.saturating_add(self.subject.mapped.bytes);
+        let total = size(total);
         let is_known = summary.rss_peak_bytes > 0 && !summary.is_peak_unread();
         let peak = is_known.then_some(summary.rss_peak_bytes);
         let later = match self.is_lossy() {
@@ -118,11 +125,32 @@ impl Page<'_> {
         };
         format!(
             "heap: {} in {}; at its largest {} after {}{recorded}",
-            both_ways(self.total.bytes),
-            counted(self.total.blocks, "block"),
+            both_ways(self.heap.bytes),
+            counted(self.heap.blocks, "block"),
             size(peak.bytes),
             self.seconds(peak.tick)
         )
+    }
+
+    /// What the program mapped itself. Nobody knows how much of it was touched.
+    fn mapped(&self) -> Option<String> {
+        let Subject {
+            mapped,
+            reserved_bytes,
+            ..
+        } = self.subject;
+        if mapped.bytes == 0 {
+            return None;
+        }
+        let besides = match reserved_bytes {
+            0 => String::new(),
+            bytes => format!("; {} without access not counted", size(*bytes)),
+        };
+        Some(format!(
+            "mapped: {} in {} of the program's own, not heap, resident where touched{besides}",
+            both_ways(mapped.bytes),
+            counted(mapped.blocks, "mapping")
+        ))
     }
 
     fn rss(&self) -> Vec<String> {

@@ -14,12 +14,16 @@ const MAX_ADDRESSES: usize = 8;
 /// What the percentages are of.
 const SHARES: &str =
     "shares: of all that is active above a name; below it of what that place holds";
+/// Where the program mapped memory itself.
+const MAPPINGS: &str = "blocks: a mapping of the program's own counts as one";
 
 /// The heading, then the places.
 pub fn text(heading: &[String], graph: &CallGraph, with_symbols: bool) -> String {
     let mut out = String::new();
     let shares = (!graph.entries.is_empty()).then_some(SHARES);
-    for line in heading.iter().map(String::as_str).chain(shares) {
+    let mappings = (graph.mapped.blocks > 0).then_some(MAPPINGS);
+    let lines = heading.iter().map(String::as_str);
+    for line in lines.chain(shares).chain(mappings) {
         put(&mut out, format_args!("{line}\n"));
     }
     let (callers, callees) = neighbours(graph);
@@ -77,7 +81,12 @@ fn place(out: &mut String, entry: &Entry, whole: u64, with_symbols: bool) {
         let own = entry.own;
         let (bytes, percent) = (size(own.bytes), percentage(own.bytes, held.bytes));
         let (of_all, exactly) = (percentage(own.bytes, whole), exactly(own));
-        put(out, format_args!("\nMEMORY ALLOCATED HERE:\n"));
+        let how = if entry.is_mapped {
+            "MAPPED"
+        } else {
+            "ALLOCATED"
+        };
+        put(out, format_args!("\nMEMORY {how} HERE:\n"));
         put(
             out,
             format_args!("    {bytes} - {percent}%, {of_all}% of all ({exactly})\n"),

@@ -103,7 +103,12 @@ fn graph(given: &[Given]) -> CallGraph {
             fold.alloc(at, &alloc, &stacks);
         }
     }
-    CallGraph::build(fold.stacks(), fold.held(Moment::End), named)
+    CallGraph::build(
+        fold.stacks(),
+        fold.held(Moment::End),
+        std::iter::empty(),
+        named,
+    )
 }
 
 #[derive(Debug, Default, PartialEq)]
@@ -268,7 +273,7 @@ proptest! {
                 let entry = graph.entries.iter().find(|entry| entry.place.function == *name);
                 prop_assert_eq!(entry.expect("a place").own.blocks, 0);
                 let (first, this) = (held(&node.run[0]), held(name));
-                prop_assert!(first.abs_diff(this) as f64 <= 0.02 * first as f64);
+                prop_assert!(first.abs_diff(this) as f64 <= 0.1 * first as f64);
             }
             for step in node.run.windows(2) {
                 let ends = (step[0].clone(), step[1].clone());
@@ -373,7 +378,7 @@ fn a_long_run_counts_what_it_does_not_name() {
     assert_eq!(run.names, 8);
     assert_eq!(run.lines[..3], ["f0", "f1", "… 5 more …"]);
     assert_eq!(run.run.len(), 12);
-    let told = "folded: 12 places that only pass on stand in one box, callers first; the .txt \
+    let told = "folded: 12 functions that only pass on stand in one box, callers first; the .txt \
                 has their lines";
     assert_eq!(page.legend, [told]);
 }
@@ -402,8 +407,95 @@ fn deep_recursion_takes_no_square() {
         };
         fold.alloc(at, &alloc, &stacks);
     }
-    let graph = CallGraph::build(fold.stacks(), fold.held(Moment::End), named);
+    let graph = CallGraph::build(
+        fold.stacks(),
+        fold.held(Moment::End),
+        std::iter::empty(),
+        named,
+    );
     let held: Vec<_> = graph.entries.iter().map(|entry| entry.held.bytes).collect();
     assert_eq!(held, [200_000, 199_999, 199_998]);
     assert_eq!(graph.calls.len(), 3);
+}
+
+/// Of a function at two lines, one of which calls the other, the bytes count once.
+#[test]
+fn the_lines_of_a_function_are_one_place() {
+    let at_line = |frame: &Frame| {
+        let address = frame.site.address;
+        // 1 and 2 are lines of `f` in a file, 3 is an `f` of another file.
+        let (function, location) = match address {
+            1 | 2 => ("f", format!("/src/a.c:{}", 10 * address)),
+            3 => ("f", "/src/b.c:30".to_owned()),
+            _ => ("main", "/src/a.c:99".to_owned()),
+        };
+        Named {
+            places: vec![Place {
+                function: function.into(),
+                location: Some(location),
+                module: None,
+            }],
+            address: format!("{address:#x}"),
+            symbol: None,
+        }
+    };
+    let mut stacks = Stacks::default();
+    let mut fold = Fold::new(Options::default());
+    let at = At {
+        stream: 0,
+        tid: 1,
+        tick: 0,
+    };
+    let paths: [&[u8]; 4] = [&[0, 1], &[0, 2], &[0, 1, 2], &[0, 3]];
+    for (path, number) in paths.into_iter().zip(1u64..) {
+        let alloc = Alloc {
+            api: Api::Malloc,
+            address: 16 * number,
+            size: 100,
+            usable: 100,
+            alignment_log2: 0,
+            stack: stacks.add(StackId::COMPLETE, path),
+            order: None,
+        };
+        fold.alloc(at, &alloc, &stacks);
+    }
+    let held = fold.held(Moment::End);
+    let lines = CallGraph::build(fold.stacks(), held, std::iter::empty(), at_line);
+    assert_eq!(lines.entries.len(), 4);
+    let functions = lines.by_function();
+    let told = functions.entries.iter().map(|entry| {
+        let location = entry.place.location.as_deref().expect("a file");
+        (location, entry.held.bytes, entry.own.bytes)
+    });
+    let told: Vec<_> = told.collect();
+    let expected = [
+        ("/src/a.c:99", 400, 0),
+        ("/src/a.c:10, 20", 300, 300),
+        ("/src/b.c:30", 100, 100),
+    ];
+    assert_eq!(told, expected);
+    assert_eq!(functions.total, lines.total);
+    // main calls both, and the one calls itself.
+    assert_eq!(functions.calls.len(), 3);
+}
+
+/// What seems to end in nothing is led on to who allocates.
+#[test]
+fn what_passes_on_is_seen_to() {
+    let mut given = vec![(false, vec![0, 1, 2, 7], vec![1000])];
+    given.push((false, vec![0, 3, 4, 7], vec![900]));
+    given.push((false, vec![0, 5], vec![700]));
+    let graph = graph(&given);
+    // f0, f7, f1 and f2; f3 is the fifth, and what it calls is not shown.
+    let wanted = Picture {
+        most_boxes: 5,
+        ..Picture::default()
+    };
+    let page = picture(&graph, wanted);
+    let joined = ("f3".to_owned(), "f7".to_owned());
+    let label = arrows(&page).remove(&joined).expect("an arrow");
+    assert_eq!(label, "900 B\nthrough 1 place\nnot shown");
+    let told = "not in the picture: 2 functions besides the 5 largest, where 700 B (26.92%) was \
+                allocated; --max-boxes 0 shows more";
+    assert_eq!(page.legend, [told]);
 }

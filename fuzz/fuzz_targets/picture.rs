@@ -50,6 +50,7 @@ fn graph_of(input: &[u8]) -> Graph {
             run: Vec::new(),
             share: f64::from(share) / 255.0,
             own_share: f64::from(share / 2) / 255.0,
+            is_mapped: false,
             font_size: 8.0 + f64::from(share) / 8.0,
         });
         rest = after;
@@ -79,9 +80,9 @@ fn draw_all(graph: &Graph) {
     assert!(placed.width.is_finite() && placed.height.is_finite());
     let svg = draw::svg(graph, &placed);
     is_balanced(&svg);
-    let ps = draw::ps(graph, &placed);
+    let ps = draw::ps(graph, &placed, draw::Paper::A4);
     assert!(ps.starts_with(b"%!PS"));
-    assert!(draw::pdf(graph, &placed).starts_with(b"%PDF"));
+    assert!(draw::pdf(graph, &placed, draw::Paper::A4).starts_with(b"%PDF"));
     let dot = dot(graph);
     for line in dot.lines() {
         let open = line

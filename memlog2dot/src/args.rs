@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 
 use clap::{ArgAction, Parser, ValueEnum};
 use memlog_analysis::Moment;
+use memlog_export::draw::Paper;
 use memlog_export::{When, percent};
 
-use crate::{Elsewhere, Trouble};
+use crate::{Elsewhere, Trouble, Wanted};
 
 /// The command of 2015, under a name of its own.
 #[derive(Parser)]
@@ -47,14 +48,33 @@ pub struct Args {
     /// Leave out of the picture what holds less than so many percent
     #[arg(short = 't', long, value_name = "PCT", default_value = "1", value_parser = percent)]
     pub(crate) threshold: f64,
+    /// Draw so many boxes at most, the heaviest; 0: all that -t leaves, up to 300
+    #[arg(long, value_name = "N", default_value = "60")]
+    pub(crate) max_boxes: usize,
+    /// Give each line of a function a box of its own
+    #[arg(long)]
+    pub(crate) lines: bool,
     /// Give each place of a run that only passes on a box of its own
     #[arg(long)]
     pub(crate) no_fold: bool,
+    /// Leave out what the program mapped itself, which is in no heap
+    #[arg(long)]
+    no_mapped: bool,
     /// Add the linker's symbol and the offset in it to every place; each has a box of its own then
     #[arg(long)]
     pub(crate) print_symbol_names: bool,
-    /// Who draws: Graphviz if it is there, or memlog itself
-    #[arg(long, value_name = "WHO", default_value = "auto")]
+    /// Write only these, with commas: dot, txt, ps, pdf, svg
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    format: Vec<Format>,
+    /// Open the picture that was drawn, by $BROWSER or xdg-open
+    #[arg(long)]
+    pub(crate) open: bool,
+    /// What PDF and PS are printed on: a4 or letter [default: letter where the
+    /// locale is of the USA or Canada, else a4]
+    #[arg(long, value_name = "PAPER")]
+    paper: Option<Paper>,
+    /// Who draws: memlog itself, or Graphviz
+    #[arg(long, value_name = "WHO", default_value = "built-in")]
     pub(crate) draw: Draw,
     /// Where the files with the names are.
     #[command(flatten)]
@@ -70,17 +90,56 @@ pub struct Args {
 /// Who draws.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Draw {
-    /// Graphviz if it is there and does it, else memlog.
-    Auto,
     /// memlog.
     BuiltIn,
     /// Graphviz or nobody.
     Graphviz,
+    /// Graphviz if it is there and does it, else memlog.
+    Auto,
+}
+
+/// A file that is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// The graph in Graphviz's language.
+    Dot,
+    /// The page as text.
+    Txt,
+    /// The picture as PostScript.
+    Ps,
+    /// The picture as PDF.
+    Pdf,
+    /// The picture as SVG.
+    Svg,
+}
+
+impl Format {
+    /// What its file ends in.
+    pub(crate) fn ending(self) -> &'static str {
+        match self {
+            Self::Dot => "dot",
+            Self::Txt => "txt",
+            Self::Ps => "ps",
+            Self::Pdf => "pdf",
+            Self::Svg => "svg",
+        }
+    }
+
+    /// Whether it needs no drawing.
+    pub(crate) fn is_text(self) -> bool {
+        matches!(self, Self::Dot | Self::Txt)
+    }
 }
 
 impl Args {
     /// A pattern that was not quoted gives many names.
     pub(crate) fn check(&self) -> anyhow::Result<()> {
+        if self.open && self.formats().into_iter().all(Format::is_text) {
+            return Err(Trouble::error(
+                "--open opens a picture, and --format names none",
+                "name one, as in --format svg, or leave --format out",
+            ));
+        }
         if self.more.is_empty() {
             return Ok(());
         }
@@ -97,7 +156,31 @@ impl Args {
         given.unwrap_or(Path::new("."))
     }
 
-    pub(crate) fn when(&self) -> When {
+    /// What is written, in the order in which it is.
+    pub(crate) fn formats(&self) -> Vec<Format> {
+        let mut all = Format::value_variants().to_vec();
+        all.retain(|format| self.format.is_empty() || self.format.contains(format));
+        all
+    }
+
+    pub(crate) fn wanted(&self) -> Wanted {
+        Wanted {
+            when: self.when(),
+            with_symbols: self.print_symbol_names,
+            with_mapped: !self.no_mapped,
+        }
+    }
+
+    pub(crate) fn paper(&self) -> Paper {
+        // As the C library does: the first that says anything.
+        let names = ["LC_ALL", "LC_PAPER", "LANG"];
+        let locales = names.into_iter().filter_map(std::env::var_os);
+        let mut said = locales.filter(|locale| !locale.is_empty());
+        let of_locale = || Paper::of_locale(&said.next().unwrap_or_default().to_string_lossy());
+        self.paper.unwrap_or_else(of_locale)
+    }
+
+    fn when(&self) -> When {
         match self.leaks {
             true => When::Known(Moment::End),
             false => self.at.unwrap_or(When::Known(Moment::RssPeak)),

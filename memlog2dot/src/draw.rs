@@ -1,8 +1,9 @@
-//! The three pictures: by Graphviz where it is there, else by memlog itself.
+//! The pictures: by memlog itself, or by Graphviz where that is asked for.
 
 use memlog_export::Graph;
+use memlog_export::draw::Paper;
 
-use crate::args::Draw;
+use crate::args::{Draw, Format};
 use crate::graphviz::{Failure, convert};
 use crate::{Trouble, builtin};
 
@@ -10,28 +11,35 @@ const PS: &[u8] = b"%!PS";
 const PDF: &[u8] = b"%PDF-";
 const SVG: &[u8] = b"<?xml";
 
-/// One picture in three forms.
+/// One picture, in the forms that are wanted.
 pub(crate) struct Drawings {
-    pub(crate) ps: Vec<u8>,
-    pub(crate) pdf: Vec<u8>,
-    pub(crate) svg: Vec<u8>,
-    /// What Graphviz did not do, in sentences.
+    pub(crate) drawn: Vec<(Format, Vec<u8>)>,
+    /// What is to be known of it, in sentences.
     pub(crate) remarks: Vec<String>,
 }
 
 impl Drawings {
-    pub(crate) fn make(graph: &Graph, dot: &str, draw: Draw) -> anyhow::Result<Self> {
+    /// Of a graph and the same in Graphviz's language.
+    pub(crate) fn make(
+        (graph, dot): (&Graph, &str),
+        draw: Draw,
+        formats: &[Format],
+        paper: Paper,
+    ) -> anyhow::Result<Self> {
+        let built_in = || builtin::draw(graph, formats, paper);
         if draw == Draw::BuiltIn {
-            return Ok(builtin::draw(graph));
+            return Ok(built_in());
         }
-        match (by_graphviz(dot), draw) {
+        match (by_graphviz(dot, formats, paper), draw) {
             (Ok(drawings), _) => Ok(drawings),
             (Err(failure), Draw::Graphviz) => Err(refusal(&failure)),
-            (Err(Failure::Absent), _) => Ok(builtin::draw(graph)),
-            (Err(why), _) => Ok(Self {
-                remarks: vec![format!("dot {why}; memlog drew the picture itself")],
-                ..builtin::draw(graph)
-            }),
+            (Err(Failure::Absent), _) => Ok(built_in()),
+            (Err(why), _) => {
+                let mut drawings = built_in();
+                let why = format!("dot {why}; memlog drew the picture itself");
+                drawings.remarks.insert(0, why);
+                Ok(drawings)
+            }
         }
     }
 }
@@ -43,40 +51,81 @@ const FONT: (&str, &str) = (
     "fontname=\"Helvetica\"",
     "fontname=\"Helvetica,Arial,sans-serif\"",
 );
-/// In its own size: dot rounds the scale of a page to two digits, and what does
-/// not fit is cut off.
+/// In its own size, which the window makes smaller.
 const OWN_SIZE: &str = "-Gsize=";
-/// Inches: the largest page that readers of PDF show.
-const LARGEST_PAGE: &str = "-Gsize=200,200";
+const SVG_START: &str = "<svg ";
+const SVG_AS_WIDE_AS_WINDOW: &str = "<svg style=\"max-width:100%;height:auto\" ";
+/// What dot leaves white, in points.
+const MARGINS: f64 = 72.0;
+/// Of the rest: dot rounds the scale of a page to two digits, and what does not
+/// fit is cut off.
+const INSIDE: f64 = 0.97;
 
-fn by_graphviz(dot: &str) -> Result<Drawings, Failure> {
+fn by_graphviz(dot: &str, formats: &[Format], paper: Paper) -> Result<Drawings, Failure> {
     let fonts = dot.replace(FONT.0, FONT.1);
-    let form = |form: &'static [&str], magic| {
-        let fonts = fonts.as_bytes();
-        move || convert("dot", form, fonts, magic)
-    };
+    let (width, height) = paper.points();
+    let inches = |points: f64| (points - MARGINS) / 72.0 * INSIDE;
+    let page = format!("-Gsize={:.2},{:.2}", inches(width), inches(height));
+    let has = |format| formats.contains(&format);
     let (ps, pdf, svg) = std::thread::scope(|scope| {
-        let pdf = scope.spawn(form(&["-Tpdf", LARGEST_PAGE], PDF));
-        let svg = scope.spawn(form(&["-Tsvg", OWN_SIZE], SVG));
-        let ps = form(&["-Tps:cairo"], PS)();
-        (ps, joined(pdf.join()), joined(svg.join()))
+        let dot = |form: &'static str, size: &str, magic| {
+            let (fonts, size) = (fonts.as_bytes(), size.to_owned());
+            move || convert("dot", &[form, &size], fonts, magic)
+        };
+        let pdf = has(Format::Pdf).then(|| scope.spawn(dot("-Tpdf", &page, PDF)));
+        let svg = has(Format::Svg).then(|| scope.spawn(dot("-Tsvg", OWN_SIZE, SVG)));
+        // Where there is no PDF, ps2pdf makes it from this.
+        let wants_ps = has(Format::Ps) || has(Format::Pdf);
+        let ps = wants_ps.then(|| dot("-Tps:cairo", &page, PS)());
+        (
+            ps,
+            pdf.map(|pdf| joined(pdf.join())),
+            svg.map(|svg| joined(svg.join())),
+        )
     });
     // Some builds of Graphviz lack the library for PDF, and draw text themselves;
     // to those a font is one name.
-    let ps = match ps {
-        Err(Failure::Failed(_)) => convert("dot", &["-Tps2"], dot.as_bytes(), PS),
+    let ps = ps.map(|ps| match ps {
+        Err(Failure::Failed(_)) => convert("dot", &["-Tps2", &page], dot.as_bytes(), PS),
         ps => ps,
-    }?;
-    let pdf = pdf.or_else(|_| convert("ps2pdf", &["-", "-"], &ps, PDF));
-    Ok(Drawings {
-        pdf: pdf.map_err(|failure| match failure {
+    });
+    let ps = ps.transpose()?;
+    let pdf = pdf.map(|pdf| {
+        let from_ps = |_| {
+            convert(
+                "ps2pdf",
+                &["-", "-"],
+                ps.as_deref().unwrap_or_default(),
+                PDF,
+            )
+        };
+        pdf.or_else(from_ps).map_err(|failure| match failure {
             Failure::Absent => Failure::Failed("makes no PDF, and there is no ps2pdf".into()),
             failed => failed,
-        })?,
-        ps,
-        svg: svg?,
+        })
+    });
+    let made = [
+        (Format::Ps, ps.filter(|_| has(Format::Ps))),
+        (Format::Pdf, pdf.transpose()?),
+        (Format::Svg, svg.transpose()?.map(as_wide_as_window)),
+    ];
+    let made = made.into_iter();
+    Ok(Drawings {
+        drawn: made
+            .filter_map(|(format, bytes)| Some((format, bytes?)))
+            .collect(),
         remarks: Vec::new(),
     })
+}
+
+/// What is no text is left as it is.
+fn as_wide_as_window(svg: Vec<u8>) -> Vec<u8> {
+    match String::from_utf8(svg) {
+        Ok(svg) => svg
+            .replacen(SVG_START, SVG_AS_WIDE_AS_WINDOW, 1)
+            .into_bytes(),
+        Err(error) => error.into_bytes(),
+    }
 }
 
 type Picture = Result<Vec<u8>, Failure>;

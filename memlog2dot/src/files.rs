@@ -3,8 +3,8 @@
 //!
 //! * What an earlier run left is replaced. A link, a device, and a file that is
 //!   read-only or another's are not: somebody meant them to stay.
-//! * Where new text is put in place old drawings go: they would be of another
-//!   moment.
+//! * Where new text is put in place the old drawings go that are to be replaced:
+//!   they would be of another moment.
 //! * A folder that was made for them goes if none comes into it.
 //! * Who may read the log may read them, and nobody else.
 
@@ -17,19 +17,17 @@ use std::path::{Path, PathBuf};
 use memlog_export::{quoted, shown};
 
 use crate::Trouble;
+use crate::args::Format;
 use crate::fresh::{Fresh, remove_abandoned};
 use crate::signals::Signals;
-
-/// The page, which needs no drawing.
-const TEXT: [&str; 2] = ["dot", "txt"];
-/// The picture in three forms.
-const DRAWINGS: [&str; 3] = ["ps", "pdf", "svg"];
 
 /// Where a log's files go.
 pub(crate) struct Outputs {
     folder: PathBuf,
     /// The log's own, without its folder.
     name: OsString,
+    /// Which ones.
+    formats: Vec<Format>,
     /// Who may read and write them.
     mode: u32,
     /// The folders that were not there before, the innermost first.
@@ -39,7 +37,7 @@ pub(crate) struct Outputs {
 
 impl Outputs {
     /// Makes the folder and looks whether the files may be put there.
-    pub(crate) fn prepare(folder: &Path, log: &Path) -> anyhow::Result<Self> {
+    pub(crate) fn prepare(folder: &Path, log: &Path, formats: Vec<Format>) -> anyhow::Result<Self> {
         let Some(name) = log.file_name() else {
             return Err(Trouble::error(
                 format!("{} has no file name", shown(log)),
@@ -51,12 +49,13 @@ impl Outputs {
         let outputs = Self {
             folder: folder.to_owned(),
             name: name.to_owned(),
+            formats,
             mode: log_mode & 0o666 | 0o600,
             made,
             signals: Signals::caught(),
         };
-        for ending in TEXT.iter().chain(&DRAWINGS) {
-            check(&outputs.path(ending))?;
+        for &format in &outputs.formats {
+            check(&outputs.path(format))?;
         }
         remove_abandoned(folder);
         // A folder without permission or room is told now.
@@ -68,33 +67,38 @@ impl Outputs {
     }
 
     /// `FOLDER/NAME.ENDING`
-    pub(crate) fn path(&self, ending: &str) -> PathBuf {
+    pub(crate) fn path(&self, format: Format) -> PathBuf {
         let mut name = self.name.clone();
         name.push(".");
-        name.push(ending);
+        name.push(format.ending());
         match self.folder == Path::new(".") {
             true => PathBuf::from(name),
             false => self.folder.join(name),
         }
     }
 
-    /// Puts files in place, by their endings. Where one cannot be written none
+    /// Those that are written, in their order.
+    pub(crate) fn formats(&self) -> &[Format] {
+        &self.formats
+    }
+
+    /// Puts files in place. Where one cannot be written none
     /// is, and what was there stays; where one cannot be put in place, as in a
     /// sticky folder over another's, the error says what is new by then. Nobody
     /// sees half a file.
-    pub(crate) fn write(&self, set: &[(&str, &[u8])]) -> anyhow::Result<()> {
+    pub(crate) fn write(&self, set: &[(Format, Vec<u8>)]) -> anyhow::Result<()> {
         self.signals.held_during(|| self.put(set))
     }
 
-    fn put(&self, set: &[(&str, &[u8])]) -> anyhow::Result<()> {
+    fn put(&self, set: &[(Format, Vec<u8>)]) -> anyhow::Result<()> {
         let mut fresh = Vec::new();
-        for (ending, content) in set {
-            let path = self.path(ending);
+        for (format, content) in set {
+            let path = self.path(*format);
             check(&path)?;
             let new = self.write_new(content);
             fresh.push((new.map_err(|error| self.failed(&path, &error))?, path));
         }
-        if set.iter().any(|(ending, _)| TEXT.contains(ending)) {
+        if set.iter().any(|(format, _)| format.is_text()) {
             self.remove_drawings()?;
         }
         let mut placed: Vec<&Path> = Vec::new();
@@ -106,7 +110,8 @@ impl Outputs {
     }
 
     fn remove_drawings(&self) -> anyhow::Result<()> {
-        for path in DRAWINGS.map(|ending| self.path(ending)) {
+        let drawings = self.formats.iter().filter(|format| !format.is_text());
+        for path in drawings.map(|&format| self.path(format)) {
             check(&path)?;
             match fs::remove_file(&path) {
                 Err(error) if error.kind() != ErrorKind::NotFound => {

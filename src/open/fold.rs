@@ -214,7 +214,7 @@ fn feed(fold: &mut Fold, item: &Item, tables: &LogTables) {
         Kind::PriorRelease(_) => fold.prior_release(),
         Kind::Unfinished(release) => fold.unfinished(release),
         Kind::Rss(rss) => fold.rss(at, rss),
-        Kind::Ledger(entry) => fold.ledger(at, entry),
+        Kind::Ledger(entry) => fold.ledger(at, entry, tables),
         Kind::Failed(failure) => fold.failed(at, failure, tables),
         Kind::Thread { tid, name } => fold.thread(at, *tid, name),
         Kind::Loss { events, .. } => fold.loss(*events),

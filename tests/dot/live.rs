@@ -26,7 +26,7 @@ fn recorded(folder: &Folder) {
 fn the_known_sites_stand_on_the_page() {
     let folder = Folder::new("live");
     recorded(&folder);
-    let said = memlog2dot(&folder, &["sites.memlog", "out/deep"]);
+    let said = memlog2dot(&folder, &["--lines", "sites.memlog", "out/deep"]);
     for ending in ["dot", "txt", "ps", "pdf", "svg"] {
         assert!(
             said.contains(&format!("Creating out/deep/sites.memlog.{ending}\n")),
@@ -320,4 +320,14 @@ fn who_draws() {
     drawn(&folder.path("theirs"), "sites.memlog");
     let svg = fs::read_to_string(folder.path("theirs/sites.memlog.svg")).expect("svg");
     assert!(svg.contains("Helvetica,Arial,sans-serif"), "{svg}");
+    assert!(svg.contains("max-width:100%"), "{svg}");
+    let pdf = fs::read(folder.path("theirs/sites.memlog.pdf")).expect("pdf");
+    let pdf = String::from_utf8_lossy(&pdf);
+    let page = pdf
+        .split("/MediaBox [")
+        .nth(1)
+        .and_then(|rest| rest.split(']').next());
+    let page = page.expect("a page").split_whitespace();
+    let page: Vec<f64> = page.map(|part| part.parse().expect("a number")).collect();
+    assert!(page[2] <= 596.0 && page[3] <= 842.0, "{page:?}");
 }

@@ -5,6 +5,8 @@ mod golden;
 mod leftovers;
 mod live;
 mod logs;
+mod opened;
+mod pictures;
 mod recipe;
 mod same;
 mod scripts;

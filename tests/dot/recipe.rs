@@ -146,11 +146,16 @@ impl Recipe {
 
     /// The program's own calls on the address space.
     pub fn map(&mut self, order: u64, backing: bool, mapping: Mapping) {
+        self.map_by(StackId::COMPLETE, order, backing, mapping);
+    }
+
+    /// The same from a stack.
+    pub fn map_by(&mut self, stack: StackId, order: u64, backing: bool, mapping: Mapping) {
         self.ext(&Ext::Ledger(Ledger {
             mapping,
             backing,
             order,
-            stack: StackId::COMPLETE,
+            stack,
         }));
     }
 

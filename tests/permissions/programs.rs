@@ -14,6 +14,8 @@ const STARTED: &[(&str, &str)] = &[
     ("build.rs", "program"),
     // dot and ps2pdf.
     ("memlog2dot/src/graphviz.rs", "program"),
+    // The viewer that the user asks for with --open.
+    ("memlog2dot/src/opened.rs", "viewer"),
     // Not started: clap's word for a description of a command line.
     ("src/manual.rs", "command.get_name().to_owned()"),
     // The loader that the program names, with --list.
@@ -126,7 +128,9 @@ fn dot_and_ps2pdf_get_clean_text() {
         bin.display(),
         std::env::var("PATH").unwrap_or_default()
     );
-    let mut memlog = facts.folder.memlog(&["dot", "--at", "heap-peak"]);
+    let mut memlog = facts
+        .folder
+        .memlog(&["dot", "--draw", "auto", "--at", "heap-peak"]);
     let output = memlog
         .arg(&log)
         .env("PATH", path)
@@ -140,7 +144,7 @@ fn dot_and_ps2pdf_get_clean_text() {
             !rest.is_empty()
                 && rest
                     .chars()
-                    .all(|letter| letter.is_ascii_alphanumeric() || ":=,".contains(letter))
+                    .all(|letter| letter.is_ascii_alphanumeric() || ":=,.".contains(letter))
         });
         assert!(is_fixed, "dot {line}");
     }

@@ -117,8 +117,9 @@ fn check(case: &Case) {
 }
 
 fn graph(folder: &Folder, case: &Case, log: &str) {
-    // Boxes of several places would hold those of libraries too.
-    let words = "dot -q --no-fold --draw built-in --at";
+    // Boxes of several places would hold those of libraries too; what is mapped
+    // goes by the machine's pages.
+    let words = "dot -q --no-fold --no-mapped --format dot,txt --at";
     let words: Vec<_> = words.split(' ').chain([case.at, log, "out"]).collect();
     folder.says(&words);
     // Where a file is said in full, without the folder of this run.

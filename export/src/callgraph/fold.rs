@@ -4,16 +4,18 @@
 //!
 //! A run ends where the page has a fork, a join, an arrow of a place to itself
 //! or an arrow through places that are not shown; where somebody allocates, for
-//! that line is what the reader looks for; and where it would hold a fiftieth
+//! that line is what the reader looks for; and where it would hold a tenth
 //! more or less than it began with: that much calls may carry that are too small
 //! for the page.
 
 use super::CallGraph;
 use super::shown::{Arrow, Shown};
 
-/// Two boxes say where they are, which one box for both does not.
+/// Two boxes say where they are, which one box for both does not; among many
+/// boxes that is worth less than the room.
 const SHORTEST_RUN: usize = 3;
-const SAME_WITHIN: f64 = 0.02;
+const MANY: usize = 30;
+const SAME_WITHIN: f64 = 0.1;
 
 /// The places of each box, caller above callee, as they are numbered on the
 /// page; the boxes in the order of the first of their numbers.
@@ -23,6 +25,7 @@ pub(super) fn boxes(shown: &Shown, graph: &CallGraph, folds: bool) -> Vec<Vec<us
         true => next(shown, graph),
         false => vec![None; count],
     };
+    let shortest = if count > MANY { 2 } else { SHORTEST_RUN };
     let held = |place: usize| graph.entries[shown.places[place]].held.bytes;
     let mut has_before = vec![false; count];
     next.iter()
@@ -38,7 +41,7 @@ pub(super) fn boxes(shown: &Shown, graph: &CallGraph, folds: bool) -> Vec<Vec<us
             let is_other = |&place: &usize| !is_same(held(first), held(place));
             let end = rest.iter().position(is_other).unwrap_or(rest.len());
             let (run, after) = rest.split_at(end);
-            if run.len() >= SHORTEST_RUN {
+            if run.len() >= shortest {
                 run.iter().for_each(|&place| is_in_run[place] = true);
                 boxes.push(run.to_vec());
             }

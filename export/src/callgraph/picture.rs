@@ -4,14 +4,16 @@
 //! An eighth root is three square roots, which are exact: the same log gives
 //! the same bytes on every machine.
 
-use super::shown::{Arrow, Shown};
+use std::collections::BTreeMap;
+
+use super::shown::{Arrow, MOST_PLACES, Shown};
 use super::{CallGraph, Entry, Place, back, fold};
 use crate::brief::short_path;
 use crate::graph::{Edge, Graph, Node};
 use crate::size::{counted, percentage, share, size};
 
-/// What holds nothing at all has text nevertheless, in points.
-const SMALLEST_TEXT: f64 = 5.0;
+/// What holds next to nothing has text that can be read nevertheless, in points.
+const SMALLEST_TEXT: f64 = 16.0;
 
 /// Of a run so many functions are named; of a longer one those at its ends.
 const MOST_NAMED: usize = 8;
@@ -25,34 +27,97 @@ pub struct Picture {
     pub legend: Vec<String>,
     /// What holds less of the whole is left out and counted, in percent.
     pub least_percent: f64,
-    /// Whether the boxes show the linker's symbols.
+    /// So many boxes at most, the heaviest; 0: all that hold enough.
+    pub most_boxes: usize,
+    /// Whether each line of a function is a place of its own.
+    pub by_lines: bool,
+    /// Whether the boxes show the linker's symbols; each line is a place then.
     pub with_symbols: bool,
     /// Whether a run of places that only pass on is one box.
     pub folds: bool,
 }
 
+/// So many boxes have room for what they repeat.
+const FEW_BOXES: usize = 20;
+
+/// A place of so many characters has room beside it for what it holds.
+const SHORT_PLACE: usize = 14;
+
+/// What stands below a picture with mappings in it.
+const COLOURS: &str = "blue: what the program mapped itself; orange: the heap, and who called for \
+                       either";
+
 /// The picture of a call graph.
 pub fn picture(calls: &CallGraph, wanted: Picture) -> Graph {
+    let by_lines = wanted.by_lines || wanted.with_symbols;
+    match by_lines {
+        true => drawn(calls, wanted, "place"),
+        false => drawn(&calls.by_function(), wanted, "function"),
+    }
+}
+
+/// The same of what is to be drawn; `thing` is what each is called.
+fn drawn(calls: &CallGraph, wanted: Picture, thing: &str) -> Graph {
     let whole = calls.total.bytes;
-    let shown = Shown::of(calls, wanted.least_percent);
-    // In a box of several there is no room for them.
-    let folds = wanted.folds && !wanted.with_symbols;
-    let boxes = fold::boxes(&shown, calls, folds);
-    let mut legend = wanted.legend;
-    legend.extend(shown.left_out(calls, wanted.least_percent));
-    legend.extend(folded(&boxes));
-    let node = |run: &Vec<usize>| {
-        let entry = |&place: &usize| &calls.entries[shown.places[place]];
-        match &run[..] {
-            [place] => node(entry(place), whole, wanted.with_symbols),
-            _ => node_of_run(&run.iter().map(entry).collect::<Vec<_>>(), whole),
-        }
+    let most_places = match wanted.most_boxes {
+        0 => MOST_PLACES,
+        most => most.min(MOST_PLACES),
     };
+    let shown = Shown::of(calls, wanted.least_percent, most_places);
+    // In a box of several there is no room for symbols.
+    let boxes = fold::boxes(&shown, calls, wanted.folds && !wanted.with_symbols);
+    let mut legend = wanted.legend;
+    let told = (thing, wanted.most_boxes);
+    legend.extend(shown.left_out(calls, wanted.least_percent, told));
+    legend.extend(folded(&boxes, thing));
+    let entry = |&place: &usize| &calls.entries[shown.places[place]];
+    let usual = usual_module(boxes.iter().map(|run| entry(&run[0])));
+    let mut key: Vec<String> = Vec::new();
+    key.extend(
+        usual.map(|module| format!("module: {}, where a box names no other", short(module))),
+    );
+    let style = Style {
+        whole,
+        usual,
+        with_symbols: wanted.with_symbols,
+        is_dense: boxes.len() > FEW_BOXES,
+    };
+    let node = |run: &Vec<usize>| match &run[..] {
+        [place] => node(entry(place), &style),
+        _ => node_of_run(&run.iter().map(entry).collect::<Vec<_>>(), &style),
+    };
+    let nodes: Vec<Node> = boxes.iter().map(node).collect();
+    let has_mapped = nodes.iter().any(|node| node.is_mapped);
+    key.extend(has_mapped.then(|| COLOURS.to_owned()));
     Graph {
         legend,
-        nodes: boxes.iter().map(node).collect(),
+        key,
+        nodes,
         edges: edges(&shown, &boxes, whole),
     }
+}
+
+/// How boxes are written.
+struct Style<'u> {
+    /// What shares are of, in bytes.
+    whole: u64,
+    /// A module that is not said.
+    usual: Option<&'u str>,
+    with_symbols: bool,
+    /// Whether places share a line with what they hold, for there are many.
+    is_dense: bool,
+}
+
+/// The module that most of many boxes would name.
+fn usual_module<'e>(entries: impl ExactSizeIterator<Item = &'e Entry>) -> Option<&'e str> {
+    let boxes = entries.len();
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for module in entries.filter_map(|entry| entry.place.module.as_deref()) {
+        *counts.entry(module).or_default() += 1;
+    }
+    let named: usize = counts.values().sum();
+    let (module, count) = counts.into_iter().max_by_key(|&(_, count)| count)?;
+    (boxes > FEW_BOXES && 2 * count > named).then_some(module)
 }
 
 /// The arrows from box to box.
@@ -86,7 +151,7 @@ fn edges(shown: &Shown, boxes: &[Vec<usize>], whole: u64) -> Vec<Edge> {
 
 /// How many places stand in boxes of several. On paper there is no pointing at
 /// a box for its lines.
-fn folded(boxes: &[Vec<usize>]) -> Option<String> {
+fn folded(boxes: &[Vec<usize>], thing: &str) -> Option<String> {
     let runs = || boxes.iter().filter(|run| run.len() > 1);
     let places: usize = runs().map(Vec::len).sum();
     (places > 0).then(|| {
@@ -95,7 +160,7 @@ fn folded(boxes: &[Vec<usize>]) -> Option<String> {
             count => format!("{count} boxes"),
         };
         format!(
-            "folded: {places} places that only pass on stand in {boxes}, callers first; the .txt \
+            "folded: {places} {thing}s that only pass on stand in {boxes}, callers first; the .txt \
              has their lines"
         )
     })
@@ -106,30 +171,49 @@ fn font_size(largest: f64, share: f64) -> f64 {
     (largest * eighth_root).max(SMALLEST_TEXT)
 }
 
-fn node(entry: &Entry, whole: u64, with_symbols: bool) -> Node {
+fn node(entry: &Entry, style: &Style) -> Node {
+    let whole = style.whole;
     let (held, own) = (entry.held.bytes, entry.own.bytes);
+    let module = entry.place.module.as_deref();
+    let mut details: Vec<String> = Vec::new();
+    details.extend(entry.place.location.as_deref().map(short_path));
+    details.extend(module.filter(|_| module != style.usual).map(short));
+    if style.with_symbols {
+        details.extend(symbols(entry));
+    }
+    if entry.is_mapped {
+        details.push(format!("in {}", counted(entry.own.blocks, "mapping")));
+    }
+    let size = format!("{} ({}%)", size(held), percentage(held, whole));
     let mut lines = vec![entry.place.function.clone()];
-    lines.extend(entry.place.location.as_deref().map(short_path));
-    lines.extend(entry.place.module.as_deref().map(short));
-    if with_symbols {
-        lines.extend(symbols(entry));
+    match details.pop() {
+        Some(last) if style.is_dense && last.chars().count() <= SHORT_PLACE => {
+            details.push(format!("{last} · {size}"));
+        }
+        last => details.extend(last.into_iter().chain([size])),
     }
-    lines.push(format!("{} ({}%)", size(held), percentage(held, whole)));
-    if own > 0 && own < held {
-        lines.push(format!("own {} ({}%)", size(own), percentage(own, whole)));
-    }
+    lines.extend(details);
+    lines.extend(own_part(own, held, whole));
     Node {
         lines,
         names: 1,
         run: Vec::new(),
         share: share(held, whole),
         own_share: share(own, whole),
+        is_mapped: entry.is_mapped,
         font_size: font_size(50.0, share(held, whole)),
     }
 }
 
+/// What it allocated itself, where that is a part.
+fn own_part(own: u64, held: u64, whole: u64) -> Option<String> {
+    let is_part = own > 0 && own < held;
+    is_part.then(|| format!("own {} ({}%)", size(own), percentage(own, whole)))
+}
+
 /// The box of several places, which hold about the same and nothing of their own.
-fn node_of_run(run: &[&Entry], whole: u64) -> Node {
+fn node_of_run(run: &[&Entry], style: &Style) -> Node {
+    let whole = style.whole;
     let mut lines: Vec<String> = run
         .iter()
         .map(|entry| entry.place.function.clone())
@@ -146,6 +230,9 @@ fn node_of_run(run: &[&Entry], whole: u64) -> Node {
         if !modules.contains(&module) {
             modules.push(module);
         }
+    }
+    if style.usual.is_some_and(|usual| modules == [short(usual)]) {
+        modules.clear();
     }
     lines.extend((!modules.is_empty()).then(|| modules.join(", ")));
     let (held, at_end) = (run[0].held.bytes, run[run.len() - 1].held.bytes);
@@ -164,6 +251,7 @@ fn node_of_run(run: &[&Entry], whole: u64) -> Node {
         run: run.iter().map(|entry| entry.place.line()).collect(),
         share: share(held, whole),
         own_share: 0.0,
+        is_mapped: false,
         font_size: font_size(50.0, share(held, whole)),
     }
 }
@@ -189,7 +277,7 @@ fn edge(arrow: &Arrow, (from, to): (usize, usize), leads_back: bool, whole: u64)
         label,
         share: part,
         width: 8.0 * part.sqrt(),
-        font_size: font_size(40.0, part),
+        font_size: font_size(34.0, part),
         is_call: arrow.is_call(),
         leads_back,
     }

@@ -7,18 +7,23 @@
 //! keep the arrows that carry enough, and each place's heaviest
 //! until every place can be reached from where stacks begin:
 //!     add the heaviest arrow into what cannot
+//! for each place of which less than half is seen to go on, or its own:
+//!     add arrows to the nearest in its stacks that are on the page
 //! ```
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::steps::{Counted, Steps};
 use super::{CallGraph, Entry};
 use crate::size::{counted, percentage, size};
 
-/// More places than this nobody can follow, and nobody can lay out in time;
-/// the largest are shown.
-const MOST_PLACES: usize = 300;
+/// More places than this nobody can lay out in time; the largest are shown.
+pub(super) const MOST_PLACES: usize = 300;
+
+/// What carries less than this part of what its place holds does not say where
+/// that goes.
+const LEAST_WORTH: u64 = 5;
 
 /// As many arrows may join so many places.
 const fn most_arrows(places: usize) -> usize {
@@ -56,10 +61,11 @@ pub(super) struct Shown {
 }
 
 impl Shown {
-    pub(super) fn of(graph: &CallGraph, least_percent: f64) -> Self {
+    /// Of those that hold so much no more than so many.
+    pub(super) fn of(graph: &CallGraph, least_percent: f64, most_places: usize) -> Self {
         let least = graph.total.bytes as f64 * least_percent / 100.0;
         let is_enough = |bytes: u64| bytes as f64 >= least;
-        let (places, is_crowded) = places(graph, is_enough);
+        let (places, is_crowded) = places(graph, is_enough, most_places);
         let numbers: HashMap<usize, usize> = places.iter().copied().zip(0..).collect();
         let calls = calls_between(graph, &numbers);
         let (steps, left_out) = graph.steps.only(&numbers);
@@ -83,6 +89,7 @@ impl Shown {
             is_crowded,
         };
         shown.join(&ways, &calls, &counted.begun);
+        shown.lead_on(graph, &ways, &calls);
         let drawn = shown.arrows.iter().filter(|arrow| arrow.is_call()).count();
         shown.calls_left_out = (calls.len() - drawn) as u64;
         shown
@@ -116,6 +123,35 @@ impl Shown {
             .sort_unstable_by_key(|arrow| (arrow.from, arrow.to));
     }
 
+    /// Adds the heaviest ways out of places that would seem to end in nothing.
+    fn lead_on(&mut self, graph: &CallGraph, ways: &[Arrow], calls: &[Arrow]) {
+        let mut seen: Vec<u64> = self
+            .places
+            .iter()
+            .map(|&place| graph.entries[place].own.bytes)
+            .collect();
+        let mut ends = HashSet::new();
+        for arrow in &self.arrows {
+            ends.insert((arrow.from, arrow.to));
+            if arrow.from != arrow.to {
+                seen[arrow.from] += arrow.bytes;
+            }
+        }
+        let mut ways: Vec<&Arrow> = ways.iter().collect();
+        ways.sort_by_key(|way| (Reverse(way.bytes), way.from, way.to));
+        for way in ways {
+            let held = graph.entries[self.places[way.from]].held.bytes;
+            let is_worth = way.bytes >= held / LEAST_WORTH && seen[way.from] < held / 2;
+            if is_worth && ends.insert((way.from, way.to)) {
+                seen[way.from] += way.bytes;
+                let is_it = |call: &&Arrow| (call.from, call.to) == (way.from, way.to);
+                self.arrows.push(*calls.iter().find(is_it).unwrap_or(way));
+            }
+        }
+        self.arrows
+            .sort_unstable_by_key(|arrow| (arrow.from, arrow.to));
+    }
+
     fn reach(&self, is_reached: &mut [bool], mut waiting: Vec<usize>) {
         let mut leaving = vec![Vec::new(); is_reached.len()];
         for arrow in &self.arrows {
@@ -128,44 +164,63 @@ impl Shown {
         }
     }
 
-    /// How much is not on the page. What such places hold together is not
-    /// known, for they call each other; what they allocated themselves is.
-    pub(super) fn left_out(&self, graph: &CallGraph, least: f64) -> Option<String> {
+    /// How much is not on the page, and how to see more. What such places hold
+    /// together is not known, for they call each other; what they allocated
+    /// themselves is. `thing` is what a place is called.
+    pub(super) fn left_out(
+        &self,
+        graph: &CallGraph,
+        least: f64,
+        (thing, most_boxes): (&str, usize),
+    ) -> Option<String> {
         let own = |entry: &Entry| entry.own.bytes;
         let all: u64 = graph.entries.iter().map(own).sum();
         let shown = self.places.iter().map(|&index| own(&graph.entries[index]));
         let bytes = all - shown.sum::<u64>();
         let mut parts = Vec::new();
+        let more = match (self.is_crowded, most_boxes) {
+            (false, _) => "-t 0",
+            (true, 1..MOST_PLACES) => "--max-boxes 0",
+            (true, _) => "the .txt",
+        };
+        let mut advice = None;
         match (graph.entries.len() - self.places.len()) as u64 {
             0 => {}
-            count => parts.push(format!(
-                "{} {}, where {} ({}%) was allocated",
-                counted(count, "place"),
-                match self.is_crowded {
-                    true => format!("besides the {MOST_PLACES} largest"),
-                    false => format!("below {least}%"),
-                },
-                size(bytes),
-                percentage(bytes, graph.total.bytes)
-            )),
+            count => {
+                parts.push(format!(
+                    "{} {}, where {} ({}%) was allocated",
+                    counted(count, thing),
+                    match self.is_crowded {
+                        true => format!("besides the {} largest", self.places.len()),
+                        false => format!("below {least}%"),
+                    },
+                    size(bytes),
+                    percentage(bytes, graph.total.bytes)
+                ));
+                advice = Some(format!("{more} shows more"));
+            }
         }
         match self.calls_left_out {
             0 => {}
-            count => parts.push(format!("{} between places", counted(count, "lesser call"))),
+            count => parts.push(format!(
+                "{} between {thing}s",
+                counted(count, "lesser call")
+            )),
         }
+        parts.extend(advice);
         (!parts.is_empty()).then(|| format!("not in the picture: {}", parts.join("; ")))
     }
 }
 
 /// Those that hold enough, and whether there were too many.
-fn places(graph: &CallGraph, is_enough: impl Fn(u64) -> bool) -> (Vec<usize>, bool) {
+fn places(graph: &CallGraph, is_enough: impl Fn(u64) -> bool, most: usize) -> (Vec<usize>, bool) {
     let held = |index: usize| graph.entries[index].held.bytes;
     let mut places: Vec<usize> = (0..graph.entries.len())
         .filter(|&index| is_enough(held(index)))
         .collect();
-    let is_crowded = places.len() > MOST_PLACES;
+    let is_crowded = places.len() > most;
     // The entries are in the order of what they hold.
-    places.truncate(MOST_PLACES);
+    places.truncate(most);
     (places, is_crowded)
 }
 

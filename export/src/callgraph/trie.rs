@@ -2,10 +2,12 @@
 
 use std::collections::HashMap;
 
-use memlog_analysis::{Frame, Held};
+use memlog_analysis::{Frame, Held, StackTable};
 
 use super::steps::{Step, Steps};
-use super::{Call, CallGraph, Entry, Named, Place, Places, is_part_of_allocator, sum};
+use super::{
+    Call, CallGraph, Entry, Named, Place, Places, end_of, is_part_of_allocator, mapping, sum,
+};
 
 /// The steps so far, and the stacks that they are of.
 pub(super) struct Trie<N> {
@@ -24,13 +26,32 @@ impl<N: FnMut(&Frame) -> Named> Trie<N> {
         }
     }
 
+    /// Enters a stack and all that it is grown from.
+    pub(super) fn enter(&mut self, stacks: &StackTable, stack: u32) {
+        let mut path = Vec::new();
+        let mut next = stack;
+        while !self.knows(next)
+            && let Some((frame, caller)) = stacks.split(next)
+        {
+            path.push((next, frame));
+            next = caller;
+        }
+        if !self.knows(next) {
+            self.root(next, end_of(stacks, next));
+        }
+        for (stack, frame) in path.into_iter().rev() {
+            self.grow(stack, next, &frame);
+            next = stack;
+        }
+    }
+
     /// Whether this stack is in the tree already.
-    pub(super) fn knows(&self, stack: u32) -> bool {
+    fn knows(&self, stack: u32) -> bool {
         self.innermost.contains_key(&stack)
     }
 
     /// Enters a stack without frames; `end` stands for those that are missing.
-    pub(super) fn root(&mut self, stack: u32, end: Option<Place>) {
+    fn root(&mut self, stack: u32, end: Option<Place>) {
         let step = end.map(|place| {
             let place = self.places.intern(place);
             self.steps.push(None, place)
@@ -39,7 +60,7 @@ impl<N: FnMut(&Frame) -> Named> Trie<N> {
     }
 
     /// Enters a stack that is known up to its innermost frame.
-    pub(super) fn grow(&mut self, stack: u32, caller: u32, frame: &Frame) {
+    fn grow(&mut self, stack: u32, caller: u32, frame: &Frame) {
         let mut step = self.innermost.get(&caller).copied().flatten();
         for index in 0..self.places.of(frame).len() {
             let place = self.places.of(frame)[index];
@@ -59,6 +80,17 @@ impl<N: FnMut(&Frame) -> Named> Trie<N> {
         node.held = sum(node.held, held);
         let own = &mut self.places.entries[node.place as usize].own;
         *own = sum(*own, held);
+    }
+
+    /// A stack of the tree mapped so much, which its place did not allocate.
+    pub(super) fn map(&mut self, stack: u32, held: Held) {
+        let caller = self.innermost.get(&stack).copied().flatten();
+        let place = self.places.intern(mapping());
+        let step = self.steps.push(caller, place);
+        self.steps.nodes[step as usize].held = held;
+        let entry = &mut self.places.entries[place as usize];
+        entry.own = sum(entry.own, held);
+        entry.is_mapped = true;
     }
 
     /// The innermost step that is no part of the allocator.
@@ -86,7 +118,12 @@ impl<N: FnMut(&Frame) -> Named> Trie<N> {
 }
 
 /// In an order that depends on nothing but what is held and how it is called.
-fn sorted(total: Held, entries: Vec<Entry>, mut calls: Vec<Call>, steps: &Steps) -> CallGraph {
+pub(super) fn sorted(
+    total: Held,
+    entries: Vec<Entry>,
+    mut calls: Vec<Call>,
+    steps: &Steps,
+) -> CallGraph {
     let mut order: Vec<_> = entries.into_iter().enumerate().collect();
     // `operator new` at the end of stacks holds nothing that is not its caller's.
     order.retain(|(_, entry)| entry.held.blocks > 0);
@@ -111,6 +148,7 @@ fn sorted(total: Held, entries: Vec<Entry>, mut calls: Vec<Call>, steps: &Steps)
     calls.sort_unstable_by_key(|call| (call.caller, call.callee));
     CallGraph {
         total,
+        mapped: Held::default(),
         entries: order.into_iter().map(|(_, entry)| entry).collect(),
         calls,
         steps: steps.only(&numbers).0,

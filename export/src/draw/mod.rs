@@ -1,13 +1,16 @@
 //! A picture as a file: SVG, PostScript or PDF, all from one list of shapes.
 //!
 //! * `scene`: the shapes and their colours, for all three
+//! * `page`: the paper, and how the picture lies on it
 //! * `svg`, `ps`, `pdf`: how each is written
 
+mod page;
 mod pdf;
 mod ps;
 mod scene;
 mod svg;
 
+pub use page::Paper;
 pub use pdf::pdf;
 pub use ps::ps;
 pub use svg::svg;

@@ -1,17 +1,15 @@
-//! PDF: a page as large as the picture, as long as readers can show it.
+//! PDF: one sheet of paper, upright or lying.
 
 use miniz_oxide::deflate::compress_to_vec_zlib;
 use pdf_writer::types::{LineCapStyle, LineJoinStyle};
 use pdf_writer::{Content, Filter, Finish, Name, Pdf, Rect, Ref, Str, TextStr};
 
+use super::page::{Fit, Paper};
 use super::scene::{self, BLACK, Colour, Shape};
 use super::title;
 use crate::graph::Graph;
 use crate::layout::{Line, Placed, Point, fonts};
 
-const MARGIN: f64 = 36.0;
-/// The largest page that readers show.
-const LARGEST_PAGE: f64 = 14_400.0;
 const COMPRESSION: u8 = 6;
 
 const CATALOG: Ref = Ref::new(1);
@@ -23,11 +21,9 @@ const BOLD: Ref = Ref::new(6);
 const INFO: Ref = Ref::new(7);
 
 /// The picture as PDF.
-pub fn pdf(graph: &Graph, placed: &Placed) -> Vec<u8> {
-    let largest = placed.width.max(placed.height).max(1.0);
-    let scale = ((LARGEST_PAGE - 2.0 * MARGIN) / largest).min(1.0);
-    let width = (placed.width * scale + 2.0 * MARGIN) as f32;
-    let height = (placed.height * scale + 2.0 * MARGIN) as f32;
+pub fn pdf(graph: &Graph, placed: &Placed, paper: Paper) -> Vec<u8> {
+    let fit = Fit::of(placed, paper);
+    let (width, height) = (fit.page.0 as f32, fit.page.1 as f32);
     let title = title(graph);
 
     let mut pdf = Pdf::new();
@@ -51,10 +47,9 @@ pub fn pdf(graph: &Graph, placed: &Placed) -> Vec<u8> {
     }
     // The letters stand on their heads in a picture whose y grows downwards, so
     // each line of text is turned back.
-    let scale = scale as f32;
-    let margin = MARGIN as f32;
+    let (scale, left, top) = (fit.scale as f32, fit.left as f32, fit.top as f32);
     let mut content = Content::new();
-    content.transform([scale, 0.0, 0.0, -scale, margin, height - margin]);
+    content.transform([scale, 0.0, 0.0, -scale, left, height - top]);
     content.set_line_cap(LineCapStyle::ButtCap);
     content.set_line_join(LineJoinStyle::MiterJoin);
     for shape in scene::shapes(graph, placed) {

@@ -1,16 +1,14 @@
-//! PostScript: one page of 8 by 11 inches, upright or lying, whichever shows
-//! it larger.
+//! PostScript: one sheet of paper; what lies is turned on an upright one, as
+//! printers take it.
 
 use std::fmt::{self, Write};
 
+use super::page::{Fit, Paper};
 use super::scene::{self, Colour, Shape};
 use super::{Short, title};
 use crate::graph::Graph;
 use crate::layout::{Line, Placed, Point, fonts};
 
-/// 8 by 11 inches.
-const PAGE: (f64, f64) = (576.0, 792.0);
-const MARGIN: f64 = 18.0;
 const MOST_ON_A_LINE: usize = 60;
 const MOST_IN_A_COMMENT: usize = 200;
 
@@ -41,62 +39,43 @@ const PROLOG: &str = r"%%BeginProlog
 ";
 
 /// The picture as PostScript.
-pub fn ps(graph: &Graph, placed: &Placed) -> Vec<u8> {
+pub fn ps(graph: &Graph, placed: &Placed, paper: Paper) -> Vec<u8> {
     let mut out = String::new();
     // Writing to a string cannot fail.
-    let _ = write(&mut out, graph, placed);
+    let _ = write(&mut out, graph, placed, paper);
     out.into_bytes()
 }
 
-/// How the picture lies on the page.
-struct Fit {
-    is_landscape: bool,
-    scale: f64,
-    /// What it covers of the page.
-    left: f64,
-    bottom: f64,
-    right: f64,
-    top: f64,
-}
-
-fn fit(placed: &Placed) -> Fit {
-    let room = (PAGE.0 - 2.0 * MARGIN, PAGE.1 - 2.0 * MARGIN);
-    let scale = |width: f64, height: f64| (room.0 / width).min(room.1 / height).min(1.0);
-    let (width, height) = (placed.width.max(1.0), placed.height.max(1.0));
-    let is_landscape = scale(height, width) > scale(width, height);
-    let (width, height) = if is_landscape {
-        (height, width)
-    } else {
-        (width, height)
-    };
-    let scale = scale(width, height);
-    let left = (PAGE.0 - width * scale) / 2.0;
-    let top = PAGE.1 - MARGIN;
-    Fit {
-        is_landscape,
-        scale,
-        left,
-        bottom: top - height * scale,
-        right: left + width * scale,
-        top,
-    }
-}
-
-fn write(out: &mut String, graph: &Graph, placed: &Placed) -> fmt::Result {
-    let fit = fit(placed);
+fn write(out: &mut String, graph: &Graph, placed: &Placed, paper: Paper) -> fmt::Result {
+    let fit = Fit::of(placed, paper);
+    let (width, height) = paper.points();
     let orientation = if fit.is_landscape {
         "Landscape"
     } else {
         "Portrait"
     };
+    // On the upright sheet, from its lower left corner.
+    let [left, bottom, right, top] = match fit.is_landscape {
+        true => [
+            fit.top,
+            fit.left,
+            fit.top + fit.height,
+            fit.left + fit.width,
+        ],
+        false => [
+            fit.left,
+            height - fit.top - fit.height,
+            fit.left + fit.width,
+            height - fit.top,
+        ],
+    };
     let bounds = format!(
         "{} {} {} {}",
-        fit.left.floor(),
-        fit.bottom.floor(),
-        fit.right.ceil(),
-        fit.top.ceil()
+        left.floor(),
+        bottom.floor(),
+        right.ceil(),
+        top.ceil()
     );
-    let (width, height) = PAGE;
     writeln!(out, "%!PS-Adobe-3.0")?;
     writeln!(out, "%%Creator: memlog")?;
     writeln!(out, "%%Title: {}", commented(&title(graph)))?;
@@ -119,14 +98,9 @@ fn write(out: &mut String, graph: &Graph, placed: &Placed) -> fmt::Result {
     // From here on y grows downwards, as in the picture.
     writeln!(out, "gsave")?;
     if fit.is_landscape {
-        writeln!(
-            out,
-            "{} {} translate 90 rotate",
-            Short(fit.left),
-            Short(fit.bottom)
-        )?;
+        writeln!(out, "{} {} translate 90 rotate", Short(left), Short(bottom))?;
     } else {
-        writeln!(out, "{} {} translate", Short(fit.left), Short(fit.top))?;
+        writeln!(out, "{} {} translate", Short(left), Short(top))?;
     }
     writeln!(out, "{:.6} dup neg scale", fit.scale)?;
     for shape in scene::shapes(graph, placed) {

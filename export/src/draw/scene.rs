@@ -13,6 +13,8 @@ pub(super) const WHITE: Colour = Colour([255; 3]);
 /// A box that holds nothing, and one that holds everything: on paper a light grey.
 const COLD: Colour = Colour([255, 253, 249]);
 const WARM: Colour = Colour([250, 178, 112]);
+/// The same of what the program mapped itself.
+const COOL: Colour = Colour([140, 190, 240]);
 /// An arrow that carries nothing, and one that carries everything.
 const FAINT: Colour = Colour([105, 105, 105]);
 const FIRM: Colour = Colour([35, 35, 35]);
@@ -118,9 +120,10 @@ fn add_box<'a>(shapes: &mut Vec<Shape<'a>>, node: &Node, sheet: &'a Sheet) {
     };
     let lines: Vec<String> = lines.map(|line| text::clean(line)).collect();
     shapes.push(Shape::Begin(lines.join("\n")));
+    let full = if node.is_mapped { COOL } else { WARM };
     shapes.push(Shape::Box {
         rect: sheet.rect,
-        fill: blend(COLD, WARM, node.share),
+        fill: blend(COLD, full, node.share),
         border: BORDER,
         border_width: 0.8 + 3.2 * part(node.own_share),
     });

@@ -10,7 +10,10 @@ use crate::layout::{Line, Placed, Point};
 /// Of equal widths, as far as the reader has one of them.
 const FONTS: &str = "Helvetica, Arial, 'Liberation Sans', 'Nimbus Sans', sans-serif";
 
-/// The picture as SVG.
+/// On a screen: the largest names are of 50 points in the picture's own.
+const SCREEN: f64 = 0.3;
+
+/// The picture as SVG: as wide as its window, but no larger than is read well.
 pub fn svg(graph: &Graph, placed: &Placed) -> String {
     let mut out = String::new();
     // Writing to a string cannot fail.
@@ -20,10 +23,12 @@ pub fn svg(graph: &Graph, placed: &Placed) -> String {
 
 fn write(out: &mut String, graph: &Graph, placed: &Placed) -> fmt::Result {
     let (width, height) = (Short(placed.width), Short(placed.height));
+    let shown = (Short(placed.width * SCREEN), Short(placed.height * SCREEN));
     writeln!(out, r#"<?xml version="1.0" encoding="UTF-8"?>"#)?;
     writeln!(
         out,
-        r#"<svg xmlns="http://www.w3.org/2000/svg" width="{width}pt" height="{height}pt" viewBox="0 0 {width} {height}">"#
+        r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{}pt" height="{}pt" style="max-width:100%;height:auto">"#,
+        shown.0, shown.1
     )?;
     writeln!(out, "<title>{}</title>", Escaped(&title(graph)))?;
     writeln!(

@@ -8,7 +8,7 @@ use crate::graph::{Graph, Node};
 /// What is legible, and what leaves room for others.
 const FONT_SIZES: (f64, f64) = (4.0, 96.0);
 /// Details are smaller than the name of the function.
-const DETAIL: f64 = 0.72;
+const DETAIL: f64 = 0.8;
 /// Of the font size: from line to line, down to the baseline, and the borders.
 const LINE_HEIGHT: f64 = 1.2;
 const BASELINE: f64 = 0.9;
@@ -80,7 +80,7 @@ pub(super) fn of_legend(graph: &Graph) -> Option<Sheet> {
         LEGEND_SIZES,
     );
     let mut rows = Vec::new();
-    for (index, line) in graph.legend.iter().enumerate() {
+    for (index, line) in graph.heading().enumerate() {
         let room = Room {
             width: size * LEGEND_WIDTH,
             most_lines: 2,

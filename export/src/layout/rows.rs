@@ -4,15 +4,15 @@ use super::curves;
 use super::layered::{Kind, Layered};
 
 /// Between layers, where lines only go straight down.
-const LEAST_GAP: f64 = 14.0;
+const LEAST_GAP: f64 = 8.0;
 /// Above a head, for the line to come down to it.
 const HEAD_GAP: f64 = 8.0;
 /// Lines that go far sideways are not to be too flat: of the way sideways,
 /// less where that is much, for one line is not to stretch it all.
-const SLANT: f64 = 0.4;
+const SLANT: f64 = 0.3;
 const FAR: f64 = 100.0;
 const FAR_SLANT: f64 = 0.04;
-const MOST_SLANT_GAP: f64 = 90.0;
+const MOST_SLANT_GAP: f64 = 70.0;
 /// More room where many go far: for each.
 const CROWD: f64 = 2.0;
 const MOST_CROWD_GAP: f64 = 120.0;

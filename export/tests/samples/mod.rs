@@ -45,6 +45,7 @@ pub fn node(lines: &[&str], share: f64, own_share: f64) -> Node {
         run: Vec::new(),
         share,
         own_share,
+        is_mapped: false,
         font_size: 50.0 * share.powf(0.125),
     }
 }
@@ -91,6 +92,7 @@ fn described(name: &str, share: f64, own_share: f64) -> Node {
 fn graph(nodes: Vec<Node>, edges: Vec<Edge>) -> Graph {
     Graph {
         legend: legend(),
+        key: Vec::new(),
         nodes,
         edges,
     }

@@ -178,7 +178,8 @@ fn json(subject: &Subject, when: When, filter: &Filter, labels: &mut Labels) {
 
 fn graph(analysis: &Analysis, when: When) {
     let held = analysis.fold.held(when.moment());
-    let calls = CallGraph::build(analysis.fold.stacks(), held, |frame| Named {
+    let mapped = analysis.fold.held_mapped(when.moment());
+    let calls = CallGraph::build(analysis.fold.stacks(), held, mapped, |frame| Named {
         places: vec![Place {
             function: format!("f{}", frame.index),
             location: None,
@@ -194,8 +195,8 @@ fn graph(analysis: &Analysis, when: When) {
         Picture {
             legend: vec!["x".to_owned()],
             least_percent: 1.0,
-            with_symbols: false,
             folds: true,
+            ..Picture::default()
         },
     );
     let shares = graph.nodes.iter().map(|node| node.share);
