@@ -16,8 +16,8 @@ use memlog_analysis::{Held, Moment};
 use memlog_export::When;
 use memlog2dot::Elsewhere;
 
-use crate::open::{counted, grouped};
-use crate::report::{Asked, Labels, Subject, both_ways, folded, json_page, show_after};
+use crate::open::counted;
+use crate::report::{Asked, Labels, Subject, folded, json_page, show_after};
 use crate::screen::{Look, Role};
 use crate::summary::{List, Lists, Sites, places, program};
 use crate::words::{lasted, sized, typed};
@@ -175,14 +175,14 @@ impl<'a> Found<'a> {
             false => ("at the end", "before the end"),
         };
         let live = format!(
-            "{}B live {at_end}, by place",
-            grouped(self.held.total.bytes)
+            "{} live {at_end}, by place",
+            subject.screen.sizes.of(self.held.total.bytes)
         );
         let long = format!("{live} (share, sum so far, bytes, blocks)");
         lists.print(&[long, live], &self.held, MOST)?;
         let grown = format!(
-            "{}B more than {} {before_end}, by place",
-            grouped(self.grown.total.bytes),
+            "{} more than {} {before_end}, by place",
+            subject.screen.sizes.of(self.grown.total.bytes),
             lasted(self.window)
         );
         lists.print(&[grown], &self.grown, MOST)?;
@@ -200,7 +200,7 @@ impl<'a> Found<'a> {
         let live = self.held.total;
         let mut parts = vec![format!(
             "{} live in {}",
-            both_ways(live.bytes),
+            subject.screen.sizes.of(live.bytes),
             counted(live.blocks, "block")
         )];
         let summary = &subject.analysis.summary;
@@ -212,7 +212,7 @@ impl<'a> Found<'a> {
             };
             parts.push(format!(
                 "RSS peak {}{more}",
-                both_ways(summary.rss_peak_bytes)
+                subject.screen.sizes.of(summary.rss_peak_bytes)
             ));
         }
         // While it grows only the peak is read, and an old figure misleads.
@@ -259,8 +259,8 @@ impl<'a> Found<'a> {
         let log = subject.family.own();
         let mut parts = vec![
             format!(
-                "{}B asked for at {:.3} s",
-                grouped(last.size),
+                "{} asked for at {:.3} s",
+                subject.screen.sizes.of(last.size),
                 log.seconds(last.tick)
             ),
             format!("by thread {}", last.tid),

@@ -35,9 +35,7 @@ pub use cuts::{figures as cut_figures, sentences as cut_sentences};
 pub use failed::{figures as failed_figures, parts as failed_parts};
 pub use filter::Filter;
 pub use grow::{Direction, Grown, Shape, grow};
-pub use heading::{
-    both_ways, folded, print as print_heading, print_within as print_heading_within,
-};
+pub use heading::{folded, print as print_heading, print_within as print_heading_within};
 pub use json::tree as json_tree;
 pub use labels::{Cursor, Labels};
 pub use moment::check as check_moment;

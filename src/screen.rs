@@ -12,6 +12,7 @@ use terminal_size::{Height, Width, terminal_size_of};
 
 use crate::open::Interrupt;
 use crate::os;
+use crate::words::Sizes;
 pub use colour::{Colours, Role, fit, width, wrapped};
 use pager::Pager;
 
@@ -30,11 +31,15 @@ pub struct Look {
     /// (words between blanks, not a line for a shell) or less
     #[arg(long)]
     no_pager: bool,
+    /// Print sizes in bytes, not as 27.6 MiB
+    #[arg(long)]
+    bytes: bool,
 }
 
 /// Where output goes, and what may be done there.
 pub struct Screen {
     pub colours: Colours,
+    pub sizes: Sizes,
     /// Columns and rows of a terminal.
     size: Option<(usize, usize)>,
     may_page: bool,
@@ -51,6 +56,10 @@ impl Screen {
         let folder = std::env::current_dir().unwrap_or_default();
         Self {
             colours: Colours::chosen(look.color, is_terminal, |name| std::env::var_os(name)),
+            sizes: match look.bytes {
+                true => Sizes::Exact,
+                false => Sizes::Rounded,
+            },
             size: size.map(|(Width(columns), Height(rows))| (columns.into(), rows.into())),
             may_page: is_terminal && !look.no_pager,
             folder: folder.to_string_lossy().into_owned(),

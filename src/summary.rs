@@ -12,14 +12,14 @@ use std::io::{Result, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use memlog_analysis::Moment;
+use memlog_analysis::{Moment, Summary};
 use memlog_export::nameless_in;
 use memlog_format::meta::Key;
 use memlog2dot::Elsewhere;
 use serde_json::{Value, json};
 
 use crate::elsewhere;
-use crate::open::{clean, counted, grouped};
+use crate::open::{clean, counted};
 use crate::report::{Asked, Labels, Subject, json_page, print_heading_within, show};
 use crate::screen::{Look, Role, Screen};
 use crate::words::{percentage, typed};
@@ -66,13 +66,46 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
             stacks: fold.allocated().collect(),
             weight: |held| held.blocks,
         };
+        let mapped = List {
+            stacks: fold.mapped_within(&subject.analysis.summary.rss_peak.bracket),
+            weight: |held| held.bytes,
+        };
         let program = program(subject);
         let [held, calls] = Sites::of(&[held, calls], program.as_deref(), labels);
+        let mapped = Sites::of_mapped(mapped, program.as_deref(), labels);
+        let found = Found {
+            held,
+            calls,
+            mapped,
+        };
         match args.json {
-            true => as_json(subject, labels, &held, &calls),
-            false => as_text(subject, labels, &held, &calls),
+            true => as_json(subject, labels, &found),
+            false => as_text(subject, labels, &found),
         }
     })
+}
+
+/// The places that a page shows.
+struct Found {
+    /// By bytes live at the peak.
+    held: Sites,
+    /// By calls.
+    calls: Sites,
+    /// By bytes that the program itself had mapped at the peak.
+    mapped: Sites,
+}
+
+impl Found {
+    /// Whether what was mapped is worth a list: it may be what the process is
+    /// big by.
+    fn shows_mapped(&self, summary: &Summary) -> bool {
+        let (mapped, held) = (self.mapped.total.bytes, self.held.total.bytes);
+        summary.shows_rss_peak() && mapped > 0 && mapped >= held / 10
+    }
+
+    fn is_mostly_mapped(&self) -> bool {
+        self.mapped.total.bytes > self.held.total.bytes
+    }
 }
 
 /// The program's file as its places have it, without its folder.
@@ -103,7 +136,7 @@ fn without_names(held: &Sites, labels: &Labels, moment: &str) -> Option<String> 
     })
 }
 
-fn as_text(subject: &Subject, labels: &Labels, held: &Sites, calls: &Sites) -> Result<Vec<u8>> {
+fn as_text(subject: &Subject, labels: &Labels, found: &Found) -> Result<Vec<u8>> {
     let screen = subject.screen;
     let summary = &subject.analysis.summary;
     let moment = match (summary.shows_rss_peak(), summary.window) {
@@ -117,43 +150,61 @@ fn as_text(subject: &Subject, labels: &Labels, held: &Sites, calls: &Sites) -> R
         writeln!(notes, "{}", screen.note(sentence))?;
     }
     if labels.remarks().next().is_none()
-        && let Some(sentence) = without_names(held, labels, moment)
+        && let Some(sentence) = without_names(&found.held, labels, moment)
     {
         writeln!(notes, "{}", screen.note(&sentence))?;
     }
-    let below_titles = through(held, screen).len() + through(calls, screen).len();
+    let shows_mapped = found.shows_mapped(summary);
+    let mut below_titles = through(&found.held, screen).len() + through(&found.calls, screen).len();
+    if shows_mapped {
+        below_titles += through(&found.mapped, screen).len() + Room::MAPPED_OTHERS;
+    }
     let others = screen.rows_of(&notes) + below_titles;
     let mut page = Vec::new();
     print_heading_within(&mut page, subject, Room::of_heading(screen, others))?;
     page.extend(notes);
-    let room = Room::left(screen, screen.rows_of(&page) + below_titles);
+    let room = Room::left(screen, screen.rows_of(&page) + below_titles, shows_mapped);
     let mut lists = Lists {
         page: &mut page,
         screen,
         names: labels.names(),
     };
+    let live = format!("{} live {moment}", screen.sizes.of(found.held.total.bytes));
+    let held = (titled(live, "blocks"), &found.held, room.held);
+    let bytes = screen.sizes.of(found.mapped.total.bytes);
+    let mapped = format!("{bytes} mapped by the program itself at the RSS peak, touched or not");
+    let mapped = (titled(mapped, "mappings"), &found.mapped, room.mapped);
+    let both = match (shows_mapped, found.is_mostly_mapped()) {
+        (false, _) => vec![held],
+        (true, false) => vec![held, mapped],
+        (true, true) => vec![mapped, held],
+    };
+    for (titles, sites, most) in both {
+        lists.print(&titles, sites, most)?;
+    }
+    let totals = &summary.totals;
+    let percent = percentage(totals.temporary, totals.allocations);
     let among = match summary.window {
         None => "",
         Some(_) => " of the window",
     };
-    let title = format!("{}B live {moment}", grouped(held.total.bytes));
+    let count = counted(found.calls.total.blocks, "allocation") + among;
     let titles = [
-        format!("{title}, by place (share, sum so far, bytes, blocks)"),
-        format!("{title}, by place"),
+        format!("{count} ({percent:.1} % temporary: freed before the thread's next one), by place"),
+        format!("{count} ({percent:.1} % temporary), by place"),
     ];
-    lists.print(&titles, held, room.held)?;
-    let totals = &summary.totals;
-    let percent = percentage(totals.temporary, totals.allocations);
-    let count = counted(calls.total.blocks, "allocation");
-    let titles = [
-        format!(
-            "{count}{among} ({percent:.1} % released before their thread's next one), by place"
-        ),
-        format!("{count}{among} ({percent:.1} % temporary), by place"),
-    ];
-    lists.print(&titles, calls, room.calls)?;
+    lists.print(&titles, &found.calls, room.calls)?;
     next(&mut page, subject, room.steps)?;
     Ok(page)
+}
+
+/// A title with what the columns are, and one without where those are few.
+fn titled(what: String, blocks: &str) -> [String; 2] {
+    let title = what + ", by place";
+    [
+        format!("{title} (share, sum so far, bytes, {blocks})"),
+        title,
+    ]
 }
 
 /// How much is shown, so that all fits on the screen. On one so small that the
@@ -161,6 +212,8 @@ fn as_text(subject: &Subject, labels: &Labels, held: &Sites, calls: &Sites) -> R
 struct Room {
     /// Places by bytes.
     held: usize,
+    /// Places by bytes mapped.
+    mapped: usize,
     /// Places by calls.
     calls: usize,
     /// What to run next.
@@ -170,17 +223,21 @@ struct Room {
 impl Room {
     const MOST: Self = Self {
         held: 10,
+        mapped: 5,
         calls: 5,
         steps: 3,
     };
     const LEAST: Self = Self {
         held: 2,
+        mapped: 1,
         calls: 1,
         steps: 1,
     };
     /// Lines that are none of these nor above: two titles, two sums, blank
     /// lines, and the shell's own.
     const OTHERS: usize = 8;
+    /// A list more: its title, sum, blank line, and the least of it.
+    const MAPPED_OTHERS: usize = 3 + Self::LEAST.mapped;
 
     /// What the heading may take where these lines are beside it.
     fn of_heading(screen: &Screen, others: usize) -> usize {
@@ -191,7 +248,7 @@ impl Room {
             .map_or(usize::MAX, |rows| rows.saturating_sub(others))
     }
 
-    fn left(screen: &Screen, used: usize) -> Self {
+    fn left(screen: &Screen, used: usize, shows_mapped: bool) -> Self {
         let Some(rows) = screen.rows() else {
             return Self::MOST;
         };
@@ -202,9 +259,15 @@ impl Room {
         };
         let left = left.saturating_sub(steps);
         let held = (left * 2 / 3).clamp(Self::LEAST.held, Self::MOST.held);
-        let calls = left.saturating_sub(held);
+        let mapped = match shows_mapped {
+            true => (left / 3).clamp(Self::LEAST.mapped, Self::MOST.mapped),
+            false => 0,
+        };
+        let held = held.saturating_sub(mapped).max(Self::LEAST.held);
+        let calls = left.saturating_sub(held + mapped);
         Self {
             held,
+            mapped,
             calls: calls.clamp(Self::LEAST.calls, Self::MOST.calls),
             steps,
         }
@@ -281,14 +344,20 @@ pub fn places(sites: &Sites, labels: &Labels, blocks: &str) -> Vec<Value> {
     sites.collect()
 }
 
-fn as_json(subject: &Subject, labels: &Labels, held: &Sites, calls: &Sites) -> Result<Vec<u8>> {
+fn as_json(subject: &Subject, labels: &Labels, found: &Found) -> Result<Vec<u8>> {
     let through = |sites: &Sites| -> Vec<Value> {
         let functions = sites.through.iter().flatten();
         functions.map(|one| one.function.as_str().into()).collect()
     };
+    let Found {
+        held,
+        calls,
+        mapped,
+    } = found;
     let mut page = subject.as_json(SCHEMA, labels);
     page.insert("held_through".into(), through(held).into());
     page.insert("allocated_through".into(), through(calls).into());
+    page.insert("mapped_through".into(), through(mapped).into());
     let past = (held.past_library.bytes, calls.past_library.blocks);
     page.insert("held_past_libraries".into(), past.0.into());
     page.insert("allocated_past_libraries".into(), past.1.into());
@@ -297,5 +366,6 @@ fn as_json(subject: &Subject, labels: &Labels, held: &Sites, calls: &Sites) -> R
         "allocated".into(),
         places(calls, labels, "allocations").into(),
     );
+    page.insert("mapped".into(), places(mapped, labels, "mappings").into());
     json_page(&page)
 }

@@ -6,6 +6,8 @@ use std::process::ExitStatus;
 
 use memlog_export::quoted;
 
+use crate::open::grouped;
+
 /// `64.0 KiB`
 pub fn sized(bytes: u64) -> String {
     let units = ["bytes", "KiB", "MiB", "GiB", "TiB"];
@@ -14,6 +16,24 @@ pub fn sized(bytes: u64) -> String {
     match step {
         0 => format!("{bytes} {unit}"),
         _ => format!("{:.1} {unit}", bytes as f64 / (1u64 << (10 * step)) as f64),
+    }
+}
+
+/// How sizes are told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sizes {
+    /// `27.6 MiB`
+    Rounded,
+    /// `28,940,697B`
+    Exact,
+}
+
+impl Sizes {
+    pub fn of(self, bytes: u64) -> String {
+        match self {
+            Self::Rounded => sized(bytes),
+            Self::Exact => format!("{}B", grouped(bytes)),
+        }
     }
 }
 
@@ -65,6 +85,8 @@ mod tests {
         assert_eq!(sized(0), "0 bytes");
         assert_eq!(sized(65536), "64.0 KiB");
         assert_eq!(sized(3 << 29), "1.5 GiB");
+        assert_eq!(Sizes::Rounded.of(65536), "64.0 KiB");
+        assert_eq!(Sizes::Exact.of(65536), "65,536B");
     }
 
     #[test]

@@ -196,9 +196,9 @@ fn without_record_nobody_saw_the_end() {
             "live heap at its maximum so far (moment 1 of 2 at ",
             "live heap now (moment 2 of 2 at ",
         ][..],
-        &["what is live now", "it runs still"],
-        &["B live now, by place", " ago, by place"],
-        &["it runs still"],
+        &["what is live now", "still running"],
+        &[" live now, by place", " ago, by place"],
+        &["still running"],
     ];
     for (page, told) in running.1.iter().zip(told) {
         for words in told {

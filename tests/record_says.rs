@@ -172,7 +172,7 @@ fn the_heap_peak_is_the_largest_of_all() {
         .output()
         .expect("it runs");
     assert!(recorded.status.success(), "{recorded:?}");
-    let page = folder.says(&["summary", "it.memlog"]);
+    let page = folder.says(&["summary", "--bytes", "it.memlog"]);
     let bytes = |name: &str| -> u64 {
         let rest = page.split_once(name).expect("the line").1;
         let figure = rest.trim_start().trim_start_matches("about ");

@@ -346,7 +346,7 @@ fn mapped() {
     assert_eq!(recorded.stats.number("mapped_total_bytes"), 150 * MIB);
     let report = recorded.report(&recorded.log);
     assert!(
-        report.contains("mapped:    at most 157,286,400B at a time"),
+        report.contains("mapped:    at most 150.0 MiB at a time"),
         "{report}"
     );
     assert_eq!(

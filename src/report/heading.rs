@@ -13,7 +13,7 @@ use super::{coverage, resident, window};
 use crate::open::{Analysis, clean, counted, grouped, started_as, threads_at_once};
 use crate::ranks;
 use crate::screen::{Role, Screen, wrapped};
-use crate::words::{signal, sized};
+use crate::words::{Sizes, signal};
 
 /// Lines that have a choice are no wider where there is no terminal.
 const COLUMNS: usize = 100;
@@ -81,7 +81,8 @@ fn lines(subject: &Subject) -> Vec<Line> {
     if let Some(parts) = window::line(log, summary) {
         lines.line("flight recorder", &parts);
     }
-    let (when, parts) = resident::peak(log, analysis);
+    let sizes = subject.screen.sizes;
+    let (when, parts) = resident::peak(log, analysis, sizes);
     lines.line("RSS peak", &when);
     if !parts.is_empty() {
         lines.line(PARTS, &parts);
@@ -91,20 +92,20 @@ fn lines(subject: &Subject) -> Vec<Line> {
         Some((parts, false)) => lines.line("coverage", &parts),
         None => {}
     }
-    match window::heap_peak(log, summary) {
+    match window::heap_peak(log, summary, sizes) {
         Some(parts) => {
             lines.line("heap peak", &parts);
-            lines.line("since", &heap_peak(log, summary));
+            lines.line("since", &heap_peak(log, summary, sizes));
         }
-        None => lines.line("heap peak", &heap_peak(log, summary)),
+        None => lines.line("heap peak", &heap_peak(log, summary, sizes)),
     }
-    mapped(&mut lines, summary);
+    mapped(&mut lines, summary, sizes);
     let missing = damage(analysis).or_else(|| {
         let sentence = "what came last may be missing, see the note";
         lacking(log).map(|_| sentence.to_owned())
     });
     let is_whole = summary.lost_events == 0 && missing.is_none();
-    let events = events(analysis, missing);
+    let events = events(analysis, missing, sizes);
     match is_whole {
         true => lines.line("events", &events),
         false => lines.alarm("events", &events),
@@ -112,7 +113,10 @@ fn lines(subject: &Subject) -> Vec<Line> {
     if !subject.failed.is_empty() {
         lines.alarm("failed", &subject.failed);
     }
-    lines.line("log", &[size(log, analysis), stacks(summary)].concat());
+    lines.line(
+        "log",
+        &[size(log, analysis, sizes), stacks(summary)].concat(),
+    );
     for sentence in notes(subject.family, analysis) {
         lines.note(&sentence);
     }
@@ -215,9 +219,9 @@ fn program(subject: &Subject) -> Vec<String> {
     parts.push(threads(log, summary));
     match (log.end(), log.death()) {
         (_, Some(death)) => parts.push(format!("killed by signal {}", signal(death.signal))),
-        (None, None) if subject.is_running => parts.push("it runs still".into()),
+        (None, None) if subject.is_running => parts.push("still running".into()),
         (None, None) => {
-            parts.push("no end in the log (it runs still, was killed, or started another)".into());
+            parts.push("no end in the log (still running, killed, or exec'd)".into());
         }
         (Some(_), None) => {}
     }
@@ -233,15 +237,7 @@ fn threads(log: &Log, summary: &Summary) -> String {
     }
 }
 
-/// `1,048,576B (1.0 MiB)`
-pub fn both_ways(bytes: u64) -> String {
-    match bytes {
-        ..1024 => format!("{bytes}B"),
-        _ => format!("{}B ({})", grouped(bytes), sized(bytes)),
-    }
-}
-
-fn heap_peak(log: &Log, summary: &Summary) -> Vec<String> {
+fn heap_peak(log: &Log, summary: &Summary, sizes: Sizes) -> Vec<String> {
     let (peak, at_rss_peak) = (&summary.heap_peak, &summary.rss_peak);
     let is_again = at_rss_peak.live_bytes == peak.bytes && at_rss_peak.tick != peak.tick;
     let first = match is_again && summary.rss_peak_bytes > 0 && peak.bytes > 0 {
@@ -250,7 +246,7 @@ fn heap_peak(log: &Log, summary: &Summary) -> Vec<String> {
     };
     let mut parts = vec![format!(
         "{} in {} {first} {:.3} s",
-        both_ways(peak.bytes),
+        sizes.of(peak.bytes),
         counted(peak.blocks, "block"),
         log.seconds(peak.tick)
     )];
@@ -262,22 +258,22 @@ fn heap_peak(log: &Log, summary: &Summary) -> Vec<String> {
     }
     parts.extend(window::is_of_all(summary));
     if peak.error_bytes > 0 {
-        let error = grouped(peak.error_bytes);
-        parts.push(format!("at most {error}B off between threads"));
+        let error = sizes.of(peak.error_bytes);
+        parts.push(format!("at most {error} off between threads"));
     }
     parts
 }
 
 /// What the program mapped itself is resident and in no heap.
-fn mapped(lines: &mut Lines, summary: &Summary) {
+fn mapped(lines: &mut Lines, summary: &Summary, sizes: Sizes) {
     let mapped = &summary.mapped;
     if mapped.calls == 0 {
         return;
     }
     let parts = [
         format!(
-            "at most {}B at a time by {} of its own",
-            grouped(mapped.peak_bytes),
+            "at most {} at a time by {} of its own",
+            sizes.of(mapped.peak_bytes),
             counted(mapped.calls, "call")
         ),
         match summary.window {
@@ -288,20 +284,20 @@ fn mapped(lines: &mut Lines, summary: &Summary) {
     lines.line("mapped", &parts);
 }
 
-fn events(analysis: &Analysis, missing: Option<String>) -> Vec<String> {
+fn events(analysis: &Analysis, missing: Option<String>, sizes: Sizes) -> Vec<String> {
     let totals = &analysis.summary.totals;
     let mut parts = vec![
         format!(
-            "{} of {}B",
+            "{} of {}",
             counted(totals.allocations, "allocation"),
-            grouped(totals.bytes)
+            sizes.of(totals.bytes)
         ),
         counted(totals.releases, "release"),
     ];
     if totals.inherited_blocks > 0 {
         let blocks = counted(totals.inherited_blocks, "block");
-        let bytes = grouped(totals.inherited_bytes);
-        parts.push(format!("{blocks} of {bytes}B inherited by fork"));
+        let bytes = sizes.of(totals.inherited_bytes);
+        parts.push(format!("{blocks} of {bytes} inherited by fork"));
     }
     parts.push(lost(analysis.summary.lost_events, missing));
     parts
@@ -337,9 +333,9 @@ fn stacks(summary: &Summary) -> Vec<String> {
 }
 
 /// What the log takes on the disk.
-fn size(log: &Log, analysis: &Analysis) -> Vec<String> {
+fn size(log: &Log, analysis: &Analysis, sizes: Sizes) -> Vec<String> {
     let size = log.size();
-    let mut parts = vec![both_ways(size.file_bytes as u64)];
+    let mut parts = vec![sizes.of(size.file_bytes as u64)];
     let totals = &analysis.summary.totals;
     let events = totals.allocations + totals.releases;
     if events > 0 && analysis.part.is_none() && analysis.summary.window.is_none() {

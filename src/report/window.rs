@@ -3,8 +3,7 @@
 use memlog_analysis::{Summary, Window};
 use memlog_read::Log;
 
-use super::heading::both_ways;
-use crate::words::span;
+use crate::words::{Sizes, span};
 
 /// Which part of the recording there is event by event.
 pub fn line(log: &Log, summary: &Summary) -> Option<Vec<String>> {
@@ -18,9 +17,9 @@ pub fn line(log: &Log, summary: &Summary) -> Option<Vec<String>> {
 }
 
 /// The RSS peak, where it lies among the events that were overwritten.
-pub fn rss_peak(log: &Log, summary: &Summary) -> Option<Vec<String>> {
+pub fn rss_peak(log: &Log, summary: &Summary, sizes: Sizes) -> Option<Vec<String>> {
     let window = before(summary)?;
-    let bytes = both_ways(summary.rss_peak_bytes);
+    let bytes = sizes.of(summary.rss_peak_bytes);
     let at = log.seconds(window.folded_rss_tick);
     Some(vec![
         format!("{bytes} at {at:.3} s"),
@@ -30,10 +29,10 @@ pub fn rss_peak(log: &Log, summary: &Summary) -> Option<Vec<String>> {
 
 /// The largest heap, where it lies among the events that were overwritten: what
 /// comes before the largest since.
-pub fn heap_peak(log: &Log, summary: &Summary) -> Option<Vec<String>> {
+pub fn heap_peak(log: &Log, summary: &Summary, sizes: Sizes) -> Option<Vec<String>> {
     let window = summary.window.as_ref()?;
     let at = log.seconds(window.folded_peak_tick);
-    let bytes = both_ways(window.folded_peak_bytes);
+    let bytes = sizes.of(window.folded_peak_bytes);
     window.is_heap_peak_before.then(|| {
         vec![
             format!("about {bytes} at {at:.3} s"),

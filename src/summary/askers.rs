@@ -158,6 +158,21 @@ impl<'s, S: Stacks> Askers<'s, S> {
         }
     }
 
+    /// Enters a stack at the innermost function that is malloc by another name,
+    /// if it has one.
+    pub fn enter_past_malloc(&mut self, stack: u32) -> Entry {
+        let entry = self.enter(stack);
+        let mut at = entry.asker;
+        while at != END {
+            let asker = &self.askers[at as usize];
+            if self.functions[asker.function as usize].allocator == Allocator::Malloc {
+                return Entry { asker: at, ..entry };
+            }
+            at = asker.outer;
+        }
+        entry
+    }
+
     /// Outwards to what is known, and back.
     fn way(&mut self, start: S::Cursor) -> Way {
         let mut at = (start, false);

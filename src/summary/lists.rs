@@ -10,6 +10,7 @@ use crate::names::Name;
 use crate::open::{counted, grouped};
 use crate::report::named;
 use crate::screen::{Role, Screen};
+use crate::words::Sizes;
 
 /// A page that lists are put on.
 pub struct Lists<'a> {
@@ -34,17 +35,19 @@ impl Lists<'_> {
             writeln!(self.page, "{line}")?;
         }
         let widths = self.widths(sites.total);
-        let shown = sites.list.len().min(most);
+        let told = sites.list.iter();
+        let told = told.take_while(|site| site.share >= LEAST_SHARE).count();
+        let shown = told.clamp(1, most.max(1)).min(sites.list.len());
         for site in &sites.list[..shown] {
             self.site(site, widths)?;
         }
         let rest = &sites.list[shown..];
-        if let Some(last) = rest.last() {
+        let share = rest.iter().map(|site| site.share).sum();
+        if let Some(last) = rest.last().filter(|_| share >= LEAST_SHARE) {
             let held = rest.iter().fold(Held::default(), |sum, site| Held {
                 bytes: sum.bytes + site.held.bytes,
                 blocks: sum.blocks + site.held.blocks,
             });
-            let share = rest.iter().map(|site| site.share).sum();
             let (figures, _) = self.figures(Role::Guide, share, last.sum, held, widths);
             let others = counted(rest.len() as u64, "other place");
             writeln!(self.page, "{figures}in {others}")?;
@@ -61,11 +64,19 @@ impl Lists<'_> {
 
     /// Of bytes and blocks; where columns are few no more than these take.
     fn widths(&self, most: Held) -> (usize, usize) {
-        const USUAL: (usize, usize) = (14, 11);
         const FEW: usize = 100;
+        let (bytes, blocks) = match self.screen.sizes {
+            Sizes::Rounded => (10, 11),
+            Sizes::Exact => (15, 11),
+        };
         match self.screen.columns() {
-            Some(..FEW) => (grouped(most.bytes).len(), grouped(most.blocks).len()),
-            _ => USUAL,
+            Some(..FEW) => {
+                let exact = self.screen.sizes.of(most.bytes).len();
+                let rounded = self.screen.sizes == Sizes::Rounded;
+                let bytes = if rounded { bytes } else { exact };
+                (bytes, grouped(most.blocks).len())
+            }
+            _ => (bytes, blocks),
         }
     }
 
@@ -80,8 +91,8 @@ impl Lists<'_> {
     ) -> (String, usize) {
         let share_text = format!("{share:5.1}%");
         let rest = format!(
-            " {sum:5.1}% {:>bytes$}B {:>blocks$}x  ",
-            grouped(held.bytes),
+            " {sum:5.1}% {:>bytes$} {:>blocks$}x  ",
+            self.screen.sizes.of(held.bytes),
             grouped(held.blocks)
         );
         let long = share_text.len() + rest.len();
@@ -94,7 +105,7 @@ impl Lists<'_> {
 pub fn through(sites: &Sites, screen: &Screen) -> Vec<String> {
     let mut lines = Vec::new();
     if sites.past_library.blocks > 0 {
-        lines.push("  by who called the libraries of C++, Fortran or Rust".to_owned());
+        lines.push("  skipped: the standard libraries of C++, Fortran or Rust".to_owned());
     }
     let is_told = |step: &&Vec<Through>| step.iter().any(|one| one.share >= LEAST_PERCENT);
     let told: Vec<_> = sites.through.iter().filter(is_told).collect();
@@ -105,61 +116,38 @@ pub fn through(sites: &Sites, screen: &Screen) -> Vec<String> {
     lines
 }
 
+/// What has a smaller share, in percent, would be shown as 0.0 %.
+const LEAST_SHARE: f64 = 0.05;
+
 /// What passes on less, in percent, is not worth its name.
 const LEAST_PERCENT: f64 = 1.0;
 
-/// How many names stand for the functions of a step, and how wide they may be.
-const FORMS: [(usize, usize); 9] = [
-    (3, 60),
-    (3, 40),
-    (3, 24),
-    (2, 40),
-    (2, 24),
-    (1, 60),
-    (1, 40),
-    (1, 24),
-    (1, 16),
-];
+/// How wide a name is at most, the widest first.
+const WIDEST: [usize; 4] = [60, 40, 24, 16];
 
-/// From the callers in; where that does not fit only who was called first, for
-/// the rest follows from it.
+/// `  wrappers skipped: xmalloc, xcalloc (2 more)`: as many as fit, those that
+/// most came through first.
 fn passed_over(steps: &[&Vec<Through>], columns: usize) -> String {
-    let begin = "  by who called ";
-    let room = columns.saturating_sub(begin.len());
-    let whole = FORMS.iter().map(|&form| calls(steps, form));
-    let outermost = &steps[steps.len().saturating_sub(1)..];
-    let short = FORMS.iter().map(|&form| calls(outermost, form));
-    let fits = |line: &String| line.chars().count() <= room;
-    let line = whole.chain(short).find(fits);
+    const BEGIN: &str = "  wrappers skipped: ";
+    const MOST: usize = 4;
+    let mut functions: Vec<&Through> = steps.iter().copied().flatten().collect();
+    functions.sort_by(|one, other| other.share.total_cmp(&one.share));
+    let told = functions.iter().take(MOST);
+    let told = told.take_while(|one| one.share >= LEAST_PERCENT).count();
+    let line = |count: usize, widest: usize| {
+        let names = functions[..count].iter();
+        let names: Vec<_> = names.map(|one| brief(&one.function, widest)).collect();
+        let more = match functions.len() - count {
+            0 => String::new(),
+            more => format!(" ({more} more)"),
+        };
+        format!("{BEGIN}{}{more}", names.join(", "))
+    };
+    let fits = |line: &String| line.chars().count() <= columns;
+    let forms = (1..=told).rev();
+    let mut forms = forms.flat_map(|count| WIDEST.iter().map(move |&widest| (count, widest)));
+    let form = forms.find(|&(count, widest)| fits(&line(count, widest)));
     // One name, if need be a piece of it.
-    let line = line.unwrap_or_else(|| {
-        let first = outermost.first().and_then(|step| step.first());
-        first.map_or(String::new(), |one| brief(&one.function, room.max(1)))
-    });
-    begin.to_owned() + &line
-}
-
-/// `a or b, which calls …, which calls c`
-fn calls(steps: &[&Vec<Through>], form: (usize, usize)) -> String {
-    let mut steps: Vec<_> = steps.iter().map(|step| either(step, form)).collect();
-    // Those between only pass on as well; the line has an end.
-    if steps.len() > 2 {
-        steps.splice(1..steps.len() - 1, ["…".into()]);
-    }
-    steps.reverse();
-    steps.join(", which calls ")
-}
-
-/// `a, b or others`.
-fn either(functions: &[Through], (most, widest): (usize, usize)) -> String {
-    let told = functions.iter().take(most).enumerate();
-    let told = told.filter(|(index, one)| *index == 0 || one.share >= LEAST_PERCENT);
-    let mut names: Vec<_> = told.map(|(_, one)| brief(&one.function, widest)).collect();
-    if names.len() < functions.len() {
-        names.push("others".into());
-    }
-    match names.split_last() {
-        Some((last, before)) if !before.is_empty() => format!("{} or {last}", before.join(", ")),
-        _ => names.concat(),
-    }
+    let (count, widest) = form.unwrap_or((1, columns.saturating_sub(BEGIN.len()).max(1)));
+    line(count.min(functions.len()), widest)
 }

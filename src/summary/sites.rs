@@ -57,9 +57,26 @@ impl Sites {
         program: Option<&str>,
         names: &mut S,
     ) -> [Self; N] {
+        Self::entered(lists, program, names, Askers::enter)
+    }
+
+    /// Sums up what was mapped: an allocator that maps memory does so for those
+    /// whom it gives it to, by whatever functions of its own.
+    pub fn of_mapped<S: Stacks>(list: List, program: Option<&str>, names: &mut S) -> Self {
+        let [sites] = Self::entered(&[list], program, names, Askers::enter_past_malloc);
+        sites
+    }
+
+    fn entered<'s, S: Stacks, const N: usize>(
+        lists: &[List; N],
+        program: Option<&'s str>,
+        names: &'s mut S,
+        enter: impl Fn(&mut Askers<'s, S>, u32) -> Entry,
+    ) -> [Self; N] {
         let mut askers = Askers::new(names, program);
         let entries = lists.each_ref().map(|list| {
-            let stacks = list.stacks.iter().map(|(stack, _)| askers.enter(*stack));
+            let stacks = list.stacks.iter();
+            let stacks = stacks.map(|(stack, _)| enter(&mut askers, *stack));
             stacks.collect::<Vec<Entry>>()
         });
         let weighed: Vec<Vec<Weighed>> = lists

@@ -102,6 +102,31 @@ fn list(places: &[(&str, u64)]) -> Vec<(String, u64)> {
         .collect()
 }
 
+/// Python's arenas: of functions that no name tells of, inside an allocator.
+#[test]
+fn what_an_allocator_maps_is_for_who_called_it() {
+    let arena = "ArenaMmap@o.c:1 < new_arena@o.c:2 < _PyObject_Malloc@o.c:3";
+    let (mut made, stacks) = made(&[
+        (&format!("{arena} < list_resize@l.c:1 < main@m.c:1"), 8),
+        (&format!("{arena} < PyUnicode_New@u.c:1 < main@m.c:2"), 4),
+        ("grid@g.c:1 < main@m.c:3", 2),
+    ]);
+    let list = List {
+        stacks,
+        weight: |held| held.bytes,
+    };
+    let sites = Sites::of_mapped(list, None, &mut made);
+    let name = |label: u32| made.names[label as usize].function.as_str();
+    let found: Vec<_> = sites
+        .list
+        .iter()
+        .map(|site| (name(site.label), site.held.bytes))
+        .collect();
+    let expected = [("list_resize", 8), ("PyUnicode_New", 4), ("grid", 2)];
+    assert_eq!(found, expected);
+    assert_eq!(sites.through[0][0].function, "_PyObject_Malloc");
+}
+
 #[test]
 fn a_library_asks_for_its_caller() {
     const NEW: &str = "std::__new_allocator<A>::allocate(unsigned long)@/usr/include/c++/12/a.h:1";
