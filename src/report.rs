@@ -1,6 +1,7 @@
 //! `memlog report`: who held the memory at a moment.
 
 mod coverage;
+mod curve;
 mod cuts;
 mod failed;
 mod filter;

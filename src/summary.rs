@@ -67,7 +67,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
             weight: |held| held.blocks,
         };
         let mapped = List {
-            stacks: fold.mapped_within(&subject.analysis.summary.rss_peak.bracket),
+            stacks: fold.held_mapped(Moment::RssPeak).collect(),
             weight: |held| held.bytes,
         };
         let program = program(subject);
@@ -335,6 +335,7 @@ pub fn places(sites: &Sites, labels: &Labels, blocks: &str) -> Vec<Value> {
             "function": name.function,
             "location": name.location,
             "module": name.module,
+            "caller": site.caller.map(|label| &labels.names()[label as usize].function),
             "bytes": site.held.bytes,
             blocks: site.held.blocks,
             "share_percent": site.share,

@@ -9,6 +9,7 @@ use memlog_format::live::{Entry, Sums};
 
 use crate::counts::{Counts, Held, Moment};
 use crate::failed::Failures;
+use crate::history::History;
 use crate::ledger::{Mapped, Regions};
 use crate::live::{Block, Blocks};
 use crate::rss::{Figures, Heap, RssTracker};
@@ -87,6 +88,7 @@ pub struct Fold {
     pub(crate) lost_in_place: u64,
     pub(crate) window: Option<Window>,
     regions: Regions,
+    history: History,
     failures: Failures,
     named: Threads,
     seen: Seen,
@@ -115,6 +117,7 @@ impl Fold {
             lost_in_place: 0,
             window: None,
             regions: Regions::default(),
+            history: History::default(),
             failures: Failures::default(),
             named: Threads::default(),
             seen: Seen::new(),
@@ -260,6 +263,7 @@ impl Fold {
         self.heap.bytes = self.heap.bytes.saturating_add(size);
         self.heap.usable = self.heap.usable.saturating_add(block.usable());
         self.heap.blocks += 1;
+        self.history.heap(tick, self.heap.bytes);
         self.totals.allocations += 1;
         self.totals.bytes = self.totals.bytes.saturating_add(size);
         self.totals.usable_bytes = self.totals.usable_bytes.saturating_add(block.usable());
@@ -300,6 +304,7 @@ impl Fold {
         self.heap.bytes = self.heap.bytes.saturating_sub(block.size);
         self.heap.usable = self.heap.usable.saturating_sub(block.usable());
         self.heap.blocks = self.heap.blocks.saturating_sub(1);
+        self.history.heap(self.heap.tick, self.heap.bytes);
         self.moved(stream, (block.size as i64).wrapping_neg());
     }
 
@@ -350,6 +355,8 @@ impl Fold {
             0 => rss.peak_kb,
             now => now,
         };
+        let resident = self.failures.resident_kb.saturating_mul(1024);
+        self.history.resident(self.heap.tick, resident);
         let Some(keeps) = self.rss.read(rss, &self.heap) else {
             return;
         };
@@ -390,6 +397,7 @@ impl Fold {
         if let Some(tick) = facts.end_tick {
             self.heap.tick = self.heap.tick.max(tick);
         }
+        self.history.end(self.heap.tick);
         if !self.chosen {
             self.chosen = true;
             self.counts.mark_chosen();
@@ -414,6 +422,11 @@ impl Fold {
     /// The second ledger so far.
     pub fn mapped(&self) -> &Mapped {
         &self.regions.mapped
+    }
+
+    /// The heap and resident memory over time, once the log is through.
+    pub fn history(&self) -> &History {
+        &self.history
     }
 
     /// The threads so far.

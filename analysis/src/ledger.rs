@@ -335,6 +335,41 @@ mod tests {
         assert_eq!(held(&regions, Moment::End), [(5, 0x3000)]);
     }
 
+    /// Parts of mappings go, are covered, moved and opened in any order.
+    #[test]
+    fn what_stacks_have_mapped_is_what_can_be_touched() {
+        let mut regions = Regions::default();
+        let mut seed = 1u64;
+        let mut random = |below: u64| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (seed >> 33) % below
+        };
+        for step in 0..3000 {
+            let (address, length) = (random(64) << 12, (1 + random(9)) << 12);
+            let mapping = match random(4) {
+                0 => Mapping::Unmap { address, length },
+                1 => Mapping::Remap {
+                    old_address: random(64) << 12,
+                    old_length: length,
+                    address,
+                    length,
+                },
+                _ => Mapping::Map {
+                    address,
+                    length,
+                    prot: random(3) as u32,
+                    flags: 2,
+                },
+            };
+            let backing = random(5) == 0;
+            regions.take(&entry(mapping, backing), 9 + random(6) as u32);
+            let held = held(&regions, Moment::End).into_iter();
+            let sum: u64 = held.map(|(_, bytes)| bytes).sum();
+            let mapped = regions.mapped;
+            assert_eq!(sum, mapped.live_bytes - mapped.reserved_bytes, "{step}");
+        }
+    }
+
     #[test]
     fn the_allocators_own_calls_stand_apart() {
         let mut regions = Regions::default();

@@ -10,7 +10,7 @@ use memlog_format::meta::{Key, Past};
 use memlog_read::Log;
 use object::read::{Object, ReadCache};
 
-use crate::open::{Analysis, clean, grouped};
+use crate::open::{Analysis, clean};
 use crate::words::sized;
 
 /// The line of the heading, and whether it is an alarm.
@@ -108,14 +108,14 @@ pub fn holders(log: &Log, analysis: &Analysis) -> Vec<String> {
             sized(reserved)
         ));
     }
-    let rest = grouped(rest);
+    let rest = sized(rest);
     let sentence = match known.is_empty() {
         false => format!(
-            "of {rest}B no call was seen; may hold them: {}",
+            "of {rest} no call was seen; may hold them: {}",
             known.join("; ")
         ),
         true => format!(
-            "of {rest}B no call was seen, and it is not known who holds them: code and data of \
+            "of {rest} no call was seen, and it is not known who holds them: code and data of \
              files, stacks, what the allocator keeps, or mappings made by system calls without \
              the C library; /proc/PID/smaps shows each mapping while the program runs, \
              `strace -f -k -e trace=mmap,mremap,brk` who makes them"

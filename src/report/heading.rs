@@ -9,7 +9,7 @@ use memlog_read::Log;
 
 use super::notes::{damage, lacking, notes};
 use super::subject::Subject;
-use super::{coverage, resident, window};
+use super::{coverage, curve, resident, window};
 use crate::open::{Analysis, clean, counted, grouped, started_as, threads_at_once};
 use crate::ranks;
 use crate::screen::{Role, Screen, wrapped};
@@ -21,7 +21,8 @@ const COLUMNS: usize = 100;
 const INDENT: usize = 11;
 
 /// What gives way first where there is no room for all: the report has it.
-const LEAST_TELLING: [&str; 7] = [
+const LEAST_TELLING: [&str; 8] = [
+    OVER_TIME,
     "log",
     "mapped",
     "coverage",
@@ -32,13 +33,16 @@ const LEAST_TELLING: [&str; 7] = [
 ];
 /// The lines below the RSS peak have no name.
 const PARTS: &str = "";
+const OVER_TIME: &str = "over time";
 
 /// Prints it.
 pub fn print(out: &mut impl Write, subject: &Subject) -> Result<()> {
-    print_within(out, subject, usize::MAX)
+    let lines = lines(subject);
+    let mut lines = lines.iter().filter(|line| line.name != Some(OVER_TIME));
+    lines.try_for_each(|line| writeln!(out, "{}", line.text))
 }
 
-/// Prints it in so many rows, if there is a way to make do with them.
+/// Prints it with curves in so many rows, if there is a way to make do with them.
 pub fn print_within(out: &mut impl Write, subject: &Subject, rows: usize) -> Result<()> {
     let screen = subject.screen;
     let mut lines = lines(subject);
@@ -99,6 +103,13 @@ fn lines(subject: &Subject) -> Vec<Line> {
         }
         None => lines.line("heap peak", &heap_peak(log, summary, sizes)),
     }
+    let room = subject.screen.columns().unwrap_or(COLUMNS);
+    let history = analysis.fold.history();
+    let curves = curve::lines(history, room.saturating_sub(INDENT + 1), sizes);
+    for (index, curve) in curves.iter().enumerate() {
+        let name = if index == 0 { OVER_TIME } else { PARTS };
+        lines.drawn(name, curve);
+    }
     mapped(&mut lines, summary, sizes);
     let missing = damage(analysis).or_else(|| {
         let sentence = "what came last may be missing, see the note";
@@ -140,6 +151,13 @@ impl Lines<'_> {
     fn line(&mut self, name: &'static str, parts: &[String]) {
         let text = self.named(Role::Title, name, parts);
         let name = Some(name);
+        self.list.push(Line { name, text });
+    }
+
+    /// What is not to be broken.
+    fn drawn(&mut self, name: &'static str, curve: &str) {
+        let text = self.named(Role::Title, name, &[]) + curve;
+        let name = Some(OVER_TIME);
         self.list.push(Line { name, text });
     }
 

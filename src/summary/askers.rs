@@ -77,6 +77,8 @@ pub struct Asker {
     pub outer: u32,
     /// The next one of another function.
     pub caller: u32,
+    /// This one or the next one outwards that is of the program's own file.
+    pub own: u32,
     /// Places of libraries outside of it.
     libraries: u32,
 }
@@ -210,11 +212,14 @@ impl<'s, S: Stacks> Askers<'s, S> {
         let next = self.askers[outer as usize];
         let is_itself = outer != END && next.function == function;
         let asker = self.askers.len() as u32;
+        let module = self.stacks.name(label).module.as_deref();
+        let is_own = module.is_some() && module == self.program;
         self.askers.push(Asker {
             label,
             function,
             outer,
             caller: if is_itself { next.caller } else { outer },
+            own: if is_own { asker } else { next.own },
             libraries: outside.libraries,
         });
         Way { asker, ..outside }

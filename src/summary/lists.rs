@@ -9,7 +9,7 @@ use super::sites::{Site, Sites, Through};
 use crate::names::Name;
 use crate::open::{counted, grouped};
 use crate::report::named;
-use crate::screen::{Role, Screen};
+use crate::screen::{Role, Screen, width};
 use crate::words::Sizes;
 
 /// A page that lists are put on.
@@ -59,7 +59,22 @@ impl Lists<'_> {
         let role = Role::Share(site.share);
         let (figures, long) = self.figures(role, site.share, site.sum, site.held, widths);
         let name = named(self.screen, &self.names[site.label as usize], long);
-        writeln!(self.page, "{figures}{name}")
+        let caller = self.caller(site, long + width(&name));
+        writeln!(self.page, "{figures}{name}{caller}")
+    }
+
+    /// Whose own code a library's place was for, where there is room for that.
+    fn caller(&self, site: &Site, used: usize) -> String {
+        const BEGIN: &str = "  for ";
+        const LEAST: usize = 30;
+        let used = used + BEGIN.len();
+        let columns = self.screen.columns();
+        let has_room = columns.is_none_or(|columns| used + LEAST <= columns);
+        let caller = site.caller.filter(|_| has_room);
+        caller.map_or(String::new(), |label| {
+            let name = named(self.screen, &self.names[label as usize], used);
+            format!("{BEGIN}{name}")
+        })
     }
 
     /// Of bytes and blocks; where columns are few no more than these take.

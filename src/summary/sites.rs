@@ -23,6 +23,9 @@ pub struct Site {
     pub share: f64,
     /// With those before it.
     pub sum: f64,
+    /// Where it is a library's: the place of the program's own that most of it
+    /// was for.
+    pub caller: Option<u32>,
 }
 
 /// A function that was passed over.
@@ -100,6 +103,7 @@ impl Sites {
     /// Sums stacks up by the innermost user's place that is left.
     fn left<S: Stacks>(list: &List, entries: &[Entry], left: &[u32], askers: &Askers<S>) -> Self {
         let mut by_label: HashMap<u32, Held> = HashMap::new();
+        let mut callers: HashMap<u32, HashMap<u32, u64>> = HashMap::new();
         let mut sites = Self::default();
         for ((_, held), entry) in list.stacks.iter().zip(entries) {
             let (asking, is_past_library) = asking(entry, left, askers);
@@ -107,14 +111,42 @@ impl Sites {
                 continue;
             };
             add(by_label.entry(label).or_default(), *held);
+            if let Some(caller) = own_caller(entry, label, left, askers) {
+                let of_label = callers.entry(label).or_default();
+                let sum = of_label.entry(caller).or_default();
+                *sum = sum.saturating_add((list.weight)(held));
+            }
             add(&mut sites.total, *held);
             if is_past_library {
                 add(&mut sites.past_library, *held);
             }
         }
         sites.list = in_order(by_label, list.weight, (list.weight)(&sites.total));
+        for site in &mut sites.list {
+            let callers = callers.get(&site.label).into_iter().flatten();
+            let most = callers.max_by_key(|&(&label, &sum)| (sum, std::cmp::Reverse(label)));
+            site.caller = most.map(|(&label, _)| label);
+        }
         sites
     }
+}
+
+/// The program's own place behind that of a library; what starts it says nothing.
+fn own_caller<S: Stacks>(
+    entry: &Entry,
+    label: u32,
+    left: &[u32],
+    askers: &Askers<S>,
+) -> Option<u32> {
+    let asking = match left[entry.asker as usize] {
+        END => entry.asker,
+        left => left,
+    };
+    let own = askers.all()[asking as usize].own;
+    let caller = &askers.all()[own as usize];
+    let is_said = own != END && caller.label != label && own != asking;
+    let is_main = askers.functions()[caller.function as usize].name == "main";
+    (is_said && !is_main).then_some(caller.label)
 }
 
 /// Those that count most first.
@@ -129,6 +161,7 @@ fn in_order(by_label: HashMap<u32, Held>, weight: fn(&Held) -> u64, whole: u64) 
             held,
             share: percentage(weight(&held), whole),
             sum: percentage(sum, whole),
+            caller: None,
         }
     });
     list.collect()

@@ -127,6 +127,28 @@ fn what_an_allocator_maps_is_for_who_called_it() {
     assert_eq!(sites.through[0][0].function, "_PyObject_Malloc");
 }
 
+/// A place of another file than the program's says for whom most of it was.
+#[test]
+fn a_librarys_place_has_the_programs_own() {
+    let (mut made, stacks) = made(&[
+        ("libc_text < load@l.c:1 < main@m.c:1", 8),
+        ("libc_text < save@l.c:2 < main@m.c:2", 90),
+        ("libc_text < main@m.c:3", 1),
+        ("grid@g.c:1 < load@l.c:1", 2),
+    ]);
+    let list = List {
+        stacks,
+        weight: |held| held.bytes,
+    };
+    let [sites] = Sites::of(&[list], Some("prog"), &mut made);
+    let name = |label: u32| made.names[label as usize].function.as_str();
+    let found = sites.list.iter();
+    let found: Vec<_> = found
+        .map(|site| (name(site.label), site.caller.map(name)))
+        .collect();
+    assert_eq!(found, [("libc_text", Some("save")), ("grid", None)]);
+}
+
 #[test]
 fn a_library_asks_for_its_caller() {
     const NEW: &str = "std::__new_allocator<A>::allocate(unsigned long)@/usr/include/c++/12/a.h:1";

@@ -1,0 +1,140 @@
+//! The heap and resident memory over time, in few steps: for a curve on a page.
+
+/// Steps that are kept at most; their width doubles when they are used up.
+const STEPS: usize = 128;
+
+/// One figure over time: the most of each step.
+#[derive(Debug, Default)]
+struct Curve {
+    most: Vec<u64>,
+    /// The figure after the last change.
+    now: u64,
+}
+
+impl Curve {
+    #[inline]
+    fn change(&mut self, step: usize, bytes: u64) {
+        self.reach(step);
+        self.now = bytes;
+        if let Some(most) = self.most.get_mut(step) {
+            *most = bytes.max(*most);
+        }
+    }
+
+    /// What did not change in between stayed as it was.
+    #[inline]
+    fn reach(&mut self, step: usize) {
+        if step >= self.most.len() {
+            self.most.resize(step + 1, self.now);
+        }
+    }
+
+    fn halve(&mut self) {
+        let pairs = self.most.chunks(2);
+        let pairs = pairs.map(|pair| pair.iter().copied().max().unwrap_or(0));
+        self.most = pairs.collect();
+    }
+}
+
+/// Both over time.
+#[derive(Debug, Default)]
+pub struct History {
+    /// A step is so many ticks, as a power of two.
+    shift: u32,
+    heap: Curve,
+    resident: Curve,
+}
+
+impl History {
+    #[inline]
+    pub(crate) fn heap(&mut self, tick: u64, bytes: u64) {
+        let step = self.step(tick);
+        self.heap.change(step, bytes);
+    }
+
+    pub(crate) fn resident(&mut self, tick: u64, bytes: u64) {
+        let step = self.step(tick);
+        self.resident.change(step, bytes);
+    }
+
+    #[inline]
+    fn step(&mut self, tick: u64) -> usize {
+        while tick >> self.shift >= STEPS as u64 {
+            self.shift += 1;
+            self.heap.halve();
+            self.resident.halve();
+        }
+        (tick >> self.shift) as usize
+    }
+
+    /// The log is through.
+    pub(crate) fn end(&mut self, tick: u64) {
+        let step = self.step(tick);
+        self.heap.reach(step);
+        self.resident.reach(step);
+    }
+
+    /// The most of the heap in each of so many parts of the time, or fewer.
+    pub fn heap_in(&self, parts: usize) -> Vec<u64> {
+        in_parts(&self.heap.most, parts)
+    }
+
+    /// The same of resident memory; zeros where it was not read.
+    pub fn resident_in(&self, parts: usize) -> Vec<u64> {
+        in_parts(&self.resident.most, parts)
+    }
+}
+
+fn in_parts(steps: &[u64], parts: usize) -> Vec<u64> {
+    let count = parts.min(steps.len());
+    let bound = |part: usize| part * steps.len() / count;
+    let parts = (0..count).map(|part| {
+        let within = steps[bound(part)..bound(part + 1)].iter();
+        within.copied().max().unwrap_or(0)
+    });
+    parts.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Against every figure kept.
+    #[test]
+    fn a_curve_is_the_most_of_each_part() {
+        let mut history = History::default();
+        let mut all = vec![0u64; 5000];
+        let (mut now, mut seed) = (0u64, 7u64);
+        for (tick, most) in all.iter_mut().enumerate() {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            *most = now;
+            if (seed >> 40).is_multiple_of(3) {
+                now = seed >> 44;
+                *most = now.max(*most);
+                history.heap(tick as u64, now);
+            }
+        }
+        history.end(4999);
+        let width = 1usize << history.shift;
+        let expected: Vec<u64> = all
+            .chunks(width)
+            .map(|part| part.iter().copied().max().unwrap_or(0))
+            .collect();
+        assert_eq!(history.heap_in(STEPS), expected);
+        let halves = history.heap_in(2);
+        let middle = expected.len() / 2;
+        assert_eq!(halves[0], *expected[..middle].iter().max().expect("some"));
+        assert_eq!(halves[1], *expected[middle..].iter().max().expect("some"));
+    }
+
+    #[test]
+    fn what_does_not_change_stays() {
+        let mut history = History::default();
+        history.resident(3, 50);
+        history.heap(100, 9);
+        history.end(127);
+        assert_eq!(history.resident_in(2), [50, 50]);
+        assert_eq!(history.heap_in(4), [0, 0, 0, 9]);
+        assert_eq!(History::default().heap_in(4), [] as [u64; 0]);
+    }
+}
