@@ -94,7 +94,8 @@ impl Run {
     }
 }
 
-fn sum(one: Held, other: Held) -> Held {
+/// Both together.
+pub fn sum(one: Held, other: Held) -> Held {
     Held {
         bytes: one.bytes + other.bytes,
         blocks: one.blocks + other.blocks,

@@ -24,6 +24,26 @@ fn pages_are_the_golden_ones() {
             "report --at rss-peak --show-leaks empty.memlog",
         ),
         ("blind.report", "report blind.memlog"),
+        (
+            "sites-full.report",
+            "report --at rss-peak --no-fold --show-below-main --show-leaks sites.memlog",
+        ),
+        (
+            "sites-allocated.report",
+            "report --by allocated sites.memlog",
+        ),
+        (
+            "sites-count.tree",
+            "tree --by count --top-down sites.memlog",
+        ),
+        (
+            "sites-temporary.report",
+            "report --by temporary sites.memlog",
+        ),
+        (
+            "sites-temporary.tree.json",
+            "tree --by temporary --json sites.memlog",
+        ),
         ("sites.summary", "summary sites.memlog"),
         ("odd.summary", "summary odd.memlog"),
         ("empty.summary", "summary empty.memlog"),
