@@ -94,25 +94,24 @@ pub fn cut(lines: &[Line], names: &[Name], held: &[Held]) -> (Vec<Line>, Vec<Hel
 /// What a function is whose callers are all outside, or which has none.
 fn of(name: &Name, around: Option<Outside>) -> Option<Outside> {
     let function = name.function.as_str();
-    if THREADS.contains(&function) {
-        return match around {
-            None | Some(Outside::Thread) => Some(Outside::Thread),
-            Some(_) => None,
-        };
-    }
-    let is_start = STARTS.contains(&function) || around.is_some() && is_of_nameless_libc(name);
-    if !is_start || around == Some(Outside::Thread) {
-        return None;
-    }
-    match CALLS_MAIN.contains(&function) {
-        true => Some(Outside::CallsMain),
-        false => Some(Outside::Start),
+    let is_in_thread = matches!(around, None | Some(Outside::Thread));
+    match () {
+        () if is_of_nameless_libc(name) && is_in_thread => Some(Outside::Thread),
+        () if is_of_nameless_libc(name) => Some(Outside::Start),
+        () if THREADS.contains(&function) => is_in_thread.then_some(Outside::Thread),
+        () if around == Some(Outside::Thread) => None,
+        () if CALLS_MAIN.contains(&function) => Some(Outside::CallsMain),
+        () => STARTS.contains(&function).then_some(Outside::Start),
     }
 }
 
-/// A C library without debug symbols names but what it exports.
+/// A C library without debug symbols names but what it exports. Where it is
+/// outermost it started a thread, for programs begin in their own `_start`.
 fn is_of_nameless_libc(name: &Name) -> bool {
-    name.module.is_none() && name.function.starts_with("libc.so.6+0x")
+    let files = ["libc.so.6+0x", "libc-2.", "libpthread"];
+    let function = &name.function;
+    let is_file = files.iter().any(|file| function.starts_with(file));
+    name.module.is_none() && is_file && function.contains("+0x")
 }
 
 /// Whether a stack ends with a function that something outside called.
@@ -187,8 +186,10 @@ mod tests {
             "_start __libc_start_main libc.so.6+0x27305 main take",
             "_start __libc_start_main_impl __libc_start_call_main run take",
             "clone3 start_thread work take",
+            "libc.so.6+0x1093dc libc.so.6+0x89134 work take",
+            "clone libpthread-2.31.so+0x7ea7 work take",
         ];
-        assert_eq!(left(&stacks), ["1 run take", "1 work take", "2 main take"]);
+        assert_eq!(left(&stacks), ["1 run take", "2 main take", "3 work take"]);
     }
 
     #[test]
@@ -202,6 +203,7 @@ mod tests {
             "_start work start_thread clone",
             "_start __libc_start_main_impl",
             "clone3 start_thread",
+            "libc.so.6+0x1093dc libc.so.6+0x89134 libc.so.6+0x89200",
         ];
         let mut expected = stacks.map(|stack| format!("1 {stack}"));
         expected.sort();

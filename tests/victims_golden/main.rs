@@ -134,7 +134,8 @@ fn graph(folder: &Folder, case: &Case, log: &str) {
 fn trees(folder: &Folder, case: &Case, words: &[&str]) {
     let tree = |direction: &[&str]| {
         // A line of several places would hold those of libraries too.
-        let words = [&["tree", "--no-fold", "--at", case.at], direction, words].concat();
+        let full = ["tree", "--no-fold", "--show-below-main", "--at", case.at];
+        let words = [&full, direction, words].concat();
         normal::tree(&folder.says(&words), case.source)
     };
     compare(case, "tree", &tree(&[]));
