@@ -84,7 +84,11 @@ fn of_all(subject: &Subject, grown: &Grown) -> String {
     let all = subject.analysis.fold.allocated();
     let all: u64 = all.map(|(_, held)| held.blocks).sum();
     let percent = percentage(grown.whole.blocks, all);
-    format!("{percent:.1} % of all allocations, ")
+    let which = match subject.analysis.summary.window {
+        None => "all",
+        Some(_) => "its",
+    };
+    format!("{percent:.1} % of {which} allocations, ")
 }
 
 /// When a moment was that is not named by its time.

@@ -2,6 +2,7 @@
 
 use crate::logs::{blind, empty, odd, sites};
 use crate::same::same;
+use crate::sites::Folder;
 use crate::{says, with_logs};
 
 #[test]
@@ -82,4 +83,21 @@ fn a_tree_is_that_of_the_report() {
         let tree = says(&folder, &format!("tree --at {moment} sites.memlog"));
         assert_eq!(report, tree, "{moment}");
     }
+}
+
+/// A flight recorder's log has its last events only: they are counted, and said
+/// to be that.
+#[test]
+fn what_is_left_of_a_run_is_said_to_be_that() {
+    let folder = Folder::new("show-window");
+    let log = concat!(env!("CARGO_MANIFEST_DIR"), "/golden/v2/flight.memlog");
+    let page = says(&folder, &format!("report --by temporary {log}"));
+    let title = "\ntemporary allocations in the window (freed before the thread's next allocation, \
+                 33.3 % of its allocations, percentages are shares of their number): ";
+    assert!(page.contains(title), "{page}");
+    let page = says(&folder, &format!("tree --top-down --by allocated {log}"));
+    assert!(
+        page.contains("\nallocated in the window, from main down ("),
+        "{page}"
+    );
 }
