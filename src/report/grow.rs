@@ -123,7 +123,8 @@ fn counted(analysis: &Analysis, when: When, by: By) -> Vec<(u32, Held)> {
     }
 }
 
-fn sum(one: Held, other: Held) -> Held {
+/// Both together.
+pub fn sum(one: Held, other: Held) -> Held {
     Held {
         bytes: one.bytes.saturating_add(other.bytes),
         blocks: one.blocks.saturating_add(other.blocks),

@@ -15,6 +15,7 @@ use std::collections::HashMap;
 
 use memlog_analysis::Held;
 
+use super::grow::sum;
 use super::paths::{END, Line};
 use crate::names::Name;
 
@@ -83,9 +84,7 @@ pub fn cut(lines: &[Line], names: &[Name], held: &[Held]) -> (Vec<Line>, Vec<Hel
             cut_lines.push(line);
             cut_held.push(Held::default());
         }
-        let sum: &mut Held = &mut cut_held[number as usize];
-        sum.bytes = sum.bytes.saturating_add(held.bytes);
-        sum.blocks = sum.blocks.saturating_add(held.blocks);
+        cut_held[number as usize] = sum(cut_held[number as usize], held);
         known.push((number, outside));
     }
     (cut_lines, cut_held)

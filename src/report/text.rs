@@ -23,8 +23,8 @@ use std::io::{Result, Write};
 use memlog_analysis::{Branch, CallTree, Held};
 
 use super::form::Form;
-use super::grow::Direction;
-use super::runs::{Run, Runs, sum};
+use super::grow::{Direction, sum};
+use super::runs::{Run, Runs};
 use crate::names::Name;
 use crate::open::{counted, grouped};
 use crate::screen::{Role, Screen, wrapped};
@@ -135,7 +135,9 @@ impl<W: Write> Printer<'_, W> {
                         at = next;
                     }
                     self.passing_on(&guides, &passing_on)?;
-                    let is_row = self.direction == Direction::TopDown;
+                    // Where it is all there is at a place it has no row.
+                    let has_more = at.folded.0 > 0 || !at.shown.is_empty();
+                    let is_row = has_more && self.direction == Direction::TopDown;
                     if is_row && self.is_nothing(at.own) {
                         left_out.take(&mut at.own);
                     }
@@ -173,9 +175,10 @@ impl<W: Write> Printer<'_, W> {
     /// Whether it is a row that says 0.00 %. Who asks for less is shown it.
     fn is_nothing(&self, held: Held) -> bool {
         let measure = self.form.by.measure();
-        let percent = percentage(held.by(measure), self.tree.total().by(measure));
+        let total = self.tree.total().by(measure);
+        let percent = percentage(held.by(measure), total);
         let least = LEAST_PERCENT.min(self.threshold);
-        !self.form.no_fold && held.blocks > 0 && percent < least
+        !self.form.no_fold && total > 0 && held.blocks > 0 && percent < least
     }
 
     /// Puts what is below a branch on the pile so that the first comes off first.

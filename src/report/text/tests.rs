@@ -142,6 +142,19 @@ maximum: 1,000,020B in 12 blocks
     assert!(full.contains("\n| ->0.00% (4B, 3x): in 1 place below the 1.00% threshold\n"));
 }
 
+/// Blocks of no bytes have no share, and are not left out for that.
+#[test]
+fn nothing_of_nothing_is_shown() {
+    let paths: Vec<(&[u8], _)> = vec![(b"ca", held(0, 3)), (b"cb", held(0, 2))];
+    let expected = "
+maximum: 0B in 5 blocks
+->0.00% (0B, 5x): main [a.c:9]
+  ->0.00% (0B, 3x): make [a.c:1]
+  ->0.00% (0B, 2x): take [b.c:2]
+";
+    assert_eq!(printed(FOLDED, Direction::TopDown, paths), expected);
+}
+
 /// Shares and order are of the number of calls.
 #[test]
 fn calls_are_counted_where_they_are_asked_for() {
