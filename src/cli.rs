@@ -106,18 +106,20 @@ Examples:
   memlog summary --debug-symbols build/ vm.5912.memlog    it ran on another machine";
 
 const REPORT: &str = "\
-The roots of a tree are the functions that called the allocator, their children are the callers. \
-Without an option it is of the moment of the largest resident set, as the kernel counts it.
+The roots of a tree are the functions that called the allocator, their children are the callers: \
+behind <- those by which all of it came, on lines of their own those by which a part came. A line has \
+its share, bytes and blocks. Without an option it is of the moment of the largest resident set, as the \
+kernel counts it.
 
 Examples:
-  memlog report vm.5912.memlog                 at the peak of resident memory
   memlog report --show-leaks vm.5912.memlog    what was not released
+  memlog report --by count vm.5912.memlog      who allocated most often
   memlog report --at 1.5s -t 0.1 -i 'parse|lex' vm.5912.memlog
   memlog report --sysroot rootfs/ vm.5912.memlog    with the files of another machine";
 
 const TREE: &str = "\
 From the bottom up it is the tree of `memlog report`. From the top down it begins at main, and each \
-function has all that was allocated below it.
+function has all that was allocated below it; behind -> stand callees by which all of it came.
 
 Examples:
   memlog tree --top-down vm.5912.memlog    from main down to who allocated

@@ -5,17 +5,20 @@ mod curve;
 mod cuts;
 mod failed;
 mod filter;
+mod form;
 mod grow;
 mod heading;
 mod json;
 mod labels;
 mod moment;
 mod notes;
+mod outside;
 mod paths;
 mod resident;
 mod runs;
 mod subject;
 mod text;
+mod title;
 mod window;
 
 use std::io::{Result, Write};
@@ -35,7 +38,8 @@ pub use coverage::{holders, past_us};
 pub use cuts::{figures as cut_figures, sentences as cut_sentences};
 pub use failed::{figures as failed_figures, parts as failed_parts};
 pub use filter::Filter;
-pub use grow::{Direction, Grown, Shape, grow};
+pub use form::Form;
+pub use grow::{Direction, Shape, grow};
 pub use heading::{folded, print as print_heading, print_within as print_heading_within};
 pub use json::tree as json_tree;
 pub use labels::{Cursor, Labels};
@@ -65,9 +69,11 @@ pub struct Args {
     /// the start as 12.5, 12.5s, 300ms or 2m
     #[arg(long, value_name = "MOMENT", allow_negative_numbers = true)]
     at: Option<When>,
-    /// Fold what holds less than so many percent
+    /// Sum up what is less than so many percent
     #[arg(short = 't', long, value_name = "PCT", default_value = "1", value_parser = percent)]
     threshold: f64,
+    #[command(flatten)]
+    form: Form,
     #[command(flatten)]
     filter: Filter,
     /// Print it as JSON, schema memlog-report-1
@@ -94,6 +100,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if !args.more.is_empty() {
         return Err(several(args));
     }
+    args.form.check(moment_option(args))?;
     show(&args.asked(), args.at, |subject, labels| match args.json {
         true => as_json(args, subject, labels),
         false => as_text(args, subject, labels),
@@ -111,6 +118,20 @@ fn several(args: &Args) -> anyhow::Error {
     )
 }
 
+/// An option that asks for a moment.
+fn moment_option(args: &Args) -> Option<&'static str> {
+    match args {
+        Args { at: Some(_), .. } => Some("--at"),
+        Args {
+            show_leaks: true, ..
+        } => Some("--show-leaks"),
+        Args {
+            show_maximum: true, ..
+        } => Some("--show-maximum"),
+        _ => None,
+    }
+}
+
 fn as_text(args: &Args, subject: &Subject, labels: &mut Labels) -> Result<Vec<u8>> {
     let mut page = Vec::new();
     print_heading(&mut page, subject)?;
@@ -125,7 +146,7 @@ fn as_text(args: &Args, subject: &Subject, labels: &mut Labels) -> Result<Vec<u8
 }
 
 fn as_json(args: &Args, subject: &Subject, labels: &mut Labels) -> Result<Vec<u8>> {
-    let shape = shape(args);
+    let shape = shape(args).whole();
     let mut trees: Vec<Value> = Vec::new();
     for when in moments(args) {
         let grown = grow(subject.analysis, when, &shape, labels);
@@ -141,6 +162,7 @@ fn as_json(args: &Args, subject: &Subject, labels: &mut Labels) -> Result<Vec<u8
 fn shape(args: &Args) -> Shape<'_> {
     Shape {
         direction: Direction::BottomUp,
+        form: args.form,
         threshold: args.threshold,
         filter: &args.filter,
     }
@@ -177,11 +199,12 @@ pub fn print_tree(
         out,
         screen: subject.screen,
         direction: shape.direction,
+        form: shape.form,
         threshold: grown.threshold,
         tree: &grown.tree,
         names: &grown.names,
     };
-    printer.print(&title(subject, (when, part), shape, &grown))?;
+    printer.print(&title::title(subject, (when, part), shape, &grown))?;
     if grown.threshold > shape.threshold {
         let sentence = format!(
             "there are more than {} places: those below {:.3} % are summed up",
@@ -191,60 +214,4 @@ pub fn print_tree(
         writeln!(printer.out, "{}", subject.screen.note(&sentence))?;
     }
     Ok(())
-}
-
-fn title(
-    subject: &Subject,
-    (when, part): (When, (usize, usize)),
-    shape: &Shape,
-    grown: &Grown,
-) -> String {
-    let summary = &subject.analysis.summary;
-    let rss_is_known = summary.shows_rss_peak();
-    let recorded = match summary.is_lossy() {
-        false => "",
-        true => " of what was recorded",
-    };
-    let so_far = if subject.is_running { " so far" } else { "" };
-    let moment = match when {
-        When::Seconds(_) if is_after(subject, when) => "where reading ended".into(),
-        When::Seconds(seconds) => format!("at {seconds} s"),
-        When::Known(Moment::RssPeak) if rss_is_known => format!("at the RSS peak{so_far}"),
-        When::Known(Moment::End) if subject.analysis.part.is_some() => "where reading ended".into(),
-        When::Known(Moment::End) if subject.is_running => "now".into(),
-        When::Known(Moment::End) => "at the end".into(),
-        When::Known(_) if summary.window.is_some() => "at its maximum in the window".into(),
-        When::Known(_) => format!("at its maximum{so_far}"),
-    };
-    // Two trees may look alike.
-    let which = match part {
-        (_, 1) => String::new(),
-        (index, count) => format!("moment {index} of {count}{}, ", time(subject, when)),
-    };
-    let from = match shape.direction {
-        Direction::BottomUp => "",
-        Direction::TopDown => ", from main down",
-    };
-    let filtered = match shape.filter.is_none() {
-        true => String::new(),
-        false => format!("{:.2}% that the filter let through, ", grown.percent()),
-    };
-    format!("live heap {moment}{recorded}{from} ({which}{filtered}percentages are shares of it)")
-}
-
-/// When a moment was that is not named by its time.
-fn time(subject: &Subject, when: When) -> String {
-    if let When::Seconds(_) = when {
-        return String::new();
-    }
-    let log = subject.family.own();
-    let tick = subject.analysis.tick_of(when, log.tick_ns());
-    format!(" at {:.3} s", log.seconds(tick))
-}
-
-/// Whether a log was read to an end that is before a moment.
-fn is_after(subject: &Subject, when: When) -> bool {
-    let (analysis, log) = (subject.analysis, subject.family.own());
-    let tick = analysis.tick_of(when, log.tick_ns());
-    analysis.part.is_some_and(|part| tick > part.tick)
 }

@@ -225,7 +225,7 @@ impl Room {
         held: 10,
         mapped: 5,
         calls: 5,
-        steps: 3,
+        steps: 4,
     };
     const LEAST: Self = Self {
         held: 2,
@@ -306,6 +306,7 @@ fn steps(subject: &Subject, log: &str, most: usize, is_told: bool) -> Vec<String
     };
     let usual = [
         ("report", "who called these places"),
+        ("report --by count", "who allocates most often"),
         ("tree --top-down", "the same from main down"),
         ("report --show-leaks", live),
     ];

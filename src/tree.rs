@@ -9,8 +9,8 @@ use memlog_export::{When, percent};
 use memlog2dot::Elsewhere;
 
 use crate::report::{
-    Asked, Direction, Filter, Labels, Shape, Subject, grow, json_page, json_tree, print_heading,
-    print_tree, show,
+    Asked, Direction, Filter, Form, Labels, Shape, Subject, grow, json_page, json_tree,
+    print_heading, print_tree, show,
 };
 use crate::screen::Look;
 
@@ -26,20 +26,17 @@ pub struct Args {
     #[arg(long)]
     top_down: bool,
     /// Memory live at this moment: rss-peak, heap-peak, end, or a time since
-    /// the start as 12.5, 12.5s, 300ms or 2m
-    #[arg(
-        long,
-        value_name = "MOMENT",
-        default_value = "rss-peak",
-        allow_negative_numbers = true
-    )]
-    at: When,
+    /// the start as 12.5, 12.5s, 300ms or 2m [default: rss-peak]
+    #[arg(long, value_name = "MOMENT", allow_negative_numbers = true)]
+    at: Option<When>,
     /// Memory live at the end, as --at end
     #[arg(long, visible_alias = "show-leaks", conflicts_with = "at")]
     leaks: bool,
-    /// Fold what holds less than so many percent
+    /// Sum up what is less than so many percent
     #[arg(short = 't', long, value_name = "PCT", default_value = "1", value_parser = percent)]
     threshold: f64,
+    #[command(flatten)]
+    form: Form,
     #[command(flatten)]
     filter: Filter,
     /// Print it as JSON, schema memlog-tree-1
@@ -63,7 +60,14 @@ impl Args {
 
 /// Prints the heading and the tree.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let moment = match args {
+        Args { at: Some(_), .. } => Some("--at"),
+        Args { leaks: true, .. } => Some("--leaks"),
+        _ => None,
+    };
+    args.form.check(moment)?;
     let shape = Shape {
+        form: args.form,
         direction: match args.top_down {
             true => Direction::TopDown,
             false => Direction::BottomUp,
@@ -73,10 +77,10 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     };
     let at = match args.leaks {
         true => When::Known(Moment::End),
-        false => args.at,
+        false => args.at.unwrap_or(When::Known(Moment::RssPeak)),
     };
     show(&args.asked(), Some(at), |subject, labels| match args.json {
-        true => as_json(at, &shape, subject, labels),
+        true => as_json(at, &shape.whole(), subject, labels),
         false => as_text(at, &shape, subject, labels),
     })
 }

@@ -349,7 +349,7 @@ fn threads(source: &str, argument: &str, function: &str, allocations: u64, left:
             allocations,
             "{source} {kind}"
         );
-        let report = ["report", "-t", "0", "--at", "end"].map(AsRef::as_ref);
+        let report = ["report", "--no-fold", "-t", "0", "--at", "end"].map(AsRef::as_ref);
         let report = folder.says(&[report.as_slice(), &[log.as_os_str()]].concat());
         let held: Held = Tree::read(&report).of(function);
         assert_eq!(held.blocks, left, "{source} {kind}: {report}");

@@ -84,7 +84,8 @@ impl Recorded {
 
     #[track_caller]
     fn report(&self, log: &Path) -> String {
-        self.folder.says(&["report".as_ref(), log.as_os_str()])
+        self.folder
+            .says(&["report".as_ref(), "--no-fold".as_ref(), log.as_os_str()])
     }
 
     fn tree(&self) -> Tree {

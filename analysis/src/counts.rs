@@ -49,6 +49,25 @@ pub struct Held {
     pub blocks: u64,
 }
 
+/// What decides how much a place is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Measure {
+    /// Its bytes.
+    Bytes,
+    /// Its blocks, or the calls that made them.
+    Blocks,
+}
+
+impl Held {
+    /// How much it is.
+    pub fn by(self, measure: Measure) -> u64 {
+        match measure {
+            Measure::Bytes => self.bytes,
+            Measure::Blocks => self.blocks,
+        }
+    }
+}
+
 /// What a stack held at a marked moment, valid if it changed since.
 #[derive(Clone, Copy, Debug, Default)]
 struct Copied {
@@ -80,6 +99,8 @@ struct Count {
     live: Held,
     /// Everything it ever allocated.
     total: Held,
+    /// What of that went before its thread asked for another.
+    temporary: Held,
     heap_peak: Copied,
     candidate: Copied,
     kept: Copied,
@@ -136,6 +157,15 @@ impl Counts {
         count.live.blocks = count.live.blocks.saturating_sub(1);
     }
 
+    /// A block of this stack, which goes, was temporary.
+    #[inline]
+    pub(crate) fn temporary(&mut self, stack: u32, bytes: u64) {
+        if let Some(count) = self.counts.get_mut(stack as usize) {
+            count.temporary.bytes = count.temporary.bytes.saturating_add(bytes);
+            count.temporary.blocks += 1;
+        }
+    }
+
     /// A block that was there before the log began.
     pub(crate) fn inherit(&mut self, stack: u32, bytes: u64) {
         let before = self.changing(stack).total;
@@ -185,6 +215,13 @@ impl Counts {
         let all = (0..).zip(&self.counts);
         all.map(|(stack, count)| (stack, count.total))
             .filter(|(_, total)| total.blocks != 0)
+    }
+
+    /// What of that was temporary.
+    pub(crate) fn temporaries(&self) -> impl Iterator<Item = (u32, Held)> {
+        let all = (0..).zip(&self.counts);
+        all.map(|(stack, count)| (stack, count.temporary))
+            .filter(|(_, temporary)| temporary.blocks != 0)
     }
 }
 

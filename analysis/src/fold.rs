@@ -287,11 +287,15 @@ impl Fold {
     pub fn release(&mut self, at: At, release: &Release) {
         self.come_to(at);
         self.totals.releases += 1;
-        self.totals.temporary += u64::from(self.temporary.went(at.stream, release.address));
+        let is_temporary = self.temporary.went(at.stream, release.address);
         let Some(block) = self.blocks.remove(release.address) else {
             self.unknown(release.address);
             return;
         };
+        if is_temporary {
+            self.totals.temporary += 1;
+            self.counts.temporary(block.stack, block.size);
+        }
         if !self.inherited.is_empty() && self.inherited.remove(&release.address) {
             self.totals.inherited_released += 1;
         }
@@ -473,5 +477,10 @@ impl Fold {
     /// All that each stack ever allocated.
     pub fn allocated(&self) -> impl Iterator<Item = (u32, Held)> {
         self.counts.totals()
+    }
+
+    /// What of that went before its thread asked for another.
+    pub fn temporaries(&self) -> impl Iterator<Item = (u32, Held)> {
+        self.counts.temporaries()
     }
 }

@@ -47,7 +47,7 @@ mod threads;
 mod tree;
 mod window;
 
-pub use counts::{Held, Moment};
+pub use counts::{Held, Measure, Moment};
 pub use coverage::Coverage;
 pub use cuts::{CutIn, Cuts};
 pub use failed::{Asker, Failed, Failures};
@@ -59,5 +59,5 @@ pub use rss::{Bracket, Figures, FirstReading, RssPeak, Unread, reading_kb};
 pub use stacks::{Frame, ModuleKey, Site, StackTable, Tables};
 pub use summary::{Anomalies, Cost, CutStacks, PeakFigures, Summary, Totals};
 pub use threads::{Thread, Threads};
-pub use tree::{Branch, CallTree, Callers};
+pub use tree::{Branch, CallTree, Callers, Least};
 pub use window::Window;

@@ -12,7 +12,7 @@
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;
 
-use crate::counts::Held;
+use crate::counts::{Held, Measure};
 
 /// One label under its parent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub struct Branch {
 /// The branches under one place.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Callers {
-    /// Indexes of those that hold enough, those that hold most first.
+    /// Indexes of those that are enough, the most first.
     pub shown: Vec<u32>,
     /// How many hold too little.
     pub folded: u64,
@@ -44,6 +44,15 @@ pub struct CallTree {
     total: Held,
 }
 
+/// What a branch has to be, or it is folded.
+#[derive(Clone, Copy, Debug)]
+pub struct Least {
+    /// What is looked at; branches are sorted by it, too.
+    pub measure: Measure,
+    /// How much of it.
+    pub amount: u64,
+}
+
 /// A path on its way outwards, and what it holds.
 type Path<C> = (C, Held);
 
@@ -52,11 +61,11 @@ type Group<W> = (u32, Held, W);
 
 impl CallTree {
     /// Grows a tree from paths. `step` gives the label at a cursor and the
-    /// cursor of the caller; branches of less than `least_bytes` are folded.
+    /// cursor of the caller; branches that are less than `least` are folded.
     /// Nothing if there would be more than `most` branches.
     pub fn grow<C: Copy>(
         paths: Vec<(C, Held)>,
-        least_bytes: u64,
+        least: Least,
         most: usize,
         mut step: impl FnMut(C) -> Option<(u32, C)>,
     ) -> Option<Self> {
@@ -67,9 +76,9 @@ impl CallTree {
             ..Self::default()
         };
         let mut work = Vec::new();
-        tree.roots = tree.level(paths, least_bytes, &mut step, &mut work);
+        tree.roots = tree.level(paths, least, &mut step, &mut work);
         while let Some((branch, paths)) = work.pop() {
-            let callers = tree.level(paths, least_bytes, &mut step, &mut work);
+            let callers = tree.level(paths, least, &mut step, &mut work);
             tree.set(branch, callers);
             if tree.branches.len() > most {
                 return None;
@@ -81,7 +90,7 @@ impl CallTree {
     /// Grows a tree from lines that are linked towards its roots: each node is
     /// a label, the node above it, which comes before, or none, and what ends
     /// there. No two nodes have both the same label and the same node above.
-    pub fn hang(nodes: &[(u32, Option<u32>, Held)], least_bytes: u64) -> Self {
+    pub fn hang(nodes: &[(u32, Option<u32>, Held)], least: Least) -> Self {
         let mut held: Vec<Held> = nodes.iter().map(|node| node.2).collect();
         let mut tree = Self {
             total: held.iter().copied().fold(Held::default(), add),
@@ -101,7 +110,7 @@ impl CallTree {
         let mut work = Vec::new();
         let mut level = |tree: &mut Self, node, work: &mut _| {
             let groups = below.remove(&node).unwrap_or_default();
-            tree.sorted(groups, least_bytes, work)
+            tree.sorted(groups, least, work)
         };
         tree.roots = level(&mut tree, None, &mut work);
         while let Some((branch, node)) = work.pop() {
@@ -116,7 +125,7 @@ impl CallTree {
     fn level<C: Copy>(
         &mut self,
         mut paths: Vec<Path<C>>,
-        least_bytes: u64,
+        least: Least,
         step: &mut impl FnMut(C) -> Option<(u32, C)>,
         work: &mut Vec<(u32, Vec<Path<C>>)>,
     ) -> Callers {
@@ -146,26 +155,26 @@ impl CallTree {
         let middle = middle.map(|label| (label, kept_sum, paths));
         let others = others.into_iter();
         let others = others.map(|(label, (sum, group))| (label, sum, group));
-        self.sorted(
-            middle.into_iter().chain(others).collect(),
-            least_bytes,
-            work,
-        )
+        self.sorted(middle.into_iter().chain(others).collect(), least, work)
     }
 
     /// Makes branches of what holds enough; `work` is what is below them.
     fn sorted<W>(
         &mut self,
         mut groups: Vec<Group<W>>,
-        least_bytes: u64,
+        least: Least,
         work: &mut Vec<(u32, W)>,
     ) -> Callers {
         groups.sort_unstable_by_key(|&(label, held, _)| {
-            (std::cmp::Reverse((held.bytes, held.blocks)), label)
+            let most_first = match least.measure {
+                Measure::Bytes => (held.bytes, held.blocks),
+                Measure::Blocks => (held.blocks, held.bytes),
+            };
+            (std::cmp::Reverse(most_first), label)
         });
         let mut callers = Callers::default();
         for (label, held, below) in groups {
-            if held.bytes < least_bytes {
+            if held.by(least.measure) < least.amount {
                 callers.folded += 1;
                 callers.folded_held = add(callers.folded_held, held);
                 continue;
@@ -224,8 +233,15 @@ mod tests {
         Held { bytes, blocks }
     }
 
+    fn bytes(amount: u64) -> Least {
+        Least {
+            measure: Measure::Bytes,
+            amount,
+        }
+    }
+
     fn grow(paths: &[(&'static [u32], Held)], least: u64) -> CallTree {
-        CallTree::grow(paths.to_vec(), least, 100, |path| {
+        CallTree::grow(paths.to_vec(), bytes(least), 100, |path| {
             path.split_first().map(|(&label, rest)| (label, rest))
         })
         .expect("no more than that")
@@ -269,6 +285,32 @@ mod tests {
         assert_eq!((first.callers.shown.len(), first.callers.folded), (1, 1));
     }
 
+    /// By blocks the place with fewer bytes comes first, and the other is small.
+    #[test]
+    fn blocks_decide_where_they_are_asked_for() {
+        let least = Least {
+            measure: Measure::Blocks,
+            amount: 5,
+        };
+        let paths = vec![(1, held(9_000, 1)), (2, held(10, 7)), (3, held(20, 6))];
+        let step = |label: u32| (label > 0).then_some((label, 0));
+        let grown = CallTree::grow(paths, least, 100, step).expect("no more than that");
+        let nodes = [
+            (1, None, held(9_000, 1)),
+            (2, None, held(10, 7)),
+            (3, None, held(20, 6)),
+        ];
+        for tree in [grown, CallTree::hang(&nodes, least)] {
+            let roots = tree.roots();
+            let labels = roots
+                .shown
+                .iter()
+                .map(|&root| tree.get(root).unwrap().label);
+            assert_eq!(labels.collect::<Vec<_>>(), [2, 3]);
+            assert_eq!(roots.folded_held, held(9_000, 1));
+        }
+    }
+
     /// Under 1: 2 under 1 with 30, 3 under that with 5; and 3 under 1.
     #[test]
     fn hanging_lines_are_summed_and_folded() {
@@ -279,7 +321,7 @@ mod tests {
             (3, Some(0), held(20, 1)),
             (9, None, held(0, 0)),
         ];
-        let tree = CallTree::hang(&nodes, 10);
+        let tree = CallTree::hang(&nodes, bytes(10));
         assert_eq!(tree.total(), held(55, 4));
         let only = |callers: &Callers| tree.get(callers.shown[0]).unwrap();
         let root = only(tree.roots());
@@ -299,7 +341,7 @@ mod tests {
             .map(|depth| (Some(depth), held(1, 1)))
             .collect();
         let grow = |paths, least, most| {
-            CallTree::grow(paths, least, most, |cursor: Option<u32>| {
+            CallTree::grow(paths, bytes(least), most, |cursor: Option<u32>| {
                 cursor.map(|depth| (depth % 7, depth.checked_sub(1)))
             })
         };

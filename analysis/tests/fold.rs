@@ -130,6 +130,27 @@ fn releases_of_the_unknown_are_told_apart() {
     );
 }
 
+/// Temporary: released before the next allocation of its thread, and counted
+/// where it was made. A second release of it is none.
+#[test]
+fn temporary_blocks_are_known_by_stack() {
+    let mut fold = Fold::new(Options::default());
+    fold.alloc(at(0), &alloc(0x10, 5, 9), &Chain);
+    fold.alloc(at(0), &alloc(0x20, 6, 9), &Chain);
+    fold.release(at(0), &release(0x20));
+    fold.release(at(0), &release(0x20));
+    fold.alloc(at(0), &alloc(0x20, 7, 10), &Chain);
+    fold.release(at(0), &release(0x10));
+    fold.release(at(0), &release(0x20));
+    fold.alloc(at(0), &alloc(0x30, 8, 9), &Chain);
+    let temporary: Vec<_> = fold.temporaries().map(|(_, held)| held).collect();
+    let held = |bytes| Held { bytes, blocks: 1 };
+    assert_eq!(temporary, [held(6), held(7)]);
+    let all: Vec<_> = fold.allocated().map(|(_, held)| held.blocks).collect();
+    assert_eq!(all, [3, 1]);
+    assert_eq!(finish(&mut fold).totals.temporary, 2);
+}
+
 #[test]
 fn a_child_starts_with_what_it_inherits() {
     let mut fold = Fold::new(Options {

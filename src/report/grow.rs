@@ -1,11 +1,13 @@
 //! The tree of a moment, grown from either end.
 
-use memlog_analysis::{CallTree, Held};
+use memlog_analysis::{CallTree, Held, Least, Measure};
 use memlog_export::When;
 
 use super::filter::Filter;
+use super::form::{By, Form};
 use super::labels::Labels;
-use super::paths::{END, Paths};
+use super::outside;
+use super::paths::{END, Line, Paths, step};
 use crate::names::Name;
 use crate::open::Analysis;
 use crate::words::percentage;
@@ -22,9 +24,20 @@ pub enum Direction {
 /// What a tree is to show.
 pub struct Shape<'f> {
     pub direction: Direction,
+    pub form: Form,
     /// What holds less than so many percent is folded.
     pub threshold: f64,
     pub filter: &'f Filter,
+}
+
+impl Shape<'_> {
+    /// All there is of each stack, for programs.
+    pub fn whole(self) -> Self {
+        Self {
+            form: self.form.whole(),
+            ..self
+        }
+    }
 }
 
 /// A tree, and what it is a part of.
@@ -32,8 +45,10 @@ pub struct Grown {
     pub tree: CallTree,
     /// What its labels are called.
     pub names: Vec<Name>,
-    /// What was held, filtered or not.
+    /// What there was, filtered or not.
     pub whole: Held,
+    /// What the shares are of.
+    pub measure: Measure,
     /// What holds less than so many percent is folded: what was asked for, or
     /// more, for a tree of all would be too large.
     pub threshold: f64,
@@ -45,16 +60,17 @@ pub const MOST: usize = 500_000;
 impl Grown {
     /// How much of the whole passed the filter.
     pub fn percent(&self) -> f64 {
-        percentage(self.tree.total().bytes, self.whole.bytes)
+        let total = self.tree.total();
+        percentage(total.by(self.measure), self.whole.by(self.measure))
     }
 }
 
-/// Grows the tree of a moment.
+/// Grows the tree of a moment, or of the whole run.
 pub fn grow(analysis: &Analysis, when: When, shape: &Shape, labels: &mut Labels) -> Grown {
     let mut paths = Paths::default();
     let mut whole = Held::default();
     let mut held: Vec<Held> = Vec::new();
-    for (stack, at_stack) in analysis.fold.held(when.moment()) {
+    for (stack, at_stack) in counted(analysis, when, shape.form.by) {
         let line = paths.of(stack, labels) as usize;
         held.resize(held.len().max(line + 1), Held::default());
         held[line] = sum(held[line], at_stack);
@@ -66,13 +82,22 @@ pub fn grow(analysis: &Analysis, when: When, shape: &Shape, labels: &mut Labels)
     for (held, _) in held.iter_mut().zip(keeps).filter(|(_, keeps)| !keeps) {
         *held = Held::default();
     }
+    // Filters ask whole stacks, so figures do not depend on what is shown of them.
+    let (lines, held) = match shape.form.show_below_main {
+        true => (paths.lines().to_vec(), held),
+        false => outside::cut(paths.lines(), &names, &held),
+    };
     let total = held.iter().copied().fold(Held::default(), sum);
+    let measure = shape.form.by.measure();
     let mut threshold = shape.threshold;
     let tree = loop {
-        let least = (total.bytes as f64 * threshold / 100.0).ceil() as u64;
+        let least = Least {
+            measure,
+            amount: (total.by(measure) as f64 * threshold / 100.0).ceil() as u64,
+        };
         let tree = match shape.direction {
-            Direction::BottomUp => bottom_up(&paths, &held, least),
-            Direction::TopDown => Some(top_down(&paths, &held, least)),
+            Direction::BottomUp => bottom_up(&lines, &held, least),
+            Direction::TopDown => Some(top_down(&lines, &held, least)),
         };
         if let Some(tree) = tree {
             break tree;
@@ -83,30 +108,42 @@ pub fn grow(analysis: &Analysis, when: When, shape: &Shape, labels: &mut Labels)
         tree,
         names,
         whole,
+        measure,
         threshold,
     }
 }
 
-fn sum(one: Held, other: Held) -> Held {
+/// What is counted, by stack.
+fn counted(analysis: &Analysis, when: When, by: By) -> Vec<(u32, Held)> {
+    let fold = &analysis.fold;
+    match by {
+        By::Live => fold.held(when.moment()).collect(),
+        By::Allocated | By::Count => fold.allocated().collect(),
+        By::Temporary => fold.temporaries().collect(),
+    }
+}
+
+/// Both together.
+pub fn sum(one: Held, other: Held) -> Held {
     Held {
         bytes: one.bytes.saturating_add(other.bytes),
         blocks: one.blocks.saturating_add(other.blocks),
     }
 }
 
-fn bottom_up(paths: &Paths, held: &[Held], least: u64) -> Option<CallTree> {
-    let lines = (0..).zip(held.iter().copied());
-    let lines = lines.filter(|(_, held)| held.blocks > 0);
-    CallTree::grow(lines.collect(), least, MOST, |line| paths.step(line))
+fn bottom_up(lines: &[Line], held: &[Held], least: Least) -> Option<CallTree> {
+    let ends = (0..).zip(held.iter().copied());
+    let ends = ends.filter(|(_, held)| held.blocks > 0);
+    CallTree::grow(ends.collect(), least, MOST, |line| step(lines, line))
 }
 
 /// Lines are linked outwards, which is upwards here.
-fn top_down(paths: &Paths, held: &[Held], least: u64) -> CallTree {
+fn top_down(lines: &[Line], held: &[Held], least: Least) -> CallTree {
     let above = |callers| match callers {
         END => None,
         line => Some(line - 1),
     };
-    let lines = paths.lines().iter().zip(held).skip(1);
+    let lines = lines.iter().zip(held).skip(1);
     let nodes = lines.map(|(line, &held)| (line.label, above(line.callers), held));
     CallTree::hang(&nodes.collect::<Vec<_>>(), least)
 }

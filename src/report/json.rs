@@ -5,6 +5,7 @@ use memlog_analysis::{CallTree, Callers};
 use memlog_export::When;
 use serde_json::{Map, Value, json};
 
+use super::form::By;
 use super::grow::{Direction, Grown, Shape};
 use super::paths::NO_FRAMES;
 use super::subject::Subject;
@@ -16,9 +17,12 @@ pub fn tree(subject: &Subject, when: When, shape: &Shape, grown: &Grown) -> Map<
     let log = subject.family.own();
     let tick = subject.analysis.tick_of(when, log.tick_ns());
     let total = grown.tree.total();
-    let all: [(&str, Value); 10] = [
-        ("moment", moment(when).into()),
-        ("seconds", log.seconds(tick).into()),
+    let by = shape.form.by;
+    let is_moment = by == By::Live;
+    let all: [(&str, Value); 11] = [
+        ("by", by.name().into()),
+        ("moment", is_moment.then(|| moment(when)).into()),
+        ("seconds", is_moment.then(|| log.seconds(tick)).into()),
         ("direction", direction(shape.direction).into()),
         ("threshold_percent", grown.threshold.into()),
         ("bytes", total.bytes.into()),

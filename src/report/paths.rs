@@ -100,10 +100,10 @@ impl Paths {
     pub fn lines(&self) -> &[Line] {
         &self.lines
     }
+}
 
-    /// The innermost label of a line, and the line of its callers.
-    pub fn step(&self, line: u32) -> Option<(u32, u32)> {
-        let found = self.lines.get(line as usize)?;
-        (line != END).then_some((found.label, found.callers))
-    }
+/// The innermost label of a line, and the line of its callers.
+pub fn step(lines: &[Line], line: u32) -> Option<(u32, u32)> {
+    let found = lines.get(line as usize)?;
+    (line != END).then_some((found.label, found.callers))
 }

@@ -14,6 +14,7 @@ use std::collections::{HashMap, HashSet};
 
 use memlog_analysis::{CallTree, Held};
 
+use super::grow::sum;
 use super::text::own;
 use crate::names::Name;
 
@@ -91,13 +92,6 @@ impl Run {
             run.folded.1 = sum(run.folded.1, branch.callers.folded_held);
         }
         run
-    }
-}
-
-fn sum(one: Held, other: Held) -> Held {
-    Held {
-        bytes: one.bytes + other.bytes,
-        blocks: one.blocks + other.blocks,
     }
 }
 

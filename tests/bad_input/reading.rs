@@ -260,6 +260,7 @@ fn a_log_of_a_newer_version() {
 fn shows_offsets(folder: &Folder, log: &Path, expected: &str) {
     let report = folder.says(&[
         "report".as_ref(),
+        "--no-fold".as_ref(),
         "-t".as_ref(),
         "0".as_ref(),
         log.as_os_str(),

@@ -51,6 +51,15 @@ fn one_stack_that_is_deep() {
     let folder = Folder::new("show-deep");
     recorded(&folder, "15000", "0");
     let page = says_within(&folder, "report", 5_000);
+    let callers = page.lines().filter_map(|line| line.strip_prefix("  <- "));
+    let callers = callers.flat_map(|line| line.split(" <- "));
+    let callers: Vec<_> = callers
+        .filter_map(|place| place.split(" [").next())
+        .collect();
+    let levels = ["descend", "descend", "descend", "14,997 more of descend"];
+    assert_eq!(callers[..4], levels, "{page}");
+    assert_eq!(callers[4..], ["main"], "{page}");
+    let page = says_within(&folder, "report --no-fold", 5_000);
     let lines = tree(&page);
     let expected = [
         "->100.00% bottom",
@@ -68,7 +77,7 @@ fn one_stack_that_is_deep() {
     );
     let from_main = says_within(&folder, "tree --top-down", 5_000);
     assert!(from_main.contains(" more of descend ["), "{from_main}");
-    assert!(from_main.trim_end().ends_with(']') && from_main.contains("x): bottom ["));
+    assert!(from_main.trim_end().ends_with(']') && from_main.contains("-> bottom ["));
 }
 
 /// Guides alone would make pages of 50 and 125 MB here.
@@ -88,7 +97,11 @@ fn as_many_stacks_as_levels() {
         assert!(page.contains(", all below the 1.00% threshold"), "{page}");
     }
     // All of it: main and what called it stand below each level.
-    let whole = says_within(&folder, "report -t 0", 3_000_000);
+    let whole = says_within(
+        &folder,
+        "report --no-fold --show-below-main -t 0",
+        3_000_000,
+    );
     assert!(whole.lines().count() > 20_000);
     assert!(whole.contains("\n[102]->") && whole.contains("\n[5,000]->"));
     let nodes = says_within(&folder, "report --json", 6_000_000);

@@ -2,6 +2,7 @@
 
 use crate::logs::{blind, empty, odd, sites};
 use crate::same::same;
+use crate::sites::Folder;
 use crate::{says, with_logs};
 
 #[test]
@@ -24,6 +25,26 @@ fn pages_are_the_golden_ones() {
             "report --at rss-peak --show-leaks empty.memlog",
         ),
         ("blind.report", "report blind.memlog"),
+        (
+            "sites-full.report",
+            "report --at rss-peak --no-fold --show-below-main --show-leaks sites.memlog",
+        ),
+        (
+            "sites-allocated.report",
+            "report --by allocated sites.memlog",
+        ),
+        (
+            "sites-count.tree",
+            "tree --by count --top-down sites.memlog",
+        ),
+        (
+            "sites-temporary.report",
+            "report --by temporary sites.memlog",
+        ),
+        (
+            "sites-temporary.tree.json",
+            "tree --by temporary --json sites.memlog",
+        ),
         ("sites.summary", "summary sites.memlog"),
         ("odd.summary", "summary odd.memlog"),
         ("empty.summary", "summary empty.memlog"),
@@ -62,4 +83,21 @@ fn a_tree_is_that_of_the_report() {
         let tree = says(&folder, &format!("tree --at {moment} sites.memlog"));
         assert_eq!(report, tree, "{moment}");
     }
+}
+
+/// A flight recorder's log has its last events only: they are counted, and said
+/// to be that.
+#[test]
+fn what_is_left_of_a_run_is_said_to_be_that() {
+    let folder = Folder::new("show-window");
+    let log = concat!(env!("CARGO_MANIFEST_DIR"), "/golden/v2/flight.memlog");
+    let page = says(&folder, &format!("report --by temporary {log}"));
+    let title = "\ntemporary allocations in the window (freed before the thread's next allocation, \
+                 33.3 % of its allocations, percentages are shares of their number): ";
+    assert!(page.contains(title), "{page}");
+    let page = says(&folder, &format!("tree --top-down --by allocated {log}"));
+    assert!(
+        page.contains("\nallocated in the window, from main down ("),
+        "{page}"
+    );
 }

@@ -84,6 +84,18 @@ fn the_figures_are_those_of_stats() {
             adds_up(tree, "bytes", "own_bytes");
             adds_up(tree, "blocks", "own_blocks");
         }
+        for (by, bytes, blocks) in [
+            ("allocated", "total_bytes", "allocations"),
+            ("count", "total_bytes", "allocations"),
+            ("temporary", "", "temporary_allocations"),
+        ] {
+            let tree = read(&format!("tree --top-down -t 3 --by {by}"));
+            assert_eq!((&tree["by"], &tree["moment"]), (&by.into(), &Value::Null));
+            assert_eq!(tree["blocks"], stats[blocks], "{log}");
+            assert!(bytes.is_empty() || tree["bytes"] == stats[bytes], "{log}");
+            adds_up(&tree, "bytes", "own_bytes");
+            adds_up(&tree, "blocks", "own_blocks");
+        }
         let sum =
             |list: &[Value], name: &str| list.iter().map(|site| number(&site[name])).sum::<u64>();
         let (held, allocated) = (list(&summary["held"]), list(&summary["allocated"]));

@@ -1,5 +1,6 @@
 //! `memlog report`, `summary` and `tree` as people and programs see them.
 
+mod below_main;
 mod deep;
 mod elsewhere;
 mod errors;

@@ -106,6 +106,31 @@ fn lines_are_cut_on_a_terminal_only() {
     }
 }
 
+/// Callers that only pass on are broken between places, and none is lost.
+#[test]
+fn folded_callers_are_broken_between_places() {
+    let folder = with_logs("show-folded", &[("sites", sites())]);
+    let places = |page: &str| -> Vec<String> {
+        let lines = page.lines().filter(|line| line.contains("program+0x"));
+        let lines = lines.map(|line| line.trim_start_matches(['|', ' ']));
+        let lines: Vec<_> = lines.collect();
+        let lines = lines.join(" ");
+        lines.split(" <- ").map(str::to_owned).collect()
+    };
+    let whole = says(&folder, "report sites.memlog");
+    assert_eq!(whole.matches(" <- ").count(), 4 * 3, "{whole}");
+    let lines = |page: &str| page.matches("\n| <- ").count();
+    assert_eq!(lines(&whole), 3, "{whole}");
+    let terminal = Terminal {
+        columns: 60,
+        ..terminal(&folder, &[])
+    };
+    let narrow = plain(&terminal.shows("report --no-pager sites.memlog").0);
+    assert!(lines(&narrow) > 3, "{narrow}");
+    assert_eq!(places(&narrow), places(&whole), "{narrow}");
+    assert_fits(&narrow, 60);
+}
+
 #[track_caller]
 fn assert_fits(text: &str, columns: usize) {
     for line in text.lines() {

@@ -5,7 +5,7 @@ use crate::memlog;
 use crate::sites::said;
 
 /// Each command with a line that it does not understand, and parts of the answer.
-const WRONG_USAGE: [(&str, &[&str]); 35] = [
+const WRONG_USAGE: [(&str, &[&str]); 39] = [
     (
         "record",
         &["<PROG>... is missing", "see `memlog record --help`"],
@@ -151,6 +151,25 @@ const WRONG_USAGE: [(&str, &[&str]); 35] = [
     (
         "tree --leaks --at end a.memlog",
         &["'--leaks' cannot be used with '--at"],
+    ),
+    (
+        "report --by count --at 0.02 a.memlog",
+        &["--by count counts the whole run", "leave out --at"],
+    ),
+    (
+        "report --by temporary --show-leaks a.memlog",
+        &["the whole run", "leave out --show-leaks"],
+    ),
+    (
+        "tree --by allocated --leaks a.memlog",
+        &["the whole run", "leave out --leaks"],
+    ),
+    (
+        "report --by size a.memlog",
+        &[
+            "'size'",
+            "[possible values: live, allocated, count, temporary]",
+        ],
     ),
 ];
 

@@ -89,7 +89,7 @@ pub fn agrees(folder: &Folder, log: &Path, files: &[&str], others: Others) {
 pub fn agrees_at(peak: &str, folder: &Folder, log: &Path, files: &[&str], others: Others) {
     let sites = sites(files);
     for (moment, at_peak) in [(peak, true), ("end", false)] {
-        let words = ["report", "-t", "0", "--at", moment].map(AsRef::as_ref);
+        let words = ["report", "--no-fold", "-t", "0", "--at", moment].map(AsRef::as_ref);
         let args = [words.as_slice(), &[log.as_os_str()]].concat();
         let tree = Tree::read(&folder.says(&args));
         let mut found = Found {

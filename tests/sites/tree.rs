@@ -1,4 +1,4 @@
-//! The tree of `memlog report`, read back from its text:
+//! The tree of `memlog report --no-fold`, read back from its text:
 //!
 //! ```text
 //! TITLE: 1,234B in 5 blocks

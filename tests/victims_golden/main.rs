@@ -134,7 +134,9 @@ fn graph(folder: &Folder, case: &Case, log: &str) {
 
 fn trees(folder: &Folder, case: &Case, words: &[&str]) {
     let tree = |direction: &[&str]| {
-        let words = [&["tree", "--at", case.at], direction, words].concat();
+        // A line of several places would hold those of libraries too.
+        let full = ["tree", "--no-fold", "--show-below-main", "--at", case.at];
+        let words = [&full, direction, words].concat();
         normal::tree(&folder.says(&words), case.source)
     };
     compare(case, "tree", &tree(&[]));

@@ -54,7 +54,7 @@ use memlog_symbols::Options;
 
 use names::{NameStore, Names};
 use open::{Analysis, Family, Watch};
-use report::{Direction, Filter, Labels, Shape, Subject};
+use report::{Direction, Filter, Form, Labels, Shape, Subject};
 use screen::{Look, Screen};
 
 #[global_allocator]
@@ -74,6 +74,7 @@ struct Asked {
     brief: Brief,
     screen: Screen,
     filter: Filter,
+    forms: [Form; 4],
 }
 
 thread_local! {
@@ -81,6 +82,8 @@ thread_local! {
         brief: Brief::default(),
         screen: Screen::new(&parsed::<Look>(&["x", "--color=never", "--no-pager"])),
         filter: parsed::<Filter>(&["x"]),
+        forms: ["live", "allocated", "count", "temporary"]
+            .map(|by| parsed::<Form>(&["x", "--by", by])),
     });
 }
 
@@ -98,13 +101,17 @@ fuzz_target!(|input: &[u8]| {
             brief,
             screen,
             filter,
+            forms,
         } = asked;
+        let form = forms[usize::from(how >> 5 & 3)];
         let bytes = brief.log(input);
-        limited(bytes.len(), LIMIT, || look(bytes, how, screen, filter));
+        limited(bytes.len(), LIMIT, || {
+            look(bytes, how, screen, (form, filter));
+        });
     });
 });
 
-fn look(bytes: &[u8], how: u8, screen: &Screen, filter: &Filter) {
+fn look(bytes: &[u8], how: u8, screen: &Screen, (form, filter): (Form, &Filter)) {
     let Ok(log) = Log::open(bytes) else {
         return;
     };
@@ -137,38 +144,44 @@ fn look(bytes: &[u8], how: u8, screen: &Screen, filter: &Filter) {
         failed: Vec::new(),
         is_running: how & 16 != 0,
     };
+    let shape = |direction, threshold| Shape {
+        direction,
+        form,
+        threshold,
+        filter,
+    };
     match how >> 2 & 3 {
-        0 => tree(&subject, when, filter, Direction::BottomUp, &mut labels),
-        1 => tree(&subject, when, filter, Direction::TopDown, &mut labels),
-        2 => json(&subject, when, filter, &mut labels),
+        0 => tree(
+            &subject,
+            when,
+            &shape(Direction::BottomUp, 1.0),
+            &mut labels,
+        ),
+        1 => tree(&subject, when, &shape(Direction::TopDown, 1.0), &mut labels),
+        2 => json(
+            &subject,
+            when,
+            &shape(Direction::BottomUp, 0.0).whole(),
+            &mut labels,
+        ),
         _ => graph(&analysis, when),
     }
 }
 
-fn tree(subject: &Subject, when: When, filter: &Filter, direction: Direction, labels: &mut Labels) {
-    let shape = Shape {
-        direction,
-        threshold: 1.0,
-        filter,
-    };
+fn tree(subject: &Subject, when: When, shape: &Shape, labels: &mut Labels) {
     let mut page = Vec::new();
     let printed = report::print_heading(&mut page, subject)
-        .and_then(|()| report::print_tree(&mut page, subject, (when, (1, 1)), &shape, labels))
+        .and_then(|()| report::print_tree(&mut page, subject, (when, (1, 1)), shape, labels))
         .and_then(|()| subject.print_remarks(&mut page, labels));
     printed.expect("memory takes everything");
     harmless(&page);
 }
 
-fn json(subject: &Subject, when: When, filter: &Filter, labels: &mut Labels) {
-    let shape = Shape {
-        direction: Direction::BottomUp,
-        threshold: 0.0,
-        filter,
-    };
-    let grown = report::grow(subject.analysis, when, &shape, labels);
+fn json(subject: &Subject, when: When, shape: &Shape, labels: &mut Labels) {
+    let grown = report::grow(subject.analysis, when, shape, labels);
     let percent = grown.percent();
     assert!((0.0..=100.0).contains(&percent), "{percent} percent");
-    let tree = report::json_tree(subject, when, &shape, &grown);
+    let tree = report::json_tree(subject, when, shape, &grown);
     let mut page = subject.as_json("memlog-tree-1", labels);
     page.extend(tree);
     let text = report::json_page(&page).expect("memory takes everything");
