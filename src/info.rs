@@ -257,8 +257,8 @@ fn ending(out: &mut impl Write, family: &Family) -> std::io::Result<()> {
         None if log.death().is_some() => log.death().map_or(String::new(), |death| {
             format!("killed by signal {}", signal(death.signal))
         }),
-        None if is_running(log) => "not yet: it runs still".into(),
-        None => "no end in the log: it runs still, was killed, or started another program".into(),
+        None if is_running(log) => "not yet: still running".into(),
+        None => "no end in the log: still running, killed, or exec'd another program".into(),
     };
     line(out, "ended", &ended)?;
     let Some(pid) = log.parent_pid() else {

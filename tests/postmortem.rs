@@ -119,7 +119,7 @@ fn each_end_is_told() {
                 page.contains(&format!("killed by signal {signal} (SIG")),
                 "{page}"
             );
-            assert!(page.contains("65,536B asked for at"), "{page}");
+            assert!(page.contains("64.0 KiB asked for at"), "{page}");
             assert!(page.contains("in make_row ["), "{page}");
         }
     }

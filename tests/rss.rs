@@ -350,6 +350,21 @@ fn mapped() {
         report.contains("mapped:    at most 150.0 MiB at a time"),
         "{report}"
     );
+    let log = recorded.log.to_str().expect("a name");
+    for (words, size) in [
+        (&["summary", log][..], "150.0 MiB"),
+        (&["summary", "--bytes", log], "157,286,400B"),
+    ] {
+        let page = recorded.folder.says(words);
+        let title = format!("{size} mapped by the program itself at the RSS peak");
+        let (_, below) = page.split_once(&title).expect(&page);
+        let row = below.lines().nth(1).expect("a row");
+        assert!(
+            row.contains(size) && row.contains(" mapped_region ["),
+            "{page}"
+        );
+        assert!(page.contains("\nover time: heap "), "{page}");
+    }
     assert_eq!(
         recorded.tree().of("base_block"),
         Held {

@@ -15,7 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 DOCUMENT = ROOT / "doc/examples/README.md"
-PLACE = re.compile(r"([\d,]+B +[\d,]+x  \S.* \[(?:heat|halo|ring)\.\w+:\d+\])$")
+PLACE = re.compile(r"([\d.,]+ (?:bytes|[KMGT]iB) +[\d,]+x  \S.* \[(?:heat|halo|ring)\.\w+:\d+\])$")
 
 
 def blocks():

@@ -112,7 +112,7 @@ impl Fate {
             }
             Self::Stopped => parts.push(format!("its last event was {at}")),
             Self::Runs(Running::Same) => {
-                parts.push("none: it runs still".into());
+                parts.push("none: still running".into());
                 parts.push(format!("its last event in the log was {at}"));
             }
             Self::Runs(Running::Other(exe)) => {

@@ -9,7 +9,7 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-use memlog_export::{Allocator, allocator, is_c_library, is_of_library, lent};
+use memlog_export::{Allocator, allocator, is_c_library, is_of_library, lent, nameless_in};
 
 use crate::names::Name;
 use crate::report::{Cursor, Labels};
@@ -212,8 +212,12 @@ impl<'s, S: Stacks> Askers<'s, S> {
         let next = self.askers[outer as usize];
         let is_itself = outer != END && next.function == function;
         let asker = self.askers.len() as u32;
-        let module = self.stacks.name(label).module.as_deref();
-        let is_own = module.is_some() && module == self.program;
+        let name = self.stacks.name(label);
+        let file = name
+            .module
+            .as_deref()
+            .or_else(|| nameless_in(&name.function));
+        let is_own = file.is_some() && file == self.program;
         self.askers.push(Asker {
             label,
             function,

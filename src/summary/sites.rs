@@ -10,6 +10,7 @@
 use std::collections::HashMap;
 
 use memlog_analysis::Held;
+use memlog_export::nameless_in;
 
 use super::askers::{Askers, END, Entry, Stacks};
 use super::wrappers::{self, Passed, Weighed};
@@ -145,8 +146,9 @@ fn own_caller<S: Stacks>(
     let own = askers.all()[asking as usize].own;
     let caller = &askers.all()[own as usize];
     let is_said = own != END && caller.label != label && own != asking;
-    let is_main = askers.functions()[caller.function as usize].name == "main";
-    (is_said && !is_main).then_some(caller.label)
+    let name = &askers.functions()[caller.function as usize].name;
+    let is_answer = name != "main" && nameless_in(name).is_none();
+    (is_said && is_answer).then_some(caller.label)
 }
 
 /// Those that count most first.
