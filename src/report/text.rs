@@ -246,6 +246,7 @@ fn only<'t>(tree: &'t CallTree, runs: &'t Runs, above: &Step) -> Option<Step<'t>
     };
     step(tree, runs, *only).filter(|below| below.held == above.held)
 }
+
 /// What ends at a branch and is in none below it.
 pub fn own(tree: &CallTree, branch: &Branch) -> Held {
     let below = branch

@@ -12,12 +12,13 @@ pub mod build;
 pub mod disk;
 pub mod known;
 pub mod run;
+#[path = "../signals/mod.rs"]
+mod signals;
 pub mod tree;
 
 use std::ffi::OsStr;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -37,20 +38,6 @@ const OBEYED: &[&str] = &[
     "PMI_RANK",
     "SLURM_PROCID",
 ];
-
-/// A test run by nohup, or behind a shell's `&`, ignores signals, which its
-/// children would inherit.
-fn usual_signals(command: &mut Command) {
-    // SAFETY: between fork and exec only these system calls are made.
-    unsafe {
-        command.pre_exec(|| {
-            for signal in [libc::SIGHUP, libc::SIGINT, libc::SIGQUIT] {
-                libc::signal(signal, libc::SIG_DFL);
-            }
-            Ok(())
-        });
-    }
-}
 
 /// A file of `victims/`.
 pub fn victim(name: &str) -> PathBuf {
@@ -95,7 +82,7 @@ impl Folder {
         command
             .current_dir(&self.0)
             .env("XDG_CACHE_HOME", self.path("cache"));
-        usual_signals(&mut command);
+        signals::usual(&mut command);
         for name in OBEYED {
             command.env_remove(name);
         }

@@ -12,6 +12,8 @@ mod case;
 mod common;
 mod judge;
 mod run;
+#[path = "../signals/mod.rs"]
+mod signals;
 
 use common::tools::{is_long, skip};
 use common::verdict::Totals;

@@ -3,6 +3,7 @@
 use super::case::Case;
 use super::common::pairs::{self, Family};
 use super::common::tools::{Folder, tools};
+use super::signals;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt;
@@ -68,17 +69,8 @@ fn watch(case: &Case, command: &mut Command, most: Duration) -> Seen {
     let began = Instant::now();
     command.args(&case.args).current_dir(here.path());
     command.env("TORTURE", program_folder()).process_group(0);
-    // A test run by nohup, or behind a shell's `&`, ignores them, which its
-    // children would inherit, and some of them look.
-    // SAFETY: between fork and exec only these system calls are made.
-    unsafe {
-        command.pre_exec(|| {
-            for signal in [libc::SIGHUP, libc::SIGINT, libc::SIGQUIT] {
-                libc::signal(signal, libc::SIG_DFL);
-            }
-            Ok(())
-        });
-    }
+    // Some of them look.
+    signals::usual(command);
     let mut child = command
         .stdout(file("out"))
         .stderr(file("err"))
