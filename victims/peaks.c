@@ -19,6 +19,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#ifndef __GLIBC__ /* musl can be told nothing, and gives back what it can by itself. */
+#define mallopt(what, value) ((void)0)
+#define malloc_trim(keep) ((void)0)
+#endif
+
 #define KIB ((size_t)1 << 10)
 #define MIB ((size_t)1 << 20)
 
