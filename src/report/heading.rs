@@ -34,6 +34,8 @@ const LEAST_TELLING: [&str; 8] = [
 /// The lines below the RSS peak have no name.
 const PARTS: &str = "";
 const OVER_TIME: &str = "over time";
+/// Rows that places have besides the least of them where there is a curve.
+const PLACES: usize = 6;
 
 /// Prints it.
 pub fn print(out: &mut impl Write, subject: &Subject) -> Result<()> {
@@ -53,7 +55,9 @@ pub fn print_within(out: &mut impl Write, subject: &Subject, rows: usize) -> Res
         texts.sum()
     };
     for name in LEAST_TELLING {
-        if needed(&lines) <= rows {
+        // Rows of places tell more than a curve.
+        let places = if name == OVER_TIME { PLACES } else { 0 };
+        if needed(&lines) <= rows.saturating_sub(places) {
             break;
         }
         lines.retain(|line| line.name != Some(name));

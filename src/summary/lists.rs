@@ -37,7 +37,12 @@ impl Lists<'_> {
         let widths = self.widths(sites.total);
         let told = sites.list.iter();
         let told = told.take_while(|site| site.share >= LEAST_SHARE).count();
-        let shown = told.clamp(1, most.max(1)).min(sites.list.len());
+        let all = sites.list.len();
+        // A last one takes no more room than a row that says there is one.
+        let shown = match told == all && all == most + 1 {
+            true => all,
+            false => told.clamp(1, most.max(1)).min(all),
+        };
         for site in &sites.list[..shown] {
             self.site(site, widths)?;
         }
