@@ -31,7 +31,7 @@ pub struct Look {
     /// (words between blanks, not a line for a shell) or less
     #[arg(long)]
     no_pager: bool,
-    /// Print sizes in bytes, not as 27.6 MiB
+    /// Print sizes in bytes, not as 27.6 MiB; trees and JSON always have bytes
     #[arg(long)]
     bytes: bool,
 }

@@ -170,10 +170,13 @@ fn as_text(subject: &Subject, labels: &Labels, found: &Found) -> Result<Vec<u8>>
         names: labels.names(),
     };
     let live = format!("{} live {moment}", screen.sizes.of(found.held.total.bytes));
-    let held = (titled(live, "blocks"), &found.held, room.held);
+    let [long, short] = titled(live, "blocks");
+    let held = ([long, short.clone(), short], &found.held, room.held);
     let bytes = screen.sizes.of(found.mapped.total.bytes);
-    let mapped = format!("{bytes} mapped by the program itself at the RSS peak, touched or not");
-    let mapped = (titled(mapped, "mappings"), &found.mapped, room.mapped);
+    let short = format!("{bytes} mapped by the program itself");
+    let mapped = format!("{short} about the RSS peak, touched or not");
+    let [long, middle] = titled(mapped, "mappings");
+    let mapped = ([long, middle, short], &found.mapped, room.mapped);
     let both = match (shows_mapped, found.is_mostly_mapped()) {
         (false, _) => vec![held],
         (true, false) => vec![held, mapped],
@@ -182,8 +185,9 @@ fn as_text(subject: &Subject, labels: &Labels, found: &Found) -> Result<Vec<u8>>
     for (titles, sites, most) in both {
         lists.print(&titles, sites, most)?;
     }
-    let totals = &summary.totals;
-    let percent = percentage(totals.temporary, totals.allocations);
+    let temporary = subject.analysis.fold.temporaries();
+    let temporary = temporary.fold(0u64, |sum, (_, held)| sum.saturating_add(held.blocks));
+    let percent = percentage(temporary, found.calls.total.blocks);
     let among = match summary.window {
         None => "",
         Some(_) => " of the window",
@@ -194,7 +198,7 @@ fn as_text(subject: &Subject, labels: &Labels, found: &Found) -> Result<Vec<u8>>
         format!("{count} ({percent:.1} % temporary), by place"),
     ];
     lists.print(&titles, &found.calls, room.calls)?;
-    next(&mut page, subject, room.steps)?;
+    next(&mut page, subject, room.steps, shows_mapped)?;
     Ok(page)
 }
 
@@ -277,10 +281,11 @@ impl Room {
 /// What to run next. Where columns are few without what it is for, and where
 /// not even the log's name fits with FILE in its place, for a piece of a command
 /// is none.
-fn next(page: &mut Vec<u8>, subject: &Subject, most: usize) -> Result<()> {
+fn next(page: &mut Vec<u8>, subject: &Subject, most: usize, shows_mapped: bool) -> Result<()> {
     const NAME: &str = "next: ";
     let columns = subject.screen.columns().unwrap_or(usize::MAX);
-    let of = |log: &str, is_told: bool| steps(subject, log, most, is_told);
+    let steps = steps(subject, most, shows_mapped);
+    let of = |log: &str, is_told: bool| typed_out(&steps, log, is_told);
     let names = elsewhere::words(subject.elsewhere);
     let (log, file) = (names.clone() + &typed(subject.file), names + "FILE");
     let forms = [of(&log, true), of(&log, false), of(&file, true)];
@@ -298,16 +303,24 @@ fn next(page: &mut Vec<u8>, subject: &Subject, most: usize) -> Result<()> {
     Ok(())
 }
 
-/// Commands, and what they are for.
-fn steps(subject: &Subject, log: &str, most: usize, is_told: bool) -> Vec<String> {
+/// A command, and what it is for.
+type Next = (&'static str, &'static str);
+
+/// The first of what can be done.
+fn steps(subject: &Subject, most: usize, shows_mapped: bool) -> Vec<Next> {
     let live = match subject.is_running {
         true => "what is live now",
         false => "what was live at the end",
     };
+    // No tree has what was mapped.
+    let whole = match shows_mapped {
+        true => ("dot", "a picture, with what was mapped"),
+        false => ("tree --top-down", "the same from main down"),
+    };
     let usual = [
         ("report", "who called these places"),
         ("report --by count", "who allocates most often"),
-        ("tree --top-down", "the same from main down"),
+        whole,
         ("report --show-leaks", live),
     ];
     let empty = [("info", "what the log is of, and what it lacks")];
@@ -315,7 +328,12 @@ fn steps(subject: &Subject, log: &str, most: usize, is_told: bool) -> Vec<String
         0 => &empty[..],
         _ => &usual[..],
     };
-    let steps = steps.iter().take(most);
+    steps.iter().take(most).copied().collect()
+}
+
+/// With the log, and with what each is for.
+fn typed_out(steps: &[Next], log: &str, is_told: bool) -> Vec<String> {
+    let steps = steps.iter();
     let steps = steps.map(|(command, what)| (format!("memlog {command} {log}"), what));
     let steps: Vec<_> = steps.collect();
     let widest = steps.iter().map(|(command, _)| command.chars().count());

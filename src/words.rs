@@ -10,8 +10,8 @@ use crate::open::grouped;
 
 /// `64.0 KiB`
 pub fn sized(bytes: u64) -> String {
-    let units = ["bytes", "KiB", "MiB", "GiB", "TiB"];
-    let step = (bytes.max(1).ilog2() / 10).min(4);
+    let units = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    let step = bytes.max(1).ilog2() / 10;
     let unit = units.get(step as usize).unwrap_or(&"bytes");
     match step {
         0 => format!("{bytes} {unit}"),
@@ -85,6 +85,7 @@ mod tests {
         assert_eq!(sized(0), "0 bytes");
         assert_eq!(sized(65536), "64.0 KiB");
         assert_eq!(sized(3 << 29), "1.5 GiB");
+        assert_eq!(sized(u64::MAX), "16.0 EiB");
         assert_eq!(Sizes::Rounded.of(65536), "64.0 KiB");
         assert_eq!(Sizes::Exact.of(65536), "65,536B");
     }

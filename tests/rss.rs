@@ -356,7 +356,7 @@ fn mapped() {
         (&["summary", "--bytes", log], "157,286,400B"),
     ] {
         let page = recorded.folder.says(words);
-        let title = format!("{size} mapped by the program itself at the RSS peak");
+        let title = format!("{size} mapped by the program itself about the RSS peak");
         let (_, below) = page.split_once(&title).expect(&page);
         let row = below.lines().nth(1).expect("a row");
         assert!(

@@ -170,6 +170,7 @@ impl Fold {
         }
         self.totals.inherited_blocks = self.heap.blocks;
         self.totals.inherited_bytes = self.heap.bytes;
+        self.history.heap(0, self.heap.bytes);
         self.rss.open(&self.heap);
         self.counts.mark_candidate();
         self.mark_heap_peak();
@@ -208,6 +209,8 @@ impl Fold {
         self.heap.tick = self.heap.tick.max(window.horizon_tick);
         self.rss
             .resume(window.folded_rss_kb, window.folded_peak_bytes);
+        self.history.begin(self.heap.tick);
+        self.history.heap(self.heap.tick, self.heap.bytes);
         self.rss.open(&self.heap);
         self.counts.mark_candidate();
         self.mark_heap_peak();

@@ -14,6 +14,10 @@ struct Curve {
 impl Curve {
     #[inline]
     fn change(&mut self, step: usize, bytes: u64) {
+        if self.most.is_empty() {
+            // Before what was known first nothing else is.
+            self.now = bytes;
+        }
         self.reach(step);
         self.now = bytes;
         if let Some(most) = self.most.get_mut(step) {
@@ -39,6 +43,8 @@ impl Curve {
 /// Both over time.
 #[derive(Debug, Default)]
 pub struct History {
+    /// Where it begins.
+    first: u64,
     /// A step is so many ticks, as a power of two.
     shift: u32,
     heap: Curve,
@@ -46,6 +52,14 @@ pub struct History {
 }
 
 impl History {
+    /// Nothing is known of before this.
+    pub(crate) fn begin(&mut self, tick: u64) {
+        *self = Self {
+            first: tick,
+            ..Self::default()
+        };
+    }
+
     #[inline]
     pub(crate) fn heap(&mut self, tick: u64, bytes: u64) {
         let step = self.step(tick);
@@ -59,6 +73,7 @@ impl History {
 
     #[inline]
     fn step(&mut self, tick: u64) -> usize {
+        let tick = tick.saturating_sub(self.first);
         while tick >> self.shift >= STEPS as u64 {
             self.shift += 1;
             self.heap.halve();
@@ -103,6 +118,7 @@ mod tests {
     #[test]
     fn a_curve_is_the_most_of_each_part() {
         let mut history = History::default();
+        history.heap(0, 0);
         let mut all = vec![0u64; 5000];
         let (mut now, mut seed) = (0u64, 7u64);
         for (tick, most) in all.iter_mut().enumerate() {
@@ -130,11 +146,19 @@ mod tests {
     #[test]
     fn what_does_not_change_stays() {
         let mut history = History::default();
-        history.resident(3, 50);
+        history.heap(0, 0);
+        history.resident(70, 50);
+        history.resident(90, 70);
         history.heap(100, 9);
         history.end(127);
-        assert_eq!(history.resident_in(2), [50, 50]);
+        // What was before the first reading is not known, and no valley.
+        assert_eq!(history.resident_in(4), [50, 50, 70, 70]);
         assert_eq!(history.heap_in(4), [0, 0, 0, 9]);
         assert_eq!(History::default().heap_in(4), [] as [u64; 0]);
+        history.begin(1000);
+        history.heap(1000, 8);
+        history.heap(1003, 2);
+        history.end(1004);
+        assert_eq!(history.heap_in(9), [8, 8, 8, 8, 2]);
     }
 }

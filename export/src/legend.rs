@@ -65,8 +65,15 @@ impl Page<'_> {
     /// one moment, or two.
     fn title(&self) -> String {
         let summary = self.summary;
-        let total = self.heap.bytes.saturating_add(self.subject.mapped.bytes);
-        let total = size(total);
+        // What was mapped need not be resident, nor is it a leak.
+        let total = match self.subject.mapped.bytes {
+            0 => size(self.heap.bytes),
+            mapped => format!(
+                "{} heap and {} mapped,",
+                size(self.heap.bytes),
+                size(mapped)
+            ),
+        };
         let is_known = summary.rss_peak_bytes > 0 && !summary.is_peak_unread();
         let peak = is_known.then_some(summary.rss_peak_bytes);
         let later = match self.is_lossy() {

@@ -11,27 +11,27 @@ use memlog_read::Log;
 use object::read::{Object, ReadCache};
 
 use crate::open::{Analysis, clean};
-use crate::words::sized;
+use crate::words::{Sizes, sized};
 
 /// The line of the heading, and whether it is an alarm.
-pub fn line(analysis: &Analysis) -> Option<(Vec<String>, bool)> {
+pub fn line(analysis: &Analysis, sizes: Sizes) -> Option<(Vec<String>, bool)> {
     let coverage = analysis.coverage.filter(Coverage::is_told)?;
     let mut parts = vec![
         format!(
             "{} % at most of {} that resident memory grew by",
             coverage.whole_percent(),
-            sized(coverage.growth_bytes)
+            sizes.of(coverage.growth_bytes)
         ),
-        format!("{} heap", sized(coverage.heap_bytes)),
+        format!("{} heap", sizes.of(coverage.heap_bytes)),
     ];
     if coverage.mapped_bytes > 0 {
         parts.push(format!(
             "{} in new mappings of its own",
-            sized(coverage.mapped_bytes)
+            sizes.of(coverage.mapped_bytes)
         ));
     }
     if coverage.is_low() {
-        parts.push(format!("{} NOT SEEN", sized(coverage.rest_bytes())));
+        parts.push(format!("{} NOT SEEN", sizes.of(coverage.rest_bytes())));
     }
     Some((parts, coverage.is_low()))
 }

@@ -53,7 +53,9 @@ impl Form {
         let by = self.by.name();
         Err(Advice::error(
             format!("--by {by} counts the whole run, and {moment} asks for a moment"),
-            format!("leave out {moment}; or --by {by}, for what was live then"),
+            format!(
+                "leave out {moment} to count the run; or leave out --by {by} to see what was live then"
+            ),
         ))
     }
 }

@@ -95,7 +95,7 @@ fn lines(subject: &Subject) -> Vec<Line> {
     if !parts.is_empty() {
         lines.line(PARTS, &parts);
     }
-    match coverage::line(analysis) {
+    match coverage::line(analysis, sizes) {
         Some((parts, true)) => lines.alarm("coverage", &parts),
         Some((parts, false)) => lines.line("coverage", &parts),
         None => {}

@@ -118,8 +118,8 @@ fn ends((name, around): (&Name, Outside)) -> bool {
     match around {
         Outside::Thread => true,
         Outside::Start => name.function == MAIN,
-        // What has no name may be main or may be what it jumped to.
-        Outside::CallsMain => name.module.is_some() && name.function != EXIT,
+        // Main, or what it jumped to; it need have no name.
+        Outside::CallsMain => !is_of_nameless_libc(name) && name.function != EXIT,
     }
 }
 
@@ -184,11 +184,18 @@ mod tests {
             "_start __libc_start_main_impl __libc_start_call_main main take",
             "_start __libc_start_main libc.so.6+0x27305 main take",
             "_start __libc_start_main_impl __libc_start_call_main run take",
+            "_start __libc_start_main_impl __libc_start_call_main program+0x1234 take",
             "clone3 start_thread work take",
             "libc.so.6+0x1093dc libc.so.6+0x89134 work take",
             "clone libpthread-2.31.so+0x7ea7 work take",
         ];
-        assert_eq!(left(&stacks), ["1 run take", "2 main take", "3 work take"]);
+        let expected = [
+            "1 program+0x1234 take",
+            "1 run take",
+            "2 main take",
+            "3 work take",
+        ];
+        assert_eq!(left(&stacks), expected);
     }
 
     #[test]
@@ -196,7 +203,6 @@ mod tests {
         let stacks = [
             "_start __libc_start_main_impl call_init set",
             "_start __libc_start_main_impl __libc_start_call_main exit close",
-            "_start __libc_start_main_impl __libc_start_call_main program+0x1234 take",
             "program+0x10d1 libc.so.6+0x27305 program+0x109b take",
             "above main take",
             "_start work start_thread clone",

@@ -116,12 +116,12 @@ fn made_of(summary: &Summary, mapped_bytes: u64, sizes: Sizes) -> Vec<String> {
         parts.push(format!("{} rounded up by malloc", sizes.of(rounding)));
     }
     let rest = rest - rounding;
-    let mapped = mapped_bytes.min(rest);
+    let before = before_recording(summary).min(rest);
+    let mapped = mapped_bytes.min(rest - before);
     if mapped > 0 {
         let mapped = sizes.of(mapped);
         parts.push(format!("at most {mapped} mapped by the program itself"));
     }
-    let before = before_recording(summary).min(rest - mapped);
     if before > 0 {
         let before = sizes.of(before);
         parts.push(format!("{before} from before recording (code, libraries)"));

@@ -75,7 +75,7 @@ fn run(subject: &Subject) -> &'static str {
         (Some(_), _) => "up to where reading ended",
         (None, Some(_)) => "in the window",
         (None, None) if subject.is_running => "so far",
-        (None, None) => "in all",
+        (None, None) => "in the whole run",
     }
 }
 

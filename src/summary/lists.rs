@@ -50,8 +50,8 @@ impl Lists<'_> {
         let share = rest.iter().map(|site| site.share).sum();
         if let Some(last) = rest.last().filter(|_| share >= LEAST_SHARE) {
             let held = rest.iter().fold(Held::default(), |sum, site| Held {
-                bytes: sum.bytes + site.held.bytes,
-                blocks: sum.blocks + site.held.blocks,
+                bytes: sum.bytes.saturating_add(site.held.bytes),
+                blocks: sum.blocks.saturating_add(site.held.blocks),
             });
             let (figures, _) = self.figures(Role::Guide, share, last.sum, held, widths);
             let others = counted(rest.len() as u64, "other place");

@@ -126,7 +126,10 @@ impl Sites {
         for site in &mut sites.list {
             let callers = callers.get(&site.label).into_iter().flatten();
             let most = callers.max_by_key(|&(&label, &sum)| (sum, std::cmp::Reverse(label)));
-            site.caller = most.map(|(&label, _)| label);
+            let half = (list.weight)(&site.held) / 2;
+            site.caller = most
+                .filter(|&(_, &sum)| sum > half)
+                .map(|(&label, _)| label);
         }
         sites
     }

@@ -134,6 +134,8 @@ fn a_librarys_place_has_the_programs_own() {
         ("libc_text < load@l.c:1 < main@m.c:1", 8),
         ("libc_text < save@l.c:2 < main@m.c:2", 90),
         ("libc_text < main@m.c:3", 1),
+        ("libc_name < load@l.c:1 < main@m.c:1", 10),
+        ("libc_name < main@m.c:3", 90),
         ("grid@g.c:1 < load@l.c:1", 2),
     ]);
     let list = List {
@@ -146,7 +148,12 @@ fn a_librarys_place_has_the_programs_own() {
     let found: Vec<_> = found
         .map(|site| (name(site.label), site.caller.map(name)))
         .collect();
-    assert_eq!(found, [("libc_text", Some("save")), ("grid", None)]);
+    let expected = [
+        ("libc_name", None),
+        ("libc_text", Some("save")),
+        ("grid", None),
+    ];
+    assert_eq!(found, expected);
 }
 
 #[test]

@@ -87,7 +87,10 @@ fn what_the_program_mapped_is_drawn_apart_from_the_heap() {
     log.read_rss(9_000);
     fs::write(folder.path("a.memlog"), log.log()).expect("write");
     let dot = page(&folder, &[]);
-    assert!(dot.contains("memlog: Total: 4.000 MiB active at"), "{dot}");
+    assert!(
+        dot.contains("memlog: Total: 1.000 MiB heap and 3.000 MiB mapped, active at"),
+        "{dot}"
+    );
     assert!(dot.contains("\\lheap: 1.000 MiB "), "{dot}");
     let told = "mapped: 3.000 MiB (3,145,728B) in 1 mapping of the program's own, not heap, \
                 resident where touched; 7.000 MiB without access not counted";
@@ -154,9 +157,15 @@ fn the_moment_counts_for_mappings_too() {
         end.contains("program+0x200") && !end.contains("program+0x100"),
         "{end}"
     );
-    assert!(end.contains("Total: 1.000 MiB active"), "{end}");
+    assert!(
+        end.contains("Total: 0 B heap and 1.000 MiB mapped, active"),
+        "{end}"
+    );
     let then = at("4ms");
-    assert!(then.contains("Total: 2.000 MiB active"), "{then}");
+    assert!(
+        then.contains("Total: 0 B heap and 2.000 MiB mapped, active"),
+        "{then}"
+    );
 }
 
 /// Two lines of a function are one box, unless lines are asked for.

@@ -134,7 +134,7 @@ impl Shown {
         for arrow in &self.arrows {
             ends.insert((arrow.from, arrow.to));
             if arrow.from != arrow.to {
-                seen[arrow.from] += arrow.bytes;
+                seen[arrow.from] = seen[arrow.from].saturating_add(arrow.bytes);
             }
         }
         let mut ways: Vec<&Arrow> = ways.iter().collect();
@@ -143,7 +143,7 @@ impl Shown {
             let held = graph.entries[self.places[way.from]].held.bytes;
             let is_worth = way.bytes >= held / LEAST_WORTH && seen[way.from] < held / 2;
             if is_worth && ends.insert((way.from, way.to)) {
-                seen[way.from] += way.bytes;
+                seen[way.from] = seen[way.from].saturating_add(way.bytes);
                 let is_it = |call: &&Arrow| (call.from, call.to) == (way.from, way.to);
                 self.arrows.push(*calls.iter().find(is_it).unwrap_or(way));
             }
@@ -174,9 +174,9 @@ impl Shown {
         (thing, most_boxes): (&str, usize),
     ) -> Option<String> {
         let own = |entry: &Entry| entry.own.bytes;
-        let all: u64 = graph.entries.iter().map(own).sum();
+        let all = graph.entries.iter().map(own).fold(0, u64::saturating_add);
         let shown = self.places.iter().map(|&index| own(&graph.entries[index]));
-        let bytes = all - shown.sum::<u64>();
+        let bytes = all.saturating_sub(shown.fold(0, u64::saturating_add));
         let mut parts = Vec::new();
         let more = match (self.is_crowded, most_boxes) {
             (false, _) => "-t 0",
@@ -275,10 +275,11 @@ fn heavy(mut arrows: Vec<Arrow>, is_enough: impl Fn(u64) -> bool, most: usize) -
 /// very far in, as in recursion, would tell where the place is.
 fn median(mut depths: Vec<(usize, u64)>) -> usize {
     depths.sort_unstable();
-    let half = depths.iter().map(|(_, bytes)| bytes).sum::<u64>() / 2;
+    let bytes = depths.iter().map(|&(_, bytes)| u128::from(bytes));
+    let half = bytes.sum::<u128>() / 2;
     let mut before = 0;
-    let median = depths.iter().find(|(_, bytes)| {
-        before += bytes;
+    let median = depths.iter().find(|&&(_, bytes)| {
+        before += u128::from(bytes);
         before >= half
     });
     median.map_or(0, |&(depth, _)| depth)
