@@ -305,11 +305,13 @@ impl State {
 
     fn next_window_of(&mut self, bytes: u64, usage: Use) -> Result<(), Refusal> {
         let offset = self.end();
-        let (least, allowed) = (offset + CHUNK_SIZE as u64, self.allowed_bytes());
+        let (least, mut allowed) = (offset + CHUNK_SIZE as u64, self.allowed_bytes());
         if least > allowed {
+            // The limit may have been raised since it was asked for.
             self.bound(least)?;
+            allowed = least;
         }
-        let bytes = bytes.min(allowed.saturating_sub(offset));
+        let bytes = bytes.min(allowed - offset);
         if usage == Use::Little {
             return self.next_window_within(offset, bytes, usage);
         }
