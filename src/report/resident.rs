@@ -111,11 +111,12 @@ fn made_of(summary: &Summary, mapped_bytes: u64, sizes: Sizes) -> Vec<String> {
         false => format!("{} live heap", sizes.of(live)),
     }];
     let rounding = summary.rss_peak.live_usable_bytes.saturating_sub(live);
-    let rounding = rounding.min(rest);
+    let mut rest = rest;
     if is_much(rounding) {
+        let rounding = rounding.min(rest);
+        rest -= rounding;
         parts.push(format!("{} rounded up by malloc", sizes.of(rounding)));
     }
-    let rest = rest - rounding;
     let before = before_recording(summary).min(rest);
     let mapped = mapped_bytes.min(rest - before);
     if mapped > 0 {
@@ -262,5 +263,9 @@ mod tests {
         assert_eq!(made_of(&summary, 0), expected);
         summary.rss_peak.tick = 4;
         assert_eq!(made_of(&summary, 0), expected[..5]);
+        // What is not told stays in the rest.
+        summary.rss_peak.live_usable_bytes = 310;
+        let rest = format!("7,840B {UNSEEN}");
+        assert_eq!(made_of(&summary, 0).last(), Some(&rest));
     }
 }
