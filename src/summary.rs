@@ -170,13 +170,13 @@ fn as_text(subject: &Subject, labels: &Labels, found: &Found) -> Result<Vec<u8>>
         names: labels.names(),
     };
     let live = format!("{} live {moment}", screen.sizes.of(found.held.total.bytes));
-    let [long, short] = titled(live, "blocks");
-    let held = ([long, short.clone(), short], &found.held, room.held);
+    let held = (titled(live, "blocks"), &found.held, room.held);
     let bytes = screen.sizes.of(found.mapped.total.bytes);
     let short = format!("{bytes} mapped by the program itself");
     let mapped = format!("{short} about the RSS peak, touched or not");
-    let [long, middle] = titled(mapped, "mappings");
-    let mapped = ([long, middle, short], &found.mapped, room.mapped);
+    let mut titles = titled(mapped, "mappings");
+    titles.push(short);
+    let mapped = (titles, &found.mapped, room.mapped);
     let both = match (shows_mapped, found.is_mostly_mapped()) {
         (false, _) => vec![held],
         (true, false) => vec![held, mapped],
@@ -203,9 +203,9 @@ fn as_text(subject: &Subject, labels: &Labels, found: &Found) -> Result<Vec<u8>>
 }
 
 /// A title with what the columns are, and one without where those are few.
-fn titled(what: String, blocks: &str) -> [String; 2] {
+fn titled(what: String, blocks: &str) -> Vec<String> {
     let title = what + ", by place";
-    [
+    vec![
         format!("{title} (share, sum so far, bytes, {blocks})"),
         title,
     ]

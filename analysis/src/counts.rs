@@ -59,6 +59,22 @@ pub enum Measure {
 }
 
 impl Held {
+    /// Both together; of a damaged log at most what there are numbers for.
+    pub fn plus(self, other: Self) -> Self {
+        Self {
+            bytes: self.bytes.saturating_add(other.bytes),
+            blocks: self.blocks.saturating_add(other.blocks),
+        }
+    }
+
+    /// What is left without a part.
+    pub fn minus(self, part: Self) -> Self {
+        Self {
+            bytes: self.bytes.saturating_sub(part.bytes),
+            blocks: self.blocks.saturating_sub(part.blocks),
+        }
+    }
+
     /// How much it is.
     pub fn by(self, measure: Measure) -> u64 {
         match measure {

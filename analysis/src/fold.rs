@@ -358,12 +358,13 @@ impl Fold {
     pub fn rss(&mut self, at: At, rss: &Rss) {
         self.come_to(at);
         self.stamp(at, rss.stamp);
-        self.failures.resident_kb = match rss.now_kb {
+        let resident_kb = match rss.now_kb {
             0 => rss.peak_kb,
             now => now,
         };
-        let resident = self.failures.resident_kb.saturating_mul(1024);
-        self.history.resident(self.heap.tick, resident);
+        self.failures.resident_kb = resident_kb;
+        self.history
+            .resident(self.heap.tick, resident_kb.saturating_mul(1024));
         let Some(keeps) = self.rss.read(rss, &self.heap) else {
             return;
         };

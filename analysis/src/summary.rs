@@ -225,11 +225,8 @@ impl Fold {
             0 => facts.own_bytes,
             kb => kb.saturating_mul(1024),
         };
-        let live = |sum: Held, (_, held): (u32, Held)| Held {
-            bytes: sum.bytes.saturating_add(held.bytes),
-            blocks: sum.blocks + held.blocks,
-        };
-        let end_live = self.held(Moment::End).fold(Held::default(), live);
+        let live = self.held(Moment::End);
+        let end_live = live.fold(Held::default(), |sum, (_, held)| sum.plus(held));
         Summary {
             totals: self.totals,
             anomalies: self.anomalies,

@@ -72,7 +72,7 @@ impl CallTree {
         let mut tree = Self {
             total: paths
                 .iter()
-                .fold(Held::default(), |sum, path| add(sum, path.1)),
+                .fold(Held::default(), |sum, path| sum.plus(path.1)),
             ..Self::default()
         };
         let mut work = Vec::new();
@@ -93,12 +93,12 @@ impl CallTree {
     pub fn hang(nodes: &[(u32, Option<u32>, Held)], least: Least) -> Self {
         let mut held: Vec<Held> = nodes.iter().map(|node| node.2).collect();
         let mut tree = Self {
-            total: held.iter().copied().fold(Held::default(), add),
+            total: held.iter().copied().fold(Held::default(), Held::plus),
             ..Self::default()
         };
         for (index, &(_, above, _)) in nodes.iter().enumerate().rev() {
             if let Some(above) = above {
-                held[above as usize] = add(held[above as usize], held[index]);
+                held[above as usize] = held[above as usize].plus(held[index]);
             }
         }
         let mut below: HashMap<Option<u32>, Vec<Group<u32>>, RandomState> = HashMap::default();
@@ -139,12 +139,12 @@ impl CallTree {
                 continue;
             };
             if Some(label) == middle {
-                kept_sum = add(kept_sum, held);
+                kept_sum = kept_sum.plus(held);
                 paths[kept] = (next, held);
                 kept += 1;
             } else {
                 let (sum, group) = others.entry(label).or_default();
-                *sum = add(*sum, held);
+                *sum = sum.plus(held);
                 group.push((next, held));
             }
         }
@@ -176,7 +176,7 @@ impl CallTree {
         for (label, held, below) in groups {
             if held.by(least.measure) < least.amount {
                 callers.folded += 1;
-                callers.folded_held = add(callers.folded_held, held);
+                callers.folded_held = callers.folded_held.plus(held);
                 continue;
             }
             let branch = self.branches.len() as u32;
@@ -215,13 +215,6 @@ impl CallTree {
     /// Everything that was held.
     pub fn total(&self) -> Held {
         self.total
-    }
-}
-
-fn add(one: Held, other: Held) -> Held {
-    Held {
-        bytes: one.bytes.saturating_add(other.bytes),
-        blocks: one.blocks.saturating_add(other.blocks),
     }
 }
 

@@ -120,16 +120,16 @@ impl CallGraph {
         let mut trie = Trie::new(Places::new(name));
         let [mut in_heap, mut in_mappings] = [Held::default(); 2];
         for (stack, held) in held {
-            in_heap = sum(in_heap, held);
+            in_heap = in_heap.plus(held);
             trie.enter(stacks, stack);
             trie.hold(stack, held);
         }
         for (stack, held) in mapped {
-            in_mappings = sum(in_mappings, held);
+            in_mappings = in_mappings.plus(held);
             trie.enter(stacks, stack);
             trie.map(stack, held);
         }
-        let total = sum(in_heap, in_mappings);
+        let total = in_heap.plus(in_mappings);
         Self {
             mapped: in_mappings,
             ..trie.count(total)
@@ -140,11 +140,7 @@ impl CallGraph {
 impl CallGraph {
     /// What of it was in the heap.
     pub fn heap(&self) -> Held {
-        let (total, mapped) = (self.total, self.mapped);
-        Held {
-            bytes: total.bytes.saturating_sub(mapped.bytes),
-            blocks: total.blocks.saturating_sub(mapped.blocks),
-        }
+        self.total.minus(self.mapped)
     }
 }
 
@@ -272,13 +268,6 @@ pub fn is_part_of_allocator(function: &str) -> bool {
     let rest = function.strip_prefix("operator new");
     let rest = rest.map(|rest| rest.strip_prefix("[]").unwrap_or(rest));
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('('))
-}
-
-fn sum(one: Held, other: Held) -> Held {
-    Held {
-        bytes: one.bytes.saturating_add(other.bytes),
-        blocks: one.blocks.saturating_add(other.blocks),
-    }
 }
 
 #[cfg(test)]

@@ -73,8 +73,8 @@ pub fn grow(analysis: &Analysis, when: When, shape: &Shape, labels: &mut Labels)
     for (stack, at_stack) in counted(analysis, when, shape.form.by) {
         let line = paths.of(stack, labels) as usize;
         held.resize(held.len().max(line + 1), Held::default());
-        held[line] = sum(held[line], at_stack);
-        whole = sum(whole, at_stack);
+        held[line] = held[line].plus(at_stack);
+        whole = whole.plus(at_stack);
     }
     held.resize(paths.lines().len(), Held::default());
     let names = paths.by_name(labels.names());
@@ -87,7 +87,7 @@ pub fn grow(analysis: &Analysis, when: When, shape: &Shape, labels: &mut Labels)
         true => (paths.lines().to_vec(), held),
         false => outside::cut(paths.lines(), &names, &held),
     };
-    let total = held.iter().copied().fold(Held::default(), sum);
+    let total = held.iter().copied().fold(Held::default(), Held::plus);
     let measure = shape.form.by.measure();
     let mut threshold = shape.threshold;
     let tree = loop {
@@ -120,14 +120,6 @@ fn counted(analysis: &Analysis, when: When, by: By) -> Vec<(u32, Held)> {
         By::Live => fold.held(when.moment()).collect(),
         By::Allocated | By::Count => fold.allocated().collect(),
         By::Temporary => fold.temporaries().collect(),
-    }
-}
-
-/// Both together.
-pub fn sum(one: Held, other: Held) -> Held {
-    Held {
-        bytes: one.bytes.saturating_add(other.bytes),
-        blocks: one.blocks.saturating_add(other.blocks),
     }
 }
 

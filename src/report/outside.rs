@@ -15,7 +15,6 @@ use std::collections::HashMap;
 
 use memlog_analysis::Held;
 
-use super::grow::sum;
 use super::paths::{END, Line};
 use crate::names::Name;
 
@@ -84,7 +83,7 @@ pub fn cut(lines: &[Line], names: &[Name], held: &[Held]) -> (Vec<Line>, Vec<Hel
             cut_lines.push(line);
             cut_held.push(Held::default());
         }
-        cut_held[number as usize] = sum(cut_held[number as usize], held);
+        cut_held[number as usize] = cut_held[number as usize].plus(held);
         known.push((number, outside));
     }
     (cut_lines, cut_held)

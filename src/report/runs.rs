@@ -14,7 +14,6 @@ use std::collections::{HashMap, HashSet};
 
 use memlog_analysis::{CallTree, Held};
 
-use super::grow::sum;
 use super::text::own;
 use crate::names::Name;
 
@@ -87,9 +86,9 @@ impl Run {
         };
         for branch in chain.iter().filter_map(|&branch| tree.get(branch)).rev() {
             run.held = branch.held;
-            run.own = sum(run.own, own(tree, branch));
+            run.own = run.own.plus(own(tree, branch));
             run.folded.0 += branch.callers.folded;
-            run.folded.1 = sum(run.folded.1, branch.callers.folded_held);
+            run.folded.1 = run.folded.1.plus(branch.callers.folded_held);
         }
         run
     }

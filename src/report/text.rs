@@ -23,7 +23,7 @@ use std::io::{Result, Write};
 use memlog_analysis::{Branch, CallTree, Held};
 
 use super::form::Form;
-use super::grow::{Direction, sum};
+use super::grow::Direction;
 use super::runs::{Run, Runs};
 use crate::names::Name;
 use crate::open::{counted, grouped};
@@ -94,7 +94,7 @@ impl LeftOut {
     fn take(&mut self, held: &mut Held) {
         let held = std::mem::take(held);
         self.rows += 1;
-        self.held = sum(self.held, held);
+        self.held = self.held.plus(held);
     }
 }
 
@@ -256,8 +256,5 @@ pub fn own(tree: &CallTree, branch: &Branch) -> Held {
         .filter_map(|&index| tree.get(index));
     let below = below.map(|branch| branch.held);
     let below = below.chain([branch.callers.folded_held]);
-    below.fold(branch.held, |rest, held| Held {
-        bytes: rest.bytes.saturating_sub(held.bytes),
-        blocks: rest.blocks.saturating_sub(held.blocks),
-    })
+    below.fold(branch.held, Held::minus)
 }

@@ -49,10 +49,8 @@ impl Lists<'_> {
         let rest = &sites.list[shown..];
         let share = rest.iter().map(|site| site.share).sum();
         if let Some(last) = rest.last().filter(|_| share >= LEAST_SHARE) {
-            let held = rest.iter().fold(Held::default(), |sum, site| Held {
-                bytes: sum.bytes.saturating_add(site.held.bytes),
-                blocks: sum.blocks.saturating_add(site.held.blocks),
-            });
+            let held = rest.iter().map(|site| site.held);
+            let held = held.fold(Held::default(), Held::plus);
             let (figures, _) = self.figures(Role::Guide, share, last.sum, held, widths);
             let others = counted(rest.len() as u64, "other place");
             writeln!(self.page, "{figures}in {others}")?;
@@ -85,19 +83,19 @@ impl Lists<'_> {
     /// Of bytes and blocks; where columns are few no more than these take.
     fn widths(&self, most: Held) -> (usize, usize) {
         const FEW: usize = 100;
-        let (bytes, blocks) = match self.screen.sizes {
-            Sizes::Rounded => (10, 11),
-            Sizes::Exact => (15, 11),
+        const ROUNDED: usize = "1023.9 MiB".len();
+        const USUAL: (usize, usize) = (15, 11);
+        let is_narrow = self.screen.columns().is_some_and(|columns| columns < FEW);
+        let bytes = match self.screen.sizes {
+            Sizes::Rounded => ROUNDED,
+            exact if is_narrow => exact.of(most.bytes).len(),
+            Sizes::Exact => USUAL.0,
         };
-        match self.screen.columns() {
-            Some(..FEW) => {
-                let exact = self.screen.sizes.of(most.bytes).len();
-                let rounded = self.screen.sizes == Sizes::Rounded;
-                let bytes = if rounded { bytes } else { exact };
-                (bytes, grouped(most.blocks).len())
-            }
-            _ => (bytes, blocks),
-        }
+        let blocks = match is_narrow {
+            true => grouped(most.blocks).len(),
+            false => USUAL.1,
+        };
+        (bytes, blocks)
     }
 
     /// The columns before a name, and how wide they are.

@@ -111,15 +111,16 @@ impl Sites {
             let Some(label) = asking else {
                 continue;
             };
-            add(by_label.entry(label).or_default(), *held);
+            let of_label = by_label.entry(label).or_default();
+            *of_label = of_label.plus(*held);
             if let Some(caller) = own_caller(entry, label, left, askers) {
-                let of_label = callers.entry(label).or_default();
-                let sum = of_label.entry(caller).or_default();
+                let callers = callers.entry(label).or_default();
+                let sum = callers.entry(caller).or_default();
                 *sum = sum.saturating_add((list.weight)(held));
             }
-            add(&mut sites.total, *held);
+            sites.total = sites.total.plus(*held);
             if is_past_library {
-                add(&mut sites.past_library, *held);
+                sites.past_library = sites.past_library.plus(*held);
             }
         }
         sites.list = in_order(by_label, list.weight, (list.weight)(&sites.total));
@@ -205,9 +206,4 @@ fn asking<S: Stacks>(entry: &Entry, left: &[u32], askers: &Askers<S>) -> (Option
             (Some(asker.label), entry.is_past_library(asker))
         }
     }
-}
-
-fn add(sum: &mut Held, held: Held) {
-    sum.bytes = sum.bytes.saturating_add(held.bytes);
-    sum.blocks = sum.blocks.saturating_add(held.blocks);
 }

@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use super::trie::sorted;
-use super::{CallGraph, Entry, Place, sum};
+use super::{CallGraph, Entry, Place};
 
 /// So many lines are said each, of more the first and the last.
 const MOST_LINES: usize = 3;
@@ -32,7 +32,7 @@ impl CallGraph {
                 lines.push(Vec::new());
             }
             let own = &mut entries[number];
-            own.own = sum(own.own, entry.own);
+            own.own = own.own.plus(entry.own);
             own.addresses.extend_from_slice(&entry.addresses);
             own.symbols.extend_from_slice(&entry.symbols);
             lines[number].extend(line);

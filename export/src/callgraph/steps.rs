@@ -10,7 +10,7 @@ use std::collections::HashMap;
 
 use memlog_analysis::Held;
 
-use super::{Call, sum};
+use super::Call;
 
 /// A step by its number; there is none where a stack has no frame.
 pub(super) type Step = Option<u32>;
@@ -58,7 +58,7 @@ impl Steps {
             let Node { caller, held, .. } = self.nodes[step];
             if let Some(caller) = caller {
                 let node = &mut self.nodes[caller as usize];
-                node.held = sum(node.held, held);
+                node.held = node.held.plus(held);
             }
         }
     }
@@ -141,14 +141,14 @@ impl Counted {
                 continue;
             }
             if inside[place] == 0 {
-                self.held[place] = sum(self.held[place], node.held);
+                self.held[place] = self.held[place].plus(node.held);
                 outermost(place, depth, node.held.bytes);
             }
             inside[place] += 1;
             match call {
                 Some(call) => {
                     if stepped[call] == 0 {
-                        self.calls[call].held = sum(self.calls[call].held, node.held);
+                        self.calls[call].held = self.calls[call].held.plus(node.held);
                     }
                     stepped[call] += 1;
                 }

@@ -5,9 +5,7 @@ use std::collections::HashMap;
 use memlog_analysis::{Frame, Held, StackTable};
 
 use super::steps::{Step, Steps};
-use super::{
-    Call, CallGraph, Entry, Named, Place, Places, end_of, is_part_of_allocator, mapping, sum,
-};
+use super::{Call, CallGraph, Entry, Named, Place, Places, end_of, is_part_of_allocator, mapping};
 
 /// The steps so far, and the stacks that they are of.
 pub(super) struct Trie<N> {
@@ -77,9 +75,9 @@ impl<N: FnMut(&Frame) -> Named> Trie<N> {
         // A stack of nothing but operator new is shown as it is.
         let asking = self.asking(innermost).unwrap_or(innermost);
         let node = &mut self.steps.nodes[asking as usize];
-        node.held = sum(node.held, held);
+        node.held = node.held.plus(held);
         let own = &mut self.places.entries[node.place as usize].own;
-        *own = sum(*own, held);
+        *own = own.plus(held);
     }
 
     /// A stack of the tree mapped so much, which its place did not allocate.
@@ -89,7 +87,7 @@ impl<N: FnMut(&Frame) -> Named> Trie<N> {
         let step = self.steps.push(caller, place);
         self.steps.nodes[step as usize].held = held;
         let entry = &mut self.places.entries[place as usize];
-        entry.own = sum(entry.own, held);
+        entry.own = entry.own.plus(held);
         entry.is_mapped = true;
     }
 
