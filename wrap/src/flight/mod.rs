@@ -126,9 +126,11 @@ impl Flight {
     /// # Safety
     /// The caller is the only thread of the process.
     pub unsafe fn reset_in_child(&self) {
+        let is_torn = self.state.is_held();
         // SAFETY: by the caller.
         unsafe { self.state.force_open() };
-        self.state.with(Patience::Bounded, State::leave_parent);
+        self.state
+            .with(Patience::Bounded, |state| state.leave_parent(is_torn));
         self.on.store(false, Ordering::Relaxed);
         self.seals.store(0, Ordering::Relaxed);
         self.folder.store(0, Ordering::Relaxed);
@@ -272,21 +274,24 @@ impl State {
         self.folder.table.begin()
     }
 
-    /// In a forked child: gives up the mappings of the parent's chunks.
-    fn leave_parent(&mut self) {
-        for slot in self.slots() {
-            if !RECORDER.sink.is_private(slot.chunk) && RECORDER.sink.mode() == Mode::Mapped {
-                // SAFETY: this process's mapping of a chunk of its parent's.
-                unsafe { Os::unmap(slot.chunk.at, CHUNK_SIZE) };
-            }
-        }
-        self.count = 0;
+    /// In a forked child: gives up the mappings of the parent's chunks, unless
+    /// another thread was amid changing what they are.
+    fn leave_parent(&mut self, is_torn: bool) {
+        let is_mapped = RECORDER.sink.mode() == Mode::Mapped;
         let give_up = |page: usize| {
-            // SAFETY: as above.
+            // SAFETY: this process's mapping of a chunk of its parent's.
             unsafe { Os::unmap(page as *mut u8, CHUNK_SIZE) };
         };
-        self.folder.table.each_page_last(give_up);
-        self.folder.page.into_iter().for_each(give_up);
+        if !is_torn {
+            for slot in self.slots() {
+                if is_mapped && !RECORDER.sink.is_private(slot.chunk) {
+                    give_up(slot.chunk.at as usize);
+                }
+            }
+            self.folder.table.each_page_last(give_up);
+            self.folder.page.into_iter().for_each(give_up);
+        }
+        self.count = 0;
         self.folder.forget();
         self.folder.table.pages.count = 0;
     }

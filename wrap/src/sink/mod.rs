@@ -412,42 +412,23 @@ impl Sink {
         self.state.is_held()
     }
 
-    /// Opens the lock in a forked child, before anything else is asked.
+    /// Opens the lock in a forked child, before anything else is asked. If it was
+    /// held, what it guards is as the fork met it, amid the holder's work.
     ///
     /// # Safety
     /// No other thread of this process can be in the sink.
     pub unsafe fn force_open(&self) {
+        let was_held = self.state.is_held();
         // SAFETY: by the caller.
         unsafe { self.state.force_open() };
+        self.state
+            .with(Patience::Bounded, |state| state.is_torn = was_held);
     }
 
-    /// A forked child's copy: the parent's windows and lock are not its own.
-    ///
-    /// # Safety
-    /// No other thread of this process can be in the sink.
-    pub unsafe fn reset_in_child(&self) {
-        // SAFETY: by the caller.
-        unsafe { self.state.force_open() };
+    /// A forked child's copy, open already: the parent's windows are not its own.
+    pub fn reset_in_child(&self) {
         self.state.with(Patience::Bounded, |state| {
-            if state.mode == Mode::Mapped && !state.first.is_null() {
-                // SAFETY: a copy of the parent's beginning: its tables, which
-                // were forgotten before. Its header is told of this child.
-                unsafe {
-                    Os::unmap(
-                        state.first.wrapping_add(CHUNK_SIZE),
-                        FIRST_WINDOW - CHUNK_SIZE,
-                    );
-                }
-            }
-            if state.mode == Mode::Mapped {
-                state.leave_foothold();
-                state.leave_next();
-            }
-            if state.mode == Mode::Mapped && state.window_bytes > state.carved {
-                let rest = state.window_bytes - state.carved;
-                // SAFETY: the child's mapping of what nobody holds.
-                unsafe { Os::unmap(state.window.wrapping_add(state.carved), rest) };
-            }
+            state.leave_parent();
             state.forget();
             self.total.forget();
             self.publish(state);

@@ -62,6 +62,8 @@ pub(super) struct State {
     pub(super) next: [Option<Window>; 2],
     /// The end was near: nothing is stocked any more.
     pub(super) is_cut: bool,
+    /// In a forked child: another thread of its parent was at work on all this.
+    pub(super) is_torn: bool,
     /// Where the next window begins, a page of the file; or null.
     pub(super) foothold: *mut u8,
     /// How long the file is: ahead of the windows where that costs nothing.
@@ -113,6 +115,7 @@ impl State {
             carved: 0,
             next: [None, None],
             is_cut: false,
+            is_torn: false,
             foothold: core::ptr::null_mut(),
             file_bytes: 0,
             ahead_bytes: 0,
@@ -131,13 +134,36 @@ impl State {
         }
     }
 
+    /// In a forked child: gives up the mappings of the parent's log. A state that
+    /// is torn may name what is unmapped already, where by now something else may
+    /// lie: then all stays, which takes no memory.
+    pub(super) fn leave_parent(&mut self) {
+        if self.mode != Mode::Mapped || self.is_torn {
+            return;
+        }
+        if !self.first.is_null() {
+            let tables = self.first.wrapping_add(CHUNK_SIZE);
+            // SAFETY: a copy of the parent's beginning: its tables, which were
+            // forgotten before. Its header is told of this child.
+            unsafe { Os::unmap(tables, FIRST_WINDOW - CHUNK_SIZE) };
+        }
+        self.leave_foothold();
+        self.leave_next();
+        let rest = self.window_bytes.saturating_sub(self.carved);
+        if rest > 0 {
+            // SAFETY: the child's mapping of what nobody holds.
+            unsafe { Os::unmap(self.window.wrapping_add(self.carved), rest) };
+        }
+    }
+
     pub(super) fn forget(&mut self) {
         self.mode = Mode::Closed;
         self.path_length = 0;
         self.window = core::ptr::null_mut();
         (self.window_offset, self.window_bytes, self.carved) = (0, 0, 0);
         (self.next, self.foothold) = ([None, None], core::ptr::null_mut());
-        (self.is_sparse, self.frozen, self.is_cut) = (false, false, false);
+        (self.is_sparse, self.frozen) = (false, false);
+        (self.is_cut, self.is_torn) = (false, false);
         (self.file_bytes, self.ahead_bytes) = (0, 0);
         self.refused = None;
         self.spare_count = 0;
