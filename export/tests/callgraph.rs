@@ -69,17 +69,30 @@ fn named(frame: &Frame) -> Named {
     }
 }
 
+const AT: At = At {
+    stream: 0,
+    tid: 1,
+    tick: 0,
+};
+
+fn block(address: u64, size: u64, stack: StackId) -> Alloc {
+    Alloc {
+        api: Api::Malloc,
+        address,
+        size,
+        usable: size,
+        alignment_log2: 0,
+        stack,
+        order: None,
+    }
+}
+
 /// A stack and the blocks of it.
-type Given = (bool, Vec<u8>, Vec<u16>);
+type Given = (bool, Vec<u8>, Vec<u64>);
 
 fn graph(given: &[Given]) -> CallGraph {
     let mut stacks = Stacks::default();
     let mut fold = Fold::new(Options::default());
-    let at = At {
-        stream: 0,
-        tid: 1,
-        tick: 0,
-    };
     let mut address = 0x1000;
     for (is_cut, addresses, sizes) in given {
         let root = if *is_cut {
@@ -90,17 +103,7 @@ fn graph(given: &[Given]) -> CallGraph {
         let stack = stacks.add(root, addresses);
         for &size in sizes {
             address += 0x10_0000;
-            let size = u64::from(size);
-            let alloc = Alloc {
-                api: Api::Malloc,
-                address,
-                size,
-                usable: size,
-                alignment_log2: 0,
-                stack,
-                order: None,
-            };
-            fold.alloc(at, &alloc, &stacks);
+            fold.alloc(AT, &block(address, size, stack), &stacks);
         }
     }
     CallGraph::build(
@@ -142,7 +145,7 @@ fn twin(given: &[Given]) -> Twin {
     let mut twin = Twin::default();
     for (is_cut, addresses, sizes) in given {
         let held = Held {
-            bytes: sizes.iter().copied().map(u64::from).sum(),
+            bytes: sizes.iter().sum(),
             blocks: sizes.len() as u64,
         };
         let functions = functions(*is_cut, addresses);
@@ -184,7 +187,7 @@ proptest! {
     #[test]
     fn is_its_naive_twin(
         given in prop::collection::vec(
-            (any::<bool>(), prop::collection::vec(0..14u8, 1..9), prop::collection::vec(0..2000u16, 0..3)),
+            (any::<bool>(), prop::collection::vec(0..14u8, 1..9), prop::collection::vec(0..2000u64, 0..3)),
             0..12,
         )
     ) {
@@ -199,7 +202,7 @@ proptest! {
     #[test]
     fn pictures_hold_together(
         given in prop::collection::vec(
-            (any::<bool>(), prop::collection::vec(0..14u8, 1..9), prop::collection::vec(0..2000u16, 0..3)),
+            (any::<bool>(), prop::collection::vec(0..14u8, 1..9), prop::collection::vec(0..2000u64, 0..3)),
             0..12,
         ),
         least_percent in 0.0..60.0f64,
@@ -224,6 +227,13 @@ fn arrows(page: &Graph) -> BTreeMap<(String, String), String> {
         .collect()
 }
 
+/// What the arrow between two functions of such a page carries.
+#[track_caller]
+fn label(page: &Graph, from: &str, to: &str) -> String {
+    let ends = (from.to_owned(), to.to_owned());
+    arrows(page).remove(&ends).expect("an arrow")
+}
+
 /// The functions of a box, the outermost first.
 fn in_box(node: &PageBox) -> Vec<String> {
     match node.run.is_empty() {
@@ -241,7 +251,7 @@ fn chains() -> impl Strategy<Value = Vec<Given>> {
         Just(vec![12, 13, 12]),
         prop::collection::vec(0..14u8, 1..9),
     ];
-    let sizes = prop::collection::vec(0..2000u16, 0..3);
+    let sizes = prop::collection::vec(0..2000u64, 0..3);
     prop::collection::vec((any::<bool>(), chain, sizes), 0..6)
 }
 
@@ -339,9 +349,10 @@ fn a_place_is_joined_to_the_nearest_of_its_stacks() {
         ..Picture::default()
     };
     let page = picture(&graph, wanted);
-    let joined = ("f0".to_owned(), "f4".to_owned());
-    let label = arrows(&page).remove(&joined).expect("an arrow");
-    assert_eq!(label, "160 B\nthrough 1 to 2 places\nnot shown");
+    assert_eq!(
+        label(&page, "f0", "f4"),
+        "160 B\nthrough 1 to 2 places\nnot shown"
+    );
     let edge = page.edges.iter().find(|edge| !edge.is_call);
     assert!(edge.is_some_and(|edge| !edge.leads_back));
 }
@@ -388,24 +399,10 @@ fn a_long_run_counts_what_it_does_not_name() {
 fn deep_recursion_takes_no_square() {
     let mut stacks = Stacks::default();
     let mut fold = Fold::new(Options::default());
-    let at = At {
-        stream: 0,
-        tid: 1,
-        tick: 0,
-    };
     let mut stack = StackId::COMPLETE;
     for depth in 0..200_000u64 {
         stack = stacks.add(stack, &[(depth % 3) as u8]);
-        let alloc = Alloc {
-            api: Api::Malloc,
-            address: 16 * depth,
-            size: 1,
-            usable: 1,
-            alignment_log2: 0,
-            stack,
-            order: None,
-        };
-        fold.alloc(at, &alloc, &stacks);
+        fold.alloc(AT, &block(16 * depth, 1, stack), &stacks);
     }
     let graph = CallGraph::build(
         fold.stacks(),
@@ -441,23 +438,10 @@ fn the_lines_of_a_function_are_one_place() {
     };
     let mut stacks = Stacks::default();
     let mut fold = Fold::new(Options::default());
-    let at = At {
-        stream: 0,
-        tid: 1,
-        tick: 0,
-    };
     let paths: [&[u8]; 4] = [&[0, 1], &[0, 2], &[0, 1, 2], &[0, 3]];
     for (path, number) in paths.into_iter().zip(1u64..) {
-        let alloc = Alloc {
-            api: Api::Malloc,
-            address: 16 * number,
-            size: 100,
-            usable: 100,
-            alignment_log2: 0,
-            stack: stacks.add(StackId::COMPLETE, path),
-            order: None,
-        };
-        fold.alloc(at, &alloc, &stacks);
+        let stack = stacks.add(StackId::COMPLETE, path);
+        fold.alloc(AT, &block(16 * number, 100, stack), &stacks);
     }
     let held = fold.held(Moment::End);
     let lines = CallGraph::build(fold.stacks(), held, std::iter::empty(), at_line);
@@ -492,10 +476,33 @@ fn what_passes_on_is_seen_to() {
         ..Picture::default()
     };
     let page = picture(&graph, wanted);
-    let joined = ("f3".to_owned(), "f7".to_owned());
-    let label = arrows(&page).remove(&joined).expect("an arrow");
-    assert_eq!(label, "900 B\nthrough 1 place\nnot shown");
+    assert_eq!(
+        label(&page, "f3", "f7"),
+        "900 B\nthrough 1 place\nnot shown"
+    );
     let told = "not in the picture: 2 functions besides the 5 largest, where 700 B (26.92%) was \
                 allocated; --max-boxes 0 shows more";
     assert_eq!(page.legend, [told]);
+}
+
+/// Sizes that only a damaged log has.
+#[test]
+fn sums_of_a_damaged_log_do_not_overflow() {
+    let graph = graph(&[
+        (false, vec![0, 1, 2, 3], vec![u64::MAX, u64::MAX]),
+        (false, vec![0, 4, 5, 3], vec![u64::MAX]),
+        (true, vec![6, 4, 5, 3, 6], vec![u64::MAX]),
+    ]);
+    assert_eq!(graph.total.bytes, u64::MAX);
+    for most_boxes in 0..6 {
+        for folds in [false, true] {
+            let wanted = Picture {
+                most_boxes,
+                folds,
+                ..Picture::default()
+            };
+            let page = picture(&graph, wanted);
+            assert!(page.nodes.iter().all(|node| node.share <= 1.0));
+        }
+    }
 }

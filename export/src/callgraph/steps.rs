@@ -152,7 +152,10 @@ impl Counted {
                     }
                     stepped[call] += 1;
                 }
-                None => self.begun[place] += node.held.bytes,
+                None => {
+                    let begun = &mut self.begun[place];
+                    *begun = begun.saturating_add(node.held.bytes);
+                }
             }
             depth += 1;
             work.push((step, false));
