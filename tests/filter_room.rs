@@ -135,3 +135,24 @@ fn a_child_that_filters_itself_before_its_log_is_told() {
         assert!(!told.contains("nothing was lost"), "{way}: {told}");
     }
 }
+
+/// A limit on files that is lowered amid the run bounds the log at what its file is
+/// long already: no signal, and the reason is told.
+#[test]
+fn a_lowered_limit_on_files_is_no_signal() {
+    let folder = Folder::new("limit-lowered");
+    let program = program(&folder);
+    // More than the first 64 MiB of a file have room for.
+    const BLOCKS: u64 = 12_000_000;
+    let words = ["-o", "x.memlog"];
+    let output = record(&folder, &program, &words, "lw", BLOCKS).expect("it sets no filter");
+    let told = said(&output);
+    let why = "found no room in the log, which had reached the limit on files (RLIMIT_FSIZE)";
+    assert!(told.contains(why), "{told}");
+    let stats = folder.stats(&folder.path("x.memlog"));
+    let [allocations, releases, lost] =
+        ["allocations", "releases", "lost_events"].map(|name| stats.number(name));
+    assert!(allocations > BLOCKS / 2, "{allocations}");
+    let told = allocations + releases + lost;
+    assert!(told.abs_diff(2 * BLOCKS) < 100, "{told} events");
+}
