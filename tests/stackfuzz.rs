@@ -11,6 +11,7 @@ mod common;
 
 use common::tools::{Folder, is_long, skip, tools};
 use memlog_format::counter::{ALL, Counter};
+use memlog_format::refusal::Refusal;
 use memlog_format::table::StackId;
 use memlog_read::{Kind, Log};
 use std::collections::{BTreeMap, HashMap};
@@ -88,7 +89,10 @@ impl Seen {
             let is_bad = counter.is_loss() || counter == Counter::VerifyDiffers;
             if is_bad && log.counter(counter) != 0 {
                 let count = log.counter(counter);
-                self.problems.push(format!("seed {seed}: {count} {name}"));
+                let why = Refusal::decode(log.counter(Counter::LogRefused));
+                self.problems.push(format!(
+                    "seed {seed}: {count} {name}, the log refused: {why:?}"
+                ));
             }
         }
         let mut stacks = HashMap::new();

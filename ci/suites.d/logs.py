@@ -83,7 +83,11 @@ def read(memlog, path):
             continue
         if done.returncode:
             wrong.append(f"memlog {command[0]}: exit {done.returncode}: {done.stderr.decode(errors='replace')[:200]}")
-        elif command[0] == "stats":
+        elif command[0] == "info":
+            said = done.stdout.decode(errors="replace").splitlines()
+            # What is said of each counter of losses, with the reason.
+            wrong += [line.strip() for line in said if "events are missing: " in line]
+        else:
             stats = json.loads(done.stdout)
     return stats, wrong
 
