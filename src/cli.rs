@@ -97,8 +97,8 @@ Examples:
   memlog record --alloc-func 'pool_get(size)=pool_put(ptr)' ./program";
 
 const SUMMARY: &str = "\
-It shows the peaks of resident memory and of the heap, what is in them, and the places that held most \
-and that allocated most often. A place is a function and line that called the allocator; report and tree say who called it.
+It shows the peaks of resident memory and of the heap, what the first consists of, how both went over \
+time, and the places that held most, that mapped most and that allocated most often. A place is a function and line that called the allocator; report and tree say who called it.
 
 Examples:
   memlog summary vm.5912.memlog
