@@ -145,8 +145,10 @@ fn become_child() -> bool {
         meta.append(&Record::Parent { pid: parent });
         if !parent_was_deferred {
             PARENT_LOG.with(Patience::Bounded, |log| {
-                let path = log.path.get(..log.length).unwrap_or(&[]);
-                meta.append(&Record::Text(Key::ParentLog, path));
+                // Empty, if the fork came amid giving it its file.
+                if let Some(path @ [_, ..]) = log.path.get(..log.length) {
+                    meta.append(&Record::Text(Key::ParentLog, path));
+                }
             });
         }
         cuts.write(|cut| meta.append(&Record::Cut(cut)));
