@@ -1,5 +1,6 @@
 /* A thread is stopped before and behind each call of the system, and another forks then: what the first was about has no
- * end in the child, and where something was unmapped other things lie there now. */
+ * end in the child, and where something was unmapped other things lie there now.
+ * @uncounted: the second recorder does not see such forks, and what it holds itself is torn by them */
 #include "torture.h"
 #include <sched.h>
 #include <sys/mman.h>
