@@ -118,7 +118,6 @@ fn become_child() -> bool {
         crate::operators::force_open();
     }
     let parent = RECORDER.pid.load(Ordering::Relaxed);
-    let parent_was_deferred = DEFERRED.load(Ordering::Relaxed);
     // SAFETY: as above; the parent's lock may be held by nobody here.
     unsafe { RECORDER.sink.force_open() };
     PARENT_LOG.with(Patience::Bounded, |log| {
@@ -143,14 +142,12 @@ fn become_child() -> bool {
     start::begin_log(true);
     RECORDER.meta.with(Patience::Bounded, |meta| {
         meta.append(&Record::Parent { pid: parent });
-        if !parent_was_deferred {
-            PARENT_LOG.with(Patience::Bounded, |log| {
-                // Empty, if the fork came amid giving it its file.
-                if let Some(path @ [_, ..]) = log.path.get(..log.length) {
-                    meta.append(&Record::Text(Key::ParentLog, path));
-                }
-            });
-        }
+        PARENT_LOG.with(Patience::Bounded, |log| {
+            // Empty, where it had no file, or was just being given one.
+            if let Some(path @ [_, ..]) = log.path.get(..log.length) {
+                meta.append(&Record::Text(Key::ParentLog, path));
+            }
+        });
         cuts.write(|cut| meta.append(&Record::Cut(cut)));
     });
     RECORDER.rss.start();
