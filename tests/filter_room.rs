@@ -47,6 +47,22 @@ fn record(
     Some(output)
 }
 
+/// Whether the log has an event or a loss for each block that came and went; how many
+/// allocations it has.
+#[track_caller]
+fn each_is_told(folder: &Folder, log: &str, blocks: u64) -> u64 {
+    let stats = folder.stats(&folder.path(log));
+    let [allocations, releases, lost] =
+        ["allocations", "releases", "lost_events"].map(|name| stats.number(name));
+    let told = allocations + releases + lost;
+    // The library has a few blocks of its own.
+    assert!(
+        told.abs_diff(2 * blocks) < 100,
+        "{told} events of {blocks} blocks"
+    );
+    allocations
+}
+
 /// Announced or only heralded, at once or amid the work, in threads as well, with
 /// the limits of sshd's sandbox; and the log of one that was recorded so is cut.
 #[test]
@@ -92,14 +108,8 @@ fn a_disk_that_fills_up_under_a_filter_is_no_signal() {
         let told = said(&output);
         let why = "found no room in the log: under a seccomp filter its file is not made longer";
         assert!(told.contains(why), "{way}: {told}");
-        let stats = folder.stats(&folder.path("disk/x.memlog"));
-        let [allocations, releases, lost] =
-            ["allocations", "releases", "lost_events"].map(|name| stats.number(name));
+        let allocations = each_is_told(&folder, "disk/x.memlog", times(way) * MANY);
         assert!(allocations > SOME, "{way}: {allocations}");
-        // The library has a few blocks of its own.
-        let all = 2 * times(way) * MANY;
-        let told = allocations + releases + lost;
-        assert!(told.abs_diff(all) < 100, "{way}: {told} of {all} events");
     }
 }
 
@@ -149,10 +159,6 @@ fn a_lowered_limit_on_files_is_no_signal() {
     let told = said(&output);
     let why = "found no room in the log, which had reached the limit on files (RLIMIT_FSIZE)";
     assert!(told.contains(why), "{told}");
-    let stats = folder.stats(&folder.path("x.memlog"));
-    let [allocations, releases, lost] =
-        ["allocations", "releases", "lost_events"].map(|name| stats.number(name));
+    let allocations = each_is_told(&folder, "x.memlog", BLOCKS);
     assert!(allocations > BLOCKS / 2, "{allocations}");
-    let told = allocations + releases + lost;
-    assert!(told.abs_diff(2 * BLOCKS) < 100, "{told} events");
 }
