@@ -87,6 +87,11 @@ fn block(address: u64, size: u64, stack: StackId) -> Alloc {
     }
 }
 
+fn built(fold: &Fold, named: impl FnMut(&Frame) -> Named) -> CallGraph {
+    let held = fold.held(Moment::End);
+    CallGraph::build(fold.stacks(), held, std::iter::empty(), named)
+}
+
 /// A stack and the blocks of it.
 type Given = (bool, Vec<u8>, Vec<u64>);
 
@@ -106,12 +111,7 @@ fn graph(given: &[Given]) -> CallGraph {
             fold.alloc(AT, &block(address, size, stack), &stacks);
         }
     }
-    CallGraph::build(
-        fold.stacks(),
-        fold.held(Moment::End),
-        std::iter::empty(),
-        named,
-    )
+    built(&fold, named)
 }
 
 #[derive(Debug, Default, PartialEq)]
@@ -183,14 +183,15 @@ fn as_twin(graph: &CallGraph) -> Twin {
     twin
 }
 
+fn any_stacks() -> impl Strategy<Value = Vec<Given>> {
+    let addresses = prop::collection::vec(0..14u8, 1..9);
+    let sizes = prop::collection::vec(0..2000u64, 0..3);
+    prop::collection::vec((any::<bool>(), addresses, sizes), 0..12)
+}
+
 proptest! {
     #[test]
-    fn is_its_naive_twin(
-        given in prop::collection::vec(
-            (any::<bool>(), prop::collection::vec(0..14u8, 1..9), prop::collection::vec(0..2000u64, 0..3)),
-            0..12,
-        )
-    ) {
+    fn is_its_naive_twin(given in any_stacks()) {
         let graph = graph(&given);
         prop_assert_eq!(as_twin(&graph), twin(&given));
         let held: Vec<_> = graph.entries.iter().map(|entry| entry.held.bytes).collect();
@@ -200,13 +201,7 @@ proptest! {
 
     /// A picture's arrows join boxes that are there, and nobody's box is lost.
     #[test]
-    fn pictures_hold_together(
-        given in prop::collection::vec(
-            (any::<bool>(), prop::collection::vec(0..14u8, 1..9), prop::collection::vec(0..2000u64, 0..3)),
-            0..12,
-        ),
-        least_percent in 0.0..60.0f64,
-    ) {
+    fn pictures_hold_together(given in any_stacks(), least_percent in 0.0..60.0f64) {
         let graph = graph(&given);
         let page = picture(&graph, Picture { least_percent, ..Picture::default() });
         prop_assert!(page.nodes.len() <= graph.entries.len());
@@ -404,12 +399,7 @@ fn deep_recursion_takes_no_square() {
         stack = stacks.add(stack, &[(depth % 3) as u8]);
         fold.alloc(AT, &block(16 * depth, 1, stack), &stacks);
     }
-    let graph = CallGraph::build(
-        fold.stacks(),
-        fold.held(Moment::End),
-        std::iter::empty(),
-        named,
-    );
+    let graph = built(&fold, named);
     let held: Vec<_> = graph.entries.iter().map(|entry| entry.held.bytes).collect();
     assert_eq!(held, [200_000, 199_999, 199_998]);
     assert_eq!(graph.calls.len(), 3);
@@ -443,8 +433,7 @@ fn the_lines_of_a_function_are_one_place() {
         let stack = stacks.add(StackId::COMPLETE, path);
         fold.alloc(AT, &block(16 * number, 100, stack), &stacks);
     }
-    let held = fold.held(Moment::End);
-    let lines = CallGraph::build(fold.stacks(), held, std::iter::empty(), at_line);
+    let lines = built(&fold, at_line);
     assert_eq!(lines.entries.len(), 4);
     let functions = lines.by_function();
     let told = functions.entries.iter().map(|entry| {
