@@ -12,7 +12,7 @@ MEMORY = """malloc 10000 --malloc-bytes 2m | mmap 10 --mmap-bytes 4m | mremap 60
     mmapfork 1 | mmapaddr 5000 | mmapmany 20 | vm-segv 200 | bsearch 20
     malloc 10000 --malloc-pthreads 3 --malloc-bytes 2m """
 PROCESS = """fork 3000 | vfork 3000 | clone 200 | exec 300 | spawn 500 | daemon 500 | kill 5000 | sigsegv 3000 | zombie 1000
-    wait 1000 | forkheavy 20 | vforkmany 60 | exit-group 300 | sigabrt 500 | sigfpe 500 | sigchld 1000 | sigq 2000
+    wait 1000 | vforkmany 60 | exit-group 300 | sigabrt 500 | sigfpe 500 | sigchld 1000 | sigq 2000
     sigsuspend 500 | sigtrap 500 | nanosleep 200 | pidfd 500 | procfs 20 | prctl 20 | resources 20 | env 50 | pipe 5000"""
 THREAD = """pthread 3000 | mutex 20000 | futex 5000 | sem 2000 | switch 20000 | tlb-shootdown 50 | membarrier 40
     fault 500 | seal 500 | poll 2000 | sem-sysv 5000 | mq 5000 | lockbus 40 | msg 5000 | eventfd 5000 | context 2000
@@ -20,7 +20,8 @@ THREAD = """pthread 3000 | mutex 20000 | futex 5000 | sem 2000 | switch 20000 | 
 QUICK = "malloc 2000 --malloc-bytes 1m | mremap 20 --mremap-bytes 2m | fork 300 | exec 20 | spawn 30 | pthread 300 | mutex 2000"
 
 
-# It asks for 16 TB of /tmp: for a moment the disk is full, with every log on it.
+# It asks for 16 TB of /tmp: for a moment the disk is full, with every log on it. So does
+# forkheavy, which ends at such a limit before its first fork, and is not among them.
 LIMITED = {"resources": ["prlimit", "--fsize=1073741824"]}
 
 
