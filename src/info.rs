@@ -264,8 +264,13 @@ fn ending(out: &mut impl Write, family: &Family) -> std::io::Result<()> {
     let Some(pid) = log.parent_pid() else {
         return Ok(());
     };
-    let name = log.text(Key::ParentLog).map(clean).unwrap_or_default();
-    line(out, "forked from", &format!("process {pid}, log {name}"))?;
+    // The child's log names none where the parent had no file yet.
+    let name = match family.parent {
+        Some(path) => Some(shown(path).to_string()),
+        None => log.text(Key::ParentLog).map(clean),
+    };
+    let name = name.map_or(String::new(), |name| format!(", log {name}"));
+    line(out, "forked from", &format!("process {pid}{name}"))?;
     match family.missing_parent {
         Some(sentence) => line(out, "", sentence),
         None => Ok(()),

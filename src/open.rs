@@ -44,6 +44,8 @@ pub struct Files {
 pub struct Family<'a> {
     /// The log itself, then its parent, and so on.
     pub logs: Vec<Log<'a>>,
+    /// Where the parent's log lies.
+    pub parent: Option<&'a Path>,
     /// Why a parent's log is missing, in a sentence.
     pub missing_parent: Option<&'a str>,
 }
@@ -75,6 +77,7 @@ impl Files {
         let logs = self.files.iter().map(|(path, bytes)| open(path, bytes));
         Ok(Family {
             logs: logs.collect::<anyhow::Result<_>>()?,
+            parent: self.files.get(1).map(|(path, _)| path.as_path()),
             missing_parent: self.missing_parent.as_deref(),
         })
     }

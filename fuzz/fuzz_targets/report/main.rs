@@ -117,6 +117,7 @@ fn look(bytes: &[u8], how: u8, screen: &Screen, (form, filter): (Form, &Filter))
     };
     let family = Family {
         logs: vec![log],
+        parent: None,
         missing_parent: None,
     };
     let when = match how & 3 {
