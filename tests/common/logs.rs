@@ -228,13 +228,12 @@ pub fn heap_event(item: &memlog_read::Item) -> Option<Event> {
     }
 }
 
-/// Whether a log was made and nothing was written into it.
+/// Whether a log was made and nothing was written into it, or nothing but what
+/// it is.
 fn is_unwritten(path: &Path) -> bool {
-    use std::io::Read;
-    let mut magic = [0; 4];
-    let file = std::fs::File::open(path);
-    let read = file.and_then(|mut file| file.read_exact(&mut magic));
-    read.is_err() || magic == [0; 4]
+    let bytes = std::fs::read(path).unwrap_or_default();
+    let has_nothing = |log: Log| log.start().is_none() && log.events().next().is_none();
+    bytes.iter().take(4).all(|&byte| byte == 0) || Log::open(&bytes).is_ok_and(has_nothing)
 }
 
 /// The logs of a run by process, each process's in order; what cannot be read
