@@ -1,5 +1,6 @@
 //! `memlog report`: who held the memory at a moment.
 
+mod by_thread;
 mod coverage;
 mod curve;
 mod cuts;
@@ -34,6 +35,7 @@ use crate::advice::Advice;
 use crate::open::grouped;
 use crate::screen::Look;
 use crate::words::typed;
+pub use by_thread::figures as thread_figures;
 pub use coverage::{holders, past_us};
 pub use cuts::{figures as cut_figures, sentences as cut_sentences};
 pub use failed::{figures as failed_figures, parts as failed_parts};

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use crate::dot::chosen;
 use crate::open::{Analysis, Family, Files, Watch, clean, threads_at_once};
-use crate::report::{cut_figures, failed_figures, holders, past_us};
+use crate::report::{cut_figures, failed_figures, holders, past_us, thread_figures};
 use crate::screen::out;
 
 /// The version of the keys below; `doc/STATS.md` says what they mean.
@@ -162,6 +162,7 @@ fn peaks(log: &Log, analysis: &Analysis) -> Map<String, Value> {
         "rss_peak_seconds": log.seconds(rss.tick),
         "rss_peak_live_bytes": rss.live_bytes,
         "rss_peak_live_blocks": rss.live_blocks,
+        "rss_peak_live_by_thread": thread_figures(analysis),
         "usable_rss_peak_live_bytes": rss.live_usable_bytes,
         "rss_peak_mapped_bytes": analysis.rss_peak_mapped_bytes,
         "rss_peak_unseen_bytes": is_whole.then_some(unseen),

@@ -25,18 +25,30 @@ static void say(const char *name) {
         exit(1);
 }
 
-// Goes on allocating; it is gone before the end.
-static void *by_itself(void *unused) {
-    allocate();
-    pthread_setname_np(pthread_self(), "for a while");
-    for (int turn = 0; turn < 200; turn++) {
-        if (turn == 100)
-            pthread_setname_np(pthread_self(), "by itself");
+static long milliseconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static void allocate_until(long end) {
+    while (milliseconds() < end) {
         struct timespec pause = {0, 1000000};
         nanosleep(&pause, NULL);
         for (int block = 0; block < 100; block++)
             allocate();
     }
+}
+
+// Goes on allocating; it is gone before the end. A name is looked for again after twice the time each time, so the last
+// one has to stay for longer than all before.
+static void *by_itself(void *unused) {
+    long start = milliseconds();
+    allocate();
+    pthread_setname_np(pthread_self(), "for a while");
+    allocate_until(start + 100);
+    pthread_setname_np(pthread_self(), "by itself");
+    allocate_until(milliseconds() + 2 * (milliseconds() - start));
     say("by itself");
     return unused;
 }

@@ -7,9 +7,10 @@ use memlog_format::ext::{Ledger, Rss};
 use memlog_format::failure::Failure;
 use memlog_format::live::{Entry, Sums};
 
-use crate::counts::{Counts, Held, Moment};
+use crate::counts::{Held, Moment};
 use crate::failed::Failures;
 use crate::history::History;
+use crate::holders::Holders;
 use crate::ledger::{Mapped, Regions};
 use crate::live::{Block, Blocks};
 use crate::rss::{Figures, Heap, RssTracker};
@@ -75,7 +76,7 @@ pub struct Timing {
 pub struct Fold {
     pub(crate) stacks: StackTable,
     pub(crate) blocks: Blocks,
-    pub(crate) counts: Counts,
+    pub(crate) holders: Holders,
     pub(crate) rss: RssTracker,
     pub(crate) heap: Heap,
     pub(crate) heap_peak: PeakFigures,
@@ -105,7 +106,7 @@ impl Fold {
         Self {
             stacks: StackTable::default(),
             blocks: Blocks::default(),
-            counts: Counts::default(),
+            holders: Holders::default(),
             rss: RssTracker::new(options.maxrss_floor_kb),
             heap: Heap::default(),
             heap_peak: PeakFigures::default(),
@@ -162,7 +163,7 @@ impl Fold {
     pub fn start(&mut self) {
         self.stacks.change_log();
         for (address, block) in self.blocks.iter() {
-            self.counts.inherit(block.stack, block.size);
+            self.holders.inherit(block.stack, block.tid, block.size);
             self.heap.bytes = self.heap.bytes.saturating_add(block.size);
             self.heap.usable = self.heap.usable.saturating_add(block.usable());
             self.heap.blocks += 1;
@@ -172,7 +173,7 @@ impl Fold {
         self.totals.inherited_bytes = self.heap.bytes;
         self.history.heap(0, self.heap.bytes);
         self.rss.open(&self.heap);
-        self.counts.mark_candidate();
+        self.holders.mark_candidate();
         self.mark_heap_peak();
     }
 
@@ -195,7 +196,7 @@ impl Fold {
         let block = self.block_of(entry, tables);
         self.seen.insert(entry.address);
         self.blocks.insert(entry.address, block);
-        self.counts.inherit(block.stack, block.size);
+        self.holders.inherit(block.stack, block.tid, block.size);
         self.heap.bytes = self.heap.bytes.saturating_add(entry.size);
         self.heap.usable = self.heap.usable.saturating_add(block.usable());
         self.heap.blocks += 1;
@@ -212,7 +213,7 @@ impl Fold {
         self.history.begin(self.heap.tick);
         self.history.heap(self.heap.tick, self.heap.bytes);
         self.rss.open(&self.heap);
-        self.counts.mark_candidate();
+        self.holders.mark_candidate();
         self.mark_heap_peak();
     }
 
@@ -238,7 +239,7 @@ impl Fold {
                 && !self.chosen
             {
                 self.chosen = true;
-                self.counts.mark_chosen();
+                self.holders.mark_chosen();
                 self.regions.counts.mark_chosen();
             }
             self.heap.tick = at.tick;
@@ -262,7 +263,7 @@ impl Fold {
         }
         self.seen.insert(alloc.address);
         self.temporary.came(at.stream, alloc.address);
-        self.counts.add(stack, size);
+        self.holders.add(stack, at.tid, size);
         self.heap.bytes = self.heap.bytes.saturating_add(size);
         self.heap.usable = self.heap.usable.saturating_add(block.usable());
         self.heap.blocks += 1;
@@ -275,7 +276,7 @@ impl Fold {
             self.mark_heap_peak();
         }
         if self.rss.changed(&self.heap) {
-            self.counts.mark_candidate();
+            self.holders.mark_candidate();
         }
     }
 
@@ -297,7 +298,7 @@ impl Fold {
         };
         if is_temporary {
             self.totals.temporary += 1;
-            self.counts.temporary(block.stack, block.size);
+            self.holders.stacks.temporary(block.stack, block.size);
         }
         if !self.inherited.is_empty() && self.inherited.remove(&release.address) {
             self.totals.inherited_released += 1;
@@ -307,7 +308,7 @@ impl Fold {
     }
 
     fn leave(&mut self, stream: u32, block: &Block) {
-        self.counts.subtract(block.stack, block.size);
+        self.holders.subtract(block.stack, block.tid, block.size);
         self.heap.bytes = self.heap.bytes.saturating_sub(block.size);
         self.heap.usable = self.heap.usable.saturating_sub(block.usable());
         self.heap.blocks = self.heap.blocks.saturating_sub(1);
@@ -328,7 +329,7 @@ impl Fold {
             tick: self.heap.tick,
             error_bytes: 0,
         };
-        self.counts.mark_heap_peak();
+        self.holders.mark_heap_peak();
         self.regions.counts.mark_heap_peak();
     }
 
@@ -369,8 +370,8 @@ impl Fold {
             return;
         };
         match keeps {
-            true => self.counts.keep_candidate(),
-            false => self.counts.mark_candidate(),
+            true => self.holders.keep_candidate(),
+            false => self.holders.mark_candidate(),
         }
         self.regions.read(keeps);
     }
@@ -408,11 +409,11 @@ impl Fold {
         self.history.end(self.heap.tick);
         if !self.chosen {
             self.chosen = true;
-            self.counts.mark_chosen();
+            self.holders.mark_chosen();
             self.regions.counts.mark_chosen();
         }
         if self.rss.finish(&facts.rss, &self.heap) {
-            self.counts.keep_candidate();
+            self.holders.keep_candidate();
             self.regions.read(true);
         }
         if let Some(window) = &mut self.window {
@@ -460,10 +461,15 @@ impl Fold {
     /// What each stack held at a moment, as an index into the stack table;
     /// only [`Moment::End`] means something before the log is through.
     pub fn held(&self, moment: Moment) -> impl Iterator<Item = (u32, Held)> {
-        self.counts.held(self.known(moment))
+        self.holders.stacks.held(self.known(moment))
     }
 
-    /// The same of what the program had mapped itself and could touch, which is
+    /// The same by the thread that asked for it.
+    pub fn held_by_thread(&self, moment: Moment) -> impl Iterator<Item = (u32, Held)> {
+        self.holders.by_thread(self.known(moment))
+    }
+
+    /// By stack what the program had mapped itself and could touch, which is
     /// in no heap; about the peak of resident memory the most of it.
     pub fn held_mapped(&self, moment: Moment) -> impl Iterator<Item = (u32, Held)> {
         self.regions.counts.held(self.known(moment))
@@ -480,11 +486,11 @@ impl Fold {
 
     /// All that each stack ever allocated.
     pub fn allocated(&self) -> impl Iterator<Item = (u32, Held)> {
-        self.counts.totals()
+        self.holders.stacks.totals()
     }
 
     /// What of that went before its thread asked for another.
     pub fn temporaries(&self) -> impl Iterator<Item = (u32, Held)> {
-        self.counts.temporaries()
+        self.holders.stacks.temporaries()
     }
 }

@@ -7,6 +7,7 @@
 //! * `fold`: takes each event to whom it concerns
 //! * `live`: the live set, address by address
 //! * `counts`: live memory by stack, and how it is known for past moments too
+//! * `holders`: the same by thread beside it
 //! * `rss`: which reading of resident memory shows the peak
 //! * `segments`: how far the heap peak may be off between threads
 //! * `stacks`: each stack once, however often the recorder wrote it down
@@ -35,6 +36,7 @@ mod cuts;
 mod failed;
 mod fold;
 mod history;
+mod holders;
 mod ledger;
 mod live;
 mod rss;

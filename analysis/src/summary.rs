@@ -197,7 +197,7 @@ impl Fold {
         self.end(facts);
         let mut cut_stacks = CutStacks::default();
         let mut distinct_stacks = 0;
-        for (stack, total) in self.counts.totals() {
+        for (stack, total) in self.holders.stacks.totals() {
             distinct_stacks += 1;
             if let Some(count) = cut_stacks.by_root.get_mut(self.stacks.root(stack) as usize) {
                 *count += total.blocks;

@@ -9,7 +9,7 @@ use memlog_read::Log;
 
 use super::notes::{damage, lacking, notes};
 use super::subject::Subject;
-use super::{coverage, curve, resident, window};
+use super::{by_thread, coverage, curve, resident, window};
 use crate::open::{Analysis, clean, counted, grouped, started_as, threads_at_once};
 use crate::ranks;
 use crate::screen::{Role, Screen, wrapped};
@@ -21,9 +21,10 @@ const COLUMNS: usize = 100;
 const INDENT: usize = 11;
 
 /// What gives way first where there is no room for all: the report has it.
-const LEAST_TELLING: [&str; 8] = [
+const LEAST_TELLING: [&str; 9] = [
     OVER_TIME,
     "log",
+    "by thread",
     "mapped",
     "coverage",
     "events",
@@ -94,6 +95,10 @@ fn lines(subject: &Subject) -> Vec<Line> {
     lines.line("RSS peak", &when);
     if !parts.is_empty() {
         lines.line(PARTS, &parts);
+    }
+    let parts = by_thread::parts(log, analysis);
+    if !parts.is_empty() {
+        lines.line("by thread", &parts);
     }
     match coverage::line(analysis, sizes) {
         Some((parts, true)) => lines.alarm("coverage", &parts),
