@@ -240,7 +240,7 @@ impl Fold {
             {
                 self.chosen = true;
                 self.holders.mark_chosen();
-                self.regions.counts.mark_chosen();
+                self.regions.held.counts.mark_chosen();
             }
             self.heap.tick = at.tick;
         }
@@ -330,7 +330,7 @@ impl Fold {
             error_bytes: 0,
         };
         self.holders.mark_heap_peak();
-        self.regions.counts.mark_heap_peak();
+        self.regions.held.counts.mark_heap_peak();
     }
 
     #[cold]
@@ -410,7 +410,7 @@ impl Fold {
         if !self.chosen {
             self.chosen = true;
             self.holders.mark_chosen();
-            self.regions.counts.mark_chosen();
+            self.regions.held.counts.mark_chosen();
         }
         if self.rss.finish(&facts.rss, &self.heap) {
             self.holders.keep_candidate();
@@ -472,7 +472,7 @@ impl Fold {
     /// By stack what the program had mapped itself and could touch, which is
     /// in no heap; about the peak of resident memory the most of it.
     pub fn held_mapped(&self, moment: Moment) -> impl Iterator<Item = (u32, Held)> {
-        self.regions.counts.held(self.known(moment))
+        self.regions.held.held(self.known(moment))
     }
 
     /// A peak that cannot be told any more is the highest moment that can.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use memlog_format::ext::{Ledger, Mapping};
 
-use crate::counts::Counts;
+use crate::sparse::Sparse;
 
 /// Figures of the ledger.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,7 +52,7 @@ pub(crate) struct Regions {
     first_break: Option<u64>,
     pub mapped: Mapped,
     /// By stack: what the program mapped itself and could touch.
-    pub counts: Counts,
+    pub held: Sparse,
     /// The most of that since resident memory was read.
     most_open_bytes: u64,
 }
@@ -107,7 +107,7 @@ impl Regions {
         let open_bytes = self.open_bytes();
         if open_bytes > self.most_open_bytes {
             self.most_open_bytes = open_bytes;
-            self.counts.mark_candidate();
+            self.held.counts.mark_candidate();
         }
     }
 
@@ -119,8 +119,8 @@ impl Regions {
     /// Resident memory was read: whether what was mapped before is to be kept.
     pub(crate) fn read(&mut self, keeps: bool) {
         match keeps {
-            true => self.counts.keep_candidate(),
-            false => self.counts.mark_candidate(),
+            true => self.held.counts.keep_candidate(),
+            false => self.held.counts.mark_candidate(),
         }
         self.most_open_bytes = self.open_bytes();
     }
@@ -178,8 +178,8 @@ impl Regions {
         let backing = region.backing;
         if region.is_open() {
             match comes {
-                true => self.counts.add(region.stack, bytes),
-                false => self.counts.subtract(region.stack, bytes),
+                true => self.held.add(region.stack, bytes),
+                false => self.held.subtract(region.stack, bytes),
             }
         }
         if region.reserved && !backing {
@@ -306,7 +306,7 @@ mod tests {
     }
 
     fn held(regions: &Regions, moment: Moment) -> Vec<(u32, u64)> {
-        let held = regions.counts.held(moment);
+        let held = regions.held.held(moment);
         held.map(|(stack, held)| (stack, held.bytes)).collect()
     }
 

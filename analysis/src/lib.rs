@@ -9,6 +9,7 @@
 //! * `counts`: live memory by stack, and how it is known for past moments too
 //! * `holders`: the same by thread beside it
 //! * `rss`: which reading of resident memory shows the peak
+//! * `sparse`: counts of few that have large numbers
 //! * `segments`: how far the heap peak may be off between threads
 //! * `stacks`: each stack once, however often the recorder wrote it down
 //! * `ledger`: what the program mapped
@@ -42,6 +43,7 @@ mod live;
 mod rss;
 mod seen;
 mod segments;
+mod sparse;
 mod stacks;
 mod summary;
 mod temporary;
