@@ -474,6 +474,27 @@ fn what_passes_on_is_seen_to() {
     assert_eq!(page.legend, [told]);
 }
 
+/// A run that is one box leaves room for others.
+#[test]
+fn boxes_are_counted_and_not_places() {
+    let mut given = vec![(false, vec![0, 1, 2, 3, 4], vec![5000])];
+    given.extend((5..8).map(|other| (false, vec![0, other], vec![1000])));
+    let graph = graph(&given);
+    let boxes = |most_boxes, folds| {
+        let wanted = Picture {
+            most_boxes,
+            folds,
+            ..Picture::default()
+        };
+        picture(&graph, wanted).nodes.len()
+    };
+    // f0, the run, f4 who allocates at its end, and the three others.
+    assert_eq!((boxes(0, false), boxes(0, true)), (8, 6));
+    for most in 1..=6 {
+        assert_eq!((boxes(most, false), boxes(most, true)), (most, most));
+    }
+}
+
 /// Sizes that only a damaged log has.
 #[test]
 fn sums_of_a_damaged_log_do_not_overflow() {

@@ -59,13 +59,7 @@ pub fn picture(calls: &CallGraph, wanted: Picture) -> Graph {
 /// The same of what is to be drawn; `thing` is what each is called.
 fn drawn(calls: &CallGraph, wanted: Picture, thing: &str) -> Graph {
     let whole = calls.total.bytes;
-    let most_places = match wanted.most_boxes {
-        0 => MOST_PLACES,
-        most => most.min(MOST_PLACES),
-    };
-    let shown = Shown::of(calls, wanted.least_percent, most_places);
-    // In a box of several there is no room for symbols.
-    let boxes = fold::boxes(&shown, calls, wanted.folds && !wanted.with_symbols);
+    let (shown, boxes) = filled(calls, &wanted);
     let mut legend = wanted.legend;
     let told = (thing, wanted.most_boxes);
     legend.extend(shown.left_out(calls, wanted.least_percent, told));
@@ -95,6 +89,40 @@ fn drawn(calls: &CallGraph, wanted: Picture, thing: &str) -> Graph {
         nodes,
         edges: edges(&shown, &boxes, whole),
     }
+}
+
+/// The places that fill so many boxes. Where a run of them is one box there is
+/// room for others.
+fn filled(calls: &CallGraph, wanted: &Picture) -> (Shown, Vec<Vec<usize>>) {
+    /// Each has all arrows found anew.
+    const MOST_TRIES: usize = 8;
+    let most = match wanted.most_boxes {
+        0 => MOST_PLACES,
+        most => most.min(MOST_PLACES),
+    };
+    // In a box of several there is no room for symbols.
+    let folds = wanted.folds && !wanted.with_symbols;
+    let of = |places: usize| {
+        let shown = Shown::of(calls, wanted.least_percent, places);
+        let boxes = fold::boxes(&shown, calls, folds);
+        (shown, boxes)
+    };
+    let mut places = most;
+    let mut best = of(places);
+    for _ in 0..MOST_TRIES {
+        let room = most - best.1.len();
+        if room == 0 || !best.0.is_crowded || places == MOST_PLACES {
+            break;
+        }
+        places = (places + room).min(MOST_PLACES);
+        let next = of(places);
+        // A place more may part a run.
+        if next.1.len() > most {
+            break;
+        }
+        best = next;
+    }
+    best
 }
 
 /// How boxes are written.

@@ -57,7 +57,7 @@ pub(super) struct Shown {
     /// Calls between places of the page that are not on it.
     calls_left_out: u64,
     /// Whether more places would have held enough.
-    is_crowded: bool,
+    pub is_crowded: bool,
 }
 
 impl Shown {
