@@ -140,6 +140,13 @@ impl Args {
                 "name one, as in --format svg, or leave --format out",
             ));
         }
+        let on_paper = |format| matches!(format, Format::Ps | Format::Pdf);
+        if self.paper.is_some() && !self.formats().into_iter().any(on_paper) {
+            return Err(Trouble::error(
+                "--paper is for pdf and ps, and --format names neither",
+                "name one, as in --format pdf, or leave --paper out",
+            ));
+        }
         if self.more.is_empty() {
             return Ok(());
         }

@@ -234,6 +234,14 @@ fn pictures_fit_what_they_are_looked_at_on() {
         &["--paper", "b5", "a.memlog"],
         &["give a4 or letter"],
     );
+    refuses(
+        &folder,
+        &["--paper", "a4", "--format", "svg,txt", "a.memlog"],
+        &[
+            "--paper is for pdf and ps, and --format names neither",
+            "hint: ",
+        ],
+    );
     let svg = read(&folder, "a.memlog.svg");
     let svg = svg.lines().nth(1).expect("an element");
     assert!(
