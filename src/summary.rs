@@ -149,20 +149,28 @@ fn as_text(subject: &Subject, labels: &Labels, found: &Found) -> Result<Vec<u8>>
     if let Some(sentence) = labels.cut_short() {
         writeln!(notes, "{}", screen.note(sentence))?;
     }
+    let mut hint = Vec::new();
     if labels.remarks().next().is_none()
         && let Some(sentence) = without_names(&found.held, labels, moment)
     {
-        writeln!(notes, "{}", screen.note(&sentence))?;
+        writeln!(hint, "{}", screen.note(&sentence))?;
     }
     let shows_mapped = found.shows_mapped(summary);
     let mut below_titles = through(&found.held, screen).len() + through(&found.calls, screen).len();
     if shows_mapped {
         below_titles += through(&found.mapped, screen).len() + Room::MAPPED_OTHERS;
     }
-    let others = screen.rows_of(&notes) + below_titles;
-    let mut page = Vec::new();
-    print_heading_within(&mut page, subject, Room::of_heading(screen, others))?;
-    page.extend(notes);
+    let above = |notes: &[u8]| -> Result<Vec<u8>> {
+        let others = screen.rows_of(notes) + below_titles;
+        let mut page = Vec::new();
+        print_heading_within(&mut page, subject, Room::of_heading(screen, others))?;
+        page.extend(notes);
+        Ok(page)
+    };
+    let mut page = above(&[&notes[..], &hint].concat())?;
+    if !Room::holds(screen, screen.rows_of(&page) + below_titles) {
+        page = above(&notes)?;
+    }
     let room = Room::left(screen, screen.rows_of(&page) + below_titles, shows_mapped);
     let mut lists = Lists {
         page: &mut page,
@@ -243,13 +251,19 @@ impl Room {
     /// A list more: its title, sum, blank line, and the least of it.
     const MAPPED_OTHERS: usize = 3 + Self::LEAST.mapped;
 
+    /// The least that comes below the heading and the notes.
+    const BELOW: usize = Self::OTHERS + Self::LEAST.held + Self::LEAST.calls + Self::LEAST.steps;
+
     /// What the heading may take where these lines are beside it.
     fn of_heading(screen: &Screen, others: usize) -> usize {
-        let least = Self::LEAST.held + Self::LEAST.calls + Self::LEAST.steps;
-        let others = others + Self::OTHERS + least;
         screen
             .rows()
-            .map_or(usize::MAX, |rows| rows.saturating_sub(others))
+            .map_or(usize::MAX, |rows| rows.saturating_sub(others + Self::BELOW))
+    }
+
+    /// Whether the least of all fits below so many lines.
+    fn holds(screen: &Screen, used: usize) -> bool {
+        screen.rows().is_none_or(|rows| used + Self::BELOW <= rows)
     }
 
     fn left(screen: &Screen, used: usize, shows_mapped: bool) -> Self {
