@@ -373,6 +373,18 @@ fn lists_pass_over_the_same() {
     let [bytes, calls] = by_both(&apart);
     assert_eq!(bytes, list(&[("a", 60), ("b", 40), ("c", 1), ("d", 1)]));
     assert_eq!(bytes, calls);
+    // An allocator divided by bytes, of whose calls one caller has nearly all.
+    let jq = [
+        ("mem_alloc < array < main", 45, 10),
+        ("mem_alloc < object < main", 35, 9),
+        ("mem_alloc < string < main", 20, 81),
+    ];
+    let [bytes, calls] = by_both(&jq);
+    assert_eq!(
+        bytes,
+        list(&[("array", 45), ("object", 35), ("string", 20)])
+    );
+    assert_eq!(bytes, calls);
     // Divided by calls alone, and the answer by bytes.
     for name in ["alloc_all", "get"] {
         let (a, b) = (format!("{name} < a < main"), format!("{name} < b < main"));

@@ -15,8 +15,8 @@
 //! So one place that holds all for one caller stays what it is: the answer.
 //! A function that calls itself is not its own caller. Pages of several lists
 //! pass over the same functions in all of them: an allocator by name has to be
-//! one in each list that it is in, any other function in one of them, and to be
-//! the answer of none.
+//! one in the first list that it is in, any other function in one of them, and
+//! to be the answer of none.
 
 use std::collections::HashMap;
 
@@ -117,11 +117,7 @@ fn by_name(lists: &[Vec<Weighed>], askers: &[Asker], functions: &[Function]) -> 
     let lists = lists.iter().map(|list| called(list, askers, functions));
     let lists: Vec<_> = lists.collect();
     let is_passed = |function: u32| {
-        let mut asked = lists
-            .iter()
-            .filter_map(|list| list.get(&function))
-            .peekable();
-        let is_called = asked.peek().is_some();
+        let asked = lists.iter().find_map(|list| list.get(&function));
         let is_passed_on = |asked: &Asked| {
             let largest = asked
                 .callers
@@ -133,8 +129,8 @@ fn by_name(lists: &[Vec<Weighed>], askers: &[Asker], functions: &[Function]) -> 
         };
         match functions[function as usize].allocator {
             Allocator::No => false,
-            Allocator::Something => is_called && asked.all(is_passed_on),
-            Allocator::Malloc => is_called,
+            Allocator::Something => asked.is_some_and(is_passed_on),
+            Allocator::Malloc => asked.is_some(),
         }
     };
     (0..functions.len() as u32).map(is_passed).collect()
