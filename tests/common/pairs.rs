@@ -2,7 +2,6 @@
 //! file: by process, and among the images of one process by their order.
 
 use std::collections::VecDeque;
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -108,11 +107,4 @@ pub fn collect(folder: &Folder) -> Family {
 
 fn is_image(log: &Recorded, gold: &Gold) -> bool {
     log.parent_pid.is_some() == gold.parent.is_some() && log.exe == gold.exe
-}
-
-/// The program of this name in the places where Debian has its programs.
-pub fn debian_program(name: &str) -> Option<PathBuf> {
-    let places = ["/usr/bin", "/bin"].into_iter().map(Path::new);
-    let mut paths = places.map(|place| place.join(OsStr::new(name)));
-    paths.find(|path| path.exists())
 }
