@@ -14,7 +14,7 @@ mod doors;
 
 fn main() {
     let arch = std::env::var("CARGO_CFG_TARGET_ARCH").unwrap();
-    let file = format!("src/arch/{arch}.S");
+    let file = format!("src/platform/arch/{arch}.S");
     println!("cargo::rerun-if-changed={file}");
     println!("cargo::rerun-if-env-changed={PLATFORM}");
     println!("cargo::rerun-if-env-changed=MEMLOG_CNK_MIB");
@@ -25,17 +25,17 @@ fn main() {
     let mut assembly = cc::Build::new();
     match std::env::var(PLATFORM).as_deref() {
         Ok("cnk") => {
-            println!("cargo::rerun-if-changed=src/sys/cnk/functions.S");
+            println!("cargo::rerun-if-changed=src/platform/sys/cnk/functions.S");
             println!("cargo::rustc-cfg=memlog_cnk");
-            assembly.file("src/sys/cnk/functions.S");
+            assembly.file("src/platform/sys/cnk/functions.S");
         }
         Ok("linux" | "") | Err(_) => {}
         Ok(other) => panic!("{PLATFORM} is linux or cnk, not {other}"),
     }
-    println!("cargo::rerun-if-changed=src/arch/linked.S");
+    println!("cargo::rerun-if-changed=src/platform/arch/linked.S");
     assembly
         .file(file)
-        .file("src/arch/linked.S")
+        .file("src/platform/arch/linked.S")
         .warnings_into_errors(true)
         .compile("memlog_arch");
     println!("cargo::rerun-if-env-changed={WITH_DOORS}");

@@ -4,6 +4,7 @@
 use crate::Malformed;
 use crate::failure::Failure;
 use crate::limit::Limit;
+pub use crate::limit::MAX_TEXT;
 use crate::table::StackId;
 use crate::varint::{Reader, Writer};
 
@@ -11,8 +12,6 @@ use crate::varint::{Reader, Writer};
 pub const MAX_PAYLOAD: usize = 160;
 /// Room that a whole record takes at most.
 pub const MAX_EXT: usize = MAX_PAYLOAD + 4;
-/// Longest name of a thread or text of a mark that is kept.
-pub const MAX_TEXT: usize = 128;
 
 /// Where a figure of resident memory came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,8 +1,10 @@
 //! How far a process was from a limit on its memory.
 
 use crate::Malformed;
-use crate::ext::MAX_TEXT;
 use crate::varint::{Reader, Writer};
+
+/// Longest name of a thread or text of a mark that is kept.
+pub const MAX_TEXT: usize = 128;
 
 /// What memory of a process can come up against.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

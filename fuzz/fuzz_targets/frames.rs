@@ -19,10 +19,11 @@ use std::cell::RefCell;
 
 use libfuzzer_sys::fuzz_target;
 use memlog_fuzz::{Counting, Edge, Limit, Zeroed, limited};
-use memlog_wrap::arch::{self, REGISTERS};
-use memlog_wrap::modules::Module;
+use memlog_wrap::platform::arch::{self, REGISTERS};
+use memlog_wrap::platform::bounds::Bounds;
 use memlog_wrap::unwind::cfi::{Description, FrameIndexes, describe, describe_in_table};
-use memlog_wrap::unwind::full::{Bounds, Step, step};
+use memlog_wrap::unwind::full::{Step, step};
+use memlog_wrap::unwind::modules::Module;
 use memlog_wrap::unwind::row::Machine;
 use memlog_wrap::unwind::rule::Kind;
 

@@ -18,10 +18,10 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 
 use libfuzzer_sys::fuzz_target;
 use memlog_fuzz::{Counting, Edge, Limit, Zeroed, limited};
-use memlog_wrap::image::{self, Image};
-use memlog_wrap::modules::Module;
-use memlog_wrap::sys::FileId;
+use memlog_wrap::platform::elf::image::{self, Image};
+use memlog_wrap::platform::sys::FileId;
 use memlog_wrap::unwind::cfi::{FrameIndexes, describe};
+use memlog_wrap::unwind::modules::Module;
 use memlog_wrap::unwind::row::Machine;
 
 #[global_allocator]

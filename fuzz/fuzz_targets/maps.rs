@@ -8,8 +8,8 @@
 
 use libfuzzer_sys::fuzz_target;
 use memlog_fuzz::{Counting, Limit, limited};
-use memlog_wrap::maps::{Start, take_lines};
-use memlog_wrap::sys::FileId;
+use memlog_wrap::platform::maps::{Start, take_lines};
+use memlog_wrap::platform::sys::FileId;
 
 #[global_allocator]
 static MEMORY: Counting = Counting;

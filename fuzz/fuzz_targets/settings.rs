@@ -20,10 +20,10 @@ use std::os::unix::fs::FileExt;
 
 use libfuzzer_sys::fuzz_target;
 use memlog_fuzz::{Counting, Limit, limited};
-use memlog_wrap::exec::strip;
-use memlog_wrap::naming::{self, Facts};
-use memlog_wrap::settings::{Settings, size};
-use memlog_wrap::sys::field::Field;
+use memlog_wrap::platform::sys::field::Field;
+use memlog_wrap::process::exec::strip;
+use memlog_wrap::process::naming::{self, Facts};
+use memlog_wrap::process::settings::{Settings, size};
 
 #[global_allocator]
 static MEMORY: Counting = Counting;

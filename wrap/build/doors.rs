@@ -55,7 +55,7 @@ pub fn doors() -> Vec<Door> {
 pub fn archive(library: &str, doors: &[&Door], fixed: bool) {
     let out = PathBuf::from(env::var("OUT_DIR").unwrap());
     let arch = env::var("CARGO_CFG_TARGET_ARCH").unwrap();
-    let source = sources().join(format!("arch/{arch}_doors.S"));
+    let source = sources().join(format!("platform/arch/{arch}_doors.S"));
     println!("cargo::rerun-if-changed={}", source.display());
     let shape = if fixed {
         "#define MEMLOG_STATIC 1\n#define MEMLOG_SYMBOL(name) __wrap_##name\n"
@@ -75,7 +75,7 @@ pub fn archive(library: &str, doors: &[&Door], fixed: bool) {
     fs::write(out.join("doors-list.h"), list).unwrap();
     let mut build = cc::Build::new();
     // Behind --wrap it is a member of its own. Not every processor has one.
-    let named = sources().join(format!("arch/{arch}_named.S"));
+    let named = sources().join(format!("platform/arch/{arch}_named.S"));
     println!("cargo::rerun-if-changed={}", named.display());
     if !fixed && named.exists() {
         build.file(named);

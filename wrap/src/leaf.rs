@@ -8,12 +8,12 @@ macro_rules! leaf {
         /// Runs at the latest when the image starts, if no call came before: a
         /// program that never allocates has a log that says so.
         extern "C" fn init() {
-            $crate::start::wake();
+            $crate::process::start::wake();
         }
 
         /// Runs when the image ends by exit.
         extern "C" fn fini() {
-            $crate::notices::finish(1);
+            $crate::hooks::notices::finish(1);
         }
 
         #[used]

@@ -9,11 +9,11 @@
 //! they end, and a wave begins when the last one was joined: so a stream whose
 //! thread is gone is taken over only by a thread that comes after it for the
 //! sanitizer as well, which does not see what the kernel tells the recorder.
-#![cfg(all(memlog_with_doors, not(loom)))]
+#![cfg(memlog_with_doors)]
 
 use memlog_format::counter::Counter;
-use memlog_wrap::life::Life;
-use memlog_wrap::recorder::RECORDER;
+use memlog_lockfree::life::Life;
+use memlog_wrap::process::recorder::RECORDER;
 use std::alloc::{Layout, alloc, dealloc, realloc};
 use std::hint::black_box;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -71,7 +71,7 @@ fn threads_of_a_recorded_program() {
     let rounds = number("MEMLOG_ROUNDS", 200);
     drop(black_box(vec![0u8; 10]));
     assert_eq!(
-        RECORDER.life().get(),
+        RECORDER.ground.life().get(),
         Life::On,
         "the doors were linked, and there is a log"
     );
@@ -112,16 +112,16 @@ fn threads_of_a_recorded_program() {
         Counter::LostNotReady,
     ];
     for counter in lost {
-        assert_eq!(RECORDER.counters.get(counter), 0, "{counter:?}");
+        assert_eq!(RECORDER.ground.counters.get(counter), 0, "{counter:?}");
     }
-    assert_eq!(RECORDER.life().get(), Life::On);
+    assert_eq!(RECORDER.ground.life().get(), Life::On);
     println!(
         "{} streams, {} nodes, {} codes, {} chunks, {} table races",
-        RECORDER.counters.get(Counter::Streams),
-        RECORDER.nodes.len(),
-        RECORDER.codes.len(),
-        RECORDER.counters.get(Counter::Chunks),
-        RECORDER.counters.get(Counter::TableRaces),
+        RECORDER.ground.counters.get(Counter::Streams),
+        RECORDER.log.nodes.len(),
+        RECORDER.log.codes.len(),
+        RECORDER.ground.counters.get(Counter::Chunks),
+        RECORDER.ground.counters.get(Counter::TableRaces),
     );
 }
 
@@ -155,9 +155,9 @@ fn many_threads_at_a_time(rounds: usize) {
         }
     });
     // Streams go on in other threads.
-    let streams = RECORDER.counters.get(Counter::Streams);
+    let streams = RECORDER.ground.counters.get(Counter::Streams);
     waves(20, 4, move |_| drop(black_box(deep(5, 100))));
-    let more = RECORDER.counters.get(Counter::Streams) - streams;
+    let more = RECORDER.ground.counters.get(Counter::Streams) - streams;
     assert!(more < 40, "{more} new streams: none was taken over");
 }
 
@@ -165,9 +165,9 @@ fn many_threads_at_a_time(rounds: usize) {
 fn counters_and_locks(rounds: usize) {
     waves(2, 4, move |_| {
         for round in 0..rounds {
-            RECORDER.counters.add(Counter::Refused, 1);
-            RECORDER.counters.sub(Counter::Refused, 1);
-            black_box((RECORDER.stamp(), RECORDER.own_kb()));
+            RECORDER.ground.counters.add(Counter::Refused, 1);
+            RECORDER.ground.counters.sub(Counter::Refused, 1);
+            black_box((RECORDER.log.stamp(), RECORDER.log.own_kb()));
             if round % 16 == 0 {
                 RECORDER.next_generation();
             }
@@ -178,22 +178,26 @@ fn counters_and_locks(rounds: usize) {
 /// Streams that are lent for one call, as a signal's handler has them: what one
 /// thread wrote the next one finds, and no two have one at a time.
 fn streams_from_hand_to_hand(rounds: usize) {
-    let before = RECORDER.streams.count();
+    let before = RECORDER.log.streams.count();
     waves(4, 4, move |index| {
         let tid = 1_000_000 + index as u32;
         for _ in 0..rounds {
-            let door = RECORDER.streams.claim(tid, false).unwrap();
+            let door = RECORDER
+                .log
+                .streams
+                .claim(&RECORDER.log, tid, false)
+                .unwrap();
             // SAFETY: the claim was won just now.
             let stream = unsafe { &mut *door.body.get() };
             assert_eq!(stream.number, door.number);
             stream.adopt(tid);
             stream.unstamped += 1;
             assert_eq!(stream.tid, tid, "another has it too");
-            RECORDER.streams.release(door);
+            RECORDER.log.streams.release(door);
         }
     });
     // One may be given back just behind where another thread looks.
-    let made = RECORDER.streams.count() - before;
+    let made = RECORDER.log.streams.count() - before;
     assert!(made < 64, "{made} new streams: none was used again");
 }
 

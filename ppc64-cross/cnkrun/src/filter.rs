@@ -11,7 +11,7 @@
 use libc::{sock_filter, sock_fprog};
 
 /// CNK's calls, and what stands for each on x86_64.
-const LIST: &str = include_str!("../../../wrap/src/sys/cnk/calls.txt");
+const LIST: &str = include_str!("../../../wrap/src/platform/sys/cnk/calls.txt");
 
 /// Calls beyond the list without which nothing runs here: the thread pointer is
 /// a register that only the kernel sets, and our own start.

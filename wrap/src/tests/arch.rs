@@ -5,8 +5,10 @@
 //! # Safety
 //! A door's frame is made of words that live as long as it is looked at.
 
-use crate::arch::{aarch64, arm, mips64, mips64_elf, powerpc64, riscv64, s390x, x86, x86_64};
-use crate::unwind::row::Saved;
+use crate::platform::arch::{
+    aarch64, arm, mips64, mips64_elf, powerpc64, riscv64, s390x, x86, x86_64,
+};
+use crate::platform::rules::Saved;
 use crate::unwind::rule::Rule;
 use std::collections::HashSet;
 use std::mem::offset_of;
@@ -31,10 +33,15 @@ fn x86_pushes_the_address_and_saves_fp_anywhere() {
         }
         for below in [2 * word, 3 * word, 4096] {
             let saved = saved_words(Saved::At(-word), Saved::At(-below)).unwrap();
-            assert_eq!((return_below(saved), fp_below(saved)), (unsigned, below as u64));
+            assert_eq!(
+                (return_below(saved), fp_below(saved)),
+                (unsigned, below as u64)
+            );
         }
         let half = word / 2;
-        for (address, fp) in [(-4, -6), (2, -4), (-2, 2), (-2, -3)].map(|(at, fp)| (at * half, fp * half)) {
+        for (address, fp) in
+            [(-4, -6), (2, -4), (-2, 2), (-2, -3)].map(|(at, fp)| (at * half, fp * half))
+        {
             assert_eq!(saved_words(Saved::At(address), Saved::At(fp)), None);
         }
         assert_eq!(saved_words(Saved::Same, Saved::Unset), None);
@@ -77,7 +84,11 @@ fn both_are_saved_beside_each_other_or_the_address_alone() {
             aarch64::saved_words as fn(Saved, Saved) -> Option<u64>,
         ),
         (mips64::return_below, mips64::fp_below, mips64::saved_words),
-        (riscv64::return_below, riscv64::fp_below, riscv64::saved_words),
+        (
+            riscv64::return_below,
+            riscv64::fp_below,
+            riscv64::saved_words,
+        ),
     ] {
         // On some below eight arguments that a function of any number keeps.
         for below in [8, 16, 24, 72, 4096, 8 * 4095] {
@@ -88,7 +99,12 @@ fn both_are_saved_beside_each_other_or_the_address_alone() {
                 let one = saved_words(Saved::At(-below), fp).unwrap();
                 assert_eq!((return_below(one), fp_below(one)), (below as u64, 0));
             }
-            let others = [Saved::At(-below - 16), Saved::At(-below + 8), Saved::In(9), Saved::In(16)];
+            let others = [
+                Saved::At(-below - 16),
+                Saved::At(-below + 8),
+                Saved::In(9),
+                Saved::In(16),
+            ];
             for fp in others {
                 assert_eq!(saved_words(Saved::At(-below), fp), None);
             }
@@ -199,12 +215,7 @@ fn arm_signals() {
         .map(|number| (number, general + 4 * number))
         .collect();
     let [pc, sp, fp] = [arm::PC, arm::SP, arm::FP];
-    check(
-        arm::INTERRUPTED,
-        arm::INTERRUPTED_AT,
-        &wanted,
-        [pc, sp, fp],
-    );
+    check(arm::INTERRUPTED, arm::INTERRUPTED_AT, &wanted, [pc, sp, fp]);
     // The others' frame is that without its beginning; ARM's words and Thumb's.
     let info = size_of::<[u8; 128]>() as u64;
     let of = |number: u32| [0xe3a0_7000 | number, 0xef00_0000].map(u32::to_le_bytes);
@@ -241,7 +252,17 @@ fn x86_signals() {
         context: X86Context,
     }
     let general = offset_of!(Frame, context) + offset_of!(X86Context, general);
-    let order = [(0, 7), (1, 6), (2, 5), (3, 4), (4, 3), (5, 2), (6, 1), (7, 0), (10, 8)];
+    let order = [
+        (0, 7),
+        (1, 6),
+        (2, 5),
+        (3, 4),
+        (4, 3),
+        (5, 2),
+        (6, 1),
+        (7, 0),
+        (10, 8),
+    ];
     let wanted = order.map(|(index, number)| (number, general + 4 * index));
     check(
         x86::INTERRUPTED,
@@ -260,7 +281,9 @@ fn x86_signals_without_siginfo() {
     }
     let popl_and_call = [0x58, 0xb8, 119, 0, 0, 0, 0xcd, 0x80];
     let mut known = x86::TRAMPOLINES.iter();
-    let &(_, lower) = known.find(|(code, _)| popl_and_call.starts_with(code)).unwrap();
+    let &(_, lower) = known
+        .find(|(code, _)| popl_and_call.starts_with(code))
+        .unwrap();
     assert_eq!(Rule::signal(lower).lower(), lower);
     let place = x86::INTERRUPTED_AT[0] - lower;
     let general = offset_of!(Frame, context) + offset_of!(X86Context, general);
@@ -358,7 +381,8 @@ fn mips64_code() {
         each.flatten().collect()
     };
     let nop = 0;
-    let immediate = |operation: u32, s: u32, t: u32, value: u32| operation << 26 | s << 21 | t << 16 | value;
+    let immediate =
+        |operation: u32, s: u32, t: u32, value: u32| operation << 26 | s << 21 | t << 16 | value;
     let trampoline = bytes(&[immediate(9, 0, 2, 5211), 12]);
     assert_eq!(mips64::TRAMPOLINES, [(trampoline.as_slice(), 0)]);
     let to_itself = bytes(&[immediate(4, 0, 0, 0xffff), nop]);
@@ -396,10 +420,7 @@ fn s390x_signals() {
     let floating = |index| place(offset_of!(StatusAndRegisters, floating) + 8 * index);
     let mut wanted: Vec<_> = (0..16).map(|number| (number, general(number))).collect();
     let order = [0usize, 2, 4, 6, 1, 3, 5, 7, 8, 10, 12, 14, 9, 11, 13, 15];
-    for (number, register) in order
-        .into_iter()
-        .enumerate()
-    {
+    for (number, register) in order.into_iter().enumerate() {
         wanted.push((16 + number, floating(register)));
     }
     wanted.push((s390x::PC, place(offset_of!(StatusAndRegisters, address))));
@@ -474,7 +495,7 @@ macro_rules! doors {
     ($($arch:ident)*) => {$(
         #[test]
         fn $arch() {
-            use crate::arch::$arch::{DoorFrame, FP, RA, SP};
+            use crate::platform::arch::$arch::{DoorFrame, FP, RA, SP};
             let words = DoorFrame::made_up(0x1234, 0x5678);
             let at = words.as_ptr();
             // SAFETY: the words of one.

@@ -4,7 +4,7 @@
 //! Cursors are made over arrays that outlive them.
 
 use super::random::Random;
-use crate::unwind::bytes::Cursor;
+use crate::platform::bytes::Cursor;
 
 fn over(bytes: &[u8]) -> Cursor {
     let at = bytes.as_ptr() as u64;
@@ -16,7 +16,10 @@ fn over(bytes: &[u8]) -> Cursor {
 fn naive_uleb(bytes: &[u8]) -> Option<(u128, usize)> {
     let end = bytes.iter().position(|byte| byte & 0x80 == 0)?;
     let digits = bytes[..=end].iter().rev();
-    Some((digits.fold(0, |sum, byte| sum << 7 | u128::from(byte & 0x7f)), end + 1))
+    Some((
+        digits.fold(0, |sum, byte| sum << 7 | u128::from(byte & 0x7f)),
+        end + 1,
+    ))
 }
 
 #[test]
@@ -26,7 +29,10 @@ fn integers_are_read_to_the_last_byte() {
     assert_eq!(cursor.u8(), Some(1));
     assert_eq!(cursor.u16(), Some(u16::from_ne_bytes([2, 3])));
     assert_eq!(cursor.u32(), Some(u32::from_ne_bytes([4, 5, 6, 7])));
-    assert_eq!(cursor.u64(), Some(u64::from_ne_bytes([8, 9, 10, 11, 12, 13, 14, 15])));
+    assert_eq!(
+        cursor.u64(),
+        Some(u64::from_ne_bytes([8, 9, 10, 11, 12, 13, 14, 15]))
+    );
     assert_eq!((cursor.at, cursor.u8()), (cursor.end, None));
 }
 
@@ -48,7 +54,10 @@ fn what_does_not_fit_is_refused_and_nothing_moves() {
     let bytes = [0; 4];
     let mut backwards = over(&bytes);
     std::mem::swap(&mut backwards.at, &mut backwards.end);
-    assert_eq!((backwards.u8(), backwards.skip(0), backwards.uleb()), (None, None, None));
+    assert_eq!(
+        (backwards.u8(), backwards.skip(0), backwards.uleb()),
+        (None, None, None)
+    );
 }
 
 #[test]
@@ -56,7 +65,10 @@ fn taken_bytes_end_where_they_were_said_to() {
     let bytes = [1, 2, 3, 4];
     let mut cursor = over(&bytes);
     let mut part = cursor.take(3).unwrap();
-    assert_eq!((part.u16(), part.u16(), part.u8()), (Some(u16::from_ne_bytes([1, 2])), None, Some(3)));
+    assert_eq!(
+        (part.u16(), part.u16(), part.u8()),
+        (Some(u16::from_ne_bytes([1, 2])), None, Some(3))
+    );
     assert_eq!((part.u8(), cursor.u8()), (None, Some(4)));
 }
 
@@ -70,13 +82,34 @@ fn uleb_at_its_edges() {
         (&[0x7f], Some(127)),
         (&[0x80, 1], Some(128)),
         (&[0xe5, 0x8e, 0x26], Some(624_485)),
-        (&[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1], Some(u64::MAX)),
-        (&[0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 1], Some(1 << 63)),
+        (
+            &[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1],
+            Some(u64::MAX),
+        ),
+        (
+            &[0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 1],
+            Some(1 << 63),
+        ),
         // More zeros than a word has bits, as linkers pad with.
-        (&[0x81, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0], Some(1)),
-        (&[0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80], None),
+        (
+            &[
+                0x81, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0,
+            ],
+            Some(1),
+        ),
+        (
+            &[
+                0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
+            ],
+            None,
+        ),
         // Bits past the word are dropped, not wrapped round.
-        (&[0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x7f], Some(0)),
+        (
+            &[
+                0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x7f,
+            ],
+            Some(0),
+        ),
     ];
     for (bytes, expected) in cases {
         assert_eq!(over(bytes).uleb(), expected, "{bytes:x?}");
@@ -95,8 +128,14 @@ fn sleb_at_its_edges() {
         (&[0xff, 0x7f], Some(-1)),
         (&[0xff, 0], Some(127)),
         (&[0x80, 0x7f], Some(-128)),
-        (&[0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x7f], Some(i64::MIN)),
-        (&[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0], Some(i64::MAX)),
+        (
+            &[0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x7f],
+            Some(i64::MIN),
+        ),
+        (
+            &[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0],
+            Some(i64::MAX),
+        ),
     ];
     for (bytes, expected) in cases {
         assert_eq!(over(bytes).sleb(), expected, "{bytes:x?}");
@@ -126,7 +165,11 @@ fn encoded_pointers_have_their_size_sign_and_base() {
     let at = bytes.as_ptr() as u64;
     let minus = |base: u64| Some(base.wrapping_sub(4));
     for encoding in [0x00, 0x04, 0x0c, 0x0a, 0x0b] {
-        assert_eq!(over(&bytes).encoded(encoding, 1000), minus(0), "{encoding:#x}");
+        assert_eq!(
+            over(&bytes).encoded(encoding, 1000),
+            minus(0),
+            "{encoding:#x}"
+        );
         assert_eq!(over(&bytes).encoded(encoding | 0x10, 1000), minus(at));
         assert_eq!(over(&bytes).encoded(encoding | 0x30, 1000), minus(1000));
     }

@@ -4,10 +4,10 @@
 //! # Safety
 //! `reset` is called where no other thread uses the streams of the test.
 
-use crate::claims::{Claim, FREE};
-use crate::recorder::RECORDER;
-use crate::streams::{MAX_STREAMS, Streams};
-use crate::sys::{Os, Sys};
+use crate::log::streams::{MAX_STREAMS, Streams};
+use crate::platform::sys::{Os, Sys};
+use crate::process::recorder::RECORDER;
+use memlog_lockfree::claims::{Claim, FREE};
 use std::collections::HashSet;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -29,7 +29,7 @@ fn threads_at_one_time_get_streams_of_their_own() {
         let claim = || {
             barrier.wait();
             let tid = Os::tid();
-            let number = streams.claim(tid, true).unwrap().number;
+            let number = streams.claim(&RECORDER.log, tid, true).unwrap().number;
             barrier.wait();
             assert_eq!(holder(streams, number), tid);
             number
@@ -46,11 +46,17 @@ fn threads_at_one_time_get_streams_of_their_own() {
 fn a_stream_given_back_is_given_out_again() {
     let streams = streams();
     let tid = Os::tid();
-    let (own, aside) = (streams.claim(tid, true).unwrap(), streams.claim(tid, false).unwrap());
+    let (own, aside) = (
+        streams.claim(&RECORDER.log, tid, true).unwrap(),
+        streams.claim(&RECORDER.log, tid, false).unwrap(),
+    );
     assert_ne!(own.number, aside.number);
     streams.release(aside);
     assert_eq!(holder(streams, aside.number), FREE);
-    assert_eq!(streams.claim(tid, false).unwrap().number, aside.number);
+    assert_eq!(
+        streams.claim(&RECORDER.log, tid, false).unwrap().number,
+        aside.number
+    );
     assert_eq!(streams.count(), 2);
 }
 
@@ -58,10 +64,13 @@ fn a_stream_given_back_is_given_out_again() {
 fn a_dead_threads_stream_goes_on() {
     let streams = streams();
     // The recorder of this test was never started, and knows no process yet.
-    RECORDER.pid.store(std::process::id(), Ordering::Relaxed);
+    RECORDER
+        .ground
+        .pid
+        .store(std::process::id(), Ordering::Relaxed);
     let dead = std::thread::spawn(|| {
         let tid = Os::tid();
-        streams.claim(tid, true).unwrap();
+        streams.claim(&RECORDER.log, tid, true).unwrap();
         tid
     });
     let dead = dead.join().unwrap();
@@ -70,9 +79,9 @@ fn a_dead_threads_stream_goes_on() {
     while !Os::is_gone(std::process::id(), dead) && std::time::Instant::now() < until {
         std::thread::yield_now();
     }
-    let aside = streams.claim(Os::tid(), false).unwrap();
+    let aside = streams.claim(&RECORDER.log, Os::tid(), false).unwrap();
     assert_eq!(aside.number, 1, "a nested call does not look for the dead");
-    let own = streams.claim(Os::tid(), true).unwrap();
+    let own = streams.claim(&RECORDER.log, Os::tid(), true).unwrap();
     assert_eq!((own.number, streams.count()), (0, 2));
 }
 
@@ -81,12 +90,18 @@ fn a_living_threads_stream_is_left_alone() {
     let (streams, barrier) = (streams(), Barrier::new(2));
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            streams.claim(Os::tid(), true).unwrap();
+            streams.claim(&RECORDER.log, Os::tid(), true).unwrap();
             barrier.wait();
             barrier.wait();
         });
         barrier.wait();
-        assert_eq!(streams.claim(Os::tid(), true).unwrap().number, 1);
+        assert_eq!(
+            streams
+                .claim(&RECORDER.log, Os::tid(), true)
+                .unwrap()
+                .number,
+            1
+        );
         barrier.wait();
     });
 }
@@ -96,14 +111,16 @@ fn a_forked_child_finds_all_of_them_free() {
     let streams = streams();
     let tid = Os::tid();
     for _ in 0..3 {
-        streams.claim(tid, false).unwrap();
+        streams.claim(&RECORDER.log, tid, false).unwrap();
     }
     // SAFETY: only this test's thread knows of these streams.
-    unsafe { streams.reset() };
+    unsafe { streams.reset(&RECORDER.ground) };
     assert!((0..3).all(|number| holder(streams, number) == FREE));
-    let again: HashSet<_> = (0..3).map(|_| streams.claim(tid, false).unwrap().number).collect();
+    let again: HashSet<_> = (0..3)
+        .map(|_| streams.claim(&RECORDER.log, tid, false).unwrap().number)
+        .collect();
     assert_eq!(again, (0..3).collect());
-    assert_eq!(streams.claim(tid, false).unwrap().number, 3);
+    assert_eq!(streams.claim(&RECORDER.log, tid, false).unwrap().number, 3);
 }
 
 #[test]
@@ -111,12 +128,15 @@ fn there_is_a_last_stream() {
     let streams = streams();
     let tid = Os::tid();
     for number in 0..MAX_STREAMS {
-        assert_eq!(streams.claim(tid, false).unwrap().number, number as u32);
+        assert_eq!(
+            streams.claim(&RECORDER.log, tid, false).unwrap().number,
+            number as u32
+        );
     }
     for _ in 0..3 {
-        assert!(streams.claim(tid, false).is_none());
+        assert!(streams.claim(&RECORDER.log, tid, false).is_none());
     }
     assert_eq!(streams.count(), MAX_STREAMS as u32);
     streams.release(streams.door(17).unwrap());
-    assert_eq!(streams.claim(tid, false).unwrap().number, 17);
+    assert_eq!(streams.claim(&RECORDER.log, tid, false).unwrap().number, 17);
 }

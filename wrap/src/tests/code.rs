@@ -1,7 +1,7 @@
 //! Instructions of x86_64, as the processor's manual has them.
 
-use crate::arch::code::{READS_CODE, called, decode, ends_in_call};
-use crate::unwind::reading::Effect;
+use crate::platform::arch::code::{READS_CODE, called, decode, ends_in_call};
+use crate::platform::rules::Effect;
 
 /// Bytes and what they do, as the processor's manual has it.
 #[test]

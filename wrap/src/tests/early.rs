@@ -4,11 +4,19 @@
 //! # Safety
 //! Blocks are used within the size that was asked for.
 
-use crate::early;
+use crate::platform::early;
 
 #[test]
 fn blocks_are_zeroed_aligned_apart_and_known() {
-    let asked = [(0, 1), (1, 1), (24, 16), (100, 64), (3, 4096), (4096, 8), (7, 16)];
+    let asked = [
+        (0, 1),
+        (1, 1),
+        (24, 16),
+        (100, 64),
+        (3, 4096),
+        (4096, 8),
+        (7, 16),
+    ];
     let mut blocks: Vec<(usize, usize)> = Vec::new();
     for (size, alignment) in asked {
         let block = early::allocate(size, alignment);
@@ -22,7 +30,11 @@ fn blocks_are_zeroed_aligned_apart_and_known() {
         blocks.push((block as usize, size));
     }
     for &(block, size) in &blocks {
-        assert_eq!(early::size_of(block as *const u8), size, "nobody wrote over its head");
+        assert_eq!(
+            early::size_of(block as *const u8),
+            size,
+            "nobody wrote over its head"
+        );
     }
     blocks.sort_unstable();
     assert!(blocks.windows(2).all(|two| two[0].0 + two[0].1 <= two[1].0));
@@ -34,13 +46,23 @@ fn blocks_are_zeroed_aligned_apart_and_known() {
         from.write_bytes(7, 16);
         early::copy_out(from, home.as_mut_ptr(), home.len());
     }
-    assert_eq!(home[..17], [7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 0]);
+    assert_eq!(
+        home[..17],
+        [7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 0]
+    );
 
     for (size, alignment) in [(usize::MAX, 16), (1 << 20, 16), (16, 24), (16, 1 << 20)] {
-        assert!(early::allocate(size, alignment).is_null(), "{size} {alignment}");
+        assert!(
+            early::allocate(size, alignment).is_null(),
+            "{size} {alignment}"
+        );
     }
     // What does not fit takes nothing from what does, until nothing is left.
-    let fill = |size| (0..1 << 16).take_while(|_| !early::allocate(size, 16).is_null()).count();
+    let fill = |size| {
+        (0..1 << 16)
+            .take_while(|_| !early::allocate(size, 16).is_null())
+            .count()
+    };
     assert!(fill(64 << 10) <= 1);
     let filled = fill(64);
     assert!((500..2048).contains(&filled), "{filled} blocks of 64 bytes");

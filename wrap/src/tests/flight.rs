@@ -9,14 +9,12 @@
 //! # Safety
 //! The machine's chunks are boxes of its own, and it writes to them alone.
 
-use super::random::Random;
-use crate::flight::folder::Folder;
-use crate::flight::ring::{self, Slot};
 use super::flight_table::{Killed, Model, entries_of};
-use crate::flight::table::Pages;
-use crate::order::Cells;
-use crate::sink::{self, Chunk};
-use crate::sync::AtomicU64;
+use super::random::Random;
+use crate::log::flight::folder::Folder;
+use crate::log::flight::ring::{self, Slot};
+use crate::log::flight::table::Pages;
+use crate::log::sink::{self, Chunk};
 use memlog_format::api::Api;
 use memlog_format::chunk::{HEADER_SIZE, Header, Kind};
 use memlog_format::event::{Alloc, Deltas, Event, Release, predicted_usable};
@@ -26,6 +24,8 @@ use memlog_format::live::{
 };
 use memlog_format::table::StackId;
 use memlog_format::varint::{Reader, Writer};
+use memlog_lockfree::order::Cells;
+use memlog_lockfree::sync::AtomicU64;
 use std::collections::{BTreeMap, HashMap};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
@@ -215,7 +215,11 @@ impl Machine {
             return;
         }
         let to = address + 0x40 * random.below(2);
-        let to = if self.live.contains_key(&to) { address } else { to };
+        let to = if self.live.contains_key(&to) {
+            address
+        } else {
+            to
+        };
         let alloc = self.alloc(Api::Realloc, stream, to, size);
         self.write(stream, &[release, alloc]);
         self.live.remove(&address);

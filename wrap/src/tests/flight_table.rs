@@ -1,7 +1,7 @@
 //! The table of live blocks on a model of memory, against a map.
 
 use super::random::Random;
-use crate::flight::table::{Pages, Table};
+use crate::log::flight::table::{Pages, Table};
 use memlog_format::api::Api;
 use memlog_format::live::{ENTRY_WORDS, Entry, FIRST_WORD};
 use memlog_format::table::StackId;

@@ -1,6 +1,6 @@
 //! Images in memory as no linker makes them.
 
-use crate::image::{Image, read};
+use crate::platform::elf::image::{Image, read};
 
 /// The parts of a note segment: whose, what, and of which kind.
 fn note(kind: u32, name: &[u8], text: &[u8]) -> Vec<u8> {

@@ -3,8 +3,8 @@
 //! # Safety
 //! The recorder itself begins these types as zeros; see each one's words.
 
-use crate::modules::Modules;
 use crate::unwind::cfi::FrameIndexes;
+use crate::unwind::modules::Modules;
 use crate::unwind::reading::Reader;
 use crate::unwind::row::Machine;
 use std::alloc::{Layout, alloc_zeroed};
@@ -59,7 +59,10 @@ impl Guarded {
             let at = libc::mmap(std::ptr::null_mut(), 2 * PAGE, prot, flags, -1, 0);
             assert_ne!(at, libc::MAP_FAILED);
             let at = at.cast::<u8>();
-            assert_eq!(libc::mprotect(at.add(PAGE).cast(), PAGE, libc::PROT_NONE), 0);
+            assert_eq!(
+                libc::mprotect(at.add(PAGE).cast(), PAGE, libc::PROT_NONE),
+                0
+            );
             at.write_bytes(byte, PAGE);
             Self(at)
         }

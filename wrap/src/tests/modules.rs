@@ -5,8 +5,9 @@
 //! is mapped here is unmapped here.
 
 use super::memory::{Zeroed, maps_at_rest};
-use crate::maps::region_of;
-use crate::modules::{Found, Modules};
+use crate::platform::ground::Ground;
+use crate::platform::maps::region_of;
+use crate::unwind::modules::{Found, Modules};
 use std::collections::HashMap;
 use std::ffi::CString;
 use std::os::fd::AsRawFd;
@@ -41,9 +42,15 @@ fn maps() -> Vec<Mapping> {
 /// What a reading told: path and build-id by id.
 fn told(modules: &mut Modules) -> (HashMap<u32, (String, String)>, Vec<u32>) {
     let (mut loaded, mut unloaded) = (HashMap::new(), Vec::new());
-    modules.refresh(|found| match found {
+    modules.refresh(&Ground::new(), |found| match found {
         Found::Loaded { module, path } => {
-            let hex = module.image.build_id.get().iter().map(|byte| format!("{byte:02x}")).collect();
+            let hex = module
+                .image
+                .build_id
+                .get()
+                .iter()
+                .map(|byte| format!("{byte:02x}"))
+                .collect();
             let path = String::from_utf8_lossy(path).into_owned();
             assert!(loaded.insert(module.id, (path, hex)).is_none());
         }
@@ -67,7 +74,12 @@ fn every_executable_mapping_of_a_file_is_in_a_module() {
     let code = |mapping: &Mapping| mapping.rights.contains('x') && mapping.path.starts_with('/');
     let mut seen = 0;
     for mapping in maps().iter().filter(|&mapping| code(mapping)) {
-        for address in [mapping.low, mapping.low + 1, (mapping.low + mapping.high) / 2, mapping.high - 1] {
+        for address in [
+            mapping.low,
+            mapping.low + 1,
+            (mapping.low + mapping.high) / 2,
+            mapping.high - 1,
+        ] {
             let module = modules.find(address).expect(&mapping.path);
             assert_eq!(loaded[&module.id].0, mapping.path, "{address:#x}");
             assert!(module.low <= address && address < module.image.high);
@@ -86,7 +98,13 @@ fn what_is_no_code_is_in_no_module() {
     let mut modules = Modules::zeroed();
     told(&mut modules);
     let (local, boxed) = (0u8, Box::new(0u8));
-    for address in [&raw const local as u64, &raw const *boxed as u64, 0, 1, u64::MAX] {
+    for address in [
+        &raw const local as u64,
+        &raw const *boxed as u64,
+        0,
+        1,
+        u64::MAX,
+    ] {
         assert!(modules.find(address).is_none(), "{address:#x}");
     }
 }
@@ -110,7 +128,9 @@ fn build_ids_are_those_that_readelf_prints() {
 /// A copy of a library that nobody else opens.
 fn private_library() -> PathBuf {
     let file = std::env::temp_dir().join(format!("memlog-module-{}.so", std::process::id()));
-    let loaded = maps().into_iter().find(|mapping| mapping.path.contains("/libgcc_s.so"));
+    let loaded = maps()
+        .into_iter()
+        .find(|mapping| mapping.path.contains("/libgcc_s.so"));
     std::fs::copy(loaded.expect("std needs libgcc_s").path, &file).unwrap();
     file
 }
@@ -141,7 +161,10 @@ fn a_library_that_goes_and_comes_is_another_instance() {
     let name = file.to_str().unwrap();
     let mut modules = Modules::zeroed();
     let id_of = |loaded: &HashMap<u32, (String, String)>| {
-        loaded.iter().find(|(_, (path, _))| path == name).map(|(&id, _)| id)
+        loaded
+            .iter()
+            .find(|(_, (path, _))| path == name)
+            .map(|(&id, _)| id)
     };
     let (before, _) = told(&mut modules);
     assert_eq!(id_of(&before), None);
@@ -155,11 +178,18 @@ fn a_library_that_goes_and_comes_is_another_instance() {
 
     let again = Library::open(&file);
     let second = id_of(&told(&mut modules).0).unwrap();
-    assert!(second > first && !before.contains_key(&second), "ids are never used twice");
+    assert!(
+        second > first && !before.contains_key(&second),
+        "ids are never used twice"
+    );
 
     // Closed and opened between two readings, at the same address perhaps: its
     // destructors were seen.
-    let inside = maps().into_iter().find(|mapping| mapping.path == name).unwrap().low;
+    let inside = maps()
+        .into_iter()
+        .find(|mapping| mapping.path == name)
+        .unwrap()
+        .low;
     modules.leaving(inside);
     drop(again);
     let library = Library::open(&file);
@@ -176,13 +206,15 @@ fn a_region_is_the_mapping_around_an_address() {
     let mut buffer = [0; 8192];
     let local = 0u8;
     for address in [&raw const local as u64, maps as *const () as u64] {
-        let region = region_of(address, &mut buffer);
-        let around = maps().into_iter().find(|mapping| (mapping.low..mapping.high).contains(&address));
+        let region = region_of(&Ground::new(), address, &mut buffer);
+        let around = maps()
+            .into_iter()
+            .find(|mapping| (mapping.low..mapping.high).contains(&address));
         let around = around.unwrap();
         assert_eq!((region.low, region.high), (around.low, around.high));
         assert_eq!(region.executable, around.rights.contains('x'));
     }
-    let nowhere = region_of(8, &mut buffer);
+    let nowhere = region_of(&Ground::new(), 8, &mut buffer);
     assert_eq!((nowhere.low, nowhere.high), (0, 0));
 }
 
@@ -191,7 +223,14 @@ fn map_as_data(file: &std::fs::File, bytes: usize) -> *mut libc::c_void {
     // SAFETY: a fresh mapping.
     let at = unsafe {
         let (rights, flags) = (libc::PROT_READ, libc::MAP_PRIVATE);
-        libc::mmap(std::ptr::null_mut(), bytes, rights, flags, file.as_raw_fd(), 0)
+        libc::mmap(
+            std::ptr::null_mut(),
+            bytes,
+            rights,
+            flags,
+            file.as_raw_fd(),
+            0,
+        )
     };
     assert_ne!(at, libc::MAP_FAILED);
     at
@@ -200,13 +239,26 @@ fn map_as_data(file: &std::fs::File, bytes: usize) -> *mut libc::c_void {
 #[test]
 fn a_file_that_is_only_read_is_no_module() {
     let _rest = maps_at_rest();
-    let path = maps().into_iter().find(|mapping| mapping.path.contains("/libc.so")).unwrap().path;
-    let (file, bytes) = (std::fs::File::open(&path).unwrap(), std::fs::metadata(&path).unwrap().len());
+    let path = maps()
+        .into_iter()
+        .find(|mapping| mapping.path.contains("/libc.so"))
+        .unwrap()
+        .path;
+    let (file, bytes) = (
+        std::fs::File::open(&path).unwrap(),
+        std::fs::metadata(&path).unwrap().len(),
+    );
     let at = map_as_data(&file, bytes as usize) as u64;
     let mut modules = Modules::zeroed();
     let (loaded, _) = told(&mut modules);
     assert!(modules.find(at).is_none() && modules.find(at + bytes / 2).is_none());
-    assert_eq!(loaded.values().filter(|(loaded, _)| *loaded == path).count(), 1);
+    assert_eq!(
+        loaded
+            .values()
+            .filter(|(loaded, _)| *loaded == path)
+            .count(),
+        1
+    );
     // SAFETY: mapped above, and nothing refers to it.
     unsafe { libc::munmap(at as *mut _, bytes as usize) };
 }
@@ -257,7 +309,10 @@ fn with_code_in_the_first_page(gap: u64) -> Vec<u8> {
         p_memsz: 0x100,
         ..ProgramHeader::default()
     };
-    let parts = [part(PF_R, 0, 0), part(PF_R | PF_X, 0x800, gap * PAGE + 0x800)];
+    let parts = [
+        part(PF_R, 0, 0),
+        part(PF_R | PF_X, 0x800, gap * PAGE + 0x800),
+    ];
     let header = Header {
         e_ident: *b"\x7fELF\x02\0\0\0\0\0\0\0\0\0\0\0",
         e_phoff: size_of::<Header>() as u64,
@@ -267,7 +322,8 @@ fn with_code_in_the_first_page(gap: u64) -> Vec<u8> {
     };
     let file = (header, parts);
     // SAFETY: plain integers without holes, looked at as bytes.
-    let bytes = unsafe { std::slice::from_raw_parts((&raw const file).cast::<u8>(), size_of_val(&file)) };
+    let bytes =
+        unsafe { std::slice::from_raw_parts((&raw const file).cast::<u8>(), size_of_val(&file)) };
     let mut bytes = bytes.to_vec();
     bytes.resize(PAGE as usize, 0xc3);
     bytes
@@ -279,21 +335,38 @@ const PAGE: u64 = 4096;
 /// unless nothing lies before it.
 #[test]
 fn code_that_shares_a_page_with_the_headers_has_the_right_bias() {
-    if crate::sys::page_bytes() != PAGE {
+    if crate::platform::sys::page_bytes() != PAGE {
         return;
     }
     let _rest = maps_at_rest();
     let map = |at: u64, rights, flags, fd: i32| {
         // SAFETY: anywhere, or over pages of our own reservation.
-        unsafe { libc::mmap(at as *mut _, PAGE as usize, rights, libc::MAP_PRIVATE | flags, fd, 0) as u64 }
+        unsafe {
+            libc::mmap(
+                at as *mut _,
+                PAGE as usize,
+                rights,
+                libc::MAP_PRIVATE | flags,
+                fd,
+                0,
+            ) as u64
+        }
     };
     for (gap, is_read_beside) in [(1, false), (1, true), (3, false), (0, true)] {
-        let path = std::env::temp_dir().join(format!("memlog-first-page-{}-{gap}", std::process::id()));
+        let path =
+            std::env::temp_dir().join(format!("memlog-first-page-{}-{gap}", std::process::id()));
         std::fs::write(&path, with_code_in_the_first_page(gap)).unwrap();
         let file = std::fs::File::open(&path).unwrap();
         // SAFETY: a reservation of our own, which is given back below.
         let low = unsafe {
-            libc::mmap(std::ptr::null_mut(), 6 * PAGE as usize, libc::PROT_NONE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1, 0) as u64
+            libc::mmap(
+                std::ptr::null_mut(),
+                6 * PAGE as usize,
+                libc::PROT_NONE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+                -1,
+                0,
+            ) as u64
         };
         // A reader's mapping of the same file right below is no part of it.
         if is_read_beside {
@@ -301,16 +374,32 @@ fn code_that_shares_a_page_with_the_headers_has_the_right_bias() {
         }
         let low_of_image = low + PAGE;
         if gap != 0 {
-            map(low_of_image, libc::PROT_READ, libc::MAP_FIXED, file.as_raw_fd());
+            map(
+                low_of_image,
+                libc::PROT_READ,
+                libc::MAP_FIXED,
+                file.as_raw_fd(),
+            );
         }
         let code = low_of_image + gap * PAGE;
-        map(code, libc::PROT_READ | libc::PROT_EXEC, libc::MAP_FIXED, file.as_raw_fd());
+        map(
+            code,
+            libc::PROT_READ | libc::PROT_EXEC,
+            libc::MAP_FIXED,
+            file.as_raw_fd(),
+        );
         let mut modules = Modules::zeroed();
         told(&mut modules);
-        let found = modules.find(code + 0x810).map(|module| (module.low, module.image.bias));
+        let found = modules
+            .find(code + 0x810)
+            .map(|module| (module.low, module.image.bias));
         // SAFETY: the reservation.
         unsafe { libc::munmap(low as *mut _, 6 * PAGE as usize) };
         std::fs::remove_file(&path).unwrap();
-        assert_eq!(found, Some((low_of_image, low_of_image)), "{gap} {is_read_beside}");
+        assert_eq!(
+            found,
+            Some((low_of_image, low_of_image)),
+            "{gap} {is_read_beside}"
+        );
     }
 }

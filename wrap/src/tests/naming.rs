@@ -1,8 +1,8 @@
 //! The log's name: the plain one, patterns, attempts, folders.
 
-use crate::naming::{Facts, Path, make};
-use crate::settings::Settings;
-use crate::sink::MAX_PATH;
+use crate::platform::text::MAX_PATH;
+use crate::process::naming::{Facts, Path, make};
+use crate::process::settings::Settings;
 
 const FACTS: Facts = Facts {
     host: b"node7",
@@ -30,7 +30,12 @@ fn pattern(output: &str) -> Settings {
 }
 
 fn here(name: &str) -> String {
-    std::env::current_dir().unwrap().join(name).to_str().unwrap().to_string()
+    std::env::current_dir()
+        .unwrap()
+        .join(name)
+        .to_str()
+        .unwrap()
+        .to_string()
 }
 
 #[test]
@@ -65,7 +70,7 @@ fn the_folder_is_for_names_that_are_not_absolute() {
 fn the_folder_by_itself() {
     let folder = |settings: &Settings| {
         let mut path = Path::new();
-        let found = crate::naming::folder(&mut path, settings, &mut [0; MAX_PATH]);
+        let found = crate::process::naming::folder(&mut path, settings, &mut [0; MAX_PATH]);
         found.then(|| String::from_utf8(path.get().to_vec()).unwrap())
     };
     let mut settings = Settings::new();
@@ -94,7 +99,10 @@ fn each_letter_of_a_pattern() {
         ("%x", "/f/%x"),
         ("a%", "/f/a%"),
         ("%%h%%%h", "/f/%h%node7"),
-        ("%h.%p.%e-%r_%j@%t.memlog", "/f/node7.4711.prog-17_99@1700000000.memlog"),
+        (
+            "%h.%p.%e-%r_%j@%t.memlog",
+            "/f/node7.4711.prog-17_99@1700000000.memlog",
+        ),
     ];
     for (output, expected) in cases {
         let mut settings = pattern(output);

@@ -31,7 +31,11 @@ fn what_does_not_fit_is_refused() {
         (16, u64::MAX),
     ];
     for (offset, saved) in refused {
-        assert_eq!(Rule::frame(Kind::Sp, offset, saved, WORD), None, "{offset} {saved}");
+        assert_eq!(
+            Rule::frame(Kind::Sp, offset, saved, WORD),
+            None,
+            "{offset} {saved}"
+        );
     }
 }
 

@@ -15,10 +15,10 @@
 //! # Safety
 //! Frames are words of this test's own, as the doors lay them out.
 
-use crate::arch::{DoorFrame, memlog_tls_word};
-use crate::life::Life;
-use crate::recorder::RECORDER;
-use crate::session::{Admission, Session, admit};
+use crate::hooks::session::{Admission, Session, admit};
+use crate::platform::arch::{DoorFrame, memlog_tls_word};
+use crate::process::recorder::RECORDER;
+use memlog_lockfree::life::Life;
 use std::cell::UnsafeCell;
 
 /// Words of a stack: frames at depths of which each is further in.
@@ -81,7 +81,12 @@ impl<'a> Call<'a> {
             Admission::Pass => (None, "pass"),
             Admission::Backing => (None, "backing"),
         };
-        let call = Self { frame, session, step: 0, inside: None };
+        let call = Self {
+            frame,
+            session,
+            step: 0,
+            inside: None,
+        };
         (call, told)
     }
 
@@ -98,7 +103,10 @@ impl<'a> Call<'a> {
             1 | 3 => {
                 if session.in_recorder(Some(self.frame)) {
                     let stream = session.stream().number;
-                    assert!(!writers.contains(&stream), "two calls write stream {stream}");
+                    assert!(
+                        !writers.contains(&stream),
+                        "two calls write stream {stream}"
+                    );
                     writers.push(stream);
                     self.inside = Some(stream);
                 }
@@ -150,9 +158,12 @@ fn expected(step: usize, on: On) -> &'static str {
 }
 
 fn streams_held() -> usize {
-    use crate::claims::{Claim, FREE};
-    let doors = (0..RECORDER.streams.count()).filter_map(|number| RECORDER.streams.door(number));
-    doors.filter(|door| Claim(&door.holder).holder() != FREE).count()
+    use memlog_lockfree::claims::{Claim, FREE};
+    let doors =
+        (0..RECORDER.log.streams.count()).filter_map(|number| RECORDER.log.streams.door(number));
+    doors
+        .filter(|door| Claim(&door.holder).holder() != FREE)
+        .count()
 }
 
 /// An ordinary call, and nobody holds more than the thread's own stream.
@@ -161,15 +172,28 @@ fn all_is_well(stacks: &Stacks, what: &str) {
     let (call, told) = Call::begin(stacks.frame(On::Own, 0));
     assert_eq!(told, "record", "{what}: the next call");
     call.finish(&mut writers);
-    let word = RECORDER.streams.door(0).unwrap().busy.load(std::sync::atomic::Ordering::Relaxed);
+    let word = RECORDER
+        .log
+        .streams
+        .door(0)
+        .unwrap()
+        .busy
+        .load(std::sync::atomic::Ordering::Relaxed);
     assert_eq!(word, 0, "{what}: the token is free");
     assert_eq!(streams_held(), 1, "{what}: one stream is held");
 }
 
 fn interrupted_twice(stacks: &Stacks) -> usize {
     let mut tried = 0;
-    for (first, second) in (0..STEPS).flat_map(|first| (0..STEPS).map(move |second| (first, second))) {
-        for (on, then) in [(On::Own, On::Own), (On::Own, On::Other), (On::Other, On::Other), (On::Other, On::Own)] {
+    for (first, second) in
+        (0..STEPS).flat_map(|first| (0..STEPS).map(move |second| (first, second)))
+    {
+        for (on, then) in [
+            (On::Own, On::Own),
+            (On::Own, On::Other),
+            (On::Other, On::Other),
+            (On::Other, On::Own),
+        ] {
             let what = format!("{on:?} after {first}, then {then:?} after {second}");
             let mut writers = Vec::new();
             let (mut outer, told) = Call::begin(stacks.frame(On::Own, 1));
@@ -222,13 +246,19 @@ fn left_by_a_jump(stacks: &Stacks) -> usize {
 fn a_call_is_interrupted_everywhere() {
     // A thread of its own: its word, stream and stack are nobody else's.
     let tried = std::thread::spawn(|| {
-        RECORDER.pid.store(std::process::id(), std::sync::atomic::Ordering::Relaxed);
-        RECORDER.life().turn(Life::On);
+        RECORDER
+            .ground
+            .pid
+            .store(std::process::id(), std::sync::atomic::Ordering::Relaxed);
+        RECORDER.ground.life().turn(Life::On);
         let own = UnsafeCell::new([0; DEPTHS * APART]);
-        let stacks = Stacks { own: &own, other: Box::new(UnsafeCell::new([0; DEPTHS * APART])) };
+        let stacks = Stacks {
+            own: &own,
+            other: Box::new(UnsafeCell::new([0; DEPTHS * APART])),
+        };
         all_is_well(&stacks, "at first");
         let tried = interrupted_twice(&stacks) + left_by_a_jump(&stacks);
-        RECORDER.life().turn(Life::Off);
+        RECORDER.ground.life().turn(Life::Off);
         tried
     });
     println!("{} ways", tried.join().unwrap());

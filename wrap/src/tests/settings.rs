@@ -2,7 +2,8 @@
 //! environment as the kernel keeps it, so each case is a process of its own:
 //! this test program again, told to run [`told_by_a_child`] alone.
 
-use crate::settings::{Settings, Text, decimal, each_entry, each_piece, guard, size, switch};
+use crate::platform::text::{Text, decimal, each_entry, each_piece};
+use crate::process::settings::{Settings, guard, size, switch};
 use std::process::Command;
 
 /// The settings of this process, as lines `name=value`.
@@ -41,7 +42,12 @@ struct Told(String);
 impl Told {
     fn by(environment: &[(&str, &str)]) -> Self {
         let child = Command::new(std::env::current_exe().unwrap())
-            .args(["--ignored", "--nocapture", "--exact", "tests::settings::told_by_a_child"])
+            .args([
+                "--ignored",
+                "--nocapture",
+                "--exact",
+                "tests::settings::told_by_a_child",
+            ])
             .env_clear()
             .envs(environment.iter().copied())
             .output()
@@ -56,7 +62,10 @@ impl Told {
 
     fn value(&self, name: &str) -> &str {
         let start = format!("told {name}=");
-        self.0.lines().find_map(|line| line.strip_prefix(&start)).unwrap()
+        self.0
+            .lines()
+            .find_map(|line| line.strip_prefix(&start))
+            .unwrap()
     }
 }
 
@@ -87,12 +96,21 @@ fn sense_is_understood() {
     assert_eq!(told.value("max_log"), (2u64 << 30).to_string());
     assert_eq!(told.switches(), ["true", "false", "false", "true"]);
     assert_eq!(told.value("nonsense"), "");
-    assert_eq!(Told::by(&[("MEMLOG_SINK", "mapped")]).value("written"), "false");
+    assert_eq!(
+        Told::by(&[("MEMLOG_SINK", "mapped")]).value("written"),
+        "false"
+    );
 }
 
 #[test]
 fn a_flight_recorder_is_a_size_or_a_switch() {
-    let cases = [("1", 64 << 20), ("yes", 64 << 20), ("0", 0), ("4M", 4 << 20), ("7B", 7)];
+    let cases = [
+        ("1", 64 << 20),
+        ("yes", 64 << 20),
+        ("0", 0),
+        ("4M", 4 << 20),
+        ("7B", 7),
+    ];
     for (value, bytes) in cases {
         let told = Told::by(&[("MEMLOG_FLIGHT_RECORDER", value)]);
         let bytes: u64 = bytes;
@@ -114,7 +132,10 @@ fn nonsense_is_left_at_the_default_and_named() {
     for (name, value, setting, usual) in cases {
         let told = Told::by(&[(name, value)]);
         assert_eq!(told.value(setting), usual, "{name}={value}");
-        assert_eq!(told.value("nonsense"), format!("not understood: {name}={value}"));
+        assert_eq!(
+            told.value("nonsense"),
+            format!("not understood: {name}={value}")
+        );
     }
 }
 
@@ -129,7 +150,10 @@ fn what_the_readers_obey_is_no_nonsense() {
 fn several_are_told_apart_and_codes_are_looked_at() {
     let told = Told::by(&[("MEMLOG_OFF", "perhaps"), ("MEMLOG_OUTPUT", "a%z%y%p")]);
     let sentences = "not understood: MEMLOG_OFF=perhaps; not understood: %z in MEMLOG_OUTPUT";
-    assert_eq!((told.value("nonsense"), told.value("output")), (sentences, "a%z%y%p"));
+    assert_eq!(
+        (told.value("nonsense"), told.value("output")),
+        (sentences, "a%z%y%p")
+    );
     let told = Told::by(&[("MEMLOG_OUTPUT", "50%")]);
     assert_eq!(told.value("nonsense"), "not understood: % in MEMLOG_OUTPUT");
     let told = Told::by(&[("MEMLOG_OUTPUT", "%h%p%e%t%n%r%j%%")]);
@@ -146,21 +170,40 @@ fn values_of_any_length_and_content_harm_nobody() {
         ("MEMLOG_NO_SUCH", &long[..2000]),
         ("MEMLOG_OUTPUT", "after"),
     ]);
-    assert_eq!(told.value("output"), "after", "a long entry hides none behind it");
-    assert_eq!((told.value("folder"), told.value("ranks")), ("", ""), "half a name is none");
+    assert_eq!(
+        told.value("output"),
+        "after",
+        "a long entry hides none behind it"
+    );
+    assert_eq!(
+        (told.value("folder"), told.value("ranks")),
+        ("", ""),
+        "half a name is none"
+    );
     assert_eq!(told.value("nonsense").len(), 512);
 }
 
 #[test]
 fn the_job_and_the_rank_come_from_who_started_it() {
-    let jobs = ["COBALT_JOBID", "PBS_JOBID", "SLURM_JOB_ID", "LSB_JOBID", "FLUX_JOB_ID", "JOB_ID"];
+    let jobs = [
+        "COBALT_JOBID",
+        "PBS_JOBID",
+        "SLURM_JOB_ID",
+        "LSB_JOBID",
+        "FLUX_JOB_ID",
+        "JOB_ID",
+    ];
     for (at, job) in jobs.iter().enumerate() {
         let environment: Vec<_> = jobs[at..].iter().rev().map(|&name| (name, name)).collect();
         assert_eq!(Told::by(&environment).value("job"), *job);
     }
     let told = Told::by(&[("SLURM_PROCID", "3"), ("PMI_RANK", "2")]);
     assert_eq!(told.value("rank"), "2");
-    let told = Told::by(&[("PMI_RANK", "2"), ("MEMLOG_RANK", "1"), ("SLURM_PROCID", "3")]);
+    let told = Told::by(&[
+        ("PMI_RANK", "2"),
+        ("MEMLOG_RANK", "1"),
+        ("SLURM_PROCID", "3"),
+    ]);
     assert_eq!((told.value("rank"), told.value("nonsense")), ("1", ""));
 }
 
@@ -170,7 +213,10 @@ fn a_job_of_no_sensible_length_is_not_obeyed() {
     let long = "7".repeat(65);
     let told = Told::by(&[("PBS_JOBID", &long), ("SLURM_JOB_ID", "5")]);
     assert_eq!(told.value("job"), "5");
-    assert_eq!(told.value("nonsense"), "not understood: PBS_JOBID (too long)");
+    assert_eq!(
+        told.value("nonsense"),
+        "not understood: PBS_JOBID (too long)"
+    );
     assert_eq!(Told::by(&[("JOB_ID", &long[1..])]).value("job"), &long[1..]);
 }
 
@@ -193,20 +239,41 @@ fn a_rank_list_names_who_records() {
         assert_eq!(told.value("nonsense"), "");
     }
     // Also where the process has no rank.
-    assert_eq!(Told::by(&[("MEMLOG_RANKS", "1-")]).value("nonsense"), "not understood: MEMLOG_RANKS");
+    assert_eq!(
+        Told::by(&[("MEMLOG_RANKS", "1-")]).value("nonsense"),
+        "not understood: MEMLOG_RANKS"
+    );
     for wrong in ["x", "1-", "-1", "1,,2", "20-17", "1-2-3", "1;2", ","] {
         let told = Told::by(&[("MEMLOG_RANKS", wrong), ("MEMLOG_RANK", "9")]);
         assert_eq!(told.value("off"), "false", "{wrong}: nothing is lost");
-        assert_eq!(told.value("nonsense"), "not understood: MEMLOG_RANKS", "{wrong}");
+        assert_eq!(
+            told.value("nonsense"),
+            "not understood: MEMLOG_RANKS",
+            "{wrong}"
+        );
     }
 }
 
 #[test]
 fn set_but_empty_is_not_set() {
-    let names = ["OUTPUT", "DIR", "MAX_LOG", "FREE_STACKS", "OFF", "FOLLOW_EXEC", "SINK", "RANKS", "ONLY"];
+    let names = [
+        "OUTPUT",
+        "DIR",
+        "MAX_LOG",
+        "FREE_STACKS",
+        "OFF",
+        "FOLLOW_EXEC",
+        "SINK",
+        "RANKS",
+        "ONLY",
+    ];
     let names = names.map(|name| format!("MEMLOG_{name}"));
     let mut environment: Vec<_> = names.iter().map(|name| (name.as_str(), "")).collect();
-    environment.extend([("COBALT_JOBID", ""), ("SLURM_JOB_ID", "5"), ("PMI_RANK", "")]);
+    environment.extend([
+        ("COBALT_JOBID", ""),
+        ("SLURM_JOB_ID", "5"),
+        ("PMI_RANK", ""),
+    ]);
     let told = Told::by(&environment);
     assert_eq!(told.switches(), ["false", "false", "true", "false"]);
     assert_eq!((told.value("job"), told.value("nonsense")), ("5", ""));
@@ -224,11 +291,25 @@ fn guards() {
     ] {
         assert_eq!(guard(text.as_bytes()), Some(meant), "{text:?}");
     }
-    for text in ["", "%", "100", "-1", "5,", "5,halt", "stop", ",stop", "5 %", "4294967301"] {
+    for text in [
+        "",
+        "%",
+        "100",
+        "-1",
+        "5,",
+        "5,halt",
+        "stop",
+        ",stop",
+        "5 %",
+        "4294967301",
+    ] {
         assert_eq!(guard(text.as_bytes()), None, "{text:?}");
     }
     let told = Told::by(&[("MEMLOG_OOM_GUARD", "200")]);
-    assert_eq!(told.value("nonsense"), "not understood: MEMLOG_OOM_GUARD=200");
+    assert_eq!(
+        told.value("nonsense"),
+        "not understood: MEMLOG_OOM_GUARD=200"
+    );
 }
 
 #[test]
@@ -244,7 +325,10 @@ fn pieces_of_a_file_end_as_told() {
         });
         // What is longer than the buffer is told by its beginning.
         assert_eq!(seen[..2], ["one", ""], "{size}");
-        assert!(long.starts_with(&seen[2]) && seen[2].len() >= size.min(100), "{size}");
+        assert!(
+            long.starts_with(&seen[2]) && seen[2].len() >= size.min(100),
+            "{size}"
+        );
         assert_eq!(seen[3..], ["two words"], "{size}");
     }
     std::fs::remove_file(&path).unwrap();
@@ -271,8 +355,27 @@ fn sizes() {
         assert_eq!(size(text.as_bytes()), Some(bytes), "{text}");
     }
     let nonsense = [
-        "", "k", "GiB", "b", "1.5", "1.5G", "-1", "+1", " 1", "1 ", "1x", "1kk", "1ki", "1kib2", "1bb", "1bib", "1e3",
-        "0x10", "18446744073709551616", "16777216T", "99999999999999999999k",
+        "",
+        "k",
+        "GiB",
+        "b",
+        "1.5",
+        "1.5G",
+        "-1",
+        "+1",
+        " 1",
+        "1 ",
+        "1x",
+        "1kk",
+        "1ki",
+        "1kib2",
+        "1bb",
+        "1bib",
+        "1e3",
+        "0x10",
+        "18446744073709551616",
+        "16777216T",
+        "99999999999999999999k",
     ];
     for text in nonsense {
         assert_eq!(size(text.as_bytes()), None, "{text}");
@@ -284,7 +387,17 @@ fn decimals_and_switches() {
     assert_eq!(decimal(b"0"), Some(0));
     assert_eq!(decimal(b"007"), Some(7));
     assert_eq!(decimal(b"18446744073709551615"), Some(u64::MAX));
-    for text in ["", " ", "-1", "+1", "1 ", "a", "1a", "18446744073709551616", "\u{661}"] {
+    for text in [
+        "",
+        " ",
+        "-1",
+        "+1",
+        "1 ",
+        "a",
+        "1a",
+        "18446744073709551616",
+        "\u{661}",
+    ] {
         assert_eq!(decimal(text.as_bytes()), None, "{text:?}");
     }
     for text in ["1", "true", "yes", "on"] {
@@ -324,7 +437,16 @@ fn texts_keep_what_fits() {
 fn entries_that_fit_the_buffer_are_seen_whole() {
     let path = std::env::temp_dir().join(format!("memlog-entries-{}", std::process::id()));
     let file = format!("{}\0", path.display());
-    let entries = ["a=1", "", "longer than the buffer", "b=2", "0123456", "01234567", "c", "unfinished"];
+    let entries = [
+        "a=1",
+        "",
+        "longer than the buffer",
+        "b=2",
+        "0123456",
+        "01234567",
+        "c",
+        "unfinished",
+    ];
     std::fs::write(&path, entries.join("\0")).unwrap();
     let mut seen = Vec::new();
     each_entry(file.as_bytes(), &mut [0; 8], |entry| {
@@ -332,9 +454,13 @@ fn entries_that_fit_the_buffer_are_seen_whole() {
     });
     std::fs::remove_file(&path).unwrap();
     // Of longer ones the beginning is seen: it tells what cannot be used.
-    let expected = ["a=1", "", "longer t", "b=2", "0123456", "01234567", "c", "unfinish"];
+    let expected = [
+        "a=1", "", "longer t", "b=2", "0123456", "01234567", "c", "unfinish",
+    ];
     assert_eq!(seen, expected);
-    each_entry(file.as_bytes(), &mut [0; 8], |_| panic!("there is no such file any more"));
+    each_entry(file.as_bytes(), &mut [0; 8], |_| {
+        panic!("there is no such file any more")
+    });
 }
 
 #[test]
@@ -345,7 +471,12 @@ fn synonyms_come_second() {
     for both in [[ours, THEIRS], [THEIRS, ours]] {
         assert_eq!(Told::by(&both).value("output"), "a");
     }
-    for (value, expected) in [("1", "true"), ("0", "false"), ("maybe", "false"), ("", "false")] {
+    for (value, expected) in [
+        ("1", "true"),
+        ("0", "false"),
+        ("maybe", "false"),
+        ("", "false"),
+    ] {
         let told = Told::by(&[("MEMORY_PROFILER_GRAB_BACKTRACES_ON_FREE", value)]);
         assert_eq!(told.value("free_stacks"), expected);
         assert_eq!(told.value("nonsense"), "");

@@ -1,7 +1,7 @@
 //! The token: a row of the table for each way in which a call can find it.
 
-use crate::token::{Entry, Phase, read, word};
-use crate::unwind::full::Bounds;
+use crate::platform::bounds::Bounds;
+use crate::process::token::{Entry, Phase, read, word};
 
 const STACK: Bounds = Bounds {
     low: 0x7000_0000,
@@ -26,17 +26,46 @@ fn every_way_to_find_it_held() {
     for phase in [InReal, InRecorder] {
         let cases = [
             ("further in on the own stack", OUTER, INNER, Nested(phase)),
-            ("the same depth: the holder was jumped out of", OUTER, OUTER, Abandoned),
+            (
+                "the same depth: the holder was jumped out of",
+                OUTER,
+                OUTER,
+                Abandoned,
+            ),
             ("further out: the same", INNER, OUTER, Abandoned),
             ("a signal's own stack", OUTER, ELSEWHERE, Nested(InRecorder)),
-            ("the own stack, above a signal's", ELSEWHERE, OUTER, Nested(InRecorder)),
-            ("further in on an unknown stack", FURTHER_ELSEWHERE, ELSEWHERE, Nested(phase)),
-            ("another unknown stack", ELSEWHERE, FURTHER_ELSEWHERE, Nested(InRecorder)),
-            ("the lowest word of the stack", OUTER, STACK.low, Nested(phase)),
+            (
+                "the own stack, above a signal's",
+                ELSEWHERE,
+                OUTER,
+                Nested(InRecorder),
+            ),
+            (
+                "further in on an unknown stack",
+                FURTHER_ELSEWHERE,
+                ELSEWHERE,
+                Nested(phase),
+            ),
+            (
+                "another unknown stack",
+                ELSEWHERE,
+                FURTHER_ELSEWHERE,
+                Nested(InRecorder),
+            ),
+            (
+                "the lowest word of the stack",
+                OUTER,
+                STACK.low,
+                Nested(phase),
+            ),
             ("just past the stack", OUTER, STACK.high, Nested(InRecorder)),
         ];
         for (what, holder, caller, expected) in cases {
-            assert_eq!(read(word(phase, holder), caller, &STACK), expected, "{what} ({phase:?})");
+            assert_eq!(
+                read(word(phase, holder), caller, &STACK),
+                expected,
+                "{what} ({phase:?})"
+            );
         }
     }
 }

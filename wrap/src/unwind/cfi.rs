@@ -11,11 +11,11 @@
 //! Cursors are made over the mapped range of a module; the index lies in
 //! memory of the recorder that is never given back.
 
-use super::bytes::Cursor;
 use super::exidx;
-use crate::arch;
-use crate::modules::Module;
-use crate::sys::{Os, Sys};
+use crate::platform::arch;
+use crate::platform::bytes::Cursor;
+use crate::platform::sys::{Os, Sys};
+use crate::unwind::modules::Module;
 
 /// What all frames of a kind share.
 #[derive(Clone, Copy, Debug, Default)]
@@ -63,6 +63,15 @@ const MAX_INDEXES: usize = 64;
 pub struct FrameIndexes {
     list: [FrameIndex; MAX_INDEXES],
     next: usize,
+    /// Memory taken that nobody has asked after.
+    new_bytes: u64,
+}
+
+impl FrameIndexes {
+    /// How much memory was taken since this was asked last.
+    pub fn take_new_bytes(&mut self) -> u64 {
+        core::mem::take(&mut self.new_bytes)
+    }
 }
 
 /// The index of one module.
@@ -195,6 +204,7 @@ fn search_index(
         Some(index) => *index,
         None => {
             let index = build_index(module, frames);
+            indexes.new_bytes += (index.count * size_of::<Entry>()) as u64;
             let place = indexes.list.get_mut(indexes.next % MAX_INDEXES)?;
             indexes.next = indexes.next.wrapping_add(1);
             *place = index;
@@ -246,7 +256,6 @@ fn build_index(module: &Module, frames: u64) -> FrameIndex {
             index.count += 1;
         }
     });
-    crate::recorder::RECORDER.note_own(bytes as u64);
     // SAFETY: the first `count` entries were written just now.
     heap_sort(unsafe { core::slice::from_raw_parts_mut(index.entries, index.count) });
     index

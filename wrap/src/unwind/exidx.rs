@@ -20,11 +20,12 @@
 //! # Safety
 //! Cursors are made over the mapped range of a module.
 
-use super::bytes::Cursor;
 use super::cfi::{Common, Description};
-use super::row::{Cfa, Row, Saved};
-use crate::arch;
-use crate::image::Image;
+use super::row::{Cfa, Row};
+use crate::platform::arch;
+use crate::platform::bytes::Cursor;
+use crate::platform::elf::image::Image;
+use crate::platform::rules::Saved;
 
 /// Registers by number: r0 to r15.
 const COUNT: usize = 16;

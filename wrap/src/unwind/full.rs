@@ -4,59 +4,15 @@
 //!
 //! It needs the values of all callee-saved registers, so a walk that meets
 //! such a frame starts again from the door, this way.
-#![allow(unsafe_code)]
-//! # Safety
-//! The stack is read through [`Bounds::read`], inside the mapped stack only.
 
-use super::bytes::Cursor;
-use super::row::{Cfa, Row, Saved};
-use crate::arch::{self, REGISTERS};
+use super::row::{Cfa, Row};
+use crate::platform::arch::{self, REGISTERS};
+use crate::platform::bounds::Bounds;
+use crate::platform::bytes::Cursor;
+use crate::platform::rules::Saved;
 
 /// The registers of a frame, by DWARF number.
 pub type Registers = [u64; REGISTERS];
-
-/// The part of memory that a walk may read: from the caller's sp up to the
-/// end of the stack it is on.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Bounds {
-    /// First readable byte.
-    pub low: u64,
-    /// First byte past the stack.
-    pub high: u64,
-}
-
-impl Bounds {
-    /// A word of the stack, aligned and below its end.
-    #[inline]
-    pub fn read_below(&self, address: u64) -> Option<u64> {
-        // SAFETY: by the check inside the mapped stack, and aligned.
-        (address >= self.low).then(|| unsafe { Self::word(address) })
-    }
-
-    /// A word of memory.
-    ///
-    /// # Safety
-    /// It lies inside the bounds of a mapped stack, aligned: words above the
-    /// caller's sp are live frames.
-    #[inline(always)]
-    pub unsafe fn word(address: u64) -> u64 {
-        // SAFETY: by the caller.
-        unsafe { (address as *const usize).read() as u64 }
-    }
-
-    /// A word of the stack.
-    #[inline]
-    pub fn read(&self, address: u64) -> Option<u64> {
-        // Bounds are whole words, so an aligned address below the end will do.
-        let inside = (self.low..self.high).contains(&address);
-        if !inside || !address.is_multiple_of(arch::WORD) {
-            return None;
-        }
-        // SAFETY: inside the mapped stack and aligned; words above the
-        // caller's sp are live frames.
-        Some(unsafe { (address as *const usize).read() } as u64)
-    }
-}
 
 /// What a step led to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,8 +4,9 @@
 //! contract of the call that registered it.
 
 use super::cfi::{self, Description};
-use crate::maps;
-use crate::sys::{Os, Sys};
+use crate::platform::ground::Ground;
+use crate::platform::maps;
+use crate::platform::sys::{Os, Sys};
 
 /// Tables kept at most.
 const MAX_TABLES: usize = Os::SIZES.tables;
@@ -42,16 +43,27 @@ impl Registered {
     }
 
     /// The description of an address in one of them.
-    pub fn describe(&self, address: u64, buffer: &mut [u8]) -> Option<Description> {
+    #[inline(never)]
+    pub fn describe(
+        &self,
+        ground: &Ground,
+        address: u64,
+        buffer: &mut [u8],
+    ) -> Option<Description> {
         let tables = self.starts.iter().take(self.count);
         tables
             .filter(|&&start| start != 0)
-            .find_map(|&start| describe_in(start, address, buffer))
+            .find_map(|&start| describe_in(ground, start, address, buffer))
     }
 }
 
 /// Looks through one table, which ends with a zero length or its mapping.
-fn describe_in(start: u64, address: u64, buffer: &mut [u8]) -> Option<Description> {
-    let region = maps::region_of(start, buffer);
+fn describe_in(
+    ground: &Ground,
+    start: u64,
+    address: u64,
+    buffer: &mut [u8],
+) -> Option<Description> {
+    let region = maps::region_of(ground, start, buffer);
     cfi::describe_in_table(start, region.high, address)
 }

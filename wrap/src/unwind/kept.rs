@@ -37,15 +37,15 @@ mod far;
 mod frame;
 mod words;
 
-use super::full::Bounds;
 use super::rule::Kind;
 use super::walk::{self, Cache, MAX_FRAMES, Resolver, State, Stop};
-use crate::arch::DoorFrame;
-use crate::table::Tag;
+use crate::platform::arch::DoorFrame;
+use crate::platform::bounds::Bounds;
 use children::Children;
 use far::FarCache;
 use frame::{FreshFrame, KeptFrame, Name};
 use memlog_format::table::{CodeId, Node, StackId};
+use memlog_lockfree::table::Tag;
 use words::Words;
 
 pub use far::Far;

@@ -33,64 +33,15 @@ mod way;
 mod windows;
 
 use super::row::Row;
-use crate::arch;
-use crate::sys::{Os, Sys};
+use crate::platform::arch;
+use crate::platform::rules::Effect;
+use crate::platform::sys::{Os, Sys};
 pub use pointer::{Keeps, Leads};
 use returns::Returns;
 use seen::Seen;
 use way::{Base, Reads, Way};
 use windows::Windows;
 pub use windows::word_at;
-
-/// What an instruction does to the way; distances are in bytes, those of jumps
-/// from the next instruction. Registers have their DWARF numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Effect {
-    /// Nothing that matters here.
-    Nothing,
-    /// A register, or something else, is pushed.
-    Push(Option<u8>),
-    /// The other way round.
-    Pop(Option<u8>),
-    /// The stack pointer moves.
-    Add(i64),
-    /// It becomes the frame pointer plus a distance.
-    SpFromFp(i64),
-    /// The frame pointer becomes the stack pointer plus a distance.
-    FpFromSp(i64),
-    /// The stack pointer becomes the frame pointer, which is popped.
-    Leave,
-    /// The stack pointer becomes something else.
-    SpLost,
-    /// The frame pointer does, or may.
-    FpLost,
-    /// A register is loaded from the stack pointer plus a distance.
-    LoadBySp(u8, i64),
-    /// The same by the frame pointer.
-    LoadByFp(u8, i64),
-    /// A register is stored at the stack pointer plus a distance.
-    StoreBySp(u8, i64),
-    /// The same by the frame pointer.
-    StoreByFp(u8, i64),
-    /// A number is compared with one that is not below zero.
-    Compare(u32),
-    /// The address of something so far away is taken.
-    AddressOf(i64),
-    /// A call, and how far away if that is said.
-    Call(Option<i64>),
-    /// A call of what an address so far away holds.
-    CallAt(i64),
-    /// A jump.
-    Jump(i64),
-    /// A jump that may not happen.
-    Branch(i64),
-    /// A jump to an address that lies so far away, or that nobody knows.
-    Away(Option<i64>),
-    /// A return.
-    Return,
-    /// No instruction comes after it.
-    Dead,
-}
 
 /// Ways that are put off, at most.
 const WAYS: usize = 128;

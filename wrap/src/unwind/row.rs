@@ -1,11 +1,12 @@
 //! Running a description's instructions up to an address: the row of rules
 //! that holds there. The rows lie in the recorder's memory, never on a stack.
 
-use super::bytes::Cursor;
 use super::cfi::Description;
 use super::exidx;
 use super::rule::{Kind, Rule};
-use crate::arch::{self, REGISTERS};
+use crate::platform::arch::{self, REGISTERS};
+use crate::platform::bytes::Cursor;
+use crate::platform::rules::Saved;
 
 /// How the canonical frame address is found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,28 +18,6 @@ pub enum Cfa {
     Register(u64, i64),
     /// The value of an expression.
     Expression(Cursor),
-}
-
-/// How a register of the caller is found.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Saved {
-    /// Nothing said: the ABI's default.
-    #[default]
-    Unset,
-    /// It cannot be recovered.
-    Undefined,
-    /// It was not touched.
-    Same,
-    /// At the CFA plus an offset.
-    At(i64),
-    /// The CFA plus an offset.
-    Value(i64),
-    /// In another register.
-    In(u64),
-    /// At the address that an expression gives.
-    AtExpression(Cursor),
-    /// The value of an expression.
-    ValueExpression(Cursor),
 }
 
 /// The rules of one address.

@@ -1,8 +1,9 @@
 //! What the kernel keeps on the stack of the frame that a signal interrupted.
 
-use super::full::{Bounds, Registers};
+use super::full::Registers;
 use super::rule::Rule;
-use crate::arch::{self, REGISTERS};
+use crate::platform::arch::{self, REGISTERS};
+use crate::platform::bounds::Bounds;
 
 /// Where the interrupted pc, sp and fp stand, for the sp of a return trampoline
 /// and its rule.

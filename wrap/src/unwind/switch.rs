@@ -6,31 +6,13 @@
 //! A walk that goes to another stack is not kept for the next one: whose stack it
 //! is may have changed, and only a whole walk asks again.
 
-use super::full::Bounds;
 use super::rule::{Kind, Rule};
 use super::walk::{Pc, State, Stop};
-use crate::arch;
+use crate::platform::arch;
+use crate::platform::bounds::Bounds;
+use crate::platform::rules::Back;
 use core::cell::Cell;
 use memlog_format::table::StackId;
-
-/// How such a function goes back; places are in words above sp.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Back {
-    /// The frame pointer is still that of the frame on the other stack.
-    Framed,
-    /// sp was saved in a word.
-    Saved {
-        /// Which.
-        at: u8,
-    },
-    /// By a routine, which begins with the two ends of its stack.
-    Routine {
-        /// The word that leads to it.
-        routine: u8,
-        /// The word that says how far its sp was below the higher end.
-        depth: u8,
-    },
-}
 
 const FRAMED: u32 = 3;
 const SAVED: u32 = 4;

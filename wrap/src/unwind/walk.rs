@@ -18,16 +18,17 @@
 //! # Safety
 //! The stack is read within [`Bounds`]; caches are plain memory of the stream.
 
-use super::full::Bounds;
 use super::kept::Far;
 use super::rule::{Kind, Rule};
 use super::share::Share;
 use super::signal;
-use super::switch::{Back, Mapped};
-use crate::arch::{self, DoorFrame};
-use crate::sync::{AtomicU64, Ordering};
-use crate::sys::{Os, Sys};
+use super::switch::Mapped;
+use crate::platform::arch::{self, DoorFrame};
+use crate::platform::bounds::Bounds;
+use crate::platform::rules::Back;
+use crate::platform::sys::{Os, Sys};
 use memlog_format::table::StackId;
+use memlog_lockfree::sync::{AtomicU64, Ordering};
 
 /// Frames kept of one stack, at most.
 pub const MAX_FRAMES: usize = Os::SIZES.frames;

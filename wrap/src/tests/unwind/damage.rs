@@ -3,11 +3,12 @@
 //! may touch, and tests are built with overflow checks.
 
 use super::loaded::{Copy, Loaded};
-use crate::arch::REGISTERS;
+use crate::platform::arch::REGISTERS;
+use crate::platform::bounds::Bounds;
 use crate::tests::memory::Zeroed;
 use crate::tests::random::Random;
 use crate::unwind::cfi::{Description, FrameIndexes, describe, describe_in_table};
-use crate::unwind::full::{Bounds, step};
+use crate::unwind::full::step;
 use crate::unwind::row::Machine;
 use std::path::PathBuf;
 
@@ -69,7 +70,11 @@ impl Victim {
         for register in &mut registers {
             *register = low + self.random.below(8 * 512);
         }
-        let _ = step(self.machine.run(description, address), &mut registers, &bounds);
+        let _ = step(
+            self.machine.run(description, address),
+            &mut registers,
+            &bounds,
+        );
     }
 }
 
@@ -110,7 +115,10 @@ fn torment(mut copy: Copy, rounds: u32, header: bool) {
         mend(copy.bytes(), kept);
     }
     println!("{described} described, {} rows", victim.rows);
-    assert!(victim.rows > rounds as usize, "the test reaches the instructions");
+    assert!(
+        victim.rows > rounds as usize,
+        "the test reaches the instructions"
+    );
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! ARM's unwind tables, made up here: what each instruction undoes, which entry
 //! an address has, and that nothing written in them leads anywhere else.
 
-use crate::image::Image;
+use crate::platform::elf::image::Image;
 use crate::tests::random::Random;
 use crate::unwind::cfi::Description;
 use crate::unwind::exidx::{Undone, describe, follows_call, undo};
@@ -81,7 +81,11 @@ fn is(instructions: [u8; 3], up: i64, saved: &[(usize, i64)]) {
     let named: Vec<_> = (0..16)
         .filter_map(|number| Some((number, found.saved[number]?)))
         .collect();
-    assert_eq!((found.up, named.as_slice()), (up, saved), "{instructions:x?}");
+    assert_eq!(
+        (found.up, named.as_slice()),
+        (up, saved),
+        "{instructions:x?}"
+    );
 }
 
 const FINISH: u8 = 0xb0;
@@ -94,9 +98,17 @@ fn each_instruction_undoes_what_the_abi_says() {
     is([0x3f, 0x40, FINISH], 252, &[]);
     is([0xb2, 0x81, 0x01], 0x204 + (129 << 2), &[]);
     is([0xa0, FINISH, FINISH], 4, &[(4, 0)]);
-    is([0xab, FINISH, FINISH], 20, &[(4, 0), (5, 4), (6, 8), (7, 12), (14, 16)]);
+    is(
+        [0xab, FINISH, FINISH],
+        20,
+        &[(4, 0), (5, 4), (6, 8), (7, 12), (14, 16)],
+    );
     is([0x84, 0x08, FINISH], 8, &[(7, 0), (14, 4)]);
-    is([0x02, 0x84, 0x0f], 32, &[(4, 12), (5, 16), (6, 20), (7, 24), (14, 28)]);
+    is(
+        [0x02, 0x84, 0x0f],
+        32,
+        &[(4, 12), (5, 16), (6, 20), (7, 24), (14, 28)],
+    );
     is([0x88, 0x01, FINISH], 8, &[(4, 0), (15, 4)]);
     is([0xb1, 0x0f, FINISH], 16, &[(0, 0), (1, 4), (2, 8), (3, 12)]);
     // Registers of floating point: by the load of a list, or by vpop.
@@ -108,7 +120,10 @@ fn each_instruction_undoes_what_the_abi_says() {
     is([0xc6, 0x01, FINISH], 16, &[]);
     is([0xc7, 0x05, FINISH], 8, &[]);
     is([0xb4, FINISH, FINISH], 4, &[]);
-    assert_eq!(undone([0x97, 0x84, 0x08]).map(|undone| undone.base), Some(7));
+    assert_eq!(
+        undone([0x97, 0x84, 0x08]).map(|undone| undone.base),
+        Some(7)
+    );
     assert!(undone([0x8f, 0xff, FINISH]).unwrap().takes_sp);
     for unknown in [
         [0x80, 0x00, FINISH],
@@ -163,17 +178,33 @@ fn an_address_has_the_entry_before_it() {
 fn calls_are_told_from_others() {
     let arm = |word: u32| follows_call(word.to_le_bytes());
     let thumb = |first: u16, second: u16| arm(u32::from(second) << 16 | u32::from(first));
-    for call in [0xeb00_0010, 0x1bff_fffe, 0xfa00_0001, 0xfb12_3456, 0xe12f_ff33] {
+    for call in [
+        0xeb00_0010,
+        0x1bff_fffe,
+        0xfa00_0001,
+        0xfb12_3456,
+        0xe12f_ff33,
+    ] {
         assert!(arm(call), "{call:x}");
     }
-    for call in [(0xf000, 0xf812), (0xf7ff, 0xfffe), (0xf000, 0xe802), (0xbf00, 0x4798)] {
+    for call in [
+        (0xf000, 0xf812),
+        (0xf7ff, 0xfffe),
+        (0xf000, 0xe802),
+        (0xbf00, 0x4798),
+    ] {
         assert!(thumb(call.0, call.1), "{call:x?}");
     }
     // b, bx, mov, push; b.w, bx, mov and others of Thumb's.
     for other in [0xea00_0010, 0xe12f_ff1e, 0xe1a0_0000, 0xe92d_4800] {
         assert!(!arm(other), "{other:x}");
     }
-    for other in [(0xf000, 0xb812), (0xbf00, 0x4770), (0xbf00, 0x4618), (0xb580, 0xaf00)] {
+    for other in [
+        (0xf000, 0xb812),
+        (0xbf00, 0x4770),
+        (0xbf00, 0x4618),
+        (0xb580, 0xaf00),
+    ] {
         assert!(!thumb(other.0, other.1), "{other:x?}");
     }
 }

@@ -1,10 +1,11 @@
 //! Random expressions, evaluated by a step of the full unwinder and by gimli.
 
 use super::programs::{START, described, sleb, uleb};
-use crate::arch::{REGISTERS, SP};
+use crate::platform::arch::{REGISTERS, SP};
+use crate::platform::bounds::Bounds;
 use crate::tests::memory::Zeroed;
 use crate::tests::random::Random;
-use crate::unwind::full::{Bounds, Registers, Step, step};
+use crate::unwind::full::{Registers, Step, step};
 use crate::unwind::row::Machine;
 use gimli::{Encoding, EndianSlice, EvaluationResult, Expression, Format, NativeEndian, Value};
 

@@ -2,10 +2,11 @@
 
 use super::loaded::Loaded;
 use super::same::{Slice, difference};
-use crate::arch::RA;
+use crate::platform::arch::RA;
+use crate::platform::rules::Saved;
 use crate::tests::memory::Zeroed;
 use crate::unwind::cfi::{FrameIndexes, describe};
-use crate::unwind::row::{Machine, Saved};
+use crate::unwind::row::Machine;
 use gimli::{BaseAddresses, CieOrFde, EhFrame, FrameDescriptionEntry, NativeEndian};
 use gimli::{UnwindContext, UnwindSection};
 use std::path::{Path, PathBuf};
@@ -55,19 +56,31 @@ impl<'a> Judge<'a> {
     }
 
     /// Compares one address, of which gimli knows the description and the row.
-    fn compare(&mut self, theirs: &FrameDescriptionEntry<Slice>, row: &super::same::TheirRow, address: u64) {
+    fn compare(
+        &mut self,
+        theirs: &FrameDescriptionEntry<Slice>,
+        row: &super::same::TheirRow,
+        address: u64,
+    ) {
         let problem = match describe(&self.loaded.module, address, &mut self.index) {
             None => Some("no description".to_string()),
-            Some(ours) if (ours.start, ours.end) != (theirs.initial_address(), theirs.end_address()) => {
+            Some(ours)
+                if (ours.start, ours.end) != (theirs.initial_address(), theirs.end_address()) =>
+            {
                 Some(format!("described by {:#x}..{:#x}", ours.start, ours.end))
             }
             Some(ours) => {
                 assert_eq!(ours.common.is_signal, theirs.is_signal_trampoline());
-                assert_eq!(ours.common.return_register, u64::from(theirs.cie().return_address_register().0));
+                assert_eq!(
+                    ours.common.return_register,
+                    u64::from(theirs.cie().return_address_register().0)
+                );
                 match self.machine.run(&ours, address) {
                     None => Some("no row".to_string()),
                     // The return address is always mentioned in real files.
-                    Some(mine) if mine.of(RA) == Saved::Unset => Some("no return address".to_string()),
+                    Some(mine) if mine.of(RA) == Saved::Unset => {
+                        Some("no return address".to_string())
+                    }
                     Some(mine) => difference(&self.section, mine, row),
                 }
             }
@@ -125,14 +138,21 @@ fn judge(path: &Path) -> Option<usize> {
     let wrong = judge.differences.len();
     let first: Vec<_> = judge.differences.iter().take(9).collect();
     assert_eq!(wrong, 0, "{path:?}, of {}: {first:#?}", judge.compared);
-    println!("{}: {} descriptions, {} addresses", path.display(), descriptions.len(), judge.compared);
+    println!(
+        "{}: {} descriptions, {} addresses",
+        path.display(),
+        descriptions.len(),
+        judge.compared
+    );
     Some(judge.compared)
 }
 
 /// The program and its libraries; other tests map other files meanwhile.
 pub fn own_files() -> Vec<PathBuf> {
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
-    let paths = maps.lines().filter_map(|line| line.split_whitespace().nth(5));
+    let paths = maps
+        .lines()
+        .filter_map(|line| line.split_whitespace().nth(5));
     let libraries = paths.filter(|path| path.starts_with("/usr/lib") && path.contains(".so"));
     let mut files: Vec<_> = libraries.map(PathBuf::from).collect();
     files.push(std::env::current_exe().unwrap());
@@ -143,7 +163,14 @@ pub fn own_files() -> Vec<PathBuf> {
 
 /// What a compiler driver says of a program or library of its own.
 fn gcc_file(name: &str) -> Option<PathBuf> {
-    let option = format!("{name}={}", if name.contains("prog") { "cc1plus" } else { "libstdc++.so.6" });
+    let option = format!(
+        "{name}={}",
+        if name.contains("prog") {
+            "cc1plus"
+        } else {
+            "libstdc++.so.6"
+        }
+    );
     let said = Command::new("gcc").arg(option).output().ok()?;
     Some(PathBuf::from(String::from_utf8(said.stdout).ok()?.trim()))
 }
@@ -152,14 +179,23 @@ fn gcc_file(name: &str) -> Option<PathBuf> {
 fn the_files_of_this_process() {
     let judged = own_files().into_iter().filter_map(|file| judge(&file));
     let counts: Vec<_> = judged.collect();
-    assert!(counts.len() >= 4, "the test, libc, ld.so, libgcc_s: {}", counts.len());
+    assert!(
+        counts.len() >= 4,
+        "the test, libc, ld.so, libgcc_s: {}",
+        counts.len()
+    );
     assert!(counts.iter().sum::<usize>() > 20_000);
 }
 
 #[test]
 fn programs_of_other_compilers_and_times() {
-    let programs = ["git", "python3", "perl", "bash", "node", "gdb", "jq", "sqlite3", "gcc", "ld"];
-    let mut files: Vec<_> = programs.iter().map(|name| Path::new("/usr/bin").join(name)).collect();
+    let programs = [
+        "git", "python3", "perl", "bash", "node", "gdb", "jq", "sqlite3", "gcc", "ld",
+    ];
+    let mut files: Vec<_> = programs
+        .iter()
+        .map(|name| Path::new("/usr/bin").join(name))
+        .collect();
     files.extend(gcc_file("-print-prog-name"));
     files.extend(gcc_file("-print-file-name"));
     let judged = files.iter().filter_map(|file| judge(file)).count();
@@ -187,7 +223,10 @@ fn a_static_program_without_a_search_table() {
     let loaded = Loaded::map(&program).unwrap();
     let image = &loaded.module.image;
     assert_eq!(image.header, 0);
-    assert_eq!((image.frames, image.frames_bytes), (loaded.frames, loaded.frames_bytes));
+    assert_eq!(
+        (image.frames, image.frames_bytes),
+        (loaded.frames, loaded.frames_bytes)
+    );
     assert!(judge(&program).unwrap() > 1_000);
     std::fs::remove_dir_all(folder).unwrap();
 }

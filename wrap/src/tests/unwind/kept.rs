@@ -5,16 +5,16 @@
 //! # Safety
 //! Frames of doors are words of the made-up stack, which outlives each walk.
 
-use crate::arch::{self, DoorFrame, WORD};
-use crate::table::Tag;
+use crate::platform::arch::{self, DoorFrame, WORD};
+use crate::platform::bounds::Bounds;
 use crate::tests::memory::Zeroed;
 use crate::tests::random::Random;
-use crate::unwind::full::Bounds;
 use crate::unwind::kept::{Far, Kept, Namer, capture};
 use crate::unwind::rule::{Kind, Rule};
 use crate::unwind::signal;
 use crate::unwind::walk::{Cache, Known, MAX_FRAMES, Pc, Resolver, State, Workspace, walk};
 use memlog_format::table::{CodeId, Node, StackId};
+use memlog_lockfree::table::Tag;
 use std::cell::RefCell;
 use std::collections::HashMap;
 
@@ -245,7 +245,10 @@ fn compare(seed: u64, is_own: bool) -> (u32, u32) {
         let looked = kept.unchanged(&State::at(frame));
         kept.wake();
         let found = capture(frame, bounds, is_own, (one, &mut kept), &mut Program, &trie);
-        assert!(looked.is_none() || looked == found, "seed {seed}, turn {turn}");
+        assert!(
+            looked.is_none() || looked == found,
+            "seed {seed}, turn {turn}"
+        );
         unchanged += u32::from(looked.is_some());
         let mut space = Workspace {
             cache: other,
@@ -256,11 +259,18 @@ fn compare(seed: u64, is_own: bool) -> (u32, u32) {
         // end of a stack that others may have made longer.
         let Some(found) = found else {
             let is_short = !is_own && root == StackId::CUT_BAD_FRAME;
-            assert!(is_short || root == StackId::CUT_TOO_DEEP, "seed {seed}, turn {turn}");
+            assert!(
+                is_short || root == StackId::CUT_TOO_DEEP,
+                "seed {seed}, turn {turn}"
+            );
             continue;
         };
         let told = trie.path(found);
-        assert_eq!(told, (codes[..count].to_vec(), root), "seed {seed}, turn {turn}");
+        assert_eq!(
+            told,
+            (codes[..count].to_vec(), root),
+            "seed {seed}, turn {turn}"
+        );
         whole += u32::from(root == StackId::COMPLETE);
     }
     (whole, unchanged)
@@ -278,7 +288,10 @@ fn says_what_the_plain_walk_says() {
     }
     // Else hardly anything could be kept.
     assert!(whole > 10_000, "{whole} of 80,000 stacks were whole");
-    assert!(unchanged > 200, "{unchanged} of 80,000 stacks were unchanged");
+    assert!(
+        unchanged > 200,
+        "{unchanged} of 80,000 stacks were unchanged"
+    );
 }
 
 /// Knows nothing, and is not to be asked.
@@ -318,9 +331,23 @@ fn the_stack_of_last_time_is_not_walked_again() {
         (1..31).for_each(|code| stack.call(code, &mut random));
         let (mut kept, trie) = (Kept::zeroed(), Trie::default());
         let (frame, bounds) = stack.door();
-        let first = capture(frame, bounds, is_own, (&mut empty(), &mut kept), &mut Program, &trie);
+        let first = capture(
+            frame,
+            bounds,
+            is_own,
+            (&mut empty(), &mut kept),
+            &mut Program,
+            &trie,
+        );
         let looked = kept.unchanged(&State::at(frame));
-        let again = capture(frame, bounds, is_own, (&mut empty(), &mut kept), &mut Nobody, &trie);
+        let again = capture(
+            frame,
+            bounds,
+            is_own,
+            (&mut empty(), &mut kept),
+            &mut Nobody,
+            &trie,
+        );
         assert_eq!(first, again);
         // Words of another stack may only be read in the order of a walk.
         assert_eq!(looked, first.filter(|_| is_own));
@@ -373,11 +400,25 @@ fn a_refusal_is_no_bad_stack() {
         }
         let (mut kept, trie) = (Kept::zeroed(), Trie::default());
         let (frame, bounds) = stack.door();
-        let found = capture(frame, bounds, true, (&mut empty(), &mut kept), &mut Busy, &trie);
+        let found = capture(
+            frame,
+            bounds,
+            true,
+            (&mut empty(), &mut kept),
+            &mut Busy,
+            &trie,
+        );
         let (codes, root) = trie.path(found.unwrap());
         assert_eq!((codes.len(), root), (known, StackId::CUT_BUSY));
         // The next one is luckier, and nothing of this one is in its way.
-        let after = capture(frame, bounds, true, (&mut empty(), &mut kept), &mut Program, &trie);
+        let after = capture(
+            frame,
+            bounds,
+            true,
+            (&mut empty(), &mut kept),
+            &mut Program,
+            &trie,
+        );
         assert_ne!(trie.path(after.unwrap()).1, StackId::CUT_BUSY);
     }
 }
@@ -424,7 +465,14 @@ fn code_that_was_met_is_not_asked_for_again() {
     let asked = [(); 3].map(|()| {
         let (frame, bounds) = stack.door();
         let mut kept = Kept::zeroed();
-        let found = capture(frame, bounds, true, (&mut cache, &mut kept), &mut counting, &trie);
+        let found = capture(
+            frame,
+            bounds,
+            true,
+            (&mut cache, &mut kept),
+            &mut counting,
+            &trie,
+        );
         assert_eq!(trie.path(found.unwrap()).0.len(), 5);
         core::mem::take(&mut counting.0)
     });
@@ -442,7 +490,14 @@ fn what_is_kept_in_vain_is_kept_seldom() {
     let mut random = Random::new(1);
     let mut ask = |stack: &mut Stack| {
         let (frame, bounds) = stack.door();
-        capture(frame, bounds, true, (&mut cache, &mut kept), &mut Program, &trie)
+        capture(
+            frame,
+            bounds,
+            true,
+            (&mut cache, &mut kept),
+            &mut Program,
+            &trie,
+        )
     };
     let mut asked_for = 0;
     for turn in 0..640 {

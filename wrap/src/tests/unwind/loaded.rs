@@ -5,8 +5,9 @@
 //! Files are mapped at an address of the kernel's choice between two pages
 //! that nobody may touch, and are never unmapped.
 
-use crate::modules::{Module, Modules};
+use crate::platform::ground::Ground;
 use crate::tests::memory::{Zeroed, maps_at_rest};
+use crate::unwind::modules::{Module, Modules};
 use std::fs::File;
 use std::ops::Range;
 use std::os::fd::AsRawFd;
@@ -92,9 +93,23 @@ fn map_over(at: u64, bytes: u64, rights: i32, file: Option<(&File, u64)>) {
         match file {
             Some((file, offset)) => {
                 let fd = file.as_raw_fd();
-                libc::mmap(at as *mut _, bytes as usize, rights, flags, fd, offset as i64)
+                libc::mmap(
+                    at as *mut _,
+                    bytes as usize,
+                    rights,
+                    flags,
+                    fd,
+                    offset as i64,
+                )
             }
-            None => libc::mmap(at as *mut _, bytes as usize, rights, flags | libc::MAP_ANONYMOUS, -1, 0),
+            None => libc::mmap(
+                at as *mut _,
+                bytes as usize,
+                rights,
+                flags | libc::MAP_ANONYMOUS,
+                -1,
+                0,
+            ),
         }
     };
     assert_eq!(done as u64, at);
@@ -108,7 +123,10 @@ impl Loaded {
         let frames = section(&bytes, ".eh_frame")?;
         let segments = segments(&bytes);
         let low = segments.first()?.address & !(PAGE - 1);
-        let end = segments.iter().map(|part| part.address + part.bytes).max()?;
+        let end = segments
+            .iter()
+            .map(|part| part.address + part.bytes)
+            .max()?;
         let _rest = maps_at_rest();
         let start = reserve((end - low).next_multiple_of(PAGE));
         let bias = start.wrapping_sub(low);
@@ -117,7 +135,12 @@ impl Loaded {
             let at = bias.wrapping_add(part.address - inside);
             let rights = libc::PROT_READ | if part.code { libc::PROT_EXEC } else { 0 };
             if part.file_bytes > 0 {
-                map_over(at, part.file_bytes + inside, rights, Some((&file, part.offset - inside)));
+                map_over(
+                    at,
+                    part.file_bytes + inside,
+                    rights,
+                    Some((&file, part.offset - inside)),
+                );
             }
             let covered = (part.file_bytes + inside).next_multiple_of(PAGE);
             let wanted = (part.bytes + inside).next_multiple_of(PAGE);
@@ -126,7 +149,7 @@ impl Loaded {
             }
         }
         let mut modules = Modules::zeroed();
-        modules.refresh(|_| ());
+        modules.refresh(&Ground::new(), |_| ());
         let module = modules.find(start);
         let module = *module.unwrap_or_else(|| panic!("the recorder does not see {path:?}"));
         assert_eq!((module.low, module.image.bias), (start, bias));
@@ -146,9 +169,13 @@ impl Loaded {
     /// A copy in ordinary memory, between two pages that nobody may touch.
     pub fn copy(&self) -> Copy {
         let module = &self.module;
-        assert_ne!(module.image.header, 0, "copies are made of files with a search table");
+        assert_ne!(
+            module.image.header, 0,
+            "copies are made of files with a search table"
+        );
         let first = self.frames.min(module.image.header);
-        let last = (self.frames + self.frames_bytes).max(module.image.header + module.image.header_bytes);
+        let last =
+            (self.frames + self.frames_bytes).max(module.image.header + module.image.header_bytes);
         let low = first & !(PAGE - 1);
         let bytes = (last - low).next_multiple_of(PAGE);
         let at = reserve(bytes);

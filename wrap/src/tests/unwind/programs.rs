@@ -5,12 +5,13 @@
 //! Tables are leaked, so what points into them stays readable.
 
 use super::same::{Slice, difference};
-use crate::arch::RA;
+use crate::platform::arch::RA;
+use crate::platform::bytes::Cursor;
+use crate::platform::rules::Saved;
 use crate::tests::memory::Zeroed;
 use crate::tests::random::Random;
-use crate::unwind::bytes::Cursor;
 use crate::unwind::cfi::{Common, Description, describe_in_table};
-use crate::unwind::row::{Cfa, Machine, Saved};
+use crate::unwind::row::{Cfa, Machine};
 use gimli::{BaseAddresses, EhFrame, NativeEndian, UnwindContext, UnwindSection};
 
 /// The code that the tables speak of; there is nothing there.
@@ -45,7 +46,11 @@ struct Shape {
 
 /// Appends an address in an encoding that stands at `place`.
 fn address(out: &mut Vec<u8>, encoding: u8, value: u64, place: u64) {
-    let value = if encoding & 0xf0 == 0x10 { value.wrapping_sub(place) } else { value };
+    let value = if encoding & 0xf0 == 0x10 {
+        value.wrapping_sub(place)
+    } else {
+        value
+    };
     match encoding & 0x0f {
         0x0 | 0x4 | 0xc => out.extend(value.to_ne_bytes()),
         0x3 | 0xb => out.extend((value as u32).to_ne_bytes()),
@@ -69,7 +74,11 @@ fn table(shape: &Shape, common: &[u8], program: &[u8]) -> &'static [u8] {
     let room = vec![0u8; 4096 + 2 * (common.len() + program.len())].leak();
     let mut out = Vec::new();
     let mut head = vec![0, 0, 0, 0, shape.version];
-    head.extend(if shape.is_signal { &b"zRS\0"[..] } else { b"zR\0" });
+    head.extend(if shape.is_signal {
+        &b"zRS\0"[..]
+    } else {
+        b"zR\0"
+    });
     uleb(&mut head, shape.code_factor);
     sleb(&mut head, shape.data_factor);
     head.push(16);
@@ -79,7 +88,12 @@ fn table(shape: &Shape, common: &[u8], program: &[u8]) -> &'static [u8] {
     let mut body = Vec::new();
     let place = out.len() as u64 + 4;
     body.extend((place as u32).to_ne_bytes());
-    address(&mut body, shape.encoding, START, room.as_ptr() as u64 + place + 4);
+    address(
+        &mut body,
+        shape.encoding,
+        START,
+        room.as_ptr() as u64 + place + 4,
+    );
     address(&mut body, shape.encoding & 0x0f, LENGTH, 0);
     body.push(0);
     body.extend(program);
@@ -127,7 +141,12 @@ fn instruction(out: &mut Vec<u8>, random: &mut Random, depth: &mut u32) {
         16 => operands(out, 0x0c, &[register, small]),
         17 => operands(out, 0x0d, &[register]),
         18 => operands(out, 0x0e, &[small]),
-        19 => signed_operands(out, [0x11, 0x12, 0x15][random.below(3) as usize], register, signed),
+        19 => signed_operands(
+            out,
+            [0x11, 0x12, 0x15][random.below(3) as usize],
+            register,
+            signed,
+        ),
         20 => {
             out.push(0x13);
             sleb(out, signed);
@@ -170,12 +189,20 @@ fn random_shape(random: &mut Random) -> Shape {
 
 /// Compares all rows; how many, and whether gimli met an error.
 fn compare(bytes: &'static [u8], machine: &mut Machine) -> (usize, bool) {
-    let (start, end) = (bytes.as_ptr() as u64, bytes.as_ptr() as u64 + bytes.len() as u64);
+    let (start, end) = (
+        bytes.as_ptr() as u64,
+        bytes.as_ptr() as u64 + bytes.len() as u64,
+    );
     let section = EhFrame::new(bytes, NativeEndian);
     let bases = BaseAddresses::default().set_eh_frame(start);
-    let theirs = section.fde_for_address(&bases, START, EhFrame::<Slice>::cie_from_offset).unwrap();
+    let theirs = section
+        .fde_for_address(&bases, START, EhFrame::<Slice>::cie_from_offset)
+        .unwrap();
     let ours = describe_in_table(start, end, START).expect("the description");
-    assert_eq!((ours.start, ours.end), (theirs.initial_address(), theirs.end_address()));
+    assert_eq!(
+        (ours.start, ours.end),
+        (theirs.initial_address(), theirs.end_address())
+    );
     assert_eq!(ours.common.is_signal, theirs.is_signal_trampoline());
     let mut context = UnwindContext::new();
     let Ok(mut rows) = theirs.rows(&section, &bases, &mut context) else {
@@ -186,7 +213,10 @@ fn compare(bytes: &'static [u8], machine: &mut Machine) -> (usize, bool) {
         match rows.next_row() {
             Ok(None) => return (compared, false),
             Err(_) => {
-                assert!(machine.run(&ours, next).is_none(), "gimli refuses the row at {next:#x}: {bytes:x?}");
+                assert!(
+                    machine.run(&ours, next).is_none(),
+                    "gimli refuses the row at {next:#x}: {bytes:x?}"
+                );
                 return (compared, true);
             }
             Ok(Some(row)) => {
@@ -196,7 +226,11 @@ fn compare(bytes: &'static [u8], machine: &mut Machine) -> (usize, bool) {
                         let mine = machine.run(&ours, at);
                         let mine = mine.unwrap_or_else(|| panic!("no row at {at:#x}: {bytes:x?}"));
                         let differs = difference(&section, mine, row);
-                        assert!(differs.is_none(), "{at:#x}: {} in {bytes:x?}", differs.unwrap());
+                        assert!(
+                            differs.is_none(),
+                            "{at:#x}: {} in {bytes:x?}",
+                            differs.unwrap()
+                        );
                         compared += 1;
                     }
                 }
@@ -216,7 +250,11 @@ fn random_programs() {
         operands(&mut common, 0x0c, &[7, 8]);
         operands(&mut common, 0x90, &[1]);
         for _ in 0..random.below(4) {
-            operands(&mut common, 0x80 | random.below(16) as u8, &[random.below(9)]);
+            operands(
+                &mut common,
+                0x80 | random.below(16) as u8,
+                &[random.below(9)],
+            );
         }
         for _ in 0..1 + random.below(40) {
             instruction(&mut program, &mut random, &mut depth);
@@ -270,7 +308,10 @@ fn a_register_alone_is_the_frame_address() {
     let mut machine = Machine::zeroed();
     let alone = described(&[0x0d, 2, 0x41, 0x0e, 16]);
     assert_eq!(machine.run(&alone, START).unwrap().cfa, Cfa::Register(2, 0));
-    assert_eq!(machine.run(&alone, START + 1).unwrap().cfa, Cfa::Register(2, 16));
+    assert_eq!(
+        machine.run(&alone, START + 1).unwrap().cfa,
+        Cfa::Register(2, 16)
+    );
 }
 
 #[test]
@@ -289,11 +330,20 @@ fn instructions_of_vendors() {
     let negative = described(&[0x2f, 3, 2]);
     assert_eq!(machine.run(&negative, START).unwrap().of(3), Saved::At(16));
     let signed = described(&[0x2d, 0x0c, 7, 8]);
-    assert_eq!(machine.run(&signed, START).unwrap().cfa, Cfa::Register(7, 8));
+    assert_eq!(
+        machine.run(&signed, START).unwrap().cfa,
+        Cfa::Register(7, 8)
+    );
     let far = described(&[0x0c, 7, 8, 0x1d, 9, 0, 0, 0, 0, 0, 0, 0, 0x0e, 16]);
-    assert_eq!(machine.run(&far, START + 8).unwrap().cfa, Cfa::Register(7, 8));
+    assert_eq!(
+        machine.run(&far, START + 8).unwrap().cfa,
+        Cfa::Register(7, 8)
+    );
     let big_endian = u64::from_ne_bytes([9, 0, 0, 0, 0, 0, 0, 0]);
-    assert_eq!(machine.run(&far, START + big_endian).unwrap().cfa, Cfa::Register(7, 16));
+    assert_eq!(
+        machine.run(&far, START + big_endian).unwrap().cfa,
+        Cfa::Register(7, 16)
+    );
 }
 
 #[test]
@@ -311,7 +361,10 @@ fn what_is_not_known_is_refused() {
         &[0x04, 1, 2],
     ];
     for program in refused {
-        assert!(machine.run(&described(program), START + 1).is_none(), "{program:x?}");
+        assert!(
+            machine.run(&described(program), START + 1).is_none(),
+            "{program:x?}"
+        );
         // And nothing of it is left behind.
         let next = described(&[0x0c, 7, 8]);
         let row = machine.run(&next, START).unwrap();

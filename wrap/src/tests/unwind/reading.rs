@@ -5,11 +5,13 @@
 
 use super::judge::own_files;
 use super::loaded::Loaded;
-use crate::arch::{self, code};
+use crate::platform::arch::{self, code};
+use crate::platform::rules::Effect;
+use crate::platform::rules::Saved;
 use crate::tests::memory::Zeroed;
 use crate::unwind::cfi::{Description, FrameIndexes, describe};
-use crate::unwind::reading::{Claim, Effect, Keeps, Leads, Reader};
-use crate::unwind::row::{Cfa, Machine, Row, Saved};
+use crate::unwind::reading::{Claim, Keeps, Leads, Reader};
+use crate::unwind::row::{Cfa, Machine, Row};
 use gimli::{BaseAddresses, CieOrFde, EhFrame, NativeEndian, UnwindSection};
 use std::path::{Path, PathBuf};
 
@@ -155,7 +157,11 @@ impl Judge<'_> {
                 if sp == right.sp {
                     continue;
                 }
-                let claim = Claim { start, sp, ..*right };
+                let claim = Claim {
+                    start,
+                    sp,
+                    ..*right
+                };
                 self.reader.renew(BUDGET);
                 match self.reader.proves(&claim) {
                     true => self.counts.believed += 1,
@@ -184,7 +190,12 @@ impl Judge<'_> {
             // say whatever held before.
             is_padding = matches!(
                 effect,
-                Effect::Return | Effect::Jump(_) | Effect::Away(_) | Effect::Dead | Effect::Call(_) | Effect::CallAt(_)
+                Effect::Return
+                    | Effect::Jump(_)
+                    | Effect::Away(_)
+                    | Effect::Dead
+                    | Effect::Call(_)
+                    | Effect::CallAt(_)
             ) || is_padding && effect == Effect::Nothing;
             if matches!(effect, Effect::Call(_) | Effect::CallAt(_)) && at < description.end {
                 self.compare(description, at, true);
@@ -228,18 +239,29 @@ fn proofs_say_what_the_tables_say() {
         return;
     }
     let mut files = own_files();
-    files.extend(["git", "gdb", "perl", "python3"].map(|name| PathBuf::from("/usr/bin").join(name)));
+    files
+        .extend(["git", "gdb", "perl", "python3"].map(|name| PathBuf::from("/usr/bin").join(name)));
     let more = std::env::var("MEMLOG_FILES").unwrap_or_default();
     files.extend(more.split_whitespace().map(PathBuf::from));
     let counts: Vec<_> = files.iter().filter_map(|path| judge(path)).collect();
-    assert!(counts.len() >= 4, "the test, libc, ld.so, libgcc_s: {}", counts.len());
+    assert!(
+        counts.len() >= 4,
+        "the test, libc, ld.so, libgcc_s: {}",
+        counts.len()
+    );
     let sum = |of: fn(&Counts) -> usize| counts.iter().map(of).sum::<usize>();
     let wrong: Vec<_> = counts.iter().flat_map(|counts| &counts.wrong).collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
     assert_eq!(sum(|counts| counts.believed), 0, "{counts:?}");
     assert!(sum(|counts| counts.refused) > 10_000, "{counts:?}");
-    assert!(sum(|counts| counts.torn) * 50 < sum(|counts| counts.whole), "{counts:?}");
-    assert!(sum(|counts| counts.proven) * 3 > sum(|counts| counts.unproven), "{counts:?}");
+    assert!(
+        sum(|counts| counts.torn) * 50 < sum(|counts| counts.whole),
+        "{counts:?}"
+    );
+    assert!(
+        sum(|counts| counts.proven) * 3 > sum(|counts| counts.unproven),
+        "{counts:?}"
+    );
 }
 
 /// What code at an address proves of a frame in it.
@@ -279,7 +301,11 @@ fn a_call_that_never_returns_leads_nowhere() {
     assert_eq!(claim(&code, 0, pc, 16), None, "as a part of the outer one");
     assert_eq!(claim(&code, 0, pc, 8), None);
     assert_eq!(claim(&code, begins, pc, 24), None);
-    assert_eq!(claim(&code, 0, begins, 8), None, "the outer one never returns");
+    assert_eq!(
+        claim(&code, 0, begins, 8),
+        None,
+        "the outer one never returns"
+    );
 }
 
 #[test]
@@ -324,7 +350,10 @@ fn what_leads_straight_on_is_looked_at_anew() {
     let mut reader = Reader::zeroed();
     for _ in 0..2 {
         assert!(reader.leads_straight(base, |at| at == base + 7));
-        assert!(!reader.leads_straight(base, |at| at == base + 8), "past a return");
+        assert!(
+            !reader.leads_straight(base, |at| at == base + 8),
+            "past a return"
+        );
         reader.renew(0);
     }
 }
@@ -337,38 +366,128 @@ fn a_frame_pointer_is_kept_where_it_is_given_back() {
     const ANY: i64 = i64::MIN;
     let cases: [(&str, &[u8], i64, Keeps); 21] = [
         ("leave; ret", &[0xc9, 0xc3], ANY, Keeps::Surely),
-        ("mov %rbp,%rsp; pop %rbp; pop %r10; lea (%rsp,%r8,8),%rsp; push %r10; ret",
-            &[0x48, 0x8b, 0xe5, 0x5d, 0x41, 0x5a, 0x4a, 0x8d, 0x24, 0xc4, 0x41, 0x52, 0xc3], ANY, Keeps::Surely),
-        ("lea -8(%rbp),%rsp; pop %rbx; pop %rbp; ret", &[0x48, 0x8d, 0x65, 0xf8, 0x5b, 0x5d, 0xc3], ANY, Keeps::Surely),
-        ("shr $2,%eax; leave; ret", &[0xc1, 0xe8, 0x02, 0xc9, 0xc3], ANY, Keeps::Surely),
-        ("add $24,%rsp; pop %rbp; ret", &[0x48, 0x83, 0xc4, 0x18, 0x5d, 0xc3], 24, Keeps::Surely),
-        ("the same, and fp leads elsewhere", &[0x48, 0x83, 0xc4, 0x18, 0x5d, 0xc3], 32, Keeps::Not),
-        ("the same, and nobody knows", &[0x48, 0x83, 0xc4, 0x18, 0x5d, 0xc3], ANY, Keeps::Not),
-        ("add $24,%rsp; ret", &[0x48, 0x83, 0xc4, 0x18, 0xc3], 24, Keeps::Never),
-        ("je to leave; ret, else add $24,%rsp; ret",
-            &[0x74, 0x05, 0x48, 0x83, 0xc4, 0x18, 0xc3, 0xc9, 0xc3], ANY, Keeps::Never),
-        ("mov -64(%rbp),%r13; add $8,%rsp; ret",
-            &[0x4c, 0x8b, 0x6d, 0xc0, 0x48, 0x83, 0xc4, 0x08, 0xc3], ANY, Keeps::Not),
-        ("je to leave; ret, else another function's end",
-            &[0x74, 0x01, 0xc3, 0xc9, 0xc3], ANY, Keeps::Surely),
-        ("call; push %rbp; mov %rsp,%rbp; leave; ret",
-            &[0xff, 0xd0, 0x55, 0x48, 0x89, 0xe5, 0xc9, 0xc3], 0, Keeps::Not),
-        ("call of one that never returns; leave; ret",
-            &[0xe8, 2, 0, 0, 0, 0xc9, 0xc3, 0x0f, 0x0b], ANY, Keeps::Perhaps),
-        ("je to what is not known; call of one that never returns; leave; ret",
-            &[0x74, 0x09, 0xe8, 2, 0, 0, 0, 0xc9, 0xc3, 0x0f, 0x0b, 0x62], ANY, Keeps::Unread),
-        ("call *%rax; leave; ret", &[0xff, 0xd0, 0xc9, 0xc3], ANY, Keeps::Surely),
-        ("call *0(%rip), nobody knows where; leave; ret", &[0xff, 0x15, 0, 0, 0, 0, 0xc9, 0xc3], ANY, Keeps::Perhaps),
-        ("mov -8(%rbp),%r10; leave; lea -8(%r10),%rsp; ret",
-            &[0x4c, 0x8b, 0x55, 0xf8, 0xc9, 0x49, 0x8d, 0x62, 0xf8, 0xc3], ANY, Keeps::Not),
-        ("mov (%rbp),%rbp; add $40,%rsp; jmp *%rcx",
-            &[0x48, 0x8b, 0x6d, 0x00, 0x48, 0x83, 0xc4, 0x28, 0xff, 0xe1], 32, Keeps::Surely),
-        ("the same, and what was called took an argument",
-            &[0x48, 0x8b, 0x6d, 0x00, 0x48, 0x83, 0xc4, 0x28, 0xff, 0xe1], 40, Keeps::Surely),
-        ("the same without the room",
-            &[0x48, 0x8b, 0x6d, 0x00, 0xff, 0xe1], 32, Keeps::Not),
-        ("mov (%rbp),%rbp; add $24,%rsp; pop %rbp; ret",
-            &[0x48, 0x8b, 0x6d, 0x00, 0x48, 0x83, 0xc4, 0x18, 0x5d, 0xc3], 0, Keeps::Not),
+        (
+            "mov %rbp,%rsp; pop %rbp; pop %r10; lea (%rsp,%r8,8),%rsp; push %r10; ret",
+            &[
+                0x48, 0x8b, 0xe5, 0x5d, 0x41, 0x5a, 0x4a, 0x8d, 0x24, 0xc4, 0x41, 0x52, 0xc3,
+            ],
+            ANY,
+            Keeps::Surely,
+        ),
+        (
+            "lea -8(%rbp),%rsp; pop %rbx; pop %rbp; ret",
+            &[0x48, 0x8d, 0x65, 0xf8, 0x5b, 0x5d, 0xc3],
+            ANY,
+            Keeps::Surely,
+        ),
+        (
+            "shr $2,%eax; leave; ret",
+            &[0xc1, 0xe8, 0x02, 0xc9, 0xc3],
+            ANY,
+            Keeps::Surely,
+        ),
+        (
+            "add $24,%rsp; pop %rbp; ret",
+            &[0x48, 0x83, 0xc4, 0x18, 0x5d, 0xc3],
+            24,
+            Keeps::Surely,
+        ),
+        (
+            "the same, and fp leads elsewhere",
+            &[0x48, 0x83, 0xc4, 0x18, 0x5d, 0xc3],
+            32,
+            Keeps::Not,
+        ),
+        (
+            "the same, and nobody knows",
+            &[0x48, 0x83, 0xc4, 0x18, 0x5d, 0xc3],
+            ANY,
+            Keeps::Not,
+        ),
+        (
+            "add $24,%rsp; ret",
+            &[0x48, 0x83, 0xc4, 0x18, 0xc3],
+            24,
+            Keeps::Never,
+        ),
+        (
+            "je to leave; ret, else add $24,%rsp; ret",
+            &[0x74, 0x05, 0x48, 0x83, 0xc4, 0x18, 0xc3, 0xc9, 0xc3],
+            ANY,
+            Keeps::Never,
+        ),
+        (
+            "mov -64(%rbp),%r13; add $8,%rsp; ret",
+            &[0x4c, 0x8b, 0x6d, 0xc0, 0x48, 0x83, 0xc4, 0x08, 0xc3],
+            ANY,
+            Keeps::Not,
+        ),
+        (
+            "je to leave; ret, else another function's end",
+            &[0x74, 0x01, 0xc3, 0xc9, 0xc3],
+            ANY,
+            Keeps::Surely,
+        ),
+        (
+            "call; push %rbp; mov %rsp,%rbp; leave; ret",
+            &[0xff, 0xd0, 0x55, 0x48, 0x89, 0xe5, 0xc9, 0xc3],
+            0,
+            Keeps::Not,
+        ),
+        (
+            "call of one that never returns; leave; ret",
+            &[0xe8, 2, 0, 0, 0, 0xc9, 0xc3, 0x0f, 0x0b],
+            ANY,
+            Keeps::Perhaps,
+        ),
+        (
+            "je to what is not known; call of one that never returns; leave; ret",
+            &[0x74, 0x09, 0xe8, 2, 0, 0, 0, 0xc9, 0xc3, 0x0f, 0x0b, 0x62],
+            ANY,
+            Keeps::Unread,
+        ),
+        (
+            "call *%rax; leave; ret",
+            &[0xff, 0xd0, 0xc9, 0xc3],
+            ANY,
+            Keeps::Surely,
+        ),
+        (
+            "call *0(%rip), nobody knows where; leave; ret",
+            &[0xff, 0x15, 0, 0, 0, 0, 0xc9, 0xc3],
+            ANY,
+            Keeps::Perhaps,
+        ),
+        (
+            "mov -8(%rbp),%r10; leave; lea -8(%r10),%rsp; ret",
+            &[0x4c, 0x8b, 0x55, 0xf8, 0xc9, 0x49, 0x8d, 0x62, 0xf8, 0xc3],
+            ANY,
+            Keeps::Not,
+        ),
+        (
+            "mov (%rbp),%rbp; add $40,%rsp; jmp *%rcx",
+            &[0x48, 0x8b, 0x6d, 0x00, 0x48, 0x83, 0xc4, 0x28, 0xff, 0xe1],
+            32,
+            Keeps::Surely,
+        ),
+        (
+            "the same, and what was called took an argument",
+            &[0x48, 0x8b, 0x6d, 0x00, 0x48, 0x83, 0xc4, 0x28, 0xff, 0xe1],
+            40,
+            Keeps::Surely,
+        ),
+        (
+            "the same without the room",
+            &[0x48, 0x8b, 0x6d, 0x00, 0xff, 0xe1],
+            32,
+            Keeps::Not,
+        ),
+        (
+            "mov (%rbp),%rbp; add $24,%rsp; pop %rbp; ret",
+            &[0x48, 0x8b, 0x6d, 0x00, 0x48, 0x83, 0xc4, 0x18, 0x5d, 0xc3],
+            0,
+            Keeps::Not,
+        ),
     ];
     if !code::READS_CODE {
         return;
@@ -392,7 +511,14 @@ fn a_call_leads_to_a_frame_or_elsewhere() {
     let room = [0x48, 0x83, 0xec, 0x10];
     let told = |code: &[u8], pc: usize, sp: i64| {
         let start = code.as_ptr() as u64;
-        let claim = Claim { pc: start + pc as u64, start, sp, fp: -8, returns: true, is_left: true };
+        let claim = Claim {
+            pc: start + pc as u64,
+            start,
+            sp,
+            fp: -8,
+            returns: true,
+            is_left: true,
+        };
         let mut reader = Reader::zeroed();
         reader.renew(BUDGET);
         reader.leads(&claim)
@@ -404,14 +530,29 @@ fn a_call_leads_to_a_frame_or_elsewhere() {
     assert_eq!(told(&own, pc, -32), Leads::Otherwise, "another depth");
     assert_eq!(told(&own, pc + 1, -24), Leads::Nowhere, "not behind a call");
     // The same behind a call of one that never returns, by itself: ud2.
-    let never = [&frame[..], &room, &[0xe8, 8, 0, 0, 0], &CALL_NEXT, &[0xc9, 0xc3, 0xcc, 0x0f, 0x0b]].concat();
+    let never = [
+        &frame[..],
+        &room,
+        &[0xe8, 8, 0, 0, 0],
+        &CALL_NEXT,
+        &[0xc9, 0xc3, 0xcc, 0x0f, 0x0b],
+    ]
+    .concat();
     assert_eq!(told(&never, 18, -24), Leads::Perhaps);
     assert_eq!(told(&never, 13, -24), Leads::Surely, "the call itself");
     // One that makes no frame: sub $8,%rsp; call
-    let bare = [&[0x48, 0x83, 0xec, 0x08], &CALL_NEXT[..], &[0x48, 0x83, 0xc4, 0x08, 0xc3, 0xcc]].concat();
+    let bare = [
+        &[0x48, 0x83, 0xec, 0x08],
+        &CALL_NEXT[..],
+        &[0x48, 0x83, 0xc4, 0x08, 0xc3, 0xcc],
+    ]
+    .concat();
     assert_eq!(told(&bare, 9, -8), Leads::Otherwise);
     // jmp *%rax: nobody knows.
-    assert_eq!(told(&[0xff, 0xe0, 0x90, 0x90, 0x90, 0x90], 5, -8), Leads::Unread);
+    assert_eq!(
+        told(&[0xff, 0xe0, 0x90, 0x90, 0x90, 0x90], 5, -8),
+        Leads::Unread
+    );
 }
 
 /// Where a program begins the caller's frame pointer is dropped, and kept by all
@@ -427,7 +568,14 @@ fn what_drops_its_callers_frame_pointer_has_none() {
         reader.drops_callers_fp(from, from + to as u64)
     };
     // mov %rsp,%rdi; call; and $-16,%rsp; xor %ebp,%ebp; call
-    let loader = [&[0x48, 0x89, 0xe7], &CALL[..], &[0x48, 0x83, 0xe4, 0xf0, 0x31, 0xed], &CALL, &[0; 16]].concat();
+    let loader = [
+        &[0x48, 0x89, 0xe7],
+        &CALL[..],
+        &[0x48, 0x83, 0xe4, 0xf0, 0x31, 0xed],
+        &CALL,
+        &[0; 16],
+    ]
+    .concat();
     assert!(drops(&loader, 19));
     assert!(!drops(&loader, 8), "not yet");
     assert!(!drops(&loader, 18), "inside of an instruction");
@@ -435,11 +583,22 @@ fn what_drops_its_callers_frame_pointer_has_none() {
     let counts = [&[0x55, 0x31, 0xed], &CALL[..], &[0; 16]].concat();
     assert!(!drops(&counts, 8));
     // sub $8,%rsp; call
-    assert!(!drops(&[&[0x48, 0x83, 0xec, 0x08], &CALL[..], &[0; 16]].concat(), 9));
+    assert!(!drops(
+        &[&[0x48, 0x83, 0xec, 0x08], &CALL[..], &[0; 16]].concat(),
+        9
+    ));
     // xor %ebp,%ebp; ret; call: the next function
-    assert!(!drops(&[&[0x31, 0xed, 0xc3], &CALL[..], &[0; 16]].concat(), 8));
+    assert!(!drops(
+        &[&[0x31, 0xed, 0xc3], &CALL[..], &[0; 16]].concat(),
+        8
+    ));
     // As glibc's newest loader, over something: test; je over; syscall; over: xor %ebp,%ebp; call
-    let over = [&[0x85, 0xd2, 0x74, 0x02, 0x0f, 0x05, 0x31, 0xed], &CALL[..], &[0; 16]].concat();
+    let over = [
+        &[0x85, 0xd2, 0x74, 0x02, 0x0f, 0x05, 0x31, 0xed],
+        &CALL[..],
+        &[0; 16],
+    ]
+    .concat();
     assert!(drops(&over, 13));
     // test; je over; xor %ebp,%ebp; over: call
     let around = [&[0x85, 0xd2, 0x74, 0x02, 0x31, 0xed], &CALL[..], &[0; 16]].concat();
@@ -457,7 +616,9 @@ fn a_drifting_stack_pointer_hides_no_frame_pointer() {
         return;
     }
     // push; test; je out; call; jmp back; int3; out: leave; ret
-    let mut code = vec![0x50_u8, 0x85, 0xc0, 0x74, 0x05, 0xff, 0xd0, 0xeb, 0xf7, 0xcc, 0xc9, 0xc3];
+    let mut code = vec![
+        0x50_u8, 0x85, 0xc0, 0x74, 0x05, 0xff, 0xd0, 0xeb, 0xf7, 0xcc, 0xc9, 0xc3,
+    ];
     code.resize(32, 0x90);
     let mut reader = Reader::zeroed();
     reader.renew(BUDGET);

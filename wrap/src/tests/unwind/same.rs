@@ -1,8 +1,9 @@
 //! Whether a row of ours says what a row of gimli's says.
 
-use crate::arch::{FP, RA, REGISTERS, SP, WORD};
-use crate::unwind::bytes::Cursor;
-use crate::unwind::row::{Cfa, Row, Saved};
+use crate::platform::arch::{FP, RA, REGISTERS, SP, WORD};
+use crate::platform::bytes::Cursor;
+use crate::platform::rules::Saved;
+use crate::unwind::row::{Cfa, Row};
 use crate::unwind::rule::{Kind, Rule};
 use gimli::{CfaRule, EhFrame, EndianSlice, NativeEndian, Register, RegisterRule};
 
@@ -29,16 +30,14 @@ fn same_cfa(section: &EhFrame<Slice>, ours: Cfa, theirs: &CfaRule<usize>) -> boo
         }
         // gimli has no word for it.
         (Cfa::Unset, theirs) => *theirs == CfaRule::default(),
-        (Cfa::Expression(ours), CfaRule::Expression(theirs)) => same_expression(section, ours, theirs),
+        (Cfa::Expression(ours), CfaRule::Expression(theirs)) => {
+            same_expression(section, ours, theirs)
+        }
         _ => false,
     }
 }
 
-fn same_saved(
-    section: &EhFrame<Slice>,
-    ours: Saved,
-    theirs: Option<&RegisterRule<usize>>,
-) -> bool {
+fn same_saved(section: &EhFrame<Slice>, ours: Saved, theirs: Option<&RegisterRule<usize>>) -> bool {
     match (ours, theirs) {
         (Saved::Unset, None) => true,
         (Saved::Undefined, Some(RegisterRule::Undefined)) => true,
@@ -64,8 +63,12 @@ fn packed(row: &TheirRow) -> (Kind, i64, i64) {
         _ => return complex,
     }
     let (kind, offset) = match row.cfa() {
-        CfaRule::RegisterAndOffset { register, offset } if register.0 == SP as u16 => (Kind::Sp, *offset),
-        CfaRule::RegisterAndOffset { register, offset } if register.0 == FP as u16 => (Kind::Fp, *offset),
+        CfaRule::RegisterAndOffset { register, offset } if register.0 == SP as u16 => {
+            (Kind::Sp, *offset)
+        }
+        CfaRule::RegisterAndOffset { register, offset } if register.0 == FP as u16 => {
+            (Kind::Fp, *offset)
+        }
         _ => return complex,
     };
     let saved = match rule(FP) {
@@ -83,7 +86,11 @@ fn packed(row: &TheirRow) -> (Kind, i64, i64) {
 }
 
 fn unpacked(rule: Rule) -> (Kind, i64, i64) {
-    (rule.kind(), rule.offset_words() as i64, rule.saved_words() as i64)
+    (
+        rule.kind(),
+        rule.offset_words() as i64,
+        rule.saved_words() as i64,
+    )
 }
 
 /// What differs between the two, or nothing.

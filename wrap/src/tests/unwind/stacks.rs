@@ -5,12 +5,14 @@
 //! A context is taken and walked inside the function that took it, so its
 //! stack lives; handlers do what the test needs and nothing of it is reentrant.
 
-use crate::arch::{self, FP, RA, SP};
-use crate::maps::region_of;
-use crate::modules::Modules;
+use crate::platform::arch::{self, FP, RA, SP};
+use crate::platform::bounds::Bounds;
+use crate::platform::ground::Ground;
+use crate::platform::maps::region_of;
 use crate::tests::memory::{Zeroed, maps_at_rest};
 use crate::unwind::cfi::{FrameIndexes, describe};
-use crate::unwind::full::{Bounds, Registers, Step, step};
+use crate::unwind::full::{Registers, Step, step};
+use crate::unwind::modules::Modules;
 use crate::unwind::row::Machine;
 use crate::unwind::rule::{Kind, Rule};
 use crate::unwind::signal;
@@ -61,7 +63,8 @@ impl Walker {
         let module = *self.modules.find(lookup).expect("code lies in a module");
         let description = describe(&module, lookup, &mut self.indexes)?;
         if description.common.is_signal {
-            self.registers = signal::registers(self.registers[SP], Rule::signal(0), &self.bounds).unwrap();
+            self.registers =
+                signal::registers(self.registers[SP], Rule::signal(0), &self.bounds).unwrap();
             return Some(true);
         }
         let rule = self.machine.run(&description, lookup).unwrap().pack();
@@ -114,8 +117,8 @@ fn capture() {
     };
     let registers = signal::registers(at, Rule::signal(0), &around).unwrap();
     let mut modules = Modules::zeroed();
-    modules.refresh(|_| ());
-    let region = region_of(registers[SP], modules.buffer());
+    modules.refresh(&Ground::new(), |_| ());
+    let region = region_of(&Ground::new(), registers[SP], modules.buffer());
     let walker = Walker {
         modules,
         indexes: FrameIndexes::zeroed(),

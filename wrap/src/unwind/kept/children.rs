@@ -3,10 +3,10 @@
 
 use super::Namer;
 use super::frame::{FreshFrame, Name};
-use crate::sys::{Os, Sys};
-use crate::table::Tag;
+use crate::platform::sys::{Os, Sys};
 use crate::unwind::share::Share;
 use memlog_format::table::{CodeId, Node, StackId};
+use memlog_lockfree::table::Tag;
 
 /// Entries of a thread's own cache of the trie, at most.
 const CHILDREN: usize = Os::SIZES.children;

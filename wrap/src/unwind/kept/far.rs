@@ -15,11 +15,13 @@
 //! left to the full unwinder, which is its judge where captures are verified.
 
 use super::frame::FreshFrame;
-use crate::arch::{self, DoorFrame};
-use crate::sys::{Os, Sys};
-use crate::unwind::bytes::Cursor;
-use crate::unwind::full::{Bounds, value_of};
-use crate::unwind::row::{Cfa, Row, Saved};
+use crate::platform::arch::{self, DoorFrame};
+use crate::platform::bounds::Bounds;
+use crate::platform::bytes::Cursor;
+use crate::platform::rules::Saved;
+use crate::platform::sys::{Os, Sys};
+use crate::unwind::full::value_of;
+use crate::unwind::row::{Cfa, Row};
 use crate::unwind::rule::Kind;
 use crate::unwind::walk::{Pc, Resolver, State};
 

@@ -2,13 +2,13 @@
 //! it was stepped by.
 
 use super::words::{self, Words};
-use crate::arch;
-use crate::table::Tag;
-use crate::unwind::full::Bounds;
+use crate::platform::arch;
+use crate::platform::bounds::Bounds;
 use crate::unwind::rule::Kind;
 use crate::unwind::signal;
 use crate::unwind::walk::{Known, State};
 use memlog_format::table::StackId;
+use memlog_lockfree::table::Tag;
 
 /// A frame of the last stack.
 #[derive(Clone, Copy)]

@@ -4,7 +4,7 @@
 //! As in `kept`.
 
 use super::MAX_WORDS;
-use crate::arch;
+use crate::platform::arch;
 
 /// Where words were read, and what they were.
 #[repr(C, align(16))]

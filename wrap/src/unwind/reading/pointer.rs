@@ -1,8 +1,9 @@
 //! What code does with the frame pointer.
 
 use super::way::Reads;
-use super::{Behind, Claim, Effect, Reader};
-use crate::arch;
+use super::{Behind, Claim, Reader};
+use crate::platform::arch;
+use crate::platform::rules::Effect;
 
 /// Whether a function keeps a frame pointer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

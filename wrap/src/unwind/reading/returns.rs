@@ -5,9 +5,9 @@
 //! only cost a proof. A call through a register is taken to return, and one by an
 //! address that lies somewhere, but for who asks to be sure.
 
-use super::Effect;
 use super::seen::Seen;
 use super::windows::{Windows, word_at};
+use crate::platform::rules::Effect;
 
 /// How deep calls are followed.
 const DEPTH: usize = 3;

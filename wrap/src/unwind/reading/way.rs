@@ -1,9 +1,11 @@
 //! Where a way through instructions stands: how far sp and fp are from where it
 //! began, and where the registers lie that calls preserve.
 
-use super::{Claim, Effect, WORD};
-use crate::arch::{self, code};
-use crate::unwind::row::{Cfa, Row, Saved};
+use super::{Claim, WORD};
+use crate::platform::arch::{self, code};
+use crate::platform::rules::Effect;
+use crate::platform::rules::Saved;
+use crate::unwind::row::{Cfa, Row};
 
 /// What values are counted from: what lay in sp or fp where the reading began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,9 +1,9 @@
 //! Code, a piece at a time. Asked of the kernel: a way that went wrong may lead to
 //! where there is no memory.
 
-use super::Effect;
-use crate::arch::code;
-use crate::sys::{Os, Sys};
+use crate::platform::arch::code;
+use crate::platform::rules::Effect;
+use crate::platform::sys::{Os, Sys};
 
 /// Pieces that are kept: functions and those that they call.
 const WINDOWS: usize = 8;

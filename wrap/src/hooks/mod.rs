@@ -1,0 +1,21 @@
+//! The top storey: what each hooked function means. Only the doors call it.
+//!
+//! * [`family`], [`aligned`], [`operators`], [`named`] blocks that come and go
+//! * [`spaces`] the ledger of mappings
+//! * [`notices`], [`rights`], [`threads`] what the program tells without knowing
+//! * [`session`], [`parted`] who may record
+//! * [`events`], [`capture`], [`failed`] the event and its stack
+
+pub mod aligned;
+pub mod capture;
+pub mod events;
+pub mod failed;
+pub mod family;
+pub mod named;
+pub mod notices;
+pub mod operators;
+pub mod parted;
+pub mod rights;
+pub mod session;
+pub mod spaces;
+pub mod threads;

@@ -1,0 +1,452 @@
+//! Doors that only listen: what the program does that the recorder must know.
+#![allow(unsafe_code)]
+//! # Safety
+//! As in `hooks`.
+
+use crate::hooks::capture;
+use crate::hooks::family::{handler, next};
+use crate::hooks::operators;
+use crate::hooks::session::{self, Admission, admit};
+use crate::hooks::threads;
+use crate::log::sink::{Mode, Stock};
+use crate::log::stream::Of;
+use crate::platform::arch::DoorFrame;
+use crate::platform::clock;
+use crate::platform::doors::Door;
+use crate::platform::lock::Patience;
+use crate::platform::sys::{Os, Sys};
+use crate::platform::text::Text;
+use crate::process::deep;
+use crate::process::parting;
+use crate::process::recorder::RECORDER;
+use crate::process::rss;
+use crate::process::start;
+use core::ffi::{c_char, c_void};
+use core::sync::atomic::{AtomicUsize, Ordering};
+use memlog_format::ext::Ext;
+use memlog_format::meta::{End, Key, Past, Record};
+
+handler! {
+    /// fork: the token is not held across it, for its handlers may allocate
+    fn memlog_on_fork() -> i32 = |frame| {
+        let Some(real) = next::<extern "C" fn() -> i32>(frame, Door::Fork) else {
+            return -1;
+        };
+        // A forked child that forks again will live: the grandchild's log has
+        // to name one.
+        make_deferred_log();
+        let child = real();
+        // A handler of pthread_atfork may have begun the child's own log already.
+        if child == 0 && !session::is_on() {
+            parting::part_from_parent();
+        } else if child == 0 && Os::pid() != RECORDER.ground.pid.load(Ordering::Relaxed) {
+            parting::stop_in_child();
+        }
+        if child > 0 {
+            note_fork(frame, child as u32);
+        }
+        child
+    }
+}
+
+fn note_fork(frame: &DoorFrame, child: u32) {
+    if session::is_on()
+        && let Admission::Record(mut session) = admit(frame)
+    {
+        session.in_recorder(Some(frame));
+        session.stream().leave_private_chunk();
+        session.stream().write_ext(&Ext::Fork { child });
+        session.end();
+    }
+}
+
+/// By libc's own fork, whose child's number nobody is told.
+fn note_inner_fork(frame: &DoorFrame) {
+    make_deferred_log();
+    note_fork(frame, 0);
+}
+
+handler! {
+    /// _exit: no handler of ours will run
+    fn memlog_on__exit(status: i32) -> () = |frame| {
+        finish(2);
+        if let Some(real) = next::<extern "C" fn(i32)>(frame, Door::ImmediateExit) {
+            real(status);
+        }
+        // Whoever calls this does not expect it to return.
+        Os::exit(status)
+    }
+}
+
+/// What a call that is only told of does first; then it goes on where the
+/// result says.
+fn on_from(frame: &DoorFrame, door: Door, first: impl FnOnce()) -> usize {
+    first();
+    next::<usize>(frame, door).unwrap_or(0)
+}
+
+handler! {
+    /// _Exit: as _exit
+    fn memlog_on__Exit(status: i32, _b: usize, _c: usize) -> usize = |frame| {
+        match on_from(frame, Door::ExitC, || finish(2)) {
+            0 => { Os::exit(status); 0 }
+            real => real,
+        }
+    }
+}
+
+handler! {
+    /// quick_exit: ends by libc's own _exit
+    fn memlog_on_quick_exit(status: i32, _b: usize, _c: usize) -> usize = |frame| {
+        match on_from(frame, Door::QuickExit, || finish(2)) {
+            0 => { Os::exit(status); 0 }
+            real => real,
+        }
+    }
+}
+
+handler! {
+    /// abort: a death by signal, but for what a forked child did so far
+    fn memlog_on_abort(_a: usize, _b: usize, _c: usize) -> usize = |frame| {
+        match on_from(frame, Door::Abort, || { make_deferred_log(); }) {
+            0 => { Os::exit(127); 0 }
+            real => real,
+        }
+    }
+}
+
+handler! {
+    /// daemon: this process ends inside, by libc's own fork and _exit; where it
+    /// does not what follows is recorded
+    fn memlog_on_daemon(_a: usize, _b: usize, _c: usize) -> usize = |frame| {
+        on_from(frame, Door::Daemon, || {
+            note_inner_fork(frame);
+            finish(2);
+        })
+    }
+}
+
+handler! {
+    /// forkpty: by libc's own fork
+    fn memlog_on_forkpty(_a: usize, _b: usize, _c: usize) -> usize = |frame| {
+        on_from(frame, Door::Forkpty, || note_inner_fork(frame))
+    }
+}
+
+handler! {
+    /// dlopen: a library may come that binds past us. The call goes on by a jump,
+    /// for dlopen looks at where it will return to
+    fn memlog_on_dlopen(name: *const c_char, flags: i32, _c: usize) -> usize = |frame| {
+        on_from(frame, Door::Dlopen, || loading(frame, None, name, flags))
+    }
+}
+
+handler! {
+    /// dlmopen: the same; into another namespace the library brings a heap
+    fn memlog_on_dlmopen(space: isize, name: *const c_char, flags: i32) -> usize = |frame| {
+        on_from(frame, Door::Dlmopen, || loading(frame, Some(space), name, flags))
+    }
+}
+
+/// A library may be loaded now, into this namespace if one is asked for.
+fn loading(frame: &DoorFrame, space: Option<isize>, name: *const c_char, flags: i32) {
+    const BASE: isize = 0;
+    let past = match space {
+        Some(space) if space != BASE => Some(Past::Namespace),
+        _ if flags & crate::platform::sys::DEEP_BIND == 0 => return,
+        _ => None,
+    };
+    // The loader looks at names that are no longer there by itself.
+    if !name.is_null() && start::wake() && !RECORDER.ground.is_quiet() {
+        // SAFETY: what the program gives to dlopen is null or a C string.
+        as_recorder(frame, || unsafe { deep::loading(past, name) });
+    }
+}
+
+/// A forked child without a log so far gets it; false if there can be none.
+pub(crate) fn make_deferred_log() -> bool {
+    let is_ours = || Os::pid() == RECORDER.ground.pid.load(Ordering::Relaxed);
+    !(RECORDER.log.is_deferred() && session::is_on() && is_ours()) || RECORDER.log.materialize()
+}
+
+/// Work under a lock of the recorder's, with the token held: a signal handler
+/// that interrupts it sees that the holder is below, and does not wait.
+fn as_recorder(frame: &DoorFrame, work: impl FnOnce()) {
+    match admit(frame) {
+        Admission::Record(mut session) => {
+            session.in_recorder(Some(frame));
+            work();
+            session.end();
+        }
+        Admission::Backing | Admission::Pass => work(),
+    }
+}
+
+handler! {
+    /// dlclose
+    fn memlog_on_dlclose(handle: *mut c_void) -> i32 = |frame| {
+        let Some(real) = next::<extern "C" fn(*mut c_void) -> i32>(frame, Door::Dlclose) else {
+            return -1;
+        };
+        let result = real(handle);
+        operators::forget();
+        if session::is_on() && !RECORDER.ground.is_quiet() {
+            as_recorder(frame, || {
+                RECORDER.code.with(Patience::Bounded, |map| map.refresh());
+                RECORDER.next_generation();
+            });
+        }
+        result
+    }
+}
+
+handler! {
+    /// __cxa_finalize: a module's destructors run, and then it may go
+    fn memlog_on___cxa_finalize(handle: *mut c_void) -> () = |frame| {
+        if let Some(real) = next::<extern "C" fn(*mut c_void)>(frame, Door::CxaFinalize) {
+            real(handle);
+        }
+        if !handle.is_null() && session::is_on() {
+            as_recorder(frame, || {
+                RECORDER.code.with(Patience::Bounded, |map| map.leaving(handle as u64));
+                RECORDER.next_generation();
+            });
+        }
+    }
+}
+
+/// The two that tell of unwind tables; the library that has them may come late.
+fn tables(frame: &DoorFrame, door: Door, table: *mut c_void, add: bool) {
+    let mut real = next::<extern "C" fn(*mut c_void)>(frame, door);
+    if real.is_none() {
+        start::find_reals_again();
+        real = next(frame, door);
+    }
+    if let Some(real) = real {
+        real(table);
+    }
+    if session::is_on() {
+        as_recorder(frame, || {
+            RECORDER
+                .code
+                .with(Patience::Bounded, |map| map.register(table as u64, add));
+            RECORDER.next_generation();
+        });
+    }
+}
+
+handler! {
+    /// __register_frame
+    fn memlog_on___register_frame(table: *mut c_void) -> () = |frame| {
+        tables(frame, Door::RegisterFrame, table, true)
+    }
+}
+
+handler! {
+    /// __deregister_frame
+    fn memlog_on___deregister_frame(table: *mut c_void) -> () = |frame| {
+        tables(frame, Door::DeregisterFrame, table, false)
+    }
+}
+
+handler! {
+    /// prctl: a filter may be coming that kills for our system calls
+    fn memlog_on_prctl(what: i32, a: usize, b: usize, c: usize, d: usize) -> i32 = |frame| {
+        type Real = extern "C" fn(i32, usize, usize, usize, usize) -> i32;
+        let Some(real) = next::<Real>(frame, Door::Prctl) else {
+            return -1;
+        };
+        if what == libc::PR_SET_NAME {
+            let result = real(what, a, b, c, d);
+            threads::renamed(frame);
+            return result;
+        }
+        if !may_set_filter(frame, what) || !expect_filter(frame) {
+            return real(what, a, b, c, d);
+        }
+        let result = real(what, a, b, c, d);
+        RECORDER.end_expecting(result == 0);
+        result
+    }
+}
+
+/// Whether a filter may come by this prctl. One that gives up privileges is no
+/// filter, but lets anybody set one, by whatever instructions.
+fn may_set_filter(frame: &DoorFrame, what: i32) -> bool {
+    if what == libc::PR_SET_NO_NEW_PRIVS {
+        heed_herald(frame);
+    }
+    what == libc::PR_SET_SECCOMP
+}
+
+/// A filter may come that no door sees, and then nothing can be had any more:
+/// streams and a window are stocked. A forked child that may only want to execute
+/// another program has them when it gets its log.
+#[cold]
+fn heed_herald(frame: &DoorFrame) {
+    // A vfork's child has our memory, and it is not we who give up anything.
+    let is_guest = || Os::pid() != RECORDER.ground.pid.load(Ordering::Relaxed);
+    if session::is_on() && !RECORDER.ground.is_quiet() && is_guest() {
+        return;
+    }
+    RECORDER.ground.note_herald();
+    if !session::is_on() || RECORDER.log.is_deferred() || RECORDER.ground.must_be_quiet() {
+        return;
+    }
+    as_recorder(frame, || {
+        RECORDER.log.stock_up(Stock::Little);
+    });
+}
+
+handler! {
+    /// syscall, if it is one of those that the door looks for: a filter may be
+    /// coming. Where it goes on.
+    fn memlog_on_syscall(number: libc::c_long, what: i32, _a: usize) -> usize = |frame| {
+        const STRICT_OR_FILTER: core::ops::RangeInclusive<i32> = 0..=1;
+        let real = next::<usize>(frame, Door::Syscall).unwrap_or(0);
+        let is_coming = match number {
+            libc::SYS_prctl => may_set_filter(frame, what),
+            libc::SYS_seccomp => STRICT_OR_FILTER.contains(&what),
+            _ => false,
+        };
+        if real == 0 || !is_coming || !expect_filter(frame) {
+            return real;
+        }
+        REAL_SYSCALL.store(real, Ordering::Relaxed);
+        set_filter as *const () as usize
+    }
+}
+
+/// Where `set_filter` goes on.
+static REAL_SYSCALL: AtomicUsize = AtomicUsize::new(0);
+
+/// In the place of libc's syscall, for a call that may set a filter and returns
+/// once: what came of it is wanted.
+extern "C" fn set_filter(
+    number: libc::c_long,
+    what: usize,
+    flags: usize,
+    c: usize,
+    d: usize,
+    e: usize,
+) -> libc::c_long {
+    type Real = unsafe extern "C" fn(libc::c_long, ...) -> libc::c_long;
+    let real = REAL_SYSCALL.load(Ordering::Relaxed);
+    // SAFETY: libc's syscall, or another's of that name; the door came here
+    // with the program's arguments.
+    let result = unsafe { core::mem::transmute::<usize, Real>(real)(number, what, flags, c, d, e) };
+    // More than 0 is a descriptor that was asked for, or the thread that refuses.
+    let asks = libc::SECCOMP_FILTER_FLAG_NEW_LISTENER as usize;
+    let gets = number == libc::SYS_seccomp && flags & asks != 0;
+    RECORDER.end_expecting(result == 0 || result > 0 && gets);
+    result
+}
+
+/// A filter may be coming that kills for any system call of ours: none is made
+/// till the program's call is through. Whether that is to be told of it; where
+/// a filter is there already nothing changes, and a guest's is not ours.
+#[cold]
+fn expect_filter(frame: &DoorFrame) -> bool {
+    if RECORDER.ground.is_filtered() || !start::wake() {
+        return false;
+    }
+    // One may have come that no door saw.
+    let is_ready = || !RECORDER.ground.must_be_quiet() && prepare_for_filter(frame);
+    if !RECORDER.ground.is_quiet() && !is_ready() {
+        return false;
+    }
+    RECORDER.expect_filter();
+    true
+}
+
+/// While system calls are still allowed this thread gets its stream, threads
+/// that come later get theirs, a forked child its file, and the log room for
+/// some two million events.
+fn prepare_for_filter(frame: &DoorFrame) -> bool {
+    if Os::pid() != RECORDER.ground.pid.load(Ordering::Relaxed)
+        || RECORDER.log.is_deferred() && !RECORDER.log.materialize()
+    {
+        return false;
+    }
+    if let Admission::Record(mut session) = admit(frame) {
+        session.in_recorder(Some(frame));
+        rss::poll(session.stream());
+        RECORDER.log.stock_up(Stock::Much);
+        // Leaves what could only be left by a system call: the private chunk of
+        // a forked child, rules of an earlier generation, an unknown stack.
+        capture::capture_apart(session.stream(), frame, session.patience(), Of::Allocation);
+        session.stream().leave_private_chunk();
+        session.stream().reserve();
+        session.end();
+    }
+    RECORDER.code.with(Patience::Bounded, |map| map.settle());
+    if RECORDER.log.writes_out() {
+        RECORDER
+            .log
+            .meta
+            .with(Patience::Bounded, |meta| meta.flush(&RECORDER.log));
+        RECORDER.log.write_held();
+    }
+    true
+}
+
+/// A large range is about to go: its peak must have been seen.
+pub fn unmapping(frame: &DoorFrame, bytes: usize) {
+    if (bytes as u64) < RECORDER.rss.step() || !session::is_on() {
+        return;
+    }
+    if let Admission::Record(mut session) = admit(frame) {
+        session.in_recorder(Some(frame));
+        rss::poll(session.stream());
+        session.end();
+    }
+}
+
+/// The image ends in an orderly way: `how` is 1 for exit handlers, 2 for
+/// _exit. Events may follow and are recorded.
+#[cold]
+pub fn finish(how: u8) {
+    // A vfork's child shares our memory; its end is not ours. Under a filter
+    // the end is not told: the log is whole without it.
+    if !session::is_on()
+        || RECORDER.ground.must_be_quiet()
+        || Os::pid() != RECORDER.ground.pid.load(Ordering::Relaxed)
+    {
+        return;
+    }
+    if RECORDER.log.is_deferred() && !RECORDER.log.materialize() {
+        return;
+    }
+    let mut high = 0;
+    if let Some(mut session) = session::own_words() {
+        session.in_recorder(None);
+        session.stream().set_tick(clock::tick());
+        high = rss::poll_final(session.stream());
+        session.stream().look_at_name();
+        session.end();
+        threads::tell_others();
+    }
+    RECORDER.log.meta.with(Patience::Bounded, |meta| {
+        let mut words = Text::new();
+        Os::last_words(&mut words);
+        if !words.is_empty() {
+            meta.append(&RECORDER.log, &Record::Text(Key::Note, words.get()));
+        }
+        meta.append(
+            &RECORDER.log,
+            &Record::End(End {
+                tick: clock::tick(),
+                how,
+                vm_hwm_kb: high,
+                maxrss_kb: Os::usage().max_rss_kb,
+            }),
+        );
+        meta.flush(&RECORDER.log);
+    });
+    if RECORDER.log.sink.mode() == Mode::Written {
+        RECORDER.log.draining.store(true, Ordering::Release);
+        RECORDER.log.write_held();
+    } else {
+        RECORDER.log.sink.trim();
+    }
+}

@@ -1,0 +1,446 @@
+//! One call through a door: admission, the token, the way out.
+#![allow(unsafe_code)]
+//! # Safety
+//! A thread's word holds null, [`CLAIMING`], or the door of the stream it
+//! claimed, which lives for ever. The body of a stream goes to the session
+//! that holds its token.
+
+use crate::log::stream::{Door, Stream};
+use crate::platform::arch::DoorFrame;
+use crate::platform::bounds::Bounds;
+use crate::platform::lock::Patience;
+use crate::platform::sys::{Os, Sys};
+use crate::process::parting;
+use crate::process::recorder::RECORDER;
+use crate::process::token::{self, CLAIMING, Entry, Phase};
+use core::sync::atomic::Ordering;
+use memlog_format::counter::Counter;
+use memlog_lockfree::claims::{UNKNOWN_TID, VISITOR};
+use memlog_lockfree::life::Life;
+
+/// A call that is to be recorded.
+pub struct Session {
+    door: &'static Door,
+    hold: Hold,
+    /// The token's word as this session left it.
+    word: u64,
+}
+
+/// How the session came by its stream.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Hold {
+    /// It is the thread's own.
+    Own,
+    /// Lent for one call that came while the thread was in the recorder.
+    Nested,
+    /// Lent for one call of a guest in this memory.
+    Guest,
+}
+
+/// Whether a call is recorded, and how.
+pub enum Admission {
+    /// As an event.
+    Record(Session),
+    /// Not: the recorder is off, or lost it, and has counted that.
+    Pass,
+    /// Not: the allocator made it below a recorded call.
+    Backing,
+}
+
+/// The session of a thread that has its stream and is not inside: nearly all.
+#[inline(always)]
+pub fn own(frame: &DoorFrame) -> Option<Session> {
+    if frame.word <= CLAIMING {
+        return None;
+    }
+    // SAFETY: the word is the door of this thread's stream.
+    let door = unsafe { &*(frame.word as *const Door) };
+    let is_free = door.busy.load(Ordering::Relaxed) == 0;
+    is_free.then_some(Session {
+        door,
+        hold: Hold::Own,
+        word: 0,
+    })
+}
+
+/// Lets any other call in.
+pub fn admit(frame: &DoorFrame) -> Admission {
+    if let Some(session) = own(frame) {
+        return Admission::Record(session);
+    }
+    if frame.word <= CLAIMING {
+        return admit_cold(frame);
+    }
+    // SAFETY: as in `own`.
+    admit_nested(unsafe { &*(frame.word as *const Door) }, frame.sp())
+}
+
+#[cold]
+#[inline(never)]
+pub(crate) fn admit_cold(frame: &DoorFrame) -> Admission {
+    if !crate::process::start::wake() {
+        return Admission::Pass;
+    }
+    // SAFETY: life is On, so the thread pointer is set up.
+    let word = unsafe { &mut *crate::platform::arch::memlog_tls_word() };
+    match *word {
+        0 => {}
+        // A handler that interrupted this thread's first call.
+        CLAIMING if RECORDER.ground.is_quiet() => {
+            RECORDER.ground.counters.add(Counter::LostNotReady, 1);
+            return Admission::Pass;
+        }
+        CLAIMING => return admit_signal(),
+        set => {
+            // SAFETY: as in `admit`; the life came On after the shim looked.
+            let door = unsafe { &*(set as *const Door) };
+            if door.busy.load(Ordering::Relaxed) != 0 {
+                return admit_nested(door, frame.sp());
+            }
+            return Admission::Record(Session {
+                door,
+                hold: Hold::Own,
+                word: 0,
+            });
+        }
+    }
+    if RECORDER.ground.must_be_quiet() {
+        *word = CLAIMING;
+        return claim(word, UNKNOWN_TID, own_stack_unasked(frame.sp()));
+    }
+    if Os::pid() != RECORDER.ground.pid.load(Ordering::Relaxed) {
+        // A vfork's child of a thread that has no stream yet: its claim must
+        // not outlive it, nor stand in the word that the parent will find.
+        return match visit(VISITOR, Hold::Guest) {
+            Some(session) => Admission::Record(session),
+            None => Admission::Pass,
+        };
+    }
+    *word = CLAIMING;
+    let tid = Os::tid();
+    claim(word, tid, own_stack(frame.sp(), tid))
+}
+
+/// A stream for this thread's first call.
+fn claim(word: &mut u64, tid: u32, stack: Bounds) -> Admission {
+    let Some(door) = RECORDER.log.streams.claim(&RECORDER.log, tid, true) else {
+        *word = 0;
+        return Admission::Pass;
+    };
+    // SAFETY: the claim was won just now.
+    let stream = unsafe { &mut *door.body.get() };
+    stream.adopt(door.holder.load(Ordering::Relaxed));
+    stream.stack = stack;
+    *word = door as *const Door as u64;
+    Admission::Record(Session {
+        door,
+        hold: Hold::Own,
+        word: 0,
+    })
+}
+
+/// A thread whose own data is further up than this began elsewhere.
+const LARGEST: u64 = 96 << 10;
+
+/// The stack that this thread is on now, which is its own.
+fn own_stack(sp: u64, tid: u32) -> Bounds {
+    /// What is below the first call seen; more is found when it is met.
+    const BELOW: u64 = 96 << 10;
+    // Read and not only mapped: guard pages are mapped as well, and beyond them
+    // lies what is somebody else's and may be unmapped.
+    let up_to = |top: u64| {
+        let is_stack = top > sp && top - sp < LARGEST && Os::readable_below(top, top - sp) <= sp;
+        is_stack.then(|| Bounds {
+            low: Os::readable_below(sp, BELOW),
+            high: top & !(crate::platform::arch::WORD - 1),
+        })
+    };
+    // The C libraries keep a thread's own data right above its stack, which
+    // spares a reading of the maps, as long as a thousand threads have lines.
+    // SAFETY: life is On, so the thread pointer is set up.
+    let top = unsafe { crate::platform::arch::memlog_tls_word() } as u64;
+    let is_main = tid == RECORDER.ground.pid.load(Ordering::Relaxed);
+    if !is_main && let Some(stack) = up_to(top) {
+        return stack;
+    }
+    let mut stack = RECORDER
+        .code
+        .with(Patience::Bounded, |map| map.region(sp))
+        .unwrap_or_default();
+    if is_main && stack.high == 0 {
+        // There are no maps. What began there goes no further up.
+        // SAFETY: a function of the assembly.
+        let bottom = unsafe { crate::platform::arch::memlog_stack_end() } as u64;
+        stack = up_to(bottom).unwrap_or_default();
+    }
+    if is_main {
+        // The main stack grows downwards into a gap that the kernel keeps.
+        stack.low = stack.low.saturating_sub(64 << 20);
+    }
+    stack
+}
+
+/// The same where nothing may be asked, of a thread that was made by the C
+/// library.
+fn own_stack_unasked(sp: u64) -> Bounds {
+    /// A usual stack, whose lowest pages are not touched because they are known.
+    const BELOW: u64 = 8 << 20;
+    // SAFETY: life is On, so the thread pointer is set up.
+    let top = unsafe { crate::platform::arch::memlog_tls_word() } as u64;
+    match top.checked_sub(sp) {
+        Some(1..LARGEST) => Bounds {
+            low: sp.saturating_sub(BELOW),
+            high: top & !(crate::platform::arch::WORD - 1),
+        },
+        _ => Bounds::default(),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn admit_nested(door: &'static Door, sp: u64) -> Admission {
+    // SAFETY: the thread's own stream; only its bounds are read, which never
+    // change while the token is held.
+    let stack = unsafe { (*door.body.get()).stack };
+    let busy = door.busy.load(Ordering::Relaxed);
+    match token::read(busy, sp, &stack) {
+        Entry::Free => {}
+        Entry::Abandoned => abandon(door),
+        // The frame of the call below is overwritten: it was jumped out of, and
+        // whoever calls now only happens to be further in.
+        Entry::Nested(Phase::InReal) if !is_marked(token::sp(busy), &stack) => abandon(door),
+        Entry::Nested(Phase::InReal) => {
+            RECORDER.ground.counters.add(Counter::NestedInAllocator, 1);
+            return Admission::Backing;
+        }
+        Entry::Nested(Phase::InRecorder) => return admit_signal(),
+    }
+    Admission::Record(Session {
+        door,
+        hold: Hold::Own,
+        word: 0,
+    })
+}
+
+/// Takes the token from a holder that will not come back.
+fn abandon(door: &'static Door) {
+    let busy = door.busy.swap(0, Ordering::Relaxed);
+    // SAFETY: as the caller found, the holder is gone.
+    let stream = unsafe { &mut *door.body.get() };
+    let named = core::mem::take(&mut stream.named);
+    let was_named = busy == token::word(Phase::InReal, named) && named != 0;
+    if was_named && !stream.announced {
+        // It threw, and gave nothing; nor was anything half done.
+        return;
+    }
+    RECORDER.ground.counters.add(Counter::LostAbandoned, 1);
+    // What the holder had half done is not to be built upon: no chunk, and no
+    // cache, which belongs to no generation now.
+    stream.next_chunk();
+    stream.generation = 0;
+}
+
+/// Whether the frame of the door that a call came through at this depth still
+/// stands on the stack.
+fn is_marked(sp: u64, stack: &Bounds) -> bool {
+    let place = sp.wrapping_sub(DoorFrame::MARK_BELOW);
+    if !(stack.low..stack.high).contains(&sp) {
+        return true;
+    }
+    // SAFETY: inside the thread's own stack, above the caller's sp.
+    let word = unsafe { (place as *const usize).read_volatile() } as u64;
+    word == DoorFrame::mark_of(sp)
+}
+
+/// A signal handler's call, while this thread is in the recorder: through a
+/// stream of its own, for the time of the call.
+fn admit_signal() -> Admission {
+    RECORDER.ground.counters.add(Counter::NestedInRecorder, 1);
+    match aside() {
+        Some(session) => Admission::Record(session),
+        None => Admission::Pass,
+    }
+}
+
+/// A session for the recorder's own last words: this thread's stream if it has
+/// one and is not inside, else another.
+pub fn own_words() -> Option<Session> {
+    // SAFETY: life is On, so the thread pointer is set up.
+    let word = unsafe { *crate::platform::arch::memlog_tls_word() };
+    if word <= CLAIMING {
+        return None;
+    }
+    // SAFETY: the word is the door of this thread's stream.
+    let door = unsafe { &*(word as *const Door) };
+    match door.busy.load(Ordering::Relaxed) {
+        0 => Some(Session {
+            door,
+            hold: Hold::Own,
+            word: 0,
+        }),
+        _ => aside(),
+    }
+}
+
+/// This thread's id, as its stream knows it: the kernel may not be asked under
+/// a filter.
+fn own_tid() -> u32 {
+    // SAFETY: life is On, so the thread pointer is set up.
+    let word = unsafe { *crate::platform::arch::memlog_tls_word() };
+    if word <= CLAIMING {
+        return Os::tid();
+    }
+    // SAFETY: the word is the door of this thread's stream; its tid does not
+    // change while the thread holds it.
+    unsafe { (*(*(word as *const Door)).body.get()).tid }
+}
+
+/// A session through a stream of its own, while the thread's is in use.
+pub fn aside() -> Option<Session> {
+    visit(own_tid(), Hold::Nested)
+}
+
+fn visit(tid: u32, hold: Hold) -> Option<Session> {
+    let door = RECORDER.log.streams.claim(&RECORDER.log, tid, false)?;
+    // SAFETY: the claim was won just now.
+    let stream = unsafe { &mut *door.body.get() };
+    stream.adopt(tid);
+    stream.stack = Bounds::default();
+    Some(Session {
+        door,
+        hold,
+        word: 0,
+    })
+}
+
+impl Session {
+    /// The real allocator is at work for the door's caller, who was let in just
+    /// now: the token is free.
+    #[inline(always)]
+    pub fn enter_real(&mut self, frame: &DoorFrame) {
+        frame.mark();
+        self.set(token::word(Phase::InReal, frame.sp()));
+    }
+
+    /// The recorder is at work for the door's caller, who was let in just now.
+    #[inline(always)]
+    pub fn enter_recorder(&mut self, frame: &DoorFrame) {
+        self.set(token::word(Phase::InRecorder, frame.sp()));
+    }
+
+    /// The recorder is at work for the door's caller. False if the token was
+    /// taken meanwhile: somebody switched stacks below the real allocator, and
+    /// what was to be recorded is lost.
+    #[inline(always)]
+    pub fn in_recorder(&mut self, frame: Option<&DoorFrame>) -> bool {
+        let sp = frame.map_or(0, DoorFrame::sp);
+        self.turn(token::word(Phase::InRecorder, sp))
+    }
+
+    /// The real allocator is at work for the door's caller.
+    #[inline(always)]
+    pub fn in_real(&mut self, frame: &DoorFrame) {
+        frame.mark();
+        self.turn(token::word(Phase::InReal, frame.sp()));
+    }
+
+    #[inline(always)]
+    fn turn(&mut self, word: u64) -> bool {
+        core::sync::atomic::compiler_fence(Ordering::SeqCst);
+        if self.door.busy.load(Ordering::Relaxed) != self.word {
+            count_abandoned(self.word);
+            return false;
+        }
+        self.set(word);
+        true
+    }
+
+    /// What a call that lost its token hands to [`go_on_in_child`](crate::hooks::parted::go_on_in_child).
+    #[inline(always)]
+    pub fn word(&self) -> u64 {
+        self.word
+    }
+
+    #[inline(always)]
+    fn set(&mut self, word: u64) {
+        // A signal handler of this thread must see either the old word and
+        // all before it or the new one: the compiler is kept from reordering,
+        // the processor does not reorder for its own interrupts.
+        core::sync::atomic::compiler_fence(Ordering::SeqCst);
+        self.door.busy.store(word, Ordering::Relaxed);
+        self.word = word;
+        core::sync::atomic::compiler_fence(Ordering::SeqCst);
+    }
+
+    /// The stream, for as long as the token is held in the recorder.
+    #[inline]
+    #[allow(clippy::mut_from_ref)] // the token is the borrow
+    pub fn stream(&self) -> &'static mut Stream {
+        // SAFETY: the session holds the stream and its token; a nested call
+        // finds the token and takes another stream.
+        unsafe { &mut *self.door.body.get() }
+    }
+
+    /// Whether an operator new further out on this stack is being served, by
+    /// which nothing is held: it may have been left by a jump.
+    pub fn is_in_operator(&self, sp: u64) -> bool {
+        // SAFETY: the thread's own stream; only its bounds and the place are
+        // read.
+        let (stack, outer) = unsafe {
+            let stream = self.door.body.get();
+            ((*stream).stack, (*stream).operator)
+        };
+        let own = stack.low..stack.high;
+        sp < outer && own.contains(&sp) && own.contains(&outer) && is_marked(outer, &stack)
+    }
+
+    /// How long this call may wait for a lock: not at all above another call
+    /// of this very thread.
+    #[inline]
+    pub fn patience(&self) -> Patience {
+        match self.hold {
+            Hold::Nested => Patience::None,
+            Hold::Own | Hold::Guest => Patience::Bounded,
+        }
+    }
+
+    /// The call is over.
+    #[inline(always)]
+    pub fn end(self) {
+        core::sync::atomic::compiler_fence(Ordering::SeqCst);
+        if self.door.busy.load(Ordering::Relaxed) == self.word {
+            self.door.busy.store(0, Ordering::Relaxed);
+        }
+        if self.hold != Hold::Own || RECORDER.log.draining.load(Ordering::Relaxed) {
+            end_slowly(self.door, self.hold);
+        }
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn end_slowly(door: &'static Door, hold: Hold) {
+    if RECORDER.log.draining.load(Ordering::Relaxed) {
+        // SAFETY: the caller's session still holds the stream.
+        unsafe { (*door.body.get()).flush() };
+    }
+    if hold != Hold::Own {
+        RECORDER.log.streams.release(door);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn count_abandoned(word: u64) {
+    // In a forked child nothing is lost, and before it is on the counters
+    // are still its parent's.
+    if is_on() && !parting::is_interrupted(word) {
+        RECORDER.ground.counters.add(Counter::LostAbandoned, 1);
+    }
+}
+
+/// Whether the recorder records.
+#[inline]
+pub fn is_on() -> bool {
+    RECORDER.ground.life().get() == Life::On
+}

@@ -1,0 +1,194 @@
+//! 64-bit MIPS, little-endian, the ABI called n64.
+
+use crate::platform::rules::Saved;
+use core::cell::UnsafeCell;
+
+/// What a door hands its handler: the caller's registers as they were. It ends
+/// as the ABI's frames do, with the caller's fp and the return address.
+#[repr(C)]
+pub struct DoorFrame {
+    /// What stands in this thread's word, 0 unless life is On.
+    pub word: u64,
+    /// The next definition of the door's function, 0 if not known yet.
+    pub real: usize,
+    mark: UnsafeCell<u64>,
+    gp: u64,
+    s0_to_s7: [u64; 8],
+    s8: u64,
+    return_address: u64,
+}
+
+/// The registers that unwinding follows, by DWARF number: $0 to $31, pc.
+pub const REGISTERS: usize = 33;
+/// DWARF number of the stack pointer.
+pub const SP: usize = 29;
+/// DWARF number of the frame pointer.
+pub const FP: usize = 30;
+/// That of the pointer to the table of addresses, which calls preserve.
+const GP: usize = 28;
+/// DWARF column of the return address.
+pub const RA: usize = 31;
+/// Where the pc of an interrupted frame is put.
+pub const PC: usize = 32;
+/// Whether stacks are walked by the ABI's back chain instead of tables.
+pub const BACK_CHAIN: bool = false;
+/// Whether the tables are ARM's own index, .ARM.exidx.
+pub const HAS_EXIDX: bool = false;
+/// Bytes of a word.
+pub const WORD: u64 = 8;
+/// The ELF machine number.
+pub const MACHINE: u16 = 8;
+
+impl DoorFrame {
+    /// The return address: the frame that called the door.
+    #[inline]
+    pub fn pc(&self) -> u64 {
+        self.return_address
+    }
+
+    /// The caller's stack pointer.
+    #[inline]
+    pub fn sp(&self) -> u64 {
+        self as *const Self as u64 + 112
+    }
+
+    /// The caller's frame pointer.
+    #[inline]
+    pub fn fp(&self) -> u64 {
+        self.s8
+    }
+
+    /// Bytes from the caller's sp down to the mark.
+    pub const MARK_BELOW: u64 = 96;
+
+    /// What marks a live frame at this depth.
+    #[inline]
+    pub const fn mark_of(sp: u64) -> u64 {
+        sp ^ 0x6d65_6d6c_6f67_2e2e
+    }
+
+    /// Marks the frame as one whose call has not returned.
+    #[inline]
+    pub fn mark(&self) {
+        // SAFETY: the frame is on this thread's stack, and only it looks.
+        unsafe { *self.mark.get() = Self::mark_of(self.sp()) };
+    }
+
+    /// All the registers a caller can count on, by DWARF number.
+    pub fn registers(&self) -> [u64; REGISTERS] {
+        let mut all = [0; REGISTERS];
+        for (place, value) in all.iter_mut().skip(16).zip(self.s0_to_s7) {
+            *place = value;
+        }
+        let sp = (SP, self.sp());
+        let known = [sp, (RA, self.return_address), (FP, self.s8), (GP, self.gp)];
+        for (number, value) in known {
+            if let Some(place) = all.get_mut(number) {
+                *place = value;
+            }
+        }
+        all
+    }
+}
+
+/// The pure code address in a return address word.
+#[inline]
+pub const fn strip(address: u64) -> u64 {
+    address
+}
+
+/// Bytes from the canonical frame address down to the caller's sp.
+pub const SP_BELOW_CFA: u64 = 0;
+/// What tables may say of the caller's sp where it is just there.
+pub const SAVED_SP: Saved = Saved::Unset;
+/// Whether the return address lies right below the CFA, and so inside whatever
+/// bounds the CFA is in.
+pub const RETURN_IS_NEXT: bool = false;
+/// Whether return addresses in memory may carry a signature.
+pub const RETURN_IS_SIGNED: bool = false;
+
+pub use super::beside::{fp_below, return_below, saved_words};
+
+/// Where the registers of a signal's frame lie above the sp of the return
+/// trampoline: after room for arguments and a trampoline of old (24), a siginfo
+/// (128), flags, link and stack (40).
+const GENERAL: u64 = 24 + 128 + 40;
+/// Where its pc lies: behind those, as many of floating point, and what
+/// multiplications leave (64).
+const INTERRUPTED_PC: u64 = GENERAL + 8 * 32 + 8 * 32 + 64;
+
+/// Where a signal's frame keeps what it interrupted: DWARF number, and bytes
+/// above the sp of the return trampoline. The pc, and $1 to $31: $0 is always 0.
+pub const INTERRUPTED: &[(usize, u64)] = &{
+    let mut all = [(PC, INTERRUPTED_PC); REGISTERS - 1];
+    let mut number = 1;
+    while number < REGISTERS - 1 {
+        all[number] = (number, GENERAL + 8 * number as u64);
+        number += 1;
+    }
+    all
+};
+/// The same of the pc, sp and fp.
+pub const INTERRUPTED_AT: [u64; 3] = [
+    INTERRUPTED_PC,
+    GENERAL + 8 * SP as u64,
+    GENERAL + 8 * FP as u64,
+];
+
+/// Whether code is known by its bytes before any table is asked for it.
+pub const CODE_FIRST: bool = false;
+/// Whether return trampolines lie outside of all modules too: they are the
+/// kernel's, or an emulator's.
+pub const HAS_TRAMPOLINES_APART: bool = true;
+/// Return trampolines, and how much lower than usual their frame keeps what was
+/// interrupted: `li v0, 5211; syscall`.
+pub const TRAMPOLINES: &[(&[u8], u64)] = &[(&[0x5b, 0x14, 0x02, 0x24, 0x0c, 0, 0, 0], 0)];
+
+/// What a hand-made stack returns to if no table describes it, and ends there:
+/// glibc's makecontext, `move gp, s1; beqz s0, 0f; move a0, zero`, the moves as
+/// assemblers write them now and as they did.
+pub const LAST: &[&[u8]] = &[
+    &[0x25, 0xe0, 0x20, 0x02, 0x06, 0, 0, 0x12, 0x25, 0x20, 0, 0],
+    &[0x2d, 0xe0, 0x20, 0x02, 0x06, 0, 0, 0x12, 0x2d, 0x20, 0, 0],
+];
+
+/// Bytes of the page that fork wipes: the largest page of the machine.
+pub const LIFE_BYTES: usize = 65536;
+/// The vDSO's clock.
+pub const VDSO_CLOCK: &[u8] = b"__vdso_clock_gettime";
+/// Whether code without unwind tables may be crossed by its frame pointers: the
+/// two words lie below fp, and what lies between fp and the caller's sp would
+/// have to be guessed.
+pub const HAS_FRAME_POINTERS: bool = false;
+/// Whether a null frame pointer marks the outermost frame where such code begins a
+/// program: what has no tables
+/// mostly has no frame pointers either, and keeps anything in that register.
+pub const NULL_FP_ENDS: bool = false;
+
+/// Whether the words at these addresses have these values.
+///
+/// # Safety
+/// The words can be read.
+#[inline(always)]
+pub unsafe fn are_same(at: &[u64], was: &[u64]) -> bool {
+    let mut sum = 0;
+    for (&at, was) in at.iter().zip(was) {
+        // SAFETY: by the caller.
+        sum |= unsafe { (at as *const u64).read() } ^ was;
+    }
+    sum == 0
+}
+
+/// Fetches a line that will be read soon.
+#[inline]
+pub fn expect<T>(_: &T) {}
+
+#[cfg(test)]
+impl DoorFrame {
+    /// The words of a frame, for a made-up stack.
+    pub fn made_up(pc: u64, fp: u64) -> [u64; 14] {
+        let mut words = [0; 14];
+        [words[12], words[13]] = [fp, pc];
+        words
+    }
+}

@@ -1,0 +1,108 @@
+//! A call that a fork interrupts: a signal's handler may fork while the thread
+//! is in the allocator or in the recorder, and the call then goes on in both.
+//!
+//! * In the allocator: the token is broken, and the child records what came of
+//!   the call anew, in its own log.
+//! * In the recorder: what it still writes goes into memory of the child's own.
+//!   The parent has the event, behind the cut; the child counts it as lost.
+#![allow(unsafe_code)]
+//! # Safety
+//! A child that has just forked has one thread. A thread's word holds null,
+//! [`CLAIMING`], or the door of its stream, which lives for ever.
+
+use crate::log::sink;
+use crate::log::stream::Door;
+use crate::process::child;
+use crate::process::recorder::RECORDER;
+use crate::process::token::CLAIMING;
+use crate::process::token::{self, Phase};
+use core::sync::atomic::{AtomicU64, Ordering};
+use memlog_lockfree::life::Life;
+
+/// In a forked child the word of the call that the fork interrupted while the
+/// real allocator was at work, until that call goes on.
+static INTERRUPTED: AtomicU64 = AtomicU64::new(0);
+
+/// In a forked child where its parent's stream of this thread stood, once in
+/// two words: the chunk's number and one, and its committed bytes.
+static FORKED_AT: AtomicU64 = AtomicU64::new(0);
+
+/// Whether a token was lost because a fork interrupted this call.
+pub fn is_interrupted(word: u64) -> bool {
+    INTERRUPTED.load(Ordering::Relaxed) == word
+}
+
+/// Takes the word of the interrupted call: once, by the call that goes on.
+pub fn take_interrupted(word: u64) -> bool {
+    let order = Ordering::Relaxed;
+    let seen = INTERRUPTED.compare_exchange(word, 0, order, order);
+    seen.is_ok()
+}
+
+/// In a child that has just forked: the log is the parent's from now on.
+#[cold]
+pub fn part_from_parent() {
+    child::remember_ancestor();
+    let chunk0 = RECORDER.ground.counters.mirrored_into();
+    RECORDER.ground.part();
+    // SAFETY: null is no mirror; the thread pointer is set up, for fork was called.
+    let word = unsafe {
+        RECORDER.ground.counters.mirror_into(core::ptr::null_mut());
+        *crate::platform::arch::memlog_tls_word()
+    };
+    INTERRUPTED.store(0, Ordering::Relaxed);
+    let is_amid = match word {
+        0 => false,
+        CLAIMING => true,
+        // SAFETY: the word is the door of this thread's stream.
+        door => leave_call(unsafe { &*(door as *const Door) }),
+    };
+    if (is_amid || RECORDER.has_held_lock()) && !RECORDER.ground.is_quiet() {
+        sink::replace_windows(&RECORDER.ground, chunk0);
+    }
+}
+
+/// In a child of a kernel that has not wiped the life word: the log stays the
+/// parent's, and the child goes unseen.
+#[cold]
+pub fn stop_in_child() {
+    // SAFETY: null is no mirror.
+    unsafe { RECORDER.ground.counters.mirror_into(core::ptr::null_mut()) };
+    RECORDER.ground.part();
+    RECORDER.ground.life().turn(Life::Stopped);
+}
+
+/// Leaves a thread's call to the parent; whether the recorder was at work in it,
+/// or in one of a handler above it.
+fn leave_call(own: &'static Door) -> bool {
+    let busy = own.busy.load(Ordering::Relaxed);
+    let is_amid = token::phase(busy) == Some(Phase::InRecorder);
+    // SAFETY: the only thread of the process; where the recorder is at work in
+    // the stream it is only read.
+    let (place, tid) = unsafe {
+        let place = match is_amid {
+            true => (*own.body.get()).position(),
+            // The call may also just be about to take the token.
+            false => (*own.body.get()).part(),
+        };
+        (place, (*own.body.get()).tid)
+    };
+    let (sequence, committed) = place;
+    let place = u64::from(sequence.wrapping_add(1)) << 32 | u64::from(committed);
+    FORKED_AT.store(place, Ordering::Relaxed);
+    if is_amid {
+        return true;
+    }
+    if busy != 0 {
+        INTERRUPTED.store(busy, Ordering::Relaxed);
+        own.busy.store(0, Ordering::Relaxed);
+    }
+    RECORDER.log.streams.is_lent_to(tid, own)
+}
+
+/// Where the parent's stream of this thread stood at the fork, if that is known.
+pub fn take_forked_at() -> Option<(u32, u32)> {
+    let place = FORKED_AT.swap(0, Ordering::Relaxed);
+    let (sequence, committed) = ((place >> 32) as u32, place as u32);
+    Some((sequence.checked_sub(1)?, committed))
+}

@@ -1,0 +1,190 @@
+//! The one global of the recorder: the owner of all state. Storeys below get
+//! what they need of it by reference; only this one and the hooks name it.
+//!
+//! ```text
+//! ground     life, counters, whether a filter is there; any thread
+//! log        streams, chunks, tables, the file; any thread, see `log`
+//! code       slow path, bounded lock                codemap.rs
+//! settings   written by the starter, read after On
+//! ```
+
+use crate::log::Log;
+use crate::log::stream::Door;
+use crate::log::streams::{Doors, MAX_STREAMS};
+use crate::log::tables::CodeMemory;
+use crate::platform::ground::Ground;
+use crate::platform::lock::{Bounded, Patience};
+use crate::process::child;
+use crate::process::guard::Guard;
+use crate::process::rss::Shared;
+use crate::process::settings::Settings;
+use crate::unwind::codemap::CodeMap;
+use crate::unwind::modules::Found;
+use crate::unwind::{Process, codemap};
+use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+use memlog_format::counter::Counter;
+use memlog_format::meta::{self, Record};
+use memlog_format::table::Code;
+use memlog_lockfree::life::Life;
+
+/// In a generation: every capture is verified, so none takes the short way.
+pub const VERIFYING: u64 = 1 << 63;
+
+/// Everything.
+pub struct Recorder {
+    /// What all storeys stand on.
+    pub ground: Ground,
+    /// The log.
+    pub log: Log,
+    /// Modules and rules.
+    pub code: Bounded<CodeMap<Here>>,
+    /// What the user wants.
+    pub settings: Bounded<Settings>,
+    /// The generation of the rules; a change empties every cache. With
+    /// [`VERIFYING`], that of no stream.
+    pub generation: AtomicU64,
+    /// Held by whoever looks for C++'s operators.
+    pub looking: Bounded<()>,
+    /// The second ledger's order numbers.
+    pub ledger: AtomicU64,
+    /// Resident memory, as last seen.
+    pub rss: Shared,
+    /// How near the limits of memory are.
+    pub guard: Guard,
+}
+
+/// The streams' places. Apart from the recorder: what begins as zeros takes no
+/// room in the library's file.
+static DOORS: Doors = [const { AtomicPtr::<Door>::new(core::ptr::null_mut()) }; MAX_STREAMS];
+
+/// The recorder of this process.
+pub static RECORDER: Recorder = Recorder {
+    ground: Ground::new(),
+    log: Log::new(
+        &RECORDER.ground,
+        &RECORDER.log.room,
+        &DOORS,
+        child::materialize,
+    ),
+    code: Bounded::new(CodeMap::new(), &RECORDER.ground),
+    settings: Bounded::new(Settings::new(), &RECORDER.ground),
+    generation: AtomicU64::new(1),
+    looking: Bounded::new((), &RECORDER.ground),
+    ledger: AtomicU64::new(0),
+    rss: Shared::new(),
+    guard: Guard::new(&RECORDER.ground),
+};
+
+impl Recorder {
+    /// Stops recording for good.
+    #[cold]
+    pub fn stop(&self) {
+        self.ground.counters.set(Counter::Stopped, 1);
+        self.ground.life().turn(Life::Stopped);
+    }
+
+    /// A call that may set a filter is about to be made: whoever makes the log
+    /// longer has done so when this returns.
+    pub fn expect_filter(&self) {
+        self.ground.expect_filter();
+        self.log.sink.heed_quiet();
+    }
+
+    /// That call is through.
+    pub fn end_expecting(&self, is_there: bool) {
+        self.ground.end_expecting(is_there);
+        self.log.sink.heed_quiet();
+    }
+
+    /// In a forked child: a call of the parent's other threads is none of its.
+    pub fn expect_no_filter(&self) {
+        if self.ground.expect_no_filter() {
+            self.log.sink.heed_quiet();
+        }
+    }
+
+    /// Writes a record of the rarer kind.
+    pub fn note(&self, patience: Patience, record: &Record) {
+        let meta = &self.log.meta;
+        meta.with(patience, |meta| meta.append(&self.log, record));
+    }
+
+    /// Whether somebody was at work on what several threads share.
+    pub fn has_held_lock(&self) -> bool {
+        self.code.is_held() || self.settings.is_held() || self.log.has_held_lock()
+    }
+
+    /// From here on every capture is verified.
+    pub fn verify(&self) {
+        self.generation.fetch_or(VERIFYING, Ordering::AcqRel);
+    }
+
+    /// Rules have changed: every cache is to be emptied.
+    pub fn next_generation(&self) {
+        self.generation.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// A forked child's: nothing of the parent's recording is its own.
+    ///
+    /// # Safety
+    /// The caller is the only thread of the process.
+    #[allow(unsafe_code)]
+    pub unsafe fn reset_in_child(&self) {
+        self.ground.reset_in_child();
+        // SAFETY: by the caller, for each.
+        unsafe {
+            self.log.reset_in_child();
+            self.code.force_open();
+            self.settings.force_open();
+            self.guard.reset_in_child();
+        }
+        self.rss.reset();
+        self.ledger.store(0, Ordering::Relaxed);
+        self.next_generation();
+    }
+}
+
+/// This process, as the unwinder asks for it.
+pub struct Here;
+
+impl Process for Here {
+    fn ground() -> &'static Ground {
+        &RECORDER.ground
+    }
+
+    fn code_map() -> &'static Bounded<codemap::CodeMap<Self>> {
+        &RECORDER.code
+    }
+
+    fn generation() -> u64 {
+        RECORDER.generation.load(Ordering::Acquire)
+    }
+
+    fn next_generation() {
+        RECORDER.next_generation();
+    }
+
+    fn code_id(code: Code) -> u32 {
+        let key = [code.address, code.to_tail_word()];
+        let memory = CodeMemory(&RECORDER.log, Patience::Bounded);
+        RECORDER.log.codes.intern(&key, &memory)
+    }
+
+    fn tell(found: Found) {
+        let record = match found {
+            Found::Loaded { module, path } => Record::Module(meta::Module {
+                id: module.id,
+                bias: module.image.bias,
+                low: module.low,
+                high: module.image.high,
+                build_id: module.image.build_id.get(),
+                path,
+            }),
+            Found::Unloaded { id } => Record::Unload {
+                id,
+                tick: crate::platform::clock::tick(),
+            },
+        };
+        RECORDER.note(Patience::Bounded, &record);
+    }
+}

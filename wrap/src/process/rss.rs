@@ -1,0 +1,200 @@
+//! Resident memory: when to ask the kernel, and what for.
+//!
+//! A reading costs most of a microsecond, so it is taken by growth, by time,
+//! and before a release that would let a peak go unseen. `ru_maxrss` is
+//! inherited through exec: at or below its value at the start it says nothing
+//! of this image, and then /proc/self/statm is asked.
+
+use crate::log::stream::Stream;
+use crate::platform::lock::Patience;
+use crate::platform::sys::{Os, Sys};
+use crate::process::guard;
+use crate::process::recorder::RECORDER;
+use core::sync::atomic::{AtomicU64, Ordering};
+use memlog_format::counter::Counter;
+use memlog_format::ext::{Ext, Rss, RssSource};
+
+/// Bytes that may come or go unasked, at least.
+const STEP: u64 = 1 << 20;
+/// Ticks that may pass unasked.
+const EVERY_TICKS: u64 = 10;
+
+/// Where chunks go out by writes, ticks that may pass until all that is in them
+/// goes out, full or not: so much is lost when the job is ended from outside.
+const WRITE_EVERY_TICKS: u64 = 5000;
+/// It goes out as well when memory has grown by this part, for then that end is
+/// near; but not more often than this.
+const WRITE_GROWTH: u64 = 8;
+const WRITE_TICKS_APART: u64 = 100;
+
+/// What all threads share of it.
+pub struct Shared {
+    step: AtomicU64,
+    asked_at: AtomicU64,
+    floor_kb: AtomicU64,
+    written_at: AtomicU64,
+    written_kb: AtomicU64,
+}
+
+impl Shared {
+    /// Nothing known.
+    pub const fn new() -> Self {
+        Self {
+            step: AtomicU64::new(STEP),
+            asked_at: AtomicU64::new(0),
+            floor_kb: AtomicU64::new(0),
+            written_at: AtomicU64::new(0),
+            written_kb: AtomicU64::new(0),
+        }
+    }
+
+    /// Bytes that may come or go before the next reading.
+    #[inline]
+    pub fn step(&self) -> u64 {
+        self.step.load(Ordering::Relaxed)
+    }
+
+    /// Notes what was inherited.
+    pub fn start(&self) {
+        let floor = Os::usage().max_rss_kb;
+        self.floor_kb.store(floor, Ordering::Relaxed);
+        RECORDER.ground.counters.set(Counter::MaxRssFloorKb, floor);
+    }
+
+    /// Notes what the program has before its first recorded call.
+    pub fn note_beginning(&self) {
+        let rest_kb = Os::rss_now_kb().saturating_sub(RECORDER.log.own_kb());
+        RECORDER.ground.counters.set(Counter::StartRssKb, rest_kb);
+    }
+
+    /// A forked child's.
+    pub fn reset(&self) {
+        self.step.store(STEP, Ordering::Relaxed);
+        self.asked_at.store(0, Ordering::Relaxed);
+        self.written_at.store(0, Ordering::Relaxed);
+        self.written_kb.store(0, Ordering::Relaxed);
+    }
+
+    /// Whether unfinished chunks are to be written out, and it is for this
+    /// thread to do it.
+    pub fn takes_writing(&self, tick: u64, peak_kb: u64) -> bool {
+        let (at, kb) = (&self.written_at, &self.written_kb);
+        let before = at.load(Ordering::Relaxed);
+        let ticks = tick.saturating_sub(before);
+        let written_kb = kb.load(Ordering::Relaxed);
+        let has_grown = peak_kb > written_kb + written_kb / WRITE_GROWTH;
+        let is_due = ticks >= WRITE_EVERY_TICKS || has_grown && ticks >= WRITE_TICKS_APART;
+        let order = Ordering::Relaxed;
+        let taken = is_due && at.compare_exchange(before, tick, order, order).is_ok();
+        if taken {
+            kb.fetch_max(peak_kb, Ordering::Relaxed);
+        }
+        taken
+    }
+
+    /// Whether it is time to ask again.
+    pub fn is_due(&self, tick: u64) -> bool {
+        tick.saturating_sub(self.asked_at.load(Ordering::Relaxed)) >= EVERY_TICKS
+    }
+}
+
+impl Default for Shared {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Reads resident memory and writes it down.
+#[cold]
+pub fn poll(stream: &mut Stream) {
+    read(stream, false);
+}
+
+fn read(stream: &mut Stream, ends: bool) {
+    stream.note_reading();
+    if RECORDER.ground.must_be_quiet() {
+        return;
+    }
+    let shared = &RECORDER.rss;
+    stream.look_at_time();
+    // Before the kernel is asked: what others do from now on they stamp, and so
+    // it comes after. What they do without knowing is from before, by their
+    // clocks, which are the same.
+    stream.readings_seen = RECORDER.log.readings.begin();
+    shared.asked_at.store(stream.tick(), Ordering::Relaxed);
+    let usage = Os::usage();
+    RECORDER.ground.counters.set(Counter::CpuUs, usage.cpu_us);
+    let peak_kb = usage.max_rss_kb;
+    let mut reading = Rss {
+        source: RssSource::MaxRss,
+        peak_kb,
+        now_kb: 0,
+        own_kb: RECORDER.log.own_kb(),
+        stamp: RECORDER.log.stamp(),
+    };
+    if peak_kb <= shared.floor_kb.load(Ordering::Relaxed) {
+        reading.source = RssSource::Statm;
+        reading.now_kb = Os::rss_now_kb();
+    }
+    let known = reading.now_kb.max(reading.peak_kb) * 1024;
+    let resident = if reading.now_kb > 0 {
+        reading.now_kb * 1024
+    } else {
+        known
+    };
+    shared
+        .step
+        .store((resident / 100).max(STEP), Ordering::Relaxed);
+    stream.write_ext(&Ext::Rss(reading));
+    if RECORDER.log.writes_out() && shared.takes_writing(stream.tick(), known / 1024) {
+        // What they name goes first.
+        RECORDER
+            .log
+            .meta
+            .with(Patience::None, |meta| meta.flush(&RECORDER.log));
+        RECORDER.log.write_held();
+    }
+    if let Some(act) = RECORDER.guard.look(stream, ends) {
+        read_high_water(stream);
+        guard::carry_out(stream, act);
+    }
+}
+
+/// The same, and what is resident at this very moment besides the high-water
+/// mark.
+#[cold]
+pub fn read_exactly(stream: &mut Stream) {
+    poll(stream);
+    if !RECORDER.ground.is_quiet() {
+        read_high_water(stream);
+    }
+}
+
+/// The last reading.
+#[cold]
+pub fn poll_final(stream: &mut Stream) -> u64 {
+    read(stream, true);
+    match RECORDER.ground.is_quiet() {
+        true => 0,
+        false => {
+            let high = read_high_water(stream);
+            RECORDER.ground.counters.set(Counter::VmHwmKb, high);
+            high
+        }
+    }
+}
+
+/// Reads the high-water mark of this very image. Its counter is left alone, for
+/// readers take that for the last word.
+#[cold]
+fn read_high_water(stream: &mut Stream) -> u64 {
+    let high = Os::high_water_kb();
+    stream.write_ext(&Ext::Rss(Rss {
+        source: RssSource::VmHwm,
+        peak_kb: high,
+        now_kb: Os::rss_now_kb(),
+        own_kb: RECORDER.log.own_kb(),
+        stamp: RECORDER.log.stamp(),
+    }));
+    high
+}

@@ -1,0 +1,345 @@
+//! What the user wants: `MEMLOG_*` in the environment the process began with.
+//!
+//! Nonsense never stops the program: a value that cannot be understood is
+//! left at its default, and a note in the log says so.
+
+use crate::log::Wanted;
+use crate::platform::elf::initial::Initial;
+use crate::platform::sys::{Os, Sys};
+use crate::platform::text::{Text, decimal, each_entry};
+use crate::process::launcher::{self, Best};
+
+/// Longest value kept.
+const VALUE: usize = 2048;
+
+/// The settings.
+pub struct Settings {
+    /// MEMLOG_OUTPUT: the pattern of the log's name.
+    pub output: Text<VALUE>,
+    /// MEMLOG_DIR: the folder of logs.
+    pub folder: Text<VALUE>,
+    /// MEMLOG_RANKS: which ranks record.
+    pub ranks: Text<VALUE>,
+    /// MEMLOG_ONLY: names or paths of the programs that record, with colons
+    /// between them; empty for all.
+    pub only: Text<VALUE>,
+    /// The batch job.
+    pub job: Text<256>,
+    /// The rank in a parallel job.
+    pub rank: Text<32>,
+    /// The variable that told it.
+    pub rank_by: &'static [u8],
+    /// The program's file name, without its folder.
+    pub program: Text<256>,
+    /// MEMLOG_MAX_LOG: the log's size at most.
+    pub max_log: u64,
+    /// MEMLOG_MAX_LOGS_TOTAL: what all logs of the tree may take; 0 for no bound.
+    pub max_logs_total: u64,
+    /// MEMLOG_TOTAL_PAGE: where they count it together.
+    pub total_page: Text<VALUE>,
+    /// MEMLOG_FLIGHT_RECORDER: bytes of events before the oldest are folded
+    /// into what is live; 0 for no such bound.
+    pub flight_recorder: u64,
+    /// MEMLOG_FREE_STACKS: releases carry stacks.
+    pub free_stacks: bool,
+    /// MEMLOG_VERIFY: each capture is compared with the plain walk.
+    pub verify: bool,
+    /// MEMLOG_OFF, or a rank that does not record.
+    pub off: bool,
+    /// MEMLOG_FOLLOW_EXEC: images started by exec record as well.
+    pub follow_exec: bool,
+    /// MEMLOG_SINK=written: chunks go out by writes, not by mappings.
+    pub written: bool,
+    /// MEMLOG_OOM_GUARD: less than this percentage of a limit is told.
+    pub guard_percent: u8,
+    /// MEMLOG_OOM_GUARD: and ends the program.
+    pub guard_ends: bool,
+    /// MEMLOG_RUN: what `memlog record` knows its own logs by.
+    pub run: Text<32>,
+    /// What could not be understood.
+    pub nonsense: Text<512>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Settings {
+    /// The defaults.
+    pub const fn new() -> Self {
+        Self {
+            output: Text::new(),
+            folder: Text::new(),
+            ranks: Text::new(),
+            only: Text::new(),
+            job: Text::new(),
+            rank: Text::new(),
+            rank_by: &[],
+            program: Text::new(),
+            max_log: u64::MAX,
+            max_logs_total: 0,
+            total_page: Text::new(),
+            flight_recorder: 0,
+            free_stacks: false,
+            verify: false,
+            off: false,
+            follow_exec: true,
+            written: false,
+            guard_percent: 0,
+            guard_ends: false,
+            run: Text::new(),
+            nonsense: Text::new(),
+        }
+    }
+
+    /// Whether a program, by its file's path, is one of those that record: by a
+    /// name, or by the whole path.
+    pub fn wants(&self, program: &[u8]) -> bool {
+        let name = program.rsplit(|&byte| byte == b'/').next();
+        let mut wanted = self.only.get().split(|&byte| byte == b':');
+        wanted.any(|one| !one.is_empty() && (one == program || Some(one) == name))
+    }
+
+    /// What the log is to be.
+    pub fn of_log(&self) -> Wanted {
+        Wanted {
+            max_bytes: self.max_log,
+            flight_bytes: self.flight_recorder,
+            is_written: self.written,
+        }
+    }
+
+    /// Reads the environment, as the kernel keeps it for every process.
+    pub fn read(&mut self, buffer: &mut [u8]) {
+        self.take_all(|see| each_variable(buffer, see));
+    }
+
+    /// The same from any file, whose path is a C string.
+    pub fn read_from(&mut self, path: &[u8], buffer: &mut [u8]) {
+        self.take_all(|see| {
+            each_entry(path, buffer, see);
+        });
+    }
+
+    fn take_all(&mut self, each: impl FnOnce(&mut dyn FnMut(&[u8]))) {
+        let mut best = Best::none();
+        each(&mut |entry| {
+            if let Some(at) = entry.iter().position(|&byte| byte == b'=') {
+                let (name, value) = entry.split_at_checked(at).unwrap_or((entry, &[]));
+                self.take(name, value.get(1..).unwrap_or(&[]), &mut best);
+            }
+        });
+        self.rank_by = best.rank_by();
+        self.ask_kernel(&best);
+        match launcher::is_wanted(self.ranks.get(), decimal(self.rank.get())) {
+            Some(wanted) => self.off |= !wanted,
+            None => self.complain_in(&[b"not understood: MEMLOG_RANKS"]),
+        }
+        self.complain_of_codes();
+    }
+
+    /// What a kernel knows of the rank goes before what launchers said, for a
+    /// batch script may have said it of itself; of the job it knows another
+    /// number than people do.
+    fn ask_kernel(&mut self, best: &Best) {
+        if !best.rank_is_told()
+            && let Some(rank) = Os::rank()
+        {
+            self.rank.clear();
+            self.rank.push_number(rank);
+        }
+        if self.job.is_empty()
+            && let Some(job) = Os::job()
+        {
+            self.job.push_number(job);
+        }
+    }
+
+    fn take(&mut self, name: &[u8], value: &[u8], best: &mut Best) {
+        // Set but empty is as good as not set.
+        if value.is_empty() {
+            return;
+        }
+        if best.takes_job(name) {
+            if value.len() > launcher::LONGEST_JOB {
+                self.complain_in(&[b"not understood: ", name, b" (too long)"]);
+            } else {
+                best.job_is(name);
+                self.job.set(value);
+            }
+        }
+        if best.takes_rank(name) {
+            self.rank.set(value);
+        }
+        let Some(name) = name.strip_prefix(b"MEMLOG_") else {
+            self.take_synonym(name, value);
+            return;
+        };
+        match name {
+            b"OUTPUT" | b"DIR" | b"RANKS" | b"ONLY" | b"TOTAL_PAGE" if value.len() > VALUE => {
+                self.complain(name, b"(too long)");
+            }
+            b"OUTPUT" => self.output.set(value),
+            b"DIR" => self.folder.set(value),
+            b"RANKS" => self.ranks.set(value),
+            b"ONLY" => self.only.set(value),
+            b"MAX_LOG" => self.max_log = self.understood(name, value, size(value), u64::MAX),
+            b"MAX_LOGS_TOTAL" => {
+                self.max_logs_total = self.understood(name, value, size(value), 0);
+            }
+            b"TOTAL_PAGE" => self.total_page.set(value),
+            b"FLIGHT_RECORDER" => {
+                self.flight_recorder = self.understood(name, value, flight_size(value), 0);
+            }
+            b"FREE_STACKS" => {
+                self.free_stacks = self.understood(name, value, switch(value), false);
+            }
+            b"VERIFY" => self.verify = self.understood(name, value, switch(value), false),
+            b"OFF" => self.off |= self.understood(name, value, switch(value), false),
+            b"FOLLOW_EXEC" => {
+                self.follow_exec = self.understood(name, value, switch(value), true);
+            }
+            b"SINK" => {
+                let written = match value {
+                    b"written" => Some(true),
+                    b"mapped" => Some(false),
+                    _ => None,
+                };
+                self.written = self.understood(name, value, written, false);
+            }
+            b"OOM_GUARD" => {
+                let read = self.understood(name, value, guard(value), (0, false));
+                (self.guard_percent, self.guard_ends) = read;
+            }
+            b"RUN" => self.run.set(value),
+            // Read elsewhere, or of the commands that read logs.
+            b"RANK" | b"PAGER" | b"SYSROOT" | b"DEBUG_SYMBOLS" => {}
+            // What modules of any program set.
+            b"ROOT" | b"HOME" | b"VERSION" => {}
+            _ => self.complain(name, value),
+        }
+    }
+
+    /// Bytehound's names of what is the same here; ours come first.
+    fn take_synonym(&mut self, name: &[u8], value: &[u8]) {
+        match name {
+            b"MEMORY_PROFILER_OUTPUT" if self.output.is_empty() && value.len() <= VALUE => {
+                self.output.set(value);
+            }
+            b"MEMORY_PROFILER_GRAB_BACKTRACES_ON_FREE" => {
+                self.free_stacks |= switch(value) == Some(true);
+            }
+            _ if name.starts_with(b"MEMORY_PROFILER_") => {
+                self.complain_in(&[b"not known here: ", name]);
+            }
+            _ => {}
+        }
+    }
+
+    fn understood<T>(&mut self, name: &[u8], value: &[u8], read: Option<T>, usual: T) -> T {
+        match read {
+            Some(read) => read,
+            None => {
+                self.complain(name, value);
+                usual
+            }
+        }
+    }
+
+    fn complain(&mut self, name: &[u8], value: &[u8]) {
+        self.complain_in(&[b"not understood: MEMLOG_", name, b"=", value]);
+    }
+
+    fn complain_in(&mut self, words: &[&[u8]]) {
+        if !self.nonsense.is_empty() {
+            self.nonsense.push(b"; ");
+        }
+        for part in words {
+            self.nonsense.push(part);
+        }
+    }
+
+    /// The first that follows a % in the pattern and means nothing: it stays as
+    /// it is.
+    fn complain_of_codes(&mut self) {
+        let mut letters = self.output.get().iter();
+        let code = loop {
+            match letters.next() {
+                None => return,
+                Some(b'%') => match letters.next() {
+                    Some(b'h' | b'p' | b'e' | b't' | b'r' | b'j' | b'n' | b'%') => {}
+                    other => break [b'%', other.copied().unwrap_or(0)],
+                },
+                Some(_) => {}
+            }
+        };
+        // At the pattern's end nothing follows.
+        let code = code.strip_suffix(&[0]).unwrap_or(&code);
+        self.complain_in(&[b"not understood: ", code, b" in MEMLOG_OUTPUT"]);
+    }
+}
+
+/// Runs over the environment that the process began with.
+fn each_variable(buffer: &mut [u8], mut see: impl FnMut(&[u8])) {
+    if !each_entry(b"/proc/self/environ\0", buffer, &mut see)
+        && let Some(initial) = Initial::find()
+    {
+        initial.each_variable(see);
+    }
+}
+
+/// A size: `100`, `64k`, `1.5`-free, `2G`, `2GiB`, `2GB` (all binary).
+pub fn size(text: &[u8]) -> Option<u64> {
+    let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let (number, unit) = text.split_at_checked(digits)?;
+    let mut unit = unit.iter().map(u8::to_ascii_lowercase);
+    let shift = match unit.next() {
+        None | Some(b'b') => 0,
+        Some(b'k') => 10,
+        Some(b'm') => 20,
+        Some(b'g') => 30,
+        Some(b't') => 40,
+        Some(_) => return None,
+    };
+    let rest_is_fine = match unit.next() {
+        None => true,
+        Some(b'b') => shift > 0 && unit.next().is_none(),
+        Some(b'i') => shift > 0 && unit.next() == Some(b'b') && unit.next().is_none(),
+        Some(_) => false,
+    };
+    let number = decimal(number)?;
+    rest_is_fine.then(|| number.checked_mul(1 << shift))?
+}
+
+/// What is to be left of a limit, and whether the program ends otherwise:
+/// `5`, `5%`, `5,stop`. 0 watches nothing.
+pub fn guard(text: &[u8]) -> Option<(u8, bool)> {
+    let (text, ends) = match text.strip_suffix(b",stop") {
+        Some(text) => (text, true),
+        None => (text, false),
+    };
+    let percent = decimal(text.strip_suffix(b"%").unwrap_or(text))?;
+    (percent < 100).then_some((percent as u8, ends && percent > 0))
+}
+
+/// Events that a flight recorder keeps if it is not told how much.
+const FLIGHT_BYTES: u64 = 64 << 20;
+
+/// A size, or a switch for the usual one.
+fn flight_size(text: &[u8]) -> Option<u64> {
+    match switch(text) {
+        Some(on) => Some(if on { FLIGHT_BYTES } else { 0 }),
+        None => size(text),
+    }
+}
+
+/// A switch.
+pub fn switch(text: &[u8]) -> Option<bool> {
+    match text {
+        b"1" | b"true" | b"yes" | b"on" => Some(true),
+        b"0" | b"false" | b"no" | b"off" => Some(false),
+        _ => None,
+    }
+}

@@ -1,0 +1,493 @@
+//! What lies at a code address: its rule, its id, its module. The slow path
+//! behind every thread's cache, under one bounded lock.
+#![allow(unsafe_code)]
+//! # Safety
+//! The insides lie in one zeroed mapping made at start, and zeros are a valid
+//! beginning of all of them.
+
+mod asking;
+mod bytes;
+mod framed;
+mod fully;
+mod hosted;
+mod proven;
+mod regions;
+mod switched;
+
+pub use asking::Asking;
+use bytes::{called_by, code_at, trampoline_of, undescribed, unless_trampoline};
+use proven::Proven;
+use regions::Regions;
+
+use super::Process;
+use crate::platform::arch;
+use crate::platform::bounds::Bounds;
+use crate::platform::maps::region_of;
+use crate::platform::rules::Back;
+use crate::platform::sys::{Os, Sys};
+use crate::unwind::cfi::{self, Description, FrameIndexes};
+use crate::unwind::full::Registers;
+use crate::unwind::jit::Registered;
+use crate::unwind::kept::Far;
+use crate::unwind::modules::{Found, Module, Modules};
+use crate::unwind::row::Machine;
+use crate::unwind::rule::{Kind, Rule};
+use crate::unwind::walk::{Known, Pc, Shared, State};
+use core::marker::PhantomData;
+use memlog_format::counter::Counter;
+use memlog_format::table::{Code, StackId};
+use memlog_lockfree::sync::AtomicU64 as Word;
+
+/// Pairs of the table all threads share: as many as small programs need, whose
+/// start every page costs, or when those are half used what large ones do.
+const SHARED_PAIRS: usize = Os::SIZES.shared_codes;
+const MANY_SHARED_PAIRS: usize = Os::SIZES.many_shared_codes;
+
+/// The map; empty until start gives it memory.
+pub struct CodeMap<H>(*mut Inside<H>);
+
+// SAFETY: the pointer is memory of the process, used under the lock.
+unsafe impl<H> Send for CodeMap<H> {}
+
+/// What is behind the pointer. Zeros are a valid beginning of all of it: no
+/// modules, no tables, empty rows (`Unset` and `Gone` are the first variants).
+struct Inside<H> {
+    host: PhantomData<H>,
+    modules: Modules,
+    registered: Registered,
+    indexes: FrameIndexes,
+    machine: Machine,
+    /// Of the code that no table describes.
+    proven: Proven,
+    /// The description that was found last.
+    found: Description,
+    /// Of the frame that a full walk is at.
+    registers: Registers,
+    /// Whether it crossed code without tables.
+    crossed: bool,
+    shared: *mut Word,
+    /// The larger table in its place, once that is half used. Nothing is ever
+    /// unmapped: another thread may fork at any moment.
+    many_shared: *mut Word,
+    /// How many pairs are used at most.
+    shared_used: usize,
+    shared_generation: u64,
+    /// When the maps were last read for an address that nobody knew.
+    read_at_ns: u64,
+    unknown: Bounds,
+    /// Code of no module.
+    executable: Regions,
+}
+
+impl<H: Process> CodeMap<H> {
+    /// Without memory.
+    pub const fn new() -> Self {
+        Self(core::ptr::null_mut())
+    }
+
+    /// Takes memory; false if there is none.
+    pub fn take_memory(&mut self) -> bool {
+        if self.0.is_null() {
+            let bytes = size_of::<Inside<H>>().next_multiple_of(4096);
+            let memory = Os::memory(bytes).cast::<Inside<H>>();
+            let shared = Os::memory_wiped_on_fork(SHARED_PAIRS * 16);
+            if memory.is_null() || shared.is_null() {
+                return false;
+            }
+            // SAFETY: fresh zeroed memory of that size.
+            let inside = unsafe { &mut *memory };
+            inside.shared = shared.cast();
+            self.0 = memory;
+            H::ground().note_own((size_of::<Inside<H>>() / 4 + SHARED_PAIRS * 16) as u64);
+        }
+        true
+    }
+
+    /// Reads the modules; false if there is no memory for them.
+    pub fn begin(&mut self) -> bool {
+        match self.inside() {
+            Some(inside) => {
+                inside.modules.tell_again();
+                inside.refresh();
+                true
+            }
+            None => false,
+        }
+    }
+
+    fn inside(&mut self) -> Option<&mut Inside<H>> {
+        // SAFETY: null, or the mapping of `begin`, which stays for ever; the
+        // lock around this map makes the borrow the only one.
+        unsafe { self.0.as_mut() }
+    }
+
+    /// A module's destructors ran: what lies there next is another.
+    pub fn leaving(&mut self, address: u64) {
+        if let Some(inside) = self.inside() {
+            inside.modules.leaving(address);
+        }
+    }
+
+    /// Does what must be done by system calls now, while they are allowed.
+    pub fn settle(&mut self) {
+        if let Some(inside) = self.inside() {
+            inside.shared();
+        }
+    }
+
+    /// The modules may have changed.
+    pub fn refresh(&mut self) {
+        if let Some(inside) = self.inside() {
+            inside.refresh();
+        }
+    }
+
+    /// The program registers or drops unwind tables of its own.
+    pub fn register(&mut self, table: u64, add: bool) {
+        if let Some(inside) = self.inside() {
+            match add {
+                true => inside.registered.add(table),
+                false => inside.registered.remove(table),
+            }
+        }
+    }
+
+    /// The mapped region around an address.
+    pub fn region(&mut self, address: u64) -> Bounds {
+        self.inside().map_or(Bounds::default(), |inside| {
+            let region = region_of(H::ground(), address, inside.modules.buffer());
+            Bounds {
+                low: region.low,
+                high: region.high,
+            }
+        })
+    }
+}
+
+impl<H: Process> Default for CodeMap<H> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Where a frame's rules are.
+enum Place {
+    /// In a module (0: in a table registered at run time); the description
+    /// lies in `found`.
+    Described(u32),
+    /// A return trampoline, and the rule of its frame.
+    SignalReturn(u32, Rule),
+    /// Where a function begins, or code that is known for it: nobody called
+    /// from there, somebody put the address at the bottom of a hand-made stack
+    /// (makecontext does).
+    Outermost(u32),
+    /// The ABI chains the frames: no table is needed.
+    Chained(u32),
+    NoTables(u32),
+    /// The same in a C library without any, which keeps no frame pointers
+    /// either; whether that is all that will ever be known.
+    Bare(u32, bool),
+    /// There, and the row is the reader's.
+    Proven(u32),
+    /// In a function that has left the stack that it was called on.
+    Switched(u32, Back),
+}
+
+impl<H: Process> Inside<H> {
+    fn refresh(&mut self) {
+        self.unknown = Bounds::default();
+        H::ground().counters.add(Counter::ModuleReads, 1);
+        let mut loaded = false;
+        self.modules.refresh(H::ground(), |found| {
+            loaded |= matches!(found, Found::Loaded { .. });
+            H::tell(found);
+        });
+        // What was known of addresses without a module may be wrong now.
+        if loaded && self.read_at_ns != 0 {
+            self.executable.clear();
+            H::next_generation();
+        }
+    }
+
+    /// The table of all threads, emptied if the rules have changed; none where
+    /// it may not be emptied any more.
+    fn shared(&mut self) -> Option<Shared> {
+        let generation = H::generation();
+        if self.shared_generation != generation {
+            if H::ground().is_quiet() {
+                return None;
+            }
+            self.shared_generation = generation;
+            self.shared_used = 0;
+            let (table, pairs) = self.shared_table();
+            // SAFETY: the whole mapping; it is only used under the lock.
+            unsafe { Os::zero(table.cast(), pairs * 16) };
+        }
+        let (table, pairs) = self.shared_table();
+        // SAFETY: the mapping of `take_memory`, or of `share`.
+        let words = unsafe { core::slice::from_raw_parts(table, pairs * 2) };
+        Some(Shared::new(words))
+    }
+
+    fn shared_table(&self) -> (*mut Word, usize) {
+        match self.many_shared.is_null() {
+            true => (self.shared, SHARED_PAIRS),
+            false => (self.many_shared, MANY_SHARED_PAIRS),
+        }
+    }
+
+    /// Lets all threads know of an address, in a larger table if it is time.
+    fn share(&mut self, shared: Shared, pc: Pc, known: Known) {
+        shared.put(pc, known);
+        self.shared_used += 1;
+        let is_full = self.many_shared.is_null() && self.shared_used > SHARED_PAIRS / 2;
+        if is_full && !H::ground().is_quiet() {
+            let larger = Os::memory_wiped_on_fork(MANY_SHARED_PAIRS * 16);
+            if !larger.is_null() {
+                self.many_shared = larger.cast();
+                H::ground().note_own((MANY_SHARED_PAIRS * 16) as u64);
+                // SAFETY: the whole mapping; nobody uses it from here on.
+                unsafe { Os::zero(self.shared.cast(), SHARED_PAIRS * 16) };
+            }
+        }
+    }
+
+    /// Sees to it that the list of modules holds true at an address. Apart from
+    /// `place`, whose frame is large: one of the two is on the stack at a time.
+    #[inline(never)]
+    fn look_for_module(&mut self, address: u64) {
+        match self.modules.find(address).map(|module| module.id) {
+            Some(id) => {
+                if !H::ground().is_quiet() && !self.modules.is_there(id) {
+                    self.refresh();
+                    H::next_generation();
+                }
+            }
+            None if self.is_known_to_nobody(address) => {}
+            None => {
+                self.refresh();
+                if self.modules.find(address).is_none() {
+                    self.remember_unknown(address);
+                }
+            }
+        }
+    }
+
+    /// Finds the rules of a frame, whose module was looked for; at a place on the
+    /// stack if that is known.
+    fn place(&mut self, pc: Pc, frame: Option<&(State, Bounds)>) -> Place {
+        match self.tables_of(pc) {
+            Place::Bare(module, _) => self.bare(pc, module, frame),
+            Place::NoTables(0) => self.unfiled(pc, frame),
+            Place::NoTables(module) => self.untabled(pc, module, frame),
+            place => place,
+        }
+    }
+
+    /// Finds its tables. Apart: the frames of this and of what comes next are
+    /// large, and one of the two is on the stack at a time.
+    #[inline(never)]
+    fn tables_of(&mut self, pc: Pc) -> Place {
+        let address = pc.lookup();
+        if let Some(module) = self.modules.find(address) {
+            let id = module.id;
+            let Self { indexes, found, .. } = self;
+            if arch::CODE_FIRST {
+                let code = code_at(H::ground(), pc.address());
+                if let Some(rule) = trampoline_of(&code) {
+                    return Place::SignalReturn(id, rule);
+                }
+                if arch::BACK_CHAIN && !pc.is_exact() {
+                    let is_last = arch::LAST.iter().any(|bytes| code.starts_with(bytes));
+                    return match is_last && !describe::<H>(module, pc.address(), indexes, found) {
+                        true => Place::Outermost(id),
+                        false => Place::Chained(id),
+                    };
+                }
+            }
+            if describe::<H>(module, address, indexes, found) {
+                // Tables say that it is a signal's frame, and not which kind.
+                return match pc.address() == found.end || found.common.is_signal {
+                    true => unless_trampoline(H::ground(), pc, id, Place::Described(id)),
+                    false => Place::Described(id),
+                };
+            }
+            if !pc.is_exact()
+                && describe::<H>(module, pc.address(), indexes, found)
+                && found.start == pc.address()
+                && called_by(H::ground(), pc.address()).is_none()
+            {
+                return unless_trampoline(H::ground(), pc, id, Place::Outermost(id));
+            }
+            let mut ends = arch::marks::endings().into_iter();
+            let is_bare = ends.any(|(end, ..)| {
+                module.contains(end) && !describe::<H>(module, end, indexes, found)
+            });
+            let entry = module.image.entry;
+            return undescribed(
+                H::ground(),
+                pc,
+                (id, entry),
+                is_bare,
+                &mut self.proven.reader,
+            );
+        }
+        if !self.registered.is_empty() {
+            let buffer = self.modules.buffer();
+            if let Some(found) = self.registered.describe(H::ground(), address, buffer) {
+                self.found = found;
+                return Place::Described(0);
+            }
+        }
+        if let Some(rule) = self.trampoline_apart(pc.address()) {
+            return Place::SignalReturn(0, rule);
+        }
+        match arch::BACK_CHAIN && !pc.is_exact() {
+            true => Place::Chained(0),
+            false => Place::NoTables(0),
+        }
+    }
+
+    /// The rule of a return trampoline that a kernel put here, outside of all
+    /// modules.
+    fn trampoline_apart(&mut self, address: u64) -> Option<Rule> {
+        let is_asked = arch::HAS_TRAMPOLINES_APART && self.is_code(address);
+        is_asked
+            .then(|| trampoline_of(&code_at(H::ground(), address)))
+            .flatten()
+    }
+
+    /// Whether an address lies where a recent look found no module, so that
+    /// code without a file does not cost a reading of the maps every time.
+    fn is_known_to_nobody(&self, address: u64) -> bool {
+        const RECENT_NS: u64 = 100_000_000;
+        let recent = Os::ticks_ns().wrapping_sub(self.read_at_ns) < RECENT_NS;
+        let inside = (self.unknown.low..self.unknown.high).contains(&address);
+        (recent && inside) || H::ground().is_quiet()
+    }
+
+    fn remember_unknown(&mut self, address: u64) {
+        let region = region_of(H::ground(), address, self.modules.buffer());
+        self.unknown = Bounds {
+            low: region.low,
+            high: region.high,
+        };
+        self.read_at_ns = Os::ticks_ns();
+    }
+
+    fn code_id(&self, pc: Pc, module: u32) -> u32 {
+        let code = Code {
+            address: pc.address(),
+            module,
+            exact: pc.is_exact(),
+        };
+        H::code_id(code)
+    }
+
+    fn resolve(&mut self, frame: &(State, Bounds)) -> Result<Known, StackId> {
+        let pc = frame.0.pc;
+        let shared = self.shared();
+        if let Some(known) = shared.and_then(|shared| shared.get(pc)) {
+            return Ok(known);
+        }
+        self.look_for_module(pc.lookup());
+        let (module, rule) = match self.place(pc, Some(frame)) {
+            Place::Described(module) => {
+                H::ground().counters.add(Counter::RulesCompiled, 1);
+                let row = self.machine.run(&self.found, pc.lookup());
+                let rule = match row {
+                    _ if self.found.common.is_signal => Rule::plain(Kind::Signal),
+                    Some(row) if !is_unsettled(pc) => row.pack(),
+                    _ => Rule::plain(Kind::Complex),
+                };
+                (module, rule)
+            }
+            Place::SignalReturn(module, rule) => (module, rule),
+            Place::Outermost(module) => (module, Rule::plain(Kind::End)),
+            Place::Chained(module) => (module, Rule::plain(Kind::Chain)),
+            Place::NoTables(module) => (module, Rule::plain(Kind::NoTables)),
+            Place::Bare(module, false) => (module, Rule::BARE),
+            Place::Bare(module, true) => (module, Rule::GIVEN_UP),
+            Place::Proven(module) => (module, self.proven.reader.row.pack()),
+            Place::Switched(module, back) => (module, back.rule()),
+        };
+        let code = self.code_id(pc, module);
+        if code == 0 {
+            return Err(StackId::CUT_FULL);
+        }
+        let known = Known { rule, code };
+        // Code that belongs to nobody may belong to somebody soon, and another
+        // call tell more of a bare frame.
+        if let Some(shared) = shared
+            && (module != 0 || !matches!(rule.kind(), Kind::NoTables | Kind::Chain))
+            && rule != Rule::BARE
+        {
+            self.share(shared, pc, known);
+        }
+        Ok(known)
+    }
+
+    fn far(&mut self, pc: Pc) -> Far {
+        self.look_for_module(pc.lookup());
+        let row = match self.place(pc, None) {
+            Place::Described(_) if !self.found.common.is_signal && !is_unsettled(pc) => {
+                self.machine.run(&self.found, pc.lookup())
+            }
+            Place::Proven(_) => Some(&self.proven.reader.row),
+            _ => None,
+        };
+        row.and_then(Far::of).unwrap_or(Far::UNKNOWN)
+    }
+
+    /// Whether an address lies in a module or in memory that can be executed.
+    fn is_code(&mut self, address: u64) -> bool {
+        if self.modules.find(address).is_some() || self.executable.contain(address) {
+            return true;
+        }
+        let region = region_of(H::ground(), address, self.modules.buffer());
+        if region.executable {
+            self.executable.add(Bounds {
+                low: region.low,
+                high: region.high,
+            });
+        }
+        region.executable
+    }
+
+    fn bounds_around(&mut self, sp: u64) -> Bounds {
+        let region = region_of(H::ground(), sp, self.modules.buffer());
+        Bounds {
+            low: region.low,
+            high: region.high,
+        }
+    }
+}
+
+/// Whether a frame may stand where the tables do not hold: ARM's know nothing of
+/// what is interrupted while it makes its frame.
+fn is_unsettled(pc: Pc) -> bool {
+    arch::HAS_EXIDX && pc.is_exact()
+}
+
+/// Puts the description of an address into its place; false if there is none.
+/// Apart, for descriptions are large and the stack is the program's.
+#[inline(never)]
+fn describe<H: Process>(
+    module: &Module,
+    address: u64,
+    indexes: &mut FrameIndexes,
+    found: &mut Description,
+) -> bool {
+    let described = cfi::describe(module, address, indexes);
+    match indexes.take_new_bytes() {
+        0 => {}
+        bytes => H::ground().note_own(bytes),
+    }
+    match described {
+        Some(description) => {
+            *found = description;
+            true
+        }
+        None => false,
+    }
+}
