@@ -4,7 +4,7 @@
 //! As in `hooks`.
 
 use crate::hooks::events::Request;
-use crate::hooks::family::{Block, allocate_apart, handler, next, plain};
+use crate::hooks::family::{Block, allocate, handler, next, plain};
 use crate::platform::arch::DoorFrame;
 use crate::platform::doors::Door;
 use crate::platform::early;
@@ -28,7 +28,7 @@ fn aligned(frame: &DoorFrame, door: Door, api: Api, alignment: usize, size: usiz
                 size,
                 alignment_log2: log2_of(alignment),
             };
-            allocate_apart(frame, request, || real(alignment, size))
+            allocate(frame, request, || real(alignment, size))
         }
         None => early::allocate(size, alignment),
     }
@@ -64,7 +64,7 @@ handler! {
             },
         };
         let mut result = 0;
-        allocate_apart(frame, request, || {
+        allocate(frame, request, || {
             result = real(out, alignment, size);
             // SAFETY: on success the function has written its result there.
             if result == 0 { unsafe { *out } } else { null_mut() }
@@ -77,7 +77,7 @@ handler! {
     /// valloc
     fn memlog_on_valloc(size: usize) -> Block = |frame| {
         match next::<extern "C" fn(usize) -> Block>(frame, Door::Valloc) {
-            Some(real) => allocate_apart(frame, plain(Api::Valloc, size), || real(size)),
+            Some(real) => allocate(frame, plain(Api::Valloc, size), || real(size)),
             None => early::allocate(size, 4096),
         }
     }
@@ -87,7 +87,7 @@ handler! {
     /// pvalloc
     fn memlog_on_pvalloc(size: usize) -> Block = |frame| {
         match next::<extern "C" fn(usize) -> Block>(frame, Door::Pvalloc) {
-            Some(real) => allocate_apart(frame, plain(Api::Pvalloc, size), || real(size)),
+            Some(real) => allocate(frame, plain(Api::Pvalloc, size), || real(size)),
             None => early::allocate(size.next_multiple_of(4096), 4096),
         }
     }

@@ -3,6 +3,7 @@
 //! By the kept stack of the thread where that can say it; else by the plain
 //! walk and a descent through the trie. In verify mode both, compared.
 
+use crate::hooks::session::Recording;
 use crate::log::stream::{Of, Stream};
 use crate::log::tables::NodeMemory;
 use crate::platform::arch;
@@ -67,26 +68,10 @@ impl<I: ExactSizeIterator<Item = CodeId>> Inside<1> for Callees<I> {
     }
 }
 
-/// The id of the caller's stack.
-#[inline(always)]
-pub fn capture(stream: &mut Stream, frame: &DoorFrame, patience: Patience, of: Of) -> StackId {
-    if stream.generation != RECORDER.generation.load(Ordering::Acquire) {
-        return capture_apart(stream, frame, patience, of);
-    }
-    match stream.kept(of).unchanged(&State::at(frame)) {
-        Some(stack) => stack,
-        None => capture_anew(stream, frame, patience, of),
-    }
-}
-
 /// The same where the rules may have changed, or everything is verified.
 #[inline(never)]
-pub fn capture_apart(
-    stream: &mut Stream,
-    frame: &DoorFrame,
-    patience: Patience,
-    of: Of,
-) -> StackId {
+pub fn capture_apart(recording: Recording, frame: &DoorFrame, of: Of) -> StackId {
+    let Recording { stream, patience } = recording;
     let generation = RECORDER.generation.load(Ordering::Acquire);
     if stream.generation != generation & !VERIFYING {
         stream.clear_cache(generation & !VERIFYING);
@@ -108,7 +93,12 @@ pub fn capture_apart(
 /// By a walk to where the stack is that of last time: a copy for each, so that
 /// where the last one is kept is no variable.
 #[inline(always)]
-fn capture_anew(stream: &mut Stream, frame: &DoorFrame, patience: Patience, of: Of) -> StackId {
+pub(super) fn capture_anew(
+    stream: &mut Stream,
+    frame: &DoorFrame,
+    patience: Patience,
+    of: Of,
+) -> StackId {
     match of {
         Of::Allocation => capture_allocation(stream, frame, patience),
         Of::Release => capture_release(stream, frame, patience),

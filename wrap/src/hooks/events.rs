@@ -1,18 +1,16 @@
-//! Recording one event: number, stack, bytes. The hot path of the project.
-//!
-//! Nothing here locks, allocates, or calls the kernel, libc or ld.so in steady
-//! state; what does is behind `#[cold]`: a new chunk, an unknown address, a
-//! reading of resident memory.
+//! The events that are not what nearly all are (those are in `malloc`): other
+//! functions, large blocks, a realloc's two halves, a look at the clock that is
+//! due and what it leads to.
 
-use crate::hooks::capture::{capture, capture_apart};
+use crate::hooks::capture::capture_apart;
 use crate::hooks::failed;
+use crate::hooks::malloc::{capture, goes, is_behind, is_own, moved};
 use crate::hooks::named::slabs::SLAB;
+use crate::hooks::session::Recording;
 use crate::log::stream::{Of, Stream};
 use crate::platform::arch::DoorFrame;
 use crate::platform::clock;
-use crate::platform::lock::Patience;
 use crate::process::overhead::Timing;
-use crate::process::real;
 use crate::process::recorder::RECORDER;
 use crate::process::rss;
 use core::sync::atomic::Ordering;
@@ -27,10 +25,10 @@ const CLOCK_AT_FIRST: u32 = 1;
 const CLOCK_AT_LAST: u32 = 32;
 /// A block this large is worth a look at the clock, and so is what comes after
 /// so many bytes: no more are ever told as from before a pause.
-const TIMED: u64 = 4096;
+pub(super) const TIMED: u64 = 4096;
 /// A block this large is worth more, see `attend`, and a thread whose bytes
 /// grew or shrank by this much takes a stamp.
-const LARGE: u64 = 64 * 1024;
+pub(super) const LARGE: u64 = 64 * 1024;
 
 /// A forked child that records this much, or lives this long, gets its log.
 const CHILD_BYTES: u32 = 1024;
@@ -57,7 +55,13 @@ impl Request {
     pub const NO_ALIGNMENT: u8 = 63;
 
     /// The event of a request that was met.
-    fn got(self, address: u64, usable: u64, stack: StackId, order: Option<u64>) -> Alloc {
+    pub(super) fn got(
+        self,
+        address: u64,
+        usable: u64,
+        stack: StackId,
+        order: Option<u64>,
+    ) -> Alloc {
         Alloc {
             api: self.api,
             address,
@@ -70,48 +74,21 @@ impl Request {
     }
 }
 
-/// Records a block that the allocator gave, and what it has in truth: here if
-/// it is what nearly all are, else apart. Of no block there is no such figure.
-#[inline(always)]
-pub fn allocated(
-    stream: &mut Stream,
-    patience: Patience,
-    frame: &DoorFrame,
-    block: *mut u8,
-    request: Request,
-    usable: Option<u64>,
-) {
-    let (address, size) = (block as u64, request.size as u64);
-    let usual = usable.filter(|&usable| {
-        matches!(request.api, Api::Malloc) && is_timely(stream, usable) && is_own(stream, address)
-    });
-    let Some(usable) = usual else {
-        let usable = real::checked(block, usable);
-        return allocated_apart(stream, patience, frame, block, request, (usable, 0));
-    };
-    stream.until_clock -= 1;
-    let stack = capture(stream, frame, patience, Of::Allocation);
-    if !stream.write_malloc(address, (size, usable), stack) {
-        write_apart(stream, address, request, usable, stack);
-    }
-    came(stream, address, usable);
-}
-
 /// Records any block that the allocator gave, or that it gave none: what it has
 /// in truth, and how much of that was there before, in the block that realloc
 /// took.
 #[inline(never)]
 pub fn allocated_apart(
-    stream: &mut Stream,
-    patience: Patience,
+    recording: Recording,
     frame: &DoorFrame,
     block: *mut u8,
     request: Request,
     (usable, stayed): (Option<u64>, u64),
 ) {
     if block.is_null() {
-        return failed::allocation(stream, patience, frame, request);
+        return failed::allocation(recording, frame, request);
     }
+    let Recording { stream, patience } = recording;
     let address = block as u64;
     let usable = usable.unwrap_or(request.size as u64);
     let is_shared = !is_own(stream, address);
@@ -119,7 +96,7 @@ pub fn allocated_apart(
     if usable >= LARGE {
         attend(stream, usable, usable.saturating_sub(stayed));
     }
-    let stack = capture(stream, frame, patience, Of::Allocation);
+    let stack = capture(Recording { stream, patience }, frame, Of::Allocation);
     // Last, as for releases: a stamp in between would stand before the event
     // and come after its number. Nobody else has the block yet.
     let order = RECORDER.log.cells().number(address, stream.number);
@@ -128,42 +105,6 @@ pub fn allocated_apart(
     stream.last_block = address;
     moved(stream, usable.saturating_sub(stayed), usable as i64);
     timing.end();
-}
-
-/// An allocation that is unusual only in its bytes, or fills the chunk.
-#[inline(never)]
-fn write_apart(stream: &mut Stream, address: u64, request: Request, usable: u64, stack: StackId) {
-    stream.write_alloc(&request.got(address, usable, stack, None));
-}
-
-#[inline(always)]
-fn came(stream: &mut Stream, address: u64, usable: u64) {
-    stream.last_block = address;
-    moved(stream, usable, usable as i64);
-}
-
-/// Records that a block is about to go: here if it does as nearly all do, else
-/// apart.
-#[inline(always)]
-pub fn releasing(
-    stream: &mut Stream,
-    patience: Patience,
-    frame: &DoorFrame,
-    block: *mut u8,
-    usable: Option<u64>,
-    how: How,
-) {
-    let address = block as u64;
-    let is_usual = matches!((how.api, how.may_stay), (Api::Free, None))
-        && !RECORDER.log.free_stacks.load(Ordering::Relaxed)
-        && is_timely(stream, usable.unwrap_or(0))
-        && is_own(stream, address);
-    if !is_usual || !stream.write_free(address) {
-        return releasing_apart(stream, patience, frame, block, usable, how);
-    }
-    stream.until_clock -= 1;
-    let usable = usable.unwrap_or(0);
-    goes(stream, address, usable, usable);
 }
 
 /// How a block goes.
@@ -190,13 +131,13 @@ impl How {
 /// Records any block that is about to go.
 #[inline(never)]
 pub fn releasing_apart(
-    stream: &mut Stream,
-    patience: Patience,
+    recording: Recording,
     frame: &DoorFrame,
     block: *mut u8,
     usable: Option<u64>,
     how: How,
 ) {
+    let Recording { stream, patience } = recording;
     let usable = usable.unwrap_or(0);
     let announced = how.may_stay.is_some();
     let bytes = usable.saturating_sub(how.may_stay.unwrap_or(0));
@@ -211,7 +152,7 @@ pub fn releasing_apart(
         attend(stream, usable, bytes);
     }
     let stack = match RECORDER.log.free_stacks.load(Ordering::Relaxed) {
-        true => Some(capture(stream, frame, patience, Of::Release)),
+        true => Some(capture(Recording { stream, patience }, frame, Of::Release)),
         false => None,
     };
     let event = Release {
@@ -228,14 +169,6 @@ pub fn releasing_apart(
     timing.end();
 }
 
-#[inline(always)]
-fn goes(stream: &mut Stream, address: u64, usable: u64, bytes: u64) {
-    if stream.last_block == address {
-        stream.last_block = 0;
-    }
-    moved(stream, bytes, -(usable as i64));
-}
-
 /// Records that an announced release did not happen.
 #[cold]
 pub fn revoked(stream: &mut Stream, usable: Option<u64>) {
@@ -248,36 +181,14 @@ pub fn revoked(stream: &mut Stream, usable: Option<u64>) {
 /// All that a change of the address space needs before it takes its number, and
 /// what came to nothing.
 #[cold]
-pub fn before_mapping(stream: &mut Stream, patience: Patience, frame: &DoorFrame) -> StackId {
-    look_at_clock(stream);
-    capture_apart(stream, frame, patience, Of::Allocation)
-}
-
-/// Whether all on an address's page was this stream's.
-#[inline(always)]
-fn is_own(stream: &Stream, address: u64) -> bool {
-    RECORDER.log.cells().is_own(address, stream.number)
-}
-
-/// Whether no tick has passed, or no look at the clock is due; nor what a block
-/// this large is worth besides.
-#[inline(always)]
-fn is_timely(stream: &mut Stream, bytes: u64) -> bool {
-    let is_due = stream.until_clock == 0 || bytes >= TIMED || is_behind(stream);
-    !is_due || bytes < LARGE && glance(stream)
-}
-
-/// Whether resident memory was read since this thread last stamped: what it
-/// does now is to stand after that. So a thread that pauses while others go on
-/// comes to know the time as well, however seldom it looks at the clock.
-#[inline(always)]
-fn is_behind(stream: &Stream) -> bool {
-    stream.readings_seen != RECORDER.log.readings.count()
+pub fn before_mapping(recording: Recording, frame: &DoorFrame) -> StackId {
+    look_at_clock(recording.stream);
+    capture_apart(recording, frame, Of::Allocation)
 }
 
 /// A look at the clock that finds the time as it was.
 #[inline(never)]
-fn glance(stream: &mut Stream) -> bool {
+pub(super) fn glance(stream: &mut Stream) -> bool {
     let Some(until_timed) = stream.until_timed.checked_sub(1) else {
         return false;
     };
@@ -354,21 +265,11 @@ fn look_at_clock(stream: &mut Stream) {
     }
 }
 
-/// Notes bytes that came or went. Nothing is due while the allowance lasts.
-#[inline]
-fn moved(stream: &mut Stream, bytes: u64, net: i64) {
-    stream.unstamped = stream.unstamped.wrapping_add(net);
-    stream.allowance = stream.allowance.wrapping_sub(bytes as i64);
-    if stream.allowance < 0 {
-        settle(stream);
-    }
-}
-
 /// Enough bytes that came or went are worth a look at the clock, and a reading
 /// of resident memory; enough that stayed a place in the order of all threads,
 /// so that the heap's peak has an error bound.
 #[cold]
-fn settle(stream: &mut Stream) {
+pub(super) fn settle(stream: &mut Stream) {
     stream.until_clock = 0;
     if stream.moved_since_reading() >= RECORDER.rss.step() {
         rss::poll(stream);

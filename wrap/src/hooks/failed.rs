@@ -2,9 +2,9 @@
 //! Which of many are told: `log::stream::failures`.
 
 use crate::hooks::events::{self, Request};
+use crate::hooks::session::Recording;
 use crate::log::stream::Stream;
 use crate::platform::arch::DoorFrame;
-use crate::platform::lock::Patience;
 use crate::process::real;
 use crate::process::recorder::RECORDER;
 use crate::process::rss;
@@ -17,14 +17,19 @@ use memlog_format::table::StackId;
 /// A call of the allocator gave nothing.
 #[cold]
 #[inline(never)]
-pub fn allocation(stream: &mut Stream, patience: Patience, frame: &DoorFrame, request: Request) {
+pub fn allocation(recording: Recording, frame: &DoorFrame, request: Request) {
     let errno = match request.api {
         Api::PosixMemalign => errno_of(request.alignment_log2),
         _ => real::errno(),
     };
     // What asks for nothing may get nothing.
     if request.size > 0 {
-        let stack = events::before_mapping(stream, patience, frame);
+        let Recording { stream, patience } = recording;
+        let again = Recording {
+            stream: &mut *stream,
+            patience,
+        };
+        let stack = events::before_mapping(again, frame);
         note(stream, request, errno, stack);
     }
 }

@@ -42,30 +42,25 @@ pub(crate) fn next<F: Copy>(frame: &DoorFrame, door: Door) -> Option<F> {
     (address != 0).then(|| unsafe { transmute_copy::<usize, F>(&address) })
 }
 
-/// Where a call's record is made: in the handler itself for what nearly all
-/// calls are, apart for the rest.
-type Place = bool;
-const HERE: Place = true;
-const APART: Place = false;
-
 /// A block comes: the real call, then the record.
 #[inline(always)]
-fn allocate<const AT: Place>(
-    frame: &DoorFrame,
-    request: Request,
-    call: impl FnOnce() -> Block,
-) -> Block {
+pub(crate) fn allocate(frame: &DoorFrame, request: Request, call: impl FnOnce() -> Block) -> Block {
     match own(frame) {
-        Some(session) => allocate_in::<AT>(session, frame, request, call),
+        Some(session) => allocate_in(session, frame, request, call),
         None => allocate_otherwise(frame, request, call),
     }
 }
 
+/// The same of a call that is not the usual.
 #[cold]
 #[inline(never)]
-fn allocate_otherwise(frame: &DoorFrame, request: Request, call: impl FnOnce() -> Block) -> Block {
+pub(super) fn allocate_otherwise(
+    frame: &DoorFrame,
+    request: Request,
+    call: impl FnOnce() -> Block,
+) -> Block {
     match admit(frame) {
-        Admission::Record(session) => allocate_in::<APART>(session, frame, request, call),
+        Admission::Record(session) => allocate_in(session, frame, request, call),
         Admission::Pass => call(),
         Admission::Backing => {
             let block = call();
@@ -75,18 +70,8 @@ fn allocate_otherwise(frame: &DoorFrame, request: Request, call: impl FnOnce() -
     }
 }
 
-/// The same for what is not the usual.
 #[inline(always)]
-pub(crate) fn allocate_apart(
-    frame: &DoorFrame,
-    request: Request,
-    call: impl FnOnce() -> Block,
-) -> Block {
-    allocate::<APART>(frame, request, call)
-}
-
-#[inline(always)]
-fn allocate_in<const AT: Place>(
+fn allocate_in(
     mut session: Session,
     frame: &DoorFrame,
     request: Request,
@@ -94,49 +79,18 @@ fn allocate_in<const AT: Place>(
 ) -> Block {
     session.enter_real(frame);
     let block = call();
-    // SAFETY: the allocator in use has just given it.
-    let by_header = || unsafe { real::usable_by_header(block) };
-    let usable = match AT {
-        HERE => by_header(),
-        APART => None,
-    };
-    match usable {
-        Some(usable) => came::<AT>(session, frame, block, request, Some(usable)),
-        None => came_untold::<AT>(session, frame, block, request),
-    }
+    came(session, frame, block, request);
     block
 }
 
-/// What a block has in truth does not stand before it: the allocator is asked.
-/// With a copy of its own of what follows, for the one of glibc's blocks takes
-/// ten instructions less where the figure is there for certain.
-#[inline(never)]
-fn came_untold<const AT: Place>(
-    session: Session,
-    frame: &DoorFrame,
-    block: Block,
-    request: Request,
-) {
-    came::<AT>(session, frame, block, request, real::usable_of_new(block));
-}
-
 /// The record of a block that came.
-#[inline(always)]
-fn came<const AT: Place>(
-    mut session: Session,
-    frame: &DoorFrame,
-    block: Block,
-    request: Request,
-    usable: Option<u64>,
-) {
-    if !session.in_recorder(Some(frame)) {
-        came_in_child(session.word(), frame, block, request);
+#[inline(never)]
+fn came(mut session: Session, frame: &DoorFrame, block: Block, request: Request) {
+    let usable = (real::usable_of_new(block), 0);
+    if session.in_recorder(Some(frame)) {
+        events::allocated_apart(session.recording(), frame, block, request, usable);
     } else {
-        let (stream, patience) = (session.stream(), session.patience());
-        match AT {
-            HERE => events::allocated(stream, patience, frame, block, request, usable),
-            APART => events::allocated_apart(stream, patience, frame, block, request, (usable, 0)),
-        }
+        came_in_child(session.word(), frame, block, request);
     }
     session.end();
 }
@@ -145,35 +99,23 @@ fn came<const AT: Place>(
 /// and that goes on in the child.
 #[cold]
 #[inline(never)]
-fn came_in_child(word: u64, frame: &DoorFrame, block: Block, request: Request) {
+pub(super) fn came_in_child(word: u64, frame: &DoorFrame, block: Block, request: Request) {
     if let Some(session) = go_on_in_child(word, frame) {
-        let (stream, patience) = (session.stream(), session.patience());
         let usable = (real::usable_of_new(block), 0);
-        events::allocated_apart(stream, patience, frame, block, request, usable);
+        events::allocated_apart(session.recording(), frame, block, request, usable);
         session.end();
     }
 }
 
 /// A block goes: the record, then the real call.
 #[inline(always)]
-fn release<const AT: Place>(frame: &DoorFrame, block: Block, api: Api, call: impl FnOnce()) {
-    release_at::<AT>(frame, block, || real::usable(block), api, call);
+fn release(frame: &DoorFrame, block: Block, api: Api, call: impl FnOnce()) {
+    release_of(frame, block, || real::usable(block), api, call);
 }
 
 /// The same where somebody else says what the block really has.
 #[inline(always)]
 pub(crate) fn release_of(
-    frame: &DoorFrame,
-    block: Block,
-    usable: impl FnOnce() -> Option<u64>,
-    api: Api,
-    call: impl FnOnce(),
-) {
-    release_at::<APART>(frame, block, usable, api, call);
-}
-
-#[inline(always)]
-fn release_at<const AT: Place>(
     frame: &DoorFrame,
     block: Block,
     usable: impl FnOnce() -> Option<u64>,
@@ -187,14 +129,15 @@ fn release_at<const AT: Place>(
         return;
     }
     match own(frame) {
-        Some(session) => release_in::<AT>(session, frame, block, usable, api, call),
+        Some(session) => release_in(session, frame, block, usable, api, call),
         None => release_otherwise(frame, block, usable, api, call),
     }
 }
 
+/// The same of a call that is not the usual.
 #[cold]
 #[inline(never)]
-fn release_otherwise(
+pub(super) fn release_otherwise(
     frame: &DoorFrame,
     block: Block,
     usable: impl FnOnce() -> Option<u64>,
@@ -202,9 +145,7 @@ fn release_otherwise(
     call: impl FnOnce(),
 ) {
     match admit(frame) {
-        Admission::Record(session) => {
-            release_in::<APART>(session, frame, block, usable, api, call);
-        }
+        Admission::Record(session) => release_in(session, frame, block, usable, api, call),
         Admission::Pass | Admission::Backing => {
             named::backing_goes(block);
             call();
@@ -213,7 +154,7 @@ fn release_otherwise(
 }
 
 #[inline(always)]
-fn release_in<const AT: Place>(
+pub(super) fn release_in(
     mut session: Session,
     frame: &DoorFrame,
     block: Block,
@@ -221,26 +162,13 @@ fn release_in<const AT: Place>(
     api: Api,
     call: impl FnOnce(),
 ) {
-    if AT == HERE {
-        // SAFETY: the program gives back a block of the allocator in use.
-        if let Some(usable) = unsafe { real::usable_by_header(block) } {
-            session.enter_recorder(frame);
-            let (stream, patience) = (session.stream(), session.patience());
-            events::releasing(stream, patience, frame, block, Some(usable), How::by(api));
-            session.in_real(frame);
-            call();
-            return session.end();
-        }
-    }
     session.enter_real(frame);
-    let usable = usable();
+    let (usable, how) = (usable(), How::by(api));
     if session.in_recorder(Some(frame)) {
-        let (stream, patience) = (session.stream(), session.patience());
-        events::releasing_apart(stream, patience, frame, block, usable, How::by(api));
+        events::releasing_apart(session.recording(), frame, block, usable, how);
         session.in_real(frame);
     } else if let Some(session) = go_on_in_child(session.word(), frame) {
-        let (stream, patience) = (session.stream(), session.patience());
-        events::releasing_apart(stream, patience, frame, block, usable, How::by(api));
+        events::releasing_apart(session.recording(), frame, block, usable, how);
         session.end();
     }
     call();
@@ -262,7 +190,7 @@ fn reallocate(
         alignment_log2: 0,
     };
     if block.is_null() {
-        return allocate::<APART>(frame, request, call);
+        return allocate(frame, request, call);
     }
     let mut session = match admit(frame) {
         Admission::Record(session) => session,
@@ -291,27 +219,25 @@ fn reallocate(
         api,
         may_stay: announced.then_some(stays),
     };
-    let (stream, patience) = (session.stream(), session.patience());
-    events::releasing_apart(stream, patience, frame, block, usable, how);
+    events::releasing_apart(session.recording(), frame, block, usable, how);
     session.in_real(frame);
     let moved = call();
     let moved_usable = real::usable_of_new(moved);
     if session.in_recorder(Some(frame)) {
         if !moved.is_null() {
             let usable = (moved_usable, stays);
-            events::allocated_apart(stream, patience, frame, moved, request, usable);
+            events::allocated_apart(session.recording(), frame, moved, request, usable);
         } else if announced {
-            events::revoked(stream, usable);
-            failed::allocation(stream, patience, frame, request);
+            events::revoked(session.stream(), usable);
+            failed::allocation(session.recording(), frame, request);
         }
     } else if let Some(session) = go_on_in_child(session.word(), frame) {
-        let (stream, patience) = (session.stream(), session.patience());
         if announced && !moved.is_null() {
-            events::releasing_apart(stream, patience, frame, block, usable, How::by(api));
+            events::releasing_apart(session.recording(), frame, block, usable, How::by(api));
         }
         if !moved.is_null() {
             let usable = (moved_usable, stays);
-            events::allocated_apart(stream, patience, frame, moved, request, usable);
+            events::allocated_apart(session.recording(), frame, moved, request, usable);
         }
         session.end();
     }
@@ -345,30 +271,11 @@ macro_rules! handler {
 pub(crate) use handler;
 
 handler! {
-    /// malloc
-    fn memlog_on_malloc(size: usize) -> Block = |frame| {
-        match next::<extern "C" fn(usize) -> Block>(frame, Door::Malloc) {
-            Some(real) => allocate::<HERE>(frame, plain(Api::Malloc, size), || real(size)),
-            None => early::allocate(size, 16),
-        }
-    }
-}
-
-handler! {
-    /// free
-    fn memlog_on_free(block: Block) -> () = |frame| {
-        if let Some(real) = next::<extern "C" fn(Block)>(frame, Door::Free) {
-            release::<HERE>(frame, block, Api::Free, || real(block));
-        }
-    }
-}
-
-handler! {
     /// calloc
     fn memlog_on_calloc(count: usize, each: usize) -> Block = |frame| {
         let size = count.saturating_mul(each);
         match next::<extern "C" fn(usize, usize) -> Block>(frame, Door::Calloc) {
-            Some(real) => allocate::<APART>(frame, plain(Api::Calloc, size), || real(count, each)),
+            Some(real) => allocate(frame, plain(Api::Calloc, size), || real(count, each)),
             None => early::allocate(size, 16),
         }
     }
@@ -381,7 +288,7 @@ handler! {
             return move_early(block, size, early::allocate(size, 16));
         };
         if early::owns(block) {
-            let fresh = allocate::<APART>(frame, plain(Api::Realloc, size), || real(null_mut(), size));
+            let fresh = allocate(frame, plain(Api::Realloc, size), || real(null_mut(), size));
             return move_early(block, size, fresh);
         }
         reallocate(frame, block, Some(size), Api::Realloc, || real(block, size))
@@ -399,7 +306,7 @@ handler! {
         let size = count.checked_mul(each);
         if early::owns(block) {
             let asked = plain(Api::Reallocarray, size.unwrap_or(usize::MAX));
-            let fresh = allocate::<APART>(frame, asked, || real(null_mut(), count, each));
+            let fresh = allocate(frame, asked, || real(null_mut(), count, each));
             return move_early(block, asked.size, fresh);
         }
         reallocate(frame, block, size, Api::Reallocarray, || real(block, count, each))
@@ -425,7 +332,7 @@ fn freed_as(frame: &DoorFrame, door: Door, api: Api, block: Block) {
         (free != 0).then(|| unsafe { transmute_copy::<usize, extern "C" fn(Block)>(&free) })
     });
     if let Some(real) = real {
-        release::<APART>(frame, block, api, || real(block));
+        release(frame, block, api, || real(block));
     }
 }
 
@@ -440,7 +347,7 @@ handler! {
     /// free_sized
     fn memlog_on_free_sized(block: Block, size: usize) -> () = |frame| {
         match next::<extern "C" fn(Block, usize)>(frame, Door::FreeSized) {
-            Some(real) => release::<APART>(frame, block, Api::FreeSized, || real(block, size)),
+            Some(real) => release(frame, block, Api::FreeSized, || real(block, size)),
             None => freed_as(frame, Door::Free, Api::FreeSized, block),
         }
     }
@@ -451,7 +358,7 @@ handler! {
     fn memlog_on_free_aligned_sized(block: Block, alignment: usize, size: usize) -> () = |frame| {
         type Real = extern "C" fn(Block, usize, usize);
         match next::<Real>(frame, Door::FreeAlignedSized) {
-            Some(real) => release::<APART>(frame, block, Api::FreeAlignedSized, || {
+            Some(real) => release(frame, block, Api::FreeAlignedSized, || {
                 real(block, alignment, size);
             }),
             None => freed_as(frame, Door::Free, Api::FreeAlignedSized, block),

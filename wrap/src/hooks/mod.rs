@@ -1,5 +1,6 @@
 //! The top storey: what each hooked function means. Only the doors call it.
 //!
+//! * [`malloc`] the life of one malloc and one free: the hot path, in one file
 //! * [`family`], [`aligned`], [`operators`], [`named`] blocks that come and go
 //! * [`spaces`] the ledger of mappings
 //! * [`notices`], [`rights`], [`threads`] what the program tells without knowing
@@ -11,6 +12,7 @@ pub mod capture;
 pub mod events;
 pub mod failed;
 pub mod family;
+pub mod malloc;
 pub mod named;
 pub mod notices;
 pub mod operators;

@@ -262,13 +262,11 @@ fn begin(
         session = go_on_in_child(session.word(), &call.frame)?;
     }
     function.tell(session.patience());
-    let stream = session.stream();
-    stream.named = call.frame.sp();
+    session.stream().named = call.frame.sp();
     if let Some(block) = goes {
         slabs::goes(block as usize);
         let how = announce(function, call, usable);
-        let patience = session.patience();
-        events::releasing_apart(stream, patience, &call.frame, block, usable, how);
+        events::releasing_apart(session.recording(), &call.frame, block, usable, how);
     }
     session.in_real(&call.frame);
     Some(session)
@@ -326,9 +324,8 @@ fn came_in_child(word: u64, function: &Function, call: &Call, given: (*mut u8, O
     let goes = call.block(function);
     if !given.0.is_null() {
         if function.does == MOVES && !goes.is_null() {
-            let (stream, patience) = (session.stream(), session.patience());
             let how = How::by(Api::Realloc);
-            events::releasing_apart(stream, patience, &call.frame, goes, None, how);
+            events::releasing_apart(session.recording(), &call.frame, goes, None, how);
         }
         came(&session, function, call, given);
     }
@@ -338,23 +335,15 @@ fn came_in_child(word: u64, function: &Function, call: &Call, given: (*mut u8, O
 #[inline]
 fn came(session: &Session, function: &Function, call: &Call, given: (*mut u8, Option<u64>)) {
     let (block, usable) = given;
-    let stream = session.stream();
     let moves = function.does == MOVES && !call.block(function).is_null();
     if !block.is_null() {
         slabs::came(block as usize);
         let request = function.request(call, block);
         let usable = (usable, if moves { call.stays } else { 0 });
-        events::allocated_apart(
-            stream,
-            session.patience(),
-            &call.frame,
-            block,
-            request,
-            usable,
-        );
-    } else if moves && stream.announced {
+        events::allocated_apart(session.recording(), &call.frame, block, request, usable);
+    } else if moves && session.stream().announced {
         slabs::came(call.block(function) as usize);
-        events::revoked(stream, Some(call.stays));
+        events::revoked(session.stream(), Some(call.stays));
     }
 }
 

@@ -374,7 +374,7 @@ fn prepare_for_filter(frame: &DoorFrame) -> bool {
         RECORDER.log.stock_up(Stock::Much);
         // Leaves what could only be left by a system call: the private chunk of
         // a forked child, rules of an earlier generation, an unknown stack.
-        capture::capture_apart(session.stream(), frame, session.patience(), Of::Allocation);
+        capture::capture_apart(session.recording(), frame, Of::Allocation);
         session.stream().leave_private_chunk();
         session.stream().reserve();
         session.end();

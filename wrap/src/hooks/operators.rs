@@ -295,7 +295,7 @@ pub unsafe extern "C" fn memlog_operator_new_done(
             // Not what it ended in, which would have told.
             0 if !stream.has_failed => {
                 let request = asked(index, size, alignment);
-                failed::allocation(stream, session.patience(), frame, request);
+                failed::allocation(session.recording(), frame, request);
             }
             0 => {}
             // It ended in a hooked function after all, which has recorded it.
@@ -304,14 +304,7 @@ pub unsafe extern "C" fn memlog_operator_new_done(
             _ => {
                 linked::be_own(index);
                 let request = asked(index, size, alignment);
-                events::allocated_apart(
-                    stream,
-                    session.patience(),
-                    frame,
-                    block,
-                    request,
-                    (usable, 0),
-                );
+                events::allocated_apart(session.recording(), frame, block, request, (usable, 0));
             }
         }
     } else {

@@ -37,6 +37,14 @@ enum Hold {
     Guest,
 }
 
+/// What a call records in, and how long it may wait for a lock.
+pub struct Recording<'a> {
+    /// The stream, for as long as the token is held in the recorder.
+    pub stream: &'a mut Stream,
+    /// Not at all above another call of this very thread.
+    pub patience: Patience,
+}
+
 /// Whether a call is recorded, and how.
 pub enum Admission {
     /// As an event.
@@ -379,6 +387,15 @@ impl Session {
         // SAFETY: the session holds the stream and its token; a nested call
         // finds the token and takes another stream.
         unsafe { &mut *self.door.body.get() }
+    }
+
+    /// The same, and how long the call may wait.
+    #[inline(always)]
+    pub fn recording(&self) -> Recording<'static> {
+        Recording {
+            stream: self.stream(),
+            patience: self.patience(),
+        }
     }
 
     /// Whether an operator new further out on this stack is being served, by

@@ -88,7 +88,7 @@ fn change<T: Copy>(
         Admission::Pass => return call(),
     };
     session.in_recorder(Some(frame));
-    let stack = events::before_mapping(session.stream(), session.patience(), frame);
+    let stack = events::before_mapping(session.recording(), frame);
     let number = || RECORDER.ledger.fetch_add(1, Ordering::AcqRel);
     let early = (gives == Gives::Range).then(number);
     session.in_real(frame);
