@@ -16,12 +16,13 @@
 use crate::hooks::events::{self, How, Request};
 use crate::hooks::failed;
 use crate::hooks::named::{self, slabs::SLAB};
-use crate::hooks::parted::go_on_in_child;
+use crate::hooks::resumed::go_on_in_child;
 use crate::hooks::session::{Admission, Session, admit, own};
 use crate::platform::arch::DoorFrame;
 use crate::platform::doors::Door;
 use crate::platform::early;
 use crate::process::real;
+use crate::process::usable;
 use core::mem::transmute_copy;
 use core::ptr::null_mut;
 use memlog_format::api::Api;
@@ -86,7 +87,7 @@ fn allocate_in(
 /// The record of a block that came.
 #[inline(never)]
 fn came(mut session: Session, frame: &DoorFrame, block: Block, request: Request) {
-    let usable = (real::usable_of_new(block), 0);
+    let usable = (usable::usable_of_new(block), 0);
     if session.in_recorder(Some(frame)) {
         events::allocated_apart(session.recording(), frame, block, request, usable);
     } else {
@@ -101,7 +102,7 @@ fn came(mut session: Session, frame: &DoorFrame, block: Block, request: Request)
 #[inline(never)]
 pub(super) fn came_in_child(word: u64, frame: &DoorFrame, block: Block, request: Request) {
     if let Some(session) = go_on_in_child(word, frame) {
-        let usable = (real::usable_of_new(block), 0);
+        let usable = (usable::usable_of_new(block), 0);
         events::allocated_apart(session.recording(), frame, block, request, usable);
         session.end();
     }
@@ -110,7 +111,7 @@ pub(super) fn came_in_child(word: u64, frame: &DoorFrame, block: Block, request:
 /// A block goes: the record, then the real call.
 #[inline(always)]
 fn release(frame: &DoorFrame, block: Block, api: Api, call: impl FnOnce()) {
-    release_of(frame, block, || real::usable(block), api, call);
+    release_of(frame, block, || usable::usable(block), api, call);
 }
 
 /// The same where somebody else says what the block really has.
@@ -198,7 +199,7 @@ fn reallocate(
         Admission::Backing => return named::move_slab(block, size, named::is_below(frame), call),
     };
     session.enter_real(frame);
-    let usable = real::usable(block);
+    let usable = usable::usable(block);
     if usable == Some(SLAB) {
         session.end();
         return named::move_slab(block, size, true, call);
@@ -222,7 +223,7 @@ fn reallocate(
     events::releasing_apart(session.recording(), frame, block, usable, how);
     session.in_real(frame);
     let moved = call();
-    let moved_usable = real::usable_of_new(moved);
+    let moved_usable = usable::usable_of_new(moved);
     if session.in_recorder(Some(frame)) {
         if !moved.is_null() {
             let usable = (moved_usable, stays);

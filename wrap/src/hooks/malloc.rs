@@ -24,8 +24,8 @@ use crate::log::stream::{Of, Stream};
 use crate::platform::arch::DoorFrame;
 use crate::platform::doors::Door;
 use crate::platform::early;
-use crate::process::real;
 use crate::process::recorder::RECORDER;
+use crate::process::usable;
 use crate::unwind::walk::State;
 use core::sync::atomic::Ordering;
 use memlog_format::api::Api;
@@ -50,7 +50,7 @@ fn allocate(frame: &DoorFrame, size: usize, call: impl FnOnce() -> Block) -> Blo
     session.enter_real(frame);
     let block = call();
     // SAFETY: the allocator in use has just given it.
-    match unsafe { real::usable_by_header(block) } {
+    match unsafe { usable::usable_by_header(block) } {
         Some(usable) => came(session, frame, block, size, Some(usable)),
         None => came_untold(session, frame, block, size),
     }
@@ -62,7 +62,7 @@ fn allocate(frame: &DoorFrame, size: usize, call: impl FnOnce() -> Block) -> Blo
 /// ten instructions less where the figure is there for certain.
 #[inline(never)]
 fn came_untold(session: Session, frame: &DoorFrame, block: Block, size: usize) {
-    came(session, frame, block, size, real::usable_of_new(block));
+    came(session, frame, block, size, usable::usable_of_new(block));
 }
 
 #[inline(always)]
@@ -89,7 +89,7 @@ fn allocated(
     let address = block as u64;
     let usual = usable.filter(|&usable| is_timely(stream, usable) && is_own(stream, address));
     let Some(usable) = usual else {
-        let usable = real::checked(block, usable);
+        let usable = usable::checked(block, usable);
         let recording = Recording { stream, patience };
         return allocated_apart(
             recording,
@@ -145,12 +145,12 @@ fn release(frame: &DoorFrame, block: Block, call: impl FnOnce()) {
     if early::owns(block) {
         return;
     }
-    let asked = || real::usable(block);
+    let asked = || usable::usable(block);
     let Some(mut session) = own(frame) else {
         return family::release_otherwise(frame, block, asked, Api::Free, call);
     };
     // SAFETY: the program gives back a block of the allocator in use.
-    let Some(usable) = (unsafe { real::usable_by_header(block) }) else {
+    let Some(usable) = (unsafe { usable::usable_by_header(block) }) else {
         return family::release_in(session, frame, block, asked, Api::Free, call);
     };
     session.enter_recorder(frame);

@@ -4,7 +4,7 @@
 //! * [`family`], [`aligned`], [`operators`], [`named`] blocks that come and go
 //! * [`spaces`] the ledger of mappings
 //! * [`notices`], [`rights`], [`threads`] what the program tells without knowing
-//! * [`session`], [`parted`] who may record
+//! * [`session`], [`resumed`] who may record
 //! * [`events`], [`capture`], [`failed`] the event and its stack
 
 pub mod aligned;
@@ -16,7 +16,7 @@ pub mod malloc;
 pub mod named;
 pub mod notices;
 pub mod operators;
-pub mod parted;
+pub mod resumed;
 pub mod rights;
 pub mod session;
 pub mod spaces;

@@ -19,7 +19,7 @@ pub mod slabs;
 use crate::hooks::aligned::log2_of;
 use crate::hooks::events::{self, How, Request};
 use crate::hooks::operators::{wait_for_the_loader, word_if_on};
-use crate::hooks::parted::go_on_in_child;
+use crate::hooks::resumed::go_on_in_child;
 use crate::hooks::session::{Admission, Session, admit};
 use crate::log::stream::Door;
 use crate::platform::arch::DoorFrame;
@@ -31,6 +31,7 @@ use crate::process::recorder::RECORDER;
 use crate::process::start;
 use crate::process::token;
 use crate::process::token::CLAIMING;
+use crate::process::usable;
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use memlog_format::api::Api;
 use memlog_format::meta::{Key, Record};
@@ -178,7 +179,7 @@ impl Function {
     /// function could be called.
     fn usable(&self, block: *mut u8) -> Option<u64> {
         match self.is(IS_OF_MALLOC) && !block.is_null() {
-            true => real::usable_of_new(block),
+            true => usable::usable_of_new(block),
             false => None,
         }
     }

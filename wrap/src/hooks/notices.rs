@@ -17,7 +17,7 @@ use crate::platform::lock::Patience;
 use crate::platform::sys::{Os, Sys};
 use crate::platform::text::Text;
 use crate::process::deep;
-use crate::process::parting;
+use crate::process::fork;
 use crate::process::recorder::RECORDER;
 use crate::process::rss;
 use crate::process::start;
@@ -38,9 +38,9 @@ handler! {
         let child = real();
         // A handler of pthread_atfork may have begun the child's own log already.
         if child == 0 && !session::is_on() {
-            parting::part_from_parent();
+            fork::part_from_parent();
         } else if child == 0 && Os::pid() != RECORDER.ground.pid.load(Ordering::Relaxed) {
-            parting::stop_in_child();
+            fork::stop_in_child();
         }
         if child > 0 {
             note_fork(frame, child as u32);

@@ -20,7 +20,7 @@ use crate::hooks::aligned::log2_of;
 use crate::hooks::events::{self, Request};
 use crate::hooks::failed;
 use crate::hooks::family::release_of;
-use crate::hooks::parted;
+use crate::hooks::resumed;
 use crate::hooks::session::{self, Admission, admit};
 use crate::platform::arch::{self, DoorFrame};
 use crate::platform::elf::linkmap;
@@ -29,6 +29,7 @@ use crate::process::real::{self, Definition};
 use crate::process::recorder::RECORDER;
 use crate::process::start;
 use crate::process::token::CLAIMING;
+use crate::process::usable;
 use core::mem::transmute;
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 use memlog_format::api::Api;
@@ -308,7 +309,7 @@ pub unsafe extern "C" fn memlog_operator_new_done(
             }
         }
     } else {
-        parted::lose_in_child(session.word(), frame);
+        resumed::lose_in_child(session.word(), frame);
     }
     session.end();
 }
@@ -359,7 +360,7 @@ pub unsafe extern "C" fn memlog_operator_delete(
 /// What the block really has, if that may be asked for.
 fn usable(index: usize, block: *mut u8) -> Option<u64> {
     match mode_of(index)?.load(Ordering::Relaxed) {
-        OWN => real::usable(block),
+        OWN => usable::usable(block),
         _ => None,
     }
 }

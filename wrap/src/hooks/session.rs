@@ -10,7 +10,7 @@ use crate::platform::arch::DoorFrame;
 use crate::platform::bounds::Bounds;
 use crate::platform::lock::Patience;
 use crate::platform::sys::{Os, Sys};
-use crate::process::parting;
+use crate::process::fork;
 use crate::process::recorder::RECORDER;
 use crate::process::token::{self, CLAIMING, Entry, Phase};
 use core::sync::atomic::Ordering;
@@ -363,7 +363,7 @@ impl Session {
         true
     }
 
-    /// What a call that lost its token hands to [`go_on_in_child`](crate::hooks::parted::go_on_in_child).
+    /// What a call that lost its token hands to [`go_on_in_child`](crate::hooks::resumed::go_on_in_child).
     #[inline(always)]
     pub fn word(&self) -> u64 {
         self.word
@@ -451,7 +451,7 @@ fn end_slowly(door: &'static Door, hold: Hold) {
 fn count_abandoned(word: u64) {
     // In a forked child nothing is lost, and before it is on the counters
     // are still its parent's.
-    if is_on() && !parting::is_interrupted(word) {
+    if is_on() && !fork::is_interrupted(word) {
         RECORDER.ground.counters.add(Counter::LostAbandoned, 1);
     }
 }

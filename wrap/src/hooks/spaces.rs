@@ -8,7 +8,7 @@
 use crate::hooks::events::{self, Request};
 use crate::hooks::failed;
 use crate::hooks::family::{handler, next, plain};
-use crate::hooks::parted::lose_in_child;
+use crate::hooks::resumed::lose_in_child;
 use crate::hooks::session::{Admission, admit};
 use crate::platform::arch::DoorFrame;
 use crate::platform::doors::Door;

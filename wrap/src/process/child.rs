@@ -12,33 +12,18 @@
 use crate::log::sink::Mode;
 use crate::log::stream::Door;
 use crate::platform::counters::Counters;
-use crate::platform::lock::{Bounded, Patience};
+use crate::platform::lock::Patience;
 use crate::platform::sys::{Errno, Os, Sys};
-use crate::platform::text::MAX_PATH;
-use crate::process::parting;
+use crate::process::fork;
 use crate::process::recorder::RECORDER;
-use crate::process::start;
 use crate::process::token::CLAIMING;
 use crate::process::token::{self, Phase};
-use core::sync::atomic::{AtomicPtr, Ordering};
+use crate::process::{begin_log, make_log};
+use core::sync::atomic::Ordering;
 use memlog_format::counter::Counter;
 use memlog_format::meta::{Cut, Key, Record};
 use memlog_format::refusal::{Refusal, Step};
 use memlog_lockfree::life::Life;
-
-/// The parent's log, while the child's own is begun.
-struct ParentLog {
-    path: [u8; MAX_PATH],
-    length: usize,
-}
-
-static PARENT_LOG: Bounded<ParentLog> = Bounded::new(
-    ParentLog {
-        path: [0; MAX_PATH],
-        length: 0,
-    },
-    &RECORDER.ground,
-);
 
 /// A call found the life word wiped: this is a forked child's first.
 #[cold]
@@ -75,20 +60,17 @@ fn is_inside() -> bool {
     token::phase(busy) == Some(Phase::InRecorder)
 }
 
-/// Where the counters of the nearest ancestor's log are that has a file.
-static ANCESTOR: AtomicPtr<u8> = AtomicPtr::new(core::ptr::null_mut());
-
 /// In a child that has just forked: whose log its parent's is.
 pub fn remember_ancestor() {
     let chunk0 = RECORDER.ground.counters.mirrored_into();
     if !chunk0.is_null() && RECORDER.log.sink.mode() == Mode::Mapped {
-        ANCESTOR.store(chunk0, Ordering::Relaxed);
+        RECORDER.fork.ancestor.store(chunk0, Ordering::Relaxed);
     }
 }
 
 /// Tells of a child without a log where it can be told.
 fn tell_ancestor(step: Step, error: Errno) {
-    let chunk0 = ANCESTOR.load(Ordering::Relaxed);
+    let chunk0 = RECORDER.fork.ancestor.load(Ordering::Relaxed);
     if chunk0.is_null() {
         return;
     }
@@ -110,15 +92,15 @@ fn become_child() -> bool {
     }
     // SAFETY: see the head of this file.
     unsafe {
-        start::SCRATCH.force_open();
-        PARENT_LOG.force_open();
-        crate::process::deep::force_open();
+        RECORDER.start.scratch.force_open();
+        RECORDER.fork.parent_log.force_open();
+        RECORDER.deep.force_open();
         RECORDER.looking.force_open();
     }
     let parent = RECORDER.ground.pid.load(Ordering::Relaxed);
     // SAFETY: as above; the parent's lock may be held by nobody here.
     unsafe { RECORDER.log.sink.force_open() };
-    PARENT_LOG.with(Patience::Bounded, |log| {
+    RECORDER.fork.parent_log.with(Patience::Bounded, |log| {
         log.length = RECORDER.log.sink.path(&mut log.path);
     });
     let (cuts, lost) = Cuts::take();
@@ -136,10 +118,10 @@ fn become_child() -> bool {
     if deferred != Some(true) {
         return false;
     }
-    start::begin_log(true);
+    begin_log::begin_log(true);
     RECORDER.log.meta.with(Patience::Bounded, |meta| {
         meta.append(&RECORDER.log, &Record::Parent { pid: parent });
-        PARENT_LOG.with(Patience::Bounded, |log| {
+        RECORDER.fork.parent_log.with(Patience::Bounded, |log| {
             // Empty, where it had no file, or was just being given one.
             if let Some(path @ [_, ..]) = log.path.get(..log.length) {
                 meta.append(&RECORDER.log, &Record::Text(Key::ParentLog, path));
@@ -167,7 +149,7 @@ impl Cuts {
     fn take() -> (Self, u64) {
         // SAFETY: this image was started, so the thread pointer is set up.
         let own = unsafe { *crate::platform::arch::memlog_tls_word() };
-        let (mut forked_at, mut lost) = (parting::take_forked_at(), 0);
+        let (mut forked_at, mut lost) = (fork::take_forked_at(), 0);
         let capacity = RECORDER.log.streams.count() as usize;
         let bytes = (capacity * size_of::<Cut>()).next_multiple_of(4096);
         let cuts = Os::memory(bytes.max(4096)).cast::<Cut>();
@@ -229,7 +211,7 @@ pub fn materialize() -> bool {
     }
     RECORDER.log.nodes.begin_new_chunk();
     RECORDER.log.codes.begin_new_chunk();
-    let made = start::with_names(|path, _| {
+    let made = make_log::with_names(|path, _| {
         let made = RECORDER.log.meta.with(Patience::Bounded, |meta| {
             let made = RECORDER.log.sink.materialize(path);
             if made == Ok(Mode::Mapped) {
@@ -259,7 +241,7 @@ pub fn materialize() -> bool {
 }
 
 fn note_path() {
-    start::SCRATCH.with(Patience::Bounded, |scratch| {
+    RECORDER.start.scratch.with(Patience::Bounded, |scratch| {
         let length = RECORDER.log.sink.path(&mut scratch.buffer);
         let path = scratch.buffer.get(..length).unwrap_or(&[]);
         RECORDER.log.meta.with(Patience::Bounded, |meta| {

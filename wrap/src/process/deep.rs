@@ -21,7 +21,7 @@
 use crate::platform::arch;
 use crate::platform::doors::{Door, NAMES};
 use crate::platform::elf::linkmap::{LinkMap, Tables, copy_name, symbol_of, tables_of};
-use crate::platform::lock::{Bounded, Patience};
+use crate::platform::lock::Patience;
 use crate::platform::maps::each_line;
 use crate::platform::sys::width::elf::sym::Sym;
 use crate::platform::sys::width::{AtomicWord, wide};
@@ -39,18 +39,8 @@ const MOST_TEXT: usize = 1024;
 /// Room for a line of the maps, whose path may be as long as any.
 const BUFFER: usize = 8192;
 
-static DEEP: Bounded<Deep> = Bounded::new(
-    Deep {
-        tried: None,
-        named: [0; MOST_NAMED],
-        count: 0,
-        text: [0; MOST_TEXT],
-        buffer: [0; BUFFER],
-    },
-    &RECORDER.ground,
-);
-
-struct Deep {
+/// What is known of libraries that are bound past us.
+pub struct Deep {
     /// What came of redirecting the names, once that was tried.
     tried: Option<Redirected>,
     /// Hashes of what was named so far.
@@ -70,15 +60,6 @@ enum Redirected {
     Refused,
 }
 
-/// In a forked child: whoever held it is not here.
-///
-/// # Safety
-/// As for [`Bounded::force_open`].
-pub unsafe fn force_open() {
-    // SAFETY: by the caller.
-    unsafe { DEEP.force_open() };
-}
-
 /// A library is about to be loaded that is bound past us: for this reason, or
 /// by RTLD_DEEPBIND.
 ///
@@ -86,7 +67,7 @@ pub unsafe fn force_open() {
 /// The name is a C string, and the real functions were looked for.
 #[cold]
 pub unsafe fn loading(past: Option<Past>, name: *const c_char) {
-    DEEP.with(Patience::Bounded, |deep| {
+    RECORDER.deep.with(Patience::Bounded, |deep| {
         // SAFETY: by the caller.
         let past = past.or_else(|| match unsafe { deep.redirect() } {
             Redirected::All => None,
@@ -100,7 +81,24 @@ pub unsafe fn loading(past: Option<Past>, name: *const c_char) {
     });
 }
 
+impl Default for Deep {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Deep {
+    /// Nothing so far.
+    pub const fn new() -> Self {
+        Self {
+            tried: None,
+            named: [0; MOST_NAMED],
+            count: 0,
+            text: [0; MOST_TEXT],
+            buffer: [0; BUFFER],
+        }
+    }
+
     /// Once, for all libraries that come.
     unsafe fn redirect(&mut self) -> Redirected {
         if let Some(tried) = self.tried {

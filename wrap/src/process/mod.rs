@@ -1,25 +1,28 @@
 //! The process: what is done once, or when the process changes. Here is the one
 //! owner of all state, [`recorder`].
 //!
-//! * [`start`], [`settings`], [`launcher`], [`naming`], [`exec`] how recording begins
+//! * [`start`], [`make_log`], [`begin_log`], [`settings`], [`launcher`], [`naming`], [`exec`] how recording begins
 //! * [`token`] what a thread is doing inside the recorder
-//! * [`child`], [`parting`] what a fork leaves to whom
-//! * [`real`], [`absent`], [`deep`], [`linked`] the functions behind the hooks
+//! * [`child`], [`fork`] what a fork leaves to whom
+//! * [`real`], [`usable`], [`absent`], [`deep`], [`linked`] the functions behind the hooks
 //! * [`rss`], [`guard`], [`overhead`] what is measured beside events
 
 pub mod absent;
+pub mod begin_log;
 pub mod child;
 pub mod deep;
 pub mod exec;
+pub mod fork;
 pub mod guard;
 pub mod launcher;
 mod linked;
+pub mod make_log;
 pub mod naming;
 pub mod overhead;
-pub mod parting;
 pub mod real;
 pub mod recorder;
 pub mod rss;
 pub mod settings;
 pub mod start;
 pub mod token;
+pub mod usable;

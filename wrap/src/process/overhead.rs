@@ -5,7 +5,7 @@
 use crate::log::stream::Stream;
 use crate::platform::sys::{Os, Sys};
 use crate::process::recorder::RECORDER;
-use core::sync::atomic::{AtomicU64, Ordering};
+use core::sync::atomic::Ordering;
 use memlog_format::counter::Counter;
 
 /// Of the looks at the clock, of which there is one in some events, one in so
@@ -16,9 +16,6 @@ const TIMED_EVERY: u32 = 61;
 /// What takes longer was interrupted, or waited for the log's file.
 const LONGEST_NS: u64 = 16_384;
 
-/// What two readings of the clock one after the other are apart.
-static CLOCK_NS: AtomicU64 = AtomicU64::new(0);
-
 /// Measures the clock itself.
 pub fn start() {
     let between = |_| {
@@ -26,7 +23,7 @@ pub fn start() {
         Os::precise_ns().saturating_sub(before)
     };
     let least = (0..4).map(between).min().unwrap_or(0);
-    CLOCK_NS.store(least, Ordering::Relaxed);
+    RECORDER.clock_ns.store(least, Ordering::Relaxed);
 }
 
 /// When the event that is being recorded began, if it is timed.
@@ -62,7 +59,7 @@ impl Timing {
 
 #[cold]
 fn note(began: u64) {
-    let clock = CLOCK_NS.load(Ordering::Relaxed);
+    let clock = RECORDER.clock_ns.load(Ordering::Relaxed);
     let took = Os::precise_ns().saturating_sub(began).saturating_sub(clock);
     if took > LONGEST_NS {
         return;

@@ -7,6 +7,8 @@
 //! they are read after the loader made them consistent, and the objects looked
 //! at are those of program start, which are never unloaded.
 
+use super::recorder::RECORDER;
+use super::usable;
 use crate::platform::doors::Door;
 use crate::platform::elf::linkmap::{
     LinkMap, copy_name, first_map, known_first_map, look_up, tables_of,
@@ -37,8 +39,17 @@ pub unsafe fn resolve_all(own_dynamic: u64, program_headers: u64, count: u64) {
     while !map.is_null() {
         // SAFETY: a live node of the loader's list.
         let object = unsafe { &*map };
-        if object.next.is_null() && LAST_AT_START.load(Ordering::Relaxed).is_null() {
-            LAST_AT_START.store(map.cast_mut(), Ordering::Relaxed);
+        if object.next.is_null()
+            && RECORDER
+                .reals
+                .last_at_start
+                .load(Ordering::Relaxed)
+                .is_null()
+        {
+            RECORDER
+                .reals
+                .last_at_start
+                .store(map.cast_mut(), Ordering::Relaxed);
         }
         if behind_us {
             // SAFETY: as above.
@@ -65,21 +76,55 @@ pub unsafe fn resolve_all(own_dynamic: u64, program_headers: u64, count: u64) {
     }
 }
 
+/// What was found of the functions behind the hooks, but for those themselves,
+/// which the assembly has.
+pub struct Reals {
+    /// The last of the objects of program start: those are never unloaded.
+    last_at_start: AtomicPtr<LinkMap>,
+    /// The C library's function that says where the calling thread's errno is; 0
+    /// where it is not known, as in a static program.
+    errno: AtomicUsize,
+    /// The objects that malloc and malloc_usable_size come from.
+    homes: [AtomicUsize; 2],
+    /// Whether malloc is a sanitizer's. It sets itself up in its first call, in
+    /// which it allocates, and must not be asked for usable sizes meanwhile.
+    is_sanitizer: AtomicBool,
+}
+
+impl Reals {
+    /// Nothing so far.
+    pub const fn new() -> Self {
+        Self {
+            last_at_start: AtomicPtr::new(core::ptr::null_mut()),
+            errno: AtomicUsize::new(0),
+            homes: [const { AtomicUsize::new(0) }; 2],
+            is_sanitizer: AtomicBool::new(false),
+        }
+    }
+}
+
+impl Default for Reals {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 /// operator new, by what size_t is.
 const OPERATOR_NEW: &[u8] = match size_of::<usize>() {
     8 => b"_Znwm",
     _ => b"_Znwj",
 };
 
-/// The last of the objects of program start: those are never unloaded.
-static LAST_AT_START: AtomicPtr<LinkMap> = AtomicPtr::new(core::ptr::null_mut());
-
 /// Runs over the objects of program start in the loader's order.
 ///
 /// # Safety
 /// As for [`resolve_all`], which was called.
 pub unsafe fn each_at_start(mut see: impl FnMut(&LinkMap)) {
-    let last = LAST_AT_START.load(Ordering::Relaxed).cast_const();
+    let last = RECORDER
+        .reals
+        .last_at_start
+        .load(Ordering::Relaxed)
+        .cast_const();
     let mut map = known_first_map();
     while !map.is_null() {
         // SAFETY: a live node of the loader's list, of an object that stays.
@@ -116,7 +161,11 @@ pub struct Definition {
 /// As for [`resolve_all`], and nobody unloads an object meanwhile.
 pub unsafe fn definition_behind(dynamic: u64, name: &[u8]) -> Option<Definition> {
     let mut map = known_first_map();
-    let last_at_start = LAST_AT_START.load(Ordering::Relaxed).cast_const();
+    let last_at_start = RECORDER
+        .reals
+        .last_at_start
+        .load(Ordering::Relaxed)
+        .cast_const();
     let (mut behind, mut may_go) = (false, false);
     let mut last_resort = None;
     while !map.is_null() {
@@ -244,12 +293,12 @@ unsafe fn offer(object: &LinkMap) {
     let Some(tables) = (unsafe { tables_of(object) }) else {
         return;
     };
-    if ERRNO.load(Ordering::Relaxed) == 0
+    if RECORDER.reals.errno.load(Ordering::Relaxed) == 0
         // SAFETY: the tables are the object's own.
         && let Some(value) = unsafe { look_up(&tables, b"__errno_location") }
     {
         let address = object.bias().wrapping_add(value) as usize;
-        ERRNO.store(address, Ordering::Relaxed);
+        RECORDER.reals.errno.store(address, Ordering::Relaxed);
     }
     // SAFETY: a static table of the assembly.
     let reals = unsafe { &memlog_reals };
@@ -267,14 +316,10 @@ unsafe fn offer(object: &LinkMap) {
     }
 }
 
-/// The C library's function that says where the calling thread's errno is; 0
-/// where it is not known, as in a static program.
-static ERRNO: AtomicUsize = AtomicUsize::new(0);
-
 /// The program's errno, 0 where it is not known.
 #[cold]
 pub fn errno() -> u32 {
-    match ERRNO.load(Ordering::Relaxed) {
+    match RECORDER.reals.errno.load(Ordering::Relaxed) {
         0 => 0,
         address => {
             // SAFETY: the function of that name, which gives the address of a
@@ -288,16 +333,13 @@ pub fn errno() -> u32 {
     }
 }
 
-/// The objects that malloc and malloc_usable_size come from.
-static HOMES: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
-
 fn note_home(name: &[u8], object: &LinkMap) {
     let which = match name {
         b"malloc" => 0,
         b"malloc_usable_size" => 1,
         _ => return,
     };
-    if let Some(home) = HOMES.get(which) {
+    if let Some(home) = RECORDER.reals.homes.get(which) {
         home.store(object as *const LinkMap as usize, Ordering::Relaxed);
     }
     if which == 0 {
@@ -308,204 +350,23 @@ fn note_home(name: &[u8], object: &LinkMap) {
             // SAFETY: as above.
             tables.is_some_and(|tables| unsafe { look_up(tables, name) }.is_some())
         };
-        HAS_HEADERS.store(defines(b"gnu_get_libc_version"), Ordering::Relaxed);
-        IS_SANITIZER.store(
+        usable::set_headers(defines(b"gnu_get_libc_version"));
+        RECORDER.reals.is_sanitizer.store(
             defines(b"__sanitizer_get_allocated_size"),
             Ordering::Relaxed,
         );
     }
 }
 
-/// Whether malloc is glibc's, whose blocks have their size in the word before
-/// them.
-static HAS_HEADERS: AtomicBool = AtomicBool::new(false);
-
-/// Whether malloc is a sanitizer's. It sets itself up in its first call, in which
-/// it allocates, and must not be asked for usable sizes meanwhile.
-static IS_SANITIZER: AtomicBool = AtomicBool::new(false);
-
-/// Whether the first block is to show that.
-static LEARNS: AtomicBool = AtomicBool::new(false);
-
-/// A static program does not say whose its malloc is; its first block does.
-pub fn learn_headers() {
-    LEARNS.store(true, Ordering::Relaxed);
-}
-
-#[cold]
-fn learn(block: *mut u8, told: Option<u64>) {
-    const PAGE: usize = 4096;
-    // Another allocator may have nothing before a page.
-    let (Some(told), false) = (told, (block as usize).is_multiple_of(PAGE)) else {
-        return;
-    };
-    if !LEARNS.swap(false, Ordering::Relaxed) {
-        return;
-    }
-    // SAFETY: the word before lies in the block's own page.
-    let header = unsafe { usable_of_header(block) };
-    HAS_HEADERS.store(header == told, Ordering::Relaxed);
-}
-
-/// Bytes that a block of glibc really has, without a call; nothing of another
-/// allocator's.
-///
-/// # Safety
-/// The block is null or one of the allocator in use.
-#[inline(always)]
-pub unsafe fn usable_by_header(block: *mut u8) -> Option<u64> {
-    if block.is_null() || !HAS_HEADERS.load(Ordering::Relaxed) {
-        return None;
-    }
-    // SAFETY: by the caller, and glibc's since ever.
-    Some(unsafe { usable_of_header(block) })
-}
-
-/// # Safety
-/// The word before the block can be read.
-#[inline(always)]
-unsafe fn usable_of_header(block: *mut u8) -> u64 {
-    const FLAGS: usize = 7;
-    const IS_MAPPED: usize = 2;
-    const WORD: usize = size_of::<usize>();
-    // SAFETY: by the caller.
-    let header = unsafe { block.cast::<usize>().sub(1).read() };
-    // The word after a block is its own too, but for blocks mapped by themselves.
-    let beside = if header & IS_MAPPED == 0 {
-        WORD
-    } else {
-        2 * WORD
-    };
-    (header & !FLAGS).wrapping_sub(beside) as u64
-}
-
-/// What malloc_usable_size says of a block whose header said `usable`: from
-/// the first block on of which it says another thing headers are not read.
-pub fn checked(block: *mut u8, usable: Option<u64>) -> Option<u64> {
-    if !HAS_HEADERS.load(Ordering::Relaxed) {
-        return usable;
-    }
-    let told = told(block);
-    if told.is_some() && told != usable {
-        HAS_HEADERS.store(false, Ordering::Relaxed);
-        return told;
-    }
-    usable
-}
-
 fn is_home_of_malloc(object: &LinkMap) -> bool {
-    let [malloc, _] = &HOMES;
+    let [malloc, _] = &RECORDER.reals.homes;
     malloc.load(Ordering::Relaxed) == object as *const LinkMap as usize
 }
 
 /// Whether malloc_usable_size is that of the allocator in use, and may be asked:
 /// another's would read what it never wrote.
 pub fn usable_is_of_malloc() -> bool {
-    let [malloc, usable] = &HOMES;
-    !IS_SANITIZER.load(Ordering::Relaxed)
+    let [malloc, usable] = &RECORDER.reals.homes;
+    !RECORDER.reals.is_sanitizer.load(Ordering::Relaxed)
         && malloc.load(Ordering::Relaxed) == usable.load(Ordering::Relaxed)
-}
-
-/// malloc_usable_size of the allocator in use; 0 where it has none.
-static USABLE: AtomicUsize = AtomicUsize::new(0);
-
-/// Whom releases ask: the same, or [`ask_of_releases`].
-static USABLE_OF_OLD: AtomicUsize = AtomicUsize::new(0);
-
-/// Sets who tells usable sizes.
-pub fn set_usable(function: usize) {
-    USABLE.store(function, Ordering::Relaxed);
-    USABLE_OF_OLD.store(function, Ordering::Relaxed);
-}
-
-/// Has every release ask this function for the usable size, and no header.
-pub fn ask_of_releases(function: extern "C" fn(*mut u8) -> usize) {
-    USABLE_OF_OLD.store(function as *const () as usize, Ordering::Release);
-    LEARNS.store(false, Ordering::Relaxed);
-    HAS_HEADERS.store(false, Ordering::Release);
-}
-
-#[cfg(test)]
-pub(crate) fn ask_of_releases_as_ever() {
-    set_usable(USABLE.load(Ordering::Relaxed));
-}
-
-/// Whether the allocator tells usable sizes.
-pub fn has_usable() -> bool {
-    USABLE.load(Ordering::Relaxed) != 0
-}
-
-/// Bytes that a block really has which the allocator has just given.
-#[inline]
-pub(crate) fn usable_of_new(block: *mut u8) -> Option<u64> {
-    let told = told(block);
-    if LEARNS.load(Ordering::Relaxed) {
-        learn(block, told);
-    }
-    told
-}
-
-/// Bytes that a block really has. The header is asked first: of a block that is
-/// freed twice the function reads what lies behind it too, which may be nothing.
-#[inline]
-pub(crate) fn usable(block: *mut u8) -> Option<u64> {
-    // SAFETY: the program passed the block to its free, or just got it.
-    unsafe { usable_by_header(block) }.or_else(|| told_by(&USABLE_OF_OLD, block))
-}
-
-fn told(block: *mut u8) -> Option<u64> {
-    told_by(&USABLE, block)
-}
-
-#[inline]
-fn told_by(function: &AtomicUsize, block: *mut u8) -> Option<u64> {
-    let function = function.load(Ordering::Relaxed);
-    if function == 0 || block.is_null() {
-        return None;
-    }
-    // SAFETY: malloc_usable_size of the allocator that the blocks come from;
-    // the program passed the block to its free, or just got it.
-    let size_of: extern "C" fn(*mut u8) -> usize = unsafe { core::mem::transmute(function) };
-    Some(size_of(block) as u64)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{HAS_HEADERS, checked, learn_headers, set_usable, usable_by_header, usable_of_new};
-    use core::sync::atomic::Ordering;
-
-    /// With the allocator of the tests, which is glibc's.
-    #[test]
-    fn headers_say_what_the_allocator_says() {
-        set_usable(libc::malloc_usable_size as *const () as usize);
-        HAS_HEADERS.store(true, Ordering::Relaxed);
-        // The last is mapped by itself.
-        for size in (0..5000).chain([100_000, 1 << 20, 64 << 20]) {
-            // SAFETY: a block of malloc, used until it is freed.
-            let (by_header, told, after) = unsafe {
-                let block = libc::malloc(size);
-                let told = libc::malloc_usable_size(block) as u64;
-                let by_header = usable_by_header(block.cast());
-                let after = checked(block.cast(), by_header);
-                libc::free(block);
-                (by_header, told, after)
-            };
-            assert_eq!((by_header, after), (Some(told), Some(told)), "{size} bytes");
-        }
-        // SAFETY: null is no block.
-        assert_eq!(unsafe { usable_by_header(core::ptr::null_mut()) }, None);
-        // A header that lies is believed no more.
-        // SAFETY: as above.
-        unsafe {
-            let block = libc::malloc(100);
-            let told = libc::malloc_usable_size(block) as u64;
-            assert_eq!(checked(block.cast(), Some(told + 8)), Some(told));
-            assert_eq!(usable_by_header(block.cast()), None);
-            // Till a block shows that they are there.
-            learn_headers();
-            assert_eq!(usable_of_new(block.cast()), Some(told));
-            assert_eq!(usable_by_header(block.cast()), Some(told));
-            libc::free(block);
-        }
-    }
 }

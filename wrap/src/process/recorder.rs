@@ -15,9 +15,14 @@ use crate::log::tables::CodeMemory;
 use crate::platform::ground::Ground;
 use crate::platform::lock::{Bounded, Patience};
 use crate::process::child;
+use crate::process::deep::Deep;
+use crate::process::fork::Fork;
 use crate::process::guard::Guard;
+use crate::process::real::Reals;
 use crate::process::rss::Shared;
 use crate::process::settings::Settings;
+use crate::process::start::Began;
+use crate::process::usable::Usable;
 use crate::unwind::codemap::CodeMap;
 use crate::unwind::modules::Found;
 use crate::unwind::{Process, codemap};
@@ -43,6 +48,16 @@ pub struct Recorder {
     /// The generation of the rules; a change empties every cache. With
     /// [`VERIFYING`], that of no stream.
     pub generation: AtomicU64,
+    /// How it began.
+    pub start: Began,
+    /// What a child knows of the fork.
+    pub fork: Fork,
+    /// The functions behind the hooks.
+    pub reals: Reals,
+    /// What a block really has.
+    pub usable: Usable,
+    /// Libraries that are bound past us.
+    pub deep: Bounded<Deep>,
     /// Held by whoever looks for C++'s operators.
     pub looking: Bounded<()>,
     /// The second ledger's order numbers.
@@ -51,6 +66,8 @@ pub struct Recorder {
     pub rss: Shared,
     /// How near the limits of memory are.
     pub guard: Guard,
+    /// What two readings of the clock one after the other are apart.
+    pub clock_ns: AtomicU64,
 }
 
 /// The streams' places. Apart from the recorder: what begins as zeros takes no
@@ -69,10 +86,16 @@ pub static RECORDER: Recorder = Recorder {
     code: Bounded::new(CodeMap::new(), &RECORDER.ground),
     settings: Bounded::new(Settings::new(), &RECORDER.ground),
     generation: AtomicU64::new(1),
+    start: Began::new(&RECORDER.ground),
+    fork: Fork::new(&RECORDER.ground),
+    reals: Reals::new(),
+    usable: Usable::new(),
+    deep: Bounded::new(Deep::new(), &RECORDER.ground),
     looking: Bounded::new((), &RECORDER.ground),
     ledger: AtomicU64::new(0),
     rss: Shared::new(),
     guard: Guard::new(&RECORDER.ground),
+    clock_ns: AtomicU64::new(0),
 };
 
 impl Recorder {

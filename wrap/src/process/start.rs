@@ -13,46 +13,58 @@ use crate::platform::clock;
 use crate::platform::doors::Door;
 use crate::platform::elf::auxiliary::{Auxiliary, program_headers};
 use crate::platform::elf::initial;
-use crate::platform::elf::initial::Initial;
+use crate::platform::ground::Ground;
 use crate::platform::lock::{Bounded, Patience};
-use crate::platform::sys::{Errno, Os, Sys};
-use crate::platform::text::MAX_PATH;
-use crate::process::launcher::{Other, rank_parent};
-use crate::process::naming::{self, Facts, Path};
+use crate::platform::sys::{Os, Sys};
+use crate::platform::text::{MAX_PATH, Text};
+use crate::process::begin_log::{begin_log, note_rank_parent};
+use crate::process::make_log::{Trouble, complain, make_log};
+use crate::process::naming::Path;
 use crate::process::real::{self, Rival};
 use crate::process::recorder::{Here, RECORDER};
-use crate::process::settings::Settings;
+use crate::process::usable;
 use crate::unwind::codemap::CodeMap;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use memlog_format::counter::Counter;
-use memlog_format::meta::{Key, Record, Start};
+use memlog_format::meta::{Key, Record};
 use memlog_lockfree::life::Life;
 
-/// Room for names and texts, off every stack.
-pub(crate) struct Scratch {
-    pub(crate) buffer: [u8; MAX_PATH],
-    pub(crate) path: Path,
-    line: crate::platform::text::Text<1024>,
-    pub(crate) host: [u8; 128],
-    pub(crate) host_length: usize,
+/// What is known of the start, in memory that a fork keeps.
+pub struct Began {
+    pub(super) scratch: Bounded<Scratch>,
+    /// Set once this image's recorder was set up: a life of 0 then means a forked
+    /// child.
+    was_started: AtomicBool,
+    /// Set once the real functions were looked for.
+    looked: AtomicBool,
 }
 
-pub(crate) static SCRATCH: Bounded<Scratch> = Bounded::new(
-    Scratch {
-        buffer: [0; MAX_PATH],
-        path: Path::new(),
-        line: crate::platform::text::Text::new(),
-        host: [0; 128],
-        host_length: 0,
-    },
-    &RECORDER.ground,
-);
+impl Began {
+    /// Nothing so far.
+    pub const fn new(ground: &'static Ground) -> Self {
+        let scratch = Scratch {
+            buffer: [0; MAX_PATH],
+            path: Path::new(),
+            line: Text::new(),
+            host: [0; 128],
+            host_length: 0,
+        };
+        Self {
+            scratch: Bounded::new(scratch, ground),
+            was_started: AtomicBool::new(false),
+            looked: AtomicBool::new(false),
+        }
+    }
+}
 
-/// Set once this image's recorder was set up, in memory that a fork keeps: a
-/// life of 0 then means a forked child.
-static WAS_STARTED: AtomicBool = AtomicBool::new(false);
-/// Set once the real functions were looked for.
-static LOOKED: AtomicBool = AtomicBool::new(false);
+/// Room for names and texts, off every stack.
+pub(super) struct Scratch {
+    pub(super) buffer: [u8; MAX_PATH],
+    pub(super) path: Path,
+    pub(super) line: Text<1024>,
+    pub(super) host: [u8; 128],
+    pub(super) host_length: usize,
+}
 
 static ANCHOR: AtomicUsize = AtomicUsize::new(0);
 /// Holds the anchor's address only after our relocations were done.
@@ -71,13 +83,13 @@ fn is_relocated() -> bool {
 #[cold]
 #[inline(never)]
 pub fn find_reals() {
-    if LOOKED.load(Ordering::Acquire) || !is_relocated() {
+    if RECORDER.start.looked.load(Ordering::Acquire) || !is_relocated() {
         return;
     }
     find_reals_again();
     // malloc comes with every allocator: without it this was too early.
     if real::real(Door::Malloc as usize) != 0 {
-        LOOKED.store(true, Ordering::Release);
+        RECORDER.start.looked.store(true, Ordering::Release);
     }
 }
 
@@ -102,7 +114,7 @@ fn note_rivals() {
         return crate::process::linked::note();
     }
     let (headers, count) = program_headers();
-    SCRATCH.with(Patience::Bounded, |scratch| {
+    RECORDER.start.scratch.with(Patience::Bounded, |scratch| {
         let Scratch { buffer, line, .. } = scratch;
         let tell = |rival, name: &[u8]| {
             let (before, after): (&[u8], &[u8]) = match rival {
@@ -147,7 +159,9 @@ pub fn wake() -> bool {
             false
         }
         Life::Stopped => false,
-        Life::Off if WAS_STARTED.load(Ordering::Acquire) => crate::process::child::wake(),
+        Life::Off if RECORDER.start.was_started.load(Ordering::Acquire) => {
+            crate::process::child::wake()
+        }
         Life::Off => is_relocated() && RECORDER.ground.life().begin() && start(),
     }
 }
@@ -173,13 +187,13 @@ fn start() -> bool {
         false if !real::usable_is_of_malloc() => 0,
         false => real::real(Door::MallocUsableSize as usize),
     };
-    real::set_usable(usable);
+    usable::set_usable(usable);
     if is_static {
-        real::learn_headers();
+        usable::learn_headers();
     }
     // Kept: one that comes later must have been seen coming, or is found.
     let _ = Os::is_filtered();
-    WAS_STARTED.store(true, Ordering::Release);
+    RECORDER.start.was_started.store(true, Ordering::Release);
     // A program with another's rights obeys no environment and writes nothing.
     let is_anothers = told.secure.unwrap_or_else(Os::has_others_rights);
     let wanted = !is_anothers && !crate::process::linked::is_beside_another() && read_settings();
@@ -197,7 +211,7 @@ fn start() -> bool {
 
 /// Reads the settings; false if this process is not to be recorded.
 fn read_settings() -> bool {
-    let read = SCRATCH.with(Patience::Bounded, |scratch| {
+    let read = RECORDER.start.scratch.with(Patience::Bounded, |scratch| {
         scratch.host_length = Os::host(&mut scratch.host);
         RECORDER.settings.with(Patience::Bounded, |settings| {
             settings.read(&mut scratch.buffer);
@@ -263,288 +277,11 @@ fn keep_beginning() -> bool {
         meta.flush(&RECORDER.log) && has_room
     });
     if kept != Some(true) {
-        SCRATCH.with(Patience::Bounded, |scratch| Os::unlink(scratch.path.get()));
+        RECORDER
+            .start
+            .scratch
+            .with(Patience::Bounded, |scratch| Os::unlink(scratch.path.get()));
         complain(Trouble::File, libc::ENOSPC);
     }
     kept == Some(true)
-}
-
-/// Makes the log's file under the first name that is free.
-fn make_log() -> bool {
-    bound_all_logs();
-    if !RECORDER.log.room.total.admits_log() {
-        return false;
-    }
-    let create = || with_names(|path, settings| RECORDER.log.sink.create(path, &settings.of_log()));
-    let mut made = create();
-    if made == Err(Errno(libc::ENOENT)) {
-        make_folder();
-        // Also for the name: the folder's stands in its place now.
-        made = create();
-    }
-    if let Err(Errno(error)) = made
-        && !parent_is_recorded()
-    {
-        complain(Trouble::File, error);
-    }
-    made.is_ok()
-}
-
-/// Finds the page by which the tree bounds its logs.
-fn bound_all_logs() {
-    SCRATCH.with(Patience::Bounded, |scratch| {
-        RECORDER.settings.with(Patience::Bounded, |settings| {
-            if settings.max_logs_total == 0 || settings.total_page.is_empty() {
-                return;
-            }
-            let (path, length) = (settings.total_page.get(), settings.total_page.get().len());
-            // A C string: the buffer is longer than any setting.
-            for (place, &byte) in scratch.buffer.iter_mut().zip(path.iter().chain(&[0])) {
-                *place = byte;
-            }
-            if let Some(path) = scratch.buffer.get(..=length) {
-                RECORDER.log.room.total.begin(path);
-            }
-        })
-    });
-}
-
-/// Makes the folder of logs, where only that is missing: on the disk of a node
-/// nobody may have been before. Others of the job may make it at the same time.
-fn make_folder() {
-    SCRATCH.with(Patience::Bounded, |scratch| {
-        RECORDER.settings.with(Patience::Bounded, |settings| {
-            if naming::folder(&mut scratch.path, settings, &mut scratch.buffer) {
-                // Why it cannot be made the log's own creation says.
-                let _ = Os::make_folder(scratch.path.get());
-            }
-        })
-    });
-}
-
-/// Tries names until one is free, or the trouble is another.
-pub(crate) fn with_names(
-    mut make: impl FnMut(&[u8], &Settings) -> Result<Mode, Errno>,
-) -> Result<Mode, Errno> {
-    let tried = SCRATCH.with(Patience::Bounded, |scratch| {
-        RECORDER.settings.with(Patience::Bounded, |settings| {
-            let facts = Facts {
-                host: scratch.host.get(..scratch.host_length).unwrap_or(&[]),
-                pid: RECORDER.ground.pid.load(Ordering::Relaxed),
-                seconds: Os::wall_ns() / 1_000_000_000,
-            };
-            let mut result = Err(Errno(0));
-            for attempt in 1..=naming::MAX_ATTEMPTS {
-                naming::make(
-                    &mut scratch.path,
-                    settings,
-                    &facts,
-                    attempt,
-                    &mut scratch.buffer,
-                );
-                result = match scratch.path.get() {
-                    path if naming::is_among_devices(path) => Err(Errno(libc::EINVAL)),
-                    path => make(path, settings),
-                };
-                if result != Err(Errno(libc::EEXIST)) {
-                    break;
-                }
-            }
-            result
-        })
-    });
-    tried.flatten().unwrap_or(Err(Errno(0)))
-}
-
-/// Whether the parent runs under the recorder as well: then it has said what
-/// there is to say, and this image may have its standard error read.
-fn parent_is_recorded() -> bool {
-    let parent = SCRATCH.with(Patience::Bounded, |scratch| {
-        Other::of(Os::parent_pid(), &[], &mut scratch.buffer).is_recorded
-    });
-    parent.unwrap_or(false)
-}
-
-/// Notes in the log where the rank is not this process but one further up.
-fn note_rank_parent() {
-    SCRATCH.with(Patience::Bounded, |scratch| {
-        let of = |settings: &mut Settings| {
-            rank_parent(settings.rank.get(), settings.rank_by, &mut scratch.buffer)
-        };
-        if let Some(parent) = RECORDER.settings.with(Patience::Bounded, of).flatten() {
-            let mut pid = crate::platform::text::Text::<20>::new();
-            pid.push_number(u64::from(parent));
-            RECORDER.log.meta.with(Patience::Bounded, |meta| {
-                meta.append(&RECORDER.log, &Record::Text(Key::RankParent, pid.get()));
-            });
-        }
-    });
-}
-
-/// Why there is no log.
-enum Trouble {
-    Memory,
-    File,
-}
-
-/// The one line that the recorder ever prints.
-fn complain(trouble: Trouble, error: i32) {
-    SCRATCH.with(Patience::Bounded, |scratch| {
-        let mut path = scratch.path.get();
-        path = path.strip_suffix(&[0]).unwrap_or(path);
-        let line = &mut scratch.line;
-        line.clear();
-        line.push(b"memlog: no log of process ");
-        line.push_number(u64::from(Os::pid()));
-        if let Trouble::File = trouble {
-            line.push(b": cannot write ");
-            line.push(path.get(..512).unwrap_or(path));
-        } else {
-            line.push(b": there is no memory for it");
-        }
-        line.push(b" (error ");
-        line.push_number(error.unsigned_abs().into());
-        line.push(b")");
-        if let Trouble::File = trouble {
-            line.push(b"; choose a folder that this user can write to: record -o, or MEMLOG_DIR");
-        }
-        line.push(b"\n");
-        Os::complain(line.get());
-    });
-}
-
-/// Writes what the log is of.
-pub(crate) fn begin_log(wiped: bool) {
-    let start = Start {
-        pointer_bytes: size_of::<usize>() as u8,
-        big_endian: u16::from_ne_bytes([0, 1]) == 1,
-        machine: arch::MACHINE,
-        pid: RECORDER.ground.pid.load(Ordering::Relaxed),
-        parent_pid: Os::parent_pid(),
-        wall_ns: Os::wall_ns(),
-        tick_ns: clock::TICK_NS,
-        page_bytes: crate::platform::sys::page_bytes() as u32,
-        cell_bits: memlog_format::order::CELL_BITS as u8,
-        has_usable: real::has_usable(),
-    };
-    let has_proc = Os::is_folder(b"/proc/self\0");
-    RECORDER.log.meta.with(Patience::Bounded, |meta| {
-        meta.begin(&RECORDER.log, Patience::Bounded);
-        meta.append(&RECORDER.log, &Record::Start(start));
-        let mut text = |key, text: &[u8]| {
-            if !text.is_empty() {
-                meta.append(&RECORDER.log, &Record::Text(key, text));
-            }
-        };
-        text(Key::Recorder, env!("CARGO_PKG_VERSION").as_bytes());
-        SCRATCH.with(Patience::Bounded, |scratch| {
-            text(
-                Key::Host,
-                scratch.host.get(..scratch.host_length).unwrap_or(&[]),
-            );
-            let buffer = &mut scratch.buffer;
-            let length = initial::executable(buffer);
-            text(Key::Executable, buffer.get(..length).unwrap_or(&[]));
-            let length = Os::working_directory(buffer);
-            text(Key::WorkingDirectory, buffer.get(..length).unwrap_or(&[]));
-            let length = RECORDER.log.sink.path(buffer);
-            text(Key::LogPath, buffer.get(..length).unwrap_or(&[]));
-            let length = command_line(buffer);
-            text(Key::CommandLine, buffer.get(..length).unwrap_or(&[]));
-        });
-        RECORDER.settings.with(Patience::Bounded, |settings| {
-            text(Key::Job, settings.job.get());
-            text(Key::Rank, settings.rank.get());
-            text(Key::Note, settings.nonsense.get());
-            if settings.free_stacks {
-                text(Key::Setting, b"MEMLOG_FREE_STACKS=1");
-            }
-            if !settings.run.is_empty() {
-                let mut value = crate::platform::text::Text::<64>::new();
-                value.push(b"MEMLOG_RUN=");
-                value.push(settings.run.get());
-                text(Key::Setting, value.get());
-            }
-            if settings.guard_percent > 0 {
-                let mut value = crate::platform::text::Text::<64>::new();
-                value.push(b"MEMLOG_OOM_GUARD=");
-                value.push_number(settings.guard_percent.into());
-                value.push(if settings.guard_ends { b",stop" } else { b"" });
-                text(Key::Setting, value.get());
-            }
-            if settings.max_log != u64::MAX {
-                // Less than its first window no log can have.
-                let mut value = crate::platform::text::Text::<64>::new();
-                value.push(b"MEMLOG_MAX_LOG=");
-                value.push_number(settings.max_log);
-                text(Key::Setting, value.get());
-            }
-        });
-        RECORDER.settings.with(Patience::Bounded, |settings| {
-            note_total(settings, &mut text);
-        });
-        if RECORDER.log.sink.mode() == Mode::Written {
-            text(Key::Setting, b"MEMLOG_SINK=written");
-        }
-        if !has_proc {
-            text(
-                Key::Note,
-                b"there is no /proc: of code only the program's own is known",
-            );
-        }
-        RECORDER.settings.with(Patience::Bounded, |settings| {
-            RECORDER.log.flight.begin(&RECORDER.log, &settings.of_log());
-            if RECORDER.log.flight.is_on() {
-                let mut value = crate::platform::text::Text::<64>::new();
-                value.push(b"MEMLOG_FLIGHT_RECORDER=");
-                value.push_number(settings.flight_recorder);
-                text(Key::Setting, value.get());
-            } else if settings.flight_recorder > 0 {
-                text(
-                    Key::Note,
-                    b"no flight recorder: it needs a log that is mapped; MEMLOG_MAX_LOG bounds \
-                      one that is written",
-                );
-            }
-        });
-        if !wiped {
-            text(
-                Key::Note,
-                b"this kernel cannot wipe memory on fork: forked children go unseen",
-            );
-        }
-    });
-}
-
-/// What all logs of the tree may take, or why that is not known here.
-fn note_total(settings: &Settings, text: &mut impl FnMut(Key, &[u8])) {
-    if settings.max_logs_total == 0 {
-        return;
-    }
-    let mut value = crate::platform::text::Text::<64>::new();
-    value.push(b"MEMLOG_MAX_LOGS_TOTAL=");
-    value.push_number(settings.max_logs_total);
-    text(Key::Setting, value.get());
-    let error = RECORDER.log.room.total.error();
-    if settings.total_page.is_empty() {
-        text(
-            Key::Note,
-            b"MEMLOG_MAX_LOGS_TOTAL bounds nothing: only `memlog record` makes what that takes",
-        );
-    } else if error != 0 {
-        let mut value = crate::platform::text::Text::<128>::new();
-        value.push(b"MEMLOG_MAX_LOGS_TOTAL does not bound this log: MEMLOG_TOTAL_PAGE, error ");
-        value.push_number(error.unsigned_abs().into());
-        text(Key::Note, value.get());
-    }
-}
-
-/// The program's arguments, each ended by a zero byte.
-fn command_line(into: &mut [u8]) -> usize {
-    let Ok(fd) = Os::open(b"/proc/self/cmdline\0") else {
-        return Initial::find().map_or(0, |initial| initial.command_line(into));
-    };
-    let length = Os::read(fd, into).unwrap_or(0);
-    Os::close(fd);
-    length
 }

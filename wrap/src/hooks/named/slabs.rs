@@ -14,8 +14,8 @@
 //! The slots are mapped once, whole, and never given back.
 
 use crate::platform::sys::{Os, Sys};
-use crate::process::real;
 use crate::process::recorder::RECORDER;
+use crate::process::usable;
 use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 const SLOTS: usize = 1 << 18;
@@ -59,7 +59,7 @@ fn map() {
         // Every release asks from now on.
         Ok(_) => {
             RECORDER.ground.note_own(bytes as u64);
-            real::ask_of_releases(usable_unless_slab);
+            usable::ask_of_releases(usable_unless_slab);
         }
         // SAFETY: mapped just now, and nobody else knows it.
         Err(_) => unsafe { Os::unmap(fresh.cast(), bytes) },
@@ -116,7 +116,7 @@ pub fn goes(address: usize) {
 extern "C" fn usable_unless_slab(block: *mut u8) -> usize {
     match remove(block as usize) {
         Some(false) => SLAB as usize,
-        _ => real::usable_of_new(block).unwrap_or(0) as usize,
+        _ => usable::usable_of_new(block).unwrap_or(0) as usize,
     }
 }
 
@@ -142,7 +142,7 @@ mod tests {
         // Who is no slab does not become one.
         came(slab + 16);
         assert_eq!(remove(slab + 16), None);
-        real::ask_of_releases_as_ever();
+        usable::ask_of_releases_as_ever();
     }
 
     #[test]
@@ -154,6 +154,6 @@ mod tests {
         }
         let removed = (0..2 * WINDOW).filter(|_| remove(slab).is_some()).count();
         assert_eq!(removed, WINDOW);
-        real::ask_of_releases_as_ever();
+        usable::ask_of_releases_as_ever();
     }
 }

@@ -11,7 +11,7 @@
 //! The list of what is linked is that of the assembly, read only.
 
 use super::{COUNT, FIRST_DELETE, Operators, PLAIN, UNKNOWN, mode_of};
-use crate::process::real;
+use crate::process::usable;
 use core::sync::atomic::Ordering;
 
 /// A mode: what the operator ends in is not known yet, ...
@@ -61,7 +61,7 @@ pub fn is_part(index: usize, block: u64, given: u64) -> bool {
     if given == 0 || mode_of(index).is_none_or(|mode| mode.load(Ordering::Relaxed) != LEARNING) {
         return false;
     }
-    let usable = real::usable(given as *mut u8).unwrap_or(0);
+    let usable = usable::usable(given as *mut u8).unwrap_or(0);
     (given..given.saturating_add(usable)).contains(&block)
 }
 

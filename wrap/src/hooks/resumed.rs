@@ -1,9 +1,9 @@
 //! A call that a fork interrupted in the allocator, and that goes on in the
-//! child: see [`parting`].
+//! child: see [`fork`].
 
 use super::session::{Admission, Session, admit_cold};
 use crate::platform::arch::DoorFrame;
-use crate::process::parting;
+use crate::process::fork;
 use crate::process::recorder::RECORDER;
 use memlog_format::counter::Counter;
 
@@ -13,7 +13,7 @@ use memlog_format::counter::Counter;
 #[cold]
 #[inline(never)]
 pub fn go_on_in_child(word: u64, frame: &DoorFrame) -> Option<Session> {
-    if !parting::take_interrupted(word) {
+    if !fork::take_interrupted(word) {
         return None;
     }
     // The frame's word is of the parent's stream.

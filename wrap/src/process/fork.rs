@@ -12,30 +12,64 @@
 
 use crate::log::sink;
 use crate::log::stream::Door;
+use crate::platform::ground::Ground;
+use crate::platform::lock::Bounded;
+use crate::platform::text::MAX_PATH;
 use crate::process::child;
 use crate::process::recorder::RECORDER;
 use crate::process::token::CLAIMING;
 use crate::process::token::{self, Phase};
-use core::sync::atomic::{AtomicU64, Ordering};
+use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 use memlog_lockfree::life::Life;
 
-/// In a forked child the word of the call that the fork interrupted while the
-/// real allocator was at work, until that call goes on.
-static INTERRUPTED: AtomicU64 = AtomicU64::new(0);
+/// What a child of a fork knows of it.
+pub struct Fork {
+    /// In a forked child the word of the call that the fork interrupted while the
+    /// real allocator was at work, until that call goes on.
+    interrupted: AtomicU64,
+    /// In a forked child where its parent's stream of this thread stood, once in
+    /// two words: the chunk's number and one, and its committed bytes.
+    forked_at: AtomicU64,
+    /// Where the counters of the nearest ancestor's log are that has a file.
+    pub(super) ancestor: AtomicPtr<u8>,
+    /// The parent's log, while the child's own is begun.
+    pub(super) parent_log: Bounded<ParentLog>,
+}
 
-/// In a forked child where its parent's stream of this thread stood, once in
-/// two words: the chunk's number and one, and its committed bytes.
-static FORKED_AT: AtomicU64 = AtomicU64::new(0);
+/// The name of the parent's log.
+pub(super) struct ParentLog {
+    pub(super) path: [u8; MAX_PATH],
+    pub(super) length: usize,
+}
+
+impl Fork {
+    /// There was none.
+    pub const fn new(ground: &'static Ground) -> Self {
+        let parent_log = ParentLog {
+            path: [0; MAX_PATH],
+            length: 0,
+        };
+        Self {
+            interrupted: AtomicU64::new(0),
+            forked_at: AtomicU64::new(0),
+            ancestor: AtomicPtr::new(core::ptr::null_mut()),
+            parent_log: Bounded::new(parent_log, ground),
+        }
+    }
+}
 
 /// Whether a token was lost because a fork interrupted this call.
 pub fn is_interrupted(word: u64) -> bool {
-    INTERRUPTED.load(Ordering::Relaxed) == word
+    RECORDER.fork.interrupted.load(Ordering::Relaxed) == word
 }
 
 /// Takes the word of the interrupted call: once, by the call that goes on.
 pub fn take_interrupted(word: u64) -> bool {
     let order = Ordering::Relaxed;
-    let seen = INTERRUPTED.compare_exchange(word, 0, order, order);
+    let seen = RECORDER
+        .fork
+        .interrupted
+        .compare_exchange(word, 0, order, order);
     seen.is_ok()
 }
 
@@ -50,7 +84,7 @@ pub fn part_from_parent() {
         RECORDER.ground.counters.mirror_into(core::ptr::null_mut());
         *crate::platform::arch::memlog_tls_word()
     };
-    INTERRUPTED.store(0, Ordering::Relaxed);
+    RECORDER.fork.interrupted.store(0, Ordering::Relaxed);
     let is_amid = match word {
         0 => false,
         CLAIMING => true,
@@ -89,12 +123,12 @@ fn leave_call(own: &'static Door) -> bool {
     };
     let (sequence, committed) = place;
     let place = u64::from(sequence.wrapping_add(1)) << 32 | u64::from(committed);
-    FORKED_AT.store(place, Ordering::Relaxed);
+    RECORDER.fork.forked_at.store(place, Ordering::Relaxed);
     if is_amid {
         return true;
     }
     if busy != 0 {
-        INTERRUPTED.store(busy, Ordering::Relaxed);
+        RECORDER.fork.interrupted.store(busy, Ordering::Relaxed);
         own.busy.store(0, Ordering::Relaxed);
     }
     RECORDER.log.streams.is_lent_to(tid, own)
@@ -102,7 +136,7 @@ fn leave_call(own: &'static Door) -> bool {
 
 /// Where the parent's stream of this thread stood at the fork, if that is known.
 pub fn take_forked_at() -> Option<(u32, u32)> {
-    let place = FORKED_AT.swap(0, Ordering::Relaxed);
+    let place = RECORDER.fork.forked_at.swap(0, Ordering::Relaxed);
     let (sequence, committed) = ((place >> 32) as u32, place as u32);
     Some((sequence.checked_sub(1)?, committed))
 }
