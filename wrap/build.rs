@@ -9,8 +9,11 @@ const WITH_DOORS: &str = "MEMLOG_WITH_DOORS";
 const PLATFORM: &str = "MEMLOG_PLATFORM";
 
 #[path = "build/doors.rs"]
-#[allow(dead_code)] // the leaves use the rest
 mod doors;
+#[path = "build/names.rs"]
+mod names;
+#[path = "build/table.rs"]
+mod table;
 
 fn main() {
     let arch = std::env::var("CARGO_CFG_TARGET_ARCH").unwrap();
@@ -22,6 +25,7 @@ fn main() {
     if std::env::var("CARGO_CFG_LOOM").is_ok() {
         return;
     }
+    names::write();
     let mut assembly = cc::Build::new();
     match std::env::var(PLATFORM).as_deref() {
         Ok("cnk") => {
