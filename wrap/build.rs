@@ -18,7 +18,7 @@ mod table;
 fn main() {
     let arch = std::env::var("CARGO_CFG_TARGET_ARCH").unwrap();
     let file = format!("src/arch/{arch}.S");
-    println!("cargo::rerun-if-changed={file}");
+    println!("cargo::rerun-if-changed=src/arch");
     println!("cargo::rerun-if-env-changed={PLATFORM}");
     println!("cargo::rerun-if-env-changed=MEMLOG_CNK_MIB");
     println!("cargo::rustc-check-cfg=cfg(memlog_cnk)");
@@ -36,7 +36,6 @@ fn main() {
         Ok("linux" | "") | Err(_) => {}
         Ok(other) => panic!("{PLATFORM} is linux or cnk, not {other}"),
     }
-    println!("cargo::rerun-if-changed=src/arch/linked.S");
     assembly
         .file(file)
         .file("src/arch/linked.S")

@@ -77,7 +77,7 @@ pub fn archive(library: &str, doors: &[&Door], fixed: bool) {
     }
     build
         .include(&out)
-        .file(arch.join(format!("{processor}_doors.S")))
+        .file(arch.join("doors.S"))
         .warnings_into_errors(true)
         .compile(library);
 }

@@ -13,6 +13,9 @@ use memlog_format::api::Api;
 
 include!(concat!(env!("OUT_DIR"), "/doors.rs"));
 
+// The table of real functions, `memlog_reals` of `words.h`.
+const _: () = assert!(COUNT <= 64);
+
 #[cfg(test)]
 mod tests {
     use super::{APIS, NAMES};

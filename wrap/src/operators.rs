@@ -34,7 +34,7 @@ use memlog_format::api::Api;
 use memlog_format::counter::Counter;
 use spin::RelaxStrategy;
 
-// The list of the assembly, `operators.h`.
+// The list that the assembly expands, `operators.h`.
 include!(concat!(env!("OUT_DIR"), "/operators.rs"));
 
 /// An operator's mode: not known, ...
