@@ -2,6 +2,8 @@
 
 #[path = "../wrap/build/doors.rs"]
 mod doors;
+#[path = "../wrap/build/table.rs"]
+mod table;
 
 fn main() {
     let table = doors::doors();

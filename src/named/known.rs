@@ -127,16 +127,16 @@ pub fn names() -> impl Iterator<Item = String> {
 /// Whether malloc and its like have this name, or C++'s operators: those have
 /// doors of their own.
 pub fn has_door(name: &str) -> bool {
-    let tables = [
-        include_str!("../../wrap/src/doors.h"),
-        include_str!("../../wrap/src/operators.h"),
-    ];
-    let mut lines = tables.into_iter().flat_map(str::lines);
-    lines.any(|line| {
-        let inside = line
-            .split_once('(')
-            .and_then(|(_, rest)| rest.split_once(')'));
-        inside.is_some_and(|(inside, _)| inside.split(',').any(|word| word.trim() == name))
+    let doors = of_list(include_str!("../../wrap/src/doors.h"), 0);
+    let operators = of_list(include_str!("../../wrap/src/operators.h"), 1);
+    doors.chain(operators).any(|listed| listed == name)
+}
+
+/// The word at this place of each line `kind(word, word)`.
+fn of_list(list: &str, at: usize) -> impl Iterator<Item = &str> {
+    list.lines().filter_map(move |line| {
+        let (_, words) = line.strip_suffix(')')?.split_once('(')?;
+        Some(words.split(',').nth(at)?.trim())
     })
 }
 
@@ -185,5 +185,6 @@ mod tests {
         assert_eq!(does("mi_calloc"), Some(Does::Takes));
         assert_eq!(does("malloc"), None);
         assert!(has_door("free") && has_door("_ZdlPv") && !has_door("mallocx"));
+        assert!(!has_door("Malloc") && !has_door("-") && !has_door("1"));
     }
 }

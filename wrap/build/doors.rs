@@ -1,62 +1,57 @@
-//! For the build scripts of the two leaves: the doors of one shape, assembled.
-//! The list is `wrap/src/doors.h`; nothing else knows the names.
+//! The doors of one shape, assembled: for the build scripts of the two leaves.
 
-use std::path::{Path, PathBuf};
+use crate::table::{rows, sources};
+use std::path::PathBuf;
 use std::{env, fs};
 
-/// A hooked function.
+/// A hooked function: a line of `doors.h`.
 pub struct Door {
     pub name: String,
-    pub arguments: u32,
+    /// Of the program's call.
+    pub arguments: usize,
     pub index: usize,
     /// One of the five of the original's link line.
-    #[allow(dead_code)] // one leaf asks
+    #[allow(dead_code)] // the other leaf takes all
     pub core: bool,
-    /// The macro that assembles it.
-    pub at: &'static str,
+    /// Which macro assembles it: `DOOR`, `WATCH` or `TELL`.
+    pub shape: &'static str,
+    /// Its name in `enum Door`.
+    #[allow(dead_code)] // the leaves have no Rust
+    pub rust: String,
+    /// In the log, if it is an entry point of memory.
+    #[allow(dead_code)] // as above
+    pub api: Option<String>,
 }
 
-fn sources() -> PathBuf {
-    Path::new(&env::var("CARGO_MANIFEST_DIR").unwrap()).join("../wrap/src")
-}
-
-/// The table.
+/// The list.
 pub fn doors() -> Vec<Door> {
-    let header = sources().join("doors.h");
-    println!("cargo::rerun-if-changed={}", header.display());
-    let text = fs::read_to_string(header).unwrap();
-    text.lines()
-        .filter_map(|line| {
-            let (kind, inside) = line.split_once('(')?;
-            let (core, at) = match kind {
-                "CORE" => (true, "DOOR_AT"),
-                "DOOR" => (false, "DOOR_AT"),
-                "WATCH" => (false, "WATCH_AT"),
-                "TELL" => (false, "TELL_AT"),
-                _ => return None,
-            };
-            let (name, rest) = inside.split_once(',')?;
-            let arguments = rest.trim_end_matches(')').trim().parse().unwrap();
-            Some((name.to_string(), arguments, core, at))
-        })
-        .enumerate()
-        .map(|(index, (name, arguments, core, at))| Door {
+    let lines = rows("doors.h", &["CORE", "DOOR", "WATCH", "TELL"]);
+    let door = |(index, row): (usize, crate::table::Row)| {
+        let [name, arguments, rust, api] = row.words.try_into().expect("doors.h: four words");
+        Door {
             name,
-            arguments,
+            arguments: arguments.parse().expect("doors.h: a number of arguments"),
             index,
-            core,
-            at,
-        })
-        .collect()
+            core: row.kind == "CORE",
+            shape: match &row.kind[..] {
+                "WATCH" => "WATCH",
+                "TELL" => "TELL",
+                _ => "DOOR",
+            },
+            rust,
+            api: (api != "-").then_some(api),
+        }
+    };
+    lines.into_iter().enumerate().map(door).collect()
 }
 
 /// Assembles doors into a static library that the compiler finds; `fixed` is
 /// the shape behind --wrap.
+#[allow(dead_code)] // crate memlog-wrap has doors for the sanitizers alone
 pub fn archive(library: &str, doors: &[&Door], fixed: bool) {
     let out = PathBuf::from(env::var("OUT_DIR").unwrap());
-    let arch = env::var("CARGO_CFG_TARGET_ARCH").unwrap();
-    let source = sources().join(format!("platform/arch/{arch}_doors.S"));
-    println!("cargo::rerun-if-changed={}", source.display());
+    let arch = sources().join("platform/arch");
+    println!("cargo::rerun-if-changed={}", arch.display());
     let shape = if fixed {
         "#define MEMLOG_STATIC 1\n#define MEMLOG_SYMBOL(name) __wrap_##name\n"
     } else {
@@ -67,22 +62,22 @@ pub fn archive(library: &str, doors: &[&Door], fixed: bool) {
         .iter()
         .map(|door| {
             format!(
-                "{}({}, {}, {})\n",
-                door.at, door.name, door.arguments, door.index
+                "{}_AT({}, {}, {})\n",
+                door.shape, door.name, door.arguments, door.index
             )
         })
         .collect();
     fs::write(out.join("doors-list.h"), list).unwrap();
     let mut build = cc::Build::new();
     // Behind --wrap it is a member of its own. Not every processor has one.
-    let named = sources().join(format!("platform/arch/{arch}_named.S"));
-    println!("cargo::rerun-if-changed={}", named.display());
+    let processor = env::var("CARGO_CFG_TARGET_ARCH").unwrap();
+    let named = arch.join(format!("{processor}_named.S"));
     if !fixed && named.exists() {
         build.file(named);
     }
     build
         .include(&out)
-        .file(source)
+        .file(arch.join("doors.S"))
         .warnings_into_errors(true)
         .compile(library);
 }

@@ -1,10 +1,9 @@
-/* The one table of hooked C++ operators: NEW(index, name) and DELETE(index, name).
+/* The one list of hooked C++ operators: NEW(index, name) and DELETE(index, name).
  *
- * Read by the shims of every architecture, by the script that links
- * libmemlog_new.so (its exported names) and by a test that holds it against
- * `operators.rs`. The first four take a size, the next four an alignment too.
- * m, unsigned long, is what size_t is where it has 64 bits; where it has 32 it
- * is unsigned int, j. */
+ * The assembly expands it; wrap/build makes Rust's names of it, and
+ * cdylib/link-operators and staticlib/prelink what they export. The first four
+ * take a size, the next four an alignment too. m, unsigned long, is what size_t is
+ * where it has 64 bits; where it has 32 it is unsigned int, j. */
 #if __SIZEOF_SIZE_T__ == 4
 #define _Znwm _Znwj
 #define _Znam _Znaj

@@ -21,3 +21,12 @@ pub mod rights;
 pub mod session;
 pub mod spaces;
 pub mod threads;
+
+/// A handler that is missing, or that takes other arguments than `doors.h` says,
+/// does not compile.
+mod handlers {
+    use super::{aligned::*, family::*, malloc::*, notices::*, rights::*, spaces::*};
+    use crate::platform::arch::DoorFrame;
+
+    include!(concat!(env!("OUT_DIR"), "/handlers.rs"));
+}

@@ -35,12 +35,8 @@ use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering
 use memlog_format::api::Api;
 use memlog_format::counter::Counter;
 
-/// The operators, in the order of `operators.h`.
-const COUNT: usize = 20;
-/// Those from here on take an alignment behind their size...
-const FIRST_ALIGNED_NEW: usize = 4;
-/// ...and those from here on take a block.
-const FIRST_DELETE: usize = 8;
+// The list that the assembly expands, `operators.h`.
+include!(concat!(env!("OUT_DIR"), "/operators.rs"));
 
 /// An operator's mode: not known, ...
 const UNKNOWN: u32 = 0;
@@ -63,43 +59,6 @@ pub struct Operators {
 static TABLE: AtomicPtr<Operators> = AtomicPtr::new(core::ptr::null_mut());
 /// Whether an operator is that of an object that may be unloaded.
 static MAY_GO: AtomicBool = AtomicBool::new(false);
-
-/// A name as the compiler for this machine writes it: m, unsigned long, is what
-/// size_t is where it has 64 bits; where it has 32 it is unsigned int, j.
-const fn named<const BYTES: usize>(mut name: [u8; BYTES]) -> [u8; BYTES] {
-    let mut at = 0;
-    while at < BYTES {
-        if size_of::<usize>() == 4 && name[at] == b'm' {
-            name[at] = b'j';
-        }
-        at += 1;
-    }
-    name
-}
-
-/// The names, by number.
-static NAMES: [&[u8]; COUNT] = [
-    &named(*b"_Znwm"),
-    &named(*b"_Znam"),
-    &named(*b"_ZnwmRKSt9nothrow_t"),
-    &named(*b"_ZnamRKSt9nothrow_t"),
-    &named(*b"_ZnwmSt11align_val_t"),
-    &named(*b"_ZnamSt11align_val_t"),
-    &named(*b"_ZnwmSt11align_val_tRKSt9nothrow_t"),
-    &named(*b"_ZnamSt11align_val_tRKSt9nothrow_t"),
-    &named(*b"_ZdlPv"),
-    &named(*b"_ZdaPv"),
-    &named(*b"_ZdlPvm"),
-    &named(*b"_ZdaPvm"),
-    &named(*b"_ZdlPvSt11align_val_t"),
-    &named(*b"_ZdaPvSt11align_val_t"),
-    &named(*b"_ZdlPvmSt11align_val_t"),
-    &named(*b"_ZdaPvmSt11align_val_t"),
-    &named(*b"_ZdlPvRKSt9nothrow_t"),
-    &named(*b"_ZdaPvRKSt9nothrow_t"),
-    &named(*b"_ZdlPvSt11align_val_tRKSt9nothrow_t"),
-    &named(*b"_ZdaPvSt11align_val_tRKSt9nothrow_t"),
-];
 
 /// Single objects and arrays take turns in the table.
 fn api(index: usize) -> Api {
@@ -376,24 +335,22 @@ pub(crate) fn word_if_on() -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{COUNT, FIRST_DELETE, NAMES};
+    use super::{Api, FIRST_ALIGNED_NEW, NAMES, api};
 
     #[test]
-    fn the_table_is_that_of_the_assembly() {
-        let listed: Vec<_> = include_str!("../operators.h")
-            .lines()
-            .filter(|line| line.starts_with("NEW(") || line.starts_with("DELETE("))
-            .map(str::to_owned)
-            .collect();
-        let named = NAMES.iter().enumerate().map(|(index, name)| {
-            let kind = if index < FIRST_DELETE {
-                "NEW"
-            } else {
-                "DELETE"
+    fn each_operator_is_what_its_name_says() {
+        for (index, name) in NAMES.iter().enumerate() {
+            let what = match &name[..4] {
+                b"_Znw" => Api::New,
+                b"_Zna" => Api::NewArray,
+                b"_Zdl" => Api::Delete,
+                b"_Zda" => Api::DeleteArray,
+                _ => panic!("{name:?}"),
             };
-            format!("{kind}({index}, {})", std::str::from_utf8(name).unwrap())
-        });
-        assert_eq!(listed, named.collect::<Vec<_>>());
-        assert_eq!(listed.len(), COUNT);
+            assert_eq!(api(index), what);
+            let is_aligned = name.windows(5).any(|word| word == b"align");
+            let is_new = matches!(what, Api::New | Api::NewArray);
+            assert_eq!(is_aligned && is_new, is_new && index >= FIRST_ALIGNED_NEW);
+        }
     }
 }

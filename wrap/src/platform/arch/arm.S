@@ -1,30 +1,10 @@
 /* The few words of 32-bit ARM assembly that Rust cannot say: system calls, the
- * thread's word, private copies of the memory functions, and the static data
- * that the doors read.
- *
- * Addresses are distances from where they are added to the pc, which is two
- * instructions ahead there. */
+ * thread's word, private copies of the memory functions. */
 
-        .syntax unified
-        .arch   armv7-a
-        .arm
-
-.macro function symbol
-        .text
-        .globl  \symbol
-        .hidden \symbol
-        .type   \symbol, %function
-        .p2align 4
-\symbol:
-        .fnstart
-.endm
-.macro end symbol
-        .fnend
-        .size   \symbol, . - \symbol
-.endm
+#include "skeleton.h"
 
 /* long memlog_syscall(nr, a1, a2, a3, a4, a5, a6) -> result or -errno */
-        function memlog_syscall
+        own     memlog_syscall
         push    {r4-r7}
         .save   {r4-r7}
         mov     r7, r0
@@ -37,48 +17,34 @@
         svc     #0
         pop     {r4-r7}
         bx      lr
-        end memlog_syscall
+        end     memlog_syscall
 
 /* u64 *memlog_tls_word(void): only once the thread pointer is set */
-        function memlog_tls_word
+        own     memlog_tls_word
         mrc     p15, 0, r0, c13, c0, 3
         ldr     r1, 2f
 1:      ldr     r1, [pc, r1]
         add     r0, r0, r1
         bx      lr
 2:      .word   memlog_tls(GOTTPOFF) + (. - 1b - 8)
-        end memlog_tls_word
+        end     memlog_tls_word
 
 /* const usize *memlog_stack_end(void): glibc's word on where the main stack
  * begins, null where there is none. Only once relocations are done. */
         .weak   __libc_stack_end
-        function memlog_stack_end
+        own     memlog_stack_end
         ldr     r0, 2f
 1:      ldr     r0, [pc, r0]
         cmp     r0, #0
         ldrne   r0, [r0]
         bx      lr
 2:      .word   __libc_stack_end(GOT_PREL) + (. - 1b - 8)
-        end memlog_stack_end
-
-/* What the doors say of their shape, where no doors are linked (tests): the
- * first in two words, r1 having the upper one. */
-        .weak   memlog_own_dynamic
-        function memlog_own_dynamic
-        mov     r0, #0
-        mov     r1, #0
-        bx      lr
-        end memlog_own_dynamic
-        .weak   memlog_static_usable
-        function memlog_static_usable
-        mov     r0, #0
-        bx      lr
-        end memlog_static_usable
+        end     memlog_stack_end
 
 /* Private copies: the compiler calls these by name, and the program's own
  * may not be relocated yet, or may be hooked by somebody. Words need not be
  * aligned. */
-        function memcpy
+        own     memcpy
 .Lforwards:
         mov     r3, r0
 1:      subs    r2, r2, #4
@@ -93,9 +59,9 @@
         subs    r2, r2, #1
         bne     3b
         bx      lr
-        end memcpy
+        end     memcpy
 
-        function memmove
+        own     memmove
         sub     r3, r0, r1
         cmp     r3, r2
         bhs     .Lforwards
@@ -113,9 +79,9 @@
         subs    r2, r2, #1
         bne     3b
         bx      lr
-        end memmove
+        end     memmove
 
-        function memset
+        own     memset
         mov     r3, r0
         and     r1, r1, #0xff
         orr     r1, r1, r1, lsl #8
@@ -130,9 +96,9 @@
         subs    r2, r2, #1
         bne     3b
         bx      lr
-        end memset
+        end     memset
 
-        function memcmp
+        own     memcmp
 .Lcompare:
         mov     r3, r0
         mov     r0, #0
@@ -143,38 +109,10 @@
         subs    r0, r0, ip
         beq     1b
         bx      lr
-        end memcmp
+        end     memcmp
 
-        function bcmp
+        own     bcmp
         b       .Lcompare
-        end bcmp
+        end     bcmp
 
-/* Fork wipes this page, so the child's first look says that it is one. */
-        .section .bss.memlog_life, "aw", %nobits
-        .globl  memlog_life
-        .hidden memlog_life
-        .type   memlog_life, %object
-        .balign 4096
-memlog_life:
-        .skip   4096
-        .size   memlog_life, 4096
-
-        .section .tbss, "awT", %nobits
-        .globl  memlog_tls
-        .hidden memlog_tls
-        .type   memlog_tls, %object
-        .balign 8
-memlog_tls:
-        .skip   8
-        .size   memlog_tls, 8
-
-        .section .bss.memlog_reals, "aw", %nobits
-        .globl  memlog_reals
-        .hidden memlog_reals
-        .type   memlog_reals, %object
-        .balign 4
-memlog_reals:
-        .skip   4 * 64
-        .size   memlog_reals, 4 * 64
-
-        .section .note.GNU-stack, "", %progbits
+#include "words.h"

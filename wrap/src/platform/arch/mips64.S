@@ -1,39 +1,11 @@
-/* The few words of 64-bit MIPS assembly that Rust cannot say: system calls,
- * the thread's word, private copies of the memory functions, and the static
- * data that the doors read.
- *
- * Who calls a function has its address in t9, from which the table of addresses
- * is found; gp, which points to it elsewhere, is the caller's. */
+/* The few words of 64-bit MIPS assembly that Rust cannot say: system calls, the
+ * thread's word, private copies of the memory functions. */
 
-        .abicalls
-        .option pic2
-
-.macro function symbol
-        .text
-        .globl  \symbol
-        .hidden \symbol
-        .type   \symbol, @function
-        .p2align 4
-        .ent    \symbol
-\symbol:
-        .cfi_startproc
-.endm
-.macro end symbol
-        .cfi_endproc
-        .end    \symbol
-        .size   \symbol, . - \symbol
-.endm
-
-/* Where the table of addresses is, for the function that t9 is the address of. */
-.macro table register, symbol
-        lui     \register, %hi(%neg(%gp_rel(\symbol)))
-        daddiu  \register, \register, %lo(%neg(%gp_rel(\symbol)))
-        daddu   \register, \register, $t9
-.endm
+#include "skeleton.h"
 
 /* long memlog_syscall(nr, a1, a2, a3, a4, a5, a6) -> result or -errno. The
  * kernel says in a3 whether it is an error. */
-        function memlog_syscall
+        own     memlog_syscall
         move    $v0, $a0
         move    $a0, $a1
         move    $a1, $a2
@@ -45,45 +17,33 @@
         beqz    $a3, 1f
         dnegu   $v0, $v0
 1:      jr      $ra
-        end memlog_syscall
+        end     memlog_syscall
 
 /* u64 *memlog_tls_word(void): only once the thread pointer is set. Kernels know
  * the one instruction, with v1, on processors that do not. */
-        function memlog_tls_word
+        own     memlog_tls_word
         table   $v0, memlog_tls_word
         ld      $v0, %gottprel(memlog_tls)($v0)
         rdhwr   $v1, $29
         daddu   $v0, $v0, $v1
         jr      $ra
-        end memlog_tls_word
+        end     memlog_tls_word
 
 /* const usize *memlog_stack_end(void): glibc's word on where the main stack
  * begins, null where there is none. Only once relocations are done. */
         .weak   __libc_stack_end
-        function memlog_stack_end
+        own     memlog_stack_end
         table   $v0, memlog_stack_end
         ld      $v0, %got_disp(__libc_stack_end)($v0)
         beqz    $v0, 1f
         ld      $v0, 0($v0)
 1:      jr      $ra
-        end memlog_stack_end
-
-/* What the doors say of their shape, where no doors are linked (tests). */
-        .weak   memlog_own_dynamic
-        function memlog_own_dynamic
-        move    $v0, $zero
-        jr      $ra
-        end memlog_own_dynamic
-        .weak   memlog_static_usable
-        function memlog_static_usable
-        move    $v0, $zero
-        jr      $ra
-        end memlog_static_usable
+        end     memlog_stack_end
 
 /* Private copies: the compiler calls these by name, and the program's own
  * may not be relocated yet, or may be hooked by somebody. By words only where
  * they are aligned: elsewhere the kernel would have to do each of them. */
-        function memcpy
+        own     memcpy
 .Lforwards:
         move    $v0, $a0
         move    $t0, $a0
@@ -106,9 +66,9 @@
         daddiu  $t0, $t0, 1
         bne     $t0, $a2, 3b
 4:      jr      $ra
-        end memcpy
+        end     memcpy
 
-        function memmove
+        own     memmove
         dsubu   $t0, $a0, $a1
         sltu    $t0, $t0, $a2
         beqz    $t0, .Lforwards
@@ -133,9 +93,9 @@
         sb      $t1, 0($t0)
         bne     $t0, $a0, 3b
 4:      jr      $ra
-        end memmove
+        end     memmove
 
-        function memset
+        own     memset
         move    $v0, $a0
         move    $t0, $a0
         andi    $t1, $a0, 7
@@ -159,9 +119,9 @@
         daddiu  $t0, $t0, 1
         bne     $t0, $a2, 3b
 4:      jr      $ra
-        end memset
+        end     memset
 
-        function memcmp
+        own     memcmp
 .Lcompare:
         move    $v0, $zero
         beqz    $a2, 2f
@@ -175,38 +135,10 @@
 2:      jr      $ra
 3:      subu    $v0, $t0, $t1
         jr      $ra
-        end memcmp
+        end     memcmp
 
-        function bcmp
+        own     bcmp
         b       .Lcompare
-        end bcmp
+        end     bcmp
 
-/* Fork wipes this page, so the child's first look says that it is one. */
-        .section .bss.memlog_life, "aw", @nobits
-        .globl  memlog_life
-        .hidden memlog_life
-        .type   memlog_life, @object
-        .balign 65536
-memlog_life:
-        .skip   65536
-        .size   memlog_life, 65536
-
-        .section .tbss, "awT", @nobits
-        .globl  memlog_tls
-        .hidden memlog_tls
-        .type   memlog_tls, @object
-        .balign 8
-memlog_tls:
-        .skip   8
-        .size   memlog_tls, 8
-
-        .section .bss.memlog_reals, "aw", @nobits
-        .globl  memlog_reals
-        .hidden memlog_reals
-        .type   memlog_reals, @object
-        .balign 8
-memlog_reals:
-        .skip   8 * 64
-        .size   memlog_reals, 8 * 64
-
-        .section .note.GNU-stack, "", @progbits
+#include "words.h"

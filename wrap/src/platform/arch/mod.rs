@@ -1,6 +1,8 @@
 //! What differs between processors: the doorstep's registers, the pure rules
-//! of one unwinding step. Every file has the same items in the same order;
-//! the matching `.S` files hold the shims, those of C++'s operators apart.
+//! of one unwinding step. Every file has the same items in the same order.
+//!
+//! The assembly: `skeleton.h` says what each processor's `.h` must, `doors.S` and
+//! `operators.S` make the shims of it, and its `.S` has the few words beside.
 
 // All are compiled and tested on every host: only one is used.
 #[cfg(any(test, target_arch = "aarch64"))]

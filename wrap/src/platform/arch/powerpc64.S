@@ -1,31 +1,10 @@
-/* The few words of 64-bit PowerPC assembly that Rust cannot say: system
- * calls, the thread's word, private copies of the memory functions, and the
- * static data that the doors read. */
+/* The few words of 64-bit PowerPC assembly that Rust cannot say: system calls, the
+ * thread's word, private copies of the memory functions. */
 
-.macro function symbol
-        .globl  \symbol
-        .hidden \symbol
-        .type   \symbol, @function
-#if _CALL_ELF == 2
-        .text
-        .p2align 4
-\symbol:
-0:      addis   2, 12, .TOC.-0b@ha
-        addi    2, 2, .TOC.-0b@l
-        .localentry \symbol, .-\symbol
-#else
-        .section .opd, "aw"
-        .p2align 3
-\symbol:
-        .quad   .Lcode_\symbol, .TOC.@tocbase, 0
-        .text
-        .p2align 4
-.Lcode_\symbol:
-#endif
-.endm
+#include "skeleton.h"
 
 /* long memlog_syscall(nr, a1, a2, a3, a4, a5, a6) -> result or -errno */
-        function memlog_syscall
+        own     memlog_syscall
         mr      0, 3
         mr      3, 4
         mr      4, 5
@@ -37,13 +16,15 @@
         bnslr
         neg     3, 3
         blr
+        end     memlog_syscall
 
 /* u64 *memlog_tls_word(void) */
-        function memlog_tls_word
+        own     memlog_tls_word
         addis   3, 2, memlog_tls@got@tprel@ha
         ld      3, memlog_tls@got@tprel@l(3)
         add     3, 3, memlog_tls@tls
         blr
+        end     memlog_tls_word
 
 /* const usize *memlog_stack_end(void): glibc's word on where the main stack
  * begins, null where there is none. Only once relocations are done. */
@@ -51,25 +32,16 @@
         .section .toc, "aw"
 .Lstack_end:
         .tc     __libc_stack_end[TC], __libc_stack_end
-        function memlog_stack_end
+        own     memlog_stack_end
         ld      3, .Lstack_end@toc(2)
         cmpdi   3, 0
         beqlr
         ld      3, 0(3)
         blr
-
-/* What the doors say of their shape, where no doors are linked (tests). */
-        .weak   memlog_own_dynamic
-        function memlog_own_dynamic
-        li      3, 0
-        blr
-        .weak   memlog_static_usable
-        function memlog_static_usable
-        li      3, 0
-        blr
+        end     memlog_stack_end
 
 /* Private copies: the compiler calls these by name. */
-        function memcpy
+        own     memcpy
         cmpldi  5, 0
         beqlr
         mtctr   5
@@ -79,8 +51,9 @@
         stbu    0, 1(6)
         bdnz    1b
         blr
+        end     memcpy
 
-        function memmove
+        own     memmove
         cmpldi  5, 0
         beqlr
         mtctr   5
@@ -99,8 +72,9 @@
         stbu    0, -1(6)
         bdnz    3b
         blr
+        end     memmove
 
-        function memset
+        own     memset
         cmpldi  5, 0
         beqlr
         mtctr   5
@@ -108,10 +82,12 @@
 1:      stbu    4, 1(6)
         bdnz    1b
         blr
+        end     memset
 
-        function memcmp
+        own     memcmp
         b       .Lcompare
-        function bcmp
+        end     memcmp
+        own     bcmp
 .Lcompare:
         cmpldi  5, 0
         beq     2f
@@ -127,33 +103,6 @@
         blr
 3:      mr      3, 0
         blr
+        end     bcmp
 
-/* Fork wipes this page, so the child's first look says that it is one. */
-        .section .bss.memlog_life, "aw", @nobits
-        .globl  memlog_life
-        .hidden memlog_life
-        .type   memlog_life, @object
-        .balign 65536
-memlog_life:
-        .skip   65536
-        .size   memlog_life, 65536
-
-        .section .tbss, "awT", @nobits
-        .globl  memlog_tls
-        .hidden memlog_tls
-        .type   memlog_tls, @object
-        .balign 8
-memlog_tls:
-        .skip   8
-        .size   memlog_tls, 8
-
-        .section .bss.memlog_reals, "aw", @nobits
-        .globl  memlog_reals
-        .hidden memlog_reals
-        .type   memlog_reals, @object
-        .balign 8
-memlog_reals:
-        .skip   8 * 64
-        .size   memlog_reals, 8 * 64
-
-        .section .note.GNU-stack, "", @progbits
+#include "words.h"

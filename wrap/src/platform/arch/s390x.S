@@ -1,26 +1,13 @@
 /* The few words of IBM Z assembly that Rust cannot say: system calls, the
- * thread's word, private copies of the memory functions, and the static data
- * that the doors read. */
+ * thread's word, private copies of the memory functions. */
 
-.macro function symbol
-        .text
-        .globl  \symbol
-        .hidden \symbol
-        .type   \symbol, @function
-        .p2align 4
-\symbol:
-        .cfi_startproc
-.endm
-.macro end symbol
-        .cfi_endproc
-        .size   \symbol, . - \symbol
-.endm
+#include "skeleton.h"
 
 /* long memlog_syscall(nr, a1, a2, a3, a4, a5, a6) -> result or -errno. r6 and
  * r7 are the caller's, so they wait in his area. mmap takes its arguments from
  * memory. */
 #define MMAP 90
-        function memlog_syscall
+        own     memlog_syscall
         stmg    %r6, %r7, 48(%r15)
         .cfi_offset r6, -112
         .cfi_offset r7, -104
@@ -45,10 +32,10 @@
         .cfi_adjust_cfa_offset -48
         lmg     %r6, %r7, 48(%r15)
         br      %r14
-        end memlog_syscall
+        end     memlog_syscall
 
 /* u64 *memlog_tls_word(void): only once the thread pointer is set */
-        function memlog_tls_word
+        own     memlog_tls_word
         ear     %r1, %a0
         sllg    %r1, %r1, 32
         ear     %r1, %a1
@@ -56,35 +43,23 @@
         lg      %r2, 0(%r2)
         la      %r2, 0(%r2, %r1)
         br      %r14
-        end memlog_tls_word
+        end     memlog_tls_word
 
 /* const usize *memlog_stack_end(void): glibc's word on where the main stack
  * begins, null where there is none. Only once relocations are done. */
         .weak   __libc_stack_end
-        function memlog_stack_end
+        own     memlog_stack_end
         larl    %r2, __libc_stack_end@GOTENT
         lg      %r2, 0(%r2)
         ltgr    %r2, %r2
         je      1f
         lg      %r2, 0(%r2)
 1:      br      %r14
-        end memlog_stack_end
-
-/* What the doors say of their shape, where no doors are linked (tests). */
-        .weak   memlog_own_dynamic
-        function memlog_own_dynamic
-        lghi    %r2, 0
-        br      %r14
-        end memlog_own_dynamic
-        .weak   memlog_static_usable
-        function memlog_static_usable
-        lghi    %r2, 0
-        br      %r14
-        end memlog_static_usable
+        end     memlog_stack_end
 
 /* Private copies: the compiler calls these by name, and the program's own
  * may not be relocated yet, or may be hooked by somebody. */
-        function memcpy
+        own     memcpy
 .Lforwards:
         ltgr    %r4, %r4
         ber     %r14
@@ -104,9 +79,9 @@
         la      %r5, 1(%r5)
         brctg   %r4, 3b
         br      %r14
-        end memcpy
+        end     memcpy
 
-        function memmove
+        own     memmove
         lgr     %r1, %r2
         sgr     %r1, %r3
         clgr    %r1, %r4
@@ -121,9 +96,9 @@
         stc     %r1, 0(%r5)
         brctg   %r4, 1b
         br      %r14
-        end memmove
+        end     memmove
 
-        function memset
+        own     memset
         ltgr    %r4, %r4
         ber     %r14
         lgr     %r5, %r2
@@ -131,9 +106,9 @@
         la      %r5, 1(%r5)
         brctg   %r4, 1b
         br      %r14
-        end memset
+        end     memset
 
-        function memcmp
+        own     memcmp
 .Lcompare:
         ltgr    %r4, %r4
         je      2f
@@ -148,38 +123,10 @@
         br      %r14
 3:      lgr     %r2, %r1
         br      %r14
-        end memcmp
+        end     memcmp
 
-        function bcmp
+        own     bcmp
         j       .Lcompare
-        end bcmp
+        end     bcmp
 
-/* Fork wipes this page, so the child's first look says that it is one. */
-        .section .bss.memlog_life, "aw", @nobits
-        .globl  memlog_life
-        .hidden memlog_life
-        .type   memlog_life, @object
-        .balign 4096
-memlog_life:
-        .skip   4096
-        .size   memlog_life, 4096
-
-        .section .tbss, "awT", @nobits
-        .globl  memlog_tls
-        .hidden memlog_tls
-        .type   memlog_tls, @object
-        .balign 8
-memlog_tls:
-        .skip   8
-        .size   memlog_tls, 8
-
-        .section .bss.memlog_reals, "aw", @nobits
-        .globl  memlog_reals
-        .hidden memlog_reals
-        .type   memlog_reals, @object
-        .balign 8
-memlog_reals:
-        .skip   8 * 64
-        .size   memlog_reals, 8 * 64
-
-        .section .note.GNU-stack, "", @progbits
+#include "words.h"

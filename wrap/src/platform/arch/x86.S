@@ -1,20 +1,8 @@
 /* The few words of 32-bit x86 assembly that Rust cannot say: system calls, the
- * thread's word, private copies of the memory functions, and the static data
- * that the doors read. */
+ * thread's word, private copies of the memory functions. */
 
-.macro function symbol
-        .text
-        .globl  \symbol
-        .hidden \symbol
-        .type   \symbol, @function
-        .p2align 4
-\symbol:
-        .cfi_startproc
-.endm
-.macro end symbol
-        .cfi_endproc
-        .size   \symbol, . - \symbol
-.endm
+#include "skeleton.h"
+
 .macro push_kept register
         pushl   \register
         .cfi_adjust_cfa_offset 4
@@ -29,7 +17,7 @@
 /* long memlog_syscall(nr, a1, a2, a3, a4, a5, a6) -> result or -errno. Not by
  * the vDSO's faster door: where it is the thread's data says, and there may be
  * none yet. */
-        function memlog_syscall
+        own     memlog_syscall
         push_kept %ebx
         push_kept %esi
         push_kept %edi
@@ -47,57 +35,31 @@
         pop_kept %esi
         pop_kept %ebx
         ret
-        end memlog_syscall
-
-/* The caller's pc, from which the table of addresses is a known distance. */
-        .type   memlog_own_pc, @function
-memlog_own_pc:
-        .cfi_startproc
-        movl    (%esp), %ecx
-        ret
-        end memlog_own_pc
-.macro table
-        call    memlog_own_pc
-        addl    $_GLOBAL_OFFSET_TABLE_, %ecx
-.endm
+        end     memlog_syscall
 
 /* u64 *memlog_tls_word(void): only once the thread pointer is set */
-        function memlog_tls_word
+        own     memlog_tls_word
         table
         movl    %gs:0, %eax
         addl    memlog_tls@gotntpoff(%ecx), %eax
         ret
-        end memlog_tls_word
+        end     memlog_tls_word
 
 /* const usize *memlog_stack_end(void): glibc's word on where the main stack
  * begins, null where there is none. Only once relocations are done. */
         .weak   __libc_stack_end
-        function memlog_stack_end
+        own     memlog_stack_end
         table
         movl    __libc_stack_end@GOT(%ecx), %eax
         testl   %eax, %eax
         je      1f
         movl    (%eax), %eax
 1:      ret
-        end memlog_stack_end
-
-/* What the doors say of their shape, where no doors are linked (tests): the
- * first in two words, edx having the upper one. */
-        .weak   memlog_own_dynamic
-        function memlog_own_dynamic
-        xorl    %eax, %eax
-        xorl    %edx, %edx
-        ret
-        end memlog_own_dynamic
-        .weak   memlog_static_usable
-        function memlog_static_usable
-        xorl    %eax, %eax
-        ret
-        end memlog_static_usable
+        end     memlog_stack_end
 
 /* Private copies: the compiler calls these by name, and the program's own
  * may not be relocated yet, or may be hooked by somebody. */
-        function memcpy
+        own     memcpy
         push_kept %esi
         push_kept %edi
         movl    12(%esp), %edi
@@ -108,9 +70,9 @@ memlog_own_pc:
         pop_kept %edi
         pop_kept %esi
         ret
-        end memcpy
+        end     memcpy
 
-        function memmove
+        own     memmove
         push_kept %esi
         push_kept %edi
         movl    12(%esp), %edi
@@ -131,9 +93,9 @@ memlog_own_pc:
 2:      pop_kept %edi
         pop_kept %esi
         ret
-        end memmove
+        end     memmove
 
-        function memset
+        own     memset
         push_kept %edi
         movl    8(%esp), %edi
         movzbl  12(%esp), %eax
@@ -143,9 +105,9 @@ memlog_own_pc:
         movl    %edx, %eax
         pop_kept %edi
         ret
-        end memset
+        end     memset
 
-        function memcmp
+        own     memcmp
 .Lcompare:
         push_kept %esi
         push_kept %edi
@@ -163,38 +125,10 @@ memlog_own_pc:
 2:      pop_kept %edi
         pop_kept %esi
         ret
-        end memcmp
+        end     memcmp
 
-        function bcmp
+        own     bcmp
         jmp     .Lcompare
-        end bcmp
+        end     bcmp
 
-/* Fork wipes this page, so the child's first look says that it is one. */
-        .section .bss.memlog_life, "aw", @nobits
-        .globl  memlog_life
-        .hidden memlog_life
-        .type   memlog_life, @object
-        .balign 4096
-memlog_life:
-        .skip   4096
-        .size   memlog_life, 4096
-
-        .section .tbss, "awT", @nobits
-        .globl  memlog_tls
-        .hidden memlog_tls
-        .type   memlog_tls, @object
-        .balign 8
-memlog_tls:
-        .skip   8
-        .size   memlog_tls, 8
-
-        .section .bss.memlog_reals, "aw", @nobits
-        .globl  memlog_reals
-        .hidden memlog_reals
-        .type   memlog_reals, @object
-        .balign 4
-memlog_reals:
-        .skip   4 * 64
-        .size   memlog_reals, 4 * 64
-
-        .section .note.GNU-stack, "", @progbits
+#include "words.h"

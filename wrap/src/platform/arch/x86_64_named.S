@@ -10,57 +10,28 @@
  * 152  Call: six arguments, 200 the entry, 208 and 232 of the handlers,
  * 240  DoorFrame, which ends with the return address */
 
-        .globl  memlog_named
-        .type   memlog_named, @function
-        .p2align 4
-memlog_named:
-        .cfi_startproc
-        endbr64
+#include "skeleton.h"
+
+        function memlog_named
         subq    $312, %rsp
         .cfi_adjust_cfa_offset 312
-        movups  %xmm0, (%rsp)
-        movups  %xmm1, 16(%rsp)
-        movups  %xmm2, 32(%rsp)
-        movups  %xmm3, 48(%rsp)
-        movups  %xmm4, 64(%rsp)
-        movups  %xmm5, 80(%rsp)
-        movups  %xmm6, 96(%rsp)
-        movups  %xmm7, 112(%rsp)
+        .irp    n, 0, 1, 2, 3, 4, 5, 6, 7
+        movups  %xmm\n, 16*\n(%rsp)
+        .endr
         movq    %rax, 128(%rsp)
-        movq    %rdi, 152(%rsp)
-        movq    %rsi, 160(%rsp)
-        movq    %rdx, 168(%rsp)
-        movq    %rcx, 176(%rsp)
-        movq    %r8, 184(%rsp)
-        movq    %r9, 192(%rsp)
-        movq    %r11, 200(%rsp)
-        movq    %rbx, 256(%rsp)
-        movq    %r12, 264(%rsp)
-        movq    %r13, 272(%rsp)
-        movq    %r14, 280(%rsp)
-        movq    %r15, 288(%rsp)
-        movq    %rbp, 296(%rsp)
+        keep    152, %rdi, %rsi, %rdx, %rcx, %r8, %r9, %r11
+        keep    256, %rbx, %r12, %r13, %r14, %r15, %rbp
         movq    $0, 304(%rsp)
         leaq    152(%rsp), %rdi
         call    memlog_named_begins
         movq    %rax, %r11
         testq   %rax, %rax
         je      1f
-        movups  (%rsp), %xmm0
-        movups  16(%rsp), %xmm1
-        movups  32(%rsp), %xmm2
-        movups  48(%rsp), %xmm3
-        movups  64(%rsp), %xmm4
-        movups  80(%rsp), %xmm5
-        movups  96(%rsp), %xmm6
-        movups  112(%rsp), %xmm7
+        .irp    n, 0, 1, 2, 3, 4, 5, 6, 7
+        movups  16*\n(%rsp), %xmm\n
+        .endr
         movq    128(%rsp), %rax
-        movq    152(%rsp), %rdi
-        movq    160(%rsp), %rsi
-        movq    168(%rsp), %rdx
-        movq    176(%rsp), %rcx
-        movq    184(%rsp), %r8
-        movq    192(%rsp), %r9
+        fetch   152, %rdi, %rsi, %rdx, %rcx, %r8, %r9
         call    *%r11
         movq    %rax, 128(%rsp)
         movq    %rdx, 136(%rsp)
@@ -83,7 +54,4 @@ memlog_named:
 1:      addq    $312, %rsp
         .cfi_adjust_cfa_offset -312
         ret
-        .cfi_endproc
-        .size   memlog_named, . - memlog_named
-
-        .section .note.GNU-stack, "", @progbits
+        end     memlog_named
