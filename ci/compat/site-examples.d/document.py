@@ -1,6 +1,6 @@
 """Runs the commands of doc/examples/README.md and compares what they print.
 
-Run by ci/site-examples: document.py MEMLOG FOLDER. A line `$ COMMAND` is run by
+Run by ci/compat/site-examples: document.py MEMLOG FOLDER. A line `$ COMMAND` is run by
 a shell, in a folder with the examples; those with mpi in them once for each MPI.
 What stands below it must be printed: the program's own lines as they are, those
 of `memlog summary` that name a place of the example by bytes, blocks and place,
@@ -13,7 +13,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+ROOT = Path(__file__).resolve().parents[3]
 DOCUMENT = ROOT / "doc/examples/README.md"
 PLACE = re.compile(r"([\d.,]+ (?:bytes|[KMGT]iB) +[\d,]+x  \S.* \[(?:heat|halo|ring)\.\w+:\d+\])$")
 

@@ -1,4 +1,4 @@
-"""What is linked with what: the table of ci/toolchains.
+"""What is linked with what: the table of ci/compat/toolchains.
 
 A row is one compiler, one linker, one shape and one variant of flags, with the programs that it is tried on. The short
 run takes each linker in each shape and each variant at least once; --long takes all that can be.

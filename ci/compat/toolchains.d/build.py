@@ -3,9 +3,9 @@ import subprocess
 import threading
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 CROSS = ROOT / "ppc64-cross/programs"
-OWN = ROOT / "ci/toolchains.d/programs"
+OWN = ROOT / "ci/compat/toolchains.d/programs"
 SOURCES = {
     "threads": (CROSS / "threads.c",), "deep": (CROSS / "deep.c",), "family": (CROSS / "family.c", CROSS / "across.c"),
     "throw": (CROSS / "throw.cpp",), "host": (OWN / "host.c",), "fortran": (CROSS / "seen_once.c", CROSS / "fortran.f90"),
