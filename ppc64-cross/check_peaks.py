@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-# What: what a log says was live at the RSS peak, beside what the program said of itself without memlog (victims/peaks.c).
-# Why:  memlog's own pages, and an allocator that gives back otherwise, must not move the moment.
-# Run:  ppc64-cross/check_peaks.py MEMLOG LOG SAID [KB]     prints what is wrong, nothing if all is right; KB: of memlog's own so many may be untouched
+# What: compares what a log says was live at the RSS peak with what the program said of itself without memlog (victims/peaks.c).
+# Why:  memlog's own pages, and an allocator that gives memory back differently, must not move the moment.
+# Run:  ppc64-cross/check_peaks.py MEMLOG LOG SAID [KB]     prints what is wrong, nothing if all is right; KB: so much of memlog's own memory may be untouched
 import json
 import subprocess
 import sys

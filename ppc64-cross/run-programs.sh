@@ -217,7 +217,7 @@ operators_add_up() {
 # What this C library has not, dlsym is not to find in ours either.
 entries_stay() {
     local program=$work/entries
-    "$compiler" -std=gnu11 -O1 -g -Wall -Werror -pthread victims/torture/entries_exist.c -o "$program" -ldl $(own_loader) &&
+    "$compiler" -std=gnu11 -O1 -g -Wall -Werror -pthread victims/torture/loader/entries_exist.c -o "$program" -ldl $(own_loader) &&
         launch '' "$program" >"$program.without" && recorded "$lib/libmemlog.so" "$program" "$program" && cmp "$program.without" "$program.out"
 }
 

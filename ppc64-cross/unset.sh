@@ -1,6 +1,6 @@
 # What: takes memlog's settings, and the names of jobs and ranks, out of the environment.
-# Why:  a MEMLOG_OUTPUT or MEMLOG_OFF of the user's, or a job's number, would change the logs that a test looks for.
-# Run:  . ppc64-cross/unset.sh     stays: what a build is told, MEMLOG_TOOLS and MEMLOG_CNK_MIB
+# Why:  the user's MEMLOG_OUTPUT or MEMLOG_OFF, or a job's number, would change the logs that a test looks for.
+# Run:  . ppc64-cross/unset.sh     keeps MEMLOG_TOOLS and MEMLOG_CNK_MIB, which builds read
 # shellcheck shell=bash
 for variable in "${!MEMLOG_@}" "${!MEMORY_PROFILER_@}"; do
     case $variable in

@@ -69,7 +69,7 @@ fn a_fork_amid_any_call_has_a_whole_log() {
         ("flight", &["--flight-recorder=512K"][..]),
     ] {
         let folder = Folder::new(&format!("child-amid-{name}"));
-        let source = "torture/fork_amid_calls.c";
+        let source = "torture/fork/fork_amid_calls.c";
         let program = GCC.build::<&str>(&folder, source, "fork_amid_calls", &[]);
         let mut command = folder.memlog(&["record", "-o", "logs/"]);
         let output = command.args(options).arg(program).output().expect("memlog");

@@ -3,7 +3,7 @@
 //!
 //! The crate is built as an archive and linked by the script `link`: the
 //! compiler exports no symbol of an assembly file from a cdylib, and the doors
-//! can be nothing else (see `doc/DESIGN.md`).
+//! can be nothing else (see `doc/decisions/003-link-libmemlog-with-a-script.md`).
 #![no_std]
 #![allow(unsafe_code)]
 //! # Safety

@@ -27,15 +27,20 @@ impl Case {
     }
 }
 
-/// All of them, by name.
+/// All of them, by name: those of every folder, which are built into one.
 pub fn all() -> Vec<Case> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("victims/torture");
-    let files = fs::read_dir(&folder).expect("victims/torture");
-    let mut cases: Vec<Case> = files
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("victims/torture");
+    let folders = fs::read_dir(&root).expect("victims/torture").flatten();
+    let mut cases: Vec<Case> = folders
+        .filter(|entry| entry.path().is_dir())
+        .flat_map(|folder| fs::read_dir(folder.path()).expect("a folder of programs"))
         .flatten()
         .filter_map(|file| read(&file.path()))
         .collect();
     cases.sort_by(|a, b| a.name.cmp(&b.name));
+    for pair in cases.windows(2) {
+        assert_ne!(pair[0].name, pair[1].name, "in two folders");
+    }
     cases
 }
 

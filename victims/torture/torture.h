@@ -5,6 +5,27 @@
  * from run to run (no addresses, no process numbers), ends within a second, and leaves nothing running. It checks itself, and
  * says what is wrong on stdout. Where the machine cannot do what it is about, it says why and ends with 77.
  *
+ * The folders, by kind of hazard:
+ *   allocators/   malloc is the program's own, or another library's
+ *   cxx/          operators, exceptions and the C++ library
+ *   descriptors/  file descriptors, files, and the log's own file
+ *   endings/      the program's first and last moments: constructors, exit, abort
+ *   exec/         exec, vfork and posix_spawn
+ *   filters/      seccomp
+ *   fork/         fork and clone, daemons, orphans, ptrace
+ *   heap/         malloc, realloc, free and their arguments
+ *   libc/         what the C library allocates by itself
+ *   limits/       rlimits, and memory that has run out
+ *   loader/       dlopen, dlmopen, dlsym, auditors
+ *   mappings/     mmap, mremap, munmap, brk, huge pages
+ *   plugins/      no programs: the libraries that loader/ and cxx/ load
+ *   process/      its user, root, folder, namespaces and /proc
+ *   signals/      handlers, alternate stacks, timers
+ *   stacks/       deep, moved, shared and copied stacks; coroutines; longjmp
+ *   threads/      threads, their data, cancellation
+ *
+ * All are built into one folder, so no two may have one name.
+ *
  * In the comment at its head stands what the hazard is, and words for the test:
  *   @flags -ldl ...   what it is compiled and linked with
  *   @args A B         its arguments

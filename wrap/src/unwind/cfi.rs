@@ -4,7 +4,7 @@
 //! one of another kind, through a sorted index of .eh_frame made once.
 //!
 //! The tables are read by hand: every library for it can panic, and inside
-//! the profiled program nothing may (see `doc/DESIGN.md`); gimli and framehop
+//! the profiled program nothing may (see `doc/decisions/004-read-unwind-tables-by-hand.md`); gimli and framehop
 //! are its judges in the tests.
 #![allow(unsafe_code)]
 //! # Safety
