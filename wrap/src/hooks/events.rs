@@ -26,7 +26,7 @@ const CLOCK_AT_LAST: u32 = 32;
 /// A block this large is worth a look at the clock, and so is what comes after
 /// so many bytes: no more are ever told as from before a pause.
 pub(super) const TIMED: u64 = 4096;
-/// A block this large is worth more, see `attend`, and a thread whose bytes
+/// A block this large is worth more, see `note_large`, and a thread whose bytes
 /// grew or shrank by this much takes a stamp.
 pub(super) const LARGE: u64 = 64 * 1024;
 
@@ -94,7 +94,7 @@ pub fn allocated_apart(
     let is_shared = !is_own(stream, address);
     let timing = keep_time(stream, is_shared || usable >= TIMED);
     if usable >= LARGE {
-        attend(stream, usable, usable.saturating_sub(stayed));
+        note_large(stream, usable, usable.saturating_sub(stayed));
     }
     let stack = capture(Recording { stream, patience }, frame, Of::Allocation);
     // Last, as for releases: a stamp in between would stand before the event
@@ -149,7 +149,7 @@ pub fn releasing_apart(
             return timing.end();
         }
         // Before the memory goes, or a peak that ends here is never seen.
-        attend(stream, usable, bytes);
+        note_large(stream, usable, bytes);
     }
     let stack = match RECORDER.log.free_stacks.load(Ordering::Relaxed) {
         true => Some(capture(Recording { stream, patience }, frame, Of::Release)),
@@ -188,7 +188,7 @@ pub fn before_mapping(recording: Recording, frame: &DoorFrame) -> StackId {
 
 /// A look at the clock that finds the time as it was.
 #[inline(never)]
-pub(super) fn glance(stream: &mut Stream) -> bool {
+pub(super) fn is_same_tick(stream: &mut Stream) -> bool {
     let Some(until_timed) = stream.until_timed.checked_sub(1) else {
         return false;
     };
@@ -211,7 +211,7 @@ fn look_again_later(stream: &mut Stream) {
 /// times begins to time the event.
 #[inline]
 fn keep_time(stream: &mut Stream, matters: bool) -> Timing {
-    if (matters || is_behind(stream)) && !glance(stream) {
+    if (matters || is_behind(stream)) && !is_same_tick(stream) {
         stream.until_clock = 0;
     }
     match stream.until_clock.checked_sub(1) {
@@ -232,7 +232,7 @@ fn keep_time(stream: &mut Stream, matters: bool) -> Timing {
 /// before it came to mean something, for it may stay untouched, and what was
 /// touched before it is no work of its.
 #[cold]
-fn attend(stream: &mut Stream, usable: u64, moves: u64) {
+fn note_large(stream: &mut Stream, usable: u64, moves: u64) {
     look_at_clock(stream);
     if moves > 0 && stream.moved_since_reading().saturating_add(moves) >= RECORDER.rss.step() {
         rss::poll(stream);

@@ -197,7 +197,7 @@ pub(super) fn is_own(stream: &Stream, address: u64) -> bool {
 #[inline(always)]
 fn is_timely(stream: &mut Stream, bytes: u64) -> bool {
     let is_due = stream.until_clock == 0 || bytes >= TIMED || is_behind(stream);
-    !is_due || bytes < LARGE && events::glance(stream)
+    !is_due || bytes < LARGE && events::is_same_tick(stream)
 }
 
 /// Whether resident memory was read since this thread last stamped: what it

@@ -2,7 +2,7 @@
 //!
 //! * [`malloc`] the life of one malloc and one free: the hot path, in one file
 //! * [`family`], [`aligned`], [`operators`], [`named`] blocks that come and go
-//! * [`spaces`] the ledger of mappings
+//! * [`mappings`] the ledger of mappings
 //! * [`notices`], [`rights`], [`threads`] what the program tells without knowing
 //! * [`session`], [`resumed`] who may record
 //! * [`events`], [`capture`], [`failed`] the event and its stack
@@ -13,19 +13,19 @@ pub mod events;
 pub mod failed;
 pub mod family;
 pub mod malloc;
+pub mod mappings;
 pub mod named;
 pub mod notices;
 pub mod operators;
 pub mod resumed;
 pub mod rights;
 pub mod session;
-pub mod spaces;
 pub mod threads;
 
 /// A handler that is missing, or that takes other arguments than `doors.h` says,
 /// does not compile.
 mod handlers {
-    use super::{aligned::*, family::*, malloc::*, notices::*, rights::*, spaces::*};
+    use super::{aligned::*, family::*, malloc::*, mappings::*, notices::*, rights::*};
     use crate::platform::arch::DoorFrame;
 
     include!(concat!(env!("OUT_DIR"), "/handlers.rs"));

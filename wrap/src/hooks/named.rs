@@ -21,7 +21,7 @@ use crate::hooks::events::{self, How, Request};
 use crate::hooks::operators::{wait_for_the_loader, word_if_on};
 use crate::hooks::resumed::go_on_in_child;
 use crate::hooks::session::{Admission, Session, admit};
-use crate::log::stream::Door;
+use crate::log::stream::Slot;
 use crate::platform::arch::DoorFrame;
 use crate::platform::early;
 use crate::platform::elf::linkmap;
@@ -354,12 +354,12 @@ pub fn is_below(frame: &DoorFrame) -> bool {
     if !slabs::is_on() || frame.word <= CLAIMING {
         return false;
     }
-    // SAFETY: the word is the door of this thread's stream; only the place is
+    // SAFETY: the word is the slot of this thread's stream; only the place is
     // read.
     unsafe {
-        let door = &*(frame.word as *const Door);
-        let busy = door.busy.load(Ordering::Relaxed);
-        busy != 0 && token::sp(busy) == token::sp((*door.body.get()).named)
+        let slot = &*(frame.word as *const Slot);
+        let busy = slot.busy.load(Ordering::Relaxed);
+        busy != 0 && token::sp(busy) == token::sp((*slot.body.get()).named)
     }
 }
 

@@ -1,11 +1,11 @@
 //! One call through a door: admission, the token, the way out.
 #![allow(unsafe_code)]
 //! # Safety
-//! A thread's word holds null, [`CLAIMING`], or the door of the stream it
+//! A thread's word holds null, [`CLAIMING`], or the slot of the stream it
 //! claimed, which lives for ever. The body of a stream goes to the session
 //! that holds its token.
 
-use crate::log::stream::{Door, Stream};
+use crate::log::stream::{Slot, Stream};
 use crate::platform::arch::DoorFrame;
 use crate::platform::bounds::Bounds;
 use crate::platform::lock::Patience;
@@ -20,7 +20,7 @@ use memlog_lockfree::life::Life;
 
 /// A call that is to be recorded.
 pub struct Session {
-    door: &'static Door,
+    slot: &'static Slot,
     hold: Hold,
     /// The token's word as this session left it.
     word: u64,
@@ -61,11 +61,11 @@ pub fn own(frame: &DoorFrame) -> Option<Session> {
     if frame.word <= CLAIMING {
         return None;
     }
-    // SAFETY: the word is the door of this thread's stream.
-    let door = unsafe { &*(frame.word as *const Door) };
-    let is_free = door.busy.load(Ordering::Relaxed) == 0;
+    // SAFETY: the word is the slot of this thread's stream.
+    let slot = unsafe { &*(frame.word as *const Slot) };
+    let is_free = slot.busy.load(Ordering::Relaxed) == 0;
     is_free.then_some(Session {
-        door,
+        slot,
         hold: Hold::Own,
         word: 0,
     })
@@ -80,7 +80,7 @@ pub fn admit(frame: &DoorFrame) -> Admission {
         return admit_cold(frame);
     }
     // SAFETY: as in `own`.
-    admit_nested(unsafe { &*(frame.word as *const Door) }, frame.sp())
+    admit_nested(unsafe { &*(frame.word as *const Slot) }, frame.sp())
 }
 
 #[cold]
@@ -101,12 +101,12 @@ pub(crate) fn admit_cold(frame: &DoorFrame) -> Admission {
         CLAIMING => return admit_signal(),
         set => {
             // SAFETY: as in `admit`; the life came On after the shim looked.
-            let door = unsafe { &*(set as *const Door) };
-            if door.busy.load(Ordering::Relaxed) != 0 {
-                return admit_nested(door, frame.sp());
+            let slot = unsafe { &*(set as *const Slot) };
+            if slot.busy.load(Ordering::Relaxed) != 0 {
+                return admit_nested(slot, frame.sp());
             }
             return Admission::Record(Session {
-                door,
+                slot,
                 hold: Hold::Own,
                 word: 0,
             });
@@ -131,17 +131,17 @@ pub(crate) fn admit_cold(frame: &DoorFrame) -> Admission {
 
 /// A stream for this thread's first call.
 fn claim(word: &mut u64, tid: u32, stack: Bounds) -> Admission {
-    let Some(door) = RECORDER.log.streams.claim(&RECORDER.log, tid, true) else {
+    let Some(slot) = RECORDER.log.streams.claim(&RECORDER.log, tid, true) else {
         *word = 0;
         return Admission::Pass;
     };
     // SAFETY: the claim was won just now.
-    let stream = unsafe { &mut *door.body.get() };
-    stream.adopt(door.holder.load(Ordering::Relaxed));
+    let stream = unsafe { &mut *slot.body.get() };
+    stream.adopt(slot.holder.load(Ordering::Relaxed));
     stream.stack = stack;
-    *word = door as *const Door as u64;
+    *word = slot as *const Slot as u64;
     Admission::Record(Session {
-        door,
+        slot,
         hold: Hold::Own,
         word: 0,
     })
@@ -206,17 +206,17 @@ fn own_stack_unasked(sp: u64) -> Bounds {
 
 #[cold]
 #[inline(never)]
-fn admit_nested(door: &'static Door, sp: u64) -> Admission {
+fn admit_nested(slot: &'static Slot, sp: u64) -> Admission {
     // SAFETY: the thread's own stream; only its bounds are read, which never
     // change while the token is held.
-    let stack = unsafe { (*door.body.get()).stack };
-    let busy = door.busy.load(Ordering::Relaxed);
+    let stack = unsafe { (*slot.body.get()).stack };
+    let busy = slot.busy.load(Ordering::Relaxed);
     match token::read(busy, sp, &stack) {
         Entry::Free => {}
-        Entry::Abandoned => abandon(door),
+        Entry::Abandoned => abandon(slot),
         // The frame of the call below is overwritten: it was jumped out of, and
         // whoever calls now only happens to be further in.
-        Entry::Nested(Phase::InReal) if !is_marked(token::sp(busy), &stack) => abandon(door),
+        Entry::Nested(Phase::InReal) if !is_marked(token::sp(busy), &stack) => abandon(slot),
         Entry::Nested(Phase::InReal) => {
             RECORDER.ground.counters.add(Counter::NestedInAllocator, 1);
             return Admission::Backing;
@@ -224,17 +224,17 @@ fn admit_nested(door: &'static Door, sp: u64) -> Admission {
         Entry::Nested(Phase::InRecorder) => return admit_signal(),
     }
     Admission::Record(Session {
-        door,
+        slot,
         hold: Hold::Own,
         word: 0,
     })
 }
 
 /// Takes the token from a holder that will not come back.
-fn abandon(door: &'static Door) {
-    let busy = door.busy.swap(0, Ordering::Relaxed);
+fn abandon(slot: &'static Slot) {
+    let busy = slot.busy.swap(0, Ordering::Relaxed);
     // SAFETY: as the caller found, the holder is gone.
-    let stream = unsafe { &mut *door.body.get() };
+    let stream = unsafe { &mut *slot.body.get() };
     let named = core::mem::take(&mut stream.named);
     let was_named = busy == token::word(Phase::InReal, named) && named != 0;
     if was_named && !stream.announced {
@@ -278,11 +278,11 @@ pub fn own_words() -> Option<Session> {
     if word <= CLAIMING {
         return None;
     }
-    // SAFETY: the word is the door of this thread's stream.
-    let door = unsafe { &*(word as *const Door) };
-    match door.busy.load(Ordering::Relaxed) {
+    // SAFETY: the word is the slot of this thread's stream.
+    let slot = unsafe { &*(word as *const Slot) };
+    match slot.busy.load(Ordering::Relaxed) {
         0 => Some(Session {
-            door,
+            slot,
             hold: Hold::Own,
             word: 0,
         }),
@@ -298,9 +298,9 @@ fn own_tid() -> u32 {
     if word <= CLAIMING {
         return Os::tid();
     }
-    // SAFETY: the word is the door of this thread's stream; its tid does not
+    // SAFETY: the word is the slot of this thread's stream; its tid does not
     // change while the thread holds it.
-    unsafe { (*(*(word as *const Door)).body.get()).tid }
+    unsafe { (*(*(word as *const Slot)).body.get()).tid }
 }
 
 /// A session through a stream of its own, while the thread's is in use.
@@ -309,13 +309,13 @@ pub fn aside() -> Option<Session> {
 }
 
 fn visit(tid: u32, hold: Hold) -> Option<Session> {
-    let door = RECORDER.log.streams.claim(&RECORDER.log, tid, false)?;
+    let slot = RECORDER.log.streams.claim(&RECORDER.log, tid, false)?;
     // SAFETY: the claim was won just now.
-    let stream = unsafe { &mut *door.body.get() };
+    let stream = unsafe { &mut *slot.body.get() };
     stream.adopt(tid);
     stream.stack = Bounds::default();
     Some(Session {
-        door,
+        slot,
         hold,
         word: 0,
     })
@@ -355,7 +355,7 @@ impl Session {
     #[inline(always)]
     fn turn(&mut self, word: u64) -> bool {
         core::sync::atomic::compiler_fence(Ordering::SeqCst);
-        if self.door.busy.load(Ordering::Relaxed) != self.word {
+        if self.slot.busy.load(Ordering::Relaxed) != self.word {
             count_abandoned(self.word);
             return false;
         }
@@ -375,7 +375,7 @@ impl Session {
         // all before it or the new one: the compiler is kept from reordering,
         // the processor does not reorder for its own interrupts.
         core::sync::atomic::compiler_fence(Ordering::SeqCst);
-        self.door.busy.store(word, Ordering::Relaxed);
+        self.slot.busy.store(word, Ordering::Relaxed);
         self.word = word;
         core::sync::atomic::compiler_fence(Ordering::SeqCst);
     }
@@ -386,7 +386,7 @@ impl Session {
     pub fn stream(&self) -> &'static mut Stream {
         // SAFETY: the session holds the stream and its token; a nested call
         // finds the token and takes another stream.
-        unsafe { &mut *self.door.body.get() }
+        unsafe { &mut *self.slot.body.get() }
     }
 
     /// The same, and how long the call may wait.
@@ -404,7 +404,7 @@ impl Session {
         // SAFETY: the thread's own stream; only its bounds and the place are
         // read.
         let (stack, outer) = unsafe {
-            let stream = self.door.body.get();
+            let stream = self.slot.body.get();
             ((*stream).stack, (*stream).operator)
         };
         let own = stack.low..stack.high;
@@ -425,24 +425,24 @@ impl Session {
     #[inline(always)]
     pub fn end(self) {
         core::sync::atomic::compiler_fence(Ordering::SeqCst);
-        if self.door.busy.load(Ordering::Relaxed) == self.word {
-            self.door.busy.store(0, Ordering::Relaxed);
+        if self.slot.busy.load(Ordering::Relaxed) == self.word {
+            self.slot.busy.store(0, Ordering::Relaxed);
         }
         if self.hold != Hold::Own || RECORDER.log.draining.load(Ordering::Relaxed) {
-            end_slowly(self.door, self.hold);
+            end_slowly(self.slot, self.hold);
         }
     }
 }
 
 #[cold]
 #[inline(never)]
-fn end_slowly(door: &'static Door, hold: Hold) {
+fn end_slowly(slot: &'static Slot, hold: Hold) {
     if RECORDER.log.draining.load(Ordering::Relaxed) {
         // SAFETY: the caller's session still holds the stream.
-        unsafe { (*door.body.get()).flush() };
+        unsafe { (*slot.body.get()).flush() };
     }
     if hold != Hold::Own {
-        RECORDER.log.streams.release(door);
+        RECORDER.log.streams.release(slot);
     }
 }
 

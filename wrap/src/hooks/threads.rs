@@ -35,15 +35,15 @@ pub fn renamed(frame: &DoorFrame) {
 pub fn tell_others() {
     let own = Os::tid();
     let mut aside = None;
-    let doors =
-        (0..RECORDER.log.streams.count()).filter_map(|number| RECORDER.log.streams.door(number));
-    for door in doors.take(MOST) {
-        let tid = door.holder.load(Ordering::Relaxed);
+    let slots =
+        (0..RECORDER.log.streams.count()).filter_map(|number| RECORDER.log.streams.slot(number));
+    for slot in slots.take(MOST) {
+        let tid = slot.holder.load(Ordering::Relaxed);
         let mut name = [0; 16];
         if tid == FREE || tid >= UNKNOWN_TID || tid == own || !Os::name_of(tid, &mut name) {
             continue;
         }
-        if door.named.load(Ordering::Relaxed) == mark_of(&name) {
+        if slot.named.load(Ordering::Relaxed) == mark_of(&name) {
             continue;
         }
         if aside.is_none() {

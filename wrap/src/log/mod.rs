@@ -30,7 +30,7 @@ use memlog_lockfree::order::Cells;
 use memlog_lockfree::sync::AtomicU64 as Word;
 use metalog::MetaLog;
 use sink::{Chunk, Mode, Room, Sink, Use};
-use streams::{Doors, Streams};
+use streams::{Slots, Streams};
 use tables::{Codes, Nodes, Ready};
 
 /// Looks at a log that another thread is giving its file.
@@ -108,14 +108,14 @@ impl Log {
     pub const fn new(
         ground: &'static Ground,
         room: &'static Room,
-        doors: &'static Doors,
+        slots: &'static Slots,
         materialize: fn() -> bool,
     ) -> Self {
         Self {
             ground,
             room: Room::new(),
             sink: Sink::new(ground, room),
-            streams: Streams::new(doors),
+            streams: Streams::new(slots),
             nodes: Nodes::new(),
             codes: Codes::new(),
             ready: Ready::new(),

@@ -41,7 +41,7 @@ const ROOM_INSIDE: usize = MAX_EXT;
 
 /// What others may look at: who holds the stream, and whether he is at work.
 #[repr(C, align(64))]
-pub struct Door {
+pub struct Slot {
     /// The claim: the holder's thread id.
     pub holder: AtomicU32,
     /// The stream's number.
@@ -66,7 +66,7 @@ pub const USUAL_BYTES: u64 = (2 * 4096 + kept::USUAL_BYTES) as u64;
 pub const RELEASE_BYTES: u64 = kept::USUAL_BYTES as u64;
 
 // SAFETY: the body is only touched by the holder of the claim.
-unsafe impl Sync for Door {}
+unsafe impl Sync for Slot {}
 
 /// The holder's part.
 #[repr(C)]

@@ -1,11 +1,11 @@
 //! All streams of the process, and giving one to whoever needs it.
 #![allow(unsafe_code)]
 //! # Safety
-//! Doors live in memory that is never given back, behind pointers that are
+//! Slots live in memory that is never given back, behind pointers that are
 //! set once; a stream's body goes to whoever won its claim.
 
 use super::Log;
-use crate::log::stream::{Door, RELEASE_BYTES, Stream, USUAL_BYTES};
+use crate::log::stream::{RELEASE_BYTES, Slot, Stream, USUAL_BYTES};
 use crate::platform::ground::Ground;
 use crate::platform::sys::{Os, Sys};
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
@@ -15,7 +15,7 @@ use memlog_lockfree::claims::{Claim, FREE, UNKNOWN_TID, VISITOR};
 /// Streams at most; more threads at the same moment go unrecorded, counted.
 pub const MAX_STREAMS: usize = Os::SIZES.streams;
 /// Bytes of a stream.
-const STREAM_BYTES: usize = size_of::<Door>().next_multiple_of(LEAST_PAGE);
+const STREAM_BYTES: usize = size_of::<Slot>().next_multiple_of(LEAST_PAGE);
 /// What memory is a multiple of anywhere.
 const LEAST_PAGE: usize = 4096;
 /// What is touched of a stream that nobody has yet.
@@ -23,12 +23,12 @@ const STOCKED_BYTES: u64 = LEAST_PAGE as u64;
 /// Threads asked after when a newcomer looks for a stream to take over.
 const LOOK_AT: u32 = 16;
 
-/// Places of doors.
-pub type Doors = [AtomicPtr<Door>; MAX_STREAMS];
+/// Places of slots.
+pub type Slots = [AtomicPtr<Slot>; MAX_STREAMS];
 
 /// The streams.
 pub struct Streams {
-    doors: &'static Doors,
+    slots: &'static Slots,
     count: AtomicU32,
     next_look: AtomicU32,
     free: AtomicU32,
@@ -42,9 +42,9 @@ pub struct Streams {
 
 impl Streams {
     /// None yet.
-    pub const fn new(doors: &'static Doors) -> Self {
+    pub const fn new(slots: &'static Slots) -> Self {
         Self {
-            doors,
+            slots,
             count: AtomicU32::new(0),
             next_look: AtomicU32::new(0),
             free: AtomicU32::new(0),
@@ -65,36 +65,36 @@ impl Streams {
         self.count().saturating_sub(stocked)
     }
 
-    /// The door of a stream.
-    pub fn door(&self, number: u32) -> Option<&'static Door> {
-        let place = self.doors.get(number as usize)?;
-        let door = place.load(Ordering::Acquire);
+    /// The slot of a stream.
+    pub fn slot(&self, number: u32) -> Option<&'static Slot> {
+        let place = self.slots.get(number as usize)?;
+        let slot = place.load(Ordering::Acquire);
         // SAFETY: set once, to a door that lives as long as the process.
-        (!door.is_null()).then(|| unsafe { &*door })
+        (!slot.is_null()).then(|| unsafe { &*slot })
     }
 
     /// A stream for this thread: a free one; for its `own` use also one whose
     /// thread is gone; or a
     /// new one.
     #[cold]
-    pub fn claim(&self, log: &'static Log, tid: u32, own: bool) -> Option<&'static Door> {
+    pub fn claim(&self, log: &'static Log, tid: u32, own: bool) -> Option<&'static Slot> {
         let tid = match tid {
             UNKNOWN_TID => self.next_unknown(),
             tid => tid,
         };
-        let door = self
+        let slot = self
             .claim_free(tid)
             .or_else(|| own.then(|| self.claim_abandoned(log.ground, tid))?)
             .or_else(|| self.claim_stocked(log, tid))
             .or_else(|| self.create(log, tid));
-        match door {
-            Some(door) => {
+        match slot {
+            Some(slot) => {
                 let home = if own { home() } else { 0 };
-                door.home.store(home, Ordering::Relaxed);
+                slot.home.store(home, Ordering::Relaxed);
             }
             None => log.ground.counters.add(Counter::LostNoStream, 1),
         }
-        door
+        slot
     }
 
     /// A number for a thread whose own is not known.
@@ -123,39 +123,39 @@ impl Streams {
         }
     }
 
-    fn claim_stocked(&self, log: &Log, tid: u32) -> Option<&'static Door> {
+    fn claim_stocked(&self, log: &Log, tid: u32) -> Option<&'static Slot> {
         if self.stocked.load(Ordering::Relaxed) == 0 {
             return None;
         }
-        let doors = (0..self.count()).filter_map(|number| self.door(number));
-        let mut stocked = doors.filter(|door| door.is_stocked.load(Ordering::Relaxed));
-        let door = stocked.find(|door| Claim(&door.holder).take(FREE, tid))?;
-        door.is_stocked.store(false, Ordering::Relaxed);
+        let slots = (0..self.count()).filter_map(|number| self.slot(number));
+        let mut stocked = slots.filter(|slot| slot.is_stocked.load(Ordering::Relaxed));
+        let slot = stocked.find(|slot| Claim(&slot.holder).take(FREE, tid))?;
+        slot.is_stocked.store(false, Ordering::Relaxed);
         self.stocked.fetch_sub(1, Ordering::Relaxed);
         log.ground.note_gone(STOCKED_BYTES);
         note_use(log);
-        Some(door)
+        Some(slot)
     }
 
     /// Gives a stream back.
-    pub fn release(&self, door: &Door) {
+    pub fn release(&self, slot: &Slot) {
         self.free.fetch_add(1, Ordering::Relaxed);
-        Claim(&door.holder).release();
+        Claim(&slot.holder).release();
     }
 
-    fn claim_free(&self, tid: u32) -> Option<&'static Door> {
+    fn claim_free(&self, tid: u32) -> Option<&'static Slot> {
         if self.free.load(Ordering::Relaxed) == 0 {
             return None;
         }
-        let door = (0..self.count())
-            .filter_map(|number| self.door(number))
-            .filter(|door| !door.is_stocked.load(Ordering::Relaxed))
-            .find(|door| Claim(&door.holder).take(FREE, tid))?;
+        let slot = (0..self.count())
+            .filter_map(|number| self.slot(number))
+            .filter(|slot| !slot.is_stocked.load(Ordering::Relaxed))
+            .find(|slot| Claim(&slot.holder).take(FREE, tid))?;
         self.free.fetch_sub(1, Ordering::Relaxed);
-        Some(door)
+        Some(slot)
     }
 
-    fn claim_abandoned(&self, ground: &Ground, tid: u32) -> Option<&'static Door> {
+    fn claim_abandoned(&self, ground: &Ground, tid: u32) -> Option<&'static Slot> {
         let count = self.count();
         if ground.is_quiet() {
             return self.claim_home(tid);
@@ -165,69 +165,69 @@ impl Streams {
         }
         for _ in 0..LOOK_AT.min(count) {
             let number = self.next_look.fetch_add(1, Ordering::Relaxed) % count;
-            let Some(door) = self.door(number) else {
+            let Some(slot) = self.slot(number) else {
                 continue;
             };
-            let holder = Claim(&door.holder).holder();
+            let holder = Claim(&slot.holder).holder();
             let owner = ground.pid.load(Ordering::Relaxed);
             let known = holder != FREE && holder < UNKNOWN_TID;
             let gone = known && Os::is_gone(owner, holder);
-            if gone && Claim(&door.holder).take(holder, tid) {
-                door.busy.store(0, Ordering::Relaxed);
-                return Some(door);
+            if gone && Claim(&slot.holder).take(holder, tid) {
+                slot.busy.store(0, Ordering::Relaxed);
+                return Some(slot);
             }
         }
         None
     }
 
     /// That of a thread whose own data was where this thread's is: it is gone.
-    fn claim_home(&self, tid: u32) -> Option<&'static Door> {
+    fn claim_home(&self, tid: u32) -> Option<&'static Slot> {
         let home = home();
-        let doors = (0..self.count()).filter_map(|number| self.door(number));
-        let door = doors
-            .filter(|door| door.home.load(Ordering::Relaxed) == home)
-            .find(|door| {
-                let holder = Claim(&door.holder).holder();
-                holder != FREE && Claim(&door.holder).take(holder, tid)
+        let slots = (0..self.count()).filter_map(|number| self.slot(number));
+        let slot = slots
+            .filter(|slot| slot.home.load(Ordering::Relaxed) == home)
+            .find(|slot| {
+                let holder = Claim(&slot.holder).holder();
+                holder != FREE && Claim(&slot.holder).take(holder, tid)
             })?;
-        door.busy.store(0, Ordering::Relaxed);
-        Some(door)
+        slot.busy.store(0, Ordering::Relaxed);
+        Some(slot)
     }
 
-    fn create(&self, log: &'static Log, tid: u32) -> Option<&'static Door> {
+    fn create(&self, log: &'static Log, tid: u32) -> Option<&'static Slot> {
         if log.ground.is_quiet() {
             return None;
         }
-        let door = self.make(log, tid, false);
-        if door.is_some() {
+        let slot = self.make(log, tid, false);
+        if slot.is_some() {
             note_use(log);
         }
-        door
+        slot
     }
 
-    fn make(&self, log: &'static Log, holder: u32, is_stocked: bool) -> Option<&'static Door> {
+    fn make(&self, log: &'static Log, holder: u32, is_stocked: bool) -> Option<&'static Slot> {
         if self.count() as usize >= MAX_STREAMS {
             return None;
         }
-        let memory = self.take_memory().cast::<Door>();
+        let memory = self.take_memory().cast::<Slot>();
         if memory.is_null() {
             return None;
         }
         let number = self.count.fetch_add(1, Ordering::AcqRel);
-        let Some(place) = self.doors.get(number as usize) else {
+        let Some(place) = self.slots.get(number as usize) else {
             self.count.fetch_sub(1, Ordering::AcqRel);
             return None;
         };
-        // SAFETY: fresh zeroed memory of the door's size; all zeros is a valid
-        // door, and nobody else knows of it.
-        let door = unsafe { &mut *memory };
-        door.number = number;
-        let stream = door.body.get_mut();
+        // SAFETY: fresh zeroed memory of the slot's size; all zeros is a valid
+        // slot, and nobody else knows of it.
+        let slot = unsafe { &mut *memory };
+        slot.number = number;
+        let stream = slot.body.get_mut();
         (stream.number, stream.log) = (number, Some(log));
-        door.holder.store(holder, Ordering::Relaxed);
-        door.is_stocked.store(is_stocked, Ordering::Relaxed);
+        slot.holder.store(holder, Ordering::Relaxed);
+        slot.is_stocked.store(is_stocked, Ordering::Relaxed);
         place.store(memory, Ordering::Release);
-        self.door(number)
+        self.slot(number)
     }
 
     /// Zeroed memory of one stream, or null. Streams lie beside each other in
@@ -267,24 +267,24 @@ impl Streams {
     ///
     /// # Safety
     /// The caller is the only thread in the recorder.
-    pub unsafe fn each(&self, mut see: impl FnMut(&'static Door, &mut Stream)) {
+    pub unsafe fn each(&self, mut see: impl FnMut(&'static Slot, &mut Stream)) {
         for number in 0..self.count() {
-            if let Some(door) = self.door(number) {
+            if let Some(slot) = self.slot(number) {
                 // SAFETY: by the caller.
-                see(door, unsafe { &mut *door.body.get() });
+                see(slot, unsafe { &mut *slot.body.get() });
             }
         }
     }
 
     /// Whether a thread is in a call through another stream than its own.
-    pub fn is_lent_to(&self, tid: u32, own: &Door) -> bool {
+    pub fn is_lent_to(&self, tid: u32, own: &Slot) -> bool {
         (0..self.count())
-            .filter_map(|number| self.door(number))
-            .any(|door| {
+            .filter_map(|number| self.slot(number))
+            .any(|slot| {
                 // SAFETY: a word that is written when a stream is claimed.
-                let holder = unsafe { (&raw const (*door.body.get()).tid).read_volatile() };
-                let is_busy = door.busy.load(Ordering::Relaxed) != 0;
-                is_busy && holder == tid && !core::ptr::eq(door, own)
+                let holder = unsafe { (&raw const (*slot.body.get()).tid).read_volatile() };
+                let is_busy = slot.busy.load(Ordering::Relaxed) != 0;
+                is_busy && holder == tid && !core::ptr::eq(slot, own)
             })
     }
 
@@ -296,14 +296,14 @@ impl Streams {
         let mut count = 0;
         // SAFETY: by the caller.
         unsafe {
-            self.each(|door, stream| {
+            self.each(|slot, stream| {
                 // Nobody ever wrote to it: its page stays one with the parent's.
-                if door.is_stocked.load(Ordering::Relaxed) {
+                if slot.is_stocked.load(Ordering::Relaxed) {
                     return;
                 }
                 stream.reset();
-                door.busy.store(0, Ordering::Relaxed);
-                door.holder.store(FREE, Ordering::Relaxed);
+                slot.busy.store(0, Ordering::Relaxed);
+                slot.holder.store(FREE, Ordering::Relaxed);
                 count += 1;
             });
         }

@@ -10,7 +10,7 @@
 //! so young that they find life Starting and pass.
 
 use crate::log::sink::Mode;
-use crate::log::stream::Door;
+use crate::log::stream::Slot;
 use crate::platform::counters::Counters;
 use crate::platform::lock::Patience;
 use crate::platform::sys::{Errno, Os, Sys};
@@ -55,8 +55,8 @@ fn is_inside() -> bool {
     if word <= CLAIMING {
         return word == CLAIMING;
     }
-    // SAFETY: the door of this thread's stream, in memory that a fork keeps.
-    let busy = unsafe { (*(word as *const Door)).busy.load(Ordering::Relaxed) };
+    // SAFETY: the slot of this thread's stream, in memory that a fork keeps.
+    let busy = unsafe { (*(word as *const Slot)).busy.load(Ordering::Relaxed) };
     token::phase(busy) == Some(Phase::InRecorder)
 }
 
@@ -159,9 +159,9 @@ impl Cuts {
         }
         // SAFETY: the only thread of the process.
         unsafe {
-            RECORDER.log.streams.each(|door, stream| {
+            RECORDER.log.streams.each(|slot, stream| {
                 let mut place = stream.position();
-                if core::ptr::from_ref(door) as u64 == own
+                if core::ptr::from_ref(slot) as u64 == own
                     && let Some(then) = forked_at.take()
                 {
                     lost = stream.lost + u64::from(place != then);
@@ -170,7 +170,7 @@ impl Cuts {
                 let (sequence, committed) = place;
                 if committed > 0 && count < capacity {
                     cuts.add(count).write(Cut {
-                        stream: door.number,
+                        stream: slot.number,
                         sequence,
                         committed,
                     });

@@ -8,10 +8,10 @@
 #![allow(unsafe_code)]
 //! # Safety
 //! A child that has just forked has one thread. A thread's word holds null,
-//! [`CLAIMING`], or the door of its stream, which lives for ever.
+//! [`CLAIMING`], or the slot of its stream, which lives for ever.
 
 use crate::log::sink;
-use crate::log::stream::Door;
+use crate::log::stream::Slot;
 use crate::platform::ground::Ground;
 use crate::platform::lock::Bounded;
 use crate::platform::text::MAX_PATH;
@@ -88,8 +88,8 @@ pub fn part_from_parent() {
     let is_amid = match word {
         0 => false,
         CLAIMING => true,
-        // SAFETY: the word is the door of this thread's stream.
-        door => leave_call(unsafe { &*(door as *const Door) }),
+        // SAFETY: the word is the slot of this thread's stream.
+        slot => leave_call(unsafe { &*(slot as *const Slot) }),
     };
     if (is_amid || RECORDER.has_held_lock()) && !RECORDER.ground.is_quiet() {
         sink::replace_windows(&RECORDER.ground, chunk0);
@@ -108,7 +108,7 @@ pub fn stop_in_child() {
 
 /// Leaves a thread's call to the parent; whether the recorder was at work in it,
 /// or in one of a handler above it.
-fn leave_call(own: &'static Door) -> bool {
+fn leave_call(own: &'static Slot) -> bool {
     let busy = own.busy.load(Ordering::Relaxed);
     let is_amid = token::phase(busy) == Some(Phase::InRecorder);
     // SAFETY: the only thread of the process; where the recorder is at work in

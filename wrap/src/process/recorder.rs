@@ -9,8 +9,8 @@
 //! ```
 
 use crate::log::Log;
-use crate::log::stream::Door;
-use crate::log::streams::{Doors, MAX_STREAMS};
+use crate::log::stream::Slot;
+use crate::log::streams::{MAX_STREAMS, Slots};
 use crate::log::tables::CodeMemory;
 use crate::platform::ground::Ground;
 use crate::platform::lock::{Bounded, Patience};
@@ -72,7 +72,7 @@ pub struct Recorder {
 
 /// The streams' places. Apart from the recorder: what begins as zeros takes no
 /// room in the library's file.
-static DOORS: Doors = [const { AtomicPtr::<Door>::new(core::ptr::null_mut()) }; MAX_STREAMS];
+static SLOTS: Slots = [const { AtomicPtr::<Slot>::new(core::ptr::null_mut()) }; MAX_STREAMS];
 
 /// The recorder of this process.
 pub static RECORDER: Recorder = Recorder {
@@ -80,7 +80,7 @@ pub static RECORDER: Recorder = Recorder {
     log: Log::new(
         &RECORDER.ground,
         &RECORDER.log.room,
-        &DOORS,
+        &SLOTS,
         child::materialize,
     ),
     code: Bounded::new(CodeMap::new(), &RECORDER.ground),

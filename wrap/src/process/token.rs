@@ -12,7 +12,7 @@
 
 use crate::platform::bounds::Bounds;
 
-/// In a thread's word, in the place of its stream's door, while that is being
+/// In a thread's word, in the place of its stream's slot, while that is being
 /// claimed.
 pub const CLAIMING: u64 = 1;
 

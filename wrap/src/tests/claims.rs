@@ -14,12 +14,12 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// The streams of one test, too large for a stack.
 fn streams() -> &'static Streams {
-    let doors = [const { AtomicPtr::new(std::ptr::null_mut()) }; MAX_STREAMS];
-    Box::leak(Box::new(Streams::new(Box::leak(Box::new(doors)))))
+    let slots = [const { AtomicPtr::new(std::ptr::null_mut()) }; MAX_STREAMS];
+    Box::leak(Box::new(Streams::new(Box::leak(Box::new(slots)))))
 }
 
 fn holder(streams: &Streams, number: u32) -> u32 {
-    Claim(&streams.door(number).unwrap().holder).holder()
+    Claim(&streams.slot(number).unwrap().holder).holder()
 }
 
 #[test]
@@ -137,6 +137,6 @@ fn there_is_a_last_stream() {
         assert!(streams.claim(&RECORDER.log, tid, false).is_none());
     }
     assert_eq!(streams.count(), MAX_STREAMS as u32);
-    streams.release(streams.door(17).unwrap());
+    streams.release(streams.slot(17).unwrap());
     assert_eq!(streams.claim(&RECORDER.log, tid, false).unwrap().number, 17);
 }

@@ -159,10 +159,10 @@ fn expected(step: usize, on: On) -> &'static str {
 
 fn streams_held() -> usize {
     use memlog_lockfree::claims::{Claim, FREE};
-    let doors =
-        (0..RECORDER.log.streams.count()).filter_map(|number| RECORDER.log.streams.door(number));
-    doors
-        .filter(|door| Claim(&door.holder).holder() != FREE)
+    let slots =
+        (0..RECORDER.log.streams.count()).filter_map(|number| RECORDER.log.streams.slot(number));
+    slots
+        .filter(|slot| Claim(&slot.holder).holder() != FREE)
         .count()
 }
 
@@ -175,7 +175,7 @@ fn all_is_well(stacks: &Stacks, what: &str) {
     let word = RECORDER
         .log
         .streams
-        .door(0)
+        .slot(0)
         .unwrap()
         .busy
         .load(std::sync::atomic::Ordering::Relaxed);

@@ -2,11 +2,11 @@
 //! all of musl.
 //!
 //! Who calls says where a function begins: the call before a return address
-//! names it. So a word of the stack makes a claim of a frame, which can be
+//! names it. So a word of the stack proposes a frame, a candidate, which can be
 //! checked:
 //!
 //! ```text
-//! a claim (pc, where its function begins, where its return address lies):
+//! a candidate (pc, where its function begins, where its return address lies):
 //!   follow the ways from the beginning, until one comes to pc at this depth
 //!     a branch: its target is another way
 //!     push, sub ..: the stack pointer moves
@@ -54,7 +54,7 @@ const WORD: i64 = arch::WORD as i64;
 /// A frame, if its return address lies where somebody says; distances are from
 /// there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Claim {
+pub struct Candidate {
     /// Where its code is.
     pub pc: u64,
     /// Where its function begins.
@@ -76,7 +76,7 @@ pub struct Reader {
     pub row: Row,
     /// Whether the function that was claimed last leads to the frame's pc.
     pub leads_there: bool,
-    claim: Claim,
+    candidate: Candidate,
     /// The claimed frame, by sp and by fp, and what a way out tells of it.
     claimed: [Row; 2],
     told: Row,
@@ -105,7 +105,7 @@ pub struct Reader {
     returns: Returns,
 }
 
-/// What ways say of a claim.
+/// What ways say of a candidate.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Told {
     Nothing,
@@ -149,19 +149,19 @@ impl Reader {
         self.code.left
     }
 
-    /// Whether a claim is true; the frame's row is in place then.
+    /// Whether a candidate is true; the frame's row is in place then.
     #[inline(never)]
-    pub fn proves(&mut self, claim: &Claim) -> bool {
-        self.claim = *claim;
+    pub fn proves(&mut self, candidate: &Candidate) -> bool {
+        self.candidate = *candidate;
         self.leads_there = false;
-        self.begin(claim.start, Reads::In, Behind::Returning);
+        self.begin(candidate.start, Reads::In, Behind::Returning);
         if !self.follow() {
             return false;
         }
         let [by_sp, by_fp] = &mut self.claimed;
         let is_by_sp = self.way.row_inside(arch::SP, by_sp);
         let is_by_fp = self.way.row_inside(arch::FP, by_fp);
-        if !claim.returns {
+        if !candidate.returns {
             self.row = if is_by_sp { *by_sp } else { *by_fp };
             return is_by_sp || is_by_fp;
         }
@@ -174,7 +174,7 @@ impl Reader {
     /// What the ways of the frame to its end say of what is claimed of it. The
     /// row that they tell is in place then.
     fn way_out(&mut self, behind: Behind) -> Told {
-        self.begin(self.claim.pc, Reads::Out, behind);
+        self.begin(self.candidate.pc, Reads::Out, behind);
         self.row = Row::EMPTY;
         while self.follow() {
             let is_row = self.way.row_at_return(&mut self.told);
@@ -284,10 +284,11 @@ impl Reader {
 
     /// Whether the way is at the frame, which a call is left through.
     fn is_there(&mut self, is_call: bool) -> bool {
-        let Self { claim, way, .. } = self;
-        let is_at = self.reads == Reads::In && way.at == claim.pc && claim.is_left == is_call;
+        let Self { candidate, way, .. } = self;
+        let is_at =
+            self.reads == Reads::In && way.at == candidate.pc && candidate.is_left == is_call;
         self.leads_there |= is_at;
-        is_at && way.is_deep(claim)
+        is_at && way.is_deep(candidate)
     }
 
     /// One instruction of the way.

@@ -43,8 +43,8 @@ impl Stream {
 
     pub(super) fn write_thread(&mut self) {
         let (tid, name) = (self.tid, self.name);
-        if let Some(door) = self.log().streams.door(self.number) {
-            door.named.store(mark_of(&name), Ordering::Relaxed);
+        if let Some(slot) = self.log().streams.slot(self.number) {
+            slot.named.store(mark_of(&name), Ordering::Relaxed);
         }
         self.write_ext(&thread_ext(tid, &name));
     }

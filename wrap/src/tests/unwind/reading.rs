@@ -10,7 +10,7 @@ use crate::platform::rules::Effect;
 use crate::platform::rules::Saved;
 use crate::tests::memory::Zeroed;
 use crate::unwind::cfi::{Description, FrameIndexes, describe};
-use crate::unwind::reading::{Claim, Keeps, Leads, Reader};
+use crate::unwind::reading::{Candidate, Keeps, Leads, Reader};
 use crate::unwind::row::{Cfa, Machine, Row};
 use gimli::{BaseAddresses, CieOrFde, EhFrame, NativeEndian, UnwindSection};
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ const BEFORE: usize = 6;
 /// Of so many frames one is claimed for other functions.
 const SOME: usize = 8;
 
-/// Instructions that are read for one claim.
+/// Instructions that are read for one candidate.
 const BUDGET: usize = 10_000;
 
 /// What came out.
@@ -105,7 +105,7 @@ impl Judge<'_> {
             return;
         };
         let word = arch::WORD as i64;
-        let mut claim = Claim {
+        let mut candidate = Candidate {
             pc,
             start: description.start,
             // Never so where it is not asked for.
@@ -115,13 +115,13 @@ impl Judge<'_> {
             is_left,
         };
         match register as usize {
-            arch::SP => claim.sp = word - offset,
-            arch::FP => claim.fp = word - offset,
+            arch::SP => candidate.sp = word - offset,
+            arch::FP => candidate.fp = word - offset,
             _ => return,
         }
         let place = pc.wrapping_sub(self.loaded.module.image.bias);
         self.reader.renew(BUDGET);
-        let is_proven = self.reader.proves(&claim);
+        let is_proven = self.reader.proves(&candidate);
         if is_proven && let Some(what) = self.difference(&tables) {
             self.counts.wrong.push(format!("{place:#x}: {what}"));
         }
@@ -131,7 +131,7 @@ impl Judge<'_> {
         }
         self.counts.compared += 1;
         if register as usize == arch::SP && self.counts.compared.is_multiple_of(SOME) {
-            self.claim_others(&claim);
+            self.claim_others(&candidate);
         }
     }
 
@@ -147,8 +147,8 @@ impl Judge<'_> {
     }
 
     /// The same frame, as one of each function before it and with its return
-    /// address anywhere else: what a stale word of the stack could claim.
-    fn claim_others(&mut self, right: &Claim) {
+    /// address anywhere else: what a stale word of the stack could candidate.
+    fn claim_others(&mut self, right: &Candidate) {
         let own = self.functions.partition_point(|start| *start <= right.pc);
         let others: Vec<_> = self.functions[own.saturating_sub(BEFORE)..own].to_vec();
         for start in others {
@@ -157,13 +157,13 @@ impl Judge<'_> {
                 if sp == right.sp {
                     continue;
                 }
-                let claim = Claim {
+                let candidate = Candidate {
                     start,
                     sp,
                     ..*right
                 };
                 self.reader.renew(BUDGET);
-                match self.reader.proves(&claim) {
+                match self.reader.proves(&candidate) {
                     true => self.counts.believed += 1,
                     false => self.counts.refused += 1,
                 }
@@ -265,10 +265,10 @@ fn proofs_say_what_the_tables_say() {
 }
 
 /// What code at an address proves of a frame in it.
-fn claim(code: &[u8], start: usize, pc: usize, depth: i64) -> Option<Row> {
+fn candidate(code: &[u8], start: usize, pc: usize, depth: i64) -> Option<Row> {
     let base = code.as_ptr() as u64;
     let mut reader = Reader::zeroed();
-    let claim = Claim {
+    let candidate = Candidate {
         pc: base + pc as u64,
         start: base + start as u64,
         sp: -depth,
@@ -277,7 +277,7 @@ fn claim(code: &[u8], start: usize, pc: usize, depth: i64) -> Option<Row> {
         is_left: true,
     };
     reader.renew(BUDGET);
-    reader.proves(&claim).then_some(reader.row)
+    reader.proves(&candidate).then_some(reader.row)
 }
 
 const CALL: [u8; 5] = [0xe8, 0, 0, 0, 0];
@@ -295,14 +295,18 @@ fn a_call_that_never_returns_leads_nowhere() {
     let inner = [&[PUSH_BX], &CALL[..], &[POP_BX, RET]].concat();
     let (begins, code) = (outer.len(), [outer, inner].concat());
     let pc = begins + 1 + CALL.len();
-    let row = claim(&code, begins, pc, 8).expect("it is the inner one's frame");
+    let row = candidate(&code, begins, pc, 8).expect("it is the inner one's frame");
     assert_eq!(row.cfa, Cfa::Register(arch::SP as u64, 16));
     assert_eq!(row.of(3), Saved::At(-16));
-    assert_eq!(claim(&code, 0, pc, 16), None, "as a part of the outer one");
-    assert_eq!(claim(&code, 0, pc, 8), None);
-    assert_eq!(claim(&code, begins, pc, 24), None);
     assert_eq!(
-        claim(&code, 0, begins, 8),
+        candidate(&code, 0, pc, 16),
+        None,
+        "as a part of the outer one"
+    );
+    assert_eq!(candidate(&code, 0, pc, 8), None);
+    assert_eq!(candidate(&code, begins, pc, 24), None);
+    assert_eq!(
+        candidate(&code, 0, begins, 8),
         None,
         "the outer one never returns"
     );
@@ -316,13 +320,13 @@ fn what_says_two_things_proves_nothing() {
     // push; call; je past the pop; pop; ret: by one way the stack is left as it
     // was, by the other it is not.
     let code = [&[PUSH_BX], &CALL[..], &[0x74, 1, POP_BX, RET]].concat();
-    assert_eq!(claim(&code, 0, 1 + CALL.len(), 8), None);
+    assert_eq!(candidate(&code, 0, 1 + CALL.len(), 8), None);
     // The same with two pops.
     let right = [&[PUSH_BX], &CALL[..], &[0x74, 2, POP_BX, RET, POP_BX, RET]].concat();
-    assert!(claim(&right, 0, 1 + CALL.len(), 8).is_some());
+    assert!(candidate(&right, 0, 1 + CALL.len(), 8).is_some());
     // A register that is not given back.
     let kept = [&[PUSH_BX], &CALL[..], &[0x59, RET]].concat();
-    assert_eq!(claim(&kept, 0, 1 + CALL.len(), 8), None);
+    assert_eq!(candidate(&kept, 0, 1 + CALL.len(), 8), None);
 }
 
 #[test]
@@ -334,9 +338,9 @@ fn code_without_an_end_is_given_up() {
     code[0] = PUSH_BX;
     code[4000..4005].copy_from_slice(&CALL);
     *code.last_mut().unwrap() = RET;
-    assert_eq!(claim(&code, 0, 4005, 8), None);
+    assert_eq!(candidate(&code, 0, 4005, 8), None);
     // Nor is what cannot be read.
-    assert_eq!(claim(&[PUSH_BX, 0x06, RET], 0, 1, 8), None);
+    assert_eq!(candidate(&[PUSH_BX, 0x06, RET], 0, 1, 8), None);
 }
 
 /// Whatever was read before, and how much.
@@ -511,7 +515,7 @@ fn a_call_leads_to_a_frame_or_elsewhere() {
     let room = [0x48, 0x83, 0xec, 0x10];
     let told = |code: &[u8], pc: usize, sp: i64| {
         let start = code.as_ptr() as u64;
-        let claim = Claim {
+        let candidate = Candidate {
             pc: start + pc as u64,
             start,
             sp,
@@ -521,7 +525,7 @@ fn a_call_leads_to_a_frame_or_elsewhere() {
         };
         let mut reader = Reader::zeroed();
         reader.renew(BUDGET);
-        reader.leads(&claim)
+        reader.leads(&candidate)
     };
     // push %rbp; mov %rsp,%rbp; sub $16,%rsp; call
     let own = [&frame[..], &room, &CALL_NEXT, &[0xc9, 0xc3, 0xcc]].concat();

@@ -11,7 +11,7 @@ use crate::platform::arch::{self, code};
 use crate::platform::bounds::Bounds;
 use crate::platform::elf::auxiliary::beginnings;
 use crate::unwind::Process;
-use crate::unwind::reading::{Claim, Keeps, Leads};
+use crate::unwind::reading::{Candidate, Keeps, Leads};
 use crate::unwind::walk::{Pc, State};
 
 /// Instructions that are read for one frame.
@@ -63,13 +63,13 @@ impl<H: Process> Inside<H> {
     /// it was called by somebody else.
     #[inline(never)]
     fn is_framed(&mut self, pc: Pc, frame @ (state, _): &(State, Bounds)) -> bool {
-        let Some((address, claim)) = self.claim_by_fp(pc, frame) else {
+        let Some((address, candidate)) = self.candidate_by_fp(pc, frame) else {
             return false;
         };
-        if is_routines_end(H::ground(), address) && self.begins_routine(&claim, state) {
+        if is_routines_end(H::ground(), address) && self.begins_routine(&candidate, state) {
             return true;
         }
-        let keeps = self.proven.reader.keeps_fp(claim.pc, height(state));
+        let keeps = self.proven.reader.keeps_fp(candidate.pc, height(state));
         if matches!(keeps, Keeps::Never | Keeps::Not) {
             return false;
         }
@@ -82,11 +82,11 @@ impl<H: Process> Inside<H> {
                 return true;
             }
         }
-        match self.leads_from(address, &claim) {
+        match self.leads_from(address, &candidate) {
             Some(Leads::Surely) => true,
             Some(Leads::Nowhere | Leads::Otherwise) => false,
             Some(Leads::Perhaps | Leads::Unread) | None => {
-                keeps != Keeps::Unread && !self.has_rival(&claim, state, keeps == Keeps::Surely)
+                keeps != Keeps::Unread && !self.has_rival(&candidate, state, keeps == Keeps::Surely)
             }
         }
     }
@@ -97,10 +97,10 @@ impl<H: Process> Inside<H> {
     /// this asks whether the code says otherwise.
     #[inline(never)]
     fn may_be_framed(&mut self, pc: Pc, frame @ (state, _): &(State, Bounds)) -> bool {
-        let Some((address, claim)) = self.claim_by_fp(pc, frame) else {
+        let Some((address, candidate)) = self.candidate_by_fp(pc, frame) else {
             return false;
         };
-        match self.proven.reader.keeps_fp(claim.pc, height(state)) {
+        match self.proven.reader.keeps_fp(candidate.pc, height(state)) {
             Keeps::Never => false,
             Keeps::Surely => true,
             _ => self.modules.find(address).is_none() || !self.has_return_below(state),
@@ -117,9 +117,13 @@ impl<H: Process> Inside<H> {
         })
     }
 
-    /// What the frame pointer claims: where the frame would return to, and how it
+    /// What the frame pointer candidates: where the frame would return to, and how it
     /// would lie; none where that is no return address.
-    fn claim_by_fp(&mut self, pc: Pc, (state, bounds): &(State, Bounds)) -> Option<(u64, Claim)> {
+    fn candidate_by_fp(
+        &mut self,
+        pc: Pc,
+        (state, bounds): &(State, Bounds),
+    ) -> Option<(u64, Candidate)> {
         if H::ground().is_quiet() || state.fp < state.sp {
             return None;
         }
@@ -137,7 +141,7 @@ impl<H: Process> Inside<H> {
             return None;
         }
         self.proven.reader.renew(BUDGET);
-        let claim = Claim {
+        let candidate = Candidate {
             pc: pc.address(),
             start: 0,
             sp: state.sp.wrapping_sub(above) as i64,
@@ -145,20 +149,23 @@ impl<H: Process> Inside<H> {
             returns: true,
             is_left: !pc.is_exact(),
         };
-        Some((address, claim))
+        Some((address, candidate))
     }
 
     /// Where the call before an address leads; none if it does not say.
-    fn leads_from(&mut self, address: u64, claim: &Claim) -> Option<Leads> {
+    fn leads_from(&mut self, address: u64, candidate: &Candidate) -> Option<Leads> {
         let start = self.called_before(address)?;
-        let claim = Claim { start, ..*claim };
-        Some(self.proven.reader.leads(&claim))
+        let candidate = Candidate {
+            start,
+            ..*candidate
+        };
+        Some(self.proven.reader.leads(&candidate))
     }
 
     /// Whether some word below the frame pointer may be the return address as well:
     /// that of a function that keeps none, and was called by one that does. Against
     /// what seems sure only those count that lead here.
-    fn has_rival(&mut self, claim: &Claim, state: &State, is_sure: bool) -> bool {
+    fn has_rival(&mut self, candidate: &Candidate, state: &State, is_sure: bool) -> bool {
         const BYTES: u64 = WORDS as u64 * arch::WORD;
         let low = aligned(state.sp);
         if !is_sure && state.fp.saturating_sub(low) > BLOCKS as u64 * BYTES {
@@ -171,7 +178,7 @@ impl<H: Process> Inside<H> {
                 if !self.is_known_code(address) || !follows_call(H::ground(), address) {
                     continue;
                 }
-                match self.leads_from(address, claim) {
+                match self.leads_from(address, candidate) {
                     Some(Leads::Nowhere | Leads::Perhaps | Leads::Surely) => {}
                     Some(Leads::Unread) | None if is_sure => {}
                     Some(Leads::Unread | Leads::Otherwise) | None => return true,

@@ -1,4 +1,4 @@
-//! Frames without tables: the claims that the stack makes of them, and those
+//! Frames without tables: the candidates that the stack makes of them, and those
 //! that were proven.
 //!
 //! What came out is kept for each pc: the rule of a proven frame goes where all
@@ -12,7 +12,7 @@ use crate::platform::arch::{self, code};
 use crate::platform::bounds::Bounds;
 use crate::platform::sys::{Os, Sys};
 use crate::unwind::Process;
-use crate::unwind::reading::{Claim, Reader, word_at};
+use crate::unwind::reading::{Candidate, Reader, word_at};
 use crate::unwind::rule::Kind;
 use crate::unwind::walk::{Pc, State};
 
@@ -20,7 +20,7 @@ use crate::unwind::walk::{Pc, State};
 pub(super) const WORDS: usize = 128;
 pub(super) const BLOCKS: usize = 16;
 /// Claims that are read for one frame, at most.
-const MOST_CLAIMS: usize = 64;
+const MOST_CANDIDATES: usize = 64;
 /// Instructions that are read for one frame, and by a process for those that it
 /// looks for.
 const BUDGET: usize = 30_000;
@@ -36,7 +36,7 @@ const LONG: u64 = 256;
 #[derive(Clone, Copy, Default)]
 struct Outcome {
     pc: Pc,
-    claim: Claim,
+    candidate: Candidate,
     is_true: bool,
     /// Where the frame is that of a function that jumped to it.
     hosted: Hosted,
@@ -55,8 +55,8 @@ pub(super) struct Proven {
     /// Where a function was met last that goes back to another stack.
     pub(super) switched_at: u64,
     /// Functions that do not lead to the frame at hand: stale words of the
-    /// stack claim the same ones again and again.
-    elsewhere: [u64; MOST_CLAIMS],
+    /// stack candidate the same ones again and again.
+    elsewhere: [u64; MOST_CANDIDATES],
     /// A piece of the stack.
     pub(super) words: [usize; WORDS],
 }
@@ -76,13 +76,13 @@ impl Proven {
         Some(place)
     }
 
-    /// Whether a claim is true, and a packed rule can say so.
-    fn accepts(&mut self, claim: &Claim, index: usize) -> bool {
-        let is_true = self.reader.proves(claim);
+    /// Whether a candidate is true, and a packed rule can say so.
+    fn accepts(&mut self, candidate: &Candidate, index: usize) -> bool {
+        let is_true = self.reader.proves(candidate);
         if !self.reader.leads_there
             && let Some(place) = self.elsewhere.get_mut(index)
         {
-            *place = claim.start;
+            *place = candidate.start;
         }
         is_true && !self.reader.row.pack().is(Kind::Complex)
     }
@@ -125,9 +125,9 @@ impl<H: Process> Inside<H> {
         }
         if outcome.is_true {
             // Its row is read again, which the process was charged for once.
-            let claim = outcome.claim;
+            let candidate = outcome.candidate;
             self.proven.reader.renew(BUDGET);
-            return match self.proven.reader.proves(&claim) {
+            return match self.proven.reader.proves(&candidate) {
                 true => Place::Proven(module),
                 false => Place::Bare(module, false),
             };
@@ -145,11 +145,11 @@ impl<H: Process> Inside<H> {
             }
             return Place::Proven(module);
         }
-        let Some(claim) = self.charged(|inside| inside.look_for_claim(frame)) else {
+        let Some(candidate) = self.charged(|inside| inside.look_for_candidate(frame)) else {
             return Place::Bare(module, false);
         };
         if let Some(outcome) = self.proven.outcome(pc) {
-            (outcome.claim, outcome.is_true) = (claim, true);
+            (outcome.candidate, outcome.is_true) = (candidate, true);
         }
         Place::Proven(module)
     }
@@ -175,15 +175,15 @@ impl<H: Process> Inside<H> {
     /// of a frame. Every call that an instruction names is one that may be:
     /// those of functions nearby first, then those that may have gone on to
     /// this one by a jump. The ABI aligns the stack where a call is made.
-    fn look_for_claim(&mut self, (state, bounds): &(State, Bounds)) -> Option<Claim> {
-        let mut claim = Claim {
+    fn look_for_candidate(&mut self, (state, bounds): &(State, Bounds)) -> Option<Candidate> {
+        let mut candidate = Candidate {
             pc: state.pc.address(),
             is_left: !state.pc.is_exact(),
-            ..Claim::default()
+            ..Candidate::default()
         };
         let ends = |function: u64| is_ending(function, function);
-        let is_end = self.called_before(claim.pc).is_some_and(ends);
-        let mut left = MOST_CLAIMS;
+        let is_end = self.called_before(candidate.pc).is_some_and(ends);
+        let mut left = MOST_CANDIDATES;
         self.proven.elsewhere.fill(0);
         for index in 0..2 * BLOCKS {
             let (is_near, block) = (index < BLOCKS, index % BLOCKS);
@@ -200,15 +200,16 @@ impl<H: Process> Inside<H> {
                     continue;
                 };
                 let is_known = self.proven.elsewhere.contains(&start);
-                if is_beside(start, claim.pc) != is_near || is_known {
+                if is_beside(start, candidate.pc) != is_near || is_known {
                     continue;
                 }
                 let distance = |to: u64| to.wrapping_sub(at) as i64;
-                (claim.start, claim.sp, claim.fp) = (start, distance(state.sp), distance(state.fp));
-                claim.returns = !is_end && !is_ending(start, claim.pc);
+                (candidate.start, candidate.sp, candidate.fp) =
+                    (start, distance(state.sp), distance(state.fp));
+                candidate.returns = !is_end && !is_ending(start, candidate.pc);
                 left = left.checked_sub(1)?;
-                if self.proven.accepts(&claim, left) {
-                    return Some(claim);
+                if self.proven.accepts(&candidate, left) {
+                    return Some(candidate);
                 }
             }
         }

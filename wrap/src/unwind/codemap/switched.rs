@@ -17,7 +17,7 @@ use crate::platform::rules::Back;
 use crate::platform::rules::Saved;
 use crate::platform::sys::{Os, Sys};
 use crate::unwind::Process;
-use crate::unwind::reading::{Claim, Leads, word_at};
+use crate::unwind::reading::{Candidate, Leads, word_at};
 use crate::unwind::row::{Cfa, Row};
 use crate::unwind::walk::{Pc, State};
 
@@ -81,7 +81,7 @@ impl<H: Process> Inside<H> {
                 continue;
             };
             let distance = word as i64 * arch::WORD as i64;
-            let claim = Claim {
+            let candidate = Candidate {
                 pc: pc.address(),
                 start,
                 sp: -distance,
@@ -89,7 +89,7 @@ impl<H: Process> Inside<H> {
                 returns: true,
                 is_left: true,
             };
-            let leads = self.proven.reader.leads(&claim);
+            let leads = self.proven.reader.leads(&candidate);
             if matches!(leads, Leads::Surely | Leads::Perhaps) {
                 let row = &mut self.proven.reader.row;
                 *row = Row::EMPTY;
@@ -127,7 +127,7 @@ impl<H: Process> Inside<H> {
         let Some(start) = self.called_before(address) else {
             return false;
         };
-        let claim = Claim {
+        let candidate = Candidate {
             pc: pc.address(),
             start,
             sp: NOWHERE,
@@ -135,7 +135,7 @@ impl<H: Process> Inside<H> {
             returns: true,
             is_left: true,
         };
-        self.proven.reader.leads(&claim) == Leads::Surely
+        self.proven.reader.leads(&candidate) == Leads::Surely
     }
 }
 
@@ -143,19 +143,19 @@ impl<H: Process> Inside<H> {
     /// Whether a frame that returns to a routine's end is that of its first function,
     /// which need not be one that ever returns: the function begins behind the
     /// filling before this code, and leads to here with just this frame.
-    pub(super) fn begins_routine(&mut self, claim: &Claim, state: &State) -> bool {
+    pub(super) fn begins_routine(&mut self, candidate: &Candidate, state: &State) -> bool {
         if word_at(state.fp) != Some(0) {
             return false;
         }
-        let mut at = claim.pc / routines::ALIGNED * routines::ALIGNED;
+        let mut at = candidate.pc / routines::ALIGNED * routines::ALIGNED;
         for _ in 0..FARTHEST / routines::ALIGNED {
             if routines::is_filling(&before(at)) {
-                let claim = Claim {
+                let candidate = Candidate {
                     start: at,
-                    ..*claim
+                    ..*candidate
                 };
                 self.proven.reader.renew(BUDGET);
-                let leads = self.proven.reader.leads(&claim);
+                let leads = self.proven.reader.leads(&candidate);
                 return matches!(leads, Leads::Surely | Leads::Perhaps);
             }
             at = at.wrapping_sub(routines::ALIGNED);

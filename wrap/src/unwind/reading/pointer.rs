@@ -1,7 +1,7 @@
 //! What code does with the frame pointer.
 
 use super::way::Reads;
-use super::{Behind, Claim, Reader};
+use super::{Behind, Candidate, Reader};
 use crate::platform::arch;
 use crate::platform::rules::Effect;
 
@@ -145,14 +145,14 @@ impl Reader {
     /// Whether a function that a call names leads to the frame at hand, which is
     /// claimed to have its return address there, and has made it by then.
     #[inline(never)]
-    pub fn leads(&mut self, claim: &Claim) -> Leads {
-        self.claim = *claim;
+    pub fn leads(&mut self, candidate: &Candidate) -> Leads {
+        self.candidate = *candidate;
         self.leads_there = false;
         for (behind, told) in [
             (Behind::Named, Leads::Surely),
             (Behind::All, Leads::Perhaps),
         ] {
-            self.begin(claim.start, Reads::In, behind);
+            self.begin(candidate.start, Reads::In, behind);
             self.is_by_fp = behind == Behind::All;
             while self.follow() {
                 if self.way.has_frame() {

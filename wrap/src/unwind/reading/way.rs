@@ -1,7 +1,7 @@
 //! Where a way through instructions stands: how far sp and fp are from where it
 //! began, and where the registers lie that calls preserve.
 
-use super::{Claim, WORD};
+use super::{Candidate, WORD};
 use crate::platform::arch::{self, code};
 use crate::platform::rules::Effect;
 use crate::platform::rules::Saved;
@@ -62,10 +62,10 @@ impl Way {
     }
 
     /// Whether it stands as deep as is claimed.
-    pub(super) fn is_deep(&self, claim: &Claim) -> bool {
+    pub(super) fn is_deep(&self, candidate: &Candidate) -> bool {
         match (self.sp, self.fp) {
-            (Some(sp), _) => sp == (Base::Sp, claim.sp),
-            (None, fp) => fp == Some((Base::Sp, claim.fp)),
+            (Some(sp), _) => sp == (Base::Sp, candidate.sp),
+            (None, fp) => fp == Some((Base::Sp, candidate.fp)),
         }
     }
 

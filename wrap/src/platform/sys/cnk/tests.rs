@@ -311,8 +311,8 @@ fn no_call_is_off_the_list() {
 #[cfg(memlog_cnk)]
 #[test]
 fn a_rank_pays_what_is_stated() {
-    use crate::log::stream::Door;
-    let thread = size_of::<Door>();
+    use crate::log::stream::Slot;
+    let thread = size_of::<Slot>();
     println!(
         "thread {thread} recorder {}",
         size_of::<crate::process::recorder::Recorder>()
