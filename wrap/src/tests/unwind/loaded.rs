@@ -58,7 +58,7 @@ fn segments(file: &[u8]) -> Vec<Segment> {
 }
 
 /// Address and size of a section.
-fn section(file: &[u8], wanted: &str) -> Option<(u64, u64)> {
+pub fn section(file: &[u8], wanted: &str) -> Option<(u64, u64)> {
     let (table, count) = (field(file, 40, 8), field(file, 60, 2));
     let header = |index| table + 64 * index;
     let names = field(file, header(field(file, 62, 2)) + 24, 8);

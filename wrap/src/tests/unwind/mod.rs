@@ -7,7 +7,8 @@
 //!   compilers never write
 //! * [`exidx`]: ARM's tables, made up
 //! * [`expressions`]: random expressions, the part of a row that is a program
-//! * [`stacks`]: whole stacks of this process, against the C library's walk
+//! * [`stacks`]: whole stacks of this process, against the C library's walk and
+//!   [`framehop`]'s
 //! * [`kept`]: the capture on made-up stacks, against the plain walk
 //! * [`reading`]: frames proven by instructions, against the tables
 //! * [`damage`]: broken tables stay inside their range
@@ -15,6 +16,7 @@
 mod damage;
 mod exidx;
 mod expressions;
+mod framehop;
 mod judge;
 mod kept;
 mod loaded;

@@ -1,10 +1,12 @@
 //! Whole stacks of this very process: stepped through with all registers, each
-//! packed rule checked on the way, and compared with the C library's walk.
+//! packed rule checked on the way, and compared with the C library's walk and
+//! with framehop's.
 #![allow(unsafe_code)]
 //! # Safety
 //! A context is taken and walked inside the function that took it, so its
 //! stack lives; handlers do what the test needs and nothing of it is reentrant.
 
+use super::framehop;
 use crate::platform::arch::{self, FP, RA, SP};
 use crate::platform::bounds::Bounds;
 use crate::platform::ground::Ground;
@@ -21,9 +23,23 @@ use std::mem::MaybeUninit;
 use std::sync::Mutex;
 
 const DEEP: usize = 512;
+/// Frames of the handler's own, each of several functions.
+const HANDLERS_DEPTH: u32 = 3;
 
-/// What the last capture found: ours, and the C library's.
-static CAPTURED: Mutex<(Vec<u64>, Vec<u64>)> = Mutex::new((Vec::new(), Vec::new()));
+/// One stack as three walks found it.
+#[derive(Default)]
+struct Captured {
+    ours: Vec<u64>,
+    c_library: Vec<u64>,
+    framehop: Option<Vec<u64>>,
+}
+
+/// What the last capture found.
+static CAPTURED: Mutex<Captured> = Mutex::new(Captured {
+    ours: Vec::new(),
+    c_library: Vec::new(),
+    framehop: None,
+});
 
 /// Registers and memory of a walk.
 struct Walker {
@@ -129,8 +145,12 @@ fn capture() {
             high: region.high,
         },
     };
-    let ours = walker.walk()[1..].to_vec();
-    *CAPTURED.lock().unwrap() = (ours, theirs[1..count as usize].to_vec());
+    let framehop = framehop::walk(&walker.registers, &walker.bounds);
+    *CAPTURED.lock().unwrap() = Captured {
+        ours: walker.walk()[1..].to_vec(),
+        c_library: theirs[1..count as usize].to_vec(),
+        framehop: framehop.map(|frames| frames[1..].to_vec()),
+    };
 }
 
 /// Frames of different sizes.
@@ -162,7 +182,7 @@ fn sort() {
 }
 
 extern "C" fn handle(_: libc::c_int) {
-    recurse(3, capture);
+    recurse(HANDLERS_DEPTH, capture);
 }
 
 /// A handler's frames stand on the kernel's, and those on the interrupted one's.
@@ -179,16 +199,30 @@ fn signal() {
 #[test]
 fn stacks_are_those_of_the_c_library() {
     let _rest = maps_at_rest();
-    for (depth, innermost) in [
-        (0, capture as fn()),
-        (7, capture),
-        (60, capture),
-        (5, sort),
-        (6, signal),
+    for (depth, innermost, is_signal) in [
+        (0, capture as fn(), false),
+        (7, capture, false),
+        (60, capture, false),
+        (5, sort, false),
+        (6, signal, true),
     ] {
         recurse(depth, innermost);
-        let (ours, theirs) = std::mem::take(&mut *CAPTURED.lock().unwrap());
+        let found = std::mem::take(&mut *CAPTURED.lock().unwrap());
+        let ours = found.ours;
         assert!(ours.len() > depth as usize + 4, "{} frames", ours.len());
-        assert_eq!(ours, theirs, "depth {depth}");
+        assert_eq!(ours, found.c_library, "depth {depth}");
+        let Some(framehop) = found.framehop else {
+            continue;
+        };
+        // It does not read a signal's frame, and goes on somewhere by chance.
+        let known = match is_signal {
+            true => 4 * HANDLERS_DEPTH as usize,
+            false => ours.len().max(framehop.len()),
+        };
+        let [ours, framehop] = [ours, framehop].map(|all| all.into_iter().take(known));
+        assert!(
+            ours.eq(framehop),
+            "depth {depth}: framehop's walk is another"
+        );
     }
 }
