@@ -1,7 +1,7 @@
 //! Where chunks come from and how they reach the file.
 //!
 //! *Mapped*: the file itself lies in memory, so what is committed survives any
-//! death. It is mapped in windows that start at 128 KiB and double to 8 MiB,
+//! death. It is mapped in windows that start at 256 KiB and double to 8 MiB,
 //! each at a file offset that is a multiple of its size, and either ready as a
 //! whole or, for who will write little, by the page; the descriptor is closed
 //! at once, and what comes next reached without one (`grow`). *Written*: chunks
