@@ -133,7 +133,7 @@ impl Function {
             return 0;
         };
         if !found.may_go {
-            if found.of_malloc_s_home {
+            if found.is_where_malloc_is {
                 self.state.fetch_or(IS_OF_MALLOC, Ordering::Relaxed);
             }
             self.real.store(found.address, Ordering::Relaxed);

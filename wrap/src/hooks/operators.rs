@@ -141,7 +141,7 @@ fn real_of(index: usize) -> usize {
 }
 
 fn mode(found: &Definition) -> u32 {
-    match (found.beside_malloc, found.of_malloc_s_home) {
+    match (found.beside_malloc, found.is_where_malloc_is) {
         (false, _) => PLAIN,
         (true, true) => OWN,
         (true, false) => OWN_APART,

@@ -144,7 +144,7 @@ pub struct Definition {
     /// The object defines malloc as well.
     pub beside_malloc: bool,
     /// It is the one whose malloc is called.
-    pub of_malloc_s_home: bool,
+    pub is_where_malloc_is: bool,
     /// It came after program start and may be unloaded.
     pub may_go: bool,
 }
@@ -177,7 +177,7 @@ pub unsafe fn definition_behind(dynamic: u64, name: &[u8]) -> Option<Definition>
             let found = Definition {
                 address: object.bias().wrapping_add(value) as usize,
                 beside_malloc: of(b"malloc").is_some(),
-                of_malloc_s_home: is_home_of_malloc(object),
+                is_where_malloc_is: is_home_of_malloc(object),
                 may_go,
             };
             if !may_go || !found.beside_malloc {

@@ -1,6 +1,6 @@
-//! The dozen raw system calls, and the only room for a platform's words.
+//! All that the recorder asks of a kernel, and the only room for a platform's words.
 //!
-//! Everything the recorder asks of a kernel goes through [`Sys`]; [`Os`] is
+//! It goes through [`Sys`], a trait of some fifty calls; [`Os`] is
 //! the platform of this build. Results are values or a negative errno, as the
 //! kernel gives them: nothing here touches `errno`.
 
