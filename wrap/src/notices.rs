@@ -390,8 +390,8 @@ fn prepare_for_filter(frame: &DoorFrame) -> bool {
     true
 }
 
-/// A large range is about to go: its peak must have been seen.
-pub fn unmapping(frame: &DoorFrame, bytes: usize) {
+/// A large range is about to come or go: the peak of before must have been seen.
+pub fn remapping(frame: &DoorFrame, bytes: usize) {
     if (bytes as u64) < RECORDER.rss.step() || !session::is_on() {
         return;
     }
