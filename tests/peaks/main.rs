@@ -1,13 +1,14 @@
 //! What was live when the program was biggest: memlog's own pages must not move
 //! that moment. `victims/peaks.c` knows the truth by itself; it is asked without
 //! memlog, and compared with what the log of another run says. Programs that
-//! nobody here wrote: [`twin`].
+//! nobody here wrote: [`twin`]; what the page says of it in words: [`told`].
 
 #[path = "../programs/list.rs"]
 #[allow(dead_code, reason = "what the comparison of events needs")]
 mod list;
 #[path = "../sites/mod.rs"]
 mod sites;
+mod told;
 mod twin;
 
 use std::collections::HashMap;
