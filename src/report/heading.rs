@@ -91,7 +91,7 @@ fn lines(subject: &Subject) -> Vec<Line> {
         lines.line("flight recorder", &parts);
     }
     let sizes = subject.screen.sizes;
-    let (when, parts) = resident::peak(log, analysis, sizes);
+    let (when, parts) = resident::peak(log, summary, sizes);
     lines.line("RSS peak", &when);
     if !parts.is_empty() {
         lines.line(PARTS, &parts);
