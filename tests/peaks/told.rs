@@ -74,6 +74,19 @@ fn who_ends_at_its_peak_was_not_read_there() {
     }
 }
 
+/// Its image is gone, and nothing else read it.
+#[test]
+fn who_executes_another_is_read_before() {
+    let told = Told::new(&Programs::new("peaks-executing", &[]), "executing");
+    told.has_live();
+    let own_kb = told.stats.number("own_rss_bytes") / 1024;
+    let program_kb = told.stats.number("rss_peak_bytes") / 1024 - own_kb;
+    let peak_kb = told.truth.peak_kb;
+    assert!(program_kb.abs_diff(peak_kb) <= peak_kb / 100 + 512);
+    told.says("or later: what came after the last reading is not known");
+    told.says_in_text("moment: or later: what came after the last reading is not known");
+}
+
 #[test]
 fn of_two_moments_the_figure_may_be_the_others() {
     let told = Told::new(&Programs::new("peaks-two", &[]), "two_moments");

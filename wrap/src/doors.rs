@@ -52,10 +52,18 @@ pub enum Door {
     Capset,
     Chroot,
     Unshare,
+    Execve,
+    Execv,
+    Execvp,
+    Execvpe,
+    Execl,
+    Execlp,
+    Execle,
+    Fexecve,
 }
 
 /// The names, by number.
-pub static NAMES: [&[u8]; 46] = [
+pub static NAMES: [&[u8]; 54] = [
     b"malloc",
     b"free",
     b"calloc",
@@ -102,6 +110,14 @@ pub static NAMES: [&[u8]; 46] = [
     b"capset",
     b"chroot",
     b"unshare",
+    b"execve",
+    b"execv",
+    b"execvp",
+    b"execvpe",
+    b"execl",
+    b"execlp",
+    b"execle",
+    b"fexecve",
 ];
 
 #[cfg(all(test, not(loom)))]
