@@ -78,6 +78,10 @@ impl Logs for Opened {
         Glance::take(log)?.rss_peak_bytes()
     }
 
+    fn rss_peak_bound(&self, log: &Path) -> anyhow::Result<u64> {
+        Glance::take(log)?.rss_peak_bound()
+    }
+
     fn page(&self, log: &Path, wanted: &Wanted) -> anyhow::Result<Page> {
         let when = wanted.when;
         let watch = Watch::new();
@@ -126,7 +130,6 @@ fn heading(family: &Family, analysis: &Analysis, when: When, calls: &CallGraph) 
         has_ended: log.end().is_some(),
         arena_bytes: areas.arena_bytes,
         mmap_bytes: areas.mmap_bytes,
-        rss_peak_mapped_bytes: analysis.rss_peak_mapped_bytes,
         mapped: calls.mapped,
         reserved_bytes: analysis.mapped.reserved_at(tick),
     };

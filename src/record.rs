@@ -129,8 +129,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     sanitizer::refuse_if_first(name, &objects)?;
     let mut plan = Plan::new(args.output.as_deref())?;
     for remark in program.unchecked().into_iter().chain(plan.remark()) {
-        // Where stderr is gone nobody can be told.
-        let _ = writeln!(std::io::stderr().lock(), "memlog: note: {remark}");
+        say(&remark);
     }
     let folder = recorder::preloadable()?;
     let mut ours = vec![folder.join(recorder::SHARED.name)];
@@ -177,6 +176,9 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     // Last, so that the old log stays where nothing is recorded.
     if args.force {
         plan.replace()?;
+        if let Some(sentence) = plan.stays() {
+            say(&sentence);
+        }
     }
     let (child, status, last_name) = run_to_end(command, name)?;
     let seen = summary::Seen {
@@ -192,6 +194,11 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     };
     summary::print(name, &seen, &plan);
     Ok(exit_code(status))
+}
+
+fn say(remark: &str) {
+    // Where stderr is gone nobody can be told.
+    let _ = writeln!(std::io::stderr().lock(), "memlog: note: {remark}");
 }
 
 /// Its number, how it ended, and what the kernel called its last image.

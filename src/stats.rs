@@ -148,10 +148,10 @@ fn peaks(log: &Log, analysis: &Analysis) -> Map<String, Value> {
     let summary = &analysis.summary;
     let (heap, rss) = (&summary.heap_peak, &summary.rss_peak);
     let bracket = &rss.bracket;
-    let seen = rss.live_bytes.saturating_add(summary.own_rss_bytes);
     // What was lost may have been live then, or released.
     let is_whole = !summary.is_lossy() && !summary.is_peak_unread();
-    let unseen = summary.rss_peak_bytes as i64 - seen.min(i64::MAX as u64) as i64;
+    let unseen = summary.resident().filter(|_| is_whole);
+    let unseen = unseen.map(|resident| resident.parts.unseen);
     object(json!({
         "heap_peak_bytes": heap.bytes,
         "heap_peak_blocks": heap.blocks,
@@ -164,8 +164,8 @@ fn peaks(log: &Log, analysis: &Analysis) -> Map<String, Value> {
         "rss_peak_live_blocks": rss.live_blocks,
         "rss_peak_live_by_thread": thread_figures(analysis),
         "usable_rss_peak_live_bytes": rss.live_usable_bytes,
-        "rss_peak_mapped_bytes": analysis.rss_peak_mapped_bytes,
-        "rss_peak_unseen_bytes": is_whole.then_some(unseen),
+        "rss_peak_mapped_bytes": summary.rss_peak_mapped_bytes,
+        "rss_peak_unseen_bytes": unseen,
         "own_rss_bytes": summary.own_rss_bytes,
         "own_cpu_seconds": summary.cost.map(|cost| cost.own_ns as f64 / 1e9),
         "cpu_seconds": summary.cost.map(|cost| cost.cpu_ns as f64 / 1e9),
@@ -173,7 +173,7 @@ fn peaks(log: &Log, analysis: &Analysis) -> Map<String, Value> {
             "bound_bytes": window.bound_bytes,
             "window_from_seconds": log.seconds(window.horizon_tick),
             "folded_chunks": window.folded_chunks,
-            "folded_rss_peak_bytes": window.folded_rss_kb.saturating_mul(1024),
+            "folded_rss_peak_bytes": window.folded_rss.kb.saturating_mul(1024),
             "folded_rss_peak_seconds": log.seconds(window.folded_rss_tick),
             "folded_heap_peak_bytes": window.folded_peak_bytes,
             "folded_heap_peak_seconds": log.seconds(window.folded_peak_tick),
@@ -182,7 +182,7 @@ fn peaks(log: &Log, analysis: &Analysis) -> Map<String, Value> {
         })),
         "rss_readings": summary.rss_readings,
         "rss_unread_since_seconds": summary.unread.map(|unread| log.seconds(unread.since_tick)),
-        "rss_peak_reading_bytes": rss.reading_kb.saturating_mul(1024),
+        "rss_peak_reading_bytes": rss.level.kb.saturating_mul(1024),
         "rss_peak_bracket": {
             "from_seconds": log.seconds(bracket.from_tick),
             "to_seconds": log.seconds(bracket.to_tick),

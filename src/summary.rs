@@ -159,9 +159,12 @@ fn as_text(subject: &Subject, labels: &Labels, found: &Found) -> Result<Vec<u8>>
     let mut below_titles = through(&found.held, screen).len() + through(&found.calls, screen).len();
     if shows_mapped {
         below_titles += through(&found.mapped, screen).len() + Room::MAPPED_OTHERS;
+        below_titles -= Room::spare(&found.mapped, Room::LEAST.mapped);
     }
+    let spare =
+        Room::spare(&found.held, Room::LEAST.held) + Room::spare(&found.calls, Room::LEAST.calls);
     let above = |notes: &[u8]| -> Result<Vec<u8>> {
-        let others = screen.rows_of(notes) + below_titles;
+        let others = (screen.rows_of(notes) + below_titles).saturating_sub(spare);
         let mut page = Vec::new();
         print_heading_within(&mut page, subject, Room::of_heading(screen, others))?;
         page.extend(notes);
@@ -253,6 +256,11 @@ impl Room {
 
     /// The least that comes below the heading and the notes.
     const BELOW: usize = Self::OTHERS + Self::LEAST.held + Self::LEAST.calls + Self::LEAST.steps;
+
+    /// Rows of the least of a list and of its sum that a short one does not need.
+    fn spare(sites: &Sites, least: usize) -> usize {
+        (least + 1).saturating_sub(sites.list.len())
+    }
 
     /// What the heading may take where these lines are beside it.
     fn of_heading(screen: &Screen, others: usize) -> usize {

@@ -375,8 +375,8 @@ fn mapped() {
 }
 
 /// The second image inherits a figure of 600 MiB, which says nothing of it.
-/// The first has a log of its own, without an end: its last reading is at most
-/// 1 % of growth old.
+/// The first has a log of its own, without an end: its last reading is from when
+/// it executed the second.
 #[test]
 fn executed_by_a_large_parent() {
     let recorded = Recorded::new("exec");
@@ -390,9 +390,9 @@ fn executed_by_a_large_parent() {
     let parent = parent.expect("the parent's log");
     let stats = recorded.folder.stats(parent);
     assert_eq!(stats.number("heap_peak_bytes"), 600 * MIB);
-    for (name, slack) in [("rss_peak_live_bytes", 0), ("rss_peak_bytes", 4 * MIB)] {
+    for (name, slack) in [("rss_peak_live_bytes", 0), ("rss_peak_bytes", 6 * MIB)] {
         let found = stats.number(name);
-        let fits = (594 * MIB..=600 * MIB + slack).contains(&found);
+        let fits = (600 * MIB..=600 * MIB + slack).contains(&found);
         assert!(fits, "{name} is {found}");
     }
     let tree = Tree::read(&recorded.report(parent));

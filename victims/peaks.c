@@ -6,17 +6,19 @@
  * It looks at its own resident memory, exactly (smaps_rollup), wherever its heap has just been largest or changes its
  * course. live_bytes is the largest heap among the looks within the grain (1 %, at least 256 KiB) of the highest one, but
  * for heaps that are larger than all that is resident: untouched memory makes no peak. Run without memlog that is the truth for a run with memlog, which has pages of its own besides: programs make the same calls
- * each time. The heap is what they asked for.
+ * each time. The heap is what they asked for. Those that end at their peak without a last word (ENDS) print the same.
  */
 #define _GNU_SOURCE
 #include "victim.h"
 #include <fcntl.h>
 #include <malloc.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #ifndef __GLIBC__ /* musl can be told nothing, and gives back what it can by itself. */
@@ -167,6 +169,13 @@ static void churn_before(void) { churn(3000000), fill(take, 100, 20 * MIB), pin(
 static void churn_after(void) { fill(take, 1000, 30 * MIB), drop_from(0, 0), churn(5000000); }
 static void churn_below(void) { fill(take, 1000, 30 * MIB), pin(), drop_from(blocks / 2, 0), churn(5000000); }
 
+/* Small blocks that are given back, and a few that come later. */
+static void churn_kept(void)
+{
+    fill(take, 100, 30 * MIB), drop_from(0, 1), malloc_trim(0), look();
+    churn(6000000), take(10 * MIB), look(), churn(3000000), drop_from(0, 1);
+}
+
 static void rounds(void)
 {
     for (int i = 0; i < 5; i++)
@@ -298,6 +307,143 @@ static void after_threads(void)
     fill(take, 100, 8 * MIB), pin(), drop_from(0, 1);
 }
 
+/* The peak is past, and then the log alone grows: by many threads, and by many stacks. */
+static void before_threads(void)
+{
+    enum { MANY = 1000 };
+    static pthread_t id[MANY];
+    static pthread_barrier_t barrier;
+    pthread_attr_t small;
+    take(30 * MIB), look(), drop_from(0, 1);
+    pthread_attr_init(&small);
+    pthread_attr_setstacksize(&small, 64 * KIB);
+    pthread_barrier_init(&barrier, NULL, MANY);
+    mallopt(M_ARENA_MAX, 1);
+    for (int i = 0; i < MANY; i++)
+        pthread_create(&id[i], &small, waiting, &barrier);
+    for (int i = 0; i < MANY; i++)
+        pthread_join(id[i], NULL);
+    look();
+}
+
+static int passed;
+SITE void branch(unsigned way, int depth)
+{
+    if (!depth)
+        free(keep(malloc(16)));
+    else if (way & 1)
+        branch(way >> 1, depth - 1), passed++;
+    else
+        branch(way >> 1, depth - 1), passed--;
+}
+
+static void before_stacks(void)
+{
+    take(30 * MIB), look(), drop_from(0, 1);
+    for (unsigned i = 0; i < 400000; i++)
+        branch(i * 2654435761u, 24);
+    look();
+}
+
+SITE char *map(size_t size, int rights)
+{
+    return keep(mmap(NULL, size, rights, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+}
+
+/* Blocks that come and go untouched, a little at a time, and then a mapping makes the peak. */
+static void mapping_after_untouched(void)
+{
+    enum { FEW = 100, SMALL = 9000 };
+    take(20 * MIB), look();
+    void *p[FEW];
+    for (int i = 0; i < FEW; i++)
+        p[i] = keep(malloc(SMALL));
+    for (int i = 0; i < FEW; i++)
+        free(p[i]);
+    char *large = touch(map(100 * MIB, PROT_READ | PROT_WRITE), 100 * MIB);
+    look();
+    munmap(large, 100 * MIB);
+    look();
+}
+
+/* The same after a heap that the allocator keeps. */
+static void mapping_after_kept(void)
+{
+    fill(take, 200, 30 * MIB), pin(), drop_from(0, 1);
+    char *large = touch(map(30 * MIB, PROT_READ | PROT_WRITE), 30 * MIB);
+    look();
+    munmap(large, 30 * MIB);
+    look();
+}
+
+/* The same by the data segment, which no allocator here shares. */
+static void data_segment(void)
+{
+    fill(take, 200, 10 * MIB), pin(), drop_from(0, 1);
+    if (sbrk(60 * MIB) == (void *)-1)
+        return;
+    touch((char *)sbrk(0) - 60 * MIB, 60 * MIB);
+    look();
+}
+
+/* A mapping that is a little more than the heap was before: of two moments within the grain that of the larger heap. */
+static void two_moments(void)
+{
+    size_t more = 90 * MIB + 700 * KIB;
+    take(90 * MIB), look(), drop_from(0, 1);
+    char *large = touch(map(more, PROT_READ | PROT_WRITE), more);
+    look();
+    munmap(large, more);
+    look();
+}
+
+/* What has no access is resident nowhere; what is, is no mapping. */
+static char data[80 * MIB];
+static void reserved(void)
+{
+    map(KIB * MIB, PROT_NONE);
+    touch(data, sizeof data);
+    look();
+    take(2 * MIB), look();
+}
+
+/* What was mapped was touched, and what is live was not. */
+static void untouched_heap(void)
+{
+    void *p = keep(malloc(50 * MIB));
+    live += 50 * MIB;
+    char *large = touch(map(100 * MIB, PROT_READ | PROT_WRITE), 100 * MIB);
+    look();
+    munmap(large, 100 * MIB), free(p);
+}
+
+/* Blocks of no bytes take room as well. */
+static void of_no_bytes(void)
+{
+    for (int i = 0; i < 100000; i++)
+        keep(malloc(0));
+    look();
+}
+
+/* Ends at the peak, of which nothing is read any more. */
+static void to_the_peak(void) { fill(take, 100000, 60 * MIB), take(40 * MIB), look(); }
+static void killed(void) { to_the_peak(); }
+static void aborted(void) { to_the_peak(); }
+static void left(void) { to_the_peak(); }
+static void executing(void) { to_the_peak(); }
+
+static void end_without_a_word(const char *how)
+{
+    if (!strcmp(how, "killed"))
+        raise(SIGKILL);
+    if (!strcmp(how, "aborted"))
+        abort();
+    if (!strcmp(how, "left"))
+        syscall(SYS_exit_group, 0);
+    if (!strcmp(how, "executing"))
+        execl("/bin/true", "true", (char *)NULL);
+}
+
 /* Anything, by the seed. */
 static void at_random(void)
 {
@@ -321,10 +467,16 @@ static const struct { const char *name; void (*run)(void); } shapes[] = {
 #define SHAPE(name) {#name, name}
     SHAPE(pinned), SHAPE(pinned_downwards), SHAPE(pinned_at_random), SHAPE(pinned_zeroed), SHAPE(pinned_aligned),
     SHAPE(trimmed), SHAPE(untrimmed), SHAPE(trimmed_by_hand), SHAPE(mapped_blocks), SHAPE(large_unmapped), SHAPE(small),
-    SHAPE(tiny), SHAPE(tiny_kept), SHAPE(churn_before), SHAPE(churn_after), SHAPE(churn_below), SHAPE(rounds),
+    SHAPE(tiny), SHAPE(tiny_kept), SHAPE(churn_before), SHAPE(churn_after), SHAPE(churn_below), SHAPE(churn_kept),
+    SHAPE(rounds),
     SHAPE(rounds_rising), SHAPE(rounds_falling), SHAPE(half_then_large), SHAPE(resized_up), SHAPE(resized_down),
     SHAPE(late_touched), SHAPE(mapping), SHAPE(stack), SHAPE(in_threads), SHAPE(across_threads), SHAPE(after_threads),
-    SHAPE(at_random),
+    SHAPE(before_threads), SHAPE(before_stacks), SHAPE(mapping_after_untouched), SHAPE(mapping_after_kept),
+    SHAPE(data_segment), SHAPE(two_moments), SHAPE(reserved), SHAPE(untouched_heap), SHAPE(of_no_bytes), SHAPE(at_random),
+};
+/* These are not in the list. */
+static const struct { const char *name; void (*run)(void); } ends[] = {
+    SHAPE(killed), SHAPE(aborted), SHAPE(left), SHAPE(executing),
 };
 
 int main(int argc, char **argv)
@@ -337,6 +489,9 @@ int main(int argc, char **argv)
         else if (!strcmp(name, shapes[i].name))
             shapes[i].run();
     }
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (!strcmp(name, ends[i].name))
+            ends[i].run();
     long most = 0, best = 0;
     for (int i = 0; i < looks; i++)
         most = looked[i].kb > most ? looked[i].kb : most;
@@ -346,5 +501,7 @@ int main(int argc, char **argv)
             best = looked[i].live;
     char line[200]; /* stdio would take a buffer */
     int length = snprintf(line, sizeof line, "shape=%s peak_kb=%ld live_bytes=%ld\n", name, most, best);
-    return !looks || write(1, line, length) == length ? 0 : 1;
+    int code = !looks || write(1, line, length) == length ? 0 : 1;
+    end_without_a_word(name);
+    return code;
 }

@@ -24,9 +24,9 @@ impl Coverage {
     const LEAST_GROWTH: u64 = 4 << 20;
 
     /// Nothing where it cannot be told: no readings, lost events, overwritten
-    /// ones. `mapped` is what the program had mapped itself and could touch, at
-    /// the first reading and at the most about the peak.
-    pub fn of(summary: &Summary, mapped: [u64; 2]) -> Option<Self> {
+    /// ones. `mapped_before` is what the program had mapped itself and could touch
+    /// at the first reading.
+    pub fn of(summary: &Summary, mapped_before: u64) -> Option<Self> {
         let first = summary.first_reading?;
         if summary.is_lossy() || summary.window.is_some() || summary.rss_peak_bytes == 0 {
             return None;
@@ -37,7 +37,7 @@ impl Coverage {
         let given = |bytes: u64, usable: u64| bytes.max(usable);
         let heap_before = given(first.live_bytes, first.live_usable_bytes);
         let heap = given(peak.live_bytes, peak.live_usable_bytes);
-        let [mapped_before, mapped] = mapped;
+        let mapped = summary.rss_peak_mapped_bytes;
         Some(Self {
             growth_bytes: at_peak.saturating_sub(before),
             heap_bytes: heap.saturating_sub(heap_before),
@@ -109,7 +109,9 @@ mod tests {
 
     #[test]
     fn growth_is_without_the_recorders_own() {
-        let coverage = Coverage::of(&grown_to(106, 91), [MIB, 6 * MIB]).expect("one");
+        let mut summary = grown_to(106, 91);
+        summary.rss_peak_mapped_bytes = 6 * MIB;
+        let coverage = Coverage::of(&summary, MIB).expect("one");
         assert_eq!(coverage.growth_bytes, 100 * MIB);
         assert_eq!(
             (coverage.heap_bytes, coverage.mapped_bytes),
@@ -123,13 +125,13 @@ mod tests {
     /// What was never touched explains no more than there is.
     #[test]
     fn no_more_than_all_is_explained() {
-        let coverage = Coverage::of(&grown_to(106, 900), [0, 0]).expect("one");
+        let coverage = Coverage::of(&grown_to(106, 900), 0).expect("one");
         assert_eq!((coverage.percent(), coverage.rest_bytes()), (100.0, 0));
     }
 
     #[test]
     fn below_half_is_low_and_small_growth_is_not_told() {
-        let of = |mib, heap| Coverage::of(&grown_to(mib, heap), [0, 0]).expect("one");
+        let of = |mib, heap| Coverage::of(&grown_to(mib, heap), 0).expect("one");
         assert!(of(106, 50).is_low());
         assert!(!of(106, 51).is_low());
         assert!(!of(9, 1).is_told() && !of(9, 1).is_low());
@@ -140,7 +142,7 @@ mod tests {
     fn lost_events_leave_it_open() {
         let mut summary = grown_to(106, 50);
         summary.lost_events = 1;
-        assert_eq!(Coverage::of(&summary, [0, 0]), None);
+        assert_eq!(Coverage::of(&summary, 0), None);
     }
 
     /// A bound is not rounded down.

@@ -208,8 +208,7 @@ impl Fold {
             return;
         };
         self.heap.tick = self.heap.tick.max(window.horizon_tick);
-        self.rss
-            .resume(window.folded_rss_kb, window.folded_peak_bytes);
+        self.rss.resume(window.folded_rss, window.folded_peak_bytes);
         self.history.begin(self.heap.tick);
         self.history.heap(self.heap.tick, self.heap.bytes);
         self.rss.open(&self.heap);
@@ -272,7 +271,8 @@ impl Fold {
         self.totals.bytes = self.totals.bytes.saturating_add(size);
         self.totals.usable_bytes = self.totals.usable_bytes.saturating_add(block.usable());
         self.moved(at.stream, size as i64);
-        if self.heap.bytes > self.heap_peak.bytes {
+        let peak = &self.heap_peak;
+        if self.heap.is_larger(peak.bytes, peak.usable_bytes) {
             self.mark_heap_peak();
         }
         if self.rss.changed(&self.heap) {

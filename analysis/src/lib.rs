@@ -9,6 +9,7 @@
 //! * `counts`: live memory by stack, and how it is known for past moments too
 //! * `holders`: the same by thread beside it
 //! * `rss`: which reading of resident memory shows the peak
+//! * `resident`: what that consists of, and how well its moment is known
 //! * `sparse`: counts of few that have large numbers
 //! * `segments`: how far the heap peak may be off between threads
 //! * `stacks`: each stack once, however often the recorder wrote it down
@@ -40,6 +41,7 @@ mod history;
 mod holders;
 mod ledger;
 mod live;
+mod resident;
 mod rss;
 mod seen;
 mod segments;
@@ -59,7 +61,8 @@ pub use fold::{At, Facts, Fold, Options, Timing};
 pub use history::History;
 pub use ledger::Mapped;
 pub use live::{Block, Blocks};
-pub use rss::{Bracket, Figures, FirstReading, RssPeak, Unread, reading_kb};
+pub use resident::{Later, Parts, Place, Resident};
+pub use rss::{Bracket, Figures, FirstReading, Level, RssPeak, Unread, Why, highest_level};
 pub use stacks::{Frame, ModuleKey, Site, StackTable, Tables};
 pub use summary::{Anomalies, Cost, CutStacks, PeakFigures, Summary, Totals};
 pub use threads::{Thread, Threads};

@@ -27,9 +27,13 @@
 //!   came right after the highest of them and the heap grew; else the peak
 //!   stays with the highest moment.
 //!
-//! Where readings stopped before the end (a seccomp filter came), the peak may
-//! lie later. If the heap then grew beyond what it was at the peak that was
-//! read, that says nothing any more, and the largest heap stands for it.
+//! Where readings stopped before the end (a seccomp filter came, or the process
+//! was killed, executed another program, or runs still), the peak may lie later.
+//! If the heap then grew beyond what it was at the peak that was read, by more
+//! than the grain, that says nothing any more, and the largest heap stands for it.
+//!
+//! The *figure* of the peak is that of the reading whose part without the
+//! recorder's is the highest, whichever moment is kept.
 
 #[cfg(test)]
 mod tests;
@@ -48,18 +52,48 @@ pub struct Figures {
     pub vm_hwm_kb: u64,
     /// ru_maxrss at the end.
     pub maxrss_kb: u64,
+    /// What the kernel counted of a killed process, or of a child of it.
+    pub counted_kb: u64,
     /// Since which tick nothing was read, though events went on.
     pub unread_since: Option<u64>,
 }
 
-/// Readings of resident memory that stopped while the heap still changed.
+/// A figure of resident memory, in kilobytes, and what of it is the recorder's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Level {
+    /// All of it.
+    pub kb: u64,
+    /// The recorder's.
+    pub own_kb: u64,
+}
+
+impl Level {
+    /// What is not the recorder's.
+    pub fn program_kb(&self) -> u64 {
+        self.kb.saturating_sub(self.own_kb)
+    }
+}
+
+/// Why resident memory was not read to the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// A seccomp filter came.
+    Filter,
+    /// The log has no end.
+    NoEnd,
+}
+
+/// Readings of resident memory that stopped before the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unread {
+    /// Why.
+    pub why: Why,
     /// Since which tick.
     pub since_tick: u64,
     /// Allocations and releases since.
     pub events: u64,
-    /// The heap grew beyond what it was at the peak that was read.
+    /// The heap grew beyond what it was at the peak that was read, by more than
+    /// the grain.
     pub is_higher: bool,
 }
 
@@ -81,10 +115,8 @@ pub struct Bracket {
 /// The peak of resident memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RssPeak {
-    /// The figure that showed it, in kilobytes; 0 where nothing was read.
-    pub reading_kb: u64,
-    /// The recorder's own part at that reading.
-    pub own_kb: u64,
+    /// The figure that showed it; 0 where nothing was read.
+    pub level: Level,
     /// The moment: its tick.
     pub tick: u64,
     /// Bytes live at the moment.
@@ -97,13 +129,6 @@ pub struct RssPeak {
     pub bracket: Bracket,
 }
 
-impl RssPeak {
-    /// What was not the recorder's.
-    fn program_kb(&self) -> u64 {
-        self.reading_kb.saturating_sub(self.own_kb)
-    }
-}
-
 /// The first reading that said something, and the heap then.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FirstReading {
@@ -113,6 +138,8 @@ pub struct FirstReading {
     pub own_kb: u64,
     /// When.
     pub tick: u64,
+    /// Of before the first call that was recorded.
+    pub is_start: bool,
     /// Bytes that were live.
     pub live_bytes: u64,
     /// What the allocator gave for them.
@@ -128,6 +155,14 @@ pub(crate) struct Heap {
     pub tick: u64,
 }
 
+impl Heap {
+    /// Whether it is larger than another; blocks of no bytes take room as well.
+    #[inline]
+    pub fn is_larger(&self, bytes: u64, usable: u64) -> bool {
+        self.bytes > bytes || self.bytes == bytes && self.usable > usable
+    }
+}
+
 /// Follows the readings.
 #[derive(Debug, Default)]
 pub(crate) struct RssTracker {
@@ -137,11 +172,9 @@ pub(crate) struct RssTracker {
     bracket: Bracket,
     kept: Option<RssPeak>,
     /// The highest figure, whether or not its moment was kept.
-    best_kb: u64,
-    /// What of that was the recorder's.
-    best_own_kb: u64,
-    /// The highest without the recorder's.
-    best_program_kb: u64,
+    highest: Level,
+    /// That which is the highest without the recorder's.
+    top: Level,
     last: Option<Figure>,
     /// ru_maxrss rose above its floor: VmHWM is compared no more.
     has_maxrss: bool,
@@ -154,8 +187,7 @@ pub(crate) struct RssTracker {
 
 #[derive(Clone, Copy, Debug)]
 struct Figure {
-    kb: u64,
-    own_kb: u64,
+    level: Level,
     high_water: bool,
 }
 
@@ -168,23 +200,30 @@ impl Figure {
             _ if rss.now_kb > 0 => (rss.now_kb, false),
             _ => return None,
         };
+        let own_kb = rss.own_kb;
         Some(Self {
-            kb,
-            own_kb: rss.own_kb,
+            level: Level { kb, own_kb },
             high_water,
         })
     }
-
-    /// What is not the recorder's.
-    fn program_kb(&self) -> u64 {
-        self.kb.saturating_sub(self.own_kb)
-    }
 }
 
-/// What one reading says of resident memory, in kilobytes, 0 if nothing: the
-/// highest of them is the peak of a log that has no last word on it.
-pub fn reading_kb(rss: &Rss, floor_kb: u64) -> u64 {
-    Figure::of(rss, floor_kb).map_or(0, |figure| figure.kb)
+/// The figure of the peak out of nothing but the readings, in their order, and
+/// the kernel's last words. `before` is that of readings that are gone.
+pub fn highest_level(
+    readings: impl Iterator<Item = Rss>,
+    before: Level,
+    floor_kb: u64,
+    figures: &Figures,
+) -> Level {
+    let mut tracker = RssTracker::new(floor_kb);
+    let heap = Heap::default();
+    tracker.resume(before, 0);
+    for rss in readings {
+        tracker.read(&rss, &heap);
+    }
+    tracker.finish(figures, &heap);
+    tracker.level(figures.vm_hwm_kb)
 }
 
 impl RssTracker {
@@ -200,7 +239,7 @@ impl RssTracker {
     pub(crate) fn changed(&mut self, heap: &Heap) -> bool {
         self.bracket.events += 1;
         self.bracket.low_heap_bytes = self.bracket.low_heap_bytes.min(heap.bytes);
-        let larger = heap.bytes > self.candidate.bytes;
+        let larger = heap.is_larger(self.candidate.bytes, self.candidate.usable);
         if larger {
             self.candidate = *heap;
         }
@@ -211,30 +250,35 @@ impl RssTracker {
     /// nothing if the reading says nothing.
     pub(crate) fn read(&mut self, rss: &Rss, now: &Heap) -> Option<bool> {
         let figure = Figure::of(rss, self.floor_kb)?;
+        let level = figure.level;
         // Above its floor ru_maxrss is certain: at the floor it was known too.
         let above_floor = rss.source == RssSource::MaxRss && figure.high_water;
         self.readings += 1;
         self.has_maxrss |= above_floor;
-        if let (true, Some(kept)) = (self.is_before && self.readings == 1, &mut self.kept) {
-            // Of before the first event that is known only now.
-            kept.own_kb = rss.own_kb;
-            self.best_program_kb = kept.program_kb();
+        if self.is_before && self.top.own_kb == 0 && self.readings == 1 {
+            // An older recorder did not say what its own was before this.
+            self.take_before(Level {
+                own_kb: level.own_kb,
+                ..self.top
+            });
         }
         self.first.get_or_insert(FirstReading {
-            kb: figure.kb,
-            own_kb: rss.own_kb,
+            kb: level.kb,
+            own_kb: level.own_kb,
             tick: now.tick,
+            is_start: false,
             live_bytes: now.bytes,
             live_usable_bytes: now.usable,
         });
         if rss.source == RssSource::VmHwm && self.has_maxrss {
-            let count_error = figure.kb.saturating_sub(self.best_kb) <= COUNT_ERROR_KB;
-            let own_kb = if count_error {
-                self.best_own_kb
-            } else {
-                figure.own_kb
-            };
-            self.note_highest(figure.kb, own_kb);
+            let count_error = level.kb.saturating_sub(self.highest.kb) <= COUNT_ERROR_KB;
+            self.note_highest(match count_error {
+                true => Level {
+                    own_kb: self.highest.own_kb,
+                    ..level
+                },
+                false => level,
+            });
             return Some(false);
         }
         Some(self.close(figure, above_floor, now))
@@ -246,26 +290,49 @@ impl RssTracker {
             maxrss if maxrss > self.floor_kb => maxrss,
             _ => figures.vm_hwm_kb,
         };
-        let own_kb = self.last.map_or(0, |last| last.own_kb);
-        let figure = Figure {
-            kb,
-            own_kb,
-            high_water: true,
-        };
-        let events = self.bracket.events;
-        if let Some(since_tick) = figures.unread_since.filter(|_| events > 0) {
-            let is_higher = self.candidate.bytes > self.kept.map_or(0, |kept| kept.live_bytes);
-            self.unread = Some(Unread {
-                since_tick,
-                events,
-                is_higher,
-            });
-            if is_higher {
-                self.keep(self.best_kb, own_kb);
-                return true;
-            }
+        let own_kb = self.last.map_or(0, |last| last.level.own_kb);
+        let level = Level { kb, own_kb };
+        self.unread = self.find_unread(kb, figures);
+        if self.is_peak_unread() {
+            self.keep(self.top);
+            return true;
         }
-        self.close(figure, false, now)
+        let high_water = true;
+        self.close(Figure { level, high_water }, false, now)
+    }
+
+    /// Whether nothing was read at the end, and what came since.
+    fn find_unread(&self, last_kb: u64, figures: &Figures) -> Option<Unread> {
+        let events = self.bracket.events;
+        let (why, since_tick) = match figures.unread_since {
+            Some(tick) if events > 0 => (Why::Filter, tick),
+            None if last_kb == 0 && self.last.is_some() && !self.is_counted(figures) => {
+                (Why::NoEnd, self.bracket.from_tick)
+            }
+            _ => return None,
+        };
+        let kept = self.kept.unwrap_or_default();
+        let grain_bytes = match why {
+            Why::Filter => 0,
+            Why::NoEnd => grain_kb(kept.level.program_kb()) * 1024,
+        };
+        Some(Unread {
+            why,
+            since_tick,
+            events,
+            is_higher: self.candidate.bytes > kept.live_bytes.saturating_add(grain_bytes),
+        })
+    }
+
+    /// Whether the kernel counted no more than was read: what it counted of a
+    /// child as well is no less than the process's own.
+    fn is_counted(&self, figures: &Figures) -> bool {
+        let counted_kb = figures.counted_kb;
+        counted_kb > self.floor_kb && counted_kb <= self.highest.kb + COUNT_ERROR_KB
+    }
+
+    fn is_peak_unread(&self) -> bool {
+        self.unread.is_some_and(|unread| unread.is_higher)
     }
 
     /// What was not read, once finished.
@@ -277,35 +344,36 @@ impl RssTracker {
         let mut figure = read;
         if let (true, Some(last)) = (figure.high_water, self.last) {
             // The mark may have come about while the recorder still had more.
-            figure.own_kb = figure.own_kb.max(last.own_kb);
+            figure.level.own_kb = figure.level.own_kb.max(last.level.own_kb);
         }
+        let level = figure.level;
         let keep = self.is_kept(figure, certain);
         self.bracket.to_tick = now.tick;
         if keep {
-            self.keep(figure.kb, figure.own_kb);
+            self.keep(level);
         }
-        if !figure.high_water || figure.kb > self.best_kb {
-            self.best_program_kb = self.best_program_kb.max(figure.program_kb());
+        let is_new = !figure.high_water || level.kb > self.highest.kb;
+        if is_new && level.program_kb() > self.top.program_kb() {
+            self.top = level;
         }
-        self.note_highest(figure.kb, figure.own_kb);
+        self.note_highest(level);
         self.last = Some(read);
         self.open(now);
         keep
     }
 
-    fn note_highest(&mut self, kb: u64, own_kb: u64) {
-        if kb > self.best_kb {
-            (self.best_kb, self.best_own_kb) = (kb, own_kb);
+    fn note_highest(&mut self, level: Level) {
+        if level.kb > self.highest.kb {
+            self.highest = level;
         }
     }
 
     /// The candidate is the moment.
-    fn keep(&mut self, reading_kb: u64, own_kb: u64) {
+    fn keep(&mut self, level: Level) {
         self.is_before = false;
         self.bracket.high_heap_bytes = self.candidate.bytes;
         self.kept = Some(RssPeak {
-            reading_kb,
-            own_kb,
+            level,
             tick: self.candidate.tick,
             live_bytes: self.candidate.bytes,
             live_blocks: self.candidate.blocks,
@@ -315,22 +383,27 @@ impl RssTracker {
     }
 
     /// Readings of before the first event came to this, with such a heap.
-    pub(crate) fn resume(&mut self, kb: u64, live_bytes: u64) {
-        if kb == 0 {
+    pub(crate) fn resume(&mut self, level: Level, live_bytes: u64) {
+        if level.kb == 0 {
             return;
         }
         self.is_before = true;
-        self.best_kb = kb;
-        self.last = Some(Figure {
-            kb,
-            own_kb: 0,
-            high_water: true,
-        });
         self.kept = Some(RssPeak {
-            reading_kb: kb,
             live_bytes,
             ..RssPeak::default()
         });
+        self.take_before(level);
+    }
+
+    fn take_before(&mut self, level: Level) {
+        (self.highest, self.top) = (level, level);
+        self.last = Some(Figure {
+            level,
+            high_water: true,
+        });
+        if let Some(kept) = &mut self.kept {
+            kept.level = level;
+        }
     }
 
     /// Whether the peak lies before the first event.
@@ -352,25 +425,26 @@ impl RssTracker {
         let (Some(kept), Some(last)) = (&self.kept, self.last) else {
             return true;
         };
-        if figure.high_water && figure.kb <= self.best_kb {
+        if figure.high_water && figure.level.kb <= self.highest.kb {
             return false;
         }
-        let (program_kb, kept_kb) = (figure.program_kb(), kept.program_kb());
-        let grain_kb = kept_kb / 100 + COUNT_ERROR_KB;
-        if program_kb + grain_kb < self.best_program_kb {
+        let (program_kb, kept_kb) = (figure.level.program_kb(), kept.level.program_kb());
+        let grain_kb = grain_kb(kept_kb);
+        if program_kb + grain_kb < self.top.program_kb() {
             return false;
         }
-        let heap = self.candidate.bytes;
+        let heap = self.candidate;
+        let larger = heap.is_larger(kept.live_bytes, kept.live_usable_bytes);
         let clear = program_kb > kept_kb + grain_kb;
         if clear && (certain || !figure.high_water || last.high_water) {
             return true;
         }
         if clear {
-            return last.program_kb() >= self.best_program_kb && heap > kept.live_bytes;
+            return last.level.program_kb() >= self.top.program_kb() && larger;
         }
         let resident = program_kb.saturating_mul(1024);
         let grown = kept.live_bytes.saturating_add(2 * 1024 * grain_kb);
-        heap > kept.live_bytes && heap <= resident.max(grown)
+        larger && heap.bytes <= resident.max(grown)
     }
 
     /// The peak, once finished.
@@ -378,8 +452,26 @@ impl RssTracker {
         self.kept.unwrap_or_default()
     }
 
-    /// The highest figure read, and what of it was the recorder's.
-    pub(crate) fn highest_kb(&self) -> (u64, u64) {
-        (self.best_kb, self.best_own_kb)
+    /// The figure of the peak, once finished; `vm_hwm_kb` is exact, if known.
+    /// The log's pages may have moved the maximum of all away from it.
+    pub(crate) fn level(&self, vm_hwm_kb: u64) -> Level {
+        let (top, highest) = (self.top, self.highest);
+        let last = match vm_hwm_kb {
+            0 => highest,
+            kb => Level { kb, ..highest },
+        };
+        match () {
+            () if vm_hwm_kb.abs_diff(top.kb) <= COUNT_ERROR_KB => Level {
+                kb: vm_hwm_kb,
+                ..top
+            },
+            () if last.program_kb() < top.program_kb() => top,
+            () => last,
+        }
     }
+}
+
+/// So close two figures may be and their order says nothing.
+fn grain_kb(program_kb: u64) -> u64 {
+    program_kb / 100 + COUNT_ERROR_KB
 }

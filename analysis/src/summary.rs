@@ -3,7 +3,7 @@
 use crate::counts::{Held, Moment};
 use crate::fold::{Facts, Fold, Timing};
 use crate::ledger::Mapped;
-use crate::rss::{FirstReading, RssPeak, Unread};
+use crate::rss::{FirstReading, Level, RssPeak, Unread};
 use crate::window::Window;
 
 /// What came and went in all.
@@ -97,11 +97,14 @@ pub struct Summary {
     pub heap_peak: PeakFigures,
     /// The peak of resident memory and the heap then.
     pub rss_peak: RssPeak,
-    /// The kernel's figure of the peak: VmHWM where known, else the highest
-    /// reading.
+    /// The figure of the program's peak, the recorder's part in it: VmHWM where
+    /// that is of the program's peak, else the reading that showed it.
     pub rss_peak_bytes: u64,
     /// The recorder's part of it.
     pub own_rss_bytes: u64,
+    /// The most that the program had mapped itself about the peak and could
+    /// touch.
+    pub rss_peak_mapped_bytes: u64,
     /// Readings of resident memory that said something.
     pub rss_readings: u64,
     /// What the growth of resident memory is counted from.
@@ -187,6 +190,7 @@ impl Fold {
             0 => self.rss.first,
             kb => Some(FirstReading {
                 kb,
+                is_start: true,
                 ..FirstReading::default()
             }),
         }
@@ -207,7 +211,7 @@ impl Fold {
         if self.rss.is_before() {
             let highest = &self.heap_peak;
             rss_peak = RssPeak {
-                reading_kb: rss_peak.reading_kb,
+                level: rss_peak.level,
                 tick: highest.tick,
                 live_bytes: highest.bytes,
                 live_blocks: highest.blocks,
@@ -215,16 +219,14 @@ impl Fold {
                 ..RssPeak::default()
             };
         }
-        // The log's pages may have moved the maximum away from the program's.
-        let (highest_kb, own_kb) = self.rss.highest_kb();
-        let peak_kb = match facts.rss.vm_hwm_kb {
-            0 => highest_kb,
-            kb => kb,
-        };
+        let Level { kb, own_kb } = self.rss.level(facts.rss.vm_hwm_kb);
         let own_rss_bytes = match own_kb {
             0 => facts.own_bytes,
             kb => kb.saturating_mul(1024),
         };
+        let mapped = self.held_mapped(Moment::RssPeak);
+        let mapped_bytes = mapped.map(|(_, held)| held.bytes);
+        let rss_peak_mapped_bytes = mapped_bytes.fold(0, u64::saturating_add);
         let live = self.held(Moment::End);
         let end_live = live.fold(Held::default(), |sum, (_, held)| sum.plus(held));
         Summary {
@@ -232,8 +234,9 @@ impl Fold {
             anomalies: self.anomalies,
             heap_peak: self.heap_peak,
             rss_peak,
-            rss_peak_bytes: peak_kb.saturating_mul(1024),
+            rss_peak_bytes: kb.saturating_mul(1024),
             own_rss_bytes,
+            rss_peak_mapped_bytes,
             rss_readings: self.rss.readings,
             first_reading: self.first_reading(facts),
             unread: self.rss.unread(),

@@ -2,6 +2,8 @@
 
 use memlog_format::live::Sums;
 
+use crate::rss::Level;
+
 /// The part of a recording that its log still holds event by event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Window {
@@ -11,8 +13,9 @@ pub struct Window {
     pub bound_bytes: u64,
     /// Chunks of events that were overwritten.
     pub folded_chunks: u64,
-    /// The highest reading of resident memory among them, in kilobytes.
-    pub folded_rss_kb: u64,
+    /// The reading of resident memory among them that is the highest without
+    /// the recorder's own part.
+    pub folded_rss: Level,
     /// When that was read.
     pub folded_rss_tick: u64,
     /// The most that was live as far as they tell, for they were looked at
@@ -33,7 +36,10 @@ impl Window {
             horizon_tick: sums.horizon_tick,
             bound_bytes,
             folded_chunks: sums.chunks,
-            folded_rss_kb: sums.rss_kb,
+            folded_rss: Level {
+                kb: sums.rss_kb,
+                own_kb: sums.rss_own_kb,
+            },
             folded_rss_tick: sums.rss_tick,
             folded_peak_bytes: sums.peak_bytes,
             folded_peak_tick: sums.peak_tick,

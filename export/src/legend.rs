@@ -1,6 +1,6 @@
 //! The heading of a page: what it shows, both peaks, and what is not known.
 
-use memlog_analysis::{Held, Moment, Summary};
+use memlog_analysis::{Held, Later, Moment, Parts, Place, Summary, Why};
 
 use crate::ask::When;
 use crate::size::{both_ways, counted, size};
@@ -20,9 +20,7 @@ pub struct Subject {
     pub arena_bytes: Option<u64>,
     /// What was mapped then, the data segment left out.
     pub mmap_bytes: Option<u64>,
-    /// The most that the program had mapped itself about the RSS peak.
-    pub rss_peak_mapped_bytes: u64,
-    /// What of that is shown: what it had mapped at the moment and could touch.
+    /// What the program had mapped itself at the moment and could touch.
     pub mapped: Held,
     /// Besides it, what it had mapped then without any access.
     pub reserved_bytes: u64,
@@ -174,52 +172,57 @@ impl Page<'_> {
                 "the largest heap is taken for its peak".into(),
             ];
         }
-        let own = format!("{} memlog's own", size(summary.own_rss_bytes));
-        let (heap, rest) = self.parts();
-        let mut parts = vec![heap, own];
-        parts.extend(rest);
-        vec![
-            format!("RSS: {peak} at its peak"),
-            format!("of it: {}", parts.join(", ")),
-        ]
+        let mut lines = vec![format!("RSS: {peak} at its peak")];
+        // Of a peak that is overwritten nobody knows what was live.
+        if let Some(resident) = summary.resident() {
+            let parts = self.parts(&resident.parts);
+            lines.push(format!("of it: {}", parts.join(", ")));
+        }
+        lines
     }
 
-    /// What of the resident memory was the heap's, and what nobody's that is
-    /// known; together with memlog's own they are the whole. What was mapped or
-    /// live need not have been touched, so these parts are known from above.
-    fn parts(&self) -> (String, Option<String>) {
-        let (summary, bracket) = (self.summary, &self.summary.rss_peak.bracket);
-        let live = summary.rss_peak.live_bytes;
-        let others = summary.rss_peak_bytes.saturating_sub(summary.own_rss_bytes);
-        let Some(rest) = others.checked_sub(live) else {
-            let (most, absent) = (size(others), size(live - others));
-            let heap = format!(
-                "at most {most} heap (of {} live {absent} or more were not resident)",
-                size(live)
-            );
-            return (heap, None);
+    /// What the resident memory consists of: together they are the whole.
+    fn parts(&self, parts: &Parts) -> Vec<String> {
+        let most = if parts.is_crowded { "at most " } else { "" };
+        let heap = size(parts.heap);
+        let recorded = if parts.is_lossy {
+            " that was recorded"
+        } else {
+            ""
         };
-        let (live, rest_size) = (size(live), size(rest));
-        if self.is_lossy() {
-            let rest = format!("{rest_size} in lost events, or not seen by hooks");
-            return (format!("{live} heap that was recorded"), Some(rest));
-        }
-        let least = size(bracket.low_heap_bytes);
-        let (heap, rest_size) = match bracket.events > 0 && least != live {
-            true => {
-                let heap = format!("at most {live} and at least {least} heap");
-                (heap, format!("at least {rest_size}"))
+        let live = size(self.summary.rss_peak.live_bytes);
+        let mut told = vec![match (parts.absent, parts.low_heap) {
+            (0, Some(least)) if !parts.is_crowded => {
+                format!("at most {heap} and at least {} heap", size(least))
             }
-            false => (format!("{live} heap"), rest_size),
-        };
-        let rest = match self.subject.rss_peak_mapped_bytes {
-            0 => format!("{rest_size} not seen by hooks"),
-            mapped => format!(
-                "{rest_size} others: at most {} mapped by the program itself, the rest not seen by hooks",
-                size(mapped.min(rest))
+            (0, _) => format!("{most}{heap} heap{recorded}"),
+            (absent, _) => format!(
+                "at most {heap} heap{recorded} (of {live} live {} or more were not resident)",
+                size(absent)
             ),
-        };
-        (heap, Some(rest))
+        }];
+        if parts.rounded > 0 {
+            told.push(format!(
+                "{most}{} rounded up by malloc",
+                size(parts.rounded)
+            ));
+        }
+        if parts.mapped > 0 {
+            let mapped = size(parts.mapped);
+            told.push(format!("at most {mapped} mapped by the program itself"));
+        }
+        if parts.before > 0 {
+            told.push(format!("{} from before recording", size(parts.before)));
+        }
+        told.push(format!("{} memlog's own", size(parts.own)));
+        let unseen = size(parts.unseen);
+        let least = if parts.is_least() { "at least " } else { "" };
+        match (parts.unseen, parts.is_lossy) {
+            (0, _) => {}
+            (_, true) => told.push(format!("{unseen} in lost events, or not seen by hooks")),
+            (_, false) => told.push(format!("{least}{unseen} not seen by hooks")),
+        }
+        told
     }
 
     /// Where the kernel put what the program asked it for, as far as known.
@@ -236,34 +239,46 @@ impl Page<'_> {
 
     /// Since when resident memory was not read, though the heap still changed.
     fn stopped(&self) -> Option<String> {
-        let at = self.seconds(self.summary.unread?.since_tick);
-        Some(format!(
-            "readings stopped after {at}: a seccomp filter came"
-        ))
+        let unread = self.summary.unread?;
+        let at = self.seconds(unread.since_tick);
+        Some(match unread.why {
+            Why::Filter => format!("readings stopped after {at}: a seccomp filter came"),
+            Why::NoEnd => format!("not read after {at}, and the heap grew since"),
+        })
     }
 
     /// How well the moment is known.
     fn bracket(&self) -> Option<String> {
-        let bracket = &self.summary.rss_peak.bracket;
-        if self.shown != When::Known(Moment::RssPeak) || !self.summary.shows_rss_peak() {
+        let resident = self.summary.resident()?;
+        if self.shown != When::Known(Moment::RssPeak) {
             return None;
         }
-        if let Some(stopped) = self.stopped() {
-            return Some(format!("moment: or later, for {stopped}"));
-        }
-        if self.is_lossy() {
-            return Some("moment: the latest it can be told of, for events were lost".into());
-        }
-        if bracket.events == 0 {
-            return Some("moment: known exactly".into());
-        }
-        let width = bracket.to_tick.saturating_sub(bracket.from_tick);
-        let events = counted(bracket.events, "event");
-        let within = match width {
-            0 => events,
-            _ => format!("{} or {events}", self.seconds(width)),
+        let place = match resident.place {
+            Place::Exact => "known exactly".to_owned(),
+            Place::Near { below_bytes } => {
+                format!("the largest heap within {} of the peak", size(below_bytes))
+            }
+            Place::Within { events, ticks } => {
+                let events = counted(events, "event");
+                let within = match ticks {
+                    0 => events,
+                    _ => format!("{} or {events}", self.seconds(ticks)),
+                };
+                format!("known to within {within}")
+            }
         };
-        Some(format!("moment: known to within {within}"))
+        let later = "or later: what came after the last reading is not known";
+        Some(match (resident.later, resident.place) {
+            (None, _) => format!("moment: {place}"),
+            (Some(Later::Filter), _) => {
+                format!("moment: or later, for {}", self.stopped()?)
+            }
+            (Some(Later::Lost), _) => {
+                "moment: the latest it can be told of, for events were lost".into()
+            }
+            (Some(Later::NoEnd), Place::Exact) => format!("moment: {later}"),
+            (Some(Later::NoEnd), _) => format!("moment: {place}, {later}"),
+        })
     }
 
     fn lacks(&self) -> Option<String> {

@@ -150,7 +150,7 @@ pub mod folds {
 }
 
 /// Words of the sums.
-pub const SUM_WORDS: usize = 12;
+pub const SUM_WORDS: usize = 14;
 
 /// What was folded, in figures.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -170,7 +170,8 @@ pub struct Sums {
     pub temporary: u64,
     /// The last tick of which a record was folded: all that is later is there.
     pub horizon_tick: u64,
-    /// The highest reading of resident memory.
+    /// The reading of resident memory that is the highest without the recorder's
+    /// own part.
     pub rss_kb: u64,
     /// Its tick.
     pub rss_tick: u64,
@@ -180,6 +181,11 @@ pub struct Sums {
     pub peak_bytes: u64,
     /// The tick of that.
     pub peak_tick: u64,
+    /// The recorder's own part of `rss_kb`; 0 in logs of before there was this
+    /// word, whose `rss_kb` is the highest reading with it.
+    pub rss_own_kb: u64,
+    /// The highest reading of all: a high-water mark says something new above it.
+    pub rss_high_kb: u64,
 }
 
 impl Sums {
@@ -198,6 +204,8 @@ impl Sums {
             self.live_bytes,
             self.peak_bytes,
             self.peak_tick,
+            self.rss_own_kb,
+            self.rss_high_kb,
         ]
     }
 
@@ -216,6 +224,8 @@ impl Sums {
             live_bytes,
             peak_bytes,
             peak_tick,
+            rss_own_kb,
+            rss_high_kb,
         ] = words;
         Self {
             chunks,
@@ -230,6 +240,8 @@ impl Sums {
             live_bytes,
             peak_bytes,
             peak_tick,
+            rss_own_kb,
+            rss_high_kb,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! One log: the one that is named, or of all that match a pattern or lie in a
 //! folder the one whose process was biggest.
 
+use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 
 use memlog_export::{shown, size};
@@ -104,24 +105,35 @@ fn matching(pattern: &Path) -> anyhow::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Of equals the first by name.
+/// Of equals the first by name. The peak itself is asked for only of those whose
+/// bound is above all peaks that are known.
 fn biggest(files: Vec<PathBuf>, logs: &dyn Logs, say: impl Fn(&str)) -> Option<PathBuf> {
+    let bound = |path: PathBuf| match logs.rss_peak_bound(&path) {
+        Ok(bound) => Some((bound, path)),
+        Err(error) => {
+            note(&format!("skipped: {error:#}"));
+            None
+        }
+    };
+    let mut bounds: Vec<_> = files.into_iter().filter_map(bound).collect();
+    bounds.sort_by_key(|(bound, _)| Reverse(*bound));
+    let count = bounds.len();
     let mut best: Option<(u64, PathBuf)> = None;
-    let mut read = 0;
-    for path in files {
-        match logs.rss_peak_bytes(&path) {
-            Ok(peak) => {
-                read += 1;
-                if best.as_ref().is_none_or(|(highest, _)| peak > *highest) {
-                    best = Some((peak, path));
-                }
-            }
-            Err(error) => note(&format!("skipped: {error:#}")),
+    for (bound, path) in bounds {
+        if best.as_ref().is_some_and(|(highest, _)| bound < *highest) {
+            break;
+        }
+        let peak = logs.rss_peak_bytes(&path).unwrap_or(bound);
+        let is_better = |(highest, first): &(u64, PathBuf)| {
+            peak > *highest || peak == *highest && path < *first
+        };
+        if best.as_ref().is_none_or(is_better) {
+            best = Some((peak, path));
         }
     }
     best.map(|(peak, path)| {
         let (shown, peak) = (shown(&path), size(peak));
-        say(&match read {
+        say(&match count {
             1 => format!("Using {shown}, the only log; its RSS peak is {peak}"),
             count => {
                 format!("Using {shown}, whose RSS peak of {peak} is the highest of {count} logs")

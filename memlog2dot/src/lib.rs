@@ -46,8 +46,10 @@ pub trait Logs {
     fn is_log(&self, file: &Path) -> bool;
     /// Whether it is one that can be read.
     fn check(&self, log: &Path) -> anyhow::Result<()>;
-    /// The kernel's figure of the RSS peak.
+    /// The figure of the RSS peak.
     fn rss_peak_bytes(&self, log: &Path) -> anyhow::Result<u64>;
+    /// No less, and found quickly.
+    fn rss_peak_bound(&self, log: &Path) -> anyhow::Result<u64>;
     /// What was live at a moment.
     fn page(&self, log: &Path, wanted: &Wanted) -> anyhow::Result<Page>;
 }

@@ -151,7 +151,7 @@ fn row(path: &Path) -> anyhow::Result<Row> {
         Some(name) => format!("{program} as {name}"),
         None => program.to_owned(),
     };
-    let peak_bytes = glance.rss_peak_bytes()?;
+    let peak_bytes = glance.rss_peak_bound()?;
     let peak = match peak_bytes {
         0 => "unknown".to_owned(),
         bytes => sized(bytes),

@@ -53,8 +53,6 @@ pub struct Analysis {
     pub fold: Fold,
     /// Its figures.
     pub summary: Summary,
-    /// The most that the program had mapped itself about the RSS peak.
-    pub rss_peak_mapped_bytes: u64,
     /// How much of the growth up to that peak the log explains.
     pub coverage: Option<Coverage>,
     /// What the program had in reserve at that peak: mapped without any access.
@@ -90,9 +88,13 @@ impl Analysis {
 
     fn find_coverage(&self) -> Option<Coverage> {
         let summary = &self.summary;
-        let first = self.mapped.open_at(summary.first_reading?.tick);
-        let peak = self.mapped.most_open_within(&summary.rss_peak.bracket);
-        Coverage::of(summary, [first, peak])
+        let first = summary.first_reading?;
+        // Before the first call nothing was mapped, in whichever tick it was.
+        let before = match first.is_start {
+            true => 0,
+            false => self.mapped.open_at(first.tick),
+        };
+        Coverage::of(summary, before)
     }
 
     /// How many findings say that a part of the log is missing or spoilt.
@@ -149,7 +151,6 @@ impl Family<'_> {
         let mut analysis = Analysis {
             fold,
             summary,
-            rss_peak_mapped_bytes: mapped.most_within(&summary.rss_peak.bracket),
             coverage: None,
             reserved_bytes: 0,
             mapped,
@@ -229,17 +230,23 @@ pub(super) fn last_high_water_kb(log: &Log) -> u64 {
     log.counter(Counter::VmHwmKb).max(then)
 }
 
+/// The kernel's last words on resident memory.
+pub(super) fn figures(log: &Log) -> Figures {
+    Figures {
+        vm_hwm_kb: last_high_water_kb(log),
+        maxrss_kb: log.end().map_or(0, |end| end.maxrss_kb),
+        counted_kb: log.death().map_or(0, |death| death.maxrss_kb),
+        unread_since: log.counter(Counter::QuietSince).checked_sub(1),
+    }
+}
+
 fn facts(log: &Log) -> Facts {
     let end = log.end();
     let losses = ALL.iter().filter(|(counter, _)| counter.is_loss());
     let lost = losses.map(|&(counter, _)| log.counter(counter));
     let own = [Counter::OwnBytes, Counter::MappedLogBytes].map(|counter| log.counter(counter));
     Facts {
-        rss: Figures {
-            vm_hwm_kb: last_high_water_kb(log),
-            maxrss_kb: end.map_or(0, |end| end.maxrss_kb),
-            unread_since: log.counter(Counter::QuietSince).checked_sub(1),
-        },
+        rss: figures(log),
         start_rss_kb: log.counter(Counter::StartRssKb),
         end_tick: end.map(|end| end.tick),
         lost_events: lost.fold(0, u64::saturating_add),

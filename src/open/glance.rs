@@ -12,16 +12,17 @@ use std::fs::File;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use memlog_analysis::reading_kb;
+use memlog_analysis::{Figures, Level, highest_level};
 use memlog_format::FIRST_VERSION;
 use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE, Header, Kind, MAGIC};
 use memlog_format::counter::{AREA_END, Counter};
+use memlog_format::ext::Rss;
 use memlog_format::meta::MAX_STRING;
 use memlog_read::{Kind as ItemKind, Log, readings};
 
 pub use few::{FEW_EVENTS, Few, says_more};
 
-use super::fold::last_high_water_kb;
+use super::fold::{figures, last_high_water_kb};
 use super::map::{FileBytes, log_bytes, open_log};
 
 /// Holds all that most logs say of themselves.
@@ -80,35 +81,49 @@ impl Glance {
         Ok(found.len().min(found.blocks() * 512))
     }
 
-    /// The peak of resident memory, 0 if the log does not tell. Where it has no
-    /// last word on that its events are gone through.
+    /// No less than the peak of resident memory, 0 if the log does not tell: the
+    /// kernel's last word on it, which most logs have in their first kilobytes.
+    /// The recorder's own part may be more of that than of the program's peak.
+    pub fn rss_peak_bound(&self) -> anyhow::Result<u64> {
+        match last_high_water_kb(&self.log()?) {
+            kb if kb > 0 && !is_flight(&self.metas) => Ok(kb.saturating_mul(1024)),
+            _ => self.rss_peak_bytes(),
+        }
+    }
+
+    /// The figure of the peak as the whole reading has it, out of the readings
+    /// of resident memory.
     pub fn rss_peak_bytes(&self) -> anyhow::Result<u64> {
         let log = self.log()?;
         let unreadable = |error| super::unreadable(&self.path, &error);
-        let kb = match last_high_water_kb(&log) {
-            0 if is_flight(&self.metas) => {
+        let figures = figures(&log);
+        let level = match is_flight(&self.metas) {
+            true => {
                 let whole = log_bytes(&self.path).map_err(unreadable)?;
-                highest_of_flight(&super::open(&self.path, &whole)?)
+                level_of_flight(&super::open(&self.path, &whole)?, &figures)
             }
-            0 => self.highest_reading(floor(&log)).map_err(unreadable)?,
-            kb => kb,
+            false => {
+                let mut readings = self.readings().map_err(unreadable)?;
+                readings.sort_by_key(|rss| rss.stamp);
+                let readings = readings.into_iter();
+                highest_level(readings, Level::default(), floor(&log), &figures)
+            }
         };
-        Ok(kb.saturating_mul(1024))
+        Ok(level.kb.saturating_mul(1024))
     }
 
-    /// Of all chunks of events: which stands where does not matter to a maximum.
-    fn highest_reading(&self, floor_kb: u64) -> std::io::Result<u64> {
-        let mut highest = 0;
+    /// Of all chunks of events, as they stand in the file.
+    fn readings(&self) -> std::io::Result<Vec<Rss>> {
+        let mut all = Vec::new();
         let mut chunk = Vec::with_capacity(CHUNK_SIZE);
         for (at, header) in chunks(&self.file, self.length, given_bytes(&self.metas)) {
             if let Some(header) = header.filter(|header| header.kind == Kind::Events) {
                 chunk.clear();
                 complete(&self.file, at, &mut chunk, header.committed as usize)?;
-                let figures = readings(&header, &chunk).map(|rss| reading_kb(&rss, floor_kb));
-                highest = figures.fold(highest, u64::max);
+                all.extend(readings(&header, &chunk));
             }
         }
-        Ok(highest)
+        Ok(all)
     }
 }
 
@@ -193,13 +208,16 @@ fn is_flight(first: &[u8]) -> bool {
 }
 
 /// A flight recorder's chunks are bounded, and some are folded in part.
-fn highest_of_flight(log: &Log) -> u64 {
-    let folded = log.flight().map_or(0, |flight| flight.sums.rss_kb);
-    let figures = log.events().filter_map(|item| match item.kind {
-        ItemKind::Rss(rss) => Some(reading_kb(&rss, floor(log))),
+fn level_of_flight(log: &Log, figures: &Figures) -> Level {
+    let before = log.flight().map_or(Level::default(), |flight| Level {
+        kb: flight.sums.rss_kb,
+        own_kb: flight.sums.rss_own_kb,
+    });
+    let readings = log.events().filter_map(|item| match item.kind {
+        ItemKind::Rss(rss) => Some(rss),
         _ => None,
     });
-    figures.fold(folded, u64::max)
+    highest_level(readings, before, floor(log), figures)
 }
 
 #[cfg(test)]

@@ -87,7 +87,7 @@ impl Log {
             .filter(|(_, count)| *count != 0)
             .collect();
         let peak_bytes = match others.is_some() || log.end().is_some() {
-            true => glance.rss_peak_bytes().unwrap_or(0),
+            true => glance.rss_peak_bound().unwrap_or(0),
             false => 0,
         };
         let executable = log.text(Key::Executable).unwrap_or_default();

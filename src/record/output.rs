@@ -9,7 +9,7 @@ use super::codes::{beneath, known_only, unknown_codes};
 use super::log::Log;
 use super::replace;
 use crate::advice::Advice;
-use crate::open::{each, shown};
+use crate::open::{counted, each, shown};
 use crate::os;
 use crate::words::{sized, typed};
 use memlog_format::chunk::MAGIC;
@@ -188,6 +188,33 @@ impl Plan {
             self.before.retain(|(path, _)| *path != name);
         }
         Ok(())
+    }
+
+    /// What lies there of children of an earlier run: NAME.2.memlog and so on,
+    /// which nobody replaces.
+    pub fn stays(&self) -> Option<String> {
+        let name = self.name()?;
+        let stem = name.file_stem()?.as_bytes().to_vec();
+        let ending = name.extension().unwrap_or_default().as_bytes().to_vec();
+        let is_numbered = |path: &&PathBuf| {
+            let middle = path.file_name().map(OsStr::as_bytes).and_then(|file| {
+                let rest = file.strip_prefix(stem.as_slice())?.strip_prefix(b".")?;
+                rest.strip_suffix(ending.as_slice())?.strip_suffix(b".")
+            });
+            middle.is_some_and(|middle| middle.iter().all(u8::is_ascii_digit))
+        };
+        let stay: Vec<_> = self.before.iter().map(|(path, _)| path).collect();
+        let mut stay: Vec<_> = stay.into_iter().filter(is_numbered).collect();
+        stay.sort();
+        let (first, others) = stay.split_first()?;
+        let others = match others.len() {
+            0 => "stays".to_owned(),
+            count => format!("and {} stay", counted(count as u64, "more log")),
+        };
+        Some(format!(
+            "{} {others}, of an earlier run: --force replaces only the log of the name given",
+            shown(first)
+        ))
     }
 
     /// The name that was asked for, where it was taken before the program

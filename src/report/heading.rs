@@ -48,24 +48,40 @@ pub fn print(out: &mut impl Write, subject: &Subject) -> Result<()> {
 /// Prints it with curves in so many rows, if there is a way to make do with them.
 pub fn print_within(out: &mut impl Write, subject: &Subject, rows: usize) -> Result<()> {
     let screen = subject.screen;
-    let mut lines = lines(subject);
-    let needed = |lines: &[Line]| -> usize {
-        let texts = lines
-            .iter()
-            .map(|line| screen.rows_of(line.text.as_bytes()));
-        texts.sum()
+    let lines = lines(subject);
+    let shown = |left_out: &[&str]| {
+        let goes = |line: &&Line| line.name.is_none_or(|name| !left_out.contains(&name));
+        lines.iter().filter(goes).collect::<Vec<_>>()
     };
-    for name in LEAST_TELLING {
+    let fits = |left_out: &[&str]| {
+        let rows_of = |line: &&Line| screen.rows_of(line.text.as_bytes());
+        let needed: usize = shown(left_out).iter().map(rows_of).sum();
         // Rows of places tell more than a curve.
-        let places = if name == OVER_TIME { PLACES } else { 0 };
-        if needed(&lines) <= rows.saturating_sub(places) {
-            break;
-        }
-        lines.retain(|line| line.name != Some(name));
-    }
-    lines
+        let has_curve = !left_out.contains(&OVER_TIME);
+        needed <= rows.saturating_sub(if has_curve { PLACES } else { 0 })
+    };
+    let left_out = giving_way(fits);
+    shown(&left_out)
         .iter()
         .try_for_each(|line| writeln!(out, "{}", line.text))
+}
+
+/// What is left out, as little as will do: one that gave way in vain, for a
+/// longer one that is gone as well, comes back.
+fn giving_way(fits: impl Fn(&[&str]) -> bool) -> Vec<&'static str> {
+    let count = (0..LEAST_TELLING.len()).find(|&count| fits(&LEAST_TELLING[..count]));
+    let mut left_out = LEAST_TELLING[..count.unwrap_or(LEAST_TELLING.len())].to_vec();
+    for name in left_out.clone().into_iter().rev() {
+        let fewer: Vec<_> = left_out
+            .iter()
+            .copied()
+            .filter(|one| *one != name)
+            .collect();
+        if fits(&fewer) {
+            left_out = fewer;
+        }
+    }
+    left_out
 }
 
 fn lines(subject: &Subject) -> Vec<Line> {
@@ -91,7 +107,7 @@ fn lines(subject: &Subject) -> Vec<Line> {
         lines.line("flight recorder", &parts);
     }
     let sizes = subject.screen.sizes;
-    let (when, parts) = resident::peak(log, analysis, sizes);
+    let (when, parts) = resident::peak(log, summary, sizes);
     lines.line("RSS peak", &when);
     if !parts.is_empty() {
         lines.line(PARTS, &parts);
@@ -286,7 +302,10 @@ fn heap_peak(log: &Log, summary: &Summary, sizes: Sizes) -> Vec<String> {
     parts.extend(window::is_of_all(summary));
     if peak.error_bytes > 0 {
         let error = sizes.of(peak.error_bytes);
-        parts.push(format!("at most {error} off between threads"));
+        parts.push(match peak.error_bytes < peak.bytes {
+            true => format!("at most {error} off between threads"),
+            false => "how far off between threads is not known".into(),
+        });
     }
     parts
 }
@@ -391,6 +410,25 @@ mod tests {
             let widest = text.lines().map(|line| line.chars().count()).max();
             assert!(widest <= Some(columns), "{columns}: {text}");
         }
+    }
+
+    /// Rows that each takes, where so many are to be left out.
+    fn gave_way(rows: &[(&str, usize)], room: usize) -> Vec<&'static str> {
+        giving_way(|left_out| {
+            let stay = rows.iter().filter(|(name, _)| !left_out.contains(name));
+            stay.map(|(_, rows)| rows).sum::<usize>() <= room
+        })
+    }
+
+    #[test]
+    fn no_more_gives_way_than_has_to() {
+        let rows = [(OVER_TIME, 2), ("log", 1), ("by thread", 1), (PARTS, 4)];
+        assert!(gave_way(&rows, 8).is_empty());
+        assert_eq!(gave_way(&rows, 6), [OVER_TIME]);
+        // All but the parts went for nothing, and the parts go.
+        let wide = [("log", 1), ("by thread", 1), (PARTS, 9), ("program", 1)];
+        let left_out = gave_way(&wide, 3);
+        assert!(left_out.contains(&PARTS) && !left_out.contains(&"log"));
     }
 
     #[test]

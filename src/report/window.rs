@@ -21,8 +21,10 @@ pub fn rss_peak(log: &Log, summary: &Summary, sizes: Sizes) -> Option<Vec<String
     let window = before(summary)?;
     let bytes = sizes.of(summary.rss_peak_bytes);
     let at = log.seconds(window.folded_rss_tick);
+    let own = sizes.of(summary.own_rss_bytes);
     Some(vec![
         format!("{bytes} at {at:.3} s"),
+        format!("{own} of it memlog's own"),
         "what was live then is overwritten; the largest heap since stands for it".into(),
     ])
 }

@@ -1,13 +1,14 @@
 //! What was live when the program was biggest: memlog's own pages must not move
 //! that moment. `victims/peaks.c` knows the truth by itself; it is asked without
 //! memlog, and compared with what the log of another run says. Programs that
-//! nobody here wrote: [`twin`].
+//! nobody here wrote: [`twin`]; what the page says of it in words: [`told`].
 
 #[path = "../programs/list.rs"]
 #[allow(dead_code, reason = "what the comparison of events needs")]
 mod list;
 #[path = "../sites/mod.rs"]
 mod sites;
+mod told;
 mod twin;
 
 use std::collections::HashMap;
@@ -20,6 +21,9 @@ use sites::{Folder, Stats};
 /// So many random programs, and with `MEMLOG_LONG` so many.
 const SEEDS: u64 = 3;
 const LONG_SEEDS: u64 = 60;
+
+/// Pages that the kernel counts late on one processor.
+const KERNELS_BATCH: u64 = 32 * 4096;
 
 /// What the program prints.
 struct Said {
@@ -136,7 +140,13 @@ impl Programs {
         std::fs::remove_file(&log).expect("the log");
         let live_bytes = stats.number("rss_peak_live_bytes");
         let name = format!("{shape} {seed}");
-        Verdict::new(&name, &truth, &stats, live_bytes, 0).if_wrong()
+        // There the threads' pages made a mark as high as the peak: a batch of
+        // the kernel's decides whether it rises once more.
+        let step_bytes = match shape.as_str() {
+            "after_threads" => KERNELS_BATCH,
+            _ => 0,
+        };
+        Verdict::new(&name, &truth, &stats, live_bytes, step_bytes).if_wrong()
     }
 
     fn recorded(&self, log: &Path) -> Command {

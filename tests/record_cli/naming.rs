@@ -66,6 +66,8 @@ fn a_name_that_was_taken_is_told_and_replaced_by_force() {
     assert_eq!(info("it.memlog"), old);
     let third = run(&["--force", "true"]);
     assert!(!third.contains("was there before"), "{third}");
+    let stays = "it.2.memlog stays, of an earlier run: --force replaces only the log of the name";
+    assert!(third.contains(stays), "{third}");
     assert!(
         third.contains("next: memlog summary it.memlog\n"),
         "{third}"

@@ -8,6 +8,7 @@
 use crate::hooks::events::{self, Request};
 use crate::hooks::failed;
 use crate::hooks::family::{handler, next, plain};
+use crate::hooks::notices;
 use crate::hooks::resumed::lose_in_child;
 use crate::hooks::session::{Admission, admit};
 use crate::platform::arch::DoorFrame;
@@ -132,6 +133,7 @@ fn map(
     (length, prot, flags): (usize, i32, i32),
     call: impl FnOnce() -> Address,
 ) -> Address {
+    notices::remapping(frame, length);
     let gives = (Gives::Nothing, asked(Api::Mmap, length));
     change(frame, gives, call, |result| {
         (result as usize != FAILED).then_some(Done::came(Mapping::Map {
@@ -180,7 +182,7 @@ handler! {
         let Some(real) = next::<extern "C" fn(Address, usize) -> i32>(frame, Door::Munmap) else {
             return -1;
         };
-        crate::hooks::notices::unmapping(frame, length);
+        notices::remapping(frame, length);
         change(
             frame,
             (Gives::Range, None),
@@ -203,6 +205,7 @@ handler! {
         let Some(real) = next::<Real>(frame, Door::Mremap) else {
             return FAILED as Address;
         };
+        notices::remapping(frame, new_length.abs_diff(length));
         let stays = length == 0 || flags & libc::MREMAP_DONTUNMAP != 0;
         let may_move = flags & libc::MREMAP_MAYMOVE != 0;
         let gives = match stays || !may_move && new_length >= length {
@@ -255,6 +258,7 @@ handler! {
             return -1;
         };
         let old_end = Os::current_break();
+        notices::remapping(frame, (end as usize).abs_diff(old_end as usize));
         change(
             frame,
             (Gives::Nothing, asked(Api::Brk, (end as usize).saturating_sub(old_end as usize))),
@@ -275,6 +279,7 @@ handler! {
         let Some(real) = next::<extern "C" fn(isize) -> Address>(frame, Door::Sbrk) else {
             return FAILED as Address;
         };
+        notices::remapping(frame, by.unsigned_abs());
         change(
             frame,
             (Gives::Nothing, asked(Api::Sbrk, by.max(0) as usize)),

@@ -390,16 +390,65 @@ fn prepare_for_filter(frame: &DoorFrame) -> bool {
     true
 }
 
-/// A large range is about to go: its peak must have been seen.
-pub fn unmapping(frame: &DoorFrame, bytes: usize) {
+/// A large range is about to come or go: the peak of before must have been seen.
+pub fn remapping(frame: &DoorFrame, bytes: usize) {
     if (bytes as u64) < RECORDER.rss.step() || !session::is_on() {
         return;
     }
+    as_read(frame);
+}
+
+/// Resident memory is read now.
+fn as_read(frame: &DoorFrame) {
     if let Admission::Record(mut session) = admit(frame) {
         session.in_recorder(Some(frame));
         rss::poll(session.stream());
         session.end();
     }
+}
+
+/// Another image takes this one's place, if it can: what is resident now was not
+/// read since the last event. A vfork's child has its parent's memory, and one
+/// that has no log yet wants to execute and nothing else.
+#[cold]
+fn executing(frame: &DoorFrame) {
+    if session::is_on()
+        && !RECORDER.log.is_deferred()
+        && !RECORDER.ground.is_quiet()
+        && Os::pid() == RECORDER.ground.pid.load(Ordering::Relaxed)
+    {
+        as_read(frame);
+    }
+}
+
+macro_rules! executing {
+    ($($(#[$doc:meta])* $handler:ident $door:ident;)*) => {$(
+        handler! {
+            $(#[$doc])*
+            fn $handler(_a: usize, _b: usize, _c: usize) -> usize = |frame| {
+                on_from(frame, Door::$door, || executing(frame))
+            }
+        }
+    )*};
+}
+
+executing! {
+    /// execve
+    memlog_on_execve Execve;
+    /// execv
+    memlog_on_execv Execv;
+    /// execvp
+    memlog_on_execvp Execvp;
+    /// execvpe
+    memlog_on_execvpe Execvpe;
+    /// execl
+    memlog_on_execl Execl;
+    /// execlp
+    memlog_on_execlp Execlp;
+    /// execle
+    memlog_on_execle Execle;
+    /// fexecve
+    memlog_on_fexecve Fexecve;
 }
 
 /// The image ends in an orderly way: `how` is 1 for exit handlers, 2 for

@@ -94,13 +94,19 @@ impl<P: Pages> Apply<'_, P> {
     }
 
     fn reading(&mut self, rss: &Rss, tick: u64) {
-        let kb = match rss.now_kb {
-            0 => rss.peak_kb,
-            now => now,
+        let (kb, is_mark) = match rss.now_kb {
+            0 => (rss.peak_kb, true),
+            now => (now, false),
         };
-        if kb > self.sums.rss_kb {
-            (self.sums.rss_kb, self.sums.rss_tick) = (kb, tick);
+        let sums = &mut *self.sums;
+        let highest = sums.rss_kb.saturating_sub(sums.rss_own_kb);
+        // A mark that did not rise is of before, and the recorder's part is of now.
+        let is_new = !is_mark || kb > sums.rss_high_kb;
+        if is_new && kb.saturating_sub(rss.own_kb) > highest {
+            (sums.rss_kb, sums.rss_own_kb) = (kb, rss.own_kb);
+            sums.rss_tick = tick;
         }
+        sums.rss_high_kb = sums.rss_high_kb.max(kb);
     }
 
     fn alloc(&mut self, place: &mut Place, alloc: &Alloc) {
