@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use memlog_format::api::Api;
 use memlog_format::failure::Failure;
 
-use crate::fold::At;
+use crate::totals::At;
 
 /// A failure, and where it stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

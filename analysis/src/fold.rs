@@ -17,21 +17,10 @@ use crate::rss::{Figures, Heap, RssTracker};
 use crate::seen::Seen;
 use crate::segments::Segments;
 use crate::stacks::{StackTable, Tables};
-use crate::summary::{Anomalies, PeakFigures, Totals};
 use crate::temporary::Temporary;
 use crate::threads::Threads;
+use crate::totals::{Anomalies, At, PeakFigures, Totals};
 use crate::window::Window;
-
-/// Where an event stands.
-#[derive(Clone, Copy, Debug)]
-pub struct At {
-    /// Its stream.
-    pub stream: u32,
-    /// Its thread.
-    pub tid: u32,
-    /// Its tick.
-    pub tick: u64,
-}
 
 /// What has to be known before the first event.
 #[derive(Clone, Copy, Debug, Default)]

@@ -20,7 +20,7 @@
 //! * `temporary`: blocks that go before their thread asks for another
 //! * `threads`: their last names
 //! * `window`: what is known of events that were overwritten
-//! * `summary`: all figures of a log; `tree`: the callers of a moment
+//! * `totals`: sums over all events; `summary`: all figures of a log; `tree`: the callers of a moment
 //!
 //! **What the numbers mean.** Allocations are successful calls of the malloc
 //! family; a successful realloc is one release and one allocation. Bytes are
@@ -50,6 +50,7 @@ mod stacks;
 mod summary;
 mod temporary;
 mod threads;
+mod totals;
 mod tree;
 mod window;
 
@@ -57,14 +58,15 @@ pub use counts::{Held, Measure, Moment};
 pub use coverage::Coverage;
 pub use cuts::{CutIn, Cuts};
 pub use failed::{Asker, Failed, Failures};
-pub use fold::{At, Facts, Fold, Options, Timing};
+pub use fold::{Facts, Fold, Options, Timing};
 pub use history::History;
 pub use ledger::Mapped;
 pub use live::{Block, Blocks};
 pub use resident::{Later, Parts, Place, Resident};
 pub use rss::{Bracket, Figures, FirstReading, Level, RssPeak, Unread, Why, highest_level};
 pub use stacks::{Frame, ModuleKey, Site, StackTable, Tables};
-pub use summary::{Anomalies, Cost, CutStacks, PeakFigures, Summary, Totals};
+pub use summary::{Cost, CutStacks, Summary};
 pub use threads::{Thread, Threads};
+pub use totals::{Anomalies, At, PeakFigures, Totals};
 pub use tree::{Branch, CallTree, Callers, Least};
 pub use window::Window;

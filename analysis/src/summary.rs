@@ -4,59 +4,8 @@ use crate::counts::{Held, Moment};
 use crate::fold::{Facts, Fold, Timing};
 use crate::ledger::Mapped;
 use crate::rss::{FirstReading, Level, RssPeak, Unread};
+use crate::totals::{Anomalies, PeakFigures, Totals};
 use crate::window::Window;
-
-/// What came and went in all.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Totals {
-    /// Successful calls that gave memory, a successful realloc among them.
-    pub allocations: u64,
-    /// Calls that took memory back, a successful realloc among them.
-    pub releases: u64,
-    /// Blocks that were released before their thread asked for another.
-    pub temporary: u64,
-    /// Bytes asked for.
-    pub bytes: u64,
-    /// Bytes given.
-    pub usable_bytes: u64,
-    /// Blocks that a forked process found live.
-    pub inherited_blocks: u64,
-    /// Their bytes.
-    pub inherited_bytes: u64,
-    /// How many of them it released.
-    pub inherited_released: u64,
-}
-
-/// What should not be.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Anomalies {
-    /// Allocations at an address that was live.
-    pub alive_twice: u64,
-    /// Releases of an address that had been released, or whose allocation
-    /// after that was lost.
-    pub released_twice: u64,
-    /// Releases of blocks of before the start of recording.
-    pub released_from_before: u64,
-    /// Releases in a forked process of blocks that its parent's log does not
-    /// tell of.
-    pub released_of_parent: u64,
-}
-
-/// A peak of the heap.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PeakFigures {
-    /// Bytes asked for.
-    pub bytes: u64,
-    /// Bytes given.
-    pub usable_bytes: u64,
-    /// Blocks.
-    pub blocks: u64,
-    /// When.
-    pub tick: u64,
-    /// By how much the bytes may be off, threads not being ordered between
-    /// their stamps.
-    pub error_bytes: u64,
-}
 
 /// Allocations whose stack lacks frames, by the root it ends in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
