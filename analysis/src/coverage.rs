@@ -23,12 +23,16 @@ impl Coverage {
     /// Less growth is code and data of files as likely as not.
     const LEAST_GROWTH: u64 = 4 << 20;
 
-    /// Nothing where it cannot be told: no readings, lost events, overwritten
-    /// ones. `mapped_before` is what the program had mapped itself and could touch
+    /// Nothing where it cannot be told: no readings, or none at the peak, lost
+    /// events, overwritten ones. `mapped_before` is what the program had mapped itself and could touch
     /// at the first reading.
     pub fn of(summary: &Summary, mapped_before: u64) -> Option<Self> {
         let first = summary.first_reading?;
-        if summary.is_lossy() || summary.window.is_some() || summary.rss_peak_bytes == 0 {
+        if summary.is_peak_unread()
+            || summary.is_lossy()
+            || summary.window.is_some()
+            || summary.rss_peak_bytes == 0
+        {
             return None;
         }
         let before = first.kb.saturating_sub(first.own_kb).saturating_mul(1024);
@@ -87,7 +91,7 @@ impl Coverage {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rss::FirstReading;
+    use crate::rss::{FirstReading, Unread, Why};
 
     const MIB: u64 = 1 << 20;
 
@@ -142,6 +146,23 @@ mod tests {
     fn lost_events_leave_it_open() {
         let mut summary = grown_to(106, 50);
         summary.lost_events = 1;
+        assert_eq!(Coverage::of(&summary, 0), None);
+    }
+
+    /// How much it grew by is not known where nobody looked.
+    #[test]
+    fn an_unread_peak_leaves_it_open() {
+        let mut summary = grown_to(106, 150);
+        let mut unread = Unread {
+            why: Why::NoEnd,
+            since_tick: 3,
+            events: 1,
+            is_higher: false,
+        };
+        summary.unread = Some(unread);
+        assert!(Coverage::of(&summary, 0).is_some());
+        unread.is_higher = true;
+        summary.unread = Some(unread);
         assert_eq!(Coverage::of(&summary, 0), None);
     }
 

@@ -170,6 +170,8 @@ pub(crate) struct RssTracker {
     /// The largest heap since the last reading.
     candidate: Heap,
     bracket: Bracket,
+    /// The heap at the last reading but one, and at the last.
+    read_heaps: [u64; 2],
     kept: Option<RssPeak>,
     /// The highest figure, whether or not its moment was kept.
     highest: Level,
@@ -312,15 +314,21 @@ impl RssTracker {
             _ => return None,
         };
         let kept = self.kept.unwrap_or_default();
-        let grain_bytes = match why {
-            Why::Filter => 0,
-            Why::NoEnd => grain_kb(kept.level.program_kb()) * 1024,
+        // A large block is followed by a reading, at which nobody has touched it:
+        // if the next one does not show it either, it is untouched memory.
+        let known_bytes = match why {
+            Why::Filter => kept.live_bytes,
+            Why::NoEnd => {
+                let grain_bytes = grain_kb(kept.level.program_kb()).saturating_mul(1024);
+                let read_bytes = kept.live_bytes.max(self.read_heaps[0]);
+                read_bytes.saturating_add(grain_bytes)
+            }
         };
         Some(Unread {
             why,
             since_tick,
             events,
-            is_higher: self.candidate.bytes > kept.live_bytes.saturating_add(grain_bytes),
+            is_higher: self.candidate.bytes > known_bytes,
         })
     }
 
@@ -413,6 +421,7 @@ impl RssTracker {
 
     /// A new bracket begins.
     pub(crate) fn open(&mut self, now: &Heap) {
+        self.read_heaps = [self.read_heaps[1], now.bytes];
         self.candidate = *now;
         self.bracket = Bracket {
             from_tick: now.tick,

@@ -243,7 +243,7 @@ impl Page<'_> {
         let at = self.seconds(unread.since_tick);
         Some(match unread.why {
             Why::Filter => format!("readings stopped after {at}: a seccomp filter came"),
-            Why::NoEnd => format!("not read after {at}, and the heap grew since"),
+            Why::NoEnd => format!("not read after {at}, with a larger heap"),
         })
     }
 

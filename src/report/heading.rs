@@ -283,7 +283,7 @@ fn threads(log: &Log, summary: &Summary) -> String {
 fn heap_peak(log: &Log, summary: &Summary, sizes: Sizes) -> Vec<String> {
     let (peak, at_rss_peak) = (&summary.heap_peak, &summary.rss_peak);
     let is_again = at_rss_peak.live_bytes == peak.bytes && at_rss_peak.tick != peak.tick;
-    let first = match is_again && summary.rss_peak_bytes > 0 && peak.bytes > 0 {
+    let first = match is_again && summary.shows_rss_peak() && peak.bytes > 0 {
         true => "first at",
         false => "at",
     };

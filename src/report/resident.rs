@@ -89,7 +89,7 @@ pub fn stopped(log: &Log, unread: &Unread) -> String {
             "readings of resident memory stopped at {at:.3} s: a seccomp filter came, and the \
              peak may lie later"
         ),
-        Why::NoEnd => format!("not read since {at:.3} s, and the heap grew after that"),
+        Why::NoEnd => format!("not read since {at:.3} s, with a larger heap"),
     }
 }
 

@@ -231,6 +231,25 @@ fn killed(grown_mib: u64, counted_mib: u64) -> (u64, Option<bool>) {
     (tracker.peak().tick, higher)
 }
 
+/// A gigabyte that was there at two readings and in no figure is untouched.
+#[test]
+fn untouched_memory_is_not_taken_for_an_unread_peak() {
+    for (readings, is_higher) in [(1, true), (2, false), (3, false)] {
+        let mut tracker = RssTracker::new(0);
+        let mut now = heap(50 * MIB, 1);
+        tracker.changed(&now);
+        tracker.read(&mark(59).expect("a reading"), &now);
+        for tick in 0..readings {
+            now = heap(1024 * MIB, 2 + tick);
+            tracker.changed(&now);
+            tracker.read(&mark(59).expect("a reading"), &now);
+        }
+        tracker.finish(&Figures::default(), &now);
+        let unread = tracker.unread().expect("no end");
+        assert_eq!(unread.is_higher, is_higher, "{readings}");
+    }
+}
+
 #[test]
 fn who_was_killed_at_its_peak_was_not_read_there() {
     assert_eq!(killed(40, 0), (2, Some(true)));
