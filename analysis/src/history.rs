@@ -3,6 +3,11 @@
 /// Steps that are kept at most; their width doubles when they are used up.
 const STEPS: usize = 128;
 
+/// In a step in which nobody knows the figure.
+pub const UNKNOWN: u64 = u64::MAX;
+/// So many steps without a reading are a gap.
+const GAP: usize = 3;
+
 /// One figure over time: the most of each step.
 #[derive(Debug, Default)]
 struct Curve {
@@ -33,10 +38,23 @@ impl Curve {
         }
     }
 
+    /// The figure is only known now and then. Where it rose by an eighth over a
+    /// gap, nobody knows when.
+    fn read(&mut self, step: usize, bytes: u64) {
+        let (from, before) = (self.most.len(), self.now);
+        let has_risen = bytes > before.saturating_add(before / 8);
+        self.change(step, bytes);
+        if let Some(gap) = self.most.get_mut(from..step)
+            && from > 0
+            && gap.len() >= GAP
+            && has_risen
+        {
+            gap.fill(UNKNOWN);
+        }
+    }
+
     fn halve(&mut self) {
-        let pairs = self.most.chunks(2);
-        let pairs = pairs.map(|pair| pair.iter().copied().max().unwrap_or(0));
-        self.most = pairs.collect();
+        self.most = self.most.chunks(2).map(most_of).collect();
     }
 }
 
@@ -68,7 +86,7 @@ impl History {
 
     pub(crate) fn resident(&mut self, tick: u64, bytes: u64) {
         let step = self.step(tick);
-        self.resident.change(step, bytes);
+        self.resident.read(step, bytes);
     }
 
     #[inline]
@@ -94,7 +112,7 @@ impl History {
         in_parts(&self.heap.most, parts)
     }
 
-    /// The same of resident memory; zeros where it was not read.
+    /// The same of resident memory; [`UNKNOWN`] where that is not known.
     pub fn resident_in(&self, parts: usize) -> Vec<u64> {
         in_parts(&self.resident.most, parts)
     }
@@ -103,11 +121,14 @@ impl History {
 fn in_parts(steps: &[u64], parts: usize) -> Vec<u64> {
     let count = parts.min(steps.len());
     let bound = |part: usize| part * steps.len() / count;
-    let parts = (0..count).map(|part| {
-        let within = steps[bound(part)..bound(part + 1)].iter();
-        within.copied().max().unwrap_or(0)
-    });
+    let parts = (0..count).map(|part| most_of(&steps[bound(part)..bound(part + 1)]));
     parts.collect()
+}
+
+/// The most that is known.
+fn most_of(steps: &[u64]) -> u64 {
+    let known = steps.iter().copied().filter(|&bytes| bytes != UNKNOWN);
+    known.max().unwrap_or(UNKNOWN)
 }
 
 #[cfg(test)]
@@ -155,6 +176,16 @@ mod tests {
         assert_eq!(history.resident_in(4), [50, 50, 70, 70]);
         assert_eq!(history.heap_in(4), [0, 0, 0, 9]);
         assert_eq!(History::default().heap_in(4), [] as [u64; 0]);
+        history.begin(1000);
+        // Memory that is touched without a call: read before and after.
+        history.resident(1000, 20);
+        history.resident(1100, 100);
+        history.resident(1120, 101);
+        history.end(1127);
+        let unknown = [20, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, 100, 101];
+        assert_eq!(history.resident_in(8), unknown);
+        history.resident(2023, 101);
+        assert_eq!(history.resident_in(4), [101; 4], "halved thrice");
         history.begin(1000);
         history.heap(1000, 8);
         history.heap(1003, 2);

@@ -59,7 +59,7 @@ pub use coverage::Coverage;
 pub use cuts::{CutIn, Cuts};
 pub use failed::{Asker, Failed, Failures};
 pub use fold::{Facts, Fold, Options, Timing};
-pub use history::History;
+pub use history::{History, UNKNOWN};
 pub use ledger::Mapped;
 pub use live::{Block, Blocks};
 pub use resident::{Later, Parts, Place, Resident};

@@ -1,10 +1,12 @@
 //! The heap and resident memory over time, a line of a page each.
 
-use memlog_analysis::History;
+use memlog_analysis::{History, UNKNOWN};
 
 use crate::words::Sizes;
 
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+/// Where resident memory rose between two readings, and nobody knows when.
+const GAP: char = '·';
 /// Fewer bars show nothing.
 const LEAST: usize = 8;
 const MOST: usize = 64;
@@ -20,7 +22,8 @@ pub fn lines(history: &History, room: usize, sizes: Sizes) -> Vec<String> {
         ("RSS ", history.resident_in(bars)),
     ];
     let lines = curves.into_iter().filter_map(|(name, values)| {
-        let most = values.iter().copied().max().filter(|&most| most > 0)?;
+        let known = values.iter().copied().filter(|&value| value != UNKNOWN);
+        let most = known.max().filter(|&most| most > 0)?;
         let bars = drawn(&values, most);
         let is_shown = values.len() >= LEAST;
         is_shown.then(|| format!("{name} {bars} up to {}", sizes.of(most)))
@@ -30,6 +33,9 @@ pub fn lines(history: &History, room: usize, sizes: Sizes) -> Vec<String> {
 
 fn drawn(values: &[u64], most: u64) -> String {
     let bar = |&value: &u64| {
+        if value == UNKNOWN {
+            return GAP;
+        }
         let level = u128::from(value) * BARS.len() as u128;
         let level = level.div_ceil(u128::from(most)).saturating_sub(1);
         BARS[(level as usize).min(BARS.len() - 1)]
@@ -44,7 +50,8 @@ mod tests {
     #[test]
     fn the_largest_is_a_whole_bar() {
         assert_eq!(drawn(&[0, 1, 50, 99, 100, 12, 13], 100), "▁▁▄██▁▂");
-        assert_eq!(drawn(&[u64::MAX, 0], u64::MAX), "█▁");
+        assert_eq!(drawn(&[u64::MAX - 1, 0], u64::MAX - 1), "█▁");
+        assert_eq!(drawn(&[1, UNKNOWN, 8], 8), "▁·█");
         assert_eq!(lines(&History::default(), 80, Sizes::Rounded), [""; 0]);
     }
 }

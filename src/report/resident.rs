@@ -8,6 +8,8 @@ use super::window;
 use crate::open::counted;
 use crate::words::{Sizes, lasted};
 
+/// Memory that grows for longer without an event was touched, not allocated.
+const LONG_SECONDS: f64 = 0.05;
 /// What is shorter is no time to speak of.
 const LEAST_SECONDS: f64 = 0.000_05;
 
@@ -32,11 +34,20 @@ pub fn peak(log: &Log, summary: &Summary, sizes: Sizes) -> (Vec<String>, Vec<Str
         parts.push("the largest heap is taken for it".into());
         return (parts, Vec::new());
     };
-    let at = log.seconds(summary.rss_peak.tick);
-    let mut when = vec![format!("{bytes} at {at:.3} s")];
+    let mut when = vec![format!("{bytes} {}", moment(log, summary, &resident))];
     when.extend(certainty(log, summary, &resident, sizes));
     when.extend(counted_by_kernel(log, summary.rss_peak_bytes, sizes));
     (when, made_of(summary, &resident.parts, sizes))
+}
+
+/// When it was: a span where memory was touched without a call.
+fn moment(log: &Log, summary: &Summary, resident: &Resident) -> String {
+    let bracket = &summary.rss_peak.bracket;
+    let [from, to] = [bracket.from_tick, bracket.to_tick].map(|tick| log.seconds(tick));
+    match resident.place {
+        Place::Exact if to - from >= LONG_SECONDS => format!("between {from:.3} and {to:.3} s"),
+        _ => format!("at {:.3} s", log.seconds(summary.rss_peak.tick)),
+    }
 }
 
 /// How well the moment is known.
