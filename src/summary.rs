@@ -72,7 +72,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         };
         let program = program(subject);
         let [held, calls] = Sites::of(&[held, calls], program.as_deref(), labels);
-        let mapped = Sites::of_mapped(mapped, program.as_deref(), labels);
+        let [mapped] = Sites::of(&[mapped], program.as_deref(), labels);
         let found = Found {
             held,
             calls,
