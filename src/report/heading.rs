@@ -286,7 +286,7 @@ fn heap_peak(log: &Log, summary: &Summary, sizes: Sizes) -> Vec<String> {
     parts.extend(window::is_of_all(summary));
     if peak.error_bytes > 0 {
         let error = sizes.of(peak.error_bytes);
-        parts.push(format!("at most {error} off between threads"));
+        parts.push(format!("±{error}, as threads ran side by side"));
     }
     parts
 }

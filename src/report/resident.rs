@@ -141,7 +141,7 @@ fn made_of(summary: &Summary, mapped_bytes: u64, sizes: Sizes) -> Vec<String> {
     let kept = kept(summary).min(rest);
     if is_much(kept) {
         let kept = sizes.of(kept);
-        parts.push(format!("of it at most {kept} freed since the heap peak"));
+        parts.push(format!("up to {kept} of that freed, but kept by malloc"));
     }
     parts
 }
@@ -258,7 +258,7 @@ mod tests {
             "2,000B from before recording (code, libraries)",
             "100B memlog's own",
             &format!("7,720B {UNSEEN}"),
-            "of it at most 1,580B freed since the heap peak",
+            "up to 1,580B of that freed, but kept by malloc",
         ];
         assert_eq!(made_of(&summary, 0), expected);
         summary.rss_peak.tick = 4;
