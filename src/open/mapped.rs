@@ -14,17 +14,6 @@ struct Step {
     open: [u64; 2],
     /// At its end, what was mapped without any access.
     reserved_bytes: u64,
-    /// At its end.
-    areas: Areas,
-}
-
-/// Where memory was mapped, by whomever; nothing where nobody was seen to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Areas {
-    /// How far the data segment had grown.
-    pub arena_bytes: Option<u64>,
-    /// Mapped elsewhere.
-    pub mmap_bytes: Option<u64>,
 }
 
 /// Bytes mapped by the program itself, by time.
@@ -38,7 +27,6 @@ impl MappedHistory {
     pub fn at(&mut self, tick: u64, mapped: &Mapped) {
         let bytes = mapped.live_bytes;
         let open = bytes.saturating_sub(mapped.reserved_bytes);
-        let areas = self.areas(mapped);
         match self.steps.last_mut() {
             // Between streams a tick may come late; it counts for the newest.
             Some(step) if tick <= step.tick => {
@@ -46,7 +34,6 @@ impl MappedHistory {
                 step.last_bytes = bytes;
                 step.open = [step.open[0].max(open), open];
                 step.reserved_bytes = mapped.reserved_bytes;
-                step.areas = areas;
             }
             _ => self.steps.push(Step {
                 tick,
@@ -54,31 +41,8 @@ impl MappedHistory {
                 last_bytes: bytes,
                 open: [open; 2],
                 reserved_bytes: mapped.reserved_bytes,
-                areas,
             }),
         }
-    }
-
-    /// A kind that was seen once is known from then on, if only to be nothing.
-    fn areas(&self, mapped: &Mapped) -> Areas {
-        let before = self
-            .steps
-            .last()
-            .map_or(Areas::default(), |step| step.areas);
-        let all = mapped.live_bytes.saturating_add(mapped.backing_bytes);
-        let elsewhere = all.saturating_sub(mapped.arena_bytes);
-        let seen =
-            |bytes: u64, before: Option<u64>| (bytes > 0 || before.is_some()).then_some(bytes);
-        Areas {
-            arena_bytes: seen(mapped.arena_bytes, before.arena_bytes),
-            mmap_bytes: seen(elsewhere, before.mmap_bytes),
-        }
-    }
-
-    /// What was mapped at the end of a tick.
-    pub fn areas_at(&self, tick: u64) -> Areas {
-        self.last_at(tick)
-            .map_or(Areas::default(), |step| step.areas)
     }
 
     /// What could be touched at the end of a tick.
@@ -131,8 +95,6 @@ mod tests {
         for (tick, bytes) in [(1, 10), (3, 50), (3, 20), (2, 30), (9, 90)] {
             let mapped = Mapped {
                 live_bytes: bytes,
-                backing_bytes: 4,
-                arena_bytes: if tick < 9 { 0 } else { 60 },
                 ..Mapped::default()
             };
             history.at(tick, &mapped);
@@ -150,10 +112,5 @@ mod tests {
         assert_eq!(most(3, 3), 50);
         assert_eq!(most(4, 8), 30);
         assert_eq!(most(4, 9), 90);
-        assert_eq!(history.areas_at(0), Areas::default());
-        assert_eq!(history.areas_at(4).mmap_bytes, Some(34));
-        assert_eq!(history.areas_at(4).arena_bytes, None);
-        assert_eq!(history.areas_at(9).arena_bytes, Some(60));
-        assert_eq!(history.areas_at(9).mmap_bytes, Some(34));
     }
 }
