@@ -27,6 +27,7 @@ use sites::Folder;
 
 /// What a user's own settings would change.
 const SETTINGS: &[&str] = &[
+    "COLUMNS",
     "PAGER",
     "LESS",
     "NO_COLOR",
