@@ -45,8 +45,9 @@ pub fn print(out: &mut impl Write, subject: &Subject) -> Result<()> {
     lines.try_for_each(|line| writeln!(out, "{}", line.text))
 }
 
-/// Prints it with curves in so many rows, if there is a way to make do with them.
-pub fn print_within(out: &mut impl Write, subject: &Subject, rows: usize) -> Result<()> {
+/// Prints it with curves in so many rows, if there is a way to make do with them;
+/// says whether there is one that keeps what the RSS peak consists of.
+pub fn print_within(out: &mut impl Write, subject: &Subject, rows: usize) -> Result<bool> {
     let screen = subject.screen;
     let mut lines = lines(subject);
     let needed = |lines: &[Line]| -> usize {
@@ -55,6 +56,8 @@ pub fn print_within(out: &mut impl Write, subject: &Subject, rows: usize) -> Res
             .map(|line| screen.rows_of(line.text.as_bytes()));
         texts.sum()
     };
+    let parts = |lines: &[Line]| lines.iter().any(|line| line.name == Some(PARTS));
+    let had_parts = parts(&lines);
     for name in LEAST_TELLING {
         // Rows of places tell more than a curve.
         let places = if name == OVER_TIME { PLACES } else { 0 };
@@ -63,9 +66,11 @@ pub fn print_within(out: &mut impl Write, subject: &Subject, rows: usize) -> Res
         }
         lines.retain(|line| line.name != Some(name));
     }
-    lines
-        .iter()
-        .try_for_each(|line| writeln!(out, "{}", line.text))
+    let is_whole = needed(&lines) <= rows && parts(&lines) == had_parts;
+    for line in &lines {
+        writeln!(out, "{}", line.text)?;
+    }
+    Ok(is_whole)
 }
 
 fn lines(subject: &Subject) -> Vec<Line> {

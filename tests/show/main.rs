@@ -10,6 +10,7 @@ mod interrupt;
 mod json;
 #[path = "../dot/logs.rs"]
 mod logs;
+mod mapped;
 mod names;
 #[path = "../dot/recipe.rs"]
 mod recipe;

@@ -2,6 +2,7 @@
 //! the shapes of real programs' stacks.
 
 use super::{asked, list, made, places, sites};
+use crate::summary::{Found, Sites, Sizes, without_names};
 
 /// sqlite3: what sqlite3Malloc calls is of it, and the page cache's one place is
 /// the answer, though two places of one function call for it.
@@ -150,4 +151,28 @@ fn a_place_without_a_name_has_the_next_with_one() {
         .collect();
     let expected = [("db+0xb786c", Some("insert")), ("db+0x100", None)];
     assert_eq!(found, expected);
+}
+
+/// php's heap has names, and its mappings, eighty times as large, have none.
+#[test]
+fn what_is_said_of_names_is_of_the_larger_ledger() {
+    let (mut made, held) = made(&[
+        ("php+0x2d3b58 < main", 6 << 20),
+        ("init < main", 2 << 20),
+        ("php+0x100 < main", 1 << 20),
+    ]);
+    let mut part = |stacks: &[usize]| {
+        let stacks: Vec<_> = stacks.iter().map(|&stack| held[stack]).collect();
+        sites(&mut made, &stacks)
+    };
+    let mut found = Found {
+        held: part(&[1, 2]),
+        calls: Sites::default(),
+        mapped: part(&[0]),
+    };
+    let begin = "100 % of the 6.0 MiB mapped is asked for by code without names, most in php: ";
+    let said = without_names(&found, &made.names, Sizes::Rounded).expect("one");
+    assert!(said.starts_with(begin), "{said}");
+    found.mapped = Sites::default();
+    assert_eq!(without_names(&found, &made.names, Sizes::Rounded), None);
 }
