@@ -113,7 +113,7 @@ kernel counts it.
 
 Examples:
   memlog report --show-leaks vm.5912.memlog    what was not released
-  memlog report --by count vm.5912.memlog      who allocated most often
+  memlog report --mapped vm.5912.memlog        what the program mapped itself
   memlog report --at 1.5s -t 0.1 -i 'parse|lex' vm.5912.memlog
   memlog report --sysroot rootfs/ vm.5912.memlog    with the files of another machine";
 

@@ -122,14 +122,11 @@ fn heading(family: &Family, analysis: &Analysis, when: When, calls: &CallGraph) 
         (place, process) => place.or(process),
     };
     let tick = analysis.tick_of(when, log.tick_ns());
-    let areas = analysis.mapped.areas_at(tick);
     let subject = Subject {
         program: program.unwrap_or_else(|| "unknown program".into()),
         process,
         tick_ns: log.tick_ns(),
         has_ended: log.end().is_some(),
-        arena_bytes: areas.arena_bytes,
-        mmap_bytes: areas.mmap_bytes,
         mapped: calls.mapped,
         reserved_bytes: analysis.mapped.reserved_at(tick),
     };

@@ -55,7 +55,7 @@ the one with the highest peak of resident memory.";
 /// The moments that have names, for the shells.
 const MOMENTS: [&str; 3] = ["rss-peak", "heap-peak", "end"];
 
-const ENVIRONMENT: [(&str, &str); 21] = [
+const ENVIRONMENT: [(&str, &str); 22] = [
     (
         "MEMLOG_OUTPUT",
         "The log's name: %h host, %p process, %e program, %t start in seconds, %n attempt, \
@@ -130,6 +130,11 @@ const ENVIRONMENT: [(&str, &str); 21] = [
         "The first that is set says on what memlog dot prints: letter in the USA and Canada, else A4.",
     ),
     ("LESS", "Options of less, as ever; FRX where it is not set."),
+    (
+        "COLUMNS",
+        "How wide summary, report and tree are where output is no terminal; where it is not set, \
+         as wide as they need.",
+    ),
     (
         "NO_COLOR",
         "Anything: no colours, on a terminal either; --color counts more.",

@@ -40,8 +40,10 @@ pub struct Look {
 pub struct Screen {
     pub colours: Colours,
     pub sizes: Sizes,
-    /// Columns and rows of a terminal.
-    size: Option<(usize, usize)>,
+    /// Of a terminal, or else COLUMNS.
+    columns: Option<usize>,
+    /// Of a terminal.
+    rows: Option<usize>,
     may_page: bool,
     /// Where the user is: files below it are told from here.
     folder: String,
@@ -60,7 +62,11 @@ impl Screen {
                 true => Sizes::Exact,
                 false => Sizes::Rounded,
             },
-            size: size.map(|(Width(columns), Height(rows))| (columns.into(), rows.into())),
+            columns: match size {
+                Some((Width(columns), _)) => Some(columns.into()),
+                None => asked_columns(),
+            },
+            rows: size.map(|(_, Height(rows))| rows.into()),
             may_page: is_terminal && !look.no_pager,
             folder: folder.to_string_lossy().into_owned(),
         }
@@ -68,9 +74,7 @@ impl Screen {
 
     /// How wide lines should be; nothing where they may have any width.
     pub fn columns(&self) -> Option<usize> {
-        self.size
-            .map(|(columns, _)| columns)
-            .filter(|&columns| columns > 0)
+        self.columns.filter(|&columns| columns > 0)
     }
 
     /// A source file as the user would call it here.
@@ -84,7 +88,7 @@ impl Screen {
 
     /// How many lines a page has.
     pub fn rows(&self) -> Option<usize> {
-        self.size.map(|(_, rows)| rows).filter(|&rows| rows > 0)
+        self.rows.filter(|&rows| rows > 0)
     }
 
     /// Prints a page.
@@ -132,6 +136,11 @@ impl Screen {
             None => format!("{note} {sentence}"),
         }
     }
+}
+
+/// What a user asks for where there is no terminal.
+fn asked_columns() -> Option<usize> {
+    std::env::var("COLUMNS").ok()?.trim().parse().ok()
 }
 
 /// stdout, whose errors say that it was stdout.

@@ -2,6 +2,7 @@
 
 mod askers;
 mod lists;
+mod room;
 mod sites;
 #[cfg(test)]
 mod tests;
@@ -19,12 +20,14 @@ use memlog2dot::Elsewhere;
 use serde_json::{Value, json};
 
 use crate::elsewhere;
+use crate::names::Name;
 use crate::open::{clean, counted};
 use crate::report::{Asked, Labels, Subject, json_page, print_heading_within, show};
-use crate::screen::{Look, Role, Screen};
-use crate::words::{percentage, typed};
+use crate::screen::{Look, Role};
+use crate::words::{Sizes, percentage, typed};
 pub use lists::Lists;
 use lists::through;
+use room::{Below, Places, Room};
 pub use sites::{List, Sites};
 
 /// The version of the keys; `doc/STATS.md` says what they mean.
@@ -72,7 +75,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         };
         let program = program(subject);
         let [held, calls] = Sites::of(&[held, calls], program.as_deref(), labels);
-        let mapped = Sites::of_mapped(mapped, program.as_deref(), labels);
+        let [mapped] = Sites::of(&[mapped], program.as_deref(), labels);
         let found = Found {
             held,
             calls,
@@ -115,12 +118,16 @@ pub fn program(subject: &Subject) -> Option<String> {
     Some(clean(name.unwrap_or(path)))
 }
 
-/// What to do where most of it is held by places without names.
-fn without_names(held: &Sites, labels: &Labels, moment: &str) -> Option<String> {
+/// What to do where most of the larger ledger is of places without names.
+fn without_names(found: &Found, names: &[Name], sizes: Sizes) -> Option<String> {
     const MOST_PERCENT: f64 = 50.0;
+    let (sites, what) = match found.is_mostly_mapped() {
+        true => (&found.mapped, "mapped is asked for"),
+        false => (&found.held, "live heap is held"),
+    };
     let mut by_file: BTreeMap<&str, f64> = BTreeMap::new();
-    for site in &held.list {
-        let name = &labels.names()[site.label as usize];
+    for site in &sites.list {
+        let name = &names[site.label as usize];
         if let Some(file) = nameless_in(&name.function) {
             *by_file.entry(file).or_default() += site.share;
         }
@@ -129,21 +136,19 @@ fn without_names(held: &Sites, labels: &Labels, moment: &str) -> Option<String> 
     let most = by_file.iter().max_by(|one, other| one.1.total_cmp(other.1));
     let module = most?.0;
     (percent >= MOST_PERCENT).then(|| {
+        let bytes = sizes.of(sites.total.bytes);
         format!(
-            "{percent:.0} % of what was live {moment} is held by code without names, most in \
-             {module}: install its debug symbols (Debian: -dbg or -dbgsym), or keep it from being stripped"
+            "{percent:.0} % of the {bytes} {what} by code without names, most in {module}: \
+             install its debug symbols (Debian: -dbg or -dbgsym), or keep it from being stripped"
         )
     })
 }
 
-fn as_text(subject: &Subject, labels: &Labels, found: &Found) -> Result<Vec<u8>> {
+/// What stands above the lists: the heading, and what there is to say. Where
+/// not all fits the hint on names gives way, then the list of calls, for what
+/// the peak consists of tells more.
+fn above(subject: &Subject, labels: &Labels, found: &Found) -> Result<(Vec<u8>, Below)> {
     let screen = subject.screen;
-    let summary = &subject.analysis.summary;
-    let moment = match (summary.shows_rss_peak(), summary.window) {
-        (true, _) => "at the RSS peak",
-        (false, None) => "at the heap's maximum",
-        (false, Some(_)) => "at the largest heap of the window",
-    };
     let mut notes = Vec::new();
     subject.count_remarks(&mut notes, labels)?;
     if let Some(sentence) = labels.cut_short() {
@@ -151,162 +156,125 @@ fn as_text(subject: &Subject, labels: &Labels, found: &Found) -> Result<Vec<u8>>
     }
     let mut hint = Vec::new();
     if labels.remarks().next().is_none()
-        && let Some(sentence) = without_names(&found.held, labels, moment)
+        && let Some(sentence) = without_names(found, labels.names(), screen.sizes)
     {
         writeln!(hint, "{}", screen.note(&sentence))?;
     }
-    let shows_mapped = found.shows_mapped(summary);
-    let mut below_titles = through(&found.held, screen).len() + through(&found.calls, screen).len();
-    if shows_mapped {
-        below_titles += through(&found.mapped, screen).len() + Room::MAPPED_OTHERS;
-        below_titles -= Room::spare(&found.mapped, Room::LEAST.mapped);
-    }
-    let spare =
-        Room::spare(&found.held, Room::LEAST.held) + Room::spare(&found.calls, Room::LEAST.calls);
-    let above = |notes: &[u8]| -> Result<Vec<u8>> {
-        let others = (screen.rows_of(notes) + below_titles).saturating_sub(spare);
-        let mut page = Vec::new();
-        print_heading_within(&mut page, subject, Room::of_heading(screen, others))?;
-        page.extend(notes);
-        Ok(page)
+    let lines = |sites: &Sites| through(sites, screen).len();
+    let all = Below {
+        held: lines(&found.held),
+        mapped: found
+            .shows_mapped(&subject.analysis.summary)
+            .then(|| lines(&found.mapped)),
+        calls: Some(lines(&found.calls)),
+        is_mostly_mapped: found.is_mostly_mapped(),
+        places: Places {
+            held: found.held.list.len(),
+            mapped: found.mapped.list.len(),
+            calls: found.calls.list.len(),
+        },
     };
-    let mut page = above(&[&notes[..], &hint].concat())?;
-    if !Room::holds(screen, screen.rows_of(&page) + below_titles) {
-        page = above(&notes)?;
+    let page = |notes: &[u8], below: Below| -> Result<(Vec<u8>, bool)> {
+        let rows = below
+            .rows_above(screen)
+            .saturating_sub(screen.rows_of(notes));
+        let mut page = Vec::new();
+        let fits = print_heading_within(&mut page, subject, rows)?;
+        page.extend(notes);
+        Ok((page, fits))
+    };
+    if let (page, true) = page(&[&notes[..], &hint].concat(), all)? {
+        return Ok((page, all));
     }
-    let room = Room::left(screen, screen.rows_of(&page) + below_titles, shows_mapped);
+    let usual = match page(&notes, all)? {
+        (page, true) => return Ok((page, all)),
+        (page, false) => page,
+    };
+    let fewer = Below { calls: None, ..all };
+    Ok(match page(&notes, fewer)? {
+        (page, true) => (page, fewer),
+        (_, false) => (usual, all),
+    })
+}
+
+fn as_text(subject: &Subject, labels: &Labels, found: &Found) -> Result<Vec<u8>> {
+    let screen = subject.screen;
+    let summary = &subject.analysis.summary;
+    let (mut page, below) = above(subject, labels, found)?;
+    let room = Room::left(screen, screen.rows_of(&page), below);
     let mut lists = Lists {
         page: &mut page,
         screen,
         names: labels.names(),
     };
+    let moment = match (summary.shows_rss_peak(), summary.window) {
+        (true, _) => "at the RSS peak",
+        (false, None) => "at the heap's maximum",
+        (false, Some(_)) => "at the largest heap of the window",
+    };
     let live = format!("{} live {moment}", screen.sizes.of(found.held.total.bytes));
-    let held = (titled(live, "blocks"), &found.held, room.held);
+    let held = titled(live + ", by place", "blocks");
+    let held = (held, &found.held, room.held);
     let bytes = screen.sizes.of(found.mapped.total.bytes);
-    let short = format!("{bytes} mapped by the program itself");
-    let mapped = format!("{short} about the RSS peak, touched or not");
-    let mut titles = titled(mapped, "mappings");
-    titles.push(short);
+    let caller = "by the call that made it map more";
+    let long = format!(
+        "{bytes} mapped by the program itself about the RSS peak, touched or not, {caller}"
+    );
+    let mut titles = titled(long, "mappings");
+    titles.push(format!("{bytes} mapped by the program itself, {caller}"));
+    titles.push(format!("{bytes} mapped, {caller}"));
     let mapped = (titles, &found.mapped, room.mapped);
-    let both = match (shows_mapped, found.is_mostly_mapped()) {
-        (false, _) => vec![held],
-        (true, false) => vec![held, mapped],
-        (true, true) => vec![mapped, held],
+    let both = match (below.mapped, found.is_mostly_mapped()) {
+        (None, _) => vec![held],
+        (Some(_), false) => vec![held, mapped],
+        (Some(_), true) => vec![mapped, held],
     };
     for (titles, sites, most) in both {
         lists.print(&titles, sites, most)?;
     }
+    if below.calls.is_some() {
+        lists.print(&calls_titles(subject, found), &found.calls, room.calls)?;
+    }
+    next(
+        &mut page,
+        subject,
+        room.steps,
+        below.mapped.is_some().then_some(found),
+    )?;
+    Ok(page)
+}
+
+/// With how many were temporary.
+fn calls_titles(subject: &Subject, found: &Found) -> [String; 2] {
     let temporary = subject.analysis.fold.temporaries();
     let temporary = temporary.fold(0u64, |sum, (_, held)| sum.saturating_add(held.blocks));
     let percent = percentage(temporary, found.calls.total.blocks);
-    let among = match summary.window {
+    let among = match subject.analysis.summary.window {
         None => "",
         Some(_) => " of the window",
     };
     let count = counted(found.calls.total.blocks, "allocation") + among;
-    let titles = [
+    [
         format!("{count} ({percent:.1} % temporary: freed before the thread's next one), by place"),
         format!("{count} ({percent:.1} % temporary), by place"),
-    ];
-    lists.print(&titles, &found.calls, room.calls)?;
-    next(&mut page, subject, room.steps, shows_mapped)?;
-    Ok(page)
+    ]
 }
 
 /// A title with what the columns are, and one without where those are few.
-fn titled(what: String, blocks: &str) -> Vec<String> {
-    let title = what + ", by place";
+fn titled(title: String, blocks: &str) -> Vec<String> {
     vec![
         format!("{title} (share, sum so far, bytes, {blocks})"),
         title,
     ]
 }
 
-/// How much is shown, so that all fits on the screen. On one so small that the
-/// least of it does not fit the page goes through the pager, as others do.
-struct Room {
-    /// Places by bytes.
-    held: usize,
-    /// Places by bytes mapped.
-    mapped: usize,
-    /// Places by calls.
-    calls: usize,
-    /// What to run next.
-    steps: usize,
-}
-
-impl Room {
-    const MOST: Self = Self {
-        held: 10,
-        mapped: 5,
-        calls: 5,
-        steps: 4,
-    };
-    const LEAST: Self = Self {
-        held: 2,
-        mapped: 1,
-        calls: 1,
-        steps: 1,
-    };
-    /// Lines that are none of these nor above: two titles, two sums, blank
-    /// lines, and the shell's own.
-    const OTHERS: usize = 8;
-    /// A list more: its title, sum, blank line, and the least of it.
-    const MAPPED_OTHERS: usize = 3 + Self::LEAST.mapped;
-
-    /// The least that comes below the heading and the notes.
-    const BELOW: usize = Self::OTHERS + Self::LEAST.held + Self::LEAST.calls + Self::LEAST.steps;
-
-    /// Rows of the least of a list and of its sum that a short one does not need.
-    fn spare(sites: &Sites, least: usize) -> usize {
-        (least + 1).saturating_sub(sites.list.len())
-    }
-
-    /// What the heading may take where these lines are beside it.
-    fn of_heading(screen: &Screen, others: usize) -> usize {
-        screen
-            .rows()
-            .map_or(usize::MAX, |rows| rows.saturating_sub(others + Self::BELOW))
-    }
-
-    /// Whether the least of all fits below so many lines.
-    fn holds(screen: &Screen, used: usize) -> bool {
-        screen.rows().is_none_or(|rows| used + Self::BELOW <= rows)
-    }
-
-    fn left(screen: &Screen, used: usize, shows_mapped: bool) -> Self {
-        let Some(rows) = screen.rows() else {
-            return Self::MOST;
-        };
-        let left = rows.saturating_sub(used + Self::OTHERS);
-        let steps = match left < 8 {
-            true => Self::LEAST.steps,
-            false => Self::MOST.steps,
-        };
-        let left = left.saturating_sub(steps);
-        let held = (left * 2 / 3).clamp(Self::LEAST.held, Self::MOST.held);
-        let mapped = match shows_mapped {
-            true => (left / 3).clamp(Self::LEAST.mapped, Self::MOST.mapped),
-            false => 0,
-        };
-        let held = held.saturating_sub(mapped).max(Self::LEAST.held);
-        let calls = left.saturating_sub(held + mapped);
-        Self {
-            held,
-            mapped,
-            calls: calls.clamp(Self::LEAST.calls, Self::MOST.calls),
-            steps,
-        }
-    }
-}
-
 /// What to run next. Where columns are few without what it is for, and where
 /// not even the log's name fits with FILE in its place, for a piece of a command
 /// is none.
-fn next(page: &mut Vec<u8>, subject: &Subject, most: usize, shows_mapped: bool) -> Result<()> {
+fn next(page: &mut Vec<u8>, subject: &Subject, most: usize, mapped: Option<&Found>) -> Result<()> {
     const NAME: &str = "next: ";
     let columns = subject.screen.columns().unwrap_or(usize::MAX);
-    let steps = steps(subject, most, shows_mapped);
+    let steps = steps(subject, most, mapped);
     let of = |log: &str, is_told: bool| typed_out(&steps, log, is_told);
     let names = elsewhere::words(subject.elsewhere);
     let (log, file) = (names.clone() + &typed(subject.file), names + "FILE");
@@ -328,29 +296,33 @@ fn next(page: &mut Vec<u8>, subject: &Subject, most: usize, shows_mapped: bool) 
 /// A command, and what it is for.
 type Next = (&'static str, &'static str);
 
-/// The first of what can be done.
-fn steps(subject: &Subject, most: usize, shows_mapped: bool) -> Vec<Next> {
+/// The first of what can be done; `mapped` is what was found where a list of
+/// what was mapped is shown.
+fn steps(subject: &Subject, most: usize, mapped: Option<&Found>) -> Vec<Next> {
+    const CALLERS: Next = ("report", "who called these places");
+    const BY_COUNT: Next = ("report --by count", "who allocates most often");
+    const PICTURE: Next = ("dot", "a picture, with what was mapped");
     let live = match subject.is_running {
         true => "what is live now",
         false => "what was live at the end",
     };
-    // No tree has what was mapped.
-    let whole = match shows_mapped {
-        true => ("dot", "a picture, with what was mapped"),
-        false => ("tree --top-down", "the same from main down"),
+    let leaks = ("report --show-leaks", live);
+    let steps = match mapped {
+        _ if subject.analysis.summary.totals.allocations == 0 => {
+            vec![("info", "what the log is of, and what it lacks")]
+        }
+        None => {
+            let whole = ("tree --top-down", "the same from main down");
+            vec![CALLERS, BY_COUNT, whole, leaks]
+        }
+        Some(found) if found.is_mostly_mapped() => {
+            let mapped = ("report --mapped", "who called for what is mapped");
+            let heap = ("report", "who called for the live heap");
+            vec![mapped, heap, PICTURE, leaks]
+        }
+        Some(_) => vec![CALLERS, BY_COUNT, PICTURE, leaks],
     };
-    let usual = [
-        ("report", "who called these places"),
-        ("report --by count", "who allocates most often"),
-        whole,
-        ("report --show-leaks", live),
-    ];
-    let empty = [("info", "what the log is of, and what it lacks")];
-    let steps = match subject.analysis.summary.totals.allocations {
-        0 => &empty[..],
-        _ => &usual[..],
-    };
-    steps.iter().take(most).copied().collect()
+    steps.into_iter().take(most).collect()
 }
 
 /// With the log, and with what each is for.

@@ -123,7 +123,7 @@ fn a_filter_came_before_the_heap() {
         let text = std::fs::read_to_string(text).expect("the text beside the graph");
         for told in [
             "readings stopped after",
-            "maxrss = (unknown)",
+            "RSS peak = (unknown)",
             "largest heap",
         ] {
             assert!(text.contains(told), "{how}: {text}");

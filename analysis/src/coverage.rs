@@ -68,12 +68,12 @@ impl Coverage {
         }
     }
 
-    /// The same in whole percents: no less than what it is a bound of.
+    /// The same in whole percents, never rounded up.
     pub fn whole_percent(&self) -> u64 {
         let explained = u128::from(self.explained_bytes()) * 100;
         match self.growth_bytes {
             0 => 100,
-            growth => explained.div_ceil(u128::from(growth)) as u64,
+            growth => (explained / u128::from(growth)) as u64,
         }
     }
 
@@ -166,9 +166,9 @@ mod tests {
         assert_eq!(Coverage::of(&summary, 0), None);
     }
 
-    /// A bound is not rounded down.
+    /// 98.05 % is not 99 %.
     #[test]
-    fn whole_percents_are_bounds_too() {
+    fn whole_percents_are_not_rounded_up() {
         let of = |growth_bytes, heap_bytes| {
             let coverage = Coverage {
                 growth_bytes,
@@ -177,8 +177,8 @@ mod tests {
             };
             coverage.whole_percent()
         };
-        assert_eq!([of(1000, 910), of(1000, 911), of(1000, 919)], [91, 92, 92]);
-        assert_eq!([of(1000, 0), of(1000, 1), of(0, 0)], [0, 1, 100]);
+        assert_eq!([of(1000, 910), of(1000, 911), of(1000, 919)], [91, 91, 91]);
+        assert_eq!([of(1000, 0), of(1000, 9), of(0, 0)], [0, 0, 100]);
         assert_eq!([of(u64::MAX, u64::MAX), of(7, 9)], [100, 100]);
     }
 }

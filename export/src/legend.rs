@@ -16,10 +16,6 @@ pub struct Subject {
     pub tick_ns: u64,
     /// Whether the log has an end.
     pub has_ended: bool,
-    /// How far the data segment had grown at the moment shown.
-    pub arena_bytes: Option<u64>,
-    /// What was mapped then, the data segment left out.
-    pub mmap_bytes: Option<u64>,
     /// What the program had mapped itself at the moment and could touch.
     pub mapped: Held,
     /// Besides it, what it had mapped then without any access.
@@ -40,7 +36,6 @@ pub fn legend(subject: &Subject, summary: &Summary, shown: When, heap: Held) -> 
     let mut lines = vec![page.title(), page.program(), page.heap()];
     lines.extend(page.mapped());
     lines.extend(page.rss());
-    lines.extend(page.areas());
     lines.extend(page.bracket());
     lines.extend(page.lacks());
     lines
@@ -78,16 +73,16 @@ impl Page<'_> {
             true => " or later",
             false => "",
         };
-        let maxrss = match peak {
-            Some(bytes) => format!("maxrss = {}", size(bytes)),
-            None => format!("maxrss = {UNKNOWN}"),
+        let rss_peak = match peak {
+            Some(bytes) => format!("RSS peak = {}", size(bytes)),
+            None => format!("RSS peak = {UNKNOWN}"),
         };
         let before = summary.window.filter(|window| window.is_rss_peak_before);
         let peak_tick = before.map_or(summary.rss_peak.tick, |window| window.folded_rss_tick);
         let at_peak = format!("{}{later}", self.seconds(peak_tick));
         let (what, when) = match self.shown.moment() {
             Moment::RssPeak if summary.shows_rss_peak() => {
-                return format!("memlog: Total: {total} active at {maxrss} after {at_peak}");
+                return format!("memlog: Total: {total} live at the {rss_peak} after {at_peak}");
             }
             Moment::RssPeak | Moment::HeapPeak => ("largest heap", summary.heap_peak.tick),
             Moment::End if self.is_lossy() => ("end of what was recorded", summary.end_tick),
@@ -103,7 +98,7 @@ impl Page<'_> {
             Some(_) => format!(" after {at_peak}"),
             None => String::new(),
         };
-        format!("memlog: Total: {total} active ({what}) after {when}; {maxrss}{after}")
+        format!("memlog: Total: {total} live ({what}) after {when}; {rss_peak}{after}")
     }
 
     /// Whether what is not in the log may have been live, or released.
@@ -223,18 +218,6 @@ impl Page<'_> {
             (_, false) => told.push(format!("{least}{unseen} not seen by hooks")),
         }
         told
-    }
-
-    /// Where the kernel put what the program asked it for, as far as known.
-    fn areas(&self) -> Option<String> {
-        let areas = [
-            ("arena (brk)", self.subject.arena_bytes),
-            ("mmap", self.subject.mmap_bytes),
-        ];
-        let known = areas.into_iter();
-        let known = known.filter_map(|(name, bytes)| Some(format!("{name}: {}", size(bytes?))));
-        let known: Vec<_> = known.collect();
-        (!known.is_empty()).then(|| known.join(", "))
     }
 
     /// Since when resident memory was not read, though the heap still changed.

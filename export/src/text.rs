@@ -12,8 +12,7 @@ use crate::size::{counted, exact, percentage, size};
 const MAX_ADDRESSES: usize = 8;
 
 /// What the percentages are of.
-const SHARES: &str =
-    "shares: of all that is active above a name; below it of what that place holds";
+const SHARES: &str = "shares: of all that is live above a name; below it of what that place holds";
 /// Where the program mapped memory itself.
 const MAPPINGS: &str = "blocks: a mapping of the program's own counts as one";
 

@@ -9,17 +9,6 @@ struct Step {
     open_bytes: u64,
     /// At its end, what was mapped without any access.
     reserved_bytes: u64,
-    /// At its end.
-    areas: Areas,
-}
-
-/// Where memory was mapped, by whomever; nothing where nobody was seen to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Areas {
-    /// How far the data segment had grown.
-    pub arena_bytes: Option<u64>,
-    /// Mapped elsewhere.
-    pub mmap_bytes: Option<u64>,
 }
 
 /// Bytes mapped by the program itself, by time.
@@ -36,7 +25,6 @@ impl MappedHistory {
             tick,
             open_bytes: mapped.live_bytes.saturating_sub(reserved_bytes),
             reserved_bytes,
-            areas: self.areas(mapped),
         };
         match self.steps.last_mut() {
             // Between streams a tick may come late; it counts for the newest.
@@ -48,28 +36,6 @@ impl MappedHistory {
             }
             _ => self.steps.push(step),
         }
-    }
-
-    /// A kind that was seen once is known from then on, if only to be nothing.
-    fn areas(&self, mapped: &Mapped) -> Areas {
-        let before = self
-            .steps
-            .last()
-            .map_or(Areas::default(), |step| step.areas);
-        let all = mapped.live_bytes.saturating_add(mapped.backing_bytes);
-        let elsewhere = all.saturating_sub(mapped.arena_bytes);
-        let seen =
-            |bytes: u64, before: Option<u64>| (bytes > 0 || before.is_some()).then_some(bytes);
-        Areas {
-            arena_bytes: seen(mapped.arena_bytes, before.arena_bytes),
-            mmap_bytes: seen(elsewhere, before.mmap_bytes),
-        }
-    }
-
-    /// What was mapped at the end of a tick.
-    pub fn areas_at(&self, tick: u64) -> Areas {
-        self.last_at(tick)
-            .map_or(Areas::default(), |step| step.areas)
     }
 
     /// What could be touched at the end of a tick.
@@ -98,18 +64,11 @@ mod tests {
         for (tick, bytes) in [(1, 10), (3, 50), (3, 20), (2, 30), (9, 90)] {
             let mapped = Mapped {
                 live_bytes: bytes,
-                backing_bytes: 4,
-                arena_bytes: if tick < 9 { 0 } else { 60 },
                 ..Mapped::default()
             };
             history.at(tick, &mapped);
         }
         let open = [0, 2, 3, 8, 9].map(|tick| history.open_at(tick));
         assert_eq!(open, [0, 10, 30, 30, 90]);
-        assert_eq!(history.areas_at(0), Areas::default());
-        assert_eq!(history.areas_at(4).mmap_bytes, Some(34));
-        assert_eq!(history.areas_at(4).arena_bytes, None);
-        assert_eq!(history.areas_at(9).arena_bytes, Some(60));
-        assert_eq!(history.areas_at(9).mmap_bytes, Some(34));
     }
 }

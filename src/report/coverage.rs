@@ -18,17 +18,14 @@ pub fn line(analysis: &Analysis, sizes: Sizes) -> Option<(Vec<String>, bool)> {
     let coverage = analysis.coverage.filter(Coverage::is_told)?;
     let mut parts = vec![
         format!(
-            "{} % at most of {} that resident memory grew by",
+            "recorded calls explain up to {} % of {} that RSS grew by",
             coverage.whole_percent(),
             sizes.of(coverage.growth_bytes)
         ),
         format!("{} heap", sizes.of(coverage.heap_bytes)),
     ];
     if coverage.mapped_bytes > 0 {
-        parts.push(format!(
-            "{} in new mappings of its own",
-            sizes.of(coverage.mapped_bytes)
-        ));
+        parts.push(format!("{} mapped", sizes.of(coverage.mapped_bytes)));
     }
     if coverage.is_low() {
         parts.push(format!("{} NOT SEEN", sizes.of(coverage.rest_bytes())));

@@ -12,7 +12,10 @@ pub struct Form {
     /// most allocations, who made most temporary ones (freed before the thread's
     /// next allocation)
     #[arg(long, value_name = "WHAT", default_value = "live", value_enum)]
-    pub by: By,
+    pub(super) by: By,
+    /// What the program mapped itself (mmap), which is in no heap, by who made it map more
+    #[arg(long, conflicts_with = "by")]
+    pub(super) mapped: bool,
     /// Give each place a line with its figures, also where it only passes on what one other asked for
     #[arg(long)]
     pub no_fold: bool,
@@ -27,6 +30,9 @@ pub struct Form {
 pub enum By {
     #[value(help = "bytes that are live at a moment")]
     Live,
+    /// Asked for by `--mapped`.
+    #[value(skip)]
+    Mapped,
     #[value(help = "bytes of all allocations")]
     Allocated,
     #[value(help = "allocations")]
@@ -36,6 +42,14 @@ pub enum By {
 }
 
 impl Form {
+    /// What is counted.
+    pub fn by(self) -> By {
+        match self.mapped {
+            true => By::Mapped,
+            false => self.by,
+        }
+    }
+
     /// All there is: for programs, which leave out themselves what they do not want.
     pub fn whole(self) -> Self {
         Self {
@@ -47,7 +61,7 @@ impl Form {
 
     /// Refuses an option that asks for a moment where the whole run is counted.
     pub fn check(self, moment: Option<&str>) -> anyhow::Result<()> {
-        let (By::Allocated | By::Count | By::Temporary, Some(moment)) = (self.by, moment) else {
+        let Some(moment) = moment.filter(|_| !self.by().is_of_moment()) else {
             return Ok(());
         };
         let by = self.by.name();
@@ -61,10 +75,16 @@ impl Form {
 }
 
 impl By {
+    /// Whether it is of a moment and not of the whole run.
+    pub fn is_of_moment(self) -> bool {
+        matches!(self, By::Live | By::Mapped)
+    }
+
     /// As it is typed.
     pub fn name(self) -> &'static str {
         match self {
             By::Live => "live",
+            By::Mapped => "mapped",
             By::Allocated => "allocated",
             By::Count => "count",
             By::Temporary => "temporary",
@@ -74,7 +94,7 @@ impl By {
     /// What the shares are of.
     pub fn measure(self) -> Measure {
         match self {
-            By::Live | By::Allocated => Measure::Bytes,
+            By::Live | By::Mapped | By::Allocated => Measure::Bytes,
             By::Count | By::Temporary => Measure::Blocks,
         }
     }
@@ -83,6 +103,7 @@ impl By {
     pub fn thing(self) -> &'static str {
         match self {
             By::Live => "block",
+            By::Mapped => "mapping",
             By::Allocated | By::Count | By::Temporary => "allocation",
         }
     }

@@ -70,7 +70,7 @@ pub fn grow(analysis: &Analysis, when: When, shape: &Shape, labels: &mut Labels)
     let mut paths = Paths::default();
     let mut whole = Held::default();
     let mut held: Vec<Held> = Vec::new();
-    for (stack, at_stack) in counted(analysis, when, shape.form.by) {
+    for (stack, at_stack) in counted(analysis, when, shape.form.by()) {
         let line = paths.of(stack, labels) as usize;
         held.resize(held.len().max(line + 1), Held::default());
         held[line] = held[line].plus(at_stack);
@@ -88,7 +88,7 @@ pub fn grow(analysis: &Analysis, when: When, shape: &Shape, labels: &mut Labels)
         false => outside::cut(paths.lines(), &names, &held),
     };
     let total = held.iter().copied().fold(Held::default(), Held::plus);
-    let measure = shape.form.by.measure();
+    let measure = shape.form.by().measure();
     let mut threshold = shape.threshold;
     let tree = loop {
         let least = Least {
@@ -118,6 +118,7 @@ fn counted(analysis: &Analysis, when: When, by: By) -> Vec<(u32, Held)> {
     let fold = &analysis.fold;
     match by {
         By::Live => fold.held(when.moment()).collect(),
+        By::Mapped => fold.held_mapped(when.moment()).collect(),
         By::Allocated | By::Count => fold.allocated().collect(),
         By::Temporary => fold.temporaries().collect(),
     }

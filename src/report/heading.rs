@@ -45,8 +45,9 @@ pub fn print(out: &mut impl Write, subject: &Subject) -> Result<()> {
     lines.try_for_each(|line| writeln!(out, "{}", line.text))
 }
 
-/// Prints it with curves in so many rows, if there is a way to make do with them.
-pub fn print_within(out: &mut impl Write, subject: &Subject, rows: usize) -> Result<()> {
+/// Prints it with curves in so many rows, if there is a way to make do with them;
+/// says whether there is one that keeps what the RSS peak consists of.
+pub fn print_within(out: &mut impl Write, subject: &Subject, rows: usize) -> Result<bool> {
     let screen = subject.screen;
     let lines = lines(subject);
     let shown = |left_out: &[&str]| {
@@ -61,9 +62,11 @@ pub fn print_within(out: &mut impl Write, subject: &Subject, rows: usize) -> Res
         needed <= rows.saturating_sub(if has_curve { PLACES } else { 0 })
     };
     let left_out = giving_way(fits);
-    shown(&left_out)
-        .iter()
-        .try_for_each(|line| writeln!(out, "{}", line.text))
+    for line in shown(&left_out) {
+        writeln!(out, "{}", line.text)?;
+    }
+    let has_parts = lines.iter().any(|line| line.name == Some(PARTS));
+    Ok(fits(&left_out) && !(has_parts && left_out.contains(&PARTS)))
 }
 
 /// What is left out, as little as will do: one that gave way in vain, for a
@@ -303,8 +306,8 @@ fn heap_peak(log: &Log, summary: &Summary, sizes: Sizes) -> Vec<String> {
     if peak.error_bytes > 0 {
         let error = sizes.of(peak.error_bytes);
         parts.push(match peak.error_bytes < peak.bytes {
-            true => format!("at most {error} off between threads"),
-            false => "how far off between threads is not known".into(),
+            true => format!("±{error}, as threads ran side by side"),
+            false => "how exact is not known, as threads ran side by side".into(),
         });
     }
     parts

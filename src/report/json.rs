@@ -5,7 +5,6 @@ use memlog_analysis::{CallTree, Callers};
 use memlog_export::When;
 use serde_json::{Map, Value, json};
 
-use super::form::By;
 use super::grow::{Direction, Grown, Shape};
 use super::paths::NO_FRAMES;
 use super::subject::Subject;
@@ -17,8 +16,8 @@ pub fn tree(subject: &Subject, when: When, shape: &Shape, grown: &Grown) -> Map<
     let log = subject.family.own();
     let tick = subject.analysis.tick_of(when, log.tick_ns());
     let total = grown.tree.total();
-    let by = shape.form.by;
-    let is_moment = by == By::Live;
+    let by = shape.form.by();
+    let is_moment = by.is_of_moment();
     let all: [(&str, Value); 11] = [
         ("by", by.name().into()),
         ("moment", is_moment.then(|| moment(when)).into()),

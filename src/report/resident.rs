@@ -149,7 +149,7 @@ fn made_of(summary: &Summary, parts: &Parts, sizes: Sizes) -> Vec<String> {
     }
     if parts.freed > 0 {
         let freed = sizes.of(parts.freed);
-        told.push(format!("of it at most {freed} freed since the heap peak"));
+        told.push(format!("up to {freed} of that freed, but kept by malloc"));
     }
     told.extend(absent);
     told
@@ -187,7 +187,7 @@ mod tests {
             "2,000B from before recording (code, libraries)",
             "100B memlog's own",
             "7,720B not seen by hooks (freed but kept, stacks, code)",
-            "of it at most 1,580B freed since the heap peak",
+            "up to 1,580B of that freed, but kept by malloc",
         ];
         assert_eq!(of(&PARTS, 300), expected);
         let own = Parts {

@@ -160,7 +160,7 @@ impl<W: Write> Printer<'_, W> {
     fn title(&mut self, title: &str) -> Result<()> {
         let total = self.tree.total();
         let bytes = grouped(total.bytes);
-        let blocks = counted(total.blocks, self.form.by.thing());
+        let blocks = counted(total.blocks, self.form.by().thing());
         let sum = format!("{bytes}B in {blocks}");
         let is_short = title.chars().count() + 2 + sum.len() <= self.room(0);
         let title = match self.screen.columns() {
@@ -174,7 +174,7 @@ impl<W: Write> Printer<'_, W> {
 
     /// Whether it is a row that says 0.00 %. Who asks for less is shown it.
     fn is_nothing(&self, held: Held) -> bool {
-        let measure = self.form.by.measure();
+        let measure = self.form.by().measure();
         let total = self.tree.total().by(measure);
         let percent = percentage(held.by(measure), total);
         let least = LEAST_PERCENT.min(self.threshold);

@@ -15,7 +15,7 @@ pub fn title(
     shape: &Shape,
     grown: &Grown,
 ) -> String {
-    let by = shape.form.by;
+    let by = shape.form.by();
     let recorded = match subject.analysis.summary.is_lossy() {
         false => "",
         true => " of what was recorded",
@@ -26,6 +26,10 @@ pub fn title(
     };
     let what = match by {
         By::Live => format!("live heap {}", moment(subject, when)),
+        By::Mapped => format!(
+            "mapped by the program itself {}, touched or not, by the call that made it map more",
+            moment(subject, when)
+        ),
         By::Allocated => format!("allocated {}", run(subject)),
         By::Count => format!("allocations {}", run(subject)),
         By::Temporary => format!("temporary allocations {}", run(subject)),
@@ -44,7 +48,7 @@ pub fn title(
         remarks += &format!("{percent:.2}% that the filter let through, ");
     }
     let shares = match by {
-        By::Live => "it",
+        By::Live | By::Mapped => "it",
         By::Allocated => "the bytes",
         By::Count | By::Temporary => "their number",
     };

@@ -61,6 +61,10 @@ struct Known {
 /// A function of a module, whatever the line.
 pub struct Function {
     pub name: String,
+    /// The file that it is in, where that is known.
+    pub file: Option<String>,
+    /// Where in its file a place without a name is.
+    pub offset: Option<u64>,
     /// What it is by its name; of the C library's those that only hand out.
     pub allocator: Allocator,
 }
@@ -79,6 +83,8 @@ pub struct Asker {
     pub caller: u32,
     /// This one or the next one outwards that is of the program's own file.
     pub own: u32,
+    /// This one or the next one outwards that has a name.
+    pub named: u32,
     /// Places of libraries outside of it.
     libraries: u32,
 }
@@ -160,21 +166,6 @@ impl<'s, S: Stacks> Askers<'s, S> {
         }
     }
 
-    /// Enters a stack at the innermost function that is malloc by another name,
-    /// if it has one.
-    pub fn enter_past_malloc(&mut self, stack: u32) -> Entry {
-        let entry = self.enter(stack);
-        let mut at = entry.asker;
-        while at != END {
-            let asker = &self.askers[at as usize];
-            if self.functions[asker.function as usize].allocator == Allocator::Malloc {
-                return Entry { asker: at, ..entry };
-            }
-            at = asker.outer;
-        }
-        entry
-    }
-
     /// Outwards to what is known, and back.
     fn way(&mut self, start: S::Cursor) -> Way {
         let mut at = (start, false);
@@ -212,18 +203,16 @@ impl<'s, S: Stacks> Askers<'s, S> {
         let next = self.askers[outer as usize];
         let is_itself = outer != END && next.function == function;
         let asker = self.askers.len() as u32;
-        let name = self.stacks.name(label);
-        let file = name
-            .module
-            .as_deref()
-            .or_else(|| nameless_in(&name.function));
-        let is_own = file.is_some() && file == self.program;
+        let place = &self.functions[function as usize];
+        let is_own = place.file.is_some() && place.file.as_deref() == self.program;
+        let has_name = place.offset.is_none() && !place.name.starts_with('(');
         self.askers.push(Asker {
             label,
             function,
             outer,
             caller: if is_itself { next.caller } else { outer },
             own: if is_own { asker } else { next.own },
+            named: if has_name { asker } else { next.named },
             libraries: outside.libraries,
         });
         Way { asker, ..outside }
@@ -251,22 +240,26 @@ impl<'s, S: Stacks> Askers<'s, S> {
         let key = (name.function.clone(), name.module.clone());
         let function = *self.numbers.entry(key).or_insert(known.function);
         if function == known.function {
-            self.functions.push(match lent {
-                Some(plain) => Function {
-                    name: plain.to_owned(),
-                    allocator: Allocator::Malloc,
-                },
-                None => Function {
-                    name: name.function.clone(),
-                    allocator: match owner {
-                        Owner::CLibrary => Allocator::No,
-                        _ => allocator(&name.function),
-                    },
+            let nameless = nameless_in(&name.function);
+            let file = name.module.as_deref().or(nameless);
+            self.functions.push(Function {
+                name: lent.unwrap_or(&name.function).to_owned(),
+                file: file.map(str::to_owned),
+                offset: nameless.and_then(|file| offset(&name.function[file.len()..])),
+                allocator: match (lent, owner) {
+                    (Some(_), _) => Allocator::Malloc,
+                    (None, Owner::CLibrary) => Allocator::No,
+                    (None, _) => allocator(&name.function),
                 },
             });
         }
         *self.known[at].insert(Known { function, ..known })
     }
+}
+
+/// Of `+0x1f0`.
+fn offset(text: &str) -> Option<u64> {
+    u64::from_str_radix(text.strip_prefix("+0x")?, 16).ok()
 }
 
 fn owner(name: &Name, program: Option<&str>) -> Owner {

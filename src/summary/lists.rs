@@ -3,7 +3,7 @@
 use std::io::{Result, Write};
 
 use memlog_analysis::Held;
-use memlog_export::brief;
+use memlog_export::{brief, nameless_in};
 
 use super::sites::{Site, Sites, Through};
 use crate::names::Name;
@@ -69,7 +69,7 @@ impl Lists<'_> {
     /// Whose own code a library's place was for, where there is room for that.
     fn caller(&self, site: &Site, used: usize) -> String {
         const BEGIN: &str = "  for ";
-        const LEAST: usize = 30;
+        const LEAST: usize = 12;
         let used = used + BEGIN.len();
         let columns = self.screen.columns();
         let has_room = columns.is_none_or(|columns| used + LEAST <= columns);
@@ -143,13 +143,24 @@ const LEAST_PERCENT: f64 = 1.0;
 /// How wide a name is at most, the widest first.
 const WIDEST: [usize; 4] = [60, 40, 24, 16];
 
-/// `  wrappers skipped: xmalloc, xcalloc (2 more)`: as many as fit, those that
-/// most came through first.
+/// `  wrappers skipped: xmalloc, xcalloc (2 more)`: as many as fit, those with
+/// names before the others, then those that most came through first.
 fn passed_over(steps: &[&Vec<Through>], columns: usize) -> String {
     const BEGIN: &str = "  wrappers skipped: ";
     const MOST: usize = 4;
-    let mut functions: Vec<&Through> = steps.iter().copied().flatten().collect();
-    functions.sort_by(|one, other| other.share.total_cmp(&one.share));
+    let steps = steps.iter().rev();
+    let mut functions: Vec<&Through> = steps.copied().flatten().collect();
+    // A place without a name tells little, and least what is innermost.
+    functions.sort_by(|one, other| {
+        let is_last = |one: &Through| {
+            (
+                one.share < LEAST_PERCENT,
+                nameless_in(&one.function).is_some(),
+            )
+        };
+        let by_share = other.share.total_cmp(&one.share);
+        is_last(one).cmp(&is_last(other)).then(by_share)
+    });
     let told = functions.iter().take(MOST);
     let told = told.take_while(|one| one.share >= LEAST_PERCENT).count();
     let line = |count: usize, widest: usize| {

@@ -10,9 +10,8 @@
 use std::collections::HashMap;
 
 use memlog_analysis::Held;
-use memlog_export::nameless_in;
 
-use super::askers::{Askers, END, Entry, Stacks};
+use super::askers::{Asker, Askers, END, Entry, Stacks};
 use super::wrappers::{self, Passed, Weighed};
 use crate::words::percentage;
 
@@ -24,8 +23,8 @@ pub struct Site {
     pub share: f64,
     /// With those before it.
     pub sum: f64,
-    /// Where it is a library's: the place of the program's own that most of it
-    /// was for.
+    /// The place that most of it was for: of one without a name the next that
+    /// has one, of a library's that of the program's own.
     pub caller: Option<u32>,
 }
 
@@ -46,6 +45,9 @@ pub struct Sites {
     pub through: Vec<Vec<Through>>,
     /// What the libraries of languages asked for on behalf of others.
     pub past_library: Held,
+    /// All functions that are passed over, also where nobody is left behind them.
+    #[cfg(test)]
+    pub passed: Vec<String>,
 }
 
 /// Stacks to be summed up by who asked; `weight` is what counts.
@@ -61,26 +63,10 @@ impl Sites {
         program: Option<&str>,
         names: &mut S,
     ) -> [Self; N] {
-        Self::entered(lists, program, names, Askers::enter)
-    }
-
-    /// Sums up what was mapped: an allocator that maps memory does so for those
-    /// whom it gives it to, by whatever functions of its own.
-    pub fn of_mapped<S: Stacks>(list: List, program: Option<&str>, names: &mut S) -> Self {
-        let [sites] = Self::entered(&[list], program, names, Askers::enter_past_malloc);
-        sites
-    }
-
-    fn entered<'s, S: Stacks, const N: usize>(
-        lists: &[List; N],
-        program: Option<&'s str>,
-        names: &'s mut S,
-        enter: impl Fn(&mut Askers<'s, S>, u32) -> Entry,
-    ) -> [Self; N] {
         let mut askers = Askers::new(names, program);
         let entries = lists.each_ref().map(|list| {
             let stacks = list.stacks.iter();
-            let stacks = stacks.map(|(stack, _)| enter(&mut askers, *stack));
+            let stacks = stacks.map(|(stack, _)| askers.enter(*stack));
             stacks.collect::<Vec<Entry>>()
         });
         let weighed: Vec<Vec<Weighed>> = lists
@@ -97,6 +83,12 @@ impl Sites {
         std::array::from_fn(|index| {
             let mut sites = Self::left(&lists[index], &entries[index], &left, &askers);
             sites.through = through(&weighed[index], &passed, &left, &askers);
+            #[cfg(test)]
+            {
+                let functions = askers.functions().iter().zip(passed.each());
+                let functions = functions.filter(|(_, passed)| **passed);
+                sites.passed = functions.map(|(one, _)| one.name.clone()).collect();
+            }
             sites
         })
     }
@@ -113,7 +105,7 @@ impl Sites {
             };
             let of_label = by_label.entry(label).or_default();
             *of_label = of_label.plus(*held);
-            if let Some(caller) = own_caller(entry, label, left, askers) {
+            if let Some(caller) = told_caller(entry, label, left, askers) {
                 let callers = callers.entry(label).or_default();
                 let sum = callers.entry(caller).or_default();
                 *sum = sum.saturating_add((list.weight)(held));
@@ -136,8 +128,9 @@ impl Sites {
     }
 }
 
-/// The program's own place behind that of a library; what starts it says nothing.
-fn own_caller<S: Stacks>(
+/// The place with a name behind one without, or the program's own behind that
+/// of a library; what starts it says nothing.
+fn told_caller<S: Stacks>(
     entry: &Entry,
     label: u32,
     left: &[u32],
@@ -147,12 +140,16 @@ fn own_caller<S: Stacks>(
         END => entry.asker,
         left => left,
     };
-    let own = askers.all()[asking as usize].own;
-    let caller = &askers.all()[own as usize];
-    let is_said = own != END && caller.label != label && own != asking;
-    let name = &askers.functions()[caller.function as usize].name;
-    let is_answer = name != "main" && nameless_in(name).is_none();
-    (is_said && is_answer).then_some(caller.label)
+    let Asker { named, own, .. } = askers.all()[asking as usize];
+    let callers = [named, own].into_iter().filter(|&caller| {
+        let place = &askers.all()[caller as usize];
+        let is_said = caller != END && place.label != label && caller != asking;
+        let function = &askers.functions()[place.function as usize];
+        is_said && function.name != "main" && function.offset.is_none()
+    });
+    callers
+        .map(|caller| askers.all()[caller as usize].label)
+        .next()
 }
 
 /// Those that count most first.

@@ -1,5 +1,7 @@
 //! Who asked, on stacks made by hand.
 
+mod allocators;
+
 use std::collections::HashMap;
 
 use memlog_analysis::Held;
@@ -115,7 +117,7 @@ fn what_an_allocator_maps_is_for_who_called_it() {
         stacks,
         weight: |held| held.bytes,
     };
-    let sites = Sites::of_mapped(list, None, &mut made);
+    let [sites] = Sites::of(&[list], None, &mut made);
     let name = |label: u32| made.names[label as usize].function.as_str();
     let found: Vec<_> = sites
         .list
@@ -124,7 +126,9 @@ fn what_an_allocator_maps_is_for_who_called_it() {
         .collect();
     let expected = [("list_resize", 8), ("PyUnicode_New", 4), ("grid", 2)];
     assert_eq!(found, expected);
-    assert_eq!(sites.through[0][0].function, "_PyObject_Malloc");
+    let through = sites.through.iter().flatten();
+    let through: Vec<_> = through.map(|one| one.function.as_str()).collect();
+    assert_eq!(through, ["ArenaMmap", "new_arena", "_PyObject_Malloc"]);
 }
 
 /// A place of another file than the program's says for whom most of it was.
@@ -415,13 +419,13 @@ fn the_program_is_no_library() {
 }
 
 /// As it is said, without numbers, steps or shares: by the wrappers found.
-fn naive(made: &Made, held: &[(u32, Held)], through: &[String]) -> HashMap<u32, u64> {
+fn naive(made: &Made, held: &[(u32, Held)], passed: &[String]) -> HashMap<u32, u64> {
     let mut sums = HashMap::new();
     for (stack, one) in held {
         let labels = &made.stacks[*stack as usize];
         let is_std = |label: &&u32| made.names[**label as usize].function.starts_with("std::");
         let is_user = |label: &&u32| !is_std(label);
-        let is_passed = |name: &String| through.contains(name) || is_malloc(name, made, held);
+        let is_passed = |name: &String| passed.contains(name) || is_malloc(name, made, held);
         let is_left =
             |label: &&u32| is_user(label) && !is_passed(&made.names[**label as usize].function);
         let found = labels.iter().find(is_left);
@@ -477,10 +481,8 @@ fn nothing_is_lost_and_the_twin_agrees() {
         let list = sites.list.iter();
         let found: HashMap<u32, u64> = list.map(|site| (site.label, site.held.bytes)).collect();
         assert_eq!(found.values().sum::<u64>(), bytes);
-        let through = sites.through.iter().flatten();
-        let through: Vec<String> = through.map(|one| one.function.clone()).collect();
-        were_passed += through.len();
-        assert_eq!(found, naive(&made, &held, &through), "{texts:?}");
+        were_passed += sites.passed.len();
+        assert_eq!(found, naive(&made, &held, &sites.passed), "{texts:?}");
     }
     assert!(were_passed > 100, "{were_passed}");
 }

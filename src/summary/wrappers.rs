@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! malloc by another name, that somebody calls:           pass it over
+//! what that is made of, within a few frames:             pass it over
 //! an allocator by name, of no one caller that has nearly all of it, or whose
 //! one caller is such an allocator:                       pass it over
 //! repeat, at most so many steps:
@@ -9,20 +10,30 @@
 //!     the fewest that hold nearly all:
 //!         one, of more than one caller, none of whom has nearly all of it,
 //!         or a few, each of many callers, none of whom has half:  pass them over
-//!     else: done
+//!     places without names near to such ones, called from afar:  pass them over
+//!     if none: done
+//! in the first list one that holds nearly all and has several callers, one of
+//! whom has nearly all of it: if a few steps outwards there is a place whose
+//! callers differ, none having nearly all:                pass over all up to it
 //! ```
 //!
-//! So one place that holds all for one caller stays what it is: the answer.
+//! What is passed over is so on every path. One place that holds all for one
+//! caller stays what it is: the answer.
 //! A function that calls itself is not its own caller. Pages of several lists
 //! pass over the same functions in all of them: an allocator by name has to be
 //! one in the first list that it is in, any other function in one of them, and
 //! to be the answer of none.
 
+mod beside;
+mod chain;
+mod named;
+mod told;
+
 use std::collections::HashMap;
 
-use memlog_export::Allocator;
-
 use super::askers::{Asker, END, Function};
+use beside::Allocators;
+pub use told::{Through, steps};
 
 const HALF: f64 = 0.5;
 const NEARLY_ALL: f64 = 0.8;
@@ -42,6 +53,12 @@ impl Passed {
         self.0[asker.function as usize]
     }
 
+    /// By function whether it is passed over.
+    #[cfg(test)]
+    pub fn each(&self) -> &[bool] {
+        &self.0
+    }
+
     /// By asker: the first one that is left, itself or outside of it.
     pub fn left(&self, askers: &[Asker]) -> Vec<u32> {
         let mut left = vec![END; askers.len()];
@@ -57,29 +74,50 @@ impl Passed {
 
 /// What is passed over in these lists of stacks.
 pub fn passed_over(lists: &[Vec<Weighed>], askers: &[Asker], functions: &[Function]) -> Passed {
-    let mut passed = Passed(by_name(lists, askers, functions));
+    let mut passed = Passed(named::by_name(lists, askers, functions));
+    // What was found beside them is not what others are found beside of.
+    let mut kept = Passed(passed.0.clone());
     for _ in 0..STEPS {
         let left = passed.left(askers);
         let asked = lists.iter().map(|list| asked(list, askers, &left));
         let asked: Vec<_> = asked.collect();
-        let is_answer = |function: &u32| {
-            let mut lists = asked.iter();
-            lists.any(|list| {
-                list.by_function
-                    .get(function)
-                    .is_some_and(|one| one.is_answer(list))
-            })
-        };
-        let mut steps: Vec<Vec<u32>> = asked.iter().map(next_step).collect();
-        steps.retain(|step| !step.iter().any(is_answer));
-        if steps.iter().all(Vec::is_empty) {
+        let divided = divided(&asked);
+        let allocators = Allocators::of(&kept, functions);
+        let asked = asked.iter();
+        let beside = asked.flat_map(|list| allocators.beside(list, &passed, functions));
+        let beside: Vec<u32> = beside.collect();
+        if divided.is_empty() && beside.is_empty() {
             break;
         }
-        for function in steps.into_iter().flatten() {
+        for &function in &divided {
+            kept.0[function as usize] = true;
+        }
+        for function in divided.into_iter().chain(beside) {
+            passed.0[function as usize] = true;
+        }
+    }
+    if let Some(list) = lists.first() {
+        let left = passed.left(askers);
+        let asked = asked(list, askers, &left);
+        for function in chain::chain(&asked, list, &left, askers, functions) {
             passed.0[function as usize] = true;
         }
     }
     passed
+}
+
+/// What is divided by its callers in a list, and the answer of none.
+fn divided(asked: &[Asking]) -> Vec<u32> {
+    let is_answer = |function: &u32| {
+        let mut lists = asked.iter();
+        lists.any(|list| {
+            let one = list.by_function.get(function);
+            one.is_some_and(|one| one.is_answer(list))
+        })
+    };
+    let mut steps: Vec<Vec<u32>> = asked.iter().map(next_step).collect();
+    steps.retain(|step| !step.iter().any(is_answer));
+    steps.into_iter().flatten().collect()
 }
 
 /// Who asks in a list, by function.
@@ -111,50 +149,6 @@ impl Asked {
     fn is_answer(&self, list: &Asking) -> bool {
         self.weight as f64 >= HALF * list.total as f64 && !self.is_divided(2, NEARLY_ALL)
     }
-}
-
-fn by_name(lists: &[Vec<Weighed>], askers: &[Asker], functions: &[Function]) -> Vec<bool> {
-    let lists = lists.iter().map(|list| called(list, askers, functions));
-    let lists: Vec<_> = lists.collect();
-    let is_passed = |function: u32| {
-        let asked = lists.iter().find_map(|list| list.get(&function));
-        let is_passed_on = |asked: &Asked| {
-            let largest = asked
-                .callers
-                .iter()
-                .max_by_key(|&(&caller, &sum)| (sum, caller));
-            let is_named =
-                |(&caller, _): (&u32, &u64)| functions[caller as usize].allocator != Allocator::No;
-            asked.is_divided(2, NEARLY_ALL) || largest.is_some_and(is_named)
-        };
-        match functions[function as usize].allocator {
-            Allocator::No => false,
-            Allocator::Something => asked.is_some_and(is_passed_on),
-            Allocator::Malloc => asked.is_some(),
-        }
-    };
-    (0..functions.len() as u32).map(is_passed).collect()
-}
-
-/// Allocators by name that somebody calls: for what, wherever on the stacks.
-fn called(list: &[Weighed], askers: &[Asker], functions: &[Function]) -> HashMap<u32, Asked> {
-    let mut sums = vec![0u64; askers.len()];
-    for &(asker, weight) in list {
-        sums[asker as usize] = sums[asker as usize].saturating_add(weight);
-    }
-    let mut all: HashMap<u32, Asked> = HashMap::new();
-    for (number, asker) in askers.iter().enumerate().skip(1).rev() {
-        let (sum, outer) = (sums[number], asker.outer as usize);
-        sums[outer] = sums[outer].saturating_add(sum);
-        let is_called = asker.outer != END && asker.outer == asker.caller;
-        let is_named = functions[asker.function as usize].allocator != Allocator::No;
-        if sum > 0 && is_called && is_named {
-            let asked = all.entry(asker.function).or_default();
-            asked.weight = asked.weight.saturating_add(sum);
-            asked.add(&askers[outer], sum);
-        }
-    }
-    all
 }
 
 fn next_step(list: &Asking) -> Vec<u32> {
@@ -196,71 +190,4 @@ fn asked(list: &[Weighed], askers: &[Asker], left: &[u32]) -> Asking {
         }
     }
     Asking { by_function, total }
-}
-
-/// A function that was passed over.
-#[derive(Clone, Copy)]
-pub struct Through {
-    pub function: u32,
-    /// What was asked through it.
-    pub weight: u64,
-}
-
-/// What was passed over in a list, by how far outwards most of it was: the
-/// innermost first, the largest first.
-pub fn steps(
-    list: &[Weighed],
-    passed: &Passed,
-    left: &[u32],
-    askers: &[Asker],
-) -> Vec<Vec<Through>> {
-    let mut sums = vec![0u64; askers.len()];
-    let mut depths = vec![u32::MAX; askers.len()];
-    // Where nobody is left nothing was passed over.
-    for &(asker, weight) in list
-        .iter()
-        .filter(|(asker, _)| left[*asker as usize] != END)
-    {
-        sums[asker as usize] = sums[asker as usize].saturating_add(weight);
-        depths[asker as usize] = 0;
-    }
-    let mut found: HashMap<u32, HashMap<u32, u64>> = HashMap::new();
-    for (number, asker) in askers.iter().enumerate().skip(1).rev() {
-        let (sum, depth) = (sums[number], depths[number]);
-        if depth == u32::MAX || !passed.has(asker) {
-            continue;
-        }
-        let outer = asker.outer as usize;
-        sums[outer] = sums[outer].saturating_add(sum);
-        let is_called = asker.outer == asker.caller;
-        depths[outer] = depths[outer].min(depth + u32::from(is_called));
-        if is_called {
-            let weight = found
-                .entry(asker.function)
-                .or_default()
-                .entry(depth)
-                .or_default();
-            *weight = weight.saturating_add(sum);
-        }
-    }
-    in_order(&found)
-}
-
-fn in_order(found: &HashMap<u32, HashMap<u32, u64>>) -> Vec<Vec<Through>> {
-    let mut steps: Vec<(u32, Through)> = Vec::new();
-    for (&function, depths) in found {
-        let most = depths
-            .iter()
-            .max_by_key(|&(&depth, &weight)| (weight, depth));
-        let depth = most.map_or(0, |(&depth, _)| depth);
-        let weight = depths
-            .values()
-            .fold(0u64, |sum, one| sum.saturating_add(*one));
-        steps.push((depth, Through { function, weight }));
-    }
-    steps
-        .sort_unstable_by_key(|(depth, one)| (*depth, std::cmp::Reverse(one.weight), one.function));
-    let chunks = steps.chunk_by(|(one, _), (other, _)| one == other);
-    let chunks = chunks.map(|chunk| chunk.iter().map(|(_, one)| *one).collect());
-    chunks.collect()
 }

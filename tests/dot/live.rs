@@ -37,7 +37,7 @@ fn the_known_sites_stand_on_the_page() {
     drawn(&out, "sites.memlog");
     let dot = fs::read_to_string(out.join("sites.memlog.dot")).expect("dot");
     assert!(
-        dot.contains("memlog: Total: 88.485 MiB active at maxrss = "),
+        dot.contains("memlog: Total: 88.485 MiB live at the RSS peak = "),
         "{dot}"
     );
     let main = node(&dot, "main", 87, "88.485 MiB (100.00%)");
@@ -128,7 +128,7 @@ fn stripped_code_is_told() {
         assert!(gcc.status().expect("gcc").success());
         folder.says(&["record", "-o", "hold.memlog", "./holder"]);
         let summary = folder.says(&["summary", "hold.memlog"]);
-        let note = "% of what was live at the RSS peak is held by code without names, most in holder: install its debug symbols";
+        let note = "% of the 9.0 MiB live heap is held by code without names, most in holder: install its debug symbols";
         assert_eq!(summary.contains(note), is_stripped, "{summary}");
         fs::remove_file(folder.path("hold.memlog")).expect("rm");
     }
@@ -149,7 +149,7 @@ fn leaks_and_symbols() {
     assert_eq!(folder.says(&words), "");
     let first = fs::read_to_string(folder.path("sites.memlog.dot")).expect("dot");
     assert!(
-        first.contains("memlog: Total: 2.133 MiB active (leaks) after "),
+        first.contains("memlog: Total: 2.133 MiB live (leaks) after "),
         "{first}"
     );
     assert!(

@@ -88,7 +88,7 @@ fn what_the_program_mapped_is_drawn_apart_from_the_heap() {
     fs::write(folder.path("a.memlog"), log.log()).expect("write");
     let dot = page(&folder, &[]);
     assert!(
-        dot.contains("memlog: Total: 1.000 MiB heap and 3.000 MiB mapped, active at"),
+        dot.contains("memlog: Total: 1.000 MiB heap and 3.000 MiB mapped, live at the"),
         "{dot}"
     );
     assert!(dot.contains("\\lheap: 1.000 MiB "), "{dot}");
@@ -118,7 +118,7 @@ fn what_the_program_mapped_is_drawn_apart_from_the_heap() {
     );
     let heap = page(&folder, &["--no-mapped"]);
     assert!(
-        heap.contains("memlog: Total: 1.000 MiB active at"),
+        heap.contains("memlog: Total: 1.000 MiB live at the"),
         "{heap}"
     );
     assert!(!heap.contains("mapped by the program itself\\n"), "{heap}");
@@ -158,12 +158,12 @@ fn the_moment_counts_for_mappings_too() {
         "{end}"
     );
     assert!(
-        end.contains("Total: 0 B heap and 1.000 MiB mapped, active"),
+        end.contains("Total: 0 B heap and 1.000 MiB mapped, live"),
         "{end}"
     );
     let then = at("4ms");
     assert!(
-        then.contains("Total: 0 B heap and 2.000 MiB mapped, active"),
+        then.contains("Total: 0 B heap and 2.000 MiB mapped, live"),
         "{then}"
     );
 }

@@ -10,6 +10,7 @@ mod interrupt;
 mod json;
 #[path = "../dot/logs.rs"]
 mod logs;
+mod mapped;
 mod names;
 #[path = "../dot/recipe.rs"]
 mod recipe;
@@ -27,6 +28,7 @@ use sites::Folder;
 
 /// What a user's own settings would change.
 const SETTINGS: &[&str] = &[
+    "COLUMNS",
     "PAGER",
     "LESS",
     "NO_COLOR",

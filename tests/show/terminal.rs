@@ -12,7 +12,7 @@ use crate::sites::Folder;
 use crate::{SETTINGS, says, with_logs};
 
 /// A terminal of so many columns and rows, and what the user has set.
-struct Terminal<'f> {
+pub struct Terminal<'f> {
     folder: &'f Folder,
     columns: usize,
     rows: usize,
@@ -22,7 +22,7 @@ struct Terminal<'f> {
 impl Terminal<'_> {
     /// What memlog shows there, and its exit code.
     #[track_caller]
-    fn shows(&self, words: &str) -> (String, i32) {
+    pub fn shows(&self, words: &str) -> (String, i32) {
         let (columns, rows) = (self.columns, self.rows);
         let tool = env!("CARGO_BIN_EXE_memlog");
         let line = format!("stty cols {columns} rows {rows}; exec '{tool}' {words}");
@@ -39,7 +39,7 @@ impl Terminal<'_> {
     }
 }
 
-fn terminal<'f>(folder: &'f Folder, variables: &'f [(&'f str, &'f str)]) -> Terminal<'f> {
+pub fn terminal<'f>(folder: &'f Folder, variables: &'f [(&'f str, &'f str)]) -> Terminal<'f> {
     Terminal {
         folder,
         columns: 80,
@@ -48,7 +48,7 @@ fn terminal<'f>(folder: &'f Folder, variables: &'f [(&'f str, &'f str)]) -> Term
     }
 }
 
-fn plain(text: &str) -> String {
+pub fn plain(text: &str) -> String {
     let mut parts = text.split("\x1b[");
     let first = parts.next().unwrap_or_default().to_owned();
     let rest = parts.map(|part| part.split_once('m').map_or(part, |(_, rest)| rest));

@@ -20,20 +20,13 @@ fn replaced(text: &str, pattern: &str, by: &str) -> String {
 /// A line of the heading; nothing where it is of resident memory only, or of
 /// what is left out, which may be a library's.
 fn heading(line: &str) -> Option<String> {
-    const OTHERS: &[&str] = &[
-        "RSS: ",
-        "of it: ",
-        "moment: ",
-        "arena (brk): ",
-        "mmap: ",
-        "not in the picture: ",
-    ];
+    const OTHERS: &[&str] = &["RSS: ", "of it: ", "moment: ", "not in the picture: "];
     if OTHERS.iter().any(|start| line.starts_with(start)) {
         return None;
     }
     let line = replaced(line, r"^(program: ).*?(, \d+ threads?)", "${1}P${2}");
     let line = replaced(&line, r"\d+\.\d{3} s\b", "T s");
-    Some(replaced(&line, r"maxrss = \S+ \S+B", "maxrss = R"))
+    Some(replaced(&line, r"RSS peak = \S+ \S+B", "RSS peak = R"))
 }
 
 /// `FILE.dot` of a victim with this source.

@@ -184,7 +184,7 @@ impl<W: Write> Printer<'_, W> {
         let count = counted(rows.rows, "row");
         let are = if rows.rows == 1 { "is" } else { "are" };
         let bytes = grouped(rows.held.bytes);
-        let blocks = counted(rows.held.blocks, self.form.by.thing());
+        let blocks = counted(rows.held.blocks, self.form.by().thing());
         let words = [
             format!("{count} of 0.00% {are} left out: {bytes}B in {blocks}"),
             format!("{count} of 0.00% left out"),
@@ -201,7 +201,7 @@ impl<W: Write> Printer<'_, W> {
 
     /// `| ->45.71% (4,096B, 2x): `, and how long it is.
     fn cost(&self, before: &str, held: Held) -> (String, usize) {
-        let measure = self.form.by.measure();
+        let measure = self.form.by().measure();
         let percent = percentage(held.by(measure), self.tree.total().by(measure));
         let share = format!("{percent:.2}%");
         let (bytes, blocks) = (grouped(held.bytes), grouped(held.blocks));

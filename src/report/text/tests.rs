@@ -13,6 +13,7 @@ struct Options {
 
 const FOLDED: Form = Form {
     by: By::Live,
+    mapped: false,
     no_fold: false,
     show_below_main: false,
 };
@@ -34,7 +35,7 @@ fn printed(form: Form, direction: Direction, paths: Vec<(&'static [u8], Held)>) 
             .map(|(_, place)| place.replace(']', "")),
         module: None,
     };
-    let measure = form.by.measure();
+    let measure = form.by().measure();
     let total: u64 = paths.iter().map(|path| path.1.by(measure)).sum();
     let least = Least {
         measure,
