@@ -24,8 +24,8 @@ impl Coverage {
     const LEAST_GROWTH: u64 = 4 << 20;
 
     /// Nothing where it cannot be told: no readings, or none at the peak, lost
-    /// events, overwritten ones. `mapped_before` is what the program had mapped itself and could touch
-    /// at the first reading.
+    /// events, overwritten ones. `mapped_before` is what the program had mapped
+    /// itself and could touch at the first reading.
     pub fn of(summary: &Summary, mapped_before: u64) -> Option<Self> {
         let first = summary.first_reading?;
         if summary.is_peak_unread()
@@ -38,9 +38,12 @@ impl Coverage {
         let before = first.kb.saturating_sub(first.own_kb).saturating_mul(1024);
         let at_peak = summary.rss_peak_bytes.saturating_sub(summary.own_rss_bytes);
         let peak = &summary.rss_peak;
-        let given = |bytes: u64, usable: u64| bytes.max(usable);
-        let heap_before = given(first.live_bytes, first.live_usable_bytes);
-        let heap = given(peak.live_bytes, peak.live_usable_bytes);
+        let given = |bytes: u64, usable: u64, blocks: u64| {
+            let headers = summary.totals.header_bytes(blocks);
+            bytes.max(usable).saturating_add(headers)
+        };
+        let heap_before = given(first.live_bytes, first.live_usable_bytes, first.live_blocks);
+        let heap = given(peak.live_bytes, peak.live_usable_bytes, peak.live_blocks);
         let mapped = summary.rss_peak_mapped_bytes;
         Some(Self {
             growth_bytes: at_peak.saturating_sub(before),

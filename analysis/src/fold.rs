@@ -210,6 +210,7 @@ impl Fold {
         self.totals.allocations += 1;
         self.totals.bytes = self.totals.bytes.saturating_add(alloc.size);
         self.totals.usable_bytes = self.totals.usable_bytes.saturating_add(alloc.usable);
+        self.totals.with_header += u64::from(alloc.usable % 16 == 8);
         self.seen.insert(alloc.address);
     }
 
@@ -259,6 +260,7 @@ impl Fold {
         self.totals.allocations += 1;
         self.totals.bytes = self.totals.bytes.saturating_add(size);
         self.totals.usable_bytes = self.totals.usable_bytes.saturating_add(block.usable());
+        self.totals.with_header += u64::from(alloc.usable % 16 == 8);
         self.moved(at.stream, size as i64);
         let peak = &self.heap_peak;
         if self.heap.is_larger(peak.bytes, peak.usable_bytes) {

@@ -5,8 +5,9 @@ const STEPS: usize = 128;
 
 /// In a step in which nobody knows the figure.
 pub const UNKNOWN: u64 = u64::MAX;
-/// So many steps without a reading are a gap.
-const GAP: usize = 3;
+/// So many steps without a reading, an eighth of a curve, are a gap. Between
+/// fewer it is drawn as it was: dots all over tell nothing.
+const GAP: usize = STEPS / 8;
 
 /// One figure over time: the most of each step.
 #[derive(Debug, Default)]

@@ -26,7 +26,8 @@ pub struct Parts {
     pub absent: u64,
     /// The smallest heap that it may have been, where that is much less.
     pub low_heap: Option<u64>,
-    /// What malloc gave beyond what was asked for, where that is much.
+    /// What malloc took beyond what was asked for, rounding up and with a word
+    /// before each block, where that is much.
     pub rounded: u64,
     /// At most so much was mapped by the program itself.
     pub mapped: u64,
@@ -123,6 +124,7 @@ impl Summary {
         let before = self.before_recording().min(whole - own);
         let room = whole - own - before;
         let rounded = peak.live_usable_bytes.saturating_sub(live);
+        let rounded = rounded.saturating_add(self.totals.header_bytes(peak.live_blocks));
         let rounded = if is_much(rounded) { rounded } else { 0 };
         let mapped = self.rss_peak_mapped_bytes;
         let all = live.saturating_add(rounded).saturating_add(mapped);

@@ -144,6 +144,8 @@ pub struct FirstReading {
     pub live_bytes: u64,
     /// What the allocator gave for them.
     pub live_usable_bytes: u64,
+    /// How many they were.
+    pub live_blocks: u64,
 }
 
 /// The heap at a moment.
@@ -270,6 +272,7 @@ impl RssTracker {
             tick: now.tick,
             is_start: false,
             live_bytes: now.bytes,
+            live_blocks: now.blocks,
             live_usable_bytes: now.usable,
         });
         if rss.source == RssSource::VmHwm && self.has_maxrss {

@@ -198,7 +198,7 @@ impl Page<'_> {
         }];
         if parts.rounded > 0 {
             told.push(format!(
-                "{most}{} rounded up by malloc",
+                "{most}{} malloc's own (rounding, block headers)",
                 size(parts.rounded)
             ));
         }

@@ -132,7 +132,9 @@ fn made_of(summary: &Summary, parts: &Parts, sizes: Sizes) -> Vec<String> {
     }];
     if parts.rounded > 0 {
         let rounded = sizes.of(parts.rounded);
-        told.push(format!("{most}{rounded} rounded up by malloc"));
+        told.push(format!(
+            "{most}{rounded} malloc's own (rounding, block headers)"
+        ));
     }
     if parts.mapped > 0 {
         let mapped = sizes.of(parts.mapped);
@@ -183,7 +185,7 @@ mod tests {
     fn each_part_that_there_is_is_told() {
         let expected = [
             "300B live heap",
-            "120B rounded up by malloc",
+            "120B malloc's own (rounding, block headers)",
             "2,000B from before recording (code, libraries)",
             "100B memlog's own",
             "7,720B not seen by hooks (freed but kept, stacks, code)",
@@ -213,7 +215,10 @@ mod tests {
         parts.absent = 40;
         let told = of(&parts, 340);
         assert_eq!(told[0], "at most 300B live heap");
-        assert_eq!(told[1], "at most 120B rounded up by malloc");
+        assert_eq!(
+            told[1],
+            "at most 120B malloc's own (rounding, block headers)"
+        );
         let absent = "340B were live: 40B or more of it not resident";
         assert_eq!(told.last().map(String::as_str), Some(absent));
     }

@@ -161,3 +161,23 @@ fn without_an_end_there_may_be_a_later_one() {
     summary.unread = Some(unread);
     assert_eq!(summary.resident(), None);
 }
+
+/// glibc has a word before each block: of a million blocks of 24 bytes a quarter
+/// of what is resident.
+#[test]
+fn the_words_before_blocks_are_mallocs() {
+    let mut summary = Summary {
+        rss_peak_bytes: 34 << 20,
+        ..Summary::default()
+    };
+    summary.rss_peak.live_bytes = 24_000_000;
+    summary.rss_peak.live_usable_bytes = 24_000_000;
+    summary.rss_peak.live_blocks = 1_000_000;
+    summary.totals.allocations = 1_000_100;
+    let parts = |summary: &Summary| summary.resident().expect("a peak").parts;
+    assert_eq!(parts(&summary).rounded, 0, "nobody knows of such words");
+    summary.totals.with_header = 1_000_000;
+    assert_eq!(parts(&summary).rounded, 8_000_000);
+    summary.totals.with_header = 900_000;
+    assert_eq!(parts(&summary).rounded, 0, "another allocator's");
+}
