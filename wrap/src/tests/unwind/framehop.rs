@@ -7,20 +7,24 @@ use crate::platform::bounds::Bounds;
 use crate::unwind::full::Registers;
 use ::framehop::x86_64::{CacheX86_64, UnwindRegsX86_64, UnwinderX86_64};
 use ::framehop::{ExplicitModuleSectionInfo, FrameAddress, Module, Unwinder};
-use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// The mapped files, each with all that it spans.
-fn files() -> BTreeMap<String, Range<u64>> {
+/// The mapped files, each with all that it spans: other tests map some of them a
+/// second time, which begins at the file's beginning again.
+fn files() -> Vec<(String, Range<u64>)> {
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
-    let mut files: BTreeMap<String, Range<u64>> = BTreeMap::new();
+    let mut files: Vec<(String, Range<u64>)> = Vec::new();
     for line in maps.lines() {
-        let (range, rest) = line.split_once(' ').unwrap();
-        let (low, high) = range.split_once('-').unwrap();
-        let [low, high] = [low, high].map(|text| u64::from_str_radix(text, 16).unwrap());
-        if let Some(at) = rest.find('/') {
-            let span = files.entry(rest[at..].to_owned()).or_insert(low..high);
-            span.end = high;
+        let Some(at) = line.find('/') else {
+            continue;
+        };
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let (low, high) = words[0].split_once('-').unwrap();
+        let hex = |text| u64::from_str_radix(text, 16).unwrap();
+        let path = &line[at..];
+        match files.last_mut() {
+            Some((last, span)) if last == path && hex(words[2]) > 0 => span.end = hex(high),
+            _ => files.push((path.to_owned(), hex(low)..hex(high))),
         }
     }
     files
