@@ -17,10 +17,11 @@ use crate::{Said, Verdict};
 const STEADY: &[&str] = &["sqlite3", "perl", "jq", "git", "cc1plus"];
 const QUICK: usize = 3;
 
-/// Of what is resident so much may be told wrongly: within the grain of the
-/// peak two recorders look at different moments. cc1plus has 326 MB of mappings
-/// and a heap that rises and falls by .7 MB below them.
-const PART: u64 = 500;
+/// Of what is resident so much may be told wrongly, half the grain: two
+/// recorders look at different moments within it, and on a busy machine at fewer.
+/// cc1plus has 326 MB of mappings and a heap that rises and falls by .7 MB below
+/// them; sqlite3 is off by 29 kB of 20 MB, and once, at load 9, by more than 40.
+const PART: u64 = 200;
 
 /// A program in its folder, run in the same way each time.
 struct Run<'a> {
