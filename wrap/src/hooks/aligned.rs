@@ -1,7 +1,7 @@
 //! The doors that take an alignment, or have one of their own.
 #![allow(unsafe_code)]
 //! # Safety
-//! As in `hooks`.
+//! As in `family`.
 
 use crate::hooks::events::Request;
 use crate::hooks::family::{Block, allocate, handler, next, plain};

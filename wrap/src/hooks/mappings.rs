@@ -3,7 +3,7 @@
 //! a recorded call.
 #![allow(unsafe_code)]
 //! # Safety
-//! As in `hooks`.
+//! As in `family`.
 
 use crate::hooks::events::{self, Request};
 use crate::hooks::failed;

@@ -1,7 +1,7 @@
 //! Doors that only listen: what the program does that the recorder must know.
 #![allow(unsafe_code)]
 //! # Safety
-//! As in `hooks`.
+//! As in `family`.
 
 use crate::hooks::capture;
 use crate::hooks::family::{handler, next};

@@ -12,7 +12,7 @@
 //! what they end in; see `linked`.
 #![allow(unsafe_code)]
 //! # Safety
-//! As in `hooks`; the table is that of the assembly, which is never unloaded.
+//! As in `family`; the table is that of the assembly, which is never unloaded.
 
 mod linked;
 

@@ -2,7 +2,7 @@
 //! log may not be opened any more, nor another be made, so both is done before.
 #![allow(unsafe_code)]
 //! # Safety
-//! As in `hooks`.
+//! As in `family`.
 
 use crate::hooks::family::{handler, next};
 use crate::hooks::notices::make_deferred_log;
