@@ -51,7 +51,7 @@ impl Ground {
 
     /// A filter is there: no more unusual system calls, for good.
     #[cold]
-    pub fn be_quiet(&self) {
+    fn be_quiet(&self) {
         let before = self.quiet.fetch_or(THERE, Ordering::AcqRel);
         if before & THERE == 0 {
             self.counters.set(Counter::QuietSince, clock::tick() + 1);

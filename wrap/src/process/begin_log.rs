@@ -1,7 +1,4 @@
 //! The first words of a log: of what process it is, and how it was recorded.
-#![allow(unsafe_code)]
-//! # Safety
-//! What the auxiliary vector says of addresses is the kernel's word.
 
 use crate::log::sink::Mode;
 use crate::platform::arch;
