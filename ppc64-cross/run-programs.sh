@@ -209,7 +209,7 @@ operators_add_up() {
     read -r _ _ news deletes <"$told"
     [ "${deletes:-0}" -gt 1000 ] && grep -q '"verify_differs": 0,' "$program.more.json" || { echo "operators: $news new, $deletes delete"; return 1; }
     for kind in "allocations $news" "releases $deletes"; do
-        more=$(sed -n "s/^ *\"${kind% *}\": \([0-9]*\),$/\1 -/p" "$program.more.json" "$program.less.json" | tr '\n' ' ')
+        more=$(sed -n "s/^  \"${kind% *}\": \([0-9]*\),$/\1 -/p" "$program.more.json" "$program.less.json" | tr '\n' ' ')
         [ "$((${more% - }))" = "${kind#* }" ] || { echo "operators: ${more% - } is not $kind"; return 1; }
     done
 }
