@@ -1,40 +1,14 @@
 //! How memlog fails: with a sentence, and where there is one, with a remedy.
 
-use std::fmt::{Display, Formatter};
 use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind as Kind};
 
-use crate::open::clean;
+use memlog_pages::{Advice, clean, of_stdout, open_stdout};
 
 /// Exit code of wrong usage and of failed input or output.
 const USAGE_OR_IO: u8 = 2;
-
-/// What is wrong, and what to do about it.
-#[derive(Debug)]
-pub struct Advice {
-    /// A sentence without a full stop.
-    pub wrong: String,
-    /// What the user can do.
-    pub hint: String,
-}
-
-impl Advice {
-    /// An error that carries a remedy.
-    pub fn error(wrong: impl Into<String>, hint: impl Into<String>) -> anyhow::Error {
-        let (wrong, hint) = (wrong.into(), hint.into());
-        Self { wrong, hint }.into()
-    }
-}
-
-impl Display for Advice {
-    fn fmt(&self, out: &mut Formatter<'_>) -> std::fmt::Result {
-        out.write_str(&self.wrong)
-    }
-}
-
-impl std::error::Error for Advice {}
 
 /// Says the error on stderr and gives the code to exit with.
 pub fn tell(error: &anyhow::Error) -> ExitCode {
@@ -78,9 +52,9 @@ fn tell_usage(usage: &clap::Error) -> ExitCode {
             .write_all(wrong_usage(usage).as_bytes());
         return ExitCode::from(USAGE_OR_IO);
     }
-    let printed = crate::screen::open_stdout().and_then(|()| {
+    let printed = open_stdout().and_then(|()| {
         let printed = usage.print();
-        printed.map_err(crate::screen::of_stdout)
+        printed.map_err(of_stdout)
     });
     match printed {
         Err(error) => tell(&error.into()),

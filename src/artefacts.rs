@@ -5,9 +5,8 @@
 
 mod builders;
 
-use crate::advice::Advice;
-use crate::open::shown;
 use crate::recorder::{self, ARCHIVE, OBJECT, OPERATORS, SHARED};
+use memlog_pages::{Advice, shown};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

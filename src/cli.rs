@@ -7,12 +7,11 @@ use std::fmt::Write;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use crate::advice::Advice;
-use crate::open::{clean, shown};
-use crate::{
-    artefacts, dot, dump, info, ldflags, manual, meant, postmortem, record, report, stats, summary,
-    tree,
-};
+use memlog_pages::{clean, one_more, shown};
+use memlog_pages::{dump, info, postmortem, report, stats, summary, tree};
+
+use crate::verbs::{PURPOSES, nearest};
+use crate::{artefacts, dot, ldflags, manual, peers, record};
 
 /// Why is it using so much memory? Records and explains every allocation of a program.
 #[derive(Parser)]
@@ -69,16 +68,6 @@ pub enum Command {
     #[command(external_subcommand)]
     Other(Vec<OsString>),
 }
-
-/// Which command is for what.
-const PURPOSES: [(&str, &[&str]); 3] = [
-    ("Record a program", &["record", "ldflags"]),
-    (
-        "See who held the memory",
-        &["summary", "report", "tree", "dot", "postmortem"],
-    ),
-    ("Look into a log", &["info", "stats", "dump"]),
-];
 
 const FIRST_STEPS: &str = "\
 First steps:
@@ -244,17 +233,6 @@ fn one_too_many(line: &[OsString], error: &clap::Error) -> Option<anyhow::Error>
     Some(one_more(verb, &clean(word.as_bytes())))
 }
 
-/// That a command takes one log alone.
-pub fn one_more(verb: &str, more: &str) -> anyhow::Error {
-    Advice::error(
-        format!("{verb} takes one log, and {more} is one more"),
-        format!(
-            "give one; or of a folder or a quoted pattern the one with the highest RSS peak: \
-             memlog {verb} '*.memlog'; or a line of each: memlog info --list *.memlog"
-        ),
-    )
-}
-
 /// Where the help for a line is that was not understood.
 pub fn help_for(mut line: impl Iterator<Item = OsString>, error: &clap::Error) -> String {
     let started_as = line.next().unwrap_or_default();
@@ -265,7 +243,7 @@ pub fn help_for(mut line: impl Iterator<Item = OsString>, error: &clap::Error) -
         Some(ContextValue::String(word)) => Some(word.as_str()),
         _ => None,
     };
-    if let Some(hint) = given.and_then(meant::hint) {
+    if let Some(hint) = given.and_then(peers::hint) {
         return hint.into();
     }
     if let Some(command) = given.and_then(nearest) {
@@ -277,38 +255,6 @@ pub fn help_for(mut line: impl Iterator<Item = OsString>, error: &clap::Error) -
         Some(verb) => format!("see `memlog {verb} --help`"),
         None => "see `memlog --help`".into(),
     }
-}
-
-/// The command that a word was likely meant to be.
-pub fn nearest(word: &str) -> Option<&'static str> {
-    let names = PURPOSES.iter().flat_map(|(_, names)| *names).copied();
-    let best = names.min_by_key(|name| distance(word, name))?;
-    // Of a short word little is left when two of its letters are wrong.
-    let allowed = if best.len() > 4 { 2 } else { 1 };
-    (distance(word, best) <= allowed).then_some(best)
-}
-
-/// How many letters have to be changed, left out, added or swapped.
-fn distance(one: &str, other: &str) -> usize {
-    let other: Vec<char> = other.chars().collect();
-    let mut before: Vec<usize> = Vec::new();
-    let mut last: Vec<usize> = (0..=other.len()).collect();
-    let mut above = None;
-    for (row, letter) in one.chars().enumerate() {
-        let mut next = vec![row + 1];
-        for (column, &sought) in other.iter().enumerate() {
-            let changed = last[column] + usize::from(letter != sought);
-            let mut least = changed.min(last[column + 1] + 1).min(next[column] + 1);
-            let is_swapped = column > 0 && above == Some(sought) && other[column - 1] == letter;
-            if is_swapped && let Some(two_before) = before.get(column - 1) {
-                least = least.min(two_before + 1);
-            }
-            next.push(least);
-        }
-        before = std::mem::replace(&mut last, next);
-        above = Some(letter);
-    }
-    last[other.len()]
 }
 
 /// The list of commands in the order of the purposes.
@@ -393,25 +339,6 @@ mod tests {
             let is_plain = ["FUNCTION", "NAME", "UNMAP"].contains(&word);
             assert!(is_plain || columns.lines().any(told), "{word}");
             assert!(is_plain || doc.contains(&format!("`{word}`")), "{word}");
-        }
-    }
-
-    #[test]
-    fn words_nearly_right_are_understood() {
-        for (word, meant) in [
-            ("sumary", "summary"),
-            ("summery", "summary"),
-            ("reprot", "report"),
-            ("reports", "report"),
-            ("ldflag", "ldflags"),
-            ("dto", "dot"),
-            ("tre", "tree"),
-            ("statistics", ""),
-            ("ls", ""),
-            ("make", ""),
-            ("python3", ""),
-        ] {
-            assert_eq!(nearest(word).unwrap_or_default(), meant, "{word}");
         }
     }
 

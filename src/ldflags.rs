@@ -1,10 +1,8 @@
 //! `memlog ldflags`: what to add to a link line so that a program records itself.
 
-use crate::advice::Advice;
 use crate::named::{self, EXAMPLE, Function, Functions, elf, known};
-use crate::open::shown;
 use crate::recorder::{self, ARCHIVE, SHARED};
-use crate::screen::out;
+use memlog_pages::{Advice, out, shown};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

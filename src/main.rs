@@ -1,39 +1,25 @@
 //! memlog, the one command: `memlog PROGRAM ARGS` records, `memlog FILE.memlog`
 //! reports, and every other thing it does is a subcommand with a file of its
-//! own here. No analysis lives in this package, and no platform word.
+//! own here or, where it shows a log, in `memlog_pages`. No analysis lives in this
+//! package, and no platform word.
 #![deny(unsafe_code)]
 
 mod advice;
 mod artefacts;
 mod cli;
 mod dot;
-mod dump;
-mod elsewhere;
-mod extent;
-mod info;
-mod kernel;
 mod ldflags;
-mod losses;
-mod made;
 mod manual;
-mod meant;
 mod named;
-mod names;
-mod open;
 mod os;
-mod postmortem;
-mod ranks;
+mod peers;
 mod record;
 mod recorder;
-mod report;
-mod screen;
-mod stats;
-mod summary;
-mod tree;
-mod words;
+mod verbs;
 
-use clap::Parser;
-use cli::Command;
+use clap::{CommandFactory, Parser};
+use cli::{Cli, Command};
+use memlog_pages::{dump, info, postmortem, report, stats, summary, tree};
 use std::ffi::OsString;
 use std::process::ExitCode;
 
@@ -58,14 +44,14 @@ fn run(line: Vec<OsString>) -> anyhow::Result<ExitCode> {
         Command::Stats(args) => stats::run(args),
         Command::Ldflags(args) => ldflags::run(args),
         Command::Artefacts(args) => artefacts::run(args),
-        Command::Manual(args) => manual::run(args),
+        Command::Manual(args) => manual::run(args, &Cli::command()),
         Command::Other(words) => {
             let verb: &[&str] = match words.first() {
                 Some(first) if record::is_log(first.as_ref()) => &["memlog", "report"],
                 _ => &["memlog", "record", "--"],
             };
             if verb.contains(&"record") {
-                meant::check(&words)?;
+                record::refuse_mistaken(&words)?;
             }
             run(verb.iter().map(OsString::from).chain(words).collect())
         }

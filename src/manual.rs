@@ -14,9 +14,7 @@ use clap_complete::aot::{Shell, generate};
 use clap_mangen::Man;
 use clap_mangen::roff::{Inline, Roff, bold, italic, roman};
 
-use crate::advice::Advice;
-use crate::cli::Cli;
-use crate::open::shown;
+use memlog_pages::{Advice, shown};
 
 /// What `memlog manual` is asked.
 #[derive(clap::Args)]
@@ -172,9 +170,9 @@ const EXIT_STATUS: [(&str, &str); 3] = [
     ),
 ];
 
-/// Writes man/man1 and the completions.
-pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    for (name, content) in pages()?.into_iter().chain(completions()) {
+/// Writes man/man1 and the completions of the command line `whole`.
+pub fn run(args: Args, whole: &Command) -> anyhow::Result<ExitCode> {
+    for (name, content) in pages(whole)?.into_iter().chain(completions(whole)) {
         let path = args.dir.join(name);
         let written = match path.parent() {
             Some(folder) => fs::create_dir_all(folder),
@@ -191,11 +189,10 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 }
 
 /// The command line without what is hidden in it.
-fn memlog() -> Command {
-    let whole = Cli::command();
+fn memlog(whole: &Command) -> Command {
     let visible = whole.get_subcommands().filter(|sub| !sub.is_hide_set());
     let visible: Vec<Command> = visible.map(without_hidden).collect();
-    without_hidden(&whole)
+    without_hidden(whole)
         .override_usage(whole.get_overridden_usage().cloned().unwrap_or_default())
         .version(env!("CARGO_PKG_VERSION"))
         .disable_help_subcommand(true)
@@ -239,8 +236,8 @@ fn with_aliases(arg: &clap::Arg) -> clap::Arg {
 
 type File = (PathBuf, Vec<u8>);
 
-fn pages() -> std::io::Result<Vec<File>> {
-    let mut memlog = memlog();
+fn pages(whole: &Command) -> std::io::Result<Vec<File>> {
+    let mut memlog = memlog(whole);
     memlog.build();
     let drawer = without_hidden(&memlog2dot::Cli::command());
     let subs: Vec<Command> = memlog.get_subcommands().cloned().collect();
@@ -410,9 +407,9 @@ fn see_also(page: &mut Roff, names: &[String]) {
 }
 
 /// Of the command, and of its old names.
-fn completions() -> impl Iterator<Item = File> {
+fn completions(whole: &Command) -> impl Iterator<Item = File> {
     let olds = OLDS.map(|name| (name, without_hidden(&memlog2dot::Cli::command())));
-    let commands = [("memlog", memlog())].into_iter().chain(olds);
+    let commands = [("memlog", memlog(whole))].into_iter().chain(olds);
     commands.flat_map(|(name, command)| {
         let mut command = with_moments(command.mut_subcommands(with_moments));
         COMPLETIONS.map(|(shell, before, behind)| {

@@ -7,8 +7,7 @@
 pub mod elf;
 pub mod known;
 
-use crate::advice::Advice;
-use crate::open::clean;
+use memlog_pages::{Advice, clean};
 
 /// What a function does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,28 +4,19 @@
 //!
 //! The only file of this package that may hold `unsafe`: each function here is
 //! one C call behind a safe signature, and nothing is kept between calls but
-//! the number of the child that signals are passed on to. One function runs
-//! before main, when no other code of this process does.
+//! the number of the child that signals are passed on to.
 #![allow(unsafe_code)]
 
 use std::ffi::CString;
-use std::fs::File;
 use std::io;
-use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::atomic::{AtomicI32, Ordering};
 
 /// Real user and group of this process.
 pub fn real_ids() -> (u32, u32) {
     // SAFETY: both calls take nothing, touch no memory of ours and cannot fail.
     unsafe { (libc::getuid(), libc::getgid()) }
-}
-
-/// Effective user of this process.
-pub fn effective_user() -> u32 {
-    // SAFETY: takes nothing, touches no memory of ours and cannot fail.
-    unsafe { libc::geteuid() }
 }
 
 /// The largest resident set of this process's children, in kilobytes.
@@ -43,67 +34,6 @@ pub fn children_max_rss_kb() -> u64 {
 pub fn ignore_file_limit() {
     // SAFETY: no memory is involved.
     unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
-}
-
-/// Where the data of a file ends that has some up to `from`: what is behind was
-/// never written, and takes no room on the disk. The file stays at its beginning.
-pub fn end_of_data(file: &File, from: u64) -> io::Result<u64> {
-    let seek = |to: u64, what| {
-        // SAFETY: no memory is involved, and the file is open.
-        let at = unsafe { libc::lseek(file.as_raw_fd(), to as libc::off_t, what) };
-        u64::try_from(at).map_err(|_| io::Error::last_os_error())
-    };
-    let mut end = from;
-    let found = loop {
-        match seek(end, libc::SEEK_DATA) {
-            Ok(data) => match seek(data, libc::SEEK_HOLE) {
-                Ok(hole) if hole > data => end = hole,
-                Ok(_) => break Err(io::ErrorKind::InvalidData.into()),
-                Err(error) => break Err(error),
-            },
-            Err(error) if error.raw_os_error() == Some(libc::ENXIO) => break Ok(end),
-            Err(error) => break Err(error),
-        }
-    };
-    seek(0, libc::SEEK_SET)?;
-    found
-}
-
-/// Whether anybody has a file open to write to it, or has it in memory so. Such
-/// as it is here: on another machine somebody may.
-pub fn may_be_written(file: &File) -> bool {
-    // Who opens it to write to it would have us ended by SIGIO.
-    const HARMLESS: i32 = libc::SIGURG;
-    const F_SETSIG: i32 = 10;
-    // SAFETY: no memory is involved, and the file is open.
-    let ask = |what, how: i32| unsafe { libc::fcntl(file.as_raw_fd(), what, how) };
-    // The kernel lets have a lease of a file only where nobody may write to it.
-    // Numbers of another width in musl's headers.
-    #[allow(clippy::unnecessary_cast)]
-    let (read, none) = (libc::F_RDLCK as i32, libc::F_UNLCK as i32);
-    let is_ours = ask(F_SETSIG, HARMLESS) == 0 && ask(libc::F_SETLEASE, read) == 0;
-    if is_ours {
-        ask(libc::F_SETLEASE, none);
-    }
-    !is_ours
-}
-
-/// Whether the kernel counts all who may write to a file at the file itself.
-/// Where one file system lies over another, a mapping is of the lower one's; on
-/// other machines somebody may have it open that this kernel knows nothing of.
-pub fn knows_its_writers(file: &File) -> io::Result<bool> {
-    /// ext2 to ext4, XFS, btrfs, F2FS, tmpfs.
-    const PLAIN: [u64; 5] = [0xEF53, 0x5846_5342, 0x9123_683E, 0xF2F5_2010, 0x0102_1994];
-    // SAFETY: statfs is plain integers, for which all zeros is a value.
-    let mut answer: libc::statfs = unsafe { std::mem::zeroed() };
-    // SAFETY: the file is open, and the answer outlives the call.
-    if unsafe { libc::fstatfs(file.as_raw_fd(), &mut answer) } != 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // Its type has another width from machine to machine.
-    #[allow(clippy::unnecessary_cast)]
-    let kind = answer.f_type as u64 & 0xFFFF_FFFF;
-    Ok(PLAIN.contains(&kind))
 }
 
 /// Whether this process can gain no privilege through exec.
@@ -144,7 +74,7 @@ pub fn mount_flags(path: &Path) -> io::Result<MountFlags> {
 /// Bytes that the effective user may still write on the file system of `path`.
 pub fn free_bytes(path: &Path) -> io::Result<u64> {
     let answer = file_system_of(path)?;
-    let blocks = match effective_user() {
+    let blocks = match memlog_pages::effective_user() {
         0 => answer.f_bfree,
         _ => answer.f_bavail,
     };
@@ -152,27 +82,6 @@ pub fn free_bytes(path: &Path) -> io::Result<u64> {
     #[allow(clippy::useless_conversion)]
     let [blocks, bytes] = [u64::from(blocks), u64::from(answer.f_frsize)];
     Ok(blocks.saturating_mul(bytes))
-}
-
-/// Whether this process was started with stdout closed.
-static WITHOUT_STDOUT: AtomicBool = AtomicBool::new(false);
-
-/// Asked before main: the standard library opens /dev/null in the place of what
-/// is closed, so that nothing else gets its number, and nobody could tell then.
-#[used]
-#[unsafe(link_section = ".init_array")]
-static BEFORE_MAIN: extern "C" fn() = look_at_stdout;
-
-extern "C" fn look_at_stdout() {
-    // SAFETY: takes a number, touches no memory of ours, and may be asked of a
-    // descriptor that is closed, which is the question.
-    let is_closed = unsafe { libc::fcntl(libc::STDOUT_FILENO, libc::F_GETFD) } == -1;
-    WITHOUT_STDOUT.store(is_closed, Ordering::Relaxed);
-}
-
-/// Whether what is printed would go nowhere without anybody having said so.
-pub fn is_without_stdout() -> bool {
-    WITHOUT_STDOUT.load(Ordering::Relaxed)
 }
 
 /// Whether files can be made in `folder` by the effective user.

@@ -9,12 +9,11 @@
 
 mod bases;
 
-use crate::advice::Advice;
-use crate::open::shown;
 use crate::os;
 use anyhow::Context;
 use bases::{Base, OpenTo};
 use memlog_format::chunk::checksum;
+use memlog_pages::{Advice, effective_user, shown};
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStrExt;
@@ -113,7 +112,7 @@ fn put(wanted: &[(&str, &[u8])], sum: u64, usage: Use) -> anyhow::Result<PathBuf
                     OpenTo::Owner => 0,
                     OpenTo::All => READABLE,
                 };
-                if !is_same(&path, bytes, &[os::effective_user()], mode) {
+                if !is_same(&path, bytes, &[effective_user()], mode) {
                     replace_for(base.open_to, &path, bytes)
                         .with_context(|| format!("{name} cannot be written"))?;
                 }
@@ -173,7 +172,7 @@ fn installed_folder(wanted: &[&Artefact], usage: Use) -> Option<PathBuf> {
         is_same(
             &folder.join(artefact.name),
             artefact.bytes,
-            &[0, owner, os::effective_user()],
+            &[0, owner, effective_user()],
             readable,
         )
     };

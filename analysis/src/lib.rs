@@ -1,6 +1,7 @@
 //! What a log's events mean: live memory, its peaks, and who holds it.
 //!
-//! Pure: it is told events in their order and knows no files and no names.
+//! Pure: it is told events in their order, and knows no files. Names are given to
+//! it as text, by [`Stacks`], where it is asked who asked for memory.
 //! One [`Fold`] takes them in one pass; in the end it is asked for a
 //! [`Summary`], and for the live memory by stack at each [`Moment`].
 //!
@@ -20,6 +21,8 @@
 //! * `temporary`: blocks that go before their thread asks for another
 //! * `threads`: their last names
 //! * `window`: what is known of events that were overwritten
+//! * `sites`: given names, the places that asked, past wrappers and `library` code
+//! * `brief`: names that are made shorter, and their own paths; `name`: what a place is called
 //! * `totals`: sums over all events; `summary`: all figures of a log; `tree`: the callers of a moment
 //!
 //! **What the numbers mean.** Allocations are successful calls of the malloc
@@ -32,6 +35,7 @@
 //! number of events.
 #![forbid(unsafe_code)]
 
+mod brief;
 mod counts;
 mod coverage;
 mod cuts;
@@ -40,11 +44,15 @@ mod fold;
 mod history;
 mod holders;
 mod ledger;
+mod library;
 mod live;
+mod name;
 mod resident;
 mod rss;
 mod seen;
 mod segments;
+mod share;
+mod sites;
 mod sparse;
 mod stacks;
 mod summary;
@@ -54,6 +62,7 @@ mod totals;
 mod tree;
 mod window;
 
+pub use brief::{Brief, brief, brief_path, nameless_in, short_path};
 pub use counts::{Held, Measure, Moment};
 pub use coverage::Coverage;
 pub use cuts::{CutIn, Cuts};
@@ -62,8 +71,11 @@ pub use fold::{Facts, Fold, Options, Timing};
 pub use history::{History, UNKNOWN};
 pub use ledger::Mapped;
 pub use live::{Block, Blocks};
+pub use name::Name;
 pub use resident::{Later, Parts, Place, Resident};
 pub use rss::{Bracket, Figures, FirstReading, Level, RssPeak, Unread, Why, highest_level};
+pub use share::{percentage, share};
+pub use sites::{List, Site as AskingSite, Sites, Stacks, Through};
 pub use stacks::{Frame, ModuleKey, Site, StackTable, Tables};
 pub use summary::{Cost, CutStacks, Summary};
 pub use threads::{Thread, Threads};

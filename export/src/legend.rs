@@ -3,7 +3,7 @@
 use memlog_analysis::{Held, Later, Moment, Parts, Place, Summary, Why};
 
 use crate::ask::When;
-use crate::size::{both_ways, counted, size};
+use crate::numbers::{both_ways, counted, sized};
 
 /// What the log is of, and what stands in no figure of the analysis.
 #[derive(Clone, Debug, Default)]
@@ -60,11 +60,11 @@ impl Page<'_> {
         let summary = self.summary;
         // What was mapped need not be resident, nor is it a leak.
         let total = match self.subject.mapped.bytes {
-            0 => size(self.heap.bytes),
+            0 => sized(self.heap.bytes),
             mapped => format!(
                 "{} heap and {} mapped,",
-                size(self.heap.bytes),
-                size(mapped)
+                sized(self.heap.bytes),
+                sized(mapped)
             ),
         };
         let is_known = summary.rss_peak_bytes > 0 && !summary.is_peak_unread();
@@ -74,7 +74,7 @@ impl Page<'_> {
             false => "",
         };
         let rss_peak = match peak {
-            Some(bytes) => format!("RSS peak = {}", size(bytes)),
+            Some(bytes) => format!("RSS peak = {}", sized(bytes)),
             None => format!("RSS peak = {UNKNOWN}"),
         };
         let before = summary.window.filter(|window| window.is_rss_peak_before);
@@ -127,7 +127,7 @@ impl Page<'_> {
             "heap: {} in {}; at its largest {} after {}{recorded}",
             both_ways(self.heap.bytes),
             counted(self.heap.blocks, "block"),
-            size(peak.bytes),
+            sized(peak.bytes),
             self.seconds(peak.tick)
         )
     }
@@ -144,7 +144,7 @@ impl Page<'_> {
         }
         let besides = match reserved_bytes {
             0 => String::new(),
-            bytes => format!("; {} without access not counted", size(*bytes)),
+            bytes => format!("; {} without access not counted", sized(*bytes)),
         };
         Some(format!(
             "mapped: {} in {} of the program's own, not heap, resident where touched{besides}",
@@ -179,38 +179,38 @@ impl Page<'_> {
     /// What the resident memory consists of: together they are the whole.
     fn parts(&self, parts: &Parts) -> Vec<String> {
         let most = if parts.is_crowded { "at most " } else { "" };
-        let heap = size(parts.heap);
+        let heap = sized(parts.heap);
         let recorded = if parts.is_lossy {
             " that was recorded"
         } else {
             ""
         };
-        let live = size(self.summary.rss_peak.live_bytes);
+        let live = sized(self.summary.rss_peak.live_bytes);
         let mut told = vec![match (parts.absent, parts.low_heap) {
             (0, Some(least)) if !parts.is_crowded => {
-                format!("at most {heap} and at least {} heap", size(least))
+                format!("at most {heap} and at least {} heap", sized(least))
             }
             (0, _) => format!("{most}{heap} heap{recorded}"),
             (absent, _) => format!(
                 "at most {heap} heap{recorded} (of {live} live {} or more were not resident)",
-                size(absent)
+                sized(absent)
             ),
         }];
         if parts.rounded > 0 {
             told.push(format!(
                 "{most}{} malloc's own (rounding, block headers)",
-                size(parts.rounded)
+                sized(parts.rounded)
             ));
         }
         if parts.mapped > 0 {
-            let mapped = size(parts.mapped);
+            let mapped = sized(parts.mapped);
             told.push(format!("at most {mapped} mapped by the program itself"));
         }
         if parts.before > 0 {
-            told.push(format!("{} from before recording", size(parts.before)));
+            told.push(format!("{} from before recording", sized(parts.before)));
         }
-        told.push(format!("{} memlog's own", size(parts.own)));
-        let unseen = size(parts.unseen);
+        told.push(format!("{} memlog's own", sized(parts.own)));
+        let unseen = sized(parts.unseen);
         let least = if parts.is_least() { "at least " } else { "" };
         match (parts.unseen, parts.is_lossy) {
             (0, _) => {}
@@ -239,7 +239,7 @@ impl Page<'_> {
         let place = match resident.place {
             Place::Exact => "known exactly".to_owned(),
             Place::Near { below_bytes } => {
-                format!("the largest heap within {} of the peak", size(below_bytes))
+                format!("the largest heap within {} of the peak", sized(below_bytes))
             }
             Place::Within { events, ticks } => {
                 let events = counted(events, "event");
@@ -305,21 +305,21 @@ mod tests {
         let (five, six) = (5 << 20, 6 << 20);
         assert_eq!(
             of_it(six, six, 0),
-            "of it: 6.000 MiB heap, 2.000 MiB memlog's own, 2.000 MiB not seen by hooks"
+            "of it: 6.0 MiB heap, 2.0 MiB memlog's own, 2.0 MiB not seen by hooks"
         );
         assert_eq!(
             of_it(six, five, 0),
-            "of it: at most 6.000 MiB and at least 5.000 MiB heap, 2.000 MiB memlog's own, \
-             at least 2.000 MiB not seen by hooks"
+            "of it: at most 6.0 MiB and at least 5.0 MiB heap, 2.0 MiB memlog's own, \
+             at least 2.0 MiB not seen by hooks"
         );
         assert_eq!(
             of_it(9 << 20, five, 0),
-            "of it: at most 8.000 MiB heap (of 9.000 MiB live 1.000 MiB or more were not \
-             resident), 2.000 MiB memlog's own"
+            "of it: at most 8.0 MiB heap (of 9.0 MiB live 1.0 MiB or more were not \
+             resident), 2.0 MiB memlog's own"
         );
         assert_eq!(
             of_it(six, five, 1),
-            "of it: 6.000 MiB heap that was recorded, 2.000 MiB memlog's own, 2.000 MiB in lost \
+            "of it: 6.0 MiB heap that was recorded, 2.0 MiB memlog's own, 2.0 MiB in lost \
              events, or not seen by hooks"
         );
     }

@@ -16,25 +16,20 @@
 #![forbid(unsafe_code)]
 
 mod ask;
-mod brief;
 mod callgraph;
 mod dot;
 pub mod draw;
 mod graph;
 pub mod layout;
 mod legend;
-mod library;
+pub mod numbers;
 mod shown;
-mod size;
 mod text;
 
 pub use ask::{When, percent};
-pub use brief::{brief, brief_path, nameless_in};
 pub use callgraph::{Call, CallGraph, Entry, Named, Picture, Place, is_part_of_allocator, picture};
 pub use dot::dot;
 pub use graph::{Edge, Graph, Node};
 pub use legend::{Subject, legend};
-pub use library::{Allocator, allocator, is_c_library, is_of_library, lent};
 pub use shown::{clean, quoted, shown};
-pub use size::size;
 pub use text::text;

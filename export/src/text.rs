@@ -6,7 +6,7 @@ use std::fmt::Write;
 use memlog_analysis::Held;
 
 use crate::callgraph::{CallGraph, Entry};
-use crate::size::{counted, exact, percentage, size};
+use crate::numbers::{counted, exact, percentage, sized};
 
 /// A place may be found at thousands of addresses.
 const MAX_ADDRESSES: usize = 8;
@@ -56,10 +56,10 @@ fn neighbours(graph: &CallGraph) -> (Vec<Vec<Neighbour>>, Vec<Vec<Neighbour>>) {
 
 fn place(out: &mut String, entry: &Entry, whole: u64, with_symbols: bool) {
     let held = entry.held;
-    let (bytes, percent) = (size(held.bytes), percentage(held.bytes, whole));
+    let (bytes, percent) = (sized(held.bytes), percentage(held.bytes, whole));
     put(
         out,
-        format_args!("{bytes} - {percent}% ({})\n", exactly(held)),
+        format_args!("{bytes} - {percent:.2}% ({})\n", exactly(held)),
     );
     put(out, format_args!("{}\n", entry.place.function));
     let place = [&entry.place.location, &entry.place.module];
@@ -78,7 +78,7 @@ fn place(out: &mut String, entry: &Entry, whole: u64, with_symbols: bool) {
     }
     if entry.own.blocks > 0 {
         let own = entry.own;
-        let (bytes, percent) = (size(own.bytes), percentage(own.bytes, held.bytes));
+        let (bytes, percent) = (sized(own.bytes), percentage(own.bytes, held.bytes));
         let (of_all, exactly) = (percentage(own.bytes, whole), exactly(own));
         let how = if entry.is_mapped {
             "MAPPED"
@@ -88,7 +88,7 @@ fn place(out: &mut String, entry: &Entry, whole: u64, with_symbols: bool) {
         put(out, format_args!("\nMEMORY {how} HERE:\n"));
         put(
             out,
-            format_args!("    {bytes} - {percent}%, {of_all}% of all ({exactly})\n"),
+            format_args!("    {bytes} - {percent:.2}%, {of_all:.2}% of all ({exactly})\n"),
         );
     }
 }
@@ -104,9 +104,9 @@ fn list(out: &mut String, title: &str, list: &[Neighbour], whole: u64, graph: &C
     }
     put(out, format_args!("\n{title}\n"));
     for &(place, bytes) in list {
-        let (bytes, percent) = (size(bytes), percentage(bytes, whole));
+        let (bytes, percent) = (sized(bytes), percentage(bytes, whole));
         let line = graph.entries[place].place.line();
-        put(out, format_args!("    {bytes} - {percent}% {line}\n"));
+        put(out, format_args!("    {bytes} - {percent:.2}% {line}\n"));
     }
 }
 

@@ -346,7 +346,7 @@ fn a_place_is_joined_to_the_nearest_of_its_stacks() {
     let page = picture(&graph, wanted);
     assert_eq!(
         label(&page, "f0", "f4"),
-        "160 B\nthrough 1 to 2 places\nnot shown"
+        "160 bytes\nthrough 1 to 2 places\nnot shown"
     );
     let edge = page.edges.iter().find(|edge| !edge.is_call);
     assert!(edge.is_some_and(|edge| !edge.leads_back));
@@ -467,9 +467,9 @@ fn what_passes_on_is_seen_to() {
     let page = picture(&graph, wanted);
     assert_eq!(
         label(&page, "f3", "f7"),
-        "900 B\nthrough 1 place\nnot shown"
+        "900 bytes\nthrough 1 place\nnot shown"
     );
-    let told = "not in the picture: 2 functions besides the 5 largest, where 700 B (26.92%) was \
+    let told = "not in the picture: 2 functions besides the 5 largest, where 700 bytes (26.92%) was \
                 allocated; --max-boxes 0 shows more";
     assert_eq!(page.legend, [told]);
 }

@@ -7,7 +7,8 @@ use memlog_analysis::Moment;
 use memlog_export::draw::Paper;
 use memlog_export::{When, percent};
 
-use crate::{Elsewhere, Trouble, Wanted};
+use memlog_pages::graph::Wanted;
+use memlog_pages::{Advice, SymbolFiles};
 
 /// The command of 2015, under a name of its own.
 #[derive(Parser)]
@@ -78,7 +79,7 @@ pub struct Args {
     pub(crate) draw: Draw,
     /// Where the files with the names are.
     #[command(flatten)]
-    pub elsewhere: Elsewhere,
+    pub(crate) symbol_files: SymbolFiles,
     /// Say nothing of what is written
     #[arg(short, long)]
     pub(crate) quiet: bool,
@@ -135,14 +136,14 @@ impl Args {
     /// A pattern that was not quoted gives many names.
     pub(crate) fn check(&self) -> anyhow::Result<()> {
         if self.open && self.formats().into_iter().all(Format::is_text) {
-            return Err(Trouble::error(
+            return Err(Advice::error(
                 "--open opens a picture, and --format names none",
                 "name one, as in --format svg, or leave --format out",
             ));
         }
         let on_paper = |format| matches!(format, Format::Ps | Format::Pdf);
         if self.paper.is_some() && !self.formats().into_iter().any(on_paper) {
-            return Err(Trouble::error(
+            return Err(Advice::error(
                 "--paper is for pdf and ps, and --format names neither",
                 "name one, as in --format pdf, or leave --paper out",
             ));
@@ -151,7 +152,7 @@ impl Args {
             return Ok(());
         }
         let count = self.more.len() + 2;
-        Err(Trouble::error(
+        Err(Advice::error(
             format!("memlog2dot takes a log and a folder, and {count} names were given"),
             "quote the pattern, as in memlog2dot '*.memlog'; then the log with the highest RSS \
              peak is taken",

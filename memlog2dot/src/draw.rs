@@ -4,8 +4,9 @@ use memlog_export::Graph;
 use memlog_export::draw::Paper;
 
 use crate::args::{Draw, Format};
+use crate::builtin;
 use crate::graphviz::{Failure, convert};
-use crate::{Trouble, builtin};
+use memlog_pages::Advice;
 
 const PS: &[u8] = b"%!PS";
 const PDF: &[u8] = b"%PDF-";
@@ -136,11 +137,11 @@ fn joined(result: std::thread::Result<Picture>) -> Picture {
 
 fn refusal(failure: &Failure) -> anyhow::Error {
     match failure {
-        Failure::Absent => Trouble::error(
+        Failure::Absent => Advice::error(
             "--draw graphviz needs the program dot, which is not in PATH",
             "install graphviz, or leave --draw out: memlog draws by itself",
         ),
-        why => Trouble::error(
+        why => Advice::error(
             format!("dot {why}"),
             "leave --draw out: memlog draws by itself; or show less with -t 5",
         ),

@@ -16,10 +16,10 @@ use std::path::{Path, PathBuf};
 
 use memlog_export::{quoted, shown};
 
-use crate::Trouble;
 use crate::args::Format;
 use crate::fresh::{Fresh, remove_abandoned};
 use crate::signals::Signals;
+use memlog_pages::Advice;
 
 /// Where a log's files go.
 pub(crate) struct Outputs {
@@ -39,7 +39,7 @@ impl Outputs {
     /// Makes the folder and looks whether the files may be put there.
     pub(crate) fn prepare(folder: &Path, log: &Path, formats: Vec<Format>) -> anyhow::Result<Self> {
         let Some(name) = log.file_name() else {
-            return Err(Trouble::error(
+            return Err(Advice::error(
                 format!("{} has no file name", shown(log)),
                 "give the .memlog file that `memlog record` named",
             ));
@@ -130,7 +130,7 @@ impl Outputs {
 
     fn failed(&self, path: &Path, error: &io::Error) -> anyhow::Error {
         match error.kind() {
-            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Trouble::error(
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Advice::error(
                 format!("{} cannot be written: {error}", shown(path)),
                 "make room there, or give another folder: memlog2dot FILE DIR",
             ),
@@ -140,7 +140,7 @@ impl Outputs {
 
     fn unwritable(&self, error: &io::Error) -> anyhow::Error {
         let folder = shown(&self.folder);
-        Trouble::error(
+        Advice::error(
             format!("no file can be written in the folder {folder}: {error}"),
             "give a folder where you may write: memlog2dot FILE DIR",
         )
@@ -173,7 +173,7 @@ fn check(path: &Path) -> anyhow::Result<()> {
         return Ok(());
     };
     if !found.is_file() {
-        return Err(Trouble::error(
+        return Err(Advice::error(
             format!("{} is there and is not a regular file", shown(path)),
             "move it away, or give another folder: memlog2dot FILE DIR",
         ));
@@ -182,7 +182,7 @@ fn check(path: &Path) -> anyhow::Result<()> {
     let is_kept =
         found.permissions().readonly() || OpenOptions::new().write(true).open(path).is_err();
     match is_kept {
-        true => Err(Trouble::error(
+        true => Err(Advice::error(
             format!("{} is there and you may not write to it", shown(path)),
             format!(
                 "see `ls -l {}`: chmod u+w lets it be replaced; or give another folder: memlog2dot \
@@ -201,7 +201,7 @@ fn unplaced(path: &Path, error: &io::Error, placed: &[&Path]) -> anyhow::Error {
         true => String::new(),
         false => format!("; new by then: {}", placed.join(", ")),
     };
-    Trouble::error(
+    Advice::error(
         format!("{} cannot be replaced: {error}{already}", shown(path)),
         "remove it, or give another folder: memlog2dot FILE DIR",
     )
@@ -210,12 +210,12 @@ fn unplaced(path: &Path, error: &io::Error, placed: &[&Path]) -> anyhow::Error {
 fn unmakable(folder: &Path, error: &io::Error) -> anyhow::Error {
     let name = shown(folder);
     match folder.exists() {
-        true => Trouble::error(
+        true => Advice::error(
             format!("{name} is there and is not a folder"),
             "the second name is where the files go; to choose among logs quote a pattern, as in \
              memlog2dot '*.memlog'",
         ),
-        false => Trouble::error(
+        false => Advice::error(
             format!("the folder {name} cannot be made: {error}"),
             "give another folder: memlog2dot FILE DIR",
         ),

@@ -1,10 +1,13 @@
 //! Pages and completions as who reads them finds them.
 
+use clap::CommandFactory;
+
 use super::*;
+use crate::cli::Cli;
 
 #[test]
 fn pages_say_what_options_take_and_what_commands_do() {
-    for (path, content) in pages().unwrap() {
+    for (path, content) in pages(&Cli::command()).unwrap() {
         let page = String::from_utf8(content).unwrap().replace("\\-", "-");
         let section = |name: &str| {
             let (_, rest) = page.split_once(&format!(".SH {name}\n")).expect(name);
@@ -38,7 +41,7 @@ fn pages_say_what_options_take_and_what_commands_do() {
 
 #[test]
 fn shells_offer_moments() {
-    let scripts: Vec<_> = completions().collect();
+    let scripts: Vec<_> = completions(&Cli::command()).collect();
     for (path, script) in &scripts {
         let script = String::from_utf8_lossy(script);
         let count = script.lines().filter(|line| {
@@ -53,13 +56,13 @@ fn shells_offer_moments() {
 
 #[test]
 fn every_command_and_option_has_its_place() {
-    let pages = pages().unwrap();
+    let pages = pages(&Cli::command()).unwrap();
     let text = |name: &str| {
         let path = Path::new("man/man1").join(name);
         let (_, page) = pages.iter().find(|(of, _)| *of == path).expect(name);
         String::from_utf8(page.clone()).unwrap().replace("\\-", "-")
     };
-    let all: Vec<_> = completions().collect();
+    let all: Vec<_> = completions(&Cli::command()).collect();
     let (old, completions): (Vec<_>, Vec<_>) = all.into_iter().partition(|(path, _)| {
         OLDS.iter()
             .any(|name| path.to_string_lossy().contains(name))
@@ -95,7 +98,11 @@ fn every_command_and_option_has_its_place() {
 
 #[test]
 fn what_is_hidden_stays_hidden() {
-    for (path, content) in pages().unwrap().into_iter().chain(completions()) {
+    for (path, content) in pages(&Cli::command())
+        .unwrap()
+        .into_iter()
+        .chain(completions(&Cli::command()))
+    {
         let text = String::from_utf8(content).unwrap();
         for hidden in ["artefacts", "refused"] {
             assert!(!text.contains(hidden), "{}: {hidden}", path.display());

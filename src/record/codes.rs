@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-use crate::open::clean;
+use memlog_pages::clean;
 
 /// What the recorder knows after a %.
 const CODES: &str = "hpetnrj%";

@@ -4,8 +4,7 @@
 use std::ffi::{OsStr, OsString};
 
 use super::{SIZE, bytes_of};
-use crate::advice::Advice;
-use crate::open::shown;
+use memlog_pages::{Advice, shown};
 
 /// Longest value that the recorder keeps.
 const LONGEST: usize = 2048;

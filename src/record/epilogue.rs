@@ -14,9 +14,8 @@ use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE, Header, Kind, SEALED, checks
 use memlog_format::meta::{CodeName, Death, Record};
 
 use super::log::Log;
-use crate::made;
-use crate::open::Files;
-use crate::{extent, os};
+use crate::os;
+use memlog_pages::{Files, extent_of, jit_names};
 
 /// Counts what the kernel kills for want of memory in this process's group,
 /// and so in its children's.
@@ -113,7 +112,7 @@ pub fn write_names(to: &Log) -> anyhow::Result<()> {
     if log.codes_of_no_file().next().is_none() || !log.code_names().is_empty() {
         return Ok(());
     }
-    let Some(names) = made::found(log, path) else {
+    let Some(names) = jit_names(log, path) else {
         return Ok(());
     };
     let names: Vec<_> = names.all().collect();
@@ -150,7 +149,7 @@ fn append<'a>(log: &Log, records: impl IntoIterator<Item = Record<'a>>) -> io::R
     // A limit on files is an error here, and no signal.
     os::ignore_file_limit();
     let file = log.reopen(OpenOptions::new().write(true))?;
-    let end = extent::of(&file)?.bytes.next_multiple_of(CHUNK_SIZE as u64);
+    let end = extent_of(&file)?.bytes.next_multiple_of(CHUNK_SIZE as u64);
     let first = last_sequence(&file, end)?.map_or(0, |last| last + 1);
     for (index, body) in (0u32..).zip(&bodies) {
         let header = Header {

@@ -8,10 +8,9 @@ use std::path::{Path, PathBuf};
 use object::elf::{SHT_DYNSYM, SHT_SYMTAB};
 
 use super::allocator::each_symbol;
-use crate::advice::Advice;
 use crate::named::{self, Function, Functions, elf, known};
-use crate::open::{clean, shown};
 use crate::recorder;
+use memlog_pages::{Advice, clean, shown};
 
 /// The functions, and what is to be said of those that nobody called.
 pub struct Wanted {

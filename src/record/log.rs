@@ -12,8 +12,7 @@ use memlog_format::chunk::MAGIC;
 use memlog_format::counter::{self, Counter};
 use memlog_format::meta::Key;
 
-use crate::losses::{Bounds, may_lack};
-use crate::open::{Few, Glance, clean, note, says_more, started_as};
+use memlog_pages::{Bounds, Few, Glance, clean, may_lack, note, says_more, started_as};
 
 /// What a log says of itself.
 pub struct Log {

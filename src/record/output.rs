@@ -8,15 +8,11 @@
 use super::codes::{beneath, known_only, unknown_codes};
 use super::log::Log;
 use super::replace;
-use crate::advice::Advice;
-use crate::open::{counted, each, shown};
 use crate::os;
-use crate::words::{sized, typed};
-use memlog_format::chunk::MAGIC;
+use memlog_pages::{Advice, counted, each, shown, sized, typed};
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File};
-use std::io::Read;
+use std::fs;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -400,16 +396,6 @@ fn until_code(text: &[u8]) -> (Vec<u8>, bool) {
         literal.push(byte);
     }
     (literal, true)
-}
-
-/// Whether the file starts as a log does.
-pub fn has_magic(path: &Path) -> bool {
-    let mut start = [0; MAGIC.len()];
-    path.is_file()
-        && File::open(path)
-            .and_then(|mut file| file.read_exact(&mut start))
-            .is_ok()
-        && start == MAGIC
 }
 
 #[cfg(test)]

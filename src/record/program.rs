@@ -2,11 +2,9 @@
 //! be recorded: a run without a log is time lost, and silence about it is worse.
 
 use super::{allocator, bytes_of};
-use crate::advice::Advice;
-use crate::open::shown;
-use crate::words::typed;
-use crate::{cli, meant, os, recorder};
+use crate::{os, peers, recorder, verbs};
 use memlog_export::quoted;
+use memlog_pages::{Advice, shown, typed};
 use object::Endianness;
 use object::elf::{self, FileHeader32, FileHeader64};
 use object::read::ReadCache;
@@ -151,10 +149,10 @@ pub fn search(name: &OsStr) -> anyhow::Result<PathBuf> {
 /// For a name that is no program's: what may have been meant.
 fn hint_for(name: &OsStr) -> String {
     let name = Path::new(name);
-    if let Some(hint) = name.to_str().and_then(meant::hint) {
+    if let Some(hint) = name.to_str().and_then(peers::hint) {
         return hint.into();
     }
-    if let Some(command) = name.to_str().and_then(cli::nearest) {
+    if let Some(command) = name.to_str().and_then(verbs::nearest) {
         return format!("did you mean `memlog {command}`? see `memlog --help`");
     }
     if name.is_file() {

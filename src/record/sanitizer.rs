@@ -2,8 +2,7 @@
 //! the program's. It can be told that it need not, and the recorder tells it
 //! (`cdylib`); one that is too old for that ends the program before it begins.
 
-use crate::advice::Advice;
-use crate::open::shown;
+use memlog_pages::{Advice, shown};
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;

@@ -15,8 +15,7 @@ use std::fs;
 use std::path::Path;
 
 use super::log::Log;
-use crate::open::{Few, counted, grouped};
-use crate::words::sized;
+use memlog_pages::{Few, counted, grouped, sized};
 
 /// What went.
 pub struct Skipped {

@@ -4,15 +4,14 @@
 use super::epilogue;
 use super::functions::Wanted;
 use super::log::Log;
-use super::output::{Plan, has_magic};
+use super::output::Plan;
 use super::skip::{self, Skipped};
 use super::total::Total;
-use crate::extent;
-use crate::losses::{fate, is_denied, without_log};
-use crate::made;
-use crate::open::{FEW_EVENTS, counted, grouped, shown};
 use crate::os;
-use crate::words::{sized, typed};
+use memlog_pages::{
+    FEW_EVENTS, counted, fate, grouped, has_magic, is_denied, may_have_jit_names, shown, sized,
+    trim, typed, without_log,
+};
 use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -62,7 +61,7 @@ pub fn print(name: &OsStr, seen: &Seen, plan: &Plan) {
     let is_own = |log: &&Log| log.pid == child && log.run == seen.run;
     // What they left behind their end goes; where it cannot, it does no harm.
     for log in logs.iter().filter(|log| log.run == seen.run) {
-        let _ = extent::trim(|options| log.reopen(options), is_own(&log), log.has_end);
+        let _ = trim(|options| log.reopen(options), is_own(&log), log.has_end);
     }
     if let (Some(signal), Some(log)) = (status.signal(), logs.iter().rfind(is_own)) {
         let maxrss_kb = os::children_max_rss_kb();
@@ -86,7 +85,7 @@ fn keep_names(logs: &[Log], seen: &Seen) {
     };
     let may_have = |log: &&Log| {
         let pids = [Some(log.pid), log.parent].into_iter().flatten();
-        made::may_be(&pids.collect::<Vec<_>>(), log.folder.as_bytes()) && is_gone(log)
+        may_have_jit_names(&pids.collect::<Vec<_>>(), log.folder.as_bytes()) && is_gone(log)
     };
     for log in logs.iter().filter(may_have) {
         // Without them the log is as its program left it.

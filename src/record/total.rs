@@ -9,9 +9,7 @@ use std::process::Command;
 
 use memlog_format::total::{PAGE_BYTES, Word, page};
 
-use crate::advice::Advice;
-use crate::open::{grouped, shown};
-use crate::words::sized;
+use memlog_pages::{Advice, grouped, shown, sized};
 
 /// The variables, for the recorders.
 const LIMIT: &str = "MEMLOG_MAX_LOGS_TOTAL";

@@ -7,8 +7,8 @@
 //! only root can change while the rest is looked at.
 
 use super::Use;
-use crate::os;
 use anyhow::Context;
+use memlog_pages::effective_user;
 use std::fs::{self, DirBuilder, Metadata, OpenOptions, Permissions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
@@ -34,7 +34,7 @@ pub(super) enum OpenTo {
 
 /// Whether a folder of this use is better one that anybody can read.
 pub(super) fn is_for_all(usage: Use) -> bool {
-    usage == Use::Preload && os::effective_user() == ROOT
+    usage == Use::Preload && effective_user() == ROOT
 }
 
 /// Where our folders may be made, best first. What a reboot or a logout takes
@@ -58,7 +58,7 @@ pub(super) fn bases(usage: Use) -> Vec<Base> {
         variable("XDG_RUNTIME_DIR"),
         Some("/dev/shm".into()),
     ];
-    let own = format!("memlog-{}", os::effective_user());
+    let own = format!("memlog-{}", effective_user());
     let shared = || shared.iter().flatten().map(|base| base.join(&own));
     let below = |base: PathBuf| base.join("memlog");
     let mut open = Vec::new();
@@ -118,10 +118,7 @@ fn make_private(folder: &Path) -> anyhow::Result<()> {
     }
     let found = fs::symlink_metadata(folder)?;
     anyhow::ensure!(found.is_dir(), "is not a folder");
-    anyhow::ensure!(
-        found.uid() == os::effective_user(),
-        "belongs to another user"
-    );
+    anyhow::ensure!(found.uid() == effective_user(), "belongs to another user");
     anyhow::ensure!(found.mode() & 0o022 == 0, "can be written by other users");
     Ok(())
 }

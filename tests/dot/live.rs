@@ -37,22 +37,21 @@ fn the_known_sites_stand_on_the_page() {
     drawn(&out, "sites.memlog");
     let dot = fs::read_to_string(out.join("sites.memlog.dot")).expect("dot");
     assert!(
-        dot.contains("memlog: Total: 88.485 MiB live at the RSS peak = "),
+        dot.contains("memlog: Total: 88.5 MiB live at the RSS peak = "),
         "{dot}"
     );
-    let main = node(&dot, "main", 87, "88.485 MiB (100.00%)");
-    let grow = node(&dot, "grow", 71, "64.000 MiB (72.33%)");
-    let alpha = node(&dot, "alpha", 23, "64.000 MiB (72.33%)");
-    let gamma = node(&dot, "gamma_", 35, "1.907 MiB (2.16%)");
+    let main = node(&dot, "main", 87, "88.5 MiB (100.00%)");
+    let grow = node(&dot, "grow", 71, "64.0 MiB (72.33%)");
+    let alpha = node(&dot, "alpha", 23, "64.0 MiB (72.33%)");
+    let gamma = node(&dot, "gamma_", 35, "1.9 MiB (2.16%)");
     for (caller, callee) in [(&main, &grow), (&grow, &alpha)] {
-        let edge =
-            format!("{caller} -> {callee} [label=\" 64.000 MiB\", weight=85, penwidth=6.804");
+        let edge = format!("{caller} -> {callee} [label=\" 64.0 MiB\", weight=85, penwidth=6.804");
         assert!(dot.contains(&edge), "{edge} is not in {dot}");
     }
     assert!(!dot.contains(&format!("{alpha} -> {gamma}")));
     let text = fs::read_to_string(out.join("sites.memlog.txt")).expect("text");
     assert!(
-        text.contains("64.000 MiB - 72.33% (67,108,864B in 64 blocks)\nalpha\n    "),
+        text.contains("64.0 MiB - 72.33% (67,108,864B in 64 blocks)\nalpha\n    "),
         "{text}"
     );
     assert!(!text.contains("note: "), "{text}");
@@ -149,7 +148,7 @@ fn leaks_and_symbols() {
     assert_eq!(folder.says(&words), "");
     let first = fs::read_to_string(folder.path("sites.memlog.dot")).expect("dot");
     assert!(
-        first.contains("memlog: Total: 2.133 MiB live (leaks) after "),
+        first.contains("memlog: Total: 2.1 MiB live (leaks) after "),
         "{first}"
     );
     assert!(

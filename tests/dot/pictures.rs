@@ -50,7 +50,7 @@ fn so_many_boxes_and_the_rest_is_told() {
     // The heaviest, and the one that calls them all; the 41 smallest go.
     assert!(dot.contains("program+0x1640") && dot.contains("program+0x100\\n"));
     assert!(dot.contains("program+0x12a0") && !dot.contains("program+0x1290"));
-    let told = "not in the picture: 41 functions besides the 60 largest, where 840.820 KiB \
+    let told = "not in the picture: 41 functions besides the 60 largest, where 840.8 KiB \
                 (17.05%) was allocated; --max-boxes 0 shows more";
     assert!(dot.contains(told), "{dot}");
     assert!(read(&folder, "a.memlog.txt").contains(told));
@@ -88,18 +88,18 @@ fn what_the_program_mapped_is_drawn_apart_from_the_heap() {
     fs::write(folder.path("a.memlog"), log.log()).expect("write");
     let dot = page(&folder, &[]);
     assert!(
-        dot.contains("memlog: Total: 1.000 MiB heap and 3.000 MiB mapped, live at the"),
+        dot.contains("memlog: Total: 1.0 MiB heap and 3.0 MiB mapped, live at the"),
         "{dot}"
     );
-    assert!(dot.contains("\\lheap: 1.000 MiB "), "{dot}");
-    let told = "mapped: 3.000 MiB (3,145,728B) in 1 mapping of the program's own, not heap, \
-                resident where touched; 7.000 MiB without access not counted";
+    assert!(dot.contains("\\lheap: 1.0 MiB "), "{dot}");
+    let told = "mapped: 3.0 MiB (3,145,728B) in 1 mapping of the program's own, not heap, \
+                resident where touched; 7.0 MiB without access not counted";
     assert!(dot.contains(told), "{dot}");
     assert!(
         dot.contains("blue: what the program mapped itself"),
         "{dot}"
     );
-    let label = "[label=\"mapped by the program itself\\nin 1 mapping\\n3.000 MiB (75.00%)\"";
+    let label = "[label=\"mapped by the program itself\\nin 1 mapping\\n3.0 MiB (75.00%)\"";
     let mapped = dot.lines().find(|line| line.contains(label)).expect(label);
     assert!(mapped.contains("fillcolor=\"0.580 "), "{mapped}");
     let number = mapped.split(' ').next().expect("a name");
@@ -110,15 +110,15 @@ fn what_the_program_mapped_is_drawn_apart_from_the_heap() {
     assert!(svg.contains(">mapped by the program itself<"), "{svg}");
     let text = read(&folder, "a.memlog.txt");
     let mapped =
-        "MEMORY MAPPED HERE:\n    3.000 MiB - 100.00%, 75.00% of all (3,145,728B in 1 block)";
+        "MEMORY MAPPED HERE:\n    3.0 MiB - 100.00%, 75.00% of all (3,145,728B in 1 block)";
     assert!(text.contains(mapped), "{text}");
     assert!(
-        text.contains("    3.000 MiB - 100.00% mapped by the program itself\n"),
+        text.contains("    3.0 MiB - 100.00% mapped by the program itself\n"),
         "{text}"
     );
     let heap = page(&folder, &["--no-mapped"]);
     assert!(
-        heap.contains("memlog: Total: 1.000 MiB live at the"),
+        heap.contains("memlog: Total: 1.0 MiB live at the"),
         "{heap}"
     );
     assert!(!heap.contains("mapped by the program itself\\n"), "{heap}");
@@ -158,12 +158,12 @@ fn the_moment_counts_for_mappings_too() {
         "{end}"
     );
     assert!(
-        end.contains("Total: 0 B heap and 1.000 MiB mapped, live"),
+        end.contains("Total: 0 bytes heap and 1.0 MiB mapped, live"),
         "{end}"
     );
     let then = at("4ms");
     assert!(
-        then.contains("Total: 0 B heap and 2.000 MiB mapped, live"),
+        then.contains("Total: 0 bytes heap and 2.0 MiB mapped, live"),
         "{then}"
     );
 }
@@ -185,7 +185,7 @@ fn a_function_is_one_box() {
     assert!(gcc.status().expect("gcc").success());
     folder.says(&["record", "-o", "a.memlog", "./two"]);
     let dot = page(&folder, &["--at", "end"]);
-    let label = "[label=\"both\\ntwo.c:4, 5\\ntwo\\n3.000 MiB (";
+    let label = "[label=\"both\\ntwo.c:4, 5\\ntwo\\n3.0 MiB (";
     assert!(dot.contains(label), "{label} is not in {dot}");
     assert_eq!(dot.matches("[label=\"both\\n").count(), 1, "{dot}");
     let text = read(&folder, "a.memlog.txt");

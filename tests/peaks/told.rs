@@ -119,7 +119,7 @@ fn what_was_mapped_is_no_more_than_all_of_it_and_no_less() {
     let told = Told::new(&Programs::new("peaks-untouched", &[]), "untouched_heap");
     told.has_live();
     told.says("at most 50.0 MiB live heap, at most 100.0 MiB mapped by the program itself");
-    told.says_in_text("at most 50.000 MiB heap, at most 100.000 MiB mapped by the program itself");
+    told.says_in_text("at most 50.0 MiB heap, at most 100.0 MiB mapped by the program itself");
     let coverage = told.stats.value("coverage");
     assert!(
         coverage["mapped_bytes"].as_u64() >= Some(100 * MIB),

@@ -16,6 +16,8 @@ const STARTED: &[(&str, &str)] = &[
     ("memlog2dot/src/graphviz.rs", "program"),
     // The viewer that the user asks for with --open.
     ("memlog2dot/src/opened.rs", "viewer"),
+    // The pager that the user's environment names.
+    ("pages/src/screen/pager.rs", "program"),
     // Not started: clap's word for a description of a command line.
     ("src/manual.rs", "command.get_name().to_owned()"),
     // The loader that the program names, with --list.
@@ -23,8 +25,6 @@ const STARTED: &[(&str, &str)] = &[
     // The program that is recorded; by a shell if it is a text without #!.
     ("src/record/program.rs", "&self.file"),
     ("src/record/program.rs", "\"/bin/sh\""),
-    // The pager that the user's environment names.
-    ("src/screen/pager.rs", "program"),
 ];
 
 fn sources(root: &Path) -> Vec<PathBuf> {
@@ -35,6 +35,7 @@ fn sources(root: &Path) -> Vec<PathBuf> {
         "analysis",
         "symbols",
         "export",
+        "pages",
         "memlog2dot",
         "wrap",
         "staticlib",

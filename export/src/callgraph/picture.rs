@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 
 use super::shown::{Arrow, MOST_PLACES, Shown};
 use super::{CallGraph, Entry, Place, back, fold};
-use crate::brief::short_path;
 use crate::graph::{Edge, Graph, Node};
-use crate::size::{counted, percentage, share, size};
+use crate::numbers::{counted, percentage, share, sized};
+use memlog_analysis::short_path;
 
 /// What holds next to nothing has text that can be read nevertheless, in points.
 const SMALLEST_TEXT: f64 = 16.0;
@@ -212,7 +212,7 @@ fn node(entry: &Entry, style: &Style) -> Node {
     if entry.is_mapped {
         details.push(format!("in {}", counted(entry.own.blocks, "mapping")));
     }
-    let size = format!("{} ({}%)", size(held), percentage(held, whole));
+    let size = format!("{} ({:.2}%)", sized(held), percentage(held, whole));
     let mut lines = vec![entry.place.function.clone()];
     match details.pop() {
         Some(last) if style.is_dense && last.chars().count() <= SHORT_PLACE => {
@@ -236,7 +236,7 @@ fn node(entry: &Entry, style: &Style) -> Node {
 /// What it allocated itself, where that is a part.
 fn own_part(own: u64, held: u64, whole: u64) -> Option<String> {
     let is_part = own > 0 && own < held;
-    is_part.then(|| format!("own {} ({}%)", size(own), percentage(own, whole)))
+    is_part.then(|| format!("own {} ({:.2}%)", sized(own), percentage(own, whole)))
 }
 
 /// The box of several places, which hold about the same and nothing of their own.
@@ -264,12 +264,12 @@ fn node_of_run(run: &[&Entry], style: &Style) -> Node {
     }
     lines.extend((!modules.is_empty()).then(|| modules.join(", ")));
     let (held, at_end) = (run[0].held.bytes, run[run.len() - 1].held.bytes);
-    let percent = |bytes| percentage(bytes, whole);
-    lines.push(format!("{} ({}%)", size(held), percent(held)));
+    let percent = |bytes| format!("{:.2}", percentage(bytes, whole));
+    lines.push(format!("{} ({}%)", sized(held), percent(held)));
     if percent(at_end) != percent(held) {
         lines.push(format!(
             "at its end {} ({}%)",
-            size(at_end),
+            sized(at_end),
             percent(at_end)
         ));
     }
@@ -295,7 +295,7 @@ fn symbols(entry: &Entry) -> Option<String> {
 
 fn edge(arrow: &Arrow, (from, to): (usize, usize), leads_back: bool, whole: u64) -> Edge {
     let part = share(arrow.bytes, whole);
-    let mut label = size(arrow.bytes);
+    let mut label = sized(arrow.bytes);
     if !arrow.is_call() {
         label.push_str(&through(arrow.through));
     }

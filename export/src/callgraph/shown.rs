@@ -16,7 +16,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::steps::{Counted, Steps};
 use super::{CallGraph, Entry};
-use crate::size::{counted, percentage, size};
+use crate::numbers::{counted, percentage, sized};
 
 /// More places than this nobody can lay out in time; the largest are shown.
 pub(super) const MOST_PLACES: usize = 300;
@@ -188,13 +188,13 @@ impl Shown {
             0 => {}
             count => {
                 parts.push(format!(
-                    "{} {}, where {} ({}%) was allocated",
+                    "{} {}, where {} ({:.2}%) was allocated",
                     counted(count, thing),
                     match self.is_crowded {
                         true => format!("besides the {} largest", self.places.len()),
                         false => format!("below {least}%"),
                     },
-                    size(bytes),
+                    sized(bytes),
                     percentage(bytes, graph.total.bytes)
                 ));
                 advice = Some(format!("{more} shows more"));

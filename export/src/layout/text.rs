@@ -1,12 +1,12 @@
 //! Names as they fit into a box. A C++ template may be called 2,000 characters.
 //!
 //! ```text
-//! in most columns that do it:                (as export/src/brief says)
+//! in most columns that do it:                (as analysis/src/brief says)
 //!     wrap it; a line ends within a word only if that is wider than a line
 //! ```
 
 use super::fonts;
-use crate::brief::Brief;
+use memlog_analysis::Brief;
 
 /// A line is filled to this part at least if it can be.
 const LEAST_FILLED: f64 = 0.5;

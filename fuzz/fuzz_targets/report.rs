@@ -1,0 +1,203 @@
+//! Attacks everything behind the reader: what the analysis makes of a log and
+//! the pages that the commands print: heading, trees from both ends, JSON, text and
+//! graph of memlog2dot. The log is described in short (see `brief` in this package);
+//! its last byte chooses the page.
+//!
+//! It fails where that panics, takes long, or takes more memory than is stated;
+//! where JSON is not JSON; where a page holds what a terminal would obey; where
+//! shares are beyond the whole; and where the live set is not what the obvious way
+//! finds.
+#![no_main]
+
+use std::cell::RefCell;
+use std::path::Path;
+
+use clap::{Args, Command};
+use libfuzzer_sys::fuzz_target;
+use memlog_analysis::Moment;
+use memlog_export::{CallGraph, Named, Picture, Place, When, dot as dot_of, picture, text};
+use memlog_fuzz::{Brief, Counting, Limit, limited};
+use memlog_pages::{
+    Analysis, Direction, Family, Filter, Form, Labels, Look, NameStore, Names, Screen, Shape,
+    Subject, SymbolFiles, Watch, grow, json_page, json_start, json_tree, print_heading, print_tree,
+};
+use memlog_read::Log;
+use memlog_symbols::Options;
+
+#[global_allocator]
+static MEMORY: Counting = Counting;
+
+/// Per byte: an event of three bytes may be a block with its stack, each a few
+/// entries of a few tables; the log's holes count as well. Besides: what tells a
+/// double free takes 4 MiB, the order of threads as much.
+const LIMIT: Limit = Limit {
+    per_byte: 256,
+    besides: 16 << 20,
+};
+/// Ends of a page's numbers that are not the fold's.
+const MOST_PAGE: usize = 16 << 20;
+
+struct Asked {
+    brief: Brief,
+    screen: Screen,
+    filter: Filter,
+    forms: [Form; 4],
+}
+
+thread_local! {
+    static ASKED: RefCell<Asked> = RefCell::new(Asked {
+        brief: Brief::default(),
+        screen: Screen::new(&parsed::<Look>(&["x", "--color=never", "--no-pager"])),
+        filter: parsed::<Filter>(&["x"]),
+        forms: ["live", "allocated", "count", "temporary"]
+            .map(|by| parsed::<Form>(&["x", "--by", by])),
+    });
+}
+
+fn parsed<T: Args>(line: &[&str]) -> T {
+    let matches = T::augment_args(Command::new("x")).get_matches_from(line);
+    T::from_arg_matches(&matches).expect("a line of ours")
+}
+
+fuzz_target!(|input: &[u8]| {
+    let Some((&how, input)) = input.split_last() else {
+        return;
+    };
+    ASKED.with_borrow_mut(|asked| {
+        let Asked {
+            brief,
+            screen,
+            filter,
+            forms,
+        } = asked;
+        let form = forms[usize::from(how >> 5 & 3)];
+        let bytes = brief.log(input);
+        limited(bytes.len(), LIMIT, || {
+            look(bytes, how, screen, (form, filter));
+        });
+    });
+});
+
+fn look(bytes: &[u8], how: u8, screen: &Screen, (form, filter): (Form, &Filter)) {
+    let Ok(log) = Log::open(bytes) else {
+        return;
+    };
+    let family = Family {
+        logs: vec![log],
+        parent: None,
+        missing_parent: None,
+    };
+    let when = match how & 3 {
+        0 => When::Known(Moment::RssPeak),
+        1 => When::Known(Moment::HeapPeak),
+        2 => When::Known(Moment::End),
+        _ => When::Seconds(0.001),
+    };
+    let chosen = when.chosen_tick(family.own().tick_ns());
+    let analysis = family.analyse(chosen, &Watch::silent());
+    let store = NameStore::default();
+    let names = Names::new(
+        &store,
+        &Options::default(),
+        family.own(),
+        Path::new("/nowhere"),
+    );
+    let mut labels = Labels::new(names, analysis.fold.stacks());
+    let subject = Subject {
+        file: Path::new("x.memlog"),
+        symbol_files: &SymbolFiles::default(),
+        family: &family,
+        analysis: &analysis,
+        screen,
+        failed: Vec::new(),
+        is_running: how & 16 != 0,
+    };
+    let shape = |direction, threshold| Shape {
+        direction,
+        form,
+        threshold,
+        filter,
+    };
+    match how >> 2 & 3 {
+        0 => tree(
+            &subject,
+            when,
+            &shape(Direction::BottomUp, 1.0),
+            &mut labels,
+        ),
+        1 => tree(&subject, when, &shape(Direction::TopDown, 1.0), &mut labels),
+        2 => json(
+            &subject,
+            when,
+            &shape(Direction::BottomUp, 0.0).whole(),
+            &mut labels,
+        ),
+        _ => graph(&analysis, when),
+    }
+}
+
+fn tree(subject: &Subject, when: When, shape: &Shape, labels: &mut Labels) {
+    let mut page = Vec::new();
+    let printed = print_heading(&mut page, subject)
+        .and_then(|()| print_tree(&mut page, subject, (when, (1, 1)), shape, labels))
+        .and_then(|()| subject.print_remarks(&mut page, labels));
+    printed.expect("memory takes everything");
+    harmless(&page);
+}
+
+fn json(subject: &Subject, when: When, shape: &Shape, labels: &mut Labels) {
+    let grown = grow(subject.analysis, when, shape, labels);
+    let percent = grown.percent();
+    assert!((0.0..=100.0).contains(&percent), "{percent} percent");
+    let tree = json_tree(subject, when, shape, &grown);
+    let mut page = json_start(subject, "memlog-tree-1", labels);
+    page.extend(tree);
+    let text = json_page(&page).expect("memory takes everything");
+    let read: serde_json::Value = serde_json::from_slice(&text).expect("JSON");
+    assert!(read.is_object());
+}
+
+fn graph(analysis: &Analysis, when: When) {
+    let held = analysis.fold.held(when.moment());
+    let mapped = analysis.fold.held_mapped(when.moment());
+    let calls = CallGraph::build(analysis.fold.stacks(), held, mapped, |frame| Named {
+        places: vec![Place {
+            function: format!("f{}", frame.index),
+            location: None,
+            module: None,
+        }],
+        address: format!("{:#x}", frame.site.address),
+        symbol: None,
+    });
+    let most = calls.total.bytes;
+    assert!(calls.entries.iter().all(|entry| entry.held.bytes <= most));
+    let graph = picture(
+        &calls,
+        Picture {
+            legend: vec!["x".to_owned()],
+            least_percent: 1.0,
+            folds: true,
+            ..Picture::default()
+        },
+    );
+    let shares = graph.nodes.iter().map(|node| node.share);
+    assert!(
+        shares
+            .chain(graph.edges.iter().map(|edge| edge.share))
+            .all(is_part)
+    );
+    harmless(text(&graph.legend, &calls, true).as_bytes());
+    harmless(dot_of(&graph).as_bytes());
+}
+
+fn is_part(share: f64) -> bool {
+    (0.0..=1.0 + 1e-9).contains(&share)
+}
+
+/// No terminal obeys it, and it has an end.
+fn harmless(page: &[u8]) {
+    assert!(page.len() < MOST_PAGE, "a page of {} bytes", page.len());
+    let text = std::str::from_utf8(page).expect("UTF-8");
+    let obeyed = text.chars().find(|&c| c.is_control() && c != '\n');
+    assert_eq!(obeyed, None, "a control character");
+}

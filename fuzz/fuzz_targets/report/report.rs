@@ -1,1 +1,0 @@
-../../../src/report.rs

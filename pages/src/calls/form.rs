@@ -1,0 +1,110 @@
+//! What a tree counts, and how much of each stack it shows.
+
+use clap::ValueEnum;
+use memlog_analysis::Measure;
+
+use crate::words::Advice;
+
+/// What a command that shows a tree is asked about it.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub struct Form {
+    /// Who holds memory, or of the whole run: who allocated most bytes, who made
+    /// most allocations, who made most temporary ones (freed before the thread's
+    /// next allocation)
+    #[arg(long, value_name = "WHAT", default_value = "live", value_enum)]
+    pub(super) by: By,
+    /// What the program mapped itself (mmap), which is in no heap, by who made it map more
+    #[arg(long, conflicts_with = "by")]
+    pub(super) mapped: bool,
+    /// Give each place a line with its figures, also where it only passes on what one other asked for
+    #[arg(long)]
+    pub no_fold: bool,
+    /// Show what called main, or the first function of a thread
+    #[arg(long)]
+    pub show_below_main: bool,
+}
+
+/// What is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "lower")]
+pub enum By {
+    #[value(help = "bytes that are live at a moment")]
+    Live,
+    /// Asked for by `--mapped`.
+    #[value(skip)]
+    Mapped,
+    #[value(help = "bytes of all allocations")]
+    Allocated,
+    #[value(help = "allocations")]
+    Count,
+    #[value(help = "allocations whose block was freed before the thread's next one")]
+    Temporary,
+}
+
+impl Form {
+    /// What is counted.
+    pub fn by(self) -> By {
+        match self.mapped {
+            true => By::Mapped,
+            false => self.by,
+        }
+    }
+
+    /// All there is: for programs, which leave out themselves what they do not want.
+    pub fn whole(self) -> Self {
+        Self {
+            no_fold: true,
+            show_below_main: true,
+            ..self
+        }
+    }
+
+    /// Refuses an option that asks for a moment where the whole run is counted.
+    pub fn check(self, moment: Option<&str>) -> anyhow::Result<()> {
+        let Some(moment) = moment.filter(|_| !self.by().is_of_moment()) else {
+            return Ok(());
+        };
+        let by = self.by.name();
+        Err(Advice::error(
+            format!("--by {by} counts the whole run, and {moment} asks for a moment"),
+            format!(
+                "leave out {moment} to count the run; or leave out --by {by} to see what was live then"
+            ),
+        ))
+    }
+}
+
+impl By {
+    /// Whether it is of a moment and not of the whole run.
+    pub fn is_of_moment(self) -> bool {
+        matches!(self, By::Live | By::Mapped)
+    }
+
+    /// As it is typed.
+    pub fn name(self) -> &'static str {
+        match self {
+            By::Live => "live",
+            By::Mapped => "mapped",
+            By::Allocated => "allocated",
+            By::Count => "count",
+            By::Temporary => "temporary",
+        }
+    }
+
+    /// What the shares are of.
+    pub fn measure(self) -> Measure {
+        match self {
+            By::Live | By::Mapped | By::Allocated => Measure::Bytes,
+            By::Count | By::Temporary => Measure::Blocks,
+        }
+    }
+
+    /// What there are so many of.
+    pub fn thing(self) -> &'static str {
+        match self {
+            By::Live => "block",
+            By::Mapped => "mapping",
+            By::Allocated | By::Count | By::Temporary => "allocation",
+        }
+    }
+}

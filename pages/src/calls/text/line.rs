@@ -1,0 +1,236 @@
+//! The lines of a tree: guides, figures, and a name in what is left of the
+//! columns.
+
+use std::io::{Result, Write};
+
+use memlog_analysis::{Held, brief};
+
+use super::{LeftOut, Printer, What};
+use crate::calls::grow::Direction;
+use crate::calls::paths::NO_FRAMES;
+use crate::calls::runs::Run;
+use crate::names::Name;
+use crate::screen::{Role, Screen, fit, width};
+use crate::words::percentage;
+use crate::words::{counted, grouped};
+
+/// Guides of so many levels; on a terminal they, the figures and the name share
+/// its columns, and guides take half of them at most.
+const MAX_GUIDES: usize = 100;
+const MIN_GUIDES: usize = 3;
+/// The name of a run is worth more than its levels.
+const LEAST_NAME: usize = 12;
+/// How wide lines of several names are where they may have any width.
+const COLUMNS: usize = 100;
+/// What guides leave to a name.
+const NAME: usize = 20;
+
+/// How a place is told on a terminal.
+#[derive(Clone, Copy)]
+enum Places {
+    Whole,
+    /// Without its folders: several are to share a line.
+    Files,
+}
+
+impl<W: Write> Printer<'_, W> {
+    /// Guides to what is above, or the number of a level that has no room.
+    pub(super) fn before(&self, guides: &[bool], level: usize) -> String {
+        let most = match self.screen.columns() {
+            Some(columns) => {
+                let (_, figures) = self.cost("", self.tree.total());
+                let room = columns.saturating_sub(figures + NAME) / 2;
+                room.min(columns / 4).clamp(MIN_GUIDES, MAX_GUIDES)
+            }
+            None => MAX_GUIDES,
+        };
+        if guides.len() > most {
+            return format!("[{}]", grouped(level as u64));
+        }
+        let guide = |&guide: &bool| if guide { "| " } else { "  " };
+        guides.iter().map(guide).collect()
+    }
+
+    /// `->45.71% (4,096B, 2x): f [file:line]`
+    pub(super) fn first(&mut self, before: &str, what: What, level: usize) -> Result<()> {
+        let held = match what {
+            What::Branch(branch) => branch.held,
+            What::Run(run) => run.held,
+        };
+        let (cost, long) = self.cost(before, held);
+        let name = self.name(what, level, long, Places::Whole);
+        writeln!(self.out, "{cost}{name}")
+    }
+
+    /// `<- f [file:line] <- g [file:line]`: each is as much as what is above.
+    pub(super) fn passing_on(&mut self, guides: &[bool], all: &[(What, usize)]) -> Result<()> {
+        let arrow = match self.direction {
+            Direction::BottomUp => "<- ",
+            Direction::TopDown => "-> ",
+        };
+        let guide = |text: &str| self.screen.colours.paint(Role::Guide, text);
+        let columns = self.screen.columns().unwrap_or(COLUMNS);
+        let (mut lines, mut column) = (String::new(), columns);
+        for &(what, level) in all {
+            let before = self.before(guides, level);
+            let used = before.chars().count() + arrow.len();
+            let name = self.name(what, level, used, Places::Files);
+            let long = arrow.len() + width(&name);
+            if column + 1 + long > columns {
+                let end = if lines.is_empty() { "" } else { "\n" };
+                lines += &format!("{end}{}", guide(&before));
+                column = before.chars().count();
+            } else {
+                lines.push(' ');
+                column += 1;
+            }
+            lines += &guide(arrow);
+            lines += &name;
+            column += long;
+        }
+        match lines.is_empty() {
+            true => Ok(()),
+            false => writeln!(self.out, "{lines}"),
+        }
+    }
+
+    /// What a line is of, where so many columns are used.
+    fn name(&self, what: What, level: usize, used: usize, places: Places) -> String {
+        match what {
+            What::Branch(branch) => match self.names.get(branch.label as usize) {
+                Some(name) => self.named(name, used, places),
+                None => NO_FRAMES.to_owned(),
+            },
+            What::Run(run) => self.run(run, level, used, places),
+        }
+    }
+
+    /// See [`named`].
+    fn named(&self, name: &Name, used: usize, places: Places) -> String {
+        let folders = name.location.as_deref().and_then(|place| place.rfind('/'));
+        match (places, self.screen.columns(), folders) {
+            (Places::Files, Some(_), Some(folders)) => {
+                let mut name = name.clone();
+                name.location = name.location.map(|place| place[folders + 1..].to_owned());
+                named(self.screen, &name, used)
+            }
+            _ => named(self.screen, name, used),
+        }
+    }
+
+    /// `14,980 more of recurse [deep.c:12], levels 4 to 14,983`
+    fn run(&self, run: &Run, level: usize, used: usize, places: Places) -> String {
+        let count = grouped(run.levels as u64);
+        let (first, last) = (
+            grouped(level as u64),
+            grouped((level + run.levels - 1) as u64),
+        );
+        let levels = format!(", levels {first} to {last}");
+        let Some(name) = &run.name else {
+            let words = format!("{count} more of these {} in turn", run.period);
+            let words = [words.clone() + &levels, words];
+            return self.fitting(used, &words).to_owned();
+        };
+        let words = format!("{count} more of ");
+        let used = used + words.len();
+        let levels = match self.room(used + levels.len()) {
+            ..LEAST_NAME => "",
+            _ => &levels,
+        };
+        let name = self.named(name, used + levels.len(), places);
+        format!("{words}{name}{levels}")
+    }
+
+    pub(super) fn folded(&mut self, before: &str, places: u64, held: Held) -> Result<()> {
+        let threshold = self.threshold;
+        let (count, all) = match places {
+            1 => ("1 place".to_owned(), ""),
+            count => (format!("{} places", grouped(count)), ", all"),
+        };
+        let words = [
+            format!("in {count}{all} below the {threshold:.2}% threshold"),
+            format!("in {count} below {threshold:.2}%"),
+            format!("in {count}"),
+        ];
+        self.words(before, held, &words)
+    }
+
+    /// A line of words; see [`Self::fitting`].
+    pub(super) fn words(
+        &mut self,
+        before: &str,
+        held: Held,
+        words: &[impl AsRef<str>],
+    ) -> Result<()> {
+        let (cost, long) = self.cost(before, held);
+        let words = self.fitting(long, words);
+        writeln!(self.out, "{cost}{words}")
+    }
+
+    /// The first of these that fits; the last is the shortest.
+    fn fitting<'w>(&self, used: usize, words: &'w [impl AsRef<str>]) -> &'w str {
+        let mut words = words.iter().map(AsRef::as_ref);
+        let shortest = words.next_back().unwrap_or_default();
+        let fits = |words: &&str| words.chars().count() <= self.room(used);
+        words.find(fits).unwrap_or(shortest)
+    }
+
+    /// The sum of rows that are not there.
+    pub(super) fn left_out(&mut self, rows: &LeftOut) -> Result<()> {
+        if rows.rows == 0 {
+            return Ok(());
+        }
+        let count = counted(rows.rows, "row");
+        let are = if rows.rows == 1 { "is" } else { "are" };
+        let bytes = grouped(rows.held.bytes);
+        let blocks = counted(rows.held.blocks, self.form.by().thing());
+        let words = [
+            format!("{count} of 0.00% {are} left out: {bytes}B in {blocks}"),
+            format!("{count} of 0.00% left out"),
+        ];
+        let words = self.fitting(0, &words);
+        writeln!(self.out, "{words}")
+    }
+
+    /// Columns that are left.
+    pub(super) fn room(&self, used: usize) -> usize {
+        let columns = self.screen.columns().unwrap_or(usize::MAX);
+        columns.saturating_sub(used)
+    }
+
+    /// `| ->45.71% (4,096B, 2x): `, and how long it is.
+    fn cost(&self, before: &str, held: Held) -> (String, usize) {
+        let measure = self.form.by().measure();
+        let percent = percentage(held.by(measure), self.tree.total().by(measure));
+        let share = format!("{percent:.2}%");
+        let (bytes, blocks) = (grouped(held.bytes), grouped(held.blocks));
+        let rest = format!(" ({bytes}B, {blocks}x): ");
+        let arrow = format!("{before}->");
+        let long = arrow.len() + share.len() + rest.len();
+        let colours = self.screen.colours;
+        let (arrow, share) = (
+            colours.paint(Role::Guide, arrow),
+            colours.paint(Role::Share(percent), share),
+        );
+        (format!("{arrow}{share}{rest}"), long)
+    }
+}
+
+/// How wide a function's name is at most where lines may have any width.
+const WIDEST: usize = 100;
+
+/// `function [file:line]`, cut to what a terminal has left of its width.
+pub fn named(screen: &Screen, name: &Name, used: usize) -> String {
+    let function = name.function.as_str();
+    let place = name.place().map_or("", |place| screen.path(place));
+    let (function, place) = match screen.columns() {
+        Some(columns) => fit(function, place, columns.saturating_sub(used)),
+        None => (brief(function, WIDEST), place.to_owned()),
+    };
+    let function = screen.colours.paint(Role::Function, function);
+    if place.is_empty() {
+        return function;
+    }
+    let place = screen.colours.paint(Role::Place, format_args!("[{place}]"));
+    format!("{function} {place}")
+}

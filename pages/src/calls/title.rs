@@ -1,0 +1,113 @@
+//! What stands above a tree: what is counted, when, and what of it is missing.
+
+use memlog_analysis::Moment;
+use memlog_export::When;
+
+use super::form::By;
+use super::grow::{Direction, Grown, Shape};
+use crate::subject::Subject;
+use crate::words::percentage;
+
+/// `part` is which tree it is on its page, and of how many.
+pub fn title(
+    subject: &Subject,
+    (when, part): (When, (usize, usize)),
+    shape: &Shape,
+    grown: &Grown,
+) -> String {
+    let by = shape.form.by();
+    let recorded = match subject.analysis.summary.is_lossy() {
+        false => "",
+        true => " of what was recorded",
+    };
+    let from = match shape.direction {
+        Direction::BottomUp => "",
+        Direction::TopDown => ", from main down",
+    };
+    let what = match by {
+        By::Live => format!("live heap {}", moment(subject, when)),
+        By::Mapped => format!(
+            "mapped by the program itself {}, touched or not, by the call that made it map more",
+            moment(subject, when)
+        ),
+        By::Allocated => format!("allocated {}", run(subject)),
+        By::Count => format!("allocations {}", run(subject)),
+        By::Temporary => format!("temporary allocations {}", run(subject)),
+    };
+    let mut remarks = String::new();
+    // Two trees may look alike.
+    if let (index, count @ 2..) = part {
+        remarks = format!("moment {index} of {count}{}, ", time(subject, when));
+    }
+    if by == By::Temporary {
+        remarks += "freed before the thread's next allocation, ";
+        remarks += &of_all(subject, grown);
+    }
+    if !shape.filter.is_none() {
+        let percent = grown.percent();
+        remarks += &format!("{percent:.2}% that the filter let through, ");
+    }
+    let shares = match by {
+        By::Live | By::Mapped => "it",
+        By::Allocated => "the bytes",
+        By::Count | By::Temporary => "their number",
+    };
+    format!("{what}{recorded}{from} ({remarks}percentages are shares of {shares})")
+}
+
+/// Which moment it is.
+fn moment(subject: &Subject, when: When) -> String {
+    let summary = &subject.analysis.summary;
+    let rss_is_known = summary.shows_rss_peak();
+    let so_far = if subject.is_running { " so far" } else { "" };
+    match when {
+        When::Seconds(_) if is_after(subject, when) => "where reading ended".into(),
+        When::Seconds(seconds) => format!("at {seconds} s"),
+        When::Known(Moment::RssPeak) if rss_is_known => format!("at the RSS peak{so_far}"),
+        When::Known(Moment::End) if subject.analysis.part.is_some() => "where reading ended".into(),
+        When::Known(Moment::End) if subject.is_running => "now".into(),
+        When::Known(Moment::End) => "at the end".into(),
+        When::Known(_) if summary.window.is_some() => "at its maximum in the window".into(),
+        When::Known(_) => format!("at its maximum{so_far}"),
+    }
+}
+
+/// How much of the run there is where all of it is counted.
+fn run(subject: &Subject) -> &'static str {
+    let analysis = subject.analysis;
+    match (analysis.part, analysis.summary.window) {
+        (Some(_), _) => "up to where reading ended",
+        (None, Some(_)) => "in the window",
+        (None, None) if subject.is_running => "so far",
+        (None, None) => "in the whole run",
+    }
+}
+
+/// `12.3 % of all allocations, `
+fn of_all(subject: &Subject, grown: &Grown) -> String {
+    let all = subject.analysis.fold.allocated();
+    let all: u64 = all.map(|(_, held)| held.blocks).sum();
+    let percent = percentage(grown.whole.blocks, all);
+    let which = match subject.analysis.summary.window {
+        None => "all",
+        Some(_) => "its",
+    };
+    format!("{percent:.1} % of {which} allocations, ")
+}
+
+/// When a moment was that is not named by its time.
+fn time(subject: &Subject, when: When) -> String {
+    if let When::Seconds(_) = when {
+        return String::new();
+    }
+    let log = subject.family.own();
+    let tick = subject.analysis.tick_of(when, log.tick_ns());
+    format!(" at {:.3} s", log.seconds(tick))
+}
+
+/// Whether a log was read to an end that is before a moment.
+fn is_after(subject: &Subject, when: When) -> bool {
+    let (analysis, log) = (subject.analysis, subject.family.own());
+    let tick = analysis.tick_of(when, log.tick_ns());
+    analysis.part.is_some_and(|part| tick > part.tick)
+}

@@ -1,0 +1,32 @@
+//! What single records of a log mean, in words.
+
+mod kernel;
+mod losses;
+mod program;
+mod ranks;
+
+use memlog_format::counter::Counter;
+use memlog_read::Log;
+
+use crate::words::clean;
+pub use kernel::{Running, Word, is_running, oom_word, running};
+pub use losses::{Bounds, fate, is_denied, may_lack, reason, without_log};
+pub use program::{command_line, program, started_as};
+pub use ranks::place as rank;
+
+/// How many of these threads there were at a time. A bound: each thread has a
+/// stream, which another takes over when it is gone, and a signal handler may
+/// have one for itself.
+pub fn threads_at_once(log: &Log, threads: u64) -> u64 {
+    match log.counter(Counter::Streams) {
+        0 => threads,
+        streams => streams.min(threads),
+    }
+}
+
+/// A remark of the recorder; that of an older one ends as if more followed.
+pub fn note(text: &[u8]) -> String {
+    let mut note = clean(text);
+    note.truncate(note.trim_end_matches([' ', ';']).len());
+    note
+}

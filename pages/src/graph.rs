@@ -1,0 +1,128 @@
+//! The page that `memlog dot` draws: who held the memory, as a call graph.
+
+use std::path::Path;
+
+use memlog_analysis::{Frame, ModuleKey, StackTable};
+use memlog_export::{CallGraph, Named, Place, Subject, When, legend};
+use memlog_format::meta::Key;
+use memlog_symbols::Options;
+
+use crate::facts::rank;
+use crate::heading::notes;
+use crate::moment::check as check_moment;
+use crate::names::{NameStore, Names};
+use crate::open::{Analysis, Family, Files, Watch};
+use crate::words::clean;
+
+/// What a page is to hold.
+pub struct Wanted {
+    /// The moment.
+    pub when: When,
+    /// Whether the linker's symbols are shown.
+    pub with_symbols: bool,
+    /// Whether what the program mapped itself counts.
+    pub with_mapped: bool,
+}
+
+/// A log at a moment.
+pub struct Page {
+    /// The heading; the first line is the title.
+    pub legend: Vec<String>,
+    /// Who held what.
+    pub calls: CallGraph,
+    /// What is wrong with the log and with the names, in sentences.
+    pub remarks: Vec<String>,
+}
+
+/// Whether it is a log that can be read.
+pub fn check(log: &Path) -> anyhow::Result<()> {
+    Files::load(log)?.family().map(drop)
+}
+
+/// What was live at a moment; `options` says where the names are.
+pub fn page(log: &Path, wanted: &Wanted, options: &Options) -> anyhow::Result<Page> {
+    let when = wanted.when;
+    let watch = Watch::begin();
+    let files = Files::load(log)?;
+    let family = files.family()?;
+    let chosen = when.chosen_tick(family.own().tick_ns());
+    let analysis = family.analyse(chosen, &watch);
+    check_moment(when, family.own(), &analysis)?;
+    let store = NameStore::default();
+    let mut names = Names::new(&store, options, family.own(), log);
+    let stacks = analysis.fold.stacks();
+    let held = analysis.fold.held(when.moment());
+    let mapped = analysis.fold.held_mapped(when.moment());
+    let mapped = mapped.filter(|_| wanted.with_mapped);
+    let calls = CallGraph::build(stacks, held, mapped, |frame| {
+        named(&mut names, stacks, frame, wanted.with_symbols)
+    });
+    let remarks = names.remarks().map(str::to_owned);
+    let remarks = notes(&family, &analysis).into_iter().chain(remarks);
+    Ok(Page {
+        legend: heading(&family, &analysis, when, &calls),
+        calls,
+        remarks: remarks.collect(),
+    })
+}
+
+fn heading(family: &Family, analysis: &Analysis, when: When, calls: &CallGraph) -> Vec<String> {
+    let log = family.own();
+    let program = log.text(Key::Executable).map(clean);
+    let host = log.text(Key::Host).map(clean);
+    let host = host.map_or(String::new(), |host| format!(" on {host}"));
+    let process = log
+        .start()
+        .map(|start| format!("process {}{host}", start.pid));
+    let process = match (rank(log), process) {
+        (Some(place), Some(process)) => Some(format!("{place}, {process}")),
+        (place, process) => place.or(process),
+    };
+    let tick = analysis.tick_of(when, log.tick_ns());
+    let subject = Subject {
+        program: program.unwrap_or_else(|| "unknown program".into()),
+        process,
+        tick_ns: log.tick_ns(),
+        has_ended: log.end().is_some(),
+        mapped: calls.mapped,
+        reserved_bytes: analysis.mapped.reserved_at(tick),
+    };
+    let mut lines = legend(&subject, &analysis.summary, when, calls.heap());
+    if family.missing_parent.is_some() {
+        lines.push("missing: the parent's log, and what was inherited from it".into());
+    }
+    if analysis.damages() > 0 {
+        lines.push("missing: a part of the log, which is damaged; see memlog info".into());
+    }
+    lines
+}
+
+fn named(names: &mut Names, stacks: &StackTable, frame: &Frame, with_symbols: bool) -> Named {
+    let site = &frame.site;
+    let module = site
+        .module
+        .and_then(|module| stacks.modules().get(module as usize));
+    let places = names.of(site, module).into_iter().map(|name| Place {
+        function: name.function,
+        location: name.location,
+        module: name.module,
+    });
+    let symbol = module.filter(|_| with_symbols);
+    let symbol = symbol.and_then(|module| names.symbol(site, module));
+    Named {
+        places: places.collect(),
+        address: address(site.address, module),
+        symbol: symbol.map(|symbol| format!("{}+{:#x}", symbol.name, symbol.offset)),
+    }
+}
+
+/// `0x55d0c0de1189 (/usr/bin/sites+0x1189)`
+fn address(address: u64, module: Option<&ModuleKey>) -> String {
+    match module {
+        None => format!("{address:#x}"),
+        Some(module) => {
+            let offset = address.wrapping_sub(module.bias);
+            format!("{address:#x} ({}+{offset:#x})", clean(&module.path))
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! What a reader has to know besides the figures, in sentences.
+
+use memlog_format::counter::Counter;
+use memlog_format::meta::Key;
+use memlog_read::Log;
+
+use super::coverage::{holders, told_past_us};
+use super::cuts;
+use crate::facts::note;
+use crate::facts::{Bounds, fate, may_lack};
+use crate::open::{Analysis, Family};
+use crate::words::counted;
+
+/// All of them.
+pub fn notes(family: &Family, analysis: &Analysis) -> Vec<String> {
+    let sentences = [
+        recorders_notes(family.own()),
+        told_past_us(family.own()),
+        holders(family.own(), analysis),
+        Vec::from_iter(empty(family.own(), analysis)),
+        Vec::from_iter(losses(family.own())),
+        Vec::from_iter(lacking(family.own()).map(str::to_owned)),
+        cuts::sentences(family.own(), analysis),
+        anomalies(analysis),
+        Vec::from_iter(family.missing_parent.map(str::to_owned)),
+        Vec::from_iter(analysis.findings.list().iter().map(ToString::to_string)),
+    ];
+    sentences.into_iter().flatten().collect()
+}
+
+/// What the recorder had to say, each sentence once.
+fn recorders_notes(log: &Log) -> Vec<String> {
+    let mut notes = Vec::new();
+    for text in log.texts(Key::Note) {
+        let note = note(text);
+        if !notes.contains(&note) {
+            notes.push(note);
+        }
+    }
+    notes
+}
+
+/// Why a log may have no allocation.
+fn empty(log: &Log, analysis: &Analysis) -> Option<String> {
+    let summary = &analysis.summary;
+    if analysis.part.is_some()
+        || summary.totals.allocations > 0
+        || summary.lost_events > 0
+        || damage(analysis).is_some()
+        || lacking(log).is_some()
+    {
+        return None;
+    }
+    Some(match log.text(Key::Note) {
+        Some(_) => "no allocation was recorded; the notes above may say why".into(),
+        None => "no allocation was recorded: the program made none or ended before, it has a \
+                 malloc of its own, or it was linked with -lmemlog after -lc, or statically \
+                 without the flags of `memlog ldflags --static`"
+            .into(),
+    })
+}
+
+/// What lost events mean for the figures.
+fn losses(log: &Log) -> Option<String> {
+    let no_room = log.counter(Counter::LostNoRoom);
+    let refused = log.counter(Counter::LogRefused);
+    let bounds = Bounds::of(log.texts(Key::Setting)).refused(refused);
+    (no_room > 0).then(|| {
+        let fate = fate(Counter::LostNoRoom, bounds);
+        let events = counted(no_room, "event");
+        format!("{events} {fate}; the figures are of what came before")
+    })
+}
+
+/// What to say where nobody knows what was lost.
+pub fn lacking(log: &Log) -> Option<&'static str> {
+    may_lack(log.end().is_some(), log.texts(Key::Setting))
+}
+
+fn anomalies(analysis: &Analysis) -> Vec<String> {
+    let anomalies = &analysis.summary.anomalies;
+    let counts = [
+        (
+            anomalies.alive_twice,
+            "allocation",
+            "at an address that was live",
+        ),
+        (
+            anomalies.released_twice,
+            "release",
+            "of a block that was released before",
+        ),
+        (
+            anomalies.released_of_parent,
+            "release",
+            "of a block of the parent process",
+        ),
+        (
+            anomalies.released_from_before,
+            "release",
+            "of blocks whose allocation was not seen (allocated before the recorder started or \
+             through a function that is not wrapped)",
+        ),
+        (
+            analysis.findings.order_breaks,
+            "order number",
+            "in contradiction to others",
+        ),
+    ];
+    let counts = counts.into_iter().filter(|(count, ..)| *count > 0);
+    let sentences = counts.map(|(count, thing, what)| format!("{} {what}", counted(count, thing)));
+    sentences.collect()
+}
+
+/// What shows that the file is not as it was written. A cut between two chunks
+/// is no finding, but takes tables away.
+pub fn damage(analysis: &Analysis) -> Option<String> {
+    let findings = analysis.damages();
+    let mut reasons = analysis.summary.cut_stacks.reasons();
+    if findings > 0 {
+        let findings = counted(findings, "finding");
+        return Some(format!("the log is damaged: {findings}, see memlog info"));
+    }
+    let is_lacking = reasons.any(|(name, _)| name == "stack not in the log");
+    is_lacking.then(|| "the log is cut short or damaged: it lacks stacks".into())
+}

@@ -1,0 +1,239 @@
+//! The peak of resident memory, in words: when it was and what it was made of.
+
+use memlog_analysis::{Later, Parts, Place, Resident, Summary, Unread, Why};
+use memlog_format::counter::Counter;
+use memlog_read::Log;
+
+use super::window;
+use crate::words::counted;
+use crate::words::{Sizes, lasted};
+
+/// Memory that grows for longer without an event was touched, not allocated.
+const LONG_SECONDS: f64 = 0.05;
+/// What is shorter is no time to speak of.
+const LEAST_SECONDS: f64 = 0.000_05;
+
+/// How high it was, when, and how well that is known; and what it was made of.
+pub fn peak(log: &Log, summary: &Summary, sizes: Sizes) -> (Vec<String>, Vec<String>) {
+    let bytes = sizes.of(summary.rss_peak_bytes);
+    if summary.rss_peak_bytes == 0 {
+        let text = "not known; the largest heap is taken for it";
+        let counted = counted_by_kernel(log, 0, sizes);
+        return (
+            [text.into()].into_iter().chain(counted).collect(),
+            Vec::new(),
+        );
+    }
+    if let Some(parts) = window::rss_peak(log, summary, sizes) {
+        return (parts, Vec::new());
+    }
+    let Some(resident) = summary.resident() else {
+        let mut parts = vec![format!("{bytes} or more")];
+        parts.extend(summary.unread.map(|unread| stopped(log, &unread)));
+        parts.extend(counted_by_kernel(log, summary.rss_peak_bytes, sizes));
+        parts.push("the largest heap is taken for it".into());
+        return (parts, Vec::new());
+    };
+    let mut when = vec![format!("{bytes} {}", moment(log, summary, &resident))];
+    when.extend(certainty(log, summary, &resident, sizes));
+    when.extend(counted_by_kernel(log, summary.rss_peak_bytes, sizes));
+    (when, made_of(summary, &resident.parts, sizes))
+}
+
+/// When it was: a span where memory was touched without a call.
+fn moment(log: &Log, summary: &Summary, resident: &Resident) -> String {
+    let bracket = &summary.rss_peak.bracket;
+    let [from, to] = [bracket.from_tick, bracket.to_tick].map(|tick| log.seconds(tick));
+    match resident.place {
+        Place::Exact if to - from >= LONG_SECONDS => format!("between {from:.3} and {to:.3} s"),
+        _ => format!("at {:.3} s", log.seconds(summary.rss_peak.tick)),
+    }
+}
+
+/// How well the moment is known.
+fn certainty(log: &Log, summary: &Summary, resident: &Resident, sizes: Sizes) -> Vec<String> {
+    let place = match resident.place {
+        Place::Exact => "exact: no event between two readings".to_owned(),
+        Place::Near { below_bytes } => {
+            format!("the largest heap within {} of it", sizes.of(below_bytes))
+        }
+        Place::Within { events, ticks } => {
+            let (events, apart) = (counted(events, "event"), log.seconds(ticks));
+            match apart < LEAST_SECONDS {
+                true => format!("within {events} between two readings"),
+                false => format!("±{} ({events} between two readings)", lasted(apart)),
+            }
+        }
+    };
+    let later = match (resident.later, summary.unread) {
+        (Some(Later::Filter), Some(unread)) => stopped(log, &unread),
+        (Some(Later::Lost), _) => "or later, among the lost events".into(),
+        (Some(_), _) => "or later: what came after the last reading is not known".into(),
+        (None, _) => return vec![place],
+    };
+    match (resident.later, resident.place) {
+        (Some(Later::NoEnd), Place::Near { .. } | Place::Within { .. }) => vec![place, later],
+        _ => vec![later],
+    }
+}
+
+/// What the kernel counted of a killed program, where that is more than was read.
+/// The count is of all that the program waited for as well, and at first that of
+/// who started it.
+fn counted_by_kernel(log: &Log, read_bytes: u64, sizes: Sizes) -> Option<String> {
+    let counted_kb = log.death()?.maxrss_kb;
+    let bytes = counted_kb.saturating_mul(1024);
+    let is_own = counted_kb > log.counter(Counter::MaxRssFloorKb);
+    // Both are a little behind, each in its own way.
+    let is_more = bytes > read_bytes.saturating_add(read_bytes / 100);
+    (is_own && is_more).then(|| {
+        let size = sizes.of(bytes);
+        format!("the kernel counted up to {size} in it or a child")
+    })
+}
+
+/// Why nobody knows what resident memory was at last.
+pub fn stopped(log: &Log, unread: &Unread) -> String {
+    let at = log.seconds(unread.since_tick);
+    match unread.why {
+        Why::Filter => format!(
+            "readings of resident memory stopped at {at:.3} s: a seccomp filter came, and the \
+             peak may lie later"
+        ),
+        Why::NoEnd => format!("not read since {at:.3} s, with a larger heap"),
+    }
+}
+
+/// What the resident memory consists of: parts of the whole.
+fn made_of(summary: &Summary, parts: &Parts, sizes: Sizes) -> Vec<String> {
+    const UNSEEN: &str = "not seen by hooks (freed but kept, stacks, code)";
+    let own = format!("{} memlog's own", sizes.of(parts.own));
+    let heap = sizes.of(parts.heap);
+    let most = if parts.is_crowded { "at most " } else { "" };
+    let live = sizes.of(summary.rss_peak.live_bytes);
+    let absent = sizes.of(parts.absent);
+    let absent = (parts.absent > 0)
+        .then(|| format!("{live} were live: {absent} or more of it not resident"));
+    if parts.is_lossy {
+        let recorded = format!("{most}{heap} live heap of what was recorded");
+        let mut told = vec![recorded, own];
+        match absent {
+            Some(absent) => told.push(absent),
+            None => told.extend([
+                format!("{} in lost events", sizes.of(parts.unseen)),
+                format!("or {UNSEEN}"),
+            ]),
+        }
+        return told;
+    }
+    let mut told = vec![match parts.low_heap {
+        Some(low) if !parts.is_crowded => format!("{} to {heap} live heap", sizes.of(low)),
+        _ => format!("{most}{heap} live heap"),
+    }];
+    if parts.rounded > 0 {
+        let rounded = sizes.of(parts.rounded);
+        told.push(format!(
+            "{most}{rounded} malloc's own (rounding, block headers)"
+        ));
+    }
+    if parts.mapped > 0 {
+        let mapped = sizes.of(parts.mapped);
+        told.push(format!("at most {mapped} mapped by the program itself"));
+    }
+    if parts.before > 0 {
+        let before = sizes.of(parts.before);
+        told.push(format!("{before} from before recording (code, libraries)"));
+    }
+    told.push(own);
+    if parts.unseen > 0 {
+        let least = if parts.is_least() { "at least " } else { "" };
+        told.push(format!("{least}{} {UNSEEN}", sizes.of(parts.unseen)));
+    }
+    if parts.freed > 0 {
+        let freed = sizes.of(parts.freed);
+        told.push(format!("up to {freed} of that freed, but kept by malloc"));
+    }
+    told.extend(absent);
+    told
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(parts: &Parts, live_bytes: u64) -> Vec<String> {
+        let mut summary = Summary::default();
+        summary.rss_peak.live_bytes = live_bytes;
+        made_of(&summary, parts, Sizes::Exact)
+    }
+
+    const PARTS: Parts = Parts {
+        heap: 300,
+        absent: 0,
+        low_heap: None,
+        rounded: 120,
+        mapped: 0,
+        before: 2000,
+        own: 100,
+        unseen: 7720,
+        freed: 1580,
+        is_crowded: false,
+        is_lossy: false,
+    };
+
+    #[test]
+    fn each_part_that_there_is_is_told() {
+        let expected = [
+            "300B live heap",
+            "120B malloc's own (rounding, block headers)",
+            "2,000B from before recording (code, libraries)",
+            "100B memlog's own",
+            "7,720B not seen by hooks (freed but kept, stacks, code)",
+            "up to 1,580B of that freed, but kept by malloc",
+        ];
+        assert_eq!(of(&PARTS, 300), expected);
+        let own = Parts {
+            heap: 300,
+            own: 100,
+            ..Parts::default()
+        };
+        assert_eq!(of(&own, 300), ["300B live heap", "100B memlog's own"]);
+    }
+
+    #[test]
+    fn bounds_are_told_as_bounds() {
+        let mut parts = Parts {
+            low_heap: Some(200),
+            mapped: 500,
+            ..PARTS
+        };
+        let told = of(&parts, 300);
+        assert_eq!(told[0], "200B to 300B live heap");
+        assert_eq!(told[2], "at most 500B mapped by the program itself");
+        assert!(told[5].starts_with("at least 7,720B not seen by hooks"));
+        parts.is_crowded = true;
+        parts.absent = 40;
+        let told = of(&parts, 340);
+        assert_eq!(told[0], "at most 300B live heap");
+        assert_eq!(
+            told[1],
+            "at most 120B malloc's own (rounding, block headers)"
+        );
+        let absent = "340B were live: 40B or more of it not resident";
+        assert_eq!(told.last().map(String::as_str), Some(absent));
+    }
+
+    #[test]
+    fn what_was_lost_may_be_anything() {
+        let parts = Parts {
+            heap: 300,
+            own: 100,
+            unseen: 600,
+            is_lossy: true,
+            ..Parts::default()
+        };
+        let told = of(&parts, 300);
+        assert_eq!(told[0], "300B live heap of what was recorded");
+        assert_eq!(told[2], "600B in lost events");
+    }
+}

@@ -1,0 +1,430 @@
+//! `memlog info`: what a log is of, and what it lacks.
+//!
+//! * [`list`]: all logs of a folder, a line each
+//! * [`little`]: those that did little, together
+
+mod list;
+mod little;
+
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use memlog_analysis::Threads;
+use memlog_format::counter::{ALL, Counter};
+use memlog_format::meta::{Key, Module, Start};
+use memlog_read::{Findings, Kind, Log};
+
+use crate::choose::{chosen, one_more};
+use crate::facts::{Bounds, command_line, fate, is_running, note, reason, threads_at_once};
+use crate::heading::{cut_sentences, failed_parts, lacking};
+use crate::names::{Labels, NameStore, Names, SymbolFiles, machine as machine_of, symbol_options};
+use crate::open::{Analysis, Family, Files, Watch, extent_of};
+use crate::screen::out;
+use crate::words::signal;
+use crate::words::{clean, counted, grouped, shown};
+
+/// Say what a log is of, and what it lacks.
+#[derive(clap::Args)]
+pub struct Args {
+    /// The log; or a folder or a quoted pattern: of its logs, the one with the highest RSS peak; with --list any number of all these
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// All logs that are named or lie in the folders instead, a line each: ranks, their children, and images before an exec
+    #[arg(long)]
+    list: bool,
+    /// With --list: a line also of each of many processes that had fewer than 100 events
+    #[arg(long, requires = "list")]
+    all: bool,
+}
+
+/// Prints what the log says about itself.
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    if args.list {
+        return list::print(&args.files, args.all);
+    }
+    let [file] = args.files.as_slice() else {
+        let more = args
+            .files
+            .get(1)
+            .map(PathBuf::as_path)
+            .unwrap_or(Path::new(""));
+        return Err(one_more("info", &shown(more)));
+    };
+    let file = chosen(file)?;
+    let watch = Watch::begin();
+    let files = Files::load(&file)?;
+    let family = files.family()?;
+    let log = family.own();
+    let events = Events::read(&family, &file, &watch)?;
+    watch.end();
+    let mut out = out();
+    identity(&mut out, log)?;
+    ending(&mut out, &family)?;
+    quiet(&mut out, log)?;
+    threads(&mut out, log, &events.threads)?;
+    size(&mut out, log)?;
+    ahead(&mut out, &file)?;
+    remarks(&mut out, log)?;
+    if !events.failed.is_empty() {
+        line(&mut out, "failed", &events.failed.join(", "))?;
+    }
+    for sentence in &events.cuts {
+        line(&mut out, "stacks", sentence)?;
+    }
+    modules(&mut out, log)?;
+    counters(&mut out, log)?;
+    print_findings(&mut out, log, &events.findings)?;
+    out.flush()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What is known when all events were read.
+struct Events {
+    findings: Findings,
+    threads: Threads,
+    /// Why stacks were cut.
+    cuts: Vec<String>,
+    /// What there is to say of calls that got no memory.
+    failed: Vec<String>,
+}
+
+impl Events {
+    fn read(family: &Family, file: &Path, watch: &Watch) -> anyhow::Result<Self> {
+        let log = family.own();
+        let has_failed = log.counter(Counter::AllocationsFailed) > 0;
+        if !log.has_cut_stacks() && !has_failed {
+            return Ok(Self::without_heap(log, watch));
+        }
+        let analysis = family.analyse(None, watch);
+        Ok(Self {
+            threads: analysis.fold.threads().clone(),
+            cuts: cut_sentences(log, &analysis),
+            failed: failed(log, file, &analysis)?,
+            findings: analysis.findings,
+        })
+    }
+
+    /// Going through all that was allocated takes twice as long.
+    fn without_heap(log: &Log, watch: &Watch) -> Self {
+        let mut events = watch.events(log);
+        let mut threads = Threads::default();
+        while let Some(item) = events.next()
+            && watch.goes_on(&events)
+        {
+            if let Kind::Thread { tid, name } = item.kind {
+                threads.take(item.tick, tid, name);
+            }
+        }
+        let mut findings = log.findings().clone();
+        findings.append(events.findings());
+        Self {
+            findings,
+            threads,
+            cuts: Vec::new(),
+            failed: Vec::new(),
+        }
+    }
+}
+
+fn failed(log: &Log, file: &Path, analysis: &Analysis) -> anyhow::Result<Vec<String>> {
+    let options = symbol_options(&SymbolFiles::default())?;
+    let store = NameStore::default();
+    let names = Names::new(&store, &options, log, file);
+    let mut labels = Labels::new(names, analysis.fold.stacks());
+    Ok(failed_parts(log, analysis, &mut labels))
+}
+
+fn line(out: &mut impl Write, name: &str, value: &str) -> std::io::Result<()> {
+    writeln!(out, "{name:<18} {value}")
+}
+
+fn identity(out: &mut impl Write, log: &Log) -> std::io::Result<()> {
+    let texts = [
+        ("program", Key::Executable),
+        ("host", Key::Host),
+        ("job", Key::Job),
+        ("rank", Key::Rank),
+        ("working directory", Key::WorkingDirectory),
+        ("recorder", Key::Recorder),
+        ("log made as", Key::LogPath),
+    ];
+    if let Some(words) = log.text(Key::CommandLine) {
+        line(out, "command line", &command_line(words))?;
+    }
+    for (name, key) in texts {
+        if let Some(text) = log.text(key) {
+            let inherited = log.rank_parent().filter(|_| key == Key::Rank);
+            let inherited = inherited.map_or(String::new(), |parent| {
+                format!(", as a child of process {parent}, which has it too")
+            });
+            line(out, name, &(clean(text) + &inherited))?;
+        }
+    }
+    let Some(start) = log.start() else {
+        return Ok(());
+    };
+    // Blue Gene's kernel tells no parent, and a pid namespace hides it.
+    let process = match start.parent_pid {
+        0 => start.pid.to_string(),
+        parent => format!("{}, started by {parent}", start.pid),
+    };
+    line(out, "process", &process)?;
+    line(out, "started", &utc(start.wall_ns))?;
+    line(out, "machine", &machine(start))?;
+    let tick = format!("{} ns", grouped(start.tick_ns));
+    line(out, "tick", &tick)?;
+    let usable = if start.has_usable { "yes" } else { "no" };
+    line(out, "usable sizes", usable)
+}
+
+fn machine(start: &Start) -> String {
+    let pages = grouped(start.page_bytes.into());
+    format!("{}, pages of {pages} bytes", machine_of(start))
+}
+
+/// Nanoseconds since 1970 as a date.
+fn utc(wall_ns: u64) -> String {
+    let seconds = wall_ns / 1_000_000_000;
+    let (days, time) = (seconds / 86_400, seconds % 86_400);
+    let (year, month, day) = civil(days);
+    format!(
+        "{year:04}-{month:02}-{day:02} {:02}:{:02}:{:02}.{:03} UTC",
+        time / 3600,
+        time / 60 % 60,
+        time % 60,
+        wall_ns / 1_000_000 % 1000
+    )
+}
+
+/// The date of a number of days since 1970, by going through the years.
+fn civil(mut days: u64) -> (u64, u64, u64) {
+    let is_leap = |year: u64| {
+        year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
+    };
+    let mut year = 1970;
+    while days >= 365 + u64::from(is_leap(year)) {
+        days -= 365 + u64::from(is_leap(year));
+        year += 1;
+    }
+    let february = 28 + u64::from(is_leap(year));
+    let mut month = 1;
+    for length in [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] {
+        if days < length {
+            break;
+        }
+        days -= length;
+        month += 1;
+    }
+    (year, month, days + 1)
+}
+
+fn ending(out: &mut impl Write, family: &Family) -> std::io::Result<()> {
+    let log = family.own();
+    let ended = match log.end() {
+        Some(end) => {
+            let how = match end.how {
+                1 => "by its exit handlers",
+                2 => "by _exit",
+                _ => "in a way this memlog does not know",
+            };
+            format!("{how}, after {:.3} s", log.seconds(end.tick))
+        }
+        None if log.death().is_some() => log.death().map_or(String::new(), |death| {
+            format!("killed by signal {}", signal(death.signal))
+        }),
+        None if is_running(log) => "not yet: still running".into(),
+        None => "no end in the log: still running, killed, or exec'd another program".into(),
+    };
+    line(out, "ended", &ended)?;
+    let Some(pid) = log.parent_pid() else {
+        return Ok(());
+    };
+    // The child's log names none where the parent had no file yet.
+    let name = match family.parent {
+        Some(path) => Some(shown(path).to_string()),
+        None => log.text(Key::ParentLog).map(clean),
+    };
+    let name = name.map_or(String::new(), |name| format!(", log {name}"));
+    line(out, "forked from", &format!("process {pid}{name}"))?;
+    match family.missing_parent {
+        Some(sentence) => line(out, "", sentence),
+        None => Ok(()),
+    }
+}
+
+/// Since when a filter kept the recorder from system calls.
+fn quiet(out: &mut impl Write, log: &Log) -> std::io::Result<()> {
+    let Some(tick) = log.counter(Counter::QuietSince).checked_sub(1) else {
+        return Ok(());
+    };
+    let text = format!(
+        "came at {:.3} s: readings of resident memory stopped, and the end is not told",
+        log.seconds(tick)
+    );
+    line(out, "seccomp filter", &text)
+}
+
+/// How many, and by which names they went last.
+fn threads(out: &mut impl Write, log: &Log, threads: &Threads) -> std::io::Result<()> {
+    const MOST_NAMED: usize = 8;
+    let list = threads.list();
+    let count = list.len() as u64;
+    let at_once = grouped(threads_at_once(log, count));
+    let named = list.iter().take(MOST_NAMED).map(|thread| {
+        let name = match thread.name.as_slice() {
+            [] => "without a name".into(),
+            name => clean(name),
+        };
+        format!("{} {name}", thread.tid)
+    });
+    let named = named.collect::<Vec<_>>().join(", ");
+    let more = match list.len().saturating_sub(MOST_NAMED) {
+        0 => String::new(),
+        more => format!(" and {} more", grouped(more as u64)),
+    };
+    let text = format!(
+        "{}, at most {at_once} at a time: {named}{more}",
+        grouped(count)
+    );
+    match count {
+        0 => Ok(()),
+        _ => line(out, "threads", &text),
+    }
+}
+
+fn size(out: &mut impl Write, log: &Log) -> std::io::Result<()> {
+    let size = log.size();
+    let text = format!(
+        "{} bytes, {} bytes of events, in {} and {}",
+        grouped(size.file_bytes as u64),
+        grouped(size.event_bytes),
+        counted(size.chunks as u64, "chunk"),
+        counted(size.streams as u64, "stream")
+    );
+    line(out, "size", &text)
+}
+
+/// Of a log that is still written, or was not cut when its program ended.
+fn ahead(out: &mut impl Write, file: &Path) -> std::io::Result<()> {
+    let extent = File::open(file).and_then(|file| extent_of(&file))?;
+    if !extent.is_ahead() {
+        return Ok(());
+    }
+    let seems = grouped(extent.seeming_bytes);
+    let text = format!("the file seems to be {seems} bytes long; the rest takes no room");
+    line(out, "", &text)
+}
+
+fn remarks(out: &mut impl Write, log: &Log) -> std::io::Result<()> {
+    for text in log.texts(Key::Setting) {
+        line(out, "setting", &clean(text))?;
+    }
+    for text in log.texts(Key::Named) {
+        line(out, "recorded too", &clean(text))?;
+    }
+    for text in log.texts(Key::Note) {
+        line(out, "note", &note(text))?;
+    }
+    if let Some(sentence) = lacking(log) {
+        line(out, "note", sentence)?;
+    }
+    Ok(())
+}
+
+fn modules(out: &mut impl Write, log: &Log) -> std::io::Result<()> {
+    writeln!(out, "\nmodules: {}", log.modules().len())?;
+    for module in log.modules() {
+        let gone = log.unloads().iter().find(|(id, _)| *id == module.id);
+        let gone = match gone {
+            Some((_, tick)) => format!(", unloaded by {:.3} s", log.seconds(*tick)),
+            None => String::new(),
+        };
+        writeln!(out, "  {}{gone}", module_line(module))?;
+    }
+    Ok(())
+}
+
+fn module_line(module: &Module) -> String {
+    let id: String = module
+        .build_id
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    let id = if id.is_empty() { "no build-id" } else { &id };
+    format!(
+        "{:#x}-{:#x} bias {:#x} {id} {}",
+        module.low,
+        module.high,
+        module.bias,
+        clean(module.path)
+    )
+}
+
+fn counters(out: &mut impl Write, log: &Log) -> std::io::Result<()> {
+    writeln!(out, "\ncounters:")?;
+    let refused = log.counter(Counter::LogRefused);
+    let bounds = Bounds::of(log.texts(Key::Setting)).refused(refused);
+    for &(counter, name) in ALL {
+        let count = log.counter(counter);
+        if let Some(reason) = reason(counter, count) {
+            writeln!(out, "  {name:<22} {reason}")?;
+            continue;
+        }
+        let value = grouped(count);
+        let lost = match counter.is_loss() && count != 0 {
+            true => format!("  events are missing: they {}", fate(counter, bounds)),
+            false => String::new(),
+        };
+        writeln!(out, "  {name:<22} {value:>16}{lost}")?;
+    }
+    Ok(())
+}
+
+fn print_findings(out: &mut impl Write, log: &Log, findings: &Findings) -> std::io::Result<()> {
+    writeln!(out, "\nfindings: {}", findings.count())?;
+    for finding in findings.list() {
+        writeln!(out, "  {finding}")?;
+    }
+    let more = findings.count() - findings.list().len() as u64;
+    if more > 0 {
+        writeln!(out, "  and {more} more")?;
+    }
+    if findings.order_gaps > 0 {
+        let gaps = grouped(findings.order_gaps);
+        writeln!(out, "  {gaps} order numbers without an event{}", usual(log))?;
+    }
+    if findings.order_breaks > 0 {
+        let breaks = grouped(findings.order_breaks);
+        writeln!(out, "  {breaks} order numbers contradict others")?;
+    }
+    Ok(())
+}
+
+fn usual(log: &Log) -> &'static str {
+    match log.end() {
+        None => ": usual where a program was killed between taking one and using it",
+        Some(_) => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_are_right() {
+        assert_eq!(utc(0), "1970-01-01 00:00:00.000 UTC");
+        assert_eq!(utc(951_782_400_000_000_000), "2000-02-29 00:00:00.000 UTC");
+        assert_eq!(
+            utc(1_700_000_000_123_000_000),
+            "2023-11-14 22:13:20.123 UTC"
+        );
+    }
+
+    #[test]
+    fn words_are_quoted_where_needed() {
+        assert_eq!(command_line(b"a\0b c\0it's\0\0"), "a 'b c' 'it'\\''s' ''");
+    }
+}

@@ -1,0 +1,201 @@
+//! All logs of files, folders and patterns, a line each: which rank each is of, which
+//! process started which, and how large each was. Many that did little are summed.
+
+use std::collections::HashSet;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use memlog_format::counter::ALL;
+use memlog_format::meta::Key;
+use memlog_read::Log;
+
+use super::little::{self, LISTED, Little};
+use crate::choose::all;
+use crate::facts::started_as;
+use crate::open::{FEW_EVENTS, Glance, each, says_more};
+use crate::screen::out;
+use crate::words::{clean, counted, grouped};
+use crate::words::{sized, typed};
+
+const TITLES: [&str; COLUMNS] = [
+    "job",
+    "rank",
+    "process",
+    "started by",
+    "RSS peak",
+    "lost",
+    "program",
+    "log",
+];
+const COLUMNS: usize = 8;
+/// Columns of words; those of numbers stand on the right.
+const WORDS: [&str; 4] = ["job", "rank", "program", "log"];
+
+/// A log's line, and what it is sorted by.
+struct Row {
+    job: String,
+    /// Numbers by their worth, what is none behind them.
+    rank: (u64, String),
+    wall_ns: u64,
+    cells: [String; COLUMNS],
+    /// Where its process did little, and there is nothing else to say of it.
+    little: Option<Little>,
+}
+
+/// Prints them; `every` one has a line, whatever it did.
+pub fn print(names: &[PathBuf], every: bool) -> anyhow::Result<ExitCode> {
+    let (mut rows, mut refused) = (Vec::new(), Vec::new());
+    for row in each(&each_once(names)?, |path| row(path)) {
+        match row {
+            Ok(row) => rows.push(row),
+            Err(error) => refused.push(error),
+        }
+    }
+    if rows.is_empty()
+        && let Some(error) = refused.pop()
+    {
+        return Err(error);
+    }
+    rows.sort_by(|one, other| {
+        (&one.job, &one.rank, one.wall_ns).cmp(&(&other.job, &other.rank, other.wall_ns))
+    });
+    let summed = match every {
+        true => Vec::new(),
+        false => take_little(&mut rows),
+    };
+    let mut out = out();
+    let mut cells = vec![TITLES.map(str::to_owned)];
+    cells.extend(rows.into_iter().map(|row| row.cells));
+    // What no log has is no column.
+    let shown: Vec<usize> = (0..COLUMNS)
+        .filter(|&column| cells[1..].iter().any(|row| !row[column].is_empty()))
+        .collect();
+    let width = |column: usize| cells.iter().map(|row| row[column].chars().count()).max();
+    let widths: Vec<usize> = (0..COLUMNS).map(|at| width(at).unwrap_or(0)).collect();
+    for row in &cells {
+        let words = shown.iter().map(|&at| match WORDS.contains(&TITLES[at]) {
+            true => format!("{:1$}", row[at], widths[at]),
+            false => format!("{:>1$}", row[at], widths[at]),
+        });
+        let line = words.collect::<Vec<_>>().join("  ");
+        writeln!(out, "{}", line.trim_end())?;
+    }
+    if !summed.is_empty() {
+        little::print(&mut out, &summed)?;
+    }
+    out.flush()?;
+    if !refused.is_empty() {
+        let count = counted(refused.len() as u64, "file");
+        // Where stderr is gone nobody can be told.
+        let _ = writeln!(
+            std::io::stderr().lock(),
+            "memlog: {count} left out; the first: {:#}",
+            refused[0]
+        );
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Takes those that did little out of the rows, where there are many of them. The
+/// largest keeps its line, so that there is one.
+fn take_little(rows: &mut Vec<Row>) -> Vec<Little> {
+    let peak = |row: &&mut Row| {
+        row.little
+            .as_ref()
+            .map_or(0, |little| little.rss_peak_bytes)
+    };
+    if rows.iter().all(|row| row.little.is_some())
+        && let Some(largest) = rows.iter_mut().max_by_key(peak)
+    {
+        largest.little = None;
+    }
+    if rows.iter().filter(|row| row.little.is_some()).count() <= LISTED {
+        return Vec::new();
+    }
+    let (summed, kept): (Vec<Row>, _) = std::mem::take(rows)
+        .into_iter()
+        .partition(|row| row.little.is_some());
+    *rows = kept;
+    summed.into_iter().filter_map(|row| row.little).collect()
+}
+
+/// A log may be named, and lie in a folder that is named as well.
+fn each_once(names: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
+    let (mut known, mut paths) = (HashSet::new(), Vec::new());
+    if let [name] = names {
+        return all(name);
+    }
+    for name in names {
+        let new = all(name)?.into_iter();
+        paths.extend(
+            new.filter(|path| {
+                known.insert(path.canonicalize().ok().unwrap_or_else(|| path.clone()))
+            }),
+        );
+    }
+    Ok(paths)
+}
+
+fn row(path: &Path) -> anyhow::Result<Row> {
+    let glance = Glance::take(path)?;
+    let log = glance.log()?;
+    let text = |key: Key| log.text(key).map(clean).unwrap_or_default();
+    let start = log.start();
+    let rank = text(Key::Rank);
+    let child = match log.rank_parent() {
+        Some(_) => " (child)",
+        None => "",
+    };
+    let program = text(Key::Executable);
+    let program = program.rsplit('/').next().unwrap_or_default();
+    let program = match started_as(&log) {
+        Some(name) => format!("{program} as {name}"),
+        None => program.to_owned(),
+    };
+    let peak_bytes = glance.rss_peak_bound()?;
+    let peak = match peak_bytes {
+        0 => "unknown".to_owned(),
+        bytes => sized(bytes),
+    };
+    let lost = lost(&log);
+    let few = match says_more(&log) {
+        true => None,
+        false => glance.few(FEW_EVENTS)?,
+    };
+    let bytes = glance.taken_bytes()?;
+    let few = few.filter(|few| few.is_little(peak_bytes));
+    let little = few.map(|few| Little {
+        program: program.clone(),
+        events: few.events,
+        bytes,
+        rss_peak_bytes: peak_bytes,
+    });
+    let number = |number: Option<u32>| number.map_or(String::new(), |number| number.to_string());
+    let cells = [
+        text(Key::Job),
+        format!("{rank}{child}"),
+        number(start.map(|start| start.pid)),
+        // Blue Gene's kernel tells no parent.
+        number(start.map(|start| start.parent_pid).filter(|&pid| pid != 0)),
+        peak,
+        grouped(lost),
+        program,
+        typed(path),
+    ];
+    Ok(Row {
+        job: text(Key::Job),
+        rank: (rank.parse().unwrap_or(u64::MAX), rank),
+        wall_ns: start.map_or(0, |start| start.wall_ns),
+        cells,
+        little,
+    })
+}
+
+/// Events that the recorder counted as lost.
+fn lost(log: &Log) -> u64 {
+    let losses = ALL.iter().filter(|(counter, _)| counter.is_loss());
+    losses.fold(0, |sum: u64, (counter, _)| {
+        sum.saturating_add(log.counter(*counter))
+    })
+}

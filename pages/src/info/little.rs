@@ -1,0 +1,73 @@
+//! Processes that did little, as most of those that a build starts: what they
+//! were and did together, a line for each program.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use crate::open::FEW_EVENTS;
+
+use crate::words::sized;
+use crate::words::{counted, grouped};
+
+/// So many are listed sooner than summed.
+pub const LISTED: usize = 10;
+
+/// A process that did little.
+pub struct Little {
+    pub program: String,
+    pub events: u64,
+    /// Of its log.
+    pub bytes: u64,
+    /// 0 where it is not known.
+    pub rss_peak_bytes: u64,
+}
+
+/// Some of them together.
+#[derive(Default)]
+struct Sum {
+    count: u64,
+    events: u64,
+    bytes: u64,
+    rss_peak_bytes: u64,
+}
+
+impl Sum {
+    fn add(&mut self, one: &Little) {
+        self.count += 1;
+        self.events = self.events.saturating_add(one.events);
+        self.bytes = self.bytes.saturating_add(one.bytes);
+        self.rss_peak_bytes = self.rss_peak_bytes.max(one.rss_peak_bytes);
+    }
+
+    fn told(&self) -> String {
+        format!(
+            "{}, {} of logs, RSS at most {}",
+            counted(self.events, "event"),
+            sized(self.bytes),
+            sized(self.rss_peak_bytes)
+        )
+    }
+}
+
+/// Prints what they did, the most frequent program first.
+pub fn print(out: &mut impl Write, all: &[Little]) -> io::Result<()> {
+    let (mut total, mut programs) = (Sum::default(), BTreeMap::<&str, Sum>::new());
+    for one in all {
+        total.add(one);
+        programs.entry(&one.program).or_default().add(one);
+    }
+    let mut programs: Vec<_> = programs.into_iter().collect();
+    programs.sort_by_key(|(_, sum)| std::cmp::Reverse(sum.count));
+    writeln!(
+        out,
+        "\n{} more processes had fewer than {FEW_EVENTS} events each (--all lists them): {}",
+        grouped(total.count),
+        total.told()
+    )?;
+    let counts: Vec<String> = programs.iter().map(|(_, sum)| grouped(sum.count)).collect();
+    let width = counts.iter().map(String::len).max().unwrap_or(0);
+    for ((program, sum), count) in programs.iter().zip(&counts) {
+        writeln!(out, "  {count:>width$} of {program}: {}", sum.told())?;
+    }
+    Ok(())
+}

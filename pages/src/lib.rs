@@ -1,0 +1,59 @@
+//! What memlog shows of a log: it is found, read and named, and becomes a page
+//! of text or JSON. Each command that reads has a module here; `src/` parses
+//! the command line and calls it.
+//!
+//! Storeys, from the top; none knows one above it (`ci/storeys.txt`):
+//!
+//! * `dump`, `graph`, `info`, `postmortem`, `report`, `stats`, `summary`, `tree`:
+//!   the commands, a page each
+//! * `places`, `shown`: who asked for memory; how a page comes about
+//! * `calls`, `figures`: the tree of callers; the figures by name
+//! * `heading`, `moment`: what stands above each page
+//! * `subject`: a log that was read, and where it is shown
+//! * `choose`, `names`, `screen`: one log of many; functions and lines; the terminal
+//! * `open`: files, read and summed up
+//! * `facts`: what single records of a log mean
+//! * `system`, `words`: sizes, names and errors as people read them
+#![deny(unsafe_code)]
+
+mod calls;
+mod choose;
+pub mod dump;
+mod facts;
+mod figures;
+pub mod graph;
+mod heading;
+pub mod info;
+mod moment;
+mod names;
+mod open;
+mod places;
+pub mod postmortem;
+pub mod report;
+mod screen;
+mod shown;
+pub mod stats;
+mod subject;
+pub mod summary;
+mod system;
+pub mod tree;
+mod words;
+
+pub use calls::{Direction, Filter, Form, Shape, grow, json_tree, print_tree};
+pub use choose::{choose, one_more, searched};
+pub use facts::{Bounds, fate, is_denied, may_lack, note, reason, started_as, without_log};
+pub use heading::print_heading;
+pub use names::{
+    Labels, NameStore, Names, SymbolFiles, jit_names, may_have_jit_names, symbol_options,
+};
+pub use open::{
+    Analysis, Extent, FEW_EVENTS, Family, Few, Files, Glance, Watch, each, extent_of, has_magic,
+    map, says_more, trim,
+};
+pub use screen::{Look, Screen, of_stdout, open_stdout, out};
+pub use shown::{json_page, json_start};
+pub use subject::Subject;
+pub use system::{effective_user, knows_its_writers, may_be_written};
+pub use words::{
+    Advice, clean, counted, grouped, lasted, percentage, shown, signal, sized, span, typed,
+};

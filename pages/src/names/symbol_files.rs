@@ -1,0 +1,182 @@
+//! Where to look for the files with the names: what the options and the
+//! environment say, and which machine's files they have to be.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use memlog_format::meta::Start;
+use memlog_symbols::{Machine, Options};
+
+use crate::words::Advice;
+use crate::words::shown;
+use crate::words::typed;
+
+/// What every command is asked that shows names: files of another machine, or
+/// moved since.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct SymbolFiles {
+    /// Folder below which the files of the machine that ran the program lie as they lay there;
+    /// also $MEMLOG_SYSROOT
+    #[arg(long, value_name = "DIR")]
+    pub sysroot: Option<PathBuf>,
+    /// Folder to look in for programs, libraries and their debug files, by build-id, path and
+    /// name, or one such file; may be given again; also $MEMLOG_DEBUG_SYMBOLS, with colons
+    #[arg(long, value_name = "DIR|FILE")]
+    pub debug_symbols: Vec<PathBuf>,
+}
+
+/// Looked at before a log is read, so that a word mistyped is told at once.
+pub fn options(asked: &SymbolFiles) -> anyhow::Result<Options> {
+    options_in(asked, |name| std::env::var_os(name))
+}
+
+fn options_in(
+    asked: &SymbolFiles,
+    environment: impl Fn(&str) -> Option<OsString>,
+) -> anyhow::Result<Options> {
+    let mut options = Options::default();
+    let value = |name| environment(name).filter(|value| !value.is_empty());
+    options.sysroot = match (&asked.sysroot, value("MEMLOG_SYSROOT")) {
+        (Some(folder), _) => Some(folder_of(folder, "--sysroot")?),
+        (None, Some(folder)) => Some(folder_of(folder.as_ref(), "MEMLOG_SYSROOT")?),
+        (None, None) => None,
+    };
+    for path in &asked.debug_symbols {
+        take(&mut options, path).map_err(|error| {
+            Advice::error(
+                format!("--debug-symbols {} cannot be used: {error}", shown(path)),
+                "give a folder, or a program, a library or a debug file",
+            )
+        })?;
+    }
+    let paths = value("MEMLOG_DEBUG_SYMBOLS").unwrap_or_default();
+    for path in std::env::split_paths(&paths).filter(|path| !path.as_os_str().is_empty()) {
+        // As in PATH, a folder need not be there.
+        let _ = take(&mut options, &path);
+    }
+    Ok(options)
+}
+
+/// The same options to be typed again, with a blank behind each.
+pub fn words(asked: &SymbolFiles) -> String {
+    let folders = asked.sysroot.iter().map(|path| ("--sysroot", path));
+    let files = asked.debug_symbols.iter();
+    let all = folders.chain(files.map(|path| ("--debug-symbols", path)));
+    all.map(|(option, path)| format!("{option} {} ", typed(path)))
+        .collect()
+}
+
+/// A folder, as long as it is one.
+fn folder_of(folder: &Path, asked_by: &str) -> anyhow::Result<PathBuf> {
+    match folder.metadata() {
+        Ok(metadata) if metadata.is_dir() => Ok(folder.to_owned()),
+        Ok(_) => Err("it is not a folder".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
+    .map_err(|error| {
+        Advice::error(
+            format!("{asked_by} {} cannot be used: {error}", shown(folder)),
+            "give the folder that stands for / of the machine that ran the program",
+        )
+    })
+}
+
+fn take(options: &mut Options, path: &Path) -> io::Result<()> {
+    let metadata = path.metadata()?;
+    if metadata.is_dir() {
+        options.debug_dirs.push(path.to_owned());
+        return Ok(());
+    }
+    let wrong = |what| Err(io::Error::new(io::ErrorKind::InvalidInput, what));
+    if !metadata.is_file() {
+        return wrong("it is neither a file nor a folder");
+    }
+    let mut start = [0; 4];
+    match File::open(path)?.read_exact(&mut start) {
+        Ok(()) if start == *b"\x7fELF" => options.debug_files.push(path.to_owned()),
+        _ => return wrong("it is not an ELF file"),
+    }
+    Ok(())
+}
+
+/// The machine that a log is of.
+pub fn machine(start: &Start) -> Machine {
+    Machine {
+        number: start.machine,
+        is_big_endian: start.big_endian,
+        pointer_bytes: start.pointer_bytes,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(sysroot: Option<&str>, debug_symbols: &[&str]) -> SymbolFiles {
+        SymbolFiles {
+            sysroot: sysroot.map(PathBuf::from),
+            debug_symbols: debug_symbols.iter().map(PathBuf::from).collect(),
+        }
+    }
+
+    #[test]
+    fn options_can_be_typed_again() {
+        assert_eq!(words(&asked(None, &[])), "");
+        let both = words(&asked(Some("/mnt/their root"), &["/a/b", "c"]));
+        let wanted = "--sysroot '/mnt/their root' --debug-symbols /a/b --debug-symbols c ";
+        assert_eq!(both, wanted);
+    }
+
+    #[test]
+    fn options_go_before_the_environment() {
+        let program = std::env::current_exe().expect("a program");
+        let program = program.to_str().expect("text");
+        let environment = |name: &str| {
+            Some(match name {
+                "MEMLOG_SYSROOT" => "/usr".into(),
+                _ => format!("/nowhere::{program}:/usr").into(),
+            })
+        };
+        let found = options_in(&asked(Some("/"), &["/etc"]), environment).expect("options");
+        assert_eq!(found.sysroot, Some("/".into()));
+        assert_eq!(found.debug_dirs, [Path::new("/etc"), Path::new("/usr")]);
+        assert_eq!(found.debug_files, [Path::new(program)]);
+        let found = options_in(&asked(None, &[]), environment).expect("options");
+        assert_eq!(found.sysroot, Some("/usr".into()));
+        let found = options_in(&asked(None, &[]), |_| Some(OsString::new())).expect("options");
+        assert!(found.sysroot.is_none() && found.debug_dirs.is_empty());
+    }
+
+    #[test]
+    fn what_is_not_there_is_told() {
+        for (asked, expected) in [
+            (
+                asked(Some("/nowhere"), &[]),
+                "--sysroot /nowhere cannot be used: No such file",
+            ),
+            (
+                asked(Some("/dev/null"), &[]),
+                "--sysroot /dev/null cannot be used: it is not a folder",
+            ),
+            (
+                asked(None, &["/nowhere"]),
+                "--debug-symbols /nowhere cannot be used: No such file",
+            ),
+            (
+                asked(None, &["/dev/null"]),
+                "--debug-symbols /dev/null cannot be used: it is neither",
+            ),
+            (
+                asked(None, &["Cargo.toml"]),
+                "--debug-symbols Cargo.toml cannot be used: it is not an ELF",
+            ),
+        ] {
+            let error = options_in(&asked, |_| None)
+                .expect_err(expected)
+                .to_string();
+            assert!(error.starts_with(expected), "{error}");
+        }
+    }
+}

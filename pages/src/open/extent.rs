@@ -1,0 +1,189 @@
+//! How long a log is, and how long its file seems: the recorder makes it longer
+//! ahead of its use, and cuts off the rest when its program ends in order.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{FileExt, MetadataExt};
+
+use memlog_format::chunk::{CHUNK_SIZE, MAGIC};
+use memlog_format::counter::{AREA_END, Counter};
+
+use crate::system;
+
+/// Two lengths of one file.
+pub struct Extent {
+    /// Bytes of the log.
+    pub bytes: u64,
+    /// Bytes of the file, of which the last may never have been written.
+    pub seeming_bytes: u64,
+}
+
+impl Extent {
+    /// Whether the file goes on behind the log.
+    pub fn is_ahead(&self) -> bool {
+        self.bytes < self.seeming_bytes
+    }
+}
+
+/// Of an open log. Any other file is as long as it seems.
+pub fn of(file: &File) -> io::Result<Extent> {
+    let found = file.metadata()?;
+    let seeming_bytes = found.len();
+    let whole = Extent {
+        bytes: seeming_bytes,
+        seeming_bytes,
+    };
+    let mut start = [0; AREA_END];
+    if found.blocks() * 512 >= seeming_bytes
+        || file.read_exact_at(&mut start, 0).is_err()
+        || !start.starts_with(&MAGIC)
+    {
+        return Ok(whole);
+    }
+    // What was given out may be a hole in a copy, and is part of the log.
+    let given = Counter::Chunks.read(&start);
+    let given = given.saturating_mul(CHUNK_SIZE as u64).min(seeming_bytes);
+    let Ok(end) = system::end_of_data(file, given) else {
+        return Ok(whole);
+    };
+    let bytes = end.next_multiple_of(CHUNK_SIZE as u64).min(seeming_bytes);
+    let bytes = end_of_written(file, given, bytes)?;
+    Ok(Extent { bytes, ..whole })
+}
+
+/// The end without the chunks behind what was given out that are all zeros: they
+/// were made ready for the case that a filter came.
+fn end_of_written(file: &File, given: u64, mut end: u64) -> io::Result<u64> {
+    let mut chunk = vec![0; CHUNK_SIZE];
+    while end > given {
+        let start = (end - 1) / CHUNK_SIZE as u64 * CHUNK_SIZE as u64;
+        let bytes = &mut chunk[..(end - start) as usize];
+        file.read_exact_at(bytes, start)?;
+        if bytes.iter().any(|&byte| byte != 0) {
+            break;
+        }
+        end = start;
+    }
+    Ok(end)
+}
+
+/// Cuts off what its program left behind a log: one that was killed, or may not
+/// open its log any more. Not while anybody may write to it. `open` opens it
+/// as it is asked; `is_gone`: its process is known to be; `has_end`: it ended
+/// in order. Then those of its children that have the log in memory still have
+/// no use but for the first chunk.
+pub fn trim(
+    open: impl Fn(&mut OpenOptions) -> io::Result<File>,
+    is_gone: bool,
+    has_end: bool,
+) -> io::Result<()> {
+    trim_where(open, is_gone, has_end, system::knows_its_writers)
+}
+
+/// The same with another answer to whether all its writers are known.
+fn trim_where(
+    open: impl Fn(&mut OpenOptions) -> io::Result<File>,
+    is_gone: bool,
+    has_end: bool,
+    knows_its_writers: fn(&File) -> io::Result<bool>,
+) -> io::Result<()> {
+    let file = open(OpenOptions::new().read(true))?;
+    let is_sure = is_gone || knows_its_writers(&file)?;
+    let may_be_written = || !(is_gone && has_end) && system::may_be_written(&file);
+    if !is_sure || !of(&file)?.is_ahead() || may_be_written() {
+        return Ok(());
+    }
+    open(OpenOptions::new().write(true))?.set_len(of(&file)?.bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use memlog_format::counter::AREA_AT;
+    use std::path::Path;
+
+    /// A log of two chunks of which three were given out, in a file that seems
+    /// to be longer.
+    fn log(path: &Path) -> File {
+        let mut options = OpenOptions::new();
+        let options = options.read(true).write(true).create(true).truncate(true);
+        let file = options.open(path).unwrap();
+        file.write_all_at(&MAGIC, 0).unwrap();
+        let counter = (AREA_AT + 8 * Counter::Chunks as usize) as u64;
+        file.write_all_at(&3u64.to_le_bytes(), counter).unwrap();
+        file.write_all_at(b"more", CHUNK_SIZE as u64 + 100).unwrap();
+        file.set_len(64 << 20).unwrap();
+        file
+    }
+
+    #[test]
+    fn a_log_ends_where_nothing_was_given_out() {
+        let path = std::env::temp_dir().join(format!("extent.{}", std::process::id()));
+        let file = log(&path);
+        let extent = of(&file).unwrap();
+        assert_eq!(extent.seeming_bytes, 64 << 20);
+        assert_eq!(extent.bytes, 3 * CHUNK_SIZE as u64);
+        // What lies behind all the same belongs to it.
+        file.write_all_at(b"death", 5 * CHUNK_SIZE as u64).unwrap();
+        assert_eq!(of(&file).unwrap().bytes, 6 * CHUNK_SIZE as u64);
+        // Zeros that are no hole do not.
+        file.write_all_at(&[0; 2 * CHUNK_SIZE], 6 * CHUNK_SIZE as u64)
+            .unwrap();
+        assert_eq!(of(&file).unwrap().bytes, 6 * CHUNK_SIZE as u64);
+        // While it is open for writing nothing goes.
+        let trim = || super::trim(|options| options.open(&path), true, false);
+        trim().unwrap();
+        assert_eq!(file.metadata().unwrap().len(), 64 << 20);
+        drop(file);
+        trim().unwrap();
+        assert_eq!(path.metadata().unwrap().len(), 6 * CHUNK_SIZE as u64);
+        std::fs::remove_file(path).unwrap();
+    }
+
+    /// Children that have the log in memory keep nobody from cutting it.
+    #[test]
+    fn who_ended_in_order_needs_no_more_of_its_log() {
+        let path = std::env::temp_dir().join(format!("ended.{}", std::process::id()));
+        let file = log(&path);
+        let length = || file.metadata().unwrap().len();
+        for (is_gone, has_end) in [(false, true), (true, false), (false, false)] {
+            trim_where(
+                |options| options.open(&path),
+                is_gone,
+                has_end,
+                |_| Ok(true),
+            )
+            .unwrap();
+            assert_eq!(length(), 64 << 20, "{is_gone} {has_end}");
+        }
+        trim(|options| options.open(&path), true, true).unwrap();
+        assert_eq!(length(), 3 * CHUNK_SIZE as u64);
+        std::fs::remove_file(path).unwrap();
+    }
+
+    /// On another machine somebody may have it open.
+    #[test]
+    fn a_log_that_unknown_ones_may_write_to_stays() {
+        let path = std::env::temp_dir().join(format!("unknown.{}", std::process::id()));
+        drop(log(&path));
+        let open = |options: &mut OpenOptions| options.open(&path);
+        let length = || path.metadata().unwrap().len();
+        trim_where(open, false, true, |_| Ok(false)).unwrap();
+        assert_eq!(length(), 64 << 20);
+        trim_where(open, false, true, |_| Ok(true)).unwrap();
+        assert_eq!(length(), 3 * CHUNK_SIZE as u64);
+        std::fs::remove_file(path).unwrap();
+        let is_known = |path: &str| system::knows_its_writers(&File::open(path).unwrap()).unwrap();
+        assert!(!is_known("/proc/self/status"));
+    }
+
+    #[test]
+    fn another_file_is_as_long_as_it_seems() {
+        let path = std::env::temp_dir().join(format!("other.{}", std::process::id()));
+        let file = File::create(&path).unwrap();
+        file.set_len(1 << 20).unwrap();
+        drop(file);
+        assert!(!of(&File::open(&path).unwrap()).unwrap().is_ahead());
+        std::fs::remove_file(path).unwrap();
+    }
+}

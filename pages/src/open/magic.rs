@@ -1,0 +1,17 @@
+//! Which files are logs.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use memlog_format::chunk::MAGIC;
+
+/// Whether the file starts as a log does.
+pub fn has_magic(path: &Path) -> bool {
+    let mut start = [0; MAGIC.len()];
+    path.is_file()
+        && File::open(path)
+            .and_then(|mut file| file.read_exact(&mut start))
+            .is_ok()
+        && start == MAGIC
+}

@@ -1,0 +1,97 @@
+//! Files in memory.
+//!
+//! # Safety
+//!
+//! This file may hold `unsafe` because a mapped file is shared with whoever
+//! else may write it. The one block below says why that is sound here.
+#![allow(unsafe_code)]
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read};
+use std::ops::Deref;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use memmap2::{Mmap, MmapOptions};
+
+use super::extent;
+
+/// Logs up to this size are read, not mapped: the recorder cuts its file at
+/// the program's end, and a hole on a full disk cannot even be read through a
+/// mapping; both would end this process by a signal.
+const READ_UP_TO: u64 = 256 << 20;
+
+/// A file's bytes.
+pub enum FileBytes {
+    /// A copy.
+    Read(Vec<u8>),
+    /// The file itself.
+    Mapped(Mmap),
+}
+
+impl Deref for FileBytes {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            FileBytes::Read(bytes) => bytes,
+            FileBytes::Mapped(map) => map,
+        }
+    }
+}
+
+impl AsRef<[u8]> for FileBytes {
+    fn as_ref(&self) -> &[u8] {
+        self
+    }
+}
+
+/// A file that can be read at any place.
+fn open(path: &Path) -> io::Result<File> {
+    // To open a pipe would otherwise be to wait for someone who writes to it.
+    let mut options = OpenOptions::new();
+    let file = options
+        .read(true)
+        .custom_flags(libc::O_NONBLOCK)
+        .open(path)?;
+    if !file.metadata()?.is_file() {
+        let kind = io::ErrorKind::InvalidInput;
+        return Err(io::Error::new(kind, "it is not a regular file"));
+    }
+    Ok(file)
+}
+
+/// The log at `path`, to be read at any place, and how long it is.
+pub fn open_log(path: &Path) -> io::Result<(File, u64)> {
+    let file = open(path)?;
+    let length = extent::of(&file)?.bytes;
+    Ok((file, length))
+}
+
+/// The log at `path`.
+pub fn log_bytes(path: &Path) -> io::Result<FileBytes> {
+    let (file, length) = open_log(path)?;
+    if length > READ_UP_TO {
+        return map_file(&file, Some(length));
+    }
+    let mut bytes = Vec::with_capacity(length as usize);
+    file.take(length).read_to_end(&mut bytes)?;
+    Ok(FileBytes::Read(bytes))
+}
+
+/// A program or library at `path`, of which little is looked at.
+pub fn map(path: &Path) -> io::Result<FileBytes> {
+    map_file(&open(path)?, None)
+}
+
+fn map_file(file: &File, length: Option<u64>) -> io::Result<FileBytes> {
+    let mut options = MmapOptions::new();
+    if let Some(length) = length {
+        options.len(length as usize);
+    }
+    // SAFETY: what the recorder has committed, which is all that is read of a
+    // log, it does not change. Who overwrites a file while it is read gets
+    // wrong figures; who cuts it ends this process by a signal; neither can
+    // make it write anywhere.
+    unsafe { options.map(file) }.map(FileBytes::Mapped)
+}

@@ -1,0 +1,180 @@
+//! Opens a log and, for a forked process, those of its parents.
+
+mod each;
+mod extent;
+mod fold;
+mod glance;
+mod interrupt;
+mod magic;
+mod map;
+mod mapped;
+mod progress;
+mod watch;
+
+use std::ffi::OsStr;
+use std::io::ErrorKind;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use memlog_format::meta::Key;
+use memlog_read::Log;
+
+pub use each::each;
+pub use extent::{Extent, of as extent_of, trim};
+pub use fold::{Analysis, LogTables, at_of};
+pub use glance::{FEW_EVENTS, Few, Glance, says_more};
+pub use interrupt::Interrupt;
+pub use magic::has_magic;
+pub use map::map;
+use map::{FileBytes, log_bytes};
+pub use watch::{Over, Watch};
+
+use crate::words::{Advice, clean, shown};
+
+/// No process has more recorded ancestors.
+const MAX_ANCESTORS: usize = 64;
+
+/// The files of a log and of its parents, in memory.
+pub struct Files {
+    /// The log's own file, then its parent's, and so on.
+    files: Vec<(PathBuf, FileBytes)>,
+    /// Why a parent's log is missing, in a sentence.
+    missing_parent: Option<String>,
+}
+
+/// A log with those of its parents.
+pub struct Family<'a> {
+    /// The log itself, then its parent, and so on.
+    pub logs: Vec<Log<'a>>,
+    /// Where the parent's log lies.
+    pub parent: Option<&'a Path>,
+    /// Why a parent's log is missing, in a sentence.
+    pub missing_parent: Option<&'a str>,
+}
+
+impl Files {
+    /// Reads the log at `path` and those it builds upon.
+    pub fn load(path: &Path) -> anyhow::Result<Self> {
+        let mut files = vec![(path.to_owned(), read_log(path)?)];
+        let missing_parent = loop {
+            let Some((path, bytes)) = files.last() else {
+                break None;
+            };
+            match parent_of(path, &open(path, bytes)?) {
+                Parent::Found(path, bytes) if files.len() < MAX_ANCESTORS => {
+                    files.push((path, bytes));
+                }
+                Parent::Found(..) | Parent::None => break None,
+                Parent::Missing(reason) => break Some(reason),
+            }
+        };
+        Ok(Self {
+            files,
+            missing_parent,
+        })
+    }
+
+    /// The logs, read.
+    pub fn family(&self) -> anyhow::Result<Family<'_>> {
+        let logs = self.files.iter().map(|(path, bytes)| open(path, bytes));
+        Ok(Family {
+            logs: logs.collect::<anyhow::Result<_>>()?,
+            parent: self.files.get(1).map(|(path, _)| path.as_path()),
+            missing_parent: self.missing_parent.as_deref(),
+        })
+    }
+}
+
+impl<'a> Family<'a> {
+    /// The log that was asked for.
+    pub fn own(&self) -> &Log<'a> {
+        &self.logs[0]
+    }
+}
+
+/// What is asked for.
+const NAMED: &str = "give the .memlog file that `memlog record` named";
+
+fn read_log(path: &Path) -> anyhow::Result<FileBytes> {
+    log_bytes(path).map_err(|error| unreadable(path, &error))
+}
+
+fn unreadable(path: &Path, error: &std::io::Error) -> anyhow::Error {
+    let shown = shown(path);
+    let hint = match error.kind() {
+        ErrorKind::PermissionDenied => "see whether you may read that file",
+        _ => NAMED,
+    };
+    Advice::error(format!("cannot read the log {shown}: {error}"), hint)
+}
+
+fn open<'a>(path: &Path, bytes: &'a [u8]) -> anyhow::Result<Log<'a>> {
+    Log::open(bytes).map_err(|error| {
+        let sentence = format!("cannot read {}: {error}", shown(path));
+        Advice::error(sentence, error.remedy())
+    })
+}
+
+/// The log of the process that forked another.
+enum Parent {
+    /// The process was not forked.
+    None,
+    /// It is not there; the sentence says why.
+    Missing(String),
+    /// It is there.
+    Found(PathBuf, FileBytes),
+}
+
+/// The parent's log, where the child's says it is or beside the child's.
+fn parent_of(child: &Path, log: &Log) -> Parent {
+    let Some(pid) = log.parent_pid() else {
+        return Parent::None;
+    };
+    let name = log.text(Key::ParentLog).unwrap_or_default();
+    let folder = match child.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    };
+    for path in places(folder, Path::new(OsStr::from_bytes(name)), pid) {
+        let Ok(bytes) = log_bytes(&path) else {
+            continue;
+        };
+        let is_it = |log: Log| log.start().is_some_and(|start| start.pid == pid);
+        if !Log::open(&bytes).is_ok_and(is_it) {
+            continue;
+        }
+        let overwritten = match Log::open(&bytes) {
+            Ok(parent) if !parent.remembers(log.cuts()) => shown(&path).to_string(),
+            _ if log.flight().is_some() => "the flight recorder".to_owned(),
+            _ => return Parent::Found(path, bytes),
+        };
+        return Parent::Missing(format!(
+            "the process was forked by {pid}, and {overwritten} has overwritten events of after \
+             the fork; which memory that it inherited is live is not known"
+        ));
+    }
+    let name = match name {
+        [] => String::new(),
+        name => format!(" {}", clean(name)),
+    };
+    Parent::Missing(format!(
+        "the process was forked by {pid}, whose log{name} was not found beside this one; \
+         memory that it inherited is not known"
+    ))
+}
+
+/// Where a log may lie: under its name, beside the child's log, or, for a
+/// parent that had none yet at the fork, under any name with its number.
+fn places(folder: &Path, named: &Path, pid: u32) -> impl Iterator<Item = PathBuf> {
+    let beside = named.file_name().map(|name| folder.join(name));
+    let named = (!named.as_os_str().is_empty()).then(|| folder.join(named));
+    let pid = pid.to_string();
+    let has_number = move |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.split(|c: char| !c.is_ascii_digit())
+            .any(|word| word == pid)
+    };
+    let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let files = files.map(|entry| entry.path()).filter(has_number);
+    named.into_iter().chain(beside).chain(files)
+}

@@ -1,0 +1,125 @@
+//! How a page comes about: the log is found and read, its page is made, shown.
+
+use std::io::Result;
+use std::path::Path;
+use std::process::ExitCode;
+
+use memlog_export::When;
+use serde_json::{Map, Value, json};
+
+use crate::choose::chosen;
+use crate::facts::is_running;
+use crate::figures::figures;
+use crate::heading::{failed_parts, notes};
+use crate::moment::check as check_moment;
+use crate::names::{Labels, NameStore, Names, SymbolFiles, symbol_options};
+use crate::open::{Family, Files, Over, Watch};
+use crate::screen::{Look, Screen};
+use crate::subject::Subject;
+
+/// Exit code of what Ctrl-C ended.
+const INTERRUPTED: u8 = 130;
+
+/// What a command that shows a page is asked.
+pub struct Asked<'a> {
+    pub file: &'a Path,
+    pub symbol_files: &'a SymbolFiles,
+    pub look: &'a Look,
+}
+
+/// Reads a log, has a page made of it, and shows that. `at` is a moment that
+/// the page will ask for.
+pub fn show(
+    asked: &Asked,
+    at: Option<When>,
+    make: impl FnOnce(&Subject, &mut Labels) -> Result<Vec<u8>>,
+) -> anyhow::Result<ExitCode> {
+    let whole = |_: &Family, _: &Watch| at;
+    show_after(
+        asked,
+        whole,
+        |at| *at,
+        |subject, labels, _| make(subject, labels),
+    )
+}
+
+/// The same, where the moment that the page will ask for is found by a first
+/// look at the log.
+pub fn show_after<T>(
+    asked: &Asked,
+    first: impl FnOnce(&Family, &Watch) -> T,
+    moment: impl FnOnce(&T) -> Option<When>,
+    make: impl FnOnce(&Subject, &mut Labels, &T) -> Result<Vec<u8>>,
+) -> anyhow::Result<ExitCode> {
+    let options = symbol_options(asked.symbol_files)?;
+    let file = &chosen(asked.file)?;
+    let watch = Watch::interruptible();
+    let files = Files::load(file)?;
+    let family = files.family()?;
+    let is_running = is_running(family.own());
+    let found = first(&family, &watch);
+    let at = moment(&found);
+    let tick_ns = family.own().tick_ns();
+    let chosen = at.and_then(|when| when.chosen_tick(tick_ns));
+    let analysis = family.analyse(chosen, &watch);
+    if let Some(when) = at {
+        check_moment(when, family.own(), &analysis)?;
+    }
+    let store = NameStore::default();
+    // A page of a part has its names: who wants less ends it with another Ctrl-C.
+    let over = match analysis.part {
+        Some(_) => Over::default(),
+        None => watch.over(),
+    };
+    let names = Names::new(&store, &options, family.own(), file).until(over);
+    let mut labels = Labels::new(names, analysis.fold.stacks());
+    let screen = Screen::new(asked.look);
+    let failed = failed_parts(family.own(), &analysis, &mut labels);
+    let subject = Subject {
+        file,
+        symbol_files: asked.symbol_files,
+        family: &family,
+        analysis: &analysis,
+        screen: &screen,
+        is_running,
+        failed,
+    };
+    let page = make(&subject, &mut labels, &found)?;
+    screen.show(&page, watch.end())?;
+    Ok(
+        match analysis.part.is_some() || labels.cut_short().is_some() {
+            true => ExitCode::from(INTERRUPTED),
+            false => ExitCode::SUCCESS,
+        },
+    )
+}
+
+/// What every page tells programs: of which log it is, and of what part.
+pub fn json_start(subject: &Subject, schema: &str, labels: &Labels) -> Map<String, Value> {
+    let log = subject.family.own();
+    let notes = notes(subject.family, subject.analysis).into_iter();
+    let remarks = labels.remarks().chain(labels.cut_short());
+    let remarks = remarks.map(str::to_owned);
+    let part = subject.analysis.part.map(|part| {
+        json!({
+            "read_up_to_seconds": log.seconds(part.tick),
+            "read_percent": part.percent,
+        })
+    });
+    let all = [
+        ("schema", schema.into()),
+        ("interrupted", part.into()),
+        ("stats", figures(subject.family, subject.analysis).into()),
+        ("notes", notes.chain(remarks).collect()),
+    ];
+    all.map(|(name, value): (&str, Value)| (name.to_owned(), value))
+        .into_iter()
+        .collect()
+}
+
+/// JSON as it is printed.
+pub fn json_page(value: &Map<String, Value>) -> Result<Vec<u8>> {
+    let mut page = serde_json::to_vec_pretty(value)?;
+    page.push(b'\n');
+    Ok(page)
+}

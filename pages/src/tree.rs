@@ -1,0 +1,106 @@
+//! `memlog tree`: who held the memory as one tree, from either end.
+
+use std::io::Result;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use memlog_analysis::Moment;
+use memlog_export::{When, percent};
+
+use crate::subject::Subject;
+
+use crate::calls::{Direction, Filter, Form, Shape, grow, json_tree, print_tree};
+
+use crate::names::{Labels, SymbolFiles};
+
+use crate::heading::print_heading;
+
+use crate::screen::Look;
+use crate::shown::{Asked, json_page, json_start, show};
+
+/// The version of the keys; `doc/STATS.md` says what they mean.
+const SCHEMA: &str = "memlog-tree-1";
+
+/// Show who held the memory as one tree, from either end.
+#[derive(clap::Args)]
+pub struct Args {
+    /// The log; or a folder or a quoted pattern: of its logs, the one with the highest RSS peak
+    file: PathBuf,
+    /// From main down to the functions that called the allocator
+    #[arg(long)]
+    top_down: bool,
+    /// Memory live at this moment: rss-peak, heap-peak, end, or a time since
+    /// the start as 12.5, 12.5s, 300ms or 2m [default: rss-peak]
+    #[arg(long, value_name = "MOMENT", allow_negative_numbers = true)]
+    at: Option<When>,
+    /// Memory live at the end, as --at end
+    #[arg(long, visible_alias = "show-leaks", conflicts_with = "at")]
+    leaks: bool,
+    /// Sum up what is less than so many percent
+    #[arg(short = 't', long, value_name = "PCT", default_value = "1", value_parser = percent)]
+    threshold: f64,
+    #[command(flatten)]
+    form: Form,
+    #[command(flatten)]
+    filter: Filter,
+    /// Print it as JSON, schema memlog-tree-1
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    symbol_files: SymbolFiles,
+    #[command(flatten)]
+    look: Look,
+}
+
+impl Args {
+    fn asked(&self) -> Asked<'_> {
+        Asked {
+            file: &self.file,
+            symbol_files: &self.symbol_files,
+            look: &self.look,
+        }
+    }
+}
+
+/// Prints the heading and the tree.
+pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let moment = match args {
+        Args { at: Some(_), .. } => Some("--at"),
+        Args { leaks: true, .. } => Some("--leaks"),
+        _ => None,
+    };
+    args.form.check(moment)?;
+    let shape = Shape {
+        form: args.form,
+        direction: match args.top_down {
+            true => Direction::TopDown,
+            false => Direction::BottomUp,
+        },
+        threshold: args.threshold,
+        filter: &args.filter,
+    };
+    let at = match args.leaks {
+        true => When::Known(Moment::End),
+        false => args.at.unwrap_or(When::Known(Moment::RssPeak)),
+    };
+    show(&args.asked(), Some(at), |subject, labels| match args.json {
+        true => as_json(at, &shape.whole(), subject, labels),
+        false => as_text(at, &shape, subject, labels),
+    })
+}
+
+fn as_text(at: When, shape: &Shape, subject: &Subject, labels: &mut Labels) -> Result<Vec<u8>> {
+    let mut page = Vec::new();
+    print_heading(&mut page, subject)?;
+    print_tree(&mut page, subject, (at, (1, 1)), shape, labels)?;
+    subject.print_remarks(&mut page, labels)?;
+    Ok(page)
+}
+
+fn as_json(at: When, shape: &Shape, subject: &Subject, labels: &mut Labels) -> Result<Vec<u8>> {
+    let grown = grow(subject.analysis, at, shape, labels);
+    let tree = json_tree(subject, at, shape, &grown);
+    let mut page = json_start(subject, SCHEMA, labels);
+    page.extend(tree);
+    json_page(&page)
+}

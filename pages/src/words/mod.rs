@@ -1,0 +1,44 @@
+//! Sizes, times, names and paths as people read and type them, and errors that
+//! say what to do.
+
+mod advice;
+
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::ExitStatus;
+
+pub use advice::Advice;
+pub use memlog_export::numbers::{Sizes, counted, grouped, lasted, percentage, sized, span};
+use memlog_export::quoted;
+pub use memlog_export::{clean, shown};
+
+/// A signal by number and name: `9 (SIGKILL)`.
+pub fn signal(number: u8) -> String {
+    let status = ExitStatus::from_raw(i32::from(number & 0x7F)).to_string();
+    status.trim_start_matches("signal: ").to_owned()
+}
+
+/// A path as one would type it into a shell here.
+pub fn typed(path: &Path) -> String {
+    let here = std::env::current_dir().unwrap_or_default();
+    quoted(path.strip_prefix(here).unwrap_or(path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signals_have_names() {
+        assert_eq!(signal(9), "9 (SIGKILL)");
+        assert_eq!(signal(11), "11 (SIGSEGV)");
+    }
+
+    #[test]
+    fn paths_are_as_seen_from_here() {
+        let here = std::env::current_dir().expect("a folder");
+        assert_eq!(typed(&here.join("a b")), "'a b'");
+        assert_eq!(typed(&here.join("-x")), "./-x");
+        assert_eq!(typed(Path::new("/nowhere/x")), "/nowhere/x");
+    }
+}

@@ -1,0 +1,88 @@
+//! Words that are commands of other profilers and none of memlog's: what says
+//! here what they say there. Without this they would be programs to record, and
+//! some, as diff and top, are.
+
+/// Each word with what to run, where FILE stands for the log.
+const WORDS: [(&str, &str); 19] = [
+    ("analyse", SCREEN),
+    ("analyze", SCREEN),
+    ("top", SCREEN),
+    ("leaks", LEAKS),
+    ("leak", LEAKS),
+    ("check", LEAKS),
+    (
+        "peak",
+        "who held the memory at the peak: memlog report FILE",
+    ),
+    ("where", CALLERS),
+    ("print", CALLERS),
+    (
+        "flamegraph",
+        "there are no flame graphs; the same as a tree: memlog tree --top-down FILE",
+    ),
+    ("graph", PICTURE),
+    ("plot", PICTURE),
+    (
+        "timeline",
+        "who held the memory at a moment: memlog report --at SECONDS FILE; \
+         what grew before the end: memlog postmortem FILE",
+    ),
+    ("histogram", EVENTS),
+    ("events", EVENTS),
+    ("export", FORMATS),
+    ("convert", FORMATS),
+    ("diff", COMPARE),
+    ("compare", COMPARE),
+];
+
+const SCREEN: &str = "what there is to know first: memlog summary FILE";
+const LEAKS: &str = "what was not released: memlog report --show-leaks FILE";
+const CALLERS: &str = "who held the memory, and who called them: memlog report FILE";
+const PICTURE: &str = "as a picture: memlog dot FILE";
+const EVENTS: &str = "every event with its size: memlog dump FILE";
+const FORMATS: &str = "for programs: memlog report --json FILE, memlog stats --json FILE, or \
+                       every event with memlog dump FILE";
+const COMPARE: &str = "logs are not compared; the figures of each: memlog stats --json FILE";
+
+/// The command of memlog that does what the word does there.
+pub fn hint(word: &str) -> Option<&'static str> {
+    let mut words = WORDS.iter();
+    words.find_map(|(other, hint)| (*other == word).then_some(*hint))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsString;
+
+    use super::*;
+    use crate::cli;
+
+    /// A hint that promises what does not exist is worse than none.
+    #[test]
+    fn what_hints_name_is_understood() {
+        for (word, hint) in WORDS {
+            let lines = hint.split("memlog ").skip(1);
+            assert!(lines.clone().count() >= 1, "{word} names no command");
+            for line in lines {
+                let (words, _) = line.split_once("FILE").expect(word);
+                let words = words.replace("SECONDS", "1.5s");
+                let words = words.split_whitespace().chain(["x.memlog"]);
+                let line: Vec<OsString> = ["memlog"]
+                    .into_iter()
+                    .chain(words)
+                    .map(Into::into)
+                    .collect();
+                assert!(cli::parse(line.clone()).is_ok(), "{line:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn no_command_is_called_as_others_are() {
+        for (word, _) in WORDS {
+            let line = ["memlog".into(), word.into(), "x".into()];
+            let parsed = cli::parse(line.to_vec()).expect(word);
+            assert!(matches!(parsed.command, cli::Command::Other(_)), "{word}");
+        }
+    }
+}
