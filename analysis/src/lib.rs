@@ -70,6 +70,7 @@ pub use failed::{Asker, Failed, Failures};
 pub use fold::{Facts, Fold, Options, Timing};
 pub use history::{History, UNKNOWN};
 pub use ledger::Mapped;
+pub use library::{allocator, is_c_library, is_of_library};
 pub use live::{Block, Blocks};
 pub use name::Name;
 pub use resident::{Later, Parts, Place, Resident};

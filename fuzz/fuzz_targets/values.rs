@@ -12,10 +12,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use libfuzzer_sys::fuzz_target;
-use memlog_export::{
-    When, allocator, brief, brief_path, clean, is_c_library, is_of_library, is_part_of_allocator,
-    nameless_in, percent, quoted,
-};
+use memlog_analysis::{allocator, brief, brief_path, is_c_library, is_of_library, nameless_in};
+use memlog_export::{When, clean, is_part_of_allocator, percent, quoted};
 use memlog_fuzz::{Counting, Limit, limited};
 
 #[global_allocator]
