@@ -4,7 +4,6 @@ use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind as Kind};
-
 use memlog_pages::{Advice, clean, of_stdout, open_stdout};
 
 /// Exit code of wrong usage and of failed input or output.

@@ -5,11 +5,13 @@
 
 mod builders;
 
-use crate::recorder::{self, ARCHIVE, OBJECT, OPERATORS, SHARED};
-use memlog_pages::{Advice, shown};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+
+use memlog_pages::{Advice, shown};
+
+use crate::recorder::{self, ARCHIVE, OBJECT, OPERATORS, SHARED};
 
 /// What `memlog artefacts` is asked.
 #[derive(clap::Args)]

@@ -6,9 +6,7 @@ use std::fmt::Write;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
-
-use memlog_pages::{clean, one_more, shown};
-use memlog_pages::{dump, info, postmortem, report, stats, summary, tree};
+use memlog_pages::{clean, dump, info, one_more, postmortem, report, shown, stats, summary, tree};
 
 use crate::verbs::{PURPOSES, nearest};
 use crate::{artefacts, dot, ldflags, manual, peers, record};

@@ -1,11 +1,13 @@
 //! `memlog ldflags`: what to add to a link line so that a program records itself.
 
-use crate::named::{self, EXAMPLE, Function, Functions, elf, known};
-use crate::recorder::{self, ARCHIVE, SHARED};
-use memlog_pages::{Advice, out, shown};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+
+use memlog_pages::{Advice, out, shown};
+
+use crate::named::{self, EXAMPLE, Function, Functions, elf, known};
+use crate::recorder::{self, ARCHIVE, SHARED};
 
 /// What `memlog ldflags` is asked.
 #[derive(clap::Args)]

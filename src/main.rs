@@ -17,11 +17,13 @@ mod record;
 mod recorder;
 mod verbs;
 
-use clap::{CommandFactory, Parser};
-use cli::{Cli, Command};
-use memlog_pages::{dump, info, postmortem, report, stats, summary, tree};
 use std::ffi::OsString;
 use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser};
+use memlog_pages::{dump, info, postmortem, report, stats, summary, tree};
+
+use cli::{Cli, Command};
 
 fn main() -> ExitCode {
     run(std::env::args_os().collect()).unwrap_or_else(|error| advice::tell(&error))

@@ -13,7 +13,6 @@ use clap::{Arg, ArgAction, Command, CommandFactory, ValueHint};
 use clap_complete::aot::{Shell, generate};
 use clap_mangen::Man;
 use clap_mangen::roff::{Inline, Roff, bold, italic, roman};
-
 use memlog_pages::{Advice, shown};
 
 /// What `memlog manual` is asked.

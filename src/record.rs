@@ -30,20 +30,22 @@ mod skip;
 mod summary;
 mod total;
 
-use crate::named::{self, Functions};
-use crate::{os, recorder};
-use anyhow::Context;
-use epilogue::OomKills;
-use memlog_pages::{Advice, has_magic, shown};
-pub use mistaken::check as refuse_mistaken;
-use output::Plan;
-use program::Program;
 use std::ffi::{OsStr, OsString};
 use std::io::Write;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, ExitStatus};
+
+use anyhow::Context;
+use memlog_pages::{Advice, has_magic, shown};
+
+use crate::named::{self, Functions};
+use crate::{os, recorder};
+use epilogue::OomKills;
+pub use mistaken::check as refuse_mistaken;
+use output::Plan;
+use program::Program;
 use total::Total;
 
 /// What `memlog record` is asked.

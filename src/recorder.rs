@@ -9,16 +9,18 @@
 
 mod bases;
 
-use crate::os;
-use anyhow::Context;
-use bases::{Base, OpenTo};
-use memlog_format::chunk::checksum;
-use memlog_pages::{Advice, effective_user, shown};
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use memlog_format::chunk::checksum;
+use memlog_pages::{Advice, effective_user, shown};
+
+use crate::os;
+use bases::{Base, OpenTo};
 
 /// A file of the recorder.
 pub struct Artefact {

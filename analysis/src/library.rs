@@ -13,10 +13,9 @@ mod rust;
 #[cfg(test)]
 mod tests;
 
+use crate::brief::own_path;
 pub use allocators::{Allocator, allocator, lent};
 pub use modules::is_c_library;
-
-use crate::brief::own_path;
 
 /// Where paths of the standard libraries' sources begin: Rust's, as it was
 /// built and as rustc writes it.

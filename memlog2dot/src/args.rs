@@ -6,7 +6,6 @@ use clap::{ArgAction, Parser, ValueEnum};
 use memlog_analysis::Moment;
 use memlog_export::draw::Paper;
 use memlog_export::{When, percent};
-
 use memlog_pages::graph::Wanted;
 use memlog_pages::{Advice, SymbolFiles};
 

@@ -2,11 +2,11 @@
 
 use memlog_export::Graph;
 use memlog_export::draw::Paper;
+use memlog_pages::Advice;
 
 use crate::args::{Draw, Format};
 use crate::builtin;
 use crate::graphviz::{Failure, convert};
-use memlog_pages::Advice;
 
 const PS: &[u8] = b"%!PS";
 const PDF: &[u8] = b"%PDF-";

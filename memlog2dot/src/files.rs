@@ -15,11 +15,11 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use memlog_export::{quoted, shown};
+use memlog_pages::Advice;
 
 use crate::args::Format;
 use crate::fresh::{Fresh, remove_abandoned};
 use crate::signals::Signals;
-use memlog_pages::Advice;
 
 /// Where a log's files go.
 pub(crate) struct Outputs {

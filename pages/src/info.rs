@@ -22,8 +22,7 @@ use crate::heading::{cut_sentences, failed_parts, lacking};
 use crate::names::{Labels, NameStore, Names, SymbolFiles, machine as machine_of, symbol_options};
 use crate::open::{Analysis, Family, Files, Watch, extent_of};
 use crate::screen::out;
-use crate::words::signal;
-use crate::words::{clean, counted, grouped, shown};
+use crate::words::{clean, counted, grouped, shown, signal};
 
 /// Say what a log is of, and what it lacks.
 #[derive(clap::Args)]

@@ -22,8 +22,7 @@ use crate::places::{Lists, places};
 use crate::screen::{Look, Role};
 use crate::shown::{Asked, json_page, json_start, show_after};
 use crate::subject::Subject;
-use crate::words::counted;
-use crate::words::{lasted, sized, typed};
+use crate::words::{counted, lasted, sized, typed};
 use fate::Fate;
 use last::{Last, limit_line};
 

@@ -7,16 +7,12 @@ use std::process::ExitCode;
 use memlog_analysis::Moment;
 use memlog_export::{When, percent};
 
-use crate::subject::Subject;
-
 use crate::calls::{Direction, Filter, Form, Shape, grow, json_tree, print_tree};
-
-use crate::names::{Labels, SymbolFiles};
-
 use crate::heading::print_heading;
-
+use crate::names::{Labels, SymbolFiles};
 use crate::screen::Look;
 use crate::shown::{Asked, json_page, json_start, show};
+use crate::subject::Subject;
 
 /// The version of the keys; `doc/STATS.md` says what they mean.
 const SCHEMA: &str = "memlog-tree-1";

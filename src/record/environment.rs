@@ -3,8 +3,9 @@
 
 use std::ffi::{OsStr, OsString};
 
-use super::{SIZE, bytes_of};
 use memlog_pages::{Advice, shown};
+
+use super::{SIZE, bytes_of};
 
 /// Longest value that the recorder keeps.
 const LONGEST: usize = 2048;

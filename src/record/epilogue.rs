@@ -12,10 +12,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE, Header, Kind, SEALED, checksum};
 use memlog_format::meta::{CodeName, Death, Record};
+use memlog_pages::{Files, extent_of, jit_names};
 
 use super::log::Log;
 use crate::os;
-use memlog_pages::{Files, extent_of, jit_names};
 
 /// Counts what the kernel kills for want of memory in this process's group,
 /// and so in its children's.

@@ -5,12 +5,12 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use memlog_pages::{Advice, clean, shown};
 use object::elf::{SHT_DYNSYM, SHT_SYMTAB};
 
 use super::allocator::each_symbol;
 use crate::named::{self, Function, Functions, elf, known};
 use crate::recorder;
-use memlog_pages::{Advice, clean, shown};
 
 /// The functions, and what is to be said of those that nobody called.
 pub struct Wanted {

@@ -11,7 +11,6 @@ use std::path::{Path, PathBuf};
 use memlog_format::chunk::MAGIC;
 use memlog_format::counter::{self, Counter};
 use memlog_format::meta::Key;
-
 use memlog_pages::{Bounds, Few, Glance, clean, may_lack, note, says_more, started_as};
 
 /// What a log says of itself.

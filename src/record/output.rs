@@ -5,17 +5,19 @@
 //! through before the run and after it, what is new and starts like a log is
 //! one, and its own header says which process wrote it.
 
-use super::codes::{beneath, known_only, unknown_codes};
-use super::log::Log;
-use super::replace;
-use crate::os;
-use memlog_pages::{Advice, counted, each, shown, sized, typed};
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+use memlog_pages::{Advice, counted, each, shown, sized, typed};
+
+use super::codes::{beneath, known_only, unknown_codes};
+use super::log::Log;
+use super::replace;
+use crate::os;
 
 /// What a log begins with.
 const LEAST_ROOM: u64 = 256 << 10;

@@ -1,14 +1,6 @@
 //! Finds a program as execvp would, and says before it is run why it could not
 //! be recorded: a run without a log is time lost, and silence about it is worse.
 
-use super::{allocator, bytes_of};
-use crate::{os, peers, recorder, verbs};
-use memlog_export::quoted;
-use memlog_pages::{Advice, shown, typed};
-use object::Endianness;
-use object::elf::{self, FileHeader32, FileHeader64};
-use object::read::ReadCache;
-use object::read::elf::{Dyn, FileHeader, ProgramHeader};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Metadata};
 use std::io::{ErrorKind, Read};
@@ -16,6 +8,16 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+use memlog_export::quoted;
+use memlog_pages::{Advice, shown, typed};
+use object::Endianness;
+use object::elf::{self, FileHeader32, FileHeader64};
+use object::read::ReadCache;
+use object::read::elf::{Dyn, FileHeader, ProgramHeader};
+
+use super::{allocator, bytes_of};
+use crate::{os, peers, recorder, verbs};
 
 /// How many `#!` lines the kernel follows.
 const DEEPEST_SCRIPT: u32 = 5;

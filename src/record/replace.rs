@@ -6,8 +6,9 @@ use std::io;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
-use super::log::{self, Log};
 use memlog_pages::{Advice, knows_its_writers, shown};
+
+use super::log::{self, Log};
 
 /// Removes what lies at a path. Whether there was anything.
 pub fn clear(path: &Path) -> anyhow::Result<bool> {

@@ -2,11 +2,12 @@
 //! the program's. It can be told that it need not, and the recorder tells it
 //! (`cdylib`); one that is too old for that ends the program before it begins.
 
-use memlog_pages::{Advice, shown};
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+
+use memlog_pages::{Advice, shown};
 
 /// How it is told.
 const SETTING: &[u8] = b"verify_asan_link_order";

@@ -14,8 +14,9 @@ use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::Path;
 
-use super::log::Log;
 use memlog_pages::{Few, counted, grouped, sized};
+
+use super::log::Log;
 
 /// What went.
 pub struct Skipped {

@@ -1,17 +1,6 @@
 //! What `record` says when the program has ended. All of it goes to stderr,
 //! for stdout belongs to the program.
 
-use super::epilogue;
-use super::functions::Wanted;
-use super::log::Log;
-use super::output::Plan;
-use super::skip::{self, Skipped};
-use super::total::Total;
-use crate::os;
-use memlog_pages::{
-    FEW_EVENTS, counted, fate, grouped, has_magic, is_denied, may_have_jit_names, shown, sized,
-    trim, typed, without_log,
-};
 use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -19,6 +8,19 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::ExitStatus;
+
+use memlog_pages::{
+    FEW_EVENTS, counted, fate, grouped, has_magic, is_denied, may_have_jit_names, shown, sized,
+    trim, typed, without_log,
+};
+
+use super::epilogue;
+use super::functions::Wanted;
+use super::log::Log;
+use super::output::Plan;
+use super::skip::{self, Skipped};
+use super::total::Total;
+use crate::os;
 
 /// What every line begins with.
 const NAME: &str = "memlog: ";

@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use memlog_format::total::{PAGE_BYTES, Word, page};
-
 use memlog_pages::{Advice, grouped, shown, sized};
 
 /// The variables, for the recorders.

@@ -6,13 +6,15 @@
 //! write. Such a place is judged from the root folder down; what is right there
 //! only root can change while the rest is looked at.
 
-use super::Use;
-use anyhow::Context;
-use memlog_pages::effective_user;
 use std::fs::{self, DirBuilder, Metadata, OpenOptions, Permissions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Component, Path, PathBuf};
+
+use anyhow::Context;
+use memlog_pages::effective_user;
+
+use super::Use;
 
 const ROOT: u32 = 0;
 const STICKY: u32 = 0o1000;

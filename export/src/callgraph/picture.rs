@@ -6,11 +6,12 @@
 
 use std::collections::BTreeMap;
 
+use memlog_analysis::short_path;
+
 use super::shown::{Arrow, MOST_PLACES, Shown};
 use super::{CallGraph, Entry, Place, back, fold};
 use crate::graph::{Edge, Graph, Node};
 use crate::numbers::{counted, percentage, share, sized};
-use memlog_analysis::short_path;
 
 /// What holds next to nothing has text that can be read nevertheless, in points.
 const SMALLEST_TEXT: f64 = 16.0;

@@ -5,8 +5,9 @@
 //!     wrap it; a line ends within a word only if that is wider than a line
 //! ```
 
-use super::fonts;
 use memlog_analysis::Brief;
+
+use super::fonts;
 
 /// A line is filled to this part at least if it can be.
 const LEAST_FILLED: f64 = 0.5;

@@ -7,8 +7,7 @@ use super::filter::Filter;
 use super::form::{By, Form};
 use super::outside;
 use super::paths::{END, Line, Paths, step};
-use crate::names::Labels;
-use crate::names::Name;
+use crate::names::{Labels, Name};
 use crate::open::Analysis;
 use crate::words::percentage;
 

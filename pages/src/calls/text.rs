@@ -27,8 +27,7 @@ use super::grow::Direction;
 use super::runs::{Run, Runs};
 use crate::names::Name;
 use crate::screen::{Role, Screen, wrapped};
-use crate::words::percentage;
-use crate::words::{counted, grouped};
+use crate::words::{counted, grouped, percentage};
 pub use line::named;
 
 /// A tree on its way to the reader.

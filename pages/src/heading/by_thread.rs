@@ -7,9 +7,7 @@ use memlog_read::Log;
 use serde_json::{Value, json};
 
 use crate::open::Analysis;
-
-use crate::words::percentage;
-use crate::words::{clean, counted, grouped};
+use crate::words::{clean, counted, grouped, percentage};
 
 /// Names are told of so many; the others together.
 const MOST_NAMED: usize = 4;

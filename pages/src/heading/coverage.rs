@@ -11,9 +11,7 @@ use memlog_read::Log;
 use object::read::{Object, ReadCache};
 
 use crate::open::Analysis;
-
-use crate::words::clean;
-use crate::words::{Sizes, sized};
+use crate::words::{Sizes, clean, sized};
 
 /// The line of the heading, and whether it is an alarm.
 pub fn line(analysis: &Analysis, sizes: Sizes) -> Option<(Vec<String>, bool)> {

@@ -11,9 +11,7 @@ use memlog_symbols::{Compiler, Unwindable};
 use serde_json::{Value, json};
 
 use crate::open::{Analysis, map};
-
-use crate::words::clean;
-use crate::words::percentage;
+use crate::words::{clean, percentage};
 
 /// What concerns less is told by the heading's count alone.
 const LEAST_PERCENT: f64 = 1.0;

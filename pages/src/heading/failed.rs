@@ -11,8 +11,7 @@ use crate::names::Labels;
 use crate::open::Analysis;
 use crate::screen::Role;
 use crate::subject::Subject;
-use crate::words::sized;
-use crate::words::{clean, counted, grouped};
+use crate::words::{clean, counted, grouped, sized};
 
 /// Askers that are shown with their stacks.
 const MOST_SHOWN: usize = 5;

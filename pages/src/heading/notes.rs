@@ -6,8 +6,7 @@ use memlog_read::Log;
 
 use super::coverage::{holders, told_past_us};
 use super::cuts;
-use crate::facts::note;
-use crate::facts::{Bounds, fate, may_lack};
+use crate::facts::{Bounds, fate, may_lack, note};
 use crate::open::{Analysis, Family};
 use crate::words::counted;
 

@@ -5,8 +5,7 @@ use memlog_format::counter::Counter;
 use memlog_read::Log;
 
 use super::window;
-use crate::words::counted;
-use crate::words::{Sizes, lasted};
+use crate::words::{Sizes, counted, lasted};
 
 /// Memory that grows for longer without an event was touched, not allocated.
 const LONG_SECONDS: f64 = 0.05;

@@ -15,8 +15,7 @@ use crate::choose::all;
 use crate::facts::started_as;
 use crate::open::{FEW_EVENTS, Glance, each, says_more};
 use crate::screen::out;
-use crate::words::{clean, counted, grouped};
-use crate::words::{sized, typed};
+use crate::words::{clean, counted, grouped, sized, typed};
 
 const TITLES: [&str; COLUMNS] = [
     "job",

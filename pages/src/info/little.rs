@@ -5,9 +5,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use crate::open::FEW_EVENTS;
-
-use crate::words::sized;
-use crate::words::{counted, grouped};
+use crate::words::{counted, grouped, sized};
 
 /// So many are listed sooner than summed.
 pub const LISTED: usize = 10;

@@ -9,9 +9,7 @@ use std::path::{Path, PathBuf};
 use memlog_format::meta::Start;
 use memlog_symbols::{Machine, Options};
 
-use crate::words::Advice;
-use crate::words::shown;
-use crate::words::typed;
+use crate::words::{Advice, shown, typed};
 
 /// What every command is asked that shows names: files of another machine, or
 /// moved since.

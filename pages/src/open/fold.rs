@@ -11,10 +11,9 @@ use memlog_format::meta::Module;
 use memlog_format::table::{Code, CodeId, Node, StackId};
 use memlog_read::{Findings, Flight, Item, Kind, Log};
 
-use crate::words::percentage;
-
 use super::mapped::MappedHistory;
 use super::{Family, Watch};
+use crate::words::percentage;
 
 /// A log's tables as the analysis asks for them.
 pub struct LogTables<'l, 'a> {

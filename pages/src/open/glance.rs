@@ -20,10 +20,9 @@ use memlog_format::ext::Rss;
 use memlog_format::meta::MAX_STRING;
 use memlog_read::{Kind as ItemKind, Log, readings};
 
-pub use few::{FEW_EVENTS, Few, says_more};
-
 use super::fold::{figures, last_high_water_kb};
 use super::map::{FileBytes, log_bytes, open_log};
+pub use few::{FEW_EVENTS, Few, says_more};
 
 /// Holds all that most logs say of themselves.
 const FIRST_BYTES: usize = 4096;

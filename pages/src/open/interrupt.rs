@@ -3,10 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use signal_hook::SigId;
 use signal_hook::consts::SIGINT;
-use signal_hook::flag;
 use signal_hook::low_level::unregister;
+use signal_hook::{SigId, flag};
 
 /// Catches the first Ctrl-C; the second ends the process as it always does.
 pub struct Interrupt {

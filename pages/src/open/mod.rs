@@ -19,6 +19,7 @@ use std::path::{Path, PathBuf};
 use memlog_format::meta::Key;
 use memlog_read::Log;
 
+use crate::words::{Advice, clean, shown};
 pub use each::each;
 pub use extent::{Extent, of as extent_of, trim};
 pub use fold::{Analysis, LogTables, at_of};
@@ -28,8 +29,6 @@ pub use magic::has_magic;
 pub use map::map;
 use map::{FileBytes, log_bytes};
 pub use watch::{Over, Watch};
-
-use crate::words::{Advice, clean, shown};
 
 /// No process has more recorded ancestors.
 const MAX_ANCESTORS: usize = 64;

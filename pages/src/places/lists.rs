@@ -7,8 +7,7 @@ use memlog_analysis::{AskingSite, Held, Sites, Through, brief, nameless_in};
 use crate::calls::named;
 use crate::names::Name;
 use crate::screen::{Role, Screen, width};
-use crate::words::Sizes;
-use crate::words::{counted, grouped};
+use crate::words::{Sizes, counted, grouped};
 
 /// A page that lists are put on.
 pub struct Lists<'a> {

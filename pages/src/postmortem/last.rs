@@ -6,12 +6,10 @@ use memlog_format::meta::Key;
 use memlog_read::{Kind, Log};
 use serde_json::{Value, json};
 
+use super::USUAL_SECONDS;
 use crate::facts::{command_line, rank};
 use crate::open::{Family, Watch};
-use crate::words::clean;
-use crate::words::sized;
-
-use super::USUAL_SECONDS;
+use crate::words::{clean, sized};
 
 /// The last allocation.
 pub struct LastAlloc {

@@ -1,10 +1,11 @@
 //! Output that is longer than the screen goes through a pager, as git's does.
 
-use crate::words::shown;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::process::{Child, Command, Stdio};
+
+use crate::words::shown;
 
 /// Where nobody names another.
 const DEFAULT: &str = "less";

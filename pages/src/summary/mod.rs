@@ -16,8 +16,7 @@ use crate::places::{Lists, places, through, without_names};
 use crate::screen::{Look, Role};
 use crate::shown::{Asked, json_page, json_start, show};
 use crate::subject::Subject;
-use crate::words::counted;
-use crate::words::{Sizes, percentage, typed};
+use crate::words::{Sizes, counted, percentage, typed};
 use room::{Below, Places, Room};
 
 /// The version of the keys; `doc/STATS.md` says what they mean.

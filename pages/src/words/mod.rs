@@ -7,10 +7,11 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::ExitStatus;
 
-pub use advice::Advice;
 pub use memlog_export::numbers::{Sizes, counted, grouped, lasted, percentage, sized, span};
 use memlog_export::quoted;
 pub use memlog_export::{clean, shown};
+
+pub use advice::Advice;
 
 /// A signal by number and name: `9 (SIGKILL)`.
 pub fn signal(number: u8) -> String {

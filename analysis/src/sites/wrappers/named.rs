@@ -2,10 +2,9 @@
 
 use std::collections::HashMap;
 
-use crate::library::Allocator;
-
 use super::super::askers::{Asker, END, Function};
 use super::{Asked, NEARLY_ALL, Weighed};
+use crate::library::Allocator;
 
 /// Functions of an allocator at most between the recorded call and the one that
 /// has its name: what is farther away is no more than called malloc.

@@ -11,8 +11,7 @@ use crate::calls::paths::NO_FRAMES;
 use crate::calls::runs::Run;
 use crate::names::Name;
 use crate::screen::{Role, Screen, fit, width};
-use crate::words::percentage;
-use crate::words::{counted, grouped};
+use crate::words::{counted, grouped, percentage};
 
 /// Guides of so many levels; on a terminal they, the figures and the name share
 /// its columns, and guides take half of them at most.
