@@ -9,7 +9,6 @@ mod last;
 
 use std::collections::HashMap;
 use std::io::{Result, Write};
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use memlog_analysis::{Held, List, Moment, Sites};
@@ -17,9 +16,9 @@ use memlog_export::When;
 
 use crate::facts::program;
 use crate::heading::{folded, notes};
-use crate::names::{Labels, SymbolFiles};
+use crate::names::Labels;
 use crate::places::{Lists, places};
-use crate::screen::{Look, Role};
+use crate::screen::Role;
 use crate::shown::{Asked, json_page, json_start, show_after};
 use crate::subject::Subject;
 use crate::words::{counted, lasted, sized, typed};
@@ -38,8 +37,6 @@ const INDENT: usize = 9;
 /// Say how a program died, and what its memory was doing.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The log; or a folder or a quoted pattern: of its logs, the one with the highest RSS peak
-    file: PathBuf,
     /// What grew in so many seconds before the end [default: 10, or a third of a shorter run]
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     last: Option<f64>,
@@ -47,19 +44,7 @@ pub struct Args {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    symbol_files: SymbolFiles,
-    #[command(flatten)]
-    look: Look,
-}
-
-impl Args {
-    fn asked(&self) -> Asked<'_> {
-        Asked {
-            file: &self.file,
-            symbol_files: &self.symbol_files,
-            look: &self.look,
-        }
-    }
+    asked: Asked,
 }
 
 fn seconds(text: &str) -> std::result::Result<f64, String> {
@@ -73,7 +58,7 @@ fn seconds(text: &str) -> std::result::Result<f64, String> {
 /// Prints it.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     show_after(
-        &args.asked(),
+        &args.asked,
         Last::of,
         |last| Some(When::Seconds(last.before_end(args.last))),
         |subject, labels, last| {

@@ -10,8 +10,7 @@ use serde_json::Value;
 
 use crate::calls::{Direction, Filter, Form, Shape, grow, json_tree, print_tree};
 use crate::heading::{failed_askers, print_failed, print_heading};
-use crate::names::{Labels, SymbolFiles};
-use crate::screen::Look;
+use crate::names::Labels;
 use crate::shown::{Asked, json_page, json_start, show};
 use crate::subject::Subject;
 use crate::words::{Advice, typed};
@@ -22,11 +21,6 @@ const SCHEMA: &str = "memlog-report-1";
 /// Say who held the memory, and who called them.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The log; or a folder or a quoted pattern: of its logs, the one with the highest RSS peak
-    file: PathBuf,
-    /// More than one log, to be refused with a sentence
-    #[arg(hide = true)]
-    more: Vec<PathBuf>,
     /// Memory live at the end, as --at end
     #[arg(long, visible_alias = "leaks")]
     show_leaks: bool,
@@ -48,19 +42,10 @@ pub struct Args {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    symbol_files: SymbolFiles,
-    #[command(flatten)]
-    look: Look,
-}
-
-impl Args {
-    fn asked(&self) -> Asked<'_> {
-        Asked {
-            file: &self.file,
-            symbol_files: &self.symbol_files,
-            look: &self.look,
-        }
-    }
+    asked: Asked,
+    /// More than one log, to be refused with a sentence
+    #[arg(hide = true)]
+    more: Vec<PathBuf>,
 }
 
 /// Prints the heading and a tree for each moment asked for.
@@ -69,7 +54,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         return Err(several(args));
     }
     args.form.check(moment_option(args))?;
-    show(&args.asked(), args.at, |subject, labels| match args.json {
+    show(&args.asked, args.at, |subject, labels| match args.json {
         true => as_json(args, subject, labels),
         false => as_text(args, subject, labels),
     })
@@ -81,7 +66,7 @@ fn several(args: &Args) -> anyhow::Error {
         format!("report takes one log, and {count} were given"),
         format!(
             "memlog report {}, then each of the others",
-            typed(&args.file)
+            typed(&args.asked.file)
         ),
     )
 }

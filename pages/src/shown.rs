@@ -1,7 +1,7 @@
 //! How a page comes about: the log is found and read, its page is made, shown.
 
 use std::io::Result;
-use std::path::Path;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use memlog_export::When;
@@ -20,11 +20,16 @@ use crate::subject::Subject;
 /// Exit code of what Ctrl-C ended.
 const INTERRUPTED: u8 = 130;
 
-/// What a command that shows a page is asked.
-pub struct Asked<'a> {
-    pub file: &'a Path,
-    pub symbol_files: &'a SymbolFiles,
-    pub look: &'a Look,
+/// What a command that shows a page is asked: of which log, named by which
+/// files, and how it looks.
+#[derive(clap::Args)]
+pub struct Asked {
+    /// The log; or a folder or a quoted pattern: of its logs, the one with the highest RSS peak
+    pub file: PathBuf,
+    #[command(flatten)]
+    pub symbol_files: SymbolFiles,
+    #[command(flatten)]
+    pub look: Look,
 }
 
 /// Reads a log, has a page made of it, and shows that. `at` is a moment that
@@ -51,8 +56,8 @@ pub fn show_after<T>(
     moment: impl FnOnce(&T) -> Option<When>,
     make: impl FnOnce(&Subject, &mut Labels, &T) -> Result<Vec<u8>>,
 ) -> anyhow::Result<ExitCode> {
-    let options = symbol_options(asked.symbol_files)?;
-    let file = &chosen(asked.file)?;
+    let options = symbol_options(&asked.symbol_files)?;
+    let file = &chosen(&asked.file)?;
     let watch = Watch::interruptible();
     let files = Files::load(file)?;
     let family = files.family()?;
@@ -73,11 +78,11 @@ pub fn show_after<T>(
     };
     let names = Names::new(&store, &options, family.own(), file).until(over);
     let mut labels = Labels::new(names, analysis.fold.stacks());
-    let screen = Screen::new(asked.look);
+    let screen = Screen::new(&asked.look);
     let failed = failed_parts(family.own(), &analysis, &mut labels);
     let subject = Subject {
         file,
-        symbol_files: asked.symbol_files,
+        symbol_files: &asked.symbol_files,
         family: &family,
         analysis: &analysis,
         screen: &screen,

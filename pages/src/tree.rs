@@ -1,7 +1,6 @@
 //! `memlog tree`: who held the memory as one tree, from either end.
 
 use std::io::Result;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use memlog_analysis::Moment;
@@ -9,8 +8,7 @@ use memlog_export::{When, percent};
 
 use crate::calls::{Direction, Filter, Form, Shape, grow, json_tree, print_tree};
 use crate::heading::print_heading;
-use crate::names::{Labels, SymbolFiles};
-use crate::screen::Look;
+use crate::names::Labels;
 use crate::shown::{Asked, json_page, json_start, show};
 use crate::subject::Subject;
 
@@ -20,8 +18,6 @@ const SCHEMA: &str = "memlog-tree-1";
 /// Show who held the memory as one tree, from either end.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The log; or a folder or a quoted pattern: of its logs, the one with the highest RSS peak
-    file: PathBuf,
     /// From main down to the functions that called the allocator
     #[arg(long)]
     top_down: bool,
@@ -43,19 +39,7 @@ pub struct Args {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    symbol_files: SymbolFiles,
-    #[command(flatten)]
-    look: Look,
-}
-
-impl Args {
-    fn asked(&self) -> Asked<'_> {
-        Asked {
-            file: &self.file,
-            symbol_files: &self.symbol_files,
-            look: &self.look,
-        }
-    }
+    asked: Asked,
 }
 
 /// Prints the heading and the tree.
@@ -79,7 +63,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         true => When::Known(Moment::End),
         false => args.at.unwrap_or(When::Known(Moment::RssPeak)),
     };
-    show(&args.asked(), Some(at), |subject, labels| match args.json {
+    show(&args.asked, Some(at), |subject, labels| match args.json {
         true => as_json(at, &shape.whole(), subject, labels),
         false => as_text(at, &shape, subject, labels),
     })

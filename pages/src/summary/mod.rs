@@ -3,7 +3,6 @@
 mod room;
 
 use std::io::{Result, Write};
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use memlog_analysis::{List, Moment, Sites, Summary};
@@ -11,9 +10,9 @@ use serde_json::Value;
 
 use crate::facts::program;
 use crate::heading::print_heading_within;
-use crate::names::{Labels, Name, SymbolFiles, symbol_words};
+use crate::names::{Labels, Name, symbol_words};
 use crate::places::{Lists, places, through, without_names};
-use crate::screen::{Look, Role};
+use crate::screen::Role;
 use crate::shown::{Asked, json_page, json_start, show};
 use crate::subject::Subject;
 use crate::words::{Sizes, counted, percentage, typed};
@@ -25,30 +24,16 @@ const SCHEMA: &str = "memlog-summary-1";
 /// Say on one screen what there is to know first.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The log; or a folder or a quoted pattern: of its logs, the one with the highest RSS peak
-    file: PathBuf,
     /// Print it as JSON, schema memlog-summary-1, with all places
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    symbol_files: SymbolFiles,
-    #[command(flatten)]
-    look: Look,
-}
-
-impl Args {
-    fn asked(&self) -> Asked<'_> {
-        Asked {
-            file: &self.file,
-            symbol_files: &self.symbol_files,
-            look: &self.look,
-        }
-    }
+    asked: Asked,
 }
 
 /// Prints the heading, who held most, who asked most often, and what is next.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    show(&args.asked(), None, |subject, labels| {
+    show(&args.asked, None, |subject, labels| {
         let fold = &subject.analysis.fold;
         let held = List {
             stacks: fold.held(Moment::RssPeak).collect(),
