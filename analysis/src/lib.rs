@@ -76,7 +76,7 @@ pub use name::Name;
 pub use resident::{Later, Parts, Place, Resident};
 pub use rss::{Bracket, Figures, FirstReading, Level, RssPeak, Unread, Why, highest_level};
 pub use share::{percentage, share};
-pub use sites::{List, Site as AskingSite, Sites, Stacks, Through};
+pub use sites::{AskingSite, List, Sites, Stacks, Through};
 pub use stacks::{Frame, ModuleKey, Site, StackTable, Tables};
 pub use summary::{Cost, CutStacks, Summary};
 pub use threads::{Thread, Threads};

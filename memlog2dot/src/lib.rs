@@ -22,9 +22,9 @@ mod signals;
 
 use std::io::Write;
 
-use memlog_export::{Picture, clean, dot, picture, shown, text};
+use memlog_export::{Picture, dot, picture, shown, text};
 use memlog_pages::graph::{self, Page};
-use memlog_pages::{choose, searched, symbol_options};
+use memlog_pages::{choose, searched, symbol_options, tell_note};
 
 use args::Format;
 pub use args::{Args, Cli};
@@ -55,7 +55,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
             folds: !args.no_fold,
         },
     );
-    page.remarks.iter().for_each(|remark| note(remark));
+    page.remarks.iter().for_each(|remark| tell_note(remark));
     let write = |set: Vec<(Format, Vec<u8>)>| {
         outputs.write(&set)?;
         for (format, _) in set {
@@ -75,7 +75,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         return Ok(());
     }
     let drawings = Drawings::make((&drawn, &dot), args.draw, outputs.formats(), args.paper())?;
-    drawings.remarks.iter().for_each(|remark| note(remark));
+    drawings.remarks.iter().for_each(|remark| tell_note(remark));
     write(drawings.drawn)?;
     if args.open {
         opened::open(&outputs);
@@ -99,10 +99,4 @@ fn say(args: &Args, line: &str) {
     if !args.quiet {
         let _ = writeln!(std::io::stdout().lock(), "{line}");
     }
-}
-
-/// On stderr; where that is gone nobody can be told.
-fn note(sentence: &str) {
-    let sentence = clean(sentence.as_bytes());
-    let _ = writeln!(std::io::stderr().lock(), "memlog: note: {sentence}");
 }

@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use memlog_export::quoted;
+use memlog_pages::tell_note;
 
 use crate::args::Format;
 use crate::files::Outputs;
-use crate::note;
 
 /// Best as SVG, else the first that was drawn.
 pub(crate) fn open(outputs: &Outputs) {
@@ -25,7 +25,7 @@ pub(crate) fn open(outputs: &Outputs) {
     let file = std::path::absolute(&file).unwrap_or(file);
     let started = viewer().and_then(|viewer| start(&viewer, &file));
     if let Err(why) = started {
-        note(&format!("{why}; open {}", quoted(&file)));
+        tell_note(&format!("{why}; open {}", quoted(&file)));
     }
 }
 

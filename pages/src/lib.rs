@@ -41,19 +41,17 @@ mod words;
 
 pub use calls::{Direction, Filter, Form, Shape, grow, json_tree, print_tree};
 pub use choose::{choose, one_more, searched};
-pub use facts::{Bounds, fate, is_denied, may_lack, note, reason, started_as, without_log};
+pub use facts::{Bounds, fate, is_denied, may_lack, note, started_as, without_log};
 pub use heading::print_heading;
 pub use names::{
     Labels, NameStore, Names, SymbolFiles, jit_names, may_have_jit_names, symbol_options,
 };
 pub use open::{
     Analysis, Extent, FEW_EVENTS, Family, Few, Files, Glance, Watch, each, extent_of, has_magic,
-    map, says_more, trim,
+    says_more, trim,
 };
 pub use screen::{Look, Screen, of_stdout, open_stdout, out};
 pub use shown::{json_page, json_start};
 pub use subject::Subject;
 pub use system::{effective_user, knows_its_writers, may_be_written};
-pub use words::{
-    Advice, clean, counted, grouped, lasted, percentage, shown, signal, sized, span, typed,
-};
+pub use words::{Advice, clean, counted, grouped, shown, sized, tell_note, typed};

@@ -20,7 +20,7 @@ use askers::{Asker, Askers, END, Entry};
 use wrappers::{Passed, Weighed};
 
 /// A place, and its part of the whole.
-pub struct Site {
+pub struct AskingSite {
     /// Its name, by number.
     pub label: u32,
     /// What it asked for.
@@ -47,7 +47,7 @@ pub struct Through {
 #[derive(Default)]
 pub struct Sites {
     /// Those that count most first.
-    pub list: Vec<Site>,
+    pub list: Vec<AskingSite>,
     /// Of all.
     pub total: Held,
     /// Functions that were passed over, in steps, the innermost first.
@@ -177,13 +177,13 @@ fn told_caller<S: Stacks>(
 }
 
 /// Those that count most first.
-fn in_order(by_label: HashMap<u32, Held>, weight: fn(&Held) -> u64, whole: u64) -> Vec<Site> {
+fn in_order(by_label: HashMap<u32, Held>, weight: fn(&Held) -> u64, whole: u64) -> Vec<AskingSite> {
     let mut sorted: Vec<_> = by_label.into_iter().collect();
     sorted.sort_unstable_by_key(|(label, held)| (std::cmp::Reverse(weight(held)), *label));
     let mut sum = 0u64;
     let list = sorted.into_iter().map(|(label, held)| {
         sum = sum.saturating_add(weight(&held));
-        Site {
+        AskingSite {
             label,
             held,
             share: percentage(weight(&held), whole),

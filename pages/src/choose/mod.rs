@@ -8,7 +8,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use crate::open::{Glance, has_magic};
-use crate::words::{Advice, clean, shown, sized};
+use crate::words::{Advice, shown, sized, tell_note};
 
 /// The log that a name stands for; `say` is told which one that is where it
 /// stands for several.
@@ -121,7 +121,7 @@ fn biggest(files: Vec<PathBuf>, say: impl Fn(&str)) -> Option<PathBuf> {
     let bound = |path: PathBuf| match Glance::take(&path).and_then(|log| log.rss_peak_bound()) {
         Ok(bound) => Some((bound, path)),
         Err(error) => {
-            note(&format!("skipped: {error:#}"));
+            tell_note(&format!("skipped: {error:#}"));
             None
         }
     };
@@ -163,10 +163,4 @@ pub fn one_more(verb: &str, more: &str) -> anyhow::Error {
              memlog {verb} '*.memlog'; or a line of each: memlog info --list *.memlog"
         ),
     )
-}
-
-/// On stderr; where that is gone nobody can be told.
-fn note(sentence: &str) {
-    let sentence = clean(sentence.as_bytes());
-    let _ = writeln!(std::io::stderr().lock(), "memlog: note: {sentence}");
 }

@@ -313,3 +313,47 @@ fn as_json(subject: &Subject, labels: &Labels, found: &Found) -> Result<Vec<u8>>
     page.insert("mapped".into(), places(mapped, labels, "mappings").into());
     json_page(&page)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use memlog_analysis::{AskingSite, Held};
+
+    /// Places of so many bytes each, by the number of their name.
+    fn sites(list: &[(u32, u64)]) -> Sites {
+        let held = |bytes| Held { bytes, blocks: 1 };
+        let total = list.iter().map(|(_, bytes)| bytes).sum();
+        let list = list.iter().map(|&(label, bytes)| AskingSite {
+            label,
+            held: held(bytes),
+            share: percentage(bytes, total),
+            sum: 100.0,
+            caller: None,
+        });
+        Sites {
+            list: list.collect(),
+            total: held(total),
+            ..Sites::default()
+        }
+    }
+
+    /// php's heap has names, and its mappings, larger than that, have none.
+    #[test]
+    fn what_is_said_of_names_is_of_the_larger_ledger() {
+        let names = ["php+0x2d3b58", "init", "php+0x100"].map(|function| Name {
+            function: function.to_owned(),
+            location: None,
+            module: None,
+        });
+        let mut found = Found {
+            held: sites(&[(1, 2 << 20), (2, 1 << 20)]),
+            calls: Sites::default(),
+            mapped: sites(&[(0, 6 << 20)]),
+        };
+        let begin = "100 % of the 6.0 MiB mapped is asked for by code without names, most in php: ";
+        let said = found.without_names(&names, Sizes::Rounded).expect("one");
+        assert!(said.starts_with(begin), "{said}");
+        found.mapped = Sites::default();
+        assert_eq!(found.without_names(&names, Sizes::Rounded), None);
+    }
+}

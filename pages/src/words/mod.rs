@@ -3,6 +3,7 @@
 
 mod advice;
 
+use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::ExitStatus;
@@ -12,6 +13,12 @@ use memlog_export::quoted;
 pub use memlog_export::{clean, shown};
 
 pub use advice::Advice;
+
+/// Says it on stderr; where that is gone nobody can be told.
+pub fn tell_note(sentence: &str) {
+    let sentence = clean(sentence.as_bytes());
+    let _ = writeln!(std::io::stderr().lock(), "memlog: note: {sentence}");
+}
 
 /// A signal by number and name: `9 (SIGKILL)`.
 pub fn signal(number: u8) -> String {
