@@ -17,7 +17,10 @@ use libfuzzer_sys::fuzz_target;
 use memlog_analysis::Moment;
 use memlog_export::{CallGraph, Named, Picture, Place, When, dot as dot_of, picture, text};
 use memlog_fuzz::{Brief, Counting, Limit, limited};
-use memlog_pages::{Analysis, Direction, Family, Filter, Form, Labels, Look, NameStore, Names, Screen, Shape, Subject, SymbolFiles, Watch, grow, json_page, json_start, json_tree, print_heading, print_tree};
+use memlog_pages::{
+    Analysis, Direction, Family, Filter, Form, Labels, Look, NameStore, Names, Screen, Shape,
+    Subject, SymbolFiles, Watch, grow, json_page, json_start, json_tree, print_heading, print_tree,
+};
 use memlog_read::Log;
 use memlog_symbols::Options;
 
