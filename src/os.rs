@@ -8,7 +8,9 @@
 #![allow(unsafe_code)]
 
 use std::ffi::CString;
+use std::fs::File;
 use std::io;
+use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -34,6 +36,43 @@ pub fn children_max_rss_kb() -> u64 {
 pub fn ignore_file_limit() {
     // SAFETY: no memory is involved.
     unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
+}
+
+/// Whether anybody has a file open to write to it, or has it in memory so. Such
+/// as it is here: on another machine somebody may.
+pub fn may_be_written(file: &File) -> bool {
+    // Who opens it to write to it would have us ended by SIGIO.
+    const HARMLESS: i32 = libc::SIGURG;
+    const F_SETSIG: i32 = 10;
+    // SAFETY: no memory is involved, and the file is open.
+    let ask = |what, how: i32| unsafe { libc::fcntl(file.as_raw_fd(), what, how) };
+    // The kernel lets have a lease of a file only where nobody may write to it.
+    // Numbers of another width in musl's headers.
+    #[allow(clippy::unnecessary_cast)]
+    let (read, none) = (libc::F_RDLCK as i32, libc::F_UNLCK as i32);
+    let is_ours = ask(F_SETSIG, HARMLESS) == 0 && ask(libc::F_SETLEASE, read) == 0;
+    if is_ours {
+        ask(libc::F_SETLEASE, none);
+    }
+    !is_ours
+}
+
+/// Whether the kernel counts all who may write to a file at the file itself.
+/// Where one file system lies over another, a mapping is of the lower one's; on
+/// other machines somebody may have it open that this kernel knows nothing of.
+pub fn knows_its_writers(file: &File) -> io::Result<bool> {
+    /// ext2 to ext4, XFS, btrfs, F2FS, tmpfs.
+    const PLAIN: [u64; 5] = [0xEF53, 0x5846_5342, 0x9123_683E, 0xF2F5_2010, 0x0102_1994];
+    // SAFETY: statfs is plain integers, for which all zeros is a value.
+    let mut answer: libc::statfs = unsafe { std::mem::zeroed() };
+    // SAFETY: the file is open, and the answer outlives the call.
+    if unsafe { libc::fstatfs(file.as_raw_fd(), &mut answer) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // Its type has another width from machine to machine.
+    #[allow(clippy::unnecessary_cast)]
+    let kind = answer.f_type as u64 & 0xFFFF_FFFF;
+    Ok(PLAIN.contains(&kind))
 }
 
 /// Whether this process can gain no privilege through exec.

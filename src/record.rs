@@ -29,6 +29,7 @@ mod sanitizer;
 mod skip;
 mod summary;
 mod total;
+mod trim;
 
 use std::ffi::{OsStr, OsString};
 use std::io::Write;

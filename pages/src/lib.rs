@@ -48,10 +48,10 @@ pub use names::{
 };
 pub use open::{
     Analysis, Extent, FEW_EVENTS, Family, Few, Files, Glance, Watch, each, extent_of, has_magic,
-    says_more, trim,
+    says_more,
 };
 pub use screen::{Look, Screen, of_stdout, open_stdout, out};
 pub use shown::{json_page, json_start};
 pub use subject::Subject;
-pub use system::{effective_user, knows_its_writers, may_be_written};
+pub use system::effective_user;
 pub use words::{Advice, clean, counted, grouped, shown, sized, tell_note, typed};

@@ -6,9 +6,10 @@ use std::io;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
-use memlog_pages::{Advice, knows_its_writers, shown};
+use memlog_pages::{Advice, shown};
 
 use super::log::{self, Log};
+use crate::os;
 
 /// Removes what lies at a path. Whether there was anything.
 pub fn clear(path: &Path) -> anyhow::Result<bool> {
@@ -49,8 +50,8 @@ pub fn clear(path: &Path) -> anyhow::Result<bool> {
 /// its writers, one that says how its process went has none.
 fn is_written(log: &Log) -> bool {
     let file = log.reopen(&mut OpenOptions::new());
-    let is_over = |file: &File| log.is_over || knows_its_writers(file).unwrap_or(false);
-    !file.is_ok_and(|file| is_over(&file) && !memlog_pages::may_be_written(&file))
+    let is_over = |file: &File| log.is_over || os::knows_its_writers(file).unwrap_or(false);
+    !file.is_ok_and(|file| is_over(&file) && !os::may_be_written(&file))
 }
 
 fn may_be_written(path: &Path) -> io::Result<bool> {
@@ -59,7 +60,7 @@ fn may_be_written(path: &Path) -> io::Result<bool> {
         .read(true)
         .custom_flags(flags)
         .open(path)?;
-    Ok(memlog_pages::may_be_written(&file))
+    Ok(os::may_be_written(&file))
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use std::path::Path;
 use std::process::ExitStatus;
 
 use memlog_pages::{
-    FEW_EVENTS, counted, grouped, has_magic, may_have_jit_names, shown, sized, trim, typed,
+    FEW_EVENTS, counted, grouped, has_magic, may_have_jit_names, shown, sized, typed,
 };
 
 use super::epilogue;
@@ -21,6 +21,7 @@ use super::log::Log;
 use super::output::Plan;
 use super::skip::{self, Skipped};
 use super::total::Total;
+use super::trim::trim;
 use crate::os;
 use lacking::{failed, left_none, lost, no_log, unrecorded};
 

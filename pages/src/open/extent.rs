@@ -1,7 +1,7 @@
 //! How long a log is, and how long its file seems: the recorder makes it longer
 //! ahead of its use, and cuts off the rest when its program ends in order.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt};
 
@@ -67,40 +67,13 @@ fn end_of_written(file: &File, given: u64, mut end: u64) -> io::Result<u64> {
     Ok(end)
 }
 
-/// Cuts off what its program left behind a log: one that was killed, or may not
-/// open its log any more. Not while anybody may write to it. `open` opens it
-/// as it is asked; `is_gone`: its process is known to be; `has_end`: it ended
-/// in order. Then those of its children that have the log in memory still have
-/// no use but for the first chunk.
-pub fn trim(
-    open: impl Fn(&mut OpenOptions) -> io::Result<File>,
-    is_gone: bool,
-    has_end: bool,
-) -> io::Result<()> {
-    trim_where(open, is_gone, has_end, system::knows_its_writers)
-}
-
-/// The same with another answer to whether all its writers are known.
-fn trim_where(
-    open: impl Fn(&mut OpenOptions) -> io::Result<File>,
-    is_gone: bool,
-    has_end: bool,
-    knows_its_writers: fn(&File) -> io::Result<bool>,
-) -> io::Result<()> {
-    let file = open(OpenOptions::new().read(true))?;
-    let is_sure = is_gone || knows_its_writers(&file)?;
-    let may_be_written = || !(is_gone && has_end) && system::may_be_written(&file);
-    if !is_sure || !of(&file)?.is_ahead() || may_be_written() {
-        return Ok(());
-    }
-    open(OpenOptions::new().write(true))?.set_len(of(&file)?.bytes)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use memlog_format::counter::AREA_AT;
+    use std::fs::OpenOptions;
     use std::path::Path;
+
+    use memlog_format::counter::AREA_AT;
 
     /// A log of two chunks of which three were given out, in a file that seems
     /// to be longer.
@@ -130,51 +103,7 @@ mod tests {
         file.write_all_at(&[0; 2 * CHUNK_SIZE], 6 * CHUNK_SIZE as u64)
             .unwrap();
         assert_eq!(of(&file).unwrap().bytes, 6 * CHUNK_SIZE as u64);
-        // While it is open for writing nothing goes.
-        let trim = || super::trim(|options| options.open(&path), true, false);
-        trim().unwrap();
-        assert_eq!(file.metadata().unwrap().len(), 64 << 20);
-        drop(file);
-        trim().unwrap();
-        assert_eq!(path.metadata().unwrap().len(), 6 * CHUNK_SIZE as u64);
         std::fs::remove_file(path).unwrap();
-    }
-
-    /// Children that have the log in memory keep nobody from cutting it.
-    #[test]
-    fn who_ended_in_order_needs_no_more_of_its_log() {
-        let path = std::env::temp_dir().join(format!("ended.{}", std::process::id()));
-        let file = log(&path);
-        let length = || file.metadata().unwrap().len();
-        for (is_gone, has_end) in [(false, true), (true, false), (false, false)] {
-            trim_where(
-                |options| options.open(&path),
-                is_gone,
-                has_end,
-                |_| Ok(true),
-            )
-            .unwrap();
-            assert_eq!(length(), 64 << 20, "{is_gone} {has_end}");
-        }
-        trim(|options| options.open(&path), true, true).unwrap();
-        assert_eq!(length(), 3 * CHUNK_SIZE as u64);
-        std::fs::remove_file(path).unwrap();
-    }
-
-    /// On another machine somebody may have it open.
-    #[test]
-    fn a_log_that_unknown_ones_may_write_to_stays() {
-        let path = std::env::temp_dir().join(format!("unknown.{}", std::process::id()));
-        drop(log(&path));
-        let open = |options: &mut OpenOptions| options.open(&path);
-        let length = || path.metadata().unwrap().len();
-        trim_where(open, false, true, |_| Ok(false)).unwrap();
-        assert_eq!(length(), 64 << 20);
-        trim_where(open, false, true, |_| Ok(true)).unwrap();
-        assert_eq!(length(), 3 * CHUNK_SIZE as u64);
-        std::fs::remove_file(path).unwrap();
-        let is_known = |path: &str| system::knows_its_writers(&File::open(path).unwrap()).unwrap();
-        assert!(!is_known("/proc/self/status"));
     }
 
     #[test]

@@ -21,7 +21,7 @@ use memlog_read::Log;
 
 use crate::words::{Advice, clean, shown};
 pub use each::each;
-pub use extent::{Extent, of as extent_of, trim};
+pub use extent::{Extent, of as extent_of};
 pub use fold::{Analysis, LogTables, at_of};
 pub use glance::{FEW_EVENTS, Few, Glance, says_more};
 pub use interrupt::Interrupt;
