@@ -10,7 +10,7 @@ pub const UNKNOWN: u64 = u64::MAX;
 const GAP: usize = STEPS / 8;
 
 /// One figure over time: the most of each step.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Curve {
     most: Vec<u64>,
     /// The figure after the last change.
@@ -60,7 +60,7 @@ impl Curve {
 }
 
 /// Both over time.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct History {
     /// Where it begins.
     first: u64,

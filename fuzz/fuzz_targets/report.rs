@@ -18,8 +18,8 @@ use memlog_analysis::Moment;
 use memlog_export::{CallGraph, Named, Picture, Place, When, dot as dot_of, picture, text};
 use memlog_fuzz::{Brief, Counting, Limit, limited};
 use memlog_pages::{
-    Analysis, Direction, Family, Filter, Form, Labels, Look, NameStore, Names, Screen, Shape,
-    Subject, SymbolFiles, Watch, grow, json_page, json_start, json_tree, print_heading, print_tree,
+    Analysis, Direction, Family, Filter, Form, Labels, Look, NameStore, Names, Page, Screen, Shape,
+    Subject, SymbolFiles, Watch, json_of, text_of, tree,
 };
 use memlog_read::Log;
 use memlog_symbols::Options;
@@ -108,7 +108,7 @@ fn look(bytes: &[u8], how: u8, screen: &Screen, (form, filter): (Form, &Filter))
         symbol_files: &SymbolFiles::default(),
         family: &family,
         analysis: &analysis,
-        screen,
+        sizes: screen.sizes,
         failed: Vec::new(),
         is_running: how & 16 != 0,
     };
@@ -118,43 +118,20 @@ fn look(bytes: &[u8], how: u8, screen: &Screen, (form, filter): (Form, &Filter))
         threshold,
         filter,
     };
+    let mut page = |shape: &Shape| tree::page(when, shape, &subject, &mut labels);
     match how >> 2 & 3 {
-        0 => tree(
-            &subject,
-            when,
-            &shape(Direction::BottomUp, 1.0),
-            &mut labels,
-        ),
-        1 => tree(&subject, when, &shape(Direction::TopDown, 1.0), &mut labels),
-        2 => json(
-            &subject,
-            when,
-            &shape(Direction::BottomUp, 0.0).whole(),
-            &mut labels,
-        ),
+        0 => harmless(&text_of(&page(&shape(Direction::BottomUp, 1.0)), screen)),
+        1 => harmless(&text_of(&page(&shape(Direction::TopDown, 1.0)), screen)),
+        2 => json(&page(&shape(Direction::BottomUp, 0.0).whole())),
         _ => graph(&analysis, when),
     }
 }
 
-fn tree(subject: &Subject, when: When, shape: &Shape, labels: &mut Labels) {
-    let mut page = Vec::new();
-    let printed = print_heading(&mut page, subject)
-        .and_then(|()| print_tree(&mut page, subject, (when, (1, 1)), shape, labels))
-        .and_then(|()| subject.print_remarks(&mut page, labels));
-    printed.expect("memory takes everything");
-    harmless(&page);
-}
-
-fn json(subject: &Subject, when: When, shape: &Shape, labels: &mut Labels) {
-    let grown = grow(subject.analysis, when, shape, labels);
-    let percent = grown.percent();
-    assert!((0.0..=100.0).contains(&percent), "{percent} percent");
-    let tree = json_tree(subject, when, shape, &grown);
-    let mut page = json_start(subject, "memlog-tree-1", labels);
-    page.extend(tree);
-    let text = json_page(&page).expect("memory takes everything");
-    let read: serde_json::Value = serde_json::from_slice(&text).expect("JSON");
-    assert!(read.is_object());
+fn json(page: &Page) {
+    let read: serde_json::Value = serde_json::from_str(&json_of(page)).expect("JSON");
+    let number = |key: &str| read[key].as_u64().expect("a number");
+    assert!(number("bytes") <= number("unfiltered_bytes"));
+    assert!(number("blocks") <= number("unfiltered_blocks"));
 }
 
 fn graph(analysis: &Analysis, when: When) {
@@ -186,8 +163,8 @@ fn graph(analysis: &Analysis, when: When) {
             .chain(graph.edges.iter().map(|edge| edge.share))
             .all(is_part)
     );
-    harmless(text(&graph.legend, &calls, true).as_bytes());
-    harmless(dot_of(&graph).as_bytes());
+    harmless(&text(&graph.legend, &calls, true));
+    harmless(&dot_of(&graph));
 }
 
 fn is_part(share: f64) -> bool {
@@ -195,9 +172,8 @@ fn is_part(share: f64) -> bool {
 }
 
 /// No terminal obeys it, and it has an end.
-fn harmless(page: &[u8]) {
+fn harmless(page: &str) {
     assert!(page.len() < MOST_PAGE, "a page of {} bytes", page.len());
-    let text = std::str::from_utf8(page).expect("UTF-8");
-    let obeyed = text.chars().find(|&c| c.is_control() && c != '\n');
+    let obeyed = page.chars().find(|&c| c.is_control() && c != '\n');
     assert_eq!(obeyed, None, "a control character");
 }

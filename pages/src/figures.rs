@@ -17,6 +17,7 @@ const SCHEMA: &str = "memlog-stats-1";
 pub fn figures(family: &Family, analysis: &Analysis) -> Map<String, Value> {
     let log = family.own();
     let parts = [
+        object(json!({ "schema": SCHEMA })),
         identity(log),
         traffic(log, analysis),
         peaks(log, analysis),
@@ -38,12 +39,12 @@ fn text(log: &Log, key: Key) -> Value {
     log.text(key).map(clean).into()
 }
 
-fn identity(log: &Log) -> Map<String, Value> {
+/// What a log is of.
+pub fn identity(log: &Log) -> Map<String, Value> {
     let command_line = log.text(Key::CommandLine).unwrap_or_default();
     let arguments = command_line.split_inclusive(|&byte| byte == 0);
     let arguments = arguments.map(|word| clean(word.strip_suffix(&[0]).unwrap_or(word)));
     object(json!({
-        "schema": SCHEMA,
         "executable": text(log, Key::Executable),
         "command_line": arguments.collect::<Vec<_>>(),
         "host": text(log, Key::Host),
@@ -166,10 +167,6 @@ fn quality(family: &Family, analysis: &Analysis) -> Map<String, Value> {
     let reasons: Map<_, _> = reasons
         .map(|(name, count)| (name.into(), count.into()))
         .collect();
-    let counters = ALL.iter();
-    let counters: Map<_, _> = counters
-        .map(|&(counter, name)| (name.into(), log.counter(counter).into()))
-        .collect();
     let sentences = findings.list().iter().map(ToString::to_string);
     let sentences = sentences.chain(family.missing_parent.map(str::to_owned));
     object(json!({
@@ -188,6 +185,13 @@ fn quality(family: &Family, analysis: &Analysis) -> Map<String, Value> {
         "order_breaks": findings.order_breaks,
         "findings": sentences.collect::<Vec<_>>(),
         "findings_count": findings.count(),
-        "counters": counters,
+        "counters": counters(log),
     }))
+}
+
+/// What the recorder counted.
+pub fn counters(log: &Log) -> Map<String, Value> {
+    let counters = ALL.iter();
+    let counters = counters.map(|&(counter, name)| (name.into(), log.counter(counter).into()));
+    counters.collect()
 }

@@ -1,28 +1,37 @@
 //! `memlog info`: what a log is of, and what it lacks.
 //!
+//! * [`sections`]: its modules, counters and findings
+//! * [`figures`]: the same for programs
 //! * [`list`]: all logs of a folder, a line each
 //! * [`little`]: those that did little, together
 
+mod figures;
 mod list;
 mod little;
+mod sections;
 
 use std::fs::File;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use memlog_analysis::Threads;
-use memlog_format::counter::{ALL, Counter};
-use memlog_format::meta::{Key, Module, Start};
+use memlog_format::counter::Counter;
+use memlog_format::meta::{Key, Start};
 use memlog_read::{Findings, Kind, Log};
 
 use crate::choose::{chosen, one_more};
-use crate::facts::{Bounds, command_line, fate, is_running, note, reason, threads_at_once};
+use crate::facts::{command_line, is_running, note, threads_at_once};
 use crate::heading::{cut_sentences, failed_parts, lacking};
+use crate::json;
 use crate::names::{Labels, NameStore, Names, SymbolFiles, machine as machine_of, symbol_options};
 use crate::open::{Analysis, Family, Files, Watch, extent_of};
-use crate::screen::out;
+use crate::page::others::Records;
+use crate::page::{Page, Part};
+use crate::screen::Screen;
+use crate::text;
 use crate::words::{clean, counted, grouped, shown, signal};
+use figures::figures;
+use sections::{counters, findings, modules};
 
 /// Say what a log is of, and what it lacks.
 #[derive(clap::Args)]
@@ -36,12 +45,15 @@ pub struct Args {
     /// With --list: a line also of each of many processes that had fewer than 100 events
     #[arg(long, requires = "list")]
     all: bool,
+    /// Print it as JSON, schema memlog-info-1, with --list memlog-list-1
+    #[arg(long)]
+    json: bool,
 }
 
-/// Prints what the log says about itself.
+/// Shows what the log says about itself.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     if args.list {
-        return list::print(&args.files, args.all);
+        return list::show(&args.files, args.all, args.json);
     }
     let [file] = args.files.as_slice() else {
         let more = args
@@ -55,28 +67,50 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let watch = Watch::begin();
     let files = Files::load(&file)?;
     let family = files.family()?;
-    let log = family.own();
     let events = Events::read(&family, &file, &watch)?;
     watch.end();
-    let mut out = out();
-    identity(&mut out, log)?;
-    ending(&mut out, &family)?;
-    quiet(&mut out, log)?;
-    threads(&mut out, log, &events.threads)?;
-    size(&mut out, log)?;
-    ahead(&mut out, &file)?;
-    remarks(&mut out, log)?;
-    if !events.failed.is_empty() {
-        line(&mut out, "failed", &events.failed.join(", "))?;
-    }
-    for sentence in &events.cuts {
-        line(&mut out, "stacks", sentence)?;
-    }
-    modules(&mut out, log)?;
-    counters(&mut out, log)?;
-    print_findings(&mut out, log, &events.findings)?;
-    out.flush()?;
+    let page = match args.json {
+        true => Page {
+            figures: figures(&family, &file, &events)?,
+            ..Page::default()
+        },
+        false => Page {
+            parts: records(&family, &file, events)?,
+            ..Page::default()
+        },
+    };
+    let screen = Screen::plain();
+    let text = match args.json {
+        true => json::of(&page),
+        false => text::of(&page, &screen),
+    };
+    screen.show(&text, None)?;
     Ok(ExitCode::SUCCESS)
+}
+
+fn records(family: &Family, file: &Path, events: Events) -> anyhow::Result<Vec<Part>> {
+    let log = family.own();
+    let mut records = Records::named(18);
+    identity(&mut records, log);
+    ending(&mut records, family);
+    quiet(&mut records, log);
+    threads(&mut records, log, &events.threads);
+    size(&mut records, log);
+    ahead(&mut records, file)?;
+    remarks(&mut records, log);
+    if !events.failed.is_empty() {
+        records.add("failed", events.failed.join(", "));
+    }
+    for sentence in events.cuts {
+        records.add("stacks", sentence);
+    }
+    let parts = [
+        records,
+        modules(log),
+        counters(log),
+        findings(log, &events.findings),
+    ];
+    Ok(parts.map(Part::Records).into())
 }
 
 /// What is known when all events were read.
@@ -135,11 +169,7 @@ fn failed(log: &Log, file: &Path, analysis: &Analysis) -> anyhow::Result<Vec<Str
     Ok(failed_parts(log, analysis, &mut labels))
 }
 
-fn line(out: &mut impl Write, name: &str, value: &str) -> std::io::Result<()> {
-    writeln!(out, "{name:<18} {value}")
-}
-
-fn identity(out: &mut impl Write, log: &Log) -> std::io::Result<()> {
+fn identity(records: &mut Records, log: &Log) {
     let texts = [
         ("program", Key::Executable),
         ("host", Key::Host),
@@ -150,7 +180,7 @@ fn identity(out: &mut impl Write, log: &Log) -> std::io::Result<()> {
         ("log made as", Key::LogPath),
     ];
     if let Some(words) = log.text(Key::CommandLine) {
-        line(out, "command line", &command_line(words))?;
+        records.add("command line", command_line(words));
     }
     for (name, key) in texts {
         if let Some(text) = log.text(key) {
@@ -158,24 +188,24 @@ fn identity(out: &mut impl Write, log: &Log) -> std::io::Result<()> {
             let inherited = inherited.map_or(String::new(), |parent| {
                 format!(", as a child of process {parent}, which has it too")
             });
-            line(out, name, &(clean(text) + &inherited))?;
+            records.add(name, clean(text) + &inherited);
         }
     }
     let Some(start) = log.start() else {
-        return Ok(());
+        return;
     };
     // Blue Gene's kernel tells no parent, and a pid namespace hides it.
     let process = match start.parent_pid {
         0 => start.pid.to_string(),
         parent => format!("{}, started by {parent}", start.pid),
     };
-    line(out, "process", &process)?;
-    line(out, "started", &utc(start.wall_ns))?;
-    line(out, "machine", &machine(start))?;
+    records.add("process", process);
+    records.add("started", utc(start.wall_ns));
+    records.add("machine", machine(start));
     let tick = format!("{} ns", grouped(start.tick_ns));
-    line(out, "tick", &tick)?;
+    records.add("tick", tick);
     let usable = if start.has_usable { "yes" } else { "no" };
-    line(out, "usable sizes", usable)
+    records.add("usable sizes", usable);
 }
 
 fn machine(start: &Start) -> String {
@@ -219,7 +249,7 @@ fn civil(mut days: u64) -> (u64, u64, u64) {
     (year, month, days + 1)
 }
 
-fn ending(out: &mut impl Write, family: &Family) -> std::io::Result<()> {
+fn ending(records: &mut Records, family: &Family) {
     let log = family.own();
     let ended = match log.end() {
         Some(end) => {
@@ -236,9 +266,9 @@ fn ending(out: &mut impl Write, family: &Family) -> std::io::Result<()> {
         None if is_running(log) => "not yet: still running".into(),
         None => "no end in the log: still running, killed, or exec'd another program".into(),
     };
-    line(out, "ended", &ended)?;
+    records.add("ended", ended);
     let Some(pid) = log.parent_pid() else {
-        return Ok(());
+        return;
     };
     // The child's log names none where the parent had no file yet.
     let name = match family.parent {
@@ -246,27 +276,26 @@ fn ending(out: &mut impl Write, family: &Family) -> std::io::Result<()> {
         None => log.text(Key::ParentLog).map(clean),
     };
     let name = name.map_or(String::new(), |name| format!(", log {name}"));
-    line(out, "forked from", &format!("process {pid}{name}"))?;
-    match family.missing_parent {
-        Some(sentence) => line(out, "", sentence),
-        None => Ok(()),
+    records.add("forked from", format!("process {pid}{name}"));
+    if let Some(sentence) = family.missing_parent {
+        records.add("", sentence);
     }
 }
 
 /// Since when a filter kept the recorder from system calls.
-fn quiet(out: &mut impl Write, log: &Log) -> std::io::Result<()> {
+fn quiet(records: &mut Records, log: &Log) {
     let Some(tick) = log.counter(Counter::QuietSince).checked_sub(1) else {
-        return Ok(());
+        return;
     };
     let text = format!(
         "came at {:.3} s: readings of resident memory stopped, and the end is not told",
         log.seconds(tick)
     );
-    line(out, "seccomp filter", &text)
+    records.add("seccomp filter", text);
 }
 
 /// How many, and by which names they went last.
-fn threads(out: &mut impl Write, log: &Log, threads: &Threads) -> std::io::Result<()> {
+fn threads(records: &mut Records, log: &Log, threads: &Threads) {
     const MOST_NAMED: usize = 8;
     let list = threads.list();
     let count = list.len() as u64;
@@ -287,13 +316,12 @@ fn threads(out: &mut impl Write, log: &Log, threads: &Threads) -> std::io::Resul
         "{}, at most {at_once} at a time: {named}{more}",
         grouped(count)
     );
-    match count {
-        0 => Ok(()),
-        _ => line(out, "threads", &text),
+    if count > 0 {
+        records.add("threads", text);
     }
 }
 
-fn size(out: &mut impl Write, log: &Log) -> std::io::Result<()> {
+fn size(records: &mut Records, log: &Log) {
     let size = log.size();
     let text = format!(
         "{} bytes, {} bytes of events, in {} and {}",
@@ -302,109 +330,33 @@ fn size(out: &mut impl Write, log: &Log) -> std::io::Result<()> {
         counted(size.chunks as u64, "chunk"),
         counted(size.streams as u64, "stream")
     );
-    line(out, "size", &text)
+    records.add("size", text);
 }
 
 /// Of a log that is still written, or was not cut when its program ended.
-fn ahead(out: &mut impl Write, file: &Path) -> std::io::Result<()> {
+fn ahead(records: &mut Records, file: &Path) -> std::io::Result<()> {
     let extent = File::open(file).and_then(|file| extent_of(&file))?;
     if !extent.is_ahead() {
         return Ok(());
     }
     let seems = grouped(extent.seeming_bytes);
     let text = format!("the file seems to be {seems} bytes long; the rest takes no room");
-    line(out, "", &text)
+    records.add("", text);
+    Ok(())
 }
 
-fn remarks(out: &mut impl Write, log: &Log) -> std::io::Result<()> {
+fn remarks(records: &mut Records, log: &Log) {
     for text in log.texts(Key::Setting) {
-        line(out, "setting", &clean(text))?;
+        records.add("setting", clean(text));
     }
     for text in log.texts(Key::Named) {
-        line(out, "recorded too", &clean(text))?;
+        records.add("recorded too", clean(text));
     }
     for text in log.texts(Key::Note) {
-        line(out, "note", &note(text))?;
+        records.add("note", note(text));
     }
     if let Some(sentence) = lacking(log) {
-        line(out, "note", sentence)?;
-    }
-    Ok(())
-}
-
-fn modules(out: &mut impl Write, log: &Log) -> std::io::Result<()> {
-    writeln!(out, "\nmodules: {}", log.modules().len())?;
-    for module in log.modules() {
-        let gone = log.unloads().iter().find(|(id, _)| *id == module.id);
-        let gone = match gone {
-            Some((_, tick)) => format!(", unloaded by {:.3} s", log.seconds(*tick)),
-            None => String::new(),
-        };
-        writeln!(out, "  {}{gone}", module_line(module))?;
-    }
-    Ok(())
-}
-
-fn module_line(module: &Module) -> String {
-    let id: String = module
-        .build_id
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
-    let id = if id.is_empty() { "no build-id" } else { &id };
-    format!(
-        "{:#x}-{:#x} bias {:#x} {id} {}",
-        module.low,
-        module.high,
-        module.bias,
-        clean(module.path)
-    )
-}
-
-fn counters(out: &mut impl Write, log: &Log) -> std::io::Result<()> {
-    writeln!(out, "\ncounters:")?;
-    let refused = log.counter(Counter::LogRefused);
-    let bounds = Bounds::of(log.texts(Key::Setting)).refused(refused);
-    for &(counter, name) in ALL {
-        let count = log.counter(counter);
-        if let Some(reason) = reason(counter, count) {
-            writeln!(out, "  {name:<22} {reason}")?;
-            continue;
-        }
-        let value = grouped(count);
-        let lost = match counter.is_loss() && count != 0 {
-            true => format!("  events are missing: they {}", fate(counter, bounds)),
-            false => String::new(),
-        };
-        writeln!(out, "  {name:<22} {value:>16}{lost}")?;
-    }
-    Ok(())
-}
-
-fn print_findings(out: &mut impl Write, log: &Log, findings: &Findings) -> std::io::Result<()> {
-    writeln!(out, "\nfindings: {}", findings.count())?;
-    for finding in findings.list() {
-        writeln!(out, "  {finding}")?;
-    }
-    let more = findings.count() - findings.list().len() as u64;
-    if more > 0 {
-        writeln!(out, "  and {more} more")?;
-    }
-    if findings.order_gaps > 0 {
-        let gaps = grouped(findings.order_gaps);
-        writeln!(out, "  {gaps} order numbers without an event{}", usual(log))?;
-    }
-    if findings.order_breaks > 0 {
-        let breaks = grouped(findings.order_breaks);
-        writeln!(out, "  {breaks} order numbers contradict others")?;
-    }
-    Ok(())
-}
-
-fn usual(log: &Log) -> &'static str {
-    match log.end() {
-        None => ": usual where a program was killed between taking one and using it",
-        Some(_) => "",
+        records.add("note", sentence);
     }
 }
 

@@ -5,11 +5,14 @@
 //! Storeys, from the top; none knows one above it (`ci/storeys.txt`):
 //!
 //! * `dump`, `graph`, `info`, `postmortem`, `report`, `stats`, `summary`, `tree`:
-//!   the commands, a page each
-//! * `places`, `shown`: who asked for memory; how a page comes about
-//! * `calls`, `figures`: the tree of callers; the figures by name
+//!   the commands
+//! * `shown`: how a page comes about and reaches people
+//! * `json`, `text`: a page as it is printed; they know no log
+//! * `calls`, `figures`, `places`: the tree of callers; the figures by name; who
+//!   asked for memory
 //! * `heading`, `moment`: what stands above each page
-//! * `subject`: a log that was read, and where it is shown
+//! * `subject`: a log that was read
+//! * `page`: what is shown, as a value; it knows neither log nor screen
 //! * `choose`, `names`, `screen`: one log of many; functions and lines; the terminal
 //! * `open`: files, read and summed up
 //! * `facts`: what single records of a log mean
@@ -24,9 +27,11 @@ mod figures;
 pub mod graph;
 mod heading;
 pub mod info;
+mod json;
 mod moment;
 mod names;
 mod open;
+mod page;
 mod places;
 pub mod postmortem;
 pub mod report;
@@ -36,13 +41,14 @@ pub mod stats;
 mod subject;
 pub mod summary;
 mod system;
+mod text;
 pub mod tree;
 mod words;
 
-pub use calls::{Direction, Filter, Form, Shape, grow, json_tree, print_tree};
+pub use calls::{Filter, Form, Shape};
 pub use choose::{choose, one_more, searched};
 pub use facts::{Bounds, fate, is_denied, may_lack, note, started_as, without_log};
-pub use heading::print_heading;
+pub use json::of as json_of;
 pub use names::{
     Labels, NameStore, Names, SymbolFiles, jit_names, may_have_jit_names, symbol_options,
 };
@@ -50,8 +56,10 @@ pub use open::{
     Analysis, Extent, FEW_EVENTS, Family, Few, Files, Glance, Watch, each, extent_of, has_magic,
     says_more,
 };
+pub use page::Page;
+pub use page::tree::Direction;
 pub use screen::{Look, Screen, of_stdout, open_stdout, out};
-pub use shown::{json_page, json_start};
 pub use subject::Subject;
 pub use system::effective_user;
+pub use text::of as text_of;
 pub use words::{Advice, clean, counted, grouped, shown, sized, tell_note, typed};

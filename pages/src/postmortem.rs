@@ -8,20 +8,21 @@ mod fate;
 mod last;
 
 use std::collections::HashMap;
-use std::io::{Result, Write};
 use std::process::ExitCode;
 
 use memlog_analysis::{Held, List, Moment, Sites};
 use memlog_export::When;
 
 use crate::facts::program;
-use crate::heading::{folded, notes};
-use crate::names::Labels;
-use crate::places::{Lists, places};
-use crate::screen::Role;
-use crate::shown::{Asked, json_page, json_start, show_after};
+use crate::names::{Labels, symbol_words};
+use crate::page::heading::Heading;
+use crate::page::others::Next;
+use crate::page::places::What;
+use crate::page::{Page, Part};
+use crate::places::list;
+use crate::shown::{self, Asked, show_after};
 use crate::subject::Subject;
-use crate::words::{counted, lasted, sized, typed};
+use crate::words::{counted, lasted, sized};
 use fate::Fate;
 use last::{Last, limit_line};
 
@@ -55,19 +56,14 @@ fn seconds(text: &str) -> std::result::Result<f64, String> {
     seconds.ok_or_else(|| "expected a number of seconds such as 10 or 0.5".into())
 }
 
-/// Prints it.
+/// Shows it.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     show_after(
         &args.asked,
         Last::of,
         |last| Some(When::Seconds(last.before_end(args.last))),
-        |subject, labels, last| {
-            let found = Found::of(args, subject, labels, last);
-            match args.json {
-                true => found.as_json(subject, labels),
-                false => found.as_text(subject, labels),
-            }
-        },
+        args.json,
+        |subject, labels, last| Found::of(args, subject, labels, last).page(subject, labels),
     )
 }
 
@@ -124,9 +120,52 @@ impl<'a> Found<'a> {
         }
     }
 
-    fn as_text(&self, subject: &Subject, labels: &Labels) -> Result<Vec<u8>> {
-        let mut page = Vec::new();
+    fn page(self, subject: &Subject, labels: &Labels) -> Page {
         let log = subject.family.own();
+        let heading = self.heading(subject, labels);
+        let (at_end, before_end) = match subject.is_running {
+            true => ("now", "ago"),
+            false => ("at the end", "before the end"),
+        };
+        let live = format!(
+            "{} live {at_end}, by place",
+            subject.sizes.of(self.held.total.bytes)
+        );
+        let long = format!("{live} (share, sum so far, bytes, blocks)");
+        let grown = format!(
+            "{} more than {} {before_end}, by place",
+            subject.sizes.of(self.grown.total.bytes),
+            lasted(self.window)
+        );
+        let limits = self.last.limits.iter().map(last::limit_json);
+        let figures = Page::figures([
+            ("death", self.fate.as_json(log, self.last)),
+            ("limits", limits.collect()),
+            ("window_seconds", self.window.into()),
+        ]);
+        let names = labels.names();
+        let parts = vec![
+            Part::Places(list((What::Held, vec![long, live]), self.held, MOST, names)),
+            Part::Places(list((What::Grown, vec![grown]), self.grown, MOST, names)),
+            Part::Next(Next {
+                list: vec![("report --show-leaks", "who called these places")],
+                options: symbol_words(subject.symbol_files),
+                file: subject.file.to_owned(),
+            }),
+        ];
+        let mut page = shown::page(subject, SCHEMA, labels, parts);
+        page.heading = heading;
+        page.on_names.is_brief = true;
+        page.figures.extend(figures);
+        page
+    }
+
+    fn heading(&self, subject: &Subject, labels: &Labels) -> Heading {
+        let log = subject.family.own();
+        let mut heading = Heading {
+            indent: INDENT,
+            ..Heading::default()
+        };
         let lines = [
             ("program", last::program(log)),
             ("death", self.fate.sentences(log, self.last)),
@@ -136,50 +175,11 @@ impl<'a> Found<'a> {
             ("last", self.last_event(subject, labels)),
         ];
         for (name, parts) in lines {
-            if parts.is_empty() {
-                continue;
+            if !parts.is_empty() {
+                heading.line(name, parts);
             }
-            let columns = subject.screen.columns().map(|columns| columns.max(40));
-            let text = folded(&parts, columns);
-            // Continued lines of a heading are further in than these.
-            let text = text.replace("\n  ", "\n");
-            let name = format!("{name}:");
-            let name =
-                subject.screen.colours.paint(Role::Title, &name) + &" ".repeat(INDENT - name.len());
-            writeln!(page, "{name}{text}")?;
         }
-        for sentence in notes(subject.family, subject.analysis) {
-            writeln!(page, "{}", subject.screen.note(&sentence))?;
-        }
-        subject.count_remarks(&mut page, labels)?;
-        let mut lists = Lists {
-            page: &mut page,
-            screen: subject.screen,
-            names: labels.names(),
-        };
-        let (at_end, before_end) = match subject.is_running {
-            true => ("now", "ago"),
-            false => ("at the end", "before the end"),
-        };
-        let live = format!(
-            "{} live {at_end}, by place",
-            subject.screen.sizes.of(self.held.total.bytes)
-        );
-        let long = format!("{live} (share, sum so far, bytes, blocks)");
-        lists.print(&[long, live], &self.held, MOST)?;
-        let grown = format!(
-            "{} more than {} {before_end}, by place",
-            subject.screen.sizes.of(self.grown.total.bytes),
-            lasted(self.window)
-        );
-        lists.print(&[grown], &self.grown, MOST)?;
-        let next = subject.screen.colours.paint(Role::Title, "next");
-        let file = typed(subject.file);
-        writeln!(
-            page,
-            "\n{next}: memlog report --show-leaks {file}  who called these places"
-        )?;
-        Ok(page)
+        heading
     }
 
     /// Where memory stood.
@@ -187,7 +187,7 @@ impl<'a> Found<'a> {
         let live = self.held.total;
         let mut parts = vec![format!(
             "{} live in {}",
-            subject.screen.sizes.of(live.bytes),
+            subject.sizes.of(live.bytes),
             counted(live.blocks, "block")
         )];
         let summary = &subject.analysis.summary;
@@ -199,7 +199,7 @@ impl<'a> Found<'a> {
             };
             parts.push(format!(
                 "RSS peak {}{more}",
-                subject.screen.sizes.of(summary.rss_peak_bytes)
+                subject.sizes.of(summary.rss_peak_bytes)
             ));
         }
         // While it grows only the peak is read, and an old figure misleads.
@@ -247,7 +247,7 @@ impl<'a> Found<'a> {
         let mut parts = vec![
             format!(
                 "{} asked for at {:.3} s",
-                subject.screen.sizes.of(last.size),
+                subject.sizes.of(last.size),
                 log.seconds(last.tick)
             ),
             format!("by thread {}", last.tid),
@@ -260,21 +260,5 @@ impl<'a> Found<'a> {
             parts.push(format!("in {}{place}", name.function));
         }
         parts
-    }
-
-    fn as_json(&self, subject: &Subject, labels: &Labels) -> Result<Vec<u8>> {
-        let mut page = json_start(subject, SCHEMA, labels);
-        page.insert(
-            "death".into(),
-            self.fate.as_json(subject.family.own(), self.last),
-        );
-        page.insert(
-            "limits".into(),
-            self.last.limits.iter().map(last::limit_json).collect(),
-        );
-        page.insert("window_seconds".into(), self.window.into());
-        page.insert("held".into(), places(&self.held, labels, "blocks").into());
-        page.insert("grown".into(), places(&self.grown, labels, "blocks").into());
-        json_page(&page)
     }
 }

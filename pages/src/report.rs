@@ -1,17 +1,17 @@
 //! `memlog report`: who held the memory at a moment.
 
-use std::io::Result;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use memlog_analysis::Moment;
 use memlog_export::{When, percent};
-use serde_json::Value;
 
-use crate::calls::{Direction, Filter, Form, Shape, grow, json_tree, print_tree};
-use crate::heading::{failed_askers, print_failed, print_heading};
+use crate::calls::{Filter, Form, Shape, tree};
+use crate::heading::failed_askers;
 use crate::names::Labels;
-use crate::shown::{Asked, json_page, json_start, show};
+use crate::page::tree::Direction;
+use crate::page::{Page, Part};
+use crate::shown::{self, Asked, show};
 use crate::subject::Subject;
 use crate::words::{Advice, typed};
 
@@ -48,15 +48,14 @@ pub struct Args {
     more: Vec<PathBuf>,
 }
 
-/// Prints the heading and a tree for each moment asked for.
+/// Shows the heading and a tree for each moment asked for.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if !args.more.is_empty() {
         return Err(several(args));
     }
     args.form.check(moment_option(args))?;
-    show(&args.asked, args.at, |subject, labels| match args.json {
-        true => as_json(args, subject, labels),
-        false => as_text(args, subject, labels),
+    show(&args.asked, args.at, args.json, |subject, labels| {
+        page(args, subject, labels)
     })
 }
 
@@ -85,31 +84,20 @@ fn moment_option(args: &Args) -> Option<&'static str> {
     }
 }
 
-fn as_text(args: &Args, subject: &Subject, labels: &mut Labels) -> Result<Vec<u8>> {
-    let mut page = Vec::new();
-    print_heading(&mut page, subject)?;
+fn page(args: &Args, subject: &Subject, labels: &mut Labels) -> Page {
     let moments = moments(args);
-    for (index, &when) in moments.iter().enumerate() {
-        let part = (index + 1, moments.len());
-        print_tree(&mut page, subject, (when, part), &shape(args), labels)?;
-    }
-    print_failed(&mut page, subject, labels)?;
-    subject.print_remarks(&mut page, labels)?;
-    Ok(page)
-}
-
-fn as_json(args: &Args, subject: &Subject, labels: &mut Labels) -> Result<Vec<u8>> {
-    let shape = shape(args).whole();
-    let mut trees: Vec<Value> = Vec::new();
-    for when in moments(args) {
-        let grown = grow(subject.analysis, when, &shape, labels);
-        trees.push(json_tree(subject, when, &shape, &grown).into());
-    }
-    let mut page = json_start(subject, SCHEMA, labels);
-    page.insert("trees".into(), trees.into());
-    let failed = failed_askers(subject, labels);
-    page.insert("failed".into(), failed.into());
-    json_page(&page)
+    let count = moments.len();
+    let shape = match args.json {
+        true => shape(args).whole(),
+        false => shape(args),
+    };
+    let trees = moments.into_iter().enumerate().map(|(index, when)| {
+        let part = (index + 1, count);
+        Part::OneTree(tree(subject, (when, part), &shape, labels))
+    });
+    let mut parts: Vec<Part> = trees.collect();
+    parts.push(Part::Failed(failed_askers(subject, labels)));
+    shown::page(subject, SCHEMA, labels, parts)
 }
 
 fn shape(args: &Args) -> Shape<'_> {

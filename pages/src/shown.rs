@@ -1,21 +1,23 @@
 //! How a page comes about: the log is found and read, its page is made, shown.
 
-use std::io::Result;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use memlog_export::When;
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
 use crate::choose::chosen;
 use crate::facts::is_running;
 use crate::figures::figures;
-use crate::heading::{failed_parts, notes};
+use crate::heading::{failed_parts, heading, notes};
+use crate::json;
 use crate::moment::check as check_moment;
 use crate::names::{Labels, NameStore, Names, SymbolFiles, symbol_options};
 use crate::open::{Family, Files, Over, Watch};
+use crate::page::{OnNames, Page, Part};
 use crate::screen::{Look, Screen};
 use crate::subject::Subject;
+use crate::text;
 
 /// Exit code of what Ctrl-C ended.
 const INTERRUPTED: u8 = 130;
@@ -32,18 +34,20 @@ pub struct Asked {
     pub look: Look,
 }
 
-/// Reads a log, has a page made of it, and shows that. `at` is a moment that
-/// the page will ask for.
+/// Reads a log, has a page made of it, and shows that, as text or as JSON. `at` is a
+/// moment that the page will ask for.
 pub fn show(
     asked: &Asked,
     at: Option<When>,
-    make: impl FnOnce(&Subject, &mut Labels) -> Result<Vec<u8>>,
+    is_json: bool,
+    make: impl FnOnce(&Subject, &mut Labels) -> Page,
 ) -> anyhow::Result<ExitCode> {
     let whole = |_: &Family, _: &Watch| at;
     show_after(
         asked,
         whole,
         |at| *at,
+        is_json,
         |subject, labels, _| make(subject, labels),
     )
 }
@@ -54,7 +58,8 @@ pub fn show_after<T>(
     asked: &Asked,
     first: impl FnOnce(&Family, &Watch) -> T,
     moment: impl FnOnce(&T) -> Option<When>,
-    make: impl FnOnce(&Subject, &mut Labels, &T) -> Result<Vec<u8>>,
+    is_json: bool,
+    make: impl FnOnce(&Subject, &mut Labels, &T) -> Page,
 ) -> anyhow::Result<ExitCode> {
     let options = symbol_options(&asked.symbol_files)?;
     let file = &chosen(&asked.file)?;
@@ -85,12 +90,16 @@ pub fn show_after<T>(
         symbol_files: &asked.symbol_files,
         family: &family,
         analysis: &analysis,
-        screen: &screen,
+        sizes: screen.sizes,
         is_running,
         failed,
     };
-    let page = make(&subject, &mut labels, &found)?;
-    screen.show(&page, watch.end())?;
+    let page = make(&subject, &mut labels, &found);
+    let text = match is_json {
+        true => json::of(&page),
+        false => text::of(&page, &screen),
+    };
+    screen.show(&text, watch.end())?;
     Ok(
         match analysis.part.is_some() || labels.cut_short().is_some() {
             true => ExitCode::from(INTERRUPTED),
@@ -99,32 +108,31 @@ pub fn show_after<T>(
     )
 }
 
-/// What every page tells programs: of which log it is, and of what part.
-pub fn json_start(subject: &Subject, schema: &str, labels: &Labels) -> Map<String, Value> {
+/// What every page of a log has: its heading, notes and figures, and these parts.
+/// `schema` is the version of its keys.
+pub fn page(subject: &Subject, schema: &str, labels: &Labels, parts: Vec<Part>) -> Page {
     let log = subject.family.own();
-    let notes = notes(subject.family, subject.analysis).into_iter();
-    let remarks = labels.remarks().chain(labels.cut_short());
-    let remarks = remarks.map(str::to_owned);
-    let part = subject.analysis.part.map(|part| {
+    let interrupted = subject.analysis.part.map(|part| {
         json!({
             "read_up_to_seconds": log.seconds(part.tick),
             "read_percent": part.percent,
         })
     });
-    let all = [
+    let own = [
         ("schema", schema.into()),
-        ("interrupted", part.into()),
+        ("interrupted", interrupted.into()),
         ("stats", figures(subject.family, subject.analysis).into()),
-        ("notes", notes.chain(remarks).collect()),
     ];
-    all.map(|(name, value): (&str, Value)| (name.to_owned(), value))
-        .into_iter()
-        .collect()
-}
-
-/// JSON as it is printed.
-pub fn json_page(value: &Map<String, Value>) -> Result<Vec<u8>> {
-    let mut page = serde_json::to_vec_pretty(value)?;
-    page.push(b'\n');
-    Ok(page)
+    Page {
+        figures: Page::figures(own),
+        heading: heading(subject),
+        notes: notes(subject.family, subject.analysis),
+        on_names: OnNames {
+            remarks: labels.remarks().map(str::to_owned).collect(),
+            cut_short: labels.cut_short().map(str::to_owned),
+            ..OnNames::default()
+        },
+        parts,
+        ..Page::default()
+    }
 }

@@ -1,15 +1,15 @@
 //! `memlog stats`: the figures of a log, for people or as JSON.
 
-use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use serde_json::{Map, Value};
-
 use crate::choose::chosen;
 use crate::figures::figures;
+use crate::json;
 use crate::open::{Files, Watch};
-use crate::screen::out;
+use crate::page::{Page, Part};
+use crate::screen::Screen;
+use crate::text;
 
 /// Print the figures of a log.
 #[derive(clap::Args)]
@@ -28,34 +28,17 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let files = Files::load(&file)?;
     let family = files.family()?;
     let analysis = family.analyse(None, &watch);
-    let figures = figures(&family, &analysis);
     watch.end();
-    let mut out = out();
-    if args.json {
-        serde_json::to_writer_pretty(&mut out, &figures).map_err(std::io::Error::from)?;
-        writeln!(out)?;
-    } else {
-        print(&mut out, "", &figures)?;
-    }
-    out.flush()?;
+    let page = Page {
+        figures: figures(&family, &analysis),
+        parts: vec![Part::Figures],
+        ..Page::default()
+    };
+    let screen = Screen::plain();
+    let text = match args.json {
+        true => json::of(&page),
+        false => text::of(&page, &screen),
+    };
+    screen.show(&text, None)?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// One line a figure, names of nested ones joined by dots.
-fn print(out: &mut impl Write, prefix: &str, figures: &Map<String, Value>) -> std::io::Result<()> {
-    for (name, value) in figures {
-        let name = format!("{prefix}{name}");
-        match value {
-            Value::Object(inner) => print(out, &format!("{name}."), inner)?,
-            Value::String(text) => writeln!(out, "{name:<40} {text}")?,
-            Value::Array(list) => {
-                for value in list {
-                    let text = value.as_str().map_or(value.to_string(), str::to_owned);
-                    writeln!(out, "{name:<40} {text}")?;
-                }
-            }
-            value => writeln!(out, "{name:<40} {value}")?,
-        }
-    }
-    Ok(())
 }

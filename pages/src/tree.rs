@@ -1,15 +1,15 @@
 //! `memlog tree`: who held the memory as one tree, from either end.
 
-use std::io::Result;
 use std::process::ExitCode;
 
 use memlog_analysis::Moment;
 use memlog_export::{When, percent};
 
-use crate::calls::{Direction, Filter, Form, Shape, grow, json_tree, print_tree};
-use crate::heading::print_heading;
+use crate::calls::{self, Filter, Form, Shape};
 use crate::names::Labels;
-use crate::shown::{Asked, json_page, json_start, show};
+use crate::page::tree::Direction;
+use crate::page::{Page, Part};
+use crate::shown::{self, Asked, show};
 use crate::subject::Subject;
 
 /// The version of the keys; `doc/STATS.md` says what they mean.
@@ -42,7 +42,7 @@ pub struct Args {
     asked: Asked,
 }
 
-/// Prints the heading and the tree.
+/// Shows the heading and the tree.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let moment = match args {
         Args { at: Some(_), .. } => Some("--at"),
@@ -63,24 +63,17 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         true => When::Known(Moment::End),
         false => args.at.unwrap_or(When::Known(Moment::RssPeak)),
     };
-    show(&args.asked, Some(at), |subject, labels| match args.json {
-        true => as_json(at, &shape.whole(), subject, labels),
-        false => as_text(at, &shape, subject, labels),
+    let shape = match args.json {
+        true => shape.whole(),
+        false => shape,
+    };
+    show(&args.asked, Some(at), args.json, |subject, labels| {
+        page(at, &shape, subject, labels)
     })
 }
 
-fn as_text(at: When, shape: &Shape, subject: &Subject, labels: &mut Labels) -> Result<Vec<u8>> {
-    let mut page = Vec::new();
-    print_heading(&mut page, subject)?;
-    print_tree(&mut page, subject, (at, (1, 1)), shape, labels)?;
-    subject.print_remarks(&mut page, labels)?;
-    Ok(page)
-}
-
-fn as_json(at: When, shape: &Shape, subject: &Subject, labels: &mut Labels) -> Result<Vec<u8>> {
-    let grown = grow(subject.analysis, at, shape, labels);
-    let tree = json_tree(subject, at, shape, &grown);
-    let mut page = json_start(subject, SCHEMA, labels);
-    page.extend(tree);
-    json_page(&page)
+/// The page of one tree.
+pub fn page(at: When, shape: &Shape, subject: &Subject, labels: &mut Labels) -> Page {
+    let tree = calls::tree(subject, (at, (1, 1)), shape, labels);
+    shown::page(subject, SCHEMA, labels, vec![Part::Tree(tree)])
 }

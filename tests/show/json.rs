@@ -107,3 +107,54 @@ fn the_figures_are_those_of_stats() {
         assert!(last.is_none_or(|last| last == Some(100.0)), "{last:?}");
     }
 }
+
+/// What `info` says is what `stats` counts and the text tells.
+#[test]
+fn info_says_the_same_to_programs() {
+    let logs = [("sites", sites()), ("odd", odd()), ("empty", empty())];
+    let folder = with_logs("show-json-info", &logs);
+    let read =
+        |command: &str| -> Value { serde_json::from_str(&says(&folder, command)).expect("JSON") };
+    for (log, _) in &logs {
+        let file = format!("{log}.memlog");
+        let (info, stats) = (
+            read(&format!("info --json {file}")),
+            read(&format!("stats --json {file}")),
+        );
+        assert_eq!(info["schema"], "memlog-info-1");
+        for key in ["executable", "command_line", "host", "pid", "ended"] {
+            assert_eq!(info[key], stats[key], "{key}");
+        }
+        for key in ["counters", "findings_count", "order_gaps", "order_breaks"] {
+            assert_eq!(info[key], stats[key], "{key}");
+        }
+        let text = says(&folder, &format!("info {file}"));
+        let count = list(&info["modules"]).len();
+        assert!(text.contains(&format!("\nmodules: {count}\n")), "{text}");
+        for module in list(&info["modules"]) {
+            let path = module["path"].as_str().expect("a path");
+            let low = number(&module["low"]);
+            let line = text
+                .lines()
+                .find(|line| line.starts_with(&format!("  {low:#x}-")));
+            assert!(line.is_some_and(|line| line.contains(path)), "{path}");
+        }
+    }
+    let all = read("info --list --json .");
+    assert_eq!(all["schema"], "memlog-list-1");
+    let rows = list(&all["logs"]);
+    assert_eq!(rows.len(), logs.len());
+    assert_eq!(list(&all["left_out"]).len(), 0);
+    let text = says(&folder, "info --list --all .");
+    for (row, line) in rows.iter().zip(text.lines().skip(1)) {
+        let file = row["file"].as_str().expect("a file");
+        assert!(
+            line.ends_with(file.trim_start_matches("./")),
+            "{line}: {row}"
+        );
+        let stats = read(&format!("stats --json {file}"));
+        for (key, same) in [("pid", "pid"), ("lost_events", "lost_events")] {
+            assert_eq!(row[key], stats[same], "{file}: {key}");
+        }
+    }
+}

@@ -1,8 +1,6 @@
 //! What a tree counts, and how much of each stack it shows.
 
-use clap::ValueEnum;
-use memlog_analysis::Measure;
-
+use crate::page::tree::By;
 use crate::words::Advice;
 
 /// What a command that shows a tree is asked about it.
@@ -22,23 +20,6 @@ pub struct Form {
     /// Show what called main, or the first function of a thread
     #[arg(long)]
     pub show_below_main: bool,
-}
-
-/// What is counted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-#[value(rename_all = "lower")]
-pub enum By {
-    #[value(help = "bytes that are live at a moment")]
-    Live,
-    /// Asked for by `--mapped`.
-    #[value(skip)]
-    Mapped,
-    #[value(help = "bytes of all allocations")]
-    Allocated,
-    #[value(help = "allocations")]
-    Count,
-    #[value(help = "allocations whose block was freed before the thread's next one")]
-    Temporary,
 }
 
 impl Form {
@@ -71,40 +52,5 @@ impl Form {
                 "leave out {moment} to count the run; or leave out --by {by} to see what was live then"
             ),
         ))
-    }
-}
-
-impl By {
-    /// Whether it is of a moment and not of the whole run.
-    pub fn is_of_moment(self) -> bool {
-        matches!(self, By::Live | By::Mapped)
-    }
-
-    /// As it is typed.
-    pub fn name(self) -> &'static str {
-        match self {
-            By::Live => "live",
-            By::Mapped => "mapped",
-            By::Allocated => "allocated",
-            By::Count => "count",
-            By::Temporary => "temporary",
-        }
-    }
-
-    /// What the shares are of.
-    pub fn measure(self) -> Measure {
-        match self {
-            By::Live | By::Mapped | By::Allocated => Measure::Bytes,
-            By::Count | By::Temporary => Measure::Blocks,
-        }
-    }
-
-    /// What there are so many of.
-    pub fn thing(self) -> &'static str {
-        match self {
-            By::Live => "block",
-            By::Mapped => "mapping",
-            By::Allocated | By::Count | By::Temporary => "allocation",
-        }
     }
 }

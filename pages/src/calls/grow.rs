@@ -4,21 +4,13 @@ use memlog_analysis::{CallTree, Held, Least, Measure};
 use memlog_export::When;
 
 use super::filter::Filter;
-use super::form::{By, Form};
+use super::form::Form;
 use super::outside;
 use super::paths::{END, Line, Paths, step};
 use crate::names::{Labels, Name};
 use crate::open::Analysis;
+use crate::page::tree::{By, Direction, MOST_BRANCHES};
 use crate::words::percentage;
-
-/// Where the roots are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Direction {
-    /// At the functions that called the allocator; below are their callers.
-    BottomUp,
-    /// At main; below is what it called.
-    TopDown,
-}
 
 /// What a tree is to show.
 pub struct Shape<'f> {
@@ -55,9 +47,6 @@ pub struct Grown {
     /// more, for a tree of all would be too large.
     pub threshold: f64,
 }
-
-/// Branches at most: who reads more of them?
-pub const MOST: usize = 500_000;
 
 impl Grown {
     /// How much of the whole passed the filter.
@@ -129,7 +118,9 @@ fn counted(analysis: &Analysis, when: When, by: By) -> Vec<(u32, Held)> {
 fn bottom_up(lines: &[Line], held: &[Held], least: Least) -> Option<CallTree> {
     let ends = (0..).zip(held.iter().copied());
     let ends = ends.filter(|(_, held)| held.blocks > 0);
-    CallTree::grow(ends.collect(), least, MOST, |line| step(lines, line))
+    CallTree::grow(ends.collect(), least, MOST_BRANCHES, |line| {
+        step(lines, line)
+    })
 }
 
 /// Lines are linked outwards, which is upwards here.

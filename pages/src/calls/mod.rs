@@ -1,55 +1,53 @@
-//! Who called for memory, as a tree: grown from stacks, filtered, printed.
+//! Who called for memory, as a tree: grown from stacks, filtered, named.
 
 mod filter;
 mod form;
 mod grow;
-mod json;
 mod outside;
 mod paths;
-mod runs;
-mod text;
 mod title;
 
-use std::io::{Result, Write};
-
+use memlog_analysis::Moment;
 use memlog_export::When;
 
 use crate::names::Labels;
+use crate::page::tree::Tree;
 use crate::subject::Subject;
-use crate::words::grouped;
 pub use filter::Filter;
 pub use form::Form;
-pub use grow::{Direction, Shape, grow};
-pub use json::tree as json_tree;
-use text::Printer;
-pub use text::named;
+pub use grow::Shape;
+use grow::grow;
 
-/// Grows a tree and prints it. `part` is which it is on its page, and of how many.
-pub fn print_tree(
-    out: &mut impl Write,
+/// Grows a tree. `part` is which it is on its page, and of how many.
+pub fn tree(
     subject: &Subject,
     (when, part): (When, (usize, usize)),
     shape: &Shape,
     labels: &mut Labels,
-) -> Result<()> {
+) -> Tree {
     let grown = grow(subject.analysis, when, shape, labels);
-    let mut printer = Printer {
-        out,
-        screen: subject.screen,
+    let log = subject.family.own();
+    let by = shape.form.by();
+    let tick = subject.analysis.tick_of(when, log.tick_ns());
+    Tree {
+        title: title::title(subject, (when, part), shape, &grown),
+        by,
+        moment: by.is_of_moment().then(|| (moment(when), log.seconds(tick))),
         direction: shape.direction,
-        form: shape.form,
+        unfiltered: grown.whole,
         threshold: grown.threshold,
-        tree: &grown.tree,
-        names: &grown.names,
-    };
-    printer.print(&title::title(subject, (when, part), shape, &grown))?;
-    if grown.threshold > shape.threshold {
-        let sentence = format!(
-            "there are more than {} places: those below {:.3} % are summed up",
-            grouped(grow::MOST as u64),
-            grown.threshold
-        );
-        writeln!(printer.out, "{}", subject.screen.note(&sentence))?;
+        asked_threshold: shape.threshold,
+        no_fold: shape.form.no_fold,
+        branches: grown.tree,
+        names: grown.names,
     }
-    Ok(())
+}
+
+fn moment(when: When) -> &'static str {
+    match when.moment() {
+        Moment::RssPeak => "rss-peak",
+        Moment::HeapPeak => "heap-peak",
+        Moment::End => "end",
+        Moment::Chosen => "chosen",
+    }
 }

@@ -29,9 +29,6 @@ const NOTHING: Line = Line {
     callers: END,
 };
 
-/// What to call that.
-pub const NO_FRAMES: &str = "(no frames)";
-
 impl Default for Paths {
     fn default() -> Self {
         Self {

@@ -3,8 +3,8 @@
 use memlog_analysis::Moment;
 use memlog_export::When;
 
-use super::form::By;
-use super::grow::{Direction, Grown, Shape};
+use super::grow::{Grown, Shape};
+use crate::page::tree::{By, Direction};
 use crate::subject::Subject;
 use crate::words::percentage;
 

@@ -1,20 +1,16 @@
 //! Calls that got no memory: a line of the heading, and who asked.
 
-use std::io::{Result, Write};
-
-use memlog_analysis::{Asker, Failed};
+use memlog_analysis::Failed;
 use memlog_format::counter::Counter;
 use memlog_read::Log;
 use serde_json::{Value, json};
 
 use crate::names::Labels;
 use crate::open::Analysis;
-use crate::screen::Role;
+use crate::page::others::FailedCalls;
 use crate::subject::Subject;
-use crate::words::{clean, counted, grouped, sized};
+use crate::words::{asked, clean, counted, no_memory_but, sized};
 
-/// Askers that are shown with their stacks.
-const MOST_SHOWN: usize = 5;
 /// Places that are shown of a stack.
 const MOST_PLACES: usize = 30;
 
@@ -48,7 +44,7 @@ pub fn parts(log: &Log, analysis: &Analysis, labels: &mut Labels) -> Vec<String>
         "the largest{in_window} asked for {} at {}{}",
         asked(largest.size),
         place(&largest, labels),
-        why(largest.errno)
+        no_memory_but(largest.errno)
     ));
     let resident = match first.resident_kb {
         0 => String::new(),
@@ -57,22 +53,6 @@ pub fn parts(log: &Log, analysis: &Analysis, labels: &mut Labels) -> Vec<String>
     let seconds = log.seconds(first.tick);
     parts.push(format!("the first{in_window} at {seconds:.3} s{resident}"));
     parts
-}
-
-/// `12.5 GiB`; no number where it is as good as all there is.
-fn asked(bytes: u64) -> String {
-    match bytes {
-        u64::MAX => "more bytes than there are numbers for".into(),
-        bytes => sized(bytes),
-    }
-}
-
-/// What is said of a call that did not fail for want of memory.
-fn why(errno: u32) -> &'static str {
-    match errno as i32 {
-        libc::EINVAL => " (EINVAL: with an alignment that is none)",
-        _ => "",
-    }
 }
 
 fn place(failed: &Failed, labels: &mut Labels) -> String {
@@ -99,56 +79,6 @@ fn places(stack: u32, labels: &mut Labels) -> Vec<String> {
     places
 }
 
-/// Who asked, below the tree of a report.
-pub fn print(out: &mut impl Write, subject: &Subject, labels: &mut Labels) -> Result<()> {
-    let log = subject.family.own();
-    let analysis = subject.analysis;
-    let askers = analysis.fold.failures().askers();
-    if askers.is_empty() {
-        return Ok(());
-    }
-    let title = "allocations that failed, by who asked for most";
-    let title = subject.screen.colours.paint(Role::Title, title);
-    writeln!(out, "\n{title}:")?;
-    for asker in askers.iter().take(MOST_SHOWN) {
-        let named = analysis.fold.threads().get(asker.first.tid);
-        let name = named.map(|thread| clean(&thread.name));
-        writeln!(out, "{}", heading(log, asker, name))?;
-        for place in places(asker.largest.stack, labels) {
-            writeln!(out, "    {place}")?;
-        }
-    }
-    if askers.len() > MOST_SHOWN {
-        let more = counted((askers.len() - MOST_SHOWN) as u64, "other place");
-        writeln!(out, "and {more}")?;
-    }
-    Ok(())
-}
-
-fn heading(log: &Log, asker: &Asker, name: Option<String>) -> String {
-    let (first, largest) = (&asker.first, &asker.largest);
-    let api = first.api.name();
-    let seconds = log.seconds(first.tick);
-    let at_most = if asker.calls == 1 { "" } else { "at most " };
-    let name = name.filter(|name| !name.is_empty());
-    let name = name.map_or(String::new(), |name| format!(" ({name})"));
-    format!(
-        "  {} of {api} for {at_most}{}{}, first at {seconds:.3} s by thread {}{name}",
-        counted(asker.calls, "call"),
-        bytes(largest.size),
-        why(largest.errno),
-        first.tid
-    )
-}
-
-fn bytes(size: u64) -> String {
-    match size {
-        u64::MAX => asked(size),
-        ..1024 => format!("{size}B"),
-        _ => format!("{}B ({})", grouped(size), sized(size)),
-    }
-}
-
 /// The same for programs: the figures that `stats` prints.
 pub fn figures(log: &Log, analysis: &Analysis) -> Value {
     let failures = analysis.fold.failures();
@@ -165,20 +95,24 @@ pub fn figures(log: &Log, analysis: &Analysis) -> Value {
     })
 }
 
-/// Who asked, for programs.
-pub fn askers(subject: &Subject, labels: &mut Labels) -> Vec<Value> {
+/// Who asked, those who asked for most first.
+pub fn askers(subject: &Subject, labels: &mut Labels) -> Vec<FailedCalls> {
     let log = subject.family.own();
-    let askers = subject.analysis.fold.failures().askers().into_iter();
+    let fold = &subject.analysis.fold;
+    let askers = fold.failures().askers().into_iter();
     let askers = askers.map(|asker| {
-        json!({
-            "function": asker.first.api.name(),
-            "calls": asker.calls,
-            "largest_bytes": asker.largest.size,
-            "errno": asker.largest.errno,
-            "first_seconds": log.seconds(asker.first.tick),
-            "thread": asker.first.tid,
-            "stack": places(asker.largest.stack, labels),
-        })
+        let thread = fold.threads().get(asker.first.tid);
+        let name = thread.map(|thread| clean(&thread.name));
+        FailedCalls {
+            function: asker.first.api.name(),
+            calls: asker.calls,
+            largest_bytes: asker.largest.size,
+            errno: asker.largest.errno,
+            first_seconds: log.seconds(asker.first.tick),
+            tid: asker.first.tid,
+            thread_name: name.filter(|name| !name.is_empty()),
+            stack: places(asker.largest.stack, labels),
+        }
     });
     askers.collect()
 }

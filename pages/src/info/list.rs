@@ -9,27 +9,33 @@ use std::process::ExitCode;
 use memlog_format::counter::ALL;
 use memlog_format::meta::Key;
 use memlog_read::Log;
+use serde_json::{Value, json};
 
 use super::little::{self, LISTED, Little};
 use crate::choose::all;
 use crate::facts::started_as;
+use crate::json;
 use crate::open::{FEW_EVENTS, Glance, each, says_more};
-use crate::screen::out;
+use crate::page::others::{Column, Table};
+use crate::page::{Page, Part};
+use crate::screen::Screen;
+use crate::text;
 use crate::words::{clean, counted, grouped, sized, typed};
 
-const TITLES: [&str; COLUMNS] = [
-    "job",
-    "rank",
-    "process",
-    "started by",
-    "RSS peak",
-    "lost",
-    "program",
-    "log",
+/// The version of the keys; `doc/STATS.md` says what they mean.
+const SCHEMA: &str = "memlog-list-1";
+
+/// The columns, and which are of words.
+const COLUMNS: [(&str, bool); 8] = [
+    ("job", true),
+    ("rank", true),
+    ("process", false),
+    ("started by", false),
+    ("RSS peak", false),
+    ("lost", false),
+    ("program", true),
+    ("log", true),
 ];
-const COLUMNS: usize = 8;
-/// Columns of words; those of numbers stand on the right.
-const WORDS: [&str; 4] = ["job", "rank", "program", "log"];
 
 /// A log's line, and what it is sorted by.
 struct Row {
@@ -37,13 +43,15 @@ struct Row {
     /// Numbers by their worth, what is none behind them.
     rank: (u64, String),
     wall_ns: u64,
-    cells: [String; COLUMNS],
+    cells: [String; COLUMNS.len()],
+    /// For programs.
+    figures: Value,
     /// Where its process did little, and there is nothing else to say of it.
     little: Option<Little>,
 }
 
-/// Prints them; `every` one has a line, whatever it did.
-pub fn print(names: &[PathBuf], every: bool) -> anyhow::Result<ExitCode> {
+/// Shows them; `every` one has a line, whatever it did.
+pub fn show(names: &[PathBuf], every: bool, is_json: bool) -> anyhow::Result<ExitCode> {
     let (mut rows, mut refused) = (Vec::new(), Vec::new());
     for row in each(&each_once(names)?, |path| row(path)) {
         match row {
@@ -59,31 +67,40 @@ pub fn print(names: &[PathBuf], every: bool) -> anyhow::Result<ExitCode> {
     rows.sort_by(|one, other| {
         (&one.job, &one.rank, one.wall_ns).cmp(&(&other.job, &other.rank, other.wall_ns))
     });
+    let screen = Screen::plain();
+    if is_json {
+        let logs: Vec<Value> = rows.into_iter().map(|row| row.figures).collect();
+        let refused = refused.iter().map(|error| format!("{error:#}"));
+        let all = [
+            ("schema", SCHEMA.into()),
+            ("logs", logs.into()),
+            ("left_out", refused.collect()),
+        ];
+        let page = Page {
+            figures: Page::figures(all),
+            ..Page::default()
+        };
+        screen.show(&json::of(&page), None)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let summed = match every {
         true => Vec::new(),
         false => take_little(&mut rows),
     };
-    let mut out = out();
-    let mut cells = vec![TITLES.map(str::to_owned)];
-    cells.extend(rows.into_iter().map(|row| row.cells));
-    // What no log has is no column.
-    let shown: Vec<usize> = (0..COLUMNS)
-        .filter(|&column| cells[1..].iter().any(|row| !row[column].is_empty()))
-        .collect();
-    let width = |column: usize| cells.iter().map(|row| row[column].chars().count()).max();
-    let widths: Vec<usize> = (0..COLUMNS).map(|at| width(at).unwrap_or(0)).collect();
-    for row in &cells {
-        let words = shown.iter().map(|&at| match WORDS.contains(&TITLES[at]) {
-            true => format!("{:1$}", row[at], widths[at]),
-            false => format!("{:>1$}", row[at], widths[at]),
-        });
-        let line = words.collect::<Vec<_>>().join("  ");
-        writeln!(out, "{}", line.trim_end())?;
-    }
-    if !summed.is_empty() {
-        little::print(&mut out, &summed)?;
-    }
-    out.flush()?;
+    let columns = COLUMNS.map(|(title, is_of_words)| Column { title, is_of_words });
+    let table = Table {
+        columns: columns.into(),
+        rows: rows.into_iter().map(|row| row.cells.into()).collect(),
+        rest: match summed.is_empty() {
+            true => Vec::new(),
+            false => little::lines(&summed),
+        },
+    };
+    let page = Page {
+        parts: vec![Part::Table(table)],
+        ..Page::default()
+    };
+    screen.show(&text::of(&page, &screen), None)?;
     if !refused.is_empty() {
         let count = counted(refused.len() as u64, "file");
         // Where stderr is gone nobody can be told.
@@ -171,6 +188,20 @@ fn row(path: &Path) -> anyhow::Result<Row> {
         rss_peak_bytes: peak_bytes,
     });
     let number = |number: Option<u32>| number.map_or(String::new(), |number| number.to_string());
+    let figures = json!({
+        "file": path.to_string_lossy(),
+        "job": log.text(Key::Job).map(clean),
+        "rank": log.text(Key::Rank).map(clean),
+        "rank_parent_pid": log.rank_parent(),
+        "pid": start.map(|start| start.pid),
+        "started_by_pid": start.map(|start| start.parent_pid).filter(|&pid| pid != 0),
+        "start_unix_ns": start.map(|start| start.wall_ns),
+        "rss_peak_bytes": Some(peak_bytes).filter(|&bytes| bytes != 0),
+        "lost_events": lost,
+        "executable": log.text(Key::Executable).map(clean),
+        "started_as": started_as(&log),
+        "log_bytes": bytes,
+    });
     let cells = [
         text(Key::Job),
         format!("{rank}{child}"),
@@ -187,6 +218,7 @@ fn row(path: &Path) -> anyhow::Result<Row> {
         rank: (rank.parse().unwrap_or(u64::MAX), rank),
         wall_ns: start.map_or(0, |start| start.wall_ns),
         cells,
+        figures,
         little,
     })
 }

@@ -2,7 +2,6 @@
 //! were and did together, a line for each program.
 
 use std::collections::BTreeMap;
-use std::io::{self, Write};
 
 use crate::open::FEW_EVENTS;
 use crate::words::{counted, grouped, sized};
@@ -47,8 +46,8 @@ impl Sum {
     }
 }
 
-/// Prints what they did, the most frequent program first.
-pub fn print(out: &mut impl Write, all: &[Little]) -> io::Result<()> {
+/// What they did, the most frequent program first.
+pub fn lines(all: &[Little]) -> Vec<String> {
     let (mut total, mut programs) = (Sum::default(), BTreeMap::<&str, Sum>::new());
     for one in all {
         total.add(one);
@@ -56,16 +55,18 @@ pub fn print(out: &mut impl Write, all: &[Little]) -> io::Result<()> {
     }
     let mut programs: Vec<_> = programs.into_iter().collect();
     programs.sort_by_key(|(_, sum)| std::cmp::Reverse(sum.count));
-    writeln!(
-        out,
+    let mut lines = vec![format!(
         "\n{} more processes had fewer than {FEW_EVENTS} events each (--all lists them): {}",
         grouped(total.count),
         total.told()
-    )?;
+    )];
     let counts: Vec<String> = programs.iter().map(|(_, sum)| grouped(sum.count)).collect();
     let width = counts.iter().map(String::len).max().unwrap_or(0);
-    for ((program, sum), count) in programs.iter().zip(&counts) {
-        writeln!(out, "  {count:>width$} of {program}: {}", sum.told())?;
-    }
-    Ok(())
+    let programs = programs.iter().zip(&counts);
+    lines.extend(
+        programs.map(|((program, sum), count)| {
+            format!("  {count:>width$} of {program}: {}", sum.told())
+        }),
+    );
+    lines
 }

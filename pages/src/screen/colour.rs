@@ -56,6 +56,11 @@ impl Role {
 pub struct Colours(bool);
 
 impl Colours {
+    /// No colour.
+    pub fn none() -> Self {
+        Self(false)
+    }
+
     /// The option counts first, then NO_COLOR, then CLICOLOR_FORCE, then where
     /// it is that output goes.
     pub fn chosen(

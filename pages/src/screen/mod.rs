@@ -74,6 +74,18 @@ impl Screen {
         }
     }
 
+    /// No terminal: lines of any width, without colours, at once.
+    pub fn plain() -> Self {
+        Self {
+            colours: Colours::none(),
+            sizes: Sizes::Rounded,
+            columns: None,
+            rows: None,
+            may_page: false,
+            folder: String::new(),
+        }
+    }
+
     /// How wide lines should be; nothing where they may have any width.
     pub fn columns(&self) -> Option<usize> {
         self.columns.filter(|&columns| columns > 0)
@@ -94,7 +106,7 @@ impl Screen {
     }
 
     /// Prints a page.
-    pub fn show(&self, page: &[u8], interrupt: Option<Interrupt>) -> io::Result<()> {
+    pub fn show(&self, page: &str, interrupt: Option<Interrupt>) -> io::Result<()> {
         let pager = match self.may_page && self.is_longer(page) {
             true => Pager::chosen(|name| std::env::var_os(name)),
             false => None,
@@ -104,23 +116,22 @@ impl Screen {
             if let Some(interrupt) = &interrupt {
                 interrupt.ignore();
             }
-            if pager.show(page)? {
+            if pager.show(page.as_bytes())? {
                 return Ok(());
             }
         }
         let mut out = out();
-        out.write_all(page)?;
+        out.write_all(page.as_bytes())?;
         out.flush()
     }
 
     /// Whether a page does not fit, the shell's next line included.
-    fn is_longer(&self, page: &[u8]) -> bool {
+    fn is_longer(&self, page: &str) -> bool {
         self.rows().is_some_and(|rows| self.rows_of(page) >= rows)
     }
 
     /// How many lines a text takes here.
-    pub fn rows_of(&self, text: &[u8]) -> usize {
-        let text = String::from_utf8_lossy(text);
+    pub fn rows_of(&self, text: &str) -> usize {
         let columns = self.columns().unwrap_or(usize::MAX);
         let rows = text
             .lines()

@@ -26,6 +26,22 @@ pub fn signal(number: u8) -> String {
     status.trim_start_matches("signal: ").to_owned()
 }
 
+/// `12.5 GiB`; no number where it is as good as all there is.
+pub fn asked(bytes: u64) -> String {
+    match bytes {
+        u64::MAX => "more bytes than there are numbers for".into(),
+        bytes => sized(bytes),
+    }
+}
+
+/// What is said of a call that did not fail for want of memory.
+pub fn no_memory_but(errno: u32) -> &'static str {
+    match errno as i32 {
+        libc::EINVAL => " (EINVAL: with an alignment that is none)",
+        _ => "",
+    }
+}
+
 /// A path as one would type it into a shell here.
 pub fn typed(path: &Path) -> String {
     let here = std::env::current_dir().unwrap_or_default();

@@ -15,30 +15,23 @@
 //! their depth.
 
 mod line;
+mod runs;
 #[cfg(test)]
 mod tests;
 
-use std::io::{Result, Write};
-
 use memlog_analysis::{Branch, CallTree, Held};
 
-use super::form::Form;
-use super::grow::Direction;
-use super::runs::{Run, Runs};
-use crate::names::Name;
+use crate::page::tree::{Direction, MOST_BRANCHES, Tree, own};
 use crate::screen::{Role, Screen, wrapped};
 use crate::words::{counted, grouped, percentage};
 pub use line::named;
+use runs::{Run, Runs};
 
 /// A tree on its way to the reader.
-pub struct Printer<'a, W> {
-    pub out: W,
-    pub screen: &'a Screen,
-    pub direction: Direction,
-    pub form: Form,
-    pub threshold: f64,
-    pub tree: &'a CallTree,
-    pub names: &'a [Name],
+struct Printer<'a> {
+    out: String,
+    screen: &'a Screen,
+    tree: &'a Tree,
 }
 
 /// A line that is still to be printed.
@@ -97,13 +90,28 @@ impl LeftOut {
     }
 }
 
-impl<W: Write> Printer<'_, W> {
-    /// Prints it below its title.
-    pub fn print(&mut self, title: &str) -> Result<()> {
-        self.title(title)?;
-        let tree = self.tree;
-        let runs = Runs::find(tree, self.names);
-        let folds = !self.form.no_fold;
+/// The tree below its title.
+pub fn of(tree: &Tree, screen: &Screen) -> String {
+    let mut printer = Printer {
+        out: String::new(),
+        screen,
+        tree,
+    };
+    printer.print();
+    printer.out
+}
+
+impl Printer<'_> {
+    fn say(&mut self, line: &str) {
+        self.out += line;
+        self.out.push('\n');
+    }
+
+    fn print(&mut self) {
+        self.title();
+        let tree = &self.tree.branches;
+        let runs = Runs::find(tree, &self.tree.names);
+        let folds = !self.tree.no_fold;
         // Whether the branch at each depth has more beside it below.
         let mut guides: Vec<bool> = Vec::new();
         let (mut work, mut left_out) = (Vec::new(), LeftOut::default());
@@ -125,7 +133,7 @@ impl<W: Write> Printer<'_, W> {
                     let Some(mut at) = step(tree, &runs, index) else {
                         continue;
                     };
-                    self.first(&before, at.what, level)?;
+                    self.first(&before, at.what, level);
                     let mut level = level + at.levels;
                     let mut passing_on = Vec::new();
                     while let Some(next) = only(tree, &runs, &at).filter(|_| folds) {
@@ -133,10 +141,10 @@ impl<W: Write> Printer<'_, W> {
                         level += next.levels;
                         at = next;
                     }
-                    self.passing_on(&guides, &passing_on)?;
+                    self.passing_on(&guides, &passing_on);
                     // Where it is all there is at a place it has no row.
                     let has_more = at.folded.0 > 0 || !at.shown.is_empty();
-                    let is_row = has_more && self.direction == Direction::TopDown;
+                    let is_row = has_more && self.tree.direction == Direction::TopDown;
                     if is_row && self.is_nothing(at.own) {
                         left_out.take(&mut at.own);
                     }
@@ -148,18 +156,27 @@ impl<W: Write> Printer<'_, W> {
                     self.push(&mut work, below, depth + 1, level);
                 }
                 Line::Own(held) => {
-                    self.words(&before, held, &["allocated here itself", "here itself"])?
+                    self.words(&before, held, &["allocated here itself", "here itself"]);
                 }
-                Line::Folded(places, held) => self.folded(&before, places, held)?,
+                Line::Folded(places, held) => self.folded(&before, places, held),
             }
         }
-        self.left_out(&left_out)
+        self.left_out(&left_out);
+        if self.tree.threshold > self.tree.asked_threshold {
+            let sentence = format!(
+                "there are more than {} places: those below {:.3} % are summed up",
+                grouped(MOST_BRANCHES as u64),
+                self.tree.threshold
+            );
+            self.say(&self.screen.note(&sentence));
+        }
     }
 
-    fn title(&mut self, title: &str) -> Result<()> {
-        let total = self.tree.total();
+    fn title(&mut self) {
+        let title = self.tree.title.as_str();
+        let total = self.tree.branches.total();
         let bytes = grouped(total.bytes);
-        let blocks = counted(total.blocks, self.form.by().thing());
+        let blocks = counted(total.blocks, self.tree.by.thing());
         let sum = format!("{bytes}B in {blocks}");
         let is_short = title.chars().count() + 2 + sum.len() <= self.room(0);
         let title = match self.screen.columns() {
@@ -168,16 +185,16 @@ impl<W: Write> Printer<'_, W> {
         };
         let title = self.screen.colours.paint(Role::Title, title);
         let between = if is_short { " " } else { "\n  " };
-        writeln!(self.out, "\n{title}:{between}{sum}")
+        self.say(&format!("\n{title}:{between}{sum}"));
     }
 
     /// Whether it is a row that says 0.00 %. Who asks for less is shown it.
     fn is_nothing(&self, held: Held) -> bool {
-        let measure = self.form.by().measure();
-        let total = self.tree.total().by(measure);
+        let measure = self.tree.by.measure();
+        let total = self.tree.branches.total().by(measure);
         let percent = percentage(held.by(measure), total);
-        let least = LEAST_PERCENT.min(self.threshold);
-        !self.form.no_fold && total > 0 && held.blocks > 0 && percent < least
+        let least = LEAST_PERCENT.min(self.tree.threshold);
+        !self.tree.no_fold && total > 0 && held.blocks > 0 && percent < least
     }
 
     /// Puts what is below a branch on the pile so that the first comes off first.
@@ -201,7 +218,7 @@ impl<W: Write> Printer<'_, W> {
             put(Line::Folded(folded, folded_held));
         }
         let has_more = folded > 0 || !shown.is_empty();
-        if self.direction == Direction::TopDown && has_more && own.blocks > 0 {
+        if self.tree.direction == Direction::TopDown && has_more && own.blocks > 0 {
             put(Line::Own(own));
         }
         for &branch in shown.iter().rev() {
@@ -244,16 +261,4 @@ fn only<'t>(tree: &'t CallTree, runs: &'t Runs, above: &Step) -> Option<Step<'t>
         return None;
     };
     step(tree, runs, *only).filter(|below| below.held == above.held)
-}
-
-/// What ends at a branch and is in none below it.
-pub fn own(tree: &CallTree, branch: &Branch) -> Held {
-    let below = branch
-        .callers
-        .shown
-        .iter()
-        .filter_map(|&index| tree.get(index));
-    let below = below.map(|branch| branch.held);
-    let below = below.chain([branch.callers.folded_held]);
-    below.fold(branch.held, Held::minus)
 }

@@ -1,15 +1,12 @@
 //! The lines of a tree: guides, figures, and a name in what is left of the
 //! columns.
 
-use std::io::{Result, Write};
-
 use memlog_analysis::{Held, brief};
 
+use super::runs::Run;
 use super::{LeftOut, Printer, What};
-use crate::calls::grow::Direction;
-use crate::calls::paths::NO_FRAMES;
-use crate::calls::runs::Run;
 use crate::names::Name;
+use crate::page::tree::{Direction, NO_FRAMES};
 use crate::screen::{Role, Screen, fit, width};
 use crate::words::{counted, grouped, percentage};
 
@@ -32,12 +29,12 @@ enum Places {
     Files,
 }
 
-impl<W: Write> Printer<'_, W> {
+impl Printer<'_> {
     /// Guides to what is above, or the number of a level that has no room.
     pub(super) fn before(&self, guides: &[bool], level: usize) -> String {
         let most = match self.screen.columns() {
             Some(columns) => {
-                let (_, figures) = self.cost("", self.tree.total());
+                let (_, figures) = self.cost("", self.tree.branches.total());
                 let room = columns.saturating_sub(figures + NAME) / 2;
                 room.min(columns / 4).clamp(MIN_GUIDES, MAX_GUIDES)
             }
@@ -51,19 +48,19 @@ impl<W: Write> Printer<'_, W> {
     }
 
     /// `->45.71% (4,096B, 2x): f [file:line]`
-    pub(super) fn first(&mut self, before: &str, what: What, level: usize) -> Result<()> {
+    pub(super) fn first(&mut self, before: &str, what: What, level: usize) {
         let held = match what {
             What::Branch(branch) => branch.held,
             What::Run(run) => run.held,
         };
         let (cost, long) = self.cost(before, held);
         let name = self.name(what, level, long, Places::Whole);
-        writeln!(self.out, "{cost}{name}")
+        self.say(&format!("{cost}{name}"));
     }
 
     /// `<- f [file:line] <- g [file:line]`: each is as much as what is above.
-    pub(super) fn passing_on(&mut self, guides: &[bool], all: &[(What, usize)]) -> Result<()> {
-        let arrow = match self.direction {
+    pub(super) fn passing_on(&mut self, guides: &[bool], all: &[(What, usize)]) {
+        let arrow = match self.tree.direction {
             Direction::BottomUp => "<- ",
             Direction::TopDown => "-> ",
         };
@@ -87,16 +84,15 @@ impl<W: Write> Printer<'_, W> {
             lines += &name;
             column += long;
         }
-        match lines.is_empty() {
-            true => Ok(()),
-            false => writeln!(self.out, "{lines}"),
+        if !lines.is_empty() {
+            self.say(&lines);
         }
     }
 
     /// What a line is of, where so many columns are used.
     fn name(&self, what: What, level: usize, used: usize, places: Places) -> String {
         match what {
-            What::Branch(branch) => match self.names.get(branch.label as usize) {
+            What::Branch(branch) => match self.tree.names.get(branch.label as usize) {
                 Some(name) => self.named(name, used, places),
                 None => NO_FRAMES.to_owned(),
             },
@@ -140,8 +136,8 @@ impl<W: Write> Printer<'_, W> {
         format!("{words}{name}{levels}")
     }
 
-    pub(super) fn folded(&mut self, before: &str, places: u64, held: Held) -> Result<()> {
-        let threshold = self.threshold;
+    pub(super) fn folded(&mut self, before: &str, places: u64, held: Held) {
+        let threshold = self.tree.threshold;
         let (count, all) = match places {
             1 => ("1 place".to_owned(), ""),
             count => (format!("{} places", grouped(count)), ", all"),
@@ -151,19 +147,14 @@ impl<W: Write> Printer<'_, W> {
             format!("in {count} below {threshold:.2}%"),
             format!("in {count}"),
         ];
-        self.words(before, held, &words)
+        self.words(before, held, &words);
     }
 
     /// A line of words; see [`Self::fitting`].
-    pub(super) fn words(
-        &mut self,
-        before: &str,
-        held: Held,
-        words: &[impl AsRef<str>],
-    ) -> Result<()> {
+    pub(super) fn words(&mut self, before: &str, held: Held, words: &[impl AsRef<str>]) {
         let (cost, long) = self.cost(before, held);
         let words = self.fitting(long, words);
-        writeln!(self.out, "{cost}{words}")
+        self.say(&format!("{cost}{words}"));
     }
 
     /// The first of these that fits; the last is the shortest.
@@ -175,20 +166,20 @@ impl<W: Write> Printer<'_, W> {
     }
 
     /// The sum of rows that are not there.
-    pub(super) fn left_out(&mut self, rows: &LeftOut) -> Result<()> {
+    pub(super) fn left_out(&mut self, rows: &LeftOut) {
         if rows.rows == 0 {
-            return Ok(());
+            return;
         }
         let count = counted(rows.rows, "row");
         let are = if rows.rows == 1 { "is" } else { "are" };
         let bytes = grouped(rows.held.bytes);
-        let blocks = counted(rows.held.blocks, self.form.by().thing());
+        let blocks = counted(rows.held.blocks, self.tree.by.thing());
         let words = [
             format!("{count} of 0.00% {are} left out: {bytes}B in {blocks}"),
             format!("{count} of 0.00% left out"),
         ];
-        let words = self.fitting(0, &words);
-        writeln!(self.out, "{words}")
+        let words = self.fitting(0, &words).to_owned();
+        self.say(&words);
     }
 
     /// Columns that are left.
@@ -199,8 +190,8 @@ impl<W: Write> Printer<'_, W> {
 
     /// `| ->45.71% (4,096B, 2x): `, and how long it is.
     fn cost(&self, before: &str, held: Held) -> (String, usize) {
-        let measure = self.form.by().measure();
-        let percent = percentage(held.by(measure), self.tree.total().by(measure));
+        let measure = self.tree.by.measure();
+        let percent = percentage(held.by(measure), self.tree.branches.total().by(measure));
         let share = format!("{percent:.2}%");
         let (bytes, blocks) = (grouped(held.bytes), grouped(held.blocks));
         let rest = format!(" ({bytes}B, {blocks}x): ");

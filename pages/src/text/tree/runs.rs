@@ -14,8 +14,8 @@ use std::collections::{HashMap, HashSet};
 
 use memlog_analysis::{CallTree, Held};
 
-use super::text::own;
 use crate::names::Name;
+use crate::page::tree::own;
 
 /// A recursion of fewer levels is shown as it is.
 const LEAST_LEVELS: usize = 20;

@@ -1,8 +1,9 @@
 use clap::Parser;
-use memlog_analysis::{Held, Least};
+use memlog_analysis::Least;
 
 use super::*;
-use crate::calls::form::By;
+use crate::names::Name;
+use crate::page::tree::By;
 use crate::screen::Look;
 
 #[derive(Parser)]
@@ -11,18 +12,13 @@ struct Options {
     look: Look,
 }
 
-const FOLDED: Form = Form {
-    by: By::Live,
-    mapped: false,
-    no_fold: false,
-    show_below_main: false,
-};
-const FULL: Form = Form {
-    no_fold: true,
-    ..FOLDED
-};
+/// What is counted, and whether each place has a row.
+type Form = (By, bool);
 
-fn printed(form: Form, direction: Direction, paths: Vec<(&'static [u8], Held)>) -> String {
+const FOLDED: Form = (By::Live, false);
+const FULL: Form = (By::Live, true);
+
+fn printed((by, no_fold): Form, direction: Direction, paths: Vec<(&'static [u8], Held)>) -> String {
     let step = |path: &'static [u8]| {
         let (&label, rest) = path.split_first()?;
         Some((u32::from(label - b'a'), rest))
@@ -35,25 +31,26 @@ fn printed(form: Form, direction: Direction, paths: Vec<(&'static [u8], Held)>) 
             .map(|(_, place)| place.replace(']', "")),
         module: None,
     };
-    let measure = form.by().measure();
+    let measure = by.measure();
     let total: u64 = paths.iter().map(|path| path.1.by(measure)).sum();
     let least = Least {
         measure,
         amount: total.div_ceil(100),
     };
-    let mut out = Vec::new();
-    let screen = Screen::new(&Options::parse_from(["x", "--color", "never"]).look);
-    let mut printer = Printer {
-        out: &mut out,
-        screen: &screen,
+    let tree = Tree {
+        title: "maximum".to_owned(),
+        by,
+        moment: None,
         direction,
-        form,
+        unfiltered: Held::default(),
         threshold: 1.0,
-        tree: &CallTree::grow(paths, least, 10_000, step).expect("a small one"),
-        names: &texts.map(name),
+        asked_threshold: 1.0,
+        no_fold,
+        branches: CallTree::grow(paths, least, 10_000, step).expect("a small one"),
+        names: texts.map(name).to_vec(),
     };
-    printer.print("maximum").unwrap();
-    String::from_utf8(out).unwrap()
+    let screen = Screen::new(&Options::parse_from(["x", "--color", "never"]).look);
+    of(&tree, &screen)
 }
 
 fn held(bytes: u64, blocks: u64) -> Held {
@@ -159,10 +156,7 @@ maximum: 0B in 5 blocks
 /// Shares and order are of the number of calls.
 #[test]
 fn calls_are_counted_where_they_are_asked_for() {
-    let form = Form {
-        by: By::Count,
-        ..FOLDED
-    };
+    let form = (By::Count, false);
     let paths: Vec<(&[u8], _)> = vec![(b"ac", held(6000, 1)), (b"bc", held(30, 3))];
     let expected = "
 maximum: 6,030B in 4 allocations

@@ -1,0 +1,130 @@
+//! What a log says about itself, for programs.
+
+use std::fs::File;
+use std::path::Path;
+
+use memlog_format::counter::Counter;
+use memlog_format::meta::Key;
+use memlog_read::Log;
+use serde_json::{Map, Value, json};
+
+use super::Events;
+use crate::facts::{note, threads_at_once};
+use crate::figures::{counters, identity};
+use crate::heading::lacking;
+use crate::names::machine;
+use crate::open::{Family, extent_of};
+use crate::page::Page;
+use crate::words::clean;
+
+/// The version of the keys; `doc/STATS.md` says what they mean.
+const SCHEMA: &str = "memlog-info-1";
+
+/// All of it.
+pub fn figures(
+    family: &Family,
+    file: &Path,
+    events: &Events,
+) -> anyhow::Result<Map<String, Value>> {
+    let log = family.own();
+    let text = |key: Key| -> Value { log.text(key).map(clean).into() };
+    let texts = |key: Key| -> Value { log.texts(key).map(clean).collect() };
+    let parent = family
+        .parent
+        .map(|path| path.to_string_lossy().into_owned());
+    let parent = parent.or_else(|| log.text(Key::ParentLog).map(clean));
+    let size = log.size();
+    let extent = File::open(file).and_then(|file| extent_of(&file))?;
+    let start = log.start();
+    let quiet = log.counter(Counter::QuietSince);
+    let notes = log.texts(Key::Note).map(note);
+    let notes = notes.chain(lacking(log).map(str::to_owned));
+    let findings = &events.findings;
+    let sentences = findings.list().iter().map(ToString::to_string);
+    let threads = events.threads.list();
+    let own = [
+        ("schema", SCHEMA.into()),
+        ("working_directory", text(Key::WorkingDirectory)),
+        ("recorder", text(Key::Recorder)),
+        ("made_as", text(Key::LogPath)),
+        (
+            "machine",
+            start.map(|start| machine(start).to_string()).into(),
+        ),
+        ("page_bytes", start.map(|start| start.page_bytes).into()),
+        ("tick_ns", start.map(|start| start.tick_ns).into()),
+        (
+            "has_usable_sizes",
+            start.map(|start| start.has_usable).into(),
+        ),
+        (
+            "end_seconds",
+            log.end().map(|end| log.seconds(end.tick)).into(),
+        ),
+        (
+            "killed_by_signal",
+            log.death().map(|death| death.signal).into(),
+        ),
+        ("parent_log", parent.into()),
+        ("missing_parent", family.missing_parent.into()),
+        (
+            "quiet_since_seconds",
+            quiet.checked_sub(1).map(|tick| log.seconds(tick)).into(),
+        ),
+        (
+            "threads",
+            threads
+                .iter()
+                .map(|thread| {
+                    json!({
+                        "tid": thread.tid,
+                        "name": clean(&thread.name),
+                    })
+                })
+                .collect(),
+        ),
+        (
+            "threads_at_once",
+            threads_at_once(log, threads.len() as u64).into(),
+        ),
+        ("file_bytes", size.file_bytes.into()),
+        ("seeming_bytes", extent.seeming_bytes.into()),
+        ("event_bytes", size.event_bytes.into()),
+        ("chunks", size.chunks.into()),
+        ("streams", size.streams.into()),
+        ("settings", texts(Key::Setting)),
+        ("recorded_too", texts(Key::Named)),
+        ("notes", notes.collect()),
+        ("failed", events.failed.as_slice().into()),
+        ("cut_stacks", events.cuts.as_slice().into()),
+        ("modules", modules(log)),
+        ("counters", counters(log).into()),
+        ("findings", sentences.collect()),
+        ("findings_count", findings.count().into()),
+        ("order_gaps", findings.order_gaps.into()),
+        ("order_breaks", findings.order_breaks.into()),
+    ];
+    let mut all = Page::figures(own);
+    all.extend(identity(log));
+    Ok(all)
+}
+
+fn modules(log: &Log) -> Value {
+    let modules = log.modules().iter().map(|module| {
+        let gone = log.unloads().iter().find(|(id, _)| *id == module.id);
+        let id: String = module
+            .build_id
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
+        json!({
+            "path": clean(module.path),
+            "build_id": (!id.is_empty()).then_some(id),
+            "low": module.low,
+            "high": module.high,
+            "bias": module.bias,
+            "unloaded_seconds": gone.map(|(_, tick)| log.seconds(*tick)),
+        })
+    });
+    modules.collect()
+}

@@ -1,0 +1,148 @@
+//! A page for programs. `doc/STATS.md` says what the keys mean.
+
+use memlog_analysis::Callers;
+use serde_json::{Map, Value, json};
+
+use crate::names::Name;
+use crate::page::others::FailedCalls;
+use crate::page::places::{PlaceList, What};
+use crate::page::tree::{Direction, NO_FRAMES, Tree};
+use crate::page::{Page, Part};
+
+/// As it is printed.
+pub fn of(page: &Page) -> String {
+    format!("{:#}\n", Value::from(object(page)))
+}
+
+fn object(page: &Page) -> Map<String, Value> {
+    let mut object = page.figures.clone();
+    let names = &page.on_names;
+    let sentences = page.notes.iter().chain(&names.remarks);
+    let sentences: Vec<_> = sentences.chain(&names.cut_short).collect();
+    if !page.heading.lines.is_empty() {
+        object.insert("notes".into(), json!(sentences));
+    }
+    let mut trees = Vec::new();
+    for part in &page.parts {
+        match part {
+            Part::Tree(one) => object.extend(tree(one)),
+            Part::OneTree(one) => trees.push(tree(one)),
+            Part::Places(list) => {
+                let (key, blocks) = keys(list.what);
+                object.insert(key.into(), places(list, blocks));
+            }
+            Part::Failed(list) => {
+                object.insert("failed".into(), list.iter().map(failed).collect());
+            }
+            Part::Next(_) | Part::Records(_) | Part::Table(_) | Part::Figures => {}
+        }
+    }
+    if !trees.is_empty() {
+        object.insert("trees".into(), trees.into_iter().map(Value::from).collect());
+    }
+    object
+}
+
+/// Of a list and of what there are so many of.
+fn keys(what: What) -> (&'static str, &'static str) {
+    match what {
+        What::Held => ("held", "blocks"),
+        What::Grown => ("grown", "blocks"),
+        What::Mapped => ("mapped", "mappings"),
+        What::Calls => ("allocated", "allocations"),
+    }
+}
+
+fn places(list: &PlaceList, blocks: &str) -> Value {
+    let rows = list.rows.iter().map(|row| {
+        json!({
+            "function": row.name.function,
+            "location": row.name.location,
+            "module": row.name.module,
+            "caller": row.caller.as_ref().map(|name| &name.function),
+            "bytes": row.held.bytes,
+            blocks: row.held.blocks,
+            "share_percent": row.share,
+            "sum_percent": row.sum,
+        })
+    });
+    rows.collect()
+}
+
+fn failed(calls: &FailedCalls) -> Value {
+    json!({
+        "function": calls.function,
+        "calls": calls.calls,
+        "largest_bytes": calls.largest_bytes,
+        "errno": calls.errno,
+        "first_seconds": calls.first_seconds,
+        "thread": calls.tid,
+        "stack": calls.stack,
+    })
+}
+
+/// It is a list and not nested: a stack may be deeper than what readers of JSON
+/// put up with.
+fn tree(tree: &Tree) -> Map<String, Value> {
+    let total = tree.branches.total();
+    let direction = match tree.direction {
+        Direction::BottomUp => "bottom-up",
+        Direction::TopDown => "top-down",
+    };
+    let all: [(&str, Value); 11] = [
+        ("by", tree.by.name().into()),
+        ("moment", tree.moment.map(|(name, _)| name).into()),
+        ("seconds", tree.moment.map(|(_, seconds)| seconds).into()),
+        ("direction", direction.into()),
+        ("threshold_percent", tree.threshold.into()),
+        ("bytes", total.bytes.into()),
+        ("blocks", total.blocks.into()),
+        ("unfiltered_bytes", tree.unfiltered.bytes.into()),
+        ("unfiltered_blocks", tree.unfiltered.blocks.into()),
+        ("folded", folded(tree.branches.roots())),
+        ("nodes", nodes(tree).into()),
+    ];
+    all.map(|(name, value)| (name.to_owned(), value))
+        .into_iter()
+        .collect()
+}
+
+fn folded(callers: &Callers) -> Value {
+    match callers.folded {
+        0 => Value::Null,
+        places => json!({
+            "places": places,
+            "bytes": callers.folded_held.bytes,
+            "blocks": callers.folded_held.blocks,
+        }),
+    }
+}
+
+/// In the order of the text: each comes after its parent.
+fn nodes(tree: &Tree) -> Vec<Value> {
+    let mut nodes = Vec::new();
+    let roots = tree.branches.roots().shown.iter().rev();
+    let mut work: Vec<(u32, Option<usize>)> = roots.map(|&root| (root, None)).collect();
+    while let Some((index, parent)) = work.pop() {
+        let Some(branch) = tree.branches.get(index) else {
+            continue;
+        };
+        let number = nodes.len();
+        let own = tree.own(branch);
+        let name: Option<&Name> = tree.names.get(branch.label as usize);
+        nodes.push(json!({
+            "parent": parent,
+            "function": name.map_or(NO_FRAMES, |name| &name.function),
+            "location": name.and_then(|name| name.location.as_ref()),
+            "module": name.and_then(|name| name.module.as_ref()),
+            "bytes": branch.held.bytes,
+            "blocks": branch.held.blocks,
+            "own_bytes": own.bytes,
+            "own_blocks": own.blocks,
+            "folded": folded(&branch.callers),
+        }));
+        let below = branch.callers.shown.iter().rev();
+        work.extend(below.map(|&branch| (branch, Some(number))));
+    }
+    nodes
+}

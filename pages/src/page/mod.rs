@@ -1,0 +1,80 @@
+//! What a command shows of a log, as a value: a heading, notes, trees, lists.
+//! [`crate::text`] and [`crate::json`] make of it what is printed. They know no log,
+//! so no figure comes about there; what makes a page knows no screen.
+//!
+//! * [`heading`]: the named lines at the top
+//! * [`places`]: who asked for memory, in a list
+//! * [`tree`]: who called them
+//! * [`others`]: calls that failed, what to run next, records of a log
+
+pub mod heading;
+pub mod others;
+pub mod places;
+pub mod tree;
+
+use serde_json::{Map, Value};
+
+use heading::Heading;
+use others::{FailedCalls, Next, Records, Table};
+use places::PlaceList;
+use tree::Tree;
+
+/// A page.
+#[derive(Default)]
+pub struct Page {
+    /// What only programs are told, by key; `doc/STATS.md` has the keys.
+    pub figures: Map<String, Value>,
+    /// What stands at the top.
+    pub heading: Heading,
+    /// What a reader has to know besides the figures, in sentences.
+    pub notes: Vec<String>,
+    /// What was wrong with the names.
+    pub on_names: OnNames,
+    /// What is below, in the order in which it is read.
+    pub parts: Vec<Part>,
+    /// Whether it is meant for one screen: then less is shown where there is no
+    /// room for all.
+    pub is_screenful: bool,
+}
+
+impl Page {
+    /// Figures by key.
+    pub fn figures<const N: usize>(all: [(&str, Value); N]) -> Map<String, Value> {
+        let all = all.map(|(name, value)| (name.to_owned(), value));
+        all.into_iter().collect()
+    }
+}
+
+/// What was wrong with the names, in sentences.
+#[derive(Default)]
+pub struct OnNames {
+    /// A sentence for each file.
+    pub remarks: Vec<String>,
+    /// That not all were looked up.
+    pub cut_short: Option<String>,
+    /// What to do where most has none.
+    pub hint: Option<String>,
+    /// Whether the remarks are counted in one line above the parts; else each is
+    /// told below them.
+    pub is_brief: bool,
+}
+
+/// A part of a page.
+pub enum Part {
+    /// The tree that the page is about.
+    Tree(Tree),
+    /// One of the trees that were asked for.
+    OneTree(Tree),
+    /// Who asked for memory.
+    Places(PlaceList),
+    /// Who got none.
+    Failed(Vec<FailedCalls>),
+    /// What to run next.
+    Next(Next),
+    /// What a log says of itself, a line each.
+    Records(Records),
+    /// Rows of the same columns.
+    Table(Table),
+    /// The figures, a line each.
+    Figures,
+}

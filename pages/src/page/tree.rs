@@ -1,0 +1,110 @@
+//! Who called for memory, as a tree.
+
+use clap::ValueEnum;
+use memlog_analysis::{Branch, CallTree, Held, Measure};
+
+use crate::names::Name;
+
+/// What is called a place of a stack that has none.
+pub const NO_FRAMES: &str = "(no frames)";
+
+/// Branches at most: who reads more of them?
+pub const MOST_BRANCHES: usize = 500_000;
+
+/// A tree, what it counts, and what it is a part of.
+pub struct Tree {
+    /// What it is of.
+    pub title: String,
+    pub by: By,
+    /// Its moment and when that was; none where it is of the whole run.
+    pub moment: Option<(&'static str, f64)>,
+    pub direction: Direction,
+    /// What there was, filtered or not.
+    pub unfiltered: Held,
+    /// What holds less than so many percent is summed up.
+    pub threshold: f64,
+    /// What was asked for: less, where a tree of all would be too large.
+    pub asked_threshold: f64,
+    /// Whether each place has a row with its figures, also where it only passes on.
+    pub no_fold: bool,
+    pub branches: CallTree,
+    /// What the branches are called.
+    pub names: Vec<Name>,
+}
+
+impl Tree {
+    /// What ends at a branch and is in none below it.
+    pub fn own(&self, branch: &Branch) -> Held {
+        own(&self.branches, branch)
+    }
+}
+
+/// See [`Tree::own`].
+pub fn own(tree: &CallTree, branch: &Branch) -> Held {
+    let below = branch.callers.shown.iter();
+    let below = below.filter_map(|&index| tree.get(index));
+    let below = below.map(|branch| branch.held);
+    let below = below.chain([branch.callers.folded_held]);
+    below.fold(branch.held, Held::minus)
+}
+
+/// Where the roots are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// At the functions that called the allocator; below are their callers.
+    BottomUp,
+    /// At main; below is what it called.
+    TopDown,
+}
+
+/// What is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "lower")]
+pub enum By {
+    #[value(help = "bytes that are live at a moment")]
+    Live,
+    /// Asked for by `--mapped`.
+    #[value(skip)]
+    Mapped,
+    #[value(help = "bytes of all allocations")]
+    Allocated,
+    #[value(help = "allocations")]
+    Count,
+    #[value(help = "allocations whose block was freed before the thread's next one")]
+    Temporary,
+}
+
+impl By {
+    /// Whether it is of a moment and not of the whole run.
+    pub fn is_of_moment(self) -> bool {
+        matches!(self, By::Live | By::Mapped)
+    }
+
+    /// As it is typed.
+    pub fn name(self) -> &'static str {
+        match self {
+            By::Live => "live",
+            By::Mapped => "mapped",
+            By::Allocated => "allocated",
+            By::Count => "count",
+            By::Temporary => "temporary",
+        }
+    }
+
+    /// What the shares are of.
+    pub fn measure(self) -> Measure {
+        match self {
+            By::Live | By::Mapped | By::Allocated => Measure::Bytes,
+            By::Count | By::Temporary => Measure::Blocks,
+        }
+    }
+
+    /// What there are so many of.
+    pub fn thing(self) -> &'static str {
+        match self {
+            By::Live => "block",
+            By::Mapped => "mapping",
+            By::Allocated | By::Count | By::Temporary => "allocation",
+        }
+    }
+}
