@@ -129,7 +129,7 @@ impl Text<'_> {
 
     /// An immediate of the operands' size, at most four bytes.
     fn immediate(&mut self) -> Option<i64> {
-        match self.small {
+        match self.small && !self.is_wide() {
             true => self.skip(2).map(|()| 0),
             false => self.word(),
         }
@@ -285,14 +285,14 @@ impl Text<'_> {
             0x50..=0x57 => Effect::Push(Some(dwarf(register))),
             0x5c if register == SP => Effect::SpLost,
             0x58..=0x5f => Effect::Pop(Some(dwarf(register))),
-            0x63 => self.plain(0)?,
+            0x63 => self.widened(0)?,
             0x68 => self.immediate().map(|_| Effect::Push(None))?,
             0x69 => {
-                self.operand()?;
+                self.widened(0)?;
                 self.immediate().map(|_| Effect::Nothing)?
             }
             0x6a => self.skip(1).map(|()| Effect::Push(None))?,
-            0x6b => self.plain(1)?,
+            0x6b => self.widened(1)?,
             0x70..=0x7f => Effect::Branch(self.byte()?),
             0x80 | 0x81 | 0x83 => self.by_number(opcode != 0x81)?,
             0x84 | 0x85 | 0x8c | 0x8e => self.read_only()?,
@@ -449,23 +449,33 @@ impl Text<'_> {
     }
 
     fn two_bytes(&mut self, opcode: u8) -> Option<Effect> {
+        self.narrow = opcode & 0xf0 == 0x90;
         Some(match opcode {
             0x05 | 0x31 | 0x77 | 0xa2 => Effect::Nothing,
             0xc8..=0xcf => self.written(opcode & 7 | (self.rex & 1) << 3),
             0x0b => Effect::Dead,
             0x80..=0x8f => Effect::Branch(self.word()?),
-            0xae => self.group(0)?,
+            0x90..=0x9f | 0xae => self.group(0)?,
             0xba => self.group(1)?,
             0x70..=0x73 | 0xa4 | 0xac | 0xc2 | 0xc4..=0xc6 => self.plain(1)?,
             0x10..=0x1f | 0x28..=0x2b | 0x2e | 0x2f | 0x51..=0x6f | 0x74..=0x76 => {
                 self.read_only()?
             }
-            0x01 | 0x0d | 0x2c | 0x2d | 0x40..=0x50 => self.plain(0)?,
-            0x7c..=0x7f | 0x90..=0x9f | 0xa3 | 0xa5 | 0xab | 0xad..=0xb1 => self.plain(0)?,
-            0xb3 | 0xb6..=0xb9 | 0xbb..=0xbf | 0xc0 | 0xc1 | 0xc3 | 0xc7 => self.plain(0)?,
-            0xd0..=0xfe => self.plain(0)?,
+            0x40..=0x4f | 0xaf | 0xb6..=0xb8 | 0xbc..=0xbf => self.widened(0)?,
+            0xb9 => self.operand().map(|_| Effect::Dead)?,
+            0x01 | 0x0d | 0x2c | 0x2d | 0x50 | 0x7c..=0x7f | 0xa3 | 0xa5 => self.plain(0)?,
+            0xab | 0xad | 0xb0 | 0xb1 | 0xb3 | 0xbb | 0xc0 | 0xc1 => self.plain(0)?,
+            0xc3 | 0xc7 | 0xd0..=0xfe => self.plain(0)?,
             _ => return None,
         })
+    }
+
+    /// From a register or memory into a whole register: from a high byte, too.
+    fn widened(&mut self, more: usize) -> Option<Effect> {
+        let operand = self.operand()?;
+        (self.names_sp, self.names_fp) = (operand.register == SP, operand.register == FP);
+        self.skip(more)?;
+        Some(Effect::Nothing)
     }
 
     /// AVX: what REX and the escape bytes say is packed into one byte or two.

@@ -11,9 +11,11 @@
 //!   [`framehop`]'s
 //! * [`kept`]: the capture on made-up stacks, against the plain walk
 //! * [`reading`]: frames proven by instructions, against the tables
+//! * [`decoder`]: what instructions do, against iced
 //! * [`damage`]: broken tables stay inside their range
 
 mod damage;
+mod decoder;
 mod exidx;
 mod expressions;
 mod framehop;

@@ -45,7 +45,7 @@ struct Counts {
 }
 
 /// Where functions begin, in order.
-fn functions(loaded: &Loaded) -> Vec<u64> {
+pub(super) fn functions(loaded: &Loaded) -> Vec<u64> {
     let section = EhFrame::new(loaded.frames(), NativeEndian);
     let bases = BaseAddresses::default().set_eh_frame(loaded.frames);
     let mut found = Vec::new();
