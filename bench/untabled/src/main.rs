@@ -16,7 +16,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 const HEAD: &str = "file MB returns exact% unlike wrong unknown landing unreached unsure other \
-    exported entry called pointed s s/MB table eh_frame peak_MB";
+    exported entry called pointed s s/MB table of_calls eh_frame peak_MB";
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -50,7 +50,7 @@ fn measure(path: &str, is_strict: bool, lists: bool, why: Option<u64>) -> Option
     let began = Instant::now();
     let image = Image::read(&file)?;
     let rows = rows::derive(&image, is_strict, why);
-    let table = rows.table_bytes();
+    let (table, of_calls) = (rows.table_bytes(false), rows.table_bytes(true));
     let seconds = began.elapsed().as_secs_f64();
     let peak = peak_bytes();
     let told = judge::judge(&file, &image, &rows)?;
@@ -64,7 +64,7 @@ fn measure(path: &str, is_strict: bool, lists: bool, why: Option<u64>) -> Option
         format!("{}/{}", one.exact + one.unlike, one.wrong)
     });
     println!(
-        "{} {megabytes:.2} {all} {:.2} {unlike} {wrong} {} {} {} {} {} {} {seconds:.2} {:.2} {table} {} {:.0}",
+        "{} {megabytes:.2} {all} {:.2} {unlike} {wrong} {} {} {} {} {} {} {seconds:.2} {:.2} {table} {of_calls} {} {:.0}",
         path.rsplit('/').next().unwrap_or(path),
         100. * exact as f64 / all.max(1) as f64,
         absent.unknown,

@@ -4,7 +4,7 @@ use crate::image::Image;
 use crate::known::Class;
 use crate::state::{Kept, State};
 use crate::sure::Sure;
-use crate::ways::{Function, Ways};
+use crate::ways::{Flow, Function, Ways};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// Bytes of the table for each change.
@@ -15,6 +15,7 @@ const ENTRY_BYTES: usize = 8;
 pub struct Row {
     pub state: State,
     pub bytes: u8,
+    pub is_call: bool,
     pub class: Class,
     /// Where its function begins.
     pub start: u64,
@@ -101,6 +102,7 @@ impl Rows {
             let row = Row {
                 state: node.state,
                 bytes: node.bytes,
+                is_call: matches!(node.flow, Flow::Call(_)),
                 class: function.class,
                 start: function.start,
             };
@@ -110,8 +112,9 @@ impl Rows {
     }
 
     /// Bytes of the table: an entry where the CFA or the place of rbp changes, and
-    /// where nothing is known any more.
-    pub fn table_bytes(&self) -> usize {
+    /// where nothing is known any more. Where it is asked for return addresses alone,
+    /// only what holds at calls matters.
+    pub fn table_bytes(&self, is_of_calls: bool) -> usize {
         let (mut entries, mut end, mut last) = (0, 0, None);
         for (at, row) in &self.rows {
             let what = row.is_whole().then_some((
@@ -122,7 +125,7 @@ impl Rows {
             if end < *at && last.is_some() {
                 (entries, last) = (entries + 1, None);
             }
-            if what != last {
+            if what != last && (row.is_call || !is_of_calls) {
                 (entries, last) = (entries + 1, what);
             }
             end = at + u64::from(row.bytes);

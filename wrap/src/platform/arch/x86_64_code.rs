@@ -474,8 +474,7 @@ impl Text<'_> {
     fn widened(&mut self, more: usize) -> Option<Effect> {
         let operand = self.operand()?;
         (self.names_sp, self.names_fp) = (operand.register == SP, operand.register == FP);
-        self.skip(more)?;
-        Some(Effect::Nothing)
+        self.skip(more).map(|()| Effect::Nothing)
     }
 
     /// AVX: what REX and the escape bytes say is packed into one byte or two.
