@@ -1,5 +1,6 @@
 //! Which rows a way to a return confirms, as the proof inside a program asks for.
 
+use crate::known::Class;
 use crate::ways::{Callee, Flow, Function, Node, Returns, Ways};
 use std::collections::{HashMap, HashSet};
 
@@ -93,7 +94,9 @@ impl Sure {
             Flow::Leave(callee) if self.comes_back(callee) => {
                 vec![Some(Next::Out(node.state.is_given_back()))]
             }
-            Flow::Return => vec![Some(Next::Out(node.state.is_given_back()))],
+            // One that may be a case itself may jump to the next case.
+            Flow::Away if function.class == Class::Pointed => Vec::new(),
+            Flow::Return | Flow::Away => vec![Some(Next::Out(node.state.is_given_back()))],
             Flow::Cases => {
                 let cases = function
                     .cases

@@ -32,6 +32,8 @@ pub enum Flow {
     Call(Callee),
     /// Out of the function, to one that may return.
     Leave(Callee),
+    /// The same through a register, if it is no case of the function.
+    Away,
     Return,
     /// By a table of cases.
     Cases,
@@ -282,6 +284,7 @@ impl<'a> Ways<'a> {
                     self.returns(index, self.surety(callee));
                 }
             }
+            Flow::Away => self.returns(index, Returns::Seen),
             Flow::Return => match state.sp {
                 None | Some(-8) => self.returns(index, Returns::Seen),
                 _ => self.functions[index].is_crooked = true,
@@ -418,7 +421,7 @@ impl<'a> Ways<'a> {
                         self.functions[index].cases.insert(at, cases);
                         Flow::Cases
                     }
-                    (None, Some(-8)) => Flow::Leave(Callee::Unknown),
+                    (None, Some(-8)) => Flow::Away,
                     (None, Some(_)) => Flow::Unknown,
                     // As longjmp does.
                     (None, None) => Flow::End,
