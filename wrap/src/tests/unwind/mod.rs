@@ -2,6 +2,7 @@
 //!
 //! * [`loaded`]: real files, mapped and found as the recorder finds them
 //! * [`same`]: one row of ours and one of gimli's, compared
+//! * [`bound`]: a mapped file, relocated as a loader does
 //! * [`judge`]: every row of many real files
 //! * [`programs`]: random programs of every instruction, also those that
 //!   compilers never write
@@ -14,6 +15,7 @@
 //! * [`decoder`]: what instructions do, against iced
 //! * [`damage`]: broken tables stay inside their range
 
+mod bound;
 mod damage;
 mod decoder;
 mod exidx;
