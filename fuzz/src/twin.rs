@@ -122,9 +122,11 @@ pub fn merge(streams: &[Vec<Told>], cell_mask: usize) -> Option<Vec<Told>> {
         let heads = left.iter().enumerate();
         let open = heads.filter_map(|(index, stream)| {
             let head = stream.front()?;
-            open(head).then_some((head.tick, index))
+            // A reading comes behind all else of its tick.
+            let is_reading = matches!(head.kind, Kind::Rss(_));
+            open(head).then_some((head.tick, is_reading, index))
         });
-        let Some((_, index)) = open.min() else {
+        let Some((.., index)) = open.min() else {
             return left.iter().all(VecDeque::is_empty).then_some(merged);
         };
         let item = left[index].pop_front()?;
