@@ -18,7 +18,7 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 
 use libfuzzer_sys::fuzz_target;
 use memlog_fuzz::{Counting, Edge, Limit, Zeroed, limited};
-use memlog_wrap::platform::elf::image::{self, Image};
+use memlog_wrap::platform::elf::image::{self, ElfImage};
 use memlog_wrap::platform::sys::FileId;
 use memlog_wrap::unwind::cfi::{FrameIndexes, describe};
 use memlog_wrap::unwind::modules::Module;
@@ -87,11 +87,11 @@ impl Attack {
     fn run(&mut self, input: &[u8]) {
         let memory = self.edge.at_start(input).as_ptr_range();
         let (low, end) = (memory.start as u64, memory.end as u64);
-        let mut found = Image::default();
+        let mut found = ElfImage::default();
         if !image::read(low, &mut found, &mut self.room) {
             return;
         }
-        let mut other = Image::default();
+        let mut other = ElfImage::default();
         assert!(
             image::is_same(&found, low, &mut other, &mut self.room),
             "another image in the same place"
@@ -104,7 +104,7 @@ impl Attack {
 
     /// The loader maps what the headers name, here nobody did: only tables in
     /// the image can be asked.
-    fn ask(&mut self, found: &Image, low: u64, end: u64) {
+    fn ask(&mut self, found: &ElfImage, low: u64, end: u64) {
         let (start, stop) = (found.tables_start, found.tables_end);
         if !(low <= start && start <= stop && stop <= end) {
             return;

@@ -12,8 +12,8 @@ pub struct Claim<'a>(pub &'a AtomicU32);
 pub const FREE: u32 = 0;
 /// A guest's in this memory, whom the kernel counts to another process: never
 /// taken over, for he gives the stream back before he goes.
-pub const VISITOR: u32 = u32::MAX;
-/// From here on, and below [`VISITOR`]: of threads whose ids could not be asked
+pub const GUEST: u32 = u32::MAX;
+/// From here on, and below [`GUEST`]: of threads whose ids could not be asked
 /// for. The kernel knows none of them.
 pub const UNKNOWN_TID: u32 = 1 << 31;
 

@@ -77,7 +77,7 @@ const MAX_PROBES: usize = 128;
 
 /// A table of `W`-word records in chunks of `P` records, `C` chunks at most,
 /// of which the first `F` records of each chunk lie under its header.
-pub struct Table<const W: usize, const P: u32, const F: u32, const C: usize> {
+pub struct IdTable<const W: usize, const P: u32, const F: u32, const C: usize> {
     count: AtomicU32,
     indexed: AtomicU32,
     log2: AtomicU32,
@@ -104,7 +104,7 @@ fn words(pointer: usize, length: usize) -> Option<&'static [AtomicU64]> {
     Some(unsafe { core::slice::from_raw_parts(pointer as *const AtomicU64, length) })
 }
 
-impl<const W: usize, const P: u32, const F: u32, const C: usize> Table<W, P, F, C> {
+impl<const W: usize, const P: u32, const F: u32, const C: usize> IdTable<W, P, F, C> {
     /// An empty table.
     #[cfg(not(loom))]
     pub const fn new() -> Self {
@@ -468,7 +468,7 @@ impl<const W: usize, const P: u32, const F: u32, const C: usize> Table<W, P, F, 
     }
 }
 
-impl<const W: usize, const P: u32, const F: u32, const C: usize> Default for Table<W, P, F, C> {
+impl<const W: usize, const P: u32, const F: u32, const C: usize> Default for IdTable<W, P, F, C> {
     fn default() -> Self {
         Self::new()
     }

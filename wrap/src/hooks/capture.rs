@@ -13,7 +13,7 @@ use crate::platform::lock::Patience;
 use crate::process::recorder::{Here, RECORDER, VERIFYING};
 use crate::unwind::codemap;
 use crate::unwind::kept::{self, Namer};
-use crate::unwind::walk::{self, Resolver, State};
+use crate::unwind::walk::{self, Resolver, WalkState};
 use core::sync::atomic::Ordering;
 use memlog_format::counter::Counter;
 use memlog_format::table::{CodeId, Node, StackId};
@@ -80,7 +80,7 @@ pub fn capture_apart(recording: Recording, frame: &DoorFrame, of: Of) -> StackId
     if generation & VERIFYING == 0 {
         return capture_anew(stream, frame, patience, of);
     }
-    let looked = stream.kept(of).unchanged(&State::at(frame));
+    let looked = stream.kept(of).unchanged(&WalkState::at(frame));
     stream.capture_space(of).1.wake();
     let stack = capture_anew(stream, frame, patience, of);
     verify(stream, frame, patience, stack);

@@ -26,7 +26,7 @@ use crate::platform::doors::Door;
 use crate::platform::early;
 use crate::process::recorder::RECORDER;
 use crate::process::usable;
-use crate::unwind::walk::State;
+use crate::unwind::walk::WalkState;
 use core::sync::atomic::Ordering;
 use memlog_format::api::Api;
 use memlog_format::table::StackId;
@@ -121,7 +121,7 @@ pub(super) fn capture(recording: Recording, frame: &DoorFrame, of: Of) -> StackI
         return capture_apart(recording, frame, of);
     }
     let Recording { stream, patience } = recording;
-    match stream.kept(of).unchanged(&State::at(frame)) {
+    match stream.kept(of).unchanged(&WalkState::at(frame)) {
         Some(stack) => stack,
         None => capture_anew(stream, frame, patience, of),
     }

@@ -12,10 +12,10 @@ use crate::platform::lock::Patience;
 use crate::platform::sys::{Os, Sys};
 use crate::process::fork;
 use crate::process::recorder::RECORDER;
-use crate::process::token::{self, CLAIMING, Entry, Phase};
+use crate::process::token::{self, CLAIMING, Phase, TokenState};
 use core::sync::atomic::Ordering;
 use memlog_format::counter::Counter;
-use memlog_lockfree::claims::{UNKNOWN_TID, VISITOR};
+use memlog_lockfree::claims::{GUEST, UNKNOWN_TID};
 use memlog_lockfree::life::Life;
 
 /// A call that is to be recorded.
@@ -119,7 +119,7 @@ pub(crate) fn admit_cold(frame: &DoorFrame) -> Admission {
     if Os::pid() != RECORDER.ground.pid.load(Ordering::Relaxed) {
         // A vfork's child of a thread that has no stream yet: its claim must
         // not outlive it, nor stand in the word that the parent will find.
-        return match visit(VISITOR, Hold::Guest) {
+        return match visit(GUEST, Hold::Guest) {
             Some(session) => Admission::Record(session),
             None => Admission::Pass,
         };
@@ -212,16 +212,16 @@ fn admit_nested(slot: &'static Slot, sp: u64) -> Admission {
     let stack = unsafe { (*slot.body.get()).stack };
     let busy = slot.busy.load(Ordering::Relaxed);
     match token::read(busy, sp, &stack) {
-        Entry::Free => {}
-        Entry::Abandoned => abandon(slot),
+        TokenState::Free => {}
+        TokenState::Abandoned => abandon(slot),
         // The frame of the call below is overwritten: it was jumped out of, and
         // whoever calls now only happens to be further in.
-        Entry::Nested(Phase::InReal) if !is_marked(token::sp(busy), &stack) => abandon(slot),
-        Entry::Nested(Phase::InReal) => {
+        TokenState::Nested(Phase::InReal) if !is_marked(token::sp(busy), &stack) => abandon(slot),
+        TokenState::Nested(Phase::InReal) => {
             RECORDER.ground.counters.add(Counter::NestedInAllocator, 1);
             return Admission::Backing;
         }
-        Entry::Nested(Phase::InRecorder) => return admit_signal(),
+        TokenState::Nested(Phase::InRecorder) => return admit_signal(),
     }
     Admission::Record(Session {
         slot,

@@ -10,7 +10,7 @@ use crate::platform::ground::Ground;
 use crate::platform::sys::{Os, Sys};
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 use memlog_format::counter::Counter;
-use memlog_lockfree::claims::{Claim, FREE, UNKNOWN_TID, VISITOR};
+use memlog_lockfree::claims::{Claim, FREE, GUEST, UNKNOWN_TID};
 
 /// Streams at most; more threads at the same moment go unrecorded, counted.
 pub const MAX_STREAMS: usize = Os::SIZES.streams;
@@ -100,7 +100,7 @@ impl Streams {
     /// A number for a thread whose own is not known.
     fn next_unknown(&self) -> u32 {
         let number = self.unknown.fetch_add(1, Ordering::Relaxed);
-        UNKNOWN_TID + number % (VISITOR - UNKNOWN_TID)
+        UNKNOWN_TID + number % (GUEST - UNKNOWN_TID)
     }
 
     /// Makes streams for threads that come when none can be made. They take

@@ -15,12 +15,12 @@ use memlog_format::chunk::{CHUNK_SIZE, Kind};
 use memlog_format::counter::Counter;
 use memlog_format::table::{CODES_PER_CHUNK, FIRST_CODE, FIRST_NODE, NODES_PER_CHUNK};
 use memlog_lockfree::sync::AtomicU64 as Word;
-use memlog_lockfree::table::{Memory, Table};
+use memlog_lockfree::table::{IdTable, Memory};
 
 /// Stack nodes: on Linux 64 million of them.
-pub type Nodes = Table<1, NODES_PER_CHUNK, FIRST_NODE, { Os::SIZES.node_chunks }>;
+pub type Nodes = IdTable<1, NODES_PER_CHUNK, FIRST_NODE, { Os::SIZES.node_chunks }>;
 /// Code addresses: on Linux 8 million of them.
-pub type Codes = Table<2, CODES_PER_CHUNK, FIRST_CODE, { Os::SIZES.code_chunks }>;
+pub type Codes = IdTable<2, CODES_PER_CHUNK, FIRST_CODE, { Os::SIZES.code_chunks }>;
 
 /// Memory of the stack nodes.
 pub struct NodeMemory(pub &'static Log, pub Patience);

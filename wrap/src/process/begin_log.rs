@@ -71,7 +71,11 @@ pub(crate) fn begin_log(wiped: bool) {
                 let mut value = Text::<64>::new();
                 value.push(b"MEMLOG_OOM_GUARD=");
                 value.push_number(settings.guard_percent.into());
-                value.push(if settings.guard_ends { b",stop" } else { b"" });
+                value.push(if settings.guard_may_end {
+                    b",stop"
+                } else {
+                    b""
+                });
                 text(Key::Setting, value.get());
             }
             if settings.max_log != u64::MAX {

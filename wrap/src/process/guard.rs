@@ -40,7 +40,7 @@ pub struct Guard {
 /// What is known of the limits, and what was done.
 struct Watch {
     limits: Limits,
-    ends: bool,
+    may_end: bool,
     searched_at: Option<u64>,
     is_near: bool,
     was_asked: bool,
@@ -69,7 +69,7 @@ impl Guard {
             watch: Bounded::new(
                 Watch {
                     limits: Limits::new(),
-                    ends: false,
+                    may_end: false,
                     searched_at: None,
                     is_near: false,
                     was_asked: false,
@@ -91,7 +91,7 @@ impl Guard {
     /// Begins to watch what the settings want.
     pub fn obey(&self, settings: &Settings) {
         self.watch.with(Patience::Bounded, |watch| {
-            watch.ends = settings.guard_ends;
+            watch.may_end = settings.guard_may_end;
         });
         self.percent
             .store(settings.guard_percent, Ordering::Relaxed);
@@ -112,18 +112,18 @@ impl Guard {
     }
 
     /// Looks how near the limits are, and writes down what is to be done, for
-    /// [`carry_out`]. A program that `ends` by itself is not kept from that.
+    /// [`carry_out`]. A program that `is_ending` by itself is not kept from that.
     #[cold]
-    pub fn look(&self, stream: &mut Stream, ends: bool) -> Option<LimitAct> {
+    pub fn look(&self, stream: &mut Stream, is_ending: bool) -> Option<LimitAct> {
         let percent = u64::from(self.percent.load(Ordering::Relaxed));
         // A vfork's child must not be ended in the place of its parent.
         if percent == 0 || Os::pid() != RECORDER.ground.pid.load(Ordering::Relaxed) {
             return None;
         }
         // Whoever else is looking sees the same.
-        let told = self
-            .watch
-            .with(Patience::None, |watch| watch.look(stream, percent, ends));
+        let told = self.watch.with(Patience::None, |watch| {
+            watch.look(stream, percent, is_ending)
+        });
         told.flatten()
     }
 }
@@ -148,14 +148,14 @@ pub fn carry_out(stream: &mut Stream, act: LimitAct) {
 
 impl Watch {
     /// What is to be done, if anything, written down.
-    fn look(&mut self, stream: &mut Stream, percent: u64, ends: bool) -> Option<LimitAct> {
+    fn look(&mut self, stream: &mut Stream, percent: u64, is_ending: bool) -> Option<LimitAct> {
         self.search(stream);
         let (is_near, is_far) = self.measure(percent);
         self.is_near &= !is_far;
         if !is_near {
             return None;
         }
-        let act = self.act(ends)?;
+        let act = self.act(is_ending)?;
         self.is_near = true;
         self.was_asked |= act != LimitAct::Near;
         if RECORDER.log.is_deferred() {
@@ -187,9 +187,9 @@ impl Watch {
     }
 
     /// What is to be done; nothing where it was before.
-    fn act(&self, ends: bool) -> Option<LimitAct> {
+    fn act(&self, is_ending: bool) -> Option<LimitAct> {
         let worst = &self.worst;
-        let may_end = self.ends && !ends;
+        let may_end = self.may_end && !is_ending;
         if may_end && self.was_asked && worst.left_bytes() < worst.margin / 2 {
             return Some(LimitAct::Ended);
         }

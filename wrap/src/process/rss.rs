@@ -110,7 +110,7 @@ pub fn poll(stream: &mut Stream) {
     read(stream, false);
 }
 
-fn read(stream: &mut Stream, ends: bool) {
+fn read(stream: &mut Stream, is_ending: bool) {
     stream.note_reading();
     if RECORDER.ground.must_be_quiet() {
         return;
@@ -154,7 +154,7 @@ fn read(stream: &mut Stream, ends: bool) {
             .with(Patience::None, |meta| meta.flush(&RECORDER.log));
         RECORDER.log.write_held();
     }
-    if let Some(act) = RECORDER.guard.look(stream, ends) {
+    if let Some(act) = RECORDER.guard.look(stream, is_ending) {
         read_high_water(stream);
         guard::carry_out(stream, act);
     }

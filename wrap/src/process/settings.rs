@@ -53,7 +53,7 @@ pub struct Settings {
     /// MEMLOG_OOM_GUARD: less than this percentage of a limit is told.
     pub guard_percent: u8,
     /// MEMLOG_OOM_GUARD: and ends the program.
-    pub guard_ends: bool,
+    pub guard_may_end: bool,
     /// MEMLOG_RUN: what `memlog record` knows its own logs by.
     pub run: Text<32>,
     /// What could not be understood.
@@ -88,7 +88,7 @@ impl Settings {
             follow_exec: true,
             written: false,
             guard_percent: 0,
-            guard_ends: false,
+            guard_may_end: false,
             run: Text::new(),
             nonsense: Text::new(),
         }
@@ -211,7 +211,7 @@ impl Settings {
             }
             b"OOM_GUARD" => {
                 let read = self.understood(name, value, guard(value), (0, false));
-                (self.guard_percent, self.guard_ends) = read;
+                (self.guard_percent, self.guard_may_end) = read;
             }
             b"RUN" => self.run.set(value),
             // Read elsewhere, or of the commands that read logs.
@@ -316,12 +316,12 @@ pub fn size(text: &[u8]) -> Option<u64> {
 /// What is to be left of a limit, and whether the program ends otherwise:
 /// `5`, `5%`, `5,stop`. 0 watches nothing.
 pub fn guard(text: &[u8]) -> Option<(u8, bool)> {
-    let (text, ends) = match text.strip_suffix(b",stop") {
+    let (text, may_end) = match text.strip_suffix(b",stop") {
         Some(text) => (text, true),
         None => (text, false),
     };
     let percent = decimal(text.strip_suffix(b"%").unwrap_or(text))?;
-    (percent < 100).then_some((percent as u8, ends && percent > 0))
+    (percent < 100).then_some((percent as u8, may_end && percent > 0))
 }
 
 /// Events that a flight recorder keeps if it is not told how much.

@@ -27,7 +27,7 @@ pub enum Phase {
 
 /// How a call finds the token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Entry {
+pub enum TokenState {
     /// Free: an ordinary call.
     Free,
     /// Held by a call further out on this stack.
@@ -60,9 +60,9 @@ pub const fn phase(busy: u64) -> Option<Phase> {
 
 /// Reads the word for a call from `sp`.
 #[inline]
-pub fn read(busy: u64, sp: u64, stack: &Bounds) -> Entry {
+pub fn read(busy: u64, sp: u64, stack: &Bounds) -> TokenState {
     if busy == 0 {
-        return Entry::Free;
+        return TokenState::Free;
     }
     let outer = busy & !3;
     let phase = if busy & 1 == 0 {
@@ -73,13 +73,13 @@ pub fn read(busy: u64, sp: u64, stack: &Bounds) -> Entry {
     let own = stack.low..stack.high;
     match (own.contains(&outer), own.contains(&sp)) {
         // Two depths of one stack can be compared.
-        (true, true) if sp >= outer => Entry::Abandoned,
-        (true, true) => Entry::Nested(phase),
+        (true, true) if sp >= outer => TokenState::Abandoned,
+        (true, true) => TokenState::Nested(phase),
         // A signal's own stack, or a coroutine's: whoever holds the token may
         // well come back. The allocator's own calls stay on its stack.
-        (true, false) | (false, true) => Entry::Nested(Phase::InRecorder),
+        (true, false) | (false, true) => TokenState::Nested(Phase::InRecorder),
         // Neither is known: a call further in is the likelier, and safe.
-        (false, false) if sp < outer => Entry::Nested(phase),
-        (false, false) => Entry::Nested(Phase::InRecorder),
+        (false, false) if sp < outer => TokenState::Nested(phase),
+        (false, false) => TokenState::Nested(Phase::InRecorder),
     }
 }

@@ -1,7 +1,7 @@
 //! The table of live blocks on a model of memory, against a map.
 
 use super::random::Random;
-use crate::log::flight::table::{Pages, Table};
+use crate::log::flight::table::{LiveTable, Pages};
 use memlog_format::api::Api;
 use memlog_format::live::{ENTRY_WORDS, Entry, FIRST_WORD};
 use memlog_format::table::StackId;
@@ -91,7 +91,7 @@ fn entry(address: u64, version: u64, live: bool) -> Entry {
 #[test]
 fn the_table_is_a_map() {
     let mut random = Random::new(7);
-    let mut table = Table::new(Model::new(u64::MAX));
+    let mut table = LiveTable::new(Model::new(u64::MAX));
     assert!(table.begin());
     let mut twin: HashMap<u64, Entry> = HashMap::new();
     for round in 1..30_000u64 {
@@ -145,7 +145,7 @@ fn the_table_is_a_map() {
 #[test]
 fn a_death_amid_a_split_loses_nothing() {
     let fill = |dies_at: u64| {
-        let mut table = Table::new(Model::new(u64::MAX));
+        let mut table = LiveTable::new(Model::new(u64::MAX));
         assert!(table.begin());
         let first = table.pages.stores;
         table.pages.dies_at = dies_at.saturating_add(first);

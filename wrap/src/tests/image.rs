@@ -1,6 +1,6 @@
 //! Images in memory as no linker makes them.
 
-use crate::platform::elf::image::{Image, read};
+use crate::platform::elf::image::{ElfImage, read};
 
 /// The parts of a note segment: whose, what, and of which kind.
 fn note(kind: u32, name: &[u8], text: &[u8]) -> Vec<u8> {
@@ -29,7 +29,7 @@ fn build_id(notes: &[u8], says: u64) -> Vec<u8> {
         bytes.extend(words.iter().flat_map(|word| word.to_ne_bytes()));
     }
     bytes.extend(notes);
-    let mut image = Image::default();
+    let mut image = ElfImage::default();
     assert!(read(bytes.as_ptr() as u64, &mut image, &mut [0; 4096]));
     image.build_id.get().to_vec()
 }

@@ -1,7 +1,7 @@
 //! The token: a row of the table for each way in which a call can find it.
 
 use crate::platform::bounds::Bounds;
-use crate::process::token::{Entry, Phase, read, word};
+use crate::process::token::{Phase, TokenState, read, word};
 
 const STACK: Bounds = Bounds {
     low: 0x7000_0000,
@@ -15,14 +15,14 @@ const FURTHER_ELSEWHERE: u64 = 0x5000_1000;
 #[test]
 fn a_free_token_is_an_ordinary_call() {
     for sp in [OUTER, INNER, ELSEWHERE, 0, u64::MAX] {
-        assert_eq!(read(0, sp, &STACK), Entry::Free);
+        assert_eq!(read(0, sp, &STACK), TokenState::Free);
     }
 }
 
 #[test]
 fn every_way_to_find_it_held() {
-    use Entry::{Abandoned, Nested};
     use Phase::{InReal, InRecorder};
+    use TokenState::{Abandoned, Nested};
     for phase in [InReal, InRecorder] {
         let cases = [
             ("further in on the own stack", OUTER, INNER, Nested(phase)),
@@ -75,7 +75,7 @@ fn a_held_token_is_never_taken_for_a_free_one() {
     for phase in [Phase::InReal, Phase::InRecorder] {
         for sp in [0, 4, OUTER, !3] {
             assert_ne!(word(phase, sp), 0);
-            assert_ne!(read(word(phase, sp), sp, &STACK), Entry::Free);
+            assert_ne!(read(word(phase, sp), sp, &STACK), TokenState::Free);
         }
     }
 }

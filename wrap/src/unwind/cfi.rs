@@ -51,7 +51,7 @@ pub struct Description {
 
 /// A row of an index of .eh_frame: where code starts, where its record is.
 #[derive(Clone, Copy)]
-struct Entry {
+struct IndexRow {
     start: u64,
     record: u64,
 }
@@ -78,7 +78,7 @@ impl FrameIndexes {
 #[derive(Clone, Copy)]
 struct FrameIndex {
     module: u32,
-    entries: *mut Entry,
+    entries: *mut IndexRow,
     count: usize,
 }
 
@@ -88,7 +88,7 @@ impl FrameIndexes {
     pub fn forget(&mut self) {
         for index in &mut self.list {
             if !index.entries.is_null() {
-                let bytes = index.count * size_of::<Entry>();
+                let bytes = index.count * size_of::<IndexRow>();
                 // SAFETY: `build_index` took these pages, and nobody else has them.
                 unsafe { Os::unmap(index.entries.cast(), (bytes + 4095) & !4095) };
             }
@@ -204,7 +204,7 @@ fn search_index(
         Some(index) => *index,
         None => {
             let index = build_index(module, frames);
-            indexes.new_bytes += (index.count * size_of::<Entry>()) as u64;
+            indexes.new_bytes += (index.count * size_of::<IndexRow>()) as u64;
             let place = indexes.list.get_mut(indexes.next % MAX_INDEXES)?;
             indexes.next = indexes.next.wrapping_add(1);
             *place = index;
@@ -240,12 +240,12 @@ fn build_index(module: &Module, frames: u64) -> FrameIndex {
     let end = frames_end(module, frames);
     let mut count = 0usize;
     each_description(frames, end, |_| count += 1);
-    let bytes = count.saturating_mul(size_of::<Entry>());
+    let bytes = count.saturating_mul(size_of::<IndexRow>());
     let whole_pages = bytes.saturating_add(4095) & !4095;
     if count == 0 {
         return index;
     }
-    index.entries = Os::memory(whole_pages).cast::<Entry>();
+    index.entries = Os::memory(whole_pages).cast::<IndexRow>();
     if index.entries.is_null() {
         return index;
     }
@@ -261,11 +261,11 @@ fn build_index(module: &Module, frames: u64) -> FrameIndex {
     index
 }
 
-fn each_description(frames: u64, end: u64, mut see: impl FnMut(Entry)) {
+fn each_description(frames: u64, end: u64, mut see: impl FnMut(IndexRow)) {
     let mut record = frames;
     loop {
         if let Some(found) = read_description(record, frames, end) {
-            see(Entry {
+            see(IndexRow {
                 start: found.start,
                 record,
             });
@@ -370,7 +370,7 @@ fn read_common(record: u64, end: u64) -> Option<Common> {
 }
 
 /// Sorts in place: the core library's sorts take stack and can panic.
-fn heap_sort(entries: &mut [Entry]) {
+fn heap_sort(entries: &mut [IndexRow]) {
     let count = entries.len();
     for root in (0..count / 2).rev() {
         sift_down(entries, root, count);
@@ -381,7 +381,7 @@ fn heap_sort(entries: &mut [Entry]) {
     }
 }
 
-fn sift_down(entries: &mut [Entry], mut root: usize, end: usize) {
+fn sift_down(entries: &mut [IndexRow], mut root: usize, end: usize) {
     loop {
         let start = |at: usize| entries.get(at).map_or(0, |entry| entry.start);
         let mut child = 2 * root + 1;
@@ -399,7 +399,7 @@ fn sift_down(entries: &mut [Entry], mut root: usize, end: usize) {
     }
 }
 
-fn swap(entries: &mut [Entry], a: usize, b: usize) {
+fn swap(entries: &mut [IndexRow], a: usize, b: usize) {
     if let (Some(&first), Some(&second)) = (entries.get(a), entries.get(b)) {
         if let Some(place) = entries.get_mut(a) {
             *place = second;

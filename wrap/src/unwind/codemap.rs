@@ -32,7 +32,7 @@ use crate::unwind::kept::Far;
 use crate::unwind::modules::{Found, Module, Modules};
 use crate::unwind::row::Machine;
 use crate::unwind::rule::{Kind, Rule};
-use crate::unwind::walk::{Known, Pc, Shared, State};
+use crate::unwind::walk::{Known, Pc, Shared, WalkState};
 use core::marker::PhantomData;
 use memlog_format::counter::Counter;
 use memlog_format::table::{Code, StackId};
@@ -171,7 +171,7 @@ impl<H: Process> Default for CodeMap<H> {
 }
 
 /// Where a frame's rules are.
-enum Place {
+enum RuleSource {
     /// In a module (0: in a table registered at run time); the description
     /// lies in `found`.
     Described(u32),
@@ -253,7 +253,7 @@ impl<H: Process> Inside<H> {
     }
 
     /// Sees to it that the list of modules holds true at an address. Apart from
-    /// `place`, whose frame is large: one of the two is on the stack at a time.
+    /// `rule_source`, whose frame is large: one of the two is on the stack at a time.
     #[inline(never)]
     fn look_for_module(&mut self, address: u64) {
         match self.modules.find(address).map(|module| module.id) {
@@ -275,19 +275,19 @@ impl<H: Process> Inside<H> {
 
     /// Finds the rules of a frame, whose module was looked for; at a place on the
     /// stack if that is known.
-    fn place(&mut self, pc: Pc, frame: Option<&(State, Bounds)>) -> Place {
+    fn rule_source(&mut self, pc: Pc, frame: Option<&(WalkState, Bounds)>) -> RuleSource {
         match self.tables_of(pc) {
-            Place::Bare(module, _) => self.bare(pc, module, frame),
-            Place::NoTables(0) => self.unfiled(pc, frame),
-            Place::NoTables(module) => self.untabled(pc, module, frame),
-            place => place,
+            RuleSource::Bare(module, _) => self.bare(pc, module, frame),
+            RuleSource::NoTables(0) => self.unfiled(pc, frame),
+            RuleSource::NoTables(module) => self.untabled(pc, module, frame),
+            source => source,
         }
     }
 
     /// Finds its tables. Apart: the frames of this and of what comes next are
     /// large, and one of the two is on the stack at a time.
     #[inline(never)]
-    fn tables_of(&mut self, pc: Pc) -> Place {
+    fn tables_of(&mut self, pc: Pc) -> RuleSource {
         let address = pc.lookup();
         if let Some(module) = self.modules.find(address) {
             let id = module.id;
@@ -295,21 +295,21 @@ impl<H: Process> Inside<H> {
             if arch::CODE_FIRST {
                 let code = code_at(H::ground(), pc.address());
                 if let Some(rule) = trampoline_of(&code) {
-                    return Place::SignalReturn(id, rule);
+                    return RuleSource::SignalReturn(id, rule);
                 }
                 if arch::BACK_CHAIN && !pc.is_exact() {
                     let is_last = arch::LAST.iter().any(|bytes| code.starts_with(bytes));
                     return match is_last && !describe::<H>(module, pc.address(), indexes, found) {
-                        true => Place::Outermost(id),
-                        false => Place::Chained(id),
+                        true => RuleSource::Outermost(id),
+                        false => RuleSource::Chained(id),
                     };
                 }
             }
             if describe::<H>(module, address, indexes, found) {
                 // Tables say that it is a signal's frame, and not which kind.
                 return match pc.address() == found.end || found.common.is_signal {
-                    true => unless_trampoline(H::ground(), pc, id, Place::Described(id)),
-                    false => Place::Described(id),
+                    true => unless_trampoline(H::ground(), pc, id, RuleSource::Described(id)),
+                    false => RuleSource::Described(id),
                 };
             }
             if !pc.is_exact()
@@ -317,7 +317,7 @@ impl<H: Process> Inside<H> {
                 && found.start == pc.address()
                 && called_by(H::ground(), pc.address()).is_none()
             {
-                return unless_trampoline(H::ground(), pc, id, Place::Outermost(id));
+                return unless_trampoline(H::ground(), pc, id, RuleSource::Outermost(id));
             }
             let mut ends = arch::marks::endings().into_iter();
             let is_bare = ends.any(|(end, ..)| {
@@ -336,15 +336,15 @@ impl<H: Process> Inside<H> {
             let buffer = self.modules.buffer();
             if let Some(found) = self.registered.describe(H::ground(), address, buffer) {
                 self.found = found;
-                return Place::Described(0);
+                return RuleSource::Described(0);
             }
         }
         if let Some(rule) = self.trampoline_apart(pc.address()) {
-            return Place::SignalReturn(0, rule);
+            return RuleSource::SignalReturn(0, rule);
         }
         match arch::BACK_CHAIN && !pc.is_exact() {
-            true => Place::Chained(0),
-            false => Place::NoTables(0),
+            true => RuleSource::Chained(0),
+            false => RuleSource::NoTables(0),
         }
     }
 
@@ -384,15 +384,15 @@ impl<H: Process> Inside<H> {
         H::code_id(code)
     }
 
-    fn resolve(&mut self, frame: &(State, Bounds)) -> Result<Known, StackId> {
+    fn resolve(&mut self, frame: &(WalkState, Bounds)) -> Result<Known, StackId> {
         let pc = frame.0.pc;
         let shared = self.shared();
         if let Some(known) = shared.and_then(|shared| shared.get(pc)) {
             return Ok(known);
         }
         self.look_for_module(pc.lookup());
-        let (module, rule) = match self.place(pc, Some(frame)) {
-            Place::Described(module) => {
+        let (module, rule) = match self.rule_source(pc, Some(frame)) {
+            RuleSource::Described(module) => {
                 H::ground().counters.add(Counter::RulesCompiled, 1);
                 let row = self.machine.run(&self.found, pc.lookup());
                 let rule = match row {
@@ -402,14 +402,14 @@ impl<H: Process> Inside<H> {
                 };
                 (module, rule)
             }
-            Place::SignalReturn(module, rule) => (module, rule),
-            Place::Outermost(module) => (module, Rule::plain(Kind::End)),
-            Place::Chained(module) => (module, Rule::plain(Kind::Chain)),
-            Place::NoTables(module) => (module, Rule::plain(Kind::NoTables)),
-            Place::Bare(module, false) => (module, Rule::BARE),
-            Place::Bare(module, true) => (module, Rule::GIVEN_UP),
-            Place::Proven(module) => (module, self.proven.reader.row.pack()),
-            Place::Switched(module, back) => (module, back.rule()),
+            RuleSource::SignalReturn(module, rule) => (module, rule),
+            RuleSource::Outermost(module) => (module, Rule::plain(Kind::End)),
+            RuleSource::Chained(module) => (module, Rule::plain(Kind::Chain)),
+            RuleSource::NoTables(module) => (module, Rule::plain(Kind::NoTables)),
+            RuleSource::Bare(module, false) => (module, Rule::BARE),
+            RuleSource::Bare(module, true) => (module, Rule::GIVEN_UP),
+            RuleSource::Proven(module) => (module, self.proven.reader.row.pack()),
+            RuleSource::Switched(module, back) => (module, back.rule()),
         };
         let code = self.code_id(pc, module);
         if code == 0 {
@@ -429,11 +429,11 @@ impl<H: Process> Inside<H> {
 
     fn far(&mut self, pc: Pc) -> Far {
         self.look_for_module(pc.lookup());
-        let row = match self.place(pc, None) {
-            Place::Described(_) if !self.found.common.is_signal && !is_unsettled(pc) => {
+        let row = match self.rule_source(pc, None) {
+            RuleSource::Described(_) if !self.found.common.is_signal && !is_unsettled(pc) => {
                 self.machine.run(&self.found, pc.lookup())
             }
-            Place::Proven(_) => Some(&self.proven.reader.row),
+            RuleSource::Proven(_) => Some(&self.proven.reader.row),
             _ => None,
         };
         row.and_then(Far::of).unwrap_or(Far::UNKNOWN)

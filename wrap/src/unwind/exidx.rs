@@ -24,7 +24,7 @@ use super::cfi::{Common, Description};
 use super::row::{Cfa, Row};
 use crate::platform::arch;
 use crate::platform::bytes::Cursor;
-use crate::platform::elf::image::Image;
+use crate::platform::elf::image::ElfImage;
 use crate::platform::rules::Saved;
 
 /// Registers by number: r0 to r15.
@@ -41,7 +41,7 @@ const CANNOT: u32 = 1;
 
 /// The description of an address of a module. Of what nobody unwinds there is
 /// one only of where a program begins: elsewhere a caller is lost there.
-pub fn describe(image: &Image, address: u64) -> Option<Description> {
+pub fn describe(image: &ElfImage, address: u64) -> Option<Description> {
     let table = image.header..image.header.checked_add(image.header_bytes)?;
     if !(image.tables_start..=image.tables_end).contains(&table.end) {
         return None;

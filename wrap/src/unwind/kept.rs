@@ -38,7 +38,7 @@ mod frame;
 mod words;
 
 use super::rule::Kind;
-use super::walk::{self, Cache, MAX_FRAMES, Resolver, State, Stop};
+use super::walk::{self, Cache, MAX_FRAMES, Resolver, Stop, WalkState};
 use crate::platform::arch::DoorFrame;
 use crate::platform::bounds::Bounds;
 use children::Children;
@@ -143,7 +143,7 @@ impl Kept {
     /// The last stack, if the caller's is that to the last word: what a loop
     /// that allocates at one place finds.
     #[inline(always)]
-    pub fn unchanged(&self, state: &State) -> Option<StackId> {
+    pub fn unchanged(&self, state: &WalkState) -> Option<StackId> {
         let last = &self.innermost;
         let is_same = last.is_at(state) && self.words.are_same(last.words());
         is_same.then_some(StackId(last.name.id))
@@ -283,7 +283,7 @@ pub fn capture<R: Resolver>(
         (kept.high, kept.is_own) = (bounds.high, is_own);
         kept.forget();
     }
-    let mut state = State::at(frame);
+    let mut state = WalkState::at(frame);
     let (mut open, mut proven, mut fresh) = (kept.count, 0, 0);
     let mut is_far = false;
     let root = loop {

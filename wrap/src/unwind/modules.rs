@@ -8,7 +8,7 @@
 //! another was does not inherit its stacks.
 
 use crate::platform::elf::auxiliary::program_headers;
-use crate::platform::elf::image::{self, Image};
+use crate::platform::elf::image::{self, ElfImage};
 use crate::platform::elf::initial;
 use crate::platform::ground::Ground;
 use crate::platform::maps::{Line, Start, each_line};
@@ -27,9 +27,9 @@ pub struct Module {
     /// First mapped byte.
     pub low: u64,
     /// What its headers say.
-    pub image: Image,
+    pub image: ElfImage,
     file: FileId,
-    state: State,
+    state: InstanceState,
 }
 
 impl Module {
@@ -40,7 +40,7 @@ impl Module {
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum State {
+enum InstanceState {
     #[default]
     Gone,
     /// Seen in the reading under way, or found by it.
@@ -74,7 +74,7 @@ pub struct Modules {
     buffer: [u8; BUFFER],
     path: [u8; MAX_PATH],
     /// What an instance is compared with.
-    other: Image,
+    other: ElfImage,
 }
 
 struct Instances {
@@ -87,7 +87,7 @@ impl Modules {
     /// The instance at a code address.
     pub fn find(&self, address: u64) -> Option<&Module> {
         let mut known = self.instances.list.iter().take(self.instances.count);
-        known.find(|module| module.state == State::Seen && module.contains(address))
+        known.find(|module| module.state == InstanceState::Seen && module.contains(address))
     }
 
     /// Whether an instance still lies where it was found: a library may have
@@ -108,8 +108,8 @@ impl Modules {
     /// The destructors of the module around this address have run.
     pub fn leaving(&mut self, address: u64) {
         for module in self.instances.known() {
-            if module.contains(address) && module.state == State::Seen {
-                module.state = State::Leaving;
+            if module.contains(address) && module.state == InstanceState::Seen {
+                module.state = InstanceState::Leaving;
             }
         }
     }
@@ -117,8 +117,8 @@ impl Modules {
     /// Reads the maps and tells what changed.
     pub fn refresh(&mut self, ground: &Ground, mut tell: impl FnMut(Found)) {
         for module in self.instances.known() {
-            if module.state == State::Seen {
-                module.state = State::Known;
+            if module.state == InstanceState::Seen {
+                module.state = InstanceState::Known;
             }
         }
         let Self {
@@ -178,14 +178,18 @@ impl Instances {
 
     fn see(&mut self, line: &Line, name: &mut [u8], tell: &mut impl FnMut(Found)) {
         let known = self.known().find(|module| {
-            module.low == line.low && module.file == line.file && module.state == State::Known
+            module.low == line.low
+                && module.file == line.file
+                && module.state == InstanceState::Known
         });
         if let Some(module) = known {
-            module.state = State::Seen;
+            module.state = InstanceState::Seen;
             return;
         }
         let count = self.count;
-        let free = self.known().position(|module| module.state == State::Gone);
+        let free = self
+            .known()
+            .position(|module| module.state == InstanceState::Gone);
         let Some(place) = self.list.get_mut(free.unwrap_or(count)) else {
             return;
         };
@@ -202,7 +206,7 @@ impl Instances {
         }
         self.last_id += 1;
         (place.id, place.low, place.file) = (self.last_id, line.low, line.file);
-        place.state = State::Seen;
+        place.state = InstanceState::Seen;
         self.count += usize::from(free.is_none());
         tell(Found::Loaded {
             module: place,
@@ -214,9 +218,9 @@ impl Instances {
     fn bury(&mut self, complete: bool, mut tell: impl FnMut(Found)) {
         for module in self.known() {
             match module.state {
-                State::Known if !complete => module.state = State::Seen,
-                State::Known | State::Leaving => {
-                    module.state = State::Gone;
+                InstanceState::Known if !complete => module.state = InstanceState::Seen,
+                InstanceState::Known | InstanceState::Leaving => {
+                    module.state = InstanceState::Gone;
                     tell(Found::Unloaded { id: module.id });
                 }
                 _ => {}
@@ -239,7 +243,7 @@ mod tests {
             let (mut modules, mut found) = (Modules::zeroed(), Vec::new());
             look(&mut modules, &mut |one| {
                 if let Found::Loaded { module, path } = one {
-                    let Image { high, bias, .. } = module.image;
+                    let ElfImage { high, bias, .. } = module.image;
                     let id = module.image.build_id.get().to_vec();
                     found.push((module.low, high, bias, id, path.to_vec()));
                 }
@@ -258,7 +262,7 @@ mod tests {
             // Found again, it is no other.
             instances
                 .known()
-                .for_each(|module| module.state = State::Known);
+                .for_each(|module| module.state = InstanceState::Known);
             instances.see_program(buffer, path, &mut tell);
         });
         let by_maps = find(|modules, tell| {

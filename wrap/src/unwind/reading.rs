@@ -26,29 +26,29 @@
 //! what cannot be read, or says two things, proves nothing.
 
 mod jumps;
+mod pieces;
 mod pointer;
 mod returns;
-mod seen;
+mod visited;
 mod way;
-mod windows;
 
 use super::row::Row;
 use crate::platform::arch;
 use crate::platform::rules::Effect;
 use crate::platform::sys::{Os, Sys};
+use pieces::CodePieces;
+pub use pieces::word_at;
 pub use pointer::{Keeps, Leads};
 use returns::Returns;
-use seen::Seen;
+use visited::Visited;
 use way::{Base, Reads, Way};
-use windows::Windows;
-pub use windows::word_at;
 
 /// Ways that are put off, at most.
 const WAYS: usize = 128;
 /// Instructions that are read in one go, at most.
 const INSTRUCTIONS: usize = 3000;
-/// Room for those that were seen: a power of two, and more than are read.
-const SEEN: usize = 4096;
+/// Room for those that were visited: a power of two, and more than are read.
+const VISITED: usize = 4096;
 const WORD: i64 = arch::WORD as i64;
 
 /// A frame, if its return address lies where somebody says; distances are from
@@ -84,7 +84,7 @@ pub struct Reader {
     ways: [Way; WAYS],
     waiting: usize,
     /// Where ways have been, and the stack pointer there.
-    seen: Seen<SEEN>,
+    visited: Visited<VISITED>,
     reads: Reads,
     /// Where the reading began.
     from: u64,
@@ -101,7 +101,7 @@ pub struct Reader {
     is_torn: bool,
     /// Whether the last way ended with a jump through a register.
     is_case: bool,
-    code: Windows,
+    code: CodePieces,
     returns: Returns,
 }
 
@@ -191,7 +191,7 @@ impl Reader {
         }
         match self.row == Row::EMPTY {
             // What was not read may say otherwise.
-            _ if self.seen.left == 0 || self.code.left == 0 => Told::Other,
+            _ if self.visited.left == 0 || self.code.left == 0 => Told::Other,
             true => Told::Nothing,
             false => Told::Same,
         }
@@ -243,7 +243,7 @@ impl Reader {
     fn begin(&mut self, at: u64, reads: Reads, behind: Behind) {
         (self.reads, self.behind, self.waiting) = (reads, behind, 0);
         (self.is_by_fp, self.is_torn, self.from) = (false, false, at);
-        self.seen.begin(INSTRUCTIONS);
+        self.visited.begin(INSTRUCTIONS);
         self.way = Way::at(0);
         self.put_off(at);
     }
@@ -256,7 +256,7 @@ impl Reader {
                 place.at = at;
                 self.waiting += 1;
             }
-            None => self.seen.left = 0,
+            None => self.visited.left = 0,
         }
     }
 
@@ -404,6 +404,6 @@ impl Reader {
             None => 2,
         };
         let key = self.way.at ^ (sp as u64) << 48 | 1 << 63;
-        self.seen.is_new(key)
+        self.visited.is_new(key)
     }
 }

@@ -7,7 +7,7 @@
 //! is may have changed, and only a whole walk asks again.
 
 use super::rule::{Kind, Rule};
-use super::walk::{Pc, State, Stop};
+use super::walk::{Pc, Stop, WalkState};
 use crate::platform::arch;
 use crate::platform::bounds::Bounds;
 use crate::platform::rules::Back;
@@ -52,7 +52,7 @@ impl Back {
     /// could be asked.
     pub fn step(
         self,
-        state: &mut State,
+        state: &mut WalkState,
         bounds: &mut Bounds,
         mut region: impl FnMut(u64) -> Option<Bounds>,
     ) -> Result<(), Stop> {
@@ -201,9 +201,9 @@ mod tests {
         memory
     }
 
-    fn step(back: Back, memory: &Memory, fp: u64) -> (Result<(), Stop>, State, Bounds) {
+    fn step(back: Back, memory: &Memory, fp: u64) -> (Result<(), Stop>, WalkState, Bounds) {
         let mut bounds = around(&memory.system);
-        let mut state = State {
+        let mut state = WalkState {
             pc: Pc::returned(1),
             sp: bounds.low,
             fp,

@@ -153,7 +153,7 @@ pub struct Workspace<'a> {
 pub trait Resolver {
     /// Rule and code of a frame's address; `Err` is the root to end the stack
     /// with.
-    fn resolve(&mut self, frame: (State, Bounds)) -> Result<Known, StackId>;
+    fn resolve(&mut self, frame: (WalkState, Bounds)) -> Result<Known, StackId>;
     /// Walks with all registers, the naive way; how many codes it noted, and
     /// the root.
     fn walk_fully(
@@ -179,7 +179,7 @@ pub trait Resolver {
 /// the words of the stack.
 #[derive(Clone, Copy, Default)]
 #[repr(C)]
-pub struct State {
+pub struct WalkState {
     /// The frame's place in the program.
     pub pc: Pc,
     /// Its stack pointer.
@@ -188,7 +188,7 @@ pub struct State {
     pub fp: u64,
 }
 
-impl State {
+impl WalkState {
     /// At the caller of a door.
     #[inline]
     pub fn at(frame: &DoorFrame) -> Self {
@@ -221,7 +221,7 @@ pub fn walk<R: Resolver>(
     space: &mut Workspace,
     resolver: &mut R,
 ) -> (usize, StackId) {
-    let mut state = State::at(frame);
+    let mut state = WalkState::at(frame);
     let (on, mut bounds) = (bounds, bounds);
     let mut count = 0;
     loop {
@@ -247,7 +247,7 @@ pub fn walk<R: Resolver>(
 #[inline(always)]
 pub fn step<R: Resolver>(
     rule: Rule,
-    state: &mut State,
+    state: &mut WalkState,
     bounds: &mut Bounds,
     cache: &Cache,
     resolver: &mut R,
@@ -294,7 +294,7 @@ pub fn step<R: Resolver>(
 const BAD: Stop = Stop::Root(StackId::CUT_BAD_FRAME);
 
 #[inline(always)]
-fn return_to(address: u64, state: &mut State) -> Result<(), Stop> {
+fn return_to(address: u64, state: &mut WalkState) -> Result<(), Stop> {
     let address = arch::strip(address);
     state.pc = Pc::returned(address);
     // Hand-made stacks end in a null return address; no code of a program has
@@ -309,7 +309,7 @@ fn return_to(address: u64, state: &mut State) -> Result<(), Stop> {
 /// One step where the ABI chains the frames: the word at sp is the caller's sp,
 /// above which whatever it called put the return address.
 #[inline(always)]
-pub fn along_chain(state: &mut State, bounds: &Bounds) -> Result<(), Stop> {
+pub fn along_chain(state: &mut WalkState, bounds: &Bounds) -> Result<(), Stop> {
     let caller = bounds.read(state.sp).ok_or(BAD)?;
     if caller == 0 {
         return Err(Stop::Root(StackId::COMPLETE));
@@ -327,7 +327,7 @@ pub fn along_chain(state: &mut State, bounds: &Bounds) -> Result<(), Stop> {
 #[inline(never)]
 fn rarer_step<R: Resolver>(
     rule: Rule,
-    (state, bounds): &mut (State, Bounds),
+    (state, bounds): &mut (WalkState, Bounds),
     cache: &Cache,
     resolver: &mut R,
 ) -> Result<(), Stop> {
@@ -358,7 +358,7 @@ fn rarer_step<R: Resolver>(
 /// From a signal's frame to what it interrupted.
 fn out_of_signal<R: Resolver>(
     rule: Rule,
-    state: &mut State,
+    state: &mut WalkState,
     bounds: &mut Bounds,
     resolver: &mut R,
 ) -> Result<(), Stop> {
@@ -379,7 +379,7 @@ fn out_of_signal<R: Resolver>(
 /// inside the stack, and lead into code. A null frame pointer says nothing here:
 /// where it marks the outermost frame, the resolver knows that frame.
 pub fn across(
-    state: &mut State,
+    state: &mut WalkState,
     bounds: &Bounds,
     is_code: impl FnOnce(u64) -> Option<bool>,
 ) -> Result<(), Stop> {
@@ -402,7 +402,7 @@ pub fn across(
 
 #[inline]
 pub(super) fn look_up<R: Resolver>(
-    state: &State,
+    state: &WalkState,
     bounds: &Bounds,
     cache: &mut Cache,
     resolver: &mut R,

@@ -2,12 +2,12 @@
 //! small for.
 
 use super::random::Random;
-use crate::table::{Inside, Memory, Table, Tag};
+use crate::table::{Inside, Memory, IdTable, Tag};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 const PER_CHUNK: u32 = 64;
-type Pairs = Table<2, PER_CHUNK, 4, 4096>;
+type Pairs = IdTable<2, PER_CHUNK, 4, 4096>;
 
 /// Memory that is never given back, as the recorder's.
 #[derive(Default)]
@@ -144,7 +144,7 @@ fn a_reset_table_begins_again() {
 }
 
 /// One word a record: the parent below, the code above, as a node has it.
-type Tree = Table<1, PER_CHUNK, 4, 4096>;
+type Tree = IdTable<1, PER_CHUNK, 4, 4096>;
 
 struct Codes<'a>(&'a [u64]);
 

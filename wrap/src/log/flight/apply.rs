@@ -1,6 +1,6 @@
 //! Folding a chunk: its records go into the table of live blocks and the sums.
 
-use super::table::{Pages, Table};
+use super::table::{LiveTable, Pages};
 use memlog_format::api::Api;
 use memlog_format::chunk::{HEADER_SIZE, Header};
 use memlog_format::event::{Alloc, Deltas, Event, Release};
@@ -10,7 +10,7 @@ use memlog_format::varint::Reader;
 
 /// How far a chunk was folded.
 #[derive(Clone, Copy)]
-pub struct Place {
+pub struct Folded {
     /// The offset of the first record that is not.
     pub offset: usize,
     deltas: Deltas,
@@ -19,7 +19,7 @@ pub struct Place {
     last: u64,
 }
 
-impl Place {
+impl Folded {
     /// At the beginning of a chunk.
     pub const fn start(header: &Header) -> Self {
         Self {
@@ -34,7 +34,7 @@ impl Place {
 /// A fold of one chunk.
 pub struct Apply<'t, P> {
     /// The table.
-    pub table: &'t mut Table<P>,
+    pub table: &'t mut LiveTable<P>,
     /// What was folded so far.
     pub sums: &'t mut Sums,
     /// The number of this fold.
@@ -56,38 +56,38 @@ impl<P: Pages> Apply<'_, P> {
     /// Applies the records before `until` of a chunk's valid `bytes`. Of a
     /// chunk that is not `whole`, what is announced and not yet decided is
     /// left for later.
-    pub fn run(&mut self, bytes: &[u8], place: &mut Place, until: usize, whole: bool) {
-        let mut records = Reader::new(bytes.get(place.offset..).unwrap_or(&[]));
-        let base = place.offset;
-        while place.offset < until {
-            let before = place.deltas;
-            let Ok(Some(event)) = place.deltas.next(&mut records) else {
+    pub fn run(&mut self, bytes: &[u8], folded: &mut Folded, until: usize, whole: bool) {
+        let mut records = Reader::new(bytes.get(folded.offset..).unwrap_or(&[]));
+        let base = folded.offset;
+        while folded.offset < until {
+            let before = folded.deltas;
+            let Ok(Some(event)) = folded.deltas.next(&mut records) else {
                 return;
             };
             if let Event::Release(release) = event
                 && release.announced
             {
-                match outcome(&place.deltas, &records, whole) {
+                match outcome(&folded.deltas, &records, whole) {
                     Outcome::Open => {
-                        place.deltas = before;
+                        folded.deltas = before;
                         return;
                     }
-                    Outcome::Happened => self.release(place, &release),
+                    Outcome::Happened => self.release(folded, &release),
                     Outcome::NotDone => {}
                 }
             } else {
-                self.take(place, event);
+                self.take(folded, event);
             }
-            place.offset = base + records.at();
+            folded.offset = base + records.at();
         }
     }
 
-    fn take(&mut self, place: &mut Place, event: Event) {
-        let tick = place.deltas.tick;
+    fn take(&mut self, folded: &mut Folded, event: Event) {
+        let tick = folded.deltas.tick;
         match event {
-            Event::Alloc(alloc) => self.alloc(place, &alloc),
-            Event::Release(release) => self.release(place, &release),
-            Event::Ext(Ext::Thread { tid, .. }) => place.tid = tid,
+            Event::Alloc(alloc) => self.alloc(folded, &alloc),
+            Event::Release(release) => self.release(folded, &release),
+            Event::Ext(Ext::Thread { tid, .. }) => folded.tid = tid,
             Event::Ext(Ext::Rss(rss)) => self.reading(&rss, tick),
             Event::Ext(_) | Event::Tick(_) | Event::Stamp(_) | Event::Revoke => {}
         }
@@ -109,10 +109,10 @@ impl<P: Pages> Apply<'_, P> {
         sums.rss_high_kb = sums.rss_high_kb.max(kb);
     }
 
-    fn alloc(&mut self, place: &mut Place, alloc: &Alloc) {
-        place.last = alloc.address;
+    fn alloc(&mut self, folded: &mut Folded, alloc: &Alloc) {
+        folded.last = alloc.address;
         let sums = &mut *self.sums;
-        sums.horizon_tick = sums.horizon_tick.max(place.deltas.tick);
+        sums.horizon_tick = sums.horizon_tick.max(folded.deltas.tick);
         sums.allocations += 1;
         sums.bytes = sums.bytes.saturating_add(alloc.size);
         sums.usable_bytes = sums.usable_bytes.saturating_add(alloc.usable);
@@ -121,10 +121,10 @@ impl<P: Pages> Apply<'_, P> {
             size: alloc.size,
             usable: alloc.usable,
             order: order_word(alloc.order),
-            version: version(self.fold, place.offset),
+            version: version(self.fold, folded.offset),
             stack: alloc.stack,
-            tick: place.deltas.tick.min(u64::from(u32::MAX)) as u32,
-            tid: place.tid,
+            tick: folded.deltas.tick.min(u64::from(u32::MAX)) as u32,
+            tid: folded.tid,
             api: alloc.api,
             live: true,
         };
@@ -146,20 +146,20 @@ impl<P: Pages> Apply<'_, P> {
         let sums = &mut *self.sums;
         sums.live_bytes = sums.live_bytes.saturating_add(entry.size);
         if sums.live_bytes > sums.peak_bytes {
-            (sums.peak_bytes, sums.peak_tick) = (sums.live_bytes, place.deltas.tick);
+            (sums.peak_bytes, sums.peak_tick) = (sums.live_bytes, folded.deltas.tick);
         }
     }
 
-    fn release(&mut self, place: &mut Place, release: &Release) {
+    fn release(&mut self, folded: &mut Folded, release: &Release) {
         self.sums.releases += 1;
-        self.sums.horizon_tick = self.sums.horizon_tick.max(place.deltas.tick);
+        self.sums.horizon_tick = self.sums.horizon_tick.max(folded.deltas.tick);
         let address = release.address;
-        if place.last == address {
-            place.last = 0;
+        if folded.last == address {
+            folded.last = 0;
             self.sums.temporary += 1;
         }
         let order = order_word(release.order);
-        let version = version(self.fold, place.offset);
+        let version = version(self.fold, folded.offset);
         let dead = Entry {
             address,
             size: 0,

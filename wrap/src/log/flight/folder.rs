@@ -16,13 +16,13 @@
 
 use super::apply::Apply;
 use super::ring::{Round, Slot};
-use super::table::{Pages, Table};
+use super::table::{LiveTable, Pages};
 use memlog_format::live::{FIRST_WORD, SUM_WORDS, Sums, folds, version};
 
 /// What is folded, and how far.
 pub struct Folder<P> {
     /// What is live.
-    pub table: Table<P>,
+    pub table: LiveTable<P>,
     /// The page that says how far it has come.
     pub page: Option<usize>,
     sums: Sums,
@@ -37,7 +37,7 @@ impl<P: Pages> Folder<P> {
     /// Nothing yet.
     pub const fn new(pages: P) -> Self {
         Self {
-            table: Table::new(pages),
+            table: LiveTable::new(pages),
             page: None,
             sums: Sums::from_words([0; SUM_WORDS]),
             fold: 0,
@@ -84,11 +84,11 @@ impl<P: Pages> Folder<P> {
             safe: self.safe,
             lost: 0,
         };
-        apply.run(bytes, &mut slot.place, until, whole);
+        apply.run(bytes, &mut slot.folded, until, whole);
         let lost = apply.lost;
         self.sums.chunks += u64::from(whole);
         if !whole {
-            self.say(folds::PLACE, index | slot.place.offset as u64);
+            self.say(folds::PLACE, index | slot.folded.offset as u64);
         }
         for (index, word) in self.sums.to_words().into_iter().enumerate() {
             self.say(folds::sums(fold) + index, word);

@@ -17,7 +17,7 @@
 //! is committed do not change; its header's flight words are written by atomic
 //! stores, the seal by its holder, the rest by the folder.
 
-use super::apply::Place;
+use super::apply::Folded;
 use crate::log::sink::{self, Chunk};
 use memlog_format::chunk::{CHUNK_SIZE, COMMITTED_AT, FLIGHT_AT, HEADER_SIZE, Header, SEAL_AT};
 use memlog_lockfree::sync::{AtomicU32, AtomicU64, Ordering};
@@ -28,7 +28,7 @@ pub struct Slot {
     /// The chunk.
     pub chunk: Chunk,
     /// How far it was folded.
-    pub place: Place,
+    pub folded: Folded,
     /// How far it was written when the round began.
     pub noted: u32,
     /// The number of its seal once that is known.
@@ -40,7 +40,7 @@ impl Slot {
     pub const fn new(chunk: Chunk) -> Self {
         Self {
             chunk,
-            place: Place::start(&Header::new(memlog_format::chunk::Kind::Events, 0, 0)),
+            folded: Folded::start(&Header::new(memlog_format::chunk::Kind::Events, 0, 0)),
             noted: 0,
             seal: 0,
         }
@@ -59,7 +59,7 @@ impl Slot {
 
     /// Says in the chunk how far it was folded.
     pub fn mark_folded(&self) {
-        let offset = self.place.offset as u32;
+        let offset = self.folded.offset as u32;
         self.word32(FLIGHT_AT)
             .store(offset.to_le(), Ordering::Release);
     }
@@ -100,12 +100,12 @@ impl Slot {
         self.seal
     }
 
-    /// The place to go on at.
+    /// Where to go on.
     pub fn resume(&mut self) {
-        if self.place.offset == HEADER_SIZE
+        if self.folded.offset == HEADER_SIZE
             && let Ok(Some(header)) = Header::decode(self.bytes())
         {
-            self.place = Place::start(&header);
+            self.folded = Folded::start(&header);
         }
     }
 }
@@ -173,7 +173,7 @@ impl Round {
         let Stage::Rest(from) = self.stage else {
             return Ok(None);
         };
-        let lags = |slot: &Slot| slot.place.offset < slot.noted as usize;
+        let lags = |slot: &Slot| slot.folded.offset < slot.noted as usize;
         let rest = slots.iter().enumerate().skip(from);
         match rest.into_iter().find(|(_, slot)| lags(slot)) {
             Some((index, _)) => {

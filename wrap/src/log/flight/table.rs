@@ -47,7 +47,7 @@ pub trait Pages {
 }
 
 /// The table.
-pub struct Table<P> {
+pub struct LiveTable<P> {
     /// Its memory.
     pub pages: P,
     depth: u32,
@@ -84,7 +84,7 @@ const fn next(slot: usize) -> usize {
     if slot + 1 == ENTRIES { 0 } else { slot + 1 }
 }
 
-impl<P: Pages> Table<P> {
+impl<P: Pages> LiveTable<P> {
     /// Empty.
     pub const fn new(pages: P) -> Self {
         Self {

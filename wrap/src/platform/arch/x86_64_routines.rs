@@ -35,14 +35,14 @@ pub fn back(code: &[u8]) -> Option<Back> {
     const LESS: &[u8] = &[0x48, 0x2b, 0x74, 0x24];
     if let Some(code) = code.strip_prefix(TO_SAVED) {
         let (at, code) = words(code)?;
-        ends(code.strip_prefix(TO_SP)?)?;
+        stores_result_and_returns(code.strip_prefix(TO_SP)?)?;
         return Some(Back::Saved { at });
     }
     let code = without_place(code).strip_prefix(TO_ROUTINE)?;
     let (routine, code) = words(code)?;
     let code = code.strip_prefix(STACKS_END)?.strip_prefix(LESS)?;
     let (depth, code) = words(code)?;
-    ends(current(code)?.strip_prefix(TO_SP)?)?;
+    stores_result_and_returns(current(code)?.strip_prefix(TO_SP)?)?;
     Some(Back::Routine { routine, depth })
 }
 
@@ -72,7 +72,7 @@ fn current(code: &[u8]) -> Option<&[u8]> {
 }
 
 /// Whether the result is stored and the function returns.
-fn ends(code: &[u8]) -> Option<()> {
+fn stores_result_and_returns(code: &[u8]) -> Option<()> {
     matches!(code, [0x89, 0x44, 0x24, _, 0xc3, ..]).then_some(())
 }
 

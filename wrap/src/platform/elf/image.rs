@@ -23,7 +23,7 @@ const TABLES: u32 = match arch::HAS_EXIDX {
 
 /// What the headers say.
 #[derive(Clone, Copy, Default)]
-pub struct Image {
+pub struct ElfImage {
     /// Runtime address minus the file's own numbering.
     pub bias: u64,
     /// First byte past the last segment.
@@ -66,12 +66,12 @@ impl BuildId {
 /// Reads the headers of the image that starts at `low`; false if there is none.
 /// `room` is for its program headers, of which as many are read at once.
 #[inline(never)]
-pub fn read(low: u64, image: &mut Image, room: &mut [u8]) -> bool {
-    *image = Image::default();
+pub fn read(low: u64, image: &mut ElfImage, room: &mut [u8]) -> bool {
+    *image = ElfImage::default();
     try_read(low, image, room).is_some()
 }
 
-fn try_read(low: u64, image: &mut Image, room: &mut [u8]) -> Option<()> {
+fn try_read(low: u64, image: &mut ElfImage, room: &mut [u8]) -> Option<()> {
     let header = elf_header(low)?;
     // Before or behind the segments.
     let mut tables = None;
@@ -170,7 +170,7 @@ fn each_part(
 
 /// Whether the image at `low` is still the one read before: by its build-id,
 /// or else by all that its headers say. `other` and `room` are to read it into.
-pub fn is_same(image: &Image, low: u64, other: &mut Image, room: &mut [u8]) -> bool {
+pub fn is_same(image: &ElfImage, low: u64, other: &mut ElfImage, room: &mut [u8]) -> bool {
     if image.build_id.length == 0 {
         return read(low, other, room)
             && other.high == image.high
@@ -245,7 +245,7 @@ fn read_struct<T: Copy>(fill: impl FnOnce(&mut [u8]) -> bool) -> Option<T> {
 /// Finds .eh_frame by the section table in the file: static programs linked
 /// without --eh-frame-hdr have no program header that names it. `path` is a C
 /// string.
-pub fn find_frames_by_section(image: &mut Image, path: &[u8], file: FileId) {
+pub fn find_frames_by_section(image: &mut ElfImage, path: &[u8], file: FileId) {
     let Ok(fd) = Os::open(path) else {
         return;
     };
@@ -283,7 +283,7 @@ fn read_file<T: Copy>(fd: Fd, offset: u64) -> Option<T> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Image, read};
+    use super::{ElfImage, read};
     use goblin::elf64::header::Header;
     use goblin::elf64::program_header::{PT_GNU_EH_FRAME, PT_LOAD, ProgramHeader};
 
@@ -312,7 +312,7 @@ mod tests {
         let file = (header, parts);
         let low = &raw const file as u64;
         assert_eq!(&raw const file.1 as u64, low + header.e_phoff);
-        let mut image = Image::default();
+        let mut image = ElfImage::default();
         for room in [56, 56 * 73 + 5, 56 * 200] {
             assert!(read(low, &mut image, &mut vec![0; room]));
             let found = [

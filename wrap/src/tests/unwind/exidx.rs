@@ -1,7 +1,7 @@
 //! ARM's unwind tables, made up here: what each instruction undoes, which entry
 //! an address has, and that nothing written in them leads anywhere else.
 
-use crate::platform::elf::image::Image;
+use crate::platform::elf::image::ElfImage;
 use crate::tests::random::Random;
 use crate::unwind::cfi::Description;
 use crate::unwind::exidx::{Undone, describe, follows_call, undo};
@@ -54,8 +54,8 @@ impl File {
         self.function(word, |from| Self::distance(from, at));
     }
 
-    fn image(&self) -> Image {
-        let mut image = Image::default();
+    fn image(&self) -> ElfImage {
+        let mut image = ElfImage::default();
         image.high = self.at(WORDS);
         (image.tables_start, image.tables_end) = (self.at(0), self.at(WORDS));
         image.entry = self.at(200);

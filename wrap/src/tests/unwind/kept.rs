@@ -12,7 +12,7 @@ use crate::tests::random::Random;
 use crate::unwind::kept::{Far, Kept, Namer, capture};
 use crate::unwind::rule::{Kind, Rule};
 use crate::unwind::signal;
-use crate::unwind::walk::{Cache, Known, MAX_FRAMES, Pc, Resolver, State, Workspace, walk};
+use crate::unwind::walk::{Cache, Known, MAX_FRAMES, Pc, Resolver, WalkState, Workspace, walk};
 use memlog_format::table::{CodeId, Node, StackId};
 use memlog_lockfree::table::Tag;
 use std::cell::RefCell;
@@ -45,7 +45,7 @@ fn rule(code: u64) -> Rule {
 struct Program;
 
 impl Resolver for Program {
-    fn resolve(&mut self, (state, _): (State, Bounds)) -> Result<Known, StackId> {
+    fn resolve(&mut self, (state, _): (WalkState, Bounds)) -> Result<Known, StackId> {
         let pc = state.pc;
         let code = pc.address().wrapping_sub(address(0)) / 16;
         match is_code(pc.address()) {
@@ -242,7 +242,7 @@ fn compare(seed: u64, is_own: bool) -> (u32, u32) {
         stack.change(&mut random);
         let (frame, bounds) = stack.door();
         let [one, other] = &mut caches;
-        let looked = kept.unchanged(&State::at(frame));
+        let looked = kept.unchanged(&WalkState::at(frame));
         kept.wake();
         let found = capture(frame, bounds, is_own, (one, &mut kept), &mut Program, &trie);
         assert!(
@@ -298,7 +298,7 @@ fn says_what_the_plain_walk_says() {
 struct Nobody;
 
 impl Resolver for Nobody {
-    fn resolve(&mut self, (state, _): (State, Bounds)) -> Result<Known, StackId> {
+    fn resolve(&mut self, (state, _): (WalkState, Bounds)) -> Result<Known, StackId> {
         panic!("walked {:#x} once more", state.pc.address());
     }
 
@@ -339,7 +339,7 @@ fn the_stack_of_last_time_is_not_walked_again() {
             &mut Program,
             &trie,
         );
-        let looked = kept.unchanged(&State::at(frame));
+        let looked = kept.unchanged(&WalkState::at(frame));
         let again = capture(
             frame,
             bounds,
@@ -360,7 +360,7 @@ fn the_stack_of_last_time_is_not_walked_again() {
 struct Busy;
 
 impl Resolver for Busy {
-    fn resolve(&mut self, frame: (State, Bounds)) -> Result<Known, StackId> {
+    fn resolve(&mut self, frame: (WalkState, Bounds)) -> Result<Known, StackId> {
         Program.resolve(frame)
     }
 
@@ -428,7 +428,7 @@ fn a_refusal_is_no_bad_stack() {
 struct Counting(u32);
 
 impl Resolver for Counting {
-    fn resolve(&mut self, frame: (State, Bounds)) -> Result<Known, StackId> {
+    fn resolve(&mut self, frame: (WalkState, Bounds)) -> Result<Known, StackId> {
         Program.resolve(frame)
     }
 

@@ -6,7 +6,7 @@ use crate::platform::bounds::Bounds;
 use crate::platform::lock::Patience;
 use crate::unwind::Process;
 use crate::unwind::kept::Far;
-use crate::unwind::walk::{Known, Pc, Resolver, State};
+use crate::unwind::walk::{Known, Pc, Resolver, WalkState};
 use core::marker::PhantomData;
 use memlog_format::table::StackId;
 
@@ -46,7 +46,7 @@ impl<H: Process> Resolver for Asking<H> {
     }
 
     #[cold]
-    fn resolve(&mut self, frame: (State, Bounds)) -> Result<Known, StackId> {
+    fn resolve(&mut self, frame: (WalkState, Bounds)) -> Result<Known, StackId> {
         self.ask(|inside| inside.resolve(&frame))
             .unwrap_or(Err(StackId::CUT_BUSY))
     }

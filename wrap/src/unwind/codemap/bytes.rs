@@ -1,7 +1,7 @@
 //! What is known of code by its bytes: return trampolines, and the outermost
 //! frames of a C library that says nothing of them.
 
-use super::Place;
+use super::RuleSource;
 use crate::platform::arch;
 use crate::platform::ground::Ground;
 use crate::platform::sys::{Os, Sys};
@@ -64,10 +64,15 @@ pub(super) fn is_returned_to(ground: &Ground, address: u64) -> bool {
 /// Where a function ends or begins and nothing says that it was called from
 /// there: the kernel's table for RISC-V begins with the trampoline.
 #[inline(never)]
-pub(super) fn unless_trampoline(ground: &Ground, pc: Pc, module: u32, place: Place) -> Place {
+pub(super) fn unless_trampoline(
+    ground: &Ground,
+    pc: Pc,
+    module: u32,
+    source: RuleSource,
+) -> RuleSource {
     match trampoline_of(&code_at(ground, pc.address())) {
-        Some(rule) => Place::SignalReturn(module, rule),
-        None => place,
+        Some(rule) => RuleSource::SignalReturn(module, rule),
+        None => source,
     }
 }
 
@@ -80,10 +85,10 @@ pub(super) fn undescribed(
     (module, entry): (u32, u64),
     is_bare: bool,
     reader: &mut Reader,
-) -> Place {
+) -> RuleSource {
     let code = code_at(ground, pc.address());
     if let Some(rule) = trampoline_of(&code) {
-        return Place::SignalReturn(module, rule);
+        return RuleSource::SignalReturn(module, rule);
     }
     let is_left = !pc.is_exact();
     if is_left
@@ -92,11 +97,11 @@ pub(super) fn undescribed(
             || is_last(ground, pc.address())
             || is_bare && reader.leads_straight(pc.address(), |at| is_about_to_end(ground, at)))
     {
-        return Place::Outermost(module);
+        return RuleSource::Outermost(module);
     }
     match is_bare {
-        true => Place::Bare(module, false),
-        false => Place::NoTables(module),
+        true => RuleSource::Bare(module, false),
+        false => RuleSource::NoTables(module),
     }
 }
 
@@ -161,12 +166,12 @@ mod tests {
         code[..bytes.len()].copy_from_slice(bytes);
         let told = |code: &[u8]| {
             let pc = Pc::returned(code.as_ptr() as u64);
-            unless_trampoline(&Ground::new(), pc, 7, Place::Outermost(7))
+            unless_trampoline(&Ground::new(), pc, 7, RuleSource::Outermost(7))
         };
         let wanted = Rule::signal(lower);
-        assert!(matches!(told(&code), Place::SignalReturn(7, rule) if rule == wanted));
+        assert!(matches!(told(&code), RuleSource::SignalReturn(7, rule) if rule == wanted));
         code[0] ^= 1;
-        assert!(matches!(told(&code), Place::Outermost(7)));
+        assert!(matches!(told(&code), RuleSource::Outermost(7)));
     }
 
     #[test]

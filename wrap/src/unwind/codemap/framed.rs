@@ -6,13 +6,13 @@
 use super::bytes::{code_at, follows_call, trampoline_of};
 use super::proven::{BLOCKS, WORDS, aligned};
 use super::switched::is_routines_end;
-use super::{Inside, Place};
+use super::{Inside, RuleSource};
 use crate::platform::arch::{self, code};
 use crate::platform::bounds::Bounds;
 use crate::platform::elf::auxiliary::beginnings;
 use crate::unwind::Process;
 use crate::unwind::reading::{Candidate, Keeps, Leads};
-use crate::unwind::walk::{Pc, State};
+use crate::unwind::walk::{Pc, WalkState};
 
 /// Instructions that are read for one frame.
 const BUDGET: usize = 30_000;
@@ -24,23 +24,23 @@ impl<H: Process> Inside<H> {
         &mut self,
         pc: Pc,
         module: u32,
-        frame: Option<&(State, Bounds)>,
-    ) -> Place {
+        frame: Option<&(WalkState, Bounds)>,
+    ) -> RuleSource {
         if let Some((state, _)) = frame
             && state.fp == 0
             && arch::NULL_FP_ENDS
             && self.is_beginning(pc)
         {
-            return Place::Outermost(module);
+            return RuleSource::Outermost(module);
         }
         if !code::READS_CODE {
-            return Place::Bare(module, true);
+            return RuleSource::Bare(module, true);
         }
-        if let Some(place) = self.switched(pc, module, frame) {
-            return place;
+        if let Some(source) = self.switched(pc, module, frame) {
+            return source;
         }
         match frame {
-            Some(frame) if self.is_framed(pc, frame) => Place::NoTables(module),
+            Some(frame) if self.is_framed(pc, frame) => RuleSource::NoTables(module),
             _ => self.bare(pc, module, frame),
         }
     }
@@ -48,13 +48,13 @@ impl<H: Process> Inside<H> {
     /// A frame of code of no file. Nothing of it is kept, for other code may lie
     /// there soon, but that it was tried in vain a few times.
     #[inline(never)]
-    pub(super) fn unfiled(&mut self, pc: Pc, frame: Option<&(State, Bounds)>) -> Place {
+    pub(super) fn unfiled(&mut self, pc: Pc, frame: Option<&(WalkState, Bounds)>) -> RuleSource {
         if !code::READS_CODE {
-            return Place::NoTables(0);
+            return RuleSource::NoTables(0);
         }
         match frame {
-            Some(frame) if self.may_be_framed(pc, frame) => Place::NoTables(0),
-            _ => Place::Bare(0, self.was_tried(pc)),
+            Some(frame) if self.may_be_framed(pc, frame) => RuleSource::NoTables(0),
+            _ => RuleSource::Bare(0, self.was_tried(pc)),
         }
     }
 
@@ -62,7 +62,7 @@ impl<H: Process> Inside<H> {
     /// or by both as far as they can be told, where nothing on the stack says that
     /// it was called by somebody else.
     #[inline(never)]
-    fn is_framed(&mut self, pc: Pc, frame @ (state, _): &(State, Bounds)) -> bool {
+    fn is_framed(&mut self, pc: Pc, frame @ (state, _): &(WalkState, Bounds)) -> bool {
         let Some((address, candidate)) = self.candidate_by_fp(pc, frame) else {
             return false;
         };
@@ -96,7 +96,7 @@ impl<H: Process> Inside<H> {
     /// return addresses where it likes, and its calls leave sp where they like. So
     /// this asks whether the code says otherwise.
     #[inline(never)]
-    fn may_be_framed(&mut self, pc: Pc, frame @ (state, _): &(State, Bounds)) -> bool {
+    fn may_be_framed(&mut self, pc: Pc, frame @ (state, _): &(WalkState, Bounds)) -> bool {
         let Some((address, candidate)) = self.candidate_by_fp(pc, frame) else {
             return false;
         };
@@ -109,7 +109,7 @@ impl<H: Process> Inside<H> {
 
     /// Whether a word below the frame pointer is what a call of a file's code returns
     /// to.
-    fn has_return_below(&mut self, state: &State) -> bool {
+    fn has_return_below(&mut self, state: &WalkState) -> bool {
         self.proven.read(state.sp, state.fp);
         (0..WORDS).any(|word| {
             let address = self.proven.words.get(word).copied().unwrap_or(0) as u64;
@@ -122,7 +122,7 @@ impl<H: Process> Inside<H> {
     fn candidate_by_fp(
         &mut self,
         pc: Pc,
-        (state, bounds): &(State, Bounds),
+        (state, bounds): &(WalkState, Bounds),
     ) -> Option<(u64, Candidate)> {
         if H::ground().is_quiet() || state.fp < state.sp {
             return None;
@@ -165,7 +165,7 @@ impl<H: Process> Inside<H> {
     /// Whether some word below the frame pointer may be the return address as well:
     /// that of a function that keeps none, and was called by one that does. Against
     /// what seems sure only those count that lead here.
-    fn has_rival(&mut self, candidate: &Candidate, state: &State, is_sure: bool) -> bool {
+    fn has_rival(&mut self, candidate: &Candidate, state: &WalkState, is_sure: bool) -> bool {
         const BYTES: u64 = WORDS as u64 * arch::WORD;
         let low = aligned(state.sp);
         if !is_sure && state.fp.saturating_sub(low) > BLOCKS as u64 * BYTES {
@@ -214,6 +214,6 @@ impl<H: Process> Inside<H> {
 }
 
 /// How far the frame pointer is above the stack pointer.
-fn height(state: &State) -> i64 {
+fn height(state: &WalkState) -> i64 {
     state.fp.wrapping_sub(state.sp) as i64
 }

@@ -2,7 +2,7 @@
 //! judge the walks that are cleverer.
 
 use super::bytes::is_returned_to;
-use super::{Inside, Place, is_unsettled};
+use super::{Inside, RuleSource, is_unsettled};
 use crate::platform::arch::{self, DoorFrame};
 use crate::platform::bounds::Bounds;
 use crate::platform::rules::Back;
@@ -11,7 +11,7 @@ use crate::unwind::exidx;
 use crate::unwind::full::{self, Step};
 use crate::unwind::rule::Rule;
 use crate::unwind::signal;
-use crate::unwind::walk::{self, Pc, State, Stop};
+use crate::unwind::walk::{self, Pc, Stop, WalkState};
 use memlog_format::counter::Counter;
 use memlog_format::table::StackId;
 
@@ -43,29 +43,29 @@ impl<H: Process> Inside<H> {
         self.look_for_module(pc.lookup());
         let [sp, fp] = [arch::SP, arch::FP]
             .map(|register| full::value_of(&self.registers, register).unwrap_or(0));
-        let state = State { pc: *pc, sp, fp };
-        let place = self.place(*pc, Some(&(state, *bounds)));
-        let (Place::Described(module)
-        | Place::SignalReturn(module, _)
-        | Place::Outermost(module)
-        | Place::Chained(module)
-        | Place::NoTables(module)
-        | Place::Bare(module, _)
-        | Place::Switched(module, _)
-        | Place::Proven(module)) = place;
+        let state = WalkState { pc: *pc, sp, fp };
+        let source = self.rule_source(*pc, Some(&(state, *bounds)));
+        let (RuleSource::Described(module)
+        | RuleSource::SignalReturn(module, _)
+        | RuleSource::Outermost(module)
+        | RuleSource::Chained(module)
+        | RuleSource::NoTables(module)
+        | RuleSource::Bare(module, _)
+        | RuleSource::Switched(module, _)
+        | RuleSource::Proven(module)) = source;
         let code = self.code_id(*pc, module);
         if code == 0 {
             return (code, Some(StackId::CUT_FULL));
         }
-        let signal = match &place {
-            Place::SignalReturn(_, rule) => Some(*rule),
-            Place::Described(_) if self.found.common.is_signal => Some(Rule::signal(0)),
-            Place::Described(_) | Place::Proven(_) => None,
-            Place::Chained(_) => return (code, self.chained_step(sp, pc, bounds)),
-            Place::Outermost(_) => return (code, Some(StackId::COMPLETE)),
-            Place::Bare(..) => return (code, Some(StackId::CUT_NO_TABLES)),
-            Place::NoTables(_) => return (code, self.full_step_across(sp, pc, bounds)),
-            Place::Switched(_, back) => {
+        let signal = match &source {
+            RuleSource::SignalReturn(_, rule) => Some(*rule),
+            RuleSource::Described(_) if self.found.common.is_signal => Some(Rule::signal(0)),
+            RuleSource::Described(_) | RuleSource::Proven(_) => None,
+            RuleSource::Chained(_) => return (code, self.chained_step(sp, pc, bounds)),
+            RuleSource::Outermost(_) => return (code, Some(StackId::COMPLETE)),
+            RuleSource::Bare(..) => return (code, Some(StackId::CUT_NO_TABLES)),
+            RuleSource::NoTables(_) => return (code, self.full_step_across(sp, pc, bounds)),
+            RuleSource::Switched(_, back) => {
                 return (code, self.full_step_back(*back, state, pc, bounds));
             }
         };
@@ -79,8 +79,8 @@ impl<H: Process> Inside<H> {
                 *bounds = self.bounds_around(sp);
             }
         } else {
-            let row = match place {
-                Place::Proven(_) => Some(&self.proven.reader.row),
+            let row = match source {
+                RuleSource::Proven(_) => Some(&self.proven.reader.row),
                 _ if is_unsettled(*pc) && pc.address() == self.found.start => Some(&exidx::LEAF),
                 _ => self.machine.run(&self.found, pc.lookup()),
             };
@@ -116,7 +116,7 @@ impl<H: Process> Inside<H> {
 
     /// The same where the ABI chains the frames; no register but sp is followed.
     fn chained_step(&mut self, sp: u64, pc: &mut Pc, bounds: &mut Bounds) -> Option<StackId> {
-        let mut state = State { pc: *pc, sp, fp: 0 };
+        let mut state = WalkState { pc: *pc, sp, fp: 0 };
         let end = walk::along_chain(&mut state, bounds).err();
         *pc = state.pc;
         if let Some(place) = self.registers.get_mut(arch::SP) {
@@ -130,7 +130,7 @@ impl<H: Process> Inside<H> {
     /// anywhere.
     fn full_step_across(&mut self, sp: u64, pc: &mut Pc, bounds: &Bounds) -> Option<StackId> {
         let fp = full::value_of(&self.registers, arch::FP).unwrap_or(0);
-        let mut state = State { pc: *pc, sp, fp };
+        let mut state = WalkState { pc: *pc, sp, fp };
         if let Err(stop) = walk::across(&mut state, bounds, |at| Some(self.is_code(at))) {
             return Some(root_of(stop));
         }
@@ -143,7 +143,7 @@ impl<H: Process> Inside<H> {
     fn full_step_back(
         &mut self,
         back: Back,
-        mut state: State,
+        mut state: WalkState,
         pc: &mut Pc,
         bounds: &mut Bounds,
     ) -> Option<StackId> {
@@ -156,7 +156,7 @@ impl<H: Process> Inside<H> {
     }
 
     /// No register but sp and fp is known any more.
-    fn go_on_from(&mut self, state: State, pc: &mut Pc) {
+    fn go_on_from(&mut self, state: WalkState, pc: &mut Pc) {
         *pc = state.pc;
         self.registers = [0; arch::REGISTERS];
         for (number, value) in [(arch::SP, state.sp), (arch::FP, state.fp)] {

@@ -24,7 +24,7 @@ use crate::platform::rules::Saved;
 use crate::unwind::Process;
 use crate::unwind::row::{Cfa, Row};
 use crate::unwind::rule::Kind;
-use crate::unwind::walk::State;
+use crate::unwind::walk::WalkState;
 
 /// How far up a function is looked for whose frame it may be, and how often.
 const BLOCKS: usize = 24;
@@ -59,7 +59,7 @@ impl<H: Process> Inside<H> {
     /// The function whose frame this is, if it can be shown. Its row is the reader's
     /// then.
     #[inline(never)]
-    pub(super) fn hosted(&mut self, (state, bounds): &(State, Bounds)) -> Option<Hosted> {
+    pub(super) fn hosted(&mut self, (state, bounds): &(WalkState, Bounds)) -> Option<Hosted> {
         if state.pc.is_exact() || code::PRESERVED.is_empty() {
             return None;
         }

@@ -7,14 +7,14 @@
 
 use super::bytes::called_by;
 use super::hosted::{Host, Hosted};
-use super::{Inside, Place};
+use super::{Inside, RuleSource};
 use crate::platform::arch::{self, code};
 use crate::platform::bounds::Bounds;
 use crate::platform::sys::{Os, Sys};
 use crate::unwind::Process;
 use crate::unwind::reading::{Candidate, Reader, word_at};
 use crate::unwind::rule::Kind;
-use crate::unwind::walk::{Pc, State};
+use crate::unwind::walk::{Pc, WalkState};
 
 /// Words of the stack that are asked for at once, and how often.
 pub(super) const WORDS: usize = 128;
@@ -106,21 +106,26 @@ impl Proven {
 impl<H: Process> Inside<H> {
     /// A frame without tables, at a place on the stack if that is known.
     #[inline(never)]
-    pub(super) fn bare(&mut self, pc: Pc, module: u32, frame: Option<&(State, Bounds)>) -> Place {
+    pub(super) fn bare(
+        &mut self,
+        pc: Pc,
+        module: u32,
+        frame: Option<&(WalkState, Bounds)>,
+    ) -> RuleSource {
         if H::ground().is_quiet() || !code::READS_CODE {
-            return Place::Bare(module, false);
+            return RuleSource::Bare(module, false);
         }
         let Some(outcome) = self.proven.outcome(pc) else {
-            return Place::Bare(module, true);
+            return RuleSource::Bare(module, true);
         };
         let hosted = outcome.hosted;
         if hosted.is_some() {
             return match self.row_of_hosted(&hosted) {
                 Some(row) => {
                     self.proven.reader.row = row;
-                    Place::Proven(module)
+                    RuleSource::Proven(module)
                 }
-                None => Place::Bare(module, false),
+                None => RuleSource::Bare(module, false),
             };
         }
         if outcome.is_true {
@@ -128,30 +133,30 @@ impl<H: Process> Inside<H> {
             let candidate = outcome.candidate;
             self.proven.reader.renew(BUDGET);
             return match self.proven.reader.proves(&candidate) {
-                true => Place::Proven(module),
-                false => Place::Bare(module, false),
+                true => RuleSource::Proven(module),
+                false => RuleSource::Bare(module, false),
             };
         }
         let Some(frame) = frame else {
-            return Place::Bare(module, false);
+            return RuleSource::Bare(module, false);
         };
         if outcome.tries == MOST_TRIES {
-            return Place::Bare(module, true);
+            return RuleSource::Bare(module, true);
         }
         outcome.tries += 1;
         if let Some(hosted) = self.charged(|inside| inside.hosted(frame)) {
             if let Some(outcome) = self.proven.outcome(pc) {
                 outcome.hosted = hosted;
             }
-            return Place::Proven(module);
+            return RuleSource::Proven(module);
         }
         let Some(candidate) = self.charged(|inside| inside.look_for_candidate(frame)) else {
-            return Place::Bare(module, false);
+            return RuleSource::Bare(module, false);
         };
         if let Some(outcome) = self.proven.outcome(pc) {
             (outcome.candidate, outcome.is_true) = (candidate, true);
         }
-        Place::Proven(module)
+        RuleSource::Proven(module)
     }
 
     /// Whether a pc was tried often enough, this time included.
@@ -175,7 +180,7 @@ impl<H: Process> Inside<H> {
     /// of a frame. Every call that an instruction names is one that may be:
     /// those of functions nearby first, then those that may have gone on to
     /// this one by a jump. The ABI aligns the stack where a call is made.
-    fn look_for_candidate(&mut self, (state, bounds): &(State, Bounds)) -> Option<Candidate> {
+    fn look_for_candidate(&mut self, (state, bounds): &(WalkState, Bounds)) -> Option<Candidate> {
         let mut candidate = Candidate {
             pc: state.pc.address(),
             is_left: !state.pc.is_exact(),

@@ -9,7 +9,7 @@
 
 use super::bytes::follows_call;
 use super::proven::WORDS;
-use super::{Inside, Place};
+use super::{Inside, RuleSource};
 use crate::platform::arch::{self, routines};
 use crate::platform::bounds::Bounds;
 use crate::platform::ground::Ground;
@@ -19,7 +19,7 @@ use crate::platform::sys::{Os, Sys};
 use crate::unwind::Process;
 use crate::unwind::reading::{Candidate, Leads, word_at};
 use crate::unwind::row::{Cfa, Row};
-use crate::unwind::walk::{Pc, State};
+use crate::unwind::walk::{Pc, WalkState};
 
 /// How far from where a routine's first function begins its code is looked for.
 const FARTHEST: u64 = 4096;
@@ -34,26 +34,26 @@ impl<H: Process> Inside<H> {
         &mut self,
         pc: Pc,
         module: u32,
-        frame: Option<&(State, Bounds)>,
-    ) -> Option<Place> {
+        frame: Option<&(WalkState, Bounds)>,
+    ) -> Option<RuleSource> {
         if pc.is_exact() || H::ground().is_quiet() {
             return None;
         }
         if is_routines_end(H::ground(), pc.address()) {
-            return Some(Place::Outermost(module));
+            return Some(RuleSource::Outermost(module));
         }
         if let Some(back) = back_of(pc.address()) {
             self.proven.switched_at = pc.address();
-            return Some(Place::Switched(module, back));
+            return Some(RuleSource::Switched(module, back));
         }
         if self.has_called_switch(pc)
             && let Some(frame) = frame
             && self.is_caller_of_switch(pc, frame)
         {
-            return Some(Place::Proven(module));
+            return Some(RuleSource::Proven(module));
         }
         let is_framed = frame.is_some_and(|frame| self.framed_elsewhere(pc, frame));
-        is_framed.then_some(Place::Switched(module, Back::Framed))
+        is_framed.then_some(RuleSource::Switched(module, Back::Framed))
     }
 
     /// Whether a function that goes on on another stack was called from here. Its
@@ -72,7 +72,7 @@ impl<H: Process> Inside<H> {
     /// caller, whose row is in place then: the function that it was called by leads
     /// to here, with just this depth and the frame pointer kept right below. Go aligns
     /// no stack.
-    fn is_caller_of_switch(&mut self, pc: Pc, (state, bounds): &(State, Bounds)) -> bool {
+    fn is_caller_of_switch(&mut self, pc: Pc, (state, bounds): &(WalkState, Bounds)) -> bool {
         self.proven.read(state.sp, bounds.high);
         self.proven.reader.renew(BUDGET);
         for word in 0..WORDS {
@@ -110,7 +110,7 @@ impl<H: Process> Inside<H> {
     /// function was called: what called it says where it begins, its way from there
     /// makes the frame, loses the stack pointer and comes to here with the same
     /// frame pointer.
-    fn framed_elsewhere(&mut self, pc: Pc, (state, bounds): &(State, Bounds)) -> bool {
+    fn framed_elsewhere(&mut self, pc: Pc, (state, bounds): &(WalkState, Bounds)) -> bool {
         const NOWHERE: i64 = i64::MAX;
         let is_here = (bounds.low..bounds.high).contains(&state.fp);
         if is_here || state.fp == 0 || !state.fp.is_multiple_of(arch::WORD) {
@@ -143,7 +143,7 @@ impl<H: Process> Inside<H> {
     /// Whether a frame that returns to a routine's end is that of its first function,
     /// which need not be one that ever returns: the function begins behind the
     /// filling before this code, and leads to here with just this frame.
-    pub(super) fn begins_routine(&mut self, candidate: &Candidate, state: &State) -> bool {
+    pub(super) fn begins_routine(&mut self, candidate: &Candidate, state: &WalkState) -> bool {
         if word_at(state.fp) != Some(0) {
             return false;
         }

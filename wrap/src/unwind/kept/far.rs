@@ -23,7 +23,7 @@ use crate::platform::sys::{Os, Sys};
 use crate::unwind::full::value_of;
 use crate::unwind::row::{Cfa, Row};
 use crate::unwind::rule::Kind;
-use crate::unwind::walk::{Pc, Resolver, State};
+use crate::unwind::walk::{Pc, Resolver, WalkState};
 
 /// Entries of a thread's cache.
 const ENTRIES: usize = Os::SIZES.far_codes;
@@ -31,17 +31,17 @@ const ENTRIES: usize = Os::SIZES.far_codes;
 /// What the tables say of a frame, as far as a far step goes.
 #[derive(Clone, Copy)]
 pub struct Far {
-    cfa: Place,
-    fp: Place,
+    cfa: Location,
+    fp: Location,
     /// The return address's, from the CFA.
     return_at: i16,
     /// Where the caller's registers are saved.
-    saved: [Place; arch::REGISTERS],
+    saved: [Location; arch::REGISTERS],
 }
 
 /// Where something is found; a distance is in bytes.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
-enum Place {
+enum Location {
     /// Nowhere that is followed here.
     #[default]
     Unknown,
@@ -58,10 +58,10 @@ enum Place {
 impl Far {
     /// Nothing is known.
     pub const UNKNOWN: Self = Self {
-        cfa: Place::Unknown,
-        fp: Place::Unknown,
+        cfa: Location::Unknown,
+        fp: Location::Unknown,
         return_at: 0,
-        saved: [Place::Unknown; arch::REGISTERS],
+        saved: [Location::Unknown; arch::REGISTERS],
     };
 
     /// Of a row; nothing if the return address is not right below the CFA.
@@ -76,14 +76,14 @@ impl Far {
         }
         let cfa = match row.cfa {
             Cfa::Register(register, offset) => {
-                Place::Register(u8::try_from(register).ok()?, i16::try_from(offset).ok()?)
+                Location::Register(u8::try_from(register).ok()?, i16::try_from(offset).ok()?)
             }
-            Cfa::Expression(code) => Place::AtFp(word_at_fp(code, true)?),
+            Cfa::Expression(code) => Location::AtFp(word_at_fp(code, true)?),
             Cfa::Unset => return None,
         };
-        let mut saved = [Place::Unknown; arch::REGISTERS];
-        for (place, how) in saved.iter_mut().zip(&row.saved) {
-            *place = Place::of(*how);
+        let mut saved = [Location::Unknown; arch::REGISTERS];
+        for (location, how) in saved.iter_mut().zip(&row.saved) {
+            *location = Location::of(*how);
         }
         let fp = saved.get(arch::FP).copied()?;
         let return_at = i16::try_from(return_at).ok()?;
@@ -96,7 +96,7 @@ impl Far {
     }
 }
 
-impl Place {
+impl Location {
     fn of(saved: Saved) -> Self {
         match saved {
             Saved::Unset | Saved::Same => Self::Same,
@@ -161,13 +161,13 @@ impl FarCache {
         door: &DoorFrame,
         bounds: &Bounds,
         resolver: &mut impl Resolver,
-    ) -> Option<State> {
+    ) -> Option<WalkState> {
         let (frame, inside) = frames.split_last()?;
         // To another stack, whose frames are nobody's to keep.
         if frame.known.rule.is(Kind::NoTables) {
             return None;
         }
-        let State { pc, sp, fp } = frame.state;
+        let WalkState { pc, sp, fp } = frame.state;
         let far = *self.look_up(pc, resolver)?;
         let Far {
             cfa,
@@ -176,8 +176,8 @@ impl FarCache {
             ..
         } = far;
         let cfa = match cfa {
-            Place::AtFp(distance) => bounds.read(fp.wrapping_add_signed(distance.into()))?,
-            Place::Register(register, distance) => {
+            Location::AtFp(distance) => bounds.read(fp.wrapping_add_signed(distance.into()))?,
+            Location::Register(register, distance) => {
                 let value = match usize::from(register) {
                     arch::SP => sp,
                     arch::FP => fp,
@@ -190,15 +190,15 @@ impl FarCache {
         let caller_sp = cfa.wrapping_sub(arch::SP_BELOW_CFA);
         let is_inside = sp < caller_sp && cfa <= bounds.high && cfa.is_multiple_of(arch::WORD);
         let caller_fp = match fp_at {
-            Place::Same => fp,
-            Place::AtCfa(distance) => bounds.read(cfa.wrapping_add_signed(distance.into()))?,
-            Place::AtFp(distance) => bounds.read(fp.wrapping_add_signed(distance.into()))?,
+            Location::Same => fp,
+            Location::AtCfa(distance) => bounds.read(cfa.wrapping_add_signed(distance.into()))?,
+            Location::AtFp(distance) => bounds.read(fp.wrapping_add_signed(distance.into()))?,
             _ => return None,
         };
         let address = bounds.read(cfa.wrapping_add_signed(return_at.into()))?;
         let address = arch::strip(address);
         // Where stacks end is for the full unwinder to say.
-        (is_inside && address as i64 > 0).then_some(State {
+        (is_inside && address as i64 > 0).then_some(WalkState {
             pc: Pc::returned(address),
             sp: caller_sp,
             fp: caller_fp,
@@ -222,8 +222,8 @@ impl FarCache {
             }
             let far = self.look_up(frame.state.pc, resolver)?;
             match far.saved.get(register)? {
-                Place::Same => caller_sp = frame.state.sp,
-                Place::AtCfa(distance) => {
+                Location::Same => caller_sp = frame.state.sp,
+                Location::AtCfa(distance) => {
                     let cfa = caller_sp.wrapping_add(arch::SP_BELOW_CFA);
                     return bounds.read(cfa.wrapping_add_signed((*distance).into()));
                 }

@@ -6,7 +6,7 @@ use crate::platform::arch;
 use crate::platform::bounds::Bounds;
 use crate::unwind::rule::Kind;
 use crate::unwind::signal;
-use crate::unwind::walk::{Known, State};
+use crate::unwind::walk::{Known, WalkState};
 use memlog_format::table::StackId;
 use memlog_lockfree::table::Tag;
 
@@ -14,7 +14,7 @@ use memlog_lockfree::table::Tag;
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(super) struct KeptFrame {
-    pub(super) state: State,
+    pub(super) state: WalkState,
     /// The stack from here outwards.
     pub(super) name: Name,
     /// How many words this frame and those outside it were stepped by, and
@@ -35,7 +35,7 @@ impl KeptFrame {
 
     /// Whether a walk that is as far out has come to the same state.
     #[inline]
-    pub(super) fn is_at(&self, state: &State) -> bool {
+    pub(super) fn is_at(&self, state: &WalkState) -> bool {
         self.state.sp == state.sp
             && self.state.pc == state.pc
             && (self.state.fp == state.fp || !self.is_live())
@@ -143,7 +143,7 @@ impl KeptFrame {
             return None;
         }
         let [pc, sp, fp] = signal::places(frame.state.sp, frame.known.rule);
-        let State { pc: was, .. } = self.state;
+        let WalkState { pc: was, .. } = self.state;
         let mut count = self.words();
         if !words.note(count, [pc, sp], [was.address(), self.state.sp]) {
             return None;
@@ -191,6 +191,6 @@ pub(super) struct Name {
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(super) struct FreshFrame {
-    pub(super) state: State,
+    pub(super) state: WalkState,
     pub(super) known: Known,
 }

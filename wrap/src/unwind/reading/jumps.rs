@@ -15,7 +15,7 @@ impl Reader {
     #[inline(never)]
     pub fn jumps_out(&mut self, pc: u64) -> Option<u64> {
         self.begin(pc, Reads::Out, Behind::Returning);
-        self.seen.begin(INSTRUCTIONS);
+        self.visited.begin(INSTRUCTIONS);
         let mut height = None;
         for _ in 0..JUMPS {
             if !self.follow() {

@@ -169,7 +169,7 @@ impl Reader {
 
     /// Whether what was not read may say otherwise.
     fn was_torn(&self) -> bool {
-        self.is_torn || self.seen.left == 0 || self.code.left == 0
+        self.is_torn || self.visited.left == 0 || self.code.left == 0
     }
 
     /// Puts the way last that is nearest to where the reading began: others may

@@ -5,16 +5,16 @@
 //! only cost a proof. A call through a register is taken to return, and one by an
 //! address that lies somewhere, but for who asks to be sure.
 
-use super::seen::Seen;
-use super::windows::{Windows, word_at};
+use super::pieces::{CodePieces, word_at};
+use super::visited::Visited;
 use crate::platform::rules::Effect;
 
 /// How deep calls are followed.
 const DEPTH: usize = 3;
 /// Instructions of one function that are read, at most.
 const INSTRUCTIONS: usize = 400;
-/// Room for those that were seen: a power of two, and more than are read.
-const SEEN: usize = 1024;
+/// Room for those that were visited: a power of two, and more than are read.
+const VISITED: usize = 1024;
 const WAYS: usize = 64;
 /// Functions that are remembered: a power of two.
 const REMEMBERED: usize = 512;
@@ -23,7 +23,7 @@ const REMEMBERED: usize = 512;
 struct Level {
     ways: [u64; WAYS],
     waiting: usize,
-    seen: Seen<SEEN>,
+    visited: Visited<VISITED>,
 }
 
 /// Zeros are a valid beginning.
@@ -43,13 +43,13 @@ pub(super) struct Returns {
 
 impl Returns {
     /// Whether this function returns, as far as it may be read.
-    pub(super) fn is_seen(&mut self, start: u64, is_sure: bool, code: &mut Windows) -> bool {
+    pub(super) fn is_seen(&mut self, start: u64, is_sure: bool, code: &mut CodePieces) -> bool {
         (self.is_cut, self.is_sure, self.is_bound_later) = (false, is_sure, false);
         self.look(start, 0, code)
     }
 
     #[inline(never)]
-    fn look(&mut self, start: u64, depth: usize, code: &mut Windows) -> bool {
+    fn look(&mut self, start: u64, depth: usize, code: &mut CodePieces) -> bool {
         let name = start ^ u64::from(self.is_sure) << 62;
         let index = (name.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize % REMEMBERED;
         let known = self.known.get(index).copied().unwrap_or(0);
@@ -72,13 +72,13 @@ impl Returns {
         is_seen
     }
 
-    fn search(&mut self, depth: usize, code: &mut Windows) -> bool {
+    fn search(&mut self, depth: usize, code: &mut CodePieces) -> bool {
         while let Some(mut at) = self.levels.get_mut(depth).and_then(Level::next) {
             loop {
                 let is_new = self
                     .levels
                     .get_mut(depth)
-                    .is_some_and(|level| level.seen.is_new(at));
+                    .is_some_and(|level| level.visited.is_new(at));
                 if !is_new {
                     break;
                 }
@@ -127,7 +127,7 @@ impl Returns {
 impl Level {
     fn begin(&mut self, start: u64) {
         self.waiting = 0;
-        self.seen.begin(INSTRUCTIONS);
+        self.visited.begin(INSTRUCTIONS);
         self.put_off(start);
     }
 

@@ -1,7 +1,7 @@
 //! The claims: a stream has one writer at a time, and who comes after sees
 //! what was written before.
 
-use crate::claims::{Claim, FREE, VISITOR};
+use crate::claims::{Claim, FREE, GUEST};
 use crate::sync::{AtomicU32, Ordering};
 use loom::cell::UnsafeCell;
 use loom::thread;
@@ -55,7 +55,7 @@ impl Stream {
     fn take_over(&self, tid: u32) -> bool {
         let holder = self.claim().holder();
         holder != FREE
-            && holder != VISITOR
+            && holder != GUEST
             && self.is_gone(holder)
             && self.claim().take(holder, tid)
     }
@@ -172,8 +172,8 @@ fn a_late_heir_does_not_rob_the_next_holder() {
 fn a_guests_stream_is_not_taken_over() {
     loom::model(|| {
         let stream = Stream::held_by(FREE);
-        assert!(stream.claim().take(FREE, VISITOR));
-        stream.die(VISITOR);
+        assert!(stream.claim().take(FREE, GUEST));
+        stream.die(GUEST);
         let heir = {
             let stream = stream.clone();
             thread::spawn(move || {

@@ -2,14 +2,14 @@
 
 use super::with_preemptions;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
-use crate::table::{Inside, Memory, Table, Tag};
+use crate::table::{Inside, Memory, IdTable, Tag};
 use loom::thread;
 use std::sync::{Arc, Mutex};
 
 /// Records of one and of two words, as nodes and codes have; four in a chunk,
 /// of which the header covers one.
-type Narrow = Table<1, 4, 1, 3>;
-type Wide = Table<2, 4, 1, 3>;
+type Narrow = IdTable<1, 4, 1, 3>;
+type Wide = IdTable<2, 4, 1, 3>;
 const PER_CHUNK: usize = 4;
 /// With so many keys, two more do not make the index grow ...
 const ROOMY: u64 = 5;
@@ -73,11 +73,11 @@ struct Shared<T> {
     arena: Arena,
 }
 
-impl<const W: usize, const C: usize> Shared<Table<W, 4, 1, C>> {
+impl<const W: usize, const C: usize> Shared<IdTable<W, 4, 1, C>> {
     /// With so many keys in it: 1000, 1001 ...
     fn new(filled: u64) -> Arc<Self> {
         let shared = Arc::new(Self {
-            table: Table::new(),
+            table: IdTable::new(),
             arena: Arena::default(),
         });
         for key in 0..filled {
@@ -271,7 +271,7 @@ fn a_record_is_whole_or_not_there() {
 #[test]
 fn a_full_table_gives_no_id() {
     loom::model(|| {
-        let shared = Shared::<Table<1, 4, 1, 1>>::new(2);
+        let shared = Shared::<IdTable<1, 4, 1, 1>>::new(2);
         let other = {
             let shared = shared.clone();
             thread::spawn(move || shared.intern([7]))
@@ -341,7 +341,7 @@ impl Inside<1> for Codes<'_> {
     }
 }
 
-impl<const C: usize> Shared<Table<1, 4, 1, C>> {
+impl<const C: usize> Shared<IdTable<1, 4, 1, C>> {
     /// The ids of a path, as a stack gets them.
     fn path(&self, codes: &[u64]) -> Vec<u32> {
         let (mut id, mut tag) = (0, Tag(0));
@@ -373,7 +373,7 @@ impl<const C: usize> Shared<Table<1, 4, 1, C>> {
 #[test]
 fn two_threads_make_one_path() {
     with_preemptions(3, || {
-        let shared = Shared::<Table<1, 4, 1, 5>>::new(ROOMY);
+        let shared = Shared::<IdTable<1, 4, 1, 5>>::new(ROOMY);
         let other = shared.spawn_path(&[7, 8, 9]);
         shared.path(&[7, 8, 9]);
         other.join().unwrap();
@@ -385,7 +385,7 @@ fn two_threads_make_one_path() {
 #[test]
 fn two_threads_make_paths_that_part() {
     with_preemptions(3, || {
-        let shared = Shared::<Table<1, 4, 1, 5>>::new(ROOMY);
+        let shared = Shared::<IdTable<1, 4, 1, 5>>::new(ROOMY);
         let other = shared.spawn_path(&[7, 8]);
         let mine = shared.path(&[7, 9]);
         let other = other.join().unwrap();
@@ -399,7 +399,7 @@ fn two_threads_make_paths_that_part() {
 #[test]
 fn a_path_is_made_longer_while_it_is_written() {
     with_preemptions(3, || {
-        let shared = Shared::<Table<1, 4, 1, 5>>::new(0);
+        let shared = Shared::<IdTable<1, 4, 1, 5>>::new(0);
         let other = shared.spawn_path(&[7, 8]);
         shared.path(&[7, 8, 9]);
         other.join().unwrap();

@@ -18,8 +18,8 @@ pub enum Size {
     Mapped = 211,
 }
 
-/// What was seen of the kernel so far.
-pub struct Seen {
+/// What the kernel has told so far.
+pub struct KernelFigures {
     /// The highest figure of memory.
     pub peak_kb: AtomicU64,
     /// The clock, and at which count of the time base it was read.
@@ -40,8 +40,8 @@ pub trait Kernel {
     fn job() -> Option<u64>;
     /// One of the sizes of memory.
     fn memory_size(which: Size) -> Option<u64>;
-    /// What was seen so far.
-    fn seen() -> &'static Seen;
+    /// What it has told so far.
+    fn figures() -> &'static KernelFigures;
     /// Where memory comes from.
     fn arena() -> &'static Arena;
 }

@@ -302,7 +302,7 @@ impl<K: Kernel> Sys for Cnk<K> {
             _ => 0,
         };
         let now_kb = usage.ru_maxrss as u64 + fallen / 1024;
-        let before_kb = K::seen().peak_kb.fetch_max(now_kb, Ordering::Relaxed);
+        let before_kb = K::figures().peak_kb.fetch_max(now_kb, Ordering::Relaxed);
         Usage {
             max_rss_kb: before_kb.max(now_kb),
             cpu_us: cpu.iter().sum(),
@@ -334,15 +334,15 @@ impl<K: Kernel> Sys for Cnk<K> {
     }
 
     fn ticks_ns() -> u64 {
-        let seen = K::seen();
+        let figures = K::figures();
         let base = K::time_base();
-        let read_at = seen.read_at.load(Ordering::Acquire);
+        let read_at = figures.read_at.load(Ordering::Acquire);
         if base != 0 && read_at != 0 && base.wrapping_sub(read_at) < RECENT {
-            return seen.clock_ns.load(Ordering::Relaxed);
+            return figures.clock_ns.load(Ordering::Relaxed);
         }
         let now = Self::wall_ns();
-        let before = seen.clock_ns.fetch_max(now, Ordering::Relaxed);
-        seen.read_at.store(base, Ordering::Release);
+        let before = figures.clock_ns.fetch_max(now, Ordering::Relaxed);
+        figures.read_at.store(base, Ordering::Release);
         before.max(now)
     }
 

@@ -4,7 +4,7 @@
 //! The table of the assembly holds addresses of functions with the signatures
 //! of IBM's headers, or 0.
 
-use super::kernel::{Kernel, Seen, Size};
+use super::kernel::{Kernel, KernelFigures, Size};
 use super::memory::Arena;
 use crate::platform::sys::{Errno, call};
 use core::sync::atomic::AtomicU64;
@@ -27,7 +27,7 @@ fn function(index: usize) -> Option<usize> {
     (address != 0).then_some(address)
 }
 
-static SEEN: Seen = Seen {
+static FIGURES: KernelFigures = KernelFigures {
     peak_kb: AtomicU64::new(0),
     clock_ns: AtomicU64::new(0),
     read_at: AtomicU64::new(0),
@@ -73,8 +73,8 @@ impl Kernel for Raw {
         (ask(which as libc::c_int, &raw mut bytes) == 0).then_some(bytes)
     }
 
-    fn seen() -> &'static Seen {
-        &SEEN
+    fn figures() -> &'static KernelFigures {
+        &FIGURES
     }
 
     fn arena() -> &'static Arena {

@@ -4,7 +4,7 @@
 //! # Safety
 //! The fake writes where the call that it stands for would.
 
-use super::kernel::{Kernel, Seen, Size};
+use super::kernel::{Kernel, KernelFigures, Size};
 use super::memory::{Arena, BYTES, PAGE};
 use super::{Cnk, RECENT};
 use crate::platform::sys::{Errno, Fd, Sys};
@@ -36,13 +36,13 @@ struct Answers {
 thread_local! {
     static ANSWERS: RefCell<Answers> = RefCell::default();
     static TIME_BASE: Cell<u64> = const { Cell::new(0) };
-    static SEEN: &'static Seen = Box::leak(Box::new(nothing_seen()));
+    static FIGURES: &'static KernelFigures = Box::leak(Box::new(no_figures()));
     static ARENA: &'static Arena = zeroed_arena();
 }
 
-fn nothing_seen() -> Seen {
+fn no_figures() -> KernelFigures {
     let [peak_kb, clock_ns, read_at] = [const { AtomicU64::new(0) }; 3];
-    Seen {
+    KernelFigures {
         peak_kb,
         clock_ns,
         read_at,
@@ -108,8 +108,8 @@ impl Kernel for Fake {
             told.map(|told| told.1)
         })
     }
-    fn seen() -> &'static Seen {
-        SEEN.with(|seen| *seen)
+    fn figures() -> &'static KernelFigures {
+        FIGURES.with(|figures| *figures)
     }
     fn arena() -> &'static Arena {
         ARENA.with(|arena| *arena)

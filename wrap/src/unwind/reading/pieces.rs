@@ -6,32 +6,32 @@ use crate::platform::rules::Effect;
 use crate::platform::sys::{Os, Sys};
 
 /// Pieces that are kept: functions and those that they call.
-const WINDOWS: usize = 8;
+const PIECES: usize = 8;
 const BYTES: usize = 256;
 /// What asking the kernel costs, in instructions.
 const READ_COST: usize = 40;
 const PAGE: u64 = 4096;
 
 #[derive(Clone, Copy)]
-struct Window {
+struct CodePiece {
     at: u64,
     bytes: [u8; BYTES],
 }
 
 /// Zeros are a valid beginning.
-pub(super) struct Windows {
-    windows: [Window; WINDOWS],
+pub(super) struct CodePieces {
+    pieces: [CodePiece; PIECES],
     next: usize,
     /// Instructions that may still be read.
     pub(super) left: usize,
 }
 
-impl Windows {
+impl CodePieces {
     /// Begins anew: what was read may have changed, and so much may be.
     pub(super) fn renew(&mut self, left: usize) {
         self.left = left;
-        for window in &mut self.windows {
-            window.at = 0;
+        for piece in &mut self.pieces {
+            piece.at = 0;
         }
     }
 
@@ -39,25 +39,25 @@ impl Windows {
     pub(super) fn instruction(&mut self, at: u64) -> Option<(usize, Effect)> {
         let wanted = code::LONGEST as u64;
         self.left = self.left.checked_sub(1)?;
-        let holds = |window: &Window| {
-            let inside = at.wrapping_sub(window.at);
-            window.at != 0 && inside <= BYTES as u64 - wanted
+        let holds = |piece: &CodePiece| {
+            let inside = at.wrapping_sub(piece.at);
+            piece.at != 0 && inside <= BYTES as u64 - wanted
         };
-        let known = self.windows.iter().position(holds);
+        let known = self.pieces.iter().position(holds);
         let index = known.unwrap_or_else(|| {
-            self.next = (self.next + 1) % WINDOWS;
+            self.next = (self.next + 1) % PIECES;
             self.next
         });
-        let window = self.windows.get_mut(index)?;
+        let piece = self.pieces.get_mut(index)?;
         if known.is_none() {
             self.left = self.left.saturating_sub(READ_COST);
-            window.read(at)?;
+            piece.read(at)?;
         }
-        code::decode(window.bytes.get((at - window.at) as usize..)?)
+        code::decode(piece.bytes.get((at - piece.at) as usize..)?)
     }
 }
 
-impl Window {
+impl CodePiece {
     /// What lies in the next page may not be there, nor be needed.
     fn read(&mut self, at: u64) -> Option<()> {
         self.at = 0;
