@@ -5,7 +5,7 @@ use hashbrown::{HashMap, HashSet};
 use memlog_format::event::{Alloc, Release};
 use memlog_format::ext::{Ledger, Rss};
 use memlog_format::failure::Failure;
-use memlog_format::live::{Entry, Sums};
+use memlog_format::live::{LiveEntry, Sums};
 
 use crate::counts::{Held, Moment};
 use crate::failed::Failures;
@@ -127,12 +127,12 @@ impl Fold {
     }
 
     /// The same of a block that the parent's overwritten events left live.
-    pub fn inherit_entry(&mut self, entry: &Entry, tables: &impl Tables) {
+    pub fn inherit_entry(&mut self, entry: &LiveEntry, tables: &impl Tables) {
         let block = self.block_of(entry, tables);
         self.blocks.insert(entry.address, block);
     }
 
-    fn block_of(&mut self, entry: &Entry, tables: &impl Tables) -> Block {
+    fn block_of(&mut self, entry: &LiveEntry, tables: &impl Tables) -> Block {
         let stack = self.stacks.stack(entry.stack, tables);
         let tick = u64::from(entry.tick);
         Block::new(entry.size, entry.usable, stack, tick, entry.tid, entry.api)
@@ -181,7 +181,7 @@ impl Fold {
     }
 
     /// A block that overwritten events left live.
-    pub fn seed(&mut self, entry: &Entry, tables: &impl Tables) {
+    pub fn seed(&mut self, entry: &LiveEntry, tables: &impl Tables) {
         let block = self.block_of(entry, tables);
         self.seen.insert(entry.address);
         self.blocks.insert(entry.address, block);

@@ -11,7 +11,7 @@
 //! * [`limit`]: one of those: how near a limit on memory is
 //! * [`failure`]: another: a call that asked for memory and got none
 //! * [`table`]: the arrays of stack nodes and code addresses
-//! * [`meta`]: header, modules, settings, the cut of a fork, the end
+//! * [`meta`]: header, modules, settings, where streams stood at a fork, the end
 //! * [`counter`]: what was lost, cut, refused
 //! * [`refusal`]: one of those: why the log could not grow
 //! * [`live`]: the live set of a log that overwrites its oldest events

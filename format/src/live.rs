@@ -39,7 +39,7 @@ const LIVE: u64 = 1;
 
 /// What the table knows of one address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct LiveEntry {
     /// The block's address, never 0.
     pub address: u64,
     /// Bytes asked for.
@@ -62,7 +62,7 @@ pub struct Entry {
     pub live: bool,
 }
 
-impl Entry {
+impl LiveEntry {
     /// The words, the key first.
     pub fn to_words(&self) -> [u64; ENTRY_WORDS] {
         let slack = self.usable.saturating_sub(self.size);
@@ -252,13 +252,13 @@ pub fn word(chunk: &[u8], index: usize) -> u64 {
 }
 
 /// The entries of a page, as far as they can be read.
-pub fn entries(page: &[u8]) -> impl Iterator<Item = Entry> {
+pub fn entries(page: &[u8]) -> impl Iterator<Item = LiveEntry> {
     (0..ENTRIES).filter_map(move |slot| {
         let first = FIRST_WORD + slot * ENTRY_WORDS;
         let mut words = [0; ENTRY_WORDS];
         for (index, place) in words.iter_mut().enumerate() {
             *place = word(page, first + index);
         }
-        Entry::from_words(words)
+        LiveEntry::from_words(words)
     })
 }

@@ -52,7 +52,7 @@ pub struct Module<'a> {
 
 /// Where one stream of the parent stood at a fork.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cut {
+pub struct ForkPoint {
     /// The parent's stream.
     pub stream: u32,
     /// Its chunk at the fork.
@@ -190,13 +190,13 @@ pub enum Record<'a> {
         /// When.
         tick: u64,
     },
-    /// The log is a forked child's: the parent's process, and one cut a stream.
+    /// The log is a forked child's: the parent's process, and one fork point a stream.
     Parent {
         /// The parent.
         pid: u32,
     },
-    /// One cut of the parent's streams.
-    Cut(Cut),
+    /// Where one of the parent's streams stood.
+    ForkPoint(ForkPoint),
     /// The image ended in an orderly way. The last one counts.
     End(End),
     /// The process was killed by a signal.
@@ -212,7 +212,7 @@ const TEXT: u8 = 2;
 const MODULE: u8 = 3;
 const UNLOAD: u8 = 4;
 const PARENT: u8 = 5;
-const CUT: u8 = 6;
+const FORK_POINT: u8 = 6;
 const END: u8 = 7;
 const DEATH: u8 = 8;
 const CODE_NAME: u8 = 9;
@@ -260,7 +260,7 @@ impl<'a> Record<'a> {
             Record::Module(_) => MODULE,
             Record::Unload { .. } => UNLOAD,
             Record::Parent { .. } => PARENT,
-            Record::Cut(_) => CUT,
+            Record::ForkPoint(_) => FORK_POINT,
             Record::End(_) => END,
             Record::Death(_) => DEATH,
             Record::CodeName(_) => CODE_NAME,
@@ -311,7 +311,7 @@ impl<'a> Record<'a> {
                 out.var(tick);
             }
             Record::Parent { pid } => out.var(u64::from(pid)),
-            Record::Cut(cut) => [cut.stream, cut.sequence, cut.committed]
+            Record::ForkPoint(at) => [at.stream, at.sequence, at.committed]
                 .into_iter()
                 .for_each(|number| out.var(u64::from(number))),
             Record::End(end) => {
@@ -378,7 +378,7 @@ impl<'a> Record<'a> {
             PARENT => Record::Parent {
                 pid: bytes.var32()?,
             },
-            CUT => Record::Cut(Cut {
+            FORK_POINT => Record::ForkPoint(ForkPoint {
                 stream: bytes.var32()?,
                 sequence: bytes.var32()?,
                 committed: bytes.var32()?,

@@ -71,7 +71,7 @@ fn read(bytes: &[u8]) {
         assert!(finding.to_string().len() < 1000);
     }
     assert!(findings <= bytes.len() as u64, "more findings than bytes");
-    let inherited = log.events_until(log.cuts()).count();
+    let inherited = log.events_until(log.fork_points()).count();
     assert!(
         inherited as u64 <= count + findings,
         "a fork inherits a part"

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 use memlog_format::chunk::CHUNK_SIZE;
 use memlog_format::live::{
-    Entry, FIRST_WORD, SUM_WORDS, Sums, entries, folds, is_prior, order_word, version, word,
+    FIRST_WORD, LiveEntry, SUM_WORDS, Sums, entries, folds, is_prior, order_word, version, word,
 };
 
 /// What a flight recorder folded.
@@ -19,7 +19,7 @@ pub struct Flight {
     pub bound_bytes: u64,
     /// What was folded, in figures.
     pub sums: Sums,
-    entries: HashMap<u64, Entry>,
+    entries: HashMap<u64, LiveEntry>,
     fold: Fold,
 }
 
@@ -78,7 +78,7 @@ impl Flight {
     }
 
     /// An entry that was being moved is there twice.
-    fn take(&mut self, entry: Entry) {
+    fn take(&mut self, entry: LiveEntry) {
         let known = self.entries.entry(entry.address).or_insert(entry);
         if entry.version > known.version {
             *known = entry;
@@ -86,7 +86,7 @@ impl Flight {
     }
 
     /// The blocks that are live as far as events were folded.
-    pub fn live(&self) -> impl Iterator<Item = &Entry> {
+    pub fn live(&self) -> impl Iterator<Item = &LiveEntry> {
         self.entries.values().filter(|entry| entry.live)
     }
 
@@ -117,7 +117,7 @@ impl Flight {
     }
 
     /// What the table says of an address.
-    pub(crate) fn entry(&self, address: u64) -> Option<&Entry> {
+    pub(crate) fn entry(&self, address: u64) -> Option<&LiveEntry> {
         self.entries.get(&address)
     }
 

@@ -10,7 +10,7 @@ use memlog_format::counter::{AREA_END, Counter};
 
 use crate::error::{Finding, Findings, ReadError};
 use crate::flight::Flight;
-use crate::tables::Table;
+use crate::tables::TableChunks;
 
 /// A chunk of events or of the header, as far as it was written.
 #[derive(Clone, Copy, Debug)]
@@ -52,8 +52,8 @@ struct LivePages<'a> {
 pub(crate) struct Grid<'a> {
     pub metas: Vec<Span>,
     pub streams: BTreeMap<u32, Vec<Span>>,
-    pub nodes: Table<'a>,
-    pub codes: Table<'a>,
+    pub nodes: TableChunks<'a>,
+    pub codes: TableChunks<'a>,
     pub flight: Option<Arc<Flight>>,
     pub used: usize,
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE};
 use memlog_format::counter::Counter;
-use memlog_format::meta::{CodeName, Cut, Death, End, Key, Module, Start};
+use memlog_format::meta::{CodeName, Death, End, ForkPoint, Key, Module, Start};
 use memlog_format::order::CELL_BITS;
 use memlog_format::table::{Code, CodeId, Node, StackId};
 
@@ -102,8 +102,8 @@ impl<'a> Log<'a> {
     }
 
     /// Where the parent's streams stood at the fork.
-    pub fn cuts(&self) -> &[Cut] {
-        &self.metas.cuts
+    pub fn fork_points(&self) -> &[ForkPoint] {
+        &self.metas.fork_points
     }
 
     /// How the image ended; nothing if it runs still, was killed or exec'd.
@@ -198,26 +198,26 @@ impl<'a> Log<'a> {
         EventStream::new(cursors.collect(), self.cell_bits(), goes_on)
     }
 
-    /// The events up to a fork, for the log of the child that the cuts stand
-    /// in: `parent.events_until(child.cuts())`. A parent that was forked too
+    /// The events up to a fork, for the log of the child that the fork points stand
+    /// in: `parent.events_until(child.fork_points())`. A parent that was forked too
     /// has an own parent, whose part comes before this one.
-    pub fn events_until(&self, cuts: &[Cut]) -> EventStream<'a> {
-        self.events_until_while(cuts, &mut |_| true)
+    pub fn events_until(&self, fork_points: &[ForkPoint]) -> EventStream<'a> {
+        self.events_until_while(fork_points, &mut |_| true)
     }
 
     /// The same, as [`Log::events_while`].
     pub fn events_until_while(
         &self,
-        cuts: &[Cut],
+        fork_points: &[ForkPoint],
         goes_on: &mut dyn FnMut(u64) -> bool,
     ) -> EventStream<'a> {
-        let mut ends = BTreeMap::new();
-        for cut in cuts {
-            ends.entry(cut.stream).or_insert(cut);
+        let mut by_stream = BTreeMap::new();
+        for point in fork_points {
+            by_stream.entry(point.stream).or_insert(point);
         }
-        let cursors = ends.into_iter().filter_map(|(stream, cut)| {
+        let cursors = by_stream.into_iter().filter_map(|(stream, point)| {
             let spans = self.grid.streams.get(&stream)?;
-            Some(self.cursor(stream, &until(spans, cut)))
+            Some(self.cursor(stream, &until(spans, point)))
         });
         EventStream::new(cursors.collect(), self.cell_bits(), goes_on)
     }
@@ -231,21 +231,21 @@ impl<'a> Log<'a> {
         self.grid.flight.as_deref()
     }
 
-    /// Whether no event of after these cuts was overwritten, so that what was
+    /// Whether no event of after these fork points was overwritten, so that what was
     /// live at them can be told.
-    pub fn remembers(&self, cuts: &[Cut]) -> bool {
+    pub fn remembers(&self, fork_points: &[ForkPoint]) -> bool {
         let Some(flight) = self.flight() else {
             return true;
         };
         let is_kept = |stream: u32, spans: &[Span]| {
             let first = spans.first()?;
             let folded = flight.folded(first.offset, first.header.folded);
-            let cut = cuts.iter().find(|cut| cut.stream == stream);
-            let cut = cut.map_or((0, HEADER_SIZE), |cut| {
-                (cut.sequence, cut.committed as usize)
+            let point = fork_points.iter().find(|point| point.stream == stream);
+            let point = point.map_or((0, HEADER_SIZE), |point| {
+                (point.sequence, point.committed as usize)
             });
             let at = (first.header.sequence, folded.before);
-            Some(folded.under_way.is_none() && at <= cut)
+            Some(folded.under_way.is_none() && at <= point)
         };
         let all = |stream: u32| {
             self.grid
@@ -253,8 +253,8 @@ impl<'a> Log<'a> {
                 .get(&stream)
                 .map_or(&[][..], Vec::as_slice)
         };
-        let cut_streams = cuts.iter().map(|cut| cut.stream);
-        let mut streams = self.grid.streams.keys().copied().chain(cut_streams);
+        let forked_streams = fork_points.iter().map(|point| point.stream);
+        let mut streams = self.grid.streams.keys().copied().chain(forked_streams);
         streams.all(|stream| is_kept(stream, all(stream)) == Some(true))
     }
 
@@ -267,14 +267,14 @@ impl<'a> Log<'a> {
     }
 }
 
-/// The chunks that a stream had filled when it stood at `cut`.
-fn until(spans: &[Span], cut: &Cut) -> Vec<Span> {
-    let before = spans.partition_point(|span| span.header.sequence <= cut.sequence);
+/// The chunks that a stream had filled when it stood at `point`.
+fn until(spans: &[Span], point: &ForkPoint) -> Vec<Span> {
+    let before = spans.partition_point(|span| span.header.sequence <= point.sequence);
     let mut spans = spans[..before].to_vec();
     if let Some(last) = spans.last_mut()
-        && last.header.sequence == cut.sequence
+        && last.header.sequence == point.sequence
     {
-        let end = last.offset + cut.committed as usize;
+        let end = last.offset + point.committed as usize;
         if end < last.end {
             last.end = end.max(last.offset);
             last.whole = false;

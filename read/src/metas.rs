@@ -1,7 +1,7 @@
 //! The header chunks: what the log is of, modules, fork, end.
 
 use memlog_format::counter::AREA_END;
-use memlog_format::meta::{CodeName, Cut, Death, End, Key, Module, Record, Start};
+use memlog_format::meta::{CodeName, Death, End, ForkPoint, Key, Module, Record, Start};
 use memlog_format::varint::Reader;
 
 use crate::error::{Finding, Findings};
@@ -15,7 +15,7 @@ pub(crate) struct Metas<'a> {
     pub modules: Vec<Module<'a>>,
     pub unloads: Vec<(u32, u64)>,
     pub parent: Option<u32>,
-    pub cuts: Vec<Cut>,
+    pub fork_points: Vec<ForkPoint>,
     pub end: Option<End>,
     pub death: Option<Death>,
     pub code_names: Vec<CodeName<'a>>,
@@ -67,7 +67,7 @@ impl<'a> Metas<'a> {
             Record::Module(module) => self.modules.push(module),
             Record::Unload { id, tick } => self.unloads.push((id, tick)),
             Record::Parent { pid } => self.parent = Some(pid),
-            Record::Cut(cut) => self.cuts.push(cut),
+            Record::ForkPoint(point) => self.fork_points.push(point),
             Record::End(end) => self.end = Some(end),
             Record::Death(death) => self.death = Some(death),
             Record::CodeName(code) => self.code_names.push(code),

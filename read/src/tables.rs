@@ -5,11 +5,11 @@ use memlog_format::table::{Code, CodeId, Node, StackId};
 
 /// The chunks of one table, by their index.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Table<'a> {
+pub(crate) struct TableChunks<'a> {
     chunks: Vec<Option<&'a [u8]>>,
 }
 
-impl<'a> Table<'a> {
+impl<'a> TableChunks<'a> {
     /// Adds a chunk; false if there is one of this index already. The index
     /// is at most the number of places in the log.
     pub(crate) fn add(&mut self, index: u32, chunk: &'a [u8]) -> bool {
@@ -65,8 +65,8 @@ impl<'a> Table<'a> {
 
 /// The frames of a stack, innermost first.
 pub struct Frames<'l, 'a> {
-    pub(crate) nodes: &'l Table<'a>,
-    pub(crate) codes: &'l Table<'a>,
+    pub(crate) nodes: &'l TableChunks<'a>,
+    pub(crate) codes: &'l TableChunks<'a>,
     pub(crate) next: StackId,
     pub(crate) whole: bool,
 }

@@ -6,7 +6,7 @@ use memlog_format::api::Api;
 use memlog_format::chunk::{Header, Kind as ChunkKind};
 use memlog_format::event::Release;
 use memlog_format::ext::Ext;
-use memlog_format::meta::{Cut, Key, Record};
+use memlog_format::meta::{ForkPoint, Key, Record};
 use memlog_format::table::{Code, CodeId, Node, StackId};
 use memlog_read::{Finding, Kind, Log};
 use support::{Recorder, START, chunk, meta_chunk};
@@ -116,7 +116,7 @@ fn a_child_inherits_up_to_the_cut() {
     let committed = |recorder: &Recorder, stream: usize| {
         64 + *recorder.streams[stream].ends.last().unwrap() as u32
     };
-    let cut = Cut {
+    let point = ForkPoint {
         stream: 0,
         sequence: 0,
         committed: committed(&recorder, 0),
@@ -127,7 +127,7 @@ fn a_child_inherits_up_to_the_cut() {
         Record::Start(START),
         Record::Parent { pid: 4711 },
         Record::Text(Key::ParentLog, b"host.4711.memlog"),
-        Record::Cut(cut),
+        Record::ForkPoint(point),
     ]);
     let (parent, child) = (Log::open(&parent).unwrap(), Log::open(&child).unwrap());
     assert_eq!(child.parent_pid(), Some(4711));
@@ -135,7 +135,7 @@ fn a_child_inherits_up_to_the_cut() {
         child.text(Key::ParentLog),
         Some(b"host.4711.memlog".as_slice())
     );
-    let inherited: Vec<_> = parent.events_until(child.cuts()).collect();
+    let inherited: Vec<_> = parent.events_until(child.fork_points()).collect();
     assert!(matches!(&inherited[..], [item]
         if matches!(item.kind, Kind::Alloc(alloc) if alloc.size == 10)));
 }

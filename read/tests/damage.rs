@@ -28,7 +28,7 @@ fn read_all(bytes: &[u8]) -> Option<usize> {
         .for_each(|finding| {
             assert!(!finding.to_string().is_empty());
         });
-    log.events_until(log.cuts()).for_each(drop);
+    log.events_until(log.fork_points()).for_each(drop);
     let _ = log.counter(Counter::Stamps);
     assert!(count <= bytes.len());
     Some(count)

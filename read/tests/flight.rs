@@ -7,8 +7,8 @@ mod support;
 use memlog_format::api::Api;
 use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE, Header, Kind as ChunkKind, VERSION_AT};
 use memlog_format::event::{Alloc, Deltas, Release, predicted_usable};
-use memlog_format::live::{ENTRIES, Entry, SUM_WORDS, Sums, folds, version};
-use memlog_format::meta::{Cut, Record};
+use memlog_format::live::{ENTRIES, LiveEntry, SUM_WORDS, Sums, folds, version};
+use memlog_format::meta::{ForkPoint, Record};
 use memlog_format::table::StackId;
 use memlog_format::varint::Writer;
 use memlog_read::{Kind, Log};
@@ -57,8 +57,8 @@ fn release(address: u64, order: Option<u64>) -> Release {
     }
 }
 
-fn entry(address: u64, order: u64, version: u64, live: bool) -> Entry {
-    Entry {
+fn entry(address: u64, order: u64, version: u64, live: bool) -> LiveEntry {
+    LiveEntry {
         address,
         size: if live { 64 } else { 0 },
         usable: if live { 72 } else { 0 },
@@ -151,12 +151,12 @@ fn torn() -> (Vec<u8>, Vec<usize>) {
 }
 
 fn log() -> Vec<u8> {
-    let cut = Cut {
+    let point = ForkPoint {
         stream: 1,
         sequence: 39,
         committed: 70,
     };
-    let mut meta = meta_chunk(&[Record::Start(START), Record::Cut(cut)]);
+    let mut meta = meta_chunk(&[Record::Start(START), Record::ForkPoint(point)]);
     meta[VERSION_AT] = memlog_format::VERSION;
     let (torn, offsets) = torn();
     let mut said = [0; folds_words()];
@@ -269,29 +269,30 @@ fn a_fold_that_is_done_is_done() {
     assert_eq!(items.count(), 0);
 }
 
-/// A child's inheritance is known while nothing after its cuts was folded.
+/// A child's inheritance is known while nothing after its fork points was folded.
 #[test]
 fn what_is_forgotten_is_said_to_be() {
     let mut bytes = log();
-    let cut = |stream, sequence, committed| Cut {
+    let point = |stream, sequence, committed| ForkPoint {
         stream,
         sequence,
         committed,
     };
     let full = CHUNK_SIZE as u32;
-    let both = [cut(1, 40, full), cut(3, 0, full)];
-    let log = |bytes: &[u8], cuts: &[Cut]| Log::open(bytes).expect("a log").remembers(cuts);
+    let both = [point(1, 40, full), point(3, 0, full)];
+    let log =
+        |bytes: &[u8], points: &[ForkPoint]| Log::open(bytes).expect("a log").remembers(points);
     assert!(!log(&bytes, &both), "a fold is under way");
     let at = CHUNK_SIZE + HEADER_SIZE + 8 * folds::UNDER_WAY;
     bytes[at..at + 8].fill(0);
     assert!(log(&bytes, &both));
-    assert!(!log(&bytes, &[cut(1, 39, full), cut(3, 0, full)]));
-    assert!(!log(&bytes, &[cut(1, 40, full), cut(3, 0, 65)]));
+    assert!(!log(&bytes, &[point(1, 39, full), point(3, 0, full)]));
+    assert!(!log(&bytes, &[point(1, 40, full), point(3, 0, 65)]));
     assert!(
-        !log(&bytes, &[cut(3, 0, full)]),
+        !log(&bytes, &[point(3, 0, full)]),
         "a stream of after the fork"
     );
-    assert!(!log(&bytes, &[both[0], both[1], cut(7, 1, 99)]), "gone");
+    assert!(!log(&bytes, &[both[0], both[1], point(7, 1, 99)]), "gone");
 }
 
 /// Nothing that pages or folds may say makes the reader panic or go astray.

@@ -1,8 +1,8 @@
 //! What a forked child got from its parent.
 //!
-//! Both recorders say where the parent stood at the fork. The two cuts are not
+//! Both recorders say where the parent stood at the fork. The two points are not
 //! made at one instant, but the child has only one: its own copy of memory. So
-//! for each of the parent's threads the events before the one cut are the
+//! for each of the parent's threads the events before the one point are the
 //! events before the other, but for the call that another thread was inside.
 
 use std::collections::HashMap;
@@ -24,7 +24,7 @@ pub fn check(family: &Family, problems: &mut Vec<String>) -> u64 {
         }
         match parent_of(child, family) {
             Some(parent) => {
-                let said = compare_cuts(child, parent);
+                let said = compare_fork_points(child, parent);
                 let name = child.ours.name();
                 problems.extend(said.into_iter().map(|line| format!("{name}: {line}")));
             }
@@ -43,8 +43,8 @@ fn parent_of<'f>(child: &Pair, family: &'f Family) -> Option<&'f Pair> {
     family.pairs.iter().find(|pair| pair.gold.path == *path)
 }
 
-fn compare_cuts(child: &Pair, parent: &Pair) -> Vec<String> {
-    let cut = child.gold.parent.as_ref().map_or(0, |(_, cut)| *cut);
+fn compare_fork_points(child: &Pair, parent: &Pair) -> Vec<String> {
+    let point = child.gold.parent.as_ref().map_or(0, |(_, point)| *point);
     let mut said = Vec::new();
     if child.ours.parent_log.as_ref().map(|path| path.file_name())
         != Some(parent.ours.path.file_name())
@@ -54,7 +54,7 @@ fn compare_cuts(child: &Pair, parent: &Pair) -> Vec<String> {
     }
     let before: Vec<Event> = inherited_events(&child.ours, &parent.ours);
     let mut ours = by_thread(&before);
-    let gold_before = parent.gold.heap.iter().filter(|event| event.mark < cut);
+    let gold_before = parent.gold.heap.iter().filter(|event| event.mark < point);
     let gold = by_thread(&gold_before.copied().collect::<Vec<_>>());
     // Of a fork inside of libc nobody is told the number.
     let by = |number| move |(_, pid): &&(u32, u32)| *pid == number;
@@ -93,7 +93,7 @@ fn compare_cuts(child: &Pair, parent: &Pair) -> Vec<String> {
 
 fn inherited_events(child: &Recorded, parent: &Recorded) -> Vec<Event> {
     let (child, parent): (Log, Log) = (child.log(), parent.log());
-    let events = parent.events_until(child.cuts());
+    let events = parent.events_until(child.fork_points());
     events.filter_map(|item| heap_event(&item)).collect()
 }
 

@@ -8,7 +8,7 @@ use memlog_format::event::{Alloc, Event, Release, predicted_usable};
 use memlog_format::ext::{Ext, Ledger, MAX_TEXT, Mapping, Rss, RssSource};
 use memlog_format::failure::Failure;
 use memlog_format::limit::{Limit, LimitAct, LimitKind};
-use memlog_format::meta::{CodeName, Cut, Death, End, Key, Module, Record, Start};
+use memlog_format::meta::{CodeName, Death, End, ForkPoint, Key, Module, Record, Start};
 use memlog_format::table::StackId;
 use proptest::collection::vec;
 use proptest::option;
@@ -283,7 +283,7 @@ pub fn record() -> impl Strategy<Value = Record<'static>> {
         (number32(), number()).prop_map(|(id, tick)| Record::Unload { id, tick }),
         number32().prop_map(|pid| Record::Parent { pid }),
         [number32(), number32(), number32()].prop_map(|[stream, sequence, committed]| {
-            Record::Cut(Cut {
+            Record::ForkPoint(ForkPoint {
                 stream,
                 sequence,
                 committed,

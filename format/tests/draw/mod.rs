@@ -168,9 +168,9 @@ fn meta_remark(record: &Record) -> String {
         ),
         Record::Unload { id, tick } => format!("UNLOAD {id} at tick {tick}"),
         Record::Parent { pid } => format!("PARENT {pid}"),
-        Record::Cut(cut) => format!(
-            "CUT stream {}, sequence {}, {} bytes",
-            cut.stream, cut.sequence, cut.committed
+        Record::ForkPoint(at) => format!(
+            "FORK stream {}, sequence {}, {} bytes",
+            at.stream, at.sequence, at.committed
         ),
         Record::End(end) => format!("END tick {}, how {}", end.tick, end.how),
         Record::Death(death) => format!("DEATH by signal {}", death.signal),

@@ -8,7 +8,7 @@ use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE, Header, Kind, SEALED, checks
 use memlog_format::counter::{AREA_AT, AREA_END, Counter};
 use memlog_format::event::{Alloc, Deltas, Event, Release, predicted_usable};
 use memlog_format::ext::{Ext, Ledger, Mapping, Rss, RssSource};
-use memlog_format::meta::{Cut, End, Key, Module, Record, Start};
+use memlog_format::meta::{End, ForkPoint, Key, Module, Record, Start};
 use memlog_format::order::CELL_BITS;
 use memlog_format::table::{CODE_SIZE, Code, CodeId, FIRST_CODE, FIRST_NODE, Node, StackId};
 use memlog_format::varint::Writer;
@@ -97,7 +97,7 @@ pub fn meta() -> Vec<Record<'static>> {
     records.extend(texts.map(|(key, text)| Record::Text(key, text)));
     records.extend([
         Record::Parent { pid: 4700 },
-        Record::Cut(Cut {
+        Record::ForkPoint(ForkPoint {
             stream: 0,
             sequence: 2,
             committed: 40_000,

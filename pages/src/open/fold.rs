@@ -170,7 +170,7 @@ impl Family<'_> {
             for entry in parent.flight().into_iter().flat_map(Flight::live) {
                 fold.inherit_entry(entry, &tables);
             }
-            let mut events = watch.events_until(parent, child.cuts());
+            let mut events = watch.events_until(parent, child.fork_points());
             while let Some(item) = events.next() {
                 if !watch.goes_on(&events) {
                     return;

@@ -143,7 +143,7 @@ fn parent_of(child: &Path, log: &Log) -> Parent {
             continue;
         }
         let overwritten = match Log::open(&bytes) {
-            Ok(parent) if !parent.remembers(log.cuts()) => shown(&path).to_string(),
+            Ok(parent) if !parent.remembers(log.fork_points()) => shown(&path).to_string(),
             _ if log.flight().is_some() => "the flight recorder".to_owned(),
             _ => return Parent::Found(path, bytes),
         };

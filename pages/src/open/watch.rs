@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use memlog_format::meta::Cut;
+use memlog_format::meta::ForkPoint;
 use memlog_read::{EventStream, Log};
 
 use super::interrupt::Interrupt;
@@ -70,9 +70,9 @@ impl Watch {
     }
 
     /// The same of those before a fork.
-    pub fn events_until<'a>(&self, log: &Log<'a>, cuts: &[Cut]) -> EventStream<'a> {
+    pub fn events_until<'a>(&self, log: &Log<'a>, fork_points: &[ForkPoint]) -> EventStream<'a> {
         self.open(log);
-        log.events_until_while(cuts, &mut |bytes| self.survey(bytes))
+        log.events_until_while(fork_points, &mut |bytes| self.survey(bytes))
     }
 
     fn open(&self, log: &Log) {

@@ -21,7 +21,7 @@ use crate::process::token::{self, Phase};
 use crate::process::{begin_log, make_log};
 use core::sync::atomic::Ordering;
 use memlog_format::counter::Counter;
-use memlog_format::meta::{Cut, Key, Record};
+use memlog_format::meta::{ForkPoint, Key, Record};
 use memlog_format::refusal::{Refusal, Step};
 use memlog_lockfree::life::Life;
 
@@ -103,7 +103,7 @@ fn become_child() -> bool {
     RECORDER.fork.parent_log.with(Patience::Bounded, |log| {
         log.length = RECORDER.log.sink.path(&mut log.path);
     });
-    let (cuts, lost) = Cuts::take();
+    let (points, lost) = ForkPoints::take();
     // SAFETY: as above.
     unsafe {
         RECORDER.reset_in_child();
@@ -127,7 +127,7 @@ fn become_child() -> bool {
                 meta.append(&RECORDER.log, &Record::Text(Key::ParentLog, path));
             }
         });
-        cuts.write(|cut| meta.append(&RECORDER.log, &Record::Cut(cut)));
+        points.write(|point| meta.append(&RECORDER.log, &Record::ForkPoint(point)));
     });
     RECORDER.rss.start();
     RECORDER
@@ -138,12 +138,12 @@ fn become_child() -> bool {
 
 /// Where the parent's streams stood at the fork. Kept in fresh memory: there
 /// may be thousands, and the stack is the program's.
-struct Cuts {
-    cuts: *mut Cut,
+struct ForkPoints {
+    points: *mut ForkPoint,
     count: usize,
 }
 
-impl Cuts {
+impl ForkPoints {
     /// And how many events this thread has had since: of a call that the fork
     /// interrupted, which the parent has in a place of its own.
     fn take() -> (Self, u64) {
@@ -151,11 +151,11 @@ impl Cuts {
         let own = unsafe { *crate::platform::arch::memlog_tls_word() };
         let (mut forked_at, mut lost) = (fork::take_forked_at(), 0);
         let capacity = RECORDER.log.streams.count() as usize;
-        let bytes = (capacity * size_of::<Cut>()).next_multiple_of(4096);
-        let cuts = Os::memory(bytes.max(4096)).cast::<Cut>();
+        let bytes = (capacity * size_of::<ForkPoint>()).next_multiple_of(4096);
+        let points = Os::memory(bytes.max(4096)).cast::<ForkPoint>();
         let mut count = 0;
-        if cuts.is_null() {
-            return (Self { cuts, count }, lost);
+        if points.is_null() {
+            return (Self { points, count }, lost);
         }
         // SAFETY: the only thread of the process.
         unsafe {
@@ -169,7 +169,7 @@ impl Cuts {
                 }
                 let (sequence, committed) = place;
                 if committed > 0 && count < capacity {
-                    cuts.add(count).write(Cut {
+                    points.add(count).write(ForkPoint {
                         stream: slot.number,
                         sequence,
                         committed,
@@ -178,13 +178,13 @@ impl Cuts {
                 }
             });
         }
-        (Self { cuts, count }, lost)
+        (Self { points, count }, lost)
     }
 
-    fn write(&self, mut see: impl FnMut(Cut)) {
+    fn write(&self, mut see: impl FnMut(ForkPoint)) {
         for index in 0..self.count {
             // SAFETY: `take` wrote that many.
-            see(unsafe { self.cuts.add(index).read() });
+            see(unsafe { self.points.add(index).read() });
         }
     }
 }

@@ -20,7 +20,7 @@ use memlog_format::chunk::{HEADER_SIZE, Header, Kind};
 use memlog_format::event::{Alloc, Deltas, Event, Release, predicted_usable};
 use memlog_format::ext::Ext;
 use memlog_format::live::{
-    Entry, FIRST_WORD, SUM_WORDS, Sums, folds, is_prior, order_word, version,
+    FIRST_WORD, LiveEntry, SUM_WORDS, Sums, folds, is_prior, order_word, version,
 };
 use memlog_format::table::StackId;
 use memlog_format::varint::{Reader, Writer};
@@ -239,7 +239,7 @@ impl Machine {
             *word = said(folds::sums(done) + index);
         }
         let mut sums = Sums::from_words(words);
-        let mut table: HashMap<u64, Entry> = HashMap::new();
+        let mut table: HashMap<u64, LiveEntry> = HashMap::new();
         for (index, page_words) in model.pages.iter().enumerate() {
             if index == page {
                 continue;

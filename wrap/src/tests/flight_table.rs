@@ -3,7 +3,7 @@
 use super::random::Random;
 use crate::log::flight::table::{LiveTable, Pages};
 use memlog_format::api::Api;
-use memlog_format::live::{ENTRY_WORDS, Entry, FIRST_WORD};
+use memlog_format::live::{ENTRY_WORDS, FIRST_WORD, LiveEntry};
 use memlog_format::table::StackId;
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -66,14 +66,14 @@ impl Pages for Model {
 }
 
 /// The entries of a page.
-pub fn entries_of(page: &[u64]) -> impl Iterator<Item = Entry> {
+pub fn entries_of(page: &[u64]) -> impl Iterator<Item = LiveEntry> {
     let (slots, _) = page[FIRST_WORD..].as_chunks::<ENTRY_WORDS>();
     let used = slots.iter().filter(|words| words[0] != 0);
-    used.filter_map(|words| Entry::from_words(*words))
+    used.filter_map(|words| LiveEntry::from_words(*words))
 }
 
-fn entry(address: u64, version: u64, live: bool) -> Entry {
-    Entry {
+fn entry(address: u64, version: u64, live: bool) -> LiveEntry {
+    LiveEntry {
         address,
         size: address / 16,
         usable: address / 16,
@@ -93,7 +93,7 @@ fn the_table_is_a_map() {
     let mut random = Random::new(7);
     let mut table = LiveTable::new(Model::new(u64::MAX));
     assert!(table.begin());
-    let mut twin: HashMap<u64, Entry> = HashMap::new();
+    let mut twin: HashMap<u64, LiveEntry> = HashMap::new();
     for round in 1..30_000u64 {
         let address = 16 + 16 * random.below(3_000);
         let version = round << 16;
@@ -157,7 +157,7 @@ fn a_death_amid_a_split_loses_nothing() {
                 set.push(entry);
             }
         }));
-        let mut found: HashMap<u64, Entry> = HashMap::new();
+        let mut found: HashMap<u64, LiveEntry> = HashMap::new();
         for page in &table.pages.pages {
             found.extend(entries_of(page).map(|entry| (entry.address, entry)));
         }

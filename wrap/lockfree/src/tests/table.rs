@@ -2,7 +2,7 @@
 //! small for.
 
 use super::random::Random;
-use crate::table::{Inside, Memory, IdTable, Tag};
+use crate::table::{IdTable, Inside, Memory, Tag};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 

@@ -5,7 +5,7 @@ use memlog_format::api::Api;
 use memlog_format::chunk::{HEADER_SIZE, Header};
 use memlog_format::event::{Alloc, Deltas, Event, Release};
 use memlog_format::ext::{Ext, Rss};
-use memlog_format::live::{Entry, Sums, is_prior, order_word, version};
+use memlog_format::live::{LiveEntry, Sums, is_prior, order_word, version};
 use memlog_format::varint::Reader;
 
 /// How far a chunk was folded.
@@ -116,7 +116,7 @@ impl<P: Pages> Apply<'_, P> {
         sums.allocations += 1;
         sums.bytes = sums.bytes.saturating_add(alloc.size);
         sums.usable_bytes = sums.usable_bytes.saturating_add(alloc.usable);
-        let entry = Entry {
+        let entry = LiveEntry {
             address: alloc.address,
             size: alloc.size,
             usable: alloc.usable,
@@ -160,7 +160,7 @@ impl<P: Pages> Apply<'_, P> {
         }
         let order = order_word(release.order);
         let version = version(self.fold, folded.offset);
-        let dead = Entry {
+        let dead = LiveEntry {
             address,
             size: 0,
             usable: 0,
@@ -191,7 +191,7 @@ impl<P: Pages> Apply<'_, P> {
         }
     }
 
-    fn left(&mut self, known: &Entry) {
+    fn left(&mut self, known: &LiveEntry) {
         if known.live {
             self.sums.live_bytes = self.sums.live_bytes.saturating_sub(known.size);
         }

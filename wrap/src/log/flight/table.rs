@@ -13,7 +13,7 @@
 //! before it is deleted: a reader sees each entry once or twice, but for the
 //! one being changed, whose record it applies again (see `format::live`).
 
-use memlog_format::live::{ENTRIES, ENTRY_WORDS, Entry, FIRST_WORD, hash};
+use memlog_format::live::{ENTRIES, ENTRY_WORDS, FIRST_WORD, LiveEntry, hash};
 
 /// The directory's greatest depth.
 pub const MAX_DEPTH: u32 = 20;
@@ -159,16 +159,16 @@ impl<P: Pages> LiveTable<P> {
         Some(Spot { page, slot })
     }
 
-    fn read(&self, spot: Spot) -> Option<Entry> {
+    fn read(&self, spot: Spot) -> Option<LiveEntry> {
         let mut words = [0; ENTRY_WORDS];
         for (index, word) in words.iter_mut().enumerate() {
             *word = self.pages.load(spot.page, first_word(spot.slot) + index);
         }
-        Entry::from_words(words)
+        LiveEntry::from_words(words)
     }
 
     /// What is known of an address, and where.
-    pub fn get(&self, address: u64) -> Option<(Spot, Entry)> {
+    pub fn get(&self, address: u64) -> Option<(Spot, LiveEntry)> {
         let spot = self.find(address)?;
         Some((spot, self.read(spot)?))
     }
@@ -180,14 +180,14 @@ impl<P: Pages> LiveTable<P> {
     }
 
     /// Sets what is known of the same address.
-    pub fn change(&mut self, spot: Spot, entry: &Entry) {
+    pub fn change(&mut self, spot: Spot, entry: &LiveEntry) {
         self.set_key(spot.page, spot.slot, 0);
         self.write(spot.page, spot.slot, &entry.to_words());
     }
 
     /// Sets what is known of any address; false if there is no room. Dead
     /// entries of before `safe`, a version, may go.
-    pub fn set(&mut self, entry: &Entry, safe: u64) -> bool {
+    pub fn set(&mut self, entry: &LiveEntry, safe: u64) -> bool {
         if !self.is_begun || entry.address == 0 {
             return false;
         }

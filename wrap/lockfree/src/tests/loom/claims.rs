@@ -54,10 +54,7 @@ impl Stream {
     /// What a newcomer does with a stream whose thread may be gone.
     fn take_over(&self, tid: u32) -> bool {
         let holder = self.claim().holder();
-        holder != FREE
-            && holder != GUEST
-            && self.is_gone(holder)
-            && self.claim().take(holder, tid)
+        holder != FREE && holder != GUEST && self.is_gone(holder) && self.claim().take(holder, tid)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::with_preemptions;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
-use crate::table::{Inside, Memory, IdTable, Tag};
+use crate::table::{IdTable, Inside, Memory, Tag};
 use loom::thread;
 use std::sync::{Arc, Mutex};
 
