@@ -211,17 +211,17 @@ pub fn materialize() -> bool {
     }
     RECORDER.log.nodes.begin_new_chunk();
     RECORDER.log.codes.begin_new_chunk();
-    let made = make_log::with_names(|path, _| {
-        let made = RECORDER.log.meta.with(Patience::Bounded, |meta| {
-            let made = RECORDER.log.sink.materialize(path);
-            if made == Ok(Mode::Mapped) {
+    let mode = make_log::with_names(|path, _| {
+        let mode = RECORDER.log.meta.with(Patience::Bounded, |meta| {
+            let mode = RECORDER.log.sink.materialize(path);
+            if mode == Ok(Mode::Mapped) {
                 meta.note_mapped();
             }
-            made
+            mode
         });
-        made.unwrap_or(Err(Errno(0)))
+        mode.unwrap_or(Err(Errno(0)))
     });
-    match made {
+    match mode {
         Ok(mode) => {
             RECORDER.log.set_written(mode == Mode::Written);
             if mode == Mode::Written {

@@ -17,18 +17,18 @@ pub(super) fn make_log() -> bool {
         return false;
     }
     let create = || with_names(|path, settings| RECORDER.log.sink.create(path, &settings.of_log()));
-    let mut made = create();
-    if made == Err(Errno(libc::ENOENT)) {
+    let mut created = create();
+    if created == Err(Errno(libc::ENOENT)) {
         make_folder();
         // Also for the name: the folder's stands in its place now.
-        made = create();
+        created = create();
     }
-    if let Err(Errno(error)) = made
+    if let Err(Errno(error)) = created
         && !parent_is_recorded()
     {
         complain(Trouble::File, error);
     }
-    made.is_ok()
+    created.is_ok()
 }
 
 /// Finds the page by which the tree bounds its logs.

@@ -319,8 +319,8 @@ impl<H: Process> Inside<H> {
             {
                 return unless_trampoline(H::ground(), pc, id, RuleSource::Outermost(id));
             }
-            let mut ends = arch::marks::endings().into_iter();
-            let is_bare = ends.any(|(end, ..)| {
+            let mut endings = arch::marks::endings().into_iter();
+            let is_bare = endings.any(|(end, ..)| {
                 module.contains(end) && !describe::<H>(module, end, indexes, found)
             });
             let entry = module.image.entry;

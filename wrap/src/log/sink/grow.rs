@@ -358,8 +358,8 @@ impl State {
         }
         let (bytes, ready) = (bytes as usize, usage == Use::Much);
         // SAFETY: the foothold is the sink's own.
-        let made = unsafe { Os::step_forward(&mut self.foothold, bytes, CHUNK_SIZE, ready) };
-        match made {
+        let stepped = unsafe { Os::step_forward(&mut self.foothold, bytes, CHUNK_SIZE, ready) };
+        match stepped {
             Ok((window, bytes)) => {
                 self.keep_next(window, bytes, usage);
                 Some(Ok(()))

@@ -79,20 +79,20 @@ impl Sink {
     /// Makes the log `path` (a C string) and its first window. The error is
     /// the creation's; `EEXIST` asks for another name.
     pub fn create(&self, path: &[u8], wanted: &Wanted) -> Result<Mode, Errno> {
-        let made = self.state.with(Patience::Bounded, |state| {
+        let mode = self.state.with(Patience::Bounded, |state| {
             state.forget();
             state.obey(wanted);
             let fd = Os::create(path)?;
-            let made = state.take_file(path, fd, core::ptr::null_mut());
+            let mode = state.take_file(path, fd, core::ptr::null_mut());
             self.publish(state);
             Os::close(fd);
-            if made.is_err() {
+            if mode.is_err() {
                 Os::unlink(path);
                 self.room.total.settle(0);
             }
-            made
+            mode
         });
-        made.unwrap_or(Err(Errno(0)))
+        mode.unwrap_or(Err(Errno(0)))
     }
 
     /// Starts privately, for a child that may only exec.
@@ -115,22 +115,22 @@ impl Sink {
     /// Gives a deferred log its file. Others may go on writing to its private
     /// chunks; only the header's lock must be held.
     pub fn materialize(&self, path: &[u8]) -> Result<Mode, Errno> {
-        let made = self.state.with(Patience::Bounded, |state| {
+        let mode = self.state.with(Patience::Bounded, |state| {
             if state.mode != Mode::Deferred {
                 return Ok(state.mode);
             }
-            let made = match state.materialize_whole(path) {
+            let mode = match state.materialize_whole(path) {
                 // No such files here, or none that can be named later.
                 Err(error) if error != Errno(libc::EEXIST) => state.materialize_named(path),
-                made => made,
+                mode => mode,
             };
-            if made.is_err() {
+            if mode.is_err() {
                 self.room.total.settle(0);
             }
             self.publish(state);
-            made
+            mode
         });
-        made.unwrap_or(Err(Errno(0)))
+        mode.unwrap_or(Err(Errno(0)))
     }
 
     /// What the sink is doing.

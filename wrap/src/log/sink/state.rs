@@ -240,23 +240,23 @@ impl State {
         let folder = self.path.get(..=folder).unwrap_or(&[]);
         let fd = Os::create_unnamed(folder)?;
         let mut is_named = false;
-        let made = self.take_deferred(path, fd, &mut is_named);
+        let mode = self.take_deferred(path, fd, &mut is_named);
         Os::close(fd);
-        if made.is_err() && is_named {
+        if mode.is_err() && is_named {
             Os::unlink(path);
         }
-        made
+        mode
     }
 
     /// The same with a file that has its name from the start.
     pub(super) fn materialize_named(&mut self, path: &[u8]) -> Result<Mode, Errno> {
         let fd = Os::create(path)?;
-        let made = self.take_deferred(path, fd, &mut true);
+        let mode = self.take_deferred(path, fd, &mut true);
         Os::close(fd);
-        if made.is_err() {
+        if mode.is_err() {
             Os::unlink(path);
         }
-        made
+        mode
     }
 
     /// Gives the deferred log its file. Its first chunks stay in private memory

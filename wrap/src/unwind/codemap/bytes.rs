@@ -117,8 +117,8 @@ fn is_behind_entry(address: u64, code: &[u8], entry: u64, ends: &[&[u8]]) -> boo
 /// from the code of libc that does so last.
 fn leads_on(from: u64, target: i64) -> bool {
     let target = from.wrapping_add_signed(target);
-    let mut ends = arch::marks::endings().into_iter();
-    ends.any(|(end, mark, span)| {
+    let mut endings = arch::marks::endings().into_iter();
+    endings.any(|(end, mark, span)| {
         end != 0 && end == target && mark != 0 && from.abs_diff(mark) < span
     })
 }

@@ -186,8 +186,8 @@ impl<H: Process> Inside<H> {
             is_left: !state.pc.is_exact(),
             ..Candidate::default()
         };
-        let ends = |function: u64| is_ending(function, function);
-        let is_end = self.called_before(candidate.pc).is_some_and(ends);
+        let is_final = |function: u64| is_ending(function, function);
+        let is_end = self.called_before(candidate.pc).is_some_and(is_final);
         let mut left = MOST_CANDIDATES;
         self.proven.elsewhere.fill(0);
         for index in 0..2 * BLOCKS {
@@ -249,6 +249,6 @@ pub(super) fn is_beside(start: u64, pc: u64) -> bool {
 /// Whether a function is one of those that never return, which the outermost
 /// frames call last, and holds a pc.
 fn is_ending(start: u64, pc: u64) -> bool {
-    let mut ends = arch::marks::endings().into_iter();
-    ends.any(|(end, ..)| end == start) && pc.wrapping_sub(start) < LONG
+    let mut endings = arch::marks::endings().into_iter();
+    endings.any(|(end, ..)| end == start) && pc.wrapping_sub(start) < LONG
 }

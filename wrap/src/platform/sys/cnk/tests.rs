@@ -30,7 +30,7 @@ struct Answers {
     /// Pages below this cannot be read.
     readable_from: usize,
     sizes: Vec<(Size, u64)>,
-    made: Vec<(libc::c_long, [usize; 6])>,
+    calls: Vec<(libc::c_long, [usize; 6])>,
 }
 
 thread_local! {
@@ -62,7 +62,7 @@ fn with<R>(work: impl FnOnce(&mut Answers) -> R) -> R {
 impl Kernel for Fake {
     fn call(number: libc::c_long, arguments: [usize; 6]) -> Result<usize, Errno> {
         with(|answers| {
-            answers.made.push((number, arguments));
+            answers.calls.push((number, arguments));
             if let Some(&(_, error)) = answers.errors.iter().find(|(of, _)| *of == number) {
                 return Err(Errno(error));
             }
@@ -293,14 +293,14 @@ fn no_call_is_off_the_list() {
         .filter(|line| !line.starts_with('#'))
         .filter_map(|line| line.split_whitespace().nth(1)?.parse().ok())
         .collect();
-    let made = with(|answers| std::mem::take(&mut answers.made));
+    let calls = with(|answers| std::mem::take(&mut answers.calls));
     assert!(
-        made.len() > 25 && allowed.len() > 80,
+        calls.len() > 25 && allowed.len() > 80,
         "{} of {}",
-        made.len(),
+        calls.len(),
         allowed.len()
     );
-    for (number, arguments) in made {
+    for (number, arguments) in calls {
         assert!(allowed.contains(&number), "call {number}");
         assert_ne!(number, libc::SYS_mmap);
         assert!(number != libc::SYS_brk || arguments[0] == 0);
