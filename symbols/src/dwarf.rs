@@ -8,7 +8,7 @@ use std::sync::Arc;
 use addr2line::{Context, LookupContinuation, LookupResult};
 use gimli::{DwLang, UnitHeader, UnitOffset, UnitRef, UnitType};
 
-use crate::image::Image;
+use crate::elf_file::ElfFile;
 use crate::intervals::Intervals;
 use crate::source::{FileSource, Store};
 use crate::split::Split;
@@ -41,8 +41,8 @@ pub(crate) struct RawFrame<'a> {
 impl<'a> DebugInfo<'a> {
     /// Reads the units' headers; `common` is dwz's file.
     pub(crate) fn open(
-        image: &Image<'a>,
-        common: Option<&Image<'a>>,
+        image: &ElfFile<'a>,
+        common: Option<&ElfFile<'a>>,
         split: Split<'a>,
         store: &'a Store,
         notes: &mut Vec<String>,

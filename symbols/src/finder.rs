@@ -12,8 +12,8 @@
 //! the log itself has no build-id is a file taken that the caller names and that has the right
 //! name.
 
+use crate::elf_file::ElfFile;
 use crate::given::{self, Candidate, Origin, by_build_id, hex};
-use crate::image::Image;
 use crate::minidebug;
 use crate::module::{Loaded, ModuleSpec, ModuleStatus, NameSource, Options};
 use crate::paths;
@@ -23,18 +23,18 @@ use crate::source::{FileSource, Store};
 #[derive(Default)]
 pub(crate) struct Files<'a> {
     /// The module as it was mapped.
-    pub module: Option<Image<'a>>,
+    pub module: Option<ElfFile<'a>>,
     /// A separate file of debug information or of symbols.
-    pub debug: Option<Image<'a>>,
+    pub debug: Option<ElfFile<'a>>,
     /// What dwz moved out of the debug information.
-    pub common: Option<Image<'a>>,
+    pub common: Option<ElfFile<'a>>,
     /// What `.gnu_debugdata` holds.
-    pub mini: Option<Image<'a>>,
+    pub mini: Option<ElfFile<'a>>,
 }
 
 impl<'a> Files<'a> {
     /// The file with debug information.
-    pub(crate) fn debug_info(&self) -> Option<&Image<'a>> {
+    pub(crate) fn debug_info(&self) -> Option<&ElfFile<'a>> {
         [&self.module, &self.debug]
             .into_iter()
             .flatten()
@@ -94,7 +94,7 @@ impl<'a, S: FileSource> Finder<'_, 'a, S> {
         if self.options.debug_info {
             files.common = files.debug_info().and_then(|image| self.common(image));
         }
-        let path = |image: &Option<Image<'_>>| image.as_ref().map(|image| image.path.clone());
+        let path = |image: &Option<ElfFile<'_>>| image.as_ref().map(|image| image.path.clone());
         let loaded = Loaded {
             file: path(&files.module),
             debug_file: path(&files.debug),
@@ -105,7 +105,7 @@ impl<'a, S: FileSource> Finder<'_, 'a, S> {
     }
 
     /// The module as it was mapped: where it lay, or else among what the caller names.
-    fn module(&mut self, spec: &ModuleSpec) -> Result<Image<'a>, ModuleStatus> {
+    fn module(&mut self, spec: &ModuleSpec) -> Result<ElfFile<'a>, ModuleStatus> {
         if spec.build_id.is_empty() {
             // Nothing tells one build from another: what the user points at goes before what
             // happens to lie here.
@@ -118,7 +118,7 @@ impl<'a, S: FileSource> Finder<'_, 'a, S> {
             .or_else(|status| self.elsewhere(spec).ok_or(status))
     }
 
-    fn in_place(&mut self, spec: &ModuleSpec) -> Result<Image<'a>, ModuleStatus> {
+    fn in_place(&mut self, spec: &ModuleSpec) -> Result<ElfFile<'a>, ModuleStatus> {
         if !spec.path.contains(&b'/') {
             let sentence = format!("{} is not the path of a file", paths::show(&spec.path));
             return Err(ModuleStatus::Missing(sentence));
@@ -128,7 +128,7 @@ impl<'a, S: FileSource> Finder<'_, 'a, S> {
             ModuleStatus::Missing(format!("{} cannot be opened: {error}", paths::show(&path)))
         })?;
         let image =
-            Image::parse(path, self.store.keep_file(bytes)).map_err(ModuleStatus::Foreign)?;
+            ElfFile::parse(path, self.store.keep_file(bytes)).map_err(ModuleStatus::Foreign)?;
         let found = image.build_id().unwrap_or_default();
         if !spec.build_id.is_empty() && spec.build_id == found {
             return Ok(image);
@@ -145,7 +145,7 @@ impl<'a, S: FileSource> Finder<'_, 'a, S> {
         Ok(image)
     }
 
-    fn elsewhere(&mut self, spec: &ModuleSpec) -> Option<Image<'a>> {
+    fn elsewhere(&mut self, spec: &ModuleSpec) -> Option<ElfFile<'a>> {
         // `[vdso]` and its like are in no file.
         if spec.path.starts_with(b"[") {
             return None;
@@ -167,14 +167,14 @@ impl<'a, S: FileSource> Finder<'_, 'a, S> {
         module: &[u8],
         id: &[u8],
         link: Option<(&[u8], u32)>,
-    ) -> Option<Image<'a>> {
+    ) -> Option<ElfFile<'a>> {
         let mut second = None;
         let known = Known {
             id,
             checksum: link.map(|(_, checksum)| checksum),
         };
         let is_useful =
-            |image: &Image<'_>| image.has_bytes(".debug_info") || image.has_bytes(".symtab");
+            |image: &ElfFile<'_>| image.has_bytes(".debug_info") || image.has_bytes(".symtab");
         let mut candidates = self.candidates(spec, id, link.map(|(name, _)| name));
         candidates.retain(|candidate| candidate.path != module);
         for candidate in candidates {
@@ -215,13 +215,13 @@ impl<'a, S: FileSource> Finder<'_, 'a, S> {
         &mut self,
         Candidate { path, origin }: Candidate,
         known: &Known,
-        is_wanted: impl Fn(&Image<'_>) -> bool,
-    ) -> Option<Image<'a>> {
+        is_wanted: impl Fn(&ElfFile<'_>) -> bool,
+    ) -> Option<ElfFile<'a>> {
         let bytes = self.source.open(&path).ok()?;
         // Checked before it is kept: a store never gives bytes back.
         let refusal = {
             let data = (*bytes).as_ref();
-            match Image::parse(path.clone(), data) {
+            match ElfFile::parse(path.clone(), data) {
                 Err(sentence) => Some(sentence),
                 Ok(image) if !is_wanted(&image) => return None,
                 Ok(image) => self
@@ -230,7 +230,7 @@ impl<'a, S: FileSource> Finder<'_, 'a, S> {
             }
         };
         let Some(sentence) = refusal else {
-            return Image::parse(path, self.store.keep_file(bytes)).ok();
+            return ElfFile::parse(path, self.store.keep_file(bytes)).ok();
         };
         if origin == Origin::Nameless {
             return None;
@@ -245,7 +245,7 @@ impl<'a, S: FileSource> Finder<'_, 'a, S> {
         None
     }
 
-    fn other_machine(&self, image: &Image<'_>) -> Option<String> {
+    fn other_machine(&self, image: &ElfFile<'_>) -> Option<String> {
         let (expected, found) = (self.options.machine?, image.machine()?);
         (expected != found).then(|| {
             let path = paths::show(&image.path);
@@ -253,7 +253,7 @@ impl<'a, S: FileSource> Finder<'_, 'a, S> {
         })
     }
 
-    fn common(&mut self, image: &Image<'a>) -> Option<Image<'a>> {
+    fn common(&mut self, image: &ElfFile<'a>) -> Option<ElfFile<'a>> {
         let (path, id) = image.alternate_link()?;
         let mut list = vec![if path.starts_with(b"/") {
             self.rooted(path)
@@ -306,7 +306,7 @@ struct Known<'k> {
 
 impl Known<'_> {
     /// Why a file is not the module's, or `None` if it is.
-    fn refusal(&self, image: &Image<'_>, origin: Origin) -> Option<String> {
+    fn refusal(&self, image: &ElfFile<'_>, origin: Origin) -> Option<String> {
         let path = paths::show(&image.path);
         let found = image.build_id();
         match (found, self.checksum) {

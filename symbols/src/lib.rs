@@ -25,12 +25,12 @@
 //! - `finder`: which files hold the names of a module (build-id, debuglink, dwz, minidebuginfo);
 //! - `given`: where to look for them among the files and folders that the caller names;
 //! - `machine`: for which machine a file is;
-//! - `image`: one ELF file, its sections unpacked, with limits;
+//! - `elf_file`: one ELF file, its sections unpacked, with limits;
 //! - `dwarf`, `units`, `split`: the debug information, through addr2line and gimli;
 //! - `symtab`, `opd`: the symbol table, and the function descriptors of ppc64 ELFv1;
 //! - `demangle`: Rust, C++, Fortran; compiler's clone suffixes are dropped from a name;
 //! - `symbolizer`: joins them;
-//! - `made`: names of code made at run time, from perf's maps and jitdump;
+//! - `made_code`: names of code made at run time, from perf's maps and jitdump;
 //! - `unwindable`: who made a file's code, and how much of it has unwind tables.
 //!
 //! A file may be hostile: nothing here panics, inlined functions nest at most 256 deep, unpacked
@@ -45,12 +45,12 @@
 
 mod demangle;
 mod dwarf;
+mod elf_file;
 mod finder;
 mod given;
-mod image;
 mod intervals;
 mod machine;
-mod made;
+mod made_code;
 mod minidebug;
 mod module;
 mod opd;
@@ -64,7 +64,7 @@ mod unwindable;
 
 pub use demangle::{Hint, MAX_DEMANGLED_NAME, MAX_RAW_NAME, demangle};
 pub use machine::Machine;
-pub use made::{Made, MadeNames};
+pub use made_code::{MadeCode, MadeNames};
 pub use module::{
     Frame, Loaded, Lookup, ModuleHandle, ModuleSpec, ModuleStatus, NameSource, Options,
 };

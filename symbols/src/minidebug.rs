@@ -3,7 +3,7 @@
 
 use std::io::Read;
 
-use crate::image::Image;
+use crate::elf_file::ElfFile;
 use crate::paths;
 use crate::source::Store;
 
@@ -13,10 +13,10 @@ const MAX_UNPACKED: u64 = 256 << 20;
 
 /// The file inside, if there is one.
 pub(crate) fn inside<'a>(
-    image: &Image<'a>,
+    image: &ElfFile<'a>,
     store: &'a Store,
     notes: &mut Vec<String>,
-) -> Option<Image<'a>> {
+) -> Option<ElfFile<'a>> {
     let packed = image
         .section(".gnu_debugdata", store)
         .ok()
@@ -27,7 +27,7 @@ pub(crate) fn inside<'a>(
         .take(MAX_UNPACKED)
         .read_to_end(&mut unpacked);
     let found = match read {
-        Ok(_) => Image::parse(path, store.keep_unpacked(unpacked)),
+        Ok(_) => ElfFile::parse(path, store.keep_unpacked(unpacked)),
         Err(error) => Err(format!(
             "{} cannot be unpacked: {error}",
             paths::show(&path)

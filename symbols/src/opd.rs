@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use object::read::{Architecture, Object, ObjectSection, RelocationFlags};
 use object::{FileFlags, elf};
 
-use crate::image::Image;
+use crate::elf_file::ElfFile;
 
 pub(crate) struct Descriptors<'a> {
     address: u64,
@@ -26,7 +26,7 @@ pub(crate) struct Descriptors<'a> {
 
 impl<'a> Descriptors<'a> {
     /// The descriptors of a file, or `None` if its symbols point at code.
-    pub(crate) fn of(image: &Image<'a>) -> Option<Self> {
+    pub(crate) fn of(image: &ElfFile<'a>) -> Option<Self> {
         if image.elf.architecture() != Architecture::PowerPc64 || is_elf_v2(image) {
             return None;
         }
@@ -73,7 +73,7 @@ impl<'a> Descriptors<'a> {
     }
 }
 
-fn is_elf_v2(image: &Image<'_>) -> bool {
+fn is_elf_v2(image: &ElfFile<'_>) -> bool {
     match image.elf.flags() {
         FileFlags::Elf { e_flags, .. } => e_flags.0 & 3 == 2,
         _ => false,

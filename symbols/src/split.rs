@@ -7,7 +7,7 @@ use std::sync::Arc;
 use addr2line::SplitDwarfLoad;
 use gimli::{DwarfPackage, UnitRef};
 
-use crate::image::Image;
+use crate::elf_file::ElfFile;
 use crate::paths;
 use crate::source::{FileSource, Store};
 use crate::units::{Slice, Unit};
@@ -115,9 +115,9 @@ impl<'a> Split<'a> {
         })
     }
 
-    fn open(&self, source: &impl FileSource, path: Vec<u8>) -> Option<Image<'a>> {
+    fn open(&self, source: &impl FileSource, path: Vec<u8>) -> Option<ElfFile<'a>> {
         let bytes = source.open(&path).ok()?;
-        let image = Image::parse(path, self.store.keep_file(bytes));
+        let image = ElfFile::parse(path, self.store.keep_file(bytes));
         image.map_err(|sentence| self.note(sentence)).ok()
     }
 

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 
 use crate::demangle::{self, Hint, MAX_RAW_NAME, Outcome};
 use crate::dwarf::{self, DebugInfo, RawFrame};
+use crate::elf_file::ElfFile;
 use crate::finder::{Files, Finder};
-use crate::image::Image;
 use crate::module::{Frame, Lookup, ModuleHandle, ModuleSpec, ModuleStatus, Options};
 use crate::paths;
 use crate::source::{FileSource, Store};
@@ -218,7 +218,7 @@ impl<'a, S: FileSource> Symbolizer<'a, S> {
     fn symbols<'m>(&self, module: &'m Module<'a>) -> &'m SymbolTable<'a> {
         module.symbols.get_or_init(|| {
             let files = &module.files;
-            let images: Vec<&Image<'a>> = [&files.debug, &files.module]
+            let images: Vec<&ElfFile<'a>> = [&files.debug, &files.module]
                 .into_iter()
                 .flatten()
                 .collect();

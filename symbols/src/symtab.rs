@@ -6,7 +6,7 @@ use object::read::{Architecture, Object, ObjectSection, ObjectSymbol};
 use object::{SectionFlags, SymbolFlags, elf};
 
 use crate::demangle;
-use crate::image::Image;
+use crate::elf_file::ElfFile;
 use crate::intervals::Intervals;
 use crate::opd::Descriptors;
 
@@ -63,7 +63,7 @@ struct Raw<'a> {
 impl<'a> SymbolTable<'a> {
     /// Reads the full tables of `images` (the debug file, the module); if there is none, the
     /// dynamic symbols of the last one and the full table of `mini`.
-    pub(crate) fn new(images: &[&Image<'a>], mini: Option<&Image<'a>>) -> Self {
+    pub(crate) fn new(images: &[&ElfFile<'a>], mini: Option<&ElfFile<'a>>) -> Self {
         let descriptors = images.iter().rev().find_map(|image| Descriptors::of(image));
         let mut reading = Reading {
             descriptors,
@@ -116,7 +116,7 @@ struct Reading<'a> {
 }
 
 impl<'a> Reading<'a> {
-    fn read<'f, S>(&mut self, image: &'f Image<'a>, symbols: impl Iterator<Item = S>)
+    fn read<'f, S>(&mut self, image: &'f ElfFile<'a>, symbols: impl Iterator<Item = S>)
     where
         S: ObjectSymbol<'a>,
     {
@@ -215,7 +215,7 @@ struct CodeSections {
 impl CodeSections {
     /// A file of debug information alone has the symbols of descriptors but not what they point
     /// at: without the module such a symbol says nothing of code.
-    fn of(image: &Image<'_>, has_descriptors: bool) -> Self {
+    fn of(image: &ElfFile<'_>, has_descriptors: bool) -> Self {
         let mut ranges = Vec::new();
         for section in image.elf.sections() {
             let SectionFlags::Elf { sh_flags, .. } = section.flags() else {

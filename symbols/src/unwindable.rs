@@ -5,7 +5,7 @@ use gimli::{BaseAddresses, CieOrFde, EhFrame, EndianSlice, RunTimeEndian, Unwind
 use object::read::{Object, ObjectSection};
 use object::{SectionFlags, elf};
 
-use crate::image::Image;
+use crate::elf_file::ElfFile;
 
 /// Whose code is in a file besides that of a C library's start files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +39,7 @@ const MOST_ENTRIES: usize = 4_000_000;
 impl Unwindable {
     /// Looks at a file; `None` if it is no ELF file that can be read.
     pub fn of(file: &[u8]) -> Option<Self> {
-        let image = Image::parse(Vec::new(), file).ok()?;
+        let image = ElfFile::parse(Vec::new(), file).ok()?;
         let code = image.elf.sections().filter(|section| {
             matches!(section.flags(),
                 SectionFlags::Elf { sh_flags, .. } if sh_flags.contains(elf::SHF_EXECINSTR))
@@ -53,7 +53,7 @@ impl Unwindable {
     }
 }
 
-fn compiler(image: &Image) -> Compiler {
+fn compiler(image: &ElfFile) -> Compiler {
     let has = |name| image.elf.section_by_name(name).is_some();
     if has(".note.go.buildid") || has(".gopclntab") || has(".data.rel.ro.gopclntab") {
         return Compiler::Go;
@@ -78,7 +78,7 @@ fn compiler(image: &Image) -> Compiler {
 }
 
 /// Bytes of code that the rules in .eh_frame are for; what is damaged in it ends the count.
-fn covered(image: &Image) -> u64 {
+fn covered(image: &ElfFile) -> u64 {
     let mut sum = 0u64;
     let sections = image.elf.sections();
     // Linkers other than GNU's may leave two.

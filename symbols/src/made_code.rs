@@ -18,7 +18,7 @@ const MOST_BYTES: usize = 1024;
 
 /// What is known of an address.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Made {
+pub struct MadeCode {
     /// The function; where there were several, `one or another`.
     pub name: Vec<u8>,
     /// Its file, empty where unknown.
@@ -78,19 +78,19 @@ impl MadeNames {
     }
 
     /// What was found, by address.
-    pub fn all(&self) -> impl Iterator<Item = (u64, Made)> {
+    pub fn all(&self) -> impl Iterator<Item = (u64, MadeCode)> {
         let named = self.found.iter().filter(|(_, it)| !it.names.is_empty());
         named.map(|(&address, found)| {
             let mut name = found.names.join(&b" or "[..]);
             if found.has_more {
                 name.extend(b" or others");
             }
-            let made = Made {
+            let code = MadeCode {
                 name,
                 file: found.file.clone(),
                 line: found.line,
             };
-            (address, made)
+            (address, code)
         })
     }
 

@@ -13,13 +13,13 @@ const MAX_RATIO: u64 = 1100;
 /// No single section is larger once unpacked.
 const MAX_SECTION: u64 = 16 << 30;
 
-pub(crate) struct Image<'a> {
+pub(crate) struct ElfFile<'a> {
     pub path: Vec<u8>,
     pub data: &'a [u8],
     pub elf: object::File<'a>,
 }
 
-impl<'a> Image<'a> {
+impl<'a> ElfFile<'a> {
     /// Reads the headers, or says in a sentence what is wrong.
     pub(crate) fn parse(path: Vec<u8>, data: &'a [u8]) -> Result<Self, String> {
         if !data.starts_with(b"\x7fELF") {
