@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use memlog_format::table::StackId;
 
 use crate::counts::Held;
-use crate::fold::Fold;
+use crate::tally::Tally;
 
 /// The code at which stacks end that lack outer frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -30,7 +30,7 @@ pub struct Cuts {
     pub allocated: Held,
 }
 
-impl Fold {
+impl Tally {
     /// Where stacks are cut, most allocations first. Stacks of which the log
     /// lacks a record are not among them.
     pub fn cuts(&self) -> Vec<Cuts> {

@@ -2,10 +2,10 @@
 //!
 //! Pure: it is told events in their order, and knows no files. Names are given to
 //! it as text, by [`Stacks`], where it is asked who asked for memory.
-//! One [`Fold`] takes them in one pass; in the end it is asked for a
+//! One [`Tally`] takes them in one pass; in the end it is asked for a
 //! [`Summary`], and for the live memory by stack at each [`Moment`].
 //!
-//! * `fold`: takes each event to whom it concerns
+//! * `tally`: takes each event to whom it concerns
 //! * `live`: the live set, address by address
 //! * `counts`: live memory by stack, and how it is known for past moments too
 //! * `holders`: the same by thread beside it
@@ -17,10 +17,10 @@
 //! * `ledger`: what the program mapped
 //! * `failed`: who asked for memory and got none
 //! * `coverage`: how much of resident memory's growth that explains
-//! * `seen`: tells a double free from a block of before the start
+//! * `ever_allocated`: tells a double free from a block of before the start
 //! * `temporary`: blocks that go before their thread asks for another
 //! * `threads`: their last names
-//! * `window`: what is known of events that were overwritten
+//! * `flight_window`: what is known of events that were overwritten
 //! * `sites`: given names, the places that asked, past wrappers and `library` code
 //! * `brief`: names that are made shorter, and their own paths; `name`: what a place is called
 //! * `totals`: sums over all events; `summary`: all figures of a log; `tree`: the callers of a moment
@@ -39,8 +39,9 @@ mod brief;
 mod counts;
 mod coverage;
 mod cuts;
+mod ever_allocated;
 mod failed;
-mod fold;
+mod flight_window;
 mod history;
 mod holders;
 mod ledger;
@@ -49,37 +50,36 @@ mod live;
 mod name;
 mod resident;
 mod rss;
-mod seen;
 mod segments;
 mod share;
 mod sites;
 mod sparse;
 mod stacks;
 mod summary;
+mod tally;
 mod temporary;
 mod threads;
 mod totals;
 mod tree;
-mod window;
 
 pub use brief::{Brief, brief, brief_path, nameless_in, short_path};
 pub use counts::{Held, Measure, Moment};
 pub use coverage::Coverage;
 pub use cuts::{CutIn, Cuts};
 pub use failed::{Asker, Failed, Failures};
-pub use fold::{Facts, Fold, Options, Timing};
+pub use flight_window::FlightWindow;
 pub use history::{History, UNKNOWN};
 pub use ledger::Mapped;
 pub use library::{allocator, is_c_library, is_of_library};
 pub use live::{Block, Blocks};
 pub use name::Name;
-pub use resident::{Later, Parts, Place, Resident};
+pub use resident::{Later, Parts, Precision, Resident};
 pub use rss::{Bracket, Figures, FirstReading, Level, RssPeak, Unread, Why, highest_level};
 pub use share::{percentage, share};
 pub use sites::{AskingSite, List, Sites, Stacks, Through};
 pub use stacks::{Frame, ModuleKey, Site, StackTable, Tables};
 pub use summary::{Cost, CutStacks, Summary};
+pub use tally::{Facts, Options, Tally, Timing};
 pub use threads::{Thread, Threads};
 pub use totals::{Anomalies, At, PeakFigures, Totals};
 pub use tree::{Branch, CallTree, Callers, Least};
-pub use window::Window;

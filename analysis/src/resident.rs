@@ -53,9 +53,9 @@ impl Parts {
     }
 }
 
-/// Where the moment is.
+/// How well its moment is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum Precision {
     /// Nothing happened between two readings.
     Exact,
     /// Resident memory was higher by so much at another moment, whose heap was
@@ -89,8 +89,8 @@ pub enum Later {
 pub struct Resident {
     /// What it consists of.
     pub parts: Parts,
-    /// Where its moment is.
-    pub place: Place,
+    /// How well its moment is known.
+    pub precision: Precision,
     /// Whether there may be a later one.
     pub later: Option<Later>,
 }
@@ -100,7 +100,7 @@ impl Summary {
     pub fn resident(&self) -> Option<Resident> {
         self.shows_rss_peak().then(|| Resident {
             parts: self.parts(),
-            place: self.place(),
+            precision: self.precision(),
             later: self.later(),
         })
     }
@@ -169,15 +169,15 @@ impl Summary {
         }
     }
 
-    fn place(&self) -> Place {
+    fn precision(&self) -> Precision {
         let (bracket, level) = (&self.rss_peak.bracket, &self.rss_peak.level);
         let highest = self.rss_peak_bytes.saturating_sub(self.own_rss_bytes);
         let here = level.program_kb().saturating_mul(1024);
         let below_bytes = highest.saturating_sub(here);
         match bracket.events {
-            _ if below_bytes > COUNT_ERROR_BYTES => Place::Near { below_bytes },
-            0 => Place::Exact,
-            events => Place::Within {
+            _ if below_bytes > COUNT_ERROR_BYTES => Precision::Near { below_bytes },
+            0 => Precision::Exact,
+            events => Precision::Within {
                 events,
                 ticks: bracket.to_tick.saturating_sub(bracket.from_tick),
             },

@@ -1,6 +1,6 @@
 //! Each stack once. The recorder may write a stack or a code address twice
 //! when threads race for it, and a forked child's log has tables of its own;
-//! here equal paths get one index, in all logs that are folded together.
+//! here equal paths get one index, in all logs that are taken together.
 
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;
@@ -67,7 +67,7 @@ pub(crate) const DAMAGED: u32 = 8;
 const ROOTS: u32 = 9;
 
 #[derive(Clone, Copy, Debug)]
-struct Entry {
+struct StackNode {
     parent: u32,
     site: u32,
     root: u32,
@@ -76,7 +76,7 @@ struct Entry {
 /// All stacks, by index. Indexes below 8 are the roots of the log's format.
 #[derive(Debug)]
 pub struct StackTable {
-    entries: Vec<Entry>,
+    entries: Vec<StackNode>,
     index: HashMap<(u32, u32), u32, RandomState>,
     sites: Vec<Site>,
     site_index: HashMap<Site, u32, RandomState>,
@@ -92,7 +92,7 @@ pub struct StackTable {
 
 impl Default for StackTable {
     fn default() -> Self {
-        let root = |root| Entry {
+        let root = |root| StackNode {
             parent: root,
             site: 0,
             root,
@@ -169,7 +169,7 @@ impl StackTable {
         let stack = *self.index.entry((parent, site)).or_insert(next);
         if stack == next {
             let root = self.root(parent);
-            self.entries.push(Entry { parent, site, root });
+            self.entries.push(StackNode { parent, site, root });
         }
         stack
     }

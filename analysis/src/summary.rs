@@ -1,11 +1,11 @@
 //! All figures of a log, one value for every output.
 
 use crate::counts::{Held, Moment};
-use crate::fold::{Facts, Fold, Timing};
+use crate::flight_window::FlightWindow;
 use crate::ledger::Mapped;
 use crate::rss::{FirstReading, Level, RssPeak, Unread};
+use crate::tally::{Facts, Tally, Timing};
 use crate::totals::{Anomalies, PeakFigures, Totals};
-use crate::window::Window;
 
 /// Allocations whose stack lacks frames, by the root it ends in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -82,7 +82,7 @@ pub struct Summary {
     /// What recording took of processor time, where that was measured.
     pub cost: Option<Cost>,
     /// Where the log holds only the last part event by event: which.
-    pub window: Option<Window>,
+    pub window: Option<FlightWindow>,
 }
 
 impl Summary {
@@ -131,7 +131,7 @@ impl Cost {
     const FEW: u64 = 10_000;
 }
 
-impl Fold {
+impl Tally {
     /// What was resident when recording began, with nothing recorded yet; else
     /// the first reading that the log has.
     fn first_reading(&self, facts: &Facts) -> Option<FirstReading> {

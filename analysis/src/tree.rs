@@ -31,9 +31,9 @@ pub struct Callers {
     /// Indexes of those that are enough, the most first.
     pub shown: Vec<u32>,
     /// How many hold too little.
-    pub folded: u64,
+    pub lesser: u64,
     /// What those hold together.
-    pub folded_held: Held,
+    pub lesser_held: Held,
 }
 
 /// A tree of labels; what a label is, its maker knows.
@@ -44,7 +44,7 @@ pub struct CallTree {
     total: Held,
 }
 
-/// What a branch has to be, or it is folded.
+/// What a branch has to be, or it is only summed up.
 #[derive(Clone, Copy, Debug)]
 pub struct Least {
     /// What is looked at; branches are sorted by it, too.
@@ -61,7 +61,7 @@ type Group<W> = (u32, Held, W);
 
 impl CallTree {
     /// Grows a tree from paths. `step` gives the label at a cursor and the
-    /// cursor of the caller; branches that are less than `least` are folded.
+    /// cursor of the caller; branches that are less than `least` are only summed up.
     /// Nothing if there would be more than `most` branches.
     pub fn grow<C: Copy>(
         paths: Vec<(C, Held)>,
@@ -175,8 +175,8 @@ impl CallTree {
         let mut callers = Callers::default();
         for (label, held, below) in groups {
             if held.by(least.measure) < least.amount {
-                callers.folded += 1;
-                callers.folded_held = callers.folded_held.plus(held);
+                callers.lesser += 1;
+                callers.lesser_held = callers.lesser_held.plus(held);
                 continue;
             }
             let branch = self.branches.len() as u32;
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn the_small_are_folded() {
+    fn the_small_are_summed() {
         let paths: [(&[u32], _); 3] = [
             (&[1, 2], held(90, 1)),
             (&[1, 3], held(3, 1)),
@@ -272,10 +272,10 @@ mod tests {
         ];
         let tree = grow(&paths, 10);
         let roots = tree.roots();
-        assert_eq!((roots.shown.len(), roots.folded), (1, 1));
-        assert_eq!(roots.folded_held, held(5, 7));
+        assert_eq!((roots.shown.len(), roots.lesser), (1, 1));
+        assert_eq!(roots.lesser_held, held(5, 7));
         let first = tree.get(roots.shown[0]).unwrap();
-        assert_eq!((first.callers.shown.len(), first.callers.folded), (1, 1));
+        assert_eq!((first.callers.shown.len(), first.callers.lesser), (1, 1));
     }
 
     /// By blocks the place with fewer bytes comes first, and the other is small.
@@ -300,13 +300,13 @@ mod tests {
                 .iter()
                 .map(|&root| tree.get(root).unwrap().label);
             assert_eq!(labels.collect::<Vec<_>>(), [2, 3]);
-            assert_eq!(roots.folded_held, held(9_000, 1));
+            assert_eq!(roots.lesser_held, held(9_000, 1));
         }
     }
 
     /// Under 1: 2 under 1 with 30, 3 under that with 5; and 3 under 1.
     #[test]
-    fn hanging_lines_are_summed_and_folded() {
+    fn hanging_lines_are_summed_where_small() {
         let nodes = [
             (1, None, held(0, 0)),
             (2, Some(0), held(30, 2)),
@@ -319,10 +319,10 @@ mod tests {
         let only = |callers: &Callers| tree.get(callers.shown[0]).unwrap();
         let root = only(tree.roots());
         assert_eq!((root.label, root.held), (1, held(55, 4)));
-        assert_eq!((tree.roots().shown.len(), tree.roots().folded), (1, 0));
+        assert_eq!((tree.roots().shown.len(), tree.roots().lesser), (1, 0));
         let first = only(&root.callers);
         assert_eq!((first.label, first.held), (2, held(35, 3)));
-        assert_eq!(first.callers.folded_held, held(5, 1));
+        assert_eq!(first.callers.lesser_held, held(5, 1));
         let second = tree.get(root.callers.shown[1]).unwrap();
         assert_eq!((second.label, second.held), (3, held(20, 1)));
     }

@@ -20,16 +20,16 @@
 //! * `trie`, `steps`: stacks to steps, and who stands in which
 //! * `functions`: the lines of a function as one place
 //! * `picture`: what of it goes onto a page, and how large
-//! * `shown`, `fold`, `back`: which places, which of them are one box, and
+//! * `shown`, `runs`, `back`: which places, which of them are one box, and
 //!   which calls lead back up
 //!
 //! Its time goes with the number of different frames under different callers,
 //! not with the number of stacks times their depth.
 
 mod back;
-mod fold;
 mod functions;
 mod picture;
+mod runs;
 mod shown;
 mod steps;
 mod trie;

@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_is_too_long_is_folded() {
+    fn a_name_that_is_too_long_is_shortened() {
         let node = Node {
             lines: vec![format!("f<{}>(int)", "a::b<c>, ".repeat(300))],
             names: 1,

@@ -1,6 +1,6 @@
 //! The heading of a page: what it shows, both peaks, and what is not known.
 
-use memlog_analysis::{Held, Later, Moment, Parts, Place, Summary, Why};
+use memlog_analysis::{Held, Later, Moment, Parts, Precision, Summary, Why};
 
 use crate::ask::When;
 use crate::numbers::{both_ways, counted, sized};
@@ -236,12 +236,12 @@ impl Page<'_> {
         if self.shown != When::Known(Moment::RssPeak) {
             return None;
         }
-        let place = match resident.place {
-            Place::Exact => "known exactly".to_owned(),
-            Place::Near { below_bytes } => {
+        let place = match resident.precision {
+            Precision::Exact => "known exactly".to_owned(),
+            Precision::Near { below_bytes } => {
                 format!("the largest heap within {} of the peak", sized(below_bytes))
             }
-            Place::Within { events, ticks } => {
+            Precision::Within { events, ticks } => {
                 let events = counted(events, "event");
                 let within = match ticks {
                     0 => events,
@@ -251,7 +251,7 @@ impl Page<'_> {
             }
         };
         let later = "or later: what came after the last reading is not known";
-        Some(match (resident.later, resident.place) {
+        Some(match (resident.later, resident.precision) {
             (None, _) => format!("moment: {place}"),
             (Some(Later::Filter), _) => {
                 format!("moment: or later, for {}", self.stopped()?)
@@ -259,7 +259,7 @@ impl Page<'_> {
             (Some(Later::Lost), _) => {
                 "moment: the latest it can be told of, for events were lost".into()
             }
-            (Some(Later::NoEnd), Place::Exact) => format!("moment: {later}"),
+            (Some(Later::NoEnd), Precision::Exact) => format!("moment: {later}"),
             (Some(Later::NoEnd), _) => format!("moment: {place}, {later}"),
         })
     }

@@ -34,7 +34,7 @@ const LIMIT: Limit = Limit {
     per_byte: 256,
     besides: 16 << 20,
 };
-/// Ends of a page's numbers that are not the fold's.
+/// Ends of a page's numbers that are not the tally's.
 const MOST_PAGE: usize = 16 << 20;
 
 struct Asked {
@@ -153,7 +153,7 @@ fn graph(analysis: &Analysis, when: When) {
         Picture {
             legend: vec!["x".to_owned()],
             least_percent: 1.0,
-            folds: true,
+            joins_runs: true,
             ..Picture::default()
         },
     );

@@ -105,14 +105,14 @@ fn by_graphviz(dot: &str, formats: &[Format], paper: Paper) -> Result<Drawings, 
             failed => failed,
         })
     });
-    let made = [
+    let by_format = [
         (Format::Ps, ps.filter(|_| has(Format::Ps))),
         (Format::Pdf, pdf.transpose()?),
         (Format::Svg, svg.transpose()?.map(as_wide_as_window)),
     ];
-    let made = made.into_iter();
+    let by_format = by_format.into_iter();
     Ok(Drawings {
-        drawn: made
+        drawn: by_format
             .filter_map(|(format, bytes)| Some((format, bytes?)))
             .collect(),
         remarks: Vec::new(),

@@ -31,7 +31,7 @@ pub(crate) struct Outputs {
     /// Who may read and write them.
     mode: u32,
     /// The folders that were not there before, the innermost first.
-    made: Vec<PathBuf>,
+    made_folders: Vec<PathBuf>,
     signals: Signals,
 }
 
@@ -44,14 +44,14 @@ impl Outputs {
                 "give the .memlog file that `memlog record` named",
             ));
         };
-        let made = make(folder).map_err(|error| unmakable(folder, &error))?;
+        let made_folders = make(folder).map_err(|error| unmakable(folder, &error))?;
         let log_mode = fs::metadata(log).map_or(0, |found| found.permissions().mode());
         let outputs = Self {
             folder: folder.to_owned(),
             name: name.to_owned(),
             formats,
             mode: log_mode & 0o666 | 0o600,
-            made,
+            made_folders,
             signals: Signals::caught(),
         };
         for &format in &outputs.formats {
@@ -151,7 +151,7 @@ impl Outputs {
 /// cannot.
 impl Drop for Outputs {
     fn drop(&mut self) {
-        for folder in &self.made {
+        for folder in &self.made_folders {
             let _ = fs::remove_dir(folder);
         }
     }

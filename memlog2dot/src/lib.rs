@@ -52,7 +52,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
             most_boxes: args.max_boxes,
             by_lines: args.lines,
             with_symbols: args.print_symbol_names,
-            folds: !args.no_fold,
+            joins_runs: !args.no_fold,
         },
     );
     page.remarks.iter().for_each(|remark| tell_note(remark));

@@ -14,7 +14,7 @@ use std::io::{BufWriter, IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use memlog_analysis::{Fold, ModuleKey, Options, Site, Tables};
+use memlog_analysis::{ModuleKey, Options, Site, Tables, Tally};
 use memlog_format::counter::Counter;
 use memlog_format::ext::{Ledger, Mapping, Rss, RssSource};
 use memlog_format::failure::Failure;
@@ -90,7 +90,7 @@ struct Dump<'l, 'a, 's, W> {
     frames: HashMap<Code, String>,
     /// Addresses of reallocs that the log does not finish.
     unfinished: HashSet<u64>,
-    ledger: Fold,
+    ledger: Tally,
     maxrss_kb: u64,
     floor_kb: u64,
     with_ledger: bool,
@@ -108,7 +108,7 @@ impl<'l, 'a, 's, W: Write> Dump<'l, 'a, 's, W> {
             names,
             frames: HashMap::new(),
             unfinished: HashSet::new(),
-            ledger: Fold::new(Options::default()),
+            ledger: Tally::new(Options::default()),
             maxrss_kb: 0,
             floor_kb: log.counter(Counter::MaxRssFloorKb),
             with_ledger,

@@ -108,12 +108,12 @@ fn tree(tree: &Tree) -> Map<String, Value> {
 }
 
 fn folded(callers: &Callers) -> Value {
-    match callers.folded {
+    match callers.lesser {
         0 => Value::Null,
         places => json!({
             "places": places,
-            "bytes": callers.folded_held.bytes,
-            "blocks": callers.folded_held.blocks,
+            "bytes": callers.lesser_held.bytes,
+            "blocks": callers.lesser_held.blocks,
         }),
     }
 }

@@ -10,7 +10,7 @@
 //! std::basic_string<char, ...>  -> std::string             (standard)
 //! <T as Trait>::f, f::<T>, {{closure}}                     (rust)
 //! no return type, no const at the end                      (tidy)
-//! wider than the columns? give way, the least telling first:  (fold)
+//! wider than the columns? give way, the least telling first:  (shorten)
 //!     lists of parameters, namespaces within arguments,
 //!     arguments from the inside out and from the right to the left,
 //!     namespaces in front, what is left of brackets, the middle of a word
@@ -18,9 +18,9 @@
 //!
 //! Whatever the text is, an answer comes in time that goes with its length.
 
-mod fold;
 mod paths;
 mod rust;
+mod shorten;
 mod standard;
 #[cfg(test)]
 mod tests;
@@ -38,7 +38,7 @@ pub fn brief(name: &str, columns: usize) -> String {
 pub struct Brief<'n> {
     name: &'n str,
     /// Nothing where the name is to be left as it is.
-    parts: Option<fold::Parts<'n>>,
+    parts: Option<shorten::Parts<'n>>,
 }
 
 impl<'n> Brief<'n> {
@@ -46,9 +46,9 @@ impl<'n> Brief<'n> {
     pub fn of(name: &'n str) -> Self {
         // `[abi:]` is nothing but what every name loses.
         let tidy = Some(tidy::tidy(tokens::tokens(name))).filter(|tidy| {
-            !is_offset(name) && !fold::is_blank(tidy.iter().map(|token| token.text))
+            !is_offset(name) && !shorten::is_blank(tidy.iter().map(|token| token.text))
         });
-        let parts = tidy.map(fold::Parts::of);
+        let parts = tidy.map(shorten::Parts::of);
         Self { name, parts }
     }
 
@@ -56,7 +56,7 @@ impl<'n> Brief<'n> {
     pub fn within(&self, columns: usize) -> String {
         match &self.parts {
             Some(parts) => parts.within(columns),
-            None => fold::without_middle(self.name, columns),
+            None => shorten::without_middle(self.name, columns),
         }
     }
 }
@@ -79,6 +79,6 @@ fn is_offset(name: &str) -> bool {
 pub fn own_path(name: &str) -> Vec<&str> {
     match is_offset(name) {
         true => Vec::new(),
-        false => fold::path(&tidy::tidy(tokens::tokens(name))),
+        false => shorten::path(&tidy::tidy(tokens::tokens(name))),
     }
 }

@@ -126,23 +126,23 @@ fn a_peak_is_exact_only_where_no_other_was_higher() {
     const MIB: u64 = 1 << 20;
     let mut summary = peak(100 * MIB);
     summary.own_rss_bytes = 10 * MIB;
-    let place = |summary: &Summary| summary.resident().expect("it is known").place;
+    let precision = |summary: &Summary| summary.resident().expect("it is known").precision;
     let level = |mib: u64| Level {
         kb: mib * 1024,
         own_kb: 10 * 1024,
     };
     summary.rss_peak.level = level(100);
-    assert_eq!(place(&summary), Place::Exact);
+    assert_eq!(precision(&summary), Precision::Exact);
     summary.rss_peak.level = level(99);
-    assert_eq!(place(&summary), Place::Near { below_bytes: MIB });
+    assert_eq!(precision(&summary), Precision::Near { below_bytes: MIB });
     summary.rss_peak.level = level(100);
     summary.rss_peak.bracket.events = 3;
     summary.rss_peak.bracket.to_tick = 7;
-    let within = Place::Within {
+    let within = Precision::Within {
         events: 3,
         ticks: 7,
     };
-    assert_eq!(place(&summary), within);
+    assert_eq!(precision(&summary), within);
 }
 
 #[test]

@@ -84,7 +84,7 @@ struct Way {
 
 /// A stack.
 #[derive(Clone, Copy)]
-pub struct Entry {
+pub struct AskingStack {
     /// The innermost place that is the user's.
     pub asker: u32,
     /// The innermost place, whoever's it is.
@@ -92,7 +92,7 @@ pub struct Entry {
     libraries: u32,
 }
 
-impl Entry {
+impl AskingStack {
     /// Whether a library stands between the allocator and this asker.
     pub fn is_past_library(&self, asker: &Asker) -> bool {
         self.libraries > asker.libraries
@@ -135,7 +135,7 @@ impl<'s, S: Stacks> Askers<'s, S> {
     }
 
     /// Enters a stack.
-    pub fn enter(&mut self, stack: u32) -> Entry {
+    pub fn enter(&mut self, stack: u32) -> AskingStack {
         let start = self.stacks.start(stack);
         let first = self.stacks.step(start);
         let way = match first {
@@ -145,7 +145,7 @@ impl<'s, S: Stacks> Askers<'s, S> {
             }
             _ => self.way(start),
         };
-        Entry {
+        AskingStack {
             asker: way.asker,
             innermost: first.map(|(label, _)| label),
             libraries: way.libraries,

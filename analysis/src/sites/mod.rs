@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use crate::{Held, Name, nameless_in, percentage};
 pub use askers::Stacks;
-use askers::{Asker, Askers, END, Entry};
+use askers::{Asker, Askers, AskingStack, END};
 use wrappers::{Passed, Weighed};
 
 /// A place, and its part of the whole.
@@ -78,7 +78,7 @@ impl Sites {
         let entries = lists.each_ref().map(|list| {
             let stacks = list.stacks.iter();
             let stacks = stacks.map(|(stack, _)| askers.enter(*stack));
-            stacks.collect::<Vec<Entry>>()
+            stacks.collect::<Vec<AskingStack>>()
         });
         let weighed: Vec<Vec<Weighed>> = lists
             .iter()
@@ -118,7 +118,12 @@ impl Sites {
     }
 
     /// Sums stacks up by the innermost user's place that is left.
-    fn left<S: Stacks>(list: &List, entries: &[Entry], left: &[u32], askers: &Askers<S>) -> Self {
+    fn left<S: Stacks>(
+        list: &List,
+        entries: &[AskingStack],
+        left: &[u32],
+        askers: &Askers<S>,
+    ) -> Self {
         let mut by_label: HashMap<u32, Held> = HashMap::new();
         let mut callers: HashMap<u32, HashMap<u32, u64>> = HashMap::new();
         let mut sites = Self::default();
@@ -155,7 +160,7 @@ impl Sites {
 /// The place with a name behind one without, or the program's own behind that
 /// of a library; what starts it says nothing.
 fn told_caller<S: Stacks>(
-    entry: &Entry,
+    entry: &AskingStack,
     label: u32,
     left: &[u32],
     askers: &Askers<S>,
@@ -214,7 +219,7 @@ fn through<S: Stacks>(
 }
 
 /// Who asked, and whether a library did so for it.
-fn asking<S: Stacks>(entry: &Entry, left: &[u32], askers: &Askers<S>) -> (Option<u32>, bool) {
+fn asking<S: Stacks>(entry: &AskingStack, left: &[u32], askers: &Askers<S>) -> (Option<u32>, bool) {
     // Of wrappers alone the innermost did.
     let asking = match left[entry.asker as usize] {
         END => entry.asker,

@@ -8,12 +8,12 @@ use super::{List, Sites, Stacks};
 use crate::{Held, Name};
 
 /// Stacks as lists of labels, the innermost first.
-struct Made {
+struct GivenStacks {
     names: Vec<Name>,
     stacks: Vec<Vec<u32>>,
 }
 
-impl Stacks for Made {
+impl Stacks for GivenStacks {
     type Cursor = (u32, usize);
 
     fn start(&mut self, stack: u32) -> (u32, usize) {
@@ -31,8 +31,8 @@ impl Stacks for Made {
 }
 
 /// `function@file` separated by ` < `, the innermost first, and its bytes.
-fn made(stacks: &[(&str, u64)]) -> (Made, Vec<(u32, Held)>) {
-    let mut made = Made {
+fn given(stacks: &[(&str, u64)]) -> (GivenStacks, Vec<(u32, Held)>) {
+    let mut given = GivenStacks {
         names: Vec::new(),
         stacks: Vec::new(),
     };
@@ -53,32 +53,32 @@ fn made(stacks: &[(&str, u64)]) -> (Made, Vec<(u32, Held)>) {
                     .into(),
                 ),
             };
-            let known = made.names.iter().position(|known| *known == name);
-            labels.push(known.unwrap_or(made.names.len()) as u32);
+            let known = given.names.iter().position(|known| *known == name);
+            labels.push(known.unwrap_or(given.names.len()) as u32);
             if known.is_none() {
-                made.names.push(name);
+                given.names.push(name);
             }
         }
-        made.stacks.push(labels);
+        given.stacks.push(labels);
         held.push((number as u32, Held { bytes, blocks: 1 }));
     }
-    (made, held)
+    (given, held)
 }
 
-fn sites(made: &mut Made, held: &[(u32, Held)]) -> Sites {
+fn sites(given: &mut GivenStacks, held: &[(u32, Held)]) -> Sites {
     let list = List {
         stacks: held.to_vec(),
         weight: |held| held.bytes,
     };
-    let [sites] = Sites::of(&[list], None, made);
+    let [sites] = Sites::of(&[list], None, given);
     sites
 }
 
 /// The places with their bytes, and what was passed over.
 fn asked(stacks: &[(&str, u64)]) -> (Vec<(String, u64)>, Vec<Vec<String>>) {
-    let (mut made, held) = made(stacks);
-    let sites = sites(&mut made, &held);
-    let name = |label: u32| made.names[label as usize].function.clone();
+    let (mut given, held) = given(stacks);
+    let sites = sites(&mut given, &held);
+    let name = |label: u32| given.names[label as usize].function.clone();
     let list = sites
         .list
         .iter()
@@ -105,7 +105,7 @@ fn list(places: &[(&str, u64)]) -> Vec<(String, u64)> {
 #[test]
 fn what_an_allocator_maps_is_for_who_called_it() {
     let arena = "ArenaMmap@o.c:1 < new_arena@o.c:2 < _PyObject_Malloc@o.c:3";
-    let (mut made, stacks) = made(&[
+    let (mut given, stacks) = given(&[
         (&format!("{arena} < list_resize@l.c:1 < main@m.c:1"), 8),
         (&format!("{arena} < PyUnicode_New@u.c:1 < main@m.c:2"), 4),
         ("grid@g.c:1 < main@m.c:3", 2),
@@ -114,8 +114,8 @@ fn what_an_allocator_maps_is_for_who_called_it() {
         stacks,
         weight: |held| held.bytes,
     };
-    let [sites] = Sites::of(&[list], None, &mut made);
-    let name = |label: u32| made.names[label as usize].function.as_str();
+    let [sites] = Sites::of(&[list], None, &mut given);
+    let name = |label: u32| given.names[label as usize].function.as_str();
     let found: Vec<_> = sites
         .list
         .iter()
@@ -131,7 +131,7 @@ fn what_an_allocator_maps_is_for_who_called_it() {
 /// A place of another file than the program's says for whom most of it was.
 #[test]
 fn a_librarys_place_has_the_programs_own() {
-    let (mut made, stacks) = made(&[
+    let (mut given, stacks) = given(&[
         ("libc_text < load@l.c:1 < main@m.c:1", 8),
         ("libc_text < save@l.c:2 < main@m.c:2", 90),
         ("libc_text < main@m.c:3", 1),
@@ -143,8 +143,8 @@ fn a_librarys_place_has_the_programs_own() {
         stacks,
         weight: |held| held.bytes,
     };
-    let [sites] = Sites::of(&[list], Some("prog"), &mut made);
-    let name = |label: u32| made.names[label as usize].function.as_str();
+    let [sites] = Sites::of(&[list], Some("prog"), &mut given);
+    let name = |label: u32| given.names[label as usize].function.as_str();
     let found = sites.list.iter();
     let found: Vec<_> = found
         .map(|site| (name(site.label), site.caller.map(name)))
@@ -339,7 +339,7 @@ fn an_allocator_by_name_serves_several() {
 /// By bytes, and by calls of which each has ten bytes.
 fn by_both(stacks: &[(&str, u64, u64)]) -> [Vec<(String, u64)>; 2] {
     let texts: Vec<_> = stacks.iter().map(|&(text, ..)| (text, 0)).collect();
-    let (mut made, _) = made(&texts);
+    let (mut given, _) = given(&texts);
     let numbered = (0..).zip(stacks);
     let held = numbered.map(|(stack, &(_, bytes, blocks))| (stack, Held { bytes, blocks }));
     let stacks: Vec<_> = held.collect();
@@ -351,9 +351,9 @@ fn by_both(stacks: &[(&str, u64, u64)]) -> [Vec<(String, u64)>; 2] {
         stacks,
         weight: |held| held.blocks,
     };
-    let lists = Sites::of(&[bytes, calls], None, &mut made);
+    let lists = Sites::of(&[bytes, calls], None, &mut given);
     lists.map(|sites| {
-        let name = |label: u32| made.names[label as usize].function.clone();
+        let name = |label: u32| given.names[label as usize].function.clone();
         let places = sites.list.iter();
         let mut places: Vec<_> = places
             .map(|site| (name(site.label), site.held.bytes))
@@ -398,33 +398,33 @@ fn lists_pass_over_the_same() {
 #[test]
 fn the_program_is_no_library() {
     for program in ["ld-tool", "libc.so.6", "libstdc++.so.6"] {
-        let (mut made, held) = made(&[("make < run < main", 5)]);
-        for name in &mut made.names {
+        let (mut given, held) = given(&[("make < run < main", 5)]);
+        for name in &mut given.names {
             name.module = Some(program.into());
         }
         let list = List {
             stacks: held,
             weight: |held| held.bytes,
         };
-        let [sites] = Sites::of(&[list], Some(program), &mut made);
-        let made = &made.names[sites.list[0].label as usize];
+        let [sites] = Sites::of(&[list], Some(program), &mut given);
+        let given = &given.names[sites.list[0].label as usize];
         assert_eq!(
-            (made.function.as_str(), sites.past_library.bytes),
+            (given.function.as_str(), sites.past_library.bytes),
             ("make", 0)
         );
     }
 }
 
 /// As it is said, without numbers, steps or shares: by the wrappers found.
-fn naive(made: &Made, held: &[(u32, Held)], passed: &[String]) -> HashMap<u32, u64> {
+fn naive(given: &GivenStacks, held: &[(u32, Held)], passed: &[String]) -> HashMap<u32, u64> {
     let mut sums = HashMap::new();
     for (stack, one) in held {
-        let labels = &made.stacks[*stack as usize];
-        let is_std = |label: &&u32| made.names[**label as usize].function.starts_with("std::");
+        let labels = &given.stacks[*stack as usize];
+        let is_std = |label: &&u32| given.names[**label as usize].function.starts_with("std::");
         let is_user = |label: &&u32| !is_std(label);
-        let is_passed = |name: &String| passed.contains(name) || is_malloc(name, made, held);
+        let is_passed = |name: &String| passed.contains(name) || is_malloc(name, given, held);
         let is_left =
-            |label: &&u32| is_user(label) && !is_passed(&made.names[**label as usize].function);
+            |label: &&u32| is_user(label) && !is_passed(&given.names[**label as usize].function);
         let found = labels.iter().find(is_left);
         let found = found
             .or_else(|| labels.iter().find(is_user))
@@ -437,10 +437,10 @@ fn naive(made: &Made, held: &[(u32, Held)], passed: &[String]) -> HashMap<u32, u
 }
 
 /// Whether something else calls this in any stack, libraries left out.
-fn is_malloc(name: &str, made: &Made, held: &[(u32, Held)]) -> bool {
+fn is_malloc(name: &str, given: &GivenStacks, held: &[(u32, Held)]) -> bool {
     let is_called = |(stack, held): &(u32, Held)| {
-        let names = made.stacks[*stack as usize].iter();
-        let names = names.map(|label| made.names[*label as usize].function.as_str());
+        let names = given.stacks[*stack as usize].iter();
+        let names = names.map(|label| given.names[*label as usize].function.as_str());
         let mut names = names.filter(|name| !name.starts_with("std::"));
         let is_there = names.any(|one| one == name);
         held.bytes > 0 && is_there && names.any(|one| one != name)
@@ -470,8 +470,8 @@ fn nothing_is_lost_and_the_twin_agrees() {
         };
         let texts: Vec<(String, u64)> = (0..count).map(|_| stack()).collect();
         let borrowed = texts.iter().map(|(text, bytes)| (text.as_str(), *bytes));
-        let (mut made, held) = made(&borrowed.collect::<Vec<_>>());
-        let sites = sites(&mut made, &held);
+        let (mut given, held) = given(&borrowed.collect::<Vec<_>>());
+        let sites = sites(&mut given, &held);
         let bytes: u64 = texts.iter().map(|(_, bytes)| bytes).sum();
         let blocks = texts.len() as u64;
         assert_eq!(sites.total, Held { bytes, blocks });
@@ -479,7 +479,7 @@ fn nothing_is_lost_and_the_twin_agrees() {
         let found: HashMap<u32, u64> = list.map(|site| (site.label, site.held.bytes)).collect();
         assert_eq!(found.values().sum::<u64>(), bytes);
         were_passed += sites.passed.len();
-        assert_eq!(found, naive(&made, &held, &sites.passed), "{texts:?}");
+        assert_eq!(found, naive(&given, &held, &sites.passed), "{texts:?}");
     }
     assert!(were_passed > 100, "{were_passed}");
 }

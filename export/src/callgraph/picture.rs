@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use memlog_analysis::short_path;
 
 use super::shown::{Arrow, MOST_PLACES, Shown};
-use super::{CallGraph, Entry, Place, back, fold};
+use super::{CallGraph, Entry, Place, back, runs};
 use crate::graph::{Edge, Graph, Node};
 use crate::numbers::{counted, percentage, share, sized};
 
@@ -35,7 +35,7 @@ pub struct Picture {
     /// Whether the boxes show the linker's symbols; each line is a place then.
     pub with_symbols: bool,
     /// Whether a run of places that only pass on is one box.
-    pub folds: bool,
+    pub joins_runs: bool,
 }
 
 /// So many boxes have room for what they repeat.
@@ -64,7 +64,7 @@ fn drawn(calls: &CallGraph, wanted: Picture, thing: &str) -> Graph {
     let mut legend = wanted.legend;
     let told = (thing, wanted.most_boxes);
     legend.extend(shown.left_out(calls, wanted.least_percent, told));
-    legend.extend(folded(&boxes, thing));
+    legend.extend(joined(&boxes, thing));
     let entry = |&place: &usize| &calls.entries[shown.places[place]];
     let usual = usual_module(boxes.iter().map(|run| entry(&run[0])));
     let mut key: Vec<String> = Vec::new();
@@ -102,10 +102,10 @@ fn filled(calls: &CallGraph, wanted: &Picture) -> (Shown, Vec<Vec<usize>>) {
         most => most.min(MOST_PLACES),
     };
     // In a box of several there is no room for symbols.
-    let folds = wanted.folds && !wanted.with_symbols;
+    let joins_runs = wanted.joins_runs && !wanted.with_symbols;
     let of = |places: usize| {
         let shown = Shown::of(calls, wanted.least_percent, places);
-        let boxes = fold::boxes(&shown, calls, folds);
+        let boxes = runs::boxes(&shown, calls, joins_runs);
         (shown, boxes)
     };
     let mut places = most;
@@ -180,7 +180,7 @@ fn edges(shown: &Shown, boxes: &[Vec<usize>], whole: u64) -> Vec<Edge> {
 
 /// How many places stand in boxes of several. On paper there is no pointing at
 /// a box for its lines.
-fn folded(boxes: &[Vec<usize>], thing: &str) -> Option<String> {
+fn joined(boxes: &[Vec<usize>], thing: &str) -> Option<String> {
     let runs = || boxes.iter().filter(|run| run.len() > 1);
     let places: usize = runs().map(Vec::len).sum();
     (places > 0).then(|| {

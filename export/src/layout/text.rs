@@ -122,7 +122,7 @@ mod tests {
     };
 
     #[test]
-    fn names_are_wrapped_then_folded_then_cut() {
+    fn names_are_wrapped_then_shortened_then_cut() {
         assert_eq!(fit("main", &ROOM), ["main"]);
         let wrapped = fit("memory::arena::Allocator::grow", &ROOM);
         assert_eq!(wrapped, ["memory::arena::", "Allocator::grow"]);

@@ -1,6 +1,6 @@
 //! Stacks that are given, and the graph of them.
 
-use memlog_analysis::{At, Fold, Frame, Moment, Options, Tables};
+use memlog_analysis::{At, Frame, Moment, Options, Tables, Tally};
 use memlog_export::{CallGraph, Named, Place};
 use memlog_format::api::Api;
 use memlog_format::event::Alloc;
@@ -83,9 +83,9 @@ pub fn block(address: u64, size: u64, stack: StackId) -> Alloc {
     }
 }
 
-pub fn built(fold: &Fold, named: impl FnMut(&Frame) -> Named) -> CallGraph {
-    let held = fold.held(Moment::End);
-    CallGraph::build(fold.stacks(), held, std::iter::empty(), named)
+pub fn built(tally: &Tally, named: impl FnMut(&Frame) -> Named) -> CallGraph {
+    let held = tally.held(Moment::End);
+    CallGraph::build(tally.stacks(), held, std::iter::empty(), named)
 }
 
 /// A stack and the blocks of it.
@@ -93,7 +93,7 @@ pub type Given = (bool, Vec<u8>, Vec<u64>);
 
 pub fn graph(given: &[Given]) -> CallGraph {
     let mut stacks = Stacks::default();
-    let mut fold = Fold::new(Options::default());
+    let mut tally = Tally::new(Options::default());
     let mut address = 0x1000;
     for (is_cut, addresses, sizes) in given {
         let root = if *is_cut {
@@ -104,8 +104,8 @@ pub fn graph(given: &[Given]) -> CallGraph {
         let stack = stacks.add(root, addresses);
         for &size in sizes {
             address += 0x10_0000;
-            fold.alloc(AT, &block(address, size, stack), &stacks);
+            tally.alloc(AT, &block(address, size, stack), &stacks);
         }
     }
-    built(&fold, named)
+    built(&tally, named)
 }

@@ -5,7 +5,7 @@ mod twin;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use memlog_analysis::{Fold, Frame, Options};
+use memlog_analysis::{Frame, Options, Tally};
 use memlog_export::{Edge, Graph, Named, Node as PageBox, Picture, Place, picture};
 use memlog_format::table::StackId;
 use proptest::prelude::*;
@@ -43,7 +43,7 @@ proptest! {
     }
 }
 
-/// By the functions of a page that folds nothing: what an arrow carries.
+/// By the functions of a page that joins nothing: what an arrow carries.
 fn arrows(page: &Graph) -> BTreeMap<(String, String), String> {
     let name = |index: usize| page.nodes[index].lines[0].clone();
     let arrows = page.edges.iter();
@@ -84,12 +84,12 @@ proptest! {
     /// Each place is in one box, each arrow is within a run or on the page, and
     /// a run has one way in, one way out, and none beside.
     #[test]
-    fn folding_loses_nothing(given in chains(), least_percent in 0.0..20.0f64) {
+    fn joining_loses_nothing(given in chains(), least_percent in 0.0..20.0f64) {
         let graph = graph(&given);
-        let wanted = |folds| Picture { least_percent, folds, ..Picture::default() };
-        let (plain, folded) = (picture(&graph, wanted(false)), picture(&graph, wanted(true)));
+        let wanted = |joins_runs| Picture { least_percent, joins_runs, ..Picture::default() };
+        let (plain, joined) = (picture(&graph, wanted(false)), picture(&graph, wanted(true)));
         let mut all: Vec<String> = plain.nodes.iter().flat_map(in_box).collect();
-        let mut boxed: Vec<String> = folded.nodes.iter().flat_map(in_box).collect();
+        let mut boxed: Vec<String> = joined.nodes.iter().flat_map(in_box).collect();
         all.sort_unstable();
         boxed.sort_unstable();
         prop_assert_eq!(all, boxed);
@@ -100,7 +100,7 @@ proptest! {
             entries.find(|entry| entry.place.function == *name).expect("a place").held.bytes
         };
         let mut within = BTreeMap::new();
-        for node in folded.nodes.iter().filter(|node| !node.run.is_empty()) {
+        for node in joined.nodes.iter().filter(|node| !node.run.is_empty()) {
             prop_assert!(node.run.len() >= 3);
             for name in &node.run {
                 prop_assert!(plain.keys().filter(|(from, _)| from == name).count() == 1);
@@ -118,16 +118,16 @@ proptest! {
         }
         // The rest are the arrows from ends of boxes to beginnings of boxes.
         let ends = |edge: &Edge| {
-            let from = in_box(&folded.nodes[edge.from]).pop().expect("a place");
-            let to = in_box(&folded.nodes[edge.to])[0].clone();
+            let from = in_box(&joined.nodes[edge.from]).pop().expect("a place");
+            let to = in_box(&joined.nodes[edge.to])[0].clone();
             ((from, to), edge.label.clone())
         };
-        let mut together: BTreeMap<_, _> = folded.edges.iter().map(ends).collect();
-        prop_assert_eq!(together.len(), folded.edges.len());
+        let mut together: BTreeMap<_, _> = joined.edges.iter().map(ends).collect();
+        prop_assert_eq!(together.len(), joined.edges.len());
         together.append(&mut within);
         prop_assert_eq!(together, plain);
-        let has_runs = folded.nodes.iter().any(|node| !node.run.is_empty());
-        prop_assert_eq!(has_runs, folded.legend.iter().any(|line| line.starts_with("folded: ")));
+        let has_runs = joined.nodes.iter().any(|node| !node.run.is_empty());
+        prop_assert_eq!(has_runs, joined.legend.iter().any(|line| line.starts_with("folded: ")));
     }
 
     /// From where stacks begin every place can be reached, whatever is left out.
@@ -204,7 +204,7 @@ fn recursion_leads_back_to_the_outermost() {
 fn a_long_run_counts_what_it_does_not_name() {
     let graph = graph(&[(false, (0..7).chain([17, 18, 19]).collect(), vec![1000])]);
     let wanted = Picture {
-        folds: true,
+        joins_runs: true,
         ..Picture::default()
     };
     let page = picture(&graph, wanted);
@@ -223,13 +223,13 @@ fn a_long_run_counts_what_it_does_not_name() {
 #[test]
 fn deep_recursion_takes_no_square() {
     let mut stacks = Stacks::default();
-    let mut fold = Fold::new(Options::default());
+    let mut tally = Tally::new(Options::default());
     let mut stack = StackId::COMPLETE;
     for depth in 0..200_000u64 {
         stack = stacks.add(stack, &[(depth % 3) as u8]);
-        fold.alloc(AT, &block(16 * depth, 1, stack), &stacks);
+        tally.alloc(AT, &block(16 * depth, 1, stack), &stacks);
     }
-    let graph = built(&fold, named);
+    let graph = built(&tally, named);
     let held: Vec<_> = graph.entries.iter().map(|entry| entry.held.bytes).collect();
     assert_eq!(held, [200_000, 199_999, 199_998]);
     assert_eq!(graph.calls.len(), 3);
@@ -257,13 +257,13 @@ fn the_lines_of_a_function_are_one_place() {
         }
     };
     let mut stacks = Stacks::default();
-    let mut fold = Fold::new(Options::default());
+    let mut tally = Tally::new(Options::default());
     let paths: [&[u8]; 4] = [&[0, 1], &[0, 2], &[0, 1, 2], &[0, 3]];
     for (path, number) in paths.into_iter().zip(1u64..) {
         let stack = stacks.add(StackId::COMPLETE, path);
-        fold.alloc(AT, &block(16 * number, 100, stack), &stacks);
+        tally.alloc(AT, &block(16 * number, 100, stack), &stacks);
     }
-    let lines = built(&fold, at_line);
+    let lines = built(&tally, at_line);
     assert_eq!(lines.entries.len(), 4);
     let functions = lines.by_function();
     let told = functions.entries.iter().map(|entry| {
@@ -310,10 +310,10 @@ fn boxes_are_counted_and_not_places() {
     let mut given = vec![(false, vec![0, 1, 2, 3, 4], vec![5000])];
     given.extend((5..8).map(|other| (false, vec![0, other], vec![1000])));
     let graph = graph(&given);
-    let boxes = |most_boxes, folds| {
+    let boxes = |most_boxes, joins_runs| {
         let wanted = Picture {
             most_boxes,
-            folds,
+            joins_runs,
             ..Picture::default()
         };
         picture(&graph, wanted).nodes.len()
@@ -335,10 +335,10 @@ fn sums_of_a_damaged_log_do_not_overflow() {
     ]);
     assert_eq!(graph.total.bytes, u64::MAX);
     for most_boxes in 0..6 {
-        for folds in [false, true] {
+        for joins_runs in [false, true] {
             let wanted = Picture {
                 most_boxes,
-                folds,
+                joins_runs,
                 ..Picture::default()
             };
             let page = picture(&graph, wanted);

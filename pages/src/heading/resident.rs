@@ -1,6 +1,6 @@
 //! The peak of resident memory, in words: when it was and what it was made of.
 
-use memlog_analysis::{Later, Parts, Place, Resident, Summary, Unread, Why};
+use memlog_analysis::{Later, Parts, Precision, Resident, Summary, Unread, Why};
 use memlog_format::counter::Counter;
 use memlog_read::Log;
 
@@ -43,20 +43,20 @@ pub fn peak(log: &Log, summary: &Summary, sizes: Sizes) -> (Vec<String>, Vec<Str
 fn moment(log: &Log, summary: &Summary, resident: &Resident) -> String {
     let bracket = &summary.rss_peak.bracket;
     let [from, to] = [bracket.from_tick, bracket.to_tick].map(|tick| log.seconds(tick));
-    match resident.place {
-        Place::Exact if to - from >= LONG_SECONDS => format!("between {from:.3} and {to:.3} s"),
+    match resident.precision {
+        Precision::Exact if to - from >= LONG_SECONDS => format!("between {from:.3} and {to:.3} s"),
         _ => format!("at {:.3} s", log.seconds(summary.rss_peak.tick)),
     }
 }
 
 /// How well the moment is known.
 fn certainty(log: &Log, summary: &Summary, resident: &Resident, sizes: Sizes) -> Vec<String> {
-    let place = match resident.place {
-        Place::Exact => "exact: no event between two readings".to_owned(),
-        Place::Near { below_bytes } => {
+    let place = match resident.precision {
+        Precision::Exact => "exact: no event between two readings".to_owned(),
+        Precision::Near { below_bytes } => {
             format!("the largest heap within {} of it", sizes.of(below_bytes))
         }
-        Place::Within { events, ticks } => {
+        Precision::Within { events, ticks } => {
             let (events, apart) = (counted(events, "event"), log.seconds(ticks));
             match apart < LEAST_SECONDS {
                 true => format!("within {events} between two readings"),
@@ -70,8 +70,10 @@ fn certainty(log: &Log, summary: &Summary, resident: &Resident, sizes: Sizes) ->
         (Some(_), _) => "or later: what came after the last reading is not known".into(),
         (None, _) => return vec![place],
     };
-    match (resident.later, resident.place) {
-        (Some(Later::NoEnd), Place::Near { .. } | Place::Within { .. }) => vec![place, later],
+    match (resident.later, resident.precision) {
+        (Some(Later::NoEnd), Precision::Near { .. } | Precision::Within { .. }) => {
+            vec![place, later]
+        }
         _ => vec![later],
     }
 }

@@ -1,6 +1,6 @@
 //! What the heading says of a log that overwrote its oldest events.
 
-use memlog_analysis::{Summary, Window};
+use memlog_analysis::{FlightWindow, Summary};
 use memlog_read::Log;
 
 use crate::words::{Sizes, span};
@@ -50,7 +50,7 @@ pub fn is_of_all(summary: &Summary) -> Option<String> {
     is_here.then(|| "the largest of all, as far as can be told".into())
 }
 
-fn before(summary: &Summary) -> Option<&Window> {
+fn before(summary: &Summary) -> Option<&FlightWindow> {
     let window = summary.window.as_ref()?;
     window.is_rss_peak_before.then_some(window)
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use memlog_analysis::{
-    At, Coverage, Facts, Figures, Fold, Moment, Options, Summary, Tables, Timing,
+    At, Coverage, Facts, Figures, Moment, Options, Summary, Tables, Tally, Timing,
 };
 use memlog_export::When;
 use memlog_format::counter::{ALL, Counter};
@@ -49,7 +49,7 @@ impl Tables for LogTables<'_, '_> {
 /// Everything that a log tells.
 pub struct Analysis {
     /// What is known of its events.
-    pub fold: Fold,
+    pub fold: Tally,
     /// Its figures.
     pub summary: Summary,
     /// How much of the growth up to that peak the log explains.
@@ -109,7 +109,7 @@ impl Family<'_> {
     /// is a moment of interest.
     pub fn analyse(&self, chosen_tick: Option<u64>, watch: &Watch) -> Analysis {
         let log = self.own();
-        let mut fold = Fold::new(Options {
+        let mut fold = Tally::new(Options {
             chosen_tick,
             maxrss_floor_kb: log.counter(Counter::MaxRssFloorKb),
             forked: log.parent_pid().is_some(),
@@ -163,7 +163,7 @@ impl Family<'_> {
     }
 
     /// What was live in the parents at each fork, the oldest first.
-    fn inherit(&self, fold: &mut Fold, watch: &Watch) {
+    fn inherit(&self, fold: &mut Tally, watch: &Watch) {
         for (child, parent) in self.logs.iter().zip(self.logs.iter().skip(1)).rev() {
             fold.change_log();
             let tables = LogTables::new(parent);
@@ -205,7 +205,7 @@ pub fn at_of(item: &Item) -> At {
 }
 
 #[inline]
-fn feed(fold: &mut Fold, item: &Item, tables: &LogTables) {
+fn feed(fold: &mut Tally, item: &Item, tables: &LogTables) {
     let at = at_of(item);
     match &item.kind {
         Kind::Alloc(alloc) => fold.alloc(at, alloc, tables),

@@ -44,7 +44,7 @@ pub fn own(tree: &CallTree, branch: &Branch) -> Held {
     let below = branch.callers.shown.iter();
     let below = below.filter_map(|&index| tree.get(index));
     let below = below.map(|branch| branch.held);
-    let below = below.chain([branch.callers.folded_held]);
+    let below = below.chain([branch.callers.lesser_held]);
     below.fold(branch.held, Held::minus)
 }
 

@@ -116,7 +116,7 @@ impl Printer<'_> {
         let mut guides: Vec<bool> = Vec::new();
         let (mut work, mut left_out) = (Vec::new(), LeftOut::default());
         let roots = tree.roots();
-        let folded = (roots.folded, roots.folded_held);
+        let folded = (roots.lesser, roots.lesser_held);
         self.push(&mut work, (&roots.shown, Held::default(), folded), 0, 1);
         while let Some(Pending {
             line,
@@ -240,7 +240,7 @@ fn step<'t>(tree: &'t CallTree, runs: &'t Runs, index: u32) -> Option<Step<'t>> 
             held: branch.held,
             shown: &branch.callers.shown,
             own: own(tree, branch),
-            folded: (branch.callers.folded, branch.callers.folded_held),
+            folded: (branch.callers.lesser, branch.callers.lesser_held),
         });
     };
     let last = tree.get(run.last)?;

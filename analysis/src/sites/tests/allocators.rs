@@ -1,7 +1,7 @@
 //! Programs' own allocators, whose functions have no names or only some have:
 //! the shapes of real programs' stacks.
 
-use super::{asked, list, made, places, sites};
+use super::{asked, given, list, places, sites};
 
 /// sqlite3: what sqlite3Malloc calls is of it, and the page cache's one place is
 /// the answer, though two places of one function call for it.
@@ -137,13 +137,13 @@ fn an_allocator_whose_callers_are_some_steps_away() {
 /// A place without a name says for whom it is.
 #[test]
 fn a_place_without_a_name_has_the_next_with_one() {
-    let (mut made, held) = made(&[
+    let (mut given, held) = given(&[
         ("db+0xb786c < db+0xb8235 < insert < run < main", 90),
         ("db+0xb786c < db+0xb8235 < main", 10),
         ("db+0x100 < main", 5),
     ]);
-    let sites = sites(&mut made, &held);
-    let name = |label: u32| made.names[label as usize].function.as_str();
+    let sites = sites(&mut given, &held);
+    let name = |label: u32| given.names[label as usize].function.as_str();
     let found = sites.list.iter();
     let found: Vec<_> = found
         .map(|site| (name(site.label), site.caller.map(name)))
@@ -155,19 +155,19 @@ fn a_place_without_a_name_has_the_next_with_one() {
 /// php's mappings have no names, and its heap has.
 #[test]
 fn places_without_names_are_told_by_their_file() {
-    let (mut made, held) = made(&[
+    let (mut given, held) = given(&[
         ("php+0x2d3b58 < main", 6 << 20),
         ("init < main", 2 << 20),
         ("php+0x100 < main", 1 << 20),
     ]);
     let mut part = |stacks: &[usize]| {
         let stacks: Vec<_> = stacks.iter().map(|&stack| held[stack]).collect();
-        sites(&mut made, &stacks)
+        sites(&mut given, &stacks)
     };
     let (heap, mapped, named) = (part(&[1, 2]), part(&[0]), part(&[1]));
     let php = |percent| Some((percent, "php".to_owned()));
-    assert_eq!(mapped.without_names(&made.names), php(100.0));
-    let (percent, _) = heap.without_names(&made.names).expect("a third");
+    assert_eq!(mapped.without_names(&given.names), php(100.0));
+    let (percent, _) = heap.without_names(&given.names).expect("a third");
     assert!((33.0..34.0).contains(&percent), "{percent}");
-    assert_eq!(named.without_names(&made.names), None);
+    assert_eq!(named.without_names(&given.names), None);
 }

@@ -87,8 +87,8 @@ impl Run {
         for branch in chain.iter().filter_map(|&branch| tree.get(branch)).rev() {
             run.held = branch.held;
             run.own = run.own.plus(own(tree, branch));
-            run.folded.0 += branch.callers.folded;
-            run.folded.1 = run.folded.1.plus(branch.callers.folded_held);
+            run.folded.0 += branch.callers.lesser;
+            run.folded.1 = run.folded.1.plus(branch.callers.lesser_held);
         }
         run
     }

@@ -9,11 +9,11 @@
 /// Words of the filter.
 const WORDS: usize = 1 << 19;
 
-pub(crate) struct Seen {
+pub(crate) struct EverAllocated {
     words: Vec<u64>,
 }
 
-impl Seen {
+impl EverAllocated {
     pub(crate) fn new() -> Self {
         Self {
             words: vec![0; WORDS],

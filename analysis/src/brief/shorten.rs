@@ -21,8 +21,8 @@ struct Group {
     depth: usize,
     /// The columns between its brackets.
     whole: usize,
-    /// The same if all groups within are folded.
-    folded: usize,
+    /// The same if all groups within are elided.
+    elided: usize,
     /// Parameters of a function.
     is_list: bool,
 }
@@ -51,15 +51,15 @@ impl<'n> Parts<'n> {
                         open: at,
                         depth: open.len() - 1,
                         whole: 0,
-                        folded: 0,
+                        elided: 0,
                         is_list: token.text == "(" && is_name(&tokens, at),
                     });
                 }
                 Kind::Close if matches!(token.text, ">" | ")") => {
-                    let (inner, folded) = sums.pop().unwrap_or_default();
+                    let (inner, elided) = sums.pop().unwrap_or_default();
                     add(&mut sums, inner + 2, if inner == 0 { 2 } else { 3 });
                     if let Some(group) = open.pop() {
-                        (groups[group].whole, groups[group].folded) = (inner, folded);
+                        (groups[group].whole, groups[group].elided) = (inner, elided);
                     }
                 }
                 _ => add(&mut sums, long, long),
@@ -73,14 +73,14 @@ impl<'n> Parts<'n> {
     }
 
     pub(super) fn within(&self, columns: usize) -> String {
-        let (is_folded, long) = self.without_lists(columns);
+        let (is_elided, long) = self.without_lists(columns);
         if long <= columns {
-            return text(&self.shown(&is_folded));
+            return text(&self.shown(&is_elided));
         }
         let plain = Self::of(without_namespaces(&self.tokens));
-        let (mut is_folded, long) = plain.without_lists(columns);
-        plain.fold(&mut is_folded, long, columns);
-        let mut pieces = plain.shown(&is_folded);
+        let (mut is_elided, long) = plain.without_lists(columns);
+        plain.elide(&mut is_elided, long, columns);
+        let mut pieces = plain.shown(&is_elided);
         let mut bare = pieces.clone();
         drop_front(&mut pieces, columns, 2);
         if long_of(&pieces) > columns {
@@ -94,52 +94,52 @@ impl<'n> Parts<'n> {
         without_middle(&text(&pieces), columns)
     }
 
-    /// Which groups are folded if long lists of parameters are, and all lists
+    /// Which groups are elided if long lists of parameters are, and all lists
     /// where room is short; and how many columns that takes.
     fn without_lists(&self, columns: usize) -> (Vec<bool>, usize) {
-        let mut is_folded = vec![false; self.tokens.len()];
+        let mut is_elided = vec![false; self.tokens.len()];
         let mut long = self.columns;
         for group in self.groups.iter().rev() {
             let is_list = group.depth == 0 && group.is_list && group.whole > 1;
             if is_list && (group.whole > LONG_LIST || long > columns) {
-                is_folded[group.open] = true;
+                is_elided[group.open] = true;
                 long -= group.whole - 1;
             }
         }
-        (is_folded, long)
+        (is_elided, long)
     }
 
     /// Folds from the inside out, from the right to the left; the outermost by
     /// their width, so that of a class and its method one stays.
-    fn fold(&self, is_folded: &mut [bool], mut long: usize, columns: usize) {
+    fn elide(&self, is_elided: &mut [bool], mut long: usize, columns: usize) {
         let deepest = self.groups.iter().map(|group| group.depth + 1).max();
         let mut by_depth: Vec<Vec<usize>> = vec![Vec::new(); deepest.unwrap_or(0)];
-        // What stands in a list that was folded is out of sight.
+        // What stands in a list that was elided is out of sight.
         let mut hidden_to = 0;
         for (index, group) in self.groups.iter().enumerate() {
-            if group.open < hidden_to || group.folded <= 1 {
+            if group.open < hidden_to || group.elided <= 1 {
                 continue;
             }
-            if is_folded[group.open] {
+            if is_elided[group.open] {
                 hidden_to = self.tokens[group.open].partner;
             } else {
                 by_depth[group.depth].push(index);
             }
         }
         if let Some(outermost) = by_depth.first_mut() {
-            outermost.sort_by_key(|&index| self.groups[index].folded);
+            outermost.sort_by_key(|&index| self.groups[index].elided);
         }
         for &index in by_depth.iter().rev().flat_map(|level| level.iter().rev()) {
             let group = &self.groups[index];
             if long <= columns {
                 return;
             }
-            is_folded[group.open] = true;
-            long -= group.folded - 1;
+            is_elided[group.open] = true;
+            long -= group.elided - 1;
         }
     }
 
-    fn shown(&self, is_folded: &[bool]) -> Vec<Piece<'n>> {
+    fn shown(&self, is_elided: &[bool]) -> Vec<Piece<'n>> {
         let mut pieces = Vec::new();
         let (mut at, mut depth) = (0, 0);
         while let Some(token) = self.tokens.get(at) {
@@ -150,7 +150,7 @@ impl<'n> Parts<'n> {
             pieces.push(Piece { text, depth });
             depth -= usize::from(is_close);
             at += 1;
-            if is_open && is_folded[at - 1] {
+            if is_open && is_elided[at - 1] {
                 let text = ELLIPSIS;
                 pieces.push(Piece { text, depth });
                 at = token.partner;
@@ -166,9 +166,9 @@ fn is_name(tokens: &[Token], at: usize) -> bool {
     before.is_some_and(|kind| kind != Kind::Space)
 }
 
-fn add(sums: &mut [(usize, usize)], whole: usize, folded: usize) {
+fn add(sums: &mut [(usize, usize)], whole: usize, elided: usize) {
     if let Some(sum) = sums.last_mut() {
-        *sum = (sum.0 + whole, sum.1 + folded);
+        *sum = (sum.0 + whole, sum.1 + elided);
     }
 }
 

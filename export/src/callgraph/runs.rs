@@ -19,9 +19,9 @@ const SAME_WITHIN: f64 = 0.1;
 
 /// The places of each box, caller above callee, as they are numbered on the
 /// page; the boxes in the order of the first of their numbers.
-pub(super) fn boxes(shown: &Shown, graph: &CallGraph, folds: bool) -> Vec<Vec<usize>> {
+pub(super) fn boxes(shown: &Shown, graph: &CallGraph, joins_runs: bool) -> Vec<Vec<usize>> {
     let count = shown.places.len();
-    let next = match folds {
+    let next = match joins_runs {
         true => next(shown, graph),
         false => vec![None; count],
     };

@@ -6,7 +6,7 @@ use crate::rss::Level;
 
 /// The part of a recording that its log still holds event by event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Window {
+pub struct FlightWindow {
     /// All events after this tick are in the log, and some of before.
     pub horizon_tick: u64,
     /// Bytes of events that the log was given.
@@ -30,7 +30,7 @@ pub struct Window {
     pub is_heap_peak_before: bool,
 }
 
-impl Window {
+impl FlightWindow {
     pub(crate) fn new(sums: &Sums, bound_bytes: u64) -> Self {
         Self {
             horizon_tick: sums.horizon_tick,

@@ -1,9 +1,9 @@
-//! The fold against a naive twin that keeps everything, and small histories
+//! The tally against a naive twin that keeps everything, and small histories
 //! whose figures are known.
 
 use std::collections::BTreeMap;
 
-use memlog_analysis::{At, Facts, Figures, Fold, Held, Moment, Options, Summary, Tables};
+use memlog_analysis::{At, Facts, Figures, Held, Moment, Options, Summary, Tables, Tally};
 use memlog_format::api::Api;
 use memlog_format::event::{Alloc, Release, predicted_usable};
 use memlog_format::ext::{Rss, RssSource};
@@ -76,30 +76,30 @@ fn release(address: u64) -> Release {
     }
 }
 
-fn finish(fold: &mut Fold) -> Summary {
-    fold.finish(&Facts::default())
+fn finish(tally: &mut Tally) -> Summary {
+    tally.finish(&Facts::default())
 }
 
 #[test]
 fn equal_paths_are_one_stack() {
-    let mut fold = Fold::new(Options::default());
-    fold.alloc(at(0), &alloc(0x10, 5, 9), &Chain);
-    fold.alloc(at(0), &alloc(0x20, 6, 17), &Chain);
-    fold.alloc(at(0), &alloc(0x30, 7, 24), &Chain);
-    fold.alloc(at(0), &alloc(0x40, 7, 999), &Chain);
-    fold.alloc(at(0), &alloc(0x50, 7, 0), &Chain);
-    let summary = finish(&mut fold);
+    let mut tally = Tally::new(Options::default());
+    tally.alloc(at(0), &alloc(0x10, 5, 9), &Chain);
+    tally.alloc(at(0), &alloc(0x20, 6, 17), &Chain);
+    tally.alloc(at(0), &alloc(0x30, 7, 24), &Chain);
+    tally.alloc(at(0), &alloc(0x40, 7, 999), &Chain);
+    tally.alloc(at(0), &alloc(0x50, 7, 0), &Chain);
+    let summary = finish(&mut tally);
     assert_eq!(summary.distinct_stacks, 4);
     assert_eq!(summary.cut_stacks.cut(), 2);
     assert_eq!(summary.cut_stacks.none(), 1);
     let reasons: Vec<_> = summary.cut_stacks.reasons().collect();
     assert_eq!(reasons, [("too deep", 1), ("stack not in the log", 1)]);
-    let (stack, held) = fold
+    let (stack, held) = tally
         .held(Moment::End)
         .find(|(_, held)| held.blocks == 2)
         .unwrap();
     assert_eq!(held.bytes, 11);
-    let frames: Vec<_> = fold
+    let frames: Vec<_> = tally
         .stacks()
         .frames(stack)
         .map(|frame| frame.site.address)
@@ -109,14 +109,14 @@ fn equal_paths_are_one_stack() {
 
 #[test]
 fn releases_of_the_unknown_are_told_apart() {
-    let mut fold = Fold::new(Options::default());
-    fold.alloc(at(0), &alloc(0x10, 5, 9), &Chain);
-    fold.release(at(0), &release(0x10));
-    fold.release(at(0), &release(0x10));
-    fold.release(at(0), &release(0x20));
-    fold.alloc(at(0), &alloc(0x30, 5, 9), &Chain);
-    fold.alloc(at(0), &alloc(0x30, 6, 9), &Chain);
-    let summary = finish(&mut fold);
+    let mut tally = Tally::new(Options::default());
+    tally.alloc(at(0), &alloc(0x10, 5, 9), &Chain);
+    tally.release(at(0), &release(0x10));
+    tally.release(at(0), &release(0x10));
+    tally.release(at(0), &release(0x20));
+    tally.alloc(at(0), &alloc(0x30, 5, 9), &Chain);
+    tally.alloc(at(0), &alloc(0x30, 6, 9), &Chain);
+    let summary = finish(&mut tally);
     assert_eq!(summary.anomalies.released_twice, 1);
     assert_eq!(summary.anomalies.released_from_before, 1);
     assert_eq!(summary.anomalies.alive_twice, 1);
@@ -134,37 +134,37 @@ fn releases_of_the_unknown_are_told_apart() {
 /// where it was made. A second release of it is none.
 #[test]
 fn temporary_blocks_are_known_by_stack() {
-    let mut fold = Fold::new(Options::default());
-    fold.alloc(at(0), &alloc(0x10, 5, 9), &Chain);
-    fold.alloc(at(0), &alloc(0x20, 6, 9), &Chain);
-    fold.release(at(0), &release(0x20));
-    fold.release(at(0), &release(0x20));
-    fold.alloc(at(0), &alloc(0x20, 7, 10), &Chain);
-    fold.release(at(0), &release(0x10));
-    fold.release(at(0), &release(0x20));
-    fold.alloc(at(0), &alloc(0x30, 8, 9), &Chain);
-    let temporary: Vec<_> = fold.temporaries().map(|(_, held)| held).collect();
+    let mut tally = Tally::new(Options::default());
+    tally.alloc(at(0), &alloc(0x10, 5, 9), &Chain);
+    tally.alloc(at(0), &alloc(0x20, 6, 9), &Chain);
+    tally.release(at(0), &release(0x20));
+    tally.release(at(0), &release(0x20));
+    tally.alloc(at(0), &alloc(0x20, 7, 10), &Chain);
+    tally.release(at(0), &release(0x10));
+    tally.release(at(0), &release(0x20));
+    tally.alloc(at(0), &alloc(0x30, 8, 9), &Chain);
+    let temporary: Vec<_> = tally.temporaries().map(|(_, held)| held).collect();
     let held = |bytes| Held { bytes, blocks: 1 };
     assert_eq!(temporary, [held(6), held(7)]);
-    let all: Vec<_> = fold.allocated().map(|(_, held)| held.blocks).collect();
+    let all: Vec<_> = tally.allocated().map(|(_, held)| held.blocks).collect();
     assert_eq!(all, [3, 1]);
-    assert_eq!(finish(&mut fold).totals.temporary, 2);
+    assert_eq!(finish(&mut tally).totals.temporary, 2);
 }
 
 #[test]
 fn a_child_starts_with_what_it_inherits() {
-    let mut fold = Fold::new(Options {
+    let mut tally = Tally::new(Options {
         forked: true,
         ..Options::default()
     });
-    fold.inherit_alloc(at(0), &alloc(0x10, 100, 9), &Chain);
-    fold.inherit_alloc(at(0), &alloc(0x20, 50, 9), &Chain);
-    fold.inherit_release(&release(0x20));
-    fold.start();
-    fold.release(at(1), &release(0x10));
-    fold.release(at(1), &release(0x99));
-    fold.alloc(at(2), &alloc(0x30, 7, 9), &Chain);
-    let summary = finish(&mut fold);
+    tally.inherit_alloc(at(0), &alloc(0x10, 100, 9), &Chain);
+    tally.inherit_alloc(at(0), &alloc(0x20, 50, 9), &Chain);
+    tally.inherit_release(&release(0x20));
+    tally.start();
+    tally.release(at(1), &release(0x10));
+    tally.release(at(1), &release(0x99));
+    tally.alloc(at(2), &alloc(0x30, 7, 9), &Chain);
+    let summary = finish(&mut tally);
     assert_eq!(summary.heap_peak.bytes, 100);
     assert_eq!(summary.totals.inherited_blocks, 1);
     assert_eq!(summary.totals.inherited_released, 1);
@@ -222,9 +222,9 @@ fn by_depth(live: &Live) -> BTreeMap<usize, Held> {
     held
 }
 
-fn found(fold: &Fold, moment: Moment) -> BTreeMap<usize, Held> {
-    let held = fold.held(moment);
-    held.map(|(stack, held)| (fold.stacks().frames(stack).count(), held))
+fn found(tally: &Tally, moment: Moment) -> BTreeMap<usize, Held> {
+    let held = tally.held(moment);
+    held.map(|(stack, held)| (tally.stacks().frames(stack).count(), held))
         .collect()
 }
 
@@ -270,7 +270,7 @@ proptest! {
         chosen in 0..60u64,
     ) {
         let options = Options { chosen_tick: Some(chosen), ..Options::default() };
-        let mut fold = Fold::new(options);
+        let mut tally = Tally::new(options);
         let mut naive = Naive { states: vec![(0, Live::new())], brackets: Vec::new(), open: 0 };
         let (mut live, mut tick) = (Live::new(), 0);
         // In steps of more than the grain, and above all heaps: clear, or the same.
@@ -278,11 +278,11 @@ proptest! {
         for step in steps {
             match step {
                 Step::Alloc(address, size, stack) if !live.contains_key(&address) => {
-                    fold.alloc(at(tick), &alloc(address, size, stack), &Chain);
+                    tally.alloc(at(tick), &alloc(address, size, stack), &Chain);
                     live.insert(address, (size, stack));
                 }
                 Step::Release(address) if live.remove(&address).is_some() => {
-                    fold.release(at(tick), &release(address));
+                    tally.release(at(tick), &release(address));
                 }
                 // The recorder's own part, whatever it is, moves nothing.
                 Step::Rss(level, own_kb) => {
@@ -292,7 +292,7 @@ proptest! {
                     let rss = Rss {
                         source: RssSource::Statm, peak_kb: 0, now_kb, own_kb, stamp: readings,
                     };
-                    fold.rss(at(tick), &rss);
+                    tally.rss(at(tick), &rss);
                     if program_kb > top_kb.0 {
                         top_kb = (program_kb, now_kb);
                     }
@@ -309,7 +309,7 @@ proptest! {
             naive.brackets.push((0, 0));
             naive.open = naive.states.len() - 1;
         }
-        let summary = fold.finish(&Facts {
+        let summary = tally.finish(&Facts {
             rss: Figures { vm_hwm_kb: highest_kb, ..Figures::default() },
             ..Facts::default()
         });
@@ -318,12 +318,12 @@ proptest! {
         prop_assert!(found_kb.abs_diff(top_kb.0) <= 512, "{found_kb} kB for {top_kb:?}");
         let heap_peak = Naive::largest(&naive.states);
         prop_assert_eq!(summary.heap_peak.bytes, bytes_of(heap_peak));
-        prop_assert_eq!(found(&fold, Moment::HeapPeak), by_depth(heap_peak));
-        prop_assert_eq!(found(&fold, Moment::End), by_depth(&live));
+        prop_assert_eq!(found(&tally, Moment::HeapPeak), by_depth(heap_peak));
+        prop_assert_eq!(found(&tally, Moment::End), by_depth(&live));
         let then = naive.states.iter().rfind(|(tick, _)| *tick <= chosen).unwrap();
-        prop_assert_eq!(found(&fold, Moment::Chosen), by_depth(&then.1));
+        prop_assert_eq!(found(&tally, Moment::Chosen), by_depth(&then.1));
         prop_assert_eq!(summary.rss_peak.live_bytes, bytes_of(naive.rss_peak()));
-        prop_assert_eq!(found(&fold, Moment::RssPeak), by_depth(naive.rss_peak()));
+        prop_assert_eq!(found(&tally, Moment::RssPeak), by_depth(naive.rss_peak()));
         prop_assert_eq!(summary.end_live.bytes, bytes_of(&live));
     }
 }
@@ -332,11 +332,11 @@ proptest! {
 /// again by another thread, so it had gone.
 #[test]
 fn a_realloc_cut_off_by_the_end_released_what_was_given_out_again() {
-    let mut fold = Fold::new(Options::default());
-    fold.alloc(at(1), &alloc(0x1000, 10, 8), &Chain);
-    fold.alloc(at(1), &alloc(0x2000, 20, 8), &Chain);
+    let mut tally = Tally::new(Options::default());
+    tally.alloc(at(1), &alloc(0x1000, 10, 8), &Chain);
+    tally.alloc(at(1), &alloc(0x2000, 20, 8), &Chain);
     for address in [0x1000, 0x2000] {
-        fold.unfinished(&Release {
+        tally.unfinished(&Release {
             api: Api::Realloc,
             address,
             announced: true,
@@ -344,8 +344,8 @@ fn a_realloc_cut_off_by_the_end_released_what_was_given_out_again() {
             order: None,
         });
     }
-    fold.alloc(at(2), &alloc(0x1000, 30, 9), &Chain);
-    let summary = fold.finish(&Facts::default());
+    tally.alloc(at(2), &alloc(0x1000, 30, 9), &Chain);
+    let summary = tally.finish(&Facts::default());
     assert_eq!(summary.anomalies.alive_twice, 0);
     assert_eq!(summary.totals.releases, 1);
     assert_eq!(

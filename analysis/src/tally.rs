@@ -8,19 +8,19 @@ use memlog_format::failure::Failure;
 use memlog_format::live::{LiveEntry, Sums};
 
 use crate::counts::{Held, Moment};
+use crate::ever_allocated::EverAllocated;
 use crate::failed::Failures;
+use crate::flight_window::FlightWindow;
 use crate::history::History;
 use crate::holders::Holders;
 use crate::ledger::{Mapped, Regions};
 use crate::live::{Block, Blocks};
 use crate::rss::{Figures, Heap, RssTracker};
-use crate::seen::Seen;
 use crate::segments::Segments;
 use crate::stacks::{StackTable, Tables};
 use crate::temporary::Temporary;
 use crate::threads::Threads;
 use crate::totals::{Anomalies, At, PeakFigures, Totals};
-use crate::window::Window;
 
 /// What has to be known before the first event.
 #[derive(Clone, Copy, Debug, Default)]
@@ -62,7 +62,7 @@ pub struct Timing {
 }
 
 /// Everything that is known about the events so far.
-pub struct Fold {
+pub struct Tally {
     pub(crate) stacks: StackTable,
     pub(crate) blocks: Blocks,
     pub(crate) holders: Holders,
@@ -76,12 +76,12 @@ pub struct Fold {
     pub(crate) segments: Segments,
     pub(crate) threads: u64,
     pub(crate) lost_in_place: u64,
-    pub(crate) window: Option<Window>,
+    pub(crate) window: Option<FlightWindow>,
     regions: Regions,
     history: History,
     failures: Failures,
     named: Threads,
-    seen: Seen,
+    ever_allocated: EverAllocated,
     temporary: Temporary,
     options: Options,
     chosen: bool,
@@ -89,7 +89,7 @@ pub struct Fold {
     inherited: HashSet<u64, RandomState>,
 }
 
-impl Fold {
+impl Tally {
     /// Knows nothing yet.
     pub fn new(options: Options) -> Self {
         Self {
@@ -110,7 +110,7 @@ impl Fold {
             history: History::default(),
             failures: Failures::default(),
             named: Threads::default(),
-            seen: Seen::new(),
+            ever_allocated: EverAllocated::new(),
             temporary: Temporary::default(),
             options,
             chosen: false,
@@ -167,9 +167,9 @@ impl Fold {
     }
 
     /// The log overwrote its oldest events: these are their sums. What they
-    /// left live is told by [`Fold::seed`], before the first event.
+    /// left live is told by [`Tally::seed`], before the first event.
     pub fn resume(&mut self, sums: &Sums, bound_bytes: u64) {
-        self.window = Some(Window::new(sums, bound_bytes));
+        self.window = Some(FlightWindow::new(sums, bound_bytes));
         // Whatever a damaged log says, there is room to count on.
         let counted = |sum: u64| sum.min(u64::MAX / 4);
         let totals = &mut self.totals;
@@ -183,7 +183,7 @@ impl Fold {
     /// A block that overwritten events left live.
     pub fn seed(&mut self, entry: &LiveEntry, tables: &impl Tables) {
         let block = self.block_of(entry, tables);
-        self.seen.insert(entry.address);
+        self.ever_allocated.insert(entry.address);
         self.blocks.insert(entry.address, block);
         self.holders.inherit(block.stack, block.tid, block.size);
         self.heap.bytes = self.heap.bytes.saturating_add(entry.size);
@@ -211,7 +211,7 @@ impl Fold {
         self.totals.bytes = self.totals.bytes.saturating_add(alloc.size);
         self.totals.usable_bytes = self.totals.usable_bytes.saturating_add(alloc.usable);
         self.totals.with_header += u64::from(alloc.usable % 16 == 8);
-        self.seen.insert(alloc.address);
+        self.ever_allocated.insert(alloc.address);
     }
 
     /// Memory went before that.
@@ -250,7 +250,7 @@ impl Fold {
             self.inherited.remove(&alloc.address);
             self.leave(at.stream, &other);
         }
-        self.seen.insert(alloc.address);
+        self.ever_allocated.insert(alloc.address);
         self.temporary.came(at.stream, alloc.address);
         self.holders.add(stack, at.tid, size);
         self.heap.bytes = self.heap.bytes.saturating_add(size);
@@ -327,7 +327,7 @@ impl Fold {
     #[cold]
     fn unknown(&mut self, address: u64) {
         let cause = match () {
-            () if self.seen.contains(address) => &mut self.anomalies.released_twice,
+            () if self.ever_allocated.contains(address) => &mut self.anomalies.released_twice,
             () if self.options.forked => &mut self.anomalies.released_of_parent,
             () => &mut self.anomalies.released_from_before,
         };
