@@ -81,7 +81,7 @@ fn named_flags(functions: &[Function], object: Option<&Path>) -> anyhow::Result<
     let functions = named::once(functions)?;
     let bytes = elf::object(&functions);
     let object = match object {
-        None => recorder::made("memlog_named.o", &bytes, false)?,
+        None => recorder::generated_file("memlog_named.o", &bytes, false)?,
         Some(path) => {
             let path = std::path::absolute(path)?;
             recorder::replace(&path, &bytes).map_err(|error| {

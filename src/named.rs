@@ -144,8 +144,8 @@ impl<'a> Rest<'a> {
     fn word(&mut self) -> &'a str {
         self.peek();
         let left = self.left();
-        let ends = |c: char| c.is_whitespace() || c.is_control() || "()=,".contains(c);
-        let word = left.get(..left.find(ends).unwrap_or(left.len()));
+        let ends_word = |c: char| c.is_whitespace() || c.is_control() || "()=,".contains(c);
+        let word = left.get(..left.find(ends_word).unwrap_or(left.len()));
         let word = word.unwrap_or("");
         self.at += word.len();
         word

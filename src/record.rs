@@ -184,7 +184,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         }
     }
     let (child, status, last_name) = run_to_end(command, name)?;
-    let seen = summary::Seen {
+    let outcome = summary::RunOutcome {
         child,
         status,
         last_name,
@@ -195,7 +195,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         total: total.as_ref(),
         functions: &functions,
     };
-    summary::print(name, &seen, &plan);
+    summary::print(name, &outcome, &plan);
     Ok(exit_code(status))
 }
 

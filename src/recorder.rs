@@ -96,7 +96,7 @@ pub fn library_folder() -> anyhow::Result<PathBuf> {
 }
 
 /// A file that was made for one run, or one link, in a folder that only such have.
-pub fn made(name: &str, bytes: &[u8], is_loaded: bool) -> anyhow::Result<PathBuf> {
+pub fn generated_file(name: &str, bytes: &[u8], is_loaded: bool) -> anyhow::Result<PathBuf> {
     let usage = if is_loaded { Use::Preload } else { Use::Link };
     let folder = put(&[(name, bytes)], checksum(bytes), usage)?;
     Ok(folder.join(name))

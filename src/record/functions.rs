@@ -18,12 +18,12 @@ pub struct Wanted {
     /// How many of them the user named.
     named: usize,
     /// Where each of those is.
-    places: Vec<Place>,
+    definitions: Vec<DefinedIn>,
 }
 
 /// Where a function is defined.
 #[derive(Clone, Debug, PartialEq)]
-enum Place {
+enum DefinedIn {
     /// Nowhere that is known before the run.
     Nowhere,
     /// In the program's own file, which is asked before all libraries.
@@ -38,7 +38,7 @@ enum Place {
 #[derive(Default)]
 struct Uses {
     by_program: bool,
-    defined_in: Option<PathBuf>,
+    library: Option<PathBuf>,
     is_asked_for: bool,
 }
 
@@ -59,13 +59,13 @@ impl Wanted {
         }
         let by_user = functions.len();
         let uses = uses_of(&functions, program, objects);
-        let place = |name: &str| {
+        let defined_in = |name: &str| {
             uses.get(name.as_bytes())
-                .map_or(Place::Nowhere, Uses::place)
+                .map_or(DefinedIn::Nowhere, Uses::defined_in)
         };
-        let places = functions.iter().map(|function| place(&function.name));
-        let places = places.collect();
-        for name in known::names().filter(|name| place(name) == Place::Library) {
+        let definitions = functions.iter().map(|function| defined_in(&function.name));
+        let definitions = definitions.collect();
+        for name in known::names().filter(|name| defined_in(name) == DefinedIn::Library) {
             if !functions.iter().any(|function| function.name == name) {
                 functions.extend(known::find(&name));
             }
@@ -73,7 +73,7 @@ impl Wanted {
         Ok(Self {
             functions,
             named: by_user,
-            places,
+            definitions,
         })
     }
 
@@ -81,7 +81,7 @@ impl Wanted {
         Self {
             functions: Vec::new(),
             named: 0,
-            places: Vec::new(),
+            definitions: Vec::new(),
         }
     }
 
@@ -91,22 +91,26 @@ impl Wanted {
             return Ok(None);
         }
         let bytes = elf::library(&self.functions, recorder::NAMED);
-        recorder::made(recorder::NAMED, &bytes, true).map(Some)
+        recorder::generated_file(recorder::NAMED, &bytes, true).map(Some)
     }
 
     /// What to say of those that the user named and nobody called.
     pub fn remarks(&self, called: &[&String]) -> Vec<String> {
-        let named = self.functions.iter().take(self.named).zip(&self.places);
+        let named = self
+            .functions
+            .iter()
+            .take(self.named)
+            .zip(&self.definitions);
         let missed =
             named.filter(|(function, _)| !called.contains(&&clean(function.name.as_bytes())));
-        let told = |(function, place): (&Function, &Place)| {
+        let told = |(function, defined_in): (&Function, &DefinedIn)| {
             let name = clean(function.name.as_bytes());
-            let why = match place {
-                Place::Nowhere => {
+            let why = match defined_in {
+                DefinedIn::Nowhere => {
                     "no object that the program loads at its start has it (nm -D shows the names)"
                         .to_owned()
                 }
-                Place::Program => {
+                DefinedIn::Program => {
                     // --wrap takes the names that are known, and means by them what is known.
                     let flags = match known::find(&function.name).as_ref() == Some(function) {
                         true => format!("`memlog ldflags --dynamic --wrap {name}`"),
@@ -117,8 +121,8 @@ impl Wanted {
                          Link it with {flags}"
                     )
                 }
-                Place::Library => "no program called it".to_owned(),
-                Place::Alone(library) => format!(
+                DefinedIn::Library => "no program called it".to_owned(),
+                DefinedIn::Alone(library) => format!(
                     "only {} knows it, and calls within a library do not leave it",
                     shown(library)
                 ),
@@ -148,7 +152,7 @@ fn uses_of(
                 return;
             };
             match is_defined {
-                true if uses.defined_in.is_none() => uses.defined_in = Some(object.clone()),
+                true if uses.library.is_none() => uses.library = Some(object.clone()),
                 true => {}
                 false => uses.is_asked_for = true,
             }
@@ -167,12 +171,12 @@ fn uses_of(
 }
 
 impl Uses {
-    fn place(&self) -> Place {
-        match (self.by_program, &self.defined_in) {
-            (true, _) => Place::Program,
-            (false, None) => Place::Nowhere,
-            (false, Some(_)) if self.is_asked_for => Place::Library,
-            (false, Some(library)) => Place::Alone(library.clone()),
+    fn defined_in(&self) -> DefinedIn {
+        match (self.by_program, &self.library) {
+            (true, _) => DefinedIn::Program,
+            (false, None) => DefinedIn::Nowhere,
+            (false, Some(_)) if self.is_asked_for => DefinedIn::Library,
+            (false, Some(library)) => DefinedIn::Alone(library.clone()),
         }
     }
 }
@@ -189,7 +193,7 @@ mod tests {
         let functions = texts.map(|text| parse(text).expect(text).remove(0));
         let wanted = Wanted {
             named: functions.len(),
-            places: functions.iter().map(|_| Place::Program).collect(),
+            definitions: functions.iter().map(|_| DefinedIn::Program).collect(),
             functions: functions.into(),
         };
         let remarks = wanted.remarks(&[]);

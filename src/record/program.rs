@@ -28,11 +28,11 @@ const SCRIPT_LINE_BYTES: usize = 256;
 pub struct Program {
     file: PathBuf,
     runner: Runner,
-    image: Option<Image>,
+    image: Option<ElfProgram>,
 }
 
 /// The ELF file that the kernel maps in the end, and the loader it asks for.
-struct Image {
+struct ElfProgram {
     file: PathBuf,
     loader: PathBuf,
 }
@@ -204,7 +204,7 @@ fn runnable(file: &Path) -> anyhow::Result<()> {
 }
 
 /// Follows `#!` lines to the ELF file that will be run, and checks that.
-fn check(file: &Path, depth: u32) -> anyhow::Result<(Runner, Option<Image>)> {
+fn check(file: &Path, depth: u32) -> anyhow::Result<(Runner, Option<ElfProgram>)> {
     let mut opened = match File::open(file) {
         Err(error) if error.kind() == ErrorKind::PermissionDenied => {
             return Ok((Runner::Unreadable, None));
@@ -225,7 +225,7 @@ fn check(file: &Path, depth: u32) -> anyhow::Result<(Runner, Option<Image>)> {
         refuse_if_privileged(file, &opened.metadata()?)?;
         let loader = refuse_if_unfit(file, &start, opened)?;
         let file = file.to_owned();
-        let image = loader.map(|loader| Image { file, loader });
+        let image = loader.map(|loader| ElfProgram { file, loader });
         return Ok((Runner::Kernel, image));
     }
     let Some(interpreter) = interpreter_of(&start) else {

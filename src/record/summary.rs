@@ -31,7 +31,7 @@ const NAME: &str = "memlog: ";
 const NAMED_LOGS: usize = 4;
 
 /// What was seen of the program from outside.
-pub struct Seen<'a> {
+pub struct RunOutcome<'a> {
     pub child: u32,
     pub status: ExitStatus,
     /// The name that the kernel had for its last image.
@@ -53,40 +53,40 @@ pub struct Seen<'a> {
 
 /// Says how the program ended, which logs there are, what they lack, and what
 /// to do next.
-pub fn print(name: &OsStr, seen: &Seen, plan: &Plan) {
-    let (child, status) = (seen.child, seen.status);
-    let few = seen.skip_below.unwrap_or(0).max(FEW_EVENTS);
+pub fn print(name: &OsStr, outcome: &RunOutcome, plan: &Plan) {
+    let (child, status) = (outcome.child, outcome.status);
+    let few = outcome.skip_below.unwrap_or(0).max(FEW_EVENTS);
     let mut logs = plan.new_logs(few);
     // Other ranks of a job, each under a `memlog record`, may share the folder.
-    logs.retain(|log| log.run.is_empty() || log.run == seen.run);
-    let skipped = seen.skip_below;
-    let skipped = skipped.map(|below| skip::remove(&mut logs, below, child, seen.run));
+    logs.retain(|log| log.run.is_empty() || log.run == outcome.run);
+    let skipped = outcome.skip_below;
+    let skipped = skipped.map(|below| skip::remove(&mut logs, below, child, outcome.run));
     // The newest image of the process is the one that was killed. Others may
     // write logs here, in whose container or on whose host it has its number.
-    let is_own = |log: &&Log| log.pid == child && log.run == seen.run;
+    let is_own = |log: &&Log| log.pid == child && log.run == outcome.run;
     // What they left behind their end goes; where it cannot, it does no harm.
-    for log in logs.iter().filter(|log| log.run == seen.run) {
+    for log in logs.iter().filter(|log| log.run == outcome.run) {
         let _ = trim(|options| log.reopen(options), is_own(&log), log.has_end);
     }
     if let (Some(signal), Some(log)) = (status.signal(), logs.iter().rfind(is_own)) {
         let maxrss_kb = os::children_max_rss_kb();
         // Without it the log is as its program left it.
-        let _ = epilogue::write(log, signal as u8, seen.oom_kills, maxrss_kb);
+        let _ = epilogue::write(log, signal as u8, outcome.oom_kills, maxrss_kb);
     }
-    keep_names(&logs, seen);
+    keep_names(&logs, outcome);
     let mut text = String::new();
-    for_want_of_memory(&mut text, seen.oom_kills.unwrap_or(0));
-    text.push_str(&describe(name, seen, plan, &logs, skipped.as_ref()));
+    for_want_of_memory(&mut text, outcome.oom_kills.unwrap_or(0));
+    text.push_str(&describe(name, outcome, plan, &logs, skipped.as_ref()));
     // The program's exit code counts, also where nobody reads stderr.
     let _ = std::io::stderr().lock().write_all(text.as_bytes());
 }
 
 /// Keeps the names of code made at run time, for the files that have them do
 /// not stay. To a log that its process may still write nothing is added.
-fn keep_names(logs: &[Log], seen: &Seen) {
+fn keep_names(logs: &[Log], outcome: &RunOutcome) {
     let is_gone = |log: &Log| {
         let is_there = Path::new("/proc").join(log.pid.to_string()).exists();
-        (log.has_end || log.pid == seen.child) && !is_there && log.run == seen.run
+        (log.has_end || log.pid == outcome.child) && !is_there && log.run == outcome.run
     };
     let may_have = |log: &&Log| {
         let pids = [Some(log.pid), log.parent].into_iter().flatten();
@@ -114,12 +114,12 @@ fn for_want_of_memory(text: &mut String, killed: u64) {
 
 fn describe(
     name: &OsStr,
-    seen: &Seen,
+    outcome: &RunOutcome,
     plan: &Plan,
     logs: &[Log],
     skipped: Option<&Skipped>,
 ) -> String {
-    let (child, status) = (seen.child, seen.status);
+    let (child, status) = (outcome.child, outcome.status);
     let mut text = String::new();
     if status.code().is_none() {
         let how = status.to_string();
@@ -135,14 +135,16 @@ fn describe(
         .or_else(|| logs.len().checked_sub(1))
         .and_then(|at| logs.get(at))
     else {
-        match seen.total.and_then(Total::told) {
+        match outcome.total.and_then(Total::told) {
             Some(told) => line(&mut text, format_args!("nothing was recorded: {told}")),
-            None => no_log(&mut text, plan, seen.only),
+            None => no_log(&mut text, plan, outcome.only),
         }
         return text;
     };
     let bounded = skipped.map(Skipped::told);
-    let bounded = bounded.into_iter().chain(seen.total.and_then(Total::told));
+    let bounded = bounded
+        .into_iter()
+        .chain(outcome.total.and_then(Total::told));
     let rank = main.rank.as_ref().filter(|_| !is_launcher(main, logs));
     if let Some(rank) = rank {
         of_rank(&mut text, main, logs, has_fate(status));
@@ -154,9 +156,9 @@ fn describe(
         other_name(&mut text, main, &name);
     }
     others(&mut text, main, logs);
-    let lacks_logs = seen.total.and_then(Total::told).is_some();
+    let lacks_logs = outcome.total.and_then(Total::told).is_some();
     bounded.for_each(|told| line(&mut text, format_args!("{told}")));
-    match left_none(main, logs, seen.last_name.as_deref()) {
+    match left_none(main, logs, outcome.last_name.as_deref()) {
         Some(what) => {
             unrecorded(&mut text, &what, plan);
             if logs
@@ -173,7 +175,7 @@ fn describe(
         line(&mut text, format_args!("note: {note}"));
     }
     let called = logs.iter().flat_map(|log| &log.named);
-    for remark in seen.functions.remarks(&called.collect::<Vec<_>>()) {
+    for remark in outcome.functions.remarks(&called.collect::<Vec<_>>()) {
         line(&mut text, format_args!("{remark}"));
     }
     next(&mut text, main, logs, has_fate(status));
