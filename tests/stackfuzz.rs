@@ -34,7 +34,7 @@ struct Stack {
 
 /// What the logs of the runs said.
 #[derive(Default)]
-struct Seen {
+struct LogFigures {
     verified: u64,
     told: u64,
     cut: u64,
@@ -80,7 +80,7 @@ fn known(log: &Log, id: StackId) -> Stack {
     }
 }
 
-impl Seen {
+impl LogFigures {
     fn take(&mut self, path: &Path, seed: u64) {
         let bytes = std::fs::read(path).expect("a log");
         let log = Log::open(&bytes).expect("a log");
@@ -138,28 +138,30 @@ impl Seen {
     }
 }
 
-fn fuzz(runs: u64, turns: u64, techniques: Option<&str>) -> Seen {
-    let mut seen = Seen::default();
+fn fuzz(runs: u64, turns: u64, techniques: Option<&str>) -> LogFigures {
+    let mut figures = LogFigures::default();
     for seed in 1..=runs {
         let folder = Folder::new("stackfuzz");
         let said = run(&folder, (seed, turns), techniques, true);
         let files = std::fs::read_dir(folder.path()).expect("the folder");
         for file in files.flatten() {
-            seen.take(&file.path(), seed);
+            figures.take(&file.path(), seed);
         }
         println!("seed {seed}: {}", said.trim_end());
     }
     println!(
         "SCORE made-up stacks right {}/{}: {} compared with libgcc's, {} cut",
-        seen.verified.saturating_sub(seen.problems.len() as u64),
-        seen.verified,
-        seen.told,
-        seen.cut
+        figures
+            .verified
+            .saturating_sub(figures.problems.len() as u64),
+        figures.verified,
+        figures.told,
+        figures.cut
     );
-    for problem in &seen.problems {
+    for problem in &figures.problems {
         println!("   {problem}");
     }
-    seen
+    figures
 }
 
 #[test]
@@ -172,11 +174,11 @@ fn no_stack_lies() {
     } else {
         (12, 25_000)
     };
-    let seen = fuzz(runs, turns, None);
-    assert_eq!(seen.problems, [] as [String; 0]);
-    assert!(seen.verified >= runs * turns * 3 / 4, "too few captures");
-    assert!(seen.told >= runs * turns / 20, "too few of libgcc's");
-    assert_eq!(seen.cut, 0, "cut without having been asked for");
+    let figures = fuzz(runs, turns, None);
+    assert_eq!(figures.problems, [] as [String; 0]);
+    assert!(figures.verified >= runs * turns * 3 / 4, "too few captures");
+    assert!(figures.told >= runs * turns / 20, "too few of libgcc's");
+    assert_eq!(figures.cut, 0, "cut without having been asked for");
 }
 
 /// Whether the fuzz knows the machine's instructions, or else why not.
@@ -197,9 +199,9 @@ fn stacks_end_at_code_without_tables() {
         return;
     }
     let techniques = "untabled,alloca,framepointer,registers,rbp,sway,twice,raise,jump";
-    let seen = fuzz(3, 5_000, Some(techniques));
-    assert_eq!(seen.problems, [] as [String; 0]);
-    assert!(seen.cut > 500, "only {} were cut", seen.cut);
+    let figures = fuzz(3, 5_000, Some(techniques));
+    assert_eq!(figures.problems, [] as [String; 0]);
+    assert!(figures.cut > 500, "only {} were cut", figures.cut);
 }
 
 /// Code without tables that keeps frame pointers is crossed by them, whatever
@@ -211,9 +213,13 @@ fn code_that_keeps_frame_pointers_is_crossed() {
         return;
     }
     let techniques = "framed,alloca,framepointer,registers,rbp,rbx,r12,realigned,sway,twice,raise";
-    let seen = fuzz(3, 5_000, Some(techniques));
-    assert_eq!(seen.problems, [] as [String; 0]);
-    assert!(seen.crossed > 500, "only {} were crossed", seen.crossed);
+    let figures = fuzz(3, 5_000, Some(techniques));
+    assert_eq!(figures.problems, [] as [String; 0]);
+    assert!(
+        figures.crossed > 500,
+        "only {} were crossed",
+        figures.crossed
+    );
 }
 
 /// A handler may come at any instruction, the recorder's own included, and at
@@ -223,9 +229,13 @@ fn nothing_is_lost_at_any_instruction() {
     if !writes_code() {
         return;
     }
-    let seen = fuzz(1, 40, Some("stepin"));
-    assert_eq!(seen.problems, [] as [String; 0]);
-    assert!(seen.verified > 1000, "only {} captures", seen.verified);
+    let figures = fuzz(1, 40, Some("stepin"));
+    assert_eq!(figures.problems, [] as [String; 0]);
+    assert!(
+        figures.verified > 1000,
+        "only {} captures",
+        figures.verified
+    );
 }
 
 /// Frames that are left by another register, or by a word below fp, are stepped
@@ -255,7 +265,7 @@ fn frames_of_other_registers_are_stepped_far() {
         full < allocations as u64 / 50,
         "{full} full unwinds of {allocations}"
     );
-    let mut seen = Seen::default();
-    seen.take(&path, 1);
-    assert_eq!(seen.problems, [] as [String; 0]);
+    let mut figures = LogFigures::default();
+    figures.take(&path, 1);
+    assert_eq!(figures.problems, [] as [String; 0]);
 }

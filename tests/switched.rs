@@ -8,11 +8,11 @@ mod common;
 use std::path::Path;
 use std::process::Command;
 
-use common::callers::{FIRST_SIZE, Seen, recorded, run};
+use common::callers::{FIRST_SIZE, RecordedRun, recorded, run};
 use common::tools::{Folder, skip};
 
 /// All as the plain walk has it.
-fn verified(folder: &Path, program: &Path) -> Seen {
+fn verified(folder: &Path, program: &Path) -> RecordedRun {
     let seen = recorded(folder, &[("MEMLOG_VERIFY", "1")], program);
     assert_eq!(seen.stats["counters"]["verify_differs"], 0);
     seen
@@ -30,7 +30,7 @@ fn what_left_its_stack_is_followed_and_what_looks_like_it_is_cut() {
     run(Command::new("gcc")
         .args(["-O2", "-w", "-fno-omit-frame-pointer", "-o"])
         .args([&program, &source]));
-    let Seen { stacks, cut, .. } = verified(folder.path(), &program);
+    let RecordedRun { stacks, cut, .. } = verified(folder.path(), &program);
     let whole: [(u64, &[&str]); 5] = [
         (0, &["asmcall", "call_c", "once", "routine", "goexit"]),
         (
@@ -133,7 +133,7 @@ fn stacks_of_go_are_those_that_go_walks() {
         .args([at("program"), at("routines.go")])
         .env("GOCACHE", at("cache"))
         .env("GOFLAGS", "-mod=mod"));
-    let Seen { said, stacks, .. } = verified(folder.path(), &at("program"));
+    let RecordedRun { said, stacks, .. } = verified(folder.path(), &at("program"));
     let is_of_go = |name: &&str| name.starts_with("main.") && !name.contains("_C");
     let mut compared = 0;
     for line in said.lines() {

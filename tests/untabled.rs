@@ -6,7 +6,7 @@ mod common;
 use std::path::Path;
 use std::process::Command;
 
-use common::callers::{FIRST_SIZE, Seen, memlog, recorded, run};
+use common::callers::{FIRST_SIZE, RecordedRun, memlog, recorded, run};
 use common::tools::{Folder, skip};
 
 const WITHOUT: [&str; 3] = [
@@ -15,7 +15,7 @@ const WITHOUT: [&str; 3] = [
     "-fno-exceptions",
 ];
 
-fn seen(folder: &Path, compiler: &str, flags: &[&str]) -> Seen {
+fn seen(folder: &Path, compiler: &str, flags: &[&str]) -> RecordedRun {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/untabled.c");
     let program = folder.join("program");
     run(Command::new(compiler)
@@ -27,7 +27,7 @@ fn seen(folder: &Path, compiler: &str, flags: &[&str]) -> Seen {
 
 /// The same where it is a library, whose header names its first function as the
 /// place where a program begins.
-fn seen_in_library(folder: &Path, compiler: &str, flags: &[&str]) -> Seen {
+fn seen_in_library(folder: &Path, compiler: &str, flags: &[&str]) -> RecordedRun {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/untabled.c");
     let (program, library) = (folder.join("program"), folder.join("library.so"));
     let caller = folder.join("caller.c");
@@ -47,7 +47,7 @@ fn seen_in_library(folder: &Path, compiler: &str, flags: &[&str]) -> Seen {
 }
 
 /// The compiler's parts of a function are that function.
-fn whole_names(folder: &Path, program: &Path) -> Seen {
+fn whole_names(folder: &Path, program: &Path) -> RecordedRun {
     let mut seen = recorded(folder, &[], program);
     for name in seen.stacks.values_mut().flatten() {
         name.truncate(name.find('.').unwrap_or(name.len()));
@@ -56,7 +56,7 @@ fn whole_names(folder: &Path, program: &Path) -> Seen {
 }
 
 /// Holds the stacks of code without tables against those of the same with them.
-fn compare(name: &str, twin: &Seen, ours: &Seen) {
+fn compare(name: &str, twin: &RecordedRun, ours: &RecordedRun) {
     assert_eq!(twin.cut, 0, "{name}");
     assert!(twin.stacks.len() > 60, "{name}");
     let mut short = 0;
@@ -108,7 +108,7 @@ fn nobody_is_named_who_is_not_there() {
             let tabled = [flags, &[level]].concat();
             let bare = [&tabled[..], &WITHOUT[..]].concat();
             for (see, what) in [
-                (seen as fn(&Path, &str, &[&str]) -> Seen, "program"),
+                (seen as fn(&Path, &str, &[&str]) -> RecordedRun, "program"),
                 (seen_in_library, "library"),
             ] {
                 let name = format!("{compiler} {} {what}", tabled.join(" "));

@@ -8,7 +8,7 @@ use std::process::Command;
 pub const FIRST_SIZE: u64 = 100_000;
 
 /// A program that was recorded.
-pub struct Seen {
+pub struct RecordedRun {
     /// What it printed.
     pub said: String,
     /// Of each block its callers, innermost first.
@@ -32,7 +32,7 @@ pub fn memlog() -> Command {
 }
 
 /// Records a program with these settings.
-pub fn recorded(folder: &Path, settings: &[(&str, &str)], program: &Path) -> Seen {
+pub fn recorded(folder: &Path, settings: &[(&str, &str)], program: &Path) -> RecordedRun {
     let log = folder.join("log.memlog");
     // The same again would be the next log beside it.
     let _ = std::fs::remove_file(&log);
@@ -42,7 +42,7 @@ pub fn recorded(folder: &Path, settings: &[(&str, &str)], program: &Path) -> See
     let dump = run(memlog().arg("dump").arg(&log));
     let stats = run(memlog().args(["stats", "--json"]).arg(&log));
     let stats: serde_json::Value = serde_json::from_str(&stats).expect("JSON");
-    Seen {
+    RecordedRun {
         said,
         stacks: dump.lines().filter_map(stack).collect(),
         cut: stats["cut_stacks"].as_u64().expect("a number"),

@@ -90,8 +90,8 @@ impl<'w> Whole<'w> {
             Ok(log) => log,
             Err(error) => return Ok(Err(error)),
         };
-        let mut seen: Vec<Place> = Vec::new();
-        seen.resize_with(self.streams.len(), Place::default);
+        let mut seen: Vec<Progress> = Vec::new();
+        seen.resize_with(self.streams.len(), Progress::default);
         let mut ranks = vec![0u32; self.addresses];
         let mut reading = Reading {
             items: 0,
@@ -102,12 +102,12 @@ impl<'w> Whole<'w> {
         let mut events = log.events();
         for item in events.by_ref() {
             let stream = item.stream as usize;
-            let (Some(place), Some(known)) = (seen.get_mut(stream), self.streams.get(stream))
+            let (Some(progress), Some(known)) = (seen.get_mut(stream), self.streams.get(stream))
             else {
                 return Err(format!("{item:?} is of a stream that never was"));
             };
-            find(&item, known, place, rule)?;
-            let Some(at) = place.found else { continue };
+            find(&item, known, progress, rule)?;
+            let Some(at) = progress.found else { continue };
             reading.items += 1;
             if let Some((address, rank)) = known[at].place {
                 let last = &mut ranks[address as usize];
@@ -126,26 +126,26 @@ impl<'w> Whole<'w> {
 }
 
 /// Finds an item in its stream, behind those that were found.
-fn find(item: &Item, known: &[Known], place: &mut Place, rule: Rule) -> Result<(), String> {
-    place.found = None;
-    if place.is_over && rule == Rule::Prefix {
+fn find(item: &Item, known: &[Known], progress: &mut Progress, rule: Rule) -> Result<(), String> {
+    progress.found = None;
+    if progress.is_over && rule == Rule::Prefix {
         return Err(format!("{item:?} comes after an unfinished realloc"));
     }
-    let next = known.get(place.next..).unwrap_or(&[]);
+    let next = known.get(progress.next..).unwrap_or(&[]);
     let same = match rule {
         Rule::Prefix => next.first().is_some_and(|k| k.item == *item).then_some(0),
         Rule::Subset => next.iter().position(|k| k.item == *item),
     };
     match (same, &item.kind) {
         (Some(skipped), _) => {
-            place.found = Some(place.next + skipped);
-            place.next += skipped + 1;
+            progress.found = Some(progress.next + skipped);
+            progress.next += skipped + 1;
             Ok(())
         }
         // The second half is missing; it may have been a revoke, which is
         // no item.
         (None, Kind::Unfinished(release)) if is_realloc(release.api) => {
-            place.is_over = true;
+            progress.is_over = true;
             Ok(())
         }
         _ => Err(format!("{item:?} is not in the whole log")),
@@ -154,7 +154,7 @@ fn find(item: &Item, known: &[Known], place: &mut Place, rule: Rule) -> Result<(
 
 /// Where a stream's reading stands in the whole log's.
 #[derive(Default)]
-struct Place {
+struct Progress {
     next: usize,
     found: Option<usize>,
     is_over: bool,

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 
 const PRECIOUS: &[u8] = b"precious";
 
-fn made(program: &str, words: &[&str]) -> bool {
+fn succeeds(program: &str, words: &[&str]) -> bool {
     let status = Command::new(program)
         .args(words)
         .stderr(Stdio::null())
@@ -29,10 +29,10 @@ fn what_lies_at_the_name_is_passed_over() {
     symlink("../nowhere", place.join("it.3.memlog")).expect("symlink");
     symlink("/proc/self/mem", place.join("it.4.memlog")).expect("symlink");
     let fifo = place.join("it.5.memlog");
-    assert!(made("mkfifo", &[fifo.to_str().expect("text")]));
+    assert!(succeeds("mkfifo", &[fifo.to_str().expect("text")]));
     fs::create_dir(place.join("it.6.memlog")).expect("mkdir");
     let device = place.join("it.7.memlog");
-    if !made("mknod", &[device.to_str().expect("text"), "c", "1", "3"]) {
+    if !succeeds("mknod", &[device.to_str().expect("text"), "c", "1", "3"]) {
         println!("SKIPPED a device at the log's name: mknod is refused");
         fs::write(&device, PRECIOUS).expect("write");
     }
@@ -161,7 +161,7 @@ fn another_user_takes_the_log_away() {
             .current_dir(&place)
             .status();
         assert!(status.expect("setpriv").success(), "{trick}");
-        let meant = fs::symlink_metadata(&log).ok();
+        let at_log = fs::symlink_metadata(&log).ok();
         child
             .stdin
             .take()
@@ -188,7 +188,7 @@ fn another_user_takes_the_log_away() {
             |found: Option<fs::Metadata>| found.map(|found| (found.file_type(), found.len()));
         assert_eq!(
             kind(now),
-            kind(meant),
+            kind(at_log),
             "{trick}: what was put there is as it was"
         );
         fs::set_permissions(&place, Permissions::from_mode(0o755)).expect("chmod");

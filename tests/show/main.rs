@@ -1,8 +1,8 @@
 //! `memlog report`, `summary` and `tree` as people and programs see them.
 
 mod below_main;
+mod debug_symbols;
 mod deep;
-mod elsewhere;
 mod errors;
 mod golden;
 mod help;

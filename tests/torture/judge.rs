@@ -1,14 +1,14 @@
 //! What must be equal with memlog and without, and what the logs must say.
 
 use super::case::Case;
-use super::run::Seen;
+use super::run::RunOutput;
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
 /// What is wrong with the run by itself.
-pub fn alone(native: &Seen) -> Vec<String> {
+pub fn alone(native: &RunOutput) -> Vec<String> {
     match native.hung || matches!(native.code, Some(98 | 99)) {
         true => vec![
             format!("without memlog: {}", ended(native)),
@@ -19,32 +19,32 @@ pub fn alone(native: &Seen) -> Vec<String> {
 }
 
 /// What differs.
-pub fn same(native: &Seen, seen: &Seen) -> Vec<String> {
+pub fn same(native: &RunOutput, recorded: &RunOutput) -> Vec<String> {
     let mut wrong = Vec::new();
-    if seen.hung {
+    if recorded.hung {
         return vec![format!(
             "ended after {:.1} s, {:.3} native",
-            seen.took.as_secs_f64(),
+            recorded.took.as_secs_f64(),
             native.took.as_secs_f64()
         )];
     }
-    if ended(native) != ended(seen) {
-        wrong.push(format!("{}, native {}", ended(seen), ended(native)));
+    if ended(native) != ended(recorded) {
+        wrong.push(format!("{}, native {}", ended(recorded), ended(native)));
     }
-    for (what, native, seen) in [
-        ("stdout", &native.out, &seen.out),
-        ("stderr", &native.err, &seen.err),
+    for (what, native, recorded) in [
+        ("stdout", &native.out, &recorded.out),
+        ("stderr", &native.err, &recorded.err),
     ] {
-        if native != seen {
+        if native != recorded {
             wrong.push(format!(
                 "{what}: {:?}, native {:?}",
-                text(seen),
+                text(recorded),
                 text(native)
             ));
         }
     }
     for (name, (mode, bytes)) in &native.files {
-        match seen.files.get(name) {
+        match recorded.files.get(name) {
             None => wrong.push(format!("{}: not there", name.display())),
             Some((other, _)) if other != mode => {
                 wrong.push(format!(
@@ -63,7 +63,7 @@ pub fn same(native: &Seen, seen: &Seen) -> Vec<String> {
             Some(_) => {}
         }
     }
-    let more = seen
+    let more = recorded
         .files
         .keys()
         .filter(|name| !native.files.contains_key(*name));
@@ -71,8 +71,8 @@ pub fn same(native: &Seen, seen: &Seen) -> Vec<String> {
     wrong
 }
 
-fn ended(seen: &Seen) -> String {
-    match (seen.code, seen.signal) {
+fn ended(recorded: &RunOutput) -> String {
+    match (recorded.code, recorded.signal) {
         (Some(code), _) => format!("exit {code}"),
         (None, Some(signal)) => format!("signal {signal}"),
         (None, None) => "no status".to_owned(),

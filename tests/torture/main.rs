@@ -127,7 +127,7 @@ fn busy() -> u32 {
 fn one(
     case: &case::Case,
     program: &std::path::Path,
-    native: &run::Seen,
+    native: &run::RunOutput,
     board: &mut Board,
     totals: &mut Totals,
 ) -> Vec<String> {

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 const LONGEST: Duration = Duration::from_secs(60);
 
 /// What a run showed.
-pub struct Seen {
+pub struct RunOutput {
     /// Its exit code.
     pub code: Option<i32>,
     /// The signal that ended it.
@@ -34,7 +34,7 @@ pub struct Seen {
 }
 
 /// By itself.
-pub fn native(case: &Case, program: &Path) -> Seen {
+pub fn native(case: &Case, program: &Path) -> RunOutput {
     let mut command = Command::new(program);
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("MEMLOG_") {
@@ -45,7 +45,7 @@ pub fn native(case: &Case, program: &Path) -> Seen {
 }
 
 /// Under memlog; its logs are in the folder.
-pub fn recorded(case: &Case, program: &Path, most: Duration) -> (Seen, Folder) {
+pub fn recorded(case: &Case, program: &Path, most: Duration) -> (RunOutput, Folder) {
     let logs = Folder::new(&case.name);
     let mut command = pairs::command(program, &logs, Path::new(""));
     command
@@ -55,14 +55,14 @@ pub fn recorded(case: &Case, program: &Path, most: Duration) -> (Seen, Folder) {
 }
 
 /// Under memlog and the second recorder below it.
-pub fn twice(case: &Case, program: &Path, most: Duration) -> (Seen, Family) {
+pub fn twice(case: &Case, program: &Path, most: Duration) -> (RunOutput, Family) {
     let logs = Folder::new(&case.name);
     let mut command = pairs::command(program, &logs, &tools().gold);
-    let seen = watch(case, &mut command, most);
-    (seen, pairs::collect(&logs))
+    let output = watch(case, &mut command, most);
+    (output, pairs::collect(&logs))
 }
 
-fn watch(case: &Case, command: &mut Command, most: Duration) -> Seen {
+fn watch(case: &Case, command: &mut Command, most: Duration) -> RunOutput {
     let (here, output) = (Folder::new(&case.name), Folder::new("output"));
     let place = |name| output.path().join(name);
     let file = |name| File::create(place(name)).expect("a file for output");
@@ -94,7 +94,7 @@ fn watch(case: &Case, command: &mut Command, most: Duration) -> Seen {
     unsafe { libc::kill(-(child.id() as i32), libc::SIGKILL) };
     let mut files = BTreeMap::new();
     collect(here.path(), here.path(), &mut files);
-    Seen {
+    RunOutput {
         code: status.code(),
         signal: status.signal(),
         out: fs::read(place("out")).unwrap_or_default(),

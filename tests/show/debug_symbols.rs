@@ -41,7 +41,7 @@ fn shown(folder: &Folder, words: &str) -> String {
 
 #[test]
 fn names_are_found_where_the_options_say() {
-    let folder = recorded("show-elsewhere");
+    let folder = recorded("show-debug-symbols");
     let root = folder.path("root");
     let below = root.join(folder.path("bin").strip_prefix("/").expect("absolute"));
     fs::create_dir_all(&below).expect("mkdir");
@@ -84,7 +84,7 @@ fn names_are_found_where_the_options_say() {
 
 #[test]
 fn what_is_not_the_file_is_refused_and_told() {
-    let folder = recorded("show-elsewhere-not");
+    let folder = recorded("show-debug-symbols-not");
     let expect = |words: &str, sentences: &[&str]| {
         let page = says(&folder, words);
         assert!(!page.contains("alpha"), "{words}: {page}");
@@ -149,7 +149,7 @@ fn what_is_not_the_file_is_refused_and_told() {
 
 #[test]
 fn options_that_cannot_be_are_told_first() {
-    let folder = Folder::new("show-elsewhere-wrong");
+    let folder = Folder::new("show-debug-symbols-wrong");
     fs::write(folder.path("text"), "no program").expect("write");
     for (command, _) in COMMANDS {
         for (option, wrong) in [
