@@ -167,13 +167,14 @@ Examples:
 
 const INFO: &str = "\
 It tells of the program, its host, settings, threads and libraries, how it ended, what the recorder \
-counted, and what is missing or damaged. With --list there is a line of each log.
+counted, and what is missing or damaged. With --list there is a line of each log. doc/STATS.md says \
+what the keys of --json mean.
 
 Examples:
   memlog info vm.5912.memlog
   memlog info vm.5912.memlog | grep '^ended'
   memlog info --list logs/ *.memlog    a line of each, ranks and their children
-  memlog info --list --json logs/ | jq '.logs | max_by(.rss_peak_bytes) | .file'";
+  memlog info --list --json logs/ | jq -r '.logs | max_by(.rss_peak_bytes) | .file'";
 
 const STATS: &str = "\
 A figure stands on a line, or all of them in one JSON object. doc/STATS.md says what each of them \

@@ -102,7 +102,7 @@ fn look(bytes: &[u8], how: u8, screen: &Screen, (form, filter): (Form, &Filter))
         family.own(),
         Path::new("/nowhere"),
     );
-    let mut labels = Labels::new(names, analysis.fold.stacks());
+    let mut labels = Labels::new(names, analysis.tally.stacks());
     let subject = Subject {
         file: Path::new("x.memlog"),
         symbol_files: &SymbolFiles::default(),
@@ -135,9 +135,9 @@ fn json(page: &Page) {
 }
 
 fn graph(analysis: &Analysis, when: When) {
-    let held = analysis.fold.held(when.moment());
-    let mapped = analysis.fold.held_mapped(when.moment());
-    let calls = CallGraph::build(analysis.fold.stacks(), held, mapped, |frame| Named {
+    let held = analysis.tally.held(when.moment());
+    let mapped = analysis.tally.held_mapped(when.moment());
+    let calls = CallGraph::build(analysis.tally.stacks(), held, mapped, |frame| Named {
         places: vec![Place {
             function: format!("f{}", frame.index),
             location: None,

@@ -2,7 +2,7 @@
 
 use memlog_format::counter::ALL;
 use memlog_format::meta::Key;
-use memlog_read::Log;
+use memlog_read::{Findings, Log};
 use serde_json::{Map, Value, json};
 
 use crate::facts::threads_at_once;
@@ -21,7 +21,7 @@ pub fn figures(family: &Family, analysis: &Analysis) -> Map<String, Value> {
         identity(log),
         traffic(log, analysis),
         peaks(log, analysis),
-        object(failed_figures(log, analysis)),
+        failed_figures(log, analysis.tally.failures(), analysis.part.is_none()),
         quality(family, analysis),
         coverage(log, analysis),
     ];
@@ -73,7 +73,7 @@ fn traffic(log: &Log, analysis: &Analysis) -> Map<String, Value> {
         "usable_end_live_bytes": summary.end_usable_bytes,
         "threads": summary.threads,
         "threads_at_once": threads_at_once(log, summary.threads),
-        "thread_names": analysis.fold.threads().list().iter().map(|thread| json!({
+        "thread_names": analysis.tally.threads().list().iter().map(|thread| json!({
             "tid": thread.tid,
             "name": clean(&thread.name),
             "since_seconds": log.seconds(thread.since_tick),
@@ -167,8 +167,6 @@ fn quality(family: &Family, analysis: &Analysis) -> Map<String, Value> {
     let reasons: Map<_, _> = reasons
         .map(|(name, count)| (name.into(), count.into()))
         .collect();
-    let sentences = findings.list().iter().map(ToString::to_string);
-    let sentences = sentences.chain(family.missing_parent.map(str::to_owned));
     object(json!({
         "lost_events": summary.lost_events,
         "cut_stacks": summary.cut_stacks.cut(),
@@ -183,10 +181,17 @@ fn quality(family: &Family, analysis: &Analysis) -> Map<String, Value> {
         },
         "order_gaps": findings.order_gaps,
         "order_breaks": findings.order_breaks,
-        "findings": sentences.collect::<Vec<_>>(),
+        "findings": found_wrong(family, findings),
         "findings_count": findings.count(),
         "counters": counters(log),
     }))
+}
+
+/// What the reader found wrong, in sentences.
+pub fn found_wrong(family: &Family, findings: &Findings) -> Vec<String> {
+    let sentences = findings.list().iter().map(ToString::to_string);
+    let sentences = sentences.chain(family.missing_parent.map(str::to_owned));
+    sentences.collect()
 }
 
 /// What the recorder counted.

@@ -50,9 +50,9 @@ pub fn page(log: &Path, wanted: &Wanted, options: &Options) -> anyhow::Result<Pa
     check_moment(when, family.own(), &analysis)?;
     let store = NameStore::default();
     let mut names = Names::new(&store, options, family.own(), log);
-    let stacks = analysis.fold.stacks();
-    let held = analysis.fold.held(when.moment());
-    let mapped = analysis.fold.held_mapped(when.moment());
+    let stacks = analysis.tally.stacks();
+    let held = analysis.tally.held(when.moment());
+    let mapped = analysis.tally.held_mapped(when.moment());
     let mapped = mapped.filter(|_| wanted.with_mapped);
     let calls = CallGraph::build(stacks, held, mapped, |frame| {
         named(&mut names, stacks, frame, wanted.with_symbols)

@@ -14,7 +14,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use memlog_analysis::Threads;
+use memlog_analysis::{Failures, Threads};
 use memlog_format::counter::Counter;
 use memlog_format::meta::{Key, Start};
 use memlog_read::{Findings, Kind, Log};
@@ -121,6 +121,7 @@ struct Events {
     cuts: Vec<String>,
     /// What there is to say of calls that got no memory.
     failed: Vec<String>,
+    failures: Failures,
 }
 
 impl Events {
@@ -132,9 +133,10 @@ impl Events {
         }
         let analysis = family.analyse(None, watch);
         Ok(Self {
-            threads: analysis.fold.threads().clone(),
+            threads: analysis.tally.threads().clone(),
             cuts: cut_sentences(log, &analysis),
             failed: failed(log, file, &analysis)?,
+            failures: analysis.tally.failures().clone(),
             findings: analysis.findings,
         })
     }
@@ -157,6 +159,7 @@ impl Events {
             threads,
             cuts: Vec::new(),
             failed: Vec::new(),
+            failures: Failures::default(),
         }
     }
 }
@@ -165,7 +168,7 @@ fn failed(log: &Log, file: &Path, analysis: &Analysis) -> anyhow::Result<Vec<Str
     let options = symbol_options(&SymbolFiles::default())?;
     let store = NameStore::default();
     let names = Names::new(&store, &options, log, file);
-    let mut labels = Labels::new(names, analysis.fold.stacks());
+    let mut labels = Labels::new(names, analysis.tally.stacks());
     Ok(failed_parts(log, analysis, &mut labels))
 }
 

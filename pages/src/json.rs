@@ -19,6 +19,7 @@ fn object(page: &Page) -> Map<String, Value> {
     let names = &page.on_names;
     let sentences = page.notes.iter().chain(&names.remarks);
     let sentences: Vec<_> = sentences.chain(&names.cut_short).collect();
+    // Records and figures alone have none, or their own.
     if !page.heading.lines.is_empty() {
         object.insert("notes".into(), json!(sentences));
     }

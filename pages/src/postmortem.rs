@@ -83,9 +83,9 @@ struct Found<'a> {
 
 impl<'a> Found<'a> {
     fn of(args: &Args, subject: &Subject, labels: &mut Labels, last: &'a Last) -> Self {
-        let fold = &subject.analysis.fold;
-        let at_end: Vec<(u32, Held)> = fold.held(Moment::End).collect();
-        let before: HashMap<u32, Held> = fold.held(Moment::Chosen).collect();
+        let tally = &subject.analysis.tally;
+        let at_end: Vec<(u32, Held)> = tally.held(Moment::End).collect();
+        let before: HashMap<u32, Held> = tally.held(Moment::Chosen).collect();
         let grown = at_end.iter().filter_map(|&(stack, now)| {
             let then = before.get(&stack).copied().unwrap_or_default();
             let more = Held {
@@ -95,7 +95,7 @@ impl<'a> Found<'a> {
             (more.bytes > 0).then_some((stack, more))
         });
         let newest = last.alloc.iter().filter_map(|alloc| {
-            let block = fold.blocks().get(alloc.address)?;
+            let block = tally.blocks().get(alloc.address)?;
             Some((
                 block.stack,
                 Held {

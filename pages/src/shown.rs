@@ -82,7 +82,7 @@ pub fn show_after<T>(
         None => watch.over(),
     };
     let names = Names::new(&store, &options, family.own(), file).until(over);
-    let mut labels = Labels::new(names, analysis.fold.stacks());
+    let mut labels = Labels::new(names, analysis.tally.stacks());
     let screen = Screen::new(&asked.look);
     let failed = failed_parts(family.own(), &analysis, &mut labels);
     let subject = Subject {

@@ -33,17 +33,17 @@ pub struct Args {
 /// Shows the heading, who held most, who asked most often, and what is next.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     show(&args.asked, None, args.json, |subject, labels| {
-        let fold = &subject.analysis.fold;
+        let tally = &subject.analysis.tally;
         let held = List {
-            stacks: fold.held(Moment::RssPeak).collect(),
+            stacks: tally.held(Moment::RssPeak).collect(),
             weight: |held| held.bytes,
         };
         let calls = List {
-            stacks: fold.allocated().collect(),
+            stacks: tally.allocated().collect(),
             weight: |held| held.blocks,
         };
         let mapped = List {
-            stacks: fold.held_mapped(Moment::RssPeak).collect(),
+            stacks: tally.held_mapped(Moment::RssPeak).collect(),
             weight: |held| held.bytes,
         };
         let program = program(subject.family.own());
@@ -146,7 +146,7 @@ fn lists(subject: &Subject, names: &[Name], found: Found) -> Vec<Part> {
 
 /// With how many were temporary.
 fn calls_titles(subject: &Subject, found: &Found) -> Vec<String> {
-    let temporary = subject.analysis.fold.temporaries();
+    let temporary = subject.analysis.tally.temporaries();
     let temporary = temporary.fold(0u64, |sum, (_, held)| sum.saturating_add(held.blocks));
     let percent = percentage(temporary, found.calls.total.blocks);
     let among = match subject.analysis.summary.window {

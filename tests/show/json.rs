@@ -125,9 +125,19 @@ fn info_says_the_same_to_programs() {
         for key in ["executable", "command_line", "host", "pid", "ended"] {
             assert_eq!(info[key], stats[key], "{key}");
         }
-        for key in ["counters", "findings_count", "order_gaps", "order_breaks"] {
+        for key in ["counters", "findings", "findings_count", "threads_at_once"] {
             assert_eq!(info[key], stats[key], "{key}");
         }
+        let names = list(&stats["thread_names"]).iter();
+        let names: Vec<_> = names.map(|thread| &thread["tid"]).collect();
+        let threads = list(&info["threads"]).iter();
+        assert_eq!(
+            threads.map(|thread| &thread["tid"]).collect::<Vec<_>>(),
+            names
+        );
+        let length = std::fs::metadata(folder.path(&file)).expect("a log").len();
+        assert_eq!(number(&info["seeming_bytes"]), length);
+        assert!(number(&info["event_bytes"]) < number(&info["file_bytes"]));
         let text = says(&folder, &format!("info {file}"));
         let count = list(&info["modules"]).len();
         assert!(text.contains(&format!("\nmodules: {count}\n")), "{text}");
@@ -146,6 +156,7 @@ fn info_says_the_same_to_programs() {
     assert_eq!(rows.len(), logs.len());
     assert_eq!(list(&all["left_out"]).len(), 0);
     let text = says(&folder, "info --list --all .");
+    assert_eq!(text.lines().count(), 1 + rows.len());
     for (row, line) in rows.iter().zip(text.lines().skip(1)) {
         let file = row["file"].as_str().expect("a file");
         assert!(
@@ -157,4 +168,64 @@ fn info_says_the_same_to_programs() {
             assert_eq!(row[key], stats[same], "{file}: {key}");
         }
     }
+}
+
+/// The tables of the documentation have each key, and no other.
+#[test]
+fn each_key_is_in_the_documentation() {
+    let folder = with_logs("show-json-keys", &[("sites", sites())]);
+    let read =
+        |command: &str| -> Value { serde_json::from_str(&says(&folder, command)).expect("JSON") };
+    let page = include_str!("../../doc/STATS.md");
+    let documented = |from: &str, to: &str| {
+        let from = page.split_once(from).expect("a part").1;
+        let part = from.split_once(to).map_or(from, |(part, _)| part);
+        let rows = part.lines().filter(|line| line.starts_with("| `"));
+        let cells = rows.filter_map(|row| row.split('|').nth(1));
+        let names = cells.flat_map(|cell| cell.split('`').skip(1).step_by(2));
+        names.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let keys = |value: &Value| -> Vec<String> {
+        value
+            .as_object()
+            .expect("an object")
+            .keys()
+            .cloned()
+            .collect()
+    };
+    let info = keys(&read("info --json sites.memlog"));
+    let (own, all) = (
+        documented("`memlog info --json`", "`memlog info --list --json`"),
+        documented("## The process", "## What a log says of itself"),
+    );
+    for key in &info {
+        assert!(own.contains(key) || all.contains(key), "{key} is not told");
+    }
+    for key in &own {
+        assert!(info.contains(key), "{key} is not printed");
+    }
+    let list_page = read("info --list --json .");
+    let row = keys(&list_page["logs"][0]);
+    let mut told = documented("`memlog info --list --json`", "\n## ");
+    told.retain(|key| key != "schema");
+    told.sort();
+    assert_eq!(row, told);
+}
+
+/// Many logs are listed in little time: no row looks at all others.
+#[test]
+fn many_logs_are_listed_at_once() {
+    let folder = with_logs("show-list-many", &[("sites", sites())]);
+    let many = folder.folder("many");
+    for number in 0..10_000 {
+        let link = many.join(format!("{number}.memlog"));
+        if !link.exists() {
+            std::fs::hard_link(folder.path("sites.memlog"), link).expect("a link");
+        }
+    }
+    let began = std::time::Instant::now();
+    let text = says(&folder, "info --list --all many");
+    assert_eq!(text.lines().count(), 10_001);
+    // Looking at all rows for each takes ten times as long.
+    assert!(began.elapsed().as_secs() < 10, "{:?}", began.elapsed());
 }

@@ -106,12 +106,12 @@ pub fn grow(analysis: &Analysis, when: When, shape: &Shape, labels: &mut Labels)
 
 /// What is counted, by stack.
 fn counted(analysis: &Analysis, when: When, by: By) -> Vec<(u32, Held)> {
-    let fold = &analysis.fold;
+    let tally = &analysis.tally;
     match by {
-        By::Live => fold.held(when.moment()).collect(),
-        By::Mapped => fold.held_mapped(when.moment()).collect(),
-        By::Allocated | By::Count => fold.allocated().collect(),
-        By::Temporary => fold.temporaries().collect(),
+        By::Live => tally.held(when.moment()).collect(),
+        By::Mapped => tally.held_mapped(when.moment()).collect(),
+        By::Allocated | By::Count => tally.allocated().collect(),
+        By::Temporary => tally.temporaries().collect(),
     }
 }
 

@@ -85,7 +85,7 @@ fn run(subject: &Subject) -> &'static str {
 
 /// `12.3 % of all allocations, `
 fn of_all(subject: &Subject, grown: &Grown) -> String {
-    let all = subject.analysis.fold.allocated();
+    let all = subject.analysis.tally.allocated();
     let all: u64 = all.map(|(_, held)| held.blocks).sum();
     let percent = percentage(grown.whole.blocks, all);
     let which = match subject.analysis.summary.window {

@@ -32,7 +32,7 @@ impl Who {
         if log.start().is_some_and(|start| start.pid == tid) {
             return Who::Main;
         }
-        match analysis.fold.threads().get(tid) {
+        match analysis.tally.threads().get(tid) {
             Some(thread) if thread.name.is_empty() => Who::Nameless,
             Some(thread) => Who::Named(clean(&thread.name)),
             None if log.parent_pid().is_some() => Who::Parent,
@@ -65,7 +65,7 @@ struct Group {
 pub fn parts(log: &Log, analysis: &Analysis) -> Vec<String> {
     let mut groups: HashMap<Who, Group> = HashMap::new();
     let mut total = 0u64;
-    for (tid, held) in analysis.fold.held_by_thread(Moment::RssPeak) {
+    for (tid, held) in analysis.tally.held_by_thread(Moment::RssPeak) {
         let group = groups.entry(Who::of(log, analysis, tid)).or_default();
         group.threads += 1;
         group.held = group.held.plus(held);
@@ -103,10 +103,10 @@ pub fn parts(log: &Log, analysis: &Analysis) -> Vec<String> {
 
 /// All of them, those who asked for most first.
 pub fn figures(analysis: &Analysis) -> Value {
-    let mut threads: Vec<_> = analysis.fold.held_by_thread(Moment::RssPeak).collect();
+    let mut threads: Vec<_> = analysis.tally.held_by_thread(Moment::RssPeak).collect();
     threads.sort_by_key(|&(tid, held)| (u64::MAX - held.bytes, tid));
     let told = threads.iter().map(|(tid, held)| {
-        let name = analysis.fold.threads().get(*tid);
+        let name = analysis.tally.threads().get(*tid);
         json!({
             "tid": tid,
             "name": name.map(|thread| clean(&thread.name)),

@@ -28,7 +28,7 @@ pub fn sentences(log: &Log, analysis: &Analysis) -> Vec<String> {
             percentage(cuts.allocated.bytes, totals.bytes),
         ]
     };
-    let cuts = analysis.fold.cuts().into_iter();
+    let cuts = analysis.tally.cuts().into_iter();
     let told = cuts.filter_map(|cuts| {
         let [calls, bytes] = shares(&cuts);
         let reason = reason(log, analysis, &cuts)?;
@@ -53,7 +53,7 @@ fn whole(percent: f64) -> String {
 /// Where the stacks are cut, why, and what to do; nothing where it is not the
 /// code that does it.
 fn reason(log: &Log, analysis: &Analysis, cuts: &Cuts) -> Option<String> {
-    let modules = analysis.fold.stacks().modules();
+    let modules = analysis.tally.stacks().modules();
     let path = match cuts.place {
         CutIn::Module(module) => Some(&modules.get(module as usize)?.path),
         CutIn::NoFile => None,
@@ -126,8 +126,8 @@ fn made(log: &Log) -> &'static str {
 
 /// The same for programs: all of it, whatever its share.
 pub fn figures(analysis: &Analysis) -> Value {
-    let modules = analysis.fold.stacks().modules();
-    let cuts = analysis.fold.cuts().into_iter();
+    let modules = analysis.tally.stacks().modules();
+    let cuts = analysis.tally.cuts().into_iter();
     let cuts = cuts.map(|cuts| {
         let module = match cuts.place {
             CutIn::Module(module) => modules.get(module as usize),

@@ -1,12 +1,13 @@
 //! Calls that got no memory: a line of the heading, and who asked.
 
-use memlog_analysis::Failed;
+use memlog_analysis::{Failed, Failures};
 use memlog_format::counter::Counter;
 use memlog_read::Log;
-use serde_json::{Value, json};
+use serde_json::{Map, Value};
 
 use crate::names::Labels;
 use crate::open::Analysis;
+use crate::page::Page;
 use crate::page::others::FailedCalls;
 use crate::subject::Subject;
 use crate::words::{asked, clean, counted, no_memory_but, sized};
@@ -14,20 +15,21 @@ use crate::words::{asked, clean, counted, no_memory_but, sized};
 /// Places that are shown of a stack.
 const MOST_PLACES: usize = 30;
 
-/// How many failed: what the recorder counted, unless its count came to less.
-pub fn count(log: &Log, analysis: &Analysis) -> u64 {
-    let told = analysis.fold.failures().calls();
-    match analysis.part {
-        Some(_) => told,
-        None => told.max(log.counter(Counter::AllocationsFailed)),
+/// How many failed: what the recorder counted, unless its count came to less, or the
+/// log was not read to its end.
+pub fn count(log: &Log, failures: &Failures, is_whole: bool) -> u64 {
+    let told = failures.calls();
+    match is_whole {
+        false => told,
+        true => told.max(log.counter(Counter::AllocationsFailed)),
     }
 }
 
 /// The parts of the line, nothing where none failed: how many, the largest, and
 /// the first.
 pub fn parts(log: &Log, analysis: &Analysis, labels: &mut Labels) -> Vec<String> {
-    let failures = analysis.fold.failures();
-    let count = count(log, analysis);
+    let failures = analysis.tally.failures();
+    let count = count(log, failures, analysis.part.is_none());
     if count == 0 {
         return Vec::new();
     }
@@ -80,28 +82,32 @@ fn places(stack: u32, labels: &mut Labels) -> Vec<String> {
 }
 
 /// The same for programs: the figures that `stats` prints.
-pub fn figures(log: &Log, analysis: &Analysis) -> Value {
-    let failures = analysis.fold.failures();
+pub fn figures(log: &Log, failures: &Failures, is_whole: bool) -> Map<String, Value> {
     let first = failures.first();
     let largest = failures.largest();
-    json!({
-        "failed_allocations": count(log, analysis),
-        "failed_largest_bytes": largest.map(|failed| failed.size),
-        "failed_largest_by": largest.map(|failed| failed.api.name()),
-        "failed_first_seconds": first.map(|failed| log.seconds(failed.tick)),
-        "failed_first_rss_bytes": first
-            .filter(|failed| failed.resident_kb > 0)
-            .map(|failed| failed.resident_kb.saturating_mul(1024)),
-    })
+    let resident = first.filter(|failed| failed.resident_kb > 0);
+    let resident = resident.map(|failed| failed.resident_kb.saturating_mul(1024));
+    let size = largest.map(|failed| failed.size);
+    let seconds = first.map(|failed| log.seconds(failed.tick));
+    Page::figures([
+        ("failed_allocations", count(log, failures, is_whole).into()),
+        ("failed_largest_bytes", size.into()),
+        (
+            "failed_largest_by",
+            largest.map(|failed| failed.api.name()).into(),
+        ),
+        ("failed_first_seconds", seconds.into()),
+        ("failed_first_rss_bytes", resident.into()),
+    ])
 }
 
 /// Who asked, those who asked for most first.
 pub fn askers(subject: &Subject, labels: &mut Labels) -> Vec<FailedCalls> {
     let log = subject.family.own();
-    let fold = &subject.analysis.fold;
-    let askers = fold.failures().askers().into_iter();
+    let tally = &subject.analysis.tally;
+    let askers = tally.failures().askers().into_iter();
     let askers = askers.map(|asker| {
-        let thread = fold.threads().get(asker.first.tid);
+        let thread = tally.threads().get(asker.first.tid);
         let name = thread.map(|thread| clean(&thread.name));
         FailedCalls {
             function: asker.first.api.name(),

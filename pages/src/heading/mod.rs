@@ -76,7 +76,7 @@ pub fn heading(subject: &Subject) -> Heading {
     lines.lines.push(Line {
         name: "over time",
         is_alarm: false,
-        says: Says::Curves(analysis.fold.history().clone()),
+        says: Says::Curves(analysis.tally.history().clone()),
     });
     mapped(&mut lines, summary, sizes);
     let missing = damage(analysis).or_else(|| {

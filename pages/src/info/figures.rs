@@ -9,13 +9,13 @@ use memlog_read::Log;
 use serde_json::{Map, Value, json};
 
 use super::Events;
-use crate::facts::{note, threads_at_once};
-use crate::figures::{counters, identity};
-use crate::heading::lacking;
+use crate::facts::{is_running, note, threads_at_once};
+use crate::figures::{counters, found_wrong, identity};
+use crate::heading::{failed_figures, lacking};
 use crate::names::machine;
 use crate::open::{Family, extent_of};
 use crate::page::Page;
-use crate::words::clean;
+use crate::words::{clean, typed};
 
 /// The version of the keys; `doc/STATS.md` says what they mean.
 const SCHEMA: &str = "memlog-info-1";
@@ -29,9 +29,7 @@ pub fn figures(
     let log = family.own();
     let text = |key: Key| -> Value { log.text(key).map(clean).into() };
     let texts = |key: Key| -> Value { log.texts(key).map(clean).collect() };
-    let parent = family
-        .parent
-        .map(|path| path.to_string_lossy().into_owned());
+    let parent = family.parent.map(typed);
     let parent = parent.or_else(|| log.text(Key::ParentLog).map(clean));
     let size = log.size();
     let extent = File::open(file).and_then(|file| extent_of(&file))?;
@@ -40,16 +38,27 @@ pub fn figures(
     let notes = log.texts(Key::Note).map(note);
     let notes = notes.chain(lacking(log).map(str::to_owned));
     let findings = &events.findings;
-    let sentences = findings.list().iter().map(ToString::to_string);
     let threads = events.threads.list();
     let own = [
         ("schema", SCHEMA.into()),
+        (
+            "started_by_pid",
+            start
+                .map(|start| start.parent_pid)
+                .filter(|&pid| pid != 0)
+                .into(),
+        ),
+        ("end_how", log.end().map(|end| how(end.how)).into()),
+        ("is_running", is_running(log).into()),
         ("working_directory", text(Key::WorkingDirectory)),
         ("recorder", text(Key::Recorder)),
         ("made_as", text(Key::LogPath)),
+        ("machine", start.map(|start| machine(start).name()).into()),
+        ("elf_machine", start.map(|start| start.machine).into()),
+        ("is_big_endian", start.map(|start| start.big_endian).into()),
         (
-            "machine",
-            start.map(|start| machine(start).to_string()).into(),
+            "pointer_bytes",
+            start.map(|start| start.pointer_bytes).into(),
         ),
         ("page_bytes", start.map(|start| start.page_bytes).into()),
         ("tick_ns", start.map(|start| start.tick_ns).into()),
@@ -78,7 +87,7 @@ pub fn figures(
                 .map(|thread| {
                     json!({
                         "tid": thread.tid,
-                        "name": clean(&thread.name),
+                        "name": Some(clean(&thread.name)).filter(|name| !name.is_empty()),
                     })
                 })
                 .collect(),
@@ -95,18 +104,27 @@ pub fn figures(
         ("settings", texts(Key::Setting)),
         ("recorded_too", texts(Key::Named)),
         ("notes", notes.collect()),
-        ("failed", events.failed.as_slice().into()),
         ("cut_stacks", events.cuts.as_slice().into()),
         ("modules", modules(log)),
         ("counters", counters(log).into()),
-        ("findings", sentences.collect()),
+        ("findings", found_wrong(family, findings).into()),
         ("findings_count", findings.count().into()),
         ("order_gaps", findings.order_gaps.into()),
         ("order_breaks", findings.order_breaks.into()),
     ];
     let mut all = Page::figures(own);
     all.extend(identity(log));
+    all.extend(failed_figures(log, &events.failures, true));
     Ok(all)
+}
+
+/// How a program ended.
+fn how(how: u8) -> &'static str {
+    match how {
+        1 => "exit",
+        2 => "_exit",
+        _ => "unknown",
+    }
 }
 
 fn modules(log: &Log) -> Value {

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use memlog_format::counter::ALL;
 use memlog_format::meta::Key;
 use memlog_read::Log;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::little::{self, LISTED, Little};
 use crate::choose::all;
@@ -37,15 +37,21 @@ const COLUMNS: [(&str, bool); 8] = [
     ("log", true),
 ];
 
-/// A log's line, and what it is sorted by.
+/// What is said of a log.
 struct Row {
-    job: String,
-    /// Numbers by their worth, what is none behind them.
-    rank: (u64, String),
-    wall_ns: u64,
-    cells: [String; COLUMNS.len()],
-    /// For programs.
-    figures: Value,
+    path: PathBuf,
+    job: Option<String>,
+    rank: Option<String>,
+    /// The rank's process, if this is a child of it.
+    rank_parent: Option<u32>,
+    pid: Option<u32>,
+    started_by: Option<u32>,
+    wall_ns: Option<u64>,
+    rss_peak_bytes: Option<u64>,
+    lost: u64,
+    executable: Option<String>,
+    started_as: Option<String>,
+    log_bytes: u64,
     /// Where its process did little, and there is nothing else to say of it.
     little: Option<Little>,
 }
@@ -53,64 +59,76 @@ struct Row {
 /// Shows them; `every` one has a line, whatever it did.
 pub fn show(names: &[PathBuf], every: bool, is_json: bool) -> anyhow::Result<ExitCode> {
     let (mut rows, mut refused) = (Vec::new(), Vec::new());
-    for row in each(&each_once(names)?, |path| row(path)) {
+    let paths = each_once(names)?;
+    let found = each(&paths, |path| Row::of(path));
+    for (row, path) in found.into_iter().zip(&paths) {
         match row {
             Ok(row) => rows.push(row),
-            Err(error) => refused.push(error),
+            Err(error) => refused.push((path, error)),
         }
     }
     if rows.is_empty()
-        && let Some(error) = refused.pop()
+        && let Some((_, error)) = refused.pop()
     {
         return Err(error);
     }
-    rows.sort_by(|one, other| {
-        (&one.job, &one.rank, one.wall_ns).cmp(&(&other.job, &other.rank, other.wall_ns))
-    });
-    let screen = Screen::plain();
-    if is_json {
-        let logs: Vec<Value> = rows.into_iter().map(|row| row.figures).collect();
-        let refused = refused.iter().map(|error| format!("{error:#}"));
-        let all = [
-            ("schema", SCHEMA.into()),
-            ("logs", logs.into()),
-            ("left_out", refused.collect()),
-        ];
-        let page = Page {
-            figures: Page::figures(all),
+    rows.sort_by(|one, other| one.turn().cmp(&other.turn()));
+    let page = match is_json {
+        true => Page {
+            figures: figures(&rows, &refused),
             ..Page::default()
-        };
-        screen.show(&json::of(&page), None)?;
-        return Ok(ExitCode::SUCCESS);
+        },
+        false => Page {
+            parts: vec![Part::Table(table(rows, every))],
+            ..Page::default()
+        },
+    };
+    let screen = Screen::plain();
+    let text = match is_json {
+        true => json::of(&page),
+        false => text::of(&page, &screen),
+    };
+    screen.show(&text, None)?;
+    if let Some((_, first)) = refused.first() {
+        let count = counted(refused.len() as u64, "file");
+        // Where stderr is gone nobody can be told.
+        let _ = writeln!(
+            std::io::stderr().lock(),
+            "memlog: {count} left out; the first: {first:#}"
+        );
     }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn figures(rows: &[Row], refused: &[(&PathBuf, anyhow::Error)]) -> Map<String, Value> {
+    let refused = refused.iter().map(|(path, error)| {
+        json!({
+            "file": path.to_str(),
+            "file_typed": typed(path),
+            "why": format!("{error:#}"),
+        })
+    });
+    Page::figures([
+        ("schema", SCHEMA.into()),
+        ("logs", rows.iter().map(Row::figures).collect()),
+        ("left_out", refused.collect()),
+    ])
+}
+
+fn table(mut rows: Vec<Row>, every: bool) -> Table {
     let summed = match every {
         true => Vec::new(),
         false => take_little(&mut rows),
     };
     let columns = COLUMNS.map(|(title, is_of_words)| Column { title, is_of_words });
-    let table = Table {
+    Table {
         columns: columns.into(),
-        rows: rows.into_iter().map(|row| row.cells.into()).collect(),
+        rows: rows.iter().map(|row| row.cells().into()).collect(),
         rest: match summed.is_empty() {
             true => Vec::new(),
             false => little::lines(&summed),
         },
-    };
-    let page = Page {
-        parts: vec![Part::Table(table)],
-        ..Page::default()
-    };
-    screen.show(&text::of(&page, &screen), None)?;
-    if !refused.is_empty() {
-        let count = counted(refused.len() as u64, "file");
-        // Where stderr is gone nobody can be told.
-        let _ = writeln!(
-            std::io::stderr().lock(),
-            "memlog: {count} left out; the first: {:#}",
-            refused[0]
-        );
     }
-    Ok(ExitCode::SUCCESS)
 }
 
 /// Takes those that did little out of the rows, where there are many of them. The
@@ -153,74 +171,97 @@ fn each_once(names: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-fn row(path: &Path) -> anyhow::Result<Row> {
-    let glance = Glance::take(path)?;
-    let log = glance.log()?;
-    let text = |key: Key| log.text(key).map(clean).unwrap_or_default();
-    let start = log.start();
-    let rank = text(Key::Rank);
-    let child = match log.rank_parent() {
-        Some(_) => " (child)",
-        None => "",
-    };
-    let program = text(Key::Executable);
-    let program = program.rsplit('/').next().unwrap_or_default();
-    let program = match started_as(&log) {
-        Some(name) => format!("{program} as {name}"),
-        None => program.to_owned(),
-    };
-    let peak_bytes = glance.rss_peak_bound()?;
-    let peak = match peak_bytes {
-        0 => "unknown".to_owned(),
-        bytes => sized(bytes),
-    };
-    let lost = lost(&log);
-    let few = match says_more(&log) {
-        true => None,
-        false => glance.few(FEW_EVENTS)?,
-    };
-    let bytes = glance.taken_bytes()?;
-    let few = few.filter(|few| few.is_little(peak_bytes));
-    let little = few.map(|few| Little {
-        program: program.clone(),
-        events: few.events,
-        bytes,
-        rss_peak_bytes: peak_bytes,
-    });
-    let number = |number: Option<u32>| number.map_or(String::new(), |number| number.to_string());
-    let figures = json!({
-        "file": path.to_string_lossy(),
-        "job": log.text(Key::Job).map(clean),
-        "rank": log.text(Key::Rank).map(clean),
-        "rank_parent_pid": log.rank_parent(),
-        "pid": start.map(|start| start.pid),
-        "started_by_pid": start.map(|start| start.parent_pid).filter(|&pid| pid != 0),
-        "start_unix_ns": start.map(|start| start.wall_ns),
-        "rss_peak_bytes": Some(peak_bytes).filter(|&bytes| bytes != 0),
-        "lost_events": lost,
-        "executable": log.text(Key::Executable).map(clean),
-        "started_as": started_as(&log),
-        "log_bytes": bytes,
-    });
-    let cells = [
-        text(Key::Job),
-        format!("{rank}{child}"),
-        number(start.map(|start| start.pid)),
-        // Blue Gene's kernel tells no parent.
-        number(start.map(|start| start.parent_pid).filter(|&pid| pid != 0)),
-        peak,
-        grouped(lost),
-        program,
-        typed(path),
-    ];
-    Ok(Row {
-        job: text(Key::Job),
-        rank: (rank.parse().unwrap_or(u64::MAX), rank),
-        wall_ns: start.map_or(0, |start| start.wall_ns),
-        cells,
-        figures,
-        little,
-    })
+impl Row {
+    fn of(path: &Path) -> anyhow::Result<Self> {
+        let glance = Glance::take(path)?;
+        let log = glance.log()?;
+        let text = |key: Key| log.text(key).map(clean);
+        let start = log.start();
+        let peak_bytes = glance.rss_peak_bound()?;
+        let few = match says_more(&log) {
+            true => None,
+            false => glance.few(FEW_EVENTS)?,
+        };
+        let few = few.filter(|few| few.is_little(peak_bytes));
+        let mut row = Self {
+            path: path.to_owned(),
+            job: text(Key::Job),
+            rank: text(Key::Rank),
+            rank_parent: log.rank_parent(),
+            pid: start.map(|start| start.pid),
+            // Blue Gene's kernel tells no parent.
+            started_by: start.map(|start| start.parent_pid).filter(|&pid| pid != 0),
+            wall_ns: start.map(|start| start.wall_ns),
+            rss_peak_bytes: Some(peak_bytes).filter(|&bytes| bytes != 0),
+            lost: lost(&log),
+            executable: text(Key::Executable),
+            started_as: started_as(&log),
+            log_bytes: glance.taken_bytes()?,
+            little: None,
+        };
+        row.little = few.map(|few| Little {
+            program: row.program(),
+            events: few.events,
+            bytes: row.log_bytes,
+            rss_peak_bytes: peak_bytes,
+        });
+        Ok(row)
+    }
+
+    /// Numbers by their worth, what is none behind them; then in the order of time.
+    fn turn(&self) -> (&str, u64, &str, u64) {
+        let rank = self.rank.as_deref().unwrap_or_default();
+        let job = self.job.as_deref().unwrap_or_default();
+        let number = rank.parse().unwrap_or(u64::MAX);
+        (job, number, rank, self.wall_ns.unwrap_or(0))
+    }
+
+    fn program(&self) -> String {
+        let program = self.executable.as_deref().unwrap_or_default();
+        let program = program.rsplit('/').next().unwrap_or_default();
+        match &self.started_as {
+            Some(name) => format!("{program} as {name}"),
+            None => program.to_owned(),
+        }
+    }
+
+    fn cells(&self) -> [String; COLUMNS.len()] {
+        let number =
+            |number: Option<u32>| number.map_or(String::new(), |number| number.to_string());
+        let rank = self.rank.clone().unwrap_or_default();
+        let child = match self.rank_parent {
+            Some(_) => " (child)",
+            None => "",
+        };
+        [
+            self.job.clone().unwrap_or_default(),
+            rank + child,
+            number(self.pid),
+            number(self.started_by),
+            self.rss_peak_bytes.map_or("unknown".to_owned(), sized),
+            grouped(self.lost),
+            self.program(),
+            typed(&self.path),
+        ]
+    }
+
+    fn figures(&self) -> Value {
+        json!({
+            "file": self.path.to_str(),
+            "file_typed": typed(&self.path),
+            "job": self.job,
+            "rank": self.rank,
+            "rank_parent_pid": self.rank_parent,
+            "pid": self.pid,
+            "started_by_pid": self.started_by,
+            "start_unix_ns": self.wall_ns,
+            "rss_peak_bytes": self.rss_peak_bytes,
+            "lost_events": self.lost,
+            "executable": self.executable,
+            "started_as": self.started_as,
+            "log_bytes": self.log_bytes,
+        })
+    }
 }
 
 /// Events that the recorder counted as lost.

@@ -20,7 +20,7 @@ use memlog_format::ext::Rss;
 use memlog_format::meta::MAX_STRING;
 use memlog_read::{Kind as ItemKind, Log, readings};
 
-use super::fold::{figures, last_high_water_kb};
+use super::analysis::{figures, last_high_water_kb};
 use super::map::{FileBytes, log_bytes, open_log};
 pub use few::{FEW_EVENTS, Few, says_more};
 

@@ -1,8 +1,8 @@
 //! Opens a log and, for a forked process, those of its parents.
 
+mod analysis;
 mod each;
 mod extent;
-mod fold;
 mod glance;
 mod interrupt;
 mod magic;
@@ -20,9 +20,9 @@ use memlog_format::meta::Key;
 use memlog_read::Log;
 
 use crate::words::{Advice, clean, shown};
+pub use analysis::{Analysis, LogTables, at_of};
 pub use each::each;
 pub use extent::{Extent, of as extent_of};
-pub use fold::{Analysis, LogTables, at_of};
 pub use glance::{FEW_EVENTS, Few, Glance, says_more};
 pub use interrupt::Interrupt;
 pub use magic::has_magic;

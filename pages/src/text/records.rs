@@ -32,9 +32,11 @@ pub fn table(table: &Table) -> String {
     let titles: Vec<String> = titles.collect();
     let rows = || std::iter::once(&titles).chain(&table.rows);
     let width = |at: usize| rows().map(|row| row[at].chars().count()).max();
+    let widths = (0..table.columns.len()).map(|at| width(at).unwrap_or(0));
+    let widths: Vec<usize> = widths.collect();
     let lines = rows().map(|row| {
         let cells = shown.iter().map(|&at| {
-            let width = width(at).unwrap_or(0);
+            let width = widths[at];
             match table.columns[at].is_of_words {
                 true => format!("{:width$}", row[at]),
                 false => format!("{:>width$}", row[at]),

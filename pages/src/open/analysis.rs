@@ -49,7 +49,7 @@ impl Tables for LogTables<'_, '_> {
 /// Everything that a log tells.
 pub struct Analysis {
     /// What is known of its events.
-    pub fold: Tally,
+    pub tally: Tally,
     /// Its figures.
     pub summary: Summary,
     /// How much of the growth up to that peak the log explains.
@@ -109,29 +109,29 @@ impl Family<'_> {
     /// is a moment of interest.
     pub fn analyse(&self, chosen_tick: Option<u64>, watch: &Watch) -> Analysis {
         let log = self.own();
-        let mut fold = Tally::new(Options {
+        let mut tally = Tally::new(Options {
             chosen_tick,
             maxrss_floor_kb: log.counter(Counter::MaxRssFloorKb),
             forked: log.parent_pid().is_some(),
         });
-        self.inherit(&mut fold, watch);
-        fold.start();
+        self.inherit(&mut tally, watch);
+        tally.start();
         let tables = LogTables::new(log);
         if let Some(flight) = log.flight() {
-            fold.resume(&flight.sums, flight.bound_bytes);
+            tally.resume(&flight.sums, flight.bound_bytes);
             for entry in flight.live() {
-                fold.seed(entry, &tables);
+                tally.seed(entry, &tables);
             }
-            fold.seeded();
+            tally.seeded();
         }
         let mut events = watch.events(log);
         let mut mapped = MappedHistory::default();
         let mut is_whole = !watch.is_over();
         while is_whole && let Some(item) = events.next() {
             is_whole = watch.goes_on(&events);
-            feed(&mut fold, &item, &tables);
+            feed(&mut tally, &item, &tables);
             if let Kind::Ledger(_) = item.kind {
-                mapped.at(item.tick, fold.mapped());
+                mapped.at(item.tick, tally.mapped());
             }
         }
         let mut findings = log.findings().clone();
@@ -141,14 +141,14 @@ impl Family<'_> {
         } else {
             facts_of_part(log)
         };
-        let summary = fold.finish(&facts);
+        let summary = tally.finish(&facts);
         let part = (!is_whole).then(|| Part {
             tick: summary.end_tick,
             percent: percentage(events.bytes_read(), log.size().event_bytes),
         });
         watch.through();
         let mut analysis = Analysis {
-            fold,
+            tally,
             summary,
             coverage: None,
             reserved_bytes: 0,
@@ -163,12 +163,12 @@ impl Family<'_> {
     }
 
     /// What was live in the parents at each fork, the oldest first.
-    fn inherit(&self, fold: &mut Tally, watch: &Watch) {
+    fn inherit(&self, tally: &mut Tally, watch: &Watch) {
         for (child, parent) in self.logs.iter().zip(self.logs.iter().skip(1)).rev() {
-            fold.change_log();
+            tally.change_log();
             let tables = LogTables::new(parent);
             for entry in parent.flight().into_iter().flat_map(Flight::live) {
-                fold.inherit_entry(entry, &tables);
+                tally.inherit_entry(entry, &tables);
             }
             let mut events = watch.events_until(parent, child.fork_points());
             while let Some(item) = events.next() {
@@ -176,8 +176,8 @@ impl Family<'_> {
                     return;
                 }
                 match &item.kind {
-                    Kind::Alloc(alloc) => fold.inherit_alloc(at_of(&item), alloc, &tables),
-                    Kind::Release(release) => fold.inherit_release(release),
+                    Kind::Alloc(alloc) => tally.inherit_alloc(at_of(&item), alloc, &tables),
+                    Kind::Release(release) => tally.inherit_release(release),
                     _ => {}
                 }
             }
@@ -205,20 +205,20 @@ pub fn at_of(item: &Item) -> At {
 }
 
 #[inline]
-fn feed(fold: &mut Tally, item: &Item, tables: &LogTables) {
+fn feed(tally: &mut Tally, item: &Item, tables: &LogTables) {
     let at = at_of(item);
     match &item.kind {
-        Kind::Alloc(alloc) => fold.alloc(at, alloc, tables),
-        Kind::Release(release) => fold.release(at, release),
-        Kind::PriorAlloc(alloc) => fold.prior_alloc(alloc),
-        Kind::PriorRelease(_) => fold.prior_release(),
-        Kind::Unfinished(release) => fold.unfinished(release),
-        Kind::Rss(rss) => fold.rss(at, rss),
-        Kind::Ledger(entry) => fold.ledger(at, entry, tables),
-        Kind::Failed(failure) => fold.failed(at, failure, tables),
-        Kind::Thread { tid, name } => fold.thread(at, *tid, name),
-        Kind::Loss { events, .. } => fold.loss(*events),
-        Kind::Stamp(stamp) => fold.stamp(at, *stamp),
+        Kind::Alloc(alloc) => tally.alloc(at, alloc, tables),
+        Kind::Release(release) => tally.release(at, release),
+        Kind::PriorAlloc(alloc) => tally.prior_alloc(alloc),
+        Kind::PriorRelease(_) => tally.prior_release(),
+        Kind::Unfinished(release) => tally.unfinished(release),
+        Kind::Rss(rss) => tally.rss(at, rss),
+        Kind::Ledger(entry) => tally.ledger(at, entry, tables),
+        Kind::Failed(failure) => tally.failed(at, failure, tables),
+        Kind::Thread { tid, name } => tally.thread(at, *tid, name),
+        Kind::Loss { events, .. } => tally.loss(*events),
+        Kind::Stamp(stamp) => tally.stamp(at, *stamp),
         Kind::Fork { .. } | Kind::Mark(_) | Kind::Limit(_) => {}
     }
 }
