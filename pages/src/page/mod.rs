@@ -22,7 +22,8 @@ use tree::Tree;
 /// A page.
 #[derive(Default)]
 pub struct Page {
-    /// What only programs are told, by key; `doc/STATS.md` has the keys.
+    /// What programs are told besides the parts, by key (`doc/STATS.md`); people only
+    /// where a part asks for it.
     pub figures: Map<String, Value>,
     /// What stands at the top.
     pub heading: Heading,
@@ -71,9 +72,9 @@ pub enum Part {
     Failed(Vec<FailedCalls>),
     /// What to run next.
     Next(Next),
-    /// What a log says of itself, a line each.
+    /// What a log says of itself, a line each; programs have the figures instead.
     Records(Records),
-    /// Rows of the same columns.
+    /// Rows of the same columns; as for records.
     Table(Table),
     /// The figures, a line each.
     Figures,

@@ -4,8 +4,7 @@
 
 mod room;
 
-use super::{briefly, heading, next, notes, places};
-use crate::page::others::Next;
+use super::{briefly, heading, next, notes, places, text_of};
 use crate::page::places::{PlaceList, What};
 use crate::page::{Page, Part};
 use crate::screen::Screen;
@@ -16,30 +15,24 @@ pub fn of(page: &Page, screen: &Screen) -> String {
     let lists = Lists::of(page);
     let (mut text, below) = above(page, &lists, screen);
     let room = Room::left(screen, screen.rows_of(&text), below);
-    for list in page.parts.iter().filter_map(list_of) {
-        let most = match list.what {
-            What::Held | What::Grown => room.held,
-            What::Mapped if below.mapped.is_some() => room.mapped,
-            What::Calls if below.calls.is_some() => room.calls,
-            What::Mapped | What::Calls => continue,
+    for part in &page.parts {
+        text += &match part {
+            Part::Places(list) => match list.what {
+                What::Held | What::Grown => places::of(list, room.held, screen),
+                What::Mapped if below.mapped.is_some() => places::of(list, room.mapped, screen),
+                What::Calls if below.calls.is_some() => places::of(list, room.calls, screen),
+                What::Mapped | What::Calls => String::new(),
+            },
+            Part::Next(next) => next::of(next, room.steps, screen),
+            other => text_of(other, page, screen),
         };
-        text += &places::of(list, most, screen);
     }
-    let steps = page.parts.iter().filter_map(next_of);
-    text.extend(steps.map(|steps| next::of(steps, room.steps, screen)));
     text
 }
 
 fn list_of(part: &Part) -> Option<&PlaceList> {
     match part {
         Part::Places(list) => Some(list),
-        _ => None,
-    }
-}
-
-fn next_of(part: &Part) -> Option<&Next> {
-    match part {
-        Part::Next(next) => Some(next),
         _ => None,
     }
 }
