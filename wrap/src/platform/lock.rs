@@ -7,19 +7,6 @@
 //! out on its stack is known, and not waited for at all. While a lock is held
 //! signals wait, where that may be asked for: a handler that jumps out of it, or
 //! a thread that is cancelled there, would hold it for ever.
-//!
-//! ```text
-//! with:    signals wait
-//!          take the lock; if that fails:
-//!            signals come; give up, or give way and begin again
-//!          name the holder; work; unname him; open the lock; signals come
-//! ```
-//!
-//! A handler between the taking and the naming could not know that it waits for
-//! its own thread: of 6,000 children that ended in a timer's handler 3 did so,
-//! as long as signals did not wait. Under a filter they still do not, and there
-//! nobody waits long for a holder without a name. (Blue Gene's kernel lets no
-//! signals wait either: there such a handler loses its patience, and no more.)
 #![allow(unsafe_code)]
 //! # Safety
 //! A forked child opens a lock whose holder does not exist; a thread's word is
@@ -30,7 +17,6 @@ use crate::platform::sys::signals::Signals;
 use crate::platform::sys::{Os, Sys};
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use memlog_lockfree::life::Life;
-use spin::mutex::{SpinMutex, SpinMutexGuard};
 
 /// How long a holder may take: to grow the log by eight megabytes on a slow
 /// and busy disk is slow.
@@ -38,9 +24,6 @@ const PATIENCE_NS: u64 = 2_000_000_000;
 /// How long a queue may take in which others get in: thousands of threads may
 /// begin at the same moment.
 const QUEUE_NS: u64 = 30 * PATIENCE_NS;
-/// How long a holder may be without a name where signals do not wait: his next
-/// step says it, if it is not we who keep him from it.
-const NAMELESS_NS: u64 = 10_000_000;
 /// Tries between two looks at the clock.
 const TRIES: u32 = 16;
 
@@ -56,18 +39,20 @@ pub enum Patience {
 /// A lock that can be given up on.
 pub struct Bounded<T> {
     ground: &'static Ground,
-    lock: SpinMutex<T>,
+    /// Hands the value out, to the holder only, so it is never contended. As the lock
+    /// itself, with the holder named behind it, new stacks were a third slower.
+    lock: spin::mutex::SpinMutex<T>,
     /// Set after a wait in vain: the holder may never come back, and nobody
     /// else waits for him until somebody gets in.
     stuck: AtomicBool,
-    /// Which thread holds the lock, from right behind its taking to right ahead
-    /// of its opening.
+    /// Which thread may try the lock. Taken with the thread's name in one step:
+    /// a signal comes likeliest right behind it, and its handler must see who.
     holder: AtomicUsize,
     /// How many got in, to be compared only.
     entries: AtomicUsize,
 }
 
-/// As a holder: none, or none that has said so.
+/// As a holder: none.
 const NOBODY: usize = 0;
 /// A thread from before the recorder is on.
 const SOMEBODY: usize = 1;
@@ -118,7 +103,7 @@ impl<T> Bounded<T> {
     pub const fn new(value: T, ground: &'static Ground) -> Self {
         Self {
             ground,
-            lock: SpinMutex::new(value),
+            lock: spin::mutex::SpinMutex::new(value),
             stuck: AtomicBool::new(false),
             holder: AtomicUsize::new(NOBODY),
             entries: AtomicUsize::new(0),
@@ -131,31 +116,30 @@ impl<T> Bounded<T> {
         let is_hopeless = self.stuck.load(Ordering::Relaxed) || self.ground.was_parted();
         let may_wait = patience == Patience::Bounded && !is_hopeless;
         let this_thread = this_thread(self.ground);
-        let (mut began, mut since, mut progress) = (0, 0, (NOBODY, 0));
+        let (mut began, mut since, mut entries) = (0, 0, 0);
         for attempt in 0.. {
-            if let Some(value) = self.lock.try_lock() {
-                return Some(self.work(value, this_thread, work));
-            }
+            let order = (Ordering::Acquire, Ordering::Relaxed);
+            let seen = self
+                .holder
+                .compare_exchange(NOBODY, this_thread, order.0, order.1);
+            let Err(holder) = seen else {
+                return self.work(work);
+            };
             held.let_go();
-            let holder = self.holder.load(Ordering::Relaxed);
             if !may_wait || holder == this_thread && holder != SOMEBODY {
                 return None;
             }
             if attempt % TRIES == 0 {
                 let now = Os::ticks_ns();
-                let seen = (holder, self.entries.load(Ordering::Relaxed));
+                let seen = self.entries.load(Ordering::Relaxed);
                 began = if began == 0 { now } else { began };
-                if since == 0 || seen != progress {
-                    (since, progress) = (now, seen);
+                if since == 0 || seen != entries {
+                    (since, entries) = (now, seen);
                 }
                 if now.wrapping_sub(began) > QUEUE_NS {
                     return None;
                 }
-                let patience_ns = match holder {
-                    NOBODY if self.ground.is_quiet() => NAMELESS_NS,
-                    _ => PATIENCE_NS,
-                };
-                if now.wrapping_sub(since) > patience_ns {
+                if now.wrapping_sub(since) > PATIENCE_NS {
                     break;
                 }
             }
@@ -168,25 +152,19 @@ impl<T> Bounded<T> {
 
     /// By the holder.
     #[inline(always)]
-    fn work<R>(
-        &self,
-        mut value: SpinMutexGuard<T>,
-        this_thread: usize,
-        work: impl FnOnce(&mut T) -> R,
-    ) -> R {
-        self.holder.store(this_thread, Ordering::Relaxed);
+    fn work<R>(&self, work: impl FnOnce(&mut T) -> R) -> Option<R> {
         if self.stuck.load(Ordering::Relaxed) {
             self.stuck.store(false, Ordering::Relaxed);
         }
         self.entries.fetch_add(1, Ordering::Relaxed);
-        let result = work(&mut value);
-        self.holder.store(NOBODY, Ordering::Relaxed);
+        let result = self.lock.try_lock().map(|mut guard| work(&mut guard));
+        self.holder.store(NOBODY, Ordering::Release);
         result
     }
 
     /// Whether somebody holds it.
     pub fn is_held(&self) -> bool {
-        self.lock.is_locked()
+        self.holder.load(Ordering::Relaxed) != NOBODY
     }
 
     /// Opens the lock for a forked child, in which the holder does not exist.
@@ -194,9 +172,9 @@ impl<T> Bounded<T> {
     /// # Safety
     /// No other thread of this process can be inside.
     pub unsafe fn force_open(&self) {
-        self.stuck.store(false, Ordering::Relaxed);
-        self.holder.store(NOBODY, Ordering::Relaxed);
         // SAFETY: by the caller.
         unsafe { self.lock.force_unlock() };
+        self.stuck.store(false, Ordering::Relaxed);
+        self.holder.store(NOBODY, Ordering::Release);
     }
 }
