@@ -22,13 +22,11 @@ use memlog_read::{Findings, Kind, Log};
 use crate::choose::{chosen, one_more};
 use crate::facts::{command_line, is_running, note, threads_at_once};
 use crate::heading::{cut_sentences, failed_parts, lacking};
-use crate::json;
 use crate::names::{Labels, NameStore, Names, SymbolFiles, machine as machine_of, symbol_options};
 use crate::open::{Analysis, Family, Files, Watch, extent_of};
 use crate::page::others::Records;
 use crate::page::{Page, Part};
-use crate::screen::Screen;
-use crate::text;
+use crate::shown::print;
 use crate::words::{clean, counted, grouped, shown, signal};
 use figures::figures;
 use sections::{counters, findings, modules};
@@ -79,12 +77,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             ..Page::default()
         },
     };
-    let screen = Screen::plain();
-    let text = match args.json {
-        true => json::of(&page),
-        false => text::of(&page, &screen),
-    };
-    screen.show(&text, None)?;
+    print(&page, args.json)?;
     Ok(ExitCode::SUCCESS)
 }
 

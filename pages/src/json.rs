@@ -16,13 +16,6 @@ pub fn of(page: &Page) -> String {
 
 fn object(page: &Page) -> Map<String, Value> {
     let mut object = page.figures.clone();
-    let names = &page.on_names;
-    let sentences = page.notes.iter().chain(&names.remarks);
-    let sentences: Vec<_> = sentences.chain(&names.cut_short).collect();
-    // Records and figures alone have none, or their own.
-    if !page.heading.lines.is_empty() {
-        object.insert("notes".into(), json!(sentences));
-    }
     let mut trees = Vec::new();
     for part in &page.parts {
         match part {
@@ -90,7 +83,7 @@ fn tree(tree: &Tree) -> Map<String, Value> {
         Direction::BottomUp => "bottom-up",
         Direction::TopDown => "top-down",
     };
-    let all: [(&str, Value); 11] = [
+    Page::keyed([
         ("by", tree.by.name().into()),
         ("moment", tree.moment.map(|(name, _)| name).into()),
         ("seconds", tree.moment.map(|(_, seconds)| seconds).into()),
@@ -102,10 +95,7 @@ fn tree(tree: &Tree) -> Map<String, Value> {
         ("unfiltered_blocks", tree.unfiltered.blocks.into()),
         ("folded", folded(tree.branches.roots())),
         ("nodes", nodes(tree).into()),
-    ];
-    all.map(|(name, value)| (name.to_owned(), value))
-        .into_iter()
-        .collect()
+    ])
 }
 
 fn folded(callers: &Callers) -> Value {

@@ -138,7 +138,7 @@ impl<'a> Found<'a> {
             lasted(self.window)
         );
         let limits = self.last.limits.iter().map(last::limit_json);
-        let figures = Page::figures([
+        let figures = Page::keyed([
             ("death", self.fate.as_json(log, self.last)),
             ("limits", limits.collect()),
             ("window_seconds", self.window.into()),

@@ -95,11 +95,7 @@ pub fn show_after<T>(
         failed,
     };
     let page = make(&subject, &mut labels, &found);
-    let text = match is_json {
-        true => json::of(&page),
-        false => text::of(&page, &screen),
-    };
-    screen.show(&text, watch.end())?;
+    screen.show(&printed(&page, is_json, &screen), watch.end())?;
     Ok(
         match analysis.part.is_some() || labels.cut_short().is_some() {
             true => ExitCode::from(INTERRUPTED),
@@ -118,21 +114,38 @@ pub fn page(subject: &Subject, schema: &str, labels: &Labels, parts: Vec<Part>) 
             "read_percent": part.percent,
         })
     });
-    let own = [
-        ("schema", schema.into()),
-        ("interrupted", interrupted.into()),
-        ("stats", figures(subject.family, subject.analysis).into()),
-    ];
+    let on_names = OnNames {
+        remarks: labels.remarks().map(str::to_owned).collect(),
+        cut_short: labels.cut_short().map(str::to_owned),
+        ..OnNames::default()
+    };
+    let notes = notes(subject.family, subject.analysis);
+    let all = notes.iter().chain(&on_names.remarks);
+    let all: Vec<_> = all.chain(&on_names.cut_short).collect();
     Page {
-        figures: Page::figures(own),
+        figures: Page::keyed([
+            ("schema", schema.into()),
+            ("interrupted", interrupted.into()),
+            ("stats", figures(subject.family, subject.analysis).into()),
+            ("notes", json!(all)),
+        ]),
         heading: heading(subject),
-        notes: notes(subject.family, subject.analysis),
-        on_names: OnNames {
-            remarks: labels.remarks().map(str::to_owned).collect(),
-            cut_short: labels.cut_short().map(str::to_owned),
-            ..OnNames::default()
-        },
+        notes,
+        on_names,
         parts,
         ..Page::default()
+    }
+}
+
+/// Prints a page that no screen is asked for: whole, in lines of any width.
+pub fn print(page: &Page, is_json: bool) -> std::io::Result<()> {
+    let screen = Screen::plain();
+    screen.show(&printed(page, is_json, &screen), None)
+}
+
+fn printed(page: &Page, is_json: bool, screen: &Screen) -> String {
+    match is_json {
+        true => json::of(page),
+        false => text::of(page, screen),
     }
 }

@@ -5,11 +5,9 @@ use std::process::ExitCode;
 
 use crate::choose::chosen;
 use crate::figures::figures;
-use crate::json;
 use crate::open::{Files, Watch};
 use crate::page::{Page, Part};
-use crate::screen::Screen;
-use crate::text;
+use crate::shown::print;
 
 /// Print the figures of a log.
 #[derive(clap::Args)]
@@ -34,11 +32,6 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         parts: vec![Part::Figures],
         ..Page::default()
     };
-    let screen = Screen::plain();
-    let text = match args.json {
-        true => json::of(&page),
-        false => text::of(&page, &screen),
-    };
-    screen.show(&text, None)?;
+    print(&page, args.json)?;
     Ok(ExitCode::SUCCESS)
 }

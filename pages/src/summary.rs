@@ -209,7 +209,7 @@ fn figures(found: &Found) -> Map<String, Value> {
         calls,
         mapped,
     } = found;
-    Page::figures([
+    Page::keyed([
         ("held_through", through(held)),
         ("allocated_through", through(calls)),
         ("mapped_through", through(mapped)),

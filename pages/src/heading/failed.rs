@@ -89,7 +89,7 @@ pub fn figures(log: &Log, failures: &Failures, is_whole: bool) -> Map<String, Va
     let resident = resident.map(|failed| failed.resident_kb.saturating_mul(1024));
     let size = largest.map(|failed| failed.size);
     let seconds = first.map(|failed| log.seconds(failed.tick));
-    Page::figures([
+    Page::keyed([
         ("failed_allocations", count(log, failures, is_whole).into()),
         ("failed_largest_bytes", size.into()),
         (

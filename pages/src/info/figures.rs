@@ -112,7 +112,7 @@ pub fn figures(
         ("order_gaps", findings.order_gaps.into()),
         ("order_breaks", findings.order_breaks.into()),
     ];
-    let mut all = Page::figures(own);
+    let mut all = Page::keyed(own);
     all.extend(identity(log));
     all.extend(failed_figures(log, &events.failures, true));
     Ok(all)

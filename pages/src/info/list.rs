@@ -14,12 +14,10 @@ use serde_json::{Map, Value, json};
 use super::little::{self, LISTED, Little};
 use crate::choose::all;
 use crate::facts::started_as;
-use crate::json;
 use crate::open::{FEW_EVENTS, Glance, each, says_more};
 use crate::page::others::{Column, Table};
 use crate::page::{Page, Part};
-use crate::screen::Screen;
-use crate::text;
+use crate::shown::print;
 use crate::words::{clean, counted, grouped, sized, typed};
 
 /// The version of the keys; `doc/STATS.md` says what they mean.
@@ -83,12 +81,7 @@ pub fn show(names: &[PathBuf], every: bool, is_json: bool) -> anyhow::Result<Exi
             ..Page::default()
         },
     };
-    let screen = Screen::plain();
-    let text = match is_json {
-        true => json::of(&page),
-        false => text::of(&page, &screen),
-    };
-    screen.show(&text, None)?;
+    print(&page, is_json)?;
     if let Some((_, first)) = refused.first() {
         let count = counted(refused.len() as u64, "file");
         // Where stderr is gone nobody can be told.
@@ -108,7 +101,7 @@ fn figures(rows: &[Row], refused: &[(&PathBuf, anyhow::Error)]) -> Map<String, V
             "why": format!("{error:#}"),
         })
     });
-    Page::figures([
+    Page::keyed([
         ("schema", SCHEMA.into()),
         ("logs", rows.iter().map(Row::figures).collect()),
         ("left_out", refused.collect()),

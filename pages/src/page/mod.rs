@@ -40,7 +40,7 @@ pub struct Page {
 
 impl Page {
     /// Figures by key.
-    pub fn figures<const N: usize>(all: [(&str, Value); N]) -> Map<String, Value> {
+    pub fn keyed<const N: usize>(all: [(&str, Value); N]) -> Map<String, Value> {
         let all = all.map(|(name, value)| (name.to_owned(), value));
         all.into_iter().collect()
     }
