@@ -39,8 +39,8 @@ pub enum Patience {
 /// A lock that can be given up on.
 pub struct Bounded<T> {
     ground: &'static Ground,
-    /// Hands the value out, to the holder only, so it is never contended. As the lock
-    /// itself, with the holder named behind it, new stacks were a third slower.
+    /// Hands the value out, to the holder only: it is never contended. It is not what
+    /// is waited for, because to take it and to say who has it are two steps.
     lock: spin::mutex::SpinMutex<T>,
     /// Set after a wait in vain: the holder may never come back, and nobody
     /// else waits for him until somebody gets in.

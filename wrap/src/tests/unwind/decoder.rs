@@ -1,7 +1,7 @@
 //! What instructions do to the stack and frame pointers and where they lead, against
 //! iced: each instruction of the functions of real files. `MEMLOG_FILES` names more.
 
-use super::judge::own_files;
+use super::judge::files_to_judge;
 use super::loaded::{Loaded, bytes_at};
 use super::reading::functions;
 use crate::platform::arch::code;
@@ -11,7 +11,7 @@ use crate::unwind::cfi::{FrameIndexes, describe};
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory};
 use iced_x86::{Mnemonic, OpAccess, OpKind, Register};
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Instructions of a file, at most.
 const MOST: usize = 1_000_000;
@@ -213,13 +213,8 @@ fn instructions_do_what_another_decoder_says() {
         println!("SKIPPED this processor's instructions are not read");
         return;
     }
-    let mut files = own_files();
-    files
-        .extend(["git", "gdb", "perl", "python3"].map(|name| PathBuf::from("/usr/bin").join(name)));
-    let more = std::env::var("MEMLOG_FILES").unwrap_or_default();
-    files.extend(more.split_whitespace().map(PathBuf::from));
     let mut counts = Counts::default();
-    for file in &files {
+    for file in &files_to_judge() {
         compare(file, &mut counts);
     }
     println!(

@@ -12,6 +12,7 @@
 //!   [`framehop`]'s
 //! * [`kept`]: the capture on made-up stacks, against the plain walk
 //! * [`reading`]: frames proven by instructions, against the tables
+//! * [`short_code`]: the same of a few instructions
 //! * [`decoder`]: what instructions do, against iced
 //! * [`damage`]: broken tables stay inside their range
 
@@ -27,4 +28,5 @@ mod loaded;
 mod programs;
 mod reading;
 mod same;
+mod short_code;
 mod stacks;
