@@ -17,7 +17,7 @@ pub enum Class {
 pub const CLASSES: [Class; 4] = [Class::Exported, Class::Entry, Class::Called, Class::Pointed];
 
 /// Functions of C libraries and of compilers' libraries.
-const NEVER_RETURN: [&str; 48] = [
+const NEVER_RETURN: [&str; 45] = [
     "abort",
     "exit",
     "_exit",
@@ -58,11 +58,8 @@ const NEVER_RETURN: [&str; 48] = [
     "__gnat_raise_exception",
     "_ZSt9terminatev",
     "_ZSt10unexpectedv",
-    "__module_load_error",
-    "svcerr_never",
     "g_assertion_message",
     "g_assertion_message_expr",
-    "g_abort",
     "__clang_call_terminate",
     "_ZSt17rethrow_exceptionNSt15__exception_ptr13exception_ptrE",
     "rust_begin_unwind",
