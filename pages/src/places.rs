@@ -6,13 +6,8 @@ use crate::names::Name;
 use crate::page::places::{PlaceList, PlaceRow, What};
 use crate::words::Sizes;
 
-/// A list of so many rows at most; the first of the titles that fits is told.
-pub fn list(
-    (what, titles): (What, Vec<String>),
-    sites: Sites,
-    most: usize,
-    names: &[Name],
-) -> PlaceList {
+/// A list; the first of the titles that fits is told.
+pub fn list((what, titles): (What, Vec<String>), sites: Sites, names: &[Name]) -> PlaceList {
     let name = |label: u32| names[label as usize].clone();
     let rows = sites.list.iter().map(|site| PlaceRow {
         name: name(site.label),
@@ -28,7 +23,6 @@ pub fn list(
         rows: rows.collect(),
         is_past_library: sites.past_library.blocks > 0,
         through: sites.through,
-        most,
         is_told: true,
     }
 }

@@ -30,8 +30,6 @@ use last::{Last, limit_line};
 const SCHEMA: &str = "memlog-postmortem-1";
 /// What grew is looked for in so many seconds, or a third of a shorter run.
 const USUAL_SECONDS: f64 = 10.0;
-/// Places in each list.
-const MOST: usize = 10;
 /// Where what a line says begins.
 const INDENT: usize = 9;
 
@@ -145,8 +143,8 @@ impl<'a> Found<'a> {
         ]);
         let names = labels.names();
         let parts = vec![
-            Part::Places(list((What::Held, vec![long, live]), self.held, MOST, names)),
-            Part::Places(list((What::Grown, vec![grown]), self.grown, MOST, names)),
+            Part::Places(list((What::Held, vec![long, live]), self.held, names)),
+            Part::Places(list((What::Grown, vec![grown]), self.grown, names)),
             Part::Next(Next {
                 list: vec![("report --show-leaks", "who called these places")],
                 options: symbol_words(subject.symbol_files),

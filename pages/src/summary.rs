@@ -17,8 +17,6 @@ use crate::words::{Sizes, counted, percentage};
 
 /// The version of the keys; `doc/STATS.md` says what they mean.
 const SCHEMA: &str = "memlog-summary-1";
-/// Rows of a list where there is no screen to fill.
-const MOST: usize = 10;
 
 /// Say on one screen what there is to know first.
 #[derive(clap::Args)]
@@ -123,7 +121,7 @@ fn lists(subject: &Subject, names: &[Name], found: Found) -> Vec<Part> {
     };
     let live = format!("{} live {moment}", subject.sizes.of(found.held.total.bytes));
     let titles = titled(live + ", by place", "blocks");
-    let held = list((What::Held, titles), found.held, MOST, names);
+    let held = list((What::Held, titles), found.held, names);
     let bytes = subject.sizes.of(found.mapped.total.bytes);
     let caller = "by the call that made it map more";
     let long = format!(
@@ -134,9 +132,9 @@ fn lists(subject: &Subject, names: &[Name], found: Found) -> Vec<Part> {
     titles.push(format!("{bytes} mapped, {caller}"));
     let mapped = PlaceList {
         is_told: shows_mapped,
-        ..list((What::Mapped, titles), found.mapped, MOST, names)
+        ..list((What::Mapped, titles), found.mapped, names)
     };
-    let calls = list((What::Calls, calls_titles), found.calls, MOST, names);
+    let calls = list((What::Calls, calls_titles), found.calls, names);
     let lists = match shows_mapped && is_mostly_mapped {
         true => [mapped, held, calls],
         false => [held, mapped, calls],

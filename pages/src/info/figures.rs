@@ -1,6 +1,8 @@
 //! What a log says about itself, for programs.
 
+use std::ffi::OsStr;
 use std::fs::File;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use memlog_format::counter::Counter;
@@ -9,6 +11,7 @@ use memlog_read::Log;
 use serde_json::{Map, Value, json};
 
 use super::Events;
+use super::sections::{build_id, unloaded_seconds};
 use crate::facts::{is_running, note, threads_at_once};
 use crate::figures::{counters, found_wrong, identity};
 use crate::heading::{failed_figures, lacking};
@@ -29,8 +32,8 @@ pub fn figures(
     let log = family.own();
     let text = |key: Key| -> Value { log.text(key).map(clean).into() };
     let texts = |key: Key| -> Value { log.texts(key).map(clean).collect() };
-    let parent = family.parent.map(typed);
-    let parent = parent.or_else(|| log.text(Key::ParentLog).map(clean));
+    let named = log.text(Key::ParentLog).map(OsStr::from_bytes);
+    let parent = family.parent.or(named.map(Path::new)).map(typed);
     let size = log.size();
     let extent = File::open(file).and_then(|file| extent_of(&file))?;
     let start = log.start();
@@ -129,19 +132,13 @@ fn how(how: u8) -> &'static str {
 
 fn modules(log: &Log) -> Value {
     let modules = log.modules().iter().map(|module| {
-        let gone = log.unloads().iter().find(|(id, _)| *id == module.id);
-        let id: String = module
-            .build_id
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
         json!({
             "path": clean(module.path),
-            "build_id": (!id.is_empty()).then_some(id),
+            "build_id": build_id(module),
             "low": module.low,
             "high": module.high,
             "bias": module.bias,
-            "unloaded_seconds": gone.map(|(_, tick)| log.seconds(*tick)),
+            "unloaded_seconds": unloaded_seconds(log, module),
         })
     });
     modules.collect()

@@ -12,23 +12,30 @@ use crate::words::{clean, grouped};
 pub fn modules(log: &Log) -> Records {
     let mut records = Records::below(format!("modules: {}", log.modules().len()), 0);
     for module in log.modules() {
-        let gone = log.unloads().iter().find(|(id, _)| *id == module.id);
-        let gone = match gone {
-            Some((_, tick)) => format!(", unloaded by {:.3} s", log.seconds(*tick)),
-            None => String::new(),
-        };
+        let gone = unloaded_seconds(log, module);
+        let gone = gone.map_or(String::new(), |seconds| {
+            format!(", unloaded by {seconds:.3} s")
+        });
         records.add("", line_of(module) + &gone);
     }
     records
 }
 
+/// When it was gone, if it was.
+pub fn unloaded_seconds(log: &Log, module: &Module) -> Option<f64> {
+    let gone = log.unloads().iter().find(|(id, _)| *id == module.id);
+    gone.map(|(_, tick)| log.seconds(*tick))
+}
+
+/// As tools write it, if there is one.
+pub fn build_id(module: &Module) -> Option<String> {
+    let bytes = module.build_id.iter();
+    let id: String = bytes.map(|byte| format!("{byte:02x}")).collect();
+    (!id.is_empty()).then_some(id)
+}
+
 fn line_of(module: &Module) -> String {
-    let id: String = module
-        .build_id
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
-    let id = if id.is_empty() { "no build-id" } else { &id };
+    let id = build_id(module).unwrap_or_else(|| "no build-id".to_owned());
     format!(
         "{:#x}-{:#x} bias {:#x} {id} {}",
         module.low,

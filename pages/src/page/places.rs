@@ -16,8 +16,6 @@ pub struct PlaceList {
     pub is_past_library: bool,
     /// Functions that were passed over, in steps, the innermost first.
     pub through: Vec<Vec<Through>>,
-    /// How many rows text has, at most.
-    pub most: usize,
     /// Whether it is worth a place in a text.
     pub is_told: bool,
 }

@@ -38,7 +38,7 @@ pub fn of(page: &Page, screen: &Screen) -> String {
 fn text_of(part: &Part, page: &Page, screen: &Screen) -> String {
     match part {
         Part::Tree(tree) | Part::OneTree(tree) => tree::of(tree, screen),
-        Part::Places(list) if list.is_told => places::of(list, list.most, screen),
+        Part::Places(list) if list.is_told => places::of(list, places::MOST, screen),
         Part::Places(_) => String::new(),
         Part::Failed(list) => failed::of(list, screen),
         Part::Next(next) => next::of(next, usize::MAX, screen),

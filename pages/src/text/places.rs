@@ -7,6 +7,9 @@ use crate::page::places::{PlaceList, PlaceRow};
 use crate::screen::{Role, Screen, width};
 use crate::words::{Sizes, counted, grouped};
 
+/// Rows of a list where nobody has to save room.
+pub const MOST: usize = 10;
+
 /// A list of so many rows at most, below the first of its titles that fits, or else
 /// the last.
 pub fn of(list: &PlaceList, most: usize, screen: &Screen) -> String {
@@ -137,7 +140,7 @@ const WIDEST: [usize; 4] = [60, 40, 24, 16];
 /// names before the others, then those that most came through first.
 fn passed_over(steps: &[&Vec<Through>], columns: usize) -> String {
     const BEGIN: &str = "  wrappers skipped: ";
-    const MOST: usize = 4;
+    const MOST_NAMED: usize = 4;
     let steps = steps.iter().rev();
     let mut functions: Vec<&Through> = steps.copied().flatten().collect();
     // A place without a name tells little, and least what is innermost.
@@ -151,7 +154,7 @@ fn passed_over(steps: &[&Vec<Through>], columns: usize) -> String {
         let by_share = other.share.total_cmp(&one.share);
         is_last(one).cmp(&is_last(other)).then(by_share)
     });
-    let told = functions.iter().take(MOST);
+    let told = functions.iter().take(MOST_NAMED);
     let told = told.take_while(|one| one.share >= LEAST_PERCENT).count();
     let line = |count: usize, widest: usize| {
         let names = functions[..count].iter();

@@ -79,7 +79,7 @@ pub struct Room {
 
 impl Room {
     const MOST: Self = Self {
-        held: 10,
+        held: super::places::MOST,
         mapped: 5,
         calls: 5,
         steps: 4,
