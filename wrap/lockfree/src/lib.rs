@@ -6,6 +6,7 @@
 //! * [`claims`] which thread holds a stream
 //! * [`commit`] how a record becomes valid
 //! * [`order`] the order of events on one address
+//! * [`memo`] what one thread found out, for all
 //! * [`table`] exact ids of stacks and of code, in a table that grows
 //! * [`sync`] the atomics of all of these
 //!
@@ -18,6 +19,7 @@
 pub mod claims;
 pub mod commit;
 pub mod life;
+pub mod memo;
 pub mod order;
 pub mod sync;
 #[allow(unsafe_code)] // one place: words of a slice behind an address

@@ -10,7 +10,7 @@ use crate::hooks::failed;
 use crate::hooks::family::{handler, next, plain};
 use crate::hooks::notices;
 use crate::hooks::resumed::lose_in_child;
-use crate::hooks::session::{Admission, admit};
+use crate::hooks::session::{Admission, admit, is_on};
 use crate::platform::arch::DoorFrame;
 use crate::platform::doors::Door;
 use crate::platform::sys::{Os, Sys};
@@ -122,6 +122,21 @@ fn change<T: Copy>(
     result
 }
 
+/// What lies in a range goes, or something else comes there, which may be a module
+/// that the program's own loader has mapped. Said before, so that nobody reads there,
+/// and after, for somebody may have looked in between.
+fn replacing<T>(at: u64, bytes: usize, call: impl FnOnce() -> T) -> T {
+    let lose = || {
+        if is_on() && RECORDER.published.lose_range(at, bytes as u64) {
+            RECORDER.next_generation();
+        }
+    };
+    lose();
+    let result = call();
+    lose();
+    result
+}
+
 /// What is asked for, if anything.
 fn asked(api: Api, size: usize) -> Option<Request> {
     (size > 0).then_some(plain(api, size))
@@ -152,7 +167,11 @@ macro_rules! mapped {
         type Real = extern "C" fn(Address, usize, i32, i32, i32, $offset) -> Address;
         match next::<Real>($frame, Door::$door) {
             Some(real) => map($frame, ($length, $prot, $flags), || {
-                real($at, $length, $prot, $flags, $fd, $from)
+                let call = || real($at, $length, $prot, $flags, $fd, $from);
+                match $flags & libc::MAP_FIXED {
+                    0 => call(),
+                    _ => replacing($at as u64, $length, call),
+                }
             }),
             None => FAILED as Address,
         }
@@ -186,7 +205,7 @@ handler! {
         change(
             frame,
             (Gives::Range, None),
-            || real(at, length),
+            || replacing(at as u64, length, || real(at, length)),
             |result| {
                 (result == 0).then_some(Done::gone(Mapping::Unmap {
                     address: at as u64,
@@ -215,7 +234,16 @@ handler! {
         change(
             frame,
             (gives, asked(Api::Mremap, new_length)),
-            || real(at, length, new_length, flags, to),
+            || {
+                let call = || real(at, length, new_length, flags, to);
+                let comes_to = match flags & libc::MREMAP_FIXED {
+                    0 => (0, 0),
+                    _ => (to as u64, new_length),
+                };
+                replacing(at as u64, length, || {
+                    replacing(comes_to.0, comes_to.1, call)
+                })
+            },
             |result| {
                 (result as usize != FAILED).then(|| {
                     let old_length = if stays { 0 } else { length };

@@ -208,6 +208,8 @@ handler! {
         }
         if !handle.is_null() && session::is_on() {
             as_recorder(frame, || {
+                // Whether the map's lock can be had or not.
+                RECORDER.published.lose_range(handle as u64, 1);
                 RECORDER.code.with(Patience::Bounded, |map| map.leaving(handle as u64));
                 RECORDER.next_generation();
             });

@@ -28,7 +28,7 @@ pub struct NodeMemory(pub &'static Log, pub Patience);
 pub struct CodeMemory(pub &'static Log, pub Patience);
 
 fn index_words(ground: &Ground, words: usize) -> Option<&'static [Word]> {
-    if ground.is_quiet() {
+    if ground.is_quiet_by_now() {
         return None;
     }
     let memory = Os::memory_wiped_on_fork(words * 8).cast::<Word>();

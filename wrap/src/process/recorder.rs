@@ -5,6 +5,7 @@
 //! ground     life, counters, whether a filter is there; any thread
 //! log        streams, chunks, tables, the file; any thread, see `log`
 //! code       slow path, bounded lock                codemap.rs
+//! published  what is read of it without             published.rs
 //! settings   written by the starter, read after On
 //! ```
 
@@ -25,6 +26,7 @@ use crate::process::start::Began;
 use crate::process::usable::Usable;
 use crate::unwind::codemap::CodeMap;
 use crate::unwind::modules::Found;
+use crate::unwind::published::Published;
 use crate::unwind::{Process, codemap};
 use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 use memlog_format::counter::Counter;
@@ -43,6 +45,8 @@ pub struct Recorder {
     pub log: Log,
     /// Modules and rules.
     pub code: Bounded<CodeMap<Here>>,
+    /// What is read of those without a lock.
+    pub published: Published,
     /// What the user wants.
     pub settings: Bounded<Settings>,
     /// The generation of the rules; a change empties every cache. With
@@ -84,6 +88,7 @@ pub static RECORDER: Recorder = Recorder {
         child::materialize,
     ),
     code: Bounded::new(CodeMap::new(), &RECORDER.ground),
+    published: Published::new(),
     settings: Bounded::new(Settings::new(), &RECORDER.ground),
     generation: AtomicU64::new(1),
     start: Began::new(&RECORDER.ground),
@@ -177,6 +182,10 @@ impl Process for Here {
 
     fn code_map() -> &'static Bounded<codemap::CodeMap<Self>> {
         &RECORDER.code
+    }
+
+    fn published() -> &'static Published {
+        &RECORDER.published
     }
 
     fn generation() -> u64 {

@@ -106,17 +106,39 @@ pub fn describe(module: &Module, address: u64, indexes: &mut FrameIndexes) -> Op
     if arch::HAS_EXIDX {
         return exidx::describe(&module.image, address);
     }
+    let (frames, by_table) = look_up(module, address);
     let range = module.image.tables_start..module.image.tables_end;
-    let (frames, by_table) = match range.contains(&module.image.header) {
-        true => search_header(module, address),
-        false => (module.image.frames, Lookup::Impossible),
-    };
     let record = match by_table {
         Lookup::Record(record) => record,
         Lookup::Nothing => return None,
         Lookup::Impossible if !range.contains(&frames) => return None,
         Lookup::Impossible => search_index(module, frames, address, indexes)?,
     };
+    read_of(module, address, frames, record)
+}
+
+/// The same where the linker has made a table for the search; nothing else is
+/// needed then.
+pub fn describe_by_table(module: &Module, address: u64) -> Option<Description> {
+    if arch::HAS_EXIDX {
+        return exidx::describe(&module.image, address);
+    }
+    match look_up(module, address) {
+        (frames, Lookup::Record(record)) => read_of(module, address, frames, record),
+        _ => None,
+    }
+}
+
+/// .eh_frame, and the record in it by the table.
+fn look_up(module: &Module, address: u64) -> (u64, Lookup) {
+    let range = module.image.tables_start..module.image.tables_end;
+    match range.contains(&module.image.header) {
+        true => search_header(module, address),
+        false => (module.image.frames, Lookup::Impossible),
+    }
+}
+
+fn read_of(module: &Module, address: u64, frames: u64, record: u64) -> Option<Description> {
     let found = read_description(record, frames, module.image.tables_end)?;
     (found.start..found.end).contains(&address).then_some(found)
 }

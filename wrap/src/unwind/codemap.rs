@@ -1,5 +1,7 @@
 //! What lies at a code address: its rule, its id, its module. The slow path
-//! behind every thread's cache, under one bounded lock.
+//! behind every thread's cache: what all know and what the tables of a known
+//! module say is read without a lock (`asking`, `published`), the rest under one
+//! bounded lock.
 #![allow(unsafe_code)]
 //! # Safety
 //! The insides lie in one zeroed mapping made at start, and zeros are a valid
@@ -32,16 +34,10 @@ use crate::unwind::kept::Far;
 use crate::unwind::modules::{Found, Module, Modules};
 use crate::unwind::row::Machine;
 use crate::unwind::rule::{Kind, Rule};
-use crate::unwind::walk::{Known, Pc, Shared, WalkState};
+use crate::unwind::walk::{Known, Pc, WalkState};
 use core::marker::PhantomData;
 use memlog_format::counter::Counter;
 use memlog_format::table::{Code, StackId};
-use memlog_lockfree::sync::AtomicU64 as Word;
-
-/// Pairs of the table all threads share: as many as small programs need, whose
-/// start every page costs, or when those are half used what large ones do.
-const SHARED_PAIRS: usize = Os::SIZES.shared_codes;
-const MANY_SHARED_PAIRS: usize = Os::SIZES.many_shared_codes;
 
 /// The map; empty until start gives it memory.
 pub struct CodeMap<H>(*mut Inside<H>);
@@ -65,13 +61,6 @@ struct Inside<H> {
     registers: Registers,
     /// Whether it crossed code without tables.
     crossed: bool,
-    shared: *mut Word,
-    /// The larger table in its place, once that is half used. Nothing is ever
-    /// unmapped: another thread may fork at any moment.
-    many_shared: *mut Word,
-    /// How many pairs are used at most.
-    shared_used: usize,
-    shared_generation: u64,
     /// When the maps were last read for an address that nobody knew.
     read_at_ns: u64,
     unknown: Bounds,
@@ -90,15 +79,11 @@ impl<H: Process> CodeMap<H> {
         if self.0.is_null() {
             let bytes = size_of::<Inside<H>>().next_multiple_of(4096);
             let memory = Os::memory(bytes).cast::<Inside<H>>();
-            let shared = Os::memory_wiped_on_fork(SHARED_PAIRS * 16);
-            if memory.is_null() || shared.is_null() {
+            if memory.is_null() || !H::published().take_memory(H::ground()) {
                 return false;
             }
-            // SAFETY: fresh zeroed memory of that size.
-            let inside = unsafe { &mut *memory };
-            inside.shared = shared.cast();
             self.0 = memory;
-            H::ground().note_own((size_of::<Inside<H>>() / 4 + SHARED_PAIRS * 16) as u64);
+            H::ground().note_own((size_of::<Inside<H>>() / 4) as u64);
         }
         true
     }
@@ -108,6 +93,7 @@ impl<H: Process> CodeMap<H> {
         match self.inside() {
             Some(inside) => {
                 inside.modules.tell_again();
+                H::published().forget_modules();
                 inside.refresh();
                 true
             }
@@ -123,16 +109,18 @@ impl<H: Process> CodeMap<H> {
 
     /// A module's destructors ran: what lies there next is another.
     pub fn leaving(&mut self, address: u64) {
-        if let Some(inside) = self.inside() {
-            inside.modules.leaving(address);
+        let id = self
+            .inside()
+            .and_then(|inside| inside.modules.leaving(address));
+        // Once more, for somebody may have seen it since it was given up.
+        if let Some(id) = id {
+            H::published().lose(id);
         }
     }
 
     /// Does what must be done by system calls now, while they are allowed.
     pub fn settle(&mut self) {
-        if let Some(inside) = self.inside() {
-            inside.shared();
-        }
+        H::published().renew(H::ground(), H::generation());
     }
 
     /// The modules may have changed.
@@ -199,56 +187,24 @@ impl<H: Process> Inside<H> {
         H::ground().counters.add(Counter::ModuleReads, 1);
         let mut loaded = false;
         self.modules.refresh(H::ground(), |found| {
-            loaded |= matches!(found, Found::Loaded { .. });
+            let new = match found {
+                Found::Loaded { module, .. } => Some(module),
+                Found::Unloaded { id } => {
+                    H::published().lose(id);
+                    None
+                }
+            };
+            // First the log, or codes could name what it never comes to know.
             H::tell(found);
+            if let Some(module) = new {
+                loaded = true;
+                H::published().add(H::ground(), module);
+            }
         });
         // What was known of addresses without a module may be wrong now.
         if loaded && self.read_at_ns != 0 {
             self.executable.clear();
             H::next_generation();
-        }
-    }
-
-    /// The table of all threads, emptied if the rules have changed; none where
-    /// it may not be emptied any more.
-    fn shared(&mut self) -> Option<Shared> {
-        let generation = H::generation();
-        if self.shared_generation != generation {
-            if H::ground().is_quiet() {
-                return None;
-            }
-            self.shared_generation = generation;
-            self.shared_used = 0;
-            let (table, pairs) = self.shared_table();
-            // SAFETY: the whole mapping; it is only used under the lock.
-            unsafe { Os::zero(table.cast(), pairs * 16) };
-        }
-        let (table, pairs) = self.shared_table();
-        // SAFETY: the mapping of `take_memory`, or of `share`.
-        let words = unsafe { core::slice::from_raw_parts(table, pairs * 2) };
-        Some(Shared::new(words))
-    }
-
-    fn shared_table(&self) -> (*mut Word, usize) {
-        match self.many_shared.is_null() {
-            true => (self.shared, SHARED_PAIRS),
-            false => (self.many_shared, MANY_SHARED_PAIRS),
-        }
-    }
-
-    /// Lets all threads know of an address, in a larger table if it is time.
-    fn share(&mut self, shared: Shared, pc: Pc, known: Known) {
-        shared.put(pc, known);
-        self.shared_used += 1;
-        let is_full = self.many_shared.is_null() && self.shared_used > SHARED_PAIRS / 2;
-        if is_full && !H::ground().is_quiet() {
-            let larger = Os::memory_wiped_on_fork(MANY_SHARED_PAIRS * 16);
-            if !larger.is_null() {
-                self.many_shared = larger.cast();
-                H::ground().note_own((MANY_SHARED_PAIRS * 16) as u64);
-                // SAFETY: the whole mapping; nobody uses it from here on.
-                unsafe { Os::zero(self.shared.cast(), SHARED_PAIRS * 16) };
-            }
         }
     }
 
@@ -258,9 +214,21 @@ impl<H: Process> Inside<H> {
     fn look_for_module(&mut self, address: u64) {
         match self.modules.find(address).map(|module| module.id) {
             Some(id) => {
-                if !H::ground().is_quiet() && !self.modules.is_there(id) {
-                    self.refresh();
-                    H::next_generation();
+                let is_known = H::published().module(H::ground(), address).is_some();
+                if H::ground().is_quiet() || is_known {
+                    return;
+                }
+                match self.modules.is_there(id) {
+                    true if H::published().saw(id) => {}
+                    true => {
+                        if let Some(module) = self.modules.find(address) {
+                            H::published().add(H::ground(), module);
+                        }
+                    }
+                    false => {
+                        self.refresh();
+                        H::next_generation();
+                    }
                 }
             }
             None if self.is_known_to_nobody(address) => {}
@@ -375,21 +343,10 @@ impl<H: Process> Inside<H> {
         self.read_at_ns = Os::ticks_ns();
     }
 
-    fn code_id(&self, pc: Pc, module: u32) -> u32 {
-        let code = Code {
-            address: pc.address(),
-            module,
-            exact: pc.is_exact(),
-        };
-        H::code_id(code)
-    }
-
     fn resolve(&mut self, frame: &(WalkState, Bounds)) -> Result<Known, StackId> {
         let pc = frame.0.pc;
-        let shared = self.shared();
-        if let Some(known) = shared.and_then(|shared| shared.get(pc)) {
-            return Ok(known);
-        }
+        let generation = H::generation();
+        H::published().renew(H::ground(), generation);
         self.look_for_module(pc.lookup());
         let (module, rule) = match self.rule_source(pc, Some(frame)) {
             RuleSource::Described(module) => {
@@ -411,18 +368,16 @@ impl<H: Process> Inside<H> {
             RuleSource::Proven(module) => (module, self.proven.reader.row.pack()),
             RuleSource::Switched(module, back) => (module, back.rule()),
         };
-        let code = self.code_id(pc, module);
+        let code = code_id::<H>(pc, module);
         if code == 0 {
             return Err(StackId::CUT_FULL);
         }
         let known = Known { rule, code };
         // Code that belongs to nobody may belong to somebody soon, and another
         // call tell more of a bare frame.
-        if let Some(shared) = shared
-            && (module != 0 || !matches!(rule.kind(), Kind::NoTables | Kind::Chain))
-            && rule != Rule::BARE
-        {
-            self.share(shared, pc, known);
+        let is_for_ever = module != 0 || !matches!(rule.kind(), Kind::NoTables | Kind::Chain);
+        if is_for_ever && rule != Rule::BARE && H::published().put(pc, known, generation) {
+            H::published().grow(H::ground(), generation);
         }
         Ok(known)
     }
@@ -461,6 +416,15 @@ impl<H: Process> Inside<H> {
             high: region.high,
         }
     }
+}
+
+fn code_id<H: Process>(pc: Pc, module: u32) -> u32 {
+    let code = Code {
+        address: pc.address(),
+        module,
+        exact: pc.is_exact(),
+    };
+    H::code_id(code)
 }
 
 /// Whether a frame may stand where the tables do not hold: ARM's know nothing of

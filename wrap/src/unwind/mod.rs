@@ -9,6 +9,7 @@
 //! * [`full`]: the unwinder for what no packed rule can say
 //! * [`jit`]: tables that the program registered at run time
 //! * [`modules`], [`codemap`]: which code lies where, and its rules
+//! * [`published`]: what of that is read without a lock
 //! * [`share`]: how much of a thread's cache is in use
 //! * [`signal`]: what the kernel keeps of an interrupted frame
 //! * [`switch`]: steps to another stack, out of functions that moved to this one
@@ -22,6 +23,7 @@ pub mod full;
 pub mod jit;
 pub mod kept;
 pub mod modules;
+pub mod published;
 pub mod reading;
 pub mod row;
 pub mod rule;
@@ -41,6 +43,8 @@ pub trait Process: Sized + 'static {
     fn ground() -> &'static Ground;
     /// Which code lies where.
     fn code_map() -> &'static Bounded<codemap::CodeMap<Self>>;
+    /// What is read of it without its lock.
+    fn published() -> &'static published::Published;
     /// The generation of the rules; caches of another one are empty.
     fn generation() -> u64;
     /// Rules have changed.

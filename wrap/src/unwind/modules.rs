@@ -105,13 +105,13 @@ impl Modules {
             .is_some_and(|module| image::is_same(&module.image, module.low, other, path))
     }
 
-    /// The destructors of the module around this address have run.
-    pub fn leaving(&mut self, address: u64) {
-        for module in self.instances.known() {
-            if module.contains(address) && module.state == InstanceState::Seen {
-                module.state = InstanceState::Leaving;
-            }
-        }
+    /// The destructors of the module around this address have run; which it is.
+    pub fn leaving(&mut self, address: u64) -> Option<u32> {
+        let mut known = self.instances.known();
+        let module =
+            known.find(|module| module.contains(address) && module.state == InstanceState::Seen)?;
+        module.state = InstanceState::Leaving;
+        Some(module.id)
     }
 
     /// Reads the maps and tells what changed.

@@ -38,9 +38,17 @@ pub struct Machine {
     initial: Row,
     remembered: [Row; REMEMBERED],
     depth: usize,
+    was_used: bool,
 }
 
 impl Machine {
+    /// Bytes of memory that it takes from now on: those of a thread that finds no
+    /// rules are never touched.
+    pub fn take(&mut self) -> usize {
+        let is_first = !core::mem::replace(&mut self.was_used, true);
+        usize::from(is_first) * size_of::<Self>().next_multiple_of(4096)
+    }
+
     /// The row of an address that the description covers; none where calls leave
     /// the return address elsewhere than the ABI has it (RISC-V's routines that
     /// save registers): the usual place has somebody else's.

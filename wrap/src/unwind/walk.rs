@@ -19,6 +19,7 @@
 //! The stack is read within [`Bounds`]; caches are plain memory of the stream.
 
 use super::kept::Far;
+use super::row::Machine;
 use super::rule::{Kind, Rule};
 use super::share::Share;
 use super::signal;
@@ -28,7 +29,6 @@ use crate::platform::bounds::Bounds;
 use crate::platform::rules::Back;
 use crate::platform::sys::{Os, Sys};
 use memlog_format::table::StackId;
-use memlog_lockfree::sync::{AtomicU64, Ordering};
 
 /// Frames kept of one stack, at most.
 pub const MAX_FRAMES: usize = Os::SIZES.frames;
@@ -67,6 +67,8 @@ pub struct Cache {
     entries: [CacheEntry; CACHE_ENTRIES],
     /// Memory that is not this thread's stack.
     mapped: Mapped,
+    /// For what no thread knows.
+    machine: Machine,
 }
 
 impl Cache {
@@ -151,9 +153,13 @@ pub struct Workspace<'a> {
 
 /// Who answers what the caches do not know.
 pub trait Resolver {
-    /// Rule and code of a frame's address; `Err` is the root to end the stack
-    /// with.
-    fn resolve(&mut self, frame: (WalkState, Bounds)) -> Result<Known, StackId>;
+    /// Rule and code of a frame's address, with a machine to find them; `Err` is
+    /// the root to end the stack with.
+    fn resolve(
+        &mut self,
+        frame: (WalkState, Bounds),
+        machine: &mut Machine,
+    ) -> Result<Known, StackId>;
     /// Walks with all registers, the naive way; how many codes it noted, and
     /// the root.
     fn walk_fully(
@@ -411,7 +417,7 @@ pub(super) fn look_up<R: Resolver>(
         return Ok(known);
     }
     // By copies: what somebody else has the address of is kept in memory.
-    let known = resolver.resolve((*state, *bounds))?;
+    let known = resolver.resolve((*state, *bounds), &mut cache.machine)?;
     if known.rule != Rule::BARE {
         match cache.put(state.pc, known) {
             0 => {}
@@ -419,63 +425,4 @@ pub(super) fn look_up<R: Resolver>(
         }
     }
     Ok(known)
-}
-
-/// The exact table of all threads: two words an entry, key and known. Only
-/// ever added to; a new generation gets an empty one.
-#[derive(Clone, Copy)]
-pub struct Shared {
-    words: &'static [AtomicU64],
-}
-
-impl Shared {
-    /// Over zeroed words, a power of two of pairs.
-    pub const fn new(words: &'static [AtomicU64]) -> Self {
-        Self { words }
-    }
-
-    fn pair(&self, key: u64, probe: usize) -> Option<(&AtomicU64, &AtomicU64)> {
-        let pairs = self.words.len() / 2;
-        let hash = key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
-        let at = (hash as usize).wrapping_add(probe) & pairs.wrapping_sub(1);
-        Some((self.words.get(2 * at)?, self.words.get(2 * at + 1)?))
-    }
-
-    /// What is known of an address.
-    pub fn get(&self, pc: Pc) -> Option<Known> {
-        let key = pc.key();
-        for probe in 0..16 {
-            let (name, value) = self.pair(key, probe)?;
-            match name.load(Ordering::Acquire) {
-                0 => return None,
-                found if found == key => {
-                    // Zero: named, not told yet; the asker finds out himself.
-                    let word = value.load(Ordering::Acquire);
-                    return (word != 0).then_some(Known {
-                        rule: Rule(word as u32),
-                        code: (word >> 32) as u32,
-                    });
-                }
-                _ => {}
-            }
-        }
-        None
-    }
-
-    /// Tells what is known of an address; quietly not, where it is crowded.
-    pub fn put(&self, pc: Pc, known: Known) {
-        let key = pc.key();
-        let word = u64::from(known.rule.0) | u64::from(known.code) << 32;
-        for probe in 0..16 {
-            let Some((name, value)) = self.pair(key, probe) else {
-                return;
-            };
-            let order = (Ordering::AcqRel, Ordering::Acquire);
-            match name.compare_exchange(0, key, order.0, order.1) {
-                Ok(_) => return value.store(word, Ordering::Release),
-                Err(found) if found == key => return value.store(word, Ordering::Release),
-                Err(_) => {}
-            }
-        }
-    }
 }

@@ -139,7 +139,8 @@ pub trait Sys {
     /// Makes memory from this trait read as zero again.
     ///
     /// # Safety
-    /// The range came from [`Sys::memory`] and nothing refers into it.
+    /// The range came from [`Sys::memory`], and nothing refers into it but atomics to
+    /// which zeros mean nothing.
     unsafe fn zero(at: *mut u8, bytes: usize);
     /// Lets a part of a loaded file be written to, or only read again; if it
     /// `has_code`, that can run all the time. False if that is refused.

@@ -25,6 +25,7 @@ mod framehop;
 mod judge;
 mod kept;
 mod loaded;
+mod made_up;
 mod programs;
 mod reading;
 mod same;

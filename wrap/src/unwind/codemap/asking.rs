@@ -1,13 +1,17 @@
 //! Questions to the map: what a walk does not find in its thread's caches.
 
-use super::Inside;
-use crate::platform::arch::DoorFrame;
+use super::{Inside, code_id, is_unsettled};
+use crate::platform::arch::{self, DoorFrame};
 use crate::platform::bounds::Bounds;
 use crate::platform::lock::Patience;
 use crate::unwind::Process;
+use crate::unwind::cfi;
 use crate::unwind::kept::Far;
+use crate::unwind::row::Machine;
+use crate::unwind::rule::{Kind, Rule};
 use crate::unwind::walk::{Known, Pc, Resolver, WalkState};
 use core::marker::PhantomData;
+use memlog_format::counter::Counter;
 use memlog_format::table::StackId;
 
 /// Asks the map on behalf of one walk.
@@ -39,6 +43,32 @@ impl<H: Process> Asking<H> {
     }
 }
 
+/// What a thread finds out without the map: the rule of an address that the tables of
+/// a known module describe. That is nearly every address. Tables are read where they
+/// lie: a module that calls lead back to stays mapped, and who unmaps one by hand
+/// has said so before (`lose_range`).
+#[inline(never)]
+fn found_alone<H: Process>(pc: Pc, machine: &mut Machine) -> Option<Known> {
+    if arch::CODE_FIRST || is_unsettled(pc) {
+        return None;
+    }
+    let address = pc.lookup();
+    let module = H::published().module(H::ground(), address)?;
+    let found = cfi::describe_by_table(module, address)?;
+    // There a return trampoline may be, which is asked for by its code.
+    if found.common.is_signal || pc.address() == found.end {
+        return None;
+    }
+    H::ground().note_own(machine.take() as u64);
+    H::ground().counters.add(Counter::RulesCompiled, 1);
+    let rule = match machine.run(&found, address) {
+        Some(row) => row.pack(),
+        None => Rule::plain(Kind::Complex),
+    };
+    let code = code_id::<H>(pc, module.id);
+    (code != 0).then_some(Known { rule, code })
+}
+
 impl<H: Process> Resolver for Asking<H> {
     #[cold]
     fn took(&self, bytes: usize) {
@@ -46,7 +76,21 @@ impl<H: Process> Resolver for Asking<H> {
     }
 
     #[cold]
-    fn resolve(&mut self, frame: (WalkState, Bounds)) -> Result<Known, StackId> {
+    fn resolve(
+        &mut self,
+        frame: (WalkState, Bounds),
+        machine: &mut Machine,
+    ) -> Result<Known, StackId> {
+        let (pc, generation) = (frame.0.pc, H::generation());
+        if let Some(known) = H::published().get(pc, generation) {
+            return Ok(known);
+        }
+        if let Some(known) = found_alone::<H>(pc, machine) {
+            if H::published().put(pc, known, generation) {
+                self.ask(|_| H::published().grow(H::ground(), generation));
+            }
+            return Ok(known);
+        }
         self.ask(|inside| inside.resolve(&frame))
             .unwrap_or(Err(StackId::CUT_BUSY))
     }

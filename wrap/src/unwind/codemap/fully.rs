@@ -2,7 +2,7 @@
 //! judge the walks that are cleverer.
 
 use super::bytes::is_returned_to;
-use super::{Inside, RuleSource, is_unsettled};
+use super::{Inside, RuleSource, code_id, is_unsettled};
 use crate::platform::arch::{self, DoorFrame};
 use crate::platform::bounds::Bounds;
 use crate::platform::rules::Back;
@@ -53,7 +53,7 @@ impl<H: Process> Inside<H> {
         | RuleSource::Bare(module, _)
         | RuleSource::Switched(module, _)
         | RuleSource::Proven(module)) = source;
-        let code = self.code_id(*pc, module);
+        let code = code_id::<H>(*pc, module);
         if code == 0 {
             return (code, Some(StackId::CUT_FULL));
         }

@@ -14,6 +14,7 @@
 mod claims;
 mod commit;
 mod life;
+mod memo;
 mod order;
 mod table;
 
