@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! capture(registers of the door):
+//!   a whole stack that came before, at this place among others: that is it (`repeated`)
 //!   walk as the plain walk does, noting each new frame's state, until a state
 //!     is that of a kept frame, and every word that this frame and those
 //!     outside it were stepped by is read again and found as it was
@@ -35,6 +36,7 @@
 mod children;
 mod far;
 mod frame;
+mod repeated;
 mod words;
 
 use super::rule::Kind;
@@ -46,6 +48,7 @@ use far::FarCache;
 use frame::{FreshFrame, KeptFrame, Name};
 use memlog_format::table::{CodeId, Node, StackId};
 use memlog_lockfree::table::Tag;
+use repeated::Repeated;
 use words::Words;
 
 pub use far::Far;
@@ -61,7 +64,7 @@ const REST: u32 = 31;
 const MANY: usize = 16;
 /// What a thread's kept stack takes of memory at first: the first page of each
 /// array that is only as long as the deepest stack.
-pub const USUAL_BYTES: usize = 5 * 4096;
+pub const USUAL_BYTES: usize = 6 * 4096;
 
 /// Where the names of stacks come from.
 pub trait Namer {
@@ -94,6 +97,7 @@ pub struct Kept {
     /// The innermost frame of the last stack, if all of it is kept and the
     /// stack is the thread's own; else one that is nowhere.
     innermost: KeptFrame,
+    repeated: Repeated,
     frames: [KeptFrame; MAX_FRAMES],
     words: Words,
     fresh: [FreshFrame; MAX_FRAMES],
@@ -106,6 +110,7 @@ impl Kept {
     pub fn forget(&mut self) {
         self.count = 0;
         self.innermost.state.sp = 0;
+        self.repeated.forget();
     }
 
     /// Whether the plain walk is to be asked this time.
@@ -173,6 +178,18 @@ impl Kept {
         match words.rev().find(is_other) {
             Some(other) => (0, within(other)),
             None => (open, open),
+        }
+    }
+
+    /// Notes the last stack, which is kept whole, among those that may come again.
+    #[inline(always)]
+    fn remember(&mut self, hash: Option<usize>, namer: &impl Namer) {
+        let Some(hash) = hash else {
+            return;
+        };
+        match self.repeated.note(hash, &self.innermost, &self.words) {
+            0 => {}
+            bytes => namer.took(bytes),
         }
     }
 
@@ -276,14 +293,25 @@ pub fn capture<R: Resolver>(
     resolver: &mut R,
     namer: &impl Namer,
 ) -> Option<StackId> {
-    if kept.rests() {
-        return None;
-    }
+    let mut state = WalkState::at(frame);
     if kept.high != bounds.high || kept.is_own != is_own {
         (kept.high, kept.is_own) = (bounds.high, is_own);
         kept.forget();
     }
-    let mut state = WalkState::at(frame);
+    let hash = match kept.repeated.rests() {
+        true => None,
+        false => Some(kept.repeated.hash(&state)),
+    };
+    if let Some(id) = hash.and_then(|hash| kept.repeated.known(&state, hash)) {
+        // The last one, which ends where this does, was compared in vain.
+        if kept.innermost.is_at(&state) {
+            kept.innermost.state.sp = 0;
+        }
+        return Some(StackId(id));
+    }
+    if kept.rests() {
+        return None;
+    }
     let (mut open, mut proven, mut fresh) = (kept.count, 0, 0);
     let mut is_far = false;
     let root = loop {
@@ -334,13 +362,23 @@ pub fn capture<R: Resolver>(
         false => kept.judge(open, fresh),
     }
     if fresh == 0 {
-        return kept.last(open).map(|last| StackId(last.name.id));
+        let last = *kept.last(open)?;
+        if is_own {
+            kept.innermost = last;
+            kept.remember(hash, namer);
+        }
+        return Some(StackId(last.name.id));
     }
     if open + fresh > MAX_FRAMES {
         return None;
     }
     match kept.keep(open, fresh, root, namer) {
         0 => Some(StackId::CUT_FULL),
-        id => Some(StackId(id)),
+        id => {
+            if kept.innermost.state.sp != 0 {
+                kept.remember(hash, namer);
+            }
+            Some(StackId(id))
+        }
     }
 }

@@ -23,6 +23,8 @@ pub struct Sizes {
     pub children: usize,
     /// Code addresses with rules by other registers that a thread remembers.
     pub far_codes: usize,
+    /// Whole stacks that a thread remembers besides its last; a power of two, or 0.
+    pub repeated_stacks: usize,
     /// Last stacks of releases apart from those of allocations: 0 or 1. Without
     /// them both are compared with the last of either.
     pub release_stacks: usize,
@@ -47,8 +49,9 @@ pub const SPARSE: Sizes = Sizes {
     tables: 4096,
     frames: 16 * 1024,
     cached_codes: 4096,
-    children: 4096,
+    children: 2048,
     far_codes: 256,
+    repeated_stacks: 64,
     release_stacks: 1,
     shared_codes: 1 << 12,
     many_shared_codes: 1 << 17,
@@ -69,6 +72,7 @@ pub const SPARSE: Sizes = Sizes {
     cached_codes: 2048,
     children: 2048,
     far_codes: 64,
+    repeated_stacks: 32,
     release_stacks: 1,
     shared_codes: 1 << 12,
     many_shared_codes: 1 << 15,
@@ -89,6 +93,7 @@ pub const DENSE: Sizes = Sizes {
     cached_codes: 512,
     children: 1024,
     far_codes: 8,
+    repeated_stacks: 0,
     release_stacks: 0,
     shared_codes: 1 << 11,
     many_shared_codes: 1 << 14,

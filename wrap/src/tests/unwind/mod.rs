@@ -28,6 +28,7 @@ mod loaded;
 mod made_up;
 mod programs;
 mod reading;
+mod repeated;
 mod same;
 mod short_code;
 mod stacks;

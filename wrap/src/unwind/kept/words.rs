@@ -6,7 +6,8 @@
 use super::MAX_WORDS;
 use crate::platform::arch;
 
-/// Where words were read, and what they were.
+/// Where words were read, and what they were: from a multiple of 16 on, as
+/// `arch::are_same` wants it.
 #[repr(C, align(16))]
 pub(super) struct Words {
     at: [u64; MAX_WORDS],
@@ -44,6 +45,19 @@ impl Words {
             (Some(at), Some(was)) => unsafe { arch::are_same(at, was) },
             _ => false,
         }
+    }
+
+    /// Copies the outermost `count` words; false if there is no room for them.
+    pub(super) fn copy(&self, count: usize, at: &mut [u64], was: &mut [u64]) -> bool {
+        let (Some(places), Some(values)) = (at.get_mut(..count), was.get_mut(..count)) else {
+            return false;
+        };
+        let (Some(at), Some(was)) = (self.at.get(..count), self.was.get(..count)) else {
+            return false;
+        };
+        places.copy_from_slice(at);
+        values.copy_from_slice(was);
+        true
     }
 
     /// Whether one word is what it was.
