@@ -30,12 +30,10 @@ pub(super) fn map_window(fd: Fd, offset: u64, bytes: usize, ready: bool) -> Resu
     } else {
         map(fd, offset, bytes, 0, 0)?
     };
+    touch_alone(at, bytes, ready);
     let begun = match ready {
         true => make_ready(at, bytes),
-        false => {
-            touch_alone(at, bytes);
-            Ok(())
-        }
+        false => Ok(()),
     };
     begun.inspect_err(|_| unmap(at, bytes))?;
     Ok(at as *mut u8)
@@ -72,8 +70,8 @@ pub(super) fn step_forward(
     let at = moved.inspect_err(|_| unmap(place, if place == 0 { 0 } else { whole }))?;
     let mut used = bytes;
     let populated = loop {
+        touch_alone(at, used, ready);
         if !ready {
-            touch_alone(at, used);
             break Ok(());
         }
         match make_ready(at, used) {
@@ -89,11 +87,15 @@ pub(super) fn step_forward(
     populated.map(|()| (at as *mut u8, used))
 }
 
-/// In a window whose pages are made ready one by one: one that is touched brings
-/// no others in.
-fn touch_alone(at: usize, bytes: usize) {
-    let advice = [at, bytes, libc::MADV_RANDOM as usize, 0, 0, 0];
-    let _ = call(libc::SYS_madvise, advice);
+/// Where a page that is touched is to bring no others in: in a window whose pages
+/// are made ready one by one, and in a small one. A file system fills what lies ahead
+/// in the file with zeros, as far as it is set up to read ahead, which may be
+/// megabytes; most logs are small.
+fn touch_alone(at: usize, bytes: usize, ready: bool) {
+    if !ready || bytes < HUGE {
+        let advice = [at, bytes, libc::MADV_RANDOM as usize, 0, 0, 0];
+        let _ = call(libc::SYS_madvise, advice);
+    }
 }
 
 /// Makes a window's pages ready to be written to, or says what is missing.
