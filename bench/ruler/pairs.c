@@ -3,7 +3,8 @@
  * Prints the thread CPU time of the measured pairs only, in nanoseconds: unless they are few, an eighth as many or more
  * warm up before them. `count` allocates nothing: it goes through the same stacks, warm-up included, and prints how
  * many differ, their frames in a tree, and how many frames are fresh from one to the next, by comparing whole paths.
- * VARIETY has stacks of every depth, and 50,000 times as many as DEPTH says.
+ * VARIETY has stacks of every depth, and 50,000 times as many as DEPTH says. WALK:STACKS strolls among as many stacks
+ * as it says, after each was met once in the warm-up.
  */
 #define _GNU_SOURCE
 #include "walk.h"
@@ -15,7 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LEAF = CHOICES, ROOTS = 8, THREADS = 8, WARM = 20000, WALK_WARM = 300000, VARIETY_STACKS = 50000, TABLE = 1 << 21 };
+enum { LEAF = CHOICES, ROOTS = 8, THREADS = 8, WARM = 20000, WALK_WARM = 300000, VARIETY_STACKS = 50000,
+       TABLE = 1 << 21, MOST_LEVELS = 10 };
 static unsigned char roots[ROOTS][DEEPEST];
 static const size_t sizes[4] = {24, 48, 96, 200};
 /* 12 allocations of a loop's body, by what the last six levels choose: 2.4 fresh frames from one to the next. */
@@ -62,6 +64,30 @@ static int stroll(struct walk *w, unsigned choices)
 }
 static int near(struct walk *w) { return stroll(w, 3); }
 static int walk(struct walk *w) { return stroll(w, CHOICES); }
+
+/* The last levels choose as the digits of a number of the base 4, the stack's. */
+static int choose(struct walk *w, long stack)
+{
+    unsigned char tail[MOST_LEVELS];
+    for (int i = w->levels; i-- > 0; stack /= CHOICES)
+        tail[i] = stack % CHOICES;
+    return set(w, w->last + 1 - w->levels, tail);
+}
+
+/* WALK among a stated number of stacks. By chance alone some of them would not be met for long: so all come in turn
+ * first, far from each other. */
+static int bounded(struct walk *w)
+{
+    if (w->met < w->stacks) {
+        w->met++;
+        w->index = (w->index + 7919) % w->stacks;
+    } else {
+        long places = 1l << 2 * w->often[w->random >> 58], first = w->index / places * places;
+        long room = w->stacks - first < places ? w->stacks - first : places;
+        w->index = first + ((w->random >> 8 & 0xffffffff) * room >> 32);
+    }
+    return choose(w, w->index);
+}
 
 /* The roots of two that follow each other differ, so every frame is new. */
 static int root(struct walk *w)
@@ -144,6 +170,7 @@ static const struct pattern {
     double ratio;
 } patterns[] = {{"SAME", same, 0, 0},     {"LOOP", in_loop, 0, 0}, {"NEAR", near, 6, .57},
                 {"WALK", walk, 8, .805}, {"ROOT", root, 0, 0},    {"VARIETY", variety, 0, 0}};
+static const char stated[] = "WALK:";
 
 static int begin(struct walk *w, const char *name, int depth, long pairs)
 {
@@ -159,6 +186,18 @@ static int begin(struct walk *w, const char *name, int depth, long pairs)
             w->step = patterns[i].step;
             frequencies(w, patterns[i].most, patterns[i].ratio);
         }
+    if (!strncmp(name, stated, sizeof stated - 1)) {
+        w->step = bounded;
+        w->stacks = atol(name + sizeof stated - 1);
+        while (1l << 2 * w->levels < w->stacks)
+            w->levels++;
+        if (w->levels < 1 || w->levels > MOST_LEVELS || w->levels > depth)
+            return 0;
+        frequencies(w, w->levels, .805);
+        w->met = pairs < WARM ? w->stacks : 0;
+        if (pairs >= WARM && w->left <= w->stacks)
+            w->left = 1 + w->stacks;
+    }
     if (w->step == walk && pairs >= WARM && w->left < WALK_WARM)
         w->left = WALK_WARM;
     uint64_t random = 2463534242;
@@ -167,6 +206,8 @@ static int begin(struct walk *w, const char *name, int depth, long pairs)
             roots[i][level] = level ? draw(&random) >> 32 & 3 : i & 3;
     memcpy(w->choice, roots[0], sizeof w->choice);
     memset(w->choice + (depth > 6 ? depth - 6 : 0), 0, 6); /* LOOP and NEAR know three choices */
+    if (w->step == bounded)
+        choose(w, 0);
     if (w->step == variety)
         w->step(w), w->left = 1;
     else if (w->step)

@@ -19,6 +19,8 @@ struct walk {
     int (*step)(struct walk *);
     long index; /* of the step, where the pattern counts */
     long stacks; /* where it is of many */
+    long met;    /* of them, where each comes once first */
+    int levels;  /* the last ones, that make so many */
     unsigned char often[64];
     int64_t cpu, kernel, wall; /* nanoseconds of the measured loop */
 };
