@@ -94,6 +94,14 @@ enum Lacking {
     Pages { count: u32 },
 }
 
+/// Whether a record is of this key.
+#[inline]
+fn is_key<const W: usize>(record: &[AtomicU64], key: &[u64; W]) -> bool {
+    let mut pairs = record.iter().zip(key);
+    // Relaxed: published by the entry that named the id.
+    pairs.all(|(word, part)| u64::from_le(word.load(Ordering::Relaxed)) == *part)
+}
+
 /// A word's slice behind a pointer and a known length.
 fn words(pointer: usize, length: usize) -> Option<&'static [AtomicU64]> {
     if pointer == 0 {
@@ -219,6 +227,35 @@ impl<const W: usize, const P: u32, const F: u32, const C: usize> IdTable<W, P, F
         (is_given && self.holds(next, key)).then_some(next)
     }
 
+    /// How many of the keys `inside` follow each other from a record on, each in the
+    /// record behind that which it names: as by `follows` one by one.
+    #[inline]
+    pub fn follow_far(&self, id: u32, mut inside: impl Inside<W>) -> u32 {
+        let first = id.wrapping_add(1);
+        let Some(place) = (first % P).checked_sub(F) else {
+            return 0;
+        };
+        let before = first / P * (P - F) + place;
+        let given = self.count.load(Ordering::Relaxed).saturating_sub(before);
+        let room = given.min(P - first % P) as usize;
+        let Some(chunk) = self.chunks.get((first / P) as usize) else {
+            return 0;
+        };
+        let chunk = words(chunk.load(Ordering::Acquire), P as usize * W);
+        let behind = chunk.and_then(|chunk| chunk.get((first % P) as usize * W..));
+        let mut count = 0;
+        for record in behind.unwrap_or(&[]).chunks_exact(W).take(room) {
+            let Some(key) = inside.next(id + count) else {
+                break;
+            };
+            if !is_key(record, &key) {
+                break;
+            }
+            count += 1;
+        }
+        count
+    }
+
     /// Where a key of this tag is looked for, to be fetched ahead.
     #[inline]
     pub fn place(&self, tag: Tag) -> Option<&AtomicU64> {
@@ -270,11 +307,7 @@ impl<const W: usize, const P: u32, const F: u32, const C: usize> IdTable<W, P, F
 
     #[inline]
     fn holds(&self, id: u32, key: &[u64; W]) -> bool {
-        self.record(id).is_some_and(|record| {
-            let mut pairs = record.iter().zip(key);
-            // Relaxed: published by the entry that named the id.
-            pairs.all(|(word, part)| u64::from_le(word.load(Ordering::Relaxed)) == *part)
-        })
+        self.record(id).is_some_and(|record| is_key(record, key))
     }
 
     #[cold]

@@ -27,6 +27,13 @@ type Asking = codemap::Asking<Here>;
 /// The trie of the process.
 struct Names(NodeMemory);
 
+impl Names {
+    /// How many of these frames, one inside the other, follow each other.
+    fn follow_far(&self, id: StackId, inside: impl ExactSizeIterator<Item = CodeId>) -> u32 {
+        RECORDER.log.nodes.follow_far(id.0, Callees(inside))
+    }
+}
+
 impl Namer for Names {
     #[inline]
     fn follows(&self, node: Node) -> Option<u32> {
@@ -183,30 +190,40 @@ fn plain(
         (count, root) = walk::walk(frame, bounds, &mut stream.workspace(), asking);
     }
     let space = stream.workspace();
+    named(root, space.codes.get(..count).unwrap_or(&[]), &namer)
+}
+
+/// The id of a stack of these codes, innermost first, from the root through the trie.
+/// Where a path leaves another is in the index, which is fetched ahead; what follows
+/// there without leaving it needs none.
+fn named(root: StackId, codes: &[u32], namer: &Names) -> StackId {
+    /// Frames further out than this seldom lie on one path only.
+    const SHARED: usize = 14;
+    let mut inside = codes.iter().rev().map(|&code| CodeId(code));
+    let mut tag = kept::tag_of(root);
+    for code in inside.clone().take(SHARED) {
+        tag = tag.mixed(u64::from(code.0));
+        namer.expect(tag);
+    }
     let (mut id, mut tag) = (root, kept::tag_of(root));
-    let mut inside = space
-        .codes
-        .get(..count)
-        .unwrap_or(&[])
-        .iter()
-        .rev()
-        .copied();
-    while let Some(code) = inside.next() {
-        tag = tag.mixed(u64::from(code));
-        let node = Node {
-            parent: id,
-            code: CodeId(code),
+    loop {
+        let known = namer.follow_far(id, inside.clone());
+        if known as usize == inside.len() {
+            return StackId(id.0 + known);
+        }
+        for code in inside.by_ref().take(known as usize) {
+            tag = tag.mixed(u64::from(code.0));
+        }
+        let parent = StackId(id.0 + known);
+        let Some(code) = inside.next() else {
+            return parent;
         };
-        let next = match namer.follows(node) {
-            Some(next) => next,
-            None => namer.intern(tag, node, inside.clone().map(CodeId)),
-        };
-        match next {
+        tag = tag.mixed(u64::from(code.0));
+        match namer.intern(tag, Node { parent, code }, inside.clone()) {
             0 => return StackId::CUT_FULL,
             next => id = StackId(next),
         }
     }
-    id
 }
 
 /// What lies where a foreign stack is may reach further by now than when that

@@ -241,6 +241,39 @@ fn a_path_takes_one_entry_of_the_index() {
     assert!((table.len(), table.indexed()) <= (360, 8));
 }
 
+/// From any record of a path on, whatever goes on there or elsewhere.
+#[test]
+fn a_run_is_what_follows_one_by_one() {
+    let (table, memory) = (Tree::new(), Leaked::default());
+    let mut random = Random::new(7);
+    let mut lengths = [0; 100];
+    for _ in 0..3_000 {
+        let length = 1 + random.below(90);
+        let codes: Vec<u64> = (0..length).map(|_| 1 + random.below(2)).collect();
+        intern_path(&table, &memory, &codes);
+        let (mut id, mut at, mut tag) = (1, 0, Tag(1));
+        while at < codes.len() {
+            let run = table.follow_far(id, Codes(&codes[at..])) as usize;
+            lengths[run] += 1;
+            for &code in &codes[at..at + run] {
+                let key = [code << 32 | u64::from(id)];
+                id = table.follows(id, &key).expect("it was followed");
+                tag = tag.mixed(code);
+            }
+            at += run;
+            let Some(&code) = codes.get(at) else {
+                break;
+            };
+            let key = [code << 32 | u64::from(id)];
+            assert_eq!(table.follows(id, &key), None);
+            (tag, at) = (tag.mixed(code), at + 1);
+            id = table.intern_path(id, tag, &key, Codes(&[]), &memory);
+        }
+        assert_eq!(path_of(&table, id), codes);
+    }
+    assert!(lengths[0] > 0 && lengths[1] > 0 && lengths[30..].iter().any(|&count| count > 0));
+}
+
 /// Memory whose chunks are seen by another as well, as a file's by a child.
 #[derive(Default)]
 struct Shared {
@@ -259,6 +292,18 @@ impl Memory for Shared {
     fn raced(&self) {}
 }
 
+/// One key.
+struct One([u64; 2]);
+
+impl Inside<2> for One {
+    fn count(&self) -> u32 {
+        1
+    }
+    fn next(&mut self, _: u32) -> Option<[u64; 2]> {
+        Some(self.0)
+    }
+}
+
 #[test]
 fn what_another_wrote_behind_the_last_record_is_not_believed() {
     let (table, memory) = (Pairs::new(), Shared::default());
@@ -270,9 +315,11 @@ fn what_another_wrote_behind_the_last_record_is_not_believed() {
         word.store(part.to_le(), Ordering::Relaxed);
     }
     assert_eq!(table.follows(first, &foreign), None);
+    assert_eq!(table.follow_far(first, One(foreign)), 0);
     let second = table.intern(&own, &memory);
     assert_eq!(second, first + 1);
     assert_eq!(table.follows(first, &own), Some(second));
+    assert_eq!(table.follow_far(first, One(own)), 1);
     assert_eq!(table.follows(first, &foreign), None);
 }
 
