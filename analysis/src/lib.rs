@@ -78,8 +78,8 @@ pub use rss::{Bracket, Figures, FirstReading, Level, RssPeak, Unread, Why, highe
 pub use share::{percentage, share};
 pub use sites::{AskingSite, List, Sites, Stacks, Through};
 pub use stacks::{Frame, ModuleKey, Site, StackTable, Tables};
-pub use summary::{Cost, CutStacks, Summary};
-pub use tally::{Facts, Options, Tally, Timing};
+pub use summary::{CutStacks, Summary};
+pub use tally::{Facts, Options, Tally};
 pub use threads::{Thread, Threads};
 pub use totals::{Anomalies, At, PeakFigures, Totals};
 pub use tree::{Branch, CallTree, Callers, Least};

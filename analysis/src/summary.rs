@@ -4,7 +4,7 @@ use crate::counts::{Held, Moment};
 use crate::flight_window::FlightWindow;
 use crate::ledger::Mapped;
 use crate::rss::{FirstReading, Level, RssPeak, Unread};
-use crate::tally::{Facts, Tally, Timing};
+use crate::tally::{Facts, Tally};
 use crate::totals::{Anomalies, PeakFigures, Totals};
 
 /// Allocations whose stack lacks frames, by the root it ends in.
@@ -79,8 +79,9 @@ pub struct Summary {
     pub distinct_stacks: u64,
     /// Tick of the end.
     pub end_tick: u64,
-    /// What recording took of processor time, where that was measured.
-    pub cost: Option<Cost>,
+    /// Processor time of the process in microseconds as last read, the
+    /// recorder's in it, if it was read.
+    pub cpu_us: Option<u64>,
     /// Where the log holds only the last part event by event: which.
     pub window: Option<FlightWindow>,
 }
@@ -102,33 +103,6 @@ impl Summary {
     pub fn is_lossy(&self) -> bool {
         self.lost_events > 0 || self.is_damaged
     }
-}
-
-/// What recording took of processor time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Cost {
-    /// By estimate, from the events that were timed.
-    pub own_ns: u64,
-    /// Of the whole process, this included.
-    pub cpu_ns: u64,
-}
-
-impl Cost {
-    /// Of so many events.
-    fn of(events: u64, timing: &Timing) -> Option<Self> {
-        if timing.cpu_us == 0 || (timing.events == 0 && events > Self::FEW) {
-            return None;
-        }
-        let cpu_ns = timing.cpu_us.saturating_mul(1000);
-        let own = u128::from(timing.ns) * u128::from(events) / u128::from(timing.events.max(1));
-        // A timed event in which the processor was taken away stands for a
-        // thousand: of a short run the estimate can be more than all of it.
-        let own_ns = own.min(u128::from(cpu_ns)) as u64;
-        Some(Self { own_ns, cpu_ns })
-    }
-
-    /// So few events that none may have been timed take no time to speak of.
-    const FEW: u64 = 10_000;
 }
 
 impl Tally {
@@ -198,44 +172,8 @@ impl Tally {
             threads: self.threads,
             distinct_stacks,
             end_tick: self.heap.tick,
-            cost: Cost::of(
-                self.totals.allocations + self.totals.releases,
-                &facts.timing,
-            ),
+            cpu_us: Some(facts.cpu_us).filter(|&us| us != 0),
             window: self.window,
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_was_timed_stands_for_all() {
-        let timing = Timing {
-            events: 4,
-            ns: 400,
-            cpu_us: 7000,
-        };
-        let cost = Cost {
-            own_ns: 1_000_000,
-            cpu_ns: 7_000_000,
-        };
-        assert_eq!(Cost::of(10_000, &timing), Some(cost));
-        let all = Cost {
-            own_ns: 7_000_000,
-            ..cost
-        };
-        assert_eq!(Cost::of(90_000, &timing), Some(all));
-        let untimed = Timing {
-            events: 0,
-            ns: 0,
-            cpu_us: 7,
-        };
-        assert_eq!(Cost::of(100, &untimed).map(|cost| cost.own_ns), Some(0));
-        assert_eq!(Cost::of(100_000, &untimed), None);
-        // A recorder that did not measure.
-        assert_eq!(Cost::of(100, &Timing::default()), None);
     }
 }

@@ -46,18 +46,7 @@ pub struct Facts {
     pub lost_events: u64,
     /// The recorder's own memory at the end.
     pub own_bytes: u64,
-    /// What it took of processor time.
-    pub timing: Timing,
-}
-
-/// The recorder's measure of its own time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Timing {
-    /// Events that were timed.
-    pub events: u64,
-    /// What those took.
-    pub ns: u64,
-    /// Processor time of the whole process, 0 if not known.
+    /// Processor time of the process in microseconds, 0: unknown.
     pub cpu_us: u64,
 }
 

@@ -71,10 +71,8 @@ counters! {
     FramePointerStacks = 22, "frame_pointer_stacks";
     /// Places of the file that were given out: it is at least as many chunks long.
     Chunks = 23, "chunks";
-    /// Events whose recording was timed.
-    TimedEvents = 24, "timed_events";
-    /// Nanoseconds that those took.
-    TimedNs = 25, "timed_ns";
+    // 24 and 25 are timed_events and timed_ns in logs of an earlier memlog: not to
+    // be used again.
     /// Microseconds of processor time of the process, as last read.
     CpuUs = 26, "cpu_us";
     /// What was last in the way of the log's growth, see `refusal`; no count.

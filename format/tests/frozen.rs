@@ -78,9 +78,14 @@ fn entry_points() {
 
 #[test]
 fn counters() {
-    for (index, &(counter, name)) in ALL.iter().enumerate() {
-        assert_eq!(counter as usize, index, "{name}: numbers have no gaps");
-        assert!(index < AREA_COUNT, "{name} lies outside the area");
+    // No gaps but for those of an earlier memlog, whose logs still have them.
+    let numbers = (0..AREA_COUNT).filter(|number| ![24, 25].contains(number));
+    assert!(
+        ALL.len() <= numbers.clone().count(),
+        "the area is too small"
+    );
+    for (number, &(counter, name)) in numbers.zip(ALL) {
+        assert_eq!(counter as usize, number, "{name}");
         assert_eq!(ALL.iter().filter(|(_, other)| *other == name).count(), 1);
     }
     assert_eq!((AREA_AT, AREA_END), (64, 576));

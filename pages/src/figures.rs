@@ -115,8 +115,7 @@ fn peaks(log: &Log, analysis: &Analysis) -> Map<String, Value> {
         "rss_peak_mapped_bytes": summary.rss_peak_mapped_bytes,
         "rss_peak_unseen_bytes": unseen,
         "own_rss_bytes": summary.own_rss_bytes,
-        "own_cpu_seconds": summary.cost.map(|cost| cost.own_ns as f64 / 1e9),
-        "cpu_seconds": summary.cost.map(|cost| cost.cpu_ns as f64 / 1e9),
+        "cpu_seconds": summary.cpu_us.map(|us| us as f64 / 1e6),
         "flight_recorder": summary.window.map(|window| json!({
             "bound_bytes": window.bound_bytes,
             "window_from_seconds": log.seconds(window.horizon_tick),

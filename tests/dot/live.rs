@@ -57,10 +57,10 @@ fn the_known_sites_stand_on_the_page() {
     assert!(!text.contains("note: "), "{text}");
 }
 
-/// What recording cost is an estimate that may be far too high: of the figures,
-/// and of no page.
+/// What recording cost cannot be told from inside the process: of the figures
+/// and the pages none speaks of it.
 #[test]
-fn the_overhead_is_on_no_page() {
+fn nothing_tells_what_recording_cost() {
     let folder = Folder::new("live-cost");
     let program = GCC.build::<&str>(&folder, "churn.c", "churn", &[]);
     let program = program.to_str().expect("a path of letters");
@@ -68,13 +68,19 @@ fn the_overhead_is_on_no_page() {
     folder.says(&recorded);
     let stats: serde_json::Value =
         serde_json::from_str(&folder.says(&["stats", "--json", "churn.memlog"])).expect("JSON");
-    let number = |name: &str| stats[name].as_f64().expect(name);
-    let (own, all) = (number("own_cpu_seconds"), number("cpu_seconds"));
-    let events = number("allocations") + number("releases");
-    let each_ns = own / events * 1e9;
-    assert!(own <= all, "{own} of {all} s");
-    assert!((3.0..5000.0).contains(&each_ns), "{each_ns} ns an event");
-    for page in ["summary", "report", "tree"] {
+    assert!(
+        stats["cpu_seconds"].as_f64() > Some(0.0),
+        "the kernel's figure: {}",
+        stats["cpu_seconds"]
+    );
+    let said = folder.says(&["stats", "churn.memlog"]);
+    let names = said.lines().filter_map(|line| line.split(' ').next());
+    let of_time = ["cpu", "timed", "cost", "overhead"];
+    let told: Vec<_> = names
+        .filter(|name| of_time.iter().any(|word| name.contains(word)))
+        .collect();
+    assert_eq!(told, ["counters.cpu_us", "cpu_seconds"]);
+    for page in ["summary", "report", "tree", "info"] {
         let said = folder.says(&[page, "churn.memlog"]);
         assert!(
             !said.contains("overhead") && !said.contains("processor time"),

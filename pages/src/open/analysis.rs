@@ -2,9 +2,7 @@
 
 use std::collections::HashMap;
 
-use memlog_analysis::{
-    At, Coverage, Facts, Figures, Moment, Options, Summary, Tables, Tally, Timing,
-};
+use memlog_analysis::{At, Coverage, Facts, Figures, Moment, Options, Summary, Tables, Tally};
 use memlog_export::When;
 use memlog_format::counter::{ALL, Counter};
 use memlog_format::meta::Module;
@@ -190,7 +188,7 @@ fn facts_of_part(log: &Log) -> Facts {
     Facts {
         rss: Figures::default(),
         end_tick: None,
-        timing: Timing::default(),
+        cpu_us: 0,
         ..facts(log)
     }
 }
@@ -250,10 +248,6 @@ fn facts(log: &Log) -> Facts {
         end_tick: end.map(|end| end.tick),
         lost_events: lost.fold(0, u64::saturating_add),
         own_bytes: own.into_iter().fold(0, u64::saturating_add),
-        timing: Timing {
-            events: log.counter(Counter::TimedEvents),
-            ns: log.counter(Counter::TimedNs),
-            cpu_us: log.counter(Counter::CpuUs),
-        },
+        cpu_us: log.counter(Counter::CpuUs),
     }
 }

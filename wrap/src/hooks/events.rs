@@ -10,7 +10,6 @@ use crate::hooks::session::Recording;
 use crate::log::stream::{Of, Stream};
 use crate::platform::arch::DoorFrame;
 use crate::platform::clock;
-use crate::process::overhead::Timing;
 use crate::process::recorder::RECORDER;
 use crate::process::rss;
 use core::sync::atomic::Ordering;
@@ -92,7 +91,7 @@ pub fn allocated_apart(
     let address = block as u64;
     let usable = usable.unwrap_or(request.size as u64);
     let is_shared = !is_own(stream, address);
-    let timing = keep_time(stream, is_shared || usable >= TIMED);
+    keep_time(stream, is_shared || usable >= TIMED);
     if usable >= LARGE {
         note_large(stream, usable, usable.saturating_sub(stayed));
     }
@@ -104,7 +103,6 @@ pub fn allocated_apart(
     stream.settle_announced();
     stream.last_block = address;
     moved(stream, usable.saturating_sub(stayed), usable as i64);
-    timing.end();
 }
 
 /// How a block goes.
@@ -142,11 +140,11 @@ pub fn releasing_apart(
     let announced = how.may_stay.is_some();
     let bytes = usable.saturating_sub(how.may_stay.unwrap_or(0));
     let is_shared = !is_own(stream, block as u64);
-    let timing = keep_time(stream, is_shared || usable >= TIMED);
+    keep_time(stream, is_shared || usable >= TIMED);
     if usable >= LARGE {
         if usable == SLAB {
             // Nothing of the log's goes. Said here, where it costs the usual none.
-            return timing.end();
+            return;
         }
         // Before the memory goes, or a peak that ends here is never seen.
         note_large(stream, usable, bytes);
@@ -166,7 +164,6 @@ pub fn releasing_apart(
     stream.write_release(&event);
     stream.announced = announced;
     goes(stream, block as u64, usable, bytes);
-    timing.end();
 }
 
 /// Records that an announced release did not happen.
@@ -189,13 +186,9 @@ pub fn before_mapping(recording: Recording, frame: &DoorFrame) -> StackId {
 /// A look at the clock that finds the time as it was.
 #[inline(never)]
 pub(super) fn is_same_tick(stream: &mut Stream) -> bool {
-    let Some(until_timed) = stream.until_timed.checked_sub(1) else {
-        return false;
-    };
     if RECORDER.log.is_deferred() || is_behind(stream) || clock::tick() != stream.tick() {
         return false;
     }
-    stream.until_timed = until_timed;
     look_again_later(stream);
     true
 }
@@ -207,22 +200,15 @@ fn look_again_later(stream: &mut Stream) {
 }
 
 /// Moves the stream's time now and then, and always where it matters: where
-/// threads share what the event is on, or a block would go before it came. At
-/// times begins to time the event.
+/// threads share what the event is on, or a block would go before it came.
 #[inline]
-fn keep_time(stream: &mut Stream, matters: bool) -> Timing {
+fn keep_time(stream: &mut Stream, matters: bool) {
     if (matters || is_behind(stream)) && !is_same_tick(stream) {
         stream.until_clock = 0;
     }
     match stream.until_clock.checked_sub(1) {
-        Some(left) => {
-            stream.until_clock = left;
-            Timing::default()
-        }
-        None => {
-            look_at_clock(stream);
-            Timing::begin(stream)
-        }
+        Some(left) => stream.until_clock = left,
+        None => look_at_clock(stream),
     }
 }
 

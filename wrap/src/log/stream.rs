@@ -91,8 +91,6 @@ pub struct Stream {
     pub until_clock: u32,
     /// How many there were after the last look.
     pub clock_every: u32,
-    /// Looks at the clock left before an event is timed again.
-    pub until_timed: u32,
     deltas: Deltas,
     /// Bytes that may still come or go until something is due.
     pub allowance: i64,

@@ -5,7 +5,7 @@
 //! * [`token`] what a thread is doing inside the recorder
 //! * [`child`], [`fork`] what a fork leaves to whom
 //! * [`real`], [`usable`], [`absent`], [`deep`], [`linked`] the functions behind the hooks
-//! * [`rss`], [`guard`], [`overhead`] what is measured beside events
+//! * [`rss`], [`guard`] what is measured beside events
 
 pub mod absent;
 pub mod begin_log;
@@ -18,7 +18,6 @@ pub mod launcher;
 mod linked;
 pub mod make_log;
 pub mod naming;
-pub mod overhead;
 pub mod real;
 pub mod recorder;
 pub mod rss;

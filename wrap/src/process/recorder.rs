@@ -70,8 +70,6 @@ pub struct Recorder {
     pub rss: Shared,
     /// How near the limits of memory are.
     pub guard: Guard,
-    /// What two readings of the clock one after the other are apart.
-    pub clock_ns: AtomicU64,
 }
 
 /// The streams' places. Apart from the recorder: what begins as zeros takes no
@@ -100,7 +98,6 @@ pub static RECORDER: Recorder = Recorder {
     ledger: AtomicU64::new(0),
     rss: Shared::new(),
     guard: Guard::new(&RECORDER.ground),
-    clock_ns: AtomicU64::new(0),
 };
 
 impl Recorder {

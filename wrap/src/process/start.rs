@@ -179,7 +179,6 @@ fn start() -> bool {
     // SAFETY: the address is the kernel's own.
     unsafe { crate::platform::sys::set_facts(told.vdso, told.page_bytes) };
     clock::start();
-    crate::process::overhead::start();
     RECORDER.ground.pid.store(Os::pid(), Ordering::Relaxed);
     let usable = match is_static {
         // SAFETY: as above.

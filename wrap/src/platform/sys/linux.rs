@@ -425,10 +425,6 @@ impl Sys for Linux {
         clock_ns(libc::CLOCK_MONOTONIC_COARSE)
     }
 
-    fn precise_ns() -> u64 {
-        clock_ns(libc::CLOCK_MONOTONIC)
-    }
-
     fn host(into: &mut [u8]) -> usize {
         // SAFETY: all zeros is a valid utsname.
         let mut name: libc::utsname = unsafe { core::mem::zeroed() };

@@ -294,8 +294,6 @@ pub trait Sys {
     fn wall_ns() -> u64;
     /// A coarse clock that never jumps, nanoseconds.
     fn ticks_ns() -> u64;
-    /// A fine one, which is dearer.
-    fn precise_ns() -> u64;
     /// Host name.
     fn host(into: &mut [u8]) -> usize;
     /// The target of a symbolic link; how many bytes.

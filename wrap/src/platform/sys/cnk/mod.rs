@@ -346,10 +346,6 @@ impl<K: Kernel> Sys for Cnk<K> {
         before.max(now)
     }
 
-    fn precise_ns() -> u64 {
-        Self::wall_ns()
-    }
-
     fn host(into: &mut [u8]) -> usize {
         // SAFETY: all zeros is a valid utsname.
         let mut name: libc::utsname = unsafe { core::mem::zeroed() };

@@ -271,7 +271,6 @@ fn call_all() {
     let _ = (Tests::usage(), Tests::rss_now_kb(), Tests::high_water_kb());
     let _ = Tests::wall_ns();
     let _ = Tests::ticks_ns();
-    let _ = Tests::precise_ns();
     let _ = Tests::current_break();
     let _ = Tests::host(&mut bytes);
     let _ = Tests::working_directory(&mut bytes);
