@@ -22,6 +22,42 @@ claim_folder() { # COMMIT
     printf %s "$sums" >"$out/SHA256SUMS" && echo "$1" >"$out/COMMIT"
 }
 
+# In /tmp anybody may have made a folder of any name, or a link; but nobody else
+# can move or remove what is this user's.
+is_own_folder() { [ ! -L "$1" ] && [ -d "$1" ] && [ -O "$1" ]; }
+
+# An empty folder for this run alone. Its lock says who has it, on descriptor 9:
+# all that is started has that too, so it ends when nobody writes there any more,
+# however a run was stopped. What one has left is removed by the next.
+hold_folder() { # FOLDER [SECONDS]: so long it waits for another run
+    local folder=$1 until=$((SECONDS + ${2:-600})) turns=0
+    while :; do
+        mkdir -m 700 "$folder" 2>/dev/null
+        if is_own_folder "$folder" && { exec 9<"$folder"; } 2>/dev/null; then
+            wait_for_lock "$folder" "$until" || { exec 9<&-; return 1; }
+            # It may be that of a folder which its run has removed since.
+            ! is_own_folder "$folder" || [ ! "$folder" -ef /dev/fd/9 ] || break
+            exec 9<&-
+        # Removed in between, if not at each turn.
+        elif [ $((turns += 1)) -ge 10 ]; then
+            say "$folder is not a folder of this user's that can be opened: have it removed" >&2
+            return 1
+        fi
+    done
+    [ -z "$(ls -A "$folder")" ] || say "removing what a release that was stopped has left in $folder"
+    chmod 700 "$folder" && find "$folder" -mindepth 1 -maxdepth 1 -exec rm -rf -- {} +
+}
+
+wait_for_lock() { # FOLDER UNTIL: on descriptor 9
+    ! flock -n 9 || return 0
+    local left=$(($2 - SECONDS))
+    say "another release is being made in $1: waiting for it, $(((left + 59) / 60)) minutes at most"
+    flock -w $((left > 0 ? left : 1)) 9 || {
+        say "$1 is there: another release is being made, or what one that was stopped has started still runs" >&2
+        return 1
+    }
+}
+
 # A file of the release has its name when it is whole, and its sum with it.
 finish() { # NAME: out/.NAME.new is it
     local sum sums=$out/SHA256SUMS
@@ -109,7 +145,8 @@ release_of() { # MACHINE
     if [ "$target" = x86_64 ]; then
         build_x86_64 && notices_for x86_64-unknown-linux-musl musl=/usr/share/doc/musl/copyright || return
     else
-        ci/packages "cross-$target-programs" || return
+        # Packages may start servers, which live on.
+        ci/packages "cross-$target-programs" 9<&- || return
         target_is "$target" || return
         recorder=$work/$target
         (cd "$tree" && env -i "${alone[@]}" CARGO_TARGET_DIR="$built/recorders" ppc64-cross/build "$target" "$recorder") || return
