@@ -1,5 +1,6 @@
 //! The recorders and the victims, built once for a run of the tests.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
@@ -88,14 +89,22 @@ fn make(folder: &Path, out: &Path, target: &str) -> Result<(), String> {
 pub struct Folder(PathBuf);
 
 impl Folder {
-    /// A new one.
+    /// A new one. Who was killed has left his, and his process number comes
+    /// again, soon in a container: a name that is there is somebody else's.
     pub fn new(name: &str) -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("memlog-{}-{number}-{name}", std::process::id());
-        let path = std::env::temp_dir().join(name);
-        std::fs::create_dir_all(&path).expect("a folder for the run");
-        Self(path)
+        loop {
+            let number = NEXT.fetch_add(1, Ordering::Relaxed);
+            let name = format!("memlog-{}-{number}-{name}", std::process::id());
+            let path = std::env::temp_dir().join(name);
+            match std::fs::create_dir(&path) {
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                made => {
+                    made.expect("a folder for the run");
+                    return Self(path);
+                }
+            }
+        }
     }
 
     /// Where it is.

@@ -94,9 +94,12 @@ fn what_was_finished_is_in_the_log() {
     );
     let shown = &totals.problems[..totals.problems.len().min(40)];
     let count = totals.problems.len();
+    // The moments depend on it as on the seed.
+    let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     assert!(
         count == 0,
-        "{count} problems, MEMLOG_SEED={seed}:\n{}",
+        "{count} problems, MEMLOG_SEED={seed}, load {}:\n{}",
+        load.trim(),
         shown.join("\n")
     );
 }
