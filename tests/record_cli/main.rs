@@ -25,7 +25,9 @@ struct Folder(PathBuf);
 impl Folder {
     fn new(name: &str) -> Self {
         let path = std::env::temp_dir().join(format!("memlog-test-{}-{name}", std::process::id()));
-        fs::create_dir_all(&path).expect("a folder for the test");
+        // Who was killed has left his, and his process number comes again.
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir(&path).expect("a folder for the test");
         fs::set_permissions(&path, Permissions::from_mode(0o755)).expect("its mode");
         Self(path)
     }

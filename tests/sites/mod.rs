@@ -51,7 +51,9 @@ pub struct Folder(PathBuf);
 impl Folder {
     pub fn new(name: &str) -> Self {
         let path = std::env::temp_dir().join(format!("memlog-{}-{name}", std::process::id()));
-        fs::create_dir_all(&path).expect("a folder for the test");
+        // Who was killed has left his, and his process number comes again.
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir(&path).expect("a folder for the test");
         fs::set_permissions(&path, Permissions::from_mode(0o755)).expect("its mode");
         Self(path)
     }
