@@ -231,7 +231,8 @@ impl Tally {
         let stack = self.stacks.stack(alloc.stack, tables);
         let (size, tick) = (alloc.size, self.heap.tick);
         let block = Block::new(size, alloc.usable, stack, tick, at.tid, alloc.api);
-        if let Some(other) = self.blocks.insert(alloc.address, block) {
+        let (other, is_known) = self.blocks.insert(alloc.address, block);
+        if let Some(other) = other {
             match self.unfinished.remove(&alloc.address) {
                 true => self.totals.releases += 1,
                 false => self.anomalies.alive_twice += 1,
@@ -239,7 +240,10 @@ impl Tally {
             self.inherited.remove(&alloc.address);
             self.leave(at.stream, &other);
         }
-        self.ever_allocated.insert(alloc.address);
+        // What a fork found live is known too.
+        if !is_known || self.options.forked {
+            self.ever_allocated.insert(alloc.address);
+        }
         self.temporary.came(at.stream, alloc.address);
         self.holders.add(stack, at.tid, size);
         self.heap.bytes = self.heap.bytes.saturating_add(size);
