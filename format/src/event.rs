@@ -101,6 +101,15 @@ pub enum Event<'a> {
     Ext(Ext<'a>),
 }
 
+/// What nearly all records are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Usual {
+    /// Memory came.
+    Alloc(Alloc),
+    /// Memory goes, and that is certain.
+    Release(Release),
+}
+
 /// What glibc gives for a request, so that the usual case needs no byte.
 #[inline]
 pub const fn predicted_usable(size: u64) -> u64 {
@@ -350,7 +359,33 @@ impl Deltas {
         out.blob(scratch.get(..length).unwrap_or(&[]));
     }
 
+    /// Reads the next record if it is what nearly all are, and leaves it otherwise: an
+    /// allocation, or a release that is not announced.
+    #[inline(always)]
+    pub fn next_usual(&mut self, bytes: &mut Reader) -> Result<Option<Usual>, Malformed> {
+        let Some(tag) = bytes.peek() else {
+            return Ok(None);
+        };
+        let (operation, flags) = (tag & 7, tag & !7);
+        let is_alloc = matches!(operation, OP_MALLOC | OP_ALLOC);
+        let is_release = matches!(operation, OP_FREE | OP_RELEASE);
+        if !is_alloc && (!is_release || flags & (ANNOUNCED | SAME_SIZE) != 0) {
+            return Ok(None);
+        }
+        bytes.u8()?;
+        let api = match operation {
+            OP_MALLOC => Api::Malloc,
+            OP_FREE => short_release(false),
+            _ => get_api(bytes)?,
+        };
+        Ok(Some(match is_alloc {
+            true => Usual::Alloc(self.get_alloc(bytes, flags, api)?),
+            false => Usual::Release(self.get_release(bytes, flags, api)?),
+        }))
+    }
+
     /// Reads the next record, or `None` at the end.
+    #[inline]
     pub fn next<'a>(&mut self, bytes: &mut Reader<'a>) -> Result<Option<Event<'a>>, Malformed> {
         if bytes.is_empty() {
             return Ok(None);
@@ -397,6 +432,7 @@ impl Deltas {
         }))
     }
 
+    #[inline(always)]
     fn get_alloc(&mut self, bytes: &mut Reader, flags: u8, api: Api) -> Result<Alloc, Malformed> {
         let alignment_log2 = match api {
             Api::Malloc => 0,
@@ -427,6 +463,7 @@ impl Deltas {
         })
     }
 
+    #[inline(always)]
     fn get_release(
         &mut self,
         bytes: &mut Reader,

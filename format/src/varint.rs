@@ -32,6 +32,14 @@ const fn spread(value: u64) -> u64 {
     quarters & 0x007F_007F_007F_007F | (quarters & 0x3F80_3F80_3F80_3F80) << 1
 }
 
+/// The inverse: seven bits of each byte, put together.
+#[inline]
+const fn gather(word: u64) -> u64 {
+    let pairs = word & 0x007F_007F_007F_007F | (word & 0x7F00_7F00_7F00_7F00) >> 1;
+    let quarters = pairs & 0x0000_3FFF_0000_3FFF | (pairs & 0x3FFF_0000_3FFF_0000) >> 2;
+    quarters & 0x0FFF_FFFF | (quarters & 0x0FFF_FFFF_0000_0000) >> 4
+}
+
 /// The bytes of a varint below 2^56 as a little-endian word, and how many they
 /// are. Whether one or two is asked by no branch: that can seldom be predicted.
 #[inline(always)]
@@ -197,6 +205,12 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// The next byte, which stays.
+    #[inline]
+    pub fn peek(&self) -> Option<u8> {
+        self.bytes.get(self.at).copied()
+    }
+
     /// One byte.
     #[inline]
     pub fn u8(&mut self) -> Result<u8, Malformed> {
@@ -206,8 +220,29 @@ impl<'a> Reader<'a> {
     }
 
     /// A varint of at most 64 bits. Longer encodings than needed are read too.
-    #[inline]
+    #[inline(always)]
     pub fn var(&mut self) -> Result<u64, Malformed> {
+        let ahead = self.bytes.get(self.at..).and_then(<[u8]>::first_chunk);
+        let Some(&ahead) = ahead else {
+            return self.var_byte_by_byte();
+        };
+        let word = u64::from_le_bytes(ahead);
+        if word & 0x80 == 0 {
+            self.at += 1;
+            return Ok(word & 0x7f);
+        }
+        // The top bit of the last byte, if that is among the eight.
+        let last = !word & CONTINUED;
+        if last == 0 {
+            return self.var_byte_by_byte();
+        }
+        self.at += last.trailing_zeros() as usize / 8 + 1;
+        Ok(gather(word & (last ^ (last - 1))))
+    }
+
+    /// The same at the end of the bytes, or where it is longer than a word.
+    #[cold]
+    fn var_byte_by_byte(&mut self) -> Result<u64, Malformed> {
         let mut value = 0u64;
         let mut shift = 0u32;
         loop {

@@ -249,3 +249,35 @@ fn a_chunk_is_begun_by_its_committed_length() {
     header[..4].copy_from_slice(b"\x7FELF");
     assert!(Header::decode(&header).is_err());
 }
+
+/// A varint read byte by byte, as the document has it.
+fn naive(bytes: &[u8]) -> Option<(u64, usize)> {
+    let mut value = 0u128;
+    for (at, &byte) in bytes.iter().enumerate().take(10) {
+        value |= u128::from(byte & 0x7f) << (7 * at);
+        if byte < 0x80 {
+            return Some((u64::try_from(value).ok()?, at + 1));
+        }
+    }
+    None
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 5000, ..config() })]
+
+    /// Of whatever length, at the end and before more.
+    #[test]
+    fn a_varint_at_once_is_one_byte_by_byte(
+        bytes in vec(prop_oneof![0..=255u8, 0x80..=0xFFu8], 0..24)
+    ) {
+        let mut reader = Reader::new(&bytes);
+        let mut rest = bytes.as_slice();
+        while let Some((value, count)) = naive(rest) {
+            let before = reader.at();
+            prop_assert_eq!(reader.var().ok(), Some(value));
+            prop_assert_eq!(reader.at() - before, count);
+            rest = &rest[count..];
+        }
+        prop_assert!(reader.var().is_err());
+    }
+}

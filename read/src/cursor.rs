@@ -11,7 +11,7 @@ use std::sync::Arc;
 use memlog_format::Malformed;
 use memlog_format::api::Api;
 use memlog_format::chunk::HEADER_SIZE;
-use memlog_format::event::{Alloc, Deltas, Event, Release};
+use memlog_format::event::{Alloc, Deltas, Event, Release, Usual};
 use memlog_format::ext::Ext;
 use memlog_format::order::cell;
 use memlog_format::varint::Reader;
@@ -19,7 +19,7 @@ use memlog_format::varint::Reader;
 use crate::error::{Finding, Findings};
 use crate::flight::Flight;
 use crate::grid::Span;
-use crate::item::{Item, Kind};
+use crate::item::{Item, Kind, Place};
 
 /// What a step has to wait for. Places are these two, and then the cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -147,11 +147,50 @@ impl<'a> Cursor<'a> {
 
     /// The item that a step of this cursor makes.
     pub(crate) fn item(&self, tick: u64, kind: Kind<'a>) -> Item<'a> {
+        let Place { stream, tid, .. } = self.place();
         Item {
-            stream: self.stream,
-            tid: self.tid,
+            stream,
+            tid,
             tick,
             kind,
+        }
+    }
+
+    /// The next record, where it is what nearly all are and means what it says: not in
+    /// a log that overwrote its oldest events. For who has one stream, whose steps wait
+    /// for nothing.
+    #[inline(always)]
+    pub(crate) fn next_usual(&mut self, findings: &mut Findings) -> Option<Usual> {
+        if self.flight.is_some() {
+            return None;
+        }
+        let start = self.records.at();
+        match self.deltas.next_usual(&mut self.records) {
+            Ok(usual) => {
+                let usual = usual?;
+                if !is_whole(&self.records, self.body) {
+                    self.leave(not_whole(start), findings);
+                    return None;
+                }
+                if let Usual::Alloc(_) = usual {
+                    self.announced = false;
+                }
+                Some(usual)
+            }
+            Err(error) => {
+                self.leave(error, findings);
+                None
+            }
+        }
+    }
+
+    /// Where its items stand now.
+    #[inline]
+    pub(crate) fn place(&self) -> Place {
+        Place {
+            stream: self.stream,
+            tid: self.tid,
+            tick: self.deltas.tick,
         }
     }
 
@@ -381,12 +420,24 @@ pub(crate) fn next_whole<'a>(
 ) -> Result<Option<Event<'a>>, Malformed> {
     let start = records.at();
     let event = deltas.next(records)?;
-    match body.get(records.at().wrapping_sub(1)..) {
-        Some([0, 0, ..]) => Err(Malformed {
-            offset: start,
-            expected: "a record that was written whole",
-        }),
-        _ => Ok(event),
+    match is_whole(records, body) {
+        true => Ok(event),
+        false => Err(not_whole(start)),
+    }
+}
+
+/// Whether the record that was read last does not run into zeros.
+#[inline]
+fn is_whole(records: &Reader, body: &[u8]) -> bool {
+    let end = body.get(records.at().wrapping_sub(1)..);
+    !matches!(end, Some([0, 0, ..]))
+}
+
+#[cold]
+fn not_whole(offset: usize) -> Malformed {
+    Malformed {
+        offset,
+        expected: "a record that was written whole",
     }
 }
 

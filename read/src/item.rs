@@ -19,6 +19,40 @@ pub struct Item<'a> {
     pub kind: Kind<'a>,
 }
 
+/// Where an event stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The stream it was recorded in.
+    pub stream: u32,
+    /// The thread that the stream belonged to.
+    pub tid: u32,
+    /// The stream's time, as an item has it.
+    pub tick: u64,
+}
+
+impl Item<'_> {
+    /// Where it stands.
+    #[inline]
+    pub fn place(&self) -> Place {
+        Place {
+            stream: self.stream,
+            tid: self.tid,
+            tick: self.tick,
+        }
+    }
+}
+
+/// Who takes in all events of a log. What nearly all are comes by itself: put into an
+/// [`Item`] and taken out again it costs as much as all else.
+pub trait Taker<'a> {
+    /// Memory came.
+    fn alloc(&mut self, place: Place, alloc: &Alloc);
+    /// Memory went.
+    fn release(&mut self, place: Place, release: &Release);
+    /// Anything happened.
+    fn item(&mut self, item: &Item<'a>);
+}
+
 /// What happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind<'a> {

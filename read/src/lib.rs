@@ -38,7 +38,7 @@ mod tables;
 
 pub use error::{Finding, Findings, ReadError};
 pub use flight::Flight;
-pub use item::{Item, Kind};
+pub use item::{Item, Kind, Place, Taker};
 pub use log::{Log, Size};
 pub use merge::EventStream;
 pub use readings::{readings, records};

@@ -25,7 +25,7 @@
 //!   cell has come to its number. The queues hold each stream at most once.
 //! * Numbers that the log lacks are known from the survey and passed over, so
 //!   nobody waits for them.
-//! * One stream is its own order: no survey, no queues.
+//! * One stream is its own order: no survey, no queues, no look ahead.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashMap};
@@ -33,7 +33,8 @@ use std::collections::{BTreeSet, BinaryHeap, HashMap};
 use crate::cells::Cells;
 use crate::cursor::{Cursor, Gate, Step};
 use crate::error::Findings;
-use crate::item::Item;
+use crate::item::{Item, Taker};
+use memlog_format::event::Usual;
 
 /// All events of a log in order.
 pub struct EventStream<'a> {
@@ -86,16 +87,16 @@ impl<'a> EventStream<'a> {
             findings,
         };
         for (index, mut cursor) in cursors.into_iter().enumerate() {
-            let step = cursor.next(&mut stream.findings);
-            stream.heads.push(Head { cursor, step });
-            if let (Some(order), Some(step)) = (&mut stream.order, step) {
-                order.place(index, &step);
+            let mut step = None;
+            if let Some(order) = &mut stream.order {
+                step = cursor.next(&mut stream.findings);
+                if let Some(step) = &step {
+                    order.place(index, step);
+                }
             }
+            stream.heads.push(Head { cursor, step });
         }
-        stream.current = match stream.order {
-            Some(_) => stream.choose(),
-            None => (!stream.heads.is_empty()).then_some(0),
-        };
+        stream.current = stream.choose();
         stream
     }
 
@@ -108,6 +109,41 @@ impl<'a> EventStream<'a> {
     pub fn bytes_read(&self) -> u64 {
         let cursors = self.heads.iter().map(|head| &head.cursor);
         cursors.map(Cursor::opened_bytes).sum()
+    }
+
+    /// Hands out the next events, so many at most; false once there are no more.
+    #[inline]
+    pub fn hand_out(&mut self, most: u64, taker: &mut impl Taker<'a>) -> bool {
+        for _ in 0..most {
+            if self.order.is_none()
+                && let Some(head) = self.heads.first_mut()
+                && let Some(usual) = head.cursor.next_usual(&mut self.findings)
+            {
+                let place = head.cursor.place();
+                match usual {
+                    Usual::Alloc(alloc) => taker.alloc(place, &alloc),
+                    Usual::Release(release) => taker.release(place, &release),
+                }
+                continue;
+            }
+            match self.next() {
+                Some(item) => taker.item(&item),
+                None => return false,
+            }
+        }
+        true
+    }
+
+    /// The next of a single stream, with no look ahead.
+    #[inline]
+    fn next_of_one(&mut self) -> Option<Item<'a>> {
+        let head = self.heads.first_mut()?;
+        loop {
+            let step = head.cursor.next(&mut self.findings)?;
+            if let Some(kind) = step.kind {
+                return Some(head.cursor.item(step.tick, kind));
+            }
+        }
     }
 
     /// The open head of the lowest turn, or one that is forced open.
@@ -131,6 +167,9 @@ impl<'a> Iterator for EventStream<'a> {
 
     #[inline]
     fn next(&mut self) -> Option<Item<'a>> {
+        if self.order.is_none() {
+            return self.next_of_one();
+        }
         loop {
             let index = self.current?;
             let head = self.heads.get_mut(index)?;
@@ -141,15 +180,14 @@ impl<'a> Iterator for EventStream<'a> {
             // The item first: the next step may change the stream's thread.
             let item = step.kind.map(|kind| head.cursor.item(step.tick, kind));
             head.step = head.cursor.next(&mut self.findings);
-            if let Some(order) = &mut self.order {
-                order.pass(&step, &self.heads);
-                let head = self.heads.get(index)?;
-                if !order.stays(index, head.step.as_ref()) {
-                    if let Some(step) = &head.step {
-                        order.place(index, step);
-                    }
-                    self.current = self.choose();
+            let order = self.order.as_mut()?;
+            order.pass(&step, &self.heads);
+            let head = self.heads.get(index)?;
+            if !order.stays(index, head.step.as_ref()) {
+                if let Some(step) = &head.step {
+                    order.place(index, step);
                 }
+                self.current = self.choose();
             }
             if item.is_some() {
                 return item;

@@ -10,7 +10,7 @@ pub(super) const OFFSET: u64 = (1 << REGION_BITS) - 1;
 /// Allocators align to so many bytes, as a power of two.
 const GRAIN_BITS: u32 = 4;
 const GRAINS: usize = 1 << (REGION_BITS - GRAIN_BITS);
-/// A table of more than these would take what a word for each grain takes.
+/// A table of more than these would take more than half of what words take.
 const FEW: usize = (GRAINS / 8) * 7 / 8;
 
 /// From the offset of a block to its number.

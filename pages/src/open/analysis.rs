@@ -5,12 +5,13 @@ use std::collections::HashMap;
 use memlog_analysis::{At, Coverage, Facts, Figures, Moment, Options, Summary, Tables, Tally};
 use memlog_export::When;
 use memlog_format::counter::{ALL, Counter};
+use memlog_format::event::{Alloc, Release};
 use memlog_format::meta::Module;
 use memlog_format::table::{Code, CodeId, Node, StackId};
-use memlog_read::{Findings, Flight, Item, Kind, Log};
+use memlog_read::{Findings, Flight, Item, Kind, Log, Place, Taker};
 
 use super::mapped::MappedHistory;
-use super::{Family, Watch};
+use super::{Family, STRIDE, Watch};
 use crate::words::percentage;
 
 /// A log's tables as the analysis asks for them.
@@ -125,12 +126,13 @@ impl Family<'_> {
         let mut events = watch.events(log);
         let mut mapped = MappedHistory::default();
         let mut is_whole = !watch.is_over();
-        while is_whole && let Some(item) = events.next() {
-            is_whole = watch.goes_on(&events);
-            feed(&mut tally, &item, &tables);
-            if let Kind::Ledger(_) = item.kind {
-                mapped.at(item.tick, tally.mapped());
-            }
+        let mut feed = Feed {
+            tally: &mut tally,
+            tables: &tables,
+            mapped: &mut mapped,
+        };
+        while is_whole && events.hand_out(STRIDE, &mut feed) {
+            is_whole = watch.goes_on_after(STRIDE, &events);
         }
         let mut findings = log.findings().clone();
         findings.append(events.findings());
@@ -195,29 +197,52 @@ fn facts_of_part(log: &Log) -> Facts {
 
 /// Where an item stands.
 pub fn at_of(item: &Item) -> At {
-    At {
-        stream: item.stream,
-        tid: item.tid,
-        tick: item.tick,
-    }
+    at_place(item.place())
 }
 
 #[inline]
-fn feed(tally: &mut Tally, item: &Item, tables: &LogTables) {
-    let at = at_of(item);
-    match &item.kind {
-        Kind::Alloc(alloc) => tally.alloc(at, alloc, tables),
-        Kind::Release(release) => tally.release(at, release),
-        Kind::PriorAlloc(alloc) => tally.prior_alloc(alloc),
-        Kind::PriorRelease(_) => tally.prior_release(),
-        Kind::Unfinished(release) => tally.unfinished(release),
-        Kind::Rss(rss) => tally.rss(at, rss),
-        Kind::Ledger(entry) => tally.ledger(at, entry, tables),
-        Kind::Failed(failure) => tally.failed(at, failure, tables),
-        Kind::Thread { tid, name } => tally.thread(at, *tid, name),
-        Kind::Loss { events, .. } => tally.loss(*events),
-        Kind::Stamp(stamp) => tally.stamp(at, *stamp),
-        Kind::Fork { .. } | Kind::Mark(_) | Kind::Limit(_) => {}
+fn at_place(place: Place) -> At {
+    let Place { stream, tid, tick } = place;
+    At { stream, tid, tick }
+}
+
+/// Takes each event to the tally.
+struct Feed<'t, 'l, 'a> {
+    tally: &'t mut Tally,
+    tables: &'t LogTables<'l, 'a>,
+    mapped: &'t mut MappedHistory,
+}
+
+impl<'a> Taker<'a> for Feed<'_, '_, '_> {
+    #[inline]
+    fn alloc(&mut self, place: Place, alloc: &Alloc) {
+        self.tally.alloc(at_place(place), alloc, self.tables);
+    }
+
+    #[inline]
+    fn release(&mut self, place: Place, release: &Release) {
+        self.tally.release(at_place(place), release);
+    }
+
+    fn item(&mut self, item: &Item<'a>) {
+        let (at, tally, tables) = (at_of(item), &mut *self.tally, self.tables);
+        match &item.kind {
+            Kind::Alloc(alloc) => tally.alloc(at, alloc, tables),
+            Kind::Release(release) => tally.release(at, release),
+            Kind::PriorAlloc(alloc) => tally.prior_alloc(alloc),
+            Kind::PriorRelease(_) => tally.prior_release(),
+            Kind::Unfinished(release) => tally.unfinished(release),
+            Kind::Rss(rss) => tally.rss(at, rss),
+            Kind::Ledger(entry) => {
+                tally.ledger(at, entry, tables);
+                self.mapped.at(item.tick, tally.mapped());
+            }
+            Kind::Failed(failure) => tally.failed(at, failure, tables),
+            Kind::Thread { tid, name } => tally.thread(at, *tid, name),
+            Kind::Loss { events, .. } => tally.loss(*events),
+            Kind::Stamp(stamp) => tally.stamp(at, *stamp),
+            Kind::Fork { .. } | Kind::Mark(_) | Kind::Limit(_) => {}
+        }
     }
 }
 

@@ -28,7 +28,7 @@ pub use interrupt::Interrupt;
 pub use magic::has_magic;
 pub use map::map;
 use map::{FileBytes, log_bytes};
-pub use watch::{Over, Watch};
+pub use watch::{Over, STRIDE, Watch};
 
 /// No process has more recorded ancestors.
 const MAX_ANCESTORS: usize = 64;

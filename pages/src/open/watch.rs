@@ -12,7 +12,7 @@ use super::interrupt::Interrupt;
 use super::progress::Progress;
 
 /// Events between two looks.
-const STRIDE: u64 = 1 << 13;
+pub const STRIDE: u64 = 1 << 13;
 
 /// Whether Ctrl-C came.
 #[derive(Clone, Default)]
@@ -92,6 +92,13 @@ impl Watch {
         let count = self.events.get() + 1;
         self.events.set(count);
         !count.is_multiple_of(STRIDE) || self.look(count, events)
+    }
+
+    /// So many events were read; false if they were to be the last.
+    pub fn goes_on_after(&self, events: u64, stream: &EventStream) -> bool {
+        let count = self.events.get() + events;
+        self.events.set(count);
+        self.look(count, stream)
     }
 
     #[cold]

@@ -1,0 +1,105 @@
+//! What is handed out is what the iterator gives, item by item, with the same findings:
+//! of every log that is kept, and of those logs spoilt byte by byte.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use memlog_format::event::{Alloc, Release};
+use memlog_read::{EventStream, Item, Kind, Log, Place, Taker};
+
+/// Keeps all that is handed out.
+#[derive(Default)]
+struct All<'a> {
+    items: Vec<Item<'a>>,
+    usual: u64,
+}
+
+impl All<'_> {
+    fn take(&mut self, place: Place, kind: Kind<'static>) {
+        let Place { stream, tid, tick } = place;
+        self.usual += 1;
+        self.items.push(Item {
+            stream,
+            tid,
+            tick,
+            kind,
+        });
+    }
+}
+
+impl<'a> Taker<'a> for All<'a> {
+    fn alloc(&mut self, place: Place, alloc: &Alloc) {
+        self.take(place, Kind::Alloc(*alloc));
+    }
+    fn release(&mut self, place: Place, release: &Release) {
+        self.take(place, Kind::Release(*release));
+    }
+    fn item(&mut self, item: &Item<'a>) {
+        self.items.push(*item);
+    }
+}
+
+/// How many items came by themselves.
+fn compare(bytes: &[u8], at_once: u64) -> u64 {
+    let Ok(log) = Log::open(bytes) else {
+        return 0;
+    };
+    let mut one_by_one: EventStream = log.events();
+    let items: Vec<Item> = one_by_one.by_ref().collect();
+    let mut events = log.events();
+    let mut all = All::default();
+    while events.hand_out(at_once, &mut all) {}
+    assert_eq!(all.items.len(), items.len());
+    assert!(all.items == items);
+    let findings = |events: &EventStream| format!("{:?}", events.findings());
+    assert_eq!(findings(&events), findings(&one_by_one));
+    assert_eq!(events.bytes_read(), one_by_one.bytes_read());
+    all.usual
+}
+
+fn logs(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).expect("golden").flatten() {
+        let path = entry.path();
+        match path.is_dir() {
+            true => logs(&path, found),
+            false if path.extension().is_some_and(|ext| ext == "memlog") => found.push(path),
+            false => {}
+        }
+    }
+}
+
+#[test]
+fn what_is_handed_out_is_what_the_iterator_gives() {
+    let mut found = Vec::new();
+    logs(
+        &Path::new(env!("CARGO_MANIFEST_DIR")).join("../golden"),
+        &mut found,
+    );
+    assert!(found.len() > 10);
+    let (mut usual, mut seed) = (0, 3u64);
+    let mut draw = |below: usize| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (seed >> 33) as usize % below
+    };
+    for path in found {
+        let mut bytes = fs::read(&path).expect("a log");
+        usual += compare(&bytes, 1 << 13) + compare(&bytes, 1) + compare(&bytes, 7);
+        for _ in 0..40 {
+            // A few bytes, a run of zeros, or the end.
+            match draw(4) {
+                0 => {
+                    let from = draw(bytes.len());
+                    let to = (from + draw(5000)).min(bytes.len());
+                    bytes[from..to].fill(0);
+                }
+                1 => bytes.truncate((bytes.len() - draw(9)).max(4096)),
+                _ => (0..3).for_each(|_| {
+                    let at = draw(bytes.len());
+                    bytes[at] = draw(256) as u8;
+                }),
+            }
+            usual += compare(&bytes, 64);
+        }
+    }
+    assert!(usual > 100_000, "{usual}");
+}
