@@ -17,7 +17,7 @@
 //! * `ledger`: what the program mapped
 //! * `failed`: who asked for memory and got none
 //! * `coverage`: how much of resident memory's growth that explains
-//! * `ever_allocated`: tells a double free from a block of before the start
+//! * `unknown`: releases of what is not live, told apart by a second reading
 //! * `temporary`: blocks that go before their thread asks for another
 //! * `threads`: their last names
 //! * `flight_window`: what is known of events that were overwritten
@@ -39,7 +39,6 @@ mod brief;
 mod counts;
 mod coverage;
 mod cuts;
-mod ever_allocated;
 mod failed;
 mod flight_window;
 mod history;
@@ -61,6 +60,7 @@ mod temporary;
 mod threads;
 mod totals;
 mod tree;
+mod unknown;
 
 pub use brief::{Brief, brief, brief_path, nameless_in, short_path};
 pub use counts::{Held, Measure, Moment};
@@ -83,3 +83,4 @@ pub use tally::{Facts, Options, Tally};
 pub use threads::{Thread, Threads};
 pub use totals::{Anomalies, At, PeakFigures, Totals};
 pub use tree::{Branch, CallTree, Callers, Least};
+pub use unknown::UnknownReleases;

@@ -8,7 +8,6 @@ use memlog_format::failure::Failure;
 use memlog_format::live::{LiveEntry, Sums};
 
 use crate::counts::{Held, Moment};
-use crate::ever_allocated::EverAllocated;
 use crate::failed::Failures;
 use crate::flight_window::FlightWindow;
 use crate::history::History;
@@ -21,6 +20,7 @@ use crate::stacks::{StackTable, Tables};
 use crate::temporary::Temporary;
 use crate::threads::Threads;
 use crate::totals::{Anomalies, At, PeakFigures, Totals};
+use crate::unknown::UnknownReleases;
 
 /// What has to be known before the first event.
 #[derive(Clone, Copy, Debug, Default)]
@@ -70,7 +70,7 @@ pub struct Tally {
     history: History,
     failures: Failures,
     named: Threads,
-    ever_allocated: EverAllocated,
+    unknown: UnknownReleases,
     temporary: Temporary,
     options: Options,
     chosen: bool,
@@ -99,7 +99,7 @@ impl Tally {
             history: History::default(),
             failures: Failures::default(),
             named: Threads::default(),
-            ever_allocated: EverAllocated::new(),
+            unknown: UnknownReleases::default(),
             temporary: Temporary::default(),
             options,
             chosen: false,
@@ -172,7 +172,6 @@ impl Tally {
     /// A block that overwritten events left live.
     pub fn seed(&mut self, entry: &LiveEntry, tables: &impl Tables) {
         let block = self.block_of(entry, tables);
-        self.ever_allocated.insert(entry.address);
         self.blocks.insert(entry.address, block);
         self.holders.inherit(block.stack, block.tid, block.size);
         self.heap.bytes = self.heap.bytes.saturating_add(entry.size);
@@ -200,7 +199,6 @@ impl Tally {
         self.totals.bytes = self.totals.bytes.saturating_add(alloc.size);
         self.totals.usable_bytes = self.totals.usable_bytes.saturating_add(alloc.usable);
         self.totals.with_header += u64::from(alloc.usable % 16 == 8);
-        self.ever_allocated.insert(alloc.address);
     }
 
     /// Memory went before that.
@@ -231,18 +229,13 @@ impl Tally {
         let stack = self.stacks.stack(alloc.stack, tables);
         let (size, tick) = (alloc.size, self.heap.tick);
         let block = Block::new(size, alloc.usable, stack, tick, at.tid, alloc.api);
-        let (other, is_known) = self.blocks.insert(alloc.address, block);
-        if let Some(other) = other {
+        if let Some(other) = self.blocks.insert(alloc.address, block) {
             match self.unfinished.remove(&alloc.address) {
                 true => self.totals.releases += 1,
                 false => self.anomalies.alive_twice += 1,
             }
             self.inherited.remove(&alloc.address);
             self.leave(at.stream, &other);
-        }
-        // What a fork found live is known too.
-        if !is_known || self.options.forked {
-            self.ever_allocated.insert(alloc.address);
         }
         self.temporary.came(at.stream, alloc.address);
         self.holders.add(stack, at.tid, size);
@@ -277,7 +270,7 @@ impl Tally {
         self.totals.releases += 1;
         let is_temporary = self.temporary.went(at.stream, release.address);
         let Some(block) = self.blocks.remove(release.address) else {
-            self.unknown(release.address);
+            self.unknown.note(release.address);
             return;
         };
         if is_temporary {
@@ -317,14 +310,15 @@ impl Tally {
         self.regions.held.counts.mark_heap_peak();
     }
 
-    #[cold]
-    fn unknown(&mut self, address: u64) {
-        let cause = match () {
-            () if self.ever_allocated.contains(address) => &mut self.anomalies.released_twice,
-            () if self.options.forked => &mut self.anomalies.released_of_parent,
-            () => &mut self.anomalies.released_from_before,
-        };
-        *cause += 1;
+    /// The releases so far that met nothing. Who reads the log again with them gives
+    /// them back to [`Tally::tell_apart`].
+    pub fn take_unknown(&mut self) -> UnknownReleases {
+        std::mem::take(&mut self.unknown)
+    }
+
+    /// Which of them are of what was allocated before.
+    pub fn tell_apart(&mut self, unknown: UnknownReleases) {
+        self.unknown = unknown;
     }
 
     /// The stream took a stamp.
@@ -405,6 +399,13 @@ impl Tally {
             window.is_heap_peak_before = window.folded_peak_bytes > self.heap_peak.bytes;
         }
         self.heap_peak.error_bytes = self.segments.bound();
+        let UnknownReleases { count, twice, .. } = self.unknown;
+        self.anomalies.released_twice = twice;
+        let others = match self.options.forked {
+            true => &mut self.anomalies.released_of_parent,
+            false => &mut self.anomalies.released_from_before,
+        };
+        *others = count.saturating_sub(twice);
         let nameless = self
             .segments
             .streams()

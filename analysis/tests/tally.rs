@@ -116,6 +116,17 @@ fn releases_of_the_unknown_are_told_apart() {
     tally.release(at(0), &release(0x20));
     tally.alloc(at(0), &alloc(0x30, 5, 9), &Chain);
     tally.alloc(at(0), &alloc(0x30, 6, 9), &Chain);
+    // Read again.
+    let mut unknown = tally.take_unknown();
+    assert!(!unknown.is_empty());
+    unknown.came(0x10);
+    [0x10, 0x10, 0x20]
+        .into_iter()
+        .for_each(|address| unknown.went(address));
+    [0x30, 0x30]
+        .into_iter()
+        .for_each(|address| unknown.came(address));
+    tally.tell_apart(unknown);
     let summary = finish(&mut tally);
     assert_eq!(summary.anomalies.released_twice, 1);
     assert_eq!(summary.anomalies.released_from_before, 1);

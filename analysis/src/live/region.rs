@@ -16,16 +16,13 @@ const FEW: usize = (GRAINS / 8) * 7 / 8;
 /// From the offset of a block to its number.
 #[derive(Default)]
 pub(super) struct Region {
-    /// By grain the number of the block that begins there plus two, 0 where none ever
-    /// did; nothing while there are few blocks.
+    /// By grain the number of the block that begins there plus one, 0 where none
+    /// does; nothing while there are few blocks.
     by_grain: Vec<u32>,
     /// Of few blocks all, of many those that are not aligned.
     others: HashMap<u32, u32, RandomState>,
     count: u32,
 }
-
-/// No block begins there any more.
-const GONE: u32 = 1;
 
 /// An empty region keeps room for so many: what it had may never come again.
 const KEPT: usize = 64;
@@ -40,22 +37,18 @@ impl Region {
             .filter(|_| is_aligned)
     }
 
-    /// A block begins there; the one that did before, and whether it is known that
-    /// one ever did.
+    /// A block begins there; the one that did before.
     #[inline]
-    pub(super) fn insert(&mut self, offset: u32, number: u32) -> (Option<u32>, bool) {
-        let (other, is_known) = match self.word(offset) {
-            Some(word) => {
-                let was = std::mem::replace(word, number + 2);
-                (was.checked_sub(2), was != 0)
-            }
-            None => (self.others.insert(offset, number), false),
+    pub(super) fn insert(&mut self, offset: u32, number: u32) -> Option<u32> {
+        let other = match self.word(offset) {
+            Some(word) => std::mem::replace(word, number + 1).checked_sub(1),
+            None => self.others.insert(offset, number),
         };
         self.count += u32::from(other.is_none());
         if self.others.len() > FEW && self.by_grain.is_empty() {
             self.give_words();
         }
-        (other, is_known)
+        other
     }
 
     #[cold]
@@ -71,11 +64,7 @@ impl Region {
     #[inline]
     pub(super) fn remove(&mut self, offset: u32) -> Option<u32> {
         let number = match self.word(offset) {
-            Some(word) => {
-                let number = word.checked_sub(2);
-                *word = (*word).min(GONE);
-                number
-            }
+            Some(word) => std::mem::take(word).checked_sub(1),
             None => self.others.remove(&offset),
         };
         self.count -= u32::from(number.is_some());
@@ -89,7 +78,7 @@ impl Region {
     pub(super) fn get(&self, offset: u32) -> Option<u32> {
         let word = self.by_grain.get((offset >> GRAIN_BITS) as usize);
         match word.filter(|_| offset.is_multiple_of(1 << GRAIN_BITS)) {
-            Some(word) => word.checked_sub(2),
+            Some(word) => word.checked_sub(1),
             None => self.others.get(&offset).copied(),
         }
     }
@@ -97,7 +86,7 @@ impl Region {
     /// All blocks' offsets and numbers.
     pub(super) fn iter(&self) -> impl Iterator<Item = (u32, u32)> {
         let words = (0..).step_by(1 << GRAIN_BITS).zip(&self.by_grain);
-        let aligned = words.filter_map(|(offset, word)| Some((offset, word.checked_sub(2)?)));
+        let aligned = words.filter_map(|(offset, word)| Some((offset, word.checked_sub(1)?)));
         let others = self.others.iter();
         aligned.chain(others.map(|(&offset, &number)| (offset, number)))
     }

@@ -50,8 +50,9 @@ impl Slots {
                 number
             }
             None => {
-                // 2^32 blocks take 150 GB here, and are not to be wrong.
-                let number = u32::try_from(self.slots.len()).expect("fewer than 2^32 live blocks");
+                // So many blocks take 64 GiB here, and are not to be wrong: a region keeps
+                // a number plus one.
+                let number = u32::try_from(self.slots.len() + 1).expect("fewer live blocks") - 1;
                 self.slots.push(slot);
                 number
             }

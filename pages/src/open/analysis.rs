@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use memlog_analysis::{At, Coverage, Facts, Figures, Moment, Options, Summary, Tables, Tally};
+use memlog_analysis::{
+    At, Coverage, Facts, Figures, Moment, Options, Summary, Tables, Tally, UnknownReleases,
+};
 use memlog_export::When;
 use memlog_format::counter::{ALL, Counter};
 use memlog_format::event::{Alloc, Release};
@@ -131,8 +133,16 @@ impl Family<'_> {
             tables: &tables,
             mapped: &mut mapped,
         };
+        let mut strides = 0;
         while is_whole && events.hand_out(STRIDE, &mut feed) {
+            strides += 1;
             is_whole = watch.goes_on_after(STRIDE, &events);
+        }
+        let unknown = tally.take_unknown();
+        if !unknown.is_empty() {
+            // The same part of it.
+            let strides = if is_whole { u64::MAX } else { strides };
+            tally.tell_apart(Again(unknown).read(log, strides));
         }
         let mut findings = log.findings().clone();
         findings.append(events.findings());
@@ -204,6 +214,46 @@ pub fn at_of(item: &Item) -> At {
 fn at_place(place: Place) -> At {
     let Place { stream, tid, tick } = place;
     At { stream, tid, tick }
+}
+
+/// Reads a log once more, for what becomes of some addresses.
+struct Again(UnknownReleases);
+
+impl Again {
+    /// So much of a log.
+    fn read(mut self, log: &Log, strides: u64) -> UnknownReleases {
+        for entry in log.flight().into_iter().flat_map(Flight::live) {
+            self.0.came(entry.address);
+        }
+        let mut events = log.events();
+        for _ in 0..strides {
+            if !events.hand_out(STRIDE, &mut self) {
+                break;
+            }
+        }
+        self.0
+    }
+}
+
+impl<'a> Taker<'a> for Again {
+    #[inline]
+    fn alloc(&mut self, _: Place, alloc: &Alloc) {
+        self.0.came(alloc.address);
+    }
+
+    #[inline]
+    fn release(&mut self, _: Place, release: &Release) {
+        self.0.went(release.address);
+    }
+
+    fn item(&mut self, item: &Item<'a>) {
+        match &item.kind {
+            Kind::Alloc(alloc) => self.0.came(alloc.address),
+            Kind::PriorAlloc(alloc) => self.0.came_before(alloc.address),
+            Kind::Release(release) => self.0.went(release.address),
+            _ => {}
+        }
+    }
 }
 
 /// Takes each event to the tally.
