@@ -38,6 +38,7 @@ hold_folder() { # FOLDER [SECONDS]: so long it waits for another run
             # It may be that of a folder which its run has removed since.
             ! is_own_folder "$folder" || [ ! "$folder" -ef /dev/fd/9 ] || break
             exec 9<&-
+            [ $SECONDS -lt $until ] || { say "$folder: it cannot be told whose it is (/proc/self/fd)" >&2; return 1; }
         # Removed in between, if not at each turn.
         elif [ $((turns += 1)) -ge 10 ]; then
             say "$folder is not a folder of this user's that can be opened: have it removed" >&2
