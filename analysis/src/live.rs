@@ -185,7 +185,11 @@ mod tests {
                 assert_eq!(blocks.remove(address), twin.remove(&address));
                 continue;
             }
-            let size = [draw(200), draw(1 << 33), u64::MAX][usize::from(draw(50) == 0)];
+            let size = match draw(50) {
+                0 => draw(1 << 33),
+                1 => u64::MAX,
+                _ => draw(200),
+            };
             let usable = size.saturating_add([draw(24), draw(1 << 26)][usize::from(draw(99) == 0)]);
             let tid = [1, 2, draw(1 << 32) as u32][draw(3) as usize];
             let api = [Api::Malloc, Api::Calloc, Api::Realloc][draw(3) as usize];
