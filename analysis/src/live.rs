@@ -1,19 +1,18 @@
 //! The live set: each block by its address.
 //!
 //! Blocks lie close to each other. So an address is looked for in its own 4 MiB of
-//! memory (`region`): where few blocks are in a table of those, where there are many
-//! by a word for each 16 bytes. Either leads to the block itself (`slots`), 16 bytes.
+//! memory (`map`, `region`): where few blocks are in a table of those, where there are
+//! many by a word for each 16 bytes. Either leads to the block itself (`slots`), 16 bytes.
 //! Together that is 20 to 52 bytes a block, some 250 for one that is alone in its
 //! region; and what is read for an event lies beside what was read for the one before.
 
+mod map;
 mod region;
 mod slots;
 
-use foldhash::fast::RandomState;
-use hashbrown::HashMap;
 use memlog_format::api::Api;
 
-use region::{OFFSET, REGION_BITS, Region};
+pub use map::AddressMap;
 use slots::Slots;
 
 /// A live block.
@@ -59,27 +58,11 @@ impl Block {
     }
 }
 
-/// Regions that are found without their table; a power of two.
-const RECENT: usize = 256;
-
 /// All live blocks.
+#[derive(Default)]
 pub struct Blocks {
     slots: Slots,
-    regions: Vec<Region>,
-    index: HashMap<u64, u32, RandomState>,
-    /// Those met last, by their number; a number is never all ones.
-    recent: Box<[(u64, u32); RECENT]>,
-}
-
-impl Default for Blocks {
-    fn default() -> Self {
-        Self {
-            slots: Slots::default(),
-            regions: Vec::new(),
-            index: HashMap::default(),
-            recent: Box::new([(u64::MAX, 0); RECENT]),
-        }
-    }
+    numbers: AddressMap,
 }
 
 impl Blocks {
@@ -87,57 +70,20 @@ impl Blocks {
     #[inline]
     pub(crate) fn insert(&mut self, address: u64, block: Block) -> Option<Block> {
         let slot = self.slots.put(block);
-        let region = self.region(address >> REGION_BITS);
-        let other = self.regions[region].insert((address & OFFSET) as u32, slot)?;
+        let other = self.numbers.insert(address, slot)?;
         Some(self.slots.take(other))
     }
 
     /// A block went.
     #[inline]
     pub(crate) fn remove(&mut self, address: u64) -> Option<Block> {
-        let region = self.known_region(address >> REGION_BITS)?;
-        let slot = self.regions[region].remove((address & OFFSET) as u32)?;
+        let slot = self.numbers.remove(address)?;
         Some(self.slots.take(slot))
-    }
-
-    /// The place of a region, if a block ever was in it.
-    #[inline]
-    fn known_region(&mut self, number: u64) -> Option<usize> {
-        match self.recent[number as usize % RECENT] {
-            (known, region) if known == number => Some(region as usize),
-            _ => self.look_up(number),
-        }
-    }
-
-    #[cold]
-    fn look_up(&mut self, number: u64) -> Option<usize> {
-        let region = *self.index.get(&number)?;
-        self.recent[number as usize % RECENT] = (number, region);
-        Some(region as usize)
-    }
-
-    /// The place of a region, which is made if need be.
-    #[inline]
-    fn region(&mut self, number: u64) -> usize {
-        match self.known_region(number) {
-            Some(region) => region,
-            None => self.make(number),
-        }
-    }
-
-    #[cold]
-    fn make(&mut self, number: u64) -> usize {
-        let region = self.regions.len();
-        self.regions.push(Region::default());
-        self.index.insert(number, region as u32);
-        region
     }
 
     /// The block that starts at this address.
     pub fn get(&self, address: u64) -> Option<Block> {
-        let &region = self.index.get(&(address >> REGION_BITS))?;
-        let slot = self.regions[region as usize].get((address & OFFSET) as u32)?;
-        Some(self.slots.get(slot))
+        Some(self.slots.get(self.numbers.get(address)?))
     }
 
     /// Number of blocks.
@@ -152,11 +98,8 @@ impl Blocks {
 
     /// All blocks, in no order.
     pub fn iter(&self) -> impl Iterator<Item = (u64, Block)> {
-        self.index.iter().flat_map(move |(&number, &region)| {
-            let base = number << REGION_BITS;
-            let all = self.regions[region as usize].iter();
-            all.map(move |(offset, slot)| (base | u64::from(offset), self.slots.get(slot)))
-        })
+        let all = self.numbers.iter();
+        all.map(move |(address, slot)| (address, self.slots.get(slot)))
     }
 }
 
@@ -206,8 +149,8 @@ mod tests {
         }
         assert_eq!((blocks.len(), blocks.iter().count()), (0, 0));
         // What was never there takes no room.
-        let regions = blocks.regions.len();
+        let regions = blocks.numbers.regions();
         assert!((1..10_000).all(|far| blocks.remove(far << 40 | 0x10).is_none()));
-        assert_eq!(blocks.regions.len(), regions);
+        assert_eq!(blocks.numbers.regions(), regions);
     }
 }

@@ -117,7 +117,9 @@ pub struct Bracket {
 pub struct RssPeak {
     /// The figure that showed it; 0 where nothing was read.
     pub level: Level,
-    /// The moment: its tick.
+    /// The moment: after so many allocations and releases of the log.
+    pub event: u64,
+    /// Its tick.
     pub tick: u64,
     /// Bytes live at the moment.
     pub live_bytes: u64,
@@ -151,6 +153,8 @@ pub struct FirstReading {
 /// The heap at a moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Heap {
+    /// After so many allocations and releases of the log.
+    pub event: u64,
     pub bytes: u64,
     pub usable: u64,
     pub blocks: u64,
@@ -385,6 +389,7 @@ impl RssTracker {
         self.bracket.high_heap_bytes = self.candidate.bytes;
         self.kept = Some(RssPeak {
             level,
+            event: self.candidate.event,
             tick: self.candidate.tick,
             live_bytes: self.candidate.bytes,
             live_blocks: self.candidate.blocks,

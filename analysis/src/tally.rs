@@ -226,6 +226,7 @@ impl Tally {
     #[inline]
     pub fn alloc(&mut self, at: At, alloc: &Alloc, tables: &impl Tables) {
         self.come_to(at);
+        self.heap.event += 1;
         let stack = self.stacks.stack(alloc.stack, tables);
         let (size, tick) = (alloc.size, self.heap.tick);
         let block = Block::new(size, alloc.usable, stack, tick, at.tid, alloc.api);
@@ -267,6 +268,7 @@ impl Tally {
     #[inline]
     pub fn release(&mut self, at: At, release: &Release) {
         self.come_to(at);
+        self.heap.event += 1;
         self.totals.releases += 1;
         let is_temporary = self.temporary.went(at.stream, release.address);
         let Some(block) = self.blocks.remove(release.address) else {
@@ -303,6 +305,7 @@ impl Tally {
             bytes: self.heap.bytes,
             usable_bytes: self.heap.usable,
             blocks: self.heap.blocks,
+            event: self.heap.event,
             tick: self.heap.tick,
             error_bytes: 0,
         };

@@ -6,7 +6,7 @@ use hashbrown::HashMap;
 
 /// The last allocation of each stream.
 #[derive(Debug, Default)]
-pub(crate) struct Temporary {
+pub struct Temporary {
     /// Its address, 0 where it was released.
     addresses: Vec<u64>,
     index: HashMap<u32, usize, RandomState>,
@@ -29,13 +29,13 @@ impl Temporary {
 
     /// A block came.
     #[inline]
-    pub(crate) fn came(&mut self, stream: u32, address: u64) {
+    pub fn came(&mut self, stream: u32, address: u64) {
         *self.of(stream) = address;
     }
 
     /// A block went: whether it was temporary.
     #[inline]
-    pub(crate) fn went(&mut self, stream: u32, address: u64) -> bool {
+    pub fn went(&mut self, stream: u32, address: u64) -> bool {
         let last = self.of(stream);
         let is_last = *last == address && address != 0;
         if is_last {

@@ -72,7 +72,9 @@ pub struct PeakFigures {
     pub usable_bytes: u64,
     /// Blocks.
     pub blocks: u64,
-    /// When.
+    /// When: after so many allocations and releases of the log.
+    pub event: u64,
+    /// The tick of that.
     pub tick: u64,
     /// By how much the bytes may be off, threads not being ordered between
     /// their stamps.
