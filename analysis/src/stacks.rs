@@ -115,7 +115,7 @@ impl Default for StackTable {
 
 impl StackTable {
     /// Ids are of another log from now on.
-    pub(crate) fn change_log(&mut self) {
+    pub fn change_log(&mut self) {
         self.log_stacks.clear();
         self.log_sites.clear();
         self.log_modules.clear();
@@ -123,7 +123,7 @@ impl StackTable {
 
     /// The index of the stack with this id in the log at hand.
     #[inline]
-    pub(crate) fn stack(&mut self, id: StackId, tables: &impl Tables) -> u32 {
+    pub fn stack(&mut self, id: StackId, tables: &impl Tables) -> u32 {
         match self.log_stacks.get(id.0 as usize) {
             Some(&stack) if stack != 0 => stack,
             _ if id.is_root() => id.0,

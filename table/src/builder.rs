@@ -1,0 +1,442 @@
+//! Events to rows.
+
+use std::collections::{HashMap, HashSet};
+use std::io::{self, Write};
+
+use memlog_analysis::Temporary;
+use memlog_format::api::Api;
+use memlog_format::chunk::checksum;
+use memlog_format::event::{Alloc, Release};
+use memlog_format::ext::{Rss, RssSource};
+use memlog_format::live::LiveEntry;
+use memlog_format::table::StackId;
+use memlog_read::{Item, Kind, Place, Taker};
+
+use crate::chunk::{self, CHUNK_ROWS, Extent, Rows};
+use crate::column::{COUNT, Column, Flags};
+use crate::layout;
+use crate::live::{Block, Chain, Live};
+use crate::pack::put_text;
+use crate::steps::StepsWriter;
+use crate::table::{Mark, NEVER, Reading, Tail, Thread};
+
+/// A stack: its id in the tables of one of a family of logs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct StackKey {
+    /// 0: the log itself, 1: its parent, and so on.
+    pub log: u32,
+    /// Its id there.
+    pub id: StackId,
+}
+
+/// Makes a table. The events of the log's parents come first, the oldest parent's
+/// before the others, each behind [`Builder::log`]; then [`Builder::start`], and the
+/// events of the log itself.
+pub struct Builder<W> {
+    out: W,
+    offset: u64,
+    /// Why writing failed; nothing is written from then on.
+    failed: Option<io::Error>,
+    tail: Tail,
+    rows: Rows,
+    live: Live,
+    steps: StepsWriter,
+    temporary: Temporary,
+    stacks: Stacks,
+    threads: Threads,
+    /// The blocks that reallocs took, by stream, until their next one comes.
+    moving: HashMap<u32, Chain>,
+    /// Addresses of reallocs that the log does not finish.
+    unfinished: HashSet<u64>,
+    event: u64,
+    tick: u64,
+}
+
+impl<W: Write> Builder<W> {
+    /// Of the log that has this key.
+    pub fn new(out: W, key: &[u8]) -> Self {
+        let mut builder = Self {
+            out,
+            offset: 0,
+            failed: None,
+            tail: Tail::default(),
+            rows: Rows::default(),
+            live: Live::default(),
+            steps: StepsWriter::default(),
+            temporary: Temporary::default(),
+            stacks: Stacks::default(),
+            threads: Threads::default(),
+            moving: HashMap::new(),
+            unfinished: HashSet::new(),
+            event: 0,
+            tick: 0,
+        };
+        builder.write(&layout::head(key));
+        builder
+    }
+
+    /// What comes now is of this log of the family, which is so long.
+    pub fn log(&mut self, log: u32, file_bytes: usize) {
+        self.stacks.log = log;
+        self.stacks.places.clear();
+        self.stacks.others.clear();
+        // A stack takes eight bytes, and ids are dense.
+        self.stacks.most = file_bytes / 8;
+    }
+
+    /// A parent's allocation.
+    pub fn inherit_alloc(&mut self, place: Place, alloc: &Alloc) {
+        let block = self.block(place.tid, alloc);
+        self.live.insert(alloc.address, block, None);
+    }
+
+    /// A parent's release.
+    pub fn inherit_release(&mut self, release: &Release) {
+        self.live.remove(release.address);
+    }
+
+    /// A block that events which are gone left live.
+    pub fn seed(&mut self, entry: &LiveEntry) {
+        let alloc = Alloc {
+            api: entry.api,
+            address: entry.address,
+            size: entry.size,
+            usable: entry.usable,
+            alignment_log2: 0,
+            stack: entry.stack,
+            order: None,
+        };
+        let block = self.block(entry.tid, &alloc);
+        self.live.insert(entry.address, block, None);
+    }
+
+    /// The log's own events come now, the first not before this tick.
+    pub fn start(&mut self, tick: u64) {
+        self.tick = tick;
+        let blocks = self.live.sorted();
+        let bytes = blocks.iter().map(|(_, block, _)| block.size);
+        self.steps
+            .begin(bytes.fold(0, u64::saturating_add), blocks.len() as u64);
+    }
+
+    fn block(&mut self, tid: u32, alloc: &Alloc) -> Block {
+        let spare = alloc.usable.saturating_sub(alloc.size);
+        let block = Block {
+            born: self.event,
+            size: alloc.size,
+            waste: spare.min(u32::MAX.into()) as u32,
+            stack: self.stacks.place(alloc.stack),
+            thread: self.threads.place(tid),
+            ..Block::default()
+        };
+        block.with_flags(Flags::of(alloc.api, alloc.alignment_log2))
+    }
+
+    #[inline]
+    fn next_event(&mut self, tick: u64) {
+        self.event += 1;
+        self.tick = self.tick.max(tick);
+    }
+
+    /// A block went, and its row is whole.
+    #[inline]
+    fn went(
+        &mut self,
+        address: u64,
+        (block, chain): (Block, Option<Chain>),
+        flags: Flags,
+        (releaser, stack): (u32, u64),
+    ) {
+        self.steps.went(self.event, self.tick, block.size);
+        self.row(address, &block, chain, self.event, flags, (releaser, stack));
+        if self.rows.len() == CHUNK_ROWS {
+            self.flush(false);
+        }
+    }
+
+    #[inline]
+    fn row(
+        &mut self,
+        address: u64,
+        block: &Block,
+        chain: Option<Chain>,
+        died: u64,
+        flags: Flags,
+        (releaser, release_stack): (u32, u64),
+    ) {
+        let mut row = [0; COUNT];
+        let mut put = |column: Column, value: u64| row[column as usize] = value;
+        put(Column::Died, died);
+        put(Column::Born, block.born);
+        put(Column::Address, address);
+        put(Column::Size, block.size);
+        put(Column::Waste, block.waste.into());
+        put(Column::Stack, block.stack.into());
+        put(Column::Thread, block.thread.into());
+        put(Column::Releaser, releaser.into());
+        put(Column::ReleaseStack, release_stack);
+        put(Column::Flags, flags.0);
+        if let Some(chain) = chain {
+            put(Column::ChainAge, block.born - chain.first);
+            put(Column::ChainPlace, chain.place);
+        }
+        self.rows.push(&row);
+    }
+
+    #[cold]
+    fn flush(&mut self, is_live: bool) {
+        if self.rows.is_empty() {
+            return;
+        }
+        let mut bytes = Vec::new();
+        chunk::put(&self.rows, is_live, &mut bytes);
+        let range = |column: Column| {
+            let values = self.rows.column(column).iter().copied();
+            (values.clone().min().unwrap_or(0), values.max().unwrap_or(0))
+        };
+        self.tail.extents.push(Extent {
+            offset: self.offset,
+            length: bytes.len() as u64,
+            checksum: checksum(&bytes),
+            rows: self.rows.len() as u64,
+            is_live,
+            born: range(Column::Born),
+            died: range(Column::Died),
+            size: range(Column::Size),
+        });
+        self.tail.rows += self.rows.len() as u64;
+        self.rows.clear();
+        self.write(&bytes);
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        self.offset += bytes.len() as u64;
+        if self.failed.is_none() {
+            self.failed = self.out.write_all(bytes).err();
+        }
+    }
+
+    fn release_of(&mut self, place: Place, release: &Release) {
+        self.next_event(place.tick);
+        let is_temporary = self.temporary.went(place.stream, release.address);
+        if release.announced {
+            self.moving.remove(&place.stream);
+        }
+        let Some((block, chain)) = self.live.remove(release.address) else {
+            self.steps.passed(self.event, self.tick);
+            return;
+        };
+        let mut flags = block.flags();
+        if is_temporary {
+            flags = flags.temporary();
+        }
+        if release.announced {
+            flags = flags.moved();
+            let next = Chain {
+                first: chain.map_or(block.born, |chain| chain.first),
+                place: chain.map_or(0, |chain| chain.place) + 1,
+            };
+            self.moving.insert(place.stream, next);
+        }
+        let releaser = self.threads.place(place.tid);
+        let stack = release
+            .stack
+            .map_or(0, |stack| u64::from(self.stacks.place(stack)) + 1);
+        self.went(release.address, (block, chain), flags, (releaser, stack));
+    }
+
+    fn alloc_of(&mut self, place: Place, alloc: &Alloc) {
+        self.next_event(place.tick);
+        let is_realloc = matches!(alloc.api, Api::Realloc | Api::Reallocarray);
+        let chain = match is_realloc && !self.moving.is_empty() {
+            true => self.moving.remove(&place.stream),
+            false => None,
+        };
+        let block = self.block(place.tid, alloc);
+        if let Some((other, other_chain)) = self.live.insert(alloc.address, block, chain) {
+            let flags = match self.unfinished.remove(&alloc.address) {
+                true => other.flags(),
+                false => other.flags().lost_sight(),
+            };
+            self.went(
+                alloc.address,
+                (other, other_chain),
+                flags,
+                (block.thread, 0),
+            );
+        }
+        self.temporary.came(place.stream, alloc.address);
+        self.steps.came(self.event, self.tick, alloc.size);
+    }
+
+    fn read(&mut self, tick: u64, rss: &Rss) {
+        self.tick = self.tick.max(tick);
+        let (kb, is_mark) = match rss.now_kb {
+            0 => (rss.peak_kb, rss.source != RssSource::Statm),
+            now => (now, false),
+        };
+        if kb > 0 {
+            self.tail.readings.push(Reading {
+                event: self.event,
+                tick: self.tick,
+                kb,
+                own_kb: rss.own_kb,
+                is_mark,
+            });
+        }
+    }
+
+    /// How many events there were so far.
+    pub fn events(&self) -> u64 {
+        self.event
+    }
+
+    /// All events are through; `end_tick` is the log's end where it says, `figures`
+    /// what is to be found again in [`crate::Table::figures`]. What was written is a
+    /// table only if this succeeds.
+    pub fn finish(mut self, end_tick: Option<u64>, figures: &[u8]) -> io::Result<W> {
+        self.flush(false);
+        for (address, block, chain) in self.live.sorted() {
+            let releaser = block.thread;
+            self.row(address, &block, chain, NEVER, block.flags(), (releaser, 0));
+            if self.rows.len() == CHUNK_ROWS {
+                self.flush(true);
+            }
+        }
+        self.flush(true);
+        self.tail.events = self.event;
+        self.tail.end_tick = end_tick.unwrap_or(0).max(self.tick);
+        self.tail.stacks = self.stacks.keys;
+        self.tail.threads = self.threads.list;
+        let mut tail = Vec::new();
+        self.tail.put(&mut tail);
+        self.steps.finish(&mut tail);
+        put_text(&mut tail, figures);
+        let footer = layout::footer(self.offset, &tail);
+        if let Some(error) = self.failed {
+            return Err(error);
+        }
+        self.out.write_all(&tail)?;
+        self.out.write_all(&footer)?;
+        self.out.flush()?;
+        Ok(self.out)
+    }
+}
+
+impl<'a, W: Write> Taker<'a> for Builder<W> {
+    #[inline]
+    fn alloc(&mut self, place: Place, alloc: &Alloc) {
+        self.alloc_of(place, alloc);
+    }
+
+    #[inline]
+    fn release(&mut self, place: Place, release: &Release) {
+        self.release_of(place, release);
+    }
+
+    fn item(&mut self, item: &Item<'a>) {
+        let place = item.place();
+        match &item.kind {
+            Kind::Alloc(alloc) => self.alloc_of(place, alloc),
+            Kind::Release(release) => self.release_of(place, release),
+            Kind::Unfinished(release) => {
+                self.unfinished.insert(release.address);
+            }
+            Kind::Rss(rss) => self.read(item.tick, rss),
+            Kind::Thread { tid, name } => self.threads.name(*tid, name),
+            Kind::Mark(name) => {
+                self.tick = self.tick.max(item.tick);
+                self.tail.marks.push(Mark {
+                    event: self.event,
+                    tick: self.tick,
+                    name: name.to_vec(),
+                });
+            }
+            // They are in the log's totals, and no block's.
+            Kind::PriorAlloc(_) | Kind::PriorRelease(_) => {}
+            Kind::Ledger(_)
+            | Kind::Fork { .. }
+            | Kind::Loss { .. }
+            | Kind::Limit(_)
+            | Kind::Failed(_)
+            | Kind::Stamp(_) => {}
+        }
+    }
+}
+
+/// The stacks that were met, each with a place.
+#[derive(Default)]
+struct Stacks {
+    log: u32,
+    /// By the id in the log at hand one more than the place, 0 where it has none.
+    places: Vec<u32>,
+    /// The places of ids that no log of this length has: it is damaged.
+    others: HashMap<u32, u32>,
+    most: usize,
+    keys: Vec<StackKey>,
+}
+
+impl Stacks {
+    #[inline]
+    fn place(&mut self, id: StackId) -> u32 {
+        match self.places.get(id.0 as usize) {
+            Some(&place) if place != 0 => place - 1,
+            _ => self.enter(id),
+        }
+    }
+
+    #[cold]
+    fn enter(&mut self, id: StackId) -> u32 {
+        let (index, next) = (id.0 as usize, self.keys.len() as u32);
+        if index > self.most {
+            let place = *self.others.entry(id.0).or_insert(next);
+            if place != next {
+                return place;
+            }
+        } else {
+            if index >= self.places.len() {
+                self.places.resize(index + 1, 0);
+            }
+            self.places[index] = next + 1;
+        }
+        self.keys.push(StackKey { log: self.log, id });
+        next
+    }
+}
+
+/// The threads that were met, each with a place.
+#[derive(Default)]
+struct Threads {
+    list: Vec<Thread>,
+    places: HashMap<u32, u32>,
+    last: Option<(u32, u32)>,
+}
+
+impl Threads {
+    #[inline]
+    fn place(&mut self, tid: u32) -> u32 {
+        match self.last {
+            Some((last, place)) if last == tid => place,
+            _ => self.enter(tid),
+        }
+    }
+
+    #[cold]
+    fn enter(&mut self, tid: u32) -> u32 {
+        let next = self.list.len() as u32;
+        let place = *self.places.entry(tid).or_insert(next);
+        if place == next {
+            let name = Vec::new();
+            self.list.push(Thread { tid, name });
+        }
+        self.last = Some((tid, place));
+        place
+    }
+
+    fn name(&mut self, tid: u32, name: &[u8]) {
+        let place = self.enter(tid);
+        if !name.is_empty() {
+            self.list[place as usize].name = name.to_vec();
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! What lies where in the file.
+//!
+//! ```text
+//! file   := MAGIC key:text chunks tail footer
+//! tail   := events rows end_tick extents stacks threads marks readings steps figures
+//! footer := offset:u64le length:u64le of the tail, its checksum:u64le, MAGIC
+//! ```
+//!
+//! The key is whatever its owner tells logs apart by: a file with another key is of
+//! another log, or of this one when it was shorter. The footer is written last, so
+//! what is torn has none.
+
+use memlog_format::chunk::checksum;
+
+use crate::pack::{Bytes, put_text};
+
+/// The last digit is the version: another one is made anew.
+const MAGIC: [u8; 8] = *b"MLTABLE1";
+const FOOTER: usize = 32;
+
+/// Why a file is not the table that was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unfit {
+    /// It is no table, or one of another version.
+    Foreign,
+    /// It is of another log, or the log has grown since.
+    Stale,
+    /// It was not written to its end, or bytes of it have changed.
+    Torn,
+}
+
+pub(crate) fn head(key: &[u8]) -> Vec<u8> {
+    let mut out = MAGIC.to_vec();
+    put_text(&mut out, key);
+    out
+}
+
+pub(crate) fn footer(offset: u64, tail: &[u8]) -> [u8; FOOTER] {
+    let words = [offset, tail.len() as u64, checksum(tail)];
+    let mut out = [0; FOOTER];
+    let bytes = words.iter().flat_map(|word| word.to_le_bytes());
+    for (place, byte) in out.iter_mut().zip(bytes.chain(MAGIC)) {
+        *place = byte;
+    }
+    out
+}
+
+/// The tail of a file that is whole and has this key.
+pub(crate) fn tail<'b>(file: &'b [u8], key: &[u8]) -> Result<Bytes<'b>, Unfit> {
+    let mut start = Bytes(file);
+    if start.take(MAGIC.len()) != Some(&MAGIC) {
+        return Err(Unfit::Foreign);
+    }
+    match start.text() {
+        Some(found) if found == key => {}
+        Some(_) => return Err(Unfit::Stale),
+        None => return Err(Unfit::Torn),
+    }
+    whole_tail(file).map(Bytes).ok_or(Unfit::Torn)
+}
+
+fn whole_tail(file: &[u8]) -> Option<&[u8]> {
+    let (rest, footer) = file.split_last_chunk::<FOOTER>()?;
+    let word = |at: usize| {
+        let bytes = footer.get(at..at + 8)?.try_into().ok()?;
+        usize::try_from(u64::from_le_bytes(bytes)).ok()
+    };
+    let (offset, length) = (word(0)?, word(8)?);
+    let tail = rest.get(offset..)?;
+    let is_whole = tail.len() == length && footer.ends_with(&MAGIC);
+    let sum = footer.get(16..24)?.try_into().ok()?;
+    (is_whole && checksum(tail) == u64::from_le_bytes(sum)).then_some(tail)
+}

@@ -1,0 +1,228 @@
+//! The file, read.
+
+use memlog_format::table::StackId;
+
+use crate::builder::StackKey;
+use crate::chunk::{self, Extent, Rows};
+use crate::column::Columns;
+use crate::layout::{self, Unfit};
+use crate::pack::{Bytes, put_text, put_var};
+use crate::steps::Steps;
+
+/// When a block went that never did.
+pub const NEVER: u64 = u64::MAX;
+
+/// A thread.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Thread {
+    /// The kernel's id.
+    pub tid: u32,
+    /// Its last name; empty where none was told.
+    pub name: Vec<u8>,
+}
+
+/// A moment that the program or its user marked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mark {
+    /// After so many events.
+    pub event: u64,
+    /// When.
+    pub tick: u64,
+    /// What it was called.
+    pub name: Vec<u8>,
+}
+
+/// Resident memory was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reading {
+    /// After so many events.
+    pub event: u64,
+    /// When.
+    pub tick: u64,
+    /// Resident now, or the most so far where only that was told, in kilobytes.
+    pub kb: u64,
+    /// The recorder's part of it.
+    pub own_kb: u64,
+    /// Whether it is the most so far.
+    pub is_mark: bool,
+}
+
+/// All that a table has besides its rows.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Tail {
+    pub events: u64,
+    pub rows: u64,
+    pub end_tick: u64,
+    pub extents: Vec<Extent>,
+    pub stacks: Vec<StackKey>,
+    pub threads: Vec<Thread>,
+    pub marks: Vec<Mark>,
+    pub readings: Vec<Reading>,
+}
+
+impl Tail {
+    pub(crate) fn put(&self, out: &mut Vec<u8>) {
+        put_var(out, self.events);
+        put_var(out, self.rows);
+        put_var(out, self.end_tick);
+        put_var(out, self.extents.len() as u64);
+        self.extents.iter().for_each(|extent| extent.put(out));
+        put_var(out, self.stacks.len() as u64);
+        for stack in &self.stacks {
+            put_var(out, stack.log.into());
+            put_var(out, stack.id.0.into());
+        }
+        put_var(out, self.threads.len() as u64);
+        for thread in &self.threads {
+            put_var(out, thread.tid.into());
+            put_text(out, &thread.name);
+        }
+        put_var(out, self.marks.len() as u64);
+        for mark in &self.marks {
+            put_var(out, mark.event);
+            put_var(out, mark.tick);
+            put_text(out, &mark.name);
+        }
+        put_var(out, self.readings.len() as u64);
+        let (mut event, mut tick) = (0, 0);
+        for reading in &self.readings {
+            put_var(
+                out,
+                reading.event - std::mem::replace(&mut event, reading.event),
+            );
+            put_var(
+                out,
+                reading.tick - std::mem::replace(&mut tick, reading.tick),
+            );
+            put_var(out, reading.kb << 1 | u64::from(reading.is_mark));
+            put_var(out, reading.own_kb);
+        }
+    }
+
+    fn read(bytes: &mut Bytes) -> Option<Self> {
+        let mut tail = Self {
+            events: bytes.var()?,
+            rows: bytes.var()?,
+            end_tick: bytes.var()?,
+            ..Self::default()
+        };
+        // A list grows as it is read: a number says nothing of what there is.
+        for _ in 0..bytes.var()? {
+            tail.extents.push(Extent::read(bytes)?);
+        }
+        for _ in 0..bytes.var()? {
+            tail.stacks.push(StackKey {
+                log: u32::try_from(bytes.var()?).ok()?,
+                id: StackId(u32::try_from(bytes.var()?).ok()?),
+            });
+        }
+        for _ in 0..bytes.var()? {
+            tail.threads.push(Thread {
+                tid: u32::try_from(bytes.var()?).ok()?,
+                name: bytes.text()?.to_vec(),
+            });
+        }
+        for _ in 0..bytes.var()? {
+            tail.marks.push(Mark {
+                event: bytes.var()?,
+                tick: bytes.var()?,
+                name: bytes.text()?.to_vec(),
+            });
+        }
+        let (mut event, mut tick) = (0u64, 0u64);
+        for _ in 0..bytes.var()? {
+            event = event.checked_add(bytes.var()?)?;
+            tick = tick.checked_add(bytes.var()?)?;
+            let (kb, own_kb) = (bytes.var()?, bytes.var()?);
+            tail.readings.push(Reading {
+                event,
+                tick,
+                kb: kb >> 1,
+                own_kb,
+                is_mark: kb & 1 != 0,
+            });
+        }
+        let rows: u64 = tail.extents.iter().map(|extent| extent.rows).sum();
+        (rows == tail.rows).then_some(tail)
+    }
+}
+
+/// A log's blocks.
+pub struct Table<'b> {
+    file: &'b [u8],
+    tail: Tail,
+    steps: Steps<'b>,
+    figures: &'b [u8],
+}
+
+impl<'b> Table<'b> {
+    /// Reads a table that was made with this key.
+    pub fn open(file: &'b [u8], key: &[u8]) -> Result<Self, Unfit> {
+        let mut bytes = layout::tail(file, key)?;
+        let read =
+            |bytes: &mut Bytes<'b>| Some((Tail::read(bytes)?, Steps::read(bytes)?, bytes.text()?));
+        let (tail, steps, figures) = read(&mut bytes).ok_or(Unfit::Torn)?;
+        Ok(Self {
+            file,
+            tail,
+            steps,
+            figures,
+        })
+    }
+
+    /// How many rows there are.
+    pub fn rows(&self) -> u64 {
+        self.tail.rows
+    }
+
+    /// How many events the log has.
+    pub fn events(&self) -> u64 {
+        self.tail.events
+    }
+
+    /// When the log ended.
+    pub fn end_tick(&self) -> u64 {
+        self.tail.end_tick
+    }
+
+    /// The pieces that its rows are read in.
+    pub fn chunks(&self) -> &[Extent] {
+        &self.tail.extents
+    }
+
+    /// Reads the rows of a chunk, so many columns of them; nothing if the file has
+    /// changed since it was written.
+    pub fn read(&self, chunk: &Extent, columns: Columns, rows: &mut Rows) -> Result<(), Unfit> {
+        chunk::read(self.file, chunk, columns, rows).ok_or(Unfit::Torn)
+    }
+
+    /// The stacks that rows name.
+    pub fn stacks(&self) -> &[StackKey] {
+        &self.tail.stacks
+    }
+
+    /// The threads that rows name.
+    pub fn threads(&self) -> &[Thread] {
+        &self.tail.threads
+    }
+
+    /// What was marked.
+    pub fn marks(&self) -> &[Mark] {
+        &self.tail.marks
+    }
+
+    /// What the kernel said of resident memory.
+    pub fn readings(&self) -> &[Reading] {
+        &self.tail.readings
+    }
+
+    /// What happened when.
+    pub fn steps(&self) -> &Steps<'b> {
+        &self.steps
+    }
+
+    /// What its owner wanted to keep with it.
+    pub fn figures(&self) -> &'b [u8] {
+        self.figures
+    }
+}
