@@ -1,0 +1,215 @@
+//! What reallocs grew: the blocks of a chain are one object that moved.
+
+use std::collections::HashMap;
+
+use memlog_table::{Column, Columns, Flags, NEVER, Rows};
+
+use crate::choice::{ChainTest, Choice};
+use crate::group::{By, key_of};
+use crate::pass;
+use crate::world::{Damaged, World};
+
+/// What is known of a chain.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ChainFacts {
+    /// How many blocks it has.
+    pub length: u64,
+    /// Of its first block.
+    pub first_size: u64,
+    /// Of its last.
+    pub last_size: u64,
+    /// Of its largest.
+    pub largest: u64,
+    /// Bytes of all but the last: what a realloc may have copied.
+    pub outgrown: u64,
+    /// When its last block went.
+    pub died: u64,
+    /// The stack that asked for the last, by its number.
+    pub stack: u32,
+    /// The place of the last.
+    place: u64,
+}
+
+/// A chain with the event that its first block came at.
+pub type Chain = (u64, ChainFacts);
+
+impl ChainFacts {
+    /// Of a block that no realloc came from or took.
+    pub(crate) fn of_one(rows: &Rows, row: usize) -> Self {
+        let size = rows.get(Column::Size, row);
+        Self {
+            length: 1,
+            first_size: size,
+            last_size: size,
+            largest: size,
+            outgrown: 0,
+            died: rows.get(Column::Died, row),
+            stack: 0,
+            place: 0,
+        }
+    }
+
+    fn take(&mut self, world: &World, rows: &Rows, row: usize) {
+        let size = rows.get(Column::Size, row);
+        let place = rows.get(Column::ChainPlace, row);
+        self.length += 1;
+        self.largest = self.largest.max(size);
+        if place == 0 {
+            self.first_size = size;
+        }
+        // Of all but the last the size is added once it is known which that is.
+        self.outgrown = self.outgrown.saturating_add(size);
+        if self.length == 1 || place >= self.place {
+            self.place = place;
+            self.last_size = size;
+            self.died = rows.get(Column::Died, row);
+            self.stack = world.stack(rows.get(Column::Stack, row));
+        }
+    }
+
+    fn plus(self, other: Self) -> Self {
+        let last = if self.place >= other.place {
+            self
+        } else {
+            other
+        };
+        Self {
+            length: self.length + other.length,
+            first_size: self.first_size.max(other.first_size),
+            largest: self.largest.max(other.largest),
+            outgrown: self.outgrown.saturating_add(other.outgrown),
+            ..last
+        }
+    }
+
+    pub(crate) fn answers(&self, asked: ChainTest, first: u64, world: &World) -> bool {
+        let is_in = |from: u64, to: u64, value: u64| (from..=to).contains(&value);
+        match asked {
+            ChainTest::Length(from, to) => is_in(from, to, self.length),
+            ChainTest::Lifetime(from, to) => is_in(from, to, world.lifetime(first, self.died)),
+            ChainTest::FirstSize(from, to) => is_in(from, to, self.first_size),
+            ChainTest::LastSize(from, to) => is_in(from, to, self.last_size),
+            ChainTest::Leaked => self.died == NEVER,
+        }
+    }
+}
+
+/// All chains with a block that is chosen, by the event that their first block came at.
+/// A chain is whole, whichever of its blocks was chosen.
+pub fn facts(world: &World) -> Result<HashMap<u64, ChainFacts>, Damaged> {
+    let columns = Columns::of(&[
+        Column::Born,
+        Column::Died,
+        Column::Size,
+        Column::Stack,
+        Column::Flags,
+        Column::ChainAge,
+        Column::ChainPlace,
+    ]);
+    let mut chains = pass::over(
+        world,
+        &Choice::all(),
+        columns,
+        |chains: &mut HashMap<u64, ChainFacts>, rows, chosen| {
+            for &row in chosen {
+                let is_moved = Flags(rows.get(Column::Flags, row)).is_moved();
+                if is_moved || rows.get(Column::ChainPlace, row) > 0 {
+                    let first = rows.get(Column::Born, row) - rows.get(Column::ChainAge, row);
+                    chains.entry(first).or_default().take(world, rows, row);
+                }
+            }
+        },
+        |mut all, one| {
+            for (first, facts) in one {
+                let known = all.entry(first).or_default();
+                *known = match known.length {
+                    0 => facts,
+                    _ => known.plus(facts),
+                };
+            }
+            all
+        },
+    )?;
+    // A block of before the log has no event of its own.
+    chains.remove(&0);
+    chains.retain(|_, facts| facts.length > 1);
+    for facts in chains.values_mut() {
+        facts.outgrown = facts.outgrown.saturating_sub(facts.last_size);
+    }
+    Ok(chains)
+}
+
+/// Chains of one group.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ChainRow {
+    /// What they have in common.
+    pub name: String,
+    /// How many chains.
+    pub chains: u64,
+    /// Blocks of all of them.
+    pub blocks: u64,
+    /// Blocks of the longest.
+    pub longest: u64,
+    /// What their last blocks have.
+    pub last_bytes: u64,
+    /// The largest block: what to reserve.
+    pub reserve: u64,
+    /// What reallocs may have copied.
+    pub outgrown: u64,
+    /// Chains whose last block never went.
+    pub leaked: u64,
+}
+
+/// Chains by what grew them: the place that asked for their last block, those that
+/// outgrew most bytes first.
+pub fn chains(world: &World, choice: &Choice, by: By) -> Result<Vec<ChainRow>, Damaged> {
+    let all = facts(world)?;
+    let columns = Columns::of(&[
+        Column::Born,
+        Column::ChainAge,
+        Column::ChainPlace,
+        Column::Flags,
+    ]);
+    let chosen = pass::over(
+        world,
+        choice,
+        columns,
+        |firsts: &mut Vec<u64>, rows, chosen| {
+            firsts.extend(
+                chosen
+                    .iter()
+                    .map(|&row| rows.get(Column::Born, row) - rows.get(Column::ChainAge, row)),
+            );
+        },
+        |mut all, mut one| {
+            all.append(&mut one);
+            all
+        },
+    )?;
+    let chosen: std::collections::HashSet<u64> = chosen.into_iter().collect();
+    let mut rows: HashMap<String, ChainRow> = HashMap::new();
+    for facts in all
+        .iter()
+        .filter(|(first, _)| chosen.contains(first))
+        .map(|(_, facts)| facts)
+    {
+        let name = key_of(world, by, facts.stack);
+        let row = rows.entry(name.clone()).or_default();
+        row.name = name;
+        row.chains += 1;
+        row.blocks += facts.length;
+        row.longest = row.longest.max(facts.length);
+        row.last_bytes = row.last_bytes.saturating_add(facts.last_size);
+        row.reserve = row.reserve.max(facts.largest);
+        row.outgrown = row.outgrown.saturating_add(facts.outgrown);
+        row.leaked += u64::from(facts.died == NEVER);
+    }
+    let mut rows: Vec<ChainRow> = rows.into_values().collect();
+    rows.sort_by(|one, other| {
+        let by_bytes = other.outgrown.cmp(&one.outgrown);
+        by_bytes
+            .then(other.chains.cmp(&one.chains))
+            .then(one.name.cmp(&other.name))
+    });
+    Ok(rows)
+}

@@ -1,0 +1,259 @@
+//! Which rows.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use memlog_table::{Column, Columns, Extent, Flags, NEVER, Rows};
+
+use crate::chains::ChainFacts;
+use crate::world::World;
+
+/// What a row is asked. Ranges contain both their ends.
+#[derive(Clone, Debug)]
+pub enum Test {
+    /// Always, or never.
+    Always(bool),
+    /// All of them.
+    All(Vec<Test>),
+    /// One of them.
+    Any(Vec<Test>),
+    /// Not that.
+    Not(Box<Test>),
+    /// A column's value is between these.
+    Between(Column, u64, u64),
+    /// It is among the live ones after this event.
+    LiveAt(u64),
+    /// It was live after the first event, and until after the second.
+    LiveFrom(u64, u64),
+    /// It never went.
+    Leaked,
+    /// It went, at an event between these.
+    Died(u64, u64),
+    /// Bytes given are between these.
+    Usable(u64, u64),
+    /// The address is one of its bytes.
+    Contains(u64),
+    /// It lived so many ticks.
+    Lifetime(u64, u64),
+    /// It lived for so many events.
+    LifetimeEvents(u64, u64),
+    /// The stack that asked is one of these, by its number.
+    Stack(Arc<Vec<bool>>),
+    /// The stack that released it is one of these.
+    ReleaseStack(Arc<Vec<bool>>),
+    /// The thread that asked is one of these, by its place.
+    Thread(Arc<Vec<bool>>),
+    /// The thread that released it is one of these.
+    Releaser(Arc<Vec<bool>>),
+    /// The function that was called is one of these, by its number.
+    Api(Arc<Vec<bool>>),
+    /// The alignment asked for, in bytes, is between these.
+    Alignment(u64, u64),
+    /// It went before its thread asked for another.
+    Temporary,
+    /// A realloc took it.
+    Moved,
+    /// Its chain of reallocs answers so.
+    Chain(ChainTest, Arc<HashMap<u64, ChainFacts>>),
+}
+
+/// What a chain of reallocs is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChainTest {
+    /// It has so many blocks.
+    Length(u64, u64),
+    /// It lived so many ticks.
+    Lifetime(u64, u64),
+    /// Its first block has such a size.
+    FirstSize(u64, u64),
+    /// Its last block has such a size.
+    LastSize(u64, u64),
+    /// Its last block never went.
+    Leaked,
+}
+
+/// Chosen rows.
+#[derive(Clone, Debug)]
+pub struct Choice(Test);
+
+impl Choice {
+    /// All rows.
+    pub fn all() -> Self {
+        Self(Test::Always(true))
+    }
+
+    /// Those that pass a test.
+    pub fn of(test: Test) -> Self {
+        Self(test)
+    }
+
+    /// Those of them that pass a test too.
+    pub fn and(self, test: Test) -> Self {
+        match self.0 {
+            Test::Always(true) => Self(test),
+            before => Self(Test::All(vec![before, test])),
+        }
+    }
+
+    /// What has to be read for it.
+    pub(crate) fn columns(&self) -> Columns {
+        columns_of(&self.0)
+    }
+
+    /// Whether a row of this chunk may be chosen.
+    pub(crate) fn may_choose(&self, chunk: &Extent) -> bool {
+        may_pass(&self.0, chunk)
+    }
+
+    /// Whether each row is chosen.
+    pub(crate) fn choose(&self, world: &World, rows: &Rows, mask: &mut Vec<bool>) {
+        *mask = answers(&self.0, world, rows);
+    }
+}
+
+fn columns_of(test: &Test) -> Columns {
+    let of = |columns: &[Column]| Columns::of(columns);
+    match test {
+        Test::Always(_) => Columns::default(),
+        Test::All(tests) | Test::Any(tests) => {
+            let columns = tests.iter().map(columns_of);
+            columns.fold(Columns::default(), Columns::and)
+        }
+        Test::Not(test) => columns_of(test),
+        Test::Between(column, ..) => of(&[*column]),
+        Test::LiveAt(_) | Test::LiveFrom(..) | Test::Lifetime(..) | Test::LifetimeEvents(..) => {
+            of(&[Column::Born, Column::Died])
+        }
+        Test::Leaked | Test::Died(..) => of(&[Column::Died]),
+        Test::Usable(..) => of(&[Column::Size, Column::Waste]),
+        Test::Contains(_) => of(&[Column::Address, Column::Size]),
+        Test::Stack(_) => of(&[Column::Stack]),
+        Test::ReleaseStack(_) => of(&[Column::ReleaseStack]),
+        Test::Thread(_) => of(&[Column::Thread]),
+        Test::Releaser(_) => of(&[Column::Releaser, Column::Died]),
+        Test::Api(_) | Test::Alignment(..) | Test::Temporary | Test::Moved => of(&[Column::Flags]),
+        Test::Chain(..) => of(&[
+            Column::Born,
+            Column::Died,
+            Column::Size,
+            Column::ChainAge,
+            Column::ChainPlace,
+            Column::Flags,
+        ]),
+    }
+}
+
+/// False only where no row can pass.
+fn may_pass(test: &Test, chunk: &Extent) -> bool {
+    let meet = |(least, most): (u64, u64), from: u64, to: u64| least <= to && from <= most;
+    match test {
+        Test::Always(is) => *is,
+        Test::All(tests) => tests.iter().all(|test| may_pass(test, chunk)),
+        Test::Any(tests) => tests.iter().any(|test| may_pass(test, chunk)),
+        Test::Between(Column::Size, from, to) => meet(chunk.size, *from, *to),
+        Test::Between(Column::Born, from, to) => meet(chunk.born, *from, *to),
+        Test::LiveAt(event) => chunk.may_live_at(*event),
+        Test::LiveFrom(from, to) => chunk.born.0 <= *from && *to < chunk.died.1,
+        Test::Leaked => chunk.is_live,
+        Test::Died(from, to) => !chunk.is_live && meet(chunk.died, *from, *to),
+        _ => true,
+    }
+}
+
+/// Whether each row passes a test.
+fn answers(test: &Test, world: &World, rows: &Rows) -> Vec<bool> {
+    let column = |column: Column| rows.column(column).iter().copied();
+    let is_in = |set: &[bool], place: u64| set.get(place as usize).copied().unwrap_or(false);
+    let flags = || column(Column::Flags).map(Flags);
+    let life = || column(Column::Born).zip(column(Column::Died));
+    match test {
+        Test::Always(is) => vec![*is; rows.len()],
+        Test::All(tests) => joined(tests, world, rows, true),
+        Test::Any(tests) => joined(tests, world, rows, false),
+        Test::Not(test) => {
+            let mut mask = answers(test, world, rows);
+            mask.iter_mut().for_each(|is| *is = !*is);
+            mask
+        }
+        Test::Between(of, from, to) => column(*of)
+            .map(|value| (*from..=*to).contains(&value))
+            .collect(),
+        Test::LiveAt(event) => life()
+            .map(|(born, died)| born <= *event && *event < died)
+            .collect(),
+        Test::LiveFrom(from, to) => life()
+            .map(|(born, died)| born <= *from && *to < died)
+            .collect(),
+        Test::Leaked => column(Column::Died).map(|died| died == NEVER).collect(),
+        Test::Died(from, to) => column(Column::Died)
+            .map(|died| died != NEVER && (*from..=*to).contains(&died))
+            .collect(),
+        Test::Usable(from, to) => column(Column::Size)
+            .zip(column(Column::Waste))
+            .map(|(size, waste)| (*from..=*to).contains(&size.saturating_add(waste)))
+            .collect(),
+        Test::Contains(address) => column(Column::Address)
+            .zip(column(Column::Size))
+            .map(|(start, size)| {
+                address
+                    .checked_sub(start)
+                    .is_some_and(|into| into < size.max(1))
+            })
+            .collect(),
+        Test::Lifetime(from, to) => life()
+            .map(|(born, died)| (*from..=*to).contains(&world.lifetime(born, died)))
+            .collect(),
+        Test::LifetimeEvents(from, to) => life()
+            .map(|(born, died)| (*from..=*to).contains(&(died.min(world.end()) - born)))
+            .collect(),
+        Test::Stack(set) => column(Column::Stack)
+            .map(|place| is_in(set, world.stack(place).into()))
+            .collect(),
+        Test::ReleaseStack(set) => column(Column::ReleaseStack)
+            .map(|place| place > 0 && is_in(set, world.stack(place - 1).into()))
+            .collect(),
+        Test::Thread(set) => column(Column::Thread)
+            .map(|place| is_in(set, place))
+            .collect(),
+        Test::Releaser(set) => column(Column::Releaser)
+            .zip(column(Column::Died))
+            .map(|(place, died)| died != NEVER && is_in(set, place))
+            .collect(),
+        Test::Api(set) => flags()
+            .map(|flags| is_in(set, flags.api() as u64))
+            .collect(),
+        Test::Alignment(from, to) => flags()
+            .map(|flags| {
+                let log2 = u32::from(flags.alignment_log2());
+                let bytes = 1u64.checked_shl(log2).filter(|_| log2 > 0).unwrap_or(0);
+                (*from..=*to).contains(&bytes)
+            })
+            .collect(),
+        Test::Temporary => flags().map(Flags::is_temporary).collect(),
+        Test::Moved => flags().map(Flags::is_moved).collect(),
+        Test::Chain(asked, facts) => (0..rows.len())
+            .map(|row| {
+                let first = rows.get(Column::Born, row) - rows.get(Column::ChainAge, row);
+                let own;
+                let facts = match facts.get(&first) {
+                    Some(facts) => facts,
+                    None => {
+                        own = ChainFacts::of_one(rows, row);
+                        &own
+                    }
+                };
+                facts.answers(*asked, first, world)
+            })
+            .collect(),
+    }
+}
+
+fn joined(tests: &[Test], world: &World, rows: &Rows, wants_all: bool) -> Vec<bool> {
+    let mut mask = vec![wants_all; rows.len()];
+    for test in tests {
+        for (is, one) in mask.iter_mut().zip(answers(test, world, rows)) {
+            *is = if wants_all { *is & one } else { *is | one };
+        }
+    }
+    mask
+}

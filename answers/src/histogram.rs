@@ -1,0 +1,122 @@
+//! How many blocks there are of each size, and of each lifetime.
+
+use memlog_table::{Column, Columns, NEVER};
+
+use crate::choice::Choice;
+use crate::pass;
+use crate::world::{Damaged, World};
+
+/// Blocks between two values.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Class {
+    /// The least, in bytes or ticks.
+    pub from: u64,
+    /// The most; nothing for blocks that never went.
+    pub to: Option<u64>,
+    /// How many.
+    pub blocks: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+/// Bits of a value, and one class more for what never ends.
+const CLASSES: usize = 66;
+const ENDLESS: usize = CLASSES - 1;
+
+#[derive(Clone, Copy)]
+struct Counts([(u64, u64); CLASSES]);
+
+impl Default for Counts {
+    fn default() -> Self {
+        Self([(0, 0); CLASSES])
+    }
+}
+
+impl Counts {
+    #[inline]
+    fn add(&mut self, class: usize, bytes: u64) {
+        let (blocks, all) = &mut self.0[class];
+        *blocks += 1;
+        *all = all.saturating_add(bytes);
+    }
+
+    fn plus(mut self, other: Self) -> Self {
+        for (one, other) in self.0.iter_mut().zip(other.0) {
+            *one = (one.0 + other.0, one.1.saturating_add(other.1));
+        }
+        self
+    }
+
+    /// From the first class that has any to the last.
+    fn classes(&self) -> Vec<Class> {
+        let classes = self.0.iter().enumerate().map(|(class, &(blocks, bytes))| {
+            let (from, to) = match class {
+                0 => (0, Some(0)),
+                ENDLESS => (0, None),
+                _ => {
+                    let from = 1u64 << (class - 1);
+                    (from, Some(from - 1 + from))
+                }
+            };
+            Class {
+                from,
+                to,
+                blocks,
+                bytes,
+            }
+        });
+        let mut classes: Vec<Class> = classes.collect();
+        let endless = classes.pop().filter(|class| class.blocks > 0);
+        let has_any = |class: &Class| class.blocks > 0;
+        let last = classes.iter().rposition(has_any).map_or(0, |last| last + 1);
+        classes.truncate(last);
+        let first = classes.iter().position(has_any).unwrap_or(0);
+        classes.drain(..first);
+        classes.extend(endless);
+        classes
+    }
+}
+
+/// The class of a value: 0, then 1, 2 and 3, 4 to 7, and so on.
+#[inline]
+fn class_of(value: u64) -> usize {
+    (u64::BITS - value.leading_zeros()) as usize
+}
+
+/// By bytes asked for.
+pub fn by_size(world: &World, choice: &Choice) -> Result<Vec<Class>, Damaged> {
+    let counts = pass::over(
+        world,
+        choice,
+        Columns::of(&[Column::Size]),
+        |counts: &mut Counts, rows, chosen| {
+            for &row in chosen {
+                let size = rows.get(Column::Size, row);
+                counts.add(class_of(size), size);
+            }
+        },
+        Counts::plus,
+    )?;
+    Ok(counts.classes())
+}
+
+/// By ticks from coming to going; those that never went are last.
+pub fn by_lifetime(world: &World, choice: &Choice) -> Result<Vec<Class>, Damaged> {
+    let counts = pass::over(
+        world,
+        choice,
+        Columns::of(&[Column::Size, Column::Born, Column::Died]),
+        |counts: &mut Counts, rows, chosen| {
+            for &row in chosen {
+                let get = |column| rows.get(column, row);
+                let class = match get(Column::Died) {
+                    NEVER => ENDLESS,
+                    died => class_of(world.lifetime(get(Column::Born), died)),
+                };
+                counts.add(class, get(Column::Size));
+            }
+        },
+        Counts::plus,
+    )?;
+    Ok(counts.classes())
+}

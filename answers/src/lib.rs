@@ -1,0 +1,39 @@
+//! Questions to a table of blocks. Each is a choice of rows, a grouping and a moment,
+//! so that two answers about the same blocks agree.
+//!
+//! * [`World`]: a table with the names of its stacks and its moments in time
+//! * [`Choice`]: which rows
+//! * [`Sums`]: what there is to say of some rows
+//! * `pass`: all chosen rows, once, on both cores
+//! * [`grouped`]: sums by function, line, size, thread ...
+//! * [`by_size`], [`by_lifetime`]: how many of each
+//! * [`timeline`]: the heap and resident memory over time
+//! * [`chains`]: what reallocs grew
+//! * [`found_at`]: the blocks that an address was in
+//! * [`threads`]: who allocated and who freed
+//!
+//! It knows no log and no screen, and does no I/O.
+#![forbid(unsafe_code)]
+
+mod chains;
+mod choice;
+mod find;
+mod group;
+mod histogram;
+mod pass;
+mod sums;
+mod threads;
+mod timeline;
+mod types;
+mod world;
+
+pub use chains::{Chain, ChainFacts, ChainRow, chains};
+pub use choice::{Choice, Test};
+pub use find::{Found, found_at};
+pub use group::{By, Group, grouped};
+pub use histogram::{Class, by_lifetime, by_size};
+pub use sums::Sums;
+pub use threads::{Between, ThreadRow, threads};
+pub use timeline::{Point, timeline};
+pub use types::type_of;
+pub use world::{Damaged, Moments, Path, World};
