@@ -6,6 +6,7 @@ use std::fmt::Write;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use memlog_pages::blocks::{chains, histogram, leaks, locate, table, temporary, threads, timeline};
 use memlog_pages::{clean, dump, info, one_more, postmortem, report, shown, stats, summary, tree};
 
 use crate::verbs::{PURPOSES, nearest};
@@ -38,6 +39,30 @@ pub enum Command {
     /// Show who held the memory as one tree, from either end
     #[command(after_help = TREE)]
     Tree(tree::Args),
+    /// Put blocks together by function, line, size, thread ...
+    #[command(after_help = TABLE)]
+    Table(table::Args),
+    /// Say who asked for what was never freed
+    #[command(after_help = LEAKS)]
+    Leaks(leaks::Args),
+    /// Say who makes blocks that are freed at once
+    #[command(after_help = TEMPORARY)]
+    Temporary(temporary::Args),
+    /// Count blocks by their sizes or lifetimes
+    #[command(after_help = HISTOGRAM)]
+    Histogram(histogram::Args),
+    /// Show the heap and resident memory over time
+    #[command(after_help = TIMELINE)]
+    Timeline(timeline::Args),
+    /// Show blocks that were grown by realloc, each as one object
+    #[command(after_help = CHAINS)]
+    Chains(chains::Args),
+    /// Say which thread allocated, and which freed
+    #[command(after_help = THREADS)]
+    Threads(threads::Args),
+    /// Say who allocated an address, and who freed it
+    #[command(after_help = WHERE)]
+    Where(locate::Args),
     /// Say how a program died, and what its memory was doing
     #[command(after_help = POSTMORTEM)]
     Postmortem(postmortem::Args),
@@ -113,6 +138,73 @@ Examples:
   memlog tree --at end --top-down --exclude-module libc vm.5912.memlog
   memlog tree --json vm.5912.memlog | jq '.nodes[0]'
   memlog tree --debug-symbols build/ vm.5912.memlog    it ran on another machine";
+
+const TABLE: &str = "\
+It counts all blocks of the run, each once, with --at those live at a moment, with --where those for \
+which an expression holds. A block belongs to the function that asked for it; with callees are those \
+that what it called asked for.
+
+Examples:
+  memlog table vm.5912.memlog                      by function, all blocks of the run
+  memlog table --at rss-peak --by line vm.5912.memlog
+  memlog table --where 'size >= 1MiB' --by thread --sort blocks vm.5912.memlog
+  memlog table --json --by type vm.5912.memlog | jq '.rows[0]'";
+
+const LEAKS: &str = "\
+A block that was never freed may still have been of use: much of a program's memory is left to the \
+kernel at the end on purpose.
+
+Examples:
+  memlog leaks vm.5912.memlog
+  memlog leaks --by stack --top 5 vm.5912.memlog
+  memlog leaks --where 'born < 50%' vm.5912.memlog    held since the first half of the run";
+
+const TEMPORARY: &str = "\
+A temporary block is freed before its thread asks for another: often it need not have come at all.
+
+Examples:
+  memlog temporary vm.5912.memlog
+  memlog temporary --by stack --sort blocks vm.5912.memlog
+  memlog table --where 'lifetime < 10ms' vm.5912.memlog    by time instead";
+
+const HISTOGRAM: &str = "\
+Each class is twice as wide as the one before. Lifetimes are known in steps of the log's tick, which \
+memlog info tells.
+
+Examples:
+  memlog histogram size vm.5912.memlog
+  memlog histogram lifetime --where 'size >= 1MiB' vm.5912.memlog";
+
+const TIMELINE: &str = "\
+The heap is what was asked for and not yet freed. Resident memory is what the kernel said last.
+
+Examples:
+  memlog timeline vm.5912.memlog
+  memlog timeline --where 'function ~ \"parse\"' vm.5912.memlog
+  memlog timeline --json vm.5912.memlog | jq '.points | max_by(.heap_bytes)'";
+
+const CHAINS: &str = "\
+The blocks that realloc made of each other are one chain. What it outgrew may have been copied: to \
+reserve the last size at first saves that.
+
+Examples:
+  memlog chains vm.5912.memlog
+  memlog chains --by line vm.5912.memlog
+  memlog chains --where 'chain-length > 10' vm.5912.memlog";
+
+const THREADS: &str = "\
+What one thread allocates and another frees often waits for a lock of the allocator.
+
+Examples:
+  memlog threads vm.5912.memlog
+  memlog threads --at rss-peak vm.5912.memlog";
+
+const WHERE: &str = "\
+The address may be within a block. All blocks that had it are told, the last ones in full.
+
+Examples:
+  memlog where vm.5912.memlog 0x7f3a5c000b20
+  memlog where --json vm.5912.memlog 0x7f3a5c000b20 | jq '.rows[-1].stack'";
 
 const DOT: &str = "\
 A box of the call graph is a function with what was allocated in and below it, an arrow a call with \
@@ -214,7 +306,21 @@ pub fn understood<T>(
 }
 
 /// Commands that take one log; info does so itself, for --list takes many.
-const READERS: [&str; 6] = ["summary", "report", "tree", "dump", "stats", "postmortem"];
+const READERS: [&str; 13] = [
+    "summary",
+    "report",
+    "tree",
+    "dump",
+    "stats",
+    "postmortem",
+    "table",
+    "leaks",
+    "temporary",
+    "histogram",
+    "timeline",
+    "chains",
+    "threads",
+];
 
 /// A pattern that was not quoted gives many names.
 fn one_too_many(line: &[OsString], error: &clap::Error) -> Option<anyhow::Error> {

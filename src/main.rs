@@ -21,6 +21,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
+use memlog_pages::blocks::{chains, histogram, leaks, locate, table, temporary, threads, timeline};
 use memlog_pages::{dump, info, postmortem, report, stats, summary, tree};
 
 use cli::{Cli, Command};
@@ -39,6 +40,14 @@ fn run(line: Vec<OsString>) -> anyhow::Result<ExitCode> {
         Command::Summary(args) => summary::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Tree(args) => tree::run(&args),
+        Command::Table(args) => table::run(&args),
+        Command::Leaks(args) => leaks::run(&args),
+        Command::Temporary(args) => temporary::run(&args),
+        Command::Histogram(args) => histogram::run(&args),
+        Command::Timeline(args) => timeline::run(&args),
+        Command::Chains(args) => chains::run(&args),
+        Command::Threads(args) => threads::run(&args),
+        Command::Where(args) => locate::run(&args),
         Command::Postmortem(args) => postmortem::run(&args),
         Command::Dot(args) => dot::run(&args),
         Command::Dump(args) => dump::run(args),

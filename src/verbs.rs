@@ -1,11 +1,24 @@
 //! The names of the commands, and the one that a word was likely meant to be.
 
 /// Which command is for what.
-pub const PURPOSES: [(&str, &[&str]); 3] = [
+pub const PURPOSES: [(&str, &[&str]); 4] = [
     ("Record a program", &["record", "ldflags"]),
     (
         "See who held the memory",
         &["summary", "report", "tree", "dot", "postmortem"],
+    ),
+    (
+        "Ask about blocks",
+        &[
+            "table",
+            "leaks",
+            "temporary",
+            "histogram",
+            "timeline",
+            "chains",
+            "threads",
+            "where",
+        ],
     ),
     ("Look into a log", &["info", "stats", "dump"]),
 ];

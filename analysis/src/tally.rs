@@ -416,6 +416,11 @@ impl Tally {
         self.threads += nameless.count() as u64;
     }
 
+    /// Allocations and releases of the log so far.
+    pub fn events(&self) -> u64 {
+        self.heap.event
+    }
+
     /// The second ledger so far.
     pub fn mapped(&self) -> &Mapped {
         &self.regions.mapped

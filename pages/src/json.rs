@@ -28,7 +28,7 @@ fn object(page: &Page) -> Map<String, Value> {
             Part::Failed(list) => {
                 object.insert("failed".into(), list.iter().map(failed).collect());
             }
-            Part::Next(_) | Part::Records(_) | Part::Table(_) | Part::Figures => {}
+            Part::Next(_) | Part::Records(_) | Part::Table(_) | Part::Rows(_) | Part::Figures => {}
         }
     }
     if !trees.is_empty() {

@@ -4,6 +4,7 @@
 //!
 //! Storeys, from the top; none knows one above it (`ci/storeys.txt`):
 //!
+//! * `blocks`: the commands that ask the table of blocks
 //! * `dump`, `graph`, `info`, `postmortem`, `report`, `stats`, `summary`, `tree`:
 //!   the commands
 //! * `shown`: how a page comes about and reaches people
@@ -19,6 +20,7 @@
 //! * `system`, `words`: sizes, names and errors as people read them
 #![deny(unsafe_code)]
 
+pub mod blocks;
 mod calls;
 mod choose;
 pub mod dump;

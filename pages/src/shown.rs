@@ -20,7 +20,7 @@ use crate::subject::Subject;
 use crate::text;
 
 /// Exit code of what Ctrl-C ended.
-const INTERRUPTED: u8 = 130;
+pub const INTERRUPTED: u8 = 130;
 
 /// What a command that shows a page is asked: of which log, named by which
 /// files, and how it looks.
@@ -143,7 +143,8 @@ pub fn print(page: &Page, is_json: bool) -> std::io::Result<()> {
     screen.show(&printed(page, is_json, &screen), None)
 }
 
-fn printed(page: &Page, is_json: bool, screen: &Screen) -> String {
+/// As a command prints it.
+pub fn printed(page: &Page, is_json: bool, screen: &Screen) -> String {
     match is_json {
         true => json::of(page),
         false => text::of(page, screen),

@@ -81,55 +81,66 @@ pub(crate) fn pack(values: &[u64], out: &mut Vec<u8>) {
 
 fn pack_block(block: &[u64], out: &mut Vec<u8>) {
     let base = block.iter().copied().min().unwrap_or(0);
-    let width = best_width(block, base);
+    let most = block.iter().copied().max().unwrap_or(0) - base;
+    let width = match most {
+        0 => 0,
+        _ => best_width(block, base, bits(most)),
+    };
     let low = (1u64 << width) - 1;
-    let is_exception = |value: u64| value - base > low;
-    let exceptions = block.iter().filter(|&&value| is_exception(value)).count();
+    let exceptions = match most > low {
+        true => block.iter().filter(|&&value| value - base > low).count(),
+        false => 0,
+    };
     out.extend_from_slice(&[width as u8, exceptions as u8]);
     put_var(out, base);
     let (mut word, mut filled) = (0u128, 0);
-    for &value in block {
-        word |= u128::from((value - base) & low) << filled;
-        filled += width;
-        while filled >= 8 {
-            out.push(word as u8);
-            word >>= 8;
-            filled -= 8;
+    if width > 0 {
+        for &value in block {
+            word |= u128::from((value - base) & low) << filled;
+            filled += width;
+            if filled >= u64::BITS {
+                out.extend_from_slice(&(word as u64).to_le_bytes());
+                word >>= u64::BITS;
+                filled -= u64::BITS;
+            }
         }
     }
-    if filled > 0 {
-        out.push(word as u8);
+    let rest = (filled as usize).div_ceil(8);
+    out.extend_from_slice(word.to_le_bytes().get(..rest).unwrap_or(&[]));
+    if exceptions == 0 {
+        return;
     }
     for (place, &value) in block.iter().enumerate() {
-        if is_exception(value) {
+        if value - base > low {
             out.push(place as u8);
             put_var(out, (value - base) >> width);
         }
     }
 }
 
-/// The width that makes a block smallest.
-fn best_width(block: &[u64], base: u64) -> u32 {
+/// The width that makes a block smallest, or nearly so; none of its numbers is wider
+/// than `widest`.
+fn best_width(block: &[u64], base: u64, widest: u32) -> u32 {
     let mut of_width = [0usize; 65];
     for &value in block {
         of_width[bits(value - base) as usize] += 1;
     }
-    let mut best = (usize::MAX, WIDEST);
-    let mut wider: usize = block.len();
-    for width in 0..=WIDEST {
-        wider -= of_width[width as usize];
-        let packed = (block.len() * width as usize).div_ceil(8);
-        // What an exception takes, as if all were of the widest.
-        let exceptions: usize = (width as usize + 1..65)
-            .filter(|&bits| of_width[bits] > 0)
-            .map(|bits| of_width[bits] * (1 + (bits - width as usize).div_ceil(7)))
-            .sum();
-        best = best.min((packed + exceptions, width));
-        if wider == 0 {
-            break;
+    let packed = |width: u32| (block.len() * width as usize).div_ceil(8);
+    let first = widest.min(WIDEST);
+    let (mut best, mut least) = (first, usize::MAX);
+    // Exceptions, and all their bits.
+    let (mut count, mut all) = (0, 0);
+    for width in (0..=widest).rev() {
+        // One takes its place, and a byte for each seven bits that are above.
+        let above = (all - count * width as usize) / 7;
+        let size = packed(width) + 2 * count + above;
+        if width <= first && size <= least {
+            (best, least) = (width, size);
         }
+        count += of_width[width as usize];
+        all += of_width[width as usize] * width as usize;
     }
-    best.1
+    best
 }
 
 /// Appends so many numbers that were packed; nothing if there are fewer.

@@ -1,6 +1,7 @@
 //! Opens a log and, for a forked process, those of its parents.
 
 mod analysis;
+mod blocks;
 mod each;
 mod extent;
 mod glance;
@@ -9,6 +10,7 @@ mod magic;
 mod map;
 mod mapped;
 mod progress;
+mod sidecar;
 mod watch;
 
 use std::ffi::OsStr;
@@ -21,13 +23,16 @@ use memlog_read::Log;
 
 use crate::words::{Advice, clean, shown};
 pub use analysis::{Analysis, LogTables, at_of};
+pub use blocks::make as make_table;
 pub use each::each;
 pub use extent::{Extent, of as extent_of};
 pub use glance::{FEW_EVENTS, Few, Glance, says_more};
 pub use interrupt::Interrupt;
 pub use magic::has_magic;
+pub use map::FileBytes;
+use map::log_bytes;
 pub use map::map;
-use map::{FileBytes, log_bytes};
+pub use sidecar::Sidecar;
 pub use watch::{Over, STRIDE, Watch};
 
 /// No process has more recorded ancestors.

@@ -4,12 +4,14 @@
 //!
 //! * [`heading`]: the named lines at the top
 //! * [`places`]: who asked for memory, in a list
+//! * [`rows`]: an answer about blocks
 //! * [`tree`]: who called them
 //! * [`others`]: calls that failed, what to run next, records of a log
 
 pub mod heading;
 pub mod others;
 pub mod places;
+pub mod rows;
 pub mod tree;
 
 use serde_json::{Map, Value};
@@ -17,6 +19,7 @@ use serde_json::{Map, Value};
 use heading::Heading;
 use others::{FailedCalls, Next, Records, Table};
 use places::PlaceList;
+use rows::Rows;
 use tree::Tree;
 
 /// A page.
@@ -76,6 +79,8 @@ pub enum Part {
     Records(Records),
     /// Rows of the same columns; as for records.
     Table(Table),
+    /// An answer about blocks; as for records.
+    Rows(Rows),
     /// The figures, a line each.
     Figures,
 }

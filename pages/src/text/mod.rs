@@ -1,7 +1,8 @@
 //! A page for people, on a screen or where there is none.
 //!
 //! * [`heading`], [`curve`]: the lines at the top
-//! * [`tree`], [`places`], [`failed`], [`next`], [`records`]: the parts
+//! * [`tree`], [`places`], [`failed`], [`next`], [`records`],
+//!   [`rows`]: the parts
 //! * [`screenful`]: less of each, so that all fits on one screen
 
 mod curve;
@@ -10,6 +11,7 @@ mod heading;
 mod next;
 mod places;
 mod records;
+mod rows;
 mod screenful;
 mod tree;
 
@@ -44,6 +46,7 @@ fn text_of(part: &Part, page: &Page, screen: &Screen) -> String {
         Part::Next(next) => next::of(next, usize::MAX, screen),
         Part::Records(records) => records::of(records),
         Part::Table(table) => records::table(table),
+        Part::Rows(list) => rows::of(list, screen),
         Part::Figures => records::figures("", &page.figures),
     }
 }

@@ -1,0 +1,171 @@
+//! `memlog where`: who allocated an address, and who freed it.
+
+use std::process::ExitCode;
+
+use memlog_answers::{Damaged, Found, found_at};
+use serde_json::{Value, json};
+
+use super::{Answer, Question, Told, ask};
+use crate::page::Page;
+use crate::page::rows::Rows;
+use crate::words::{counted, grouped};
+
+/// The version of the keys; `doc/STATS.md` says what they mean.
+const SCHEMA: &str = "memlog-where-1";
+
+/// Say who allocated an address, and who freed it.
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    question: Question,
+    /// An address of the program, as 0x7f3a5c000b20: of a block's beginning or within it
+    #[arg(value_name = "ADDRESS", value_parser = address)]
+    address: u64,
+    /// How many blocks are shown, the last ones
+    #[arg(short = 'n', long, value_name = "N", default_value = "10")]
+    top: usize,
+}
+
+fn address(text: &str) -> Result<u64, String> {
+    let number = match text.strip_prefix("0x").or(text.strip_prefix("0X")) {
+        Some(digits) => u64::from_str_radix(digits, 16),
+        None => text.parse(),
+    };
+    number.map_err(|_| "an address is a number such as 0x7f3a5c000b20".into())
+}
+
+/// Shows the blocks.
+pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    ask(&args.question, SCHEMA, true, |told| answer(told, args))
+}
+
+fn answer(told: &Told, args: &Args) -> Result<Answer, Damaged> {
+    let (found, count) = found_at(told.world, told.choice, args.address, args.top.max(1))?;
+    let figures = Page::keyed([
+        ("address", format!("{:#x}", args.address).into()),
+        ("blocks", count.into()),
+        (
+            "rows",
+            found
+                .iter()
+                .map(|found| json_of(told, found, args.address))
+                .collect::<Vec<_>>()
+                .into(),
+        ),
+    ]);
+    let mut rows = Rows {
+        title: match count {
+            0 => format!(
+                "no block that was recorded had the address {:#x}",
+                args.address
+            ),
+            count => format!("{:#x} was in {}:", args.address, counted(count, "block")),
+        },
+        ..Rows::default()
+    };
+    if count > found.len() as u64 {
+        let earlier = counted(count - found.len() as u64, "earlier block");
+        rows.rest
+            .push(format!("{earlier} had it too; --top shows more"));
+    }
+    for found in &found {
+        rows.rest.extend(lines(told, found, args.address));
+    }
+    Ok(Answer { figures, rows })
+}
+
+fn frames(told: &Told, stack: u32) -> Vec<Value> {
+    let path = told.world.paths.get(stack as usize);
+    let labels = path.map_or(&[][..], |path| &path.labels);
+    let names = labels
+        .iter()
+        .filter_map(|&label| told.world.names.get(label as usize));
+    let frames = names.map(|name| {
+        json!({
+            "function": name.function,
+            "location": name.location,
+            "module": name.module,
+        })
+    });
+    frames.collect()
+}
+
+fn json_of(told: &Told, found: &Found, address: u64) -> Value {
+    let world = told.world;
+    let function = world
+        .paths
+        .get(found.stack as usize)
+        .and_then(|path| path.asked());
+    let function = function.and_then(|label| world.names.get(label as usize));
+    json!({
+        "name": function.map(|name| &name.function),
+        "bytes": found.size,
+        "blocks": 1,
+        "address": format!("{:#x}", found.address),
+        "offset": address - found.address,
+        "waste_bytes": found.waste,
+        "kind": found.flags.api().name(),
+        "allocated_seconds": world.seconds_of(found.born),
+        "freed_seconds": found.died.map(|died| world.seconds_of(died)),
+        "thread": world.thread(found.thread),
+        "freed_by": found.releaser.map(|thread| world.thread(thread)),
+        "moved": found.flags.is_moved(),
+        "chain_position": found.chain_place,
+        "stack": frames(told, found.stack),
+        "freed_stack": found.release_stack.map(|stack| frames(told, stack)),
+    })
+}
+
+fn lines(told: &Told, found: &Found, address: u64) -> Vec<String> {
+    let world = told.world;
+    let into = match address - found.address {
+        0 => "it begins there".to_owned(),
+        into => format!("{} bytes into it", grouped(into)),
+    };
+    let mut lines = vec![
+        String::new(),
+        format!(
+            "{} bytes at {:#x} ({into}), {} at {:.3} s by thread {}",
+            grouped(found.size),
+            found.address,
+            found.flags.api().name(),
+            world.seconds_of(found.born),
+            world.thread(found.thread),
+        ),
+    ];
+    lines.extend(stack_lines(told, found.stack));
+    match (found.died, found.releaser) {
+        (Some(died), Some(releaser)) => {
+            let how = match (found.flags.is_moved(), found.flags.is_lost_sight_of()) {
+                (true, _) => "taken by a realloc",
+                (_, true) => "released, which the log does not have,",
+                _ => "freed",
+            };
+            lines.push(format!(
+                "  {how} at {:.3} s by thread {}",
+                world.seconds_of(died),
+                world.thread(releaser)
+            ));
+            match found.release_stack {
+                Some(stack) => lines.extend(stack_lines(told, stack)),
+                None => lines.push("    (who freed it: record with --free-stacks)".into()),
+            }
+        }
+        _ => lines.push("  never freed".into()),
+    }
+    lines
+}
+
+fn stack_lines(told: &Told, stack: u32) -> Vec<String> {
+    let path = told.world.paths.get(stack as usize);
+    let labels = path.map_or(&[][..], |path| &path.labels);
+    let names = labels
+        .iter()
+        .filter_map(|&label| told.world.names.get(label as usize));
+    let lines = names.map(|name| {
+        let place = name.location.as_ref().or(name.module.as_ref());
+        let place = place.map_or(String::new(), |place| format!(" [{place}]"));
+        format!("    {}{place}", name.function)
+    });
+    lines.collect()
+}

@@ -1,0 +1,176 @@
+//! Questions to the table of a log's blocks. Each command here chooses rows by
+//! `--where` and `--at`, and makes a page of what `memlog_answers` says of them.
+
+pub mod chains;
+pub mod histogram;
+pub mod leaks;
+pub mod locate;
+pub mod table;
+pub mod temporary;
+pub mod threads;
+pub mod timeline;
+mod world;
+
+use std::process::ExitCode;
+
+use memlog_analysis::Moment;
+use memlog_answers::{Choice, Damaged, Test, World};
+use memlog_export::When;
+use memlog_table::Table;
+use serde_json::{Map, Value, json};
+
+use crate::choose::chosen;
+use crate::facts::is_running;
+use crate::names::{NameStore, Names, symbol_options};
+use crate::open::{FileBytes, Files, Sidecar, Watch, make_table};
+use crate::page::rows::Rows;
+use crate::page::{OnNames, Page, Part};
+use crate::screen::Screen;
+use crate::shown::{Asked, INTERRUPTED, printed};
+use crate::words::{Advice, Sizes};
+use world::Kept;
+
+/// Which blocks, of which log, and how the answer looks.
+#[derive(clap::Args)]
+pub struct Question {
+    /// Only blocks for which this holds, as 'size >= 1MiB and leaked'; doc/FILTERS.md
+    /// has the language
+    #[arg(short = 'w', long = "where", value_name = "EXPRESSION")]
+    filter: Option<String>,
+    /// Only blocks live at this moment: rss-peak, heap-peak, end, or a time since the
+    /// start as 12.5, 12.5s, 300ms or 2m
+    #[arg(long, value_name = "MOMENT", allow_negative_numbers = true)]
+    at: Option<When>,
+    /// Print it as JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    asked: Asked,
+}
+
+/// What an answer is made of.
+pub struct Told<'w, 't, 'b> {
+    /// The table, named.
+    pub world: &'w World<'t, 'b>,
+    /// Which rows.
+    pub choice: &'w Choice,
+    /// How sizes are told.
+    pub sizes: Sizes,
+    /// How many columns there are for names.
+    pub columns: Option<usize>,
+}
+
+/// An answer.
+#[derive(Default)]
+pub struct Answer {
+    /// For programs, by key.
+    pub figures: Map<String, Value>,
+    /// For people.
+    pub rows: Rows,
+}
+
+/// The log's table is found or made, and asked. `schema` is the version of the keys.
+pub fn ask(
+    question: &Question,
+    schema: &str,
+    needs_names: bool,
+    answer: impl FnOnce(&Told) -> Result<Answer, Damaged>,
+) -> anyhow::Result<ExitCode> {
+    let options = symbol_options(&question.asked.symbol_files)?;
+    let file = &chosen(&question.asked.file)?;
+    let watch = Watch::interruptible();
+    let files = Files::load(file)?;
+    let family = files.family()?;
+    let log = family.own();
+    let sidecar = Sidecar::of(file, &family, is_running(log));
+    let (bytes, part) = match sidecar.found() {
+        Some(bytes) => (bytes, None),
+        None => {
+            let figures = |analysis: &_| world::kept(&family, file, analysis, &question.asked);
+            let made = make_table(&family, &sidecar, &watch, figures);
+            let made = made.map_err(|error| {
+                let hint = "give the folder of the log, or ~/.cache, room for a file of its size";
+                Advice::error(
+                    format!("cannot make the table of its blocks: {error}"),
+                    hint,
+                )
+            })?;
+            (made.bytes, made.analysis.part)
+        }
+    };
+    let table = open(&bytes, &sidecar)?;
+    let kept = Kept::read(table.figures());
+    let store = NameStore::default();
+    let names = Names::new(&store, &options, log, file).until(watch.over());
+    let (world, on_names) = world::named(&table, &kept, &family, needs_names.then_some(names));
+    let mut choice = Choice::all();
+    if let Some(when) = question.at {
+        choice = choice.and(Test::LiveAt(event_of(when, &world)?));
+    }
+    let screen = Screen::new(&question.asked.look);
+    let told = Told {
+        world: &world,
+        choice: &choice,
+        sizes: screen.sizes,
+        columns: screen.columns(),
+    };
+    let answer = answer(&told).map_err(|Damaged| damaged())?;
+    let page = page(schema, kept, answer, on_names);
+    screen.show(&printed(&page, question.json, &screen), watch.end())?;
+    let is_part = part.is_some() || page.on_names.cut_short.is_some();
+    Ok(match is_part {
+        true => ExitCode::from(INTERRUPTED),
+        false => ExitCode::SUCCESS,
+    })
+}
+
+fn open<'b>(bytes: &'b FileBytes, sidecar: &Sidecar) -> anyhow::Result<Table<'b>> {
+    Table::open(bytes, sidecar.key()).map_err(|_| damaged())
+}
+
+fn damaged() -> anyhow::Error {
+    Advice::error(
+        "the table of the log's blocks changed while it was read",
+        "ask again: it will be made anew",
+    )
+}
+
+/// After which event a moment is.
+fn event_of(when: When, world: &World) -> anyhow::Result<u64> {
+    match when {
+        When::Known(Moment::HeapPeak) => Ok(world.moments.heap_peak),
+        When::Known(Moment::End) => Ok(world.end()),
+        When::Known(_) => Ok(world.moments.rss_peak),
+        When::Seconds(seconds) => {
+            let end = world.seconds(world.table.end_tick());
+            // The end as it is shown is still in the log.
+            if !(0.0..end + 0.001).contains(&seconds) {
+                return Err(Advice::error(
+                    format!("--at {seconds} s is not within the log"),
+                    format!("give a time from 0 to {end:.3}, or rss-peak, heap-peak or end"),
+                ));
+            }
+            let tick = when.chosen_tick(world.tick_ns).unwrap_or(0);
+            Ok(world.table.steps().event_at(tick).min(world.end()))
+        }
+    }
+}
+
+fn page(schema: &str, kept: Kept, answer: Answer, on_names: OnNames) -> Page {
+    let all = kept.notes.iter().chain(&on_names.remarks);
+    let all: Vec<_> = all.chain(&on_names.cut_short).cloned().collect();
+    let mut figures = Page::keyed([
+        ("schema", schema.into()),
+        ("stats", kept.stats.clone()),
+        ("notes", json!(all)),
+    ]);
+    figures.extend(answer.figures);
+    Page {
+        figures,
+        heading: kept.heading(),
+        notes: kept.notes,
+        on_names,
+        parts: vec![Part::Rows(answer.rows)],
+        ..Page::default()
+    }
+}

@@ -1,0 +1,100 @@
+//! `memlog threads`: who allocated and who freed.
+
+use std::process::ExitCode;
+
+use memlog_answers::{Damaged, threads};
+use serde_json::json;
+
+use super::{Answer, Question, Told, ask};
+use crate::page::Page;
+use crate::page::rows::Rows;
+use crate::words::{clean, grouped};
+
+/// The version of the keys; `doc/STATS.md` says what they mean.
+const SCHEMA: &str = "memlog-threads-1";
+
+/// Say which thread allocated, and which freed.
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    question: Question,
+}
+
+/// Shows the threads.
+pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    ask(&args.question, SCHEMA, false, answer)
+}
+
+fn answer(told: &Told) -> Result<Answer, Damaged> {
+    let (rows, matrix) = threads(told.world, told.choice)?;
+    let world = told.world;
+    let list = world.table.threads();
+    let tid = |place: usize| list.get(place).map(|thread| thread.tid);
+    let objects = rows.iter().map(|row| {
+        json!({
+            "name": world.thread(row.thread),
+            "tid": tid(row.thread),
+            "thread": list.get(row.thread).map(|thread| clean(&thread.name)),
+            "bytes": row.asked.bytes,
+            "blocks": row.asked.blocks,
+            "leaked_bytes": row.asked.leaked_bytes,
+            "leaked_blocks": row.asked.leaked_blocks,
+            "temporary_blocks": row.asked.temporary_blocks,
+            "freed_bytes": row.released.0,
+            "freed_blocks": row.released.1,
+        })
+    });
+    let between = matrix.iter().map(|one| {
+        json!({
+            "allocated_by": tid(one.from),
+            "freed_by": tid(one.to),
+            "bytes": one.bytes,
+            "blocks": one.blocks,
+        })
+    });
+    let figures = Page::keyed([
+        ("rows", objects.collect::<Vec<_>>().into()),
+        ("freed", between.collect::<Vec<_>>().into()),
+    ]);
+    let cells = rows.iter().map(|row| {
+        vec![
+            told.sizes.of(row.asked.bytes),
+            grouped(row.asked.blocks),
+            told.sizes.of(row.released.0),
+            grouped(row.released.1),
+            grouped(row.asked.leaked_blocks),
+            world.thread(row.thread),
+        ]
+    });
+    const MOST: usize = 20;
+    let others = matrix.iter().filter(|one| one.from != one.to).take(MOST);
+    let rest = others.map(|one| {
+        format!(
+            "{} in {} blocks allocated by {} and freed by {}",
+            told.sizes.of(one.bytes),
+            grouped(one.blocks),
+            world.thread(one.from),
+            world.thread(one.to)
+        )
+    });
+    let rest: Vec<String> = rest.collect();
+    Ok(Answer {
+        figures,
+        rows: Rows {
+            title: "what each thread allocated and freed:".into(),
+            columns: vec![
+                "allocated",
+                "blocks",
+                "freed",
+                "blocks",
+                "not freed",
+                "thread",
+            ],
+            rows: cells.collect(),
+            rest: match rest.is_empty() {
+                true => rest,
+                false => std::iter::once(String::new()).chain(rest).collect(),
+            },
+        },
+    })
+}

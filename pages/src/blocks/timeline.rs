@@ -1,0 +1,111 @@
+//! `memlog timeline`: the heap and resident memory over time.
+
+use std::process::ExitCode;
+
+use memlog_answers::{Damaged, Point, timeline};
+use serde_json::{Value, json};
+
+use super::{Answer, Question, Told, ask};
+use crate::page::Page;
+use crate::page::rows::Rows;
+use crate::words::{clean, grouped};
+
+/// The version of the keys; `doc/STATS.md` says what they mean.
+const SCHEMA: &str = "memlog-timeline-1";
+
+/// Show the heap and resident memory over time.
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    question: Question,
+    /// How many points at most, each the largest heap of its stretch
+    /// [default: 40, in JSON 10000]
+    #[arg(long, value_name = "N")]
+    points: Option<usize>,
+}
+
+/// Shows the points.
+pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let usual = if args.question.json { 10_000 } else { 40 };
+    let most = args.points.unwrap_or(usual);
+    ask(&args.question, SCHEMA, false, |told| answer(told, most))
+}
+
+fn answer(told: &Told, most: usize) -> Result<Answer, Damaged> {
+    let points = timeline(told.world, told.choice, most)?;
+    let marks = told.world.table.marks().iter().map(|mark| {
+        json!({
+            "seconds": told.world.seconds(mark.tick),
+            "name": clean(&mark.name),
+        })
+    });
+    let figures = Page::keyed([
+        (
+            "points",
+            points
+                .iter()
+                .map(|point| json_of(told, point))
+                .collect::<Vec<_>>()
+                .into(),
+        ),
+        ("marks", marks.collect::<Vec<_>>().into()),
+    ]);
+    Ok(Answer {
+        figures,
+        rows: rows_of(told, &points),
+    })
+}
+
+fn json_of(told: &Told, point: &Point) -> Value {
+    let moments = &told.world.moments;
+    let peaks = [
+        (moments.heap_peak, "heap-peak"),
+        (moments.rss_peak, "rss-peak"),
+    ];
+    let is = |&&(event, _): &&(u64, &str)| event == point.event;
+    json!({
+        "seconds": told.world.seconds(point.tick),
+        "heap_bytes": point.bytes,
+        "heap_blocks": point.blocks,
+        "rss_bytes": point.resident,
+        "allocations": point.allocations,
+        "allocated_bytes": point.allocated_bytes,
+        "releases": point.releases,
+        "moments": peaks.iter().filter(is).map(|(_, name)| name).collect::<Vec<_>>(),
+    })
+}
+
+fn rows_of(told: &Told, points: &[Point]) -> Rows {
+    let largest = points.iter().map(|point| point.bytes).max().unwrap_or(0);
+    let moments = &told.world.moments;
+    let bar = |bytes: u64| {
+        const WIDEST: f64 = 40.0;
+        "#".repeat((bytes as f64 / largest.max(1) as f64 * WIDEST).round() as usize)
+    };
+    let remark = |point: &Point| {
+        let names = [
+            (moments.heap_peak, " heap peak"),
+            (moments.rss_peak, " RSS peak"),
+        ];
+        let names = names.iter().filter(|(event, _)| *event == point.event);
+        names.map(|(_, name)| *name).collect::<Vec<_>>().join(",")
+    };
+    let rows = points.iter().map(|point| {
+        vec![
+            format!("{:.3}", told.world.seconds(point.tick)),
+            told.sizes.of(point.bytes),
+            grouped(point.blocks),
+            point
+                .resident
+                .map_or(String::new(), |bytes| told.sizes.of(bytes)),
+            grouped(point.allocations),
+            format!("{}{}", bar(point.bytes), remark(point)),
+        ]
+    });
+    Rows {
+        title: "live heap and resident memory over time:".into(),
+        columns: vec!["seconds", "heap", "blocks", "RSS", "allocations", "heap"],
+        rows: rows.collect(),
+        rest: Vec::new(),
+    }
+}

@@ -1,0 +1,94 @@
+//! Makes the table of a log's blocks, beside what the log tells as a whole: each on a
+//! core of its own.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use memlog_read::{Flight, Kind, Log};
+use memlog_table::Builder;
+
+use super::sidecar::{Draft, Sidecar};
+use super::{Analysis, Family, FileBytes, STRIDE, Watch};
+
+/// The table of a log, and what it tells as a whole.
+pub struct Made {
+    /// The table.
+    pub bytes: FileBytes,
+    /// What was said of it to be kept.
+    pub analysis: Analysis,
+}
+
+/// Reads a log for its table. `figures` is told what the log tells as a whole, and gives
+/// what is to be kept with the table.
+pub fn make(
+    family: &Family,
+    sidecar: &Sidecar,
+    watch: &Watch,
+    figures: impl FnOnce(&Analysis) -> Vec<u8>,
+) -> std::io::Result<Made> {
+    let draft = sidecar.begin();
+    let path = draft.path();
+    // Where Ctrl-C ends the reading, in events.
+    let last = AtomicU64::new(u64::MAX);
+    let built = std::thread::scope(|scope| {
+        let building = scope.spawn(|| build(family, draft, sidecar.key(), &last));
+        let analysis = family.analyse(None, watch);
+        if analysis.part.is_some() {
+            last.store(analysis.tally.events(), Ordering::Relaxed);
+        }
+        let builder = building.join();
+        (builder, analysis)
+    });
+    let (Ok(builder), analysis) = built else {
+        Draft::discard(path);
+        return Err(std::io::Error::other("the table could not be made"));
+    };
+    let end = family.own().end().map(|end| end.tick);
+    let end = end.filter(|_| analysis.part.is_none());
+    let kept = figures(&analysis);
+    let bytes = builder
+        .finish(end, &kept)
+        .and_then(|draft| draft.finish(analysis.part.is_none()));
+    if bytes.is_err() {
+        Draft::discard(path);
+    }
+    Ok(Made {
+        bytes: bytes?,
+        analysis,
+    })
+}
+
+fn build(family: &Family, draft: Draft, key: &[u8], last: &AtomicU64) -> Builder<Draft> {
+    let mut builder = Builder::new(draft, key);
+    let pairs = family.logs.iter().zip(family.logs.iter().skip(1));
+    for (number, (child, parent)) in (1..).zip(pairs).collect::<Vec<_>>().into_iter().rev() {
+        inherit(&mut builder, number, child, parent, last);
+    }
+    let log = family.own();
+    builder.log(0, log.size().file_bytes);
+    let mut horizon = 0;
+    if let Some(flight) = log.flight() {
+        flight.live().for_each(|entry| builder.seed(entry));
+        horizon = flight.sums.horizon_tick;
+    }
+    builder.start(horizon);
+    let mut events = log.events();
+    while builder.events() < last.load(Ordering::Relaxed) && events.hand_out(STRIDE, &mut builder) {
+    }
+    builder
+}
+
+fn inherit(builder: &mut Builder<Draft>, number: u32, child: &Log, parent: &Log, last: &AtomicU64) {
+    builder.log(number, parent.size().file_bytes);
+    let entries = parent.flight().into_iter().flat_map(Flight::live);
+    entries.for_each(|entry| builder.seed(entry));
+    for item in parent.events_until(child.fork_points()) {
+        if last.load(Ordering::Relaxed) != u64::MAX {
+            return;
+        }
+        match &item.kind {
+            Kind::Alloc(alloc) => builder.inherit_alloc(item.place(), alloc),
+            Kind::Release(release) => builder.inherit_release(release),
+            _ => {}
+        }
+    }
+}
