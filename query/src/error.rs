@@ -279,7 +279,10 @@ impl fmt::Display for Problem {
             }
             Self::TooLong(most) => write!(out, "a filter has at most {most} bytes"),
             Self::TooManyPatterns(most) => {
-                write!(out, "a filter has at most {most} regular expressions")
+                write!(
+                    out,
+                    "a filter has at most {most} regular expressions, a large one counting as five"
+                )
             }
         }
     }

@@ -36,7 +36,8 @@ mod value;
 pub use error::{Compared, Kind, ParseError, Problem};
 pub use expr::Expr;
 pub use field::{
-    CountField, FIELDS, Field, FieldEntry, Flag, LengthField, MomentField, SizeField, TextField,
+    CountField, FIELDS, Field, FieldEntry, Flag, LengthField, MomentField, OrderedField, SizeField,
+    TextField,
 };
 pub use old_names::{OLD_NAMES, OldName, from_old};
 pub use parse::{MAX_DEPTH, parse};

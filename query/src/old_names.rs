@@ -6,10 +6,12 @@
 
 use crate::error::{Fault, ParseError, Problem, shown};
 use crate::expr::Expr;
-use crate::field::{CountField, Field, Flag, LengthField, MomentField, SizeField, TextField};
+use crate::field::{
+    CountField, Flag, LengthField, MomentField, OrderedField, SizeField, TextField,
+};
 use crate::literal::literal;
 use crate::span::Span;
-use crate::test::{MAX_PATTERNS, MAX_TEXT, Matcher, Pattern, Test};
+use crate::test::{MAX_TEXT, Matcher, Pattern, Patterns, Test};
 use crate::value::Moment;
 
 /// A name of bytehound's.
@@ -26,8 +28,8 @@ pub struct OldName {
 /// What becomes of the value.
 #[derive(Clone, Copy, Debug)]
 enum How {
-    AtLeast(Field),
-    AtMost(Field),
+    AtLeast(OrderedField),
+    AtMost(OrderedField),
     Only(CountField),
     Is(TextField),
     Like(TextField),
@@ -43,18 +45,18 @@ const fn old(name: &'static str, now: &'static str, how: How) -> OldName {
     OldName { name, now, how }
 }
 
-const SIZE: Field = Field::Size(SizeField::Size);
-const FIRST_SIZE: Field = Field::Size(SizeField::FirstSize);
-const LAST_SIZE: Field = Field::Size(SizeField::LastSize);
-const DEPTH: Field = Field::Count(CountField::Depth);
-const GROUP_ALLOCATIONS: Field = Field::Count(CountField::GroupAllocations);
-const CHAIN_LENGTH: Field = Field::Count(CountField::ChainLength);
-const CHAIN_POSITION: Field = Field::Count(CountField::ChainPosition);
-const LIFETIME: Field = Field::Length(LengthField::Lifetime);
-const CHAIN_LIFETIME: Field = Field::Length(LengthField::ChainLifetime);
-const GROUP_INTERVAL: Field = Field::Length(LengthField::GroupInterval);
-const BORN: Field = Field::Moment(MomentField::Born);
-const GROUP_PEAK: Field = Field::Moment(MomentField::GroupPeak);
+const SIZE: OrderedField = OrderedField::Size(SizeField::Size);
+const FIRST_SIZE: OrderedField = OrderedField::Size(SizeField::FirstSize);
+const LAST_SIZE: OrderedField = OrderedField::Size(SizeField::LastSize);
+const DEPTH: OrderedField = OrderedField::Count(CountField::Depth);
+const GROUP_ALLOCATIONS: OrderedField = OrderedField::Count(CountField::GroupAllocations);
+const CHAIN_LENGTH: OrderedField = OrderedField::Count(CountField::ChainLength);
+const CHAIN_POSITION: OrderedField = OrderedField::Count(CountField::ChainPosition);
+const LIFETIME: OrderedField = OrderedField::Length(LengthField::Lifetime);
+const CHAIN_LIFETIME: OrderedField = OrderedField::Length(LengthField::ChainLifetime);
+const GROUP_INTERVAL: OrderedField = OrderedField::Length(LengthField::GroupInterval);
+const BORN: OrderedField = OrderedField::Moment(MomentField::Born);
+const GROUP_PEAK: OrderedField = OrderedField::Moment(MomentField::GroupPeak);
 
 /// All of them, in the order of bytehound's.
 #[rustfmt::skip] // a table
@@ -62,8 +64,8 @@ pub const OLD_NAMES: [OldName; 43] = [
     old("from", "born >= V", How::AtLeast(BORN)),
     old("to", "born <= V", How::AtMost(BORN)),
     old("lifetime", "all; leaked; chain-leaked; not leaked; group-all-leaked", How::Choice(of_lifetime, "all, only_leaked, only_chain_leaked, only_temporary or only_whole_group_leaked")),
-    old("address_min", "address >= V", How::AtLeast(Field::Address)),
-    old("address_max", "address <= V", How::AtMost(Field::Address)),
+    old("address_min", "address >= V", How::AtLeast(OrderedField::Address)),
+    old("address_max", "address <= V", How::AtMost(OrderedField::Address)),
     old("size_min", "size >= V", How::AtLeast(SIZE)),
     old("size_max", "size <= V", How::AtMost(SIZE)),
     old("first_size_min", "first-size >= V", How::AtLeast(FIRST_SIZE)),
@@ -88,8 +90,8 @@ pub const OLD_NAMES: [OldName; 43] = [
     old("group_interval_max", "group-interval <= V", How::AtMost(GROUP_INTERVAL)),
     old("group_max_total_usage_first_seen_min", "group-peak >= V", How::AtLeast(GROUP_PEAK)),
     old("group_max_total_usage_first_seen_max", "group-peak <= V", How::AtMost(GROUP_PEAK)),
-    old("group_leaked_allocations_min", "group-leaked >= V", How::AtLeast(Field::GroupLeaked)),
-    old("group_leaked_allocations_max", "group-leaked <= V", How::AtMost(Field::GroupLeaked)),
+    old("group_leaked_allocations_min", "group-leaked >= V", How::AtLeast(OrderedField::GroupLeaked)),
+    old("group_leaked_allocations_max", "group-leaked <= V", How::AtMost(OrderedField::GroupLeaked)),
     old("group_allocations_min", "group-allocations >= V", How::AtLeast(GROUP_ALLOCATIONS)),
     old("group_allocations_max", "group-allocations <= V", How::AtMost(GROUP_ALLOCATIONS)),
     old("chain_length_min", "chain-length >= V", How::AtLeast(CHAIN_LENGTH)),
@@ -110,7 +112,7 @@ pub fn from_old(name: &str, value: &str) -> Result<Expr, ParseError> {
     let known = OLD_NAMES.iter().find(|old| old.name == name);
     let expr = match known {
         _ if value.len() > MAX_TEXT => Err((1, Problem::TooLong(MAX_TEXT))),
-        Some(old) => old.translated(value, 1, &mut 0),
+        Some(old) => old.translated(value, 1, &mut Patterns::default()),
         None => {
             let name = shown(name);
             let reason = "bytehound has no filter of this name either";
@@ -126,17 +128,10 @@ impl OldName {
         &self,
         value: &str,
         column: usize,
-        patterns: &mut usize,
+        patterns: &mut Patterns,
     ) -> Result<Expr, Fault> {
         let text = |field, matcher| Expr::Test(Test::Text { field, matcher });
-        let mut pattern = || {
-            *patterns += 1;
-            if *patterns > MAX_PATTERNS {
-                return Err((column, Problem::TooManyPatterns(MAX_PATTERNS)));
-            }
-            let pattern = Pattern::new(value).map(Matcher::Like);
-            pattern.map_err(|reason| (column, Problem::BadPattern { reason }))
-        };
+        let mut pattern = || patterns.next(value, column).map(Matcher::Like);
         let test = match self.how {
             How::AtLeast(field) => compared(field, Side::AtLeast, value, column)?,
             How::AtMost(field) => compared(field, Side::AtMost, value, column)?,
@@ -184,34 +179,28 @@ impl Side {
     }
 }
 
-fn compared(field: Field, side: Side, value: &str, column: usize) -> Result<Test, Fault> {
+fn compared(field: OrderedField, side: Side, value: &str, column: usize) -> Result<Test, Fault> {
     // Bytehound leaves out what is blank in a duration.
     let joined = value.replace(' ', "");
     Ok(match field {
-        Field::Size(field) => Test::Size {
+        OrderedField::Size(field) => Test::Size {
             field,
             span: side.span(literal(value, column)?),
         },
-        Field::Count(field) => Test::Count {
+        OrderedField::Count(field) => Test::Count {
             field,
             span: side.span(literal(value, column)?),
         },
-        Field::Length(field) => Test::Length {
+        OrderedField::Length(field) => Test::Length {
             field,
             span: side.span(literal(&joined, column)?),
         },
-        Field::Moment(field) => Test::Moment {
+        OrderedField::Moment(field) => Test::Moment {
             field,
             span: side.span(moment(value, column, side)?),
         },
-        Field::Address => Test::Address(side.span(literal(value, column)?)),
-        Field::GroupLeaked => Test::GroupLeaked(side.span(literal(value, column)?)),
-        Field::All
-        | Field::Text(_)
-        | Field::Flag(_)
-        | Field::Contains
-        | Field::Alive
-        | Field::FirstMatch => Test::All,
+        OrderedField::Address => Test::Address(side.span(literal(value, column)?)),
+        OrderedField::GroupLeaked => Test::GroupLeaked(side.span(literal(value, column)?)),
     })
 }
 

@@ -2,15 +2,16 @@
 
 use std::fmt::{self, Write};
 
-use regex::Regex;
+use regex::{Regex, RegexBuilder};
 
+use crate::error::{Fault, Problem};
 use crate::field::{CountField, Flag, LengthField, MomentField, SizeField, TextField};
 use crate::span::Span;
 use crate::value::{Address, Amount, Bytes, Length, Moment, quoted};
 
 /// Bytes of the text of a filter, at most.
 pub const MAX_TEXT: usize = 64 << 10;
-/// Regular expressions of one filter, at most: each may take 1 MiB compiled.
+/// Regular expressions of one filter, at most; a large one counts as five.
 pub const MAX_PATTERNS: usize = 100;
 
 /// One question about a block. Of a field that has several values, such as the
@@ -67,12 +68,25 @@ pub enum Matcher {
 
 /// A regular expression; equal if its text is.
 #[derive(Clone, Debug)]
-pub struct Pattern(Regex);
+pub struct Pattern {
+    regex: Regex,
+    is_large: bool,
+}
+
+/// The regular expressions of a filter, counted as they come, so that a filter is
+/// made in a moment however it is written.
+#[derive(Debug, Default)]
+pub(crate) struct Patterns {
+    count: usize,
+}
 
 /// The rules of memtrail's `-i` and `-x`: from the leaf outwards, the first frame
 /// that matches any rule decides.
 #[derive(Clone, Debug, PartialEq)]
-pub struct FirstMatch(Vec<Rule>);
+pub struct FirstMatch {
+    /// In the order in which a frame is compared with them.
+    pub rules: Vec<Rule>,
+}
 
 /// One of them.
 #[derive(Clone, Debug, PartialEq)]
@@ -110,33 +124,51 @@ impl Matcher {
 }
 
 impl Pattern {
-    /// What a regular expression may take compiled, in bytes.
+    /// What one may take compiled, in bytes, and from where on it is a large one.
     const MOST: usize = 1 << 20;
+    const LARGE: usize = 128 << 10;
 
     /// A regular expression of this text. `Err` says why it is none.
     pub fn new(text: &str) -> Result<Self, String> {
-        let built = regex::RegexBuilder::new(text)
-            .size_limit(Self::MOST)
-            .build();
-        built.map(Self).map_err(|error| match error {
+        let build = |most| RegexBuilder::new(text).size_limit(most).build();
+        let (built, is_large) = match build(Self::LARGE) {
+            Err(regex::Error::CompiledTooBig(_)) => (build(Self::MOST), true),
+            built => (built, false),
+        };
+        let pattern = built.map(|regex| Self { regex, is_large });
+        pattern.map_err(|error| match error {
             regex::Error::CompiledTooBig(_) => "it is too large".to_owned(),
             // Of a drawing with carets only its last line fits into a sentence.
             error => {
                 let text = error.to_string();
                 let last = text.lines().last().unwrap_or_default();
-                last.strip_prefix("error: ").unwrap_or(last).to_owned()
+                let last = last.strip_prefix("error: ").unwrap_or(last);
+                last.replace(char::is_control, " ")
             }
         })
     }
 
     /// Whether some of a text matches.
     pub fn is_match(&self, text: &str) -> bool {
-        self.0.is_match(text)
+        self.regex.is_match(text)
     }
 
     /// As it was written.
     pub fn as_str(&self) -> &str {
-        self.0.as_str()
+        self.regex.as_str()
+    }
+}
+
+impl Patterns {
+    /// The next one, which stands at a column.
+    pub(crate) fn next(&mut self, text: &str, column: usize) -> Result<Pattern, Fault> {
+        let pattern = Pattern::new(text);
+        let pattern = pattern.map_err(|reason| (column, Problem::BadPattern { reason }))?;
+        self.count += if pattern.is_large { 5 } else { 1 };
+        match self.count > MAX_PATTERNS {
+            true => Err((column, Problem::TooManyPatterns(MAX_PATTERNS))),
+            false => Ok(pattern),
+        }
     }
 }
 
@@ -147,30 +179,20 @@ impl PartialEq for Pattern {
 }
 
 impl FirstMatch {
-    /// The rules in their order; `None` if there are none.
-    pub fn new(rules: Vec<Rule>) -> Option<Self> {
-        (!rules.is_empty()).then_some(Self(rules))
-    }
-
-    /// The rules in their order.
-    pub fn rules(&self) -> &[Rule] {
-        &self.0
-    }
-
     /// What the first rule says that a frame matches, if one does.
     pub fn of_frame(&self, function: &str, module: &str) -> Option<Verdict> {
         let fits = |rule: &&Rule| match rule.field {
             FrameField::Function => rule.pattern.is_match(function),
             FrameField::Module => rule.pattern.is_match(module),
         };
-        self.0.iter().find(fits).map(|rule| rule.verdict)
+        self.rules.iter().find(fits).map(|rule| rule.verdict)
     }
 
     /// What becomes of a block of which no frame matches: where something is to
     /// be kept, the rest is not.
     pub fn otherwise(&self) -> Verdict {
         let keeps = |rule: &Rule| rule.verdict == Verdict::Keep;
-        match self.0.iter().any(keeps) {
+        match self.rules.iter().any(keeps) {
             true => Verdict::Drop,
             false => Verdict::Keep,
         }
@@ -215,7 +237,7 @@ impl fmt::Display for Matcher {
 impl fmt::Display for FirstMatch {
     fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
         out.write_str("first-match(")?;
-        for (index, rule) in self.0.iter().enumerate() {
+        for (index, rule) in self.rules.iter().enumerate() {
             if index > 0 {
                 out.write_str(", ")?;
             }
@@ -250,7 +272,9 @@ mod tests {
             field,
             pattern: Pattern::new(text).expect("a pattern"),
         };
-        FirstMatch::new(of.iter().map(rule).collect()).expect("rules")
+        FirstMatch {
+            rules: of.iter().map(rule).collect(),
+        }
     }
 
     #[test]
@@ -263,13 +287,17 @@ mod tests {
         assert_eq!(both.of_frame("main", "a.out"), None);
         assert_eq!(both.otherwise(), Drop);
         assert_eq!(rules(&[(Drop, Module, "libc")]).otherwise(), Keep);
-        assert_eq!(FirstMatch::new(Vec::new()), None);
+        assert_eq!(rules(&[]).otherwise(), Keep);
     }
 
     #[test]
     fn a_bad_pattern_says_why() {
         let why = |text| Pattern::new(text).expect_err("no pattern");
         assert_eq!(why("a(b"), "unclosed group");
+        assert_eq!(
+            why("a\n(?=b)"),
+            "look-around, including look-ahead and look-behind, is not supported"
+        );
         assert_eq!(why("(\\w{99}){99}"), "it is too large");
     }
 }

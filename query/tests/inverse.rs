@@ -2,7 +2,7 @@
 
 use memlog_query::{
     Address, Amount, Bytes, Expr, FIELDS, Field, FirstMatch, FrameField, Length, Matcher, Moment,
-    Pattern, Rule, Share, Span, Test, Verdict, parse,
+    OrderedField, Pattern, Rule, Share, Span, Test, Verdict, parse,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -186,35 +186,43 @@ fn alive() -> impl Strategy<Value = Test> {
 fn of_field(field: Field) -> BoxedStrategy<Test> {
     match field {
         Field::All => Just(Test::All).boxed(),
-        Field::Size(field) => span(number().prop_map(Bytes).boxed(), |bytes| Some((0, *bytes)))
-            .prop_map(move |span| Test::Size { field, span })
-            .boxed(),
-        Field::Count(field) => numbers()
-            .prop_map(move |span| Test::Count { field, span })
-            .boxed(),
-        Field::Length(field) => lengths()
-            .prop_map(move |span| Test::Length { field, span })
-            .boxed(),
-        Field::Moment(field) => moments()
-            .prop_map(move |span| Test::Moment { field, span })
-            .boxed(),
+        Field::Ordered(field) => of_ordered(field),
         Field::Text(field) => matcher()
             .prop_map(move |matcher| Test::Text { field, matcher })
             .boxed(),
         Field::Flag(flag) => Just(Test::Flag(flag)).boxed(),
-        Field::Address => span(number().prop_map(Address).boxed(), |address| {
-            Some((0, *address))
-        })
-        .prop_map(Test::Address)
-        .boxed(),
         Field::Contains => number()
             .prop_map(|number| Test::Contains(Address(number)))
             .boxed(),
         Field::Alive => alive().boxed(),
-        Field::GroupLeaked => amounts().prop_map(Test::GroupLeaked).boxed(),
-        Field::FirstMatch => vec(rule(), 1..4)
-            .prop_map(|rules| Test::FirstMatch(FirstMatch::new(rules).expect("rules")))
+        Field::FirstMatch => vec(rule(), 0..4)
+            .prop_map(|rules| Test::FirstMatch(FirstMatch { rules }))
             .boxed(),
+    }
+}
+
+fn of_ordered(field: OrderedField) -> BoxedStrategy<Test> {
+    match field {
+        OrderedField::Size(field) => {
+            span(number().prop_map(Bytes).boxed(), |bytes| Some((0, *bytes)))
+                .prop_map(move |span| Test::Size { field, span })
+                .boxed()
+        }
+        OrderedField::Count(field) => numbers()
+            .prop_map(move |span| Test::Count { field, span })
+            .boxed(),
+        OrderedField::Length(field) => lengths()
+            .prop_map(move |span| Test::Length { field, span })
+            .boxed(),
+        OrderedField::Moment(field) => moments()
+            .prop_map(move |span| Test::Moment { field, span })
+            .boxed(),
+        OrderedField::Address => span(number().prop_map(Address).boxed(), |address| {
+            Some((0, *address))
+        })
+        .prop_map(Test::Address)
+        .boxed(),
+        OrderedField::GroupLeaked => amounts().prop_map(Test::GroupLeaked).boxed(),
     }
 }
 

@@ -283,11 +283,15 @@ fn the_rules_of_memtrail() {
         rule(Verdict::Keep, FrameField::Function, "a"),
         rule(Verdict::Drop, FrameField::Module, "libc"),
     ];
-    let tree = Test::FirstMatch(FirstMatch::new(rules).expect("rules"));
-    stand_for([(
-        "first_match(+function ~ \"a\", -MODULE~libc)",
-        Expr::Test(tree),
-    )]);
+    let tree = Test::FirstMatch(FirstMatch { rules });
+    let none = Test::FirstMatch(FirstMatch { rules: Vec::new() });
+    stand_for([
+        (
+            "first_match(+function ~ \"a\", -MODULE~libc)",
+            Expr::Test(tree),
+        ),
+        ("first-match()", Expr::Test(none)),
+    ]);
 }
 
 #[test]

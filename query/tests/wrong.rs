@@ -196,8 +196,8 @@ fn the_whole() {
         "column 8: expected `and`, `or` or `)`, and the text ends",
     );
     says(
-        "first-match()",
-        "column 13: expected +function, -function, +module or -module, found `)`",
+        "first-match(+function ~ x,)",
+        "column 27: expected +function, -function, +module or -module, found `)`",
     );
     says(
         "first-match(function ~ x)",
@@ -243,6 +243,9 @@ fn limits() {
     let many = vec!["function ~ a"; MAX_PATTERNS + 1].join(" or ");
     let error = parse(&many).expect_err("too many");
     assert_eq!(error.problem(), &Problem::TooManyPatterns(MAX_PATTERNS));
+    let large = vec![r"function ~ '\w{9}'"; MAX_PATTERNS / 5].join(" or ");
+    assert!(parse(&large).is_ok());
+    assert!(parse(&(large + " or function ~ a")).is_err());
     let old = vec!["function_regex = a"; MAX_PATTERNS + 1].join(" or ");
     let error = parse(&old).expect_err("too many");
     assert_eq!(error.problem(), &Problem::TooManyPatterns(MAX_PATTERNS));

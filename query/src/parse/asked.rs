@@ -3,28 +3,23 @@
 use super::Parser;
 use crate::error::{Fault, Problem, shown};
 use crate::expr::Expr;
-use crate::field::{CountField, FIELDS, Field, FieldEntry, TextField};
+use crate::field::{CountField, FIELDS, Field, FieldEntry, OrderedField, TextField};
 use crate::near::nearest;
 use crate::old_names::{OLD_NAMES, OldName};
 use crate::span::Span;
 use crate::test::{FirstMatch, FrameField, Rule, Test, Verdict};
 use crate::token::{Op, What};
-use crate::value::{Address, Moment};
+use crate::value::Moment;
 
 /// No name has more bytes.
 const LONGEST_NAME: usize = 60;
 
 impl<'t> Parser<'t> {
     pub(super) fn test(&mut self) -> Result<Expr, Fault> {
-        let Some(What::Word(word)) = self.peek().map(|token| token.what.clone()) else {
-            return Err(self.unexpected("a field such as size, `not` or `(`"));
+        let word = match self.peek().map(|token| &token.what) {
+            Some(&What::Word(word)) if self.has_value() => word,
+            _ => return Err(self.unexpected("a field such as size, `not` or `(`")),
         };
-        if super::KEYWORDS
-            .iter()
-            .any(|keyword| self.peeks_word(keyword))
-        {
-            return Err(self.unexpected("a field such as size, `not` or `(`"));
-        }
         let name = match word.len() <= LONGEST_NAME {
             true => word.to_ascii_lowercase().replace('_', "-"),
             false => String::new(),
@@ -33,10 +28,8 @@ impl<'t> Parser<'t> {
             self.at += 1;
             return self.of_field(entry);
         }
-        if let Some(old) = OLD_NAMES
-            .iter()
-            .find(|old| old.name.replace('_', "-") == name)
-        {
+        let mut old_names = OLD_NAMES.iter();
+        if let Some(old) = old_names.find(|old| old.name.replace('_', "-") == name) {
             self.at += 1;
             return self.of_old_name(old);
         }
@@ -55,7 +48,8 @@ impl<'t> Parser<'t> {
             Field::Alive => self.alive(),
             Field::FirstMatch => self.first_match(),
             Field::Text(field) => self.text_test(entry, field),
-            _ => self.compared(entry),
+            Field::Ordered(field) => self.ordered(entry, field),
+            Field::Contains => self.contains(entry),
         }
     }
 
@@ -93,35 +87,42 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn compared(&mut self, entry: &FieldEntry) -> Result<Expr, Fault> {
+    fn ordered(&mut self, entry: &FieldEntry, field: OrderedField) -> Result<Expr, Fault> {
         let op = self.operator("a comparison such as = or >=, or `in`")?;
-        let is_ordered = !matches!(op, Some(Op::Like | Op::Unlike));
-        let is_equality = matches!(op, Some(Op::Is | Op::IsNot));
-        if !is_ordered || (entry.field == Field::Contains && !is_equality) {
+        if matches!(op, Some(Op::Like | Op::Unlike)) {
             self.at -= 1;
             return Err(self.wrong_test(entry));
         }
-        let test = match entry.field {
-            Field::Size(field) => Test::Size {
+        let test = match field {
+            OrderedField::Size(field) => Test::Size {
                 field,
                 span: self.span(op, Self::value)?,
             },
-            Field::Count(field) => Test::Count {
+            OrderedField::Count(field) => Test::Count {
                 field,
                 span: self.span(op, Self::value)?,
             },
-            Field::Length(field) => Test::Length {
+            OrderedField::Length(field) => Test::Length {
                 field,
                 span: self.span(op, Self::value)?,
             },
-            Field::Moment(field) => Test::Moment {
+            OrderedField::Moment(field) => Test::Moment {
                 field,
                 span: self.span(op, Self::moment)?,
             },
-            Field::Address => Test::Address(self.span(op, Self::value)?),
-            Field::GroupLeaked => Test::GroupLeaked(self.span(op, Self::value)?),
-            _ => Test::Contains(self.value::<Address>()?),
+            OrderedField::Address => Test::Address(self.span(op, Self::value)?),
+            OrderedField::GroupLeaked => Test::GroupLeaked(self.span(op, Self::value)?),
         };
+        Ok(negated_if(op == Some(Op::IsNot), test))
+    }
+
+    fn contains(&mut self, entry: &FieldEntry) -> Result<Expr, Fault> {
+        let op = self.operator("= or !=")?;
+        if !matches!(op, Some(Op::Is | Op::IsNot)) {
+            self.at -= 1;
+            return Err(self.wrong_test(entry));
+        }
+        let test = Test::Contains(self.value()?);
         Ok(negated_if(op == Some(Op::IsNot), test))
     }
 
@@ -179,15 +180,17 @@ impl<'t> Parser<'t> {
         if !self.takes(&What::Open) {
             return Err(self.unexpected("`(` and rules such as +function ~ \"parse\""));
         }
-        let mut rules = vec![self.rule()?];
-        while self.takes(&What::Comma) {
-            rules.push(self.rule()?);
-        }
+        let mut rules = Vec::new();
         if !self.takes(&What::Close) {
-            return Err(self.unexpected("`,` or `)`"));
+            rules.push(self.rule()?);
+            while self.takes(&What::Comma) {
+                rules.push(self.rule()?);
+            }
+            if !self.takes(&What::Close) {
+                return Err(self.unexpected("`,` or `)`"));
+            }
         }
-        let rules = FirstMatch::new(rules).map(Test::FirstMatch);
-        Ok(Expr::Test(rules.unwrap_or(Test::All)))
+        Ok(Expr::Test(Test::FirstMatch(FirstMatch { rules })))
     }
 
     fn rule(&mut self) -> Result<Rule, Fault> {

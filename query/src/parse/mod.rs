@@ -18,7 +18,7 @@ mod values;
 
 use crate::error::{Fault, ParseError, Problem, shown};
 use crate::expr::Expr;
-use crate::test::MAX_TEXT;
+use crate::test::{MAX_TEXT, Patterns};
 use crate::token::{Token, What, tokens};
 
 /// Parentheses and `not` in each other, at most.
@@ -42,7 +42,7 @@ fn parsed(text: &str) -> Result<Expr, Fault> {
         tokens,
         at: 0,
         depth: 0,
-        patterns: 0,
+        patterns: Patterns::default(),
     };
     if parser.tokens.is_empty() {
         return Ok(Expr::all_of(Vec::new()));
@@ -65,7 +65,7 @@ struct Parser<'t> {
     /// Where the text ends.
     end_column: usize,
     depth: usize,
-    patterns: usize,
+    patterns: Patterns,
 }
 
 impl<'t> Parser<'t> {

@@ -4,7 +4,7 @@ use super::{KEYWORDS, Parser};
 use crate::error::{Fault, Kind, Problem, shown};
 use crate::literal::{Literal, literal};
 use crate::span::Span;
-use crate::test::{MAX_PATTERNS, Matcher, Pattern};
+use crate::test::{Matcher, Pattern};
 use crate::token::{Op, What};
 use crate::value::{Length, Moment};
 
@@ -51,7 +51,8 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn has_value(&self) -> bool {
+    /// Whether what comes next may be a name or a value.
+    pub(super) fn has_value(&self) -> bool {
         let is_keyword = || KEYWORDS.iter().any(|keyword| self.peeks_word(keyword));
         match self.peek().map(|token| &token.what) {
             Some(What::Word(_)) => !is_keyword(),
@@ -124,10 +125,6 @@ impl<'t> Parser<'t> {
 
     pub(super) fn pattern(&mut self) -> Result<Pattern, Fault> {
         let (column, text) = self.text()?;
-        self.patterns += 1;
-        if self.patterns > MAX_PATTERNS {
-            return Err((column, Problem::TooManyPatterns(MAX_PATTERNS)));
-        }
-        Pattern::new(&text).map_err(|reason| (column, Problem::BadPattern { reason }))
+        self.patterns.next(&text, column)
     }
 }
