@@ -200,11 +200,15 @@ impl Kind {
         }
     }
 
+    pub(crate) fn has_units(self) -> bool {
+        matches!(self, Self::Size | Self::Duration | Self::Moment)
+    }
+
     fn units(self) -> &'static str {
         match self {
             Self::Size => "K, M, G or T, with or without iB",
             Self::Duration | Self::Moment => "ns, us, ms, s, m or h",
-            _ => "none",
+            Self::Count | Self::Address | Self::Amount | Self::Text => "none",
         }
     }
 }

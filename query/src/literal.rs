@@ -140,10 +140,7 @@ pub(crate) fn literal<V: Literal>(word: &str, column: usize) -> Result<V, Fault>
     V::of(word).map_err(|fault| {
         let (found, kind) = (shown(word), V::KIND);
         let problem = match fault {
-            number::Fault::Unit(unit)
-                if matches!(kind, Kind::Size | Kind::Duration | Kind::Moment)
-                    && has_digit(word) =>
-            {
+            number::Fault::Unit(unit) if kind.has_units() => {
                 let unit = shown(unit);
                 Problem::UnknownUnit { unit, kind }
             }
@@ -152,8 +149,4 @@ pub(crate) fn literal<V: Literal>(word: &str, column: usize) -> Result<V, Fault>
         };
         (column, problem)
     })
-}
-
-fn has_digit(word: &str) -> bool {
-    word.starts_with(|c: char| c.is_ascii_digit())
 }

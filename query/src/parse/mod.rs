@@ -133,12 +133,6 @@ impl<'t> Parser<'t> {
         self.peek().map_or(self.end_column, |token| token.column)
     }
 
-    fn next(&mut self) -> Option<Token<'t>> {
-        let token = self.tokens.get(self.at).cloned();
-        self.at += usize::from(token.is_some());
-        token
-    }
-
     fn takes(&mut self, what: &What) -> bool {
         let is_it = self.peek().is_some_and(|token| token.what == *what);
         self.at += usize::from(is_it);

@@ -89,15 +89,11 @@ impl<'t> Parser<'t> {
             return Ok(Moment::Mark(self.text()?.1));
         }
         if self.takes_word("unix") {
-            let column = self.column();
-            return match self.value()? {
-                Length::Ns(ns) => Ok(Moment::UnixNs(ns)),
-                Length::Share(_) => {
-                    self.at -= 1;
-                    let fault = self.unexpected("a time since 1970 such as 1700000000s");
-                    Err((column, fault.1))
-                }
+            let Length::Ns(ns) = self.value()? else {
+                self.at -= 1;
+                return Err(self.unexpected("a time since 1970 such as 1700000000s"));
             };
+            return Ok(Moment::UnixNs(ns));
         }
         self.value()
     }
@@ -105,14 +101,13 @@ impl<'t> Parser<'t> {
     /// A text in quotes or not, and its column.
     pub(super) fn text(&mut self) -> Result<(usize, String), Fault> {
         let column = self.column();
-        if !self.has_value() {
-            return Err(self.wants(Kind::Text));
-        }
-        match self.next().map(|token| token.what) {
-            Some(What::Quoted(text)) => Ok((column, text)),
-            Some(What::Word(word)) => Ok((column, word.to_owned())),
-            _ => Err(self.wants(Kind::Text)),
-        }
+        let text = match self.peek().map(|token| &token.what) {
+            Some(What::Quoted(text)) => text.clone(),
+            Some(&What::Word(word)) if self.has_value() => word.to_owned(),
+            _ => return Err(self.wants(Kind::Text)),
+        };
+        self.at += 1;
+        Ok((column, text))
     }
 
     /// What a text is compared with.
