@@ -4,8 +4,8 @@
 //! [`parse`] makes a typed tree of a text, in which every unit, name and regular
 //! expression is resolved; what is left open is what only a log can say, such as
 //! when the heap was largest. Printing a tree gives a text that parses to the same
-//! tree, if it is no longer than a text may be. What is true of a block is for others to say: this crate knows no log and
-//! does no I/O.
+//! tree, if it is no longer than a text may be. What is true of a block is for
+//! others to say: this crate knows no log and does no I/O.
 //!
 //! Storeys, from the top; none knows one above it:
 //!

@@ -265,7 +265,7 @@ fn of_jemalloc(word: &str) -> Option<Expr> {
 fn of_mmaped(word: &str) -> Option<Expr> {
     match word {
         "yes" => Some(flag(Flag::Mmapped)),
-        "no" => Some(not_in_glibc(Flag::Mmapped)),
+        "no" => Some(glibc_without(Flag::Mmapped)),
         _ => None,
     }
 }
@@ -273,12 +273,12 @@ fn of_mmaped(word: &str) -> Option<Expr> {
 fn of_arena(word: &str) -> Option<Expr> {
     match word {
         "main" => Some(flag(Flag::MainArena)),
-        "non_main" => Some(not_in_glibc(Flag::MainArena)),
+        "non_main" => Some(glibc_without(Flag::MainArena)),
         _ => None,
     }
 }
 
-fn not_in_glibc(of: Flag) -> Expr {
+fn glibc_without(of: Flag) -> Expr {
     Expr::And(vec![flag(of).negated(), is_jemalloc().negated()])
 }
 
