@@ -53,6 +53,8 @@ pub enum Test {
     Temporary,
     /// A realloc took it.
     Moved,
+    /// glibc mapped it by itself: what it gives is a multiple of 16 only then.
+    Mmapped,
     /// Its chain of reallocs answers so.
     Chain(ChainTest, Arc<HashMap<u64, ChainFacts>>),
 }
@@ -125,7 +127,7 @@ fn columns_of(test: &Test) -> Columns {
             of(&[Column::Born, Column::Died])
         }
         Test::Leaked | Test::Died(..) => of(&[Column::Died]),
-        Test::Usable(..) => of(&[Column::Size, Column::Waste]),
+        Test::Usable(..) | Test::Mmapped => of(&[Column::Size, Column::Waste]),
         Test::Contains(_) => of(&[Column::Address, Column::Size]),
         Test::Stack(_) => of(&[Column::Stack]),
         Test::ReleaseStack(_) => of(&[Column::ReleaseStack]),
@@ -231,6 +233,10 @@ fn answers(test: &Test, world: &World, rows: &Rows) -> Vec<bool> {
             .collect(),
         Test::Temporary => flags().map(Flags::is_temporary).collect(),
         Test::Moved => flags().map(Flags::is_moved).collect(),
+        Test::Mmapped => column(Column::Size)
+            .zip(column(Column::Waste))
+            .map(|(size, waste)| size >= 4096 && size.wrapping_add(waste) % 16 == 0)
+            .collect(),
         Test::Chain(asked, facts) => (0..rows.len())
             .map(|row| {
                 let first = rows.get(Column::Born, row) - rows.get(Column::ChainAge, row);

@@ -277,3 +277,8 @@ pub(crate) fn file_of(location: &str) -> &str {
         _ => location,
     }
 }
+
+/// The line of a location.
+pub(crate) fn line_of(location: &str) -> Option<u64> {
+    location.rsplit_once(':')?.1.parse().ok()
+}

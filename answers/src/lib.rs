@@ -2,7 +2,7 @@
 //! so that two answers about the same blocks agree.
 //!
 //! * [`World`]: a table with the names of its stacks and its moments in time
-//! * [`Choice`]: which rows
+//! * [`Choice`]: which rows; [`test_of`]: those that a filter's text asks for
 //! * [`Sums`]: what there is to say of some rows
 //! * `pass`: all chosen rows, once, on both cores
 //! * [`grouped`]: sums by function, line, size, thread ...
@@ -17,6 +17,7 @@
 
 mod chains;
 mod choice;
+mod filter;
 mod find;
 mod group;
 mod histogram;
@@ -29,6 +30,7 @@ mod world;
 
 pub use chains::{Chain, ChainFacts, ChainRow, chains};
 pub use choice::{Choice, Test};
+pub use filter::{Unanswered, needs_names, test_of};
 pub use find::{Found, found_at};
 pub use group::{By, Group, grouped};
 pub use histogram::{Class, by_lifetime, by_size};

@@ -171,7 +171,7 @@ pub const FIELDS: [FieldEntry; 50] = [
     entry("main-arena", Field::Flag(Flag::MainArena), "it lies in glibc's main arena", "not main-arena"),
     entry("map", count(CountField::Map), "the program's mapping that it lies in, by its number in the log; none outside of those", "map = 7"),
     entry("lifetime", length(LengthField::Lifetime), "from born to died, or to the end of the log", "lifetime < 10ms"),
-    entry("lifetime-events", count(CountField::LifetimeEvents), "allocations of all threads from its own to its release, or to the end of the log", "lifetime-events <= 2"),
+    entry("lifetime-events", count(CountField::LifetimeEvents), "allocations and releases of all threads from its own to its release, or to the end of the log", "lifetime-events <= 2"),
     entry("born", moment(MomentField::Born), "when it was allocated", "born in 20%..40%"),
     entry("died", moment(MomentField::Died), "when it was released; none if it leaked", "died > heap-peak"),
     entry("alive", Field::Alive, "it was there at a moment, or during a whole range", "alive at rss-peak"),

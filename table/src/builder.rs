@@ -18,7 +18,7 @@ use crate::layout;
 use crate::live::{Block, Chain, Live};
 use crate::pack::put_text;
 use crate::steps::StepsWriter;
-use crate::table::{Mark, NEVER, Reading, Tail, Thread};
+use crate::table::{Held, Mark, NEVER, Reading, Tail, Thread};
 
 /// A stack: its id in the tables of one of a family of logs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -117,6 +117,9 @@ impl<W: Write> Builder<W> {
         let bytes = blocks.iter().map(|(_, block, _)| block.size);
         self.steps
             .begin(bytes.fold(0, u64::saturating_add), blocks.len() as u64);
+        for (_, block, _) in &blocks {
+            self.stacks.came(block.stack, block.size, 0);
+        }
     }
 
     fn block(&mut self, tid: u32, alloc: &Alloc) -> Block {
@@ -148,6 +151,7 @@ impl<W: Write> Builder<W> {
         (releaser, stack): (u32, u64),
     ) {
         self.steps.went(self.event, self.tick, block.size);
+        self.stacks.went(block.stack, block.size);
         self.row(address, &block, chain, self.event, flags, (releaser, stack));
         if self.rows.len() == CHUNK_ROWS {
             self.flush(false);
@@ -266,6 +270,7 @@ impl<W: Write> Builder<W> {
             );
         }
         self.temporary.came(place.stream, alloc.address);
+        self.stacks.came(block.stack, block.size, self.event);
         self.steps.came(self.event, self.tick, alloc.size);
     }
 
@@ -307,6 +312,7 @@ impl<W: Write> Builder<W> {
         self.tail.events = self.event;
         self.tail.end_tick = end_tick.unwrap_or(0).max(self.tick);
         self.tail.stacks = self.stacks.keys;
+        self.tail.held = self.stacks.held;
         self.tail.threads = self.threads.list;
         let mut tail = Vec::new();
         self.tail.put(&mut tail);
@@ -374,6 +380,7 @@ struct Stacks {
     others: HashMap<u32, u32>,
     most: usize,
     keys: Vec<StackKey>,
+    held: Vec<Held>,
 }
 
 impl Stacks {
@@ -400,7 +407,23 @@ impl Stacks {
             self.places[index] = next + 1;
         }
         self.keys.push(StackKey { log: self.log, id });
+        self.held.push(Held::default());
         next
+    }
+
+    #[inline]
+    fn came(&mut self, place: u32, bytes: u64, event: u64) {
+        let held = &mut self.held[place as usize];
+        held.live = held.live.saturating_add(bytes);
+        if held.live > held.most {
+            (held.most, held.event) = (held.live, event);
+        }
+    }
+
+    #[inline]
+    fn went(&mut self, place: u32, bytes: u64) {
+        let held = &mut self.held[place as usize];
+        held.live = held.live.saturating_sub(bytes);
     }
 }
 

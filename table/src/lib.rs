@@ -36,4 +36,4 @@ pub use chunk::{CHUNK_ROWS, Extent, Rows};
 pub use column::{Column, Columns, Flags};
 pub use layout::Unfit;
 pub use steps::{Step, Steps};
-pub use table::{Mark, NEVER, Reading, Table, Thread};
+pub use table::{Held, Mark, NEVER, Reading, Table, Thread};

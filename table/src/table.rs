@@ -47,6 +47,17 @@ pub struct Reading {
     pub is_mark: bool,
 }
 
+/// What a stack held at most.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Held {
+    /// Bytes that are live.
+    pub(crate) live: u64,
+    /// The most that were.
+    pub most: u64,
+    /// After which event they first were.
+    pub event: u64,
+}
+
 /// All that a table has besides its rows.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tail {
@@ -55,6 +66,7 @@ pub(crate) struct Tail {
     pub end_tick: u64,
     pub extents: Vec<Extent>,
     pub stacks: Vec<StackKey>,
+    pub held: Vec<Held>,
     pub threads: Vec<Thread>,
     pub marks: Vec<Mark>,
     pub readings: Vec<Reading>,
@@ -68,9 +80,11 @@ impl Tail {
         put_var(out, self.extents.len() as u64);
         self.extents.iter().for_each(|extent| extent.put(out));
         put_var(out, self.stacks.len() as u64);
-        for stack in &self.stacks {
+        for (stack, held) in self.stacks.iter().zip(&self.held) {
             put_var(out, stack.log.into());
             put_var(out, stack.id.0.into());
+            put_var(out, held.most);
+            put_var(out, held.event);
         }
         put_var(out, self.threads.len() as u64);
         for thread in &self.threads {
@@ -114,6 +128,11 @@ impl Tail {
             tail.stacks.push(StackKey {
                 log: u32::try_from(bytes.var()?).ok()?,
                 id: StackId(u32::try_from(bytes.var()?).ok()?),
+            });
+            tail.held.push(Held {
+                live: 0,
+                most: bytes.var()?,
+                event: bytes.var()?,
             });
         }
         for _ in 0..bytes.var()? {
@@ -199,6 +218,11 @@ impl<'b> Table<'b> {
     /// The stacks that rows name.
     pub fn stacks(&self) -> &[StackKey] {
         &self.tail.stacks
+    }
+
+    /// What each of them held at most.
+    pub fn held(&self) -> &[Held] {
+        &self.tail.held
     }
 
     /// The threads that rows name.

@@ -252,6 +252,25 @@ fn check(acts: &[Act], inherited: usize) {
         let (bytes, blocks) = live.fold((0, 0), |sum, row| (sum.0 + row.size, sum.1 + 1));
         assert_eq!((step.live_bytes, step.live_blocks), (bytes, blocks));
     }
+    // And each stack held what its own blocks say.
+    for (key, held) in table.stacks().iter().zip(table.held()).step_by(3) {
+        let own = |row: &&Row| row.stack == key.id.0;
+        let mut changes: Vec<(u64, bool, u64)> = Vec::new();
+        for row in expected.iter().filter(own) {
+            changes.push((row.born, true, row.size));
+            changes.push((row.died, false, row.size));
+        }
+        // What is displaced goes before what displaces it comes.
+        changes.sort_unstable();
+        let (mut live, mut most, mut at) = (0, 0, 0);
+        for (event, came, size) in changes {
+            live = if came { live + size } else { live - size };
+            if live > most && (event > 0 || came) {
+                (most, at) = (live, event);
+            }
+        }
+        assert_eq!((held.most, held.event), (most, at), "{key:?}");
+    }
     let rows = twin.rows();
     assert_eq!(table.rows(), rows.len() as u64);
     assert_eq!(expected, rows);

@@ -14,8 +14,9 @@ mod world;
 use std::process::ExitCode;
 
 use memlog_analysis::Moment;
-use memlog_answers::{Choice, Damaged, Test, World};
+use memlog_answers::{Choice, Damaged, Test, Unanswered, World, test_of};
 use memlog_export::When;
+use memlog_query::{Expr, parse};
 use memlog_table::Table;
 use serde_json::{Map, Value, json};
 
@@ -36,7 +37,8 @@ pub struct Question {
     /// Only blocks for which this holds, as 'size >= 1MiB and leaked'; doc/FILTERS.md
     /// has the language
     #[arg(short = 'w', long = "where", value_name = "EXPRESSION")]
-    filter: Option<String>,
+    #[arg(value_parser = filter)]
+    filter: Option<Expr>,
     /// Only blocks live at this moment: rss-peak, heap-peak, end, or a time since the
     /// start as 12.5, 12.5s, 300ms or 2m
     #[arg(long, value_name = "MOMENT", allow_negative_numbers = true)]
@@ -46,6 +48,11 @@ pub struct Question {
     json: bool,
     #[command(flatten)]
     asked: Asked,
+}
+
+/// What is wrong with a filter is said with its place.
+fn filter(text: &str) -> Result<Expr, String> {
+    parse(text).map_err(|error| format!("{error}\n{}", error.caret()))
 }
 
 /// What an answer is made of.
@@ -101,11 +108,20 @@ pub fn ask(
     let table = open(&bytes, &sidecar)?;
     let kept = Kept::read(table.figures());
     let store = NameStore::default();
+    let needs_names = needs_names
+        || question
+            .filter
+            .as_ref()
+            .is_some_and(memlog_answers::needs_names);
     let names = Names::new(&store, &options, log, file).until(watch.over());
     let (world, on_names) = world::named(&table, &kept, &family, needs_names.then_some(names));
     let mut choice = Choice::all();
     if let Some(when) = question.at {
         choice = choice.and(Test::LiveAt(event_of(when, &world)?));
+    }
+    if let Some(filter) = &question.filter {
+        let start = log.start().map_or(0, |start| start.wall_ns);
+        choice = choice.and(test_of(filter, &world, start).map_err(unanswered)?);
     }
     let screen = Screen::new(&question.asked.look);
     let told = Told {
@@ -126,6 +142,13 @@ pub fn ask(
 
 fn open<'b>(bytes: &'b FileBytes, sidecar: &Sidecar) -> anyhow::Result<Table<'b>> {
     Table::open(bytes, sidecar.key()).map_err(|_| damaged())
+}
+
+fn unanswered(why: Unanswered) -> anyhow::Error {
+    match why {
+        Unanswered::Damaged => damaged(),
+        why => Advice::error(format!("--where: {why}"), "doc/FILTERS.md has all fields"),
+    }
 }
 
 fn damaged() -> anyhow::Error {

@@ -38,6 +38,7 @@ pub struct Form {
 }
 
 /// See [`By`].
+#[allow(missing_docs)] // they are words of the command line
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum ByName {
     Function,
@@ -84,6 +85,7 @@ impl ByName {
 }
 
 /// What groups are sorted by.
+#[allow(missing_docs)] // they are words of the command line
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Sort {
     Bytes,

@@ -1,0 +1,465 @@
+//! From the tree of a filter to what rows are asked: all that only a log can say is
+//! put in, such as when the heap was largest, and which stacks have a function.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+use memlog_format::api::NAMES;
+use memlog_query::{
+    Amount, CountField, Expr, FirstMatch, Flag, Length, LengthField, Matcher, Moment, MomentField,
+    SizeField, Span, Test as Asked, TextField, Verdict,
+};
+use memlog_table::Column;
+
+use crate::chains::{self, ChainFacts};
+use crate::choice::{ChainTest, Choice, Test};
+use crate::group::{file_of, line_of, sums_of_stacks};
+use crate::sums::Sums;
+use crate::world::{Damaged, Path, World};
+
+/// Why a filter has no answer here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unanswered {
+    /// The log does not say that: the field, and what does.
+    Unknown(&'static str, &'static str),
+    /// No mark has this name.
+    NoMark(String),
+    /// See [`Damaged`].
+    Damaged,
+}
+
+impl From<Damaged> for Unanswered {
+    fn from(Damaged: Damaged) -> Self {
+        Self::Damaged
+    }
+}
+
+impl fmt::Display for Unanswered {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Self::Unknown(field, instead) => {
+                write!(
+                    out,
+                    "{field} is not known of the blocks of a log; {instead}"
+                )
+            }
+            Self::NoMark(name) => write!(out, "the log has no mark that is called {name:?}"),
+            Self::Damaged => out.write_str("the table changed while it was read"),
+        }
+    }
+}
+
+/// Whether names are looked up for a filter.
+pub fn needs_names(expr: &Expr) -> bool {
+    match expr {
+        Expr::Or(list) | Expr::And(list) => list.iter().any(needs_names),
+        Expr::Not(one) => needs_names(one),
+        Expr::Test(Asked::Text { field, .. }) => !matches!(
+            field,
+            TextField::Kind | TextField::Thread | TextField::FreedBy | TextField::LastMark
+        ),
+        Expr::Test(Asked::Count { field, .. }) => {
+            matches!(field, CountField::Line | CountField::Depth)
+        }
+        Expr::Test(Asked::FirstMatch(_)) => true,
+        Expr::Test(_) => false,
+    }
+}
+
+/// What rows are asked for a filter. `start_unix_ns`: when recording began.
+pub fn test_of(expr: &Expr, world: &World, start_unix_ns: u64) -> Result<Test, Unanswered> {
+    let mut maker = Maker {
+        world,
+        start_unix_ns,
+        chains: None,
+        groups: None,
+    };
+    maker.of(expr)
+}
+
+struct Maker<'w, 't, 'b> {
+    world: &'w World<'t, 'b>,
+    start_unix_ns: u64,
+    /// Read once, if at all.
+    chains: Option<Arc<HashMap<u64, ChainFacts>>>,
+    groups: Option<Vec<Sums>>,
+}
+
+/// A place in time, between events.
+#[derive(Clone, Copy)]
+struct Instant {
+    /// The first event that is not before it.
+    first: u64,
+    /// The last that is not after it.
+    last: u64,
+}
+
+const NOTHING: Test = Test::Always(false);
+
+impl Maker<'_, '_, '_> {
+    fn of(&mut self, expr: &Expr) -> Result<Test, Unanswered> {
+        let mut all = |list: &[Expr]| -> Result<Vec<Test>, Unanswered> {
+            list.iter().map(|one| self.of(one)).collect()
+        };
+        Ok(match expr {
+            Expr::Or(list) => Test::Any(all(list)?),
+            Expr::And(list) => Test::All(all(list)?),
+            Expr::Not(one) => Test::Not(Box::new(self.of(one)?)),
+            Expr::Test(asked) => self.one(asked)?,
+        })
+    }
+
+    fn one(&mut self, asked: &Asked) -> Result<Test, Unanswered> {
+        Ok(match asked {
+            Asked::All => Test::Always(true),
+            Asked::Size { field, span } => self.size(*field, span.resolved(|bytes| bytes.0))?,
+            Asked::Count { field, span } => self.count(*field, span.resolved(|count| *count))?,
+            Asked::Length { field, span } => self.length(*field, span)?,
+            Asked::Moment { field, span } => self.moment(*field, span)?,
+            Asked::Text { field, matcher } => self.text(*field, matcher),
+            Asked::Flag(flag) => self.flag(*flag)?,
+            Asked::Address(span) => between(Column::Address, span.resolved(|address| address.0)),
+            Asked::Contains(address) => Test::Contains(address.0),
+            Asked::Alive { from, to } => {
+                let (from, to) = (self.instant(from)?, self.instant(to)?);
+                Test::LiveFrom(from.last, to.last)
+            }
+            Asked::GroupLeaked(span) => self.group_leaked(span)?,
+            Asked::FirstMatch(rules) => self.stacks(|world, path| keeps(rules, world, path)),
+        })
+    }
+
+    fn size(
+        &mut self,
+        field: SizeField,
+        range: Option<RangeInclusive<u64>>,
+    ) -> Result<Test, Unanswered> {
+        let Some(range) = range else {
+            return Ok(NOTHING);
+        };
+        let (from, to) = (*range.start(), *range.end());
+        Ok(match field {
+            SizeField::Size => Test::Between(Column::Size, from, to),
+            SizeField::Usable => Test::Usable(from, to),
+            SizeField::Waste => Test::Between(Column::Waste, from, to),
+            // Where none was asked for there is nothing to compare.
+            SizeField::Alignment => Test::Alignment(from.max(1), to),
+            SizeField::FirstSize => self.chain(ChainTest::FirstSize(from, to))?,
+            SizeField::LastSize => self.chain(ChainTest::LastSize(from, to))?,
+            SizeField::GroupBytes => self.group(|sums| range.contains(&sums.bytes))?,
+        })
+    }
+
+    fn count(
+        &mut self,
+        field: CountField,
+        range: Option<RangeInclusive<u64>>,
+    ) -> Result<Test, Unanswered> {
+        let Some(range) = range else {
+            return Ok(NOTHING);
+        };
+        let (from, to) = (*range.start(), *range.end());
+        let world = self.world;
+        let is_tid = |place: usize| {
+            let thread = world.table.threads().get(place);
+            thread.is_some_and(|thread| range.contains(&thread.tid.into()))
+        };
+        let is_numbered = |stack: &u32| {
+            let places = world.stacks.iter().zip(world.table.stacks());
+            let mut keys = places.filter(|(number, _)| *number == stack);
+            keys.any(|(_, key)| range.contains(&key.id.0.into()))
+        };
+        Ok(match field {
+            CountField::LifetimeEvents => Test::LifetimeEvents(from, to),
+            CountField::Tid => Test::Thread(self.threads(is_tid)),
+            CountField::FreedByTid => Test::Releaser(self.threads(is_tid)),
+            CountField::Map => {
+                return Err(Unanswered::Unknown(
+                    "map",
+                    "give a range of addresses: address in A..B",
+                ));
+            }
+            CountField::ChainLength => self.chain(ChainTest::Length(from, to))?,
+            CountField::ChainPosition => Test::Between(Column::ChainPlace, from, to),
+            CountField::Line => self.stacks(|world, path| {
+                let lines =
+                    named(world, path).filter_map(|name| line_of(name.location.as_deref()?));
+                lines.into_iter().any(|line| range.contains(&line))
+            }),
+            CountField::Depth => self.stacks(|_, path| range.contains(&(path.labels.len() as u64))),
+            CountField::Stack => Test::Stack(self.numbers(is_numbered)),
+            CountField::FreedStack => Test::ReleaseStack(self.numbers(is_numbered)),
+            CountField::GroupAllocations => self.group(|sums| range.contains(&sums.blocks))?,
+        })
+    }
+
+    fn length(&mut self, field: LengthField, span: &Span<Length>) -> Result<Test, Unanswered> {
+        let world = self.world;
+        let tick_ns = world.tick_ns.max(1);
+        let run_ns = u128::from(world.table.end_tick()) * u128::from(tick_ns);
+        let run_ns = u64::try_from(run_ns).unwrap_or(u64::MAX);
+        let range = span.resolved(|length| match length {
+            Length::Ns(ns) => *ns,
+            Length::Share(share) => share.of(run_ns),
+        });
+        // A lifetime of so many ticks is that many times their length.
+        let ticks = range.map(|range| (range.start().div_ceil(tick_ns), range.end() / tick_ns));
+        let Some((from, to)) = ticks.filter(|(from, to)| from <= to) else {
+            return Ok(NOTHING);
+        };
+        Ok(match field {
+            LengthField::Lifetime => Test::Lifetime(from, to),
+            LengthField::ChainLifetime => self.chain(ChainTest::Lifetime(from, to))?,
+            LengthField::GroupInterval => self.group(|sums| {
+                let tick = |event| world.table.steps().tick_of(event);
+                (from..=to).contains(&(tick(sums.born.1) - tick(sums.born.0)))
+            })?,
+        })
+    }
+
+    fn moment(&mut self, field: MomentField, span: &Span<Moment>) -> Result<Test, Unanswered> {
+        let Some((from, to)) = self.events(span)? else {
+            return Ok(NOTHING);
+        };
+        let is_in = |event: u64| (from..=to).contains(&event);
+        Ok(match field {
+            MomentField::Born => Test::Between(Column::Born, from, to),
+            MomentField::Died => Test::Died(from, to),
+            MomentField::GroupFirst => self.group(|sums| is_in(sums.born.0))?,
+            MomentField::GroupLast => self.group(|sums| is_in(sums.born.1))?,
+            MomentField::GroupPeak => {
+                let world = self.world;
+                let mut peaks = vec![(0, 0); world.stack_count()];
+                // Where the recorder wrote a stack twice, that which held more tells.
+                for (held, &stack) in world.table.held().iter().zip(&world.stacks) {
+                    let peak = &mut peaks[stack as usize];
+                    if held.most > peak.0 {
+                        *peak = (held.most, held.event);
+                    }
+                }
+                Test::Stack(Arc::new(
+                    peaks.iter().map(|&(_, event)| is_in(event)).collect(),
+                ))
+            }
+        })
+    }
+
+    /// The events of a span, both ends included.
+    fn events(&self, span: &Span<Moment>) -> Result<Option<(u64, u64)>, Unanswered> {
+        const LAST: u64 = u64::MAX - 1;
+        let range = match span {
+            Span::AtLeast(moment) => Some((self.instant(moment)?.first, LAST)),
+            Span::MoreThan(moment) => Some((self.instant(moment)?.last.saturating_add(1), LAST)),
+            Span::AtMost(moment) => Some((0, self.instant(moment)?.last)),
+            Span::LessThan(moment) => self.instant(moment)?.first.checked_sub(1).map(|to| (0, to)),
+            Span::Between(from, to) => Some((self.instant(from)?.first, self.instant(to)?.last)),
+        };
+        Ok(range.filter(|(from, to)| from <= to))
+    }
+
+    fn instant(&self, moment: &Moment) -> Result<Instant, Unanswered> {
+        let world = self.world;
+        let at = |event: u64| Instant {
+            first: event,
+            last: event,
+        };
+        let end_tick = world.table.end_tick();
+        Ok(match moment {
+            Moment::SinceStartNs(ns) => self.at_ns((*ns).into()),
+            Moment::Share(share) => {
+                let ns = u128::from(end_tick) * u128::from(world.tick_ns);
+                self.at_ns(share.of(u64::try_from(ns).unwrap_or(u64::MAX)).into())
+            }
+            Moment::UnixNs(ns) => self.at_ns(ns.saturating_sub(self.start_unix_ns).into()),
+            Moment::Start => self.at_ns(0),
+            Moment::End => Instant {
+                first: world.end(),
+                last: u64::MAX - 1,
+            },
+            Moment::RssPeak => at(world.moments.rss_peak),
+            Moment::HeapPeak => at(world.moments.heap_peak),
+            Moment::Mark(name) => {
+                let mut marks = world.table.marks().iter();
+                let mark = marks.find(|mark| mark.name == name.as_bytes());
+                let mark = mark.ok_or_else(|| Unanswered::NoMark(name.clone()))?;
+                // It is between two events.
+                Instant {
+                    first: mark.event + 1,
+                    last: mark.event,
+                }
+            }
+        })
+    }
+
+    fn at_ns(&self, ns: u128) -> Instant {
+        let tick_ns = u128::from(self.world.tick_ns.max(1));
+        let tick = |tick: u128| u64::try_from(tick).unwrap_or(u64::MAX);
+        let steps = self.world.table.steps();
+        let before = tick(ns.div_ceil(tick_ns)).checked_sub(1);
+        Instant {
+            // What came before the log came at its start.
+            first: before.map_or(0, |before| steps.event_at(before) + 1),
+            last: steps.event_at(tick(ns / tick_ns)),
+        }
+    }
+
+    fn text(&mut self, field: TextField, matcher: &Matcher) -> Test {
+        let any = |world: &World, path: &Path, of: fn(&memlog_analysis::Name) -> Option<&str>| {
+            named(world, path).any(|name| of(name).is_some_and(|text| matcher.fits(text)))
+        };
+        match field {
+            TextField::Kind => {
+                let mut set = vec![false; 256];
+                for (api, name) in NAMES {
+                    set[api as usize] = matcher.fits(name);
+                }
+                Test::Api(Arc::new(set))
+            }
+            TextField::Thread => Test::Thread(self.threads(|place| self.is_thread(place, matcher))),
+            TextField::FreedBy => {
+                Test::Releaser(self.threads(|place| self.is_thread(place, matcher)))
+            }
+            TextField::LastMark => self.last_mark(matcher),
+            TextField::Leaf => self.stacks(|world, path| {
+                let leaf = path
+                    .asked()
+                    .and_then(|label| world.names.get(label as usize));
+                leaf.is_some_and(|name| matcher.fits(&name.function))
+            }),
+            TextField::Function => self.stacks(|world, path| any(world, path, function)),
+            TextField::File => self.stacks(|world, path| any(world, path, file)),
+            TextField::Module => self.stacks(|world, path| any(world, path, module)),
+            TextField::FreedFunction => {
+                released(self.stacks(|world, path| any(world, path, function)))
+            }
+            TextField::FreedFile => released(self.stacks(|world, path| any(world, path, file))),
+            TextField::FreedModule => released(self.stacks(|world, path| any(world, path, module))),
+        }
+    }
+
+    /// By its name, or by its number where that is asked for.
+    fn is_thread(&self, place: usize, matcher: &Matcher) -> bool {
+        let Some(thread) = self.world.table.threads().get(place) else {
+            return false;
+        };
+        let is_number = matches!(matcher, Matcher::Is(text) if *text == thread.tid.to_string());
+        is_number || matcher.fits(&String::from_utf8_lossy(&thread.name))
+    }
+
+    /// Blocks that came after such a mark and before the next.
+    fn last_mark(&self, matcher: &Matcher) -> Test {
+        let marks = self.world.table.marks();
+        let ends = marks
+            .iter()
+            .skip(1)
+            .map(|mark| mark.event)
+            .chain([u64::MAX]);
+        let fits = marks
+            .iter()
+            .zip(ends)
+            .filter(|(mark, _)| matcher.fits(&String::from_utf8_lossy(&mark.name)));
+        Test::Any(
+            fits.map(|(mark, end)| Test::Between(Column::Born, mark.event + 1, end))
+                .collect(),
+        )
+    }
+
+    fn flag(&mut self, flag: Flag) -> Result<Test, Unanswered> {
+        Ok(match flag {
+            Flag::Leaked => Test::Leaked,
+            Flag::Temporary => Test::Temporary,
+            Flag::Moved => Test::Moved,
+            Flag::Mmapped => Test::Mmapped,
+            Flag::MainArena => {
+                let instead = "the main arena is what brk holds: address in A..B";
+                return Err(Unanswered::Unknown("main-arena", instead));
+            }
+            Flag::ChainLeaked => self.chain(ChainTest::Leaked)?,
+            Flag::GroupAllLeaked => self.group(|sums| sums.leaked_blocks == sums.blocks)?,
+        })
+    }
+
+    fn chain(&mut self, asked: ChainTest) -> Result<Test, Unanswered> {
+        let chains = match &self.chains {
+            Some(chains) => chains.clone(),
+            None => {
+                let chains = Arc::new(chains::facts(self.world)?);
+                self.chains.insert(chains).clone()
+            }
+        };
+        Ok(Test::Chain(asked, chains))
+    }
+
+    fn group_leaked(&mut self, span: &Span<Amount>) -> Result<Test, Unanswered> {
+        self.group(|sums| span.holds_of(sums.leaked_blocks, sums.blocks))
+    }
+
+    /// Blocks whose stack's blocks answer so.
+    fn group(&mut self, fits: impl Fn(&Sums) -> bool) -> Result<Test, Unanswered> {
+        let groups = match &self.groups {
+            Some(groups) => groups,
+            None => {
+                let groups = sums_of_stacks(self.world, &Choice::all())?;
+                self.groups.insert(groups)
+            }
+        };
+        let fits = groups.iter().map(|sums| sums.blocks > 0 && fits(sums));
+        Ok(Test::Stack(Arc::new(fits.collect())))
+    }
+
+    /// Blocks whose stack answers so.
+    fn stacks(&self, fits: impl Fn(&World, &Path) -> bool) -> Test {
+        let fits = self.world.paths.iter().map(|path| fits(self.world, path));
+        Test::Stack(Arc::new(fits.collect()))
+    }
+
+    fn numbers(&self, fits: impl Fn(&u32) -> bool) -> Arc<Vec<bool>> {
+        let numbers = 0..self.world.stack_count() as u32;
+        Arc::new(numbers.map(|number| fits(&number)).collect())
+    }
+
+    fn threads(&self, fits: impl Fn(usize) -> bool) -> Arc<Vec<bool>> {
+        let places = 0..self.world.table.threads().len();
+        Arc::new(places.map(fits).collect())
+    }
+}
+
+fn between(column: Column, range: Option<RangeInclusive<u64>>) -> Test {
+    range.map_or(NOTHING, |range| {
+        Test::Between(column, *range.start(), *range.end())
+    })
+}
+
+/// The same of the stack that released the block.
+fn released(test: Test) -> Test {
+    match test {
+        Test::Stack(set) => Test::ReleaseStack(set),
+        other => other,
+    }
+}
+
+fn function(name: &memlog_analysis::Name) -> Option<&str> {
+    Some(&name.function)
+}
+
+fn file(name: &memlog_analysis::Name) -> Option<&str> {
+    name.location.as_deref().map(file_of)
+}
+
+fn module(name: &memlog_analysis::Name) -> Option<&str> {
+    name.module.as_deref()
+}
+
+fn named<'w>(world: &'w World, path: &'w Path) -> impl Iterator<Item = &'w memlog_analysis::Name> {
+    let labels = path.labels.iter();
+    labels.filter_map(|&label| world.names.get(label as usize))
+}
+
+fn keeps(rules: &FirstMatch, world: &World, path: &Path) -> bool {
+    let mut verdicts = named(world, path).filter_map(|name| {
+        rules.of_frame(&name.function, name.module.as_deref().unwrap_or_default())
+    });
+    verdicts.next().unwrap_or_else(|| rules.otherwise()) == Verdict::Keep
+}
