@@ -36,12 +36,12 @@ fn parameter(rest: &str) -> Option<&str> {
     for (at, letter) in rest.char_indices() {
         match letter {
             '<' | '(' | '[' => depth += 1,
+            // The arrow of a function's type closes nothing.
+            '>' if rest[..at].ends_with('-') => {}
             '>' | ',' if depth == 0 => {
                 let found = rest[..at].trim();
                 return (!found.is_empty() && found != "_" && found != "T").then_some(found);
             }
-            // The arrow of a function's type closes nothing.
-            '>' if rest[..at].ends_with('-') => {}
             '>' | ')' | ']' => depth = depth.checked_sub(1)?,
             _ => {}
         }
