@@ -6,7 +6,10 @@ use std::fmt::Write;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
-use memlog_pages::blocks::{chains, histogram, leaks, locate, table, temporary, threads, timeline};
+use memlog_pages::blocks::{
+    annotate, chains, fragmentation, function, histogram, leaks, locate, table, temporary, threads,
+    timeline,
+};
 use memlog_pages::{clean, dump, info, one_more, postmortem, report, shown, stats, summary, tree};
 
 use crate::verbs::{PURPOSES, nearest};
@@ -60,6 +63,15 @@ pub enum Command {
     /// Say which thread allocated, and which freed
     #[command(after_help = THREADS)]
     Threads(threads::Args),
+    /// Say who called a function, and what it called
+    #[command(after_help = FUNCTION)]
+    Function(function::Args),
+    /// Show a source file with what was allocated in its lines
+    #[command(after_help = ANNOTATE)]
+    Annotate(annotate::Args),
+    /// Say which blocks hold pages that are nearly empty
+    #[command(after_help = FRAGMENTATION)]
+    Fragmentation(fragmentation::Args),
     /// Say who allocated an address, and who freed it
     #[command(after_help = WHERE)]
     Where(locate::Args),
@@ -199,6 +211,31 @@ Examples:
   memlog threads vm.5912.memlog
   memlog threads --at rss-peak vm.5912.memlog";
 
+const FUNCTION: &str = "\
+The share is of all that was allocated in and below the function. A function that calls itself counts \
+once.
+
+Examples:
+  memlog function parse_headers vm.5912.memlog
+  memlog function 'cache_.*' --at rss-peak vm.5912.memlog";
+
+const ANNOTATE: &str = "\
+The source is read where the debug information says that it is. Callees of a line are all functions \
+that were called from it.
+
+Examples:
+  memlog annotate vm.5912.memlog server.c
+  memlog annotate vm.5912.memlog server.c:parse_headers --at rss-peak
+  memlog annotate --json vm.5912.memlog server.c | jq '.files[0].rows[0]'";
+
+const FRAGMENTATION: &str = "\
+An allocator gives a page back to the kernel only when no block is left in it. Without --at it is of \
+the RSS peak.
+
+Examples:
+  memlog fragmentation vm.5912.memlog
+  memlog fragmentation --at end --by line vm.5912.memlog";
+
 const WHERE: &str = "\
 The address may be within a block. All blocks that had it are told, the last ones in full.
 
@@ -306,7 +343,7 @@ pub fn understood<T>(
 }
 
 /// Commands that take one log; info does so itself, for --list takes many.
-const READERS: [&str; 13] = [
+const READERS: [&str; 14] = [
     "summary",
     "report",
     "tree",
@@ -320,6 +357,7 @@ const READERS: [&str; 13] = [
     "timeline",
     "chains",
     "threads",
+    "fragmentation",
 ];
 
 /// A pattern that was not quoted gives many names.
@@ -460,7 +498,12 @@ mod tests {
                 let line = line.split("   ").next().unwrap_or(line);
                 let line = line.split(" | ").next().unwrap_or(line);
                 let line = line.split(" > ").next().unwrap_or(line);
-                let words = line.split_whitespace().map(|word| word.trim_matches('\''));
+                // What is quoted is one word.
+                let parts = line.split('\'').enumerate();
+                let words = parts.flat_map(|(index, part)| match index % 2 {
+                    0 => part.split_whitespace().collect(),
+                    _ => vec![part],
+                });
                 let words = std::iter::once("memlog").chain(words).map(OsString::from);
                 if let Err(error) = parse(words.collect()) {
                     panic!("{line}: {error}");

@@ -21,7 +21,10 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
-use memlog_pages::blocks::{chains, histogram, leaks, locate, table, temporary, threads, timeline};
+use memlog_pages::blocks::{
+    annotate, chains, fragmentation, function, histogram, leaks, locate, table, temporary, threads,
+    timeline,
+};
 use memlog_pages::{dump, info, postmortem, report, stats, summary, tree};
 
 use cli::{Cli, Command};
@@ -47,6 +50,9 @@ fn run(line: Vec<OsString>) -> anyhow::Result<ExitCode> {
         Command::Timeline(args) => timeline::run(&args),
         Command::Chains(args) => chains::run(&args),
         Command::Threads(args) => threads::run(&args),
+        Command::Function(args) => function::run(&args),
+        Command::Annotate(args) => annotate::run(&args),
+        Command::Fragmentation(args) => fragmentation::run(&args),
         Command::Where(args) => locate::run(&args),
         Command::Postmortem(args) => postmortem::run(&args),
         Command::Dot(args) => dot::run(&args),

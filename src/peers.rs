@@ -3,18 +3,16 @@
 //! some, as diff and top, are.
 
 /// Each word with what to run, where FILE stands for the log.
-const WORDS: [(&str, &str); 19] = [
+const WORDS: [(&str, &str); 15] = [
     ("analyse", SCREEN),
     ("analyze", SCREEN),
     ("top", SCREEN),
-    ("leaks", LEAKS),
     ("leak", LEAKS),
     ("check", LEAKS),
     (
         "peak",
         "who held the memory at the peak: memlog report FILE",
     ),
-    ("where", CALLERS),
     ("print", CALLERS),
     (
         "flamegraph",
@@ -22,12 +20,6 @@ const WORDS: [(&str, &str); 19] = [
     ),
     ("graph", PICTURE),
     ("plot", PICTURE),
-    (
-        "timeline",
-        "who held the memory at a moment: memlog report --at SECONDS FILE; \
-         what grew before the end: memlog postmortem FILE",
-    ),
-    ("histogram", EVENTS),
     ("events", EVENTS),
     ("export", FORMATS),
     ("convert", FORMATS),
@@ -36,7 +28,7 @@ const WORDS: [(&str, &str); 19] = [
 ];
 
 const SCREEN: &str = "what there is to know first: memlog summary FILE";
-const LEAKS: &str = "what was not released: memlog report --show-leaks FILE";
+const LEAKS: &str = "what was not released: memlog leaks FILE";
 const CALLERS: &str = "who held the memory, and who called them: memlog report FILE";
 const PICTURE: &str = "as a picture: memlog dot FILE";
 const EVENTS: &str = "every event with its size: memlog dump FILE";

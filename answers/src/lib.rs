@@ -10,17 +10,23 @@
 //! * [`timeline`]: the heap and resident memory over time
 //! * [`chains`]: what reallocs grew
 //! * [`found_at`]: the blocks that an address was in
+//! * [`around`]: callers and callees of a function
+//! * [`lines`]: what the lines of a source file asked for
+//! * [`fragments`]: pages that few bytes hold
 //! * [`threads`]: who allocated and who freed
 //!
 //! It knows no log and no screen, and does no I/O.
 #![forbid(unsafe_code)]
 
+mod around;
 mod chains;
 mod choice;
 mod filter;
 mod find;
+mod fragments;
 mod group;
 mod histogram;
+mod lines;
 mod pass;
 mod sums;
 mod threads;
@@ -28,12 +34,15 @@ mod timeline;
 mod types;
 mod world;
 
+pub use around::{Around, around};
 pub use chains::{Chain, ChainFacts, ChainRow, chains};
 pub use choice::{Choice, Test};
 pub use filter::{Unanswered, needs_names, test_of};
 pub use find::{Found, found_at};
+pub use fragments::{FragmentRow, Fragments, fragments};
 pub use group::{By, Group, grouped};
 pub use histogram::{Class, by_lifetime, by_size};
+pub use lines::{FileLines, LineSums, lines};
 pub use sums::Sums;
 pub use threads::{Between, ThreadRow, threads};
 pub use timeline::{Point, timeline};

@@ -1,7 +1,10 @@
 //! Questions to the table of a log's blocks. Each command here chooses rows by
 //! `--where` and `--at`, and makes a page of what `memlog_answers` says of them.
 
+pub mod annotate;
 pub mod chains;
+pub mod fragmentation;
+pub mod function;
 pub mod histogram;
 pub mod leaks;
 pub mod locate;
@@ -63,8 +66,8 @@ pub struct Told<'w, 't, 'b> {
     pub choice: &'w Choice,
     /// How sizes are told.
     pub sizes: Sizes,
-    /// How many columns there are for names.
-    pub columns: Option<usize>,
+    /// Bytes of a page of the program's memory.
+    pub page_bytes: u64,
 }
 
 /// An answer.
@@ -128,7 +131,7 @@ pub fn ask(
         world: &world,
         choice: &choice,
         sizes: screen.sizes,
-        columns: screen.columns(),
+        page_bytes: log.start().map_or(4096, |start| start.page_bytes.into()),
     };
     let answer = answer(&told).map_err(|Damaged| damaged())?;
     let page = page(schema, kept, answer, on_names);

@@ -1,0 +1,136 @@
+//! `memlog fragmentation`: pages that few bytes hold.
+
+use std::process::ExitCode;
+
+use memlog_analysis::Moment;
+use memlog_answers::{Damaged, Fragments, Test, fragments};
+use memlog_export::When;
+use serde_json::json;
+
+use super::table::ByName;
+use super::{Answer, Question, Told, ask};
+use crate::page::Page;
+use crate::page::rows::Rows;
+use crate::words::grouped;
+
+/// The version of the keys; `doc/STATS.md` says what they mean.
+const SCHEMA: &str = "memlog-fragmentation-1";
+
+/// Say which blocks hold pages that are nearly empty.
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    question: Question,
+    /// What blocks are put together by
+    #[arg(long, value_name = "WHAT", default_value = "function", value_enum)]
+    by: ByName,
+    /// How many rows are shown; 0: all
+    #[arg(short = 'n', long, value_name = "N", default_value = "20")]
+    top: usize,
+}
+
+/// Shows who holds pages, at the RSS peak unless another moment is asked for.
+pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let is_at = args.question.at.is_some();
+    ask(&args.question, SCHEMA, args.by.by().needs_names(), |told| {
+        let choice = match is_at {
+            true => told.choice.clone(),
+            false => told
+                .choice
+                .clone()
+                .and(Test::LiveAt(told.world.moments.rss_peak)),
+        };
+        let when = args.question.at.unwrap_or(When::Known(Moment::RssPeak));
+        answer(
+            &Told {
+                choice: &choice,
+                ..*told
+            },
+            args,
+            when,
+        )
+    })
+}
+
+fn answer(told: &Told, args: &Args, when: When) -> Result<Answer, Damaged> {
+    let page_bytes = told.page_bytes;
+    let found = fragments(told.world, told.choice, args.by.by(), page_bytes)?;
+    let rows = found.rows.iter().map(|row| {
+        json!({
+            "name": row.name,
+            "bytes": row.bytes,
+            "blocks": row.blocks,
+            "pages": row.pages,
+            "sole_pages": row.sole_pages,
+            "held_bytes": row.held,
+        })
+    });
+    let figures = Page::keyed([
+        ("by", args.by.word().into()),
+        ("moment", moment(when).into()),
+        ("page_bytes", page_bytes.into()),
+        ("pages", found.pages.into()),
+        ("bytes", found.bytes.into()),
+        ("pages_by_tenths", found.tenths.to_vec().into()),
+        ("rows", rows.collect::<Vec<_>>().into()),
+    ]);
+    Ok(Answer {
+        figures,
+        rows: rows_of(told, args, &found, page_bytes, moment(when)),
+    })
+}
+
+fn moment(when: When) -> String {
+    match when {
+        When::Known(Moment::HeapPeak) => "heap-peak".into(),
+        When::Known(Moment::End) => "end".into(),
+        When::Known(_) => "rss-peak".into(),
+        When::Seconds(seconds) => format!("{seconds}s"),
+    }
+}
+
+fn rows_of(told: &Told, args: &Args, found: &Fragments, page_bytes: u64, moment: String) -> Rows {
+    let most = if args.top == 0 { usize::MAX } else { args.top };
+    let cells = found.rows.iter().take(most).map(|row| {
+        vec![
+            told.sizes.of(row.held),
+            grouped(row.sole_pages),
+            grouped(row.pages),
+            told.sizes.of(row.bytes),
+            grouped(row.blocks),
+            row.name.clone(),
+        ]
+    });
+    let whole = found.pages.saturating_mul(page_bytes);
+    let few: u64 = found.tenths[..3].iter().sum();
+    let more = found.rows.len().saturating_sub(most);
+    let mut rest = Vec::new();
+    if more > 0 {
+        rest.push(format!("{} more; --top 0 shows all", grouped(more as u64)));
+    }
+    rest.push(String::new());
+    rest.push(
+        "held free: bytes without a block in pages that only these blocks keep from the kernel"
+            .into(),
+    );
+    Rows {
+        title: format!(
+            "at {moment}: {} live in {} pages of {}, which have {}; {} pages are at most 30 % full:",
+            told.sizes.of(found.bytes),
+            grouped(found.pages),
+            told.sizes.of(page_bytes),
+            told.sizes.of(whole),
+            grouped(few)
+        ),
+        columns: vec![
+            "held free",
+            "own pages",
+            "pages",
+            "live",
+            "blocks",
+            args.by.word(),
+        ],
+        rows: cells.collect(),
+        rest,
+    }
+}
