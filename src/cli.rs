@@ -202,7 +202,7 @@ reserve the last size at first saves that.
 Examples:
   memlog chains vm.5912.memlog
   memlog chains --by line vm.5912.memlog
-  memlog chains --where 'chain-length > 10' vm.5912.memlog";
+  memlog chains --where 'chain-length >= 10' vm.5912.memlog";
 
 const THREADS: &str = "\
 What one thread allocates and another frees often waits for a lock of the allocator.

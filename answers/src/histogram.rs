@@ -100,8 +100,9 @@ pub fn by_size(world: &World, choice: &Choice) -> Result<Vec<Class>, Damaged> {
     Ok(counts.classes())
 }
 
-/// By ticks from coming to going; those that never went are last.
-pub fn by_lifetime(world: &World, choice: &Choice) -> Result<Vec<Class>, Damaged> {
+/// By ticks from coming to going; those that never went are last. Of classes below
+/// `grain`, the steps of the clock, the first has all.
+pub fn by_lifetime(world: &World, choice: &Choice, grain: u64) -> Result<Vec<Class>, Damaged> {
     let counts = pass::over(
         world,
         choice,
@@ -118,5 +119,19 @@ pub fn by_lifetime(world: &World, choice: &Choice) -> Result<Vec<Class>, Damaged
         },
         Counts::plus,
     )?;
-    Ok(counts.classes())
+    let mut classes = counts.classes();
+    let is_below = |class: &Class| class.to.is_some_and(|to| to < grain);
+    let below = classes.iter().take_while(|class| is_below(class)).count();
+    if below > 0 {
+        let first = classes
+            .drain(..below)
+            .fold(Class::default(), |all, one| Class {
+                from: 0,
+                to: one.to,
+                blocks: all.blocks + one.blocks,
+                bytes: all.bytes.saturating_add(one.bytes),
+            });
+        classes.insert(0, first);
+    }
+    Ok(classes)
 }

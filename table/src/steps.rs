@@ -266,6 +266,13 @@ impl<'b> Steps<'b> {
         }
     }
 
+    /// The fewest ticks between two steps: a clock that goes in larger steps than ticks
+    /// says no more than that.
+    pub fn grain(&self) -> u64 {
+        let apart = self.ticks.windows(2).map(|pair| pair[1] - pair[0]);
+        apart.filter(|&ticks| ticks > 0).min().unwrap_or(1)
+    }
+
     /// The last event of a tick or of those before it.
     pub fn event_at(&self, tick: u64) -> u64 {
         let after = self.ticks.partition_point(|&other| other <= tick);

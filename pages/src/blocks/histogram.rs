@@ -38,13 +38,14 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 fn answer(told: &Told, of: Of) -> Result<Answer, Damaged> {
+    let grain = told.world.table.steps().grain();
     let classes = match of {
         Of::Size => by_size(told.world, told.choice)?,
-        Of::Lifetime => by_lifetime(told.world, told.choice)?,
+        Of::Lifetime => by_lifetime(told.world, told.choice, grain)?,
     };
     let name = |class: &Class| match of {
         Of::Size => size_name(class),
-        Of::Lifetime => lifetime_name(told, class),
+        Of::Lifetime => lifetime_name(told, class, grain),
     };
     let bounds = |class: &Class| match of {
         Of::Size => json!({"from_bytes": class.from, "to_bytes": class.to}),
@@ -111,12 +112,12 @@ fn size_name(class: &Class) -> String {
     }
 }
 
-/// Ticks say no more than that a block lived for less than one more of them.
-fn lifetime_name(told: &Told, class: &Class) -> String {
+/// The clock says no more than that a block lived for less than one more of its steps.
+fn lifetime_name(told: &Told, class: &Class, grain: u64) -> String {
     let told = |tick: u64| span(told.world.seconds(tick));
     match class.to {
         None => "never freed".into(),
-        Some(0) => format!("under {}", told(1)),
+        Some(_) if class.from == 0 => format!("under {}", told(grain)),
         Some(to) => format!("{}..{}", told(class.from), told(to.saturating_add(1))),
     }
 }
