@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use memlog_table::{Column, Columns, Flags, NEVER, Rows};
 
-use crate::choice::{ChainTest, Choice};
+use crate::choice::{ChainTest, Choice, first_of_chain};
 use crate::group::{By, key_of};
 use crate::pass;
 use crate::world::{Damaged, World};
@@ -114,7 +114,7 @@ pub fn facts(world: &World) -> Result<HashMap<u64, ChainFacts>, Damaged> {
             for &row in chosen {
                 let is_moved = Flags(rows.get(Column::Flags, row)).is_moved();
                 if is_moved || rows.get(Column::ChainPlace, row) > 0 {
-                    let first = rows.get(Column::Born, row) - rows.get(Column::ChainAge, row);
+                    let first = first_of_chain(rows, row);
                     chains.entry(first).or_default().take(world, rows, row);
                 }
             }
@@ -175,11 +175,7 @@ pub fn chains(world: &World, choice: &Choice, by: By) -> Result<Vec<ChainRow>, D
         choice,
         columns,
         |firsts: &mut Vec<u64>, rows, chosen| {
-            firsts.extend(
-                chosen
-                    .iter()
-                    .map(|&row| rows.get(Column::Born, row) - rows.get(Column::ChainAge, row)),
-            );
+            firsts.extend(chosen.iter().map(|&row| first_of_chain(rows, row)));
         },
         |mut all, mut one| {
             all.append(&mut one);

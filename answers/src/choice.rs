@@ -206,7 +206,7 @@ fn answers(test: &Test, world: &World, rows: &Rows) -> Vec<bool> {
             .map(|(born, died)| (*from..=*to).contains(&world.lifetime(born, died)))
             .collect(),
         Test::LifetimeEvents(from, to) => life()
-            .map(|(born, died)| (*from..=*to).contains(&(died.min(world.end()) - born)))
+            .map(|(born, died)| (*from..=*to).contains(&died.min(world.end()).saturating_sub(born)))
             .collect(),
         Test::Stack(set) => column(Column::Stack)
             .map(|place| is_in(set, world.stack(place).into()))
@@ -239,7 +239,7 @@ fn answers(test: &Test, world: &World, rows: &Rows) -> Vec<bool> {
             .collect(),
         Test::Chain(asked, facts) => (0..rows.len())
             .map(|row| {
-                let first = rows.get(Column::Born, row) - rows.get(Column::ChainAge, row);
+                let first = first_of_chain(rows, row);
                 let own;
                 let facts = match facts.get(&first) {
                     Some(facts) => facts,
@@ -252,6 +252,12 @@ fn answers(test: &Test, world: &World, rows: &Rows) -> Vec<bool> {
             })
             .collect(),
     }
+}
+
+/// When the first block of a row's chain came, which names the chain.
+pub(crate) fn first_of_chain(rows: &Rows, row: usize) -> u64 {
+    let age = rows.get(Column::ChainAge, row);
+    rows.get(Column::Born, row).saturating_sub(age)
 }
 
 fn joined(tests: &[Test], world: &World, rows: &Rows, wants_all: bool) -> Vec<bool> {

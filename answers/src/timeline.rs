@@ -87,11 +87,17 @@ fn changes(world: &World, choice: &Choice) -> Result<(Inherited, Vec<Change>), D
                 let size = rows.get(Column::Size, row);
                 match rows.get(Column::Born, row) {
                     0 => add(inherited, size),
-                    born => add(&mut changes[steps.step_of(born)].came, size),
+                    born => {
+                        if let Some(change) = changes.get_mut(steps.step_of(born)) {
+                            add(&mut change.came, size);
+                        }
+                    }
                 }
-                match rows.get(Column::Died, row) {
-                    NEVER => {}
-                    died => add(&mut changes[steps.step_of(died)].went, size),
+                let died = rows.get(Column::Died, row);
+                if let Some(change) = changes.get_mut(steps.step_of(died))
+                    && died != NEVER
+                {
+                    add(&mut change.went, size);
                 }
             }
         },

@@ -183,10 +183,11 @@ pub struct Steps<'b> {
     ticks: Vec<u64>,
     /// Of every 2^`shift` events the step of the first.
     coarse: Vec<u32>,
+    shift: u32,
 }
 
-/// So many events have one place in the coarse index, as a power of two.
-const SHIFT: u32 = 10;
+/// So many events have one place in the coarse index at least, as a power of two.
+const LEAST_SHIFT: u32 = 10;
 
 impl<'b> Steps<'b> {
     pub(crate) fn read(bytes: &mut Bytes<'b>) -> Option<Self> {
@@ -212,27 +213,30 @@ impl<'b> Steps<'b> {
         if !rises(&steps.events) || !rises(&steps.ticks) {
             return None;
         }
-        steps.make_coarse()?;
+        steps.make_coarse();
         Some(steps)
     }
 
-    fn make_coarse(&mut self) -> Option<()> {
-        let last = self.events.last().copied().unwrap_or(0) >> SHIFT;
-        // No table has more events than bytes times so many; whoever says so is no table.
-        let places = usize::try_from(last).ok().filter(|&last| last < 1 << 32)? + 1;
-        self.coarse = Vec::with_capacity(places.min(1 << 24));
+    /// No larger than the steps, whatever a file says of events.
+    fn make_coarse(&mut self) {
+        let last = self.events.last().copied().unwrap_or(0);
+        let most = 4 * self.events.len() as u64 + 1024;
+        let mut shift = LEAST_SHIFT;
+        while last >> shift > most {
+            shift += 1;
+        }
         let mut step = 0;
-        for place in 0..places as u64 {
+        for place in 0..=last >> shift {
             while self
                 .events
                 .get(step + 1)
-                .is_some_and(|&event| event <= place << SHIFT)
+                .is_some_and(|&event| event <= place << shift)
             {
                 step += 1;
             }
             self.coarse.push(step as u32);
         }
-        Some(())
+        self.shift = shift;
     }
 
     /// How many there are.
@@ -248,7 +252,7 @@ impl<'b> Steps<'b> {
     /// The step of an event; that of before the first is the first.
     #[inline]
     pub fn step_of(&self, event: u64) -> usize {
-        let place = (event >> SHIFT) as usize;
+        let place = (event >> self.shift) as usize;
         let start = self.coarse.get(place).or(self.coarse.last());
         let mut step = start.map_or(0, |&step| step as usize);
         while self.events.get(step + 1).is_some_and(|&next| next <= event) {

@@ -85,6 +85,7 @@ fn rows_of(told: &Told, rows: &[ChainRow], args: &Args) -> Rows {
             counted(count, "chain"),
             args.by.word()
         ),
+        is_of_names: args.by != ByName::Stack,
         columns: vec![
             "outgrown",
             "chains",

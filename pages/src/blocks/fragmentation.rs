@@ -122,6 +122,7 @@ fn rows_of(told: &Told, args: &Args, found: &Fragments, page_bytes: u64, moment:
             told.sizes.of(whole),
             grouped(few)
         ),
+        is_of_names: args.by != ByName::Stack,
         columns: vec![
             "held free",
             "own pages",

@@ -88,6 +88,7 @@ fn answer(told: &Told, of: Of) -> Result<Answer, Damaged> {
                 told.sizes.of(bytes),
                 grouped(blocks)
             ),
+            is_of_names: false,
             columns: vec!["blocks", "bytes", word, ""],
             rows: classes
                 .iter()

@@ -268,6 +268,7 @@ fn rows_of(
             with_commas(total.blocks),
             form.by.word()
         ),
+        is_of_names: form.by != ByName::Stack,
         columns,
         rows: rows.collect(),
         rest: rest.into_iter().collect(),

@@ -82,6 +82,7 @@ fn answer(told: &Told) -> Result<Answer, Damaged> {
         figures,
         rows: Rows {
             title: "what each thread allocated and freed:".into(),
+            is_of_names: false,
             columns: vec![
                 "allocated",
                 "blocks",

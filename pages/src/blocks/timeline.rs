@@ -104,6 +104,7 @@ fn rows_of(told: &Told, points: &[Point]) -> Rows {
     });
     Rows {
         title: "live heap and resident memory over time:".into(),
+        is_of_names: false,
         columns: vec!["seconds", "heap", "blocks", "RSS", "allocations", "heap"],
         rows: rows.collect(),
         rest: Vec::new(),

@@ -76,6 +76,8 @@ impl Sidecar {
             draft_name.push(name);
             draft_name.push(format!(".{}", std::process::id()));
             let path = place.with_file_name(draft_name);
+            // The cache, before it has anything; the log's folder is there.
+            let _ = fs::create_dir_all(place.parent()?);
             // One that a killed process left.
             let _ = fs::remove_file(&path);
             let mut options = OpenOptions::new();
@@ -196,12 +198,10 @@ fn places(path: &Path) -> Vec<PathBuf> {
     places
 }
 
-/// The user's folder of what can be made anew, which is made if need be.
+/// The user's folder of what can be made anew.
 fn cache() -> Option<PathBuf> {
     let named = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
     let named = named.filter(|folder| folder.is_absolute());
     let home = || Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache"));
-    let folder = named.or_else(home)?.join("memlog");
-    fs::create_dir_all(&folder).ok()?;
-    Some(folder)
+    Some(named.or_else(home)?.join("memlog"))
 }

@@ -6,6 +6,9 @@
 pub struct Rows {
     /// A sentence above.
     pub title: String,
+    /// Whether what stands last is a function's name, which can be shortened amid it;
+    /// else its end gives way.
+    pub is_of_names: bool,
     /// A title for each column.
     pub columns: Vec<&'static str>,
     /// A cell for each column.

@@ -1,19 +1,24 @@
 //! Rows of an answer: numbers on the right of their columns, names at the end.
 
 use crate::page::rows::Rows;
-use crate::screen::{Role, Screen, fit, width};
+use crate::screen::{Role, Screen, fit, width, wrapped};
 
 /// Names have so much room, however few columns there are.
 const LEAST: usize = 20;
 
 /// A title, the titles of the columns, the rows, and what was left out.
 pub fn of(list: &Rows, screen: &Screen) -> String {
-    let mut text = format!("\n{}\n", screen.colours.paint(Role::Title, &list.title));
+    let told = |sentence: &str| match screen.columns() {
+        Some(columns) => wrapped(sentence, 0, columns, 0),
+        None => sentence.to_owned(),
+    };
+    let title = screen.colours.paint(Role::Title, told(&list.title));
+    let mut text = format!("\n{title}\n");
     if !list.rows.is_empty() {
         text += &table(list, screen);
     }
     for line in &list.rest {
-        text += line;
+        text += &told(line);
         text.push('\n');
     }
     text
@@ -42,8 +47,22 @@ fn table(list: &Rows, screen: &Screen) -> String {
         let room = screen
             .columns()
             .map(|columns| columns.saturating_sub(used + 1).max(LEAST));
-        let name = room.map_or(name.to_owned(), |room| fit(name, "", room).0);
+        let name = room.map_or(name.to_owned(), |room| match list.is_of_names {
+            true => fit(name, "", room).0,
+            false => cut(name, room),
+        });
         format!("{cells}{name}").trim_end().to_owned() + "\n"
     });
     lines.collect()
+}
+
+/// Its beginning, where it has more letters than there is room for.
+fn cut(text: &str, room: usize) -> String {
+    match text.char_indices().nth(room) {
+        None => text.to_owned(),
+        Some(_) => {
+            let letters = text.chars().take(room.saturating_sub(1));
+            letters.chain(std::iter::once('\u{2026}')).collect()
+        }
+    }
 }
