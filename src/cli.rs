@@ -9,7 +9,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use memlog_pages::{clean, dump, info, one_more, postmortem, report, shown, stats, summary, tree};
 
 use crate::verbs::{PURPOSES, nearest};
-use crate::{artefacts, dot, ldflags, manual, peers, record};
+use crate::{artefacts, dot, flamegraph, ldflags, manual, peers, record};
 
 /// Why is it using so much memory? Records and explains every allocation of a program.
 #[derive(Parser)]
@@ -44,6 +44,9 @@ pub enum Command {
     /// Draw who held the memory: call graph and text, as memlog2dot
     #[command(after_help = DOT)]
     Dot(memlog2dot::Args),
+    /// Draw every stack as a tower of its functions: a page to click in, or a picture
+    #[command(after_help = FLAMEGRAPH)]
+    Flamegraph(flamegraph::Args),
     /// Print every event of a log
     #[command(after_help = DUMP)]
     Dump(dump::Args),
@@ -124,6 +127,18 @@ Examples:
   memlog dot --leaks vm.5912.memlog pics    what was not released, drawn into pics/
   memlog dot 'logs/*.memlog'                the log of the highest RSS peak
   memlog dot --debug-symbols build/ vm.5912.memlog    it ran on another machine";
+
+const FLAMEGRAPH: &str = "\
+A function stands on its caller and is as wide as what was allocated in and below it. The page needs \
+a browser and nothing else: it has every moment and what was allocated in the whole run, and compares \
+two of them; click to zoom, search by a regular expression, and look from the other end, at who called \
+the functions that allocate. The picture has one of them, and needs no script.
+
+Examples:
+  memlog flamegraph vm.5912.memlog                 vm.5912.memlog.flame.html here
+  memlog flamegraph --leaks -o leaks.svg vm.5912.memlog
+  memlog flamegraph --by temporary --reverse --open vm.5912.memlog
+  memlog flamegraph --debug-symbols build/ vm.5912.memlog    it ran on another machine";
 
 const POSTMORTEM: &str = "\
 How it died is told by the log, by `memlog record` if that had started it, and by the kernel's log \
@@ -214,7 +229,15 @@ pub fn understood<T>(
 }
 
 /// Commands that take one log; info does so itself, for --list takes many.
-const READERS: [&str; 6] = ["summary", "report", "tree", "dump", "stats", "postmortem"];
+const READERS: [&str; 7] = [
+    "summary",
+    "report",
+    "tree",
+    "flamegraph",
+    "dump",
+    "stats",
+    "postmortem",
+];
 
 /// A pattern that was not quoted gives many names.
 fn one_too_many(line: &[OsString], error: &clap::Error) -> Option<anyhow::Error> {
@@ -271,7 +294,7 @@ fn with_purposes(command: clap::Command) -> clap::Command {
             let about = about.map(ToString::to_string).unwrap_or_default();
             put(
                 &mut text,
-                format_args!("  {literal}{name:<10}{literal:#} {about}\n"),
+                format_args!("  {literal}{name:<11}{literal:#} {about}\n"),
             );
         }
     }

@@ -16,10 +16,7 @@ const WORDS: [(&str, &str); 19] = [
     ),
     ("where", CALLERS),
     ("print", CALLERS),
-    (
-        "flamegraph",
-        "there are no flame graphs; the same as a tree: memlog tree --top-down FILE",
-    ),
+    ("flame", "every stack, to click in: memlog flamegraph FILE"),
     ("graph", PICTURE),
     ("plot", PICTURE),
     (

@@ -5,7 +5,14 @@ pub const PURPOSES: [(&str, &[&str]); 3] = [
     ("Record a program", &["record", "ldflags"]),
     (
         "See who held the memory",
-        &["summary", "report", "tree", "dot", "postmortem"],
+        &[
+            "summary",
+            "report",
+            "tree",
+            "dot",
+            "flamegraph",
+            "postmortem",
+        ],
     ),
     ("Look into a log", &["info", "stats", "dump"]),
 ];
