@@ -13,7 +13,7 @@ use memlog_pages::blocks::{
 use memlog_pages::{clean, dump, info, one_more, postmortem, report, shown, stats, summary, tree};
 
 use crate::verbs::{PURPOSES, nearest};
-use crate::{artefacts, dot, ldflags, manual, peers, record};
+use crate::{artefacts, dot, flamegraph, ldflags, manual, peers, record};
 
 /// Why is it using so much memory? Records and explains every allocation of a program.
 #[derive(Parser)]
@@ -81,6 +81,9 @@ pub enum Command {
     /// Draw who held the memory: call graph and text, as memlog2dot
     #[command(after_help = DOT)]
     Dot(memlog2dot::Args),
+    /// Draw every stack as a tower of its functions: a page to click in, or a picture
+    #[command(after_help = FLAMEGRAPH)]
+    Flamegraph(flamegraph::Args),
     /// Print every event of a log
     #[command(after_help = DUMP)]
     Dump(dump::Args),
@@ -254,6 +257,18 @@ Examples:
   memlog dot 'logs/*.memlog'                the log of the highest RSS peak
   memlog dot --debug-symbols build/ vm.5912.memlog    it ran on another machine";
 
+const FLAMEGRAPH: &str = "\
+A function stands on its caller and is as wide as what was allocated in and below it. The page needs \
+a browser and nothing else: it has every moment and what was allocated in the whole run, and compares \
+two of them; click to zoom, search by a regular expression, and look from the other end, at who called \
+the functions that allocate. The picture has one of them, and needs no script.
+
+Examples:
+  memlog flamegraph vm.5912.memlog                 vm.5912.memlog.flame.html here
+  memlog flamegraph --leaks -o leaks.svg vm.5912.memlog
+  memlog flamegraph --by temporary --reverse --open vm.5912.memlog
+  memlog flamegraph --debug-symbols build/ vm.5912.memlog    it ran on another machine";
+
 const POSTMORTEM: &str = "\
 How it died is told by the log, by `memlog record` if that had started it, and by the kernel's log \
 where that may be read.
@@ -343,10 +358,11 @@ pub fn understood<T>(
 }
 
 /// Commands that take one log; info does so itself, for --list takes many.
-const READERS: [&str; 14] = [
+const READERS: [&str; 15] = [
     "summary",
     "report",
     "tree",
+    "flamegraph",
     "dump",
     "stats",
     "postmortem",
@@ -415,7 +431,7 @@ fn with_purposes(command: clap::Command) -> clap::Command {
             let about = about.map(ToString::to_string).unwrap_or_default();
             put(
                 &mut text,
-                format_args!("  {literal}{name:<10}{literal:#} {about}\n"),
+                format_args!("  {literal}{name:<11}{literal:#} {about}\n"),
             );
         }
     }

@@ -8,6 +8,7 @@ mod advice;
 mod artefacts;
 mod cli;
 mod dot;
+mod flamegraph;
 mod ldflags;
 mod manual;
 mod named;
@@ -56,6 +57,7 @@ fn run(line: Vec<OsString>) -> anyhow::Result<ExitCode> {
         Command::Where(args) => locate::run(&args),
         Command::Postmortem(args) => postmortem::run(&args),
         Command::Dot(args) => dot::run(&args),
+        Command::Flamegraph(args) => flamegraph::run(&args),
         Command::Dump(args) => dump::run(args),
         Command::Info(args) => info::run(args),
         Command::Stats(args) => stats::run(args),

@@ -14,10 +14,7 @@ const WORDS: [(&str, &str); 15] = [
         "who held the memory at the peak: memlog report FILE",
     ),
     ("print", CALLERS),
-    (
-        "flamegraph",
-        "there are no flame graphs; the same as a tree: memlog tree --top-down FILE",
-    ),
+    ("flame", "every stack, to click in: memlog flamegraph FILE"),
     ("graph", PICTURE),
     ("plot", PICTURE),
     ("events", EVENTS),

@@ -5,7 +5,14 @@ pub const PURPOSES: [(&str, &[&str]); 4] = [
     ("Record a program", &["record", "ldflags"]),
     (
         "See who held the memory",
-        &["summary", "report", "tree", "dot", "postmortem"],
+        &[
+            "summary",
+            "report",
+            "tree",
+            "dot",
+            "flamegraph",
+            "postmortem",
+        ],
     ),
     (
         "Ask about blocks",

@@ -15,6 +15,9 @@ pub enum When {
 }
 
 impl When {
+    /// The end of the log.
+    pub const END: Self = When::Known(Moment::End);
+
     /// The moment in an analysis that was told of [`When::chosen_tick`].
     pub fn moment(self) -> Moment {
         match self {

@@ -10,6 +10,7 @@
 //! * `library`: whose a place is, the user's or a standard library's
 //! * `graph`: what a picture shows
 //! * `layout`, `draw`: the picture without Graphviz: places, then SVG, PostScript and PDF
+//! * `flame`: a flame graph, as a picture and as a page
 //! * `dot`, `text`: the page in Graphviz's language, and as text
 //! * `shown`: names as they may be shown
 //! * `size`: numbers as the pages show them
@@ -19,6 +20,7 @@ mod ask;
 mod callgraph;
 mod dot;
 pub mod draw;
+pub mod flame;
 mod graph;
 pub mod layout;
 mod legend;

@@ -55,7 +55,7 @@ impl Outputs {
             signals: Signals::caught(),
         };
         for &format in &outputs.formats {
-            check(&outputs.path(format))?;
+            check(&outputs.path(format), ELSEWHERE)?;
         }
         remove_abandoned(folder);
         // A folder without permission or room is told now.
@@ -94,7 +94,7 @@ impl Outputs {
         let mut fresh = Vec::new();
         for (format, content) in set {
             let path = self.path(*format);
-            check(&path)?;
+            check(&path, ELSEWHERE)?;
             let new = self.write_new(content);
             fresh.push((new.map_err(|error| self.failed(&path, &error))?, path));
         }
@@ -112,7 +112,7 @@ impl Outputs {
     fn remove_drawings(&self) -> anyhow::Result<()> {
         let drawings = self.formats.iter().filter(|format| !format.is_text());
         for path in drawings.map(|&format| self.path(format)) {
-            check(&path)?;
+            check(&path, ELSEWHERE)?;
             match fs::remove_file(&path) {
                 Err(error) if error.kind() != ErrorKind::NotFound => {
                     return Err(unplaced(&path, &error, &[]));
@@ -167,15 +167,18 @@ fn make(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(missing)
 }
 
-/// Whether what is there may be replaced.
-fn check(path: &Path) -> anyhow::Result<()> {
+/// What to do where nothing can be put.
+const ELSEWHERE: &str = "give another folder: memlog2dot FILE DIR";
+
+/// Whether what is there may be replaced; `elsewhere` is what to do else.
+pub(crate) fn check(path: &Path, elsewhere: &str) -> anyhow::Result<()> {
     let Ok(found) = path.symlink_metadata() else {
         return Ok(());
     };
     if !found.is_file() {
         return Err(Advice::error(
             format!("{} is there and is not a regular file", shown(path)),
-            "move it away, or give another folder: memlog2dot FILE DIR",
+            format!("move it away, or {elsewhere}"),
         ));
     }
     // To root all files are writable: the mode is what was meant.
@@ -185,8 +188,7 @@ fn check(path: &Path) -> anyhow::Result<()> {
         true => Err(Advice::error(
             format!("{} is there and you may not write to it", shown(path)),
             format!(
-                "see `ls -l {}`: chmod u+w lets it be replaced; or give another folder: memlog2dot \
-                 FILE DIR",
+                "see `ls -l {}`: chmod u+w lets it be replaced; or {elsewhere}",
                 quoted(path)
             ),
         )),

@@ -6,6 +6,7 @@
 //! * `draw`: by ourselves or by Graphviz
 //! * `graphviz`: programs that are given a drawing and a limit of time
 //! * `files`: whole files or none
+//! * `one`: the one file of another command, as careful
 //! * `fresh`: files that have not got their names yet
 //! * `opened`: the picture in the user's viewer
 //! * `signals`: which wait until they have
@@ -17,6 +18,7 @@ mod draw;
 mod files;
 mod fresh;
 mod graphviz;
+mod one;
 mod opened;
 mod signals;
 
@@ -30,6 +32,8 @@ use args::Format;
 pub use args::{Args, Cli};
 use draw::Drawings;
 use files::Outputs;
+pub use one::OneFile;
+pub use opened::open_file;
 
 /// Reads a log and writes FILE.dot, FILE.txt, FILE.ps, FILE.pdf and FILE.svg, or
 /// those of them that are wanted.

@@ -20,9 +20,13 @@ pub(crate) fn open(outputs: &Outputs) {
     let Some(&format) = svg.or_else(|| drawn.next()) else {
         return;
     };
-    let file = outputs.path(format);
+    open_file(&outputs.path(format));
+}
+
+/// A file that is there.
+pub fn open_file(file: &Path) {
     // What begins with a hyphen is no option to anybody.
-    let file = std::path::absolute(&file).unwrap_or(file);
+    let file = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
     let started = viewer().and_then(|viewer| start(&viewer, &file));
     if let Err(why) = started {
         tell_note(&format!("{why}; open {}", quoted(&file)));

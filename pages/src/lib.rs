@@ -5,7 +5,7 @@
 //! Storeys, from the top; none knows one above it (`ci/storeys.txt`):
 //!
 //! * `blocks`: the commands that ask the table of blocks
-//! * `dump`, `graph`, `info`, `postmortem`, `report`, `stats`, `summary`, `tree`:
+//! * `dump`, `flamegraph`, `graph`, `info`, `postmortem`, `report`, `stats`, `summary`, `tree`:
 //!   the commands
 //! * `shown`: how a page comes about and reaches people
 //! * `json`, `text`: a page as it is printed; they know no log
@@ -26,6 +26,7 @@ mod choose;
 pub mod dump;
 mod facts;
 mod figures;
+pub mod flamegraph;
 pub mod graph;
 mod heading;
 pub mod info;
@@ -59,7 +60,7 @@ pub use open::{
     says_more,
 };
 pub use page::Page;
-pub use page::tree::Direction;
+pub use page::tree::{By, Direction};
 pub use screen::{Look, Screen, of_stdout, open_stdout, out};
 pub use subject::Subject;
 pub use system::effective_user;

@@ -1,6 +1,6 @@
 //! How a page comes about: the log is found and read, its page is made, shown.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use memlog_export::When;
@@ -13,11 +13,12 @@ use crate::heading::{failed_parts, heading, notes};
 use crate::json;
 use crate::moment::check as check_moment;
 use crate::names::{Labels, NameStore, Names, SymbolFiles, symbol_options};
-use crate::open::{Family, Files, Over, Watch};
+use crate::open::{Family, Files, Interrupt, Over, Watch};
 use crate::page::{OnNames, Page, Part};
 use crate::screen::{Look, Screen};
 use crate::subject::Subject;
 use crate::text;
+use crate::words::Sizes;
 
 /// Exit code of what Ctrl-C ended.
 pub const INTERRUPTED: u8 = 130;
@@ -61,8 +62,33 @@ pub fn show_after<T>(
     is_json: bool,
     make: impl FnOnce(&Subject, &mut Labels, &T) -> Page,
 ) -> anyhow::Result<ExitCode> {
-    let options = symbol_options(&asked.symbol_files)?;
-    let file = &chosen(&asked.file)?;
+    let screen = Screen::new(&asked.look);
+    let file = (&*asked.file, &asked.symbol_files);
+    let read = read(file, screen.sizes, first, moment, make)?;
+    screen.show(&printed(&read.made, is_json, &screen), read.interrupt)?;
+    Ok(read.exit)
+}
+
+/// What was made of a log.
+pub struct Read<R> {
+    pub made: R,
+    /// Whether it is of all that was asked for.
+    pub exit: ExitCode,
+    /// Ctrl-C ends the process by now, unless this is told otherwise.
+    pub interrupt: Option<Interrupt>,
+}
+
+/// Reads a log and has something made of it. Of a log that Ctrl-C cut short it
+/// is made of the part that was read.
+pub fn read<T, R>(
+    (file, symbol_files): (&Path, &SymbolFiles),
+    sizes: Sizes,
+    first: impl FnOnce(&Family, &Watch) -> T,
+    moment: impl FnOnce(&T) -> Option<When>,
+    make: impl FnOnce(&Subject, &mut Labels, &T) -> R,
+) -> anyhow::Result<Read<R>> {
+    let options = symbol_options(symbol_files)?;
+    let file = &chosen(file)?;
     let watch = Watch::interruptible();
     let files = Files::load(file)?;
     let family = files.family()?;
@@ -83,25 +109,25 @@ pub fn show_after<T>(
     };
     let names = Names::new(&store, &options, family.own(), file).until(over);
     let mut labels = Labels::new(names, analysis.tally.stacks());
-    let screen = Screen::new(&asked.look);
     let failed = failed_parts(family.own(), &analysis, &mut labels);
     let subject = Subject {
         file,
-        symbol_files: &asked.symbol_files,
+        symbol_files,
         family: &family,
         analysis: &analysis,
-        sizes: screen.sizes,
+        sizes,
         is_running,
         failed,
     };
-    let page = make(&subject, &mut labels, &found);
-    screen.show(&printed(&page, is_json, &screen), watch.end())?;
-    Ok(
-        match analysis.part.is_some() || labels.cut_short().is_some() {
+    let made = make(&subject, &mut labels, &found);
+    Ok(Read {
+        made,
+        exit: match analysis.part.is_some() || labels.cut_short().is_some() {
             true => ExitCode::from(INTERRUPTED),
             false => ExitCode::SUCCESS,
         },
-    )
+        interrupt: watch.end(),
+    })
 }
 
 /// What every page of a log has: its heading, notes and figures, and these parts.

@@ -54,6 +54,14 @@ fn what_starts_a_program_is_left_out_unless_asked_for() {
     // What runs before main is not main's.
     assert_eq!(outermost(&shown, "before"), "_start", "{page}");
     assert_eq!(shown.total, whole.total);
+    let names = |more: &[&str]| {
+        let words = ["flamegraph", "--all", "-o", "-", "starts.memlog"];
+        let page = folder.says(&[&words[..], more].concat());
+        let (_, names) = page.split_once("\"names\":[").expect("names");
+        names.split(']').next().unwrap_or_default().to_owned()
+    };
+    assert!(!names(&["-x", "^before$"]).contains("\"_start\""));
+    assert!(names(&["-x", "^before$", "--show-below-main"]).contains("\"_start\""));
     // Filters and programs have all of every stack.
     let main = Tree::read(&says(&["-i", "^_start$", "-x", "^before$"]));
     assert_eq!(root(&main, "main").held.bytes, 30_000);

@@ -115,6 +115,14 @@ fn what_was_read_is_shown() {
         let read = page["stats"]["allocations"].as_u64().expect("a number");
         assert!(read < STEPS, "{command}: all {read} were read");
     }
+    let output = interrupted(&folder, &["flamegraph", "big.memlog"]);
+    assert_eq!(output.status.code(), Some(130), "{}", said(&output));
+    let page = std::fs::read_to_string(folder.path("big.memlog.flame.html")).expect("a page");
+    assert!(
+        page.contains("<p>PART ONLY: read up to "),
+        "{}",
+        said(&output)
+    );
 }
 
 /// The names of a program that has very many of them: memlog itself. When the

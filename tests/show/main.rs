@@ -4,6 +4,7 @@ mod below_main;
 mod debug_symbols;
 mod deep;
 mod errors;
+mod flame;
 mod golden;
 mod help;
 mod interrupt;

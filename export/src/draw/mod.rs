@@ -13,7 +13,9 @@ mod svg;
 pub use page::Paper;
 pub use pdf::pdf;
 pub use ps::ps;
+pub(crate) use scene::Colour;
 pub use svg::svg;
+pub(crate) use svg::{Escaped, FONTS, Hex};
 
 use std::fmt;
 
@@ -28,7 +30,7 @@ fn title(graph: &Graph) -> String {
 }
 
 /// A number as short as hundredths allow.
-struct Short(f64);
+pub(crate) struct Short(pub f64);
 
 impl fmt::Display for Short {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {

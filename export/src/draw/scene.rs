@@ -6,7 +6,7 @@ use crate::layout::{Arrow, Line, Placed, Point, Rect, Sheet};
 
 /// Red, green and blue.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Colour(pub [u8; 3]);
+pub(crate) struct Colour(pub [u8; 3]);
 
 pub(super) const BLACK: Colour = Colour([0; 3]);
 pub(super) const WHITE: Colour = Colour([255; 3]);

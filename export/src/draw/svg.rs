@@ -8,7 +8,7 @@ use crate::graph::Graph;
 use crate::layout::{Line, Placed, Point};
 
 /// Of equal widths, as far as the reader has one of them.
-const FONTS: &str = "Helvetica, Arial, 'Liberation Sans', 'Nimbus Sans', sans-serif";
+pub(crate) const FONTS: &str = "Helvetica, Arial, 'Liberation Sans', 'Nimbus Sans', sans-serif";
 
 /// On a screen: the largest names are of 50 points in the picture's own.
 const SCREEN: f64 = 0.3;
@@ -134,7 +134,7 @@ impl fmt::Display for Pair<'_> {
     }
 }
 
-struct Hex(Colour);
+pub(crate) struct Hex(pub Colour);
 
 impl fmt::Display for Hex {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
@@ -143,7 +143,7 @@ impl fmt::Display for Hex {
     }
 }
 
-struct Escaped<'a>(&'a str);
+pub(crate) struct Escaped<'a>(pub &'a str);
 
 impl fmt::Display for Escaped<'_> {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {

@@ -42,15 +42,20 @@ impl Form {
 
     /// Refuses an option that asks for a moment where the whole run is counted.
     pub fn check(self, moment: Option<&str>) -> anyhow::Result<()> {
-        let Some(moment) = moment.filter(|_| !self.by().is_of_moment()) else {
-            return Ok(());
-        };
-        let by = self.by.name();
-        Err(Advice::error(
-            format!("--by {by} counts the whole run, and {moment} asks for a moment"),
-            format!(
-                "leave out {moment} to count the run; or leave out --by {by} to see what was live then"
-            ),
-        ))
+        check(self.by(), moment)
     }
+}
+
+/// See [`Form::check`].
+pub fn check(by: By, moment: Option<&str>) -> anyhow::Result<()> {
+    let Some(moment) = moment.filter(|_| !by.is_of_moment()) else {
+        return Ok(());
+    };
+    let by = by.name();
+    Err(Advice::error(
+        format!("--by {by} counts the whole run, and {moment} asks for a moment"),
+        format!(
+            "leave out {moment} to count the run; or leave out --by {by} to see what was live then"
+        ),
+    ))
 }

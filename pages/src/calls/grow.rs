@@ -76,7 +76,11 @@ pub fn grow(analysis: &Analysis, when: When, shape: &Shape, labels: &mut Labels)
     // Filters ask whole stacks, so figures do not depend on what is shown of them.
     let (lines, held) = match shape.form.show_below_main {
         true => (paths.lines().to_vec(), held),
-        false => outside::cut(paths.lines(), &names, &held),
+        false => {
+            let (lines, numbers) = outside::cut(paths.lines(), &names);
+            let held = moved(&held, &numbers, lines.len());
+            (lines, held)
+        }
     };
     let total = held.iter().copied().fold(Held::default(), Held::plus);
     let measure = shape.form.by().measure();
@@ -104,8 +108,17 @@ pub fn grow(analysis: &Analysis, when: When, shape: &Shape, labels: &mut Labels)
     }
 }
 
+/// What lines hold, with the lines that are left of them.
+pub(super) fn moved(held: &[Held], numbers: &[u32], count: usize) -> Vec<Held> {
+    let mut sums = vec![Held::default(); count];
+    for (&held, &number) in held.iter().zip(numbers) {
+        sums[number as usize] = sums[number as usize].plus(held);
+    }
+    sums
+}
+
 /// What is counted, by stack.
-fn counted(analysis: &Analysis, when: When, by: By) -> Vec<(u32, Held)> {
+pub(super) fn counted(analysis: &Analysis, when: When, by: By) -> Vec<(u32, Held)> {
     let tally = &analysis.tally;
     match by {
         By::Live => tally.held(when.moment()).collect(),

@@ -1,6 +1,7 @@
 //! Who called for memory, as a tree: grown from stacks, filtered, named.
 
 mod filter;
+mod flame;
 mod form;
 mod grow;
 mod outside;
@@ -14,7 +15,8 @@ use crate::names::Labels;
 use crate::page::tree::Tree;
 use crate::subject::Subject;
 pub use filter::Filter;
-pub use form::Form;
+pub use flame::{Stacks, flame};
+pub use form::{Form, check};
 pub use grow::Shape;
 use grow::grow;
 

@@ -13,8 +13,6 @@
 
 use std::collections::HashMap;
 
-use memlog_analysis::Held;
-
 use super::paths::{END, Line};
 use crate::names::Name;
 
@@ -50,20 +48,20 @@ enum Outside {
     Thread,
 }
 
-/// Ends every line at main, or at a thread's first function. What the lines
-/// hold goes with them.
-pub fn cut(lines: &[Line], names: &[Name], held: &[Held]) -> (Vec<Line>, Vec<Held>) {
-    let (mut cut_lines, mut cut_held) = (Vec::new(), Vec::new());
-    // Of each line before: its new number, and whether it is outside.
-    let mut known: Vec<(u32, Option<Outside>)> = Vec::with_capacity(lines.len());
+/// Ends every line at main, or at a thread's first function; and the new number
+/// of each line, to which what it holds goes.
+pub fn cut(lines: &[Line], names: &[Name]) -> (Vec<Line>, Vec<u32>) {
+    let mut cut_lines = Vec::new();
+    let mut numbers: Vec<u32> = Vec::with_capacity(lines.len());
+    // Of each line before whether it is outside.
+    let mut known: Vec<Option<Outside>> = Vec::with_capacity(lines.len());
     let mut index: HashMap<Line, u32> = HashMap::new();
-    for (line, &held) in lines.iter().zip(held) {
+    for line in lines {
         let name = names.get(line.label as usize);
+        let callers = line.callers as usize;
         let is_first = known.is_empty() || line.callers == END;
-        let (callers, around) = match known.get(line.callers as usize) {
-            Some(&callers) if !is_first => callers,
-            _ => (END, None),
-        };
+        let around = known.get(callers).copied().flatten();
+        let around = around.filter(|_| !is_first);
         let outside = match is_first {
             true => name.and_then(|name| of(name, None)),
             false => around.and_then(|around| of(name?, Some(around))),
@@ -71,7 +69,10 @@ pub fn cut(lines: &[Line], names: &[Name], held: &[Held]) -> (Vec<Line>, Vec<Hel
         let is_cut = outside.is_none() && name.zip(around).is_some_and(ends);
         let line = Line {
             label: line.label,
-            callers: if is_cut { END } else { callers },
+            callers: match numbers.get(callers) {
+                Some(&number) if !is_first && !is_cut => number,
+                _ => END,
+            },
         };
         let next = cut_lines.len() as u32;
         // The first stands for the end of every line.
@@ -81,12 +82,11 @@ pub fn cut(lines: &[Line], names: &[Name], held: &[Held]) -> (Vec<Line>, Vec<Hel
         };
         if number == next {
             cut_lines.push(line);
-            cut_held.push(Held::default());
         }
-        cut_held[number as usize] = cut_held[number as usize].plus(held);
-        known.push((number, outside));
+        numbers.push(number);
+        known.push(outside);
     }
-    (cut_lines, cut_held)
+    (cut_lines, numbers)
 }
 
 /// What a function is whose callers are all outside, or which has none.
@@ -124,6 +124,9 @@ fn ends((name, around): (&Name, Outside)) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use memlog_analysis::Held;
+
+    use super::super::grow::moved;
     use super::*;
 
     /// What is left of stacks that are written outermost first.
@@ -159,7 +162,8 @@ mod tests {
             module: (!text.contains("+0x")).then(|| "program".to_owned()),
         };
         let names: Vec<Name> = texts.iter().map(name).collect();
-        let (lines, held) = cut(&lines, &names, &held);
+        let (lines, numbers) = cut(&lines, &names);
+        let held = moved(&held, &numbers, lines.len());
         let full = |mut at: u32| {
             let mut words = Vec::new();
             while at != END {

@@ -56,7 +56,7 @@ pub fn title(
 }
 
 /// Which moment it is.
-fn moment(subject: &Subject, when: When) -> String {
+pub(super) fn moment(subject: &Subject, when: When) -> String {
     let summary = &subject.analysis.summary;
     let rss_is_known = summary.shows_rss_peak();
     let so_far = if subject.is_running { " so far" } else { "" };
@@ -73,7 +73,7 @@ fn moment(subject: &Subject, when: When) -> String {
 }
 
 /// How much of the run there is where all of it is counted.
-fn run(subject: &Subject) -> &'static str {
+pub(super) fn run(subject: &Subject) -> &'static str {
     let analysis = subject.analysis;
     match (analysis.part, analysis.summary.window) {
         (Some(_), _) => "up to where reading ended",

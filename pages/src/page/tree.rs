@@ -61,15 +61,19 @@ pub enum Direction {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 #[value(rename_all = "lower")]
 pub enum By {
-    #[value(help = "bytes that are live at a moment")]
+    /// Memory of a moment.
+    #[value(help = "bytes that are live at a moment", alias = "held")]
     Live,
     /// Asked for by `--mapped`.
     #[value(skip)]
     Mapped,
+    /// Bytes of the whole run.
     #[value(help = "bytes of all allocations")]
     Allocated,
+    /// Their number.
     #[value(help = "allocations")]
     Count,
+    /// Their number, of those that went at once.
     #[value(help = "allocations whose block was freed before the thread's next one")]
     Temporary,
 }

@@ -1,0 +1,135 @@
+//! A flame graph: every stack as a tower of its functions, as wide as what it
+//! holds. It is handed a tree with figures and knows no log.
+//!
+//! ```text
+//! Flame ── layout ──> svg     a picture: one metric, from either end
+//!     └─── lesser ──> html    a page with all metrics; page.js lays out what is seen
+//! ```
+//!
+//! * `layout`: where each function stands on a picture
+//! * `lesser`: what is too small to be kept, summed up
+//! * `colours`: of modules
+//! * `svg`; `html` with `json`, what is embedded, and `digest`, which says what may run
+
+mod colours;
+mod digest;
+mod html;
+mod json;
+mod layout;
+mod lesser;
+mod svg;
+#[cfg(test)]
+mod tests;
+
+use memlog_analysis::{Held, Measure, Name};
+
+pub use html::html;
+pub use lesser::Least;
+pub use svg::svg;
+
+/// A tree of calls and what was counted in it.
+#[derive(Clone, Debug, Default)]
+pub struct Flame {
+    /// What it is of, a line each; the first is the title.
+    pub heading: Vec<String>,
+    /// What there is to know besides, in sentences.
+    pub notes: Vec<String>,
+    /// What functions are called; among equals the first stands first.
+    pub names: Vec<Name>,
+    /// The places of the tree: callers before callees, no two of the same
+    /// label with the same caller.
+    pub nodes: Vec<Node>,
+    /// What was counted.
+    pub series: Vec<Series>,
+    /// What can be looked at.
+    pub metrics: Vec<Metric>,
+    /// Which of them is shown first.
+    pub shown: usize,
+}
+
+/// A function below its callers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Node {
+    /// What it is.
+    pub label: Label,
+    /// Index of its caller; none of an outermost function.
+    pub caller: Option<u32>,
+}
+
+/// What stands in a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Label {
+    /// A function, by its index in the names.
+    Named(u32),
+    /// So many that are too small.
+    Lesser(u64),
+}
+
+/// What was counted at a moment, or in the whole run.
+#[derive(Clone, Debug, Default)]
+pub struct Series {
+    /// What there are so many of: block, allocation.
+    pub thing: &'static str,
+    /// What ends at each node, by its index.
+    pub own: Vec<Held>,
+}
+
+/// One way to look at the tree.
+#[derive(Clone, Debug)]
+pub struct Metric {
+    /// As it is typed.
+    pub key: &'static str,
+    /// As it is told: `live at the RSS peak`.
+    pub name: String,
+    /// Index of what was counted.
+    pub series: usize,
+    /// What widths go by.
+    pub measure: Measure,
+}
+
+/// How the tree is drawn first.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct View {
+    /// From those who called the allocator to their callers.
+    pub is_reversed: bool,
+    /// The outermost above, as icicles hang.
+    pub is_inverted: bool,
+}
+
+impl Flame {
+    /// The metric that is shown first, and its series.
+    fn first(&self) -> Option<(&Metric, &Series)> {
+        let metric = self.metrics.get(self.shown)?;
+        Some((metric, self.series.get(metric.series)?))
+    }
+
+    /// What a function is called.
+    fn name(&self, label: Label) -> Option<&Name> {
+        match label {
+            Label::Named(name) => self.names.get(name as usize),
+            Label::Lesser(_) => None,
+        }
+    }
+
+    fn title(&self) -> &str {
+        self.heading.first().map_or("Flame graph", String::as_str)
+    }
+}
+
+impl Series {
+    /// What ends at each node or is called from there.
+    fn totals(&self, nodes: &[Node]) -> Vec<Held> {
+        let mut totals = self.own.clone();
+        totals.resize(nodes.len(), Held::default());
+        for (index, node) in nodes.iter().enumerate().rev() {
+            if let Some(caller) = node.caller {
+                totals[caller as usize] = totals[caller as usize].plus(totals[index]);
+            }
+        }
+        totals
+    }
+
+    fn total(&self) -> Held {
+        self.own.iter().copied().fold(Held::default(), Held::plus)
+    }
+}

@@ -1,0 +1,316 @@
+//! The picture: no script, and what was shortened is said in full where the
+//! mouse is.
+
+use std::fmt::{self, Write};
+
+use memlog_analysis::{Measure, short_path};
+
+use super::colours::{MODULES, Modules, NONE, OTHERS};
+use super::layout::{Frame, layout};
+use super::{Flame, Label, Metric, Series, View};
+use crate::draw::{Colour, Escaped, FONTS, Hex, Short};
+use crate::layout::fonts;
+use crate::layout::text::{self, Room};
+use crate::numbers::{both_ways, counted, percentage};
+
+/// Pixels, all of them.
+const MARGIN: f64 = 16.0;
+const ROW: f64 = 19.0;
+/// Between frames, of which each has half.
+const GAP: f64 = 1.0;
+const TITLE: f64 = 17.0;
+const TEXT: f64 = 12.0;
+const LINE: f64 = 17.0;
+/// What is narrower is not seen.
+const NARROWEST: f64 = 1.0;
+/// A frame that is narrower has no text.
+const NARROWEST_TEXT: f64 = 26.0;
+/// Fewer tell nothing.
+const FEWEST_LETTERS: usize = 3;
+/// From the edge of a frame to its text.
+const INSET: f64 = 4.0;
+/// A square of the legend.
+const SQUARE: f64 = 11.0;
+/// Deeper than that nobody scrolls.
+const MOST_ROWS: usize = 400;
+const INK: Colour = Colour([0x1C, 0x1C, 0x1C]);
+const FAINT: Colour = Colour([0x59, 0x59, 0x59]);
+const PAPER: Colour = Colour([0xFF, 0xFF, 0xFF]);
+
+/// The tree by its first metric, as wide as is asked.
+pub fn svg(flame: &Flame, view: View, width: f64) -> String {
+    let inner = (width - 2.0 * MARGIN).max(1.0);
+    let mut frames = layout(flame, view, NARROWEST / inner);
+    let rows = frames.iter().map(|frame| frame.row + 1).max().unwrap_or(0);
+    frames.retain(|frame| frame.row < MOST_ROWS);
+    let picture = Picture {
+        flame,
+        view,
+        width,
+        inner,
+        rows: rows.min(MOST_ROWS),
+        modules: Modules::of(flame),
+    };
+    let mut out = String::new();
+    // Writing to a string cannot fail.
+    let _ = picture.write(&mut out, &frames, rows);
+    out
+}
+
+struct Picture<'f> {
+    flame: &'f Flame,
+    view: View,
+    width: f64,
+    inner: f64,
+    rows: usize,
+    modules: Modules,
+}
+
+impl Picture<'_> {
+    fn write(&self, out: &mut String, frames: &[Frame], rows: usize) -> fmt::Result {
+        let heading = self.heading(rows);
+        let top = MARGIN + TITLE + heading.len() as f64 * LINE + 6.0;
+        let bottom = top + self.rows as f64 * ROW;
+        let legend = self.legend(bottom + LINE + 4.0);
+        let below = legend.last().map_or(bottom, |key| key.1.1);
+        let notes = self.notes();
+        let height = below + notes.len() as f64 * LINE + MARGIN;
+        self.open(out, height)?;
+        self.text(
+            out,
+            (MARGIN, MARGIN + TITLE - 4.0),
+            self.flame.title(),
+            true,
+        )?;
+        let lines = (1..).zip(&heading);
+        for (line, words) in lines {
+            let y = MARGIN + TITLE + f64::from(line) * LINE - 4.0;
+            self.text(out, (MARGIN, y), words, false)?;
+        }
+        for frame in frames {
+            self.frame(out, frame, top)?;
+        }
+        for (colour, (x, y), name) in &legend {
+            square(out, *colour, *x, y - SQUARE + 1.5)?;
+            self.text(out, (x + SQUARE + 5.0, *y), name, false)?;
+        }
+        for (line, note) in (1..).zip(&notes) {
+            self.text(out, (MARGIN, below + f64::from(line) * LINE), note, false)?;
+        }
+        out.write_str("</g>\n</svg>\n")
+    }
+
+    fn open(&self, out: &mut String, height: f64) -> fmt::Result {
+        let (width, height) = (Short(self.width), Short(height));
+        writeln!(out, r#"<?xml version="1.0" encoding="UTF-8"?>"#)?;
+        writeln!(
+            out,
+            r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}">"#
+        )?;
+        let title = text::clean(self.flame.title());
+        writeln!(out, "<title>{}</title>", Escaped(&title))?;
+        let paper = Hex(PAPER);
+        writeln!(
+            out,
+            r#"<rect width="{width}" height="{height}" fill="{paper}"/>"#
+        )?;
+        writeln!(
+            out,
+            r#"<g font-family="{FONTS}" font-size="{TEXT}" fill="{}">"#,
+            Hex(INK)
+        )
+    }
+
+    /// What it shows, in lines below the title.
+    fn heading(&self, rows: usize) -> Vec<String> {
+        let mut lines = Vec::new();
+        if let Some((metric, series)) = self.flame.first() {
+            let from = match self.view.is_reversed {
+                true => "from those who called the allocator to their callers",
+                false => "from main to those who called the allocator",
+            };
+            let amount = amount(metric, series, series.total());
+            lines.push(format!("{}: {amount}; {from}", metric.name));
+        }
+        lines.extend(self.flame.heading.iter().skip(1).cloned());
+        if rows > self.rows {
+            let more = counted((rows - self.rows) as u64, "row");
+            lines.push(format!("{more} more, deeper than {MOST_ROWS}, not drawn"));
+        }
+        lines
+    }
+
+    /// Colours with their modules and where these stand, from `y` on.
+    fn legend(&self, mut y: f64) -> Vec<(Colour, (f64, f64), String)> {
+        let modules = self.modules.names.iter().take(self.modules.seen);
+        let mut keys: Vec<(Colour, String)> = MODULES.into_iter().zip(modules.cloned()).collect();
+        if self.modules.seen > keys.len() {
+            keys.push((OTHERS, "other files".to_owned()));
+        }
+        let mut x = MARGIN;
+        let mut placed = Vec::new();
+        for (colour, name) in keys {
+            let name = self.fit(&name, 220.0, false);
+            let wide = SQUARE + 5.0 + fonts::width(&name, TEXT, false) + 18.0;
+            if x + wide > self.width && x > MARGIN {
+                (x, y) = (MARGIN, y + LINE);
+            }
+            placed.push((colour, (x, y), name));
+            x += wide;
+        }
+        placed
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let room = Room {
+            width: self.inner,
+            most_lines: 3,
+            size: TEXT,
+            bold: false,
+        };
+        let notes = self.flame.notes.iter();
+        let notes = notes.flat_map(|note| text::fit(&format!("note: {note}"), &room));
+        notes.collect()
+    }
+
+    fn fit(&self, words: &str, width: f64, bold: bool) -> String {
+        let room = Room {
+            width,
+            most_lines: 1,
+            size: if bold { TITLE } else { TEXT },
+            bold,
+        };
+        text::fit(words, &room).concat()
+    }
+
+    /// A line of the heading or the legend, as long as there is room.
+    fn text(&self, out: &mut String, (x, y): (f64, f64), words: &str, bold: bool) -> fmt::Result {
+        let words = self.fit(words, self.width - MARGIN - x, bold);
+        let (x, y) = (Short(x), Short(y));
+        let look = match bold {
+            true => format!(r#"font-size="{TITLE}" font-weight="bold""#),
+            false => format!(r#"fill="{}""#, Hex(FAINT)),
+        };
+        let words = Escaped(&words);
+        writeln!(out, r#"<text x="{x}" y="{y}" {look}>{words}</text>"#)
+    }
+
+    fn frame(&self, out: &mut String, frame: &Frame, top: f64) -> fmt::Result {
+        let row = match self.view.is_inverted {
+            true => frame.row,
+            false => self.rows - 1 - frame.row,
+        };
+        let (x, y) = (MARGIN + frame.left * self.inner, top + row as f64 * ROW);
+        let width = (frame.right - frame.left) * self.inner;
+        // What is narrow keeps its width: gaps would hide it.
+        let gap = if width > 3.0 { GAP } else { 0.0 };
+        let radius = if width > 6.0 { r#" rx="2""# } else { "" };
+        let colour = match frame.label {
+            Some(Label::Named(name)) => self.modules.colour(name),
+            Some(Label::Lesser(_)) | None => NONE,
+        };
+        write!(out, "<g><title>{}</title>", Escaped(&self.title(frame)))?;
+        write!(
+            out,
+            r#"<rect x="{}" y="{}" width="{}" height="{}"{radius} fill="{}"/>"#,
+            Short(x + gap / 2.0),
+            Short(y),
+            Short(width - gap),
+            Short(ROW - GAP),
+            Hex(colour)
+        )?;
+        let room = width - 2.0 * INSET;
+        let words = match width >= NARROWEST_TEXT {
+            true => self.words_within(frame, room),
+            false => String::new(),
+        };
+        if words.chars().filter(|&letter| letter != '…').count() >= FEWEST_LETTERS {
+            let length = fonts::width(&words, TEXT, false);
+            // With its width, so that it fits with any font.
+            write!(
+                out,
+                r#"<text x="{}" y="{}" textLength="{}" lengthAdjust="spacingAndGlyphs">{}</text>"#,
+                Short(x + INSET),
+                Short(y + ROW - 6.0),
+                Short(length),
+                Escaped(&words)
+            )?;
+        }
+        out.write_str("</g>\n")
+    }
+
+    /// What there is room for: with file and line, or the name alone, shortened.
+    fn words_within(&self, frame: &Frame, room: f64) -> String {
+        let words = self.words(frame);
+        let name = frame.label.and_then(|label| self.flame.name(label));
+        if let Some(location) = name.and_then(|name| name.location.as_deref()) {
+            let whole = text::clean(&format!("{words} [{}]", short_path(location)));
+            if fonts::width(&whole, TEXT, false) <= room {
+                return whole;
+            }
+        }
+        self.fit(&words, room, false)
+    }
+
+    /// What stands on a frame.
+    fn words(&self, frame: &Frame) -> String {
+        match frame.label {
+            None => match self.flame.first() {
+                Some((metric, series)) => format!("all: {}", amount(metric, series, frame.held)),
+                None => "all".to_owned(),
+            },
+            Some(Label::Lesser(0)) => "too small to be named".to_owned(),
+            Some(Label::Lesser(count)) => format!("{count} more"),
+            Some(label) => match self.flame.name(label) {
+                Some(name) => name.function.clone(),
+                None => "?".to_owned(),
+            },
+        }
+    }
+
+    /// All there is to say of it.
+    fn title(&self, frame: &Frame) -> String {
+        let mut lines = vec![text::clean(&self.words(frame))];
+        let name = frame.label.and_then(|label| self.flame.name(label));
+        if let Some(name) = name {
+            let more = [&name.location, &name.module];
+            lines.extend(more.into_iter().flatten().map(|line| text::clean(line)));
+        }
+        if let Some((metric, series)) = self.flame.first() {
+            lines.push(amount(metric, series, frame.held));
+            let part = frame.held.by(metric.measure);
+            let of = |whole| percentage(part, whole);
+            if frame.row > 0 {
+                let whole = series.total().by(metric.measure);
+                let caller = frame.of.by(metric.measure);
+                let below = match self.view.is_reversed {
+                    true => "the frame below it",
+                    false => "its caller",
+                };
+                lines.push(format!(
+                    "{:.2}% of all, {:.2}% of {below}",
+                    of(whole),
+                    of(caller)
+                ));
+            }
+        }
+        lines.join("\n")
+    }
+}
+
+/// `1.5 MiB (1,572,864B) in 12 blocks`; what widths go by comes first.
+fn amount(metric: &Metric, series: &Series, held: memlog_analysis::Held) -> String {
+    let (bytes, things) = (both_ways(held.bytes), counted(held.blocks, series.thing));
+    match metric.measure {
+        Measure::Bytes => format!("{bytes} in {things}"),
+        Measure::Blocks => format!("{things} of {bytes}"),
+    }
+}
+
+fn square(out: &mut String, colour: Colour, x: f64, y: f64) -> fmt::Result {
+    let (x, y, colour) = (Short(x), Short(y), Hex(colour));
+    writeln!(
+        out,
+        r#"<rect x="{x}" y="{y}" width="{SQUARE}" height="{SQUARE}" rx="2" fill="{colour}"/>"#
+    )
+}

@@ -1,0 +1,147 @@
+//! All that a tree can count, in one tree: what a flame graph shows.
+
+use memlog_analysis::{Held, Moment, Name};
+use memlog_export::When;
+use memlog_export::flame::{Flame, Label, Metric, Node, Series};
+
+use super::filter::Filter;
+use super::grow::{counted, moved};
+use super::outside;
+use super::paths::{END, Paths};
+use super::title;
+use crate::names::Labels;
+use crate::page::tree::{By, NO_FRAMES};
+use crate::subject::Subject;
+
+/// Which stacks a flame graph shows, and how much of each.
+pub struct Stacks<'f> {
+    /// The moment that is asked for.
+    pub when: When,
+    /// What is counted at first.
+    pub by: By,
+    /// Which stacks count.
+    pub filter: &'f Filter,
+    /// Whether what called main is shown.
+    pub show_below_main: bool,
+}
+
+/// The tree from main down, without heading and notes.
+pub fn flame(subject: &Subject, stacks: &Stacks, labels: &mut Labels) -> Flame {
+    let counts = counts(subject, stacks);
+    let mut paths = Paths::default();
+    let mut all: Vec<Vec<Held>> = Vec::new();
+    for count in &counts {
+        let mut held: Vec<Held> = Vec::new();
+        for (stack, at_stack) in counted(subject.analysis, count.when, count.by) {
+            let line = paths.of(stack, labels) as usize;
+            held.resize(held.len().max(line + 1), Held::default());
+            held[line] = held[line].plus(at_stack);
+        }
+        all.push(held);
+    }
+    let mut names = paths.by_name(labels.names());
+    let keeps = stacks.filter.keeps(&paths, &names);
+    for held in &mut all {
+        held.resize(paths.lines().len(), Held::default());
+        for (held, _) in held.iter_mut().zip(&keeps).filter(|(_, keeps)| !**keeps) {
+            *held = Held::default();
+        }
+    }
+    let mut lines = paths.lines().to_vec();
+    if !stacks.show_below_main {
+        let (cut, numbers) = outside::cut(&lines, &names);
+        for held in &mut all {
+            *held = moved(held, &numbers, cut.len());
+        }
+        lines = cut;
+    }
+    // The first line is the end of all, and no place.
+    let nodes = lines.iter().skip(1).map(|line| Node {
+        label: Label::Named(line.label.min(names.len() as u32)),
+        caller: (line.callers != END).then(|| line.callers - 1),
+    });
+    let nodes = nodes.collect();
+    names.push(Name {
+        function: NO_FRAMES.to_owned(),
+        location: None,
+        module: None,
+    });
+    let series = counts.iter().zip(all).map(|(count, held)| Series {
+        thing: count.by.thing(),
+        own: held.get(1..).unwrap_or_default().to_vec(),
+    });
+    let (metrics, shown) = metrics(subject, &counts, stacks);
+    Flame {
+        names,
+        nodes,
+        series: series.collect(),
+        metrics,
+        shown,
+        ..Flame::default()
+    }
+}
+
+/// What is counted, and at which moment if it is of one.
+#[derive(Clone, Copy, PartialEq)]
+struct Count {
+    by: By,
+    when: When,
+}
+
+fn counts(subject: &Subject, stacks: &Stacks) -> Vec<Count> {
+    let moments = [Moment::RssPeak, Moment::HeapPeak, Moment::End];
+    let known = moments.map(When::Known).into_iter();
+    let chosen = Some(stacks.when).filter(|when| matches!(when, When::Seconds(_)));
+    let live = known.chain(chosen).map(|when| Count { by: By::Live, when });
+    let of = |by| Count {
+        by,
+        when: stacks.when,
+    };
+    let mapped = [of(By::Mapped)].into_iter();
+    let mapped = mapped.filter(|count| {
+        let mut held = counted(subject.analysis, count.when, count.by).into_iter();
+        held.any(|(_, held)| held.blocks > 0)
+    });
+    let run = [of(By::Allocated), of(By::Temporary)];
+    live.chain(run).chain(mapped).collect()
+}
+
+/// What can be looked at, and which of it first.
+fn metrics(subject: &Subject, counts: &[Count], stacks: &Stacks) -> (Vec<Metric>, usize) {
+    let run = title::run(subject);
+    let mut metrics = Vec::new();
+    let mut shown = 0;
+    for (series, count) in counts.iter().enumerate() {
+        let moment = title::moment(subject, count.when);
+        let ways = match count.by {
+            By::Live => vec![(By::Live, key(count.when), format!("live {moment}"))],
+            By::Mapped => {
+                let name = format!("mapped by the program itself {moment}");
+                vec![(By::Mapped, By::Mapped.name(), name)]
+            }
+            By::Allocated | By::Count => [(By::Allocated, "allocated"), (By::Count, "allocations")]
+                .map(|(by, what)| (by, by.name(), format!("{what} {run}")))
+                .to_vec(),
+            By::Temporary => {
+                let name = format!("temporary allocations {run}");
+                vec![(By::Temporary, By::Temporary.name(), name)]
+            }
+        };
+        for (by, key, name) in ways {
+            if by == stacks.by && (by != By::Live || count.when == stacks.when) {
+                shown = metrics.len();
+            }
+            metrics.push(Metric {
+                key,
+                name,
+                series,
+                measure: by.measure(),
+            });
+        }
+    }
+    (metrics, shown)
+}
+
+fn key(when: When) -> &'static str {
+    super::moment(when)
+}

@@ -1,0 +1,126 @@
+//! What `memlog flamegraph` draws: a log as a tree with all its figures.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use memlog_analysis::Moment;
+use memlog_export::When;
+use memlog_export::flame::Flame;
+
+use crate::calls::{self, Filter, Stacks, check};
+use crate::heading::{heading, notes};
+use crate::names::{Labels, SymbolFiles};
+use crate::open::Interrupt;
+use crate::page::heading::Says;
+use crate::page::tree::By;
+use crate::shown::read;
+use crate::subject::Subject;
+use crate::words::Sizes;
+
+/// What is to be drawn.
+pub struct Wanted<'a> {
+    /// The log.
+    pub file: &'a Path,
+    /// Where the names are.
+    pub symbol_files: &'a SymbolFiles,
+    /// The moment, and the option that asks for it.
+    pub at: Option<(When, &'a str)>,
+    /// What is counted at first.
+    pub by: By,
+    /// Which stacks count.
+    pub filter: &'a Filter,
+    /// Whether what called main is shown.
+    pub show_below_main: bool,
+}
+
+impl Wanted<'_> {
+    /// Whether all of it can be had together.
+    pub fn check(&self) -> anyhow::Result<()> {
+        check(self.by, self.at.map(|(_, option)| option))
+    }
+}
+
+/// What was made of a log.
+pub struct Drawn {
+    /// The tree.
+    pub flame: Flame,
+    /// Whether the log was read to its end.
+    pub exit: ExitCode,
+    interrupt: Option<Interrupt>,
+}
+
+impl Drawn {
+    /// From now on Ctrl-C is no concern of what read the log.
+    pub fn leave_interrupt(&self) {
+        if let Some(interrupt) = &self.interrupt {
+            interrupt.ignore();
+        }
+    }
+}
+
+/// Reads a log, or what of it comes before Ctrl-C.
+pub fn flame(wanted: &Wanted) -> anyhow::Result<Drawn> {
+    wanted.check()?;
+    let at = wanted.at.map(|(when, _)| when);
+    let stacks = Stacks {
+        when: at.unwrap_or(When::Known(Moment::RssPeak)),
+        by: wanted.by,
+        filter: wanted.filter,
+        show_below_main: wanted.show_below_main,
+    };
+    let read = read(
+        (wanted.file, wanted.symbol_files),
+        Sizes::Rounded,
+        |_, _| at,
+        |at| *at,
+        |subject, labels, _| made(subject, &stacks, labels),
+    )?;
+    Ok(Drawn {
+        flame: read.made,
+        exit: read.exit,
+        interrupt: read.interrupt,
+    })
+}
+
+fn made(subject: &Subject, stacks: &Stacks, labels: &mut Labels) -> Flame {
+    let flame = calls::flame(subject, stacks, labels);
+    let mut notes = notes(subject.family, subject.analysis);
+    if !stacks.filter.is_none() {
+        notes.push("only stacks that the filter let through".to_owned());
+    }
+    notes.extend(labels.remarks().map(str::to_owned));
+    notes.extend(labels.cut_short().map(str::to_owned));
+    Flame {
+        heading: told(subject),
+        notes,
+        ..flame
+    }
+}
+
+/// What stands above: the program, its peaks, and what is missing.
+fn told(subject: &Subject) -> Vec<String> {
+    let heading = heading(subject);
+    let mut last = "";
+    let mut lines = Vec::new();
+    for line in &heading.lines {
+        let Says::Parts(parts) = &line.says else {
+            continue;
+        };
+        // A line without a name goes on with the one above.
+        let name = if line.name.is_empty() {
+            last
+        } else {
+            line.name
+        };
+        last = name;
+        let words = parts.join(", ");
+        match name {
+            "program" => lines.insert(0, words),
+            "RSS peak" | "heap peak" if line.name.is_empty() => lines.push(words),
+            "RSS peak" | "heap peak" => lines.push(format!("{name}: {words}")),
+            _ if line.is_alarm => lines.push(format!("{name}: {words}")),
+            _ => {}
+        }
+    }
+    lines
+}

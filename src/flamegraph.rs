@@ -1,0 +1,188 @@
+//! `memlog flamegraph`: every stack of a log in one page or one picture.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::ValueEnum;
+use memlog_export::flame::{Flame, Least, View, html, svg};
+use memlog_export::{When, percent};
+use memlog_pages::flamegraph::{Wanted, flame};
+use memlog_pages::{Advice, By, Filter, SymbolFiles, choose, out, shown};
+use memlog2dot::{OneFile, open_file};
+
+/// Draw every stack as a tower of its functions: a page to click in, or a picture
+#[derive(clap::Args)]
+pub struct Args {
+    /// The log; or a folder or a quoted pattern: of its logs, the one with the highest RSS peak
+    file: PathBuf,
+    /// Write it there: .html or .svg; - is standard output [default: FILE.flame.html in the
+    /// current folder]
+    #[arg(short, long, value_name = "OUT")]
+    output: Option<PathBuf>,
+    /// A page or a picture, whatever the name ends in
+    #[arg(long, value_name = "FORMAT", value_enum)]
+    format: Option<Format>,
+    /// Memory live at this moment first: rss-peak, heap-peak, end, or a time since
+    /// the start as 12.5, 12.5s, 300ms or 2m [default: rss-peak]
+    #[arg(long, value_name = "MOMENT", allow_negative_numbers = true)]
+    at: Option<When>,
+    /// Memory live at the end, as --at end
+    #[arg(long, visible_alias = "show-leaks", conflicts_with = "at")]
+    leaks: bool,
+    /// What widths go by at first: who holds memory, or of the whole run who allocated most bytes,
+    /// who made most allocations, or most temporary ones
+    #[arg(long, value_name = "WHAT", default_value = "live", value_enum)]
+    by: By,
+    /// From those who called the allocator to their callers
+    #[arg(long)]
+    reverse: bool,
+    /// The outermost function above
+    #[arg(long)]
+    inverted: bool,
+    /// Of a picture, in pixels
+    #[arg(long, value_name = "PIXELS", default_value = "1200", value_parser = clap::value_parser!(u32).range(200..=20_000))]
+    width: u32,
+    /// In a page sum up what is less than so many percent of every metric
+    #[arg(short = 't', long, value_name = "PCT", default_value = "0.01", value_parser = percent)]
+    threshold: f64,
+    /// In a page keep all, however little and however many
+    #[arg(long, conflicts_with = "threshold")]
+    all: bool,
+    /// Show what called main, or the first function of a thread
+    #[arg(long)]
+    show_below_main: bool,
+    #[command(flatten)]
+    filter: Filter,
+    #[command(flatten)]
+    symbol_files: SymbolFiles,
+    /// Open it, by $BROWSER or xdg-open
+    #[arg(long)]
+    open: bool,
+    /// Say nothing of what is written
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+/// What is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    Html,
+    Svg,
+}
+
+const STDOUT: &str = "-";
+/// A page of more places would be slow.
+const MOST_NODES: usize = 100_000;
+const ELSEWHERE: &str = "give another name: memlog flamegraph FILE -o OUT.html";
+
+/// Writes it.
+pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let at = match args.leaks {
+        true => Some((When::END, "--leaks")),
+        false => args.at.map(|at| (at, "--at")),
+    };
+    let is_stdout = args.output.as_deref() == Some(Path::new(STDOUT));
+    if args.open && is_stdout {
+        return Err(Advice::error(
+            "--open opens a file, and -o - writes none",
+            "give a name, or leave -o out",
+        ));
+    }
+    let say = |line: &str| {
+        // Who hears it may go away: the file is what was asked for.
+        match (args.quiet, is_stdout) {
+            (true, _) => Ok(()),
+            (false, true) => writeln!(std::io::stderr().lock(), "memlog: {line}"),
+            (false, false) => writeln!(std::io::stdout().lock(), "{line}"),
+        }
+        .unwrap_or_default();
+    };
+    let log = choose(&args.file, say)?;
+    let wanted = Wanted {
+        file: &log,
+        symbol_files: &args.symbol_files,
+        at,
+        by: args.by,
+        filter: &args.filter,
+        show_below_main: args.show_below_main,
+    };
+    wanted.check()?;
+    let format = args.format()?;
+    if is_stdout {
+        let drawn = flame(&wanted)?;
+        let mut out = out();
+        out.write_all(args.text(&drawn.flame, format).as_bytes())?;
+        out.flush()?;
+        return Ok(drawn.exit);
+    }
+    let path = args.path(&log, format)?;
+    // What cannot be written is told before the log is gone through.
+    let file = OneFile::prepare(&path, &log, ELSEWHERE)?;
+    let drawn = flame(&wanted)?;
+    let text = args.text(&drawn.flame, format);
+    drawn.leave_interrupt();
+    file.write(text.as_bytes())?;
+    say(&format!("Creating {}", shown(&path)));
+    if args.open {
+        open_file(&path);
+    }
+    Ok(drawn.exit)
+}
+
+impl Args {
+    /// As is asked for, or by the name's ending.
+    fn format(&self) -> anyhow::Result<Format> {
+        let ending = self.output.as_ref().and_then(|path| path.extension());
+        let by_name = match ending.map(|ending| ending.to_ascii_lowercase()) {
+            Some(ending) if ending == "svg" => Some(Format::Svg),
+            Some(ending) if ending == "html" || ending == "htm" => Some(Format::Html),
+            _ => None,
+        };
+        match (self.format.or(by_name), &self.output) {
+            (Some(format), _) => Ok(format),
+            (None, Some(path)) if path.as_os_str() != STDOUT && !path.is_dir() => {
+                Err(Advice::error(
+                    format!("{} ends neither in .html nor in .svg", shown(path)),
+                    "give such a name, or --format html or svg",
+                ))
+            }
+            (None, _) => Ok(Format::Html),
+        }
+    }
+
+    /// Where it goes; into a folder under the log's name.
+    fn path(&self, log: &Path, format: Format) -> anyhow::Result<PathBuf> {
+        let folder = match &self.output {
+            Some(path) if !path.is_dir() => return Ok(path.clone()),
+            folder => folder.clone().unwrap_or_default(),
+        };
+        let Some(name) = log.file_name() else {
+            return Err(Advice::error(
+                format!("{} has no file name", shown(log)),
+                "give the .memlog file that `memlog record` named",
+            ));
+        };
+        let mut name = name.to_owned();
+        name.push(match format {
+            Format::Html => ".flame.html",
+            Format::Svg => ".flame.svg",
+        });
+        Ok(folder.join(name))
+    }
+
+    fn text(&self, flame: &Flame, format: Format) -> String {
+        let view = View {
+            is_reversed: self.reverse,
+            is_inverted: self.inverted,
+        };
+        let least = Least {
+            percent: self.threshold,
+            most_nodes: MOST_NODES,
+        };
+        match format {
+            Format::Html => html(flame, view, (!self.all).then_some(least)),
+            Format::Svg => svg(flame, view, f64::from(self.width)),
+        }
+    }
+}
