@@ -49,9 +49,9 @@ compile_all() {
 
 launch() { # PRELOADED PROGRAM
     if [ -n "$runner" ]; then
-        timeout -k 5 120 "$runner" -L "$root" ${1:+-E "LD_PRELOAD=$1"} "$2"
+        timeout -k 5 1000 "$runner" -L "$root" ${1:+-E "LD_PRELOAD=$1"} "$2"
     else
-        timeout -k 5 120 env ${root:+"LD_LIBRARY_PATH=$root/lib"} ${1:+"LD_PRELOAD=$1"} "$2"
+        timeout -k 5 1000 env ${root:+"LD_LIBRARY_PATH=$root/lib"} ${1:+"LD_PRELOAD=$1"} "$2"
     fi
 }
 

@@ -7,9 +7,10 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use sites::build::GCC;
+use sites::own_time::OwnTime;
 use sites::{Folder, said};
 
 /// Each process writes its role and its number into a file.
@@ -94,9 +95,9 @@ fn log_of(folder: &Folder, pid: u32) -> Option<PathBuf> {
 }
 
 fn wait_for(what: impl Fn() -> bool) {
-    let begin = Instant::now();
+    let mut time = OwnTime::start();
     while !what() {
-        assert!(begin.elapsed() < Duration::from_secs(60), "it never came");
+        assert!(time.spent() < Duration::from_secs(60), "it never came");
         std::thread::sleep(Duration::from_millis(20));
     }
 }

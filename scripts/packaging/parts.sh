@@ -30,7 +30,7 @@ is_own_folder() { [ ! -L "$1" ] && [ -d "$1" ] && [ -O "$1" ]; }
 # all that is started has that too, so it ends when nobody writes there any more,
 # however a run was stopped. What one has left is removed by the next.
 hold_folder() { # FOLDER [SECONDS]: so long it waits for another run
-    local folder=$1 until=$((SECONDS + ${2:-600})) turns=0
+    local folder=$1 until=$((SECONDS + ${2:-3000})) turns=0
     while :; do
         mkdir -m 700 "$folder" 2>/dev/null
         if is_own_folder "$folder" && { exec 9<"$folder"; } 2>/dev/null; then

@@ -137,7 +137,7 @@ fn a_pipe_is_no_log() {
             .expect("mkfifo")
             .success()
     );
-    let words = ["10", env!("CARGO_BIN_EXE_memlog"), "stats"].map(AsRef::as_ref);
+    let words = ["300", env!("CARGO_BIN_EXE_memlog"), "stats"].map(AsRef::as_ref);
     let mut command = folder.command("timeout");
     let output = command
         .args([words.as_slice(), &[pipe.as_os_str()]].concat())

@@ -147,7 +147,7 @@ fn folders_that_are_none() {
     fs::set_permissions(folder.path("a.memlog"), mode).expect("chmod");
     let tool = folder.path("copy/memlog2dot");
     folder.folder("copy");
-    fs::copy(env!("CARGO_BIN_EXE_memlog"), &tool).expect("copy");
+    crate::runnable::copy(env!("CARGO_BIN_EXE_memlog"), &tool);
     let as_nobody = |words: &[&str]| {
         let mut command = folder.command(&tool);
         command.args(words);

@@ -73,7 +73,7 @@ fn what_cannot_be_replaced_is_told() {
         return;
     }
     let tool = folder.path("memlog2dot");
-    fs::copy(env!("CARGO_BIN_EXE_memlog"), &tool).expect("copy");
+    crate::runnable::copy(env!("CARGO_BIN_EXE_memlog"), &tool);
     let allow = |path: &Path, mode| {
         fs::set_permissions(path, Permissions::from_mode(mode)).expect("chmod");
     };

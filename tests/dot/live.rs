@@ -163,7 +163,7 @@ fn leaks_and_symbols() {
     );
     // A copy serves as well as a link.
     let copy = folder.path("memlog_analyze");
-    fs::copy(env!("CARGO_BIN_EXE_memlog"), &copy).expect("copy");
+    crate::runnable::copy(env!("CARGO_BIN_EXE_memlog"), &copy);
     let mut command = folder.command(copy);
     command.args([
         "--at",
@@ -288,7 +288,7 @@ fn who_draws() {
     };
     let script = |text: &str| {
         let path = bin.join("dot");
-        fs::write(&path, text).expect("write");
+        crate::runnable::write(&path, text);
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
         fs::set_permissions(path, mode).expect("chmod");
     };

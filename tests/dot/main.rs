@@ -8,6 +8,8 @@ mod logs;
 mod opened;
 mod pictures;
 mod recipe;
+#[path = "../runnable/mod.rs"]
+mod runnable;
 mod same;
 mod scripts;
 #[path = "../sites/mod.rs"]
@@ -32,7 +34,7 @@ pub fn old_name(folder: &Folder) -> PathBuf {
 pub fn command(folder: &Folder, words: &[&str]) -> Command {
     let mut command = folder.command("timeout");
     command
-        .args(["-k", "5", "120"])
+        .args(["-k", "5", "1000"])
         .arg(old_name(folder))
         .args(words);
     command

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use crate::errors::{refuses, with_log};
 use crate::said;
 use crate::sites::Folder;
+use crate::sites::own_time::OwnTime;
 
 /// A viewer that takes long.
 fn viewer(folder: &Folder, name: &str) {
@@ -18,7 +19,7 @@ fn viewer(folder: &Folder, name: &str) {
         "#!/bin/sh\necho \"${{0##*/}} $1\" > {0}.new\nmv {0}.new {0}\nexec sleep 3\n",
         told.display()
     );
-    fs::write(&script, text).expect("write");
+    crate::runnable::write(&script, &text);
     fs::set_permissions(script, fs::Permissions::from_mode(0o755)).expect("chmod");
 }
 
@@ -35,14 +36,14 @@ fn run(folder: &Folder, words: &[&str], variables: &[(&str, &str)]) -> Output {
 
 /// What the viewer wrote down.
 fn told(folder: &Folder) -> String {
-    let start = Instant::now();
+    let mut time = OwnTime::start();
     loop {
         match fs::read_to_string(folder.path("told")) {
             Ok(told) => {
                 fs::remove_file(folder.path("told")).expect("remove");
                 return told;
             }
-            Err(error) if start.elapsed() > Duration::from_secs(20) => panic!("{error}"),
+            Err(error) if time.spent() > Duration::from_secs(20) => panic!("{error}"),
             Err(_) => std::thread::sleep(Duration::from_millis(10)),
         }
     }

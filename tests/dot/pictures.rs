@@ -295,7 +295,7 @@ fn memlog_draws_by_itself() {
     fs::write(folder.path("a.memlog"), broad().log()).expect("write");
     let bin = folder.folder("bin");
     let script = bin.join("dot");
-    fs::write(&script, "#!/bin/sh\n: > asked\nexit 3\n").expect("write");
+    crate::runnable::write(&script, "#!/bin/sh\n: > asked\nexit 3\n");
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     fs::set_permissions(script, mode).expect("chmod");
     let path = format!("{}:/usr/bin:/bin", bin.display());

@@ -11,7 +11,7 @@ use crate::sites::{Folder, said};
 fn make(folder: &Folder, words: &[&str]) -> Output {
     let bin = folder.folder("prefix/bin");
     if !bin.join("memlog").exists() {
-        fs::copy(env!("CARGO_BIN_EXE_memlog"), bin.join("memlog")).expect("copy");
+        crate::runnable::copy(env!("CARGO_BIN_EXE_memlog"), bin.join("memlog"));
     }
     let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts");
     let mut command = folder.command("make");

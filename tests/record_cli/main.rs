@@ -2,6 +2,8 @@
 //! their logs, and refuses what cannot be recorded before it is run.
 
 mod naming;
+#[path = "../own_time/mod.rs"]
+mod own_time;
 mod refused;
 #[path = "../runnable/mod.rs"]
 mod runnable;
@@ -14,7 +16,9 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use own_time::OwnTime;
 
 /// Any user but root, and not the one that runs the tests.
 const NOBODY: u32 = 65534;
@@ -160,8 +164,8 @@ fn a_signal_sent_to_memlog_reaches_the_program() {
         .stderr(Stdio::piped())
         .spawn()
         .expect("spawn");
-    let until = Instant::now() + Duration::from_secs(20);
-    while !folder.path("ready").exists() && Instant::now() < until {
+    let mut time = OwnTime::start();
+    while !folder.path("ready").exists() && time.spent() < Duration::from_secs(20) {
         std::thread::sleep(Duration::from_millis(10));
     }
     // The shell's own kill: a small system has no other.

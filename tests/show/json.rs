@@ -1,8 +1,12 @@
 //! `--json`: the numbers are those of `memlog stats --json`.
 
+use std::io::Read;
+use std::process::Stdio;
+
 use serde_json::Value;
 
 use crate::logs::{empty, odd, sites};
+use crate::sites::own_time::cpu_time;
 use crate::{says, with_logs};
 
 fn number(value: &Value) -> u64 {
@@ -212,7 +216,7 @@ fn each_key_is_in_the_documentation() {
     assert_eq!(row, told);
 }
 
-/// Five times as many logs take about five times as long: no row looks at all others.
+/// Of five times as many logs about five times as much is computed: no row looks at all others.
 #[test]
 fn many_logs_are_listed_in_proportion() {
     let folder = with_logs("show-list-many", &[("sites", sites())]);
@@ -222,10 +226,17 @@ fn many_logs_are_listed_in_proportion() {
             let link = many.join(format!("{number}.memlog"));
             std::fs::hard_link(folder.path("sites.memlog"), link).expect("a link");
         }
-        let began = std::time::Instant::now();
-        let text = says(&folder, &format!("info --list --all {name}"));
+        let mut command = folder.command(env!("CARGO_BIN_EXE_memlog"));
+        command.args(["info", "--list", "--all", name]);
+        let mut child = command.stdout(Stdio::piped()).spawn().expect("memlog runs");
+        let mut text = String::new();
+        let mut said = child.stdout.take().expect("a pipe");
+        said.read_to_string(&mut text).expect("text");
         assert_eq!(text.lines().count(), 1 + count);
-        began.elapsed().as_secs_f64()
+        // What is left to do then is to end.
+        let computed = cpu_time(child.id());
+        assert!(child.wait().expect("its end").success());
+        computed.as_secs_f64()
     };
     let (few, many) = (seconds("few", 2_000), seconds("many", 10_000));
     println!("2,000 logs in {few:.2} s, 10,000 in {many:.2} s");

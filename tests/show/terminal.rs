@@ -27,7 +27,7 @@ impl Terminal<'_> {
         let tool = env!("CARGO_BIN_EXE_memlog");
         let line = format!("stty cols {columns} rows {rows}; exec '{tool}' {words}");
         let mut command: Command = self.folder.command("timeout");
-        command.args(["-k", "5", "120", "script", "-qec", &line, "/dev/null"]);
+        command.args(["-k", "5", "1000", "script", "-qec", &line, "/dev/null"]);
         for name in SETTINGS {
             command.env_remove(name);
         }

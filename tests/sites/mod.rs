@@ -4,6 +4,7 @@
 //! * [`build`]: compilers and link lines
 //! * [`disk`]: a disk that can be full
 //! * [`tree`]: the tree of `memlog report`, read back
+//! * [`own_time`]: time that does not count the load
 //! * [`known`]: the `@site` annotations of `victims/`, and whether a log agrees
 //! * [`run`]: a program run natively and recorded, which must not differ
 #![allow(dead_code, reason = "each test uses a part of it")]
@@ -11,6 +12,8 @@
 pub mod build;
 pub mod disk;
 pub mod known;
+#[path = "../own_time/mod.rs"]
+pub mod own_time;
 pub mod run;
 #[path = "../signals/mod.rs"]
 mod signals;
@@ -101,7 +104,7 @@ impl Folder {
     pub fn memlog<S: AsRef<OsStr>>(&self, args: &[S]) -> Command {
         let mut command = self.command("timeout");
         command
-            .args(["-k", "5", "300", env!("CARGO_BIN_EXE_memlog")])
+            .args(["-k", "5", "1000", env!("CARGO_BIN_EXE_memlog")])
             .args(args);
         command
     }

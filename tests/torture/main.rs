@@ -11,6 +11,8 @@ mod case;
 #[path = "../common/mod.rs"]
 mod common;
 mod judge;
+#[path = "../own_time/mod.rs"]
+mod own_time;
 mod run;
 #[path = "../signals/mod.rs"]
 mod signals;
@@ -111,18 +113,6 @@ fn programs_behave_as_without_memlog() {
     assert_eq!(board.wrong, [] as [String; 0]);
 }
 
-/// How many want each processor: what is slow on a busy machine does not hang.
-fn busy() -> u32 {
-    let said = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
-    let load: f64 = said
-        .split(' ')
-        .next()
-        .and_then(|word| word.parse().ok())
-        .unwrap_or(0.0);
-    let cpus = std::thread::available_parallelism().map_or(1, |count| count.get());
-    1 + (load / cpus as f64) as u32
-}
-
 /// What is wrong with one of them.
 fn one(
     case: &case::Case,
@@ -131,7 +121,7 @@ fn one(
     board: &mut Board,
     totals: &mut Totals,
 ) -> Vec<String> {
-    let most = Duration::from_secs(5).max(native.took * 10) * busy();
+    let most = Duration::from_secs(5).max(native.took * 10);
     let (recorded, logs) = run::recorded(case, program, most);
     board.hung += u32::from(recorded.hung);
     let mut wrong = judge::same(native, &recorded);

@@ -3,6 +3,7 @@
 use super::case::Case;
 use super::common::pairs::{self, Family};
 use super::common::tools::{Folder, tools};
+use super::own_time::OwnTime;
 use super::signals;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -10,7 +11,7 @@ use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// No native run takes longer.
 const LONGEST: Duration = Duration::from_secs(60);
@@ -27,7 +28,7 @@ pub struct RunOutput {
     pub err: Vec<u8>,
     /// What it left in its folder: mode and bytes.
     pub files: BTreeMap<PathBuf, (u32, Vec<u8>)>,
-    /// How long it took.
+    /// How long it took, the load not counted.
     pub took: Duration,
     /// Whether it had to be ended.
     pub hung: bool,
@@ -66,7 +67,7 @@ fn watch(case: &Case, command: &mut Command, most: Duration) -> RunOutput {
     let (here, output) = (Folder::new(&case.name), Folder::new("output"));
     let place = |name| output.path().join(name);
     let file = |name| File::create(place(name)).expect("a file for output");
-    let began = Instant::now();
+    let mut time = OwnTime::start();
     command.args(&case.args).current_dir(here.path());
     command.env("TORTURE", program_folder()).process_group(0);
     // Some of them look.
@@ -81,14 +82,14 @@ fn watch(case: &Case, command: &mut Command, most: Duration) -> RunOutput {
         if let Some(status) = child.try_wait().expect("a child") {
             break status;
         }
-        if began.elapsed() > most && !hung {
+        if time.spent() > most && !hung {
             hung = true;
             // SAFETY: the group of the child, which was not waited for yet.
             unsafe { libc::kill(-(child.id() as i32), libc::SIGKILL) };
         }
         std::thread::sleep(Duration::from_millis(1));
     };
-    let took = began.elapsed();
+    let took = time.spent();
     // What it left behind in its group must not outlive the test.
     // SAFETY: a group that this test made; if it is empty nothing happens.
     unsafe { libc::kill(-(child.id() as i32), libc::SIGKILL) };

@@ -49,6 +49,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -118,6 +119,14 @@ static inline pthread_t start_thread(void *(*start)(void *), void *argument)
 static inline void join_thread(pthread_t id)
 {
     CHECK(pthread_join(id, NULL) == 0);
+}
+
+/* Waits until no more threads than these are left: who vanishes on his own does that later on a busy machine. */
+static inline void wait_for_threads(unsigned long left)
+{
+    struct stat tasks;
+    while (stat("/proc/self/task", &tasks) == 0 && tasks.st_nlink > left + 2)
+        usleep(1000);
 }
 
 /* A child's status: its code, or 1000 and the signal that ended it. */

@@ -55,7 +55,7 @@ def play(commands, place, memlog, mpi):
                                 "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
     compared = 0
     for command, below in commands:
-        done = subprocess.run(command, shell=True, cwd=place, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120)
+        done = subprocess.run(command, shell=True, cwd=place, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=1000)
         if done.returncode:
             sys.exit(f"{DOCUMENT.name}, {mpi}: {command} ended with {done.returncode}: {done.stderr[-500:]}")
         there = {essence(line) for line in done.stdout.splitlines()}

@@ -118,7 +118,7 @@ func signals() int {
 		select {
 		case <-signals:
 			count++
-		case <-time.After(10 * time.Second):
+		case <-time.After(100 * time.Second):
 		}
 	}
 	return count

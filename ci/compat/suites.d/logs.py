@@ -9,7 +9,7 @@ from pathlib import Path
 
 HEADING = f"{'logs':>5} {'events':>10} {'lost':>5} {'cut':>6}"
 READERS = 2
-LONGEST_SECONDS = 300
+LONGEST_SECONDS = 3000
 
 
 @dataclass

@@ -57,7 +57,7 @@ PAGES = ["small.txt", "empty", "large.bin", "text.txt", "sub/text.txt", "ssi/pag
 def fetch(port, page, headers):
     asked = urllib.request.Request(f"http://127.0.0.1:{port}/{page}", headers=headers)
     try:
-        with urllib.request.urlopen(asked, timeout=30) as answer:
+        with urllib.request.urlopen(asked, timeout=300) as answer:
             body = answer.read()
             packed = answer.headers.get("Content-Encoding") == "gzip"
             return f"{answer.status} {'packed ' if packed else ''}{digest(gzip.decompress(body) if packed else body)}"

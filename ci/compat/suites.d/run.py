@@ -51,18 +51,41 @@ class Hung(Exception):
     """It took too long and was ended."""
 
 
+class OwnTime:
+    """Seconds as on an idle machine: of each moment counts the part that the load leaves, as in ci/limited."""
+
+    def __init__(self):
+        self.passed, self.looked = 0.0, time.monotonic()
+
+    def seconds(self):
+        """So many have passed. Asked seldom, it knows little of the load in between."""
+        now = time.monotonic()
+        self.passed += (now - self.looked) / crowd()
+        self.looked = now
+        return self.passed
+
+
+def crowd():
+    """How many want each processor: in the last minute, which knows of a new load too late, or just now."""
+    mean, _, _, can_run, _ = Path("/proc/loadavg").read_text().split()
+    return max(1.0, max(float(mean), int(can_run.split("/")[0])) / os.cpu_count())
+
+
 class Run:
     """One run of a suite: a folder, perhaps a recorder in front of each command, and a time by which it must be over."""
 
     def __init__(self, place, recorder, most_seconds):
         self.place, self.recorder = place, recorder
-        self.until = time.monotonic() + most_seconds
+        self.time, self.most_seconds = OwnTime(), most_seconds
         self.environment = {
             "PATH": "/usr/local/sbin:/usr/sbin:/usr/local/bin:/usr/bin:/bin",
             "HOME": str(place), "TMPDIR": str(place), "LC_ALL": "C.UTF-8", "LANG": "C.UTF-8", "TZ": "UTC",
         }
         self.commands = 0
         self.left_out = {}
+
+    def is_late(self):
+        return self.time.seconds() > self.most_seconds
 
     def leave_out(self, name, reason):
         """A part that goes wrong, to be called in each run: if that is the native one, the part is skipped."""
@@ -94,10 +117,13 @@ class Run:
         return code, out, err
 
     def wait(self, child, what):
-        try:
-            code = child.wait(max(0.1, self.until - time.monotonic()))
-        except subprocess.TimeoutExpired:
-            raise Hung(f"hangs: {what[:200]}") from None
+        while True:
+            try:
+                code = child.wait(0.5)
+                break
+            except subprocess.TimeoutExpired:
+                if self.is_late():
+                    raise Hung(f"hangs: {what[:200]}") from None
         return 128 - code if code < 0 else code
 
     def fail(self, reason):
@@ -116,19 +142,23 @@ class Run:
         """Compiles something that the suite runs, never under memlog."""
         made = subprocess.run(list(map(str, argv)), cwd=self.place, env={**self.environment, **(environment or {})}, stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                              timeout=max(1, self.until - time.monotonic()))
+                              timeout=self.hang_seconds())
         if made.returncode:
             raise Failed(f"{' '.join(map(str, argv))[:200]}: {made.stdout[-300:]}")
 
     def plain(self, argv, environment=None):
         """What a command says that only asks, never under memlog."""
         asked = subprocess.run(list(map(str, argv)), cwd=self.place, env={**self.environment, **(environment or {})}, stdin=subprocess.DEVNULL,
-                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=max(1, self.until - time.monotonic()))
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=self.hang_seconds())
         return asked.stdout
+
+    def hang_seconds(self):
+        """By the clock, of what is not looked at while it runs: at a load of 20 all that is left, and else a hang."""
+        return 10 * max(60, self.most_seconds - self.time.seconds())
 
     def until_true(self, test, what):
         while not test():
-            if time.monotonic() > self.until:
+            if self.is_late():
                 raise Hung(f"hangs: {what}")
             time.sleep(0.02)
 
@@ -162,7 +192,7 @@ class Outcome:
 def perform(suite, place, recorder, most_seconds):
     """A whole run. Its failure is the suite's word that it went wrong."""
     run = Run(place, recorder, most_seconds)
-    began, cpu_began = time.monotonic(), cpu_of_children()
+    cpu_began = cpu_of_children()
     outcome = Outcome({}, run.left_out)
     try:
         outcome.results = suite.work(run)
@@ -172,7 +202,7 @@ def perform(suite, place, recorder, most_seconds):
         outcome.failure, outcome.hung = f"hangs: {expired.cmd}", True
     except Hung as hung:
         outcome.failure, outcome.hung = str(hung), True
-    outcome.seconds = time.monotonic() - began
+    outcome.seconds = run.time.seconds()
     end_children()
     outcome.cpu_seconds = cpu_of_children() - cpu_began
     return outcome
@@ -200,9 +230,9 @@ def children():
 
 def end_children(grace_seconds=3.0):
     """Waits for what a suite left running, then kills it; what they leave behind comes to us, too."""
-    until = time.monotonic() + grace_seconds
+    waited = OwnTime()
     while pids := children():
-        if time.monotonic() > until:
+        if waited.seconds() > grace_seconds:
             for pid in pids:
                 os.kill(pid, signal.SIGKILL)
         for pid in pids:

@@ -133,9 +133,9 @@ global
     maxconn 200
 defaults
     mode http
-    timeout connect 5s
-    timeout client 5s
-    timeout server 5s
+    timeout connect 60s
+    timeout client 60s
+    timeout server 60s
 frontend f
     bind 127.0.0.1:{port}
     http-request set-header X-A %[rand(9),crc32]
@@ -175,7 +175,7 @@ def dnsmasq(run):
     (run.place / "hosts").write_text(hosts)
     server = run.start(["dnsmasq", "-k", "-u", "nobody", "-p", port, "-a", "127.0.0.1", "-z", "-R", "-h", "-H", run.place / "hosts", "-x", run.place / "pid", "-C", "/dev/null"])
     up(run, server, port)
-    ask = ("import socket, struct\ns = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.settimeout(5); got = 0\n"
+    ask = ("import socket, struct\ns = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.settimeout(60); got = 0\n"
            "for n in range(300):\n name = f'host{n}'.encode(); s.sendto(struct.pack('>HHHHHH', n, 256, 1, 0, 0, 0) + bytes([len(name)]) + name + b'\\0\\0\\1\\0\\1', ('127.0.0.1', %d))\n"
            " got += len(s.recv(512))\nprint(got)" % port)
     return {"answers": run.plain(["python3", "-c", ask]), "exit status": stop(run, server)}

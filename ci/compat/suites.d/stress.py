@@ -35,7 +35,7 @@ def work(text):
         for number, (stressor, count, *options) in enumerate(plans(text)):
             name = f"{number} {stressor}"
             code, out, err = run.call([*LIMITED.get(stressor, []), "stress-ng", f"--{stressor}", "1", f"--{stressor}-ops", count, *options, "--verify",
-                                       "--no-rand-seed", "--timeout", "120s", "--metrics", "--temp-path", run.place])
+                                       "--no-rand-seed", "--timeout", "600s", "--metrics", "--temp-path", run.place])
             said = out + err
             if "unrecognized option" in said:
                 run.leave_out(name, f"stress-ng knows no {stressor}")

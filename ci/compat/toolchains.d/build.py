@@ -30,7 +30,7 @@ def run(command, why, error=Failed, **more):
     """The output of a command that must do."""
     command = [str(word) for word in command]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
-                          timeout=300, **more)
+                          timeout=3000, **more)
     if done.returncode:
         said = [line for line in done.stdout.splitlines() if line.strip()]
         told = [line for line in said if any(word in line for word in ("error", "undefined", "cannot")) and "collect2" not in line]

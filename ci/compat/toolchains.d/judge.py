@@ -21,7 +21,7 @@ def launch(command, into, environment=(), loader=()):
     words = ["sh", "-c", 'exec 3>"$1.stacks" 4>"$1.events" >"$1.out"; shift; exec env "$@"', "sh", str(into), *environment,
              *[str(word) for word in (*loader, *command)]]
     try:
-        done = subprocess.run(words, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=120)
+        done = subprocess.run(words, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=1000)
     except subprocess.TimeoutExpired as hangs:
         raise Failed("it hangs") from hangs
     if b"memlog" in done.stderr:
@@ -131,8 +131,8 @@ def as_its_twin(into, twin, whole_stacks, unstripped):
     return f"stacks {len(ours)}, of which {short} are cut"
 
 
-# What a program that leaves by a system call of its own may leave of a thread amid its first event, or amid its next chunk.
-AMID = re.compile(r"stream \d+ has (no chunk: the program was killed|filled chunk)")
+# What a program that leaves by a system call of its own may leave of threads amid their first event, or amid their next chunk.
+AMID = re.compile(r"stream \d+ has (no chunk: the program was killed|filled chunk)|\d+ streams from number \d+ on have no chunk: the program was killed")
 
 
 def whole(figures, ends=True):

@@ -2,15 +2,37 @@
  * end in the child, and where something was unmapped other things lie there now.
  * @uncounted: the second recorder does not see such forks, and what it holds itself is torn by them */
 #include "../torture.h"
-#include <sched.h>
+#include <linux/futex.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
+#include <time.h>
 
 enum { FORKS = 300, MAPS = 8, PAGE = 4096 };
 
 /* Of all processes: how many forks are wanted, and were made. */
 static struct { volatile int wanted, made, is_enough; } *shared;
+
+/* Waits until the word is another, but not for long: the other side may be gone. On a busy machine who spins keeps the other
+ * from its turn. */
+static void wait_while(volatile int *word, int value)
+{
+    struct timespec soon = {0, 20000000};
+    syscall(SYS_futex, word, FUTEX_WAIT, value, &soon, NULL, 0);
+}
+
+static void change(volatile int *word, int value)
+{
+    *word = value;
+    syscall(SYS_futex, word, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+/* Whoever finds something wrong ends. Its parent sees that, and its child ends with it. */
+static void end_with(pid_t parent)
+{
+    CHECK(prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == 0 && getppid() == parent);
+}
 
 static void *allocates(void *nothing)
 {
@@ -55,12 +77,13 @@ static int forks(void)
     churn(100);
     pthread_t thread = start_thread(allocates, NULL);
     while (!shared->is_enough) {
-        if (shared->made == shared->wanted) {
-            sched_yield();
+        int made = shared->made;
+        if (made == shared->wanted) {
+            wait_while(&shared->wanted, made);
             continue;
         }
         fork_here();
-        shared->made++;
+        change(&shared->made, made + 1);
     }
     join_thread(thread);
     return 5;
@@ -69,14 +92,15 @@ static int forks(void)
 int main(void)
 {
     int status = 0;
-    /* Whoever finds something wrong leaves the others waiting. */
-    alarm(4);
+    pid_t own = getpid();
     shared = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     CHECK(shared != MAP_FAILED);
     pid_t child = fork();
     CHECK(child >= 0);
-    if (!child)
+    if (!child) {
+        end_with(own);
         _exit(forks());
+    }
     pid_t thread = waitpid(-1, &status, __WALL);
     CHECK(thread > 0);
     if (!WIFSTOPPED(status))
@@ -87,9 +111,10 @@ int main(void)
         CHECK(waitpid(thread, &status, __WALL) == thread);
         if (!WIFSTOPPED(status))
             break;
-        shared->wanted++;
-        while (shared->made != shared->wanted && waitpid(-1, &status, __WALL | WNOHANG) == 0)
-            sched_yield();
+        int made = shared->wanted;
+        change(&shared->wanted, made + 1);
+        while (shared->made == made && waitpid(-1, &status, __WALL | WNOHANG) == 0)
+            wait_while(&shared->made, made);
         if (shared->made != shared->wanted)
             break;
     }

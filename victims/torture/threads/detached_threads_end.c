@@ -24,7 +24,7 @@ int main(void)
     }
     while (__atomic_load_n(&done, __ATOMIC_ACQUIRE) < 400)
         usleep(100);
-    usleep(20000);
+    wait_for_threads(1);
     say("all detached, all done\n");
     return 0;
 }
