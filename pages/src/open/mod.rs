@@ -1,5 +1,6 @@
 //! Opens a log and, for a forked process, those of its parents.
 
+mod ahead;
 mod analysis;
 mod each;
 mod extent;
@@ -20,6 +21,7 @@ use memlog_format::meta::Key;
 use memlog_read::Log;
 
 use crate::words::{Advice, clean, shown};
+pub use ahead::hand_out;
 pub use analysis::{Analysis, LogTables, at_of};
 pub use each::each;
 pub use extent::{Extent, of as extent_of};
@@ -28,7 +30,7 @@ pub use interrupt::Interrupt;
 pub use magic::has_magic;
 pub use map::map;
 use map::{FileBytes, log_bytes};
-pub use watch::{Over, STRIDE, Watch};
+pub use watch::{Over, Watch};
 
 /// No process has more recorded ancestors.
 const MAX_ANCESTORS: usize = 64;
