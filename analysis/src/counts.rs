@@ -152,7 +152,7 @@ pub(crate) struct Counts {
 
 impl Counts {
     /// The count of a stack that is about to change.
-    #[inline]
+    #[inline(always)]
     fn changing(&mut self, stack: u32) -> &mut Count {
         let place = match self.places.get(stack as usize) {
             Some(&place) if place != 0 => place as usize - 1,
@@ -178,6 +178,7 @@ impl Counts {
     }
 
     /// Keeps what the marked moments since the last change want.
+    #[inline(never)]
     fn copy(&mut self, place: usize) {
         let (count, copies) = (&mut self.counts[place], &mut self.copies[place]);
         let live = count.live;

@@ -50,13 +50,16 @@ struct Head<'a> {
     step: Option<Step<'a>>,
 }
 
+/// A head that waits: its number, itself and its turn.
+type Waiting = Reverse<(u64, usize, u64)>;
+
 /// What several streams need to be one.
 struct Order {
     cells: Cells,
     /// Open heads but the current one, by turn.
     ready: BinaryHeap<Reverse<(u64, usize)>>,
-    /// Heads that wait, each in the queue of its cell: by number, with its turn.
-    queues: HashMap<u32, BinaryHeap<Reverse<(u64, usize, u64)>>>,
+    /// Heads that wait, each in the queue of its cell.
+    queues: HashMap<u32, BinaryHeap<Waiting>>,
     /// The same heads by turn.
     waiting: BTreeSet<(u64, usize)>,
 }
