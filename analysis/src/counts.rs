@@ -25,7 +25,10 @@
 //!
 //! The copy still holds what was kept: a stack's candidate copy is overwritten
 //! only here, and `keep` marks a new candidate, so the first change after it
-//! comes by here. Each change costs three comparisons, each mark nothing.
+//! comes by here. Which moment was marked last of all is one number, so that
+//! each change costs one comparison, and each mark nothing.
+//!
+//! Most stacks are callers that ask for nothing themselves; they take four bytes.
 
 /// A moment for which live memory is known by stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,14 +112,23 @@ impl Copied {
     }
 }
 
-/// One stack's figures.
+/// The figures of a stack that asked for memory: what each event needs, in one line
+/// of the processor's cache.
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(align(64))]
 struct Count {
     live: Held,
     /// Everything it ever allocated.
     total: Held,
     /// What of that went before its thread asked for another.
     temporary: Held,
+    /// How many marks there were when it last changed.
+    marks: u64,
+}
+
+/// What such a stack held at the marked moments.
+#[derive(Clone, Copy, Debug, Default)]
+struct Copies {
     heap_peak: Copied,
     candidate: Copied,
     kept: Copied,
@@ -126,7 +138,12 @@ struct Count {
 /// All stacks' figures, by the stack's index.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
+    /// By stack the place of its count plus one, 0 where it has none.
+    places: Vec<u32>,
     counts: Vec<Count>,
+    copies: Vec<Copies>,
+    /// How many marks there were.
+    marks: u64,
     heap_peak: u64,
     candidate: u64,
     kept: u64,
@@ -135,24 +152,55 @@ pub(crate) struct Counts {
 
 impl Counts {
     /// The count of a stack that is about to change.
-    #[inline]
+    #[inline(always)]
     fn changing(&mut self, stack: u32) -> &mut Count {
-        let index = stack as usize;
-        if index >= self.counts.len() {
-            self.counts.resize(index + 1, Count::default());
+        let place = match self.places.get(stack as usize) {
+            Some(&place) if place != 0 => place as usize - 1,
+            _ => self.make(stack),
+        };
+        if self.counts[place].marks != self.marks {
+            self.copy(place);
         }
-        let count = &mut self.counts[index];
+        &mut self.counts[place]
+    }
+
+    #[cold]
+    fn make(&mut self, stack: u32) -> usize {
+        let (index, place) = (stack as usize, self.counts.len());
+        if index >= self.places.len() {
+            self.places.resize(index + 1, 0);
+        }
+        self.counts.push(Count::default());
+        self.copies.push(Copies::default());
+        // There are no more counts than stacks, which have numbers of 32 bits.
+        self.places[index] = place as u32 + 1;
+        place
+    }
+
+    /// Keeps what the marked moments since the last change want.
+    #[inline(never)]
+    fn copy(&mut self, place: usize) {
+        let (count, copies) = (&mut self.counts[place], &mut self.copies[place]);
         let live = count.live;
-        count.heap_peak.before_change(live, self.heap_peak);
-        if count.candidate.version < self.candidate {
-            if count.kept.version < self.kept {
-                count.kept.held = count.candidate.at_mark(live, self.kept);
-                count.kept.version = self.kept;
+        count.marks = self.marks;
+        copies.heap_peak.before_change(live, self.heap_peak);
+        if copies.candidate.version < self.candidate {
+            if copies.kept.version < self.kept {
+                copies.kept.held = copies.candidate.at_mark(live, self.kept);
+                copies.kept.version = self.kept;
             }
-            count.candidate.before_change(live, self.candidate);
+            copies.candidate.before_change(live, self.candidate);
         }
-        count.chosen.before_change(live, self.chosen);
-        count
+        copies.chosen.before_change(live, self.chosen);
+    }
+
+    /// The count of a stack and its copies, if it has any.
+    fn of_all(&self) -> impl Iterator<Item = (u32, &Count, &Copies)> {
+        let all = (0..).zip(&self.places);
+        all.filter_map(|(stack, place)| {
+            let place = place.checked_sub(1)? as usize;
+            Some((stack, &self.counts[place], &self.copies[place]))
+        })
     }
 
     /// A block of this stack came.
@@ -176,7 +224,9 @@ impl Counts {
     /// A block of this stack, which goes, was temporary.
     #[inline]
     pub(crate) fn temporary(&mut self, stack: u32, bytes: u64) {
-        if let Some(count) = self.counts.get_mut(stack as usize) {
+        if let Some(&place) = self.places.get(stack as usize)
+            && let Some(count) = self.counts.get_mut((place as usize).wrapping_sub(1))
+        {
             count.temporary.bytes = count.temporary.bytes.saturating_add(bytes);
             count.temporary.blocks += 1;
         }
@@ -193,50 +243,54 @@ impl Counts {
     #[inline]
     pub(crate) fn mark_heap_peak(&mut self) {
         self.heap_peak += 1;
+        self.marks += 1;
     }
 
     /// Now is the candidate for the peak of resident memory.
     #[inline]
     pub(crate) fn mark_candidate(&mut self) {
         self.candidate += 1;
+        self.marks += 1;
     }
 
     /// The candidate is kept, and now is the next one.
     pub(crate) fn keep_candidate(&mut self) {
         self.kept = self.candidate;
         self.candidate += 1;
+        self.marks += 1;
     }
 
     /// Now is the chosen time.
     pub(crate) fn mark_chosen(&mut self) {
         self.chosen += 1;
+        self.marks += 1;
     }
 
     /// What each stack held at a moment, those that held nothing left out.
     pub(crate) fn held(&self, moment: Moment) -> impl Iterator<Item = (u32, Held)> {
-        let held = move |count: &Count| match moment {
-            Moment::End => count.live,
-            Moment::HeapPeak => count.heap_peak.at_mark(count.live, self.heap_peak),
-            Moment::Chosen => count.chosen.at_mark(count.live, self.chosen),
-            Moment::RssPeak if count.kept.version == self.kept => count.kept.held,
-            Moment::RssPeak => count.candidate.at_mark(count.live, self.kept),
+        let held = move |live: Held, copies: &Copies| match moment {
+            Moment::End => live,
+            Moment::HeapPeak => copies.heap_peak.at_mark(live, self.heap_peak),
+            Moment::Chosen => copies.chosen.at_mark(live, self.chosen),
+            Moment::RssPeak if copies.kept.version == self.kept => copies.kept.held,
+            Moment::RssPeak => copies.candidate.at_mark(live, self.kept),
         };
-        let all = (0..).zip(&self.counts);
-        all.map(move |(stack, count)| (stack, held(count)))
+        self.of_all()
+            .map(move |(stack, count, copies)| (stack, held(count.live, copies)))
             .filter(|(_, held)| held.blocks != 0)
     }
 
     /// Everything each stack ever allocated.
     pub(crate) fn totals(&self) -> impl Iterator<Item = (u32, Held)> {
-        let all = (0..).zip(&self.counts);
-        all.map(|(stack, count)| (stack, count.total))
+        self.of_all()
+            .map(|(stack, count, _)| (stack, count.total))
             .filter(|(_, total)| total.blocks != 0)
     }
 
     /// What of that was temporary.
     pub(crate) fn temporaries(&self) -> impl Iterator<Item = (u32, Held)> {
-        let all = (0..).zip(&self.counts);
-        all.map(|(stack, count)| (stack, count.temporary))
+        self.of_all()
+            .map(|(stack, count, _)| (stack, count.temporary))
             .filter(|(_, temporary)| temporary.blocks != 0)
     }
 }

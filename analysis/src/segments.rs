@@ -48,17 +48,22 @@ pub(crate) struct Segments {
 }
 
 impl Segments {
-    #[inline]
+    #[inline(always)]
     fn of(&mut self, stream: u32) -> &mut Segment {
         if self.segments.is_empty() || self.last.0 != stream {
-            let next = self.segments.len();
-            let index = *self.index.entry(stream).or_insert(next);
-            if index == next {
-                self.segments.push(Segment::default());
-            }
-            self.last = (stream, index);
+            self.look_up(stream);
         }
         &mut self.segments[self.last.1]
+    }
+
+    #[inline(never)]
+    fn look_up(&mut self, stream: u32) {
+        let next = self.segments.len();
+        let index = *self.index.entry(stream).or_insert(next);
+        if index == next {
+            self.segments.push(Segment::default());
+        }
+        self.last = (stream, index);
     }
 
     /// The stream's net bytes moved.

@@ -44,7 +44,7 @@ impl Sparse {
         held.map(|(place, held)| (self.keys[place as usize], held))
     }
 
-    #[inline]
+    #[inline(always)]
     fn place(&mut self, key: u32) -> u32 {
         match self.last {
             Some((last, place)) if last == key => place,
@@ -52,6 +52,7 @@ impl Sparse {
         }
     }
 
+    #[inline(never)]
     fn look_up(&mut self, key: u32) -> u32 {
         let next = self.keys.len() as u32;
         let place = *self.places.entry(key).or_insert(next);

@@ -236,7 +236,7 @@ impl Tally {
                 false => self.anomalies.alive_twice += 1,
             }
             self.inherited.remove(&alloc.address);
-            self.leave(at.stream, &other);
+            self.left_behind(at.stream, &other);
         }
         self.temporary.came(at.stream, alloc.address);
         self.holders.add(stack, at.tid, size);
@@ -286,6 +286,13 @@ impl Tally {
         self.rss.changed(&self.heap);
     }
 
+    /// The same of a block that nobody saw go.
+    #[cold]
+    fn left_behind(&mut self, stream: u32, block: &Block) {
+        self.leave(stream, block);
+    }
+
+    #[inline(always)]
     fn leave(&mut self, stream: u32, block: &Block) {
         self.holders.subtract(block.stack, block.tid, block.size);
         self.heap.bytes = self.heap.bytes.saturating_sub(block.size);

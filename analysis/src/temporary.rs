@@ -14,17 +14,22 @@ pub struct Temporary {
 }
 
 impl Temporary {
-    #[inline]
+    #[inline(always)]
     fn of(&mut self, stream: u32) -> &mut u64 {
         if self.addresses.is_empty() || self.last.0 != stream {
-            let next = self.addresses.len();
-            let index = *self.index.entry(stream).or_insert(next);
-            if index == next {
-                self.addresses.push(0);
-            }
-            self.last = (stream, index);
+            self.look_up(stream);
         }
         &mut self.addresses[self.last.1]
+    }
+
+    #[inline(never)]
+    fn look_up(&mut self, stream: u32) {
+        let next = self.addresses.len();
+        let index = *self.index.entry(stream).or_insert(next);
+        if index == next {
+            self.addresses.push(0);
+        }
+        self.last = (stream, index);
     }
 
     /// A block came.

@@ -147,14 +147,26 @@ fn each_gate(
 ) -> Option<()> {
     // The merge reads the same bytes again and tells what is wrong with them.
     let mut unheard = Findings::default();
-    let (mut steps, mut bytes) = (0u64, 0);
+    let mut bytes = 0;
     for cursor in cursors {
         let mut cursor = cursor.clone();
         cursor.skip_checksums();
-        while let Some(step) = cursor.next(&mut unheard) {
-            take(step.gate);
-            steps += 1;
-            if steps.is_multiple_of(STRIDE) && !goes_on(bytes + cursor.opened_bytes()) {
+        let mut is_through = false;
+        while !is_through {
+            for _ in 0..STRIDE {
+                let gate = match cursor.next_usual(&mut unheard) {
+                    Some(usual) => cursor.gate_of(&usual),
+                    None => match cursor.next(&mut unheard) {
+                        Some(step) => step.gate,
+                        None => {
+                            is_through = true;
+                            break;
+                        }
+                    },
+                };
+                take(gate);
+            }
+            if !goes_on(bytes + cursor.opened_bytes()) {
                 return None;
             }
         }

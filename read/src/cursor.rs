@@ -58,10 +58,24 @@ impl Step<'_> {
     #[inline]
     pub(crate) fn turn(&self) -> u64 {
         let is_reading = matches!(self.kind, Some(Kind::Rss(_)));
-        self.tick
-            .saturating_mul(2)
-            .saturating_add(is_reading.into())
+        turn(self.tick).saturating_add(is_reading.into())
     }
+
+    /// What it is, if that is usual.
+    #[inline]
+    pub(crate) fn usual(&self) -> Option<Usual> {
+        match self.kind? {
+            Kind::Alloc(alloc) => Some(Usual::Alloc(alloc)),
+            Kind::Release(release) => Some(Usual::Release(release)),
+            _ => None,
+        }
+    }
+}
+
+/// When what is no reading is due among the streams.
+#[inline]
+pub(crate) fn turn(tick: u64) -> u64 {
+    tick.saturating_mul(2)
 }
 
 /// How an announced release ended.
@@ -157,8 +171,8 @@ impl<'a> Cursor<'a> {
     }
 
     /// The next record, where it is what nearly all are and means what it says: not in
-    /// a log that overwrote its oldest events. For who has one stream, whose steps wait
-    /// for nothing.
+    /// a log that overwrote its oldest events. Of several streams it is to be taken
+    /// when [`Cursor::gate_of`] it is open, or handed back as a step.
     #[inline(always)]
     pub(crate) fn next_usual(&mut self, findings: &mut Findings) -> Option<Usual> {
         if self.flight.is_some() {
@@ -191,6 +205,34 @@ impl<'a> Cursor<'a> {
             stream: self.stream,
             tid: self.tid,
             tick: self.deltas.tick,
+        }
+    }
+
+    /// The stream's time.
+    #[inline]
+    pub(crate) fn tick(&self) -> u64 {
+        self.deltas.tick
+    }
+
+    /// What a usual record has to wait for.
+    #[inline]
+    pub(crate) fn gate_of(&self, usual: &Usual) -> Gate {
+        match usual {
+            Usual::Alloc(alloc) => self.gate(alloc.address, alloc.order),
+            Usual::Release(release) => self.gate(release.address, release.order),
+        }
+    }
+
+    /// The step of the usual record that was read last.
+    pub(crate) fn step_of(&self, usual: Usual) -> Step<'a> {
+        let kind = match usual {
+            Usual::Alloc(alloc) => Kind::Alloc(alloc),
+            Usual::Release(release) => Kind::Release(release),
+        };
+        Step {
+            gate: self.gate_of(&usual),
+            tick: self.tick(),
+            kind: Some(kind),
         }
     }
 

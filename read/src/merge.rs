@@ -31,9 +31,9 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashMap};
 
 use crate::cells::Cells;
-use crate::cursor::{Cursor, Gate, Step};
+use crate::cursor::{Cursor, Gate, Step, turn};
 use crate::error::Findings;
-use crate::item::{Item, Taker};
+use crate::item::{Item, Place, Taker};
 use memlog_format::event::Usual;
 
 /// All events of a log in order.
@@ -50,13 +50,16 @@ struct Head<'a> {
     step: Option<Step<'a>>,
 }
 
+/// A head that waits: its number, itself and its turn.
+type Waiting = Reverse<(u64, usize, u64)>;
+
 /// What several streams need to be one.
 struct Order {
     cells: Cells,
     /// Open heads but the current one, by turn.
     ready: BinaryHeap<Reverse<(u64, usize)>>,
-    /// Heads that wait, each in the queue of its cell by number.
-    queues: HashMap<u32, BinaryHeap<Reverse<(u64, usize)>>>,
+    /// Heads that wait, each in the queue of its cell.
+    queues: HashMap<u32, BinaryHeap<Waiting>>,
     /// The same heads by turn.
     waiting: BTreeSet<(u64, usize)>,
 }
@@ -114,24 +117,75 @@ impl<'a> EventStream<'a> {
     /// Hands out the next events, so many at most; false once there are no more.
     #[inline]
     pub fn hand_out(&mut self, most: u64, taker: &mut impl Taker<'a>) -> bool {
-        for _ in 0..most {
-            if self.order.is_none()
-                && let Some(head) = self.heads.first_mut()
-                && let Some(usual) = head.cursor.next_usual(&mut self.findings)
-            {
-                let place = head.cursor.place();
-                match usual {
-                    Usual::Alloc(alloc) => taker.alloc(place, &alloc),
-                    Usual::Release(release) => taker.release(place, &release),
+        let mut left = most;
+        while left > 0 {
+            left -= match self.order {
+                None => self.run_of_one(left, taker),
+                Some(_) => self.run_of_current(left, taker),
+            };
+            if left > 0 {
+                match self.next() {
+                    Some(item) => taker.item(&item),
+                    None => return false,
                 }
-                continue;
-            }
-            match self.next() {
-                Some(item) => taker.item(&item),
-                None => return false,
+                left -= 1;
             }
         }
         true
+    }
+
+    /// Hands out what is usual of a single stream, up to what is not; how many.
+    #[inline]
+    fn run_of_one(&mut self, most: u64, taker: &mut impl Taker<'a>) -> u64 {
+        let Some(head) = self.heads.first_mut() else {
+            return 0;
+        };
+        for count in 0..most {
+            let Some(usual) = head.cursor.next_usual(&mut self.findings) else {
+                return count;
+            };
+            hand_usual(head.cursor.place(), &usual, taker);
+        }
+        most
+    }
+
+    /// The same of the current stream, while its next step is the one to take.
+    #[inline]
+    fn run_of_current(&mut self, most: u64, taker: &mut impl Taker<'a>) -> u64 {
+        let (Some(index), Some(order)) = (self.current, &mut self.order) else {
+            return 0;
+        };
+        let Some(head) = self.heads.get_mut(index) else {
+            return 0;
+        };
+        // The first was looked at already, when it was not known to be the next.
+        let Some((first, usual)) = head.step.and_then(|step| Some((step, step.usual()?))) else {
+            return 0;
+        };
+        let place = Place {
+            tick: first.tick,
+            ..head.cursor.place()
+        };
+        hand_usual(place, &usual, taker);
+        order.pass(first.gate);
+        let mut count = 1;
+        head.step = loop {
+            if count == most {
+                break head.cursor.next(&mut self.findings);
+            }
+            let Some(usual) = head.cursor.next_usual(&mut self.findings) else {
+                break head.cursor.next(&mut self.findings);
+            };
+            let gate = head.cursor.gate_of(&usual);
+            if !order.stays(index, turn(head.cursor.tick()), gate) {
+                break Some(head.cursor.step_of(usual));
+            }
+            hand_usual(head.cursor.place(), &usual, taker);
+            order.pass(gate);
+            count += 1;
+        };
+        self.settle(index);
+        count
     }
 
     /// The next of a single stream, with no look ahead.
@@ -156,9 +210,23 @@ impl<'a> EventStream<'a> {
         self.findings.order_breaks += 1;
         let index = order.leave_queue(&self.heads.get(lowest)?.step?)?;
         let step = self.heads.get(index)?.step?;
-        order.waiting.remove(&(step.turn(), index));
         order.cells.force(step.gate);
         Some(index)
+    }
+
+    /// The current stream has come to its next step: is it still that stream's turn?
+    #[inline]
+    fn settle(&mut self, index: usize) {
+        let (Some(head), Some(order)) = (self.heads.get(index), &mut self.order) else {
+            return;
+        };
+        if let Some(step) = &head.step {
+            if order.stays(index, step.turn(), step.gate) {
+                return;
+            }
+            order.place(index, step);
+        }
+        self.current = self.choose();
     }
 }
 
@@ -180,15 +248,8 @@ impl<'a> Iterator for EventStream<'a> {
             // The item first: the next step may change the stream's thread.
             let item = step.kind.map(|kind| head.cursor.item(step.tick, kind));
             head.step = head.cursor.next(&mut self.findings);
-            let order = self.order.as_mut()?;
-            order.pass(&step, &self.heads);
-            let head = self.heads.get(index)?;
-            if !order.stays(index, head.step.as_ref()) {
-                if let Some(step) = &head.step {
-                    order.place(index, step);
-                }
-                self.current = self.choose();
-            }
+            self.order.as_mut()?.pass(step.gate);
+            self.settle(index);
             if item.is_some() {
                 return item;
             }
@@ -208,15 +269,12 @@ impl Order {
 
     /// Whether the current stream's next step is the one to take.
     #[inline]
-    fn stays(&self, index: usize, step: Option<&Step>) -> bool {
-        let Some(step) = step else {
-            return false;
-        };
-        let lowest = match self.ready.peek() {
-            Some(Reverse(other)) => (step.turn(), index) <= *other,
+    fn stays(&self, index: usize, turn: u64, gate: Gate) -> bool {
+        let is_lowest = match self.ready.peek() {
+            Some(Reverse(other)) => (turn, index) <= *other,
             None => true,
         };
-        lowest && self.cells.is_open(step.gate)
+        is_lowest && self.cells.is_open(gate)
     }
 
     /// Puts a head among the ready or the waiting.
@@ -224,7 +282,7 @@ impl Order {
         match step.gate {
             Gate::Numbered(place, number) if !self.cells.is_open(step.gate) => {
                 let queue = self.queues.entry(place).or_default();
-                queue.push(Reverse((number, index)));
+                queue.push(Reverse((number, index, step.turn())));
                 self.waiting.insert((step.turn(), index));
                 self.cells.set_awaited(place, true);
             }
@@ -234,24 +292,22 @@ impl Order {
 
     /// Takes note of a step and wakes who waited for it.
     #[inline]
-    fn pass(&mut self, step: &Step, heads: &[Head]) {
-        if let Some((place, next)) = self.cells.pass(step.gate) {
-            self.wake(place, next, heads);
+    fn pass(&mut self, gate: Gate) {
+        if let Some((place, next)) = self.cells.pass(gate) {
+            self.wake(place, next);
         }
     }
 
-    fn wake(&mut self, place: u32, next: u64, heads: &[Head]) {
+    fn wake(&mut self, place: u32, next: u64) {
         let Some(queue) = self.queues.get_mut(&place) else {
             return;
         };
-        while let Some(&Reverse((number, index))) = queue.peek()
+        while let Some(&Reverse((number, index, turn))) = queue.peek()
             && number <= next
         {
             queue.pop();
-            if let Some(step) = heads.get(index).and_then(|head| head.step) {
-                self.waiting.remove(&(step.turn(), index));
-                self.ready.push(Reverse((step.turn(), index)));
-            }
+            self.waiting.remove(&(turn, index));
+            self.ready.push(Reverse((turn, index)));
         }
         if queue.is_empty() {
             self.cells.set_awaited(place, false);
@@ -264,8 +320,17 @@ impl Order {
             return None;
         };
         let queue = self.queues.get_mut(&place)?;
-        let Reverse((_, index)) = queue.pop()?;
+        let Reverse((_, index, turn)) = queue.pop()?;
         self.cells.set_awaited(place, !queue.is_empty());
+        self.waiting.remove(&(turn, index));
         Some(index)
+    }
+}
+
+#[inline]
+fn hand_usual<'a>(place: Place, usual: &Usual, taker: &mut impl Taker<'a>) {
+    match usual {
+        Usual::Alloc(alloc) => taker.alloc(place, alloc),
+        Usual::Release(release) => taker.release(place, release),
     }
 }

@@ -1,5 +1,8 @@
 //! What is handed out is what the iterator gives, item by item, with the same findings:
-//! of every log that is kept, and of those logs spoilt byte by byte.
+//! of every log that is kept, of threads that release each other's blocks, and of all
+//! those spoilt byte by byte.
+
+mod support;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -76,30 +79,48 @@ fn what_is_handed_out_is_what_the_iterator_gives() {
         &mut found,
     );
     assert!(found.len() > 10);
-    let (mut usual, mut seed) = (0, 3u64);
-    let mut draw = |below: usize| {
-        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        (seed >> 33) as usize % below
-    };
+    let mut draw = draws(3);
+    let mut usual = 0;
     for path in found {
-        let mut bytes = fs::read(&path).expect("a log");
-        usual += compare(&bytes, 1 << 13) + compare(&bytes, 1) + compare(&bytes, 7);
-        for _ in 0..40 {
-            // A few bytes, a run of zeros, or the end.
-            match draw(4) {
-                0 => {
-                    let from = draw(bytes.len());
-                    let to = (from + draw(5000)).min(bytes.len());
-                    bytes[from..to].fill(0);
-                }
-                1 => bytes.truncate((bytes.len() - draw(9)).max(4096)),
-                _ => (0..3).for_each(|_| {
-                    let at = draw(bytes.len());
-                    bytes[at] = draw(256) as u8;
-                }),
-            }
-            usual += compare(&bytes, 64);
-        }
+        usual += compare_spoilt(fs::read(&path).expect("a log"), &mut draw);
     }
     assert!(usual > 100_000, "{usual}");
+}
+
+#[test]
+fn so_it_is_of_threads_that_share() {
+    let mut draw = draws(5);
+    for (threads, cross) in [(1, 0), (2, 0), (4, 1), (7, 3), (16, 20)] {
+        let bytes = support::bulk::churn(threads, 20_000, 100, cross).finish(&[]);
+        let usual = compare_spoilt(bytes, &mut draw);
+        assert!(usual > 30_000, "{threads} threads, {cross}: {usual}");
+    }
+}
+
+fn draws(mut seed: u64) -> impl FnMut(usize) -> usize {
+    move |below| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (seed >> 33) as usize % below
+    }
+}
+
+fn compare_spoilt(mut bytes: Vec<u8>, draw: &mut impl FnMut(usize) -> usize) -> u64 {
+    let mut usual = compare(&bytes, 1 << 13) + compare(&bytes, 1) + compare(&bytes, 7);
+    for _ in 0..40 {
+        // A few bytes, a run of zeros, or the end.
+        match draw(4) {
+            0 => {
+                let from = draw(bytes.len());
+                let to = (from + draw(5000)).min(bytes.len());
+                bytes[from..to].fill(0);
+            }
+            1 => bytes.truncate((bytes.len() - draw(9)).max(4096)),
+            _ => (0..3).for_each(|_| {
+                let at = draw(bytes.len());
+                bytes[at] = draw(256) as u8;
+            }),
+        }
+        usual += compare(&bytes, 64);
+    }
+    usual
 }

@@ -18,7 +18,7 @@ fn cpu_time() -> Duration {
 
 fn measure(name: &str, threads: usize, cross: u64) {
     let mut bytes = support::bulk::churn(threads, 10_000_000, 100_000, cross).finish(&[]);
-    bytes.extend(support::bulk::tables());
+    bytes.extend(support::bulk::tables(support::bulk::STACKS));
     let log = Log::open(&bytes).unwrap();
     let start = cpu_time();
     let mut events = log.events();

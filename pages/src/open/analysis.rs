@@ -13,7 +13,7 @@ use memlog_format::table::{Code, CodeId, Node, StackId};
 use memlog_read::{Findings, Flight, Item, Kind, Log, Place, Taker};
 
 use super::mapped::MappedHistory;
-use super::{Family, STRIDE, Watch};
+use super::{Family, Watch, hand_out};
 use crate::words::percentage;
 
 /// A log's tables as the analysis asks for them.
@@ -110,6 +110,7 @@ impl Family<'_> {
     /// is a moment of interest.
     pub fn analyse(&self, chosen_tick: Option<u64>, watch: &Watch) -> Analysis {
         let log = self.own();
+        watch.expect(self.logs.iter());
         let mut tally = Tally::new(Options {
             chosen_tick,
             maxrss_floor_kb: log.counter(Counter::MaxRssFloorKb),
@@ -125,27 +126,29 @@ impl Family<'_> {
             }
             tally.seeded();
         }
-        let mut events = watch.events(log);
+        let events = watch.events(log);
         let mut mapped = MappedHistory::default();
-        let mut is_whole = !watch.is_over();
         let mut feed = Feed {
             tally: &mut tally,
             tables: &tables,
             mapped: &mut mapped,
         };
-        let mut strides = 0;
-        while is_whole && events.hand_out(STRIDE, &mut feed) {
-            strides += 1;
-            is_whole = watch.goes_on_after(STRIDE, &events);
-        }
+        let reading = hand_out(log, events, &mut feed, |_, events, bytes| {
+            watch.goes_on_after(events, bytes)
+        });
+        let is_whole = reading.far.is_whole;
         let unknown = tally.take_unknown();
         if !unknown.is_empty() {
             // The same part of it.
-            let strides = if is_whole { u64::MAX } else { strides };
-            tally.tell_apart(Again(unknown).read(log, strides));
+            let most = if is_whole {
+                u64::MAX
+            } else {
+                reading.far.count
+            };
+            tally.tell_apart(Again(unknown).read(log, most));
         }
         let mut findings = log.findings().clone();
-        findings.append(events.findings());
+        findings.append(reading.events.findings());
         let facts = if is_whole {
             facts(log)
         } else {
@@ -154,7 +157,7 @@ impl Family<'_> {
         let summary = tally.finish(&facts);
         let part = (!is_whole).then(|| Part {
             tick: summary.end_tick,
-            percent: percentage(events.bytes_read(), log.size().event_bytes),
+            percent: percentage(reading.far.bytes, log.size().event_bytes),
         });
         watch.through();
         let mut analysis = Analysis {
@@ -220,17 +223,12 @@ fn at_place(place: Place) -> At {
 struct Again(UnknownReleases);
 
 impl Again {
-    /// So much of a log.
-    fn read(mut self, log: &Log, strides: u64) -> UnknownReleases {
+    /// So many events of a log at most.
+    fn read(mut self, log: &Log, most: u64) -> UnknownReleases {
         for entry in log.flight().into_iter().flat_map(Flight::live) {
             self.0.came(entry.address);
         }
-        let mut events = log.events();
-        for _ in 0..strides {
-            if !events.hand_out(STRIDE, &mut self) {
-                break;
-            }
-        }
+        log.events().hand_out(most, &mut self);
         self.0
     }
 }

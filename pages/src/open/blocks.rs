@@ -7,7 +7,10 @@ use memlog_read::{Flight, Kind, Log};
 use memlog_table::Builder;
 
 use super::sidecar::{Draft, Sidecar};
-use super::{Analysis, Family, FileBytes, STRIDE, Watch};
+use super::{Analysis, Family, FileBytes, Watch};
+
+/// Events between two looks at whether that is enough.
+const STRIDE: u64 = 1 << 13;
 
 /// The table of a log, and what it tells as a whole.
 pub struct Made {

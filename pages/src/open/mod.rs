@@ -1,5 +1,6 @@
 //! Opens a log and, for a forked process, those of its parents.
 
+mod ahead;
 mod analysis;
 mod blocks;
 mod each;
@@ -22,6 +23,7 @@ use memlog_format::meta::Key;
 use memlog_read::Log;
 
 use crate::words::{Advice, clean, shown};
+pub use ahead::hand_out;
 pub use analysis::{Analysis, LogTables, at_of};
 pub use blocks::make as make_table;
 pub use each::each;
@@ -33,7 +35,7 @@ pub use map::FileBytes;
 use map::log_bytes;
 pub use map::map;
 pub use sidecar::Sidecar;
-pub use watch::{Over, STRIDE, Watch};
+pub use watch::{Over, Watch};
 
 /// No process has more recorded ancestors.
 const MAX_ANCESTORS: usize = 64;

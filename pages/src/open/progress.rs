@@ -1,5 +1,5 @@
-//! What takes long says how far it is: a line on the terminal behind stderr,
-//! which is gone when the work is done.
+//! What takes long says how far it is, in one run from 0 to 100, and how long it may
+//! take: a line on the terminal behind stderr, which is gone when the work is done.
 
 use std::io::{IsTerminal, Write};
 use std::sync::Arc;
@@ -19,8 +19,8 @@ pub struct Progress {
 
 #[derive(Default)]
 struct State {
-    whole_bytes: AtomicU64,
-    bytes: AtomicU64,
+    whole: AtomicU64,
+    done: AtomicU64,
     events: AtomicU64,
     names: AtomicBool,
     is_done: AtomicBool,
@@ -42,15 +42,10 @@ impl Progress {
         })
     }
 
-    /// So much of a log's events has been read to put them in order.
-    pub fn survey(&self, bytes: u64, whole_bytes: u64) {
-        self.read(bytes, whole_bytes, 0);
-    }
-
-    /// So much of a log's events has been read.
-    pub fn read(&self, bytes: u64, whole_bytes: u64, events: u64) {
-        self.state.whole_bytes.store(whole_bytes, Ordering::Relaxed);
-        self.state.bytes.store(bytes, Ordering::Relaxed);
+    /// So much of the work is done, with so many events read.
+    pub fn at(&self, done: u64, whole: u64, events: u64) {
+        self.state.whole.store(whole, Ordering::Relaxed);
+        self.state.done.store(done, Ordering::Relaxed);
         self.state.events.store(events, Ordering::Relaxed);
     }
 
@@ -91,21 +86,35 @@ fn show(state: &State) {
 impl State {
     /// Fits into 80 columns.
     fn line(&self, seconds: f64) -> String {
-        let [bytes, whole, events] = [&self.bytes, &self.whole_bytes, &self.events]
+        let [done, whole, events] = [&self.done, &self.whole, &self.events]
             .map(|value| value.load(Ordering::Relaxed) as f64);
-        let percent = (bytes / whole.max(1.0) * 100.0).min(100.0);
+        let part = (done / whole.max(1.0)).min(1.0);
+        let percent = (part * 100.0).floor();
+        let left = left(seconds, part);
         match (self.names.load(Ordering::Relaxed), events > 0.0) {
             (true, _) => "memlog: looking up names".into(),
-            (_, false) if bytes > 0.0 => {
-                format!("memlog: first pass, which puts the threads in order: {percent:.0} %")
+            (_, false) if done > 0.0 => {
+                format!("memlog: {percent} %, putting the threads in order{left}")
             }
             (_, false) => "memlog: opening the log".into(),
             _ => format!(
-                "memlog: read {percent:.0} % of the log, {:.1} million events, {:.1} million/s",
+                "memlog: {percent} %, read {:.1} million events, {:.1} million/s{left}",
                 events / 1e6,
                 events / 1e6 / seconds,
             ),
         }
+    }
+}
+
+/// How long the rest may take, where enough was done to tell.
+fn left(seconds: f64, part: f64) -> String {
+    if part < 0.02 {
+        return String::new();
+    }
+    let left = seconds / part - seconds;
+    match left < 120.0 {
+        true => format!(", {left:.0} s left"),
+        false => format!(", {:.0} min left", left / 60.0),
     }
 }
 
@@ -117,18 +126,26 @@ mod tests {
     fn the_line_says_how_far_and_how_fast() {
         let state = State::default();
         assert_eq!(state.line(1.0), "memlog: opening the log");
-        state.whole_bytes.store(3 << 30, Ordering::Relaxed);
-        state.bytes.store(1 << 30, Ordering::Relaxed);
+        state.whole.store(3 << 30, Ordering::Relaxed);
+        state.done.store(1 << 24, Ordering::Relaxed);
+        assert_eq!(
+            state.line(1.1),
+            "memlog: 0 %, putting the threads in order",
+            "nobody knows yet"
+        );
+        state.done.store(1 << 30, Ordering::Relaxed);
         assert_eq!(
             state.line(2.0),
-            "memlog: first pass, which puts the threads in order: 33 %"
+            "memlog: 33 %, putting the threads in order, 4 s left"
         );
         state.events.store(300_000_000, Ordering::Relaxed);
         let line = state.line(50.0);
         assert_eq!(
             line,
-            "memlog: read 33 % of the log, 300.0 million events, 6.0 million/s"
+            "memlog: 33 %, read 300.0 million events, 6.0 million/s, 100 s left"
         );
+        assert_eq!(left(90.0, 0.25), ", 4 min left");
+        assert_eq!(left(90.0, 1.0), ", 0 s left");
         assert!(line.len() < 80);
         state.names.store(true, Ordering::Relaxed);
         assert_eq!(state.line(50.0), "memlog: looking up names");

@@ -12,7 +12,7 @@ use super::interrupt::Interrupt;
 use super::progress::Progress;
 
 /// Events between two looks.
-pub const STRIDE: u64 = 1 << 13;
+const STRIDE: u64 = 1 << 13;
 
 /// Whether Ctrl-C came.
 #[derive(Clone, Default)]
@@ -29,8 +29,55 @@ impl Over {
 pub struct Watch {
     progress: Option<Progress>,
     interrupt: Option<Interrupt>,
-    whole_bytes: Cell<u64>,
+    work: Work,
     events: Cell<u64>,
+}
+
+/// How much there is to do, by the bytes of events. To put threads in order takes a
+/// pass that does less with each: it counts one for a byte, the other three.
+#[derive(Default)]
+struct Work {
+    whole: Cell<u64>,
+    /// With the logs before.
+    before: Cell<u64>,
+    /// The pass over this log that puts its threads in order, and all of it.
+    order: Cell<u64>,
+    log: Cell<u64>,
+}
+
+const PASS: u64 = 3;
+
+impl Work {
+    fn of(log: &Log) -> (u64, u64) {
+        let size = log.size();
+        let order = if size.streams > 1 {
+            size.event_bytes
+        } else {
+            0
+        };
+        (order, order + PASS * size.event_bytes)
+    }
+
+    fn expect<'l, 'a: 'l>(&self, logs: impl Iterator<Item = &'l Log<'a>>) {
+        self.whole.set(logs.map(|log| Self::of(log).1).sum());
+    }
+
+    fn open(&self, log: &Log) {
+        self.before.set(self.before.get() + self.log.get());
+        let (order, all) = Self::of(log);
+        self.order.set(order);
+        self.log.set(all);
+        self.whole
+            .set(self.whole.get().max(self.before.get() + all));
+    }
+
+    fn ordered(&self, bytes: u64) -> u64 {
+        self.before.get() + bytes.min(self.order.get())
+    }
+
+    fn read(&self, bytes: u64) -> u64 {
+        self.before.get() + self.order.get() + PASS * bytes
+    }
 }
 
 impl Watch {
@@ -39,7 +86,7 @@ impl Watch {
         Self {
             progress: Progress::start(),
             interrupt: None,
-            whole_bytes: Cell::new(0),
+            work: Work::default(),
             events: Cell::new(0),
         }
     }
@@ -57,7 +104,7 @@ impl Watch {
         Self {
             progress: None,
             interrupt: None,
-            whole_bytes: Cell::new(0),
+            work: Work::default(),
             events: Cell::new(0),
         }
     }
@@ -75,13 +122,19 @@ impl Watch {
         log.events_until_while(fork_points, &mut |bytes| self.survey(bytes))
     }
 
+    /// These logs are read, one after the other.
+    pub fn expect<'l, 'a: 'l>(&self, logs: impl Iterator<Item = &'l Log<'a>>) {
+        self.work.expect(logs);
+    }
+
     fn open(&self, log: &Log) {
-        self.whole_bytes.set(log.size().event_bytes);
+        self.work.open(log);
     }
 
     fn survey(&self, bytes: u64) -> bool {
         if let Some(progress) = &self.progress {
-            progress.survey(bytes, self.whole_bytes.get());
+            let (done, whole) = (self.work.ordered(bytes), self.work.whole.get());
+            progress.at(done, whole, self.events.get());
         }
         !self.is_over()
     }
@@ -91,20 +144,21 @@ impl Watch {
     pub fn goes_on(&self, events: &EventStream) -> bool {
         let count = self.events.get() + 1;
         self.events.set(count);
-        !count.is_multiple_of(STRIDE) || self.look(count, events)
+        !count.is_multiple_of(STRIDE) || self.look(count, events.bytes_read())
     }
 
-    /// So many events were read; false if they were to be the last.
-    pub fn goes_on_after(&self, events: u64, stream: &EventStream) -> bool {
+    /// So many events were read, of so many bytes in all; false if they were to be
+    /// the last.
+    pub fn goes_on_after(&self, events: u64, bytes: u64) -> bool {
         let count = self.events.get() + events;
         self.events.set(count);
-        self.look(count, stream)
+        self.look(count, bytes)
     }
 
     #[cold]
-    fn look(&self, count: u64, events: &EventStream) -> bool {
+    fn look(&self, count: u64, bytes: u64) -> bool {
         if let Some(progress) = &self.progress {
-            progress.read(events.bytes_read(), self.whole_bytes.get(), count);
+            progress.at(self.work.read(bytes), self.work.whole.get(), count);
         }
         !self.is_over()
     }
@@ -133,5 +187,31 @@ impl Watch {
             interrupt.let_kill();
         }
         self.interrupt
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_is_one_run_over_all_logs() {
+        let golden = concat!(env!("CARGO_MANIFEST_DIR"), "/../golden/cross");
+        let files = std::fs::read_dir(golden).unwrap().flatten();
+        let bytes: Vec<_> = files
+            .map(|file| std::fs::read(file.path()).unwrap())
+            .collect();
+        let logs: Vec<_> = bytes.iter().flat_map(|bytes| Log::open(bytes)).collect();
+        let work = Work::default();
+        work.expect(logs.iter());
+        let mut done = 0;
+        for log in &logs {
+            work.open(log);
+            let bytes = log.size().event_bytes;
+            let passes = [work.ordered(bytes), work.read(0), work.read(bytes)];
+            assert!(done <= passes[0] && passes.is_sorted());
+            done = passes[2];
+        }
+        assert!(logs.len() > 2 && done == work.whole.get());
     }
 }

@@ -4,7 +4,9 @@
 use memlog_format::api::Api;
 use memlog_format::chunk::{CHUNK_SIZE, Header, Kind};
 use memlog_format::ext::{Ext, Rss, RssSource};
-use memlog_format::table::{CODES_PER_CHUNK, Code, CodeId, NODES_PER_CHUNK, Node, StackId};
+use memlog_format::table::{
+    CODES_PER_CHUNK, Code, CodeId, FIRST_NODE, NODES_PER_CHUNK, Node, StackId,
+};
 
 use super::{Recorder, chunk};
 
@@ -24,9 +26,43 @@ impl Numbers {
     }
 }
 
-/// Records `events` events of `threads` threads that keep `window` blocks
-/// each; one free in `cross` is another thread's block.
+/// A life on some thousand stacks.
 pub fn churn(threads: usize, events: u64, window: usize, cross: u64) -> Recorder {
+    let life = Life {
+        threads,
+        events,
+        window,
+        cross,
+        stacks: STACKS,
+    };
+    life.record()
+}
+
+/// `events` events of `threads` threads that keep `window` blocks each, by so many
+/// stacks; one free in `cross` is another thread's block.
+#[derive(Clone, Copy)]
+pub struct Life {
+    pub threads: usize,
+    pub events: u64,
+    pub window: usize,
+    pub cross: u64,
+    pub stacks: u64,
+}
+
+impl Life {
+    /// All of it.
+    pub fn record(self) -> Recorder {
+        record(self)
+    }
+}
+
+fn record(life: Life) -> Recorder {
+    let Life {
+        threads,
+        events,
+        window,
+        ..
+    } = life;
     let mut recorder = Recorder::new(threads, CHUNK_SIZE - 64);
     let mut numbers = Numbers(0x2545_F491_4F6C_DD1D);
     // Each thread's arena: slots of 256 bytes, a stack of free ones.
@@ -49,7 +85,7 @@ pub fn churn(threads: usize, events: u64, window: usize, cross: u64) -> Recorder
                     &mut numbers,
                     &mut live,
                     &mut free,
-                    (thread, window, cross),
+                    (thread, life),
                 );
                 done += 1;
             }
@@ -78,14 +114,15 @@ fn step(
     numbers: &mut Numbers,
     live: &mut [Vec<u64>],
     free: &mut [Vec<u64>],
-    (thread, window, cross): (usize, usize, u64),
+    (thread, life): (usize, Life),
 ) {
+    let Life { window, cross, .. } = life;
     let grows = live[thread].len() < window && numbers.below(100) < 52;
     if grows || live[thread].is_empty() {
         let Some(address) = free[thread].pop() else {
             return;
         };
-        let stack = STACKS_FROM + numbers.below(STACKS) as u32;
+        let stack = stack_of(numbers.below(life.stacks));
         recorder.alloc(thread, Api::Malloc, address, numbers.below(256), stack);
         live[thread].push(address);
         return;
@@ -108,21 +145,31 @@ fn step(
     free[owner].push(address);
 }
 
-/// First of the stacks that `churn` uses, and how many there are.
-pub const STACKS_FROM: u32 = 100;
+/// How many stacks `churn` uses.
 pub const STACKS: u64 = 8000;
 
-/// One full chunk of nodes, in chains of 16 frames, and their codes.
-pub fn tables() -> Vec<u8> {
-    let mut nodes = Vec::new();
-    for id in 8..NODES_PER_CHUNK {
-        let parent = if id % 16 == 8 { 1 } else { id - 1 };
-        let code = CodeId(4 + id % (CODES_PER_CHUNK - 4));
-        let node = Node {
-            parent: StackId(parent),
-            code,
-        };
-        nodes.extend(node.to_word().to_le_bytes());
+/// The id of the stack of this number: the tables of all machines have it.
+fn stack_of(number: u64) -> u32 {
+    let (chunk, place) = (number / STACKS, number % STACKS);
+    chunk as u32 * NODES_PER_CHUNK + 100 + place as u32
+}
+
+/// Full chunks of nodes for so many stacks, in chains of 16 frames, and a chunk of codes.
+pub fn tables(stacks: u64) -> Vec<u8> {
+    let mut out = Vec::new();
+    for index in 0..stacks.div_ceil(STACKS) as u32 {
+        let mut nodes = Vec::new();
+        for place in FIRST_NODE..NODES_PER_CHUNK {
+            let id = index * NODES_PER_CHUNK + place;
+            let parent = if place % 16 == 8 { 1 } else { id - 1 };
+            let code = CodeId(4 + (id + index) % (CODES_PER_CHUNK - 4));
+            let node = Node {
+                parent: StackId(parent),
+                code,
+            };
+            nodes.extend(node.to_word().to_le_bytes());
+        }
+        out.extend(chunk(Header::new(Kind::Nodes, index, 0), &nodes, false));
     }
     let mut codes = Vec::new();
     for id in 4..CODES_PER_CHUNK {
@@ -134,7 +181,6 @@ pub fn tables() -> Vec<u8> {
         codes.extend(code.address.to_le_bytes());
         codes.extend(code.to_tail_word().to_le_bytes());
     }
-    let mut out = chunk(Header::new(Kind::Nodes, 0, 0), &nodes, false);
     out.extend(chunk(Header::new(Kind::Codes, 0, 0), &codes, false));
     out
 }

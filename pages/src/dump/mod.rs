@@ -9,23 +9,32 @@
 //! FRAME: FILE (SYMBOL+0xOFF) [0xPC (0xRELPC)], innermost first
 //! ```
 
+mod frames;
+mod numbers;
+
 use std::collections::{HashMap, HashSet};
-use std::io::{BufWriter, IsTerminal, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use memlog_analysis::{ModuleKey, Options, Site, Tables, Tally};
+use memlog_analysis::{Options, Tally};
 use memlog_format::counter::Counter;
+use memlog_format::event::{Alloc, Release};
 use memlog_format::ext::{Ledger, Mapping, Rss, RssSource};
 use memlog_format::failure::Failure;
-use memlog_format::table::{Code, StackId};
-use memlog_read::{Flight, Item, Kind, Log};
+use memlog_format::table::StackId;
+use memlog_read::{Flight, Item, Kind, Log, Place, Taker};
 
 use crate::choose::chosen;
 use crate::names::{NameStore, Names, SymbolFiles, symbol_options};
-use crate::open::{Files, LogTables, Watch, at_of};
+use crate::open::{Files, LogTables, Watch, at_of, hand_out};
 use crate::screen::Out;
 use crate::words::clean;
+use frames::StackTexts;
+use numbers::{put_decimal, put_hex};
+
+/// So much is written at a time.
+const FULL: usize = 1 << 18;
 
 /// Print every event of a log.
 #[derive(clap::Args)]
@@ -62,20 +71,17 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let log = family.own();
     let store = NameStore::default();
     let names = (!args.no_symbols).then(|| Names::new(&store, &options, log, &file));
-    let out = BufWriter::with_capacity(1 << 18, Out::new());
-    let mut dump = Dump::new(out, log, names, args.ledger);
+    let mut dump = Dump::new(Out::new(), log, names, args.ledger);
     dump.thread_names = args.threads.then(HashMap::new);
     dump.with_failed = args.failed;
-    dump.blocks_of_before()?;
-    let mut events = watch.events(log);
-    while let Some(item) = events.next()
-        && watch.goes_on(&events)
-    {
-        dump.item(&item)?;
-    }
-    dump.out.flush()?;
+    dump.blocks_of_before();
+    hand_out(log, watch.events(log), &mut dump, |dump, events, bytes| {
+        watch.goes_on_after(events, bytes) && dump.is_written.is_ok()
+    });
+    dump.flush();
+    dump.is_written?;
     watch.end();
-    for remark in dump.names.iter().flat_map(Names::remarks) {
+    for remark in dump.stacks.names.iter().flat_map(Names::remarks) {
         writeln!(std::io::stderr(), "memlog: note: {remark}")?;
     }
     Ok(ExitCode::SUCCESS)
@@ -83,11 +89,16 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 
 struct Dump<'l, 'a, 's, W> {
     out: W,
+    /// What is not written yet.
+    text: Vec<u8>,
+    /// The first failure to write; nothing is written after it.
+    is_written: io::Result<()>,
     log: &'l Log<'a>,
     tables: LogTables<'l, 'a>,
-    names: Option<Names<'s>>,
-    /// Each frame as it is printed.
-    frames: HashMap<Code, String>,
+    stacks: StackTexts<'l, 'a, 's>,
+    /// What stands behind each event of a tick and a thread, until another of its
+    /// figures changes.
+    moment: Option<(u64, u32, Vec<u8>)>,
     /// Addresses of reallocs that the log does not finish.
     unfinished: HashSet<u64>,
     ledger: Tally,
@@ -99,14 +110,54 @@ struct Dump<'l, 'a, 's, W> {
     with_failed: bool,
 }
 
+impl<'a, W: Write> Taker<'a> for Dump<'_, 'a, '_, W> {
+    fn alloc(&mut self, place: Place, alloc: &Alloc) {
+        // Given out again: the realloc that the end cut off had released it.
+        if !self.unfinished.is_empty() && self.unfinished.remove(&alloc.address) {
+            self.went("F", place, alloc.address, None);
+        }
+        self.came("M", place, alloc.size, alloc.address, alloc.stack);
+    }
+
+    fn release(&mut self, place: Place, release: &Release) {
+        self.went("F", place, release.address, release.stack);
+    }
+
+    fn item(&mut self, item: &Item<'a>) {
+        let place = item.place();
+        match &item.kind {
+            // What comes of it stands among the blocks of before.
+            Kind::PriorAlloc(_) | Kind::PriorRelease(_) => {}
+            Kind::Alloc(alloc) => self.alloc(place, alloc),
+            Kind::Release(release) => self.release(place, release),
+            Kind::Unfinished(release) => {
+                self.unfinished.insert(release.address);
+            }
+            Kind::Ledger(entry) => {
+                self.moment = None;
+                self.ledger.ledger(at_of(item), entry, &self.tables);
+                if self.with_ledger {
+                    self.entry(place, entry);
+                }
+            }
+            Kind::Failed(failure) if self.with_failed => self.failed(place, failure),
+            Kind::Thread { tid, name } => self.thread(place, *tid, name),
+            Kind::Rss(rss) => self.read(rss),
+            _ => {}
+        }
+    }
+}
+
 impl<'l, 'a, 's, W: Write> Dump<'l, 'a, 's, W> {
     fn new(out: W, log: &'l Log<'a>, names: Option<Names<'s>>, with_ledger: bool) -> Self {
         Self {
             out,
+            text: Vec::with_capacity(2 * FULL),
+            is_written: Ok(()),
             log,
             tables: LogTables::new(log),
-            names,
-            frames: HashMap::new(),
+            stacks: StackTexts::new(log, names),
+            moment: None,
             unfinished: HashSet::new(),
             ledger: Tally::new(Options::default()),
             maxrss_kb: 0,
@@ -117,54 +168,25 @@ impl<'l, 'a, 's, W: Write> Dump<'l, 'a, 's, W> {
         }
     }
 
+    fn flush(&mut self) {
+        if self.is_written.is_ok() {
+            self.is_written = self.out.write_all(&self.text);
+        }
+        self.text.clear();
+    }
+
     /// What overwritten events left live, as if it came now.
-    fn blocks_of_before(&mut self) -> std::io::Result<()> {
+    fn blocks_of_before(&mut self) {
         let blocks = self.log.flight().into_iter().flat_map(Flight::live);
         let mut blocks: Vec<_> = blocks.collect();
         blocks.sort_unstable_by_key(|entry| (entry.tick, entry.address));
         for entry in blocks {
-            let item = Item {
+            let place = Place {
                 stream: 0,
                 tid: entry.tid,
                 tick: entry.tick.into(),
-                kind: Kind::Mark(b""),
             };
-            self.came("M", &item, entry.size, entry.address, entry.stack)?;
-        }
-        Ok(())
-    }
-
-    fn item(&mut self, item: &Item) -> std::io::Result<()> {
-        match &item.kind {
-            // What comes of it stands among the blocks of before.
-            Kind::PriorAlloc(_) | Kind::PriorRelease(_) => Ok(()),
-            Kind::Alloc(alloc) => {
-                // Given out again: the realloc that the end cut off had
-                // released it.
-                if self.unfinished.remove(&alloc.address) {
-                    self.went("F", item, alloc.address, None)?;
-                }
-                self.came("M", item, alloc.size, alloc.address, alloc.stack)
-            }
-            Kind::Release(release) => self.went("F", item, release.address, release.stack),
-            Kind::Unfinished(release) => {
-                self.unfinished.insert(release.address);
-                Ok(())
-            }
-            Kind::Ledger(entry) => {
-                self.ledger.ledger(at_of(item), entry, &self.tables);
-                match self.with_ledger {
-                    true => self.entry(item, entry),
-                    false => Ok(()),
-                }
-            }
-            Kind::Failed(failure) if self.with_failed => self.failed(item, failure),
-            Kind::Thread { tid, name } => self.thread(item, *tid, name),
-            Kind::Rss(rss) => {
-                self.read(rss);
-                Ok(())
-            }
-            _ => Ok(()),
+            self.came("M", place, entry.size, entry.address, entry.stack);
         }
     }
 
@@ -173,97 +195,93 @@ impl<'l, 'a, 's, W: Write> Dump<'l, 'a, 's, W> {
         let is_own = rss.source != RssSource::MaxRss || rss.peak_kb > self.floor_kb;
         let peak_kb = if is_own { rss.peak_kb } else { 0 };
         self.maxrss_kb = self.maxrss_kb.max(peak_kb).max(rss.now_kb);
+        self.moment = None;
     }
 
-    fn came(
-        &mut self,
-        tag: &str,
-        item: &Item,
-        size: u64,
-        address: u64,
-        stack: StackId,
-    ) -> std::io::Result<()> {
-        write!(self.out, "{tag}: {size} {address:#x}\t")?;
-        self.moment(item)?;
-        self.stack(stack)?;
-        self.out.write_all(b"\n")
+    fn came(&mut self, tag: &str, place: Place, size: u64, address: u64, stack: StackId) {
+        self.text.extend_from_slice(tag.as_bytes());
+        self.text.extend_from_slice(b": ");
+        put_decimal(&mut self.text, size);
+        self.text.push(b' ');
+        put_hex(&mut self.text, address);
+        self.moment(place);
+        self.end(Some(stack));
     }
 
-    fn went(
-        &mut self,
-        tag: &str,
-        item: &Item,
-        address: u64,
-        stack: Option<StackId>,
-    ) -> std::io::Result<()> {
-        write!(self.out, "{tag}: {address:#x}\t")?;
-        self.moment(item)?;
-        if let Some(stack) = stack {
-            self.stack(stack)?;
-        }
-        self.out.write_all(b"\n")
+    fn went(&mut self, tag: &str, place: Place, address: u64, stack: Option<StackId>) {
+        self.text.extend_from_slice(tag.as_bytes());
+        self.text.extend_from_slice(b": ");
+        put_hex(&mut self.text, address);
+        self.moment(place);
+        self.end(stack);
     }
 
-    fn thread(&mut self, item: &Item, tid: u32, name: &[u8]) -> std::io::Result<()> {
+    fn thread(&mut self, place: Place, tid: u32, name: &[u8]) {
         let Some(names) = &mut self.thread_names else {
-            return Ok(());
+            return;
         };
         if names.insert(tid, name.to_vec()).as_deref() == Some(name) {
-            return Ok(());
+            return;
         }
-        write!(self.out, "THREAD: {}\t", clean(name))?;
-        self.moment(&Item { tid, ..*item })?;
-        self.out.write_all(b"\n")
+        self.text.extend_from_slice(b"THREAD: ");
+        self.text.extend_from_slice(clean(name).as_bytes());
+        self.moment(Place { tid, ..place });
+        self.end(None);
     }
 
-    fn failed(&mut self, item: &Item, failure: &Failure) -> std::io::Result<()> {
+    fn failed(&mut self, place: Place, failure: &Failure) {
         let name = failure.api.name();
         let (size, calls, errno) = (failure.size, failure.calls, failure.errno);
-        write!(self.out, "FAILED: {size} {name} {calls} {errno}\t")?;
-        self.moment(item)?;
-        self.stack(failure.stack)?;
-        self.out.write_all(b"\n")
+        let text = format!("FAILED: {size} {name} {calls} {errno}");
+        self.text.extend_from_slice(text.as_bytes());
+        self.moment(place);
+        self.end(Some(failure.stack));
     }
 
-    fn stack(&mut self, stack: StackId) -> std::io::Result<()> {
-        let log = self.log;
-        for code in log.frames(stack) {
-            if !self.frames.contains_key(&code) {
-                let text = self.frame(&code);
-                self.frames.insert(code, text);
-            }
-            if let Some(text) = self.frames.get(&code) {
-                self.out.write_all(b"\t")?;
-                self.out.write_all(text.as_bytes())?;
-            }
+    /// The frames, and the line is through.
+    #[inline]
+    fn end(&mut self, stack: Option<StackId>) {
+        if let Some(stack) = stack {
+            self.stacks.put(&mut self.text, stack);
         }
-        Ok(())
+        self.text.push(b'\n');
+        if self.text.len() >= FULL {
+            self.flush();
+        }
     }
 
-    fn moment(&mut self, item: &Item) -> std::io::Result<()> {
+    #[inline]
+    fn moment(&mut self, place: Place) {
+        let Place { tick, tid, .. } = place;
+        if !matches!(&self.moment, Some(known) if (known.0, known.1) == (tick, tid)) {
+            self.moment = Some((tick, tid, self.moment_text(tick, tid)));
+        }
+        if let Some((.., text)) = &self.moment {
+            self.text.extend_from_slice(text);
+        }
+    }
+
+    fn moment_text(&self, tick: u64, tid: u32) -> Vec<u8> {
         let mapped = self.ledger.mapped();
         let all = mapped.live_bytes.saturating_add(mapped.backing_bytes);
-        let seconds = self.log.seconds(item.tick);
-        let (maxrss_kb, tid) = (self.maxrss_kb, item.tid);
+        let seconds = self.log.seconds(tick);
+        let maxrss_kb = self.maxrss_kb;
         let arena_kb = mapped.arena_bytes / 1024;
         let mmap_kb = all.saturating_sub(mapped.arena_bytes) / 1024;
-        write!(
-            self.out,
-            "{seconds:.6} {maxrss_kb} {tid} {arena_kb} {mmap_kb}"
-        )
+        format!("\t{seconds:.6} {maxrss_kb} {tid} {arena_kb} {mmap_kb}").into()
     }
 
     /// An entry of the ledger in the same two forms.
-    fn entry(&mut self, item: &Item, entry: &Ledger) -> std::io::Result<()> {
+    fn entry(&mut self, place: Place, entry: &Ledger) {
         let stack = entry.stack;
         match entry.mapping {
             Mapping::Map {
                 address, length, ..
-            } => self.came("MAP", item, length, address, stack),
-            Mapping::Unmap { address, .. } => self.went("UNMAP", item, address, Some(stack)),
+            } => self.came("MAP", place, length, address, stack),
+            Mapping::Unmap { address, .. } => self.went("UNMAP", place, address, Some(stack)),
             // Of a call that did nothing.
-            Mapping::Leave { length: 0, .. } => Ok(()),
-            Mapping::Leave { address, .. } => self.went("UNMAP", item, address, None),
+            Mapping::Leave { length: 0, .. } => {}
+            Mapping::Leave { address, .. } => self.went("UNMAP", place, address, None),
             Mapping::Remap {
                 old_address,
                 old_length,
@@ -271,38 +289,15 @@ impl<'l, 'a, 's, W: Write> Dump<'l, 'a, 's, W> {
                 length,
             } => {
                 if old_length > 0 {
-                    self.went("UNMAP", item, old_address, None)?;
+                    self.went("UNMAP", place, old_address, None);
                 }
-                self.came("MAP", item, length, address, stack)
+                self.came("MAP", place, length, address, stack);
             }
             Mapping::Break { old_end, end } if end > old_end => {
-                self.came("MAP", item, end - old_end, old_end, stack)
+                self.came("MAP", place, end - old_end, old_end, stack);
             }
-            Mapping::Break { end, .. } => self.went("UNMAP", item, end, Some(stack)),
+            Mapping::Break { end, .. } => self.went("UNMAP", place, end, Some(stack)),
         }
-    }
-
-    /// `FILE (SYMBOL+0xOFF) [0xPC (0xRELPC)]`
-    fn frame(&mut self, code: &Code) -> String {
-        let pc = code.address;
-        let Some(module) = self.tables.module(code.module) else {
-            return format!("? (?+0x0) [{pc:#x} ({pc:#x})]");
-        };
-        let relative = pc.wrapping_sub(module.bias);
-        let module = ModuleKey::from(&module);
-        let site = Site {
-            address: pc,
-            exact: code.exact,
-            module: None,
-        };
-        let names = self.names.as_mut();
-        let symbol = names.and_then(|names| names.symbol(&site, &module));
-        let (name, offset) = match symbol {
-            Some(symbol) => (symbol.name, symbol.offset),
-            None => ("?".into(), relative),
-        };
-        let file = clean(&module.path);
-        format!("{file} ({name}+{offset:#x}) [{pc:#x} ({relative:#x})]")
     }
 }
 
@@ -312,10 +307,10 @@ mod tests {
     use memlog_format::api::Api;
     use memlog_format::chunk::{CHUNK_SIZE, Header, Kind as ChunkKind};
     use memlog_format::counter::AREA_COUNT;
-    use memlog_format::event::{Alloc, Deltas, Release};
+    use memlog_format::event::Deltas;
     use memlog_format::ext::Ext;
     use memlog_format::meta::{Module, Record, Start};
-    use memlog_format::table::{CodeId, Node};
+    use memlog_format::table::{Code, CodeId, Node};
     use memlog_format::varint::Writer;
 
     fn chunk(kind: ChunkKind, body: &[u8]) -> Vec<u8> {
@@ -413,9 +408,8 @@ mod tests {
         bytes.extend(chunk(ChunkKind::Codes, &code.concat()));
         let log = Log::open(&bytes).unwrap();
         let mut dump = Dump::new(Vec::new(), &log, None, false);
-        for item in log.events() {
-            dump.item(&item).unwrap();
-        }
+        log.events().hand_out(u64::MAX, &mut dump);
+        dump.flush();
         let expected = "M: 77 0x6000\t0.000000 0 42 0 0\t\
             /no/such/file (?+0x1234) [0x50001234 (0x1234)]\n\
             F: 0x6000\t1.500000 1234 42 0 0\n\
