@@ -155,9 +155,9 @@ Examples:
   memlog tree --debug-symbols build/ vm.5912.memlog    it ran on another machine";
 
 const TABLE: &str = "\
-It counts all blocks of the run, each once, with --at those live at a moment, with --where those for \
-which an expression holds. A block belongs to the function that asked for it; with callees are those \
-that what it called asked for.
+It counts all blocks of the run, each once; --at counts those that were live at a moment, --where \
+those for which an expression holds. A block belongs to the function that asked for it. The column \
+`with callees` has the same with what the functions that it called asked for.
 
 Examples:
   memlog table vm.5912.memlog                      by function, all blocks of the run
@@ -191,7 +191,9 @@ Examples:
   memlog histogram lifetime --where 'size >= 1MiB' vm.5912.memlog";
 
 const TIMELINE: &str = "\
-The heap is what was asked for and not yet freed. Resident memory is what the kernel said last.
+The heap is what was asked for and not yet freed. Resident memory is what the kernel said last, which \
+on some systems is the most so far. A line stands for a stretch of time, and is the largest heap in it; \
+the peaks have lines of their own.
 
 Examples:
   memlog timeline vm.5912.memlog
@@ -200,7 +202,7 @@ Examples:
 
 const CHAINS: &str = "\
 The blocks that realloc made of each other are one chain. What it outgrew may have been copied: to \
-reserve the last size at first saves that.
+reserve the last size at first saves that. A row has the chains whose last block it asked for.
 
 Examples:
   memlog chains vm.5912.memlog
@@ -240,7 +242,8 @@ Examples:
   memlog fragmentation --at end --by line vm.5912.memlog";
 
 const WHERE: &str = "\
-The address may be within a block. All blocks that had it are told, the last ones in full.
+The address may be within a block. Other blocks may have had it before: it says how many, and tells \
+the last ten in full.
 
 Examples:
   memlog where vm.5912.memlog 0x7f3a5c000b20

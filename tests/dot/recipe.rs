@@ -125,6 +125,32 @@ impl Recipe {
         }
     }
 
+    /// A realloc moves a block; where it is then.
+    #[allow(dead_code, reason = "each test uses a part of it")]
+    pub fn grow(&mut self, stack: StackId, from: u64, size: u64) -> u64 {
+        let release = Release {
+            api: Api::Realloc,
+            address: from,
+            announced: true,
+            stack: None,
+            order: None,
+        };
+        self.put(|deltas, writer| deltas.put_release(writer, &release));
+        let address = self.next_block;
+        self.next_block += predicted_usable(size) + 8;
+        let alloc = Alloc {
+            api: Api::Realloc,
+            address,
+            size,
+            usable: predicted_usable(size),
+            alignment_log2: 0,
+            stack,
+            order: None,
+        };
+        self.put(|deltas, writer| deltas.put_alloc(writer, &alloc));
+        address
+    }
+
     /// From here on it is this millisecond.
     pub fn time(&mut self, tick: u64) {
         self.put(|deltas, writer| deltas.put_tick(writer, tick));

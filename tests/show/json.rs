@@ -3,9 +3,11 @@
 use std::io::Read;
 use std::process::Stdio;
 
+use memlog_format::table::StackId;
 use serde_json::Value;
 
 use crate::logs::{empty, odd, sites};
+use crate::recipe::PROGRAM;
 use crate::sites::own_time::cpu_time;
 use crate::{says, with_logs};
 
@@ -174,29 +176,28 @@ fn info_says_the_same_to_programs() {
     }
 }
 
+/// The keys in the tables of the documentation between two of its words.
+fn documented(from: &str, to: &str) -> Vec<String> {
+    let page = include_str!("../../doc/STATS.md");
+    let from = page.split_once(from).expect("a part").1;
+    let part = from.split_once(to).map_or(from, |(part, _)| part);
+    let rows = part.lines().filter(|line| line.starts_with("| `"));
+    let cells = rows.filter_map(|row| row.split('|').nth(1));
+    let names = cells.flat_map(|cell| cell.split('`').skip(1).step_by(2));
+    names.map(str::to_owned).collect()
+}
+
+fn keys(value: &Value) -> Vec<String> {
+    let object = value.as_object().expect("an object");
+    object.keys().cloned().collect()
+}
+
 /// The tables of the documentation have each key, and no other.
 #[test]
 fn each_key_is_in_the_documentation() {
     let folder = with_logs("show-json-keys", &[("sites", sites())]);
     let read =
         |command: &str| -> Value { serde_json::from_str(&says(&folder, command)).expect("JSON") };
-    let page = include_str!("../../doc/STATS.md");
-    let documented = |from: &str, to: &str| {
-        let from = page.split_once(from).expect("a part").1;
-        let part = from.split_once(to).map_or(from, |(part, _)| part);
-        let rows = part.lines().filter(|line| line.starts_with("| `"));
-        let cells = rows.filter_map(|row| row.split('|').nth(1));
-        let names = cells.flat_map(|cell| cell.split('`').skip(1).step_by(2));
-        names.map(str::to_owned).collect::<Vec<_>>()
-    };
-    let keys = |value: &Value| -> Vec<String> {
-        value
-            .as_object()
-            .expect("an object")
-            .keys()
-            .cloned()
-            .collect()
-    };
     let info = keys(&read("info --json sites.memlog"));
     let (own, all) = (
         documented("`memlog info --json`", "`memlog info --list --json`"),
@@ -210,10 +211,59 @@ fn each_key_is_in_the_documentation() {
     }
     let list_page = read("info --list --json .");
     let row = keys(&list_page["logs"][0]);
-    let mut told = documented("`memlog info --list --json`", "\n## ");
+    let mut told = documented("`memlog info --list --json`", "\n# ");
     told.retain(|key| key != "schema");
     told.sort();
     assert_eq!(row, told);
+}
+
+/// So have those of the answers about blocks.
+#[test]
+fn each_key_of_an_answer_is_in_the_documentation() {
+    let mut log = sites();
+    let stack = log.stack(StackId::COMPLETE, &[PROGRAM + 0x10D1]);
+    let grown = log.allocate(stack, 1, 100);
+    let grown = log.grow(stack, grown[0], 1_000);
+    let folder = with_logs("show-json-answers", &[("sites", log)]);
+    let all = documented("# `--json` of questions", "\n## ");
+    for (command, section) in [
+        ("table", "Groups of blocks"),
+        ("leaks", "Groups of blocks"),
+        ("temporary", "Groups of blocks"),
+        ("histogram size", "Classes of blocks"),
+        ("histogram lifetime", "Classes of blocks"),
+        ("timeline", "Over time"),
+        ("chains", "Reallocs"),
+        ("threads", "Threads"),
+        ("where", "An address"),
+    ] {
+        let (name, more) = command.split_once(' ').unwrap_or((command, ""));
+        let text = match name {
+            "where" => says(&folder, &format!("where --json sites.memlog {grown:#x}")),
+            _ => says(&folder, &format!("{name} --json {more} sites.memlog")),
+        };
+        let page: Value = serde_json::from_str(&text).expect("JSON");
+        assert_eq!(page["schema"], format!("memlog-{name}-1"));
+        let rows = page.get("rows").unwrap_or(&page["points"]);
+        let told = documented(&format!("\n## {section}: `"), "\n## ");
+        let mut printed = keys(&page);
+        printed.extend(rows.get(0).iter().flat_map(|row| keys(row)));
+        for key in &printed {
+            assert!(
+                told.contains(key) || all.contains(key),
+                "{command}: {key} is not told"
+            );
+        }
+        let is_other = |key: &&String| match name {
+            "histogram" => key.starts_with("from_") || key.starts_with("to_"),
+            // Without a temporary block there is no row.
+            "temporary" => list(rows).is_empty(),
+            _ => false,
+        };
+        for key in told.iter().chain(&all).filter(|key| !is_other(key)) {
+            assert!(printed.contains(key), "{command}: {key} is not printed");
+        }
+    }
 }
 
 /// Of five times as many logs about five times as much is computed: no row looks at all others.

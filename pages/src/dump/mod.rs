@@ -75,7 +75,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     dump.thread_names = args.threads.then(HashMap::new);
     dump.with_failed = args.failed;
     dump.blocks_of_before();
-    hand_out(log, watch.events(log), &mut dump, |dump, events, bytes| {
+    hand_out(&mut watch.events(log), &mut dump, |dump, events, bytes| {
         watch.goes_on_after(events, bytes) && dump.is_written.is_ok()
     });
     dump.flush();

@@ -126,29 +126,25 @@ impl Family<'_> {
             }
             tally.seeded();
         }
-        let events = watch.events(log);
+        let mut events = watch.events(log);
         let mut mapped = MappedHistory::default();
         let mut feed = Feed {
             tally: &mut tally,
             tables: &tables,
             mapped: &mut mapped,
         };
-        let reading = hand_out(log, events, &mut feed, |_, events, bytes| {
+        let far = hand_out(&mut events, &mut feed, |_, events, bytes| {
             watch.goes_on_after(events, bytes)
         });
-        let is_whole = reading.far.is_whole;
+        let is_whole = far.is_whole;
         let unknown = tally.take_unknown();
         if !unknown.is_empty() {
             // The same part of it.
-            let most = if is_whole {
-                u64::MAX
-            } else {
-                reading.far.count
-            };
+            let most = if is_whole { u64::MAX } else { far.count };
             tally.tell_apart(Again(unknown).read(log, most));
         }
         let mut findings = log.findings().clone();
-        findings.append(reading.events.findings());
+        findings.append(events.findings());
         let facts = if is_whole {
             facts(log)
         } else {
@@ -157,7 +153,7 @@ impl Family<'_> {
         let summary = tally.finish(&facts);
         let part = (!is_whole).then(|| Part {
             tick: summary.end_tick,
-            percent: percentage(reading.far.bytes, log.size().event_bytes),
+            percent: percentage(far.bytes, log.size().event_bytes),
         });
         watch.through();
         let mut analysis = Analysis {

@@ -1,6 +1,5 @@
 //! Opens a log and, for a forked process, those of its parents.
 
-mod ahead;
 mod analysis;
 mod blocks;
 mod each;
@@ -11,6 +10,7 @@ mod magic;
 mod map;
 mod mapped;
 mod progress;
+mod reading;
 mod sidecar;
 mod watch;
 
@@ -23,7 +23,6 @@ use memlog_format::meta::Key;
 use memlog_read::Log;
 
 use crate::words::{Advice, clean, shown};
-pub use ahead::hand_out;
 pub use analysis::{Analysis, LogTables, at_of};
 pub use blocks::make as make_table;
 pub use each::each;
@@ -34,6 +33,7 @@ pub use magic::has_magic;
 pub use map::FileBytes;
 use map::log_bytes;
 pub use map::map;
+pub use reading::hand_out;
 pub use sidecar::Sidecar;
 pub use watch::{Over, Watch};
 
