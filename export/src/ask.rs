@@ -1,5 +1,6 @@
 //! What people ask of a report: a moment, and how little is worth showing.
 
+use std::fmt;
 use std::str::FromStr;
 
 use memlog_analysis::Moment;
@@ -32,6 +33,17 @@ impl When {
             When::Known(_) => None,
             // Half a nanosecond more: 0.3 s of ticks of 0.1 s are 3 and not 2.
             When::Seconds(seconds) => Some(((seconds * 1e9 + 0.5) / tick_ns as f64) as u64),
+        }
+    }
+}
+
+impl fmt::Display for When {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            When::Known(Moment::HeapPeak) => out.write_str("heap-peak"),
+            When::Known(Moment::End) => out.write_str("end"),
+            When::Known(_) => out.write_str("rss-peak"),
+            When::Seconds(seconds) => write!(out, "{seconds}s"),
         }
     }
 }

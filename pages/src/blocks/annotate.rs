@@ -67,7 +67,11 @@ fn answer(told: &Told, args: &Args) -> Result<Answer, Damaged> {
                 "no line of {} is in a stack of these blocks",
                 clean(args.source.as_bytes())
             ),
-            count => format!("lines of {}:", counted(count as u64, "file")),
+            count => format!(
+                "lines of {}, with blocks{}:",
+                counted(count as u64, "file"),
+                told.about
+            ),
         },
         columns: vec![
             "allocated here",

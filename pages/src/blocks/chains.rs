@@ -81,8 +81,9 @@ fn rows_of(told: &Told, rows: &[ChainRow], args: &Args) -> Rows {
     });
     Rows {
         title: format!(
-            "{} of blocks grown by realloc, by {}; outgrown: bytes that a realloc may have copied:",
+            "{} of blocks grown by realloc{}, by {}; outgrown: bytes that a realloc may have copied:",
             counted(count, "chain"),
+            told.about,
             args.by.word()
         ),
         is_of_names: args.by != ByName::Stack,

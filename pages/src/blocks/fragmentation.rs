@@ -67,7 +67,7 @@ fn answer(told: &Told, args: &Args, when: When) -> Result<Answer, Damaged> {
     });
     let figures = Page::keyed([
         ("by", args.by.word().into()),
-        ("moment", moment(when).into()),
+        ("moment", when.to_string().into()),
         ("page_bytes", page_bytes.into()),
         ("pages", found.pages.into()),
         ("bytes", found.bytes.into()),
@@ -76,17 +76,8 @@ fn answer(told: &Told, args: &Args, when: When) -> Result<Answer, Damaged> {
     ]);
     Ok(Answer {
         figures,
-        rows: rows_of(told, args, &found, page_bytes, moment(when)),
+        rows: rows_of(told, args, &found, page_bytes, when.to_string()),
     })
-}
-
-fn moment(when: When) -> String {
-    match when {
-        When::Known(Moment::HeapPeak) => "heap-peak".into(),
-        When::Known(Moment::End) => "end".into(),
-        When::Known(_) => "rss-peak".into(),
-        When::Seconds(seconds) => format!("{seconds}s"),
-    }
 }
 
 fn rows_of(told: &Told, args: &Args, found: &Fragments, page_bytes: u64, moment: String) -> Rows {

@@ -104,7 +104,12 @@ fn rows_of(told: &Told, found: &Around, asked: &str) -> Rows {
     }
     rows.extend(found.callees.iter().map(|one| line("calls", one)));
     Rows {
-        title: format!("{}: {}", found.names.join(", "), of(&found.below)),
+        title: format!(
+            "{}: {}{}",
+            found.names.join(", "),
+            of(&found.below),
+            told.about
+        ),
         is_of_names: true,
         columns: vec!["", "share", "bytes", "blocks", "function"],
         rows,

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{Answer, Question, Told, ask};
 use crate::page::Page;
 use crate::page::rows::Rows;
-use crate::words::grouped;
+use crate::words::{counted, grouped};
 
 /// The version of the keys; `doc/STATS.md` says what they mean.
 const SCHEMA: &str = "memlog-histogram-1";
@@ -84,9 +84,10 @@ fn answer(told: &Told, of: Of) -> Result<Answer, Damaged> {
         figures,
         rows: Rows {
             title: format!(
-                "{} in {} blocks, by {word}:",
+                "{} in {}{}, by {word}:",
                 told.sizes.of(bytes),
-                grouped(blocks)
+                counted(blocks, "block"),
+                told.about
             ),
             is_of_names: false,
             columns: vec!["blocks", "bytes", word, ""],

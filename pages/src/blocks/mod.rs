@@ -68,6 +68,8 @@ pub struct Told<'w, 't, 'b> {
     pub sizes: Sizes,
     /// Bytes of a page of the program's memory.
     pub page_bytes: u64,
+    /// Which blocks those are, as the end of a sentence: ` live at rss-peak`.
+    pub about: &'w str,
 }
 
 /// An answer.
@@ -127,14 +129,33 @@ pub fn ask(
         choice = choice.and(test_of(filter, &world, start).map_err(unanswered)?);
     }
     let screen = Screen::new(&question.asked.look);
+    let about = about(question);
     let told = Told {
+        about: &about,
         world: &world,
         choice: &choice,
         sizes: screen.sizes,
         page_bytes: log.start().map_or(4096, |start| start.page_bytes.into()),
     };
     let answer = answer(&told).map_err(|Damaged| damaged())?;
-    let page = page(schema, kept, answer, on_names);
+    let asked = Page::keyed([
+        ("at", question.at.map(|at| at.to_string()).into()),
+        (
+            "where",
+            question.filter.as_ref().map(ToString::to_string).into(),
+        ),
+        (
+            "interrupted",
+            part.map(|part| {
+                json!({
+                    "read_up_to_seconds": log.seconds(part.tick),
+                    "read_percent": part.percent,
+                })
+            })
+            .into(),
+        ),
+    ]);
+    let page = page(schema, asked, kept, answer, on_names);
     screen.show(&printed(&page, question.json, &screen), watch.end())?;
     let is_part = part.is_some() || page.on_names.cut_short.is_some();
     Ok(match is_part {
@@ -182,7 +203,22 @@ fn event_of(when: When, world: &World) -> anyhow::Result<u64> {
     }
 }
 
-fn page(schema: &str, kept: Kept, answer: Answer, on_names: OnNames) -> Page {
+fn about(question: &Question) -> String {
+    let at = question.at.map(|at| format!(" live at {at}"));
+    let filter = question
+        .filter
+        .as_ref()
+        .map(|filter| format!(" where {filter}"));
+    at.into_iter().chain(filter).collect()
+}
+
+fn page(
+    schema: &str,
+    asked: Map<String, Value>,
+    kept: Kept,
+    answer: Answer,
+    on_names: OnNames,
+) -> Page {
     let all = kept.notes.iter().chain(&on_names.remarks);
     let all: Vec<_> = all.chain(&on_names.cut_short).cloned().collect();
     let mut figures = Page::keyed([
@@ -190,6 +226,7 @@ fn page(schema: &str, kept: Kept, answer: Answer, on_names: OnNames) -> Page {
         ("stats", kept.stats.clone()),
         ("notes", json!(all)),
     ]);
+    figures.extend(asked);
     figures.extend(answer.figures);
     Page {
         figures,

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::{Answer, Question, Told, ask};
 use crate::page::Page;
 use crate::page::rows::Rows;
-use crate::words::grouped as with_commas;
+use crate::words::{counted, grouped as with_commas};
 
 /// The version of the keys; `doc/STATS.md` says what they mean.
 const SCHEMA: &str = "memlog-table-1";
@@ -250,10 +250,10 @@ fn rows_of(
         .fold(Sums::default(), Sums::plus);
     let rest = (shown < groups.len()).then(|| {
         format!(
-            "{} more of {} in {} blocks; --top 0 shows all",
+            "{} more of {} in {}; --top 0 shows all",
             with_commas((groups.len() - shown) as u64),
             bytes(others.bytes),
-            with_commas(others.blocks)
+            counted(others.blocks, "block")
         )
     });
     let mut columns = vec!["share", "bytes", "blocks"];
@@ -262,12 +262,16 @@ fn rows_of(
     }
     columns.extend(["largest", "waste", "not freed", "temporary", form.by.word()]);
     Rows {
-        title: format!(
-            "{} in {} {what}blocks, by {}:",
-            bytes(total.bytes),
-            with_commas(total.blocks),
-            form.by.word()
-        ),
+        title: match total.blocks {
+            0 => format!("no {what}block{}", told.about),
+            count => format!(
+                "{} in {}{}, by {}:",
+                bytes(total.bytes),
+                counted(count, &format!("{what}block")),
+                told.about,
+                form.by.word()
+            ),
+        },
         is_of_names: form.by != ByName::Stack,
         columns,
         rows: rows.collect(),

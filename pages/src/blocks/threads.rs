@@ -81,7 +81,10 @@ fn answer(told: &Told) -> Result<Answer, Damaged> {
     Ok(Answer {
         figures,
         rows: Rows {
-            title: "what each thread allocated and freed:".into(),
+            title: format!(
+                "blocks{} that each thread allocated, and freed:",
+                told.about
+            ),
             is_of_names: false,
             columns: vec![
                 "allocated",

@@ -79,7 +79,7 @@ fn rows_of(told: &Told, points: &[Point]) -> Rows {
     let largest = points.iter().map(|point| point.bytes).max().unwrap_or(0);
     let moments = &told.world.moments;
     let bar = |bytes: u64| {
-        const WIDEST: f64 = 40.0;
+        const WIDEST: f64 = 20.0;
         "#".repeat((bytes as f64 / largest.max(1) as f64 * WIDEST).round() as usize)
     };
     let remark = |point: &Point| {
@@ -103,9 +103,9 @@ fn rows_of(told: &Told, points: &[Point]) -> Rows {
         ]
     });
     Rows {
-        title: "live heap and resident memory over time:".into(),
+        title: format!("live heap{} and resident memory over time:", told.about),
         is_of_names: false,
-        columns: vec!["seconds", "heap", "blocks", "RSS", "allocations", "heap"],
+        columns: vec!["seconds", "heap", "blocks", "RSS", "allocations", ""],
         rows: rows.collect(),
         rest: Vec::new(),
     }
