@@ -6,9 +6,12 @@ use crate::sites::Folder;
 use crate::twin::{Block, Twin};
 use crate::{Random, ask_words, first_seed, is_long, number, pair, recorded, rows, total, twin};
 
+/// Whether a block passes.
+type Passes = Box<dyn Fn(&Block) -> bool>;
+
 /// What the twin knows of a filter.
 enum Expr {
-    Test(String, Box<dyn Fn(&Block) -> bool>),
+    Test(String, Passes),
     Not(Box<Expr>),
     And(Vec<Expr>),
     Or(Vec<Expr>),
@@ -69,7 +72,7 @@ fn of_number(twin: &'static Twin, random: &mut Random) -> Expr {
     if from > to {
         (from, to) = (to, from);
     }
-    let is = move |test: fn(u64, u64, u64) -> bool| -> Box<dyn Fn(&Block) -> bool> {
+    let is = move |test: fn(u64, u64, u64) -> bool| -> Passes {
         Box::new(move |block| value(block, twin).is_some_and(|number| test(number, from, to)))
     };
     let (words, test) = match random.below(7) {
@@ -129,7 +132,7 @@ fn of_share(twin: &'static Twin, random: &mut Random) -> Expr {
 fn of_others(twin: &'static Twin, random: &mut Random) -> Expr {
     let block = &twin.blocks[random.below(twin.blocks.len() as u64) as usize];
     let named = |tid: Option<u32>| tid.and_then(|tid| twin.names.get(&tid)).cloned();
-    let (text, test): (String, Box<dyn Fn(&Block) -> bool>) = match random.below(9) {
+    let (text, test): (String, Passes) = match random.below(9) {
         0 => ("leaked".into(), Box::new(|block| block.died.is_none())),
         1 => ("temporary".into(), Box::new(|block| block.is_temporary)),
         2 => {
