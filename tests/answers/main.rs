@@ -6,6 +6,7 @@
 //! * [`filters`]: expressions made at random, block by block
 //! * [`truth`]: functions, types and chains, against what the program itself says
 //! * [`odd`]: forks, bounded, cut, killed, growing and empty logs, and the goldens
+//! * [`sidecar`]: the table that is kept beside a log, and those who tamper with it
 //!
 //! `MEMLOG_LONG=1` tries more cases, `MEMLOG_SEED=N` others.
 
@@ -14,6 +15,7 @@ mod filters;
 mod odd;
 #[path = "../runnable/mod.rs"]
 mod runnable;
+mod sidecar;
 #[path = "../sites/mod.rs"]
 mod sites;
 mod truth;

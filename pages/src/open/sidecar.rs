@@ -57,6 +57,14 @@ impl Sidecar {
         })
     }
 
+    /// It was not what it seemed: the next is made anew.
+    pub fn forget(&self) {
+        let places = self.places.iter().filter(|_| self.is_worthwhile);
+        for place in places.filter(|place| self.is_trusted(place)) {
+            let _ = fs::remove_file(place);
+        }
+    }
+
     /// Whoever may write another's table may tell him what he likes.
     fn is_trusted(&self, place: &Path) -> bool {
         let file = fs::symlink_metadata(place);
