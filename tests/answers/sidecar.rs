@@ -3,7 +3,8 @@
 use std::fs::{self, File, Permissions};
 use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt, chown, symlink};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
 
 use crate::sites::{Folder, said};
 use crate::{recorded, runnable};
@@ -187,6 +188,44 @@ fn tables_of_others_and_of_earlier_logs_are_not_taken() {
     assert!(shorter.stdout != kept.answer);
     fs::write(&kept.log, &bytes).expect("write");
     kept.answers(true, "the log has grown");
+}
+
+/// Makes the next question make a table, and ends it in between.
+fn ended(kept: &Kept, signal: i32, after: Duration) {
+    let _ = fs::remove_file(&kept.table);
+    let log = kept.log.to_str().expect("a name");
+    let mut command = kept.folder.command(env!("CARGO_BIN_EXE_memlog"));
+    command.args(["table", "--by", "kind", "--json", log]);
+    let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+    let mut child = child.expect("memlog runs");
+    std::thread::sleep(after);
+    // SAFETY: the child was not waited for, so the number is its own.
+    unsafe { libc::kill(child.id() as libc::pid_t, signal) };
+    child.wait().expect("it ends");
+}
+
+#[test]
+fn drafts_do_not_stay() {
+    let kept = Kept::new("answers-drafts");
+    for after in [20, 60, 150, 400] {
+        ended(&kept, libc::SIGINT, Duration::from_millis(after));
+        kept.holds_no_draft("interrupted");
+        ended(&kept, libc::SIGKILL, Duration::from_millis(after));
+        let _ = fs::remove_file(&kept.table);
+        if after > 60 {
+            kept.answers(true, "one before was killed");
+        }
+    }
+    fs::remove_file(&kept.table).expect("rm");
+    let children = [(); 2].map(|()| {
+        let mut command = kept.question();
+        command.stdout(Stdio::piped()).spawn().expect("memlog runs")
+    });
+    for child in children {
+        let output = child.wait_with_output().expect("it ends");
+        assert!(output.status.success() && output.stdout == kept.answer);
+    }
+    kept.answers(false, "two asked at once");
 }
 
 /// Where the log's folder takes no files the user's cache does.
