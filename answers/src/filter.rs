@@ -324,7 +324,7 @@ impl Maker<'_, '_, '_> {
             TextField::LastMark => self.last_mark(matcher),
             TextField::Leaf => self.stacks(|world, path| {
                 let leaf = path
-                    .asked()
+                    .leaf()
                     .and_then(|label| world.names.get(label as usize));
                 leaf.is_some_and(|name| matcher.fits(&name.function))
             }),

@@ -23,14 +23,21 @@ pub struct Moments {
 pub struct Path {
     /// Places in [`World::names`], from the innermost out, inlined ones too.
     pub labels: Vec<u32>,
-    /// Which of them asked for memory: those before it are parts of the allocator.
+    /// Which of them called the allocator: those before it are parts of that.
     pub asker: usize,
+    /// Which of them it was for: those before it are of the language's library too.
+    pub owner: usize,
 }
 
 impl Path {
-    /// The function that asked.
-    pub fn asked(&self) -> Option<u32> {
+    /// The function that called the allocator.
+    pub fn leaf(&self) -> Option<u32> {
         self.labels.get(self.asker).or(self.labels.last()).copied()
+    }
+
+    /// The function that the memory was for.
+    pub fn asked(&self) -> Option<u32> {
+        self.labels.get(self.owner).copied().or(self.leaf())
     }
 
     /// It and its callers.

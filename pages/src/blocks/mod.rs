@@ -26,7 +26,7 @@ use serde_json::{Map, Value, json};
 use crate::choose::chosen;
 use crate::facts::is_running;
 use crate::names::{NameStore, Names, symbol_options};
-use crate::open::{FileBytes, Files, Sidecar, Watch, make_table};
+use crate::open::{Files, Sidecar, Watch, make_table};
 use crate::page::rows::Rows;
 use crate::page::{OnNames, Page, Part};
 use crate::screen::Screen;
@@ -86,8 +86,24 @@ pub fn ask(
     question: &Question,
     schema: &str,
     needs_names: bool,
-    answer: impl FnOnce(&Told) -> Result<Answer, Damaged>,
+    answer: impl Fn(&Told) -> Result<Answer, Damaged>,
 ) -> anyhow::Result<ExitCode> {
+    let once = || ask_once(question, schema, needs_names, &answer);
+    // That bytes of a kept table have changed is seen where they are read.
+    let code = match once()? {
+        None => once()?,
+        code => code,
+    };
+    code.ok_or_else(damaged)
+}
+
+/// Nothing if the table was damaged: that one is not kept any more.
+fn ask_once(
+    question: &Question,
+    schema: &str,
+    needs_names: bool,
+    answer: impl Fn(&Told) -> Result<Answer, Damaged>,
+) -> anyhow::Result<Option<ExitCode>> {
     let options = symbol_options(&question.asked.symbol_files)?;
     let file = &chosen(&question.asked.file)?;
     let watch = Watch::interruptible();
@@ -110,7 +126,13 @@ pub fn ask(
             (made.bytes, made.analysis.part)
         }
     };
-    let table = open(&bytes, &sidecar)?;
+    let damaged = || {
+        sidecar.forget();
+        Ok(None)
+    };
+    let Ok(table) = Table::open(&bytes, sidecar.key()) else {
+        return damaged();
+    };
     let kept = Kept::read(table.figures());
     let store = NameStore::default();
     let needs_names = needs_names
@@ -126,7 +148,11 @@ pub fn ask(
     }
     if let Some(filter) = &question.filter {
         let start = log.start().map_or(0, |start| start.wall_ns);
-        choice = choice.and(test_of(filter, &world, start).map_err(unanswered)?);
+        match test_of(filter, &world, start) {
+            Ok(test) => choice = choice.and(test),
+            Err(Unanswered::Damaged) => return damaged(),
+            Err(why) => return Err(unanswered(why)),
+        }
     }
     let screen = Screen::new(&question.asked.look);
     let about = about(question);
@@ -137,7 +163,9 @@ pub fn ask(
         sizes: screen.sizes,
         page_bytes: log.start().map_or(4096, |start| start.page_bytes.into()),
     };
-    let answer = answer(&told).map_err(|Damaged| damaged())?;
+    let Ok(answer) = answer(&told) else {
+        return damaged();
+    };
     let asked = Page::keyed([
         ("at", question.at.map(|at| at.to_string()).into()),
         (
@@ -158,21 +186,14 @@ pub fn ask(
     let page = page(schema, asked, kept, answer, on_names);
     screen.show(&printed(&page, question.json, &screen), watch.end())?;
     let is_part = part.is_some() || page.on_names.cut_short.is_some();
-    Ok(match is_part {
+    Ok(Some(match is_part {
         true => ExitCode::from(INTERRUPTED),
         false => ExitCode::SUCCESS,
-    })
-}
-
-fn open<'b>(bytes: &'b FileBytes, sidecar: &Sidecar) -> anyhow::Result<Table<'b>> {
-    Table::open(bytes, sidecar.key()).map_err(|_| damaged())
+    }))
 }
 
 fn unanswered(why: Unanswered) -> anyhow::Error {
-    match why {
-        Unanswered::Damaged => damaged(),
-        why => Advice::error(format!("--where: {why}"), "doc/FILTERS.md has all fields"),
-    }
+    Advice::error(format!("--where: {why}"), "doc/FILTERS.md has all fields")
 }
 
 fn damaged() -> anyhow::Error {

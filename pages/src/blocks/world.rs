@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use memlog_analysis::StackTable;
+use memlog_analysis::{StackTable, is_of_library};
 use memlog_answers::{Moments, Path as StackPath, World};
 use memlog_table::Table;
 use serde_json::{Value, json};
@@ -176,8 +176,20 @@ pub fn named<'t, 'b>(
     };
     let mut labels = Labels::new(names, &known);
     let paths = distinct.iter().map(|&stack| {
-        let (labels, asker) = labels.path(stack);
-        StackPath { labels, asker }
+        let (path, asker) = labels.path(stack);
+        let is_users = |&label: &u32| {
+            let name = labels.names().get(label as usize);
+            name.is_some_and(|name| {
+                let (location, module) = (name.location.as_deref(), name.module.as_deref());
+                !is_of_library(&name.function, location, module)
+            })
+        };
+        let owner = path.iter().skip(asker).position(is_users);
+        StackPath {
+            owner: owner.map_or(asker, |owner| asker + owner),
+            labels: path,
+            asker,
+        }
     });
     world.paths = paths.collect();
     world.names = labels.names().to_vec();

@@ -84,7 +84,8 @@ pub fn map(path: &Path) -> io::Result<FileBytes> {
     map_file(&open(path)?, None)
 }
 
-fn map_file(file: &File, length: Option<u64>) -> io::Result<FileBytes> {
+/// An open file, so many bytes of it or all.
+pub fn map_file(file: &File, length: Option<u64>) -> io::Result<FileBytes> {
     let mut options = MmapOptions::new();
     if let Some(length) = length {
         options.len(length as usize);

@@ -14,7 +14,7 @@ use memlog_format::chunk::checksum;
 use memlog_read::Log;
 use memlog_table::Table;
 
-use super::map::map;
+use super::map::{map, map_file};
 use super::{Family, FileBytes};
 use crate::system::effective_user;
 
@@ -57,6 +57,14 @@ impl Sidecar {
         })
     }
 
+    /// It was not what it seemed: the next is made anew.
+    pub fn forget(&self) {
+        let places = self.places.iter().filter(|_| self.is_worthwhile);
+        for place in places.filter(|place| self.is_trusted(place)) {
+            let _ = fs::remove_file(place);
+        }
+    }
+
     /// Whoever may write another's table may tell him what he likes.
     fn is_trusted(&self, place: &Path) -> bool {
         let file = fs::symlink_metadata(place);
@@ -72,13 +80,15 @@ impl Sidecar {
         let places = self.places.iter().filter(|_| self.is_worthwhile);
         let mut drafts = places.filter_map(|place| {
             let name = place.file_name()?;
-            let mut draft_name = std::ffi::OsString::from(".");
-            draft_name.push(name);
-            draft_name.push(format!(".{}", std::process::id()));
-            let path = place.with_file_name(draft_name);
             // The cache, before it has anything; the log's folder is there.
             let _ = fs::create_dir_all(place.parent()?);
-            // One that a killed process left.
+            let mut start = std::ffi::OsString::from(".");
+            start.push(name);
+            start.push(".");
+            sweep(place.parent()?, start.as_bytes());
+            start.push(std::process::id().to_string());
+            let path = place.with_file_name(start);
+            // Its process had our number.
             let _ = fs::remove_file(&path);
             let mut options = OpenOptions::new();
             let options = options.read(true).write(true).create_new(true).mode(0o600);
@@ -118,10 +128,12 @@ impl Draft {
                 path,
                 place,
             } => {
-                drop(writer.into_inner().map_err(|error| error.into_error())?);
-                let bytes = map(&path);
-                let is_kept = keep && bytes.is_ok() && fs::rename(&path, &place).is_ok();
-                if !is_kept {
+                let file = writer.into_inner().map_err(|error| error.into_error())?;
+                let bytes = map_file(&file, None);
+                let is_ours = is_at(&file, &path);
+                let is_good = keep && is_ours && bytes.is_ok();
+                let is_kept = is_good && fs::rename(&path, &place).is_ok();
+                if is_ours && !is_kept {
                     let _ = fs::remove_file(&path);
                 }
                 bytes
@@ -159,6 +171,29 @@ impl Write for Draft {
             Draft::File { writer, .. } => writer.flush(),
         }
     }
+}
+
+/// Removes drafts that killed processes left. A process of our number in another
+/// container may write one: it answers from it as well without its name.
+fn sweep(folder: &Path, start: &[u8]) {
+    let is_here = folder.as_os_str().is_empty();
+    let folder = if is_here { Path::new(".") } else { folder };
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let process = name.as_bytes().strip_prefix(start);
+        let process = process.and_then(|text| std::str::from_utf8(text).ok()?.parse::<u32>().ok());
+        let is_left = |process: u32| !Path::new("/proc").join(process.to_string()).exists();
+        if process.is_some_and(is_left) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// Whether a path still names an open file.
+fn is_at(file: &File, path: &Path) -> bool {
+    let number = |file: fs::Metadata| (file.dev(), file.ino());
+    let named = fs::symlink_metadata(path).map(number);
+    matches!((file.metadata().map(number), named), (Ok(one), Ok(other)) if one == other)
 }
 
 /// What changes when a log of the family is another, or has grown.

@@ -1,0 +1,213 @@
+//! Functions, types and chains: the program itself says what is right.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::sites::Folder;
+use crate::sites::build::{Compiler, GXX, optioned};
+use crate::{ask, ask_words, built, number, pair, recorded, rows, sum, total};
+
+/// Whether a row has the numbers that stand in `KEY=NUMBER` words.
+#[track_caller]
+fn has<'w>(row: &Value, words: impl Iterator<Item = &'w str>) {
+    for word in words {
+        let (key, expected) = word.split_once('=').expect("a fact");
+        let expected: u64 = expected.parse().expect("a number");
+        assert_eq!(number(row, key), expected, "{key} of {row}");
+    }
+}
+
+#[track_caller]
+fn row<'a>(answer: &'a Value, name: &str) -> &'a Value {
+    let row = rows(answer).iter().find(|row| row["name"] == name);
+    row.unwrap_or_else(|| panic!("no row of {name}: {answer:#}"))
+}
+
+/// Lines of what was printed that begin with this word: the name, and its facts.
+fn facts<'s>(said: &'s str, kind: &'s str) -> impl Iterator<Item = (&'s str, &'s str)> {
+    let lines = said
+        .lines()
+        .filter_map(move |line| line.strip_prefix(kind)?.strip_prefix(' '));
+    lines.map(|line| {
+        let at = line
+            .find(" chains=")
+            .or(line.find(" bytes="))
+            .expect("facts");
+        (&line[..at], line[at..].trim())
+    })
+}
+
+#[test]
+fn chains_are_what_the_program_grew() {
+    for options in [&[][..], &["--free-stacks"], &["--flight-recorder=1M"]] {
+        let folder = Folder::new("answers-chains");
+        let (log, said) = recorded(&folder, options, "chains");
+        let answer = ask(&folder, &log, "chains");
+        let known: Vec<_> = facts(&said, "chain").collect();
+        assert_eq!(known.len(), rows(&answer).len(), "{answer:#}");
+        for (name, facts) in &known {
+            has(row(&answer, name), facts.split(' '));
+            let one = format!("function = {name}");
+            let few = ask_words(&folder, &log, &["chains", "--where", &one]);
+            has(row(&few, name), facts.split(' '));
+        }
+        filters_of_chains(&folder, &log, &answer);
+    }
+}
+
+fn filters_of_chains(folder: &Folder, log: &Path, answer: &Value) {
+    let of = |filter: &str| {
+        total(&ask_words(
+            folder,
+            log,
+            &["table", "--by", "size", "--where", filter],
+        ))
+    };
+    let all = |key: &str| rows(answer).iter().map(|row| number(row, key)).sum::<u64>();
+    assert_eq!(of("chain-length > 1").1, all("blocks"));
+    assert_eq!(
+        of("chain-length > 1 and chain-position = 0").1,
+        all("chains")
+    );
+    assert_eq!(of("moved").1, all("blocks") - all("chains"));
+    assert_eq!(of("moved").0, all("outgrown_bytes"));
+    assert_eq!(of("chain-length > 1 and not moved").0, all("bytes"));
+    assert_eq!(of("chain-length = 9 and function = doubles"), (8176, 9));
+    assert_eq!(
+        of("chain-length = 9 and first-size = 16 and last-size = 4096").1,
+        9
+    );
+    assert_eq!(of("chain-leaked and chain-length > 1").1, 2);
+    for length in ["timeline", "histogram lifetime"] {
+        ask_words(
+            folder,
+            log,
+            &[&length.split(' ').collect::<Vec<_>>()[..], &["-w", "moved"]].concat(),
+        );
+    }
+}
+
+#[test]
+fn functions_have_what_they_asked_for() {
+    let folder = Folder::new("answers-names");
+    let (log, said) = recorded(&folder, &[], "names");
+    let own = ask(&folder, &log, "table");
+    let below = ask(&folder, &log, "table --sort below");
+    for (name, facts) in facts(&said, "function") {
+        has(row(&own, name), facts.split(' '));
+        has(row(&below, name), facts.split(' '));
+        let filter = format!("leaf = {name}");
+        let chosen = ask_words(&folder, &log, &["table", "--where", &filter]);
+        assert_eq!(pair(&chosen), pair(row(&own, name)), "{filter}");
+        let filter = format!("function ~ \"^{name}$\"");
+        let chosen = ask_words(
+            &folder,
+            &log,
+            &["table", "--by", "size", "--where", &filter],
+        );
+        let expected = row(&below, name);
+        let expected = (
+            number(expected, "below_bytes"),
+            number(expected, "below_blocks"),
+        );
+        assert_eq!(total(&chosen), expected, "{filter}");
+    }
+    let all = pair(&own);
+    let below = row(&below, "_start");
+    assert_eq!(
+        (number(below, "below_bytes"), number(below, "below_blocks")),
+        all
+    );
+    lines_files_and_modules(&folder, &log, all);
+}
+
+fn lines_files_and_modules(folder: &Folder, log: &Path, all: (u64, u64)) {
+    let source = include_str!("known.c");
+    let line_of = |mark: &str| {
+        1 + source
+            .lines()
+            .position(|line| line.contains(mark))
+            .expect(mark)
+    };
+    let by_line = ask(folder, log, "table --by line");
+    for (mark, expected) in [("@leaf", (1500, 2)), ("@recurses", (310, 31))] {
+        let ending = format!("known.c:{}", line_of(mark));
+        let is_it = |row: &&Value| {
+            row["name"]
+                .as_str()
+                .is_some_and(|name| name.ends_with(&ending))
+        };
+        let found: Vec<_> = rows(&by_line).iter().filter(is_it).map(pair).collect();
+        assert_eq!(found, [expected], "{ending}: {by_line:#}");
+        let filter = format!("line = {} and leaf ~ .", line_of(mark));
+        let chosen = ask_words(folder, log, &["table", "--where", &filter]);
+        assert_eq!(pair(&chosen), expected, "{filter}");
+    }
+    let chosen = |by: &str, ending: &str| {
+        let answer = ask(folder, log, &format!("table --by {by}"));
+        assert_eq!(total(&answer), all, "by {by}");
+        let is_it = |row: &&Value| {
+            row["name"]
+                .as_str()
+                .is_some_and(|name| name.ends_with(ending))
+        };
+        rows(&answer)
+            .iter()
+            .filter(is_it)
+            .map(pair)
+            .fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
+    };
+    let own = (1500 + 310 + 80 + 35 + 77, 2 + 31 + 5 + 5 + 1);
+    assert_eq!(chosen("file", "known.c"), own);
+    assert_eq!(chosen("module", "known"), own);
+    let by_stack = ask(folder, log, "table --by stack");
+    let frames = |row: &Value| row["stack"].as_array().map_or(0, Vec::len);
+    assert!(
+        rows(&by_stack).iter().all(|row| frames(row) > 0),
+        "{by_stack:#}"
+    );
+    let of_leaf = rows(&by_stack)
+        .iter()
+        .filter(|row| row["stack"][0]["function"] == "leaf");
+    assert_eq!(of_leaf.count(), 2);
+}
+
+#[test]
+fn types_are_those_of_the_source() {
+    let plain: Compiler = optioned("g++", &["-std=c++17", "-O0", "-g"]);
+    if !GXX.is_here("types of C++") {
+        return;
+    }
+    for (name, compiler) in [("quick", GXX), ("plain", plain)] {
+        let folder = Folder::new("answers-types");
+        let program = built(&folder, &compiler, "known.cpp", "types");
+        let log = folder.path("types.memlog");
+        let mut command = folder.memlog(&["record".as_ref(), "-o".as_ref(), log.as_os_str()]);
+        let output = command.arg(program).output().expect("it runs");
+        let said = String::from_utf8(output.stdout).expect("text");
+        let types = ask(&folder, &log, "table --by type");
+        for (of, facts) in facts(&said, "type") {
+            has(row(&types, of), facts.split(' '));
+        }
+        let functions = ask(&folder, &log, "table --by function");
+        for (of, facts) in facts(&said, "function") {
+            has(row(&functions, of), facts.split(' '));
+        }
+        let is_operator = |row: &Value| {
+            row["name"]
+                .as_str()
+                .is_some_and(|name| name.starts_with("operator new"))
+        };
+        assert!(
+            !rows(&functions).iter().any(is_operator),
+            "{name}: {functions:#}"
+        );
+        assert_eq!(sum(&types), sum(&functions));
+        assert!(
+            rows(&types).iter().all(|row| row["name"] != "char"),
+            "{types:#}"
+        );
+        assert!(number(row(&types, "(unknown)"), "blocks") > 0);
+    }
+}
