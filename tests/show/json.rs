@@ -235,16 +235,21 @@ fn each_key_of_an_answer_is_in_the_documentation() {
         ("timeline", "Over time"),
         ("chains", "Reallocs"),
         ("threads", "Threads"),
+        ("function main", "Around a function"),
+        ("annotate x.c", "Source lines"),
+        ("fragmentation", "Pages of memory"),
         ("where", "An address"),
     ] {
         let (name, more) = command.split_once(' ').unwrap_or((command, ""));
         let text = match name {
             "where" => says(&folder, &format!("where --json sites.memlog {grown:#x}")),
+            "annotate" => says(&folder, &format!("annotate --json sites.memlog {more}")),
             _ => says(&folder, &format!("{name} --json {more} sites.memlog")),
         };
         let page: Value = serde_json::from_str(&text).expect("JSON");
         assert_eq!(page["schema"], format!("memlog-{name}-1"));
-        let rows = page.get("rows").unwrap_or(&page["points"]);
+        let lists = ["rows", "points", "callers", "files"];
+        let rows = lists.iter().find_map(|list| page.get(list)).expect(name);
         let told = documented(&format!("\n## {section}: `"), "\n## ");
         let mut printed = keys(&page);
         printed.extend(rows.get(0).iter().flat_map(|row| keys(row)));
@@ -258,6 +263,8 @@ fn each_key_of_an_answer_is_in_the_documentation() {
             "histogram" => key.starts_with("from_") || key.starts_with("to_"),
             // Without a temporary block there is no row.
             "temporary" => list(rows).is_empty(),
+            // Those of its lines; and this log has no file with any.
+            "annotate" => key.as_str() != "files" && told.contains(key),
             _ => false,
         };
         for key in told.iter().chain(&all).filter(|key| !is_other(key)) {
