@@ -130,7 +130,7 @@ pub fn facts(world: &World) -> Result<HashMap<u64, ChainFacts>, Damaged> {
             all
         },
     )?;
-    // A block of before the log has no event of its own.
+    // Blocks of before the log, which are in no chain.
     chains.remove(&0);
     chains.retain(|_, facts| facts.length > 1);
     for facts in chains.values_mut() {

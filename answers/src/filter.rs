@@ -123,8 +123,12 @@ impl Maker<'_, '_, '_> {
             Asked::Address(span) => between(Column::Address, span.resolved(|address| address.0)),
             Asked::Contains(address) => Test::Contains(address.0),
             Asked::Alive { from, to } => {
-                let (from, to) = (self.instant(from)?, self.instant(to)?);
-                Test::LiveFrom(from.last, to.last)
+                let (from, to) = (self.instant(from)?.last, self.instant(to)?.last);
+                // Only the log says which of a peak and a mark is first.
+                match from <= to {
+                    true => Test::LiveFrom(from, to),
+                    false => NOTHING,
+                }
             }
             Asked::GroupLeaked(span) => self.group_leaked(span)?,
             Asked::FirstMatch(rules) => self.stacks(|world, path| keeps(rules, world, path)),
@@ -272,7 +276,11 @@ impl Maker<'_, '_, '_> {
                 let ns = u128::from(end_tick) * u128::from(world.tick_ns);
                 self.at_ns(share.of(u64::try_from(ns).unwrap_or(u64::MAX)).into())
             }
-            Moment::UnixNs(ns) => self.at_ns(ns.saturating_sub(self.start_unix_ns).into()),
+            Moment::UnixNs(ns) => match ns.checked_sub(self.start_unix_ns) {
+                Some(ns) => self.at_ns(ns.into()),
+                // Before any event.
+                None => at(0),
+            },
             Moment::Start => self.at_ns(0),
             Moment::End => Instant {
                 first: world.end(),

@@ -240,7 +240,11 @@ impl<W: Write> Builder<W> {
                 first: chain.map_or(block.born, |chain| chain.first),
                 place: chain.map_or(0, |chain| chain.place) + 1,
             };
-            self.moving.insert(place.stream, next);
+            // A block of before the log has no event that would tell its chain from
+            // others: the next begins one.
+            if next.first > 0 {
+                self.moving.insert(place.stream, next);
+            }
         }
         let releaser = self.threads.place(place.tid);
         let stack = release

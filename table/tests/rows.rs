@@ -100,7 +100,8 @@ impl Twin {
         row.is_moved = release.announced;
         row.releaser = Some(place.tid);
         row.release_stack = release.stack.map(|stack| stack.0);
-        if release.announced {
+        // What came before the log begins no chain.
+        if release.announced && row.chain.0 > 0 {
             self.chain
                 .insert(place.stream, (row.chain.0, row.chain.1 + 1));
         }

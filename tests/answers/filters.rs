@@ -278,6 +278,15 @@ fn opposites_are_all_blocks() {
     };
     let all = of("all");
     let name = log.to_str().expect("a name");
+    // Only the log knows that the first end comes last, or that it was before.
+    for empty in [
+        "alive in end..start",
+        "alive at unix 0s",
+        "died in end..start",
+        "born <= unix 5s",
+    ] {
+        assert_eq!(of(empty), (0, 0), "{empty}");
+    }
     let mut random = Random::new(first_seed());
     let known: Vec<&str> = ANY
         .iter()

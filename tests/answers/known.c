@@ -326,6 +326,7 @@ static int forks(void)
             free(slots[i]);
             slots[i + 200] = keep(malloc(500));
             slots[i + 40] = keep(realloc(slots[i + 40], 400));
+            slots[i + 40] = keep(realloc(slots[i + 40], 600));
         }
     else
         waitpid(child, NULL, 0);

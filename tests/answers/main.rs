@@ -102,8 +102,13 @@ fn ask_where(folder: &Folder, log: &Path, address: u64) -> Value {
 }
 
 fn twin(folder: &Folder, log: &Path) -> Twin {
-    let log = log.to_str().expect("a name");
-    Twin::of(&folder.says(&["dump", "--no-symbols", "--threads", log]))
+    let name = log.to_str().expect("a name");
+    let mut twin = Twin::of(&folder.says(&["dump", "--no-symbols", "--threads", name]));
+    // A log may end a step of the clock after its last event.
+    let end = twin::ns(&ask(folder, log, "stats")["duration_seconds"].to_string());
+    assert!(end >= twin.end.0, "{end}");
+    twin.end.0 = end;
+    twin
 }
 
 #[track_caller]

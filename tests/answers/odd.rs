@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::sites::{Folder, said};
-use crate::{COMMANDS, FEW, ask, ask_where, is_long, number, pair, recorded, rows, sum, total};
+use crate::{
+    COMMANDS, FEW, ask, ask_where, ask_words, is_long, number, pair, recorded, rows, sum, total,
+};
 
 /// All commands, of a log that memlog reads.
 #[track_caller]
@@ -121,13 +123,35 @@ fn children_have_what_they_inherited() {
         let mut children = 0;
         for log in folder.logs("") {
             let stats = agree(&folder, &log);
-            children += u64::from(number(&stats, "inherited_blocks") > 0);
+            if number(&stats, "inherited_blocks") > 0 {
+                children += 1;
+                chains_of_a_child(&folder, &log);
+            }
         }
         assert_eq!(children, 1, "{name}");
         // Without its parent's log nobody knows them.
         fs::rename(&log, folder.path("elsewhere")).expect("mv");
         assert!(folder.logs("").iter().all(|log| bear(&folder, log)));
     }
+}
+
+/// 40 inherited blocks were grown twice: the log's own part of that is a chain.
+#[track_caller]
+fn chains_of_a_child(folder: &Folder, log: &Path) {
+    let of = |filter: &str| {
+        let question = ["table", "--by", "size", "--where", filter];
+        total(&ask_words(folder, log, &question))
+    };
+    assert_eq!(of("chain-length = 2"), (40 * (400 + 600), 80));
+    assert_eq!(of("chain-position = 1"), (40 * 600, 40));
+    assert_eq!(
+        of("moved and chain-position = 0 and chain-length = 1").1,
+        40
+    );
+    assert_eq!(of("moved").1, 80);
+    let chains = ask(folder, log, "chains");
+    let all = rows(&chains).iter().map(|row| number(row, "chains"));
+    assert_eq!(all.sum::<u64>(), 40, "{chains:#}");
 }
 
 #[test]

@@ -87,7 +87,8 @@ impl Twin {
             is_temporary: false,
         });
         self.now = (self.now.0 + size, self.now.1 + 1);
-        if self.now.0 > self.peak.0 {
+        // Blocks without bytes count as well.
+        if self.now > (self.peak.0, self.peak.1) {
             self.peak = (self.now.0, self.now.1, self.end.1);
         }
     }
