@@ -4,7 +4,7 @@
 //! * [`World`]: a table with the names of its stacks and its moments in time
 //! * [`Choice`]: which rows; [`test_of`]: those that a filter's text asks for
 //! * [`Sums`]: what there is to say of some rows
-//! * `pass`: all chosen rows, once, on both cores
+//! * `pass`: all chosen rows, once, on the cores that there are
 //! * [`grouped`]: sums by function, line, size, thread ...
 //! * [`by_size`], [`by_lifetime`]: how many of each
 //! * [`timeline`]: the heap and resident memory over time

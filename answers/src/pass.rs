@@ -1,4 +1,4 @@
-//! All chosen rows, once, on both cores.
+//! All chosen rows, once, on as many cores as there are, up to four.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

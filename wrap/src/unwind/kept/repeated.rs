@@ -21,8 +21,8 @@ use crate::unwind::walk::WalkState;
 const STACKS: usize = Os::SIZES.repeated_stacks;
 /// Places for them, of which each stack may have two: a power of two.
 const PLACES: usize = 4 * STACKS;
-/// Places for ids of stacks that may come again: a power of two.
-const SEEN: usize = 8 * STACKS;
+/// Ids remembered of stacks that may come again: a power of two.
+const SEEN: usize = 16 * STACKS;
 /// Words of one, at most: some fifty frames, and a KiB in all.
 const MOST_WORDS: usize = 62;
 
@@ -45,8 +45,8 @@ pub(super) struct Repeated {
     next: u32,
     /// What was remembered before all was forgotten is of an earlier one.
     epoch: u8,
-    /// The two ids that were found last in each place.
-    seen: [[u32; 2]; SEEN],
+    /// The ids that were found last in each place.
+    seen: [u32; SEEN],
     stacks: [Remembered; PLACES],
     words: [StackWords; STACKS],
 }
@@ -165,11 +165,10 @@ impl Repeated {
             return 0;
         }
         self.before = innermost.name.id;
-        // Of two that share a place each is found again.
         match self.seen.get_mut(hash & SEEN.wrapping_sub(1)) {
-            Some(seen) if seen.contains(&self.before) => self.remember(hash, innermost, words),
-            Some([last, earlier]) => {
-                *earlier = core::mem::replace(last, self.before);
+            Some(seen) if *seen == self.before => self.remember(hash, innermost, words),
+            Some(seen) => {
+                *seen = self.before;
                 0
             }
             None => 0,
@@ -188,23 +187,15 @@ impl Repeated {
             let stack = self.stacks.get(place);
             stack.is_some_and(|stack| stack.state.sp == 0 || stack.epoch != self.epoch)
         };
-        let free = [place, place ^ 1].into_iter().find(is_free);
-        let place = free.unwrap_or((hash ^ hash >> 12 & 1) & PLACES.wrapping_sub(1));
-        // Whoever loses his place leaves his words: three that share two places
-        // would drive out all others.
-        let at = match self.stacks.get(place) {
-            Some(owner) if free.is_none() => u32::from(owner.at),
-            _ => {
-                self.next = (self.next + 1).checked_rem(STACKS as u32).unwrap_or(0);
-                self.next
-            }
-        };
-        let Some(words) = self.words.get_mut(at as usize) else {
+        let place = [place, place ^ 1].into_iter().find(is_free);
+        let place = place.unwrap_or((hash ^ hash >> 12 & 1) & PLACES.wrapping_sub(1));
+        self.next = (self.next + 1).checked_rem(STACKS as u32).unwrap_or(0);
+        let Some(words) = self.words.get_mut(self.next as usize) else {
             return 0;
         };
         // Their present owner loses them, and with them all that is known of him.
         if let Some(owner) = self.stacks.get_mut(usize::from(words.place))
-            && u32::from(owner.at) == at
+            && u32::from(owner.at) == self.next
         {
             owner.forget();
         }
@@ -217,7 +208,7 @@ impl Repeated {
             *stack = Remembered {
                 state: innermost.state,
                 id: innermost.name.id,
-                at: at as u8,
+                at: self.next as u8,
                 count: count as u8,
                 is_live: innermost.is_live(),
                 epoch: self.epoch,
