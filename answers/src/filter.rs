@@ -11,11 +11,12 @@ use memlog_query::{
     Amount, CountField, Expr, FirstMatch, Flag, Length, LengthField, Matcher, Moment, MomentField,
     SizeField, Span, Test as Asked, TextField, Verdict,
 };
-use memlog_table::Column;
+use memlog_table::{Column, Columns, Rows};
 
 use crate::chains::{self, ChainFacts};
 use crate::choice::{ChainTest, Choice, Test};
-use crate::group::{file_of, line_of, sums_of_stacks};
+use crate::group::{file_of, line_of, module_of, sums_of_stacks};
+use crate::pass;
 use crate::sums::Sums;
 use crate::world::{Damaged, Path, World};
 
@@ -115,9 +116,20 @@ impl Maker<'_, '_, '_> {
         Ok(match asked {
             Asked::All => Test::Always(true),
             Asked::Size { field, span } => self.size(*field, span.resolved(|bytes| bytes.0))?,
-            Asked::Count { field, span } => self.count(*field, span.resolved(|count| *count))?,
             Asked::Length { field, span } => self.length(*field, span)?,
             Asked::Moment { field, span } => self.moment(*field, span)?,
+            Asked::Text {
+                field: TextField::FreedFunction | TextField::FreedFile | TextField::FreedModule,
+                ..
+            }
+            | Asked::Count {
+                field: CountField::FreedStack,
+                ..
+            } if !self.has_release_stacks()? => {
+                let instead = "record with --free-stacks to know who freed a block";
+                return Err(Unanswered::Unknown("the stack of a release", instead));
+            }
+            Asked::Count { field, span } => self.count(*field, span.resolved(|count| *count))?,
             Asked::Text { field, matcher } => self.text(*field, matcher),
             Asked::Flag(flag) => self.flag(*flag)?,
             Asked::Address(span) => between(Column::Address, span.resolved(|address| address.0)),
@@ -170,10 +182,12 @@ impl Maker<'_, '_, '_> {
             let thread = world.table.threads().get(place);
             thread.is_some_and(|thread| range.contains(&thread.tid.into()))
         };
-        let is_numbered = |stack: &u32| {
-            let places = world.stacks.iter().zip(world.table.stacks());
-            let mut keys = places.filter(|(number, _)| *number == stack);
-            keys.any(|(_, key)| range.contains(&key.id.0.into()))
+        let numbered = || {
+            let mut set = vec![false; world.stack_count()];
+            for (&stack, key) in world.stacks.iter().zip(world.table.stacks()) {
+                set[stack as usize] |= range.contains(&key.id.0.into());
+            }
+            Arc::new(set)
         };
         Ok(match field {
             CountField::LifetimeEvents => Test::LifetimeEvents(from, to),
@@ -193,8 +207,8 @@ impl Maker<'_, '_, '_> {
                 lines.into_iter().any(|line| range.contains(&line))
             }),
             CountField::Depth => self.stacks(|_, path| range.contains(&(path.labels.len() as u64))),
-            CountField::Stack => Test::Stack(self.numbers(is_numbered)),
-            CountField::FreedStack => Test::ReleaseStack(self.numbers(is_numbered)),
+            CountField::Stack => Test::Stack(numbered()),
+            CountField::FreedStack => Test::ReleaseStack(numbered()),
             CountField::GroupAllocations => self.group(|sums| range.contains(&sums.blocks))?,
         })
     }
@@ -315,7 +329,7 @@ impl Maker<'_, '_, '_> {
 
     fn text(&mut self, field: TextField, matcher: &Matcher) -> Test {
         let any = |world: &World, path: &Path, of: fn(&memlog_analysis::Name) -> Option<&str>| {
-            named(world, path).any(|name| of(name).is_some_and(|text| matcher.fits(text)))
+            named(world, path).any(|name| of(name).is_some_and(|text| fits(matcher, text)))
         };
         match field {
             TextField::Kind => {
@@ -334,7 +348,7 @@ impl Maker<'_, '_, '_> {
                 let leaf = path
                     .leaf()
                     .and_then(|label| world.names.get(label as usize));
-                leaf.is_some_and(|name| matcher.fits(&name.function))
+                leaf.is_some_and(|name| fits(matcher, &name.function))
             }),
             TextField::Function => self.stacks(|world, path| any(world, path, function)),
             TextField::File => self.stacks(|world, path| any(world, path, file)),
@@ -400,6 +414,19 @@ impl Maker<'_, '_, '_> {
         Ok(Test::Chain(asked, chains))
     }
 
+    /// Whether any release was recorded with its stack.
+    fn has_release_stacks(&self) -> Result<bool, Unanswered> {
+        let columns = Columns::of(&[Column::ReleaseStack]);
+        let has = |found: &mut bool, rows: &Rows, chosen: &[usize]| {
+            let is_known = |&row: &usize| rows.get(Column::ReleaseStack, row) > 0;
+            *found |= chosen.iter().any(is_known);
+        };
+        let found = pass::over(self.world, &Choice::all(), columns, has, |one, other| {
+            one | other
+        });
+        Ok(found?)
+    }
+
     fn group_leaked(&mut self, span: &Span<Amount>) -> Result<Test, Unanswered> {
         self.group(|sums| span.holds_of(sums.leaked_blocks, sums.blocks))
     }
@@ -423,11 +450,6 @@ impl Maker<'_, '_, '_> {
         Test::Stack(Arc::new(fits.collect()))
     }
 
-    fn numbers(&self, fits: impl Fn(&u32) -> bool) -> Arc<Vec<bool>> {
-        let numbers = 0..self.world.stack_count() as u32;
-        Arc::new(numbers.map(|number| fits(&number)).collect())
-    }
-
     fn threads(&self, fits: impl Fn(usize) -> bool) -> Arc<Vec<bool>> {
         let places = 0..self.world.table.threads().len();
         Arc::new(places.map(fits).collect())
@@ -448,6 +470,16 @@ fn released(test: Test) -> Test {
     }
 }
 
+/// A function is its name, with or without what it is called with; a file is its path,
+/// or the last parts of that.
+fn fits(matcher: &Matcher, text: &str) -> bool {
+    let is_meant = |asked: &str| {
+        let last = text.strip_suffix(asked);
+        text.split('(').next() == Some(asked) || last.is_some_and(|rest| rest.ends_with('/'))
+    };
+    matcher.fits(text) || matches!(matcher, Matcher::Is(asked) if is_meant(asked))
+}
+
 fn function(name: &memlog_analysis::Name) -> Option<&str> {
     Some(&name.function)
 }
@@ -457,7 +489,7 @@ fn file(name: &memlog_analysis::Name) -> Option<&str> {
 }
 
 fn module(name: &memlog_analysis::Name) -> Option<&str> {
-    name.module.as_deref()
+    module_of(name)
 }
 
 fn named<'w>(world: &'w World, path: &'w Path) -> impl Iterator<Item = &'w memlog_analysis::Name> {
@@ -466,8 +498,7 @@ fn named<'w>(world: &'w World, path: &'w Path) -> impl Iterator<Item = &'w memlo
 }
 
 fn keeps(rules: &FirstMatch, world: &World, path: &Path) -> bool {
-    let mut verdicts = named(world, path).filter_map(|name| {
-        rules.of_frame(&name.function, name.module.as_deref().unwrap_or_default())
-    });
+    let mut verdicts = named(world, path)
+        .filter_map(|name| rules.of_frame(&name.function, module_of(name).unwrap_or_default()));
     verdicts.next().unwrap_or_else(|| rules.otherwise()) == Verdict::Keep
 }

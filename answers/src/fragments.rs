@@ -40,6 +40,9 @@ pub struct FragmentRow {
     pub held: u64,
 }
 
+/// The group of all that was not chosen.
+const OTHERS: u32 = u32::MAX;
+
 /// A part of a block in a page.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Piece {
@@ -52,25 +55,33 @@ struct Piece {
 /// are full. Only its first and last count.
 const WHOLE: u64 = 2;
 
-/// Of the chosen blocks, which are all live at one moment; pages have so many bytes.
+/// Of all blocks that are live at a moment; there are rows of those of them that are
+/// chosen. Pages have so many bytes.
 pub fn fragments(
     world: &World,
+    moment: &Choice,
     choice: &Choice,
     by: By,
     page_bytes: u64,
 ) -> Result<Fragments, Damaged> {
-    let page_bytes = page_bytes.max(1);
+    // A damaged log may say anything.
+    let page_bytes = match page_bytes {
+        512..=0x4000_0000 => page_bytes,
+        _ => 4096,
+    };
     let live = pass::over(
         world,
-        choice,
-        Columns::of(&[Column::Address, Column::Size, Column::Stack]),
-        |live: &mut Vec<(u64, u64, u32)>, rows, chosen| {
+        moment,
+        Columns::of(&[Column::Address, Column::Size, Column::Stack]).and(choice.columns()),
+        |live: &mut Vec<(u64, u64, Option<u32>)>, rows, chosen| {
+            let mut mask = Vec::new();
+            choice.choose(world, rows, &mut mask);
             live.extend(chosen.iter().map(|&row| {
                 let get = |column| rows.get(column, row);
                 (
                     get(Column::Address),
                     get(Column::Size),
-                    world.stack(get(Column::Stack)),
+                    mask[row].then(|| world.stack(get(Column::Stack))),
                 )
             }));
         },
@@ -84,19 +95,21 @@ pub fn fragments(
     let mut found = Fragments::default();
     let mut pieces = Vec::with_capacity(live.len());
     for (address, size, stack) in live {
-        let group = *group_of.entry(stack).or_insert_with(|| {
-            let name = key_of(world, by, stack);
-            let next = groups.len() as u32;
-            *groups.entry(name).or_insert(next)
+        let group = stack.map_or(OTHERS, |stack| {
+            *group_of.entry(stack).or_insert_with(|| {
+                let name = key_of(world, by, stack);
+                let next = groups.len() as u32;
+                *groups.entry(name).or_insert(next)
+            })
         });
-        if found.rows.len() <= group as usize {
-            found
-                .rows
-                .resize_with(group as usize + 1, FragmentRow::default);
+        if group != OTHERS {
+            let rows = groups.len().max(found.rows.len());
+            found.rows.resize_with(rows, FragmentRow::default);
         }
-        let row = &mut found.rows[group as usize];
-        row.bytes = row.bytes.saturating_add(size);
-        row.blocks += 1;
+        if let Some(row) = found.rows.get_mut(group as usize) {
+            row.bytes = row.bytes.saturating_add(size);
+            row.blocks += 1;
+        }
         found.bytes = found.bytes.saturating_add(size);
         let end = address.saturating_add(size.max(1));
         let (first, last) = (address / page_bytes, (end - 1) / page_bytes);
@@ -114,8 +127,10 @@ pub fn fragments(
             pieces.push(part(last));
         }
         let amid = (last - first).saturating_sub(WHOLE - 1);
-        row.pages += amid;
-        row.sole_pages += amid;
+        if let Some(row) = found.rows.get_mut(group as usize) {
+            row.pages += amid;
+            row.sole_pages += amid;
+        }
         found.pages += amid;
         found.tenths[9] += amid;
     }
@@ -147,12 +162,15 @@ fn count_page(found: &mut Fragments, pieces: &[Piece], page_bytes: u64) {
     for piece in pieces {
         // They are sorted by their groups.
         if before != Some(piece.group) {
-            found.rows[piece.group as usize].pages += 1;
+            if let Some(row) = found.rows.get_mut(piece.group as usize) {
+                row.pages += 1;
+            }
             before = Some(piece.group);
         }
     }
-    if let (true, Some(group)) = (is_sole, first) {
-        let row = &mut found.rows[group as usize];
+    if let Some(row) = first.and_then(|group| found.rows.get_mut(group as usize))
+        && is_sole
+    {
         row.sole_pages += 1;
         row.held += page_bytes - used;
     }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use memlog_analysis::nameless_in;
 use memlog_table::{Column, Columns, Flags};
 
 use crate::choice::Choice;
@@ -265,7 +266,7 @@ fn name_of(world: &World, by: By, label: u32) -> String {
     match by {
         By::File => location.map_or(UNKNOWN, file_of).into(),
         By::Line => location.unwrap_or(&name.function).into(),
-        By::Module => name.module.as_deref().unwrap_or(UNKNOWN).into(),
+        By::Module => module_of(name).unwrap_or(UNKNOWN).into(),
         _ => name.function.clone(),
     }
 }
@@ -281,4 +282,11 @@ pub(crate) fn file_of(location: &str) -> &str {
 /// The line of a location.
 pub(crate) fn line_of(location: &str) -> Option<u64> {
     location.rsplit_once(':')?.1.parse().ok()
+}
+
+/// The program or library of a function; one without a name is called after it.
+pub(crate) fn module_of(name: &memlog_analysis::Name) -> Option<&str> {
+    name.module
+        .as_deref()
+        .or_else(|| nameless_in(&name.function))
 }

@@ -127,10 +127,15 @@ pub fn by_lifetime(world: &World, choice: &Choice, grain: u64) -> Result<Vec<Cla
             .drain(..below)
             .fold(Class::default(), |all, one| Class {
                 from: 0,
-                to: one.to,
+                to: Some(grain - 1),
                 blocks: all.blocks + one.blocks,
                 bytes: all.bytes.saturating_add(one.bytes),
             });
+        if let Some(next) = classes.first_mut()
+            && next.to.is_some()
+        {
+            next.from = next.from.max(grain);
+        }
         classes.insert(0, first);
     }
     Ok(classes)

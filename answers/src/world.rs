@@ -57,6 +57,8 @@ pub struct World<'t, 'b> {
     pub paths: Vec<Path>,
     /// The functions.
     pub names: Vec<Name>,
+    /// The threads as they are told, by their places.
+    pub threads: Vec<String>,
     /// The peaks.
     pub moments: Moments,
     /// Nanoseconds of a tick.
@@ -109,14 +111,9 @@ impl World<'_, '_> {
         end.saturating_sub(steps.tick_of(born))
     }
 
-    /// A thread's name, or its number where it has none.
+    /// A thread's name with its number.
     pub fn thread(&self, place: usize) -> String {
-        let Some(thread) = self.table.threads().get(place) else {
-            return "?".into();
-        };
-        match thread.name.is_empty() {
-            true => thread.tid.to_string(),
-            false => format!("{} ({})", String::from_utf8_lossy(&thread.name), thread.tid),
-        }
+        let thread = self.threads.get(place);
+        thread.map_or("?", String::as_str).to_owned()
     }
 }

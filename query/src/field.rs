@@ -195,7 +195,7 @@ pub const FIELDS: [FieldEntry; 50] = [
     entry("file", Field::Text(TextField::File), "the source file of any frame, with its path", "file ~ \"/json/\""),
     entry("line", count(CountField::Line), "the line of any frame", "line in 100..120"),
     entry("module", Field::Text(TextField::Module), "the program or library of any frame", "not module ~ \"libc\""),
-    entry("leaf", Field::Text(TextField::Leaf), "the function nearest to the allocator", "leaf = \"strdup\""),
+    entry("leaf", Field::Text(TextField::Leaf), "the function nearest to the allocator that is no operator new", "leaf = \"strdup\""),
     entry("depth", count(CountField::Depth), "frames of the stack", "depth > 100"),
     entry("stack", count(CountField::Stack), "the stack's number in the log", "stack = 812"),
     entry("first-match", Field::FirstMatch, "memtrail's rules: from the leaf outwards, the first frame that matches one decides", "first-match(+function ~ \"a\", -module ~ \"libc\")"),
@@ -212,7 +212,7 @@ pub const FIELDS: [FieldEntry; 50] = [
     entry("group-first", moment(MomentField::GroupFirst), "when the first was allocated", "group-first > 10s"),
     entry("group-last", moment(MomentField::GroupLast), "when the last was allocated", "group-last < 50%"),
     entry("group-interval", length(LengthField::GroupInterval), "from the first allocation to the last", "group-interval > 20%"),
-    entry("group-peak", moment(MomentField::GroupPeak), "when they first held the most bytes", "group-peak in 20%..40%"),
+    entry("group-peak", moment(MomentField::GroupPeak), "when they first held the most bytes; of a stack that goes on in a forked child the larger of both", "group-peak in 20%..40%"),
 ];
 
 impl Field {

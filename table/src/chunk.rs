@@ -75,6 +75,12 @@ impl Extent {
         self.born.0 <= event && event < self.died.1
     }
 
+    /// Where it ends, if it begins no sooner than there.
+    pub(crate) fn end_behind(&self, end: u64) -> Option<u64> {
+        let is_behind = self.offset >= end && self.length > 0;
+        self.offset.checked_add(self.length).filter(|_| is_behind)
+    }
+
     pub(crate) fn put(&self, out: &mut Vec<u8>) {
         let numbers = [
             self.offset,

@@ -121,8 +121,12 @@ impl Tail {
             ..Self::default()
         };
         // A list grows as it is read: a number says nothing of what there is.
+        let mut end = 0;
         for _ in 0..bytes.var()? {
-            tail.extents.push(Extent::read(bytes)?);
+            let extent = Extent::read(bytes)?;
+            // Each lies behind the one before, so rows are bound by bytes.
+            end = extent.end_behind(end)?;
+            tail.extents.push(extent);
         }
         for _ in 0..bytes.var()? {
             tail.stacks.push(StackKey {

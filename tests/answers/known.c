@@ -313,6 +313,25 @@ SITE static int names(void)
     return 0;
 }
 
+/* Small blocks of one function between larger ones of another, which go: the small
+ * ones then hold every page by themselves. */
+enum { PIECES = 4000 };
+
+SITE static void *small_piece(void) { return keep(malloc(24)); }
+SITE static void *large_piece(void) { return keep(malloc(1000)); }
+
+static int pieces(int goes)
+{
+    static void *large[PIECES];
+    for (int i = 0; i < PIECES; i++) {
+        small_piece();
+        large[i] = large_piece();
+    }
+    for (int i = 0; goes && i < PIECES; i++)
+        free(large[i]);
+    return 0;
+}
+
 static int forks(void)
 {
     uint64_t state = 3;
@@ -350,5 +369,7 @@ int main(int argc, char **argv)
         return names();
     if (!strcmp(what, "fork"))
         return forks();
+    if (!strcmp(what, "pieces"))
+        return pieces(number(argc, argv, 2, 0));
     return 2;
 }

@@ -120,6 +120,108 @@ fn functions_have_what_they_asked_for() {
         all
     );
     lines_files_and_modules(&folder, &log, all);
+    callers_and_callees(&folder, &log);
+    lines_of_the_source(&folder, &log);
+}
+
+/// What came by callers, and what was asked for and went to callees, is all of it.
+fn callers_and_callees(folder: &Folder, log: &Path) {
+    let below = ask(folder, log, "table --sort below");
+    let list = |of: &Value, key: &str| {
+        let all = of[key].as_array().expect(key).iter().map(pair);
+        all.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
+    };
+    for name in [
+        "leaf",
+        "recurses",
+        "even_recursion",
+        "odd_recursion",
+        "names",
+    ] {
+        let answer = ask(folder, log, &format!("function {name}"));
+        let row = row(&below, name);
+        let all = (number(row, "below_bytes"), number(row, "below_blocks"));
+        assert_eq!(pair(&answer), pair(row), "{name}");
+        let told = (
+            number(&answer, "below_bytes"),
+            number(&answer, "below_blocks"),
+        );
+        assert_eq!((told, list(&answer, "callers")), (all, all), "{name}");
+        let (own, callees) = (pair(&answer), list(&answer, "callees"));
+        assert_eq!((own.0 + callees.0, own.1 + callees.1), all, "{name}");
+    }
+    let both = ask(folder, log, "function even|even_recursion|odd_recursion");
+    assert_eq!(
+        both["functions"],
+        serde_json::json!(["even_recursion", "odd_recursion"])
+    );
+    assert_eq!(pair(&both), (80 + 35, 10));
+}
+
+/// Each line has what `table` says of it, with its function or without.
+fn lines_of_the_source(folder: &Folder, log: &Path) {
+    let table = ask(folder, log, "table --by line --sort below");
+    let annotated = |source: &str| {
+        let name = log.to_str().expect("a name");
+        let text = folder.says(&["annotate", "--json", name, source]);
+        let page: Value = serde_json::from_str(&text).expect("JSON");
+        page["files"].as_array().expect("files").clone()
+    };
+    let [file] = annotated("known.c").try_into().expect("one file");
+    assert!(rows(&file).len() >= 8, "{file:#}");
+    for line in rows(&file) {
+        let name = format!(
+            "{}:{}",
+            file["name"].as_str().expect("a path"),
+            line["line"]
+        );
+        let told = row(&table, &name);
+        for key in ["below_bytes", "below_blocks"] {
+            assert_eq!(line[key], told[key], "{name}");
+        }
+        assert_eq!(pair(line), pair(told), "{name}");
+    }
+    let [few] = annotated("answers/known.c:leaf")
+        .try_into()
+        .expect("one file");
+    assert_eq!(
+        rows(&few).iter().map(pair).fold(0, |sum, one| sum + one.0),
+        1500
+    );
+    assert!(annotated("nown.c").is_empty());
+    assert!(annotated("known.c:leaf::no").is_empty());
+}
+
+#[test]
+fn pages_are_held_by_what_is_in_them() {
+    let folder = Folder::new("answers-pieces");
+    let ask_pages = |log: &Path, more: &[&str]| {
+        let question = [&["fragmentation", "--at", "end"], more].concat();
+        let answer = ask_words(&folder, log, &question);
+        let piece = row(&answer, "small_piece").clone();
+        (answer, piece)
+    };
+    let (log, _) = recorded(&folder, &[], "pieces 0");
+    let (all, piece) = ask_pages(&log, &[]);
+    // Between the larger ones hardly a page is its own, whatever is asked about.
+    let pages = number(&all, "pages");
+    assert!(
+        pages >= 1000 && number(&piece, "sole_pages") < 20,
+        "{all:#}"
+    );
+    let (few, alone) = ask_pages(&log, &["--where", "function = small_piece"]);
+    assert_eq!((number(&few, "pages"), &alone), (pages, &piece));
+    assert_eq!(rows(&few).len(), 1);
+    let (log, _) = recorded(&folder, &[], "pieces 1");
+    let (all, piece) = ask_pages(&log, &[]);
+    let sole = number(&piece, "sole_pages");
+    assert!(
+        sole > 900 && number(&piece, "held_bytes") > sole * 3900,
+        "{all:#}"
+    );
+    let tenths = all["pages_by_tenths"].as_array().expect("tenths");
+    let tenths: u64 = tenths.iter().filter_map(Value::as_u64).sum();
+    assert_eq!(tenths, number(&all, "pages"));
 }
 
 fn lines_files_and_modules(folder: &Folder, log: &Path, all: (u64, u64)) {

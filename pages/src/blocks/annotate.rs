@@ -1,12 +1,15 @@
 //! `memlog annotate`: the lines of a source file with what was allocated in them.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::UNIX_EPOCH;
 
 use memlog_answers::{Damaged, FileLines, LineSums, Sums, lines};
 use serde_json::{Value, json};
 
 use super::{Answer, Question, Told, ask};
+use crate::open::map;
 use crate::page::Page;
 use crate::page::rows::Rows;
 use crate::words::{clean, counted, grouped};
@@ -37,19 +40,12 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 fn answer(told: &Told, args: &Args) -> Result<Answer, Damaged> {
-    let (source, function) = match args.source.rsplit_once(':') {
-        Some((source, function)) if !source.is_empty() => (source, Some(function)),
-        _ => (args.source.as_str(), None),
-    };
+    let (source, function) = split(&args.source);
     let fits = |path: &str| {
         let rest = path.strip_suffix(source);
         rest.is_some_and(|rest| rest.is_empty() || rest.ends_with('/') || source.starts_with('/'))
     };
-    let is_function = |name: &str| {
-        function.is_none_or(|function| {
-            name.split('(').next() == Some(function) || name.contains(function)
-        })
-    };
+    let is_function = |name: &str| function.is_none_or(|function| name.contains(function));
     let found = lines(told.world, told.choice, fits, is_function)?;
     let mut files: Vec<(&String, &FileLines)> = found.iter().collect();
     files.sort_by_key(|(path, _)| path.as_str());
@@ -102,9 +98,28 @@ fn json_of(path: &str, lines: &FileLines) -> Value {
     json!({"name": path, "rows": lines.collect::<Vec<_>>()})
 }
 
+/// A file, and behind the first single colon a function: `a.cpp:Foo::bar`.
+fn split(source: &str) -> (&str, Option<&str>) {
+    let colons = source.match_indices(':').map(|(at, _)| at);
+    let is_single = |&at: &usize| {
+        let (before, behind) = (&source[..at], &source[at + 1..]);
+        !before.ends_with(':') && !behind.starts_with(':') && !before.is_empty()
+    };
+    match colons.into_iter().find(is_single) {
+        Some(at) => (&source[..at], Some(&source[at + 1..])),
+        None => (source, None),
+    }
+}
+
+/// A longer file is no source that anybody reads.
+const LONGEST: usize = 64 << 20;
+
 /// The file's text, if it is to be had; else only what is known of the lines.
 fn file_rows(told: &Told, path: &str, lines: &FileLines, args: &Args) -> Vec<Vec<String>> {
-    let text = std::fs::read(Path::new(path)).unwrap_or_default();
+    // Whatever the debug information calls a file: a regular one of usual length.
+    let text = map(Path::new(path)).ok();
+    let text = text.filter(|text| text.len() <= LONGEST);
+    let text = text.as_deref().unwrap_or_default();
     let text: Vec<String> = text.split(|&byte| byte == b'\n').map(source_line).collect();
     let of = |number: u64| {
         let index = usize::try_from(number)
@@ -114,6 +129,7 @@ fn file_rows(told: &Told, path: &str, lines: &FileLines, args: &Args) -> Vec<Vec
     };
     let heading = match text.len() {
         0 | 1 => format!("{path} (its text is not here)"),
+        _ if is_newer(path, told) => format!("{path} (newer than the log: lines may have moved)"),
         _ => path.to_owned(),
     };
     let mut rows = vec![vec![
@@ -123,38 +139,41 @@ fn file_rows(told: &Told, path: &str, lines: &FileLines, args: &Args) -> Vec<Vec
         String::new(),
         heading,
     ]];
-    let is_near = |number: u64| {
-        let from = number.saturating_sub(args.context);
-        lines
-            .range(from..=number.saturating_add(args.context))
-            .next()
-            .is_some()
-    };
-    let last = lines.keys().next_back().copied().unwrap_or(0);
-    let end = (text.len() as u64).max(last);
-    let mut was_shown = true;
-    for number in 1..=end {
-        let line = lines.get(&number);
-        let is_shown = line.is_some() || (of(number).is_some() && (args.whole || is_near(number)));
-        if !is_shown {
-            if was_shown && number < last {
-                rows.push(vec![
-                    String::new(),
-                    String::new(),
-                    String::new(),
-                    "...".into(),
-                    String::new(),
-                ]);
-            }
-            was_shown = false;
-            continue;
+    let last = text.len() as u64;
+    let mut shown: BTreeSet<u64> = match args.whole {
+        true => (1..=last).collect(),
+        false => {
+            let near = lines.keys().flat_map(|&line| {
+                let from = line.saturating_sub(args.context).max(1);
+                from..=line.saturating_add(args.context).min(last)
+            });
+            near.collect()
         }
-        was_shown = true;
-        let source = of(number)
-            .unwrap_or_else(|| line.map_or(String::new(), |line| line.functions.join(", ")));
+    };
+    shown.extend(lines.keys());
+    let mut before = 0;
+    for number in shown {
+        if number > before + 1 {
+            let mut gap = vec![String::new(); 5];
+            gap[3] = "...".into();
+            rows.push(gap);
+        }
+        before = number;
+        let line = lines.get(&number);
+        let functions = || line.map_or(String::new(), |line| line.functions.join(", "));
+        let source = of(number).unwrap_or_else(functions);
         rows.push(line_row(told, number, line, source));
     }
     rows
+}
+
+/// Whether the source was changed after the program ran.
+fn is_newer(path: &str, told: &Told) -> bool {
+    let changed = std::fs::metadata(path).and_then(|file| file.modified());
+    let changed = changed
+        .ok()
+        .and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    changed.is_some_and(|since| since.as_nanos() > told.start_unix_ns.into())
 }
 
 fn line_row(told: &Told, number: u64, line: Option<&LineSums>, source: String) -> Vec<String> {

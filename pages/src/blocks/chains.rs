@@ -29,6 +29,7 @@ pub struct Args {
 
 /// Shows the chains.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    args.by.check_stacks("chains are")?;
     ask(&args.question, SCHEMA, args.by.by().needs_names(), |told| {
         answer(told, args)
     })
@@ -80,19 +81,25 @@ fn rows_of(told: &Told, rows: &[ChainRow], args: &Args) -> Rows {
         format!("{} more; --top 0 shows all", grouped(more))
     });
     Rows {
-        title: format!(
-            "{} of blocks grown by realloc{}, by {}; outgrown: bytes that a realloc may have copied:",
-            counted(count, "chain"),
-            told.about,
-            args.by.word()
-        ),
+        title: match rows.is_empty() {
+            true => format!(
+                "no block{} was grown by realloc; std::vector and std::string grow by new",
+                told.about
+            ),
+            false => format!(
+                "{} of blocks grown by realloc{}, by {}; outgrown: bytes that a realloc may have copied:",
+                counted(count, "chain"),
+                told.about,
+                args.by.word()
+            ),
+        },
         is_of_names: args.by != ByName::Stack,
         columns: vec![
             "outgrown",
             "chains",
             "longest",
             "at last",
-            "reserve",
+            "largest",
             args.by.word(),
         ],
         rows: cells.collect(),

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use memlog_analysis::Moment;
-use memlog_answers::{Damaged, Fragments, Test, fragments};
+use memlog_answers::{Choice, Damaged, Fragments, Test, fragments};
 use memlog_export::When;
 use serde_json::json;
 
@@ -11,7 +11,7 @@ use super::table::ByName;
 use super::{Answer, Question, Told, ask};
 use crate::page::Page;
 use crate::page::rows::Rows;
-use crate::words::grouped;
+use crate::words::{counted, grouped};
 
 /// The version of the keys; `doc/STATS.md` says what they mean.
 const SCHEMA: &str = "memlog-fragmentation-1";
@@ -31,19 +31,20 @@ pub struct Args {
 
 /// Shows who holds pages, at the RSS peak unless another moment is asked for.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    args.by.check_stacks("pages are")?;
     let is_at = args.question.at.is_some();
     ask(&args.question, SCHEMA, args.by.by().needs_names(), |told| {
-        let choice = match is_at {
-            true => told.choice.clone(),
-            false => told
-                .choice
-                .clone()
-                .and(Test::LiveAt(told.world.moments.rss_peak)),
+        let peak = || Test::LiveAt(told.world.moments.rss_peak);
+        let of = |choice: &Choice| match is_at {
+            true => choice.clone(),
+            false => choice.clone().and(peak()),
         };
+        let (choice, moment) = (of(told.choice), of(told.moment));
         let when = args.question.at.unwrap_or(When::Known(Moment::RssPeak));
         answer(
             &Told {
                 choice: &choice,
+                moment: &moment,
                 ..*told
             },
             args,
@@ -54,7 +55,13 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
 
 fn answer(told: &Told, args: &Args, when: When) -> Result<Answer, Damaged> {
     let page_bytes = told.page_bytes;
-    let found = fragments(told.world, told.choice, args.by.by(), page_bytes)?;
+    let found = fragments(
+        told.world,
+        told.moment,
+        told.choice,
+        args.by.by(),
+        page_bytes,
+    )?;
     let rows = found.rows.iter().map(|row| {
         json!({
             "name": row.name,
@@ -106,12 +113,12 @@ fn rows_of(told: &Told, args: &Args, found: &Fragments, page_bytes: u64, moment:
     );
     Rows {
         title: format!(
-            "at {moment}: {} live in {} pages of {}, which have {}; {} pages are at most 30 % full:",
+            "at {moment}: {} live in {} pages of {}, which have {}; {} at most 30 % full:",
             told.sizes.of(found.bytes),
             grouped(found.pages),
             told.sizes.of(page_bytes),
             told.sizes.of(whole),
-            grouped(few)
+            counted(few, "page")
         ),
         is_of_names: args.by != ByName::Stack,
         columns: vec![

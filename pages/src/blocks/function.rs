@@ -17,11 +17,18 @@ const SCHEMA: &str = "memlog-function-1";
 /// Say who called a function, and what it called.
 #[derive(clap::Args)]
 pub struct Args {
-    /// A regular expression that the whole name of the function matches
-    #[arg(value_name = "NAME")]
+    /// A regular expression that the whole name of the function matches, with or
+    /// without its parameters
+    #[arg(value_name = "NAME", value_parser = whole)]
     name: Regex,
     #[command(flatten)]
     question: Question,
+}
+
+fn whole(text: &str) -> Result<Regex, String> {
+    // As it is, so that an error is about what was typed.
+    Regex::new(text).map_err(|error| error.to_string())?;
+    Regex::new(&format!("^(?:{text})$")).map_err(|error| error.to_string())
 }
 
 /// Shows both.
@@ -33,12 +40,8 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
 
 fn answer(told: &Told, name: &Regex) -> Result<Answer, Damaged> {
     let fits = |function: &str| {
-        // Its name, with or without what it is called with.
-        let plain = function.split('(').next().unwrap_or(function);
-        [function, plain].iter().any(|text| {
-            let found = name.find(text);
-            found.is_some_and(|found| found.start() == 0 && found.end() == text.len())
-        })
+        let plain = function.split('(').next().filter(|plain| !plain.is_empty());
+        name.is_match(function) || plain.is_some_and(|plain| name.is_match(plain))
     };
     let found = around(told.world, told.choice, fits)?;
     let list = |list: &[(String, Sums)]| -> Vec<Value> {
@@ -62,8 +65,17 @@ fn answer(told: &Told, name: &Regex) -> Result<Answer, Damaged> {
     ]);
     Ok(Answer {
         figures,
-        rows: rows_of(told, &found, name.as_str()),
+        rows: rows_of(told, &found, asked(name)),
     })
+}
+
+/// As it was typed.
+fn asked(name: &Regex) -> &str {
+    let text = name.as_str();
+    let text = text
+        .strip_prefix("^(?:")
+        .and_then(|text| text.strip_suffix(")$"));
+    text.unwrap_or_default()
 }
 
 fn rows_of(told: &Told, found: &Around, asked: &str) -> Rows {

@@ -56,8 +56,8 @@ fn answer(told: &Told, args: &Args) -> Result<Answer, Damaged> {
     let mut rows = Rows {
         title: match count {
             0 => format!(
-                "no block that was recorded had the address {:#x}",
-                args.address
+                "no block that was recorded had the address {:#x}{}",
+                args.address, told.about
             ),
             count => format!("{:#x} was in {}:", args.address, counted(count, "block")),
         },

@@ -64,10 +64,14 @@ pub struct Told<'w, 't, 'b> {
     pub world: &'w World<'t, 'b>,
     /// Which rows.
     pub choice: &'w Choice,
+    /// All rows of the moment, whatever the filter says.
+    pub moment: &'w Choice,
     /// How sizes are told.
     pub sizes: Sizes,
     /// Bytes of a page of the program's memory.
     pub page_bytes: u64,
+    /// When recording began, in nanoseconds since 1970.
+    pub start_unix_ns: u64,
     /// Which blocks those are, as the end of a sentence: ` live at rss-peak`.
     pub about: &'w str,
 }
@@ -88,10 +92,11 @@ pub fn ask(
     needs_names: bool,
     answer: impl Fn(&Told) -> Result<Answer, Damaged>,
 ) -> anyhow::Result<ExitCode> {
-    let once = || ask_once(question, schema, needs_names, &answer);
-    // That bytes of a kept table have changed is seen where they are read.
-    let code = match once()? {
-        None => once()?,
+    let once = |is_again| ask_once(question, schema, needs_names, &answer, is_again);
+    // That bytes of a kept table have changed is seen where they are read. One that
+    // cannot be removed is not looked at again.
+    let code = match once(false)? {
+        None => once(true)?,
         code => code,
     };
     code.ok_or_else(damaged)
@@ -103,6 +108,7 @@ fn ask_once(
     schema: &str,
     needs_names: bool,
     answer: impl Fn(&Told) -> Result<Answer, Damaged>,
+    is_again: bool,
 ) -> anyhow::Result<Option<ExitCode>> {
     let options = symbol_options(&question.asked.symbol_files)?;
     let file = &chosen(&question.asked.file)?;
@@ -111,16 +117,16 @@ fn ask_once(
     let family = files.family()?;
     let log = family.own();
     let sidecar = Sidecar::of(file, &family, is_running(log));
-    let (bytes, part) = match sidecar.found() {
+    let found = (!is_again).then(|| sidecar.found()).flatten();
+    let (bytes, part) = match found {
         Some(bytes) => (bytes, None),
         None => {
             let figures = |analysis: &_| world::kept(&family, file, analysis, &question.asked);
             let made = make_table(&family, &sidecar, &watch, figures);
             let made = made.map_err(|error| {
-                let hint = "give the folder of the log, or ~/.cache, room for a file of its size";
                 Advice::error(
                     format!("cannot make the table of its blocks: {error}"),
-                    hint,
+                    "it takes memory, or room in the folder of the log, about as much as the log",
                 )
             })?;
             (made.bytes, made.analysis.part)
@@ -146,6 +152,7 @@ fn ask_once(
     if let Some(when) = question.at {
         choice = choice.and(Test::LiveAt(event_of(when, &world)?));
     }
+    let moment = choice.clone();
     if let Some(filter) = &question.filter {
         let start = log.start().map_or(0, |start| start.wall_ns);
         match test_of(filter, &world, start) {
@@ -158,8 +165,10 @@ fn ask_once(
     let about = about(question);
     let told = Told {
         about: &about,
+        start_unix_ns: log.start().map_or(0, |start| start.wall_ns),
         world: &world,
         choice: &choice,
+        moment: &moment,
         sizes: screen.sizes,
         page_bytes: log.start().map_or(4096, |start| start.page_bytes.into()),
     };

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::{Answer, Question, Told, ask};
 use crate::page::Page;
 use crate::page::rows::Rows;
-use crate::words::{counted, grouped as with_commas};
+use crate::words::{Advice, counted, grouped as with_commas};
 
 /// The version of the keys; `doc/STATS.md` says what they mean.
 const SCHEMA: &str = "memlog-table-1";
@@ -65,6 +65,17 @@ impl ByName {
             ByName::Thread => By::Thread,
             ByName::Type => By::Type,
             ByName::Kind => By::Kind,
+        }
+    }
+
+    /// Refuses what is no matter of stacks.
+    pub fn check_stacks(self, what: &str) -> anyhow::Result<()> {
+        match self.by().needs_names() {
+            true => Ok(()),
+            false => Err(Advice::error(
+                format!("{what} not put together by {}", self.word()),
+                "give --by function, file, line, module, stack or type",
+            )),
         }
     }
 
@@ -234,8 +245,17 @@ fn rows_of(
         cells.extend([
             bytes(own.sizes.1),
             bytes(own.waste),
-            some(own.leaked_blocks),
-            some(own.temporary_blocks),
+            // In these all are, and the column would repeat another.
+            if what.starts_with("never") {
+                String::new()
+            } else {
+                some(own.leaked_blocks)
+            },
+            if what.starts_with("temporary") {
+                String::new()
+            } else {
+                some(own.temporary_blocks)
+            },
             name,
         ]);
         cells

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::{Answer, Question, Told, ask};
 use crate::page::Page;
 use crate::page::rows::Rows;
-use crate::words::{clean, grouped};
+use crate::words::{clean, counted, grouped};
 
 /// The version of the keys; `doc/STATS.md` says what they mean.
 const SCHEMA: &str = "memlog-threads-1";
@@ -70,9 +70,9 @@ fn answer(told: &Told) -> Result<Answer, Damaged> {
     let others = matrix.iter().filter(|one| one.from != one.to).take(MOST);
     let rest = others.map(|one| {
         format!(
-            "{} in {} blocks allocated by {} and freed by {}",
+            "{} in {} allocated by {} and freed by {}",
             told.sizes.of(one.bytes),
-            grouped(one.blocks),
+            counted(one.blocks, "block"),
             world.thread(one.from),
             world.thread(one.to)
         )
@@ -82,7 +82,7 @@ fn answer(told: &Told) -> Result<Answer, Damaged> {
         figures,
         rows: Rows {
             title: format!(
-                "blocks{} that each thread allocated, and freed:",
+                "what each thread allocated and freed, of blocks{}:",
                 told.about
             ),
             is_of_names: false,

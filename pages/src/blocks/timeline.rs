@@ -98,7 +98,10 @@ fn rows_of(told: &Told, points: &[Point]) -> Rows {
             point
                 .resident
                 .map_or(String::new(), |bytes| told.sizes.of(bytes)),
-            grouped(point.allocations),
+            match point.allocations {
+                0 => String::new(),
+                count => grouped(count),
+            },
             format!("{}{}", bar(point.bytes), remark(point)),
         ]
     });

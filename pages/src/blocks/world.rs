@@ -5,7 +5,7 @@ use std::path::Path;
 
 use memlog_analysis::{StackTable, is_of_library};
 use memlog_answers::{Moments, Path as StackPath, World};
-use memlog_table::Table;
+use memlog_table::{Table, Thread};
 use serde_json::{Value, json};
 
 use crate::figures::figures;
@@ -16,7 +16,7 @@ use crate::page::OnNames;
 use crate::page::heading::{Heading, Says};
 use crate::shown::Asked;
 use crate::subject::Subject;
-use crate::words::Sizes;
+use crate::words::{Sizes, clean};
 
 /// Lines of a heading that stand above answers too.
 const LINES: [&str; 6] = [
@@ -85,7 +85,7 @@ impl Kept {
         let texts = |list: &Value| {
             let texts = list.as_array().into_iter().flatten();
             texts
-                .filter_map(|text| text.as_str().map(str::to_owned))
+                .filter_map(|text| Some(clean(text.as_str()?.as_bytes())))
                 .collect()
         };
         let lines = kept["lines"].as_array().into_iter().flatten();
@@ -137,6 +137,14 @@ const ALL_NAMES: [&str; 9] = [
     "failed",
 ];
 
+/// A thread as it is told: what it called itself, and its number.
+fn thread(thread: &Thread) -> String {
+    match thread.name.is_empty() {
+        true => thread.tid.to_string(),
+        false => format!("{} ({})", clean(&thread.name), thread.tid),
+    }
+}
+
 /// A table with its stacks, named if there are names, and what is to be said of those.
 pub fn named<'t, 'b>(
     table: &'t Table<'b>,
@@ -168,6 +176,7 @@ pub fn named<'t, 'b>(
         stacks,
         paths: Vec::new(),
         names: Vec::new(),
+        threads: table.threads().iter().map(thread).collect(),
         moments: kept.moments,
         tick_ns: family.own().tick_ns(),
     };

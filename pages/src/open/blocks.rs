@@ -26,9 +26,24 @@ pub fn make(
     family: &Family,
     sidecar: &Sidecar,
     watch: &Watch,
-    figures: impl FnOnce(&Analysis) -> Vec<u8>,
+    figures: impl Fn(&Analysis) -> Vec<u8>,
 ) -> std::io::Result<Made> {
     let draft = sidecar.begin();
+    let is_file = draft.path().is_some();
+    match make_into(draft, family, sidecar, watch, &figures) {
+        // A folder that is full, or may not grow: memory may do.
+        Err(_) if is_file => make_into(Draft::memory(), family, sidecar, watch, &figures),
+        made => made,
+    }
+}
+
+fn make_into(
+    draft: Draft,
+    family: &Family,
+    sidecar: &Sidecar,
+    watch: &Watch,
+    figures: &impl Fn(&Analysis) -> Vec<u8>,
+) -> std::io::Result<Made> {
     let path = draft.path();
     // Where Ctrl-C ends the reading, in events.
     let last = AtomicU64::new(u64::MAX);

@@ -119,6 +119,11 @@ pub enum Draft {
 }
 
 impl Draft {
+    /// One that goes nowhere else.
+    pub fn memory() -> Self {
+        Self::Memory(Vec::new())
+    }
+
     /// It is whole: the bytes, and where a file has them that stays.
     pub fn finish(self, keep: bool) -> std::io::Result<FileBytes> {
         match self {
