@@ -68,20 +68,14 @@ const WRONG_USAGE: [(&str, &[&str]); 39] = [
         &["no program '1M'", "behind a =: --flight-recorder=1M"],
     ),
     (
-        "leaks a.memlog",
-        &[
-            "'leaks' is no command of memlog",
-            "memlog report --show-leaks a.memlog\n",
-        ],
+        "leak a.memlog",
+        &["'leak' is no command of memlog", "memlog leaks a.memlog\n"],
     ),
-    (
-        "leaks",
-        &["no program 'leaks'", "memlog report --show-leaks FILE"],
-    ),
+    ("leak", &["no program 'leak'", "memlog leaks FILE"]),
     ("help peak", &["'peak'", "memlog report FILE"]),
     (
-        "timeline --json a.memlog",
-        &["'timeline'", "memlog report --at SECONDS a.memlog;"],
+        "export --json a.memlog",
+        &["'export'", "memlog report --json a.memlog,"],
     ),
     (
         "diff a.memlog a.memlog",
