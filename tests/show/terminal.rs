@@ -275,8 +275,9 @@ fn a_summary_is_one_screen() {
 fn progress_is_shown_and_erased() {
     let folder = Folder::new("show-progress");
     big_log(&folder, 200_000);
-    // Who reads the lines takes its time.
-    let words = "dump --no-symbols big.memlog | (sleep 3; cat > /dev/null)";
+    // Who reads the lines takes its time, and stops where some events were read.
+    let words =
+        "dump --no-symbols big.memlog | (head -c 6000000 > /dev/null; sleep 3; cat > /dev/null)";
     let (text, code) = terminal(&folder, &[]).shows(words);
     assert_eq!(code, 0);
     let (progress, rest) = text.rsplit_once("\r\x1b[K").expect("erased");
