@@ -114,9 +114,6 @@ impl<W: Write> Builder<W> {
     pub fn start(&mut self, tick: u64) {
         self.tick = tick;
         let blocks = self.live.sorted();
-        let bytes = blocks.iter().map(|(_, block, _)| block.size);
-        self.steps
-            .begin(bytes.fold(0, u64::saturating_add), blocks.len() as u64);
         for (_, block, _) in &blocks {
             self.stacks.came(block.stack, block.size, 0);
         }
@@ -139,6 +136,7 @@ impl<W: Write> Builder<W> {
     fn next_event(&mut self, tick: u64) {
         self.event += 1;
         self.tick = self.tick.max(tick);
+        self.steps.at(self.event, self.tick);
     }
 
     /// A block went, and its row is whole.
@@ -150,7 +148,6 @@ impl<W: Write> Builder<W> {
         flags: Flags,
         (releaser, stack): (u32, u64),
     ) {
-        self.steps.went(self.event, self.tick, block.size);
         self.stacks.went(block.stack, block.size);
         self.row(address, &block, chain, self.event, flags, (releaser, stack));
         if self.rows.len() == CHUNK_ROWS {
@@ -227,7 +224,6 @@ impl<W: Write> Builder<W> {
             self.moving.remove(&place.stream);
         }
         let Some((block, chain)) = self.live.remove(release.address) else {
-            self.steps.passed(self.event, self.tick);
             return;
         };
         let mut flags = block.flags();
@@ -275,7 +271,6 @@ impl<W: Write> Builder<W> {
         }
         self.temporary.came(place.stream, alloc.address);
         self.stacks.came(block.stack, block.size, self.event);
-        self.steps.came(self.event, self.tick, alloc.size);
     }
 
     fn read(&mut self, tick: u64, rss: &Rss) {

@@ -59,6 +59,9 @@ impl Columns {
     /// All of them.
     pub const ALL: Self = Self((1 << COUNT) - 1);
 
+    /// None of them.
+    pub const NONE: Self = Self(0);
+
     /// These.
     pub fn of(columns: &[Column]) -> Self {
         columns

@@ -7,7 +7,7 @@
 //! * `pack`: numbers in few bits
 //! * `column`: what a row has
 //! * `chunk`: some thousand rows, each column packed by itself
-//! * `steps`: what happened in each tick, and from events to time
+//! * `steps`: from events to time
 //! * `live`: blocks that have come and not gone
 //! * `builder`: events to rows
 //! * `layout`: what lies where in the file

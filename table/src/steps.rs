@@ -1,4 +1,4 @@
-//! What happened in each tick in which anything did; and from events to time.
+//! The ticks in which anything happened: from events to time, and back.
 //!
 //! The log's streams agree on time only as far as addresses that they share make them.
 //! Here time never goes back: an event is in the latest tick of any before it.
@@ -12,162 +12,54 @@ pub struct Step {
     pub event: u64,
     /// When.
     pub tick: u64,
-    /// How many blocks came.
-    pub allocations: u64,
-    /// Their bytes.
-    pub allocated_bytes: u64,
-    /// How many went.
-    pub releases: u64,
-    /// Their bytes.
-    pub released_bytes: u64,
-    /// Live at its end.
-    pub live_bytes: u64,
-    /// Live at its end.
-    pub live_blocks: u64,
-    /// The most that were live in it.
-    pub high_bytes: u64,
 }
 
-const FIELDS: usize = 9;
 /// Steps that are packed together.
 const GROUP: usize = 4096;
 
-impl Step {
-    fn to_words(self) -> [u64; FIELDS] {
-        [
-            self.event,
-            self.tick,
-            self.allocations,
-            self.allocated_bytes,
-            self.releases,
-            self.released_bytes,
-            self.live_bytes,
-            self.live_blocks,
-            self.high_bytes,
-        ]
-    }
-
-    fn of_words(words: [u64; FIELDS]) -> Self {
-        let [
-            event,
-            tick,
-            allocations,
-            allocated_bytes,
-            releases,
-            released_bytes,
-            live_bytes,
-            live_blocks,
-            high_bytes,
-        ] = words;
-        Self {
-            event,
-            tick,
-            allocations,
-            allocated_bytes,
-            releases,
-            released_bytes,
-            live_bytes,
-            live_blocks,
-            high_bytes,
-        }
-    }
-}
-
-/// Takes steps down.
+/// Takes steps down. Both their numbers rise, so what is packed is by how much.
 #[derive(Default)]
 pub(crate) struct StepsWriter {
-    open: Option<Step>,
-    group: Vec<Step>,
+    last: Option<Step>,
+    events: Vec<u64>,
+    ticks: Vec<u64>,
     packed: Vec<u8>,
     groups: u64,
-    live: (u64, u64),
 }
 
 impl StepsWriter {
-    /// What is live before the first event.
-    pub(crate) fn begin(&mut self, bytes: u64, blocks: u64) {
-        self.live = (bytes, blocks);
-    }
-
+    /// An event.
     #[inline]
-    fn at(&mut self, event: u64, tick: u64) -> &mut Step {
-        if self.open.is_none_or(|step| tick > step.tick) {
-            self.close();
-            self.open = Some(Step {
-                event,
-                tick,
-                high_bytes: self.live.0,
-                ..Step::default()
-            });
+    pub(crate) fn at(&mut self, event: u64, tick: u64) {
+        if self.last.is_none_or(|step| tick > step.tick) {
+            self.add(Step { event, tick });
         }
-        self.open.get_or_insert_default()
     }
 
-    #[inline]
-    pub(crate) fn came(&mut self, event: u64, tick: u64, bytes: u64) {
-        // The step before ends without it.
-        self.at(event, tick);
-        self.live = (self.live.0.saturating_add(bytes), self.live.1 + 1);
-        let live = self.live.0;
-        let step = self.open.get_or_insert_default();
-        step.allocations += 1;
-        step.allocated_bytes = step.allocated_bytes.saturating_add(bytes);
-        step.high_bytes = step.high_bytes.max(live);
-    }
-
-    #[inline]
-    pub(crate) fn went(&mut self, event: u64, tick: u64, bytes: u64) {
-        let step = self.at(event, tick);
-        step.releases += 1;
-        step.released_bytes = step.released_bytes.saturating_add(bytes);
-        self.live = (
-            self.live.0.saturating_sub(bytes),
-            self.live.1.saturating_sub(1),
-        );
-    }
-
-    /// An event that changed nothing.
-    pub(crate) fn passed(&mut self, event: u64, tick: u64) {
-        self.at(event, tick);
-    }
-
-    fn close(&mut self) {
-        if let Some(mut step) = self.open.take() {
-            (step.live_bytes, step.live_blocks) = self.live;
-            self.group.push(step);
-            if self.group.len() == GROUP {
-                self.pack_group();
-            }
+    #[cold]
+    fn add(&mut self, step: Step) {
+        let before = self.last.replace(step).unwrap_or_default();
+        self.events.push(step.event - before.event);
+        self.ticks.push(step.tick - before.tick);
+        if self.events.len() == GROUP {
+            self.pack_group();
         }
     }
 
     fn pack_group(&mut self) {
         let mut bytes = Vec::new();
-        let mut column = Vec::with_capacity(GROUP);
-        for field in 0..FIELDS {
+        put_var(&mut self.packed, self.events.len() as u64);
+        for column in [&mut self.events, &mut self.ticks] {
+            pack(column, &mut bytes);
             column.clear();
-            let values = self.group.iter().map(|step| step.to_words()[field]);
-            match field {
-                // Both rise.
-                0 | 1 => {
-                    let mut before = 0;
-                    column
-                        .extend(values.map(|value| value - std::mem::replace(&mut before, value)));
-                }
-                _ => column.extend(values),
-            }
-            pack(&column, &mut bytes);
         }
         bytes.extend_from_slice(&[0; SLACK]);
-        put_var(&mut self.packed, self.group.len() as u64);
         put_text(&mut self.packed, &bytes);
         self.groups += 1;
-        self.group.clear();
     }
 
     pub(crate) fn finish(mut self, out: &mut Vec<u8>) {
-        self.close();
-        if !self.group.is_empty() {
+        if !self.events.is_empty() {
             self.pack_group();
         }
         put_var(out, self.groups);
@@ -177,8 +69,7 @@ impl StepsWriter {
 
 /// The steps of a log.
 #[derive(Clone, Debug, Default)]
-pub struct Steps<'b> {
-    groups: Vec<(usize, &'b [u8])>,
+pub struct Steps {
     events: Vec<u64>,
     ticks: Vec<u64>,
     /// Of every 2^`shift` events the step of the first.
@@ -189,29 +80,22 @@ pub struct Steps<'b> {
 /// So many events have one place in the coarse index at least, as a power of two.
 const LEAST_SHIFT: u32 = 10;
 
-impl<'b> Steps<'b> {
-    pub(crate) fn read(bytes: &mut Bytes<'b>) -> Option<Self> {
+impl Steps {
+    pub(crate) fn read(bytes: &mut Bytes) -> Option<Self> {
         let mut steps = Self::default();
         for _ in 0..bytes.var()? {
-            let count = usize::try_from(bytes.var()?)
-                .ok()
-                .filter(|&count| count <= GROUP)?;
-            let group = bytes.text()?;
-            let mut packed = Bytes(group);
+            let count = usize::try_from(bytes.var()?).ok();
+            let count = count.filter(|&count| count <= GROUP)?;
+            let mut packed = Bytes(bytes.text()?);
             for column in [&mut steps.events, &mut steps.ticks] {
                 let first = column.len();
+                let mut sum = column.last().copied().unwrap_or(0);
                 unpack(&mut packed, count, column)?;
-                let mut sum = 0u64;
                 for value in column.get_mut(first..)? {
                     sum = sum.checked_add(*value)?;
                     *value = sum;
                 }
             }
-            steps.groups.push((count, group));
-        }
-        let rises = |values: &[u64]| values.is_sorted();
-        if !rises(&steps.events) || !rises(&steps.ticks) {
-            return None;
         }
         steps.make_coarse();
         Some(steps)
@@ -288,24 +172,8 @@ impl<'b> Steps<'b> {
 
     /// All of them.
     pub fn iter(&self) -> impl Iterator<Item = Step> {
-        self.groups.iter().flat_map(|&(count, group)| {
-            let mut columns: [Vec<u64>; FIELDS] = Default::default();
-            let mut bytes = Bytes(group);
-            let whole = columns
-                .iter_mut()
-                .try_for_each(|column| unpack(&mut bytes, count, column));
-            for rising in &mut columns[..2] {
-                let mut sum = 0u64;
-                for value in rising {
-                    sum = sum.wrapping_add(*value);
-                    *value = sum;
-                }
-            }
-            let count = whole.map_or(0, |()| count);
-            (0..count).map(move |index| {
-                Step::of_words(std::array::from_fn(|field| columns[field][index]))
-            })
-        })
+        let steps = self.events.iter().zip(&self.ticks);
+        steps.map(|(&event, &tick)| Step { event, tick })
     }
 }
 
@@ -316,7 +184,6 @@ mod tests {
     #[test]
     fn events_have_the_tick_of_their_step() {
         let mut writer = StepsWriter::default();
-        writer.begin(100, 1);
         let mut naive = Vec::new();
         let (mut event, mut tick) = (0, 3);
         for round in 0..20_000u64 {
@@ -324,10 +191,7 @@ mod tests {
             for _ in 0..round % 4 {
                 event += 1;
                 naive.push(tick);
-                match event % 2 {
-                    0 => writer.went(event, tick, 10),
-                    _ => writer.came(event, tick, 10),
-                }
+                writer.at(event, tick);
             }
         }
         let mut bytes = Vec::new();
@@ -345,13 +209,13 @@ mod tests {
             assert_eq!(found.min(event), before, "{tick}");
         }
         let all: Vec<_> = steps.iter().collect();
-        assert_eq!(all.len(), steps.len());
-        let events: u64 = all
-            .iter()
-            .map(|step| step.allocations + step.releases)
-            .sum();
-        assert_eq!(events, event);
-        assert_eq!(all.last().map(|step| step.live_blocks), Some(1 + event % 2));
-        assert!(all.iter().all(|step| step.high_bytes <= 110));
+        let mut ticks = naive.clone();
+        ticks.dedup();
+        assert_eq!(all.iter().map(|step| step.tick).collect::<Vec<_>>(), ticks);
+        assert!(
+            all.iter()
+                .all(|step| naive[step.event as usize - 1] == step.tick)
+        );
+        assert_eq!((steps.len(), steps.grain()), (ticks.len(), 1));
     }
 }

@@ -174,7 +174,7 @@ impl Tail {
 pub struct Table<'b> {
     file: &'b [u8],
     tail: Tail,
-    steps: Steps<'b>,
+    steps: Steps,
     figures: &'b [u8],
 }
 
@@ -245,7 +245,7 @@ impl<'b> Table<'b> {
     }
 
     /// What happened when.
-    pub fn steps(&self) -> &Steps<'b> {
+    pub fn steps(&self) -> &Steps {
         &self.steps
     }
 
