@@ -7,8 +7,7 @@ use std::fmt::Write;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use memlog_pages::blocks::{
-    annotate, chains, fragmentation, function, histogram, leaks, locate, table, temporary, threads,
-    timeline,
+    annotate, chains, fragmentation, function, histogram, locate, table, threads, timeline,
 };
 use memlog_pages::{clean, dump, info, one_more, postmortem, report, shown, stats, summary, tree};
 
@@ -47,10 +46,10 @@ pub enum Command {
     Table(table::Args),
     /// Say who asked for what was never freed
     #[command(after_help = LEAKS)]
-    Leaks(leaks::Args),
+    Leaks(table::Args),
     /// Say who makes blocks that are freed at once
     #[command(after_help = TEMPORARY)]
-    Temporary(temporary::Args),
+    Temporary(table::Args),
     /// Count blocks by their sizes or lifetimes
     #[command(after_help = HISTOGRAM)]
     Histogram(histogram::Args),

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use memlog_analysis::{END, first_outwards};
+
 use crate::choice::Choice;
 use crate::group::sums_of_stacks;
 use crate::sums::Sums;
@@ -33,55 +35,63 @@ pub fn around(
     fits: impl Fn(&str) -> bool,
 ) -> Result<Around, Damaged> {
     let sums = sums_of_stacks(world, choice)?;
-    let is_it: Vec<bool> = world
-        .names
-        .iter()
-        .map(|name| fits(&name.function))
-        .collect();
-    let is_it = |label: &u32| is_it.get(*label as usize).copied().unwrap_or(false);
-    let function = |label: u32| {
-        let name = world.names.get(label as usize);
-        name.map_or_else(String::new, |name| name.function.clone())
-    };
+    let is_it = world.labels_that(|name| fits(&name.function));
+    let is_it = |label: u32| is_it.get(label as usize).copied().unwrap_or(false);
+    let innermost = first_outwards(&world.lines, is_it);
+    // By line the one that was called by the innermost, and the outermost of them.
+    let (mut callee, mut outermost) = (vec![END; 1], vec![END; 1]);
+    for (line, own) in (0u32..).zip(&world.lines).skip(1) {
+        let callers = own.callers as usize;
+        let is_right_inside = innermost[callers] == own.callers && callers != END as usize;
+        callee.push(match is_right_inside {
+            true => line,
+            false => callee[callers],
+        });
+        outermost.push(match outermost[callers] {
+            END if is_it(own.label) => line,
+            outer => outer,
+        });
+    }
     let mut around = Around::default();
     let (mut callers, mut callees) = (HashMap::new(), HashMap::new());
-    let add = |map: &mut HashMap<String, Sums>, name: String, sums: &Sums| {
-        let known = map.entry(name).or_default();
+    let add = |map: &mut HashMap<u32, Sums>, line: u32, sums: &Sums| {
+        let known = map.entry(line).or_default();
         *known = known.plus(*sums);
     };
-    let mut labels: Vec<u32> = Vec::new();
-    for (path, sums) in world
-        .paths
-        .iter()
-        .zip(&sums)
-        .filter(|(_, sums)| sums.blocks > 0)
-    {
-        // From the function that asked outwards.
-        let path = path.outwards();
-        let Some(innermost) = path.iter().position(is_it) else {
+    let chosen = world.stacks.iter().zip(&sums);
+    for (stack, sums) in chosen.filter(|(_, sums)| sums.blocks > 0) {
+        let asker = stack.asker as usize;
+        let inner = innermost.get(asker).copied().unwrap_or(END);
+        if inner == END {
             continue;
-        };
-        let outermost = path.iter().rposition(is_it).unwrap_or(innermost);
-        labels.extend(path.iter().filter(|label| is_it(label)));
-        around.below = around.below.plus(*sums);
-        match innermost.checked_sub(1).and_then(|callee| path.get(callee)) {
-            Some(&callee) => add(&mut callees, function(callee), sums),
-            None => around.own = around.own.plus(*sums),
         }
-        let caller = path.get(outermost + 1);
-        let caller = caller.map_or_else(|| NOBODY.to_owned(), |&caller| function(caller));
-        add(&mut callers, caller, sums);
+        around.below = around.below.plus(*sums);
+        match inner == stack.asker {
+            true => around.own = around.own.plus(*sums),
+            false => add(&mut callees, callee[asker], sums),
+        }
+        let outer = world.lines[outermost[asker] as usize];
+        add(&mut callers, outer.callers, sums);
     }
-    around.callers = sorted(callers);
-    around.callees = sorted(callees);
-    around.names = labels.into_iter().map(function).collect();
-    around.names.sort_unstable();
-    around.names.dedup();
+    around.callers = by_name(world, callers);
+    around.callees = by_name(world, callees);
+    around.names = world.labels_on_the_way(&sums, is_it);
     Ok(around)
 }
 
-fn sorted(map: HashMap<String, Sums>) -> Vec<(String, Sums)> {
-    let mut list: Vec<_> = map.into_iter().collect();
+/// By the function of each line, the most bytes first.
+fn by_name(world: &World, lines: HashMap<u32, Sums>) -> Vec<(String, Sums)> {
+    let mut map: HashMap<&str, Sums> = HashMap::new();
+    for (line, sums) in lines {
+        let name = world.label(line);
+        let name = name.and_then(|label| world.names.get(label as usize));
+        let known = map
+            .entry(name.map_or(NOBODY, |name| &name.function))
+            .or_default();
+        *known = known.plus(sums);
+    }
+    let list = map.into_iter().map(|(name, sums)| (name.to_owned(), sums));
+    let mut list: Vec<_> = list.collect();
     list.sort_by(|(one_name, one), (other_name, other)| {
         let by_bytes = other.bytes.cmp(&one.bytes);
         by_bytes

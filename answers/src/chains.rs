@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use memlog_table::{Column, Columns, Flags, NEVER, Rows};
 
 use crate::choice::{ChainTest, Choice, first_of_chain};
-use crate::group::{By, key_of};
+use crate::keys::{By, Keys};
 use crate::pass;
 use crate::world::{Damaged, World};
 
@@ -29,9 +29,6 @@ pub struct ChainFacts {
     /// The place of the last.
     place: u64,
 }
-
-/// A chain with the event that its first block came at.
-pub type Chain = (u64, ChainFacts);
 
 impl ChainFacts {
     /// Of a block that no realloc came from or took.
@@ -63,7 +60,7 @@ impl ChainFacts {
             self.place = place;
             self.last_size = size;
             self.died = rows.get(Column::Died, row);
-            self.stack = world.stack(rows.get(Column::Stack, row));
+            self.stack = world.number(rows.get(Column::Stack, row));
         }
     }
 
@@ -183,15 +180,16 @@ pub fn chains(world: &World, choice: &Choice, by: By) -> Result<Vec<ChainRow>, D
         },
     )?;
     let chosen: std::collections::HashSet<u64> = chosen.into_iter().collect();
-    let mut rows: HashMap<String, ChainRow> = HashMap::new();
+    let mut keys = Keys::new(world, by);
+    let mut rows: Vec<ChainRow> = Vec::new();
     for facts in all
         .iter()
         .filter(|(first, _)| chosen.contains(first))
         .map(|(_, facts)| facts)
     {
-        let name = key_of(world, by, facts.stack);
-        let row = rows.entry(name.clone()).or_default();
-        row.name = name;
+        let key = keys.of(facts.stack) as usize;
+        rows.resize_with(keys.len(), ChainRow::default);
+        let row = &mut rows[key];
         row.chains += 1;
         row.blocks += facts.length;
         row.longest = row.longest.max(facts.length);
@@ -200,7 +198,9 @@ pub fn chains(world: &World, choice: &Choice, by: By) -> Result<Vec<ChainRow>, D
         row.outgrown = row.outgrown.saturating_add(facts.outgrown);
         row.leaked += u64::from(facts.died == NEVER);
     }
-    let mut rows: Vec<ChainRow> = rows.into_values().collect();
+    for (row, name) in rows.iter_mut().zip(keys.into_names()) {
+        row.name = name;
+    }
     rows.sort_by(|one, other| {
         let by_bytes = other.outgrown.cmp(&one.outgrown);
         by_bytes

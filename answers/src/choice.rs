@@ -209,10 +209,10 @@ fn answers(test: &Test, world: &World, rows: &Rows) -> Vec<bool> {
             .map(|(born, died)| (*from..=*to).contains(&died.min(world.end()).saturating_sub(born)))
             .collect(),
         Test::Stack(set) => column(Column::Stack)
-            .map(|place| is_in(set, world.stack(place).into()))
+            .map(|place| is_in(set, world.number(place).into()))
             .collect(),
         Test::ReleaseStack(set) => column(Column::ReleaseStack)
-            .map(|place| place > 0 && is_in(set, world.stack(place - 1).into()))
+            .map(|place| place > 0 && is_in(set, world.number(place - 1).into()))
             .collect(),
         Test::Thread(set) => column(Column::Thread)
             .map(|place| is_in(set, place))

@@ -56,10 +56,10 @@ pub fn found_at(
                     address: get(Column::Address),
                     size: get(Column::Size),
                     waste: get(Column::Waste),
-                    stack: world.stack(get(Column::Stack)),
+                    stack: world.number(get(Column::Stack)),
                     release_stack: get(Column::ReleaseStack)
                         .checked_sub(1)
-                        .map(|place| world.stack(place)),
+                        .map(|place| world.number(place)),
                     thread: get(Column::Thread) as usize,
                     releaser: died.map(|_| get(Column::Releaser) as usize),
                     flags: Flags(get(Column::Flags)),

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use memlog_table::{Column, Columns};
 
 use crate::choice::Choice;
-use crate::group::{By, key_of};
+use crate::keys::{By, Keys};
 use crate::pass;
 use crate::world::{Damaged, World};
 
@@ -81,7 +81,7 @@ pub fn fragments(
                 (
                     get(Column::Address),
                     get(Column::Size),
-                    mask[row].then(|| world.stack(get(Column::Stack))),
+                    mask[row].then(|| world.number(get(Column::Stack))),
                 )
             }));
         },
@@ -90,22 +90,15 @@ pub fn fragments(
             all
         },
     )?;
-    let mut groups: HashMap<String, u32> = HashMap::new();
-    let mut group_of: HashMap<u32, u32> = HashMap::new();
+    let mut keys = Keys::new(world, by);
+    let mut of_stack: HashMap<u32, u32> = HashMap::new();
     let mut found = Fragments::default();
     let mut pieces = Vec::with_capacity(live.len());
     for (address, size, stack) in live {
         let group = stack.map_or(OTHERS, |stack| {
-            *group_of.entry(stack).or_insert_with(|| {
-                let name = key_of(world, by, stack);
-                let next = groups.len() as u32;
-                *groups.entry(name).or_insert(next)
-            })
+            *of_stack.entry(stack).or_insert_with(|| keys.of(stack))
         });
-        if group != OTHERS {
-            let rows = groups.len().max(found.rows.len());
-            found.rows.resize_with(rows, FragmentRow::default);
-        }
+        found.rows.resize_with(keys.len(), FragmentRow::default);
         if let Some(row) = found.rows.get_mut(group as usize) {
             row.bytes = row.bytes.saturating_add(size);
             row.blocks += 1;
@@ -138,8 +131,8 @@ pub fn fragments(
     for page in pieces.chunk_by(|one, other| one.page == other.page) {
         count_page(&mut found, page, page_bytes);
     }
-    for (name, group) in groups {
-        found.rows[group as usize].name = name;
+    for (row, name) in found.rows.iter_mut().zip(keys.into_names()) {
+        row.name = name;
     }
     found.rows.sort_by(|one, other| {
         let by_held = other.held.cmp(&one.held);

@@ -5,6 +5,7 @@
 //! * [`Choice`]: which rows; [`test_of`]: those that a filter's text asks for
 //! * [`Sums`]: what there is to say of some rows
 //! * `pass`: all chosen rows, once, on the cores that there are
+//! * [`By`]: what blocks are put together by
 //! * [`grouped`]: sums by function, line, size, thread ...
 //! * [`by_size`], [`by_lifetime`]: how many of each
 //! * [`timeline`]: the heap and resident memory over time
@@ -26,6 +27,7 @@ mod find;
 mod fragments;
 mod group;
 mod histogram;
+mod keys;
 mod lines;
 mod pass;
 mod sums;
@@ -35,16 +37,17 @@ mod types;
 mod world;
 
 pub use around::{Around, around};
-pub use chains::{Chain, ChainFacts, ChainRow, chains};
+pub use chains::{ChainFacts, ChainRow, chains};
 pub use choice::{Choice, Test};
 pub use filter::{Unanswered, needs_names, test_of};
 pub use find::{Found, found_at};
 pub use fragments::{FragmentRow, Fragments, fragments};
-pub use group::{By, Group, grouped};
+pub use group::{Group, grouped};
 pub use histogram::{Class, by_lifetime, by_size};
+pub use keys::By;
 pub use lines::{FileLines, LineSums, lines};
 pub use sums::Sums;
 pub use threads::{Between, ThreadRow, threads};
 pub use timeline::{Point, timeline};
 pub use types::type_of;
-pub use world::{Damaged, Moments, Path, World};
+pub use world::{Damaged, Moments, Stack, World};

@@ -2,18 +2,20 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use memlog_analysis::{Held, held_below};
+
 use crate::choice::Choice;
-use crate::group::{file_of, line_of, sums_of_stacks};
-use crate::sums::Sums;
+use crate::group::{held_at_askers, sums_of_stacks};
+use crate::keys::{file_of, line_of};
 use crate::world::{Damaged, World};
 
 /// A line of a file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LineSums {
     /// What was asked for in it.
-    pub own: Sums,
+    pub own: Held,
     /// And by what was called from it.
-    pub below: Sums,
+    pub below: Held,
     /// The functions that it is of.
     pub functions: Vec<String>,
 }
@@ -29,43 +31,44 @@ pub fn lines(
     is_function: impl Fn(&str) -> bool,
 ) -> Result<HashMap<String, FileLines>, Damaged> {
     let sums = sums_of_stacks(world, choice)?;
-    // Of each label its file and line, where it is one that was asked for.
-    let places: Vec<Option<(&str, u64)>> = world
+    // By label the number of its file and line, where that is one that was asked for.
+    let mut numbers: HashMap<(&str, u64), u32> = HashMap::new();
+    let mut places: Vec<(&str, u64, LineSums)> = Vec::new();
+    let of_label: Vec<Option<u32>> = world
         .names
         .iter()
         .map(|name| {
             let location = name.location.as_deref()?;
-            let place = (file_of(location), line_of(location)?);
-            (fits(place.0) && is_function(&name.function)).then_some(place)
+            let (file, line) = (file_of(location), line_of(location)?);
+            if !fits(file) || !is_function(&name.function) {
+                return None;
+            }
+            let next = places.len() as u32;
+            let number = *numbers.entry((file, line)).or_insert(next);
+            if number == next {
+                places.push((file, line, LineSums::default()));
+            }
+            let functions = &mut places[number as usize].2.functions;
+            if !functions.contains(&name.function) {
+                functions.push(name.function.clone());
+            }
+            Some(number)
         })
         .collect();
+    let key = |label: u32| of_label.get(label as usize).copied().flatten();
+    for (stack, sums) in world.stacks.iter().zip(&sums) {
+        if let Some(number) = world.label(stack.owner).and_then(key) {
+            let own = &mut places[number as usize].2.own;
+            *own = own.plus(sums.held());
+        }
+    }
+    let held = held_at_askers(world, &sums);
+    let below = held_below(&world.lines, held, places.len(), key);
     let mut files: HashMap<String, FileLines> = HashMap::new();
-    for (path, sums) in world
-        .paths
-        .iter()
-        .zip(&sums)
-        .filter(|(_, sums)| sums.blocks > 0)
-    {
-        let mut seen: Vec<(&str, u64)> = Vec::new();
-        for (depth, &label) in path.outwards().iter().enumerate() {
-            let Some(Some(place)) = places.get(label as usize) else {
-                continue;
-            };
-            let file = files.entry(place.0.to_owned()).or_default();
-            let line = file.entry(place.1).or_default();
-            if depth == 0 {
-                line.own = line.own.plus(*sums);
-            }
-            // A line that calls itself has what came of it once.
-            if !seen.contains(place) {
-                seen.push(*place);
-                line.below = line.below.plus(*sums);
-            }
-            if let Some(name) = world.names.get(label as usize)
-                && !line.functions.contains(&name.function)
-            {
-                line.functions.push(name.function.clone());
-            }
+    for ((file, line, sums), below) in places.into_iter().zip(below) {
+        if below.blocks > 0 {
+            let file = files.entry(file.to_owned()).or_default();
+            file.insert(line, LineSums { below, ..sums });
         }
     }
     Ok(files)

@@ -1,6 +1,7 @@
 //! What there is to say of some blocks.
 
-use memlog_table::NEVER;
+use memlog_analysis::Held;
+use memlog_table::{Column, Columns, Flags, NEVER, Rows};
 
 /// Sums over blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,35 +24,44 @@ pub struct Sums {
     pub born: (u64, u64),
 }
 
-/// A block, as far as it is summed up.
-#[derive(Clone, Copy, Debug)]
-pub struct One {
-    pub size: u64,
-    pub waste: u64,
-    pub born: u64,
-    pub died: u64,
-    pub is_temporary: bool,
-}
-
 impl Sums {
+    /// What is read of a row.
+    pub(crate) const COLUMNS: Columns = Columns::NONE
+        .with(Column::Size)
+        .with(Column::Waste)
+        .with(Column::Born)
+        .with(Column::Died)
+        .with(Column::Flags);
+
     /// One block more.
     #[inline]
-    pub fn add(&mut self, one: &One) {
+    pub(crate) fn add(&mut self, rows: &Rows, row: usize) {
+        let get = |column| rows.get(column, row);
+        let (size, born) = (get(Column::Size), get(Column::Born));
         let is_first = self.blocks == 0;
         let wider = |(least, most): (u64, u64), value: u64| match is_first {
             true => (value, value),
             false => (least.min(value), most.max(value)),
         };
-        self.sizes = wider(self.sizes, one.size);
-        self.born = wider(self.born, one.born);
-        self.bytes = self.bytes.saturating_add(one.size);
+        self.sizes = wider(self.sizes, size);
+        self.born = wider(self.born, born);
+        self.bytes = self.bytes.saturating_add(size);
         self.blocks += 1;
-        self.waste = self.waste.saturating_add(one.waste);
-        if one.died == NEVER {
-            self.leaked_bytes = self.leaked_bytes.saturating_add(one.size);
+        self.waste = self.waste.saturating_add(get(Column::Waste));
+        if get(Column::Died) == NEVER {
+            self.leaked_bytes = self.leaked_bytes.saturating_add(size);
             self.leaked_blocks += 1;
         }
-        self.temporary_blocks += u64::from(one.is_temporary);
+        let flags = Flags(get(Column::Flags));
+        self.temporary_blocks += u64::from(flags.is_temporary());
+    }
+
+    /// Its bytes and blocks alone.
+    pub fn held(&self) -> Held {
+        Held {
+            bytes: self.bytes,
+            blocks: self.blocks,
+        }
     }
 
     /// Both together.

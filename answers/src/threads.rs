@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 
-use memlog_table::{Column, Columns, Flags, NEVER};
+use memlog_analysis::Held;
+use memlog_table::{Column, NEVER};
 
 use crate::choice::Choice;
 use crate::pass;
-use crate::sums::{One, Sums};
+use crate::sums::Sums;
 use crate::world::{Damaged, World};
 
 /// What a thread asked for.
@@ -17,7 +18,7 @@ pub struct ThreadRow {
     /// What it asked for.
     pub asked: Sums,
     /// Blocks that it released, whoever had asked for them.
-    pub released: (u64, u64),
+    pub released: Held,
 }
 
 /// What one thread asked for and another released.
@@ -27,31 +28,21 @@ pub struct Between {
     pub from: usize,
     /// Who released.
     pub to: usize,
-    /// Bytes.
-    pub bytes: u64,
-    /// How many.
-    pub blocks: u64,
+    /// Of that.
+    pub held: Held,
 }
 
 #[derive(Default)]
 struct State {
     asked: HashMap<u64, Sums>,
-    /// By who asked and who released: bytes and blocks.
-    matrix: HashMap<(u64, u64), (u64, u64)>,
+    /// By who asked and who released.
+    matrix: HashMap<(u64, u64), Held>,
 }
 
 /// All threads of the chosen blocks, and what went from one to another, those that
 /// asked for most first.
 pub fn threads(world: &World, choice: &Choice) -> Result<(Vec<ThreadRow>, Vec<Between>), Damaged> {
-    let columns = Columns::of(&[
-        Column::Size,
-        Column::Waste,
-        Column::Born,
-        Column::Died,
-        Column::Thread,
-        Column::Releaser,
-        Column::Flags,
-    ]);
+    let columns = Sums::COLUMNS.with(Column::Thread).with(Column::Releaser);
     let state = pass::over(
         world,
         choice,
@@ -59,22 +50,15 @@ pub fn threads(world: &World, choice: &Choice) -> Result<(Vec<ThreadRow>, Vec<Be
         |state: &mut State, rows, chosen| {
             for &row in chosen {
                 let get = |column| rows.get(column, row);
-                let one = One {
-                    size: get(Column::Size),
-                    waste: get(Column::Waste),
-                    born: get(Column::Born),
-                    died: get(Column::Died),
-                    is_temporary: Flags(get(Column::Flags)).is_temporary(),
-                };
-                state
-                    .asked
-                    .entry(get(Column::Thread))
-                    .or_default()
-                    .add(&one);
-                if one.died != NEVER {
+                let asked = state.asked.entry(get(Column::Thread)).or_default();
+                asked.add(rows, row);
+                if get(Column::Died) != NEVER {
                     let key = (get(Column::Thread), get(Column::Releaser));
-                    let sum = state.matrix.entry(key).or_default();
-                    *sum = (sum.0.saturating_add(one.size), sum.1 + 1);
+                    let held = state.matrix.entry(key).or_default();
+                    *held = held.plus(Held {
+                        bytes: get(Column::Size),
+                        blocks: 1,
+                    });
                 }
             }
         },
@@ -83,9 +67,9 @@ pub fn threads(world: &World, choice: &Choice) -> Result<(Vec<ThreadRow>, Vec<Be
                 let known = all.asked.entry(thread).or_default();
                 *known = known.plus(sums);
             }
-            for (key, (bytes, blocks)) in other.matrix {
+            for (key, held) in other.matrix {
                 let known = all.matrix.entry(key).or_default();
-                *known = (known.0.saturating_add(bytes), known.1 + blocks);
+                *known = known.plus(held);
             }
             all
         },
@@ -93,14 +77,13 @@ pub fn threads(world: &World, choice: &Choice) -> Result<(Vec<ThreadRow>, Vec<Be
     let mut matrix: Vec<Between> = state
         .matrix
         .iter()
-        .map(|(&(from, to), &(bytes, blocks))| Between {
+        .map(|(&(from, to), &held)| Between {
             from: from as usize,
             to: to as usize,
-            bytes,
-            blocks,
+            held,
         })
         .collect();
-    matrix.sort_unstable_by_key(|one| (std::cmp::Reverse(one.bytes), one.from, one.to));
+    matrix.sort_unstable_by_key(|one| (std::cmp::Reverse(one.held.bytes), one.from, one.to));
     let mut seen: Vec<u64> = state.asked.keys().copied().collect();
     seen.extend(state.matrix.keys().map(|&(_, to)| to));
     seen.sort_unstable();
@@ -112,9 +95,7 @@ pub fn threads(world: &World, choice: &Choice) -> Result<(Vec<ThreadRow>, Vec<Be
             ThreadRow {
                 thread: thread as usize,
                 asked: state.asked.get(&thread).copied().unwrap_or_default(),
-                released: released.fold((0, 0), |sum: (u64, u64), one| {
-                    (sum.0.saturating_add(one.bytes), sum.1 + one.blocks)
-                }),
+                released: released.fold(Held::default(), |sum, one| sum.plus(one.held)),
             }
         })
         .collect();

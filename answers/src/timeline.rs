@@ -1,8 +1,9 @@
 //! The heap and resident memory over time.
 
+use memlog_analysis::Held;
 use memlog_table::{Column, Columns, NEVER};
 
-use crate::choice::Choice;
+use crate::choice::{Choice, Test};
 use crate::pass;
 use crate::world::{Damaged, World};
 
@@ -13,56 +14,63 @@ pub struct Point {
     pub event: u64,
     /// When.
     pub tick: u64,
-    /// Live bytes.
-    pub bytes: u64,
-    /// Live blocks.
-    pub blocks: u64,
-    /// Blocks that came since the point before.
-    pub allocations: u64,
-    /// Their bytes.
-    pub allocated_bytes: u64,
-    /// Blocks that went since then.
-    pub releases: u64,
+    /// What is live.
+    pub live: Held,
+    /// What came since the point before.
+    pub came: Held,
+    /// What went since then.
+    pub went: Held,
     /// What was resident when that was read last, in bytes; nothing before the first
     /// time.
     pub resident: Option<u64>,
 }
 
-/// What came and went in a step, of the blocks that were chosen.
+/// What came and went, of the blocks that were chosen.
 #[derive(Clone, Copy, Default)]
 struct Change {
-    came: (u64, u64),
-    went: (u64, u64),
+    came: Held,
+    went: Held,
+}
+
+impl Change {
+    fn plus(self, other: Self) -> Self {
+        Self {
+            came: self.came.plus(other.came),
+            went: self.went.plus(other.went),
+        }
+    }
+}
+
+/// What changed before the first step, and in each.
+#[derive(Default)]
+struct Changes {
+    inherited: Held,
+    steps: Vec<Change>,
 }
 
 /// One point for each tick in which anything happened, but no more than so many: then
 /// each stands for a few ticks and is that of the largest heap among them. Both peaks
 /// are points of their own, and so is the end.
 pub fn timeline(world: &World, choice: &Choice, most: usize) -> Result<Vec<Point>, Damaged> {
+    let changes = changes(world, choice)?;
     let steps = world.table.steps();
-    let (inherited, changes) = changes(world, choice)?;
-    let mut points = Vec::with_capacity(changes.len() + 2);
-    let mut first_events: Vec<u64> = steps.iter().map(|step| step.event).collect();
-    first_events.push(world.end() + 1);
-    let mut point = Point {
-        bytes: inherited.0,
-        blocks: inherited.1,
-        ..Point::default()
-    };
-    for ((index, step), change) in steps.iter().enumerate().zip(&changes) {
-        point.event = first_events[index + 1].saturating_sub(1);
-        point.tick = step.tick;
-        point.bytes = point
-            .bytes
-            .saturating_add(change.came.0)
-            .saturating_sub(change.went.0);
-        point.blocks = (point.blocks + change.came.1).saturating_sub(change.went.1);
-        point.allocations = change.came.1;
-        point.allocated_bytes = change.came.0;
-        point.releases = change.went.1;
-        points.push(point);
-    }
-    let mut points = fewer(points, most);
+    // A step lasts until the next one's first event.
+    let ends = steps.iter().skip(1).map(|step| step.event);
+    let ends = ends.chain([world.end() + 1]);
+    let mut live = changes.inherited;
+    let points = steps.iter().zip(ends).zip(changes.steps);
+    let points = points.map(|((step, end), Change { came, went })| {
+        live = live.plus(came).minus(went);
+        Point {
+            event: end.saturating_sub(1),
+            tick: step.tick,
+            live,
+            came,
+            went,
+            resident: None,
+        }
+    });
+    let mut points = fewer(points.collect(), most);
     for event in [world.moments.heap_peak, world.moments.rss_peak] {
         add_moment(world, choice, &mut points, event)?;
     }
@@ -70,56 +78,45 @@ pub fn timeline(world: &World, choice: &Choice, most: usize) -> Result<Vec<Point
     Ok(points)
 }
 
-type Inherited = (u64, u64);
-
-fn changes(world: &World, choice: &Choice) -> Result<(Inherited, Vec<Change>), Damaged> {
+fn changes(world: &World, choice: &Choice) -> Result<Changes, Damaged> {
     let steps = world.table.steps();
     let count = steps.len();
-    pass::over(
+    let mut changes = pass::over(
         world,
         choice,
         Columns::of(&[Column::Born, Column::Died, Column::Size]),
-        |(inherited, changes): &mut (Inherited, Vec<Change>), rows, chosen| {
-            changes.resize(count, Change::default());
-            let add =
-                |sum: &mut (u64, u64), size: u64| *sum = (sum.0.saturating_add(size), sum.1 + 1);
+        |changes: &mut Changes, rows, chosen| {
+            changes.steps.resize(count, Change::default());
             for &row in chosen {
-                let size = rows.get(Column::Size, row);
-                match rows.get(Column::Born, row) {
-                    0 => add(inherited, size),
-                    born => {
-                        if let Some(change) = changes.get_mut(steps.step_of(born)) {
-                            add(&mut change.came, size);
-                        }
-                    }
+                let one = Held {
+                    bytes: rows.get(Column::Size, row),
+                    blocks: 1,
+                };
+                let (born, died) = (rows.get(Column::Born, row), rows.get(Column::Died, row));
+                if born == 0 {
+                    changes.inherited = changes.inherited.plus(one);
+                } else if let Some(change) = changes.steps.get_mut(steps.step_of(born)) {
+                    change.came = change.came.plus(one);
                 }
-                let died = rows.get(Column::Died, row);
-                if let Some(change) = changes.get_mut(steps.step_of(died))
-                    && died != NEVER
-                {
-                    add(&mut change.went, size);
+                if died == NEVER {
+                    continue;
+                }
+                if let Some(change) = changes.steps.get_mut(steps.step_of(died)) {
+                    change.went = change.went.plus(one);
                 }
             }
         },
-        |(mut inherited, mut all), (other_inherited, other)| {
-            let plus = |one: (u64, u64), other: (u64, u64)| {
-                (one.0.saturating_add(other.0), one.1 + other.1)
-            };
-            inherited = plus(inherited, other_inherited);
-            if all.is_empty() {
-                return (inherited, other);
+        |mut all, other| {
+            all.inherited = all.inherited.plus(other.inherited);
+            all.steps.resize(count, Change::default());
+            for (one, other) in all.steps.iter_mut().zip(other.steps) {
+                *one = one.plus(other);
             }
-            for (one, other) in all.iter_mut().zip(other) {
-                one.came = plus(one.came, other.came);
-                one.went = plus(one.went, other.went);
-            }
-            (inherited, all)
+            all
         },
-    )
-    .map(|(inherited, mut changes)| {
-        changes.resize(count, Change::default());
-        (inherited, changes)
-    })
+    )?;
+    changes.steps.resize(count, Change::default());
+    Ok(changes)
 }
 
 fn fewer(points: Vec<Point>, most: usize) -> Vec<Point> {
@@ -128,24 +125,25 @@ fn fewer(points: Vec<Point>, most: usize) -> Vec<Point> {
     }
     let width = points.len().div_ceil(most.max(2));
     let last = points.last().copied();
+    let sum = |part: &[Point], of: fn(&Point) -> Held| {
+        let all = part.iter().map(of);
+        all.fold(Held::default(), Held::plus)
+    };
     let largest = |part: &[Point]| {
-        let mut point = part.iter().max_by_key(|point| point.bytes).copied()?;
-        point.allocations = part.iter().map(|point| point.allocations).sum();
-        point.allocated_bytes = part
-            .iter()
-            .map(|point| point.allocated_bytes)
-            .fold(0, u64::saturating_add);
-        point.releases = part.iter().map(|point| point.releases).sum();
-        Some(point)
+        let point = part.iter().max_by_key(|point| point.live.bytes)?;
+        Some(Point {
+            came: sum(part, |point| point.came),
+            went: sum(part, |point| point.went),
+            ..*point
+        })
     };
     let mut fewer: Vec<Point> = points.chunks(width).filter_map(largest).collect();
     if let Some(last) = last
         && fewer.last().is_some_and(|point| point.event < last.event)
     {
         fewer.push(Point {
-            allocations: 0,
-            allocated_bytes: 0,
-            releases: 0,
+            came: Held::default(),
+            went: Held::default(),
             ..last
         });
     }
@@ -163,34 +161,32 @@ fn add_moment(
     if points.get(at).is_some_and(|point| point.event == event) {
         return Ok(());
     }
-    let (bytes, blocks) = live_at(world, choice, event)?;
-    let tick = world.table.steps().tick_of(event);
-    points.insert(
-        at,
-        Point {
-            event,
-            tick,
-            bytes,
-            blocks,
-            ..Point::default()
-        },
-    );
+    let point = Point {
+        event,
+        tick: world.table.steps().tick_of(event),
+        live: live_at(world, choice, event)?,
+        ..Point::default()
+    };
+    points.insert(at, point);
     Ok(())
 }
 
 /// What is live of the chosen blocks after an event.
-pub(crate) fn live_at(world: &World, choice: &Choice, event: u64) -> Result<(u64, u64), Damaged> {
-    let live = choice.clone().and(crate::choice::Test::LiveAt(event));
+fn live_at(world: &World, choice: &Choice, event: u64) -> Result<Held, Damaged> {
+    let live = choice.clone().and(Test::LiveAt(event));
     pass::over(
         world,
         &live,
         Columns::of(&[Column::Size]),
-        |sum: &mut (u64, u64), rows, chosen| {
+        |held: &mut Held, rows, chosen| {
             for &row in chosen {
-                *sum = (sum.0.saturating_add(rows.get(Column::Size, row)), sum.1 + 1);
+                *held = held.plus(Held {
+                    bytes: rows.get(Column::Size, row),
+                    blocks: 1,
+                });
             }
         },
-        |one, other| (one.0.saturating_add(other.0), one.1 + other.1),
+        Held::plus,
     )
 }
 

@@ -1,7 +1,9 @@
 //! A table with the names of its stacks, and its moments in time.
 
-use memlog_analysis::Name;
+use memlog_analysis::{Line, Name, step};
 use memlog_table::Table;
+
+use crate::sums::Sums;
 
 /// The table's file has changed while it was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,32 +20,15 @@ pub struct Moments {
     pub rss_peak_bytes: u64,
 }
 
-/// The functions of a stack.
-#[derive(Clone, Debug, Default)]
-pub struct Path {
-    /// Places in [`World::names`], from the innermost out, inlined ones too.
-    pub labels: Vec<u32>,
-    /// Which of them called the allocator: those before it are parts of that.
-    pub asker: usize,
-    /// Which of them it was for: those before it are of the language's library too.
-    pub owner: usize,
-}
-
-impl Path {
-    /// The function that called the allocator.
-    pub fn leaf(&self) -> Option<u32> {
-        self.labels.get(self.asker).or(self.labels.last()).copied()
-    }
-
-    /// The function that the memory was for.
-    pub fn asked(&self) -> Option<u32> {
-        self.labels.get(self.owner).copied().or(self.leaf())
-    }
-
-    /// It and its callers.
-    pub fn outwards(&self) -> &[u32] {
-        self.labels.get(self.asker..).unwrap_or(&[])
-    }
+/// A stack, as lines of [`World::lines`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stack {
+    /// From its innermost function out, inlined ones too.
+    pub whole: u32,
+    /// From the one that called the allocator.
+    pub asker: u32,
+    /// From the one that it was for: those before it are of the language's library.
+    pub owner: u32,
 }
 
 /// What questions are asked of.
@@ -52,10 +37,12 @@ pub struct World<'t, 'b> {
     pub table: &'t Table<'b>,
     /// By the place of a stack in the table its number here: the recorder may have
     /// written one twice.
-    pub stacks: Vec<u32>,
-    /// By that number its functions; empty if no names were asked for.
-    pub paths: Vec<Path>,
-    /// The functions.
+    pub numbers: Vec<u32>,
+    /// The stacks by that number; none if no names were asked for.
+    pub stacks: Vec<Stack>,
+    /// The functions of all stacks; a line's label is a place in [`World::names`].
+    pub lines: Vec<Line>,
+    /// What functions are called.
     pub names: Vec<Name>,
     /// The threads as they are told, by their places.
     pub threads: Vec<String>,
@@ -68,7 +55,7 @@ pub struct World<'t, 'b> {
 impl World<'_, '_> {
     /// How many different stacks there are.
     pub fn stack_count(&self) -> usize {
-        self.stacks
+        self.numbers
             .iter()
             .max()
             .map_or(0, |&last| last as usize + 1)
@@ -76,9 +63,56 @@ impl World<'_, '_> {
 
     /// The number of a stack by its place in the table.
     #[inline]
-    pub fn stack(&self, place: u64) -> u32 {
-        let stack = self.stacks.get(place as usize);
-        stack.copied().unwrap_or(0)
+    pub fn number(&self, place: u64) -> u32 {
+        let number = self.numbers.get(place as usize);
+        number.copied().unwrap_or(0)
+    }
+
+    /// The label of a line.
+    pub fn label(&self, line: u32) -> Option<u32> {
+        step(&self.lines, line).map(|(label, _)| label)
+    }
+
+    /// The functions of a line and of its callers.
+    pub fn named(&self, line: u32) -> impl Iterator<Item = &Name> {
+        let mut next = line;
+        let labels = std::iter::from_fn(move || {
+            let (label, callers) = step(&self.lines, next)?;
+            next = callers;
+            Some(label)
+        });
+        labels.filter_map(|label| self.names.get(label as usize))
+    }
+
+    /// Whether each label's name answers so.
+    pub(crate) fn labels_that(&self, fits: impl Fn(&Name) -> bool) -> Vec<bool> {
+        self.names.iter().map(fits).collect()
+    }
+
+    /// The functions of such labels that are in a stack with blocks, from who called the
+    /// allocator out, by name.
+    pub(crate) fn labels_on_the_way(
+        &self,
+        sums: &[Sums],
+        fits: impl Fn(u32) -> bool,
+    ) -> Vec<String> {
+        let mut is_met = vec![false; self.lines.len()];
+        for (stack, sums) in self.stacks.iter().zip(sums) {
+            if let Some(is_met) = is_met.get_mut(stack.asker as usize) {
+                *is_met |= sums.blocks > 0;
+            }
+        }
+        let mut names = Vec::new();
+        for (line, own) in self.lines.iter().enumerate().skip(1).rev() {
+            if is_met[line] {
+                is_met[own.callers as usize] = true;
+                let name = self.names.get(own.label as usize);
+                names.extend(name.filter(|_| fits(own.label)).map(|name| &name.function));
+            }
+        }
+        names.sort_unstable();
+        names.dedup();
+        names.into_iter().cloned().collect()
     }
 
     /// The last event of the log.
@@ -94,11 +128,6 @@ impl World<'_, '_> {
     /// When an event was, in seconds since the start.
     pub fn seconds_of(&self, event: u64) -> f64 {
         self.seconds(self.table.steps().tick_of(event))
-    }
-
-    /// The last tick that is not after so many nanoseconds.
-    pub fn tick_at(&self, ns: u64) -> u64 {
-        ns / self.tick_ns.max(1)
     }
 
     /// How long a block lived, in ticks; one that never went lived to the end.

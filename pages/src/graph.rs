@@ -9,7 +9,7 @@ use memlog_symbols::Options;
 
 use crate::facts::rank;
 use crate::heading::notes;
-use crate::moment::check as check_moment;
+use crate::moment::{Span, check as check_moment};
 use crate::names::{NameStore, Names};
 use crate::open::{Analysis, Family, Files, Watch};
 use crate::words::clean;
@@ -47,7 +47,7 @@ pub fn page(log: &Path, wanted: &Wanted, options: &Options) -> anyhow::Result<Pa
     let family = files.family()?;
     let chosen = when.chosen_tick(family.own().tick_ns());
     let analysis = family.analyse(chosen, &watch);
-    check_moment(when, family.own(), &analysis)?;
+    check_moment(when, &Span::of(family.own(), &analysis))?;
     let store = NameStore::default();
     let mut names = Names::new(&store, options, family.own(), log);
     let stacks = analysis.tally.stacks();

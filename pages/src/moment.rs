@@ -10,30 +10,52 @@ use crate::words::Advice;
 /// log.
 const SHOWN_SECONDS: f64 = 0.001;
 
+/// What a log has of time.
+pub struct Span {
+    /// Since when there are events; from the start unless older ones are overwritten.
+    pub from_seconds: Option<f64>,
+    /// When it ends.
+    pub end_seconds: f64,
+    /// Whether it says so itself.
+    pub has_end: bool,
+    /// Whether it was not read to its end.
+    pub is_part: bool,
+}
+
+impl Span {
+    /// That of a log that was read.
+    pub fn of(log: &Log, analysis: &Analysis) -> Self {
+        let summary = &analysis.summary;
+        let from = summary.window.map(|window| window.horizon_tick);
+        Self {
+            from_seconds: from.map(|tick| log.seconds(tick)),
+            end_seconds: log.seconds(summary.end_tick),
+            has_end: log.end().is_some(),
+            is_part: analysis.part.is_some(),
+        }
+    }
+}
+
 /// A time after the log's end is a slip, as of seconds for milliseconds: what
 /// was live then nobody knows. Of a log that was not read to its end the part
 /// that was is shown.
-pub fn check(when: When, log: &Log, analysis: &Analysis) -> anyhow::Result<()> {
+pub fn check(when: When, span: &Span) -> anyhow::Result<()> {
     let When::Seconds(seconds) = when else {
         return Ok(());
     };
-    if let Some(window) = analysis.summary.window
-        && seconds < log.seconds(window.horizon_tick)
-    {
-        let (from, to) = (window.horizon_tick, analysis.summary.end_tick);
-        let (from, to) = (log.seconds(from), log.seconds(to));
+    let end = span.end_seconds;
+    if let Some(from) = span.from_seconds.filter(|from| seconds < *from) {
         return Err(Advice::error(
             format!("--at {seconds} s is before {from:.3} s: older events are overwritten"),
-            format!("give a time from {from:.3} to {to:.3}"),
+            format!("give a time from {from:.3} to {end:.3}"),
         ));
     }
-    let end = log.seconds(analysis.summary.end_tick);
-    if seconds < end + SHOWN_SECONDS || analysis.part.is_some() {
+    if seconds < end + SHOWN_SECONDS || span.is_part {
         return Ok(());
     }
-    let (what, hint) = match log.end() {
-        Some(_) => ("the program ended", "the end"),
-        None => ("the log's last event came", "the last event"),
+    let (what, hint) = match span.has_end {
+        true => ("the program ended", "the end"),
+        false => ("the log's last event came", "the last event"),
     };
     Err(Advice::error(
         format!("--at {seconds} s is after {what} at {end:.3} s"),

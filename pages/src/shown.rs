@@ -4,16 +4,18 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use memlog_export::When;
-use serde_json::json;
+use memlog_read::Log;
+use serde_json::{Value, json};
 
 use crate::choose::chosen;
 use crate::facts::is_running;
 use crate::figures::figures;
 use crate::heading::{failed_parts, heading, notes};
 use crate::json;
-use crate::moment::check as check_moment;
+use crate::moment::{Span, check as check_moment};
 use crate::names::{Labels, NameStore, Names, SymbolFiles, symbol_options};
-use crate::open::{Family, Files, Interrupt, Over, Watch};
+use crate::open::{Family, Files, Interrupt, Over, ReadPart, Watch};
+use crate::page::heading::Heading;
 use crate::page::{OnNames, Page, Part};
 use crate::screen::{Look, Screen};
 use crate::subject::Subject;
@@ -99,14 +101,10 @@ pub fn read<T, R>(
     let chosen = at.and_then(|when| when.chosen_tick(tick_ns));
     let analysis = family.analyse(chosen, &watch);
     if let Some(when) = at {
-        check_moment(when, family.own(), &analysis)?;
+        check_moment(when, &Span::of(family.own(), &analysis))?;
     }
     let store = NameStore::default();
-    // A page of a part has its names: who wants less ends it with another Ctrl-C.
-    let over = match analysis.part {
-        Some(_) => Over::default(),
-        None => watch.over(),
-    };
+    let over = names_over(analysis.part, &watch);
     let names = Names::new(&store, &options, family.own(), file).until(over);
     let mut labels = Labels::new(names, analysis.tally.stacks());
     let failed = failed_parts(family.own(), &analysis, &mut labels);
@@ -130,36 +128,81 @@ pub fn read<T, R>(
     })
 }
 
+/// When no more names are looked up. A page of a part has its names: who wants less
+/// ends it with another Ctrl-C.
+pub fn names_over(part: Option<ReadPart>, watch: &Watch) -> Over {
+    match part {
+        Some(_) => Over::default(),
+        None => watch.over(),
+    }
+}
+
 /// What every page of a log has: its heading, notes and figures, and these parts.
 /// `schema` is the version of its keys.
 pub fn page(subject: &Subject, schema: &str, labels: &Labels, parts: Vec<Part>) -> Page {
-    let log = subject.family.own();
-    let interrupted = subject.analysis.part.map(|part| {
+    let interrupted = interrupted(subject.family.own(), subject.analysis.part);
+    framed(Framed {
+        schema,
+        interrupted,
+        stats: figures(subject.family, subject.analysis).into(),
+        heading: heading(subject),
+        notes: notes(subject.family, subject.analysis),
+        on_names: on_names(labels),
+        parts,
+    })
+}
+
+/// What stands around the parts of a page of a log.
+pub struct Framed<'s> {
+    /// The version of its keys.
+    pub schema: &'s str,
+    /// How far the log was read, in words of JSON.
+    pub interrupted: Value,
+    /// Its figures.
+    pub stats: Value,
+    pub heading: Heading,
+    pub notes: Vec<String>,
+    pub on_names: OnNames,
+    pub parts: Vec<Part>,
+}
+
+/// A page with all of that.
+pub fn framed(framed: Framed) -> Page {
+    let (notes, on_names) = (framed.notes, framed.on_names);
+    let all = notes.iter().chain(&on_names.remarks);
+    let all: Vec<_> = all.chain(&on_names.cut_short).collect();
+    Page {
+        figures: Page::keyed([
+            ("schema", framed.schema.into()),
+            ("interrupted", framed.interrupted),
+            ("stats", framed.stats),
+            ("notes", json!(all)),
+        ]),
+        heading: framed.heading,
+        notes,
+        on_names,
+        parts: framed.parts,
+        ..Page::default()
+    }
+}
+
+/// How far a log was read, where that was not to its end.
+pub fn interrupted(log: &Log, part: Option<ReadPart>) -> Value {
+    let part = part.map(|part| {
         json!({
             "read_up_to_seconds": log.seconds(part.tick),
             "read_percent": part.percent,
         })
     });
-    let on_names = OnNames {
+    part.into()
+}
+
+/// What there is to say of the names that were looked up.
+pub fn on_names(labels: &Labels) -> OnNames {
+    OnNames {
         remarks: labels.remarks().map(str::to_owned).collect(),
         cut_short: labels.cut_short().map(str::to_owned),
         ..OnNames::default()
-    };
-    let notes = notes(subject.family, subject.analysis);
-    let all = notes.iter().chain(&on_names.remarks);
-    let all: Vec<_> = all.chain(&on_names.cut_short).collect();
-    Page {
-        figures: Page::keyed([
-            ("schema", schema.into()),
-            ("interrupted", interrupted.into()),
-            ("stats", figures(subject.family, subject.analysis).into()),
-            ("notes", json!(all)),
-        ]),
-        heading: heading(subject),
-        notes,
-        on_names,
-        parts,
-        ..Page::default()
     }
 }
 

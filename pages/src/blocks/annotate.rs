@@ -5,7 +5,8 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::UNIX_EPOCH;
 
-use memlog_answers::{Damaged, FileLines, LineSums, Sums, lines};
+use memlog_analysis::Held;
+use memlog_answers::{Damaged, FileLines, LineSums, lines};
 use serde_json::{Value, json};
 
 use super::{Answer, Question, Told, ask};
@@ -177,7 +178,7 @@ fn is_newer(path: &str, told: &Told) -> bool {
 }
 
 fn line_row(told: &Told, number: u64, line: Option<&LineSums>, source: String) -> Vec<String> {
-    let some = |sums: &Sums, text: String| if sums.blocks > 0 { text } else { String::new() };
+    let some = |held: &Held, text: String| if held.blocks > 0 { text } else { String::new() };
     let (own, below) = line.map_or_else(Default::default, |line| (line.own, line.below));
     vec![
         some(&own, told.sizes.of(own.bytes)),

@@ -2,10 +2,10 @@
 
 use std::process::ExitCode;
 
-use memlog_answers::{ChainRow, Damaged, chains};
+use memlog_answers::{By, ChainRow, Damaged, chains};
 use serde_json::json;
 
-use super::table::ByName;
+use super::listed::Listed;
 use super::{Answer, Question, Told, ask};
 use crate::page::Page;
 use crate::page::rows::Rows;
@@ -19,24 +19,17 @@ const SCHEMA: &str = "memlog-chains-1";
 pub struct Args {
     #[command(flatten)]
     question: Question,
-    /// What chains are put together by
-    #[arg(long, value_name = "WHAT", default_value = "function", value_enum)]
-    by: ByName,
-    /// How many rows are shown; 0: all
-    #[arg(short = 'n', long, value_name = "N", default_value = "20")]
-    top: usize,
+    #[command(flatten)]
+    listed: Listed,
 }
 
 /// Shows the chains.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    args.by.check_stacks("chains are")?;
-    ask(&args.question, SCHEMA, args.by.by().needs_names(), |told| {
-        answer(told, args)
-    })
+    ask(&args.question, SCHEMA, true, |told| answer(told, args))
 }
 
 fn answer(told: &Told, args: &Args) -> Result<Answer, Damaged> {
-    let rows = chains(told.world, told.choice, args.by.by())?;
+    let rows = chains(told.world, told.choice, args.listed.by)?;
     let objects = rows.iter().map(|row| {
         json!({
             "name": row.name,
@@ -50,7 +43,7 @@ fn answer(told: &Told, args: &Args) -> Result<Answer, Damaged> {
         })
     });
     let figures = Page::keyed([
-        ("by", args.by.word().into()),
+        ("by", args.listed.by.word().into()),
         ("rows", objects.collect::<Vec<_>>().into()),
     ]);
     Ok(Answer {
@@ -61,12 +54,7 @@ fn answer(told: &Told, args: &Args) -> Result<Answer, Damaged> {
 
 fn rows_of(told: &Told, rows: &[ChainRow], args: &Args) -> Rows {
     let count: u64 = rows.iter().map(|row| row.chains).sum();
-    let most = if args.top == 0 {
-        rows.len()
-    } else {
-        args.top.min(rows.len())
-    };
-    let cells = rows[..most].iter().map(|row| {
+    let cells = rows[..args.listed.shown(rows.len())].iter().map(|row| {
         vec![
             told.sizes.of(row.outgrown),
             grouped(row.chains),
@@ -75,10 +63,6 @@ fn rows_of(told: &Told, rows: &[ChainRow], args: &Args) -> Rows {
             format!("{} bytes", grouped(row.reserve)),
             row.name.clone(),
         ]
-    });
-    let rest = (most < rows.len()).then(|| {
-        let more = (rows.len() - most) as u64;
-        format!("{} more; --top 0 shows all", grouped(more))
     });
     Rows {
         title: match rows.is_empty() {
@@ -90,19 +74,19 @@ fn rows_of(told: &Told, rows: &[ChainRow], args: &Args) -> Rows {
                 "{} of blocks grown by realloc{}, by {}; outgrown: bytes that a realloc may have copied:",
                 counted(count, "chain"),
                 told.about,
-                args.by.word()
+                args.listed.by.word()
             ),
         },
-        is_of_names: args.by != ByName::Stack,
+        is_of_names: args.listed.by != By::Stack,
         columns: vec![
             "outgrown",
             "chains",
             "longest",
             "at last",
             "largest",
-            args.by.word(),
+            args.listed.by.word(),
         ],
         rows: cells.collect(),
-        rest: rest.into_iter().collect(),
+        rest: args.listed.rest(rows.len()).into_iter().collect(),
     }
 }

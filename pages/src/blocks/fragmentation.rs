@@ -3,11 +3,11 @@
 use std::process::ExitCode;
 
 use memlog_analysis::Moment;
-use memlog_answers::{Choice, Damaged, Fragments, Test, fragments};
+use memlog_answers::{By, Choice, Damaged, Fragments, Test, fragments};
 use memlog_export::When;
 use serde_json::json;
 
-use super::table::ByName;
+use super::listed::Listed;
 use super::{Answer, Question, Told, ask};
 use crate::page::Page;
 use crate::page::rows::Rows;
@@ -21,19 +21,14 @@ const SCHEMA: &str = "memlog-fragmentation-1";
 pub struct Args {
     #[command(flatten)]
     question: Question,
-    /// What blocks are put together by
-    #[arg(long, value_name = "WHAT", default_value = "function", value_enum)]
-    by: ByName,
-    /// How many rows are shown; 0: all
-    #[arg(short = 'n', long, value_name = "N", default_value = "20")]
-    top: usize,
+    #[command(flatten)]
+    listed: Listed,
 }
 
 /// Shows who holds pages, at the RSS peak unless another moment is asked for.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    args.by.check_stacks("pages are")?;
     let is_at = args.question.at.is_some();
-    ask(&args.question, SCHEMA, args.by.by().needs_names(), |told| {
+    ask(&args.question, SCHEMA, true, |told| {
         let peak = || Test::LiveAt(told.world.moments.rss_peak);
         let of = |choice: &Choice| match is_at {
             true => choice.clone(),
@@ -59,7 +54,7 @@ fn answer(told: &Told, args: &Args, when: When) -> Result<Answer, Damaged> {
         told.world,
         told.moment,
         told.choice,
-        args.by.by(),
+        args.listed.by,
         page_bytes,
     )?;
     let rows = found.rows.iter().map(|row| {
@@ -73,7 +68,7 @@ fn answer(told: &Told, args: &Args, when: When) -> Result<Answer, Damaged> {
         })
     });
     let figures = Page::keyed([
-        ("by", args.by.word().into()),
+        ("by", args.listed.by.word().into()),
         ("moment", when.to_string().into()),
         ("page_bytes", page_bytes.into()),
         ("pages", found.pages.into()),
@@ -88,8 +83,8 @@ fn answer(told: &Told, args: &Args, when: When) -> Result<Answer, Damaged> {
 }
 
 fn rows_of(told: &Told, args: &Args, found: &Fragments, page_bytes: u64, moment: String) -> Rows {
-    let most = if args.top == 0 { usize::MAX } else { args.top };
-    let cells = found.rows.iter().take(most).map(|row| {
+    let all = found.rows.len();
+    let cells = found.rows[..args.listed.shown(all)].iter().map(|row| {
         vec![
             told.sizes.of(row.held),
             grouped(row.sole_pages),
@@ -101,11 +96,7 @@ fn rows_of(told: &Told, args: &Args, found: &Fragments, page_bytes: u64, moment:
     });
     let whole = found.pages.saturating_mul(page_bytes);
     let few: u64 = found.tenths[..3].iter().sum();
-    let more = found.rows.len().saturating_sub(most);
-    let mut rest = Vec::new();
-    if more > 0 {
-        rest.push(format!("{} more; --top 0 shows all", grouped(more as u64)));
-    }
+    let mut rest = Vec::from_iter(args.listed.rest(all));
     rest.push(String::new());
     rest.push(
         "held free: bytes without a block in pages that only these blocks keep from the kernel"
@@ -120,14 +111,14 @@ fn rows_of(told: &Told, args: &Args, found: &Fragments, page_bytes: u64, moment:
             told.sizes.of(whole),
             counted(few, "page")
         ),
-        is_of_names: args.by != ByName::Stack,
+        is_of_names: args.listed.by != By::Stack,
         columns: vec![
             "held free",
             "own pages",
             "pages",
             "live",
             "blocks",
-            args.by.word(),
+            args.listed.by.word(),
         ],
         rows: cells.collect(),
         rest,

@@ -2,10 +2,11 @@
 
 use std::process::ExitCode;
 
+use memlog_analysis::END;
 use memlog_answers::{Damaged, Found, found_at};
 use serde_json::{Value, json};
 
-use super::{Answer, Question, Told, ask};
+use super::{Answer, Question, Told, ask, frames};
 use crate::page::Page;
 use crate::page::rows::Rows;
 use crate::words::{counted, grouped};
@@ -74,29 +75,19 @@ fn answer(told: &Told, args: &Args) -> Result<Answer, Damaged> {
     Ok(Answer { figures, rows })
 }
 
-fn frames(told: &Told, stack: u32) -> Vec<Value> {
-    let path = told.world.paths.get(stack as usize);
-    let labels = path.map_or(&[][..], |path| &path.labels);
-    let names = labels
-        .iter()
-        .filter_map(|&label| told.world.names.get(label as usize));
-    let frames = names.map(|name| {
-        json!({
-            "function": name.function,
-            "location": name.location,
-            "module": name.module,
-        })
-    });
-    frames.collect()
+/// Where a stack begins.
+fn innermost(told: &Told, stack: u32) -> u32 {
+    let stack = told.world.stacks.get(stack as usize);
+    stack.map_or(END, |stack| stack.whole)
 }
 
 fn json_of(told: &Told, found: &Found, address: u64) -> Value {
     let world = told.world;
-    let function = world
-        .paths
+    let owner = world
+        .stacks
         .get(found.stack as usize)
-        .and_then(|path| path.asked());
-    let function = function.and_then(|label| world.names.get(label as usize));
+        .map(|stack| stack.owner);
+    let function = owner.and_then(|owner| world.named(owner).next());
     json!({
         "name": function.map(|name| &name.function),
         "bytes": found.size,
@@ -111,8 +102,8 @@ fn json_of(told: &Told, found: &Found, address: u64) -> Value {
         "freed_by": found.releaser.map(|thread| world.thread(thread)),
         "moved": found.flags.is_moved(),
         "chain_position": found.chain_place,
-        "stack": frames(told, found.stack),
-        "freed_stack": found.release_stack.map(|stack| frames(told, stack)),
+        "stack": frames(told, innermost(told, found.stack)),
+        "freed_stack": found.release_stack.map(|stack| frames(told, innermost(told, stack))),
     })
 }
 
@@ -157,11 +148,7 @@ fn lines(told: &Told, found: &Found, address: u64) -> Vec<String> {
 }
 
 fn stack_lines(told: &Told, stack: u32) -> Vec<String> {
-    let path = told.world.paths.get(stack as usize);
-    let labels = path.map_or(&[][..], |path| &path.labels);
-    let names = labels
-        .iter()
-        .filter_map(|&label| told.world.names.get(label as usize));
+    let names = told.world.named(innermost(told, stack));
     let lines = names.map(|name| {
         let place = name.location.as_ref().or(name.module.as_ref());
         let place = place.map_or(String::new(), |place| format!(" [{place}]"));

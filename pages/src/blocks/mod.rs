@@ -6,10 +6,9 @@ pub mod chains;
 pub mod fragmentation;
 pub mod function;
 pub mod histogram;
-pub mod leaks;
+mod listed;
 pub mod locate;
 pub mod table;
-pub mod temporary;
 pub mod threads;
 pub mod timeline;
 mod world;
@@ -25,12 +24,13 @@ use serde_json::{Map, Value, json};
 
 use crate::choose::chosen;
 use crate::facts::is_running;
+use crate::moment::{Span, check as check_moment};
 use crate::names::{NameStore, Names, symbol_options};
 use crate::open::{Files, Sidecar, Watch, make_table};
 use crate::page::rows::Rows;
-use crate::page::{OnNames, Page, Part};
+use crate::page::{Page, Part};
 use crate::screen::Screen;
-use crate::shown::{Asked, INTERRUPTED, printed};
+use crate::shown::{Asked, Framed, INTERRUPTED, framed, interrupted, names_over, printed};
 use crate::words::{Advice, Sizes};
 use world::Kept;
 
@@ -146,11 +146,18 @@ fn ask_once(
             .filter
             .as_ref()
             .is_some_and(memlog_answers::needs_names);
-    let names = Names::new(&store, &options, log, file).until(watch.over());
+    let names = Names::new(&store, &options, log, file).until(names_over(part, &watch));
     let (world, on_names) = world::named(&table, &kept, &family, needs_names.then_some(names));
     let mut choice = Choice::all();
     if let Some(when) = question.at {
-        choice = choice.and(Test::LiveAt(event_of(when, &world)?));
+        let span = Span {
+            from_seconds: kept.events_from(),
+            end_seconds: log.seconds(table.end_tick()),
+            has_end: log.end().is_some(),
+            is_part: part.is_some(),
+        };
+        check_moment(when, &span)?;
+        choice = choice.and(Test::LiveAt(event_of(when, &world)));
     }
     let moment = choice.clone();
     if let Some(filter) = &question.filter {
@@ -175,24 +182,17 @@ fn ask_once(
     let Ok(answer) = answer(&told) else {
         return damaged();
     };
-    let asked = Page::keyed([
-        ("at", question.at.map(|at| at.to_string()).into()),
-        (
-            "where",
-            question.filter.as_ref().map(ToString::to_string).into(),
-        ),
-        (
-            "interrupted",
-            part.map(|part| {
-                json!({
-                    "read_up_to_seconds": log.seconds(part.tick),
-                    "read_percent": part.percent,
-                })
-            })
-            .into(),
-        ),
-    ]);
-    let page = page(schema, asked, kept, answer, on_names);
+    let mut page = framed(Framed {
+        schema,
+        interrupted: interrupted(log, part),
+        heading: kept.heading(),
+        stats: kept.stats,
+        notes: kept.notes,
+        on_names,
+        parts: vec![Part::Rows(answer.rows)],
+    });
+    page.figures.extend(asked(question));
+    page.figures.extend(answer.figures);
     screen.show(&printed(&page, question.json, &screen), watch.end())?;
     let is_part = part.is_some() || page.on_names.cut_short.is_some();
     Ok(Some(match is_part {
@@ -213,26 +213,25 @@ fn damaged() -> anyhow::Error {
 }
 
 /// After which event a moment is.
-fn event_of(when: When, world: &World) -> anyhow::Result<u64> {
-    match when {
-        When::Known(Moment::HeapPeak) => Ok(world.moments.heap_peak),
-        When::Known(Moment::End) => Ok(world.end()),
-        When::Known(_) => Ok(world.moments.rss_peak),
-        When::Seconds(seconds) => {
-            let end = world.seconds(world.table.end_tick());
-            // The end as it is shown is still in the log.
-            if !(0.0..end + 0.001).contains(&seconds) {
-                return Err(Advice::error(
-                    format!("--at {seconds} s is not within the log"),
-                    format!("give a time from 0 to {end:.3}, or rss-peak, heap-peak or end"),
-                ));
-            }
-            let tick = when.chosen_tick(world.tick_ns).unwrap_or(0);
-            Ok(world.table.steps().event_at(tick).min(world.end()))
-        }
+fn event_of(when: When, world: &World) -> u64 {
+    match (when, when.chosen_tick(world.tick_ns)) {
+        (_, Some(tick)) => world.table.steps().event_at(tick).min(world.end()),
+        (When::Known(Moment::HeapPeak), _) => world.moments.heap_peak,
+        (When::Known(Moment::End), _) => world.end(),
+        _ => world.moments.rss_peak,
     }
 }
 
+/// What was asked for, for programs.
+fn asked(question: &Question) -> Map<String, Value> {
+    let filter = question.filter.as_ref();
+    Page::keyed([
+        ("at", question.at.map(|at| at.to_string()).into()),
+        ("where", filter.map(ToString::to_string).into()),
+    ])
+}
+
+/// The same as the end of a sentence.
 fn about(question: &Question) -> String {
     let at = question.at.map(|at| format!(" live at {at}"));
     let filter = question
@@ -242,28 +241,14 @@ fn about(question: &Question) -> String {
     at.into_iter().chain(filter).collect()
 }
 
-fn page(
-    schema: &str,
-    asked: Map<String, Value>,
-    kept: Kept,
-    answer: Answer,
-    on_names: OnNames,
-) -> Page {
-    let all = kept.notes.iter().chain(&on_names.remarks);
-    let all: Vec<_> = all.chain(&on_names.cut_short).cloned().collect();
-    let mut figures = Page::keyed([
-        ("schema", schema.into()),
-        ("stats", kept.stats.clone()),
-        ("notes", json!(all)),
-    ]);
-    figures.extend(asked);
-    figures.extend(answer.figures);
-    Page {
-        figures,
-        heading: kept.heading(),
-        notes: kept.notes,
-        on_names,
-        parts: vec![Part::Rows(answer.rows)],
-        ..Page::default()
-    }
+/// Frames from a line out, for programs.
+fn frames(told: &Told, line: u32) -> Vec<Value> {
+    let frames = told.world.named(line).map(|name| {
+        json!({
+            "function": name.function,
+            "location": name.location,
+            "module": name.module,
+        })
+    });
+    frames.collect()
 }

@@ -1,98 +1,63 @@
-//! `memlog table`: blocks put together by what they have in common.
+//! `memlog table`, `leaks` and `temporary`: blocks put together by what they have in
+//! common.
 
 use std::cmp::Reverse;
 use std::process::ExitCode;
 
-use memlog_answers::{By, Damaged, Group, Sums, grouped};
+use memlog_answers::{By, Damaged, Group, Sums, Test, grouped};
 use serde_json::{Value, json};
 
-use super::{Answer, Question, Told, ask};
+use super::listed::by_any;
+use super::{Answer, Question, Told, ask, frames};
 use crate::page::Page;
 use crate::page::rows::Rows;
-use crate::words::{Advice, counted, grouped as with_commas};
+use crate::words::{counted, grouped as with_commas};
 
-/// The version of the keys; `doc/STATS.md` says what they mean.
-const SCHEMA: &str = "memlog-table-1";
+/// Which blocks a command is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Which {
+    /// All of them.
+    All,
+    /// Those that were never freed.
+    Leaked,
+    /// Those that were freed at once.
+    Temporary,
+}
+
+impl Which {
+    /// The version of the keys; `doc/STATS.md` says what they mean.
+    fn schema(self) -> &'static str {
+        match self {
+            Which::All => "memlog-table-1",
+            Which::Leaked => "memlog-leaks-1",
+            Which::Temporary => "memlog-temporary-1",
+        }
+    }
+
+    /// Before the word block.
+    fn word(self) -> &'static str {
+        match self {
+            Which::All => "",
+            Which::Leaked => "never freed ",
+            Which::Temporary => "temporary ",
+        }
+    }
+}
 
 /// Put blocks together by function, line, size, thread ...
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]
     question: Question,
-    #[command(flatten)]
-    form: Form,
-}
-
-/// By what blocks are put together, and which of those groups are shown.
-#[derive(clap::Args)]
-pub struct Form {
     /// What blocks are put together by
-    #[arg(long, value_name = "WHAT", default_value = "function", value_enum)]
-    pub by: ByName,
+    #[arg(long, value_name = "WHAT", default_value = "function", value_parser = by_any())]
+    by: By,
     /// What groups are sorted by, the most first
     #[arg(long, value_name = "COLUMN", default_value = "bytes", value_enum)]
-    pub sort: Sort,
+    sort: Sort,
     /// How many groups are shown; 0: all. JSON has all without it
     #[arg(short = 'n', long, value_name = "N")]
-    pub top: Option<usize>,
-}
-
-/// See [`By`].
-#[allow(missing_docs)] // they are words of the command line
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum ByName {
-    Function,
-    File,
-    Line,
-    Module,
-    Stack,
-    Size,
-    Thread,
-    Type,
-    Kind,
-}
-
-impl ByName {
-    /// For the table.
-    pub fn by(self) -> By {
-        match self {
-            ByName::Function => By::Function,
-            ByName::File => By::File,
-            ByName::Line => By::Line,
-            ByName::Module => By::Module,
-            ByName::Stack => By::Stack,
-            ByName::Size => By::Size,
-            ByName::Thread => By::Thread,
-            ByName::Type => By::Type,
-            ByName::Kind => By::Kind,
-        }
-    }
-
-    /// Refuses what is no matter of stacks.
-    pub fn check_stacks(self, what: &str) -> anyhow::Result<()> {
-        match self.by().needs_names() {
-            true => Ok(()),
-            false => Err(Advice::error(
-                format!("{what} not put together by {}", self.word()),
-                "give --by function, file, line, module, stack or type",
-            )),
-        }
-    }
-
-    /// As it is told.
-    pub fn word(self) -> &'static str {
-        match self {
-            ByName::Function => "function",
-            ByName::File => "file",
-            ByName::Line => "line",
-            ByName::Module => "module",
-            ByName::Stack => "stack",
-            ByName::Size => "size",
-            ByName::Thread => "thread",
-            ByName::Type => "type",
-            ByName::Kind => "kind",
-        }
-    }
+    top: Option<usize>,
 }
 
 /// What groups are sorted by.
@@ -114,34 +79,46 @@ pub enum Sort {
 const USUAL: usize = 20;
 
 /// Shows the groups.
-pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let by = args.form.by;
-    ask(&args.question, SCHEMA, by.by().needs_names(), |told| {
-        answer(told, &args.form, "")
-    })
+pub fn run(args: &Args, which: Which) -> anyhow::Result<ExitCode> {
+    ask(
+        &args.question,
+        which.schema(),
+        args.by.is_of_stacks(),
+        |told| {
+            let choice = told.choice.clone();
+            let choice = match which {
+                Which::All => choice,
+                Which::Leaked => choice.and(Test::Leaked),
+                Which::Temporary => choice.and(Test::Temporary),
+            };
+            let told = Told {
+                choice: &choice,
+                ..*told
+            };
+            answer(&told, args, which)
+        },
+    )
 }
 
-/// Groups of the chosen blocks; `what` says in one or two words which those are.
-pub fn answer(told: &Told, form: &Form, what: &str) -> Result<Answer, Damaged> {
-    let by = form.by;
-    let mut groups = grouped(told.world, told.choice, by.by())?;
-    sort(&mut groups, form.sort);
+fn answer(told: &Told, args: &Args, which: Which) -> Result<Answer, Damaged> {
+    let mut groups = grouped(told.world, told.choice, args.by)?;
+    sort(&mut groups, args.sort);
     let total = groups
         .iter()
         .map(|group| group.own)
         .fold(Sums::default(), Sums::plus);
     let own = |group: &&Group| group.own.blocks > 0;
     // A function that only called others has a row where those are asked for.
-    let is_shown = |group: &&Group| form.sort == Sort::Below || own(group);
+    let is_shown = |group: &&Group| args.sort == Sort::Below || own(group);
     let shown: Vec<&Group> = groups.iter().filter(is_shown).collect();
-    let most = match form.top {
+    let most = match args.top {
         Some(0) => usize::MAX,
         Some(most) => most,
         None => USUAL,
     };
-    let for_programs = form.top.map_or(usize::MAX, |_| most);
+    let for_programs = args.top.map_or(usize::MAX, |_| most);
     let figures = Page::keyed([
-        ("by", by.word().into()),
+        ("by", args.by.word().into()),
         ("bytes", total.bytes.into()),
         ("blocks", total.blocks.into()),
         (
@@ -156,7 +133,7 @@ pub fn answer(told: &Told, form: &Form, what: &str) -> Result<Answer, Damaged> {
     ]);
     Ok(Answer {
         figures,
-        rows: rows_of(told, form, what, &shown, most, total),
+        rows: rows_of(told, args, which, &shown, most, total),
     })
 }
 
@@ -186,21 +163,8 @@ fn json_of(told: &Told, group: &Group) -> Value {
     let (own, below) = (&group.own, &group.below);
     let stack = group
         .stack
-        .and_then(|stack| told.world.paths.get(stack as usize));
-    let frames = stack.map(|path| {
-        let names = path
-            .outwards()
-            .iter()
-            .filter_map(|&label| told.world.names.get(label as usize));
-        let frames = names.map(|name| {
-            json!({
-                "function": name.function,
-                "location": name.location,
-                "module": name.module,
-            })
-        });
-        frames.collect::<Vec<_>>()
-    });
+        .and_then(|stack| told.world.stacks.get(stack as usize));
+    let frames = stack.map(|stack| frames(told, stack.asker));
     json!({
         "name": group.name,
         "bytes": own.bytes,
@@ -221,8 +185,8 @@ fn json_of(told: &Told, group: &Group) -> Value {
 
 fn rows_of(
     told: &Told,
-    form: &Form,
-    what: &str,
+    args: &Args,
+    which: Which,
     groups: &[&Group],
     most: usize,
     total: Sums,
@@ -232,38 +196,28 @@ fn rows_of(
         0 => String::new(),
         all => format!("{:.1}%", 100.0 * part as f64 / all as f64),
     };
-    let has_below = form.by.by().needs_names() && !matches!(form.by, ByName::Stack | ByName::Type);
-    let cells = |name: String, own: &Sums, below: &Sums| {
-        let some = |count: u64| match count {
-            0 => String::new(),
-            count => with_commas(count),
-        };
+    let has_below = args.by.has_callers();
+    // Where all blocks are, the column would repeat another.
+    let some = |count: u64, all: Which| match count {
+        0 => String::new(),
+        _ if which == all => String::new(),
+        count => with_commas(count),
+    };
+    let cells = |group: &Group| {
+        let own = &group.own;
         let mut cells = vec![share(own.bytes), bytes(own.bytes), with_commas(own.blocks)];
-        if has_below {
-            cells.push(bytes(below.bytes));
-        }
+        cells.extend(has_below.then(|| bytes(group.below.bytes)));
         cells.extend([
             bytes(own.sizes.1),
             bytes(own.waste),
-            // In these all are, and the column would repeat another.
-            if what.starts_with("never") {
-                String::new()
-            } else {
-                some(own.leaked_blocks)
-            },
-            if what.starts_with("temporary") {
-                String::new()
-            } else {
-                some(own.temporary_blocks)
-            },
-            name,
+            some(own.leaked_blocks, Which::Leaked),
+            some(own.temporary_blocks, Which::Temporary),
+            group.name.clone(),
         ]);
         cells
     };
     let shown = groups.len().min(most);
-    let rows = groups[..shown]
-        .iter()
-        .map(|group| cells(group.name.clone(), &group.own, &group.below));
+    let rows = groups[..shown].iter().map(|group| cells(group));
     let others = groups[shown..]
         .iter()
         .map(|group| group.own)
@@ -280,19 +234,19 @@ fn rows_of(
     if has_below {
         columns.push("with callees");
     }
-    columns.extend(["largest", "waste", "not freed", "temporary", form.by.word()]);
+    columns.extend(["largest", "waste", "not freed", "temporary", args.by.word()]);
     Rows {
         title: match total.blocks {
-            0 => format!("no {what}block{}", told.about),
+            0 => format!("no {}block{}", which.word(), told.about),
             count => format!(
                 "{} in {}{}, by {}:",
                 bytes(total.bytes),
-                counted(count, &format!("{what}block")),
+                counted(count, &format!("{}block", which.word())),
                 told.about,
-                form.by.word()
+                args.by.word()
             ),
         },
-        is_of_names: form.by != ByName::Stack,
+        is_of_names: args.by != By::Stack,
         columns,
         rows: rows.collect(),
         rest: rest.into_iter().collect(),

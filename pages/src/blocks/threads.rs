@@ -40,16 +40,16 @@ fn answer(told: &Told) -> Result<Answer, Damaged> {
             "leaked_bytes": row.asked.leaked_bytes,
             "leaked_blocks": row.asked.leaked_blocks,
             "temporary_blocks": row.asked.temporary_blocks,
-            "freed_bytes": row.released.0,
-            "freed_blocks": row.released.1,
+            "freed_bytes": row.released.bytes,
+            "freed_blocks": row.released.blocks,
         })
     });
     let between = matrix.iter().map(|one| {
         json!({
             "allocated_by": tid(one.from),
             "freed_by": tid(one.to),
-            "bytes": one.bytes,
-            "blocks": one.blocks,
+            "bytes": one.held.bytes,
+            "blocks": one.held.blocks,
         })
     });
     let figures = Page::keyed([
@@ -60,8 +60,8 @@ fn answer(told: &Told) -> Result<Answer, Damaged> {
         vec![
             told.sizes.of(row.asked.bytes),
             grouped(row.asked.blocks),
-            told.sizes.of(row.released.0),
-            grouped(row.released.1),
+            told.sizes.of(row.released.bytes),
+            grouped(row.released.blocks),
             grouped(row.asked.leaked_blocks),
             world.thread(row.thread),
         ]
@@ -71,8 +71,8 @@ fn answer(told: &Told) -> Result<Answer, Damaged> {
     let rest = others.map(|one| {
         format!(
             "{} in {} allocated by {} and freed by {}",
-            told.sizes.of(one.bytes),
-            counted(one.blocks, "block"),
+            told.sizes.of(one.held.bytes),
+            counted(one.held.blocks, "block"),
             world.thread(one.from),
             world.thread(one.to)
         )

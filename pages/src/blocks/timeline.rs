@@ -65,18 +65,22 @@ fn json_of(told: &Told, point: &Point) -> Value {
     let is = |&&(event, _): &&(u64, &str)| event == point.event;
     json!({
         "seconds": told.world.seconds(point.tick),
-        "heap_bytes": point.bytes,
-        "heap_blocks": point.blocks,
+        "heap_bytes": point.live.bytes,
+        "heap_blocks": point.live.blocks,
         "rss_bytes": point.resident,
-        "allocations": point.allocations,
-        "allocated_bytes": point.allocated_bytes,
-        "releases": point.releases,
+        "allocations": point.came.blocks,
+        "allocated_bytes": point.came.bytes,
+        "releases": point.went.blocks,
         "moments": peaks.iter().filter(is).map(|(_, name)| name).collect::<Vec<_>>(),
     })
 }
 
 fn rows_of(told: &Told, points: &[Point]) -> Rows {
-    let largest = points.iter().map(|point| point.bytes).max().unwrap_or(0);
+    let largest = points
+        .iter()
+        .map(|point| point.live.bytes)
+        .max()
+        .unwrap_or(0);
     let moments = &told.world.moments;
     let bar = |bytes: u64| {
         const WIDEST: f64 = 20.0;
@@ -93,16 +97,16 @@ fn rows_of(told: &Told, points: &[Point]) -> Rows {
     let rows = points.iter().map(|point| {
         vec![
             format!("{:.3}", told.world.seconds(point.tick)),
-            told.sizes.of(point.bytes),
-            grouped(point.blocks),
+            told.sizes.of(point.live.bytes),
+            grouped(point.live.blocks),
             point
                 .resident
                 .map_or(String::new(), |bytes| told.sizes.of(bytes)),
-            match point.allocations {
+            match point.came.blocks {
                 0 => String::new(),
                 count => grouped(count),
             },
-            format!("{}{}", bar(point.bytes), remark(point)),
+            format!("{}{}", bar(point.live.bytes), remark(point)),
         ]
     });
     Rows {

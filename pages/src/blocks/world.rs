@@ -3,29 +3,34 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use memlog_analysis::{StackTable, is_of_library};
-use memlog_answers::{Moments, Path as StackPath, World};
+use memlog_analysis::{END, StackTable, first_outwards, is_of_library};
+use memlog_answers::{Moments, Stack, World};
 use memlog_table::{Table, Thread};
 use serde_json::{Value, json};
 
+use crate::calls::Paths;
 use crate::figures::figures;
-use crate::heading::{heading, notes};
+use crate::heading::{INDENT, heading, notes};
 use crate::names::{Labels, Names};
 use crate::open::{Analysis, Family, LogTables};
 use crate::page::OnNames;
 use crate::page::heading::{Heading, Says};
-use crate::shown::Asked;
+use crate::shown::{Asked, on_names};
 use crate::subject::Subject;
 use crate::words::{Sizes, clean};
 
-/// Lines of a heading that stand above answers too.
-const LINES: [&str; 6] = [
-    "PART ONLY",
-    "program",
-    "flight recorder",
-    "RSS peak",
-    "heap peak",
-    "since",
+/// Lines of a heading that may stand above answers too, and whether they do where
+/// nothing is wrong.
+const LINES: [(&str, bool); 9] = [
+    ("PART ONLY", true),
+    ("program", true),
+    ("flight recorder", true),
+    ("RSS peak", true),
+    ("heap peak", true),
+    ("since", true),
+    ("coverage", false),
+    ("events", false),
+    ("failed", false),
 ];
 
 /// What the log told as a whole when its table was made.
@@ -51,7 +56,7 @@ pub fn kept(family: &Family, file: &Path, analysis: &Analysis, asked: &Asked) ->
         failed: Vec::new(),
     };
     let lines = heading(&subject).lines.into_iter().filter_map(|line| {
-        let is_told = line.is_alarm || LINES.contains(&line.name);
+        let is_told = line.is_alarm || LINES.contains(&(line.name, true));
         match line.says {
             Says::Parts(parts) if is_told => Some(json!([line.name, line.is_alarm, parts])),
             _ => None,
@@ -92,7 +97,7 @@ impl Kept {
         let lines = lines.filter_map(|line| {
             let name = line[0].as_str()?;
             let is_alarm = line[1].as_bool()?;
-            let name = ALL_NAMES.into_iter().find(|known| *known == name)?;
+            let (name, _) = LINES.into_iter().find(|(known, _)| *known == name)?;
             Some((name, is_alarm, texts(&line[2])))
         });
         let number = |name: &str| kept[name].as_u64().unwrap_or(0);
@@ -108,10 +113,15 @@ impl Kept {
         }
     }
 
+    /// Since when there are events, of a flight recorder.
+    pub fn events_from(&self) -> Option<f64> {
+        self.stats["flight_recorder"]["window_from_seconds"].as_f64()
+    }
+
     /// What stands above an answer.
     pub fn heading(&self) -> Heading {
         let mut heading = Heading {
-            indent: 11,
+            indent: INDENT,
             ..Heading::default()
         };
         for (name, is_alarm, parts) in &self.lines {
@@ -123,19 +133,6 @@ impl Kept {
         heading
     }
 }
-
-/// Names that a line may have.
-const ALL_NAMES: [&str; 9] = [
-    "PART ONLY",
-    "program",
-    "flight recorder",
-    "RSS peak",
-    "heap peak",
-    "since",
-    "coverage",
-    "events",
-    "failed",
-];
 
 /// A thread as it is told: what it called itself, and its number.
 fn thread(thread: &Thread) -> String {
@@ -153,7 +150,7 @@ pub fn named<'t, 'b>(
     names: Option<Names>,
 ) -> (World<'t, 'b>, OnNames) {
     let mut known = StackTable::default();
-    let (mut numbers, mut stacks, mut distinct) = (HashMap::new(), Vec::new(), Vec::new());
+    let (mut known_numbers, mut numbers, mut distinct) = (HashMap::new(), Vec::new(), Vec::new());
     let mut tables: Option<(u32, LogTables)> = None;
     for key in table.stacks() {
         if tables.as_ref().is_none_or(|(log, _)| *log != key.log) {
@@ -165,16 +162,17 @@ pub fn named<'t, 'b>(
             .as_ref()
             .map_or(0, |(_, tables)| known.stack(key.id, tables));
         let next = distinct.len() as u32;
-        let number = *numbers.entry(stack).or_insert(next);
+        let number = *known_numbers.entry(stack).or_insert(next);
         if number == next {
             distinct.push(stack);
         }
-        stacks.push(number);
+        numbers.push(number);
     }
     let mut world = World {
         table,
-        stacks,
-        paths: Vec::new(),
+        numbers,
+        stacks: Vec::new(),
+        lines: Vec::new(),
         names: Vec::new(),
         threads: table.threads().iter().map(thread).collect(),
         moments: kept.moments,
@@ -184,28 +182,36 @@ pub fn named<'t, 'b>(
         return (world, OnNames::default());
     };
     let mut labels = Labels::new(names, &known);
-    let paths = distinct.iter().map(|&stack| {
-        let (path, asker) = labels.path(stack);
-        let is_users = |&label: &u32| {
-            let name = labels.names().get(label as usize);
-            name.is_some_and(|name| {
-                let (location, module) = (name.location.as_deref(), name.module.as_deref());
-                !is_of_library(&name.function, location, module)
-            })
-        };
-        let owner = path.iter().skip(asker).position(is_users);
-        StackPath {
-            owner: owner.map_or(asker, |owner| asker + owner),
-            labels: path,
+    let mut paths = Paths::default();
+    let whole: Vec<u32> = distinct
+        .iter()
+        .map(|&stack| paths.whole(stack, &mut labels))
+        .collect();
+    world.lines = paths.lines().to_vec();
+    world.names = labels.names().to_vec();
+    let is_users = |label: u32| {
+        let name = world.names.get(label as usize);
+        name.is_some_and(|name| {
+            let (location, module) = (name.location.as_deref(), name.module.as_deref());
+            !is_of_library(&name.function, location, module)
+        })
+    };
+    // A stack of nothing but such functions is shown as it is.
+    let first_or = |first: &[u32], line: u32| match first.get(line as usize) {
+        Some(&first) if first != END => first,
+        _ => line,
+    };
+    let askers = first_outwards(&world.lines, |label| !labels.is_allocator(label));
+    let owners = first_outwards(&world.lines, is_users);
+    let stacks = whole.into_iter().map(|whole| {
+        let asker = first_or(&askers, whole);
+        Stack {
+            whole,
             asker,
+            owner: first_or(&owners, asker),
         }
     });
-    world.paths = paths.collect();
-    world.names = labels.names().to_vec();
-    let on_names = OnNames {
-        remarks: labels.remarks().map(str::to_owned).collect(),
-        cut_short: labels.cut_short().map(str::to_owned),
-        ..OnNames::default()
-    };
+    world.stacks = stacks.collect();
+    let on_names = on_names(&labels);
     (world, on_names)
 }

@@ -19,6 +19,7 @@ pub use flame::{Stacks, flame};
 pub use form::{Form, check};
 pub use grow::Shape;
 use grow::grow;
+pub use paths::Paths;
 
 /// Grows a tree. `part` is which it is on its page, and of how many.
 pub fn tree(

@@ -1,8 +1,8 @@
-//! Every stack as a line of labels that is linked outwards. Stacks share their
-//! callers, so this takes as much room as there are frames, where each stack
-//! written out would take the square of a recursion's depth.
+//! Every stack as a line of labels.
 
 use std::collections::HashMap;
+
+pub use memlog_analysis::{END, Line, step};
 
 use crate::names::{Cursor, Labels, Name};
 
@@ -12,16 +12,6 @@ pub struct Paths {
     index: HashMap<Line, u32>,
     by_cursor: HashMap<Cursor, u32>,
 }
-
-/// A label and the line of its callers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Line {
-    pub label: u32,
-    pub callers: u32,
-}
-
-/// Where every line ends: a line without labels, which is of no stack.
-pub const END: u32 = 0;
 
 /// The label of a stack that has none, so that what it holds is in some place.
 const NOTHING: Line = Line {
@@ -40,9 +30,19 @@ impl Default for Paths {
 }
 
 impl Paths {
-    /// The line of a stack: outwards to what is known, and back.
+    /// The line of a stack from who called the allocator.
     pub fn of(&mut self, stack: u32, labels: &mut Labels) -> u32 {
-        let mut cursor = labels.start(stack);
+        let cursor = labels.start(stack);
+        self.from(cursor, labels)
+    }
+
+    /// The same with what the allocator is made of.
+    pub fn whole(&mut self, stack: u32, labels: &mut Labels) -> u32 {
+        self.from(Labels::innermost(stack), labels)
+    }
+
+    /// Outwards to what is known, and back.
+    fn from(&mut self, mut cursor: Cursor, labels: &mut Labels) -> u32 {
         let mut way = Vec::new();
         let mut line = loop {
             if let Some(&known) = self.by_cursor.get(&cursor) {
@@ -96,10 +96,4 @@ impl Paths {
     pub fn lines(&self) -> &[Line] {
         &self.lines
     }
-}
-
-/// The innermost label of a line, and the line of its callers.
-pub fn step(lines: &[Line], line: u32) -> Option<(u32, u32)> {
-    let found = lines.get(line as usize)?;
-    (line != END).then_some((found.label, found.callers))
 }

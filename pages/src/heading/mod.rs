@@ -26,7 +26,7 @@ use notes::damage;
 pub use notes::{lacking, notes};
 
 /// Where what a line says begins.
-const INDENT: usize = 11;
+pub const INDENT: usize = 11;
 
 /// Both peaks, what they consist of, and how much of it is known.
 pub fn heading(subject: &Subject) -> Heading {

@@ -56,22 +56,21 @@ impl<'n, 's> Labels<'n, 's> {
         }
     }
 
-    /// All labels of a stack, from the innermost out, and which of them is the first
-    /// that is no part of the allocator.
-    pub fn path(&mut self, stack: u32) -> (Vec<u32>, usize) {
-        let mut cursor = Cursor {
+    /// The innermost place of a stack, the allocator's own among them.
+    pub fn innermost(stack: u32) -> Cursor {
+        Cursor {
             stack,
             inlined: 0,
             in_new: false,
-        };
-        let mut path = Vec::new();
-        while let Some((label, next)) = self.step(cursor) {
-            path.push(label);
-            cursor = next;
         }
-        let is_asker = |&label: &u32| !self.is_allocator[label as usize];
-        let asker = path.iter().position(is_asker).unwrap_or(0);
-        (path, asker)
+    }
+
+    /// Whether a label is a part of the allocator.
+    pub fn is_allocator(&self, label: u32) -> bool {
+        self.is_allocator
+            .get(label as usize)
+            .copied()
+            .unwrap_or(false)
     }
 
     /// The label at a cursor, and the cursor of its caller.

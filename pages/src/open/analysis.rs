@@ -173,7 +173,7 @@ impl Family<'_> {
 
     /// What was live in the parents at each fork, the oldest first.
     fn inherit(&self, tally: &mut Tally, watch: &Watch) {
-        for (child, parent) in self.logs.iter().zip(self.logs.iter().skip(1)).rev() {
+        for (_, child, parent) in self.forks() {
             tally.change_log();
             let tables = LogTables::new(parent);
             for entry in parent.flight().into_iter().flat_map(Flight::live) {

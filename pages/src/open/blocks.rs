@@ -7,10 +7,7 @@ use memlog_read::{Flight, Kind, Log};
 use memlog_table::Builder;
 
 use super::sidecar::{Draft, Sidecar};
-use super::{Analysis, Family, FileBytes, Watch};
-
-/// Events between two looks at whether that is enough.
-const STRIDE: u64 = 1 << 13;
+use super::{Analysis, Family, FileBytes, Watch, hand_out};
 
 /// The table of a log, and what it tells as a whole.
 pub struct Made {
@@ -77,8 +74,7 @@ fn make_into(
 
 fn build(family: &Family, draft: Draft, key: &[u8], last: &AtomicU64) -> Builder<Draft> {
     let mut builder = Builder::new(draft, key);
-    let pairs = family.logs.iter().zip(family.logs.iter().skip(1));
-    for (number, (child, parent)) in (1..).zip(pairs).collect::<Vec<_>>().into_iter().rev() {
+    for (number, child, parent) in family.forks() {
         inherit(&mut builder, number, child, parent, last);
     }
     let log = family.own();
@@ -89,9 +85,9 @@ fn build(family: &Family, draft: Draft, key: &[u8], last: &AtomicU64) -> Builder
         horizon = flight.sums.horizon_tick;
     }
     builder.start(horizon);
-    let mut events = log.events();
-    while builder.events() < last.load(Ordering::Relaxed) && events.hand_out(STRIDE, &mut builder) {
-    }
+    hand_out(&mut log.events(), &mut builder, |builder, _, _| {
+        builder.events() < last.load(Ordering::Relaxed)
+    });
     builder
 }
 

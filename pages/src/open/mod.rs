@@ -23,7 +23,7 @@ use memlog_format::meta::Key;
 use memlog_read::Log;
 
 use crate::words::{Advice, clean, shown};
-pub use analysis::{Analysis, LogTables, at_of};
+pub use analysis::{Analysis, LogTables, Part as ReadPart, at_of};
 pub use blocks::make as make_table;
 pub use each::each;
 pub use extent::{Extent, of as extent_of};
@@ -95,6 +95,17 @@ impl<'a> Family<'a> {
     /// The log that was asked for.
     pub fn own(&self) -> &Log<'a> {
         &self.logs[0]
+    }
+
+    /// Each fork, the oldest first: the number of the parent's log, the child's log, and
+    /// the parent's.
+    pub fn forks(&self) -> impl Iterator<Item = (u32, &Log<'a>, &Log<'a>)> {
+        let parents = (1..).zip(self.logs.windows(2)).collect::<Vec<_>>();
+        let forks = parents.into_iter().rev();
+        forks.filter_map(|(number, pair)| match pair {
+            [child, parent] => Some((number, child, parent)),
+            _ => None,
+        })
     }
 }
 

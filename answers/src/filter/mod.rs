@@ -1,24 +1,27 @@
 //! From the tree of a filter to what rows are asked: all that only a log can say is
 //! put in, such as when the heap was largest, and which stacks have a function.
 
+mod frames;
+mod moments;
+
 use std::collections::HashMap;
 use std::fmt;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use memlog_format::api::NAMES;
 use memlog_query::{
-    Amount, CountField, Expr, FirstMatch, Flag, Length, LengthField, Matcher, Moment, MomentField,
-    SizeField, Span, Test as Asked, TextField, Verdict,
+    Amount, CountField, Expr, Flag, Length, LengthField, Matcher, SizeField, Span, Test as Asked,
+    TextField,
 };
 use memlog_table::{Column, Columns, Rows};
 
 use crate::chains::{self, ChainFacts};
 use crate::choice::{ChainTest, Choice, Test};
-use crate::group::{file_of, line_of, module_of, sums_of_stacks};
+use crate::group::sums_of_stacks;
+use crate::keys::line_of;
 use crate::pass;
 use crate::sums::Sums;
-use crate::world::{Damaged, Path, World};
+use crate::world::{Damaged, World};
 
 /// Why a filter has no answer here.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,7 +46,7 @@ impl fmt::Display for Unanswered {
             Self::Unknown(field, instead) => {
                 write!(
                     out,
-                    "{field} is not known of the blocks of a log; {instead}"
+                    "{field} is not known of the blocks of this log; {instead}"
                 )
             }
             Self::NoMark(name) => write!(out, "the log has no mark that is called {name:?}"),
@@ -86,15 +89,6 @@ struct Maker<'w, 't, 'b> {
     /// Read once, if at all.
     chains: Option<Arc<HashMap<u64, ChainFacts>>>,
     groups: Option<Vec<Sums>>,
-}
-
-/// A place in time, between events.
-#[derive(Clone, Copy)]
-struct Instant {
-    /// The first event that is not before it.
-    first: u64,
-    /// The last that is not after it.
-    last: u64,
 }
 
 const NOTHING: Test = Test::Always(false);
@@ -143,7 +137,7 @@ impl Maker<'_, '_, '_> {
                 }
             }
             Asked::GroupLeaked(span) => self.group_leaked(span)?,
-            Asked::FirstMatch(rules) => self.stacks(|world, path| keeps(rules, world, path)),
+            Asked::FirstMatch(rules) => self.first_match(rules),
         })
     }
 
@@ -184,8 +178,8 @@ impl Maker<'_, '_, '_> {
         };
         let numbered = || {
             let mut set = vec![false; world.stack_count()];
-            for (&stack, key) in world.stacks.iter().zip(world.table.stacks()) {
-                set[stack as usize] |= range.contains(&key.id.0.into());
+            for (&number, key) in world.numbers.iter().zip(world.table.stacks()) {
+                set[number as usize] |= range.contains(&key.id.0.into());
             }
             Arc::new(set)
         };
@@ -201,12 +195,11 @@ impl Maker<'_, '_, '_> {
             }
             CountField::ChainLength => self.chain(ChainTest::Length(from, to))?,
             CountField::ChainPosition => Test::Between(Column::ChainPlace, from, to),
-            CountField::Line => self.stacks(|world, path| {
-                let lines =
-                    named(world, path).filter_map(|name| line_of(name.location.as_deref()?));
-                lines.into_iter().any(|line| range.contains(&line))
+            CountField::Line => self.any_frame(|name| {
+                let line = name.location.as_deref().and_then(line_of);
+                line.is_some_and(|line| range.contains(&line))
             }),
-            CountField::Depth => self.stacks(|_, path| range.contains(&(path.labels.len() as u64))),
+            CountField::Depth => self.depth(&range),
             CountField::Stack => Test::Stack(numbered()),
             CountField::FreedStack => Test::ReleaseStack(numbered()),
             CountField::GroupAllocations => self.group(|sums| range.contains(&sums.blocks))?,
@@ -235,130 +228,6 @@ impl Maker<'_, '_, '_> {
                 (from..=to).contains(&(tick(sums.born.1) - tick(sums.born.0)))
             })?,
         })
-    }
-
-    fn moment(&mut self, field: MomentField, span: &Span<Moment>) -> Result<Test, Unanswered> {
-        let Some((from, to)) = self.events(span)? else {
-            return Ok(NOTHING);
-        };
-        let is_in = |event: u64| (from..=to).contains(&event);
-        Ok(match field {
-            MomentField::Born => Test::Between(Column::Born, from, to),
-            MomentField::Died => Test::Died(from, to),
-            MomentField::GroupFirst => self.group(|sums| is_in(sums.born.0))?,
-            MomentField::GroupLast => self.group(|sums| is_in(sums.born.1))?,
-            MomentField::GroupPeak => {
-                let world = self.world;
-                let mut peaks = vec![(0, 0); world.stack_count()];
-                // Where the recorder wrote a stack twice, that which held more tells.
-                for (held, &stack) in world.table.held().iter().zip(&world.stacks) {
-                    let peak = &mut peaks[stack as usize];
-                    if held.most > peak.0 {
-                        *peak = (held.most, held.event);
-                    }
-                }
-                Test::Stack(Arc::new(
-                    peaks.iter().map(|&(_, event)| is_in(event)).collect(),
-                ))
-            }
-        })
-    }
-
-    /// The events of a span, both ends included.
-    fn events(&self, span: &Span<Moment>) -> Result<Option<(u64, u64)>, Unanswered> {
-        const LAST: u64 = u64::MAX - 1;
-        let range = match span {
-            Span::AtLeast(moment) => Some((self.instant(moment)?.first, LAST)),
-            Span::MoreThan(moment) => Some((self.instant(moment)?.last.saturating_add(1), LAST)),
-            Span::AtMost(moment) => Some((0, self.instant(moment)?.last)),
-            Span::LessThan(moment) => self.instant(moment)?.first.checked_sub(1).map(|to| (0, to)),
-            Span::Between(from, to) => Some((self.instant(from)?.first, self.instant(to)?.last)),
-        };
-        Ok(range.filter(|(from, to)| from <= to))
-    }
-
-    fn instant(&self, moment: &Moment) -> Result<Instant, Unanswered> {
-        let world = self.world;
-        let at = |event: u64| Instant {
-            first: event,
-            last: event,
-        };
-        let end_tick = world.table.end_tick();
-        Ok(match moment {
-            Moment::SinceStartNs(ns) => self.at_ns((*ns).into()),
-            Moment::Share(share) => {
-                let ns = u128::from(end_tick) * u128::from(world.tick_ns);
-                self.at_ns(share.of(u64::try_from(ns).unwrap_or(u64::MAX)).into())
-            }
-            Moment::UnixNs(ns) => match ns.checked_sub(self.start_unix_ns) {
-                Some(ns) => self.at_ns(ns.into()),
-                // Before any event.
-                None => at(0),
-            },
-            Moment::Start => self.at_ns(0),
-            Moment::End => Instant {
-                first: world.end(),
-                last: u64::MAX - 1,
-            },
-            Moment::RssPeak => at(world.moments.rss_peak),
-            Moment::HeapPeak => at(world.moments.heap_peak),
-            Moment::Mark(name) => {
-                let mut marks = world.table.marks().iter();
-                let mark = marks.find(|mark| mark.name == name.as_bytes());
-                let mark = mark.ok_or_else(|| Unanswered::NoMark(name.clone()))?;
-                // It is between two events.
-                Instant {
-                    first: mark.event + 1,
-                    last: mark.event,
-                }
-            }
-        })
-    }
-
-    fn at_ns(&self, ns: u128) -> Instant {
-        let tick_ns = u128::from(self.world.tick_ns.max(1));
-        let tick = |tick: u128| u64::try_from(tick).unwrap_or(u64::MAX);
-        let steps = self.world.table.steps();
-        let before = tick(ns.div_ceil(tick_ns)).checked_sub(1);
-        Instant {
-            // What came before the log came at its start.
-            first: before.map_or(0, |before| steps.event_at(before) + 1),
-            last: steps.event_at(tick(ns / tick_ns)),
-        }
-    }
-
-    fn text(&mut self, field: TextField, matcher: &Matcher) -> Test {
-        let any = |world: &World, path: &Path, of: fn(&memlog_analysis::Name) -> Option<&str>| {
-            named(world, path).any(|name| of(name).is_some_and(|text| fits(matcher, text)))
-        };
-        match field {
-            TextField::Kind => {
-                let mut set = vec![false; 256];
-                for (api, name) in NAMES {
-                    set[api as usize] = matcher.fits(name);
-                }
-                Test::Api(Arc::new(set))
-            }
-            TextField::Thread => Test::Thread(self.threads(|place| self.is_thread(place, matcher))),
-            TextField::FreedBy => {
-                Test::Releaser(self.threads(|place| self.is_thread(place, matcher)))
-            }
-            TextField::LastMark => self.last_mark(matcher),
-            TextField::Leaf => self.stacks(|world, path| {
-                let leaf = path
-                    .leaf()
-                    .and_then(|label| world.names.get(label as usize));
-                leaf.is_some_and(|name| fits(matcher, &name.function))
-            }),
-            TextField::Function => self.stacks(|world, path| any(world, path, function)),
-            TextField::File => self.stacks(|world, path| any(world, path, file)),
-            TextField::Module => self.stacks(|world, path| any(world, path, module)),
-            TextField::FreedFunction => {
-                released(self.stacks(|world, path| any(world, path, function)))
-            }
-            TextField::FreedFile => released(self.stacks(|world, path| any(world, path, file))),
-            TextField::FreedModule => released(self.stacks(|world, path| any(world, path, module))),
-        }
     }
 
     /// By its name, or by its number where that is asked for.
@@ -444,12 +313,6 @@ impl Maker<'_, '_, '_> {
         Ok(Test::Stack(Arc::new(fits.collect())))
     }
 
-    /// Blocks whose stack answers so.
-    fn stacks(&self, fits: impl Fn(&World, &Path) -> bool) -> Test {
-        let fits = self.world.paths.iter().map(|path| fits(self.world, path));
-        Test::Stack(Arc::new(fits.collect()))
-    }
-
     fn threads(&self, fits: impl Fn(usize) -> bool) -> Arc<Vec<bool>> {
         let places = 0..self.world.table.threads().len();
         Arc::new(places.map(fits).collect())
@@ -460,45 +323,4 @@ fn between(column: Column, range: Option<RangeInclusive<u64>>) -> Test {
     range.map_or(NOTHING, |range| {
         Test::Between(column, *range.start(), *range.end())
     })
-}
-
-/// The same of the stack that released the block.
-fn released(test: Test) -> Test {
-    match test {
-        Test::Stack(set) => Test::ReleaseStack(set),
-        other => other,
-    }
-}
-
-/// A function is its name, with or without what it is called with; a file is its path,
-/// or the last parts of that.
-fn fits(matcher: &Matcher, text: &str) -> bool {
-    let is_meant = |asked: &str| {
-        let last = text.strip_suffix(asked);
-        text.split('(').next() == Some(asked) || last.is_some_and(|rest| rest.ends_with('/'))
-    };
-    matcher.fits(text) || matches!(matcher, Matcher::Is(asked) if is_meant(asked))
-}
-
-fn function(name: &memlog_analysis::Name) -> Option<&str> {
-    Some(&name.function)
-}
-
-fn file(name: &memlog_analysis::Name) -> Option<&str> {
-    name.location.as_deref().map(file_of)
-}
-
-fn module(name: &memlog_analysis::Name) -> Option<&str> {
-    module_of(name)
-}
-
-fn named<'w>(world: &'w World, path: &'w Path) -> impl Iterator<Item = &'w memlog_analysis::Name> {
-    let labels = path.labels.iter();
-    labels.filter_map(|&label| world.names.get(label as usize))
-}
-
-fn keeps(rules: &FirstMatch, world: &World, path: &Path) -> bool {
-    let mut verdicts = named(world, path)
-        .filter_map(|name| rules.of_frame(&name.function, module_of(name).unwrap_or_default()));
-    verdicts.next().unwrap_or_else(|| rules.otherwise()) == Verdict::Keep
 }

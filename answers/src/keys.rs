@@ -1,0 +1,226 @@
+//! What stacks are put together by: a number for each group, and its name.
+
+use std::collections::HashMap;
+
+use memlog_analysis::{Name, nameless_in};
+
+use crate::types::type_of;
+use crate::world::World;
+
+/// What blocks are put together by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    /// The function that asked.
+    Function,
+    /// Its source file.
+    File,
+    /// Its file and line.
+    Line,
+    /// Its program or library.
+    Module,
+    /// The whole stack.
+    Stack,
+    /// The type that the names of the stack tell of.
+    Type,
+    /// Bytes asked for.
+    Size,
+    /// The thread that asked.
+    Thread,
+    /// The function of the allocator that was called.
+    Kind,
+}
+
+impl By {
+    /// All of them by their words, those of stacks first.
+    pub const ALL: [(&str, Self); 9] = [
+        ("function", Self::Function),
+        ("file", Self::File),
+        ("line", Self::Line),
+        ("module", Self::Module),
+        ("stack", Self::Stack),
+        ("type", Self::Type),
+        ("size", Self::Size),
+        ("thread", Self::Thread),
+        ("kind", Self::Kind),
+    ];
+
+    /// Whether it is a matter of stacks, and so of names.
+    pub fn is_of_stacks(self) -> bool {
+        !matches!(self, Self::Size | Self::Thread | Self::Kind)
+    }
+
+    /// Whether a block is also below the callers of the function that asked.
+    pub fn has_callers(self) -> bool {
+        self.is_of_stacks() && !matches!(self, Self::Stack | Self::Type)
+    }
+
+    /// Its word.
+    pub fn word(self) -> &'static str {
+        let mut all = Self::ALL.iter();
+        all.find(|(_, by)| *by == self).map_or("", |(word, _)| word)
+    }
+
+    /// That of a word.
+    pub fn of(word: &str) -> Option<Self> {
+        let mut all = Self::ALL.iter();
+        all.find(|(known, _)| *known == word).map(|(_, by)| *by)
+    }
+}
+
+const NO_STACK: &str = "(no stack)";
+const UNKNOWN: &str = "(unknown)";
+/// Functions of a stack's name; its frames are told apart from it.
+const MOST_NAMED: usize = 50;
+
+/// The groups that stacks were put into so far.
+pub(crate) struct Keys<'w, 't, 'b> {
+    world: &'w World<'t, 'b>,
+    by: By,
+    names: Vec<String>,
+    of_name: HashMap<String, u32>,
+    /// Few labels are new.
+    of_label: HashMap<u32, u32>,
+    /// By line the number of the functions that call each other there: stacks of the
+    /// same functions are one.
+    callers: Vec<u32>,
+    of_callers: HashMap<u32, u32>,
+}
+
+impl<'w, 't, 'b> Keys<'w, 't, 'b> {
+    /// None yet.
+    pub(crate) fn new(world: &'w World<'t, 'b>, by: By) -> Self {
+        Self {
+            world,
+            by,
+            names: Vec::new(),
+            of_name: HashMap::new(),
+            of_label: HashMap::new(),
+            callers: match by {
+                By::Stack => numbered(world),
+                _ => Vec::new(),
+            },
+            of_callers: HashMap::new(),
+        }
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    /// What each is called.
+    pub(crate) fn into_names(self) -> Vec<String> {
+        self.names
+    }
+
+    /// The group of a stack.
+    pub(crate) fn of(&mut self, stack: u32) -> u32 {
+        let world = self.world;
+        let Some(path) = world.stacks.get(stack as usize) else {
+            return self.named(NO_STACK.to_owned());
+        };
+        match self.by {
+            By::Stack => {
+                let callers = self.callers.get(path.asker as usize).copied();
+                let callers = callers.unwrap_or(0);
+                if let Some(&key) = self.of_callers.get(&callers) {
+                    return key;
+                }
+                let key = self.names.len() as u32;
+                self.names.push(text(world, path.asker));
+                self.of_callers.insert(callers, key);
+                key
+            }
+            By::Type => {
+                let names = world.named(path.whole);
+                let found = type_of(names.map(|name| name.function.as_str()));
+                self.named(found.unwrap_or_else(|| UNKNOWN.into()))
+            }
+            _ => match world.label(path.owner) {
+                Some(label) => self.of_label(label),
+                None => self.named(NO_STACK.to_owned()),
+            },
+        }
+    }
+
+    /// That of a function.
+    pub(crate) fn of_label(&mut self, label: u32) -> u32 {
+        if let Some(&key) = self.of_label.get(&label) {
+            return key;
+        }
+        let name = match self.world.names.get(label as usize) {
+            Some(name) => name_of(name, self.by).to_owned(),
+            None => NO_STACK.to_owned(),
+        };
+        let key = self.named(name);
+        self.of_label.insert(label, key);
+        key
+    }
+
+    fn named(&mut self, name: String) -> u32 {
+        let next = self.names.len() as u32;
+        *self.of_name.entry(name).or_insert_with_key(|name| {
+            self.names.push(name.clone());
+            next
+        })
+    }
+}
+
+/// By line a number for it and its callers by their functions.
+fn numbered(world: &World) -> Vec<u32> {
+    let mut functions: HashMap<&str, u32> = HashMap::new();
+    let mut known: HashMap<(u32, u32), u32> = HashMap::new();
+    let mut numbers: Vec<u32> = vec![0];
+    for line in world.lines.iter().skip(1) {
+        let name = world.names.get(line.label as usize);
+        let name = name.map_or(NO_STACK, |name| &name.function);
+        let next = functions.len() as u32;
+        let function = *functions.entry(name).or_insert(next);
+        let callers = numbers.get(line.callers as usize).copied().unwrap_or(0);
+        let next = known.len() as u32 + 1;
+        numbers.push(*known.entry((function, callers)).or_insert(next));
+    }
+    numbers
+}
+
+/// The functions of a stack, from who called the allocator.
+fn text(world: &World, line: u32) -> String {
+    let names = world.named(line).map(|name| name.function.as_str());
+    let names: Vec<&str> = names.take(MOST_NAMED + 1).collect();
+    match names.len() {
+        0 => NO_STACK.into(),
+        count if count > MOST_NAMED => format!("{} < \u{2026}", names[..MOST_NAMED].join(" < ")),
+        _ => names.join(" < "),
+    }
+}
+
+/// What a function is put under.
+fn name_of(name: &Name, by: By) -> &str {
+    let location = name.location.as_deref();
+    match by {
+        By::File => location.map_or(UNKNOWN, file_of),
+        By::Line => location.unwrap_or(&name.function),
+        By::Module => module_of(name).unwrap_or(UNKNOWN),
+        _ => &name.function,
+    }
+}
+
+/// A location without its line.
+pub(crate) fn file_of(location: &str) -> &str {
+    match location.rsplit_once(':') {
+        Some((file, line)) if line.bytes().all(|byte| byte.is_ascii_digit()) => file,
+        _ => location,
+    }
+}
+
+/// The line of a location.
+pub(crate) fn line_of(location: &str) -> Option<u64> {
+    location.rsplit_once(':')?.1.parse().ok()
+}
+
+/// The program or library of a function; one without a name is called after it.
+pub(crate) fn module_of(name: &Name) -> Option<&str> {
+    name.module
+        .as_deref()
+        .or_else(|| nameless_in(&name.function))
+}

@@ -1,0 +1,48 @@
+//! By what groups are made, and how many are shown.
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use memlog_answers::By;
+
+use crate::words::grouped;
+
+/// What a command that lists groups of stacks is asked.
+#[derive(clap::Args)]
+pub struct Listed {
+    /// What blocks are put together by
+    #[arg(long, value_name = "WHAT", default_value = "function", value_parser = by_stacks())]
+    pub by: By,
+    /// How many groups are shown; 0: all. JSON has all
+    #[arg(short = 'n', long, value_name = "N", default_value = "20")]
+    top: usize,
+}
+
+impl Listed {
+    /// How many of so many are shown.
+    pub fn shown(&self, all: usize) -> usize {
+        match self.top {
+            0 => all,
+            most => all.min(most),
+        }
+    }
+
+    /// What is said of the others.
+    pub fn rest(&self, all: usize) -> Option<String> {
+        let more = all - self.shown(all);
+        (more > 0).then(|| format!("{} more; --top 0 shows all", grouped(more as u64)))
+    }
+}
+
+/// Each of them by its word.
+pub fn by_any() -> impl TypedValueParser<Value = By> {
+    of_words(|_| true)
+}
+
+fn by_stacks() -> impl TypedValueParser<Value = By> {
+    of_words(By::is_of_stacks)
+}
+
+fn of_words(is_there: fn(By) -> bool) -> impl TypedValueParser<Value = By> {
+    let words = By::ALL.into_iter().filter(|(_, by)| is_there(*by));
+    let words = PossibleValuesParser::new(words.map(|(word, _)| word));
+    words.try_map(|word| By::of(&word).ok_or("there is no such word"))
+}
