@@ -215,10 +215,20 @@ pub const FIELDS: [FieldEntry; 50] = [
     entry("group-peak", moment(MomentField::GroupPeak), "when they first held the most bytes; of a stack that goes on in a forked child the larger of both", "group-peak in 20%..40%"),
 ];
 
+/// Whether a word is a name of the language: in any case, with `_` for `-` or the
+/// other way round.
+pub(crate) fn is_name(word: &str, name: &str) -> bool {
+    let plain = |letter: u8| match letter {
+        b'_' => b'-',
+        letter => letter.to_ascii_lowercase(),
+    };
+    word.bytes().map(plain).eq(name.bytes().map(plain))
+}
+
 impl Field {
-    /// The field of a name in lower case, with hyphens.
-    pub(crate) fn named(name: &str) -> Option<&'static FieldEntry> {
-        FIELDS.iter().find(|entry| entry.name == name)
+    /// The field of a name.
+    pub(crate) fn named(word: &str) -> Option<&'static FieldEntry> {
+        FIELDS.iter().find(|entry| is_name(word, entry.name))
     }
 
     /// How it is compared, and with what.
