@@ -136,24 +136,24 @@ const fn entry(
     }
 }
 
-const fn size(field: SizeField) -> Field {
+pub(crate) const fn size(field: SizeField) -> Field {
     Field::Ordered(OrderedField::Size(field))
 }
 
-const fn count(field: CountField) -> Field {
+pub(crate) const fn count(field: CountField) -> Field {
     Field::Ordered(OrderedField::Count(field))
 }
 
-const fn length(field: LengthField) -> Field {
+pub(crate) const fn length(field: LengthField) -> Field {
     Field::Ordered(OrderedField::Length(field))
 }
 
-const fn moment(field: MomentField) -> Field {
+pub(crate) const fn moment(field: MomentField) -> Field {
     Field::Ordered(OrderedField::Moment(field))
 }
 
-const ADDRESS: Field = Field::Ordered(OrderedField::Address);
-const GROUP_LEAKED: Field = Field::Ordered(OrderedField::GroupLeaked);
+pub(crate) const ADDRESS: Field = Field::Ordered(OrderedField::Address);
+pub(crate) const GROUP_LEAKED: Field = Field::Ordered(OrderedField::GroupLeaked);
 
 /// All names of the language, in the order of `doc/FILTERS.md`.
 #[rustfmt::skip] // a table
@@ -259,41 +259,5 @@ impl fmt::Display for Field {
     fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
         let entry = FIELDS.iter().find(|entry| entry.field == *self);
         out.write_str(entry.map_or("", |entry| entry.name))
-    }
-}
-
-impl fmt::Display for SizeField {
-    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
-        size(*self).fmt(out)
-    }
-}
-
-impl fmt::Display for CountField {
-    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
-        count(*self).fmt(out)
-    }
-}
-
-impl fmt::Display for LengthField {
-    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
-        length(*self).fmt(out)
-    }
-}
-
-impl fmt::Display for MomentField {
-    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
-        moment(*self).fmt(out)
-    }
-}
-
-impl fmt::Display for TextField {
-    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
-        Field::Text(*self).fmt(out)
-    }
-}
-
-impl fmt::Display for Flag {
-    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
-        Field::Flag(*self).fmt(out)
     }
 }
