@@ -116,7 +116,7 @@ pub fn parse(line: Vec<OsString>) -> anyhow::Result<Cli> {
         let matches = command.clone().try_get_matches_from(line)?;
         Cli::from_arg_matches(&matches)
     });
-    cli.map_err(|error| one_too_many(&line, &error).unwrap_or_else(|| error.into()))
+    cli.map_err(|error| one_too_many(&command, &line, &error).unwrap_or_else(|| error.into()))
 }
 
 /// Parses a line. What is wrong with it is said of its words as they may be
@@ -129,30 +129,20 @@ pub fn understood<T>(
     parse(line).map_err(|error| parse(harmless).err().unwrap_or(error))
 }
 
-/// Commands that take one log; info does so itself, for --list takes many.
-const READERS: [&str; 15] = [
-    "summary",
-    "report",
-    "tree",
-    "flamegraph",
-    "dump",
-    "stats",
-    "postmortem",
-    "table",
-    "leaks",
-    "temporary",
-    "histogram",
-    "timeline",
-    "chains",
-    "threads",
-    "fragmentation",
-];
+/// Whether the last that a command takes is a log, and one only.
+fn ends_with_log(command: &clap::Command) -> bool {
+    let last = command.get_positionals().last();
+    last.is_some_and(|last| last.get_id() == "file")
+}
 
 /// A pattern that was not quoted gives many names.
-fn one_too_many(line: &[OsString], error: &clap::Error) -> Option<anyhow::Error> {
-    let verb = line.get(1).and_then(|word| word.to_str());
-    let verb = verb.filter(|verb| READERS.contains(verb))?;
-    if error.kind() != ErrorKind::UnknownArgument {
+fn one_too_many(
+    command: &clap::Command,
+    line: &[OsString],
+    error: &clap::Error,
+) -> Option<anyhow::Error> {
+    let command = command.find_subcommand(line.get(1)?)?;
+    if error.kind() != ErrorKind::UnknownArgument || !ends_with_log(command) {
         return None;
     }
     let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidArg) else {
@@ -162,7 +152,7 @@ fn one_too_many(line: &[OsString], error: &clap::Error) -> Option<anyhow::Error>
     if word.starts_with('-') {
         return None;
     }
-    Some(one_more(verb, &clean(word.as_bytes())))
+    Some(one_more(command.get_name(), &clean(word.as_bytes())))
 }
 
 /// Where the help for a line is that was not understood.
@@ -248,6 +238,34 @@ mod tests {
                 .filter(|line| line.contains("memlog"))
                 .count();
             assert!((2..=4).contains(&count), "{name}: {count} examples");
+        }
+    }
+
+    /// Of all that end with a log: report and info take many and refuse them
+    /// themselves, what others have behind it is no log.
+    #[test]
+    fn one_log_too_many_is_told() {
+        let others = [
+            "record", "ldflags", "report", "dot", "info", "annotate", "where",
+        ];
+        let command = Cli::command();
+        let visible = command.get_subcommands().filter(|sub| !sub.is_hide_set());
+        let names = visible.map(clap::Command::get_name);
+        for verb in names.filter(|name| !others.contains(name)) {
+            let sub = command.find_subcommand(verb).expect(verb);
+            let words = sub.get_positionals().map(|arg| {
+                let values = arg.get_possible_values();
+                values
+                    .first()
+                    .map_or("a.memlog".into(), |value| value.get_name().to_owned())
+            });
+            let words = ["memlog".into(), verb.into()].into_iter().chain(words);
+            let words = words.chain(["b.memlog".into()]).map(OsString::from);
+            let error = parse(words.collect()).err().expect(verb).to_string();
+            assert_eq!(
+                error,
+                format!("{verb} takes one log, and b.memlog is one more")
+            );
         }
     }
 
