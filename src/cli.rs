@@ -183,6 +183,8 @@ pub fn help_for(mut line: impl Iterator<Item = OsString>, error: &clap::Error) -
 fn with_purposes(command: clap::Command) -> clap::Command {
     let header = *command.get_styles().get_header();
     let literal = *command.get_styles().get_literal();
+    let names = PURPOSES.iter().flat_map(|(_, names)| *names);
+    let width = names.map(|name| name.len()).max().unwrap_or_default();
     let mut text = String::from("{about}\n\n{usage-heading} {usage}\n");
     for (purpose, names) in PURPOSES {
         put(&mut text, format_args!("\n{header}{purpose}:{header:#}\n"));
@@ -193,7 +195,7 @@ fn with_purposes(command: clap::Command) -> clap::Command {
             let about = about.map(ToString::to_string).unwrap_or_default();
             put(
                 &mut text,
-                format_args!("  {literal}{name:<11}{literal:#} {about}\n"),
+                format_args!("  {literal}{name:<width$}{literal:#}  {about}\n"),
             );
         }
     }
