@@ -1,6 +1,8 @@
 //! The command line as a whole: all commands by what they are for, with
 //! examples of each.
 
+mod after;
+
 use std::ffi::OsString;
 use std::fmt::Write;
 
@@ -30,70 +32,70 @@ pub struct Cli {
 #[derive(Subcommand)]
 pub enum Command {
     /// Run a program and record its allocations
-    #[command(after_help = RECORD)]
+    #[command(after_help = after::RECORD)]
     Record(record::Args),
     /// Say on one screen what there is to know first
-    #[command(after_help = SUMMARY)]
+    #[command(after_help = after::SUMMARY)]
     Summary(summary::Args),
     /// Say who held the memory, and who called them
-    #[command(after_help = REPORT)]
+    #[command(after_help = after::REPORT)]
     Report(report::Args),
     /// Show who held the memory as one tree, from either end
-    #[command(after_help = TREE)]
+    #[command(after_help = after::TREE)]
     Tree(tree::Args),
     /// Put blocks together by function, line, size, thread ...
-    #[command(after_help = TABLE)]
+    #[command(after_help = after::TABLE)]
     Table(table::Args),
     /// Say who asked for what was never freed
-    #[command(after_help = LEAKS)]
+    #[command(after_help = after::LEAKS)]
     Leaks(table::Args),
     /// Say who makes blocks that are freed at once
-    #[command(after_help = TEMPORARY)]
+    #[command(after_help = after::TEMPORARY)]
     Temporary(table::Args),
     /// Count blocks by their sizes or lifetimes
-    #[command(after_help = HISTOGRAM)]
+    #[command(after_help = after::HISTOGRAM)]
     Histogram(histogram::Args),
     /// Show the heap and resident memory over time
-    #[command(after_help = TIMELINE)]
+    #[command(after_help = after::TIMELINE)]
     Timeline(timeline::Args),
     /// Show blocks that were grown by realloc, each as one object
-    #[command(after_help = CHAINS)]
+    #[command(after_help = after::CHAINS)]
     Chains(chains::Args),
     /// Say which thread allocated, and which freed
-    #[command(after_help = THREADS)]
+    #[command(after_help = after::THREADS)]
     Threads(threads::Args),
     /// Say who called a function, and what it called
-    #[command(after_help = FUNCTION)]
+    #[command(after_help = after::FUNCTION)]
     Function(function::Args),
     /// Show a source file with what was allocated in its lines
-    #[command(after_help = ANNOTATE)]
+    #[command(after_help = after::ANNOTATE)]
     Annotate(annotate::Args),
     /// Say which blocks hold pages that are nearly empty
-    #[command(after_help = FRAGMENTATION)]
+    #[command(after_help = after::FRAGMENTATION)]
     Fragmentation(fragmentation::Args),
     /// Say who allocated an address, and who freed it
-    #[command(after_help = WHERE)]
+    #[command(after_help = after::WHERE)]
     Where(locate::Args),
     /// Say how a program died, and what its memory was doing
-    #[command(after_help = POSTMORTEM)]
+    #[command(after_help = after::POSTMORTEM)]
     Postmortem(postmortem::Args),
     /// Draw who held the memory: call graph and text, as memlog2dot
-    #[command(after_help = DOT)]
+    #[command(after_help = after::DOT)]
     Dot(memlog2dot::Args),
     /// Draw every stack as a tower of its functions: a page to click in, or a picture
-    #[command(after_help = FLAMEGRAPH)]
+    #[command(after_help = after::FLAMEGRAPH)]
     Flamegraph(flamegraph::Args),
     /// Print every event of a log
-    #[command(after_help = DUMP)]
+    #[command(after_help = after::DUMP)]
     Dump(dump::Args),
     /// Say what a log is of, and what it lacks
-    #[command(after_help = INFO)]
+    #[command(after_help = after::INFO)]
     Info(info::Args),
     /// Print the figures of a log
-    #[command(after_help = STATS)]
+    #[command(after_help = after::STATS)]
     Stats(stats::Args),
     /// Print the flags that link the recorder into a program
-    #[command(after_help = LDFLAGS)]
+    #[command(after_help = after::LDFLAGS)]
     Ldflags(ldflags::Args),
     /// Write the recorder's files into a folder
     #[command(hide = true)]
@@ -106,239 +108,6 @@ pub enum Command {
     Other(Vec<OsString>),
 }
 
-const FIRST_STEPS: &str = "\
-First steps:
-  memlog record ./program args      record it; the log's name is said at the end
-  memlog summary HOST.PID.memlog    then see what held its memory";
-
-const RECORD: &str = "\
-The program runs with its own input, output and exit status, and a recorder that is preloaded writes \
-every allocation and its stack into a log. Each process that it starts has a log of its own. At the \
-end memlog says where the log is, what it lacks, and what to do next.
-
-Examples:
-  memlog record ./program args       the log is HOST.PID.memlog in this folder
-  memlog record -o logs/ make -j4    a log for each process, in logs/
-  memlog record -o %e.memlog --max-log 2G ./server
-  memlog record --alloc-func 'pool_get(size)=pool_put(ptr)' ./program";
-
-const SUMMARY: &str = "\
-It shows the peaks of resident memory and of the heap, what the first consists of, how both went over \
-time, and the places that held most, that mapped most and that allocated most often. A place is a function and line that called the allocator; report and tree say who called it.
-
-Examples:
-  memlog summary vm.5912.memlog
-  memlog summary --json vm.5912.memlog | jq '.held[0]'
-  memlog summary --debug-symbols build/ vm.5912.memlog    it ran on another machine";
-
-const REPORT: &str = "\
-The roots of a tree are the functions that called the allocator, their children are the callers: \
-behind <- those by which all of it came, on lines of their own those by which a part came. A line has \
-its share, bytes and blocks. Without an option it is of the moment of the largest resident set, as the \
-kernel counts it.
-
-Examples:
-  memlog report --show-leaks vm.5912.memlog    what was not released
-  memlog report --mapped vm.5912.memlog        what the program mapped itself
-  memlog report --at 1.5s -t 0.1 -i 'parse|lex' vm.5912.memlog
-  memlog report --sysroot rootfs/ vm.5912.memlog    with the files of another machine";
-
-const TREE: &str = "\
-From the bottom up it is the tree of `memlog report`. From the top down it begins at main, and each \
-function has all that was allocated below it; behind -> stand callees by which all of it came.
-
-Examples:
-  memlog tree --top-down vm.5912.memlog    from main down to who allocated
-  memlog tree --at end --top-down --exclude-module libc vm.5912.memlog
-  memlog tree --json vm.5912.memlog | jq '.nodes[0]'
-  memlog tree --debug-symbols build/ vm.5912.memlog    it ran on another machine";
-
-const TABLE: &str = "\
-It counts all blocks of the run, each once; --at counts those that were live at a moment, --where \
-those for which an expression holds. A block belongs to the function that asked for it. The column \
-`with callees` has the same with what the functions that it called asked for.
-
-Examples:
-  memlog table vm.5912.memlog                      by function, all blocks of the run
-  memlog table --at rss-peak --by line vm.5912.memlog
-  memlog table --where 'size >= 1MiB' --by thread --sort blocks vm.5912.memlog
-  memlog table --json --by type vm.5912.memlog | jq '.rows[0]'";
-
-const LEAKS: &str = "\
-A block that was never freed may still have been of use: much of a program's memory is left to the \
-kernel at the end on purpose.
-
-Examples:
-  memlog leaks vm.5912.memlog
-  memlog leaks --by stack --top 5 vm.5912.memlog
-  memlog leaks --where 'born < 50%' vm.5912.memlog    held since the first half of the run";
-
-const TEMPORARY: &str = "\
-A temporary block is freed before its thread asks for another: often it need not have come at all.
-
-Examples:
-  memlog temporary vm.5912.memlog
-  memlog temporary --by stack --sort blocks vm.5912.memlog
-  memlog table --where 'lifetime < 10ms' vm.5912.memlog    by time instead";
-
-const HISTOGRAM: &str = "\
-Each class is twice as wide as the one before. Lifetimes are known in steps of the log's tick, which \
-memlog info tells.
-
-Examples:
-  memlog histogram size vm.5912.memlog
-  memlog histogram lifetime --where 'size >= 1MiB' vm.5912.memlog";
-
-const TIMELINE: &str = "\
-The heap is what was asked for and not yet freed. Resident memory is what the kernel said last, which \
-on some systems is the most so far. A line stands for a stretch of time, and is the largest heap in it; \
-the peaks have lines of their own.
-
-Examples:
-  memlog timeline vm.5912.memlog
-  memlog timeline --where 'function ~ \"parse\"' vm.5912.memlog
-  memlog timeline --json vm.5912.memlog | jq '.points | max_by(.heap_bytes)'";
-
-const CHAINS: &str = "\
-The blocks that realloc made of each other are one chain. What it outgrew may have been copied: to \
-reserve the last size at first saves that. A row has the chains whose last block it asked for.
-
-Examples:
-  memlog chains vm.5912.memlog
-  memlog chains --by line vm.5912.memlog
-  memlog chains --where 'chain-length >= 10' vm.5912.memlog";
-
-const THREADS: &str = "\
-What one thread allocates and another frees often waits for a lock of the allocator.
-
-Examples:
-  memlog threads vm.5912.memlog
-  memlog threads --at rss-peak vm.5912.memlog";
-
-const FUNCTION: &str = "\
-The share is of all that was allocated in and below the function. A function that calls itself counts \
-once.
-
-Examples:
-  memlog function parse_headers vm.5912.memlog
-  memlog function 'cache_.*' --at rss-peak vm.5912.memlog";
-
-const ANNOTATE: &str = "\
-The source is read where the debug information says that it is. Callees of a line are all functions \
-that were called from it.
-
-Examples:
-  memlog annotate vm.5912.memlog server.c
-  memlog annotate vm.5912.memlog server.c:parse_headers --at rss-peak
-  memlog annotate --json vm.5912.memlog server.c | jq '.files[0].rows[0]'";
-
-const FRAGMENTATION: &str = "\
-An allocator gives a page back to the kernel only when no block is left in it. Without --at it is of \
-the RSS peak.
-
-Examples:
-  memlog fragmentation vm.5912.memlog
-  memlog fragmentation --at end --by line vm.5912.memlog";
-
-const WHERE: &str = "\
-The address may be within a block. Other blocks may have had it before: it says how many, and tells \
-the last ten in full.
-
-Examples:
-  memlog where vm.5912.memlog 0x7f3a5c000b20
-  memlog where --json vm.5912.memlog 0x7f3a5c000b20 | jq '.rows[-1].stack'";
-
-const DOT: &str = "\
-A box of the call graph is a function with what was allocated in and below it, an arrow a call with \
-what came by it; the blue box is what the program mapped itself, which is no heap. The text has \
-every place. Without an option it is of the moment of the largest resident set.
-
-Examples:
-  memlog dot vm.5912.memlog                 vm.5912.memlog.dot, .txt, .ps, .pdf and .svg here
-  memlog dot --leaks vm.5912.memlog pics    what was not released, drawn into pics/
-  memlog dot 'logs/*.memlog'                the log of the highest RSS peak
-  memlog dot --debug-symbols build/ vm.5912.memlog    it ran on another machine";
-
-const FLAMEGRAPH: &str = "\
-A function stands on its caller and is as wide as what was allocated in and below it. The page needs \
-a browser and nothing else: it has every moment and what was allocated in the whole run, and compares \
-two of them; click to zoom, search by a regular expression, and look from the other end, at who called \
-the functions that allocate. The picture has one of them, and needs no script.
-
-Examples:
-  memlog flamegraph vm.5912.memlog                 vm.5912.memlog.flame.html here
-  memlog flamegraph --leaks -o leaks.svg vm.5912.memlog
-  memlog flamegraph --by temporary --reverse --open vm.5912.memlog
-  memlog flamegraph --debug-symbols build/ vm.5912.memlog    it ran on another machine";
-
-const POSTMORTEM: &str = "\
-How it died is told by the log, by `memlog record` if that had started it, and by the kernel's log \
-where that may be read.
-
-Examples:
-  memlog postmortem vm.5912.memlog
-  memlog postmortem --last 60 vm.5912.memlog    what grew in the last minute
-  memlog postmortem --json vm.5912.memlog | jq .death";
-
-const DUMP: &str = "\
-All threads are merged; events on one address stand in their true order. A realloc is an F: and an \
-M: line.
-
-Lines:
-  M: SIZE ADDRESS<tab>SECONDS RSS_PEAK_KB THREAD BRK_KB MMAP_KB{<tab>FRAME}    it came
-  F: ADDRESS<tab>the same five columns    it went; with frames if recorded with --free-stacks
-  MAP: and UNMAP: are like M: and F:, if asked for by --ledger
-  FAILED: SIZE FUNCTION CALLS ERRNO<tab>as M:, if asked for by --failed    it got no memory
-  THREAD: NAME<tab>as F:, if asked for by --threads    its name from here on
-
-Columns:
-  SIZE         bytes asked for
-  ADDRESS      where the block or the mapping begins
-  SECONDS      since recording began, in steps of the log's tick, which memlog info tells
-  RSS_PEAK_KB  the most that was resident up to the last reading before this line, which may be some
-               time ago; 0 before the first. What is resident at the line is not known
-  THREAD       the kernel's number of the thread; from 2147483648 on one of memlog's
-  BRK_KB       how far brk and sbrk have moved the end of the data segment, by calls that memlog
-               sees: not by those within the C library, as of glibc's malloc
-  MMAP_KB      what mmap and mremap hold by calls that memlog sees, touched or not
-  CALLS ERRNO  this call and others of its stack that have no line of their own; its errno, 0 if not
-               known
-  FRAME        FILE (SYMBOL+0xOFFSET) [0xADDRESS (0xADDRESS within FILE)], innermost first; ? for a
-               symbol that is not known or not asked for
-
-Examples:
-  memlog dump vm.5912.memlog | grep '^M: 4096 '
-  memlog dump --no-symbols --ledger vm.5912.memlog > events.txt
-  memlog dump --debug-symbols build/ vm.5912.memlog > events.txt";
-
-const INFO: &str = "\
-It tells of the program, its host, settings, threads and libraries, how it ended, what the recorder \
-counted, and what is missing or damaged. With --list there is a line of each log. doc/STATS.md says \
-what the keys of --json mean.
-
-Examples:
-  memlog info vm.5912.memlog
-  memlog info vm.5912.memlog | grep '^ended'
-  memlog info --list logs/ *.memlog    a line of each, ranks and their children
-  memlog info --list --json logs/ | jq -r '.logs | max_by(.rss_peak_bytes) | .file'";
-
-const STATS: &str = "\
-A figure stands on a line, or all of them in one JSON object. doc/STATS.md says what each of them \
-means; keys are only ever added to a schema.
-
-Examples:
-  memlog stats vm.5912.memlog
-  memlog stats --json vm.5912.memlog | jq .rss_peak_bytes";
-
-const LDFLAGS: &str = "\
-A program that is linked with them writes a log whenever it runs, without `memlog record` and without \
-LD_PRELOAD. Static programs can be recorded in this way only.
-
-Examples:
-  cc -o program *.o $(memlog ldflags --dynamic)
-  cc -static -o program *.o $(memlog ldflags --static)
-  cc -o program *.o $(memlog ldflags --dynamic --alloc-func 'pool_get(size)=pool_put(ptr)')";
-
 /// What a command line asks for.
 pub fn parse(line: Vec<OsString>) -> anyhow::Result<Cli> {
     let command = with_purposes(Cli::command());
@@ -346,7 +115,7 @@ pub fn parse(line: Vec<OsString>) -> anyhow::Result<Cli> {
         let matches = command.clone().try_get_matches_from(line)?;
         Cli::from_arg_matches(&matches)
     });
-    cli.map_err(|error| one_too_many(&line, &error).unwrap_or_else(|| error.into()))
+    cli.map_err(|error| one_too_many(&command, &line, &error).unwrap_or_else(|| error.into()))
 }
 
 /// Parses a line. What is wrong with it is said of its words as they may be
@@ -359,30 +128,20 @@ pub fn understood<T>(
     parse(line).map_err(|error| parse(harmless).err().unwrap_or(error))
 }
 
-/// Commands that take one log; info does so itself, for --list takes many.
-const READERS: [&str; 15] = [
-    "summary",
-    "report",
-    "tree",
-    "flamegraph",
-    "dump",
-    "stats",
-    "postmortem",
-    "table",
-    "leaks",
-    "temporary",
-    "histogram",
-    "timeline",
-    "chains",
-    "threads",
-    "fragmentation",
-];
+/// Whether the last that a command takes is a log, and one only.
+fn ends_with_log(command: &clap::Command) -> bool {
+    let last = command.get_positionals().last();
+    last.is_some_and(|last| last.get_id() == "file")
+}
 
 /// A pattern that was not quoted gives many names.
-fn one_too_many(line: &[OsString], error: &clap::Error) -> Option<anyhow::Error> {
-    let verb = line.get(1).and_then(|word| word.to_str());
-    let verb = verb.filter(|verb| READERS.contains(verb))?;
-    if error.kind() != ErrorKind::UnknownArgument {
+fn one_too_many(
+    command: &clap::Command,
+    line: &[OsString],
+    error: &clap::Error,
+) -> Option<anyhow::Error> {
+    let command = command.find_subcommand(line.get(1)?)?;
+    if error.kind() != ErrorKind::UnknownArgument || !ends_with_log(command) {
         return None;
     }
     let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidArg) else {
@@ -392,7 +151,7 @@ fn one_too_many(line: &[OsString], error: &clap::Error) -> Option<anyhow::Error>
     if word.starts_with('-') {
         return None;
     }
-    Some(one_more(verb, &clean(word.as_bytes())))
+    Some(one_more(command.get_name(), &clean(word.as_bytes())))
 }
 
 /// Where the help for a line is that was not understood.
@@ -423,6 +182,8 @@ pub fn help_for(mut line: impl Iterator<Item = OsString>, error: &clap::Error) -
 fn with_purposes(command: clap::Command) -> clap::Command {
     let header = *command.get_styles().get_header();
     let literal = *command.get_styles().get_literal();
+    let names = PURPOSES.iter().flat_map(|(_, names)| *names);
+    let width = names.map(|name| name.len()).max().unwrap_or_default();
     let mut text = String::from("{about}\n\n{usage-heading} {usage}\n");
     for (purpose, names) in PURPOSES {
         put(&mut text, format_args!("\n{header}{purpose}:{header:#}\n"));
@@ -433,14 +194,17 @@ fn with_purposes(command: clap::Command) -> clap::Command {
             let about = about.map(ToString::to_string).unwrap_or_default();
             put(
                 &mut text,
-                format_args!("  {literal}{name:<11}{literal:#} {about}\n"),
+                format_args!("  {literal}{name:<width$}{literal:#}  {about}\n"),
             );
         }
     }
     text.push_str("\n{options}\n\n");
     put(
         &mut text,
-        format_args!("{FIRST_STEPS}\n\nOf one command: memlog help COMMAND\n"),
+        format_args!(
+            "{}\n\nOf one command: memlog help COMMAND\n",
+            after::FIRST_STEPS
+        ),
     );
     command.help_template(text)
 }
@@ -478,10 +242,38 @@ mod tests {
         }
     }
 
+    /// Of all that end with a log: report and info take many and refuse them
+    /// themselves, what others have behind it is no log.
+    #[test]
+    fn one_log_too_many_is_told() {
+        let others = [
+            "record", "ldflags", "report", "dot", "info", "annotate", "where",
+        ];
+        let command = Cli::command();
+        let visible = command.get_subcommands().filter(|sub| !sub.is_hide_set());
+        let names = visible.map(clap::Command::get_name);
+        for verb in names.filter(|name| !others.contains(name)) {
+            let sub = command.find_subcommand(verb).expect(verb);
+            let words = sub.get_positionals().map(|arg| {
+                let values = arg.get_possible_values();
+                values
+                    .first()
+                    .map_or("a.memlog".into(), |value| value.get_name().to_owned())
+            });
+            let words = ["memlog".into(), verb.into()].into_iter().chain(words);
+            let words = words.chain(["b.memlog".into()]).map(OsString::from);
+            let error = parse(words.collect()).err().expect(verb).to_string();
+            assert_eq!(
+                error,
+                format!("{verb} takes one log, and b.memlog is one more")
+            );
+        }
+    }
+
     /// In the help and in the documentation.
     #[test]
     fn each_column_of_a_dump_is_explained() {
-        let (_, rest) = DUMP.split_once("\nLines:\n").expect("lines");
+        let (_, rest) = after::DUMP.split_once("\nLines:\n").expect("lines");
         let (lines, rest) = rest.split_once("\nColumns:\n").expect("columns");
         let (columns, _) = rest.split_once("\nExamples:\n").expect("examples");
         let doc = include_str!("../doc/RECORDING.md");

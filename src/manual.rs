@@ -120,7 +120,8 @@ const ENVIRONMENT: [(&str, &str); 22] = [
     ),
     (
         "BROWSER",
-        "What memlog dot --open starts, with the picture's path; where it is not set, xdg-open.",
+        "What --open of memlog dot and flamegraph starts, with the file's path; where it is not set, \
+         xdg-open.",
     ),
     (
         "LC_ALL, LC_PAPER, LANG",
@@ -129,8 +130,7 @@ const ENVIRONMENT: [(&str, &str); 22] = [
     ("LESS", "Options of less, as ever; FRX where it is not set."),
     (
         "COLUMNS",
-        "How wide summary, report and tree are where output is no terminal; where it is not set, \
-         as wide as they need.",
+        "How wide pages are where output is no terminal; where it is not set, as wide as they need.",
     ),
     (
         "NO_COLOR",
@@ -142,7 +142,7 @@ const ENVIRONMENT: [(&str, &str); 22] = [
     ),
 ];
 
-const FILES: [(&str, &str); 2] = [
+const FILES: [(&str, &str); 3] = [
     (
         "[JOBID.]HOST.PID.memlog",
         "A log, readable by its owner alone and never written over: if the name is taken the \
@@ -152,6 +152,10 @@ const FILES: [(&str, &str); 2] = [
         "FILE.dot, FILE.txt, FILE.ps, FILE.pdf, FILE.svg",
         "What memlog dot makes of the log FILE.",
     ),
+    (
+        "FILE.flame.html, FILE.flame.svg",
+        "What memlog flamegraph makes of it: a page, or a picture.",
+    ),
 ];
 
 const EXIT_STATUS: [(&str, &str); 3] = [
@@ -160,7 +164,7 @@ const EXIT_STATUS: [(&str, &str); 3] = [
         "That of the program; 128 + N if it was killed by signal N.",
     ),
     (
-        "memlog summary, report, tree",
+        "memlog summary, report, tree, flamegraph, and what asks about blocks",
         "130 if Ctrl-C ended the reading of the log: the page is of the part that was read.",
     ),
     (

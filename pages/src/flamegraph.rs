@@ -58,9 +58,9 @@ impl Drawn {
     }
 }
 
-/// Reads a log, or what of it comes before Ctrl-C.
+/// Reads a log, or what of it comes before Ctrl-C. [`Wanted::check`] comes before
+/// anything is prepared for it.
 pub fn flame(wanted: &Wanted) -> anyhow::Result<Drawn> {
-    wanted.check()?;
     let at = wanted.at.map(|(when, _)| when);
     let stacks = Stacks {
         when: at.unwrap_or(When::Known(Moment::RssPeak)),

@@ -136,24 +136,24 @@ const fn entry(
     }
 }
 
-const fn size(field: SizeField) -> Field {
+pub(crate) const fn size(field: SizeField) -> Field {
     Field::Ordered(OrderedField::Size(field))
 }
 
-const fn count(field: CountField) -> Field {
+pub(crate) const fn count(field: CountField) -> Field {
     Field::Ordered(OrderedField::Count(field))
 }
 
-const fn length(field: LengthField) -> Field {
+pub(crate) const fn length(field: LengthField) -> Field {
     Field::Ordered(OrderedField::Length(field))
 }
 
-const fn moment(field: MomentField) -> Field {
+pub(crate) const fn moment(field: MomentField) -> Field {
     Field::Ordered(OrderedField::Moment(field))
 }
 
-const ADDRESS: Field = Field::Ordered(OrderedField::Address);
-const GROUP_LEAKED: Field = Field::Ordered(OrderedField::GroupLeaked);
+pub(crate) const ADDRESS: Field = Field::Ordered(OrderedField::Address);
+pub(crate) const GROUP_LEAKED: Field = Field::Ordered(OrderedField::GroupLeaked);
 
 /// All names of the language, in the order of `doc/FILTERS.md`.
 #[rustfmt::skip] // a table
@@ -215,10 +215,20 @@ pub const FIELDS: [FieldEntry; 50] = [
     entry("group-peak", moment(MomentField::GroupPeak), "when they first held the most bytes; of a stack that goes on in a forked child the larger of both", "group-peak in 20%..40%"),
 ];
 
+/// Whether a word is a name of the language: in any case, with `_` for `-` or the
+/// other way round.
+pub(crate) fn is_name(word: &str, name: &str) -> bool {
+    let plain = |letter: u8| match letter {
+        b'_' => b'-',
+        letter => letter.to_ascii_lowercase(),
+    };
+    word.bytes().map(plain).eq(name.bytes().map(plain))
+}
+
 impl Field {
-    /// The field of a name in lower case, with hyphens.
-    pub(crate) fn named(name: &str) -> Option<&'static FieldEntry> {
-        FIELDS.iter().find(|entry| entry.name == name)
+    /// The field of a name.
+    pub(crate) fn named(word: &str) -> Option<&'static FieldEntry> {
+        FIELDS.iter().find(|entry| is_name(word, entry.name))
     }
 
     /// How it is compared, and with what.
@@ -249,41 +259,5 @@ impl fmt::Display for Field {
     fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
         let entry = FIELDS.iter().find(|entry| entry.field == *self);
         out.write_str(entry.map_or("", |entry| entry.name))
-    }
-}
-
-impl fmt::Display for SizeField {
-    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
-        size(*self).fmt(out)
-    }
-}
-
-impl fmt::Display for CountField {
-    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
-        count(*self).fmt(out)
-    }
-}
-
-impl fmt::Display for LengthField {
-    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
-        length(*self).fmt(out)
-    }
-}
-
-impl fmt::Display for MomentField {
-    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
-        moment(*self).fmt(out)
-    }
-}
-
-impl fmt::Display for TextField {
-    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
-        Field::Text(*self).fmt(out)
-    }
-}
-
-impl fmt::Display for Flag {
-    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
-        Field::Flag(*self).fmt(out)
     }
 }

@@ -1,6 +1,7 @@
 //! Values that are one word.
 
 use crate::error::{Fault, Kind, Problem, shown};
+use crate::field::is_name;
 use crate::number::{self, ONES, PERCENTS, SIZES, TIMES};
 use crate::value::{Address, Amount, Bytes, Length, Moment, Share};
 
@@ -117,14 +118,6 @@ impl Literal for Moment {
             _ => false,
         }
     }
-}
-
-/// Whether a word is a name of the language: in any case, with `_` for `-`.
-fn is_name(word: &str, name: &str) -> bool {
-    let same = |(found, sought): (u8, u8)| {
-        found.eq_ignore_ascii_case(&sought) || (found == b'_' && sought == b'-')
-    };
-    word.len() == name.len() && word.bytes().zip(name.bytes()).all(same)
 }
 
 /// A share, if the word has its sign.

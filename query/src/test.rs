@@ -5,7 +5,10 @@ use std::fmt::{self, Write};
 use regex::{Regex, RegexBuilder};
 
 use crate::error::{Fault, Problem};
-use crate::field::{CountField, Flag, LengthField, MomentField, SizeField, TextField};
+use crate::field::{
+    ADDRESS, CountField, Field, Flag, GROUP_LEAKED, LengthField, MomentField, SizeField, TextField,
+    count, length, moment, size,
+};
 use crate::span::Span;
 use crate::value::{Address, Amount, Bytes, Length, Moment, quoted};
 
@@ -199,21 +202,41 @@ impl FirstMatch {
     }
 }
 
+impl Test {
+    /// What it asks for.
+    fn field(&self) -> Field {
+        match self {
+            Self::All => Field::All,
+            Self::Size { field, .. } => size(*field),
+            Self::Count { field, .. } => count(*field),
+            Self::Length { field, .. } => length(*field),
+            Self::Moment { field, .. } => moment(*field),
+            Self::Text { field, .. } => Field::Text(*field),
+            Self::Flag(flag) => Field::Flag(*flag),
+            Self::Address(_) => ADDRESS,
+            Self::Contains(_) => Field::Contains,
+            Self::Alive { .. } => Field::Alive,
+            Self::GroupLeaked(_) => GROUP_LEAKED,
+            Self::FirstMatch(_) => Field::FirstMatch,
+        }
+    }
+}
+
 impl fmt::Display for Test {
     fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        self.field().fmt(out)?;
         match self {
-            Self::All => out.write_str("all"),
-            Self::Size { field, span } => write!(out, "{field} {span}"),
-            Self::Count { field, span } => write!(out, "{field} {span}"),
-            Self::Length { field, span } => write!(out, "{field} {span}"),
-            Self::Moment { field, span } => write!(out, "{field} {span}"),
-            Self::Text { field, matcher } => write!(out, "{field} {matcher}"),
-            Self::Flag(flag) => flag.fmt(out),
-            Self::Address(span) => write!(out, "address {span}"),
-            Self::Contains(address) => write!(out, "contains = {address}"),
-            Self::Alive { from, to } if from == to => write!(out, "alive at {from}"),
-            Self::Alive { from, to } => write!(out, "alive in {from}..{to}"),
-            Self::GroupLeaked(span) => write!(out, "group-leaked {span}"),
+            Self::All | Self::Flag(_) => Ok(()),
+            Self::Size { span, .. } => write!(out, " {span}"),
+            Self::Count { span, .. } => write!(out, " {span}"),
+            Self::Length { span, .. } => write!(out, " {span}"),
+            Self::Moment { span, .. } => write!(out, " {span}"),
+            Self::Text { matcher, .. } => write!(out, " {matcher}"),
+            Self::Address(span) => write!(out, " {span}"),
+            Self::Contains(address) => write!(out, " = {address}"),
+            Self::Alive { from, to } if from == to => write!(out, " at {from}"),
+            Self::Alive { from, to } => write!(out, " in {from}..{to}"),
+            Self::GroupLeaked(span) => write!(out, " {span}"),
             Self::FirstMatch(rules) => rules.fmt(out),
         }
     }
@@ -236,7 +259,7 @@ impl fmt::Display for Matcher {
 
 impl fmt::Display for FirstMatch {
     fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
-        out.write_str("first-match(")?;
+        out.write_char('(')?;
         for (index, rule) in self.rules.iter().enumerate() {
             if index > 0 {
                 out.write_str(", ")?;

@@ -1,6 +1,9 @@
 //! doc/FILTERS.md has each name, and no other.
 
-use memlog_query::{Compared, FIELDS, Field, Kind, OLD_NAMES, from_old, parse};
+use memlog_query::{
+    Compared, FIELDS, Field, Kind, MAX_DEPTH, MAX_PATTERNS, MAX_TEXT, OLD_NAMES, Problem, from_old,
+    parse,
+};
 
 const PAGE: &str = include_str!("../../doc/FILTERS.md");
 
@@ -96,6 +99,49 @@ fn what_is_told_of_an_old_name_is_what_becomes_of_it() {
         let now = now.or_else(|_| parse(&old.now.replace('V', &format!("\"{value}\""))));
         assert_eq!(from_old(old.name, value), now, "{}", old.name);
     }
+}
+
+/// Of some words one: an error has them in the order of what they stand for, and the
+/// page has them too.
+#[test]
+fn what_is_told_of_old_words_is_what_becomes_of_them() {
+    let mut count = 0;
+    for old in &OLD_NAMES {
+        let error = from_old(old.name, "?").err();
+        let Some(Problem::Unexpected { expected, .. }) = error.as_ref().map(|e| e.problem()) else {
+            continue;
+        };
+        let expected = expected.replace(" or ", ", ");
+        let words: Vec<&str> = expected.split(", ").collect();
+        let now: Vec<&str> = old.now.split("; ").collect();
+        assert_eq!(words.len(), now.len(), "{}", old.name);
+        for (word, now) in words.into_iter().zip(now) {
+            assert_eq!(from_old(old.name, word), parse(now), "{} {word}", old.name);
+            assert!(PAGE.contains(&format!("`{word}`")), "{word}");
+        }
+        count += 1;
+    }
+    assert_eq!(count, 4);
+}
+
+#[test]
+fn the_names_of_memtrail_are_filters() {
+    let told = rows("memtrail's names");
+    for row in &told {
+        let now = row[1].trim_matches('`');
+        assert!(parse(now).is_ok(), "{now}");
+    }
+    assert_eq!(told.len(), 6);
+}
+
+#[test]
+fn the_limits_are_told() {
+    let page = PAGE.replace('\n', " ");
+    let limits = format!(
+        "at most {} KiB, {MAX_PATTERNS} regular expressions (a large one counts as five), and {MAX_DEPTH} parentheses",
+        MAX_TEXT >> 10
+    );
+    assert!(page.contains(&limits), "{limits}");
 }
 
 /// Lines four blanks in are filters.

@@ -15,6 +15,10 @@ fn fields() {
         "column 1: nothing is called `sise`; did you mean size?",
     );
     says(
+        "szie > 5",
+        "column 1: nothing is called `szie`; did you mean size?",
+    );
+    says(
         "leaked and chain_lenght > 3",
         "column 12: nothing is called `chain_lenght`; did you mean chain-length?",
     );

@@ -32,7 +32,7 @@ fn data(page: &str) -> Value {
     serde_json::from_str(data).expect("JSON")
 }
 
-/// By one metric, read as `page.js` does.
+/// By one metric, read as `script/tree.js` does.
 fn drawn(data: &Value, metric: usize) -> Tree {
     let text = |key: &str, at: &Value| list(data, key)[number(at) as usize].as_str().expect("text");
     let labels = list(data, "label");

@@ -15,8 +15,16 @@ use crate::layout::text;
 use crate::numbers::counted;
 
 const PAGE: &str = include_str!("page.html");
-const STYLE: &str = include_str!("page.css");
-const SCRIPT: &str = include_str!("page.js");
+pub(super) const STYLE: &str = include_str!("page.css");
+/// One function, so that nothing of it is known outside.
+pub(super) const SCRIPT: &str = concat!(
+    "'use strict';\n(() => {\n",
+    include_str!("script/tree.js"),
+    include_str!("script/frames.js"),
+    include_str!("script/draw.js"),
+    include_str!("script/controls.js"),
+    "})();\n"
+);
 
 /// What a name is shortened to where a frame has no room for it.
 const SHORT: usize = 32;
@@ -102,7 +110,7 @@ fn with_none(list: &[String]) -> impl Iterator<Item = &str> {
     std::iter::once("").chain(list.iter().map(String::as_str))
 }
 
-/// What `page.js` reads. Node 0 stands for everything, so the first of the lists
+/// What `script/tree.js` reads. Node 0 stands for everything, so the first of the lists
 /// is 1; `label` has a function's index, or below 0 how many are summed up.
 fn data(flame: &Flame, view: View, modules: &Modules) -> String {
     // Only names that are in the tree, in their order.

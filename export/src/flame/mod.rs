@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! Flame ── layout ──> svg     a picture: one metric, from either end
-//!     └─── lesser ──> html    a page with all metrics; page.js lays out what is seen
+//!     └─── lesser ──> html    a page with all metrics; its script lays out what is seen
 //! ```
 //!
 //! * `layout`: where each function stands on a picture

@@ -159,6 +159,25 @@ fn hostile_names_stay_names() {
     assert!(!picture.contains("<script"));
 }
 
+/// What the policy names is what the page has, and nothing else is let in.
+#[test]
+fn the_policy_is_of_what_is_embedded() {
+    let page = page(&small());
+    let within = |begin: &str, end: &str| {
+        let (_, rest) = page.split_once(begin).expect(begin);
+        rest.split_once(end).expect(end).0
+    };
+    let policy = within("Content-Security-Policy\" content=\"", "\"");
+    let script = digest::source(within("<script>", "</script>"));
+    let style = digest::source(within("<style>", "</style>"));
+    assert_eq!(
+        policy,
+        format!(
+            "default-src 'none'; script-src '{script}'; style-src '{style}'; base-uri 'none'; form-action 'none'"
+        )
+    );
+}
+
 #[test]
 fn nothing_is_a_page_too() {
     for flame in [Flame::default(), flame(&[], &[])] {
@@ -203,14 +222,14 @@ fn equal_trees_are_equal_bytes() {
     assert!(picture(&one).contains("width=\"900\""));
 }
 
-/// As the documents say.
+/// They are in every page, however little that has besides.
 #[test]
 fn script_and_style_are_small() {
-    let bytes = include_str!("page.js").len() + include_str!("page.css").len();
+    let bytes = html::SCRIPT.len() + html::STYLE.len();
     assert!(bytes <= 25 << 10, "{bytes}");
 }
 
-/// A page of 100,000 places, for `tests/flame`: `FLAME_PAGES=DIR cargo test`.
+/// A page of 100,000 places, for `ci/flame`: `FLAME_PAGES=DIR cargo test`.
 #[test]
 fn many_places() {
     let mut nodes: Vec<(u32, Option<u32>, u64)> = Vec::new();

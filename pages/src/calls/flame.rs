@@ -1,14 +1,13 @@
 //! All that a tree can count, in one tree: what a flame graph shows.
 
-use memlog_analysis::{Held, Moment, Name};
+use memlog_analysis::{Moment, Name};
 use memlog_export::When;
 use memlog_export::flame::{Flame, Label, Metric, Node, Series};
 
 use super::filter::Filter;
-use super::grow::{counted, moved};
-use super::outside;
-use super::paths::{END, Paths};
-use super::title;
+use super::held::{Lines, counted};
+use super::paths::END;
+use super::{moment, title};
 use crate::names::Labels;
 use crate::page::tree::{By, NO_FRAMES};
 use crate::subject::Subject;
@@ -28,33 +27,13 @@ pub struct Stacks<'f> {
 /// The tree from main down, without heading and notes.
 pub fn flame(subject: &Subject, stacks: &Stacks, labels: &mut Labels) -> Flame {
     let counts = counts(subject, stacks);
-    let mut paths = Paths::default();
-    let mut all: Vec<Vec<Held>> = Vec::new();
-    for count in &counts {
-        let mut held: Vec<Held> = Vec::new();
-        for (stack, at_stack) in counted(subject.analysis, count.when, count.by) {
-            let line = paths.of(stack, labels) as usize;
-            held.resize(held.len().max(line + 1), Held::default());
-            held[line] = held[line].plus(at_stack);
-        }
-        all.push(held);
-    }
-    let mut names = paths.by_name(labels.names());
-    let keeps = stacks.filter.keeps(&paths, &names);
-    for held in &mut all {
-        held.resize(paths.lines().len(), Held::default());
-        for (held, _) in held.iter_mut().zip(&keeps).filter(|(_, keeps)| !**keeps) {
-            *held = Held::default();
-        }
-    }
-    let mut lines = paths.lines().to_vec();
-    if !stacks.show_below_main {
-        let (cut, numbers) = outside::cut(&lines, &names);
-        for held in &mut all {
-            *held = moved(held, &numbers, cut.len());
-        }
-        lines = cut;
-    }
+    let by_stack = counts.iter();
+    let by_stack = by_stack.map(|count| counted(subject.analysis, count.when, count.by));
+    let Lines {
+        lines,
+        mut names,
+        held,
+    } = Lines::of(by_stack, stacks.filter, stacks.show_below_main, labels);
     // The first line is the end of all, and no place.
     let nodes = lines.iter().skip(1).map(|line| Node {
         label: Label::Named(line.label.min(names.len() as u32)),
@@ -66,7 +45,7 @@ pub fn flame(subject: &Subject, stacks: &Stacks, labels: &mut Labels) -> Flame {
         location: None,
         module: None,
     });
-    let series = counts.iter().zip(all).map(|(count, held)| Series {
+    let series = counts.iter().zip(held).map(|(count, held)| Series {
         thing: count.by.thing(),
         own: held.get(1..).unwrap_or_default().to_vec(),
     });
@@ -112,11 +91,11 @@ fn metrics(subject: &Subject, counts: &[Count], stacks: &Stacks) -> (Vec<Metric>
     let mut metrics = Vec::new();
     let mut shown = 0;
     for (series, count) in counts.iter().enumerate() {
-        let moment = title::moment(subject, count.when);
+        let at = title::moment(subject, count.when);
         let ways = match count.by {
-            By::Live => vec![(By::Live, key(count.when), format!("live {moment}"))],
+            By::Live => vec![(By::Live, moment(count.when), format!("live {at}"))],
             By::Mapped => {
-                let name = format!("mapped by the program itself {moment}");
+                let name = format!("mapped by the program itself {at}");
                 vec![(By::Mapped, By::Mapped.name(), name)]
             }
             By::Allocated | By::Count => [(By::Allocated, "allocated"), (By::Count, "allocations")]
@@ -140,8 +119,4 @@ fn metrics(subject: &Subject, counts: &[Count], stacks: &Stacks) -> (Vec<Metric>
         }
     }
     (metrics, shown)
-}
-
-fn key(when: When) -> &'static str {
-    super::moment(when)
 }

@@ -5,11 +5,11 @@ use memlog_export::When;
 
 use super::filter::Filter;
 use super::form::Form;
-use super::outside;
-use super::paths::{END, Line, Paths, step};
+use super::held::{Lines, counted};
+use super::paths::{END, Line, step};
 use crate::names::{Labels, Name};
 use crate::open::Analysis;
-use crate::page::tree::{By, Direction, MOST_BRANCHES};
+use crate::page::tree::{Direction, MOST_BRANCHES};
 use crate::words::percentage;
 
 /// What a tree is to show.
@@ -58,30 +58,13 @@ impl Grown {
 
 /// Grows the tree of a moment, or of the whole run.
 pub fn grow(analysis: &Analysis, when: When, shape: &Shape, labels: &mut Labels) -> Grown {
-    let mut paths = Paths::default();
-    let mut whole = Held::default();
-    let mut held: Vec<Held> = Vec::new();
-    for (stack, at_stack) in counted(analysis, when, shape.form.by()) {
-        let line = paths.of(stack, labels) as usize;
-        held.resize(held.len().max(line + 1), Held::default());
-        held[line] = held[line].plus(at_stack);
-        whole = whole.plus(at_stack);
-    }
-    held.resize(paths.lines().len(), Held::default());
-    let names = paths.by_name(labels.names());
-    let keeps = shape.filter.keeps(&paths, &names);
-    for (held, _) in held.iter_mut().zip(keeps).filter(|(_, keeps)| !keeps) {
-        *held = Held::default();
-    }
-    // Filters ask whole stacks, so figures do not depend on what is shown of them.
-    let (lines, held) = match shape.form.show_below_main {
-        true => (paths.lines().to_vec(), held),
-        false => {
-            let (lines, numbers) = outside::cut(paths.lines(), &names);
-            let held = moved(&held, &numbers, lines.len());
-            (lines, held)
-        }
-    };
+    let form = &shape.form;
+    let counted = counted(analysis, when, form.by());
+    let whole = counted.iter().map(|&(_, held)| held);
+    let whole = whole.fold(Held::default(), Held::plus);
+    let Lines { lines, names, held } =
+        Lines::of([counted], shape.filter, form.show_below_main, labels);
+    let held = held.concat();
     let total = held.iter().copied().fold(Held::default(), Held::plus);
     let measure = shape.form.by().measure();
     let mut threshold = shape.threshold;
@@ -105,26 +88,6 @@ pub fn grow(analysis: &Analysis, when: When, shape: &Shape, labels: &mut Labels)
         whole,
         measure,
         threshold,
-    }
-}
-
-/// What lines hold, with the lines that are left of them.
-pub(super) fn moved(held: &[Held], numbers: &[u32], count: usize) -> Vec<Held> {
-    let mut sums = vec![Held::default(); count];
-    for (&held, &number) in held.iter().zip(numbers) {
-        sums[number as usize] = sums[number as usize].plus(held);
-    }
-    sums
-}
-
-/// What is counted, by stack.
-pub(super) fn counted(analysis: &Analysis, when: When, by: By) -> Vec<(u32, Held)> {
-    let tally = &analysis.tally;
-    match by {
-        By::Live => tally.held(when.moment()).collect(),
-        By::Mapped => tally.held_mapped(when.moment()).collect(),
-        By::Allocated | By::Count => tally.allocated().collect(),
-        By::Temporary => tally.temporaries().collect(),
     }
 }
 

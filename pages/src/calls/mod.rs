@@ -4,6 +4,7 @@ mod filter;
 mod flame;
 mod form;
 mod grow;
+mod held;
 mod outside;
 mod paths;
 mod title;

@@ -126,7 +126,7 @@ fn ends((name, around): (&Name, Outside)) -> bool {
 mod tests {
     use memlog_analysis::Held;
 
-    use super::super::grow::moved;
+    use super::super::held::moved;
     use super::*;
 
     /// What is left of stacks that are written outermost first.

@@ -3,7 +3,7 @@
 use super::Parser;
 use crate::error::{Fault, Problem, shown};
 use crate::expr::Expr;
-use crate::field::{CountField, FIELDS, Field, FieldEntry, OrderedField, TextField};
+use crate::field::{CountField, FIELDS, Field, FieldEntry, OrderedField, TextField, is_name};
 use crate::near::nearest;
 use crate::old_names::{OLD_NAMES, OldName};
 use crate::span::Span;
@@ -11,32 +11,26 @@ use crate::test::{FirstMatch, FrameField, Rule, Test, Verdict};
 use crate::token::{Op, What};
 use crate::value::Moment;
 
-/// No name has more bytes.
-const LONGEST_NAME: usize = 60;
-
 impl<'t> Parser<'t> {
     pub(super) fn test(&mut self) -> Result<Expr, Fault> {
         let word = match self.peek().map(|token| &token.what) {
             Some(&What::Word(word)) if self.has_value() => word,
             _ => return Err(self.unexpected("a field such as size, `not` or `(`")),
         };
-        let name = match word.len() <= LONGEST_NAME {
-            true => word.to_ascii_lowercase().replace('_', "-"),
-            false => String::new(),
-        };
-        if let Some(entry) = Field::named(&name) {
+        if let Some(entry) = Field::named(word) {
             self.at += 1;
             return self.of_field(entry);
         }
         let mut old_names = OLD_NAMES.iter();
-        if let Some(old) = old_names.find(|old| old.name.replace('_', "-") == name) {
+        if let Some(old) = old_names.find(|old| is_name(word, old.name)) {
             self.at += 1;
             return self.of_old_name(old);
         }
+        let plain = word.to_ascii_lowercase().replace('_', "-");
         let names = FIELDS.iter().map(|entry| entry.name);
         let problem = Problem::UnknownField {
             found: shown(word),
-            nearest: nearest(&name, names),
+            nearest: nearest(&plain, names),
         };
         Err((self.column(), problem))
     }
