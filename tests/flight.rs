@@ -22,7 +22,7 @@ use common::compare::{START_UP, by_thread};
 use common::gold::{self, Gold};
 use common::logs::{Recorded, heap_event};
 use common::pairs::{self, Pair};
-use common::tools::{Folder, Random, is_long, tools};
+use common::tools::{Folder, Random, is_long, seed, tools};
 use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE, Header, Kind as ChunkKind};
 use memlog_format::counter::Counter;
 use memlog_format::event::{Deltas, Event as RawEvent};
@@ -394,15 +394,6 @@ fn alignment(ours: &[Event], gold: &[Event], killed: bool) -> Option<usize> {
     // Nothing left and nothing missing, or start-up's few.
     let first = places.find(fits);
     first.and_then(|first| usize::try_from(first).ok())
-}
-
-fn seed() -> u64 {
-    let seed = match std::env::var("MEMLOG_SEED") {
-        Ok(seed) => seed.parse().expect("MEMLOG_SEED is a number"),
-        Err(_) => std::process::id().into(),
-    };
-    println!("MEMLOG_SEED={seed}");
-    seed
 }
 
 const CASES: &[(&str, &[u64])] = &[

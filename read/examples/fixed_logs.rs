@@ -6,7 +6,7 @@ mod support;
 
 use std::path::Path;
 
-use support::bulk::{Life, tables};
+use support::bulk::{Life, record, tables};
 
 fn main() -> std::io::Result<()> {
     let mut words = std::env::args().skip(1);
@@ -36,7 +36,7 @@ fn main() -> std::io::Result<()> {
         ("many-stacks", many),
         ("threads", threads),
     ] {
-        let mut bytes = life.record().finish(&[]);
+        let mut bytes = record(life).finish(&[]);
         bytes.extend(tables(life.stacks));
         std::fs::write(Path::new(&folder).join(format!("{name}.memlog")), &bytes)?;
     }

@@ -1,6 +1,7 @@
-/* Blocks whose truth is known: `known mix SEED STEPS THREADS`, `known many STEPS`,
- * `known chains`, `known names`, `known fork`. The last three print what they did,
- * one line a fact; SITE functions are named in those lines. */
+/* Blocks whose truth is known: `known mix SEED STEPS THREADS`, `known killed SEED STEPS`,
+ * `known many STEPS`, `known chains`, `known names`, `known pieces GOES`, `known fork`.
+ * `chains` and `names` print what they did, one line a fact; SITE functions are named in
+ * those lines. */
 #include "../../victims/victim.h"
 #include <malloc.h>
 #include <pthread.h>

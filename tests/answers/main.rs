@@ -28,7 +28,8 @@ use sites::build::{Compiler, GCC};
 use sites::{Folder, said};
 use twin::Twin;
 
-/// Every command, without the log; first those that look no names up.
+/// Every command but `where` and `annotate`, without the log; first those that look no
+/// names up.
 const COMMANDS: &[&str] = &[
     "table --by size",
     "table --by thread",
@@ -46,6 +47,8 @@ const COMMANDS: &[&str] = &[
     "table --by line --at rss-peak",
     "table --by module --at heap-peak",
     "table --by file --at end",
+    "fragmentation",
+    "function main",
 ];
 
 /// So many of them, where each log of many is asked: names take most of the time.

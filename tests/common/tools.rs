@@ -13,6 +13,19 @@ pub fn is_long() -> bool {
     std::env::var_os("MEMLOG_LONG").is_some_and(|value| value == "1")
 }
 
+/// The number that a setting of the tests has, if it is set.
+pub fn number_from(name: &str) -> Option<u64> {
+    let text = std::env::var(name).ok()?;
+    Some(text.parse().expect("a number"))
+}
+
+/// What a run's random numbers begin with; whoever sees it can repeat the run.
+pub fn seed() -> u64 {
+    let seed = number_from("MEMLOG_SEED").unwrap_or(std::process::id().into());
+    println!("MEMLOG_SEED={seed}");
+    seed
+}
+
 /// Says why something was not tested; `ci/check` counts these lines.
 pub fn skip(reason: &str) {
     println!("SKIPPED {reason}");

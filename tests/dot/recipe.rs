@@ -92,23 +92,24 @@ impl Recipe {
 
     /// Blocks of a size; their addresses.
     pub fn allocate(&mut self, stack: StackId, count: u64, size: u64) -> Vec<u64> {
-        let mut blocks = Vec::new();
-        for _ in 0..count {
-            let address = self.next_block;
-            self.next_block += predicted_usable(size) + 8;
-            let alloc = Alloc {
-                api: Api::Malloc,
-                address,
-                size,
-                usable: predicted_usable(size),
-                alignment_log2: 0,
-                stack,
-                order: None,
-            };
-            self.put(|deltas, writer| deltas.put_alloc(writer, &alloc));
-            blocks.push(address);
-        }
-        blocks
+        let block = |_| self.allocate_one(Api::Malloc, stack, size);
+        (0..count).map(block).collect()
+    }
+
+    fn allocate_one(&mut self, api: Api, stack: StackId, size: u64) -> u64 {
+        let address = self.next_block;
+        self.next_block += predicted_usable(size) + 8;
+        let alloc = Alloc {
+            api,
+            address,
+            size,
+            usable: predicted_usable(size),
+            alignment_log2: 0,
+            stack,
+            order: None,
+        };
+        self.put(|deltas, writer| deltas.put_alloc(writer, &alloc));
+        address
     }
 
     /// The blocks go.
@@ -136,19 +137,7 @@ impl Recipe {
             order: None,
         };
         self.put(|deltas, writer| deltas.put_release(writer, &release));
-        let address = self.next_block;
-        self.next_block += predicted_usable(size) + 8;
-        let alloc = Alloc {
-            api: Api::Realloc,
-            address,
-            size,
-            usable: predicted_usable(size),
-            alignment_log2: 0,
-            stack,
-            order: None,
-        };
-        self.put(|deltas, writer| deltas.put_alloc(writer, &alloc));
-        address
+        self.allocate_one(Api::Realloc, stack, size)
     }
 
     /// From here on it is this millisecond.

@@ -23,7 +23,7 @@ mod victims;
 
 use std::collections::{BTreeMap, HashMap};
 
-use common::tools::{Folder, Random, is_long, skip};
+use common::tools::{Folder, Random, is_long, number_from, seed, skip};
 use judge::Totals;
 use moments::{Life, When};
 use readers::Readings;
@@ -32,19 +32,13 @@ use victims::VICTIMS;
 /// The logs of one kill that the commands read: a fork has many.
 const READ_OF_A_KILL: usize = 4;
 
-fn number_from(name: &str) -> Option<u64> {
-    let text = std::env::var(name).ok()?;
-    Some(text.parse().expect("a number"))
-}
-
 #[test]
 fn what_was_finished_is_in_the_log() {
     // SAFETY: no memory is involved.
     let adopts = unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1) };
     assert_eq!(adopts, 0, "orphans become children of the test");
     let kills = number_from("MEMLOG_KILLS").unwrap_or(if is_long() { 1000 } else { 24 });
-    let seed = number_from("MEMLOG_SEED").unwrap_or(std::process::id().into());
-    println!("MEMLOG_SEED={seed}");
+    let seed = seed();
     let mut random = Random::new(seed);
     let mut lives: HashMap<usize, Life> = HashMap::new();
     let mut kinds: BTreeMap<&str, u64> = BTreeMap::new();

@@ -80,8 +80,9 @@ fn interrupted(folder: &Folder, words: &[&str]) -> Output {
 fn what_was_read_is_shown() {
     let folder = Folder::new("show-interrupt");
     big_log(&folder, STEPS);
-    for command in ["report", "summary", "tree"] {
-        let output = interrupted(&folder, &[command, "big.memlog"]);
+    for command in ["report", "summary", "tree", "table --by size"] {
+        let words: Vec<_> = command.split(' ').collect();
+        let output = interrupted(&folder, &[&words[..], &["big.memlog"]].concat());
         assert_eq!(
             output.status.code(),
             Some(130),
@@ -99,7 +100,7 @@ fn what_was_read_is_shown() {
             "{command}: {first}"
         );
 
-        let output = interrupted(&folder, &[command, "--json", "big.memlog"]);
+        let output = interrupted(&folder, &[&words[..], &["--json", "big.memlog"]].concat());
         assert_eq!(
             output.status.code(),
             Some(130),

@@ -20,6 +20,7 @@ mod same;
 #[path = "../sites/mod.rs"]
 mod sites;
 mod terminal;
+mod tutorial;
 mod usage;
 
 use std::fs;

@@ -8,8 +8,8 @@ use crate::names::Names;
 use crate::open::LogTables;
 use crate::words::clean;
 
-/// Bytes of joined stacks that are kept; then all are joined anew.
-const MOST: usize = 32 << 20;
+/// Room for so many bytes of joined stacks.
+const ROOM_BYTES: usize = 32 << 20;
 
 /// All that were printed lately.
 pub(super) struct StackTexts<'l, 'a, 's> {
@@ -22,6 +22,8 @@ pub(super) struct StackTexts<'l, 'a, 's> {
     /// it is not there.
     stacks: Vec<(u32, u32)>,
     text: Vec<u8>,
+    /// When it is longer all are joined anew.
+    pub(super) room_bytes: usize,
 }
 
 impl<'l, 'a, 's> StackTexts<'l, 'a, 's> {
@@ -33,6 +35,7 @@ impl<'l, 'a, 's> StackTexts<'l, 'a, 's> {
             frames: Vec::new(),
             stacks: Vec::new(),
             text: Vec::new(),
+            room_bytes: ROOM_BYTES,
         }
     }
 
@@ -49,7 +52,7 @@ impl<'l, 'a, 's> StackTexts<'l, 'a, 's> {
 
     #[cold]
     fn join(&mut self, stack: StackId) -> (u32, u32) {
-        if self.text.len() > MOST {
+        if self.text.len() > self.room_bytes {
             self.text.clear();
             self.stacks.fill((0, 0));
         }

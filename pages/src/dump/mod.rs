@@ -384,7 +384,8 @@ mod tests {
         deltas.put_ext(&mut out, &Ext::Rss(rss));
         deltas.put_tick(&mut out, 1500);
         deltas.put_release(&mut out, &release);
-        deltas.put_alloc(&mut out, &alloc);
+        let stack = StackId(9);
+        deltas.put_alloc(&mut out, &Alloc { stack, ..alloc });
         let stack = Some(alloc.stack);
         deltas.put_release(&mut out, &Release { stack, ..release });
         let length = out.finish().unwrap();
@@ -393,30 +394,43 @@ mod tests {
 
     #[test]
     fn events_are_printed_in_the_originals_grammar() {
-        let node = Node {
-            parent: StackId::COMPLETE,
-            code: CodeId(4),
+        let node = |parent, code| {
+            let node = Node {
+                parent,
+                code: CodeId(code),
+            };
+            node.to_word().to_le_bytes()
         };
-        let code = Code {
-            address: 0x5000_1234,
-            module: 1,
-            exact: false,
+        let code = |address| {
+            let code = Code {
+                address,
+                module: 1,
+                exact: false,
+            };
+            [code.address, code.to_tail_word()].map(u64::to_le_bytes)
         };
-        let code = [code.address, code.to_tail_word()].map(u64::to_le_bytes);
+        let nodes = [node(StackId::COMPLETE, 4), node(StackId(8), 5)];
+        let codes = [code(0x5000_1234), code(0x5000_0042)];
         let mut bytes = [metas(), events()].concat();
-        bytes.extend(chunk(ChunkKind::Nodes, &node.to_word().to_le_bytes()));
-        bytes.extend(chunk(ChunkKind::Codes, &code.concat()));
+        bytes.extend(chunk(ChunkKind::Nodes, &nodes.concat()));
+        bytes.extend(chunk(ChunkKind::Codes, &codes.concat().concat()));
         let log = Log::open(&bytes).unwrap();
-        let mut dump = Dump::new(Vec::new(), &log, None, false);
-        log.events().hand_out(u64::MAX, &mut dump);
-        dump.flush();
         let expected = "M: 77 0x6000\t0.000000 0 42 0 0\t\
             /no/such/file (?+0x1234) [0x50001234 (0x1234)]\n\
             F: 0x6000\t1.500000 1234 42 0 0\n\
             M: 77 0x6000\t1.500000 1234 42 0 0\t\
+            /no/such/file (?+0x42) [0x50000042 (0x42)]\t\
             /no/such/file (?+0x1234) [0x50001234 (0x1234)]\n\
             F: 0x6000\t1.500000 1234 42 0 0\t\
             /no/such/file (?+0x1234) [0x50001234 (0x1234)]\n";
-        assert_eq!(String::from_utf8(dump.out).unwrap(), expected);
+        let usual = Dump::new(Vec::new(), &log, None, false);
+        // All of them are joined anew each time.
+        let mut crowded = Dump::new(Vec::new(), &log, None, false);
+        crowded.stacks.room_bytes = 0;
+        for mut dump in [usual, crowded] {
+            log.events().hand_out(u64::MAX, &mut dump);
+            dump.flush();
+            assert_eq!(String::from_utf8(dump.out).unwrap(), expected);
+        }
     }
 }

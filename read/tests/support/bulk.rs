@@ -28,14 +28,13 @@ impl Numbers {
 
 /// A life on some thousand stacks.
 pub fn churn(threads: usize, events: u64, window: usize, cross: u64) -> Recorder {
-    let life = Life {
+    record(Life {
         threads,
         events,
         window,
         cross,
         stacks: STACKS,
-    };
-    life.record()
+    })
 }
 
 /// `events` events of `threads` threads that keep `window` blocks each, by so many
@@ -49,14 +48,8 @@ pub struct Life {
     pub stacks: u64,
 }
 
-impl Life {
-    /// All of it.
-    pub fn record(self) -> Recorder {
-        record(self)
-    }
-}
-
-fn record(life: Life) -> Recorder {
+/// All of it.
+pub fn record(life: Life) -> Recorder {
     let Life {
         threads,
         events,
