@@ -2,7 +2,7 @@
 
 use foldhash::fast::RandomState;
 use hashbrown::{HashMap, HashSet};
-use memlog_format::event::{Alloc, Release};
+use memlog_format::event::{Alloc, Release, Usual};
 use memlog_format::ext::{Ledger, Rss};
 use memlog_format::failure::Failure;
 use memlog_format::live::{LiveEntry, Sums};
@@ -219,6 +219,19 @@ impl Tally {
                 self.regions.held.counts.mark_chosen();
             }
             self.heap.tick = at.tick;
+        }
+    }
+
+    /// This event comes soon. What it needs may lie anywhere in memory; asked for ahead,
+    /// many such places come at the same time.
+    #[inline]
+    pub fn soon(&self, event: &Usual) {
+        match event {
+            Usual::Alloc(alloc) => {
+                self.blocks.soon(alloc.address);
+                self.stacks.soon(alloc.stack);
+            }
+            Usual::Release(release) => self.blocks.soon(release.address),
         }
     }
 

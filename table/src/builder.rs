@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use memlog_analysis::Temporary;
 use memlog_format::api::Api;
 use memlog_format::chunk::checksum;
-use memlog_format::event::{Alloc, Release};
+use memlog_format::event::{Alloc, Release, Usual};
 use memlog_format::ext::{Rss, RssSource};
 use memlog_format::live::LiveEntry;
 use memlog_format::table::StackId;
@@ -329,6 +329,15 @@ impl<W: Write> Builder<W> {
 }
 
 impl<'a, W: Write> Taker<'a> for Builder<W> {
+    fn soon(&mut self, events: &[(Place, Usual)]) {
+        for (_, event) in events {
+            self.live.soon(match event {
+                Usual::Alloc(alloc) => alloc.address,
+                Usual::Release(release) => release.address,
+            });
+        }
+    }
+
     #[inline]
     fn alloc(&mut self, place: Place, alloc: &Alloc) {
         self.alloc_of(place, alloc);

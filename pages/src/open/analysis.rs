@@ -7,7 +7,7 @@ use memlog_analysis::{
 };
 use memlog_export::When;
 use memlog_format::counter::{ALL, Counter};
-use memlog_format::event::{Alloc, Release};
+use memlog_format::event::{Alloc, Release, Usual};
 use memlog_format::meta::Module;
 use memlog_format::table::{Code, CodeId, Node, StackId};
 use memlog_read::{Findings, Flight, Item, Kind, Log, Place, Taker};
@@ -258,6 +258,10 @@ struct Feed<'t, 'l, 'a> {
 }
 
 impl<'a> Taker<'a> for Feed<'_, '_, '_> {
+    fn soon(&mut self, events: &[(Place, Usual)]) {
+        events.iter().for_each(|(_, event)| self.tally.soon(event));
+    }
+
     #[inline]
     fn alloc(&mut self, place: Place, alloc: &Alloc) {
         self.tally.alloc(at_place(place), alloc, self.tables);
