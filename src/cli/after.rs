@@ -135,6 +135,17 @@ Examples:
   memlog fragmentation vm.5912.memlog
   memlog fragmentation --at end --by line vm.5912.memlog";
 
+pub const MAPS: &str = "\
+It is about what the program mapped itself with mmap, mremap, brk and sbrk, which is never part of the \
+heap. Without --at it is of the RSS peak, or rather of the most that was mapped about then. The \
+columns from `in the run` on are of the whole run. Which pages of a mapping were touched is not known.
+
+Examples:
+  memlog maps vm.5912.memlog
+  memlog maps --at end --by stack vm.5912.memlog    what was never unmapped
+  memlog maps --list --where 'size >= 1MiB' vm.5912.memlog
+  memlog maps --json vm.5912.memlog | jq '.list[0]'";
+
 pub const WHERE: &str = "\
 The address may be within a block. Other blocks may have had it before: it says how many, and tells \
 the last ten in full.

@@ -5,14 +5,18 @@
 //! * [`figures`]: what the commands say of all blocks, against the twin
 //! * [`filters`]: expressions made at random, block by block
 //! * [`truth`]: functions, types and chains, against what the program itself says
+//! * [`maps`]: what a program mapped, against what it says itself
 //! * [`odd`]: forks, bounded, cut, killed, growing and empty logs, and the goldens
+//! * [`owners`]: who asked and who freed, past functions that only pass on
 //! * [`sidecar`]: the table that is kept beside a log, and those who tamper with it
 //!
 //! `MEMLOG_LONG=1` tries more cases, `MEMLOG_SEED=N` others.
 
 mod figures;
 mod filters;
+mod maps;
 mod odd;
+mod owners;
 #[path = "../runnable/mod.rs"]
 mod runnable;
 mod sidecar;
@@ -39,6 +43,8 @@ const COMMANDS: &[&str] = &[
     "timeline",
     "timeline --points 1",
     "threads",
+    "maps --by kind",
+    "maps --list",
     "chains",
     "table --by type --sort below",
     "leaks",
@@ -52,7 +58,7 @@ const COMMANDS: &[&str] = &[
 ];
 
 /// So many of them, where each log of many is asked: names take most of the time.
-const FEW: usize = 10;
+const FEW: usize = 12;
 
 fn is_long() -> bool {
     std::env::var_os("MEMLOG_LONG").is_some_and(|value| value == "1")

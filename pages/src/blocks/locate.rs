@@ -83,13 +83,8 @@ fn innermost(told: &Told, stack: u32) -> u32 {
 
 fn json_of(told: &Told, found: &Found, address: u64) -> Value {
     let world = told.world;
-    let owner = world
-        .stacks
-        .get(found.stack as usize)
-        .map(|stack| stack.owner);
-    let function = owner.and_then(|owner| world.named(owner).next());
     json!({
-        "name": function.map(|name| &name.function),
+        "name": world.owner(found.stack).map(|name| &name.function),
         "bytes": found.size,
         "blocks": 1,
         "address": format!("{:#x}", found.address),

@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 use std::process::ExitCode;
 
-use memlog_answers::{By, Damaged, Group, Sums, Test, grouped};
+use memlog_answers::{By, Group, Sums, Test, Unanswered, grouped};
 use serde_json::{Value, json};
 
 use super::listed::by_any;
@@ -100,7 +100,7 @@ pub fn run(args: &Args, which: Which) -> anyhow::Result<ExitCode> {
     )
 }
 
-fn answer(told: &Told, args: &Args, which: Which) -> Result<Answer, Damaged> {
+fn answer(told: &Told, args: &Args, which: Which) -> Result<Answer, Unanswered> {
     let mut groups = grouped(told.world, told.choice, args.by)?;
     sort(&mut groups, args.sort);
     let total = groups
@@ -246,7 +246,7 @@ fn rows_of(
                 args.by.word()
             ),
         },
-        is_of_names: args.by != By::Stack,
+        is_of_names: !args.by.is_whole_stack(),
         columns,
         rows: rows.collect(),
         rest: rest.into_iter().collect(),
