@@ -8,7 +8,7 @@
 //! * `pass`: all chosen rows, once, on the cores that there are
 //! * [`By`]: what blocks are put together by
 //! * [`grouped`]: sums by function, line, size, thread ...
-//! * [`by_size`], [`by_lifetime`]: how many of each
+//! * [`by_size`], [`by_lifetime`], [`by_size_and_lifetime`]: how many of each
 //! * [`timeline`]: the heap and resident memory over time
 //! * [`chains`]: what reallocs grew
 //! * [`found_at`]: the blocks that an address was in
@@ -47,7 +47,7 @@ pub use filter::{Unanswered, needs_names, test_of};
 pub use find::{Found, found_at};
 pub use fragments::{FragmentRow, Fragments, fragments};
 pub use group::{Group, grouped};
-pub use histogram::{Class, by_lifetime, by_size};
+pub use histogram::{Class, Grid, by_lifetime, by_size, by_size_and_lifetime};
 pub use keys::By;
 pub use lines::{FileLines, LineSums, lines};
 pub use mappings::{Mapping, MappingRow, backing_at, mapped_at, mapped_over_time, mappings};

@@ -235,7 +235,7 @@ fn empty_logs_are_answered() {
     bear(&folder, &folder.path("true.memlog"));
 }
 
-fn logs_below(folder: &Path, found: &mut Vec<PathBuf>) {
+pub fn logs_below(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).expect("list").flatten() {
         let path = entry.path();
         if path.is_dir() {

@@ -243,6 +243,7 @@ fn each_key_of_an_answer_is_in_the_documentation() {
         ("temporary", "Groups of blocks"),
         ("histogram size", "Classes of blocks"),
         ("histogram lifetime", "Classes of blocks"),
+        ("histogram size-lifetime", "Classes of blocks"),
         ("timeline", "Over time"),
         ("chains", "Reallocs"),
         ("threads", "Threads"),

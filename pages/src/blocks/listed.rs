@@ -3,6 +3,7 @@
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use memlog_answers::By;
 
+use crate::page::rows::Rest;
 use crate::words::grouped;
 
 /// What a command that lists groups of stacks is asked.
@@ -23,7 +24,7 @@ impl Listed {
     }
 
     /// What is said of the others.
-    pub fn rest(&self, all: usize) -> Option<String> {
+    pub fn rest(&self, all: usize) -> Option<Rest> {
         rest(self.top, all)
     }
 }
@@ -37,9 +38,9 @@ pub fn shown(top: usize, all: usize) -> usize {
 }
 
 /// What is said of the others.
-pub fn rest(top: usize, all: usize) -> Option<String> {
+pub fn rest(top: usize, all: usize) -> Option<Rest> {
     let more = all - shown(top, all);
-    (more > 0).then(|| format!("{} more; --top 0 shows all", grouped(more as u64)))
+    (more > 0).then(|| format!("{} more; --top 0 shows all", grouped(more as u64)).into())
 }
 
 /// Each of them by its word.

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::listed::{by_callers, rest, shown};
 use super::{Answer, Question, Told, ask_of, event_of, frames};
 use crate::page::Page;
-use crate::page::rows::Rows;
+use crate::page::rows::{Last, Rest, Rows, titles};
 use crate::words::{counted, grouped, span};
 
 /// The version of the keys; `doc/STATS.md` says what they mean.
@@ -163,7 +163,10 @@ fn access(flags: Flags) -> String {
 
 fn title(told: &Told, then: &Then, how: &str) -> String {
     match then.held.blocks {
-        0 => format!("nothing mapped by the program itself{}", told.about),
+        0 => format!(
+            "nothing mapped by the program itself at {}{}",
+            then.moment, told.about_filter
+        ),
         count => format!(
             "{} in {} by the program itself at {}, touched or not{}, {how}:",
             told.sizes.of(then.held.bytes),
@@ -202,8 +205,8 @@ fn rows_of(told: &Told, args: &Args, then: &Then, rows: &[MappingRow]) -> Rows {
     });
     Rows {
         title: title(told, then, &format!("by {}", args.by.word())),
-        is_of_names: !args.by.is_whole_stack(),
-        columns: vec![
+        last: Last::of(args.by),
+        columns: titles(&[
             "share",
             "mapped",
             "mappings",
@@ -213,6 +216,9 @@ fn rows_of(told: &Told, args: &Args, then: &Then, rows: &[MappingRow]) -> Rows {
             "calls",
             "largest",
             args.by.word(),
+        ]),
+        gives_way: vec![
+            "oldest", "largest", "unmapped", "mappings", "calls", "share",
         ],
         rows: cells.collect(),
         rest: rest(args.top, rows.len()).into_iter().collect(),
@@ -236,8 +242,8 @@ fn list_of(told: &Told, args: &Args, then: &Then) -> Rows {
     });
     Rows {
         title: title(told, then, "the largest first"),
-        is_of_names: true,
-        columns: vec![
+        last: Last::Name,
+        columns: titles(&[
             "bytes",
             "addresses",
             "access",
@@ -245,14 +251,15 @@ fn list_of(told: &Told, args: &Args, then: &Then) -> Rows {
             "seconds",
             "thread",
             "function",
-        ],
+        ]),
+        gives_way: vec!["thread", "seconds", "by"],
         rows: cells.collect(),
         rest: rest(args.top, all).into_iter().collect(),
     }
 }
 
 /// What is no row of the list.
-fn remarks(told: &Told, then: &Then) -> Vec<String> {
+fn remarks(told: &Told, then: &Then) -> Vec<Rest> {
     let reserved = (then.reserved > 0).then(|| {
         format!(
             "{} of it was mapped without any access (PROT_NONE): address space, no memory",
@@ -265,5 +272,6 @@ fn remarks(told: &Told, then: &Then) -> Vec<String> {
             told.sizes.of(then.backing.bytes)
         )
     });
-    reserved.into_iter().chain(backing).collect()
+    let all = reserved.into_iter().chain(backing);
+    all.map(Rest::from).collect()
 }

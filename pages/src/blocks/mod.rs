@@ -71,6 +71,8 @@ pub struct Told<'w, 't, 'b> {
     pub filtered: &'w Choice,
     /// The mappings, where the world is of blocks.
     pub mappings: &'w Table<'b>,
+    /// How wide lines should be, if that matters.
+    pub columns: Option<usize>,
     /// How sizes are told.
     pub sizes: Sizes,
     /// Bytes of a page of the program's memory.
@@ -210,6 +212,7 @@ fn ask_once<E: Into<Unanswered>>(
         moment: &moment,
         filtered: &filtered,
         mappings: &mappings,
+        columns: screen.columns(),
         sizes: screen.sizes,
         page_bytes: log.start().map_or(4096, |start| start.page_bytes.into()),
     };

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::listed::by_any;
 use super::{Answer, Question, Told, ask, frames};
 use crate::page::Page;
-use crate::page::rows::Rows;
+use crate::page::rows::{Last, Rest, Rows, titles};
 use crate::words::{counted, grouped as with_commas};
 
 /// Which blocks a command is about.
@@ -183,6 +183,21 @@ fn json_of(told: &Told, group: &Group) -> Value {
     })
 }
 
+/// What is not shown where there is no room for all, unless rows are sorted by it.
+fn gives_way(sort: Sort) -> Vec<&'static str> {
+    let columns = [
+        ("waste", Sort::Waste),
+        ("largest", Sort::Largest),
+        ("temporary", Sort::Temporary),
+        ("not freed", Sort::Leaked),
+        ("with callees", Sort::Below),
+        ("share", Sort::Bytes),
+    ];
+    let others = columns.into_iter();
+    let others = others.filter(|(title, by)| *by != sort || *title == "share");
+    others.map(|(title, _)| title).collect()
+}
+
 fn rows_of(
     told: &Told,
     args: &Args,
@@ -246,9 +261,10 @@ fn rows_of(
                 args.by.word()
             ),
         },
-        is_of_names: !args.by.is_whole_stack(),
-        columns,
+        last: Last::of(args.by),
+        columns: titles(&columns),
+        gives_way: gives_way(args.sort),
         rows: rows.collect(),
-        rest: rest.into_iter().collect(),
+        rest: rest.into_iter().map(Rest::from).collect(),
     }
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{Answer, Question, Told, ask};
 use crate::page::Page;
-use crate::page::rows::Rows;
+use crate::page::rows::{Last, Rows, titles};
 use crate::words::{clean, grouped};
 
 /// The version of the keys; `doc/STATS.md` says what they mean.
@@ -121,8 +121,9 @@ fn rows_of(told: &Told, points: &[Point]) -> Rows {
     });
     Rows {
         title: format!("live heap{} and resident memory over time:", told.about),
-        is_of_names: false,
-        columns: vec!["seconds", "heap", "blocks", "RSS", "allocations", ""],
+        last: Last::Bar,
+        columns: titles(&["seconds", "heap", "blocks", "RSS", "allocations", ""]),
+        gives_way: vec!["allocations", "blocks"],
         rows: rows.collect(),
         rest: Vec::new(),
     }
