@@ -24,7 +24,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser};
 use memlog_pages::blocks::table::Which;
 use memlog_pages::blocks::{
-    annotate, chains, fragmentation, function, histogram, locate, table, threads, timeline,
+    annotate, chains, fragmentation, function, histogram, locate, maps, table, threads, timeline,
 };
 use memlog_pages::{dump, info, postmortem, report, stats, summary, tree};
 
@@ -54,6 +54,7 @@ fn run(line: Vec<OsString>) -> anyhow::Result<ExitCode> {
         Command::Function(args) => function::run(&args),
         Command::Annotate(args) => annotate::run(&args),
         Command::Fragmentation(args) => fragmentation::run(&args),
+        Command::Maps(args) => maps::run(&args),
         Command::Where(args) => locate::run(&args),
         Command::Postmortem(args) => postmortem::run(&args),
         Command::Dot(args) => dot::run(&args),

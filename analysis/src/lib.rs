@@ -15,7 +15,7 @@
 //! * `sparse`: counts of few that have large numbers
 //! * `segments`: how far the heap peak may be off between threads
 //! * `stacks`: each stack once, however often the recorder wrote it down
-//! * `ledger`: what the program mapped
+//! * `areas`: what of its addresses calls mapped; `ledger`: figures of what the program did
 //! * `failed`: who asked for memory and got none
 //! * `coverage`: how much of resident memory's growth that explains
 //! * `unknown`: releases of what is not live, told apart by a second reading
@@ -36,6 +36,7 @@
 //! number of events.
 #![deny(unsafe_code)]
 
+mod areas;
 mod brief;
 mod counts;
 mod coverage;
@@ -65,6 +66,7 @@ mod totals;
 mod tree;
 mod unknown;
 
+pub use areas::{Access, Area, Areas, Change};
 pub use brief::{Brief, brief, brief_path, nameless_in, short_path};
 pub use counts::{Held, Measure, Moment};
 pub use coverage::Coverage;
@@ -72,7 +74,7 @@ pub use cuts::{CutIn, Cuts};
 pub use failed::{Asker, Failed, Failures};
 pub use flight_window::FlightWindow;
 pub use history::{History, UNKNOWN};
-pub use ledger::Mapped;
+pub use ledger::{Mapped, MappedMoments};
 pub use library::{allocator, is_c_library, is_of_library};
 pub use lines::{END, Line, first_outwards, held_below, step};
 pub use live::{AddressMap, Block, Blocks};
@@ -81,7 +83,7 @@ pub use prefetch::prefetch;
 pub use resident::{Later, Parts, Precision, Resident};
 pub use rss::{Bracket, Figures, FirstReading, Level, RssPeak, Unread, Why, highest_level};
 pub use share::{percentage, share};
-pub use sites::{AskingSite, List, Sites, Stacks, Through};
+pub use sites::{AskingSite, List, Sites, Stacks, Through, asking_places};
 pub use stacks::{Frame, ModuleKey, Site, StackTable, Tables};
 pub use summary::{CutStacks, Summary};
 pub use tally::{Facts, Options, Tally};

@@ -12,7 +12,7 @@ use crate::failed::Failures;
 use crate::flight_window::FlightWindow;
 use crate::history::History;
 use crate::holders::Holders;
-use crate::ledger::{Mapped, Regions};
+use crate::ledger::{Mapped, MappedMoments, Regions};
 use crate::live::{Block, Blocks};
 use crate::rss::{Figures, Heap, RssTracker};
 use crate::segments::Segments;
@@ -330,7 +330,7 @@ impl Tally {
             error_bytes: 0,
         };
         self.holders.mark_heap_peak();
-        self.regions.held.counts.mark_heap_peak();
+        self.regions.mark_heap_peak();
     }
 
     /// The releases so far that met nothing. Who reads the log again with them gives
@@ -385,7 +385,7 @@ impl Tally {
             true => 0,
             false => self.stacks.stack(entry.stack, tables),
         };
-        self.regions.take(entry, stack);
+        self.regions.take(at.stream, entry, stack);
     }
 
     /// The stream belongs to this thread now. A thread may have another one, for
@@ -486,6 +486,18 @@ impl Tally {
     /// in no heap; about the peak of resident memory the most of it.
     pub fn held_mapped(&self, moment: Moment) -> impl Iterator<Item = (u32, Held)> {
         self.regions.held.held(self.known(moment))
+    }
+
+    /// After how many entries of the second ledger its moments are.
+    pub fn mapped_moments(&self) -> MappedMoments {
+        let moments = self.regions.moments();
+        match self.known(Moment::RssPeak) {
+            Moment::RssPeak => moments,
+            _ => MappedMoments {
+                rss_peak: moments.heap_peak,
+                ..moments
+            },
+        }
     }
 
     /// A peak that cannot be told any more is the highest moment that can.

@@ -225,11 +225,7 @@ fn answers(test: &Test, world: &World, rows: &Rows) -> Vec<bool> {
             .map(|flags| is_in(set, flags.api() as u64))
             .collect(),
         Test::Alignment(from, to) => flags()
-            .map(|flags| {
-                let log2 = u32::from(flags.alignment_log2());
-                let bytes = 1u64.checked_shl(log2).filter(|_| log2 > 0).unwrap_or(0);
-                (*from..=*to).contains(&bytes)
-            })
+            .map(|flags| (*from..=*to).contains(&flags.alignment()))
             .collect(),
         Test::Temporary => flags().map(Flags::is_temporary).collect(),
         Test::Moved => flags().map(Flags::is_moved).collect(),

@@ -4,10 +4,11 @@
 //! * [`World`]: a table with the names of its stacks and its moments in time
 //! * [`Choice`]: which rows; [`test_of`]: those that a filter's text asks for
 //! * [`Sums`]: what there is to say of some rows
+//! * [`name_owners`]: whom each stack's blocks were for
 //! * `pass`: all chosen rows, once, on the cores that there are
 //! * [`By`]: what blocks are put together by
 //! * [`grouped`]: sums by function, line, size, thread ...
-//! * [`by_size`], [`by_lifetime`]: how many of each
+//! * [`by_size`], [`by_lifetime`], [`by_size_and_lifetime`]: how many of each
 //! * [`timeline`]: the heap and resident memory over time
 //! * [`chains`]: what reallocs grew
 //! * [`found_at`]: the blocks that an address was in
@@ -15,6 +16,7 @@
 //! * [`lines`]: what the lines of a source file asked for
 //! * [`fragments`]: pages that few bytes hold
 //! * [`threads`]: who allocated and who freed
+//! * [`mappings`]: what the program mapped itself
 //!
 //! It knows no log and no screen, and does no I/O.
 #![forbid(unsafe_code)]
@@ -29,6 +31,8 @@ mod group;
 mod histogram;
 mod keys;
 mod lines;
+mod mappings;
+mod owners;
 mod pass;
 mod sums;
 mod threads;
@@ -43,11 +47,13 @@ pub use filter::{Unanswered, needs_names, test_of};
 pub use find::{Found, found_at};
 pub use fragments::{FragmentRow, Fragments, fragments};
 pub use group::{Group, grouped};
-pub use histogram::{Class, by_lifetime, by_size};
+pub use histogram::{Class, Grid, by_lifetime, by_size, by_size_and_lifetime};
 pub use keys::By;
 pub use lines::{FileLines, LineSums, lines};
+pub use mappings::{Mapping, MappingRow, backing_at, mapped_at, mapped_over_time, mappings};
+pub use owners::name_owners;
 pub use sums::Sums;
 pub use threads::{Between, ThreadRow, threads};
 pub use timeline::{Point, timeline};
 pub use types::type_of;
-pub use world::{Damaged, Moments, Stack, World};
+pub use world::{Damaged, Moments, Of, Stack, World};

@@ -57,7 +57,7 @@ pub fn lines(
         .collect();
     let key = |label: u32| of_label.get(label as usize).copied().flatten();
     for (stack, sums) in world.stacks.iter().zip(&sums) {
-        if let Some(number) = world.label(stack.owner).and_then(key) {
+        if let Some(number) = stack.owner.and_then(key) {
             let own = &mut places[number as usize].2.own;
             *own = own.plus(sums.held());
         }

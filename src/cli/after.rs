@@ -51,7 +51,8 @@ Examples:
 pub const TABLE: &str = "\
 It counts all blocks of the run, each once; --at counts those that were live at a moment, --where \
 those for which an expression holds. A block belongs to the function that asked for it. The column \
-`with callees` has the same with what the functions that it called asked for.
+`with callees` has the same with what the functions that it called asked for. --by freed-by says which \
+thread freed, --by freed-function which function, if it was recorded with --free-stacks.
 
 Examples:
   memlog table vm.5912.memlog                      by function, all blocks of the run
@@ -82,7 +83,8 @@ memlog info tells.
 
 Examples:
   memlog histogram size vm.5912.memlog
-  memlog histogram lifetime --where 'size >= 1MiB' vm.5912.memlog";
+  memlog histogram lifetime --where 'size >= 1MiB' vm.5912.memlog
+  memlog histogram size-lifetime vm.5912.memlog    do large blocks live long?";
 
 pub const TIMELINE: &str = "\
 The heap is what was asked for and not yet freed. Resident memory is what the kernel said last, which \
@@ -134,6 +136,17 @@ the RSS peak.
 Examples:
   memlog fragmentation vm.5912.memlog
   memlog fragmentation --at end --by line vm.5912.memlog";
+
+pub const MAPS: &str = "\
+It is about what the program mapped itself with mmap, mremap, brk and sbrk, which is never part of the \
+heap. Without --at it is of the RSS peak, or rather of the most that was mapped about then. The \
+columns from `in the run` on are of the whole run. Which pages of a mapping were touched is not known.
+
+Examples:
+  memlog maps vm.5912.memlog
+  memlog maps --at end --by stack vm.5912.memlog    what was never unmapped
+  memlog maps --list --where 'size >= 1MiB' vm.5912.memlog
+  memlog maps --json vm.5912.memlog | jq '.list[0]'";
 
 pub const WHERE: &str = "\
 The address may be within a block. Other blocks may have had it before: it says how many, and tells \

@@ -48,6 +48,7 @@ impl Case {
         self.judge_groups();
         self.judge_moments();
         self.judge_histograms();
+        self.judge_grid();
         self.judge_timeline();
         self.judge_threads();
         self.judge_addresses();
@@ -130,6 +131,43 @@ impl Case {
             let lived = |block: &Block| Some(block.died?.0 - block.born.0);
             let is_in = |block: &Block| lived(block).is_some_and(|ns| range.contains(&ns));
             assert_eq!(pair(row), self.twin.sum(is_in), "{row}");
+        }
+    }
+
+    /// Each cell is the twin's, and each sum is a class of the other two.
+    fn judge_grid(&self) {
+        let grid = self.ask("histogram size-lifetime");
+        assert_eq!(total(&grid), self.twin.sum(|_| true));
+        for row in rows(&grid) {
+            let bytes = number(row, "from_bytes")..=number(row, "to_bytes");
+            let expected = match row["to_seconds"].as_f64() {
+                None => self
+                    .twin
+                    .sum(|block| bytes.contains(&block.size) && block.died.is_none()),
+                Some(to) => {
+                    let from = row["from_seconds"].as_f64().expect("a time");
+                    let range = (from * 1e9).round() as u64..(to * 1e9).round() as u64;
+                    self.twin.sum(|block| {
+                        let lived = block.died.map(|died| died.0 - block.born.0);
+                        bytes.contains(&block.size) && lived.is_some_and(|ns| range.contains(&ns))
+                    })
+                }
+            };
+            assert_eq!(pair(row), expected, "{row}");
+            assert!(pair(row).1 > 0, "{row}");
+        }
+        for (other, keys) in [
+            ("size", ["from_bytes", "to_bytes"]),
+            ("lifetime", ["from_seconds", "to_seconds"]),
+        ] {
+            let other = self.ask(&format!("histogram {other}"));
+            let of = |row: &Value| keys.map(|key| row[key].to_string());
+            for class in rows(&other) {
+                let cells = rows(&grid).iter().filter(|row| of(row) == of(class));
+                let sum = cells.map(pair);
+                let sum = sum.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+                assert_eq!(sum, pair(class), "{class}");
+            }
         }
     }
 

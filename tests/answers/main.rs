@@ -5,14 +5,20 @@
 //! * [`figures`]: what the commands say of all blocks, against the twin
 //! * [`filters`]: expressions made at random, block by block
 //! * [`truth`]: functions, types and chains, against what the program itself says
+//! * [`maps`]: what a program mapped, against what it says itself
+//! * [`narrow`]: the same pages on narrow terminals
 //! * [`odd`]: forks, bounded, cut, killed, growing and empty logs, and the goldens
+//! * [`owners`]: who asked and who freed, past functions that only pass on
 //! * [`sidecar`]: the table that is kept beside a log, and those who tamper with it
 //!
 //! `MEMLOG_LONG=1` tries more cases, `MEMLOG_SEED=N` others.
 
 mod figures;
 mod filters;
+mod maps;
+mod narrow;
 mod odd;
+mod owners;
 #[path = "../runnable/mod.rs"]
 mod runnable;
 mod sidecar;
@@ -36,9 +42,12 @@ const COMMANDS: &[&str] = &[
     "table --by kind",
     "histogram size",
     "histogram lifetime",
+    "histogram size-lifetime",
     "timeline",
     "timeline --points 1",
     "threads",
+    "maps --by kind",
+    "maps --list",
     "chains",
     "table --by type --sort below",
     "leaks",
@@ -52,7 +61,7 @@ const COMMANDS: &[&str] = &[
 ];
 
 /// So many of them, where each log of many is asked: names take most of the time.
-const FEW: usize = 10;
+const FEW: usize = 13;
 
 fn is_long() -> bool {
     std::env::var_os("MEMLOG_LONG").is_some_and(|value| value == "1")

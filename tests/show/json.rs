@@ -3,6 +3,7 @@
 use std::io::Read;
 use std::process::Stdio;
 
+use memlog_format::ext::Mapping;
 use memlog_format::table::StackId;
 use serde_json::Value;
 
@@ -226,6 +227,14 @@ fn each_key_of_an_answer_is_in_the_documentation() {
     let grown = log.grow(stack, grown[0], 1_000);
     let brief = log.allocate(stack, 1, 10);
     log.release(&brief);
+    let mapping = Mapping::Map {
+        address: 0x7FFF_0000_0000,
+        length: 1 << 20,
+        prot: 3,
+        flags: 0x22,
+    };
+    log.map_by(stack, 0, false, mapping);
+    log.read_rss(1 << 20);
     let folder = with_logs("show-json-answers", &[("sites", log)]);
     let all = documented("# `--json` of questions", "\n## ");
     for (command, section) in [
@@ -234,12 +243,14 @@ fn each_key_of_an_answer_is_in_the_documentation() {
         ("temporary", "Groups of blocks"),
         ("histogram size", "Classes of blocks"),
         ("histogram lifetime", "Classes of blocks"),
+        ("histogram size-lifetime", "Classes of blocks"),
         ("timeline", "Over time"),
         ("chains", "Reallocs"),
         ("threads", "Threads"),
         ("function main", "Around a function"),
         ("annotate x.c", "Source lines"),
         ("fragmentation", "Pages of memory"),
+        ("maps", "What the program mapped"),
         ("where", "An address"),
     ] {
         let (name, more) = command.split_once(' ').unwrap_or((command, ""));
@@ -254,7 +265,8 @@ fn each_key_of_an_answer_is_in_the_documentation() {
         let rows = lists.iter().find_map(|list| page.get(list)).expect(name);
         let told = documented(&format!("\n## {section}: `"), "\n## ");
         let mut printed = keys(&page);
-        printed.extend(rows.get(0).iter().flat_map(|row| keys(row)));
+        let list = page.get("list").and_then(|list| list.get(0));
+        printed.extend(rows.get(0).iter().copied().chain(list).flat_map(keys));
         for key in &printed {
             assert!(
                 told.contains(key) || all.contains(key),

@@ -10,8 +10,8 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use memlog_query::{
-    Amount, CountField, Expr, Flag, Length, LengthField, Matcher, SizeField, Span, Test as Asked,
-    TextField,
+    Amount, CountField, Expr, Field, Flag, Length, LengthField, Matcher, OrderedField, SizeField,
+    Span, Test as Asked, TextField,
 };
 use memlog_table::{Column, Columns, Rows};
 
@@ -21,7 +21,7 @@ use crate::group::sums_of_stacks;
 use crate::keys::line_of;
 use crate::pass;
 use crate::sums::Sums;
-use crate::world::{Damaged, World};
+use crate::world::{Damaged, Of, World};
 
 /// Why a filter has no answer here.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,6 +30,8 @@ pub enum Unanswered {
     Unknown(&'static str, &'static str),
     /// No mark has this name.
     NoMark(String),
+    /// It is about blocks of the heap, and these are mappings.
+    OfBlocks(Field),
     /// See [`Damaged`].
     Damaged,
 }
@@ -47,6 +49,12 @@ impl fmt::Display for Unanswered {
                 write!(
                     out,
                     "{field} is not known of the blocks of this log; {instead}"
+                )
+            }
+            Self::OfBlocks(field) => {
+                write!(
+                    out,
+                    "{field} is of blocks of the heap, and these are mappings"
                 )
             }
             Self::NoMark(name) => write!(out, "the log has no mark that is called {name:?}"),
@@ -107,6 +115,10 @@ impl Maker<'_, '_, '_> {
     }
 
     fn one(&mut self, asked: &Asked) -> Result<Test, Unanswered> {
+        let field = asked.field();
+        if self.world.of == Of::Mappings && !is_of_mappings(field) {
+            return Err(Unanswered::OfBlocks(field));
+        }
         Ok(match asked {
             Asked::All => Test::Always(true),
             Asked::Size { field, span } => self.size(*field, span.resolved(|bytes| bytes.0))?,
@@ -119,10 +131,7 @@ impl Maker<'_, '_, '_> {
             | Asked::Count {
                 field: CountField::FreedStack,
                 ..
-            } if !self.has_release_stacks()? => {
-                let instead = "record with --free-stacks to know who freed a block";
-                return Err(Unanswered::Unknown("the stack of a release", instead));
-            }
+            } if !has_release_stacks(self.world)? => return Err(NO_RELEASE_STACKS),
             Asked::Count { field, span } => self.count(*field, span.resolved(|count| *count))?,
             Asked::Text { field, matcher } => self.text(*field, matcher),
             Asked::Flag(flag) => self.flag(*flag)?,
@@ -283,19 +292,6 @@ impl Maker<'_, '_, '_> {
         Ok(Test::Chain(asked, chains))
     }
 
-    /// Whether any release was recorded with its stack.
-    fn has_release_stacks(&self) -> Result<bool, Unanswered> {
-        let columns = Columns::of(&[Column::ReleaseStack]);
-        let has = |found: &mut bool, rows: &Rows, chosen: &[usize]| {
-            let is_known = |&row: &usize| rows.get(Column::ReleaseStack, row) > 0;
-            *found |= chosen.iter().any(is_known);
-        };
-        let found = pass::over(self.world, &Choice::all(), columns, has, |one, other| {
-            one | other
-        });
-        Ok(found?)
-    }
-
     fn group_leaked(&mut self, span: &Span<Amount>) -> Result<Test, Unanswered> {
         self.group(|sums| span.holds_of(sums.leaked_blocks, sums.blocks))
     }
@@ -317,6 +313,45 @@ impl Maker<'_, '_, '_> {
         let places = 0..self.world.table.threads().len();
         Arc::new(places.map(fits).collect())
     }
+}
+
+/// Where no release was recorded with its stack.
+pub(crate) const NO_RELEASE_STACKS: Unanswered = Unanswered::Unknown(
+    "the stack of a release",
+    "record with --free-stacks to know who freed a block",
+);
+
+/// Whether any release was recorded with its stack; calls that unmap are.
+pub(crate) fn has_release_stacks(world: &World) -> Result<bool, Damaged> {
+    let columns = Columns::of(&[Column::ReleaseStack]);
+    let has = |found: &mut bool, rows: &Rows, chosen: &[usize]| {
+        let is_known = |&row: &usize| rows.get(Column::ReleaseStack, row) > 0;
+        *found |= chosen.iter().any(is_known);
+    };
+    let found = pass::over(world, &Choice::all(), columns, has, |one, other| {
+        one | other
+    })?;
+    Ok(found || world.of == Of::Mappings)
+}
+
+/// Whether a mapping has that too.
+fn is_of_mappings(field: Field) -> bool {
+    use OrderedField::{Count, Length, Size};
+    !matches!(
+        field,
+        Field::Flag(
+            Flag::Temporary | Flag::Moved | Flag::Mmapped | Flag::MainArena | Flag::ChainLeaked
+        ) | Field::Ordered(
+            Size(
+                SizeField::Usable
+                    | SizeField::Waste
+                    | SizeField::Alignment
+                    | SizeField::FirstSize
+                    | SizeField::LastSize
+            ) | Count(CountField::Map | CountField::ChainLength | CountField::ChainPosition)
+                | Length(LengthField::ChainLifetime)
+        )
+    )
 }
 
 fn between(column: Column, range: Option<RangeInclusive<u64>>) -> Test {

@@ -8,6 +8,7 @@ pub mod function;
 pub mod histogram;
 mod listed;
 pub mod locate;
+pub mod maps;
 pub mod table;
 pub mod threads;
 pub mod timeline;
@@ -16,7 +17,7 @@ mod world;
 use std::process::ExitCode;
 
 use memlog_analysis::Moment;
-use memlog_answers::{Choice, Damaged, Test, Unanswered, World, test_of};
+use memlog_answers::{Choice, Of, Test, Unanswered, World, test_of};
 use memlog_export::When;
 use memlog_query::{Expr, parse};
 use memlog_table::Table;
@@ -66,6 +67,12 @@ pub struct Told<'w, 't, 'b> {
     pub choice: &'w Choice,
     /// All rows of the moment, whatever the filter says.
     pub moment: &'w Choice,
+    /// All rows that the filter lets through, whatever the moment.
+    pub filtered: &'w Choice,
+    /// The mappings, where the world is of blocks.
+    pub mappings: &'w Table<'b>,
+    /// How wide lines should be, if that matters.
+    pub columns: Option<usize>,
     /// How sizes are told.
     pub sizes: Sizes,
     /// Bytes of a page of the program's memory.
@@ -74,6 +81,8 @@ pub struct Told<'w, 't, 'b> {
     pub start_unix_ns: u64,
     /// Which blocks those are, as the end of a sentence: ` live at rss-peak`.
     pub about: &'w str,
+    /// The part of it that is of the filter.
+    pub about_filter: &'w str,
 }
 
 /// An answer.
@@ -86,13 +95,24 @@ pub struct Answer {
 }
 
 /// The log's table is found or made, and asked. `schema` is the version of the keys.
-pub fn ask(
+pub fn ask<E: Into<Unanswered>>(
     question: &Question,
     schema: &str,
     needs_names: bool,
-    answer: impl Fn(&Told) -> Result<Answer, Damaged>,
+    answer: impl Fn(&Told) -> Result<Answer, E>,
 ) -> anyhow::Result<ExitCode> {
-    let once = |is_again| ask_once(question, schema, needs_names, &answer, is_again);
+    ask_of(Of::Blocks, question, schema, needs_names, answer)
+}
+
+/// The same of blocks or of mappings.
+fn ask_of<E: Into<Unanswered>>(
+    of: Of,
+    question: &Question,
+    schema: &str,
+    needs_names: bool,
+    answer: impl Fn(&Told) -> Result<Answer, E>,
+) -> anyhow::Result<ExitCode> {
+    let once = |is_again| ask_once((of, question), schema, needs_names, &answer, is_again);
     // That bytes of a kept table have changed is seen where they are read. One that
     // cannot be removed is not looked at again.
     let code = match once(false)? {
@@ -103,11 +123,11 @@ pub fn ask(
 }
 
 /// Nothing if the table was damaged: that one is not kept any more.
-fn ask_once(
-    question: &Question,
+fn ask_once<E: Into<Unanswered>>(
+    (of, question): (Of, &Question),
     schema: &str,
     needs_names: bool,
-    answer: impl Fn(&Told) -> Result<Answer, Damaged>,
+    answer: impl Fn(&Told) -> Result<Answer, E>,
     is_again: bool,
 ) -> anyhow::Result<Option<ExitCode>> {
     let options = symbol_options(&question.asked.symbol_files)?;
@@ -136,10 +156,17 @@ fn ask_once(
         sidecar.forget();
         Ok(None)
     };
-    let Ok(table) = Table::open(&bytes, sidecar.key()) else {
+    let Ok(blocks) = Table::open(&bytes, sidecar.key()) else {
         return damaged();
     };
-    let kept = Kept::read(table.figures());
+    let Ok(mappings) = Table::open(blocks.mappings(), sidecar.key()) else {
+        return damaged();
+    };
+    let kept = Kept::read(blocks.figures());
+    let table = match of {
+        Of::Blocks => &blocks,
+        Of::Mappings => &mappings,
+    };
     let store = NameStore::default();
     let needs_names = needs_names
         || question
@@ -147,8 +174,11 @@ fn ask_once(
             .as_ref()
             .is_some_and(memlog_answers::needs_names);
     let names = Names::new(&store, &options, log, file).until(names_over(part, &watch));
-    let (world, on_names) = world::named(&table, &kept, &family, needs_names.then_some(names));
-    let mut choice = Choice::all();
+    let names = needs_names.then_some(names);
+    let Ok((world, on_names)) = world::named(table, of, &kept, &family, names) else {
+        return damaged();
+    };
+    let mut moment = Choice::all();
     if let Some(when) = question.at {
         let span = Span {
             from_seconds: kept.events_from(),
@@ -157,30 +187,39 @@ fn ask_once(
             is_part: part.is_some(),
         };
         check_moment(when, &span)?;
-        choice = choice.and(Test::LiveAt(event_of(when, &world)));
+        moment = moment.and(Test::LiveAt(event_of(when, &world)));
     }
-    let moment = choice.clone();
+    let (mut choice, mut filtered) = (moment.clone(), Choice::all());
     if let Some(filter) = &question.filter {
         let start = log.start().map_or(0, |start| start.wall_ns);
         match test_of(filter, &world, start) {
-            Ok(test) => choice = choice.and(test),
+            Ok(test) => {
+                choice = choice.and(test.clone());
+                filtered = filtered.and(test);
+            }
             Err(Unanswered::Damaged) => return damaged(),
-            Err(why) => return Err(unanswered(why)),
+            Err(why) => return Err(unanswered("--where", why)),
         }
     }
     let screen = Screen::new(&question.asked.look);
-    let about = about(question);
+    let (at, filter) = about(question);
     let told = Told {
-        about: &about,
+        about: &format!("{at}{filter}"),
+        about_filter: &filter,
         start_unix_ns: log.start().map_or(0, |start| start.wall_ns),
         world: &world,
         choice: &choice,
         moment: &moment,
+        filtered: &filtered,
+        mappings: &mappings,
+        columns: screen.columns(),
         sizes: screen.sizes,
         page_bytes: log.start().map_or(4096, |start| start.page_bytes.into()),
     };
-    let Ok(answer) = answer(&told) else {
-        return damaged();
+    let answer = match answer(&told).map_err(Into::into) {
+        Ok(answer) => answer,
+        Err(Unanswered::Damaged) => return damaged(),
+        Err(why) => return Err(unanswered("--by", why)),
     };
     let mut page = framed(Framed {
         schema,
@@ -201,8 +240,8 @@ fn ask_once(
     }))
 }
 
-fn unanswered(why: Unanswered) -> anyhow::Error {
-    Advice::error(format!("--where: {why}"), "doc/FILTERS.md has all fields")
+fn unanswered(option: &str, why: Unanswered) -> anyhow::Error {
+    Advice::error(format!("{option}: {why}"), "doc/FILTERS.md has all fields")
 }
 
 fn damaged() -> anyhow::Error {
@@ -231,14 +270,12 @@ fn asked(question: &Question) -> Map<String, Value> {
     ])
 }
 
-/// The same as the end of a sentence.
-fn about(question: &Question) -> String {
+/// The same as the end of a sentence: the moment and the filter.
+fn about(question: &Question) -> (String, String) {
     let at = question.at.map(|at| format!(" live at {at}"));
-    let filter = question
-        .filter
-        .as_ref()
-        .map(|filter| format!(" where {filter}"));
-    at.into_iter().chain(filter).collect()
+    let filter = question.filter.as_ref();
+    let filter = filter.map(|filter| format!(" where {filter}"));
+    (at.unwrap_or_default(), filter.unwrap_or_default())
 }
 
 /// Frames from a line out, for programs.

@@ -4,13 +4,13 @@
 use std::cmp::Reverse;
 use std::process::ExitCode;
 
-use memlog_answers::{By, Damaged, Group, Sums, Test, grouped};
+use memlog_answers::{By, Group, Sums, Test, Unanswered, grouped};
 use serde_json::{Value, json};
 
 use super::listed::by_any;
 use super::{Answer, Question, Told, ask, frames};
 use crate::page::Page;
-use crate::page::rows::Rows;
+use crate::page::rows::{Last, Rest, Rows, titles};
 use crate::words::{counted, grouped as with_commas};
 
 /// Which blocks a command is about.
@@ -100,7 +100,7 @@ pub fn run(args: &Args, which: Which) -> anyhow::Result<ExitCode> {
     )
 }
 
-fn answer(told: &Told, args: &Args, which: Which) -> Result<Answer, Damaged> {
+fn answer(told: &Told, args: &Args, which: Which) -> Result<Answer, Unanswered> {
     let mut groups = grouped(told.world, told.choice, args.by)?;
     sort(&mut groups, args.sort);
     let total = groups
@@ -183,6 +183,21 @@ fn json_of(told: &Told, group: &Group) -> Value {
     })
 }
 
+/// What is not shown where there is no room for all, unless rows are sorted by it.
+fn gives_way(sort: Sort) -> Vec<&'static str> {
+    let columns = [
+        ("waste", Sort::Waste),
+        ("largest", Sort::Largest),
+        ("temporary", Sort::Temporary),
+        ("not freed", Sort::Leaked),
+        ("with callees", Sort::Below),
+        ("share", Sort::Bytes),
+    ];
+    let others = columns.into_iter();
+    let others = others.filter(|(title, by)| *by != sort || *title == "share");
+    others.map(|(title, _)| title).collect()
+}
+
 fn rows_of(
     told: &Told,
     args: &Args,
@@ -246,9 +261,10 @@ fn rows_of(
                 args.by.word()
             ),
         },
-        is_of_names: args.by != By::Stack,
-        columns,
+        last: Last::of(args.by),
+        columns: titles(&columns),
+        gives_way: gives_way(args.sort),
         rows: rows.collect(),
-        rest: rest.into_iter().collect(),
+        rest: rest.into_iter().map(Rest::from).collect(),
     }
 }

@@ -3,12 +3,13 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use memlog_analysis::{END, StackTable, first_outwards, is_of_library};
-use memlog_answers::{Moments, Stack, World};
+use memlog_analysis::{END, StackTable, first_outwards};
+use memlog_answers::{Damaged, Moments, Of, Stack, World, name_owners};
 use memlog_table::{Table, Thread};
 use serde_json::{Value, json};
 
 use crate::calls::Paths;
+use crate::facts::program;
 use crate::figures::figures;
 use crate::heading::{INDENT, heading, notes};
 use crate::names::{Labels, Names};
@@ -41,6 +42,8 @@ pub struct Kept {
     /// What a reader has to know besides the figures.
     pub notes: Vec<String>,
     moments: Moments,
+    /// The same in calls that map.
+    mapped_moments: Moments,
     lines: Vec<(&'static str, bool, Vec<String>)>,
 }
 
@@ -73,12 +76,15 @@ pub fn kept(family: &Family, file: &Path, analysis: &Analysis, asked: &Asked) ->
     } else {
         summary.rss_peak.event
     };
+    let mapped = analysis.tally.mapped_moments();
     let kept = json!({
         "stats": figures(family, analysis),
         "notes": notes(family, analysis),
         "lines": lines.collect::<Vec<_>>(),
         "rss_peak_event": rss_peak,
         "heap_peak_event": heap_peak,
+        "mapped_rss_peak_event": mapped.rss_peak,
+        "mapped_heap_peak_event": mapped.heap_peak,
     });
     kept.to_string().into_bytes()
 }
@@ -107,9 +113,22 @@ impl Kept {
                 heap_peak: number("heap_peak_event"),
                 rss_peak_bytes: kept["stats"]["rss_peak_bytes"].as_u64().unwrap_or(0),
             },
+            mapped_moments: Moments {
+                rss_peak: number("mapped_rss_peak_event"),
+                heap_peak: number("mapped_heap_peak_event"),
+                rss_peak_bytes: 0,
+            },
             lines: lines.collect(),
             notes: texts(&kept["notes"]),
             stats: kept["stats"].take(),
+        }
+    }
+
+    /// Where the peaks are in the events of such a table.
+    pub fn moments(&self, of: Of) -> Moments {
+        match of {
+            Of::Blocks => self.moments,
+            Of::Mappings => self.mapped_moments,
         }
     }
 
@@ -145,10 +164,11 @@ fn thread(thread: &Thread) -> String {
 /// A table with its stacks, named if there are names, and what is to be said of those.
 pub fn named<'t, 'b>(
     table: &'t Table<'b>,
+    of: Of,
     kept: &Kept,
     family: &Family,
     names: Option<Names>,
-) -> (World<'t, 'b>, OnNames) {
+) -> Result<(World<'t, 'b>, OnNames), Damaged> {
     let mut known = StackTable::default();
     let (mut known_numbers, mut numbers, mut distinct) = (HashMap::new(), Vec::new(), Vec::new());
     let mut tables: Option<(u32, LogTables)> = None;
@@ -169,17 +189,13 @@ pub fn named<'t, 'b>(
         numbers.push(number);
     }
     let mut world = World {
-        table,
+        program: program(family.own()),
         numbers,
-        stacks: Vec::new(),
-        lines: Vec::new(),
-        names: Vec::new(),
         threads: table.threads().iter().map(thread).collect(),
-        moments: kept.moments,
-        tick_ns: family.own().tick_ns(),
+        ..World::nameless(table, of, kept.moments(of), family.own().tick_ns())
     };
     let Some(names) = names else {
-        return (world, OnNames::default());
+        return Ok((world, OnNames::default()));
     };
     let mut labels = Labels::new(names, &known);
     let mut paths = Paths::default();
@@ -189,29 +205,18 @@ pub fn named<'t, 'b>(
         .collect();
     world.lines = paths.lines().to_vec();
     world.names = labels.names().to_vec();
-    let is_users = |label: u32| {
-        let name = world.names.get(label as usize);
-        name.is_some_and(|name| {
-            let (location, module) = (name.location.as_deref(), name.module.as_deref());
-            !is_of_library(&name.function, location, module)
-        })
-    };
-    // A stack of nothing but such functions is shown as it is.
-    let first_or = |first: &[u32], line: u32| match first.get(line as usize) {
-        Some(&first) if first != END => first,
-        _ => line,
-    };
     let askers = first_outwards(&world.lines, |label| !labels.is_allocator(label));
-    let owners = first_outwards(&world.lines, is_users);
-    let stacks = whole.into_iter().map(|whole| {
-        let asker = first_or(&askers, whole);
-        Stack {
-            whole,
-            asker,
-            owner: first_or(&owners, asker),
-        }
+    let stacks = whole.into_iter().map(|whole| Stack {
+        whole,
+        // A stack of nothing but the allocator is shown as it is.
+        asker: match askers.get(whole as usize) {
+            Some(&asker) if asker != END => asker,
+            _ => whole,
+        },
+        owner: None,
     });
     world.stacks = stacks.collect();
+    name_owners(&mut world)?;
     let on_names = on_names(&labels);
-    (world, on_names)
+    Ok((world, on_names))
 }
