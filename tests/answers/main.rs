@@ -6,6 +6,8 @@
 //! * [`filters`]: expressions made at random, block by block
 //! * [`truth`]: functions, types and chains, against what the program itself says
 //! * [`odd`]: forks, bounded, cut, killed, growing and empty logs, and the goldens
+//! * [`peers`]: heaptrack, massif and DHAT, where they ask the same
+//! * [`programs`]: all of that on logs of programs that people run
 //! * [`sidecar`]: the table that is kept beside a log, and those who tamper with it
 //!
 //! `MEMLOG_LONG=1` tries more cases, `MEMLOG_SEED=N` others.
@@ -13,6 +15,11 @@
 mod figures;
 mod filters;
 mod odd;
+mod peers;
+mod programs;
+#[path = "../programs/list.rs"]
+#[allow(dead_code, reason = "only the second recorder compares stacks")]
+mod real;
 #[path = "../runnable/mod.rs"]
 mod runnable;
 mod sidecar;
@@ -21,7 +28,9 @@ mod sites;
 mod truth;
 mod twin;
 
+use std::io::BufReader;
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 
 use serde_json::Value;
 use sites::build::{Compiler, GCC};
@@ -105,8 +114,14 @@ fn ask_where(folder: &Folder, log: &Path, address: u64) -> Value {
 }
 
 fn twin(folder: &Folder, log: &Path) -> Twin {
-    let name = log.to_str().expect("a name");
-    let mut twin = Twin::of(&folder.says(&["dump", "--no-symbols", "--threads", name]));
+    let mut command = folder.memlog(&["dump", "--no-symbols", "--threads"]);
+    let mut child = command
+        .arg(log)
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("it runs");
+    let mut twin = Twin::of(BufReader::new(child.stdout.take().expect("a pipe")));
+    assert!(child.wait().expect("it ends").success());
     // A log may end a step of the clock after its last event.
     let end = twin::ns(&ask(folder, log, "stats")["duration_seconds"].to_string());
     assert!(end >= twin.end.0, "{end}");
