@@ -44,6 +44,16 @@ struct Case {
 
 impl Case {
     fn new(peer: &str, source: &Path, starts: &'static str, tables: u64) -> Option<Self> {
+        Self::with(peer, source, starts, tables, &[])
+    }
+
+    fn with(
+        peer: &str,
+        source: &Path,
+        starts: &'static str,
+        tables: u64,
+        options: &[&str],
+    ) -> Option<Self> {
         let is_c = source.extension().is_some_and(|ending| ending == "c");
         let compiler = if is_c { &GCC } else { &GXX };
         let name = source.file_stem()?.to_str()?;
@@ -51,7 +61,7 @@ impl Case {
             return None;
         }
         let folder = Folder::new(&format!("answers-{peer}-{}-{name}", compiler.name));
-        let program = compiler.build_file::<&str>(&folder, source, name, &[]);
+        let program = compiler.build_file(&folder, source, name, options);
         let log = folder.path("it.memlog");
         let mut command = folder.memlog(&["record", "-o"]);
         let output = command.arg(&log).arg(&program).output().expect("it runs");
@@ -287,6 +297,37 @@ fn valgrind_says_the_same() {
         if let Some(case) = Case::new("valgrind", &source, starts, tables) {
             case.judge_by_valgrind();
         }
+    }
+}
+
+/// Of small blocks memlog does not know the order between threads, even of those that
+/// wait for each other, and tells how far its peak may be off.
+#[test]
+fn a_peak_of_threads_is_as_near_as_it_is_told() {
+    if !has("valgrind", "valgrind") {
+        return;
+    }
+    let source = source("asks.cpp");
+    for _ in 0..3 {
+        let Some(case) = Case::with("massif", &source, "main", 1, &["-DNO_ORDER"]) else {
+            return;
+        };
+        let (_, most) = told::by_massif(&case.folder, &case.program, &case.functions);
+        let stats = case.ask("stats");
+        let found = number(&stats, "heap_peak_bytes") - SLOT;
+        let bound = number(&stats, "heap_peak_error_bytes");
+        assert!(
+            found.abs_diff(most) <= bound,
+            "{found} for {most}, off by {bound}"
+        );
+        // Whole sums need no order.
+        assert_eq!(
+            case.told()
+                .values()
+                .map(|asked| asked.all)
+                .fold((0, 0), |sum, one| { (sum.0 + one.0, sum.1 + one.1) }),
+            case.twin.sum(|_| true)
+        );
     }
 }
 
