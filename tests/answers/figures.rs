@@ -9,31 +9,30 @@ use crate::sites::Folder;
 use crate::twin::{Block, Twin, ns};
 use crate::{ask, ask_where, first_seed, is_long, number, pair, recorded, rows, sum, total, twin};
 
+/// Each takes the twin a look at all blocks.
+const MOST_POINTS: usize = 500;
+
 /// A log with its twin.
-struct Case {
-    folder: Folder,
-    log: std::path::PathBuf,
+pub struct Case<'f> {
+    folder: &'f Folder,
+    log: &'f Path,
     twin: Twin,
     stats: Value,
 }
 
-impl Case {
-    fn new(name: &str, options: &[&str], words: &str) -> Self {
-        let folder = Folder::new(name);
-        let (log, _) = recorded(&folder, options, words);
-        let twin = twin(&folder, &log);
-        let stats = ask(&folder, &log, "stats");
+impl<'f> Case<'f> {
+    pub fn new(folder: &'f Folder, log: &'f Path) -> Self {
         Self {
             folder,
             log,
-            twin,
-            stats,
+            twin: twin(folder, log),
+            stats: ask(folder, log, "stats"),
         }
     }
 
     #[track_caller]
     fn ask(&self, question: &str) -> Value {
-        ask(&self.folder, &self.log, question)
+        ask(self.folder, self.log, question)
     }
 
     fn told(&self, name: &str) -> (u64, u64) {
@@ -44,7 +43,7 @@ impl Case {
         )
     }
 
-    fn judge(&self) {
+    pub fn judge(&self) {
         self.judge_groups();
         self.judge_moments();
         self.judge_histograms();
@@ -188,10 +187,9 @@ impl Case {
             .map(|point| number(point, "allocations"))
             .sum();
         assert_eq!(came, self.twin.sum(|block| block.size >= 1000).1);
-        for point in points
-            .iter()
-            .filter(|point| point["moments"] == Value::Array(vec![]))
-        {
+        let plain = |point: &&Value| point["moments"] == Value::Array(vec![]);
+        let step = points.len() / MOST_POINTS + 1;
+        for point in points.iter().filter(plain).step_by(step) {
             let time = ns(&point["seconds"].to_string());
             let live = |block: &Block| block.size >= 1000 && block.is_live_at(time);
             let found = (number(point, "heap_bytes"), number(point, "heap_blocks"));
@@ -232,7 +230,7 @@ impl Case {
             addresses.extend([start, start + size / 2, start + size, start - 1]);
         }
         for address in addresses {
-            let answer = ask_where(&self.folder, &self.log, address);
+            let answer = ask_where(self.folder, self.log, address);
             let holders = |block: &&Block| block.contains(address);
             let holders: Vec<_> = self.twin.blocks.iter().filter(holders).collect();
             assert_eq!(
@@ -333,9 +331,10 @@ fn all_figures_are_the_twins() {
             (&[][..], format!("mix {seed} 1500 1")),
             (&["--free-stacks"][..], format!("mix {seed} 600 4")),
         ] {
-            let case = Case::new("answers-figures", options, &words);
-            case.judge();
-            speaks(&case.folder, &case.log);
+            let folder = Folder::new("answers-figures");
+            let (log, _) = recorded(&folder, options, &words);
+            Case::new(&folder, &log).judge();
+            speaks(&folder, &log);
         }
     }
 }

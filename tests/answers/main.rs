@@ -9,6 +9,8 @@
 //! * [`narrow`]: the same pages on narrow terminals
 //! * [`odd`]: forks, bounded, cut, killed, growing and empty logs, and the goldens
 //! * [`owners`]: who asked and who freed, past functions that only pass on
+//! * [`peers`]: heaptrack, massif and DHAT, where they ask the same
+//! * [`programs`]: all of that on logs of programs that people run
 //! * [`sidecar`]: the table that is kept beside a log, and those who tamper with it
 //!
 //! `MEMLOG_LONG=1` tries more cases, `MEMLOG_SEED=N` others.
@@ -19,6 +21,11 @@ mod maps;
 mod narrow;
 mod odd;
 mod owners;
+mod peers;
+mod programs;
+#[path = "../programs/list.rs"]
+#[allow(dead_code, reason = "only the second recorder compares stacks")]
+mod real;
 #[path = "../runnable/mod.rs"]
 mod runnable;
 mod sidecar;
@@ -27,7 +34,9 @@ mod sites;
 mod truth;
 mod twin;
 
+use std::io::BufReader;
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 
 use serde_json::Value;
 use sites::build::{Compiler, GCC};
@@ -114,8 +123,14 @@ fn ask_where(folder: &Folder, log: &Path, address: u64) -> Value {
 }
 
 fn twin(folder: &Folder, log: &Path) -> Twin {
-    let name = log.to_str().expect("a name");
-    let mut twin = Twin::of(&folder.says(&["dump", "--no-symbols", "--threads", name]));
+    let mut command = folder.memlog(&["dump", "--no-symbols", "--threads"]);
+    let mut child = command
+        .arg(log)
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("it runs");
+    let mut twin = Twin::of(BufReader::new(child.stdout.take().expect("a pipe")));
+    assert!(child.wait().expect("it ends").success());
     // A log may end a step of the clock after its last event.
     let end = twin::ns(&ask(folder, log, "stats")["duration_seconds"].to_string());
     assert!(end >= twin.end.0, "{end}");

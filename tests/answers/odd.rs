@@ -14,7 +14,7 @@ use crate::{
 
 /// All commands, of a log that memlog reads.
 #[track_caller]
-fn agree(folder: &Folder, log: &Path) -> Value {
+pub fn agree(folder: &Folder, log: &Path) -> Value {
     agree_on(folder, log, COMMANDS)
 }
 

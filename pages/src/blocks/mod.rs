@@ -14,6 +14,7 @@ pub mod threads;
 pub mod timeline;
 mod world;
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use memlog_analysis::Moment;
@@ -27,12 +28,12 @@ use crate::choose::chosen;
 use crate::facts::is_running;
 use crate::moment::{Span, check as check_moment};
 use crate::names::{NameStore, Names, symbol_options};
-use crate::open::{Files, Sidecar, Watch, make_table};
+use crate::open::{FileBytes, Files, Sidecar, Watch, make_table};
 use crate::page::rows::Rows;
 use crate::page::{Page, Part};
 use crate::screen::Screen;
 use crate::shown::{Asked, Framed, INTERRUPTED, framed, interrupted, names_over, printed};
-use crate::words::{Advice, Sizes};
+use crate::words::{Advice, Sizes, tell_note};
 use world::Kept;
 
 /// Which blocks, of which log, and how the answer looks.
@@ -133,13 +134,16 @@ fn ask_once<E: Into<Unanswered>>(
     let options = symbol_options(&question.asked.symbol_files)?;
     let file = &chosen(&question.asked.file)?;
     let watch = Watch::interruptible();
-    let files = Files::load(file)?;
+    let kept = (!is_again).then(|| kept_table(file)).flatten();
+    let (files, kept) = match kept {
+        Some((files, table)) => (files, Some(table)),
+        None => (Files::load(file)?, None),
+    };
     let family = files.family()?;
     let log = family.own();
     let sidecar = Sidecar::of(file, &family, is_running(log));
-    let found = (!is_again).then(|| sidecar.found()).flatten();
-    let (bytes, part) = match found {
-        Some(bytes) => (bytes, None),
+    let (bytes, part) = match kept {
+        Some(table) => (table, None),
         None => {
             let figures = |analysis: &_| world::kept(&family, file, analysis, &question.asked);
             let made = make_table(&family, &sidecar, &watch, figures);
@@ -149,7 +153,13 @@ fn ask_once<E: Into<Unanswered>>(
                     "it takes memory, or room in the folder of the log, about as much as the log",
                 )
             })?;
-            (made.bytes, made.analysis.part)
+            if let Some(why) = made.table.not_kept {
+                tell_note(&format!(
+                    "the table of its blocks was not kept, so the next question will read \
+                     the whole log again: {why}"
+                ));
+            }
+            (made.table.bytes, made.analysis.part)
         }
     };
     let damaged = || {
@@ -238,6 +248,15 @@ fn ask_once<E: Into<Unanswered>>(
         true => ExitCode::from(INTERRUPTED),
         false => ExitCode::SUCCESS,
     }))
+}
+
+/// The table that was kept of a log, and the log without its events.
+fn kept_table(file: &Path) -> Option<(Files, FileBytes)> {
+    // What is wrong with it is told by whoever reads all of it.
+    let files = Files::outline(file).ok()?;
+    let family = files.family().ok()?;
+    let table = Sidecar::of(file, &family, is_running(family.own())).found();
+    Some((files, table?))
 }
 
 fn unanswered(option: &str, why: Unanswered) -> anyhow::Error {
