@@ -6,10 +6,10 @@ use memlog_analysis::{Held, held_below};
 use memlog_table::{Column, Flags, NEVER, Rows};
 
 use crate::choice::Choice;
-use crate::filter::{NO_RELEASE_STACKS, Unanswered, has_release_stacks};
 use crate::keys::{By, Keys};
 use crate::pass;
 use crate::sums::Sums;
+use crate::unanswered::{NO_RELEASE_STACKS, Unanswered, has_release_stacks};
 use crate::world::{Damaged, World};
 
 /// Blocks that have something in common.

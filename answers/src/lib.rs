@@ -22,6 +22,7 @@
 #![forbid(unsafe_code)]
 
 mod around;
+mod chain;
 mod chains;
 mod choice;
 mod filter;
@@ -38,12 +39,14 @@ mod sums;
 mod threads;
 mod timeline;
 mod types;
+mod unanswered;
 mod world;
 
 pub use around::{Around, around};
-pub use chains::{ChainFacts, ChainRow, chains};
+pub use chain::ChainFacts;
+pub use chains::{ChainRow, chains};
 pub use choice::{Choice, Test};
-pub use filter::{Unanswered, needs_names, test_of};
+pub use filter::{needs_names, test_of};
 pub use find::{Found, found_at};
 pub use fragments::{FragmentRow, Fragments, fragments};
 pub use group::{Group, grouped};
@@ -56,4 +59,5 @@ pub use sums::Sums;
 pub use threads::{Between, ThreadRow, threads};
 pub use timeline::{Point, timeline};
 pub use types::type_of;
+pub use unanswered::Unanswered;
 pub use world::{Damaged, Moments, Of, Stack, World};

@@ -5,7 +5,6 @@ mod frames;
 mod moments;
 
 use std::collections::HashMap;
-use std::fmt;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
@@ -13,55 +12,16 @@ use memlog_query::{
     Amount, CountField, Expr, Field, Flag, Length, LengthField, Matcher, OrderedField, SizeField,
     Span, Test as Asked, TextField,
 };
-use memlog_table::{Column, Columns, Rows};
+use memlog_table::Column;
 
-use crate::chains::{self, ChainFacts};
-use crate::choice::{ChainTest, Choice, Test};
+use crate::chain::{ChainFacts, ChainTest};
+use crate::chains;
+use crate::choice::{Choice, Test};
 use crate::group::sums_of_stacks;
 use crate::keys::line_of;
-use crate::pass;
 use crate::sums::Sums;
-use crate::world::{Damaged, Of, World};
-
-/// Why a filter has no answer here.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Unanswered {
-    /// The log does not say that: the field, and what does.
-    Unknown(&'static str, &'static str),
-    /// No mark has this name.
-    NoMark(String),
-    /// It is about blocks of the heap, and these are mappings.
-    OfBlocks(Field),
-    /// See [`Damaged`].
-    Damaged,
-}
-
-impl From<Damaged> for Unanswered {
-    fn from(Damaged: Damaged) -> Self {
-        Self::Damaged
-    }
-}
-
-impl fmt::Display for Unanswered {
-    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
-        match self {
-            Self::Unknown(field, instead) => {
-                write!(
-                    out,
-                    "{field} is not known of the blocks of this log; {instead}"
-                )
-            }
-            Self::OfBlocks(field) => {
-                write!(
-                    out,
-                    "{field} is of blocks of the heap, and these are mappings"
-                )
-            }
-            Self::NoMark(name) => write!(out, "the log has no mark that is called {name:?}"),
-            Self::Damaged => out.write_str("the table changed while it was read"),
-        }
-    }
-}
+use crate::unanswered::{NO_RELEASE_STACKS, Unanswered, has_release_stacks};
+use crate::world::{Of, World};
 
 /// Whether names are looked up for a filter.
 pub fn needs_names(expr: &Expr) -> bool {
@@ -313,25 +273,6 @@ impl Maker<'_, '_, '_> {
         let places = 0..self.world.table.threads().len();
         Arc::new(places.map(fits).collect())
     }
-}
-
-/// Where no release was recorded with its stack.
-pub(crate) const NO_RELEASE_STACKS: Unanswered = Unanswered::Unknown(
-    "the stack of a release",
-    "record with --free-stacks to know who freed a block",
-);
-
-/// Whether any release was recorded with its stack; calls that unmap are.
-pub(crate) fn has_release_stacks(world: &World) -> Result<bool, Damaged> {
-    let columns = Columns::of(&[Column::ReleaseStack]);
-    let has = |found: &mut bool, rows: &Rows, chosen: &[usize]| {
-        let is_known = |&row: &usize| rows.get(Column::ReleaseStack, row) > 0;
-        *found |= chosen.iter().any(is_known);
-    };
-    let found = pass::over(world, &Choice::all(), columns, has, |one, other| {
-        one | other
-    })?;
-    Ok(found || world.of == Of::Mappings)
 }
 
 /// Whether a mapping has that too.
