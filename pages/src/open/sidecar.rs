@@ -290,3 +290,50 @@ fn cache() -> Option<PathBuf> {
     let home = || Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache"));
     Some(named.or_else(home)?.join("memlog"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::open::Files;
+    use memlog_format::meta::Key;
+    use memlog_format::table::{CodeId, StackId};
+
+    /// What names a block, and tells its log from others, is in the outline too.
+    #[test]
+    fn an_outline_is_the_log_without_events() {
+        let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../golden");
+        let (mut outlined, mut nodes) = (0, 0);
+        for folder in ["v1", "v2", "cross"] {
+            for entry in golden.join(folder).read_dir().expect("golden").flatten() {
+                let path = entry.path();
+                if path.extension().is_none_or(|ending| ending != "memlog") {
+                    continue;
+                }
+                let files =
+                    [Files::load(&path), Files::outline(&path)].map(|files| files.expect("a log"));
+                let [whole, outline] = files.each_ref().map(|files| files.family().expect("a log"));
+                assert_eq!(key(&whole.logs), key(&outline.logs), "{}", path.display());
+                assert_eq!(whole.missing_parent, outline.missing_parent);
+                for (whole, outline) in whole.logs.iter().zip(&outline.logs) {
+                    assert_eq!(whole.modules(), outline.modules());
+                    assert!(
+                        whole
+                            .texts(Key::Executable)
+                            .eq(outline.texts(Key::Executable))
+                    );
+                    for id in 0..20_000 {
+                        let node = whole.node(StackId(id));
+                        assert_eq!(node, outline.node(StackId(id)));
+                        assert_eq!(whole.code(CodeId(id)), outline.code(CodeId(id)));
+                        nodes += u32::from(node.is_some());
+                    }
+                    outlined += u32::from(outline.size().event_bytes > 0);
+                }
+            }
+        }
+        assert!(
+            outlined > 10 && nodes > 1000,
+            "{outlined} logs, {nodes} nodes"
+        );
+    }
+}

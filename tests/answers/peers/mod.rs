@@ -12,6 +12,7 @@
 mod told;
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
@@ -110,11 +111,15 @@ impl Case {
 
     fn judge_by_valgrind(&self) {
         let expected = self.as_valgrind();
-        let points = told::points_of_dhat(&self.folder, &self.program);
+        let points = told::points_of_dhat(&self.folder, &[self.program.clone().into()]);
         assert_eq!(expected, told::by_dhat(&points, &self.functions), "DHAT");
         self.judge_rows_by_function(&expected);
         self.judge_threads(&points);
-        let (mut massif, most) = told::by_massif(&self.folder, &self.program, &self.functions);
+        let (mut massif, most) = told::by_massif(
+            &self.folder,
+            &[self.program.clone().into()],
+            &self.functions,
+        );
         massif.retain(|_, asked| asked.peak.0 > 0);
         let of_peak = expected.iter().filter(|(_, asked)| asked.peak.0 > 0);
         let of_peak = of_peak.map(|(name, asked)| {
@@ -300,6 +305,65 @@ fn valgrind_says_the_same() {
     }
 }
 
+/// Other people's programs of one thread that do the same in each run.
+const PROGRAMS: &[(&str, &[&str])] = &[
+    (
+        "sqlite3",
+        &[
+            ":memory:",
+            "create table t(a integer primary key, b text);
+            with recursive n(i) as (select 1 union all select i + 1 from n where i < 5000)
+            insert into t select i, hex(i * 7919 % 65537) from n;
+            create index ib on t(b); select count(*) from t where b like '1%';",
+        ],
+    ),
+    (
+        "jq",
+        &[
+            "-n",
+            "[range(2000) | {id: ., at: \"x\\(. % 9)\"}] | group_by(.at) | length",
+        ],
+    ),
+    ("xz", &["-T1", "-1", "-c", "/bin/ls"]),
+];
+
+/// Numbers and bytes of the run, the peak and the end.
+#[test]
+fn dhat_says_the_same_of_programs() {
+    if !has("valgrind", "valgrind") {
+        return;
+    }
+    for (name, words) in PROGRAMS.iter().filter(|(name, _)| has(name, name)) {
+        let folder = Folder::new(&format!("answers-dhat-{name}"));
+        let line: Vec<_> = [name]
+            .into_iter()
+            .chain(*words)
+            .map(OsString::from)
+            .collect();
+        let log = folder.path("it.memlog");
+        let mut command = folder.memlog(&["record", "-o"]);
+        let output = command.arg(&log).arg("--").args(&line).output();
+        let output = output.expect("it runs");
+        assert!(output.status.success(), "{}", said(&output));
+        // Blocks of none have a byte.
+        let of = |question: &str| {
+            let (bytes, blocks) = pair(&ask(&folder, &log, question));
+            let none = format!("{question} --where size=0");
+            (bytes + pair(&ask(&folder, &log, &none)).1, blocks)
+        };
+        let points = told::points_of_dhat(&folder, &line);
+        let sum = |of: fn(&Asked) -> (u64, u64)| {
+            let all = points.iter().map(|point| of(&point.asked));
+            all.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
+        };
+        assert_eq!(of("table --by size"), sum(|asked| asked.all), "{name}");
+        let peak = of("table --by size --at heap-peak");
+        assert_eq!(peak, sum(|asked| asked.peak), "{name}");
+        assert_eq!(of("leaks --by size"), sum(|asked| asked.end), "{name}");
+        assert!(peak.1 > 100, "{name}: {peak:?}");
+    }
+}
+
 /// Of small blocks memlog does not know the order between threads, even of those that
 /// wait for each other, and tells how far its peak may be off.
 #[test]
@@ -312,7 +376,11 @@ fn a_peak_of_threads_is_as_near_as_it_is_told() {
         let Some(case) = Case::with("massif", &source, "main", 1, &["-DNO_ORDER"]) else {
             return;
         };
-        let (_, most) = told::by_massif(&case.folder, &case.program, &case.functions);
+        let (_, most) = told::by_massif(
+            &case.folder,
+            &[case.program.clone().into()],
+            &case.functions,
+        );
         let stats = case.ask("stats");
         let found = number(&stats, "heap_peak_bytes") - SLOT;
         let bound = number(&stats, "heap_peak_error_bytes");

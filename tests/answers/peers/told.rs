@@ -1,6 +1,7 @@
 //! What each profiler says of one program, in one shape.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 
@@ -157,11 +158,11 @@ fn frames(row: &Value) -> impl Iterator<Item = &str> {
     frames.map(|frame| frame["function"].as_str().expect("a name"))
 }
 
-fn under_valgrind(folder: &Folder, program: &Path, options: &[&str]) {
+fn under_valgrind(folder: &Folder, program: &[OsString], options: &[&str]) {
     let mut command = folder.command("valgrind");
     // What the C library frees at the end for a checker's sake is still there.
     command.args(["-q", "--run-libc-freeres=no", "--run-cxx-freeres=no"]);
-    let output = command.args(options).arg(program).output();
+    let output = command.args(options).args(program).output();
     let output = output.expect("valgrind runs");
     assert!(output.status.success(), "{options:?}: {}", said(&output));
 }
@@ -172,7 +173,7 @@ pub struct Point {
     pub asked: Asked,
 }
 
-pub fn points_of_dhat(folder: &Folder, program: &Path) -> Vec<Point> {
+pub fn points_of_dhat(folder: &Folder, program: &[OsString]) -> Vec<Point> {
     under_valgrind(
         folder,
         program,
@@ -227,7 +228,7 @@ pub fn by_dhat(points: &[Point], functions: &Functions) -> Told {
 }
 
 /// The tree of massif's peak: bytes only. And the most that it saw at any time.
-pub fn by_massif(folder: &Folder, program: &Path, functions: &Functions) -> (Told, u64) {
+pub fn by_massif(folder: &Folder, program: &[OsString], functions: &Functions) -> (Told, u64) {
     under_valgrind(
         folder,
         program,
