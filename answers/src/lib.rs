@@ -7,6 +7,7 @@
 //! * `pass`: all chosen rows, once, on the cores that there are
 //! * [`By`]: what blocks are put together by
 //! * [`grouped`]: sums by function, line, size, thread ...
+//! * [`held_of`], [`held_at`]: what stacks hold, over the run and at moments
 //! * [`by_size`], [`by_lifetime`]: how many of each
 //! * [`timeline`]: the heap and resident memory over time
 //! * [`chains`]: what reallocs grew
@@ -26,6 +27,7 @@ mod filter;
 mod find;
 mod fragments;
 mod group;
+mod held;
 mod histogram;
 mod keys;
 mod lines;
@@ -43,6 +45,7 @@ pub use filter::{Unanswered, needs_names, test_of};
 pub use find::{Found, found_at};
 pub use fragments::{FragmentRow, Fragments, fragments};
 pub use group::{Group, grouped};
+pub use held::{held_at, held_of};
 pub use histogram::{Class, by_lifetime, by_size};
 pub use keys::By;
 pub use lines::{FileLines, LineSums, lines};

@@ -35,7 +35,7 @@ kernel counts it.
 Examples:
   memlog report --show-leaks vm.5912.memlog    what was not released
   memlog report --mapped vm.5912.memlog        what the program mapped itself
-  memlog report --at 1.5s -t 0.1 -i 'parse|lex' vm.5912.memlog
+  memlog report --at 50% --where 'size >= 1MiB' vm.5912.memlog
   memlog report --sysroot rootfs/ vm.5912.memlog    with the files of another machine";
 
 pub const TREE: &str = "\
@@ -162,7 +162,7 @@ the functions that allocate. The picture has one of them, and needs no script.
 
 Examples:
   memlog flamegraph vm.5912.memlog                 vm.5912.memlog.flame.html here
-  memlog flamegraph --leaks -o leaks.svg vm.5912.memlog
+  memlog flamegraph --where 'leaked and size < 64' -o leaks.svg vm.5912.memlog
   memlog flamegraph --by temporary --reverse --open vm.5912.memlog
   memlog flamegraph --debug-symbols build/ vm.5912.memlog    it ran on another machine";
 

@@ -9,6 +9,7 @@ use serde_json::Value;
 use crate::sites::{Folder, said};
 use crate::{
     COMMANDS, FEW, ask, ask_where, ask_words, is_long, number, pair, recorded, rows, sum, total,
+    trees,
 };
 
 /// All commands, of a log that memlog reads.
@@ -66,6 +67,7 @@ fn agree_on(folder: &Folder, log: &Path, commands: &[&str]) -> Value {
             "{shown}"
         );
     }
+    trees::all_is_as_none(folder, log);
     let threads = ask(folder, log, "threads");
     assert_eq!(sum(&threads), all, "{shown}");
     let freed = |key: &str| {

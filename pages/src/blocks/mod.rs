@@ -11,51 +11,40 @@ pub mod locate;
 pub mod table;
 pub mod threads;
 pub mod timeline;
-mod world;
 
 use std::process::ExitCode;
 
-use memlog_analysis::Moment;
-use memlog_answers::{Choice, Damaged, Test, Unanswered, World, test_of};
-use memlog_export::When;
-use memlog_query::{Expr, parse};
+use memlog_analysis::StackTable;
+use memlog_answers::{Choice, Damaged, Test, World};
 use memlog_table::Table;
 use serde_json::{Map, Value, json};
 
 use crate::choose::chosen;
 use crate::facts::is_running;
-use crate::moment::{Span, check as check_moment};
+use crate::moment::{At, Span, Times, check as check_moment};
 use crate::names::{NameStore, Names, symbol_options};
-use crate::open::{Files, Sidecar, Watch, make_table};
+use crate::open::{Files, Sidecar, Watch};
 use crate::page::rows::Rows;
 use crate::page::{Page, Part};
 use crate::screen::Screen;
 use crate::shown::{Asked, Framed, INTERRUPTED, framed, interrupted, names_over, printed};
-use crate::words::{Advice, Sizes};
-use world::Kept;
+use crate::words::Sizes;
+use crate::world::{Found, Kept, Named, Where, damaged, event_of, find, named};
 
 /// Which blocks, of which log, and how the answer looks.
 #[derive(clap::Args)]
 pub struct Question {
-    /// Only blocks for which this holds, as 'size >= 1MiB and leaked'; doc/FILTERS.md
-    /// has the language
-    #[arg(short = 'w', long = "where", value_name = "EXPRESSION")]
-    #[arg(value_parser = filter)]
-    filter: Option<Expr>,
-    /// Only blocks live at this moment: rss-peak, heap-peak, end, or a time since the
-    /// start as 12.5, 12.5s, 300ms or 2m
+    #[command(flatten)]
+    blocks: Where,
+    /// Only blocks live at this moment: rss-peak, heap-peak, start, end, a time since the
+    /// start as 12.5s, 300ms or 2m, a part of the run as 50%, or 'mark NAME'
     #[arg(long, value_name = "MOMENT", allow_negative_numbers = true)]
-    at: Option<When>,
+    at: Option<At>,
     /// Print it as JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]
     asked: Asked,
-}
-
-/// What is wrong with a filter is said with its place.
-fn filter(text: &str) -> Result<Expr, String> {
-    parse(text).map_err(|error| format!("{error}\n{}", error.caret()))
 }
 
 /// What an answer is made of.
@@ -117,21 +106,10 @@ fn ask_once(
     let family = files.family()?;
     let log = family.own();
     let sidecar = Sidecar::of(file, &family, is_running(log));
-    let found = (!is_again).then(|| sidecar.found()).flatten();
-    let (bytes, part) = match found {
-        Some(bytes) => (bytes, None),
-        None => {
-            let figures = |analysis: &_| world::kept(&family, file, analysis, &question.asked);
-            let made = make_table(&family, &sidecar, &watch, figures);
-            let made = made.map_err(|error| {
-                Advice::error(
-                    format!("cannot make the table of its blocks: {error}"),
-                    "it takes memory, or room in the folder of the log, about as much as the log",
-                )
-            })?;
-            (made.bytes, made.analysis.part)
-        }
-    };
+    let symbol_files = &question.asked.symbol_files;
+    let at = (None, is_again);
+    let Found { bytes, analysis } = find((&family, file), symbol_files, &sidecar, &watch, at)?;
+    let part = analysis.and_then(|analysis| analysis.part);
     let damaged = || {
         sidecar.forget();
         Ok(None)
@@ -141,15 +119,16 @@ fn ask_once(
     };
     let kept = Kept::read(table.figures());
     let store = NameStore::default();
-    let needs_names = needs_names
-        || question
-            .filter
-            .as_ref()
-            .is_some_and(memlog_answers::needs_names);
+    let needs_names = needs_names || question.blocks.needs_names();
     let names = Names::new(&store, &options, log, file).until(names_over(part, &watch));
-    let (world, on_names) = world::named(&table, &kept, &family, needs_names.then_some(names));
+    let names = needs_names.then_some(names);
+    let known = StackTable::default();
+    let Named {
+        world, on_names, ..
+    } = named(&table, kept.moments, &family, names, known);
     let mut choice = Choice::all();
-    if let Some(when) = question.at {
+    if let Some(at) = &question.at {
+        let when = at.when(log, &Times::of(&table))?;
         let span = Span {
             from_seconds: kept.events_from(),
             end_seconds: log.seconds(table.end_tick()),
@@ -157,22 +136,18 @@ fn ask_once(
             is_part: part.is_some(),
         };
         check_moment(when, &span)?;
-        choice = choice.and(Test::LiveAt(event_of(when, &world)));
+        choice = choice.and(Test::LiveAt(event_of(&world, when)));
     }
     let moment = choice.clone();
-    if let Some(filter) = &question.filter {
-        let start = log.start().map_or(0, |start| start.wall_ns);
-        match test_of(filter, &world, start) {
-            Ok(test) => choice = choice.and(test),
-            Err(Unanswered::Damaged) => return damaged(),
-            Err(why) => return Err(unanswered(why)),
-        }
-    }
+    let start_unix_ns = log.start().map_or(0, |start| start.wall_ns);
+    let Some(choice) = question.blocks.of(choice, &world, start_unix_ns)? else {
+        return damaged();
+    };
     let screen = Screen::new(&question.asked.look);
     let about = about(question);
     let told = Told {
         about: &about,
-        start_unix_ns: log.start().map_or(0, |start| start.wall_ns),
+        start_unix_ns,
         world: &world,
         choice: &choice,
         moment: &moment,
@@ -201,43 +176,21 @@ fn ask_once(
     }))
 }
 
-fn unanswered(why: Unanswered) -> anyhow::Error {
-    Advice::error(format!("--where: {why}"), "doc/FILTERS.md has all fields")
-}
-
-fn damaged() -> anyhow::Error {
-    Advice::error(
-        "the table of the log's blocks changed while it was read",
-        "ask again: it will be made anew",
-    )
-}
-
-/// After which event a moment is.
-fn event_of(when: When, world: &World) -> u64 {
-    match (when, when.chosen_tick(world.tick_ns)) {
-        (_, Some(tick)) => world.table.steps().event_at(tick).min(world.end()),
-        (When::Known(Moment::HeapPeak), _) => world.moments.heap_peak,
-        (When::Known(Moment::End), _) => world.end(),
-        _ => world.moments.rss_peak,
-    }
-}
-
 /// What was asked for, for programs.
 fn asked(question: &Question) -> Map<String, Value> {
-    let filter = question.filter.as_ref();
+    let filter = question.blocks.filter();
     Page::keyed([
-        ("at", question.at.map(|at| at.to_string()).into()),
+        ("at", question.at.as_ref().map(ToString::to_string).into()),
         ("where", filter.map(ToString::to_string).into()),
     ])
 }
 
 /// The same as the end of a sentence.
 fn about(question: &Question) -> String {
-    let at = question.at.map(|at| format!(" live at {at}"));
-    let filter = question
-        .filter
-        .as_ref()
-        .map(|filter| format!(" where {filter}"));
+    let at = question.at.as_ref();
+    let at = at.map(|at| format!(" live at {at}"));
+    let filter = question.blocks.filter();
+    let filter = filter.map(|filter| format!(" where {filter}"));
     at.into_iter().chain(filter).collect()
 }
 

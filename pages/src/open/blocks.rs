@@ -3,6 +3,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use memlog_analysis::Instant;
 use memlog_read::{Flight, Kind, Log};
 use memlog_table::Builder;
 
@@ -18,18 +19,19 @@ pub struct Made {
 }
 
 /// Reads a log for its table. `figures` is told what the log tells as a whole, and gives
-/// what is to be kept with the table.
+/// what is to be kept with the table. `chosen` is a moment of interest.
 pub fn make(
     family: &Family,
     sidecar: &Sidecar,
+    chosen: Option<Instant>,
     watch: &Watch,
     figures: impl Fn(&Analysis) -> Vec<u8>,
 ) -> std::io::Result<Made> {
     let draft = sidecar.begin();
     let is_file = draft.path().is_some();
-    match make_into(draft, family, sidecar, watch, &figures) {
+    match make_into(draft, family, sidecar, chosen, watch, &figures) {
         // A folder that is full, or may not grow: memory may do.
-        Err(_) if is_file => make_into(Draft::memory(), family, sidecar, watch, &figures),
+        Err(_) if is_file => make_into(Draft::memory(), family, sidecar, chosen, watch, &figures),
         made => made,
     }
 }
@@ -38,6 +40,7 @@ fn make_into(
     draft: Draft,
     family: &Family,
     sidecar: &Sidecar,
+    chosen: Option<Instant>,
     watch: &Watch,
     figures: &impl Fn(&Analysis) -> Vec<u8>,
 ) -> std::io::Result<Made> {
@@ -46,7 +49,7 @@ fn make_into(
     let last = AtomicU64::new(u64::MAX);
     let built = std::thread::scope(|scope| {
         let building = scope.spawn(|| build(family, draft, sidecar.key(), &last));
-        let analysis = family.analyse(None, watch);
+        let analysis = family.analyse(chosen, watch);
         if analysis.part.is_some() {
             last.store(analysis.tally.events(), Ordering::Relaxed);
         }

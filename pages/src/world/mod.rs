@@ -1,4 +1,8 @@
-//! What a table is kept with, and what names it.
+//! The table of a log's blocks: found or made, kept with what the log tells as a whole,
+//! and named.
+
+mod chosen;
+mod find;
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -11,13 +15,14 @@ use serde_json::{Value, json};
 use crate::calls::Paths;
 use crate::figures::figures;
 use crate::heading::{INDENT, heading, notes};
-use crate::names::{Labels, Names};
+use crate::names::{Labels, Names, SymbolFiles};
 use crate::open::{Analysis, Family, LogTables};
 use crate::page::OnNames;
 use crate::page::heading::{Heading, Says};
-use crate::shown::{Asked, on_names};
 use crate::subject::Subject;
 use crate::words::{Sizes, clean};
+pub use chosen::{Reading, Where, analyse, event_of};
+pub use find::{Found, damaged, find};
 
 /// Lines of a heading that may stand above answers too, and whether they do where
 /// nothing is wrong.
@@ -40,15 +45,15 @@ pub struct Kept {
     pub stats: Value,
     /// What a reader has to know besides the figures.
     pub notes: Vec<String>,
-    moments: Moments,
+    pub moments: Moments,
     lines: Vec<(&'static str, bool, Vec<String>)>,
 }
 
 /// What is kept with a table.
-pub fn kept(family: &Family, file: &Path, analysis: &Analysis, asked: &Asked) -> Vec<u8> {
+fn kept(family: &Family, file: &Path, analysis: &Analysis, symbol_files: &SymbolFiles) -> Vec<u8> {
     let subject = Subject {
         file,
-        symbol_files: &asked.symbol_files,
+        symbol_files,
         family,
         analysis,
         sizes: Sizes::Rounded,
@@ -62,25 +67,34 @@ pub fn kept(family: &Family, file: &Path, analysis: &Analysis, asked: &Asked) ->
             _ => None,
         }
     });
+    let peaks = peaks(analysis);
+    let kept = json!({
+        "stats": figures(family, analysis),
+        "notes": notes(family, analysis),
+        "lines": lines.collect::<Vec<_>>(),
+        "rss_peak_event": peaks.rss_peak,
+        "heap_peak_event": peaks.heap_peak,
+    });
+    kept.to_string().into_bytes()
+}
+
+/// After which events the peaks are.
+fn peaks(analysis: &Analysis) -> Moments {
     let summary = &analysis.summary;
     let heap_peak = summary.heap_peak.event;
     // A peak that cannot be told any more is the highest moment that can.
     let is_before = summary
         .window
         .is_some_and(|window| window.is_rss_peak_before);
-    let rss_peak = if is_before {
-        heap_peak
-    } else {
-        summary.rss_peak.event
-    };
-    let kept = json!({
-        "stats": figures(family, analysis),
-        "notes": notes(family, analysis),
-        "lines": lines.collect::<Vec<_>>(),
-        "rss_peak_event": rss_peak,
-        "heap_peak_event": heap_peak,
-    });
-    kept.to_string().into_bytes()
+    Moments {
+        rss_peak: if is_before {
+            heap_peak
+        } else {
+            summary.rss_peak.event
+        },
+        heap_peak,
+        rss_peak_bytes: summary.rss_peak_bytes,
+    }
 }
 
 impl Kept {
@@ -142,14 +156,24 @@ fn thread(thread: &Thread) -> String {
     }
 }
 
-/// A table with its stacks, named if there are names, and what is to be said of those.
+/// A table that is named.
+pub struct Named<'t, 'b> {
+    /// The table with its stacks.
+    pub world: World<'t, 'b>,
+    /// By a stack's number there what it is in the table of stacks that was given.
+    pub stacks: Vec<u32>,
+    /// What is to be said of the names.
+    pub on_names: OnNames,
+}
+
+/// A table with its stacks, named if there are names. `known` has stacks, or none yet.
 pub fn named<'t, 'b>(
     table: &'t Table<'b>,
-    kept: &Kept,
+    moments: Moments,
     family: &Family,
     names: Option<Names>,
-) -> (World<'t, 'b>, OnNames) {
-    let mut known = StackTable::default();
+    mut known: StackTable,
+) -> Named<'t, 'b> {
     let (mut known_numbers, mut numbers, mut distinct) = (HashMap::new(), Vec::new(), Vec::new());
     let mut tables: Option<(u32, LogTables)> = None;
     for key in table.stacks() {
@@ -175,11 +199,15 @@ pub fn named<'t, 'b>(
         lines: Vec::new(),
         names: Vec::new(),
         threads: table.threads().iter().map(thread).collect(),
-        moments: kept.moments,
+        moments,
         tick_ns: family.own().tick_ns(),
     };
     let Some(names) = names else {
-        return (world, OnNames::default());
+        return Named {
+            world,
+            stacks: distinct,
+            on_names: OnNames::default(),
+        };
     };
     let mut labels = Labels::new(names, &known);
     let mut paths = Paths::default();
@@ -212,6 +240,10 @@ pub fn named<'t, 'b>(
         }
     });
     world.stacks = stacks.collect();
-    let on_names = on_names(&labels);
-    (world, on_names)
+    let on_names = OnNames::of(&labels);
+    Named {
+        world,
+        stacks: distinct,
+        on_names,
+    }
 }
