@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use memlog_analysis::{Name, nameless_in};
 
+use crate::static_init::initialisers;
 use crate::types::type_of;
 use crate::world::World;
 
@@ -22,6 +23,8 @@ pub enum By {
     Stack,
     /// The type that the names of the stack tell of.
     Type,
+    /// The static initialiser that it was for.
+    StaticInit,
     /// Bytes asked for.
     Size,
     /// The thread that asked.
@@ -32,13 +35,14 @@ pub enum By {
 
 impl By {
     /// All of them by their words, those of stacks first.
-    pub const ALL: [(&str, Self); 9] = [
+    pub const ALL: [(&str, Self); 10] = [
         ("function", Self::Function),
         ("file", Self::File),
         ("line", Self::Line),
         ("module", Self::Module),
         ("stack", Self::Stack),
         ("type", Self::Type),
+        ("static-init", Self::StaticInit),
         ("size", Self::Size),
         ("thread", Self::Thread),
         ("kind", Self::Kind),
@@ -51,7 +55,7 @@ impl By {
 
     /// Whether a block is also below the callers of the function that asked.
     pub fn has_callers(self) -> bool {
-        self.is_of_stacks() && !matches!(self, Self::Stack | Self::Type)
+        self.is_of_stacks() && !matches!(self, Self::Stack | Self::Type | Self::StaticInit)
     }
 
     /// Its word.
@@ -69,6 +73,7 @@ impl By {
 
 const NO_STACK: &str = "(no stack)";
 const UNKNOWN: &str = "(unknown)";
+const NO_STATIC_INIT: &str = "(no static initialiser)";
 /// Functions of a stack's name; its frames are told apart from it.
 const MOST_NAMED: usize = 50;
 
@@ -83,6 +88,8 @@ pub(crate) struct Keys<'w, 't, 'b> {
     /// By line the number of the functions that call each other there: stacks of the
     /// same functions are one.
     callers: Vec<u32>,
+    /// By line its static initialiser.
+    initialisers: Vec<u32>,
     of_callers: HashMap<u32, u32>,
 }
 
@@ -97,6 +104,10 @@ impl<'w, 't, 'b> Keys<'w, 't, 'b> {
             of_label: HashMap::new(),
             callers: match by {
                 By::Stack => numbered(world),
+                _ => Vec::new(),
+            },
+            initialisers: match by {
+                By::StaticInit => initialisers(world),
                 _ => Vec::new(),
             },
             of_callers: HashMap::new(),
@@ -135,6 +146,13 @@ impl<'w, 't, 'b> Keys<'w, 't, 'b> {
                 let names = world.named(path.whole);
                 let found = type_of(names.map(|name| name.function.as_str()));
                 self.named(found.unwrap_or_else(|| UNKNOWN.into()))
+            }
+            By::StaticInit => {
+                let line = self.initialisers.get(path.whole as usize);
+                match line.and_then(|&line| world.label(line)) {
+                    Some(label) => self.of_label(label),
+                    None => self.named(NO_STATIC_INIT.to_owned()),
+                }
             }
             _ => match world.label(path.owner) {
                 Some(label) => self.of_label(label),
@@ -199,7 +217,7 @@ fn name_of(name: &Name, by: By) -> &str {
     let location = name.location.as_deref();
     match by {
         By::File => location.map_or(UNKNOWN, file_of),
-        By::Line => location.unwrap_or(&name.function),
+        By::Line | By::StaticInit => location.unwrap_or(&name.function),
         By::Module => module_of(name).unwrap_or(UNKNOWN),
         _ => &name.function,
     }

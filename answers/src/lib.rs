@@ -8,6 +8,7 @@
 //! * [`By`]: what blocks are put together by
 //! * [`grouped`]: sums by function, line, size, thread ...
 //! * [`held_of`], [`held_at`]: what stacks hold, over the run and at moments
+//! * `static_init`: what ran before main
 //! * [`by_size`], [`by_lifetime`]: how many of each
 //! * [`timeline`]: the heap and resident memory over time
 //! * [`chains`]: what reallocs grew
@@ -32,6 +33,7 @@ mod histogram;
 mod keys;
 mod lines;
 mod pass;
+mod static_init;
 mod sums;
 mod threads;
 mod timeline;

@@ -5,6 +5,7 @@
 //! * [`figures`]: what the commands say of all blocks, against the twin
 //! * [`filters`]: expressions made at random, block by block
 //! * [`trees`]: trees and pictures of chosen blocks, and moments in all their forms
+//! * [`statics`]: static initialisers
 //! * [`truth`]: functions, types and chains, against what the program itself says
 //! * [`odd`]: forks, bounded, cut, killed, growing and empty logs, and the goldens
 //! * [`sidecar`]: the table that is kept beside a log, and those who tamper with it
@@ -19,6 +20,7 @@ mod runnable;
 mod sidecar;
 #[path = "../sites/mod.rs"]
 mod sites;
+mod statics;
 mod trees;
 mod truth;
 mod twin;

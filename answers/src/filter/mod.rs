@@ -67,7 +67,7 @@ pub fn needs_names(expr: &Expr) -> bool {
         Expr::Test(Asked::Count { field, .. }) => {
             matches!(field, CountField::Line | CountField::Depth)
         }
-        Expr::Test(Asked::FirstMatch(_)) => true,
+        Expr::Test(Asked::FirstMatch(_) | Asked::Flag(Flag::StaticInit)) => true,
         Expr::Test(_) => false,
     }
 }
@@ -262,6 +262,7 @@ impl Maker<'_, '_, '_> {
             Flag::Leaked => Test::Leaked,
             Flag::Temporary => Test::Temporary,
             Flag::Moved => Test::Moved,
+            Flag::StaticInit => self.static_init(),
             Flag::Mmapped => Test::Mmapped,
             Flag::MainArena => {
                 let instead = "the main arena is what brk holds: address in A..B";
