@@ -8,6 +8,8 @@
 //! * [`By`]: what blocks are put together by
 //! * [`grouped`]: sums by function, line, size, thread ...
 //! * [`held_of`], [`held_at`]: what stacks hold, over the run and at moments
+//! * [`growth`]: what groups held at some moments
+//! * [`suppressed`]: leaks that somebody knows of
 //! * `static_init`: what ran before main
 //! * [`by_size`], [`by_lifetime`]: how many of each
 //! * [`timeline`]: the heap and resident memory over time
@@ -28,6 +30,7 @@ mod filter;
 mod find;
 mod fragments;
 mod group;
+mod growth;
 mod held;
 mod histogram;
 mod keys;
@@ -35,6 +38,7 @@ mod lines;
 mod pass;
 mod static_init;
 mod sums;
+mod suppress;
 mod threads;
 mod timeline;
 mod types;
@@ -47,11 +51,13 @@ pub use filter::{Unanswered, needs_names, test_of};
 pub use find::{Found, found_at};
 pub use fragments::{FragmentRow, Fragments, fragments};
 pub use group::{Group, grouped};
+pub use growth::{Growth, growth};
 pub use held::{held_at, held_of};
 pub use histogram::{Class, by_lifetime, by_size};
 pub use keys::By;
 pub use lines::{FileLines, LineSums, lines};
 pub use sums::Sums;
+pub use suppress::{Suppression, suppressed, suppressions};
 pub use threads::{Between, ThreadRow, threads};
 pub use timeline::{Point, timeline};
 pub use types::type_of;

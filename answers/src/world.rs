@@ -44,6 +44,8 @@ pub struct World<'t, 'b> {
     pub lines: Vec<Line>,
     /// What functions are called.
     pub names: Vec<Name>,
+    /// The files whose code was there, by their paths.
+    pub modules: Vec<String>,
     /// The threads as they are told, by their places.
     pub threads: Vec<String>,
     /// The peaks.

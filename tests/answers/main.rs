@@ -5,6 +5,7 @@
 //! * [`figures`]: what the commands say of all blocks, against the twin
 //! * [`filters`]: expressions made at random, block by block
 //! * [`trees`]: trees and pictures of chosen blocks, and moments in all their forms
+//! * [`leaks`]: what grew, and suppressions, against LeakSanitizer
 //! * [`statics`]: static initialisers
 //! * [`truth`]: functions, types and chains, against what the program itself says
 //! * [`odd`]: forks, bounded, cut, killed, growing and empty logs, and the goldens
@@ -14,6 +15,7 @@
 
 mod figures;
 mod filters;
+mod leaks;
 mod odd;
 #[path = "../runnable/mod.rs"]
 mod runnable;

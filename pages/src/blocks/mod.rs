@@ -6,6 +6,7 @@ pub mod chains;
 pub mod fragmentation;
 pub mod function;
 pub mod histogram;
+pub mod leaks;
 mod listed;
 pub mod locate;
 pub mod table;
@@ -16,6 +17,7 @@ use std::process::ExitCode;
 
 use memlog_analysis::StackTable;
 use memlog_answers::{Choice, Damaged, Test, World};
+use memlog_read::Log;
 use memlog_table::Table;
 use serde_json::{Map, Value, json};
 
@@ -63,6 +65,37 @@ pub struct Told<'w, 't, 'b> {
     pub start_unix_ns: u64,
     /// Which blocks those are, as the end of a sentence: ` live at rss-peak`.
     pub about: &'w str,
+    log: &'w Log<'b>,
+    span: &'w Span,
+}
+
+impl Told<'_, '_, '_> {
+    /// After which event a moment is.
+    pub fn event(&self, at: &At) -> anyhow::Result<u64> {
+        let when = at.when(self.log, &Times::of(self.world.table))?;
+        check_moment(when, self.span)?;
+        Ok(event_of(self.world, when))
+    }
+}
+
+/// Why there is no answer.
+pub enum Failure {
+    /// See [`Damaged`].
+    Damaged,
+    /// A sentence says it.
+    Said(anyhow::Error),
+}
+
+impl From<Damaged> for Failure {
+    fn from(Damaged: Damaged) -> Self {
+        Self::Damaged
+    }
+}
+
+impl From<anyhow::Error> for Failure {
+    fn from(error: anyhow::Error) -> Self {
+        Self::Said(error)
+    }
 }
 
 /// An answer.
@@ -75,11 +108,11 @@ pub struct Answer {
 }
 
 /// The log's table is found or made, and asked. `schema` is the version of the keys.
-pub fn ask(
+pub fn ask<E: Into<Failure>>(
     question: &Question,
     schema: &str,
     needs_names: bool,
-    answer: impl Fn(&Told) -> Result<Answer, Damaged>,
+    answer: impl Fn(&Told) -> Result<Answer, E>,
 ) -> anyhow::Result<ExitCode> {
     let once = |is_again| ask_once(question, schema, needs_names, &answer, is_again);
     // That bytes of a kept table have changed is seen where they are read. One that
@@ -92,11 +125,11 @@ pub fn ask(
 }
 
 /// Nothing if the table was damaged: that one is not kept any more.
-fn ask_once(
+fn ask_once<E: Into<Failure>>(
     question: &Question,
     schema: &str,
     needs_names: bool,
-    answer: impl Fn(&Told) -> Result<Answer, Damaged>,
+    answer: impl Fn(&Told) -> Result<Answer, E>,
     is_again: bool,
 ) -> anyhow::Result<Option<ExitCode>> {
     let options = symbol_options(&question.asked.symbol_files)?;
@@ -127,14 +160,14 @@ fn ask_once(
         world, on_names, ..
     } = named(&table, kept.moments, &family, names, known);
     let mut choice = Choice::all();
+    let span = Span {
+        from_seconds: kept.events_from(),
+        end_seconds: log.seconds(table.end_tick()),
+        has_end: log.end().is_some(),
+        is_part: part.is_some(),
+    };
     if let Some(at) = &question.at {
         let when = at.when(log, &Times::of(&table))?;
-        let span = Span {
-            from_seconds: kept.events_from(),
-            end_seconds: log.seconds(table.end_tick()),
-            has_end: log.end().is_some(),
-            is_part: part.is_some(),
-        };
         check_moment(when, &span)?;
         choice = choice.and(Test::LiveAt(event_of(&world, when)));
     }
@@ -151,11 +184,15 @@ fn ask_once(
         world: &world,
         choice: &choice,
         moment: &moment,
+        log,
+        span: &span,
         sizes: screen.sizes,
         page_bytes: log.start().map_or(4096, |start| start.page_bytes.into()),
     };
-    let Ok(answer) = answer(&told) else {
-        return damaged();
+    let answer = match answer(&told).map_err(Into::into) {
+        Ok(answer) => answer,
+        Err(Failure::Damaged) => return damaged(),
+        Err(Failure::Said(error)) => return Err(error),
     };
     let mut page = framed(Framed {
         schema,

@@ -192,12 +192,14 @@ pub fn named<'t, 'b>(
         }
         numbers.push(number);
     }
+    let modules = family.logs.iter().flat_map(|log| log.modules());
     let mut world = World {
         table,
         numbers,
         stacks: Vec::new(),
         lines: Vec::new(),
         names: Vec::new(),
+        modules: modules.map(|module| clean(module.path)).collect(),
         threads: table.threads().iter().map(thread).collect(),
         moments,
         tick_ns: family.own().tick_ns(),
