@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
-use memlog_analysis::{Name, nameless_in};
+use memlog_analysis::Name;
 
+use crate::place::{file_of, module_of};
 use crate::static_init::initialisers;
 use crate::types::type_of;
 use crate::world::World;
@@ -221,24 +222,4 @@ fn name_of(name: &Name, by: By) -> &str {
         By::Module => module_of(name).unwrap_or(UNKNOWN),
         _ => &name.function,
     }
-}
-
-/// A location without its line.
-pub(crate) fn file_of(location: &str) -> &str {
-    match location.rsplit_once(':') {
-        Some((file, line)) if line.bytes().all(|byte| byte.is_ascii_digit()) => file,
-        _ => location,
-    }
-}
-
-/// The line of a location.
-pub(crate) fn line_of(location: &str) -> Option<u64> {
-    location.rsplit_once(':')?.1.parse().ok()
-}
-
-/// The program or library of a function; one without a name is called after it.
-pub(crate) fn module_of(name: &Name) -> Option<&str> {
-    name.module
-        .as_deref()
-        .or_else(|| nameless_in(&name.function))
 }

@@ -24,6 +24,7 @@
 #![forbid(unsafe_code)]
 
 mod around;
+mod chain;
 mod chains;
 mod choice;
 mod filter;
@@ -36,6 +37,7 @@ mod histogram;
 mod keys;
 mod lines;
 mod pass;
+mod place;
 mod static_init;
 mod sums;
 mod suppress;
@@ -45,7 +47,8 @@ mod types;
 mod world;
 
 pub use around::{Around, around};
-pub use chains::{ChainFacts, ChainRow, chains};
+pub use chain::ChainFacts;
+pub use chains::{ChainRow, chains};
 pub use choice::{Choice, Test};
 pub use filter::{Unanswered, needs_names, test_of};
 pub use find::{Found, found_at};

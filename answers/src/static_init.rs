@@ -3,7 +3,7 @@
 
 use memlog_analysis::{END, Name, is_c_library, nameless_in};
 
-use crate::keys::module_of;
+use crate::place::module_of;
 use crate::world::World;
 
 /// Functions that compilers make for it.

@@ -6,7 +6,7 @@ use memlog_analysis::{Held, Name, first_outwards, nameless_in};
 
 use crate::choice::{Choice, Test};
 use crate::held::held_of;
-use crate::keys::{file_of, module_of};
+use crate::place::{file_of, module_of};
 use crate::world::{Damaged, World};
 
 /// A line of a file of suppressions.

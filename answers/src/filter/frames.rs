@@ -9,7 +9,7 @@ use memlog_query::{FirstMatch, Matcher, TextField, Verdict};
 
 use super::Maker;
 use crate::choice::Test;
-use crate::keys::{file_of, module_of};
+use crate::place::{file_of, module_of};
 use crate::static_init::initialisers;
 
 impl Maker<'_, '_, '_> {

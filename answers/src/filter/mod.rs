@@ -15,11 +15,12 @@ use memlog_query::{
 };
 use memlog_table::{Column, Columns, Rows};
 
-use crate::chains::{self, ChainFacts};
-use crate::choice::{ChainTest, Choice, Test};
+use crate::chain::{ChainFacts, ChainTest};
+use crate::chains;
+use crate::choice::{Choice, Test};
 use crate::group::sums_of_stacks;
-use crate::keys::line_of;
 use crate::pass;
+use crate::place::line_of;
 use crate::sums::Sums;
 use crate::world::{Damaged, World};
 
