@@ -24,7 +24,8 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser};
 use memlog_pages::blocks::table::Which;
 use memlog_pages::blocks::{
-    annotate, chains, fragmentation, function, histogram, locate, maps, table, threads, timeline,
+    annotate, chains, fragmentation, function, histogram, leaks, locate, maps, table, threads,
+    timeline,
 };
 use memlog_pages::{dump, info, postmortem, report, stats, summary, tree};
 
@@ -45,7 +46,7 @@ fn run(line: Vec<OsString>) -> anyhow::Result<ExitCode> {
         Command::Report(args) => report::run(&args),
         Command::Tree(args) => tree::run(&args),
         Command::Table(args) => table::run(&args, Which::All),
-        Command::Leaks(args) => table::run(&args, Which::Leaked),
+        Command::Leaks(args) => leaks::run(&args),
         Command::Temporary(args) => table::run(&args, Which::Temporary),
         Command::Histogram(args) => histogram::run(&args),
         Command::Timeline(args) => timeline::run(&args),

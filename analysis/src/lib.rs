@@ -68,7 +68,7 @@ mod unknown;
 
 pub use areas::{Access, Area, Areas, Change};
 pub use brief::{Brief, brief, brief_path, nameless_in, short_path};
-pub use counts::{Held, Measure, Moment};
+pub use counts::{Held, Instant, Measure, Moment};
 pub use coverage::Coverage;
 pub use cuts::{CutIn, Cuts};
 pub use failed::{Asker, Failed, Failures};

@@ -76,7 +76,7 @@ struct StackNode {
 }
 
 /// All stacks, by index. Indexes below 8 are the roots of the log's format.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct StackTable {
     entries: Vec<StackNode>,
     index: HashMap<(u32, u32), u32, RandomState>,

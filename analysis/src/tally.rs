@@ -7,7 +7,7 @@ use memlog_format::ext::{Ledger, Rss};
 use memlog_format::failure::Failure;
 use memlog_format::live::{LiveEntry, Sums};
 
-use crate::counts::{Held, Moment};
+use crate::counts::{Held, Instant, Moment};
 use crate::failed::Failures;
 use crate::flight_window::FlightWindow;
 use crate::history::History;
@@ -25,8 +25,8 @@ use crate::unknown::UnknownReleases;
 /// What has to be known before the first event.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
-    /// The tick of [`Moment::Chosen`].
-    pub chosen_tick: Option<u64>,
+    /// When [`Moment::Chosen`] is.
+    pub chosen: Option<Instant>,
     /// What ru_maxrss was at the start, inherited through exec, in kilobytes.
     pub maxrss_floor_kb: u64,
     /// The process was forked: blocks that are not known may be its parent's.
@@ -74,6 +74,8 @@ pub struct Tally {
     temporary: Temporary,
     options: Options,
     chosen: bool,
+    /// How many marks the program set so far.
+    marks: u64,
     tids: HashMap<u32, u32, RandomState>,
     inherited: HashSet<u64, RandomState>,
 }
@@ -103,6 +105,7 @@ impl Tally {
             temporary: Temporary::default(),
             options,
             chosen: false,
+            marks: 0,
             tids: HashMap::default(),
             inherited: HashSet::default(),
         }
@@ -210,13 +213,10 @@ impl Tally {
     #[inline]
     fn come_to(&mut self, at: At) {
         if at.tick > self.heap.tick {
-            if let Some(chosen) = self.options.chosen_tick
+            if let Some(Instant::Tick(chosen)) = self.options.chosen
                 && at.tick > chosen
-                && !self.chosen
             {
-                self.chosen = true;
-                self.holders.mark_chosen();
-                self.regions.held.counts.mark_chosen();
+                self.choose_now();
             }
             self.heap.tick = at.tick;
         }
@@ -232,6 +232,24 @@ impl Tally {
                 self.stacks.soon(alloc.stack);
             }
             Usual::Release(release) => self.blocks.soon(release.address),
+        }
+    }
+
+    /// The program set a mark.
+    pub fn mark(&mut self) {
+        if matches!(self.options.chosen, Some(Instant::Mark { number, .. }) if number == self.marks)
+        {
+            self.choose_now();
+        }
+        self.marks += 1;
+    }
+
+    #[cold]
+    fn choose_now(&mut self) {
+        if !self.chosen {
+            self.chosen = true;
+            self.holders.mark_chosen();
+            self.regions.held.counts.mark_chosen();
         }
     }
 
@@ -408,11 +426,7 @@ impl Tally {
             self.heap.tick = self.heap.tick.max(tick);
         }
         self.history.end(self.heap.tick);
-        if !self.chosen {
-            self.chosen = true;
-            self.holders.mark_chosen();
-            self.regions.held.counts.mark_chosen();
-        }
+        self.choose_now();
         if self.rss.finish(&facts.rss, &self.heap) {
             self.holders.keep_candidate();
             self.regions.read(true);

@@ -1,4 +1,4 @@
-//! A chain of reallocs: blocks that are one object.
+//! One chain of reallocs: what is known of it, and what it is asked.
 
 use memlog_table::{Column, NEVER, Rows};
 

@@ -2,9 +2,11 @@
 
 use std::collections::HashMap;
 
-use memlog_analysis::{Name, nameless_in};
+use memlog_analysis::Name;
 
 use crate::owners::releasers;
+use crate::place::{file_of, module_of};
+use crate::static_init::initialisers;
 use crate::types::type_of;
 use crate::world::{Damaged, World};
 
@@ -23,6 +25,8 @@ pub enum By {
     Stack,
     /// The type that the names of the stack tell of.
     Type,
+    /// The static initialiser that it was for.
+    StaticInit,
     /// Bytes asked for.
     Size,
     /// The thread that asked.
@@ -47,13 +51,14 @@ pub enum By {
 
 impl By {
     /// All of them by their words, those of stacks first.
-    pub const ALL: [(&str, Self); 16] = [
+    pub const ALL: [(&str, Self); 17] = [
         ("function", Self::Function),
         ("file", Self::File),
         ("line", Self::Line),
         ("module", Self::Module),
         ("stack", Self::Stack),
         ("type", Self::Type),
+        ("static-init", Self::StaticInit),
         ("size", Self::Size),
         ("thread", Self::Thread),
         ("kind", Self::Kind),
@@ -97,7 +102,8 @@ impl By {
     /// Whether a block is also below the callers of the function that asked, or
     /// released.
     pub fn has_callers(self) -> bool {
-        self.is_of_stacks() && !self.is_whole_stack() && self != Self::Type
+        let has_none = matches!(self, Self::Type | Self::StaticInit);
+        self.is_of_stacks() && !self.is_whole_stack() && !has_none
     }
 
     /// Its word.
@@ -115,6 +121,7 @@ impl By {
 
 pub(crate) const NO_STACK: &str = "(no stack)";
 const UNKNOWN: &str = "(unknown)";
+const NO_STATIC_INIT: &str = "(no static initialiser)";
 /// Functions of a stack's name; its frames are told apart from it.
 const MOST_NAMED: usize = 50;
 
@@ -131,6 +138,8 @@ pub(crate) struct Keys<'w, 't, 'b> {
     /// By line the number of the functions that call each other there: stacks of the
     /// same functions are one.
     callers: Vec<u32>,
+    /// By line its static initialiser.
+    initialisers: Vec<u32>,
     of_callers: HashMap<u32, u32>,
 }
 
@@ -146,6 +155,10 @@ impl<'w, 't, 'b> Keys<'w, 't, 'b> {
             of_label: HashMap::new(),
             callers: match by {
                 By::Stack => numbered(world),
+                _ => Vec::new(),
+            },
+            initialisers: match by {
+                By::StaticInit => initialisers(world),
                 _ => Vec::new(),
             },
             of_callers: HashMap::new(),
@@ -193,6 +206,13 @@ impl<'w, 't, 'b> Keys<'w, 't, 'b> {
                 let names = world.named(path.whole);
                 let found = type_of(names.map(|name| name.function.as_str()));
                 self.named(found.unwrap_or_else(|| UNKNOWN.into()))
+            }
+            By::StaticInit => {
+                let line = self.initialisers.get(path.whole as usize);
+                match line.and_then(|&line| world.label(line)) {
+                    Some(label) => self.of_label(label),
+                    None => self.named(NO_STATIC_INIT.to_owned()),
+                }
             }
             _ => {
                 let owner = match &self.releasers {
@@ -263,28 +283,8 @@ fn name_of(name: &Name, by: By) -> &str {
     let location = name.location.as_deref();
     match by {
         By::File => location.map_or(UNKNOWN, file_of),
-        By::Line => location.unwrap_or(&name.function),
+        By::Line | By::StaticInit => location.unwrap_or(&name.function),
         By::Module => module_of(name).unwrap_or(UNKNOWN),
         _ => &name.function,
     }
-}
-
-/// A location without its line.
-pub(crate) fn file_of(location: &str) -> &str {
-    match location.rsplit_once(':') {
-        Some((file, line)) if line.bytes().all(|byte| byte.is_ascii_digit()) => file,
-        _ => location,
-    }
-}
-
-/// The line of a location.
-pub(crate) fn line_of(location: &str) -> Option<u64> {
-    location.rsplit_once(':')?.1.parse().ok()
-}
-
-/// The program or library of a function; one without a name is called after it.
-pub(crate) fn module_of(name: &Name) -> Option<&str> {
-    name.module
-        .as_deref()
-        .or_else(|| nameless_in(&name.function))
 }

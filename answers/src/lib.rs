@@ -8,6 +8,10 @@
 //! * `pass`: all chosen rows, once, on the cores that there are
 //! * [`By`]: what blocks are put together by
 //! * [`grouped`]: sums by function, line, size, thread ...
+//! * [`held_of`], [`held_at`]: what stacks hold, over the run and at moments
+//! * [`growth`]: what groups held at some moments
+//! * [`suppressed`]: leaks that somebody knows of
+//! * `static_init`: what ran before main
 //! * [`by_size`], [`by_lifetime`], [`by_size_and_lifetime`]: how many of each
 //! * [`timeline`]: the heap and resident memory over time
 //! * [`chains`]: what reallocs grew
@@ -29,13 +33,18 @@ mod filter;
 mod find;
 mod fragments;
 mod group;
+mod growth;
+mod held;
 mod histogram;
 mod keys;
 mod lines;
 mod mappings;
 mod owners;
 mod pass;
+mod place;
+mod static_init;
 mod sums;
+mod suppress;
 mod threads;
 mod timeline;
 mod types;
@@ -50,12 +59,15 @@ pub use filter::{needs_names, test_of};
 pub use find::{Found, found_at};
 pub use fragments::{FragmentRow, Fragments, fragments};
 pub use group::{Group, grouped};
+pub use growth::{Growth, growth};
+pub use held::{held_at, held_of};
 pub use histogram::{Class, Grid, by_lifetime, by_size, by_size_and_lifetime};
 pub use keys::By;
 pub use lines::{FileLines, LineSums, lines};
 pub use mappings::{Mapping, MappingRow, backing_at, mapped_at, mapped_over_time, mappings};
 pub use owners::name_owners;
 pub use sums::Sums;
+pub use suppress::{Suppression, suppressed, suppressions};
 pub use threads::{Between, ThreadRow, threads};
 pub use timeline::{Point, timeline};
 pub use types::type_of;

@@ -6,7 +6,7 @@ use memlog_analysis::{Held, held_below};
 
 use crate::choice::Choice;
 use crate::group::{held_at_askers, sums_of_stacks};
-use crate::keys::{file_of, line_of};
+use crate::place::{file_of, line_of};
 use crate::world::{Damaged, World};
 
 /// A line of a file.

@@ -58,6 +58,8 @@ pub struct World<'t, 'b> {
     pub lines: Vec<Line>,
     /// What functions are called.
     pub names: Vec<Name>,
+    /// The files whose code was there, by their paths.
+    pub modules: Vec<String>,
     /// The threads as they are told, by their places.
     pub threads: Vec<String>,
     /// The peaks.
@@ -77,6 +79,7 @@ impl<'t, 'b> World<'t, 'b> {
             stacks: Vec::new(),
             lines: Vec::new(),
             names: Vec::new(),
+            modules: Vec::new(),
             threads: Vec::new(),
             moments,
             tick_ns,

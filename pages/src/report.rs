@@ -8,12 +8,14 @@ use memlog_export::{When, percent};
 
 use crate::calls::{Filter, Form, Shape, tree};
 use crate::heading::failed_askers;
+use crate::moment::At;
 use crate::names::Labels;
 use crate::page::tree::Direction;
 use crate::page::{Page, Part};
 use crate::shown::{self, Asked, show};
 use crate::subject::Subject;
 use crate::words::{Advice, typed};
+use crate::world::Where;
 
 /// The version of the keys; `doc/STATS.md` says what they mean.
 const SCHEMA: &str = "memlog-report-1";
@@ -27,10 +29,10 @@ pub struct Args {
     /// Memory live when most bytes were, as --at heap-peak
     #[arg(long)]
     show_maximum: bool,
-    /// Memory live at this moment: rss-peak, heap-peak, end, or a time since
-    /// the start as 12.5, 12.5s, 300ms or 2m
+    /// Memory live at this moment: rss-peak, heap-peak, start, end, a time since the start
+    /// as 12.5s, 300ms or 2m, a part of the run as 50%, or 'mark NAME'
     #[arg(long, value_name = "MOMENT", allow_negative_numbers = true)]
-    at: Option<When>,
+    at: Option<At>,
     /// Sum up what is less than so many percent
     #[arg(short = 't', long, value_name = "PCT", default_value = "1", value_parser = percent)]
     threshold: f64,
@@ -38,6 +40,8 @@ pub struct Args {
     form: Form,
     #[command(flatten)]
     filter: Filter,
+    #[command(flatten)]
+    blocks: Where,
     /// Print it as JSON, schema memlog-report-1
     #[arg(long)]
     json: bool,
@@ -53,10 +57,16 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if !args.more.is_empty() {
         return Err(several(args));
     }
-    args.form.check(moment_option(args))?;
-    show(&args.asked, args.at, args.json, |subject, labels| {
-        page(args, subject, labels)
-    })
+    args.form
+        .check(moment_option(args), args.blocks.filter().is_some())?;
+    let blocks = &args.blocks;
+    show(
+        &args.asked,
+        blocks,
+        args.at.as_ref(),
+        args.json,
+        |subject, labels, at| page(args, at, subject, labels),
+    )
 }
 
 fn several(args: &Args) -> anyhow::Error {
@@ -84,8 +94,8 @@ fn moment_option(args: &Args) -> Option<&'static str> {
     }
 }
 
-fn page(args: &Args, subject: &Subject, labels: &mut Labels) -> Page {
-    let moments = moments(args);
+fn page(args: &Args, at: Option<When>, subject: &Subject, labels: &mut Labels) -> Page {
+    let moments = moments(args, at);
     let count = moments.len();
     let shape = match args.json {
         true => shape(args).whole(),
@@ -110,8 +120,8 @@ fn shape(args: &Args) -> Shape<'_> {
 }
 
 /// The moments asked for, each once.
-fn moments(args: &Args) -> Vec<When> {
-    let mut moments = Vec::from_iter(args.at);
+fn moments(args: &Args, at: Option<When>) -> Vec<When> {
+    let mut moments = Vec::from_iter(at);
     let switches = [
         (args.show_maximum, Moment::HeapPeak),
         (args.show_leaks, Moment::End),

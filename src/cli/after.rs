@@ -35,7 +35,7 @@ kernel counts it.
 Examples:
   memlog report --show-leaks vm.5912.memlog    what was not released
   memlog report --mapped vm.5912.memlog        what the program mapped itself
-  memlog report --at 1.5s -t 0.1 -i 'parse|lex' vm.5912.memlog
+  memlog report --at 50% --where 'size >= 1MiB' vm.5912.memlog
   memlog report --sysroot rootfs/ vm.5912.memlog    with the files of another machine";
 
 pub const TREE: &str = "\
@@ -57,17 +57,20 @@ thread freed, --by freed-function which function, if it was recorded with --free
 Examples:
   memlog table vm.5912.memlog                      by function, all blocks of the run
   memlog table --at rss-peak --by line vm.5912.memlog
-  memlog table --where 'size >= 1MiB' --by thread --sort blocks vm.5912.memlog
+  memlog table --where static-init --by static-init vm.5912.memlog    before main
   memlog table --json --by type vm.5912.memlog | jq '.rows[0]'";
 
 pub const LEAKS: &str = "\
 A block that was never freed may still have been of use: much of a program's memory is left to the \
-kernel at the end on purpose.
+kernel at the end on purpose. What a server loses is found by what grows: --between and --growing show \
+what was live of a group before and after. --suppressions takes the file of LeakSanitizer, and tells \
+what each of its lines covers.
 
 Examples:
-  memlog leaks vm.5912.memlog
   memlog leaks --by stack --top 5 vm.5912.memlog
-  memlog leaks --where 'born < 50%' vm.5912.memlog    held since the first half of the run";
+  memlog leaks --growing vm.5912.memlog               grew in every tenth of the run
+  memlog leaks --between 20% 80% vm.5912.memlog       came between, and still live at 80%
+  memlog leaks --older-than 50% --suppressions lsan.supp vm.5912.memlog";
 
 pub const TEMPORARY: &str = "\
 A temporary block is freed before its thread asks for another: often it need not have come at all.
@@ -175,7 +178,7 @@ the functions that allocate. The picture has one of them, and needs no script.
 
 Examples:
   memlog flamegraph vm.5912.memlog                 vm.5912.memlog.flame.html here
-  memlog flamegraph --leaks -o leaks.svg vm.5912.memlog
+  memlog flamegraph --where 'leaked and size < 64' -o leaks.svg vm.5912.memlog
   memlog flamegraph --by temporary --reverse --open vm.5912.memlog
   memlog flamegraph --debug-symbols build/ vm.5912.memlog    it ran on another machine";
 

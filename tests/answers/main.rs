@@ -4,6 +4,9 @@
 //! * [`twin`]: blocks by the lines of `memlog dump`, in the plainest way
 //! * [`figures`]: what the commands say of all blocks, against the twin
 //! * [`filters`]: expressions made at random, block by block
+//! * [`trees`]: trees and pictures of chosen blocks, and moments in all their forms
+//! * [`leaks`]: what grew, and suppressions, against LeakSanitizer
+//! * [`statics`]: static initialisers
 //! * [`truth`]: functions, types and chains, against what the program itself says
 //! * [`maps`]: what a program mapped, against what it says itself
 //! * [`narrow`]: the same pages on narrow terminals
@@ -17,6 +20,7 @@
 
 mod figures;
 mod filters;
+mod leaks;
 mod maps;
 mod narrow;
 mod odd;
@@ -31,6 +35,8 @@ mod runnable;
 mod sidecar;
 #[path = "../sites/mod.rs"]
 mod sites;
+mod statics;
+mod trees;
 mod truth;
 mod twin;
 

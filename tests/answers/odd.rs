@@ -10,6 +10,7 @@ use crate::owners::agrees_with_summary;
 use crate::sites::{Folder, said};
 use crate::{
     COMMANDS, FEW, ask, ask_where, ask_words, is_long, number, pair, recorded, rows, sum, total,
+    trees,
 };
 
 /// All commands, of a log that memlog reads.
@@ -68,6 +69,7 @@ fn agree_on(folder: &Folder, log: &Path, commands: &[&str]) -> Value {
         );
     }
     mapped(folder, log, &stats);
+    trees::all_is_as_none(folder, log);
     let threads = ask(folder, log, "threads");
     assert_eq!(sum(&threads), all, "{shown}");
     let freed = |key: &str| {

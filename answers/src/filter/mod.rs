@@ -18,7 +18,7 @@ use crate::chain::{ChainFacts, ChainTest};
 use crate::chains;
 use crate::choice::{Choice, Test};
 use crate::group::sums_of_stacks;
-use crate::keys::line_of;
+use crate::place::line_of;
 use crate::sums::Sums;
 use crate::unanswered::{NO_RELEASE_STACKS, Unanswered, has_release_stacks};
 use crate::world::{Of, World};
@@ -35,7 +35,7 @@ pub fn needs_names(expr: &Expr) -> bool {
         Expr::Test(Asked::Count { field, .. }) => {
             matches!(field, CountField::Line | CountField::Depth)
         }
-        Expr::Test(Asked::FirstMatch(_)) => true,
+        Expr::Test(Asked::FirstMatch(_) | Asked::Flag(Flag::StaticInit)) => true,
         Expr::Test(_) => false,
     }
 }
@@ -231,6 +231,7 @@ impl Maker<'_, '_, '_> {
             Flag::Leaked => Test::Leaked,
             Flag::Temporary => Test::Temporary,
             Flag::Moved => Test::Moved,
+            Flag::StaticInit => self.static_init(),
             Flag::Mmapped => Test::Mmapped,
             Flag::MainArena => {
                 let instead = "the main arena is what brk holds: address in A..B";

@@ -2,13 +2,12 @@
 
 use std::process::ExitCode;
 
-use memlog_analysis::Moment;
 use memlog_answers::{Choice, Damaged, Fragments, Test, fragments};
-use memlog_export::When;
 use serde_json::json;
 
 use super::listed::Listed;
 use super::{Answer, Question, Told, ask};
+use crate::moment::At;
 use crate::page::Page;
 use crate::page::rows::{Last, Rest, Rows, titles};
 use crate::words::{counted, grouped};
@@ -35,7 +34,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
             false => choice.clone().and(peak()),
         };
         let (choice, moment) = (of(told.choice), of(told.moment));
-        let when = args.question.at.unwrap_or(When::Known(Moment::RssPeak));
+        let when = args.question.at.as_ref().unwrap_or(&At::RSS_PEAK);
         answer(
             &Told {
                 choice: &choice,
@@ -48,7 +47,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     })
 }
 
-fn answer(told: &Told, args: &Args, when: When) -> Result<Answer, Damaged> {
+fn answer(told: &Told, args: &Args, when: &At) -> Result<Answer, Damaged> {
     let page_bytes = told.page_bytes;
     let found = fragments(
         told.world,

@@ -2,14 +2,14 @@
 
 use std::process::ExitCode;
 
-use memlog_analysis::{Held, Moment};
-use memlog_answers::{By, Damaged, Mapping, MappingRow, Of, backing_at, mapped_at, mappings};
-use memlog_export::When;
+use memlog_analysis::Held;
+use memlog_answers::{By, Mapping, MappingRow, Of, backing_at, mapped_at, mappings};
 use memlog_table::Flags;
 use serde_json::{Value, json};
 
 use super::listed::{by_callers, rest, shown};
-use super::{Answer, Question, Told, ask_of, event_of, frames};
+use super::{Answer, Failure, Question, Told, ask_of, frames};
+use crate::moment::At;
 use crate::page::Page;
 use crate::page::rows::{Last, Rest, Rows, titles};
 use crate::words::{counted, grouped, span};
@@ -52,9 +52,9 @@ struct Then {
     backing: Held,
 }
 
-fn answer(told: &Told, args: &Args) -> Result<Answer, Damaged> {
-    let when = args.question.at.unwrap_or(When::Known(Moment::RssPeak));
-    let event = event_of(when, told.world);
+fn answer(told: &Told, args: &Args) -> Result<Answer, Failure> {
+    let when = args.question.at.as_ref().unwrap_or(&At::RSS_PEAK);
+    let event = told.event(when)?;
     let list = mapped_at(told.world, told.filtered, event)?;
     let sum = |list: &mut dyn Iterator<Item = &Mapping>| {
         list.fold(Held::default(), |sum, one| {

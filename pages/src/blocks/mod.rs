@@ -6,58 +6,49 @@ pub mod chains;
 pub mod fragmentation;
 pub mod function;
 pub mod histogram;
+pub mod leaks;
 mod listed;
 pub mod locate;
 pub mod maps;
 pub mod table;
 pub mod threads;
 pub mod timeline;
-mod world;
 
 use std::path::Path;
 use std::process::ExitCode;
 
-use memlog_analysis::Moment;
-use memlog_answers::{Choice, Of, Test, Unanswered, World, test_of};
-use memlog_export::When;
-use memlog_query::{Expr, parse};
+use memlog_analysis::StackTable;
+use memlog_answers::{Choice, Damaged, Of, Test, Unanswered, World};
+use memlog_read::Log;
 use memlog_table::Table;
 use serde_json::{Map, Value, json};
 
 use crate::choose::chosen;
 use crate::facts::is_running;
-use crate::moment::{Span, check as check_moment};
+use crate::moment::{At, Span, Times, check as check_moment};
 use crate::names::{NameStore, Names, symbol_options};
-use crate::open::{FileBytes, Files, Sidecar, Watch, make_table};
+use crate::open::{FileBytes, Files, Sidecar, Watch};
 use crate::page::rows::Rows;
 use crate::page::{Page, Part};
 use crate::screen::Screen;
 use crate::shown::{Asked, Framed, INTERRUPTED, framed, interrupted, names_over, printed};
-use crate::words::{Advice, Sizes, tell_note};
-use world::Kept;
+use crate::words::Sizes;
+use crate::world::{Found, Kept, Named, Where, damaged, event_of, find, named, unanswered};
 
 /// Which blocks, of which log, and how the answer looks.
 #[derive(clap::Args)]
 pub struct Question {
-    /// Only blocks for which this holds, as 'size >= 1MiB and leaked'; doc/FILTERS.md
-    /// has the language
-    #[arg(short = 'w', long = "where", value_name = "EXPRESSION")]
-    #[arg(value_parser = filter)]
-    filter: Option<Expr>,
-    /// Only blocks live at this moment: rss-peak, heap-peak, end, or a time since the
-    /// start as 12.5, 12.5s, 300ms or 2m
+    #[command(flatten)]
+    blocks: Where,
+    /// Only blocks live at this moment: rss-peak, heap-peak, start, end, a time since the
+    /// start as 12.5s, 300ms or 2m, a part of the run as 50%, or 'mark NAME'
     #[arg(long, value_name = "MOMENT", allow_negative_numbers = true)]
-    at: Option<When>,
+    at: Option<At>,
     /// Print it as JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]
     asked: Asked,
-}
-
-/// What is wrong with a filter is said with its place.
-fn filter(text: &str) -> Result<Expr, String> {
-    parse(text).map_err(|error| format!("{error}\n{}", error.caret()))
 }
 
 /// What an answer is made of.
@@ -84,6 +75,46 @@ pub struct Told<'w, 't, 'b> {
     pub about: &'w str,
     /// The part of it that is of the filter.
     pub about_filter: &'w str,
+    log: &'w Log<'b>,
+    span: &'w Span,
+}
+
+impl Told<'_, '_, '_> {
+    /// After which event a moment is.
+    pub fn event(&self, at: &At) -> anyhow::Result<u64> {
+        let when = at.when(self.log, &Times::of(self.world.table))?;
+        check_moment(when, self.span)?;
+        Ok(event_of(self.world, when))
+    }
+}
+
+/// Why there is no answer.
+pub enum Failure {
+    /// See [`Damaged`].
+    Damaged,
+    /// A sentence says it.
+    Said(anyhow::Error),
+}
+
+impl From<Damaged> for Failure {
+    fn from(Damaged: Damaged) -> Self {
+        Self::Damaged
+    }
+}
+
+impl From<Unanswered> for Failure {
+    fn from(why: Unanswered) -> Self {
+        match why {
+            Unanswered::Damaged => Self::Damaged,
+            why => Self::Said(unanswered("--by", &why)),
+        }
+    }
+}
+
+impl From<anyhow::Error> for Failure {
+    fn from(error: anyhow::Error) -> Self {
+        Self::Said(error)
+    }
 }
 
 /// An answer.
@@ -96,7 +127,7 @@ pub struct Answer {
 }
 
 /// The log's table is found or made, and asked. `schema` is the version of the keys.
-pub fn ask<E: Into<Unanswered>>(
+pub fn ask<E: Into<Failure>>(
     question: &Question,
     schema: &str,
     needs_names: bool,
@@ -106,7 +137,7 @@ pub fn ask<E: Into<Unanswered>>(
 }
 
 /// The same of blocks or of mappings.
-fn ask_of<E: Into<Unanswered>>(
+fn ask_of<E: Into<Failure>>(
     of: Of,
     question: &Question,
     schema: &str,
@@ -124,7 +155,7 @@ fn ask_of<E: Into<Unanswered>>(
 }
 
 /// Nothing if the table was damaged: that one is not kept any more.
-fn ask_once<E: Into<Unanswered>>(
+fn ask_once<E: Into<Failure>>(
     (of, question): (Of, &Question),
     schema: &str,
     needs_names: bool,
@@ -142,26 +173,18 @@ fn ask_once<E: Into<Unanswered>>(
     let family = files.family()?;
     let log = family.own();
     let sidecar = Sidecar::of(file, &family, is_running(log));
-    let (bytes, part) = match kept {
-        Some(table) => (table, None),
+    let symbol_files = &question.asked.symbol_files;
+    let Found { bytes, analysis } = match kept {
+        Some(bytes) => Found {
+            bytes,
+            analysis: None,
+        },
         None => {
-            let figures = |analysis: &_| world::kept(&family, file, analysis, &question.asked);
-            let made = make_table(&family, &sidecar, &watch, figures);
-            let made = made.map_err(|error| {
-                Advice::error(
-                    format!("cannot make the table of its blocks: {error}"),
-                    "it takes memory, or room in the folder of the log, about as much as the log",
-                )
-            })?;
-            if let Some(why) = made.table.not_kept {
-                tell_note(&format!(
-                    "the table of its blocks was not kept, so the next question will read \
-                     the whole log again: {why}"
-                ));
-            }
-            (made.table.bytes, made.analysis.part)
+            let at = (None, is_again);
+            find((&family, file), symbol_files, &sidecar, &watch, at)?
         }
     };
+    let part = analysis.and_then(|analysis| analysis.part);
     let damaged = || {
         sidecar.forget();
         Ok(None)
@@ -178,58 +201,55 @@ fn ask_once<E: Into<Unanswered>>(
         Of::Mappings => &mappings,
     };
     let store = NameStore::default();
-    let needs_names = needs_names
-        || question
-            .filter
-            .as_ref()
-            .is_some_and(memlog_answers::needs_names);
+    let needs_names = needs_names || question.blocks.needs_names();
     let names = Names::new(&store, &options, log, file).until(names_over(part, &watch));
     let names = needs_names.then_some(names);
-    let Ok((world, on_names)) = world::named(table, of, &kept, &family, names) else {
+    let (moments, known) = (kept.moments(of), StackTable::default());
+    let Ok(found) = named(table, (of, moments), &family, names, known) else {
         return damaged();
     };
+    let Named {
+        world, on_names, ..
+    } = found;
     let mut moment = Choice::all();
-    if let Some(when) = question.at {
-        let span = Span {
-            from_seconds: kept.events_from(),
-            end_seconds: log.seconds(table.end_tick()),
-            has_end: log.end().is_some(),
-            is_part: part.is_some(),
-        };
+    let span = Span {
+        from_seconds: kept.events_from(),
+        end_seconds: log.seconds(blocks.end_tick()),
+        has_end: log.end().is_some(),
+        is_part: part.is_some(),
+    };
+    if let Some(at) = &question.at {
+        let when = at.when(log, &Times::of(&blocks))?;
         check_moment(when, &span)?;
-        moment = moment.and(Test::LiveAt(event_of(when, &world)));
+        moment = moment.and(Test::LiveAt(event_of(&world, when)));
     }
-    let (mut choice, mut filtered) = (moment.clone(), Choice::all());
-    if let Some(filter) = &question.filter {
-        let start = log.start().map_or(0, |start| start.wall_ns);
-        match test_of(filter, &world, start) {
-            Ok(test) => {
-                choice = choice.and(test.clone());
-                filtered = filtered.and(test);
-            }
-            Err(Unanswered::Damaged) => return damaged(),
-            Err(why) => return Err(unanswered("--where", why)),
-        }
-    }
+    let start_unix_ns = log.start().map_or(0, |start| start.wall_ns);
+    let Some(test) = question.blocks.test(&world, start_unix_ns)? else {
+        return damaged();
+    };
+    let choice = moment.clone().and(test.clone());
+    let filtered = Choice::of(test);
     let screen = Screen::new(&question.asked.look);
     let (at, filter) = about(question);
     let told = Told {
         about: &format!("{at}{filter}"),
         about_filter: &filter,
-        start_unix_ns: log.start().map_or(0, |start| start.wall_ns),
+        start_unix_ns,
         world: &world,
         choice: &choice,
         moment: &moment,
         filtered: &filtered,
         mappings: &mappings,
+        log,
+        span: &span,
         columns: screen.columns(),
         sizes: screen.sizes,
         page_bytes: log.start().map_or(4096, |start| start.page_bytes.into()),
     };
     let answer = match answer(&told).map_err(Into::into) {
         Ok(answer) => answer,
-        Err(Unanswered::Damaged) => return damaged(),
-        Err(why) => return Err(unanswered("--by", why)),
+        Err(Failure::Damaged) => return damaged(),
+        Err(Failure::Said(error)) => return Err(error),
     };
     let mut page = framed(Framed {
         schema,
@@ -259,40 +279,20 @@ fn kept_table(file: &Path) -> Option<(Files, FileBytes)> {
     Some((files, table?))
 }
 
-fn unanswered(option: &str, why: Unanswered) -> anyhow::Error {
-    Advice::error(format!("{option}: {why}"), "doc/FILTERS.md has all fields")
-}
-
-fn damaged() -> anyhow::Error {
-    Advice::error(
-        "the table of the log's blocks changed while it was read",
-        "ask again: it will be made anew",
-    )
-}
-
-/// After which event a moment is.
-fn event_of(when: When, world: &World) -> u64 {
-    match (when, when.chosen_tick(world.tick_ns)) {
-        (_, Some(tick)) => world.table.steps().event_at(tick).min(world.end()),
-        (When::Known(Moment::HeapPeak), _) => world.moments.heap_peak,
-        (When::Known(Moment::End), _) => world.end(),
-        _ => world.moments.rss_peak,
-    }
-}
-
 /// What was asked for, for programs.
 fn asked(question: &Question) -> Map<String, Value> {
-    let filter = question.filter.as_ref();
+    let filter = question.blocks.filter();
     Page::keyed([
-        ("at", question.at.map(|at| at.to_string()).into()),
+        ("at", question.at.as_ref().map(ToString::to_string).into()),
         ("where", filter.map(ToString::to_string).into()),
     ])
 }
 
 /// The same as the end of a sentence: the moment and the filter.
 fn about(question: &Question) -> (String, String) {
-    let at = question.at.map(|at| format!(" live at {at}"));
-    let filter = question.filter.as_ref();
+    let at = question.at.as_ref();
+    let at = at.map(|at| format!(" live at {at}"));
+    let filter = question.blocks.filter();
     let filter = filter.map(|filter| format!(" where {filter}"));
     (at.unwrap_or_default(), filter.unwrap_or_default())
 }

@@ -20,6 +20,7 @@ pub use flame::{Stacks, flame};
 pub use form::{Form, check};
 pub use grow::Shape;
 use grow::grow;
+pub use held::counted;
 pub use paths::Paths;
 
 /// Grows a tree. `part` is which it is on its page, and of how many.

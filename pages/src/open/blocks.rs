@@ -3,6 +3,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use memlog_analysis::Instant;
 use memlog_read::{Flight, Kind, Log};
 use memlog_table::Builder;
 
@@ -18,10 +19,11 @@ pub struct Made {
 }
 
 /// Reads a log for its table. `figures` is told what the log tells as a whole, and gives
-/// what is to be kept with the table.
+/// what is to be kept with the table. `chosen` is a moment of interest.
 pub fn make(
     family: &Family,
     sidecar: &Sidecar,
+    chosen: Option<Instant>,
     watch: &Watch,
     figures: impl Fn(&Analysis) -> Vec<u8>,
 ) -> std::io::Result<Made> {
@@ -29,7 +31,7 @@ pub fn make(
     let last = AtomicU64::new(u64::MAX);
     let (builder, analysis) = std::thread::scope(|scope| {
         let building = scope.spawn(|| build(family, sidecar, &last));
-        let analysis = family.analyse(None, watch);
+        let analysis = family.analyse(chosen, watch);
         if analysis.part.is_some() {
             last.store(analysis.tally.events(), Ordering::Relaxed);
         }

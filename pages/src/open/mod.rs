@@ -23,7 +23,7 @@ use memlog_format::meta::Key;
 use memlog_read::Log;
 
 use crate::words::{Advice, clean, shown};
-pub use analysis::{Analysis, LogTables, Part as ReadPart, at_of};
+pub use analysis::{Analysis, Chosen, LogTables, Part as ReadPart, at_of};
 pub use blocks::make as make_table;
 pub use each::each;
 pub use extent::{Extent, of as extent_of};

@@ -1,4 +1,8 @@
-//! What a table is kept with, and what names it.
+//! The table of a log's blocks: found or made, kept with what the log tells as a whole,
+//! and named.
+
+mod chosen;
+mod find;
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -12,13 +16,14 @@ use crate::calls::Paths;
 use crate::facts::program;
 use crate::figures::figures;
 use crate::heading::{INDENT, heading, notes};
-use crate::names::{Labels, Names};
+use crate::names::{Labels, Names, SymbolFiles};
 use crate::open::{Analysis, Family, LogTables};
 use crate::page::OnNames;
 use crate::page::heading::{Heading, Says};
-use crate::shown::{Asked, on_names};
 use crate::subject::Subject;
 use crate::words::{Sizes, clean};
+pub use chosen::{Reading, Where, analyse, event_of, unanswered};
+pub use find::{Found, damaged, find};
 
 /// Lines of a heading that may stand above answers too, and whether they do where
 /// nothing is wrong.
@@ -48,10 +53,10 @@ pub struct Kept {
 }
 
 /// What is kept with a table.
-pub fn kept(family: &Family, file: &Path, analysis: &Analysis, asked: &Asked) -> Vec<u8> {
+fn kept(family: &Family, file: &Path, analysis: &Analysis, symbol_files: &SymbolFiles) -> Vec<u8> {
     let subject = Subject {
         file,
-        symbol_files: &asked.symbol_files,
+        symbol_files,
         family,
         analysis,
         sizes: Sizes::Rounded,
@@ -65,28 +70,37 @@ pub fn kept(family: &Family, file: &Path, analysis: &Analysis, asked: &Asked) ->
             _ => None,
         }
     });
+    let peaks = peaks(analysis);
+    let mapped = analysis.tally.mapped_moments();
+    let kept = json!({
+        "stats": figures(family, analysis),
+        "notes": notes(family, analysis),
+        "lines": lines.collect::<Vec<_>>(),
+        "rss_peak_event": peaks.rss_peak,
+        "heap_peak_event": peaks.heap_peak,
+        "mapped_rss_peak_event": mapped.rss_peak,
+        "mapped_heap_peak_event": mapped.heap_peak,
+    });
+    kept.to_string().into_bytes()
+}
+
+/// After which events the peaks are.
+fn peaks(analysis: &Analysis) -> Moments {
     let summary = &analysis.summary;
     let heap_peak = summary.heap_peak.event;
     // A peak that cannot be told any more is the highest moment that can.
     let is_before = summary
         .window
         .is_some_and(|window| window.is_rss_peak_before);
-    let rss_peak = if is_before {
-        heap_peak
-    } else {
-        summary.rss_peak.event
-    };
-    let mapped = analysis.tally.mapped_moments();
-    let kept = json!({
-        "stats": figures(family, analysis),
-        "notes": notes(family, analysis),
-        "lines": lines.collect::<Vec<_>>(),
-        "rss_peak_event": rss_peak,
-        "heap_peak_event": heap_peak,
-        "mapped_rss_peak_event": mapped.rss_peak,
-        "mapped_heap_peak_event": mapped.heap_peak,
-    });
-    kept.to_string().into_bytes()
+    Moments {
+        rss_peak: if is_before {
+            heap_peak
+        } else {
+            summary.rss_peak.event
+        },
+        heap_peak,
+        rss_peak_bytes: summary.rss_peak_bytes,
+    }
 }
 
 impl Kept {
@@ -161,15 +175,24 @@ fn thread(thread: &Thread) -> String {
     }
 }
 
-/// A table with its stacks, named if there are names, and what is to be said of those.
+/// A table that is named.
+pub struct Named<'t, 'b> {
+    /// The table with its stacks.
+    pub world: World<'t, 'b>,
+    /// By a stack's number there what it is in the table of stacks that was given.
+    pub stacks: Vec<u32>,
+    /// What is to be said of the names.
+    pub on_names: OnNames,
+}
+
+/// A table with its stacks, named if there are names. `known` has stacks, or none yet.
 pub fn named<'t, 'b>(
     table: &'t Table<'b>,
-    of: Of,
-    kept: &Kept,
+    (of, moments): (Of, Moments),
     family: &Family,
     names: Option<Names>,
-) -> Result<(World<'t, 'b>, OnNames), Damaged> {
-    let mut known = StackTable::default();
+    mut known: StackTable,
+) -> Result<Named<'t, 'b>, Damaged> {
     let (mut known_numbers, mut numbers, mut distinct) = (HashMap::new(), Vec::new(), Vec::new());
     let mut tables: Option<(u32, LogTables)> = None;
     for key in table.stacks() {
@@ -188,14 +211,20 @@ pub fn named<'t, 'b>(
         }
         numbers.push(number);
     }
+    let modules = family.logs.iter().flat_map(|log| log.modules());
     let mut world = World {
         program: program(family.own()),
         numbers,
+        modules: modules.map(|module| clean(module.path)).collect(),
         threads: table.threads().iter().map(thread).collect(),
-        ..World::nameless(table, of, kept.moments(of), family.own().tick_ns())
+        ..World::nameless(table, of, moments, family.own().tick_ns())
     };
     let Some(names) = names else {
-        return Ok((world, OnNames::default()));
+        return Ok(Named {
+            world,
+            stacks: distinct,
+            on_names: OnNames::default(),
+        });
     };
     let mut labels = Labels::new(names, &known);
     let mut paths = Paths::default();
@@ -217,6 +246,10 @@ pub fn named<'t, 'b>(
     });
     world.stacks = stacks.collect();
     name_owners(&mut world)?;
-    let on_names = on_names(&labels);
-    Ok((world, on_names))
+    let on_names = OnNames::of(&labels);
+    Ok(Named {
+        world,
+        stacks: distinct,
+        on_names,
+    })
 }
