@@ -232,7 +232,7 @@ fn each_key_of_an_answer_is_in_the_documentation() {
     let brief = log.allocate(stack, 1, 10);
     log.release(&brief);
     let folder = with_logs("show-json-answers", &[("sites", log)]);
-    fs::write(folder.path("lsan.supp"), "leak:nowhere").expect("write");
+    fs::write(folder.path("lsan.supp"), "leak:no_such_function").expect("write");
     let all = documented("# `--json` of questions", "\n## ");
     for (command, section) in [
         ("table", "Groups of blocks"),
