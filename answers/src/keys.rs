@@ -85,8 +85,11 @@ impl By {
 
     /// Whether it is a matter of the stacks that asked.
     pub fn is_of_askers(self) -> bool {
-        use By::{File, Function, Line, Module, Stack, Type};
-        matches!(self, Function | File | Line | Module | Stack | Type)
+        use By::{File, Function, Line, Module, Stack, StaticInit, Type};
+        matches!(
+            self,
+            Function | File | Line | Module | Stack | StaticInit | Type
+        )
     }
 
     /// Whether it is a matter of stacks, and so of names.

@@ -143,7 +143,8 @@ impl Case {
         assert_eq!(number(&self.ask("stats"), "heap_peak_bytes"), ours);
     }
 
-    /// A function that calls no other of them has a row with all that is its own.
+    /// A function that calls no other of them has a row with all that is its own, unless
+    /// it only passes on what some lines of main ask for.
     fn judge_rows_by_function(&self, expected: &Told) {
         let mut judged = 0;
         for row in rows(&self.ask("table")) {
@@ -156,7 +157,7 @@ impl Case {
             assert_eq!(pair(row), (bytes - self.empty_of(&name), blocks), "{row}");
             judged += 1;
         }
-        assert!(judged >= 5, "{judged} rows");
+        assert!(judged >= 4, "{judged} rows");
     }
 
     /// A thread that runs one function of the program's asked for what DHAT has below it.
