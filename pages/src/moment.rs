@@ -1,14 +1,35 @@
-//! The moment that a user names by a time.
+//! The moments that a user asks for: one by a time, or many.
+
+pub mod snapshots;
 
 use memlog_export::When;
 use memlog_read::Log;
 
 use crate::open::Analysis;
 use crate::words::Advice;
+use snapshots::Pace;
 
 /// Times are shown to the millisecond: the end as it is shown is still in the
 /// log.
 const SHOWN_SECONDS: f64 = 0.001;
+
+/// What a reading has to look for.
+#[derive(Clone, Copy, Default)]
+pub struct Moments {
+    /// One that is named.
+    pub at: Option<When>,
+    /// Many.
+    pub snapshots: Option<Pace>,
+}
+
+impl From<Option<When>> for Moments {
+    fn from(at: Option<When>) -> Self {
+        Self {
+            at,
+            snapshots: None,
+        }
+    }
+}
 
 /// What a log has of time.
 pub struct Span {

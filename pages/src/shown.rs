@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use memlog_export::When;
 use memlog_read::Log;
 use serde_json::{Value, json};
 
@@ -12,7 +11,8 @@ use crate::facts::is_running;
 use crate::figures::figures;
 use crate::heading::{failed_parts, heading, notes};
 use crate::json;
-use crate::moment::{Span, check as check_moment};
+use crate::moment::snapshots::{check as check_snapshots, taken};
+use crate::moment::{Moments, Span, check as check_moment};
 use crate::names::{Labels, NameStore, Names, SymbolFiles, symbol_options};
 use crate::open::{Family, Files, Interrupt, Over, ReadPart, Watch};
 use crate::page::heading::Heading;
@@ -37,18 +37,18 @@ pub struct Asked {
     pub look: Look,
 }
 
-/// Reads a log, has a page made of it, and shows that, as text or as JSON. `at` is a
-/// moment that the page will ask for.
+/// Reads a log, has a page made of it, and shows that, as text or as JSON. `at` are the
+/// moments that the page will ask for.
 pub fn show(
     asked: &Asked,
-    at: Option<When>,
+    at: impl Into<Moments>,
     is_json: bool,
     make: impl FnOnce(&Subject, &mut Labels) -> Page,
 ) -> anyhow::Result<ExitCode> {
-    let whole = |_: &Family, _: &Watch| at;
+    let at = at.into();
     show_after(
         asked,
-        whole,
+        |_, _| at,
         |at| *at,
         is_json,
         |subject, labels, _| make(subject, labels),
@@ -57,10 +57,10 @@ pub fn show(
 
 /// The same, where the moment that the page will ask for is found by a first
 /// look at the log.
-pub fn show_after<T>(
+pub fn show_after<T, M: Into<Moments>>(
     asked: &Asked,
     first: impl FnOnce(&Family, &Watch) -> T,
-    moment: impl FnOnce(&T) -> Option<When>,
+    moment: impl FnOnce(&T) -> M,
     is_json: bool,
     make: impl FnOnce(&Subject, &mut Labels, &T) -> Page,
 ) -> anyhow::Result<ExitCode> {
@@ -82,11 +82,11 @@ pub struct Read<R> {
 
 /// Reads a log and has something made of it. Of a log that Ctrl-C cut short it
 /// is made of the part that was read.
-pub fn read<T, R>(
+pub fn read<T, M: Into<Moments>, R>(
     (file, symbol_files): (&Path, &SymbolFiles),
     sizes: Sizes,
     first: impl FnOnce(&Family, &Watch) -> T,
-    moment: impl FnOnce(&T) -> Option<When>,
+    moment: impl FnOnce(&T) -> M,
     make: impl FnOnce(&Subject, &mut Labels, &T) -> R,
 ) -> anyhow::Result<Read<R>> {
     let options = symbol_options(symbol_files)?;
@@ -96,12 +96,16 @@ pub fn read<T, R>(
     let family = files.family()?;
     let is_running = is_running(family.own());
     let found = first(&family, &watch);
-    let at = moment(&found);
+    let Moments { at, snapshots } = moment(&found).into();
     let tick_ns = family.own().tick_ns();
     let chosen = at.and_then(|when| when.chosen_tick(tick_ns));
-    let analysis = family.analyse(chosen, &watch);
+    let taken = snapshots.map(|pace| taken(pace, tick_ns)).transpose()?;
+    let analysis = family.analyse_with(chosen, taken, &watch);
     if let Some(when) = at {
         check_moment(when, &Span::of(family.own(), &analysis))?;
+    }
+    if let Some(pace) = snapshots {
+        check_snapshots(pace, &analysis)?;
     }
     let store = NameStore::default();
     let over = names_over(analysis.part, &watch);

@@ -4,6 +4,7 @@
 //! * [`twin`]: blocks by the lines of `memlog dump`, in the plainest way
 //! * [`figures`]: what the commands say of all blocks, against the twin
 //! * [`filters`]: expressions made at random, block by block
+//! * [`snapshots`]: `report --every`, against a twin with stacks
 //! * [`truth`]: functions, types and chains, against what the program itself says
 //! * [`odd`]: forks, bounded, cut, killed, growing and empty logs, and the goldens
 //! * [`sidecar`]: the table that is kept beside a log, and those who tamper with it
@@ -18,6 +19,7 @@ mod runnable;
 mod sidecar;
 #[path = "../sites/mod.rs"]
 mod sites;
+mod snapshots;
 mod truth;
 mod twin;
 

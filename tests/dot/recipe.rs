@@ -145,6 +145,12 @@ impl Recipe {
         self.put(|deltas, writer| deltas.put_tick(writer, tick));
     }
 
+    /// The program marks this moment.
+    #[allow(dead_code, reason = "each test uses a part of it")]
+    pub fn mark(&mut self, name: &[u8]) {
+        self.ext(&Ext::Mark(name));
+    }
+
     /// The kernel's figures are read.
     pub fn read_rss(&mut self, peak_kb: u64) {
         self.stamp += 1;

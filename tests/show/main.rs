@@ -19,6 +19,7 @@ mod recipe;
 mod same;
 #[path = "../sites/mod.rs"]
 mod sites;
+mod snapshots;
 mod terminal;
 mod tutorial;
 mod usage;

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use memlog_analysis::{
-    At, Coverage, Facts, Figures, Moment, Options, Summary, Tables, Tally, UnknownReleases,
+    At, Coverage, Facts, Figures, Moment, Options, Snapshots, Summary, Tables, Tally,
+    UnknownReleases,
 };
 use memlog_export::When;
 use memlog_format::counter::{ALL, Counter};
@@ -13,6 +14,7 @@ use memlog_format::table::{Code, CodeId, Node, StackId};
 use memlog_read::{Findings, Flight, Item, Kind, Log, Place, Taker};
 
 use super::mapped::MappedHistory;
+use super::snapping::Snapping;
 use super::{Family, Watch, hand_out};
 use crate::words::percentage;
 
@@ -59,6 +61,8 @@ pub struct Analysis {
     pub reserved_bytes: u64,
     /// What was mapped when.
     pub mapped: MappedHistory,
+    /// What was live at the moments that were asked for.
+    pub snapshots: Option<Snapshots>,
     /// What was odd about it.
     pub findings: Findings,
     /// How far it was read, where that was not to the end.
@@ -109,6 +113,16 @@ impl Family<'_> {
     /// Takes in the whole log, or what of it comes before Ctrl-C; `chosen_tick`
     /// is a moment of interest.
     pub fn analyse(&self, chosen_tick: Option<u64>, watch: &Watch) -> Analysis {
+        self.analyse_with(chosen_tick, None, watch)
+    }
+
+    /// The same with snapshots.
+    pub fn analyse_with(
+        &self,
+        chosen_tick: Option<u64>,
+        mut snapshots: Option<Snapshots>,
+        watch: &Watch,
+    ) -> Analysis {
         let log = self.own();
         watch.expect(self.logs.iter());
         let mut tally = Tally::new(Options {
@@ -133,9 +147,18 @@ impl Family<'_> {
             tables: &tables,
             mapped: &mut mapped,
         };
-        let far = hand_out(&mut events, &mut feed, |_, events, bytes| {
-            watch.goes_on_after(events, bytes)
-        });
+        let goes_on = |events, bytes| watch.goes_on_after(events, bytes);
+        let far = match &mut snapshots {
+            None => hand_out(&mut events, &mut feed, |_, count, bytes| {
+                goes_on(count, bytes)
+            }),
+            Some(snapshots) => {
+                let mut snapping = Snapping::begin(&mut feed, snapshots);
+                hand_out(&mut events, &mut snapping, |_, count, bytes| {
+                    goes_on(count, bytes)
+                })
+            }
+        };
         let is_whole = far.is_whole;
         let unknown = tally.take_unknown();
         if !unknown.is_empty() {
@@ -151,6 +174,9 @@ impl Family<'_> {
             facts_of_part(log)
         };
         let summary = tally.finish(&facts);
+        if let Some(snapshots) = &mut snapshots {
+            snapshots.end(summary.end_tick, is_whole, &tally);
+        }
         let part = (!is_whole).then(|| Part {
             tick: summary.end_tick,
             percent: percentage(far.bytes, log.size().event_bytes),
@@ -162,6 +188,7 @@ impl Family<'_> {
             coverage: None,
             reserved_bytes: 0,
             mapped,
+            snapshots,
             findings,
             part,
         };
@@ -251,8 +278,8 @@ impl<'a> Taker<'a> for Again {
 }
 
 /// Takes each event to the tally.
-struct Feed<'t, 'l, 'a> {
-    tally: &'t mut Tally,
+pub(super) struct Feed<'t, 'l, 'a> {
+    pub(super) tally: &'t mut Tally,
     tables: &'t LogTables<'l, 'a>,
     mapped: &'t mut MappedHistory,
 }
