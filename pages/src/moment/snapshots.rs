@@ -178,7 +178,7 @@ mod tests {
     #[test]
     fn what_is_advised_is_easy_to_type() {
         for (exact, easy) in [
-            (Every::Ns(12_345_678), "13ms"),
+            (Every::Ns(12_345_678), "20ms"),
             (Every::Ns(1_099_511_627_776), "2000s"),
             (Every::Churn(500_000_001), "512MiB"),
             (Every::Churn(3), "1KiB"),
