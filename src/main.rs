@@ -16,6 +16,7 @@ mod os;
 mod peers;
 mod record;
 mod recorder;
+mod timeline;
 mod verbs;
 
 use std::ffi::OsString;
@@ -24,7 +25,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser};
 use memlog_pages::blocks::table::Which;
 use memlog_pages::blocks::{
-    annotate, chains, fragmentation, function, histogram, locate, table, threads, timeline,
+    annotate, chains, fragmentation, function, histogram, locate, table, threads,
 };
 use memlog_pages::{dump, info, postmortem, report, stats, summary, tree};
 

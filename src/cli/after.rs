@@ -92,6 +92,7 @@ the peaks have lines of their own.
 
 Examples:
   memlog timeline vm.5912.memlog
+  memlog timeline -o vm.svg vm.5912.memlog    as a picture, without a script
   memlog timeline --where 'function ~ \"parse\"' vm.5912.memlog
   memlog timeline --json vm.5912.memlog | jq '.points | max_by(.heap_bytes)'";
 

@@ -21,6 +21,7 @@ mod same;
 mod sites;
 mod snapshots;
 mod terminal;
+mod timeline;
 mod tutorial;
 mod usage;
 

@@ -11,7 +11,7 @@ use crate::recipe::{PROGRAM, Recipe};
 use crate::{says, with_logs};
 
 /// Two stacks: one grows by 100 bytes from mark to mark, the other comes and goes.
-fn marked() -> Recipe {
+pub fn marked() -> Recipe {
     let mut log = Recipe::new(b"/nowhere/libc.so.6");
     let main = PROGRAM + 0x10D1;
     let grows = log.stack(StackId::COMPLETE, &[main, PROGRAM + 0x1100]);
