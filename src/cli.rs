@@ -9,7 +9,8 @@ use std::fmt::Write;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use memlog_pages::blocks::{
-    annotate, chains, fragmentation, function, histogram, locate, table, threads, timeline,
+    annotate, chains, fragmentation, function, histogram, leaks, locate, maps, table, threads,
+    timeline,
 };
 use memlog_pages::{clean, dump, info, one_more, postmortem, report, shown, stats, summary, tree};
 
@@ -48,7 +49,7 @@ pub enum Command {
     Table(table::Args),
     /// Say who asked for what was never freed
     #[command(after_help = after::LEAKS)]
-    Leaks(table::Args),
+    Leaks(leaks::Args),
     /// Say who makes blocks that are freed at once
     #[command(after_help = after::TEMPORARY)]
     Temporary(table::Args),
@@ -73,6 +74,9 @@ pub enum Command {
     /// Say which blocks hold pages that are nearly empty
     #[command(after_help = after::FRAGMENTATION)]
     Fragmentation(fragmentation::Args),
+    /// Say who mapped memory with mmap, mremap and brk
+    #[command(after_help = after::MAPS)]
+    Maps(maps::Args),
     /// Say who allocated an address, and who freed it
     #[command(after_help = after::WHERE)]
     Where(locate::Args),

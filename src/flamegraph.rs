@@ -6,9 +6,9 @@ use std::process::ExitCode;
 
 use clap::ValueEnum;
 use memlog_export::flame::{Flame, Least, View, html, svg};
-use memlog_export::{When, percent};
+use memlog_export::percent;
 use memlog_pages::flamegraph::{Wanted, flame};
-use memlog_pages::{Advice, By, Filter, SymbolFiles, choose, out, shown};
+use memlog_pages::{Advice, At, By, Filter, SymbolFiles, Where, choose, out, shown};
 use memlog2dot::{OneFile, open_file};
 
 /// Draw every stack as a tower of its functions: a page to click in, or a picture
@@ -23,10 +23,10 @@ pub struct Args {
     /// A page or a picture, whatever the name ends in
     #[arg(long, value_name = "FORMAT", value_enum)]
     format: Option<Format>,
-    /// Memory live at this moment first: rss-peak, heap-peak, end, or a time since
-    /// the start as 12.5, 12.5s, 300ms or 2m [default: rss-peak]
+    /// Memory live at this moment first: rss-peak, heap-peak, start, end, a time since the
+    /// start as 12.5s, 300ms or 2m, a part of the run as 50%, or 'mark NAME' [default: rss-peak]
     #[arg(long, value_name = "MOMENT", allow_negative_numbers = true)]
-    at: Option<When>,
+    at: Option<At>,
     /// Memory live at the end, as --at end
     #[arg(long, visible_alias = "show-leaks", conflicts_with = "at")]
     leaks: bool,
@@ -55,6 +55,8 @@ pub struct Args {
     #[command(flatten)]
     filter: Filter,
     #[command(flatten)]
+    blocks: Where,
+    #[command(flatten)]
     symbol_files: SymbolFiles,
     /// Open it, by $BROWSER or xdg-open
     #[arg(long)]
@@ -79,8 +81,8 @@ const ELSEWHERE: &str = "give another name: memlog flamegraph FILE -o OUT.html";
 /// Writes it.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let at = match args.leaks {
-        true => Some((When::END, "--leaks")),
-        false => args.at.map(|at| (at, "--at")),
+        true => Some((&At::END, "--leaks")),
+        false => args.at.as_ref().map(|at| (at, "--at")),
     };
     let is_stdout = args.output.as_deref() == Some(Path::new(STDOUT));
     if args.open && is_stdout {
@@ -105,6 +107,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         at,
         by: args.by,
         filter: &args.filter,
+        blocks: &args.blocks,
         show_below_main: args.show_below_main,
     };
     wanted.check()?;

@@ -25,7 +25,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser};
 use memlog_pages::blocks::table::Which;
 use memlog_pages::blocks::{
-    annotate, chains, fragmentation, function, histogram, locate, table, threads,
+    annotate, chains, fragmentation, function, histogram, leaks, locate, maps, table, threads,
 };
 use memlog_pages::{dump, info, postmortem, report, stats, summary, tree};
 
@@ -46,7 +46,7 @@ fn run(line: Vec<OsString>) -> anyhow::Result<ExitCode> {
         Command::Report(args) => report::run(&args),
         Command::Tree(args) => tree::run(&args),
         Command::Table(args) => table::run(&args, Which::All),
-        Command::Leaks(args) => table::run(&args, Which::Leaked),
+        Command::Leaks(args) => leaks::run(&args),
         Command::Temporary(args) => table::run(&args, Which::Temporary),
         Command::Histogram(args) => histogram::run(&args),
         Command::Timeline(args) => timeline::run(&args),
@@ -55,6 +55,7 @@ fn run(line: Vec<OsString>) -> anyhow::Result<ExitCode> {
         Command::Function(args) => function::run(&args),
         Command::Annotate(args) => annotate::run(&args),
         Command::Fragmentation(args) => fragmentation::run(&args),
+        Command::Maps(args) => maps::run(&args),
         Command::Where(args) => locate::run(&args),
         Command::Postmortem(args) => postmortem::run(&args),
         Command::Dot(args) => dot::run(&args),

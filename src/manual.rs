@@ -50,7 +50,7 @@ It is memlog-dot(1) by the name that it had in 2015, with the same options. Of s
 the one with the highest peak of resident memory.";
 
 /// The moments that have names, for the shells.
-const MOMENTS: [&str; 3] = ["rss-peak", "heap-peak", "end"];
+const MOMENTS: [&str; 4] = ["rss-peak", "heap-peak", "start", "end"];
 
 const ENVIRONMENT: [(&str, &str); 22] = [
     (

@@ -29,6 +29,7 @@ pub const PURPOSES: [(&str, &[&str]); 4] = [
             "function",
             "annotate",
             "fragmentation",
+            "maps",
             "where",
         ],
     ),

@@ -39,8 +39,27 @@ pub enum Moment {
     HeapPeak,
     /// At the end of the log.
     End,
-    /// At the time given in the options.
+    /// That given in the options.
     Chosen,
+}
+
+/// When [`Moment::Chosen`] is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Instant {
+    /// At the end of this tick.
+    Tick(u64),
+    /// At a mark that the program set, by its number from 0, and its tick.
+    #[allow(missing_docs)]
+    Mark { number: u64, tick: u64 },
+}
+
+impl Instant {
+    /// The tick that it is in.
+    pub fn tick(self) -> u64 {
+        match self {
+            Self::Tick(tick) | Self::Mark { tick, .. } => tick,
+        }
+    }
 }
 
 /// Blocks and their bytes.

@@ -1,9 +1,8 @@
 //! What the program mapped: the second ledger, apart from the heap.
 
-use std::collections::BTreeMap;
-
 use memlog_format::ext::{Ledger, Mapping};
 
+use crate::areas::{Area, Areas, Change};
 use crate::sparse::Sparse;
 
 /// Figures of the ledger.
@@ -28,86 +27,60 @@ pub struct Mapped {
     pub reserved_bytes: u64,
 }
 
-#[derive(Clone, Copy)]
-struct Region {
-    end: u64,
-    backing: bool,
-    /// Mapped without any access.
-    reserved: bool,
-    /// Who mapped it; of the allocator's nobody asks.
-    stack: u32,
-}
-
-impl Region {
-    /// The program's own, to be touched.
-    fn is_open(&self) -> bool {
-        !self.backing && !self.reserved
-    }
-}
-
-/// The mapped regions by their first byte.
+/// The mapped regions, and who mapped them: of the allocator's nobody asks.
 #[derive(Default)]
 pub(crate) struct Regions {
-    regions: BTreeMap<u64, Region>,
+    areas: Areas<u32>,
     first_break: Option<u64>,
     pub mapped: Mapped,
     /// By stack: what the program mapped itself and could touch.
     pub held: Sparse,
     /// The most of that since resident memory was read.
     most_open_bytes: u64,
+    /// Entries so far, and how many there were at the moments.
+    entries: u64,
+    candidate: u64,
+    moments: MappedMoments,
+}
+
+/// After how many entries of the ledger its moments are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MappedMoments {
+    /// The most mapped about the peak of resident memory.
+    pub rss_peak: u64,
+    /// The peak of the heap.
+    pub heap_peak: u64,
 }
 
 impl Regions {
-    /// `stack` is who did it.
-    pub(crate) fn take(&mut self, entry: &Ledger, stack: u32) {
-        let backing = entry.backing;
-        let new = Region {
-            end: 0,
-            backing,
-            reserved: false,
-            stack,
-        };
+    /// `stack` is who did it, by a thread that has this stream.
+    pub(crate) fn take(&mut self, stream: u32, entry: &Ledger, stack: u32) {
+        self.entries += 1;
         // The first half of a call whose other half is counted.
         let calls = u64::from(!matches!(entry.mapping, Mapping::Leave { .. }));
-        if backing {
+        if entry.backing {
             self.mapped.backing_calls += calls;
         } else {
             self.mapped.calls += calls;
         }
-        match entry.mapping {
-            Mapping::Map {
-                address,
-                length,
-                prot,
-                ..
-            } => {
-                let reserved = prot == 0;
-                self.map(address, length, Region { reserved, ..new });
-            }
-            Mapping::Unmap { address, length } | Mapping::Leave { address, length } => {
-                self.unmap(address, length);
-            }
-            Mapping::Remap {
-                old_address,
-                old_length,
-                address,
-                length,
-            } => {
-                // Nothing of an old length of 0 goes.
-                let moved = self.regions.range(..=old_address).next_back();
-                let reserved = moved.is_some_and(|(_, region)| {
-                    old_length > 0 && region.end > old_address && region.reserved
-                });
-                self.unmap(old_address, old_length);
-                self.map(address, length, Region { reserved, ..new });
-            }
-            Mapping::Break { old_end, end } => self.set_break(old_end, end, new),
+        if let Mapping::Break { old_end, end } = entry.mapping {
+            let first = *self.first_break.get_or_insert(old_end);
+            self.mapped.arena_bytes = end.saturating_sub(first);
         }
+        let Self {
+            areas,
+            mapped,
+            held,
+            ..
+        } = self;
+        areas.take(stream, entry, stack, &mut |change| {
+            count(mapped, held, change);
+        });
         self.mapped.peak_bytes = self.mapped.peak_bytes.max(self.mapped.live_bytes);
         let open_bytes = self.open_bytes();
         if open_bytes > self.most_open_bytes {
             self.most_open_bytes = open_bytes;
-            self.held.counts.mark_candidate();
+            self.mark_candidate();
         }
     }
 
@@ -118,89 +91,70 @@ impl Regions {
 
     /// Resident memory was read: whether what was mapped before is to be kept.
     pub(crate) fn read(&mut self, keeps: bool) {
-        match keeps {
-            true => self.held.counts.keep_candidate(),
-            false => self.held.counts.mark_candidate(),
+        if keeps {
+            self.held.counts.keep_candidate();
+            self.moments.rss_peak = std::mem::replace(&mut self.candidate, self.entries);
+        } else {
+            self.mark_candidate();
         }
         self.most_open_bytes = self.open_bytes();
     }
 
-    fn set_break(&mut self, old_end: u64, end: u64, new: Region) {
-        let first = *self.first_break.get_or_insert(old_end);
-        self.mapped.arena_bytes = end.saturating_sub(first);
-        if end > old_end {
-            self.map(old_end, end - old_end, new);
-        } else {
-            self.unmap(end, old_end - end);
-        }
+    fn mark_candidate(&mut self) {
+        self.held.counts.mark_candidate();
+        self.candidate = self.entries;
     }
 
-    fn map(&mut self, start: u64, length: u64, new: Region) {
-        self.unmap(start, length);
-        let end = start.saturating_add(length);
-        if end > start {
-            let region = Region { end, ..new };
-            self.regions.insert(start, region);
-            self.count(end - start, region, true);
-        }
+    /// Now is the peak of the heap.
+    pub(crate) fn mark_heap_peak(&mut self) {
+        self.held.counts.mark_heap_peak();
+        self.moments.heap_peak = self.entries;
     }
 
-    fn unmap(&mut self, start: u64, length: u64) {
-        if length == 0 {
-            return;
-        }
-        let end = start.saturating_add(length);
-        while let Some((&low, &region)) = self.regions.range(..end).next_back() {
-            if region.end <= start {
-                return;
-            }
-            self.regions.remove(&low);
-            self.count(region.end - low, region, false);
-            for (low, high) in [(low, start), (end, region.end)] {
-                if low < high {
-                    let region = Region {
-                        end: high,
-                        ..region
-                    };
-                    self.regions.insert(low, region);
-                    self.count(high - low, region, true);
-                    let again = if region.backing { 0 } else { high - low };
-                    self.mapped.total_bytes = self.mapped.total_bytes.saturating_sub(again);
+    pub(crate) fn moments(&self) -> MappedMoments {
+        self.moments
+    }
+}
+
+fn count(mapped: &mut Mapped, held: &mut Sparse, change: Change<u32>) {
+    match change {
+        Change::Came { start, area } => one(mapped, held, area.end - start, &area, true),
+        Change::Went {
+            start,
+            area,
+            from,
+            to,
+        } => {
+            one(mapped, held, area.end - start, &area, false);
+            for rest in [from - start, area.end - to] {
+                if rest > 0 {
+                    one(mapped, held, rest, &area, true);
+                    let again = if area.backing { 0 } else { rest };
+                    mapped.total_bytes = mapped.total_bytes.saturating_sub(again);
                 }
             }
-            if low < start {
-                return;
-            }
         }
     }
+}
 
-    fn count(&mut self, bytes: u64, region: Region, comes: bool) {
-        let backing = region.backing;
-        if region.is_open() {
-            match comes {
-                true => self.held.add(region.stack, bytes),
-                false => self.held.subtract(region.stack, bytes),
-            }
-        }
-        if region.reserved && !backing {
-            let reserved = &mut self.mapped.reserved_bytes;
-            *reserved = match comes {
-                true => reserved.saturating_add(bytes),
-                false => reserved.saturating_sub(bytes),
-            };
-        }
-        let live = match backing {
-            true => &mut self.mapped.backing_bytes,
-            false => &mut self.mapped.live_bytes,
+fn one(mapped: &mut Mapped, held: &mut Sparse, bytes: u64, area: &Area<u32>, comes: bool) {
+    let change = |sum: &mut u64| {
+        *sum = match comes {
+            true => sum.saturating_add(bytes),
+            false => sum.saturating_sub(bytes),
         };
-        if comes {
-            *live = live.saturating_add(bytes);
-            if !backing {
-                self.mapped.total_bytes = self.mapped.total_bytes.saturating_add(bytes);
-            }
-        } else {
-            *live = live.saturating_sub(bytes);
-        }
+    };
+    if area.backing {
+        return change(&mut mapped.backing_bytes);
+    }
+    match (area.is_reserved(), comes) {
+        (true, _) => change(&mut mapped.reserved_bytes),
+        (false, true) => held.add(area.of, bytes),
+        (false, false) => held.subtract(area.of, bytes),
+    }
+    change(&mut mapped.live_bytes);
+    if comes {
+        mapped.total_bytes = mapped.total_bytes.saturating_add(bytes);
     }
 }
 
@@ -222,7 +176,7 @@ mod tests {
     const STACK: u32 = 9;
 
     fn take(regions: &mut Regions, entry: Ledger) {
-        regions.take(&entry, STACK);
+        regions.take(0, &entry, STACK);
     }
 
     fn map(address: u64, length: u64) -> Mapping {
@@ -316,11 +270,11 @@ mod tests {
     fn who_mapped_what_is_known_at_each_moment() {
         let mut regions = Regions::default();
         let backed = entry(map(0x90000, 0x5000), true);
-        regions.take(&backed, 4);
-        regions.take(&entry(map(0x10000, 0x4000), false), 5);
-        regions.take(&entry(map(0x20000, 0x2000), false), 6);
+        regions.take(0, &backed, 4);
+        regions.take(0, &entry(map(0x10000, 0x4000), false), 5);
+        regions.take(0, &entry(map(0x20000, 0x2000), false), 6);
         let unmap = |address, length| entry(Mapping::Unmap { address, length }, false);
-        regions.take(&unmap(0x11000, 0x1000), 7);
+        regions.take(0, &unmap(0x11000, 0x1000), 7);
         regions.read(true);
         let reserve = Mapping::Map {
             address: 0x30000,
@@ -328,8 +282,8 @@ mod tests {
             prot: 0,
             flags: 2,
         };
-        regions.take(&entry(reserve, false), 8);
-        regions.take(&unmap(0x20000, 0x2000), 7);
+        regions.take(0, &entry(reserve, false), 8);
+        regions.take(0, &unmap(0x20000, 0x2000), 7);
         regions.read(false);
         assert_eq!(held(&regions, Moment::RssPeak), [(5, 0x4000), (6, 0x2000)]);
         assert_eq!(held(&regions, Moment::End), [(5, 0x3000)]);
@@ -362,7 +316,7 @@ mod tests {
                 },
             };
             let backing = random(5) == 0;
-            regions.take(&entry(mapping, backing), 9 + random(6) as u32);
+            regions.take(0, &entry(mapping, backing), 9 + random(6) as u32);
             let held = held(&regions, Moment::End).into_iter();
             let sum: u64 = held.map(|(_, bytes)| bytes).sum();
             let mapped = regions.mapped;

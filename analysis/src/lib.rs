@@ -7,6 +7,7 @@
 //!
 //! * `tally`: takes each event to whom it concerns
 //! * `live`: the live set, address by address
+//! * `prefetch`: memory that is needed soon
 //! * `counts`: live memory by stack, and how it is known for past moments too
 //! * `holders`: the same by thread beside it
 //! * `rss`: which reading of resident memory shows the peak
@@ -14,7 +15,7 @@
 //! * `sparse`: counts of few that have large numbers
 //! * `segments`: how far the heap peak may be off between threads
 //! * `stacks`: each stack once, however often the recorder wrote it down
-//! * `ledger`: what the program mapped
+//! * `areas`: what of its addresses calls mapped; `ledger`: figures of what the program did
 //! * `failed`: who asked for memory and got none
 //! * `coverage`: how much of resident memory's growth that explains
 //! * `unknown`: releases of what is not live, told apart by a second reading
@@ -34,8 +35,9 @@
 //!
 //! Memory depends on the live set and the number of stacks, never on the
 //! number of events.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
+mod areas;
 mod brief;
 mod counts;
 mod coverage;
@@ -49,6 +51,7 @@ mod library;
 mod lines;
 mod live;
 mod name;
+mod prefetch;
 mod resident;
 mod rss;
 mod segments;
@@ -65,23 +68,25 @@ mod totals;
 mod tree;
 mod unknown;
 
+pub use areas::{Access, Area, Areas, Change};
 pub use brief::{Brief, brief, brief_path, nameless_in, short_path};
-pub use counts::{Held, Measure, Moment};
+pub use counts::{Held, Instant, Measure, Moment};
 pub use coverage::Coverage;
 pub use cuts::{CutIn, Cuts};
 pub use failed::{Asker, Failed, Failures};
 pub use flight_window::FlightWindow;
 pub use history::{History, UNKNOWN};
-pub use ledger::Mapped;
+pub use ledger::{Mapped, MappedMoments};
 pub use library::{allocator, is_c_library, is_of_library};
 pub use lines::{END, Line, first_outwards, held_below, step};
 pub use live::{AddressMap, Block, Blocks};
 pub use name::Name;
+pub use prefetch::prefetch;
 pub use resident::{Later, Parts, Precision, Resident};
 pub use rss::{Bracket, Figures, FirstReading, Level, RssPeak, Unread, Why, highest_level};
 pub use share::{percentage, share};
-pub use sites::{AskingSite, List, Sites, Stacks, Through};
-pub use snapshots::{Cause, Change, Every, Excess, MOST, MOST_CHANGES, Snapshot, Snapshots};
+pub use sites::{AskingSite, List, Sites, Stacks, Through, asking_places};
+pub use snapshots::{Cause, Every, Excess, MOST, MOST_CHANGES, Snapshot, Snapshots, StackChange};
 pub use stacks::{Frame, ModuleKey, Site, StackTable, Tables};
 pub use summary::{CutStacks, Summary};
 pub use tally::{Facts, Options, Tally};

@@ -1,19 +1,18 @@
 //! The live set: each block by its address.
 //!
-//! Blocks lie close to each other. So an address is looked for in its own 4 MiB of
-//! memory (`map`, `region`): where few blocks are in a table of those, where there are
-//! many by a word for each 16 bytes. Either leads to the block itself (`slots`), 16 bytes.
-//! Together that is 20 to 52 bytes a block, some 250 for one that is alone in its
-//! region; and what is read for an event lies beside what was read for the one before.
+//! An address is looked for in the table of its own 4 MiB of memory (`map`, `region`),
+//! which grows with what is there. What is known of nearly all blocks takes 16 bytes
+//! (`slot`), and 26 to 31 with its share of a table; one that is alone in its region some
+//! 200.
 
 mod map;
 mod region;
-mod slots;
+mod slot;
 
 use memlog_format::api::Api;
 
 pub use map::AddressMap;
-use slots::Slots;
+use slot::{Rare, Slot};
 
 /// A live block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,34 +60,47 @@ impl Block {
 /// All live blocks.
 #[derive(Default)]
 pub struct Blocks {
-    slots: Slots,
-    numbers: AddressMap,
+    slots: AddressMap<Slot>,
+    rare: Rare,
+    count: usize,
 }
 
 impl Blocks {
+    /// A block comes or goes there soon.
+    #[inline(always)]
+    pub(crate) fn soon(&self, address: u64) {
+        self.slots.soon(address);
+    }
+
     /// A block came; gives the one that was there, which should not be.
     #[inline]
     pub(crate) fn insert(&mut self, address: u64, block: Block) -> Option<Block> {
-        let slot = self.slots.put(block);
-        let other = self.numbers.insert(address, slot)?;
-        Some(self.slots.take(other))
+        let slot = self.rare.packed(&block);
+        let other = self.slots.insert(address, slot);
+        let other = other.map(|slot| self.rare.take(address, slot));
+        if slot.is_rare() {
+            self.rare.put(address, block);
+        }
+        self.count += usize::from(other.is_none());
+        other
     }
 
     /// A block went.
     #[inline]
     pub(crate) fn remove(&mut self, address: u64) -> Option<Block> {
-        let slot = self.numbers.remove(address)?;
-        Some(self.slots.take(slot))
+        let slot = self.slots.remove(address)?;
+        self.count -= 1;
+        Some(self.rare.take(address, slot))
     }
 
     /// The block that starts at this address.
     pub fn get(&self, address: u64) -> Option<Block> {
-        Some(self.slots.get(self.numbers.get(address)?))
+        Some(self.rare.block(address, self.slots.get(address)?))
     }
 
     /// Number of blocks.
     pub fn len(&self) -> usize {
-        self.slots.len()
+        self.count
     }
 
     /// Whether there is none.
@@ -98,8 +110,8 @@ impl Blocks {
 
     /// All blocks, in no order.
     pub fn iter(&self) -> impl Iterator<Item = (u64, Block)> {
-        let all = self.numbers.iter();
-        all.map(move |(address, slot)| (address, self.slots.get(slot)))
+        let all = self.slots.iter();
+        all.map(move |(address, slot)| (address, self.rare.block(address, slot)))
     }
 }
 
@@ -141,7 +153,7 @@ mod tests {
             assert_eq!(blocks.get(address), Some(block));
         }
         assert_eq!((blocks.len(), blocks.is_empty()), (twin.len(), false));
-        assert!(twin.len() > 150_000, "regions of both forms");
+        assert!(twin.len() > 150_000, "many of a region, and one");
         let all: std::collections::HashMap<_, _> = blocks.iter().collect();
         assert_eq!(all, twin);
         for address in twin.into_keys() {
@@ -149,8 +161,8 @@ mod tests {
         }
         assert_eq!((blocks.len(), blocks.iter().count()), (0, 0));
         // What was never there takes no room.
-        let regions = blocks.numbers.regions();
+        let regions = blocks.slots.regions();
         assert!((1..10_000).all(|far| blocks.remove(far << 40 | 0x10).is_none()));
-        assert_eq!(blocks.numbers.regions(), regions);
+        assert_eq!(blocks.slots.regions(), regions);
     }
 }

@@ -69,7 +69,7 @@ impl Snapshot {
 
 /// What came and went of a stack between two snapshots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Change {
+pub struct StackChange {
     /// The stack's index.
     pub stack: u32,
     /// What came.
@@ -103,7 +103,7 @@ pub struct Snapshots {
     count: u64,
     base: Vec<(u32, Held)>,
     taken: Vec<Snapshot>,
-    changes: Vec<Change>,
+    changes: Vec<StackChange>,
     /// By the place of a stack's count.
     known: Vec<Known>,
     /// Since the last one.
@@ -241,7 +241,7 @@ impl Snapshots {
             let came = total.minus(known.total);
             let went = known.live.plus(came).minus(live);
             if came != Held::default() || went != Held::default() {
-                self.changes.push(Change { stack, came, went });
+                self.changes.push(StackChange { stack, came, went });
                 *known = Known { live, total };
             }
         }
@@ -261,7 +261,7 @@ impl Snapshots {
     }
 
     /// They with the changes since the one before, the end as the last one.
-    pub fn all(&self) -> impl Iterator<Item = (&Snapshot, &[Change])> {
+    pub fn all(&self) -> impl Iterator<Item = (&Snapshot, &[StackChange])> {
         let from = self.taken.iter().map(|one| one.changes);
         let from = std::iter::once(0).chain(from);
         let each = from.zip(&self.taken);

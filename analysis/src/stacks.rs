@@ -7,6 +7,8 @@ use hashbrown::HashMap;
 use memlog_format::meta::Module;
 use memlog_format::table::{Code, CodeId, Node, StackId};
 
+use crate::prefetch::prefetch;
+
 /// A log's tables, as the analysis asks for them. A node's parent has a lower
 /// id than the node, and ids are dense: at most one in 8192 records of a table
 /// chunk that is there.
@@ -74,7 +76,7 @@ struct StackNode {
 }
 
 /// All stacks, by index. Indexes below 8 are the roots of the log's format.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct StackTable {
     entries: Vec<StackNode>,
     index: HashMap<(u32, u32), u32, RandomState>,
@@ -128,6 +130,14 @@ impl StackTable {
             Some(&stack) if stack != 0 => stack,
             _ if id.is_root() => id.0,
             _ => self.enter(id, tables),
+        }
+    }
+
+    /// A stack comes soon.
+    #[inline(always)]
+    pub(crate) fn soon(&self, id: StackId) {
+        if let Some(stack) = self.log_stacks.get(id.0 as usize) {
+            prefetch(stack);
         }
     }
 

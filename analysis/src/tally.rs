@@ -2,17 +2,17 @@
 
 use foldhash::fast::RandomState;
 use hashbrown::{HashMap, HashSet};
-use memlog_format::event::{Alloc, Release};
+use memlog_format::event::{Alloc, Release, Usual};
 use memlog_format::ext::{Ledger, Rss};
 use memlog_format::failure::Failure;
 use memlog_format::live::{LiveEntry, Sums};
 
-use crate::counts::{Held, Moment};
+use crate::counts::{Held, Instant, Moment};
 use crate::failed::Failures;
 use crate::flight_window::FlightWindow;
 use crate::history::History;
 use crate::holders::Holders;
-use crate::ledger::{Mapped, Regions};
+use crate::ledger::{Mapped, MappedMoments, Regions};
 use crate::live::{Block, Blocks};
 use crate::rss::{Figures, Heap, RssTracker};
 use crate::segments::Segments;
@@ -25,8 +25,8 @@ use crate::unknown::UnknownReleases;
 /// What has to be known before the first event.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
-    /// The tick of [`Moment::Chosen`].
-    pub chosen_tick: Option<u64>,
+    /// When [`Moment::Chosen`] is.
+    pub chosen: Option<Instant>,
     /// What ru_maxrss was at the start, inherited through exec, in kilobytes.
     pub maxrss_floor_kb: u64,
     /// The process was forked: blocks that are not known may be its parent's.
@@ -74,6 +74,8 @@ pub struct Tally {
     temporary: Temporary,
     options: Options,
     chosen: bool,
+    /// How many marks the program set so far.
+    marks: u64,
     tids: HashMap<u32, u32, RandomState>,
     inherited: HashSet<u64, RandomState>,
 }
@@ -103,6 +105,7 @@ impl Tally {
             temporary: Temporary::default(),
             options,
             chosen: false,
+            marks: 0,
             tids: HashMap::default(),
             inherited: HashSet::default(),
         }
@@ -210,15 +213,43 @@ impl Tally {
     #[inline]
     fn come_to(&mut self, at: At) {
         if at.tick > self.heap.tick {
-            if let Some(chosen) = self.options.chosen_tick
+            if let Some(Instant::Tick(chosen)) = self.options.chosen
                 && at.tick > chosen
-                && !self.chosen
             {
-                self.chosen = true;
-                self.holders.mark_chosen();
-                self.regions.held.counts.mark_chosen();
+                self.choose_now();
             }
             self.heap.tick = at.tick;
+        }
+    }
+
+    /// This event comes soon. What it needs may lie anywhere in memory; asked for ahead,
+    /// many such places come at the same time.
+    #[inline]
+    pub fn soon(&self, event: &Usual) {
+        match event {
+            Usual::Alloc(alloc) => {
+                self.blocks.soon(alloc.address);
+                self.stacks.soon(alloc.stack);
+            }
+            Usual::Release(release) => self.blocks.soon(release.address),
+        }
+    }
+
+    /// The program set a mark.
+    pub fn mark(&mut self) {
+        if matches!(self.options.chosen, Some(Instant::Mark { number, .. }) if number == self.marks)
+        {
+            self.choose_now();
+        }
+        self.marks += 1;
+    }
+
+    #[cold]
+    fn choose_now(&mut self) {
+        if !self.chosen {
+            self.chosen = true;
+            self.holders.mark_chosen();
+            self.regions.held.counts.mark_chosen();
         }
     }
 
@@ -317,7 +348,7 @@ impl Tally {
             error_bytes: 0,
         };
         self.holders.mark_heap_peak();
-        self.regions.held.counts.mark_heap_peak();
+        self.regions.mark_heap_peak();
     }
 
     /// The releases so far that met nothing. Who reads the log again with them gives
@@ -372,7 +403,7 @@ impl Tally {
             true => 0,
             false => self.stacks.stack(entry.stack, tables),
         };
-        self.regions.take(entry, stack);
+        self.regions.take(at.stream, entry, stack);
     }
 
     /// The stream belongs to this thread now. A thread may have another one, for
@@ -395,11 +426,7 @@ impl Tally {
             self.heap.tick = self.heap.tick.max(tick);
         }
         self.history.end(self.heap.tick);
-        if !self.chosen {
-            self.chosen = true;
-            self.holders.mark_chosen();
-            self.regions.held.counts.mark_chosen();
-        }
+        self.choose_now();
         if self.rss.finish(&facts.rss, &self.heap) {
             self.holders.keep_candidate();
             self.regions.read(true);
@@ -482,6 +509,18 @@ impl Tally {
     /// in no heap; about the peak of resident memory the most of it.
     pub fn held_mapped(&self, moment: Moment) -> impl Iterator<Item = (u32, Held)> {
         self.regions.held.held(self.known(moment))
+    }
+
+    /// After how many entries of the second ledger its moments are.
+    pub fn mapped_moments(&self) -> MappedMoments {
+        let moments = self.regions.moments();
+        match self.known(Moment::RssPeak) {
+            Moment::RssPeak => moments,
+            _ => MappedMoments {
+                rss_peak: moments.heap_peak,
+                ..moments
+            },
+        }
     }
 
     /// A peak that cannot be told any more is the highest moment that can.

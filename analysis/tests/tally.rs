@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use memlog_analysis::{At, Facts, Figures, Held, Moment, Options, Summary, Tables, Tally};
+use memlog_analysis::{At, Facts, Figures, Held, Instant, Moment, Options, Summary, Tables, Tally};
 use memlog_format::api::Api;
 use memlog_format::event::{Alloc, Release, predicted_usable};
 use memlog_format::ext::{Rss, RssSource};
@@ -280,7 +280,7 @@ proptest! {
         steps in prop::collection::vec(step(), 0..150),
         chosen in 0..60u64,
     ) {
-        let options = Options { chosen_tick: Some(chosen), ..Options::default() };
+        let options = Options { chosen: Some(Instant::Tick(chosen)), ..Options::default() };
         let mut tally = Tally::new(options);
         let mut naive = Naive { states: vec![(0, Live::new())], brackets: Vec::new(), open: 0 };
         let (mut live, mut tick) = (Live::new(), 0);

@@ -2,94 +2,13 @@
 
 use std::collections::HashMap;
 
-use memlog_table::{Column, Columns, Flags, NEVER, Rows};
+use memlog_table::{Column, Columns, Flags, NEVER};
 
-use crate::choice::{ChainTest, Choice, first_of_chain};
+use crate::chain::{ChainFacts, first_of_chain};
+use crate::choice::Choice;
 use crate::keys::{By, Keys};
 use crate::pass;
 use crate::world::{Damaged, World};
-
-/// What is known of a chain.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ChainFacts {
-    /// How many blocks it has.
-    pub length: u64,
-    /// Of its first block.
-    pub first_size: u64,
-    /// Of its last.
-    pub last_size: u64,
-    /// Of its largest.
-    pub largest: u64,
-    /// Bytes of all but the last: what a realloc may have copied.
-    pub outgrown: u64,
-    /// When its last block went.
-    pub died: u64,
-    /// The stack that asked for the last, by its number.
-    pub stack: u32,
-    /// The place of the last.
-    place: u64,
-}
-
-impl ChainFacts {
-    /// Of a block that no realloc came from or took.
-    pub(crate) fn of_one(rows: &Rows, row: usize) -> Self {
-        let size = rows.get(Column::Size, row);
-        Self {
-            length: 1,
-            first_size: size,
-            last_size: size,
-            largest: size,
-            outgrown: 0,
-            died: rows.get(Column::Died, row),
-            stack: 0,
-            place: 0,
-        }
-    }
-
-    fn take(&mut self, world: &World, rows: &Rows, row: usize) {
-        let size = rows.get(Column::Size, row);
-        let place = rows.get(Column::ChainPlace, row);
-        self.length += 1;
-        self.largest = self.largest.max(size);
-        if place == 0 {
-            self.first_size = size;
-        }
-        // Of all but the last the size is added once it is known which that is.
-        self.outgrown = self.outgrown.saturating_add(size);
-        if self.length == 1 || place >= self.place {
-            self.place = place;
-            self.last_size = size;
-            self.died = rows.get(Column::Died, row);
-            self.stack = world.number(rows.get(Column::Stack, row));
-        }
-    }
-
-    fn plus(self, other: Self) -> Self {
-        let last = if self.place >= other.place {
-            self
-        } else {
-            other
-        };
-        Self {
-            length: self.length + other.length,
-            first_size: self.first_size.max(other.first_size),
-            largest: self.largest.max(other.largest),
-            outgrown: self.outgrown.saturating_add(other.outgrown),
-            ..last
-        }
-    }
-
-    pub(crate) fn answers(&self, asked: ChainTest, first: u64, world: &World) -> bool {
-        let is_in = |from: u64, to: u64, value: u64| (from..=to).contains(&value);
-        match asked {
-            ChainTest::Length(from, to) => is_in(from, to, self.length),
-            ChainTest::Lifetime(from, to) => is_in(from, to, world.lifetime(first, self.died)),
-            ChainTest::FirstSize(from, to) => is_in(from, to, self.first_size),
-            ChainTest::LastSize(from, to) => is_in(from, to, self.last_size),
-            ChainTest::Leaked => self.died == NEVER,
-        }
-    }
-}
 
 /// All chains with a block that is chosen, by the event that their first block came at.
 /// A chain is whole, whichever of its blocks was chosen.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use memlog_table::{Column, Columns, Extent, Flags, NEVER, Rows};
 
-use crate::chains::ChainFacts;
+use crate::chain::{ChainFacts, ChainTest, first_of_chain};
 use crate::world::World;
 
 /// What a row is asked. Ranges contain both their ends.
@@ -57,21 +57,6 @@ pub enum Test {
     Mmapped,
     /// Its chain of reallocs answers so.
     Chain(ChainTest, Arc<HashMap<u64, ChainFacts>>),
-}
-
-/// What a chain of reallocs is asked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ChainTest {
-    /// It has so many blocks.
-    Length(u64, u64),
-    /// It lived so many ticks.
-    Lifetime(u64, u64),
-    /// Its first block has such a size.
-    FirstSize(u64, u64),
-    /// Its last block has such a size.
-    LastSize(u64, u64),
-    /// Its last block never went.
-    Leaked,
 }
 
 /// Chosen rows.
@@ -225,11 +210,7 @@ fn answers(test: &Test, world: &World, rows: &Rows) -> Vec<bool> {
             .map(|flags| is_in(set, flags.api() as u64))
             .collect(),
         Test::Alignment(from, to) => flags()
-            .map(|flags| {
-                let log2 = u32::from(flags.alignment_log2());
-                let bytes = 1u64.checked_shl(log2).filter(|_| log2 > 0).unwrap_or(0);
-                (*from..=*to).contains(&bytes)
-            })
+            .map(|flags| (*from..=*to).contains(&flags.alignment()))
             .collect(),
         Test::Temporary => flags().map(Flags::is_temporary).collect(),
         Test::Moved => flags().map(Flags::is_moved).collect(),
@@ -252,12 +233,6 @@ fn answers(test: &Test, world: &World, rows: &Rows) -> Vec<bool> {
             })
             .collect(),
     }
-}
-
-/// When the first block of a row's chain came, which names the chain.
-pub(crate) fn first_of_chain(rows: &Rows, row: usize) -> u64 {
-    let age = rows.get(Column::ChainAge, row);
-    rows.get(Column::Born, row).saturating_sub(age)
 }
 
 fn joined(tests: &[Test], world: &World, rows: &Rows, wants_all: bool) -> Vec<bool> {

@@ -3,12 +3,13 @@
 use std::collections::HashMap;
 
 use memlog_analysis::{Held, held_below};
-use memlog_table::{Column, Flags, Rows};
+use memlog_table::{Column, Flags, NEVER, Rows};
 
 use crate::choice::Choice;
 use crate::keys::{By, Keys};
 use crate::pass;
 use crate::sums::Sums;
+use crate::unanswered::{NO_RELEASE_STACKS, Unanswered, has_release_stacks};
 use crate::world::{Damaged, World};
 
 /// Blocks that have something in common.
@@ -25,17 +26,37 @@ pub struct Group {
     pub stack: Option<u32>,
 }
 
+const NOT_ASKED: &str = "(not asked for)";
+const NOT_FREED: &str = "(not freed)";
+
 /// Chosen blocks in groups, in no order.
-pub fn grouped(world: &World, choice: &Choice, by: By) -> Result<Vec<Group>, Damaged> {
+pub fn grouped(world: &World, choice: &Choice, by: By) -> Result<Vec<Group>, Unanswered> {
+    if by.of_release().is_some() && !has_release_stacks(world)? {
+        return Err(NO_RELEASE_STACKS);
+    }
     let size = |rows: &Rows, row: usize| rows.get(Column::Size, row);
     let api = |rows: &Rows, row: usize| Flags(rows.get(Column::Flags, row)).api() as u64;
     let thread = |rows: &Rows, row: usize| rows.get(Column::Thread, row);
-    match by {
+    let alignment = |rows: &Rows, row: usize| Flags(rows.get(Column::Flags, row)).alignment();
+    let releaser = |rows: &Rows, row: usize| match rows.get(Column::Died, row) {
+        NEVER => NEVER,
+        _ => rows.get(Column::Releaser, row),
+    };
+    let found = match by {
         By::Size => by_value(world, choice, size, |size| size.to_string()),
         By::Kind => by_value(world, choice, api, |api| Flags(api).api().name().to_owned()),
         By::Thread => by_value(world, choice, thread, |place| world.thread(place as usize)),
+        By::Alignment => by_value(world, choice, alignment, |bytes| match bytes {
+            0 => NOT_ASKED.to_owned(),
+            bytes => bytes.to_string(),
+        }),
+        By::FreedBy => by_value(world, choice, releaser, |place| match place {
+            NEVER => NOT_FREED.to_owned(),
+            place => world.thread(place as usize),
+        }),
         _ => by_stack(world, choice, by),
-    }
+    };
+    Ok(found?)
 }
 
 fn by_value(
@@ -47,7 +68,7 @@ fn by_value(
     let sums = pass::over(
         world,
         choice,
-        Sums::COLUMNS.with(Column::Thread),
+        Sums::COLUMNS.with(Column::Thread).with(Column::Releaser),
         |sums: &mut HashMap<u64, Sums>, rows, chosen| {
             for &row in chosen {
                 sums.entry(value(rows, row)).or_default().add(rows, row);
@@ -72,17 +93,55 @@ fn by_value(
 
 /// Sums of each stack, by its number.
 pub(crate) fn sums_of_stacks(world: &World, choice: &Choice) -> Result<Vec<Sums>, Damaged> {
+    let place = |rows: &Rows, row: usize| rows.get(Column::Stack, row);
+    sums_by(
+        world,
+        choice,
+        Column::Stack,
+        world.stack_count(),
+        |rows, row| world.number(place(rows, row)) as usize,
+    )
+}
+
+/// The same of the stacks that released. Behind them are those that were released by a
+/// stack that nobody knows, and those that were not released.
+fn sums_of_releases(world: &World, choice: &Choice) -> Result<Vec<Sums>, Damaged> {
+    let stacks = world.stack_count();
+    sums_by(
+        world,
+        choice,
+        Column::ReleaseStack,
+        stacks + 2,
+        |rows, row| {
+            let place = rows.get(Column::ReleaseStack, row).checked_sub(1);
+            match (place, rows.get(Column::Died, row)) {
+                (_, NEVER) => stacks + 1,
+                (Some(place), _) => world.number(place) as usize,
+                (None, _) => stacks,
+            }
+        },
+    )
+}
+
+/// Sums by number, of which there are so many.
+fn sums_by(
+    world: &World,
+    choice: &Choice,
+    column: Column,
+    count: usize,
+    number: impl Fn(&Rows, usize) -> usize + Sync,
+) -> Result<Vec<Sums>, Damaged> {
     let mut sums = pass::over(
         world,
         choice,
-        Sums::COLUMNS.with(Column::Stack),
+        Sums::COLUMNS.with(column),
         |sums: &mut Vec<Sums>, rows, chosen| {
             for &row in chosen {
-                let stack = world.number(rows.get(Column::Stack, row)) as usize;
-                if stack >= sums.len() {
-                    sums.resize(stack + 1, Sums::default());
+                let number = number(rows, row);
+                if number >= sums.len() {
+                    sums.resize(number + 1, Sums::default());
                 }
-                sums[stack].add(rows, row);
+                sums[number].add(rows, row);
             }
         },
         |mut all, mut other| {
@@ -95,7 +154,7 @@ pub(crate) fn sums_of_stacks(world: &World, choice: &Choice) -> Result<Vec<Sums>
             all
         },
     )?;
-    sums.resize(world.stack_count(), Sums::default());
+    sums.resize(count, Sums::default());
     Ok(sums)
 }
 
@@ -111,15 +170,25 @@ pub(crate) fn held_at_askers(world: &World, sums: &[Sums]) -> Vec<Held> {
 }
 
 fn by_stack(world: &World, choice: &Choice, by: By) -> Result<Vec<Group>, Damaged> {
-    let sums = sums_of_stacks(world, choice)?;
-    let mut keys = Keys::new(world, by);
+    let (sums, mut keys) = match by.of_release() {
+        Some(by) => (
+            sums_of_releases(world, choice)?,
+            Keys::of_releases(world, by)?,
+        ),
+        None => (sums_of_stacks(world, choice)?, Keys::new(world, by)),
+    };
+    let stacks = world.stack_count();
     let mut groups: Vec<Group> = Vec::new();
     for (stack, sums) in (0..).zip(&sums).filter(|(_, sums)| sums.blocks > 0) {
-        let key = keys.of(stack) as usize;
+        let is_none = stack as usize >= stacks;
+        let key = match stack as usize > stacks {
+            true => keys.named(NOT_FREED.to_owned()),
+            false => keys.of(stack),
+        };
         groups.resize_with(keys.len(), Group::default);
-        let group = &mut groups[key];
+        let group = &mut groups[key as usize];
         group.own = group.own.plus(*sums);
-        if by == By::Stack {
+        if by.is_whole_stack() && !is_none {
             group.stack.get_or_insert(stack);
         }
     }

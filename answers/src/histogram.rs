@@ -1,6 +1,7 @@
-//! How many blocks there are of each size, and of each lifetime.
+//! How many blocks there are of each size, of each lifetime, and of both.
 
-use memlog_table::{Column, Columns, NEVER};
+use memlog_analysis::Held;
+use memlog_table::{Column, Columns, NEVER, Rows};
 
 use crate::choice::Choice;
 use crate::pass;
@@ -17,6 +18,16 @@ pub struct Class {
     pub blocks: u64,
     /// Their bytes.
     pub bytes: u64,
+}
+
+impl Class {
+    /// What is in it.
+    pub fn held(&self) -> Held {
+        Held {
+            bytes: self.bytes,
+            blocks: self.blocks,
+        }
+    }
 }
 
 /// Bits of a value, and one class more for what never ends.
@@ -109,17 +120,24 @@ pub fn by_lifetime(world: &World, choice: &Choice, grain: u64) -> Result<Vec<Cla
         Columns::of(&[Column::Size, Column::Born, Column::Died]),
         |counts: &mut Counts, rows, chosen| {
             for &row in chosen {
-                let get = |column| rows.get(column, row);
-                let class = match get(Column::Died) {
-                    NEVER => ENDLESS,
-                    died => class_of(world.lifetime(get(Column::Born), died)),
-                };
-                counts.add(class, get(Column::Size));
+                counts.add(lifetime_of(world, rows, row), rows.get(Column::Size, row));
             }
         },
         Counts::plus,
     )?;
-    let mut classes = counts.classes();
+    Ok(steady(counts.classes(), grain))
+}
+
+/// The class of a row's lifetime.
+fn lifetime_of(world: &World, rows: &Rows, row: usize) -> usize {
+    match rows.get(Column::Died, row) {
+        NEVER => ENDLESS,
+        died => class_of(world.lifetime(rows.get(Column::Born, row), died)),
+    }
+}
+
+/// Below the clock's steps there is nothing to tell apart.
+fn steady(mut classes: Vec<Class>, grain: u64) -> Vec<Class> {
     let is_below = |class: &Class| class.to.is_some_and(|to| to < grain);
     let below = classes.iter().take_while(|class| is_below(class)).count();
     if below > 0 {
@@ -138,5 +156,71 @@ pub fn by_lifetime(world: &World, choice: &Choice, grain: u64) -> Result<Vec<Cla
         }
         classes.insert(0, first);
     }
-    Ok(classes)
+    classes
+}
+
+/// Blocks of each size and each lifetime.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Grid {
+    /// The classes of [`by_size`].
+    pub sizes: Vec<Class>,
+    /// Those of [`by_lifetime`].
+    pub lifetimes: Vec<Class>,
+    /// By size what there is of each lifetime.
+    pub cells: Vec<Vec<Held>>,
+}
+
+/// Counts of each lifetime, by size.
+struct Counted(Vec<Counts>);
+
+impl Default for Counted {
+    fn default() -> Self {
+        Self(vec![Counts::default(); CLASSES])
+    }
+}
+
+/// By both.
+pub fn by_size_and_lifetime(world: &World, choice: &Choice, grain: u64) -> Result<Grid, Damaged> {
+    let counted = pass::over(
+        world,
+        choice,
+        Columns::of(&[Column::Size, Column::Born, Column::Died]),
+        |counted: &mut Counted, rows, chosen| {
+            for &row in chosen {
+                let size = rows.get(Column::Size, row);
+                counted.0[class_of(size)].add(lifetime_of(world, rows, row), size);
+            }
+        },
+        |all, other| {
+            let both = all.0.into_iter().zip(other.0);
+            Counted(both.map(|(one, other)| one.plus(other)).collect())
+        },
+    )?;
+    let mut sizes = Counts::default();
+    for (class, counts) in counted.0.iter().enumerate() {
+        sizes.0[class] = counts.0.iter().fold((0, 0), |sum: (u64, u64), one| {
+            (sum.0 + one.0, sum.1.saturating_add(one.1))
+        });
+    }
+    let all = counted.0.iter().copied();
+    let lifetimes = steady(all.fold(Counts::default(), Counts::plus).classes(), grain);
+    let sizes = sizes.classes();
+    let cells = sizes.iter().map(|size| {
+        let mut cells = vec![Held::default(); lifetimes.len()];
+        for class in counted.0[class_of(size.from)].classes() {
+            let is_in = |one: &Class| match (class.to, one.to) {
+                (Some(to), Some(last)) => one.from <= to && to <= last,
+                (one, other) => one == other,
+            };
+            if let Some(at) = lifetimes.iter().position(is_in) {
+                cells[at] = cells[at].plus(class.held());
+            }
+        }
+        cells
+    });
+    Ok(Grid {
+        cells: cells.collect(),
+        sizes,
+        lifetimes,
+    })
 }

@@ -2,10 +2,13 @@
 
 use std::collections::HashMap;
 
-use memlog_analysis::{Name, nameless_in};
+use memlog_analysis::Name;
 
+use crate::owners::releasers;
+use crate::place::{file_of, module_of};
+use crate::static_init::initialisers;
 use crate::types::type_of;
-use crate::world::World;
+use crate::world::{Damaged, World};
 
 /// What blocks are put together by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,36 +25,85 @@ pub enum By {
     Stack,
     /// The type that the names of the stack tell of.
     Type,
+    /// The static initialiser that it was for.
+    StaticInit,
     /// Bytes asked for.
     Size,
     /// The thread that asked.
     Thread,
     /// The function of the allocator that was called.
     Kind,
+    /// What the address was to be a multiple of.
+    Alignment,
+    /// The thread that released.
+    FreedBy,
+    /// The function that released.
+    FreedFunction,
+    /// Its source file.
+    FreedFile,
+    /// Its file and line.
+    FreedLine,
+    /// Its program or library.
+    FreedModule,
+    /// The whole stack that released.
+    FreedStack,
 }
 
 impl By {
     /// All of them by their words, those of stacks first.
-    pub const ALL: [(&str, Self); 9] = [
+    pub const ALL: [(&str, Self); 17] = [
         ("function", Self::Function),
         ("file", Self::File),
         ("line", Self::Line),
         ("module", Self::Module),
         ("stack", Self::Stack),
         ("type", Self::Type),
+        ("static-init", Self::StaticInit),
         ("size", Self::Size),
         ("thread", Self::Thread),
         ("kind", Self::Kind),
+        ("alignment", Self::Alignment),
+        ("freed-by", Self::FreedBy),
+        ("freed-function", Self::FreedFunction),
+        ("freed-file", Self::FreedFile),
+        ("freed-line", Self::FreedLine),
+        ("freed-module", Self::FreedModule),
+        ("freed-stack", Self::FreedStack),
     ];
+
+    /// What of the stack that released it is meant, if it is about that.
+    pub fn of_release(self) -> Option<Self> {
+        match self {
+            Self::FreedFunction => Some(Self::Function),
+            Self::FreedFile => Some(Self::File),
+            Self::FreedLine => Some(Self::Line),
+            Self::FreedModule => Some(Self::Module),
+            Self::FreedStack => Some(Self::Stack),
+            _ => None,
+        }
+    }
+
+    /// Whether it is a matter of the stacks that asked.
+    pub fn is_of_askers(self) -> bool {
+        use By::{File, Function, Line, Module, Stack, Type};
+        matches!(self, Function | File | Line | Module | Stack | Type)
+    }
 
     /// Whether it is a matter of stacks, and so of names.
     pub fn is_of_stacks(self) -> bool {
-        !matches!(self, Self::Size | Self::Thread | Self::Kind)
+        self.is_of_askers() || self.of_release().is_some()
     }
 
-    /// Whether a block is also below the callers of the function that asked.
+    /// Whether it is about whole stacks.
+    pub fn is_whole_stack(self) -> bool {
+        matches!(self, Self::Stack | Self::FreedStack)
+    }
+
+    /// Whether a block is also below the callers of the function that asked, or
+    /// released.
     pub fn has_callers(self) -> bool {
-        self.is_of_stacks() && !matches!(self, Self::Stack | Self::Type)
+        let has_none = matches!(self, Self::Type | Self::StaticInit);
+        self.is_of_stacks() && !self.is_whole_stack() && !has_none
     }
 
     /// Its word.
@@ -67,8 +119,9 @@ impl By {
     }
 }
 
-const NO_STACK: &str = "(no stack)";
+pub(crate) const NO_STACK: &str = "(no stack)";
 const UNKNOWN: &str = "(unknown)";
+const NO_STATIC_INIT: &str = "(no static initialiser)";
 /// Functions of a stack's name; its frames are told apart from it.
 const MOST_NAMED: usize = 50;
 
@@ -76,6 +129,8 @@ const MOST_NAMED: usize = 50;
 pub(crate) struct Keys<'w, 't, 'b> {
     world: &'w World<'t, 'b>,
     by: By,
+    /// Of the stacks that released, the functions that did; else the world has them.
+    releasers: Option<Vec<Option<u32>>>,
     names: Vec<String>,
     of_name: HashMap<String, u32>,
     /// Few labels are new.
@@ -83,6 +138,8 @@ pub(crate) struct Keys<'w, 't, 'b> {
     /// By line the number of the functions that call each other there: stacks of the
     /// same functions are one.
     callers: Vec<u32>,
+    /// By line its static initialiser.
+    initialisers: Vec<u32>,
     of_callers: HashMap<u32, u32>,
 }
 
@@ -92,6 +149,7 @@ impl<'w, 't, 'b> Keys<'w, 't, 'b> {
         Self {
             world,
             by,
+            releasers: None,
             names: Vec::new(),
             of_name: HashMap::new(),
             of_label: HashMap::new(),
@@ -99,8 +157,21 @@ impl<'w, 't, 'b> Keys<'w, 't, 'b> {
                 By::Stack => numbered(world),
                 _ => Vec::new(),
             },
+            initialisers: match by {
+                By::StaticInit => initialisers(world),
+                _ => Vec::new(),
+            },
             of_callers: HashMap::new(),
         }
+    }
+
+    /// The same of the stacks that released.
+    pub(crate) fn of_releases(world: &'w World<'t, 'b>, by: By) -> Result<Self, Damaged> {
+        let releasers = Some(releasers(world)?);
+        Ok(Self {
+            releasers,
+            ..Self::new(world, by)
+        })
     }
 
     /// How many there are.
@@ -136,10 +207,23 @@ impl<'w, 't, 'b> Keys<'w, 't, 'b> {
                 let found = type_of(names.map(|name| name.function.as_str()));
                 self.named(found.unwrap_or_else(|| UNKNOWN.into()))
             }
-            _ => match world.label(path.owner) {
-                Some(label) => self.of_label(label),
-                None => self.named(NO_STACK.to_owned()),
-            },
+            By::StaticInit => {
+                let line = self.initialisers.get(path.whole as usize);
+                match line.and_then(|&line| world.label(line)) {
+                    Some(label) => self.of_label(label),
+                    None => self.named(NO_STATIC_INIT.to_owned()),
+                }
+            }
+            _ => {
+                let owner = match &self.releasers {
+                    Some(releasers) => releasers.get(stack as usize).copied().flatten(),
+                    None => path.owner,
+                };
+                match owner {
+                    Some(label) => self.of_label(label),
+                    None => self.named(NO_STACK.to_owned()),
+                }
+            }
         }
     }
 
@@ -157,7 +241,7 @@ impl<'w, 't, 'b> Keys<'w, 't, 'b> {
         key
     }
 
-    fn named(&mut self, name: String) -> u32 {
+    pub(crate) fn named(&mut self, name: String) -> u32 {
         let next = self.names.len() as u32;
         *self.of_name.entry(name).or_insert_with_key(|name| {
             self.names.push(name.clone());
@@ -199,28 +283,8 @@ fn name_of(name: &Name, by: By) -> &str {
     let location = name.location.as_deref();
     match by {
         By::File => location.map_or(UNKNOWN, file_of),
-        By::Line => location.unwrap_or(&name.function),
+        By::Line | By::StaticInit => location.unwrap_or(&name.function),
         By::Module => module_of(name).unwrap_or(UNKNOWN),
         _ => &name.function,
     }
-}
-
-/// A location without its line.
-pub(crate) fn file_of(location: &str) -> &str {
-    match location.rsplit_once(':') {
-        Some((file, line)) if line.bytes().all(|byte| byte.is_ascii_digit()) => file,
-        _ => location,
-    }
-}
-
-/// The line of a location.
-pub(crate) fn line_of(location: &str) -> Option<u64> {
-    location.rsplit_once(':')?.1.parse().ok()
-}
-
-/// The program or library of a function; one without a name is called after it.
-pub(crate) fn module_of(name: &Name) -> Option<&str> {
-    name.module
-        .as_deref()
-        .or_else(|| nameless_in(&name.function))
 }

@@ -4,10 +4,15 @@
 //! * [`World`]: a table with the names of its stacks and its moments in time
 //! * [`Choice`]: which rows; [`test_of`]: those that a filter's text asks for
 //! * [`Sums`]: what there is to say of some rows
+//! * [`name_owners`]: whom each stack's blocks were for
 //! * `pass`: all chosen rows, once, on the cores that there are
 //! * [`By`]: what blocks are put together by
 //! * [`grouped`]: sums by function, line, size, thread ...
-//! * [`by_size`], [`by_lifetime`]: how many of each
+//! * [`held_of`], [`held_at`]: what stacks hold, over the run and at moments
+//! * [`growth`]: what groups held at some moments
+//! * [`suppressed`]: leaks that somebody knows of
+//! * `static_init`: what ran before main
+//! * [`by_size`], [`by_lifetime`], [`by_size_and_lifetime`]: how many of each
 //! * [`timeline`]: the heap and resident memory over time
 //! * [`chains`]: what reallocs grew
 //! * [`found_at`]: the blocks that an address was in
@@ -15,39 +20,56 @@
 //! * [`lines`]: what the lines of a source file asked for
 //! * [`fragments`]: pages that few bytes hold
 //! * [`threads`]: who allocated and who freed
+//! * [`mappings`]: what the program mapped itself
 //!
 //! It knows no log and no screen, and does no I/O.
 #![forbid(unsafe_code)]
 
 mod around;
+mod chain;
 mod chains;
 mod choice;
 mod filter;
 mod find;
 mod fragments;
 mod group;
+mod growth;
+mod held;
 mod histogram;
 mod keys;
 mod lines;
+mod mappings;
+mod owners;
 mod pass;
+mod place;
+mod static_init;
 mod sums;
+mod suppress;
 mod threads;
 mod timeline;
 mod types;
+mod unanswered;
 mod world;
 
 pub use around::{Around, around};
-pub use chains::{ChainFacts, ChainRow, chains};
+pub use chain::ChainFacts;
+pub use chains::{ChainRow, chains};
 pub use choice::{Choice, Test};
-pub use filter::{Unanswered, needs_names, test_of};
+pub use filter::{needs_names, test_of};
 pub use find::{Found, found_at};
 pub use fragments::{FragmentRow, Fragments, fragments};
 pub use group::{Group, grouped};
-pub use histogram::{Class, by_lifetime, by_size};
+pub use growth::{Growth, growth};
+pub use held::{held_at, held_of};
+pub use histogram::{Class, Grid, by_lifetime, by_size, by_size_and_lifetime};
 pub use keys::By;
 pub use lines::{FileLines, LineSums, lines};
+pub use mappings::{Mapping, MappingRow, backing_at, mapped_at, mapped_over_time, mappings};
+pub use owners::name_owners;
 pub use sums::Sums;
+pub use suppress::{Suppression, suppressed, suppressions};
 pub use threads::{Between, ThreadRow, threads};
 pub use timeline::{Point, timeline};
 pub use types::type_of;
-pub use world::{Damaged, Moments, Stack, World};
+pub use unanswered::Unanswered;
+pub use world::{Damaged, Moments, Of, Stack, World};

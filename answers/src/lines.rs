@@ -6,7 +6,7 @@ use memlog_analysis::{Held, held_below};
 
 use crate::choice::Choice;
 use crate::group::{held_at_askers, sums_of_stacks};
-use crate::keys::{file_of, line_of};
+use crate::place::{file_of, line_of};
 use crate::world::{Damaged, World};
 
 /// A line of a file.
@@ -57,7 +57,7 @@ pub fn lines(
         .collect();
     let key = |label: u32| of_label.get(label as usize).copied().flatten();
     for (stack, sums) in world.stacks.iter().zip(&sums) {
-        if let Some(number) = world.label(stack.owner).and_then(key) {
+        if let Some(number) = stack.owner.and_then(key) {
             let own = &mut places[number as usize].2.own;
             *own = own.plus(sums.held());
         }

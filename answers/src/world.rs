@@ -27,14 +27,28 @@ pub struct Stack {
     pub whole: u32,
     /// From the one that called the allocator.
     pub asker: u32,
-    /// From the one that it was for: those before it are of the language's library.
-    pub owner: u32,
+    /// The function that it was for, as a label: see [`crate::name_owners`].
+    pub owner: Option<u32>,
+}
+
+/// What the rows of a table are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Of {
+    /// Blocks of the heap.
+    #[default]
+    Blocks,
+    /// Parts of what the program mapped.
+    Mappings,
 }
 
 /// What questions are asked of.
 pub struct World<'t, 'b> {
-    /// The blocks.
+    /// The blocks, or the mappings.
     pub table: &'t Table<'b>,
+    /// Which of both.
+    pub of: Of,
+    /// The program's own file.
+    pub program: Option<String>,
     /// By the place of a stack in the table its number here: the recorder may have
     /// written one twice.
     pub numbers: Vec<u32>,
@@ -44,6 +58,8 @@ pub struct World<'t, 'b> {
     pub lines: Vec<Line>,
     /// What functions are called.
     pub names: Vec<Name>,
+    /// The files whose code was there, by their paths.
+    pub modules: Vec<String>,
     /// The threads as they are told, by their places.
     pub threads: Vec<String>,
     /// The peaks.
@@ -52,7 +68,24 @@ pub struct World<'t, 'b> {
     pub tick_ns: u64,
 }
 
-impl World<'_, '_> {
+impl<'t, 'b> World<'t, 'b> {
+    /// A table whose stacks have no names.
+    pub fn nameless(table: &'t Table<'b>, of: Of, moments: Moments, tick_ns: u64) -> Self {
+        Self {
+            table,
+            of,
+            program: None,
+            numbers: Vec::new(),
+            stacks: Vec::new(),
+            lines: Vec::new(),
+            names: Vec::new(),
+            modules: Vec::new(),
+            threads: Vec::new(),
+            moments,
+            tick_ns,
+        }
+    }
+
     /// How many different stacks there are.
     pub fn stack_count(&self) -> usize {
         self.numbers
@@ -66,6 +99,12 @@ impl World<'_, '_> {
     pub fn number(&self, place: u64) -> u32 {
         let number = self.numbers.get(place as usize);
         number.copied().unwrap_or(0)
+    }
+
+    /// What the function is called that a stack's memory was for.
+    pub fn owner(&self, stack: u32) -> Option<&Name> {
+        let owner = self.stacks.get(stack as usize)?.owner?;
+        self.names.get(owner as usize)
     }
 
     /// The label of a line.

@@ -93,6 +93,7 @@ impl Page<'_> {
         let when = match self.shown {
             When::Known(_) => self.seconds(when),
             When::Seconds(seconds) => format!("{seconds:.3} s"),
+            When::Mark { tick, .. } => self.seconds(tick),
         };
         let after = match peak {
             Some(_) => format!(" after {at_peak}"),

@@ -93,7 +93,7 @@ fn look(bytes: &[u8], how: u8, screen: &Screen, (form, filter): (Form, &Filter))
         2 => When::Known(Moment::End),
         _ => When::Seconds(0.001),
     };
-    let chosen = when.chosen_tick(family.own().tick_ns());
+    let chosen = when.instant(family.own().tick_ns());
     let analysis = family.analyse(chosen, &Watch::silent());
     let store = NameStore::default();
     let names = Names::new(

@@ -13,8 +13,9 @@ use std::path::Path;
 
 use libfuzzer_sys::fuzz_target;
 use memlog_analysis::{allocator, brief, brief_path, is_c_library, is_of_library, nameless_in};
-use memlog_export::{When, clean, is_part_of_allocator, percent, quoted};
+use memlog_export::{clean, is_part_of_allocator, percent, quoted};
 use memlog_fuzz::{Counting, Limit, limited};
+use memlog_pages::At;
 
 #[global_allocator]
 static MEMORY: Counting = Counting;
@@ -41,11 +42,9 @@ fuzz_target!(|input: &[u8]| {
 });
 
 fn asked(text: &str) {
-    if let Ok(When::Seconds(seconds)) = text.parse() {
-        assert!(seconds.is_finite() && seconds >= 0.0);
-        for tick_ns in [1, 1000, u64::MAX] {
-            assert!(When::Seconds(seconds).chosen_tick(tick_ns).is_some());
-        }
+    if let Ok(at) = text.parse::<At>() {
+        let shown = at.to_string();
+        assert_eq!(shown.parse::<At>().map(|at| at.to_string()), Ok(shown));
     }
     if let Ok(number) = percent(text) {
         assert!((0.0..=100.0).contains(&number));

@@ -3,11 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use clap::{ArgAction, Parser, ValueEnum};
-use memlog_analysis::Moment;
 use memlog_export::draw::Paper;
-use memlog_export::{When, percent};
+use memlog_export::percent;
 use memlog_pages::graph::Wanted;
-use memlog_pages::{Advice, SymbolFiles};
+use memlog_pages::{Advice, At, SymbolFiles, Where};
 
 /// The command of 2015, under a name of its own.
 #[derive(Parser)]
@@ -41,10 +40,10 @@ pub struct Args {
     /// Memory live at the end, as --at end
     #[arg(long, visible_alias = "show-leaks", conflicts_with = "at")]
     leaks: bool,
-    /// Memory live at this moment: rss-peak, heap-peak, end, or a time since
-    /// the start as 12.5, 12.5s, 300ms or 2m
+    /// Memory live at this moment: rss-peak, heap-peak, start, end, a time since the start
+    /// as 12.5s, 300ms or 2m, a part of the run as 50%, or 'mark NAME'
     #[arg(long, value_name = "MOMENT", allow_negative_numbers = true)]
-    at: Option<When>,
+    at: Option<At>,
     /// Leave out of the picture what holds less than so many percent
     #[arg(short = 't', long, value_name = "PCT", default_value = "1", value_parser = percent)]
     pub(crate) threshold: f64,
@@ -76,6 +75,8 @@ pub struct Args {
     /// Who draws: memlog itself, or Graphviz
     #[arg(long, value_name = "WHO", default_value = "built-in")]
     pub(crate) draw: Draw,
+    #[command(flatten)]
+    blocks: Where,
     /// Where the files with the names are.
     #[command(flatten)]
     pub(crate) symbol_files: SymbolFiles,
@@ -170,11 +171,12 @@ impl Args {
         all
     }
 
-    pub(crate) fn wanted(&self) -> Wanted {
+    pub(crate) fn wanted(&self) -> Wanted<'_> {
         Wanted {
-            when: self.when(),
+            at: self.at(),
             with_symbols: self.print_symbol_names,
             with_mapped: !self.no_mapped,
+            blocks: &self.blocks,
         }
     }
 
@@ -187,10 +189,10 @@ impl Args {
         self.paper.unwrap_or_else(of_locale)
     }
 
-    fn when(&self) -> When {
+    fn at(&self) -> &At {
         match self.leaks {
-            true => When::Known(Moment::End),
-            false => self.at.unwrap_or(When::Known(Moment::RssPeak)),
+            true => &At::END,
+            false => self.at.as_ref().unwrap_or(&At::RSS_PEAK),
         }
     }
 }

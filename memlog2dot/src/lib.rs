@@ -39,7 +39,7 @@ pub use opened::open_file;
 /// those of them that are wanted.
 pub fn run(args: &Args) -> anyhow::Result<()> {
     args.check()?;
-    let names = symbol_options(&args.symbol_files)?;
+    symbol_options(&args.symbol_files)?;
     if let Some(what) = searched(&args.file) {
         say(args, &format!("Searching {what}"));
     }
@@ -47,7 +47,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     graph::check(&log)?;
     // What cannot be written is told before the log is gone through.
     let outputs = Outputs::prepare(args.folder(), &log, args.formats())?;
-    let page = graph::page(&log, &args.wanted(), &names)?;
+    let page = graph::page(&log, &args.wanted(), &args.symbol_files)?;
     let drawn = picture(
         &page.calls,
         Picture {

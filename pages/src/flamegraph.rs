@@ -3,18 +3,18 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use memlog_analysis::Moment;
-use memlog_export::When;
 use memlog_export::flame::Flame;
 
 use crate::calls::{self, Filter, Stacks, check};
 use crate::heading::{heading, notes};
+use crate::moment::At;
 use crate::names::{Labels, SymbolFiles};
 use crate::open::Interrupt;
 use crate::page::tree::By;
 use crate::shown::read;
 use crate::subject::Subject;
 use crate::words::Sizes;
+use crate::world::Where;
 
 /// What is to be drawn.
 pub struct Wanted<'a> {
@@ -23,11 +23,13 @@ pub struct Wanted<'a> {
     /// Where the names are.
     pub symbol_files: &'a SymbolFiles,
     /// The moment, and the option that asks for it.
-    pub at: Option<(When, &'a str)>,
+    pub at: Option<(&'a At, &'a str)>,
     /// What is counted at first.
     pub by: By,
     /// Which stacks count.
     pub filter: &'a Filter,
+    /// Which blocks count.
+    pub blocks: &'a Where,
     /// Whether what called main is shown.
     pub show_below_main: bool,
 }
@@ -60,19 +62,19 @@ impl Drawn {
 /// Reads a log, or what of it comes before Ctrl-C. [`Wanted::check`] comes before
 /// anything is prepared for it.
 pub fn flame(wanted: &Wanted) -> anyhow::Result<Drawn> {
-    let at = wanted.at.map(|(when, _)| when);
-    let stacks = Stacks {
-        when: at.unwrap_or(When::Known(Moment::RssPeak)),
+    let at = wanted.at.map_or(&At::RSS_PEAK, |(at, _)| at);
+    let stacks = |when| Stacks {
+        when,
         by: wanted.by,
         filter: wanted.filter,
         show_below_main: wanted.show_below_main,
     };
     let read = read(
-        (wanted.file, wanted.symbol_files),
+        (wanted.file, wanted.symbol_files, wanted.blocks),
         Sizes::Rounded,
-        |_, _| at,
-        |at| *at,
-        |subject, labels, _| made(subject, &stacks, labels),
+        |family, watch| at.look(family, watch),
+        |when| Some(*when),
+        |subject, labels, when| made(subject, &stacks(*when), labels),
     )?;
     Ok(Drawn {
         flame: read.made,
@@ -86,6 +88,9 @@ fn made(subject: &Subject, stacks: &Stacks, labels: &mut Labels) -> Flame {
     let mut notes = notes(subject.family, subject.analysis);
     if !stacks.filter.is_none() {
         notes.push("only stacks that the filter let through".to_owned());
+    }
+    if let Some(chosen) = &subject.analysis.chosen {
+        notes.push(format!("only blocks where {}", chosen.filter));
     }
     notes.extend(labels.remarks().map(str::to_owned));
     notes.extend(labels.cut_short().map(str::to_owned));

@@ -5,23 +5,27 @@ use std::path::Path;
 use memlog_analysis::{Frame, ModuleKey, StackTable};
 use memlog_export::{CallGraph, Named, Place, Subject, When, legend};
 use memlog_format::meta::Key;
-use memlog_symbols::Options;
 
+use crate::calls::counted;
 use crate::facts::rank;
 use crate::heading::notes;
-use crate::moment::{Span, check as check_moment};
-use crate::names::{NameStore, Names};
+use crate::moment::{At, Span, check as check_moment};
+use crate::names::{NameStore, Names, SymbolFiles, symbol_options};
 use crate::open::{Analysis, Family, Files, Watch};
+use crate::page::tree::By;
 use crate::words::clean;
+use crate::world::{Reading, Where, analyse};
 
 /// What a page is to hold.
-pub struct Wanted {
+pub struct Wanted<'w> {
     /// The moment.
-    pub when: When,
+    pub at: &'w At,
     /// Whether the linker's symbols are shown.
     pub with_symbols: bool,
     /// Whether what the program mapped itself counts.
     pub with_mapped: bool,
+    /// Which blocks count.
+    pub blocks: &'w Where,
 }
 
 /// A log at a moment.
@@ -39,20 +43,27 @@ pub fn check(log: &Path) -> anyhow::Result<()> {
     Files::load(log)?.family().map(drop)
 }
 
-/// What was live at a moment; `options` says where the names are.
-pub fn page(log: &Path, wanted: &Wanted, options: &Options) -> anyhow::Result<Page> {
-    let when = wanted.when;
+/// What was live at a moment.
+pub fn page(log: &Path, wanted: &Wanted, symbol_files: &SymbolFiles) -> anyhow::Result<Page> {
+    let options = &symbol_options(symbol_files)?;
     let watch = Watch::begin();
     let files = Files::load(log)?;
     let family = files.family()?;
-    let chosen = when.chosen_tick(family.own().tick_ns());
-    let analysis = family.analyse(chosen, &watch);
-    check_moment(when, &Span::of(family.own(), &analysis))?;
+    let when = wanted.at.look(&family, &watch)?;
     let store = NameStore::default();
+    let reading = Reading {
+        file: log,
+        symbol_files,
+        options,
+        store: &store,
+        blocks: wanted.blocks,
+    };
+    let analysis = analyse(&family, &reading, (Some(when), None), &watch)?;
+    check_moment(when, &Span::of(family.own(), &analysis))?;
     let mut names = Names::new(&store, options, family.own(), log);
     let stacks = analysis.tally.stacks();
-    let held = analysis.tally.held(when.moment());
-    let mapped = analysis.tally.held_mapped(when.moment());
+    let held = counted(&analysis, when, By::Live).into_iter();
+    let mapped = counted(&analysis, when, By::Mapped).into_iter();
     let mapped = mapped.filter(|_| wanted.with_mapped);
     let calls = CallGraph::build(stacks, held, mapped, |frame| {
         named(&mut names, stacks, frame, wanted.with_symbols)
@@ -88,6 +99,9 @@ fn heading(family: &Family, analysis: &Analysis, when: When, calls: &CallGraph) 
         reserved_bytes: analysis.mapped.reserved_at(tick),
     };
     let mut lines = legend(&subject, &analysis.summary, when, calls.heap());
+    if let Some(chosen) = &analysis.chosen {
+        lines.push(format!("only blocks where {}", chosen.filter));
+    }
     if family.missing_parent.is_some() {
         lines.push("missing: the parent's log, and what was inherited from it".into());
     }

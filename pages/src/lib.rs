@@ -9,6 +9,7 @@
 //!   the commands
 //! * `shown`: how a page comes about and reaches people
 //! * `json`, `text`: a page as it is printed; they know no log
+//! * `world`: the table of a log's blocks, found and named; what a filter chooses
 //! * `calls`, `figures`, `places`: the tree of callers; the figures by name; who
 //!   asked for memory
 //! * `heading`, `moment`: what stands above each page
@@ -47,11 +48,13 @@ mod system;
 mod text;
 pub mod tree;
 mod words;
+mod world;
 
 pub use calls::{Filter, Form, Shape};
 pub use choose::{choose, one_more, searched};
 pub use facts::{Bounds, fate, is_denied, may_lack, note, started_as, without_log};
 pub use json::of as json_of;
+pub use moment::At;
 pub use names::{
     Labels, NameStore, Names, SymbolFiles, jit_names, may_have_jit_names, symbol_options,
 };
@@ -66,3 +69,4 @@ pub use subject::Subject;
 pub use system::effective_user;
 pub use text::of as text_of;
 pub use words::{Advice, clean, counted, grouped, shown, sized, tell_note, typed};
+pub use world::Where;

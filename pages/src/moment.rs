@@ -1,11 +1,16 @@
-//! The moments that a user asks for: one by a time, or many.
+//! The moments that a user asks for: one in the words of filters, or many.
 
 pub mod snapshots;
 
-use memlog_export::When;
-use memlog_read::Log;
+use std::fmt;
+use std::str::FromStr;
 
-use crate::open::Analysis;
+use memlog_export::When;
+use memlog_query::{Moment, parse_moment};
+use memlog_read::{Kind, Log};
+use memlog_table::Table;
+
+use crate::open::{Analysis, Family, Watch};
 use crate::words::Advice;
 use snapshots::Pace;
 
@@ -13,10 +18,39 @@ use snapshots::Pace;
 /// log.
 const SHOWN_SECONDS: f64 = 0.001;
 
+/// What a user wants to see.
+#[derive(Clone, Copy, Default)]
+pub struct Wanted<'a> {
+    /// A moment.
+    pub at: Option<&'a At>,
+    /// Many.
+    pub snapshots: Option<Pace>,
+}
+
+impl Wanted<'_> {
+    /// The same in a log that is read next.
+    pub fn look(self, family: &Family, watch: &Watch) -> anyhow::Result<Moments> {
+        let at = self.at.map(|at| at.look(family, watch));
+        Ok(Moments {
+            at: at.transpose()?,
+            snapshots: self.snapshots,
+        })
+    }
+}
+
+impl<'a> From<Option<&'a At>> for Wanted<'a> {
+    fn from(at: Option<&'a At>) -> Self {
+        Self {
+            at,
+            snapshots: None,
+        }
+    }
+}
+
 /// What a reading has to look for.
 #[derive(Clone, Copy, Default)]
 pub struct Moments {
-    /// One that is named.
+    /// A moment.
     pub at: Option<When>,
     /// Many.
     pub snapshots: Option<Pace>,
@@ -31,6 +65,126 @@ impl From<Option<When>> for Moments {
     }
 }
 
+/// A moment as it is asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct At(Moment);
+
+impl At {
+    /// The end of the log.
+    pub const END: Self = Self(Moment::End);
+    /// When resident memory was largest.
+    pub const RSS_PEAK: Self = Self(Moment::RssPeak);
+
+    /// When that is in a log that is read next. What only its events tell takes a first
+    /// look at them.
+    pub fn look(&self, family: &Family, watch: &Watch) -> anyhow::Result<When> {
+        let log = family.own();
+        let times = match (&self.0, log.end()) {
+            (Moment::Share(_), Some(end)) => Times {
+                end_tick: end.tick,
+                marks: Vec::new(),
+            },
+            (Moment::Share(_) | Moment::Mark(_), _) => Times::look(log, watch),
+            _ => Times::default(),
+        };
+        self.when(log, &times)
+    }
+
+    /// When that is.
+    pub fn when(&self, log: &Log, times: &Times) -> anyhow::Result<When> {
+        use memlog_analysis::Moment as Known;
+        let seconds = |ns: u64| When::Seconds(ns as f64 / 1e9);
+        Ok(match &self.0 {
+            Moment::RssPeak => When::Known(Known::RssPeak),
+            Moment::HeapPeak => When::Known(Known::HeapPeak),
+            Moment::End => When::Known(Known::End),
+            Moment::Start => seconds(0),
+            Moment::SinceStartNs(ns) => seconds(*ns),
+            Moment::Share(share) => {
+                let run_ns = u128::from(times.end_tick) * u128::from(log.tick_ns());
+                seconds(share.of(u64::try_from(run_ns).unwrap_or(u64::MAX)))
+            }
+            Moment::UnixNs(ns) => {
+                let start_ns = log.start().map_or(0, |start| start.wall_ns);
+                seconds(ns.checked_sub(start_ns).ok_or_else(|| {
+                    Advice::error(
+                        format!("--at {self} is before recording began"),
+                        format!("it began at unix {}s", start_ns / 1_000_000_000),
+                    )
+                })?)
+            }
+            Moment::Mark(name) => {
+                let mut marks = (0..).zip(&times.marks);
+                let found = marks.find(|(_, (known, _))| known == name.as_bytes());
+                let (number, &(_, tick)) = found.ok_or_else(|| {
+                    Advice::error(
+                        format!("--at: the log has no mark that is called {name:?}"),
+                        "give a time, as 12.5s, or a part of the run, as 50%",
+                    )
+                })?;
+                When::Mark { number, tick }
+            }
+        })
+    }
+}
+
+impl FromStr for At {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        parse_moment(text).map(Self).map_err(|_| {
+            "give rss-peak, heap-peak, start, end, a time since the start as 12.5, 12.5s, 300ms \
+             or 2m, a part of the run as 50%, mark NAME, or unix TIME"
+        })
+    }
+}
+
+impl fmt::Display for At {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        match &self.0 {
+            Moment::SinceStartNs(ns) => write!(out, "{}s", *ns as f64 / 1e9),
+            moment => moment.fmt(out),
+        }
+    }
+}
+
+/// What a log's events tell of time.
+#[derive(Default)]
+pub struct Times {
+    /// The last tick.
+    end_tick: u64,
+    /// The marks in their order, by name, and their ticks.
+    marks: Vec<(Vec<u8>, u64)>,
+}
+
+impl Times {
+    fn look(log: &Log, watch: &Watch) -> Self {
+        let mut times = Self {
+            end_tick: log.end().map_or(0, |end| end.tick),
+            marks: Vec::new(),
+        };
+        let mut events = watch.events(log);
+        while let Some(item) = events.next() {
+            times.end_tick = times.end_tick.max(item.tick);
+            if let Kind::Mark(name) = item.kind {
+                times.marks.push((name.to_vec(), item.tick));
+            }
+            if !watch.goes_on(&events) {
+                break;
+            }
+        }
+        times
+    }
+
+    /// Those of a table.
+    pub fn of(table: &Table) -> Self {
+        let marks = table.marks().iter();
+        Self {
+            end_tick: table.end_tick(),
+            marks: marks.map(|mark| (mark.name.clone(), mark.tick)).collect(),
+        }
+    }
+}
 /// What a log has of time.
 pub struct Span {
     /// Since when there are events; from the start unless older ones are overwritten.
@@ -82,4 +236,45 @@ pub fn check(when: When, span: &Span) -> anyhow::Result<()> {
         format!("--at {seconds} s is after {what} at {end:.3} s"),
         format!("give a time from 0 to {end:.3}, or --at end for {hint}"),
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_are_understood() {
+        for (text, shown) in [
+            ("end", "end"),
+            ("rss-peak", "rss-peak"),
+            ("12.5", "12.5s"),
+            ("500ms", "0.5s"),
+            ("950ms", "0.95s"),
+            ("2m", "120s"),
+            ("50%", "50%"),
+            ("start", "start"),
+            ("mark load", "mark \"load\""),
+            ("unix 1700000000s", "unix 1700000000s"),
+        ] {
+            let at: At = text.parse().expect(text);
+            assert_eq!(at.to_string(), shown, "{text}");
+            assert_eq!(shown.parse(), Ok(at), "{shown}");
+        }
+        let more_than_fits = "9".repeat(400);
+        for text in [
+            "soon",
+            "5 parsecs",
+            "-3",
+            "NaN",
+            "inf",
+            "101%",
+            "5s 6s",
+            "",
+            "mark",
+            "unix 20%",
+            &more_than_fits,
+        ] {
+            assert!(text.parse::<At>().is_err(), "{text}");
+        }
+    }
 }

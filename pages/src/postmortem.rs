@@ -23,6 +23,7 @@ use crate::places::list;
 use crate::shown::{self, Asked, show_after};
 use crate::subject::Subject;
 use crate::words::{counted, lasted, sized};
+use crate::world::Where;
 use fate::Fate;
 use last::{Last, limit_line};
 
@@ -57,8 +58,8 @@ fn seconds(text: &str) -> std::result::Result<f64, String> {
 /// Shows it.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     show_after(
-        &args.asked,
-        Last::of,
+        (&args.asked, &Where::default()),
+        |family, watch| Ok(Last::of(family, watch)),
         |last| Some(When::Seconds(last.before_end(args.last))),
         args.json,
         |subject, labels, last| Found::of(args, subject, labels, last).page(subject, labels),

@@ -8,8 +8,8 @@ use memlog_export::{When, percent};
 
 use crate::calls::{Filter, Form, Shape, SnapshotArgs, Sources, Taken, tree};
 use crate::heading::{failed_askers, notes};
-use crate::moment::Moments;
 use crate::moment::snapshots::{Pace, typed as typed_every};
+use crate::moment::{At, Moments, Wanted};
 use crate::names::Labels;
 use crate::page::tree::Direction;
 use crate::page::{Page, Part};
@@ -17,6 +17,7 @@ use crate::screen::out;
 use crate::shown::{self, Asked, read, show};
 use crate::subject::Subject;
 use crate::words::{Advice, Sizes, tell_note, typed};
+use crate::world::Where;
 
 /// The version of the keys; `doc/STATS.md` says what they mean.
 const SCHEMA: &str = "memlog-report-1";
@@ -30,10 +31,10 @@ pub struct Args {
     /// Memory live when most bytes were, as --at heap-peak
     #[arg(long)]
     show_maximum: bool,
-    /// Memory live at this moment: rss-peak, heap-peak, end, or a time since
-    /// the start as 12.5, 12.5s, 300ms or 2m
+    /// Memory live at this moment: rss-peak, heap-peak, start, end, a time since the start
+    /// as 12.5s, 300ms or 2m, a part of the run as 50%, or 'mark NAME'
     #[arg(long, value_name = "MOMENT", allow_negative_numbers = true)]
-    at: Option<When>,
+    at: Option<At>,
     #[command(flatten)]
     snapshots: SnapshotArgs,
     /// Print snapshots as pmem wrote them, with bytes for its calls, without a heading
@@ -51,6 +52,8 @@ pub struct Args {
     form: Form,
     #[command(flatten)]
     filter: Filter,
+    #[command(flatten)]
+    blocks: Where,
     /// Print it as JSON, schema memlog-report-1
     #[arg(long)]
     json: bool,
@@ -76,23 +79,40 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if !args.more.is_empty() {
         return Err(several(args));
     }
-    args.form.check(moment_option(args))?;
+    let blocks = &args.blocks;
+    args.form
+        .check(moment_option(args), blocks.filter().is_some())?;
+    let option = args.form_of.map(|_| "--as pmem");
+    let option = option.or(args.snapshots.option());
+    if let Some(option) = option.filter(|_| blocks.filter().is_some()) {
+        return Err(Advice::error(
+            format!("{option} is of all blocks, and --where asks for some"),
+            format!(
+                "leave out --where: -i and --include-module choose by function and library; or \
+                 leave out {option}, and give --at for a moment"
+            ),
+        ));
+    }
     if let Some(FormOf::Pmem) = args.form_of {
         return as_pmem(args);
     }
-    if let Some(option) = args.snapshots.option().filter(|_| args.form.mapped) {
+    if let Some(option) = option.filter(|_| args.form.mapped) {
         return Err(Advice::error(
             format!("{option} is of the heap, and --mapped is of what lies outside it"),
             format!("leave out --mapped; or leave out {option}, and give --at for a moment"),
         ));
     }
-    let moments = Moments {
-        at: args.at,
+    let wanted = Wanted {
+        at: args.at.as_ref(),
         snapshots: args.snapshots.pace(),
     };
-    show(&args.asked, moments, args.json, |subject, labels| {
-        page(args, subject, labels)
-    })
+    show(
+        &args.asked,
+        blocks,
+        wanted,
+        args.json,
+        |subject, labels, at| page(args, at, subject, labels),
+    )
 }
 
 /// Prints snapshots in another's form; what is to be said of the log goes to stderr.
@@ -112,9 +132,9 @@ fn as_pmem(args: &Args) -> anyhow::Result<ExitCode> {
         snapshots: Some(Pace::Every(Every::Churn(threshold))),
     };
     let read = read(
-        (&*args.asked.file, &args.asked.symbol_files),
+        (&*args.asked.file, &args.asked.symbol_files, &args.blocks),
         Sizes::Exact,
-        |_, _| (),
+        |_, _| Ok(()),
         |()| moments,
         |subject, labels, ()| {
             for note in notes(subject.family, subject.analysis) {
@@ -161,8 +181,8 @@ fn moment_option(args: &Args) -> Option<&'static str> {
     }
 }
 
-fn page(args: &Args, subject: &Subject, labels: &mut Labels) -> Page {
-    let moments = moments(args);
+fn page(args: &Args, at: Option<When>, subject: &Subject, labels: &mut Labels) -> Page {
+    let moments = moments(args, at);
     let count = moments.len();
     let shape = match args.json {
         true => shape(args).whole(),
@@ -196,8 +216,8 @@ fn shape(args: &Args) -> Shape<'_> {
 }
 
 /// The single moments asked for, each once.
-fn moments(args: &Args) -> Vec<When> {
-    let mut moments = Vec::from_iter(args.at);
+fn moments(args: &Args, at: Option<When>) -> Vec<When> {
+    let mut moments = Vec::from_iter(at);
     let switches = [
         (args.show_maximum, Moment::HeapPeak),
         (args.show_leaks, Moment::End),

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use memlog_export::When;
 use memlog_read::Log;
 use serde_json::{Value, json};
 
@@ -12,7 +13,7 @@ use crate::figures::figures;
 use crate::heading::{failed_parts, heading, notes};
 use crate::json;
 use crate::moment::snapshots::{check as check_snapshots, taken};
-use crate::moment::{Moments, Span, check as check_moment};
+use crate::moment::{Moments, Span, Wanted, check as check_moment};
 use crate::names::{Labels, NameStore, Names, SymbolFiles, symbol_options};
 use crate::open::{Family, Files, Interrupt, Over, ReadPart, Watch};
 use crate::page::heading::Heading;
@@ -21,6 +22,7 @@ use crate::screen::{Look, Screen};
 use crate::subject::Subject;
 use crate::text;
 use crate::words::Sizes;
+use crate::world::{Reading, Where, analyse};
 
 /// Exit code of what Ctrl-C ended.
 pub const INTERRUPTED: u8 = 130;
@@ -37,35 +39,36 @@ pub struct Asked {
     pub look: Look,
 }
 
-/// Reads a log, has a page made of it, and shows that, as text or as JSON. `at` are the
-/// moments that the page will ask for.
-pub fn show(
+/// Reads a log, has a page made of it, and shows that, as text or as JSON. `wanted`
+/// are the moments that the page will ask for.
+pub fn show<'a>(
     asked: &Asked,
-    at: impl Into<Moments>,
+    blocks: &Where,
+    wanted: impl Into<Wanted<'a>>,
     is_json: bool,
-    make: impl FnOnce(&Subject, &mut Labels) -> Page,
+    make: impl FnOnce(&Subject, &mut Labels, Option<When>) -> Page,
 ) -> anyhow::Result<ExitCode> {
-    let at = at.into();
+    let wanted = wanted.into();
     show_after(
-        asked,
-        |_, _| at,
-        |at| *at,
+        (asked, blocks),
+        |family, watch| wanted.look(family, watch),
+        |moments| *moments,
         is_json,
-        |subject, labels, _| make(subject, labels),
+        |subject, labels, moments| make(subject, labels, moments.at),
     )
 }
 
 /// The same, where the moment that the page will ask for is found by a first
 /// look at the log.
 pub fn show_after<T, M: Into<Moments>>(
-    asked: &Asked,
-    first: impl FnOnce(&Family, &Watch) -> T,
+    (asked, blocks): (&Asked, &Where),
+    first: impl FnOnce(&Family, &Watch) -> anyhow::Result<T>,
     moment: impl FnOnce(&T) -> M,
     is_json: bool,
     make: impl FnOnce(&Subject, &mut Labels, &T) -> Page,
 ) -> anyhow::Result<ExitCode> {
     let screen = Screen::new(&asked.look);
-    let file = (&*asked.file, &asked.symbol_files);
+    let file = (&*asked.file, &asked.symbol_files, blocks);
     let read = read(file, screen.sizes, first, moment, make)?;
     screen.show(&printed(&read.made, is_json, &screen), read.interrupt)?;
     Ok(read.exit)
@@ -83,9 +86,9 @@ pub struct Read<R> {
 /// Reads a log and has something made of it. Of a log that Ctrl-C cut short it
 /// is made of the part that was read.
 pub fn read<T, M: Into<Moments>, R>(
-    (file, symbol_files): (&Path, &SymbolFiles),
+    (file, symbol_files, blocks): (&Path, &SymbolFiles, &Where),
     sizes: Sizes,
-    first: impl FnOnce(&Family, &Watch) -> T,
+    first: impl FnOnce(&Family, &Watch) -> anyhow::Result<T>,
     moment: impl FnOnce(&T) -> M,
     make: impl FnOnce(&Subject, &mut Labels, &T) -> R,
 ) -> anyhow::Result<Read<R>> {
@@ -95,19 +98,24 @@ pub fn read<T, M: Into<Moments>, R>(
     let files = Files::load(file)?;
     let family = files.family()?;
     let is_running = is_running(family.own());
-    let found = first(&family, &watch);
+    let found = first(&family, &watch)?;
     let Moments { at, snapshots } = moment(&found).into();
-    let tick_ns = family.own().tick_ns();
-    let chosen = at.and_then(|when| when.chosen_tick(tick_ns));
-    let taken = snapshots.map(|pace| taken(pace, tick_ns)).transpose()?;
-    let analysis = family.analyse_with(chosen, taken, &watch);
+    let taken = snapshots.map(|pace| taken(pace, family.own().tick_ns()));
+    let store = NameStore::default();
+    let reading = Reading {
+        file,
+        symbol_files,
+        options: &options,
+        store: &store,
+        blocks,
+    };
+    let analysis = analyse(&family, &reading, (at, taken.transpose()?), &watch)?;
     if let Some(when) = at {
         check_moment(when, &Span::of(family.own(), &analysis))?;
     }
     if let Some(pace) = snapshots {
         check_snapshots(pace, &analysis)?;
     }
-    let store = NameStore::default();
     let over = names_over(analysis.part, &watch);
     let names = Names::new(&store, &options, family.own(), file).until(over);
     let mut labels = Labels::new(names, analysis.tally.stacks());
@@ -145,15 +153,20 @@ pub fn names_over(part: Option<ReadPart>, watch: &Watch) -> Over {
 /// `schema` is the version of its keys.
 pub fn page(subject: &Subject, schema: &str, labels: &Labels, parts: Vec<Part>) -> Page {
     let interrupted = interrupted(subject.family.own(), subject.analysis.part);
-    framed(Framed {
+    let mut page = framed(Framed {
         schema,
         interrupted,
         stats: figures(subject.family, subject.analysis).into(),
         heading: heading(subject),
         notes: notes(subject.family, subject.analysis),
-        on_names: on_names(labels),
+        on_names: OnNames::of(labels),
         parts,
-    })
+    });
+    if let Some(chosen) = &subject.analysis.chosen {
+        page.figures
+            .insert("where".into(), chosen.filter.as_str().into());
+    }
+    page
 }
 
 /// What stands around the parts of a page of a log.
@@ -199,15 +212,6 @@ pub fn interrupted(log: &Log, part: Option<ReadPart>) -> Value {
         })
     });
     part.into()
-}
-
-/// What there is to say of the names that were looked up.
-pub fn on_names(labels: &Labels) -> OnNames {
-    OnNames {
-        remarks: labels.remarks().map(str::to_owned).collect(),
-        cut_short: labels.cut_short().map(str::to_owned),
-        ..OnNames::default()
-    }
 }
 
 /// Prints a page that no screen is asked for: whole, in lines of any width.

@@ -14,6 +14,7 @@ use crate::places::{list, without_names};
 use crate::shown::{self, Asked, show};
 use crate::subject::Subject;
 use crate::words::{Sizes, counted, percentage};
+use crate::world::Where;
 
 /// The version of the keys; `doc/STATS.md` says what they mean.
 const SCHEMA: &str = "memlog-summary-1";
@@ -30,7 +31,8 @@ pub struct Args {
 
 /// Shows the heading, who held most, who asked most often, and what is next.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    show(&args.asked, None, args.json, |subject, labels| {
+    let all = Where::default();
+    show(&args.asked, &all, None, args.json, |subject, labels, _| {
         let tally = &subject.analysis.tally;
         let held = List {
             stacks: tally.held(Moment::RssPeak).collect(),

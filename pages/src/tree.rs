@@ -2,15 +2,16 @@
 
 use std::process::ExitCode;
 
-use memlog_analysis::Moment;
 use memlog_export::{When, percent};
 
 use crate::calls::{self, Filter, Form, Shape};
+use crate::moment::At;
 use crate::names::Labels;
 use crate::page::tree::Direction;
 use crate::page::{Page, Part};
 use crate::shown::{self, Asked, show};
 use crate::subject::Subject;
+use crate::world::Where;
 
 /// The version of the keys; `doc/STATS.md` says what they mean.
 const SCHEMA: &str = "memlog-tree-1";
@@ -21,10 +22,10 @@ pub struct Args {
     /// From main down to the functions that called the allocator
     #[arg(long)]
     top_down: bool,
-    /// Memory live at this moment: rss-peak, heap-peak, end, or a time since
-    /// the start as 12.5, 12.5s, 300ms or 2m [default: rss-peak]
+    /// Memory live at this moment: rss-peak, heap-peak, start, end, a time since the start
+    /// as 12.5s, 300ms or 2m, a part of the run as 50%, or 'mark NAME' [default: rss-peak]
     #[arg(long, value_name = "MOMENT", allow_negative_numbers = true)]
-    at: Option<When>,
+    at: Option<At>,
     /// Memory live at the end, as --at end
     #[arg(long, visible_alias = "show-leaks", conflicts_with = "at")]
     leaks: bool,
@@ -35,6 +36,8 @@ pub struct Args {
     form: Form,
     #[command(flatten)]
     filter: Filter,
+    #[command(flatten)]
+    blocks: Where,
     /// Print it as JSON, schema memlog-tree-1
     #[arg(long)]
     json: bool,
@@ -49,7 +52,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         Args { leaks: true, .. } => Some("--leaks"),
         _ => None,
     };
-    args.form.check(moment)?;
+    args.form.check(moment, args.blocks.filter().is_some())?;
     let shape = Shape {
         form: args.form,
         direction: match args.top_down {
@@ -60,16 +63,21 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         filter: &args.filter,
     };
     let at = match args.leaks {
-        true => When::Known(Moment::End),
-        false => args.at.unwrap_or(When::Known(Moment::RssPeak)),
+        true => &At::END,
+        false => args.at.as_ref().unwrap_or(&At::RSS_PEAK),
     };
     let shape = match args.json {
         true => shape.whole(),
         false => shape,
     };
-    show(&args.asked, Some(at), args.json, |subject, labels| {
-        page(at, &shape, subject, labels)
-    })
+    let blocks = &args.blocks;
+    show(
+        &args.asked,
+        blocks,
+        Some(at),
+        args.json,
+        |subject, labels, at| page(at.unwrap_or(When::END), &shape, subject, labels),
+    )
 }
 
 /// The page of one tree.

@@ -118,6 +118,7 @@ pub enum Flag {
     Moved,
     Mmapped,
     MainArena,
+    StaticInit,
     ChainLeaked,
     GroupAllLeaked,
 }
@@ -157,7 +158,7 @@ pub(crate) const GROUP_LEAKED: Field = Field::Ordered(OrderedField::GroupLeaked)
 
 /// All names of the language, in the order of `doc/FILTERS.md`.
 #[rustfmt::skip] // a table
-pub const FIELDS: [FieldEntry; 50] = [
+pub const FIELDS: [FieldEntry; 51] = [
     entry("all", Field::All, "true of every block", "all"),
     // Of a block.
     entry("size", size(SizeField::Size), "bytes, as the program asked for them", "size >= 1MiB"),
@@ -198,6 +199,7 @@ pub const FIELDS: [FieldEntry; 50] = [
     entry("leaf", Field::Text(TextField::Leaf), "the function nearest to the allocator that is no operator new", "leaf = \"strdup\""),
     entry("depth", count(CountField::Depth), "frames of the stack", "depth > 100"),
     entry("stack", count(CountField::Stack), "the stack's number in the log", "stack = 812"),
+    entry("static-init", Field::Flag(Flag::StaticInit), "a static initialiser of C++ or a constructor of C asked for it, before main or when a library was loaded", "static-init and leaked"),
     entry("first-match", Field::FirstMatch, "memtrail's rules: from the leaf outwards, the first frame that matches one decides", "first-match(+function ~ \"a\", -module ~ \"libc\")"),
     // Of the stack of its release.
     entry("freed-function", Field::Text(TextField::FreedFunction), "the function of any frame of the release", "freed-function ~ \"clear\""),

@@ -204,7 +204,7 @@ impl FirstMatch {
 
 impl Test {
     /// What it asks for.
-    fn field(&self) -> Field {
+    pub fn field(&self) -> Field {
         match self {
             Self::All => Field::All,
             Self::Size { field, .. } => size(*field),

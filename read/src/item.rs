@@ -1,6 +1,6 @@
 //! What the reader hands out.
 
-use memlog_format::event::{Alloc, Release};
+use memlog_format::event::{Alloc, Release, Usual};
 use memlog_format::ext::{Ledger, Rss};
 use memlog_format::failure::Failure;
 use memlog_format::limit::Limit;
@@ -45,6 +45,10 @@ impl Item<'_> {
 /// Who takes in all events of a log. What nearly all are comes by itself: put into an
 /// [`Item`] and taken out again it costs as much as all else.
 pub trait Taker<'a> {
+    /// These are the next of what comes by itself. Who needs memory for each of them can
+    /// ask for all of it here, and waits once for all and not for each.
+    #[inline]
+    fn soon(&mut self, _events: &[(Place, Usual)]) {}
     /// Memory came.
     fn alloc(&mut self, place: Place, alloc: &Alloc);
     /// Memory went.

@@ -36,9 +36,14 @@ use crate::error::Findings;
 use crate::item::{Item, Place, Taker};
 use memlog_format::event::Usual;
 
+/// So many events at most are read before the first of them is handed out.
+const AHEAD: usize = 32;
+
 /// All events of a log in order.
 pub struct EventStream<'a> {
     heads: Vec<Head<'a>>,
+    /// What was read and not handed out yet, while `hand_out` runs.
+    ahead: Vec<(Place, Usual)>,
     /// The stream that the next step comes from; its head is open.
     current: Option<usize>,
     order: Option<Order>,
@@ -85,6 +90,7 @@ impl<'a> EventStream<'a> {
         }
         let mut stream = Self {
             heads: Vec::with_capacity(cursors.len()),
+            ahead: Vec::with_capacity(AHEAD),
             current: None,
             order,
             findings,
@@ -119,11 +125,17 @@ impl<'a> EventStream<'a> {
     pub fn hand_out(&mut self, most: u64, taker: &mut impl Taker<'a>) -> bool {
         let mut left = most;
         while left > 0 {
-            left -= match self.order {
-                None => self.run_of_one(left, taker),
-                Some(_) => self.run_of_current(left, taker),
+            let room = left.min((AHEAD - self.ahead.len()) as u64);
+            let count = match self.order {
+                None => self.run_of_one(room),
+                Some(_) => self.run_of_current(room),
             };
-            if left > 0 {
+            left -= count;
+            if count > 0 && self.ahead.len() < AHEAD {
+                continue;
+            }
+            self.hand_ahead(taker);
+            if count == 0 {
                 match self.next() {
                     Some(item) => taker.item(&item),
                     None => return false,
@@ -131,12 +143,25 @@ impl<'a> EventStream<'a> {
                 left -= 1;
             }
         }
+        self.hand_ahead(taker);
         true
     }
 
-    /// Hands out what is usual of a single stream, up to what is not; how many.
     #[inline]
-    fn run_of_one(&mut self, most: u64, taker: &mut impl Taker<'a>) -> u64 {
+    fn hand_ahead(&mut self, taker: &mut impl Taker<'a>) {
+        taker.soon(&self.ahead);
+        for (place, usual) in &self.ahead {
+            match usual {
+                Usual::Alloc(alloc) => taker.alloc(*place, alloc),
+                Usual::Release(release) => taker.release(*place, release),
+            }
+        }
+        self.ahead.clear();
+    }
+
+    /// Reads what is usual of a single stream, up to what is not; how many.
+    #[inline]
+    fn run_of_one(&mut self, most: u64) -> u64 {
         let Some(head) = self.heads.first_mut() else {
             return 0;
         };
@@ -144,14 +169,14 @@ impl<'a> EventStream<'a> {
             let Some(usual) = head.cursor.next_usual(&mut self.findings) else {
                 return count;
             };
-            hand_usual(head.cursor.place(), &usual, taker);
+            self.ahead.push((head.cursor.place(), usual));
         }
         most
     }
 
     /// The same of the current stream, while its next step is the one to take.
     #[inline]
-    fn run_of_current(&mut self, most: u64, taker: &mut impl Taker<'a>) -> u64 {
+    fn run_of_current(&mut self, most: u64) -> u64 {
         let (Some(index), Some(order)) = (self.current, &mut self.order) else {
             return 0;
         };
@@ -166,7 +191,7 @@ impl<'a> EventStream<'a> {
             tick: first.tick,
             ..head.cursor.place()
         };
-        hand_usual(place, &usual, taker);
+        self.ahead.push((place, usual));
         order.pass(first.gate);
         let mut count = 1;
         head.step = loop {
@@ -180,7 +205,7 @@ impl<'a> EventStream<'a> {
             if !order.stays(index, turn(head.cursor.tick()), gate) {
                 break Some(head.cursor.step_of(usual));
             }
-            hand_usual(head.cursor.place(), &usual, taker);
+            self.ahead.push((head.cursor.place(), usual));
             order.pass(gate);
             count += 1;
         };
@@ -324,13 +349,5 @@ impl Order {
         self.cells.set_awaited(place, !queue.is_empty());
         self.waiting.remove(&(turn, index));
         Some(index)
-    }
-}
-
-#[inline]
-fn hand_usual<'a>(place: Place, usual: &Usual, taker: &mut impl Taker<'a>) {
-    match usual {
-        Usual::Alloc(alloc) => taker.alloc(place, alloc),
-        Usual::Release(release) => taker.release(place, release),
     }
 }

@@ -36,7 +36,7 @@ what came and went.
 Examples:
   memlog report --show-leaks vm.5912.memlog    what was not released
   memlog report --mapped vm.5912.memlog        what the program mapped itself
-  memlog report --at 1.5s -t 0.1 -i 'parse|lex' vm.5912.memlog
+  memlog report --at 50% --where 'size >= 1MiB' vm.5912.memlog
   memlog report --every 2s --show-snapshot-deltas vm.5912.memlog    what grew, and when";
 
 pub const TREE: &str = "\
@@ -52,22 +52,26 @@ Examples:
 pub const TABLE: &str = "\
 It counts all blocks of the run, each once; --at counts those that were live at a moment, --where \
 those for which an expression holds. A block belongs to the function that asked for it. The column \
-`with callees` has the same with what the functions that it called asked for.
+`with callees` has the same with what the functions that it called asked for. --by freed-by says which \
+thread freed, --by freed-function which function, if it was recorded with --free-stacks.
 
 Examples:
   memlog table vm.5912.memlog                      by function, all blocks of the run
   memlog table --at rss-peak --by line vm.5912.memlog
-  memlog table --where 'size >= 1MiB' --by thread --sort blocks vm.5912.memlog
+  memlog table --where static-init --by static-init vm.5912.memlog    before main
   memlog table --json --by type vm.5912.memlog | jq '.rows[0]'";
 
 pub const LEAKS: &str = "\
 A block that was never freed may still have been of use: much of a program's memory is left to the \
-kernel at the end on purpose.
+kernel at the end on purpose. What a server loses is found by what grows: --between and --growing show \
+what was live of a group before and after. --suppressions takes the file of LeakSanitizer, and tells \
+what each of its lines covers.
 
 Examples:
-  memlog leaks vm.5912.memlog
   memlog leaks --by stack --top 5 vm.5912.memlog
-  memlog leaks --where 'born < 50%' vm.5912.memlog    held since the first half of the run";
+  memlog leaks --growing vm.5912.memlog               grew in every tenth of the run
+  memlog leaks --between 20% 80% vm.5912.memlog       came between, and still live at 80%
+  memlog leaks --older-than 50% --suppressions lsan.supp vm.5912.memlog";
 
 pub const TEMPORARY: &str = "\
 A temporary block is freed before its thread asks for another: often it need not have come at all.
@@ -83,7 +87,8 @@ memlog info tells.
 
 Examples:
   memlog histogram size vm.5912.memlog
-  memlog histogram lifetime --where 'size >= 1MiB' vm.5912.memlog";
+  memlog histogram lifetime --where 'size >= 1MiB' vm.5912.memlog
+  memlog histogram size-lifetime vm.5912.memlog    do large blocks live long?";
 
 pub const TIMELINE: &str = "\
 The heap is what was asked for and not yet freed. Resident memory is what the kernel said last, which \
@@ -137,6 +142,17 @@ Examples:
   memlog fragmentation vm.5912.memlog
   memlog fragmentation --at end --by line vm.5912.memlog";
 
+pub const MAPS: &str = "\
+It is about what the program mapped itself with mmap, mremap, brk and sbrk, which is never part of the \
+heap. Without --at it is of the RSS peak, or rather of the most that was mapped about then. The \
+columns from `in the run` on are of the whole run. Which pages of a mapping were touched is not known.
+
+Examples:
+  memlog maps vm.5912.memlog
+  memlog maps --at end --by stack vm.5912.memlog    what was never unmapped
+  memlog maps --list --where 'size >= 1MiB' vm.5912.memlog
+  memlog maps --json vm.5912.memlog | jq '.list[0]'";
+
 pub const WHERE: &str = "\
 The address may be within a block. Other blocks may have had it before: it says how many, and tells \
 the last ten in full.
@@ -164,7 +180,7 @@ the functions that allocate. The picture has one of them, and needs no script.
 
 Examples:
   memlog flamegraph vm.5912.memlog                 vm.5912.memlog.flame.html here
-  memlog flamegraph --leaks -o leaks.svg vm.5912.memlog
+  memlog flamegraph --where 'leaked and size < 64' -o leaks.svg vm.5912.memlog
   memlog flamegraph --by temporary --reverse --open vm.5912.memlog
   memlog flamegraph --debug-symbols build/ vm.5912.memlog    it ran on another machine";
 

@@ -50,7 +50,7 @@ fn shells_offer_moments() {
         assert!(count.count() > 0, "{}: {script}", path.display());
     }
     for name in MOMENTS {
-        assert!(name.parse::<memlog_export::When>().is_ok(), "{name}");
+        assert!(name.parse::<memlog_pages::At>().is_ok(), "{name}");
     }
 }
 

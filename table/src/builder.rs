@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use memlog_analysis::Temporary;
 use memlog_format::api::Api;
 use memlog_format::chunk::checksum;
-use memlog_format::event::{Alloc, Release};
+use memlog_format::event::{Alloc, Release, Usual};
 use memlog_format::ext::{Rss, RssSource};
 use memlog_format::live::LiveEntry;
 use memlog_format::table::StackId;
@@ -16,6 +16,7 @@ use crate::chunk::{self, CHUNK_ROWS, Extent, Rows};
 use crate::column::{COUNT, Column, Flags};
 use crate::layout;
 use crate::live::{Block, Chain, Live};
+use crate::mappings::Mappings;
 use crate::pack::put_text;
 use crate::steps::StepsWriter;
 use crate::table::{Held, Mark, NEVER, Reading, Tail, Thread};
@@ -42,20 +43,34 @@ pub struct Builder<W> {
     live: Live,
     steps: StepsWriter,
     temporary: Temporary,
-    stacks: Stacks,
-    threads: Threads,
+    pub(crate) stacks: Stacks,
+    pub(crate) threads: Threads,
     /// The blocks that reallocs took, by stream, until their next one comes.
     moving: HashMap<u32, Chain>,
     /// Addresses of reallocs that the log does not finish.
     unfinished: HashSet<u64>,
     event: u64,
     tick: u64,
+    /// What the program mapped, unless that is what this is of.
+    mappings: Option<Box<Mappings>>,
+}
+
+impl Builder<Vec<u8>> {
+    /// Of what the program mapped.
+    pub(crate) fn of_mappings(key: &[u8]) -> Self {
+        Self::with(Vec::new(), key, None)
+    }
 }
 
 impl<W: Write> Builder<W> {
     /// Of the log that has this key.
     pub fn new(out: W, key: &[u8]) -> Self {
+        Self::with(out, key, Some(Box::new(Mappings::new(key))))
+    }
+
+    fn with(out: W, key: &[u8], mappings: Option<Box<Mappings>>) -> Self {
         let mut builder = Self {
+            mappings,
             out,
             offset: 0,
             failed: None,
@@ -82,6 +97,9 @@ impl<W: Write> Builder<W> {
         self.stacks.others.clear();
         // A stack takes eight bytes, and ids are dense.
         self.stacks.most = file_bytes / 8;
+        if let Some(mappings) = &mut self.mappings {
+            mappings.table.log(log, file_bytes);
+        }
     }
 
     /// A parent's allocation.
@@ -133,7 +151,7 @@ impl<W: Write> Builder<W> {
     }
 
     #[inline]
-    fn next_event(&mut self, tick: u64) {
+    pub(crate) fn next_event(&mut self, tick: u64) {
         self.event += 1;
         self.tick = self.tick.max(tick);
         self.steps.at(self.event, self.tick);
@@ -141,7 +159,7 @@ impl<W: Write> Builder<W> {
 
     /// A block went, and its row is whole.
     #[inline]
-    fn went(
+    pub(crate) fn went(
         &mut self,
         address: u64,
         (block, chain): (Block, Option<Chain>),
@@ -150,13 +168,17 @@ impl<W: Write> Builder<W> {
     ) {
         self.stacks.went(block.stack, block.size);
         self.row(address, &block, chain, self.event, flags, (releaser, stack));
-        if self.rows.len() == CHUNK_ROWS {
+        if self.is_full() {
             self.flush(false);
         }
     }
 
+    pub(crate) fn is_full(&self) -> bool {
+        self.rows.len() == CHUNK_ROWS
+    }
+
     #[inline]
-    fn row(
+    pub(crate) fn row(
         &mut self,
         address: u64,
         block: &Block,
@@ -185,7 +207,7 @@ impl<W: Write> Builder<W> {
     }
 
     #[cold]
-    fn flush(&mut self, is_live: bool) {
+    pub(crate) fn flush(&mut self, is_live: bool) {
         if self.rows.is_empty() {
             return;
         }
@@ -290,6 +312,25 @@ impl<W: Write> Builder<W> {
         }
     }
 
+    /// A thread or a moment has a name.
+    fn named(&mut self, item: &Item) {
+        match &item.kind {
+            Kind::Thread { tid, name } => self.threads.name(*tid, name),
+            Kind::Mark(name) => {
+                self.tick = self.tick.max(item.tick);
+                self.tail.marks.push(Mark {
+                    event: self.event,
+                    tick: self.tick,
+                    name: name.to_vec(),
+                });
+            }
+            _ => {}
+        }
+        if let Some(mappings) = &mut self.mappings {
+            mappings.table.named(item);
+        }
+    }
+
     /// How many events there were so far.
     pub fn events(&self) -> u64 {
         self.event
@@ -303,7 +344,7 @@ impl<W: Write> Builder<W> {
         for (address, block, chain) in self.live.sorted() {
             let releaser = block.thread;
             self.row(address, &block, chain, NEVER, block.flags(), (releaser, 0));
-            if self.rows.len() == CHUNK_ROWS {
+            if self.is_full() {
                 self.flush(true);
             }
         }
@@ -317,6 +358,9 @@ impl<W: Write> Builder<W> {
         self.tail.put(&mut tail);
         self.steps.finish(&mut tail);
         put_text(&mut tail, figures);
+        let mappings = self.mappings.take();
+        let mappings = mappings.map(|mappings| mappings.finish(self.tail.end_tick));
+        put_text(&mut tail, &mappings.transpose()?.unwrap_or_default());
         let footer = layout::footer(self.offset, &tail);
         if let Some(error) = self.failed {
             return Err(error);
@@ -329,6 +373,15 @@ impl<W: Write> Builder<W> {
 }
 
 impl<'a, W: Write> Taker<'a> for Builder<W> {
+    fn soon(&mut self, events: &[(Place, Usual)]) {
+        for (_, event) in events {
+            self.live.soon(match event {
+                Usual::Alloc(alloc) => alloc.address,
+                Usual::Release(release) => release.address,
+            });
+        }
+    }
+
     #[inline]
     fn alloc(&mut self, place: Place, alloc: &Alloc) {
         self.alloc_of(place, alloc);
@@ -348,19 +401,15 @@ impl<'a, W: Write> Taker<'a> for Builder<W> {
                 self.unfinished.insert(release.address);
             }
             Kind::Rss(rss) => self.read(item.tick, rss),
-            Kind::Thread { tid, name } => self.threads.name(*tid, name),
-            Kind::Mark(name) => {
-                self.tick = self.tick.max(item.tick);
-                self.tail.marks.push(Mark {
-                    event: self.event,
-                    tick: self.tick,
-                    name: name.to_vec(),
-                });
+            Kind::Thread { .. } | Kind::Mark(_) => self.named(item),
+            Kind::Ledger(entry) => {
+                if let Some(mappings) = &mut self.mappings {
+                    mappings.take(place, entry);
+                }
             }
             // They are in the log's totals, and no block's.
             Kind::PriorAlloc(_) | Kind::PriorRelease(_) => {}
-            Kind::Ledger(_)
-            | Kind::Fork { .. }
+            Kind::Fork { .. }
             | Kind::Loss { .. }
             | Kind::Limit(_)
             | Kind::Failed(_)
@@ -371,7 +420,7 @@ impl<'a, W: Write> Taker<'a> for Builder<W> {
 
 /// The stacks that were met, each with a place.
 #[derive(Default)]
-struct Stacks {
+pub(crate) struct Stacks {
     log: u32,
     /// By the id in the log at hand one more than the place, 0 where it has none.
     places: Vec<u32>,
@@ -384,7 +433,7 @@ struct Stacks {
 
 impl Stacks {
     #[inline]
-    fn place(&mut self, id: StackId) -> u32 {
+    pub(crate) fn place(&mut self, id: StackId) -> u32 {
         match self.places.get(id.0 as usize) {
             Some(&place) if place != 0 => place - 1,
             _ => self.enter(id),
@@ -411,7 +460,7 @@ impl Stacks {
     }
 
     #[inline]
-    fn came(&mut self, place: u32, bytes: u64, event: u64) {
+    pub(crate) fn came(&mut self, place: u32, bytes: u64, event: u64) {
         let held = &mut self.held[place as usize];
         held.live = held.live.saturating_add(bytes);
         if held.live > held.most {
@@ -428,7 +477,7 @@ impl Stacks {
 
 /// The threads that were met, each with a place.
 #[derive(Default)]
-struct Threads {
+pub(crate) struct Threads {
     list: Vec<Thread>,
     places: HashMap<u32, u32>,
     last: Option<(u32, u32)>,
@@ -436,7 +485,7 @@ struct Threads {
 
 impl Threads {
     #[inline]
-    fn place(&mut self, tid: u32) -> u32 {
+    pub(crate) fn place(&mut self, tid: u32) -> u32 {
         match self.last {
             Some((last, place)) if last == tid => place,
             _ => self.enter(tid),

@@ -1,5 +1,6 @@
 //! What a row has.
 
+use memlog_analysis::Area;
 use memlog_format::api::Api;
 
 /// A column. Its number is its place in a chunk.
@@ -85,7 +86,7 @@ impl Columns {
     }
 }
 
-/// How a block came and went.
+/// How a block came and went, or how a part of a mapping did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flags(pub u64);
 
@@ -93,10 +94,24 @@ const ALIGNMENT: u32 = 8;
 const TEMPORARY: u32 = 16;
 const MOVED: u32 = 17;
 const LOST_SIGHT: u32 = 18;
+const BACKING: u32 = 19;
+const PROT: u32 = 20;
+const HAS_ACCESS: u32 = 24;
+const MAP_FLAGS: u32 = 32;
+/// Reading, writing, executing.
+const PROT_BITS: u64 = 7;
 
 impl Flags {
     pub(crate) fn of(api: Api, alignment_log2: u8) -> Self {
         Self(api as u64 | u64::from(alignment_log2) << ALIGNMENT)
+    }
+
+    pub(crate) fn of_area<T>(area: &Area<T>) -> Self {
+        let access = area.access.map_or(0, |access| {
+            let prot = (u64::from(access.prot) & PROT_BITS) << PROT;
+            prot | 1 << HAS_ACCESS | u64::from(access.flags) << MAP_FLAGS
+        });
+        Self(area.api as u64 | u64::from(area.backing) << BACKING | access)
     }
 
     pub(crate) fn temporary(self) -> Self {
@@ -116,9 +131,10 @@ impl Flags {
         Api::from_byte(self.0 as u8).unwrap_or(Api::Malloc)
     }
 
-    /// The alignment asked for, as a power of two; 0 where none was.
-    pub fn alignment_log2(self) -> u8 {
-        (self.0 >> ALIGNMENT) as u8
+    /// The alignment asked for, in bytes; 0 where none was.
+    pub fn alignment(self) -> u64 {
+        let log2 = u32::from((self.0 >> ALIGNMENT) as u8);
+        1u64.checked_shl(log2).filter(|_| log2 > 0).unwrap_or(0)
     }
 
     /// It went before its thread asked for another.
@@ -129,6 +145,24 @@ impl Flags {
     /// A realloc took it: another block goes on with what was in it.
     pub fn is_moved(self) -> bool {
         self.0 >> MOVED & 1 != 0
+    }
+
+    /// An allocator mapped it to serve a call.
+    pub fn is_backing(self) -> bool {
+        self.0 >> BACKING & 1 != 0
+    }
+
+    /// Protection and flags that mmap was asked for, where the log has them.
+    pub fn access(self) -> Option<(u32, u32)> {
+        let prot = (self.0 >> PROT & PROT_BITS) as u32;
+        let has_access = self.0 >> HAS_ACCESS & 1 != 0;
+        has_access.then_some((prot, (self.0 >> MAP_FLAGS) as u32))
+    }
+
+    /// The program mapped it itself, so that it can be touched.
+    pub fn is_open(self) -> bool {
+        let is_reserved = self.access().is_some_and(|(prot, _)| prot == 0);
+        !self.is_backing() && !is_reserved
     }
 
     /// Nobody released it in the log, and yet its address was given out again.

@@ -3,6 +3,7 @@
 //! ```text
 //! file   := MAGIC key:text chunks tail footer
 //! tail   := events rows end_tick extents stacks threads marks readings steps figures
+//!           mappings, which are a file of the same kind, or nothing
 //! footer := offset:u64le length:u64le of the tail, its checksum:u64le, MAGIC
 //! ```
 //!
@@ -15,7 +16,7 @@ use memlog_format::chunk::checksum;
 use crate::pack::{Bytes, put_text};
 
 /// The last digit is the version: another one is made anew.
-const MAGIC: [u8; 8] = *b"MLTABLE1";
+const MAGIC: [u8; 8] = *b"MLTABLE2";
 const FOOTER: usize = 32;
 
 /// Why a file is not the table that was asked for.

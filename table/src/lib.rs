@@ -9,7 +9,7 @@
 //! * `chunk`: some thousand rows, each column packed by itself
 //! * `steps`: from events to time
 //! * `live`: blocks that have come and not gone
-//! * `builder`: events to rows
+//! * `builder`: events to rows; `mappings`: the same of what the program mapped
 //! * `layout`: what lies where in the file
 //! * `table`: the file, read
 //!
@@ -27,6 +27,7 @@ mod chunk;
 mod column;
 mod layout;
 mod live;
+mod mappings;
 mod pack;
 mod steps;
 mod table;

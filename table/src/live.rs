@@ -4,8 +4,9 @@ use memlog_analysis::AddressMap;
 
 use crate::column::Flags;
 
-/// A live block.
+/// A live block, as small as may be.
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(C, packed(4))]
 pub(crate) struct Block {
     pub born: u64,
     pub size: u64,
@@ -29,8 +30,7 @@ pub(crate) struct Chain {
 /// All live blocks by address.
 #[derive(Default)]
 pub(crate) struct Live {
-    numbers: AddressMap,
-    blocks: Slab<Block>,
+    blocks: AddressMap<Block>,
     chains: Slab<Chain>,
 }
 
@@ -48,6 +48,12 @@ impl Block {
 }
 
 impl Live {
+    /// A block comes or goes there soon.
+    #[inline]
+    pub(crate) fn soon(&self, address: u64) {
+        self.blocks.soon(address);
+    }
+
     /// A block came; the one that was there, which should not be.
     #[inline]
     pub(crate) fn insert(
@@ -57,29 +63,27 @@ impl Live {
         chain: Option<Chain>,
     ) -> Option<(Block, Option<Chain>)> {
         block.chain = chain.map_or(0, |chain| self.chains.put(chain) + 1);
-        let number = self.blocks.put(block);
-        let other = self.numbers.insert(address, number)?;
-        Some(self.take(other))
+        let other = self.blocks.insert(address, block)?;
+        Some(self.with_chain(other))
     }
 
     /// A block went.
     #[inline]
     pub(crate) fn remove(&mut self, address: u64) -> Option<(Block, Option<Chain>)> {
-        let number = self.numbers.remove(address)?;
-        Some(self.take(number))
+        let block = self.blocks.remove(address)?;
+        Some(self.with_chain(block))
     }
 
+    /// A block that is gone, and its chain, whose place is free.
     #[inline]
-    fn take(&mut self, number: u32) -> (Block, Option<Chain>) {
-        let block = self.blocks.take(number);
+    fn with_chain(&mut self, block: Block) -> (Block, Option<Chain>) {
         let chain = block.chain.checked_sub(1);
         (block, chain.map(|chain| self.chains.take(chain)))
     }
 
     /// All blocks in the order of their coming.
     pub(crate) fn sorted(&self) -> Vec<(u64, Block, Option<Chain>)> {
-        let all = self.numbers.iter().map(|(address, number)| {
-            let block = self.blocks.get(number);
+        let all = self.blocks.iter().map(|(address, block)| {
             let chain = block.chain.checked_sub(1);
             (address, block, chain.map(|chain| self.chains.get(chain)))
         });
@@ -105,7 +109,7 @@ impl<T: Copy> Slab<T> {
                 number
             }
             None => {
-                // So many take 160 GiB: a region of the map keeps a number plus one.
+                // So many take 64 GiB: a block keeps a number plus one.
                 let number = u32::try_from(self.values.len() + 1).expect("fewer live blocks") - 1;
                 self.values.push(value);
                 number

@@ -176,21 +176,23 @@ pub struct Table<'b> {
     tail: Tail,
     steps: Steps,
     figures: &'b [u8],
+    mappings: &'b [u8],
 }
 
 impl<'b> Table<'b> {
     /// Reads a table that was made with this key.
     pub fn open(file: &'b [u8], key: &[u8]) -> Result<Self, Unfit> {
         let mut bytes = layout::tail(file, key)?;
-        let read =
-            |bytes: &mut Bytes<'b>| Some((Tail::read(bytes)?, Steps::read(bytes)?, bytes.text()?));
-        let (tail, steps, figures) = read(&mut bytes).ok_or(Unfit::Torn)?;
-        Ok(Self {
-            file,
-            tail,
-            steps,
-            figures,
-        })
+        let read = |bytes: &mut Bytes<'b>| {
+            Some(Self {
+                file,
+                tail: Tail::read(bytes)?,
+                steps: Steps::read(bytes)?,
+                figures: bytes.text()?,
+                mappings: bytes.text()?,
+            })
+        };
+        read(&mut bytes).ok_or(Unfit::Torn)
     }
 
     /// How many rows there are.
@@ -252,5 +254,11 @@ impl<'b> Table<'b> {
     /// What its owner wanted to keep with it.
     pub fn figures(&self) -> &'b [u8] {
         self.figures
+    }
+
+    /// What the program mapped: a table with the same key, whose rows are parts of
+    /// mappings, and whose events are the calls that mapped and unmapped.
+    pub fn mappings(&self) -> &'b [u8] {
+        self.mappings
     }
 }

@@ -142,7 +142,7 @@ fn rows_of(table: &Table) -> Vec<Row> {
                 releaser: went.then(|| tid(Column::Releaser)),
                 release_stack: release_stack.map(stack),
                 api: flags.api(),
-                alignment_log2: flags.alignment_log2(),
+                alignment_log2: flags.alignment().checked_ilog2().unwrap_or(0) as u8,
                 is_temporary: flags.is_temporary(),
                 is_moved: flags.is_moved(),
                 is_lost_sight_of: flags.is_lost_sight_of(),

@@ -9,31 +9,30 @@ use crate::sites::Folder;
 use crate::twin::{Block, Twin, ns};
 use crate::{ask, ask_where, first_seed, is_long, number, pair, recorded, rows, sum, total, twin};
 
+/// Each takes the twin a look at all blocks.
+const MOST_POINTS: usize = 500;
+
 /// A log with its twin.
-struct Case {
-    folder: Folder,
-    log: std::path::PathBuf,
+pub struct Case<'f> {
+    folder: &'f Folder,
+    log: &'f Path,
     twin: Twin,
     stats: Value,
 }
 
-impl Case {
-    fn new(name: &str, options: &[&str], words: &str) -> Self {
-        let folder = Folder::new(name);
-        let (log, _) = recorded(&folder, options, words);
-        let twin = twin(&folder, &log);
-        let stats = ask(&folder, &log, "stats");
+impl<'f> Case<'f> {
+    pub fn new(folder: &'f Folder, log: &'f Path) -> Self {
         Self {
             folder,
             log,
-            twin,
-            stats,
+            twin: twin(folder, log),
+            stats: ask(folder, log, "stats"),
         }
     }
 
     #[track_caller]
     fn ask(&self, question: &str) -> Value {
-        ask(&self.folder, &self.log, question)
+        ask(self.folder, self.log, question)
     }
 
     fn told(&self, name: &str) -> (u64, u64) {
@@ -44,10 +43,11 @@ impl Case {
         )
     }
 
-    fn judge(&self) {
+    pub fn judge(&self) {
         self.judge_groups();
         self.judge_moments();
         self.judge_histograms();
+        self.judge_grid();
         self.judge_timeline();
         self.judge_threads();
         self.judge_addresses();
@@ -133,6 +133,43 @@ impl Case {
         }
     }
 
+    /// Each cell is the twin's, and each sum is a class of the other two.
+    fn judge_grid(&self) {
+        let grid = self.ask("histogram size-lifetime");
+        assert_eq!(total(&grid), self.twin.sum(|_| true));
+        for row in rows(&grid) {
+            let bytes = number(row, "from_bytes")..=number(row, "to_bytes");
+            let expected = match row["to_seconds"].as_f64() {
+                None => self
+                    .twin
+                    .sum(|block| bytes.contains(&block.size) && block.died.is_none()),
+                Some(to) => {
+                    let from = row["from_seconds"].as_f64().expect("a time");
+                    let range = (from * 1e9).round() as u64..(to * 1e9).round() as u64;
+                    self.twin.sum(|block| {
+                        let lived = block.died.map(|died| died.0 - block.born.0);
+                        bytes.contains(&block.size) && lived.is_some_and(|ns| range.contains(&ns))
+                    })
+                }
+            };
+            assert_eq!(pair(row), expected, "{row}");
+            assert!(pair(row).1 > 0, "{row}");
+        }
+        for (other, keys) in [
+            ("size", ["from_bytes", "to_bytes"]),
+            ("lifetime", ["from_seconds", "to_seconds"]),
+        ] {
+            let other = self.ask(&format!("histogram {other}"));
+            let of = |row: &Value| keys.map(|key| row[key].to_string());
+            for class in rows(&other) {
+                let cells = rows(&grid).iter().filter(|row| of(row) == of(class));
+                let sum = cells.map(pair);
+                let sum = sum.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+                assert_eq!(sum, pair(class), "{class}");
+            }
+        }
+    }
+
     fn judge_timeline(&self) {
         for (question, most) in [
             ("timeline", 10_000),
@@ -150,10 +187,9 @@ impl Case {
             .map(|point| number(point, "allocations"))
             .sum();
         assert_eq!(came, self.twin.sum(|block| block.size >= 1000).1);
-        for point in points
-            .iter()
-            .filter(|point| point["moments"] == Value::Array(vec![]))
-        {
+        let plain = |point: &&Value| point["moments"] == Value::Array(vec![]);
+        let step = points.len() / MOST_POINTS + 1;
+        for point in points.iter().filter(plain).step_by(step) {
             let time = ns(&point["seconds"].to_string());
             let live = |block: &Block| block.size >= 1000 && block.is_live_at(time);
             let found = (number(point, "heap_bytes"), number(point, "heap_blocks"));
@@ -194,7 +230,7 @@ impl Case {
             addresses.extend([start, start + size / 2, start + size, start - 1]);
         }
         for address in addresses {
-            let answer = ask_where(&self.folder, &self.log, address);
+            let answer = ask_where(self.folder, self.log, address);
             let holders = |block: &&Block| block.contains(address);
             let holders: Vec<_> = self.twin.blocks.iter().filter(holders).collect();
             assert_eq!(
@@ -295,9 +331,10 @@ fn all_figures_are_the_twins() {
             (&[][..], format!("mix {seed} 1500 1")),
             (&["--free-stacks"][..], format!("mix {seed} 600 4")),
         ] {
-            let case = Case::new("answers-figures", options, &words);
-            case.judge();
-            speaks(&case.folder, &case.log);
+            let folder = Folder::new("answers-figures");
+            let (log, _) = recorded(&folder, options, &words);
+            Case::new(&folder, &log).judge();
+            speaks(&folder, &log);
         }
     }
 }

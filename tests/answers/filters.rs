@@ -7,10 +7,10 @@ use crate::twin::{Block, Twin};
 use crate::{Random, ask_words, first_seed, is_long, number, pair, recorded, rows, total, twin};
 
 /// Whether a block passes.
-type Passes = Box<dyn Fn(&Block) -> bool>;
+pub type Passes = Box<dyn Fn(&Block) -> bool>;
 
 /// What the twin knows of a filter.
-enum Expr {
+pub enum Expr {
     Test(String, Passes),
     Not(Box<Expr>),
     And(Vec<Expr>),
@@ -18,7 +18,7 @@ enum Expr {
 }
 
 impl Expr {
-    fn passes(&self, block: &Block) -> bool {
+    pub fn passes(&self, block: &Block) -> bool {
         match self {
             Expr::Test(_, test) => test(block),
             Expr::Not(one) => !one.passes(block),
@@ -27,7 +27,7 @@ impl Expr {
         }
     }
 
-    fn text(&self) -> String {
+    pub fn text(&self) -> String {
         let joined = |list: &[Expr], word: &str| {
             let parts: Vec<_> = list.iter().map(|one| format!("({})", one.text())).collect();
             parts.join(word)
@@ -175,7 +175,7 @@ fn of_others(twin: &'static Twin, random: &mut Random) -> Expr {
     Expr::Test(text, test)
 }
 
-fn expression(twin: &'static Twin, random: &mut Random, depth: u64) -> Expr {
+pub fn expression(twin: &'static Twin, random: &mut Random, depth: u64) -> Expr {
     if depth == 0 || random.below(4) == 0 {
         return match random.below(5) {
             0..3 => of_number(twin, random),

@@ -1,6 +1,6 @@
 /* Blocks whose truth is known: `known mix SEED STEPS THREADS`, `known killed SEED STEPS`,
- * `known many STEPS`, `known chains`, `known names`, `known pieces GOES`, `known fork`.
- * `chains` and `names` print what they did, one line a fact; SITE functions are named in
+ * `known many STEPS`, `known chains`, `known names`, `known pieces GOES`, `known fork`,
+ * `known wraps`, `known aligned`. `chains`, `names`, `wraps` and `aligned` print what they did, one line a fact; SITE functions are named in
  * those lines. */
 #include "../../victims/victim.h"
 #include <malloc.h>
@@ -333,6 +333,68 @@ static int pieces(int goes)
     return 0;
 }
 
+/* Functions that only pass on: xmalloc by its name, grab for its many callers; the same
+ * of release, which frees for many. */
+SITE static void *xmalloc(size_t size)
+{
+    void *p = keep(malloc(size));
+    if (!p)
+        abort();
+    return p;
+}
+
+SITE static void *grab(size_t size) { return touch(keep(xmalloc(size)), size); }
+
+SITE static void release(void *p)
+{
+    free(p);
+    __asm__ volatile("");
+}
+
+/* Each asks for so many blocks, keeps one of them, and frees the others. */
+#define USER(name, size, count) \
+    SITE static void name(void) \
+    { \
+        void *list[count]; \
+        for (int i = 0; i < count; i++) \
+            list[i] = keep(grab(size)); \
+        for (int i = 1; i < count; i++) \
+            release(list[i]); \
+        printf("function " #name " bytes=%d blocks=%d leaked_blocks=1\n", size * count, count); \
+        printf("freed " #name " bytes=%d blocks=%d\n", size * (count - 1), count - 1); \
+    }
+USER(reads, 100000, 9)
+USER(parses, 120000, 8)
+USER(sorts, 90000, 10)
+USER(writes, 110000, 7)
+USER(sends, 105000, 8)
+
+SITE static int wraps(void)
+{
+    reads();
+    parses();
+    sorts();
+    writes();
+    sends();
+    return 0;
+}
+
+SITE static int aligned(void)
+{
+    static const size_t sizes[] = {64, 256, 4096};
+    void *p;
+    for (int i = 0; i < 3; i++) {
+        for (int count = 0; count <= i; count++)
+            if (posix_memalign(&p, sizes[i], 1000))
+                return 1;
+        keep(aligned_alloc(sizes[i], sizes[i]));
+        printf("alignment %zu bytes=%zu blocks=%d\n", sizes[i], 1000 * (i + 1) + sizes[i], i + 2);
+    }
+    keep(memalign(8192, 77));
+    puts("alignment 8192 bytes=77 blocks=1");
+    return 0;
+}
+
 static int forks(void)
 {
     uint64_t state = 3;
@@ -368,6 +430,10 @@ int main(int argc, char **argv)
         return chains();
     if (!strcmp(what, "names"))
         return names();
+    if (!strcmp(what, "wraps"))
+        return wraps();
+    if (!strcmp(what, "aligned"))
+        return aligned();
     if (!strcmp(what, "fork"))
         return forks();
     if (!strcmp(what, "pieces"))

@@ -5,25 +5,46 @@
 //! * [`figures`]: what the commands say of all blocks, against the twin
 //! * [`filters`]: expressions made at random, block by block
 //! * [`snapshots`]: `report --every`, against a twin with stacks
+//! * [`trees`]: trees and pictures of chosen blocks, and moments in all their forms
+//! * [`leaks`]: what grew, and suppressions, against LeakSanitizer
+//! * [`statics`]: static initialisers
 //! * [`truth`]: functions, types and chains, against what the program itself says
+//! * [`maps`]: what a program mapped, against what it says itself
+//! * [`narrow`]: the same pages on narrow terminals
 //! * [`odd`]: forks, bounded, cut, killed, growing and empty logs, and the goldens
+//! * [`owners`]: who asked and who freed, past functions that only pass on
+//! * [`peers`]: heaptrack, massif and DHAT, where they ask the same
+//! * [`programs`]: all of that on logs of programs that people run
 //! * [`sidecar`]: the table that is kept beside a log, and those who tamper with it
 //!
 //! `MEMLOG_LONG=1` tries more cases, `MEMLOG_SEED=N` others.
 
 mod figures;
 mod filters;
+mod leaks;
+mod maps;
+mod narrow;
 mod odd;
+mod owners;
+mod peers;
+mod programs;
+#[path = "../programs/list.rs"]
+#[allow(dead_code, reason = "only the second recorder compares stacks")]
+mod real;
 #[path = "../runnable/mod.rs"]
 mod runnable;
 mod sidecar;
 #[path = "../sites/mod.rs"]
 mod sites;
 mod snapshots;
+mod statics;
+mod trees;
 mod truth;
 mod twin;
 
+use std::io::BufReader;
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 
 use serde_json::Value;
 use sites::build::{Compiler, GCC};
@@ -38,9 +59,12 @@ const COMMANDS: &[&str] = &[
     "table --by kind",
     "histogram size",
     "histogram lifetime",
+    "histogram size-lifetime",
     "timeline",
     "timeline --points 1",
     "threads",
+    "maps --by kind",
+    "maps --list",
     "chains",
     "table --by type --sort below",
     "leaks",
@@ -54,7 +78,7 @@ const COMMANDS: &[&str] = &[
 ];
 
 /// So many of them, where each log of many is asked: names take most of the time.
-const FEW: usize = 10;
+const FEW: usize = 13;
 
 fn is_long() -> bool {
     std::env::var_os("MEMLOG_LONG").is_some_and(|value| value == "1")
@@ -107,8 +131,14 @@ fn ask_where(folder: &Folder, log: &Path, address: u64) -> Value {
 }
 
 fn twin(folder: &Folder, log: &Path) -> Twin {
-    let name = log.to_str().expect("a name");
-    let mut twin = Twin::of(&folder.says(&["dump", "--no-symbols", "--threads", name]));
+    let mut command = folder.memlog(&["dump", "--no-symbols", "--threads"]);
+    let mut child = command
+        .arg(log)
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("it runs");
+    let mut twin = Twin::of(BufReader::new(child.stdout.take().expect("a pipe")));
+    assert!(child.wait().expect("it ends").success());
     // A log may end a step of the clock after its last event.
     let end = twin::ns(&ask(folder, log, "stats")["duration_seconds"].to_string());
     assert!(end >= twin.end.0, "{end}");

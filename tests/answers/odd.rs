@@ -6,14 +6,16 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use crate::owners::agrees_with_summary;
 use crate::sites::{Folder, said};
 use crate::{
     COMMANDS, FEW, ask, ask_where, ask_words, is_long, number, pair, recorded, rows, sum, total,
+    trees,
 };
 
 /// All commands, of a log that memlog reads.
 #[track_caller]
-fn agree(folder: &Folder, log: &Path) -> Value {
+pub fn agree(folder: &Folder, log: &Path) -> Value {
     agree_on(folder, log, COMMANDS)
 }
 
@@ -66,6 +68,8 @@ fn agree_on(folder: &Folder, log: &Path, commands: &[&str]) -> Value {
             "{shown}"
         );
     }
+    mapped(folder, log, &stats);
+    trees::all_is_as_none(folder, log);
     let threads = ask(folder, log, "threads");
     assert_eq!(sum(&threads), all, "{shown}");
     let freed = |key: &str| {
@@ -90,6 +94,35 @@ fn agree_on(folder: &Folder, log: &Path, commands: &[&str]) -> Value {
     }
     assert_eq!(number(&ask_where(folder, log, 0), "blocks"), 0, "{shown}");
     stats
+}
+
+/// What was mapped, by `maps`, by `stats` and by `report --mapped`.
+#[track_caller]
+fn mapped(folder: &Folder, log: &Path, stats: &Value) {
+    let end = ask(folder, log, "maps --by kind --at end");
+    let all: u64 = rows(&end)
+        .iter()
+        .map(|row| number(row, "total_bytes"))
+        .sum();
+    let told = [
+        "mapped_end_bytes",
+        "mapped_total_bytes",
+        "mapped_backing_end_bytes",
+    ];
+    let found = [number(&end, "bytes"), all, number(&end, "backing_bytes")];
+    assert_eq!(
+        found,
+        told.map(|key| number(stats, key)),
+        "{}",
+        log.display()
+    );
+    for moment in ["rss-peak", "heap-peak"] {
+        let page = ask(folder, log, &format!("maps --by kind --at {moment}"));
+        let report = ask(folder, log, &format!("report --mapped --at {moment}"));
+        let open = number(&page, "bytes") - number(&page, "reserved_bytes");
+        let tree = number(&report["trees"][0], "bytes");
+        assert_eq!(open, tree, "{moment} of {}", log.display());
+    }
 }
 
 /// All commands, of what may be no log: what memlog cannot read it says.
@@ -204,7 +237,7 @@ fn empty_logs_are_answered() {
     bear(&folder, &folder.path("true.memlog"));
 }
 
-fn logs_below(folder: &Path, found: &mut Vec<PathBuf>) {
+pub fn logs_below(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).expect("list").flatten() {
         let path = entry.path();
         if path.is_dir() {
@@ -225,6 +258,7 @@ fn old_logs_agree() {
     );
     assert!(logs.len() > 10, "{logs:?}");
     for log in logs {
-        agree_on(&folder, &log, &COMMANDS[..FEW]);
+        let stats = agree_on(&folder, &log, &COMMANDS[..FEW]);
+        agrees_with_summary(&folder, &log, &stats);
     }
 }

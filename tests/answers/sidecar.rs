@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
+use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE, Header, Kind};
+
+use crate::sites::disk::Disk;
 use crate::sites::{Folder, said};
 use crate::{recorded, runnable};
 
@@ -288,4 +291,96 @@ fn a_folder_without_room_is_left_alone() {
     assert!(ask() == Some(first));
     // Else nobody but root can remove it.
     fs::set_permissions(kept.folder.path("logs"), Permissions::from_mode(0o755)).expect("chmod");
+}
+
+/// Asks where a table has no room: the answer is the same, and it is said.
+#[track_caller]
+fn is_told(kept: &Kept, output: Output, why: &str) {
+    let told = said(&output);
+    assert!(output.status.success(), "{why}: {told}");
+    assert!(output.stdout == kept.answer, "another answer: {why}");
+    let note = format!(
+        "memlog: note: the table of its blocks was not kept, so the next question will read the \
+         whole log again: {why}"
+    );
+    assert!(told.starts_with(&note), "{told}");
+    assert_eq!(told.lines().count(), 1, "{told}");
+}
+
+#[test]
+fn where_files_may_not_grow_memory_has_to_do() {
+    let kept = Kept::new("answers-limit");
+    // In 512 bytes, or 1024.
+    for limit in [0, 100, 1000] {
+        fs::remove_file(&kept.table).expect("rm");
+        let mut command = kept.folder.command("sh");
+        let script = format!("ulimit -f {limit} && exec \"$@\"");
+        command.args(["-c", &script, "sh", env!("CARGO_BIN_EXE_memlog")]);
+        command.args(["table", "--by", "kind", "--json"]);
+        let output = command.arg(&kept.log).output().expect("it runs");
+        is_told(&kept, output, "File too large (os error 27)");
+        assert!(!kept.table.exists());
+        kept.holds_no_draft("a file may not grow");
+        kept.answers(true, "it may again");
+    }
+}
+
+#[test]
+fn on_a_full_disk_memory_has_to_do() {
+    let kept = Kept::new("answers-full");
+    let length = fs::metadata(&kept.log).expect("stat").len();
+    let rest = 1 << 20;
+    let Some(disk) = Disk::mount(kept.folder.path("disk"), length + rest) else {
+        println!("SKIPPED a full disk below a table: it takes root to mount one");
+        return;
+    };
+    let log = disk.0.join("long.memlog");
+    fs::copy(&kept.log, &log).expect("cp");
+    let name = log.to_str().expect("a name");
+    let question = ["table", "--by", "kind", "--json", name];
+    for _ in 0..2 {
+        let output = kept.folder.run(&question);
+        is_told(&kept, output, "No space left on device (os error 28)");
+        let names: Vec<_> = fs::read_dir(&disk.0).expect("list").flatten().collect();
+        assert_eq!(names.len(), 1, "{names:?}");
+    }
+}
+
+/// A question for which there is a table wants of the log what names its blocks.
+#[test]
+fn events_are_read_once() {
+    let kept = Kept::new("answers-once");
+    let mut bytes = fs::read(&kept.log).expect("the log");
+    let mut ruined = 0;
+    for chunk in bytes.chunks_mut(CHUNK_SIZE) {
+        let header = Header::decode(chunk).expect("a chunk");
+        if header.is_some_and(|header| header.kind == Kind::Events) {
+            chunk[HEADER_SIZE..].fill(0xA5);
+            ruined += 1;
+        }
+    }
+    assert!(ruined > 50, "{ruined} chunks of events");
+    fs::write(&kept.log, &bytes).expect("write");
+    kept.answers(false, "all events are gone");
+    let Some(read) = bytes_read(&kept) else {
+        println!("SKIPPED bytes that a question reads: the kernel does not count them");
+        return;
+    };
+    let whole = bytes.len() as u64;
+    assert!(read < whole / 3, "{read} bytes of {whole}");
+    fs::remove_file(&kept.table).expect("rm");
+    let read = bytes_read(&kept).expect("as before");
+    assert!(read > whole, "{read} bytes of {whole} without a table");
+}
+
+/// What the kernel says that a question reads: a shell has what its children had.
+fn bytes_read(kept: &Kept) -> Option<u64> {
+    let mut command = kept.folder.command("sh");
+    let script = "\"$@\" >&2; while read -r line; do echo \"$line\"; done </proc/$$/io";
+    command.args(["-c", script, "sh", env!("CARGO_BIN_EXE_memlog")]);
+    command.args(["table", "--by", "kind", "--json"]);
+    let output = command.arg(&kept.log).output().expect("it runs");
+    let text = String::from_utf8(output.stdout).expect("text");
+    let count = text.lines().find_map(|line| line.strip_prefix("rchar: "));
+    count?.parse().ok()
 }

@@ -10,7 +10,7 @@ use crate::{ask, ask_words, built, number, pair, recorded, rows, sum, total};
 
 /// Whether a row has the numbers that stand in `KEY=NUMBER` words.
 #[track_caller]
-fn has<'w>(row: &Value, words: impl Iterator<Item = &'w str>) {
+pub fn has<'w>(row: &Value, words: impl Iterator<Item = &'w str>) {
     for word in words {
         let (key, expected) = word.split_once('=').expect("a fact");
         let expected: u64 = expected.parse().expect("a number");
@@ -19,14 +19,14 @@ fn has<'w>(row: &Value, words: impl Iterator<Item = &'w str>) {
 }
 
 #[track_caller]
-fn row<'a>(answer: &'a Value, name: &str) -> &'a Value {
+pub fn row<'a>(answer: &'a Value, name: &str) -> &'a Value {
     let row = rows(answer).iter().find(|row| row["name"] == name);
     row.unwrap_or_else(|| panic!("no row of {name}: {answer:#}"))
 }
 
 /// Lines of what was printed that begin with this word: the name, and its facts.
 #[track_caller]
-fn facts<'s>(said: &'s str, kind: &str) -> Vec<(&'s str, &'s str)> {
+pub fn facts<'s>(said: &'s str, kind: &str) -> Vec<(&'s str, &'s str)> {
     let lines = said
         .lines()
         .filter_map(|line| line.strip_prefix(kind)?.strip_prefix(' '));

@@ -1,6 +1,7 @@
 //! The naive twin: blocks as the lines of `memlog dump` tell of them.
 
 use std::collections::HashMap;
+use std::io::BufRead;
 
 /// Nanoseconds since recording began, and the number of the event.
 pub type When = (u64, u64);
@@ -38,9 +39,10 @@ pub fn ns(seconds: &str) -> u64 {
 
 impl Twin {
     /// Of what `memlog dump --no-symbols --threads` prints.
-    pub fn of(dump: &str) -> Self {
+    pub fn of(dump: impl BufRead) -> Self {
         let mut twin = Self::default();
         for line in dump.lines() {
+            let line = line.expect("text");
             let (what, rest) = line.split_once(": ").expect("a kind of line");
             let (of, rest) = rest.split_once('\t').expect("columns");
             let columns: Vec<&str> = rest.split(['\t', ' ']).collect();

@@ -39,6 +39,9 @@ pub const PROGRAMS: &[Program] = &[
     program("perl", 64, perl),
     program("node", 16, node),
     program("jq", 128, jq),
+    program("xmllint", 16, xmllint),
+    program("xz", 1, xz),
+    program("gdb", 128, gdb),
     Program {
         environment: &[("GOLD_STACKS_EXE", "hello")],
         ..program("mpi", 1, mpi)
@@ -207,6 +210,47 @@ fn jq(place: &Path) -> Prepared {
     let filter =
         "group_by(.tags[0]) | map({tag: .[0].tags[0], names: map(.name) | unique | length})";
     Ok((program, words(&[filter, "big.json"])))
+}
+
+fn xmllint(place: &Path) -> Prepared {
+    let program = find("xmllint")?;
+    let mut xml = String::from("<?xml version=\"1.0\"?>\n<list xmlns:x=\"urn:x\">\n");
+    for n in 0..400 {
+        let _ = writeln!(
+            xml,
+            "<x:item id=\"i{n}\" kind=\"k{}\"><name>name {n}</name><![CDATA[a < {n}]]></x:item>",
+            n % 7
+        );
+    }
+    xml.push_str("</list>\n");
+    write(place, "list.xml", &xml);
+    let path = "//*[@kind='k3'][position() mod 2 = 1]/name";
+    Ok((program, words(&["--xpath", path, "list.xml"])))
+}
+
+/// Four blocks, two threads.
+fn xz(place: &Path) -> Prepared {
+    let program = find("xz")?;
+    let lines = (0..200_000u32).map(|n| format!("{:x} {n}\n", n.wrapping_mul(2_654_435_761)));
+    write(place, "stdin", &lines.collect::<String>());
+    Ok((program, words(&["-1", "-T2", "--block-size=1MiB", "-c"])))
+}
+
+/// It reads the symbols of a library, and says what it found.
+fn gdb(place: &Path) -> Prepared {
+    let program = find("gdb")?;
+    write(
+        place,
+        "work.gdb",
+        "info functions alloc\ninfo line malloc\nx/50i malloc\n",
+    );
+    let libraries = ["/lib/x86_64-linux-gnu/libc.so.6", "/lib64/libc.so.6"];
+    let library = libraries.into_iter().find(|path| Path::new(path).exists());
+    let library = library.ok_or("there is no libc.so.6")?;
+    Ok((
+        program,
+        words(&["-nx", "-batch", "-x", "work.gdb", library]),
+    ))
 }
 
 fn mpi(place: &Path) -> Prepared {

@@ -1,8 +1,10 @@
 //! `--json`: the numbers are those of `memlog stats --json`.
 
+use std::fs;
 use std::io::Read;
 use std::process::Stdio;
 
+use memlog_format::ext::Mapping;
 use memlog_format::table::StackId;
 use serde_json::Value;
 
@@ -217,29 +219,45 @@ fn each_key_is_in_the_documentation() {
     assert_eq!(row, told);
 }
 
+/// Whatever may be asked of leaks.
+const LEAKS: &str = "leaks --older-than 0 --between start end --suppressions lsan.supp";
+
 /// So have those of the answers about blocks.
 #[test]
 fn each_key_of_an_answer_is_in_the_documentation() {
     let mut log = sites();
     let stack = log.stack(StackId::COMPLETE, &[PROGRAM + 0x10D1]);
+    log.time(100);
     let grown = log.allocate(stack, 1, 100);
     let grown = log.grow(stack, grown[0], 1_000);
     let brief = log.allocate(stack, 1, 10);
     log.release(&brief);
+    let mapping = Mapping::Map {
+        address: 0x7FFF_0000_0000,
+        length: 1 << 20,
+        prot: 3,
+        flags: 0x22,
+    };
+    log.map_by(stack, 0, false, mapping);
+    log.read_rss(1 << 20);
     let folder = with_logs("show-json-answers", &[("sites", log)]);
+    fs::write(folder.path("lsan.supp"), "leak:nowhere").expect("write");
     let all = documented("# `--json` of questions", "\n## ");
     for (command, section) in [
         ("table", "Groups of blocks"),
         ("leaks", "Groups of blocks"),
+        (LEAKS, "Leaks that grew or are known"),
         ("temporary", "Groups of blocks"),
         ("histogram size", "Classes of blocks"),
         ("histogram lifetime", "Classes of blocks"),
+        ("histogram size-lifetime", "Classes of blocks"),
         ("timeline", "Over time"),
         ("chains", "Reallocs"),
         ("threads", "Threads"),
         ("function main", "Around a function"),
         ("annotate x.c", "Source lines"),
         ("fragmentation", "Pages of memory"),
+        ("maps", "What the program mapped"),
         ("where", "An address"),
     ] {
         let (name, more) = command.split_once(' ').unwrap_or((command, ""));
@@ -253,11 +271,14 @@ fn each_key_of_an_answer_is_in_the_documentation() {
         let lists = ["rows", "points", "callers", "files"];
         let rows = lists.iter().find_map(|list| page.get(list)).expect(name);
         let told = documented(&format!("\n## {section}: `"), "\n## ");
+        let of_groups = documented("\n## Groups of blocks: `", "\n## ");
+        let usual = if command == LEAKS { &of_groups } else { &all };
         let mut printed = keys(&page);
-        printed.extend(rows.get(0).iter().flat_map(|row| keys(row)));
+        let list = page.get("list").and_then(|list| list.get(0));
+        printed.extend(rows.get(0).iter().copied().chain(list).flat_map(keys));
         for key in &printed {
             assert!(
-                told.contains(key) || all.contains(key),
+                told.contains(key) || all.contains(key) || usual.contains(key),
                 "{command}: {key} is not told"
             );
         }

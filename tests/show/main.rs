@@ -12,6 +12,7 @@ mod json;
 #[path = "../dot/logs.rs"]
 mod logs;
 mod mapped;
+mod moments;
 mod names;
 #[path = "../dot/recipe.rs"]
 mod recipe;

@@ -193,11 +193,11 @@ fn wrong_usage() {
         let refuses = |words: &str, parts: &[&str]| {
             refuses(&folder, &format!("{command} {words} a.memlog"), parts);
         };
-        for time in ["noon", "NaN", "-3", "1e3"] {
+        for time in ["noon", "NaN", "-3", "1x3", "101%"] {
             let words = format!("--at {time}");
             refuses(
                 &words,
-                &["rss-peak, heap-peak, end, or a time since the start"],
+                &["rss-peak, heap-peak, start, end, a time since the start"],
             );
         }
         refuses("-t 101", &["a number from 0 to 100"]);

@@ -1,4 +1,4 @@
-//! From the addresses of blocks to their numbers.
+//! From the addresses of blocks to what is known of them.
 
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;
@@ -8,16 +8,15 @@ use super::region::{OFFSET, REGION_BITS, Region};
 /// Regions that are found without their table; a power of two.
 const RECENT: usize = 256;
 
-/// A number for each address that has one. The numbers are the owner's, below
-/// 2^32 - 1.
-pub struct AddressMap {
-    regions: Vec<Region>,
+/// A value for each address that has one.
+pub struct AddressMap<V> {
+    regions: Vec<Region<V>>,
     index: HashMap<u64, u32, RandomState>,
     /// Those met last, by their number; a number is never all ones.
     recent: Box<[(u64, u32); RECENT]>,
 }
 
-impl Default for AddressMap {
+impl<V> Default for AddressMap<V> {
     fn default() -> Self {
         Self {
             regions: Vec::new(),
@@ -27,33 +26,43 @@ impl Default for AddressMap {
     }
 }
 
-impl AddressMap {
-    /// Gives an address a number; the one that it had.
-    #[inline]
-    pub fn insert(&mut self, address: u64, number: u32) -> Option<u32> {
-        let region = self.region(address >> REGION_BITS);
-        self.regions[region].insert((address & OFFSET) as u32, number)
+impl<V: Copy + Default> AddressMap<V> {
+    /// An address is given a value, or loses it, soon.
+    #[inline(always)]
+    pub fn soon(&self, address: u64) {
+        let number = address >> REGION_BITS;
+        let (known, region) = self.recent[number as usize % RECENT];
+        if known == number {
+            self.regions[region as usize].soon((address & OFFSET) as u32);
+        }
     }
 
-    /// Takes the number of an address away.
+    /// Gives an address a value; the one that it had.
     #[inline]
-    pub fn remove(&mut self, address: u64) -> Option<u32> {
+    pub fn insert(&mut self, address: u64, value: V) -> Option<V> {
+        let region = self.region(address >> REGION_BITS);
+        self.regions[region].insert((address & OFFSET) as u32, value)
+    }
+
+    /// Takes the value of an address away.
+    #[inline]
+    pub fn remove(&mut self, address: u64) -> Option<V> {
         let region = self.known_region(address >> REGION_BITS)?;
         self.regions[region].remove((address & OFFSET) as u32)
     }
 
-    /// The number of an address.
-    pub fn get(&self, address: u64) -> Option<u32> {
+    /// The value of an address.
+    pub fn get(&self, address: u64) -> Option<V> {
         let &region = self.index.get(&(address >> REGION_BITS))?;
         self.regions[region as usize].get((address & OFFSET) as u32)
     }
 
-    /// All addresses with their numbers, in no order.
-    pub fn iter(&self) -> impl Iterator<Item = (u64, u32)> {
+    /// All addresses with their values, in no order.
+    pub fn iter(&self) -> impl Iterator<Item = (u64, V)> {
         self.index.iter().flat_map(move |(&number, &region)| {
             let base = number << REGION_BITS;
             let all = self.regions[region as usize].iter();
-            all.map(move |(offset, number)| (base | u64::from(offset), number))
+            all.map(move |(offset, value)| (base | u64::from(offset), value))
         })
     }
 
@@ -63,7 +72,7 @@ impl AddressMap {
         self.regions.len()
     }
 
-    /// The place of a region, if an address of it ever had a number.
+    /// The place of a region, if an address of it ever had a value.
     #[inline]
     fn known_region(&mut self, number: u64) -> Option<usize> {
         match self.recent[number as usize % RECENT] {

@@ -67,6 +67,64 @@ pub struct List {
     pub weight: fn(&Held) -> u64,
 }
 
+/// The place that asked in each of these stacks, as [`Sites::of`] has it for stacks of
+/// these lists.
+pub fn asking_places<S: Stacks>(
+    lists: &[List],
+    stacks: impl Iterator<Item = u32>,
+    program: Option<&str>,
+    names: &mut S,
+) -> Vec<Option<u32>> {
+    let entered = Entered::of(lists, stacks, program, names);
+    let others = entered.others.iter();
+    let places = others.map(|entry| asking(entry, &entered.left, &entered.askers).0);
+    places.collect()
+}
+
+/// Stacks with all that decides who asked.
+struct Entered<'s, S: Stacks> {
+    askers: Askers<'s, S>,
+    lists: Vec<Vec<AskingStack>>,
+    /// Those that have no weight.
+    others: Vec<AskingStack>,
+    weighed: Vec<Vec<Weighed>>,
+    passed: Passed,
+    left: Vec<u32>,
+}
+
+impl<'s, S: Stacks> Entered<'s, S> {
+    fn of(
+        lists: &[List],
+        others: impl Iterator<Item = u32>,
+        program: Option<&'s str>,
+        names: &'s mut S,
+    ) -> Self {
+        let mut askers = Askers::new(names, program);
+        let entries = lists.iter().map(|list| {
+            let stacks = list.stacks.iter();
+            let stacks = stacks.map(|(stack, _)| askers.enter(*stack));
+            stacks.collect::<Vec<AskingStack>>()
+        });
+        let entries: Vec<_> = entries.collect();
+        let others = others.map(|stack| askers.enter(stack)).collect();
+        let weighed = lists.iter().zip(&entries).map(|(list, entries)| {
+            let stacks = list.stacks.iter().zip(entries);
+            let weighed = stacks.map(|((_, held), entry)| (entry.asker, (list.weight)(held)));
+            weighed.collect()
+        });
+        let weighed: Vec<Vec<Weighed>> = weighed.collect();
+        let passed = wrappers::passed_over(&weighed, askers.all(), askers.functions());
+        Self {
+            left: passed.left(askers.all()),
+            askers,
+            lists: entries,
+            others,
+            weighed,
+            passed,
+        }
+    }
+}
+
 impl Sites {
     /// Sums lists up, past the same functions in all of them.
     pub fn of<S: Stacks, const N: usize>(
@@ -74,26 +132,17 @@ impl Sites {
         program: Option<&str>,
         names: &mut S,
     ) -> [Self; N] {
-        let mut askers = Askers::new(names, program);
-        let entries = lists.each_ref().map(|list| {
-            let stacks = list.stacks.iter();
-            let stacks = stacks.map(|(stack, _)| askers.enter(*stack));
-            stacks.collect::<Vec<AskingStack>>()
-        });
-        let weighed: Vec<Vec<Weighed>> = lists
-            .iter()
-            .zip(&entries)
-            .map(|(list, entries)| {
-                let stacks = list.stacks.iter().zip(entries);
-                let weighed = stacks.map(|((_, held), entry)| (entry.asker, (list.weight)(held)));
-                weighed.collect()
-            })
-            .collect();
-        let passed = wrappers::passed_over(&weighed, askers.all(), askers.functions());
-        let left = passed.left(askers.all());
+        let entered = Entered::of(lists, std::iter::empty(), program, names);
+        let Entered {
+            askers,
+            weighed,
+            passed,
+            left,
+            ..
+        } = &entered;
         std::array::from_fn(|index| {
-            let mut sites = Self::left(&lists[index], &entries[index], &left, &askers);
-            sites.through = through(&weighed[index], &passed, &left, &askers);
+            let mut sites = Self::left(&lists[index], &entered.lists[index], left, askers);
+            sites.through = through(&weighed[index], passed, left, askers);
             #[cfg(test)]
             {
                 let functions = askers.functions().iter().zip(passed.each());

@@ -9,7 +9,8 @@ use memlog_query::{FirstMatch, Matcher, TextField, Verdict};
 
 use super::Maker;
 use crate::choice::Test;
-use crate::keys::{file_of, module_of};
+use crate::place::{file_of, module_of};
+use crate::static_init::initialisers;
 
 impl Maker<'_, '_, '_> {
     pub(super) fn text(&mut self, field: TextField, matcher: &Matcher) -> Test {
@@ -49,6 +50,12 @@ impl Maker<'_, '_, '_> {
     pub(super) fn any_frame(&self, fits: impl Fn(&Name) -> bool) -> Test {
         let is_it = self.world.labels_that(fits);
         let first = first_outwards(&self.world.lines, |label| is_in(&is_it, label));
+        self.by_line(|line| first.get(line as usize).is_some_and(|&first| first != END))
+    }
+
+    /// Blocks that a static initialiser asked for.
+    pub(super) fn static_init(&self) -> Test {
+        let first = initialisers(self.world);
         self.by_line(|line| first.get(line as usize).is_some_and(|&first| first != END))
     }
 

@@ -5,55 +5,23 @@ mod frames;
 mod moments;
 
 use std::collections::HashMap;
-use std::fmt;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use memlog_query::{
-    Amount, CountField, Expr, Flag, Length, LengthField, Matcher, SizeField, Span, Test as Asked,
-    TextField,
+    Amount, CountField, Expr, Field, Flag, Length, LengthField, Matcher, OrderedField, SizeField,
+    Span, Test as Asked, TextField,
 };
-use memlog_table::{Column, Columns, Rows};
+use memlog_table::Column;
 
-use crate::chains::{self, ChainFacts};
-use crate::choice::{ChainTest, Choice, Test};
+use crate::chain::{ChainFacts, ChainTest};
+use crate::chains;
+use crate::choice::{Choice, Test};
 use crate::group::sums_of_stacks;
-use crate::keys::line_of;
-use crate::pass;
+use crate::place::line_of;
 use crate::sums::Sums;
-use crate::world::{Damaged, World};
-
-/// Why a filter has no answer here.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Unanswered {
-    /// The log does not say that: the field, and what does.
-    Unknown(&'static str, &'static str),
-    /// No mark has this name.
-    NoMark(String),
-    /// See [`Damaged`].
-    Damaged,
-}
-
-impl From<Damaged> for Unanswered {
-    fn from(Damaged: Damaged) -> Self {
-        Self::Damaged
-    }
-}
-
-impl fmt::Display for Unanswered {
-    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
-        match self {
-            Self::Unknown(field, instead) => {
-                write!(
-                    out,
-                    "{field} is not known of the blocks of this log; {instead}"
-                )
-            }
-            Self::NoMark(name) => write!(out, "the log has no mark that is called {name:?}"),
-            Self::Damaged => out.write_str("the table changed while it was read"),
-        }
-    }
-}
+use crate::unanswered::{NO_RELEASE_STACKS, Unanswered, has_release_stacks};
+use crate::world::{Of, World};
 
 /// Whether names are looked up for a filter.
 pub fn needs_names(expr: &Expr) -> bool {
@@ -67,7 +35,7 @@ pub fn needs_names(expr: &Expr) -> bool {
         Expr::Test(Asked::Count { field, .. }) => {
             matches!(field, CountField::Line | CountField::Depth)
         }
-        Expr::Test(Asked::FirstMatch(_)) => true,
+        Expr::Test(Asked::FirstMatch(_) | Asked::Flag(Flag::StaticInit)) => true,
         Expr::Test(_) => false,
     }
 }
@@ -107,6 +75,10 @@ impl Maker<'_, '_, '_> {
     }
 
     fn one(&mut self, asked: &Asked) -> Result<Test, Unanswered> {
+        let field = asked.field();
+        if self.world.of == Of::Mappings && !is_of_mappings(field) {
+            return Err(Unanswered::OfBlocks(field));
+        }
         Ok(match asked {
             Asked::All => Test::Always(true),
             Asked::Size { field, span } => self.size(*field, span.resolved(|bytes| bytes.0))?,
@@ -119,10 +91,7 @@ impl Maker<'_, '_, '_> {
             | Asked::Count {
                 field: CountField::FreedStack,
                 ..
-            } if !self.has_release_stacks()? => {
-                let instead = "record with --free-stacks to know who freed a block";
-                return Err(Unanswered::Unknown("the stack of a release", instead));
-            }
+            } if !has_release_stacks(self.world)? => return Err(NO_RELEASE_STACKS),
             Asked::Count { field, span } => self.count(*field, span.resolved(|count| *count))?,
             Asked::Text { field, matcher } => self.text(*field, matcher),
             Asked::Flag(flag) => self.flag(*flag)?,
@@ -262,6 +231,7 @@ impl Maker<'_, '_, '_> {
             Flag::Leaked => Test::Leaked,
             Flag::Temporary => Test::Temporary,
             Flag::Moved => Test::Moved,
+            Flag::StaticInit => self.static_init(),
             Flag::Mmapped => Test::Mmapped,
             Flag::MainArena => {
                 let instead = "the main arena is what brk holds: address in A..B";
@@ -281,19 +251,6 @@ impl Maker<'_, '_, '_> {
             }
         };
         Ok(Test::Chain(asked, chains))
-    }
-
-    /// Whether any release was recorded with its stack.
-    fn has_release_stacks(&self) -> Result<bool, Unanswered> {
-        let columns = Columns::of(&[Column::ReleaseStack]);
-        let has = |found: &mut bool, rows: &Rows, chosen: &[usize]| {
-            let is_known = |&row: &usize| rows.get(Column::ReleaseStack, row) > 0;
-            *found |= chosen.iter().any(is_known);
-        };
-        let found = pass::over(self.world, &Choice::all(), columns, has, |one, other| {
-            one | other
-        });
-        Ok(found?)
     }
 
     fn group_leaked(&mut self, span: &Span<Amount>) -> Result<Test, Unanswered> {
@@ -317,6 +274,26 @@ impl Maker<'_, '_, '_> {
         let places = 0..self.world.table.threads().len();
         Arc::new(places.map(fits).collect())
     }
+}
+
+/// Whether a mapping has that too.
+fn is_of_mappings(field: Field) -> bool {
+    use OrderedField::{Count, Length, Size};
+    !matches!(
+        field,
+        Field::Flag(
+            Flag::Temporary | Flag::Moved | Flag::Mmapped | Flag::MainArena | Flag::ChainLeaked
+        ) | Field::Ordered(
+            Size(
+                SizeField::Usable
+                    | SizeField::Waste
+                    | SizeField::Alignment
+                    | SizeField::FirstSize
+                    | SizeField::LastSize
+            ) | Count(CountField::Map | CountField::ChainLength | CountField::ChainPosition)
+                | Length(LengthField::ChainLifetime)
+        )
+    )
 }
 
 fn between(column: Column, range: Option<RangeInclusive<u64>>) -> Test {

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::{Answer, Question, Told, ask};
 use crate::open::map;
 use crate::page::Page;
-use crate::page::rows::Rows;
+use crate::page::rows::{Rows, titles};
 use crate::words::{clean, counted, grouped};
 
 /// The version of the keys; `doc/STATS.md` says what they mean.
@@ -70,13 +70,14 @@ fn answer(told: &Told, args: &Args) -> Result<Answer, Damaged> {
                 told.about
             ),
         },
-        columns: vec![
+        columns: titles(&[
             "allocated here",
             "blocks",
             "and by callees",
             "line",
             "source",
-        ],
+        ]),
+        gives_way: vec!["blocks"],
         ..Rows::default()
     };
     for (path, lines) in files {

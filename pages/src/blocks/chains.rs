@@ -2,13 +2,13 @@
 
 use std::process::ExitCode;
 
-use memlog_answers::{By, ChainRow, Damaged, chains};
+use memlog_answers::{ChainRow, Damaged, chains};
 use serde_json::json;
 
 use super::listed::Listed;
 use super::{Answer, Question, Told, ask};
 use crate::page::Page;
-use crate::page::rows::Rows;
+use crate::page::rows::{Last, Rows, titles};
 use crate::words::{counted, grouped};
 
 /// The version of the keys; `doc/STATS.md` says what they mean.
@@ -77,15 +77,16 @@ fn rows_of(told: &Told, rows: &[ChainRow], args: &Args) -> Rows {
                 args.listed.by.word()
             ),
         },
-        is_of_names: args.listed.by != By::Stack,
-        columns: vec![
+        last: Last::of(args.listed.by),
+        columns: titles(&[
             "outgrown",
             "chains",
             "longest",
             "at last",
             "largest",
             args.listed.by.word(),
-        ],
+        ]),
+        gives_way: vec!["at last", "longest", "largest"],
         rows: cells.collect(),
         rest: args.listed.rest(rows.len()).into_iter().collect(),
     }

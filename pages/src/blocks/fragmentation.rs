@@ -2,15 +2,14 @@
 
 use std::process::ExitCode;
 
-use memlog_analysis::Moment;
-use memlog_answers::{By, Choice, Damaged, Fragments, Test, fragments};
-use memlog_export::When;
+use memlog_answers::{Choice, Damaged, Fragments, Test, fragments};
 use serde_json::json;
 
 use super::listed::Listed;
 use super::{Answer, Question, Told, ask};
+use crate::moment::At;
 use crate::page::Page;
-use crate::page::rows::Rows;
+use crate::page::rows::{Last, Rest, Rows, titles};
 use crate::words::{counted, grouped};
 
 /// The version of the keys; `doc/STATS.md` says what they mean.
@@ -35,7 +34,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
             false => choice.clone().and(peak()),
         };
         let (choice, moment) = (of(told.choice), of(told.moment));
-        let when = args.question.at.unwrap_or(When::Known(Moment::RssPeak));
+        let when = args.question.at.as_ref().unwrap_or(&At::RSS_PEAK);
         answer(
             &Told {
                 choice: &choice,
@@ -48,7 +47,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     })
 }
 
-fn answer(told: &Told, args: &Args, when: When) -> Result<Answer, Damaged> {
+fn answer(told: &Told, args: &Args, when: &At) -> Result<Answer, Damaged> {
     let page_bytes = told.page_bytes;
     let found = fragments(
         told.world,
@@ -97,9 +96,10 @@ fn rows_of(told: &Told, args: &Args, found: &Fragments, page_bytes: u64, moment:
     let whole = found.pages.saturating_mul(page_bytes);
     let few: u64 = found.tenths[..3].iter().sum();
     let mut rest = Vec::from_iter(args.listed.rest(all));
-    rest.push(String::new());
+    rest.push(Rest::from(String::new()));
     rest.push(
         "held free: bytes without a block in pages that only these blocks keep from the kernel"
+            .to_owned()
             .into(),
     );
     Rows {
@@ -111,15 +111,16 @@ fn rows_of(told: &Told, args: &Args, found: &Fragments, page_bytes: u64, moment:
             told.sizes.of(whole),
             counted(few, "page")
         ),
-        is_of_names: args.listed.by != By::Stack,
-        columns: vec![
+        last: Last::of(args.listed.by),
+        columns: titles(&[
             "held free",
             "own pages",
             "pages",
             "live",
             "blocks",
             args.listed.by.word(),
-        ],
+        ]),
+        gives_way: vec!["pages", "blocks", "live"],
         rows: cells.collect(),
         rest,
     }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{Answer, Question, Told, ask};
 use crate::page::Page;
-use crate::page::rows::Rows;
+use crate::page::rows::{Last, Rows, titles};
 use crate::words::{counted, grouped};
 
 /// The version of the keys; `doc/STATS.md` says what they mean.
@@ -122,8 +122,9 @@ fn rows_of(told: &Told, found: &Around, asked: &str) -> Rows {
             of(&found.below),
             told.about
         ),
-        is_of_names: true,
-        columns: vec!["", "share", "bytes", "blocks", "function"],
+        last: Last::Name,
+        columns: titles(&["", "share", "bytes", "blocks", "function"]),
+        gives_way: vec!["share"],
         rows,
         rest: Vec::new(),
     }

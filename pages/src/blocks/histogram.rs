@@ -1,13 +1,16 @@
-//! `memlog histogram`: how many blocks there are of each size or lifetime.
+//! `memlog histogram`: how many blocks there are of each size or lifetime, or of both.
+
+mod grid;
 
 use std::process::ExitCode;
 
-use memlog_answers::{Class, Damaged, by_lifetime, by_size};
-use serde_json::{Value, json};
+use memlog_analysis::Held;
+use memlog_answers::{Class, Damaged, by_lifetime, by_size, by_size_and_lifetime};
+use serde_json::{Map, Value};
 
 use super::{Answer, Question, Told, ask};
 use crate::page::Page;
-use crate::page::rows::Rows;
+use crate::page::rows::{Last, Rows, titles};
 use crate::words::{counted, grouped};
 
 /// The version of the keys; `doc/STATS.md` says what they mean.
@@ -30,6 +33,8 @@ pub enum Of {
     Size,
     /// Time from allocation to release
     Lifetime,
+    /// Both, as a grid: do large blocks live long?
+    SizeLifetime,
 }
 
 /// Shows the classes.
@@ -39,88 +44,101 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
 
 fn answer(told: &Told, of: Of) -> Result<Answer, Damaged> {
     let grain = told.world.table.steps().grain();
-    let classes = match of {
-        Of::Size => by_size(told.world, told.choice)?,
-        Of::Lifetime => by_lifetime(told.world, told.choice, grain)?,
-    };
-    let name = |class: &Class| match of {
-        Of::Size => size_name(class),
-        Of::Lifetime => lifetime_name(told, class, grain),
-    };
-    let bounds = |class: &Class| match of {
-        Of::Size => json!({"from_bytes": class.from, "to_bytes": class.to}),
+    Ok(match of {
+        Of::Size => one(told, "size", &by_size(told.world, told.choice)?, size),
         Of::Lifetime => {
-            let seconds = |tick: u64| told.world.seconds(tick);
-            json!({
-                "from_seconds": class.to.map(|_| seconds(class.from)),
-                "to_seconds": class.to.map(|to| seconds(to.saturating_add(1))),
-            })
+            let classes = by_lifetime(told.world, told.choice, grain)?;
+            one(told, "lifetime", &classes, lifetime)
         }
-    };
-    let rows = classes.iter().map(|class| {
-        let mut row = json!({
-            "name": name(class),
-            "bytes": class.bytes,
-            "blocks": class.blocks,
-        });
-        if let (Value::Object(row), Value::Object(bounds)) = (&mut row, bounds(class)) {
-            row.extend(bounds);
+        Of::SizeLifetime => {
+            grid::both(told, &by_size_and_lifetime(told.world, told.choice, grain)?)
         }
-        row
-    });
-    let word = match of {
-        Of::Size => "size",
-        Of::Lifetime => "lifetime",
-    };
-    let sum = |of: fn(&Class) -> u64| classes.iter().map(of).fold(0, u64::saturating_add);
-    let (bytes, blocks) = (sum(|class| class.bytes), sum(|class| class.blocks));
-    let figures = Page::keyed([
-        ("by", word.into()),
-        ("bytes", bytes.into()),
-        ("blocks", blocks.into()),
-        ("rows", rows.collect::<Vec<_>>().into()),
-    ]);
-    Ok(Answer {
-        figures,
-        rows: Rows {
-            title: format!(
-                "{} in {}{}, by {word}:",
-                told.sizes.of(bytes),
-                counted(blocks, "block"),
-                told.about
-            ),
-            is_of_names: false,
-            columns: vec!["blocks", "bytes", word, ""],
-            rows: classes
-                .iter()
-                .map(|class| {
-                    vec![
-                        grouped(class.blocks),
-                        told.sizes.of(class.bytes),
-                        name(class),
-                        bar(class.blocks, blocks),
-                    ]
-                })
-                .collect(),
-            rest: Vec::new(),
-        },
     })
 }
 
-fn size_name(class: &Class) -> String {
-    match class.to {
+/// A class by its name and its bounds.
+type Said = (String, Map<String, Value>);
+
+fn size(_: &Told, class: &Class) -> Said {
+    let name = match class.to {
         Some(to) if to > class.from => format!("{}..{}", grouped(class.from), grouped(to)),
         _ => grouped(class.from),
-    }
+    };
+    let bounds = [
+        ("from_bytes", class.from.into()),
+        ("to_bytes", class.to.into()),
+    ];
+    (name, Page::keyed(bounds))
 }
 
 /// The clock says no more than that a block lived for less than one more of its steps.
-fn lifetime_name(told: &Told, class: &Class, grain: u64) -> String {
-    let told = |tick: u64| span(told.world.seconds(tick));
-    match class.to {
+fn lifetime(told: &Told, class: &Class) -> Said {
+    let seconds = |tick: u64| told.world.seconds(tick);
+    let end = class.to.map(|to| seconds(to.saturating_add(1)));
+    let name = match end {
         None => "never freed".into(),
-        Some(_) if class.from == 0 => format!("under {}", told(grain)),
-        Some(to) => format!("{}..{}", told(class.from), told(to.saturating_add(1))),
+        Some(end) if class.from == 0 => format!("under {}", span(end)),
+        Some(end) => format!("{}..{}", span(seconds(class.from)), span(end)),
+    };
+    let bounds = [
+        ("from_seconds", end.map(|_| seconds(class.from)).into()),
+        ("to_seconds", end.into()),
+    ];
+    (name, Page::keyed(bounds))
+}
+
+fn sum(classes: &[Class]) -> Held {
+    let held = classes.iter().map(Class::held);
+    held.fold(Held::default(), Held::plus)
+}
+
+fn figures(word: &str, all: Held, rows: Vec<Value>) -> Map<String, Value> {
+    Page::keyed([
+        ("by", word.into()),
+        ("bytes", all.bytes.into()),
+        ("blocks", all.blocks.into()),
+        ("rows", rows.into()),
+    ])
+}
+
+fn row(name: String, held: Held, bounds: impl IntoIterator<Item = (String, Value)>) -> Value {
+    let mut row = Page::keyed([
+        ("name", name.into()),
+        ("bytes", held.bytes.into()),
+        ("blocks", held.blocks.into()),
+    ]);
+    row.extend(bounds);
+    row.into()
+}
+
+fn title(told: &Told, all: Held, word: &str) -> String {
+    let (bytes, blocks) = (told.sizes.of(all.bytes), counted(all.blocks, "block"));
+    format!("{bytes} in {blocks}{}, by {word}:", told.about)
+}
+
+fn one(told: &Told, word: &str, classes: &[Class], say: fn(&Told, &Class) -> Said) -> Answer {
+    let all = sum(classes);
+    let objects = classes.iter().map(|class| {
+        let (name, bounds) = say(told, class);
+        row(name, class.held(), bounds)
+    });
+    let rows = classes.iter().map(|class| {
+        vec![
+            grouped(class.blocks),
+            told.sizes.of(class.bytes),
+            say(told, class).0,
+            bar(class.blocks, all.blocks),
+        ]
+    });
+    Answer {
+        figures: figures(word, all, objects.collect()),
+        rows: Rows {
+            title: title(told, all, word),
+            last: Last::Bar,
+            columns: titles(&["blocks", "bytes", word, ""]),
+            rows: rows.collect(),
+            ..Rows::default()
+        },
     }
 }
 

@@ -3,6 +3,7 @@
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use memlog_answers::By;
 
+use crate::page::rows::Rest;
 use crate::words::grouped;
 
 /// What a command that lists groups of stacks is asked.
@@ -19,17 +20,27 @@ pub struct Listed {
 impl Listed {
     /// How many of so many are shown.
     pub fn shown(&self, all: usize) -> usize {
-        match self.top {
-            0 => all,
-            most => all.min(most),
-        }
+        shown(self.top, all)
     }
 
     /// What is said of the others.
-    pub fn rest(&self, all: usize) -> Option<String> {
-        let more = all - self.shown(all);
-        (more > 0).then(|| format!("{} more; --top 0 shows all", grouped(more as u64)))
+    pub fn rest(&self, all: usize) -> Option<Rest> {
+        rest(self.top, all)
     }
+}
+
+/// How many rows of so many are shown, if that is to be so many; 0: all.
+pub fn shown(top: usize, all: usize) -> usize {
+    match top {
+        0 => all,
+        most => all.min(most),
+    }
+}
+
+/// What is said of the others.
+pub fn rest(top: usize, all: usize) -> Option<Rest> {
+    let more = all - shown(top, all);
+    (more > 0).then(|| format!("{} more; --top 0 shows all", grouped(more as u64)).into())
 }
 
 /// Each of them by its word.
@@ -38,7 +49,12 @@ pub fn by_any() -> impl TypedValueParser<Value = By> {
 }
 
 fn by_stacks() -> impl TypedValueParser<Value = By> {
-    of_words(By::is_of_stacks)
+    of_words(By::is_of_askers)
+}
+
+/// What those can be put together by that have a stack, a thread and a function.
+pub fn by_callers() -> impl TypedValueParser<Value = By> {
+    of_words(|by| by != By::Type && by.is_of_askers() || matches!(by, By::Thread | By::Kind))
 }
 
 fn of_words(is_there: fn(By) -> bool) -> impl TypedValueParser<Value = By> {

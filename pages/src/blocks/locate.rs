@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{Answer, Question, Told, ask, frames};
 use crate::page::Page;
-use crate::page::rows::Rows;
+use crate::page::rows::{Rest, Rows};
 use crate::words::{counted, grouped};
 
 /// The version of the keys; `doc/STATS.md` says what they mean.
@@ -67,7 +67,7 @@ fn answer(told: &Told, args: &Args) -> Result<Answer, Damaged> {
     if count > found.len() as u64 {
         let earlier = counted(count - found.len() as u64, "earlier block");
         rows.rest
-            .push(format!("{earlier} had it too; --top shows more"));
+            .push(format!("{earlier} had it too; --top shows more").into());
     }
     for found in &found {
         rows.rest.extend(lines(told, found, args.address));
@@ -83,13 +83,8 @@ fn innermost(told: &Told, stack: u32) -> u32 {
 
 fn json_of(told: &Told, found: &Found, address: u64) -> Value {
     let world = told.world;
-    let owner = world
-        .stacks
-        .get(found.stack as usize)
-        .map(|stack| stack.owner);
-    let function = owner.and_then(|owner| world.named(owner).next());
     json!({
-        "name": function.map(|name| &name.function),
+        "name": world.owner(found.stack).map(|name| &name.function),
         "bytes": found.size,
         "blocks": 1,
         "address": format!("{:#x}", found.address),
@@ -107,14 +102,14 @@ fn json_of(told: &Told, found: &Found, address: u64) -> Value {
     })
 }
 
-fn lines(told: &Told, found: &Found, address: u64) -> Vec<String> {
+fn lines(told: &Told, found: &Found, address: u64) -> Vec<Rest> {
     let world = told.world;
     let into = match address - found.address {
         0 => "it begins there".to_owned(),
         into => format!("{} bytes into it", grouped(into)),
     };
-    let mut lines = vec![
-        String::new(),
+    let mut lines: Vec<Rest> = vec![
+        String::new().into(),
         format!(
             "{} bytes at {:#x} ({into}), {} at {:.3} s by thread {}",
             grouped(found.size),
@@ -122,7 +117,8 @@ fn lines(told: &Told, found: &Found, address: u64) -> Vec<String> {
             found.flags.api().name(),
             world.seconds_of(found.born),
             world.thread(found.thread),
-        ),
+        )
+        .into(),
     ];
     lines.extend(stack_lines(told, found.stack));
     match (found.died, found.releaser) {
@@ -132,27 +128,25 @@ fn lines(told: &Told, found: &Found, address: u64) -> Vec<String> {
                 (_, true) => "released, which the log does not have,",
                 _ => "freed",
             };
-            lines.push(format!(
+            let how = format!(
                 "  {how} at {:.3} s by thread {}",
                 world.seconds_of(died),
                 world.thread(releaser)
-            ));
+            );
+            lines.push(how.into());
             match found.release_stack {
                 Some(stack) => lines.extend(stack_lines(told, stack)),
-                None => lines.push("    (who freed it: record with --free-stacks)".into()),
+                None => lines.push(UNKNOWN.to_owned().into()),
             }
         }
-        _ => lines.push("  never freed".into()),
+        _ => lines.push("  never freed".to_owned().into()),
     }
     lines
 }
 
-fn stack_lines(told: &Told, stack: u32) -> Vec<String> {
+const UNKNOWN: &str = "    (who freed it: record with --free-stacks)";
+
+fn stack_lines(told: &Told, stack: u32) -> Vec<Rest> {
     let names = told.world.named(innermost(told, stack));
-    let lines = names.map(|name| {
-        let place = name.location.as_ref().or(name.module.as_ref());
-        let place = place.map_or(String::new(), |place| format!(" [{place}]"));
-        format!("    {}{place}", name.function)
-    });
-    lines.collect()
+    names.cloned().map(Rest::Frame).collect()
 }

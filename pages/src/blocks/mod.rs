@@ -6,56 +6,49 @@ pub mod chains;
 pub mod fragmentation;
 pub mod function;
 pub mod histogram;
+pub mod leaks;
 mod listed;
 pub mod locate;
+pub mod maps;
 pub mod table;
 pub mod threads;
 pub mod timeline;
-mod world;
 
+use std::path::Path;
 use std::process::ExitCode;
 
-use memlog_analysis::Moment;
-use memlog_answers::{Choice, Damaged, Test, Unanswered, World, test_of};
-use memlog_export::When;
-use memlog_query::{Expr, parse};
+use memlog_analysis::StackTable;
+use memlog_answers::{Choice, Damaged, Of, Test, Unanswered, World};
+use memlog_read::Log;
 use memlog_table::Table;
 use serde_json::{Map, Value, json};
 
 use crate::choose::chosen;
 use crate::facts::is_running;
-use crate::moment::{Span, check as check_moment};
+use crate::moment::{At, Span, Times, check as check_moment};
 use crate::names::{NameStore, Names, symbol_options};
-use crate::open::{Files, Interrupt, Sidecar, Watch, make_table};
+use crate::open::{FileBytes, Files, Interrupt, Sidecar, Watch};
 use crate::page::rows::Rows;
 use crate::page::{OnNames, Page, Part};
 use crate::screen::Screen;
 use crate::shown::{Asked, Framed, INTERRUPTED, framed, interrupted, names_over, printed};
-use crate::words::{Advice, Sizes};
-use world::Kept;
+use crate::words::Sizes;
+use crate::world::{Found, Kept, Named, Where, damaged, event_of, find, named, unanswered};
 
 /// Which blocks, of which log, and how the answer looks.
 #[derive(clap::Args)]
 pub struct Question {
-    /// Only blocks for which this holds, as 'size >= 1MiB and leaked'; doc/FILTERS.md
-    /// has the language
-    #[arg(short = 'w', long = "where", value_name = "EXPRESSION")]
-    #[arg(value_parser = filter)]
-    filter: Option<Expr>,
-    /// Only blocks live at this moment: rss-peak, heap-peak, end, or a time since the
-    /// start as 12.5, 12.5s, 300ms or 2m
+    #[command(flatten)]
+    blocks: Where,
+    /// Only blocks live at this moment: rss-peak, heap-peak, start, end, a time since the
+    /// start as 12.5s, 300ms or 2m, a part of the run as 50%, or 'mark NAME'
     #[arg(long, value_name = "MOMENT", allow_negative_numbers = true)]
-    at: Option<When>,
+    at: Option<At>,
     /// Print it as JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]
     asked: Asked,
-}
-
-/// What is wrong with a filter is said with its place.
-fn filter(text: &str) -> Result<Expr, String> {
-    parse(text).map_err(|error| format!("{error}\n{}", error.caret()))
 }
 
 /// What an answer is made of.
@@ -66,6 +59,12 @@ pub struct Told<'w, 't, 'b> {
     pub choice: &'w Choice,
     /// All rows of the moment, whatever the filter says.
     pub moment: &'w Choice,
+    /// All rows that the filter lets through, whatever the moment.
+    pub filtered: &'w Choice,
+    /// The mappings, where the world is of blocks.
+    pub mappings: &'w Table<'b>,
+    /// How wide lines should be, if that matters.
+    pub columns: Option<usize>,
     /// How sizes are told.
     pub sizes: Sizes,
     /// Bytes of a page of the program's memory.
@@ -74,6 +73,48 @@ pub struct Told<'w, 't, 'b> {
     pub start_unix_ns: u64,
     /// Which blocks those are, as the end of a sentence: ` live at rss-peak`.
     pub about: &'w str,
+    /// The part of it that is of the filter.
+    pub about_filter: &'w str,
+    log: &'w Log<'b>,
+    span: &'w Span,
+}
+
+impl Told<'_, '_, '_> {
+    /// After which event a moment is.
+    pub fn event(&self, at: &At) -> anyhow::Result<u64> {
+        let when = at.when(self.log, &Times::of(self.world.table))?;
+        check_moment(when, self.span)?;
+        Ok(event_of(self.world, when))
+    }
+}
+
+/// Why there is no answer.
+pub enum Failure {
+    /// See [`Damaged`].
+    Damaged,
+    /// A sentence says it.
+    Said(anyhow::Error),
+}
+
+impl From<Damaged> for Failure {
+    fn from(Damaged: Damaged) -> Self {
+        Self::Damaged
+    }
+}
+
+impl From<Unanswered> for Failure {
+    fn from(why: Unanswered) -> Self {
+        match why {
+            Unanswered::Damaged => Self::Damaged,
+            why => Self::Said(unanswered("--by", &why)),
+        }
+    }
+}
+
+impl From<anyhow::Error> for Failure {
+    fn from(error: anyhow::Error) -> Self {
+        Self::Said(error)
+    }
 }
 
 /// An answer.
@@ -86,7 +127,7 @@ pub struct Answer {
 }
 
 /// What stands around an answer.
-pub struct Around {
+struct Around {
     kept: Kept,
     on_names: OnNames,
     /// How far the log was read, in words of JSON.
@@ -98,13 +139,24 @@ pub struct Around {
 
 /// The log's table is found or made, asked, and the answer shown. `schema` is the
 /// version of the keys.
-pub fn ask(
+pub fn ask<E: Into<Failure>>(
     question: &Question,
     schema: &str,
     needs_names: bool,
-    answer: impl Fn(&Told) -> Result<Answer, Damaged>,
+    answer: impl Fn(&Told) -> Result<Answer, E>,
 ) -> anyhow::Result<ExitCode> {
-    answered(question, needs_names, answer, |answer, around| {
+    ask_of(Of::Blocks, question, schema, needs_names, answer)
+}
+
+/// The same of blocks or of mappings.
+fn ask_of<E: Into<Failure>>(
+    of: Of,
+    question: &Question,
+    schema: &str,
+    needs_names: bool,
+    answer: impl Fn(&Told) -> Result<Answer, E>,
+) -> anyhow::Result<ExitCode> {
+    answered((of, question), needs_names, answer, |answer, around| {
         let mut page = framed(Framed {
             schema,
             interrupted: around.interrupted,
@@ -122,13 +174,13 @@ pub fn ask(
 }
 
 /// The same of an answer of any kind, and what becomes of it.
-pub fn answered<A>(
-    question: &Question,
+fn answered<A, E: Into<Failure>>(
+    of: (Of, &Question),
     needs_names: bool,
-    answer: impl Fn(&Told) -> Result<A, Damaged>,
+    answer: impl Fn(&Told) -> Result<A, E>,
     show: impl Fn(A, Around) -> anyhow::Result<()>,
 ) -> anyhow::Result<ExitCode> {
-    let once = |is_again| ask_once(question, needs_names, &answer, &show, is_again);
+    let once = |is_again| ask_once(of, needs_names, &answer, &show, is_again);
     // That bytes of a kept table have changed is seen where they are read. One that
     // cannot be removed is not looked at again.
     let code = match once(false)? {
@@ -139,84 +191,101 @@ pub fn answered<A>(
 }
 
 /// Nothing if the table was damaged: that one is not kept any more.
-fn ask_once<A>(
-    question: &Question,
+fn ask_once<A, E: Into<Failure>>(
+    (of, question): (Of, &Question),
     needs_names: bool,
-    answer: impl Fn(&Told) -> Result<A, Damaged>,
+    answer: impl Fn(&Told) -> Result<A, E>,
     show: impl Fn(A, Around) -> anyhow::Result<()>,
     is_again: bool,
 ) -> anyhow::Result<Option<ExitCode>> {
     let options = symbol_options(&question.asked.symbol_files)?;
     let file = &chosen(&question.asked.file)?;
     let watch = Watch::interruptible();
-    let files = Files::load(file)?;
+    let kept = (!is_again).then(|| kept_table(file)).flatten();
+    let (files, kept) = match kept {
+        Some((files, table)) => (files, Some(table)),
+        None => (Files::load(file)?, None),
+    };
     let family = files.family()?;
     let log = family.own();
     let sidecar = Sidecar::of(file, &family, is_running(log));
-    let found = (!is_again).then(|| sidecar.found()).flatten();
-    let (bytes, part) = match found {
-        Some(bytes) => (bytes, None),
+    let symbol_files = &question.asked.symbol_files;
+    let Found { bytes, analysis } = match kept {
+        Some(bytes) => Found {
+            bytes,
+            analysis: None,
+        },
         None => {
-            let figures = |analysis: &_| world::kept(&family, file, analysis, &question.asked);
-            let made = make_table(&family, &sidecar, &watch, figures);
-            let made = made.map_err(|error| {
-                Advice::error(
-                    format!("cannot make the table of its blocks: {error}"),
-                    "it takes memory, or room in the folder of the log, about as much as the log",
-                )
-            })?;
-            (made.bytes, made.analysis.part)
+            let at = (None, is_again);
+            find((&family, file), symbol_files, &sidecar, &watch, at)?
         }
     };
+    let part = analysis.and_then(|analysis| analysis.part);
     let damaged = || {
         sidecar.forget();
         Ok(None)
     };
-    let Ok(table) = Table::open(&bytes, sidecar.key()) else {
+    let Ok(blocks) = Table::open(&bytes, sidecar.key()) else {
         return damaged();
     };
-    let kept = Kept::read(table.figures());
+    let Ok(mappings) = Table::open(blocks.mappings(), sidecar.key()) else {
+        return damaged();
+    };
+    let kept = Kept::read(blocks.figures());
+    let table = match of {
+        Of::Blocks => &blocks,
+        Of::Mappings => &mappings,
+    };
     let store = NameStore::default();
-    let needs_names = needs_names
-        || question
-            .filter
-            .as_ref()
-            .is_some_and(memlog_answers::needs_names);
+    let needs_names = needs_names || question.blocks.needs_names();
     let names = Names::new(&store, &options, log, file).until(names_over(part, &watch));
-    let (world, on_names) = world::named(&table, &kept, &family, needs_names.then_some(names));
-    let mut choice = Choice::all();
-    if let Some(when) = question.at {
-        let span = Span {
-            from_seconds: kept.events_from(),
-            end_seconds: log.seconds(table.end_tick()),
-            has_end: log.end().is_some(),
-            is_part: part.is_some(),
-        };
+    let names = needs_names.then_some(names);
+    let (moments, known) = (kept.moments(of), StackTable::default());
+    let Ok(found) = named(table, (of, moments), &family, names, known) else {
+        return damaged();
+    };
+    let Named {
+        world, on_names, ..
+    } = found;
+    let mut moment = Choice::all();
+    let span = Span {
+        from_seconds: kept.events_from(),
+        end_seconds: log.seconds(blocks.end_tick()),
+        has_end: log.end().is_some(),
+        is_part: part.is_some(),
+    };
+    if let Some(at) = &question.at {
+        let when = at.when(log, &Times::of(&blocks))?;
         check_moment(when, &span)?;
-        choice = choice.and(Test::LiveAt(event_of(when, &world)));
+        moment = moment.and(Test::LiveAt(event_of(&world, when)));
     }
-    let moment = choice.clone();
-    if let Some(filter) = &question.filter {
-        let start = log.start().map_or(0, |start| start.wall_ns);
-        match test_of(filter, &world, start) {
-            Ok(test) => choice = choice.and(test),
-            Err(Unanswered::Damaged) => return damaged(),
-            Err(why) => return Err(unanswered(why)),
-        }
-    }
+    let start_unix_ns = log.start().map_or(0, |start| start.wall_ns);
+    let Some(test) = question.blocks.test(&world, start_unix_ns)? else {
+        return damaged();
+    };
+    let choice = moment.clone().and(test.clone());
+    let filtered = Choice::of(test);
     let screen = Screen::new(&question.asked.look);
-    let about = about(question);
+    let (at, filter) = about(question);
     let told = Told {
-        about: &about,
-        start_unix_ns: log.start().map_or(0, |start| start.wall_ns),
+        about: &format!("{at}{filter}"),
+        about_filter: &filter,
+        start_unix_ns,
         world: &world,
         choice: &choice,
         moment: &moment,
+        filtered: &filtered,
+        mappings: &mappings,
+        log,
+        span: &span,
+        columns: screen.columns(),
         sizes: screen.sizes,
         page_bytes: log.start().map_or(4096, |start| start.page_bytes.into()),
     };
-    let Ok(answer) = answer(&told) else {
-        return damaged();
+    let answer = match answer(&told).map_err(Into::into) {
+        Ok(answer) => answer,
+        Err(Failure::Damaged) => return damaged(),
+        Err(Failure::Said(error)) => return Err(error),
     };
     let is_part = part.is_some() || on_names.cut_short.is_some();
     let around = Around {
@@ -233,44 +302,31 @@ fn ask_once<A>(
     }))
 }
 
-fn unanswered(why: Unanswered) -> anyhow::Error {
-    Advice::error(format!("--where: {why}"), "doc/FILTERS.md has all fields")
-}
-
-fn damaged() -> anyhow::Error {
-    Advice::error(
-        "the table of the log's blocks changed while it was read",
-        "ask again: it will be made anew",
-    )
-}
-
-/// After which event a moment is.
-fn event_of(when: When, world: &World) -> u64 {
-    match (when, when.chosen_tick(world.tick_ns)) {
-        (_, Some(tick)) => world.table.steps().event_at(tick).min(world.end()),
-        (When::Known(Moment::HeapPeak), _) => world.moments.heap_peak,
-        (When::Known(Moment::End), _) => world.end(),
-        _ => world.moments.rss_peak,
-    }
+/// The table that was kept of a log, and the log without its events.
+fn kept_table(file: &Path) -> Option<(Files, FileBytes)> {
+    // What is wrong with it is told by whoever reads all of it.
+    let files = Files::outline(file).ok()?;
+    let family = files.family().ok()?;
+    let table = Sidecar::of(file, &family, is_running(family.own())).found();
+    Some((files, table?))
 }
 
 /// What was asked for, for programs.
 fn asked(question: &Question) -> Map<String, Value> {
-    let filter = question.filter.as_ref();
+    let filter = question.blocks.filter();
     Page::keyed([
-        ("at", question.at.map(|at| at.to_string()).into()),
+        ("at", question.at.as_ref().map(ToString::to_string).into()),
         ("where", filter.map(ToString::to_string).into()),
     ])
 }
 
-/// The same as the end of a sentence.
-fn about(question: &Question) -> String {
-    let at = question.at.map(|at| format!(" live at {at}"));
-    let filter = question
-        .filter
-        .as_ref()
-        .map(|filter| format!(" where {filter}"));
-    at.into_iter().chain(filter).collect()
+/// The same as the end of a sentence: the moment and the filter.
+fn about(question: &Question) -> (String, String) {
+    let at = question.at.as_ref();
+    let at = at.map(|at| format!(" live at {at}"));
+    let filter = question.blocks.filter();
+    let filter = filter.map(|filter| format!(" where {filter}"));
+    (at.unwrap_or_default(), filter.unwrap_or_default())
 }
 
 /// Frames from a line out, for programs.

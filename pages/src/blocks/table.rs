@@ -4,13 +4,13 @@
 use std::cmp::Reverse;
 use std::process::ExitCode;
 
-use memlog_answers::{By, Damaged, Group, Sums, Test, grouped};
+use memlog_answers::{By, Choice, Group, Growth, Sums, Test, Unanswered, grouped};
 use serde_json::{Value, json};
 
 use super::listed::by_any;
 use super::{Answer, Question, Told, ask, frames};
 use crate::page::Page;
-use crate::page::rows::Rows;
+use crate::page::rows::{Last, Rest, Rows, titles};
 use crate::words::{counted, grouped as with_commas};
 
 /// Which blocks a command is about.
@@ -26,11 +26,20 @@ pub enum Which {
 
 impl Which {
     /// The version of the keys; `doc/STATS.md` says what they mean.
-    fn schema(self) -> &'static str {
+    pub fn schema(self) -> &'static str {
         match self {
             Which::All => "memlog-table-1",
             Which::Leaked => "memlog-leaks-1",
             Which::Temporary => "memlog-temporary-1",
+        }
+    }
+
+    /// Those of some rows that it is about.
+    pub fn of(self, rows: &Choice) -> Choice {
+        match self {
+            Which::All => rows.clone(),
+            Which::Leaked => rows.clone().and(Test::Leaked),
+            Which::Temporary => rows.clone().and(Test::Temporary),
         }
     }
 
@@ -47,17 +56,41 @@ impl Which {
 /// Put blocks together by function, line, size, thread ...
 #[derive(clap::Args)]
 pub struct Args {
+    /// Which blocks.
     #[command(flatten)]
-    question: Question,
+    pub question: Question,
     /// What blocks are put together by
     #[arg(long, value_name = "WHAT", default_value = "function", value_parser = by_any())]
-    by: By,
+    pub by: By,
     /// What groups are sorted by, the most first
     #[arg(long, value_name = "COLUMN", default_value = "bytes", value_enum)]
     sort: Sort,
     /// How many groups are shown; 0: all. JSON has all without it
     #[arg(short = 'n', long, value_name = "N")]
     top: Option<usize>,
+}
+
+impl Args {
+    /// Whether it is a matter of stacks, and so of names.
+    pub fn is_of_stacks(&self) -> bool {
+        self.by.is_of_stacks()
+    }
+}
+
+/// What there is to show of groups.
+pub struct Listing<'l> {
+    /// What the blocks are.
+    pub which: Which,
+    /// How they grew, where that is asked.
+    pub grown: Option<&'l Grown>,
+}
+
+/// How groups grew.
+pub struct Grown {
+    /// What was live at some moments.
+    pub live: Growth,
+    /// Whether only those are shown that grew from each to the next.
+    pub is_growing: bool,
 }
 
 /// What groups are sorted by.
@@ -85,23 +118,26 @@ pub fn run(args: &Args, which: Which) -> anyhow::Result<ExitCode> {
         which.schema(),
         args.by.is_of_stacks(),
         |told| {
-            let choice = told.choice.clone();
-            let choice = match which {
-                Which::All => choice,
-                Which::Leaked => choice.and(Test::Leaked),
-                Which::Temporary => choice.and(Test::Temporary),
-            };
+            let choice = which.of(told.choice);
             let told = Told {
                 choice: &choice,
                 ..*told
             };
-            answer(&told, args, which)
+            let grown = None;
+            answer(&told, args, &Listing { which, grown })
         },
     )
 }
 
-fn answer(told: &Told, args: &Args, which: Which) -> Result<Answer, Damaged> {
+/// The groups.
+pub fn answer(told: &Told, args: &Args, list: &Listing) -> Result<Answer, Unanswered> {
     let mut groups = grouped(told.world, told.choice, args.by)?;
+    if let Some(grown) = list.grown.filter(|grown| grown.is_growing) {
+        groups.retain(|group| {
+            let live = grown.live.of(told.world, group);
+            live.is_sorted_by(|one, next| one.bytes < next.bytes)
+        });
+    }
     sort(&mut groups, args.sort);
     let total = groups
         .iter()
@@ -126,14 +162,14 @@ fn answer(told: &Told, args: &Args, which: Which) -> Result<Answer, Damaged> {
             shown
                 .iter()
                 .take(for_programs)
-                .map(|group| json_of(told, group))
+                .map(|group| json_of(told, group, list))
                 .collect::<Vec<_>>()
                 .into(),
         ),
     ]);
     Ok(Answer {
         figures,
-        rows: rows_of(told, args, which, &shown, most, total),
+        rows: rows_of(told, args, list, &shown, (most, total)),
     })
 }
 
@@ -159,13 +195,13 @@ fn sort(groups: &mut [Group], by: Sort) {
     });
 }
 
-fn json_of(told: &Told, group: &Group) -> Value {
+fn json_of(told: &Told, group: &Group, list: &Listing) -> Value {
     let (own, below) = (&group.own, &group.below);
     let stack = group
         .stack
         .and_then(|stack| told.world.stacks.get(stack as usize));
     let frames = stack.map(|stack| frames(told, stack.asker));
-    json!({
+    let mut row = json!({
         "name": group.name,
         "bytes": own.bytes,
         "blocks": own.blocks,
@@ -180,17 +216,44 @@ fn json_of(told: &Told, group: &Group) -> Value {
         "first_seconds": told.world.seconds_of(own.born.0),
         "last_seconds": told.world.seconds_of(own.born.1),
         "stack": frames,
-    })
+    });
+    if let Some(grown) = list.grown {
+        let live = grown.live.of(told.world, group);
+        row["live_bytes"] = live.iter().map(|held| held.bytes).collect();
+        row["live_blocks"] = live.iter().map(|held| held.blocks).collect();
+    }
+    row
+}
+
+/// How many bytes more or less.
+fn change(told: &Told, from: u64, to: u64) -> String {
+    let sign = if to < from { "-" } else { "+" };
+    format!("{sign}{}", told.sizes.of(from.abs_diff(to)))
+}
+
+/// What is not shown where there is no room for all, unless rows are sorted by it.
+fn gives_way(sort: Sort) -> Vec<&'static str> {
+    let columns = [
+        ("waste", Sort::Waste),
+        ("largest", Sort::Largest),
+        ("temporary", Sort::Temporary),
+        ("not freed", Sort::Leaked),
+        ("with callees", Sort::Below),
+        ("share", Sort::Bytes),
+    ];
+    let others = columns.into_iter();
+    let others = others.filter(|(title, by)| *by != sort || *title == "share");
+    others.map(|(title, _)| title).collect()
 }
 
 fn rows_of(
     told: &Told,
     args: &Args,
-    which: Which,
+    list: &Listing,
     groups: &[&Group],
-    most: usize,
-    total: Sums,
+    (most, total): (usize, Sums),
 ) -> Rows {
+    let which = list.which;
     let bytes = |bytes: u64| told.sizes.of(bytes);
     let share = |part: u64| match total.bytes {
         0 => String::new(),
@@ -206,6 +269,15 @@ fn rows_of(
     let cells = |group: &Group| {
         let own = &group.own;
         let mut cells = vec![share(own.bytes), bytes(own.bytes), with_commas(own.blocks)];
+        if let Some(grown) = list.grown {
+            let live = grown.live.of(told.world, group).iter();
+            let live: Vec<u64> = live.map(|held| held.bytes).collect();
+            let (first, last) = (live.first(), live.last());
+            let (first, last) = (*first.unwrap_or(&0), *last.unwrap_or(&0));
+            cells.extend([bytes(first), bytes(last), change(told, first, last)]);
+            cells.push(group.name.clone());
+            return cells;
+        }
         cells.extend(has_below.then(|| bytes(group.below.bytes)));
         cells.extend([
             bytes(own.sizes.1),
@@ -231,10 +303,12 @@ fn rows_of(
         )
     });
     let mut columns = vec!["share", "bytes", "blocks"];
-    if has_below {
-        columns.push("with callees");
+    if list.grown.is_some() {
+        columns.extend(["before", "after", "grew", args.by.word()]);
+    } else {
+        columns.extend(has_below.then_some("with callees"));
+        columns.extend(["largest", "waste", "not freed", "temporary", args.by.word()]);
     }
-    columns.extend(["largest", "waste", "not freed", "temporary", args.by.word()]);
     Rows {
         title: match total.blocks {
             0 => format!("no {}block{}", which.word(), told.about),
@@ -246,9 +320,10 @@ fn rows_of(
                 args.by.word()
             ),
         },
-        is_of_names: args.by != By::Stack,
-        columns,
+        last: Last::of(args.by),
+        columns: titles(&columns),
+        gives_way: gives_way(args.sort),
         rows: rows.collect(),
-        rest: rest.into_iter().collect(),
+        rest: rest.into_iter().map(Rest::from).collect(),
     }
 }

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::{Answer, Question, Told, ask};
 use crate::page::Page;
-use crate::page::rows::Rows;
+use crate::page::rows::{Last, Rest, Rows, titles};
 use crate::words::{clean, counted, grouped};
 
 /// The version of the keys; `doc/STATS.md` says what they mean.
@@ -77,7 +77,7 @@ fn answer(told: &Told) -> Result<Answer, Damaged> {
             world.thread(one.to)
         )
     });
-    let rest: Vec<String> = rest.collect();
+    let rest: Vec<Rest> = rest.map(Rest::from).collect();
     Ok(Answer {
         figures,
         rows: Rows {
@@ -85,19 +85,20 @@ fn answer(told: &Told) -> Result<Answer, Damaged> {
                 "what each thread allocated and freed, of blocks{}:",
                 told.about
             ),
-            is_of_names: false,
-            columns: vec![
+            last: Last::Text,
+            columns: titles(&[
                 "allocated",
                 "blocks",
                 "freed",
                 "blocks",
                 "not freed",
                 "thread",
-            ],
+            ]),
+            gives_way: vec!["not freed"],
             rows: cells.collect(),
             rest: match rest.is_empty() {
                 true => rest,
-                false => std::iter::once(String::new()).chain(rest).collect(),
+                false => std::iter::once(String::new().into()).chain(rest).collect(),
             },
         },
     })

@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use memlog_answers::{Damaged, Point, timeline};
+use memlog_answers::{Damaged, Of, Point, World, mapped_over_time, timeline};
 use memlog_export::curves::{CurvePoint, Curves, svg};
 use serde_json::{Value, json};
 
 use super::{Answer, Question, Told, answered, ask};
 use crate::page::Page;
-use crate::page::rows::Rows;
+use crate::page::rows::{Last, Rows, titles};
 use crate::words::{clean, grouped};
 
 /// The version of the keys; `doc/STATS.md` says what they mean.
@@ -49,7 +49,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
 pub fn draw(args: &Args, write: impl Fn(&str) -> anyhow::Result<()>) -> anyhow::Result<ExitCode> {
     let most = args.points.unwrap_or(2_000);
     answered(
-        &args.question,
+        (Of::Blocks, &args.question),
         false,
         |told| curves(told, most),
         |curves, around| {
@@ -112,6 +112,15 @@ fn curves(told: &Told, most: usize) -> Result<Curves, Damaged> {
 
 fn answer(told: &Told, most: usize) -> Result<Answer, Damaged> {
     let points = timeline(told.world, told.choice, most)?;
+    let world = told.world;
+    let mappings = World::nameless(told.mappings, Of::Mappings, world.moments, world.tick_ns);
+    let mapped = mapped_over_time(&mappings)?;
+    let mapped = |tick: u64| {
+        mapped
+            .range(..=tick)
+            .next_back()
+            .map_or(0, |(_, bytes)| *bytes)
+    };
     let marks = told.world.table.marks().iter().map(|mark| {
         json!({
             "seconds": told.world.seconds(mark.tick),
@@ -123,7 +132,7 @@ fn answer(told: &Told, most: usize) -> Result<Answer, Damaged> {
             "points",
             points
                 .iter()
-                .map(|point| json_of(told, point))
+                .map(|point| json_of(told, point, mapped(point.tick)))
                 .collect::<Vec<_>>()
                 .into(),
         ),
@@ -135,7 +144,7 @@ fn answer(told: &Told, most: usize) -> Result<Answer, Damaged> {
     })
 }
 
-fn json_of(told: &Told, point: &Point) -> Value {
+fn json_of(told: &Told, point: &Point, mapped_bytes: u64) -> Value {
     let moments = &told.world.moments;
     let peaks = [
         (moments.heap_peak, "heap-peak"),
@@ -147,6 +156,7 @@ fn json_of(told: &Told, point: &Point) -> Value {
         "heap_bytes": point.live.bytes,
         "heap_blocks": point.live.blocks,
         "rss_bytes": point.resident,
+        "mapped_bytes": mapped_bytes,
         "allocations": point.came.blocks,
         "allocated_bytes": point.came.bytes,
         "releases": point.went.blocks,
@@ -190,8 +200,9 @@ fn rows_of(told: &Told, points: &[Point]) -> Rows {
     });
     Rows {
         title: format!("live heap{} and resident memory over time:", told.about),
-        is_of_names: false,
-        columns: vec!["seconds", "heap", "blocks", "RSS", "allocations", ""],
+        last: Last::Bar,
+        columns: titles(&["seconds", "heap", "blocks", "RSS", "allocations", ""]),
+        gives_way: vec!["allocations", "blocks"],
         rows: rows.collect(),
         rest: Vec::new(),
     }

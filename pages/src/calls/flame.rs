@@ -70,7 +70,7 @@ struct Count {
 fn counts(subject: &Subject, stacks: &Stacks) -> Vec<Count> {
     let moments = [Moment::RssPeak, Moment::HeapPeak, Moment::End];
     let known = moments.map(When::Known).into_iter();
-    let chosen = Some(stacks.when).filter(|when| matches!(when, When::Seconds(_)));
+    let chosen = Some(stacks.when).filter(|when| when.moment() == Moment::Chosen);
     let live = known.chain(chosen).map(|when| Count { by: By::Live, when });
     let of = |by| Count {
         by,

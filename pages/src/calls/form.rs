@@ -40,8 +40,15 @@ impl Form {
         }
     }
 
-    /// Refuses an option that asks for a moment where the whole run is counted.
-    pub fn check(self, moment: Option<&str>) -> anyhow::Result<()> {
+    /// Refuses an option that asks for a moment where the whole run is counted, and a
+    /// filter of blocks where none are.
+    pub fn check(self, moment: Option<&str>, has_filter: bool) -> anyhow::Result<()> {
+        if self.mapped && has_filter {
+            return Err(Advice::error(
+                "--mapped shows no blocks, and --where asks for some",
+                "leave out one of them; -i and --include-module choose by function and library",
+            ));
+        }
         check(self.by(), moment)
     }
 }

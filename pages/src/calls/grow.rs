@@ -7,7 +7,7 @@ use memlog_export::When;
 
 use super::filter::Filter;
 use super::form::Form;
-use super::held::{Lines, counted};
+use super::held::{Lines, counted, recorded};
 use super::paths::{END, Line, step};
 use crate::names::{Labels, Name};
 use crate::open::Analysis;
@@ -62,8 +62,14 @@ impl Grown {
 pub fn grow(analysis: &Analysis, when: When, shape: &Shape, labels: &mut Labels) -> Grown {
     let form = &shape.form;
     let counted = counted(analysis, when, form.by());
-    let whole = counted.iter().map(|&(_, held)| held);
-    let whole = whole.fold(Held::default(), Held::plus);
+    let sum = |list: &[(u32, Held)]| {
+        let held = list.iter().map(|&(_, held)| held);
+        held.fold(Held::default(), Held::plus)
+    };
+    let whole = match &analysis.chosen {
+        Some(_) => sum(&recorded(analysis, when, form.by())),
+        None => sum(&counted),
+    };
     let stacks = counted.iter().map(|&(stack, _)| stack);
     let lines = Lines::of(stacks, shape.filter, form.show_below_main, labels);
     let held = lines.held(counted);

@@ -12,8 +12,26 @@ use crate::names::{Labels, Name};
 use crate::open::Analysis;
 use crate::page::tree::By;
 
-/// What is counted, by stack.
+/// What is counted, by stack: of the blocks that a filter chooses, if there is one. It
+/// says nothing of what the program mapped itself.
 pub fn counted(analysis: &Analysis, when: When, by: By) -> Vec<(u32, Held)> {
+    let Some(chosen) = &analysis.chosen else {
+        return recorded(analysis, when, by);
+    };
+    match by {
+        By::Live => {
+            let mut live = chosen.live.iter();
+            let live = live.find(|(moment, _)| *moment == when.moment());
+            live.map_or_else(Vec::new, |(_, held)| held.clone())
+        }
+        By::Mapped => Vec::new(),
+        By::Allocated | By::Count => chosen.allocated.clone(),
+        By::Temporary => chosen.temporary.clone(),
+    }
+}
+
+/// The same of all blocks.
+pub fn recorded(analysis: &Analysis, when: When, by: By) -> Vec<(u32, Held)> {
     let tally = &analysis.tally;
     match by {
         By::Live => tally.held(when.moment()).collect(),

@@ -22,6 +22,7 @@ pub use flame::{Stacks, flame};
 pub use form::{Form, check};
 pub use grow::Shape;
 use grow::grow;
+pub use held::counted;
 pub use paths::Paths;
 pub use snapshots::{SnapshotArgs, Taken};
 pub use sources::Sources;

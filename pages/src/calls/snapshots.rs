@@ -11,7 +11,7 @@ use super::held::Lines;
 use crate::moment::snapshots::{Pace, every, typed};
 use crate::names::Labels;
 use crate::page::Part;
-use crate::page::rows::Rows;
+use crate::page::rows::{Last, Rows, titles};
 use crate::page::tree::{MOST_BRANCHES, Snapshot as Told, Tree};
 use crate::subject::Subject;
 use crate::words::{clean, counted, grouped, percentage};
@@ -332,8 +332,8 @@ impl<'s, 'a> Taken<'s, 'a> {
         };
         Rows {
             title,
-            is_of_names: false,
-            columns: vec![
+            last: Last::Text,
+            columns: titles(&[
                 "snapshot",
                 "seconds",
                 "heap",
@@ -342,7 +342,8 @@ impl<'s, 'a> Taken<'s, 'a> {
                 "freed",
                 "change",
                 last,
-            ],
+            ]),
+            gives_way: vec!["freed", "allocated", "blocks"],
             rows,
             rest: Vec::new(),
         }

@@ -24,6 +24,11 @@ pub fn title(
         Direction::BottomUp => "",
         Direction::TopDown => ", from main down",
     };
+    let analysis = subject.analysis;
+    let chosen = analysis.chosen.as_ref();
+    let of = chosen.map_or_else(String::new, |chosen| {
+        format!(" of blocks where {}", chosen.filter)
+    });
     let what = match by {
         By::Live => format!("live heap {}", moment(subject, when)),
         By::Mapped => format!(
@@ -43,7 +48,7 @@ pub fn title(
         remarks += "freed before the thread's next allocation, ";
         remarks += &of_all(subject, grown);
     }
-    if !shape.filter.is_none() {
+    if !shape.filter.is_none() || chosen.is_some() {
         let percent = grown.percent();
         remarks += &format!("{percent:.2}% that the filter let through, ");
     }
@@ -52,7 +57,7 @@ pub fn title(
         By::Allocated => "the bytes",
         By::Count | By::Temporary => "their number",
     };
-    format!("{what}{recorded}{from} ({remarks}percentages are shares of {shares})")
+    format!("{what}{of}{recorded}{from} ({remarks}percentages are shares of {shares})")
 }
 
 /// Which moment it is.
@@ -61,7 +66,13 @@ pub(super) fn moment(subject: &Subject, when: When) -> String {
     let rss_is_known = summary.shows_rss_peak();
     let so_far = if subject.is_running { " so far" } else { "" };
     match when {
-        When::Seconds(_) if is_after(subject, when) => "where reading ended".into(),
+        When::Seconds(_) | When::Mark { .. } if is_after(subject, when) => {
+            "where reading ended".into()
+        }
+        When::Mark { tick, .. } => {
+            let seconds = subject.family.own().seconds(tick);
+            format!("at the mark at {seconds:.3} s")
+        }
         When::Seconds(seconds) => format!("at {seconds} s"),
         When::Known(Moment::RssPeak) if rss_is_known => format!("at the RSS peak{so_far}"),
         When::Known(Moment::End) if subject.analysis.part.is_some() => "where reading ended".into(),
@@ -97,7 +108,7 @@ fn of_all(subject: &Subject, grown: &Grown) -> String {
 
 /// When a moment was that is not named by its time.
 fn time(subject: &Subject, when: When) -> String {
-    if let When::Seconds(_) = when {
+    if when.moment() == Moment::Chosen {
         return String::new();
     }
     let log = subject.family.own();

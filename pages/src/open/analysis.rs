@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 
 use memlog_analysis::{
-    At, Coverage, Facts, Figures, Moment, Options, Snapshots, Summary, Tables, Tally,
-    UnknownReleases,
+    At, Coverage, Facts, Figures, Held, Instant, Moment, Options, Snapshots, Summary, Tables,
+    Tally, UnknownReleases,
 };
 use memlog_export::When;
 use memlog_format::counter::{ALL, Counter};
-use memlog_format::event::{Alloc, Release};
+use memlog_format::event::{Alloc, Release, Usual};
 use memlog_format::meta::Module;
 use memlog_format::table::{Code, CodeId, Node, StackId};
 use memlog_read::{Findings, Flight, Item, Kind, Log, Place, Taker};
@@ -63,10 +63,25 @@ pub struct Analysis {
     pub mapped: MappedHistory,
     /// What was live at the moments that were asked for.
     pub snapshots: Option<Snapshots>,
+    /// What stacks hold of chosen blocks, if a filter chooses any.
+    pub chosen: Option<Chosen>,
     /// What was odd about it.
     pub findings: Findings,
     /// How far it was read, where that was not to the end.
     pub part: Option<Part>,
+}
+
+/// What stacks hold of the blocks that a filter chooses, as [`Tally::stacks`] numbers
+/// them.
+pub struct Chosen {
+    /// The filter, as a text.
+    pub filter: String,
+    /// What is live at each moment.
+    pub live: Vec<(Moment, Vec<(u32, Held)>)>,
+    /// What was allocated in the log.
+    pub allocated: Vec<(u32, Held)>,
+    /// What of that was temporary.
+    pub temporary: Vec<(u32, Held)>,
 }
 
 /// The part of a log that was read before Ctrl-C.
@@ -86,7 +101,9 @@ impl Analysis {
             Moment::RssPeak => summary.rss_peak.tick,
             Moment::HeapPeak => summary.heap_peak.tick,
             Moment::End => summary.end_tick,
-            Moment::Chosen => when.chosen_tick(tick_ns).unwrap_or(summary.end_tick),
+            Moment::Chosen => when
+                .instant(tick_ns)
+                .map_or(summary.end_tick, Instant::tick),
         }
     }
 
@@ -110,23 +127,23 @@ impl Analysis {
 }
 
 impl Family<'_> {
-    /// Takes in the whole log, or what of it comes before Ctrl-C; `chosen_tick`
+    /// Takes in the whole log, or what of it comes before Ctrl-C; `chosen`
     /// is a moment of interest.
-    pub fn analyse(&self, chosen_tick: Option<u64>, watch: &Watch) -> Analysis {
-        self.analyse_with(chosen_tick, None, watch)
+    pub fn analyse(&self, chosen: Option<Instant>, watch: &Watch) -> Analysis {
+        self.analyse_with(chosen, None, watch)
     }
 
     /// The same with snapshots.
     pub fn analyse_with(
         &self,
-        chosen_tick: Option<u64>,
+        chosen: Option<Instant>,
         mut snapshots: Option<Snapshots>,
         watch: &Watch,
     ) -> Analysis {
         let log = self.own();
         watch.expect(self.logs.iter());
         let mut tally = Tally::new(Options {
-            chosen_tick,
+            chosen,
             maxrss_floor_kb: log.counter(Counter::MaxRssFloorKb),
             forked: log.parent_pid().is_some(),
         });
@@ -189,6 +206,7 @@ impl Family<'_> {
             reserved_bytes: 0,
             mapped,
             snapshots,
+            chosen: None,
             findings,
             part,
         };
@@ -285,6 +303,10 @@ pub(super) struct Feed<'t, 'l, 'a> {
 }
 
 impl<'a> Taker<'a> for Feed<'_, '_, '_> {
+    fn soon(&mut self, events: &[(Place, Usual)]) {
+        events.iter().for_each(|(_, event)| self.tally.soon(event));
+    }
+
     #[inline]
     fn alloc(&mut self, place: Place, alloc: &Alloc) {
         self.tally.alloc(at_place(place), alloc, self.tables);
@@ -312,7 +334,8 @@ impl<'a> Taker<'a> for Feed<'_, '_, '_> {
             Kind::Thread { tid, name } => tally.thread(at, *tid, name),
             Kind::Loss { events, .. } => tally.loss(*events),
             Kind::Stamp(stamp) => tally.stamp(at, *stamp),
-            Kind::Fork { .. } | Kind::Mark(_) | Kind::Limit(_) => {}
+            Kind::Mark(_) => tally.mark(),
+            Kind::Fork { .. } | Kind::Limit(_) => {}
         }
     }
 }

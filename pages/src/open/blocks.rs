@@ -3,77 +3,51 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use memlog_analysis::Instant;
 use memlog_read::{Flight, Kind, Log};
 use memlog_table::Builder;
 
-use super::sidecar::{Draft, Sidecar};
-use super::{Analysis, Family, FileBytes, Watch, hand_out};
+use super::sidecar::{Draft, Finished, Sidecar};
+use super::{Analysis, Family, Watch, hand_out};
 
 /// The table of a log, and what it tells as a whole.
 pub struct Made {
     /// The table.
-    pub bytes: FileBytes,
+    pub table: Finished,
     /// What was said of it to be kept.
     pub analysis: Analysis,
 }
 
 /// Reads a log for its table. `figures` is told what the log tells as a whole, and gives
-/// what is to be kept with the table.
+/// what is to be kept with the table. `chosen` is a moment of interest.
 pub fn make(
     family: &Family,
     sidecar: &Sidecar,
+    chosen: Option<Instant>,
     watch: &Watch,
     figures: impl Fn(&Analysis) -> Vec<u8>,
 ) -> std::io::Result<Made> {
-    let draft = sidecar.begin();
-    let is_file = draft.path().is_some();
-    match make_into(draft, family, sidecar, watch, &figures) {
-        // A folder that is full, or may not grow: memory may do.
-        Err(_) if is_file => make_into(Draft::memory(), family, sidecar, watch, &figures),
-        made => made,
-    }
-}
-
-fn make_into(
-    draft: Draft,
-    family: &Family,
-    sidecar: &Sidecar,
-    watch: &Watch,
-    figures: &impl Fn(&Analysis) -> Vec<u8>,
-) -> std::io::Result<Made> {
-    let path = draft.path();
     // Where Ctrl-C ends the reading, in events.
     let last = AtomicU64::new(u64::MAX);
-    let built = std::thread::scope(|scope| {
-        let building = scope.spawn(|| build(family, draft, sidecar.key(), &last));
-        let analysis = family.analyse(None, watch);
+    let (builder, analysis) = std::thread::scope(|scope| {
+        let building = scope.spawn(|| build(family, sidecar, &last));
+        let analysis = family.analyse(chosen, watch);
         if analysis.part.is_some() {
             last.store(analysis.tally.events(), Ordering::Relaxed);
         }
         let builder = building.join();
         (builder, analysis)
     });
-    let (Ok(builder), analysis) = built else {
-        Draft::discard(path);
-        return Err(std::io::Error::other("the table could not be made"));
-    };
+    let broken = |_| std::io::Error::other("the table could not be made");
     let end = family.own().end().map(|end| end.tick);
     let end = end.filter(|_| analysis.part.is_none());
-    let kept = figures(&analysis);
-    let bytes = builder
-        .finish(end, &kept)
-        .and_then(|draft| draft.finish(analysis.part.is_none()));
-    if bytes.is_err() {
-        Draft::discard(path);
-    }
-    Ok(Made {
-        bytes: bytes?,
-        analysis,
-    })
+    let draft = builder.map_err(broken)?.finish(end, &figures(&analysis))?;
+    let table = draft.finish(analysis.part.is_none())?;
+    Ok(Made { table, analysis })
 }
 
-fn build(family: &Family, draft: Draft, key: &[u8], last: &AtomicU64) -> Builder<Draft> {
-    let mut builder = Builder::new(draft, key);
+fn build(family: &Family, sidecar: &Sidecar, last: &AtomicU64) -> Builder<Draft> {
+    let mut builder = Builder::new(sidecar.begin(), sidecar.key());
     for (number, child, parent) in family.forks() {
         inherit(&mut builder, number, child, parent, last);
     }

@@ -9,10 +9,11 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
 use std::ops::Deref;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 
-use memmap2::{Mmap, MmapOptions};
+use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE, Header, Kind};
+use memmap2::{Advice, Mmap, MmapMut, MmapOptions};
 
 use super::extent;
 
@@ -27,6 +28,8 @@ pub enum FileBytes {
     Read(Vec<u8>),
     /// The file itself.
     Mapped(Mmap),
+    /// A copy of parts, and zeros.
+    Parts(MmapMut),
 }
 
 impl Deref for FileBytes {
@@ -36,6 +39,7 @@ impl Deref for FileBytes {
         match self {
             FileBytes::Read(bytes) => bytes,
             FileBytes::Mapped(map) => map,
+            FileBytes::Parts(parts) => parts,
         }
     }
 }
@@ -77,6 +81,27 @@ pub fn log_bytes(path: &Path) -> io::Result<FileBytes> {
     let mut bytes = Vec::with_capacity(length as usize);
     file.take(length).read_to_end(&mut bytes)?;
     Ok(FileBytes::Read(bytes))
+}
+
+/// The log at `path` without its events: their chunks have a header, and zeros. What is
+/// mapped anyway is looked at as little.
+pub fn log_outline(path: &Path) -> io::Result<FileBytes> {
+    let (file, length) = open_log(path)?;
+    if length > READ_UP_TO {
+        return map_file(&file, Some(length));
+    }
+    let mut parts = MmapMut::map_anon(length as usize)?;
+    // A large page for each header would be all of it.
+    let _ = parts.advise(Advice::NoHugePage);
+    for (place, at) in parts.chunks_mut(CHUNK_SIZE).zip((0..).step_by(CHUNK_SIZE)) {
+        let (header, rest) = place.split_at_mut(HEADER_SIZE.min(place.len()));
+        file.read_exact_at(header, at)?;
+        let decoded = Header::decode(header);
+        if !matches!(decoded, Ok(Some(header)) if header.kind == Kind::Events) {
+            file.read_exact_at(rest, at + HEADER_SIZE as u64)?;
+        }
+    }
+    Ok(FileBytes::Parts(parts))
 }
 
 /// A program or library at `path`, of which little is looked at.

@@ -24,7 +24,7 @@ use memlog_format::meta::Key;
 use memlog_read::Log;
 
 use crate::words::{Advice, clean, shown};
-pub use analysis::{Analysis, LogTables, Part as ReadPart, at_of};
+pub use analysis::{Analysis, Chosen, LogTables, Part as ReadPart, at_of};
 pub use blocks::make as make_table;
 pub use each::each;
 pub use extent::{Extent, of as extent_of};
@@ -32,8 +32,8 @@ pub use glance::{FEW_EVENTS, Few, Glance, says_more};
 pub use interrupt::Interrupt;
 pub use magic::has_magic;
 pub use map::FileBytes;
-use map::log_bytes;
 pub use map::map;
+use map::{log_bytes, log_outline};
 pub use reading::hand_out;
 pub use sidecar::Sidecar;
 pub use watch::{Over, Watch};
@@ -62,12 +62,22 @@ pub struct Family<'a> {
 impl Files {
     /// Reads the log at `path` and those it builds upon.
     pub fn load(path: &Path) -> anyhow::Result<Self> {
-        let mut files = vec![(path.to_owned(), read_log(path)?)];
+        Self::read(path, log_bytes)
+    }
+
+    /// The same without their events.
+    pub fn outline(path: &Path) -> anyhow::Result<Self> {
+        Self::read(path, log_outline)
+    }
+
+    fn read(path: &Path, read: Reader) -> anyhow::Result<Self> {
+        let bytes = read(path).map_err(|error| unreadable(path, &error))?;
+        let mut files = vec![(path.to_owned(), bytes)];
         let missing_parent = loop {
             let Some((path, bytes)) = files.last() else {
                 break None;
             };
-            match parent_of(path, &open(path, bytes)?) {
+            match parent_of(path, &open(path, bytes)?, read) {
                 Parent::Found(path, bytes) if files.len() < MAX_ANCESTORS => {
                     files.push((path, bytes));
                 }
@@ -110,12 +120,11 @@ impl<'a> Family<'a> {
     }
 }
 
+/// What reads a log's file.
+type Reader = fn(&Path) -> std::io::Result<FileBytes>;
+
 /// What is asked for.
 const NAMED: &str = "give the .memlog file that `memlog record` named";
-
-fn read_log(path: &Path) -> anyhow::Result<FileBytes> {
-    log_bytes(path).map_err(|error| unreadable(path, &error))
-}
 
 fn unreadable(path: &Path, error: &std::io::Error) -> anyhow::Error {
     let shown = shown(path);
@@ -144,7 +153,7 @@ enum Parent {
 }
 
 /// The parent's log, where the child's says it is or beside the child's.
-fn parent_of(child: &Path, log: &Log) -> Parent {
+fn parent_of(child: &Path, log: &Log, read: Reader) -> Parent {
     let Some(pid) = log.parent_pid() else {
         return Parent::None;
     };
@@ -154,7 +163,7 @@ fn parent_of(child: &Path, log: &Log) -> Parent {
         _ => Path::new("."),
     };
     for path in places(folder, Path::new(OsStr::from_bytes(name)), pid) {
-        let Ok(bytes) = log_bytes(&path) else {
+        let Ok(bytes) = read(&path) else {
             continue;
         };
         let is_it = |log: Log| log.start().is_some_and(|start| start.pid == pid);

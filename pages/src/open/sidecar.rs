@@ -5,14 +5,17 @@
 //! stale, torn or of somebody else is made anew.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{BufWriter, Write};
+use std::io::{self, Read, Seek, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use memlog_format::chunk::checksum;
 use memlog_read::Log;
 use memlog_table::Table;
+use signal_hook::consts::SIGXFSZ;
+use signal_hook::flag;
 
 use super::map::{map, map_file};
 use super::{Family, FileBytes};
@@ -21,6 +24,7 @@ use crate::system::effective_user;
 /// Bytes of events above which a table is kept.
 const KEPT_FROM: u64 = 4 << 20;
 const ENDING: &str = "table";
+const WRITTEN_AT_ONCE: usize = 1 << 20;
 
 /// Where a log's table lies, and what tells it from others.
 pub struct Sidecar {
@@ -77,104 +81,145 @@ impl Sidecar {
     /// Where to write a table: into a file, where it is worthwhile and possible, or
     /// into memory.
     pub fn begin(&self) -> Draft {
-        let places = self.places.iter().filter(|_| self.is_worthwhile);
-        let mut drafts = places.filter_map(|place| {
-            let name = place.file_name()?;
-            // The cache, before it has anything; the log's folder is there.
-            let _ = fs::create_dir_all(place.parent()?);
-            let mut start = std::ffi::OsString::from(".");
-            start.push(name);
-            start.push(".");
-            sweep(place.parent()?, start.as_bytes());
-            start.push(std::process::id().to_string());
-            let path = place.with_file_name(start);
-            // Its process had our number.
-            let _ = fs::remove_file(&path);
-            let mut options = OpenOptions::new();
-            let options = options.read(true).write(true).create_new(true).mode(0o600);
-            let file = options.open(&path).ok()?;
-            Some(Draft::File {
-                writer: BufWriter::with_capacity(1 << 20, file),
-                path,
-                place: place.clone(),
-            })
-        });
-        drafts.next().unwrap_or(Draft::Memory(Vec::new()))
+        let mut draft = Draft::default();
+        for place in self.places.iter().filter(|_| self.is_worthwhile) {
+            match Out::create(place) {
+                Ok(out) => {
+                    draft.out = Some(out);
+                    return draft;
+                }
+                // The log's folder is what people know of.
+                Err(error) => draft.not_kept = draft.not_kept.or(Some(error)),
+            }
+        }
+        draft
     }
 }
 
 /// A table that is being written.
-pub enum Draft {
-    /// Into memory.
-    Memory(Vec<u8>),
-    /// Into a file, which gets its name when it is whole.
-    File {
-        /// Where it is written.
-        writer: BufWriter<File>,
-        /// Its name until then.
-        path: PathBuf,
-        /// Its name.
-        place: PathBuf,
-    },
+#[derive(Default)]
+pub struct Draft {
+    out: Option<Out>,
+    /// What is not in the file: all, where there is none.
+    rest: Vec<u8>,
+    not_kept: Option<io::Error>,
+}
+
+/// The file of a draft. It gets its name when it is whole; else it goes.
+struct Out {
+    file: File,
+    written: u64,
+    /// Its name until then.
+    path: PathBuf,
+    /// Its name.
+    place: PathBuf,
+}
+
+/// A table that is whole.
+pub struct Finished {
+    /// The table.
+    pub bytes: FileBytes,
+    /// Why no file has it that stays, where one should.
+    pub not_kept: Option<io::Error>,
+}
+
+impl Out {
+    fn create(place: &Path) -> io::Result<Self> {
+        let unnamed = || io::Error::from(io::ErrorKind::InvalidInput);
+        let (name, folder) = (place.file_name(), place.parent());
+        let (name, folder) = (name.ok_or_else(unnamed)?, folder.ok_or_else(unnamed)?);
+        // Who writes beyond the limit of a file's size is ended by it, if he does not
+        // listen. Programs that are started from here do not inherit that.
+        let _ = flag::register(SIGXFSZ, Arc::default());
+        // The cache, before it has anything; the log's folder is there.
+        let _ = fs::create_dir_all(folder);
+        let mut start = std::ffi::OsString::from(".");
+        start.push(name);
+        start.push(".");
+        sweep(folder, start.as_bytes());
+        start.push(std::process::id().to_string());
+        let path = place.with_file_name(start);
+        // Its process had our number.
+        let _ = fs::remove_file(&path);
+        let mut options = OpenOptions::new();
+        let options = options.read(true).write(true).create_new(true).mode(0o600);
+        Ok(Self {
+            file: options.open(&path)?,
+            written: 0,
+            path,
+            place: place.to_owned(),
+        })
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.file.write_all(bytes)?;
+        self.written += bytes.len() as u64;
+        Ok(())
+    }
+
+    /// What was written of it.
+    fn read(mut self) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        self.file.rewind()?;
+        (&self.file).take(self.written).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    }
+}
+
+impl Drop for Out {
+    fn drop(&mut self) {
+        if is_at(&self.file, &self.path) {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
 }
 
 impl Draft {
-    /// One that goes nowhere else.
-    pub fn memory() -> Self {
-        Self::Memory(Vec::new())
-    }
-
-    /// It is whole: the bytes, and where a file has them that stays.
-    pub fn finish(self, keep: bool) -> std::io::Result<FileBytes> {
-        match self {
-            Draft::Memory(bytes) => Ok(FileBytes::Read(bytes)),
-            Draft::File {
-                writer,
-                path,
-                place,
-            } => {
-                let file = writer.into_inner().map_err(|error| error.into_error())?;
-                let bytes = map_file(&file, None);
-                let is_ours = is_at(&file, &path);
-                let is_good = keep && is_ours && bytes.is_ok();
-                let is_kept = is_good && fs::rename(&path, &place).is_ok();
-                if is_ours && !is_kept {
-                    let _ = fs::remove_file(&path);
+    /// It is whole. A file that has it gets its name, if that is to be kept.
+    pub fn finish(mut self, keep: bool) -> io::Result<Finished> {
+        self.flush()?;
+        let bytes = match &self.out {
+            None => FileBytes::Read(self.rest),
+            Some(out) => {
+                let bytes = map_file(&out.file, None)?;
+                if keep && is_at(&out.file, &out.path) {
+                    self.not_kept = fs::rename(&out.path, &out.place).err();
                 }
                 bytes
             }
-        }
-    }
-
-    /// It failed: nothing of it stays.
-    pub fn discard(path: Option<PathBuf>) {
-        if let Some(path) = path {
-            let _ = fs::remove_file(path);
-        }
-    }
-
-    /// The file that it is written to.
-    pub fn path(&self) -> Option<PathBuf> {
-        match self {
-            Draft::Memory(_) => None,
-            Draft::File { path, .. } => Some(path.clone()),
-        }
+        };
+        let not_kept = self.not_kept.filter(|_| keep);
+        Ok(Finished { bytes, not_kept })
     }
 }
 
 impl Write for Draft {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        match self {
-            Draft::Memory(all) => all.write(bytes),
-            Draft::File { writer, .. } => writer.write(bytes),
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.rest.extend_from_slice(bytes);
+        if self.out.is_some() && self.rest.len() >= WRITTEN_AT_ONCE {
+            self.flush()?;
         }
+        Ok(bytes.len())
     }
 
-    fn flush(&mut self) -> std::io::Result<()> {
-        match self {
-            Draft::Memory(_) => Ok(()),
-            Draft::File { writer, .. } => writer.flush(),
+    /// On a disk that is full, or where a file may not grow, memory has to do.
+    fn flush(&mut self) -> io::Result<()> {
+        let Some(mut out) = self.out.take() else {
+            return Ok(());
+        };
+        match out.write(&self.rest) {
+            Ok(()) => {
+                self.rest.clear();
+                self.out = Some(out);
+            }
+            Err(error) => {
+                let mut all = out.read()?;
+                all.append(&mut self.rest);
+                self.rest = all;
+                self.not_kept = Some(error);
+            }
         }
+        Ok(())
     }
 }
 
@@ -244,4 +289,51 @@ fn cache() -> Option<PathBuf> {
     let named = named.filter(|folder| folder.is_absolute());
     let home = || Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache"));
     Some(named.or_else(home)?.join("memlog"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::open::Files;
+    use memlog_format::meta::Key;
+    use memlog_format::table::{CodeId, StackId};
+
+    /// What names a block, and tells its log from others, is in the outline too.
+    #[test]
+    fn an_outline_is_the_log_without_events() {
+        let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../golden");
+        let (mut outlined, mut nodes) = (0, 0);
+        for folder in ["v1", "v2", "cross"] {
+            for entry in golden.join(folder).read_dir().expect("golden").flatten() {
+                let path = entry.path();
+                if path.extension().is_none_or(|ending| ending != "memlog") {
+                    continue;
+                }
+                let files =
+                    [Files::load(&path), Files::outline(&path)].map(|files| files.expect("a log"));
+                let [whole, outline] = files.each_ref().map(|files| files.family().expect("a log"));
+                assert_eq!(key(&whole.logs), key(&outline.logs), "{}", path.display());
+                assert_eq!(whole.missing_parent, outline.missing_parent);
+                for (whole, outline) in whole.logs.iter().zip(&outline.logs) {
+                    assert_eq!(whole.modules(), outline.modules());
+                    assert!(
+                        whole
+                            .texts(Key::Executable)
+                            .eq(outline.texts(Key::Executable))
+                    );
+                    for id in 0..20_000 {
+                        let node = whole.node(StackId(id));
+                        assert_eq!(node, outline.node(StackId(id)));
+                        assert_eq!(whole.code(CodeId(id)), outline.code(CodeId(id)));
+                        nodes += u32::from(node.is_some());
+                    }
+                    outlined += u32::from(outline.size().event_bytes > 0);
+                }
+            }
+        }
+        assert!(
+            outlined > 10 && nodes > 1000,
+            "{outlined} logs, {nodes} nodes"
+        );
+    }
 }

@@ -2,7 +2,7 @@
 //! snapshots do not come by here.
 
 use memlog_analysis::{Held, Snapshots};
-use memlog_format::event::{Alloc, Release};
+use memlog_format::event::{Alloc, Release, Usual};
 use memlog_read::{Item, Kind, Place, Taker};
 
 use super::analysis::Feed;
@@ -22,6 +22,11 @@ impl<'f, 't, 'l, 'a> Snapping<'f, 't, 'l, 'a> {
 }
 
 impl<'a> Taker<'a> for Snapping<'_, '_, '_, 'a> {
+    #[inline]
+    fn soon(&mut self, events: &[(Place, Usual)]) {
+        self.feed.soon(events);
+    }
+
     #[inline]
     fn alloc(&mut self, place: Place, alloc: &Alloc) {
         self.snapshots.before(place.tick, self.feed.tally);
@@ -47,7 +52,10 @@ impl<'a> Taker<'a> for Snapping<'_, '_, '_, 'a> {
         match &item.kind {
             Kind::Alloc(alloc) => self.alloc(item.place(), alloc),
             Kind::Release(release) => self.release(item.place(), release),
-            Kind::Mark(name) => self.snapshots.mark(name, item.tick, self.feed.tally),
+            Kind::Mark(name) => {
+                self.snapshots.mark(name, item.tick, self.feed.tally);
+                self.feed.item(item);
+            }
             _ => self.feed.item(item),
         }
     }

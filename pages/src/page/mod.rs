@@ -16,6 +16,7 @@ pub mod tree;
 
 use serde_json::{Map, Value};
 
+use crate::names::Labels;
 use heading::Heading;
 use others::{FailedCalls, Next, Records, Table};
 use places::PlaceList;
@@ -61,6 +62,17 @@ pub struct OnNames {
     /// Whether the remarks are counted in one line above the parts; else each is
     /// told below them.
     pub is_brief: bool,
+}
+
+impl OnNames {
+    /// What there is to say of the names that were looked up.
+    pub fn of(labels: &Labels) -> Self {
+        Self {
+            remarks: labels.remarks().map(str::to_owned).collect(),
+            cut_short: labels.cut_short().map(str::to_owned),
+            ..Self::default()
+        }
+    }
 }
 
 /// A part of a page.

@@ -127,6 +127,11 @@ const BRACKETS: usize = 3;
 const LEAST: usize = 8;
 const LEAST_OF_BOTH: usize = 20;
 
+/// A place cut to so many columns: its folders go first.
+pub fn fit_place(place: &str, columns: usize) -> String {
+    without_folders(place, columns.max(LEAST))
+}
+
 /// The file's end and its line stay whatever their length.
 fn without_folders(place: &str, columns: usize) -> String {
     let mut rest = place;

@@ -107,7 +107,9 @@ fn text_of(line: &Line, indent: usize, screen: &Screen) -> Option<String> {
     let said = match &line.says {
         Says::Parts(parts) => {
             let columns = screen.columns().map(|columns| columns.max(40));
-            folded(parts, indent, columns)
+            // The longest names stand in its way.
+            let begin = indent.max(line.name.len() + ": ".len());
+            folded(parts, begin, indent, columns)
         }
         Says::Curves(history) => {
             let room = screen.columns().unwrap_or(COLUMNS);
@@ -121,10 +123,10 @@ fn text_of(line: &Line, indent: usize, screen: &Screen) -> Option<String> {
 }
 
 /// Broken between the parts, and on a terminal within what is wider than it.
-fn folded(parts: &[String], indent: usize, terminal: Option<usize>) -> String {
+fn folded(parts: &[String], begin: usize, indent: usize, terminal: Option<usize>) -> String {
     let columns = terminal.unwrap_or(COLUMNS);
     let mut text = String::new();
-    let mut column = indent;
+    let mut column = begin;
     for (index, part) in parts.iter().enumerate() {
         let width = part.chars().count();
         if index > 0 && column + 3 + width > columns {
@@ -164,16 +166,18 @@ mod tests {
     fn lines_are_broken_between_parts() {
         let parts = ["a".repeat(60), "b".repeat(26), "c".repeat(40)];
         let [a, b, c] = &parts;
-        let text = folded(&parts, INDENT, None);
+        let text = folded(&parts, INDENT, INDENT, None);
         assert_eq!(text, format!("{a}, {b},\n           {c}"));
         let widest = text.lines().next().map(|line| line.len() + INDENT);
         assert_eq!(widest, Some(COLUMNS));
         let parts = ["a long part of some words".repeat(3), "/path".repeat(20)];
         for columns in 40..120 {
-            let text = folded(&parts, INDENT, Some(columns));
-            let text = format!("{:INDENT$}{text}", "");
-            let widest = text.lines().map(|line| line.chars().count()).max();
-            assert!(widest <= Some(columns), "{columns}: {text}");
+            for begin in [INDENT, INDENT + 7] {
+                let text = folded(&parts, begin, INDENT, Some(columns));
+                let text = format!("{:begin$}{text}", "");
+                let widest = text.lines().map(|line| line.chars().count()).max();
+                assert!(widest <= Some(columns), "{columns}: {text}");
+            }
         }
     }
 

@@ -20,6 +20,7 @@ use crate::error::{Fault, ParseError, Problem, shown};
 use crate::expr::Expr;
 use crate::test::{MAX_TEXT, Patterns};
 use crate::token::{Token, What, tokens};
+use crate::value::Moment;
 
 /// Parentheses and `not` in each other, at most.
 pub const MAX_DEPTH: usize = 200;
@@ -32,7 +33,23 @@ pub fn parse(text: &str) -> Result<Expr, ParseError> {
     parsed(text).map_err(|(column, problem)| ParseError::new(text, column, problem))
 }
 
+/// The moment that a text stands for, as it stands behind `born >=`.
+pub fn parse_moment(text: &str) -> Result<Moment, ParseError> {
+    whole(text, Parser::moment).map_err(|(column, problem)| ParseError::new(text, column, problem))
+}
+
 fn parsed(text: &str) -> Result<Expr, Fault> {
+    whole(text, |parser| match parser.tokens.is_empty() {
+        true => Ok(Expr::all_of(Vec::new())),
+        false => parser.or(),
+    })
+}
+
+/// One thing, and nothing behind it.
+fn whole<'t, T>(
+    text: &'t str,
+    one: impl FnOnce(&mut Parser<'t>) -> Result<T, Fault>,
+) -> Result<T, Fault> {
     if text.len() > MAX_TEXT {
         return Err((1, Problem::TooLong(MAX_TEXT)));
     }
@@ -44,12 +61,9 @@ fn parsed(text: &str) -> Result<Expr, Fault> {
         depth: 0,
         patterns: Patterns::default(),
     };
-    if parser.tokens.is_empty() {
-        return Ok(Expr::all_of(Vec::new()));
-    }
-    let expr = parser.or()?;
+    let found = one(&mut parser)?;
     match parser.peek() {
-        None => Ok(expr),
+        None => Ok(found),
         Some(token) => Err((
             token.column,
             Problem::Trailing {

@@ -1,4 +1,4 @@
-//! Blocks by their numbers, 16 bytes each.
+//! What is known of a block, in 16 bytes.
 
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;
@@ -9,62 +9,42 @@ use super::Block;
 /// What nearly all blocks are: below 4 GiB, by one of the first threads, with little
 /// to spare. `rest` says the thread's place, the entry point and the spare bytes; all
 /// ones: this is another block, which stands apart.
-#[derive(Clone, Copy)]
-struct Slot {
+#[derive(Clone, Copy, Default)]
+pub(super) struct Slot {
     size: u32,
     stack: u32,
     tick: u32,
     rest: u32,
 }
 
-const APART: u32 = u32::MAX;
+const RARE: u32 = u32::MAX;
 const SPARE_BITS: u32 = 12;
 const API_BITS: u32 = 8;
 const THREADS: u32 = 1 << (u32::BITS - SPARE_BITS - API_BITS);
 
-/// All blocks.
+impl Slot {
+    /// Whether the block stands apart.
+    #[inline]
+    pub(super) fn is_rare(self) -> bool {
+        self.rest == RARE
+    }
+}
+
+/// What slots lead to.
 #[derive(Default)]
-pub(super) struct Slots {
-    slots: Vec<Slot>,
-    free: Vec<u32>,
-    apart: HashMap<u32, Block, RandomState>,
+pub(super) struct Rare {
+    /// Blocks that no slot can tell, by address.
+    blocks: HashMap<u64, Block, RandomState>,
     /// The first threads, and where each of them is.
     threads: Vec<u32>,
     places: HashMap<u32, u32, RandomState>,
     last: Option<(u32, u32)>,
 }
 
-impl Slots {
-    /// Number of blocks.
-    pub(super) fn len(&self) -> usize {
-        self.slots.len() - self.free.len()
-    }
-
-    /// Keeps a block; its number.
+impl Rare {
+    /// The slot of a block.
     #[inline]
-    pub(super) fn put(&mut self, block: Block) -> u32 {
-        let slot = self.packed(&block);
-        let number = match self.free.pop() {
-            Some(number) => {
-                self.slots[number as usize] = slot;
-                number
-            }
-            None => {
-                // So many blocks take 64 GiB here, and are not to be wrong: a region keeps
-                // a number plus one.
-                let number = u32::try_from(self.slots.len() + 1).expect("fewer live blocks") - 1;
-                self.slots.push(slot);
-                number
-            }
-        };
-        if slot.rest == APART {
-            self.apart.insert(number, block);
-        }
-        number
-    }
-
-    #[inline]
-    fn packed(&mut self, block: &Block) -> Slot {
+    pub(super) fn packed(&mut self, block: &Block) -> Slot {
         let thread = match self.last {
             Some((tid, thread)) if tid == block.tid => thread,
             _ => self.thread(block.tid),
@@ -77,7 +57,7 @@ impl Slots {
                     | spare << API_BITS
                     | block.spare_and_api & ((1 << API_BITS) - 1)
             }
-            false => APART,
+            false => RARE,
         };
         Slot {
             size: size as u32,
@@ -104,12 +84,17 @@ impl Slots {
         place
     }
 
-    /// The block of a number that was given out.
+    /// Keeps the block of a slot that cannot tell it.
+    #[cold]
+    pub(super) fn put(&mut self, address: u64, block: Block) {
+        self.blocks.insert(address, block);
+    }
+
+    /// The block at an address that has this slot.
     #[inline]
-    pub(super) fn get(&self, number: u32) -> Block {
-        let slot = self.slots[number as usize];
-        if slot.rest == APART {
-            return self.apart[&number];
+    pub(super) fn block(&self, address: u64, slot: Slot) -> Block {
+        if slot.is_rare() {
+            return self.blocks[&address];
         }
         let tid = self.threads[(slot.rest >> (SPARE_BITS + API_BITS)) as usize];
         let spare = u64::from(slot.rest >> API_BITS & ((1 << SPARE_BITS) - 1));
@@ -118,14 +103,13 @@ impl Slots {
         Block::new(size, size + spare, slot.stack, tick, tid, api)
     }
 
-    /// The same, and the number is free.
+    /// The same, and it goes.
     #[inline]
-    pub(super) fn take(&mut self, number: u32) -> Block {
-        let block = self.get(number);
-        if self.slots[number as usize].rest == APART {
-            self.apart.remove(&number);
+    pub(super) fn take(&mut self, address: u64, slot: Slot) -> Block {
+        let block = self.block(address, slot);
+        if slot.is_rare() {
+            self.blocks.remove(&address);
         }
-        self.free.push(number);
         block
     }
 }

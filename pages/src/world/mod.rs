@@ -1,23 +1,29 @@
-//! What a table is kept with, and what names it.
+//! The table of a log's blocks: found or made, kept with what the log tells as a whole,
+//! and named.
+
+mod chosen;
+mod find;
 
 use std::collections::HashMap;
 use std::path::Path;
 
-use memlog_analysis::{END, StackTable, first_outwards, is_of_library};
-use memlog_answers::{Moments, Stack, World};
+use memlog_analysis::{END, StackTable, first_outwards};
+use memlog_answers::{Damaged, Moments, Of, Stack, World, name_owners};
 use memlog_table::{Table, Thread};
 use serde_json::{Value, json};
 
 use crate::calls::Paths;
+use crate::facts::program;
 use crate::figures::figures;
 use crate::heading::{INDENT, heading, notes};
-use crate::names::{Labels, Names};
+use crate::names::{Labels, Names, SymbolFiles};
 use crate::open::{Analysis, Family, LogTables};
 use crate::page::OnNames;
 use crate::page::heading::{Heading, Says};
-use crate::shown::{Asked, on_names};
 use crate::subject::Subject;
 use crate::words::{Sizes, clean};
+pub use chosen::{Reading, Where, analyse, event_of, unanswered};
+pub use find::{Found, damaged, find};
 
 /// Lines of a heading that may stand above answers too, and whether they do where
 /// nothing is wrong.
@@ -41,14 +47,16 @@ pub struct Kept {
     /// What a reader has to know besides the figures.
     pub notes: Vec<String>,
     moments: Moments,
+    /// The same in calls that map.
+    mapped_moments: Moments,
     lines: Vec<(&'static str, bool, Vec<String>)>,
 }
 
 /// What is kept with a table.
-pub fn kept(family: &Family, file: &Path, analysis: &Analysis, asked: &Asked) -> Vec<u8> {
+fn kept(family: &Family, file: &Path, analysis: &Analysis, symbol_files: &SymbolFiles) -> Vec<u8> {
     let subject = Subject {
         file,
-        symbol_files: &asked.symbol_files,
+        symbol_files,
         family,
         analysis,
         sizes: Sizes::Rounded,
@@ -62,25 +70,37 @@ pub fn kept(family: &Family, file: &Path, analysis: &Analysis, asked: &Asked) ->
             _ => None,
         }
     });
+    let peaks = peaks(analysis);
+    let mapped = analysis.tally.mapped_moments();
+    let kept = json!({
+        "stats": figures(family, analysis),
+        "notes": notes(family, analysis),
+        "lines": lines.collect::<Vec<_>>(),
+        "rss_peak_event": peaks.rss_peak,
+        "heap_peak_event": peaks.heap_peak,
+        "mapped_rss_peak_event": mapped.rss_peak,
+        "mapped_heap_peak_event": mapped.heap_peak,
+    });
+    kept.to_string().into_bytes()
+}
+
+/// After which events the peaks are.
+fn peaks(analysis: &Analysis) -> Moments {
     let summary = &analysis.summary;
     let heap_peak = summary.heap_peak.event;
     // A peak that cannot be told any more is the highest moment that can.
     let is_before = summary
         .window
         .is_some_and(|window| window.is_rss_peak_before);
-    let rss_peak = if is_before {
-        heap_peak
-    } else {
-        summary.rss_peak.event
-    };
-    let kept = json!({
-        "stats": figures(family, analysis),
-        "notes": notes(family, analysis),
-        "lines": lines.collect::<Vec<_>>(),
-        "rss_peak_event": rss_peak,
-        "heap_peak_event": heap_peak,
-    });
-    kept.to_string().into_bytes()
+    Moments {
+        rss_peak: if is_before {
+            heap_peak
+        } else {
+            summary.rss_peak.event
+        },
+        heap_peak,
+        rss_peak_bytes: summary.rss_peak_bytes,
+    }
 }
 
 impl Kept {
@@ -107,9 +127,22 @@ impl Kept {
                 heap_peak: number("heap_peak_event"),
                 rss_peak_bytes: kept["stats"]["rss_peak_bytes"].as_u64().unwrap_or(0),
             },
+            mapped_moments: Moments {
+                rss_peak: number("mapped_rss_peak_event"),
+                heap_peak: number("mapped_heap_peak_event"),
+                rss_peak_bytes: 0,
+            },
             lines: lines.collect(),
             notes: texts(&kept["notes"]),
             stats: kept["stats"].take(),
+        }
+    }
+
+    /// Where the peaks are in the events of such a table.
+    pub fn moments(&self, of: Of) -> Moments {
+        match of {
+            Of::Blocks => self.moments,
+            Of::Mappings => self.mapped_moments,
         }
     }
 
@@ -142,14 +175,24 @@ fn thread(thread: &Thread) -> String {
     }
 }
 
-/// A table with its stacks, named if there are names, and what is to be said of those.
+/// A table that is named.
+pub struct Named<'t, 'b> {
+    /// The table with its stacks.
+    pub world: World<'t, 'b>,
+    /// By a stack's number there what it is in the table of stacks that was given.
+    pub stacks: Vec<u32>,
+    /// What is to be said of the names.
+    pub on_names: OnNames,
+}
+
+/// A table with its stacks, named if there are names. `known` has stacks, or none yet.
 pub fn named<'t, 'b>(
     table: &'t Table<'b>,
-    kept: &Kept,
+    (of, moments): (Of, Moments),
     family: &Family,
     names: Option<Names>,
-) -> (World<'t, 'b>, OnNames) {
-    let mut known = StackTable::default();
+    mut known: StackTable,
+) -> Result<Named<'t, 'b>, Damaged> {
     let (mut known_numbers, mut numbers, mut distinct) = (HashMap::new(), Vec::new(), Vec::new());
     let mut tables: Option<(u32, LogTables)> = None;
     for key in table.stacks() {
@@ -168,18 +211,20 @@ pub fn named<'t, 'b>(
         }
         numbers.push(number);
     }
+    let modules = family.logs.iter().flat_map(|log| log.modules());
     let mut world = World {
-        table,
+        program: program(family.own()),
         numbers,
-        stacks: Vec::new(),
-        lines: Vec::new(),
-        names: Vec::new(),
+        modules: modules.map(|module| clean(module.path)).collect(),
         threads: table.threads().iter().map(thread).collect(),
-        moments: kept.moments,
-        tick_ns: family.own().tick_ns(),
+        ..World::nameless(table, of, moments, family.own().tick_ns())
     };
     let Some(names) = names else {
-        return (world, OnNames::default());
+        return Ok(Named {
+            world,
+            stacks: distinct,
+            on_names: OnNames::default(),
+        });
     };
     let mut labels = Labels::new(names, &known);
     let mut paths = Paths::default();
@@ -189,29 +234,22 @@ pub fn named<'t, 'b>(
         .collect();
     world.lines = paths.lines().to_vec();
     world.names = labels.names().to_vec();
-    let is_users = |label: u32| {
-        let name = world.names.get(label as usize);
-        name.is_some_and(|name| {
-            let (location, module) = (name.location.as_deref(), name.module.as_deref());
-            !is_of_library(&name.function, location, module)
-        })
-    };
-    // A stack of nothing but such functions is shown as it is.
-    let first_or = |first: &[u32], line: u32| match first.get(line as usize) {
-        Some(&first) if first != END => first,
-        _ => line,
-    };
     let askers = first_outwards(&world.lines, |label| !labels.is_allocator(label));
-    let owners = first_outwards(&world.lines, is_users);
-    let stacks = whole.into_iter().map(|whole| {
-        let asker = first_or(&askers, whole);
-        Stack {
-            whole,
-            asker,
-            owner: first_or(&owners, asker),
-        }
+    let stacks = whole.into_iter().map(|whole| Stack {
+        whole,
+        // A stack of nothing but the allocator is shown as it is.
+        asker: match askers.get(whole as usize) {
+            Some(&asker) if asker != END => asker,
+            _ => whole,
+        },
+        owner: None,
     });
     world.stacks = stacks.collect();
-    let on_names = on_names(&labels);
-    (world, on_names)
+    name_owners(&mut world)?;
+    let on_names = OnNames::of(&labels);
+    Ok(Named {
+        world,
+        stacks: distinct,
+        on_names,
+    })
 }

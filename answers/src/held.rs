@@ -1,0 +1,50 @@
+//! What stacks hold of chosen blocks, by the stack's number.
+
+use memlog_analysis::Held;
+use memlog_table::{Column, Columns, Rows};
+
+use crate::choice::Choice;
+use crate::group::sums_of_stacks;
+use crate::pass;
+use crate::sums::Sums;
+use crate::world::{Damaged, World};
+
+/// Of all chosen blocks.
+pub fn held_of(world: &World, choice: &Choice) -> Result<Vec<Held>, Damaged> {
+    let sums = sums_of_stacks(world, choice)?;
+    Ok(sums.iter().map(Sums::held).collect())
+}
+
+/// Of those that are live after each of these events.
+pub fn held_at(world: &World, choice: &Choice, events: &[u64]) -> Result<Vec<Vec<Held>>, Damaged> {
+    let columns = Columns::of(&[Column::Size, Column::Stack, Column::Born, Column::Died]);
+    let none = || vec![Held::default(); world.stack_count()];
+    let each = |held: &mut Vec<Vec<Held>>, rows: &Rows, chosen: &[usize]| {
+        held.resize_with(events.len(), none);
+        for &row in chosen {
+            let get = |column| rows.get(column, row);
+            let stack = world.number(get(Column::Stack)) as usize;
+            let life = get(Column::Born)..get(Column::Died);
+            let block = Held {
+                bytes: get(Column::Size),
+                blocks: 1,
+            };
+            for (held, event) in held.iter_mut().zip(events) {
+                if life.contains(event) {
+                    held[stack] = held[stack].plus(block);
+                }
+            }
+        }
+    };
+    let mut held = pass::over(world, choice, columns, each, |mut all, other| {
+        if all.is_empty() {
+            return other;
+        }
+        for (all, other) in all.iter_mut().flatten().zip(other.iter().flatten()) {
+            *all = all.plus(*other);
+        }
+        all
+    })?;
+    held.resize_with(events.len(), none);
+    Ok(held)
+}

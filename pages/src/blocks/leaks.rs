@@ -1,0 +1,227 @@
+//! `memlog leaks`: what was never freed, what grew, and what of it is known.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use memlog_analysis::Held;
+use memlog_answers::{Choice, Suppression, Test, growth, suppressed, suppressions, test_of};
+use memlog_query::{Expr, Test as Asked, parse};
+use memlog_table::Column;
+use serde_json::{Value, json};
+
+use super::table::{self, Grown, Listing, Which};
+use super::{Answer, Failure, Told, ask};
+use crate::moment::At;
+use crate::words::{Advice, counted, shown};
+
+/// Say who asked for what was never freed.
+#[derive(clap::Args)]
+// Of the same name is what is asked of every table.
+#[group(id = "leaks")]
+pub struct Args {
+    #[command(flatten)]
+    table: table::Args,
+    /// Only blocks that were there for so long at the end, as 10s; or a part of the run, as 50%
+    #[arg(long, value_name = "TIME", value_parser = older)]
+    older_than: Option<Older>,
+    /// What was allocated between two moments and is live at the second, freed later or not
+    #[arg(long, num_args = 2, value_names = ["FROM", "TO"], conflicts_with = "at")]
+    between: Vec<At>,
+    /// Only groups whose live bytes grew in every tenth of the run, or of --between
+    #[arg(long)]
+    growing: bool,
+    /// Leave out what this file of LeakSanitizer's suppressions covers: lines as leak:PATTERN
+    #[arg(long, value_name = "FILE")]
+    suppressions: Option<PathBuf>,
+}
+
+/// A test of age, and how it was asked.
+#[derive(Clone)]
+struct Older {
+    test: Expr,
+    text: String,
+}
+
+fn older(text: &str) -> Result<Older, &'static str> {
+    match parse(&format!("lifetime >= {text}")) {
+        Ok(test @ Expr::Test(Asked::Length { .. })) => Ok(Older {
+            test,
+            text: text.to_owned(),
+        }),
+        _ => Err("give a time as 10s, 300ms or 2m, or a part of the run as 50%"),
+    }
+}
+
+/// Tenths of the run.
+const TENTHS: u64 = 10;
+
+/// Shows them.
+pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let known = args.suppressions.as_deref().map(read).transpose()?;
+    let needs_names = args.table.is_of_stacks() || known.is_some();
+    let schema = Which::Leaked.schema();
+    ask(&args.table.question, schema, needs_names, |told| {
+        answer(told, args, known.as_deref())
+    })
+}
+
+/// The suppressions of a file.
+fn read(path: &Path) -> anyhow::Result<Vec<Suppression>> {
+    let file = shown(path);
+    let bytes = std::fs::read(path).map_err(|error| {
+        Advice::error(
+            format!("cannot read the suppressions {file}: {error}"),
+            "give a file with lines as leak:PATTERN",
+        )
+    })?;
+    let text = String::from_utf8_lossy(&bytes);
+    suppressions(&text).map_err(|(line, text)| {
+        Advice::error(
+            format!("line {line} of {file} is no suppression of leaks: {text}"),
+            "a line is leak:PATTERN, empty, or a comment that begins with #",
+        )
+    })
+}
+
+fn answer(told: &Told, args: &Args, known: Option<&[Suppression]>) -> Result<Answer, Failure> {
+    let world = told.world;
+    let mut all = told.choice.clone();
+    let mut about = String::new();
+    if let Some(older) = &args.older_than {
+        let test = test_of(&older.test, world, told.start_unix_ns);
+        all = all.and(test.map_err(|why| anyhow::anyhow!("--older-than: {why}"))?);
+        let run = if older.text.ends_with('%') {
+            " of the run"
+        } else {
+            ""
+        };
+        about += &format!(" at least {}{run} old", older.text);
+    }
+    let moments = moments(told, args)?;
+    let of = |all: &Choice| match (&args.between[..], &moments[..]) {
+        ([_, _], [(from, _), .., (to, _)]) => {
+            let came = Test::Between(Column::Born, from + 1, *to);
+            all.clone().and(came).and(Test::LiveAt(*to))
+        }
+        _ => Which::Leaked.of(all),
+    };
+    let mut covered = Vec::new();
+    if let Some(known) = known {
+        let (held, stacks) = suppressed(world, &of(&all), known)?;
+        all = all.and(Test::Not(Box::new(stacks)));
+        covered = known.iter().zip(held).collect();
+    }
+    let mut which = Which::Leaked;
+    if let [from, to] = &args.between[..] {
+        about += &format!(" allocated between {from} and {to} and live at {to}");
+        which = Which::All;
+    }
+    about += told.about;
+    if args.growing {
+        about += ", of groups that grew in every tenth";
+    }
+    let events: Vec<u64> = moments.iter().map(|(event, _)| *event).collect();
+    let live = growth(world, &all, args.table.by, &events)?;
+    let grown = Grown {
+        live,
+        is_growing: args.growing,
+    };
+    let listing = Listing {
+        which,
+        grown: (!moments.is_empty()).then_some(&grown),
+    };
+    let told = Told {
+        choice: &of(&all),
+        about: &about,
+        ..*told
+    };
+    let mut answer = table::answer(&told, &args.table, &listing)?;
+    let mut put = |key: &str, value: Value| answer.figures.insert(key.to_owned(), value);
+    if let Some(older) = &args.older_than {
+        put("older_than", older.text.as_str().into());
+    }
+    if let [from, to] = &args.between[..] {
+        put("between", json!([from.to_string(), to.to_string()]));
+    }
+    if !moments.is_empty() {
+        let seconds = moments.iter().map(|(_, seconds)| *seconds);
+        put("moments_seconds", seconds.collect::<Vec<_>>().into());
+    }
+    if known.is_some() {
+        let total = sum(&covered);
+        put("suppressed_bytes", total.bytes.into());
+        put("suppressed_blocks", total.blocks.into());
+        put("suppressions", covered.iter().map(line_json).collect());
+        let known = lines(&told, &covered);
+        answer.rows.rest.extend(known.into_iter().map(Into::into));
+    }
+    Ok(answer)
+}
+
+/// After which events growth is looked at, and when those were; none if it is not.
+fn moments(told: &Told, args: &Args) -> Result<Vec<(u64, f64)>, Failure> {
+    let world = told.world;
+    let (from, to) = match &args.between[..] {
+        [from, to] => (told.event(from)?, told.event(to)?),
+        // Before anything was allocated.
+        _ if args.growing => (0, world.end()),
+        _ => return Ok(Vec::new()),
+    };
+    if let ([first, last], true) = (&args.between[..], from > to) {
+        return Err(Failure::Said(Advice::error(
+            format!("--between: {first} comes after {last}"),
+            format!("--between '{last}' '{first}' has the earlier moment first"),
+        )));
+    }
+    let steps = world.table.steps();
+    let tick = |event: u64| match event {
+        event if event == world.end() => world.table.end_tick(),
+        event => steps.tick_of(event),
+    };
+    let (first, last) = (tick(from), tick(to));
+    let inner = (1..TENTHS).filter(|_| args.growing).map(|tenth| {
+        let tick = first + (u128::from(last - first) * u128::from(tenth) / 10) as u64;
+        (steps.event_at(tick).clamp(from, to), world.seconds(tick))
+    });
+    let ends = [(from, world.seconds(first)), (to, world.seconds(last))];
+    Ok(ends[..1]
+        .iter()
+        .copied()
+        .chain(inner)
+        .chain(ends[1..].iter().copied())
+        .collect())
+}
+
+fn sum(covered: &[(&Suppression, Held)]) -> Held {
+    let held = covered.iter().map(|(_, held)| *held);
+    held.fold(Held::default(), Held::plus)
+}
+
+fn line_json((one, held): &(&Suppression, Held)) -> Value {
+    json!({
+        "line": one.line,
+        "pattern": one.pattern,
+        "bytes": held.bytes,
+        "blocks": held.blocks,
+    })
+}
+
+/// What the suppressions cover, those that cover most first, and those that are of no
+/// use.
+fn lines(told: &Told, covered: &[(&Suppression, Held)]) -> Vec<String> {
+    let of = |held: Held| {
+        let blocks = counted(held.blocks, "block");
+        format!("{} in {blocks}", told.sizes.of(held.bytes))
+    };
+    let mut used: Vec<_> = covered.iter().filter(|(_, held)| held.blocks > 0).collect();
+    used.sort_by_key(|(one, held)| (std::cmp::Reverse(held.bytes), one.line));
+    let mut lines = vec![format!("suppressed: {}", of(sum(covered)))];
+    for (one, held) in used {
+        let (line, pattern) = (one.line, &one.pattern);
+        lines.push(format!("{} by line {line}, leak:{pattern}", of(*held)));
+    }
+    for (one, _) in covered.iter().filter(|(_, held)| held.blocks == 0) {
+        lines.push(format!("not used: line {}, leak:{}", one.line, one.pattern));
+    }
+    lines
+}

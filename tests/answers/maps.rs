@@ -1,0 +1,216 @@
+//! What the program mapped: the program itself says what is right, and so do the columns
+//! of `memlog dump --ledger`.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use crate::sites::Folder;
+use crate::sites::build::GCC;
+use crate::truth::{facts, has, row};
+use crate::{ask, ask_words, built, first_seed, is_long, number, rows};
+
+/// A log of `maps` with these words, and what it printed.
+fn recorded(folder: &Folder, words: &str) -> (PathBuf, String) {
+    let program = built(folder, &GCC, "maps.c", "maps");
+    let log = folder.path("maps.memlog");
+    let mut command = folder.memlog(&["record"]);
+    command.arg("-o").arg(&log).arg(program);
+    let output = command.args(words.split(' ')).output().expect("it runs");
+    assert!(output.status.success(), "{words}: {output:?}");
+    (log, String::from_utf8(output.stdout).expect("text"))
+}
+
+/// Bytes that are mapped by then, as the dump's columns have it, by time.
+fn mapped_by_time(folder: &Folder, log: &std::path::Path) -> BTreeMap<u64, u64> {
+    let log = log.to_str().expect("a name");
+    let dump = folder.says(&["dump", "--no-symbols", "--ledger", log]);
+    let times = dump.lines().map(|line| {
+        let columns: Vec<&str> = line.split(['\t', ' ']).collect();
+        let at = columns.iter().position(|word| word.contains('.'));
+        let columns = &columns[at.expect("seconds")..];
+        let kb = |column: usize| columns[column].parse::<u64>().expect("KB");
+        (crate::twin::ns(columns[0]), (kb(3) + kb(4)) << 10)
+    });
+    times.collect()
+}
+
+/// `maps` and `report --mapped` of a moment, `stats`, and the dump.
+fn agree(folder: &Folder, log: &std::path::Path) {
+    let stats = ask(folder, log, "stats");
+    let end = ask(folder, log, "maps --at end");
+    let sum = |of: &Value, key: &str| rows(of).iter().map(|row| number(row, key)).sum::<u64>();
+    assert_eq!(number(&end, "bytes"), number(&stats, "mapped_end_bytes"));
+    assert_eq!(
+        sum(&end, "total_bytes"),
+        number(&stats, "mapped_total_bytes")
+    );
+    let ends = mapped_by_time(folder, log);
+    let times = ends.keys().map(|ns| format!("{:.9}", *ns as f64 / 1e9));
+    let step = ends.len() / 12 + 1;
+    for moment in ["end", "rss-peak", "heap-peak"]
+        .map(str::to_owned)
+        .into_iter()
+        .chain(times.step_by(step))
+    {
+        let page = ask(folder, log, &format!("maps --at {moment}"));
+        let report = ask(folder, log, &format!("report --mapped --at {moment}"));
+        let tree = &report["trees"][0];
+        let open = number(&page, "bytes") - number(&page, "reserved_bytes");
+        assert_eq!(open, number(tree, "bytes"), "at {moment}");
+        let reserved = |row: &&Value| number(row, "reserved_bytes") > 0;
+        if !rows(&page).iter().any(|row| reserved(&row)) {
+            assert_eq!(page["mappings"], tree["blocks"], "at {moment}");
+        }
+        for by in ["line", "file", "module", "stack", "thread", "kind"] {
+            let other = ask(folder, log, &format!("maps --by {by} --at {moment}"));
+            for key in [
+                "bytes",
+                "mappings",
+                "total_bytes",
+                "calls",
+                "unmapped_bytes",
+            ] {
+                assert_eq!(
+                    sum(&other, key),
+                    sum(&page, key),
+                    "{key} by {by} at {moment}"
+                );
+            }
+            assert_eq!(sum(&page, "bytes"), number(&page, "bytes"));
+            assert_eq!(other["list"], page["list"]);
+        }
+        let list = page["list"].as_array().expect("a list");
+        let listed: u64 = list.iter().map(|one| number(one, "bytes")).sum();
+        assert_eq!(
+            (listed, list.len() as u64),
+            (number(&page, "bytes"), number(&page, "mappings"))
+        );
+    }
+    for (ns, bytes) in &ends {
+        let moment = format!("{:.9}", *ns as f64 / 1e9);
+        let page = ask(folder, log, &format!("maps --at {moment}"));
+        assert_eq!(number(&page, "bytes"), *bytes, "at {moment}");
+    }
+    let timeline = ask(folder, log, "timeline");
+    for point in timeline["points"].as_array().expect("points") {
+        let time = crate::twin::ns(&point["seconds"].to_string());
+        let known = ends
+            .range(..=time)
+            .next_back()
+            .map_or(0, |(_, bytes)| *bytes);
+        assert_eq!(number(point, "mapped_bytes"), known, "{point}");
+    }
+}
+
+#[test]
+fn mappings_are_those_of_the_program() {
+    let folder = Folder::new("answers-maps");
+    let (log, said) = recorded(&folder, "known");
+    let page = ask(&folder, &log, "maps --at end");
+    let known = facts(&said, "site");
+    assert_eq!(rows(&page).len(), known.len(), "{page:#}");
+    for (name, facts) in &known {
+        has(row(&page, name), facts.split(' '));
+        let one = ["maps", "--at", "end", "--where"];
+        let filter = format!("leaf = {name}");
+        let few = ask_words(&folder, &log, &[&one[..], &[&filter]].concat());
+        has(row(&few, name), facts.split(' '));
+        assert_eq!(rows(&few).len(), 1);
+    }
+    let mut told: Vec<String> = page["list"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|one| {
+            let word = |key: &str| one[key].as_str().expect("a word").to_owned();
+            let shared = if one["shared"] == true { "s" } else { "p" };
+            format!(
+                "list {} {} {} {} {}{shared}",
+                word("function"),
+                word("name"),
+                word("address"),
+                one["bytes"],
+                word("protection")
+            )
+        })
+        .collect();
+    told.sort();
+    let mut expected: Vec<&str> = said
+        .lines()
+        .filter(|line| line.starts_with("list"))
+        .collect();
+    expected.sort_unstable();
+    assert_eq!(told, expected);
+    agree(&folder, &log);
+}
+
+#[test]
+fn mappings_that_are_cut_at_random_are_known() {
+    let seeds = if is_long() { 30 } else { 2 };
+    for seed in first_seed()..first_seed() + seeds {
+        let folder = Folder::new("answers-maps-mix");
+        let (log, said) = recorded(&folder, &format!("mix {seed} 4000"));
+        let page = ask(&folder, &log, "maps --at end");
+        let known = facts(&said, "site");
+        for (name, facts) in &known {
+            has(row(&page, name), facts.split(' '));
+        }
+        let calls: u64 = rows(&page).iter().map(|row| number(row, "calls")).sum();
+        assert!(calls > 100, "{page:#}");
+        agree(&folder, &log);
+    }
+}
+
+/// Filters of mappings choose parts of them; what only a block has is refused.
+#[test]
+fn filters_choose_mappings() {
+    let folder = Folder::new("answers-maps-where");
+    let (log, _) = recorded(&folder, "known");
+    let of = |filter: &str| {
+        let page = ask_words(&folder, &log, &["maps", "--at", "end", "--where", filter]);
+        (number(&page, "bytes"), number(&page, "mappings"))
+    };
+    let all = of("all");
+    let list = ask(&folder, &log, "maps --at end");
+    let list = list["list"].as_array().expect("a list").clone();
+    let sum = |is: &dyn Fn(&Value) -> bool| {
+        let chosen = list.iter().filter(|one| is(one));
+        chosen.fold((0, 0), |sum, one| (sum.0 + number(one, "bytes"), sum.1 + 1))
+    };
+    assert_eq!(
+        of("size >= 200K"),
+        sum(&|one| number(one, "bytes") >= 200 << 10)
+    );
+    assert_eq!(of("kind = brk"), sum(&|one| one["function"] == "brk"));
+    assert_eq!(of("not kind = brk"), sum(&|one| one["function"] != "brk"));
+    assert_eq!(of("leaked"), all);
+    for one in &list {
+        let filter = format!("contains = {}", one["address"].as_str().expect("it"));
+        assert_eq!(of(&filter), (number(one, "bytes"), 1), "{filter}");
+    }
+    // The three pages that went amid are of who mapped them, and of who unmapped them.
+    let gone = ["maps", "--where", "freed-function = splits"];
+    let gone = ask_words(&folder, &log, &gone);
+    has(
+        row(&gone, "splits"),
+        ["total_bytes=196608", "calls=1"].into_iter(),
+    );
+    let log = log.to_str().expect("a name");
+    for field in [
+        "waste > 1",
+        "temporary",
+        "chain-length > 1",
+        "not moved",
+        "map = 1",
+    ] {
+        let output = folder.run(&["maps", "--where", field, log]);
+        let told = crate::said(&output);
+        assert_eq!(output.status.code(), Some(2), "{told}");
+        assert!(
+            told.contains(" is of blocks of the heap, and these are mappings\n"),
+            "{told}"
+        );
+    }
+}
