@@ -82,7 +82,7 @@ fn examples_run() {
         std::fs::create_dir(folder.path(name)).expect("mkdir");
     }
     std::fs::write(folder.path("Makefile"), "all:\n").expect("write");
-    std::fs::write(folder.path("lsan.supp"), "leak:nowhere\n").expect("write");
+    std::fs::write(folder.path("lsan.supp"), "leak:no_such_function\n").expect("write");
     let path = format!(
         "{}:{}",
         folder.root().display(),

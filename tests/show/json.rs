@@ -241,7 +241,7 @@ fn each_key_of_an_answer_is_in_the_documentation() {
     log.map_by(stack, 0, false, mapping);
     log.read_rss(1 << 20);
     let folder = with_logs("show-json-answers", &[("sites", log)]);
-    fs::write(folder.path("lsan.supp"), "leak:nowhere").expect("write");
+    fs::write(folder.path("lsan.supp"), "leak:no_such_function").expect("write");
     let all = documented("# `--json` of questions", "\n## ");
     for (command, section) in [
         ("table", "Groups of blocks"),
