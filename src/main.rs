@@ -16,6 +16,7 @@ mod os;
 mod peers;
 mod record;
 mod recorder;
+mod timeline;
 mod verbs;
 
 use std::ffi::OsString;
@@ -25,7 +26,6 @@ use clap::{CommandFactory, Parser};
 use memlog_pages::blocks::table::Which;
 use memlog_pages::blocks::{
     annotate, chains, fragmentation, function, histogram, leaks, locate, maps, table, threads,
-    timeline,
 };
 use memlog_pages::{dump, info, postmortem, report, stats, summary, tree};
 

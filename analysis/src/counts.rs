@@ -213,6 +213,17 @@ impl Counts {
         copies.chosen.before_change(live, self.chosen);
     }
 
+    /// Each stack that asked for memory with the place of its count, what it holds now
+    /// and everything that it ever allocated.
+    pub(crate) fn each(&self) -> impl Iterator<Item = (u32, usize, Held, Held)> {
+        let all = (0..).zip(&self.places);
+        all.filter_map(|(stack, place)| {
+            let place = place.checked_sub(1)? as usize;
+            let count = &self.counts[place];
+            Some((stack, place, count.live, count.total))
+        })
+    }
+
     /// The count of a stack and its copies, if it has any.
     fn of_all(&self) -> impl Iterator<Item = (u32, &Count, &Copies)> {
         let all = (0..).zip(&self.places);

@@ -21,6 +21,7 @@
 //! * `unknown`: releases of what is not live, told apart by a second reading
 //! * `temporary`: blocks that go before their thread asks for another
 //! * `threads`: their last names
+//! * `snapshots`: the live set at many moments
 //! * `flight_window`: what is known of events that were overwritten
 //! * `sites`: given names, the places that asked, past wrappers and `library` code
 //! * `brief`: names that are made shorter, and their own paths; `name`: what a place is called
@@ -56,6 +57,7 @@ mod rss;
 mod segments;
 mod share;
 mod sites;
+mod snapshots;
 mod sparse;
 mod stacks;
 mod summary;
@@ -84,6 +86,7 @@ pub use resident::{Later, Parts, Precision, Resident};
 pub use rss::{Bracket, Figures, FirstReading, Level, RssPeak, Unread, Why, highest_level};
 pub use share::{percentage, share};
 pub use sites::{AskingSite, List, Sites, Stacks, Through, asking_places};
+pub use snapshots::{Cause, Every, Excess, MOST, MOST_CHANGES, Snapshot, Snapshots, StackChange};
 pub use stacks::{Frame, ModuleKey, Site, StackTable, Tables};
 pub use summary::{CutStacks, Summary};
 pub use tally::{Facts, Options, Tally};

@@ -455,6 +455,15 @@ impl Tally {
         self.heap.event
     }
 
+    /// What is live so far.
+    #[inline]
+    pub fn live(&self) -> Held {
+        Held {
+            bytes: self.heap.bytes,
+            blocks: self.heap.blocks,
+        }
+    }
+
     /// The second ledger so far.
     pub fn mapped(&self) -> &Mapped {
         &self.regions.mapped

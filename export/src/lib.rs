@@ -10,6 +10,7 @@
 //! * `library`: whose a place is, the user's or a standard library's
 //! * `graph`: what a picture shows
 //! * `layout`, `draw`: the picture without Graphviz: places, then SVG, PostScript and PDF
+//! * `curves`: figures over time, as a picture
 //! * `flame`: a flame graph, as a picture and as a page
 //! * `dot`, `text`: the page in Graphviz's language, and as text
 //! * `shown`: names as they may be shown
@@ -18,6 +19,7 @@
 
 mod ask;
 mod callgraph;
+pub mod curves;
 mod dot;
 pub mod draw;
 pub mod flame;

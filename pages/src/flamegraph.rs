@@ -10,7 +10,6 @@ use crate::heading::{heading, notes};
 use crate::moment::At;
 use crate::names::{Labels, SymbolFiles};
 use crate::open::Interrupt;
-use crate::page::heading::Says;
 use crate::page::tree::By;
 use crate::shown::read;
 use crate::subject::Subject;
@@ -96,36 +95,8 @@ fn made(subject: &Subject, stacks: &Stacks, labels: &mut Labels) -> Flame {
     notes.extend(labels.remarks().map(str::to_owned));
     notes.extend(labels.cut_short().map(str::to_owned));
     Flame {
-        heading: told(subject),
+        heading: heading(subject).told(),
         notes,
         ..flame
     }
-}
-
-/// What stands above: the program, its peaks, and what is missing.
-fn told(subject: &Subject) -> Vec<String> {
-    let heading = heading(subject);
-    let mut last = "";
-    let mut lines = Vec::new();
-    for line in &heading.lines {
-        let Says::Parts(parts) = &line.says else {
-            continue;
-        };
-        // A line without a name goes on with the one above.
-        let name = if line.name.is_empty() {
-            last
-        } else {
-            line.name
-        };
-        last = name;
-        let words = parts.join(", ");
-        match name {
-            "program" => lines.insert(0, words),
-            "RSS peak" | "heap peak" if line.name.is_empty() => lines.push(words),
-            "RSS peak" | "heap peak" => lines.push(format!("{name}: {words}")),
-            _ if line.is_alarm => lines.push(format!("{name}: {words}")),
-            _ => {}
-        }
-    }
-    lines
 }

@@ -58,7 +58,7 @@ pub fn page(log: &Path, wanted: &Wanted, symbol_files: &SymbolFiles) -> anyhow::
         store: &store,
         blocks: wanted.blocks,
     };
-    let analysis = analyse(&family, &reading, Some(when), &watch)?;
+    let analysis = analyse(&family, &reading, (Some(when), None), &watch)?;
     check_moment(when, &Span::of(family.own(), &analysis))?;
     let mut names = Names::new(&store, options, family.own(), log);
     let stacks = analysis.tally.stacks();

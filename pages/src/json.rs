@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use crate::names::Name;
 use crate::page::others::FailedCalls;
 use crate::page::places::{PlaceList, What};
-use crate::page::tree::{Direction, NO_FRAMES, Tree};
+use crate::page::tree::{Direction, NO_FRAMES, Snapshot, Tree};
 use crate::page::{Page, Part};
 
 /// As it is printed.
@@ -79,15 +79,11 @@ fn failed(calls: &FailedCalls) -> Value {
 /// put up with.
 fn tree(tree: &Tree) -> Map<String, Value> {
     let total = tree.branches.total();
-    let direction = match tree.direction {
-        Direction::BottomUp => "bottom-up",
-        Direction::TopDown => "top-down",
-    };
-    Page::keyed([
+    let mut object = Page::keyed([
         ("by", tree.by.name().into()),
         ("moment", tree.moment.map(|(name, _)| name).into()),
         ("seconds", tree.moment.map(|(_, seconds)| seconds).into()),
-        ("direction", direction.into()),
+        ("direction", direction(tree).into()),
         ("threshold_percent", tree.threshold.into()),
         ("bytes", total.bytes.into()),
         ("blocks", total.blocks.into()),
@@ -95,7 +91,19 @@ fn tree(tree: &Tree) -> Map<String, Value> {
         ("unfiltered_blocks", tree.unfiltered.blocks.into()),
         ("folded", folded(tree.branches.roots())),
         ("nodes", nodes(tree).into()),
-    ])
+    ]);
+    if let Some(Snapshot { label, change }) = &tree.snapshot {
+        object.insert("label".into(), label.as_str().into());
+        object.insert("change".into(), (*change).into());
+    }
+    object
+}
+
+fn direction(tree: &Tree) -> &'static str {
+    match tree.direction {
+        Direction::BottomUp => "bottom-up",
+        Direction::TopDown => "top-down",
+    }
 }
 
 fn folded(callers: &Callers) -> Value {

@@ -1,4 +1,6 @@
-//! The moment that a user names, in the words of filters.
+//! The moments that a user asks for: one in the words of filters, or many.
+
+pub mod snapshots;
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,10 +12,58 @@ use memlog_table::Table;
 
 use crate::open::{Analysis, Family, Watch};
 use crate::words::Advice;
+use snapshots::Pace;
 
 /// Times are shown to the millisecond: the end as it is shown is still in the
 /// log.
 const SHOWN_SECONDS: f64 = 0.001;
+
+/// What a user wants to see.
+#[derive(Clone, Copy, Default)]
+pub struct Wanted<'a> {
+    /// A moment.
+    pub at: Option<&'a At>,
+    /// Many.
+    pub snapshots: Option<Pace>,
+}
+
+impl Wanted<'_> {
+    /// The same in a log that is read next.
+    pub fn look(self, family: &Family, watch: &Watch) -> anyhow::Result<Moments> {
+        let at = self.at.map(|at| at.look(family, watch));
+        Ok(Moments {
+            at: at.transpose()?,
+            snapshots: self.snapshots,
+        })
+    }
+}
+
+impl<'a> From<Option<&'a At>> for Wanted<'a> {
+    fn from(at: Option<&'a At>) -> Self {
+        Self {
+            at,
+            snapshots: None,
+        }
+    }
+}
+
+/// What a reading has to look for.
+#[derive(Clone, Copy, Default)]
+pub struct Moments {
+    /// A moment.
+    pub at: Option<When>,
+    /// Many.
+    pub snapshots: Option<Pace>,
+}
+
+impl From<Option<When>> for Moments {
+    fn from(at: Option<When>) -> Self {
+        Self {
+            at,
+            snapshots: None,
+        }
+    }
+}
 
 /// A moment as it is asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,18 +3,20 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use memlog_analysis::Moment;
+use memlog_analysis::{Every, Moment};
 use memlog_export::{When, percent};
 
-use crate::calls::{Filter, Form, Shape, tree};
-use crate::heading::failed_askers;
-use crate::moment::At;
+use crate::calls::{Filter, Form, Shape, SnapshotArgs, Sources, Taken, tree};
+use crate::heading::{failed_askers, notes};
+use crate::moment::snapshots::{Pace, typed as typed_every};
+use crate::moment::{At, Moments, Wanted};
 use crate::names::Labels;
 use crate::page::tree::Direction;
 use crate::page::{Page, Part};
-use crate::shown::{self, Asked, show};
+use crate::screen::out;
+use crate::shown::{self, Asked, read, show};
 use crate::subject::Subject;
-use crate::words::{Advice, typed};
+use crate::words::{Advice, Sizes, tell_note, typed};
 use crate::world::Where;
 
 /// The version of the keys; `doc/STATS.md` says what they mean.
@@ -33,6 +35,16 @@ pub struct Args {
     /// as 12.5s, 300ms or 2m, a part of the run as 50%, or 'mark NAME'
     #[arg(long, value_name = "MOMENT", allow_negative_numbers = true)]
     at: Option<At>,
+    #[command(flatten)]
+    snapshots: SnapshotArgs,
+    /// Print snapshots as pmem wrote them, with bytes for its calls, without a heading
+    /// [--every: 1MiB]
+    #[arg(long = "as", value_name = "FORM", value_enum, conflicts_with_all = [
+        "show_snapshots", "show_snapshot_deltas", "show_cumulative_snapshot_delta",
+        "show_leaks", "show_maximum", "at", "threshold", "by", "mapped", "no_fold",
+        "show_below_main", "json",
+    ])]
+    form_of: Option<FormOf>,
     /// Sum up what is less than so many percent
     #[arg(short = 't', long, value_name = "PCT", default_value = "1", value_parser = percent)]
     threshold: f64,
@@ -52,21 +64,96 @@ pub struct Args {
     more: Vec<PathBuf>,
 }
 
+/// Forms of others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum FormOf {
+    /// That of pmem's logs.
+    Pmem,
+}
+
+/// What pmem was built with.
+const PMEM_THRESHOLD: u64 = 1 << 20;
+
 /// Shows the heading and a tree for each moment asked for.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if !args.more.is_empty() {
         return Err(several(args));
     }
-    args.form
-        .check(moment_option(args), args.blocks.filter().is_some())?;
     let blocks = &args.blocks;
+    args.form
+        .check(moment_option(args), blocks.filter().is_some())?;
+    let option = args.form_of.map(|_| "--as pmem");
+    let option = option.or(args.snapshots.option());
+    if let Some(option) = option.filter(|_| blocks.filter().is_some()) {
+        return Err(Advice::error(
+            format!("{option} is of all blocks, and --where asks for some"),
+            format!(
+                "leave out --where: -i and --include-module choose by function and library; or \
+                 leave out {option}, and give --at for a moment"
+            ),
+        ));
+    }
+    if let Some(FormOf::Pmem) = args.form_of {
+        return as_pmem(args);
+    }
+    if let Some(option) = option.filter(|_| args.form.mapped) {
+        return Err(Advice::error(
+            format!("{option} is of the heap, and --mapped is of what lies outside it"),
+            format!("leave out --mapped; or leave out {option}, and give --at for a moment"),
+        ));
+    }
+    let wanted = Wanted {
+        at: args.at.as_ref(),
+        snapshots: args.snapshots.pace(),
+    };
     show(
         &args.asked,
         blocks,
-        args.at.as_ref(),
+        wanted,
         args.json,
         |subject, labels, at| page(args, at, subject, labels),
     )
+}
+
+/// Prints snapshots in another's form; what is to be said of the log goes to stderr.
+fn as_pmem(args: &Args) -> anyhow::Result<ExitCode> {
+    let threshold = match args.snapshots.every {
+        None => PMEM_THRESHOLD,
+        Some(Every::Churn(bytes)) => bytes,
+        Some(Every::Ns(_)) => {
+            return Err(Advice::error(
+                "--as pmem takes snapshots by bytes that came and went, not by time",
+                "give --every with bytes, as --every 1MiB",
+            ));
+        }
+    };
+    let moments = Moments {
+        at: None,
+        snapshots: Some(Pace::Every(Every::Churn(threshold))),
+    };
+    let read = read(
+        (&*args.asked.file, &args.asked.symbol_files, &args.blocks),
+        Sizes::Exact,
+        |_, _| Ok(()),
+        |()| moments,
+        |subject, labels, ()| {
+            for note in notes(subject.family, subject.analysis) {
+                tell_note(&note);
+            }
+            if let Some(part) = subject.analysis.part {
+                let to = subject.family.own().seconds(part.tick);
+                tell_note(&format!("Ctrl-C ended the reading at {to:.3} s"));
+            }
+            let sources = Sources::of(subject, threshold, &args.filter, labels);
+            let printed = sources.map(|sources| sources.print(labels, &mut out()));
+            for remark in labels.remarks().chain(labels.cut_short()) {
+                tell_note(remark);
+            }
+            printed.transpose()
+        },
+    )?;
+    read.made?;
+    Ok(read.exit)
 }
 
 fn several(args: &Args) -> anyhow::Error {
@@ -90,7 +177,7 @@ fn moment_option(args: &Args) -> Option<&'static str> {
         Args {
             show_maximum: true, ..
         } => Some("--show-maximum"),
-        _ => None,
+        _ => args.snapshots.option(),
     }
 }
 
@@ -105,9 +192,18 @@ fn page(args: &Args, at: Option<When>, subject: &Subject, labels: &mut Labels) -
         let part = (index + 1, count);
         Part::OneTree(tree(subject, (when, part), &shape, labels))
     });
-    let mut parts: Vec<Part> = trees.collect();
+    let trees: Vec<Part> = trees.collect();
+    let shown = Taken::of(subject, &args.snapshots, &shape, labels).map(|taken| taken.shown());
+    let (mut parts, figures) = shown.map_or_else(Default::default, |shown| {
+        let every = args.snapshots.every.map(typed_every);
+        let figures = [("every", every.into()), ("snapshots", shown.figures.into())];
+        (shown.parts, Page::keyed(figures))
+    });
+    parts.extend(trees);
     parts.push(Part::Failed(failed_askers(subject, labels)));
-    shown::page(subject, SCHEMA, labels, parts)
+    let mut page = shown::page(subject, SCHEMA, labels, parts);
+    page.figures.extend(figures);
+    page
 }
 
 fn shape(args: &Args) -> Shape<'_> {
@@ -119,7 +215,7 @@ fn shape(args: &Args) -> Shape<'_> {
     }
 }
 
-/// The moments asked for, each once.
+/// The single moments asked for, each once.
 fn moments(args: &Args, at: Option<When>) -> Vec<When> {
     let mut moments = Vec::from_iter(at);
     let switches = [
@@ -131,7 +227,7 @@ fn moments(args: &Args, at: Option<When>) -> Vec<When> {
             moments.push(When::Known(moment));
         }
     }
-    if moments.is_empty() {
+    if moments.is_empty() && args.snapshots.pace().is_none() {
         moments.push(When::Known(Moment::RssPeak));
     }
     moments

@@ -12,7 +12,8 @@ use crate::facts::is_running;
 use crate::figures::figures;
 use crate::heading::{failed_parts, heading, notes};
 use crate::json;
-use crate::moment::{At, Span, check as check_moment};
+use crate::moment::snapshots::{check as check_snapshots, taken};
+use crate::moment::{Moments, Span, Wanted, check as check_moment};
 use crate::names::{Labels, NameStore, Names, SymbolFiles, symbol_options};
 use crate::open::{Family, Files, Interrupt, Over, ReadPart, Watch};
 use crate::page::heading::Heading;
@@ -38,34 +39,31 @@ pub struct Asked {
     pub look: Look,
 }
 
-/// Reads a log, has a page made of it, and shows that, as text or as JSON. `at` is a
-/// moment that the page will ask for.
-pub fn show(
+/// Reads a log, has a page made of it, and shows that, as text or as JSON. `wanted`
+/// are the moments that the page will ask for.
+pub fn show<'a>(
     asked: &Asked,
     blocks: &Where,
-    at: Option<&At>,
+    wanted: impl Into<Wanted<'a>>,
     is_json: bool,
     make: impl FnOnce(&Subject, &mut Labels, Option<When>) -> Page,
 ) -> anyhow::Result<ExitCode> {
-    let look = |family: &Family, watch: &Watch| {
-        let when = at.map(|at| at.look(family, watch));
-        when.transpose()
-    };
+    let wanted = wanted.into();
     show_after(
         (asked, blocks),
-        look,
-        |at| *at,
+        |family, watch| wanted.look(family, watch),
+        |moments| *moments,
         is_json,
-        |subject, labels, at| make(subject, labels, *at),
+        |subject, labels, moments| make(subject, labels, moments.at),
     )
 }
 
 /// The same, where the moment that the page will ask for is found by a first
 /// look at the log.
-pub fn show_after<T>(
+pub fn show_after<T, M: Into<Moments>>(
     (asked, blocks): (&Asked, &Where),
     first: impl FnOnce(&Family, &Watch) -> anyhow::Result<T>,
-    moment: impl FnOnce(&T) -> Option<When>,
+    moment: impl FnOnce(&T) -> M,
     is_json: bool,
     make: impl FnOnce(&Subject, &mut Labels, &T) -> Page,
 ) -> anyhow::Result<ExitCode> {
@@ -87,11 +85,11 @@ pub struct Read<R> {
 
 /// Reads a log and has something made of it. Of a log that Ctrl-C cut short it
 /// is made of the part that was read.
-pub fn read<T, R>(
+pub fn read<T, M: Into<Moments>, R>(
     (file, symbol_files, blocks): (&Path, &SymbolFiles, &Where),
     sizes: Sizes,
     first: impl FnOnce(&Family, &Watch) -> anyhow::Result<T>,
-    moment: impl FnOnce(&T) -> Option<When>,
+    moment: impl FnOnce(&T) -> M,
     make: impl FnOnce(&Subject, &mut Labels, &T) -> R,
 ) -> anyhow::Result<Read<R>> {
     let options = symbol_options(symbol_files)?;
@@ -101,7 +99,8 @@ pub fn read<T, R>(
     let family = files.family()?;
     let is_running = is_running(family.own());
     let found = first(&family, &watch)?;
-    let at = moment(&found);
+    let Moments { at, snapshots } = moment(&found).into();
+    let taken = snapshots.map(|pace| taken(pace, family.own().tick_ns()));
     let store = NameStore::default();
     let reading = Reading {
         file,
@@ -110,9 +109,12 @@ pub fn read<T, R>(
         store: &store,
         blocks,
     };
-    let analysis = analyse(&family, &reading, at, &watch)?;
+    let analysis = analyse(&family, &reading, (at, taken.transpose()?), &watch)?;
     if let Some(when) = at {
         check_moment(when, &Span::of(family.own(), &analysis))?;
+    }
+    if let Some(pace) = snapshots {
+        check_snapshots(pace, &analysis)?;
     }
     let over = names_over(analysis.part, &watch);
     let names = Names::new(&store, &options, family.own(), file).until(over);

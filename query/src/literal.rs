@@ -1,5 +1,7 @@
 //! Values that are one word.
 
+use std::str::FromStr;
+
 use crate::error::{Fault, Kind, Problem, shown};
 use crate::field::is_name;
 use crate::number::{self, ONES, PERCENTS, SIZES, TIMES};
@@ -117,6 +119,24 @@ impl Literal for Moment {
             (Self::Share(one), Self::Share(other)) => one > other,
             _ => false,
         }
+    }
+}
+
+/// A size as in a filter, for who asks for one elsewhere.
+impl FromStr for Bytes {
+    type Err = ();
+
+    fn from_str(word: &str) -> Result<Self, ()> {
+        Self::of(word).map_err(|_| ())
+    }
+}
+
+/// A duration as in a filter.
+impl FromStr for Length {
+    type Err = ();
+
+    fn from_str(word: &str) -> Result<Self, ()> {
+        Self::of(word).map_err(|_| ())
     }
 }
 

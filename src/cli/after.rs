@@ -30,13 +30,14 @@ pub const REPORT: &str = "\
 The roots of a tree are the functions that called the allocator, their children are the callers: \
 behind <- those by which all of it came, on lines of their own those by which a part came. A line has \
 its share, bytes and blocks. Without an option it is of the moment of the largest resident set, as the \
-kernel counts it.
+kernel counts it. Snapshots have numbers from 0; a realloc frees and allocates, so it counts twice in \
+what came and went.
 
 Examples:
   memlog report --show-leaks vm.5912.memlog    what was not released
   memlog report --mapped vm.5912.memlog        what the program mapped itself
   memlog report --at 50% --where 'size >= 1MiB' vm.5912.memlog
-  memlog report --sysroot rootfs/ vm.5912.memlog    with the files of another machine";
+  memlog report --every 2s --show-snapshot-deltas vm.5912.memlog    what grew, and when";
 
 pub const TREE: &str = "\
 From the bottom up it is the tree of `memlog report`. From the top down it begins at main, and each \
@@ -96,6 +97,7 @@ the peaks have lines of their own.
 
 Examples:
   memlog timeline vm.5912.memlog
+  memlog timeline -o vm.svg vm.5912.memlog    as a picture, without a script
   memlog timeline --where 'function ~ \"parse\"' vm.5912.memlog
   memlog timeline --json vm.5912.memlog | jq '.points | max_by(.heap_bytes)'";
 

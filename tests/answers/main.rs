@@ -4,6 +4,7 @@
 //! * [`twin`]: blocks by the lines of `memlog dump`, in the plainest way
 //! * [`figures`]: what the commands say of all blocks, against the twin
 //! * [`filters`]: expressions made at random, block by block
+//! * [`snapshots`]: `report --every`, against a twin with stacks
 //! * [`trees`]: trees and pictures of chosen blocks, and moments in all their forms
 //! * [`leaks`]: what grew, and suppressions, against LeakSanitizer
 //! * [`statics`]: static initialisers
@@ -35,6 +36,7 @@ mod runnable;
 mod sidecar;
 #[path = "../sites/mod.rs"]
 mod sites;
+mod snapshots;
 mod statics;
 mod trees;
 mod truth;

@@ -145,7 +145,7 @@ impl Recipe {
         self.put(|deltas, writer| deltas.put_tick(writer, tick));
     }
 
-    /// The program sets a mark.
+    /// The program marks this moment.
     #[allow(dead_code, reason = "each test uses a part of it")]
     pub fn mark(&mut self, name: &[u8]) {
         self.ext(&Ext::Mark(name));

@@ -80,7 +80,13 @@ fn interrupted(folder: &Folder, words: &[&str]) -> Output {
 fn what_was_read_is_shown() {
     let folder = Folder::new("show-interrupt");
     big_log(&folder, STEPS);
-    for command in ["report", "summary", "tree", "table --by size"] {
+    for command in [
+        "report",
+        "report --every 20ms --show-snapshots",
+        "summary",
+        "tree",
+        "table --by size",
+    ] {
         let words: Vec<_> = command.split(' ').collect();
         let output = interrupted(&folder, &[&words[..], &["big.memlog"]].concat());
         assert_eq!(

@@ -179,7 +179,7 @@ fn info_says_the_same_to_programs() {
 }
 
 /// The keys in the tables of the documentation between two of its words.
-fn documented(from: &str, to: &str) -> Vec<String> {
+pub fn documented(from: &str, to: &str) -> Vec<String> {
     let page = include_str!("../../doc/STATS.md");
     let from = page.split_once(from).expect("a part").1;
     let part = from.split_once(to).map_or(from, |(part, _)| part);
@@ -189,7 +189,7 @@ fn documented(from: &str, to: &str) -> Vec<String> {
     names.map(str::to_owned).collect()
 }
 
-fn keys(value: &Value) -> Vec<String> {
+pub fn keys(value: &Value) -> Vec<String> {
     let object = value.as_object().expect("an object");
     object.keys().cloned().collect()
 }

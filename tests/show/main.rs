@@ -20,7 +20,9 @@ mod recipe;
 mod same;
 #[path = "../sites/mod.rs"]
 mod sites;
+mod snapshots;
 mod terminal;
+mod timeline;
 mod tutorial;
 mod usage;
 

@@ -17,6 +17,7 @@ const SAME: &[&str] = &[
     "live heap at the end",
     "allocations in the whole run",
     "threshold",
+    "came and went",
     ", by ",
     "end_live",
     "Creating",

@@ -27,9 +27,9 @@ use crate::choose::chosen;
 use crate::facts::is_running;
 use crate::moment::{At, Span, Times, check as check_moment};
 use crate::names::{NameStore, Names, symbol_options};
-use crate::open::{FileBytes, Files, Sidecar, Watch};
+use crate::open::{FileBytes, Files, Interrupt, Sidecar, Watch};
 use crate::page::rows::Rows;
-use crate::page::{Page, Part};
+use crate::page::{OnNames, Page, Part};
 use crate::screen::Screen;
 use crate::shown::{Asked, Framed, INTERRUPTED, framed, interrupted, names_over, printed};
 use crate::words::Sizes;
@@ -126,7 +126,19 @@ pub struct Answer {
     pub rows: Rows,
 }
 
-/// The log's table is found or made, and asked. `schema` is the version of the keys.
+/// What stands around an answer.
+struct Around {
+    kept: Kept,
+    on_names: OnNames,
+    /// How far the log was read, in words of JSON.
+    interrupted: Value,
+    screen: Screen,
+    /// Ctrl-C ends the process by now, unless this is told otherwise.
+    interrupt: Option<Interrupt>,
+}
+
+/// The log's table is found or made, asked, and the answer shown. `schema` is the
+/// version of the keys.
 pub fn ask<E: Into<Failure>>(
     question: &Question,
     schema: &str,
@@ -144,7 +156,31 @@ fn ask_of<E: Into<Failure>>(
     needs_names: bool,
     answer: impl Fn(&Told) -> Result<Answer, E>,
 ) -> anyhow::Result<ExitCode> {
-    let once = |is_again| ask_once((of, question), schema, needs_names, &answer, is_again);
+    answered((of, question), needs_names, answer, |answer, around| {
+        let mut page = framed(Framed {
+            schema,
+            interrupted: around.interrupted,
+            heading: around.kept.heading(),
+            stats: around.kept.stats,
+            notes: around.kept.notes,
+            on_names: around.on_names,
+            parts: vec![Part::Rows(answer.rows)],
+        });
+        page.figures.extend(asked(question));
+        page.figures.extend(answer.figures);
+        let screen = around.screen;
+        Ok(screen.show(&printed(&page, question.json, &screen), around.interrupt)?)
+    })
+}
+
+/// The same of an answer of any kind, and what becomes of it.
+fn answered<A, E: Into<Failure>>(
+    of: (Of, &Question),
+    needs_names: bool,
+    answer: impl Fn(&Told) -> Result<A, E>,
+    show: impl Fn(A, Around) -> anyhow::Result<()>,
+) -> anyhow::Result<ExitCode> {
+    let once = |is_again| ask_once(of, needs_names, &answer, &show, is_again);
     // That bytes of a kept table have changed is seen where they are read. One that
     // cannot be removed is not looked at again.
     let code = match once(false)? {
@@ -155,11 +191,11 @@ fn ask_of<E: Into<Failure>>(
 }
 
 /// Nothing if the table was damaged: that one is not kept any more.
-fn ask_once<E: Into<Failure>>(
+fn ask_once<A, E: Into<Failure>>(
     (of, question): (Of, &Question),
-    schema: &str,
     needs_names: bool,
-    answer: impl Fn(&Told) -> Result<Answer, E>,
+    answer: impl Fn(&Told) -> Result<A, E>,
+    show: impl Fn(A, Around) -> anyhow::Result<()>,
     is_again: bool,
 ) -> anyhow::Result<Option<ExitCode>> {
     let options = symbol_options(&question.asked.symbol_files)?;
@@ -251,19 +287,15 @@ fn ask_once<E: Into<Failure>>(
         Err(Failure::Damaged) => return damaged(),
         Err(Failure::Said(error)) => return Err(error),
     };
-    let mut page = framed(Framed {
-        schema,
+    let is_part = part.is_some() || on_names.cut_short.is_some();
+    let around = Around {
         interrupted: interrupted(log, part),
-        heading: kept.heading(),
-        stats: kept.stats,
-        notes: kept.notes,
+        kept,
         on_names,
-        parts: vec![Part::Rows(answer.rows)],
-    });
-    page.figures.extend(asked(question));
-    page.figures.extend(answer.figures);
-    screen.show(&printed(&page, question.json, &screen), watch.end())?;
-    let is_part = part.is_some() || page.on_names.cut_short.is_some();
+        screen,
+        interrupt: watch.end(),
+    };
+    show(answer, around)?;
     Ok(Some(match is_part {
         true => ExitCode::from(INTERRUPTED),
         false => ExitCode::SUCCESS,

@@ -1,11 +1,13 @@
 //! `memlog timeline`: the heap and resident memory over time.
 
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use memlog_answers::{Damaged, Of, Point, World, mapped_over_time, timeline};
+use memlog_export::curves::{CurvePoint, Curves, svg};
 use serde_json::{Value, json};
 
-use super::{Answer, Question, Told, ask};
+use super::{Answer, Question, Told, answered, ask};
 use crate::page::Page;
 use crate::page::rows::{Last, Rows, titles};
 use crate::words::{clean, grouped};
@@ -22,6 +24,17 @@ pub struct Args {
     /// [default: 40, in JSON 10000]
     #[arg(long, value_name = "N")]
     points: Option<usize>,
+    /// Draw it there, as SVG: the heap, resident memory, live blocks, and allocations a
+    /// second; - is standard output [--points: 2000]
+    #[arg(short, long, value_name = "OUT.svg", conflicts_with = "json")]
+    pub output: Option<PathBuf>,
+}
+
+impl Args {
+    /// The log that was asked for.
+    pub fn file(&self) -> &Path {
+        &self.question.asked.file
+    }
 }
 
 /// Shows the points.
@@ -29,6 +42,72 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let usual = if args.question.json { 10_000 } else { 40 };
     let most = args.points.unwrap_or(usual);
     ask(&args.question, SCHEMA, false, |told| answer(told, most))
+}
+
+/// The picture of them, and whether all of the log was read. `write` is told of the
+/// log that was chosen.
+pub fn draw(args: &Args, write: impl Fn(&str) -> anyhow::Result<()>) -> anyhow::Result<ExitCode> {
+    let most = args.points.unwrap_or(2_000);
+    answered(
+        (Of::Blocks, &args.question),
+        false,
+        |told| curves(told, most),
+        |curves, around| {
+            let mut heading = around.kept.heading().told();
+            let title = match heading.first() {
+                Some(program) => format!("{}: {program}", curves.heading.concat()),
+                None => curves.heading.concat(),
+            };
+            heading.splice(..heading.len().min(1), [title]);
+            let mut notes = around.kept.notes;
+            notes.extend(around.on_names.remarks);
+            let picture = svg(&Curves {
+                heading,
+                notes,
+                ..curves
+            });
+            // From now on Ctrl-C is no concern of what read the log.
+            if let Some(interrupt) = &around.interrupt {
+                interrupt.ignore();
+            }
+            write(&picture)
+        },
+    )
+}
+
+fn curves(told: &Told, most: usize) -> Result<Curves, Damaged> {
+    let (world, points) = (told.world, timeline(told.world, told.choice, most)?);
+    let drawn = points.iter().map(|point| CurvePoint {
+        seconds: world.seconds(point.tick),
+        heap_bytes: point.live.bytes,
+        blocks: point.live.blocks,
+        rss_bytes: point.resident,
+        allocations: point.came.blocks,
+    });
+    let at = |event: u64| points.iter().find(|point| point.event == event);
+    // Of chosen blocks it need not be the peak.
+    let heap_peak = match told.about {
+        "" => "heap peak",
+        _ => "these at the heap peak",
+    };
+    let heap = at(world.moments.heap_peak).map(|point| {
+        let (name, seconds) = (heap_peak.to_owned(), world.seconds(point.tick));
+        (name, seconds, point.live.bytes)
+    });
+    let resident = at(world.moments.rss_peak).and_then(|point| {
+        let (name, seconds) = ("RSS peak".to_owned(), world.seconds(point.tick));
+        Some((name, seconds, point.resident?))
+    });
+    let marks = world.table.marks().iter();
+    let marks = marks.map(|mark| (clean(&mark.name), world.seconds(mark.tick)));
+    Ok(Curves {
+        heading: vec![format!("Memory over time{}", told.about)],
+        points: drawn.collect(),
+        end_seconds: world.seconds(world.table.end_tick()),
+        peaks: heap.into_iter().chain(resident).collect(),
+        marks: marks.collect(),
+        notes: Vec::new(),
+    })
 }
 
 fn answer(told: &Told, most: usize) -> Result<Answer, Damaged> {

@@ -29,13 +29,13 @@ pub fn flame(subject: &Subject, stacks: &Stacks, labels: &mut Labels) -> Flame {
     let counts = counts(subject, stacks);
     let by_stack = counts.iter();
     let by_stack = by_stack.map(|count| counted(subject.analysis, count.when, count.by));
-    let Lines {
-        lines,
-        mut names,
-        held,
-    } = Lines::of(by_stack, stacks.filter, stacks.show_below_main, labels);
+    let by_stack: Vec<_> = by_stack.collect();
+    let all = by_stack.iter().flatten().map(|&(stack, _)| stack);
+    let lines = Lines::of(all, stacks.filter, stacks.show_below_main, labels);
+    let held = by_stack.into_iter().map(|counted| lines.held(counted));
+    let mut names = lines.names.clone();
     // The first line is the end of all, and no place.
-    let nodes = lines.iter().skip(1).map(|line| Node {
+    let nodes = lines.lines.iter().skip(1).map(|line| Node {
         label: Label::Named(line.label.min(names.len() as u32)),
         caller: (line.callers != END).then(|| line.callers - 1),
     });

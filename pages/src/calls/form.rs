@@ -13,7 +13,7 @@ pub struct Form {
     pub(super) by: By,
     /// What the program mapped itself (mmap), which is in no heap, by who made it map more
     #[arg(long, conflicts_with = "by")]
-    pub(super) mapped: bool,
+    pub mapped: bool,
     /// Give each place a line with its figures, also where it only passes on what one other asked for
     #[arg(long)]
     pub no_fold: bool,

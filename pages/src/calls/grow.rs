@@ -1,5 +1,7 @@
 //! The tree of a moment, grown from either end.
 
+use std::rc::Rc;
+
 use memlog_analysis::{CallTree, Held, Least, Measure};
 use memlog_export::When;
 
@@ -38,7 +40,7 @@ impl Shape<'_> {
 pub struct Grown {
     pub tree: CallTree,
     /// What its labels are called.
-    pub names: Vec<Name>,
+    pub names: Rc<[Name]>,
     /// What there was, filtered or not.
     pub whole: Held,
     /// What the shares are of.
@@ -68,41 +70,45 @@ pub fn grow(analysis: &Analysis, when: When, shape: &Shape, labels: &mut Labels)
         Some(_) => sum(&recorded(analysis, when, form.by())),
         None => sum(&counted),
     };
-    let Lines { lines, names, held } =
-        Lines::of([counted], shape.filter, form.show_below_main, labels);
-    let held = held.concat();
+    let stacks = counted.iter().map(|&(stack, _)| stack);
+    let lines = Lines::of(stacks, shape.filter, form.show_below_main, labels);
+    let held = lines.held(counted);
+    let (tree, threshold) = grow_from(&lines.lines, &held, shape, MOST_BRANCHES);
+    Grown {
+        tree,
+        names: lines.names.into(),
+        whole,
+        measure: form.by().measure(),
+        threshold,
+    }
+}
+
+/// Grows a tree from what ends at each line, and from which share on its branches are
+/// there: what is asked for, or more, so that they are no more than `most`.
+pub fn grow_from(lines: &[Line], held: &[Held], shape: &Shape, most: usize) -> (CallTree, f64) {
     let total = held.iter().copied().fold(Held::default(), Held::plus);
     let measure = shape.form.by().measure();
     let mut threshold = shape.threshold;
-    let tree = loop {
+    loop {
         let least = Least {
             measure,
             amount: (total.by(measure) as f64 * threshold / 100.0).ceil() as u64,
         };
         let tree = match shape.direction {
-            Direction::BottomUp => bottom_up(&lines, &held, least),
-            Direction::TopDown => Some(top_down(&lines, &held, least)),
+            Direction::BottomUp => bottom_up(lines, held, least, most),
+            Direction::TopDown => Some(top_down(lines, held, least)),
         };
         if let Some(tree) = tree {
-            break tree;
+            return (tree, threshold);
         }
         threshold = (2.0 * threshold).max(0.001);
-    };
-    Grown {
-        tree,
-        names,
-        whole,
-        measure,
-        threshold,
     }
 }
 
-fn bottom_up(lines: &[Line], held: &[Held], least: Least) -> Option<CallTree> {
+fn bottom_up(lines: &[Line], held: &[Held], least: Least, most: usize) -> Option<CallTree> {
     let ends = (0..).zip(held.iter().copied());
-    let ends = ends.filter(|(_, held)| held.blocks > 0);
-    CallTree::grow(ends.collect(), least, MOST_BRANCHES, |line| {
-        step(lines, line)
-    })
+    let ends = ends.filter(|(_, held)| *held != Held::default());
+    CallTree::grow(ends.collect(), least, most, |line| step(lines, line))
 }
 
 /// Lines are linked outwards, which is upwards here.

@@ -1,5 +1,7 @@
 //! What stacks hold, by the lines that they are: counted, filtered, cut at main.
 
+use std::collections::HashMap;
+
 use memlog_analysis::Held;
 use memlog_export::When;
 
@@ -39,67 +41,63 @@ pub fn recorded(analysis: &Analysis, when: When, by: By) -> Vec<(u32, Held)> {
     }
 }
 
-/// Lines, what their labels are called, and what ends at each.
+/// Lines, and what their labels are called.
 pub struct Lines {
     pub lines: Vec<Line>,
     pub names: Vec<Name>,
-    /// Of each that was counted, by line.
-    pub held: Vec<Vec<Held>>,
+    /// Of each stack that counts where it ends.
+    by_stack: HashMap<u32, u32>,
 }
 
 impl Lines {
-    /// Of what was counted once or more. Filters ask whole stacks, so figures do not
-    /// depend on what is shown of them.
+    /// Those of such stacks. Filters ask whole stacks, so figures do not depend on what
+    /// is shown of them.
     pub fn of(
-        counts: impl IntoIterator<Item = Vec<(u32, Held)>>,
+        stacks: impl IntoIterator<Item = u32>,
         filter: &Filter,
         show_below_main: bool,
         labels: &mut Labels,
     ) -> Self {
         let mut paths = Paths::default();
-        let counts = counts.into_iter();
-        let counts = counts.map(|counted| by_line(counted, &mut paths, labels));
-        let mut counts: Vec<Vec<Held>> = counts.collect();
+        let stacks = stacks.into_iter();
+        let by_stack = stacks.map(|stack| (stack, paths.of(stack, labels)));
+        let mut by_stack: HashMap<u32, u32> = by_stack.collect();
         let names = paths.by_name(labels.names());
         let keeps = filter.keeps(&paths, &names);
-        for held in &mut counts {
-            held.resize(paths.lines().len(), Held::default());
-            for (held, _) in held.iter_mut().zip(&keeps).filter(|(_, keeps)| !**keeps) {
-                *held = Held::default();
-            }
-        }
+        by_stack.retain(|_, line| keeps.get(*line as usize).copied().unwrap_or(false));
         if show_below_main {
             let lines = paths.lines().to_vec();
-            let held = counts;
-            return Self { lines, names, held };
+            return Self {
+                lines,
+                names,
+                by_stack,
+            };
         }
         let (lines, numbers) = outside::cut(paths.lines(), &names);
-        let counts = counts.iter();
-        let held = counts.map(|held| moved(held, &numbers, lines.len()));
+        for line in by_stack.values_mut() {
+            *line = numbers[*line as usize];
+        }
         Self {
-            held: held.collect(),
             lines,
             names,
+            by_stack,
         }
     }
-}
 
-/// Up to the last line that is known by then.
-fn by_line(counted: Vec<(u32, Held)>, paths: &mut Paths, labels: &mut Labels) -> Vec<Held> {
-    let mut lines: Vec<Held> = Vec::new();
-    for (stack, held) in counted {
-        let line = paths.of(stack, labels) as usize;
-        lines.resize(lines.len().max(line + 1), Held::default());
-        lines[line] = lines[line].plus(held);
+    /// Where a stack ends; nothing if the filter keeps it out.
+    pub fn end_of(&self, stack: u32) -> Option<u32> {
+        self.by_stack.get(&stack).copied()
     }
-    lines
-}
 
-/// What lines hold, with the lines that are left of them.
-pub fn moved(held: &[Held], numbers: &[u32], count: usize) -> Vec<Held> {
-    let mut sums = vec![Held::default(); count];
-    for (&held, &number) in held.iter().zip(numbers) {
-        sums[number as usize] = sums[number as usize].plus(held);
+    /// What ends at each line of what was counted by stack.
+    pub fn held(&self, counted: impl IntoIterator<Item = (u32, Held)>) -> Vec<Held> {
+        let mut sums = vec![Held::default(); self.lines.len()];
+        for (stack, held) in counted {
+            if let Some(line) = self.end_of(stack) {
+                let sum = &mut sums[line as usize];
+                *sum = sum.plus(held);
+            }
+        }
+        sums
     }
-    sums
 }

@@ -7,13 +7,15 @@ mod grow;
 mod held;
 mod outside;
 mod paths;
+mod snapshots;
+mod sources;
 mod title;
 
 use memlog_analysis::Moment;
 use memlog_export::When;
 
 use crate::names::Labels;
-use crate::page::tree::Tree;
+use crate::page::tree::{MOST_BRANCHES, Tree};
 use crate::subject::Subject;
 pub use filter::Filter;
 pub use flame::{Stacks, flame};
@@ -22,6 +24,8 @@ pub use grow::Shape;
 use grow::grow;
 pub use held::counted;
 pub use paths::Paths;
+pub use snapshots::{SnapshotArgs, Taken};
+pub use sources::Sources;
 
 /// Grows a tree. `part` is which it is on its page, and of how many.
 pub fn tree(
@@ -38,12 +42,14 @@ pub fn tree(
         title: title::title(subject, (when, part), shape, &grown),
         by,
         moment: by.is_of_moment().then(|| (moment(when), log.seconds(tick))),
+        snapshot: None,
         direction: shape.direction,
         unfiltered: grown.whole,
         threshold: grown.threshold,
         asked_threshold: shape.threshold,
         no_fold: shape.form.no_fold,
         branches: grown.tree,
+        most: MOST_BRANCHES,
         names: grown.names,
     }
 }

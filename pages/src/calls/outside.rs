@@ -126,7 +126,6 @@ fn ends((name, around): (&Name, Outside)) -> bool {
 mod tests {
     use memlog_analysis::Held;
 
-    use super::super::held::moved;
     use super::*;
 
     /// What is left of stacks that are written outermost first.
@@ -163,7 +162,11 @@ mod tests {
         };
         let names: Vec<Name> = texts.iter().map(name).collect();
         let (lines, numbers) = cut(&lines, &names);
-        let held = moved(&held, &numbers, lines.len());
+        let mut sums = vec![Held::default(); lines.len()];
+        for (&held, &number) in held.iter().zip(&numbers) {
+            sums[number as usize] = sums[number as usize].plus(held);
+        }
+        let held = sums;
         let full = |mut at: u32| {
             let mut words = Vec::new();
             while at != END {

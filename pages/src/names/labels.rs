@@ -6,7 +6,7 @@ use memlog_analysis::{Frame, StackTable, Stacks};
 use memlog_export::is_part_of_allocator;
 use memlog_format::table::StackId;
 
-use super::{Name, Names};
+use super::{Name, Names, Symbol};
 
 /// A place on the way from the allocator's caller outwards.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -133,6 +133,29 @@ impl<'n, 's> Labels<'n, 's> {
         self.labels.push(name.clone());
         self.index.insert(name, label);
         label
+    }
+
+    /// A stack as pmem wrote it: the hash of its return addresses (FNV-1a, 64 bits), and a
+    /// line of each frame's symbol.
+    pub fn source(&mut self, mut stack: u32) -> (u64, String) {
+        let (mut hash, mut text) = (0xcbf2_9ce4_8422_2325_u64, String::new());
+        let mut index = 0;
+        while let Some((frame, outer)) = self.stacks.split(stack) {
+            for byte in frame.site.address.to_le_bytes() {
+                hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+            }
+            let module = frame.site.module;
+            let module = module.and_then(|module| self.stacks.modules().get(module as usize));
+            let symbol = module.and_then(|module| self.names.symbol(&frame.site, module));
+            let line = match symbol {
+                Some(Symbol { name, offset: 0 }) => name,
+                Some(Symbol { name, offset }) => format!("{name}+{offset}"),
+                None => "unknown".to_owned(),
+            };
+            text += &format!("  {{{index}}} {line}\n");
+            (stack, index) = (outer, index + 1);
+        }
+        (hash, text)
     }
 
     /// All that were asked for, by label.

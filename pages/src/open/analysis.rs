@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use memlog_analysis::{
-    At, Coverage, Facts, Figures, Held, Instant, Moment, Options, Summary, Tables, Tally,
-    UnknownReleases,
+    At, Coverage, Facts, Figures, Held, Instant, Moment, Options, Snapshots, Summary, Tables,
+    Tally, UnknownReleases,
 };
 use memlog_export::When;
 use memlog_format::counter::{ALL, Counter};
@@ -14,6 +14,7 @@ use memlog_format::table::{Code, CodeId, Node, StackId};
 use memlog_read::{Findings, Flight, Item, Kind, Log, Place, Taker};
 
 use super::mapped::MappedHistory;
+use super::snapping::Snapping;
 use super::{Family, Watch, hand_out};
 use crate::words::percentage;
 
@@ -60,6 +61,8 @@ pub struct Analysis {
     pub reserved_bytes: u64,
     /// What was mapped when.
     pub mapped: MappedHistory,
+    /// What was live at the moments that were asked for.
+    pub snapshots: Option<Snapshots>,
     /// What stacks hold of chosen blocks, if a filter chooses any.
     pub chosen: Option<Chosen>,
     /// What was odd about it.
@@ -127,6 +130,16 @@ impl Family<'_> {
     /// Takes in the whole log, or what of it comes before Ctrl-C; `chosen`
     /// is a moment of interest.
     pub fn analyse(&self, chosen: Option<Instant>, watch: &Watch) -> Analysis {
+        self.analyse_with(chosen, None, watch)
+    }
+
+    /// The same with snapshots.
+    pub fn analyse_with(
+        &self,
+        chosen: Option<Instant>,
+        mut snapshots: Option<Snapshots>,
+        watch: &Watch,
+    ) -> Analysis {
         let log = self.own();
         watch.expect(self.logs.iter());
         let mut tally = Tally::new(Options {
@@ -151,9 +164,18 @@ impl Family<'_> {
             tables: &tables,
             mapped: &mut mapped,
         };
-        let far = hand_out(&mut events, &mut feed, |_, events, bytes| {
-            watch.goes_on_after(events, bytes)
-        });
+        let goes_on = |events, bytes| watch.goes_on_after(events, bytes);
+        let far = match &mut snapshots {
+            None => hand_out(&mut events, &mut feed, |_, count, bytes| {
+                goes_on(count, bytes)
+            }),
+            Some(snapshots) => {
+                let mut snapping = Snapping::begin(&mut feed, snapshots);
+                hand_out(&mut events, &mut snapping, |_, count, bytes| {
+                    goes_on(count, bytes)
+                })
+            }
+        };
         let is_whole = far.is_whole;
         let unknown = tally.take_unknown();
         if !unknown.is_empty() {
@@ -169,6 +191,9 @@ impl Family<'_> {
             facts_of_part(log)
         };
         let summary = tally.finish(&facts);
+        if let Some(snapshots) = &mut snapshots {
+            snapshots.end(summary.end_tick, is_whole, &tally);
+        }
         let part = (!is_whole).then(|| Part {
             tick: summary.end_tick,
             percent: percentage(far.bytes, log.size().event_bytes),
@@ -180,6 +205,7 @@ impl Family<'_> {
             coverage: None,
             reserved_bytes: 0,
             mapped,
+            snapshots,
             chosen: None,
             findings,
             part,
@@ -270,8 +296,8 @@ impl<'a> Taker<'a> for Again {
 }
 
 /// Takes each event to the tally.
-struct Feed<'t, 'l, 'a> {
-    tally: &'t mut Tally,
+pub(super) struct Feed<'t, 'l, 'a> {
+    pub(super) tally: &'t mut Tally,
     tables: &'t LogTables<'l, 'a>,
     mapped: &'t mut MappedHistory,
 }

@@ -12,6 +12,7 @@ mod mapped;
 mod progress;
 mod reading;
 mod sidecar;
+mod snapping;
 mod watch;
 
 use std::ffi::OsStr;

@@ -47,4 +47,32 @@ impl Heading {
             says: Says::Parts(parts),
         });
     }
+
+    /// The program, its peaks and what is missing, a line each: what stands above a
+    /// picture.
+    pub fn told(&self) -> Vec<String> {
+        let mut last = "";
+        let mut lines = Vec::new();
+        for line in &self.lines {
+            let Says::Parts(parts) = &line.says else {
+                continue;
+            };
+            // A line without a name goes on with the one above.
+            let name = if line.name.is_empty() {
+                last
+            } else {
+                line.name
+            };
+            last = name;
+            let words = parts.join(", ");
+            match name {
+                "program" => lines.insert(0, words),
+                "RSS peak" | "heap peak" if line.name.is_empty() => lines.push(words),
+                "RSS peak" | "heap peak" => lines.push(format!("{name}: {words}")),
+                _ if line.is_alarm => lines.push(format!("{name}: {words}")),
+                _ => {}
+            }
+        }
+        lines
+    }
 }

@@ -1,5 +1,7 @@
 //! Who called for memory, as a tree.
 
+use std::rc::Rc;
+
 use clap::ValueEnum;
 use memlog_analysis::{Branch, CallTree, Held, Measure};
 
@@ -18,6 +20,8 @@ pub struct Tree {
     pub by: By,
     /// Its moment and when that was; none where it is of the whole run.
     pub moment: Option<(&'static str, f64)>,
+    /// Of a snapshot which one it is, or of what came between two.
+    pub snapshot: Option<Snapshot>,
     pub direction: Direction,
     /// What there was, filtered or not.
     pub unfiltered: Held,
@@ -28,8 +32,18 @@ pub struct Tree {
     /// Whether each place has a row with its figures, also where it only passes on.
     pub no_fold: bool,
     pub branches: CallTree,
+    /// Branches at most: with more the threshold is raised.
+    pub most: usize,
     /// What the branches are called.
-    pub names: Vec<Name>,
+    pub names: Rc<[Name]>,
+}
+
+/// What tells the trees of snapshots apart.
+pub struct Snapshot {
+    /// `snapshot-3`, `snapshot-3-delta` or `cum-snapshot-delta`.
+    pub label: String,
+    /// Of what came between two which part it is: `grew` or `shrank`.
+    pub change: Option<&'static str>,
 }
 
 impl Tree {

@@ -21,7 +21,7 @@ mod tests;
 
 use memlog_analysis::{Branch, CallTree, Held};
 
-use crate::page::tree::{Direction, MOST_BRANCHES, Tree, own};
+use crate::page::tree::{Direction, Tree, own};
 use crate::screen::{Role, Screen, wrapped};
 use crate::words::{counted, grouped, percentage};
 pub use line::named;
@@ -165,7 +165,7 @@ impl Printer<'_> {
         if self.tree.threshold > self.tree.asked_threshold {
             let sentence = format!(
                 "there are more than {} places: those below {:.3} % are summed up",
-                grouped(MOST_BRANCHES as u64),
+                grouped(self.tree.most as u64),
                 self.tree.threshold
             );
             self.say(&self.screen.note(&sentence));

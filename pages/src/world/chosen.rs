@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use memlog_analysis::{Held, Instant, Moment};
+use memlog_analysis::{Held, Instant, Moment, Snapshots};
 use memlog_answers::{Choice, Damaged, Of, Test, Unanswered, World, held_at, held_of, test_of};
 use memlog_export::When;
 use memlog_query::{Expr, parse};
@@ -74,16 +74,17 @@ pub struct Reading<'r> {
 }
 
 /// Everything that a log tells, with what stacks hold of chosen blocks if a filter
-/// chooses any. `when` is a moment of interest.
+/// chooses any. `when` is a moment of interest. Snapshots are of all blocks: with a
+/// filter there are none.
 pub fn analyse(
     family: &Family,
     reading: &Reading,
-    when: Option<When>,
+    (when, snapshots): (Option<When>, Option<Snapshots>),
     watch: &Watch,
 ) -> anyhow::Result<Analysis> {
     let chosen = when.and_then(|when| when.instant(family.own().tick_ns()));
     if reading.blocks.filter().is_none() {
-        return Ok(family.analyse(chosen, watch));
+        return Ok(family.analyse_with(chosen, snapshots, watch));
     }
     let is_running = crate::facts::is_running(family.own());
     let sidecar = Sidecar::of(reading.file, family, is_running);

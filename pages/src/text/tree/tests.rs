@@ -41,13 +41,15 @@ fn printed((by, no_fold): Form, direction: Direction, paths: Vec<(&'static [u8],
         title: "maximum".to_owned(),
         by,
         moment: None,
+        snapshot: None,
         direction,
         unfiltered: Held::default(),
         threshold: 1.0,
         asked_threshold: 1.0,
         no_fold,
         branches: CallTree::grow(paths, least, 10_000, step).expect("a small one"),
-        names: texts.map(name).to_vec(),
+        most: 10_000,
+        names: texts.map(name).into(),
     };
     let screen = Screen::new(&Options::parse_from(["x", "--color", "never"]).look);
     of(&tree, &screen)

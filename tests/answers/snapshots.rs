@@ -1,0 +1,536 @@
+//! `memlog report --every`: each snapshot, what came between two, and pmem's form,
+//! against a twin that goes through the lines of `memlog dump` and copies what is live.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt::Write;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::sites::Folder;
+use crate::sites::build::optioned;
+use crate::twin::ns;
+use crate::{Random, ask, built, first_seed, is_long, number, pair, recorded};
+
+/// Bytes and blocks.
+type Held = (i64, i64);
+
+/// By stack, or by the program's functions, the innermost first.
+type ByStack = BTreeMap<usize, Held>;
+type ByPath = BTreeMap<Vec<String>, Held>;
+
+fn plus(one: Held, other: Held) -> Held {
+    (one.0 + other.0, one.1 + other.1)
+}
+
+fn add(to: &mut ByStack, stack: usize, held: Held) {
+    let sum = to.entry(stack).or_default();
+    *sum = plus(*sum, held);
+}
+
+fn sum(of: &ByStack) -> Held {
+    of.values().copied().fold((0, 0), plus)
+}
+
+/// A stack as its frames tell of it.
+struct Stack {
+    /// FNV-1a over its return addresses.
+    id: u64,
+    /// As pmem would print them.
+    lines: String,
+    /// Functions of the program.
+    path: Vec<String>,
+}
+
+/// What happened: memory came, with size and stack, or went.
+struct Event {
+    ns: u64,
+    address: u64,
+    came: Option<(i64, usize)>,
+}
+
+struct Twin {
+    events: Vec<Event>,
+    stacks: Vec<Stack>,
+    end_ns: u64,
+}
+
+fn hexadecimal(text: &str) -> u64 {
+    u64::from_str_radix(text.trim_start_matches("0x"), 16).expect("a number")
+}
+
+/// `FILE (SYMBOL+0xOFF) [0xPC (0xRELPC)]`
+fn stack_of(frames: &[&str]) -> Stack {
+    let (mut id, mut lines, mut path) = (0xCBF2_9CE4_8422_2325_u64, String::new(), Vec::new());
+    for (index, frame) in frames.iter().enumerate() {
+        let (place, pc) = frame.rsplit_once(" [").expect("an address");
+        let (file, symbol) = place.rsplit_once(" (").expect("a symbol");
+        let (name, offset) = symbol
+            .trim_end_matches(')')
+            .rsplit_once('+')
+            .expect("offset");
+        let pc = hexadecimal(pc.split(' ').next().expect("a pc"));
+        for byte in 0..8 {
+            id ^= pc >> (8 * byte) & 0xFF;
+            id = id.wrapping_mul(0x100_0000_01B3);
+        }
+        let symbol = match (name, hexadecimal(offset)) {
+            ("?", _) => "unknown".to_owned(),
+            (name, 0) => name.to_owned(),
+            (name, offset) => format!("{name}+{offset}"),
+        };
+        writeln!(lines, "  {{{index}}} {symbol}").expect("a String");
+        if file.ends_with("/known") {
+            path.push(name.to_owned());
+        }
+    }
+    Stack { id, lines, path }
+}
+
+impl Twin {
+    fn of(folder: &Folder, log: &Path) -> Self {
+        let dump = folder.says(&["dump", log.to_str().expect("a name")]);
+        let (mut events, mut stacks) = (Vec::new(), Vec::new());
+        let mut known: HashMap<String, usize> = HashMap::new();
+        for line in dump.lines() {
+            let mut columns = line.split('\t');
+            let (what, of) = columns.next().expect("what").split_once(": ").expect("of");
+            let figures = columns.next().expect("figures");
+            let ns = ns(figures.split(' ').next().expect("seconds"));
+            let (came, address) = match what {
+                "F" => (None, of),
+                "M" => {
+                    let (size, address) = of.split_once(' ').expect("an address");
+                    let frames: Vec<&str> = columns.collect();
+                    let next = stacks.len();
+                    let stack = *known.entry(frames.join("\t")).or_insert(next);
+                    if stack == next {
+                        stacks.push(stack_of(&frames));
+                    }
+                    (Some((size.parse().expect("a size"), stack)), address)
+                }
+                _ => panic!("{line}"),
+            };
+            let address = hexadecimal(address);
+            events.push(Event { ns, address, came });
+        }
+        let stats = ask(folder, log, "stats");
+        Self {
+            events,
+            stacks,
+            end_ns: ns(&stats["duration_seconds"].to_string()),
+        }
+    }
+
+    fn churn(&self) -> u64 {
+        let came = |event: &Event| event.came.map_or(0, |(size, _)| 2 * size as u64);
+        self.events.iter().map(came).sum()
+    }
+
+    /// What there is at each snapshot, and last at the end.
+    fn snapshots(&self, every: Every) -> Vec<Snapshot> {
+        let mut blocks: HashMap<u64, (i64, usize)> = HashMap::new();
+        let (mut all, mut now) = (Vec::new(), Snapshot::default());
+        let mut due = 1;
+        let mut take = |now: &mut Snapshot| {
+            all.push(now.clone());
+            (now.churn, now.came, now.went) = Default::default();
+        };
+        for event in &self.events {
+            if let Every::Ns(distance) = every {
+                while due * distance < event.ns {
+                    now.ns = Some(due * distance);
+                    take(&mut now);
+                    due += 1;
+                }
+            }
+            now.events += 1;
+            let size = match event.came {
+                Some((size, stack)) => {
+                    assert_eq!(blocks.insert(event.address, (size, stack)), None);
+                    add(&mut now.live, stack, (size, 1));
+                    add(&mut now.came, stack, (size, 1));
+                    add(&mut now.came_ever, stack, (size, 1));
+                    size
+                }
+                None => {
+                    let (size, stack) = blocks.remove(&event.address).expect("it was live");
+                    add(&mut now.live, stack, (-size, -1));
+                    add(&mut now.went, stack, (size, 1));
+                    add(&mut now.went_ever, stack, (size, 1));
+                    size
+                }
+            };
+            now.churn += size as u64;
+            if let Every::Churn(distance) = every
+                && now.churn >= distance
+            {
+                now.ns = Some(event.ns);
+                take(&mut now);
+            }
+        }
+        if let Every::Ns(distance) = every {
+            while due * distance <= self.end_ns {
+                now.ns = Some(due * distance);
+                take(&mut now);
+                due += 1;
+            }
+        }
+        now.ns = None;
+        take(&mut now);
+        all
+    }
+
+    /// Those that pass the filter, by the program's functions.
+    fn by_path(&self, of: &ByStack, with: Option<&str>) -> ByPath {
+        let mut found = ByPath::new();
+        for (&stack, &held) in of {
+            let path = &self.stacks[stack].path;
+            if with.is_none_or(|name| path.iter().any(|one| one == name)) {
+                let sum = found.entry(path.clone()).or_default();
+                *sum = plus(*sum, held);
+            }
+        }
+        found.retain(|_, held| *held != (0, 0));
+        found
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Every {
+    Churn(u64),
+    Ns(u64),
+}
+
+impl Every {
+    fn words(self) -> String {
+        match self {
+            Every::Churn(bytes) => format!("{bytes}B"),
+            Every::Ns(ns) => format!("{ns}ns"),
+        }
+    }
+}
+
+#[derive(Clone, Default)]
+struct Snapshot {
+    /// None at the end.
+    ns: Option<u64>,
+    events: u64,
+    churn: u64,
+    live: ByStack,
+    came: ByStack,
+    went: ByStack,
+    came_ever: ByStack,
+    went_ever: ByStack,
+}
+
+/// What ends at each node of a tree, by its functions in the program.
+fn tree_by_path(tree: &Value) -> ByPath {
+    let nodes = tree["nodes"].as_array().expect("nodes");
+    let mut paths: Vec<Vec<String>> = Vec::new();
+    let mut found = ByPath::new();
+    for node in nodes {
+        let parent = node["parent"].as_u64();
+        let mut path = parent.map_or(Vec::new(), |parent| paths[parent as usize].clone());
+        if node["module"] == "known" {
+            path.push(node["function"].as_str().expect("a name").to_owned());
+        }
+        assert_eq!(node["folded"], Value::Null, "-t 0 shows all");
+        let own = (
+            number(node, "own_bytes") as i64,
+            number(node, "own_blocks") as i64,
+        );
+        if own != (0, 0) {
+            let sum = found.entry(path.clone()).or_default();
+            *sum = plus(*sum, own);
+        }
+        paths.push(path);
+    }
+    found
+}
+
+/// More and less of each stack, bytes and blocks each for themselves.
+fn differences(then: &ByStack, now: &ByStack) -> [ByStack; 2] {
+    let held = |of: &ByStack, stack| of.get(stack).copied().unwrap_or_default();
+    let stacks = then.keys().chain(now.keys());
+    let (mut grew, mut shrank) = (ByStack::new(), ByStack::new());
+    for stack in stacks {
+        let (then, now) = (held(then, stack), held(now, stack));
+        let difference = (now.0 - then.0, now.1 - then.1);
+        grew.insert(*stack, (difference.0.max(0), difference.1.max(0)));
+        shrank.insert(*stack, ((-difference.0).max(0), (-difference.1).max(0)));
+    }
+    [grew, shrank]
+}
+
+struct Case {
+    folder: Folder,
+    log: std::path::PathBuf,
+    twin: Twin,
+}
+
+impl Case {
+    fn new(name: &str, words: &str) -> Self {
+        let folder = Folder::new(name);
+        // What is inlined is a function of a tree, and none of a line of the dump.
+        let options = &["-std=gnu11", "-O1", "-fno-inline", "-g", "-pthread"];
+        built(&folder, &optioned("gcc", options), "known.c", "known");
+        let (log, _) = recorded(&folder, &[], words);
+        let twin = Twin::of(&folder, &log);
+        Self { folder, log, twin }
+    }
+
+    fn ask(&self, every: Every, more: &str) -> Value {
+        let question = format!("report --every {} -t 0{more}", every.words());
+        ask(&self.folder, &self.log, &question)
+    }
+
+    fn judge_list(&self, answer: &Value, every: Every) -> usize {
+        let expected = self.twin.snapshots(every);
+        let list = answer["snapshots"].as_array().expect("snapshots");
+        assert_eq!(list.len() + 1, expected.len(), "{}", every.words());
+        for (index, (told, expected)) in list.iter().zip(&expected).enumerate() {
+            assert_eq!(told["label"], format!("snapshot-{index}"));
+            assert_eq!(told["mark"], Value::Null);
+            let ns = ns(&told["seconds"].to_string());
+            // A time within a step of the clock is told as its beginning.
+            let of_time = matches!(every, Every::Ns(_));
+            let expected_ns = expected.ns.expect("no end");
+            assert!(ns == expected_ns || of_time && ns < expected_ns, "{told}");
+            let all = [
+                ("events", expected.events as i64),
+                ("churn_bytes", expected.churn as i64),
+                ("bytes", sum(&expected.live).0),
+                ("blocks", sum(&expected.live).1),
+                ("unfiltered_bytes", sum(&expected.live).0),
+                ("unfiltered_blocks", sum(&expected.live).1),
+                ("allocated_bytes", sum(&expected.came).0),
+                ("allocations", sum(&expected.came).1),
+                ("freed_bytes", sum(&expected.went).0),
+                ("releases", sum(&expected.went).1),
+            ];
+            for (key, expected) in all {
+                assert_eq!(number(told, key) as i64, expected, "{key} of {told}");
+            }
+        }
+        list.len()
+    }
+
+    /// The trees of all snapshots, stack by stack.
+    fn judge_trees(&self, every: Every, with: Option<&str>) {
+        let filter = with.map_or(String::new(), |name| format!(" -i ^{name}$"));
+        let show = " --show-snapshots --show-snapshot-deltas --show-cumulative-snapshot-delta";
+        let answer = self.ask(every, &format!("{show}{filter}"));
+        let mut expected = self.twin.snapshots(every);
+        expected.pop();
+        let trees = answer["trees"].as_array().map_or(&[][..], Vec::as_slice);
+        let of = |label: &str, change: Option<&str>| {
+            let is_it = |tree: &&Value| tree["label"] == label && tree["change"].as_str() == change;
+            let mut found = trees.iter().filter(is_it);
+            let tree = found.next();
+            assert!(found.next().is_none(), "{label} {change:?} twice");
+            let Some(tree) = tree else {
+                return ByPath::new();
+            };
+            let by_path = tree_by_path(tree);
+            let total = by_path.values().copied().fold((0, 0), plus);
+            assert_eq!((total.0 as u64, total.1 as u64), pair(tree), "{label}");
+            by_path
+        };
+        let changes = |label: &str, then: &ByStack, now: &ByStack| {
+            for (what, expected) in ["grew", "shrank"].into_iter().zip(differences(then, now)) {
+                let expected = self.twin.by_path(&expected, with);
+                assert_eq!(of(label, Some(what)), expected, "{label} {what}");
+            }
+        };
+        for (index, one) in expected.iter().enumerate() {
+            let label = format!("snapshot-{index}");
+            let live = self.twin.by_path(&one.live, with);
+            assert_eq!(of(&label, None), live, "{label}");
+            if index > 0 {
+                let before = &expected[index - 1];
+                changes(&format!("{label}-delta"), &before.live, &one.live);
+            }
+        }
+        if let [first, .., last] = &expected[..] {
+            changes("cum-snapshot-delta", &first.live, &last.live);
+        }
+        let all = trees.iter().filter(|tree| tree["change"].is_null());
+        assert_eq!(all.count(), expected.len());
+    }
+
+    /// pmem's form, byte by byte; its stacks stood in any order.
+    fn judge_pmem(&self, distance: u64) {
+        let every = format!("{distance}B");
+        let log = self.log.to_str().expect("a name");
+        let text = self
+            .folder
+            .says(&["report", "--as", "pmem", "--every", &every, log]);
+        let (first, rest) = text.split_at(1);
+        assert_eq!(first, "\n");
+        let found: Vec<&str> = rest.split("\n\n[").collect();
+        let expected = self.twin.snapshots(Every::Churn(distance));
+        assert_eq!(found.len(), expected.len(), "snapshots each {every}");
+        for (index, (found, one)) in found.iter().zip(&expected).enumerate() {
+            let mut found: Vec<&str> = found.trim_end().split("\n\n").collect();
+            let head = format!(
+                "{index:3}]=========================================================\nchurn={}/{distance}",
+                one.churn
+            );
+            assert_eq!(found.remove(0).trim_start_matches('['), head);
+            let held = |of: &ByStack, stack| of.get(stack).copied().unwrap_or_default();
+            let active = one.live.keys().filter(|stack| {
+                let is_active = one.came.contains_key(stack) || one.went.contains_key(stack);
+                held(&one.live, stack).1 > 0 && is_active
+            });
+            let lines = active.map(|stack| {
+                let of = |of| held(of, stack).0;
+                format!(
+                    "{{{:x}}} live:{}, alloc:{}/{}, free:{}/{}\n{}",
+                    self.twin.stacks[*stack].id,
+                    of(&one.live),
+                    of(&one.came),
+                    of(&one.came_ever),
+                    of(&one.went),
+                    of(&one.went_ever),
+                    self.twin.stacks[*stack].lines.trim_end(),
+                )
+            });
+            let mut lines: Vec<String> = lines.collect();
+            lines.sort();
+            found.sort_unstable();
+            assert_eq!(found, lines, "snapshot {index} each {every}");
+        }
+    }
+}
+
+#[test]
+fn snapshots_by_bytes_are_the_twins() {
+    for (seed, threads) in [(1, 1), (2, 4)] {
+        let case = Case::new(
+            &format!("answers-snapshots-{threads}"),
+            &format!("mix {seed} 900 {threads}"),
+        );
+        let churn = case.twin.churn();
+        let mut random = Random::new(first_seed() + threads);
+        let mut most = 0;
+        // Of one byte each event with bytes is a snapshot.
+        for distance in [1, 1 + random.below(5000), churn / 50, 10 * churn] {
+            let every = Every::Churn(distance);
+            most = most.max(case.judge_list(&case.ask(every, ""), every));
+        }
+        assert!(most > 500, "{most}");
+        for _ in 0..if is_long() { 50 } else { 3 } {
+            let distance = churn / 40 + random.below(churn);
+            case.judge_trees(Every::Churn(distance), None);
+            case.judge_trees(Every::Churn(distance), Some("change"));
+            case.judge_pmem(distance);
+        }
+        case.judge_pmem(churn / 200);
+    }
+}
+
+#[test]
+fn snapshots_in_time_are_the_twins() {
+    let case = Case::new("answers-snapshots-time", "mix 3 3000 1");
+    let tick = number(&ask(&case.folder, &case.log, "info"), "tick_ns");
+    for part in [3, 10, 40] {
+        let distance = (case.twin.end_ns / part).max(tick);
+        let every = Every::Ns(distance);
+        assert!(case.judge_list(&case.ask(every, ""), every) > 0);
+        case.judge_trees(every, None);
+    }
+    // A step of the clock is the least.
+    let every = Every::Ns(tick);
+    case.judge_list(&case.ask(every, ""), every);
+}
+
+/// What `--at` says of such a moment, which is found in another way.
+#[track_caller]
+fn as_at(folder: &Folder, log: &Path, filter: &str) -> usize {
+    let info = ask(folder, log, "info");
+    let stats = ask(folder, log, "stats");
+    let (tick, end) = (
+        number(&info, "tick_ns"),
+        ns(&stats["duration_seconds"].to_string()),
+    );
+    let every = (end / 7 / tick).max(1) * tick;
+    let question = format!("report --every {every}ns --show-snapshots -t 0{filter}");
+    let answer = ask(folder, log, &question);
+    let list = answer["snapshots"].as_array().expect("snapshots");
+    let trees = answer["trees"].as_array().map_or(&[][..], Vec::as_slice);
+    assert_eq!(list.len(), trees.len());
+    for (one, tree) in list.iter().zip(trees) {
+        let question = format!("report --at {} -t 0{filter}", one["seconds"]);
+        let at = ask(folder, log, &question);
+        for key in [
+            "bytes",
+            "blocks",
+            "unfiltered_bytes",
+            "unfiltered_blocks",
+            "nodes",
+        ] {
+            assert_eq!(
+                tree[key], at["trees"][0][key],
+                "{key} at {}",
+                one["seconds"]
+            );
+        }
+    }
+    // What was live before the first is what it began with.
+    let mut live = [
+        number(&stats, "inherited_bytes") as i64,
+        number(&stats, "inherited_blocks") as i64,
+    ];
+    if stats["flight_recorder"].is_null() && filter.is_empty() {
+        for one in list {
+            live[0] += number(one, "allocated_bytes") as i64 - number(one, "freed_bytes") as i64;
+            live[1] += number(one, "allocations") as i64 - number(one, "releases") as i64;
+            assert_eq!(
+                live,
+                [number(one, "bytes") as i64, number(one, "blocks") as i64]
+            );
+        }
+    }
+    list.len()
+}
+
+#[test]
+fn odd_logs_have_snapshots() {
+    let folder = Folder::new("answers-snapshots-odd");
+    let mut snapshots = 0;
+    for (options, words) in [
+        (&[][..], "fork"),
+        (&["--flight-recorder=512K"][..], "many 60000"),
+        (&["--flight-recorder=512K"][..], "mix 5 3000 3"),
+        (&[][..], "killed 3 800"),
+        (&[][..], "mix 4 900 3"),
+    ] {
+        let (log, _) = recorded(&folder, options, words);
+        snapshots += as_at(&folder, &log, "");
+        as_at(&folder, &log, " -x ^make$");
+        if words == "mix 4 900 3" {
+            let bytes = std::fs::read(&log).expect("the log");
+            let cut = folder.path("cut.memlog");
+            std::fs::write(&cut, &bytes[..bytes.len() - 70_000]).expect("write");
+            snapshots += as_at(&folder, &cut, "");
+        }
+    }
+    assert!(snapshots > 20, "{snapshots}");
+    let children = folder.logs("").into_iter();
+    let inherited =
+        |log: &std::path::PathBuf| number(&ask(&folder, log, "stats"), "inherited_blocks") > 0;
+    let children: Vec<_> = children.filter(inherited).collect();
+    assert_eq!(children.len(), 1);
+    let answer = ask(
+        &folder,
+        &children[0],
+        "report --every 1B --show-cumulative-snapshot-delta",
+    );
+    assert!(
+        answer["snapshots"]
+            .as_array()
+            .is_some_and(|list| list.len() > 40)
+    );
+    as_at(&folder, &children[0], "");
+}
