@@ -81,6 +81,13 @@ fn marks_are_snapshots() {
             ("cum-snapshot-delta", Some("grew"), Some(300)),
         ]
     );
+    // A moment is the same with and without them.
+    let output = crate::memlog(&folder, "report --json --every 25ms --at")
+        .args(["mark request", "a.memlog"])
+        .output()
+        .expect("run");
+    let page: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(page["trees"][0]["bytes"], 7_100);
     // Those that are due come between them.
     let both = read("--every 25ms");
     let list = both["snapshots"].as_array().expect("snapshots");
