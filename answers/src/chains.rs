@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use foldhash::fast::RandomState;
 use memlog_table::{Column, Columns, Flags, NEVER};
 
 use crate::chain::{ChainFacts, first_of_chain};
@@ -12,7 +13,7 @@ use crate::world::{Damaged, World};
 
 /// All chains with a block that is chosen, by the event that their first block came at.
 /// A chain is whole, whichever of its blocks was chosen.
-pub fn facts(world: &World) -> Result<HashMap<u64, ChainFacts>, Damaged> {
+pub fn facts(world: &World) -> Result<HashMap<u64, ChainFacts, RandomState>, Damaged> {
     let columns = Columns::of(&[
         Column::Born,
         Column::Died,
@@ -26,7 +27,7 @@ pub fn facts(world: &World) -> Result<HashMap<u64, ChainFacts>, Damaged> {
         world,
         &Choice::all(),
         columns,
-        |chains: &mut HashMap<u64, ChainFacts>, rows, chosen| {
+        |chains: &mut HashMap<u64, ChainFacts, RandomState>, rows, chosen| {
             for &row in chosen {
                 let is_moved = Flags(rows.get(Column::Flags, row)).is_moved();
                 if is_moved || rows.get(Column::ChainPlace, row) > 0 {

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use foldhash::fast::RandomState;
 use memlog_table::{Column, Columns, Extent, Flags, NEVER, Rows};
 
 use crate::chain::{ChainFacts, ChainTest, first_of_chain};
@@ -56,7 +57,7 @@ pub enum Test {
     /// glibc mapped it by itself: what it gives is a multiple of 16 only then.
     Mmapped,
     /// Its chain of reallocs answers so.
-    Chain(ChainTest, Arc<HashMap<u64, ChainFacts>>),
+    Chain(ChainTest, Arc<HashMap<u64, ChainFacts, RandomState>>),
 }
 
 /// Chosen rows.

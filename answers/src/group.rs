@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use foldhash::fast::RandomState;
 use memlog_analysis::{Held, held_below};
 use memlog_table::{Column, Flags, NEVER, Rows};
 
@@ -69,7 +70,7 @@ fn by_value(
         world,
         choice,
         Sums::COLUMNS.with(Column::Thread).with(Column::Releaser),
-        |sums: &mut HashMap<u64, Sums>, rows, chosen| {
+        |sums: &mut HashMap<u64, Sums, RandomState>, rows, chosen| {
             for &row in chosen {
                 sums.entry(value(rows, row)).or_default().add(rows, row);
             }

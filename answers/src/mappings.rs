@@ -1,7 +1,8 @@
 //! What the program mapped itself: by who did, at a moment and over the whole run.
 //!
 //! A row of the table is a part of what one call mapped. Parts that came at the same
-//! event are of the same call, and one mapping as long as they lie side by side. What the allocator mapped for itself is left out.
+//! event are of the same call, and one mapping as long as they lie side by side. What the
+//! allocator mapped for itself is left out.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,7 @@
 //! From the addresses of blocks to what is known of them.
 
+use std::hash::BuildHasher;
+
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;
 
@@ -12,6 +14,7 @@ const RECENT: usize = 256;
 pub struct AddressMap<V> {
     regions: Vec<Region<V>>,
     index: HashMap<u64, u32, RandomState>,
+    seed: u32,
     /// Those met last, by their number; a number is never all ones.
     recent: Box<[(u64, u32); RECENT]>,
 }
@@ -21,6 +24,7 @@ impl<V> Default for AddressMap<V> {
         Self {
             regions: Vec::new(),
             index: HashMap::default(),
+            seed: RandomState::default().hash_one(REGION_BITS) as u32,
             recent: Box::new([(u64::MAX, 0); RECENT]),
         }
     }
@@ -100,7 +104,7 @@ impl<V: Copy + Default> AddressMap<V> {
     #[cold]
     fn make(&mut self, number: u64) -> usize {
         let region = self.regions.len();
-        self.regions.push(Region::default());
+        self.regions.push(Region::new(self.seed));
         self.index.insert(number, region as u32);
         region
     }

@@ -50,16 +50,26 @@ impl<V> Bucket<V> {
 pub(super) struct Region<V> {
     buckets: Vec<Bucket<V>>,
     count: usize,
+    /// Nobody can choose addresses that go to one bucket without this.
+    seed: u32,
 }
 
 /// An empty region keeps room for so many buckets: what it had may never come again.
 const KEPT: usize = 4;
 
 impl<V: Copy + Default> Region<V> {
+    pub(super) fn new(seed: u32) -> Self {
+        Self {
+            seed,
+            ..Self::default()
+        }
+    }
+
     #[inline(always)]
     fn home(&self, key: u32) -> usize {
-        let mixed = key.wrapping_mul(0x9E37_79B1);
-        ((u64::from(mixed) * self.buckets.len() as u64) >> u32::BITS) as usize
+        let wide = u64::from(key ^ self.seed).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let mixed = (wide >> u32::BITS) ^ (wide & u64::from(u32::MAX));
+        ((mixed * self.buckets.len() as u64) >> u32::BITS) as usize
     }
 
     #[inline(always)]
@@ -166,7 +176,7 @@ impl<V: Copy + Default> Region<V> {
         }
         self.count -= 1;
         if self.count == 0 && self.buckets.len() > KEPT {
-            *self = Self::default();
+            *self = Self::new(self.seed);
         }
         Some(value)
     }
@@ -224,5 +234,27 @@ mod tests {
             region.buckets.is_empty(),
             "room for {buckets} is given back"
         );
+    }
+
+    /// Offsets that go to one bucket lie apart where nobody knows the seed.
+    #[test]
+    fn offsets_cannot_be_chosen_to_meet() {
+        let mut known = Region::<u32>::new(0);
+        known.buckets.resize_with(256, Bucket::default);
+        let narrow = |offset: &u32| known.home(offset + 1) == 0;
+        let offsets: Vec<u32> = (0..1 << REGION_BITS).filter(narrow).take(4000).collect();
+        assert_eq!(offsets.len(), 4000);
+        let passed = |seed: u32| {
+            let mut region = Region::new(seed);
+            for &offset in &offsets {
+                region.insert(offset, offset);
+            }
+            let passed = region.buckets.iter().map(|bucket| bucket.keys[ROOM]);
+            passed.sum::<u32>()
+        };
+        assert!(passed(0) > 400_000, "{}", passed(0));
+        for seed in [0x1234_5678, 0xCAFE_F00D, 0x0BAD_5EED] {
+            assert!(passed(seed) < 8_000, "{seed:#x}: {}", passed(seed));
+        }
     }
 }

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
+use foldhash::fast::RandomState;
 use memlog_query::{
     Amount, CountField, Expr, Field, Flag, Length, LengthField, Matcher, OrderedField, SizeField,
     Span, Test as Asked, TextField,
@@ -55,7 +56,7 @@ struct Maker<'w, 't, 'b> {
     world: &'w World<'t, 'b>,
     start_unix_ns: u64,
     /// Read once, if at all.
-    chains: Option<Arc<HashMap<u64, ChainFacts>>>,
+    chains: Option<Arc<HashMap<u64, ChainFacts, RandomState>>>,
     groups: Option<Vec<Sums>>,
 }
 

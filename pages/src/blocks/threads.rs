@@ -81,10 +81,10 @@ fn answer(told: &Told) -> Result<Answer, Damaged> {
     Ok(Answer {
         figures,
         rows: Rows {
-            title: format!(
-                "what each thread allocated and freed, of blocks{}:",
-                told.about
-            ),
+            title: match told.about {
+                "" => "what each thread allocated and freed:".into(),
+                about => format!("what each thread allocated and freed, of blocks{about}:"),
+            },
             last: Last::Text,
             columns: titles(&[
                 "allocated",

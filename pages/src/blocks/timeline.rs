@@ -175,9 +175,14 @@ fn rows_of(told: &Told, points: &[Point]) -> Rows {
         const WIDEST: f64 = 20.0;
         "#".repeat((bytes as f64 / largest.max(1) as f64 * WIDEST).round() as usize)
     };
+    // Of chosen blocks it need not be the largest.
+    let heap_peak = match told.about {
+        "" => " heap peak",
+        _ => " heap peak of all blocks",
+    };
     let remark = |point: &Point| {
         let names = [
-            (moments.heap_peak, " heap peak"),
+            (moments.heap_peak, heap_peak),
             (moments.rss_peak, " RSS peak"),
         ];
         let names = names.iter().filter(|(event, _)| *event == point.event);

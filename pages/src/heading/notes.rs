@@ -12,10 +12,20 @@ use crate::words::counted;
 
 /// All of them.
 pub fn notes(family: &Family, analysis: &Analysis) -> Vec<String> {
+    let holders = holders(family.own(), analysis);
+    sentences(family, analysis, holders)
+}
+
+/// What matters to who asks about blocks: nothing of memory that no call asked for.
+pub fn notes_on_blocks(family: &Family, analysis: &Analysis) -> Vec<String> {
+    sentences(family, analysis, Vec::new())
+}
+
+fn sentences(family: &Family, analysis: &Analysis, holders: Vec<String>) -> Vec<String> {
     let sentences = [
         recorders_notes(family.own()),
         told_past_us(family.own()),
-        holders(family.own(), analysis),
+        holders,
         Vec::from_iter(empty(family.own(), analysis)),
         Vec::from_iter(losses(family.own())),
         Vec::from_iter(lacking(family.own()).map(str::to_owned)),

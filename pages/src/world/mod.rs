@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use crate::calls::Paths;
 use crate::facts::program;
 use crate::figures::figures;
-use crate::heading::{INDENT, heading, notes};
+use crate::heading::{INDENT, heading, notes_on_blocks};
 use crate::names::{Labels, Names, SymbolFiles};
 use crate::open::{Analysis, Family, LogTables};
 use crate::page::OnNames;
@@ -74,7 +74,7 @@ fn kept(family: &Family, file: &Path, analysis: &Analysis, symbol_files: &Symbol
     let mapped = analysis.tally.mapped_moments();
     let kept = json!({
         "stats": figures(family, analysis),
-        "notes": notes(family, analysis),
+        "notes": notes_on_blocks(family, analysis),
         "lines": lines.collect::<Vec<_>>(),
         "rss_peak_event": peaks.rss_peak,
         "heap_peak_event": peaks.heap_peak,
