@@ -23,8 +23,9 @@ pub struct Group {
     /// And of those that were asked for by what it called; the same as its own where
     /// there is nothing that calls.
     pub below: Held,
-    /// The stack, where that is what they have in common.
-    pub stack: Option<u32>,
+    /// The stacks, where that is what they have in common: some differ only within
+    /// functions.
+    pub stacks: Vec<u32>,
 }
 
 const NOT_ASKED: &str = "(not asked for)";
@@ -87,7 +88,7 @@ fn by_value(
         name: name(value),
         own,
         below: own.held(),
-        stack: None,
+        stacks: Vec::new(),
     });
     Ok(groups.collect())
 }
@@ -190,7 +191,7 @@ fn by_stack(world: &World, choice: &Choice, by: By) -> Result<Vec<Group>, Damage
         let group = &mut groups[key as usize];
         group.own = group.own.plus(*sums);
         if by.is_whole_stack() && !is_none {
-            group.stack.get_or_insert(stack);
+            group.stacks.push(stack);
         }
     }
     if by.has_callers() {

@@ -44,9 +44,8 @@ impl Growth {
 
 /// A group is called the same each time. The name of a long stack is not all of it.
 fn key(world: &World, group: &Group) -> String {
-    let stack = group
-        .stack
-        .and_then(|stack| world.stacks.get(stack as usize));
+    let stack = group.stacks.first();
+    let stack = stack.and_then(|&stack| world.stacks.get(stack as usize));
     match stack {
         Some(stack) => {
             let names = world.named(stack.asker);

@@ -94,6 +94,15 @@ impl<'t, 'b> World<'t, 'b> {
             .map_or(0, |&last| last as usize + 1)
     }
 
+    /// By the number of a stack what filters call it: its numbers in the log.
+    pub fn log_numbers(&self) -> Vec<Vec<u32>> {
+        let mut all = vec![Vec::new(); self.stack_count()];
+        for (&number, key) in self.numbers.iter().zip(self.table.stacks()) {
+            all[number as usize].push(key.id.0);
+        }
+        all
+    }
+
     /// The number of a stack by its place in the table.
     #[inline]
     pub fn number(&self, place: u64) -> u32 {

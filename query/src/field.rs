@@ -198,14 +198,14 @@ pub const FIELDS: [FieldEntry; 51] = [
     entry("module", Field::Text(TextField::Module), "the program or library of any frame", "not module ~ \"libc\""),
     entry("leaf", Field::Text(TextField::Leaf), "the function nearest to the allocator that is no operator new", "leaf = \"strdup\""),
     entry("depth", count(CountField::Depth), "frames of the stack", "depth > 100"),
-    entry("stack", count(CountField::Stack), "the stack's number in the log", "stack = 812"),
+    entry("stack", count(CountField::Stack), "the stack's number in the log, as `table --by stack` tells it", "stack = 812"),
     entry("static-init", Field::Flag(Flag::StaticInit), "a static initialiser of C++ or a constructor of C asked for it, before main or when a library was loaded", "static-init and leaked"),
     entry("first-match", Field::FirstMatch, "memtrail's rules: from the leaf outwards, the first frame that matches one decides", "first-match(+function ~ \"a\", -module ~ \"libc\")"),
     // Of the stack of its release.
     entry("freed-function", Field::Text(TextField::FreedFunction), "the function of any frame of the release", "freed-function ~ \"clear\""),
     entry("freed-file", Field::Text(TextField::FreedFile), "the source file of any frame of the release", "freed-file ~ \"cache\""),
     entry("freed-module", Field::Text(TextField::FreedModule), "the program or library of any frame of the release", "freed-module ~ \"libssl\""),
-    entry("freed-stack", count(CountField::FreedStack), "the number of the release's stack", "freed-stack = 813"),
+    entry("freed-stack", count(CountField::FreedStack), "the number of the release's stack, as `table --by freed-stack` tells it", "freed-stack = 813"),
     // Of all blocks of the same stack.
     entry("group-allocations", count(CountField::GroupAllocations), "how many there are", "group-allocations >= 1e6"),
     entry("group-bytes", size(SizeField::GroupBytes), "the sum of their sizes", "group-bytes >= 1G"),

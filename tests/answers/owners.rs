@@ -7,7 +7,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::sites::{Folder, said};
-use crate::truth::{facts, has, row};
+use crate::truth::{chosen_by_number, facts, has, row};
 use crate::{ask, ask_words, number, pair, recorded, rows, total};
 
 /// By function what a list of places has.
@@ -116,6 +116,9 @@ fn who_freed_is_known_by_free_stacks() {
             is_known,
             "{row}"
         );
+        if is_known {
+            chosen_by_number(&folder, &log, "freed-stack", row);
+        }
     }
 }
 

@@ -277,6 +277,18 @@ fn lines_files_and_modules(folder: &Folder, log: &Path, all: (u64, u64)) {
         .iter()
         .filter(|row| row["stack"][0]["function"] == "leaf");
     assert_eq!(of_leaf.count(), 2);
+    for row in rows(&by_stack) {
+        chosen_by_number(folder, log, "stack", row);
+    }
+}
+
+/// The blocks of a stack are those that its numbers choose.
+pub fn chosen_by_number(folder: &Folder, log: &Path, field: &str, row: &Value) {
+    let numbers = row["stack_numbers"].as_array().expect("numbers");
+    let tests = numbers.iter().map(|number| format!("{field} = {number}"));
+    let filter = tests.collect::<Vec<_>>().join(" or ");
+    let words = ["table", "--by", "size", "--where", &filter];
+    assert_eq!(pair(&ask_words(folder, log, &words)), pair(row), "{filter}");
 }
 
 #[test]

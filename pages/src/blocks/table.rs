@@ -153,6 +153,10 @@ pub fn answer(told: &Told, args: &Args, list: &Listing) -> Result<Answer, Unansw
         None => USUAL,
     };
     let for_programs = args.top.map_or(usize::MAX, |_| most);
+    let known = match args.by.is_whole_stack() {
+        true => told.world.log_numbers(),
+        false => Vec::new(),
+    };
     let figures = Page::keyed([
         ("by", args.by.word().into()),
         ("bytes", total.bytes.into()),
@@ -162,14 +166,14 @@ pub fn answer(told: &Told, args: &Args, list: &Listing) -> Result<Answer, Unansw
             shown
                 .iter()
                 .take(for_programs)
-                .map(|group| json_of(told, group, list))
+                .map(|group| json_of(told, group, numbers(&known, group), list))
                 .collect::<Vec<_>>()
                 .into(),
         ),
     ]);
     Ok(Answer {
         figures,
-        rows: rows_of(told, args, list, &shown, (most, total)),
+        rows: rows_of(told, args, list, &shown, (most, total), &known),
     })
 }
 
@@ -195,11 +199,26 @@ fn sort(groups: &mut [Group], by: Sort) {
     });
 }
 
-fn json_of(told: &Told, group: &Group, list: &Listing) -> Value {
+/// What filters call the stacks of a group.
+fn numbers(known: &[Vec<u32>], group: &Group) -> Vec<u32> {
+    let stacks = group.stacks.iter();
+    let numbers = stacks.filter_map(|&stack| known.get(stack as usize));
+    numbers.flatten().copied().collect()
+}
+
+/// A group as it is called on a page: stacks by their numbers, too.
+fn called(known: &[Vec<u32>], group: &Group) -> String {
+    match numbers(known, group)[..] {
+        [] => group.name.clone(),
+        [number] => format!("#{number} {}", group.name),
+        [first, ref others @ ..] => format!("#{first} +{} {}", others.len(), group.name),
+    }
+}
+
+fn json_of(told: &Told, group: &Group, numbers: Vec<u32>, list: &Listing) -> Value {
     let (own, below) = (&group.own, &group.below);
-    let stack = group
-        .stack
-        .and_then(|stack| told.world.stacks.get(stack as usize));
+    let stack = group.stacks.first();
+    let stack = stack.and_then(|&stack| told.world.stacks.get(stack as usize));
     let frames = stack.map(|stack| frames(told, stack.asker));
     let mut row = json!({
         "name": group.name,
@@ -216,6 +235,7 @@ fn json_of(told: &Told, group: &Group, list: &Listing) -> Value {
         "first_seconds": told.world.seconds_of(own.born.0),
         "last_seconds": told.world.seconds_of(own.born.1),
         "stack": frames,
+        "stack_numbers": stack.map(|_| numbers),
     });
     if let Some(grown) = list.grown {
         let live = grown.live.of(told.world, group);
@@ -252,6 +272,7 @@ fn rows_of(
     list: &Listing,
     groups: &[&Group],
     (most, total): (usize, Sums),
+    known: &[Vec<u32>],
 ) -> Rows {
     let which = list.which;
     let bytes = |bytes: u64| told.sizes.of(bytes);
@@ -275,7 +296,7 @@ fn rows_of(
             let (first, last) = (live.first(), live.last());
             let (first, last) = (*first.unwrap_or(&0), *last.unwrap_or(&0));
             cells.extend([bytes(first), bytes(last), change(told, first, last)]);
-            cells.push(group.name.clone());
+            cells.push(called(known, group));
             return cells;
         }
         cells.extend(has_below.then(|| bytes(group.below.bytes)));
@@ -284,7 +305,7 @@ fn rows_of(
             bytes(own.waste),
             some(own.leaked_blocks, Which::Leaked),
             some(own.temporary_blocks, Which::Temporary),
-            group.name.clone(),
+            called(known, group),
         ]);
         cells
     };
