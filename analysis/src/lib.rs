@@ -7,7 +7,7 @@
 //!
 //! * `tally`: takes each event to whom it concerns
 //! * `live`: the live set, address by address
-//! * `prefetch`: memory that is needed soon
+//! * `arch`: what processors have and Rust does not
 //! * `counts`: live memory by stack, and how it is known for past moments too
 //! * `holders`: the same by thread beside it
 //! * `rss`: which reading of resident memory shows the peak
@@ -37,6 +37,7 @@
 //! number of events.
 #![deny(unsafe_code)]
 
+mod arch;
 mod areas;
 mod brief;
 mod counts;
@@ -51,7 +52,6 @@ mod library;
 mod lines;
 mod live;
 mod name;
-mod prefetch;
 mod resident;
 mod rss;
 mod segments;
@@ -81,7 +81,6 @@ pub use library::{allocator, is_c_library, is_of_library};
 pub use lines::{END, Line, first_outwards, held_below, step};
 pub use live::{AddressMap, Block, Blocks};
 pub use name::Name;
-pub use prefetch::prefetch;
 pub use resident::{Later, Parts, Precision, Resident};
 pub use rss::{Bracket, Figures, FirstReading, Level, RssPeak, Unread, Why, highest_level};
 pub use share::{percentage, share};

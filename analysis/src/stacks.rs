@@ -7,7 +7,7 @@ use hashbrown::HashMap;
 use memlog_format::meta::Module;
 use memlog_format::table::{Code, CodeId, Node, StackId};
 
-use crate::prefetch::prefetch;
+use crate::arch::prefetch;
 
 /// A log's tables, as the analysis asks for them. A node's parent has a lower
 /// id than the node, and ids are dense: at most one in 8192 records of a table

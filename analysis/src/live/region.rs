@@ -5,7 +5,7 @@
 //! has no room for goes to the next that has. A bucket counts what passed it: a search
 //! ends where nothing did, and what is taken away leaves nothing.
 
-use crate::prefetch::prefetch;
+use crate::arch::prefetch;
 
 /// A region's size, as a power of two.
 pub(super) const REGION_BITS: u32 = 22;

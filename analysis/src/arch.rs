@@ -1,4 +1,4 @@
-//! Memory that is needed soon.
+//! What processors have and Rust does not: memory can be asked for before it is needed.
 
 #![allow(unsafe_code)]
 
@@ -8,7 +8,7 @@ const LINE: usize = 64;
 
 /// Asks the processor to have a value at hand, and does not wait.
 #[inline(always)]
-pub fn prefetch<T>(value: &T) {
+pub(crate) fn prefetch<T>(value: &T) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
