@@ -1,5 +1,7 @@
 //! Takes each event to whom it concerns.
 
+mod told;
+
 use foldhash::fast::RandomState;
 use hashbrown::{HashMap, HashSet};
 use memlog_format::event::{Alloc, Release, Usual};
@@ -7,12 +9,12 @@ use memlog_format::ext::{Ledger, Rss};
 use memlog_format::failure::Failure;
 use memlog_format::live::{LiveEntry, Sums};
 
-use crate::counts::{Held, Instant, Moment};
+use crate::counts::Instant;
 use crate::failed::Failures;
 use crate::flight_window::FlightWindow;
 use crate::history::History;
 use crate::holders::Holders;
-use crate::ledger::{Mapped, MappedMoments, Regions};
+use crate::ledger::Regions;
 use crate::live::{Block, Blocks};
 use crate::rss::{Figures, Heap, RssTracker};
 use crate::segments::Segments;
@@ -25,7 +27,7 @@ use crate::unknown::UnknownReleases;
 /// What has to be known before the first event.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
-    /// When [`Moment::Chosen`] is.
+    /// When [`crate::Moment::Chosen`] is.
     pub chosen: Option<Instant>,
     /// What ru_maxrss was at the start, inherited through exec, in kilobytes.
     pub maxrss_floor_kb: u64,
@@ -448,97 +450,5 @@ impl Tally {
             .streams()
             .filter(|&stream| !self.tids.contains_key(stream));
         self.threads += nameless.count() as u64;
-    }
-
-    /// Allocations and releases of the log so far.
-    pub fn events(&self) -> u64 {
-        self.heap.event
-    }
-
-    /// What is live so far.
-    #[inline]
-    pub fn live(&self) -> Held {
-        Held {
-            bytes: self.heap.bytes,
-            blocks: self.heap.blocks,
-        }
-    }
-
-    /// The second ledger so far.
-    pub fn mapped(&self) -> &Mapped {
-        &self.regions.mapped
-    }
-
-    /// The heap and resident memory over time, once the log is through.
-    pub fn history(&self) -> &History {
-        &self.history
-    }
-
-    /// The threads so far.
-    pub fn threads(&self) -> &Threads {
-        &self.named
-    }
-
-    /// Calls that got no memory so far.
-    pub fn failures(&self) -> &Failures {
-        &self.failures
-    }
-
-    /// The live set so far.
-    pub fn blocks(&self) -> &Blocks {
-        &self.blocks
-    }
-
-    /// All stacks so far.
-    pub fn stacks(&self) -> &StackTable {
-        &self.stacks
-    }
-
-    /// What each stack held at a moment, as an index into the stack table;
-    /// only [`Moment::End`] means something before the log is through.
-    pub fn held(&self, moment: Moment) -> impl Iterator<Item = (u32, Held)> {
-        self.holders.stacks.held(self.known(moment))
-    }
-
-    /// The same by the thread that asked for it.
-    pub fn held_by_thread(&self, moment: Moment) -> impl Iterator<Item = (u32, Held)> {
-        self.holders.by_thread(self.known(moment))
-    }
-
-    /// By stack what the program had mapped itself and could touch, which is
-    /// in no heap; about the peak of resident memory the most of it.
-    pub fn held_mapped(&self, moment: Moment) -> impl Iterator<Item = (u32, Held)> {
-        self.regions.held.held(self.known(moment))
-    }
-
-    /// After how many entries of the second ledger its moments are.
-    pub fn mapped_moments(&self) -> MappedMoments {
-        let moments = self.regions.moments();
-        match self.known(Moment::RssPeak) {
-            Moment::RssPeak => moments,
-            _ => MappedMoments {
-                rss_peak: moments.heap_peak,
-                ..moments
-            },
-        }
-    }
-
-    /// A peak that cannot be told any more is the highest moment that can.
-    fn known(&self, moment: Moment) -> Moment {
-        let is_before = self.window.is_some_and(|window| window.is_rss_peak_before);
-        match moment {
-            Moment::RssPeak if is_before => Moment::HeapPeak,
-            moment => moment,
-        }
-    }
-
-    /// All that each stack ever allocated.
-    pub fn allocated(&self) -> impl Iterator<Item = (u32, Held)> {
-        self.holders.stacks.totals()
-    }
-
-    /// What of that went before its thread asked for another.
-    pub fn temporaries(&self) -> impl Iterator<Item = (u32, Held)> {
-        self.holders.stacks.temporaries()
     }
 }

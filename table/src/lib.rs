@@ -9,6 +9,7 @@
 //! * `chunk`: some thousand rows, each column packed by itself
 //! * `steps`: from events to time
 //! * `live`: blocks that have come and not gone
+//! * `places`: the stacks and threads that were met, each with a number
 //! * `builder`: events to rows; `mappings`: the same of what the program mapped
 //! * `layout`: what lies where in the file
 //! * `table`: the file, read
@@ -29,12 +30,14 @@ mod layout;
 mod live;
 mod mappings;
 mod pack;
+mod places;
 mod steps;
 mod table;
 
-pub use builder::{Builder, StackKey};
+pub use builder::Builder;
 pub use chunk::{CHUNK_ROWS, Extent, Rows};
 pub use column::{Column, Columns, Flags};
 pub use layout::Unfit;
+pub use places::StackKey;
 pub use steps::{Step, Steps};
 pub use table::{Held, Mark, NEVER, Reading, Table, Thread};

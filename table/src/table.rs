@@ -2,11 +2,11 @@
 
 use memlog_format::table::StackId;
 
-use crate::builder::StackKey;
 use crate::chunk::{self, Extent, Rows};
 use crate::column::Columns;
 use crate::layout::{self, Unfit};
 use crate::pack::{Bytes, put_text, put_var};
+use crate::places::StackKey;
 use crate::steps::Steps;
 
 /// When a block went that never did.
