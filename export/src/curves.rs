@@ -12,10 +12,11 @@
 
 use std::fmt::{self, Write};
 
-use crate::draw::{Colour, Escaped, FONTS, Hex, Short};
+use crate::draw::{Colour, Escaped, Hex, Short};
 use crate::layout::fonts;
-use crate::layout::text::{self, Room};
+use crate::layout::text;
 use crate::numbers::{grouped, sized};
+use crate::sheet::{self, FAINT, INK, LINE, MARGIN, PAPER, TEXT, TITLE, fitted};
 
 /// What a picture is of.
 #[derive(Clone, Debug, Default)]
@@ -51,13 +52,9 @@ pub struct CurvePoint {
 
 /// Pixels, all of them.
 const WIDTH: f64 = 1200.0;
-const MARGIN: f64 = 16.0;
 /// Room for the numbers of an axis.
 const LEFT: f64 = 96.0;
 const RIGHT: f64 = WIDTH - 24.0;
-const TITLE: f64 = 17.0;
-const TEXT: f64 = 12.0;
-const LINE: f64 = 17.0;
 /// Between panels, with the name of the next.
 const BETWEEN: f64 = 40.0;
 const HIGH: f64 = 260.0;
@@ -66,10 +63,7 @@ const LOW: f64 = 130.0;
 const BARS: f64 = 200.0;
 /// More marks have no names.
 const MOST_NAMES: usize = 24;
-const INK: Colour = Colour([0x1C, 0x1C, 0x1C]);
-const FAINT: Colour = Colour([0x59, 0x59, 0x59]);
 const GRID: Colour = Colour([0xDD, 0xDD, 0xDD]);
-const PAPER: Colour = Colour([0xFF, 0xFF, 0xFF]);
 const HEAP: Colour = Colour([0x1F, 0x77, 0xB4]);
 const HEAP_AREA: Colour = Colour([0xC6, 0xDD, 0xEE]);
 const RSS: Colour = Colour([0xC4, 0x4E, 0x00]);
@@ -137,7 +131,7 @@ fn write(out: &mut String, curves: &Curves) -> fmt::Result {
     let [memory, blocks, rate] = &panels[..] else {
         return Ok(());
     };
-    let notes = notes(curves);
+    let notes = sheet::notes(&curves.notes, WIDTH - 2.0 * MARGIN);
     let height = top + 2.0 * LINE + notes.len() as f64 * LINE + MARGIN + LINE;
     open(out, curves, height)?;
     for (panel, name, told) in [
@@ -183,38 +177,13 @@ fn write(out: &mut String, curves: &Curves) -> fmt::Result {
         let y = rate.bottom() + f64::from(index) * LINE + LINE;
         label(out, (MARGIN, y), note, FAINT, "start")?;
     }
-    out.write_str("</g>\n</svg>\n")
+    sheet::close(out)
 }
 
 fn open(out: &mut String, curves: &Curves, height: f64) -> fmt::Result {
-    let (width, height) = (Short(WIDTH), Short(height));
-    writeln!(out, r#"<?xml version="1.0" encoding="UTF-8"?>"#)?;
-    writeln!(
-        out,
-        r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}">"#
-    )?;
-    let title = curves
-        .heading
-        .first()
-        .map_or("Memory over time", String::as_str);
-    writeln!(out, "<title>{}</title>", Escaped(&text::clean(title)))?;
-    let paper = Hex(PAPER);
-    writeln!(
-        out,
-        r#"<rect width="{width}" height="{height}" fill="{paper}"/>"#
-    )?;
-    let ink = Hex(INK);
-    writeln!(
-        out,
-        r#"<g font-family="{FONTS}" font-size="{TEXT}" fill="{ink}">"#
-    )?;
-    let y = Short(MARGIN + TITLE - 4.0);
-    let shown = fitted(title, WIDTH - 2.0 * MARGIN, TITLE, true);
-    writeln!(
-        out,
-        r#"<text x="{MARGIN}" y="{y}" font-size="{TITLE}" font-weight="bold">{}</text>"#,
-        Escaped(&shown)
-    )?;
+    let title = curves.heading.first();
+    let title = title.map_or("Memory over time", String::as_str);
+    sheet::open(out, (WIDTH, height), title)?;
     for (index, words) in (1..).zip(curves.heading.iter().skip(1)) {
         let y = MARGIN + TITLE + f64::from(index) * LINE;
         let words = fitted(words, WIDTH - 2.0 * MARGIN, TEXT, false);
@@ -464,26 +433,4 @@ fn label(
         Hex(PAPER),
         Escaped(&text::clean(words))
     )
-}
-
-fn fitted(words: &str, width: f64, size: f64, bold: bool) -> String {
-    let room = Room {
-        width,
-        most_lines: 1,
-        size,
-        bold,
-    };
-    text::fit(words, &room).concat()
-}
-
-fn notes(curves: &Curves) -> Vec<String> {
-    let room = Room {
-        width: WIDTH - 2.0 * MARGIN,
-        most_lines: 3,
-        size: TEXT,
-        bold: false,
-    };
-    let notes = curves.notes.iter();
-    let notes = notes.flat_map(|note| text::fit(&format!("note: {note}"), &room));
-    notes.collect()
 }

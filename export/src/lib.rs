@@ -12,6 +12,7 @@
 //! * `layout`, `draw`: the picture without Graphviz: places, then SVG, PostScript and PDF
 //! * `curves`: figures over time, as a picture
 //! * `flame`: a flame graph, as a picture and as a page
+//! * `sheet`: what both have in common
 //! * `dot`, `text`: the page in Graphviz's language, and as text
 //! * `shown`: names as they may be shown
 //! * `size`: numbers as the pages show them
@@ -27,6 +28,7 @@ mod graph;
 pub mod layout;
 mod legend;
 pub mod numbers;
+mod sheet;
 mod shown;
 mod text;
 

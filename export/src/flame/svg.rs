@@ -8,19 +8,16 @@ use memlog_analysis::{Measure, short_path};
 use super::colours::{MODULES, Modules, NONE, OTHERS};
 use super::layout::{Frame, layout};
 use super::{Flame, Label, Metric, Series, View};
-use crate::draw::{Colour, Escaped, FONTS, Hex, Short};
+use crate::draw::{Colour, Escaped, Hex, Short};
 use crate::layout::fonts;
-use crate::layout::text::{self, Room};
+use crate::layout::text;
 use crate::numbers::{both_ways, counted, percentage};
+use crate::sheet::{self, FAINT, LINE, MARGIN, TEXT, TITLE, fitted};
 
 /// Pixels, all of them.
-const MARGIN: f64 = 16.0;
 const ROW: f64 = 19.0;
 /// Between frames, of which each has half.
 const GAP: f64 = 1.0;
-const TITLE: f64 = 17.0;
-const TEXT: f64 = 12.0;
-const LINE: f64 = 17.0;
 /// What is narrower is not seen.
 const NARROWEST: f64 = 1.0;
 /// A frame that is narrower has no text.
@@ -33,9 +30,6 @@ const INSET: f64 = 4.0;
 const SQUARE: f64 = 11.0;
 /// Deeper than that nobody scrolls.
 const MOST_ROWS: usize = 400;
-const INK: Colour = Colour([0x1C, 0x1C, 0x1C]);
-const FAINT: Colour = Colour([0x59, 0x59, 0x59]);
-const PAPER: Colour = Colour([0xFF, 0xFF, 0xFF]);
 
 /// The tree by its first metric, as wide as is asked.
 pub fn svg(flame: &Flame, view: View, width: f64) -> String {
@@ -73,52 +67,25 @@ impl Picture<'_> {
         let bottom = top + self.rows as f64 * ROW;
         let legend = self.legend(bottom + LINE + 4.0);
         let below = legend.last().map_or(bottom, |key| key.1.1);
-        let notes = self.notes();
+        let notes = sheet::notes(&self.flame.notes, self.inner);
         let height = below + notes.len() as f64 * LINE + MARGIN;
-        self.open(out, height)?;
-        self.text(
-            out,
-            (MARGIN, MARGIN + TITLE - 4.0),
-            self.flame.title(),
-            true,
-        )?;
+        sheet::open(out, (self.width, height), self.flame.title())?;
         let lines = (1..).zip(&heading);
         for (line, words) in lines {
             let y = MARGIN + TITLE + f64::from(line) * LINE - 4.0;
-            self.text(out, (MARGIN, y), words, false)?;
+            self.text(out, (MARGIN, y), words)?;
         }
         for frame in frames {
             self.frame(out, frame, top)?;
         }
         for (colour, (x, y), name) in &legend {
             square(out, *colour, *x, y - SQUARE + 1.5)?;
-            self.text(out, (x + SQUARE + 5.0, *y), name, false)?;
+            self.text(out, (x + SQUARE + 5.0, *y), name)?;
         }
         for (line, note) in (1..).zip(&notes) {
-            self.text(out, (MARGIN, below + f64::from(line) * LINE), note, false)?;
+            self.text(out, (MARGIN, below + f64::from(line) * LINE), note)?;
         }
-        out.write_str("</g>\n</svg>\n")
-    }
-
-    fn open(&self, out: &mut String, height: f64) -> fmt::Result {
-        let (width, height) = (Short(self.width), Short(height));
-        writeln!(out, r#"<?xml version="1.0" encoding="UTF-8"?>"#)?;
-        writeln!(
-            out,
-            r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}">"#
-        )?;
-        let title = text::clean(self.flame.title());
-        writeln!(out, "<title>{}</title>", Escaped(&title))?;
-        let paper = Hex(PAPER);
-        writeln!(
-            out,
-            r#"<rect width="{width}" height="{height}" fill="{paper}"/>"#
-        )?;
-        writeln!(
-            out,
-            r#"<g font-family="{FONTS}" font-size="{TEXT}" fill="{}">"#,
-            Hex(INK)
-        )
+        sheet::close(out)
     }
 
     /// What it shows, in lines below the title.
@@ -150,7 +117,7 @@ impl Picture<'_> {
         let mut x = MARGIN;
         let mut placed = Vec::new();
         for (colour, name) in keys {
-            let name = self.fit(&name, 220.0, false);
+            let name = fitted(&name, 220.0, TEXT, false);
             let wide = SQUARE + 5.0 + fonts::width(&name, TEXT, false) + 18.0;
             if x + wide > self.width && x > MARGIN {
                 (x, y) = (MARGIN, y + LINE);
@@ -161,38 +128,15 @@ impl Picture<'_> {
         placed
     }
 
-    fn notes(&self) -> Vec<String> {
-        let room = Room {
-            width: self.inner,
-            most_lines: 3,
-            size: TEXT,
-            bold: false,
-        };
-        let notes = self.flame.notes.iter();
-        let notes = notes.flat_map(|note| text::fit(&format!("note: {note}"), &room));
-        notes.collect()
-    }
-
-    fn fit(&self, words: &str, width: f64, bold: bool) -> String {
-        let room = Room {
-            width,
-            most_lines: 1,
-            size: if bold { TITLE } else { TEXT },
-            bold,
-        };
-        text::fit(words, &room).concat()
-    }
-
     /// A line of the heading or the legend, as long as there is room.
-    fn text(&self, out: &mut String, (x, y): (f64, f64), words: &str, bold: bool) -> fmt::Result {
-        let words = self.fit(words, self.width - MARGIN - x, bold);
-        let (x, y) = (Short(x), Short(y));
-        let look = match bold {
-            true => format!(r#"font-size="{TITLE}" font-weight="bold""#),
-            false => format!(r#"fill="{}""#, Hex(FAINT)),
-        };
-        let words = Escaped(&words);
-        writeln!(out, r#"<text x="{x}" y="{y}" {look}>{words}</text>"#)
+    fn text(&self, out: &mut String, (x, y): (f64, f64), words: &str) -> fmt::Result {
+        let words = fitted(words, self.width - MARGIN - x, TEXT, false);
+        let (x, y, words) = (Short(x), Short(y), Escaped(&words));
+        let faint = Hex(FAINT);
+        writeln!(
+            out,
+            r#"<text x="{x}" y="{y}" fill="{faint}">{words}</text>"#
+        )
     }
 
     fn frame(&self, out: &mut String, frame: &Frame, top: f64) -> fmt::Result {
@@ -249,7 +193,7 @@ impl Picture<'_> {
                 return whole;
             }
         }
-        self.fit(&words, room, false)
+        fitted(&words, room, TEXT, false)
     }
 
     /// What stands on a frame.
