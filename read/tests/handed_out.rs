@@ -1,13 +1,14 @@
-//! What is handed out is what the iterator gives, item by item, with the same findings:
-//! of every log that is kept, of threads that release each other's blocks, and of all
-//! those spoilt byte by byte.
+//! What is handed out is what the iterator gives, item by item, with the same findings,
+//! and what comes by itself is told of before: of every log that is kept, of threads that
+//! release each other's blocks, and of all those spoilt byte by byte.
 
 mod support;
 
+use std::collections::VecDeque;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use memlog_format::event::{Alloc, Release};
+use memlog_format::event::{Alloc, Release, Usual};
 use memlog_read::{EventStream, Item, Kind, Log, Place, Taker};
 
 /// Keeps all that is handed out.
@@ -15,10 +16,15 @@ use memlog_read::{EventStream, Item, Kind, Log, Place, Taker};
 struct All<'a> {
     items: Vec<Item<'a>>,
     usual: u64,
+    /// What was told of and did not come yet.
+    soon: VecDeque<(Place, Usual)>,
+    /// The most that was told of at once.
+    most_told: usize,
 }
 
 impl All<'_> {
-    fn take(&mut self, place: Place, kind: Kind<'static>) {
+    fn take(&mut self, place: Place, usual: Usual, kind: Kind<'static>) {
+        assert_eq!(self.soon.pop_front(), Some((place, usual)), "told of");
         let Place { stream, tid, tick } = place;
         self.usual += 1;
         self.items.push(Item {
@@ -31,13 +37,18 @@ impl All<'_> {
 }
 
 impl<'a> Taker<'a> for All<'a> {
+    fn soon(&mut self, events: &[(Place, Usual)]) {
+        self.soon.extend(events);
+        self.most_told = self.most_told.max(events.len());
+    }
     fn alloc(&mut self, place: Place, alloc: &Alloc) {
-        self.take(place, Kind::Alloc(*alloc));
+        self.take(place, Usual::Alloc(*alloc), Kind::Alloc(*alloc));
     }
     fn release(&mut self, place: Place, release: &Release) {
-        self.take(place, Kind::Release(*release));
+        self.take(place, Usual::Release(*release), Kind::Release(*release));
     }
     fn item(&mut self, item: &Item<'a>) {
+        assert!(self.soon.is_empty(), "those come first");
         self.items.push(*item);
     }
 }
@@ -51,7 +62,12 @@ fn compare(bytes: &[u8], at_once: u64) -> u64 {
     let items: Vec<Item> = one_by_one.by_ref().collect();
     let mut events = log.events();
     let mut all = All::default();
-    while events.hand_out(at_once, &mut all) {}
+    // Nothing is left over where somebody looks at how far it is.
+    while events.hand_out(at_once, &mut all) {
+        assert!(all.soon.is_empty());
+    }
+    assert!(all.most_told as u64 <= at_once);
+    assert!(all.usual < 10_000 || at_once < 32 || all.most_told == 32);
     assert_eq!(all.items.len(), items.len());
     assert!(all.items == items);
     let findings = |events: &EventStream| format!("{:?}", events.findings());
