@@ -221,6 +221,11 @@ fn the_page_says_how_much_is_covered() {
             assert_eq!(coverage["is_low"], is_low, "{coverage}");
             assert_eq!(page.contains("NOT SEEN"), is_low, "{page}");
             assert_eq!(page.contains("who holds them"), is_low, "{page}");
+            // Who asks about blocks is warned, and told no more of what is no block.
+            let blocks = ["histogram", "size"].map(AsRef::as_ref);
+            let page = folder.says(&[blocks[0], blocks[1], log.as_os_str()]);
+            assert_eq!(page.contains("NOT SEEN"), is_low, "{page}");
+            assert!(!page.contains("who holds them"), "{page}");
         }
     }
 }

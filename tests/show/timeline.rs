@@ -238,3 +238,24 @@ fn other_files_are_refused() {
     refuses(&folder, "timeline -o x.svg a.memlog", &["x.svg"]);
     refuses(&folder, "timeline -o nowhere/x.svg a.memlog", &["nowhere"]);
 }
+
+/// Of chosen blocks a page does not speak as of all.
+#[test]
+fn pages_of_chosen_blocks_say_so() {
+    let folder = with_logs("show-timeline-chosen", &[("a", sites())]);
+    let all = says(&folder, "timeline a.memlog");
+    assert!(
+        all.contains("heap peak") && !all.contains("of all blocks"),
+        "{all}"
+    );
+    let some = says(&folder, "timeline --where size>=1 a.memlog");
+    assert!(some.contains(" heap peak of all blocks"), "{some}");
+    let all = says(&folder, "threads a.memlog");
+    assert!(
+        all.contains("\nwhat each thread allocated and freed:\n"),
+        "{all}"
+    );
+    let some = says(&folder, "threads --where size>=1 a.memlog");
+    let title = "\nwhat each thread allocated and freed, of blocks where size >= 1:\n";
+    assert!(some.contains(title), "{some}");
+}
