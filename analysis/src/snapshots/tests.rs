@@ -76,6 +76,18 @@ impl Twin {
     }
 }
 
+fn alloc(address: u64, size: u64, stack: u32) -> Alloc {
+    Alloc {
+        api: Api::Malloc,
+        address,
+        size,
+        usable: size,
+        alignment_log2: 0,
+        stack: StackId(stack),
+        order: None,
+    }
+}
+
 struct Both {
     twin: Twin,
     tally: Tally,
@@ -127,16 +139,7 @@ impl Both {
             None => {
                 twin.churn += size;
                 twin.blocks.insert(address, (size, stack));
-                let alloc = Alloc {
-                    api: Api::Malloc,
-                    address,
-                    size,
-                    usable: size,
-                    alignment_log2: 0,
-                    stack: StackId(stack),
-                    order: None,
-                };
-                tally.alloc(at, &alloc, &NoTables);
+                tally.alloc(at, &alloc(address, size, stack), &NoTables);
                 Held {
                     bytes: size,
                     blocks: 1,
@@ -174,15 +177,7 @@ impl Both {
 fn compare(every: Every, inherited: usize, steps: &[Step]) -> Result<(), TestCaseError> {
     let mut both = Both::new(Some(every));
     for &(address, size, stack, _) in &steps[..inherited] {
-        let alloc = Alloc {
-            api: Api::Malloc,
-            address: address + 1000,
-            size,
-            usable: size,
-            alignment_log2: 0,
-            stack: StackId(stack),
-            order: None,
-        };
+        let alloc = alloc(address + 1000, size, stack);
         both.tally.inherit_alloc(at_tick(0), &alloc, &NoTables);
         both.twin.blocks.insert(alloc.address, (size, stack));
     }
