@@ -13,6 +13,7 @@
 //! * [`table`]: the arrays of stack nodes and code addresses
 //! * [`meta`]: header, modules, settings, where streams stood at a fork, the end
 //! * [`counter`]: what was lost, cut, refused
+//! * [`resident`]: what was resident at a moment, mapping by mapping
 //! * [`refusal`]: one of those: why the log could not grow
 //! * [`live`]: the live set of a log that overwrites its oldest events
 //! * [`order`]: which numbers order the events on one address
@@ -34,6 +35,7 @@ pub mod live;
 pub mod meta;
 pub mod order;
 pub mod refusal;
+pub mod resident;
 pub mod table;
 pub mod total;
 pub mod varint;

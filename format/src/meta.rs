@@ -3,6 +3,7 @@
 //! A reader skips types it does not know.
 
 use crate::Malformed;
+use crate::resident::{Census, Mapped};
 use crate::varint::{Reader, Writer};
 
 /// Longest path or text that is kept; what is longer is cut.
@@ -203,6 +204,10 @@ pub enum Record<'a> {
     Death(Death),
     /// Code of no file has a name.
     CodeName(CodeName<'a>),
+    /// A mapping of a census.
+    Mapped(Mapped<'a>),
+    /// A census ends.
+    Census(Census),
     /// A record of a newer memlog.
     Unknown(u8),
 }
@@ -216,6 +221,8 @@ const FORK_POINT: u8 = 6;
 const END: u8 = 7;
 const DEATH: u8 = 8;
 const CODE_NAME: u8 = 9;
+const MAPPED: u8 = 10;
+const CENSUS: u8 = 11;
 
 fn key_of(byte: u8) -> Option<Key> {
     use Key::*;
@@ -264,6 +271,8 @@ impl<'a> Record<'a> {
             Record::End(_) => END,
             Record::Death(_) => DEATH,
             Record::CodeName(_) => CODE_NAME,
+            Record::Mapped(_) => MAPPED,
+            Record::Census(_) => CENSUS,
             Record::Unknown(kind) => *kind,
         }
     }
@@ -333,6 +342,8 @@ impl<'a> Record<'a> {
                 out.blob(clip(code.file));
                 out.bytes(clip(code.name));
             }
+            Record::Mapped(mapped) => mapped.put(out),
+            Record::Census(census) => census.put(out),
             Record::Unknown(_) => {}
         }
     }
@@ -401,6 +412,8 @@ impl<'a> Record<'a> {
                 file: bytes.blob()?,
                 name: bytes.rest(),
             }),
+            MAPPED => Record::Mapped(Mapped::get(&mut bytes)?),
+            CENSUS => Record::Census(Census::get(&mut bytes)?),
             _ => Record::Unknown(kind),
         })
     }

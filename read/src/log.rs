@@ -14,7 +14,7 @@ use crate::error::{Finding, Findings, ReadError};
 use crate::flight::Flight;
 use crate::grid::{Grid, Span};
 use crate::merge::EventStream;
-use crate::metas::Metas;
+use crate::metas::{Metas, Resident};
 use crate::tables::Frames;
 
 /// A log that was opened.
@@ -167,6 +167,11 @@ impl<'a> Log<'a> {
     /// Names of code of no file that were put into the log.
     pub fn code_names(&self) -> &[CodeName<'a>] {
         &self.metas.code_names
+    }
+
+    /// What was resident in which mapping, at some moments.
+    pub fn censuses(&self) -> &[Resident<'a>] {
+        &self.metas.censuses
     }
 
     /// Whether a stack in it lacks outer frames.

@@ -2,10 +2,20 @@
 
 use memlog_format::counter::AREA_END;
 use memlog_format::meta::{CodeName, Death, End, ForkPoint, Key, Module, Record, Start};
+use memlog_format::resident::{Census, Mapped};
 use memlog_format::varint::Reader;
 
 use crate::error::{Finding, Findings};
 use crate::grid::Span;
+
+/// What was resident at a moment, mapping by mapping.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Resident<'a> {
+    /// When, and what the kernel counted.
+    pub census: Census,
+    /// Where, by their addresses.
+    pub mapped: Vec<Mapped<'a>>,
+}
 
 /// Everything that the header chunks say.
 #[derive(Debug, Default)]
@@ -19,6 +29,9 @@ pub(crate) struct Metas<'a> {
     pub end: Option<End>,
     pub death: Option<Death>,
     pub code_names: Vec<CodeName<'a>>,
+    pub censuses: Vec<Resident<'a>>,
+    /// Of a census whose end has not come.
+    mapped: Vec<Mapped<'a>>,
 }
 
 impl<'a> Metas<'a> {
@@ -71,6 +84,15 @@ impl<'a> Metas<'a> {
             Record::End(end) => self.end = Some(end),
             Record::Death(death) => self.death = Some(death),
             Record::CodeName(code) => self.code_names.push(code),
+            Record::Mapped(mapped) => self.mapped.push(mapped),
+            Record::Census(census) => {
+                let mapped = std::mem::take(&mut self.mapped);
+                let is_same = |last: &Resident| last.census.stamp == census.stamp;
+                if self.censuses.last().is_some_and(is_same) {
+                    self.censuses.pop();
+                }
+                self.censuses.push(Resident { census, mapped });
+            }
             Record::Unknown(_) => {}
         }
     }

@@ -295,6 +295,7 @@ impl<W: Write> Builder<W> {
                 kb,
                 own_kb: rss.own_kb,
                 is_mark,
+                stamp: rss.stamp,
             });
         }
     }

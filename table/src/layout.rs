@@ -16,7 +16,7 @@ use memlog_format::chunk::checksum;
 use crate::pack::{Bytes, put_text};
 
 /// The last digit is the version: another one is made anew.
-const MAGIC: [u8; 8] = *b"MLTABLE2";
+const MAGIC: [u8; 8] = *b"MLTABLE3";
 const FOOTER: usize = 32;
 
 /// Why a file is not the table that was asked for.

@@ -45,6 +45,8 @@ pub struct Reading {
     pub own_kb: u64,
     /// Whether it is the most so far.
     pub is_mark: bool,
+    /// Its place in the order of the log's stamps.
+    pub stamp: u64,
 }
 
 /// What a stack held at most.
@@ -109,6 +111,7 @@ impl Tail {
                 reading.tick - std::mem::replace(&mut tick, reading.tick),
             );
             put_var(out, reading.kb << 1 | u64::from(reading.is_mark));
+            put_var(out, reading.stamp);
             put_var(out, reading.own_kb);
         }
     }
@@ -156,13 +159,14 @@ impl Tail {
         for _ in 0..bytes.var()? {
             event = event.checked_add(bytes.var()?)?;
             tick = tick.checked_add(bytes.var()?)?;
-            let (kb, own_kb) = (bytes.var()?, bytes.var()?);
+            let (kb, stamp, own_kb) = (bytes.var()?, bytes.var()?, bytes.var()?);
             tail.readings.push(Reading {
                 event,
                 tick,
                 kb: kb >> 1,
                 own_kb,
                 is_mark: kb & 1 != 0,
+                stamp,
             });
         }
         let rows: u64 = tail.extents.iter().map(|extent| extent.rows).sum();

@@ -9,6 +9,7 @@ use memlog_format::ext::{Ext, Ledger, MAX_TEXT, Mapping, Rss, RssSource};
 use memlog_format::failure::Failure;
 use memlog_format::limit::{Limit, LimitAct, LimitKind};
 use memlog_format::meta::{CodeName, Death, End, ForkPoint, Key, Module, Record, Start};
+use memlog_format::resident::{Census, CensusWhy, MAX_PATH_END, Mapped};
 use memlog_format::table::StackId;
 use proptest::collection::vec;
 use proptest::option;
@@ -317,8 +318,56 @@ pub fn record() -> impl Strategy<Value = Record<'static>> {
                 name,
             })
         }),
-        (10..=255u8).prop_map(Record::Unknown),
+        mapped().prop_map(Record::Mapped),
+        census().prop_map(Record::Census),
+        (12..=255u8).prop_map(Record::Unknown),
     ]
+}
+
+fn mapped() -> impl Strategy<Value = Mapped<'static>> {
+    let numbers = proptest::array::uniform6(number());
+    (numbers, number32(), bytes(MAX_PATH_END), bytes(300)).prop_map(
+        |(
+            [
+                low_kb,
+                length_kb,
+                resident_kb,
+                anonymous_kb,
+                huge_kb,
+                swapped_kb,
+            ],
+            flags,
+            path,
+            runs,
+        )| Mapped {
+            low_kb,
+            length_kb,
+            flags,
+            resident_kb,
+            anonymous_kb,
+            huge_kb,
+            swapped_kb,
+            path,
+            runs,
+        },
+    )
+}
+
+fn census() -> impl Strategy<Value = Census> {
+    let why = proptest::sample::select(vec![CensusWhy::Grown, CensusWhy::Full, CensusWhy::End]);
+    let numbers = proptest::array::uniform5(number());
+    (numbers, why, any::<bool>(), any::<bool>()).prop_map(
+        |([stamp, tick, resident_kb, own_kb, cost_us], why, is_whole, is_counted)| Census {
+            stamp,
+            tick,
+            resident_kb,
+            own_kb,
+            cost_us,
+            why,
+            is_whole,
+            is_counted,
+        },
+    )
 }
 
 pub fn header() -> impl Strategy<Value = Header> {

@@ -177,6 +177,17 @@ fn meta_remark(record: &Record) -> String {
         Record::CodeName(code) => {
             format!("CODE_NAME {:#x} {}", code.address, text(code.name))
         }
+        Record::Mapped(mapped) => format!(
+            "MAPPED {:#x}, {} of {} kB, {}",
+            mapped.low_kb * 1024,
+            mapped.resident_kb,
+            mapped.length_kb,
+            text(mapped.path)
+        ),
+        Record::Census(census) => format!(
+            "CENSUS at stamp {}, {} kB, {} kB own",
+            census.stamp, census.resident_kb, census.own_kb
+        ),
         Record::Unknown(kind) => format!("type {kind}, of a newer memlog"),
     }
 }
