@@ -93,7 +93,7 @@ pub fn allocated_apart(
     let is_shared = !is_own(stream, address);
     keep_time(stream, is_shared || usable >= TIMED);
     if usable >= LARGE {
-        note_large(stream, usable, usable.saturating_sub(stayed));
+        note_large(stream, usable, usable.saturating_sub(stayed), rss::poll);
     }
     let stack = capture(Recording { stream, patience }, frame, Of::Allocation);
     // Last, as for releases: a stamp in between would stand before the event
@@ -147,7 +147,7 @@ pub fn releasing_apart(
             return;
         }
         // Before the memory goes, or a peak that ends here is never seen.
-        note_large(stream, usable, bytes);
+        note_large(stream, usable, bytes, rss::poll_before_fall);
     }
     let stack = match RECORDER.log.free_stacks.load(Ordering::Relaxed) {
         true => Some(capture(Recording { stream, patience }, frame, Of::Release)),
@@ -218,10 +218,10 @@ fn keep_time(stream: &mut Stream, matters: bool) {
 /// before it came to mean something, for it may stay untouched, and what was
 /// touched before it is no work of its.
 #[cold]
-fn note_large(stream: &mut Stream, usable: u64, moves: u64) {
+fn note_large(stream: &mut Stream, usable: u64, moves: u64, poll: fn(&mut Stream)) {
     look_at_clock(stream);
     if moves > 0 && stream.moved_since_reading().saturating_add(moves) >= RECORDER.rss.step() {
-        rss::poll(stream);
+        poll(stream);
     }
     if usable >= PINNED {
         take_stamp(stream);

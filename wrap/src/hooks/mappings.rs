@@ -148,7 +148,7 @@ fn map(
     (length, prot, flags): (usize, i32, i32),
     call: impl FnOnce() -> Address,
 ) -> Address {
-    notices::remapping(frame, length);
+    notices::remapping(frame, 0, length);
     let gives = (Gives::Nothing, asked(Api::Mmap, length));
     change(frame, gives, call, |result| {
         (result as usize != FAILED).then_some(Done::came(Mapping::Map {
@@ -201,7 +201,7 @@ handler! {
         let Some(real) = next::<extern "C" fn(Address, usize) -> i32>(frame, Door::Munmap) else {
             return -1;
         };
-        notices::remapping(frame, length);
+        notices::remapping(frame, length, 0);
         change(
             frame,
             (Gives::Range, None),
@@ -224,7 +224,7 @@ handler! {
         let Some(real) = next::<Real>(frame, Door::Mremap) else {
             return FAILED as Address;
         };
-        notices::remapping(frame, new_length.abs_diff(length));
+        notices::remapping(frame, length, new_length);
         let stays = length == 0 || flags & libc::MREMAP_DONTUNMAP != 0;
         let may_move = flags & libc::MREMAP_MAYMOVE != 0;
         let gives = match stays || !may_move && new_length >= length {
@@ -286,7 +286,7 @@ handler! {
             return -1;
         };
         let old_end = Os::current_break();
-        notices::remapping(frame, (end as usize).abs_diff(old_end as usize));
+        notices::remapping(frame, old_end as usize, end as usize);
         change(
             frame,
             (Gives::Nothing, asked(Api::Brk, (end as usize).saturating_sub(old_end as usize))),
@@ -307,7 +307,10 @@ handler! {
         let Some(real) = next::<extern "C" fn(isize) -> Address>(frame, Door::Sbrk) else {
             return FAILED as Address;
         };
-        notices::remapping(frame, by.unsigned_abs());
+        match by < 0 {
+            true => notices::remapping(frame, by.unsigned_abs(), 0),
+            false => notices::remapping(frame, 0, by.unsigned_abs()),
+        }
         change(
             frame,
             (Gives::Nothing, asked(Api::Sbrk, by.max(0) as usize)),

@@ -9,7 +9,7 @@ use crate::hooks::operators;
 use crate::hooks::session::{self, Admission, admit};
 use crate::hooks::threads;
 use crate::log::sink::{Mode, Stock};
-use crate::log::stream::Of;
+use crate::log::stream::{Of, Stream};
 use crate::platform::arch::DoorFrame;
 use crate::platform::clock;
 use crate::platform::doors::Door;
@@ -392,19 +392,25 @@ fn prepare_for_filter(frame: &DoorFrame) -> bool {
     true
 }
 
-/// A large range is about to come or go: the peak of before must have been seen.
-pub fn remapping(frame: &DoorFrame, bytes: usize) {
-    if (bytes as u64) < RECORDER.rss.step() || !session::is_on() {
-        return;
+/// A range is about to become another: the size of before and that of after. If that is
+/// much, by itself or with what came and went in this way since, the peak of before must
+/// have been seen.
+pub fn remapping(frame: &DoorFrame, from: usize, to: usize) {
+    if session::is_on() && RECORDER.rss.is_much(from.abs_diff(to) as u64) {
+        let poll = if to < from {
+            rss::poll_before_fall
+        } else {
+            rss::poll
+        };
+        as_read(frame, poll);
     }
-    as_read(frame);
 }
 
 /// Resident memory is read now.
-fn as_read(frame: &DoorFrame) {
+fn as_read(frame: &DoorFrame, poll: fn(&mut Stream)) {
     if let Admission::Record(mut session) = admit(frame) {
         session.in_recorder(Some(frame));
-        rss::poll(session.stream());
+        poll(session.stream());
         session.end();
     }
 }
@@ -419,7 +425,7 @@ fn executing(frame: &DoorFrame) {
         && !RECORDER.ground.is_quiet()
         && Os::pid() == RECORDER.ground.pid.load(Ordering::Relaxed)
     {
-        as_read(frame);
+        as_read(frame, rss::poll_before_fall);
     }
 }
 

@@ -59,7 +59,8 @@ pub struct Line<'a> {
     pub low: u64,
     /// First byte past it.
     pub high: u64,
-    readable: bool,
+    /// Whether it can be read.
+    pub readable: bool,
     /// Whether it can be written to.
     pub writable: bool,
     /// Whether code in it can run.
@@ -150,7 +151,8 @@ pub fn take_lines(bytes: &[u8], see: &mut impl FnMut(Line)) -> usize {
     used
 }
 
-fn parse_line(text: &[u8]) -> Option<Line<'_>> {
+/// A line without its end.
+pub fn parse_line(text: &[u8]) -> Option<Line<'_>> {
     let mut rest = text;
     let low = number(&mut rest, 16)?;
     rest = rest.strip_prefix(b"-")?;

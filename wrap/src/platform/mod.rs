@@ -5,7 +5,7 @@
 //! * [`arch`] what differs between processors, with the doors' assembly
 //! * [`sys`] what differs between kernels: the only place for system calls
 //! * [`elf`] the program's own image, the loader's list, the first stack
-//! * [`maps`] /proc/self/maps
+//! * [`maps`], [`smaps`] /proc/self/maps and smaps
 //! * [`ground`] what every storey asks of this process: counts, whether system
 //!   calls are out of the question, whose log it is
 //! * [`lock`] a lock for slow paths that can be given up on
@@ -28,5 +28,6 @@ pub mod lock;
 pub mod maps;
 pub mod rules;
 pub mod slices;
+pub mod smaps;
 pub mod sys;
 pub mod text;

@@ -8,6 +8,7 @@ use crate::platform::elf::initial::Initial;
 use crate::platform::lock::Patience;
 use crate::platform::sys::{Os, Sys};
 use crate::platform::text::Text;
+use crate::process::census::Detail;
 use crate::process::launcher::rank_parent;
 use crate::process::recorder::RECORDER;
 use crate::process::settings::Settings;
@@ -60,6 +61,11 @@ pub(crate) fn begin_log(wiped: bool) {
             text(Key::Note, settings.nonsense.get());
             if settings.free_stacks {
                 text(Key::Setting, b"MEMLOG_FREE_STACKS=1");
+            }
+            match settings.rss_detail {
+                Detail::Never => text(Key::Setting, b"MEMLOG_RSS_DETAIL=off"),
+                Detail::Cheap => {}
+                Detail::Always => text(Key::Setting, b"MEMLOG_RSS_DETAIL=always"),
             }
             if !settings.run.is_empty() {
                 let mut value = Text::<64>::new();

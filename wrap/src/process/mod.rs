@@ -5,10 +5,11 @@
 //! * [`token`] what a thread is doing inside the recorder
 //! * [`child`], [`fork`] what a fork leaves to whom
 //! * [`real`], [`usable`], [`absent`], [`deep`], [`linked`] the functions behind the hooks
-//! * [`rss`], [`guard`] what is measured beside events
+//! * [`rss`], [`census`], [`guard`] what is measured beside events
 
 pub mod absent;
 pub mod begin_log;
+pub mod census;
 pub mod child;
 pub mod deep;
 pub mod exec;

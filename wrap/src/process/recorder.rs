@@ -15,6 +15,7 @@ use crate::log::streams::{MAX_STREAMS, Slots};
 use crate::log::tables::CodeMemory;
 use crate::platform::ground::Ground;
 use crate::platform::lock::{Bounded, Patience};
+use crate::process::census::Censuses;
 use crate::process::child;
 use crate::process::deep::Deep;
 use crate::process::fork::Fork;
@@ -68,6 +69,8 @@ pub struct Recorder {
     pub ledger: AtomicU64,
     /// Resident memory, as last seen.
     pub rss: Shared,
+    /// What was resident in which mapping.
+    pub census: Censuses,
     /// How near the limits of memory are.
     pub guard: Guard,
 }
@@ -97,6 +100,7 @@ pub static RECORDER: Recorder = Recorder {
     looking: Bounded::new((), &RECORDER.ground),
     ledger: AtomicU64::new(0),
     rss: Shared::new(),
+    census: Censuses::new(),
     guard: Guard::new(&RECORDER.ground),
 };
 
@@ -164,6 +168,7 @@ impl Recorder {
             self.guard.reset_in_child();
         }
         self.rss.reset();
+        self.census.reset();
         self.ledger.store(0, Ordering::Relaxed);
         self.next_generation();
     }

@@ -8,6 +8,7 @@
 use crate::log::stream::Stream;
 use crate::platform::lock::Patience;
 use crate::platform::sys::{Os, Sys};
+use crate::process::census::{self, Occasion};
 use crate::process::guard;
 use crate::process::recorder::RECORDER;
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -30,6 +31,7 @@ const WRITE_TICKS_APART: u64 = 100;
 /// What all threads share of it.
 pub struct Shared {
     step: AtomicU64,
+    remapped: AtomicU64,
     asked_at: AtomicU64,
     floor_kb: AtomicU64,
     written_at: AtomicU64,
@@ -41,6 +43,7 @@ impl Shared {
     pub const fn new() -> Self {
         Self {
             step: AtomicU64::new(STEP),
+            remapped: AtomicU64::new(0),
             asked_at: AtomicU64::new(0),
             floor_kb: AtomicU64::new(0),
             written_at: AtomicU64::new(0),
@@ -52,6 +55,17 @@ impl Shared {
     #[inline]
     pub fn step(&self) -> u64 {
         self.step.load(Ordering::Relaxed)
+    }
+
+    /// Whether bytes that are mapped or unmapped are worth a reading, with those since
+    /// the last that was.
+    pub fn is_much(&self, bytes: u64) -> bool {
+        let before = self.remapped.fetch_add(bytes, Ordering::Relaxed);
+        let is_much = before.saturating_add(bytes) >= self.step();
+        if is_much {
+            self.remapped.store(0, Ordering::Relaxed);
+        }
+        is_much
     }
 
     /// Notes what was inherited.
@@ -70,6 +84,7 @@ impl Shared {
     /// A forked child's.
     pub fn reset(&self) {
         self.step.store(STEP, Ordering::Relaxed);
+        self.remapped.store(0, Ordering::Relaxed);
         self.asked_at.store(0, Ordering::Relaxed);
         self.written_at.store(0, Ordering::Relaxed);
         self.written_kb.store(0, Ordering::Relaxed);
@@ -107,10 +122,16 @@ impl Default for Shared {
 /// Reads resident memory and writes it down.
 #[cold]
 pub fn poll(stream: &mut Stream) {
-    read(stream, false);
+    read(stream, Occasion::Usual);
 }
 
-fn read(stream: &mut Stream, is_ending: bool) {
+/// The same where much is about to go.
+#[cold]
+pub fn poll_before_fall(stream: &mut Stream) {
+    read(stream, Occasion::Fall);
+}
+
+fn read(stream: &mut Stream, occasion: Occasion) {
     stream.note_reading();
     if RECORDER.ground.must_be_quiet() {
         return;
@@ -146,6 +167,13 @@ fn read(stream: &mut Stream, is_ending: bool) {
         .step
         .store((resident / 100).max(STEP), Ordering::Relaxed);
     stream.write_ext(&Ext::Rss(reading));
+    RECORDER.census.look(&census::Reading {
+        stamp: reading.stamp,
+        tick: stream.tick(),
+        kb: (known / 1024).saturating_sub(reading.own_kb),
+        cpu_us: usage.cpu_us,
+        occasion,
+    });
     if RECORDER.log.writes_out() && shared.takes_writing(stream.tick(), known / 1024) {
         // What they name goes first.
         RECORDER
@@ -154,7 +182,7 @@ fn read(stream: &mut Stream, is_ending: bool) {
             .with(Patience::None, |meta| meta.flush(&RECORDER.log));
         RECORDER.log.write_held();
     }
-    if let Some(act) = RECORDER.guard.look(stream, is_ending) {
+    if let Some(act) = RECORDER.guard.look(stream, occasion == Occasion::End) {
         read_high_water(stream);
         guard::carry_out(stream, act);
     }
@@ -173,7 +201,7 @@ pub fn read_exactly(stream: &mut Stream) {
 /// The last reading.
 #[cold]
 pub fn poll_final(stream: &mut Stream) -> u64 {
-    read(stream, true);
+    read(stream, Occasion::End);
     match RECORDER.ground.is_quiet() {
         true => 0,
         false => {

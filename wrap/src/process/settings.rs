@@ -7,6 +7,7 @@ use crate::log::Wanted;
 use crate::platform::elf::initial::Initial;
 use crate::platform::sys::{Os, Sys};
 use crate::platform::text::{Text, decimal, each_entry};
+use crate::process::census::Detail;
 use crate::process::launcher::{self, Best};
 
 /// Longest value kept.
@@ -42,6 +43,8 @@ pub struct Settings {
     pub flight_recorder: u64,
     /// MEMLOG_FREE_STACKS: releases carry stacks.
     pub free_stacks: bool,
+    /// MEMLOG_RSS_DETAIL: how often it is read what is resident in which mapping.
+    pub rss_detail: Detail,
     /// MEMLOG_VERIFY: each capture is compared with the plain walk.
     pub verify: bool,
     /// MEMLOG_OFF, or a rank that does not record.
@@ -83,6 +86,7 @@ impl Settings {
             total_page: Text::new(),
             flight_recorder: 0,
             free_stacks: false,
+            rss_detail: Detail::Cheap,
             verify: false,
             off: false,
             follow_exec: true,
@@ -195,6 +199,9 @@ impl Settings {
             }
             b"FREE_STACKS" => {
                 self.free_stacks = self.understood(name, value, switch(value), false);
+            }
+            b"RSS_DETAIL" => {
+                self.rss_detail = self.understood(name, value, detail(value), Detail::Cheap);
             }
             b"VERIFY" => self.verify = self.understood(name, value, switch(value), false),
             b"OFF" => self.off |= self.understood(name, value, switch(value), false),
@@ -332,6 +339,16 @@ fn flight_size(text: &[u8]) -> Option<u64> {
     match switch(text) {
         Some(on) => Some(if on { FLIGHT_BYTES } else { 0 }),
         None => size(text),
+    }
+}
+
+/// How much may be spent on what is resident in which mapping.
+fn detail(text: &[u8]) -> Option<Detail> {
+    match text {
+        b"off" => Some(Detail::Never),
+        b"auto" => Some(Detail::Cheap),
+        b"always" => Some(Detail::Always),
+        _ => None,
     }
 }
 

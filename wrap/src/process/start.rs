@@ -228,6 +228,7 @@ fn read_settings() -> bool {
                 .free_stacks
                 .store(free_stacks, Ordering::Relaxed);
             RECORDER.guard.obey(settings);
+            RECORDER.census.obey(settings.rss_detail);
             if settings.verify {
                 RECORDER.verify();
             }

@@ -3,6 +3,8 @@
 //! # Safety
 //! The recorder itself begins these types as zeros; see each one's words.
 
+use crate::platform::smaps::Smaps;
+use crate::process::census::pages::Pages;
 use crate::unwind::cfi::FrameIndexes;
 use crate::unwind::modules::Modules;
 use crate::unwind::reading::Reader;
@@ -31,6 +33,10 @@ pub unsafe trait Zeroed: Sized {
     }
 }
 
+// SAFETY: the census begins them as zeros.
+unsafe impl Zeroed for Smaps {}
+// SAFETY: as above.
+unsafe impl Zeroed for Pages {}
 // SAFETY: `codemap` begins them as zeros.
 unsafe impl Zeroed for Modules {}
 // SAFETY: as above.

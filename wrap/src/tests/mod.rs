@@ -3,6 +3,7 @@
 
 mod arch;
 mod bytes;
+mod census;
 mod claims;
 mod code;
 mod early;

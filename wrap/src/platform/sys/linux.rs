@@ -187,6 +187,13 @@ impl Sys for Linux {
         }
     }
 
+    fn pages_there(at: u64, into: &mut [u8]) -> bool {
+        let bytes = into.len().saturating_mul(super::page_bytes() as usize);
+        let vector = into.as_mut_ptr() as usize;
+        let arguments = [at as usize, bytes, vector, 0, 0, 0];
+        call(libc::SYS_mincore, arguments).is_ok()
+    }
+
     fn read_memory(at: u64, into: &mut [u8]) -> bool {
         // What was reckoned may lie beyond all addresses.
         if usize::try_from(at).is_err() {

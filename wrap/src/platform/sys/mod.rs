@@ -169,6 +169,11 @@ pub trait Sys {
     /// How far down from an address memory can be read, page by page, for so
     /// many bytes at most, which are few: the address of the lowest byte.
     fn readable_below(high: u64, bytes: u64) -> u64;
+    /// Which pages from an address on are in memory, a byte each whose lowest bit says
+    /// it; false where that cannot be told.
+    fn pages_there(_at: u64, _into: &mut [u8]) -> bool {
+        false
+    }
     /// Reads the process's own memory; false where there is none.
     fn read_memory(at: u64, into: &mut [u8]) -> bool;
     /// Reads at a place, once.
