@@ -19,6 +19,7 @@
 //! * [`around`]: callers and callees of a function
 //! * [`lines`]: what the lines of a source file asked for
 //! * [`fragments`]: pages that few bytes hold
+//! * [`residents`]: whose the resident memory was
 //! * [`threads`]: who allocated and who freed
 //! * [`mappings`]: what the program mapped itself
 //!
@@ -42,6 +43,7 @@ mod mappings;
 mod owners;
 mod pass;
 mod place;
+mod resident;
 mod static_init;
 mod sums;
 mod suppress;
@@ -66,6 +68,7 @@ pub use keys::By;
 pub use lines::{FileLines, LineSums, lines};
 pub use mappings::{Mapping, MappingRow, backing_at, mapped_at, mapped_over_time, mappings};
 pub use owners::name_owners;
+pub use resident::{Part, Purpose, ResidentRow, Residents, Then, residents};
 pub use sums::Sums;
 pub use suppress::{Suppression, suppressed, suppressions};
 pub use threads::{Between, ThreadRow, threads};
