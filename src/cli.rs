@@ -9,7 +9,7 @@ use std::fmt::Write;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use memlog_pages::blocks::{
-    annotate, chains, fragmentation, function, histogram, leaks, locate, maps, table, threads,
+    annotate, chains, fragmentation, function, histogram, leaks, locate, maps, rss, table, threads,
     timeline,
 };
 use memlog_pages::{clean, dump, info, one_more, postmortem, report, shown, stats, summary, tree};
@@ -77,6 +77,9 @@ pub enum Command {
     /// Say who mapped memory with mmap, mremap and brk
     #[command(after_help = after::MAPS)]
     Maps(maps::Args),
+    /// Say what each resident byte is for: blocks, what malloc keeps, stacks, code, files
+    #[command(after_help = after::RSS)]
+    Rss(rss::Args),
     /// Say who allocated an address, and who freed it
     #[command(after_help = after::WHERE)]
     Where(locate::Args),

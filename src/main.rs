@@ -25,7 +25,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser};
 use memlog_pages::blocks::table::Which;
 use memlog_pages::blocks::{
-    annotate, chains, fragmentation, function, histogram, leaks, locate, maps, table, threads,
+    annotate, chains, fragmentation, function, histogram, leaks, locate, maps, rss, table, threads,
 };
 use memlog_pages::{dump, info, postmortem, report, stats, summary, tree};
 
@@ -56,6 +56,7 @@ fn run(line: Vec<OsString>) -> anyhow::Result<ExitCode> {
         Command::Annotate(args) => annotate::run(&args),
         Command::Fragmentation(args) => fragmentation::run(&args),
         Command::Maps(args) => maps::run(&args),
+        Command::Rss(args) => rss::run(&args),
         Command::Where(args) => locate::run(&args),
         Command::Postmortem(args) => postmortem::run(&args),
         Command::Dot(args) => dot::run(&args),

@@ -52,7 +52,7 @@ the one with the highest peak of resident memory.";
 /// The moments that have names, for the shells.
 const MOMENTS: [&str; 4] = ["rss-peak", "heap-peak", "start", "end"];
 
-const ENVIRONMENT: [(&str, &str); 22] = [
+const ENVIRONMENT: [(&str, &str); 23] = [
     (
         "MEMLOG_OUTPUT",
         "The log's name: %h host, %p process, %e program, %t start in seconds, %n attempt, \
@@ -78,6 +78,11 @@ const ENVIRONMENT: [(&str, &str); 22] = [
     (
         "MEMLOG_FREE_STACKS",
         "1: releases carry their stack as well.",
+    ),
+    (
+        "MEMLOG_RSS_DETAIL",
+        "off, auto or always: how often it is read what is resident in which mapping, for \
+         `memlog rss`.",
     ),
     (
         "MEMLOG_FOLLOW_EXEC",

@@ -73,6 +73,9 @@ pub struct Args {
     /// Keep the stack of each release too
     #[arg(long)]
     free_stacks: bool,
+    /// How often it is read what is resident in which mapping, for `memlog rss`: auto spends one percent of the processor time [default: auto]
+    #[arg(long, value_name = "off|auto|always", value_parser = ["off", "auto", "always"], hide_possible_values = true)]
+    rss_detail: Option<String>,
     /// Hook operator new and delete in any case: for scripts whose programs load an allocator with its own
     #[arg(long)]
     cxx_operators: bool,
@@ -123,6 +126,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         "MEMLOG_OOM_GUARD" => args.oom_guard.is_some(),
         "MEMLOG_FLIGHT_RECORDER" => args.flight_recorder.is_some(),
         "MEMLOG_FREE_STACKS" => args.free_stacks,
+        "MEMLOG_RSS_DETAIL" => args.rss_detail.is_some(),
         "MEMLOG_FOLLOW_EXEC" => args.follow_exec.is_some(),
         "MEMLOG_ONLY" => !args.only.is_empty(),
         _ => false,
@@ -163,6 +167,9 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     }
     if args.free_stacks {
         command.env("MEMLOG_FREE_STACKS", "1");
+    }
+    if let Some(detail) = args.rss_detail {
+        command.env("MEMLOG_RSS_DETAIL", detail);
     }
 
     if !args.only.is_empty() {

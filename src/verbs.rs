@@ -30,6 +30,7 @@ pub const PURPOSES: [(&str, &[&str]); 4] = [
             "annotate",
             "fragmentation",
             "maps",
+            "rss",
             "where",
         ],
     ),

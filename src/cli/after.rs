@@ -142,6 +142,16 @@ Examples:
   memlog fragmentation vm.5912.memlog
   memlog fragmentation --at end --by line vm.5912.memlog";
 
+pub const RSS: &str = "\
+The recorder reads now and then what is resident in which mapping, near each new peak and at the end; \
+`memlog record --rss-detail` chooses how often. Shown is the reading with most, or with --at the last \
+one up to that moment. --where chooses whose blocks are listed, the first table is always of all.
+
+Examples:
+  memlog rss vm.5912.memlog
+  memlog rss --at end --by line vm.5912.memlog
+  memlog rss --json vm.5912.memlog | jq '.purposes'";
+
 pub const MAPS: &str = "\
 It is about what the program mapped itself with mmap, mremap, brk and sbrk, which is never part of the \
 heap. Without --at it is of the RSS peak, or rather of the most that was mapped about then. The \

@@ -15,6 +15,7 @@
 //! * [`owners`]: who asked and who freed, past functions that only pass on
 //! * [`peers`]: heaptrack, massif and DHAT, where they ask the same
 //! * [`programs`]: all of that on logs of programs that people run
+//! * [`resident`]: what resident memory is for, against what the program asks the kernel
 //! * [`sidecar`]: the table that is kept beside a log, and those who tamper with it
 //!
 //! `MEMLOG_LONG=1` tries more cases, `MEMLOG_SEED=N` others.
@@ -31,6 +32,7 @@ mod programs;
 #[path = "../programs/list.rs"]
 #[allow(dead_code, reason = "only the second recorder compares stacks")]
 mod real;
+mod resident;
 #[path = "../runnable/mod.rs"]
 mod runnable;
 mod sidecar;

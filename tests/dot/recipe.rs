@@ -8,6 +8,7 @@ use memlog_format::event::{Alloc, Deltas, Release, predicted_usable};
 use memlog_format::ext::{Ext, Ledger, Mapping, Rss, RssSource};
 use memlog_format::meta::{End, Key, Module, Record, Start};
 use memlog_format::order::CELL_BITS;
+use memlog_format::resident::{Census, Mapped};
 use memlog_format::table::{Code, CodeId, FIRST_CODE, FIRST_NODE, Node, StackId};
 use memlog_format::varint::Writer;
 
@@ -28,6 +29,7 @@ pub struct Recipe {
     stamp: u64,
     next_block: u64,
     counters: Vec<(Counter, u64)>,
+    census: Vec<Record<'static>>,
 }
 
 impl Recipe {
@@ -42,6 +44,7 @@ impl Recipe {
             stamp: 0,
             next_block: HEAP,
             counters: Vec::new(),
+            census: Vec::new(),
         };
         let name = b"main";
         recipe.ext(&Ext::Thread { tid: PID, name });
@@ -165,6 +168,22 @@ impl Recipe {
         self.set(Counter::VmHwmKb, peak_kb);
     }
 
+    /// What was resident in which mapping at the last reading.
+    #[allow(dead_code, reason = "each test uses a part of it")]
+    pub fn count_resident(&mut self, is_counted: bool, mapped: &[Mapped<'static>]) {
+        self.census
+            .extend(mapped.iter().map(|one| Record::Mapped(*one)));
+        self.census.push(Record::Census(Census {
+            stamp: self.stamp,
+            tick: self.deltas.tick,
+            resident_kb: mapped.iter().map(|one| one.resident_kb).sum(),
+            own_kb: 132,
+            is_whole: true,
+            is_counted,
+            ..Census::default()
+        }));
+    }
+
     /// The program's own calls on the address space.
     pub fn map(&mut self, order: u64, backing: bool, mapping: Mapping) {
         self.map_by(StackId::COMPLETE, order, backing, mapping);
@@ -231,7 +250,7 @@ impl Recipe {
             let at = AREA_AT - HEADER_SIZE + 8 * counter as usize;
             metas[at..at + 8].copy_from_slice(&value.to_le_bytes());
         }
-        for record in self.records() {
+        for record in self.records().into_iter().chain(self.census.clone()) {
             let mut room = [0; 256];
             let length = record.encode(&mut room).expect("the room is larger");
             metas.extend(&room[..length]);

@@ -5,6 +5,7 @@ use std::io::Read;
 use std::process::Stdio;
 
 use memlog_format::ext::Mapping;
+use memlog_format::resident::Mapped;
 use memlog_format::table::StackId;
 use serde_json::Value;
 
@@ -240,6 +241,18 @@ fn each_key_of_an_answer_is_in_the_documentation() {
     };
     log.map_by(stack, 0, false, mapping);
     log.read_rss(1 << 20);
+    let heap = Mapped {
+        low_kb: grown / 1024,
+        length_kb: 1 << 10,
+        resident_kb: 64,
+        flags: Mapped::WRITABLE,
+        ..Mapped::default()
+    };
+    let mapped = Mapped {
+        low_kb: 0x7FFF_0000_0000 / 1024,
+        ..heap
+    };
+    log.count_resident(true, &[heap, mapped]);
     let folder = with_logs("show-json-answers", &[("sites", log)]);
     fs::write(folder.path("lsan.supp"), "leak:no_such_function").expect("write");
     let all = documented("# `--json` of questions", "\n## ");
@@ -258,6 +271,7 @@ fn each_key_of_an_answer_is_in_the_documentation() {
         ("annotate x.c", "Source lines"),
         ("fragmentation", "Pages of memory"),
         ("maps", "What the program mapped"),
+        ("rss", "Resident memory"),
         ("where", "An address"),
     ] {
         let (name, more) = command.split_once(' ').unwrap_or((command, ""));
@@ -274,8 +288,9 @@ fn each_key_of_an_answer_is_in_the_documentation() {
         let of_groups = documented("\n## Groups of blocks: `", "\n## ");
         let usual = if command == LEAKS { &of_groups } else { &all };
         let mut printed = keys(&page);
-        let list = page.get("list").and_then(|list| list.get(0));
-        printed.extend(rows.get(0).iter().copied().chain(list).flat_map(keys));
+        let others = ["list", "purposes", "mapped", "parts", "readings"];
+        let others = others.iter().filter_map(|list| page.get(list)?.get(0));
+        printed.extend(rows.get(0).iter().copied().chain(others).flat_map(keys));
         for key in &printed {
             assert!(
                 told.contains(key) || all.contains(key) || usual.contains(key),

@@ -10,6 +10,7 @@ pub mod leaks;
 mod listed;
 pub mod locate;
 pub mod maps;
+pub mod rss;
 pub mod table;
 pub mod threads;
 pub mod timeline;
@@ -19,6 +20,7 @@ use std::process::ExitCode;
 
 use memlog_analysis::StackTable;
 use memlog_answers::{Choice, Damaged, Of, Test, Unanswered, World};
+use memlog_format::counter::Counter;
 use memlog_read::Log;
 use memlog_table::Table;
 use serde_json::{Map, Value, json};
@@ -75,6 +77,10 @@ pub struct Told<'w, 't, 'b> {
     pub about: &'w str,
     /// The part of it that is of the filter.
     pub about_filter: &'w str,
+    /// What the program had resident before its first recorded call.
+    pub started_with: u64,
+    /// The mappings with the names of their stacks.
+    pub name_mappings: &'w dyn Fn() -> Result<World<'t, 'b>, Damaged>,
     log: &'w Log<'b>,
     span: &'w Span,
 }
@@ -247,6 +253,12 @@ fn ask_once<A, E: Into<Failure>>(
     let Named {
         world, on_names, ..
     } = found;
+    let mapped = (Of::Mappings, kept.moments(Of::Mappings));
+    let name_mappings = || {
+        let names = Names::new(&store, &options, log, file).until(names_over(part, &watch));
+        let known = StackTable::default();
+        Ok(named(&mappings, mapped, &family, Some(names), known)?.world)
+    };
     let mut moment = Choice::all();
     let span = Span {
         from_seconds: kept.events_from(),
@@ -279,6 +291,8 @@ fn ask_once<A, E: Into<Failure>>(
         log,
         span: &span,
         columns: screen.columns(),
+        started_with: log.counter(Counter::StartRssKb).saturating_mul(1024),
+        name_mappings: &name_mappings,
         sizes: screen.sizes,
         page_bytes: log.start().map_or(4096, |start| start.page_bytes.into()),
     };

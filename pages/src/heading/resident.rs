@@ -9,6 +9,8 @@ use crate::words::{Sizes, counted, lasted};
 
 /// Memory that grows for longer without an event was touched, not allocated.
 const LONG_SECONDS: f64 = 0.05;
+/// Less that is not seen by hooks is no question.
+const UNSEEN_LEAST: u64 = 8 << 20;
 /// What is shorter is no time to speak of.
 const LEAST_SECONDS: f64 = 0.000_05;
 
@@ -36,7 +38,12 @@ pub fn peak(log: &Log, summary: &Summary, sizes: Sizes) -> (Vec<String>, Vec<Str
     let mut when = vec![format!("{bytes} {}", moment(log, summary, &resident))];
     when.extend(certainty(log, summary, &resident, sizes));
     when.extend(counted_by_kernel(log, summary.rss_peak_bytes, sizes));
-    (when, made_of(summary, &resident.parts, sizes))
+    let mut parts = made_of(summary, &resident.parts, sizes);
+    let is_much = resident.parts.unseen > UNSEEN_LEAST.max(summary.rss_peak_bytes / 10);
+    if is_much && !log.censuses().is_empty() {
+        parts.push("`memlog rss` says what that is".into());
+    }
+    (when, parts)
 }
 
 /// When it was: a span where memory was touched without a call.

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use crate::calls::Paths;
 use crate::facts::program;
 use crate::figures::figures;
-use crate::heading::{INDENT, heading, notes_on_blocks};
+use crate::heading::{INDENT, heading, holders, notes_on_blocks};
 use crate::names::{Labels, Names, SymbolFiles};
 use crate::open::{Analysis, Family, LogTables};
 use crate::page::OnNames;
@@ -46,6 +46,8 @@ pub struct Kept {
     pub stats: Value,
     /// What a reader has to know besides the figures.
     pub notes: Vec<String>,
+    /// Who may hold what no recorded call explains.
+    pub holders: Vec<String>,
     moments: Moments,
     /// The same in calls that map.
     mapped_moments: Moments,
@@ -75,6 +77,7 @@ fn kept(family: &Family, file: &Path, analysis: &Analysis, symbol_files: &Symbol
     let kept = json!({
         "stats": figures(family, analysis),
         "notes": notes_on_blocks(family, analysis),
+        "holders": holders(family.own(), analysis),
         "lines": lines.collect::<Vec<_>>(),
         "rss_peak_event": peaks.rss_peak,
         "heap_peak_event": peaks.heap_peak,
@@ -134,6 +137,7 @@ impl Kept {
             },
             lines: lines.collect(),
             notes: texts(&kept["notes"]),
+            holders: texts(&kept["holders"]),
             stats: kept["stats"].take(),
         }
     }

@@ -1,0 +1,452 @@
+//! `memlog rss`: whose resident memory is, mapping by mapping and block by block.
+
+use std::process::ExitCode;
+
+use memlog_answers::{By, Of, Purpose, ResidentRow, Residents, Then, World, residents};
+use memlog_format::meta::Key;
+use memlog_format::resident::{CensusWhy, Mapped};
+use memlog_read::{Log, Resident};
+use serde_json::{Map, Value, json};
+
+use super::listed::{by_callers, rest, shown};
+use super::{Failure, Question, Told, answered, asked};
+use crate::moment::At;
+use crate::page::rows::{Last, Rest, Rows, titles};
+use crate::page::{Page, Part};
+use crate::shown::{Framed, framed, printed};
+use crate::words::{Advice, clean, grouped};
+
+/// The version of the keys; `doc/STATS.md` says what they mean.
+const SCHEMA: &str = "memlog-rss-1";
+
+/// Say what each resident byte is for, at the RSS peak.
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    question: Question,
+    /// What live blocks, and mappings, are put together by
+    #[arg(long, value_name = "WHAT", default_value = "function", value_parser = by_callers())]
+    by: By,
+    /// How many rows of each list are shown; 0: all. JSON has all
+    #[arg(short = 'n', long, value_name = "N", default_value = "10")]
+    top: usize,
+}
+
+/// Shows it for the reading with most, or the last one up to another moment.
+pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    answered(
+        (Of::Blocks, &args.question),
+        true,
+        |told| answer(told, args),
+        |answer, around| {
+            let holders = around.kept.holders.clone();
+            let mut page = framed(Framed {
+                schema: SCHEMA,
+                interrupted: around.interrupted,
+                heading: around.kept.heading(),
+                stats: around.kept.stats,
+                notes: around.kept.notes,
+                on_names: around.on_names,
+                parts: answer.rows.into_iter().map(Part::Rows).collect(),
+            });
+            if answer.explains_little {
+                page.notes.extend(holders);
+            }
+            page.figures.extend(asked(&args.question));
+            page.figures.extend(answer.figures);
+            let screen = around.screen;
+            let text = printed(&page, args.question.json, &screen);
+            Ok(screen.show(&text, around.interrupt)?)
+        },
+    )
+}
+
+struct Answer {
+    figures: Map<String, Value>,
+    rows: Vec<Rows>,
+    explains_little: bool,
+}
+
+/// A reading, mapping by mapping, and when it was taken.
+struct Reading<'a> {
+    resident: &'a Resident<'a>,
+    event: u64,
+}
+
+impl Reading<'_> {
+    /// What the program had, in kilobytes.
+    fn program_kb(&self) -> u64 {
+        let census = &self.resident.census;
+        census.resident_kb.saturating_sub(census.own_kb)
+    }
+}
+
+fn answer(told: &Told, args: &Args) -> Result<Answer, Failure> {
+    let world = told.world;
+    let readings = readings(told.log, world);
+    let chosen = match &args.question.at {
+        None => readings.iter().max_by_key(|reading| reading.program_kb()),
+        Some(At::RSS_PEAK) => readings.iter().max_by_key(|reading| reading.program_kb()),
+        Some(at) => {
+            let event = told.event(at)?;
+            let before = readings.iter().rfind(|reading| reading.event <= event);
+            before.or(readings.first())
+        }
+    };
+    let Some(chosen) = chosen else {
+        return Err(Failure::Said(none_taken(told.log)));
+    };
+    let mappings = (told.name_mappings)()?;
+    let path = told.log.text(Key::LogPath).unwrap_or_default();
+    let name = path.rsplit(|&byte| byte == b'/').next();
+    let census = &chosen.resident.census;
+    let found = residents(
+        (world, told.filtered),
+        &mappings,
+        &Then {
+            mapped: &chosen.resident.mapped,
+            event: chosen.event,
+            mapped_event: mappings.table.steps().event_at(census.tick),
+            page_bytes: told.page_bytes,
+            log_path: name.unwrap_or_default(),
+            resident: census.resident_kb.saturating_mul(1024),
+            own: (!census.is_counted).then(|| census.own_kb.saturating_mul(1024)),
+        },
+        args.by,
+    )?;
+    let growth = Growth::of(&found, told.started_with);
+    Ok(Answer {
+        figures: figures(told, args, &found, chosen, &readings),
+        rows: pages(told, args, &found, chosen, &growth),
+        explains_little: growth.is_little(),
+    })
+}
+
+/// All readings of the log, with the events that they stand behind.
+fn readings<'a>(log: &'a Log, world: &World) -> Vec<Reading<'a>> {
+    let by_stamp: std::collections::HashMap<_, _> = world
+        .table
+        .readings()
+        .iter()
+        .map(|reading| (reading.stamp, reading.event))
+        .collect();
+    let readings = log.censuses().iter().map(|resident| {
+        let census = &resident.census;
+        let event = by_stamp.get(&census.stamp).copied();
+        Reading {
+            resident,
+            // The reading itself may be lost, or overwritten.
+            event: event.unwrap_or_else(|| world.table.steps().event_at(census.tick)),
+        }
+    });
+    readings.collect()
+}
+
+/// Why there is nothing to show.
+fn none_taken(log: &Log) -> anyhow::Error {
+    let is_off = |text: &[u8]| text == b"MEMLOG_RSS_DETAIL=off";
+    if log.texts(Key::Setting).any(is_off) {
+        return Advice::error(
+            "the log does not say what was resident in which mapping: MEMLOG_RSS_DETAIL was off",
+            "record again without it",
+        );
+    }
+    Advice::error(
+        "the log does not say what was resident in which mapping: the program was too small or \
+         too short for a reading that costs little, its end was not recorded, or memlog is older",
+        "record again with `memlog record --rss-detail always`",
+    )
+}
+
+/// What of the growth since the start the recorded calls explain.
+struct Growth {
+    bytes: u64,
+    explained: u64,
+}
+
+impl Growth {
+    /// Less is code and data of files as likely as not.
+    const LEAST: u64 = 4 << 20;
+
+    fn of(found: &Residents, started_with: u64) -> Self {
+        use Purpose::*;
+        let seen = [Live, Rounding, Freed, Never, Huge, Mapped];
+        let explained: u64 = seen.into_iter().map(|purpose| found.of(purpose)).sum();
+        let bytes = found.sum() - found.of(Own);
+        let bytes = bytes.saturating_sub(started_with);
+        Self {
+            bytes,
+            explained: explained.min(bytes),
+        }
+    }
+
+    fn percent(&self) -> u64 {
+        (u128::from(self.explained) * 100)
+            .checked_div(self.bytes.into())
+            .map_or(100, |percent| percent as u64)
+    }
+
+    fn is_little(&self) -> bool {
+        self.bytes >= Self::LEAST && self.explained < self.bytes / 2
+    }
+}
+
+/// What a purpose is called, in words and as a key.
+fn words(purpose: Purpose) -> (&'static str, &'static str) {
+    match purpose {
+        Purpose::Live => ("live blocks", "live"),
+        Purpose::Rounding => ("malloc's rounding and headers", "rounding"),
+        Purpose::Freed => ("freed, kept by malloc", "freed"),
+        Purpose::Never => ("malloc's own, never given out", "allocator"),
+        Purpose::Huge => ("huge pages beyond what was given out", "huge_pages"),
+        Purpose::Mapped => ("mapped by the program itself", "mapped"),
+        Purpose::Stacks => ("stacks of threads", "stacks"),
+        Purpose::Code => ("code", "code"),
+        Purpose::Variables => ("variables of programs and libraries", "variables"),
+        Purpose::Files => ("other files", "files"),
+        Purpose::Shared => ("shared memory", "shared"),
+        Purpose::Own => ("memlog's own", "own"),
+        Purpose::Unexplained => ("NOT EXPLAINED", "unexplained"),
+    }
+}
+
+fn why(census: CensusWhy) -> &'static str {
+    match census {
+        CensusWhy::Grown => "grown",
+        CensusWhy::Full => "full",
+        CensusWhy::End => "end",
+    }
+}
+
+/// A mapping in one word: its file, or what it is.
+fn name_of(mapped: &Mapped) -> String {
+    let is_named = !mapped.path.is_empty();
+    match () {
+        () if is_named => clean(mapped.path),
+        () if mapped.is(Mapped::SHARED) => "shared".into(),
+        () => "anonymous".into(),
+    }
+}
+
+fn address(mapped: &Mapped) -> u64 {
+    mapped.low_kb.saturating_mul(1024)
+}
+
+fn figures(
+    told: &Told,
+    args: &Args,
+    found: &Residents,
+    chosen: &Reading,
+    readings: &[Reading],
+) -> Map<String, Value> {
+    let kb = |kb: u64| kb.saturating_mul(1024);
+    let rows = |rows: &[ResidentRow], count: &str| {
+        let rows = rows.iter().map(|row| {
+            let mut figures = Page::keyed([
+                ("name", row.name.clone().into()),
+                ("bytes", row.resident.into()),
+                ("live_bytes", row.live.into()),
+            ]);
+            figures.insert(count.to_owned(), row.blocks.into());
+            Value::Object(figures)
+        });
+        rows.collect::<Vec<_>>()
+    };
+    let purposes = Purpose::ALL
+        .into_iter()
+        .map(|purpose| json!({ "name": words(purpose).1, "bytes": found.of(purpose) }));
+    let parts = found.parts.iter().map(|part| {
+        let mapped = &chosen.resident.mapped[part.place];
+        json!({
+            "purpose": words(part.purpose).1,
+            "bytes": part.bytes,
+            "name": name_of(mapped),
+            "address": format!("{:#x}", part.range.map_or(address(mapped), |range| range.0)),
+            "mapping_bytes": kb(mapped.length_kb),
+            "mapping_resident_bytes": kb(mapped.resident_kb),
+            "mapping_huge_bytes": kb(mapped.huge_kb),
+            "mapping_swapped_bytes": kb(mapped.swapped_kb),
+        })
+    });
+    let all = readings.iter().map(|reading| {
+        let census = &reading.resident.census;
+        json!({
+            "seconds": told.log.seconds(census.tick),
+            "rss_bytes": kb(census.resident_kb),
+            "own_bytes": kb(census.own_kb),
+            "why": why(census.why),
+            "cost_seconds": census.cost_us as f64 / 1e6,
+            "whole": census.is_whole,
+            "counted_by_kernel": census.is_counted,
+        })
+    });
+    let census = &chosen.resident.census;
+    Page::keyed([
+        ("by", args.by.word().into()),
+        ("seconds", told.log.seconds(census.tick).into()),
+        ("why", why(census.why).into()),
+        ("whole", census.is_whole.into()),
+        ("rss_bytes", kb(census.resident_kb).into()),
+        ("bytes", found.sum().into()),
+        ("purposes", purposes.collect::<Vec<_>>().into()),
+        ("rows", rows(&found.blocks, "blocks").into()),
+        ("mapped", rows(&found.mapped, "mappings").into()),
+        ("parts", parts.collect::<Vec<_>>().into()),
+        ("readings", all.collect::<Vec<_>>().into()),
+    ])
+}
+
+fn pages(
+    told: &Told,
+    args: &Args,
+    found: &Residents,
+    chosen: &Reading,
+    growth: &Growth,
+) -> Vec<Rows> {
+    let mut pages = vec![by_purpose(told, found, chosen, growth)];
+    let by = args.by.word();
+    let blocks: Vec<_> = found.blocks.iter().filter(|row| row.live > 0).collect();
+    if !blocks.is_empty() {
+        let title = format!(
+            "live blocks{}, by {by}: what of them was resident, and all of it:",
+            told.about_filter
+        );
+        pages.push(by_holder(told, args, title, "blocks", &blocks));
+    }
+    let mapped: Vec<_> = found.mapped.iter().filter(|row| row.resident > 0).collect();
+    if !mapped.is_empty() {
+        let title = format!("mapped by the program itself, by {by}:");
+        pages.push(by_holder(told, args, title, "mappings", &mapped));
+    }
+    pages.extend(by_mapping(told, args, found, chosen));
+    pages
+}
+
+fn by_purpose(told: &Told, found: &Residents, chosen: &Reading, growth: &Growth) -> Rows {
+    let sizes = told.sizes;
+    let sum = found.sum();
+    let some = Purpose::ALL.into_iter().filter(|&one| found.of(one) > 0);
+    let cells = some.map(|purpose| {
+        let bytes = found.of(purpose);
+        vec![
+            sizes.of(bytes),
+            format!("{:.1}%", 100.0 * bytes as f64 / sum.max(1) as f64),
+            words(purpose).0.to_owned(),
+        ]
+    });
+    let census = &chosen.resident.census;
+    let mut rest: Vec<Rest> = Vec::new();
+    let peak = told.world.moments.rss_peak_bytes;
+    let then = census.resident_kb.saturating_mul(1024);
+    if args_are_of_peak(told) && peak > then + then / 50 {
+        let sentence = format!(
+            "the RSS peak is {}: no reading of all mappings was nearer to it",
+            sizes.of(peak)
+        );
+        rest.push(sentence.into());
+    }
+    if !census.is_whole {
+        let sentence = "it took too long to read all mappings: the rest of them is not explained";
+        rest.push(sentence.to_owned().into());
+    }
+    if growth.bytes >= Growth::LEAST {
+        let sentence = format!(
+            "recorded calls explain {} % of {} that RSS had grown by since the start",
+            growth.percent(),
+            sizes.of(growth.bytes)
+        );
+        rest.push(sentence.into());
+    }
+    Rows {
+        title: format!(
+            "what {} of resident memory were for, {:.3} s after the start:",
+            sizes.of(sum),
+            told.log.seconds(census.tick)
+        ),
+        last: Last::Text,
+        columns: titles(&["bytes", "share", "for"]),
+        gives_way: Vec::new(),
+        rows: cells.collect(),
+        rest,
+    }
+}
+
+/// Whether the moment is that of the peak.
+fn args_are_of_peak(told: &Told) -> bool {
+    told.about.is_empty() || told.about.starts_with(" live at rss-peak")
+}
+
+fn by_holder(
+    told: &Told,
+    args: &Args,
+    title: String,
+    count: &str,
+    holders: &[&ResidentRow],
+) -> Rows {
+    let cells = holders[..shown(args.top, holders.len())].iter().map(|row| {
+        vec![
+            told.sizes.of(row.resident),
+            told.sizes.of(row.live),
+            grouped(row.blocks),
+            row.name.clone(),
+        ]
+    });
+    let whole = if count == "blocks" { "live" } else { "mapped" };
+    Rows {
+        title,
+        last: Last::of(args.by),
+        columns: titles(&["resident", whole, count, args.by.word()]),
+        gives_way: vec!["blocks", "mappings"],
+        rows: cells.collect(),
+        rest: rest(args.top, holders.len()).into_iter().collect(),
+    }
+}
+
+/// Mappings of what no call explains, of the same name and purpose as one.
+fn by_mapping(told: &Told, args: &Args, found: &Residents, chosen: &Reading) -> Option<Rows> {
+    use Purpose::*;
+    let is_told = |purpose| {
+        matches!(
+            purpose,
+            Stacks | Code | Variables | Files | Shared | Unexplained
+        )
+    };
+    let mut sums: Vec<(u64, Purpose, String, u64)> = Vec::new();
+    let mut places = std::collections::HashMap::new();
+    for part in found.parts.iter().filter(|part| is_told(part.purpose)) {
+        let mapped = &chosen.resident.mapped[part.place];
+        let mut name = name_of(mapped);
+        if let Some((from, to)) = part.range {
+            // Each for itself: whoever looks for it needs the address.
+            name = format!("{name} {from:x}-{to:x}");
+        }
+        let place = *places
+            .entry((part.purpose, name.clone()))
+            .or_insert(sums.len());
+        if place == sums.len() {
+            sums.push((0, part.purpose, name, 0));
+        }
+        sums[place].0 += part.bytes;
+        sums[place].3 += 1;
+    }
+    sums.sort_by(|one, other| {
+        (other.1 == Unexplained, other.0).cmp(&(one.1 == Unexplained, one.0))
+    });
+    let cells = sums[..shown(args.top, sums.len())].iter();
+    let cells = cells.map(|(bytes, purpose, name, count)| {
+        vec![
+            told.sizes.of(*bytes),
+            words(*purpose).0.to_owned(),
+            grouped(*count),
+            name.clone(),
+        ]
+    });
+    (!sums.is_empty()).then(|| Rows {
+        title: "what recorded calls do not explain, by mapping:".into(),
+        last: Last::Path,
+        columns: titles(&["bytes", "for", "mappings", "mapping"]),
+        gives_way: vec!["mappings"],
+        rows: cells.collect(),
+        rest: rest(args.top, sums.len()).into_iter().collect(),
+    })
+}
