@@ -284,6 +284,9 @@ impl<W: Write> Builder<W> {
 
     fn read(&mut self, tick: u64, rss: &Rss) {
         self.tick = self.tick.max(tick);
+        if let Some(mappings) = &mut self.mappings {
+            mappings.table.read(tick, rss);
+        }
         let (kb, is_mark) = match rss.now_kb {
             0 => (rss.peak_kb, rss.source != RssSource::Statm),
             now => (now, false),
