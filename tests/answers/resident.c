@@ -1,5 +1,6 @@
 /* What is resident, and the program knows it: it asks the kernel for the pages of each
- * of its blocks at the end. Words: parts, random SEED, zeros, grown, child. */
+ * of its blocks at the end. Words: parts, random SEED, zeros,
+ * grown, arenas, child. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -228,6 +229,24 @@ static void grown(void)
 	end();
 }
 
+/* Many mappings, which go one after the other in no time. */
+KEEP static char *arena(void)
+{
+	char *at = mmap(0, MIB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	return memset(at, 1, MIB);
+}
+
+static void arenas(void)
+{
+	char *all[60];
+	for (int i = 0; i < 60; i++)
+		all[i] = arena();
+	rss();
+	for (int i = 0; i < 60; i++)
+		munmap(all[i], MIB);
+	end();
+}
+
 KEEP static char *of_child(void) { return memset(malloc(6 * MIB), 1, 6 * MIB); }
 
 /* A child holds what its parent allocated. */
@@ -255,6 +274,8 @@ int main(int count, char **words)
 		zeros();
 	if (!strcmp(word, "grown"))
 		grown();
+	if (!strcmp(word, "arenas"))
+		arenas();
 	if (!strcmp(word, "child"))
 		child();
 	return 2;

@@ -169,6 +169,25 @@ fn a_growing_block_is_live_at_its_peak() {
     }
 }
 
+/// Arenas that go one by one are worth a reading together, before they do.
+#[test]
+fn many_small_mappings_are_there_at_the_peak() {
+    for options in [ALWAYS, &[]] {
+        let folder = Folder::new("answers-resident-arenas");
+        let (log, said) = recorded(&folder, options, &["arenas"]);
+        let page = ask(&folder, &log, "rss");
+        let (sum, kernel) = (number(&page, "bytes"), kernels(&said));
+        assert!(
+            sum.abs_diff(kernel) <= kernel / 30,
+            "{sum} {kernel}: {page:#}"
+        );
+        let mapped = purpose(&page, "mapped");
+        assert!(mapped >= 58 * MIB, "{mapped}: {page:#}");
+        assert!(purpose(&page, "unexplained") < MIB, "{page:#}");
+        sums_are_right(&folder, &log);
+    }
+}
+
 /// Readings cost what they may: a share of the processor time, and two milliseconds.
 #[test]
 fn readings_cost_little() {

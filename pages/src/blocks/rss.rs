@@ -1,11 +1,13 @@
 //! `memlog rss`: whose resident memory is, mapping by mapping and block by block.
 
+use std::collections::HashMap;
 use std::process::ExitCode;
 
 use memlog_answers::{By, Of, Purpose, ResidentRow, Residents, Then, World, residents};
 use memlog_format::meta::Key;
-use memlog_format::resident::{CensusWhy, Mapped};
+use memlog_format::resident::{Census, CensusWhy, Mapped};
 use memlog_read::{Log, Resident};
+use memlog_table::Table;
 use serde_json::{Map, Value, json};
 
 use super::listed::{by_callers, rest, shown};
@@ -106,7 +108,7 @@ fn answer(told: &Told, args: &Args) -> Result<Answer, Failure> {
         &Then {
             mapped: &chosen.resident.mapped,
             event: chosen.event,
-            mapped_event: mappings.table.steps().event_at(census.tick),
+            mapped_event: event_of(mappings.table, &events_by_stamp(mappings.table), census),
             page_bytes: told.page_bytes,
             log_path: name.unwrap_or_default(),
             resident: census.resident_kb.saturating_mul(1024),
@@ -124,22 +126,26 @@ fn answer(told: &Told, args: &Args) -> Result<Answer, Failure> {
 
 /// All readings of the log, with the events that they stand behind.
 fn readings<'a>(log: &'a Log, world: &World) -> Vec<Reading<'a>> {
-    let by_stamp: std::collections::HashMap<_, _> = world
-        .table
-        .readings()
-        .iter()
-        .map(|reading| (reading.stamp, reading.event))
-        .collect();
-    let readings = log.censuses().iter().map(|resident| {
-        let census = &resident.census;
-        let event = by_stamp.get(&census.stamp).copied();
-        Reading {
-            resident,
-            // The reading itself may be lost, or overwritten.
-            event: event.unwrap_or_else(|| world.table.steps().event_at(census.tick)),
-        }
+    let of = events_by_stamp(world.table);
+    let readings = log.censuses().iter().map(|resident| Reading {
+        resident,
+        event: event_of(world.table, &of, &resident.census),
     });
     readings.collect()
+}
+
+/// After how many events readings were taken, by their stamps.
+fn events_by_stamp(table: &Table) -> HashMap<u64, u64> {
+    let readings = table.readings().iter();
+    readings
+        .map(|reading| (reading.stamp, reading.event))
+        .collect()
+}
+
+fn event_of(table: &Table, of: &HashMap<u64, u64>, census: &Census) -> u64 {
+    // The reading itself may be lost, or overwritten.
+    let event = of.get(&census.stamp).copied();
+    event.unwrap_or_else(|| table.steps().event_at(census.tick))
 }
 
 /// Why there is nothing to show.
@@ -412,7 +418,7 @@ fn by_mapping(told: &Told, args: &Args, found: &Residents, chosen: &Reading) -> 
         )
     };
     let mut sums: Vec<(u64, Purpose, String, u64)> = Vec::new();
-    let mut places = std::collections::HashMap::new();
+    let mut places = HashMap::new();
     for part in found.parts.iter().filter(|part| is_told(part.purpose)) {
         let mapped = &chosen.resident.mapped[part.place];
         let mut name = name_of(mapped);
