@@ -8,7 +8,8 @@
 //! * `pass`: all chosen rows, once, on the cores that there are
 //! * [`By`]: what blocks are put together by
 //! * [`grouped`]: sums by function, line, size, thread ...
-//! * [`held_of`], [`held_at`]: what stacks hold, over the run and at moments
+//! * [`held_of`], [`held_at`]: what stacks hold, over the run and at moments;
+//!   [`released_by`]: what they released
 //! * [`growth`]: what groups held at some moments
 //! * [`suppressed`]: leaks that somebody knows of
 //! * `static_init`: what ran before main
@@ -60,7 +61,7 @@ pub use find::{Found, found_at};
 pub use fragments::{FragmentRow, Fragments, fragments};
 pub use group::{Group, grouped};
 pub use growth::{Growth, growth};
-pub use held::{held_at, held_of};
+pub use held::{held_at, held_of, released_by};
 pub use histogram::{Class, Grid, by_lifetime, by_size, by_size_and_lifetime};
 pub use keys::By;
 pub use lines::{FileLines, LineSums, lines};

@@ -17,7 +17,7 @@ use crate::screen::out;
 use crate::shown::{self, Asked, read, show};
 use crate::subject::Subject;
 use crate::words::{Advice, Sizes, tell_note, typed};
-use crate::world::Where;
+use crate::world::{Counted, Where};
 
 /// The version of the keys; `doc/STATS.md` says what they mean.
 const SCHEMA: &str = "memlog-report-1";
@@ -106,9 +106,10 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         at: args.at.as_ref(),
         snapshots: args.snapshots.pace(),
     };
+    let by = args.form.by();
     show(
         &args.asked,
-        blocks,
+        Counted { blocks, by },
         wanted,
         args.json,
         |subject, labels, at| page(args, at, subject, labels),
@@ -132,7 +133,11 @@ fn as_pmem(args: &Args) -> anyhow::Result<ExitCode> {
         snapshots: Some(Pace::Every(Every::Churn(threshold))),
     };
     let read = read(
-        (&*args.asked.file, &args.asked.symbol_files, &args.blocks),
+        (
+            &*args.asked.file,
+            &args.asked.symbol_files,
+            (&args.blocks).into(),
+        ),
         Sizes::Exact,
         |_, _| Ok(()),
         |()| moments,

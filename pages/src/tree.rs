@@ -11,7 +11,7 @@ use crate::page::tree::Direction;
 use crate::page::{Page, Part};
 use crate::shown::{self, Asked, show};
 use crate::subject::Subject;
-use crate::world::Where;
+use crate::world::{Counted, Where};
 
 /// The version of the keys; `doc/STATS.md` says what they mean.
 const SCHEMA: &str = "memlog-tree-1";
@@ -70,10 +70,13 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         true => shape.whole(),
         false => shape,
     };
-    let blocks = &args.blocks;
+    let counted = Counted {
+        blocks: &args.blocks,
+        by: args.form.by(),
+    };
     show(
         &args.asked,
-        blocks,
+        counted,
         Some(at),
         args.json,
         |subject, labels, at| page(at.unwrap_or(When::END), &shape, subject, labels),

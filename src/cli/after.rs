@@ -41,12 +41,13 @@ Examples:
 
 pub const TREE: &str = "\
 From the bottom up it is the tree of `memlog report`. From the top down it begins at main, and each \
-function has all that was allocated below it; behind -> stand callees by which all of it came.
+function has all that was allocated below it; behind -> stand callees by which all of it came. --by \
+freed is of who freed; with --where 'died in 1s..2s', of what went between two moments.
 
 Examples:
   memlog tree --top-down vm.5912.memlog    from main down to who allocated
   memlog tree --at end --top-down --exclude-module libc vm.5912.memlog
-  memlog tree --json vm.5912.memlog | jq '.nodes[0]'
+  memlog tree --by freed --where 'function ~ \"parse\"' vm.5912.memlog    who freed what it made
   memlog tree --debug-symbols build/ vm.5912.memlog    it ran on another machine";
 
 pub const TABLE: &str = "\

@@ -4,6 +4,7 @@
 //! * [`twin`]: blocks by the lines of `memlog dump`, in the plainest way
 //! * [`figures`]: what the commands say of all blocks, against the twin
 //! * [`filters`]: expressions made at random, block by block
+//! * [`freed`]: trees of who freed
 //! * [`snapshots`]: `report --every`, against a twin with stacks
 //! * [`trees`]: trees and pictures of chosen blocks, and moments in all their forms
 //! * [`leaks`]: what grew, and suppressions, against LeakSanitizer
@@ -21,6 +22,7 @@
 
 mod figures;
 mod filters;
+mod freed;
 mod leaks;
 mod maps;
 mod narrow;

@@ -1,7 +1,7 @@
 //! `memlog report --every`: each snapshot, what came between two, and pmem's form,
 //! against a twin that goes through the lines of `memlog dump` and copies what is live.
 
-mod twin;
+pub mod twin;
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use crate::{Random, ask, built, first_seed, is_long, number, pair, recorded};
 use twin::{ByPath, ByStack, Every, Twin, plus, sum};
 
 /// What ends at each node of a tree, by its functions in the program.
-fn tree_by_path(tree: &Value) -> ByPath {
+pub fn tree_by_path(tree: &Value) -> ByPath {
     let nodes = tree["nodes"].as_array().expect("nodes");
     let mut paths: Vec<Vec<String>> = Vec::new();
     let mut found = ByPath::new();

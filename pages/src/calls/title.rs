@@ -21,6 +21,7 @@ pub fn title(
         true => " of what was recorded",
     };
     let from = match shape.direction {
+        Direction::BottomUp if by == By::Freed => ", by the call that freed it",
         Direction::BottomUp => "",
         Direction::TopDown => ", from main down",
     };
@@ -38,6 +39,7 @@ pub fn title(
         By::Allocated => format!("allocated {}", run(subject)),
         By::Count => format!("allocations {}", run(subject)),
         By::Temporary => format!("temporary allocations {}", run(subject)),
+        By::Freed => format!("freed {}", run(subject)),
     };
     let mut remarks = String::new();
     // Two trees may look alike.
@@ -54,7 +56,7 @@ pub fn title(
     }
     let shares = match by {
         By::Live | By::Mapped => "it",
-        By::Allocated => "the bytes",
+        By::Allocated | By::Freed => "the bytes",
         By::Count | By::Temporary => "their number",
     };
     format!("{what}{of}{recorded}{from} ({remarks}percentages are shares of {shares})")

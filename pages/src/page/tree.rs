@@ -90,6 +90,9 @@ pub enum By {
     /// Their number, of those that went at once.
     #[value(help = "allocations whose block was freed before the thread's next one")]
     Temporary,
+    /// Bytes of the whole run, by the stacks that let go of them.
+    #[value(help = "bytes that were freed, by who freed them; of logs with --free-stacks")]
+    Freed,
 }
 
 impl By {
@@ -106,13 +109,14 @@ impl By {
             By::Allocated => "allocated",
             By::Count => "count",
             By::Temporary => "temporary",
+            By::Freed => "freed",
         }
     }
 
     /// What the shares are of.
     pub fn measure(self) -> Measure {
         match self {
-            By::Live | By::Mapped | By::Allocated => Measure::Bytes,
+            By::Live | By::Mapped | By::Allocated | By::Freed => Measure::Bytes,
             By::Count | By::Temporary => Measure::Blocks,
         }
     }
@@ -120,7 +124,7 @@ impl By {
     /// What there are so many of.
     pub fn thing(self) -> &'static str {
         match self {
-            By::Live => "block",
+            By::Live | By::Freed => "block",
             By::Mapped => "mapping",
             By::Allocated | By::Count | By::Temporary => "allocation",
         }

@@ -4,15 +4,19 @@
 use std::path::Path;
 
 use memlog_analysis::{Held, Instant, Moment, Snapshots};
-use memlog_answers::{Choice, Damaged, Of, Test, Unanswered, World, held_at, held_of, test_of};
+use memlog_answers::{
+    Choice, Damaged, Of, Test, Unanswered, World, held_at, held_of, released_by, test_of,
+};
 use memlog_export::When;
+use memlog_format::table::StackId;
 use memlog_query::{Expr, parse};
 use memlog_symbols::Options;
 use memlog_table::{Column, Table};
 
-use super::{Found, Named, damaged, find, named, peaks};
+use super::{Found, damaged, find, named, peaks};
 use crate::names::{NameStore, Names, SymbolFiles};
 use crate::open::{Analysis, Chosen, Family, Over, Sidecar, Watch};
+use crate::page::tree::By;
 use crate::words::Advice;
 
 /// Which blocks.
@@ -69,8 +73,31 @@ pub struct Reading<'r> {
     pub options: &'r Options,
     /// The names that are known.
     pub store: &'r NameStore,
+    /// What is counted of which blocks.
+    pub counted: Counted<'r>,
+}
+
+/// What is counted of which blocks.
+#[derive(Clone, Copy)]
+pub struct Counted<'r> {
     /// Which blocks.
     pub blocks: &'r Where,
+    /// What of them.
+    pub by: By,
+}
+
+impl<'r> From<&'r Where> for Counted<'r> {
+    fn from(blocks: &'r Where) -> Self {
+        let by = By::Live;
+        Self { blocks, by }
+    }
+}
+
+impl Counted<'_> {
+    /// Whether the log's events tell it as they come.
+    fn is_told_by_events(self) -> bool {
+        self.blocks.filter().is_none() && self.by != By::Freed
+    }
 }
 
 /// Everything that a log tells, with what stacks hold of chosen blocks if a filter
@@ -83,7 +110,7 @@ pub fn analyse(
     watch: &Watch,
 ) -> anyhow::Result<Analysis> {
     let chosen = when.and_then(|when| when.instant(family.own().tick_ns()));
-    if reading.blocks.filter().is_none() {
+    if reading.counted.is_told_by_events() {
         return Ok(family.analyse_with(chosen, snapshots, watch));
     }
     let is_running = crate::facts::is_running(family.own());
@@ -94,9 +121,8 @@ pub fn analyse(
         let Found { bytes, analysis } = find(log, reading.symbol_files, &sidecar, watch, at)?;
         let mut analysis = analysis.unwrap_or_else(|| family.analyse(chosen, watch));
         if let Ok(table) = Table::open(&bytes, sidecar.key())
-            && let Some(found) = choose(&table, family, reading, &analysis, when, watch)?
+            && choose(&table, family, reading, &mut analysis, when, watch)?.is_ok()
         {
-            analysis.chosen = Some(found);
             return Ok(analysis);
         }
         sidecar.forget();
@@ -104,17 +130,17 @@ pub fn analyse(
     Err(damaged())
 }
 
-/// Nothing if the table is damaged.
 fn choose(
     table: &Table,
     family: &Family,
     reading: &Reading,
-    analysis: &Analysis,
+    analysis: &mut Analysis,
     when: Option<When>,
     watch: &Watch,
-) -> anyhow::Result<Option<Chosen>> {
+) -> anyhow::Result<Result<(), Damaged>> {
     let log = family.own();
-    let names = reading.blocks.needs_names().then(|| {
+    let Counted { blocks, by } = reading.counted;
+    let names = blocks.needs_names().then(|| {
         let over = match analysis.part {
             Some(_) => Over::default(),
             None => watch.over(),
@@ -123,20 +149,39 @@ fn choose(
     });
     let known = analysis.tally.stacks().clone();
     let of = (Of::Blocks, peaks(analysis));
-    let Ok(Named { world, stacks, .. }) = named(table, of, family, names, known) else {
-        return Ok(None);
+    let Ok(found) = named(table, of, family, names, known) else {
+        return Ok(Err(Damaged));
     };
+    let world = &found.world;
     let start = log.start().map_or(0, |start| start.wall_ns);
-    let Some(test) = reading.blocks.test(&world, start)? else {
-        return Ok(None);
+    let Some(test) = blocks.test(world, start)? else {
+        return Ok(Err(Damaged));
     };
-    let choice = Choice::of(test);
     // A part that was read ends sooner than the table may.
     let end = analysis.tally.events();
-    let chosen = when.map_or(end, |when| event_of(&world, when).min(end));
-    let filter = reading.blocks.filter().map(ToString::to_string);
-    let filter = filter.unwrap_or_default();
-    Ok(held(&world, &stacks, &choice, filter, (chosen, end)).ok())
+    let at = when.map_or(end, |when| event_of(world, when).min(end));
+    let asked = Asked {
+        world,
+        stacks: &found.stacks,
+        at,
+        end,
+        is_of_releases: by == By::Freed,
+    };
+    let freed = match asked.freed(&Choice::all()) {
+        Ok(freed) => freed,
+        Err(Unanswered::Damaged) => return Ok(Err(Damaged)),
+        Err(why) => return Err(unanswered("--by freed", &why)),
+    };
+    let chosen = blocks.filter().map(|filter| {
+        let choice = Choice::of(test);
+        asked.held(&choice, filter.to_string())
+    });
+    let Ok(chosen) = chosen.transpose() else {
+        return Ok(Err(Damaged));
+    };
+    (analysis.chosen, analysis.freed) = (chosen, freed);
+    analysis.tally.know_stacks(found.known);
+    Ok(Ok(()))
 }
 
 /// After which event a moment is.
@@ -157,33 +202,57 @@ pub fn event_of(world: &World, when: When) -> u64 {
     event.min(world.end())
 }
 
-fn held(
-    world: &World,
-    stacks: &[u32],
-    choice: &Choice,
-    filter: String,
-    (chosen, end): (u64, u64),
-) -> Result<Chosen, Damaged> {
-    let by_stack = |held: Vec<Held>| {
-        let held = stacks.iter().copied().zip(held);
-        held.filter(|(_, held)| held.blocks > 0).collect::<Vec<_>>()
-    };
-    let moments = [
-        (Moment::RssPeak, world.moments.rss_peak),
-        (Moment::HeapPeak, world.moments.heap_peak),
-        (Moment::Chosen, chosen),
-        (Moment::End, end),
-    ];
-    let live = held_at(world, choice, &moments.map(|(_, event)| event))?;
-    // What was there before the log was not allocated in it.
-    let allocated = choice.clone().and(Test::Between(Column::Born, 1, end));
-    let temporary = allocated.clone().and(Test::Temporary);
-    let temporary = temporary.and(Test::Died(1, end));
-    let moments = moments.into_iter().map(|(moment, _)| moment);
-    Ok(Chosen {
-        filter,
-        live: moments.zip(live.into_iter().map(by_stack)).collect(),
-        allocated: by_stack(held_of(world, &allocated)?),
-        temporary: by_stack(held_of(world, &temporary)?),
-    })
+/// What is asked of a table, and its stacks as the analysis knows them.
+struct Asked<'a, 't, 'b> {
+    world: &'a World<'t, 'b>,
+    stacks: &'a [u32],
+    /// After which event the moment is that was asked for, and the end.
+    at: u64,
+    end: u64,
+    is_of_releases: bool,
+}
+
+impl Asked<'_, '_, '_> {
+    fn by_stack(&self, held: Vec<Held>) -> Vec<(u32, Held)> {
+        let held = self.stacks.iter().copied().zip(held);
+        held.filter(|(_, held)| held.blocks > 0).collect()
+    }
+
+    fn held(&self, choice: &Choice, filter: String) -> Result<Chosen, Damaged> {
+        let (world, end) = (self.world, self.end);
+        let moments = [
+            (Moment::RssPeak, world.moments.rss_peak),
+            (Moment::HeapPeak, world.moments.heap_peak),
+            (Moment::Chosen, self.at),
+            (Moment::End, end),
+        ];
+        let live = held_at(world, choice, &moments.map(|(_, event)| event))?;
+        let live = live.into_iter().map(|held| self.by_stack(held));
+        // What was there before the log was not allocated in it.
+        let allocated = choice.clone().and(Test::Between(Column::Born, 1, end));
+        let temporary = allocated.clone().and(Test::Temporary);
+        let temporary = temporary.and(Test::Died(1, end));
+        let moments = moments.into_iter().map(|(moment, _)| moment);
+        Ok(Chosen {
+            filter,
+            live: moments.zip(live).collect(),
+            allocated: self.by_stack(held_of(world, &allocated)?),
+            temporary: self.by_stack(held_of(world, &temporary)?),
+            freed: self.freed(choice).map_err(|_| Damaged)?,
+        })
+    }
+
+    /// By the stacks that released; nothing where nobody asks for that.
+    fn freed(&self, choice: &Choice) -> Result<Vec<(u32, Held)>, Unanswered> {
+        if !self.is_of_releases {
+            return Ok(Vec::new());
+        }
+        let choice = choice.clone().and(Test::Died(1, self.end));
+        let (held, unknown) = released_by(self.world, &choice)?;
+        let mut freed = self.by_stack(held);
+        if unknown.blocks > 0 {
+            freed.push((StackId::NONE.0, unknown));
+        }
+        Ok(freed)
+    }
 }

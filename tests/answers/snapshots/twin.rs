@@ -43,6 +43,8 @@ pub struct Event {
     pub ns: u64,
     pub address: u64,
     pub came: Option<(i64, usize)>,
+    /// The stack that released it, where the log has that.
+    pub freed_by: Option<usize>,
 }
 
 pub struct Twin {
@@ -93,22 +95,30 @@ impl Twin {
             let (what, of) = columns.next().expect("what").split_once(": ").expect("of");
             let figures = columns.next().expect("figures");
             let ns = ns(figures.split(' ').next().expect("seconds"));
-            let (came, address) = match what {
-                "F" => (None, of),
+            let frames: Vec<&str> = columns.collect();
+            let stack = (!frames.is_empty()).then(|| {
+                let next = stacks.len();
+                let stack = *known.entry(frames.join("\t")).or_insert(next);
+                if stack == next {
+                    stacks.push(stack_of(&frames));
+                }
+                stack
+            });
+            let (came, freed_by, address) = match what {
+                "F" => (None, stack, of),
                 "M" => {
                     let (size, address) = of.split_once(' ').expect("an address");
-                    let frames: Vec<&str> = columns.collect();
-                    let next = stacks.len();
-                    let stack = *known.entry(frames.join("\t")).or_insert(next);
-                    if stack == next {
-                        stacks.push(stack_of(&frames));
-                    }
-                    (Some((size.parse().expect("a size"), stack)), address)
+                    let size = size.parse().expect("a size");
+                    (Some((size, stack.expect("a stack"))), None, address)
                 }
                 _ => panic!("{line}"),
             };
-            let address = hexadecimal(address);
-            events.push(Event { ns, address, came });
+            events.push(Event {
+                ns,
+                address: hexadecimal(address),
+                came,
+                freed_by,
+            });
         }
         let stats = ask(folder, log, "stats");
         Self {
