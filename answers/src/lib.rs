@@ -10,6 +10,7 @@
 //! * [`grouped`]: sums by function, line, size, thread ...
 //! * [`held_of`], [`held_at`]: what stacks hold, over the run and at moments;
 //!   [`released_by`]: what they released
+//! * [`changes`]: what came and went between moments
 //! * [`growth`]: what groups held at some moments
 //! * [`suppressed`]: leaks that somebody knows of
 //! * `static_init`: what ran before main
@@ -29,6 +30,7 @@
 mod around;
 mod chain;
 mod chains;
+mod changes;
 mod choice;
 mod filter;
 mod find;
@@ -55,6 +57,7 @@ mod world;
 pub use around::{Around, around};
 pub use chain::ChainFacts;
 pub use chains::{ChainRow, chains};
+pub use changes::changes;
 pub use choice::{Choice, Test};
 pub use filter::{needs_names, test_of};
 pub use find::{Found, found_at};

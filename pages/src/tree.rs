@@ -61,6 +61,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         },
         threshold: args.threshold,
         filter: &args.filter,
+        has_graph: false,
     };
     let at = match args.leaks {
         true => &At::END,

@@ -31,7 +31,7 @@ The roots of a tree are the functions that called the allocator, their children 
 behind <- those by which all of it came, on lines of their own those by which a part came. A line has \
 its share, bytes and blocks. Without an option it is of the moment of the largest resident set, as the \
 kernel counts it. Snapshots have numbers from 0; a realloc frees and allocates, so it counts twice in \
-what came and went.
+what came and went. --output-graphs writes the trees for gprof2dot, LOG.snapshot-3.json and so on.
 
 Examples:
   memlog report --show-leaks vm.5912.memlog    what was not released

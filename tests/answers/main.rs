@@ -5,6 +5,7 @@
 //! * [`figures`]: what the commands say of all blocks, against the twin
 //! * [`filters`]: expressions made at random, block by block
 //! * [`freed`]: trees of who freed
+//! * [`graphs`]: files for gprof2dot
 //! * [`snapshots`]: `report --every`, against a twin with stacks
 //! * [`trees`]: trees and pictures of chosen blocks, and moments in all their forms
 //! * [`leaks`]: what grew, and suppressions, against LeakSanitizer
@@ -23,6 +24,7 @@
 mod figures;
 mod filters;
 mod freed;
+mod graphs;
 mod leaks;
 mod maps;
 mod narrow;

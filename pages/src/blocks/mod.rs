@@ -216,7 +216,7 @@ fn ask_once<A, E: Into<Failure>>(
             analysis: None,
         },
         None => {
-            let at = (None, is_again);
+            let at = ((None, None), is_again);
             find((&family, file), symbol_files, &sidecar, &watch, at)?
         }
     };

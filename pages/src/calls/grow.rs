@@ -7,6 +7,7 @@ use memlog_export::When;
 
 use super::filter::Filter;
 use super::form::Form;
+use super::graph_file::graph;
 use super::held::{Lines, counted, recorded};
 use super::paths::{END, Line, step};
 use crate::names::{Labels, Name};
@@ -24,6 +25,8 @@ pub struct Shape<'f> {
     pub threshold: f64,
     /// Which stacks count.
     pub filter: &'f Filter,
+    /// Whether a file for gprof2dot is made of each.
+    pub has_graph: bool,
 }
 
 impl Shape<'_> {
@@ -33,6 +36,12 @@ impl Shape<'_> {
             form: self.form.whole(),
             ..self
         }
+    }
+
+    /// The file for gprof2dot of what ends at each line, if it is asked for.
+    pub fn graph(&self, lines: &[Line], names: &[Name], held: &[Held]) -> Option<String> {
+        let measure = self.form.by().measure();
+        self.has_graph.then(|| graph(lines, names, held, measure))
     }
 }
 
@@ -48,6 +57,8 @@ pub struct Grown {
     /// What holds less than so many percent is folded: what was asked for, or
     /// more, for a tree of all would be too large.
     pub threshold: f64,
+    /// See [`Shape::graph`].
+    pub graph: Option<String>,
 }
 
 impl Grown {
@@ -75,6 +86,7 @@ pub fn grow(analysis: &Analysis, when: When, shape: &Shape, labels: &mut Labels)
     let held = lines.held(counted);
     let (tree, threshold) = grow_from(&lines.lines, &held, shape, MOST_BRANCHES);
     Grown {
+        graph: shape.graph(&lines.lines, &lines.names, &held),
         tree,
         names: lines.names.into(),
         whole,

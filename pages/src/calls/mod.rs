@@ -3,6 +3,7 @@
 mod filter;
 mod flame;
 mod form;
+mod graph_file;
 mod grow;
 mod held;
 mod outside;
@@ -51,6 +52,7 @@ pub fn tree(
         branches: grown.tree,
         most: MOST_BRANCHES,
         names: grown.names,
+        graph: grown.graph,
     }
 }
 

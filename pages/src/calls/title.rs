@@ -27,9 +27,7 @@ pub fn title(
     };
     let analysis = subject.analysis;
     let chosen = analysis.chosen.as_ref();
-    let of = chosen.map_or_else(String::new, |chosen| {
-        format!(" of blocks where {}", chosen.filter)
-    });
+    let of = of_chosen(subject);
     let what = match by {
         By::Live => format!("live heap {}", moment(subject, when)),
         By::Mapped => format!(
@@ -60,6 +58,14 @@ pub fn title(
         By::Count | By::Temporary => "their number",
     };
     format!("{what}{of}{recorded}{from} ({remarks}percentages are shares of {shares})")
+}
+
+/// Which blocks, if a filter chose some.
+pub(super) fn of_chosen(subject: &Subject) -> String {
+    let chosen = subject.analysis.chosen.as_ref();
+    chosen.map_or_else(String::new, |chosen| {
+        format!(" of blocks where {}", chosen.filter)
+    })
 }
 
 /// Which moment it is.

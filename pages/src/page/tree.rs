@@ -36,6 +36,8 @@ pub struct Tree {
     pub most: usize,
     /// What the branches are called.
     pub names: Rc<[Name]>,
+    /// All of its stacks in the form of gprof2dot, if that was asked for.
+    pub graph: Option<String>,
 }
 
 /// What tells the trees of snapshots apart.
@@ -47,6 +49,17 @@ pub struct Snapshot {
 }
 
 impl Tree {
+    /// What tells it from the other trees of a page: `snapshot-3`, `rss-peak`,
+    /// `allocated`.
+    pub fn label(&self) -> String {
+        match (&self.snapshot, self.moment) {
+            (Some(snapshot), _) => snapshot.label.clone(),
+            (None, Some((moment, _))) if self.by == By::Live => moment.to_owned(),
+            (None, Some((moment, _))) => format!("{}-{moment}", self.by.name()),
+            (None, None) => self.by.name().to_owned(),
+        }
+    }
+
     /// What ends at a branch and is in none below it.
     pub fn own(&self, branch: &Branch) -> Held {
         own(&self.branches, branch)

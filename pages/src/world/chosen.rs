@@ -3,9 +3,9 @@
 
 use std::path::Path;
 
-use memlog_analysis::{Held, Instant, Moment, Snapshots};
+use memlog_analysis::{ChosenChanges, Held, Instant, Moment, Snapshots, StackChange};
 use memlog_answers::{
-    Choice, Damaged, Of, Test, Unanswered, World, held_at, held_of, released_by, test_of,
+    Choice, Damaged, Of, Test, Unanswered, World, changes, held_at, held_of, released_by, test_of,
 };
 use memlog_export::When;
 use memlog_format::table::StackId;
@@ -101,8 +101,7 @@ impl Counted<'_> {
 }
 
 /// Everything that a log tells, with what stacks hold of chosen blocks if a filter
-/// chooses any. `when` is a moment of interest. Snapshots are of all blocks: with a
-/// filter there are none.
+/// chooses any. `when` is a moment of interest.
 pub fn analyse(
     family: &Family,
     reading: &Reading,
@@ -116,10 +115,11 @@ pub fn analyse(
     let is_running = crate::facts::is_running(family.own());
     let sidecar = Sidecar::of(reading.file, family, is_running);
     for is_again in [false, true] {
-        let at = (chosen, is_again);
+        let at = ((chosen, snapshots.clone()), is_again);
         let log = (family, reading.file);
         let Found { bytes, analysis } = find(log, reading.symbol_files, &sidecar, watch, at)?;
-        let mut analysis = analysis.unwrap_or_else(|| family.analyse(chosen, watch));
+        let again = || family.analyse_with(chosen, snapshots.clone(), watch);
+        let mut analysis = analysis.unwrap_or_else(again);
         if let Ok(table) = Table::open(&bytes, sidecar.key())
             && choose(&table, family, reading, &mut analysis, when, watch)?.is_ok()
         {
@@ -167,19 +167,11 @@ fn choose(
         end,
         is_of_releases: by == By::Freed,
     };
-    let freed = match asked.freed(&Choice::all()) {
-        Ok(freed) => freed,
+    match asked.tell(blocks.filter(), &Choice::of(test), analysis) {
+        Ok(()) => {}
         Err(Unanswered::Damaged) => return Ok(Err(Damaged)),
         Err(why) => return Err(unanswered("--by freed", &why)),
-    };
-    let chosen = blocks.filter().map(|filter| {
-        let choice = Choice::of(test);
-        asked.held(&choice, filter.to_string())
-    });
-    let Ok(chosen) = chosen.transpose() else {
-        return Ok(Err(Damaged));
-    };
-    (analysis.chosen, analysis.freed) = (chosen, freed);
+    }
     analysis.tally.know_stacks(found.known);
     Ok(Ok(()))
 }
@@ -218,7 +210,27 @@ impl Asked<'_, '_, '_> {
         held.filter(|(_, held)| held.blocks > 0).collect()
     }
 
-    fn held(&self, choice: &Choice, filter: String) -> Result<Chosen, Damaged> {
+    /// All that the analysis lacks.
+    fn tell(
+        &self,
+        filter: Option<&Expr>,
+        choice: &Choice,
+        analysis: &mut Analysis,
+    ) -> Result<(), Unanswered> {
+        analysis.freed = self.freed(&Choice::all())?;
+        let Some(filter) = filter else {
+            return Ok(());
+        };
+        analysis.chosen = Some(self.held(choice, filter.to_string())?);
+        if let Some(snapshots) = &mut analysis.snapshots {
+            let events = snapshots.taken().iter().map(|one| one.event);
+            let changes = self.changes(choice, &events.collect::<Vec<_>>())?;
+            snapshots.choose(changes);
+        }
+        Ok(())
+    }
+
+    fn held(&self, choice: &Choice, filter: String) -> Result<Chosen, Unanswered> {
         let (world, end) = (self.world, self.end);
         let moments = [
             (Moment::RssPeak, world.moments.rss_peak),
@@ -238,7 +250,24 @@ impl Asked<'_, '_, '_> {
             live: moments.zip(live).collect(),
             allocated: self.by_stack(held_of(world, &allocated)?),
             temporary: self.by_stack(held_of(world, &temporary)?),
-            freed: self.freed(choice).map_err(|_| Damaged)?,
+            freed: self.freed(choice)?,
+        })
+    }
+
+    /// What came and went of chosen blocks up to each of these events.
+    fn changes(&self, choice: &Choice, events: &[u64]) -> Result<ChosenChanges, Damaged> {
+        let ChosenChanges { base, changes } = changes(self.world, choice, events)?;
+        let known = |stack: u32| self.stacks.get(stack as usize).copied().unwrap_or(stack);
+        let of_one = |change: StackChange| StackChange {
+            stack: known(change.stack),
+            ..change
+        };
+        let each = changes.into_iter();
+        let each = each.map(|list| list.into_iter().map(of_one).collect());
+        let base = base.into_iter();
+        Ok(ChosenChanges {
+            base: base.map(|(stack, held)| (known(stack), held)).collect(),
+            changes: each.collect(),
         })
     }
 
