@@ -20,6 +20,7 @@
 //! * [`found_at`]: the blocks that an address was in
 //! * [`around`]: callers and callees of a function
 //! * [`lines`]: what the lines of a source file asked for
+//! * [`AreasInTime`]: which blocks lie in a mapping
 //! * [`fragments`]: pages that few bytes hold
 //! * [`threads`]: who allocated and who freed
 //! * [`mappings`]: what the program mapped itself
@@ -27,6 +28,7 @@
 //! It knows no log and no screen, and does no I/O.
 #![forbid(unsafe_code)]
 
+mod areas;
 mod around;
 mod chain;
 mod chains;
@@ -54,6 +56,7 @@ mod types;
 mod unanswered;
 mod world;
 
+pub use areas::AreasInTime;
 pub use around::{Around, around};
 pub use chain::ChainFacts;
 pub use chains::{ChainRow, chains};

@@ -47,6 +47,8 @@ pub struct World<'t, 'b> {
     pub table: &'t Table<'b>,
     /// Which of both.
     pub of: Of,
+    /// The mappings, where it is of blocks.
+    pub mappings: Option<&'t Table<'b>>,
     /// The program's own file.
     pub program: Option<String>,
     /// By the place of a stack in the table its number here: the recorder may have
@@ -74,6 +76,7 @@ impl<'t, 'b> World<'t, 'b> {
         Self {
             table,
             of,
+            mappings: None,
             program: None,
             numbers: Vec::new(),
             stacks: Vec::new(),

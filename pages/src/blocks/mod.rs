@@ -245,8 +245,11 @@ fn ask_once<A, E: Into<Failure>>(
         return damaged();
     };
     let Named {
-        world, on_names, ..
+        mut world,
+        on_names,
+        ..
     } = found;
+    world.mappings = (of == Of::Blocks).then_some(&mappings);
     let mut moment = Choice::all();
     let span = Span {
         from_seconds: kept.events_from(),

@@ -121,7 +121,15 @@ pub fn analyse(
         let again = || family.analyse_with(chosen, snapshots.clone(), watch);
         let mut analysis = analysis.unwrap_or_else(again);
         if let Ok(table) = Table::open(&bytes, sidecar.key())
-            && choose(&table, family, reading, &mut analysis, when, watch)?.is_ok()
+            && choose(
+                (&table, sidecar.key()),
+                family,
+                reading,
+                &mut analysis,
+                when,
+                watch,
+            )?
+            .is_ok()
         {
             return Ok(analysis);
         }
@@ -131,7 +139,7 @@ pub fn analyse(
 }
 
 fn choose(
-    table: &Table,
+    (table, key): (&Table, &[u8]),
     family: &Family,
     reading: &Reading,
     analysis: &mut Analysis,
@@ -149,9 +157,13 @@ fn choose(
     });
     let known = analysis.tally.stacks().clone();
     let of = (Of::Blocks, peaks(analysis));
-    let Ok(found) = named(table, of, family, names, known) else {
+    let (Ok(mut found), Ok(mappings)) = (
+        named(table, of, family, names, known),
+        Table::open(table.mappings(), key),
+    ) else {
         return Ok(Err(Damaged));
     };
+    found.world.mappings = Some(&mappings);
     let world = &found.world;
     let start = log.start().map_or(0, |start| start.wall_ns);
     let Some(test) = blocks.test(world, start)? else {
