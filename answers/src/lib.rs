@@ -18,6 +18,7 @@
 //! * [`timeline`]: the heap and resident memory over time
 //! * [`chains`]: what reallocs grew
 //! * [`found_at`]: the blocks that an address was in
+//! * [`listed`]: single blocks in any order
 //! * [`around`]: callers and callees of a function
 //! * [`lines`]: what the lines of a source file asked for
 //! * [`AreasInTime`]: which blocks lie in a mapping
@@ -43,6 +44,7 @@ mod held;
 mod histogram;
 mod keys;
 mod lines;
+mod listed;
 mod mappings;
 mod owners;
 mod pass;
@@ -71,6 +73,7 @@ pub use held::{held_at, held_of, released_by};
 pub use histogram::{Class, Grid, by_lifetime, by_size, by_size_and_lifetime};
 pub use keys::By;
 pub use lines::{FileLines, LineSums, lines};
+pub use listed::{Order, listed};
 pub use mappings::{Mapping, MappingRow, backing_at, mapped_at, mapped_over_time, mappings};
 pub use owners::name_owners;
 pub use sums::Sums;

@@ -54,13 +54,15 @@ pub const TABLE: &str = "\
 It counts all blocks of the run, each once; --at counts those that were live at a moment, --where \
 those for which an expression holds. A block belongs to the function that asked for it. The column \
 `with callees` has the same with what the functions that it called asked for. --by freed-by says which \
-thread freed, --by freed-function which function, if it was recorded with --free-stacks.
+thread freed, --by freed-function which function, if it was recorded with --free-stacks. --list has \
+single blocks; what moved in a realloc has the number of its chain's first block and its place behind \
+that.
 
 Examples:
   memlog table vm.5912.memlog                      by function, all blocks of the run
   memlog table --at rss-peak --by line vm.5912.memlog
   memlog table --where static-init --by static-init vm.5912.memlog    before main
-  memlog table --json --by type vm.5912.memlog | jq '.rows[0]'";
+  memlog table --list --sort lifetime --where 'size >= 1MiB' vm.5912.memlog    single blocks";
 
 pub const LEAKS: &str = "\
 A block that was never freed may still have been of use: much of a program's memory is left to the \

@@ -7,6 +7,7 @@
 //! * [`freed`]: trees of who freed
 //! * [`graphs`]: files for gprof2dot
 //! * [`snapshots`]: `report --every`, against a twin with stacks
+//! * [`list`]: single blocks
 //! * [`trees`]: trees and pictures of chosen blocks, and moments in all their forms
 //! * [`leaks`]: what grew, and suppressions, against LeakSanitizer
 //! * [`statics`]: static initialisers
@@ -26,6 +27,7 @@ mod filters;
 mod freed;
 mod graphs;
 mod leaks;
+mod list;
 mod maps;
 mod narrow;
 mod odd;
@@ -72,6 +74,7 @@ const COMMANDS: &[&str] = &[
     "chains",
     "table --by type --sort below",
     "leaks",
+    "leaks --list --sort lifetime",
     "temporary",
     "table --by stack",
     "table --by line --at rss-peak",

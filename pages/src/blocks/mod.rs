@@ -7,6 +7,7 @@ pub mod fragmentation;
 pub mod function;
 pub mod histogram;
 pub mod leaks;
+mod list;
 mod listed;
 pub mod locate;
 pub mod maps;
