@@ -11,7 +11,7 @@
 //! * [`held_of`], [`held_at`]: what stacks hold, over the run and at moments;
 //!   [`released_by`]: what they released
 //! * [`changes`]: what came and went between moments
-//! * [`growth`]: what groups held at some moments
+//! * [`growth`]: what groups held at some moments; [`whole`]: all blocks of groups
 //! * [`suppressed`]: leaks that somebody knows of
 //! * `static_init`: what ran before main
 //! * [`by_size`], [`by_lifetime`], [`by_size_and_lifetime`]: how many of each
@@ -68,7 +68,7 @@ pub use filter::{needs_names, test_of};
 pub use find::{Found, found_at};
 pub use fragments::{FragmentRow, Fragments, fragments};
 pub use group::{Group, grouped};
-pub use growth::{Growth, growth};
+pub use growth::{Growth, Whole, growth, whole};
 pub use held::{held_at, held_of, released_by};
 pub use histogram::{Class, Grid, by_lifetime, by_size, by_size_and_lifetime};
 pub use keys::By;

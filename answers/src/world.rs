@@ -106,6 +106,19 @@ impl<'t, 'b> World<'t, 'b> {
         all
     }
 
+    /// By the number of a stack the most that its blocks ever held, and the event at which
+    /// they first did. Where the recorder wrote it twice, that which held more tells.
+    pub fn peaks(&self) -> Vec<(u64, u64)> {
+        let mut peaks = vec![(0, 0); self.stack_count()];
+        for (held, &stack) in self.table.held().iter().zip(&self.numbers) {
+            let peak = &mut peaks[stack as usize];
+            if held.most > peak.0 {
+                *peak = (held.most, held.event);
+            }
+        }
+        peaks
+    }
+
     /// The number of a stack by its place in the table.
     #[inline]
     pub fn number(&self, place: u64) -> u32 {

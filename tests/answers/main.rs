@@ -3,6 +3,7 @@
 //!
 //! * [`twin`]: blocks by the lines of `memlog dump`, in the plainest way
 //! * [`figures`]: what the commands say of all blocks, against the twin
+//! * [`beside`]: all blocks of a group beside chosen ones
 //! * [`filters`]: expressions made at random, block by block
 //! * [`freed`]: trees of who freed
 //! * [`graphs`]: files for gprof2dot
@@ -22,6 +23,7 @@
 //!
 //! `MEMLOG_LONG=1` tries more cases, `MEMLOG_SEED=N` others.
 
+mod beside;
 mod figures;
 mod filters;
 mod freed;

@@ -54,14 +54,14 @@ fn differences(then: &ByStack, now: &ByStack) -> [ByStack; 2] {
     [grew, shrank]
 }
 
-struct Case {
-    folder: Folder,
-    log: std::path::PathBuf,
-    twin: Twin,
+pub struct Case {
+    pub folder: Folder,
+    pub log: std::path::PathBuf,
+    pub twin: Twin,
 }
 
 impl Case {
-    fn new(name: &str, words: &str) -> Self {
+    pub fn new(name: &str, words: &str) -> Self {
         let folder = Folder::new(name);
         // What is inlined is a function of a tree, and none of a line of the dump.
         let options = &["-std=gnu11", "-O1", "-fno-inline", "-g", "-pthread"];

@@ -2,6 +2,7 @@
 //! `--where` and `--at`, and makes a page of what `memlog_answers` says of them.
 
 pub mod annotate;
+mod beside;
 pub mod chains;
 pub mod fragmentation;
 pub mod function;

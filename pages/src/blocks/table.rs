@@ -8,6 +8,7 @@ use clap::ValueEnum;
 use memlog_answers::{By, Choice, Group, Growth, Order, Sums, Test, Unanswered, grouped};
 use serde_json::{Value, json};
 
+use super::beside::Beside;
 use super::list::blocks;
 use super::listed::by_any;
 use super::{Answer, Question, Told, ask, frames};
@@ -243,6 +244,7 @@ pub fn answer(told: &Told, args: &Args, list: &Listing) -> Result<Answer, Unansw
         true => told.world.log_numbers(),
         false => Vec::new(),
     };
+    let beside = Beside::of(told, args, list)?;
     let figures = Page::keyed([
         ("by", args.by.word().into()),
         ("bytes", total.bytes.into()),
@@ -252,7 +254,11 @@ pub fn answer(told: &Told, args: &Args, list: &Listing) -> Result<Answer, Unansw
             shown
                 .iter()
                 .take(for_programs)
-                .map(|group| json_of(told, group, numbers(&known, group), list))
+                .map(|group| {
+                    let mut row = json_of(told, group, numbers(&known, group), list);
+                    beside.add(told, group, &mut row);
+                    row
+                })
                 .collect::<Vec<_>>()
                 .into(),
         ),
