@@ -16,6 +16,15 @@ pub fn held_of(world: &World, choice: &Choice) -> Result<Vec<Held>, Damaged> {
     Ok(sums.iter().map(Sums::held).collect())
 }
 
+/// Between which events the chosen blocks of each stack came.
+pub fn born_of(world: &World, choice: &Choice) -> Result<Vec<Option<(u64, u64)>>, Damaged> {
+    let sums = sums_of_stacks(world, choice)?;
+    let born = sums
+        .iter()
+        .map(|sums| (sums.blocks > 0).then_some(sums.born));
+    Ok(born.collect())
+}
+
 /// What stacks released of the chosen blocks, and what was released by stacks that the
 /// log does not have.
 pub fn released_by(world: &World, choice: &Choice) -> Result<(Vec<Held>, Held), Unanswered> {

@@ -9,7 +9,7 @@
 //! * [`By`]: what blocks are put together by
 //! * [`grouped`]: sums by function, line, size, thread ...
 //! * [`held_of`], [`held_at`]: what stacks hold, over the run and at moments;
-//!   [`released_by`]: what they released
+//!   [`released_by`]: what they released; [`born_of`]: when it came
 //! * [`changes`]: what came and went between moments
 //! * [`growth`]: what groups held at some moments; [`whole`]: all blocks of groups
 //! * [`suppressed`]: leaks that somebody knows of
@@ -69,7 +69,7 @@ pub use find::{Found, found_at};
 pub use fragments::{FragmentRow, Fragments, fragments};
 pub use group::{Group, grouped};
 pub use growth::{Growth, Whole, growth, whole};
-pub use held::{held_at, held_of, released_by};
+pub use held::{born_of, held_at, held_of, released_by};
 pub use histogram::{Class, Grid, by_lifetime, by_size, by_size_and_lifetime};
 pub use keys::By;
 pub use lines::{FileLines, LineSums, lines};

@@ -72,6 +72,7 @@ pub fn flame(wanted: &Wanted) -> anyhow::Result<Drawn> {
     let counted = Counted {
         blocks: wanted.blocks,
         by: wanted.by,
+        with_times: false,
     };
     let read = read(
         (wanted.file, wanted.symbol_files, counted),

@@ -112,7 +112,10 @@ pub fn run(
     let mut written = Ok(());
     let exit = show(
         &args.asked,
-        Counted { blocks, by },
+        Counted {
+            by,
+            ..blocks.into()
+        },
         wanted,
         args.json,
         |subject, labels, at| {

@@ -41,8 +41,8 @@ Examples:
 
 pub const TREE: &str = "\
 From the bottom up it is the tree of `memlog report`. From the top down it begins at main, and each \
-function has all that was allocated below it; behind -> stand callees by which all of it came. --by \
-freed is of who freed; with --where 'died in 1s..2s', of what went between two moments.
+function has all that was allocated below it; behind -> stand callees by which all of it came; --times \
+adds when the first and the last of it came. --by freed is of who freed; with --where 'died in 1s..2s', of what went between two moments.
 
 Examples:
   memlog tree --top-down vm.5912.memlog    from main down to who allocated

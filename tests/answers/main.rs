@@ -9,6 +9,7 @@
 //! * [`graphs`]: files for gprof2dot
 //! * [`snapshots`]: `report --every`, against a twin with stacks
 //! * [`list`]: single blocks
+//! * [`times`]: when the blocks of each place of a tree came
 //! * [`trees`]: trees and pictures of chosen blocks, and moments in all their forms
 //! * [`leaks`]: what grew, and suppressions, against LeakSanitizer
 //! * [`statics`]: static initialisers
@@ -46,6 +47,7 @@ mod sidecar;
 mod sites;
 mod snapshots;
 mod statics;
+mod times;
 mod trees;
 mod truth;
 mod twin;

@@ -10,6 +10,7 @@ use super::form::Form;
 use super::graph_file::graph;
 use super::held::{Lines, counted, recorded};
 use super::paths::{END, Line, step};
+use super::times::times;
 use crate::names::{Labels, Name};
 use crate::open::Analysis;
 use crate::page::tree::{Direction, MOST_BRANCHES};
@@ -59,6 +60,8 @@ pub struct Grown {
     pub threshold: f64,
     /// See [`Shape::graph`].
     pub graph: Option<String>,
+    /// See [`times`].
+    pub times: Vec<(f64, f64)>,
 }
 
 impl Grown {
@@ -87,6 +90,7 @@ pub fn grow(analysis: &Analysis, when: When, shape: &Shape, labels: &mut Labels)
     let (tree, threshold) = grow_from(&lines.lines, &held, shape, MOST_BRANCHES);
     Grown {
         graph: shape.graph(&lines.lines, &lines.names, &held),
+        times: times(&tree, &lines, &analysis.times),
         tree,
         names: lines.names.into(),
         whole,

@@ -10,6 +10,7 @@ mod outside;
 mod paths;
 mod snapshots;
 mod sources;
+mod times;
 mod title;
 
 use memlog_analysis::Moment;
@@ -53,6 +54,7 @@ pub fn tree(
         most: MOST_BRANCHES,
         names: grown.names,
         graph: grown.graph,
+        times: grown.times,
     }
 }
 

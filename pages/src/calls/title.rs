@@ -52,6 +52,9 @@ pub fn title(
         let percent = grown.percent();
         remarks += &format!("{percent:.2}% that the filter let through, ");
     }
+    if !subject.analysis.times.is_empty() {
+        remarks += "seconds from the first allocation to the last, ";
+    }
     let shares = match by {
         By::Live | By::Mapped => "it",
         By::Allocated | By::Freed => "the bytes",

@@ -67,6 +67,9 @@ pub struct Analysis {
     pub chosen: Option<Chosen>,
     /// What stacks released, if that was asked for.
     pub freed: Vec<(u32, Held)>,
+    /// When the first and the last of what is counted came, by stack, in seconds; if that
+    /// was asked for.
+    pub times: Vec<(u32, (f64, f64))>,
     /// What was odd about it.
     pub findings: Findings,
     /// How far it was read, where that was not to the end.
@@ -212,6 +215,7 @@ impl Family<'_> {
             snapshots,
             chosen: None,
             freed: Vec::new(),
+            times: Vec::new(),
             findings,
             part,
         };

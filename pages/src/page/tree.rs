@@ -38,6 +38,9 @@ pub struct Tree {
     pub names: Rc<[Name]>,
     /// All of its stacks in the form of gprof2dot, if that was asked for.
     pub graph: Option<String>,
+    /// By branch when the first and the last of what is counted came, in seconds; nothing if
+    /// that was not asked for.
+    pub times: Vec<(f64, f64)>,
 }
 
 /// What tells the trees of snapshots apart.
@@ -124,6 +127,11 @@ impl By {
             By::Temporary => "temporary",
             By::Freed => "freed",
         }
+    }
+
+    /// Whether it is of blocks by the stacks that allocated them.
+    pub fn is_of_births(self) -> bool {
+        !matches!(self, By::Mapped | By::Freed)
     }
 
     /// What the shares are of.

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use memlog_analysis::{ChosenChanges, Held, Instant, Moment, Snapshots, StackChange};
 use memlog_answers::{
-    Choice, Damaged, Of, Test, Unanswered, World, changes, held_at, held_of, released_by, test_of,
+    Choice, Damaged, Of, Test, Unanswered, World, born_of, changes, held_at, held_of, released_by,
+    test_of,
 };
 use memlog_export::When;
 use memlog_format::table::StackId;
@@ -84,19 +85,24 @@ pub struct Counted<'r> {
     pub blocks: &'r Where,
     /// What of them.
     pub by: By,
+    /// Whether it is told when they came.
+    pub with_times: bool,
 }
 
 impl<'r> From<&'r Where> for Counted<'r> {
     fn from(blocks: &'r Where) -> Self {
-        let by = By::Live;
-        Self { blocks, by }
+        Self {
+            blocks,
+            by: By::Live,
+            with_times: false,
+        }
     }
 }
 
 impl Counted<'_> {
     /// Whether the log's events tell it as they come.
     fn is_told_by_events(self) -> bool {
-        self.blocks.filter().is_none() && self.by != By::Freed
+        self.blocks.filter().is_none() && self.by != By::Freed && !self.with_times
     }
 }
 
@@ -147,7 +153,7 @@ fn choose(
     watch: &Watch,
 ) -> anyhow::Result<Result<(), Damaged>> {
     let log = family.own();
-    let Counted { blocks, by } = reading.counted;
+    let Counted { blocks, .. } = reading.counted;
     let names = blocks.needs_names().then(|| {
         let over = match analysis.part {
             Some(_) => Over::default(),
@@ -177,7 +183,7 @@ fn choose(
         stacks: &found.stacks,
         at,
         end,
-        is_of_releases: by == By::Freed,
+        counted: reading.counted,
     };
     match asked.tell(blocks.filter(), &Choice::of(test), analysis) {
         Ok(()) => {}
@@ -213,7 +219,7 @@ struct Asked<'a, 't, 'b> {
     /// After which event the moment is that was asked for, and the end.
     at: u64,
     end: u64,
-    is_of_releases: bool,
+    counted: Counted<'a>,
 }
 
 impl Asked<'_, '_, '_> {
@@ -230,6 +236,7 @@ impl Asked<'_, '_, '_> {
         analysis: &mut Analysis,
     ) -> Result<(), Unanswered> {
         analysis.freed = self.freed(&Choice::all())?;
+        analysis.times = self.times(choice)?;
         let Some(filter) = filter else {
             return Ok(());
         };
@@ -240,6 +247,28 @@ impl Asked<'_, '_, '_> {
             snapshots.choose(changes);
         }
         Ok(())
+    }
+
+    /// When what is counted came, by stack.
+    fn times(&self, choice: &Choice) -> Result<Vec<(u32, (f64, f64))>, Damaged> {
+        if !self.counted.with_times {
+            return Ok(Vec::new());
+        }
+        let choice = choice.clone().and(match self.counted.by {
+            By::Live => Test::LiveAt(self.at),
+            _ => Test::Between(Column::Born, 1, self.end),
+        });
+        let choice = match self.counted.by {
+            By::Temporary => choice.and(Test::Temporary).and(Test::Died(1, self.end)),
+            _ => choice,
+        };
+        let born = self.stacks.iter().zip(born_of(self.world, &choice)?);
+        let seconds = |event| self.world.seconds_of(event);
+        let times = born.filter_map(|(&stack, born)| {
+            let (first, last) = born?;
+            Some((stack, (seconds(first), seconds(last))))
+        });
+        Ok(times.collect())
     }
 
     fn held(&self, choice: &Choice, filter: String) -> Result<Chosen, Unanswered> {
@@ -285,7 +314,7 @@ impl Asked<'_, '_, '_> {
 
     /// By the stacks that released; nothing where nobody asks for that.
     fn freed(&self, choice: &Choice) -> Result<Vec<(u32, Held)>, Unanswered> {
-        if !self.is_of_releases {
+        if self.counted.by != By::Freed {
             return Ok(Vec::new());
         }
         let choice = choice.clone().and(Test::Died(1, self.end));

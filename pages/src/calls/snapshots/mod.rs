@@ -245,6 +245,7 @@ impl<'s, 'a> Taken<'s, 'a> {
             no_fold: shape.form.no_fold,
             branches,
             most: self.most,
+            times: Vec::new(),
             graph: shape.graph(&self.lines.lines, &self.names, &held),
             names: Rc::clone(&self.names),
         })

@@ -51,6 +51,7 @@ fn printed((by, no_fold): Form, direction: Direction, paths: Vec<(&'static [u8],
         most: 10_000,
         names: texts.map(name).into(),
         graph: None,
+        times: Vec::new(),
     };
     let screen = Screen::new(&Options::parse_from(["x", "--color", "never"]).look);
     of(&tree, &screen)
