@@ -2,6 +2,7 @@
 //! put in, such as when the heap was largest, and which stacks have a function.
 
 mod frames;
+mod mapped;
 mod moments;
 
 use std::collections::HashMap;
@@ -15,7 +16,6 @@ use memlog_query::{
 };
 use memlog_table::Column;
 
-use crate::areas::AreasInTime;
 use crate::chain::{ChainFacts, ChainTest};
 use crate::chains;
 use crate::choice::{Choice, Test};
@@ -163,7 +163,7 @@ impl Maker<'_, '_, '_> {
             CountField::Tid => Test::Thread(self.threads(is_tid)),
             CountField::FreedByTid => Test::Releaser(self.threads(is_tid)),
             CountField::Map => match world.mappings {
-                Some(mappings) => Test::In(Arc::new(AreasInTime::of(world, mappings, range)?)),
+                Some(mappings) => self.in_mappings(mappings, range)?,
                 None => Test::Between(Column::Born, from, to),
             },
             CountField::ChainLength => self.chain(ChainTest::Length(from, to))?,
