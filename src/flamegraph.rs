@@ -31,7 +31,7 @@ pub struct Args {
     #[arg(long, visible_alias = "show-leaks", conflicts_with = "at")]
     leaks: bool,
     /// What widths go by at first: who holds memory, or of the whole run who allocated most bytes,
-    /// who made most allocations, or most temporary ones
+    /// who made most allocations, most temporary ones, or who freed most bytes
     #[arg(long, value_name = "WHAT", default_value = "live", value_enum)]
     by: By,
     /// From those who called the allocator to their callers

@@ -1,7 +1,6 @@
-//! memlog, the one command: `memlog PROGRAM ARGS` records, `memlog FILE.memlog`
-//! reports, and every other thing it does is a subcommand with a file of its
-//! own here or, where it shows a log, in `memlog_pages`. No analysis lives in this
-//! package, and no platform word.
+//! memlog, the one command: `memlog PROGRAM ARGS` records, `memlog FILE.memlog` reports,
+//! and every other thing it does is a subcommand with a file of its own here or, where it
+//! shows a log, in `memlog_pages`. No analysis lives here, and no platform word.
 #![deny(unsafe_code)]
 
 mod advice;
@@ -16,6 +15,7 @@ mod os;
 mod peers;
 mod record;
 mod recorder;
+mod report;
 mod timeline;
 mod verbs;
 
@@ -23,11 +23,11 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
-use memlog_pages::blocks::table::Which;
+use memlog_pages::blocks::table::{self, Which};
 use memlog_pages::blocks::{
-    annotate, chains, fragmentation, function, histogram, leaks, locate, maps, rss, table, threads,
+    annotate, chains, fragmentation, function, histogram, leaks, locate, maps, rss, threads,
 };
-use memlog_pages::{dump, info, postmortem, report, stats, summary, tree};
+use memlog_pages::{dump, info, postmortem, stats, summary, tree};
 
 use cli::{Cli, Command};
 

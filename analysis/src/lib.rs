@@ -85,7 +85,9 @@ pub use resident::{Later, Parts, Precision, Resident};
 pub use rss::{Bracket, Figures, FirstReading, Level, RssPeak, Unread, Why, highest_level};
 pub use share::{percentage, share};
 pub use sites::{AskingSite, List, Sites, Stacks, Through, asking_places};
-pub use snapshots::{Cause, Every, Excess, MOST, MOST_CHANGES, Snapshot, Snapshots, StackChange};
+pub use snapshots::{
+    Cause, ChosenChanges, Every, Excess, MOST, MOST_CHANGES, Snapshot, Snapshots, StackChange,
+};
 pub use stacks::{Frame, ModuleKey, Site, StackTable, Tables};
 pub use summary::{CutStacks, Summary};
 pub use tally::{Facts, Options, Tally};

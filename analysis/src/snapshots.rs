@@ -78,6 +78,15 @@ pub struct StackChange {
     pub went: Held,
 }
 
+/// What changed of chosen blocks.
+#[derive(Clone, Debug, Default)]
+pub struct ChosenChanges {
+    /// What each stack held of them before the first snapshot.
+    pub base: Vec<(u32, Held)>,
+    /// What changed up to each snapshot, the end as the last one.
+    pub changes: Vec<Vec<StackChange>>,
+}
+
 /// There were more than are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Excess {
@@ -95,6 +104,7 @@ struct Known {
 }
 
 /// All of them.
+#[derive(Clone)]
 pub struct Snapshots {
     every: Option<Every>,
     tick_ns: u64,
@@ -104,6 +114,7 @@ pub struct Snapshots {
     base: Vec<(u32, Held)>,
     taken: Vec<Snapshot>,
     changes: Vec<StackChange>,
+    chosen: Option<ChosenChanges>,
     /// By the place of a stack's count.
     known: Vec<Known>,
     /// Since the last one.
@@ -126,6 +137,7 @@ impl Snapshots {
             base: Vec::new(),
             taken: Vec::new(),
             changes: Vec::new(),
+            chosen: None,
             known: Vec::new(),
             came: Held::default(),
             went: Held::default(),
@@ -255,17 +267,51 @@ impl Snapshots {
         }
     }
 
+    /// What they are, and when, whatever is chosen. The end is the last one.
+    pub fn taken(&self) -> &[Snapshot] {
+        &self.taken
+    }
+
+    /// They are of chosen blocks from now on; the moments stay as they are.
+    pub fn choose(&mut self, chosen: ChosenChanges) {
+        self.chosen = Some(chosen);
+    }
+
+    /// Whether blocks were chosen.
+    pub fn is_of_chosen(&self) -> bool {
+        self.chosen.is_some()
+    }
+
     /// What each stack held before the first.
     pub fn base(&self) -> &[(u32, Held)] {
-        &self.base
+        self.chosen
+            .as_ref()
+            .map_or(&self.base, |chosen| &chosen.base)
     }
 
     /// They with the changes since the one before, the end as the last one.
     pub fn all(&self) -> impl Iterator<Item = (&Snapshot, &[StackChange])> {
+        let all = self.recorded().enumerate();
+        all.map(|(index, (one, changes))| match &self.chosen {
+            None => (one, changes),
+            Some(chosen) => (
+                one,
+                chosen.changes.get(index).map_or(&[][..], Vec::as_slice),
+            ),
+        })
+    }
+
+    /// The same of all blocks, whatever was chosen.
+    pub fn recorded(&self) -> impl Iterator<Item = (&Snapshot, &[StackChange])> {
         let from = self.taken.iter().map(|one| one.changes);
         let from = std::iter::once(0).chain(from);
         let each = from.zip(&self.taken);
         each.map(|(from, one)| (one, &self.changes[from..one.changes]))
+    }
+
+    /// What each stack held before the first, whatever was chosen.
+    pub fn recorded_base(&self) -> &[(u32, Held)] {
+        &self.base
     }
 
     /// How many there are without the end.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use foldhash::fast::RandomState;
 use memlog_table::{Column, Columns, Extent, Flags, NEVER, Rows};
 
+use crate::areas::AreasInTime;
 use crate::chain::{ChainFacts, ChainTest, first_of_chain};
 use crate::world::World;
 
@@ -56,6 +57,10 @@ pub enum Test {
     Moved,
     /// glibc mapped it by itself: what it gives is a multiple of 16 only then.
     Mmapped,
+    /// It was mapped with such a protection, as bits of mmap's.
+    Access(u32),
+    /// It lay in one of these areas when it came.
+    In(Arc<AreasInTime>),
     /// Its chain of reallocs answers so.
     Chain(ChainTest, Arc<HashMap<u64, ChainFacts, RandomState>>),
 }
@@ -120,6 +125,8 @@ fn columns_of(test: &Test) -> Columns {
         Test::Thread(_) => of(&[Column::Thread]),
         Test::Releaser(_) => of(&[Column::Releaser, Column::Died]),
         Test::Api(_) | Test::Alignment(..) | Test::Temporary | Test::Moved => of(&[Column::Flags]),
+        Test::Access(_) => of(&[Column::Flags]),
+        Test::In(_) => of(&[Column::Address, Column::Born]),
         Test::Chain(..) => of(&[
             Column::Born,
             Column::Died,
@@ -218,6 +225,13 @@ fn answers(test: &Test, world: &World, rows: &Rows) -> Vec<bool> {
         Test::Mmapped => column(Column::Size)
             .zip(column(Column::Waste))
             .map(|(size, waste)| size >= 4096 && size.wrapping_add(waste) % 16 == 0)
+            .collect(),
+        Test::Access(bit) => flags()
+            .map(|flags| flags.access().is_some_and(|(prot, _)| prot & bit != 0))
+            .collect(),
+        Test::In(areas) => column(Column::Address)
+            .zip(column(Column::Born))
+            .map(|(address, born)| areas.has(address, born))
             .collect(),
         Test::Chain(asked, facts) => (0..rows.len())
             .map(|row| {

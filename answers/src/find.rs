@@ -1,6 +1,6 @@
 //! The blocks that an address was in.
 
-use memlog_table::{Column, Columns, Flags, NEVER};
+use memlog_table::{Column, Columns, Flags, NEVER, Rows};
 
 use crate::choice::{Choice, Test};
 use crate::pass;
@@ -31,6 +31,31 @@ pub struct Found {
     pub flags: Flags,
     /// Its place in its chain of reallocs, from 0.
     pub chain_place: u64,
+    /// The event that the chain's first block came at.
+    pub chain: u64,
+}
+
+impl Found {
+    /// That of a row with all its columns.
+    pub(crate) fn of(world: &World, rows: &Rows, row: usize) -> Self {
+        let get = |column| rows.get(column, row);
+        let died = Some(get(Column::Died)).filter(|&died| died != NEVER);
+        let release_stack = get(Column::ReleaseStack).checked_sub(1);
+        Self {
+            born: get(Column::Born),
+            died,
+            address: get(Column::Address),
+            size: get(Column::Size),
+            waste: get(Column::Waste),
+            stack: world.number(get(Column::Stack)),
+            release_stack: release_stack.map(|place| world.number(place)),
+            thread: get(Column::Thread) as usize,
+            releaser: died.map(|_| get(Column::Releaser) as usize),
+            flags: Flags(get(Column::Flags)),
+            chain_place: get(Column::ChainPlace),
+            chain: get(Column::Born).saturating_sub(get(Column::ChainAge)),
+        }
+    }
 }
 
 /// Chosen blocks that have this address among their bytes, in the order of their
@@ -47,25 +72,7 @@ pub fn found_at(
         &choice,
         Columns::ALL,
         |found: &mut Vec<Found>, rows, chosen| {
-            found.extend(chosen.iter().map(|&row| {
-                let get = |column| rows.get(column, row);
-                let died = Some(get(Column::Died)).filter(|&died| died != NEVER);
-                Found {
-                    born: get(Column::Born),
-                    died,
-                    address: get(Column::Address),
-                    size: get(Column::Size),
-                    waste: get(Column::Waste),
-                    stack: world.number(get(Column::Stack)),
-                    release_stack: get(Column::ReleaseStack)
-                        .checked_sub(1)
-                        .map(|place| world.number(place)),
-                    thread: get(Column::Thread) as usize,
-                    releaser: died.map(|_| get(Column::Releaser) as usize),
-                    flags: Flags(get(Column::Flags)),
-                    chain_place: get(Column::ChainPlace),
-                }
-            }));
+            found.extend(chosen.iter().map(|&row| Found::of(world, rows, row)));
         },
         |mut all, mut one| {
             all.append(&mut one);

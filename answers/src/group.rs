@@ -107,7 +107,7 @@ pub(crate) fn sums_of_stacks(world: &World, choice: &Choice) -> Result<Vec<Sums>
 
 /// The same of the stacks that released. Behind them are those that were released by a
 /// stack that nobody knows, and those that were not released.
-fn sums_of_releases(world: &World, choice: &Choice) -> Result<Vec<Sums>, Damaged> {
+pub(crate) fn sums_of_releases(world: &World, choice: &Choice) -> Result<Vec<Sums>, Damaged> {
     let stacks = world.stack_count();
     sums_by(
         world,

@@ -7,6 +7,7 @@ use memlog_analysis::Held;
 use crate::choice::{Choice, Test};
 use crate::group::{Group, grouped};
 use crate::keys::By;
+use crate::sums::Sums;
 use crate::unanswered::Unanswered;
 use crate::world::World;
 
@@ -39,6 +40,24 @@ impl Growth {
     /// What a group held at each moment.
     pub fn of(&self, world: &World, group: &Group) -> &[Held] {
         self.held.get(&key(world, group)).unwrap_or(&self.none)
+    }
+}
+
+/// All blocks of each group, whatever is chosen.
+pub struct Whole(HashMap<String, Sums>);
+
+/// Of all blocks, for the same groups.
+pub fn whole(world: &World, by: By) -> Result<Whole, Unanswered> {
+    let groups = grouped(world, &Choice::all(), by)?;
+    let sums = groups.iter().map(|group| (key(world, group), group.own));
+    Ok(Whole(sums.collect()))
+}
+
+impl Whole {
+    /// All blocks of a group.
+    pub fn of(&self, world: &World, group: &Group) -> Sums {
+        let sums = self.0.get(&key(world, group));
+        sums.copied().unwrap_or_default()
     }
 }
 

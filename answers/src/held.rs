@@ -4,15 +4,38 @@ use memlog_analysis::Held;
 use memlog_table::{Column, Columns, Rows};
 
 use crate::choice::Choice;
-use crate::group::sums_of_stacks;
+use crate::group::{sums_of_releases, sums_of_stacks};
 use crate::pass;
 use crate::sums::Sums;
+use crate::unanswered::{NO_RELEASE_STACKS, Unanswered, has_release_stacks};
 use crate::world::{Damaged, World};
 
 /// Of all chosen blocks.
 pub fn held_of(world: &World, choice: &Choice) -> Result<Vec<Held>, Damaged> {
     let sums = sums_of_stacks(world, choice)?;
     Ok(sums.iter().map(Sums::held).collect())
+}
+
+/// Between which events the chosen blocks of each stack came.
+pub fn born_of(world: &World, choice: &Choice) -> Result<Vec<Option<(u64, u64)>>, Damaged> {
+    let sums = sums_of_stacks(world, choice)?;
+    let born = sums
+        .iter()
+        .map(|sums| (sums.blocks > 0).then_some(sums.born));
+    Ok(born.collect())
+}
+
+/// What stacks released of the chosen blocks, and what was released by stacks that the
+/// log does not have.
+pub fn released_by(world: &World, choice: &Choice) -> Result<(Vec<Held>, Held), Unanswered> {
+    if !has_release_stacks(world)? {
+        return Err(NO_RELEASE_STACKS);
+    }
+    let sums = sums_of_releases(world, choice)?;
+    let mut held: Vec<Held> = sums.iter().map(Sums::held).collect();
+    let unknown = held.get(world.stack_count()).copied();
+    held.truncate(world.stack_count());
+    Ok((held, unknown.unwrap_or_default()))
 }
 
 /// Of those that are live after each of these events.

@@ -8,16 +8,20 @@
 //! * `pass`: all chosen rows, once, on the cores that there are
 //! * [`By`]: what blocks are put together by
 //! * [`grouped`]: sums by function, line, size, thread ...
-//! * [`held_of`], [`held_at`]: what stacks hold, over the run and at moments
-//! * [`growth`]: what groups held at some moments
+//! * [`held_of`], [`held_at`]: what stacks hold, over the run and at moments;
+//!   [`released_by`]: what they released; [`born_of`]: when it came
+//! * [`changes`]: what came and went between moments
+//! * [`growth`]: what groups held at some moments; [`whole`]: all blocks of groups
 //! * [`suppressed`]: leaks that somebody knows of
 //! * `static_init`: what ran before main
 //! * [`by_size`], [`by_lifetime`], [`by_size_and_lifetime`]: how many of each
 //! * [`timeline`]: the heap and resident memory over time
 //! * [`chains`]: what reallocs grew
 //! * [`found_at`]: the blocks that an address was in
+//! * [`listed`]: single blocks in any order
 //! * [`around`]: callers and callees of a function
 //! * [`lines`]: what the lines of a source file asked for
+//! * [`AreasInTime`]: which blocks lie in a mapping
 //! * [`fragments`]: pages that few bytes hold
 //! * [`residents`]: whose the resident memory was
 //! * [`threads`]: who allocated and who freed
@@ -26,9 +30,11 @@
 //! It knows no log and no screen, and does no I/O.
 #![forbid(unsafe_code)]
 
+mod areas;
 mod around;
 mod chain;
 mod chains;
+mod changes;
 mod choice;
 mod filter;
 mod find;
@@ -39,6 +45,7 @@ mod held;
 mod histogram;
 mod keys;
 mod lines;
+mod listed;
 mod mappings;
 mod owners;
 mod pass;
@@ -53,19 +60,22 @@ mod types;
 mod unanswered;
 mod world;
 
+pub use areas::AreasInTime;
 pub use around::{Around, around};
 pub use chain::ChainFacts;
 pub use chains::{ChainRow, chains};
+pub use changes::changes;
 pub use choice::{Choice, Test};
 pub use filter::{needs_names, test_of};
 pub use find::{Found, found_at};
 pub use fragments::{FragmentRow, Fragments, fragments};
 pub use group::{Group, grouped};
-pub use growth::{Growth, growth};
-pub use held::{held_at, held_of};
+pub use growth::{Growth, Whole, growth, whole};
+pub use held::{born_of, held_at, held_of, released_by};
 pub use histogram::{Class, Grid, by_lifetime, by_size, by_size_and_lifetime};
 pub use keys::By;
 pub use lines::{FileLines, LineSums, lines};
+pub use listed::{Order, listed};
 pub use mappings::{Mapping, MappingRow, backing_at, mapped_at, mapped_over_time, mappings};
 pub use owners::name_owners;
 pub use resident::{Part, Purpose, ResidentRow, Residents, Then, residents};

@@ -18,6 +18,8 @@ pub enum Unanswered {
     NoMark(String),
     /// It is about blocks of the heap, and these are mappings.
     OfBlocks(Field),
+    /// It is about mappings, and these are blocks.
+    OfMappings(Field),
     /// See [`Damaged`].
     Damaged,
 }
@@ -41,6 +43,12 @@ impl fmt::Display for Unanswered {
                 write!(
                     out,
                     "{field} is of blocks of the heap, and these are mappings"
+                )
+            }
+            Self::OfMappings(field) => {
+                write!(
+                    out,
+                    "{field} is of mappings, and these are blocks of the heap"
                 )
             }
             Self::NoMark(name) => write!(out, "the log has no mark that is called {name:?}"),

@@ -47,6 +47,8 @@ pub struct World<'t, 'b> {
     pub table: &'t Table<'b>,
     /// Which of both.
     pub of: Of,
+    /// The mappings, where it is of blocks.
+    pub mappings: Option<&'t Table<'b>>,
     /// The program's own file.
     pub program: Option<String>,
     /// By the place of a stack in the table its number here: the recorder may have
@@ -74,6 +76,7 @@ impl<'t, 'b> World<'t, 'b> {
         Self {
             table,
             of,
+            mappings: None,
             program: None,
             numbers: Vec::new(),
             stacks: Vec::new(),
@@ -101,6 +104,19 @@ impl<'t, 'b> World<'t, 'b> {
             all[number as usize].push(key.id.0);
         }
         all
+    }
+
+    /// By the number of a stack the most that its blocks ever held, and the event at which
+    /// they first did. Where the recorder wrote it twice, that which held more tells.
+    pub fn peaks(&self) -> Vec<(u64, u64)> {
+        let mut peaks = vec![(0, 0); self.stack_count()];
+        for (held, &stack) in self.table.held().iter().zip(&self.numbers) {
+            let peak = &mut peaks[stack as usize];
+            if held.most > peak.0 {
+                *peak = (held.most, held.event);
+            }
+        }
+        peaks
     }
 
     /// The number of a stack by its place in the table.

@@ -14,7 +14,7 @@ use crate::page::tree::By;
 use crate::shown::read;
 use crate::subject::Subject;
 use crate::words::Sizes;
-use crate::world::Where;
+use crate::world::{Counted, Where};
 
 /// What is to be drawn.
 pub struct Wanted<'a> {
@@ -69,8 +69,13 @@ pub fn flame(wanted: &Wanted) -> anyhow::Result<Drawn> {
         filter: wanted.filter,
         show_below_main: wanted.show_below_main,
     };
+    let counted = Counted {
+        blocks: wanted.blocks,
+        by: wanted.by,
+        with_times: false,
+    };
     let read = read(
-        (wanted.file, wanted.symbol_files, wanted.blocks),
+        (wanted.file, wanted.symbol_files, counted),
         Sizes::Rounded,
         |family, watch| at.look(family, watch),
         |when| Some(*when),

@@ -56,7 +56,7 @@ pub fn page(log: &Path, wanted: &Wanted, symbol_files: &SymbolFiles) -> anyhow::
         symbol_files,
         options,
         store: &store,
-        blocks: wanted.blocks,
+        counted: wanted.blocks.into(),
     };
     let analysis = analyse(&family, &reading, (Some(when), None), &watch)?;
     check_moment(when, &Span::of(family.own(), &analysis))?;

@@ -129,7 +129,7 @@ fn nodes(tree: &Tree) -> Vec<Value> {
         let number = nodes.len();
         let own = tree.own(branch);
         let name: Option<&Name> = tree.names.get(branch.label as usize);
-        nodes.push(json!({
+        let mut node = json!({
             "parent": parent,
             "function": name.map_or(NO_FRAMES, |name| &name.function),
             "location": name.and_then(|name| name.location.as_ref()),
@@ -139,7 +139,12 @@ fn nodes(tree: &Tree) -> Vec<Value> {
             "own_bytes": own.bytes,
             "own_blocks": own.blocks,
             "folded": folded(&branch.callers),
-        }));
+        });
+        if let Some((first, last)) = tree.times.get(index as usize) {
+            node["first_seconds"] = (*first).into();
+            node["last_seconds"] = (*last).into();
+        }
+        nodes.push(node);
         let below = branch.callers.shown.iter().rev();
         work.extend(below.map(|&branch| (branch, Some(number))));
     }

@@ -58,7 +58,7 @@ fn seconds(text: &str) -> std::result::Result<f64, String> {
 /// Shows it.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     show_after(
-        (&args.asked, &Where::default()),
+        (&args.asked, (&Where::default()).into()),
         |family, watch| Ok(Last::of(family, watch)),
         |last| Some(When::Seconds(last.before_end(args.last))),
         args.json,

@@ -1,6 +1,6 @@
 //! `memlog report`: who held the memory at a moment.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use memlog_analysis::{Every, Moment};
@@ -11,13 +11,13 @@ use crate::heading::{failed_askers, notes};
 use crate::moment::snapshots::{Pace, typed as typed_every};
 use crate::moment::{At, Moments, Wanted};
 use crate::names::Labels;
-use crate::page::tree::Direction;
+use crate::page::tree::{By, Direction, Tree};
 use crate::page::{Page, Part};
 use crate::screen::out;
 use crate::shown::{self, Asked, read, show};
 use crate::subject::Subject;
 use crate::words::{Advice, Sizes, tell_note, typed};
-use crate::world::Where;
+use crate::world::{Counted, Where};
 
 /// The version of the keys; `doc/STATS.md` says what they mean.
 const SCHEMA: &str = "memlog-report-1";
@@ -42,9 +42,14 @@ pub struct Args {
     #[arg(long = "as", value_name = "FORM", value_enum, conflicts_with_all = [
         "show_snapshots", "show_snapshot_deltas", "show_cumulative_snapshot_delta",
         "show_leaks", "show_maximum", "at", "threshold", "by", "mapped", "no_fold",
-        "show_below_main", "json",
+        "show_below_main", "json", "output_graphs",
     ])]
     form_of: Option<FormOf>,
+    /// Write each tree for gprof2dot, into this folder or the current one: all of its
+    /// stacks, as LOG.LABEL.json with the label that --json has
+    #[arg(long, value_name = "DIR", num_args = 0..=1, require_equals = true,
+          default_missing_value = ".")]
+    pub output_graphs: Option<PathBuf>,
     /// Sum up what is less than so many percent
     #[arg(short = 't', long, value_name = "PCT", default_value = "1", value_parser = percent)]
     threshold: f64,
@@ -74,25 +79,23 @@ pub enum FormOf {
 /// What pmem was built with.
 const PMEM_THRESHOLD: u64 = 1 << 20;
 
-/// Shows the heading and a tree for each moment asked for.
-pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
+/// Shows the heading and a tree for each moment asked for. `write` is told the log, and
+/// the label and the text of each file for gprof2dot, if those were asked for.
+pub fn run(
+    args: &Args,
+    mut write: impl FnMut(&Path, String, &str) -> anyhow::Result<()>,
+) -> anyhow::Result<ExitCode> {
     if !args.more.is_empty() {
         return Err(several(args));
     }
     let blocks = &args.blocks;
-    args.form
-        .check(moment_option(args), blocks.filter().is_some())?;
+    let by = args.form.by();
     let option = args.form_of.map(|_| "--as pmem");
     let option = option.or(args.snapshots.option());
-    if let Some(option) = option.filter(|_| blocks.filter().is_some()) {
-        return Err(Advice::error(
-            format!("{option} is of all blocks, and --where asks for some"),
-            format!(
-                "leave out --where: -i and --include-module choose by function and library; or \
-                 leave out {option}, and give --at for a moment"
-            ),
-        ));
-    }
+    // What was allocated can be told up to a snapshot.
+    let of_snapshots = option.filter(|_| !matches!(by, By::Allocated | By::Count));
+    let moment = moment_option(args).or(of_snapshots);
+    args.form.check(moment, blocks.filter().is_some())?;
     if let Some(FormOf::Pmem) = args.form_of {
         return as_pmem(args);
     }
@@ -106,13 +109,38 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         at: args.at.as_ref(),
         snapshots: args.snapshots.pace(),
     };
-    show(
+    let mut written = Ok(());
+    let exit = show(
         &args.asked,
-        blocks,
+        Counted {
+            by,
+            ..blocks.into()
+        },
         wanted,
         args.json,
-        |subject, labels, at| page(args, at, subject, labels),
-    )
+        |subject, labels, at| {
+            let page = page(args, at, subject, labels);
+            written = graphs(&page).try_for_each(|(label, text)| write(subject.file, label, text));
+            page
+        },
+    )?;
+    written?;
+    Ok(exit)
+}
+
+/// The trees for gprof2dot, by their labels. What shrank has none: gprof2dot knows no
+/// negative costs, and memtrail left them out.
+fn graphs(page: &Page) -> impl Iterator<Item = (String, &str)> {
+    let trees = page.parts.iter().filter_map(|part| match part {
+        Part::OneTree(tree) => Some(tree),
+        _ => None,
+    });
+    let shrank = |tree: &Tree| {
+        let change = tree.snapshot.as_ref().and_then(|snapshot| snapshot.change);
+        change == Some("shrank")
+    };
+    let trees = trees.filter(move |tree| !shrank(tree));
+    trees.filter_map(|tree| Some((tree.label(), tree.graph.as_deref()?)))
 }
 
 /// Prints snapshots in another's form; what is to be said of the log goes to stderr.
@@ -132,7 +160,11 @@ fn as_pmem(args: &Args) -> anyhow::Result<ExitCode> {
         snapshots: Some(Pace::Every(Every::Churn(threshold))),
     };
     let read = read(
-        (&*args.asked.file, &args.asked.symbol_files, &args.blocks),
+        (
+            &*args.asked.file,
+            &args.asked.symbol_files,
+            (&args.blocks).into(),
+        ),
         Sizes::Exact,
         |_, _| Ok(()),
         |()| moments,
@@ -167,7 +199,7 @@ fn several(args: &Args) -> anyhow::Error {
     )
 }
 
-/// An option that asks for a moment.
+/// An option that asks for one moment.
 fn moment_option(args: &Args) -> Option<&'static str> {
     match args {
         Args { at: Some(_), .. } => Some("--at"),
@@ -177,7 +209,7 @@ fn moment_option(args: &Args) -> Option<&'static str> {
         Args {
             show_maximum: true, ..
         } => Some("--show-maximum"),
-        _ => args.snapshots.option(),
+        _ => None,
     }
 }
 
@@ -212,6 +244,7 @@ fn shape(args: &Args) -> Shape<'_> {
         form: args.form,
         threshold: args.threshold,
         filter: &args.filter,
+        has_graph: args.output_graphs.is_some(),
     }
 }
 

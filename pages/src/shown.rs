@@ -22,7 +22,7 @@ use crate::screen::{Look, Screen};
 use crate::subject::Subject;
 use crate::text;
 use crate::words::Sizes;
-use crate::world::{Reading, Where, analyse};
+use crate::world::{Counted, Reading, analyse};
 
 /// Exit code of what Ctrl-C ended.
 pub const INTERRUPTED: u8 = 130;
@@ -41,16 +41,16 @@ pub struct Asked {
 
 /// Reads a log, has a page made of it, and shows that, as text or as JSON. `wanted`
 /// are the moments that the page will ask for.
-pub fn show<'a>(
+pub fn show<'a, 'c>(
     asked: &Asked,
-    blocks: &Where,
+    counted: impl Into<Counted<'c>>,
     wanted: impl Into<Wanted<'a>>,
     is_json: bool,
     make: impl FnOnce(&Subject, &mut Labels, Option<When>) -> Page,
 ) -> anyhow::Result<ExitCode> {
     let wanted = wanted.into();
     show_after(
-        (asked, blocks),
+        (asked, counted.into()),
         |family, watch| wanted.look(family, watch),
         |moments| *moments,
         is_json,
@@ -61,14 +61,14 @@ pub fn show<'a>(
 /// The same, where the moment that the page will ask for is found by a first
 /// look at the log.
 pub fn show_after<T, M: Into<Moments>>(
-    (asked, blocks): (&Asked, &Where),
+    (asked, counted): (&Asked, Counted),
     first: impl FnOnce(&Family, &Watch) -> anyhow::Result<T>,
     moment: impl FnOnce(&T) -> M,
     is_json: bool,
     make: impl FnOnce(&Subject, &mut Labels, &T) -> Page,
 ) -> anyhow::Result<ExitCode> {
     let screen = Screen::new(&asked.look);
-    let file = (&*asked.file, &asked.symbol_files, blocks);
+    let file = (&*asked.file, &asked.symbol_files, counted);
     let read = read(file, screen.sizes, first, moment, make)?;
     screen.show(&printed(&read.made, is_json, &screen), read.interrupt)?;
     Ok(read.exit)
@@ -86,7 +86,7 @@ pub struct Read<R> {
 /// Reads a log and has something made of it. Of a log that Ctrl-C cut short it
 /// is made of the part that was read.
 pub fn read<T, M: Into<Moments>, R>(
-    (file, symbol_files, blocks): (&Path, &SymbolFiles, &Where),
+    (file, symbol_files, counted): (&Path, &SymbolFiles, Counted),
     sizes: Sizes,
     first: impl FnOnce(&Family, &Watch) -> anyhow::Result<T>,
     moment: impl FnOnce(&T) -> M,
@@ -107,7 +107,7 @@ pub fn read<T, M: Into<Moments>, R>(
         symbol_files,
         options: &options,
         store: &store,
-        blocks,
+        counted,
     };
     let analysis = analyse(&family, &reading, (at, taken.transpose()?), &watch)?;
     if let Some(when) = at {

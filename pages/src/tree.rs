@@ -11,7 +11,8 @@ use crate::page::tree::Direction;
 use crate::page::{Page, Part};
 use crate::shown::{self, Asked, show};
 use crate::subject::Subject;
-use crate::world::Where;
+use crate::words::Advice;
+use crate::world::{Counted, Where};
 
 /// The version of the keys; `doc/STATS.md` says what they mean.
 const SCHEMA: &str = "memlog-tree-1";
@@ -22,6 +23,9 @@ pub struct Args {
     /// From main down to the functions that called the allocator
     #[arg(long)]
     top_down: bool,
+    /// With each line when the first and the last of its blocks were allocated, in seconds
+    #[arg(long, requires = "top_down")]
+    times: bool,
     /// Memory live at this moment: rss-peak, heap-peak, start, end, a time since the start
     /// as 12.5s, 300ms or 2m, a part of the run as 50%, or 'mark NAME' [default: rss-peak]
     #[arg(long, value_name = "MOMENT", allow_negative_numbers = true)]
@@ -53,6 +57,13 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         _ => None,
     };
     args.form.check(moment, args.blocks.filter().is_some())?;
+    if let Some(by) = Some(args.form.by()).filter(|by| args.times && !by.is_of_births()) {
+        let what = by.name();
+        return Err(Advice::error(
+            format!("--times tells when blocks were allocated, and the tree is of what is {what}"),
+            "leave out --times",
+        ));
+    }
     let shape = Shape {
         form: args.form,
         direction: match args.top_down {
@@ -61,6 +72,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         },
         threshold: args.threshold,
         filter: &args.filter,
+        has_graph: false,
     };
     let at = match args.leaks {
         true => &At::END,
@@ -70,10 +82,14 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         true => shape.whole(),
         false => shape,
     };
-    let blocks = &args.blocks;
+    let counted = Counted {
+        blocks: &args.blocks,
+        by: args.form.by(),
+        with_times: args.times,
+    };
     show(
         &args.asked,
-        blocks,
+        counted,
         Some(at),
         args.json,
         |subject, labels, at| page(at.unwrap_or(When::END), &shape, subject, labels),

@@ -121,6 +121,9 @@ pub enum Flag {
     StaticInit,
     ChainLeaked,
     GroupAllLeaked,
+    Readable,
+    Writable,
+    Executable,
 }
 
 const fn entry(
@@ -158,7 +161,7 @@ pub(crate) const GROUP_LEAKED: Field = Field::Ordered(OrderedField::GroupLeaked)
 
 /// All names of the language, in the order of `doc/FILTERS.md`.
 #[rustfmt::skip] // a table
-pub const FIELDS: [FieldEntry; 51] = [
+pub const FIELDS: [FieldEntry; 54] = [
     entry("all", Field::All, "true of every block", "all"),
     // Of a block.
     entry("size", size(SizeField::Size), "bytes, as the program asked for them", "size >= 1MiB"),
@@ -170,7 +173,7 @@ pub const FIELDS: [FieldEntry; 51] = [
     entry("kind", Field::Text(TextField::Kind), "the function of the allocator that made it, as `malloc`; C++'s new is malloc unless it is an allocator's own", "kind = calloc"),
     entry("mmapped", Field::Flag(Flag::Mmapped), "glibc gave it a mapping of its own", "mmapped"),
     entry("main-arena", Field::Flag(Flag::MainArena), "it lies in glibc's main arena", "not main-arena"),
-    entry("map", count(CountField::Map), "the program's mapping that it lies in, by its number in the log; none outside of those", "map = 7"),
+    entry("map", count(CountField::Map), "the program's mapping that it was in when it was allocated, by its number in `maps --list`; none outside of those", "map = 7"),
     entry("lifetime", length(LengthField::Lifetime), "from born to died, or to the end of the log", "lifetime < 10ms"),
     entry("lifetime-events", count(CountField::LifetimeEvents), "allocations and releases of all threads from its own to its release, or to the end of the log", "lifetime-events <= 2"),
     entry("born", moment(MomentField::Born), "when it was allocated", "born in 20%..40%"),
@@ -215,6 +218,10 @@ pub const FIELDS: [FieldEntry; 51] = [
     entry("group-last", moment(MomentField::GroupLast), "when the last was allocated", "group-last < 50%"),
     entry("group-interval", length(LengthField::GroupInterval), "from the first allocation to the last", "group-interval > 20%"),
     entry("group-peak", moment(MomentField::GroupPeak), "when they first held the most bytes; of a stack that goes on in a forked child the larger of both", "group-peak in 20%..40%"),
+    // Of a mapping.
+    entry("readable", Field::Flag(Flag::Readable), "it was mapped to be read", "not readable"),
+    entry("writable", Field::Flag(Flag::Writable), "it was mapped to be written", "writable and size >= 1MiB"),
+    entry("executable", Field::Flag(Flag::Executable), "it was mapped to be executed", "executable and not leaked"),
 ];
 
 /// Whether a word is a name of the language: in any case, with `_` for `-` or the

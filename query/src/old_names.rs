@@ -60,7 +60,7 @@ const GROUP_PEAK: OrderedField = OrderedField::Moment(MomentField::GroupPeak);
 
 /// All of them, in the order of bytehound's.
 #[rustfmt::skip] // a table
-pub const OLD_NAMES: [OldName; 43] = [
+pub const OLD_NAMES: [OldName; 49] = [
     old("from", "born >= V", How::AtLeast(BORN)),
     old("to", "born <= V", How::AtMost(BORN)),
     old("lifetime", "all; leaked; chain-leaked; not leaked; group-all-leaked", How::Choice(of_lifetime, "all, only_leaked, only_chain_leaked, only_temporary or only_whole_group_leaked")),
@@ -79,7 +79,7 @@ pub const OLD_NAMES: [OldName; 43] = [
     old("backtraces", "stack = V", How::Only(CountField::Stack)),
     old("deallocation_backtraces", "freed-stack = V", How::Only(CountField::FreedStack)),
     old("mmaped", r#"mmapped; not mmapped and not kind ~ "^(_rjem|je)_""#, How::Choice(of_mmaped, "yes or no")),
-    old("jemalloc", r#"kind ~ "^(_rjem|je)_"; not kind ~ "^(_rjem|je)_""#, How::Choice(of_jemalloc, "yes or no")),
+    old("jemalloc", r#"kind ~ "^(_rjem|je)_"; not kind ~ "^(_rjem|je)_"; kind ~ "^(_rjem|je)_"; not kind ~ "^(_rjem|je)_""#, How::Choice(of_jemalloc, "yes, no, only_true or only_false")),
     old("arena", r#"main-arena; not main-arena and not kind ~ "^(_rjem|je)_""#, How::Choice(of_arena, "main or non_main")),
     old("function_regex", "function ~ V", How::Like(TextField::Function)),
     old("source_regex", "file ~ V", How::Like(TextField::File)),
@@ -104,7 +104,16 @@ pub const OLD_NAMES: [OldName; 43] = [
     old("alive_at_2", "alive at V", How::AliveAt),
     old("from_map", "map = V", How::Only(CountField::Map)),
     old("custom_filter", "", How::Missing("it is a script, and memlog has none yet; most that such scripts ask can be said in this language")),
+    // Those of maps that are not of blocks too.
+    old("peak_rss_min", "", How::Missing(NO_PEAK_RSS)),
+    old("peak_rss_max", "", How::Missing(NO_PEAK_RSS)),
+    old("bytehound", "not all; all", How::Choice(of_own, "only_true or only_false")),
+    old("readable", "readable; not readable", How::Choice(of_readable, "only_true or only_false")),
+    old("writable", "writable; not writable", How::Choice(of_writable, "only_true or only_false")),
+    old("executable", "executable; not executable", How::Choice(of_executable, "only_true or only_false")),
 ];
+
+const NO_PEAK_RSS: &str = "what was resident of each mapping is not recorded";
 
 /// A filter of bytehound's in today's words. The columns of an error are those of
 /// the value.
@@ -255,10 +264,40 @@ fn is_jemalloc() -> Expr {
 
 fn of_jemalloc(word: &str) -> Option<Expr> {
     match word {
-        "yes" => Some(is_jemalloc()),
-        "no" => Some(is_jemalloc().negated()),
+        "yes" | "only_true" => Some(is_jemalloc()),
+        "no" | "only_false" => Some(is_jemalloc().negated()),
         _ => None,
     }
+}
+
+fn only(is: Expr, word: &str) -> Option<Expr> {
+    match word {
+        "only_true" => Some(is),
+        "only_false" => Some(is.negated()),
+        _ => None,
+    }
+}
+
+/// The recorder's own mappings are in no list here.
+fn of_own(word: &str) -> Option<Expr> {
+    let all = Expr::Test(Test::All);
+    match word {
+        "only_true" => Some(all.negated()),
+        "only_false" => Some(all),
+        _ => None,
+    }
+}
+
+fn of_readable(word: &str) -> Option<Expr> {
+    only(flag(Flag::Readable), word)
+}
+
+fn of_writable(word: &str) -> Option<Expr> {
+    only(flag(Flag::Writable), word)
+}
+
+fn of_executable(word: &str) -> Option<Expr> {
+    only(flag(Flag::Executable), word)
 }
 
 /// What glibc does is asked of glibc's blocks only.
@@ -332,6 +371,9 @@ mod tests {
             ("position_in_chain_min", "1", "chain-position >= 1"),
             ("alive_at_2", "20%", "alive at 20%"),
             ("from_map", "3", "map = 3"),
+            ("readable", "only_false", "not readable"),
+            ("executable", "only_true", "executable"),
+            ("bytehound", "only_false", "all"),
         ] {
             assert_eq!(now(name, value), text, "{name}={value}");
         }
@@ -340,9 +382,10 @@ mod tests {
     #[test]
     fn every_name_has_a_value_that_it_takes() {
         for old in &OLD_NAMES {
-            let values = ["1", "20%", "yes", "main", "all"];
+            let values = ["1", "20%", "yes", "main", "all", "only_true"];
             let takes = values.iter().any(|value| from_old(old.name, value).is_ok());
-            assert_eq!(takes, old.name != "custom_filter", "{}", old.name);
+            let is_missing = old.name == "custom_filter" || old.name.starts_with("peak_rss");
+            assert_eq!(takes, !is_missing, "{}", old.name);
         }
     }
 

@@ -121,7 +121,7 @@ fn what_is_told_of_old_words_is_what_becomes_of_them() {
         }
         count += 1;
     }
-    assert_eq!(count, 4);
+    assert_eq!(count, 8);
 }
 
 #[test]

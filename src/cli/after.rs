@@ -31,7 +31,7 @@ The roots of a tree are the functions that called the allocator, their children 
 behind <- those by which all of it came, on lines of their own those by which a part came. A line has \
 its share, bytes and blocks. Without an option it is of the moment of the largest resident set, as the \
 kernel counts it. Snapshots have numbers from 0; a realloc frees and allocates, so it counts twice in \
-what came and went.
+what came and went. --output-graphs writes the trees for gprof2dot, LOG.snapshot-3.json and so on.
 
 Examples:
   memlog report --show-leaks vm.5912.memlog    what was not released
@@ -41,25 +41,28 @@ Examples:
 
 pub const TREE: &str = "\
 From the bottom up it is the tree of `memlog report`. From the top down it begins at main, and each \
-function has all that was allocated below it; behind -> stand callees by which all of it came.
+function has all that was allocated below it; behind -> stand callees by which all of it came; --times \
+adds when the first and the last of it came. --by freed is of who freed; with --where 'died in 1s..2s', of what went between two moments.
 
 Examples:
   memlog tree --top-down vm.5912.memlog    from main down to who allocated
   memlog tree --at end --top-down --exclude-module libc vm.5912.memlog
-  memlog tree --json vm.5912.memlog | jq '.nodes[0]'
+  memlog tree --by freed --where 'function ~ \"parse\"' vm.5912.memlog    who freed what it made
   memlog tree --debug-symbols build/ vm.5912.memlog    it ran on another machine";
 
 pub const TABLE: &str = "\
 It counts all blocks of the run, each once; --at counts those that were live at a moment, --where \
 those for which an expression holds. A block belongs to the function that asked for it. The column \
 `with callees` has the same with what the functions that it called asked for. --by freed-by says which \
-thread freed, --by freed-function which function, if it was recorded with --free-stacks.
+thread freed, --by freed-function which function, if it was recorded with --free-stacks. --list has \
+single blocks; what moved in a realloc has the number of its chain's first block and its place behind \
+that.
 
 Examples:
   memlog table vm.5912.memlog                      by function, all blocks of the run
   memlog table --at rss-peak --by line vm.5912.memlog
   memlog table --where static-init --by static-init vm.5912.memlog    before main
-  memlog table --json --by type vm.5912.memlog | jq '.rows[0]'";
+  memlog table --list --sort lifetime --where 'size >= 1MiB' vm.5912.memlog    single blocks";
 
 pub const LEAKS: &str = "\
 A block that was never freed may still have been of use: much of a program's memory is left to the \

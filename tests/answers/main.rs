@@ -3,8 +3,13 @@
 //!
 //! * [`twin`]: blocks by the lines of `memlog dump`, in the plainest way
 //! * [`figures`]: what the commands say of all blocks, against the twin
+//! * [`beside`]: all blocks of a group beside chosen ones
 //! * [`filters`]: expressions made at random, block by block
+//! * [`freed`]: trees of who freed
+//! * [`graphs`]: files for gprof2dot
 //! * [`snapshots`]: `report --every`, against a twin with stacks
+//! * [`list`]: single blocks
+//! * [`times`]: when the blocks of each place of a tree came
 //! * [`trees`]: trees and pictures of chosen blocks, and moments in all their forms
 //! * [`leaks`]: what grew, and suppressions, against LeakSanitizer
 //! * [`statics`]: static initialisers
@@ -20,9 +25,13 @@
 //!
 //! `MEMLOG_LONG=1` tries more cases, `MEMLOG_SEED=N` others.
 
+mod beside;
 mod figures;
 mod filters;
+mod freed;
+mod graphs;
 mod leaks;
+mod list;
 mod maps;
 mod narrow;
 mod odd;
@@ -40,6 +49,7 @@ mod sidecar;
 mod sites;
 mod snapshots;
 mod statics;
+mod times;
 mod trees;
 mod truth;
 mod twin;
@@ -70,6 +80,7 @@ const COMMANDS: &[&str] = &[
     "chains",
     "table --by type --sort below",
     "leaks",
+    "leaks --list --sort lifetime",
     "temporary",
     "table --by stack",
     "table --by line --at rss-peak",

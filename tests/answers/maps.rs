@@ -2,14 +2,14 @@
 //! of `memlog dump --ledger`.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
 use crate::sites::Folder;
 use crate::sites::build::GCC;
 use crate::truth::{facts, has, row};
-use crate::{ask, ask_words, built, first_seed, is_long, number, rows};
+use crate::{ask, ask_words, built, first_seed, is_long, number, pair, rows};
 
 /// A log of `maps` with these words, and what it printed.
 fn recorded(folder: &Folder, words: &str) -> (PathBuf, String) {
@@ -190,6 +190,35 @@ fn filters_choose_mappings() {
         let filter = format!("contains = {}", one["address"].as_str().expect("it"));
         assert_eq!(of(&filter), (number(one, "bytes"), 1), "{filter}");
     }
+    for (letter, place, field) in [
+        ("r", 0, "readable"),
+        ("w", 1, "writable"),
+        ("x", 2, "executable"),
+    ] {
+        let has = |one: &Value| {
+            let protection = one["protection"].as_str().expect("access");
+            &protection[place..=place] == letter
+        };
+        for (filter, expected) in [
+            (field.to_owned(), sum(&has)),
+            (format!("not {field}"), sum(&|one| !has(one))),
+            (format!("{field} = only_true"), sum(&has)),
+            (format!("{field} = only_false"), sum(&|one| !has(one))),
+        ] {
+            assert_eq!(of(&filter), expected, "{filter}");
+        }
+    }
+    assert_eq!(of("bytehound = only_false"), all);
+    assert_eq!(of("jemalloc = only_true"), (0, 0));
+    for one in &list {
+        let filter = format!("map = {}", one["number"]);
+        // What was cut in two is of one call.
+        assert_eq!(
+            of(&filter),
+            sum(&|other| other["number"] == one["number"]),
+            "{filter}"
+        );
+    }
     // The three pages that went amid are of who mapped them, and of who unmapped them.
     let gone = ["maps", "--where", "freed-function = splits"];
     let gone = ask_words(&folder, &log, &gone);
@@ -198,18 +227,76 @@ fn filters_choose_mappings() {
         ["total_bytes=196608", "calls=1"].into_iter(),
     );
     let log = log.to_str().expect("a name");
-    for field in [
-        "waste > 1",
-        "temporary",
-        "chain-length > 1",
-        "not moved",
-        "map = 1",
-    ] {
+    for field in ["waste > 1", "temporary", "chain-length > 1", "not moved"] {
         let output = folder.run(&["maps", "--where", field, log]);
         let told = crate::said(&output);
         assert_eq!(output.status.code(), Some(2), "{told}");
         assert!(
             told.contains(" is of blocks of the heap, and these are mappings\n"),
+            "{told}"
+        );
+    }
+}
+
+/// `map` chooses blocks by the mapping that they lay in when they came; the same
+/// addresses were of another one before.
+#[test]
+fn blocks_lie_in_mappings_by_their_numbers() {
+    let folder = Folder::new("answers-maps-blocks");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/answers/pool.c");
+    let library = ["-DLIBRARY", "-shared", "-fPIC"];
+    let library = GCC.build_file(&folder, &source, "libpool.so", &library);
+    let rpath = format!("-Wl,-rpath,{}", folder.root().display());
+    let link = ["-D_GNU_SOURCE", library.to_str().expect("a name"), &rpath];
+    let program = GCC.build_file(&folder, &source, "pool", &link);
+    let log = folder.path("pool.memlog");
+    let mut command = folder.memlog(&["record", "--alloc-func", "pool_get(size)=pool_put(ptr)"]);
+    let output = command.arg("-o").arg(&log).arg(program).output();
+    let output = output.expect("it runs");
+    assert!(output.status.success(), "{output:?}");
+    let printed = String::from_utf8(output.stdout).expect("text");
+    // Each mapping at a moment at which it was there.
+    let mut numbers = BTreeMap::new();
+    for moment in ["20%", "50%", "end"] {
+        let page = ask(&folder, &log, &format!("maps --at {moment}"));
+        for one in page["list"].as_array().expect("a list") {
+            let name = one["name"].as_str().expect("a name").to_owned();
+            let number = number(one, "number");
+            assert_eq!(*numbers.entry(name).or_insert(number), number, "{page:#}");
+        }
+    }
+    let of = |filter: &str| {
+        let words = ["table", "--by", "size", "--where", filter];
+        pair(&ask_words(&folder, &log, &words))
+    };
+    let mut all = (0, 0);
+    for (name, facts) in facts(&printed, "area") {
+        let filter = format!("map = {}", numbers[name]);
+        let chosen = ask_words(
+            &folder,
+            &log,
+            &["table", "--by", "size", "--where", &filter],
+        );
+        has(&chosen, facts.split(' '));
+        // Another way to the table.
+        let tree = ask_words(&folder, &log, &["tree", "--by", "allocated", "-w", &filter]);
+        assert_eq!(pair(&tree), pair(&chosen), "{name}");
+        all = (all.0 + pair(&chosen).0, all.1 + pair(&chosen).1);
+    }
+    assert_eq!(of("map >= 0"), all);
+    assert_eq!(of(&format!("map = {}", numbers["empty"])), (0, 0));
+    let both = format!(
+        "from_map = {} or from_map = {}",
+        numbers["first"], numbers["third"]
+    );
+    assert_eq!(of(&both), (30 * 1000 + 10 * 300, 40));
+    let name = log.to_str().expect("a name");
+    for field in ["readable", "not writable", "executable = only_true"] {
+        let output = folder.run(&["table", "--where", field, name]);
+        let told = crate::said(&output);
+        assert_eq!(output.status.code(), Some(2), "{told}");
+        assert!(
+            told.contains(" is of mappings, and these are blocks of the heap"),
             "{told}"
         );
     }

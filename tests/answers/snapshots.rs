@@ -1,7 +1,7 @@
 //! `memlog report --every`: each snapshot, what came between two, and pmem's form,
 //! against a twin that goes through the lines of `memlog dump` and copies what is live.
 
-mod twin;
+pub mod twin;
 
 use std::path::Path;
 
@@ -10,11 +10,13 @@ use serde_json::Value;
 use crate::sites::Folder;
 use crate::sites::build::optioned;
 use crate::twin::ns;
-use crate::{Random, ask, built, first_seed, is_long, number, pair, recorded};
-use twin::{ByPath, ByStack, Every, Twin, plus, sum};
+use crate::{Random, ask, ask_words, built, first_seed, is_long, number, pair, recorded};
+use twin::{Block, ByPath, ByStack, Every, Snapshot, Twin, plus, sum};
+
+const SHOW: &str = " --show-snapshots --show-snapshot-deltas --show-cumulative-snapshot-delta";
 
 /// What ends at each node of a tree, by its functions in the program.
-fn tree_by_path(tree: &Value) -> ByPath {
+pub fn tree_by_path(tree: &Value) -> ByPath {
     let nodes = tree["nodes"].as_array().expect("nodes");
     let mut paths: Vec<Vec<String>> = Vec::new();
     let mut found = ByPath::new();
@@ -52,14 +54,14 @@ fn differences(then: &ByStack, now: &ByStack) -> [ByStack; 2] {
     [grew, shrank]
 }
 
-struct Case {
-    folder: Folder,
-    log: std::path::PathBuf,
-    twin: Twin,
+pub struct Case {
+    pub folder: Folder,
+    pub log: std::path::PathBuf,
+    pub twin: Twin,
 }
 
 impl Case {
-    fn new(name: &str, words: &str) -> Self {
+    pub fn new(name: &str, words: &str) -> Self {
         let folder = Folder::new(name);
         // What is inlined is a function of a tree, and none of a line of the dump.
         let options = &["-std=gnu11", "-O1", "-fno-inline", "-g", "-pthread"];
@@ -75,7 +77,10 @@ impl Case {
     }
 
     fn judge_list(&self, answer: &Value, every: Every) -> usize {
-        let expected = self.twin.snapshots(every);
+        self.judge_snapshots(answer, self.twin.snapshots(every), every)
+    }
+
+    fn judge_snapshots(&self, answer: &Value, expected: Vec<Snapshot>, every: Every) -> usize {
         let list = answer["snapshots"].as_array().expect("snapshots");
         assert_eq!(list.len() + 1, expected.len(), "{}", every.words());
         for (index, (told, expected)) in list.iter().zip(&expected).enumerate() {
@@ -91,8 +96,8 @@ impl Case {
                 ("churn_bytes", expected.churn as i64),
                 ("bytes", sum(&expected.live).0),
                 ("blocks", sum(&expected.live).1),
-                ("unfiltered_bytes", sum(&expected.live).0),
-                ("unfiltered_blocks", sum(&expected.live).1),
+                ("unfiltered_bytes", expected.all.0),
+                ("unfiltered_blocks", expected.all.1),
                 ("allocated_bytes", sum(&expected.came).0),
                 ("allocations", sum(&expected.came).1),
                 ("freed_bytes", sum(&expected.went).0),
@@ -108,9 +113,18 @@ impl Case {
     /// The trees of all snapshots, stack by stack.
     fn judge_trees(&self, every: Every, with: Option<&str>) {
         let filter = with.map_or(String::new(), |name| format!(" -i ^{name}$"));
-        let show = " --show-snapshots --show-snapshot-deltas --show-cumulative-snapshot-delta";
-        let answer = self.ask(every, &format!("{show}{filter}"));
-        let mut expected = self.twin.snapshots(every);
+        let answer = self.ask(every, &format!("{SHOW}{filter}"));
+        self.judge_trees_of(&answer, self.twin.snapshots(every), with, |one| &one.live);
+    }
+
+    /// Of what the snapshots say as `of` does.
+    fn judge_trees_of(
+        &self,
+        answer: &Value,
+        mut expected: Vec<Snapshot>,
+        with: Option<&str>,
+        amounts: impl Fn(&Snapshot) -> &ByStack,
+    ) {
         expected.pop();
         let trees = answer["trees"].as_array().map_or(&[][..], Vec::as_slice);
         let of = |label: &str, change: Option<&str>| {
@@ -134,15 +148,15 @@ impl Case {
         };
         for (index, one) in expected.iter().enumerate() {
             let label = format!("snapshot-{index}");
-            let live = self.twin.by_path(&one.live, with);
+            let live = self.twin.by_path(amounts(one), with);
             assert_eq!(of(&label, None), live, "{label}");
             if index > 0 {
                 let before = &expected[index - 1];
-                changes(&format!("{label}-delta"), &before.live, &one.live);
+                changes(&format!("{label}-delta"), amounts(before), amounts(one));
             }
         }
         if let [first, .., last] = &expected[..] {
-            changes("cum-snapshot-delta", &first.live, &last.live);
+            changes("cum-snapshot-delta", amounts(first), amounts(last));
         }
         let all = trees.iter().filter(|tree| tree["change"].is_null());
         assert_eq!(all.count(), expected.len());
@@ -150,15 +164,21 @@ impl Case {
 
     /// pmem's form, byte by byte; its stacks stood in any order.
     fn judge_pmem(&self, distance: u64) {
+        self.judge_pmem_of(distance, "all", &|_| true);
+        self.judge_pmem_of(distance, "size > 99 and leaked", &|block| {
+            block.size > 99 && block.is_leaked
+        });
+    }
+
+    fn judge_pmem_of(&self, distance: u64, filter: &str, passes: &dyn Fn(&Block) -> bool) {
         let every = format!("{distance}B");
         let log = self.log.to_str().expect("a name");
-        let text = self
-            .folder
-            .says(&["report", "--as", "pmem", "--every", &every, log]);
+        let words = ["report", "--as", "pmem", "--every", &every, "-w", filter];
+        let text = self.folder.says(&[&words[..], &[log]].concat());
         let (first, rest) = text.split_at(1);
         assert_eq!(first, "\n");
         let found: Vec<&str> = rest.split("\n\n[").collect();
-        let expected = self.twin.snapshots(Every::Churn(distance));
+        let expected = self.twin.snapshots_of(Every::Churn(distance), passes);
         assert_eq!(found.len(), expected.len(), "snapshots each {every}");
         for (index, (found, one)) in found.iter().zip(&expected).enumerate() {
             let mut found: Vec<&str> = found.trim_end().split("\n\n").collect();
@@ -234,6 +254,67 @@ fn snapshots_in_time_are_the_twins() {
     case.judge_list(&case.ask(every, ""), every);
 }
 
+/// Chosen blocks, and sums of what was allocated up to each snapshot.
+#[test]
+fn snapshots_of_chosen_blocks_are_the_twins() {
+    for (seed, threads) in [(first_seed() + 3, 1), (first_seed() + 4, 3)] {
+        let case = Case::new(
+            &format!("answers-snapshots-chosen-{threads}"),
+            &format!("mix {seed} 900 {threads}"),
+        );
+        let mut random = Random::new(seed);
+        let churn = case.twin.churn();
+        for _ in 0..if is_long() { 30 } else { 1 } {
+            let size = random.below(3000) as i64;
+            let small = move |block: &Block| block.size <= size;
+            let lost = move |block: &Block| block.size > size / 4 && block.is_leaked;
+            type Passes = Box<dyn Fn(&Block) -> bool>;
+            let filters: [(String, Passes); 3] = [
+                (format!("size <= {size}"), Box::new(small)),
+                (format!("leaked and size > {}", size / 4), Box::new(lost)),
+                ("size < 0".into(), Box::new(|_| false)),
+            ];
+            let distance = churn / 40 + random.below(churn);
+            let times = case.twin.end_ns / (2 + random.below(20)) / 4_000_000 * 4_000_000;
+            let times = Every::Ns(times.max(4_000_000));
+            for (filter, passes) in &filters {
+                for every in [Every::Churn(distance), times] {
+                    judge_chosen(&case, every, filter, passes);
+                }
+            }
+        }
+    }
+}
+
+fn judge_chosen(case: &Case, every: Every, filter: &str, passes: &dyn Fn(&Block) -> bool) {
+    let question = format!("report --every {} -t 0{SHOW}", every.words());
+    let of = |more: &[&str]| {
+        let words: Vec<&str> = question.split(' ').chain(more.iter().copied()).collect();
+        ask_words(&case.folder, &case.log, &words)
+    };
+    let twin = || case.twin.snapshots_of(every, passes);
+    let answer = of(&["--where", filter]);
+    case.judge_snapshots(&answer, twin(), every);
+    case.judge_trees_of(&answer, twin(), None, |one| &one.live);
+    let whole = case.twin.snapshots(every);
+    let trees = answer["trees"].as_array().map_or(&[][..], Vec::as_slice);
+    let live = trees.iter().filter(|tree| tree["change"].is_null());
+    for (tree, one) in live.zip(&whole) {
+        assert_eq!(
+            number(tree, "unfiltered_bytes") as i64,
+            one.all.0,
+            "{filter}"
+        );
+    }
+    for by in ["allocated", "count"] {
+        let answer = of(&["--by", by, "-i", "^change$", "--where", filter]);
+        case.judge_trees_of(&answer, twin(), Some("change"), |one| &one.came_ever);
+    }
+    let answer = of(&["--by", "allocated"]);
+    case.judge_list(&answer, every);
+    case.judge_trees_of(&answer, whole, None, |one| &one.came_ever);
+}
+
 /// What `--at` says of such a moment, which is found in another way.
 #[track_caller]
 fn as_at(folder: &Folder, log: &Path, filter: &str) -> usize {
@@ -298,6 +379,8 @@ fn odd_logs_have_snapshots() {
         let (log, _) = recorded(&folder, options, words);
         snapshots += as_at(&folder, &log, "");
         as_at(&folder, &log, " -x ^make$");
+        as_at(&folder, &log, " --where size>200");
+        as_at(&folder, &log, " -i ^main$ --where size<=200");
         if words == "mix 4 900 3" {
             let bytes = std::fs::read(&log).expect("the log");
             let cut = folder.path("cut.memlog");
@@ -322,4 +405,5 @@ fn odd_logs_have_snapshots() {
             .is_some_and(|list| list.len() > 40)
     );
     as_at(&folder, &children[0], "");
+    as_at(&folder, &children[0], " --where leaked");
 }

@@ -214,22 +214,16 @@ fn what_cannot_be_is_refused() {
     ];
     refuses(&folder, "report --every 1ms long.memlog", &many);
     says(&folder, "report --every 4s long.memlog");
-    let whole = ["--by count counts the whole run, and --every asks for a moment"];
-    refuses(&folder, "report --every 1s --by count a.memlog", &whole);
+    for by in ["temporary", "freed"] {
+        let whole = format!("--by {by} counts the whole run, and --every asks for a moment");
+        let words = format!("report --every 1s --by {by} a.memlog");
+        refuses(&folder, &words, &[&whole]);
+    }
+    let both = ["--by count counts the whole run, and --show-leaks asks for a moment"];
+    let words = "report --every 1s --by count --show-leaks a.memlog";
+    refuses(&folder, words, &both);
     let mapped = ["--every is of the heap, and --mapped is of what lies outside it"];
     refuses(&folder, "report --every 1s --mapped a.memlog", &mapped);
-    for (option, named) in [
-        ("--every 1s", "--every"),
-        ("--show-snapshots", "--show-snapshots"),
-        ("--every 1MiB --show-snapshot-deltas", "--every"),
-        ("--as pmem", "--as pmem"),
-        ("--as pmem --every 1MiB", "--as pmem"),
-    ] {
-        let told = format!("{named} is of all blocks, and --where asks for some");
-        let parts = [told.as_str(), "hint: leave out --where", "-i and"];
-        let words = format!("report {option} --where leaked a.memlog");
-        refuses(&folder, &words, &parts);
-    }
     let bytes = [
         "--as pmem takes snapshots by bytes",
         "hint: give --every with bytes",

@@ -54,6 +54,11 @@ impl Tally {
         &self.stacks
     }
 
+    /// These are more of them: those that are known have the same places.
+    pub fn know_stacks(&mut self, stacks: StackTable) {
+        self.stacks = stacks;
+    }
+
     /// What each stack held at a moment, as an index into the stack table;
     /// only [`Moment::End`] means something before the log is through.
     pub fn held(&self, moment: Moment) -> impl Iterator<Item = (u32, Held)> {

@@ -2,6 +2,7 @@
 //! put in, such as when the heap was largest, and which stacks have a function.
 
 mod frames;
+mod mapped;
 mod moments;
 
 use std::collections::HashMap;
@@ -77,8 +78,12 @@ impl Maker<'_, '_, '_> {
 
     fn one(&mut self, asked: &Asked) -> Result<Test, Unanswered> {
         let field = asked.field();
-        if self.world.of == Of::Mappings && !is_of_mappings(field) {
-            return Err(Unanswered::OfBlocks(field));
+        match self.world.of {
+            Of::Mappings if !is_of_mappings(field) => return Err(Unanswered::OfBlocks(field)),
+            Of::Blocks if access_of(field).is_some() => {
+                return Err(Unanswered::OfMappings(field));
+            }
+            _ => {}
         }
         Ok(match asked {
             Asked::All => Test::Always(true),
@@ -157,12 +162,10 @@ impl Maker<'_, '_, '_> {
             CountField::LifetimeEvents => Test::LifetimeEvents(from, to),
             CountField::Tid => Test::Thread(self.threads(is_tid)),
             CountField::FreedByTid => Test::Releaser(self.threads(is_tid)),
-            CountField::Map => {
-                return Err(Unanswered::Unknown(
-                    "map",
-                    "give a range of addresses: address in A..B",
-                ));
-            }
+            CountField::Map => match world.mappings {
+                Some(mappings) => self.in_mappings(mappings, range)?,
+                None => Test::Between(Column::Born, from, to),
+            },
             CountField::ChainLength => self.chain(ChainTest::Length(from, to))?,
             CountField::ChainPosition => Test::Between(Column::ChainPlace, from, to),
             CountField::Line => self.any_frame(|name| {
@@ -239,6 +242,9 @@ impl Maker<'_, '_, '_> {
                 return Err(Unanswered::Unknown("main-arena", instead));
             }
             Flag::ChainLeaked => self.chain(ChainTest::Leaked)?,
+            Flag::Readable | Flag::Writable | Flag::Executable => {
+                access_of(Field::Flag(flag)).map_or(NOTHING, Test::Access)
+            }
             Flag::GroupAllLeaked => self.group(|sums| sums.leaked_blocks == sums.blocks)?,
         })
     }
@@ -277,6 +283,16 @@ impl Maker<'_, '_, '_> {
     }
 }
 
+/// The bit of mmap's protection that a field asks for.
+fn access_of(field: Field) -> Option<u32> {
+    match field {
+        Field::Flag(Flag::Readable) => Some(1),
+        Field::Flag(Flag::Writable) => Some(2),
+        Field::Flag(Flag::Executable) => Some(4),
+        _ => None,
+    }
+}
+
 /// Whether a mapping has that too.
 fn is_of_mappings(field: Field) -> bool {
     use OrderedField::{Count, Length, Size};
@@ -291,7 +307,7 @@ fn is_of_mappings(field: Field) -> bool {
                     | SizeField::Alignment
                     | SizeField::FirstSize
                     | SizeField::LastSize
-            ) | Count(CountField::Map | CountField::ChainLength | CountField::ChainPosition)
+            ) | Count(CountField::ChainLength | CountField::ChainPosition)
                 | Length(LengthField::ChainLifetime)
         )
     )

@@ -33,15 +33,7 @@ impl Maker<'_, '_, '_> {
             MomentField::GroupFirst => self.group(|sums| is_in(sums.born.0))?,
             MomentField::GroupLast => self.group(|sums| is_in(sums.born.1))?,
             MomentField::GroupPeak => {
-                let world = self.world;
-                let mut peaks = vec![(0, 0); world.stack_count()];
-                // Where the recorder wrote a stack twice, that which held more tells.
-                for (held, &stack) in world.table.held().iter().zip(&world.numbers) {
-                    let peak = &mut peaks[stack as usize];
-                    if held.most > peak.0 {
-                        *peak = (held.most, held.event);
-                    }
-                }
+                let peaks = self.world.peaks();
                 Test::Stack(Arc::new(
                     peaks.iter().map(|&(_, event)| is_in(event)).collect(),
                 ))

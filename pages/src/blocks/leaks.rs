@@ -28,7 +28,7 @@ pub struct Args {
     #[arg(long, num_args = 2, value_names = ["FROM", "TO"], conflicts_with = "at")]
     between: Vec<At>,
     /// Only groups whose live bytes grew in every tenth of the run, or of --between
-    #[arg(long)]
+    #[arg(long, conflicts_with = "list")]
     growing: bool,
     /// Leave out what this file of LeakSanitizer's suppressions covers: lines as leak:PATTERN
     #[arg(long, value_name = "FILE")]
@@ -57,6 +57,7 @@ const TENTHS: u64 = 10;
 
 /// Shows them.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    args.table.check()?;
     let known = args.suppressions.as_deref().map(read).transpose()?;
     let needs_names = args.table.is_of_stacks() || known.is_some();
     let schema = Which::Leaked.schema();

@@ -127,6 +127,7 @@ fn mapping_json(told: &Told, one: &Mapping) -> Value {
     let name = world.owner(one.stack);
     let stack = world.stacks.get(one.stack as usize);
     json!({
+        "number": one.born,
         "address": format!("{:#x}", one.address),
         "bytes": one.bytes,
         "function": one.flags.api().name(),
@@ -231,6 +232,7 @@ fn list_of(told: &Told, args: &Args, then: &Then) -> Rows {
     let cells = then.list[..shown(args.top, all)].iter().map(|one| {
         let name = world.owner(one.stack);
         vec![
+            one.born.to_string(),
             told.sizes.of(one.bytes),
             format!("{:x}-{:x}", one.address, one.end()),
             access(one.flags),
@@ -244,6 +246,7 @@ fn list_of(told: &Told, args: &Args, then: &Then) -> Rows {
         title: title(told, then, "the largest first"),
         last: Last::Name,
         columns: titles(&[
+            "map",
             "bytes",
             "addresses",
             "access",
@@ -252,7 +255,7 @@ fn list_of(told: &Told, args: &Args, then: &Then) -> Rows {
             "thread",
             "function",
         ]),
-        gives_way: vec!["thread", "seconds", "by"],
+        gives_way: vec!["thread", "seconds", "map", "by"],
         rows: cells.collect(),
         rest: rest(args.top, all).into_iter().collect(),
     }

@@ -2,11 +2,13 @@
 //! `--where` and `--at`, and makes a page of what `memlog_answers` says of them.
 
 pub mod annotate;
+mod beside;
 pub mod chains;
 pub mod fragmentation;
 pub mod function;
 pub mod histogram;
 pub mod leaks;
+mod list;
 mod listed;
 pub mod locate;
 pub mod maps;
@@ -222,7 +224,7 @@ fn ask_once<A, E: Into<Failure>>(
             analysis: None,
         },
         None => {
-            let at = (None, is_again);
+            let at = ((None, None), is_again);
             find((&family, file), symbol_files, &sidecar, &watch, at)?
         }
     };
@@ -251,7 +253,9 @@ fn ask_once<A, E: Into<Failure>>(
         return damaged();
     };
     let Named {
-        world, on_names, ..
+        mut world,
+        on_names,
+        ..
     } = found;
     let mapped = (Of::Mappings, kept.moments(Of::Mappings));
     let name_mappings = || {
@@ -259,6 +263,7 @@ fn ask_once<A, E: Into<Failure>>(
         let known = StackTable::default();
         Ok(named(&mappings, mapped, &family, Some(names), known)?.world)
     };
+    world.mappings = (of == Of::Blocks).then_some(&mappings);
     let mut moment = Choice::all();
     let span = Span {
         from_seconds: kept.events_from(),

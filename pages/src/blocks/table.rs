@@ -4,14 +4,17 @@
 use std::cmp::Reverse;
 use std::process::ExitCode;
 
-use memlog_answers::{By, Choice, Group, Growth, Sums, Test, Unanswered, grouped};
+use clap::ValueEnum;
+use memlog_answers::{By, Choice, Group, Growth, Order, Sums, Test, Unanswered, grouped};
 use serde_json::{Value, json};
 
+use super::beside::Beside;
+use super::list::blocks;
 use super::listed::by_any;
 use super::{Answer, Question, Told, ask, frames};
 use crate::page::Page;
 use crate::page::rows::{Last, Rest, Rows, titles};
-use crate::words::{counted, grouped as with_commas};
+use crate::words::{Advice, counted, grouped as with_commas};
 
 /// Which blocks a command is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +47,7 @@ impl Which {
     }
 
     /// Before the word block.
-    fn word(self) -> &'static str {
+    pub fn word(self) -> &'static str {
         match self {
             Which::All => "",
             Which::Leaked => "never freed ",
@@ -62,10 +65,15 @@ pub struct Args {
     /// What blocks are put together by
     #[arg(long, value_name = "WHAT", default_value = "function", value_parser = by_any())]
     pub by: By,
-    /// What groups are sorted by, the most first
+    /// List single blocks, not groups of them
+    #[arg(long, conflicts_with = "by")]
+    pub list: bool,
+    /// What groups or blocks are sorted by: what there is most of first, names, addresses
+    /// and times from the first on
     #[arg(long, value_name = "COLUMN", default_value = "bytes", value_enum)]
     sort: Sort,
-    /// How many groups are shown; 0: all. JSON has all without it
+    /// How many rows are shown [default: 20]; 0: all. Without it JSON has all groups, and 20
+    /// blocks
     #[arg(short = 'n', long, value_name = "N")]
     top: Option<usize>,
 }
@@ -73,7 +81,42 @@ pub struct Args {
 impl Args {
     /// Whether it is a matter of stacks, and so of names.
     pub fn is_of_stacks(&self) -> bool {
-        self.by.is_of_stacks()
+        self.list || self.by.is_of_stacks()
+    }
+
+    /// Refuses a column that those rows do not have.
+    pub fn check(&self) -> anyhow::Result<()> {
+        let (is_right, what, other) = match self.list {
+            true => (self.sort.order().is_some(), "single blocks", "groups"),
+            false => (self.sort.is_of_groups(), "groups", "single blocks"),
+        };
+        if is_right {
+            return Ok(());
+        }
+        let sort = self.sort.to_possible_value();
+        let sort = sort.as_ref().map_or("", |value| value.get_name());
+        let hint = match self.list {
+            true => "leave out --list, or sort by another column",
+            false => "give --list, or sort by another column",
+        };
+        Err(Advice::error(
+            format!("--sort {sort} is a column of {other}, and these are {what}"),
+            hint,
+        ))
+    }
+
+    /// How many rows are shown.
+    pub fn most(&self) -> usize {
+        match self.top {
+            Some(0) => usize::MAX,
+            Some(most) => most,
+            None => USUAL,
+        }
+    }
+
+    /// The order of single blocks.
+    pub fn order(&self) -> Order {
+        self.sort.order().unwrap_or(Order::Size)
     }
 }
 
@@ -106,6 +149,50 @@ pub enum Sort {
     Leaked,
     Temporary,
     Name,
+    /// Of single blocks: bytes that the allocator gave
+    Usable,
+    Lifetime,
+    Address,
+    Born,
+    Died,
+    Thread,
+    Kind,
+    /// By its number in the log
+    Stack,
+    /// By the chain's first block
+    Chain,
+}
+
+impl Sort {
+    /// Whether groups have it.
+    fn is_of_groups(self) -> bool {
+        use Sort::{Below, Blocks, Bytes, Largest, Leaked, Name, Temporary, Waste};
+        matches!(
+            self,
+            Bytes | Blocks | Below | Waste | Largest | Leaked | Temporary | Name
+        )
+    }
+
+    /// The same of single blocks, if those have it.
+    fn order(self) -> Option<Order> {
+        Some(match self {
+            Sort::Bytes => Order::Size,
+            Sort::Usable => Order::Usable,
+            Sort::Waste => Order::Waste,
+            Sort::Lifetime => Order::Lifetime,
+            Sort::Address => Order::Address,
+            Sort::Born => Order::Born,
+            Sort::Died => Order::Died,
+            Sort::Thread => Order::Thread,
+            Sort::Kind => Order::Kind,
+            Sort::Stack => Order::Stack,
+            Sort::Chain => Order::Chain,
+            Sort::Name => Order::Name,
+            Sort::Blocks | Sort::Below | Sort::Largest | Sort::Leaked | Sort::Temporary => {
+                return None;
+            }
+        })
+    }
 }
 
 /// Rows that are shown where nobody says how many.
@@ -113,6 +200,7 @@ const USUAL: usize = 20;
 
 /// Shows the groups.
 pub fn run(args: &Args, which: Which) -> anyhow::Result<ExitCode> {
+    args.check()?;
     ask(
         &args.question,
         which.schema(),
@@ -131,6 +219,9 @@ pub fn run(args: &Args, which: Which) -> anyhow::Result<ExitCode> {
 
 /// The groups.
 pub fn answer(told: &Told, args: &Args, list: &Listing) -> Result<Answer, Unanswered> {
+    if args.list {
+        return Ok(blocks(told, args, list.which)?);
+    }
     let mut groups = grouped(told.world, told.choice, args.by)?;
     if let Some(grown) = list.grown.filter(|grown| grown.is_growing) {
         groups.retain(|group| {
@@ -147,16 +238,13 @@ pub fn answer(told: &Told, args: &Args, list: &Listing) -> Result<Answer, Unansw
     // A function that only called others has a row where those are asked for.
     let is_shown = |group: &&Group| args.sort == Sort::Below || own(group);
     let shown: Vec<&Group> = groups.iter().filter(is_shown).collect();
-    let most = match args.top {
-        Some(0) => usize::MAX,
-        Some(most) => most,
-        None => USUAL,
-    };
+    let most = args.most();
     let for_programs = args.top.map_or(usize::MAX, |_| most);
     let known = match args.by.is_whole_stack() {
         true => told.world.log_numbers(),
         false => Vec::new(),
     };
+    let beside = Beside::of(told, args, list)?;
     let figures = Page::keyed([
         ("by", args.by.word().into()),
         ("bytes", total.bytes.into()),
@@ -166,7 +254,11 @@ pub fn answer(told: &Told, args: &Args, list: &Listing) -> Result<Answer, Unansw
             shown
                 .iter()
                 .take(for_programs)
-                .map(|group| json_of(told, group, numbers(&known, group), list))
+                .map(|group| {
+                    let mut row = json_of(told, group, numbers(&known, group), list);
+                    beside.add(told, group, &mut row);
+                    row
+                })
                 .collect::<Vec<_>>()
                 .into(),
         ),
@@ -182,13 +274,14 @@ fn sort(groups: &mut [Group], by: Sort) {
         return groups.sort_by(|one, other| one.name.cmp(&other.name));
     }
     let key = |group: &Group| match by {
-        Sort::Bytes | Sort::Name => group.own.bytes,
         Sort::Blocks => group.own.blocks,
         Sort::Below => group.below.bytes,
         Sort::Waste => group.own.waste,
         Sort::Largest => group.own.sizes.1,
         Sort::Leaked => group.own.leaked_bytes,
         Sort::Temporary => group.own.temporary_blocks,
+        // What groups do not have was refused.
+        _ => group.own.bytes,
     };
     groups.sort_by_cached_key(|group| {
         (

@@ -81,8 +81,10 @@ fn counts(subject: &Subject, stacks: &Stacks) -> Vec<Count> {
         let mut held = counted(subject.analysis, count.when, count.by).into_iter();
         held.any(|(_, held)| held.blocks > 0)
     });
-    let run = [of(By::Allocated), of(By::Temporary)];
-    live.chain(run).chain(mapped).collect()
+    let run = [of(By::Allocated), of(By::Temporary)].into_iter();
+    // By the stacks of others than the rest.
+    let freed = Some(of(By::Freed)).filter(|_| stacks.by == By::Freed);
+    live.chain(run).chain(freed).chain(mapped).collect()
 }
 
 /// What can be looked at, and which of it first.
@@ -104,6 +106,10 @@ fn metrics(subject: &Subject, counts: &[Count], stacks: &Stacks) -> (Vec<Metric>
             By::Temporary => {
                 let name = format!("temporary allocations {run}");
                 vec![(By::Temporary, By::Temporary.name(), name)]
+            }
+            By::Freed => {
+                let name = format!("freed {run}, by who freed it");
+                vec![(By::Freed, By::Freed.name(), name)]
             }
         };
         for (by, key, name) in ways {

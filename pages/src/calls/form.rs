@@ -7,8 +7,9 @@ use crate::words::Advice;
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub struct Form {
     /// Who holds memory, or of the whole run: who allocated most bytes, who made
-    /// most allocations, who made most temporary ones (freed before the thread's
-    /// next allocation)
+    /// Who holds memory; or of the whole run: who allocated most bytes, who made most
+    /// allocations, who made most temporary ones (freed before the thread's next
+    /// allocation), or who freed most bytes
     #[arg(long, value_name = "WHAT", default_value = "live", value_enum)]
     pub(super) by: By,
     /// What the program mapped itself (mmap), which is in no heap, by who made it map more

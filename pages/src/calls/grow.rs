@@ -7,8 +7,10 @@ use memlog_export::When;
 
 use super::filter::Filter;
 use super::form::Form;
+use super::graph_file::graph;
 use super::held::{Lines, counted, recorded};
 use super::paths::{END, Line, step};
+use super::times::times;
 use crate::names::{Labels, Name};
 use crate::open::Analysis;
 use crate::page::tree::{Direction, MOST_BRANCHES};
@@ -24,6 +26,8 @@ pub struct Shape<'f> {
     pub threshold: f64,
     /// Which stacks count.
     pub filter: &'f Filter,
+    /// Whether a file for gprof2dot is made of each.
+    pub has_graph: bool,
 }
 
 impl Shape<'_> {
@@ -33,6 +37,12 @@ impl Shape<'_> {
             form: self.form.whole(),
             ..self
         }
+    }
+
+    /// The file for gprof2dot of what ends at each line, if it is asked for.
+    pub fn graph(&self, lines: &[Line], names: &[Name], held: &[Held]) -> Option<String> {
+        let measure = self.form.by().measure();
+        self.has_graph.then(|| graph(lines, names, held, measure))
     }
 }
 
@@ -48,6 +58,10 @@ pub struct Grown {
     /// What holds less than so many percent is folded: what was asked for, or
     /// more, for a tree of all would be too large.
     pub threshold: f64,
+    /// See [`Shape::graph`].
+    pub graph: Option<String>,
+    /// See [`times`].
+    pub times: Vec<(f64, f64)>,
 }
 
 impl Grown {
@@ -75,6 +89,8 @@ pub fn grow(analysis: &Analysis, when: When, shape: &Shape, labels: &mut Labels)
     let held = lines.held(counted);
     let (tree, threshold) = grow_from(&lines.lines, &held, shape, MOST_BRANCHES);
     Grown {
+        graph: shape.graph(&lines.lines, &lines.names, &held),
+        times: times(&tree, &lines, &analysis.times),
         tree,
         names: lines.names.into(),
         whole,

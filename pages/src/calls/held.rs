@@ -27,6 +27,7 @@ pub fn counted(analysis: &Analysis, when: When, by: By) -> Vec<(u32, Held)> {
         By::Mapped => Vec::new(),
         By::Allocated | By::Count => chosen.allocated.clone(),
         By::Temporary => chosen.temporary.clone(),
+        By::Freed => chosen.freed.clone(),
     }
 }
 
@@ -38,6 +39,7 @@ pub fn recorded(analysis: &Analysis, when: When, by: By) -> Vec<(u32, Held)> {
         By::Mapped => tally.held_mapped(when.moment()).collect(),
         By::Allocated | By::Count => tally.allocated().collect(),
         By::Temporary => tally.temporaries().collect(),
+        By::Freed => analysis.freed.clone(),
     }
 }
 

@@ -3,12 +3,14 @@
 mod filter;
 mod flame;
 mod form;
+mod graph_file;
 mod grow;
 mod held;
 mod outside;
 mod paths;
 mod snapshots;
 mod sources;
+mod times;
 mod title;
 
 use memlog_analysis::Moment;
@@ -51,6 +53,8 @@ pub fn tree(
         branches: grown.tree,
         most: MOST_BRANCHES,
         names: grown.names,
+        graph: grown.graph,
+        times: grown.times,
     }
 }
 

@@ -21,14 +21,13 @@ pub fn title(
         true => " of what was recorded",
     };
     let from = match shape.direction {
+        Direction::BottomUp if by == By::Freed => ", by the call that freed it",
         Direction::BottomUp => "",
         Direction::TopDown => ", from main down",
     };
     let analysis = subject.analysis;
     let chosen = analysis.chosen.as_ref();
-    let of = chosen.map_or_else(String::new, |chosen| {
-        format!(" of blocks where {}", chosen.filter)
-    });
+    let of = of_chosen(subject);
     let what = match by {
         By::Live => format!("live heap {}", moment(subject, when)),
         By::Mapped => format!(
@@ -38,6 +37,7 @@ pub fn title(
         By::Allocated => format!("allocated {}", run(subject)),
         By::Count => format!("allocations {}", run(subject)),
         By::Temporary => format!("temporary allocations {}", run(subject)),
+        By::Freed => format!("freed {}", run(subject)),
     };
     let mut remarks = String::new();
     // Two trees may look alike.
@@ -52,12 +52,23 @@ pub fn title(
         let percent = grown.percent();
         remarks += &format!("{percent:.2}% that the filter let through, ");
     }
+    if !subject.analysis.times.is_empty() {
+        remarks += "seconds from the first allocation to the last, ";
+    }
     let shares = match by {
         By::Live | By::Mapped => "it",
-        By::Allocated => "the bytes",
+        By::Allocated | By::Freed => "the bytes",
         By::Count | By::Temporary => "their number",
     };
     format!("{what}{of}{recorded}{from} ({remarks}percentages are shares of {shares})")
+}
+
+/// Which blocks, if a filter chose some.
+pub(super) fn of_chosen(subject: &Subject) -> String {
+    let chosen = subject.analysis.chosen.as_ref();
+    chosen.map_or_else(String::new, |chosen| {
+        format!(" of blocks where {}", chosen.filter)
+    })
 }
 
 /// Which moment it is.

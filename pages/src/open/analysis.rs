@@ -65,6 +65,11 @@ pub struct Analysis {
     pub snapshots: Option<Snapshots>,
     /// What stacks hold of chosen blocks, if a filter chooses any.
     pub chosen: Option<Chosen>,
+    /// What stacks released, if that was asked for.
+    pub freed: Vec<(u32, Held)>,
+    /// When the first and the last of what is counted came, by stack, in seconds; if that
+    /// was asked for.
+    pub times: Vec<(u32, (f64, f64))>,
     /// What was odd about it.
     pub findings: Findings,
     /// How far it was read, where that was not to the end.
@@ -82,6 +87,8 @@ pub struct Chosen {
     pub allocated: Vec<(u32, Held)>,
     /// What of that was temporary.
     pub temporary: Vec<(u32, Held)>,
+    /// What stacks released, if that was asked for.
+    pub freed: Vec<(u32, Held)>,
 }
 
 /// The part of a log that was read before Ctrl-C.
@@ -207,6 +214,8 @@ impl Family<'_> {
             mapped,
             snapshots,
             chosen: None,
+            freed: Vec::new(),
+            times: Vec::new(),
             findings,
             part,
         };

@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use memlog_analysis::Instant;
+use memlog_analysis::{Instant, Snapshots};
 use memlog_read::{Flight, Kind, Log};
 use memlog_table::Builder;
 
@@ -23,7 +23,7 @@ pub struct Made {
 pub fn make(
     family: &Family,
     sidecar: &Sidecar,
-    chosen: Option<Instant>,
+    (chosen, snapshots): (Option<Instant>, Option<Snapshots>),
     watch: &Watch,
     figures: impl Fn(&Analysis) -> Vec<u8>,
 ) -> std::io::Result<Made> {
@@ -31,7 +31,7 @@ pub fn make(
     let last = AtomicU64::new(u64::MAX);
     let (builder, analysis) = std::thread::scope(|scope| {
         let building = scope.spawn(|| build(family, sidecar, &last));
-        let analysis = family.analyse(chosen, watch);
+        let analysis = family.analyse_with(chosen, snapshots, watch);
         if analysis.part.is_some() {
             last.store(analysis.tally.events(), Ordering::Relaxed);
         }

@@ -36,6 +36,11 @@ pub struct Tree {
     pub most: usize,
     /// What the branches are called.
     pub names: Rc<[Name]>,
+    /// All of its stacks in the form of gprof2dot, if that was asked for.
+    pub graph: Option<String>,
+    /// By branch when the first and the last of what is counted came, in seconds; nothing if
+    /// that was not asked for.
+    pub times: Vec<(f64, f64)>,
 }
 
 /// What tells the trees of snapshots apart.
@@ -47,6 +52,17 @@ pub struct Snapshot {
 }
 
 impl Tree {
+    /// What tells it from the other trees of a page: `snapshot-3`, `rss-peak`,
+    /// `allocated`.
+    pub fn label(&self) -> String {
+        match (&self.snapshot, self.moment) {
+            (Some(snapshot), _) => snapshot.label.clone(),
+            (None, Some((moment, _))) if self.by == By::Live => moment.to_owned(),
+            (None, Some((moment, _))) => format!("{}-{moment}", self.by.name()),
+            (None, None) => self.by.name().to_owned(),
+        }
+    }
+
     /// What ends at a branch and is in none below it.
     pub fn own(&self, branch: &Branch) -> Held {
         own(&self.branches, branch)
@@ -90,6 +106,9 @@ pub enum By {
     /// Their number, of those that went at once.
     #[value(help = "allocations whose block was freed before the thread's next one")]
     Temporary,
+    /// Bytes of the whole run, by the stacks that let go of them.
+    #[value(help = "bytes that were freed, by who freed them; of logs with --free-stacks")]
+    Freed,
 }
 
 impl By {
@@ -106,13 +125,19 @@ impl By {
             By::Allocated => "allocated",
             By::Count => "count",
             By::Temporary => "temporary",
+            By::Freed => "freed",
         }
+    }
+
+    /// Whether it is of blocks by the stacks that allocated them.
+    pub fn is_of_births(self) -> bool {
+        !matches!(self, By::Mapped | By::Freed)
     }
 
     /// What the shares are of.
     pub fn measure(self) -> Measure {
         match self {
-            By::Live | By::Mapped | By::Allocated => Measure::Bytes,
+            By::Live | By::Mapped | By::Allocated | By::Freed => Measure::Bytes,
             By::Count | By::Temporary => Measure::Blocks,
         }
     }
@@ -120,7 +145,7 @@ impl By {
     /// What there are so many of.
     pub fn thing(self) -> &'static str {
         match self {
-            By::Live => "block",
+            By::Live | By::Freed => "block",
             By::Mapped => "mapping",
             By::Allocated | By::Count | By::Temporary => "allocation",
         }

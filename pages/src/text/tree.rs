@@ -133,7 +133,7 @@ impl Printer<'_> {
                     let Some(mut at) = step(tree, &runs, index) else {
                         continue;
                     };
-                    self.first(&before, at.what, level);
+                    self.first(&before, (index, at.what), level);
                     let mut level = level + at.levels;
                     let mut passing_on = Vec::new();
                     while let Some(next) = only(tree, &runs, &at).filter(|_| folds) {

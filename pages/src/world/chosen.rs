@@ -3,16 +3,21 @@
 
 use std::path::Path;
 
-use memlog_analysis::{Held, Instant, Moment, Snapshots};
-use memlog_answers::{Choice, Damaged, Of, Test, Unanswered, World, held_at, held_of, test_of};
+use memlog_analysis::{ChosenChanges, Held, Instant, Moment, Snapshots, StackChange};
+use memlog_answers::{
+    Choice, Damaged, Of, Test, Unanswered, World, born_of, changes, held_at, held_of, released_by,
+    test_of,
+};
 use memlog_export::When;
+use memlog_format::table::StackId;
 use memlog_query::{Expr, parse};
 use memlog_symbols::Options;
 use memlog_table::{Column, Table};
 
-use super::{Found, Named, damaged, find, named, peaks};
+use super::{Found, damaged, find, named, peaks};
 use crate::names::{NameStore, Names, SymbolFiles};
 use crate::open::{Analysis, Chosen, Family, Over, Sidecar, Watch};
+use crate::page::tree::By;
 use crate::words::Advice;
 
 /// Which blocks.
@@ -69,13 +74,40 @@ pub struct Reading<'r> {
     pub options: &'r Options,
     /// The names that are known.
     pub store: &'r NameStore,
+    /// What is counted of which blocks.
+    pub counted: Counted<'r>,
+}
+
+/// What is counted of which blocks.
+#[derive(Clone, Copy)]
+pub struct Counted<'r> {
     /// Which blocks.
     pub blocks: &'r Where,
+    /// What of them.
+    pub by: By,
+    /// Whether it is told when they came.
+    pub with_times: bool,
+}
+
+impl<'r> From<&'r Where> for Counted<'r> {
+    fn from(blocks: &'r Where) -> Self {
+        Self {
+            blocks,
+            by: By::Live,
+            with_times: false,
+        }
+    }
+}
+
+impl Counted<'_> {
+    /// Whether the log's events tell it as they come.
+    fn is_told_by_events(self) -> bool {
+        self.blocks.filter().is_none() && self.by != By::Freed && !self.with_times
+    }
 }
 
 /// Everything that a log tells, with what stacks hold of chosen blocks if a filter
-/// chooses any. `when` is a moment of interest. Snapshots are of all blocks: with a
-/// filter there are none.
+/// chooses any. `when` is a moment of interest.
 pub fn analyse(
     family: &Family,
     reading: &Reading,
@@ -83,20 +115,28 @@ pub fn analyse(
     watch: &Watch,
 ) -> anyhow::Result<Analysis> {
     let chosen = when.and_then(|when| when.instant(family.own().tick_ns()));
-    if reading.blocks.filter().is_none() {
+    if reading.counted.is_told_by_events() {
         return Ok(family.analyse_with(chosen, snapshots, watch));
     }
     let is_running = crate::facts::is_running(family.own());
     let sidecar = Sidecar::of(reading.file, family, is_running);
     for is_again in [false, true] {
-        let at = (chosen, is_again);
+        let at = ((chosen, snapshots.clone()), is_again);
         let log = (family, reading.file);
         let Found { bytes, analysis } = find(log, reading.symbol_files, &sidecar, watch, at)?;
-        let mut analysis = analysis.unwrap_or_else(|| family.analyse(chosen, watch));
+        let again = || family.analyse_with(chosen, snapshots.clone(), watch);
+        let mut analysis = analysis.unwrap_or_else(again);
         if let Ok(table) = Table::open(&bytes, sidecar.key())
-            && let Some(found) = choose(&table, family, reading, &analysis, when, watch)?
+            && choose(
+                (&table, sidecar.key()),
+                family,
+                reading,
+                &mut analysis,
+                when,
+                watch,
+            )?
+            .is_ok()
         {
-            analysis.chosen = Some(found);
             return Ok(analysis);
         }
         sidecar.forget();
@@ -104,17 +144,17 @@ pub fn analyse(
     Err(damaged())
 }
 
-/// Nothing if the table is damaged.
 fn choose(
-    table: &Table,
+    (table, key): (&Table, &[u8]),
     family: &Family,
     reading: &Reading,
-    analysis: &Analysis,
+    analysis: &mut Analysis,
     when: Option<When>,
     watch: &Watch,
-) -> anyhow::Result<Option<Chosen>> {
+) -> anyhow::Result<Result<(), Damaged>> {
     let log = family.own();
-    let names = reading.blocks.needs_names().then(|| {
+    let Counted { blocks, .. } = reading.counted;
+    let names = blocks.needs_names().then(|| {
         let over = match analysis.part {
             Some(_) => Over::default(),
             None => watch.over(),
@@ -123,20 +163,35 @@ fn choose(
     });
     let known = analysis.tally.stacks().clone();
     let of = (Of::Blocks, peaks(analysis));
-    let Ok(Named { world, stacks, .. }) = named(table, of, family, names, known) else {
-        return Ok(None);
+    let (Ok(mut found), Ok(mappings)) = (
+        named(table, of, family, names, known),
+        Table::open(table.mappings(), key),
+    ) else {
+        return Ok(Err(Damaged));
     };
+    found.world.mappings = Some(&mappings);
+    let world = &found.world;
     let start = log.start().map_or(0, |start| start.wall_ns);
-    let Some(test) = reading.blocks.test(&world, start)? else {
-        return Ok(None);
+    let Some(test) = blocks.test(world, start)? else {
+        return Ok(Err(Damaged));
     };
-    let choice = Choice::of(test);
     // A part that was read ends sooner than the table may.
     let end = analysis.tally.events();
-    let chosen = when.map_or(end, |when| event_of(&world, when).min(end));
-    let filter = reading.blocks.filter().map(ToString::to_string);
-    let filter = filter.unwrap_or_default();
-    Ok(held(&world, &stacks, &choice, filter, (chosen, end)).ok())
+    let at = when.map_or(end, |when| event_of(world, when).min(end));
+    let asked = Asked {
+        world,
+        stacks: &found.stacks,
+        at,
+        end,
+        counted: reading.counted,
+    };
+    match asked.tell(blocks.filter(), &Choice::of(test), analysis) {
+        Ok(()) => {}
+        Err(Unanswered::Damaged) => return Ok(Err(Damaged)),
+        Err(why) => return Err(unanswered("--by freed", &why)),
+    }
+    analysis.tally.know_stacks(found.known);
+    Ok(Ok(()))
 }
 
 /// After which event a moment is.
@@ -157,33 +212,117 @@ pub fn event_of(world: &World, when: When) -> u64 {
     event.min(world.end())
 }
 
-fn held(
-    world: &World,
-    stacks: &[u32],
-    choice: &Choice,
-    filter: String,
-    (chosen, end): (u64, u64),
-) -> Result<Chosen, Damaged> {
-    let by_stack = |held: Vec<Held>| {
-        let held = stacks.iter().copied().zip(held);
-        held.filter(|(_, held)| held.blocks > 0).collect::<Vec<_>>()
-    };
-    let moments = [
-        (Moment::RssPeak, world.moments.rss_peak),
-        (Moment::HeapPeak, world.moments.heap_peak),
-        (Moment::Chosen, chosen),
-        (Moment::End, end),
-    ];
-    let live = held_at(world, choice, &moments.map(|(_, event)| event))?;
-    // What was there before the log was not allocated in it.
-    let allocated = choice.clone().and(Test::Between(Column::Born, 1, end));
-    let temporary = allocated.clone().and(Test::Temporary);
-    let temporary = temporary.and(Test::Died(1, end));
-    let moments = moments.into_iter().map(|(moment, _)| moment);
-    Ok(Chosen {
-        filter,
-        live: moments.zip(live.into_iter().map(by_stack)).collect(),
-        allocated: by_stack(held_of(world, &allocated)?),
-        temporary: by_stack(held_of(world, &temporary)?),
-    })
+/// What is asked of a table, and its stacks as the analysis knows them.
+struct Asked<'a, 't, 'b> {
+    world: &'a World<'t, 'b>,
+    stacks: &'a [u32],
+    /// After which event the moment is that was asked for, and the end.
+    at: u64,
+    end: u64,
+    counted: Counted<'a>,
+}
+
+impl Asked<'_, '_, '_> {
+    fn by_stack(&self, held: Vec<Held>) -> Vec<(u32, Held)> {
+        let held = self.stacks.iter().copied().zip(held);
+        held.filter(|(_, held)| held.blocks > 0).collect()
+    }
+
+    /// All that the analysis lacks.
+    fn tell(
+        &self,
+        filter: Option<&Expr>,
+        choice: &Choice,
+        analysis: &mut Analysis,
+    ) -> Result<(), Unanswered> {
+        analysis.freed = self.freed(&Choice::all())?;
+        analysis.times = self.times(choice)?;
+        let Some(filter) = filter else {
+            return Ok(());
+        };
+        analysis.chosen = Some(self.held(choice, filter.to_string())?);
+        if let Some(snapshots) = &mut analysis.snapshots {
+            let events = snapshots.taken().iter().map(|one| one.event);
+            let changes = self.changes(choice, &events.collect::<Vec<_>>())?;
+            snapshots.choose(changes);
+        }
+        Ok(())
+    }
+
+    /// When what is counted came, by stack.
+    fn times(&self, choice: &Choice) -> Result<Vec<(u32, (f64, f64))>, Damaged> {
+        if !self.counted.with_times {
+            return Ok(Vec::new());
+        }
+        let choice = choice.clone().and(match self.counted.by {
+            By::Live => Test::LiveAt(self.at),
+            _ => Test::Between(Column::Born, 1, self.end),
+        });
+        let choice = match self.counted.by {
+            By::Temporary => choice.and(Test::Temporary).and(Test::Died(1, self.end)),
+            _ => choice,
+        };
+        let born = self.stacks.iter().zip(born_of(self.world, &choice)?);
+        let seconds = |event| self.world.seconds_of(event);
+        let times = born.filter_map(|(&stack, born)| {
+            let (first, last) = born?;
+            Some((stack, (seconds(first), seconds(last))))
+        });
+        Ok(times.collect())
+    }
+
+    fn held(&self, choice: &Choice, filter: String) -> Result<Chosen, Unanswered> {
+        let (world, end) = (self.world, self.end);
+        let moments = [
+            (Moment::RssPeak, world.moments.rss_peak),
+            (Moment::HeapPeak, world.moments.heap_peak),
+            (Moment::Chosen, self.at),
+            (Moment::End, end),
+        ];
+        let live = held_at(world, choice, &moments.map(|(_, event)| event))?;
+        let live = live.into_iter().map(|held| self.by_stack(held));
+        // What was there before the log was not allocated in it.
+        let allocated = choice.clone().and(Test::Between(Column::Born, 1, end));
+        let temporary = allocated.clone().and(Test::Temporary);
+        let temporary = temporary.and(Test::Died(1, end));
+        let moments = moments.into_iter().map(|(moment, _)| moment);
+        Ok(Chosen {
+            filter,
+            live: moments.zip(live).collect(),
+            allocated: self.by_stack(held_of(world, &allocated)?),
+            temporary: self.by_stack(held_of(world, &temporary)?),
+            freed: self.freed(choice)?,
+        })
+    }
+
+    /// What came and went of chosen blocks up to each of these events.
+    fn changes(&self, choice: &Choice, events: &[u64]) -> Result<ChosenChanges, Damaged> {
+        let ChosenChanges { base, changes } = changes(self.world, choice, events)?;
+        let known = |stack: u32| self.stacks.get(stack as usize).copied().unwrap_or(stack);
+        let of_one = |change: StackChange| StackChange {
+            stack: known(change.stack),
+            ..change
+        };
+        let each = changes.into_iter();
+        let each = each.map(|list| list.into_iter().map(of_one).collect());
+        let base = base.into_iter();
+        Ok(ChosenChanges {
+            base: base.map(|(stack, held)| (known(stack), held)).collect(),
+            changes: each.collect(),
+        })
+    }
+
+    /// By the stacks that released; nothing where nobody asks for that.
+    fn freed(&self, choice: &Choice) -> Result<Vec<(u32, Held)>, Unanswered> {
+        if self.counted.by != By::Freed {
+            return Ok(Vec::new());
+        }
+        let choice = choice.clone().and(Test::Died(1, self.end));
+        let (held, unknown) = released_by(self.world, &choice)?;
+        let mut freed = self.by_stack(held);
+        if unknown.blocks > 0 {
+            freed.push((StackId::NONE.0, unknown));
+        }
+        Ok(freed)
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use memlog_analysis::Instant;
+use memlog_analysis::{Instant, Snapshots};
 
 use super::kept;
 use crate::names::SymbolFiles;
@@ -16,13 +16,13 @@ pub struct Found {
 }
 
 /// The table that was kept, unless `is_again`: then that one is not what it seemed.
-/// `chosen` is a moment of interest, if the log is read.
+/// `moments` are of interest if the log is read.
 pub fn find(
     (family, file): (&Family, &Path),
     symbol_files: &SymbolFiles,
     sidecar: &Sidecar,
     watch: &Watch,
-    (chosen, is_again): (Option<Instant>, bool),
+    (moments, is_again): ((Option<Instant>, Option<Snapshots>), bool),
 ) -> anyhow::Result<Found> {
     if let Some(bytes) = (!is_again).then(|| sidecar.found()).flatten() {
         return Ok(Found {
@@ -31,7 +31,7 @@ pub fn find(
         });
     }
     let figures = |analysis: &_| kept(family, file, analysis, symbol_files);
-    let made = make_table(family, sidecar, chosen, watch, figures);
+    let made = make_table(family, sidecar, moments, watch, figures);
     let made = made.map_err(|error| {
         Advice::error(
             format!("cannot make the table of its blocks: {error}"),

@@ -22,7 +22,7 @@ use crate::page::OnNames;
 use crate::page::heading::{Heading, Says};
 use crate::subject::Subject;
 use crate::words::{Sizes, clean};
-pub use chosen::{Reading, Where, analyse, event_of, unanswered};
+pub use chosen::{Counted, Reading, Where, analyse, event_of, unanswered};
 pub use find::{Found, damaged, find};
 
 /// Lines of a heading that may stand above answers too, and whether they do where
@@ -185,6 +185,8 @@ pub struct Named<'t, 'b> {
     pub world: World<'t, 'b>,
     /// By a stack's number there what it is in the table of stacks that was given.
     pub stacks: Vec<u32>,
+    /// That table, with those that it lacked.
+    pub known: StackTable,
     /// What is to be said of the names.
     pub on_names: OnNames,
 }
@@ -227,6 +229,7 @@ pub fn named<'t, 'b>(
         return Ok(Named {
             world,
             stacks: distinct,
+            known,
             on_names: OnNames::default(),
         });
     };
@@ -254,6 +257,7 @@ pub fn named<'t, 'b>(
     Ok(Named {
         world,
         stacks: distinct,
+        known,
         on_names,
     })
 }

@@ -17,12 +17,21 @@ impl<'t> Parser<'t> {
             Some(&What::Word(word)) if self.has_value() => word,
             _ => return Err(self.unexpected("a field such as size, `not` or `(`")),
         };
+        let mut old_names = OLD_NAMES.iter();
+        let old = old_names.find(|old| is_name(word, old.name));
         if let Some(entry) = Field::named(word) {
             self.at += 1;
-            return self.of_field(entry);
+            // A flag has no value, and bytehound's filters of that name have one.
+            let is_flag = matches!(entry.field, Field::Flag(_));
+            let has_value = self
+                .peek()
+                .is_some_and(|token| token.what == What::Compare(Op::Is));
+            return match old.filter(|_| is_flag && has_value) {
+                Some(old) => self.of_old_name(old),
+                None => self.of_field(entry),
+            };
         }
-        let mut old_names = OLD_NAMES.iter();
-        if let Some(old) = old_names.find(|old| is_name(word, old.name)) {
+        if let Some(old) = old {
             self.at += 1;
             return self.of_old_name(old);
         }

@@ -38,11 +38,21 @@ pub struct Stack {
     pub path: Vec<String>,
 }
 
+/// A block of an event.
+#[derive(Clone, Copy)]
+pub struct Block {
+    pub size: i64,
+    pub stack: usize,
+    pub is_leaked: bool,
+}
+
 /// What happened: memory came, with size and stack, or went.
 pub struct Event {
     pub ns: u64,
     pub address: u64,
     pub came: Option<(i64, usize)>,
+    /// The stack that released it, where the log has that.
+    pub freed_by: Option<usize>,
 }
 
 pub struct Twin {
@@ -93,22 +103,30 @@ impl Twin {
             let (what, of) = columns.next().expect("what").split_once(": ").expect("of");
             let figures = columns.next().expect("figures");
             let ns = ns(figures.split(' ').next().expect("seconds"));
-            let (came, address) = match what {
-                "F" => (None, of),
+            let frames: Vec<&str> = columns.collect();
+            let stack = (!frames.is_empty()).then(|| {
+                let next = stacks.len();
+                let stack = *known.entry(frames.join("\t")).or_insert(next);
+                if stack == next {
+                    stacks.push(stack_of(&frames));
+                }
+                stack
+            });
+            let (came, freed_by, address) = match what {
+                "F" => (None, stack, of),
                 "M" => {
                     let (size, address) = of.split_once(' ').expect("an address");
-                    let frames: Vec<&str> = columns.collect();
-                    let next = stacks.len();
-                    let stack = *known.entry(frames.join("\t")).or_insert(next);
-                    if stack == next {
-                        stacks.push(stack_of(&frames));
-                    }
-                    (Some((size.parse().expect("a size"), stack)), address)
+                    let size = size.parse().expect("a size");
+                    (Some((size, stack.expect("a stack"))), None, address)
                 }
                 _ => panic!("{line}"),
             };
-            let address = hexadecimal(address);
-            events.push(Event { ns, address, came });
+            events.push(Event {
+                ns,
+                address: hexadecimal(address),
+                came,
+                freed_by,
+            });
         }
         let stats = ask(folder, log, "stats");
         Self {
@@ -125,14 +143,19 @@ impl Twin {
 
     /// What there is at each snapshot, and last at the end.
     pub fn snapshots(&self, every: Every) -> Vec<Snapshot> {
-        let mut blocks: HashMap<u64, (i64, usize)> = HashMap::new();
+        self.snapshots_of(every, |_| true)
+    }
+
+    /// The same of chosen blocks, at the same moments.
+    pub fn snapshots_of(&self, every: Every, passes: impl Fn(&Block) -> bool) -> Vec<Snapshot> {
+        let blocks = self.blocks();
         let (mut all, mut now) = (Vec::new(), Snapshot::default());
         let mut due = 1;
         let mut take = |now: &mut Snapshot| {
             all.push(now.clone());
             (now.churn, now.came, now.went) = Default::default();
         };
-        for event in &self.events {
+        for (event, block) in self.events.iter().zip(&blocks) {
             if let Every::Ns(distance) = every {
                 while due * distance < event.ns {
                     now.ns = Some(due * distance);
@@ -141,22 +164,18 @@ impl Twin {
                 }
             }
             now.events += 1;
-            let size = match event.came {
-                Some((size, stack)) => {
-                    assert_eq!(blocks.insert(event.address, (size, stack)), None);
-                    add(&mut now.live, stack, (size, 1));
-                    add(&mut now.came, stack, (size, 1));
-                    add(&mut now.came_ever, stack, (size, 1));
-                    size
-                }
-                None => {
-                    let (size, stack) = blocks.remove(&event.address).expect("it was live");
-                    add(&mut now.live, stack, (-size, -1));
-                    add(&mut now.went, stack, (size, 1));
-                    add(&mut now.went_ever, stack, (size, 1));
-                    size
-                }
-            };
+            let (size, stack) = (block.size, block.stack);
+            let (sign, is_chosen) = (if event.came.is_some() { 1 } else { -1 }, passes(block));
+            now.all = plus(now.all, (sign * size, sign));
+            if is_chosen {
+                add(&mut now.live, stack, (sign * size, sign));
+                let (of, ever) = match sign {
+                    1 => (&mut now.came, &mut now.came_ever),
+                    _ => (&mut now.went, &mut now.went_ever),
+                };
+                add(of, stack, (size, 1));
+                add(ever, stack, (size, 1));
+            }
             now.churn += size as u64;
             if let Every::Churn(distance) = every
                 && now.churn >= distance
@@ -174,6 +193,34 @@ impl Twin {
         }
         now.ns = None;
         take(&mut now);
+        all
+    }
+
+    /// By event the block that came or went.
+    fn blocks(&self) -> Vec<Block> {
+        let mut live: HashMap<u64, (usize, Block)> = HashMap::new();
+        let mut all: Vec<Block> = Vec::new();
+        for (index, event) in self.events.iter().enumerate() {
+            let block = match event.came {
+                Some((size, stack)) => {
+                    let is_leaked = true;
+                    let block = Block {
+                        size,
+                        stack,
+                        is_leaked,
+                    };
+                    assert!(live.insert(event.address, (index, block)).is_none());
+                    block
+                }
+                None => {
+                    let (born, mut block) = live.remove(&event.address).expect("it was live");
+                    block.is_leaked = false;
+                    all[born] = block;
+                    block
+                }
+            };
+            all.push(block);
+        }
         all
     }
 
@@ -213,6 +260,8 @@ pub struct Snapshot {
     pub ns: Option<u64>,
     pub events: u64,
     pub churn: u64,
+    /// Of all blocks that are live.
+    pub all: Held,
     pub live: ByStack,
     pub came: ByStack,
     pub went: ByStack,

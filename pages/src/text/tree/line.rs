@@ -34,7 +34,7 @@ impl Printer<'_> {
     pub(super) fn before(&self, guides: &[bool], level: usize) -> String {
         let most = match self.screen.columns() {
             Some(columns) => {
-                let (_, figures) = self.cost("", self.tree.branches.total());
+                let (_, figures) = self.cost("", self.tree.branches.total(), "");
                 let room = columns.saturating_sub(figures + NAME) / 2;
                 room.min(columns / 4).clamp(MIN_GUIDES, MAX_GUIDES)
             }
@@ -47,13 +47,17 @@ impl Printer<'_> {
         guides.iter().map(guide).collect()
     }
 
-    /// `->45.71% (4,096B, 2x): f [file:line]`
-    pub(super) fn first(&mut self, before: &str, what: What, level: usize) {
+    /// `->45.71% (4,096B, 2x): f [file:line]`, or with times `(4,096B, 2x, 0.100-2.500 s)`
+    pub(super) fn first(&mut self, before: &str, (index, what): (u32, What), level: usize) {
         let held = match what {
             What::Branch(branch) => branch.held,
             What::Run(run) => run.held,
         };
-        let (cost, long) = self.cost(before, held);
+        let times = self.tree.times.get(index as usize);
+        let times = times.map_or_else(String::new, |(first, last)| {
+            format!(", {first:.3}-{last:.3} s")
+        });
+        let (cost, long) = self.cost(before, held, &times);
         let name = self.name(what, level, long, Places::Whole);
         self.say(&format!("{cost}{name}"));
     }
@@ -152,7 +156,7 @@ impl Printer<'_> {
 
     /// A line of words; see [`Self::fitting`].
     pub(super) fn words(&mut self, before: &str, held: Held, words: &[impl AsRef<str>]) {
-        let (cost, long) = self.cost(before, held);
+        let (cost, long) = self.cost(before, held, "");
         let words = self.fitting(long, words);
         self.say(&format!("{cost}{words}"));
     }
@@ -189,12 +193,12 @@ impl Printer<'_> {
     }
 
     /// `| ->45.71% (4,096B, 2x): `, and how long it is.
-    fn cost(&self, before: &str, held: Held) -> (String, usize) {
+    fn cost(&self, before: &str, held: Held, times: &str) -> (String, usize) {
         let measure = self.tree.by.measure();
         let percent = percentage(held.by(measure), self.tree.branches.total().by(measure));
         let share = format!("{percent:.2}%");
         let (bytes, blocks) = (grouped(held.bytes), grouped(held.blocks));
-        let rest = format!(" ({bytes}B, {blocks}x): ");
+        let rest = format!(" ({bytes}B, {blocks}x{times}): ");
         let arrow = format!("{before}->");
         let long = arrow.len() + share.len() + rest.len();
         let colours = self.screen.colours;

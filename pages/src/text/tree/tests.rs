@@ -50,6 +50,8 @@ fn printed((by, no_fold): Form, direction: Direction, paths: Vec<(&'static [u8],
         branches: CallTree::grow(paths, least, 10_000, step).expect("a small one"),
         most: 10_000,
         names: texts.map(name).into(),
+        graph: None,
+        times: Vec::new(),
     };
     let screen = Screen::new(&Options::parse_from(["x", "--color", "never"]).look);
     of(&tree, &screen)

@@ -1,0 +1,153 @@
+//! Single blocks in any order: the first of them, however many there are.
+
+use memlog_format::api::NAMES;
+use memlog_table::{Column, Columns, Flags, NEVER, Rows};
+
+use crate::choice::Choice;
+use crate::find::Found;
+use crate::pass;
+use crate::sums::Sums;
+use crate::world::{Damaged, World};
+
+/// What blocks are put in order by. What there may be much of is told from the most on,
+/// everything else from the least, the first, or the letter A on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// Bytes asked for.
+    Size,
+    /// Bytes given.
+    Usable,
+    /// Bytes given beyond those asked for.
+    Waste,
+    /// How long they lived.
+    Lifetime,
+    /// Where they begin.
+    Address,
+    /// When they came.
+    Born,
+    /// When they went; those that did not are last.
+    Died,
+    /// The thread that asked, by its name.
+    Thread,
+    /// The function of the allocator.
+    Kind,
+    /// The stack that asked, by its number in the log.
+    Stack,
+    /// When the first block of their chain came.
+    Chain,
+    /// The function that asked.
+    Name,
+}
+
+/// Blocks of the same key come in the order in which they were allocated.
+type Key = (u64, u64, u64);
+
+/// So many are kept beyond those that are wanted before the rest goes.
+const SLACK: usize = 4096;
+
+/// The first so far, and some more.
+#[derive(Default)]
+struct First {
+    found: Vec<(Key, Found)>,
+    sums: Sums,
+}
+
+impl First {
+    fn cut(&mut self, most: usize) {
+        if self.found.len() > most {
+            self.found.select_nth_unstable_by_key(most, |(key, _)| *key);
+            self.found.truncate(most);
+        }
+    }
+}
+
+/// The first of the chosen blocks, and what all of them come to.
+pub fn listed(
+    world: &World,
+    choice: &Choice,
+    order: Order,
+    most: usize,
+) -> Result<(Vec<Found>, Sums), Damaged> {
+    let ranks = ranks(world, order);
+    let rank = |place: u64| ranks.get(place as usize).copied().unwrap_or(u64::MAX);
+    let key = |rows: &Rows, row: usize| {
+        let get = |column| rows.get(column, row);
+        let first = match order {
+            Order::Size => !get(Column::Size),
+            Order::Usable => !get(Column::Size).saturating_add(get(Column::Waste)),
+            Order::Waste => !get(Column::Waste),
+            Order::Lifetime => !world.lifetime(get(Column::Born), get(Column::Died)),
+            Order::Address => get(Column::Address),
+            Order::Born => get(Column::Born),
+            Order::Died => match get(Column::Died) {
+                NEVER => u64::MAX,
+                died => died,
+            },
+            Order::Thread => rank(get(Column::Thread)),
+            Order::Kind => rank(Flags(get(Column::Flags)).api() as u64),
+            Order::Stack | Order::Name => rank(world.number(get(Column::Stack)).into()),
+            Order::Chain => get(Column::Born).saturating_sub(get(Column::ChainAge)),
+        };
+        (first, get(Column::Born), get(Column::Address))
+    };
+    let mut first = pass::over(
+        world,
+        choice,
+        Columns::ALL,
+        |first: &mut First, rows, chosen| {
+            for &row in chosen {
+                first.sums.add(rows, row);
+                first
+                    .found
+                    .push((key(rows, row), Found::of(world, rows, row)));
+                if first.found.len() >= most.saturating_mul(2).saturating_add(SLACK) {
+                    first.cut(most);
+                }
+            }
+        },
+        |mut all, mut other| {
+            all.found.append(&mut other.found);
+            all.cut(most);
+            all.sums = all.sums.plus(other.sums);
+            all
+        },
+    )?;
+    first.cut(most);
+    first.found.sort_unstable_by_key(|(key, _)| *key);
+    let found = first.found.into_iter().map(|(_, found)| found);
+    Ok((found.collect(), first.sums))
+}
+
+/// Of what has a name, or a number of its own, its place in the order of those.
+fn ranks(world: &World, order: Order) -> Vec<u64> {
+    let by_name = |names: Vec<&str>| {
+        let mut sorted = names.clone();
+        sorted.sort_unstable();
+        sorted.dedup();
+        let place = |name: &&str| sorted.binary_search(name).unwrap_or(usize::MAX) as u64;
+        names.iter().map(place).collect()
+    };
+    match order {
+        Order::Thread => by_name(world.threads.iter().map(String::as_str).collect()),
+        Order::Kind => {
+            let mut names = vec![""; 256];
+            for (api, name) in NAMES {
+                names[api as usize] = name;
+            }
+            by_name(names)
+        }
+        Order::Name => {
+            let stacks = 0..world.stacks.len() as u32;
+            let names = stacks.map(|stack| world.owner(stack).map_or("", |name| &name.function));
+            by_name(names.collect())
+        }
+        Order::Stack => {
+            let numbers = world.log_numbers().into_iter();
+            let least = numbers.map(|numbers| numbers.into_iter().min());
+            least
+                .map(|least| least.map_or(u64::MAX, u64::from))
+                .collect()
+        }
+        _ => Vec::new(),
+    }
+}
