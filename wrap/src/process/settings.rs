@@ -42,6 +42,10 @@ pub struct Settings {
     pub flight_recorder: u64,
     /// MEMLOG_FREE_STACKS: releases carry stacks.
     pub free_stacks: bool,
+    /// MEMLOG_FINE_TIME: each event has a time of its own.
+    pub fine_time: bool,
+    /// Why that cannot be; empty where it can, or was not asked for.
+    pub no_fine_time: &'static [u8],
     /// MEMLOG_VERIFY: each capture is compared with the plain walk.
     pub verify: bool,
     /// MEMLOG_OFF, or a rank that does not record.
@@ -83,6 +87,8 @@ impl Settings {
             total_page: Text::new(),
             flight_recorder: 0,
             free_stacks: false,
+            fine_time: false,
+            no_fine_time: &[],
             verify: false,
             off: false,
             follow_exec: true,
@@ -196,6 +202,7 @@ impl Settings {
             b"FREE_STACKS" => {
                 self.free_stacks = self.understood(name, value, switch(value), false);
             }
+            b"FINE_TIME" => self.fine_time = self.understood(name, value, switch(value), false),
             b"VERIFY" => self.verify = self.understood(name, value, switch(value), false),
             b"OFF" => self.off |= self.understood(name, value, switch(value), false),
             b"FOLLOW_EXEC" => {

@@ -20,6 +20,7 @@ fn describe() -> String {
         ("max_log", settings.max_log.to_string()),
         ("flight_recorder", settings.flight_recorder.to_string()),
         ("free_stacks", settings.free_stacks.to_string()),
+        ("fine_time", settings.fine_time.to_string()),
         ("off", settings.off.to_string()),
         ("follow_exec", settings.follow_exec.to_string()),
         ("written", settings.written.to_string()),
@@ -56,8 +57,8 @@ impl Told {
         Self(String::from_utf8(child.stdout).unwrap())
     }
 
-    fn switches(&self) -> [&str; 4] {
-        ["free_stacks", "off", "follow_exec", "written"].map(|name| self.value(name))
+    fn switches(&self) -> [&str; 5] {
+        ["free_stacks", "fine_time", "off", "follow_exec", "written"].map(|name| self.value(name))
     }
 
     fn value(&self, name: &str) -> &str {
@@ -76,7 +77,10 @@ fn an_empty_environment_is_the_defaults() {
         assert_eq!(told.value(name), "", "{name}");
     }
     assert_eq!(told.value("max_log"), u64::MAX.to_string());
-    assert_eq!(told.switches(), ["false", "false", "true", "false"]);
+    assert_eq!(
+        told.switches(),
+        ["false", "false", "false", "true", "false"]
+    );
 }
 
 #[test]
@@ -86,6 +90,7 @@ fn sense_is_understood() {
         ("MEMLOG_DIR", "logs"),
         ("MEMLOG_MAX_LOG", "2GiB"),
         ("MEMLOG_FREE_STACKS", "yes"),
+        ("MEMLOG_FINE_TIME", "on"),
         ("MEMLOG_FOLLOW_EXEC", "0"),
         ("MEMLOG_OFF", "off"),
         ("MEMLOG_SINK", "written"),
@@ -94,7 +99,7 @@ fn sense_is_understood() {
     assert_eq!(told.value("output"), "/tmp/%h=%p.memlog");
     assert_eq!(told.value("folder"), "logs");
     assert_eq!(told.value("max_log"), (2u64 << 30).to_string());
-    assert_eq!(told.switches(), ["true", "false", "false", "true"]);
+    assert_eq!(told.switches(), ["true", "true", "false", "false", "true"]);
     assert_eq!(told.value("nonsense"), "");
     assert_eq!(
         Told::by(&[("MEMLOG_SINK", "mapped")]).value("written"),
@@ -124,6 +129,7 @@ fn nonsense_is_left_at_the_default_and_named() {
         ("MEMLOG_MAX_LOG", "much", "max_log", u64::MAX.to_string()),
         ("MEMLOG_FLIGHT_RECORDER", "x", "flight_recorder", "0".into()),
         ("MEMLOG_FREE_STACKS", "2", "free_stacks", "false".into()),
+        ("MEMLOG_FINE_TIME", "10ns", "fine_time", "false".into()),
         ("MEMLOG_OFF", "perhaps", "off", "false".into()),
         ("MEMLOG_FOLLOW_EXEC", "-", "follow_exec", "true".into()),
         ("MEMLOG_SINK", "kitchen", "written", "false".into()),
@@ -261,6 +267,7 @@ fn set_but_empty_is_not_set() {
         "DIR",
         "MAX_LOG",
         "FREE_STACKS",
+        "FINE_TIME",
         "OFF",
         "FOLLOW_EXEC",
         "SINK",
@@ -275,7 +282,10 @@ fn set_but_empty_is_not_set() {
         ("PMI_RANK", ""),
     ]);
     let told = Told::by(&environment);
-    assert_eq!(told.switches(), ["false", "false", "true", "false"]);
+    assert_eq!(
+        told.switches(),
+        ["false", "false", "false", "true", "false"]
+    );
     assert_eq!((told.value("job"), told.value("nonsense")), ("5", ""));
 }
 

@@ -426,6 +426,14 @@ impl Sys for Linux {
         clock_ns(libc::CLOCK_MONOTONIC_COARSE)
     }
 
+    fn fine_ns() -> u64 {
+        clock_ns(libc::CLOCK_MONOTONIC)
+    }
+
+    fn fine_clock() -> Result<(), &'static [u8]> {
+        super::fine::check()
+    }
+
     fn host(into: &mut [u8]) -> usize {
         // SAFETY: all zeros is a valid utsname.
         let mut name: libc::utsname = unsafe { core::mem::zeroed() };
