@@ -52,7 +52,7 @@ the one with the highest peak of resident memory.";
 /// The moments that have names, for the shells.
 const MOMENTS: [&str; 4] = ["rss-peak", "heap-peak", "start", "end"];
 
-const ENVIRONMENT: [(&str, &str); 22] = [
+const ENVIRONMENT: [(&str, &str); 23] = [
     (
         "MEMLOG_OUTPUT",
         "The log's name: %h host, %p process, %e program, %t start in seconds, %n attempt, \
@@ -78,6 +78,10 @@ const ENVIRONMENT: [(&str, &str); 22] = [
     (
         "MEMLOG_FREE_STACKS",
         "1: releases carry their stack as well.",
+    ),
+    (
+        "MEMLOG_FINE_TIME",
+        "1: each event has a time of its own, in steps of 10 ns.",
     ),
     (
         "MEMLOG_FOLLOW_EXEC",

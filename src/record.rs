@@ -73,6 +73,9 @@ pub struct Args {
     /// Keep the stack of each release too
     #[arg(long)]
     free_stacks: bool,
+    /// Give each event a time of its own, in steps of 10 ns, instead of steps of some ms; an event then takes longer and a byte or two more
+    #[arg(long, conflicts_with = "flight_recorder")]
+    fine_time: bool,
     /// Hook operator new and delete in any case: for scripts whose programs load an allocator with its own
     #[arg(long)]
     cxx_operators: bool,
@@ -123,6 +126,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         "MEMLOG_OOM_GUARD" => args.oom_guard.is_some(),
         "MEMLOG_FLIGHT_RECORDER" => args.flight_recorder.is_some(),
         "MEMLOG_FREE_STACKS" => args.free_stacks,
+        "MEMLOG_FINE_TIME" => args.fine_time,
         "MEMLOG_FOLLOW_EXEC" => args.follow_exec.is_some(),
         "MEMLOG_ONLY" => !args.only.is_empty(),
         _ => false,
@@ -164,7 +168,9 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     if args.free_stacks {
         command.env("MEMLOG_FREE_STACKS", "1");
     }
-
+    if args.fine_time {
+        command.env("MEMLOG_FINE_TIME", "1");
+    }
     if !args.only.is_empty() {
         command.env("MEMLOG_ONLY", args.only.join(":"));
     }

@@ -20,7 +20,7 @@ struct Setting {
 
 const SWITCH: &str = "expected 1 or 0, yes or no, on or off, true or false";
 
-const SETTINGS: [Setting; 11] = [
+const SETTINGS: [Setting; 12] = [
     Setting {
         name: "MEMLOG_MAX_LOG",
         is_understood: |text| bytes_of(text).is_ok(),
@@ -53,6 +53,11 @@ const SETTINGS: [Setting; 11] = [
     },
     Setting {
         name: "MEMLOG_FREE_STACKS",
+        is_understood: is_switch,
+        expected: SWITCH,
+    },
+    Setting {
+        name: "MEMLOG_FINE_TIME",
         is_understood: is_switch,
         expected: SWITCH,
     },
