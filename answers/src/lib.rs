@@ -61,7 +61,7 @@ pub use fragments::{FragmentRow, Fragments, fragments};
 pub use group::{Group, grouped};
 pub use growth::{Growth, growth};
 pub use held::{held_at, held_of};
-pub use histogram::{Class, Grid, by_lifetime, by_size, by_size_and_lifetime};
+pub use histogram::{Class, Grid, by_lifetime, by_lifetime_events, by_size, by_size_and_lifetime};
 pub use keys::By;
 pub use lines::{FileLines, LineSums, lines};
 pub use mappings::{Mapping, MappingRow, backing_at, mapped_at, mapped_over_time, mappings};
