@@ -52,7 +52,7 @@ the one with the highest peak of resident memory.";
 /// The moments that have names, for the shells.
 const MOMENTS: [&str; 4] = ["rss-peak", "heap-peak", "start", "end"];
 
-const ENVIRONMENT: [(&str, &str); 23] = [
+const ENVIRONMENT: [(&str, &str); 24] = [
     (
         "MEMLOG_OUTPUT",
         "The log's name: %h host, %p process, %e program, %t start in seconds, %n attempt, \
@@ -83,6 +83,10 @@ const ENVIRONMENT: [(&str, &str); 23] = [
         "MEMLOG_RSS_DETAIL",
         "off, auto or always: how often it is read what is resident in which mapping, for \
          `memlog rss`.",
+    ),
+    (
+        "MEMLOG_FINE_TIME",
+        "1: each event has a time of its own, in steps of 10 ns.",
     ),
     (
         "MEMLOG_FOLLOW_EXEC",

@@ -76,6 +76,9 @@ pub struct Args {
     /// How often it is read what is resident in which mapping, for `memlog rss`: auto spends one percent of the processor time [default: auto]
     #[arg(long, value_name = "off|auto|always", value_parser = ["off", "auto", "always"], hide_possible_values = true)]
     rss_detail: Option<String>,
+    /// Give each event a time of its own, in steps of 10 ns, instead of steps of some ms; an event then takes longer and a byte or two more
+    #[arg(long, conflicts_with = "flight_recorder")]
+    fine_time: bool,
     /// Hook operator new and delete in any case: for scripts whose programs load an allocator with its own
     #[arg(long)]
     cxx_operators: bool,
@@ -127,6 +130,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         "MEMLOG_FLIGHT_RECORDER" => args.flight_recorder.is_some(),
         "MEMLOG_FREE_STACKS" => args.free_stacks,
         "MEMLOG_RSS_DETAIL" => args.rss_detail.is_some(),
+        "MEMLOG_FINE_TIME" => args.fine_time,
         "MEMLOG_FOLLOW_EXEC" => args.follow_exec.is_some(),
         "MEMLOG_ONLY" => !args.only.is_empty(),
         _ => false,
@@ -171,7 +175,9 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     if let Some(detail) = args.rss_detail {
         command.env("MEMLOG_RSS_DETAIL", detail);
     }
-
+    if args.fine_time {
+        command.env("MEMLOG_FINE_TIME", "1");
+    }
     if !args.only.is_empty() {
         command.env("MEMLOG_ONLY", args.only.join(":"));
     }

@@ -10,7 +10,7 @@ use crate::world::{Damaged, World};
 /// Blocks between two values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Class {
-    /// The least, in bytes or ticks.
+    /// The least, in bytes, ticks or events.
     pub from: u64,
     /// The most; nothing for blocks that never went.
     pub to: Option<u64>,
@@ -126,6 +126,26 @@ pub fn by_lifetime(world: &World, choice: &Choice, grain: u64) -> Result<Vec<Cla
         Counts::plus,
     )?;
     Ok(steady(counts.classes(), grain))
+}
+
+/// By events from coming to going, those of all threads; those that never went are last.
+pub fn by_lifetime_events(world: &World, choice: &Choice) -> Result<Vec<Class>, Damaged> {
+    let counts = pass::over(
+        world,
+        choice,
+        Columns::of(&[Column::Size, Column::Born, Column::Died]),
+        |counts: &mut Counts, rows, chosen| {
+            for &row in chosen {
+                let class = match rows.get(Column::Died, row) {
+                    NEVER => ENDLESS,
+                    died => class_of(died.saturating_sub(rows.get(Column::Born, row))),
+                };
+                counts.add(class, rows.get(Column::Size, row));
+            }
+        },
+        Counts::plus,
+    )?;
+    Ok(counts.classes())
 }
 
 /// The class of a row's lifetime.

@@ -72,7 +72,7 @@ pub use fragments::{FragmentRow, Fragments, fragments};
 pub use group::{Group, grouped};
 pub use growth::{Growth, Whole, growth, whole};
 pub use held::{born_of, held_at, held_of, released_by};
-pub use histogram::{Class, Grid, by_lifetime, by_size, by_size_and_lifetime};
+pub use histogram::{Class, Grid, by_lifetime, by_lifetime_events, by_size, by_size_and_lifetime};
 pub use keys::By;
 pub use lines::{FileLines, LineSums, lines};
 pub use listed::{Order, listed};

@@ -1,7 +1,9 @@
 //! The heap and resident memory over time.
 
+use std::borrow::Cow;
+
 use memlog_analysis::Held;
-use memlog_table::{Column, Columns, NEVER};
+use memlog_table::{Column, Columns, NEVER, Steps};
 
 use crate::choice::{Choice, Test};
 use crate::pass;
@@ -48,12 +50,12 @@ struct Changes {
     steps: Vec<Change>,
 }
 
-/// One point for each tick in which anything happened, but no more than so many: then
-/// each stands for a few ticks and is that of the largest heap among them. Both peaks
+/// One point for each tick in which anything happened, or each millisecond where ticks
+/// are shorter, but no more than so many: then each stands for a few ticks and is that of the largest heap among them. Both peaks
 /// are points of their own, and so is the end.
 pub fn timeline(world: &World, choice: &Choice, most: usize) -> Result<Vec<Point>, Damaged> {
-    let changes = changes(world, choice)?;
-    let steps = world.table.steps();
+    let (all, steps) = (world.table.steps(), steps(world));
+    let changes = changes(world, choice, &steps)?;
     // A step lasts until the next one's first event.
     let ends = steps.iter().skip(1).map(|step| step.event);
     let ends = ends.chain([world.end() + 1]);
@@ -63,7 +65,8 @@ pub fn timeline(world: &World, choice: &Choice, most: usize) -> Result<Vec<Point
         live = live.plus(came).minus(went);
         Point {
             event: end.saturating_sub(1),
-            tick: step.tick,
+            // Of a step that was thinned the last tick.
+            tick: all.tick_of(end.saturating_sub(1)).max(step.tick),
             live,
             came,
             went,
@@ -78,8 +81,17 @@ pub fn timeline(world: &World, choice: &Choice, most: usize) -> Result<Vec<Point
     Ok(points)
 }
 
-fn changes(world: &World, choice: &Choice) -> Result<Changes, Damaged> {
-    let steps = world.table.steps();
+/// Those of the table, but no more than one a millisecond: where time is fine every
+/// event has its own.
+fn steps<'w>(world: &'w World) -> Cow<'w, Steps> {
+    let all = world.table.steps();
+    match 1_000_000 / world.tick_ns.max(1) {
+        0 | 1 => Cow::Borrowed(all),
+        ticks => Cow::Owned(all.thinned(ticks)),
+    }
+}
+
+fn changes(world: &World, choice: &Choice, steps: &Steps) -> Result<Changes, Damaged> {
     let count = steps.len();
     let mut changes = pass::over(
         world,

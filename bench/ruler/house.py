@@ -88,6 +88,7 @@ def settings(mode, place):
     return {"native": {},
             "memlog": memlog,
             "frees": {**memlog, "MEMLOG_FREE_STACKS": "1"},
+            "fine": {**memlog, "MEMLOG_FINE_TIME": "1"},
             "written": {**memlog, "MEMLOG_SINK": "written"},
             "heaptrack": {"LD_PRELOAD": heaptrack(), "DUMP_HEAPTRACK_OUTPUT": log}}[mode]
 

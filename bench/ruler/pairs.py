@@ -11,7 +11,9 @@ PATTERNS, DEPTHS = ("SAME", "LOOP", "NEAR", "WALK", "ROOT"), (8, 32, 64)
 MANY = "WALK:250000"
 WANTED = {"SAME": (.065, .05), "LOOP": (.12, .09), "NEAR": (.16, .12), "WALK": (.34, .22), MANY: (.35, .22)}
 FREES_WANTED, DEEP_WANTED, TWO_WANTED = 1.9, 1.6, 1.1
-MODES = ("native", "memlog", "frees", "heaptrack")
+MODES = ("native", "memlog", "frees", "fine", "heaptrack")
+# What is asked for apart, and so measured only where memlog is usually compared.
+APART = ("frees", "fine")
 FEW = 1000
 OUTER = 4  # main, libc's two and _start
 
@@ -61,7 +63,7 @@ def check_stacks(findings):
 
 def cell(findings, pattern, depth, plan):
     """One line of the table; returns the medians of the added cost."""
-    cost = {mode: [] for mode in MODES if mode != "frees" or (depth == 32 and pattern not in ("ROOT", MANY))}
+    cost = {mode: [] for mode in MODES if mode not in APART or (depth == 32 and pattern not in ("ROOT", MANY))}
     if not house.heaptrack():
         del cost["heaptrack"]
     for repetition in range(plan.repetitions):
@@ -69,7 +71,7 @@ def cell(findings, pattern, depth, plan):
             pairs = plan.slow_pairs if mode == "heaptrack" else plan.pairs
             run, said = once(mode, pattern, depth, pairs)
             cost[mode].append(said["cpu_ns"] / said["pairs"])
-            if repetition == 0 and mode in ("memlog", "frees"):
+            if repetition == 0 and mode in ("memlog", *APART):
                 count = counted(pattern, depth, pairs)
                 straight(findings, f"{pattern} {depth} {mode}", run, count)
     median = {mode: house.median(values) for mode, values in cost.items()}
@@ -88,6 +90,10 @@ def cell(findings, pattern, depth, plan):
         findings.figure(f"pair, {pattern} {depth}, with release stacks", ratio, FREES_WANTED)
         told = f"with release stacks: {median['frees']:.1f}, added {ratio:.2f} times as much"
         print(f"               {told}  must {FREES_WANTED}", flush=True)
+    if "fine" in cost:
+        more = median["fine"] - median["memlog"]
+        findings.figure(f"pair, {pattern} {depth}, with fine time, ns more", more, None)
+        print(f"               with fine time: {median['fine']:.1f}, {more:.1f} more", flush=True)
     return added["memlog"]
 
 
@@ -121,7 +127,7 @@ def measure_threads(findings, plan):
     """
     print("\nthreads, NEAR 32: ns of CPU time a pair, and of wall time a pair of any thread")
     print("threads   native     memlog  heaptrack   wall: native   memlog heaptrack")
-    modes = [m for m in MODES if m != "frees" and (m != "heaptrack" or house.heaptrack())]
+    modes = [m for m in MODES if m not in APART and (m != "heaptrack" or house.heaptrack())]
     kinds = {"2 proc.": 0, "1": 1, "2": 2, "4": 4, "8": 8}
     cost = {kind: {mode: ([], []) for mode in modes} for kind in kinds}
     for repetition in range(plan.repetitions):

@@ -44,6 +44,19 @@ impl<T> Span<T> {
     }
 }
 
+impl<T> Span<T> {
+    /// The values that were written down: one, or both ends.
+    pub fn ends(&self) -> impl Iterator<Item = &T> {
+        let (first, last) = match self {
+            Self::AtLeast(end) | Self::MoreThan(end) | Self::AtMost(end) | Self::LessThan(end) => {
+                (end, None)
+            }
+            Self::Between(first, last) => (first, Some(last)),
+        };
+        std::iter::once(first).chain(last)
+    }
+}
+
 impl<T: Clone> Span<T> {
     /// Only this value.
     pub fn only(value: T) -> Self {

@@ -85,12 +85,13 @@ Examples:
   memlog table --where 'lifetime < 10ms' vm.5912.memlog    by time instead";
 
 pub const HISTOGRAM: &str = "\
-Each class is twice as wide as the one before. Lifetimes are known in steps of the log's tick, which \
-memlog info tells.
+Each class is twice as wide as the one before. Lifetimes are known in steps of the log's clock: of \
+some milliseconds, unless it was recorded with --fine-time. lifetime-events counts exactly in any log.
 
 Examples:
   memlog histogram size vm.5912.memlog
   memlog histogram lifetime --where 'size >= 1MiB' vm.5912.memlog
+  memlog histogram lifetime-events vm.5912.memlog    how many events passed meanwhile?
   memlog histogram size-lifetime vm.5912.memlog    do large blocks live long?";
 
 pub const TIMELINE: &str = "\
@@ -220,7 +221,8 @@ Lines:
 Columns:
   SIZE         bytes asked for
   ADDRESS      where the block or the mapping begins
-  SECONDS      since recording began, in steps of the log's tick, which memlog info tells
+  SECONDS      since recording began, in steps of the log's tick, which memlog info tells: 6 digits,
+               or 8 if it was recorded with --fine-time
   RSS_PEAK_KB  the most that was resident up to the last reading before this line, which may be some
                time ago; 0 before the first. What is resident at the line is not known
   THREAD       the kernel's number of the thread; from 2147483648 on one of memlog's

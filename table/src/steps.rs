@@ -138,11 +138,12 @@ impl Steps {
     pub fn step_of(&self, event: u64) -> usize {
         let place = (event >> self.shift) as usize;
         let start = self.coarse.get(place).or(self.coarse.last());
-        let mut step = start.map_or(0, |&step| step as usize);
-        while self.events.get(step + 1).is_some_and(|&next| next <= event) {
-            step += 1;
-        }
-        step
+        let first = start.map_or(0, |&step| step as usize);
+        // Where time is fine nearly every event is a step of its own.
+        let next = self.coarse.get(place + 1).map(|&step| step as usize + 1);
+        let end = next.unwrap_or(self.events.len()).min(self.events.len());
+        let near = self.events.get(first + 1..end).unwrap_or(&[]);
+        first + near.partition_point(|&next| next <= event)
     }
 
     /// When an event was; 0 for what came before the first.
@@ -152,6 +153,21 @@ impl Steps {
             Some(&first) if event >= first => self.ticks[self.step_of(event)],
             _ => 0,
         }
+    }
+
+    /// Of those in each so many ticks only the first: what comes after it is in it.
+    pub fn thinned(&self, ticks: u64) -> Self {
+        let mut thinned = Self::default();
+        let mut last = None;
+        for Step { event, tick } in self.iter() {
+            let place = tick / ticks.max(1);
+            if last.replace(place) != Some(place) {
+                thinned.events.push(event);
+                thinned.ticks.push(tick);
+            }
+        }
+        thinned.make_coarse();
+        thinned
     }
 
     /// The fewest ticks between two steps: a clock that goes in larger steps than ticks
@@ -217,5 +233,43 @@ mod tests {
                 .all(|step| naive[step.event as usize - 1] == step.tick)
         );
         assert_eq!((steps.len(), steps.grain()), (ticks.len(), 1));
+    }
+
+    /// With a step for nearly every event, with one for very many, and before the first.
+    #[test]
+    fn a_step_is_found_however_many_there_are() {
+        for (per_step, steps) in [(1, 5000), (3, 5000), (1_000_000, 9)] {
+            let mut writer = StepsWriter::default();
+            for step in 0..steps {
+                writer.at(7 + step * per_step, 100 + 3 * step);
+            }
+            let mut bytes = Vec::new();
+            writer.finish(&mut bytes);
+            let all = Steps::read(&mut Bytes(&bytes)).expect("what was written");
+            for event in (0..20).chain((0..steps).map(|step| step * per_step)) {
+                let naive = all.iter().take_while(|step| step.event <= event).count();
+                assert_eq!(all.step_of(event), naive.saturating_sub(1), "{event}");
+            }
+            let last = 7 + steps * per_step + 5000;
+            assert_eq!(all.step_of(last), steps as usize - 1);
+        }
+    }
+
+    #[test]
+    fn thinned_steps_are_the_first_of_their_ticks() {
+        let mut writer = StepsWriter::default();
+        let ticks = [0, 3, 9, 10, 11, 19, 35, 36, 70];
+        for (event, tick) in (1..).zip(ticks) {
+            writer.at(event, tick);
+        }
+        let mut bytes = Vec::new();
+        writer.finish(&mut bytes);
+        let all = Steps::read(&mut Bytes(&bytes)).expect("what was written");
+        let told = |steps: Steps| steps.iter().map(|step| step.tick).collect::<Vec<_>>();
+        assert_eq!(told(all.thinned(10)), [0, 10, 35, 70]);
+        assert_eq!(all.thinned(10).step_of(6), 1);
+        assert_eq!(told(all.thinned(1)), ticks);
+        assert_eq!(told(all.thinned(0)), ticks);
+        assert!(told(Steps::default().thinned(10)).is_empty());
     }
 }

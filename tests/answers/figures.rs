@@ -117,6 +117,18 @@ impl<'f> Case<'f> {
             let expected = self.twin.sum(|block| range.contains(&block.size));
             assert_eq!(pair(row), expected, "{range:?}");
         }
+        let answer = self.ask("histogram lifetime-events");
+        assert_eq!(total(&answer), self.twin.sum(|_| true));
+        for row in rows(&answer) {
+            let is_in = |block: &Block| match block.died {
+                None => row["to_events"].is_null(),
+                Some(died) => {
+                    let range = row["from_events"].as_u64()..=row["to_events"].as_u64();
+                    range.contains(&Some(died.1 - block.born.1)) && range.start().is_some()
+                }
+            };
+            assert_eq!(pair(row), self.twin.sum(is_in), "{row}");
+        }
         let answer = self.ask("histogram lifetime");
         assert_eq!(total(&answer), self.twin.sum(|_| true));
         for row in rows(&answer) {
@@ -245,6 +257,16 @@ impl<'f> Case<'f> {
                 assert_eq!(row["freed_seconds"].is_null(), block.died.is_none());
                 let born = ns(&row["allocated_seconds"].to_string());
                 assert_eq!(born, block.born.0, "{row}");
+                let events = block.died.map(|died| died.1 - block.born.1);
+                assert_eq!(row["lifetime_events"].as_u64(), events, "{row}");
+                let Some(died) = block.died else {
+                    assert!(row["lifetime_least_seconds"].is_null(), "{row}");
+                    continue;
+                };
+                let bound = |key: &str| ns(&row[key].to_string());
+                let least = bound("lifetime_least_seconds");
+                let range = least..=bound("lifetime_most_seconds");
+                assert!(range.contains(&(died.0 - block.born.0)), "{row}");
             }
         }
     }
@@ -330,6 +352,7 @@ fn all_figures_are_the_twins() {
         for (options, words) in [
             (&[][..], format!("mix {seed} 1500 1")),
             (&["--free-stacks"][..], format!("mix {seed} 600 4")),
+            (&["--fine-time"][..], format!("mix {seed} 600 3")),
         ] {
             let folder = Folder::new("answers-figures");
             let (log, _) = recorded(&folder, options, &words);

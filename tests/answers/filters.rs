@@ -197,12 +197,14 @@ pub fn expression(twin: &'static Twin, random: &mut Random, depth: u64) -> Expr 
 
 #[test]
 fn random_filters_choose_the_twins_blocks() {
-    for seed in first_seed()..first_seed() + if is_long() { 10 } else { 1 } {
+    for seed in first_seed()..first_seed() + if is_long() { 10 } else { 2 } {
         let folder = Folder::new("answers-filters");
-        let (log, _) = recorded(&folder, &[], &format!("mix {seed} 900 3"));
+        // By steps of milliseconds, and by a time of each event's own.
+        let options = &["--fine-time"][..usize::from(seed % 2 == 0)];
+        let (log, _) = recorded(&folder, options, &format!("mix {seed} 900 3"));
         let twin: &'static Twin = Box::leak(Box::new(twin(&folder, &log)));
         let mut random = Random::new(seed);
-        for _ in 0..if is_long() { 2000 } else { 160 } {
+        for _ in 0..if is_long() { 2000 } else { 80 } {
             let filter = expression(twin, &mut random, 3);
             let text = filter.text();
             let answer = ask_words(&folder, &log, &["table", "--by", "size", "--where", &text]);

@@ -71,6 +71,7 @@ const COMMANDS: &[&str] = &[
     "table --by kind",
     "histogram size",
     "histogram lifetime",
+    "histogram lifetime-events",
     "histogram size-lifetime",
     "timeline",
     "timeline --points 1",
@@ -91,7 +92,7 @@ const COMMANDS: &[&str] = &[
 ];
 
 /// So many of them, where each log of many is asked: names take most of the time.
-const FEW: usize = 13;
+const FEW: usize = 14;
 
 fn is_long() -> bool {
     std::env::var_os("MEMLOG_LONG").is_some_and(|value| value == "1")

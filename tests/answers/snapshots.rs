@@ -375,6 +375,7 @@ fn odd_logs_have_snapshots() {
         (&["--flight-recorder=512K"][..], "mix 5 3000 3"),
         (&[][..], "killed 3 800"),
         (&[][..], "mix 4 900 3"),
+        (&["--fine-time"][..], "mix 6 900 3"),
     ] {
         let (log, _) = recorded(&folder, options, words);
         snapshots += as_at(&folder, &log, "");

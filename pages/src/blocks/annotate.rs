@@ -83,7 +83,11 @@ fn answer(told: &Told, args: &Args) -> Result<Answer, Damaged> {
     for (path, lines) in files {
         rows.rows.extend(file_rows(told, path, lines, args));
     }
-    Ok(Answer { figures, rows })
+    Ok(Answer {
+        figures,
+        rows,
+        ..Answer::default()
+    })
 }
 
 fn json_of(path: &str, lines: &FileLines) -> Value {

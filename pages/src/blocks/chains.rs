@@ -49,6 +49,7 @@ fn answer(told: &Told, args: &Args) -> Result<Answer, Damaged> {
     Ok(Answer {
         figures,
         rows: rows_of(told, &rows, args),
+        ..Answer::default()
     })
 }
 

@@ -78,6 +78,7 @@ fn answer(told: &Told, args: &Args, when: &At) -> Result<Answer, Damaged> {
     Ok(Answer {
         figures,
         rows: rows_of(told, args, &found, page_bytes, when.to_string()),
+        ..Answer::default()
     })
 }
 

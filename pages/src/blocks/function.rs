@@ -66,6 +66,7 @@ fn answer(told: &Told, name: &Regex) -> Result<Answer, Damaged> {
     Ok(Answer {
         figures,
         rows: rows_of(told, &found, asked(name)),
+        ..Answer::default()
     })
 }
 

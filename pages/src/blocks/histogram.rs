@@ -5,10 +5,12 @@ mod grid;
 use std::process::ExitCode;
 
 use memlog_analysis::Held;
-use memlog_answers::{Class, Damaged, by_lifetime, by_size, by_size_and_lifetime};
+use memlog_answers::{
+    Class, Damaged, by_lifetime, by_lifetime_events, by_size, by_size_and_lifetime,
+};
 use serde_json::{Map, Value};
 
-use super::{Answer, Question, Told, ask};
+use super::{Answer, Question, Told, ask, lifetimes};
 use crate::page::Page;
 use crate::page::rows::{Last, Rows, titles};
 use crate::words::{counted, grouped};
@@ -33,6 +35,8 @@ pub enum Of {
     Size,
     /// Time from allocation to release
     Lifetime,
+    /// Allocations and releases of all threads from its own to its release
+    LifetimeEvents,
     /// Both, as a grid: do large blocks live long?
     SizeLifetime,
 }
@@ -48,12 +52,23 @@ fn answer(told: &Told, of: Of) -> Result<Answer, Damaged> {
         Of::Size => one(told, "size", &by_size(told.world, told.choice)?, size),
         Of::Lifetime => {
             let classes = by_lifetime(told.world, told.choice, grain)?;
-            one(told, "lifetime", &classes, lifetime)
+            noted(told, one(told, "lifetime", &classes, lifetime))
+        }
+        Of::LifetimeEvents => {
+            let classes = by_lifetime_events(told.world, told.choice)?;
+            one(told, "lifetime-events", &classes, lifetime_events)
         }
         Of::SizeLifetime => {
-            grid::both(told, &by_size_and_lifetime(told.world, told.choice, grain)?)
+            let grid = by_size_and_lifetime(told.world, told.choice, grain)?;
+            noted(told, grid::both(told, &grid))
         }
     })
+}
+
+/// Where the clock hardly knows lifetimes, that is said.
+fn noted(told: &Told, answer: Answer) -> Answer {
+    let note = lifetimes::note(told.world);
+    Answer { note, ..answer }
 }
 
 /// A class by its name and its bounds.
@@ -83,6 +98,19 @@ fn lifetime(told: &Told, class: &Class) -> Said {
     let bounds = [
         ("from_seconds", end.map(|_| seconds(class.from)).into()),
         ("to_seconds", end.into()),
+    ];
+    (name, Page::keyed(bounds))
+}
+
+fn lifetime_events(_: &Told, class: &Class) -> Said {
+    let name = match class.to {
+        None => "never freed".into(),
+        Some(to) if to > class.from => format!("{}..{}", grouped(class.from), grouped(to)),
+        Some(to) => grouped(to),
+    };
+    let bounds = [
+        ("from_events", class.to.map(|_| class.from).into()),
+        ("to_events", class.to.into()),
     ];
     (name, Page::keyed(bounds))
 }
@@ -139,12 +167,13 @@ fn one(told: &Told, word: &str, classes: &[Class], say: fn(&Told, &Class) -> Sai
             rows: rows.collect(),
             ..Rows::default()
         },
+        ..Answer::default()
     }
 }
 
 fn span(seconds: f64) -> String {
     match seconds {
-        s if s < 1e-3 => format!("{:.0} us", s * 1e6),
+        s if s < 0.1 => lifetimes::short(s),
         s if s < 1.0 => format!("{:.0} ms", s * 1e3),
         s if s < 100.0 => format!("{s:.1} s"),
         s => format!("{s:.0} s"),

@@ -48,7 +48,11 @@ pub fn blocks(told: &Told, args: &Args, which: Which) -> Result<Answer, Damaged>
         rows: found.iter().map(|one| row_of(told, one, &number)).collect(),
         rest: rest.into_iter().map(Into::into).collect(),
     };
-    Ok(Answer { figures, rows })
+    Ok(Answer {
+        figures,
+        rows,
+        ..Answer::default()
+    })
 }
 
 /// How long it was there, in seconds; to the end of the log if it is there still.

@@ -6,10 +6,11 @@ use memlog_analysis::END;
 use memlog_answers::{Damaged, Found, found_at};
 use serde_json::{Value, json};
 
+use super::lifetimes::Lifetime;
 use super::{Answer, Question, Told, ask, frames};
 use crate::page::Page;
 use crate::page::rows::{Rest, Rows};
-use crate::words::{counted, grouped};
+use crate::words::{counted, grouped, second_digits};
 
 /// The version of the keys; `doc/STATS.md` says what they mean.
 const SCHEMA: &str = "memlog-where-1";
@@ -72,7 +73,11 @@ fn answer(told: &Told, args: &Args) -> Result<Answer, Damaged> {
     for found in &found {
         rows.rest.extend(lines(told, found, args.address));
     }
-    Ok(Answer { figures, rows })
+    Ok(Answer {
+        figures,
+        rows,
+        ..Answer::default()
+    })
 }
 
 /// Where a stack begins.
@@ -83,7 +88,7 @@ fn innermost(told: &Told, stack: u32) -> u32 {
 
 fn json_of(told: &Told, found: &Found, address: u64) -> Value {
     let world = told.world;
-    json!({
+    let mut row = json!({
         "name": world.owner(found.stack).map(|name| &name.function),
         "bytes": found.size,
         "blocks": 1,
@@ -99,11 +104,19 @@ fn json_of(told: &Told, found: &Found, address: u64) -> Value {
         "chain_position": found.chain_place,
         "stack": frames(told, innermost(told, found.stack)),
         "freed_stack": found.release_stack.map(|stack| frames(told, innermost(told, stack))),
-    })
+    });
+    let lifetime = found
+        .died
+        .map(|died| Lifetime::new(world, found.born, died));
+    if let Value::Object(row) = &mut row {
+        row.extend(Lifetime::keys(lifetime.as_ref()));
+    }
+    row
 }
 
 fn lines(told: &Told, found: &Found, address: u64) -> Vec<Rest> {
     let world = told.world;
+    let digits = second_digits(world.tick_ns, 3);
     let into = match address - found.address {
         0 => "it begins there".to_owned(),
         into => format!("{} bytes into it", grouped(into)),
@@ -111,7 +124,7 @@ fn lines(told: &Told, found: &Found, address: u64) -> Vec<Rest> {
     let mut lines: Vec<Rest> = vec![
         String::new().into(),
         format!(
-            "{} bytes at {:#x} ({into}), {} at {:.3} s by thread {}",
+            "{} bytes at {:#x} ({into}), {} at {:.digits$} s by thread {}",
             grouped(found.size),
             found.address,
             found.flags.api().name(),
@@ -129,9 +142,10 @@ fn lines(told: &Told, found: &Found, address: u64) -> Vec<Rest> {
                 _ => "freed",
             };
             let how = format!(
-                "  {how} at {:.3} s by thread {}",
+                "  {how} at {:.digits$} s by thread {}, {}",
                 world.seconds_of(died),
-                world.thread(releaser)
+                world.thread(releaser),
+                Lifetime::new(world, found.born, died).words(world)
             );
             lines.push(how.into());
             match found.release_stack {

@@ -95,6 +95,7 @@ fn answer(told: &Told, args: &Args) -> Result<Answer, Failure> {
     Ok(Answer {
         figures,
         rows: page,
+        ..Answer::default()
     })
 }
 

@@ -8,6 +8,7 @@ pub mod fragmentation;
 pub mod function;
 pub mod histogram;
 pub mod leaks;
+mod lifetimes;
 mod list;
 mod listed;
 pub mod locate;
@@ -132,11 +133,15 @@ pub struct Answer {
     pub figures: Map<String, Value>,
     /// For people.
     pub rows: Rows,
+    /// What a reader has to know besides.
+    pub note: Option<String>,
 }
 
 /// What stands around an answer.
 struct Around {
     kept: Kept,
+    /// What is to be known of the filter.
+    note: Option<String>,
     on_names: OnNames,
     /// How far the log was read, in words of JSON.
     interrupted: Value,
@@ -165,12 +170,14 @@ fn ask_of<E: Into<Failure>>(
     answer: impl Fn(&Told) -> Result<Answer, E>,
 ) -> anyhow::Result<ExitCode> {
     answered((of, question), needs_names, answer, |answer, around| {
+        let mut notes = around.kept.notes.clone();
+        notes.extend(answer.note.or(around.note));
         let mut page = framed(Framed {
             schema,
             interrupted: around.interrupted,
             heading: around.kept.heading(),
             stats: around.kept.stats,
-            notes: around.kept.notes,
+            notes,
             on_names: around.on_names,
             parts: vec![Part::Rows(answer.rows)],
         });
@@ -308,6 +315,7 @@ fn ask_once<A, E: Into<Failure>>(
     };
     let is_part = part.is_some() || on_names.cut_short.is_some();
     let around = Around {
+        note: lifetimes::note_on_filter(&world, question.blocks.filter()),
         interrupted: interrupted(log, part),
         kept,
         on_names,

@@ -266,6 +266,7 @@ pub fn answer(told: &Told, args: &Args, list: &Listing) -> Result<Answer, Unansw
     Ok(Answer {
         figures,
         rows: rows_of(told, args, list, &shown, (most, total), &known),
+        ..Answer::default()
     })
 }
 

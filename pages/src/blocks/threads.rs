@@ -101,5 +101,6 @@ fn answer(told: &Told) -> Result<Answer, Damaged> {
                 false => std::iter::once(String::new().into()).chain(rest).collect(),
             },
         },
+        ..Answer::default()
     })
 }

@@ -141,6 +141,7 @@ fn answer(told: &Told, most: usize) -> Result<Answer, Damaged> {
     Ok(Answer {
         figures,
         rows: rows_of(told, &points),
+        ..Answer::default()
     })
 }
 

@@ -29,7 +29,7 @@ use crate::choose::chosen;
 use crate::names::{NameStore, Names, SymbolFiles, symbol_options};
 use crate::open::{Files, LogTables, Watch, at_of, hand_out};
 use crate::screen::Out;
-use crate::words::clean;
+use crate::words::{clean, second_digits};
 use frames::StackTexts;
 use numbers::{put_decimal, put_hex};
 
@@ -264,11 +264,11 @@ impl<'l, 'a, 's, W: Write> Dump<'l, 'a, 's, W> {
     fn moment_text(&self, tick: u64, tid: u32) -> Vec<u8> {
         let mapped = self.ledger.mapped();
         let all = mapped.live_bytes.saturating_add(mapped.backing_bytes);
-        let seconds = self.log.seconds(tick);
+        let (seconds, digits) = (self.log.seconds(tick), second_digits(self.log.tick_ns(), 6));
         let maxrss_kb = self.maxrss_kb;
         let arena_kb = mapped.arena_bytes / 1024;
         let mmap_kb = all.saturating_sub(mapped.arena_bytes) / 1024;
-        format!("\t{seconds:.6} {maxrss_kb} {tid} {arena_kb} {mmap_kb}").into()
+        format!("\t{seconds:.digits$} {maxrss_kb} {tid} {arena_kb} {mmap_kb}").into()
     }
 
     /// An entry of the ledger in the same two forms.

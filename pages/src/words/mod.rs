@@ -42,6 +42,16 @@ pub fn no_memory_but(errno: u32) -> &'static str {
     }
 }
 
+/// How many digits a second has behind its point, where an event is told with its time:
+/// all that the clock has, if that is fine, and else the usual ones.
+pub fn second_digits(tick_ns: u64, usual: usize) -> usize {
+    const FINE: usize = 8;
+    match tick_ns {
+        0..1000 => FINE,
+        _ => usual,
+    }
+}
+
 /// A path as one would type it into a shell here.
 pub fn typed(path: &Path) -> String {
     let here = std::env::current_dir().unwrap_or_default();

@@ -9,6 +9,7 @@ use crate::log::tables::NodeMemory;
 use crate::platform::arch;
 use crate::platform::arch::DoorFrame;
 use crate::platform::bounds::Bounds;
+use crate::platform::clock;
 use crate::platform::lock::Patience;
 use crate::process::recorder::{Here, RECORDER, VERIFYING};
 use crate::unwind::codemap;
@@ -230,13 +231,14 @@ fn named(root: StackId, codes: &[u32], namer: &Names) -> StackId {
 /// was asked for. Not asked again soon: there are stacks that are broken.
 #[cold]
 fn reaches_further(stream: &mut Stream, known: Bounds, asking: &mut Asking) -> Option<Bounds> {
-    const TICKS: u64 = 100;
-    let (high, tick) = stream.confirmed;
-    if high == known.high && stream.tick().wrapping_sub(tick) < TICKS {
+    const WAIT_MS: u64 = 100;
+    let (high, at_ms) = stream.confirmed;
+    let now_ms = clock::ms_of(stream.tick());
+    if high == known.high && now_ms.wrapping_sub(at_ms) < WAIT_MS {
         return None;
     }
     let found = asking.bounds_of(known.low)?;
-    stream.confirmed = (found.high.max(known.high), stream.tick());
+    stream.confirmed = (found.high.max(known.high), now_ms);
     if found.high <= known.high {
         return None;
     }

@@ -32,7 +32,7 @@ pub(super) const LARGE: u64 = 64 * 1024;
 /// A forked child that records this much, or lives this long, gets its log.
 const CHILD_BYTES: u32 = 1024;
 /// See `CHILD_BYTES`.
-const CHILD_TICKS: u64 = 5;
+const CHILD_MS: u64 = 5;
 
 /// A block this large is pinned in the order of all threads. Smaller ones are
 /// not, for two stamps cost as much as the event.
@@ -186,7 +186,8 @@ pub fn before_mapping(recording: Recording, frame: &DoorFrame) -> StackId {
 /// A look at the clock that finds the time as it was.
 #[inline(never)]
 pub(super) fn is_same_tick(stream: &mut Stream) -> bool {
-    if RECORDER.log.is_deferred() || is_behind(stream) || clock::tick() != stream.tick() {
+    let looks_each_time = clock::is_fine() || RECORDER.log.is_deferred();
+    if looks_each_time || is_behind(stream) || clock::ms() != stream.tick() {
         return false;
     }
     look_again_later(stream);
@@ -232,22 +233,29 @@ fn note_large(stream: &mut Stream, usable: u64, moves: u64, poll: fn(&mut Stream
 fn look_at_clock(stream: &mut Stream) {
     let tick = clock::tick();
     look_again_later(stream);
-    if RECORDER.log.is_deferred() && (tick >= CHILD_TICKS || stream.committed() >= CHILD_BYTES) {
+    if RECORDER.log.is_deferred()
+        && (clock::ms_of(tick) >= CHILD_MS || stream.committed() >= CHILD_BYTES)
+    {
         RECORDER.log.materialize();
         stream.leave_private_chunk();
     }
     if tick != stream.tick() {
         (stream.clock_every, stream.until_clock) = (CLOCK_AT_FIRST, CLOCK_AT_FIRST);
         stream.set_tick(tick);
-        if RECORDER.rss.is_due(tick) && !RECORDER.ground.is_quiet() {
+        let now_ms = clock::ms_of(tick);
+        if RECORDER.rss.is_due(now_ms) && !RECORDER.ground.is_quiet() {
             rss::poll(stream);
         }
-        stream.look_again(tick);
+        stream.look_again(now_ms);
     }
     if is_behind(stream) {
         // First, or a reading that begins in between is never seen.
         stream.readings_seen = RECORDER.log.readings.count();
         take_stamp(stream);
+    }
+    if clock::is_fine() {
+        // The next event has a time of its own too, and so takes the general path.
+        stream.until_clock = 0;
     }
 }
 

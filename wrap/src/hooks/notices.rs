@@ -17,6 +17,7 @@ use crate::platform::lock::Patience;
 use crate::platform::sys::{Os, Sys};
 use crate::platform::text::Text;
 use crate::process::deep;
+use crate::process::fine_time;
 use crate::process::fork;
 use crate::process::recorder::RECORDER;
 use crate::process::rss;
@@ -263,6 +264,9 @@ handler! {
             threads::renamed(frame);
             return result;
         }
+        if forbids_counter(libc::SYS_prctl, what, a) {
+            fine_time::end();
+        }
         if !may_set_filter(frame, what) || !expect_filter(frame) {
             return real(what, a, b, c, d);
         }
@@ -270,6 +274,18 @@ handler! {
         RECORDER.end_expecting(result == 0);
         result
     }
+}
+
+/// Whether who makes this call may not read the processor's counter from then on:
+/// who forbids itself that, and who is left with four system calls.
+fn forbids_counter(number: libc::c_long, what: i32, how: usize) -> bool {
+    let of_prctl = match what {
+        libc::PR_SET_TSC => how != libc::PR_TSC_ENABLE as usize,
+        libc::PR_SET_SECCOMP => how == libc::SECCOMP_MODE_STRICT as usize,
+        _ => false,
+    };
+    let is_strict = what == libc::SECCOMP_SET_MODE_STRICT as i32;
+    number == libc::SYS_prctl && of_prctl || number == libc::SYS_seccomp && is_strict
 }
 
 /// Whether a filter may come by this prctl. One that gives up privileges is no
@@ -303,9 +319,12 @@ fn heed_herald(frame: &DoorFrame) {
 handler! {
     /// syscall, if it is one of those that the door looks for: a filter may be
     /// coming. Where it goes on.
-    fn memlog_on_syscall(number: libc::c_long, what: i32, _a: usize) -> usize = |frame| {
+    fn memlog_on_syscall(number: libc::c_long, what: i32, a: usize) -> usize = |frame| {
         const STRICT_OR_FILTER: core::ops::RangeInclusive<i32> = 0..=1;
         let real = next::<usize>(frame, Door::Syscall).unwrap_or(0);
+        if forbids_counter(number, what, a) {
+            fine_time::end();
+        }
         let is_coming = match number {
             libc::SYS_prctl => may_set_filter(frame, what),
             libc::SYS_seccomp => STRICT_OR_FILTER.contains(&what),

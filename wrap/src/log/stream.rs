@@ -127,7 +127,7 @@ pub struct Stream {
     pub has_failed: bool,
     /// How often the thread's name was looked at; see `look_again`.
     name_looks: u8,
-    /// The tick, cut to 32 bits, from which on it is to be looked at again.
+    /// The millisecond, cut to 32 bits, from which on it is to be looked at again.
     name_due: u32,
     name: [u8; 16],
     pub(crate) lost: u64,
@@ -472,7 +472,7 @@ impl Stream {
         self.kept.forget();
         self.kept_of_releases.iter_mut().for_each(Kept::forget);
         let named = self.look_at_name();
-        (self.name_looks, self.name_due) = (0, self.tick() as u32);
+        (self.name_looks, self.name_due) = (0, clock::ms_of(self.tick()) as u32);
         if !same && !named {
             self.write_thread();
         }

@@ -9,6 +9,7 @@ use crate::platform::lock::Patience;
 use crate::platform::sys::{Os, Sys};
 use crate::platform::text::Text;
 use crate::process::census::Detail;
+use crate::process::fine_time;
 use crate::process::launcher::rank_parent;
 use crate::process::recorder::RECORDER;
 use crate::process::settings::Settings;
@@ -25,7 +26,7 @@ pub(crate) fn begin_log(wiped: bool) {
         pid: RECORDER.ground.pid.load(Ordering::Relaxed),
         parent_pid: Os::parent_pid(),
         wall_ns: Os::wall_ns(),
-        tick_ns: clock::TICK_NS,
+        tick_ns: clock::tick_ns(),
         page_bytes: crate::platform::sys::page_bytes() as u32,
         cell_bits: memlog_format::order::CELL_BITS as u8,
         has_usable: usable::has_usable(),
@@ -67,6 +68,7 @@ pub(crate) fn begin_log(wiped: bool) {
                 Detail::Cheap => {}
                 Detail::Always => text(Key::Setting, b"MEMLOG_RSS_DETAIL=always"),
             }
+            fine_time::tell(settings, &mut text);
             if !settings.run.is_empty() {
                 let mut value = Text::<64>::new();
                 value.push(b"MEMLOG_RUN=");

@@ -25,8 +25,8 @@ use memlog_format::ext::{Ext, MAX_TEXT};
 use memlog_format::limit::{Limit, LimitAct, LimitKind};
 use memlog_format::meta::{Key, Record};
 
-/// Ticks between two searches for limits that others may have changed.
-const SEARCH_EVERY_TICKS: u64 = 1000;
+/// Milliseconds between two searches for limits that others may have changed.
+const SEARCH_EVERY_MS: u64 = 1000;
 /// Times that it is told at most: a program may live near its limit.
 const MOST_TOLD: u32 = 32;
 
@@ -204,13 +204,13 @@ impl Watch {
     /// The limits as they are found, once in the log and then quietly: groups
     /// are given other limits while they run.
     fn search(&mut self, stream: &mut Stream) {
-        let tick = stream.tick();
+        let now_ms = clock::ms_of(stream.tick());
         let is_first = self.searched_at.is_none();
-        let since = self.searched_at.map(|then| tick.saturating_sub(then));
-        if since.is_some_and(|ticks| ticks < SEARCH_EVERY_TICKS) {
+        let since = self.searched_at.map(|then| now_ms.saturating_sub(then));
+        if since.is_some_and(|passed_ms| passed_ms < SEARCH_EVERY_MS) {
             return;
         }
-        self.searched_at = Some(tick);
+        self.searched_at = Some(now_ms);
         self.limits.find();
         if is_first {
             self.limits.look(100, |limit| write(stream, limit));
@@ -256,7 +256,7 @@ fn write(stream: &mut Stream, limit: &Limit) {
 #[inline(never)]
 fn note(line: &mut Text<192>, stream: &Stream, limit: &Limit) {
     line.clear();
-    let ms = stream.tick() * clock::TICK_NS / 1_000_000;
+    let ms = clock::ms_of(stream.tick());
     line.push(b"at ");
     line.push_number(ms / 1000);
     line.push(b".");

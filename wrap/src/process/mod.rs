@@ -5,7 +5,7 @@
 //! * [`token`] what a thread is doing inside the recorder
 //! * [`child`], [`fork`] what a fork leaves to whom
 //! * [`real`], [`usable`], [`absent`], [`deep`], [`linked`] the functions behind the hooks
-//! * [`rss`], [`census`], [`guard`] what is measured beside events
+//! * [`rss`], [`census`], [`guard`], [`fine_time`] what is measured beside events
 
 pub mod absent;
 pub mod begin_log;
@@ -13,6 +13,7 @@ pub mod census;
 pub mod child;
 pub mod deep;
 pub mod exec;
+pub mod fine_time;
 pub mod fork;
 pub mod guard;
 pub mod launcher;

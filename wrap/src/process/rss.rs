@@ -6,6 +6,7 @@
 //! of this image, and then /proc/self/statm is asked.
 
 use crate::log::stream::Stream;
+use crate::platform::clock;
 use crate::platform::lock::Patience;
 use crate::platform::sys::{Os, Sys};
 use crate::process::census::{self, Occasion};
@@ -17,16 +18,16 @@ use memlog_format::ext::{Ext, Rss, RssSource};
 
 /// Bytes that may come or go unasked, at least.
 const STEP: u64 = 1 << 20;
-/// Ticks that may pass unasked.
-const EVERY_TICKS: u64 = 10;
+/// Milliseconds that may pass unasked.
+const EVERY_MS: u64 = 10;
 
-/// Where chunks go out by writes, ticks that may pass until all that is in them
-/// goes out, full or not: so much is lost when the job is ended from outside.
-const WRITE_EVERY_TICKS: u64 = 5000;
+/// Where chunks go out by writes, milliseconds that may pass until all that is in
+/// them goes out, full or not: so much is lost when the job is ended from outside.
+const WRITE_EVERY_MS: u64 = 5000;
 /// It goes out as well when memory has grown by this part, for then that end is
 /// near; but not more often than this.
 const WRITE_GROWTH: u64 = 8;
-const WRITE_TICKS_APART: u64 = 100;
+const WRITE_APART_MS: u64 = 100;
 
 /// What all threads share of it.
 pub struct Shared {
@@ -92,15 +93,15 @@ impl Shared {
 
     /// Whether unfinished chunks are to be written out, and it is for this
     /// thread to do it.
-    pub fn takes_writing(&self, tick: u64, peak_kb: u64) -> bool {
+    pub fn takes_writing(&self, now_ms: u64, peak_kb: u64) -> bool {
         let (at, kb) = (&self.written_at, &self.written_kb);
         let before = at.load(Ordering::Relaxed);
-        let ticks = tick.saturating_sub(before);
+        let passed_ms = now_ms.saturating_sub(before);
         let written_kb = kb.load(Ordering::Relaxed);
         let has_grown = peak_kb > written_kb + written_kb / WRITE_GROWTH;
-        let is_due = ticks >= WRITE_EVERY_TICKS || has_grown && ticks >= WRITE_TICKS_APART;
+        let is_due = passed_ms >= WRITE_EVERY_MS || has_grown && passed_ms >= WRITE_APART_MS;
         let order = Ordering::Relaxed;
-        let taken = is_due && at.compare_exchange(before, tick, order, order).is_ok();
+        let taken = is_due && at.compare_exchange(before, now_ms, order, order).is_ok();
         if taken {
             kb.fetch_max(peak_kb, Ordering::Relaxed);
         }
@@ -108,8 +109,8 @@ impl Shared {
     }
 
     /// Whether it is time to ask again.
-    pub fn is_due(&self, tick: u64) -> bool {
-        tick.saturating_sub(self.asked_at.load(Ordering::Relaxed)) >= EVERY_TICKS
+    pub fn is_due(&self, now_ms: u64) -> bool {
+        now_ms.saturating_sub(self.asked_at.load(Ordering::Relaxed)) >= EVERY_MS
     }
 }
 
@@ -142,8 +143,14 @@ fn read(stream: &mut Stream, occasion: Occasion) {
     // it comes after. What they do without knowing is from before, by their
     // clocks, which are the same.
     stream.readings_seen = RECORDER.log.readings.begin();
-    shared.asked_at.store(stream.tick(), Ordering::Relaxed);
+    let now_ms = clock::ms_of(stream.tick());
+    shared.asked_at.store(now_ms, Ordering::Relaxed);
     let usage = Os::usage();
+    if clock::is_fine() {
+        // Times of others are as fine: what is of this one or before, and has no
+        // stamp since, was done before the kernel was asked.
+        stream.look_at_time();
+    }
     RECORDER.ground.counters.set(Counter::CpuUs, usage.cpu_us);
     let peak_kb = usage.max_rss_kb;
     let mut reading = Rss {
@@ -174,7 +181,7 @@ fn read(stream: &mut Stream, occasion: Occasion) {
         cpu_us: usage.cpu_us,
         occasion,
     });
-    if RECORDER.log.writes_out() && shared.takes_writing(stream.tick(), known / 1024) {
+    if RECORDER.log.writes_out() && shared.takes_writing(now_ms, known / 1024) {
         // What they name goes first.
         RECORDER
             .log

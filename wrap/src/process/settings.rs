@@ -45,6 +45,10 @@ pub struct Settings {
     pub free_stacks: bool,
     /// MEMLOG_RSS_DETAIL: how often it is read what is resident in which mapping.
     pub rss_detail: Detail,
+    /// MEMLOG_FINE_TIME: each event has a time of its own.
+    pub fine_time: bool,
+    /// Why that cannot be; empty where it can, or was not asked for.
+    pub no_fine_time: &'static [u8],
     /// MEMLOG_VERIFY: each capture is compared with the plain walk.
     pub verify: bool,
     /// MEMLOG_OFF, or a rank that does not record.
@@ -87,6 +91,8 @@ impl Settings {
             flight_recorder: 0,
             free_stacks: false,
             rss_detail: Detail::Cheap,
+            fine_time: false,
+            no_fine_time: &[],
             verify: false,
             off: false,
             follow_exec: true,
@@ -203,6 +209,7 @@ impl Settings {
             b"RSS_DETAIL" => {
                 self.rss_detail = self.understood(name, value, detail(value), Detail::Cheap);
             }
+            b"FINE_TIME" => self.fine_time = self.understood(name, value, switch(value), false),
             b"VERIFY" => self.verify = self.understood(name, value, switch(value), false),
             b"OFF" => self.off |= self.understood(name, value, switch(value), false),
             b"FOLLOW_EXEC" => {

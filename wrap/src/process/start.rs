@@ -18,6 +18,7 @@ use crate::platform::lock::{Bounded, Patience};
 use crate::platform::sys::{Os, Sys};
 use crate::platform::text::{MAX_PATH, Text};
 use crate::process::begin_log::{begin_log, note_rank_parent};
+use crate::process::fine_time;
 use crate::process::make_log::{Trouble, complain, make_log};
 use crate::process::naming::Path;
 use crate::process::real::{self, Rival};
@@ -227,6 +228,7 @@ fn read_settings() -> bool {
                 .log
                 .free_stacks
                 .store(free_stacks, Ordering::Relaxed);
+            fine_time::begin(settings);
             RECORDER.guard.obey(settings);
             RECORDER.census.obey(settings.rss_detail);
             if settings.verify {

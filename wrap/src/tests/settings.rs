@@ -21,6 +21,7 @@ fn describe() -> String {
         ("flight_recorder", settings.flight_recorder.to_string()),
         ("free_stacks", settings.free_stacks.to_string()),
         ("rss_detail", format!("{:?}", settings.rss_detail)),
+        ("fine_time", settings.fine_time.to_string()),
         ("off", settings.off.to_string()),
         ("follow_exec", settings.follow_exec.to_string()),
         ("written", settings.written.to_string()),
@@ -57,8 +58,8 @@ impl Told {
         Self(String::from_utf8(child.stdout).unwrap())
     }
 
-    fn switches(&self) -> [&str; 4] {
-        ["free_stacks", "off", "follow_exec", "written"].map(|name| self.value(name))
+    fn switches(&self) -> [&str; 5] {
+        ["free_stacks", "fine_time", "off", "follow_exec", "written"].map(|name| self.value(name))
     }
 
     fn value(&self, name: &str) -> &str {
@@ -77,7 +78,10 @@ fn an_empty_environment_is_the_defaults() {
         assert_eq!(told.value(name), "", "{name}");
     }
     assert_eq!(told.value("max_log"), u64::MAX.to_string());
-    assert_eq!(told.switches(), ["false", "false", "true", "false"]);
+    assert_eq!(
+        told.switches(),
+        ["false", "false", "false", "true", "false"]
+    );
 }
 
 #[test]
@@ -87,6 +91,7 @@ fn sense_is_understood() {
         ("MEMLOG_DIR", "logs"),
         ("MEMLOG_MAX_LOG", "2GiB"),
         ("MEMLOG_FREE_STACKS", "yes"),
+        ("MEMLOG_FINE_TIME", "on"),
         ("MEMLOG_FOLLOW_EXEC", "0"),
         ("MEMLOG_OFF", "off"),
         ("MEMLOG_SINK", "written"),
@@ -95,7 +100,7 @@ fn sense_is_understood() {
     assert_eq!(told.value("output"), "/tmp/%h=%p.memlog");
     assert_eq!(told.value("folder"), "logs");
     assert_eq!(told.value("max_log"), (2u64 << 30).to_string());
-    assert_eq!(told.switches(), ["true", "false", "false", "true"]);
+    assert_eq!(told.switches(), ["true", "true", "false", "false", "true"]);
     assert_eq!(told.value("nonsense"), "");
     assert_eq!(
         Told::by(&[("MEMLOG_SINK", "mapped")]).value("written"),
@@ -126,6 +131,7 @@ fn nonsense_is_left_at_the_default_and_named() {
         ("MEMLOG_FLIGHT_RECORDER", "x", "flight_recorder", "0".into()),
         ("MEMLOG_FREE_STACKS", "2", "free_stacks", "false".into()),
         ("MEMLOG_RSS_DETAIL", "2", "rss_detail", "Cheap".into()),
+        ("MEMLOG_FINE_TIME", "10ns", "fine_time", "false".into()),
         ("MEMLOG_OFF", "perhaps", "off", "false".into()),
         ("MEMLOG_FOLLOW_EXEC", "-", "follow_exec", "true".into()),
         ("MEMLOG_SINK", "kitchen", "written", "false".into()),
@@ -264,6 +270,7 @@ fn set_but_empty_is_not_set() {
         "MAX_LOG",
         "FREE_STACKS",
         "RSS_DETAIL",
+        "FINE_TIME",
         "OFF",
         "FOLLOW_EXEC",
         "SINK",
@@ -278,7 +285,10 @@ fn set_but_empty_is_not_set() {
         ("PMI_RANK", ""),
     ]);
     let told = Told::by(&environment);
-    assert_eq!(told.switches(), ["false", "false", "true", "false"]);
+    assert_eq!(
+        told.switches(),
+        ["false", "false", "false", "true", "false"]
+    );
     assert_eq!((told.value("job"), told.value("nonsense")), ("5", ""));
 }
 

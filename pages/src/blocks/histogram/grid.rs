@@ -28,6 +28,7 @@ pub fn both(told: &Told, grid: &Grid) -> Answer {
             title: title(told, all, "size and lifetime; how many of each"),
             ..as_wide_as_may_be(told, grid)
         },
+        ..Answer::default()
     }
 }
 

@@ -49,21 +49,21 @@ pub enum Stock {
 
 /// When growing failed. A disk may have room again, a program descriptors.
 pub(super) struct Refused {
-    tick: u64,
+    at_ms: u64,
 }
 
 impl Refused {
-    /// Ticks until it is tried again.
-    const TICKS: u64 = 1000;
+    /// Milliseconds until it is tried again.
+    const WAIT_MS: u64 = 1000;
 
-    /// The tick from which on it is tried again.
+    /// The millisecond from which on it is tried again.
     pub(super) fn until(&self) -> u64 {
-        Self::later(self.tick)
+        Self::later(self.at_ms)
     }
 
-    /// The same, should it fail at this tick.
-    pub(super) fn later(tick: u64) -> u64 {
-        tick.saturating_add(Self::TICKS)
+    /// The same, should it fail at this one.
+    pub(super) fn later(at_ms: u64) -> u64 {
+        at_ms.saturating_add(Self::WAIT_MS)
     }
 }
 
@@ -77,13 +77,13 @@ impl State {
     /// Whether growing failed not long ago.
     pub(super) fn is_refused(&self) -> bool {
         let refused = self.refused.as_ref();
-        refused.is_some_and(|refused| clock::tick() < refused.until())
+        refused.is_some_and(|refused| clock::ms() < refused.until())
     }
 
     /// There is no room, for this reason.
     pub(super) fn refuse<T: Default>(&mut self, refusal: Refusal) -> T {
-        let tick = clock::tick();
-        self.refused = Some(Refused { tick });
+        let at_ms = clock::ms();
+        self.refused = Some(Refused { at_ms });
         self.note(refusal);
         T::default()
     }

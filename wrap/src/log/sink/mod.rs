@@ -58,7 +58,7 @@ pub struct Sink {
     state: Bounded<State>,
     /// What it does, for those who cannot wait for the lock.
     mode: AtomicU8,
-    /// Where there was no room: the tick from which on it is looked for again.
+    /// Where there was no room: the millisecond from which on it is looked for again.
     retry_at: AtomicU64,
     ground: &'static Ground,
     room: &'static Room,
@@ -165,7 +165,7 @@ impl Sink {
         if at == 0 {
             return true;
         }
-        let now = clock::tick();
+        let now = clock::ms();
         let later = Refused::later(now);
         now >= at
             && self
@@ -178,13 +178,13 @@ impl Sink {
     pub fn make_ready(&self, at: *mut u8, bytes: usize) -> bool {
         if !self.room.total.take(bytes) {
             self.retry_at
-                .store(Refused::later(clock::tick()), Ordering::Relaxed);
+                .store(Refused::later(clock::ms()), Ordering::Relaxed);
             let reason = failed(Step::LogsTotal, Errno(libc::EFBIG)).encode();
             self.ground.counters.set(Counter::LogRefused, reason);
             return false;
         }
         let made = Os::make_ready(at, bytes);
-        let until = made.map_or_else(|_| Refused::later(clock::tick()), |()| 0);
+        let until = made.map_or_else(|_| Refused::later(clock::ms()), |()| 0);
         self.retry_at.store(until, Ordering::Relaxed);
         if let Err(error) = made {
             self.room.total.give_back(bytes);

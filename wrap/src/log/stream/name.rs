@@ -24,12 +24,12 @@ impl Stream {
     /// Looks at the name again if it is time: a thread is named soon after it
     /// began, or never, so that is twice as seldom each time, and every second at
     /// last.
-    pub fn look_again(&mut self, tick: u64) {
+    pub fn look_again(&mut self, now_ms: u64) {
         const SELDOM: u8 = 10;
-        let since = (tick as u32).wrapping_sub(self.name_due) as i32;
+        let since = (now_ms as u32).wrapping_sub(self.name_due) as i32;
         if since >= 0 {
             self.look_at_name();
-            self.name_due = (tick as u32).wrapping_add(1 << self.name_looks);
+            self.name_due = (now_ms as u32).wrapping_add(1 << self.name_looks);
             self.name_looks = (self.name_looks + 1).min(SELDOM);
         }
     }

@@ -13,6 +13,8 @@ mod call;
 mod cnk;
 pub mod field;
 mod files;
+#[cfg(not(memlog_cnk))]
+mod fine;
 pub mod limits;
 #[cfg(not(memlog_cnk))]
 pub mod linux;
@@ -299,6 +301,14 @@ pub trait Sys {
     fn wall_ns() -> u64;
     /// A coarse clock that never jumps, nanoseconds.
     fn ticks_ns() -> u64;
+    /// The same, as fine as the processor's counter. It is ahead of the other.
+    fn fine_ns() -> u64 {
+        Self::ticks_ns()
+    }
+    /// Whether that can be read without a system call, or why not.
+    fn fine_clock() -> Result<(), &'static [u8]> {
+        Err(b"this kernel has no such clock")
+    }
     /// Host name.
     fn host(into: &mut [u8]) -> usize;
     /// The target of a symbolic link; how many bytes.
