@@ -36,6 +36,7 @@ pub mod order;
 pub mod refusal;
 pub mod table;
 pub mod total;
+mod usual;
 pub mod varint;
 
 /// Version of the format. A reader refuses a higher one, and says so.

@@ -153,18 +153,19 @@ fn each_gate(
         cursor.skip_checksums();
         let mut is_through = false;
         while !is_through {
-            for _ in 0..STRIDE {
-                let gate = match cursor.next_usual(&mut unheard) {
-                    Some(usual) => cursor.gate_of(&usual),
-                    None => match cursor.next(&mut unheard) {
-                        Some(step) => step.gate,
-                        None => {
-                            is_through = true;
-                            break;
-                        }
-                    },
-                };
-                take(gate);
+            let mut left = STRIDE;
+            while left > 0 && !is_through {
+                cursor.usuals(|_, _, gate| {
+                    take(gate);
+                    left -= 1;
+                    left > 0
+                });
+                if left > 0 {
+                    let step = cursor.next(&mut unheard);
+                    step.iter().for_each(|step| take(step.gate));
+                    is_through = step.is_none();
+                    left -= 1;
+                }
             }
             if !goes_on(bytes + cursor.opened_bytes()) {
                 return None;
