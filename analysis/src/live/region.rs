@@ -14,17 +14,18 @@ pub(super) const REGION_BITS: u32 = 22;
 /// The part of an address inside of its region.
 pub(super) const OFFSET: u64 = (1 << REGION_BITS) - 1;
 const ROOM: usize = 6;
-/// Each place of a bucket as a bit; what is no place has none.
-const BITS: [u32; ROOM + 2] = [1, 2, 4, 8, 16, 32, 0, 0];
+const PAIRS: usize = ROOM / 2;
 /// The most that is counted of a mark: so many may be more, and are never counted down.
-const MANY: u32 = 15;
+const MANY: u64 = 15;
 
+/// Keys are one more than the offset, 0: nothing is here. They are read and written two
+/// by two: a processor has at hand what was just written, if it is read as it was written.
 #[derive(Clone, Copy, Default)]
 #[repr(C, align(64))]
 struct Bucket<V> {
-    /// One more than the offset, 0: nothing is here. Then how many were on their way to
-    /// here and went on, in four bits for each mark.
-    keys: [u32; ROOM + 2],
+    pairs: [u64; PAIRS],
+    /// How many were on their way to here and went on, in four bits for each mark.
+    passed: u64,
     values: [V; ROOM],
 }
 
@@ -32,27 +33,41 @@ impl<V> Bucket<V> {
     /// Where a key is, without a branch for each place.
     #[inline(always)]
     fn place(&self, key: u32) -> Option<usize> {
-        let bits = self.keys.iter().zip(BITS);
-        let bits = bits.map(|(known, bit)| if *known == key { bit } else { 0 });
-        let found = bits.fold(0, |found, bit| found | bit);
+        let both = u64::from(key) << u32::BITS | u64::from(key);
+        let mut found = 0;
+        for (place, pair) in (0..).step_by(2).zip(self.pairs) {
+            let unlike = pair ^ both;
+            found |= u32::from(unlike as u32 == 0) << place;
+            found |= u32::from(unlike >> u32::BITS == 0) << (place + 1);
+        }
         (found != 0).then(|| found.trailing_zeros() as usize)
+    }
+
+    /// Puts a key where none is, or takes it from where it is.
+    #[inline(always)]
+    fn toggle(&mut self, place: usize, key: u32) {
+        self.pairs[place / 2] ^= u64::from(key) << (u32::BITS * (place as u32 % 2));
+    }
+
+    fn keys(&self) -> [u32; ROOM] {
+        std::array::from_fn(|place| (self.pairs[place / 2] >> (32 * (place % 2))) as u32)
     }
 
     /// How many of a mark went on, up to [`MANY`].
     #[inline(always)]
-    fn passed(&self, mark: Mark) -> u32 {
-        self.keys[mark.word()] >> mark.shift() & MANY
+    fn passed(&self, mark: Mark) -> u64 {
+        self.passed >> mark.shift() & MANY
     }
 
     fn pass(&mut self, mark: Mark) {
         if self.passed(mark) < MANY {
-            self.keys[mark.word()] += 1 << mark.shift();
+            self.passed += 1 << mark.shift();
         }
     }
 
     fn unpass(&mut self, mark: Mark) {
         if self.passed(mark) < MANY {
-            self.keys[mark.word()] -= 1 << mark.shift();
+            self.passed -= 1 << mark.shift();
         }
     }
 }
@@ -63,13 +78,8 @@ struct Mark(u32);
 
 impl Mark {
     #[inline(always)]
-    fn word(self) -> usize {
-        ROOM + (self.0 as usize & 1)
-    }
-
-    #[inline(always)]
     fn shift(self) -> u32 {
-        4 * (self.0 >> 1 & 7)
+        4 * (self.0 & 15)
     }
 }
 
@@ -175,7 +185,7 @@ impl<V: Copy + Default> Region<V> {
         loop {
             let bucket = &mut self.buckets[at];
             if let Some(place) = bucket.place(0) {
-                bucket.keys[place] = key;
+                bucket.toggle(place, key);
                 bucket.values[place] = value;
                 return;
             }
@@ -189,7 +199,7 @@ impl<V: Copy + Default> Region<V> {
         let length = self.buckets.len();
         let more = vec![Bucket::default(); length + length / 5 + 1];
         for bucket in std::mem::replace(&mut self.buckets, more) {
-            let entries = bucket.keys.into_iter().zip(bucket.values);
+            let entries = bucket.keys().into_iter().zip(bucket.values);
             for (key, value) in entries.filter(|(key, _)| *key != 0) {
                 self.put(key, value);
             }
@@ -202,7 +212,7 @@ impl<V: Copy + Default> Region<V> {
         let key = offset + 1;
         let (at, place) = self.find(key)?;
         let bucket = &mut self.buckets[at];
-        bucket.keys[place] = 0;
+        bucket.toggle(place, key);
         let value = bucket.values[place];
         let mark = self.mark(key);
         let mut passed = self.home(mark);
@@ -225,10 +235,10 @@ impl<V: Copy + Default> Region<V> {
 
     /// All blocks' offsets, and what is known of them.
     pub(super) fn iter(&self) -> impl Iterator<Item = (u32, V)> {
-        let all = self.buckets.iter().flat_map(|bucket| {
-            let entries = bucket.keys.iter().zip(&bucket.values);
-            entries.map(|(key, value)| (*key, *value))
-        });
+        let all = self
+            .buckets
+            .iter()
+            .flat_map(|bucket| bucket.keys().into_iter().zip(bucket.values));
         all.filter_map(|(key, value)| Some((key.checked_sub(1)?, value)))
     }
 }
@@ -238,7 +248,7 @@ mod tests {
     use super::*;
 
     fn was_passed<V>(bucket: &Bucket<V>) -> bool {
-        bucket.keys[ROOM..] != [0, 0]
+        bucket.passed != 0
     }
 
     /// Against a table of all, where most blocks are in another's bucket.
