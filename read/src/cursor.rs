@@ -162,6 +162,24 @@ impl<'a> Cursor<'a> {
         self.verify = false;
     }
 
+    /// Bytes of the chunks that are not open yet.
+    pub(crate) fn bytes_ahead(&self) -> u64 {
+        let spans = self.spans.as_slice().iter();
+        spans.map(|span| span.body(self.bytes).len() as u64).sum()
+    }
+
+    /// The same stream twice, before its first chunk: up to the middle of its chunks,
+    /// and from there.
+    pub(crate) fn halves(&self) -> (Self, Self) {
+        let spans = self.spans.as_slice();
+        let (first, second) = spans.split_at(spans.len() / 2);
+        let of = |spans: &[Span]| Self {
+            spans: Vec::from(spans).into_iter(),
+            ..self.clone()
+        };
+        (of(first), of(second))
+    }
+
     /// Whether the log overwrote its oldest events.
     pub(crate) fn is_flight(&self) -> bool {
         self.flight.is_some()
