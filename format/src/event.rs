@@ -29,8 +29,6 @@ use crate::ext::Ext;
 use crate::table::StackId;
 use crate::varint::{Reader, Writer, short_word_of, unzigzag, word_of, zigzag};
 
-pub use crate::usual::Usual;
-
 /// No record of an event is longer, extensions apart.
 pub const MAX_EVENT: usize = 64;
 
@@ -101,6 +99,15 @@ pub enum Event<'a> {
     Stamp(u64),
     /// A rarer record.
     Ext(Ext<'a>),
+}
+
+/// What nearly all records are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Usual {
+    /// Memory came.
+    Alloc(Alloc),
+    /// Memory goes, and that is certain.
+    Release(Release),
 }
 
 /// What glibc gives for a request, so that the usual case needs no byte.

@@ -18,19 +18,10 @@
 use crate::api::Api;
 use crate::event::{
     ANNOUNCED, Alloc, BYTES, Deltas, HAS_STACK, OP_ALLOC, OP_FREE, OP_MALLOC, OP_RELEASE, OP_TICK,
-    ORDERED, Release, SAME_SIZE, SAME_STACK, USABLE, predicted_usable,
+    ORDERED, Release, SAME_SIZE, SAME_STACK, USABLE, Usual, predicted_usable,
 };
 use crate::table::StackId;
 use crate::varint::{CONTINUED, Reader, gather, unzigzag};
-
-/// What nearly all records are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Usual {
-    /// Memory came.
-    Alloc(Alloc),
-    /// Memory goes, and that is certain.
-    Release(Release),
-}
 
 const WINDOW: usize = 64;
 
