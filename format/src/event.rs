@@ -33,21 +33,21 @@ use crate::varint::{Reader, Writer, short_word_of, unzigzag, word_of, zigzag};
 pub const MAX_EVENT: usize = 64;
 
 const OP_EXT: u8 = 0;
-const OP_MALLOC: u8 = 1;
-const OP_ALLOC: u8 = 2;
-const OP_FREE: u8 = 3;
-const OP_RELEASE: u8 = 4;
-const OP_TICK: u8 = 5;
+pub(crate) const OP_MALLOC: u8 = 1;
+pub(crate) const OP_ALLOC: u8 = 2;
+pub(crate) const OP_FREE: u8 = 3;
+pub(crate) const OP_RELEASE: u8 = 4;
+pub(crate) const OP_TICK: u8 = 5;
 const OP_STAMP: u8 = 6;
 const OP_REVOKE: u8 = 7;
 
-const ORDERED: u8 = 1 << 3;
-const SAME_STACK: u8 = 1 << 4;
-const HAS_STACK: u8 = 1 << 4;
-const USABLE: u8 = 1 << 5;
-const ANNOUNCED: u8 = 1 << 5;
-const BYTES: u8 = 1 << 6;
-const SAME_SIZE: u8 = 1 << 7;
+pub(crate) const ORDERED: u8 = 1 << 3;
+pub(crate) const SAME_STACK: u8 = 1 << 4;
+pub(crate) const HAS_STACK: u8 = 1 << 4;
+pub(crate) const USABLE: u8 = 1 << 5;
+pub(crate) const ANNOUNCED: u8 = 1 << 5;
+pub(crate) const BYTES: u8 = 1 << 6;
+pub(crate) const SAME_SIZE: u8 = 1 << 7;
 
 /// Memory came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,9 +121,9 @@ pub const fn predicted_usable(size: u64) -> u64 {
 /// What the records of a chunk are relative to; the same for both sides.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Deltas {
-    address: u64,
-    size: u64,
-    stack: u32,
+    pub(crate) address: u64,
+    pub(crate) size: u64,
+    pub(crate) stack: u32,
     /// The tick now.
     pub tick: u64,
     /// The last stamp.
@@ -357,31 +357,6 @@ impl Deltas {
         };
         out.u8(OP_EXT | ext.kind() << 3);
         out.blob(scratch.get(..length).unwrap_or(&[]));
-    }
-
-    /// Reads the next record if it is what nearly all are, and leaves it otherwise: an
-    /// allocation, or a release that is not announced.
-    #[inline(always)]
-    pub fn next_usual(&mut self, bytes: &mut Reader) -> Result<Option<Usual>, Malformed> {
-        let Some(tag) = bytes.peek() else {
-            return Ok(None);
-        };
-        let (operation, flags) = (tag & 7, tag & !7);
-        let is_alloc = matches!(operation, OP_MALLOC | OP_ALLOC);
-        let is_release = matches!(operation, OP_FREE | OP_RELEASE);
-        if !is_alloc && (!is_release || flags & (ANNOUNCED | SAME_SIZE) != 0) {
-            return Ok(None);
-        }
-        bytes.u8()?;
-        let api = match operation {
-            OP_MALLOC => Api::Malloc,
-            OP_FREE => short_release(false),
-            _ => get_api(bytes)?,
-        };
-        Ok(Some(match is_alloc {
-            true => Usual::Alloc(self.get_alloc(bytes, flags, api)?),
-            false => Usual::Release(self.get_release(bytes, flags, api)?),
-        }))
     }
 
     /// Reads the next record, or `None` at the end.

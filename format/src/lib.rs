@@ -38,6 +38,7 @@ pub mod refusal;
 pub mod resident;
 pub mod table;
 pub mod total;
+mod usual;
 pub mod varint;
 
 /// Version of the format. A reader refuses a higher one, and says so.

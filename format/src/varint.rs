@@ -22,7 +22,7 @@ pub const fn unzigzag(value: u64) -> i64 {
 }
 
 /// The top bit of each byte.
-const CONTINUED: u64 = 0x8080_8080_8080_8080;
+pub(crate) const CONTINUED: u64 = 0x8080_8080_8080_8080;
 
 /// The low 56 bits, seven to a byte.
 #[inline]
@@ -34,7 +34,7 @@ const fn spread(value: u64) -> u64 {
 
 /// The inverse: seven bits of each byte, put together.
 #[inline]
-const fn gather(word: u64) -> u64 {
+pub(crate) const fn gather(word: u64) -> u64 {
     let pairs = word & 0x007F_007F_007F_007F | (word & 0x7F00_7F00_7F00_7F00) >> 1;
     let quarters = pairs & 0x0000_3FFF_0000_3FFF | (pairs & 0x3FFF_0000_3FFF_0000) >> 2;
     quarters & 0x0FFF_FFFF | (quarters & 0x0FFF_FFFF_0000_0000) >> 4
@@ -192,6 +192,18 @@ impl<'a> Reader<'a> {
         self.at
     }
 
+    /// All bytes, those that were read too.
+    #[inline]
+    pub(crate) fn all(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    /// The next byte is the one at this offset.
+    #[inline]
+    pub(crate) fn go_to(&mut self, at: usize) {
+        self.at = at;
+    }
+
     /// Whether every byte was read.
     #[inline]
     pub fn is_empty(&self) -> bool {
@@ -203,12 +215,6 @@ impl<'a> Reader<'a> {
             offset: self.at,
             expected,
         }
-    }
-
-    /// The next byte, which stays.
-    #[inline]
-    pub fn peek(&self) -> Option<u8> {
-        self.bytes.get(self.at).copied()
     }
 
     /// One byte.

@@ -3,17 +3,19 @@
 //!
 //! It fails where the reader panics, stands still or takes more memory than
 //! `read/src/lib.rs` promises; where it tells of more events than there are
-//! bytes of them; where a stream's time falls; where the order of several
+//! bytes of them; where events that are handed out by themselves are others than those
+//! of the iterator, which goes the checked way; where a stream's time falls; where the order of several
 //! streams is another than the obvious way finds; where a stack does not end.
 #![no_main]
 
 use std::cell::RefCell;
 
 use libfuzzer_sys::fuzz_target;
+use memlog_format::event::{Alloc, Release};
 use memlog_format::order::CELLS;
 use memlog_format::table::StackId;
 use memlog_fuzz::{Brief, Counting, Limit, Told, in_order, is_sound, limited, merge};
-use memlog_read::{Kind, Log};
+use memlog_read::{Item, Kind, Log, Place, Taker};
 
 #[global_allocator]
 static MEMORY: Counting = Counting;
@@ -37,6 +39,7 @@ fuzz_target!(|input: &[u8]| {
     BRIEF.with_borrow_mut(|brief| {
         let bytes = brief.log(input);
         limited(bytes.len(), LIMIT, || read(bytes));
+        handed_out(bytes);
         // Beside it, so that the twin's memory does not count.
         let streams: std::collections::BTreeSet<u32> =
             brief.streams.iter().map(|&(stream, _)| stream).collect();
@@ -76,6 +79,46 @@ fn read(bytes: &[u8]) {
         inherited as u64 <= count + findings,
         "a fork inherits a part"
     );
+}
+
+/// Everything that is handed out, in its order.
+struct Handed<'a>(Vec<Item<'a>>);
+
+impl Handed<'_> {
+    fn take(&mut self, place: Place, kind: Kind<'static>) {
+        let Place { stream, tid, tick } = place;
+        self.0.push(Item {
+            stream,
+            tid,
+            tick,
+            kind,
+        });
+    }
+}
+
+impl<'a> Taker<'a> for Handed<'a> {
+    fn alloc(&mut self, place: Place, alloc: &Alloc) {
+        self.take(place, Kind::Alloc(*alloc));
+    }
+    fn release(&mut self, place: Place, release: &Release) {
+        self.take(place, Kind::Release(*release));
+    }
+    fn item(&mut self, item: &Item<'a>) {
+        self.0.push(*item);
+    }
+}
+
+fn handed_out(bytes: &[u8]) {
+    let Ok(log) = Log::open(bytes) else {
+        return;
+    };
+    let mut events = log.events();
+    let items: Vec<Item> = events.by_ref().collect();
+    let (mut others, mut handed) = (log.events(), Handed(Vec::new()));
+    while others.hand_out(100, &mut handed) {}
+    assert!(handed.0 == items, "other events the tight way");
+    let findings = [&events, &others].map(|events| format!("{:?}", events.findings()));
+    assert_eq!(findings[0], findings[1]);
 }
 
 /// Each step leads to a lower id, so none is taken twice.

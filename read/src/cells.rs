@@ -7,9 +7,13 @@
 //! lost events, and in a killed program the numbers that were taken and not
 //! yet written down. For those cells alone a second pass notes which numbers
 //! there are, one bit each, so that the merge never waits for one that never
-//! comes, and never passes over one that does.
+//! comes, and never passes over one that does. To count needs no order, so two
+//! threads share the first pass.
 
 use std::collections::HashMap;
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::thread;
 
 use crate::cursor::{Cursor, Gate, places};
 use crate::error::Findings;
@@ -54,13 +58,7 @@ impl Cells {
         findings: &mut Findings,
         goes_on: &mut dyn FnMut(u64) -> bool,
     ) -> Option<Self> {
-        let mut cells = vec![Cell::default(); places(cell_bits)];
-        let mut numbers = vec![None; places(cell_bits)];
-        each_gate(cursors, goes_on, |gate| match gate {
-            Gate::Open => {}
-            Gate::Unnumbered(cell) => cells[cell as usize].unnumbered += 1,
-            Gate::Numbered(cell, number) => count(&mut numbers[cell as usize], number),
-        })?;
+        let Counted { mut cells, numbers } = count_all(cursors, cell_bits, goes_on)?;
         let mut censuses = HashMap::new();
         // Where the oldest events are overwritten, gaps are the rule.
         let is_flight = cursors.iter().any(Cursor::is_flight);
@@ -153,18 +151,19 @@ fn each_gate(
         cursor.skip_checksums();
         let mut is_through = false;
         while !is_through {
-            for _ in 0..STRIDE {
-                let gate = match cursor.next_usual(&mut unheard) {
-                    Some(usual) => cursor.gate_of(&usual),
-                    None => match cursor.next(&mut unheard) {
-                        Some(step) => step.gate,
-                        None => {
-                            is_through = true;
-                            break;
-                        }
-                    },
-                };
-                take(gate);
+            let mut left = STRIDE;
+            while left > 0 && !is_through {
+                cursor.usuals(|_, _, gate| {
+                    take(gate);
+                    left -= 1;
+                    left > 0
+                });
+                if left > 0 {
+                    let step = cursor.next(&mut unheard);
+                    step.iter().for_each(|step| take(step.gate));
+                    is_through = step.is_none();
+                    left -= 1;
+                }
             }
             if !goes_on(bytes + cursor.opened_bytes()) {
                 return None;
@@ -175,19 +174,91 @@ fn each_gate(
     Some(())
 }
 
-fn count(census: &mut Option<Census>, number: u64) {
-    match census {
-        None => {
-            *census = Some(Census {
-                low: number,
-                high: number,
-                count: 1,
-            });
+/// What was counted of all places.
+struct Counted {
+    cells: Vec<Cell>,
+    numbers: Vec<Option<Census>>,
+}
+
+/// So many bytes of events are worth a thread: some ten times what it takes to begin one,
+/// and more than what it counts in.
+const BESIDE_FROM: u64 = 1 << 18;
+
+/// Counts what is in all streams, one half of their chunks beside the other: a chunk can
+/// be read by itself.
+fn count_all(
+    cursors: &[Cursor],
+    cell_bits: u32,
+    goes_on: &mut dyn FnMut(u64) -> bool,
+) -> Option<Counted> {
+    if cursors.iter().map(Cursor::bytes_ahead).sum::<u64>() < BESIDE_FROM {
+        return Counted::of(cursors, cell_bits, goes_on);
+    }
+    let halves = cursors.iter().map(Cursor::halves);
+    let (first, second): (Vec<_>, Vec<_>) = halves.unzip();
+    let (bytes_beside, is_over) = (AtomicU64::new(0), AtomicBool::new(false));
+    thread::scope(|scope| {
+        let other = || {
+            Counted::of(&second, cell_bits, &mut |bytes| {
+                bytes_beside.store(bytes, Relaxed);
+                !is_over.load(Relaxed)
+            })
+        };
+        let Ok(other) = thread::Builder::new().spawn_scoped(scope, other) else {
+            // No more threads may be made.
+            return Counted::of(cursors, cell_bits, goes_on);
+        };
+        let mut goes_on = |bytes| goes_on(bytes + bytes_beside.load(Relaxed));
+        let counted = Counted::of(&first, cell_bits, &mut goes_on);
+        is_over.store(counted.is_none(), Relaxed);
+        let other = other.join().unwrap_or_else(|panic| resume_unwind(panic));
+        let mut counted = counted?;
+        counted.add(other?);
+        Some(counted)
+    })
+}
+
+impl Counted {
+    fn of(
+        cursors: &[Cursor],
+        cell_bits: u32,
+        goes_on: &mut dyn FnMut(u64) -> bool,
+    ) -> Option<Self> {
+        let mut cells = vec![Cell::default(); places(cell_bits)];
+        let mut numbers = vec![None; places(cell_bits)];
+        each_gate(cursors, goes_on, |gate| match gate {
+            Gate::Open => {}
+            Gate::Unnumbered(cell) => cells[cell as usize].unnumbered += 1,
+            Gate::Numbered(cell, number) => {
+                let one = Census {
+                    low: number,
+                    high: number,
+                    count: 1,
+                };
+                add(&mut numbers[cell as usize], one);
+            }
+        })?;
+        Some(Self { cells, numbers })
+    }
+
+    fn add(&mut self, other: Self) {
+        for (cell, other) in self.cells.iter_mut().zip(other.cells) {
+            cell.unnumbered += other.unnumbered;
         }
+        for (numbers, other) in self.numbers.iter_mut().zip(other.numbers) {
+            other.into_iter().for_each(|other| add(numbers, other));
+        }
+    }
+}
+
+#[inline]
+fn add(census: &mut Option<Census>, other: Census) {
+    match census {
+        None => *census = Some(other),
         Some(census) => {
-            census.low = census.low.min(number);
-            census.high = census.high.max(number);
-            census.count += 1;
+            census.low = census.low.min(other.low);
+            census.high = census.high.max(other.high);
+            census.count += other.count;
         }
     }
 }

@@ -54,6 +54,19 @@ pub(crate) struct Step<'a> {
 }
 
 impl Step<'_> {
+    /// Of a usual record.
+    pub(crate) fn of(usual: Usual, tick: u64, gate: Gate) -> Self {
+        let kind = match usual {
+            Usual::Alloc(alloc) => Kind::Alloc(alloc),
+            Usual::Release(release) => Kind::Release(release),
+        };
+        Self {
+            gate,
+            tick,
+            kind: Some(kind),
+        }
+    }
+
     /// When it is due among the streams.
     #[inline]
     pub(crate) fn turn(&self) -> u64 {
@@ -149,6 +162,24 @@ impl<'a> Cursor<'a> {
         self.verify = false;
     }
 
+    /// Bytes of the chunks that are not open yet.
+    pub(crate) fn bytes_ahead(&self) -> u64 {
+        let spans = self.spans.as_slice().iter();
+        spans.map(|span| span.body(self.bytes).len() as u64).sum()
+    }
+
+    /// The same stream twice, before its first chunk: up to the middle of its chunks,
+    /// and from there.
+    pub(crate) fn halves(&self) -> (Self, Self) {
+        let spans = self.spans.as_slice();
+        let (first, second) = spans.split_at(spans.len() / 2);
+        let of = |spans: &[Span]| Self {
+            spans: Vec::from(spans).into_iter(),
+            ..self.clone()
+        };
+        (of(first), of(second))
+    }
+
     /// Whether the log overwrote its oldest events.
     pub(crate) fn is_flight(&self) -> bool {
         self.flight.is_some()
@@ -170,32 +201,30 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// The next record, where it is what nearly all are and means what it says: not in
-    /// a log that overwrote its oldest events. Of several streams it is to be taken
-    /// when [`Cursor::gate_of`] it is open, or handed back as a step.
+    /// Hands out records as long as they are what nearly all are and mean what they
+    /// say, each with its place and what it has to wait for, until `take` says that it
+    /// was the last one wanted. There are none in a log that overwrote its oldest
+    /// events.
     #[inline(always)]
-    pub(crate) fn next_usual(&mut self, findings: &mut Findings) -> Option<Usual> {
+    pub(crate) fn usuals(&mut self, mut take: impl FnMut(Place, Usual, Gate) -> bool) {
         if self.flight.is_some() {
-            return None;
+            return;
         }
-        let start = self.records.at();
-        match self.deltas.next_usual(&mut self.records) {
-            Ok(usual) => {
-                let usual = usual?;
-                if !is_whole(&self.records, self.body) {
-                    self.leave(not_whole(start), findings);
-                    return None;
+        let Place { stream, tid, .. } = self.place();
+        let (cell_mask, mut announced) = (self.cell_mask, self.announced);
+        let taken = |tick, usual| {
+            let (address, order) = match &usual {
+                Usual::Alloc(alloc) => {
+                    announced = false;
+                    (alloc.address, alloc.order)
                 }
-                if let Usual::Alloc(_) = usual {
-                    self.announced = false;
-                }
-                Some(usual)
-            }
-            Err(error) => {
-                self.leave(error, findings);
-                None
-            }
-        }
+                Usual::Release(release) => (release.address, release.order),
+            };
+            let gate = gate(address, order, cell_mask);
+            take(Place { stream, tid, tick }, usual, gate)
+        };
+        self.deltas.each_usual(&mut self.records, taken);
+        self.announced = announced;
     }
 
     /// Where its items stand now.
@@ -205,34 +234,6 @@ impl<'a> Cursor<'a> {
             stream: self.stream,
             tid: self.tid,
             tick: self.deltas.tick,
-        }
-    }
-
-    /// The stream's time.
-    #[inline]
-    pub(crate) fn tick(&self) -> u64 {
-        self.deltas.tick
-    }
-
-    /// What a usual record has to wait for.
-    #[inline]
-    pub(crate) fn gate_of(&self, usual: &Usual) -> Gate {
-        match usual {
-            Usual::Alloc(alloc) => self.gate(alloc.address, alloc.order),
-            Usual::Release(release) => self.gate(release.address, release.order),
-        }
-    }
-
-    /// The step of the usual record that was read last.
-    pub(crate) fn step_of(&self, usual: Usual) -> Step<'a> {
-        let kind = match usual {
-            Usual::Alloc(alloc) => Kind::Alloc(alloc),
-            Usual::Release(release) => Kind::Release(release),
-        };
-        Step {
-            gate: self.gate_of(&usual),
-            tick: self.tick(),
-            kind: Some(kind),
         }
     }
 
@@ -308,11 +309,7 @@ impl<'a> Cursor<'a> {
 
     #[inline]
     fn gate(&self, address: u64, order: Option<u64>) -> Gate {
-        let cell = CELLS + (cell(address) as u32 & self.cell_mask);
-        match order {
-            None => Gate::Unnumbered(cell),
-            Some(number) => Gate::Numbered(cell, number),
-        }
+        gate(address, order, self.cell_mask)
     }
 
     fn take_release(
@@ -450,6 +447,15 @@ impl<'a> Cursor<'a> {
     }
 }
 
+#[inline(always)]
+fn gate(address: u64, order: Option<u64>, cell_mask: u32) -> Gate {
+    let cell = CELLS + (cell(address) as u32 & cell_mask);
+    match order {
+        None => Gate::Unnumbered(cell),
+        Some(number) => Gate::Numbered(cell, number),
+    }
+}
+
 /// The next record, if it was written whole. Where a block of the file became
 /// zeros the record before runs into them: its numbers end too early, which no
 /// byte of it tells. But then it ends in a zero and zeros follow, which are no
@@ -462,24 +468,12 @@ pub(crate) fn next_whole<'a>(
 ) -> Result<Option<Event<'a>>, Malformed> {
     let start = records.at();
     let event = deltas.next(records)?;
-    match is_whole(records, body) {
-        true => Ok(event),
-        false => Err(not_whole(start)),
-    }
-}
-
-/// Whether the record that was read last does not run into zeros.
-#[inline]
-fn is_whole(records: &Reader, body: &[u8]) -> bool {
-    let end = body.get(records.at().wrapping_sub(1)..);
-    !matches!(end, Some([0, 0, ..]))
-}
-
-#[cold]
-fn not_whole(offset: usize) -> Malformed {
-    Malformed {
-        offset,
-        expected: "a record that was written whole",
+    match body.get(records.at().wrapping_sub(1)..) {
+        Some([0, 0, ..]) => Err(Malformed {
+            offset: start,
+            expected: "a record that was written whole",
+        }),
+        _ => Ok(event),
     }
 }
 

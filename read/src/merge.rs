@@ -165,13 +165,13 @@ impl<'a> EventStream<'a> {
         let Some(head) = self.heads.first_mut() else {
             return 0;
         };
-        for count in 0..most {
-            let Some(usual) = head.cursor.next_usual(&mut self.findings) else {
-                return count;
-            };
-            self.ahead.push((head.cursor.place(), usual));
-        }
-        most
+        let before = self.ahead.len();
+        let full = before.saturating_add(usize::try_from(most).unwrap_or(AHEAD));
+        head.cursor.usuals(|place, usual, _| {
+            self.ahead.push((place, usual));
+            self.ahead.len() < full
+        });
+        (self.ahead.len() - before) as u64
     }
 
     /// The same of the current stream, while its next step is the one to take.
@@ -194,21 +194,21 @@ impl<'a> EventStream<'a> {
         self.ahead.push((place, usual));
         order.pass(first.gate);
         let mut count = 1;
-        head.step = loop {
-            if count == most {
-                break head.cursor.next(&mut self.findings);
-            }
-            let Some(usual) = head.cursor.next_usual(&mut self.findings) else {
-                break head.cursor.next(&mut self.findings);
-            };
-            let gate = head.cursor.gate_of(&usual);
-            if !order.stays(index, turn(head.cursor.tick()), gate) {
-                break Some(head.cursor.step_of(usual));
-            }
-            self.ahead.push((head.cursor.place(), usual));
-            order.pass(gate);
-            count += 1;
-        };
+        let mut beyond = None;
+        if count < most {
+            head.cursor.usuals(|place, usual, gate| {
+                if !order.stays(index, turn(place.tick), gate) {
+                    beyond = Some(Step::of(usual, place.tick, gate));
+                    return false;
+                }
+                self.ahead.push((place, usual));
+                order.pass(gate);
+                count += 1;
+                count < most
+            });
+        }
+        // It may be what is read next that shows whose turn it is.
+        head.step = beyond.or_else(|| head.cursor.next(&mut self.findings));
         self.settle(index);
         count
     }

@@ -5,13 +5,12 @@ use std::io::{self, Write};
 
 use memlog_analysis::Temporary;
 use memlog_format::api::Api;
-use memlog_format::chunk::checksum;
 use memlog_format::event::{Alloc, Release, Usual};
 use memlog_format::ext::{Rss, RssSource};
 use memlog_format::live::LiveEntry;
 use memlog_read::{Item, Kind, Place, Taker};
 
-use crate::chunk::{self, CHUNK_ROWS, Extent, Rows};
+use crate::chunk::{CHUNK_ROWS, Rows};
 use crate::column::{COUNT, Column, Flags};
 use crate::layout;
 use crate::live::{Block, Chain, Live};
@@ -20,15 +19,13 @@ use crate::pack::put_text;
 use crate::places::{Stacks, Threads};
 use crate::steps::StepsWriter;
 use crate::table::{Mark, NEVER, Reading, Tail};
+use crate::writer::Writing;
 
 /// Makes a table. The events of the log's parents come first, the oldest parent's
 /// before the others, each behind [`Builder::log`]; then [`Builder::start`], and the
 /// events of the log itself.
 pub struct Builder<W> {
-    out: W,
-    offset: u64,
-    /// Why writing failed; nothing is written from then on.
-    failed: Option<io::Error>,
+    writing: Writing<W>,
     tail: Tail,
     rows: Rows,
     live: Live,
@@ -53,18 +50,16 @@ impl Builder<Vec<u8>> {
     }
 }
 
-impl<W: Write> Builder<W> {
+impl<W: Write + Send + 'static> Builder<W> {
     /// Of the log that has this key.
     pub fn new(out: W, key: &[u8]) -> Self {
         Self::with(out, key, Some(Box::new(Mappings::new(key))))
     }
 
     fn with(out: W, key: &[u8], mappings: Option<Box<Mappings>>) -> Self {
-        let mut builder = Self {
+        Self {
             mappings,
-            out,
-            offset: 0,
-            failed: None,
+            writing: Writing::new(out, &layout::head(key)),
             tail: Tail::default(),
             rows: Rows::default(),
             live: Live::default(),
@@ -76,9 +71,7 @@ impl<W: Write> Builder<W> {
             unfinished: HashSet::new(),
             event: 0,
             tick: 0,
-        };
-        builder.write(&layout::head(key));
-        builder
+        }
     }
 
     /// What comes now is of this log of the family, which is so long.
@@ -198,32 +191,11 @@ impl<W: Write> Builder<W> {
         if self.rows.is_empty() {
             return;
         }
-        let mut bytes = Vec::new();
-        chunk::put(&self.rows, is_live, &mut bytes);
-        let range = |column: Column| {
-            let values = self.rows.column(column).iter().copied();
-            (values.clone().min().unwrap_or(0), values.max().unwrap_or(0))
-        };
-        self.tail.extents.push(Extent {
-            offset: self.offset,
-            length: bytes.len() as u64,
-            checksum: checksum(&bytes),
-            rows: self.rows.len() as u64,
-            is_live,
-            born: range(Column::Born),
-            died: range(Column::Died),
-            size: range(Column::Size),
-        });
-        self.tail.rows += self.rows.len() as u64;
-        self.rows.clear();
-        self.write(&bytes);
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        self.offset += bytes.len() as u64;
-        if self.failed.is_none() {
-            self.failed = self.out.write_all(bytes).err();
+        // What the program mapped is little.
+        if self.is_full() && self.mappings.is_some() {
+            self.writing.go_beside();
         }
+        self.writing.chunk(&mut self.rows, is_live);
     }
 
     fn release_of(&mut self, place: Place, release: &Release) {
@@ -340,6 +312,8 @@ impl<W: Write> Builder<W> {
             }
         }
         self.flush(true);
+        let mut writer = self.writing.end()?;
+        (self.tail.extents, self.tail.rows) = (writer.extents, writer.rows);
         self.tail.events = self.event;
         self.tail.end_tick = end_tick.unwrap_or(0).max(self.tick);
         self.tail.stacks = self.stacks.keys;
@@ -352,18 +326,18 @@ impl<W: Write> Builder<W> {
         let mappings = self.mappings.take();
         let mappings = mappings.map(|mappings| mappings.finish(self.tail.end_tick));
         put_text(&mut tail, &mappings.transpose()?.unwrap_or_default());
-        let footer = layout::footer(self.offset, &tail);
-        if let Some(error) = self.failed {
+        let footer = layout::footer(writer.offset, &tail);
+        if let Some(error) = writer.failed {
             return Err(error);
         }
-        self.out.write_all(&tail)?;
-        self.out.write_all(&footer)?;
-        self.out.flush()?;
-        Ok(self.out)
+        writer.out.write_all(&tail)?;
+        writer.out.write_all(&footer)?;
+        writer.out.flush()?;
+        Ok(writer.out)
     }
 }
 
-impl<'a, W: Write> Taker<'a> for Builder<W> {
+impl<'a, W: Write + Send + 'static> Taker<'a> for Builder<W> {
     fn soon(&mut self, events: &[(Place, Usual)]) {
         for (_, event) in events {
             self.live.soon(match event {

@@ -11,6 +11,7 @@
 //! * `live`: blocks that have come and not gone
 //! * `places`: the stacks and threads that were met, each with a number
 //! * `builder`: events to rows; `mappings`: the same of what the program mapped
+//! * `writer`: rows to the file, on a thread of its own
 //! * `layout`: what lies where in the file
 //! * `table`: the file, read
 //!
@@ -33,6 +34,7 @@ mod pack;
 mod places;
 mod steps;
 mod table;
+mod writer;
 
 pub use builder::Builder;
 pub use chunk::{CHUNK_ROWS, Extent, Rows};

@@ -2,8 +2,10 @@
 //!
 //! A table with open addressing whose buckets are two lines of the processor's cache: a
 //! block is found in one place, and which that will be is known ahead. What its bucket
-//! has no room for goes to the next that has. A bucket counts what passed it: a search
-//! ends where nothing did, and what is taken away leaves nothing.
+//! has no room for goes to the next that has. A bucket counts what passed it, by a mark of
+//! four bits that each key has: a search ends where nothing of its mark did, and what is
+//! taken away leaves nothing. So one of sixteen looks behind in vain, and waits for memory
+//! that nobody had asked for.
 
 use crate::arch::prefetch;
 
@@ -12,15 +14,18 @@ pub(super) const REGION_BITS: u32 = 22;
 /// The part of an address inside of its region.
 pub(super) const OFFSET: u64 = (1 << REGION_BITS) - 1;
 const ROOM: usize = 6;
-/// Each place of a bucket as a bit; what is no place has none.
-const BITS: [u32; ROOM + 2] = [1, 2, 4, 8, 16, 32, 0, 0];
+const PAIRS: usize = ROOM / 2;
+/// The most that is counted of a mark: so many may be more, and are never counted down.
+const MANY: u64 = 15;
 
+/// Keys are one more than the offset, 0: nothing is here. They are read and written two
+/// by two: a processor has at hand what was just written, if it is read as it was written.
 #[derive(Clone, Copy, Default)]
 #[repr(C, align(64))]
 struct Bucket<V> {
-    /// One more than the offset, 0: nothing is here. Then how many were on their way to
-    /// here and went on.
-    keys: [u32; ROOM + 2],
+    pairs: [u64; PAIRS],
+    /// How many were on their way to here and went on, in four bits for each mark.
+    passed: u64,
     values: [V; ROOM],
 }
 
@@ -28,20 +33,53 @@ impl<V> Bucket<V> {
     /// Where a key is, without a branch for each place.
     #[inline(always)]
     fn place(&self, key: u32) -> Option<usize> {
-        let bits = self.keys.iter().zip(BITS);
-        let bits = bits.map(|(known, bit)| if *known == key { bit } else { 0 });
-        let found = bits.fold(0, |found, bit| found | bit);
+        let both = u64::from(key) << u32::BITS | u64::from(key);
+        let mut found = 0;
+        for (place, pair) in (0..).step_by(2).zip(self.pairs) {
+            let unlike = pair ^ both;
+            found |= u32::from(unlike as u32 == 0) << place;
+            found |= u32::from(unlike >> u32::BITS == 0) << (place + 1);
+        }
         (found != 0).then(|| found.trailing_zeros() as usize)
     }
 
+    /// Puts a key where none is, or takes it from where it is.
     #[inline(always)]
-    fn passed(&mut self) -> &mut u32 {
-        &mut self.keys[ROOM]
+    fn toggle(&mut self, place: usize, key: u32) {
+        self.pairs[place / 2] ^= u64::from(key) << (u32::BITS * (place as u32 % 2));
     }
 
+    fn keys(&self) -> [u32; ROOM] {
+        std::array::from_fn(|place| (self.pairs[place / 2] >> (32 * (place % 2))) as u32)
+    }
+
+    /// How many of a mark went on, up to [`MANY`].
     #[inline(always)]
-    fn was_passed(&self) -> bool {
-        self.keys[ROOM] != 0
+    fn passed(&self, mark: Mark) -> u64 {
+        self.passed >> mark.shift() & MANY
+    }
+
+    fn pass(&mut self, mark: Mark) {
+        if self.passed(mark) < MANY {
+            self.passed += 1 << mark.shift();
+        }
+    }
+
+    fn unpass(&mut self, mark: Mark) {
+        if self.passed(mark) < MANY {
+            self.passed -= 1 << mark.shift();
+        }
+    }
+}
+
+/// A key, mixed: its bucket comes of the high bits, what it is counted by of the low ones.
+#[derive(Clone, Copy)]
+struct Mark(u32);
+
+impl Mark {
+    #[inline(always)]
+    fn shift(self) -> u32 {
+        4 * (self.0 & 15)
     }
 }
 
@@ -66,10 +104,14 @@ impl<V: Copy + Default> Region<V> {
     }
 
     #[inline(always)]
-    fn home(&self, key: u32) -> usize {
+    fn mark(&self, key: u32) -> Mark {
         let wide = u64::from(key ^ self.seed).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        let mixed = (wide >> u32::BITS) ^ (wide & u64::from(u32::MAX));
-        ((mixed * self.buckets.len() as u64) >> u32::BITS) as usize
+        Mark((wide >> u32::BITS) as u32 ^ wide as u32)
+    }
+
+    #[inline(always)]
+    fn home(&self, mark: Mark) -> usize {
+        ((u64::from(mark.0) * self.buckets.len() as u64) >> u32::BITS) as usize
     }
 
     #[inline(always)]
@@ -84,24 +126,26 @@ impl<V: Copy + Default> Region<V> {
     /// The bucket of a key and the place in it.
     #[inline(always)]
     fn find(&self, key: u32) -> Option<(usize, usize)> {
-        let home = self.home(key);
+        let mark = self.mark(key);
+        let home = self.home(mark);
         let bucket = self.buckets.get(home)?;
         match bucket.place(key) {
             Some(place) => Some((home, place)),
-            None if !bucket.was_passed() => None,
+            None if bucket.passed(mark) == 0 => None,
             None => self.find_behind(home, key),
         }
     }
 
     #[inline(never)]
     fn find_behind(&self, home: usize, key: u32) -> Option<(usize, usize)> {
+        let mark = self.mark(key);
         let mut at = self.next(home);
         while at != home {
             let bucket = &self.buckets[at];
             if let Some(place) = bucket.place(key) {
                 return Some((at, place));
             }
-            if !bucket.was_passed() {
+            if bucket.passed(mark) == 0 {
                 return None;
             }
             at = self.next(at);
@@ -112,7 +156,7 @@ impl<V: Copy + Default> Region<V> {
     /// A block comes or goes there soon.
     #[inline(always)]
     pub(super) fn soon(&self, offset: u32) {
-        if let Some(bucket) = self.buckets.get(self.home(offset + 1)) {
+        if let Some(bucket) = self.buckets.get(self.home(self.mark(offset + 1))) {
             prefetch(bucket);
         }
     }
@@ -136,15 +180,16 @@ impl<V: Copy + Default> Region<V> {
 
     #[inline]
     fn put(&mut self, key: u32, value: V) {
-        let mut at = self.home(key);
+        let mark = self.mark(key);
+        let mut at = self.home(mark);
         loop {
             let bucket = &mut self.buckets[at];
             if let Some(place) = bucket.place(0) {
-                bucket.keys[place] = key;
+                bucket.toggle(place, key);
                 bucket.values[place] = value;
                 return;
             }
-            *bucket.passed() += 1;
+            bucket.pass(mark);
             at = self.next(at);
         }
     }
@@ -154,7 +199,7 @@ impl<V: Copy + Default> Region<V> {
         let length = self.buckets.len();
         let more = vec![Bucket::default(); length + length / 5 + 1];
         for bucket in std::mem::replace(&mut self.buckets, more) {
-            let entries = bucket.keys.into_iter().zip(bucket.values);
+            let entries = bucket.keys().into_iter().zip(bucket.values);
             for (key, value) in entries.filter(|(key, _)| *key != 0) {
                 self.put(key, value);
             }
@@ -167,11 +212,12 @@ impl<V: Copy + Default> Region<V> {
         let key = offset + 1;
         let (at, place) = self.find(key)?;
         let bucket = &mut self.buckets[at];
-        bucket.keys[place] = 0;
+        bucket.toggle(place, key);
         let value = bucket.values[place];
-        let mut passed = self.home(key);
+        let mark = self.mark(key);
+        let mut passed = self.home(mark);
         while passed != at {
-            *self.buckets[passed].passed() -= 1;
+            self.buckets[passed].unpass(mark);
             passed = self.next(passed);
         }
         self.count -= 1;
@@ -189,10 +235,10 @@ impl<V: Copy + Default> Region<V> {
 
     /// All blocks' offsets, and what is known of them.
     pub(super) fn iter(&self) -> impl Iterator<Item = (u32, V)> {
-        let all = self.buckets.iter().flat_map(|bucket| {
-            let entries = bucket.keys.iter().zip(&bucket.values);
-            entries.map(|(key, value)| (*key, *value))
-        });
+        let all = self
+            .buckets
+            .iter()
+            .flat_map(|bucket| bucket.keys().into_iter().zip(bucket.values));
         all.filter_map(|(key, value)| Some((key.checked_sub(1)?, value)))
     }
 }
@@ -200,6 +246,10 @@ impl<V: Copy + Default> Region<V> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn was_passed<V>(bucket: &Bucket<V>) -> bool {
+        bucket.passed != 0
+    }
 
     /// Against a table of all, where most blocks are in another's bucket.
     #[test]
@@ -216,7 +266,7 @@ mod tests {
                 false => assert_eq!(region.remove(offset), twin.remove(&offset)),
             }
             assert_eq!(region.get(offset), twin.get(&offset).copied());
-            has_passed += usize::from(region.buckets.iter().any(Bucket::was_passed));
+            has_passed += usize::from(region.buckets.iter().any(was_passed));
         }
         assert!(has_passed > 1000, "{has_passed}");
         let all: std::collections::HashMap<_, _> = region.iter().collect();
@@ -227,7 +277,7 @@ mod tests {
             assert!(region.remove(*offset).is_some());
         }
         assert!(region.buckets.len() == buckets && region.count == 1);
-        let passed = region.buckets.iter().filter(|bucket| bucket.was_passed());
+        let passed = region.buckets.iter().filter(|bucket| was_passed(bucket));
         assert!(passed.count() <= 1, "of the last one");
         region.remove(rest[0]);
         assert!(
@@ -236,12 +286,46 @@ mod tests {
         );
     }
 
+    /// More of one mark than can be counted: they are found, and what is not there is not.
+    #[test]
+    fn more_than_can_be_counted_are_found() {
+        let mut region = Region::<u32>::new(0);
+        region.buckets.resize_with(8, Bucket::default);
+        let first = |offset: u32| {
+            let mark = region.mark(offset + 1);
+            region.home(mark) == 0 && mark.0 & 15 == 0
+        };
+        let offsets: Vec<u32> = (0..1 << REGION_BITS)
+            .filter(|&at| first(at))
+            .take(60)
+            .collect();
+        let (here, others) = offsets.split_at(35);
+        // The last of all would take the table with it.
+        region.insert(others[0], 0);
+        for turn in 0..3 {
+            for &offset in here {
+                assert_eq!(region.insert(offset, offset + turn), None);
+            }
+            assert_eq!(region.buckets.len(), 8, "they lie behind each other");
+            for &offset in here {
+                assert_eq!(region.get(offset), Some(offset + turn));
+            }
+            assert!(others[1..].iter().all(|&at| region.get(at).is_none()));
+            for &offset in here {
+                assert_eq!(region.remove(offset), Some(offset + turn));
+                assert_eq!(region.remove(offset), None);
+            }
+            assert_eq!((region.count, region.get(others[0])), (1, Some(0)));
+        }
+        assert_eq!(region.buckets[0].passed(region.mark(here[0] + 1)), MANY);
+    }
+
     /// Offsets that go to one bucket lie apart where nobody knows the seed.
     #[test]
     fn offsets_cannot_be_chosen_to_meet() {
         let mut known = Region::<u32>::new(0);
         known.buckets.resize_with(256, Bucket::default);
-        let narrow = |offset: &u32| known.home(offset + 1) == 0;
+        let narrow = |offset: &u32| known.home(known.mark(offset + 1)) == 0;
         let offsets: Vec<u32> = (0..1 << REGION_BITS).filter(narrow).take(4000).collect();
         assert_eq!(offsets.len(), 4000);
         let passed = |seed: u32| {
@@ -249,8 +333,12 @@ mod tests {
             for &offset in &offsets {
                 region.insert(offset, offset);
             }
-            let passed = region.buckets.iter().map(|bucket| bucket.keys[ROOM]);
-            passed.sum::<u32>()
+            let length = region.buckets.len();
+            let passed = offsets.iter().map(|offset| {
+                let (at, _) = region.find(offset + 1).expect("it was put there");
+                (at + length - region.home(region.mark(offset + 1))) % length
+            });
+            passed.sum::<usize>()
         };
         assert!(passed(0) > 400_000, "{}", passed(0));
         for seed in [0x1234_5678, 0xCAFE_F00D, 0x0BAD_5EED] {

@@ -2,19 +2,29 @@
 
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;
-use memlog_format::api::Api;
 
 use super::Block;
 
 /// What nearly all blocks are: below 4 GiB, by one of the first threads, with little
 /// to spare. `rest` says the thread's place, the entry point and the spare bytes; all
-/// ones: this is another block, which stands apart.
+/// ones: this is another block, which stands apart. Two words and not four numbers: see
+/// the keys of `region`.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Slot {
-    size: u32,
-    stack: u32,
-    tick: u32,
-    rest: u32,
+    /// The size, then the stack.
+    what: u64,
+    /// The tick, then the rest.
+    when: u64,
+}
+
+#[inline]
+fn joined(low: u32, high: u32) -> u64 {
+    u64::from(low) | u64::from(high) << u32::BITS
+}
+
+#[inline]
+fn high(word: u64) -> u32 {
+    (word >> u32::BITS) as u32
 }
 
 const RARE: u32 = u32::MAX;
@@ -26,7 +36,7 @@ impl Slot {
     /// Whether the block stands apart.
     #[inline]
     pub(super) fn is_rare(self) -> bool {
-        self.rest == RARE
+        high(self.when) == RARE
     }
 }
 
@@ -60,10 +70,8 @@ impl Rare {
             false => RARE,
         };
         Slot {
-            size: size as u32,
-            stack: block.stack,
-            tick: block.tick,
-            rest,
+            what: joined(size as u32, block.stack),
+            when: joined(block.tick, rest),
         }
     }
 
@@ -96,11 +104,15 @@ impl Rare {
         if slot.is_rare() {
             return self.blocks[&address];
         }
-        let tid = self.threads[(slot.rest >> (SPARE_BITS + API_BITS)) as usize];
-        let spare = u64::from(slot.rest >> API_BITS & ((1 << SPARE_BITS) - 1));
-        let (size, tick) = (u64::from(slot.size), u64::from(slot.tick));
-        let api = Api::from_byte(slot.rest as u8).unwrap_or(Api::Malloc);
-        Block::new(size, size + spare, slot.stack, tick, tid, api)
+        let (size, tick, rest) = (slot.what as u32, slot.when as u32, high(slot.when));
+        Block {
+            size: size.into(),
+            stack: high(slot.what),
+            tick,
+            tid: self.threads[(rest >> (SPARE_BITS + API_BITS)) as usize],
+            spare_and_api: (rest >> API_BITS & ((1 << SPARE_BITS) - 1)) << 8
+                | rest & ((1 << API_BITS) - 1),
+        }
     }
 
     /// The same, and it goes.
