@@ -47,7 +47,7 @@ adds when the first and the last of it came. --by freed is of who freed; with --
 Examples:
   memlog tree --top-down vm.5912.memlog    from main down to who allocated
   memlog tree --at end --top-down --exclude-module libc vm.5912.memlog
-  memlog tree --by freed --where 'function ~ \"parse\"' vm.5912.memlog    who freed what it made
+  memlog tree --top-down --times --where leaked vm.5912.memlog
   memlog tree --debug-symbols build/ vm.5912.memlog    it ran on another machine";
 
 pub const TABLE: &str = "\

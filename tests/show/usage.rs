@@ -162,7 +162,7 @@ const WRONG_USAGE: [(&str, &[&str]); 39] = [
         "report --by size a.memlog",
         &[
             "'size'",
-            "[possible values: live, allocated, count, temporary]",
+            "[possible values: live, allocated, count, temporary, freed]",
         ],
     ),
 ];

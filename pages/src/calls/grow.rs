@@ -12,7 +12,7 @@ use super::held::{Lines, counted, recorded};
 use super::paths::{END, Line, step};
 use super::times::times;
 use crate::names::{Labels, Name};
-use crate::open::Analysis;
+use crate::open::{Analysis, Times};
 use crate::page::tree::{Direction, MOST_BRANCHES};
 use crate::words::percentage;
 
@@ -61,7 +61,7 @@ pub struct Grown {
     /// See [`Shape::graph`].
     pub graph: Option<String>,
     /// See [`times`].
-    pub times: Vec<(f64, f64)>,
+    pub times: Vec<Times>,
 }
 
 impl Grown {

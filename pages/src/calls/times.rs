@@ -6,8 +6,7 @@ use memlog_analysis::CallTree;
 
 use super::held::Lines;
 use super::paths::END;
-
-type Times = (f64, f64);
+use crate::open::Times;
 
 /// By branch; nothing if nothing is known. Lines that share their callers are one there,
 /// and so are branches, so that each branch is a line.

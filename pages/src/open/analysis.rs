@@ -49,6 +49,9 @@ impl Tables for LogTables<'_, '_> {
     }
 }
 
+/// The first and the last time of something, in seconds.
+pub type Times = (f64, f64);
+
 /// Everything that a log tells.
 pub struct Analysis {
     /// What is known of its events.
@@ -69,7 +72,7 @@ pub struct Analysis {
     pub freed: Vec<(u32, Held)>,
     /// When the first and the last of what is counted came, by stack, in seconds; if that
     /// was asked for.
-    pub times: Vec<(u32, (f64, f64))>,
+    pub times: Vec<(u32, Times)>,
     /// What was odd about it.
     pub findings: Findings,
     /// How far it was read, where that was not to the end.

@@ -24,7 +24,7 @@ use memlog_format::meta::Key;
 use memlog_read::Log;
 
 use crate::words::{Advice, clean, shown};
-pub use analysis::{Analysis, Chosen, LogTables, Part as ReadPart, at_of};
+pub use analysis::{Analysis, Chosen, LogTables, Part as ReadPart, Times, at_of};
 pub use blocks::make as make_table;
 pub use each::each;
 pub use extent::{Extent, of as extent_of};

@@ -16,7 +16,7 @@ use memlog_table::{Column, Table};
 
 use super::{Found, damaged, find, named, peaks};
 use crate::names::{NameStore, Names, SymbolFiles};
-use crate::open::{Analysis, Chosen, Family, Over, Sidecar, Watch};
+use crate::open::{Analysis, Chosen, Family, Over, Sidecar, Times, Watch};
 use crate::page::tree::By;
 use crate::words::Advice;
 
@@ -250,7 +250,7 @@ impl Asked<'_, '_, '_> {
     }
 
     /// When what is counted came, by stack.
-    fn times(&self, choice: &Choice) -> Result<Vec<(u32, (f64, f64))>, Damaged> {
+    fn times(&self, choice: &Choice) -> Result<Vec<(u32, Times)>, Damaged> {
         if !self.counted.with_times {
             return Ok(Vec::new());
         }
