@@ -398,3 +398,62 @@ fn each_column_can_be_read_alone() {
     };
     assert!(table.stacks().contains(&key));
 }
+
+/// Takes so many bytes, and no more.
+struct Full(usize);
+
+impl std::io::Write for Full {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let left = self.0.checked_sub(bytes.len());
+        self.0 = left.ok_or(std::io::ErrorKind::StorageFull)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Wherever it becomes full, whoever writes then: the end says so.
+#[test]
+fn what_could_not_be_written_is_told() {
+    let make = |room: usize| {
+        let mut builder = Builder::new(Full(room), KEY);
+        builder.log(0, 1 << 20);
+        builder.start(0);
+        for number in 0..60_000u64 {
+            let place = Place {
+                stream: 0,
+                tid: 1,
+                tick: number,
+            };
+            let alloc = Alloc {
+                api: Api::Malloc,
+                address: 64,
+                size: number,
+                usable: number,
+                alignment_log2: 0,
+                stack: StackId(9),
+                order: None,
+            };
+            let release = Release {
+                api: Api::Free,
+                address: 64,
+                announced: false,
+                stack: None,
+                order: None,
+            };
+            builder.alloc(place, &alloc);
+            builder.release(place, &release);
+        }
+        builder.finish(None, b"")
+    };
+    let room = 10_000_000;
+    let all = room - make(room).expect("room for all").0;
+    assert!(all > 50_000, "several chunks: {all}");
+    assert_eq!(make(all).expect("just enough").0, 0);
+    for less in [all - 1, all / 2, all / 4, 20, 0] {
+        let error = make(less).err().map(|error| error.kind());
+        assert_eq!(error, Some(std::io::ErrorKind::StorageFull), "{less}");
+    }
+}
