@@ -72,6 +72,7 @@ fn examples_run() {
     let mut log = sites();
     // Long enough for the times in the examples.
     log.time(5_000);
+    log.count_resident(true, &[]);
     let folder = with_logs("show-run", &[("vm.5912", log), ("logs/a", sites())]);
     let tool = env!("CARGO_BIN_EXE_memlog");
     std::os::unix::fs::symlink(tool, folder.path("memlog")).expect("link");
