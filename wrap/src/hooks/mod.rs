@@ -3,7 +3,7 @@
 //! * [`malloc`] the life of one malloc and one free: the hot path, in one file
 //! * [`family`], [`aligned`], [`operators`], [`named`] blocks that come and go
 //! * [`mappings`] the ledger of mappings
-//! * [`notices`], [`rights`], [`threads`] what the program tells without knowing
+//! * [`notices`], [`filters`], [`rights`], [`threads`] what the program tells without knowing
 //! * [`session`], [`resumed`] who may record
 //! * [`events`], [`capture`], [`failed`] the event and its stack
 
@@ -12,6 +12,7 @@ pub mod capture;
 pub mod events;
 pub mod failed;
 pub mod family;
+pub mod filters;
 pub mod malloc;
 pub mod mappings;
 pub mod named;
@@ -25,7 +26,8 @@ pub mod threads;
 /// A handler that is missing, or that takes other arguments than `doors.h` says,
 /// does not compile.
 mod handlers {
-    use super::{aligned::*, family::*, malloc::*, mappings::*, notices::*, rights::*};
+    use super::rights::*;
+    use super::{aligned::*, family::*, filters::*, malloc::*, mappings::*, notices::*};
     use crate::platform::arch::DoorFrame;
 
     include!(concat!(env!("OUT_DIR"), "/handlers.rs"));
