@@ -120,6 +120,14 @@ fn a_census_is_taken_when_it_is_worth_its_price() {
     };
     assert_eq!(why(spent, reading), None);
     assert_eq!(why(spent, falls), Some((CensusWhy::Full, How::ByPages)));
+    // Where there are many mappings the last one tells what the next one takes.
+    let slow = Past {
+        last_us: 90_000,
+        spent_us: 20_000,
+        ..past
+    };
+    assert_eq!(why(slow, reading), None);
+    assert_eq!(why(slow, falls), Some((CensusWhy::Full, How::ByPages)));
     let all_spent = Past {
         spent_us: 302_000,
         ..past

@@ -80,6 +80,8 @@ pub struct Past {
     pub count: u64,
     /// What all of them cost.
     pub spent_us: u64,
+    /// What the last one cost that counted pages: more where there are many mappings.
+    pub last_us: u64,
 }
 
 /// With so much a short program too may spend ...
@@ -125,7 +127,8 @@ impl Past {
         if is_short && (is_free || counted_us <= left_us) {
             return Some((why, How::Counted));
         }
-        let is_cheap = How::ByPages.expected_us(reading.kb) <= left_us;
+        let by_pages_us = How::ByPages.expected_us(reading.kb).max(self.last_us);
+        let is_cheap = by_pages_us <= left_us;
         (is_free || is_cheap).then_some((why, How::ByPages))
     }
 }
@@ -138,6 +141,7 @@ pub struct Censuses {
     still: AtomicU64,
     count: AtomicU64,
     spent_us: AtomicU64,
+    last_us: AtomicU64,
     scratch: AtomicPtr<Scratch>,
 }
 
@@ -151,6 +155,7 @@ impl Censuses {
             still: AtomicU64::new(0),
             count: AtomicU64::new(0),
             spent_us: AtomicU64::new(0),
+            last_us: AtomicU64::new(0),
             scratch: AtomicPtr::new(core::ptr::null_mut()),
         }
     }
@@ -163,7 +168,7 @@ impl Censuses {
     /// A forked child's: it has taken none.
     pub fn reset(&self) {
         let all = [&self.taken_kb, &self.seen_kb, &self.still, &self.count];
-        for one in all.into_iter().chain([&self.spent_us]) {
+        for one in all.into_iter().chain([&self.spent_us, &self.last_us]) {
             one.store(0, Ordering::Relaxed);
         }
     }
@@ -191,6 +196,9 @@ impl Censuses {
         let began_us = Os::usage().cpu_us;
         let is_odd = self.take(reading, (why, how), began_us);
         let mut cost_us = Os::usage().cpu_us.saturating_sub(began_us);
+        if how == How::ByPages {
+            self.last_us.store(cost_us, Ordering::Relaxed);
+        }
         if is_odd && How::Counted.expected_us(reading.kb) <= reading.cpu_us / 100 {
             self.take(reading, (why, How::Counted), began_us);
             cost_us = Os::usage().cpu_us.saturating_sub(began_us);
@@ -206,6 +214,7 @@ impl Censuses {
             still: get(&self.still),
             count: get(&self.count),
             spent_us: get(&self.spent_us),
+            last_us: get(&self.last_us),
         }
     }
 
