@@ -117,6 +117,7 @@ fn look(bytes: &[u8], how: u8, screen: &Screen, (form, filter): (Form, &Filter))
         form,
         threshold,
         filter,
+        has_graph: how & 1 != 0,
     };
     let mut page = |shape: &Shape| tree::page(when, shape, &subject, &mut labels);
     match how >> 2 & 3 {
