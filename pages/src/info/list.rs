@@ -202,11 +202,12 @@ impl Row {
     }
 
     /// Numbers by their worth, what is none behind them; then in the order of time.
-    fn turn(&self) -> (&str, u64, &str, u64) {
+    fn turn(&self) -> (&str, u64, &str, u64, Option<u32>) {
         let rank = self.rank.as_deref().unwrap_or_default();
         let job = self.job.as_deref().unwrap_or_default();
         let number = rank.parse().unwrap_or(u64::MAX);
-        (job, number, rank, self.wall_ns.unwrap_or(0))
+        // Some begin in the same step of the clock.
+        (job, number, rank, self.wall_ns.unwrap_or(0), self.pid)
     }
 
     fn program(&self) -> String {

@@ -103,6 +103,8 @@ impl Twin {
             let (what, of) = columns.next().expect("what").split_once(": ").expect("of");
             let figures = columns.next().expect("figures");
             let ns = ns(figures.split(' ').next().expect("seconds"));
+            // Threads look at the clock each for itself; a report's time never goes back.
+            let ns = events.last().map_or(ns, |last: &Event| ns.max(last.ns));
             let frames: Vec<&str> = columns.collect();
             let stack = (!frames.is_empty()).then(|| {
                 let next = stacks.len();
