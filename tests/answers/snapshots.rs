@@ -218,7 +218,7 @@ fn snapshots_by_bytes_are_the_twins() {
     for (seed, threads) in [(1, 1), (2, 4)] {
         let case = Case::new(
             &format!("answers-snapshots-{threads}"),
-            &format!("mix {seed} 900 {threads}"),
+            &format!("mix {seed} 500 {threads}"),
         );
         let churn = case.twin.churn();
         let mut random = Random::new(first_seed() + threads);
@@ -260,7 +260,7 @@ fn snapshots_of_chosen_blocks_are_the_twins() {
     for (seed, threads) in [(first_seed() + 3, 1), (first_seed() + 4, 3)] {
         let case = Case::new(
             &format!("answers-snapshots-chosen-{threads}"),
-            &format!("mix {seed} 900 {threads}"),
+            &format!("mix {seed} 500 {threads}"),
         );
         let mut random = Random::new(seed);
         let churn = case.twin.churn();
