@@ -23,11 +23,12 @@
 //! Flags that an operation does not use are zero, and no type of EXT is: a page
 //! of zeros, which is what a crash of the machine leaves, is malformed at once.
 
-use crate::Malformed;
+mod read;
+
 use crate::api::Api;
 use crate::ext::Ext;
 use crate::table::StackId;
-use crate::varint::{Reader, Writer, short_word_of, unzigzag, word_of, zigzag};
+use crate::varint::{Writer, short_word_of, word_of, zigzag};
 
 /// No record of an event is longer, extensions apart.
 pub const MAX_EVENT: usize = 64;
@@ -164,14 +165,6 @@ impl Deltas {
     }
 
     #[inline]
-    fn get_address(&mut self, bytes: &mut Reader, flags: u8) -> Result<u64, Malformed> {
-        let distance = unzigzag(bytes.var()?);
-        let shift = if flags & BYTES == 0 { 4 } else { 0 };
-        self.address = self.address.wrapping_add((distance << shift) as u64);
-        Ok(self.address)
-    }
-
-    #[inline]
     const fn stack_distance(&self, stack: StackId) -> u64 {
         zigzag(stack.0 as i64 - self.stack as i64)
     }
@@ -180,21 +173,6 @@ impl Deltas {
     fn put_stack(&mut self, out: &mut Writer, stack: StackId) {
         out.var(self.stack_distance(stack));
         self.stack = stack.0;
-    }
-
-    #[inline]
-    fn get_stack(&mut self, bytes: &mut Reader) -> Result<StackId, Malformed> {
-        let at = bytes.at();
-        let distance = unzigzag(bytes.var()?);
-        let stack = i64::from(self.stack).checked_add(distance);
-        let stack = stack
-            .and_then(|id| u32::try_from(id).ok())
-            .ok_or(Malformed {
-                offset: at,
-                expected: "a stack id below 2^32",
-            })?;
-        self.stack = stack;
-        Ok(StackId(stack))
     }
 
     /// Writes what nearly all allocations are, by malloc and without a number,
@@ -358,118 +336,11 @@ impl Deltas {
         out.u8(OP_EXT | ext.kind() << 3);
         out.blob(scratch.get(..length).unwrap_or(&[]));
     }
-
-    /// Reads the next record, or `None` at the end.
-    #[inline]
-    pub fn next<'a>(&mut self, bytes: &mut Reader<'a>) -> Result<Option<Event<'a>>, Malformed> {
-        if bytes.is_empty() {
-            return Ok(None);
-        }
-        let at = bytes.at();
-        let tag = bytes.u8()?;
-        let flags = tag & !7;
-        if flags & unused_flags(tag & 7) != 0 || tag == OP_EXT {
-            return Err(Malformed {
-                offset: at,
-                expected: "the tag of a record",
-            });
-        }
-        Ok(Some(match tag & 7 {
-            OP_EXT => {
-                let payload = bytes.blob()?;
-                Event::Ext(Ext::decode(tag >> 3, payload).map_err(|error| Malformed {
-                    offset: at,
-                    ..error
-                })?)
-            }
-            OP_MALLOC => Event::Alloc(self.get_alloc(bytes, flags, Api::Malloc)?),
-            OP_ALLOC => {
-                let api = get_api(bytes)?;
-                Event::Alloc(self.get_alloc(bytes, flags, api)?)
-            }
-            OP_FREE => {
-                let api = short_release(flags & ANNOUNCED != 0);
-                Event::Release(self.get_release(bytes, flags, api)?)
-            }
-            OP_RELEASE => {
-                let api = get_api(bytes)?;
-                Event::Release(self.get_release(bytes, flags, api)?)
-            }
-            OP_TICK => {
-                self.tick = self.tick.saturating_add(get_step(bytes, tag)?);
-                Event::Tick(self.tick)
-            }
-            OP_STAMP => {
-                self.stamp = self.stamp.wrapping_add(get_step(bytes, tag)?);
-                Event::Stamp(self.stamp)
-            }
-            _ => Event::Revoke,
-        }))
-    }
-
-    #[inline(always)]
-    fn get_alloc(&mut self, bytes: &mut Reader, flags: u8, api: Api) -> Result<Alloc, Malformed> {
-        let alignment_log2 = match api {
-            Api::Malloc => 0,
-            _ if api.is_aligned() => bytes.u8()?,
-            _ => 0,
-        };
-        if flags & SAME_SIZE == 0 {
-            self.size = bytes.var()?;
-        }
-        let size = self.size;
-        let address = self.get_address(bytes, flags)?;
-        let usable = match flags & USABLE {
-            0 => predicted_usable(size),
-            _ => size.wrapping_add(bytes.var()?),
-        };
-        let stack = match flags & SAME_STACK {
-            0 => self.get_stack(bytes)?,
-            _ => StackId(self.stack),
-        };
-        Ok(Alloc {
-            api,
-            address,
-            size,
-            usable,
-            alignment_log2,
-            stack,
-            order: get_order(bytes, flags)?,
-        })
-    }
-
-    #[inline(always)]
-    fn get_release(
-        &mut self,
-        bytes: &mut Reader,
-        flags: u8,
-        api: Api,
-    ) -> Result<Release, Malformed> {
-        Ok(Release {
-            api,
-            address: self.get_address(bytes, flags)?,
-            announced: flags & ANNOUNCED != 0,
-            stack: match flags & HAS_STACK {
-                0 => None,
-                _ => Some(self.get_stack(bytes)?),
-            },
-            order: get_order(bytes, flags)?,
-        })
-    }
 }
 
 /// Whose releases need no api byte.
 const fn short_release(announced: bool) -> Api {
     if announced { Api::Realloc } else { Api::Free }
-}
-
-/// Flags that an operation leaves zero.
-const fn unused_flags(operation: u8) -> u8 {
-    match operation {
-        OP_FREE | OP_RELEASE => SAME_SIZE,
-        OP_REVOKE => !7,
-        _ => 0,
-    }
 }
 
 /// The flags of a step that is too long for them.
@@ -484,27 +355,4 @@ fn put_step(out: &mut Writer, operation: u8, distance: u64) {
         out.u8(operation | (LONG_STEP as u8) << 3);
         out.var(distance - LONG_STEP);
     }
-}
-
-fn get_step(bytes: &mut Reader, tag: u8) -> Result<u64, Malformed> {
-    let step = u64::from(tag >> 3);
-    if step < LONG_STEP {
-        return Ok(step);
-    }
-    Ok(LONG_STEP.saturating_add(bytes.var()?))
-}
-
-fn get_order(bytes: &mut Reader, flags: u8) -> Result<Option<u64>, Malformed> {
-    match flags & ORDERED {
-        0 => Ok(None),
-        _ => bytes.var().map(Some),
-    }
-}
-
-fn get_api(bytes: &mut Reader) -> Result<Api, Malformed> {
-    let offset = bytes.at();
-    Api::from_byte(bytes.u8()?).ok_or(Malformed {
-        offset,
-        expected: "the number of an entry point",
-    })
 }

@@ -163,14 +163,7 @@ proptest! {
         let mut out = vec![0; room];
         let mut writer = Writer::new(&mut out);
         let mut deltas = Deltas::default();
-        match &event {
-            Event::Alloc(alloc) => deltas.put_alloc(&mut writer, alloc),
-            Event::Release(release) => deltas.put_release(&mut writer, release),
-            Event::Revoke => deltas.put_revoke(&mut writer),
-            Event::Tick(tick) => deltas.put_tick(&mut writer, *tick),
-            Event::Stamp(stamp) => deltas.put_stamp(&mut writer, *stamp),
-            Event::Ext(ext) => deltas.put_ext(&mut writer, ext),
-        }
+        recipe::put(&mut deltas, &mut writer, &event);
         let expected = (long.len() <= room).then_some(long.len());
         prop_assert_eq!(writer.finish(), expected);
         prop_assert!(long.starts_with(&out[..long.len().min(room)]));

@@ -2,10 +2,11 @@
 //! records up to the same error, each in the same tick, and the same state behind them.
 
 mod any;
+mod recipe;
 
 use memlog_format::Malformed;
 use memlog_format::event::{Deltas, Event, Usual};
-use memlog_format::varint::{Reader, Writer};
+use memlog_format::varint::Reader;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -73,25 +74,6 @@ fn config() -> ProptestConfig {
     }
 }
 
-fn encoded(events: &[Event]) -> Vec<u8> {
-    let mut deltas = Deltas::at_start(7, 9);
-    let mut bytes = vec![0; 64 + 600 * events.len()];
-    let mut writer = Writer::new(&mut bytes);
-    for event in events {
-        match event {
-            Event::Alloc(alloc) => deltas.put_alloc(&mut writer, alloc),
-            Event::Release(release) => deltas.put_release(&mut writer, release),
-            Event::Revoke => deltas.put_revoke(&mut writer),
-            Event::Tick(tick) => deltas.put_tick(&mut writer, *tick),
-            Event::Stamp(stamp) => deltas.put_stamp(&mut writer, *stamp),
-            Event::Ext(ext) => deltas.put_ext(&mut writer, ext),
-        }
-    }
-    let length = writer.finish().expect("room for all");
-    bytes.truncate(length);
-    bytes
-}
-
 proptest! {
     #![proptest_config(config())]
 
@@ -102,7 +84,7 @@ proptest! {
         spoilt in vec((any::<prop::sample::Index>(), any::<u8>()), 0..4),
         at_once in 1usize..40,
     ) {
-        let mut bytes = encoded(&events);
+        let mut bytes = recipe::encode(&mut Deltas::at_start(7, 9), &events);
         compare(&bytes, at_once);
         for (at, byte) in spoilt.iter().filter(|_| !events.is_empty()) {
             let at = at.index(bytes.len());

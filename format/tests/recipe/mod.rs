@@ -276,14 +276,7 @@ pub fn encode(deltas: &mut Deltas, events: &[Event]) -> Vec<u8> {
     for event in events {
         let mut room = [0; 256];
         let mut writer = Writer::new(&mut room);
-        match event {
-            Event::Alloc(alloc) => deltas.put_alloc(&mut writer, alloc),
-            Event::Release(release) => deltas.put_release(&mut writer, release),
-            Event::Revoke => deltas.put_revoke(&mut writer),
-            Event::Tick(tick) => deltas.put_tick(&mut writer, *tick),
-            Event::Stamp(stamp) => deltas.put_stamp(&mut writer, *stamp),
-            Event::Ext(ext) => deltas.put_ext(&mut writer, ext),
-        }
+        put(deltas, &mut writer, event);
         let length = writer.finish().expect("no record is as long as the room");
         out.extend(&room[..length]);
     }
@@ -346,3 +339,15 @@ fn code_words(code: &Code) -> [u64; CODE_SIZE / 8] {
 
 /// The id of the first node and of the first code are not free to change.
 const _: () = assert!(FIRST_NODE == 8 && FIRST_CODE == 4);
+
+/// Writes a record of any kind.
+pub fn put(deltas: &mut Deltas, writer: &mut Writer, event: &Event) {
+    match event {
+        Event::Alloc(alloc) => deltas.put_alloc(writer, alloc),
+        Event::Release(release) => deltas.put_release(writer, release),
+        Event::Revoke => deltas.put_revoke(writer),
+        Event::Tick(tick) => deltas.put_tick(writer, *tick),
+        Event::Stamp(stamp) => deltas.put_stamp(writer, *stamp),
+        Event::Ext(ext) => deltas.put_ext(writer, ext),
+    }
+}
