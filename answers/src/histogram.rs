@@ -96,56 +96,50 @@ fn class_of(value: u64) -> usize {
 
 /// By bytes asked for.
 pub fn by_size(world: &World, choice: &Choice) -> Result<Vec<Class>, Damaged> {
-    let counts = pass::over(
-        world,
-        choice,
-        Columns::of(&[Column::Size]),
-        |counts: &mut Counts, rows, chosen| {
-            for &row in chosen {
-                let size = rows.get(Column::Size, row);
-                counts.add(class_of(size), size);
-            }
-        },
-        Counts::plus,
-    )?;
+    let counts = counts(world, choice, &[], |_, size, _| class_of(size))?;
     Ok(counts.classes())
 }
 
 /// By ticks from coming to going; those that never went are last. Of classes below
 /// `grain`, the steps of the clock, the first has all.
 pub fn by_lifetime(world: &World, choice: &Choice, grain: u64) -> Result<Vec<Class>, Damaged> {
-    let counts = pass::over(
-        world,
-        choice,
-        Columns::of(&[Column::Size, Column::Born, Column::Died]),
-        |counts: &mut Counts, rows, chosen| {
-            for &row in chosen {
-                counts.add(lifetime_of(world, rows, row), rows.get(Column::Size, row));
-            }
-        },
-        Counts::plus,
-    )?;
-    Ok(steady(counts.classes(), grain))
+    let columns = [Column::Born, Column::Died];
+    let class = |rows: &Rows, _, row| lifetime_of(world, rows, row);
+    Ok(steady(
+        counts(world, choice, &columns, class)?.classes(),
+        grain,
+    ))
 }
 
 /// By events from coming to going, those of all threads; those that never went are last.
 pub fn by_lifetime_events(world: &World, choice: &Choice) -> Result<Vec<Class>, Damaged> {
-    let counts = pass::over(
+    let columns = [Column::Born, Column::Died];
+    let class = |rows: &Rows, _, row| match rows.get(Column::Died, row) {
+        NEVER => ENDLESS,
+        died => class_of(died.saturating_sub(rows.get(Column::Born, row))),
+    };
+    Ok(counts(world, choice, &columns, class)?.classes())
+}
+
+/// By a class that rows have: of its size, or of these columns too.
+fn counts(
+    world: &World,
+    choice: &Choice,
+    columns: &[Column],
+    class: impl Fn(&Rows, u64, usize) -> usize + Sync,
+) -> Result<Counts, Damaged> {
+    pass::over(
         world,
         choice,
-        Columns::of(&[Column::Size, Column::Born, Column::Died]),
+        Columns::of(columns).and(Columns::of(&[Column::Size])),
         |counts: &mut Counts, rows, chosen| {
             for &row in chosen {
-                let class = match rows.get(Column::Died, row) {
-                    NEVER => ENDLESS,
-                    died => class_of(died.saturating_sub(rows.get(Column::Born, row))),
-                };
-                counts.add(class, rows.get(Column::Size, row));
+                let size = rows.get(Column::Size, row);
+                counts.add(class(rows, size, row), size);
             }
         },
         Counts::plus,
-    )?;
-    Ok(counts.classes())
+    )
 }
 
 /// The class of a row's lifetime.
