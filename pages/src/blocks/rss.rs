@@ -3,14 +3,14 @@
 use std::collections::HashMap;
 use std::process::ExitCode;
 
-use memlog_answers::{By, Of, Purpose, ResidentRow, Residents, Then, World, residents};
+use memlog_answers::{Of, Purpose, ResidentRow, Residents, Then, World, residents};
 use memlog_format::meta::Key;
 use memlog_format::resident::{Census, CensusWhy, Mapped};
 use memlog_read::{Log, Resident};
 use memlog_table::Table;
 use serde_json::{Map, Value, json};
 
-use super::listed::{by_callers, rest, shown};
+use super::listed::Listed;
 use super::{Failure, Question, Told, answered, asked};
 use crate::moment::At;
 use crate::page::rows::{Last, Rest, Rows, titles};
@@ -26,12 +26,8 @@ const SCHEMA: &str = "memlog-rss-1";
 pub struct Args {
     #[command(flatten)]
     question: Question,
-    /// What live blocks, and mappings, are put together by
-    #[arg(long, value_name = "WHAT", default_value = "function", value_parser = by_callers())]
-    by: By,
-    /// How many rows of each list are shown; 0: all. JSON has all
-    #[arg(short = 'n', long, value_name = "N", default_value = "10")]
-    top: usize,
+    #[command(flatten)]
+    listed: Listed,
 }
 
 /// Shows it for the reading with most, or the last one up to another moment.
@@ -114,7 +110,7 @@ fn answer(told: &Told, args: &Args) -> Result<Answer, Failure> {
             resident: census.resident_kb.saturating_mul(1024),
             own: (!census.is_counted).then(|| census.own_kb.saturating_mul(1024)),
         },
-        args.by,
+        args.listed.by,
     )?;
     let growth = Growth::of(&found, told.started_with);
     Ok(Answer {
@@ -288,7 +284,7 @@ fn figures(
     });
     let census = &chosen.resident.census;
     Page::keyed([
-        ("by", args.by.word().into()),
+        ("by", args.listed.by.word().into()),
         ("seconds", told.log.seconds(census.tick).into()),
         ("why", why(census.why).into()),
         ("whole", census.is_whole.into()),
@@ -310,7 +306,7 @@ fn pages(
     growth: &Growth,
 ) -> Vec<Rows> {
     let mut pages = vec![by_purpose(told, found, chosen, growth)];
-    let by = args.by.word();
+    let by = args.listed.by.word();
     let blocks: Vec<_> = found.blocks.iter().filter(|row| row.live > 0).collect();
     if !blocks.is_empty() {
         let title = format!(
@@ -389,22 +385,24 @@ fn by_holder(
     count: &str,
     holders: &[&ResidentRow],
 ) -> Rows {
-    let cells = holders[..shown(args.top, holders.len())].iter().map(|row| {
-        vec![
-            told.sizes.of(row.resident),
-            told.sizes.of(row.live),
-            grouped(row.blocks),
-            row.name.clone(),
-        ]
-    });
+    let cells = holders[..args.listed.shown(holders.len())]
+        .iter()
+        .map(|row| {
+            vec![
+                told.sizes.of(row.resident),
+                told.sizes.of(row.live),
+                grouped(row.blocks),
+                row.name.clone(),
+            ]
+        });
     let whole = if count == "blocks" { "live" } else { "mapped" };
     Rows {
         title,
-        last: Last::of(args.by),
-        columns: titles(&["resident", whole, count, args.by.word()]),
+        last: Last::of(args.listed.by),
+        columns: titles(&["resident", whole, count, args.listed.by.word()]),
         gives_way: vec!["blocks", "mappings"],
         rows: cells.collect(),
-        rest: rest(args.top, holders.len()).into_iter().collect(),
+        rest: args.listed.rest(holders.len()).into_iter().collect(),
     }
 }
 
@@ -438,7 +436,7 @@ fn by_mapping(told: &Told, args: &Args, found: &Residents, chosen: &Reading) -> 
     sums.sort_by(|one, other| {
         (other.1 == Unexplained, other.0).cmp(&(one.1 == Unexplained, one.0))
     });
-    let cells = sums[..shown(args.top, sums.len())].iter();
+    let cells = sums[..args.listed.shown(sums.len())].iter();
     let cells = cells.map(|(bytes, purpose, name, count)| {
         vec![
             told.sizes.of(*bytes),
@@ -453,6 +451,6 @@ fn by_mapping(told: &Told, args: &Args, found: &Residents, chosen: &Reading) -> 
         columns: titles(&["bytes", "for", "mappings", "mapping"]),
         gives_way: vec!["mappings"],
         rows: cells.collect(),
-        rest: rest(args.top, sums.len()).into_iter().collect(),
+        rest: args.listed.rest(sums.len()).into_iter().collect(),
     })
 }
