@@ -1,7 +1,7 @@
 //! Whether the kernel's fine clock can be read without a call of the kernel.
 
 use super::linux::VDSO_CLOCK;
-use super::{Os, Sys, call::call};
+use super::{call::call, files};
 use core::sync::atomic::Ordering;
 
 /// Sources by which the kernel's own object tells the time without the kernel.
@@ -26,9 +26,9 @@ pub(super) fn check() -> Result<(), &'static [u8]> {
         return Err(b"this process may not read the processor's counter (PR_SET_TSC)");
     }
     let mut name = [0; 64];
-    match read(SOURCE, &mut name) {
-        0 => Err(b"the kernel does not say what its clock is (current_clocksource)"),
-        length if is_readable(name.get(..length).unwrap_or(&[])) => Ok(()),
+    match files::read_start(SOURCE, &mut name) {
+        [] => Err(b"the kernel does not say what its clock is (current_clocksource)"),
+        line if is_readable(line) => Ok(()),
         _ => Err(b"the kernel's clock takes a system call (current_clocksource)"),
     }
 }
@@ -44,15 +44,6 @@ fn may_read_counter() -> bool {
     let place = &raw mut how as usize;
     let told = call(libc::SYS_prctl, [what, place, 0, 0, 0, 0]);
     told.is_err() || how == libc::PR_TSC_ENABLE
-}
-
-fn read(path: &[u8], into: &mut [u8]) -> usize {
-    let Ok(fd) = Os::open(path) else {
-        return 0;
-    };
-    let length = Os::read(fd, into).unwrap_or(0);
-    Os::close(fd);
-    length
 }
 
 #[cfg(test)]

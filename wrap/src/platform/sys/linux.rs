@@ -10,7 +10,7 @@ use super::call::{call, path_of};
 use super::field::Field;
 use super::signals::{self, SIGNAL_WORDS, Signals};
 use super::sizes::{self, Sizes};
-use super::{Errno, Fd, FileId, Sys, Usage, files, mapped, width};
+use super::{Errno, Fd, FileId, Sys, Usage, files, mapped, own_memory, width};
 use crate::platform::text::{Text, decimal};
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -156,68 +156,15 @@ impl Sys for Linux {
     }
 
     fn readable_below(high: u64, bytes: u64) -> u64 {
-        if Self::was_filtered() {
-            return files::readable_below(high, bytes);
-        }
-        const MOST: usize = 32;
-        let page = super::page_bytes();
-        let first = high.wrapping_sub(1) & !page.wrapping_sub(1);
-        let last = high.saturating_sub(bytes) & !page.wrapping_sub(1);
-        let pages = first.saturating_sub(last).checked_div(page).unwrap_or(0);
-        let count = (pages + 1).min(MOST as u64);
-        let mut byte = [0u8; MOST];
-        let local = libc::iovec {
-            iov_base: byte.as_mut_ptr().cast(),
-            iov_len: count as usize,
-        };
-        // One byte of each page, downwards: the call stops at the first that
-        // cannot be read.
-        let mut pages = [local; MOST];
-        for (index, part) in pages.iter_mut().enumerate() {
-            part.iov_base = first.wrapping_sub(index as u64 * page) as *mut _;
-            part.iov_len = 1;
-        }
-        let (local, remote) = (&raw const local as usize, &raw const pages as usize);
-        let arguments = [Self::pid() as usize, local, 1, remote, count as usize, 0];
-        match call(libc::SYS_process_vm_readv, arguments) {
-            Ok(0) | Err(_) => high,
-            Ok(read) => high
-                .saturating_sub(bytes)
-                .max(first.wrapping_sub((read as u64 - 1) * page)),
-        }
+        own_memory::readable_below(high, bytes)
     }
 
     fn pages_there(at: u64, into: &mut [u8]) -> bool {
-        let bytes = into.len().saturating_mul(super::page_bytes() as usize);
-        let vector = into.as_mut_ptr() as usize;
-        let arguments = [at as usize, bytes, vector, 0, 0, 0];
-        call(libc::SYS_mincore, arguments).is_ok()
+        own_memory::pages_there(at, into)
     }
 
     fn read_memory(at: u64, into: &mut [u8]) -> bool {
-        // What was reckoned may lie beyond all addresses.
-        if usize::try_from(at).is_err() {
-            return false;
-        }
-        if Self::was_filtered() {
-            return files::read_memory(at, into);
-        }
-        let local = libc::iovec {
-            iov_base: into.as_mut_ptr().cast(),
-            iov_len: into.len(),
-        };
-        let remote = libc::iovec {
-            iov_base: at as *mut _,
-            iov_len: into.len(),
-        };
-        let (local, remote) = (&raw const local as usize, &raw const remote as usize);
-        let pid = Self::pid() as usize;
-        match call(libc::SYS_process_vm_readv, [pid, local, 1, remote, 1, 0]) {
-            Ok(count) => count == into.len(),
-            Err(Errno(libc::EFAULT)) => false,
-            // A kernel or a container without this call: by the file, then.
-            Err(_) => files::read_memory(at, into),
-        }
+        own_memory::read(at, into)
     }
 
     fn read_at(fd: Fd, into: &mut [u8], offset: u64) -> Result<usize, Errno> {

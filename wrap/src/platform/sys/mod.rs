@@ -20,6 +20,8 @@ pub mod limits;
 pub mod linux;
 #[cfg(not(memlog_cnk))]
 mod mapped;
+#[cfg(not(memlog_cnk))]
+mod own_memory;
 mod readable;
 #[cfg(not(memlog_cnk))]
 mod rights;
