@@ -8,7 +8,7 @@ use memlog_table::{Column, Columns};
 use crate::choice::Choice;
 use crate::keys::{By, Keys};
 use crate::pass;
-use crate::world::{Damaged, World};
+use crate::world::{Damaged, World, sound_page_bytes};
 
 /// What live blocks do to pages.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -64,11 +64,7 @@ pub fn fragments(
     by: By,
     page_bytes: u64,
 ) -> Result<Fragments, Damaged> {
-    // A damaged log may say anything.
-    let page_bytes = match page_bytes {
-        512..=0x4000_0000 => page_bytes,
-        _ => 4096,
-    };
+    let page_bytes = sound_page_bytes(page_bytes);
     let live = pass::over(
         world,
         moment,

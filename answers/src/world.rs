@@ -210,3 +210,11 @@ impl<'t, 'b> World<'t, 'b> {
         thread.map_or("?", String::as_str).to_owned()
     }
 }
+
+/// Bytes of a page, of which a damaged log may say anything.
+pub(crate) fn sound_page_bytes(told: u64) -> u64 {
+    match told {
+        512..=0x4000_0000 => told,
+        _ => 4096,
+    }
+}

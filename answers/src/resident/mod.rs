@@ -30,7 +30,7 @@ use memlog_table::{Column, Columns, Flags, NEVER};
 use crate::choice::{Choice, Test};
 use crate::keys::{By, Keys};
 use crate::pass;
-use crate::world::{Damaged, World};
+use crate::world::{Damaged, World, sound_page_bytes};
 use given::{Adding, Given};
 use sweep::{Area, Block, Swept, sweep};
 
@@ -181,10 +181,7 @@ pub fn residents(
     then: &Then,
     by: By,
 ) -> Result<Residents, Damaged> {
-    let page_bytes = match then.page_bytes {
-        512..=0x4000_0000 => then.page_bytes,
-        _ => 4096,
-    };
+    let page_bytes = sound_page_bytes(then.page_bytes);
     let then = &Then {
         page_bytes,
         ..*then

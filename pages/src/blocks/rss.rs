@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::process::ExitCode;
 
+use memlog_analysis::Coverage;
 use memlog_answers::{Of, Purpose, ResidentRow, Residents, Then, World, residents};
 use memlog_format::meta::Key;
 use memlog_format::resident::{Census, CensusWhy, Mapped};
@@ -112,11 +113,11 @@ fn answer(told: &Told, args: &Args) -> Result<Answer, Failure> {
         },
         args.listed.by,
     )?;
-    let growth = Growth::of(&found, told.started_with);
+    let coverage = coverage(&found, told.started_with);
     Ok(Answer {
         figures: figures(told, args, &found, chosen, &readings),
-        rows: pages(told, args, &found, chosen, &growth),
-        explains_little: growth.is_little(),
+        rows: pages(told, args, &found, chosen, &coverage),
+        explains_little: coverage.is_low(),
     })
 }
 
@@ -161,35 +162,14 @@ fn none_taken(log: &Log) -> anyhow::Error {
 }
 
 /// What of the growth since the start the recorded calls explain.
-struct Growth {
-    bytes: u64,
-    explained: u64,
-}
-
-impl Growth {
-    /// Less is code and data of files as likely as not.
-    const LEAST: u64 = 4 << 20;
-
-    fn of(found: &Residents, started_with: u64) -> Self {
-        use Purpose::*;
-        let seen = [Live, Rounding, Freed, Never, Huge, Mapped];
-        let explained: u64 = seen.into_iter().map(|purpose| found.of(purpose)).sum();
-        let bytes = found.sum() - found.of(Own);
-        let bytes = bytes.saturating_sub(started_with);
-        Self {
-            bytes,
-            explained: explained.min(bytes),
-        }
-    }
-
-    fn percent(&self) -> u64 {
-        (u128::from(self.explained) * 100)
-            .checked_div(self.bytes.into())
-            .map_or(100, |percent| percent as u64)
-    }
-
-    fn is_little(&self) -> bool {
-        self.bytes >= Self::LEAST && self.explained < self.bytes / 2
+fn coverage(found: &Residents, started_with: u64) -> Coverage {
+    use Purpose::{Freed, Huge, Live, Never, Own, Rounding};
+    let heap = [Live, Rounding, Freed, Never, Huge];
+    let grown = found.sum() - found.of(Own);
+    Coverage {
+        growth_bytes: grown.saturating_sub(started_with),
+        heap_bytes: heap.into_iter().map(|purpose| found.of(purpose)).sum(),
+        mapped_bytes: found.of(Purpose::Mapped),
     }
 }
 
@@ -303,9 +283,9 @@ fn pages(
     args: &Args,
     found: &Residents,
     chosen: &Reading,
-    growth: &Growth,
+    coverage: &Coverage,
 ) -> Vec<Rows> {
-    let mut pages = vec![by_purpose(told, found, chosen, growth)];
+    let mut pages = vec![by_purpose(told, found, chosen, coverage)];
     let by = args.listed.by.word();
     let blocks: Vec<_> = found.blocks.iter().filter(|row| row.live > 0).collect();
     if !blocks.is_empty() {
@@ -324,7 +304,7 @@ fn pages(
     pages
 }
 
-fn by_purpose(told: &Told, found: &Residents, chosen: &Reading, growth: &Growth) -> Rows {
+fn by_purpose(told: &Told, found: &Residents, chosen: &Reading, coverage: &Coverage) -> Rows {
     let sizes = told.sizes;
     let sum = found.sum();
     let some = Purpose::ALL.into_iter().filter(|&one| found.of(one) > 0);
@@ -351,11 +331,11 @@ fn by_purpose(told: &Told, found: &Residents, chosen: &Reading, growth: &Growth)
         let sentence = "it took too long to read all mappings: the rest of them is not explained";
         rest.push(sentence.to_owned().into());
     }
-    if growth.bytes >= Growth::LEAST {
+    if coverage.is_told() {
         let sentence = format!(
             "recorded calls explain {} % of {} that RSS had grown by since the start",
-            growth.percent(),
-            sizes.of(growth.bytes)
+            coverage.whole_percent(),
+            sizes.of(coverage.growth_bytes)
         );
         rest.push(sentence.into());
     }
