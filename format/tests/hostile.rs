@@ -135,7 +135,7 @@ proptest! {
     ) {
         let mut bytes = Vec::new();
         for record in &whole {
-            let mut room = [0; 512];
+            let mut room = [0; 1024];
             let length = record.encode(&mut room).expect("the room is larger");
             bytes.extend(&room[..length]);
         }

@@ -173,7 +173,7 @@ proptest! {
     fn meta_records(records in vec(any::record(), 0..12)) {
         let mut bytes = Vec::new();
         for record in &records {
-            let mut room = [0; 512];
+            let mut room = [0; 1024];
             let length = record.encode(&mut room).expect("the room is larger");
             prop_assert_eq!(record.encode(&mut room[..length]), Some(length));
             prop_assert_eq!(record.encode(&mut { room }[..length - 1]), None);
