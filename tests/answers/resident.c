@@ -70,6 +70,8 @@ static void end(void)
 }
 
 KEEP static char *whole(void) { return memset(malloc(24 * MIB), 1, 24 * MIB); }
+KEEP static char *whole_too(void) { return memset(malloc(20 * MIB), 1, 20 * MIB); }
+KEEP static char *brief(void) { return memset(malloc(16 * MIB), 1, 16 * MIB); }
 KEEP static char *half(void) { return memset(malloc(32 * MIB), 1, 16 * MIB) ; }
 KEEP static char *none(void) { return malloc(64 * MIB); }
 
@@ -205,11 +207,15 @@ KEEP static char *only_read(void) { return calloc(1, 48 * MIB); }
 /* Pages of zeros are in the page table and in no count. */
 static void zeros(void)
 {
+	char *all = whole(), *more = whole_too();
 	char *at = only_read();
 	volatile char sum = 0;
 	for (size_t i = 0; i < 48 * MIB; i += 4096)
 		sum += at[i];
-	site("whole", whole(), 24 * MIB);
+	/* Before much goes memory is read. */
+	free(brief());
+	site("whole", all, 24 * MIB);
+	site("whole_too", more, 20 * MIB);
 	end();
 }
 

@@ -80,16 +80,14 @@ impl MetaLog {
         true
     }
 
-    /// Appends a record; what cannot be written is left out.
-    pub fn append(&mut self, log: &Log, record: &Record) {
+    /// Appends a record; what cannot be written is left out. Whether it was.
+    pub fn append(&mut self, log: &Log, record: &Record) -> bool {
         while !self.try_append(record) {
             if !self.reach_further(log) {
-                if self.next_chunk(log, Patience::Bounded) {
-                    self.try_append(record);
-                }
-                return;
+                return self.next_chunk(log, Patience::Bounded) && self.try_append(record);
             }
         }
+        true
     }
 
     /// Makes more of the chunk ready, if not all of it is.

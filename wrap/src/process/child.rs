@@ -127,7 +127,9 @@ fn become_child() -> bool {
                 meta.append(&RECORDER.log, &Record::Text(Key::ParentLog, path));
             }
         });
-        points.write(|point| meta.append(&RECORDER.log, &Record::ForkPoint(point)));
+        points.write(|point| {
+            meta.append(&RECORDER.log, &Record::ForkPoint(point));
+        });
     });
     RECORDER.rss.start();
     RECORDER

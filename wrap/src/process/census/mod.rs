@@ -13,7 +13,9 @@
 //!
 //! The kernel's own count takes tens of milliseconds a gigabyte, in the midst of
 //! somebody's malloc: it is asked for where that is little, or the program ends. Else
-//! pages are counted here, which takes half a millisecond.
+//! pages are counted here, which takes .7 ms a gigabyte. There may be more of these than
+//! the kernel counts, of zeros that were only read: then it is asked after all, where that
+//! takes up to 20 ms.
 
 pub mod pages;
 pub mod taking;
@@ -94,6 +96,10 @@ const STILL: u64 = 2;
 const OFTEN: u64 = 64;
 /// The kernel may count for so long amid a call.
 const SHORT_US: u64 = 1_000;
+/// ... and for so long where there are more pages than it has counted.
+const AGAIN_US: u64 = 20_000;
+/// No more is begun at the end: half of what a census may take.
+const LONG_US: u64 = taking::MOST_NS / 2_000;
 /// Less than this is no growth.
 const LEAST_KB: u64 = 256;
 
@@ -122,14 +128,25 @@ impl Past {
         let left_us = budget_us.saturating_sub(self.spent_us);
         let is_free = detail == Detail::Always;
         let counted_us = How::Counted.expected_us(reading.kb);
-        // At the end nobody waits.
-        let is_short = counted_us <= SHORT_US || is_last;
+        // At the end nobody waits, but it has to come to an end.
+        let is_short = counted_us <= SHORT_US || is_last && counted_us <= LONG_US;
         if is_short && (is_free || counted_us <= left_us) {
             return Some((why, How::Counted));
         }
         let by_pages_us = How::ByPages.expected_us(reading.kb).max(self.last_us);
         let is_cheap = by_pages_us <= left_us;
         (is_free || is_cheap).then_some((why, How::ByPages))
+    }
+}
+
+impl Past {
+    /// Whether the kernel may be asked as well, after a census that cost so much.
+    pub fn may_count(&self, reading: &Reading, detail: Detail, cost_us: u64) -> bool {
+        let spent_us = self.spent_us.saturating_add(cost_us);
+        let expected_us = How::Counted.expected_us(reading.kb);
+        let is_cheap = spent_us.saturating_add(expected_us) <= reading.cpu_us / 100 * 3;
+        let is_short = expected_us <= AGAIN_US;
+        is_short && (is_cheap || detail == Detail::Always)
     }
 }
 
@@ -199,7 +216,7 @@ impl Censuses {
         if how == How::ByPages {
             self.last_us.store(cost_us, Ordering::Relaxed);
         }
-        if is_odd && How::Counted.expected_us(reading.kb) <= reading.cpu_us / 100 {
+        if is_odd && past.may_count(reading, self.detail(), cost_us) {
             self.take(reading, (why, How::Counted), began_us);
             cost_us = Os::usage().cpu_us.saturating_sub(began_us);
         }
@@ -229,10 +246,18 @@ impl Censuses {
     /// more pages than the kernel counts: pages of zeros that were only read.
     fn take(&self, reading: &Reading, (why, how): (CensusWhy, How), began_us: u64) -> bool {
         let log = &RECORDER.log;
-        let taken = log.meta.with(Patience::None, |meta| {
+        // The last one does not come again.
+        let patience = match why {
+            CensusWhy::End => Patience::Bounded,
+            _ => Patience::None,
+        };
+        let taken = log.meta.with(patience, |meta| {
             let (resident_kb, own_kb) = (Os::rss_now_kb(), log.own_kb());
             let taker = Taker::begin(how, &self.scratch, &RECORDER.ground)?;
-            let outcome = taker.run(|mapped| meta.append(log, &Record::Mapped(*mapped)));
+            let mut is_written = true;
+            let outcome = taker.run(|mapped| {
+                is_written &= meta.append(log, &Record::Mapped(*mapped));
+            });
             let is_odd = outcome.resident_kb > resident_kb + resident_kb / 32 + 1024;
             let census = resident::Census {
                 stamp: reading.stamp,
@@ -241,7 +266,7 @@ impl Censuses {
                 own_kb,
                 cost_us: Os::usage().cpu_us.saturating_sub(began_us),
                 why,
-                is_whole: outcome.is_whole,
+                is_whole: outcome.is_whole && is_written,
                 is_counted: how == How::Counted,
             };
             meta.append(log, &Record::Census(census));

@@ -18,7 +18,9 @@ const GUARD: u64 = 1 << 20;
 /// ... and a larger one than this is not looked into: it is reserved.
 const RESERVED: u64 = 64 << 20;
 /// No census takes longer: what is left is not told then.
-const MOST_NS: u64 = 100_000_000;
+pub const MOST_NS: u64 = 100_000_000;
+/// Huge pages that were set apart: in no count of what is resident.
+const SET_APART: &[u8] = b"/anon_hugepage";
 
 /// How mappings are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +48,8 @@ struct Pending {
     path: Text<MAX_PATH_END>,
     sums: Sums,
     is_there: bool,
+    /// Something could not be read.
+    is_cut: bool,
 }
 
 /// Kilobytes: resident, of no file, in huge pages, swapped out.
@@ -72,33 +76,25 @@ pub struct Outcome {
 impl Taker {
     /// Opens what is read; nothing where there is none.
     pub fn begin(how: How, place: &AtomicPtr<Scratch>, ground: &Ground) -> Option<Self> {
-        let text = Os::open(match how {
-            How::Counted => b"/proc/self/smaps\0",
-            How::ByPages => b"/proc/self/maps\0",
-        });
-        let text = text.ok()?;
-        let mut memory = place.load(Ordering::Relaxed);
-        if memory.is_null() {
-            memory = Os::memory(size_of::<Scratch>()).cast();
-            place.store(memory, Ordering::Relaxed);
-            ground.note_own(size_of::<Scratch>() as u64);
-        }
-        if memory.is_null() {
-            Os::close(text);
-            return None;
-        }
+        let memory = memory(place, ground)?;
+        // The process's own files are those of its first thread, which may have ended.
+        let text = match how {
+            How::Counted => either(b"/proc/thread-self/smaps\0", b"/proc/self/smaps\0"),
+            How::ByPages => either(b"/proc/thread-self/maps\0", b"/proc/self/maps\0"),
+        };
+        let text = text?;
         // SAFETY: zeroed memory of that size, which zeros are a value of; see the head.
         let scratch = unsafe { &mut *memory };
         scratch.smaps.begin();
-        scratch.pending.is_there = false;
-        scratch.pages.begin();
-        let pagemap = (how == How::ByPages).then(|| Os::open(b"/proc/self/pagemap\0"));
+        (scratch.pending.is_there, scratch.pending.is_cut) = (false, false);
+        let began_ns = Os::ticks_ns();
+        scratch.pages.begin(began_ns.saturating_add(MOST_NS));
         Some(Self {
             scratch,
             how,
             text,
-            pagemap: pagemap.and_then(Result::ok),
-            began_ns: Os::ticks_ns(),
+            pagemap: either(b"/proc/thread-self/pagemap\0", b"/proc/self/pagemap\0"),
+            began_ns,
         })
     }
 
@@ -129,7 +125,7 @@ impl Taker {
             // another, nothing of that is taken away.
             match Os::read_at(self.text, room, at) {
                 Ok(0) => {
-                    is_read = held == 0;
+                    is_read = held == 0 && at > 0;
                     break;
                 }
                 Ok(count) => (at, held) = (at.saturating_add(count as u64), held + count),
@@ -146,7 +142,7 @@ impl Taker {
         pending.write(&mut write);
         Os::close(self.text);
         self.pagemap.into_iter().for_each(Os::close);
-        outcome.is_whole = is_whole && is_read;
+        outcome.is_whole = is_whole && is_read && !pending.is_cut;
         outcome
     }
 }
@@ -182,13 +178,14 @@ impl Pending {
         let length = mapping.high - mapping.low;
         let counted = match (how, pagemap) {
             (How::Counted, _) => mapping.counted(),
-            (How::ByPages, Some(pagemap)) if is_file => {
-                let counts = pages.count(pagemap, mapping.low, mapping.high);
+            (How::ByPages, _) if !is_file || mapping.path.get().starts_with(SET_APART) => [0; 4],
+            (How::ByPages, pagemap) => {
+                let counts = pagemap.and_then(|map| pages.count(map, mapping.low, mapping.high));
+                self.is_cut |= counts.is_none();
                 let counts = counts.unwrap_or_default();
                 let page_kb = sys::page_bytes() / 1024;
                 [counts.resident * page_kb, counts.anonymous * page_kb, 0, 0]
             }
-            (How::ByPages, _) => [0; 4],
         };
         for (sum, more) in self.sums.iter_mut().zip(counted) {
             *sum = sum.saturating_add(more);
@@ -197,16 +194,29 @@ impl Pending {
         let is_partly = resident_kb > 0 && resident_kb < length / 1024;
         let is_reserved = !mapping.has_access && length > RESERVED;
         if !is_file && (is_partly || how == How::ByPages && !is_reserved) {
-            self.write_by_pages(how, pages, write);
+            self.write_by_pages((how, pagemap), pages, write);
         }
     }
 
     /// Writes what is there, in pieces each of which has all its runs of pages; what is
     /// left of it stays.
-    fn write_by_pages(&mut self, how: How, pages: &mut Pages, write: &mut impl FnMut(&Mapped)) {
+    fn write_by_pages(
+        &mut self,
+        (how, pagemap): (How, Option<Fd>),
+        pages: &mut Pages,
+        write: &mut impl FnMut(&Mapped),
+    ) {
         let page_kb = sys::page_bytes() / 1024;
+        let [counted_kb, ..] = self.sums;
+        let counted = counted_kb * 1024;
+        // The slow way is taken where the fast one is wrong.
+        let pagemap = pagemap.filter(|pagemap| {
+            how == How::Counted && pages.has_zeros(*pagemap, self.low, self.high, counted)
+        });
         while self.low < self.high {
-            let Some(runs) = pages.runs(self.low, self.high) else {
+            let Some(runs) = pages.runs(self.low, self.high, pagemap) else {
+                // What is gone by now, or the kernel's own, is no loss.
+                self.is_cut |= pages.is_late();
                 break;
             };
             let length_kb = (runs.end - self.low) / 1024;
@@ -260,6 +270,26 @@ impl Pending {
             runs,
         });
     }
+}
+
+/// The first of two files that there is.
+fn either(one: &[u8], other: &[u8]) -> Option<Fd> {
+    Os::open(one).or_else(|_| Os::open(other)).ok()
+}
+
+/// The memory of all censuses, from the first on.
+fn memory(place: &AtomicPtr<Scratch>, ground: &Ground) -> Option<*mut Scratch> {
+    let known = place.load(Ordering::Relaxed);
+    if !known.is_null() {
+        return Some(known);
+    }
+    let fresh: *mut Scratch = Os::memory(size_of::<Scratch>()).cast();
+    if fresh.is_null() {
+        return None;
+    }
+    place.store(fresh, Ordering::Relaxed);
+    ground.note_own(size_of::<Scratch>() as u64);
+    Some(fresh)
 }
 
 /// A flag that is not written: it is a guard itself.
