@@ -28,6 +28,7 @@ pub struct AreasInTime {
 impl AreasInTime {
     /// Of all parts those of the mappings with such numbers.
     pub(crate) fn new(numbers: RangeInclusive<u64>, mut parts: Vec<Part>) -> Self {
+        drop_those_far_from(&numbers, &mut parts);
         parts.sort_unstable_by_key(|part| part.start);
         let ends = parts.iter().scan(0, |farthest, part| {
             *farthest = part.end.max(*farthest);
@@ -52,4 +53,24 @@ impl AreasInTime {
         let latest = there.max_by_key(|(part, _)| part.born);
         latest.is_some_and(|(part, _)| event <= part.last && self.numbers.contains(&part.born))
     }
+}
+
+/// Only what came later than such a mapping, in its place and its time, takes blocks from
+/// it. A long log has many others.
+fn drop_those_far_from(numbers: &RangeInclusive<u64>, parts: &mut Vec<Part>) {
+    let wanted = parts.iter().filter(|part| numbers.contains(&part.born));
+    let Some(all) = wanted.copied().reduce(|all, one| Part {
+        start: all.start.min(one.start),
+        end: all.end.max(one.end),
+        first: all.first.min(one.first),
+        last: all.last.max(one.last),
+        born: all.born.min(one.born),
+    }) else {
+        parts.clear();
+        return;
+    };
+    parts.retain(|part| {
+        let is_near = part.start < all.end && all.start < part.end;
+        is_near && part.born >= all.born && part.first <= all.last
+    });
 }

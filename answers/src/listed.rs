@@ -49,13 +49,16 @@ const SLACK: usize = 4096;
 #[derive(Default)]
 struct First {
     found: Vec<(Key, Found)>,
+    /// What comes no sooner than this is none of the first.
+    bound: Option<Key>,
     sums: Sums,
 }
 
 impl First {
     fn cut(&mut self, most: usize) {
         if self.found.len() > most {
-            self.found.select_nth_unstable_by_key(most, |(key, _)| *key);
+            let (_, (bound, _), _) = self.found.select_nth_unstable_by_key(most, |(key, _)| *key);
+            self.bound = Some(*bound);
             self.found.truncate(most);
         }
     }
@@ -97,9 +100,11 @@ pub fn listed(
         |first: &mut First, rows, chosen| {
             for &row in chosen {
                 first.sums.add(rows, row);
-                first
-                    .found
-                    .push((key(rows, row), Found::of(world, rows, row)));
+                let key = key(rows, row);
+                if first.bound.is_some_and(|bound| key >= bound) {
+                    continue;
+                }
+                first.found.push((key, Found::of(world, rows, row)));
                 if first.found.len() >= most.saturating_mul(2).saturating_add(SLACK) {
                     first.cut(most);
                 }

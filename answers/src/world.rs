@@ -68,6 +68,8 @@ pub struct World<'t, 'b> {
     pub moments: Moments,
     /// Nanoseconds of a tick.
     pub tick_ns: u64,
+    /// Whether each event has a time of its own, up to the end.
+    pub is_fine: bool,
 }
 
 impl<'t, 'b> World<'t, 'b> {
@@ -86,6 +88,7 @@ impl<'t, 'b> World<'t, 'b> {
             threads: Vec::new(),
             moments,
             tick_ns,
+            is_fine: tick_ns < 1000,
         }
     }
 

@@ -33,7 +33,7 @@ struct Cell {
 
 /// What the first pass counts.
 #[derive(Clone, Copy, Debug)]
-struct Census {
+struct Numbers {
     low: u64,
     high: u64,
     count: u64,
@@ -63,7 +63,7 @@ impl Cells {
         // Where the oldest events are overwritten, gaps are the rule.
         let is_flight = cursors.iter().any(Cursor::is_flight);
         for (place, census) in (0..).zip(numbers) {
-            let Some(census): Option<Census> = census else {
+            let Some(census): Option<Numbers> = census else {
                 continue;
             };
             cells[place as usize].next = census.low;
@@ -177,12 +177,12 @@ fn each_gate(
 /// What was counted of all places.
 struct Counted {
     cells: Vec<Cell>,
-    numbers: Vec<Option<Census>>,
+    numbers: Vec<Option<Numbers>>,
 }
 
-/// So many bytes of events are worth a thread: some ten times what it takes to begin one,
-/// and more than what it counts in.
-const BESIDE_FROM: u64 = 1 << 18;
+/// So many bytes of events are worth a thread: it counts in some 4 MB, which have to be
+/// made and put together.
+const BESIDE_FROM: u64 = 1 << 22;
 
 /// Counts what is in all streams, one half of their chunks beside the other: a chunk can
 /// be read by itself.
@@ -230,7 +230,7 @@ impl Counted {
             Gate::Open => {}
             Gate::Unnumbered(cell) => cells[cell as usize].unnumbered += 1,
             Gate::Numbered(cell, number) => {
-                let one = Census {
+                let one = Numbers {
                     low: number,
                     high: number,
                     count: 1,
@@ -252,7 +252,7 @@ impl Counted {
 }
 
 #[inline]
-fn add(census: &mut Option<Census>, other: Census) {
+fn add(census: &mut Option<Numbers>, other: Numbers) {
     match census {
         None => *census = Some(other),
         Some(census) => {
@@ -266,7 +266,7 @@ fn add(census: &mut Option<Census>, other: Census) {
 /// Which numbers there are in the cells that lack some.
 fn note_present(
     cursors: &[Cursor],
-    censuses: &HashMap<u32, Census>,
+    censuses: &HashMap<u32, Numbers>,
     goes_on: &mut dyn FnMut(u64) -> bool,
 ) -> Option<HashMap<u32, Present>> {
     let mut present: HashMap<u32, Present> = censuses
@@ -295,7 +295,7 @@ enum Present {
 }
 
 impl Present {
-    fn new(census: &Census) -> Self {
+    fn new(census: &Numbers) -> Self {
         match (census.high - census.low) / MAX_SPARSE <= census.count {
             true => Self::Most(Bits::new(census.low, census.high)),
             false => Self::Few(Vec::new()),

@@ -34,6 +34,9 @@ pub(crate) struct Metas<'a> {
     mapped: Vec<Mapped<'a>>,
 }
 
+/// Among so many censuses one of the same reading is looked for.
+const RECENT: usize = 4;
+
 impl<'a> Metas<'a> {
     /// Reads the chunks in their order.
     pub(crate) fn read(bytes: &'a [u8], spans: &[Span], findings: &mut Findings) -> Self {
@@ -84,16 +87,83 @@ impl<'a> Metas<'a> {
             Record::End(end) => self.end = Some(end),
             Record::Death(death) => self.death = Some(death),
             Record::CodeName(code) => self.code_names.push(code),
-            Record::Mapped(mapped) => self.mapped.push(mapped),
+            Record::Mapped(mapped) => {
+                // They rise: those before are of a census that has no end.
+                let last = self.mapped.last();
+                if last.is_some_and(|last| mapped.low_kb < last.low_kb) {
+                    self.mapped.clear();
+                }
+                self.mapped.push(mapped);
+            }
             Record::Census(census) => {
                 let mapped = std::mem::take(&mut self.mapped);
                 let is_same = |last: &Resident| last.census.stamp == census.stamp;
-                if self.censuses.last().is_some_and(is_same) {
-                    self.censuses.pop();
+                // Another thread's may have come between.
+                let recent = self.censuses.len().saturating_sub(RECENT);
+                let same = self.censuses[recent..].iter().position(is_same);
+                if let Some(place) = same.map(|place| recent + place) {
+                    if self.censuses[place].census.is_whole && !census.is_whole {
+                        return;
+                    }
+                    self.censuses.remove(place);
                 }
                 self.censuses.push(Resident { census, mapped });
             }
             Record::Unknown(_) => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(records: &[Record]) -> Vec<(u64, Vec<u64>)> {
+        let mut bytes = Vec::new();
+        for record in records {
+            let mut room = [0; 300];
+            let length = record.encode(&mut room).expect("room");
+            bytes.extend(&room[..length]);
+        }
+        let mut findings = Findings::default();
+        let mut metas = Metas::default();
+        metas.read_records(Reader::new(&bytes), 0, &mut findings);
+        let told = metas.censuses.iter().map(|one| {
+            let lows = one.mapped.iter().map(|mapped| mapped.low_kb);
+            (one.census.stamp, lows.collect())
+        });
+        told.collect()
+    }
+
+    fn mapped(low_kb: u64) -> Record<'static> {
+        Record::Mapped(Mapped {
+            low_kb,
+            ..Mapped::default()
+        })
+    }
+
+    fn census(stamp: u64, is_whole: bool) -> Record<'static> {
+        Record::Census(Census {
+            stamp,
+            is_whole,
+            ..Census::default()
+        })
+    }
+
+    #[test]
+    fn mappings_without_an_end_are_of_no_census() {
+        let records = [mapped(5), mapped(9), mapped(3), mapped(7), census(1, true)];
+        assert_eq!(read(&records), [(1, vec![3, 7])]);
+        assert!(read(&records[..4]).is_empty());
+    }
+
+    #[test]
+    fn of_two_of_one_reading_the_second_counts() {
+        let second = |is_whole| {
+            let first = [mapped(1), census(7, true), mapped(2), census(8, true)];
+            read(&[&first[..], &[mapped(3), census(7, is_whole)]].concat())
+        };
+        assert_eq!(second(true), [(8, vec![2]), (7, vec![3])]);
+        assert_eq!(second(false), [(7, vec![1]), (8, vec![2])]);
     }
 }

@@ -173,7 +173,16 @@ proptest! {
 /// it is told to.
 #[test]
 fn the_first_pass_is_watched() {
-    let bytes = support::bulk::churn(3, 60_000, 100, 10).finish(&[]);
+    for events in [60_000, LARGE] {
+        is_watched(events);
+    }
+}
+
+/// Events of a log whose first pass two threads share.
+const LARGE: u64 = 1_500_000;
+
+fn is_watched(events: u64) {
+    let bytes = support::bulk::churn(3, events, 100, 10).finish(&[]);
     let log = Log::open(&bytes).unwrap();
     let mut told = Vec::new();
     let events = log.events_while(&mut |bytes| {
@@ -192,4 +201,23 @@ fn the_first_pass_is_watched() {
         asked < 2
     });
     assert_eq!((events.count(), asked), (0, 2));
+}
+
+/// What either of two threads counted is in the order: nothing is there twice.
+#[test]
+fn a_large_log_is_in_order() {
+    let bytes = support::bulk::churn(3, LARGE, 1000, 3).finish(&[]);
+    let log = Log::open(&bytes).unwrap();
+    assert!(log.size().event_bytes > 6 << 20);
+    let mut live = std::collections::HashSet::new();
+    let mut events = log.events();
+    for item in events.by_ref() {
+        match item.kind {
+            Kind::Alloc(alloc) => assert!(live.insert(alloc.address), "{alloc:?}"),
+            Kind::Release(release) => assert!(live.remove(&release.address), "{release:?}"),
+            _ => {}
+        }
+    }
+    let findings = events.findings();
+    assert_eq!((findings.order_gaps, findings.order_breaks), (0, 0));
 }

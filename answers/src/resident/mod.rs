@@ -4,7 +4,8 @@
 //! lay there:
 //!
 //! ```text
-//! memlog's own    the log, the recorder's library, mappings advised as its own are
+//! memlog's own    the log, the recorder's library, and of what is not explained as much
+//!                 as its account has
 //! file            code, variables, other files, shared memory: by the mapping
 //! anonymous       live       bytes that live blocks asked for
 //!                 rounding   what the allocator gave beyond that, and a word before each
@@ -130,26 +131,43 @@ impl Residents {
         self.purposes[purpose as usize]
     }
 
-    /// The recorder's own are among what is not explained: the largest that fit.
-    fn take_own(&mut self, own: u64, then: &Then) {
-        let mut left = own.saturating_sub(self.of(Purpose::Own));
+    /// The recorder's own are among what is not explained: those that are advised as its
+    /// memory is, else the largest that fit. The account is of what was taken, and counts
+    /// small things as they usually are.
+    fn take_own(&mut self, then: &Then) {
+        let is_log = |part: &&Part| {
+            let mapped = &then.mapped[part.place];
+            part.purpose == Purpose::Own && mapped.is(Mapped::SHARED)
+        };
+        let log: u64 = self
+            .parts
+            .iter()
+            .filter(is_log)
+            .map(|part| part.bytes)
+            .sum();
+        let account = then.own.saturating_sub(log);
+        let mut left = account + account / 4 + OWN_GRAIN;
         let mut parts: Vec<_> = self.parts.iter_mut().collect();
         parts.sort_by_key(|part| std::cmp::Reverse(part.bytes));
         for part in parts {
-            let is_nameless = then.mapped[part.place].path.is_empty();
-            let is_candidate = part.purpose == Purpose::Unexplained && is_nameless;
+            let mapped = &then.mapped[part.place];
+            let may_be = mapped.is(Mapped::ADVISED) || !then.is_counted;
+            let is_nameless = mapped.path.is_empty();
+            let is_candidate = part.purpose == Purpose::Unexplained && is_nameless && may_be;
             if is_candidate && part.bytes <= left {
                 left -= part.bytes;
                 part.purpose = Purpose::Own;
                 self.purposes[Purpose::Unexplained as usize] -= part.bytes;
-                self.purposes[Purpose::Own as usize] += part.bytes;
+                let own = &mut self.purposes[Purpose::Own as usize];
+                *own = own.saturating_add(part.bytes);
             }
         }
     }
 
     /// All of them.
     pub fn sum(&self) -> u64 {
-        self.purposes.iter().sum()
+        let all = self.purposes.iter();
+        all.fold(0, |sum, bytes| sum.saturating_add(*bytes))
     }
 }
 
@@ -168,9 +186,10 @@ pub struct Then<'a> {
     pub log_path: &'a [u8],
     /// What the kernel counted as resident.
     pub resident: u64,
-    /// What the recorder's own memory comes to by its account, where mappings do not
-    /// tell whether they are its own.
-    pub own: Option<u64>,
+    /// What the recorder's own memory comes to by its account.
+    pub own: u64,
+    /// Whether mappings tell of advice.
+    pub is_counted: bool,
 }
 
 /// Whose it was. `blocks` and `mappings` are of the same log.
@@ -202,8 +221,13 @@ pub fn residents(
         row.live = row.live.saturating_add(area.end - area.low);
         row.blocks += 1;
     }
-    let mut is_behind_own = false;
+    let (mut is_behind_own, mut end_kb) = (false, 0);
     for (place, mapped) in then.mapped.iter().enumerate() {
+        // In a damaged log each may cover everything.
+        if mapped.low_kb < end_kb {
+            continue;
+        }
+        end_kb = mapped.low_kb.saturating_add(mapped.length_kb);
         let home = Home::of(mapped, then, is_behind_own);
         is_behind_own = home == Home::Own;
         let is_module = mapped.is(Mapped::EXECUTABLE) && mapped.is(Mapped::FILE);
@@ -213,9 +237,13 @@ pub fn residents(
                 mapped,
                 page_bytes,
                 (&live, &given, &areas),
-                &mut |touched| match touched {
-                    sweep::Touched::Block(stack, bytes) => sites.row(stack).resident += bytes,
-                    sweep::Touched::Area(stack, bytes) => makers.row(stack).resident += bytes,
+                &mut |touched| {
+                    let (row, bytes) = match touched {
+                        sweep::Touched::Block(stack, bytes) => (sites.row(stack), bytes),
+                        sweep::Touched::Area(stack, bytes) => (makers.row(stack), bytes),
+                    };
+                    // Mappings of a damaged log may overlap.
+                    row.resident = row.resident.saturating_add(bytes);
                 },
             ),
         };
@@ -233,12 +261,11 @@ pub fn residents(
             }
         }
     }
-    if let Some(own) = then.own {
-        found.take_own(own, then);
-    }
+    found.take_own(then);
     // Mappings of which the kernel did not tell.
     let untold = then.resident.saturating_sub(found.sum());
-    found.purposes[Purpose::Unexplained as usize] += untold;
+    let unexplained = &mut found.purposes[Purpose::Unexplained as usize];
+    *unexplained = unexplained.saturating_add(untold);
     (found.blocks, found.mapped) = (sites.into_rows(), makers.into_rows());
     Ok(found)
 }
@@ -258,6 +285,9 @@ enum Home {
     Anonymous,
 }
 
+/// By so much its account may be off.
+const OWN_GRAIN: u64 = 256 << 10;
+
 /// Files of the recorder that a process has mapped.
 const LIBRARIES: [&[u8]; 3] = [
     b"/libmemlog.so",
@@ -269,7 +299,8 @@ impl Home {
     fn of(mapped: &Mapped, then: &Then, is_behind_own: bool) -> Self {
         let path = mapped.path;
         let path = path.strip_suffix(b" (deleted)").unwrap_or(path);
-        let is_log = !then.log_path.is_empty() && path.ends_with(then.log_path);
+        let folder = path.strip_suffix(then.log_path);
+        let is_log = !then.log_path.is_empty() && folder.is_some_and(|it| it.ends_with(b"/"));
         let is_library = LIBRARIES.iter().any(|name| path.ends_with(name));
         if mapped.is(Mapped::FILE) {
             let is_memory = [b"/memfd:".as_slice(), b"/SYSV", b"/dev/shm/", b"/dev/zero"];
@@ -287,9 +318,7 @@ impl Home {
             _ if mapped.is(Mapped::SHARED) => Self::Shared,
             _ if mapped.is(Mapped::BEHIND_FILE) && is_behind_own => Self::Own,
             _ if mapped.is(Mapped::BEHIND_FILE) => Self::Variables,
-            // Since Linux 6.7 stacks of threads are advised as the recorder's memory is.
             _ if mapped.is(Mapped::GUARDED) => Self::Stack,
-            _ if mapped.is(Mapped::ADVISED) => Self::Own,
             _ => Self::Anonymous,
         }
     }
