@@ -238,6 +238,9 @@ fn who_may_not_read_the_counter_is_not_made_to() {
             info.contains("fine time ended: ") || !info.contains("forbade itself")
         });
         assert_eq!(parent.len(), 1, "{how}");
+        let info = folder.says(&["info".as_ref(), parent[0].as_os_str()]);
+        let is_told = info.contains("fine time ended: ");
+        assert_eq!(is_told, has_counter(&folder, parent[0]), "{how}: {info}");
         assert!(
             folder.stats(parent[0]).number("allocations") >= 2000,
             "{how}"

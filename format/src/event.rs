@@ -339,7 +339,7 @@ impl Deltas {
 }
 
 /// Whose releases need no api byte.
-const fn short_release(announced: bool) -> Api {
+pub(crate) const fn short_release(announced: bool) -> Api {
     if announced { Api::Realloc } else { Api::Free }
 }
 

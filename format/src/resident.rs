@@ -1,8 +1,8 @@
 //! A census: what was resident, mapping by mapping, at one moment. Two records of the
 //! meta chunks: one a mapping, in the order of addresses, and one behind them that
 //! says when that was and what the kernel counted. Mappings without such an end are of
-//! a census that was not finished;
-//! of two with one stamp the second counts.
+//! a census that was not finished. Of two with one stamp the second counts, unless the
+//! first alone is whole.
 //!
 //! ```text
 //! MAPPED  low kb, length kb, flags, resident kb, anonymous kb, huge kb, swapped kb,
@@ -133,7 +133,7 @@ pub struct Census {
     pub resident_kb: u64,
     /// The recorder's part of it, by its own account.
     pub own_kb: u64,
-    /// What it cost in processor time.
+    /// Processor time that the process used meanwhile.
     pub cost_us: u64,
     /// Why.
     pub why: CensusWhy,

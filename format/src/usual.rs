@@ -18,7 +18,7 @@
 use crate::api::Api;
 use crate::event::{
     ANNOUNCED, Alloc, BYTES, Deltas, HAS_STACK, OP_ALLOC, OP_FREE, OP_MALLOC, OP_RELEASE, OP_TICK,
-    ORDERED, Release, SAME_SIZE, SAME_STACK, USABLE, Usual, predicted_usable,
+    ORDERED, Release, SAME_SIZE, SAME_STACK, USABLE, Usual, predicted_usable, short_release,
 };
 use crate::table::StackId;
 use crate::varint::{CONTINUED, Reader, gather, unzigzag};
@@ -120,7 +120,7 @@ impl Deltas {
         let flags = tag & !7;
         let api = match tag & 7 {
             OP_MALLOC => Api::Malloc,
-            OP_FREE if flags & (ANNOUNCED | SAME_SIZE) == 0 => Api::Free,
+            OP_FREE if flags & (ANNOUNCED | SAME_SIZE) == 0 => short_release(false),
             OP_ALLOC => Api::from_byte(window.u8()?)?,
             OP_RELEASE if flags & (ANNOUNCED | SAME_SIZE) == 0 => Api::from_byte(window.u8()?)?,
             OP_TICK if flags != !7 => {

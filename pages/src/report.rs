@@ -11,7 +11,7 @@ use crate::heading::{failed_askers, notes};
 use crate::moment::snapshots::{Pace, typed as typed_every};
 use crate::moment::{At, Moments, Wanted};
 use crate::names::Labels;
-use crate::page::tree::{By, Direction, Tree};
+use crate::page::tree::{By, Direction};
 use crate::page::{Page, Part};
 use crate::screen::out;
 use crate::shown::{self, Asked, read, show};
@@ -128,18 +128,12 @@ pub fn run(
     Ok(exit)
 }
 
-/// The trees for gprof2dot, by their labels. What shrank has none: gprof2dot knows no
-/// negative costs, and memtrail left them out.
+/// The trees for gprof2dot, by their labels.
 fn graphs(page: &Page) -> impl Iterator<Item = (String, &str)> {
     let trees = page.parts.iter().filter_map(|part| match part {
         Part::OneTree(tree) => Some(tree),
         _ => None,
     });
-    let shrank = |tree: &Tree| {
-        let change = tree.snapshot.as_ref().and_then(|snapshot| snapshot.change);
-        change == Some("shrank")
-    };
-    let trees = trees.filter(move |tree| !shrank(tree));
     trees.filter_map(|tree| Some((tree.label(), tree.graph.as_deref()?)))
 }
 

@@ -113,7 +113,8 @@ pub const OLD_NAMES: [OldName; 49] = [
     old("executable", "executable; not executable", How::Choice(of_executable, "only_true or only_false")),
 ];
 
-const NO_PEAK_RSS: &str = "what was resident of each mapping is not recorded";
+const NO_PEAK_RSS: &str =
+    "filters do not ask what was resident of a mapping; `memlog rss` tells it";
 
 /// A filter of bytehound's in today's words. The columns of an error are those of
 /// the value.

@@ -241,6 +241,12 @@ impl<'f> Case<'f> {
             let (start, size) = (block.address, block.size);
             addresses.extend([start, start + size / 2, start + size, start - 1]);
         }
+        // Two steps of the clock, or of fine time.
+        let info = self
+            .folder
+            .says(&["info", self.log.to_str().expect("a name")]);
+        let is_fine = info.contains("MEMLOG_FINE_TIME=1");
+        let widest = if is_fine { 20 } else { 20_000_000 };
         for address in addresses {
             let answer = ask_where(self.folder, self.log, address);
             let holders = |block: &&Block| block.contains(address);
@@ -265,7 +271,9 @@ impl<'f> Case<'f> {
                 };
                 let bound = |key: &str| ns(&row[key].to_string());
                 let least = bound("lifetime_least_seconds");
-                let range = least..=bound("lifetime_most_seconds");
+                let most = bound("lifetime_most_seconds");
+                assert!(most - least <= widest, "{row}");
+                let range = least..=most;
                 assert!(range.contains(&(died.0 - block.born.0)), "{row}");
             }
         }

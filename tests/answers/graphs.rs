@@ -8,6 +8,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::sites::{Folder, said};
+use crate::snapshots::Case;
 use crate::{ask_words, number, recorded};
 
 /// By function what ended there and what came through it, once for each stack, as
@@ -121,10 +122,25 @@ fn graphs_are_the_trees() {
     assert!(count > 4, "{count}");
 }
 
+/// Of the stacks with main in them how many end there, and how many go on.
+fn ends_in_main(text: &str) -> (usize, usize) {
+    let file: Value = serde_json::from_str(text).expect("JSON");
+    let functions = file["functions"].as_array().expect("functions");
+    let main = functions.iter().position(|one| one["name"] == "main");
+    let main = Value::from(main.expect("main"));
+    let events = file["events"].as_array().expect("events").iter();
+    let chains = events.map(|event| event["callchain"].as_array().expect("a chain"));
+    let of_main = chains.filter(|chain| chain.contains(&main));
+    let ends: Vec<bool> = of_main.map(|chain| chain.last() == Some(&main)).collect();
+    let count = ends.iter().filter(|ends| **ends).count();
+    (count, ends.len() - count)
+}
+
 #[test]
 fn graphs_go_where_they_are_asked_for() {
-    let folder = Folder::new("answers-graphs-where");
-    let (log, _) = recorded(&folder, &[], "mix 6 90 1");
+    // Of stacks that all have main.
+    let case = Case::new("answers-graphs-where", "mix 6 90 1");
+    let (folder, log) = (&case.folder, &case.log);
     let name = log.to_str().expect("a name");
     let output = folder.run(&["report", "--output-graphs", name]);
     let told = said(&output);
@@ -135,6 +151,26 @@ fn graphs_go_where_they_are_asked_for() {
         "{told}"
     );
     profile(&fs::read_to_string(folder.path(&file)).expect("the file"));
+    // All stacks, whatever the tree leaves out, and none of what lies outside main.
+    let graph = |option: &str, out: &str, label: &str| {
+        let out_option = format!("--output-graphs={out}");
+        fs::create_dir_all(folder.path(out)).expect("mkdir");
+        let words: Vec<_> = option.split(' ').collect();
+        let words = [&["report", out_option.as_str()][..], &words, &[name]].concat();
+        let output = folder.run(&words);
+        assert!(output.status.success(), "{}", said(&output));
+        let file = format!("{}.{label}.json", log.file_name().expect("it").display());
+        fs::read_to_string(folder.path(out).join(file)).expect("the file")
+    };
+    let whole = graph("-t 0", "whole", "rss-peak");
+    assert_eq!(graph("-t 50", "cut", "rss-peak"), whole);
+    let (of_main, below) = (
+        ends_in_main(&whole),
+        graph("--show-below-main", "below", "rss-peak"),
+    );
+    assert!(of_main.0 > 0 && of_main.1 == 0, "{of_main:?}");
+    assert!(ends_in_main(&below).1 > 0);
+    profile(&graph("--mapped", "mapped", "mapped-rss-peak"));
     let output = folder.run(&["report", "--output-graphs=nowhere/at-all", name]);
     assert_eq!(output.status.code(), Some(2));
     let told = said(&output);

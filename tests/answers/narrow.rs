@@ -124,8 +124,8 @@ fn pages_fit_with_long_names() {
 #[test]
 fn pages_of_c_and_of_old_logs_fit() {
     let folder = Folder::new("answers-narrow-c");
-    let (log, _) = recorded(&folder, &[], "mix 3 400 3");
-    all(&folder, &log, &["annotate LOG known.c"]);
+    let (log, _) = recorded(&folder, &["--rss-detail", "always"], "mix 3 400 3");
+    all(&folder, &log, &["annotate LOG known.c", "rss LOG"]);
     let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("golden");
     let mut logs = Vec::new();
     crate::odd::logs_below(&golden, &mut logs);

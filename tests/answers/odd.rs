@@ -31,6 +31,7 @@ fn agree_on(folder: &Folder, log: &Path, commands: &[&str]) -> Value {
     };
     let shown = log.display();
     let all = total(&ask(folder, log, "table --by size"));
+    crate::resident::is_told_or_why(folder, log);
     for command in commands {
         let answer = ask(folder, log, command);
         let is_of_all = command.starts_with("hist")

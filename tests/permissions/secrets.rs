@@ -25,6 +25,10 @@ fn a_log_holds_arguments_and_no_environment_or_memory() {
                 .env("KEY", key)
                 .env("MEMLOG_SINK", sink)
                 .env("MEMLOG_FREE_STACKS", stacks)
+                .env(
+                    "MEMLOG_RSS_DETAIL",
+                    ["always", "off"][usize::from(stacks == "1")],
+                )
                 .env("MEMLOG_OUTPUT", &log);
             assert_eq!(command.output().expect("run").status.code(), Some(3));
             let bytes = fs::read(&log).expect("a log");
@@ -44,6 +48,8 @@ fn a_log_holds_arguments_and_no_environment_or_memory() {
                 &bytes,
                 facts.folder.root().to_str().expect("text").as_bytes()
             ));
+            // Only a mapping is called that.
+            assert_eq!(holds(&bytes, b"[stack]"), stacks == "0", "mappings");
             // What it says is not.
             assert!(!holds(&bytes, key.as_bytes()), "a value of the environment");
             assert!(!holds(&bytes, b"KEY="), "a name of the environment");

@@ -261,8 +261,10 @@ fn each_key_of_an_answer_is_in_the_documentation() {
         ("leaks", "Groups of blocks"),
         (LEAKS, "Leaks that grew or are known"),
         ("temporary", "Groups of blocks"),
+        ("table --list", "Single blocks"),
         ("histogram size", "Classes of blocks"),
         ("histogram lifetime", "Classes of blocks"),
+        ("histogram lifetime-events", "Classes of blocks"),
         ("histogram size-lifetime", "Classes of blocks"),
         ("timeline", "Over time"),
         ("chains", "Reallocs"),
@@ -282,11 +284,14 @@ fn each_key_of_an_answer_is_in_the_documentation() {
         };
         let page: Value = serde_json::from_str(&text).expect("JSON");
         assert_eq!(page["schema"], format!("memlog-{name}-1"));
-        let lists = ["rows", "points", "callers", "files"];
+        let lists = ["rows", "points", "callers", "files", "list"];
         let rows = lists.iter().find_map(|list| page.get(list)).expect(name);
         let told = documented(&format!("\n## {section}: `"), "\n## ");
         let of_groups = documented("\n## Groups of blocks: `", "\n## ");
-        let usual = if command == LEAKS { &of_groups } else { &all };
+        let usual = match command {
+            LEAKS | "table --list" => &of_groups,
+            _ => &all,
+        };
         let mut printed = keys(&page);
         let others = ["list", "purposes", "mapped", "parts", "readings"];
         let others = others.iter().filter_map(|list| page.get(list)?.get(0));

@@ -4,7 +4,8 @@
 //! block is found in one place, and which that will be is known ahead. What its bucket
 //! has no room for goes to the next that has. A bucket counts what passed it, by a mark of
 //! four bits that each key has: a search ends where nothing of its mark did, and what is
-//! taken away leaves nothing. So one of sixteen looks behind in vain, and waits for memory
+//! taken away leaves nothing, unless 15 of one mark went on: those are counted no more until
+//! the table grows. So one of sixteen looks behind in vain, and waits for memory
 //! that nobody had asked for.
 
 use crate::arch::prefetch;

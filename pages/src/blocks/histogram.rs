@@ -47,11 +47,11 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 fn answer(told: &Told, of: Of) -> Result<Answer, Damaged> {
-    let grain = told.world.table.steps().grain();
+    let grain = || lifetimes::step_ticks(told.world);
     Ok(match of {
         Of::Size => one(told, "size", &by_size(told.world, told.choice)?, size),
         Of::Lifetime => {
-            let classes = by_lifetime(told.world, told.choice, grain)?;
+            let classes = by_lifetime(told.world, told.choice, grain())?;
             noted(told, one(told, "lifetime", &classes, lifetime))
         }
         Of::LifetimeEvents => {
@@ -59,7 +59,7 @@ fn answer(told: &Told, of: Of) -> Result<Answer, Damaged> {
             one(told, "lifetime-events", &classes, lifetime_events)
         }
         Of::SizeLifetime => {
-            let grid = by_size_and_lifetime(told.world, told.choice, grain)?;
+            let grid = by_size_and_lifetime(told.world, told.choice, grain())?;
             noted(told, grid::both(told, &grid))
         }
     })

@@ -122,14 +122,14 @@ fn answer(told: &Told, args: &Args, known: Option<&[Suppression]>) -> Result<Ans
         about += ", of groups that grew in every tenth";
     }
     let events: Vec<u64> = moments.iter().map(|(event, _)| *event).collect();
-    let live = growth(world, &all, args.table.by, &events)?;
-    let grown = Grown {
-        live,
-        is_growing: args.growing,
-    };
+    // Single blocks do not grow.
+    let grows = !moments.is_empty() && !args.table.list;
+    let live = grows.then(|| growth(world, &all, args.table.by, &events));
+    let is_growing = args.growing;
+    let grown = live.transpose()?.map(|live| Grown { live, is_growing });
     let listing = Listing {
         which,
-        grown: (!moments.is_empty()).then_some(&grown),
+        grown: grown.as_ref(),
     };
     let told = Told {
         choice: &of(&all),

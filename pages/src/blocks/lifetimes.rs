@@ -22,22 +22,21 @@ pub struct Lifetime {
 }
 
 impl Lifetime {
-    /// Of a block that went.
-    pub fn new(world: &World, born: u64, died: u64) -> Self {
+    /// Of a block that came and went in the log, by a clock of such steps.
+    pub fn new(world: &World, step: u64, born: u64, died: u64) -> Option<Self> {
         let ticks = world.lifetime(born, died);
-        let step = step_ticks(world);
-        Self {
+        (born > 0).then(|| Self {
             events: died.saturating_sub(born),
             least_seconds: world.seconds(ticks.saturating_sub(step)),
             most_seconds: world.seconds(ticks.saturating_add(step)),
-        }
+        })
     }
 
     /// `12 events later, after 0 to 4 ms`; where time is fine, `after 90.1 us`.
     pub fn words(&self, world: &World) -> String {
         let events = counted(self.events, "event");
         let middle = (self.least_seconds + self.most_seconds) / 2.0;
-        match is_fine(world) {
+        match world.is_fine {
             true => format!("{events} later, after {}", short(middle)),
             false => format!(
                 "{events} later, after {} by the clock",
@@ -62,14 +61,9 @@ impl Lifetime {
     }
 }
 
-/// Whether each event has a time of its own.
-fn is_fine(world: &World) -> bool {
-    world.tick_ns < 1000
-}
-
 /// By so many ticks the clock goes on at a time.
-fn step_ticks(world: &World) -> u64 {
-    if is_fine(world) {
+pub fn step_ticks(world: &World) -> u64 {
+    if world.is_fine {
         return 1;
     }
     let widest = WIDEST_STEP_NS / world.tick_ns.max(1);
@@ -85,7 +79,7 @@ fn step_ticks(world: &World) -> u64 {
 /// What is said where lifetimes are shown, or asked for, that the clock hardly knows.
 pub fn note(world: &World) -> Option<String> {
     let step = short(world.seconds(step_ticks(world)));
-    (!is_fine(world)).then(|| {
+    (!world.is_fine).then(|| {
         format!(
             "times are steps of {step} here, and the first events after a pause may have that \
              of before it: `memlog record --fine-time` gives each event its own"
@@ -95,10 +89,10 @@ pub fn note(world: &World) -> Option<String> {
 
 /// The same of a filter, if it asks for so short a time.
 pub fn note_on_filter(world: &World, filter: Option<&Expr>) -> Option<String> {
-    let shortest_ns = STEPS * world.tick_ns.saturating_mul(step_ticks(world));
-    filter
-        .filter(|filter| asks_below(filter, shortest_ns))
-        .and_then(|_| note(world))
+    let filter = filter?;
+    let step_ns = world.tick_ns.saturating_mul(step_ticks(world));
+    let is_short = asks_below(filter, step_ns.saturating_mul(STEPS));
+    is_short.then(|| note(world)).flatten()
 }
 
 fn asks_below(filter: &Expr, shortest_ns: u64) -> bool {

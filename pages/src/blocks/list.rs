@@ -4,10 +4,10 @@ use memlog_answers::{Damaged, Found, listed};
 use serde_json::{Value, json};
 
 use super::table::{Args, Which};
-use super::{Answer, Told};
+use super::{Answer, Told, lifetimes};
 use crate::page::Page;
 use crate::page::rows::{Last, Rows, titles};
-use crate::words::{counted, grouped, span};
+use crate::words::{counted, grouped, second_digits, span};
 
 /// The blocks, the first of their order.
 pub fn blocks(told: &Told, args: &Args, which: Which) -> Result<Answer, Damaged> {
@@ -51,7 +51,7 @@ pub fn blocks(told: &Told, args: &Args, which: Which) -> Result<Answer, Damaged>
     Ok(Answer {
         figures,
         rows,
-        ..Answer::default()
+        note: lifetimes::note(told.world),
     })
 }
 
@@ -72,7 +72,8 @@ fn chain(one: &Found) -> String {
 
 fn row_of(told: &Told, one: &Found, number: &impl Fn(u32) -> Option<u32>) -> Vec<String> {
     let world = told.world;
-    let seconds = |event| format!("{:.3}", world.seconds_of(event));
+    let digits = second_digits(world.tick_ns, 3);
+    let seconds = |event| format!("{:.digits$}", world.seconds_of(event));
     vec![
         one.born.to_string(),
         told.sizes.of(one.size),
@@ -80,7 +81,10 @@ fn row_of(told: &Told, one: &Found, number: &impl Fn(u32) -> Option<u32>) -> Vec
         format!("{:#x}", one.address),
         seconds(one.born),
         one.died.map_or_else(|| "never".to_owned(), seconds),
-        span(lifetime(told, one)),
+        match lifetime(told, one) {
+            short if short < 1.0 => lifetimes::short(short),
+            long => span(long),
+        },
         world.thread(one.thread),
         one.flags.api().name().to_owned(),
         chain(one),

@@ -6,7 +6,7 @@ use memlog_analysis::END;
 use memlog_answers::{Damaged, Found, found_at};
 use serde_json::{Value, json};
 
-use super::lifetimes::Lifetime;
+use super::lifetimes::{Lifetime, step_ticks};
 use super::{Answer, Question, Told, ask, frames};
 use crate::page::Page;
 use crate::page::rows::{Rest, Rows};
@@ -43,6 +43,8 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
 
 fn answer(told: &Told, args: &Args) -> Result<Answer, Damaged> {
     let (found, count) = found_at(told.world, told.choice, args.address, args.top.max(1))?;
+    // All events are gone through for it.
+    let asked = (args.address, step_ticks(told.world));
     let figures = Page::keyed([
         ("address", format!("{:#x}", args.address).into()),
         ("blocks", count.into()),
@@ -50,7 +52,7 @@ fn answer(told: &Told, args: &Args) -> Result<Answer, Damaged> {
             "rows",
             found
                 .iter()
-                .map(|found| json_of(told, found, args.address))
+                .map(|found| json_of(told, found, asked))
                 .collect::<Vec<_>>()
                 .into(),
         ),
@@ -71,7 +73,7 @@ fn answer(told: &Told, args: &Args) -> Result<Answer, Damaged> {
             .push(format!("{earlier} had it too; --top shows more").into());
     }
     for found in &found {
-        rows.rest.extend(lines(told, found, args.address));
+        rows.rest.extend(lines(told, found, asked));
     }
     Ok(Answer {
         figures,
@@ -86,7 +88,7 @@ fn innermost(told: &Told, stack: u32) -> u32 {
     stack.map_or(END, |stack| stack.whole)
 }
 
-fn json_of(told: &Told, found: &Found, address: u64) -> Value {
+fn json_of(told: &Told, found: &Found, (address, step): (u64, u64)) -> Value {
     let world = told.world;
     let mut row = json!({
         "name": world.owner(found.stack).map(|name| &name.function),
@@ -107,14 +109,14 @@ fn json_of(told: &Told, found: &Found, address: u64) -> Value {
     });
     let lifetime = found
         .died
-        .map(|died| Lifetime::new(world, found.born, died));
+        .and_then(|died| Lifetime::new(world, step, found.born, died));
     if let Value::Object(row) = &mut row {
         row.extend(Lifetime::keys(lifetime.as_ref()));
     }
     row
 }
 
-fn lines(told: &Told, found: &Found, address: u64) -> Vec<Rest> {
+fn lines(told: &Told, found: &Found, (address, step): (u64, u64)) -> Vec<Rest> {
     let world = told.world;
     let digits = second_digits(world.tick_ns, 3);
     let into = match address - found.address {
@@ -141,11 +143,12 @@ fn lines(told: &Told, found: &Found, address: u64) -> Vec<Rest> {
                 (_, true) => "released, which the log does not have,",
                 _ => "freed",
             };
+            let lifetime = Lifetime::new(world, step, found.born, died);
             let how = format!(
-                "  {how} at {:.digits$} s by thread {}, {}",
+                "  {how} at {:.digits$} s by thread {}{}",
                 world.seconds_of(died),
                 world.thread(releaser),
-                Lifetime::new(world, found.born, died).words(world)
+                lifetime.map_or(String::new(), |it| format!(", {}", it.words(world)))
             );
             lines.push(how.into());
             match found.release_stack {

@@ -84,8 +84,7 @@ fn answer(told: &Told, args: &Args) -> Result<Answer, Failure> {
     let world = told.world;
     let readings = readings(told.log, world);
     let chosen = match &args.question.at {
-        None => readings.iter().max_by_key(|reading| reading.program_kb()),
-        Some(At::RSS_PEAK) => readings.iter().max_by_key(|reading| reading.program_kb()),
+        None | Some(At::RSS_PEAK) => readings.iter().max_by_key(|reading| reading.program_kb()),
         Some(at) => {
             let event = told.event(at)?;
             let before = readings.iter().rfind(|reading| reading.event <= event);
@@ -109,7 +108,8 @@ fn answer(told: &Told, args: &Args) -> Result<Answer, Failure> {
             page_bytes: told.page_bytes,
             log_path: name.unwrap_or_default(),
             resident: census.resident_kb.saturating_mul(1024),
-            own: (!census.is_counted).then(|| census.own_kb.saturating_mul(1024)),
+            own: census.own_kb.saturating_mul(1024),
+            is_counted: census.is_counted,
         },
         args.listed.by,
     )?;
@@ -285,7 +285,7 @@ fn pages(
     chosen: &Reading,
     coverage: &Coverage,
 ) -> Vec<Rows> {
-    let mut pages = vec![by_purpose(told, found, chosen, coverage)];
+    let mut pages = vec![by_purpose(told, args, found, chosen, coverage)];
     let by = args.listed.by.word();
     let blocks: Vec<_> = found.blocks.iter().filter(|row| row.live > 0).collect();
     if !blocks.is_empty() {
@@ -304,7 +304,13 @@ fn pages(
     pages
 }
 
-fn by_purpose(told: &Told, found: &Residents, chosen: &Reading, coverage: &Coverage) -> Rows {
+fn by_purpose(
+    told: &Told,
+    args: &Args,
+    found: &Residents,
+    chosen: &Reading,
+    coverage: &Coverage,
+) -> Rows {
     let sizes = told.sizes;
     let sum = found.sum();
     let some = Purpose::ALL.into_iter().filter(|&one| found.of(one) > 0);
@@ -320,10 +326,18 @@ fn by_purpose(told: &Told, found: &Residents, chosen: &Reading, coverage: &Cover
     let mut rest: Vec<Rest> = Vec::new();
     let peak = told.world.moments.rss_peak_bytes;
     let then = census.resident_kb.saturating_mul(1024);
-    if args_are_of_peak(told) && peak > then + then / 50 {
+    let is_of_peak = matches!(args.question.at, None | Some(At::RSS_PEAK));
+    if is_of_peak && peak > then + then / 50 {
         let sentence = format!(
             "the RSS peak is {}: no reading of all mappings was nearer to it",
             sizes.of(peak)
+        );
+        rest.push(sentence.into());
+    }
+    if sum > then + then / 50 {
+        let sentence = format!(
+            "the kernel counts {}: pages of zeros that were only read are among the others",
+            sizes.of(then)
         );
         rest.push(sentence.into());
     }
@@ -351,11 +365,6 @@ fn by_purpose(told: &Told, found: &Residents, chosen: &Reading, coverage: &Cover
         rows: cells.collect(),
         rest,
     }
-}
-
-/// Whether the moment is that of the peak.
-fn args_are_of_peak(told: &Told) -> bool {
-    told.about.is_empty() || told.about.starts_with(" live at rss-peak")
 }
 
 fn by_holder(

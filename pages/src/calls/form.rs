@@ -6,7 +6,6 @@ use crate::words::Advice;
 /// What a command that shows a tree is asked about it.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub struct Form {
-    /// Who holds memory, or of the whole run: who allocated most bytes, who made
     /// Who holds memory; or of the whole run: who allocated most bytes, who made most
     /// allocations, who made most temporary ones (freed before the thread's next
     /// allocation), or who freed most bytes

@@ -9,6 +9,8 @@ use std::path::Path;
 
 use memlog_analysis::{END, StackTable, first_outwards};
 use memlog_answers::{Damaged, Moments, Of, Stack, World, name_owners};
+use memlog_format::meta::Key;
+use memlog_read::Log;
 use memlog_table::{Table, Thread};
 use serde_json::{Value, json};
 
@@ -223,6 +225,7 @@ pub fn named<'t, 'b>(
         numbers,
         modules: modules.map(|module| clean(module.path)).collect(),
         threads: table.threads().iter().map(thread).collect(),
+        is_fine: has_fine_time(family.own()),
         ..World::nameless(table, of, moments, family.own().tick_ns())
     };
     let Some(names) = names else {
@@ -260,4 +263,11 @@ pub fn named<'t, 'b>(
         known,
         on_names,
     })
+}
+
+/// Whether each event has a time of its own. A program may forbid itself the clock of
+/// these, and the recorder then says so.
+fn has_fine_time(log: &Log) -> bool {
+    const ENDED: &[u8] = b"fine time ended";
+    log.tick_ns() < 1000 && !log.texts(Key::Note).any(|note| note.starts_with(ENDED))
 }

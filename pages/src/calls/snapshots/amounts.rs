@@ -40,13 +40,16 @@ impl Amounts {
     pub fn change(&mut self, changes: &[StackChange], recorded: &[StackChange], by: By) {
         let change = |amounts: &mut ByStack, changes: &[StackChange]| {
             for change in changes {
-                let held = amounts.entry(change.stack).or_default();
-                *held = match by {
+                let held = amounts.get(&change.stack).copied().unwrap_or_default();
+                let held = match by {
                     By::Live => held.plus(change.came).minus(change.went),
                     _ => held.plus(change.came),
                 };
+                match held == Held::default() {
+                    true => amounts.remove(&change.stack),
+                    false => amounts.insert(change.stack, held),
+                };
             }
-            amounts.retain(|_, held| *held != Held::default());
         };
         change(&mut self.of, changes);
         if let Some(all) = &mut self.all {

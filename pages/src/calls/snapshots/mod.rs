@@ -118,6 +118,7 @@ impl<'s, 'a> Taken<'s, 'a> {
         let mut live = self.kept(snapshots.base().iter().copied());
         let mut unfiltered = sum(snapshots.recorded_base().iter().copied());
         let mut shown = Amounts::begin(snapshots, by);
+        let has_trees = args.trees(1) > 0;
         let (mut first, mut last) = (None, None);
         let (mut trees, mut rows, mut figures) = (Vec::new(), Vec::new(), Vec::new());
         let all = snapshots.all().zip(snapshots.recorded());
@@ -131,7 +132,9 @@ impl<'s, 'a> Taken<'s, 'a> {
             });
             rows.push(self.row(index, one, [live, came, went]));
             figures.push(self.figures(index, one, [live, came, went], unfiltered));
-            shown.change(changes, recorded, by);
+            if has_trees {
+                shown.change(changes, recorded, by);
+            }
             if args.show_snapshots {
                 let title = format!("snapshot-{index}{}, {}", of_mark(one), self.what(one));
                 let label = format!("snapshot-{index}");
@@ -231,6 +234,11 @@ impl<'s, 'a> Taken<'s, 'a> {
             By::Count => "their number",
             _ => "it",
         };
+        // gprof2dot knows no negative costs, and memtrail left them out.
+        let graph = match change {
+            Some("shrank") => None,
+            _ => shape.graph(&self.lines.lines, &self.names, &held),
+        };
         Part::OneTree(Tree {
             title: format!(
                 "{title}{chosen}{recorded} ({filtered}percentages are shares of {shares})"
@@ -246,7 +254,7 @@ impl<'s, 'a> Taken<'s, 'a> {
             branches,
             most: self.most,
             times: Vec::new(),
-            graph: shape.graph(&self.lines.lines, &self.names, &held),
+            graph,
             names: Rc::clone(&self.names),
         })
     }
