@@ -52,7 +52,7 @@ the one with the highest peak of resident memory.";
 /// The moments that have names, for the shells.
 const MOMENTS: [&str; 4] = ["rss-peak", "heap-peak", "start", "end"];
 
-const ENVIRONMENT: [(&str, &str); 24] = [
+const ENVIRONMENT: [(&str, &str); 25] = [
     (
         "MEMLOG_OUTPUT",
         "The log's name: %h host, %p process, %e program, %t start in seconds, %n attempt, \
@@ -87,6 +87,10 @@ const ENVIRONMENT: [(&str, &str); 24] = [
     (
         "MEMLOG_FINE_TIME",
         "1: each event has a time of its own, in steps of 10 ns.",
+    ),
+    (
+        "MEMLOG_KEEP_ENVIRONMENT",
+        "1: the log has the variables that the program began with, which may be secret.",
     ),
     (
         "MEMLOG_FOLLOW_EXEC",

@@ -79,6 +79,9 @@ pub struct Args {
     /// Give each event a time of its own, in steps of 10 ns, instead of steps of some ms; an event then takes longer and a byte or two more
     #[arg(long, conflicts_with = "flight_recorder")]
     fine_time: bool,
+    /// Keep the environment that the program begins with in the log; `memlog info` shows it. It may have secrets
+    #[arg(long)]
+    keep_environment: bool,
     /// Hook operator new and delete in any case: for scripts whose programs load an allocator with its own
     #[arg(long)]
     cxx_operators: bool,
@@ -131,6 +134,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         "MEMLOG_FREE_STACKS" => args.free_stacks,
         "MEMLOG_RSS_DETAIL" => args.rss_detail.is_some(),
         "MEMLOG_FINE_TIME" => args.fine_time,
+        "MEMLOG_KEEP_ENVIRONMENT" => args.keep_environment,
         "MEMLOG_FOLLOW_EXEC" => args.follow_exec.is_some(),
         "MEMLOG_ONLY" => !args.only.is_empty(),
         _ => false,
@@ -174,6 +178,9 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     }
     if let Some(detail) = args.rss_detail {
         command.env("MEMLOG_RSS_DETAIL", detail);
+    }
+    if args.keep_environment {
+        command.env("MEMLOG_KEEP_ENVIRONMENT", "1");
     }
     if args.fine_time {
         command.env("MEMLOG_FINE_TIME", "1");

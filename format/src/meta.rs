@@ -4,6 +4,7 @@
 
 use crate::Malformed;
 use crate::resident::{Census, Mapped};
+use crate::table::StackId;
 use crate::varint::{Reader, Writer};
 
 /// Longest path or text that is kept; what is longer is cut.
@@ -97,6 +98,9 @@ pub enum Key {
     /// A function of another name than malloc and its like whose blocks are
     /// recorded, as its first call found.
     Named = 14,
+    /// A variable of the environment that the program began with, `NAME=VALUE`; only
+    /// if that was asked for.
+    Variable = 15,
 }
 
 /// Why a library's calls are not recorded: the first byte of [`Key::PastUs`].
@@ -175,6 +179,26 @@ pub struct CodeName<'a> {
     pub name: &'a [u8],
 }
 
+/// Calls of mallopt that are written; what follows is not.
+pub const MAX_TUNED: u32 = 1000;
+
+/// The program told the allocator something by mallopt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tuned {
+    /// When.
+    pub tick: u64,
+    /// The thread.
+    pub tid: u32,
+    /// What was set: a number of malloc.h.
+    pub parameter: i32,
+    /// To what.
+    pub value: i32,
+    /// Whether the allocator took it.
+    pub is_taken: bool,
+    /// Who did it.
+    pub stack: StackId,
+}
+
 /// A record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Record<'a> {
@@ -208,6 +232,8 @@ pub enum Record<'a> {
     Mapped(Mapped<'a>),
     /// A census ends.
     Census(Census),
+    /// A call of mallopt.
+    Tuned(Tuned),
     /// A record of a newer memlog.
     Unknown(u8),
 }
@@ -223,6 +249,7 @@ const DEATH: u8 = 8;
 const CODE_NAME: u8 = 9;
 const MAPPED: u8 = 10;
 const CENSUS: u8 = 11;
+const TUNED: u8 = 12;
 
 fn key_of(byte: u8) -> Option<Key> {
     use Key::*;
@@ -241,6 +268,7 @@ fn key_of(byte: u8) -> Option<Key> {
         RankParent,
         PastUs,
         Named,
+        Variable,
     ]
     .into_iter()
     .find(|key| *key as u8 == byte)
@@ -273,6 +301,7 @@ impl<'a> Record<'a> {
             Record::CodeName(_) => CODE_NAME,
             Record::Mapped(_) => MAPPED,
             Record::Census(_) => CENSUS,
+            Record::Tuned(_) => TUNED,
             Record::Unknown(kind) => *kind,
         }
     }
@@ -344,6 +373,16 @@ impl<'a> Record<'a> {
             }
             Record::Mapped(mapped) => mapped.put(out),
             Record::Census(census) => census.put(out),
+            Record::Tuned(tuned) => [
+                tuned.tick,
+                u64::from(tuned.tid),
+                u64::from(tuned.parameter as u32),
+                u64::from(tuned.value as u32),
+                u64::from(tuned.is_taken),
+                u64::from(tuned.stack.0),
+            ]
+            .into_iter()
+            .for_each(|number| out.var(number)),
             Record::Unknown(_) => {}
         }
     }
@@ -414,6 +453,14 @@ impl<'a> Record<'a> {
             }),
             MAPPED => Record::Mapped(Mapped::get(&mut bytes)?),
             CENSUS => Record::Census(Census::get(&mut bytes)?),
+            TUNED => Record::Tuned(Tuned {
+                tick: bytes.var()?,
+                tid: bytes.var32()?,
+                parameter: bytes.var32()? as i32,
+                value: bytes.var32()? as i32,
+                is_taken: bytes.var()? != 0,
+                stack: StackId(bytes.var32()?),
+            }),
             _ => Record::Unknown(kind),
         })
     }

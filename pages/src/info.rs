@@ -2,12 +2,14 @@
 //!
 //! * [`sections`]: its modules, counters and findings
 //! * [`figures`]: the same for programs
+//! * [`mallopts`]: what the program told its allocator
 //! * [`list`]: all logs of a folder, a line each
 //! * [`little`]: those that did little, together
 
 mod figures;
 mod list;
 mod little;
+mod mallopts;
 mod sections;
 
 use std::fs::File;
@@ -29,6 +31,7 @@ use crate::page::{Page, Part};
 use crate::shown::print;
 use crate::words::{clean, counted, grouped, shown, signal};
 use figures::figures;
+use mallopts::Mallopt;
 use sections::{counters, findings, modules};
 
 /// Say what a log is of, and what it lacks.
@@ -91,6 +94,7 @@ fn records(family: &Family, file: &Path, events: Events) -> anyhow::Result<Vec<P
     size(&mut records, log);
     ahead(&mut records, file)?;
     remarks(&mut records, log);
+    mallopts::add(&mut records, &Mallopt::all(log, file)?);
     if !events.failed.is_empty() {
         records.add("failed", events.failed.join(", "));
     }
@@ -347,6 +351,9 @@ fn remarks(records: &mut Records, log: &Log) {
     }
     for text in log.texts(Key::Named) {
         records.add("recorded too", clean(text));
+    }
+    for text in log.texts(Key::Variable) {
+        records.add("variable", clean(text));
     }
     for text in log.texts(Key::Note) {
         records.add("note", note(text));

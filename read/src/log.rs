@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE};
 use memlog_format::counter::Counter;
-use memlog_format::meta::{CodeName, Death, End, ForkPoint, Key, Module, Start};
+use memlog_format::meta::{CodeName, Death, End, ForkPoint, Key, Module, Start, Tuned};
 use memlog_format::order::CELL_BITS;
 use memlog_format::table::{Code, CodeId, Node, StackId};
 
@@ -167,6 +167,11 @@ impl<'a> Log<'a> {
     /// Names of code of no file that were put into the log.
     pub fn code_names(&self) -> &[CodeName<'a>] {
         &self.metas.code_names
+    }
+
+    /// Calls of mallopt.
+    pub fn tunings(&self) -> &[Tuned] {
+        &self.metas.tunings
     }
 
     /// What was resident in which mapping, at some moments.

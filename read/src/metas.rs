@@ -1,7 +1,7 @@
 //! The header chunks: what the log is of, modules, fork, end.
 
 use memlog_format::counter::AREA_END;
-use memlog_format::meta::{CodeName, Death, End, ForkPoint, Key, Module, Record, Start};
+use memlog_format::meta::{CodeName, Death, End, ForkPoint, Key, Module, Record, Start, Tuned};
 use memlog_format::resident::{Census, Mapped};
 use memlog_format::varint::Reader;
 
@@ -30,6 +30,7 @@ pub(crate) struct Metas<'a> {
     pub death: Option<Death>,
     pub code_names: Vec<CodeName<'a>>,
     pub censuses: Vec<Resident<'a>>,
+    pub tunings: Vec<Tuned>,
     /// Of a census whose end has not come.
     mapped: Vec<Mapped<'a>>,
 }
@@ -109,6 +110,7 @@ impl<'a> Metas<'a> {
                 }
                 self.censuses.push(Resident { census, mapped });
             }
+            Record::Tuned(tuned) => self.tunings.push(tuned),
             Record::Unknown(_) => {}
         }
     }

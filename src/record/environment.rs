@@ -20,7 +20,7 @@ struct Setting {
 
 const SWITCH: &str = "expected 1 or 0, yes or no, on or off, true or false";
 
-const SETTINGS: [Setting; 13] = [
+const SETTINGS: [Setting; 14] = [
     Setting {
         name: "MEMLOG_MAX_LOG",
         is_understood: |text| bytes_of(text).is_ok(),
@@ -63,6 +63,11 @@ const SETTINGS: [Setting; 13] = [
     },
     Setting {
         name: "MEMLOG_FINE_TIME",
+        is_understood: is_switch,
+        expected: SWITCH,
+    },
+    Setting {
+        name: "MEMLOG_KEEP_ENVIRONMENT",
         is_understood: is_switch,
         expected: SWITCH,
     },

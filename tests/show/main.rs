@@ -23,6 +23,7 @@ mod sites;
 mod snapshots;
 mod terminal;
 mod timeline;
+mod told;
 mod tutorial;
 mod usage;
 

@@ -8,7 +8,7 @@ use memlog_format::event::{Alloc, Event, Release, predicted_usable};
 use memlog_format::ext::{Ext, Ledger, MAX_TEXT, Mapping, Rss, RssSource};
 use memlog_format::failure::Failure;
 use memlog_format::limit::{Limit, LimitAct, LimitKind};
-use memlog_format::meta::{CodeName, Death, End, ForkPoint, Key, Module, Record, Start};
+use memlog_format::meta::{CodeName, Death, End, ForkPoint, Key, Module, Record, Start, Tuned};
 use memlog_format::resident::{Census, CensusWhy, MAX_PATH_END, Mapped};
 use memlog_format::table::StackId;
 use proptest::collection::vec;
@@ -320,7 +320,22 @@ pub fn record() -> impl Strategy<Value = Record<'static>> {
         }),
         mapped().prop_map(Record::Mapped),
         census().prop_map(Record::Census),
-        (12..=255u8).prop_map(Record::Unknown),
+        (
+            number(),
+            [number32(), number32()],
+            any::<(i32, i32, bool)>()
+        )
+            .prop_map(|(tick, [tid, stack], (parameter, value, is_taken))| {
+                Record::Tuned(Tuned {
+                    tick,
+                    tid,
+                    parameter,
+                    value,
+                    is_taken,
+                    stack: StackId(stack),
+                })
+            }),
+        (13..=255u8).prop_map(Record::Unknown),
     ]
 }
 

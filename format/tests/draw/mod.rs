@@ -188,6 +188,10 @@ fn meta_remark(record: &Record) -> String {
             "CENSUS at stamp {}, {} kB, {} kB own",
             census.stamp, census.resident_kb, census.own_kb
         ),
+        Record::Tuned(tuned) => format!(
+            "TUNED {} to {} at tick {}",
+            tuned.parameter, tuned.value, tuned.tick
+        ),
         Record::Unknown(kind) => format!("type {kind}, of a newer memlog"),
     }
 }

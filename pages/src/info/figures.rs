@@ -11,6 +11,7 @@ use memlog_read::Log;
 use serde_json::{Map, Value, json};
 
 use super::Events;
+use super::mallopts::Mallopt;
 use super::sections::{build_id, unloaded_seconds};
 use crate::facts::{is_running, note, threads_at_once};
 use crate::figures::{counters, found_wrong, identity};
@@ -42,6 +43,7 @@ pub fn figures(
     let notes = notes.chain(lacking(log).map(str::to_owned));
     let findings = &events.findings;
     let threads = events.threads.list();
+    let mallopts = Mallopt::all(log, file)?;
     let own = [
         ("schema", SCHEMA.into()),
         (
@@ -106,6 +108,8 @@ pub fn figures(
         ("streams", size.streams.into()),
         ("settings", texts(Key::Setting)),
         ("recorded_too", texts(Key::Named)),
+        ("environment", texts(Key::Variable)),
+        ("mallopts", mallopts.iter().map(Mallopt::figures).collect()),
         ("notes", notes.collect()),
         ("cut_stacks", events.cuts.as_slice().into()),
         ("modules", modules(log)),

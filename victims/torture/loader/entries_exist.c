@@ -9,7 +9,7 @@
 int main(void)
 {
     static const char *const names[] = {"malloc", "calloc", "realloc", "reallocarray", "free", "cfree", "posix_memalign",
-        "aligned_alloc", "memalign", "valloc", "pvalloc", "malloc_usable_size", "free_sized", "free_aligned_sized", "mmap",
+        "aligned_alloc", "memalign", "valloc", "pvalloc", "malloc_usable_size", "mallopt", "free_sized", "free_aligned_sized", "mmap",
         "mmap64", "munmap", "mremap", "brk", "sbrk", "malloc_size", "mallocx", "je_malloc", "tc_malloc", "mi_malloc",
         "nallocx", "sdallocx", "MallocExtension_ReleaseFreeMemory", "__libc_malloc", "__malloc_hook", "malloc_good_size"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {

@@ -3,12 +3,13 @@
 //! # Safety
 //! As in `family`.
 
+use crate::hooks::capture;
 use crate::hooks::family::{handler, next};
 use crate::hooks::operators;
 use crate::hooks::session::{self, Admission, admit};
 use crate::hooks::threads;
 use crate::log::sink::Mode;
-use crate::log::stream::Stream;
+use crate::log::stream::{Of, Stream};
 use crate::platform::arch::DoorFrame;
 use crate::platform::clock;
 use crate::platform::doors::Door;
@@ -21,9 +22,9 @@ use crate::process::recorder::RECORDER;
 use crate::process::rss;
 use crate::process::start;
 use core::ffi::{c_char, c_void};
-use core::sync::atomic::Ordering;
+use core::sync::atomic::{AtomicU32, Ordering};
 use memlog_format::ext::Ext;
-use memlog_format::meta::{End, Key, Past, Record};
+use memlog_format::meta::{End, Key, MAX_TUNED, Past, Record, Tuned};
 
 handler! {
     /// fork: the token is not held across it, for its handlers may allocate
@@ -178,6 +179,46 @@ pub(super) fn as_recorder(frame: &DoorFrame, work: impl FnOnce()) {
             session.end();
         }
         Admission::Backing | Admission::Pass => work(),
+    }
+}
+
+handler! {
+    /// mallopt: what the allocator is told
+    fn memlog_on_mallopt(parameter: i32, value: i32) -> i32 = |frame| {
+        let Some(real) = next::<extern "C" fn(i32, i32) -> i32>(frame, Door::Mallopt) else {
+            return 0;
+        };
+        let result = real(parameter, value);
+        note_tuned(frame, (parameter, value), result != 0);
+        result
+    }
+}
+
+/// A program that does it in a loop shall not fill the log.
+static TUNED: AtomicU32 = AtomicU32::new(0);
+
+#[cold]
+fn note_tuned(frame: &DoorFrame, (parameter, value): (i32, i32), is_taken: bool) {
+    let is_one_more = |count: u32| (count < MAX_TUNED).then_some(count + 1);
+    let order = Ordering::Relaxed;
+    if RECORDER.ground.must_be_quiet() || TUNED.fetch_update(order, order, is_one_more).is_err() {
+        return;
+    }
+    if let Admission::Record(mut session) = admit(frame) {
+        session.in_recorder(Some(frame));
+        let stack = capture::capture_apart(session.recording(), frame, Of::Allocation);
+        RECORDER.note(
+            Patience::Bounded,
+            &Record::Tuned(Tuned {
+                tick: clock::tick(),
+                tid: Os::tid(),
+                parameter,
+                value,
+                is_taken,
+                stack,
+            }),
+        );
+        session.end();
     }
 }
 

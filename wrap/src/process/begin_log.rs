@@ -12,7 +12,7 @@ use crate::process::census::Detail;
 use crate::process::fine_time;
 use crate::process::launcher::rank_parent;
 use crate::process::recorder::RECORDER;
-use crate::process::settings::Settings;
+use crate::process::settings::{Settings, each_variable};
 use crate::process::usable;
 use core::sync::atomic::Ordering;
 use memlog_format::meta::{Key, Record, Start};
@@ -97,6 +97,7 @@ pub(crate) fn begin_log(wiped: bool) {
         RECORDER.settings.with(Patience::Bounded, |settings| {
             note_total(settings, &mut text);
         });
+        keep_environment(&mut text);
         if RECORDER.log.sink.mode() == Mode::Written {
             text(Key::Setting, b"MEMLOG_SINK=written");
         }
@@ -151,6 +152,20 @@ fn note_total(settings: &Settings, text: &mut impl FnMut(Key, &[u8])) {
         value.push_number(error.unsigned_abs().into());
         text(Key::Note, value.get());
     }
+}
+
+/// The variables that the program began with, if they are wanted: they may be secret.
+fn keep_environment(text: &mut impl FnMut(Key, &[u8])) {
+    let is_wanted = |settings: &mut Settings| settings.keep_environment;
+    if RECORDER.settings.with(Patience::Bounded, is_wanted) != Some(true) {
+        return;
+    }
+    text(Key::Setting, b"MEMLOG_KEEP_ENVIRONMENT=1");
+    RECORDER.start.scratch.with(Patience::Bounded, |scratch| {
+        each_variable(&mut scratch.buffer, |variable| {
+            text(Key::Variable, variable)
+        });
+    });
 }
 
 /// The program's arguments, each ended by a zero byte.

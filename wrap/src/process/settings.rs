@@ -49,6 +49,8 @@ pub struct Settings {
     pub fine_time: bool,
     /// Why that cannot be; empty where it can, or was not asked for.
     pub no_fine_time: &'static [u8],
+    /// MEMLOG_KEEP_ENVIRONMENT: the log has the variables that the program began with.
+    pub keep_environment: bool,
     /// MEMLOG_VERIFY: each capture is compared with the plain walk.
     pub verify: bool,
     /// MEMLOG_OFF, or a rank that does not record.
@@ -93,6 +95,7 @@ impl Settings {
             rss_detail: Detail::Cheap,
             fine_time: false,
             no_fine_time: &[],
+            keep_environment: false,
             verify: false,
             off: false,
             follow_exec: true,
@@ -210,6 +213,9 @@ impl Settings {
                 self.rss_detail = self.understood(name, value, detail(value), Detail::Cheap);
             }
             b"FINE_TIME" => self.fine_time = self.understood(name, value, switch(value), false),
+            b"KEEP_ENVIRONMENT" => {
+                self.keep_environment = self.understood(name, value, switch(value), false);
+            }
             b"VERIFY" => self.verify = self.understood(name, value, switch(value), false),
             b"OFF" => self.off |= self.understood(name, value, switch(value), false),
             b"FOLLOW_EXEC" => {
@@ -296,7 +302,7 @@ impl Settings {
 }
 
 /// Runs over the environment that the process began with.
-fn each_variable(buffer: &mut [u8], mut see: impl FnMut(&[u8])) {
+pub(super) fn each_variable(buffer: &mut [u8], mut see: impl FnMut(&[u8])) {
     if !each_entry(b"/proc/self/environ\0", buffer, &mut see)
         && let Some(initial) = Initial::find()
     {

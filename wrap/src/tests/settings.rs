@@ -22,6 +22,7 @@ fn describe() -> String {
         ("free_stacks", settings.free_stacks.to_string()),
         ("rss_detail", format!("{:?}", settings.rss_detail)),
         ("fine_time", settings.fine_time.to_string()),
+        ("keep_environment", settings.keep_environment.to_string()),
         ("off", settings.off.to_string()),
         ("follow_exec", settings.follow_exec.to_string()),
         ("written", settings.written.to_string()),
@@ -92,6 +93,7 @@ fn sense_is_understood() {
         ("MEMLOG_MAX_LOG", "2GiB"),
         ("MEMLOG_FREE_STACKS", "yes"),
         ("MEMLOG_FINE_TIME", "on"),
+        ("MEMLOG_KEEP_ENVIRONMENT", "1"),
         ("MEMLOG_FOLLOW_EXEC", "0"),
         ("MEMLOG_OFF", "off"),
         ("MEMLOG_SINK", "written"),
@@ -101,6 +103,7 @@ fn sense_is_understood() {
     assert_eq!(told.value("folder"), "logs");
     assert_eq!(told.value("max_log"), (2u64 << 30).to_string());
     assert_eq!(told.switches(), ["true", "true", "false", "false", "true"]);
+    assert_eq!(told.value("keep_environment"), "true");
     assert_eq!(told.value("nonsense"), "");
     assert_eq!(
         Told::by(&[("MEMLOG_SINK", "mapped")]).value("written"),
@@ -132,6 +135,12 @@ fn nonsense_is_left_at_the_default_and_named() {
         ("MEMLOG_FREE_STACKS", "2", "free_stacks", "false".into()),
         ("MEMLOG_RSS_DETAIL", "2", "rss_detail", "Cheap".into()),
         ("MEMLOG_FINE_TIME", "10ns", "fine_time", "false".into()),
+        (
+            "MEMLOG_KEEP_ENVIRONMENT",
+            "all",
+            "keep_environment",
+            "false".into(),
+        ),
         ("MEMLOG_OFF", "perhaps", "off", "false".into()),
         ("MEMLOG_FOLLOW_EXEC", "-", "follow_exec", "true".into()),
         ("MEMLOG_SINK", "kitchen", "written", "false".into()),
@@ -271,6 +280,7 @@ fn set_but_empty_is_not_set() {
         "FREE_STACKS",
         "RSS_DETAIL",
         "FINE_TIME",
+        "KEEP_ENVIRONMENT",
         "OFF",
         "FOLLOW_EXEC",
         "SINK",
@@ -289,6 +299,7 @@ fn set_but_empty_is_not_set() {
         told.switches(),
         ["false", "false", "false", "true", "false"]
     );
+    assert_eq!(told.value("keep_environment"), "false");
     assert_eq!((told.value("job"), told.value("nonsense")), ("5", ""));
 }
 
