@@ -204,7 +204,7 @@ fn random_filters_choose_the_twins_blocks() {
         let (log, _) = recorded(&folder, options, &format!("mix {seed} 900 3"));
         let twin: &'static Twin = Box::leak(Box::new(twin(&folder, &log)));
         let mut random = Random::new(seed);
-        for _ in 0..if is_long() { 2000 } else { 80 } {
+        for _ in 0..if is_long() { 2000 } else { 40 } {
             let filter = expression(twin, &mut random, 3);
             let text = filter.text();
             let answer = ask_words(&folder, &log, &["table", "--by", "size", "--where", &text]);

@@ -129,7 +129,7 @@ fn pages_of_c_and_of_old_logs_fit() {
     let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("golden");
     let mut logs = Vec::new();
     crate::odd::logs_below(&golden, &mut logs);
-    let few = if crate::is_long() { logs.len() } else { 4 };
+    let few = if crate::is_long() { logs.len() } else { 2 };
     for log in logs.iter().take(few) {
         all(&folder, log, &[]);
     }

@@ -213,7 +213,7 @@ fn cut_logs_agree_while_they_grow() {
     let (whole, _) = recorded(&folder, &[], "mix 4 3000 2");
     let bytes = fs::read(&whole).expect("the log");
     let log = folder.path("cut.memlog");
-    let steps = if is_long() { 200 } else { 6 };
+    let steps = if is_long() { 200 } else { 4 };
     let cuts = (0..=steps).map(|step| bytes.len() * step / steps);
     let mut readable = 0;
     for cut in cuts {

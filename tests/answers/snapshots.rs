@@ -229,7 +229,7 @@ fn snapshots_by_bytes_are_the_twins() {
             most = most.max(case.judge_list(&case.ask(every, ""), every));
         }
         assert!(most > 500, "{most}");
-        for _ in 0..if is_long() { 50 } else { 3 } {
+        for _ in 0..if is_long() { 50 } else { 1 } {
             let distance = churn / 40 + random.below(churn);
             case.judge_trees(Every::Churn(distance), None);
             case.judge_trees(Every::Churn(distance), Some("change"));
