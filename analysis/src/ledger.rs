@@ -3,6 +3,7 @@
 use memlog_format::ext::{Ledger, Mapping};
 
 use crate::areas::{Area, Areas, Change};
+use crate::reached::Reached;
 use crate::sparse::Sparse;
 
 /// Figures of the ledger.
@@ -41,6 +42,8 @@ pub(crate) struct Regions {
     entries: u64,
     candidate: u64,
     moments: MappedMoments,
+    /// Where anything was ever mapped.
+    pub(crate) reached: Reached,
 }
 
 /// After how many entries of the ledger its moments are.
@@ -71,9 +74,13 @@ impl Regions {
             areas,
             mapped,
             held,
+            reached,
             ..
         } = self;
         areas.take(stream, entry, stack, &mut |change| {
+            if let Change::Came { start, area } = &change {
+                reached.add(*start, area.end);
+            }
             count(mapped, held, change);
         });
         self.mapped.peak_bytes = self.mapped.peak_bytes.max(self.mapped.live_bytes);

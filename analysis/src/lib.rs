@@ -16,6 +16,7 @@
 //! * `segments`: how far the heap peak may be off between threads
 //! * `stacks`: each stack once, however often the recorder wrote it down
 //! * `areas`: what of its addresses calls mapped; `ledger`: figures of what the program did
+//! * `reached`: addresses that calls ever had to do with
 //! * `failed`: who asked for memory and got none
 //! * `coverage`: how much of resident memory's growth that explains
 //! * `unknown`: releases of what is not live, told apart by a second reading
@@ -52,6 +53,7 @@ mod library;
 mod lines;
 mod live;
 mod name;
+mod reached;
 mod resident;
 mod rss;
 mod segments;

@@ -11,7 +11,9 @@ mod slot;
 
 use memlog_format::api::Api;
 
+use crate::reached::Reached;
 pub use map::AddressMap;
+use region::REGION_BITS;
 use slot::{Rare, Slot};
 
 /// A live block.
@@ -63,6 +65,8 @@ pub struct Blocks {
     slots: AddressMap<Slot>,
     rare: Rare,
     count: usize,
+    /// Where blocks ever were that are longer than a region.
+    long: Reached,
 }
 
 impl Blocks {
@@ -75,6 +79,9 @@ impl Blocks {
     /// A block came; gives the one that was there, which should not be.
     #[inline]
     pub(crate) fn insert(&mut self, address: u64, block: Block) -> Option<Block> {
+        if block.size >> REGION_BITS > 0 {
+            self.note_long(address, &block);
+        }
         let slot = self.rare.packed(&block);
         let other = self.slots.insert(address, slot);
         let other = other.map(|slot| self.rare.take(address, slot));
@@ -83,6 +90,12 @@ impl Blocks {
         }
         self.count += usize::from(other.is_none());
         other
+    }
+
+    #[cold]
+    fn note_long(&mut self, address: u64, block: &Block) {
+        self.long
+            .add(address, address.saturating_add(block.usable()));
     }
 
     /// A block went.
@@ -96,6 +109,13 @@ impl Blocks {
     /// The block that starts at this address.
     pub fn get(&self, address: u64) -> Option<Block> {
         Some(self.rare.block(address, self.slots.get(address)?))
+    }
+
+    /// The parts of a stretch of addresses in whose neighbourhood no block ever was.
+    pub(crate) fn untouched(&self, low: u64, high: u64) -> Vec<(u64, u64)> {
+        let parts = self.slots.untouched(low, high).into_iter();
+        let parts = parts.flat_map(|(low, high)| self.long.gaps(low, high));
+        parts.collect()
     }
 
     /// Number of blocks.

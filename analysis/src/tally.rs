@@ -408,6 +408,14 @@ impl Tally {
         self.regions.take(at.stream, entry, stack);
     }
 
+    /// The parts of a stretch of addresses that no call ever mapped, nor gave a block in
+    /// the neighbourhood of.
+    pub fn unreached(&self, low: u64, high: u64) -> Vec<(u64, u64)> {
+        let parts = self.blocks.untouched(low, high).into_iter();
+        let parts = parts.flat_map(|(low, high)| self.regions.reached.gaps(low, high));
+        parts.collect()
+    }
+
     /// The stream belongs to this thread now. A thread may have another one, for
     /// what its allocator maps in the middle of a call.
     pub fn thread(&mut self, at: At, tid: u32, name: &[u8]) {

@@ -78,7 +78,9 @@ pub use lines::{FileLines, LineSums, lines};
 pub use listed::{Order, listed};
 pub use mappings::{Mapping, MappingRow, backing_at, mapped_at, mapped_over_time, mappings};
 pub use owners::name_owners;
-pub use resident::{Part, Purpose, ResidentRow, Residents, Then, residents};
+pub use resident::{
+    Part, Purpose, ResidentRow, Residents, Then, Unseen, largest_unseen, residents,
+};
 pub use sums::Sums;
 pub use suppress::{Suppression, suppressed, suppressions};
 pub use threads::{Between, ThreadRow, threads};

@@ -139,6 +139,13 @@ fn each_resident_byte_has_its_purpose() {
         let text = folder.says(&["rss", log.to_str().expect("a name")]);
         assert!(text.contains("20.0 MiB"), "{text}");
         assert!(text.contains("NOT EXPLAINED"), "{text}");
+        // So does the heading of each page.
+        let text = folder.says(&["summary", log.to_str().expect("a name")]);
+        let sentence = "20.0 MiB that no recorded call mapped, at ";
+        assert!(
+            text.replace("\n           ", " ").contains(sentence),
+            "{text}"
+        );
     }
 }
 

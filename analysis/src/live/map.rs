@@ -61,6 +61,27 @@ impl<V: Copy + Default> AddressMap<V> {
         self.regions[region as usize].get((address & OFFSET) as u32)
     }
 
+    /// The parts of a stretch of addresses where none ever had a value, in whole regions,
+    /// nor in the region before.
+    pub fn untouched(&self, low: u64, high: u64) -> Vec<(u64, u64)> {
+        let (first, last) = (low >> REGION_BITS, high.saturating_sub(1) >> REGION_BITS);
+        let is_in = |number: &&u64| first.saturating_sub(1) <= **number && **number <= last;
+        let mut numbers: Vec<u64> = self.index.keys().filter(is_in).copied().collect();
+        numbers.sort_unstable();
+        let (mut at, mut parts) = (low, Vec::new());
+        for number in numbers {
+            let start = number << REGION_BITS;
+            if start > at {
+                parts.push((at, start));
+            }
+            at = at.max(start.saturating_add(2 << REGION_BITS));
+        }
+        if at < high {
+            parts.push((at, high));
+        }
+        parts
+    }
+
     /// All addresses with their values, in no order.
     pub fn iter(&self) -> impl Iterator<Item = (u64, V)> {
         self.index.iter().flat_map(move |(&number, &region)| {

@@ -24,6 +24,7 @@ mod pages;
 mod sweep;
 #[cfg(test)]
 mod tests;
+mod unseen;
 
 use memlog_format::resident::Mapped;
 use memlog_table::{Column, Columns, Flags, NEVER};
@@ -34,6 +35,7 @@ use crate::pass;
 use crate::world::{Damaged, World, sound_page_bytes};
 use given::{Adding, Given};
 use sweep::{Area, Block, Swept, sweep};
+pub use unseen::{Unseen, largest_unseen};
 
 /// What resident memory is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -139,14 +141,12 @@ impl Residents {
             let mapped = &then.mapped[part.place];
             part.purpose == Purpose::Own && mapped.is(Mapped::SHARED)
         };
-        let log: u64 = self
-            .parts
-            .iter()
-            .filter(is_log)
-            .map(|part| part.bytes)
-            .sum();
+        let logs = self.parts.iter().filter(is_log);
+        let log = logs.fold(0u64, |sum, part| sum.saturating_add(part.bytes));
         let account = then.own.saturating_sub(log);
-        let mut left = account + account / 4 + OWN_GRAIN;
+        let mut left = account
+            .saturating_add(account / 4)
+            .saturating_add(OWN_GRAIN);
         let mut parts: Vec<_> = self.parts.iter_mut().collect();
         parts.sort_by_key(|part| std::cmp::Reverse(part.bytes));
         for part in parts {

@@ -40,6 +40,13 @@ impl Stretches {
         }
     }
 
+    /// Bytes of them between two addresses.
+    pub fn within(&self, from: u64, to: u64) -> u64 {
+        let parts = self.list.iter();
+        let parts = parts.map(|(low, high)| (*high).min(to).saturating_sub((*low).max(from)));
+        parts.sum()
+    }
+
     /// The resident part of so many bytes in them.
     pub fn part(&self, bytes: u64) -> u64 {
         match self.bytes {

@@ -7,6 +7,7 @@ mod cuts;
 mod failed;
 mod notes;
 mod resident;
+mod unseen;
 mod window;
 
 use memlog_analysis::Summary;
@@ -52,7 +53,7 @@ pub fn heading(subject: &Subject) -> Heading {
         lines.line("flight recorder", parts);
     }
     let sizes = subject.sizes;
-    let (when, parts) = resident::peak(log, summary, sizes);
+    let (when, parts) = resident::peak(log, analysis, sizes);
     lines.line("RSS peak", when);
     if !parts.is_empty() {
         lines.line("", parts);

@@ -4,7 +4,8 @@ use memlog_analysis::{Later, Parts, Precision, Resident, Summary, Unread, Why};
 use memlog_format::counter::Counter;
 use memlog_read::Log;
 
-use super::window;
+use super::{unseen, window};
+use crate::open::Analysis;
 use crate::words::{Sizes, counted, lasted};
 
 /// Memory that grows for longer without an event was touched, not allocated.
@@ -15,7 +16,8 @@ const UNSEEN_LEAST: u64 = 8 << 20;
 const LEAST_SECONDS: f64 = 0.000_05;
 
 /// How high it was, when, and how well that is known; and what it was made of.
-pub fn peak(log: &Log, summary: &Summary, sizes: Sizes) -> (Vec<String>, Vec<String>) {
+pub fn peak(log: &Log, analysis: &Analysis, sizes: Sizes) -> (Vec<String>, Vec<String>) {
+    let summary = &analysis.summary;
     let bytes = sizes.of(summary.rss_peak_bytes);
     if summary.rss_peak_bytes == 0 {
         let text = "not known; the largest heap is taken for it";
@@ -39,9 +41,13 @@ pub fn peak(log: &Log, summary: &Summary, sizes: Sizes) -> (Vec<String>, Vec<Str
     when.extend(certainty(log, summary, &resident, sizes));
     when.extend(counted_by_kernel(log, summary.rss_peak_bytes, sizes));
     let mut parts = made_of(summary, &resident.parts, sizes);
-    let is_much = resident.parts.unseen > UNSEEN_LEAST.max(summary.rss_peak_bytes / 10);
-    if is_much && !log.censuses().is_empty() {
-        parts.push("`memlog rss` says what that is".into());
+    let much = UNSEEN_LEAST.max(summary.rss_peak_bytes / 10);
+    let largest = unseen::largest(log, &analysis.tally, sizes, much);
+    let is_much = resident.parts.unseen > much && !log.censuses().is_empty();
+    match (largest, is_much) {
+        (Some(largest), _) => parts.push(format!("{largest} (see `memlog rss`)")),
+        (None, true) => parts.push("`memlog rss` says what that is".into()),
+        (None, false) => {}
     }
     (when, parts)
 }
