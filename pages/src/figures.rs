@@ -1,5 +1,6 @@
 //! The figures of a log by name, as `memlog stats` and every page in JSON have them.
 
+use memlog_analysis::Name;
 use memlog_format::counter::ALL;
 use memlog_format::meta::Key;
 use memlog_read::{Findings, Log};
@@ -184,6 +185,15 @@ fn quality(family: &Family, analysis: &Analysis) -> Map<String, Value> {
         "findings_count": findings.count(),
         "counters": counters(log),
     }))
+}
+
+/// A place of a stack.
+pub fn place(name: &Name) -> Value {
+    json!({
+        "function": name.function,
+        "location": name.location,
+        "module": name.module,
+    })
 }
 
 /// What the reader found wrong, in sentences.

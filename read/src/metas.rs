@@ -91,7 +91,7 @@ impl<'a> Metas<'a> {
             Record::Mapped(mapped) => {
                 // They rise: those before are of a census that has no end.
                 let last = self.mapped.last();
-                if last.is_some_and(|last| mapped.low_kb < last.low_kb) {
+                if last.is_some_and(|last| mapped.low_kb <= last.low_kb) {
                     self.mapped.clear();
                 }
                 self.mapped.push(mapped);
@@ -106,7 +106,8 @@ impl<'a> Metas<'a> {
                     if self.censuses[place].census.is_whole && !census.is_whole {
                         return;
                     }
-                    self.censuses.remove(place);
+                    self.censuses[place] = Resident { census, mapped };
+                    return;
                 }
                 self.censuses.push(Resident { census, mapped });
             }
@@ -165,7 +166,7 @@ mod tests {
             let first = [mapped(1), census(7, true), mapped(2), census(8, true)];
             read(&[&first[..], &[mapped(3), census(7, is_whole)]].concat())
         };
-        assert_eq!(second(true), [(8, vec![2]), (7, vec![3])]);
+        assert_eq!(second(true), [(7, vec![3]), (8, vec![2])]);
         assert_eq!(second(false), [(7, vec![1]), (8, vec![2])]);
     }
 }

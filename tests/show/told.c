@@ -31,6 +31,17 @@ static void *in_thread(void *unused)
 	return unused;
 }
 
+/* One that does little has no log. */
+static void child(void)
+{
+	in_thread(0);
+	for (int i = 0; i < 30; i++) {
+		usleep(10000);
+		allocate();
+	}
+	exit(0);
+}
+
 int main(int count, char **words)
 {
 	const char *word = count > 1 ? words[1] : "few";
@@ -39,22 +50,17 @@ int main(int count, char **words)
 	if (!strcmp(word, "many")) {
 		for (int i = 0; i < 3000; i++)
 			mallopt(M_TOP_PAD, i);
-		allocate();
+		if (!fork())
+			child();
+		wait(0);
 		return 0;
 	}
 	tune(0);
 	tune(1);
 	fflush(stdout);
 	if (!strcmp(word, "forked")) {
-		if (!fork()) {
-			in_thread(0);
-			/* A child that does little has no log. */
-			for (int i = 0; i < 30; i++) {
-				usleep(10000);
-				allocate();
-			}
-			exit(0);
-		}
+		if (!fork())
+			child();
 		wait(0);
 		return 0;
 	}

@@ -35,6 +35,11 @@ fn calls(info: &Value) -> &[Value] {
     info["mallopts"].as_array().expect("a list")
 }
 
+fn child_of(folder: &Folder, log: &Path) -> PathBuf {
+    let mut logs = folder.logs("").into_iter();
+    logs.rfind(|other| other != log).expect("a child's log")
+}
+
 /// Each line of the program is a call.
 #[track_caller]
 fn are_those_said(info: &Value, said: &[&str]) {
@@ -108,9 +113,7 @@ fn a_child_tells_its_own() {
     let lines: Vec<_> = said.lines().collect();
     let own = info(&folder, &log);
     are_those_said(&own, &lines[..2]);
-    let children = folder.logs("");
-    let child = children.iter().find(|child| **child != log);
-    are_those_said(&info(&folder, child.expect("a log")), &lines[2..]);
+    are_those_said(&info(&folder, &child_of(&folder, &log)), &lines[2..]);
 }
 
 /// A program that does it all the time does not fill its log.
@@ -118,7 +121,10 @@ fn a_child_tells_its_own() {
 fn calls_in_a_loop_are_cut() {
     let folder = Folder::new("show-told-many");
     let program = built(&folder, &["-D_GNU_SOURCE"]);
-    let (log, _) = recorded(&folder, &program, &["many"]);
+    let (log, said) = recorded(&folder, &program, &["many"]);
+    // Its child has a log of its own, and so room.
+    let lines: Vec<_> = said.lines().collect();
+    are_those_said(&info(&folder, &child_of(&folder, &log)), &lines);
     let info = info(&folder, &log);
     assert_eq!(calls(&info).len(), 1_000);
     assert_eq!(calls(&info)[999]["value"], 999);
@@ -170,4 +176,25 @@ fn the_environment_is_kept_where_it_is_wanted() {
         let text = folder.says(&["info", log.to_str().expect("a name")]);
         assert!(text.contains("\nvariable           TOLD_EMPTY="), "{text}");
     }
+}
+
+/// A forked child's log begins small: what it needs of its parent comes first.
+#[test]
+fn a_child_is_not_crowded_by_the_environment() {
+    let folder = Folder::new("show-told-crowded");
+    let program = built(&folder, &["-D_GNU_SOURCE"]);
+    let log = folder.path("crowded.memlog");
+    let mut command = folder.memlog(&["record", "--keep-environment", "-o"]);
+    command.arg(&log).arg(&program).arg("forked");
+    for number in 0..200 {
+        command.env(format!("TOLD_{number}"), "y".repeat(4_000));
+    }
+    let output = command.output().expect("it runs");
+    assert!(output.status.success(), "{}", said(&output));
+    let [parent, child] = [&log, &child_of(&folder, &log)].map(|log| info(&folder, log));
+    let count = |info: &Value| info["environment"].as_array().expect("a list").len();
+    assert!(count(&parent) > 200);
+    assert_eq!(count(&child), 0);
+    assert!(child["parent_log"].is_string(), "{child:#}");
+    assert_eq!(child["missing_parent"], Value::Null);
 }

@@ -66,19 +66,31 @@ pub fn step_ticks(world: &World) -> u64 {
     if world.is_fine {
         return 1;
     }
-    let widest = WIDEST_STEP_NS / world.tick_ns.max(1);
+    let widest = (WIDEST_STEP_NS / world.tick_ns.max(1)).max(1);
+    if lost_fine_time(world) {
+        return widest;
+    }
     let steps = world.table.steps();
     // Of one step nobody knows how far away the next would have been.
     match steps.len() {
         0 | 1 => widest,
-        _ => steps.grain().min(widest),
+        _ => steps.grain().clamp(1, widest),
     }
-    .max(1)
+}
+
+/// Fine time ended in the midst of the log, whose steps say nothing of those behind.
+fn lost_fine_time(world: &World) -> bool {
+    !world.is_fine && world.tick_ns < 1000
 }
 
 /// What is said where lifetimes are shown, or asked for, that the clock hardly knows.
 pub fn note(world: &World) -> Option<String> {
     let step = short(world.seconds(step_ticks(world)));
+    if lost_fine_time(world) {
+        return Some(format!(
+            "fine time ended (`memlog info` says when): behind that times are steps of up to {step}"
+        ));
+    }
     (!world.is_fine).then(|| {
         format!(
             "times are steps of {step} here, and the first events after a pause may have that \

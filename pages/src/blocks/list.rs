@@ -17,6 +17,7 @@ pub fn blocks(told: &Told, args: &Args, which: Which) -> Result<Answer, Damaged>
         let numbers = numbers.get(stack as usize);
         numbers.and_then(|numbers| numbers.iter().min().copied())
     };
+    let step = told.world.seconds(lifetimes::step_ticks(told.world));
     let list = found.iter().map(|one| json_of(told, one, &number));
     let figures = Page::keyed([
         ("by", Value::Null),
@@ -45,7 +46,10 @@ pub fn blocks(told: &Told, args: &Args, which: Which) -> Result<Answer, Damaged>
         gives_way: vec![
             "usable", "chain", "kind", "lifetime", "thread", "block", "stack",
         ],
-        rows: found.iter().map(|one| row_of(told, one, &number)).collect(),
+        rows: found
+            .iter()
+            .map(|one| row_of(told, (one, step), &number))
+            .collect(),
         rest: rest.into_iter().map(Into::into).collect(),
     };
     Ok(Answer {
@@ -70,7 +74,12 @@ fn chain(one: &Found) -> String {
     }
 }
 
-fn row_of(told: &Told, one: &Found, number: &impl Fn(u32) -> Option<u32>) -> Vec<String> {
+/// `step` is how far the clock goes on at a time, in seconds.
+fn row_of(
+    told: &Told,
+    (one, step): (&Found, f64),
+    number: &impl Fn(u32) -> Option<u32>,
+) -> Vec<String> {
     let world = told.world;
     let digits = second_digits(world.tick_ns, 3);
     let seconds = |event| format!("{:.digits$}", world.seconds_of(event));
@@ -82,6 +91,7 @@ fn row_of(told: &Told, one: &Found, number: &impl Fn(u32) -> Option<u32>) -> Vec
         seconds(one.born),
         one.died.map_or_else(|| "never".to_owned(), seconds),
         match lifetime(told, one) {
+            none if none < step => format!("< {}", lifetimes::short(step)),
             short if short < 1.0 => lifetimes::short(short),
             long => span(long),
         },

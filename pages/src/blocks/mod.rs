@@ -26,10 +26,11 @@ use memlog_answers::{Choice, Damaged, Of, Test, Unanswered, World};
 use memlog_format::counter::Counter;
 use memlog_read::Log;
 use memlog_table::Table;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::choose::chosen;
 use crate::facts::is_running;
+use crate::figures::place;
 use crate::moment::{At, Span, Times, check as check_moment};
 use crate::names::{NameStore, Names, symbol_options};
 use crate::open::{FileBytes, Files, Interrupt, Sidecar, Watch};
@@ -358,12 +359,5 @@ fn about(question: &Question) -> (String, String) {
 
 /// Frames from a line out, for programs.
 fn frames(told: &Told, line: u32) -> Vec<Value> {
-    let frames = told.world.named(line).map(|name| {
-        json!({
-            "function": name.function,
-            "location": name.location,
-            "module": name.module,
-        })
-    });
-    frames.collect()
+    told.world.named(line).map(place).collect()
 }

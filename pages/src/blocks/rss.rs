@@ -168,7 +168,9 @@ fn coverage(found: &Residents, started_with: u64) -> Coverage {
     let grown = found.sum() - found.of(Own);
     Coverage {
         growth_bytes: grown.saturating_sub(started_with),
-        heap_bytes: heap.into_iter().map(|purpose| found.of(purpose)).sum(),
+        heap_bytes: heap
+            .into_iter()
+            .fold(0, |sum, purpose| sum.saturating_add(found.of(purpose))),
         mapped_bytes: found.of(Purpose::Mapped),
     }
 }
@@ -326,15 +328,16 @@ fn by_purpose(
     let mut rest: Vec<Rest> = Vec::new();
     let peak = told.world.moments.rss_peak_bytes;
     let then = census.resident_kb.saturating_mul(1024);
+    let far = then.saturating_add(then / 50);
     let is_of_peak = matches!(args.question.at, None | Some(At::RSS_PEAK));
-    if is_of_peak && peak > then + then / 50 {
+    if is_of_peak && peak > far {
         let sentence = format!(
             "the RSS peak is {}: no reading of all mappings was nearer to it",
             sizes.of(peak)
         );
         rest.push(sentence.into());
     }
-    if sum > then + then / 50 {
+    if sum > far {
         let sentence = format!(
             "the kernel counts {}: pages of zeros that were only read are among the others",
             sizes.of(then)
@@ -342,7 +345,7 @@ fn by_purpose(
         rest.push(sentence.into());
     }
     if !census.is_whole {
-        let sentence = "it took too long to read all mappings: the rest of them is not explained";
+        let sentence = "not all mappings could be read, or written down: the rest is not explained";
         rest.push(sentence.to_owned().into());
     }
     if coverage.is_told() {

@@ -7,6 +7,7 @@ use memlog_format::meta::{MAX_TUNED, Tuned};
 use memlog_read::Log;
 use serde_json::{Value, json};
 
+use crate::figures::place;
 use crate::names::{Labels, Name, NameStore, Names, SymbolFiles, symbol_options};
 use crate::open::LogTables;
 use crate::page::others::Records;
@@ -49,13 +50,6 @@ impl Mallopt {
     /// For programs.
     pub fn figures(&self) -> Value {
         let tuned = &self.tuned;
-        let frame = |name: &Name| {
-            json!({
-                "function": name.function,
-                "location": name.location,
-                "module": name.module,
-            })
-        };
         json!({
             "seconds": self.seconds,
             "thread": tuned.tid,
@@ -63,7 +57,7 @@ impl Mallopt {
             "name": name_of(tuned.parameter),
             "value": tuned.value,
             "is_taken": tuned.is_taken,
-            "stack": self.stack.iter().map(frame).collect::<Vec<_>>(),
+            "stack": self.stack.iter().map(place).collect::<Vec<_>>(),
         })
     }
 

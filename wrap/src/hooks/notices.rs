@@ -22,9 +22,9 @@ use crate::process::recorder::RECORDER;
 use crate::process::rss;
 use crate::process::start;
 use core::ffi::{c_char, c_void};
-use core::sync::atomic::{AtomicU32, Ordering};
+use core::sync::atomic::Ordering;
 use memlog_format::ext::Ext;
-use memlog_format::meta::{End, Key, MAX_TUNED, Past, Record, Tuned};
+use memlog_format::meta::{End, Key, Past, Record, Tuned};
 
 handler! {
     /// fork: the token is not held across it, for its handlers may allocate
@@ -194,30 +194,29 @@ handler! {
     }
 }
 
-/// A program that does it in a loop shall not fill the log.
-static TUNED: AtomicU32 = AtomicU32::new(0);
-
 #[cold]
 fn note_tuned(frame: &DoorFrame, (parameter, value): (i32, i32), is_taken: bool) {
-    let is_one_more = |count: u32| (count < MAX_TUNED).then_some(count + 1);
-    let order = Ordering::Relaxed;
-    if RECORDER.ground.must_be_quiet() || TUNED.fetch_update(order, order, is_one_more).is_err() {
+    if RECORDER.ground.must_be_quiet() {
         return;
     }
     if let Admission::Record(mut session) = admit(frame) {
         session.in_recorder(Some(frame));
-        let stack = capture::capture_apart(session.recording(), frame, Of::Allocation);
-        RECORDER.note(
-            Patience::Bounded,
-            &Record::Tuned(Tuned {
-                tick: clock::tick(),
-                tid: Os::tid(),
-                parameter,
-                value,
-                is_taken,
-                stack,
-            }),
-        );
+        if RECORDER.may_note_tuned() {
+            let recording = session.recording();
+            let patience = recording.patience;
+            let stack = capture::capture_apart(recording, frame, Of::Allocation);
+            RECORDER.note(
+                patience,
+                &Record::Tuned(Tuned {
+                    tick: clock::tick(),
+                    tid: Os::tid(),
+                    parameter,
+                    value,
+                    is_taken,
+                    stack,
+                }),
+            );
+        }
         session.end();
     }
 }

@@ -97,7 +97,6 @@ pub(crate) fn begin_log(wiped: bool) {
         RECORDER.settings.with(Patience::Bounded, |settings| {
             note_total(settings, &mut text);
         });
-        keep_environment(&mut text);
         if RECORDER.log.sink.mode() == Mode::Written {
             text(Key::Setting, b"MEMLOG_SINK=written");
         }
@@ -154,12 +153,14 @@ fn note_total(settings: &Settings, text: &mut impl FnMut(Key, &[u8])) {
     }
 }
 
-/// The variables that the program began with, if they are wanted: they may be secret.
-fn keep_environment(text: &mut impl FnMut(Key, &[u8])) {
+/// The variables that the program began with, if they are wanted: they may be secret. A
+/// forked child's log begins small, and its parent's has them.
+pub(crate) fn keep_environment() {
     let is_wanted = |settings: &mut Settings| settings.keep_environment;
     if RECORDER.settings.with(Patience::Bounded, is_wanted) != Some(true) {
         return;
     }
+    let text = |key, text: &[u8]| RECORDER.note(Patience::Bounded, &Record::Text(key, text));
     text(Key::Setting, b"MEMLOG_KEEP_ENVIRONMENT=1");
     RECORDER.start.scratch.with(Patience::Bounded, |scratch| {
         each_variable(&mut scratch.buffer, |variable| {

@@ -29,9 +29,9 @@ use crate::unwind::codemap::CodeMap;
 use crate::unwind::modules::Found;
 use crate::unwind::published::Published;
 use crate::unwind::{Process, codemap};
-use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use memlog_format::counter::Counter;
-use memlog_format::meta::{self, Record};
+use memlog_format::meta::{self, MAX_TUNED, Record};
 use memlog_format::table::Code;
 use memlog_lockfree::life::Life;
 
@@ -67,6 +67,8 @@ pub struct Recorder {
     pub looking: Bounded<()>,
     /// The second ledger's order numbers.
     pub ledger: AtomicU64,
+    /// Calls of mallopt that were written.
+    tuned: AtomicU32,
     /// Resident memory, as last seen.
     pub rss: Shared,
     /// What was resident in which mapping.
@@ -99,6 +101,7 @@ pub static RECORDER: Recorder = Recorder {
     deep: Bounded::new(Deep::new(), &RECORDER.ground),
     looking: Bounded::new((), &RECORDER.ground),
     ledger: AtomicU64::new(0),
+    tuned: AtomicU32::new(0),
     rss: Shared::new(),
     census: Censuses::new(),
     guard: Guard::new(&RECORDER.ground),
@@ -138,6 +141,13 @@ impl Recorder {
         meta.with(patience, |meta| meta.append(&self.log, record));
     }
 
+    /// Whether one more call of mallopt is written: a loop of them shall not fill the log.
+    pub fn may_note_tuned(&self) -> bool {
+        let one_more = |count: u32| (count < MAX_TUNED).then_some(count + 1);
+        let order = Ordering::Relaxed;
+        self.tuned.fetch_update(order, order, one_more).is_ok()
+    }
+
     /// Whether somebody was at work on what several threads share.
     pub fn has_held_lock(&self) -> bool {
         self.code.is_held() || self.settings.is_held() || self.log.has_held_lock()
@@ -170,6 +180,7 @@ impl Recorder {
         self.rss.reset();
         self.census.reset();
         self.ledger.store(0, Ordering::Relaxed);
+        self.tuned.store(0, Ordering::Relaxed);
         self.next_generation();
     }
 }

@@ -17,7 +17,7 @@ use crate::platform::ground::Ground;
 use crate::platform::lock::{Bounded, Patience};
 use crate::platform::sys::{Os, Sys};
 use crate::platform::text::{MAX_PATH, Text};
-use crate::process::begin_log::{begin_log, note_rank_parent};
+use crate::process::begin_log::{begin_log, keep_environment, note_rank_parent};
 use crate::process::fine_time;
 use crate::process::make_log::{Trouble, complain, make_log};
 use crate::process::naming::Path;
@@ -256,6 +256,7 @@ fn set_up() -> bool {
         return false;
     }
     begin_log(wiped);
+    keep_environment();
     note_rank_parent();
     note_rivals();
     if !keep_beginning() {

@@ -186,20 +186,25 @@ fn the_kernel_counts_again_within_the_budget() {
         cpu_us: 1_000_000,
         ..Reading::default()
     };
-    let none = Past::default();
-    assert!(none.may_count(&reading, Detail::Cheap, 1_000));
-    assert!(!none.may_count(&reading, Detail::Cheap, 20_000));
+    let (none, full) = (Past::default(), CensusWhy::Full);
+    let may = |past: Past, reading: &Reading, why, cost_us, detail| {
+        past.may_count(reading, (why, cost_us), detail)
+    };
+    assert!(may(none, &reading, full, 1_000, Detail::Cheap));
+    assert!(!may(none, &reading, full, 25_000, Detail::Cheap));
+    // Growth has a third of that.
+    assert!(!may(none, &reading, CensusWhy::Grown, 1_000, Detail::Cheap));
     let large = Reading {
         kb: 2 * GIB,
         ..reading
     };
-    assert!(!none.may_count(&large, Detail::Always, 0));
+    assert!(!may(none, &large, full, 0, Detail::Always));
     let spent = Past {
-        spent_us: 20_000,
+        spent_us: 25_000,
         ..none
     };
-    assert!(!spent.may_count(&reading, Detail::Cheap, 1_000));
-    assert!(spent.may_count(&reading, Detail::Always, 1_000));
+    assert!(!may(spent, &reading, full, 1_000, Detail::Cheap));
+    assert!(may(spent, &reading, full, 1_000, Detail::Always));
 }
 
 /// What pays for nothing is not told of, and a tiny program pays nothing.

@@ -12,8 +12,8 @@
 //! ```
 //!
 //! The kernel's own count takes tens of milliseconds a gigabyte, in the midst of
-//! somebody's malloc: it is asked for where that is little, or the program ends. Else
-//! pages are counted here, which takes .7 ms a gigabyte. There may be more of these than
+//! somebody's malloc: it is asked for where that is little, or a program of up to 2 GiB
+//! ends. Else pages are counted here, which takes .7 ms a gigabyte. There may be more of these than
 //! the kernel counts, of zeros that were only read: then it is asked after all, where that
 //! takes up to 20 ms.
 
@@ -106,26 +106,18 @@ const LEAST_KB: u64 = 256;
 impl Past {
     /// Whether one is due, and why.
     pub fn why(&self, reading: &Reading, detail: Detail) -> Option<(CensusWhy, How)> {
-        let above = |share: u64| {
-            let step = (self.taken_kb / share).max(LEAST_KB);
-            reading.kb >= self.taken_kb.saturating_add(step)
-        };
         let is_last = reading.occasion == Occasion::End;
         let is_still = reading.kb <= self.seen_kb && self.still >= STILL;
         let is_full = is_still || reading.occasion == Occasion::Fall;
         let often = if self.count < OFTEN { 16 } else { 4 };
-        let (why, percent) = match () {
+        let why = match () {
             _ if detail == Detail::Never => return None,
-            _ if is_last && above(64) => (CensusWhy::End, 3),
-            _ if is_last => (CensusWhy::End, 1),
-            _ if is_full && above(64) => (CensusWhy::Full, 3),
-            _ if above(often) => (CensusWhy::Grown, 1),
+            _ if is_last => CensusWhy::End,
+            _ if is_full && self.is_below(reading, 64) => CensusWhy::Full,
+            _ if self.is_below(reading, often) => CensusWhy::Grown,
             _ => return None,
         };
-        let is_large = why != CensusWhy::Grown && reading.kb >= LARGE_KB;
-        let allowed_us = if is_large { ALLOWED_US } else { 0 };
-        let budget_us = reading.cpu_us / 100 * percent + allowed_us;
-        let left_us = budget_us.saturating_sub(self.spent_us);
+        let left_us = self.left_us(reading, why);
         let is_free = detail == Detail::Always;
         let counted_us = How::Counted.expected_us(reading.kb);
         // At the end nobody waits, but it has to come to an end.
@@ -137,16 +129,36 @@ impl Past {
         let is_cheap = by_pages_us <= left_us;
         (is_free || is_cheap).then_some((why, How::ByPages))
     }
-}
 
-impl Past {
     /// Whether the kernel may be asked as well, after a census that cost so much.
-    pub fn may_count(&self, reading: &Reading, detail: Detail, cost_us: u64) -> bool {
-        let spent_us = self.spent_us.saturating_add(cost_us);
+    pub fn may_count(
+        &self,
+        reading: &Reading,
+        (why, cost_us): (CensusWhy, u64),
+        detail: Detail,
+    ) -> bool {
         let expected_us = How::Counted.expected_us(reading.kb);
-        let is_cheap = spent_us.saturating_add(expected_us) <= reading.cpu_us / 100 * 3;
-        let is_short = expected_us <= AGAIN_US;
-        is_short && (is_cheap || detail == Detail::Always)
+        let is_cheap = cost_us.saturating_add(expected_us) <= self.left_us(reading, why);
+        expected_us <= AGAIN_US && (is_cheap || detail == Detail::Always)
+    }
+
+    /// Whether the last census had less, by such a share.
+    fn is_below(&self, reading: &Reading, share: u64) -> bool {
+        let step = (self.taken_kb / share).max(LEAST_KB);
+        reading.kb >= self.taken_kb.saturating_add(step)
+    }
+
+    /// Processor time that one may take.
+    fn left_us(&self, reading: &Reading, why: CensusWhy) -> u64 {
+        let percent = match why {
+            CensusWhy::Grown => 1,
+            CensusWhy::End if !self.is_below(reading, 64) => 1,
+            CensusWhy::Full | CensusWhy::End => 3,
+        };
+        let is_large = why != CensusWhy::Grown && reading.kb >= LARGE_KB;
+        let allowed_us = if is_large { ALLOWED_US } else { 0 };
+        let budget_us = reading.cpu_us / 100 * percent + allowed_us;
+        budget_us.saturating_sub(self.spent_us)
     }
 }
 
@@ -216,7 +228,7 @@ impl Censuses {
         if how == How::ByPages {
             self.last_us.store(cost_us, Ordering::Relaxed);
         }
-        if is_odd && past.may_count(reading, self.detail(), cost_us) {
+        if is_odd && past.may_count(reading, (why, cost_us), self.detail()) {
             self.take(reading, (why, How::Counted), began_us);
             cost_us = Os::usage().cpu_us.saturating_sub(began_us);
         }
