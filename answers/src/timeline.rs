@@ -83,7 +83,7 @@ pub fn timeline(world: &World, choice: &Choice, most: usize) -> Result<Vec<Point
 
 /// Those of the table, but no more than one a millisecond: where time is fine every
 /// event has its own.
-fn steps<'w>(world: &'w World) -> Cow<'w, Steps> {
+fn steps<'w>(world: &'w World) -> Cow<'w, Steps<'w>> {
     let all = world.table.steps();
     match 1_000_000 / world.tick_ns.max(1) {
         0 | 1 => Cow::Borrowed(all),

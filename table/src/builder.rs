@@ -17,7 +17,7 @@ use crate::live::{Block, Chain, Live};
 use crate::mappings::Mappings;
 use crate::pack::put_text;
 use crate::places::{Stacks, Threads};
-use crate::steps::StepsWriter;
+use crate::steps::{self, Gatherer};
 use crate::table::{Mark, NEVER, Reading, Tail};
 use crate::writer::Writing;
 
@@ -29,7 +29,7 @@ pub struct Builder<W> {
     tail: Tail,
     rows: Rows,
     live: Live,
-    steps: StepsWriter,
+    steps: Gatherer,
     temporary: Temporary,
     pub(crate) stacks: Stacks,
     pub(crate) threads: Threads,
@@ -63,7 +63,7 @@ impl<W: Write + Send + 'static> Builder<W> {
             tail: Tail::default(),
             rows: Rows::default(),
             live: Live::default(),
-            steps: StepsWriter::default(),
+            steps: Gatherer::default(),
             temporary: Temporary::default(),
             stacks: Stacks::default(),
             threads: Threads::default(),
@@ -134,7 +134,9 @@ impl<W: Write + Send + 'static> Builder<W> {
     pub(crate) fn next_event(&mut self, tick: u64) {
         self.event += 1;
         self.tick = self.tick.max(tick);
-        self.steps.at(self.event, self.tick);
+        if let Some(full) = self.steps.at(self.event, self.tick) {
+            self.writing.steps(full);
+        }
     }
 
     /// A block went, and its row is whole.
@@ -312,6 +314,10 @@ impl<W: Write + Send + 'static> Builder<W> {
             }
         }
         self.flush(true);
+        let steps = self.steps.rest();
+        if !steps.is_empty() {
+            self.writing.steps(steps);
+        }
         let mut writer = self.writing.end()?;
         (self.tail.extents, self.tail.rows) = (writer.extents, writer.rows);
         self.tail.events = self.event;
@@ -321,7 +327,7 @@ impl<W: Write + Send + 'static> Builder<W> {
         self.tail.threads = self.threads.list;
         let mut tail = Vec::new();
         self.tail.put(&mut tail);
-        self.steps.finish(&mut tail);
+        steps::put_list(&writer.steps, &mut tail);
         put_text(&mut tail, figures);
         let mappings = self.mappings.take();
         let mappings = mappings.map(|mappings| mappings.finish(self.tail.end_tick));

@@ -1,8 +1,7 @@
 //! Some thousand rows, each column packed by itself.
 
-use memlog_format::chunk::checksum;
-
 use crate::column::{ALL, COUNT, Column, Columns};
+use crate::layout::Piece;
 use crate::pack::{Bytes, SLACK, pack, put_var, unpack};
 use crate::table::NEVER;
 
@@ -54,9 +53,7 @@ impl Rows {
 /// Where a chunk lies, and between which values its rows are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Extent {
-    pub(crate) offset: u64,
-    pub(crate) length: u64,
-    pub(crate) checksum: u64,
+    pub(crate) piece: Piece,
     /// Rows.
     pub rows: u64,
     /// Whether its blocks never went.
@@ -75,17 +72,9 @@ impl Extent {
         self.born.0 <= event && event < self.died.1
     }
 
-    /// Where it ends, if it begins no sooner than there.
-    pub(crate) fn end_behind(&self, end: u64) -> Option<u64> {
-        let is_behind = self.offset >= end && self.length > 0;
-        self.offset.checked_add(self.length).filter(|_| is_behind)
-    }
-
     pub(crate) fn put(&self, out: &mut Vec<u8>) {
+        self.piece.put(out);
         let numbers = [
-            self.offset,
-            self.length,
-            self.checksum,
             self.rows,
             self.is_live.into(),
             self.born.0,
@@ -100,9 +89,7 @@ impl Extent {
 
     pub(crate) fn read(bytes: &mut Bytes) -> Option<Self> {
         Some(Self {
-            offset: bytes.var()?,
-            length: bytes.var()?,
-            checksum: bytes.var()?,
+            piece: Piece::read(bytes)?,
             rows: bytes.var().filter(|&rows| rows <= CHUNK_ROWS as u64)?,
             is_live: bytes.var()? != 0,
             born: (bytes.var()?, bytes.var()?),
@@ -176,11 +163,7 @@ fn needs(column: Column, is_live: bool) -> Option<Column> {
 /// Reads the columns that are wanted; nothing if they are not what was written.
 pub(crate) fn read(file: &[u8], extent: &Extent, wanted: Columns, rows: &mut Rows) -> Option<()> {
     rows.clear();
-    let end = extent.offset.checked_add(extent.length)?;
-    let chunk = file.get(usize::try_from(extent.offset).ok()?..usize::try_from(end).ok()?)?;
-    if checksum(chunk) != extent.checksum {
-        return None;
-    }
+    let chunk = file.get(extent.piece.range(file)?)?;
     let count = extent.rows as usize;
     let mut bytes = Bytes(chunk);
     let mut lengths = [0; COUNT];

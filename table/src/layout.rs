@@ -1,7 +1,8 @@
 //! What lies where in the file.
 //!
 //! ```text
-//! file   := MAGIC key:text chunks tail footer
+//! file   := MAGIC key:text pieces tail footer
+//! pieces := chunks of rows, and of steps, as they became full
 //! tail   := events rows end_tick extents stacks threads marks readings steps figures
 //!           mappings, which are a file of the same kind, or nothing
 //! footer := offset:u64le length:u64le of the tail, its checksum:u64le, MAGIC
@@ -11,12 +12,14 @@
 //! another log, or of this one when it was shorter. The footer is written last, so
 //! what is torn has none.
 
+use std::ops::Range;
+
 use memlog_format::chunk::checksum;
 
-use crate::pack::{Bytes, put_text};
+use crate::pack::{Bytes, put_text, put_var};
 
 /// The last digit is the version: another one is made anew.
-const MAGIC: [u8; 8] = *b"MLTABLE3";
+const MAGIC: [u8; 8] = *b"MLTABLE4";
 const FOOTER: usize = 32;
 
 /// Why a file is not the table that was asked for.
@@ -28,6 +31,43 @@ pub enum Unfit {
     Stale,
     /// It was not written to its end, or bytes of it have changed.
     Torn,
+}
+
+/// Where something lies before the tail.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Piece {
+    pub offset: u64,
+    pub length: u64,
+    pub checksum: u64,
+}
+
+impl Piece {
+    /// Where it ends, if it begins no sooner than there.
+    pub(crate) fn end_behind(&self, end: u64) -> Option<u64> {
+        let is_behind = self.offset >= end && self.length > 0;
+        self.offset.checked_add(self.length).filter(|_| is_behind)
+    }
+
+    /// Where it begins and ends in a file in which it is what was written.
+    pub(crate) fn range(&self, file: &[u8]) -> Option<Range<usize>> {
+        let end = self.offset.checked_add(self.length)?;
+        let range = usize::try_from(self.offset).ok()?..usize::try_from(end).ok()?;
+        let is_whole = checksum(file.get(range.clone())?) == self.checksum;
+        is_whole.then_some(range)
+    }
+
+    pub(crate) fn put(&self, out: &mut Vec<u8>) {
+        let numbers = [self.offset, self.length, self.checksum];
+        numbers.iter().for_each(|&number| put_var(out, number));
+    }
+
+    pub(crate) fn read(bytes: &mut Bytes) -> Option<Self> {
+        Some(Self {
+            offset: bytes.var()?,
+            length: bytes.var()?,
+            checksum: bytes.var()?,
+        })
+    }
 }
 
 pub(crate) fn head(key: &[u8]) -> Vec<u8> {

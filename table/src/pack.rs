@@ -15,7 +15,7 @@ const BLOCK: usize = 128;
 /// A word is read at once where a number begins, so so many bytes lie behind the last.
 pub(crate) const SLACK: usize = 8;
 /// What a word that is read at a byte's edge has of any number.
-const WIDEST: u32 = 56;
+pub(crate) const WIDEST: u32 = 56;
 
 /// Appends a number in groups of seven bits.
 pub(crate) fn put_var(out: &mut Vec<u8>, mut value: u64) {
@@ -68,7 +68,7 @@ pub(crate) fn put_text(out: &mut Vec<u8>, text: &[u8]) {
     out.extend_from_slice(text);
 }
 
-const fn bits(value: u64) -> u32 {
+pub(crate) const fn bits(value: u64) -> u32 {
     u64::BITS - value.leading_zeros()
 }
 
@@ -93,20 +93,7 @@ fn pack_block(block: &[u64], out: &mut Vec<u8>) {
     };
     out.extend_from_slice(&[width as u8, exceptions as u8]);
     put_var(out, base);
-    let (mut word, mut filled) = (0u128, 0);
-    if width > 0 {
-        for &value in block {
-            word |= u128::from((value - base) & low) << filled;
-            filled += width;
-            if filled >= u64::BITS {
-                out.extend_from_slice(&(word as u64).to_le_bytes());
-                word >>= u64::BITS;
-                filled -= u64::BITS;
-            }
-        }
-    }
-    let rest = (filled as usize).div_ceil(8);
-    out.extend_from_slice(word.to_le_bytes().get(..rest).unwrap_or(&[]));
+    put_bits(block.iter().map(|&value| value - base), width, out);
     if exceptions == 0 {
         return;
     }
@@ -116,6 +103,35 @@ fn pack_block(block: &[u64], out: &mut Vec<u8>) {
             put_var(out, (value - base) >> width);
         }
     }
+}
+
+/// Appends the low bits of numbers, so many of each.
+pub(crate) fn put_bits(values: impl Iterator<Item = u64>, width: u32, out: &mut Vec<u8>) {
+    if width == 0 {
+        return;
+    }
+    let low = u64::MAX >> (u64::BITS - width);
+    let (mut word, mut filled) = (0u128, 0);
+    for value in values {
+        word |= u128::from(value & low) << filled;
+        filled += width;
+        if filled >= u64::BITS {
+            out.extend_from_slice(&(word as u64).to_le_bytes());
+            word >>= u64::BITS;
+            filled -= u64::BITS;
+        }
+    }
+    let rest = (filled as usize).div_ceil(8);
+    out.extend_from_slice(word.to_le_bytes().get(..rest).unwrap_or(&[]));
+}
+
+/// What begins at this bit, if no more than [`WIDEST`] bits of it are wanted or it begins
+/// a byte.
+#[inline]
+pub(crate) fn bits_at(bytes: &[u8], bit: usize) -> u64 {
+    let at = bit / 8;
+    let word = bytes.get(at..at + 8).and_then(|word| word.try_into().ok());
+    u64::from_le_bytes(word.unwrap_or_default()) >> (bit % 8)
 }
 
 /// The width that makes a block smallest, or nearly so; none of its numbers is wider
@@ -172,9 +188,7 @@ fn unpack_block(bytes: &mut Bytes, count: usize, out: &mut Vec<u64>) -> Option<(
         let low = (1u64 << width) - 1;
         let mut bit = 0;
         out.extend((0..count).map(|_| {
-            let at = bit / 8;
-            let word = packed.get(at..at + 8).and_then(|word| word.try_into().ok());
-            let value = u64::from_le_bytes(word.unwrap_or_default()) >> (bit % 8) & low;
+            let value = bits_at(packed, bit) & low;
             bit += width as usize;
             base.wrapping_add(value)
         }));

@@ -128,7 +128,7 @@ impl Tail {
         for _ in 0..bytes.var()? {
             let extent = Extent::read(bytes)?;
             // Each lies behind the one before, so rows are bound by bytes.
-            end = extent.end_behind(end)?;
+            end = extent.piece.end_behind(end)?;
             tail.extents.push(extent);
         }
         for _ in 0..bytes.var()? {
@@ -178,7 +178,7 @@ impl Tail {
 pub struct Table<'b> {
     file: &'b [u8],
     tail: Tail,
-    steps: Steps,
+    steps: Steps<'b>,
     figures: &'b [u8],
     mappings: &'b [u8],
 }
@@ -191,7 +191,7 @@ impl<'b> Table<'b> {
             Some(Self {
                 file,
                 tail: Tail::read(bytes)?,
-                steps: Steps::read(bytes)?,
+                steps: Steps::read(bytes, file)?,
                 figures: bytes.text()?,
                 mappings: bytes.text()?,
             })
@@ -251,7 +251,7 @@ impl<'b> Table<'b> {
     }
 
     /// What happened when.
-    pub fn steps(&self) -> &Steps {
+    pub fn steps(&self) -> &Steps<'b> {
         &self.steps
     }
 

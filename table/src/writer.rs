@@ -10,6 +10,8 @@ use memlog_format::chunk::checksum;
 
 use crate::chunk::{self, Extent, Rows};
 use crate::column::Column;
+use crate::layout::Piece;
+use crate::steps::{self, Step, StepsChunk};
 
 /// What was written of a file so far.
 pub(crate) struct Writer<W> {
@@ -19,6 +21,7 @@ pub(crate) struct Writer<W> {
     pub failed: Option<io::Error>,
     pub extents: Vec<Extent>,
     pub rows: u64,
+    pub steps: Vec<StepsChunk>,
     bytes: Vec<u8>,
 }
 
@@ -30,18 +33,37 @@ impl<W: Write> Writer<W> {
         }
     }
 
-    fn chunk(&mut self, rows: &Rows, is_live: bool) {
+    /// Writes what is put into the bytes.
+    fn piece(&mut self, put: impl FnOnce(&mut Vec<u8>)) -> Piece {
         let mut bytes = std::mem::take(&mut self.bytes);
         bytes.clear();
-        chunk::put(rows, is_live, &mut bytes);
+        put(&mut bytes);
+        let piece = Piece {
+            offset: self.offset,
+            length: bytes.len() as u64,
+            checksum: checksum(&bytes),
+        };
+        self.write(&bytes);
+        self.bytes = bytes;
+        piece
+    }
+
+    fn steps(&mut self, steps: &[Step]) {
+        let piece = self.piece(|bytes| steps::put(steps, bytes));
+        self.steps.push(StepsChunk {
+            piece,
+            steps: steps.len() as u64,
+        });
+    }
+
+    fn chunk(&mut self, rows: &Rows, is_live: bool) {
+        let piece = self.piece(|bytes| chunk::put(rows, is_live, bytes));
         let range = |column: Column| {
             let values = rows.column(column).iter().copied();
             (values.clone().min().unwrap_or(0), values.max().unwrap_or(0))
         };
         self.extents.push(Extent {
-            offset: self.offset,
-            length: bytes.len() as u64,
-            checksum: checksum(&bytes),
+            piece,
             rows: rows.len() as u64,
             is_live,
             born: range(Column::Born),
@@ -49,16 +71,18 @@ impl<W: Write> Writer<W> {
             size: range(Column::Size),
         });
         self.rows += rows.len() as u64;
-        self.write(&bytes);
-        self.bytes = bytes;
     }
 }
 
 /// Chunks that wait for the other thread, 800 KB each.
 const WAITING: usize = 2;
 
-/// Rows that are all dead, or all live.
-type Full = (Rows, bool);
+/// What fills a piece of the file.
+pub(crate) enum Full {
+    /// Rows that are all dead, or all live.
+    Rows(Box<Rows>, bool),
+    Steps(Vec<Step>),
+}
 
 /// Who writes.
 pub(crate) enum Writing<W> {
@@ -84,6 +108,7 @@ impl<W: Write + Send + 'static> Writing<W> {
             failed: None,
             extents: Vec::new(),
             rows: 0,
+            steps: Vec::new(),
             bytes: Vec::new(),
         };
         writer.write(head);
@@ -127,7 +152,19 @@ impl<W: Write + Send + 'static> Writing<W> {
             Self::Beside { full, empty, .. } => {
                 let next = empty.try_recv().unwrap_or_default();
                 // If that thread broke, the end tells why.
-                let _ = full.send((std::mem::replace(rows, next), is_live));
+                let rows = Box::new(std::mem::replace(rows, next));
+                let _ = full.send(Full::Rows(rows, is_live));
+            }
+            Self::Nobody => {}
+        }
+    }
+
+    /// Takes steps, none of which come again.
+    pub(crate) fn steps(&mut self, steps: Vec<Step>) {
+        match self {
+            Self::Here(writer) => writer.steps(&steps),
+            Self::Beside { full, .. } => {
+                let _ = full.send(Full::Steps(steps));
             }
             Self::Nobody => {}
         }
@@ -153,10 +190,15 @@ fn write_all<W: Write>(
     emptied: &Sender<Rows>,
 ) -> Option<Writer<W>> {
     let mut writer = given.recv().ok()?;
-    while let Ok((mut rows, is_live)) = filled.recv() {
-        writer.chunk(&rows, is_live);
-        rows.clear();
-        let _ = emptied.send(rows);
+    while let Ok(full) = filled.recv() {
+        match full {
+            Full::Rows(mut rows, is_live) => {
+                writer.chunk(&rows, is_live);
+                rows.clear();
+                let _ = emptied.send(*rows);
+            }
+            Full::Steps(steps) => writer.steps(&steps),
+        }
     }
     Some(writer)
 }
