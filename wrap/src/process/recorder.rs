@@ -16,6 +16,7 @@ use crate::log::tables::CodeMemory;
 use crate::platform::ground::Ground;
 use crate::platform::lock::{Bounded, Patience};
 use crate::process::census::Censuses;
+use crate::process::census::taking::Place;
 use crate::process::child;
 use crate::process::deep::Deep;
 use crate::process::fork::Fork;
@@ -81,6 +82,9 @@ pub struct Recorder {
 /// room in the library's file.
 static SLOTS: Slots = [const { AtomicPtr::<Slot>::new(core::ptr::null_mut()) }; MAX_STREAMS];
 
+/// What censuses take of memory, apart for the same reason.
+static CENSUS: Place = Place::new();
+
 /// The recorder of this process.
 pub static RECORDER: Recorder = Recorder {
     ground: Ground::new(),
@@ -103,7 +107,7 @@ pub static RECORDER: Recorder = Recorder {
     ledger: AtomicU64::new(0),
     tuned: AtomicU32::new(0),
     rss: Shared::new(),
-    census: Censuses::new(),
+    census: Censuses::new(&CENSUS),
     guard: Guard::new(&RECORDER.ground),
 };
 

@@ -8,13 +8,12 @@ use crate::platform::ground::Ground;
 use crate::platform::smaps::{Mapping, Smaps};
 use crate::platform::sys::{Os, Sys};
 use crate::process::census::pages::Pages;
-use crate::process::census::taking::{How, Scratch, Taker};
+use crate::process::census::taking::{How, Place, Taker};
 use crate::process::census::{Detail, Occasion, Past, Reading};
 use crate::tests::memory::{Zeroed, maps_at_rest};
 use memlog_format::resident::{CensusWhy, Mapped};
 use memlog_format::varint;
 use std::collections::BTreeMap;
-use std::sync::atomic::AtomicPtr;
 
 const SMAPS: &str = "\
 55d0c0000000-55d0c0002000 rw-p 00001000 08:01 77 /usr/bin/a program
@@ -346,13 +345,13 @@ fn a_census_of_this_process_is_the_kernels() {
     let rest = maps_at_rest();
     let (low, _) = touched(3_000);
     static GROUND: Ground = Ground::new();
-    let place = AtomicPtr::<Scratch>::new(std::ptr::null_mut());
+    static PLACE: Place = Place::new();
     let all = |sums: &BTreeMap<u64, (u64, u64)>| sums.values().map(|sum| sum.0).sum::<u64>();
     for how in [How::Counted, How::ByPages] {
         let before = all(&by_the_kernel());
         let mut sums: BTreeMap<u64, (u64, u64)> = BTreeMap::new();
         let mut count = 0;
-        let taker = Taker::begin(how, &place, &GROUND).expect("there is a /proc");
+        let taker = Taker::begin(how, &PLACE, &GROUND).expect("there is a /proc");
         let outcome = taker.run(|mapped: &Mapped| {
             let sum = sums.entry(mapped.low_kb * 1024).or_default();
             *sum = (sum.0 + mapped.resident_kb, sum.1 + mapped.anonymous_kb);

@@ -23,10 +23,10 @@ pub mod taking;
 use crate::platform::lock::Patience;
 use crate::platform::sys::{Os, Sys};
 use crate::process::recorder::RECORDER;
-use core::sync::atomic::{AtomicPtr, AtomicU8, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use memlog_format::meta::Record;
 use memlog_format::resident::{self, CensusWhy};
-use taking::{How, Scratch, Taker};
+use taking::{How, Place, Taker};
 
 /// What the user wants of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -171,12 +171,12 @@ pub struct Censuses {
     count: AtomicU64,
     spent_us: AtomicU64,
     last_us: AtomicU64,
-    scratch: AtomicPtr<Scratch>,
+    place: &'static Place,
 }
 
 impl Censuses {
     /// None so far.
-    pub const fn new() -> Self {
+    pub const fn new(place: &'static Place) -> Self {
         Self {
             detail: AtomicU8::new(Detail::Cheap as u8),
             taken_kb: AtomicU64::new(0),
@@ -185,7 +185,7 @@ impl Censuses {
             count: AtomicU64::new(0),
             spent_us: AtomicU64::new(0),
             last_us: AtomicU64::new(0),
-            scratch: AtomicPtr::new(core::ptr::null_mut()),
+            place,
         }
     }
 
@@ -265,7 +265,7 @@ impl Censuses {
         };
         let taken = log.meta.with(patience, |meta| {
             let (resident_kb, own_kb) = (Os::rss_now_kb(), log.own_kb());
-            let taker = Taker::begin(how, &self.scratch, &RECORDER.ground)?;
+            let taker = Taker::begin(how, self.place, &RECORDER.ground)?;
             let mut is_written = true;
             let outcome = taker.run(|mapped| {
                 is_written &= meta.append(log, &Record::Mapped(*mapped));
@@ -295,11 +295,5 @@ impl How {
             How::Counted => 250 + kb / 48,
             How::ByPages => 250 + kb / 1500,
         }
-    }
-}
-
-impl Default for Censuses {
-    fn default() -> Self {
-        Self::new()
     }
 }

@@ -2,7 +2,7 @@
 //! and the pages of what is only partly resident.
 #![allow(unsafe_code)]
 //! # Safety
-//! The scratch memory is made here and used under the lock of the header chunks.
+//! The scratch memory is used under the lock of the header chunks alone.
 
 use super::pages::Pages;
 use crate::platform::ground::Ground;
@@ -10,7 +10,9 @@ use crate::platform::slices::move_to_front;
 use crate::platform::smaps::{Mapping, Smaps};
 use crate::platform::sys::{self, Fd, FileId, Os, Sys};
 use crate::platform::text::Text;
-use core::sync::atomic::{AtomicPtr, Ordering};
+use core::cell::UnsafeCell;
+use core::mem::MaybeUninit;
+use core::sync::atomic::{AtomicBool, Ordering};
 use memlog_format::resident::{MAX_PATH_END, Mapped};
 
 /// A mapping without access that is no larger is a guard ...
@@ -37,6 +39,42 @@ pub struct Scratch {
     smaps: Smaps,
     pending: Pending,
     pages: Pages,
+}
+
+/// Where that lies. Memory that is mapped when it is needed would come to lie in a hole
+/// that the program has just made, and a program may unmap the same twice.
+pub struct Place {
+    scratch: UnsafeCell<MaybeUninit<Scratch>>,
+    /// Whether it is counted as ours.
+    is_used: AtomicBool,
+}
+
+// SAFETY: see the head.
+unsafe impl Sync for Place {}
+
+impl Place {
+    /// Of zeros, which take no memory before they are written.
+    pub const fn new() -> Self {
+        Self {
+            scratch: UnsafeCell::new(MaybeUninit::zeroed()),
+            is_used: AtomicBool::new(false),
+        }
+    }
+
+    #[allow(clippy::mut_from_ref)]
+    fn scratch(&'static self, ground: &Ground) -> &'static mut Scratch {
+        if !self.is_used.swap(true, Ordering::Relaxed) {
+            ground.note_own(size_of::<Scratch>() as u64);
+        }
+        // SAFETY: zeros are a value of it, and there is one census at a time; see the head.
+        unsafe { (*self.scratch.get()).assume_init_mut() }
+    }
+}
+
+impl Default for Place {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 /// Mappings that may be one.
@@ -75,16 +113,14 @@ pub struct Outcome {
 
 impl Taker {
     /// Opens what is read; nothing where there is none.
-    pub fn begin(how: How, place: &AtomicPtr<Scratch>, ground: &Ground) -> Option<Self> {
-        let memory = memory(place, ground)?;
+    pub fn begin(how: How, place: &'static Place, ground: &Ground) -> Option<Self> {
         // The process's own files are those of its first thread, which may have ended.
         let text = match how {
             How::Counted => either(b"/proc/thread-self/smaps\0", b"/proc/self/smaps\0"),
             How::ByPages => either(b"/proc/thread-self/maps\0", b"/proc/self/maps\0"),
         };
         let text = text?;
-        // SAFETY: zeroed memory of that size, which zeros are a value of; see the head.
-        let scratch = unsafe { &mut *memory };
+        let scratch = place.scratch(ground);
         scratch.smaps.begin();
         (scratch.pending.is_there, scratch.pending.is_cut) = (false, false);
         let began_ns = Os::ticks_ns();
@@ -275,21 +311,6 @@ impl Pending {
 /// The first of two files that there is.
 fn either(one: &[u8], other: &[u8]) -> Option<Fd> {
     Os::open(one).or_else(|_| Os::open(other)).ok()
-}
-
-/// The memory of all censuses, from the first on.
-fn memory(place: &AtomicPtr<Scratch>, ground: &Ground) -> Option<*mut Scratch> {
-    let known = place.load(Ordering::Relaxed);
-    if !known.is_null() {
-        return Some(known);
-    }
-    let fresh: *mut Scratch = Os::memory(size_of::<Scratch>()).cast();
-    if fresh.is_null() {
-        return None;
-    }
-    place.store(fresh, Ordering::Relaxed);
-    ground.note_own(size_of::<Scratch>() as u64);
-    Some(fresh)
 }
 
 /// A flag that is not written: it is a guard itself.
