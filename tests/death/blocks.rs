@@ -107,7 +107,7 @@ fn small_logs_with_zeros_at_every_place() {
         for block in BLOCKS {
             let step = match (is_long(), block) {
                 (true, _) | (_, 65_536) => block,
-                _ => 17 * block,
+                _ => 37 * block,
             };
             for at in (0..bytes.len()).step_by(step) {
                 let end = (at + block).min(bytes.len());
@@ -128,7 +128,7 @@ fn big_logs_with_zeros_at_random() {
     let bytes = log_of("crossfree", &["20000"]);
     let whole = Whole::read(&bytes);
     let mut random = Random::new(11);
-    for turn in 0..if is_long() { 2000 } else { 12 } {
+    for turn in 0..if is_long() { 2000 } else { 5 } {
         let mut broken = bytes.clone();
         let block = BLOCKS[turn % 3];
         for _ in 0..1 << random.below(5) {
@@ -147,7 +147,7 @@ fn pages_of_an_older_version() {
     let (older, bytes) = snapshots_of("churn", &["200000", "3"]);
     let whole = Whole::read(&bytes);
     let mut random = Random::new(12);
-    for turn in 0..if is_long() { 2000 } else { 12 } {
+    for turn in 0..if is_long() { 2000 } else { 5 } {
         let mut broken = bytes.clone();
         for _ in 0..1 << random.below(5) {
             let old = &older[random.below(older.len() as u64) as usize];
@@ -170,7 +170,7 @@ fn pages_of_an_older_version() {
 fn pages_that_changed_places() {
     let bytes = log_of("churn", &["20000", "8"]);
     let mut random = Random::new(13);
-    let (turns, mut silent) = (if is_long() { 2000 } else { 12 }, 0);
+    let (turns, mut silent) = (if is_long() { 2000 } else { 5 }, 0);
     for turn in 0..turns {
         let mut broken = bytes.clone();
         let page = |random: &mut Random| 1 + random.below((bytes.len() / 4096 - 1) as u64) as usize;
@@ -211,7 +211,7 @@ fn commands_read_what_is_left() {
     let bytes = log_of("forker", &["1"]);
     let folder = Folder::new("left");
     let (mut random, mut readings) = (Random::new(14), Readings::default());
-    let (turns, mut fine) = (if is_long() { 300 } else { 6 }, 0);
+    let (turns, mut fine) = (if is_long() { 300 } else { 3 }, 0);
     for turn in 0..turns {
         let mut broken = bytes.clone();
         let block = BLOCKS[turn / 3 % 3];

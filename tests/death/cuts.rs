@@ -87,8 +87,8 @@ fn lengths(bytes: &[u8]) -> Vec<usize> {
         true => (0..=bytes.len()).collect(),
         // The first header by itself, then a prime's steps.
         false => (0..4096)
-            .step_by(61)
-            .chain((4096..=bytes.len()).step_by(4099))
+            .step_by(127)
+            .chain((4096..=bytes.len()).step_by(8209))
             .collect(),
     }
 }
