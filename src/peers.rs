@@ -3,7 +3,7 @@
 //! some, as diff and top, are.
 
 /// Each word with what to run, where FILE stands for the log.
-const WORDS: [(&str, &str); 15] = [
+const WORDS: [(&str, &str); 17] = [
     ("analyse", SCREEN),
     ("analyze", SCREEN),
     ("top", SCREEN),
@@ -20,6 +20,8 @@ const WORDS: [(&str, &str); 15] = [
     ("events", EVENTS),
     ("export", FORMATS),
     ("convert", FORMATS),
+    ("mallopt", TOLD),
+    ("environment", TOLD),
     ("diff", COMPARE),
     ("compare", COMPARE),
 ];
@@ -29,6 +31,7 @@ const LEAKS: &str = "what was not released: memlog leaks FILE";
 const CALLERS: &str = "who held the memory, and who called them: memlog report FILE";
 const PICTURE: &str = "as a picture: memlog dot FILE";
 const EVENTS: &str = "every event with its size: memlog dump FILE";
+const TOLD: &str = "calls of mallopt, and the environment if it was kept: memlog info FILE";
 const FORMATS: &str = "for programs: memlog report --json FILE, memlog stats --json FILE, or \
                        every event with memlog dump FILE";
 const COMPARE: &str = "logs are not compared; the figures of each: memlog stats --json FILE";

@@ -119,7 +119,8 @@ What one thread allocates and another frees often waits for a lock of the alloca
 
 Examples:
   memlog threads vm.5912.memlog
-  memlog threads --at rss-peak vm.5912.memlog";
+  memlog threads --at rss-peak vm.5912.memlog
+  memlog table --where 'thread = reader and freed-by = writer' vm.5912.memlog    which functions";
 
 pub const FUNCTION: &str = "\
 The share is of all that was allocated in and below the function. A function that calls itself counts \
@@ -240,8 +241,9 @@ Examples:
   memlog dump --debug-symbols build/ vm.5912.memlog > events.txt";
 
 pub const INFO: &str = "\
-It tells of the program, its host, settings, threads and libraries, how it ended, what the recorder \
-counted, and what is missing or damaged. With --list there is a line of each log. doc/STATS.md says \
+It tells of the program, its host, settings, threads and libraries, how it ended, its calls of mallopt, \
+the environment if `record --keep-environment` kept it, what the recorder counted, and what is missing or \
+damaged. With --list there is a line of each log. doc/STATS.md says \
 what the keys of --json mean.
 
 Examples:

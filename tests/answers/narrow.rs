@@ -121,6 +121,28 @@ fn pages_fit_with_long_names() {
     );
 }
 
+/// What blocks are sorted by is not what has no room.
+#[test]
+fn the_column_that_was_asked_for_stays() {
+    let folder = Folder::new("answers-narrow-sorted");
+    let (log, _) = recorded(&folder, &[], "mix 3 90 2");
+    for sort in ["lifetime", "thread", "kind", "chain", "usable", "stack"] {
+        let text = page(
+            &folder,
+            &log,
+            &format!("table --list --sort {sort} LOG"),
+            Some(64),
+        );
+        assert!(text.contains("no room for: "), "{text}");
+        let is_title = |line: &&str| line.contains("address") && line.contains("function");
+        let titles = text
+            .lines()
+            .find(is_title)
+            .unwrap_or_else(|| panic!("{text}"));
+        assert!(titles.contains(sort), "{sort}: {titles}");
+    }
+}
+
 #[test]
 fn pages_of_c_and_of_old_logs_fit() {
     let folder = Folder::new("answers-narrow-c");

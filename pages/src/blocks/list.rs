@@ -3,7 +3,7 @@
 use memlog_answers::{Damaged, Found, listed};
 use serde_json::{Value, json};
 
-use super::table::{Args, Which};
+use super::table::{Args, Sort, Which};
 use super::{Answer, Told, lifetimes};
 use crate::page::Page;
 use crate::page::rows::{Last, Rows, titles};
@@ -43,9 +43,7 @@ pub fn blocks(told: &Told, args: &Args, which: Which) -> Result<Answer, Damaged>
             "block", "bytes", "usable", "address", "born", "died", "lifetime", "thread", "kind",
             "chain", "stack", "function",
         ]),
-        gives_way: vec![
-            "usable", "chain", "kind", "lifetime", "thread", "block", "stack",
-        ],
+        gives_way: gives_way(args.sort),
         rows: found
             .iter()
             .map(|one| row_of(told, (one, step), &number))
@@ -57,6 +55,21 @@ pub fn blocks(told: &Told, args: &Args, which: Which) -> Result<Answer, Damaged>
         rows,
         note: lifetimes::note(told.world),
     })
+}
+
+/// What is not shown where there is no room for all, unless blocks are sorted by it.
+fn gives_way(sort: Sort) -> Vec<&'static str> {
+    let columns = [
+        ("usable", Some(Sort::Usable)),
+        ("chain", Some(Sort::Chain)),
+        ("kind", Some(Sort::Kind)),
+        ("block", None),
+        ("stack", Some(Sort::Stack)),
+        ("thread", Some(Sort::Thread)),
+        ("lifetime", Some(Sort::Lifetime)),
+    ];
+    let others = columns.into_iter().filter(|(_, by)| *by != Some(sort));
+    others.map(|(title, _)| title).collect()
 }
 
 /// How long it was there, in seconds; to the end of the log if it is there still.

@@ -337,6 +337,13 @@ fn by_purpose(
         );
         rest.push(sentence.into());
     }
+    if let Some(at) = &args.question.at
+        && !is_of_peak
+        && told.event(at).is_ok_and(|event| chosen.event > event)
+    {
+        let sentence = format!("no reading came before {at}: this is the first");
+        rest.push(sentence.into());
+    }
     if sum > far {
         let sentence = format!(
             "the kernel counts {}: pages of zeros that were only read are among the others",

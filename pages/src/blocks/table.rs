@@ -71,7 +71,7 @@ pub struct Args {
     /// What groups or blocks are sorted by: what there is most of first, names, addresses
     /// and times from the first on
     #[arg(long, value_name = "COLUMN", default_value = "bytes", value_enum)]
-    sort: Sort,
+    pub(super) sort: Sort,
     /// How many rows are shown [default: 20]; 0: all. Without it JSON has all groups, and 20
     /// blocks
     #[arg(short = 'n', long, value_name = "N")]
