@@ -100,6 +100,8 @@ const SHORT_US: u64 = 1_000;
 const AGAIN_US: u64 = 20_000;
 /// No more is begun at the end: half of what a census may take.
 const LONG_US: u64 = taking::MOST_NS / 2_000;
+/// Of the last census, as a power of two.
+const A_64TH: u32 = 6;
 /// Less than this is no growth.
 const LEAST_KB: u64 = 256;
 
@@ -109,11 +111,11 @@ impl Past {
         let is_last = reading.occasion == Occasion::End;
         let is_still = reading.kb <= self.seen_kb && self.still >= STILL;
         let is_full = is_still || reading.occasion == Occasion::Fall;
-        let often = if self.count < OFTEN { 16 } else { 4 };
+        let often = if self.count < OFTEN { 4 } else { 2 };
         let why = match () {
             _ if detail == Detail::Never => return None,
             _ if is_last => CensusWhy::End,
-            _ if is_full && self.is_below(reading, 64) => CensusWhy::Full,
+            _ if is_full && self.is_below(reading, A_64TH) => CensusWhy::Full,
             _ if self.is_below(reading, often) => CensusWhy::Grown,
             _ => return None,
         };
@@ -142,9 +144,9 @@ impl Past {
         expected_us <= AGAIN_US && (is_cheap || detail == Detail::Always)
     }
 
-    /// Whether the last census had less, by such a share.
-    fn is_below(&self, reading: &Reading, share: u64) -> bool {
-        let step = (self.taken_kb / share).max(LEAST_KB);
+    /// Whether the last census had less, by a part of 2 to the power of `bits`.
+    fn is_below(&self, reading: &Reading, bits: u32) -> bool {
+        let step = self.taken_kb.wrapping_shr(bits).max(LEAST_KB);
         reading.kb >= self.taken_kb.saturating_add(step)
     }
 
@@ -152,7 +154,7 @@ impl Past {
     fn left_us(&self, reading: &Reading, why: CensusWhy) -> u64 {
         let percent = match why {
             CensusWhy::Grown => 1,
-            CensusWhy::End if !self.is_below(reading, 64) => 1,
+            CensusWhy::End if !self.is_below(reading, A_64TH) => 1,
             CensusWhy::Full | CensusWhy::End => 3,
         };
         let is_large = why != CensusWhy::Grown && reading.kb >= LARGE_KB;

@@ -152,7 +152,8 @@ fn next(
 ) -> Option<&[u8]> {
     let pages = match pagemap {
         None => {
-            let pages = ((high - at) / sys::page_bytes()).min(AT_ONCE as u64) as usize;
+            let left = (high - at).checked_div(sys::page_bytes())?;
+            let pages = left.min(AT_ONCE as u64) as usize;
             let is_late = pages == 0 || Os::ticks_ns() > until_ns;
             let is_told = !is_late && Os::pages_there(at, bytes.get_mut(..pages)?);
             is_told.then_some(pages)?
@@ -173,9 +174,10 @@ fn next(
 /// Reads what pagemap has of the next pages; how many these are.
 fn words(bytes: &mut [u8], (at, high): (u64, u64), pagemap: Fd, until_ns: u64) -> Option<usize> {
     let page_bytes = sys::page_bytes();
-    let pages = ((high - at) / page_bytes).min((AT_ONCE / WORD) as u64) as usize;
+    let left = (high - at).checked_div(page_bytes)?;
+    let pages = left.min((AT_ONCE / WORD) as u64) as usize;
     let bytes = bytes.get_mut(..pages * WORD)?;
-    let offset = at / page_bytes * WORD as u64;
+    let offset = at.checked_div(page_bytes)? * WORD as u64;
     let is_late = pages == 0 || Os::ticks_ns() > until_ns;
     let is_told = !is_late && Os::read_at(pagemap, bytes, offset) == Ok(bytes.len());
     is_told.then_some(pages)
