@@ -14,6 +14,7 @@
 //! * [`meta`]: header, modules, settings, where streams stood at a fork, the end
 //! * [`counter`]: what was lost, cut, refused
 //! * [`resident`]: what was resident at a moment, mapping by mapping
+//! * [`tuned`]: what the program told its allocator
 //! * [`refusal`]: one of those: why the log could not grow
 //! * [`live`]: the live set of a log that overwrites its oldest events
 //! * [`order`]: which numbers order the events on one address
@@ -38,6 +39,7 @@ pub mod refusal;
 pub mod resident;
 pub mod table;
 pub mod total;
+pub mod tuned;
 mod usual;
 pub mod varint;
 

@@ -4,7 +4,7 @@
 
 use crate::Malformed;
 use crate::resident::{Census, Mapped};
-use crate::table::StackId;
+use crate::tuned::Tuned;
 use crate::varint::{Reader, Writer};
 
 /// Longest path or text that is kept; what is longer is cut.
@@ -177,26 +177,6 @@ pub struct CodeName<'a> {
     pub file: &'a [u8],
     /// The function, or several that were there in turn.
     pub name: &'a [u8],
-}
-
-/// Calls of mallopt that are written; what follows is not.
-pub const MAX_TUNED: u32 = 1000;
-
-/// The program told the allocator something by mallopt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Tuned {
-    /// When.
-    pub tick: u64,
-    /// The thread.
-    pub tid: u32,
-    /// What was set: a number of malloc.h.
-    pub parameter: i32,
-    /// To what.
-    pub value: i32,
-    /// Whether the allocator took it.
-    pub is_taken: bool,
-    /// Who did it.
-    pub stack: StackId,
 }
 
 /// A record.
@@ -373,16 +353,7 @@ impl<'a> Record<'a> {
             }
             Record::Mapped(mapped) => mapped.put(out),
             Record::Census(census) => census.put(out),
-            Record::Tuned(tuned) => [
-                tuned.tick,
-                u64::from(tuned.tid),
-                u64::from(tuned.parameter as u32),
-                u64::from(tuned.value as u32),
-                u64::from(tuned.is_taken),
-                u64::from(tuned.stack.0),
-            ]
-            .into_iter()
-            .for_each(|number| out.var(number)),
+            Record::Tuned(tuned) => tuned.put(out),
             Record::Unknown(_) => {}
         }
     }
@@ -453,14 +424,7 @@ impl<'a> Record<'a> {
             }),
             MAPPED => Record::Mapped(Mapped::get(&mut bytes)?),
             CENSUS => Record::Census(Census::get(&mut bytes)?),
-            TUNED => Record::Tuned(Tuned {
-                tick: bytes.var()?,
-                tid: bytes.var32()?,
-                parameter: bytes.var32()? as i32,
-                value: bytes.var32()? as i32,
-                is_taken: bytes.var()? != 0,
-                stack: StackId(bytes.var32()?),
-            }),
+            TUNED => Record::Tuned(Tuned::get(&mut bytes)?),
             _ => Record::Unknown(kind),
         })
     }

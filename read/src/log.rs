@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE};
 use memlog_format::counter::Counter;
-use memlog_format::meta::{CodeName, Death, End, ForkPoint, Key, Module, Start, Tuned};
+use memlog_format::meta::{CodeName, Death, End, ForkPoint, Key, Module, Start};
 use memlog_format::order::CELL_BITS;
 use memlog_format::table::{Code, CodeId, Node, StackId};
+use memlog_format::tuned::Tuned;
 
 use crate::cursor::Cursor;
 use crate::ends;

@@ -1,8 +1,9 @@
 //! The header chunks: what the log is of, modules, fork, end.
 
 use memlog_format::counter::AREA_END;
-use memlog_format::meta::{CodeName, Death, End, ForkPoint, Key, Module, Record, Start, Tuned};
+use memlog_format::meta::{CodeName, Death, End, ForkPoint, Key, Module, Record, Start};
 use memlog_format::resident::{Census, Mapped};
+use memlog_format::tuned::Tuned;
 use memlog_format::varint::Reader;
 
 use crate::error::{Finding, Findings};
@@ -158,6 +159,9 @@ mod tests {
         let records = [mapped(5), mapped(9), mapped(3), mapped(7), census(1, true)];
         assert_eq!(read(&records), [(1, vec![3, 7])]);
         assert!(read(&records[..4]).is_empty());
+        // It had begun with the same mapping.
+        let records = [mapped(3), mapped(3), mapped(7), census(1, true)];
+        assert_eq!(read(&records), [(1, vec![3, 7])]);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use memlog_analysis::StackTable;
-use memlog_format::meta::{MAX_TUNED, Tuned};
+use memlog_format::tuned::{MAX_TUNED, Tuned};
 use memlog_read::Log;
 use serde_json::{Value, json};
 

@@ -24,7 +24,8 @@ use crate::process::start;
 use core::ffi::{c_char, c_void};
 use core::sync::atomic::Ordering;
 use memlog_format::ext::Ext;
-use memlog_format::meta::{End, Key, Past, Record, Tuned};
+use memlog_format::meta::{End, Key, Past, Record};
+use memlog_format::tuned::Tuned;
 
 handler! {
     /// fork: the token is not held across it, for its handlers may allocate

@@ -32,8 +32,9 @@ use crate::unwind::published::Published;
 use crate::unwind::{Process, codemap};
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use memlog_format::counter::Counter;
-use memlog_format::meta::{self, MAX_TUNED, Record};
+use memlog_format::meta::{self, Record};
 use memlog_format::table::Code;
+use memlog_format::tuned::MAX_TUNED;
 use memlog_lockfree::life::Life;
 
 /// In a generation: every capture is verified, so none takes the short way.
