@@ -17,5 +17,6 @@ mod random;
 mod rule;
 mod session;
 mod settings;
+mod text;
 mod token;
 mod unwind;
