@@ -13,9 +13,9 @@
 //!
 //! The kernel's own count takes tens of milliseconds a gigabyte, in the midst of
 //! somebody's malloc: it is asked for where that is little, or a program of up to 2 GiB
-//! ends. Else pages are counted here, which takes .7 ms a gigabyte. There may be more of these than
-//! the kernel counts, of zeros that were only read: then it is asked after all, where that
-//! takes up to 20 ms.
+//! ends. Else pages are counted here, which takes .7 ms a gigabyte. There may be more of
+//! these than the kernel counts, of zeros that were only read: then it is asked after all,
+//! where that takes up to 20 ms.
 
 pub mod pages;
 pub mod taking;
@@ -100,8 +100,10 @@ const SHORT_US: u64 = 1_000;
 const AGAIN_US: u64 = 20_000;
 /// No more is begun at the end: half of what a census may take.
 const LONG_US: u64 = taking::MOST_NS / 2_000;
-/// Of the last census, as a power of two.
+/// A 64th of the last census, as a power of two.
 const A_64TH: u32 = 6;
+const A_16TH: u32 = 4;
+const A_QUARTER: u32 = 2;
 /// Less than this is no growth.
 const LEAST_KB: u64 = 256;
 
@@ -111,12 +113,16 @@ impl Past {
         let is_last = reading.occasion == Occasion::End;
         let is_still = reading.kb <= self.seen_kb && self.still >= STILL;
         let is_full = is_still || reading.occasion == Occasion::Fall;
-        let often = if self.count < OFTEN { 4 } else { 2 };
+        let part = if self.count < OFTEN {
+            A_16TH
+        } else {
+            A_QUARTER
+        };
         let why = match () {
             _ if detail == Detail::Never => return None,
             _ if is_last => CensusWhy::End,
             _ if is_full && self.is_below(reading, A_64TH) => CensusWhy::Full,
-            _ if self.is_below(reading, often) => CensusWhy::Grown,
+            _ if self.is_below(reading, part) => CensusWhy::Grown,
             _ => return None,
         };
         let left_us = self.left_us(reading, why);
@@ -146,7 +152,7 @@ impl Past {
 
     /// Whether the last census had less, by a part of 2 to the power of `bits`.
     fn is_below(&self, reading: &Reading, bits: u32) -> bool {
-        let step = self.taken_kb.wrapping_shr(bits).max(LEAST_KB);
+        let step = (self.taken_kb >> bits).max(LEAST_KB);
         reading.kb >= self.taken_kb.saturating_add(step)
     }
 
