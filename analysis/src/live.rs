@@ -185,4 +185,53 @@ mod tests {
         assert!((1..10_000).all(|far| blocks.remove(far << 40 | 0x10).is_none()));
         assert_eq!(blocks.slots.regions(), regions);
     }
+
+    /// Far from blocks, whether they are there still or not, and from what of long ones
+    /// lies in other regions; near them nothing is called untouched.
+    #[test]
+    fn untouched_is_what_no_block_was_near() {
+        const REGION: u64 = 1 << REGION_BITS;
+        let mut blocks = Blocks::default();
+        let (mut begun, mut spans) = (std::collections::HashSet::new(), Vec::new());
+        let mut seed = 3u64;
+        let mut draw = |below: u64| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (seed >> 33) % below
+        };
+        for tick in 0..60 {
+            let address = draw(400) * REGION + draw(REGION);
+            let size = [draw(5_000), draw(20) * REGION][usize::from(tick % 5 == 0)];
+            let block = Block::new(size, size, 1, tick, 1, Api::Malloc);
+            blocks.insert(address, block);
+            // One that is shorter than a region may reach into the next.
+            begun.extend([address / REGION, address / REGION + 1]);
+            spans.push(address..address + size);
+            if draw(2) == 0 {
+                blocks.remove(address);
+            }
+        }
+        let is_far = |at: u64| {
+            let is_in = spans.iter().any(|span| span.contains(&at));
+            !begun.contains(&(at / REGION)) && !is_in
+        };
+        for _ in 0..2_000 {
+            let low = draw(430 * REGION / 4_096) * 4_096;
+            // Of a few regions and of more than there are.
+            let high = low + [draw(4 * REGION), draw(600 * REGION)][draw(2) as usize];
+            let parts = blocks.untouched(low, high);
+            assert!(
+                parts
+                    .iter()
+                    .all(|(from, to)| low <= *from && from < to && *to <= high)
+            );
+            assert!(parts.windows(2).all(|pair| pair[0].1 <= pair[1].0));
+            let at = low + draw((high - low).max(1));
+            let is_told = parts.iter().any(|(from, to)| (*from..*to).contains(&at));
+            assert_eq!(
+                is_told,
+                high > low && is_far(at),
+                "{at:#x} of {low:#x} to {high:#x}"
+            );
+        }
+    }
 }

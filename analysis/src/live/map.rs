@@ -64,10 +64,20 @@ impl<V: Copy + Default> AddressMap<V> {
     /// The parts of a stretch of addresses where none ever had a value, in whole regions,
     /// nor in the region before.
     pub fn untouched(&self, low: u64, high: u64) -> Vec<(u64, u64)> {
-        let (first, last) = (low >> REGION_BITS, high.saturating_sub(1) >> REGION_BITS);
-        let is_in = |number: &&u64| first.saturating_sub(1) <= **number && **number <= last;
-        let mut numbers: Vec<u64> = self.index.keys().filter(is_in).copied().collect();
-        numbers.sort_unstable();
+        let first = (low >> REGION_BITS).saturating_sub(1);
+        let last = high.saturating_sub(1) >> REGION_BITS;
+        // Most stretches have fewer regions than there are in all.
+        let numbers: Vec<u64> = match last.saturating_sub(first) < self.index.len() as u64 {
+            true => (first..=last)
+                .filter(|number| self.index.contains_key(number))
+                .collect(),
+            false => {
+                let all = self.index.keys().copied();
+                let mut numbers: Vec<u64> = all.filter(|at| (first..=last).contains(at)).collect();
+                numbers.sort_unstable();
+                numbers
+            }
+        };
         let (mut at, mut parts) = (low, Vec::new());
         for number in numbers {
             let start = number << REGION_BITS;
