@@ -182,8 +182,8 @@ pub struct Then<'a> {
     pub mapped_event: u64,
     /// Bytes of a page.
     pub page_bytes: u64,
-    /// The end of the log's own path.
-    pub log_path: &'a [u8],
+    /// The log's own name, without its folder.
+    pub log_name: &'a [u8],
     /// What the kernel counted as resident.
     pub resident: u64,
     /// What the recorder's own memory comes to by its account.
@@ -228,7 +228,7 @@ pub fn residents(
             continue;
         }
         end_kb = mapped.low_kb.saturating_add(mapped.length_kb);
-        let home = Home::of(mapped, then, is_behind_own);
+        let home = Home::of(mapped, then.log_name, is_behind_own);
         is_behind_own = home == Home::Own;
         let is_module = mapped.is(Mapped::EXECUTABLE) && mapped.is(Mapped::FILE);
         let swept = match home {
@@ -296,11 +296,11 @@ const LIBRARIES: [&[u8]; 3] = [
 ];
 
 impl Home {
-    fn of(mapped: &Mapped, then: &Then, is_behind_own: bool) -> Self {
+    fn of(mapped: &Mapped, log_name: &[u8], is_behind_own: bool) -> Self {
         let path = mapped.path;
         let path = path.strip_suffix(b" (deleted)").unwrap_or(path);
-        let folder = path.strip_suffix(then.log_path);
-        let is_log = !then.log_path.is_empty() && folder.is_some_and(|it| it.ends_with(b"/"));
+        let folder = path.strip_suffix(log_name);
+        let is_log = !log_name.is_empty() && folder.is_some_and(|it| it.ends_with(b"/"));
         let is_library = LIBRARIES.iter().any(|name| path.ends_with(name));
         if mapped.is(Mapped::FILE) {
             let is_memory = [b"/memfd:".as_slice(), b"/SYSV", b"/dev/shm/", b"/dev/zero"];

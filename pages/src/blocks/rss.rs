@@ -13,6 +13,7 @@ use serde_json::{Map, Value, json};
 
 use super::listed::Listed;
 use super::{Failure, Question, Told, answered, asked};
+use crate::facts::log_name;
 use crate::moment::At;
 use crate::page::rows::{Last, Rest, Rows, titles};
 use crate::page::{Page, Part};
@@ -95,8 +96,6 @@ fn answer(told: &Told, args: &Args) -> Result<Answer, Failure> {
         return Err(Failure::Said(none_taken(told.log)));
     };
     let mappings = (told.name_mappings)()?;
-    let path = told.log.text(Key::LogPath).unwrap_or_default();
-    let name = path.rsplit(|&byte| byte == b'/').next();
     let census = &chosen.resident.census;
     let found = residents(
         (world, told.filtered),
@@ -106,7 +105,7 @@ fn answer(told: &Told, args: &Args) -> Result<Answer, Failure> {
             event: chosen.event,
             mapped_event: event_of(mappings.table, &events_by_stamp(mappings.table), census),
             page_bytes: told.page_bytes,
-            log_path: name.unwrap_or_default(),
+            log_name: log_name(told.log),
             resident: census.resident_kb.saturating_mul(1024),
             own: census.own_kb.saturating_mul(1024),
             is_counted: census.is_counted,

@@ -11,7 +11,7 @@ use memlog_read::Log;
 use crate::words::clean;
 pub use kernel::{Running, Word, is_running, oom_word, running};
 pub use losses::{Bounds, fate, is_denied, may_lack, reason, without_log};
-pub use program::{command_line, program, started_as};
+pub use program::{command_line, log_name, program, started_as};
 pub use ranks::place as rank;
 
 /// How many of these threads there were at a time. A bound: each thread has a

@@ -5,6 +5,12 @@ use memlog_read::Log;
 
 use crate::words::clean;
 
+/// The name that the log was made by, without its folder.
+pub fn log_name<'a>(log: &Log<'a>) -> &'a [u8] {
+    let path = log.text(Key::LogPath).unwrap_or_default();
+    path.rsplit(|&byte| byte == b'/').next().unwrap_or_default()
+}
+
 /// The words of a command line, quoted where a shell would need it.
 pub fn command_line(words: &[u8]) -> String {
     let plain = |word: &str| {
