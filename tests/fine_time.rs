@@ -4,6 +4,7 @@
 mod sites;
 
 use std::collections::HashMap;
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -241,6 +242,10 @@ fn who_may_not_read_the_counter_is_not_made_to() {
         let info = folder.says(&["info".as_ref(), parent[0].as_os_str()]);
         let is_told = info.contains("fine time ended: ");
         assert_eq!(is_told, has_counter(&folder, parent[0]), "{how}: {info}");
+        let words = ["table", "--list"].map(OsStr::new);
+        let page = folder.says(&[&words[..], &[parent[0].as_os_str()]].concat());
+        let note = "fine time ended (`memlog info` says when)";
+        assert_eq!(page.replace('\n', " ").contains(note), is_told, "{page}");
         assert!(
             folder.stats(parent[0]).number("allocations") >= 2000,
             "{how}"

@@ -16,7 +16,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use memlog_analysis::{Failures, Threads};
+use memlog_analysis::{Failures, StackTable, Threads};
 use memlog_format::counter::Counter;
 use memlog_format::meta::{Key, Start};
 use memlog_read::{Findings, Kind, Log};
@@ -162,11 +162,22 @@ impl Events {
 }
 
 fn failed(log: &Log, file: &Path, analysis: &Analysis) -> anyhow::Result<Vec<String>> {
+    named(log, file, analysis.tally.stacks(), |labels| {
+        failed_parts(log, analysis, labels)
+    })
+}
+
+/// What is told of stacks by the names of their places.
+fn named<T>(
+    log: &Log,
+    file: &Path,
+    stacks: &StackTable,
+    tell: impl FnOnce(&mut Labels) -> T,
+) -> anyhow::Result<T> {
     let options = symbol_options(&SymbolFiles::default())?;
     let store = NameStore::default();
     let names = Names::new(&store, &options, log, file);
-    let mut labels = Labels::new(names, analysis.tally.stacks());
-    Ok(failed_parts(log, analysis, &mut labels))
+    Ok(tell(&mut Labels::new(names, stacks)))
 }
 
 fn identity(records: &mut Records, log: &Log) {

@@ -1,5 +1,6 @@
 //! Each command understands each way to name a moment, and means the same by it.
 
+use memlog_format::resident::Mapped;
 use memlog_format::table::StackId;
 use serde_json::Value;
 
@@ -90,4 +91,26 @@ fn moments_are_the_same_for_all_commands() {
         let svg = String::from_utf8_lossy(&output.stdout).into_owned();
         assert!(svg.contains(&heap), "{at}: {svg}");
     }
+}
+
+/// A moment before the first reading of mappings has the first, and the page says so.
+#[test]
+fn before_the_first_reading_that_is_told() {
+    let mut log = marked();
+    log.read_rss(1 << 10);
+    let heap = Mapped {
+        low_kb: 1 << 20,
+        length_kb: 1 << 10,
+        resident_kb: 1 << 10,
+        flags: Mapped::WRITABLE,
+        ..Mapped::default()
+    };
+    log.count_resident(true, &[heap]);
+    let folder = with_logs("show-moments-rss", &[("marked", log)]);
+    let told = |at: &str| {
+        let page = folder.says(&["rss", "--at", at, "marked.memlog"]);
+        page.contains("no reading came before") && page.contains(": this is the first")
+    };
+    assert!(told("start") && told("4s") && told("50%"));
+    assert!(!told("end") && !told("rss-peak"));
 }

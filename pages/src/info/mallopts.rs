@@ -7,8 +7,9 @@ use memlog_format::tuned::{MAX_TUNED, Tuned};
 use memlog_read::Log;
 use serde_json::{Value, json};
 
+use super::named;
 use crate::figures::place;
-use crate::names::{Labels, Name, NameStore, Names, SymbolFiles, symbol_options};
+use crate::names::{Labels, Name};
 use crate::open::LogTables;
 use crate::page::others::Records;
 use crate::words::{counted, grouped, second_digits};
@@ -33,18 +34,17 @@ impl Mallopt {
         let (mut table, tables) = (StackTable::default(), LogTables::new(log));
         let stack_of = |tuned: &Tuned| table.stack(tuned.stack, &tables);
         let stacks: Vec<u32> = log.tunings().iter().map(stack_of).collect();
-        let options = symbol_options(&SymbolFiles::default())?;
-        let store = NameStore::default();
-        let mut labels = Labels::new(Names::new(&store, &options, log, file), &table);
         let digits = second_digits(log.tick_ns(), 3);
-        let calls = log.tunings().iter().zip(stacks);
-        let calls = calls.map(|(tuned, stack)| Self {
-            tuned: *tuned,
-            seconds: log.seconds(tuned.tick),
-            digits,
-            stack: frames(&mut labels, stack),
-        });
-        Ok(calls.collect())
+        named(log, file, &table, |labels| {
+            let calls = log.tunings().iter().zip(stacks);
+            let calls = calls.map(|(tuned, stack)| Self {
+                tuned: *tuned,
+                seconds: log.seconds(tuned.tick),
+                digits,
+                stack: frames(labels, stack),
+            });
+            calls.collect()
+        })
     }
 
     /// For programs.
