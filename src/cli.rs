@@ -15,7 +15,7 @@ use memlog_pages::blocks::{
 use memlog_pages::{clean, dump, info, one_more, postmortem, report, shown, stats, summary, tree};
 
 use crate::verbs::{PURPOSES, nearest};
-use crate::{artefacts, dot, flamegraph, ldflags, manual, peers, record};
+use crate::{artefacts, dot, export, flamegraph, ldflags, manual, peers, record};
 
 /// Why is it using so much memory? Records and explains every allocation of a program.
 #[derive(Parser)]
@@ -92,6 +92,9 @@ pub enum Command {
     /// Draw every stack as a tower of its functions: a page to click in, or a picture
     #[command(after_help = after::FLAMEGRAPH)]
     Flamegraph(flamegraph::Args),
+    /// Write the stacks of a log for another tool: pprof, speedscope, KCachegrind ...
+    #[command(after_help = after::EXPORT)]
+    Export(export::Args),
     /// Print every event of a log
     #[command(after_help = after::DUMP)]
     Dump(dump::Args),
@@ -117,12 +120,26 @@ pub enum Command {
 
 /// What a command line asks for.
 pub fn parse(line: Vec<OsString>) -> anyhow::Result<Cli> {
+    let line = with_form(line);
     let command = with_purposes(Cli::command());
     let cli = understood(line.clone(), |line| {
         let matches = command.clone().try_get_matches_from(line)?;
         Cli::from_arg_matches(&matches)
     });
     cli.map_err(|error| one_too_many(&command, &line, &error).unwrap_or_else(|| error.into()))
+}
+
+/// bytehound has a command for each form: `export-heaptrack`.
+fn with_form(mut line: Vec<OsString>) -> Vec<OsString> {
+    let verb = line.get(1).and_then(|verb| verb.to_str());
+    let form = verb.and_then(|verb| verb.strip_prefix("export-"));
+    if let Some(form) = form
+        .filter(|form| export::is_form(form))
+        .map(OsString::from)
+    {
+        line.splice(1..2, ["export".into(), form]);
+    }
+    line
 }
 
 /// Parses a line. What is wrong with it is said of its words as they may be
@@ -275,6 +292,19 @@ mod tests {
                 format!("{verb} takes one log, and b.memlog is one more")
             );
         }
+    }
+
+    #[test]
+    fn names_of_bytehounds_exports_are_forms() {
+        let parsed = |words: &[&str]| {
+            let line = words.iter().map(OsString::from).collect();
+            parse(line).expect("words").command
+        };
+        let export = parsed(&["memlog", "export-heaptrack", "-o", "out", "x.memlog"]);
+        assert!(matches!(export, Command::Export(_)));
+        // A program may be called so.
+        let other = parsed(&["memlog", "export-all", "x"]);
+        assert!(matches!(other, Command::Other(_)));
     }
 
     /// In the help and in the documentation.

@@ -1,15 +1,16 @@
 //! `memlog flamegraph`: every stack of a log in one page or one picture.
 
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::ValueEnum;
 use memlog_export::flame::{Flame, Least, View, html, svg};
 use memlog_export::percent;
 use memlog_pages::flamegraph::{Wanted, flame};
-use memlog_pages::{Advice, At, By, Filter, SymbolFiles, Where, choose, out, shown};
-use memlog2dot::{OneFile, open_file};
+use memlog_pages::{Advice, At, By, Filter, SymbolFiles, Where, choose, shown};
+use memlog2dot::open_file;
+
+use crate::output::Output;
 
 /// Draw every stack as a tower of its functions: a page to click in, or a picture
 #[derive(clap::Args)]
@@ -73,7 +74,6 @@ enum Format {
     Svg,
 }
 
-const STDOUT: &str = "-";
 /// A page of more places would be slow.
 const MOST_NODES: usize = 100_000;
 const ELSEWHERE: &str = "give another name: memlog flamegraph FILE -o OUT.html";
@@ -84,23 +84,18 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         true => Some((&At::END, "--leaks")),
         false => args.at.as_ref().map(|at| (at, "--at")),
     };
-    let is_stdout = args.output.as_deref() == Some(Path::new(STDOUT));
-    if args.open && is_stdout {
+    let output = Output {
+        path: args.output.as_deref(),
+        is_quiet: args.quiet,
+        elsewhere: ELSEWHERE,
+    };
+    if args.open && output.is_stdout() {
         return Err(Advice::error(
             "--open opens a file, and -o - writes none",
             "give a name, or leave -o out",
         ));
     }
-    let say = |line: &str| {
-        // Who hears it may go away: the file is what was asked for.
-        match (args.quiet, is_stdout) {
-            (true, _) => Ok(()),
-            (false, true) => writeln!(std::io::stderr().lock(), "memlog: {line}"),
-            (false, false) => writeln!(std::io::stdout().lock(), "{line}"),
-        }
-        .unwrap_or_default();
-    };
-    let log = choose(&args.file, say)?;
+    let log = choose(&args.file, |line: &str| output.say(line))?;
     let wanted = Wanted {
         file: &log,
         symbol_files: &args.symbol_files,
@@ -112,25 +107,21 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     };
     wanted.check()?;
     let format = args.format()?;
-    if is_stdout {
+    let named = |log: &str| match format {
+        Format::Html => format!("{log}.flame.html"),
+        Format::Svg => format!("{log}.flame.svg"),
+    };
+    let (exit, path) = output.write(&log, named, |out| {
         let drawn = flame(&wanted)?;
-        let mut out = out();
-        out.write_all(args.text(&drawn.flame, format).as_bytes())?;
-        out.flush()?;
-        return Ok(drawn.exit);
-    }
-    let path = args.path(&log, format)?;
-    // What cannot be written is told before the log is gone through.
-    let file = OneFile::prepare(&path, &log, ELSEWHERE)?;
-    let drawn = flame(&wanted)?;
-    let text = args.text(&drawn.flame, format);
-    drawn.leave_interrupt();
-    file.write(text.as_bytes())?;
-    say(&format!("Creating {}", shown(&path)));
-    if args.open {
+        let text = args.text(&drawn.flame, format);
+        drawn.leave_interrupt();
+        out.write_all(text.as_bytes())?;
+        Ok(drawn.exit)
+    })?;
+    if let Some(path) = path.filter(|_| args.open) {
         open_file(&path);
     }
-    Ok(drawn.exit)
+    Ok(exit)
 }
 
 impl Args {
@@ -144,34 +135,12 @@ impl Args {
         };
         match (self.format.or(by_name), &self.output) {
             (Some(format), _) => Ok(format),
-            (None, Some(path)) if path.as_os_str() != STDOUT && !path.is_dir() => {
-                Err(Advice::error(
-                    format!("{} ends neither in .html nor in .svg", shown(path)),
-                    "give such a name, or --format html or svg",
-                ))
-            }
+            (None, Some(path)) if path.as_os_str() != "-" && !path.is_dir() => Err(Advice::error(
+                format!("{} ends neither in .html nor in .svg", shown(path)),
+                "give such a name, or --format html or svg",
+            )),
             (None, _) => Ok(Format::Html),
         }
-    }
-
-    /// Where it goes; into a folder under the log's name.
-    fn path(&self, log: &Path, format: Format) -> anyhow::Result<PathBuf> {
-        let folder = match &self.output {
-            Some(path) if !path.is_dir() => return Ok(path.clone()),
-            folder => folder.clone().unwrap_or_default(),
-        };
-        let Some(name) = log.file_name() else {
-            return Err(Advice::error(
-                format!("{} has no file name", shown(log)),
-                "give the .memlog file that `memlog record` named",
-            ));
-        };
-        let mut name = name.to_owned();
-        name.push(match format {
-            Format::Html => ".flame.html",
-            Format::Svg => ".flame.svg",
-        });
-        Ok(folder.join(name))
     }
 
     fn text(&self, flame: &Flame, format: Format) -> String {

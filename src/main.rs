@@ -7,11 +7,13 @@ mod advice;
 mod artefacts;
 mod cli;
 mod dot;
+mod export;
 mod flamegraph;
 mod ldflags;
 mod manual;
 mod named;
 mod os;
+mod output;
 mod peers;
 mod record;
 mod recorder;
@@ -61,6 +63,7 @@ fn run(line: Vec<OsString>) -> anyhow::Result<ExitCode> {
         Command::Postmortem(args) => postmortem::run(&args),
         Command::Dot(args) => dot::run(&args),
         Command::Flamegraph(args) => flamegraph::run(&args),
+        Command::Export(args) => export::run(&args),
         Command::Dump(args) => dump::run(args),
         Command::Info(args) => info::run(args),
         Command::Stats(args) => stats::run(args),

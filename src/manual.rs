@@ -155,7 +155,7 @@ const ENVIRONMENT: [(&str, &str); 25] = [
     ),
 ];
 
-const FILES: [(&str, &str); 3] = [
+const FILES: [(&str, &str); 4] = [
     (
         "[JOBID.]HOST.PID.memlog",
         "A log, readable by its owner alone and never written over: if the name is taken the \
@@ -169,6 +169,10 @@ const FILES: [(&str, &str); 3] = [
         "FILE.flame.html, FILE.flame.svg",
         "What memlog flamegraph makes of it: a page, or a picture.",
     ),
+    (
+        "FILE.pb.gz, callgrind.out.FILE, FILE.speedscope.json ...",
+        "What memlog export makes of it, named as the tool of each form looks for it.",
+    ),
 ];
 
 const EXIT_STATUS: [(&str, &str); 3] = [
@@ -177,7 +181,7 @@ const EXIT_STATUS: [(&str, &str); 3] = [
         "That of the program; 128 + N if it was killed by signal N.",
     ),
     (
-        "memlog summary, report, tree, flamegraph, and what asks about blocks",
+        "memlog summary, report, tree, flamegraph, export, and what asks about blocks",
         "130 if Ctrl-C ended the reading of the log: the page is of the part that was read.",
     ),
     (

@@ -3,7 +3,7 @@
 //! some, as diff and top, are.
 
 /// Each word with what to run, where FILE stands for the log.
-const WORDS: [(&str, &str); 17] = [
+const WORDS: [(&str, &str); 16] = [
     ("analyse", SCREEN),
     ("analyze", SCREEN),
     ("top", SCREEN),
@@ -18,7 +18,6 @@ const WORDS: [(&str, &str); 17] = [
     ("graph", PICTURE),
     ("plot", PICTURE),
     ("events", EVENTS),
-    ("export", FORMATS),
     ("convert", FORMATS),
     ("mallopt", TOLD),
     ("environment", TOLD),
@@ -32,8 +31,8 @@ const CALLERS: &str = "who held the memory, and who called them: memlog report F
 const PICTURE: &str = "as a picture: memlog dot FILE";
 const EVENTS: &str = "every event with its size: memlog dump FILE";
 const TOLD: &str = "calls of mallopt, and the environment if it was kept: memlog info FILE";
-const FORMATS: &str = "for programs: memlog report --json FILE, memlog stats --json FILE, or \
-                       every event with memlog dump FILE";
+const FORMATS: &str = "for other tools: memlog export pprof FILE, or another form; for programs: \
+                       memlog stats --json FILE";
 const COMPARE: &str = "logs are not compared; the figures of each: memlog stats --json FILE";
 
 /// The command of memlog that does what the word does there.

@@ -3,7 +3,7 @@
 use strsim::osa_distance;
 
 /// Which command is for what.
-pub const PURPOSES: [(&str, &[&str]); 4] = [
+pub const PURPOSES: [(&str, &[&str]); 5] = [
     ("Record a program", &["record", "ldflags"]),
     (
         "See who held the memory",
@@ -35,6 +35,7 @@ pub const PURPOSES: [(&str, &[&str]); 4] = [
         ],
     ),
     ("Look into a log", &["info", "stats", "dump"]),
+    ("Give it to other tools", &["export"]),
 ];
 
 /// The command that a word was likely meant to be. Letters that are swapped are

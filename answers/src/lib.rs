@@ -11,6 +11,7 @@
 //! * [`held_of`], [`held_at`]: what stacks hold, over the run and at moments;
 //!   [`released_by`]: what they released; [`born_of`]: when it came
 //! * [`changes`]: what came and went between moments
+//! * [`allocation_points`]: what DHAT counts
 //! * [`growth`]: what groups held at some moments; [`whole`]: all blocks of groups
 //! * [`suppressed`]: leaks that somebody knows of
 //! * `static_init`: what ran before main
@@ -50,6 +51,7 @@ mod mappings;
 mod owners;
 mod pass;
 mod place;
+mod points;
 mod resident;
 mod static_init;
 mod sums;
@@ -78,6 +80,7 @@ pub use lines::{FileLines, LineSums, lines};
 pub use listed::{Order, listed};
 pub use mappings::{Mapping, MappingRow, backing_at, mapped_at, mapped_over_time, mappings};
 pub use owners::name_owners;
+pub use points::{AllocationPoint, allocation_points};
 pub use resident::{
     Part, Purpose, ResidentRow, Residents, Then, Unseen, largest_unseen, residents,
 };

@@ -12,6 +12,7 @@
 //! * `layout`, `draw`: the picture without Graphviz: places, then SVG, PostScript and PDF
 //! * `curves`: figures over time, as a picture
 //! * `flame`: a flame graph, as a picture and as a page
+//! * `forms`: a tree of calls as other tools read it
 //! * `sheet`: what both have in common
 //! * `dot`, `text`: the page in Graphviz's language, and as text
 //! * `shown`: names as they may be shown
@@ -24,6 +25,7 @@ pub mod curves;
 mod dot;
 pub mod draw;
 pub mod flame;
+pub mod forms;
 mod graph;
 pub mod layout;
 mod legend;

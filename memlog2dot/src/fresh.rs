@@ -18,17 +18,22 @@ const ABANDONED: Duration = Duration::from_secs(60);
 pub(crate) struct Fresh(pub(crate) PathBuf);
 
 impl Fresh {
-    /// Of this content, on the disk.
-    pub(crate) fn write(folder: &Path, mode: u32, content: &[u8]) -> io::Result<Self> {
+    /// Of nothing yet.
+    pub(crate) fn begin(folder: &Path, mode: u32) -> io::Result<(Self, File)> {
         let mut number = 0;
-        let (fresh, mut file) = loop {
+        loop {
             let path = folder.join(format!("{PREFIX}{}.{number}", std::process::id()));
             match create(&path, mode) {
-                Ok(file) => break (Self(path), file),
+                Ok(file) => return Ok((Self(path), file)),
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => number += 1,
                 Err(error) => return Err(error),
             }
-        };
+        }
+    }
+
+    /// Of this content, on the disk.
+    pub(crate) fn write(folder: &Path, mode: u32, content: &[u8]) -> io::Result<Self> {
+        let (fresh, mut file) = Self::begin(folder, mode)?;
         // Some file systems say only then that there was no room.
         file.write_all(content).and_then(|()| file.sync_data())?;
         Ok(fresh)

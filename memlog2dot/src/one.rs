@@ -2,7 +2,8 @@
 //! a device, and a file that is read-only or another's are not. Who may read the
 //! log may read it, and nobody else.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -48,6 +49,30 @@ impl OneFile {
         })
     }
 
+    /// The same of what is made as it is written, and may be long.
+    pub fn write_by<T>(
+        &self,
+        make: impl FnOnce(&mut dyn Write) -> anyhow::Result<T>,
+    ) -> anyhow::Result<T> {
+        let unwritable = |error: std::io::Error| self.unwritable(&error);
+        let (fresh, file) = Fresh::begin(self.folder(), self.mode).map_err(unwritable)?;
+        let mut told = Told {
+            file: &file,
+            failed: None,
+        };
+        let made = make(&mut told);
+        if let Some(error) = told.failed {
+            return Err(unwritable(error));
+        }
+        let made = made?;
+        file.sync_data().map_err(unwritable)?;
+        Signals::caught().held_during(|| {
+            check(&self.path, self.elsewhere)?;
+            fs::rename(&fresh.0, &self.path).map_err(unwritable)
+        })?;
+        Ok(made)
+    }
+
     fn fresh(&self, content: &[u8]) -> std::io::Result<Fresh> {
         Fresh::write(self.folder(), self.mode, content)
     }
@@ -63,5 +88,24 @@ impl OneFile {
             format!("{} cannot be written: {error}", shown(&self.path)),
             self.elsewhere,
         )
+    }
+}
+
+/// A file, and why it could not be written.
+struct Told<'f> {
+    file: &'f File,
+    failed: Option<std::io::Error>,
+}
+
+impl Write for Told<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.file.write(bytes).inspect_err(|error| {
+            let same = error.raw_os_error().map(std::io::Error::from_raw_os_error);
+            self.failed = same.or(Some(error.kind().into()));
+        })
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
     }
 }

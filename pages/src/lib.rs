@@ -25,6 +25,7 @@ pub mod blocks;
 mod calls;
 mod choose;
 pub mod dump;
+pub mod events;
 mod facts;
 mod figures;
 pub mod flamegraph;

@@ -199,6 +199,18 @@ Examples:
   memlog flamegraph --by temporary --reverse --open vm.5912.memlog
   memlog flamegraph --debug-symbols build/ vm.5912.memlog    it ran on another machine";
 
+pub const EXPORT: &str = "\
+heaptrack's form has every event, massif's the heap over time, DHAT's how long blocks lived: of these \
+nothing is chosen, or blocks by --where. The others have stacks, of what was live at the RSS peak if \
+nothing else is asked for; --at, --by, --where and the filters are those of flamegraph. pprof has what \
+the whole run allocated beside what was live, as Go's profiles do.
+
+Examples:
+  memlog export heaptrack vm.5912.memlog    then: heaptrack_gui heaptrack.vm.5912.memlog
+  memlog export pprof vm.5912.memlog    then: go tool pprof -http=: vm.5912.memlog.pb.gz
+  memlog export massif vm.5912.memlog    then: ms_print massif.out.vm.5912.memlog
+  memlog export folded -o - vm.5912.memlog | flamegraph.pl > vm.svg";
+
 pub const POSTMORTEM: &str = "\
 How it died is told by the log, by `memlog record` if that had started it, and by the kernel's log \
 where that may be read.

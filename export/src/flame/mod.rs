@@ -98,7 +98,7 @@ pub struct View {
 
 impl Flame {
     /// The metric that is shown first, and its series.
-    fn first(&self) -> Option<(&Metric, &Series)> {
+    pub(crate) fn first(&self) -> Option<(&Metric, &Series)> {
         let metric = self.metrics.get(self.shown)?;
         Some((metric, self.series.get(metric.series)?))
     }
@@ -111,14 +111,14 @@ impl Flame {
         }
     }
 
-    fn title(&self) -> &str {
+    pub(crate) fn title(&self) -> &str {
         self.heading.first().map_or("Flame graph", String::as_str)
     }
 }
 
 impl Series {
     /// What ends at each node or is called from there.
-    fn totals(&self, nodes: &[Node]) -> Vec<Held> {
+    pub(crate) fn totals(&self, nodes: &[Node]) -> Vec<Held> {
         let mut totals = self.own.clone();
         totals.resize(nodes.len(), Held::default());
         for (index, node) in nodes.iter().enumerate().rev() {

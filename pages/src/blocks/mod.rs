@@ -4,6 +4,7 @@
 pub mod annotate;
 mod beside;
 pub mod chains;
+pub mod exported;
 pub mod fragmentation;
 pub mod function;
 pub mod histogram;

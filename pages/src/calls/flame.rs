@@ -1,13 +1,14 @@
 //! All that a tree can count, in one tree: what a flame graph shows.
 
 use memlog_analysis::{Moment, Name};
+use memlog_answers::World;
 use memlog_export::When;
 use memlog_export::flame::{Flame, Label, Metric, Node, Series};
 
 use super::filter::Filter;
 use super::held::{Lines, counted};
-use super::paths::END;
-use super::{moment, title};
+use super::paths::{END, Line};
+use super::{moment, outside, title};
 use crate::names::Labels;
 use crate::page::tree::{By, NO_FRAMES};
 use crate::subject::Subject;
@@ -34,12 +35,7 @@ pub fn flame(subject: &Subject, stacks: &Stacks, labels: &mut Labels) -> Flame {
     let lines = Lines::of(all, stacks.filter, stacks.show_below_main, labels);
     let held = by_stack.into_iter().map(|counted| lines.held(counted));
     let mut names = lines.names.clone();
-    // The first line is the end of all, and no place.
-    let nodes = lines.lines.iter().skip(1).map(|line| Node {
-        label: Label::Named(line.label.min(names.len() as u32)),
-        caller: (line.callers != END).then(|| line.callers - 1),
-    });
-    let nodes = nodes.collect();
+    let nodes = nodes(&lines.lines, names.len());
     names.push(Name {
         function: NO_FRAMES.to_owned(),
         location: None,
@@ -58,6 +54,29 @@ pub fn flame(subject: &Subject, stacks: &Stacks, labels: &mut Labels) -> Flame {
         shown,
         ..Flame::default()
     }
+}
+
+/// Lines as the places of a tree, each one less than its line: the first line is the end of
+/// all, and no place.
+fn nodes(lines: &[Line], names: usize) -> Vec<Node> {
+    let nodes = lines.iter().skip(1).map(|line| Node {
+        label: Label::Named(line.label.min(names as u32)),
+        caller: (line.callers != END).then(|| line.callers - 1),
+    });
+    nodes.collect()
+}
+
+/// The tree of a table's stacks, whose outermost functions are main and the first ones of
+/// threads; and where each stack ends in it.
+pub fn outermost_at_main<'w>(
+    world: &'w World,
+) -> (Vec<Node>, impl Fn(usize) -> Option<usize> + use<'w>) {
+    let (lines, numbers) = outside::cut(&world.lines, &world.names);
+    let end_of = move |stack: usize| {
+        let line = numbers.get(world.stacks.get(stack)?.asker as usize)?;
+        (*line as usize).checked_sub(1)
+    };
+    (nodes(&lines, world.names.len()), end_of)
 }
 
 /// What is counted, and at which moment if it is of one.

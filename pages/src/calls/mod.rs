@@ -20,7 +20,7 @@ use crate::names::Labels;
 use crate::page::tree::{MOST_BRANCHES, Tree};
 use crate::subject::Subject;
 pub use filter::Filter;
-pub use flame::{Stacks, flame};
+pub use flame::{Stacks, flame, outermost_at_main};
 pub use form::{Form, check};
 pub use grow::Shape;
 use grow::grow;

@@ -36,6 +36,15 @@ pub struct Look {
     bytes: bool,
 }
 
+impl Look {
+    /// As it is where nobody looks.
+    pub const PLAIN: Self = Self {
+        color: colour::Choice::Never,
+        no_pager: true,
+        bytes: true,
+    };
+}
+
 /// Where output goes, and what may be done there.
 pub struct Screen {
     /// Which are used, if any.

@@ -1,0 +1,51 @@
+//! A row for each stack: what it holds, and its functions from the outermost in.
+
+use std::fmt::Write;
+
+use super::Stacks;
+use crate::flame::Flame;
+use crate::shown::clean;
+
+/// With a head. A field with a comma or a quote stands in quotes.
+pub fn csv(flame: &Flame) -> String {
+    let stacks = Stacks::first(flame);
+    let mut text = "bytes,blocks,function,location,module,stack\n".to_owned();
+    for (end, held) in stacks.ends() {
+        let mut functions: Vec<String> = stacks
+            .chain(end)
+            .map(|(_, node)| stacks.function(node).replace(';', ":"))
+            .collect();
+        functions.reverse();
+        let name = stacks
+            .chain(end)
+            .next()
+            .and_then(|(_, node)| stacks.name(node));
+        let part = |text: Option<&str>| field(&clean(text.unwrap_or_default().as_bytes()));
+        // A String takes everything.
+        let _ = writeln!(
+            text,
+            "{},{},{},{},{},{}",
+            held.bytes,
+            held.blocks,
+            part(name.map(|name| name.function.as_str())),
+            part(name.and_then(|name| name.location.as_deref())),
+            part(name.and_then(|name| name.module.as_deref())),
+            field(&functions.join(";")),
+        );
+    }
+    text
+}
+
+fn field(text: &str) -> String {
+    // A spreadsheet takes what begins so for a formula.
+    let is_formula = text.starts_with(['=', '+', '-', '@']);
+    let text = if is_formula {
+        format!("'{text}")
+    } else {
+        text.to_owned()
+    };
+    match text.contains([',', '"', '\'']) {
+        true => format!("\"{}\"", text.replace('"', "\"\"")),
+        false => text,
+    }
+}

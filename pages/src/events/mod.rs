@@ -1,0 +1,5 @@
+//! Forms that have every event of a log.
+
+mod heaptrack;
+
+pub use heaptrack::heaptrack;

@@ -1,0 +1,203 @@
+//! `memlog export`: the stacks of a log in the forms of other tools.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::ValueEnum;
+use memlog_export::flame::Flame;
+use memlog_export::forms::{
+    callgrind, csv, folded, gprof2dot::gprof2dot, hatchet, json, pprof, speedscope,
+};
+use memlog_pages::blocks::exported::{Chosen, dhat, massif};
+use memlog_pages::events::heaptrack;
+use memlog_pages::flamegraph::{Wanted, flame};
+use memlog_pages::{Advice, At, By, Filter, SymbolFiles, Where, choose};
+
+use crate::output::Output;
+
+/// Write the stacks of a log for another tool
+#[derive(clap::Args)]
+pub struct Args {
+    /// The tool's form
+    #[arg(value_enum)]
+    format: Format,
+    /// The log; or a folder or a quoted pattern: of its logs, the one with the highest RSS peak
+    file: PathBuf,
+    /// Write it there; - is standard output [default: FILE with an ending of its form, in the
+    /// current folder]
+    #[arg(short, long, value_name = "OUT")]
+    output: Option<PathBuf>,
+    /// Memory live at this moment: rss-peak, heap-peak, start, end, a time since the start as
+    /// 12.5s, 300ms or 2m, a part of the run as 50%, or 'mark NAME' [default: rss-peak]
+    #[arg(long, value_name = "MOMENT", allow_negative_numbers = true)]
+    at: Option<At>,
+    /// What is counted: who holds memory, or of the whole run who allocated most bytes, who made
+    /// most allocations, most temporary ones, or who freed most bytes. pprof and json have all
+    #[arg(long, value_name = "WHAT", default_value = "live", value_enum)]
+    by: By,
+    /// Keep what called main, or the first function of a thread
+    #[arg(long)]
+    show_below_main: bool,
+    #[command(flatten)]
+    filter: Filter,
+    #[command(flatten)]
+    blocks: Where,
+    #[command(flatten)]
+    symbol_files: SymbolFiles,
+    /// Say nothing of what is written
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+/// What is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// Every event: heaptrack_print, heaptrack_gui
+    Heaptrack,
+    /// A line for each stack and a number: flamegraph.pl, scripts
+    Folded,
+    /// speedscope.app
+    Speedscope,
+    /// go tool pprof, Pyroscope, Perfetto
+    Pprof,
+    /// gprof2dot -f json
+    Gprof2dot,
+    /// KCachegrind, callgrind_annotate
+    Callgrind,
+    /// hatchet and Thicket, in hatchet's literal form
+    Hatchet,
+    /// The heap over time, with who held it: ms_print, massif-visualizer
+    Massif,
+    /// Places that allocate, and how long their blocks lived: dh_view.html
+    Dhat,
+    /// A row for each stack
+    Csv,
+    /// All that is counted, by stack, schema memlog-stacks-1
+    Json,
+}
+
+/// Whether a word is the name of a form.
+pub fn is_form(word: &str) -> bool {
+    Format::from_str(word, false).is_ok()
+}
+
+const ELSEWHERE: &str = "give another name: memlog export FORMAT FILE -o OUT";
+
+/// Writes it.
+pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let output = Output {
+        path: args.output.as_deref(),
+        is_quiet: args.quiet,
+        elsewhere: ELSEWHERE,
+    };
+    args.check()?;
+    let log = choose(&args.file, |line: &str| output.say(line))?;
+    let named = |log: &str| args.format.file(log);
+    let (exit, _) = output.write(&log, named, |out| args.write(&log, out))?;
+    Ok(exit)
+}
+
+impl Args {
+    /// Whether all of it can be had together.
+    fn check(&self) -> anyhow::Result<()> {
+        let is_chosen = self.at.is_some() || self.by != By::Live || self.show_below_main;
+        let has_filter = !self.filter.is_none();
+        let (is_refused, advice) = match self.format {
+            Format::Heaptrack => (
+                is_chosen || has_filter || self.blocks.filter().is_some(),
+                "leave out --at, --by, --where and the filters: heaptrack asks by itself",
+            ),
+            Format::Massif | Format::Dhat => (
+                is_chosen || has_filter,
+                "leave out --at, --by and the filters; --where 'function ~ \"parse\"' chooses blocks",
+            ),
+            _ => return self.wanted(&self.file).check(),
+        };
+        match is_refused {
+            false => Ok(()),
+            true => Err(Advice::error(
+                format!("{}'s form is of the whole run", self.format.name()),
+                advice,
+            )),
+        }
+    }
+
+    fn write(&self, log: &Path, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
+        let chosen = Chosen {
+            file: log,
+            symbol_files: &self.symbol_files,
+            blocks: &self.blocks,
+        };
+        match self.format {
+            Format::Heaptrack => heaptrack(log, &self.symbol_files, out),
+            Format::Massif => massif(&chosen, out),
+            Format::Dhat => dhat(&chosen, out),
+            _ => {
+                let drawn = flame(&self.wanted(log))?;
+                let bytes = self.bytes(&drawn.flame)?;
+                drawn.leave_interrupt();
+                out.write_all(&bytes)?;
+                Ok(drawn.exit)
+            }
+        }
+    }
+
+    /// The tree that a form is made of.
+    fn wanted<'a>(&'a self, log: &'a Path) -> Wanted<'a> {
+        Wanted {
+            file: log,
+            symbol_files: &self.symbol_files,
+            at: self.at.as_ref().map(|at| (at, "--at")),
+            by: self.by,
+            filter: &self.filter,
+            blocks: &self.blocks,
+            show_below_main: self.show_below_main,
+        }
+    }
+
+    fn bytes(&self, flame: &Flame) -> std::io::Result<Vec<u8>> {
+        let text = match self.format {
+            // They are written from what is no tree.
+            Format::Heaptrack | Format::Massif | Format::Dhat => return Ok(Vec::new()),
+            Format::Folded => folded(flame),
+            Format::Speedscope => speedscope(flame),
+            Format::Gprof2dot => gprof2dot(flame),
+            Format::Callgrind => callgrind(flame),
+            Format::Hatchet => hatchet(flame),
+            Format::Csv => csv(flame),
+            Format::Json => json(flame),
+            Format::Pprof => {
+                let shown = flame.metrics.get(flame.shown).map(|metric| metric.key);
+                let live = shown.filter(|_| self.by == By::Live).unwrap_or("rss-peak");
+                return pprof(flame, (live, By::Allocated.name()));
+            }
+        };
+        Ok(text.into_bytes())
+    }
+}
+
+impl Format {
+    /// As it is typed.
+    fn name(self) -> String {
+        let value = self.to_possible_value();
+        value.map_or_else(String::new, |value| value.get_name().to_owned())
+    }
+
+    /// As its tool looks for it.
+    fn file(self, log: &str) -> String {
+        match self {
+            Self::Heaptrack => format!("heaptrack.{log}"),
+            Self::Folded => format!("{log}.folded"),
+            Self::Speedscope => format!("{log}.speedscope.json"),
+            Self::Pprof => format!("{log}.pb.gz"),
+            Self::Gprof2dot => format!("{log}.gprof2dot.json"),
+            Self::Callgrind => format!("callgrind.out.{log}"),
+            Self::Hatchet => format!("{log}.hatchet.json"),
+            Self::Massif => format!("massif.out.{log}"),
+            Self::Dhat => format!("dhat.out.{log}"),
+            Self::Csv => format!("{log}.stacks.csv"),
+            Self::Json => format!("{log}.stacks.json"),
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! The one file that a command writes, or standard output.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use memlog_pages::{Advice, out, shown};
+use memlog2dot::OneFile;
+
+const STDOUT: &str = "-";
+
+/// Where it goes, and whether that is said.
+pub struct Output<'a> {
+    /// As `-o` says.
+    pub path: Option<&'a Path>,
+    /// Nothing is said of it.
+    pub is_quiet: bool,
+    /// What to do where it cannot be written.
+    pub elsewhere: &'static str,
+}
+
+impl Output<'_> {
+    /// Whether it is standard output.
+    pub fn is_stdout(&self) -> bool {
+        self.path == Some(Path::new(STDOUT))
+    }
+
+    /// Who hears it may go away: the file is what was asked for.
+    pub fn say(&self, line: &str) {
+        match (self.is_quiet, self.is_stdout()) {
+            (true, _) => Ok(()),
+            (false, true) => writeln!(std::io::stderr().lock(), "memlog: {line}"),
+            (false, false) => writeln!(std::io::stdout().lock(), "{line}"),
+        }
+        .unwrap_or_default();
+    }
+
+    /// Writes what is made of a log, into a folder under the log's name and what comes
+    /// with it; where it went, if that is a file.
+    pub fn write(
+        &self,
+        log: &Path,
+        named: impl Fn(&str) -> String,
+        make: impl FnOnce(&mut dyn Write) -> anyhow::Result<ExitCode>,
+    ) -> anyhow::Result<(ExitCode, Option<PathBuf>)> {
+        if self.is_stdout() {
+            let mut out = out();
+            let exit = make(&mut out)?;
+            out.flush()?;
+            return Ok((exit, None));
+        }
+        let path = self.file(log, named)?;
+        // What cannot be written is told before the log is gone through.
+        let file = OneFile::prepare(&path, log, self.elsewhere)?;
+        let exit = file.write_by(make)?;
+        self.say(&format!("Creating {}", shown(&path)));
+        Ok((exit, Some(path)))
+    }
+
+    fn file(&self, log: &Path, named: impl Fn(&str) -> String) -> anyhow::Result<PathBuf> {
+        let folder = match self.path {
+            Some(path) if !path.is_dir() => return Ok(path.to_owned()),
+            folder => folder.map(Path::to_owned).unwrap_or_default(),
+        };
+        let Some(name) = log.file_name().and_then(|name| name.to_str()) else {
+            return Err(Advice::error(
+                format!(
+                    "{} has no file name that can be made another of",
+                    shown(log)
+                ),
+                self.elsewhere,
+            ));
+        };
+        Ok(folder.join(named(name)))
+    }
+}
