@@ -9,7 +9,7 @@ use memlog_export::flame::Flame;
 use memlog_export::forms::{
     callgrind, csv, folded, gprof2dot::gprof2dot, hatchet, json, pprof, speedscope,
 };
-use memlog_pages::blocks::exported::{Chosen, dhat, massif};
+use memlog_pages::blocks::exported::{Chosen, dhat, firefox, massif};
 use memlog_pages::events::heaptrack;
 use memlog_pages::flamegraph::{Wanted, flame};
 use memlog_pages::{Advice, At, By, Filter, SymbolFiles, Where, choose};
@@ -71,6 +71,8 @@ enum Format {
     Massif,
     /// Places that allocate, and how long their blocks lived: dh_view.html
     Dhat,
+    /// Each allocation and release: profiler.firefox.com
+    Firefox,
     /// A row for each stack
     Csv,
     /// All that is counted, by stack, schema memlog-stacks-1
@@ -108,7 +110,7 @@ impl Args {
                 is_chosen || has_filter || self.blocks.filter().is_some(),
                 "leave out --at, --by, --where and the filters: heaptrack asks by itself",
             ),
-            Format::Massif | Format::Dhat => (
+            Format::Massif | Format::Dhat | Format::Firefox => (
                 is_chosen || has_filter,
                 "leave out --at, --by and the filters; --where 'function ~ \"parse\"' chooses blocks",
             ),
@@ -133,6 +135,7 @@ impl Args {
             Format::Heaptrack => heaptrack(log, &self.symbol_files, out),
             Format::Massif => massif(&chosen, out),
             Format::Dhat => dhat(&chosen, out),
+            Format::Firefox => firefox(&chosen, out),
             _ => {
                 let drawn = flame(&self.wanted(log))?;
                 let bytes = self.bytes(&drawn.flame)?;
@@ -159,7 +162,9 @@ impl Args {
     fn bytes(&self, flame: &Flame) -> std::io::Result<Vec<u8>> {
         let text = match self.format {
             // They are written from what is no tree.
-            Format::Heaptrack | Format::Massif | Format::Dhat => return Ok(Vec::new()),
+            Format::Heaptrack | Format::Massif | Format::Dhat | Format::Firefox => {
+                return Ok(Vec::new());
+            }
             Format::Folded => folded(flame),
             Format::Speedscope => speedscope(flame),
             Format::Gprof2dot => gprof2dot(flame),
@@ -196,6 +201,7 @@ impl Format {
             Self::Hatchet => format!("{log}.hatchet.json"),
             Self::Massif => format!("massif.out.{log}"),
             Self::Dhat => format!("dhat.out.{log}"),
+            Self::Firefox => format!("{log}.firefox.json"),
             Self::Csv => format!("{log}.stacks.csv"),
             Self::Json => format!("{log}.stacks.json"),
         }

@@ -12,6 +12,7 @@
 //!   [`released_by`]: what they released; [`born_of`]: when it came
 //! * [`changes`]: what came and went between moments
 //! * [`allocation_points`]: what DHAT counts
+//! * [`events`]: what came and went, one by one
 //! * [`growth`]: what groups held at some moments; [`whole`]: all blocks of groups
 //! * [`suppressed`]: leaks that somebody knows of
 //! * `static_init`: what ran before main
@@ -37,6 +38,7 @@ mod chain;
 mod chains;
 mod changes;
 mod choice;
+mod events;
 mod filter;
 mod find;
 mod fragments;
@@ -68,6 +70,7 @@ pub use chain::ChainFacts;
 pub use chains::{ChainRow, chains};
 pub use changes::changes;
 pub use choice::{Choice, Test};
+pub use events::{Event, events};
 pub use filter::{needs_names, test_of};
 pub use find::{Found, found_at};
 pub use fragments::{FragmentRow, Fragments, fragments};

@@ -1,6 +1,7 @@
 //! What other tools are given: each form says the same of each stack, and sums to what
 //! `stats` says; where a tool is here, it reads its form and says so too.
 
+mod firefox;
 mod lives;
 
 use std::collections::BTreeMap;

@@ -11,12 +11,14 @@
 //! pprof       a profile of four types         go tool pprof, Pyroscope, Perfetto
 //! massif      the heap over time, and who     ms_print, massif-visualizer
 //! dhat        places and their blocks' lives  dh_view.html
+//! firefox     each allocation and release     profiler.firefox.com
 //! csv, json   a row for each stack            spreadsheets, pandas, jq
 //! ```
 
 mod callgrind;
 mod csv;
 mod dhat;
+mod firefox;
 mod folded;
 pub mod gprof2dot;
 mod hatchet;
@@ -35,6 +37,7 @@ use crate::shown::clean;
 pub use callgrind::callgrind;
 pub use csv::csv;
 pub use dhat::{Dhat, Point as DhatPoint, dhat, told as dhat_name};
+pub use firefox::{Change, Counter, Process, firefox};
 pub use folded::folded;
 pub use hatchet::hatchet;
 pub use json::json;

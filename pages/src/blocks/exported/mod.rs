@@ -1,6 +1,7 @@
 //! Forms of other tools that need the lives of single blocks.
 
 mod dhat;
+mod firefox;
 mod massif;
 
 use std::cell::RefCell;
@@ -8,10 +9,10 @@ use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
-use memlog_answers::{Damaged, Of};
+use memlog_answers::Of;
 use memlog_format::meta::Key;
 
-use super::{Question, Told, answered};
+use super::{Failure, Question, Told, answered};
 use crate::facts::command_line;
 use crate::names::SymbolFiles;
 use crate::screen::Look;
@@ -19,6 +20,7 @@ use crate::shown::Asked;
 use crate::world::Where;
 
 pub use dhat::dhat;
+pub use firefox::firefox;
 pub use massif::massif;
 
 /// Of which log, named by which files, and which blocks.
@@ -32,9 +34,9 @@ pub struct Chosen<'a> {
 }
 
 /// What was made of the log is written; on Ctrl-C, of what was read of it.
-fn write(
+fn write<E: Into<Failure>>(
     chosen: &Chosen,
-    made: impl Fn(&Told) -> Result<String, Damaged>,
+    made: impl Fn(&Told) -> Result<String, E>,
     out: &mut dyn Write,
 ) -> anyhow::Result<ExitCode> {
     let out = RefCell::new(out);
