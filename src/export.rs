@@ -1,5 +1,7 @@
 //! `memlog export`: the stacks of a log in the forms of other tools.
 
+mod dataset;
+
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -73,6 +75,8 @@ enum Format {
     Dhat,
     /// Each allocation and release: profiler.firefox.com
     Firefox,
+    /// Tables for DuckDB, Spark, Dask and others, of many logs in one folder
+    Parquet,
     /// A row for each stack
     Csv,
     /// All that is counted, by stack, schema memlog-stacks-1
@@ -94,6 +98,9 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         elsewhere: ELSEWHERE,
     };
     args.check()?;
+    if args.format == Format::Parquet {
+        return dataset::write(args, &output);
+    }
     let log = choose(&args.file, |line: &str| output.say(line))?;
     let named = |log: &str| args.format.file(log);
     let (exit, _) = output.write(&log, named, |out| args.write(&log, out))?;
@@ -113,6 +120,10 @@ impl Args {
             Format::Massif | Format::Dhat | Format::Firefox => (
                 is_chosen || has_filter,
                 "leave out --at, --by and the filters; --where 'function ~ \"parse\"' chooses blocks",
+            ),
+            Format::Parquet => (
+                is_chosen,
+                "leave out --at and --by: its tables have the peaks, the end and the whole run",
             ),
             _ => return self.wanted(&self.file).check(),
         };
@@ -162,7 +173,11 @@ impl Args {
     fn bytes(&self, flame: &Flame) -> std::io::Result<Vec<u8>> {
         let text = match self.format {
             // They are written from what is no tree.
-            Format::Heaptrack | Format::Massif | Format::Dhat | Format::Firefox => {
+            Format::Heaptrack
+            | Format::Massif
+            | Format::Dhat
+            | Format::Firefox
+            | Format::Parquet => {
                 return Ok(Vec::new());
             }
             Format::Folded => folded(flame),
@@ -202,6 +217,7 @@ impl Format {
             Self::Massif => format!("massif.out.{log}"),
             Self::Dhat => format!("dhat.out.{log}"),
             Self::Firefox => format!("{log}.firefox.json"),
+            Self::Parquet => dataset::FOLDER.to_owned(),
             Self::Csv => format!("{log}.stacks.csv"),
             Self::Json => format!("{log}.stacks.json"),
         }

@@ -108,6 +108,17 @@ impl History {
         self.resident.reach(step);
     }
 
+    /// Each step: the tick at which it begins, and the most of both in it, [`UNKNOWN`] where
+    /// that is not known.
+    pub fn steps(&self) -> impl Iterator<Item = (u64, u64, u64)> {
+        let count = self.heap.most.len().max(self.resident.most.len());
+        let of = |curve: &Curve, step: usize| curve.most.get(step).copied().unwrap_or(UNKNOWN);
+        (0..count).map(move |step| {
+            let tick = self.first.saturating_add((step as u64) << self.shift);
+            (tick, of(&self.heap, step), of(&self.resident, step))
+        })
+    }
+
     /// The most of the heap in each of so many parts of the time, or fewer.
     pub fn heap_in(&self, parts: usize) -> Vec<u64> {
         in_parts(&self.heap.most, parts)

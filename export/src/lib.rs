@@ -11,6 +11,7 @@
 //! * `graph`: what a picture shows
 //! * `layout`, `draw`: the picture without Graphviz: places, then SVG, PostScript and PDF
 //! * `curves`: figures over time, as a picture
+//! * `dataset`: tables of many processes for data engines
 //! * `flame`: a flame graph, as a picture and as a page
 //! * `forms`: a tree of calls as other tools read it
 //! * `sheet`: what both have in common
@@ -22,6 +23,7 @@
 mod ask;
 mod callgraph;
 pub mod curves;
+pub mod dataset;
 mod dot;
 pub mod draw;
 pub mod flame;

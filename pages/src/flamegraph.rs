@@ -3,9 +3,12 @@
 use std::path::Path;
 use std::process::ExitCode;
 
+use memlog_analysis::UNKNOWN;
 use memlog_export::flame::Flame;
+use serde_json::{Map, Value};
 
 use crate::calls::{self, Filter, Stacks, check};
+use crate::figures::figures;
 use crate::heading::{heading, notes};
 use crate::moment::At;
 use crate::names::{Labels, SymbolFiles};
@@ -45,6 +48,10 @@ impl Wanted<'_> {
 pub struct Drawn {
     /// The tree.
     pub flame: Flame,
+    /// The log's figures by name.
+    pub figures: Map<String, Value>,
+    /// Seconds, and the most that the heap and resident memory were until the next.
+    pub timeline: Vec<(f64, Option<u64>, Option<u64>)>,
     /// Whether the log was read to its end.
     pub exit: ExitCode,
     interrupt: Option<Interrupt>,
@@ -79,13 +86,28 @@ pub fn flame(wanted: &Wanted) -> anyhow::Result<Drawn> {
         Sizes::Rounded,
         |family, watch| at.look(family, watch),
         |when| Some(*when),
-        |subject, labels, when| made(subject, &stacks(*when), labels),
+        |subject, labels, when| {
+            let flame = made(subject, &stacks(*when), labels);
+            let figures = figures(subject.family, subject.analysis);
+            (flame, figures, over_time(subject))
+        },
     )?;
+    let (flame, figures, timeline) = read.made;
     Ok(Drawn {
-        flame: read.made,
+        flame,
+        figures,
+        timeline,
         exit: read.exit,
         interrupt: read.interrupt,
     })
+}
+
+fn over_time(subject: &Subject) -> Vec<(f64, Option<u64>, Option<u64>)> {
+    let log = subject.family.own();
+    let known = |bytes: u64| (bytes != UNKNOWN).then_some(bytes);
+    let steps = subject.analysis.tally.history().steps();
+    let points = steps.map(|(tick, heap, rss)| (log.seconds(tick), known(heap), known(rss)));
+    points.collect()
 }
 
 fn made(subject: &Subject, stacks: &Stacks, labels: &mut Labels) -> Flame {

@@ -203,7 +203,8 @@ pub const EXPORT: &str = "\
 heaptrack's form has every event, massif's the heap over time, DHAT's how long blocks lived: of these \
 nothing is chosen, or blocks by --where. The others have stacks, of what was live at the RSS peak if \
 nothing else is asked for; --at, --by, --where and the filters are those of flamegraph. pprof has what \
-the whole run allocated beside what was live, as Go's profiles do.
+the whole run allocated beside what was live, as Go's profiles do. parquet's tables go into a folder that \
+many may write to at once (doc/DATASET.md).
 
 Examples:
   memlog export heaptrack vm.5912.memlog    then: heaptrack_gui heaptrack.vm.5912.memlog

@@ -3,6 +3,7 @@
 
 mod firefox;
 mod lives;
+mod parquet;
 
 use std::collections::BTreeMap;
 use std::fs;

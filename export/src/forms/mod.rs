@@ -46,9 +46,9 @@ pub use pprof::pprof;
 pub use speedscope::speedscope;
 
 /// The stacks of a tree that something was counted of.
-struct Stacks<'f> {
-    flame: &'f Flame,
-    own: &'f [Held],
+pub(crate) struct Stacks<'f> {
+    pub(crate) flame: &'f Flame,
+    pub(crate) own: &'f [Held],
 }
 
 impl<'f> Stacks<'f> {
@@ -65,7 +65,7 @@ impl<'f> Stacks<'f> {
     }
 
     /// The places of a stack, from its innermost one out.
-    fn chain(&self, end: u32) -> impl Iterator<Item = (u32, &'f Node)> + use<'f> {
+    pub(crate) fn chain(&self, end: u32) -> impl Iterator<Item = (u32, &'f Node)> + use<'f> {
         let (nodes, mut next) = (&self.flame.nodes, Some(end));
         std::iter::from_fn(move || {
             let place = next?;
@@ -75,7 +75,7 @@ impl<'f> Stacks<'f> {
         })
     }
 
-    fn name(&self, node: &Node) -> Option<&'f Name> {
+    pub(crate) fn name(&self, node: &Node) -> Option<&'f Name> {
         match node.label {
             Label::Named(name) => self.flame.names.get(name as usize),
             Label::Lesser(_) => None,
@@ -83,7 +83,7 @@ impl<'f> Stacks<'f> {
     }
 
     /// What a place is called, on one line.
-    fn function(&self, node: &Node) -> String {
+    pub(crate) fn function(&self, node: &Node) -> String {
         match self.name(node) {
             Some(name) => clean(name.function.as_bytes()),
             None => "(too small to be shown)".to_owned(),
@@ -92,7 +92,7 @@ impl<'f> Stacks<'f> {
 }
 
 /// File and line of `file:line`.
-fn file_and_line(location: &str) -> (&str, Option<u32>) {
+pub(crate) fn file_and_line(location: &str) -> (&str, Option<u32>) {
     match location.rsplit_once(':') {
         Some((file, line)) if !file.is_empty() => match line.parse() {
             Ok(line) => (file, Some(line)),

@@ -1,0 +1,125 @@
+//! A log as tables for data engines, of many processes side by side: columns, ids and
+//! names of files are such that each process is written by itself, and all of them are
+//! one data set.
+//!
+//! ```text
+//! processes/job=77/host=n12/3.9141.parquet    one row
+//! sites/job=77/host=n12/3.9141.parquet        a row for each stack that allocated
+//! timeline/job=77/host=n12/3.9141.parquet     the heap and RSS over time
+//! stacks/job=77/8d1f03a2c47e9b60.parquet      functions of the stacks, by their ids
+//! ```
+//!
+//! * `tables`: what they have; `ids`: of stacks; `parquet`: their bytes
+//!
+//! A stack's id is of what its functions are called, and of their lines: equal stacks have
+//! it in each process and each run. The file of stacks is named by its content, so that
+//! ranks that do the same write the same file.
+
+mod ids;
+mod parquet;
+mod tables;
+
+use serde_json::{Map, Value};
+
+use crate::flame::Flame;
+use crate::shown::clean;
+
+/// The version of the columns; `doc/DATASET.md` says what they mean.
+pub const SCHEMA: i64 = 1;
+
+const NO_JOB: &str = "none";
+
+/// A process.
+#[derive(Clone, Copy, Debug)]
+pub struct Process<'a> {
+    /// Its figures by the names that `memlog stats` has for them.
+    pub figures: &'a Map<String, Value>,
+    /// All that stacks held and allocated.
+    pub flame: &'a Flame,
+    /// Seconds, and the most that the heap and resident memory were from then on.
+    pub timeline: &'a [(f64, Option<u64>, Option<u64>)],
+    /// The log's file.
+    pub log: &'a str,
+}
+
+/// A file of the data set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct File {
+    /// Below the data set's folder.
+    pub path: String,
+    /// What is in it.
+    pub bytes: Vec<u8>,
+}
+
+/// All files of a process.
+pub fn files(process: &Process) -> ::parquet::errors::Result<Vec<File>> {
+    let ends = ends(process.flame);
+    let ids = ids::ids(process.flame);
+    let own = tables::processes(process);
+    let sites = tables::sites(process, &ends, &ids);
+    let timeline = tables::timeline(process);
+    let stacks = tables::stacks(process.flame, &ends, &ids);
+    let (job, host) = (process.text("job"), process.text("host"));
+    let job = format!("job={}", escaped(job.as_deref().unwrap_or(NO_JOB)));
+    let host = format!("host={}", escaped(host.as_deref().unwrap_or("unknown")));
+    let rank = process
+        .rank()
+        .map_or_else(|| "none".to_owned(), |rank| rank.to_string());
+    let pid = process.number("pid").unwrap_or(0);
+    let start = process.number("start_unix_ns").unwrap_or(0);
+    let mut files = Vec::new();
+    for table in [&own, &sites, &timeline] {
+        files.push(File {
+            path: format!("{}/{job}/{host}/{rank}.{pid}.{start}.parquet", table.name),
+            bytes: parquet::bytes(table)?,
+        });
+    }
+    let bytes = parquet::bytes(&stacks)?;
+    files.push(File {
+        path: format!("{}/{job}/{}.parquet", stacks.name, ids::name_of(&bytes)),
+        bytes,
+    });
+    Ok(files)
+}
+
+/// The places of the tree where a stack ends that anything was counted of.
+fn ends(flame: &Flame) -> Vec<u32> {
+    let is_end = |at: &u32| {
+        let held = flame
+            .series
+            .iter()
+            .filter_map(|series| series.own.get(*at as usize));
+        held.into_iter().any(|held| held.blocks > 0)
+    };
+    (0..flame.nodes.len() as u32).filter(is_end).collect()
+}
+
+/// As Hive and its readers write names of folders.
+fn escaped(name: &str) -> String {
+    let mut escaped = String::new();
+    for byte in name.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' => escaped.push(byte.into()),
+            // Not at the beginning, where it would hide the folder.
+            b'.' if !escaped.is_empty() => escaped.push('.'),
+            byte => escaped.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    escaped
+}
+
+impl Process<'_> {
+    fn text(&self, key: &str) -> Option<String> {
+        let text = self.figures.get(key).and_then(Value::as_str);
+        text.map(|text| clean(text.as_bytes()))
+    }
+
+    fn number(&self, key: &str) -> Option<i64> {
+        let number = self.figures.get(key).and_then(Value::as_u64);
+        number.and_then(|number| i64::try_from(number).ok())
+    }
+
+    fn rank(&self) -> Option<i64> {
+        self.text("rank")?.parse().ok()
+    }
+}

@@ -1,0 +1,194 @@
+//! The data set of tables: its figures are those of `stats` and of the json form, stacks
+//! have the same ids in each process, and many may write at once.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+use super::{Case, of_json, text, whole};
+use crate::sites::said;
+
+/// The files of a table, below the data set's folder.
+fn files(folder: &Path, table: &str) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    let mut folders = vec![folder.join(table)];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            match path.is_dir() {
+                true => folders.push(path),
+                false => files.push(path),
+            }
+        }
+    }
+    files.sort();
+    files
+}
+
+/// The rows of a table, as an engine reads them; nothing where there is none here.
+fn rows(folder: &Path, table: &str) -> Option<Vec<Value>> {
+    let reader = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/answers/exports/parquet.py");
+    let output = Command::new("python3")
+        .arg(reader)
+        .arg(folder.join(table))
+        .output();
+    let output = output.expect("python3 runs");
+    match output.status.code() {
+        Some(77) => {
+            println!(
+                "SKIPPED exports: {}",
+                String::from_utf8_lossy(&output.stdout).trim()
+            );
+            None
+        }
+        Some(0) => Some(serde_json::from_slice(&output.stdout).expect("JSON")),
+        _ => panic!("{}", said(&output)),
+    }
+}
+
+fn data_set(case: &Case, log: &Path) -> PathBuf {
+    let folder = case.folder.path("dataset");
+    let to = folder.to_str().expect("a name");
+    case.folder
+        .says(&["export", "parquet", "-o", to, log.to_str().expect("a name")]);
+    folder
+}
+
+/// By stack id its functions from the outermost in.
+fn stacks(rows: &[Value]) -> BTreeMap<i64, Vec<String>> {
+    let mut stacks: BTreeMap<i64, BTreeMap<u64, String>> = BTreeMap::new();
+    for row in rows {
+        let id = row["stack_id"].as_i64().expect("an id");
+        let places = stacks.entry(id).or_default();
+        places.insert(whole(&row["place"]), text(&row["function"]));
+    }
+    let chains = stacks.into_iter();
+    let chains = chains.map(|(id, places)| (id, places.into_values().rev().collect()));
+    chains.collect()
+}
+
+#[test]
+fn tables_have_the_figures_of_stats() {
+    let case = Case::new("answers-exports-parquet", "mix 21 900 3");
+    let folder = data_set(&case, &case.log);
+    for table in ["processes", "sites", "timeline", "stacks"] {
+        assert_eq!(files(&folder, table).len(), 1, "{table}");
+    }
+    let Some(processes) = rows(&folder, "processes") else {
+        return;
+    };
+    assert_eq!(processes.len(), 1);
+    for (key, value) in processes[0].as_object().expect("a row") {
+        if case.stats.get(key).is_some_and(Value::is_number) {
+            let [told, known] = [value, &case.stats[key]].map(Value::as_f64);
+            assert_eq!(told, known, "{key}");
+        }
+    }
+    assert_eq!(whole(&processes[0]["schema"]), 1);
+    let sites = rows(&folder, "sites").expect("rows");
+    let sum = |key: &str| sites.iter().map(|row| whole(&row[key])).sum::<u64>();
+    for (column, figure) in [
+        ("rss_peak_bytes", "rss_peak_live_bytes"),
+        ("rss_peak_blocks", "rss_peak_live_blocks"),
+        ("heap_peak_bytes", "heap_peak_bytes"),
+        ("heap_peak_blocks", "heap_peak_blocks"),
+        ("end_bytes", "end_live_bytes"),
+        ("end_blocks", "end_live_blocks"),
+        ("allocated_bytes", "total_bytes"),
+        ("allocations", "allocations"),
+        ("temporary_allocations", "temporary_allocations"),
+    ] {
+        assert_eq!(sum(column), case.number(figure), "{column}");
+    }
+    let stacks = stacks(&rows(&folder, "stacks").expect("rows"));
+    let held = of_json(&case.json("json", &[]), ["heap-peak", ""]);
+    let mut told: BTreeMap<Vec<String>, u64> = BTreeMap::new();
+    for row in &sites {
+        let chain = &stacks[&row["stack_id"].as_i64().expect("an id")];
+        *told.entry(chain.clone()).or_default() += whole(&row["heap_peak_bytes"]);
+    }
+    told.retain(|_, bytes| *bytes > 0);
+    let held: BTreeMap<_, _> = held
+        .into_iter()
+        .map(|(chain, held)| (chain, held.0))
+        .collect();
+    assert_eq!(told, held);
+    let timeline = rows(&folder, "timeline").expect("rows");
+    let most = |key: &str| timeline.iter().filter_map(|row| row[key].as_u64()).max();
+    assert_eq!(most("heap_bytes"), Some(case.number("heap_peak_bytes")));
+}
+
+/// Ranks whose code lies elsewhere in memory have the same stacks by the same ids, and
+/// the file of stacks once.
+#[test]
+fn ranks_share_their_stacks() {
+    let case = Case::new("answers-exports-parquet-ranks", "mix 22 300 1");
+    let program = case.folder.path("known");
+    let mut ranks: Vec<_> = (0..4)
+        .map(|rank: u32| {
+            let mut command = case.folder.memlog(&["record", "-o", "%r.memlog"]);
+            command.arg(&program).args(["mix", "22", "300", "1"]);
+            command
+                .env("PMI_RANK", rank.to_string())
+                .env("SLURM_JOB_ID", "a/b=7");
+            command.spawn().expect("it runs")
+        })
+        .collect();
+    for rank in &mut ranks {
+        assert!(rank.wait().expect("it ends").success());
+    }
+    let folder = case.folder.path("dataset");
+    let mut writers: Vec<_> = (0..4)
+        .map(|rank: u32| {
+            let log = case.folder.path(&format!("{rank}.memlog"));
+            let mut command = case.folder.memlog(&["export", "parquet", "-q", "-o"]);
+            command.arg(&folder).arg(log).spawn().expect("it runs")
+        })
+        .collect();
+    for writer in &mut writers {
+        assert!(writer.wait().expect("it ends").success());
+    }
+    assert_eq!(files(&folder, "processes").len(), 4);
+    let stacks = files(&folder, "stacks");
+    assert_eq!(stacks.len(), 1, "{stacks:?}");
+    assert!(
+        stacks[0].starts_with(folder.join("stacks/job=a%2Fb%3D7")),
+        "{stacks:?}"
+    );
+    let Some(sites) = rows(&folder, "sites") else {
+        return;
+    };
+    let ids = |rank: u64| -> BTreeSet<i64> {
+        let rows = sites.iter().filter(|row| row["rank"] == rank);
+        rows.map(|row| row["stack_id"].as_i64().expect("an id"))
+            .collect()
+    };
+    assert!(ids(0).len() > 3);
+    assert!((1..4).all(|rank| ids(rank) == ids(0)));
+}
+
+#[test]
+fn a_data_set_is_a_folder() {
+    let case = Case::new("answers-exports-parquet-refused", "mix 23 90 1");
+    let log = case.log.to_str().expect("a name");
+    let output = case.folder.run(&["export", "parquet", "-o", "-", log]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        said(&output).contains("a data set is a folder of files"),
+        "{}",
+        said(&output)
+    );
+    let output = case.folder.run(&["export", "parquet", "--at", "end", log]);
+    assert_eq!(output.status.code(), Some(2));
+    fs::write(case.folder.path("taken"), "x").expect("a file");
+    let output = case.folder.run(&["export", "parquet", "-o", "taken", log]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        said(&output).contains("cannot make the folder"),
+        "{}",
+        said(&output)
+    );
+}
