@@ -13,6 +13,7 @@
 //! * [`changes`]: what came and went between moments
 //! * [`allocation_points`]: what DHAT counts
 //! * [`events`]: what came and went, one by one
+//! * [`peak`]: when chosen blocks held most; [`owned`]: the places that they were for
 //! * [`growth`]: what groups held at some moments; [`whole`]: all blocks of groups
 //! * [`suppressed`]: leaks that somebody knows of
 //! * `static_init`: what ran before main
@@ -50,8 +51,10 @@ mod keys;
 mod lines;
 mod listed;
 mod mappings;
+mod owned;
 mod owners;
 mod pass;
+mod peak;
 mod place;
 mod points;
 mod resident;
@@ -82,8 +85,10 @@ pub use keys::By;
 pub use lines::{FileLines, LineSums, lines};
 pub use listed::{Order, listed};
 pub use mappings::{Mapping, MappingRow, backing_at, mapped_at, mapped_over_time, mappings};
+pub use owned::{Owned, owned};
 pub use owners::name_owners;
 pub use points::{AllocationPoint, allocation_points};
+pub use peak::{Peak, peak};
 pub use resident::{
     Part, Purpose, ResidentRow, Residents, Then, Unseen, largest_unseen, residents,
 };

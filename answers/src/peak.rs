@@ -1,0 +1,266 @@
+//! When chosen blocks held most: exact to the event, in bounded memory.
+//!
+//! ```text
+//! divide the events into spans; for each: what came in it, what went
+//! live after a span  = live before + came - went        a peak is at least that
+//! most within a span <= live before + came              and in no span more than that
+//! while some span's bound is above the highest that is known:
+//!     go through the events of the spans with the highest bounds, one by one
+//! ```
+//!
+//! Few spans are gone through: most programs are nowhere else as high as near their peak.
+
+use memlog_table::{Column, Columns, NEVER, Rows};
+
+use crate::choice::{Choice, Test};
+use crate::pass;
+use crate::world::{Damaged, World};
+
+/// The most that some blocks held.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Peak {
+    /// Bytes asked for.
+    pub bytes: u64,
+    /// The event after which they first held that.
+    pub event: u64,
+}
+
+/// How many spans, and how many events are gone through at a time.
+#[derive(Clone, Copy)]
+struct Pace {
+    spans: u64,
+    events: u64,
+}
+
+const PACE: Pace = Pace {
+    spans: 1 << 16,
+    events: 1 << 20,
+};
+
+/// The most that chosen blocks held at once.
+pub fn peak(world: &World, choice: &Choice) -> Result<Peak, Damaged> {
+    peak_at(world, choice, PACE)
+}
+
+fn peak_at(world: &World, choice: &Choice, pace: Pace) -> Result<Peak, Damaged> {
+    let events = world.end() + 1;
+    let width = events.div_ceil(pace.spans).max(1);
+    let count = events.div_ceil(width) as usize;
+    let sums = sums(world, choice, count, |event| (event / width) as usize)?;
+    let mut best = Peak::default();
+    let (mut before, mut spans) = (0i128, Vec::new());
+    for (place, sum) in (0..).zip(&sums) {
+        spans.push(Span {
+            first: place * width,
+            before,
+            bound: before + i128::from(sum.came),
+        });
+        before += i128::from(sum.came) - i128::from(sum.went);
+        // It may have been there sooner in the span, which is seen below.
+        best.take(before, place * width + width - 1);
+    }
+    if width == 1 {
+        return Ok(best);
+    }
+    spans.sort_by_key(|span| (std::cmp::Reverse(span.bound), span.first));
+    let at_once = (pace.events / width).max(1) as usize;
+    let mut rest = spans.as_slice();
+    while let Some(highest) = rest.first() {
+        if highest.bound < i128::from(best.bytes.max(1)) {
+            break;
+        }
+        let (group, others) = rest.split_at(at_once.min(rest.len()));
+        rest = others;
+        go_through(world, choice, group, width, &mut best)?;
+    }
+    Ok(best)
+}
+
+/// Some events that follow each other.
+struct Span {
+    first: u64,
+    /// What was live before them, and the most that may have been within.
+    before: i128,
+    bound: i128,
+}
+
+impl Peak {
+    fn take(&mut self, live: i128, event: u64) {
+        let live = u64::try_from(live.max(0)).unwrap_or(u64::MAX);
+        if live > self.bytes || live == self.bytes && event < self.event {
+            (self.bytes, self.event) = (live, event);
+        }
+    }
+}
+
+/// What came and what went.
+#[derive(Clone, Copy, Default)]
+struct Sum {
+    came: u64,
+    went: u64,
+}
+
+/// So many sums; `step` says to which an event belongs, if to any.
+fn sums(
+    world: &World,
+    choice: &Choice,
+    count: usize,
+    step: impl Fn(u64) -> usize + Sync,
+) -> Result<Vec<Sum>, Damaged> {
+    let each = |sums: &mut Vec<Sum>, rows: &Rows, chosen: &[usize]| {
+        sums.resize(count, Sum::default());
+        for &row in chosen {
+            let get = |column| rows.get(column, row);
+            let size = get(Column::Size);
+            if let Some(sum) = sums.get_mut(step(get(Column::Born))) {
+                sum.came = sum.came.saturating_add(size);
+            }
+            let died = get(Column::Died);
+            let went = sums.get_mut(step(died)).filter(|_| died != NEVER);
+            if let Some(sum) = went {
+                sum.went = sum.went.saturating_add(size);
+            }
+        }
+    };
+    let columns = Columns::of(&[Column::Born, Column::Died, Column::Size]);
+    let mut sums = pass::over(world, choice, columns, each, |mut all, other| {
+        all.resize(count, Sum::default());
+        for (one, other) in all.iter_mut().zip(other) {
+            one.came = one.came.saturating_add(other.came);
+            one.went = one.went.saturating_add(other.went);
+        }
+        all
+    })?;
+    sums.resize(count, Sum::default());
+    Ok(sums)
+}
+
+/// The events of these spans, one by one.
+fn go_through(
+    world: &World,
+    choice: &Choice,
+    spans: &[Span],
+    width: u64,
+    best: &mut Peak,
+) -> Result<(), Damaged> {
+    let first = spans.iter().map(|span| span.first).min().unwrap_or(0);
+    let last = spans.iter().map(|span| span.first).max().unwrap_or(0) + width - 1;
+    let met = choice.clone().and(Test::Any(vec![
+        Test::Between(Column::Born, first, last),
+        Test::Died(first, last),
+    ]));
+    // Where the events of each span have their sums.
+    let mut places = vec![usize::MAX; ((last - first) / width + 1) as usize];
+    for (place, span) in spans.iter().enumerate() {
+        places[((span.first - first) / width) as usize] = place * width as usize;
+    }
+    let step = |event: u64| {
+        let span = event.checked_sub(first).map(|into| (into / width) as usize);
+        let place = span.and_then(|span| places.get(span).copied());
+        let place = place.filter(|place| *place != usize::MAX);
+        place.map_or(usize::MAX, |place| place + (event % width) as usize)
+    };
+    let changes = sums(world, &met, spans.len() * width as usize, step)?;
+    for (span, changes) in spans.iter().zip(changes.chunks(width as usize)) {
+        let mut live = span.before;
+        for (event, sum) in (span.first..).zip(changes) {
+            live += i128::from(sum.came) - i128::from(sum.went);
+            best.take(live, event);
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use memlog_format::api::Api;
+    use memlog_format::event::{Alloc, Release};
+    use memlog_format::table::StackId;
+    use memlog_read::{Place, Taker};
+    use memlog_table::{Builder, Table};
+
+    use super::*;
+    use crate::world::{Moments, Of};
+
+    /// Blocks of random sizes come and go: the table's bytes, and by event what is live of
+    /// those that are of an odd size, seen in the plainest way.
+    fn made(seed: u64, events: u64) -> (Vec<u8>, Vec<u64>) {
+        let mut state = seed;
+        let mut below = move |end: u64| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            state % end
+        };
+        let mut builder = Builder::new(Vec::new(), b"key");
+        builder.log(0, 1 << 20);
+        builder.start(0);
+        let (mut live, mut odd, mut history) = (Vec::new(), 0u64, vec![0]);
+        for event in 1..=events {
+            let place = Place {
+                stream: 0,
+                tid: 1,
+                tick: event,
+            };
+            // It grows at first, and shrinks at the end.
+            let comes = live.is_empty() || below(events) > event.max(events / 3);
+            if comes {
+                let (address, size) = (event * 64, below(50));
+                let alloc = Alloc {
+                    api: Api::Malloc,
+                    address,
+                    size,
+                    usable: size,
+                    alignment_log2: 0,
+                    stack: StackId(1),
+                    order: None,
+                };
+                builder.alloc(place, &alloc);
+                live.push((address, size));
+                odd += if size % 2 == 1 { size } else { 0 };
+            } else {
+                let (address, size) = live.swap_remove(below(live.len() as u64) as usize);
+                let release = Release {
+                    api: Api::Free,
+                    address,
+                    announced: false,
+                    stack: None,
+                    order: None,
+                };
+                builder.release(place, &release);
+                odd -= if size % 2 == 1 { size } else { 0 };
+            }
+            history.push(odd);
+        }
+        (
+            builder.finish(None, b"").expect("a sink takes all"),
+            history,
+        )
+    }
+
+    #[test]
+    fn it_is_the_highest_of_all_events() {
+        for seed in 1..60 {
+            let events = 1 + seed * 37;
+            let (bytes, history) = made(seed, events);
+            let table = Table::open(&bytes, b"key").expect("a table");
+            let world = World::nameless(&table, Of::Blocks, Moments::default(), 1);
+            let sizes = (0..25).map(|half| Test::Between(Column::Size, 2 * half + 1, 2 * half + 1));
+            let odd = Choice::of(Test::Any(sizes.collect()));
+            let most = history.iter().copied().max().unwrap_or(0);
+            let first = history.iter().position(|live| *live == most);
+            let expected = Peak {
+                bytes: most,
+                event: first.unwrap_or(0) as u64,
+            };
+            for (spans, events) in [(1 << 16, 1 << 20), (7, 1), (64, 100), (1, 1), (200, 3)] {
+                let found = peak_at(&world, &odd, Pace { spans, events });
+                assert_eq!(
+                    found,
+                    Ok(expected),
+                    "seed {seed}, {spans} spans of {events}"
+                );
+            }
+        }
+    }
+}
