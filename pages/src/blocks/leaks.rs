@@ -67,7 +67,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 /// The suppressions of a file.
-fn read(path: &Path) -> anyhow::Result<Vec<Suppression>> {
+pub fn read(path: &Path) -> anyhow::Result<Vec<Suppression>> {
     let file = shown(path);
     let bytes = std::fs::read(path).map_err(|error| {
         Advice::error(

@@ -14,6 +14,7 @@ mod list;
 mod listed;
 pub mod locate;
 pub mod maps;
+pub mod measure;
 pub mod rss;
 pub mod table;
 pub mod threads;
@@ -88,6 +89,8 @@ pub struct Told<'w, 't, 'b> {
     pub name_mappings: &'w dyn Fn() -> Result<World<'t, 'b>, Damaged>,
     log: &'w Log<'b>,
     span: &'w Span,
+    /// What the log told as a whole.
+    kept: &'w Kept,
 }
 
 impl Told<'_, '_, '_> {
@@ -304,6 +307,7 @@ fn ask_once<A, E: Into<Failure>>(
         mappings: &mappings,
         log,
         span: &span,
+        kept: &kept,
         columns: screen.columns(),
         started_with: log.counter(Counter::StartRssKb).saturating_mul(1024),
         name_mappings: &name_mappings,

@@ -24,7 +24,7 @@ pub use coverage::{holders, past_us};
 pub use cuts::{figures as cut_figures, sentences as cut_sentences};
 pub use failed::{askers as failed_askers, figures as failed_figures, parts as failed_parts};
 use notes::damage;
-pub use notes::{lacking, notes, notes_on_blocks};
+pub use notes::{gap, lacking, notes, notes_on_blocks};
 
 /// Where what a line says begins.
 pub const INDENT: usize = 11;

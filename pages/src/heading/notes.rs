@@ -121,6 +121,15 @@ fn anomalies(analysis: &Analysis) -> Vec<String> {
     sentences.collect()
 }
 
+/// Why what was recorded may be less than there was.
+pub fn gap(family: &Family, analysis: &Analysis) -> Option<String> {
+    let lost = Some(analysis.summary.lost_events).filter(|&lost| lost > 0);
+    let lost = lost.map(|lost| format!("{} lost", counted(lost, "event")));
+    let lost = lost.or_else(|| damage(analysis));
+    let lost = lost.or_else(|| lacking(family.own()).map(str::to_owned));
+    lost.or_else(|| family.missing_parent.map(str::to_owned))
+}
+
 /// What shows that the file is not as it was written. A cut between two chunks
 /// is no finding, but takes tables away.
 pub fn damage(analysis: &Analysis) -> Option<String> {

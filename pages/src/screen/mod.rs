@@ -43,6 +43,14 @@ impl Look {
         no_pager: true,
         bytes: true,
     };
+    /// Of what is not for a screen.
+    pub fn plain() -> Self {
+        Self {
+            color: colour::Choice::Never,
+            no_pager: true,
+            bytes: false,
+        }
+    }
 }
 
 /// Where output goes, and what may be done there.

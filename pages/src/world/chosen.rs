@@ -35,6 +35,13 @@ fn filter(text: &str) -> Result<Expr, String> {
     parse(text).map_err(|error| format!("{error}\n{}", error.caret()))
 }
 
+impl From<Expr> for Where {
+    fn from(filter: Expr) -> Self {
+        let filter = Some(filter);
+        Self { filter }
+    }
+}
+
 impl Where {
     /// The filter.
     pub fn filter(&self) -> Option<&Expr> {

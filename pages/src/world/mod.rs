@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use crate::calls::Paths;
 use crate::facts::program;
 use crate::figures::figures;
-use crate::heading::{INDENT, heading, holders, notes_on_blocks};
+use crate::heading::{INDENT, gap, heading, holders, notes_on_blocks};
 use crate::names::{Labels, Names, SymbolFiles};
 use crate::open::{Analysis, Family, LogTables};
 use crate::page::OnNames;
@@ -50,6 +50,8 @@ pub struct Kept {
     pub notes: Vec<String>,
     /// Who may hold what no recorded call explains.
     pub holders: Vec<String>,
+    /// Why what was recorded may be less than there was, in a sentence.
+    pub gap: Option<String>,
     moments: Moments,
     /// The same in calls that map.
     mapped_moments: Moments,
@@ -80,6 +82,7 @@ fn kept(family: &Family, file: &Path, analysis: &Analysis, symbol_files: &Symbol
         "stats": figures(family, analysis),
         "notes": notes_on_blocks(family, analysis),
         "holders": holders(family.own(), analysis),
+        "gap": gap(family, analysis),
         "lines": lines.collect::<Vec<_>>(),
         "rss_peak_event": peaks.rss_peak,
         "heap_peak_event": peaks.heap_peak,
@@ -140,6 +143,7 @@ impl Kept {
             lines: lines.collect(),
             notes: texts(&kept["notes"]),
             holders: texts(&kept["holders"]),
+            gap: kept["gap"].as_str().map(|gap| clean(gap.as_bytes())),
             stats: kept["stats"].take(),
         }
     }

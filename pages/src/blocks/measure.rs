@@ -1,0 +1,271 @@
+//! What `memlog check` measures of a log: figures of `stats`, `leaks` and `table --where`,
+//! and whose the memory was.
+
+use std::cell::RefCell;
+use std::path::Path;
+
+use memlog_analysis::{Held, Name};
+use memlog_answers::{Choice, Damaged, Of, Suppression, Test, owned, peak, suppressed};
+use memlog_table::Column;
+use memlog_verdict::{Amounts, Frame, Gaps, Measure, Measured, Place};
+use serde_json::Value;
+
+use super::leaks::read as suppressions_of;
+use super::table::Which;
+use super::{Asked, Failure, Question, Told, answered};
+use crate::figures::identity;
+use crate::names::SymbolFiles;
+use crate::screen::Look;
+use crate::words::{Advice, counted, shown};
+use crate::world::Where;
+
+/// Which blocks a budget is of.
+pub struct Chosen {
+    /// Those that a filter lets through.
+    pub blocks: Where,
+    /// Leaks that are known of.
+    suppressions: Vec<Suppression>,
+}
+
+/// A log that was measured.
+pub struct Run {
+    /// The figures of each choice.
+    pub measured: Measured,
+    /// The program, with its folder.
+    pub program: String,
+    /// What a reader has to know besides.
+    pub notes: Vec<String>,
+}
+
+/// Callers of a place that are told.
+const CALLERS: usize = 32;
+
+impl Chosen {
+    /// These blocks, less what a file of LeakSanitizer's suppressions covers.
+    pub fn new(blocks: Where, suppressions: Option<&Path>) -> anyhow::Result<Self> {
+        let suppressions = suppressions.map(suppressions_of).transpose()?;
+        Ok(Self {
+            blocks,
+            suppressions: suppressions.unwrap_or_default(),
+        })
+    }
+
+    fn needs_names(&self) -> bool {
+        self.blocks.needs_names() || !self.suppressions.is_empty()
+    }
+
+    /// Those of all blocks of the log.
+    fn choice(&self, told: &Told) -> Result<Choice, Failure> {
+        let test = self.blocks.test(told.world, told.start_unix_ns)?;
+        Ok(Choice::of(test.ok_or(Damaged)?))
+    }
+
+    /// Of those what the log's own process allocated: not what a parent had, who may free it.
+    fn own(&self, told: &Told) -> Result<Choice, Failure> {
+        let own = Test::Between(Column::Born, 1, u64::MAX);
+        Ok(self.choice(told)?.and(own))
+    }
+
+    /// Those that were never freed and that nobody knows of.
+    fn leaked(&self, told: &Told) -> Result<Choice, Failure> {
+        let is_forked = told.log.parent_pid().is_some();
+        let all = match is_forked {
+            true => self.own(told)?,
+            false => self.choice(told)?,
+        };
+        let leaked = Which::Leaked.of(&all);
+        if self.suppressions.is_empty() {
+            return Ok(leaked);
+        }
+        let (_, covered) = suppressed(told.world, &leaked, &self.suppressions)?;
+        Ok(leaked.and(Test::Not(Box::new(covered))))
+    }
+}
+
+/// Measures a log: figures of each choice.
+pub fn measure(file: &Path, symbol_files: &SymbolFiles, chosen: &[Chosen]) -> anyhow::Result<Run> {
+    let needs_names = chosen.iter().any(Chosen::needs_names);
+    asked((file, symbol_files), needs_names, |told, stats, gap| {
+        let log = told.log;
+        let figures = chosen.iter().map(|one| figures(told, stats, one));
+        let mut notes = Vec::new();
+        if log.end().is_none() && log.death().is_none() {
+            notes.push(format!(
+                "{} has no end: its process was killed, executed another program or runs still; \
+                 the figures are of what is in it",
+                shown(file)
+            ));
+        }
+        if stats["inherited_blocks"].as_u64() > Some(0) {
+            notes.push(format!(
+                "the process of {} was forked: what it inherited is no leak of its own",
+                shown(file)
+            ));
+        }
+        let program = identity(log)["executable"].as_str().map(str::to_owned);
+        Ok(Run {
+            measured: Measured {
+                figures: figures.collect::<Result<_, Failure>>()?,
+                gaps: gaps(stats, gap),
+            },
+            program: program.unwrap_or_else(|| shown(file)),
+            notes,
+        })
+    })
+}
+
+/// The figures of a choice.
+fn figures(told: &Told, stats: &Value, chosen: &Chosen) -> Result<Amounts, Failure> {
+    let number = |key: &str| stats[key].as_u64();
+    let flight = &stats["flight_recorder"];
+    let mut amounts = Amounts::default();
+    let world = told.world;
+    match chosen.blocks.filter() {
+        None => {
+            let folded = flight["folded_heap_peak_bytes"].as_u64();
+            amounts.set(Measure::Peak, number("heap_peak_bytes").max(folded));
+            amounts.set(Measure::Allocations, number("allocations"));
+            amounts.set(Measure::Total, number("total_bytes"));
+        }
+        Some(_) => {
+            let own = sum(told, &chosen.own(told)?)?;
+            let peak = peak(world, &chosen.choice(told)?)?;
+            amounts.set(Measure::Peak, Some(peak.bytes));
+            amounts.set(Measure::Allocations, Some(own.blocks));
+            amounts.set(Measure::Total, Some(own.bytes));
+        }
+    }
+    let leaked = sum(told, &chosen.leaked(told)?)?;
+    amounts.set(Measure::Leaked, Some(leaked.bytes));
+    let rss = number("rss_peak_bytes").filter(|&bytes| bytes > 0);
+    let own = number("own_rss_bytes").unwrap_or(0);
+    amounts.set(Measure::Rss, rss.map(|bytes| bytes.saturating_sub(own)));
+    Ok(amounts)
+}
+
+fn sum(told: &Told, choice: &Choice) -> Result<Held, Failure> {
+    let stacks = memlog_answers::held_of(told.world, choice)?;
+    Ok(stacks.into_iter().fold(Held::default(), Held::plus))
+}
+
+/// Why the figures may be too low.
+fn gaps(stats: &Value, gap: Option<&str>) -> Gaps {
+    let lost = stats["lost_events"].as_u64().filter(|&lost| lost > 0);
+    let lost = lost.map(|lost| format!("{} lost", counted(lost, "event")));
+    let is_folded = stats["flight_recorder"]["folded_chunks"].as_u64() > Some(0);
+    let unread = stats["rss_unread_since_seconds"].as_f64();
+    Gaps {
+        events: gap.map(str::to_owned).or(lost),
+        chosen: is_folded.then(|| {
+            "the flight recorder has overwritten the oldest events, and with them which blocks \
+             those were"
+                .to_owned()
+        }),
+        rss: unread
+            .map(|seconds| format!("resident memory was not read any more after {seconds:.3} s")),
+    }
+}
+
+/// Whose memory each of these measures of a choice was, those that had most first.
+pub fn places(
+    file: &Path,
+    symbol_files: &SymbolFiles,
+    wanted: &[(&Chosen, Measure)],
+    top: usize,
+) -> anyhow::Result<Vec<Vec<Place>>> {
+    asked((file, symbol_files), true, |told, _, _| {
+        let lists = wanted.iter();
+        let lists = lists.map(|(chosen, measure)| list(told, chosen, *measure, top));
+        lists.collect()
+    })
+}
+
+fn list(told: &Told, chosen: &Chosen, measure: Measure, top: usize) -> Result<Vec<Place>, Failure> {
+    let world = told.world;
+    let choice = match measure {
+        Measure::Peak => {
+            let choice = chosen.choice(told)?;
+            let event = match chosen.blocks.filter() {
+                None => world.moments.heap_peak,
+                Some(_) => peak(world, &choice)?.event,
+            };
+            choice.and(Test::LiveAt(event))
+        }
+        Measure::Rss => Choice::of(Test::LiveAt(world.moments.rss_peak)),
+        Measure::Leaked => chosen.leaked(told)?,
+        Measure::Allocations | Measure::Total => chosen.own(told)?,
+    };
+    let weight = |held: &Held| match measure {
+        Measure::Allocations => held.blocks,
+        _ => held.bytes,
+    };
+    let owned = owned(world, &choice, weight)?;
+    let all: u64 = owned.iter().map(|one| weight(&one.held)).sum();
+    let first = owned.iter().filter(|one| weight(&one.held) > 0).take(top);
+    let places = first.map(|one| Place {
+        frame: one.name.map_or_else(without_stack, frame),
+        callers: one
+            .callers
+            .iter()
+            .take(CALLERS)
+            .map(|&name| frame(name))
+            .collect(),
+        bytes: one.held.bytes,
+        blocks: one.held.blocks,
+        share: 100.0 * weight(&one.held) as f64 / all.max(1) as f64,
+    });
+    Ok(places.collect())
+}
+
+fn frame(name: &Name) -> Frame {
+    Frame {
+        function: name.function.clone(),
+        location: name.location.clone(),
+        module: name.module.clone(),
+    }
+}
+
+fn without_stack() -> Frame {
+    Frame {
+        function: "(no stack)".to_owned(),
+        ..Frame::default()
+    }
+}
+
+/// Asks the table of a log, which is found or made; an answer of a part is none.
+fn asked<T>(
+    (file, symbol_files): (&Path, &SymbolFiles),
+    needs_names: bool,
+    answer: impl Fn(&Told, &Value, Option<&str>) -> Result<T, Failure>,
+) -> anyhow::Result<T> {
+    let question = Question {
+        blocks: Where::default(),
+        at: None,
+        json: false,
+        asked: Asked {
+            file: file.to_owned(),
+            symbol_files: symbol_files.clone(),
+            look: Look::plain(),
+        },
+    };
+    let made = RefCell::new(None);
+    answered(
+        (Of::Blocks, &question),
+        needs_names,
+        |told| {
+            let kept = told.kept;
+            answer(told, &kept.stats, kept.gap.as_deref())
+        },
+        |answer, around| {
+            if !around.interrupted.is_null() {
+                return Err(Advice::error(
+                    format!("Ctrl-C ended the reading of {}", shown(file)),
+                    "a part of a log says nothing of limits: read all of it",
+                ));
+            }
+            made.replace(Some(answer));
+            Ok(())
+        },
+    )?;
+    made.into_inner().ok_or_else(crate::world::damaged)
+}
