@@ -15,7 +15,7 @@ use memlog_pages::blocks::{
 use memlog_pages::{clean, dump, info, one_more, postmortem, report, shown, stats, summary, tree};
 
 use crate::verbs::{PURPOSES, nearest};
-use crate::{artefacts, dot, export, flamegraph, ldflags, manual, peers, record};
+use crate::{artefacts, check, dot, export, flamegraph, ldflags, manual, peers, record};
 
 /// Why is it using so much memory? Records and explains every allocation of a program.
 #[derive(Parser)]
@@ -95,6 +95,9 @@ pub enum Command {
     /// Write the stacks of a log for another tool: pprof, speedscope, KCachegrind ...
     #[command(after_help = after::EXPORT)]
     Export(export::Args),
+    /// Fail where memory is above its limits, or above what it was
+    #[command(after_help = after::CHECK)]
+    Check(check::Args),
     /// Print every event of a log
     #[command(after_help = after::DUMP)]
     Dump(dump::Args),
@@ -271,7 +274,7 @@ mod tests {
     #[test]
     fn one_log_too_many_is_told() {
         let others = [
-            "record", "ldflags", "report", "dot", "info", "annotate", "where",
+            "record", "ldflags", "report", "dot", "info", "annotate", "where", "check",
         ];
         let command = Cli::command();
         let visible = command.get_subcommands().filter(|sub| !sub.is_hide_set());

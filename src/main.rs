@@ -5,6 +5,7 @@
 
 mod advice;
 mod artefacts;
+mod check;
 mod cli;
 mod dot;
 mod export;
@@ -64,6 +65,7 @@ fn run(line: Vec<OsString>) -> anyhow::Result<ExitCode> {
         Command::Dot(args) => dot::run(&args),
         Command::Flamegraph(args) => flamegraph::run(&args),
         Command::Export(args) => export::run(&args),
+        Command::Check(args) => check::run(&args),
         Command::Dump(args) => dump::run(args),
         Command::Info(args) => info::run(args),
         Command::Stats(args) => stats::run(args),

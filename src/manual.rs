@@ -175,7 +175,7 @@ const FILES: [(&str, &str); 4] = [
     ),
 ];
 
-const EXIT_STATUS: [(&str, &str); 3] = [
+const EXIT_STATUS: [(&str, &str); 4] = [
     (
         "memlog record",
         "That of the program; 128 + N if it was killed by signal N.",
@@ -183,6 +183,10 @@ const EXIT_STATUS: [(&str, &str); 3] = [
     (
         "memlog summary, report, tree, flamegraph, export, and what asks about blocks",
         "130 if Ctrl-C ended the reading of the log: the page is of the part that was read.",
+    ),
+    (
+        "memlog check",
+        "0 if all limits held; 1 if one did not, or the program failed; 2 if nothing could be checked.",
     ),
     (
         "everything else",

@@ -117,8 +117,52 @@ pub fn is_program(word: &OsStr) -> bool {
     program::search(word).is_ok()
 }
 
+/// A program that was run.
+pub struct Ran {
+    /// How it ended.
+    pub status: ExitStatus,
+    /// Its logs and those of its children, oldest first.
+    pub logs: Vec<RanLog>,
+    /// Its own process.
+    pub pid: u32,
+}
+
+/// A log of a run.
+pub struct RanLog {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Whose it is.
+    pub pid: u32,
+}
+
 /// Runs the program and exits as it did.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    Ok(exit_code(record(args, summary::Tells::All)?.status))
+}
+
+/// Runs a program whose logs are made in this folder, and says no more than why there is
+/// none.
+pub fn quietly(command: &[OsString], folder: &Path) -> anyhow::Result<Ran> {
+    // As clap makes them, with what is usual.
+    #[derive(clap::Parser)]
+    struct Line {
+        #[command(flatten)]
+        args: Args,
+    }
+    let options = [
+        "record".as_ref(),
+        "-o".as_ref(),
+        folder.as_os_str(),
+        "--".as_ref(),
+    ];
+    let words = options
+        .into_iter()
+        .chain(command.iter().map(OsString::as_os_str));
+    let line = <Line as clap::Parser>::try_parse_from(words)?;
+    record(line.args, summary::Tells::WhyNone)
+}
+
+fn record(args: Args, tells: summary::Tells) -> anyhow::Result<Ran> {
     let (name, words) = args.command.split_first().context("no program was named")?;
     if name.as_bytes().starts_with(b"-") {
         return Err(Advice::error(
@@ -215,8 +259,17 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         total: total.as_ref(),
         functions: &functions,
     };
-    summary::print(name, &outcome, &plan);
-    Ok(exit_code(status))
+    let logs = summary::finish(name, &outcome, &plan, tells).into_iter();
+    Ok(Ran {
+        status,
+        logs: logs
+            .map(|log| RanLog {
+                path: log.path,
+                pid: log.pid,
+            })
+            .collect(),
+        pid: child,
+    })
 }
 
 fn say(remark: &str) {

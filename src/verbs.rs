@@ -3,7 +3,7 @@
 use strsim::osa_distance;
 
 /// Which command is for what.
-pub const PURPOSES: [(&str, &[&str]); 5] = [
+pub const PURPOSES: [(&str, &[&str]); 6] = [
     ("Record a program", &["record", "ldflags"]),
     (
         "See who held the memory",
@@ -36,6 +36,7 @@ pub const PURPOSES: [(&str, &[&str]); 5] = [
     ),
     ("Look into a log", &["info", "stats", "dump"]),
     ("Give it to other tools", &["export"]),
+    ("Fail a build when memory grows", &["check"]),
 ];
 
 /// The command that a word was likely meant to be. Letters that are swapped are

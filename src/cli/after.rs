@@ -221,6 +221,19 @@ Examples:
   memlog postmortem --last 60 vm.5912.memlog    what grew in the last minute
   memlog postmortem --json vm.5912.memlog | jq .death";
 
+pub const CHECK: &str = "\
+It exits with 0 if all is within its limits, with 1 if not or if the program that it ran failed, and \
+with 2 if nothing could be checked. What is above a limit is told with who had it. A limit that may have \
+been kept only because events are missing counts as broken. Of a program that starts others its own \
+process is checked, or all of them with --children. doc/CHECK.md has budgets in a file, the test that \
+decides against a baseline, and forms for continuous integration.
+
+Examples:
+  memlog check --max-peak 64MiB --max-leaked 0 -- ./server 1000
+  memlog check --max-leaked 0 --where 'module ~ \"libparse\"' --suppressions lsan.supp vm.5912.memlog
+  memlog check --write-baseline base.json --repeat 5 -- ./server 1000
+  memlog check --baseline base.json --repeat 5 --format junit -o check.xml -- ./server 1000";
+
 pub const DUMP: &str = "\
 All threads are merged; events on one address stand in their true order. A realloc is an F: and an \
 M: line.

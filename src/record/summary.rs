@@ -51,9 +51,18 @@ pub struct RunOutcome<'a> {
     pub functions: &'a Wanted,
 }
 
-/// Says how the program ended, which logs there are, what they lack, and what
-/// to do next.
-pub fn print(name: &OsStr, outcome: &RunOutcome, plan: &Plan) {
+/// What is said when a program has ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Tells {
+    /// How it ended, which logs there are, what they lack, and what to do next.
+    All,
+    /// Why it has no log, if so: another command says the rest.
+    WhyNone,
+}
+
+/// Adds to the logs what their program could not, removes those that are not to be kept,
+/// and says what is to be said.
+pub fn finish(name: &OsStr, outcome: &RunOutcome, plan: &Plan, tells: Tells) -> Vec<Log> {
     let (child, status) = (outcome.child, outcome.status);
     let few = outcome.skip_below.unwrap_or(0).max(FEW_EVENTS);
     let mut logs = plan.new_logs(few);
@@ -74,11 +83,15 @@ pub fn print(name: &OsStr, outcome: &RunOutcome, plan: &Plan) {
         let _ = epilogue::write(log, signal as u8, outcome.oom_kills, maxrss_kb);
     }
     keep_names(&logs, outcome);
+    if tells == Tells::WhyNone && logs.iter().any(|log| is_own(&log)) {
+        return logs;
+    }
     let mut text = String::new();
     for_want_of_memory(&mut text, outcome.oom_kills.unwrap_or(0));
     text.push_str(&describe(name, outcome, plan, &logs, skipped.as_ref()));
     // The program's exit code counts, also where nobody reads stderr.
     let _ = std::io::stderr().lock().write_all(text.as_bytes());
+    logs
 }
 
 /// Keeps the names of code made at run time, for the files that have them do

@@ -1,0 +1,211 @@
+//! What is checked: limits, a baseline and suppressions, from options and files. All of it
+//! is read before any program is run.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use memlog_pages::blocks::measure::Chosen;
+use memlog_pages::{Advice, Where, shown};
+use memlog_verdict::{Amounts, Baseline, Budget, Had, Measure, Rule, budgets_of};
+
+use super::Args;
+use super::runs::Tried;
+
+/// What is checked.
+pub struct Rules {
+    budgets: Vec<Budget>,
+    chosen: Vec<Chosen>,
+    baseline: Option<Baseline>,
+}
+
+/// How much more than a baseline is no growth, in percent.
+const TOLERANCE: f64 = 5.0;
+
+impl Rules {
+    /// As a command line says.
+    pub fn of(args: &Args) -> anyhow::Result<Self> {
+        if args.files.is_empty() && args.program.is_empty() {
+            return Err(Advice::error(
+                "there is nothing to check: neither a log nor a program",
+                "memlog check --max-peak 64MiB FILE.memlog, or memlog check --max-peak 64MiB -- \
+                 ./program args",
+            ));
+        }
+        let mut budgets = Vec::new();
+        budgets.extend(of_options(args)?);
+        if let Some(path) = &args.budget {
+            budgets.extend(of_file(path)?);
+        }
+        let compares = args.baseline.is_some() || args.write_baseline.is_some();
+        if budgets.is_empty() && !compares {
+            return Err(Advice::error(
+                "there is no limit to check",
+                "give one, as --max-peak 64MiB or --max-leaked 0, or --budget FILE, or --baseline \
+                 FILE",
+            ));
+        }
+        // What is compared may have no limit.
+        if compares && !budgets.iter().any(|budget| budget.filter.is_none()) {
+            budgets.insert(0, Budget::of_all(Amounts::default()));
+        }
+        let chosen = budgets.iter().map(|budget| {
+            let blocks = budget.filter.clone().map(Where::from).unwrap_or_default();
+            let given = args.suppressions.clone();
+            let own = budget.suppressions.as_ref().map(|name| beside(args, name));
+            Chosen::new(blocks, own.or(given).as_deref())
+        });
+        Ok(Self {
+            chosen: chosen.collect::<anyhow::Result<_>>()?,
+            baseline: args.baseline.as_deref().map(baseline).transpose()?,
+            budgets,
+        })
+    }
+
+    /// The same as it is judged by.
+    pub fn rule<'a>(&'a self, args: &'a Args) -> Rule<'a> {
+        let tolerance = args.tolerance.unwrap_or(TOLERANCE);
+        let baseline = self.baseline.as_ref();
+        Rule {
+            budgets: &self.budgets,
+            baseline: baseline.map(|baseline| (baseline, tolerance, args.compare.as_slice())),
+            allows_gaps: args.allow_incomplete,
+        }
+    }
+
+    /// The blocks of each budget.
+    pub fn all_chosen(&self) -> &[Chosen] {
+        &self.chosen
+    }
+
+    /// Those of the budget of this name and filter.
+    pub fn chosen(&self, name: &str, filter: Option<&str>) -> Option<&Chosen> {
+        let is_it =
+            |budget: &Budget| budget.name == name && budget.filter_text().as_deref() == filter;
+        self.chosen.get(self.budgets.iter().position(is_it)?)
+    }
+
+    /// How often a program is run: as often as for the baseline.
+    pub fn repeat(&self, args: &Args) -> u8 {
+        let baseline = self.baseline.as_ref().map(Baseline::runs);
+        let usual = baseline.and_then(|runs| u8::try_from(runs).ok());
+        args.repeat.or(usual).unwrap_or(1).max(1)
+    }
+
+    /// Whether several logs are runs of one program.
+    pub fn is_of_one_program(&self, args: &Args) -> bool {
+        self.baseline.is_some() || args.write_baseline.is_some()
+    }
+
+    /// Writes what the runs had.
+    pub fn write_baseline(&self, path: &Path, tried: &Tried) -> anyhow::Result<()> {
+        if let Some(gap) = tried
+            .runs
+            .iter()
+            .find_map(|run| run.run.measured.gaps.all().next())
+        {
+            return Err(Advice::error(
+                format!("no baseline is made of runs that may have had more: {gap}"),
+                "record the program again with room for its log",
+            ));
+        }
+        let mut budgets: Vec<Had> = Vec::new();
+        for (place, budget) in self.budgets.iter().enumerate() {
+            if budgets.iter().any(|had| had.name == budget.name) {
+                continue;
+            }
+            let of = |measure| {
+                let figures = tried.runs.iter().map(|run| &run.run.measured.figures);
+                let runs: Option<Vec<u64>> = figures
+                    .map(|figures| figures.get(place)?.get(measure))
+                    .collect();
+                Some((measure, runs?))
+            };
+            let is_chosen = budget.filter.is_some();
+            let measures = Measure::ALL.into_iter();
+            let measures = measures.filter(|one| !(is_chosen && one.is_of_process()));
+            budgets.push(Had {
+                name: budget.name.clone(),
+                filter: budget.filter_text(),
+                runs: measures.filter_map(of).collect(),
+            });
+        }
+        let baseline = Baseline {
+            program: tried.name(),
+            budgets,
+        };
+        fs::write(path, baseline.text()).map_err(|error| {
+            Advice::error(
+                format!("the baseline {} cannot be written: {error}", shown(path)),
+                "give another name: --write-baseline FILE",
+            )
+        })
+    }
+}
+
+/// The budget that options make.
+fn of_options(args: &Args) -> anyhow::Result<Option<Budget>> {
+    let mut limits = Amounts::default();
+    for (measure, limit) in [
+        (Measure::Peak, args.max_peak),
+        (Measure::Leaked, args.max_leaked),
+        (Measure::Rss, args.max_rss),
+        (Measure::Allocations, args.max_allocations),
+        (Measure::Total, args.max_total),
+    ] {
+        limits.set(measure, limit);
+    }
+    let filter = args.blocks.filter();
+    if filter.is_some() && args.max_rss.is_some() {
+        return Err(Advice::error(
+            "--max-rss is of the whole process, and --where chooses blocks",
+            "leave out --where, or put one of both into a budget of its own: --budget FILE",
+        ));
+    }
+    let compares = args.baseline.is_some() || args.write_baseline.is_some();
+    match (filter, limits.is_empty()) {
+        (None, true) => Ok(None),
+        (Some(_), true) if !compares => Err(Advice::error(
+            "--where chooses blocks, and there is no limit for them",
+            "give one, as --max-peak 64MiB or --max-leaked 0",
+        )),
+        (None, false) => Ok(Some(Budget::of_all(limits))),
+        (Some(filter), _) => Ok(Some(Budget {
+            name: filter.to_string(),
+            filter: Some(filter.clone()),
+            ..Budget::of_all(limits)
+        })),
+    }
+}
+
+fn of_file(path: &Path) -> anyhow::Result<Vec<Budget>> {
+    let text = read(
+        path,
+        "the budgets",
+        "give a TOML file with limits: doc/CHECK.md",
+    )?;
+    budgets_of(&text).map_err(|wrong| {
+        Advice::error(
+            format!("{}, {wrong}", shown(path)),
+            "doc/CHECK.md has all keys, and doc/FILTERS.md the language of where",
+        )
+    })
+}
+
+fn baseline(path: &Path) -> anyhow::Result<Baseline> {
+    const MAKE: &str = "make it with memlog check --write-baseline FILE";
+    let text = read(path, "the baseline", MAKE)?;
+    Baseline::read(&text)
+        .map_err(|wrong| Advice::error(format!("{} is no baseline: {wrong}", shown(path)), MAKE))
+}
+
+fn read(path: &Path, what: &str, hint: &'static str) -> anyhow::Result<String> {
+    fs::read_to_string(path).map_err(|error| {
+        Advice::error(format!("cannot read {what} {}: {error}", shown(path)), hint)
+    })
+}
+
+/// A file that a file of budgets names lies beside that.
+fn beside(args: &Args, name: &str) -> PathBuf {
+    let folder = args.budget.as_deref().and_then(Path::parent);
+    folder.unwrap_or(Path::new("")).join(name)
+}
