@@ -72,10 +72,10 @@ pub struct Args {
     )]
     compare: Vec<Measure>,
     /// How often the program is run [default: as often as for the baseline, or once]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=100), requires = "program")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=100))]
     repeat: Option<u8>,
     /// Check each process that the program started too, each by itself
-    #[arg(long, requires = "program", conflicts_with_all = ["baseline", "write_baseline"])]
+    #[arg(long, conflicts_with_all = ["baseline", "write_baseline"])]
     children: bool,
     /// A limit counts as held where events are missing, too
     #[arg(long)]
@@ -88,7 +88,7 @@ pub struct Args {
     output: Option<PathBuf>,
     /// Keep the logs of the program in this folder [default: only where a check fails, in a
     /// temporary one]
-    #[arg(long, value_name = "DIR", requires = "program")]
+    #[arg(long, value_name = "DIR")]
     logs: Option<PathBuf>,
     /// How many places are told of what is broken
     #[arg(short = 'n', long, value_name = "N", default_value = "5")]

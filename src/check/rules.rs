@@ -31,6 +31,7 @@ impl Rules {
                  ./program args",
             ));
         }
+        refuse_of_program(args)?;
         let mut budgets = Vec::new();
         budgets.extend(of_options(args)?);
         if let Some(path) = &args.budget {
@@ -139,6 +140,23 @@ impl Rules {
                 "give another name: --write-baseline FILE",
             )
         })
+    }
+}
+
+/// What is of a program that is run here means nothing of logs.
+fn refuse_of_program(args: &Args) -> anyhow::Result<()> {
+    let options = [
+        (args.repeat.is_some(), "--repeat"),
+        (args.children, "--children"),
+        (args.logs.is_some(), "--logs"),
+    ];
+    let given = options.iter().find(|(is_given, _)| *is_given);
+    match given.filter(|_| args.program.is_empty()) {
+        Some((_, option)) => Err(Advice::error(
+            format!("{option} is of a program that is run, and these are logs"),
+            "leave it out, or give a program behind --",
+        )),
+        None => Ok(()),
     }
 }
 

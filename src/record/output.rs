@@ -269,8 +269,8 @@ impl Plan {
         let others = (fresh.len() > 1).then_some(few);
         let logs = each(&fresh, |(path, _)| Log::read(path, others).ok().flatten());
         let mut logs: Vec<Log> = logs.into_iter().flatten().collect();
-        // Some begin in the same step of the clock.
-        logs.sort_by_key(|log| (log.wall_ns, log.pid));
+        // Some begin in the same step of the clock; an image that executed another has no end.
+        logs.sort_by_key(|log| (log.wall_ns, log.pid, log.has_end));
         logs
     }
 

@@ -6,7 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { THREADS = 4, BLOCKS = 200 };
+enum { THREADS = 4, BLOCKS = 100 };
 
 static uint64_t seed;
 

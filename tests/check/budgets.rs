@@ -1,0 +1,112 @@
+//! Budgets in a file.
+
+use crate::sites::{Folder, said};
+use crate::{check, checks, exits, log_of, planted, told};
+
+#[test]
+fn each_budget_is_checked() {
+    let folder = Folder::new("check-budgets");
+    log_of(
+        &folder,
+        &planted(&folder),
+        "leak 1000 peak 300 known 77",
+        "log.memlog",
+    );
+    let budgets = folder.folder("budgets");
+    std::fs::write(budgets.join("known.supp"), "leak:known_leak\n").expect("write");
+    std::fs::write(
+        budgets.join("memlog.toml"),
+        r#"# Of the whole program.
+max-peak = "1MiB"
+max-leaked = 1000
+suppressions = "known.supp"   # beside this file
+
+[[budget]]
+name = "leaks of one"
+where = 'function = "planted_leak"'
+max-leaked = 999
+max-allocations = 1
+
+[[budget]]
+name = "known"
+where = 'function = "known_leak"'
+max-peak = 76
+max-leaked = 0
+"#,
+    )
+    .expect("write");
+    let report = told(&folder, "--budget budgets/memlog.toml log.memlog", 1);
+    let found: Vec<_> = checks(&report)
+        .iter()
+        .map(|one| {
+            let text = |key: &str| one[key].as_str().expect("a text");
+            (
+                text("budget"),
+                text("measure"),
+                text("state"),
+                one["measured"].as_u64(),
+            )
+        })
+        .collect();
+    let peak = found[0].3;
+    assert_eq!(
+        found,
+        [
+            ("all", "peak", "held", peak),
+            ("all", "leaked", "held", Some(1000)),
+            ("leaks of one", "leaked", "broken", Some(1000)),
+            ("leaks of one", "allocations", "held", Some(1)),
+            ("known", "peak", "broken", Some(77)),
+            ("known", "leaked", "held", Some(0)),
+        ]
+    );
+    let text = exits(
+        &check(&folder, "--budget budgets/memlog.toml log.memlog"),
+        1,
+    );
+    assert!(
+        text.contains("BROKEN     leaks of one: never freed"),
+        "{text}"
+    );
+    assert!(
+        text.contains("of blocks where function = \"planted_leak\""),
+        "{text}"
+    );
+}
+
+#[test]
+fn what_is_wrong_in_a_file_has_a_place() {
+    let folder = Folder::new("check-toml");
+    log_of(&folder, &planted(&folder), "leak 5", "log.memlog");
+    for (text, told) in [
+        (
+            "max-peak = \"two\"\n",
+            "memlog.toml, line 1, column 12: max-peak: a size such as",
+        ),
+        (
+            "x = 1\n",
+            "line 1, column 1: nothing is called x: expected max-peak",
+        ),
+        (
+            "[[budget]]\nname = \"p\"\nwhere = 'size >> 1'\nmax-peak = 1\n",
+            "line 3, column 16: where: ",
+        ),
+        (
+            "[[budget]]\nname = \"p\"\nwhere = 'leaked'\nmax-rss = 1\n",
+            "line 4, column 1: max-rss",
+        ),
+        (
+            "max-peak = 1\nsuppressions = \"none\"\n",
+            "cannot read the suppressions none",
+        ),
+        ("max-peak\n", "this is no TOML"),
+        ("", "it has no budget"),
+    ] {
+        std::fs::write(folder.path("memlog.toml"), text).expect("write");
+        let output = check(&folder, "--budget memlog.toml log.memlog");
+        assert_eq!(output.status.code(), Some(2), "{text}");
+        assert!(said(&output).contains(told), "{told}: {}", said(&output));
+    }
+    let output = check(&folder, "--budget none.toml log.memlog");
+    assert_eq!(output.status.code(), Some(2));
+}
