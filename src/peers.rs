@@ -8,7 +8,6 @@ const WORDS: [(&str, &str); 16] = [
     ("analyze", SCREEN),
     ("top", SCREEN),
     ("leak", LEAKS),
-    ("check", LEAKS),
     (
         "peak",
         "who held the memory at the peak: memlog report FILE",

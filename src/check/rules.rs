@@ -188,7 +188,7 @@ fn of_options(args: &Args) -> anyhow::Result<Option<Budget>> {
         )),
         (None, false) => Ok(Some(Budget::of_all(limits))),
         (Some(filter), _) => Ok(Some(Budget {
-            name: filter.to_string(),
+            name: Budget::CHOSEN.to_owned(),
             filter: Some(filter.clone()),
             ..Budget::of_all(limits)
         })),

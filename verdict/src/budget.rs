@@ -20,6 +20,8 @@ pub struct Budget {
 impl Budget {
     /// What that of all blocks is called.
     pub const ALL: &'static str = "all";
+    /// What that of an option's filter is called.
+    pub const CHOSEN: &'static str = "chosen blocks";
 
     /// That of all blocks.
     pub fn of_all(limits: Amounts) -> Self {

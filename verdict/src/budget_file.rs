@@ -211,7 +211,8 @@ impl File<'_> {
     fn name(&self, value: &Spanned<DeValue>) -> Result<String, Wrong> {
         let name = clean(self.string(value)?.as_bytes());
         let is_there = self.budgets.iter().any(|other| other.name == name);
-        match (name.is_empty(), is_there || name == Budget::ALL) {
+        let is_taken = [Budget::ALL, Budget::CHOSEN].contains(&name.as_str());
+        match (name.is_empty(), is_there || is_taken) {
             (true, _) => Err(self.wrong(value.span(), "the name of a budget is empty")),
             (_, true) => Err(self.wrong(
                 value.span(),
