@@ -20,6 +20,7 @@ const SAME: &[&str] = &[
     "came and went",
     ", by ",
     "end_live",
+    ", limit ",
     "Creating",
 ];
 

@@ -156,6 +156,7 @@ impl Report {
             count => parts.push(format!("the program failed in {}", counted(count, "run"))),
         }
         match parts.is_empty() {
+            true if self.verdicts().next().is_none() => "no limit was checked".to_owned(),
             true => format!("{all}, all held"),
             false => format!("{all}: {}", parts.join(", ")),
         }

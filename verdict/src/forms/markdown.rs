@@ -64,7 +64,11 @@ fn row(text: &mut String, verdict: &Verdict) {
 }
 
 fn places(text: &mut String, verdict: &Verdict, root: &str) {
-    let title = format!("{}: {}", verdict.title(), super::places_title(verdict));
+    let title = super::places_title(verdict);
+    let title = match verdict.budget.as_str() {
+        crate::Budget::ALL => title.to_owned(),
+        name => format!("{name}, {title}"),
+    };
     put(text, &format!("\n{}\n", plain(&title)));
     for place in &verdict.places {
         let share = format!("{:.1} %", place.share);

@@ -43,9 +43,9 @@ fn place_line(place: &Place, root: &str) -> String {
 /// What the places of a verdict are a list of.
 fn places_title(verdict: &Verdict) -> &'static str {
     match verdict.measure {
-        Measure::Peak => "live at that moment, by place:",
+        Measure::Peak => "live at the heap peak, by place:",
         Measure::Leaked => "never freed, by place:",
-        Measure::Rss => "live heap at that moment, by place:",
+        Measure::Rss => "live heap at the RSS peak, by place:",
         Measure::Allocations => "who allocated most often:",
         Measure::Total => "who allocated most:",
     }
