@@ -7,18 +7,18 @@ mod rules;
 mod runs;
 
 use std::ffi::OsString;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::ValueEnum;
 use memlog_pages::blocks::measure::places;
-use memlog_pages::{Advice, SymbolFiles, Where, counted, shown};
-use memlog_verdict::{Measure, Report, Subject, amount_of, forms, judge};
+use memlog_pages::{Advice, SymbolFiles, Where, counted, shown, sized};
+use memlog_verdict::{Against, Measure, Report, Subject, Verdict, amount_of, forms, judge};
 
 use crate::output::Output;
 use rules::Rules;
-use runs::Tried;
+use runs::{Logged, Tried};
 
 /// Fail where memory is above its limits, or above what it was
 #[derive(clap::Args)]
@@ -159,12 +159,21 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         }
     }
     report.notes.append(&mut all.notes);
-    tell(args, &report, all.first_log())?;
+    match tell(args, &report, all.first_log()) {
+        // Who read it had enough: what came out stays.
+        Err(error) if error.chain().any(is_broken_pipe) => {}
+        told => told?,
+    }
     all.end(report.is_held());
     Ok(match report.is_held() {
         true => ExitCode::SUCCESS,
         false => ExitCode::from(BROKEN),
     })
+}
+
+fn is_broken_pipe(cause: &(dyn std::error::Error + 'static)) -> bool {
+    let error = cause.downcast_ref::<std::io::Error>();
+    error.is_some_and(|error| error.kind() == ErrorKind::BrokenPipe)
 }
 
 /// Where the sources are.
@@ -212,8 +221,9 @@ fn subject(args: &Args, rules: &Rules, tried: &Tried) -> anyhow::Result<Subject>
     }
     for run in &tried.runs {
         notes.extend(run.run.notes.iter().cloned());
-        let gaps = run.run.measured.gaps.all();
+        let gaps = run.run.measured.gaps.of_verdicts(&verdicts).into_iter();
         notes.extend(gaps.map(|gap| format!("{}: {gap}", shown(&run.log))));
+        notes.extend(verdicts.iter().find_map(|one| inexact(one, run)));
     }
     Ok(Subject {
         name: tried.name(),
@@ -221,6 +231,19 @@ fn subject(args: &Args, rules: &Rules, tried: &Tried) -> anyhow::Result<Subject>
         failures: tried.failures.clone(),
         verdicts,
         notes,
+    })
+}
+
+/// The order of threads is known only in part, and with it the heap's peak.
+fn inexact(verdict: &Verdict, run: &Logged) -> Option<String> {
+    let Against::Limit(limit) = verdict.against else {
+        return None;
+    };
+    let (error, measured) = (run.run.peak_error_bytes, verdict.measured()?);
+    let is_near = verdict.measure == Measure::Peak && limit.abs_diff(measured) < error;
+    is_near.then(|| {
+        let (log, error) = (shown(&run.log), sized(error));
+        format!("{log}: the heap peak may be off by {error}, as threads ran side by side, and its limit is as near")
     })
 }
 

@@ -189,6 +189,27 @@ pub fn pass_signals_on() {
     }
 }
 
+/// No more children come: such signals do again what they do usually, and one that came
+/// since the last child ended does so now.
+pub fn pass_no_signals_on() {
+    for signal in PASSED_ON {
+        // SAFETY: as above; all zeros is the usual action.
+        unsafe {
+            let mut action: libc::sigaction = std::mem::zeroed();
+            let is_known = libc::sigaction(signal, std::ptr::null(), &mut action) == 0;
+            if is_known && action.sa_sigaction == on_signal as *const () as usize {
+                action = std::mem::zeroed();
+                libc::sigaction(signal, &action, std::ptr::null_mut());
+            }
+        }
+    }
+    match EARLY.swap(0, Ordering::AcqRel) {
+        0 => {}
+        // SAFETY: no memory is involved.
+        signal => drop(unsafe { libc::raise(signal) }),
+    }
+}
+
 extern "C" fn on_signal(signal: libc::c_int, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
     let child = CHILD.load(Ordering::Acquire);
     if child == 0 {

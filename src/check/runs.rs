@@ -13,6 +13,7 @@ use memlog_pages::{Advice, choose, grouped, shown, typed};
 
 use super::Args;
 use super::rules::Rules;
+use crate::os;
 use crate::record::{self, Ran};
 
 /// A program's runs, or a log.
@@ -33,6 +34,13 @@ pub struct Logged {
 }
 
 impl Tried {
+    fn of_one(run: Logged) -> Self {
+        Self {
+            runs: vec![run],
+            failures: Vec::new(),
+        }
+    }
+
     /// The program without its folder.
     pub fn name(&self) -> String {
         let program = self.runs.first().map_or("", |run| &run.run.program);
@@ -76,10 +84,7 @@ pub fn of_files(args: &Args, rules: &Rules) -> anyhow::Result<Measurements> {
         let run = logged(args, rules, log)?;
         match all.tried.last_mut() {
             Some(tried) if rules.is_of_one_program(args) => tried.runs.push(run),
-            _ => all.tried.push(Tried {
-                runs: vec![run],
-                failures: Vec::new(),
-            }),
+            _ => all.tried.push(Tried::of_one(run)),
         }
     }
     Ok(all)
@@ -90,59 +95,63 @@ fn logged(args: &Args, rules: &Rules, log: PathBuf) -> anyhow::Result<Logged> {
     Ok(Logged { log, run })
 }
 
-/// Runs a program, and measures it.
+/// Runs a program, and measures it when all its runs are over.
 pub fn of_program(args: &Args, rules: &Rules) -> anyhow::Result<Measurements> {
     let logs = Logs::begin(args.logs.as_deref())?;
-    let (mut own, mut children, mut unchecked) = (Tried::default(), Vec::new(), 0);
+    let (mut own, mut children, mut failures) = (Vec::new(), Vec::new(), Vec::new());
     let repeat = rules.repeat(args);
     for number in 1..=repeat {
-        let folder = logs.folder(number, repeat)?;
-        let ran = record::quietly(&args.program, &folder)?;
-        let of_run = match repeat {
-            1 => String::new(),
-            all => format!(" in run {number} of {all}"),
-        };
-        let failure = failure(ran.status).map(|how| how + &of_run);
-        let failed = failure.is_some();
-        own.failures.extend(failure);
-        let (main, others) = newest(&ran);
+        let ran = record::quietly(&args.program, &logs.folder(number, repeat)?)?;
+        let (main, mut others) = newest(&ran);
         let Some(main) = main else {
             return Err(Advice::error(
                 format!("{} left no log to check", shown(&args.program[0])),
-                "memlog record says why, above; see whether `memlog record` works with it",
+                "why is said above; see whether `memlog record` works with it",
             ));
         };
-        own.runs.push(logged(args, rules, main)?);
-        unchecked += others.len();
-        if args.children {
-            for log in others {
-                children.push(Tried {
-                    runs: vec![logged(args, rules, log)?],
-                    failures: Vec::new(),
-                });
-            }
-        }
-        // What it does after it failed says nothing.
-        if failed {
+        own.push(main);
+        children.append(&mut others);
+        if let Some(how) = failure(ran.status) {
+            failures.push(match repeat {
+                1 => how,
+                all => format!("{how} in run {number} of {all}"),
+            });
+            // What it does after it failed says nothing.
             break;
         }
     }
-    let mut notes = Vec::new();
-    if unchecked > 0 && !args.children {
-        let what = match unchecked {
-            1 => "a process that it started is".to_owned(),
-            count => format!("{} processes that it started are", grouped(count as u64)),
-        };
-        notes.push(format!("{what} not checked; --children checks them too"));
+    os::pass_no_signals_on();
+    let measured = |logs: Vec<PathBuf>| -> anyhow::Result<Vec<Logged>> {
+        logs.into_iter()
+            .map(|log| logged(args, rules, log))
+            .collect()
+    };
+    let mut all = Measurements {
+        tried: vec![Tried {
+            runs: measured(own)?,
+            failures,
+        }],
+        ..Measurements::default()
+    };
+    match (args.children, children.len()) {
+        (_, 0) => {}
+        (true, _) => all
+            .tried
+            .extend(measured(children)?.into_iter().map(Tried::of_one)),
+        (false, 1) => all
+            .notes
+            .push(format!("a process that it started is {UNCHECKED}")),
+        (false, count) => {
+            let count = grouped(count as u64);
+            let note = format!("{count} processes that it started are {UNCHECKED}");
+            all.notes.push(note);
+        }
     }
-    let mut tried = vec![own];
-    tried.append(&mut children);
-    Ok(Measurements {
-        tried,
-        notes,
-        logs: Some(logs),
-    })
+    all.logs = Some(logs);
+    Ok(all)
 }
+
+const UNCHECKED: &str = "not checked; --children checks them too";
 
 /// How a program failed, if it did.
 fn failure(status: ExitStatus) -> Option<String> {

@@ -254,5 +254,9 @@ fn pytest_fails_where_a_test_is_above_its_limit() {
     fs::write(tests.join("test_memory.py"), wrong).expect("write");
     let output = run(&mut again).expect("pytest");
     assert_eq!(output.status.code(), Some(4), "{}", text(&output));
-    assert!(text(&output).contains("memlog_limit takes a size"), "{}", text(&output));
+    assert!(
+        text(&output).contains("memlog_limit takes a size"),
+        "{}",
+        text(&output)
+    );
 }

@@ -340,6 +340,39 @@ fn each_log_is_checked() {
 }
 
 #[test]
+fn who_does_not_read_the_report_changes_no_verdict() {
+    let folder = Folder::new("check-pipe");
+    log_of(&folder, &planted(&folder), "leak 5", "log.memlog");
+    for (limit, code) in [("0", 1), ("5", 0)] {
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        drop(reader);
+        let mut command = folder.memlog(&["check", "--max-leaked", limit, "log.memlog"]);
+        let output = command.stdout(writer).output().expect("it runs");
+        assert_eq!(output.status.code(), Some(code), "{}", said(&output));
+    }
+}
+
+#[test]
+fn a_program_without_a_log_is_2() {
+    let folder = Folder::new("check-off");
+    let name = planted(&folder);
+    let mut command = folder.memlog(&["check", "--max-leaked", "0", "--"]);
+    let output = command
+        .arg(name)
+        .args(["leak", "5"])
+        .env("MEMLOG_OFF", "1")
+        .output();
+    let output = output.expect("it runs");
+    assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+    assert!(said(&output).contains("MEMLOG_OFF"), "{}", said(&output));
+    assert!(
+        said(&output).contains("left no log to check"),
+        "{}",
+        said(&output)
+    );
+}
+
+#[test]
 fn logs_stay_only_where_somebody_will_look() {
     let folder = Folder::new("check-logs");
     let name = planted(&folder);

@@ -38,6 +38,17 @@ impl Gaps {
         }
     }
 
+    /// Those that matter to any of these.
+    pub fn of_verdicts(&self, verdicts: &[Verdict]) -> Vec<&String> {
+        let gaps = verdicts
+            .iter()
+            .filter_map(|one| self.of(one.measure, one.filter.is_some()));
+        let mut gaps: Vec<&String> = gaps.collect();
+        gaps.sort_unstable();
+        gaps.dedup();
+        gaps
+    }
+
     /// All of them.
     pub fn all(&self) -> impl Iterator<Item = &String> {
         [&self.events, &self.chosen, &self.rss]

@@ -33,6 +33,8 @@ pub struct Run {
     pub measured: Measured,
     /// The program, with its folder.
     pub program: String,
+    /// How far the heap's peak may be off, as threads ran side by side.
+    pub peak_error_bytes: u64,
     /// What a reader has to know besides.
     pub notes: Vec<String>,
 }
@@ -109,6 +111,7 @@ pub fn measure(file: &Path, symbol_files: &SymbolFiles, chosen: &[Chosen]) -> an
                 gaps: gaps(stats, gap),
             },
             program: program.unwrap_or_else(|| shown(file)),
+            peak_error_bytes: stats["heap_peak_error_bytes"].as_u64().unwrap_or(0),
             notes,
         })
     })
