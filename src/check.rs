@@ -136,13 +136,13 @@ fn measure_of(word: &str) -> Result<Measure, &'static str> {
 /// Checks it.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let rules = Rules::of(args)?;
-    let mut all = match args.program.is_empty() {
-        true => runs::of_files(args, &rules)?,
-        false => runs::of_program(args, &rules)?,
-    };
     let mut report = Report {
         root: root(args)?,
         ..Report::default()
+    };
+    let mut all = match args.program.is_empty() {
+        true => runs::of_files(args, &rules)?,
+        false => runs::of_program(args, &rules)?,
     };
     for tried in &all.tried {
         report.subjects.push(subject(args, &rules, tried)?);

@@ -229,7 +229,7 @@ process is checked, or all of them with --children. doc/CHECK.md has budgets in 
 decides against a baseline, and forms for continuous integration.
 
 Examples:
-  memlog check --max-peak 64MiB --max-leaked 0 -- ./server 1000
+  memlog check --max-peak 64MiB --max-leaked 1MiB -- ./server 1000
   memlog check --max-leaked 0 --where 'module ~ \"libparse\"' --suppressions lsan.supp vm.5912.memlog
   memlog check --write-baseline base.json --repeat 5 -- ./server 1000
   memlog check --baseline base.json --repeat 5 --format junit -o check.xml -- ./server 1000";
