@@ -249,6 +249,9 @@ fn what_cannot_be_checked_is_2() {
         ("--where leaked log.memlog", "no limit for them"),
         ("--max-leaked 0 --repeat 3 log.memlog", "--repeat"),
         ("--max-leaked 0 --children log.memlog", "--children"),
+        ("--max-leaked 0 --logs kept log.memlog", "--logs"),
+        ("--children --baseline b.json -- ./x", "cannot be used with"),
+        ("--max-leaked 0 log.memlog -- ./x", "cannot be used with"),
         (
             "--max-leaked 0 --suppressions none.supp log.memlog",
             "none.supp",
