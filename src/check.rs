@@ -204,10 +204,7 @@ fn subject(args: &Args, rules: &Rules, tried: &Tried) -> anyhow::Result<Subject>
         let wrong = wrong.filter(|one| one.worst == place && !one.is_fine());
         let (mut wrong, wanted): (Vec<_>, Vec<_>) = wrong
             .filter_map(|one| {
-                let wanted = (
-                    rules.chosen(&one.budget, one.filter.as_deref())?,
-                    one.measure,
-                );
+                let wanted = (rules.all_chosen().get(one.place)?, one.measure);
                 Some((one, wanted))
             })
             .unzip();

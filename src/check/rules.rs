@@ -78,13 +78,6 @@ impl Rules {
         &self.chosen
     }
 
-    /// Those of the budget of this name and filter.
-    pub fn chosen(&self, name: &str, filter: Option<&str>) -> Option<&Chosen> {
-        let is_it =
-            |budget: &Budget| budget.name == name && budget.filter_text().as_deref() == filter;
-        self.chosen.get(self.budgets.iter().position(is_it)?)
-    }
-
     /// How often a program is run: as often as for the baseline.
     pub fn repeat(&self, args: &Args) -> u8 {
         let baseline = self.baseline.as_ref().map(Baseline::runs);

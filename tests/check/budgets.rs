@@ -60,6 +60,15 @@ max-leaked = 0
             ("known", "leaked", "held", Some(0)),
         ]
     );
+    // An option's limit of all blocks is another than the file's: what that knows of is not
+    // suppressed.
+    let words = "--max-leaked 0 --budget budgets/memlog.toml log.memlog";
+    let report = told(&folder, words, 1);
+    let first = &checks(&report)[0];
+    let found = (&first["budget"], &first["measured"]);
+    assert_eq!(found, (&"all".into(), &1077.into()));
+    let places = first["places"].as_array().map(Vec::len);
+    assert_eq!(places, Some(2), "{first:#}");
     let text = exits(
         &check(&folder, "--budget budgets/memlog.toml log.memlog"),
         1,

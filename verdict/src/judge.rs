@@ -146,6 +146,7 @@ fn same<'b>(baseline: &'b Baseline, budget: &Budget, notes: &mut Vec<String>) ->
 /// A measure of a budget in all runs.
 struct Runs<'a> {
     budget: &'a Budget,
+    place: usize,
     measure: Measure,
     amounts: Vec<Option<u64>>,
     gap: Option<&'a String>,
@@ -161,6 +162,7 @@ impl<'a> Runs<'a> {
         let mut gaps = runs.iter().map(|run| run.gaps.of(measure, is_chosen));
         Self {
             budget,
+            place,
             measure,
             amounts: amounts.collect(),
             gap: gaps.find_map(|gap| gap),
@@ -183,14 +185,15 @@ impl<'a> Runs<'a> {
 
     fn verdict(&self, against: Against, state: State) -> Verdict {
         let worst = self.worst();
-        let place = self.amounts.iter().position(|amount| *amount == worst);
+        let run = self.amounts.iter().position(|amount| *amount == worst);
         Verdict {
             budget: self.budget.name.clone(),
+            place: self.place,
             filter: self.budget.filter_text(),
             measure: self.measure,
             against,
             runs: self.amounts.clone(),
-            worst: place.unwrap_or(0),
+            worst: run.unwrap_or(0),
             state,
             places: Vec::new(),
         }

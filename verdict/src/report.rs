@@ -36,6 +36,8 @@ pub struct Subject {
 pub struct Verdict {
     /// What the budget is called.
     pub budget: String,
+    /// Which of all budgets that is: two may have the same name.
+    pub place: usize,
     /// Which blocks, as a filter; all if there is none.
     pub filter: Option<String>,
     /// What was measured.

@@ -22,6 +22,7 @@ fn frame(function: &str, location: &str) -> Frame {
 fn verdict(against: Against, state: State) -> Verdict {
     Verdict {
         budget: HOSTILE.to_owned(),
+        place: 0,
         filter: Some(HOSTILE.to_owned()),
         measure: Measure::Peak,
         against,
