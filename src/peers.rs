@@ -3,7 +3,7 @@
 //! some, as diff and top, are.
 
 /// Each word with what to run, where FILE stands for the log.
-const WORDS: [(&str, &str); 16] = [
+const WORDS: [(&str, &str); 15] = [
     ("analyse", SCREEN),
     ("analyze", SCREEN),
     ("top", SCREEN),

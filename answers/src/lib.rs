@@ -87,8 +87,8 @@ pub use listed::{Order, listed};
 pub use mappings::{Mapping, MappingRow, backing_at, mapped_at, mapped_over_time, mappings};
 pub use owned::{Owned, owned};
 pub use owners::name_owners;
-pub use points::{AllocationPoint, allocation_points};
 pub use peak::{Peak, peak};
+pub use points::{AllocationPoint, allocation_points};
 pub use resident::{
     Part, Purpose, ResidentRow, Residents, Then, Unseen, largest_unseen, residents,
 };

@@ -37,12 +37,6 @@ pub struct Look {
 }
 
 impl Look {
-    /// As it is where nobody looks.
-    pub const PLAIN: Self = Self {
-        color: colour::Choice::Never,
-        no_pager: true,
-        bytes: true,
-    };
     /// Of what is not for a screen.
     pub fn plain() -> Self {
         Self {

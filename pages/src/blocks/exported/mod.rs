@@ -47,7 +47,7 @@ fn write<E: Into<Failure>>(
         asked: Asked {
             file: chosen.file.to_owned(),
             symbol_files: chosen.symbol_files.clone(),
-            look: Look::PLAIN,
+            look: Look::plain(),
         },
     };
     answered((Of::Blocks, &question), true, made, |text, around| {
