@@ -18,6 +18,7 @@
 //! * [`refusal`]: one of those: why the log could not grow
 //! * [`live`]: the live set of a log that overwrites its oldest events
 //! * [`order`]: which numbers order the events on one address
+//! * [`operations`]: no part of a log: what `memlog replay` executes
 //! * [`varint`], [`api`]: the small words
 //! * [`total`]: beside the logs: how much all of a tree of processes take
 //!
@@ -34,6 +35,7 @@ pub mod failure;
 pub mod limit;
 pub mod live;
 pub mod meta;
+pub mod operations;
 pub mod order;
 pub mod refusal;
 pub mod resident;
