@@ -60,6 +60,9 @@ fn take(folder: &Path, out: &Path) {
     ] {
         write(name, &read(name));
     }
+    // Made for the build's own machine alone: without it `memlog replay` says so.
+    let replayer = fs::read(folder.join("memlog_replayer")).unwrap_or_default();
+    write("memlog_replayer", &replayer);
     for name in ["memlog_s_ld_cmds", "memlog_s_cxx_ld_cmds"] {
         let flags = String::from_utf8(read(name)).expect("a link line is text");
         let named = flags
@@ -80,7 +83,7 @@ fn build(root: &Path, out: &Path) {
         machine("TARGET") == machine("HOST"),
         "the recorder of another machine is made by ppc64-cross/build: give its lib as {GIVEN}"
     );
-    for folder in ["wrap", "staticlib", "cdylib", "format/src"] {
+    for folder in ["wrap", "staticlib", "cdylib", "replayer", "format/src"] {
         watch(&root.join(folder));
     }
     let target = out.join("recorder");
@@ -91,7 +94,8 @@ fn build(root: &Path, out: &Path) {
         .current_dir(root.join("wrap"))
         .args(["build", "--release", "--locked", "--target-dir"])
         .arg(&target)
-        .args(["-p", "memlog-cdylib", "-p", "memlog-staticlib"]);
+        .args(["-p", "memlog-cdylib", "-p", "memlog-staticlib"])
+        .args(["-p", "memlog-replayer"]);
     run(&mut build, "building the recorder");
 
     let compiler = env::var_os("CC").unwrap_or("cc".into());
@@ -100,6 +104,12 @@ fn build(root: &Path, out: &Path) {
         .arg(target.join("release/libmemlog_dynamic.a"))
         .arg(out.join("libmemlog.so"));
     run(&mut link, "linking libmemlog.so");
+
+    let mut link = clean_command(root.join("replayer/link").as_ref());
+    link.arg(&compiler)
+        .arg(target.join("release/libmemlog_replayer.a"))
+        .arg(out.join("memlog_replayer"));
+    run(&mut link, "linking memlog_replayer");
 
     let mut link = clean_command(root.join("cdylib/link-operators").as_ref());
     link.arg(compiler).arg(out);
