@@ -5,8 +5,9 @@
 //! Storeys, from the top; none knows one above it (`ci/storeys.txt`):
 //!
 //! * `blocks`: the commands that ask the table of blocks
-//! * `dump`, `flamegraph`, `graph`, `info`, `postmortem`, `report`, `stats`, `summary`, `tree`:
-//!   the commands
+//! * `dump`, `flamegraph`, `graph`, `info`, `postmortem`, `replay`, `report`, `stats`,
+//!   `summary`, `tree`: the commands
+//! * `events`: each event, in the forms of others and of `replay`
 //! * `shown`: how a page comes about and reaches people
 //! * `json`, `text`: a page as it is printed; they know no log
 //! * `world`: the table of a log's blocks, found and named; what a filter chooses
@@ -39,6 +40,7 @@ mod open;
 mod page;
 mod places;
 pub mod postmortem;
+pub mod replay;
 pub mod report;
 mod screen;
 mod shown;

@@ -1,5 +1,10 @@
-//! Forms that have every event of a log.
+//! Every event of a log, in the forms of other tools, and in that of `memlog replay`.
 
+mod folded;
 mod heaptrack;
+mod operations;
+mod recorded;
 
 pub use heaptrack::heaptrack;
+pub use operations::operations;
+pub use recorded::{Recorded, is_operations};

@@ -1,0 +1,348 @@
+//! The operations of a log: what `memlog replay` executes (`memlog_format::operations`).
+//!
+//! Memory depends on what is live at a time, never on the number of events: a block's place
+//! is given to another when it goes. The order is the reader's. A realloc is done where its
+//! new block comes, which is where its thread went on.
+
+use std::collections::HashMap;
+use std::io::{self, Seek, SeekFrom, Write};
+use std::path::Path;
+
+use memlog_analysis::{AddressMap, Summary};
+use memlog_format::api::Api;
+use memlog_format::event::{Alloc, Release};
+use memlog_format::meta::Key;
+use memlog_format::operations::{Head, MAX_OPERATION, Operation, TEXTS_AT, Text};
+use memlog_read::{Flight, Item, Kind, Log, Place, Taker};
+
+use super::folded::{Lives, Places};
+use crate::open::{Analysis, Family, Files, Watch, hand_out};
+use crate::words::{clean, counted, sized};
+
+/// So much is written at a time.
+const FULL: usize = 1 << 18;
+
+/// Allocators that are not glibc's, by what is in the names of their libraries; one that a
+/// program brings stands before a C library's.
+const ALLOCATORS: [&str; 4] = ["jemalloc", "mimalloc", "tcmalloc", MUSL];
+const MUSL: &str = "ld-musl-";
+
+/// Writes the operations of a log.
+pub fn operations(file: &Path, out: &mut (impl Write + Seek)) -> anyhow::Result<()> {
+    let watch = Watch::begin();
+    let files = Files::load(file)?;
+    let family = files.family()?;
+    let log = family.own();
+    let analysis = family.analyse(None, &watch);
+    let mut lives = Lives::default();
+    hand_out(&mut watch.events(log), &mut lives, |_, events, bytes| {
+        watch.goes_on_after(events, bytes)
+    });
+    let texts = texts(&family, &analysis);
+    let begin = TEXTS_AT + texts.len();
+    // The numbers of the head are known at the end.
+    out.write_all(&[0; TEXTS_AT])?;
+    out.write_all(&texts)?;
+    let mut form = Form::new(out, lives.places(), first_kb(&analysis.summary));
+    form.inherit(&family);
+    form.put(Operation::Begin);
+    hand_out(&mut watch.events(log), &mut form, |form, events, bytes| {
+        watch.goes_on_after(events, bytes) && form.is_written.is_ok()
+    });
+    let head = form.end(&analysis)?;
+    out.seek(SeekFrom::Start(0))?;
+    out.write_all(&head.encode(begin as u64))?;
+    out.flush()?;
+    watch.end();
+    Ok(())
+}
+
+/// What resident memory is counted from, in kilobytes.
+fn first_kb(summary: &Summary) -> u64 {
+    let first = summary.first_reading.unwrap_or_default();
+    first.kb.saturating_sub(first.own_kb)
+}
+
+fn texts(family: &Family, analysis: &Analysis) -> Vec<u8> {
+    let log = family.own();
+    let mut texts = Vec::new();
+    let mut add = |kind: Text, text: &[u8]| {
+        texts.push(kind as u8);
+        let mut room = [0; memlog_format::varint::MAX_VARINT];
+        let mut writer = memlog_format::varint::Writer::new(&mut room);
+        writer.var(text.len() as u64);
+        let length = writer.finish().unwrap_or_default();
+        texts.extend_from_slice(&room[..length]);
+        texts.extend_from_slice(text);
+    };
+    add(
+        Text::Executable,
+        log.text(Key::Executable).unwrap_or_default(),
+    );
+    if let Some(path) = allocator(log) {
+        add(Text::Allocator, path);
+    }
+    for note in notes(family, analysis) {
+        add(Text::Note, note.as_bytes());
+    }
+    texts
+}
+
+/// The library that answered, if it is one of those that take the C library's place, or musl.
+fn allocator<'a>(log: &Log<'a>) -> Option<&'a [u8]> {
+    let named = |word: &&str| {
+        let mut paths = log.modules().iter().map(|module| module.path);
+        paths.find(|path| {
+            let name = path.rsplit(|&byte| byte == b'/').next().unwrap_or(path);
+            // Of a link the file that it leads to is told: that of glibc's is libc.so.6.
+            let is_musl = *word == MUSL && name == b"libc.so";
+            is_musl || String::from_utf8_lossy(name).contains(word)
+        })
+    };
+    ALLOCATORS.iter().find_map(named)
+}
+
+/// What a replay lacks, in sentences.
+fn notes(family: &Family, analysis: &Analysis) -> Vec<String> {
+    let log = family.own();
+    let summary = &analysis.summary;
+    let mut notes = Vec::new();
+    if summary.mapped.calls > 0 {
+        let (calls, bytes) = (summary.mapped.calls, sized(summary.mapped.peak_bytes));
+        notes.push(format!(
+            "what the program mapped itself is left out: {}, {bytes} at most",
+            counted(calls, "call")
+        ));
+    }
+    if !log.tunings().is_empty() {
+        let calls = counted(log.tunings().len() as u64, "call");
+        notes.push(format!("{calls} of mallopt are left out: see memlog info"));
+    }
+    if log.text(Key::Named).is_some() {
+        notes.push("blocks of functions that --alloc-func named are taken for malloc's".to_owned());
+    }
+    if summary.is_lossy() {
+        notes.push(format!(
+            "the log lacks events ({} lost): what is live may be wrong",
+            summary.lost_events
+        ));
+    }
+    if log.flight().is_some() {
+        notes.push("the log has only its last events: what was live before comes first".into());
+    }
+    if let Some(missing) = family.missing_parent {
+        notes.push(missing.to_owned());
+    } else if log.parent_pid().is_some() {
+        notes.push("what the process inherited by fork comes first, by its addresses".into());
+    }
+    notes.iter().map(|note| clean(note.as_bytes())).collect()
+}
+
+struct Form<'o, W> {
+    out: &'o mut W,
+    /// What is not written yet.
+    text: Vec<u8>,
+    /// The first failure to write; nothing is written after it.
+    is_written: io::Result<()>,
+    places: Places,
+    /// Whose turn it is.
+    turn: u64,
+    /// By address one more than the slot.
+    live: AddressMap<u32>,
+    /// Sizes by slot.
+    sizes: Vec<u64>,
+    free: Vec<u32>,
+    /// By stream the slot whose block becomes another.
+    growing: HashMap<u32, u32>,
+    live_bytes: u64,
+    first_kb: u64,
+    head: Head,
+}
+
+impl<'a, W: Write> Taker<'a> for Form<'_, W> {
+    fn alloc(&mut self, place: Place, alloc: &Alloc) {
+        self.turn(place.tid);
+        let (address, size) = (alloc.address, alloc.size);
+        self.head.allocations += 1;
+        if let Some(slot) = self.growing.remove(&place.stream) {
+            if matches!(alloc.api, Api::Realloc | Api::Reallocarray) {
+                self.head.operations += 1;
+                self.set(slot, address, size);
+                self.put(Operation::Realloc {
+                    slot: slot.into(),
+                    size,
+                });
+                return;
+            }
+            self.free(slot);
+        }
+        self.head.operations += 1;
+        self.came(alloc);
+    }
+
+    fn release(&mut self, place: Place, release: &Release) {
+        self.turn(place.tid);
+        let Some(slot) = self.live.remove(release.address) else {
+            self.head.unknown_releases += 1;
+            return;
+        };
+        self.head.releases += 1;
+        if !release.announced {
+            self.head.operations += 1;
+            return self.free(slot - 1);
+        }
+        if let Some(other) = self.growing.insert(place.stream, slot - 1) {
+            self.free(other);
+        }
+    }
+
+    fn item(&mut self, item: &Item<'a>) {
+        match &item.kind {
+            Kind::Alloc(alloc) => self.alloc(item.place(), alloc),
+            Kind::Release(release) => self.release(item.place(), release),
+            Kind::Rss(rss) if rss.now_kb > 0 => {
+                let kb = rss.now_kb.saturating_sub(rss.own_kb);
+                let kb = kb.saturating_sub(self.first_kb);
+                self.put(Operation::Reading { kb });
+            }
+            _ => {}
+        }
+    }
+}
+
+impl<'o, W: Write> Form<'o, W> {
+    fn new(out: &'o mut W, places: Places, first_kb: u64) -> Self {
+        Self {
+            out,
+            text: Vec::with_capacity(2 * FULL),
+            is_written: Ok(()),
+            places,
+            turn: 0,
+            live: AddressMap::default(),
+            sizes: Vec::new(),
+            free: Vec::new(),
+            growing: HashMap::new(),
+            live_bytes: 0,
+            first_kb,
+            head: Head::default(),
+        }
+    }
+
+    /// What was there when recording began, by its addresses.
+    fn inherit(&mut self, family: &Family) {
+        let mut live = HashMap::new();
+        let kept = |log: &Log, live: &mut HashMap<u64, Alloc>| {
+            for entry in log.flight().into_iter().flat_map(Flight::live) {
+                live.insert(entry.address, plain(entry.address, entry.size));
+            }
+        };
+        for (_, child, parent) in family.forks() {
+            kept(parent, &mut live);
+            for item in parent.events_until(child.fork_points()) {
+                match &item.kind {
+                    Kind::Alloc(alloc) => drop(live.insert(alloc.address, *alloc)),
+                    Kind::Release(release) => drop(live.remove(&release.address)),
+                    _ => {}
+                }
+            }
+        }
+        kept(family.own(), &mut live);
+        let mut all: Vec<Alloc> = live.into_values().collect();
+        all.sort_unstable_by_key(|alloc| alloc.address);
+        all.iter().for_each(|alloc| self.came(alloc));
+    }
+
+    fn turn(&mut self, tid: u32) {
+        let place = self.places.of(tid);
+        if place != self.turn {
+            self.turn = place;
+            self.put(Operation::Turn(place));
+        }
+    }
+
+    fn came(&mut self, alloc: &Alloc) {
+        let slot = self.free.pop().unwrap_or(self.sizes.len() as u32);
+        if slot as usize == self.sizes.len() {
+            self.sizes.push(0);
+        }
+        self.set(slot, alloc.address, alloc.size);
+        let (slot, size) = (slot.into(), alloc.size);
+        self.put(match (alloc.api, alloc.alignment_log2) {
+            (Api::Calloc, _) => Operation::Calloc { slot, size },
+            (_, 0) => Operation::Malloc { slot, size },
+            (_, log2) => Operation::Aligned { slot, size, log2 },
+        });
+    }
+
+    /// A slot's block is this one from now on.
+    fn set(&mut self, slot: u32, address: u64, size: u64) {
+        // What was there went unseen.
+        if let Some(other) = self.live.insert(address, slot + 1) {
+            self.head.unseen_releases += 1;
+            self.free(other - 1);
+        }
+        let old = std::mem::replace(&mut self.sizes[slot as usize], size);
+        self.live_bytes = self.live_bytes.wrapping_sub(old).wrapping_add(size);
+        self.head.heap_peak_bytes = self.head.heap_peak_bytes.max(self.live_bytes);
+    }
+
+    fn free(&mut self, slot: u32) {
+        let size = std::mem::take(&mut self.sizes[slot as usize]);
+        self.live_bytes = self.live_bytes.wrapping_sub(size);
+        self.free.push(slot);
+        self.put(Operation::Free { slot: slot.into() });
+    }
+
+    fn put(&mut self, operation: Operation) {
+        let mut one = [0; MAX_OPERATION];
+        let length = operation.encode(&mut one);
+        self.text.extend_from_slice(&one[..length]);
+        if self.text.len() >= FULL {
+            self.flush();
+        }
+    }
+
+    fn flush(&mut self) {
+        if self.is_written.is_ok() {
+            self.is_written = self.out.write_all(&self.text);
+        }
+        self.text.clear();
+    }
+
+    /// No operations follow.
+    fn end(mut self, analysis: &Analysis) -> io::Result<Head> {
+        let growing = std::mem::take(&mut self.growing);
+        growing.into_values().for_each(|slot| self.free(slot));
+        self.flush();
+        self.is_written?;
+        let summary = &analysis.summary;
+        let known = !summary.is_peak_unread();
+        let peak = summary.rss_peak_bytes.saturating_sub(summary.own_rss_bytes);
+        let peak_bytes = if known { peak } else { 0 };
+        let coverage = analysis.coverage;
+        let growth = coverage.map(|coverage| coverage.growth_bytes);
+        Ok(Head {
+            slots: self.sizes.len() as u64,
+            threads: self.places.count.max(1),
+            program_threads: self.places.threads(),
+            peak_bytes,
+            growth_bytes: growth.unwrap_or(0),
+            mapped_bytes: coverage.map_or(0, |coverage| coverage.mapped_bytes),
+            end_live_bytes: self.live_bytes,
+            ..self.head
+        })
+    }
+}
+
+/// Of a block that nobody knows more of.
+fn plain(address: u64, size: u64) -> Alloc {
+    Alloc {
+        api: Api::Malloc,
+        address,
+        size,
+        usable: size,
+        alignment_log2: 0,
+        stack: memlog_format::table::StackId(0),
+        order: None,
+    }
+}
