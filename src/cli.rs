@@ -16,6 +16,7 @@ use memlog_pages::{clean, dump, info, one_more, postmortem, report, shown, stats
 
 use crate::verbs::{PURPOSES, nearest};
 use crate::{artefacts, check, dot, export, flamegraph, ldflags, manual, peers, record};
+use crate::{artefacts, dot, export, flamegraph, ldflags, manual, peers, record, replay};
 
 /// Why is it using so much memory? Records and explains every allocation of a program.
 #[derive(Parser)]
@@ -98,6 +99,9 @@ pub enum Command {
     /// Fail where memory is above its limits, or above what it was
     #[command(after_help = after::CHECK)]
     Check(check::Args),
+    /// Execute the calls of a log under other allocators: what would it take there?
+    #[command(after_help = after::REPLAY)]
+    Replay(replay::Args),
     /// Print every event of a log
     #[command(after_help = after::DUMP)]
     Dump(dump::Args),

@@ -17,6 +17,7 @@ use memlog_pages::flamegraph::{Wanted, flame};
 use memlog_pages::{Advice, At, By, Filter, SymbolFiles, Where, choose};
 
 use crate::output::Output;
+use crate::replay::written;
 
 /// Write the stacks of a log for another tool
 #[derive(clap::Args)]
@@ -81,6 +82,8 @@ enum Format {
     Csv,
     /// All that is counted, by stack, schema memlog-stacks-1
     Json,
+    /// Every call without its stack, for memlog replay
+    Replay,
 }
 
 /// Whether a word is the name of a form.
@@ -124,6 +127,9 @@ impl Args {
             Format::Parquet => (
                 is_chosen,
                 "leave out --at and --by: its tables have the peaks, the end and the whole run",
+            Format::Replay => (
+                is_chosen || has_filter || self.blocks.filter().is_some(),
+                "leave out --at, --by, --where and the filters: it has every call",
             ),
             _ => return self.wanted(&self.file).check(),
         };
@@ -147,6 +153,10 @@ impl Args {
             Format::Massif => massif(&chosen, out),
             Format::Dhat => dhat(&chosen, out),
             Format::Firefox => firefox(&chosen, out),
+            Format::Replay => {
+                std::io::copy(&mut written(log)?, out)?;
+                Ok(ExitCode::SUCCESS)
+            }
             _ => {
                 let drawn = flame(&self.wanted(log))?;
                 let bytes = self.bytes(&drawn.flame)?;
@@ -180,6 +190,7 @@ impl Args {
             | Format::Parquet => {
                 return Ok(Vec::new());
             }
+            | Format::Replay => return Ok(Vec::new()),
             Format::Folded => folded(flame),
             Format::Speedscope => speedscope(flame),
             Format::Gprof2dot => gprof2dot(flame),
@@ -220,6 +231,7 @@ impl Format {
             Self::Parquet => dataset::FOLDER.to_owned(),
             Self::Csv => format!("{log}.stacks.csv"),
             Self::Json => format!("{log}.stacks.json"),
+            Self::Replay => format!("{log}.replay"),
         }
     }
 }

@@ -18,6 +18,7 @@ mod output;
 mod peers;
 mod record;
 mod recorder;
+mod replay;
 mod report;
 mod timeline;
 mod verbs;
@@ -66,6 +67,7 @@ fn run(line: Vec<OsString>) -> anyhow::Result<ExitCode> {
         Command::Flamegraph(args) => flamegraph::run(&args),
         Command::Export(args) => export::run(&args),
         Command::Check(args) => check::run(&args),
+        Command::Replay(args) => replay::run(&args),
         Command::Dump(args) => dump::run(args),
         Command::Info(args) => info::run(args),
         Command::Stats(args) => stats::run(args),

@@ -155,7 +155,7 @@ const ENVIRONMENT: [(&str, &str); 25] = [
     ),
 ];
 
-const FILES: [(&str, &str); 4] = [
+const FILES: [(&str, &str); 5] = [
     (
         "[JOBID.]HOST.PID.memlog",
         "A log, readable by its owner alone and never written over: if the name is taken the \
@@ -168,6 +168,10 @@ const FILES: [(&str, &str); 4] = [
     (
         "FILE.flame.html, FILE.flame.svg",
         "What memlog flamegraph makes of it: a page, or a picture.",
+    ),
+    (
+        "FILE.replay",
+        "What memlog export replay makes of it: its calls, for memlog replay.",
     ),
     (
         "FILE.pb.gz, callgrind.out.FILE, FILE.speedscope.json ...",

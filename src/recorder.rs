@@ -50,6 +50,9 @@ pub const ARCHIVE: Artefact = artefact!("memlog_s.a");
 /// The five names of the first memlog's link line, for lines typed by hand.
 pub const OBJECT: Artefact = artefact!("memlog_s.o");
 
+/// What `replay` executes.
+pub const REPLAYER: Artefact = artefact!("memlog_replayer");
+
 const FLAGS_TEMPLATE: &str = include_str!(concat!(env!("OUT_DIR"), "/memlog_s_ld_cmds.in"));
 const CXX_FLAGS_TEMPLATE: &str = include_str!(concat!(env!("OUT_DIR"), "/memlog_s_cxx_ld_cmds.in"));
 

@@ -35,6 +35,7 @@ pub const PURPOSES: [(&str, &[&str]); 6] = [
         ],
     ),
     ("Look into a log", &["info", "stats", "dump"]),
+    ("Try other allocators", &["replay"]),
     ("Give it to other tools", &["export"]),
     ("Fail a build when memory grows", &["check"]),
 ];

@@ -212,6 +212,19 @@ Examples:
   memlog export massif vm.5912.memlog    then: ms_print massif.out.vm.5912.memlog
   memlog export folded -o - vm.5912.memlog | flamegraph.pl > vm.svg";
 
+pub const REPLAY: &str = "\
+Each call is made again, in the order of the log and by as many threads, under each allocator. RSS is \
+what the allocator holds, without what the replay takes by itself. The first row is the program's own \
+allocator: the lines below the table say how far it is from what was recorded, and a difference is only \
+told where it is larger. What the program mapped itself is not replayed. What `memlog export replay` \
+writes has sizes and an order of calls alone, and is replayed as well.
+
+Examples:
+  memlog replay vm.5912.memlog
+  memlog replay --allocator glibc:MALLOC_ARENA_MAX=1 vm.5912.memlog    settings of one
+  memlog replay --json vm.5912.memlog | jq '.allocators[].rss_peak_bytes'
+  memlog export replay vm.5912.memlog    its calls alone, to be replayed elsewhere";
+
 pub const POSTMORTEM: &str = "\
 How it died is told by the log, by `memlog record` if that had started it, and by the kernel's log \
 where that may be read.

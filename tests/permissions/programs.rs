@@ -25,6 +25,11 @@ const STARTED: &[(&str, &str)] = &[
     // The program that is recorded; by a shell if it is a text without #!.
     ("src/record/program.rs", "&self.file"),
     ("src/record/program.rs", "\"/bin/sh\""),
+    // ldconfig, for the folders of libraries.
+    ("src/replay/allocators.rs", "path"),
+    // The replayer, by the loader that it names or by musl's.
+    ("src/replay/child.rs", "&self.path"),
+    ("src/replay/child.rs", "loader"),
 ];
 
 fn sources(root: &Path) -> Vec<PathBuf> {
@@ -40,6 +45,7 @@ fn sources(root: &Path) -> Vec<PathBuf> {
         "wrap",
         "staticlib",
         "cdylib",
+        "replayer",
     ];
     let mut folders: Vec<_> = rooms.iter().map(|room| root.join(room)).collect();
     let mut found = vec![root.join("build.rs")];
