@@ -21,6 +21,7 @@
 //! * [`owners`]: who asked and who freed, past functions that only pass on
 //! * [`peers`]: heaptrack, massif and DHAT, where they ask the same
 //! * [`programs`]: all of that on logs of programs that people run
+//! * [`replay`]: the same calls under other allocators
 //! * [`resident`]: what resident memory is for, against what the program asks the kernel
 //! * [`sidecar`]: the table that is kept beside a log, and those who tamper with it
 //!
@@ -43,6 +44,7 @@ mod programs;
 #[path = "../programs/list.rs"]
 #[allow(dead_code, reason = "only the second recorder compares stacks")]
 mod real;
+mod replay;
 mod resident;
 #[path = "../runnable/mod.rs"]
 mod runnable;
