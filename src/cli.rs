@@ -15,8 +15,7 @@ use memlog_pages::blocks::{
 use memlog_pages::{clean, dump, info, one_more, postmortem, report, shown, stats, summary, tree};
 
 use crate::verbs::{PURPOSES, nearest};
-use crate::{artefacts, check, dot, export, flamegraph, ldflags, manual, peers, record};
-use crate::{artefacts, dot, export, flamegraph, ldflags, manual, peers, record, replay};
+use crate::{artefacts, check, dot, export, flamegraph, ldflags, manual, peers, record, replay};
 
 /// Why is it using so much memory? Records and explains every allocation of a program.
 #[derive(Parser)]

@@ -127,6 +127,7 @@ impl Args {
             Format::Parquet => (
                 is_chosen,
                 "leave out --at and --by: its tables have the peaks, the end and the whole run",
+            ),
             Format::Replay => (
                 is_chosen || has_filter || self.blocks.filter().is_some(),
                 "leave out --at, --by, --where and the filters: it has every call",
@@ -187,9 +188,7 @@ impl Args {
             | Format::Massif
             | Format::Dhat
             | Format::Firefox
-            | Format::Parquet => {
-                return Ok(Vec::new());
-            }
+            | Format::Parquet
             | Format::Replay => return Ok(Vec::new()),
             Format::Folded => folded(flame),
             Format::Speedscope => speedscope(flame),

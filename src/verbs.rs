@@ -3,7 +3,7 @@
 use strsim::osa_distance;
 
 /// Which command is for what.
-pub const PURPOSES: [(&str, &[&str]); 6] = [
+pub const PURPOSES: [(&str, &[&str]); 7] = [
     ("Record a program", &["record", "ldflags"]),
     (
         "See who held the memory",
