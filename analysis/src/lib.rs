@@ -26,6 +26,7 @@
 //! * `flight_window`: what is known of events that were overwritten
 //! * `sites`: given names, the places that asked, past wrappers and `library` code
 //! * `brief`: names that are made shorter, and their own paths; `name`: what a place is called
+//! * `alike`: names as they are in every build; `outside`: what calls main, which is cut off
 //! * `totals`: sums over all events; `summary`: all figures of a log; `tree`: the callers of a moment
 //!
 //! **What the numbers mean.** Allocations are successful calls of the malloc
@@ -38,6 +39,7 @@
 //! number of events.
 #![deny(unsafe_code)]
 
+mod alike;
 mod arch;
 mod areas;
 mod brief;
@@ -53,6 +55,7 @@ mod library;
 mod lines;
 mod live;
 mod name;
+mod outside;
 mod reached;
 mod resident;
 mod rss;
@@ -70,6 +73,7 @@ mod totals;
 mod tree;
 mod unknown;
 
+pub use alike::{alike, bare, module_stem};
 pub use areas::{Access, Area, Areas, Change};
 pub use brief::{Brief, brief, brief_path, nameless_in, short_path};
 pub use counts::{Held, Instant, Measure, Moment};
@@ -83,6 +87,7 @@ pub use library::{allocator, is_c_library, is_of_library};
 pub use lines::{END, Line, first_outwards, held_below, step};
 pub use live::{AddressMap, Block, Blocks};
 pub use name::Name;
+pub use outside::without_outside;
 pub use resident::{Later, Parts, Precision, Resident};
 pub use rss::{Bracket, Figures, FirstReading, Level, RssPeak, Unread, Why, highest_level};
 pub use share::{percentage, share};

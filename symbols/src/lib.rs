@@ -62,7 +62,7 @@ mod symtab;
 mod units;
 mod unwindable;
 
-pub use demangle::{Hint, MAX_DEMANGLED_NAME, MAX_RAW_NAME, demangle};
+pub use demangle::{Hint, MAX_DEMANGLED_NAME, MAX_RAW_NAME, demangle, without_marks};
 pub use machine::Machine;
 pub use made_code::{MadeCode, MadeNames};
 pub use module::{

@@ -2,11 +2,10 @@
 
 use std::collections::HashMap;
 
-use memlog_analysis::Held;
+use memlog_analysis::{Held, without_outside};
 use memlog_export::When;
 
 use super::filter::Filter;
-use super::outside;
 use super::paths::{Line, Paths};
 use crate::names::{Labels, Name};
 use crate::open::Analysis;
@@ -75,7 +74,7 @@ impl Lines {
                 by_stack,
             };
         }
-        let (lines, numbers) = outside::cut(paths.lines(), &names);
+        let (lines, numbers) = without_outside(paths.lines(), &names);
         for line in by_stack.values_mut() {
             *line = numbers[*line as usize];
         }

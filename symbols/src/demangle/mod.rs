@@ -9,6 +9,8 @@ mod suffix;
 
 use std::fmt;
 
+pub use suffix::strip as without_marks;
+
 /// Longer names are not demangled, and cut when shown.
 pub const MAX_RAW_NAME: usize = 64 << 10;
 /// A name that grows beyond this is shown as it stands in the file.

@@ -17,7 +17,7 @@ const CLONES: [&str; 11] = [
 
 /// The name without version and clone marks. Other dots stay: `inner.0` is another function than
 /// `inner.1`.
-pub(super) fn strip(raw: &str) -> &str {
+pub fn strip(raw: &str) -> &str {
     let mut name = match raw.find('@') {
         Some(at) if at > 0 => &raw[..at],
         _ => raw,

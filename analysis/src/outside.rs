@@ -13,8 +13,7 @@
 
 use std::collections::HashMap;
 
-use super::paths::{END, Line};
-use crate::names::Name;
+use crate::{END, Line, Name};
 
 /// Of glibc of all versions, and of musl.
 const STARTS: [&str; 7] = [
@@ -50,7 +49,7 @@ enum Outside {
 
 /// Ends every line at main, or at a thread's first function; and the new number
 /// of each line, to which what it holds goes.
-pub fn cut(lines: &[Line], names: &[Name]) -> (Vec<Line>, Vec<u32>) {
+pub fn without_outside(lines: &[Line], names: &[Name]) -> (Vec<Line>, Vec<u32>) {
     let mut cut_lines = Vec::new();
     let mut numbers: Vec<u32> = Vec::with_capacity(lines.len());
     // Of each line before whether it is outside.
@@ -124,9 +123,8 @@ fn ends((name, around): (&Name, Outside)) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use memlog_analysis::Held;
-
     use super::*;
+    use crate::Held;
 
     /// What is left of stacks that are written outermost first.
     fn left(stacks: &[&str]) -> Vec<String> {
@@ -161,7 +159,7 @@ mod tests {
             module: (!text.contains("+0x")).then(|| "program".to_owned()),
         };
         let names: Vec<Name> = texts.iter().map(name).collect();
-        let (lines, numbers) = cut(&lines, &names);
+        let (lines, numbers) = without_outside(&lines, &names);
         let mut sums = vec![Held::default(); lines.len()];
         for (&held, &number) in held.iter().zip(&numbers) {
             sums[number as usize] = sums[number as usize].plus(held);
