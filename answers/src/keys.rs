@@ -123,7 +123,7 @@ impl By {
 }
 
 pub(crate) const NO_STACK: &str = "(no stack)";
-const UNKNOWN: &str = "(unknown)";
+pub(crate) const UNKNOWN: &str = "(unknown)";
 const NO_STATIC_INIT: &str = "(no static initialiser)";
 /// Functions of a stack's name; its frames are told apart from it.
 const MOST_NAMED: usize = 50;
@@ -272,7 +272,11 @@ fn numbered(world: &World) -> Vec<u32> {
 
 /// The functions of a stack, from who called the allocator.
 fn text(world: &World, line: u32) -> String {
-    let names = world.named(line).map(|name| name.function.as_str());
+    stack_text(world.named(line))
+}
+
+pub(crate) fn stack_text<'n>(names: impl Iterator<Item = &'n Name>) -> String {
+    let names = names.map(|name| name.function.as_str());
     let names: Vec<&str> = names.take(MOST_NAMED + 1).collect();
     match names.len() {
         0 => NO_STACK.into(),
@@ -282,7 +286,7 @@ fn text(world: &World, line: u32) -> String {
 }
 
 /// What a function is put under.
-fn name_of(name: &Name, by: By) -> &str {
+pub(crate) fn name_of(name: &Name, by: By) -> &str {
     let location = name.location.as_deref();
     match by {
         By::File => location.map_or(UNKNOWN, file_of),

@@ -14,6 +14,7 @@
 //! * [`allocation_points`]: what DHAT counts
 //! * [`events`]: what came and went, one by one
 //! * [`peak`]: when chosen blocks held most; [`owned`]: the places that they were for
+//! * [`diff`]: what changed from one log to another, whatever their builds
 //! * [`growth`]: what groups held at some moments; [`whole`]: all blocks of groups
 //! * [`suppressed`]: leaks that somebody knows of
 //! * `static_init`: what ran before main
@@ -40,6 +41,7 @@ mod chains;
 mod changes;
 mod choice;
 mod events;
+mod diff;
 mod filter;
 mod find;
 mod fragments;
@@ -74,6 +76,9 @@ pub use chains::{ChainRow, chains};
 pub use changes::changes;
 pub use choice::{Choice, Test};
 pub use events::{Event, events};
+pub use diff::{
+    Change, ChangedLines, DIFF_BY, Difference, Module, Side, changed_lines, diff, side,
+};
 pub use filter::{needs_names, test_of};
 pub use find::{Found, found_at};
 pub use fragments::{FragmentRow, Fragments, fragments};
