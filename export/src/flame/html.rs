@@ -157,6 +157,8 @@ fn data(flame: &Flame, view: View, modules: &Modules) -> String {
     let by_blocks = by_blocks.map(|metric| u8::from(metric.measure == Measure::Blocks));
     object.numbers("byBlocks", by_blocks);
     object.number("shown", flame.shown);
+    // None has this number.
+    object.number("with", flame.other.unwrap_or(flame.metrics.len()));
     object.number("reversed", u8::from(view.is_reversed));
     object.number("inverted", u8::from(view.is_inverted));
     object.end()

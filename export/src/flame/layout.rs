@@ -21,12 +21,14 @@ pub(super) struct Frame {
     pub held: Held,
     /// What its caller holds.
     pub of: Held,
+    /// The frame of its caller; of everything itself.
+    pub caller: usize,
 }
 
 /// Of the metric that is shown first. Who holds less than `least`, a share of
 /// everything, is not seen.
 pub(super) fn layout(flame: &Flame, view: View, least: f64) -> Vec<Frame> {
-    let Some((metric, series)) = flame.first() else {
+    let Some((metric, series)) = flame.widths() else {
         return Vec::new();
     };
     let total = series.total();
@@ -84,6 +86,7 @@ fn placed(tree: &CallTree, measure: Measure) -> Vec<Frame> {
         row: 0,
         held: total,
         of: total,
+        caller: 0,
     }];
     // Who calls at each frame, by the frame's index.
     let mut callers: Vec<Option<&Callers>> = vec![Some(tree.roots())];
@@ -105,6 +108,7 @@ fn placed(tree: &CallTree, measure: Measure) -> Vec<Frame> {
                 row: caller.row + 1,
                 held,
                 of: caller.held,
+                caller: at,
             });
             callers.push(its);
         }

@@ -139,6 +139,7 @@ impl Flame {
             names: self.names.clone(),
             metrics: self.metrics.clone(),
             shown: self.shown,
+            other: self.other,
         }
     }
 }

@@ -8,10 +8,11 @@
 //!
 //! * `layout`: where each function stands on a picture
 //! * `lesser`: what is too small to be kept, summed up
-//! * `colours`: of modules
+//! * `colours`: of modules; `compared`: of what there is more or less of
 //! * `svg`; `html` with `json`, what is embedded, and `digest`, which says what may run
 
 mod colours;
+mod compared;
 mod digest;
 mod html;
 mod json;
@@ -20,6 +21,8 @@ mod lesser;
 mod svg;
 #[cfg(test)]
 mod tests;
+
+use std::borrow::Cow;
 
 use memlog_analysis::{Held, Measure, Name};
 
@@ -45,6 +48,9 @@ pub struct Flame {
     pub metrics: Vec<Metric>,
     /// Which of them is shown first.
     pub shown: usize,
+    /// Which of them that is compared with, of the same measure: widths are then of both
+    /// together, and colours say of which there is more.
+    pub other: Option<usize>,
 }
 
 /// A function below its callers.
@@ -57,7 +63,7 @@ pub struct Node {
 }
 
 /// What stands in a place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Label {
     /// A function, by its index in the names.
     Named(u32),
@@ -101,6 +107,26 @@ impl Flame {
     pub(crate) fn first(&self) -> Option<(&Metric, &Series)> {
         let metric = self.metrics.get(self.shown)?;
         Some((metric, self.series.get(metric.series)?))
+    }
+
+    /// The series that the first is compared with, and its metric.
+    fn second(&self) -> Option<(&Metric, &Series)> {
+        let metric = self.metrics.get(self.other?)?;
+        Some((metric, self.series.get(metric.series)?))
+    }
+
+    /// What widths go by.
+    fn widths(&self) -> Option<(&Metric, Cow<'_, Series>)> {
+        let (metric, series) = self.first()?;
+        let Some((_, other)) = self.second() else {
+            return Some((metric, Cow::Borrowed(series)));
+        };
+        let own = series.own.iter().zip(&other.own);
+        let both = Series {
+            thing: series.thing,
+            own: own.map(|(one, other)| one.plus(*other)).collect(),
+        };
+        Some((metric, Cow::Owned(both)))
     }
 
     /// What a function is called.

@@ -3,11 +3,11 @@
 
 use std::fmt::{self, Write};
 
-use memlog_analysis::{Measure, short_path};
+use memlog_analysis::{Held, Measure, short_path};
 
 use super::colours::{MODULES, Modules, NONE, OTHERS};
 use super::layout::{Frame, layout};
-use super::{Flame, Label, Metric, Series, View};
+use super::{Flame, Label, Metric, Series, View, compared};
 use crate::draw::{Colour, Escaped, Hex, Short};
 use crate::layout::fonts;
 use crate::layout::text;
@@ -36,7 +36,10 @@ pub fn svg(flame: &Flame, view: View, width: f64) -> String {
     let inner = (width - 2.0 * MARGIN).max(1.0);
     let mut frames = layout(flame, view, NARROWEST / inner);
     let rows = frames.iter().map(|frame| frame.row + 1).max().unwrap_or(0);
+    let mut both = compared::both(flame, &frames);
+    // Row by row: those that go are the last.
     frames.retain(|frame| frame.row < MOST_ROWS);
+    both.truncate(frames.len());
     let picture = Picture {
         flame,
         view,
@@ -47,9 +50,13 @@ pub fn svg(flame: &Flame, view: View, width: f64) -> String {
     };
     let mut out = String::new();
     // Writing to a string cannot fail.
+    let frames: Vec<_> = frames.into_iter().zip(both).collect();
     let _ = picture.write(&mut out, &frames, rows);
     out
 }
+
+/// A frame, and what it holds by two metrics where they are compared.
+type Drawn = (Frame, Option<[Held; 2]>);
 
 struct Picture<'f> {
     flame: &'f Flame,
@@ -61,7 +68,7 @@ struct Picture<'f> {
 }
 
 impl Picture<'_> {
-    fn write(&self, out: &mut String, frames: &[Frame], rows: usize) -> fmt::Result {
+    fn write(&self, out: &mut String, frames: &[Drawn], rows: usize) -> fmt::Result {
         let heading = self.heading(rows);
         let top = MARGIN + TITLE + heading.len() as f64 * LINE + 6.0;
         let bottom = top + self.rows as f64 * ROW;
@@ -99,6 +106,10 @@ impl Picture<'_> {
             let amount = amount(metric, series, series.total());
             lines.push(format!("{}: {amount}; {from}", metric.name));
         }
+        if let Some((metric, series)) = self.flame.second() {
+            let amount = amount(metric, series, series.total());
+            lines.push(format!("compared with {}: {amount}", metric.name));
+        }
         lines.extend(self.flame.heading.iter().skip(1).cloned());
         if rows > self.rows {
             let more = counted((rows - self.rows) as u64, "row");
@@ -109,11 +120,7 @@ impl Picture<'_> {
 
     /// Colours with their modules and where these stand, from `y` on.
     fn legend(&self, mut y: f64) -> Vec<(Colour, (f64, f64), String)> {
-        let modules = self.modules.names.iter().take(self.modules.seen);
-        let mut keys: Vec<(Colour, String)> = MODULES.into_iter().zip(modules.cloned()).collect();
-        if self.modules.seen > keys.len() {
-            keys.push((OTHERS, "other files".to_owned()));
-        }
+        let keys = self.keys();
         let mut x = MARGIN;
         let mut placed = Vec::new();
         for (colour, name) in keys {
@@ -128,6 +135,23 @@ impl Picture<'_> {
         placed
     }
 
+    /// What colours mean.
+    fn keys(&self) -> Vec<(Colour, String)> {
+        if let (Some((first, _)), Some((second, _))) = (self.flame.first(), self.flame.second()) {
+            return vec![
+                (compared::MORE, format!("more {}", first.name)),
+                (compared::LESS, format!("more {}", second.name)),
+                (NONE, "as much; widths are of both together".to_owned()),
+            ];
+        }
+        let modules = self.modules.names.iter().take(self.modules.seen);
+        let mut keys: Vec<(Colour, String)> = MODULES.into_iter().zip(modules.cloned()).collect();
+        if self.modules.seen > keys.len() {
+            keys.push((OTHERS, "other files".to_owned()));
+        }
+        keys
+    }
+
     /// A line of the heading or the legend, as long as there is room.
     fn text(&self, out: &mut String, (x, y): (f64, f64), words: &str) -> fmt::Result {
         let words = fitted(words, self.width - MARGIN - x, TEXT, false);
@@ -139,7 +163,7 @@ impl Picture<'_> {
         )
     }
 
-    fn frame(&self, out: &mut String, frame: &Frame, top: f64) -> fmt::Result {
+    fn frame(&self, out: &mut String, (frame, both): &Drawn, top: f64) -> fmt::Result {
         let row = match self.view.is_inverted {
             true => frame.row,
             false => self.rows - 1 - frame.row,
@@ -149,11 +173,16 @@ impl Picture<'_> {
         // What is narrow keeps its width: gaps would hide it.
         let gap = if width > 3.0 { GAP } else { 0.0 };
         let radius = if width > 6.0 { r#" rx="2""# } else { "" };
-        let colour = match frame.label {
-            Some(Label::Named(name)) => self.modules.colour(name),
-            Some(Label::Lesser(_)) | None => NONE,
+        let colour = match (frame.label, both) {
+            (Some(Label::Named(_)), Some(both)) => compared::colour(*both),
+            (Some(Label::Named(name)), None) => self.modules.colour(name),
+            (Some(Label::Lesser(_)) | None, _) => NONE,
         };
-        write!(out, "<g><title>{}</title>", Escaped(&self.title(frame)))?;
+        write!(
+            out,
+            "<g><title>{}</title>",
+            Escaped(&self.title(frame, *both))
+        )?;
         write!(
             out,
             r#"<rect x="{}" y="{}" width="{}" height="{}"{radius} fill="{}"/>"#,
@@ -199,6 +228,7 @@ impl Picture<'_> {
     /// What stands on a frame.
     fn words(&self, frame: &Frame) -> String {
         match frame.label {
+            None if self.flame.other.is_some() => "all of both".to_owned(),
             None => match self.flame.first() {
                 Some((metric, series)) => format!("all: {}", amount(metric, series, frame.held)),
                 None => "all".to_owned(),
@@ -213,14 +243,21 @@ impl Picture<'_> {
     }
 
     /// All there is to say of it.
-    fn title(&self, frame: &Frame) -> String {
+    fn title(&self, frame: &Frame, both: Option<[Held; 2]>) -> String {
         let mut lines = vec![text::clean(&self.words(frame))];
         let name = frame.label.and_then(|label| self.flame.name(label));
         if let Some(name) = name {
             let more = [&name.location, &name.module];
             lines.extend(more.into_iter().flatten().map(|line| text::clean(line)));
         }
-        if let Some((metric, series)) = self.flame.first() {
+        let metrics = [self.flame.first(), self.flame.second()];
+        if let Some(both) = both {
+            let told = metrics.into_iter().flatten().zip(both);
+            let told = told.map(|((metric, series), held)| {
+                format!("{} {}", amount(metric, series, held), metric.name)
+            });
+            lines.extend(told);
+        } else if let Some((metric, series)) = self.flame.first() {
             lines.push(amount(metric, series, frame.held));
             let part = frame.held.by(metric.measure);
             let of = |whole| percentage(part, whole);
@@ -243,7 +280,7 @@ impl Picture<'_> {
 }
 
 /// `1.5 MiB (1,572,864B) in 12 blocks`; what widths go by comes first.
-fn amount(metric: &Metric, series: &Series, held: memlog_analysis::Held) -> String {
+fn amount(metric: &Metric, series: &Series, held: Held) -> String {
     let (bytes, things) = (both_ways(held.bytes), counted(held.blocks, series.thing));
     match metric.measure {
         Measure::Bytes => format!("{bytes} in {things}"),

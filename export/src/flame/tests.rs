@@ -281,3 +281,50 @@ fn many_places() {
         std::fs::write(folder.join("deep.html"), page).expect("write");
     }
 }
+
+/// Each frame has what it holds by both, and the colour of that of which there is more.
+#[test]
+fn two_metrics_are_compared_in_two_colours() {
+    let mut flame = small();
+    let own = [0, 0, 100, 300].map(|bytes| held(bytes, u64::from(bytes > 0)));
+    flame.series.push(Series {
+        thing: "block",
+        own: own.to_vec(),
+    });
+    flame.metrics.push(Metric {
+        key: "before",
+        name: "live before".to_owned(),
+        series: 1,
+        measure: Measure::Bytes,
+    });
+    flame.other = Some(1);
+    let frames = layout::layout(&flame, View::default(), 0.0);
+    let both = compared::both(&flame, &frames);
+    let told = frames.iter().zip(&both).map(|(frame, both)| {
+        let name = frame.label.and_then(|label| flame.name(label));
+        let [now, then] = both.expect("a place").map(|held| held.bytes);
+        let name = name.map_or("all", |name| name.function.as_str());
+        format!("{} {name} {now} {then}", frame.row)
+    });
+    let expected = [
+        "0 all 400 400",
+        "1 main 400 400",
+        "2 read 300 100",
+        "2 get 100 300",
+        "3 get 300 100",
+    ];
+    let mut told: Vec<String> = told.collect();
+    told.sort();
+    let mut expected = expected.map(str::to_owned);
+    expected.sort();
+    assert_eq!(told, expected);
+    let more = |first, second| compared::colour([held(first, 1), held(second, 1)]);
+    assert_eq!(more(5, 0).0, compared::MORE.0);
+    assert_eq!(more(0, 5).0, compared::LESS.0);
+    assert_eq!(more(5, 5).0, more(0, 0).0);
+    let picture = svg(&flame, View::default(), 1200.0);
+    assert!(picture.contains("more live at the end") && picture.contains("more live before"));
+    // One alone, as it was.
+    flame.other = None;
+    assert!(compared::both(&flame, &frames).iter().all(Option::is_none));
+}

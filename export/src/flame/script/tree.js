@@ -52,7 +52,7 @@ function total(index, unit) {
 // ---- state
 
 const HALF_PIXEL = 0.5, ROW = 20, FONT = '12px system-ui, "Liberation Sans", sans-serif';
-const start = {metric: data.keys[data.shown], with: '', reverse: `${data.reversed}`, inverted: `${data.inverted}`, search: '', zoom: ''};
+const start = {metric: data.keys[data.shown], with: data.keys[data.with] ?? '', reverse: `${data.reversed}`, inverted: `${data.inverted}`, search: '', zoom: ''};
 const state = {};           // as it is in the address
 let view = {};              // what that means
 let matched = null;         // of each name whether it is searched for
