@@ -7,6 +7,7 @@ mod advice;
 mod artefacts;
 mod check;
 mod cli;
+mod diff;
 mod dot;
 mod export;
 mod flamegraph;
@@ -51,6 +52,7 @@ fn run(line: Vec<OsString>) -> anyhow::Result<ExitCode> {
         Command::Tree(args) => tree::run(&args),
         Command::Table(args) => table::run(&args, Which::All),
         Command::Leaks(args) => leaks::run(&args),
+        Command::Diff(args) => diff::run(&args),
         Command::Temporary(args) => table::run(&args, Which::Temporary),
         Command::Histogram(args) => histogram::run(&args),
         Command::Timeline(args) => timeline::run(&args),

@@ -1,9 +1,10 @@
 //! Words that are commands of other profilers and none of memlog's: what says
 //! here what they say there. Without this they would be programs to record, and
-//! some, as diff and top, are.
+//! some, as compare and top, are.
 
 /// Each word with what to run, where FILE stands for the log.
 const WORDS: [(&str, &str); 15] = [
+const WORDS: [(&str, &str); 16] = [
     ("analyse", SCREEN),
     ("analyze", SCREEN),
     ("top", SCREEN),
@@ -20,7 +21,6 @@ const WORDS: [(&str, &str); 15] = [
     ("convert", FORMATS),
     ("mallopt", TOLD),
     ("environment", TOLD),
-    ("diff", COMPARE),
     ("compare", COMPARE),
 ];
 
@@ -33,6 +33,9 @@ const TOLD: &str = "calls of mallopt, and the environment if it was kept: memlog
 const FORMATS: &str = "for other tools: memlog export pprof FILE, or another form; for programs: \
                        memlog stats --json FILE";
 const COMPARE: &str = "logs are not compared; the figures of each: memlog stats --json FILE";
+const FORMATS: &str = "for programs: memlog report --json FILE, memlog stats --json FILE, or \
+                       every event with memlog dump FILE";
+const COMPARE: &str = "what grew from one log to another: memlog diff FILE NEW";
 
 /// The command of memlog that does what the word does there.
 pub fn hint(word: &str) -> Option<&'static str> {

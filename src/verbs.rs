@@ -21,6 +21,7 @@ pub const PURPOSES: [(&str, &[&str]); 7] = [
         &[
             "table",
             "leaks",
+            "diff",
             "temporary",
             "histogram",
             "timeline",

@@ -76,6 +76,20 @@ Examples:
   memlog leaks --between 20% 80% vm.5912.memlog       came between, and still live at 80%
   memlog leaks --older-than 50% --suppressions lsan.supp vm.5912.memlog";
 
+pub const DIFF: &str = "\
+The logs may be of two builds of a program: functions are the same by their names, without hashes, \
+numbers of closures and versions of libraries, wherever their code and their lines lie. A stack that \
+lacks functions that the other build has not inlined is the same stack. A row has what was live \
+before and after, and what changed; what did not change has none. Of two moments of one log it is \
+what grew meanwhile. --tree shows who called for it; -o draws both as one flame graph, in red what grew \
+and in blue what shrank.
+
+Examples:
+  memlog diff old.memlog new.memlog                 at the RSS peak of each
+  memlog diff --by stack --top 5 old.memlog new.memlog
+  memlog diff -o diff.html old.memlog new.memlog    to click in; .svg: a picture
+  memlog diff --at 20% --at end vm.5912.memlog      what grew in one run";
+
 pub const TEMPORARY: &str = "\
 A temporary block is freed before its thread asks for another: often it need not have come at all.
 

@@ -73,7 +73,13 @@ fn examples_run() {
     // Long enough for the times in the examples.
     log.time(5_000);
     log.count_resident(true, &[]);
-    let folder = with_logs("show-run", &[("vm.5912", log), ("logs/a", sites())]);
+    let logs = [
+        ("vm.5912", log),
+        ("logs/a", sites()),
+        ("old", sites()),
+        ("new", sites()),
+    ];
+    let folder = with_logs("show-run", &logs);
     let tool = env!("CARGO_BIN_EXE_memlog");
     std::os::unix::fs::symlink(tool, folder.path("memlog")).expect("link");
     for name in ["program", "server"] {

@@ -314,6 +314,30 @@ fn each_key_of_an_answer_is_in_the_documentation() {
     }
 }
 
+#[test]
+fn each_key_of_a_comparison_is_in_the_documentation() {
+    let folder = with_logs("show-json-diff", &[("sites", sites())]);
+    let told = documented("\n## Two logs: `diff`", "\n## ");
+    let text = says(
+        &folder,
+        "diff --json --by stack --at start --at end sites.memlog",
+    );
+    let page: Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!(page["schema"], "memlog-diff-1");
+    let parts = [&page, &page["before"], &page["rows"][0]];
+    let printed: Vec<String> = parts.into_iter().flat_map(keys).collect();
+    let usual = ["schema", "where", "notes"].map(str::to_owned);
+    for key in &printed {
+        assert!(
+            told.contains(key) || usual.contains(key),
+            "{key} is not told"
+        );
+    }
+    for key in told.iter().chain(&usual) {
+        assert!(printed.contains(key), "{key} is not printed");
+    }
+}
+
 /// Of five times as many logs about five times as much is computed: no row looks at all others.
 #[test]
 fn many_logs_are_listed_in_proportion() {

@@ -77,14 +77,7 @@ const WRONG_USAGE: [(&str, &[&str]); 39] = [
         "export --json a.memlog",
         &["'export'", "memlog report --json a.memlog,"],
     ),
-    (
-        "diff a.memlog a.memlog",
-        &[
-            "'diff' is no command of memlog",
-            "memlog stats --json a.memlog; ",
-            "memlog record -- diff a.memlog a.memlog",
-        ],
-    ),
+    ("help compare", &["'compare'", "memlog diff FILE NEW"]),
     (
         "cat a.memlog",
         &[

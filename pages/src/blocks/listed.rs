@@ -1,7 +1,7 @@
 //! By what groups are made, and how many are shown.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use memlog_answers::By;
+use memlog_answers::{By, DIFF_BY};
 
 use crate::page::rows::Rest;
 use crate::words::grouped;
@@ -55,6 +55,11 @@ fn by_stacks() -> impl TypedValueParser<Value = By> {
 /// What those can be put together by that have a stack, a thread and a function.
 pub fn by_callers() -> impl TypedValueParser<Value = By> {
     of_words(|by| by != By::Type && by.is_of_askers() || matches!(by, By::Thread | By::Kind))
+}
+
+/// What two logs can be compared by.
+pub fn by_both() -> impl TypedValueParser<Value = By> {
+    of_words(|by| DIFF_BY.contains(&by))
 }
 
 fn of_words(is_there: fn(By) -> bool) -> impl TypedValueParser<Value = By> {

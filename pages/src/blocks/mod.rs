@@ -5,6 +5,7 @@ pub mod annotate;
 mod beside;
 pub mod chains;
 pub mod exported;
+pub mod diff;
 pub mod fragmentation;
 pub mod function;
 pub mod histogram;
@@ -35,7 +36,7 @@ use crate::facts::is_running;
 use crate::figures::place;
 use crate::moment::{At, Span, Times, check as check_moment};
 use crate::names::{NameStore, Names, symbol_options};
-use crate::open::{FileBytes, Files, Interrupt, Sidecar, Watch};
+use crate::open::{Family, FileBytes, Files, Interrupt, Sidecar, Watch};
 use crate::page::rows::Rows;
 use crate::page::{OnNames, Page, Part};
 use crate::screen::Screen;
@@ -88,6 +89,7 @@ pub struct Told<'w, 't, 'b> {
     /// The mappings with the names of their stacks.
     pub name_mappings: &'w dyn Fn() -> Result<World<'t, 'b>, Damaged>,
     log: &'w Log<'b>,
+    family: &'w Family<'b>,
     span: &'w Span,
     /// What the log told as a whole.
     kept: &'w Kept,
@@ -306,6 +308,7 @@ fn ask_once<A, E: Into<Failure>>(
         filtered: &filtered,
         mappings: &mappings,
         log,
+        family: &family,
         span: &span,
         kept: &kept,
         columns: screen.columns(),

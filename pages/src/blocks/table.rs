@@ -13,8 +13,8 @@ use super::list::blocks;
 use super::listed::by_any;
 use super::{Answer, Question, Told, ask, frames};
 use crate::page::Page;
-use crate::page::rows::{Last, Rest, Rows, titles};
-use crate::words::{Advice, counted, grouped as with_commas};
+use crate::page::rows::{GREW, Last, Rest, Rows, titles};
+use crate::words::{Advice, change, counted, grouped as with_commas};
 
 /// Which blocks a command is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -339,12 +339,6 @@ fn json_of(told: &Told, group: &Group, numbers: Vec<u32>, list: &Listing) -> Val
     row
 }
 
-/// How many bytes more or less.
-fn change(told: &Told, from: u64, to: u64) -> String {
-    let sign = if to < from { "-" } else { "+" };
-    format!("{sign}{}", told.sizes.of(from.abs_diff(to)))
-}
-
 /// What is not shown where there is no room for all, unless rows are sorted by it.
 fn gives_way(sort: Sort) -> Vec<&'static str> {
     let columns = [
@@ -389,7 +383,7 @@ fn rows_of(
             let live: Vec<u64> = live.map(|held| held.bytes).collect();
             let (first, last) = (live.first(), live.last());
             let (first, last) = (*first.unwrap_or(&0), *last.unwrap_or(&0));
-            cells.extend([bytes(first), bytes(last), change(told, first, last)]);
+            cells.extend([bytes(first), bytes(last), change(told.sizes, first, last)]);
             cells.push(called(known, group));
             return cells;
         }
@@ -419,7 +413,7 @@ fn rows_of(
     });
     let mut columns = vec!["share", "bytes", "blocks"];
     if list.grown.is_some() {
-        columns.extend(["before", "after", "grew", args.by.word()]);
+        columns.extend(["before", "after", GREW, args.by.word()]);
     } else {
         columns.extend(has_below.then_some("with callees"));
         columns.extend(["largest", "waste", "not freed", "temporary", args.by.word()]);

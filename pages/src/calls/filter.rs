@@ -7,7 +7,7 @@ use crate::names::Name;
 
 /// What a command is asked about it. Each may be given more than once, and
 /// then any of them is enough.
-#[derive(clap::Args)]
+#[derive(Default, clap::Args)]
 pub struct Filter {
     /// Only stacks with a function that matches this regular expression
     #[arg(short, long, value_name = "RE")]

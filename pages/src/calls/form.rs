@@ -22,6 +22,18 @@ pub struct Form {
     pub show_below_main: bool,
 }
 
+impl Default for Form {
+    /// Who holds memory, at a moment.
+    fn default() -> Self {
+        Self {
+            by: By::Live,
+            mapped: false,
+            no_fold: false,
+            show_below_main: false,
+        }
+    }
+}
+
 impl Form {
     /// What is counted.
     pub fn by(self) -> By {

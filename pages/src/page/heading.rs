@@ -48,6 +48,16 @@ impl Heading {
         });
     }
 
+    /// All lines with their names, which those that go on with a line do not have.
+    pub fn lines_told(&self) -> Vec<String> {
+        let lines = self.lines.iter().filter_map(|line| match &line.says {
+            Says::Parts(parts) if line.name.is_empty() => Some(parts.join(", ")),
+            Says::Parts(parts) => Some(format!("{}: {}", line.name, parts.join(", "))),
+            Says::Curves(_) => None,
+        });
+        lines.collect()
+    }
+
     /// The program, its peaks and what is missing, a line each: what stands above a
     /// picture.
     pub fn told(&self) -> Vec<String> {

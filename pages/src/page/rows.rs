@@ -22,6 +22,9 @@ pub struct Rows {
     pub rest: Vec<Rest>,
 }
 
+/// The title of a column of signed amounts: more, or less, than before.
+pub const GREW: &str = "grew";
+
 /// What stands last in a row, and how it gets shorter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Last {

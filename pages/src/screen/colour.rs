@@ -34,6 +34,10 @@ pub enum Role {
     Place,
     /// The lines of a tree.
     Guide,
+    /// There is more of it.
+    Grew,
+    /// There is less.
+    Shrank,
 }
 
 impl Role {
@@ -47,6 +51,8 @@ impl Role {
             Role::Share(_) | Role::Guide => "2",
             Role::Function => "1",
             Role::Place => "36",
+            Role::Grew => "31",
+            Role::Shrank => "32",
         }
     }
 }

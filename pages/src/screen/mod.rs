@@ -17,7 +17,7 @@ pub use colour::{Colours, Role, fit, fit_place, width, wrapped};
 use pager::Pager;
 
 /// What a command is asked about its looks.
-#[derive(clap::Args)]
+#[derive(Clone, Copy, clap::Args)]
 pub struct Look {
     /// Colours: auto (on a terminal only), always or never; NO_COLOR and CLICOLOR_FORCE are obeyed
     #[arg(

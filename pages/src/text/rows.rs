@@ -1,7 +1,7 @@
 //! Rows of an answer: numbers on the right of their columns, names at the end.
 
 use super::tree::named;
-use crate::page::rows::{Last, Rest, Rows};
+use crate::page::rows::{GREW, Last, Rest, Rows};
 use crate::screen::{Role, Screen, fit, fit_place, width, wrapped};
 
 /// However few columns there are, so much of what stands last is shown.
@@ -20,7 +20,7 @@ pub fn of(list: &Rows, screen: &Screen) -> String {
     let mut left_out = Vec::new();
     if !list.rows.is_empty() {
         let columns = Columns::of(list, screen.columns());
-        text += &columns.table(list);
+        text += &columns.table(list, screen);
         left_out = columns.left_out;
     }
     for line in &list.rest {
@@ -84,7 +84,7 @@ impl Columns {
         }
     }
 
-    fn table(&self, list: &Rows) -> String {
+    fn table(&self, list: &Rows, screen: &Screen) -> String {
         let lasts = |rows: &[Vec<String>]| -> Vec<String> {
             rows.iter().filter_map(|row| row.last().cloned()).collect()
         };
@@ -93,7 +93,13 @@ impl Columns {
         let rows = std::iter::once(&list.columns).chain(&list.rows);
         let lines = rows.zip(title.iter().chain(&names)).map(|(row, name)| {
             let cells = self.shown.iter();
-            let cells = cells.map(|&(at, width)| format!("{:>width$}{GAP}", row[at]));
+            let cells = cells.map(|&(at, width)| {
+                let cell = format!("{:>width$}", row[at]);
+                let role = (list.columns[at] == GREW)
+                    .then(|| role_of(&row[at]))
+                    .flatten();
+                role.map_or(cell.clone(), |role| screen.colours.paint(role, cell)) + GAP
+            });
             let cells: String = cells.collect();
             format!("{cells}{name}").trim_end().to_owned() + "\n"
         });
@@ -116,6 +122,15 @@ impl Columns {
             Last::Text | Last::Bar => cut(text, room),
         });
         fitted.collect()
+    }
+}
+
+/// Of a signed amount.
+fn role_of(amount: &str) -> Option<Role> {
+    match amount.as_bytes().first() {
+        Some(b'+') => Some(Role::Grew),
+        Some(b'-') => Some(Role::Shrank),
+        _ => None,
     }
 }
 

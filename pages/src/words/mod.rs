@@ -42,6 +42,12 @@ pub fn no_memory_but(errno: u32) -> &'static str {
     }
 }
 
+/// How many bytes more or less: `+1.5 MiB`.
+pub fn change(sizes: Sizes, from: u64, to: u64) -> String {
+    let sign = if to < from { "-" } else { "+" };
+    format!("{sign}{}", sizes.of(from.abs_diff(to)))
+}
+
 /// How many digits a second has behind its point, where an event is told with its time:
 /// all that the clock has, if that is fine, and else the usual ones.
 pub fn second_digits(tick_ns: u64, usual: usize) -> usize {
