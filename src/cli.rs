@@ -280,8 +280,7 @@ mod tests {
     #[test]
     fn one_log_too_many_is_told() {
         let others = [
-            "record", "ldflags", "report", "dot", "info", "annotate", "where", "check",
-            "record", "ldflags", "report", "dot", "info", "annotate", "where", "diff",
+            "record", "ldflags", "report", "dot", "info", "annotate", "where", "check", "diff",
         ];
         let command = Cli::command();
         let visible = command.get_subcommands().filter(|sub| !sub.is_hide_set());

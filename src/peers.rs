@@ -3,8 +3,7 @@
 //! some, as compare and top, are.
 
 /// Each word with what to run, where FILE stands for the log.
-const WORDS: [(&str, &str); 15] = [
-const WORDS: [(&str, &str); 16] = [
+const WORDS: [(&str, &str); 14] = [
     ("analyse", SCREEN),
     ("analyze", SCREEN),
     ("top", SCREEN),
@@ -32,9 +31,6 @@ const EVENTS: &str = "every event with its size: memlog dump FILE";
 const TOLD: &str = "calls of mallopt, and the environment if it was kept: memlog info FILE";
 const FORMATS: &str = "for other tools: memlog export pprof FILE, or another form; for programs: \
                        memlog stats --json FILE";
-const COMPARE: &str = "logs are not compared; the figures of each: memlog stats --json FILE";
-const FORMATS: &str = "for programs: memlog report --json FILE, memlog stats --json FILE, or \
-                       every event with memlog dump FILE";
 const COMPARE: &str = "what grew from one log to another: memlog diff FILE NEW";
 
 /// The command of memlog that does what the word does there.

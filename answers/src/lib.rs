@@ -40,8 +40,8 @@ mod chain;
 mod chains;
 mod changes;
 mod choice;
-mod events;
 mod diff;
+mod events;
 mod filter;
 mod find;
 mod fragments;
@@ -75,10 +75,10 @@ pub use chain::ChainFacts;
 pub use chains::{ChainRow, chains};
 pub use changes::changes;
 pub use choice::{Choice, Test};
-pub use events::{Event, events};
 pub use diff::{
     Change, ChangedLines, DIFF_BY, Difference, Module, Side, changed_lines, diff, side,
 };
+pub use events::{Event, events};
 pub use filter::{needs_names, test_of};
 pub use find::{Found, found_at};
 pub use fragments::{FragmentRow, Fragments, fragments};

@@ -4,8 +4,8 @@
 pub mod annotate;
 mod beside;
 pub mod chains;
-pub mod exported;
 pub mod diff;
+pub mod exported;
 pub mod fragmentation;
 pub mod function;
 pub mod histogram;

@@ -1,6 +1,6 @@
 //! All that a tree can count, in one tree: what a flame graph shows.
 
-use memlog_analysis::{Moment, Name};
+use memlog_analysis::{Moment, Name, without_outside};
 use memlog_answers::World;
 use memlog_export::When;
 use memlog_export::flame::{Flame, Label, Metric, Node, Series};
@@ -8,7 +8,7 @@ use memlog_export::flame::{Flame, Label, Metric, Node, Series};
 use super::filter::Filter;
 use super::held::{Lines, counted};
 use super::paths::{END, Line};
-use super::{moment, outside, title};
+use super::{moment, title};
 use crate::names::Labels;
 use crate::page::tree::{By, NO_FRAMES};
 use crate::subject::Subject;
@@ -71,7 +71,7 @@ fn nodes(lines: &[Line], names: usize) -> Vec<Node> {
 pub fn outermost_at_main<'w>(
     world: &'w World,
 ) -> (Vec<Node>, impl Fn(usize) -> Option<usize> + use<'w>) {
-    let (lines, numbers) = outside::cut(&world.lines, &world.names);
+    let (lines, numbers) = without_outside(&world.lines, &world.names);
     let end_of = move |stack: usize| {
         let line = numbers.get(world.stacks.get(stack)?.asker as usize)?;
         (*line as usize).checked_sub(1)
