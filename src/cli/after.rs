@@ -224,7 +224,7 @@ Examples:
   memlog export heaptrack vm.5912.memlog    then: heaptrack_gui heaptrack.vm.5912.memlog
   memlog export pprof vm.5912.memlog    then: go tool pprof -http=: vm.5912.memlog.pb.gz
   memlog export massif vm.5912.memlog    then: ms_print massif.out.vm.5912.memlog
-  memlog export folded -o - vm.5912.memlog | flamegraph.pl > vm.svg";
+  memlog export folded -o - --by allocated vm.5912.memlog | sort -k 2 | head";
 
 pub const REPLAY: &str = "\
 Each call is made again, in the order of the log and by as many threads, under each allocator. RSS is \

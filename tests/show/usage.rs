@@ -74,8 +74,8 @@ const WRONG_USAGE: [(&str, &[&str]); 39] = [
     ("leak", &["no program 'leak'", "memlog leaks FILE"]),
     ("help peak", &["'peak'", "memlog report FILE"]),
     (
-        "export --json a.memlog",
-        &["'export'", "memlog report --json a.memlog,"],
+        "convert --json a.memlog",
+        &["'convert'", "memlog export pprof a.memlog,"],
     ),
     ("help compare", &["'compare'", "memlog diff FILE NEW"]),
     (
