@@ -7,13 +7,12 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::ValueEnum;
-use memlog_export::flame::Flame;
 use memlog_export::forms::{
     callgrind, csv, folded, gprof2dot::gprof2dot, hatchet, json, pprof, speedscope,
 };
 use memlog_pages::blocks::exported::{Chosen, dhat, firefox, massif};
 use memlog_pages::events::heaptrack;
-use memlog_pages::flamegraph::{Wanted, flame};
+use memlog_pages::flamegraph::{Drawn, Wanted, flame};
 use memlog_pages::{Advice, At, By, Filter, SymbolFiles, Where, choose};
 
 use crate::output::Output;
@@ -36,7 +35,8 @@ pub struct Args {
     #[arg(long, value_name = "MOMENT", allow_negative_numbers = true)]
     at: Option<At>,
     /// What is counted: who holds memory, or of the whole run who allocated most bytes, who made
-    /// most allocations, most temporary ones, or who freed most bytes. pprof and json have all
+    /// most allocations, most temporary ones, or who freed most bytes. json has all but the last,
+    /// pprof what was live and what was allocated
     #[arg(long, value_name = "WHAT", default_value = "live", value_enum)]
     by: By,
     /// Keep what called main, or the first function of a thread
@@ -132,6 +132,12 @@ impl Args {
                 is_chosen || has_filter || self.blocks.filter().is_some(),
                 "leave out --at, --by, --where and the filters: it has every call",
             ),
+            Format::Pprof if matches!(self.by, By::Temporary | By::Freed | By::Mapped) => {
+                return Err(Advice::error(
+                    "pprof's form has what was live and what was allocated",
+                    "leave out --by, or take --by live or allocated",
+                ));
+            }
             _ => return self.wanted(&self.file).check(),
         };
         match is_refused {
@@ -160,7 +166,7 @@ impl Args {
             }
             _ => {
                 let drawn = flame(&self.wanted(log))?;
-                let bytes = self.bytes(&drawn.flame)?;
+                let bytes = self.bytes(&drawn)?;
                 drawn.leave_interrupt();
                 out.write_all(&bytes)?;
                 Ok(drawn.exit)
@@ -181,7 +187,8 @@ impl Args {
         }
     }
 
-    fn bytes(&self, flame: &Flame) -> std::io::Result<Vec<u8>> {
+    fn bytes(&self, drawn: &Drawn) -> std::io::Result<Vec<u8>> {
+        let flame = &drawn.flame;
         let text = match self.format {
             // They are written from what is no tree.
             Format::Heaptrack
@@ -200,7 +207,7 @@ impl Args {
             Format::Pprof => {
                 let shown = flame.metrics.get(flame.shown).map(|metric| metric.key);
                 let live = shown.filter(|_| self.by == By::Live).unwrap_or("rss-peak");
-                return pprof(flame, (live, By::Allocated.name()));
+                return pprof(flame, (live, By::Allocated.name()), drawn.program());
             }
         };
         Ok(text.into_bytes())

@@ -100,7 +100,7 @@ pub use resident::{
 pub use sums::Sums;
 pub use suppress::{Suppression, suppressed, suppressions};
 pub use threads::{Between, ThreadRow, threads};
-pub use timeline::{Point, timeline};
+pub use timeline::{Point, timeline, timeline_with};
 pub use types::type_of;
 pub use unanswered::Unanswered;
 pub use world::{Damaged, Moments, Of, Stack, World};

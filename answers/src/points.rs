@@ -40,13 +40,13 @@ impl AllocationPoint {
 ///
 /// The table knows the most that each of its stacks ever held. A place with one such stack
 /// has that; of others the blocks are gone through in the order of the events, which takes
-/// 24 bytes for each.
+/// 24 bytes for each coming and each going. Nothing where they are more than so many.
 pub fn allocation_points(
     world: &World,
     choice: &Choice,
     place: &[u32],
-    is_of_all: bool,
-) -> Result<Vec<AllocationPoint>, Damaged> {
+    (is_of_all, most): (bool, usize),
+) -> Result<Option<Vec<AllocationPoint>>, Damaged> {
     let peaks = is_of_all.then(|| known_peaks(world, place));
     let peaks = peaks.unwrap_or_default();
     let count = place.iter().max().map_or(0, |&last| last as usize + 1);
@@ -78,6 +78,9 @@ pub fn allocation_points(
     )?;
     points.resize(count, AllocationPoint::default());
     let is_open = |at: usize| peaks.get(at).copied().flatten().is_none();
+    if !(0..count).any(is_open) {
+        return Ok(Some(points));
+    }
     let changes = pass::over(
         world,
         choice,
@@ -85,6 +88,10 @@ pub fn allocation_points(
         |changes: &mut Vec<Change>, rows, chosen| {
             let open = chosen.iter().map(|&row| (row, at(rows, row)));
             for (row, at) in open.filter(|&(_, at)| is_open(at)) {
+                // What is too much already grows no further.
+                if changes.len() > most {
+                    break;
+                }
                 let bytes = rows.get(Column::Size, row);
                 let (born, died) = (rows.get(Column::Born, row), rows.get(Column::Died, row));
                 let at = at as u32;
@@ -109,8 +116,11 @@ pub fn allocation_points(
             all
         },
     )?;
+    if changes.len() > most {
+        return Ok(None);
+    }
     sweep(changes, &mut points);
-    Ok(points)
+    Ok(Some(points))
 }
 
 /// A block that comes or goes.

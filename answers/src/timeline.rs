@@ -51,9 +51,19 @@ struct Changes {
 }
 
 /// One point for each tick in which anything happened, or each millisecond where ticks
-/// are shorter, but no more than so many: then each stands for a few ticks and is that of the largest heap among them. Both peaks
-/// are points of their own, and so is the end.
+/// are shorter, but no more than so many: then each stands for a few ticks and is that of
+/// the largest heap among them. Both peaks are points of their own, and so is the end.
 pub fn timeline(world: &World, choice: &Choice, most: usize) -> Result<Vec<Point>, Damaged> {
+    timeline_with(world, choice, most, &[])
+}
+
+/// The same, with what was live right after these events.
+pub fn timeline_with(
+    world: &World,
+    choice: &Choice,
+    most: usize,
+    events: &[u64],
+) -> Result<Vec<Point>, Damaged> {
     let (all, steps) = (world.table.steps(), steps(world));
     let changes = changes(world, choice, &steps)?;
     // A step lasts until the next one's first event.
@@ -74,7 +84,8 @@ pub fn timeline(world: &World, choice: &Choice, most: usize) -> Result<Vec<Point
         }
     });
     let mut points = fewer(points.collect(), most);
-    for event in [world.moments.heap_peak, world.moments.rss_peak] {
+    let peaks = [world.moments.heap_peak, world.moments.rss_peak];
+    for event in peaks.into_iter().chain(events.iter().copied()) {
         add_moment(world, choice, &mut points, event)?;
     }
     add_resident(world, &mut points);

@@ -36,7 +36,7 @@ def peak_by_site(tables, job, _before):
 
 def outliers(tables, job, _before):
     ranks = ranks_of(tables, job)
-    mean = float(ranks.rss_peak_bytes.sum()) / len(ranks)
+    mean = float(ranks.rss_peak_bytes.sum()) / ranks.rss_peak_bytes.count()
     far = ranks[ranks.rss_peak_bytes > 1.2 * mean].copy()
     far["percent"] = (100 * far.rss_peak_bytes.astype("float64") / mean).astype("int64")
     far = far.sort_values(["rss_peak_bytes", "rank"], ascending=[False, True])

@@ -10,9 +10,9 @@ use std::time::Duration;
 
 const PREFIX: &str = ".memlog2dot.";
 
-/// A process of another machine, which is none here, is writing to a younger
-/// one perhaps.
-const ABANDONED: Duration = Duration::from_secs(60);
+/// A process of another machine, which is none here, is writing to a younger one
+/// perhaps, or reads a long log for it.
+const ABANDONED: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Goes if nobody gives it another name.
 pub(crate) struct Fresh(pub(crate) PathBuf);

@@ -101,7 +101,10 @@ impl Write for Told<'_> {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         self.file.write(bytes).inspect_err(|error| {
             let same = error.raw_os_error().map(std::io::Error::from_raw_os_error);
-            self.failed = same.or(Some(error.kind().into()));
+            // What a signal interrupts is tried again.
+            if error.kind() != std::io::ErrorKind::Interrupted {
+                self.failed = same.or(Some(error.kind().into()));
+            }
         })
     }
 

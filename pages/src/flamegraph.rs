@@ -58,6 +58,13 @@ pub struct Drawn {
 }
 
 impl Drawn {
+    /// The file that ran, without its folder.
+    pub fn program(&self) -> &str {
+        let path = self.figures.get("executable").and_then(Value::as_str);
+        path.and_then(|path| path.rsplit('/').next())
+            .unwrap_or_default()
+    }
+
     /// From now on Ctrl-C is no concern of what read the log.
     pub fn leave_interrupt(&self) {
         if let Some(interrupt) = &self.interrupt {

@@ -24,9 +24,6 @@ use crate::text;
 use crate::words::Sizes;
 use crate::world::{Counted, Reading, analyse};
 
-/// Exit code of what Ctrl-C ended.
-pub const INTERRUPTED: u8 = 130;
-
 /// What a command that shows a page is asked: of which log, named by which
 /// files, and how it looks.
 #[derive(clap::Args)]
@@ -133,7 +130,7 @@ pub fn read<T, M: Into<Moments>, R>(
     Ok(Read {
         made,
         exit: match analysis.part.is_some() || labels.cut_short().is_some() {
-            true => ExitCode::from(INTERRUPTED),
+            true => ExitCode::from(crate::open::INTERRUPTED),
             false => ExitCode::SUCCESS,
         },
         interrupt: watch.end(),

@@ -364,6 +364,7 @@ fn tools_read_their_forms() {
         let output = command.arg(form).output().expect("it runs");
         let told = said(&output) + &String::from_utf8_lossy(&output.stdout);
         assert!(output.status.success(), "{told}");
+        assert!(told.contains("File: known\n"), "{told}");
         assert!(told.contains("Type: inuse_space"), "{told}");
         assert!(told.contains(&format!("{total}B total")), "{told}");
     }
@@ -408,6 +409,21 @@ fn heaptrack_counts_the_same() {
         let calls = format!("calls to allocation functions: {allocations} ");
         assert!(told.contains(&calls), "{told}");
     }
+}
+
+#[test]
+fn pprof_says_what_it_lacks() {
+    let case = Case::new("answers-exports-pprof-by", "mix 6 90 1");
+    let log = case.log.to_str().expect("a name");
+    let output = case
+        .folder
+        .run(&["export", "pprof", "--by", "temporary", log]);
+    assert_eq!(output.status.code(), Some(2));
+    let told = said(&output);
+    assert!(
+        told.contains("what was live and what was allocated"),
+        "{told}"
+    );
 }
 
 /// Of all events nothing is chosen.

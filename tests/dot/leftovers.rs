@@ -22,9 +22,9 @@ fn gone() -> u32 {
 fn what_killed_runs_left_is_removed() {
     let folder = with_log("dot-abandoned");
     let (gone, me) = (gone(), std::process::id());
-    let left = |name: String, minutes: u64| {
+    let left = |name: String, days: u64| {
         let file = File::create(folder.path(&name)).expect("create");
-        let time = SystemTime::now() - Duration::from_secs(60 * minutes);
+        let time = SystemTime::now() - Duration::from_secs(24 * 3600 * days);
         file.set_modified(time).expect("touch");
         name
     };

@@ -3,9 +3,9 @@
 //! one data set.
 //!
 //! ```text
-//! processes/job=77/host=n12/3.9141.parquet    one row
-//! sites/job=77/host=n12/3.9141.parquet        a row for each stack that allocated
-//! timeline/job=77/host=n12/3.9141.parquet     the heap and RSS over time
+//! processes/job=77/host=n12/3.9141.START.parquet    one row
+//! sites/job=77/host=n12/3.9141.START.parquet        a row for each stack that allocated
+//! timeline/job=77/host=n12/3.9141.START.parquet     the heap and RSS over time
 //! stacks/job=77/8d1f03a2c47e9b60.parquet      functions of the stacks, by their ids
 //! ```
 //!
@@ -53,12 +53,16 @@ pub struct File {
 
 /// All files of a process.
 pub fn files(process: &Process) -> ::parquet::errors::Result<Vec<File>> {
-    let ends = ends(process.flame);
-    let ids = ids::ids(process.flame);
+    let flame = process.flame;
+    let counted = tables::SITES
+        .iter()
+        .filter_map(|(_, metric, _)| flame.own(metric));
+    let ends = flame.ends(counted);
+    let ids = ids::ids(flame);
     let own = tables::processes(process);
     let sites = tables::sites(process, &ends, &ids);
     let timeline = tables::timeline(process);
-    let stacks = tables::stacks(process.flame, &ends, &ids);
+    let stacks = tables::stacks(flame, &ends, &ids);
     let (job, host) = (process.text("job"), process.text("host"));
     let job = format!("job={}", escaped(job.as_deref().unwrap_or(NO_JOB)));
     let host = format!("host={}", escaped(host.as_deref().unwrap_or("unknown")));
@@ -80,18 +84,6 @@ pub fn files(process: &Process) -> ::parquet::errors::Result<Vec<File>> {
         bytes,
     });
     Ok(files)
-}
-
-/// The places of the tree where a stack ends that anything was counted of.
-fn ends(flame: &Flame) -> Vec<u32> {
-    let is_end = |at: &u32| {
-        let held = flame
-            .series
-            .iter()
-            .filter_map(|series| series.own.get(*at as usize));
-        held.into_iter().any(|held| held.blocks > 0)
-    };
-    (0..flame.nodes.len() as u32).filter(is_end).collect()
 }
 
 /// As Hive and its readers write names of folders.

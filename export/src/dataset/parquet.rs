@@ -7,7 +7,7 @@ use parquet::basic::{Compression, GzipLevel, LogicalType, Repetition, Type as Ph
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
 use parquet::errors::Result;
 use parquet::file::metadata::KeyValue;
-use parquet::file::properties::WriterProperties;
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::{Type, TypePtr};
 
@@ -28,10 +28,17 @@ pub(super) fn bytes(table: &Table) -> Result<Vec<u8>> {
         .build()?;
     let version = KeyValue::new("memlog.schema".to_owned(), SCHEMA.to_string());
     let properties = WriterProperties::builder()
-        .set_compression(Compression::GZIP(GzipLevel::default()))
         .set_created_by(concat!("memlog ", env!("CARGO_PKG_VERSION")).to_owned())
-        .set_key_value_metadata(Some(vec![version]))
-        .build();
+        .set_key_value_metadata(Some(vec![version]));
+    // Of one row all that helps to read less is larger than the row.
+    let properties = match table.rows() {
+        0 | 1 => properties
+            .set_dictionary_enabled(false)
+            .set_statistics_enabled(EnabledStatistics::None)
+            .set_offset_index_disabled(true),
+        _ => properties.set_compression(Compression::GZIP(GzipLevel::default())),
+    };
+    let properties = properties.build();
     let mut bytes = Vec::new();
     let mut file = SerializedFileWriter::new(&mut bytes, Arc::new(schema), Arc::new(properties))?;
     if table.rows() > 0 {

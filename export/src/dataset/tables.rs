@@ -1,10 +1,10 @@
 //! What the tables have.
 
-use memlog_analysis::{Held, Measure};
+use memlog_analysis::Measure;
 use serde_json::Value;
 
 use super::{Process, SCHEMA};
-use crate::flame::{Flame, Metric};
+use crate::flame::Flame;
 use crate::forms::{Stacks, file_and_line};
 use crate::shown::clean;
 
@@ -107,7 +107,7 @@ fn key(process: &Process) -> String {
 }
 
 /// What stands in a column of sites: the metric, and bytes or blocks of it.
-const SITES: [(&str, &str, Measure); 9] = [
+pub(super) const SITES: [(&str, &str, Measure); 9] = [
     ("rss_peak_bytes", "rss-peak", Measure::Bytes),
     ("rss_peak_blocks", "rss-peak", Measure::Blocks),
     ("heap_peak_bytes", "heap-peak", Measure::Bytes),
@@ -132,7 +132,7 @@ pub(super) fn sites(process: &Process, ends: &[u32], ids: &[i64]) -> Table {
         ),
     ];
     for (name, metric, measure) in SITES {
-        let own = own(process.flame, metric);
+        let own = process.flame.own(metric);
         let values = ends.iter().map(|&end| {
             let held = own.and_then(|own| own.get(end as usize));
             held.map(|held| number(held.by(measure)))
@@ -143,13 +143,6 @@ pub(super) fn sites(process: &Process, ends: &[u32], ids: &[i64]) -> Table {
         name: "sites",
         columns,
     }
-}
-
-/// What ends at each place, of a metric that the tree has.
-fn own<'f>(flame: &'f Flame, key: &str) -> Option<&'f [Held]> {
-    let mut metrics = flame.metrics.iter();
-    let Metric { series, .. } = metrics.find(|metric| metric.key == key)?;
-    Some(&flame.series.get(*series)?.own)
 }
 
 /// The heap and resident memory.

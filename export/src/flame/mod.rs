@@ -129,6 +129,25 @@ impl Flame {
         Some((metric, Cow::Owned(both)))
     }
 
+    /// What ends at each place, of a metric that there is.
+    pub(crate) fn own(&self, key: &str) -> Option<&[Held]> {
+        let mut metrics = self.metrics.iter();
+        let metric = metrics.find(|metric| metric.key == key)?;
+        Some(&self.series.get(metric.series)?.own)
+    }
+
+    /// The places where stacks end that any of these counted.
+    pub(crate) fn ends<'o>(&self, counted: impl Iterator<Item = &'o [Held]>) -> Vec<u32> {
+        let mut is_end = vec![false; self.nodes.len()];
+        for own in counted {
+            for (is_end, held) in is_end.iter_mut().zip(own) {
+                *is_end |= held.blocks > 0;
+            }
+        }
+        let ends = (0..).zip(is_end).filter(|(_, is_end)| *is_end);
+        ends.map(|(at, _)| at).collect()
+    }
+
     /// What a function is called.
     fn name(&self, label: Label) -> Option<&Name> {
         match label {

@@ -65,7 +65,10 @@ fn frame(stacks: &Stacks, node: &Node) -> Value {
     if let Some(location) = &name.location {
         let (file, line) = file_and_line(location);
         frame["file"] = clean(file.as_bytes()).into();
-        frame["line"] = line.into();
+        // Frames are compared, and none with a number cannot be.
+        if let Some(line) = line {
+            frame["line"] = line.into();
+        }
     }
     if let Some(module) = &name.module {
         frame["module"] = clean(module.as_bytes()).into();

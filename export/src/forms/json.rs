@@ -24,16 +24,7 @@ pub fn json(flame: &Flame) -> String {
             "module": name.module.as_ref().map(|module| clean(module.as_bytes())),
         })
     });
-    let is_end = |at: &u32| {
-        let mut all = flame.series.iter();
-        all.any(|series| {
-            series
-                .own
-                .get(*at as usize)
-                .is_some_and(|held| held.blocks > 0)
-        })
-    };
-    let ends: Vec<u32> = (0..flame.nodes.len() as u32).filter(is_end).collect();
+    let ends = flame.ends(flame.series.iter().map(|series| &series.own[..]));
     let chains = Stacks::first(flame);
     let stacks = ends.iter().map(|end| {
         let labels = chains.chain(*end).filter_map(|(_, node)| match node.label {

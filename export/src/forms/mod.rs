@@ -86,13 +86,13 @@ impl<'f> Stacks<'f> {
     pub(crate) fn function(&self, node: &Node) -> String {
         match self.name(node) {
             Some(name) => clean(name.function.as_bytes()),
-            None => "(too small to be shown)".to_owned(),
+            None => "(no stack)".to_owned(),
         }
     }
 }
 
 /// File and line of `file:line`.
-pub(crate) fn file_and_line(location: &str) -> (&str, Option<u32>) {
+pub fn file_and_line(location: &str) -> (&str, Option<u32>) {
     match location.rsplit_once(':') {
         Some((file, line)) if !file.is_empty() => match line.parse() {
             Ok(line) => (file, Some(line)),

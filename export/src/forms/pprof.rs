@@ -109,15 +109,19 @@ const TYPES: [(&str, &str); 4] = [
     ("inuse_space", "bytes"),
 ];
 
-/// `live` is the metric of the moment that counts, `allocated` that of the whole run.
-pub fn pprof(flame: &Flame, (live, allocated): (&str, &str)) -> std::io::Result<Vec<u8>> {
-    let own = |key: &str| {
-        let metric = flame.metrics.iter().find(|metric| metric.key == key);
-        let series = metric.and_then(|metric| flame.series.get(metric.series));
-        series.map_or(&[][..], |series| &series.own)
-    };
+/// `live` is the metric of the moment that counts, `allocated` that of the whole run, and
+/// `program` the file that ran.
+pub fn pprof(
+    flame: &Flame,
+    (live, allocated): (&str, &str),
+    program: &str,
+) -> std::io::Result<Vec<u8>> {
+    let own = |key: &str| flame.own(key).unwrap_or_default();
     let (live, allocated) = (own(live), own(allocated));
     let mut profile = Writer::begin();
+    // The first is taken for the program's own.
+    let program = profile.text(&clean(program.as_bytes()));
+    profile.mapping(program);
     let chains = Stacks::first(flame);
     let held = |list: &[Held], at: usize| list.get(at).copied().unwrap_or_default();
     for at in 0..flame.nodes.len() {

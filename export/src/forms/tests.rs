@@ -68,7 +68,7 @@ fn nothing_has_a_form() {
     assert!(callgrind.contains("\nsummary: 0 0\n"), "{callgrind}");
     assert_eq!(hatchet, "[]\n");
     assert_eq!(csv.lines().count(), 1);
-    assert!(pprof(&nothing, ("rss-peak", "allocated")).is_ok());
+    assert!(pprof(&nothing, ("rss-peak", "allocated"), "prog").is_ok());
 }
 
 #[test]
@@ -119,6 +119,16 @@ fn a_tower_is_no_recursion_of_ours() {
     assert!(text.ends_with("]}]\n"), "{}", &text[text.len() - 20..]);
     assert!(text.contains("\"bytes (inc)\":4"), "the outermost");
     assert!(folded(&flame).ends_with("down;end 3\n"));
+}
+
+/// hatchet compares frames, and none with a number is an error there.
+#[test]
+fn a_place_without_a_line_has_none_in_hatchet() {
+    let mut flame = tree(&[("main", None, 1), ("at", Some(0), 2)]);
+    flame.names[1].location = Some("at.c".to_owned());
+    let text = hatchet(&flame);
+    assert!(text.contains("\"file\":\"at.c\""), "{text}");
+    assert_eq!(text.matches("\"line\":").count(), 1, "{text}");
 }
 
 /// What is below a call counts once, however often it is called again below.

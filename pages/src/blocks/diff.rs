@@ -23,7 +23,7 @@ use crate::names::SymbolFiles;
 use crate::page::rows::{GREW, Last, Rest, Rows, titles};
 use crate::page::{OnNames, Page, Part};
 use crate::screen::{Look, Screen};
-use crate::shown::{Asked, INTERRUPTED, printed};
+use crate::shown::{Asked, printed};
 use crate::words::{Advice, Sizes, change, counted, grouped, shown as typed};
 use crate::world::Where;
 use side::{Taken, heading, take};
@@ -201,7 +201,7 @@ pub fn draw(
 
 fn exit(sides: &[Taken; 2]) -> ExitCode {
     match sides.iter().any(Taken::is_part) {
-        true => ExitCode::from(INTERRUPTED),
+        true => ExitCode::from(crate::open::INTERRUPTED),
         false => ExitCode::SUCCESS,
     }
 }

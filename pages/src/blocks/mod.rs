@@ -40,7 +40,7 @@ use crate::open::{Family, FileBytes, Files, Interrupt, Sidecar, Watch};
 use crate::page::rows::Rows;
 use crate::page::{OnNames, Page, Part};
 use crate::screen::Screen;
-use crate::shown::{Asked, Framed, INTERRUPTED, framed, interrupted, names_over, printed};
+use crate::shown::{Asked, Framed, framed, interrupted, names_over, printed};
 use crate::words::Sizes;
 use crate::world::{Found, Kept, Named, Where, damaged, event_of, find, named, unanswered};
 
@@ -333,7 +333,7 @@ fn ask_once<A, E: Into<Failure>>(
     };
     show(answer, around)?;
     Ok(Some(match is_part {
-        true => ExitCode::from(INTERRUPTED),
+        true => ExitCode::from(crate::open::INTERRUPTED),
         false => ExitCode::SUCCESS,
     }))
 }

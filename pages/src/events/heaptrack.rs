@@ -16,6 +16,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use memlog_analysis::{AddressMap, Frame, Name, StackTable, Tables};
+use memlog_export::forms::file_and_line;
 use memlog_format::event::{Alloc, Release};
 use memlog_format::meta::Key;
 use memlog_format::table::StackId;
@@ -42,7 +43,7 @@ pub fn heaptrack(
     out: &mut dyn Write,
 ) -> anyhow::Result<ExitCode> {
     let options = symbol_options(symbol_files)?;
-    let watch = Watch::begin();
+    let watch = Watch::interruptible();
     let files = Files::load(file)?;
     let family = files.family()?;
     let log = family.own();
@@ -56,11 +57,21 @@ pub fn heaptrack(
     });
     form.end();
     form.is_written?;
+    let is_part = watch.is_over();
     watch.end();
+    if is_part {
+        writeln!(
+            io::stderr(),
+            "memlog: note: ended by Ctrl-C: the rest of the log is not in it"
+        )?;
+    }
     for remark in form.names.remarks() {
         writeln!(io::stderr(), "memlog: note: {remark}")?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(match is_part {
+        true => ExitCode::from(crate::open::INTERRUPTED),
+        false => ExitCode::SUCCESS,
+    })
 }
 
 struct Form<'l, 'a, 's, 'o> {
@@ -114,8 +125,16 @@ impl<'a> Taker<'a> for Form<'_, 'a, '_, '_> {
             Kind::Release(release) => self.release(item.place(), release),
             Kind::Rss(rss) => {
                 self.come_to(item.place().tick);
-                let pages = rss.now_kb.saturating_mul(1024) / self.page_bytes;
-                self.put(format_args!("R {pages:x}"));
+                // Not every system says how much it is now.
+                let kb = if rss.now_kb > 0 {
+                    rss.now_kb
+                } else {
+                    rss.peak_kb
+                };
+                let pages = kb.saturating_mul(1024) / self.page_bytes;
+                if pages > 0 {
+                    self.put(format_args!("R {pages:x}"));
+                }
             }
             _ => {}
         }
@@ -290,11 +309,9 @@ impl<'l, 'a, 's, 'o> Form<'l, 'a, 's, 'o> {
 
     fn put_name(&mut self, line: &mut String, name: &Name) {
         let function = self.string(&name.function);
-        let location = name.location.as_deref();
-        let location = location.and_then(|location| location.rsplit_once(':'));
-        let (file, number) = match location {
-            Some((file, number)) => (self.string(file), number.parse().unwrap_or(0)),
-            None => (0, 0u32),
+        let (file, number) = match name.location.as_deref().map(file_and_line) {
+            Some((file, number)) => (self.string(file), number.unwrap_or(0)),
+            None => (0, 0),
         };
         line.push_str(&format!(" {function:x} {file:x} {number:x}"));
     }

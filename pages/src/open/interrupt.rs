@@ -7,6 +7,9 @@ use signal_hook::consts::SIGINT;
 use signal_hook::low_level::unregister;
 use signal_hook::{SigId, flag};
 
+/// Exit code of what Ctrl-C ended.
+pub const INTERRUPTED: u8 = 130;
+
 /// Catches the first Ctrl-C; the second ends the process as it always does.
 pub struct Interrupt {
     came: Arc<AtomicBool>,

@@ -29,7 +29,7 @@ pub use blocks::make as make_table;
 pub use each::each;
 pub use extent::{Extent, of as extent_of};
 pub use glance::{FEW_EVENTS, Few, Glance, says_more};
-pub use interrupt::Interrupt;
+pub use interrupt::{INTERRUPTED, Interrupt};
 pub use magic::has_magic;
 pub use map::FileBytes;
 use map::{log_bytes, log_outline};

@@ -103,6 +103,12 @@ fn tables_have_the_figures_of_stats() {
     ] {
         assert_eq!(sum(column), case.number(figure), "{column}");
     }
+    let is_something = |row: &Value| {
+        let row = row.as_object().expect("a row").iter();
+        let mut figures = row.filter(|(key, _)| key.ends_with("_blocks") || *key == "allocations");
+        figures.any(|(_, value)| value.as_u64() > Some(0))
+    };
+    assert!(sites.iter().all(is_something), "{sites:?}");
     let stacks = stacks(&rows(&folder, "stacks").expect("rows"));
     let held = of_json(&case.json("json", &[]), ["heap-peak", ""]);
     let mut told: BTreeMap<Vec<String>, u64> = BTreeMap::new();

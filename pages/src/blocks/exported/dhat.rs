@@ -5,21 +5,31 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use memlog_analysis::Name;
-use memlog_answers::{Damaged, World, allocation_points};
+use memlog_answers::{World, allocation_points};
 use memlog_export::forms::{Dhat, DhatPoint, dhat as form, dhat_name};
 
 use super::{Chosen, command};
-use crate::blocks::Told;
+use crate::blocks::{Failure, Told};
+use crate::words::Advice;
 
 /// Writes it.
 pub fn dhat(chosen: &Chosen, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
     super::write(chosen, |told| made(told, told.about.is_empty()), out)
 }
 
-fn made(told: &Told, is_of_all: bool) -> Result<String, Damaged> {
+/// 2 GiB of them.
+const MOST_CHANGES: usize = 90_000_000;
+
+fn made(told: &Told, is_of_all: bool) -> Result<String, Failure> {
     let world = told.world;
     let (places, place_of) = places(world);
-    let points = allocation_points(world, told.choice, &place_of, is_of_all)?;
+    let bound = (is_of_all, MOST_CHANGES);
+    let Some(points) = allocation_points(world, told.choice, &place_of, bound)? else {
+        return Err(Failure::Said(Advice::error(
+            "too many blocks to tell the most that each place held",
+            "choose blocks by --where, as 'size >= 4KiB' or 'born in 20%..40%'",
+        )));
+    };
     let micros = |ticks: u64| (world.seconds(ticks) * 1e6) as u64;
     let told_points = places.into_iter().zip(points);
     let told_points = told_points.filter(|(_, point)| point.all.blocks > 0);

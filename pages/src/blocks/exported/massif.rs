@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::process::ExitCode;
 
-use memlog_answers::{Damaged, Point, held_at, timeline};
+use memlog_answers::{Damaged, Point, held_at, peak, timeline_with};
 use memlog_export::flame::{Flame, Series};
 use memlog_export::forms::{Snapshot, massif as form};
 
@@ -22,9 +22,14 @@ pub fn massif(chosen: &Chosen, out: &mut dyn Write) -> anyhow::Result<ExitCode> 
 
 fn made(told: &Told) -> Result<String, Damaged> {
     let world = told.world;
-    let points = timeline(world, told.choice, SNAPSHOTS)?;
-    let peak = peak_of(&points);
-    let has_tree = |at: usize| at % EACH == EACH - 1 || Some(at) == peak;
+    // The log knows the peak of all blocks; that of others may be within a tick.
+    let own_peak = match told.about.is_empty() {
+        true => Vec::new(),
+        false => vec![peak(world, told.choice)?.event],
+    };
+    let points = timeline_with(world, told.choice, SNAPSHOTS, &own_peak)?;
+    let highest = peak_of(&points);
+    let has_tree = |at: usize| at % EACH == EACH - 1 || Some(at) == highest;
     let detailed: Vec<usize> = (0..points.len()).filter(|&at| has_tree(at)).collect();
     let events: Vec<u64> = detailed.iter().map(|&at| points[at].event).collect();
     let held = held_at(world, told.choice, &events)?;
@@ -51,7 +56,7 @@ fn made(told: &Told) -> Result<String, Damaged> {
         ms: (world.seconds(point.tick) * 1000.0) as u64,
         bytes: point.live.bytes,
         series: detailed.iter().position(|&detailed| detailed == at),
-        is_peak: Some(at) == peak,
+        is_peak: Some(at) == highest,
     });
     let snapshots: Vec<Snapshot> = snapshots.collect();
     let about = format!("memlog: live heap in bytes asked for{}", told.about);
