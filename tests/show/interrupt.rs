@@ -1,6 +1,7 @@
 //! Ctrl-C while a big log is read.
 
-use std::io::Write;
+use std::io::{Read, Write};
+use std::os::fd::AsRawFd;
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
@@ -182,6 +183,28 @@ fn the_second_one_kills() {
         interrupt(&child);
         std::thread::sleep(Duration::from_millis(1));
     }
+    let status = child.wait().expect("its end");
+    assert_eq!(status.signal(), Some(2), "{status}");
+}
+
+/// Two logs are read one after the other; a page that is longer than its pipe is being
+/// printed when the signal comes.
+#[test]
+fn a_page_of_two_logs_is_not_printed_after_it() {
+    let folder = Folder::new("show-diff-killed");
+    big_log(&folder, 20_000);
+    let words = "diff --json --at 20% --at end big.memlog";
+    let words: Vec<_> = words.split(' ').collect();
+    let whole = folder.says(&words);
+    assert!(whole.len() > 2 * 4096, "{}", whole.len());
+    let (mut reader, writer) = std::io::pipe().expect("a pipe");
+    // SAFETY: the descriptor is open; its pipe becomes as small as there is.
+    let room = unsafe { libc::fcntl(writer.as_raw_fd(), libc::F_SETPIPE_SZ, 4096) };
+    assert!((1..=4096).contains(&room), "{room}");
+    let mut child = memlog(&folder, &words).stdout(writer).spawn().expect("run");
+    reader.read_exact(&mut [0]).expect("its first byte");
+    interrupt(&child);
+    std::io::copy(&mut reader, &mut std::io::sink()).expect("the rest");
     let status = child.wait().expect("its end");
     assert_eq!(status.signal(), Some(2), "{status}");
 }

@@ -143,10 +143,12 @@ impl Args {
     /// Both sides, read.
     fn read(&self) -> anyhow::Result<[Taken; 2]> {
         let [before, after] = self.sides()?;
-        Ok([
-            self.taken(before.0, before.1)?,
-            self.taken(after.0, after.1)?,
-        ])
+        let before = self.taken(before.0, before.1)?;
+        // The next log is read as this one was.
+        if let Some(interrupt) = &before.interrupt {
+            interrupt.ignore();
+        }
+        Ok([before, self.taken(after.0, after.1)?])
     }
 
     /// One side, read.
@@ -159,10 +161,6 @@ impl Args {
             needs_names,
             |told| take(told, &question, self.by()),
             |taken, around| {
-                // The next log is read as this one was.
-                if let Some(interrupt) = &around.interrupt {
-                    interrupt.ignore();
-                }
                 slot.replace(Some(Taken::new(taken, &question, around)));
                 Ok(())
             },
@@ -176,11 +174,12 @@ impl Args {
 
 /// Reads both and shows what changed.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let sides = args.read()?;
+    let mut sides = args.read()?;
     let screen = Screen::new(&args.look);
     let found = diff([&sides[0].side, &sides[1].side]);
     let page = page(args, &sides, found, screen.sizes);
-    screen.show(&printed(&page, args.json, &screen), None)?;
+    let interrupt = sides[1].interrupt.take();
+    screen.show(&printed(&page, args.json, &screen), interrupt)?;
     Ok(exit(&sides))
 }
 

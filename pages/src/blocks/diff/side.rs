@@ -6,6 +6,7 @@ use memlog_symbols::without_marks;
 use serde_json::{Value, json};
 
 use super::super::{Around, Failure, Question, Told};
+use crate::open::Interrupt;
 use crate::page::OnNames;
 use crate::page::heading::{Heading, Says};
 use crate::words::{Sizes, change, clean, counted, shown};
@@ -24,6 +25,8 @@ pub struct Taken {
     interrupted: Value,
     /// What is to be known of the filter.
     note: Option<String>,
+    /// Ctrl-C ends the process by now, unless this is told otherwise.
+    pub interrupt: Option<Interrupt>,
 }
 
 /// What blocks of a log hold at the moment that is asked for.
@@ -61,6 +64,7 @@ impl Taken {
             on_names: around.on_names,
             interrupted: around.interrupted,
             note: around.note,
+            interrupt: around.interrupt,
         }
     }
 
