@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use memlog_format::operations::MAX_THREADS;
 use serde_json::{Value, json};
 
 use crate::events::Recorded;
@@ -342,7 +343,7 @@ fn limits(replayed: &Replayed, sizes: Sizes) -> Vec<String> {
     });
     if untouched > 0 {
         said.push(format!(
-            "{} were not touched: no more than {} is at a time, half more than was recorded.",
+            "{} were not touched: no more than {} is at a time.",
             sizes.of(untouched),
             sizes.of(replayed.limit_bytes)
         ));
@@ -355,8 +356,13 @@ fn limits(replayed: &Replayed, sizes: Sizes) -> Vec<String> {
     }
     if head.program_threads > head.threads {
         let (threads, places) = (grouped(head.program_threads), grouped(head.threads));
+        let shared = match head.threads >= MAX_THREADS {
+            true => format!("; of more than {MAX_THREADS} at a time several share one"),
+            false => String::new(),
+        };
         said.push(format!(
-            "{threads} threads are replayed by {places}: one that ends leaves its place to the next."
+            "{threads} threads are replayed by {places}: one that ends leaves its place to the \
+             next{shared}."
         ));
     }
     let strange = [
@@ -427,7 +433,9 @@ fn json_of(replayed: &Replayed) -> serde_json::Map<String, Value> {
 }
 
 fn json_row(replayed: &Replayed, at: usize, row: &Row) -> Value {
-    let figures = replayed.figures(row);
+    let figures = row.failed.is_none().then(|| replayed.figures(row));
+    let of = |take: fn(&Figures) -> u64| figures.as_ref().map(take);
+    let seconds = |take| of(take).map(|ns| ns as f64 / 1e9);
     let is_recorded = at == 0 && replayed.has_own;
     let verdict = (!is_recorded && row.failed.is_none()).then(|| replayed.verdict(row));
     let verdict = verdict.flatten().map(|verdict| {
@@ -448,19 +456,22 @@ fn json_row(replayed: &Replayed, at: usize, row: &Row) -> Value {
         "settings": settings,
         "is_recorded": is_recorded,
         "failed": row.failed,
-        "rss_peak_bytes": figures.peak,
-        "rss_peak_spread_bytes": figures.spread,
-        "rss_end_bytes": figures.end,
-        "live_bytes_at_rss_peak": figures.live,
-        "not_live_bytes": figures.peak.saturating_sub(figures.live),
-        "cpu_seconds": figures.cpu_ns as f64 / 1e9,
-        "cpu_spread_seconds": figures.cpu_spread_ns as f64 / 1e9,
-        "faults": figures.faults,
-        "failed_calls": figures.failed,
-        "untouched_bytes": figures.untouched,
+        "rss_peak_bytes": of(|all| all.peak),
+        "rss_peak_spread_bytes": of(|all| all.spread),
+        "rss_end_bytes": of(|all| all.end),
+        "live_bytes_at_rss_peak": of(|all| all.live),
+        "not_live_bytes": of(|all| all.peak.saturating_sub(all.live)),
+        "cpu_seconds": seconds(|all| all.cpu_ns),
+        "cpu_spread_seconds": seconds(|all| all.cpu_spread_ns),
+        "faults": of(|all| all.faults),
+        "failed_calls": of(|all| all.failed),
+        "untouched_bytes": of(|all| all.untouched),
         "own_rss_bytes": row.own.end_bytes(),
         "own_cpu_seconds": row.own.of("cpu_ns") as f64 / 1e9,
         "verdict": verdict,
         "runs": row.runs.iter().map(|run| &run.0).collect::<Vec<_>>(),
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -69,7 +69,7 @@ pub struct Places {
     /// Places that somebody has had.
     pub count: u64,
     /// Threads that share one with another that is not through.
-    pub sharing: u64,
+    sharing: u64,
     now: u64,
     current: Option<(u32, u64)>,
 }
