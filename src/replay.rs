@@ -40,7 +40,7 @@ pub struct Args {
     look: Look,
 }
 
-/// However little a program took, so much may be touched.
+/// However little a program took, so much may be touched where it is free.
 const LEAST_LIMIT: u64 = 64 << 20;
 
 /// Replays it and shows what came of that.
@@ -127,15 +127,24 @@ fn opened(name: &Path) -> anyhow::Result<File> {
 /// The operations of a log, in a file without a name.
 pub fn written(log: &Path) -> anyhow::Result<File> {
     let folder = std::env::temp_dir();
-    let mut file = unnamed(&folder).map_err(|error| {
+    let refused = |what: &str, error: &io::Error| {
         Advice::error(
-            format!("no file can be made in {}: {error}", shown(&folder)),
+            format!("{what} {}: {error}", shown(&folder)),
             "set TMPDIR to a folder with room for 5 bytes for each event",
         )
+    };
+    let mut file = unnamed(&folder).map_err(|error| refused("no file can be made in", &error))?;
+    operations(log, &mut file).map_err(|error| match error.downcast_ref::<io::Error>() {
+        Some(full) if is_full(full) => refused("the log's calls cannot be written to", full),
+        _ => error,
     })?;
-    operations(log, &mut file)?;
     file.rewind()?;
     Ok(file)
+}
+
+fn is_full(error: &io::Error) -> bool {
+    use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+    matches!(error.kind(), FileTooLarge | QuotaExceeded | StorageFull)
 }
 
 fn unnamed(folder: &Path) -> io::Result<File> {
@@ -152,7 +161,8 @@ fn unnamed(folder: &Path) -> io::Result<File> {
     })
 }
 
-/// How much may be touched at a time: half more than the program had, of what is free here.
+/// How much may be touched at a time: half more than the program had, [`LEAST_LIMIT`] at
+/// least, 4/5 of what is free here at most.
 fn limit(recorded: &Recorded) -> u64 {
     let head = &recorded.head;
     let known = match head.peak_bytes {

@@ -6,7 +6,6 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Output, Stdio};
 
-use anyhow::Context;
 use memlog_pages::replay::Run;
 use memlog_pages::{Advice, clean};
 
@@ -52,7 +51,7 @@ impl Replayer {
         let (_, run) = run.map_err(|reason| {
             Advice::error(
                 format!("the replayer cannot be run: {reason}"),
-                "see whether programs may be executed from ~/.cache, or set XDG_CACHE_HOME",
+                "see whether memory is limited here, by `ulimit -v` or a cgroup",
             )
         })?;
         Ok(run)
@@ -92,7 +91,12 @@ impl Replayer {
         command.envs(std::env::var_os("LD_LIBRARY_PATH").map(|path| ("LD_LIBRARY_PATH", path)));
         command.envs(allocator.environment());
         command.stdin(Stdio::from(file.try_clone()?));
-        let output = command.output().context("the replayer cannot be started")?;
+        let output = command.output().map_err(|error| {
+            Advice::error(
+                format!("the replayer cannot be started: {error}"),
+                "see whether programs may be executed from ~/.cache, or set XDG_CACHE_HOME",
+            )
+        })?;
         match output.status.code() {
             Some(0) => Ok(Ok(told(&output))),
             Some(MALFORMED) => Err(Advice::error(
