@@ -140,7 +140,8 @@ impl Head {
 pub enum Text {
     /// The program's file.
     Executable = 1,
-    /// The allocator that the program had; nothing where it was the C library's.
+    /// The library whose malloc the program had, as far as names tell, `(unknown)` where
+    /// they do not; nothing where it was glibc's.
     Allocator = 2,
     /// A sentence about what the operations lack.
     Note = 3,

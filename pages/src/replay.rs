@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use memlog_format::operations::MAX_THREADS;
 use serde_json::{Value, json};
 
-use crate::events::Recorded;
+use crate::events::{GLIBC, Recorded, UNKNOWN};
 use crate::page::heading::Heading;
 use crate::page::rows::{Last, Rest, Rows, titles};
 use crate::page::{Page, Part};
@@ -283,10 +283,11 @@ fn recorded(replayed: &Replayed, sizes: Sizes) -> Vec<String> {
     let head = &replayed.recorded.head;
     let Some((row, base)) = replayed.base() else {
         let name = replayed.recorded.allocator.as_deref();
-        let name = name.unwrap_or("the allocator");
-        return vec![format!(
-            "The program had {name}, which was not replayed: nothing is told of differences."
-        )];
+        let why = match name.unwrap_or(GLIBC) {
+            UNKNOWN => "Which allocator the program had is not known".to_owned(),
+            name => format!("The program had {name}, which was not replayed"),
+        };
+        return vec![format!("{why}: nothing is told of differences.")];
     };
     if head.growth_bytes == 0 {
         return vec![

@@ -6,7 +6,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use memlog_pages::events::Recorded;
+use memlog_pages::events::{GLIBC, MUSL, Recorded, allocator_of};
 use memlog_pages::replay::{Row, Run};
 use memlog_pages::{Advice, clean, shown};
 
@@ -40,8 +40,9 @@ const KNOWN: [Known; 3] = [
     },
 ];
 
-const GLIBC: &str = "glibc";
-const MUSL: &str = "musl";
+/// Of what only a machine with glibc can do: the replayer is for it, and musl's loader
+/// preloads no other library's malloc.
+const NEEDS_GLIBC: &str = "run it on a machine with glibc";
 
 /// One to run under.
 #[derive(Clone, Debug)]
@@ -185,19 +186,30 @@ pub struct Found {
     all: Vec<Allocator>,
     /// Those that are not here, and how to get them.
     pub absent: Vec<(String, String)>,
+    machine: Machine,
 }
 
 impl Found {
     /// Those that were asked for; if none was, all that are here.
     pub fn look(asked: &[Allocator], replayer: &Replayer) -> anyhow::Result<Self> {
+        Self::look_on(
+            asked,
+            Machine {
+                has_glibc: replayer.has_glibc(),
+                folders: folders(),
+            },
+        )
+    }
+
+    fn look_on(asked: &[Allocator], machine: Machine) -> anyhow::Result<Self> {
         let mut found = Self {
             all: Vec::new(),
             absent: Vec::new(),
+            machine,
         };
-        let folders = folders();
         if !asked.is_empty() {
             for allocator in asked {
-                let source = resolved(&allocator.source, replayer, &folders)?;
+                let source = found.machine.resolved(&allocator.source)?;
                 found.all.push(Allocator {
                     source,
                     ..allocator.clone()
@@ -205,19 +217,23 @@ impl Found {
             }
             return Ok(found);
         }
-        let c_library = match replayer.has_glibc() {
+        let c_library = match found.machine.has_glibc {
             true => GLIBC,
             false => MUSL,
         };
-        let source = resolved(&Source::Named(c_library.into()), replayer, &folders)?;
+        let source = found.machine.resolved(&Source::Named(c_library.into()))?;
         found.all.push(Allocator::plainly(c_library, source));
         for known in &KNOWN {
-            match known.find(&folders).filter(|_| replayer.has_glibc()) {
+            let hint = match found.machine.has_glibc {
+                true => known.hint(),
+                false => NEEDS_GLIBC.into(),
+            };
+            match found.machine.library_of(known) {
                 Some(path) => {
                     let source = Source::Library(path);
                     found.all.push(Allocator::plainly(known.name, source));
                 }
-                None => found.absent.push((known.name.into(), known.hint())),
+                None => found.absent.push((known.name.into(), hint)),
             }
         }
         Ok(found)
@@ -226,9 +242,10 @@ impl Found {
     /// All, the program's own first; and whether that is here.
     pub fn with_own(&self, recorded: &Recorded) -> (Vec<Allocator>, bool) {
         let own = match &recorded.allocator {
-            None => Some(Allocator::plainly(GLIBC, Source::CLibrary(None))),
-            Some(path) => own(Path::new(path)),
+            None => Some(GLIBC),
+            Some(path) => allocator_of(path.as_bytes()),
         };
+        let own = own.and_then(|own| self.machine.own(own));
         let mut all = self.all.clone();
         let Some(own) = own else {
             return (all, false);
@@ -240,46 +257,68 @@ impl Found {
     }
 }
 
-/// What a program had, as it is on this machine. A log may be a stranger's: the path that it
-/// tells is not loaded.
-fn own(path: &Path) -> Option<Allocator> {
-    let name = path.file_name()?.to_str()?;
-    if name.contains("ld-musl-") || name == "libc.so" {
-        let loader = musl_loader()?;
-        return Some(Allocator::plainly(MUSL, Source::CLibrary(Some(loader))));
-    }
-    let known = KNOWN.iter().find(|known| name.contains(known.name))?;
-    let found = known.find(&folders())?;
-    Some(Allocator::plainly(known.name, Source::Library(found)))
+/// What can be run here.
+struct Machine {
+    /// The C library that the replayer is for.
+    has_glibc: bool,
+    /// Where libraries lie.
+    folders: Vec<PathBuf>,
 }
 
-fn resolved(source: &Source, replayer: &Replayer, folders: &[PathBuf]) -> anyhow::Result<Source> {
-    let Source::Named(name) = source else {
-        return Ok(source.clone());
-    };
-    if name.contains('/') {
-        return library(Path::new(name)).map(Source::Library);
+impl Machine {
+    /// What a program had, as it is here. A log may be a stranger's: the path that it
+    /// tells is not loaded.
+    fn own(&self, name: &'static str) -> Option<Allocator> {
+        let source = match name {
+            GLIBC if self.has_glibc => Source::CLibrary(None),
+            MUSL => Source::CLibrary(Some(musl_loader()?)),
+            name => {
+                let known = KNOWN.iter().find(|known| known.name == name)?;
+                Source::Library(self.library_of(known)?)
+            }
+        };
+        Some(Allocator::plainly(name, source))
     }
-    let absent = |hint: String| Advice::error(format!("{name} is not on this machine"), hint);
-    match name.as_str() {
-        GLIBC if replayer.has_glibc() => Ok(Source::CLibrary(None)),
-        GLIBC => Err(absent("run it on a machine with glibc".into())),
-        MUSL => match musl_loader() {
-            Some(loader) => Ok(Source::CLibrary(Some(loader))),
-            None => Err(absent("apt install musl".into())),
-        },
-        name => {
-            let known = KNOWN.iter().find(|known| known.name == name);
-            let known = known.ok_or_else(|| {
-                Advice::error(
-                    format!("no allocator is called '{name}'"),
-                    "give glibc, musl, jemalloc, mimalloc, tcmalloc or the path of a library",
-                )
-            })?;
-            let found = known.find(folders);
-            found
-                .map(Source::Library)
-                .ok_or_else(|| absent(known.hint()))
+
+    /// The library of an allocator that can be preloaded here.
+    fn library_of(&self, known: &Known) -> Option<PathBuf> {
+        let mut files = known.files.iter().filter(|_| self.has_glibc);
+        files.find_map(|file| newest(file, &self.folders))
+    }
+
+    fn resolved(&self, source: &Source) -> anyhow::Result<Source> {
+        let Source::Named(name) = source else {
+            return Ok(source.clone());
+        };
+        let absent = |hint: String| Advice::error(format!("{name} is not on this machine"), hint);
+        let known = KNOWN.iter().find(|known| known.name == name);
+        if !self.has_glibc && (name.contains('/') || known.is_some()) {
+            return Err(Advice::error(
+                format!(
+                    "{} cannot be preloaded here without glibc",
+                    shown(Path::new(name))
+                ),
+                NEEDS_GLIBC,
+            ));
+        }
+        if name.contains('/') {
+            return library(Path::new(name)).map(Source::Library);
+        }
+        match (name.as_str(), known) {
+            (GLIBC, _) if self.has_glibc => Ok(Source::CLibrary(None)),
+            (GLIBC, _) => Err(absent(NEEDS_GLIBC.into())),
+            (MUSL, _) => match musl_loader() {
+                Some(loader) => Ok(Source::CLibrary(Some(loader))),
+                None => Err(absent("apt install musl".into())),
+            },
+            (_, Some(known)) => match self.library_of(known) {
+                Some(path) => Ok(Source::Library(path)),
+                None => Err(absent(known.hint())),
+            },
+            (name, None) => Err(Advice::error(
+                format!("no allocator is called '{name}'"),
+                "give glibc, musl, jemalloc, mimalloc, tcmalloc or the path of a library",
+            )),
         }
     }
 }
@@ -307,27 +346,25 @@ fn library(path: &Path) -> anyhow::Result<PathBuf> {
 }
 
 impl Known {
-    fn find(&self, folders: &[PathBuf]) -> Option<PathBuf> {
-        let fits = |file: &&str| {
-            let all = folders.iter().filter_map(|folder| folder.read_dir().ok());
-            let all = all.flatten().flatten().map(|entry| entry.path());
-            let is_one = |path: &PathBuf| {
-                let name = path.file_name().unwrap_or_default().to_string_lossy();
-                let rest = name.strip_prefix(*file);
-                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.')) && is_fit(path)
-            };
-            let found = all
-                .filter(is_one)
-                .filter_map(|path| path.canonicalize().ok());
-            found.max()
-        };
-        self.files.iter().find_map(fits)
-    }
-
     fn hint(&self) -> String {
         let [debian, fedora] = self.packages;
         format!("apt install {debian}, or dnf install {fedora}")
     }
+}
+
+/// The library whose name begins so, of several the last.
+fn newest(file: &str, folders: &[PathBuf]) -> Option<PathBuf> {
+    let all = folders.iter().filter_map(|folder| folder.read_dir().ok());
+    let all = all.flatten().flatten().map(|entry| entry.path());
+    let is_one = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let rest = name.strip_prefix(file);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.')) && is_fit(path)
+    };
+    let found = all
+        .filter(is_one)
+        .filter_map(|path| path.canonicalize().ok());
+    found.max()
 }
 
 /// Where libraries lie: what the loader's cache says, and the usual places.
@@ -336,8 +373,8 @@ fn folders() -> Vec<PathBuf> {
         .map(|paths| std::env::split_paths(&paths).collect())
         .unwrap_or_default();
     let cache = ["/sbin/ldconfig", "/usr/sbin/ldconfig"].iter();
-    let cache = cache.filter_map(|path| Command::new(path).arg("-p").output().ok());
-    for line in cache.flat_map(|output| lines(&output.stdout)) {
+    let cache = { cache }.find_map(|path| Command::new(path).arg("-p").output().ok());
+    for line in cache.iter().flat_map(|output| lines(&output.stdout)) {
         let path = line
             .rsplit_once(" => ")
             .map(|(_, path)| PathBuf::from(path));
@@ -372,7 +409,7 @@ fn is_fit(path: &Path) -> bool {
 }
 
 /// musl's loader, of a machine that has it.
-pub fn musl_loader() -> Option<PathBuf> {
+fn musl_loader() -> Option<PathBuf> {
     let files = Path::new("/lib").read_dir().ok()?.flatten();
     let mut files = files.map(|entry| entry.path());
     files.find(|path| {
@@ -426,6 +463,49 @@ mod tests {
             "glibc:LD_PRELOAD=/x",
         ] {
             assert!(Allocator::asked(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    /// The replayer names glibc's loader: nothing starts it here but musl's.
+    #[test]
+    fn without_glibc_nothing_needs_it() {
+        let has = |has_glibc| Machine {
+            has_glibc,
+            folders: folders(),
+        };
+        let named = |name: &str| Source::Named(name.into());
+        let of = |allocator: Option<&str>| Recorded {
+            allocator: allocator.map(str::to_owned),
+            ..Recorded::default()
+        };
+        for name in [GLIBC, "jemalloc", "mimalloc", "tcmalloc", "/lib/x.so"] {
+            let refused = has(false).resolved(&named(name)).expect_err(name);
+            let advice = refused.downcast_ref::<Advice>().expect("advice");
+            assert_eq!(advice.hint, NEEDS_GLIBC, "{name}");
+        }
+        assert!(has(true).resolved(&named(GLIBC)).is_ok());
+        for allocator in [None, Some("/a/libjemalloc.so.2"), Some("(unknown)")] {
+            let found = Found {
+                all: Vec::new(),
+                absent: Vec::new(),
+                machine: has(false),
+            };
+            let (all, has_own) = found.with_own(&of(allocator));
+            assert!(all.is_empty() && !has_own, "{allocator:?}");
+        }
+        let asked = Found {
+            all: Vec::new(),
+            absent: Vec::new(),
+            machine: has(true),
+        };
+        let (all, has_own) = asked.with_own(&of(None));
+        assert_eq!((all.len(), has_own), (1, true));
+        if musl_loader().is_some() {
+            let found = Found::look_on(&[], has(false)).expect("musl");
+            assert_eq!(found.all.len(), 1);
+            assert_eq!(found.all[0].name, MUSL);
+            let hints = found.absent.iter().map(|(_, hint)| hint.as_str());
+            assert_eq!(hints.collect::<Vec<_>>(), [NEEDS_GLIBC; 3]);
         }
     }
 

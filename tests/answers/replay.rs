@@ -12,6 +12,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::sites::build::{GCC, optioned};
+use crate::sites::disk::Disk;
 use crate::sites::{Folder, said};
 use crate::{Random, ask, built, number, rows};
 
@@ -48,6 +49,20 @@ fn replay(folder: &Folder, file: &Path, options: &[&str]) -> Value {
 }
 
 const ONCE: &[&str] = &["--allocator", "glibc", "--repeat", "1"];
+
+/// What is told of an allocator that answered.
+const FIGURES: [&str; 10] = [
+    "rss_peak_bytes",
+    "rss_peak_spread_bytes",
+    "rss_end_bytes",
+    "live_bytes_at_rss_peak",
+    "not_live_bytes",
+    "cpu_seconds",
+    "cpu_spread_seconds",
+    "faults",
+    "failed_calls",
+    "untouched_bytes",
+];
 
 /// What the replayer itself counted in the first run under an allocator.
 fn first_run(replayed: &Value, at: usize) -> &Value {
@@ -354,10 +369,64 @@ fn what_cannot_be_loaded_is_told() {
     let empty = GCC.build_file(&case.folder, &source, "empty.so", &["-shared", "-fPIC"]);
     let empty = empty.to_str().expect("a name");
     let replayed = case.replay(&["--allocator", empty, "--repeat", "1"]);
-    let failed = replayed["allocators"][1]["failed"]
-        .as_str()
-        .expect("a reason");
+    let row = &replayed["allocators"][1];
+    let failed = row["failed"].as_str().expect("a reason");
     assert!(failed.contains("does not take malloc's place"), "{failed}");
+    for key in FIGURES {
+        assert_eq!(row[key], Value::Null, "{key}: {row:#}");
+        assert!(replayed["allocators"][0][key].is_number(), "{key}");
+    }
+}
+
+/// A program is no library, whatever its name says; and of a static one nobody knows.
+#[test]
+fn only_libraries_tell_the_allocator() {
+    let folder = Folder::new("replay-names");
+    let program = built(&folder, &GCC, "replayed.c", "libjemalloc-bench");
+    let log = folder.path("one.memlog");
+    let mut command = folder.memlog(&["record", "-o"]);
+    let output = command.arg(&log).arg(program).arg("zero").output();
+    let output = output.expect("it runs");
+    assert!(output.status.success(), "{}", said(&output));
+    let replayed = replay(&folder, &log, ONCE);
+    assert_eq!(replayed["recorded"]["allocator"], Value::Null);
+    assert_eq!(replayed["allocators"][0]["is_recorded"], true);
+
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("golden/cross");
+    for name in ["x86_64-musl.memlog", "s390x.memlog"] {
+        let replayed = replay(&folder, &golden.join(name), ONCE);
+        assert_eq!(replayed["recorded"]["allocator"], "(unknown)", "{name}");
+        let one = &replayed["allocators"][0];
+        assert_eq!(one["is_recorded"], false, "{name}");
+        assert_eq!(one["verdict"], Value::Null, "{name}");
+    }
+}
+
+#[test]
+fn a_full_folder_is_told_with_another() {
+    let folder = Folder::new("replay-full");
+    let (log, _) = crate::recorded(&folder, &[], "mix 1 30000 1");
+    let Some(disk) = Disk::mount(folder.path("disk"), 16 << 10) else {
+        println!("SKIPPED a full disk: no tmpfs can be mounted (needs root)");
+        return;
+    };
+    let log = log.to_str().expect("a name");
+    for words in [
+        &["replay", log][..],
+        &["export", "replay", log, "-o", "out"],
+    ] {
+        let output = folder.memlog(words).env("TMPDIR", &disk.0).output();
+        let output = output.expect("it runs");
+        let told = said(&output);
+        assert_eq!(output.status.code(), Some(2), "{words:?}: {told}");
+        let wanted = "the log's calls cannot be written to ";
+        assert!(told.contains(wanted), "{words:?}: {told}");
+        assert!(
+            told.contains("hint: set TMPDIR to a folder with room"),
+            "{told}"
+        );
+        assert!(!told.contains("make room there"), "{told}");
+    }
 }
 
 /// Each allocator of this machine answers, and its figures hold together.

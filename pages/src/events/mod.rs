@@ -2,9 +2,12 @@
 
 mod folded;
 mod heaptrack;
+mod libraries;
 mod operations;
 mod recorded;
 
 pub use heaptrack::heaptrack;
+pub(crate) use libraries::UNKNOWN;
+pub use libraries::{GLIBC, MUSL, allocator_of};
 pub use operations::operations;
 pub use recorded::{Recorded, is_operations};

@@ -16,16 +16,12 @@ use memlog_format::operations::{Head, MAX_OPERATION, Operation, TEXTS_AT, Text};
 use memlog_read::{Flight, Item, Kind, Log, Place, Taker};
 
 use super::folded::{Lives, Places};
+use super::libraries::recorded_allocator;
 use crate::open::{Analysis, Family, Files, Watch, hand_out};
 use crate::words::{clean, counted, sized};
 
 /// So much is written at a time.
 const FULL: usize = 1 << 18;
-
-/// Allocators that are not glibc's, by what is in the names of their libraries; one that a
-/// program brings stands before a C library's.
-const ALLOCATORS: [&str; 4] = ["jemalloc", "mimalloc", "tcmalloc", MUSL];
-const MUSL: &str = "ld-musl-";
 
 /// Writes the operations of a log.
 pub fn operations(file: &Path, out: &mut (impl Write + Seek)) -> anyhow::Result<()> {
@@ -75,31 +71,16 @@ fn texts(family: &Family, analysis: &Analysis) -> Vec<u8> {
         texts.extend_from_slice(&room[..length]);
         texts.extend_from_slice(text);
     };
-    add(
-        Text::Executable,
-        log.text(Key::Executable).unwrap_or_default(),
-    );
-    if let Some(path) = allocator(log) {
+    let program = log.text(Key::Executable);
+    add(Text::Executable, program.unwrap_or_default());
+    let modules = log.modules().iter().map(|module| module.path);
+    if let Some(path) = recorded_allocator(program, modules) {
         add(Text::Allocator, path);
     }
     for note in notes(family, analysis) {
         add(Text::Note, note.as_bytes());
     }
     texts
-}
-
-/// The library that answered, if it is one of those that take the C library's place, or musl.
-fn allocator<'a>(log: &Log<'a>) -> Option<&'a [u8]> {
-    let named = |word: &&str| {
-        let mut paths = log.modules().iter().map(|module| module.path);
-        paths.find(|path| {
-            let name = path.rsplit(|&byte| byte == b'/').next().unwrap_or(path);
-            // Of a link the file that it leads to is told: that of glibc's is libc.so.6.
-            let is_musl = *word == MUSL && name == b"libc.so";
-            is_musl || String::from_utf8_lossy(name).contains(word)
-        })
-    };
-    ALLOCATORS.iter().find_map(named)
 }
 
 /// What a replay lacks, in sentences.

@@ -14,7 +14,7 @@ use crate::words::{Advice, clean};
 pub struct Recorded {
     /// The program's file.
     pub executable: String,
-    /// The library that took the place of the C library's malloc.
+    /// The library that was its allocator, by its name; nothing if that was glibc.
     pub allocator: Option<String>,
     /// Figures.
     pub head: Head,

@@ -52,3 +52,23 @@ fn threads_that_share_a_place_are_told() {
         assert_eq!(told.contains(wanted), shares, "{told}");
     }
 }
+
+#[test]
+fn an_allocator_that_was_not_replayed_has_its_name() {
+    let mut one = replayed(vec![row("musl", &[])], false);
+    for (allocator, wanted) in [
+        (None, "The program had glibc, which was not replayed"),
+        (
+            Some("/a/libx.so"),
+            "The program had /a/libx.so, which was not replayed",
+        ),
+        (
+            Some("(unknown)"),
+            "Which allocator the program had is not known",
+        ),
+    ] {
+        one.recorded.allocator = allocator.map(str::to_owned);
+        let told = said(&one);
+        assert!(told.contains(wanted), "{told}");
+    }
+}
