@@ -91,21 +91,21 @@ fn pairs(one: &[u64], other: &[u64]) -> Vec<(u64, u64)> {
     // What stands between two that were found, if there are as many.
     let (mut gaps, mut last) = (Vec::new(), (0, 0));
     for next in pairs.iter().copied().chain([(u64::MAX, u64::MAX)]) {
-        let between = |lines: &[u64], from: u64, to: u64| {
-            let inside = lines
-                .iter()
-                .copied()
-                .filter(|line| (from + 1..to).contains(line));
-            inside.collect::<Vec<u64>>()
-        };
         let (left, right) = (between(one, last.0, next.0), between(other, last.1, next.1));
         if left.len() == right.len() {
-            gaps.extend(left.into_iter().zip(right));
+            gaps.extend(left.iter().copied().zip(right.iter().copied()));
         }
         last = next;
     }
     pairs.extend(gaps);
     pairs
+}
+
+/// What stands between two lines; all rise.
+fn between(lines: &[u64], from: u64, to: u64) -> &[u64] {
+    let start = lines.partition_point(|line| *line <= from);
+    let end = lines.partition_point(|line| *line < to);
+    lines.get(start..end).unwrap_or_default()
 }
 
 /// How far most lines moved; of several the least.
@@ -157,6 +157,18 @@ mod tests {
         assert_eq!(pairs(&[], &[1]), []);
         assert_eq!(pairs(&[5], &[3, 7]), [(5, 3)]);
         assert_eq!(pairs(&[0, u64::MAX], &[1]), [(0, 1)]);
+        let last = u64::MAX;
+        assert_eq!(pairs(&[1, last], &[last]), [(last, last)]);
+    }
+
+    /// Looked for one by one it would take hours.
+    #[test]
+    fn a_function_of_very_many_lines_is_compared() {
+        let one: Vec<u64> = (0..1_000_000).collect();
+        let gone = 500_000;
+        let other: Vec<u64> = one.iter().copied().filter(|line| *line != gone).collect();
+        let expected: Vec<(u64, u64)> = other.iter().map(|line| (*line, *line)).collect();
+        assert_eq!(pairs(&one, &other), expected);
     }
 
     #[test]
