@@ -12,7 +12,8 @@ use crate::draw::Colour;
 pub(super) const MORE: Colour = Colour([226, 84, 70]);
 /// There is more of the second.
 pub(super) const LESS: Colour = Colour([74, 134, 220]);
-const STILL: Colour = Colour([240, 240, 236]);
+/// There is as much of both.
+pub(super) const STILL: Colour = Colour([240, 240, 236]);
 
 /// By frame what it holds by the first metric and by the second; nothing where one alone
 /// is shown, and of frames that are no place of the tree.

@@ -141,7 +141,10 @@ impl Picture<'_> {
             return vec![
                 (compared::MORE, format!("more {}", first.name)),
                 (compared::LESS, format!("more {}", second.name)),
-                (NONE, "as much; widths are of both together".to_owned()),
+                (
+                    compared::STILL,
+                    "as much; widths are of both together".to_owned(),
+                ),
             ];
         }
         let modules = self.modules.names.iter().take(self.modules.seen);

@@ -324,6 +324,9 @@ fn two_metrics_are_compared_in_two_colours() {
     assert_eq!(more(5, 5).0, more(0, 0).0);
     let picture = svg(&flame, View::default(), 1200.0);
     assert!(picture.contains("more live at the end") && picture.contains("more live before"));
+    // main's frame, and what the legend says of it.
+    let still = crate::draw::Hex(compared::colour([held(5, 1); 2])).to_string();
+    assert_eq!(picture.matches(&still).count(), 2, "{still}: {picture}");
     // One alone, as it was.
     flame.other = None;
     assert!(compared::both(&flame, &frames).iter().all(Option::is_none));
