@@ -1,6 +1,7 @@
 //! Attacks the values that a user gives, and names that anybody makes: moments and
 //! percents of the command line, names for the screen and for a shell, shortened
-//! names of functions and paths, and what is found of a library's.
+//! names of functions and paths, names as two builds have them, what is found of a
+//! library's, and files of operations.
 //!
 //! It fails where one panics or takes long; where a moment or percent that was
 //! taken is none; where a name for the screen still holds what a terminal obeys,
@@ -12,8 +13,12 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use libfuzzer_sys::fuzz_target;
-use memlog_analysis::{allocator, brief, brief_path, is_c_library, is_of_library, nameless_in};
+use memlog_analysis::{
+    alike, allocator, bare, brief, brief_path, is_c_library, is_of_library, module_stem,
+    nameless_in,
+};
 use memlog_export::{clean, is_part_of_allocator, percent, quoted};
+use memlog_format::operations::{MAGIC, Opened, Operation, Text, VERSION};
 use memlog_fuzz::{Counting, Limit, limited};
 use memlog_pages::At;
 
@@ -33,10 +38,11 @@ fuzz_target!(|input: &[u8]| {
         return;
     };
     let text = String::from_utf8_lossy(bytes);
-    limited(text.len(), LIMIT, || match which & 3 {
+    limited(text.len(), LIMIT, || match which & 7 {
         0 => asked(&text),
-        1 => shown(bytes),
-        2 => paths(bytes),
+        1 | 5 => shown(bytes),
+        2 | 6 => paths(bytes),
+        4 => operations(bytes),
         _ => functions(&text),
     });
 });
@@ -81,4 +87,18 @@ fn functions(text: &str) {
         is_of_library(&name, None, None),
         is_c_library(&name, None),
     );
+    let _ = (alike(text), bare(text), module_stem(text));
+}
+
+/// A file of operations, whose beginning is right.
+fn operations(bytes: &[u8]) {
+    let file = [&MAGIC, &VERSION.to_le_bytes(), bytes].concat();
+    let Ok(opened) = Opened::of(&file) else {
+        return;
+    };
+    for text in [Text::Executable, Text::Allocator, Text::Note] {
+        opened.texts(text).for_each(|text| drop(clean(text)));
+    }
+    let mut rest = opened.operations.clone();
+    while !rest.is_empty() && Operation::next(&mut rest).is_ok() {}
 }
