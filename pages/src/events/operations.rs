@@ -40,7 +40,7 @@ pub fn operations(file: &Path, out: &mut (impl Write + Seek)) -> anyhow::Result<
     out.write_all(&[0; TEXTS_AT])?;
     out.write_all(&texts)?;
     let mut form = Form::new(out, lives.places(), first_kb(&analysis.summary));
-    form.inherit(&family);
+    form.inherit(&family, &watch);
     form.put(Operation::Begin);
     hand_out(&mut watch.events(log), &mut form, |form, events, bytes| {
         watch.goes_on_after(events, bytes) && form.is_written.is_ok()
@@ -210,7 +210,7 @@ impl<'o, W: Write> Form<'o, W> {
     }
 
     /// What was there when recording began, by its addresses.
-    fn inherit(&mut self, family: &Family) {
+    fn inherit(&mut self, family: &Family, watch: &Watch) {
         let mut live = HashMap::new();
         let kept = |log: &Log, live: &mut HashMap<u64, Alloc>| {
             for entry in log.flight().into_iter().flat_map(Flight::live) {
@@ -219,7 +219,11 @@ impl<'o, W: Write> Form<'o, W> {
         };
         for (_, child, parent) in family.forks() {
             kept(parent, &mut live);
-            for item in parent.events_until(child.fork_points()) {
+            let mut events = watch.events_until(parent, child.fork_points());
+            while let Some(item) = events.next() {
+                if !watch.goes_on(&events) {
+                    break;
+                }
                 match &item.kind {
                     Kind::Alloc(alloc) => drop(live.insert(alloc.address, *alloc)),
                     Kind::Release(release) => drop(live.remove(&release.address)),
