@@ -145,6 +145,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         false => runs::of_program(args, &rules)?,
     };
     for tried in &all.tried {
+        rules.refuse_others(args, tried)?;
         report.subjects.push(subject(args, &rules, tried)?);
     }
     if let (Some(path), Some(tried)) = (&args.write_baseline, all.tried.first()) {

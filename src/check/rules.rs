@@ -90,6 +90,34 @@ impl Rules {
         self.baseline.is_some() || args.write_baseline.is_some()
     }
 
+    /// Runs are of one program, and a baseline is of that one.
+    pub fn refuse_others(&self, args: &Args, tried: &Tried) -> anyhow::Result<()> {
+        const OTHER: &str = "write the baseline of this program anew with --write-baseline; or if \
+            it is the same under another name, put that into the baseline's \"program\"";
+        if !self.is_of_one_program(args) {
+            return Ok(());
+        }
+        let name = tried.name();
+        if let Some(baseline) = self.baseline.as_ref().filter(|one| !one.is_of(&name)) {
+            let other = &baseline.program;
+            return Err(Advice::error(
+                format!("the baseline is of the program {other}, and this is {name}"),
+                OTHER,
+            ));
+        }
+        match tried.runs.iter().find(|run| run.name() != name) {
+            None => Ok(()),
+            Some(run) => Err(Advice::error(
+                format!(
+                    "with a baseline all logs are runs of one program, and {} is of {}, not of {name}",
+                    shown(&run.log),
+                    run.name()
+                ),
+                "give the logs of one program",
+            )),
+        }
+    }
+
     /// Writes what the runs had.
     pub fn write_baseline(&self, path: &Path, tried: &Tried) -> anyhow::Result<()> {
         if let Some(gap) = tried
@@ -119,7 +147,7 @@ impl Rules {
             let measures = measures.filter(|one| !(is_chosen && one.is_of_process()));
             budgets.push(Had {
                 name: budget.name.clone(),
-                filter: budget.filter_text(),
+                filter: budget.filter.clone(),
                 runs: measures.filter_map(of).collect(),
             });
         }

@@ -43,7 +43,14 @@ impl Tried {
 
     /// The program without its folder.
     pub fn name(&self) -> String {
-        let program = self.runs.first().map_or("", |run| &run.run.program);
+        self.runs.first().map(Logged::name).unwrap_or_default()
+    }
+}
+
+impl Logged {
+    /// The program without its folder.
+    pub fn name(&self) -> String {
+        let program = &self.run.program;
         program.rsplit('/').next().unwrap_or_default().to_owned()
     }
 }

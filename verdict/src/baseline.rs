@@ -13,16 +13,17 @@
 //! A measure has a number for each run.
 
 use memlog_export::clean;
+use memlog_query::{Expr, parse};
 use serde_json::{Map, Value, json};
 
 use crate::measure::Measure;
 
 const SCHEMA: &str = "memlog-baseline-1";
-/// More runs would make the test slow.
+/// More runs would make the test slow, and take much memory.
 const MOST_RUNS: usize = 100;
 
 /// What earlier runs had.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Baseline {
     /// The program's name, without its folder.
     pub program: String,
@@ -31,12 +32,12 @@ pub struct Baseline {
 }
 
 /// Of a budget.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Had {
     /// What it is called.
     pub name: String,
-    /// Its filter.
-    pub filter: Option<String>,
+    /// Its filter, as it is meant: one that is spelt otherwise is the same.
+    pub filter: Option<Expr>,
     /// By measure what each run had.
     pub runs: Vec<(Measure, Vec<u64>)>,
 }
@@ -56,6 +57,13 @@ impl Baseline {
         self.budgets.iter().find(|had| had.name == name)
     }
 
+    /// Whether it is of the program of that name. A hash that cargo puts behind the names of
+    /// tests is another one with each compiler.
+    pub fn is_of(&self, program: &str) -> bool {
+        let program = clean(program.as_bytes());
+        without_hash(&self.program) == without_hash(&program)
+    }
+
     /// How many runs it has, at most.
     pub fn runs(&self) -> usize {
         let runs = self.budgets.iter().flat_map(|had| &had.runs);
@@ -67,7 +75,8 @@ impl Baseline {
         let budgets = self.budgets.iter().map(|had| {
             let mut object = Map::new();
             object.insert("name".into(), had.name.as_str().into());
-            object.insert("where".into(), had.filter.as_deref().into());
+            let filter = had.filter.as_ref().map(ToString::to_string);
+            object.insert("where".into(), filter.into());
             let runs = had.runs.iter();
             object.extend(runs.map(|(measure, runs)| (measure.word().into(), json!(runs))));
             Value::from(object)
@@ -104,16 +113,27 @@ impl Baseline {
                 });
                 Ok((measure, runs?))
             });
+            let filter = one["where"].as_str().map(parse).transpose();
             Ok(Had {
-                filter: text(&one["where"]),
+                filter: filter
+                    .map_err(|error| format!("where of the budget {name} is no filter: {error}"))?,
                 runs: runs.collect::<Result<_, String>>()?,
                 name,
             })
         });
         Ok(Self {
-            program: text(&whole["program"]).unwrap_or_default(),
             budgets: read.collect::<Result<_, String>>()?,
+            program: text(&whole["program"]).ok_or("it lacks the name of its program")?,
         })
+    }
+}
+
+fn without_hash(name: &str) -> &str {
+    let is_hash =
+        |text: &str| text.len() == 16 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    match name.rsplit_once('-') {
+        Some((name, hash)) if is_hash(hash) => name,
+        _ => name,
     }
 }
 
@@ -130,7 +150,7 @@ mod tests {
     fn it_comes_back() {
         let had = |name: &str, filter: Option<&str>| Had {
             name: name.to_owned(),
-            filter: filter.map(str::to_owned),
+            filter: filter.map(|filter| parse(filter).expect("a filter")),
             runs: vec![(Measure::Peak, vec![1, u64::MAX]), (Measure::Rss, vec![7])],
         };
         let baseline = Baseline {
@@ -138,6 +158,29 @@ mod tests {
             budgets: vec![had("all", None), had("parser", Some("leaked"))],
         };
         assert_eq!(Baseline::read(&baseline.text()), Ok(baseline));
+    }
+
+    #[test]
+    fn it_is_of_its_program() {
+        let is_of = |program: &str, other| {
+            let baseline = Baseline {
+                program: clean(program.as_bytes()),
+                budgets: Vec::new(),
+            };
+            baseline.is_of(other)
+        };
+        assert!(is_of("server", "server"));
+        assert!(is_of("a\u{1b}b", "a\u{1b}b"));
+        assert!(is_of("words-0123456789abcdef", "words-fedcba9876543210"));
+        for other in [
+            "",
+            "servers",
+            "server-2",
+            "client",
+            "server-0123456789abcdeg",
+        ] {
+            assert!(!is_of("server", other), "{other}");
+        }
     }
 
     #[test]
@@ -169,6 +212,11 @@ mod tests {
                 with("{\"name\": \"all\", \"rss\": 5}"),
                 "rss of the budget all",
             ),
+            (
+                with("{\"name\": \"all\", \"where\": \"size >> 1\"}"),
+                "where of the budget all is no filter",
+            ),
+            (with("{\"name\": \"all\"}"), "lacks the name of its program"),
         ] {
             let wrong = Baseline::read(&text).expect_err(&text);
             assert!(wrong.contains(told), "{text}: {wrong}");

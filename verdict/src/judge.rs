@@ -2,7 +2,7 @@
 
 use crate::baseline::{Baseline, Had};
 use crate::budget::Budget;
-use crate::compare::{Outcome, compare};
+use crate::compare::{Compared, Outcome, compare};
 use crate::measure::{Amounts, Measure};
 use crate::report::{Against, State, Verdict};
 
@@ -70,13 +70,25 @@ pub struct Rule<'a> {
 }
 
 /// The verdicts on a program's runs, of which there is at least one, and what is to be said
-/// besides.
+/// besides. Budgets have a name each.
 pub fn judge(rule: &Rule, runs: &[Measured]) -> (Vec<Verdict>, Vec<String>) {
-    let (mut verdicts, mut notes) = (Vec::new(), Vec::new());
+    let mut verdicts = limited(rule, runs);
+    let Some(had) = rule.baseline else {
+        return (verdicts, Vec::new());
+    };
+    verdicts.extend(compared(rule, had, runs));
+    let is_gone = |had: &&Had| rule.budgets.iter().all(|budget| budget.name != had.name);
+    let gone = had.0.budgets.iter().filter(is_gone);
+    let notes = gone.map(|had| format!("the baseline has a budget {}, which is gone", had.name));
+    (verdicts, notes.collect())
+}
+
+/// Against the limits.
+fn limited(rule: &Rule, runs: &[Measured]) -> Vec<Verdict> {
+    let mut verdicts = Vec::new();
     for (place, budget) in rule.budgets.iter().enumerate() {
-        let of = |measure| Runs::of(runs, (place, budget), measure);
         for (measure, limit) in budget.limits.iter() {
-            let runs = of(measure);
+            let runs = Runs::of(runs, (place, budget), measure);
             let over = runs.worst().is_some_and(|worst| worst > limit);
             let state = match over {
                 true => State::Broken,
@@ -85,62 +97,56 @@ pub fn judge(rule: &Rule, runs: &[Measured]) -> (Vec<Verdict>, Vec<String>) {
             verdicts.push(runs.verdict(Against::Limit(limit), state));
         }
     }
-    let Some((baseline, tolerance, measures)) = rule.baseline else {
-        return (verdicts, notes);
-    };
-    let mut met: Vec<&str> = Vec::new();
+    verdicts
+}
+
+/// Against what earlier runs had. What cannot be compared has not stayed as it was, as far as
+/// is known: nobody would see the growth.
+fn compared(
+    rule: &Rule,
+    (baseline, tolerance, measures): (&Baseline, f64, &[Measure]),
+    runs: &[Measured],
+) -> Vec<Verdict> {
+    let mut verdicts = Vec::new();
     for (place, budget) in rule.budgets.iter().enumerate() {
-        // Two of the same name have the same figures.
-        if met.contains(&budget.name.as_str()) {
-            continue;
-        }
-        met.push(&budget.name);
-        let Some(had) = same(baseline, budget, &mut notes) else {
-            continue;
-        };
         let is_chosen = budget.filter.is_some();
         let measures = measures.iter().copied();
         for measure in measures.filter(|one| !(is_chosen && one.is_of_process())) {
             let runs = Runs::of(runs, (place, budget), measure);
             let known: Option<Vec<u64>> = runs.amounts.iter().copied().collect();
-            let (Some(base), Some(new)) = (had.of(measure), known) else {
-                continue;
-            };
-            let compared = compare(measure, base, &new, tolerance);
-            let state = match compared.outcome {
-                Outcome::Grew | Outcome::GrewBeyondNoise(_) => State::Broken,
-                Outcome::Within => runs.proven(rule),
-                Outcome::Noise(_) => State::Undecided("the runs overlap as noise does".into()),
-                Outcome::TooFew(enough) => State::Undecided(format!(
-                    "so few runs cannot tell growth from noise, {enough} on both sides can: \
-                     --repeat {enough}"
-                )),
-            };
-            verdicts.push(runs.verdict(Against::Baseline(compared), state));
+            verdicts.push(match (base(baseline, budget, measure), known) {
+                (Err(why), _) => runs.verdict(Against::Unknown, State::Unproven(why)),
+                (_, None) => runs.verdict(Against::Unknown, runs.proven(rule)),
+                (Ok(base), Some(new)) => {
+                    runs.compared(rule, compare(measure, base, &new, tolerance))
+                }
+            });
         }
     }
-    let is_gone = |had: &&Had| !met.contains(&had.name.as_str());
-    let gone = baseline.budgets.iter().filter(is_gone);
-    notes.extend(gone.map(|had| format!("the baseline has a budget {}, which is gone", had.name)));
-    (verdicts, notes)
+    verdicts
 }
 
-/// What the baseline has of a budget, if it is of the same blocks.
-fn same<'b>(baseline: &'b Baseline, budget: &Budget, notes: &mut Vec<String>) -> Option<&'b Had> {
+/// What the runs of the baseline had of the same blocks, or why nobody knows.
+fn base<'b>(
+    baseline: &'b Baseline,
+    budget: &Budget,
+    measure: Measure,
+) -> Result<&'b [u64], String> {
     let name = &budget.name;
-    let Some(had) = baseline.of(name) else {
-        notes.push(format!(
-            "the baseline has no budget {name}: it is not compared"
-        ));
-        return None;
-    };
-    let is_same = had.filter == budget.filter_text();
-    if !is_same {
-        notes.push(format!(
-            "the budget {name} is of other blocks than in the baseline: it is not compared"
+    let had = baseline.of(name);
+    let had = had.ok_or_else(|| {
+        format!("the baseline has no budget {name}: write it anew with --write-baseline")
+    })?;
+    if had.filter != budget.filter {
+        return Err(format!(
+            "the budget {name} is of other blocks than in the baseline: write that anew with \
+             --write-baseline"
         ));
     }
-    Some(had).filter(|_| is_same)
+    had.of(measure).ok_or_else(|| {
+        "the baseline lacks it: write it anew with --write-baseline, or leave it out of --compare"
+            .to_owned()
+    })
 }
 
 /// A measure of a budget in all runs.
@@ -181,6 +187,24 @@ impl<'a> Runs<'a> {
             (true, Some(gap)) if !rule.allows_gaps => State::Unproven(gap.clone()),
             _ => State::Held,
         }
+    }
+
+    /// That nothing is decided may be for want of events, too.
+    fn compared(&self, rule: &Rule, compared: Compared) -> Verdict {
+        let undecided = |why| match self.proven(rule) {
+            State::Held => State::Undecided(why),
+            unproven => unproven,
+        };
+        let state = match compared.outcome {
+            Outcome::Grew | Outcome::GrewBeyondNoise(_) => State::Broken,
+            Outcome::Within => self.proven(rule),
+            Outcome::Noise(_) => undecided("the runs overlap as noise does".into()),
+            Outcome::TooFew(enough) => undecided(format!(
+                "so few runs cannot tell growth from noise, {enough} on both sides can: \
+                 --repeat {enough}"
+            )),
+        };
+        self.verdict(Against::Baseline(compared), state)
     }
 
     fn verdict(&self, against: Against, state: State) -> Verdict {
@@ -288,34 +312,55 @@ mod tests {
         );
     }
 
+    /// A baseline against figures that have grown by a fifth, and the states that come of it.
+    fn grown(baseline: &Baseline, budgets: &[Budget], run: Measured) -> (Vec<Told>, Vec<String>) {
+        let measures = [Measure::Peak, Measure::Leaked, Measure::Rss];
+        let rule = Rule {
+            baseline: Some((baseline, 5.0, &measures)),
+            allows_gaps: true,
+            ..rule(budgets)
+        };
+        let (verdicts, notes) = judge(&rule, &[run]);
+        let told = verdicts.into_iter();
+        let told = told.map(|one| (one.budget.clone(), one.measure, one.word(), one.sentence()));
+        (told.collect(), notes)
+    }
+
+    type Told = (String, Measure, &'static str, String);
+
+    fn named(name: &str, filter: Option<&str>) -> Budget {
+        Budget {
+            name: name.into(),
+            filter: filter.map(|filter| memlog_query::parse(filter).expect("a filter")),
+            ..Budget::of_all(Amounts::default())
+        }
+    }
+
+    fn had(name: &str, filter: Option<&str>) -> Had {
+        Had {
+            name: name.to_owned(),
+            filter: named(name, filter).filter,
+            runs: vec![(Measure::Peak, vec![100]), (Measure::Leaked, vec![0])],
+        }
+    }
+
+    /// What a baseline does not tell of is not held, even where gaps are allowed.
     #[test]
     fn a_baseline_is_compared_with_its_own_budget() {
-        let mut budgets = vec![Budget::of_all(Amounts::default())];
-        budgets.push(Budget {
-            name: "new".into(),
-            ..budgets[0].clone()
+        let budgets = ["all", "new", "other", "same"];
+        let budgets = budgets.map(|name| match name {
+            "same" => named(name, Some("size > 1024 and leaked")),
+            "other" => named(name, Some("leaked")),
+            _ => named(name, None),
         });
-        budgets.push(Budget {
-            name: "other".into(),
-            ..budgets[0].clone()
-        });
-        let had = |name: &str, filter: Option<&str>| Had {
-            name: name.to_owned(),
-            filter: filter.map(str::to_owned),
-            runs: vec![(Measure::Peak, vec![100]), (Measure::Leaked, vec![0])],
-        };
         let baseline = Baseline {
             program: "x".into(),
             budgets: vec![
                 had("all", None),
-                had("other", Some("leaked")),
+                had("other", Some("size > 1")),
+                had("same", Some("size>1KiB and  (leaked)")),
                 had("old", None),
             ],
-        };
-        let measures = [Measure::Peak, Measure::Leaked, Measure::Rss];
-        let rule = Rule {
-            baseline: Some((&baseline, 5.0, &measures)),
-            ..rule(&budgets)
         };
         let figures = amounts(&[
             (Measure::Peak, 120),
@@ -323,19 +368,95 @@ mod tests {
             (Measure::Rss, 1),
         ]);
         let run = Measured {
-            figures: vec![figures; 3],
+            figures: vec![figures; 4],
             gaps: Gaps::default(),
         };
-        let (verdicts, notes) = judge(&rule, &[run]);
-        let told: Vec<_> = verdicts
+        let (told, notes) = grown(&baseline, &budgets, run);
+        let states: Vec<_> = told
             .iter()
-            .map(|one| (one.budget.as_str(), one.measure, one.word()))
+            .map(|(budget, measure, word, _)| (budget.as_str(), *measure, *word))
             .collect();
         let expected = [
             ("all", Measure::Peak, "BROKEN"),
             ("all", Measure::Leaked, "held"),
+            ("all", Measure::Rss, "UNPROVEN"),
+            ("new", Measure::Peak, "UNPROVEN"),
+            ("new", Measure::Leaked, "UNPROVEN"),
+            ("new", Measure::Rss, "UNPROVEN"),
+            ("other", Measure::Peak, "UNPROVEN"),
+            ("other", Measure::Leaked, "UNPROVEN"),
+            ("same", Measure::Peak, "BROKEN"),
+            ("same", Measure::Leaked, "held"),
         ];
-        assert_eq!(told, expected);
-        assert_eq!(notes.len(), 3, "{notes:?}");
+        assert_eq!(states, expected);
+        for (place, why) in [
+            (2, "the baseline lacks it"),
+            (3, "has no budget new"),
+            (6, "other is of other blocks"),
+        ] {
+            assert!(told[place].3.contains(why), "{}", told[place].3);
+        }
+        assert_eq!(notes.len(), 1, "{notes:?}");
+    }
+
+    #[test]
+    fn nothing_compared_is_nothing_held() {
+        let budgets = [named("all", None)];
+        let figures = |figures| Measured {
+            figures: vec![figures],
+            gaps: Gaps::default(),
+        };
+        let empty = Baseline::default();
+        let known = amounts(&[(Measure::Peak, 1), (Measure::Leaked, 0), (Measure::Rss, 1)]);
+        let (told, _) = grown(&empty, &budgets, figures(known));
+        assert_eq!(told.len(), 3);
+        assert!(told.iter().all(|one| one.2 == "UNPROVEN"), "{told:?}");
+        // The new run's figure is not known.
+        let baseline = Baseline {
+            program: "x".into(),
+            budgets: vec![had("all", None)],
+        };
+        let (told, _) = grown(&baseline, &budgets, figures(Amounts::default()));
+        assert!(told.iter().all(|one| one.2 == "UNPROVEN"), "{told:?}");
+        assert_eq!(
+            told[0].3,
+            "not known, baseline not known; the log does not tell it"
+        );
+    }
+
+    /// A figure that is too low may be beyond the tolerance already, in too few runs to say so.
+    #[test]
+    fn what_is_undecided_for_want_of_events_is_unproven() {
+        let budgets = [named("all", None)];
+        let baseline = Baseline {
+            program: "x".into(),
+            budgets: vec![Had {
+                runs: vec![(Measure::Peak, vec![100, 101])],
+                ..had("all", None)
+            }],
+        };
+        let state = |gap: Option<&str>, allows_gaps, peaks: &[u64]| {
+            let rule = Rule {
+                baseline: Some((&baseline, 5.0, &[Measure::Peak])),
+                allows_gaps,
+                ..rule(&budgets)
+            };
+            let runs = peaks.iter().map(|&peak| Measured {
+                figures: vec![amounts(&[(Measure::Peak, peak)])],
+                gaps: Gaps {
+                    events: gap.map(str::to_owned),
+                    ..Gaps::default()
+                },
+            });
+            let runs: Vec<_> = runs.collect();
+            judge(&rule, &runs).0[0].word()
+        };
+        let few = [200, 201];
+        assert_eq!(state(None, false, &few), "undecided");
+        assert_eq!(state(Some("3 events lost"), false, &few), "UNPROVEN");
+        assert_eq!(state(Some("3 events lost"), true, &few), "undecided");
+        // Ranks that overlap, of runs enough.
+        let many = [90, 200, 200, 200, 95, 200, 200];
+        assert_eq!(state(Some("3 events lost"), false, &many), "UNPROVEN");
     }
 }

@@ -61,6 +61,8 @@ pub enum Against {
     Limit(u64),
     /// No more than earlier runs had.
     Baseline(Compared),
+    /// No more than earlier runs had, and one of both is not known.
+    Unknown,
 }
 
 /// How a verdict came out.
@@ -70,7 +72,7 @@ pub enum State {
     Held,
     /// More than it should be.
     Broken,
-    /// Within the limit, but it is not known whether it was more: why.
+    /// Not more as far as is known, and that is not all: why.
     Unproven(String),
     /// It was more than the baseline, and this may be noise: why.
     Undecided(String),
@@ -224,6 +226,10 @@ impl Verdict {
                 format!("{measured}{runs}, limit {}{over}", told(*limit))
             }
             Against::Baseline(compared) => self.against_baseline(compared),
+            Against::Unknown => {
+                let measured = self.measured().map_or("not known".to_owned(), told);
+                format!("{measured}, baseline not known")
+            }
         };
         if let State::Unproven(why) | State::Undecided(why) = &self.state {
             sentence += &format!("; {why}");

@@ -31,6 +31,7 @@ pub fn json(report: &Report) -> String {
 fn verdict(one: &Verdict, root: &str) -> Value {
     let (limit, baseline) = match &one.against {
         Against::Limit(limit) => (Some(*limit), Value::Null),
+        Against::Unknown => (None, Value::Null),
         Against::Baseline(compared) => {
             let p = match compared.outcome {
                 Outcome::GrewBeyondNoise(p) | Outcome::Noise(p) => Some(p),

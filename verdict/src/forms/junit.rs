@@ -74,7 +74,7 @@ fn suite(text: &mut String, subject: &Subject, root: &str) {
         };
         let kind = match verdict.against {
             crate::Against::Limit(_) => "limit",
-            crate::Against::Baseline(_) => "baseline",
+            crate::Against::Baseline(_) | crate::Against::Unknown => "baseline",
         };
         let title = format!("{} {} ({kind})", verdict.budget, verdict.measure.word());
         case(text, &name, &title, told);

@@ -51,6 +51,7 @@ fn row(text: &mut String, verdict: &Verdict) {
             let allowed = format!("{} + {} %", told(compared.base_median), compared.tolerance);
             (Some(told(compared.new_median)), allowed)
         }
+        Against::Unknown => (verdict.measured().map(told), "not known".to_owned()),
     };
     let cells = [
         verdict.word().to_owned(),
