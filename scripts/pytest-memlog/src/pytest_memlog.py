@@ -18,8 +18,8 @@ import pytest
 
 # Where the inner pytest writes what it saw.
 MARKS = "MEMLOG_PYTEST_MARKS"
-# The wall clock that a log begins with is read in steps of some milliseconds: so long the test
-# function has the window for itself on both sides.
+# The wall clock that a log begins with is read in steps of some milliseconds, and is early by one
+# of them at most: events seem to come that much sooner. So long nothing happens behind each moment.
 PAUSE_SECONDS = 0.02
 LIMITS = {"memlog_limit": "peak", "memlog_leaks": "leaked"}
 
@@ -37,6 +37,9 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "memlog_leaks(size): the most that may be live when a test is over")
     marks = os.environ.get(MARKS)
     if marks:
+        # What it saw nobody would read: that of its controller is read.
+        if hasattr(config, "workerinput"):
+            return
         config.pluginmanager.register(Inner(config, marks), "memlog-inner")
     elif config.getoption("memlog"):
         memlog = config.getoption("memlog_path") or shutil.which("memlog")
@@ -52,8 +55,9 @@ class Inner:
         self.config, self.path = config, path
         self.window, self.reports = None, []
 
+    # Of each kind of test: methods of unittest.TestCase are no calls of a function.
     @pytest.hookimpl(hookwrapper=True, trylast=True)
-    def pytest_pyfunc_call(self, pyfuncitem):
+    def pytest_runtest_call(self, item):
         gc.collect()
         begin = time.time_ns()
         time.sleep(PAUSE_SECONDS)
@@ -61,6 +65,7 @@ class Inner:
         gc.collect()
         time.sleep(PAUSE_SECONDS)
         self.window = [begin, time.time_ns()]
+        time.sleep(PAUSE_SECONDS)
 
     def pytest_runtest_logreport(self, report):
         self.reports.append(self.config.hook.pytest_report_to_serializable(config=self.config, report=report))
@@ -110,7 +115,15 @@ class Outer:
                 # Why it was skipped; JSON has no tuples.
                 if isinstance(report.longrepr, list):
                     report.longrepr = tuple(report.longrepr)
-                if report.when == "call" and report.passed and seen["window"]:
+            has_failed = any(report.failed for report in reports)
+            for report in reports:
+                if report.when != "call" or not report.passed:
+                    continue
+                if not has_failed and ran.returncode != 0:
+                    blame(report, f"the test's process ended with {ran.returncode} when the test was over:\n{ran.stdout}")
+                elif not seen["window"]:
+                    blame(report, "its memory was not measured: it did not run in the process that is recorded")
+                else:
                     self.judge(item, report, log, seen["window"], limits)
             return reports
 
@@ -118,6 +131,9 @@ class Outer:
         inner = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--rootdir", str(item.config.rootpath)]
         if item.config.inipath:
             inner += ["-c", str(item.config.inipath)]
+        # A test that another process ran would not be seen.
+        if item.config.pluginmanager.hasplugin("xdist"):
+            inner += ["-n0", "--dist=no"]
         # Where it is loaded by -p, it is no installed plugin.
         if not is_installed(item.config):
             inner += ["-p", __name__]
@@ -143,8 +159,7 @@ class Outer:
             if done.returncode != 0:
                 told.append(f"{name}({size!r}):\n{done.stdout}{done.stderr if done.returncode != 1 else ''}")
         if told:
-            report.outcome = "failed"
-            report.longrepr = "\n".join(told)
+            blame(report, "\n".join(told))
 
 
 def limits_of(item):
@@ -162,6 +177,11 @@ def limits_of(item):
 def is_installed(config):
     plugins = config.pluginmanager.list_plugin_distinfo()
     return any(getattr(plugin, "__name__", None) == __name__ for plugin, _ in plugins)
+
+
+def blame(report, text):
+    report.outcome = "failed"
+    report.longrepr = text
 
 
 def failed(item, text):
