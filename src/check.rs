@@ -24,7 +24,7 @@ use runs::{Logged, Tried};
 #[derive(clap::Args)]
 pub struct Args {
     /// Logs, each checked by itself, or with a baseline as runs of one program; a folder or a
-    /// quoted pattern is the one with the highest RSS peak
+    /// quoted pattern stands for all logs in it
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
     /// A program and its arguments, which is run and recorded
@@ -68,7 +68,8 @@ pub struct Args {
         value_name = "WHAT,...",
         value_parser = measure_of,
         value_delimiter = ',',
-        default_value = "peak,leaked,rss"
+        default_value = "peak,leaked,rss",
+        requires = "baseline"
     )]
     compare: Vec<Measure>,
     /// How often the program is run [default: as often as for the baseline, or once]
@@ -136,8 +137,10 @@ fn measure_of(word: &str) -> Result<Measure, &'static str> {
 /// Checks it.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let rules = Rules::of(args)?;
+    let root = root(args)?;
     let mut report = Report {
-        root: root(args)?,
+        budgets: budgets(args, &root),
+        root,
         ..Report::default()
     };
     let mut all = match args.program.is_empty() {
@@ -151,7 +154,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if let (Some(path), Some(tried)) = (&args.write_baseline, all.tried.first()) {
         match report.is_held() {
             true => {
-                rules.write_baseline(path, tried)?;
+                rules.write_baseline(args, path, tried)?;
                 let runs = counted(tried.runs.len() as u64, "run");
                 let note = format!("the baseline {} was written, of {runs}", shown(path));
                 report.notes.push(note);
@@ -191,6 +194,13 @@ fn root(args: &Args) -> anyhow::Result<String> {
     Ok(folder.to_string_lossy().into_owned())
 }
 
+/// The file of the budgets, if it is one of the sources.
+fn budgets(args: &Args, root: &str) -> Option<String> {
+    let file = args.budget.as_deref()?.canonicalize().ok()?;
+    let below = file.strip_prefix(root).ok()?;
+    Some(below.to_string_lossy().into_owned())
+}
+
 /// The verdicts on a program's runs, and who had what is not as it should be.
 fn subject(args: &Args, rules: &Rules, tried: &Tried) -> anyhow::Result<Subject> {
     let measured: Vec<_> = tried
@@ -217,11 +227,11 @@ fn subject(args: &Args, rules: &Rules, tried: &Tried) -> anyhow::Result<Subject>
             verdict.places = list;
         }
     }
-    for run in &tried.runs {
+    for (place, run) in tried.runs.iter().enumerate() {
         notes.extend(run.run.notes.iter().cloned());
         let gaps = run.run.measured.gaps.of_verdicts(&verdicts).into_iter();
         notes.extend(gaps.map(|gap| format!("{}: {gap}", shown(&run.log))));
-        notes.extend(verdicts.iter().find_map(|one| inexact(one, run)));
+        notes.extend(verdicts.iter().find_map(|one| inexact(one, place, run)));
     }
     Ok(Subject {
         name: tried.name(),
@@ -233,13 +243,14 @@ fn subject(args: &Args, rules: &Rules, tried: &Tried) -> anyhow::Result<Subject>
 }
 
 /// The order of threads is known only in part, and with it the heap's peak.
-fn inexact(verdict: &Verdict, run: &Logged) -> Option<String> {
+fn inexact(verdict: &Verdict, place: usize, run: &Logged) -> Option<String> {
     let Against::Limit(limit) = verdict.against else {
         return None;
     };
-    let (error, measured) = (run.run.peak_error_bytes, verdict.measured()?);
-    let is_near = verdict.measure == Measure::Peak && limit.abs_diff(measured) < error;
-    is_near.then(|| {
+    let error = run.run.peak_error_bytes;
+    let measured = verdict.runs.get(place).copied().flatten()?;
+    let is_near = verdict.measure == Measure::Peak && limit.abs_diff(measured) <= error;
+    (is_near && error > 0).then(|| {
         let (log, error) = (shown(&run.log), sized(error));
         format!("{log}: the heap peak may be off by {error}, as threads ran side by side, and its limit is as near")
     })
@@ -294,5 +305,50 @@ impl Format {
             Self::Markdown => "md",
             Self::Github => "github.txt",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use memlog_pages::blocks::measure::Run;
+    use memlog_verdict::{Measured, State};
+
+    use super::*;
+
+    fn verdict(measure: Measure, limit: u64, runs: &[u64]) -> Verdict {
+        Verdict {
+            budget: "all".to_owned(),
+            place: 0,
+            filter: None,
+            measure,
+            against: Against::Limit(limit),
+            runs: runs.iter().copied().map(Some).collect(),
+            worst: 1,
+            state: State::Held,
+            places: Vec::new(),
+        }
+    }
+
+    /// Each run has its own peak and its own error.
+    #[test]
+    fn a_limit_is_near_a_run() {
+        let run = |peak_error_bytes| Logged {
+            log: PathBuf::from("a.memlog"),
+            run: Run {
+                measured: Measured::default(),
+                program: String::new(),
+                has_end: true,
+                peak_error_bytes,
+                notes: Vec::new(),
+            },
+        };
+        let peaks = verdict(Measure::Peak, 100, &[90, 100]);
+        let is_near = |place, error| inexact(&peaks, place, &run(error)).is_some();
+        // The worst run is at the limit, and known to the byte.
+        assert!(!is_near(0, 9) && is_near(0, 10));
+        assert!(!is_near(1, 0) && is_near(1, 1));
+        assert!(!is_near(2, 50));
+        let leaks = verdict(Measure::Leaked, 100, &[90, 100]);
+        assert!(inexact(&leaks, 0, &run(50)).is_none());
     }
 }

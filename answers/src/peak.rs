@@ -4,11 +4,13 @@
 //! divide the events into spans; for each: what came in it, what went
 //! live after a span  = live before + came - went        a peak is at least that
 //! most within a span <= live before + came              and in no span more than that
-//! while some span's bound is above the highest that is known:
-//!     go through the events of the spans with the highest bounds, one by one
+//! go through the events of the spans with the highest bounds, one by one
+//! of the others those whose bound is above what is known by then, from the first to the last
 //! ```
 //!
-//! Few spans are gone through: most programs are nowhere else as high as near their peak.
+//! Where a program is nowhere else as high as near its peak the second step has little to do.
+//! Where it is as high all the time, each group of spans there is a short part of the run, and
+//! only the chunks of the table with blocks that were born or died in it are read again.
 
 use memlog_table::{Column, Columns, NEVER, Rows};
 
@@ -62,18 +64,29 @@ fn peak_at(world: &World, choice: &Choice, pace: Pace) -> Result<Peak, Damaged> 
     if width == 1 {
         return Ok(best);
     }
-    spans.sort_by_key(|span| (std::cmp::Reverse(span.bound), span.first));
     let at_once = (pace.events / width).max(1) as usize;
-    let mut rest = spans.as_slice();
-    while let Some(highest) = rest.first() {
-        if highest.bound < i128::from(best.bytes.max(1)) {
-            break;
+    let (mut group, others) = in_order(spans, at_once);
+    let mut others = others.into_iter();
+    loop {
+        let least = i128::from(best.bytes.max(1));
+        group.retain(|span| span.bound >= least);
+        if group.is_empty() {
+            return Ok(best);
         }
-        let (group, others) = rest.split_at(at_once.min(rest.len()));
-        rest = others;
-        go_through(world, choice, group, width, &mut best)?;
+        go_through(world, choice, &group, width, &mut best)?;
+        let least = i128::from(best.bytes.max(1));
+        let higher = others.by_ref().filter(|span| span.bound >= least);
+        group = higher.take(at_once).collect();
     }
-    Ok(best)
+}
+
+/// So many spans with the highest bounds, and the others, both as they follow each other.
+fn in_order(mut spans: Vec<Span>, count: usize) -> (Vec<Span>, Vec<Span>) {
+    spans.sort_by_key(|span| (std::cmp::Reverse(span.bound), span.first));
+    let mut others = spans.split_off(count.min(spans.len()));
+    spans.sort_by_key(|span| span.first);
+    others.sort_by_key(|span| span.first);
+    (spans, others)
 }
 
 /// Some events that follow each other.
@@ -236,6 +249,24 @@ mod tests {
             builder.finish(None, b"").expect("a sink takes all"),
             history,
         )
+    }
+
+    /// However their bounds lie, groups of the others are of parts of the run that do not meet:
+    /// the rows of no part are read for each of them.
+    #[test]
+    fn what_may_be_higher_is_gone_through_in_order() {
+        let spans = (0..100u64).map(|first| Span {
+            first,
+            before: 0,
+            bound: i128::from(1000 + first * 7919 % 10),
+        });
+        let (highest, others) = in_order(spans.collect(), 10);
+        assert!(highest.iter().all(|span| span.bound == 1009));
+        assert!(highest.is_sorted_by_key(|span| span.first));
+        assert_eq!((highest.len(), others.len()), (10, 90));
+        assert!(others.is_sorted_by_key(|span| span.first));
+        let (all, none) = in_order(others, 1000);
+        assert_eq!((all.len(), none.len()), (90, 0));
     }
 
     #[test]

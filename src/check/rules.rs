@@ -5,8 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use memlog_pages::blocks::measure::Chosen;
-use memlog_pages::{Advice, Where, shown};
-use memlog_verdict::{Amounts, Baseline, Budget, Had, Measure, Rule, budgets_of};
+use memlog_pages::{Advice, Where, grouped, shown};
+use memlog_verdict::{Amounts, Baseline, Budget, Had, MOST_RUNS, Measure, Rule, budgets_of};
 
 use super::Args;
 use super::runs::Tried;
@@ -32,10 +32,10 @@ impl Rules {
             ));
         }
         refuse_of_program(args)?;
-        let mut budgets = Vec::new();
-        budgets.extend(of_options(args)?);
-        if let Some(path) = &args.budget {
-            budgets.extend(of_file(path)?);
+        let mut budgets = args.budget.as_deref().map_or(Ok(Vec::new()), of_file)?;
+        refuse_two_suppressions(args, &budgets)?;
+        if let Some(given) = of_options(args)? {
+            add(&mut budgets, given);
         }
         let compares = args.baseline.is_some() || args.write_baseline.is_some();
         if budgets.is_empty() && !compares {
@@ -90,6 +90,20 @@ impl Rules {
         self.baseline.is_some() || args.write_baseline.is_some()
     }
 
+    /// With a baseline logs are runs, and there is an end to how many are compared.
+    pub fn refuse_many(&self, args: &Args, logs: usize) -> anyhow::Result<()> {
+        match self.is_of_one_program(args) && logs > MOST_RUNS {
+            false => Ok(()),
+            true => Err(Advice::error(
+                format!(
+                    "{} are more runs than the {MOST_RUNS} that a baseline may have",
+                    grouped(logs as u64)
+                ),
+                "give fewer: five tell as much",
+            )),
+        }
+    }
+
     /// Runs are of one program, and a baseline is of that one.
     pub fn refuse_others(&self, args: &Args, tried: &Tried) -> anyhow::Result<()> {
         const OTHER: &str = "write the baseline of this program anew with --write-baseline; or if \
@@ -119,22 +133,19 @@ impl Rules {
     }
 
     /// Writes what the runs had.
-    pub fn write_baseline(&self, path: &Path, tried: &Tried) -> anyhow::Result<()> {
-        if let Some(gap) = tried
-            .runs
-            .iter()
-            .find_map(|run| run.run.measured.gaps.all().next())
-        {
+    pub fn write_baseline(&self, args: &Args, path: &Path, tried: &Tried) -> anyhow::Result<()> {
+        let runs = tried.runs.iter().map(|run| &run.run.measured);
+        let gap = runs
+            .flat_map(|run| run.gaps.all().chain(run.without_names.iter().flatten()))
+            .next();
+        if let Some(gap) = gap.filter(|_| !args.allow_incomplete) {
             return Err(Advice::error(
                 format!("no baseline is made of runs that may have had more: {gap}"),
-                "record the program again with room for its log",
+                "record the program again so that nothing is missing, or give --allow-incomplete",
             ));
         }
         let mut budgets: Vec<Had> = Vec::new();
         for (place, budget) in self.budgets.iter().enumerate() {
-            if budgets.iter().any(|had| had.name == budget.name) {
-                continue;
-            }
             let of = |measure| {
                 let figures = tried.runs.iter().map(|run| &run.run.measured.figures);
                 let runs: Option<Vec<u64>> = figures
@@ -178,6 +189,45 @@ fn refuse_of_program(args: &Args) -> anyhow::Result<()> {
             "leave it out, or give a program behind --",
         )),
         None => Ok(()),
+    }
+}
+
+/// Adds what options limit: of all blocks it is the file's, the lower limit of both counts.
+fn add(budgets: &mut Vec<Budget>, given: Budget) {
+    let all = budgets.iter_mut().find(|budget| budget.name == Budget::ALL);
+    match (all, given.name == Budget::ALL) {
+        (Some(all), true) => {
+            for (measure, limit) in given.limits.iter() {
+                let limit = all.limits.get(measure).map_or(limit, |own| own.min(limit));
+                all.limits.set(measure, Some(limit));
+            }
+        }
+        (all, _) => {
+            let suppressions = all.and_then(|all| all.suppressions.clone());
+            budgets.insert(
+                0,
+                Budget {
+                    suppressions,
+                    ..given
+                },
+            );
+        }
+    }
+}
+
+/// Which of both would count is no question for a gate.
+fn refuse_two_suppressions(args: &Args, budgets: &[Budget]) -> anyhow::Result<()> {
+    let own = budgets.iter().find_map(|one| one.suppressions.as_ref());
+    match (own, &args.suppressions) {
+        (Some(own), Some(given)) => Err(Advice::error(
+            format!(
+                "the budgets have suppressions of their own, {}, and --suppressions gives {}",
+                shown(Path::new(own)),
+                shown(given)
+            ),
+            "leave out --suppressions, or put its lines into that file",
+        )),
+        _ => Ok(()),
     }
 }
 

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 
 use memlog_pages::blocks::measure::{Run, measure};
-use memlog_pages::{Advice, choose, grouped, shown, typed};
+use memlog_pages::{Advice, grouped, has_magic, logs_of, shown, typed};
 
 use super::Args;
 use super::rules::Rules;
@@ -48,6 +48,17 @@ impl Tried {
 }
 
 impl Logged {
+    /// Who exits tells his end, unless nobody was there to be told.
+    fn with_end(mut self, has_exited: bool) -> Self {
+        if has_exited && !self.run.has_end {
+            let gaps = &mut self.run.measured.gaps;
+            for gap in [&mut gaps.events, &mut gaps.rss] {
+                gap.get_or_insert_with(|| UNSEEN.to_owned());
+            }
+        }
+        self
+    }
+
     /// The program without its folder.
     pub fn name(&self) -> String {
         let program = &self.run.program;
@@ -83,11 +94,26 @@ impl Measurements {
 /// Measures logs.
 pub fn of_files(args: &Args, rules: &Rules) -> anyhow::Result<Measurements> {
     let mut all = Measurements::default();
+    let mut logs = Vec::new();
     for file in &args.files {
-        let log = choose(file, |line| {
-            // Where stderr is gone nobody can be told.
-            let _ = writeln!(std::io::stderr().lock(), "memlog: {line}");
-        })?;
+        let found = logs_of(file)?;
+        // What a pattern matches may be something else; what is named is a log.
+        let (mut found, others): (Vec<_>, Vec<_>) = found
+            .into_iter()
+            .partition(|log| log == file || has_magic(log));
+        if found.is_empty() {
+            return Err(Advice::error(
+                format!("no file that matches '{}' is a log", shown(file)),
+                "give a pattern of .memlog files, such as '*.memlog'",
+            ));
+        }
+        let notes = others.iter();
+        let notes = notes.map(|other| format!("{} is no log: it is not checked", shown(other)));
+        all.notes.extend(notes);
+        logs.append(&mut found);
+    }
+    rules.refuse_many(args, logs.len())?;
+    for log in logs {
         let run = logged(args, rules, log)?;
         match all.tried.last_mut() {
             Some(tried) if rules.is_of_one_program(args) => tried.runs.push(run),
@@ -116,7 +142,7 @@ pub fn of_program(args: &Args, rules: &Rules) -> anyhow::Result<Measurements> {
                 "why is said above; see whether `memlog record` works with it",
             ));
         };
-        own.push(main);
+        own.push((main, ran.status.code().is_some()));
         children.append(&mut others);
         if let Some(how) = failure(ran.status) {
             failures.push(match repeat {
@@ -128,23 +154,23 @@ pub fn of_program(args: &Args, rules: &Rules) -> anyhow::Result<Measurements> {
         }
     }
     os::pass_no_signals_on();
-    let measured = |logs: Vec<PathBuf>| -> anyhow::Result<Vec<Logged>> {
-        logs.into_iter()
-            .map(|log| logged(args, rules, log))
-            .collect()
-    };
+    let runs = own.into_iter().map(|(log, has_exited)| {
+        let run = logged(args, rules, log)?;
+        anyhow::Ok(run.with_end(has_exited))
+    });
+    let runs = runs.collect::<Result<_, _>>()?;
     let mut all = Measurements {
-        tried: vec![Tried {
-            runs: measured(own)?,
-            failures,
-        }],
+        tried: vec![Tried { runs, failures }],
         ..Measurements::default()
     };
     match (args.children, children.len()) {
         (_, 0) => {}
-        (true, _) => all
-            .tried
-            .extend(measured(children)?.into_iter().map(Tried::of_one)),
+        (true, _) => {
+            for log in children {
+                let run = logged(args, rules, log)?;
+                all.tried.push(Tried::of_one(run));
+            }
+        }
         (false, 1) => all
             .notes
             .push(format!("a process that it started is {UNCHECKED}")),
@@ -157,6 +183,10 @@ pub fn of_program(args: &Args, rules: &Rules) -> anyhow::Result<Measurements> {
     all.logs = Some(logs);
     Ok(all)
 }
+
+/// Why nothing is known of a program that exited and told no end.
+const UNSEEN: &str = "the program exited, and its last log has no end: what it executed last has \
+                      no log, or it ended by a system call of its own";
 
 const UNCHECKED: &str = "not checked; --children checks them too";
 

@@ -257,7 +257,7 @@ decides against a baseline, and forms for continuous integration.
 
 Examples:
   memlog check --max-peak 64MiB --max-leaked 1MiB -- ./server 1000
-  memlog check --max-leaked 0 --where 'module ~ \"libparse\"' --suppressions lsan.supp vm.5912.memlog
+  memlog check --max-leaked 9M --where 'not module ~ \"ssl\"' --suppressions lsan.supp vm.5912.memlog
   memlog check --write-baseline base.json --repeat 5 -- ./server 1000
   memlog check --baseline base.json --repeat 5 --format junit -o check.xml -- ./server 1000";
 

@@ -148,7 +148,7 @@ fn budgets_are_compared_by_their_names() {
     exits(
         &check(
             &folder,
-            &format!("{with} --write-baseline base.json a.memlog"),
+            "--budget memlog.toml --write-baseline base.json a.memlog",
         ),
         0,
     );
@@ -221,4 +221,23 @@ fn budgets_are_compared_by_their_names() {
         "{}",
         said(&output)
     );
+}
+
+/// What would be refused is not written.
+#[test]
+fn there_is_an_end_to_how_many_runs() {
+    let folder = Folder::new("check-base-many");
+    crate::log_of(&folder, &planted(&folder), "leak 5", "a.memlog");
+    let many = ["a.memlog"; 101];
+    let output = check(
+        &folder,
+        &format!("--write-baseline base.json {}", many.join(" ")),
+    );
+    exits(&output, 2);
+    assert!(
+        said(&output).contains("101 are more runs than the 100"),
+        "{}",
+        said(&output)
+    );
+    assert!(!folder.path("base.json").exists());
 }

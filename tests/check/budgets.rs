@@ -60,15 +60,34 @@ max-leaked = 0
             ("known", "leaked", "held", Some(0)),
         ]
     );
-    // An option's limit of all blocks is another than the file's: what that knows of is not
-    // suppressed.
-    let words = "--max-leaked 0 --budget budgets/memlog.toml log.memlog";
+    // An option's limit of all blocks is one of the file's budget: what that knows of is
+    // suppressed, and the lower limit counts.
+    for (limit, state) in [("999", "broken"), ("1000", "held"), ("1GiB", "held")] {
+        let words = format!("--max-leaked {limit} --budget budgets/memlog.toml log.memlog");
+        let report = told(&folder, &words, 1);
+        let of_all = checks(&report).iter().filter(|one| one["budget"] == "all");
+        let of_all: Vec<_> = of_all
+            .map(|one| (&one["state"], &one["measured"]))
+            .collect();
+        assert_eq!(of_all[1..], [(&state.into(), &1000.into())], "{report:#}");
+    }
+    // With a filter it is another, and knows of the same.
+    let words = "--max-leaked 1000 --where size>70 --budget budgets/memlog.toml log.memlog";
     let report = told(&folder, words, 1);
     let first = &checks(&report)[0];
-    let found = (&first["budget"], &first["measured"]);
-    assert_eq!(found, (&"all".into(), &1077.into()));
-    let places = first["places"].as_array().map(Vec::len);
-    assert_eq!(places, Some(2), "{first:#}");
+    let found = (&first["budget"], &first["state"], &first["measured"]);
+    assert_eq!(
+        found,
+        (&"chosen blocks".into(), &"held".into(), &1000.into())
+    );
+    let words = "--suppressions budgets/known.supp --budget budgets/memlog.toml log.memlog";
+    let output = check(&folder, words);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        said(&output).contains("have suppressions of their own, known.supp"),
+        "{}",
+        said(&output)
+    );
     let text = exits(
         &check(&folder, "--budget budgets/memlog.toml log.memlog"),
         1,
@@ -118,4 +137,38 @@ fn what_is_wrong_in_a_file_has_a_place() {
     }
     let output = check(&folder, "--budget none.toml log.memlog");
     assert_eq!(output.status.code(), Some(2));
+}
+
+/// What the file knows of is no leak for the baseline either, where the file limits only parts.
+#[test]
+fn a_baseline_knows_of_the_same_leaks() {
+    let folder = Folder::new("check-base-known");
+    let program = planted(&folder);
+    log_of(&folder, &program, "known 77 leak 5", "a.memlog");
+    log_of(&folder, &program, "known 99 leak 5", "b.memlog");
+    std::fs::write(folder.path("known.supp"), "leak:known_leak\n").expect("write");
+    std::fs::write(
+        folder.path("memlog.toml"),
+        "suppressions = \"known.supp\"\n[[budget]]\nname = \"p\"\nwhere = 'size = 5'\nmax-peak = 5\n",
+    )
+    .expect("write");
+    let with = "--budget memlog.toml";
+    exits(
+        &check(
+            &folder,
+            &format!("{with} --write-baseline base.json a.memlog"),
+        ),
+        0,
+    );
+    let words = format!("{with} --compare leaked --baseline base.json b.memlog");
+    let report = told(&folder, &words, 0);
+    let leaked: Vec<_> = checks(&report)
+        .iter()
+        .filter(|one| one["measure"] == "leaked")
+        .map(|one| (&one["budget"], &one["measured"]))
+        .collect();
+    assert_eq!(
+        leaked,
+        [(&"all".into(), &5.into()), (&"p".into(), &5.into())]
+    );
 }

@@ -117,6 +117,7 @@ fn cargo_test_fails_where_the_program_leaks() {
 }
 
 const TESTS: &str = r#"
+import unittest
 import pytest
 
 kept = []
@@ -161,6 +162,31 @@ def test_dies():
     os.abort()
 
 @pytest.mark.memlog_limit("24 MiB")
+def test_dies_later():
+    import atexit, os
+    atexit.register(os._exit, 3)
+
+@pytest.fixture
+def cleared():
+    kept = []
+    yield kept
+    kept.clear()
+
+@pytest.mark.memlog_leaks("1 MiB")
+@pytest.mark.parametrize("again", range(4))
+def test_leaks_for_a_while(cleared, again):
+    cleared.append(bytearray(2 << 20))
+
+class Case(unittest.TestCase):
+    @pytest.mark.memlog_limit("24 MiB")
+    def test_large(self):
+        bytearray(30 << 20)
+
+    @pytest.mark.memlog_limit("24 MiB")
+    def test_small(self):
+        bytearray(10 << 20)
+
+@pytest.mark.memlog_limit("24 MiB")
 def test_skips():
     pytest.skip("for a reason")
 
@@ -199,6 +225,29 @@ fn python(folder: &Folder) -> Option<(Command, bool)> {
     }
 }
 
+/// Where all tests go to workers, those that are marked are measured nevertheless.
+fn beside_xdist(folder: &Folder, pytest: &mut Command, tests: &Path) {
+    let mut pip = folder.command(pytest.get_program());
+    let pip = pip.args(["-m", "pip", "install", "-q", "--disable-pip-version-check"]);
+    let got = run(pip.arg("pytest-xdist"));
+    if !got.is_some_and(|output| output.status.success()) {
+        println!("SKIPPED pytest-xdist: pip gets none");
+        return;
+    }
+    let config = tests.join("pytest.ini");
+    fs::write(&config, "[pytest]\naddopts = -n 2 --dist loadfile\n").expect("write");
+    let told = text(&run(pytest).expect("pytest"));
+    for line in [
+        "FAILED test_memory.py::test_large",
+        "FAILED test_memory.py::Case::test_large",
+        "PASSED test_memory.py::test_small",
+        "chosen blocks: heap peak: 30.0 MiB, limit 24.0 MiB",
+    ] {
+        assert!(told.contains(line), "{line}: {told}");
+    }
+    fs::remove_file(config).expect("rm");
+}
+
 #[test]
 fn pytest_fails_where_a_test_is_above_its_limit() {
     let folder = Folder::new("check-pytest");
@@ -214,9 +263,11 @@ fn pytest_fails_where_a_test_is_above_its_limit() {
     }
     // Without --memlog the marks mean nothing.
     let words: Vec<_> = python.get_args().map(ToOwned::to_owned).collect();
-    let told =
-        text(&run(python.args(["--deselect", "test_memory.py::test_dies"])).expect("pytest"));
-    assert!(told.contains("1 failed, 8 passed, 1 skipped"), "{told}");
+    for dies in ["test_dies", "test_dies_later"] {
+        python.args(["--deselect", &format!("test_memory.py::{dies}")]);
+    }
+    let told = text(&run(&mut python).expect("pytest"));
+    assert!(told.contains("1 failed, 14 passed, 1 skipped"), "{told}");
     let mut again = Command::new(python.get_program());
     again.args(words).arg("--memlog").current_dir(&tests);
     for (name, value) in python.get_envs() {
@@ -238,6 +289,13 @@ fn pytest_fails_where_a_test_is_above_its_limit() {
         ("test_many[2]", "FAILED"),
         ("test_objects", "FAILED"),
         ("test_dies", "FAILED"),
+        ("test_dies_later", "FAILED"),
+        ("test_leaks_for_a_while[0]", "FAILED"),
+        ("test_leaks_for_a_while[1]", "FAILED"),
+        ("test_leaks_for_a_while[2]", "FAILED"),
+        ("test_leaks_for_a_while[3]", "FAILED"),
+        ("Case::test_large", "FAILED"),
+        ("Case::test_small", "PASSED"),
         ("test_skips", "SKIPPED"),
         ("test_plain", "PASSED"),
     ] {
@@ -249,6 +307,14 @@ fn pytest_fails_where_a_test_is_above_its_limit() {
         "{told}"
     );
     assert!(told.contains("assert 1 == 2"), "{told}");
+    assert!(
+        told.contains("ended with 3 when the test was over"),
+        "{told}"
+    );
+    match is_installed {
+        true => beside_xdist(&folder, &mut again, &tests),
+        false => println!("SKIPPED pytest-xdist: there is no place to install it"),
+    }
     // A mark that is wrong is told before anything runs.
     let wrong = "import pytest\n@pytest.mark.memlog_limit(1, 2)\ndef test_x(): pass\n";
     fs::write(tests.join("test_memory.py"), wrong).expect("write");

@@ -206,9 +206,15 @@ fn a_program_that_fails_does_not_pass() {
     let name = planted(&folder);
     let name = name.to_str().expect("a path");
     for (words, told) in [
-        ("exit 3", "the program exited with 3"),
-        ("kill 9", "the program was killed by signal 9 (SIGKILL)"),
-        ("kill 15", "the program was killed by signal 15 (SIGTERM)"),
+        ("calls 1 exit 3", "the program exited with 3"),
+        (
+            "calls 1 kill 9",
+            "the program was killed by signal 9 (SIGKILL)",
+        ),
+        (
+            "calls 1 kill 15",
+            "the program was killed by signal 15 (SIGTERM)",
+        ),
     ] {
         let text = exits(
             &check(&folder, &format!("--max-leaked 0 -- {name} {words}")),
@@ -259,6 +265,7 @@ fn what_cannot_be_checked_is_2() {
         ("--baseline none.json log.memlog", "none.json"),
         ("--baseline log.memlog log.memlog", "log.memlog"),
         ("--max-leaked 0 --tolerance 5% log.memlog", "--baseline"),
+        ("--max-leaked 0 --compare peak log.memlog", "--baseline"),
         ("--max-leaked 0 -o /nowhere/x log.memlog", "/nowhere"),
         ("--max-leaked 0 --format html log.memlog", "html"),
         ("--max-leaked 0 --source-root nowhere log.memlog", "nowhere"),
@@ -276,7 +283,10 @@ fn children_are_checked_if_that_is_asked() {
     let name = planted(&folder);
     let name = name.to_str().expect("a path");
     let text = exits(
-        &check(&folder, &format!("--max-leaked 0 -- {name} fork 100")),
+        &check(
+            &folder,
+            &format!("--max-leaked 0 -- {name} calls 1 fork 100"),
+        ),
         0,
     );
     assert!(
@@ -318,6 +328,16 @@ fn the_last_image_counts() {
         ),
         0,
     );
+    // One that nobody records may hold anything.
+    let mut command = folder.memlog(&["check", "--max-leaked", "1KiB", "--"]);
+    let words = [name, "leak", "50", "exec", "0", "leak", "5000"];
+    command.env("TMPDIR", folder.folder("tmp"));
+    let output = command.args(words).env("MEMLOG_FOLLOW_EXEC", "0").output();
+    let text = exits(&output.expect("it runs"), 1);
+    assert!(
+        text.contains("UNPROVEN") && text.contains("what it executed last has no log"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -334,6 +354,28 @@ fn each_log_is_checked() {
         .map(|one| &one["held"])
         .collect();
     assert_eq!(held, [true, false]);
+    // A folder and a pattern are all of their logs, the smallest too.
+    log_of(&folder, &folder.path("planted"), "peak 900", "big.memlog");
+    for name in ["a.memlog", "b.memlog", "big.memlog"] {
+        std::fs::copy(folder.path(name), folder.folder("logs").join(name)).expect("copy");
+    }
+    std::fs::write(folder.path("logs/c.memlog"), "nothing").expect("write");
+    for (words, notes) in [
+        ("logs", 0),
+        ("logs/*.memlog", 1),
+        ("logs/b*g.memlog logs/[a-b].memlog", 0),
+    ] {
+        let report = told(&folder, &format!("--max-leaked 0 {words}"), 1);
+        let programs = report["programs"].as_array().expect("programs");
+        let held = programs.iter().filter(|one| one["held"] == true).count();
+        assert_eq!((programs.len(), held), (3, 2), "{words}: {report:#}");
+        assert_eq!(
+            report["notes"].as_array().map(Vec::len),
+            Some(notes),
+            "{report:#}"
+        );
+    }
+    exits(&check(&folder, "--max-leaked 0 logs/c*"), 2);
     // A limit is kept by each run.
     let name = folder.path("planted");
     let words = format!("--max-leaked 0 --repeat 3 -- {} leak 5", name.display());

@@ -2,7 +2,8 @@
 //! byte, and what reads its reports elsewhere.
 //!
 //! * [`limits`]: limits against `stats`, `leaks`, `table` and a twin; exit codes; children
-//! * [`gaps`]: logs that lack events
+//! * [`gaps`]: logs that lack events or blocks
+//! * `interrupt`: Ctrl-C
 //! * [`budgets`]: budgets in a file, and what is wrong with them
 //! * [`baseline`]: noisy programs that pass, planted growth that does not
 //! * [`readers`]: JUnit, SARIF, annotations and Markdown as their readers see them
@@ -12,6 +13,7 @@ mod baseline;
 mod budgets;
 mod examples;
 mod gaps;
+mod interrupt;
 mod limits;
 mod readers;
 #[path = "../sites/mod.rs"]

@@ -4,6 +4,7 @@
  *   calls N   N blocks of 8 bytes, one after the other
  *   known N   N bytes that are never freed and that a file of suppressions knows of
  *   fork N    a child leaks N bytes
+ *   burst N   a child leaks 500 bytes and takes and frees N blocks
  *   exec ...  the rest is done by another image of the same program
  *   exit N    it ends with N
  *   kill N    it kills itself with signal N
@@ -41,6 +42,16 @@ SITE static void planted_child(long bytes)
     wait(NULL);
 }
 
+static void planted_burst(long count)
+{
+    if (fork() == 0) {
+        planted_leak(500);
+        planted_calls(count);
+        exit(0);
+    }
+    wait(NULL);
+}
+
 int main(int argc, char **argv)
 {
     for (int i = 1; i + 1 < argc; i += 2) {
@@ -55,6 +66,8 @@ int main(int argc, char **argv)
             planted_calls(number);
         else if (!strcmp(argv[i], "fork"))
             planted_child(number);
+        else if (!strcmp(argv[i], "burst"))
+            planted_burst(number);
         else if (!strcmp(argv[i], "exec"))
             execv(argv[0], (argv[i + 1] = argv[0], argv + i + 1));
         else if (!strcmp(argv[i], "exit"))

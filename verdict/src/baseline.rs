@@ -19,8 +19,8 @@ use serde_json::{Map, Value, json};
 use crate::measure::Measure;
 
 const SCHEMA: &str = "memlog-baseline-1";
-/// More runs would make the test slow, and take much memory.
-const MOST_RUNS: usize = 100;
+/// More runs would make the test of ranks slow, and take much memory.
+pub const MOST_RUNS: usize = 100;
 
 /// What earlier runs had.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -46,7 +46,7 @@ impl fmt::Display for Wrong {
     }
 }
 
-/// The budgets of a file; that of the whole program first, if it limits that.
+/// The budgets of a file; that of the whole program first, if it limits that or knows of leaks.
 pub fn budgets_of(text: &str) -> Result<Vec<Budget>, Wrong> {
     let table = DeTable::parse(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
@@ -58,9 +58,9 @@ pub fn budgets_of(text: &str) -> Result<Vec<Budget>, Wrong> {
     };
     file.take(table.get_ref())?;
     let budgets = file.budgets;
-    match budgets.is_empty() {
-        false => Ok(budgets),
-        true => Err(wrong(text, 0, &format!("it has no budget: {EXAMPLE}"))),
+    match budgets.iter().any(|budget| !budget.limits.is_empty()) {
+        true => Ok(budgets),
+        false => Err(wrong(text, 0, &format!("it has no budget: {EXAMPLE}"))),
     }
 }
 
@@ -104,7 +104,7 @@ impl File<'_> {
             }
         }
         let suppressions = whole.suppressions.clone();
-        if !whole.limits.is_empty() {
+        if !whole.limits.is_empty() || suppressions.is_some() {
             self.budgets.push(whole);
         }
         let Some(others) = others else {
@@ -283,10 +283,24 @@ mod tests {
         assert_eq!(suppressions, [Some("x.supp"), Some("x.supp"), Some("y")]);
     }
 
+    /// What is known of leaks is of the whole program too where only a baseline limits that.
+    #[test]
+    fn suppressions_are_of_the_whole_program() {
+        let text = "suppressions = \"x\"\n[[budget]]\nname = \"p\"\nmax-peak = 1\n";
+        let budgets = budgets_of(text).expect("budgets");
+        let told = budgets
+            .iter()
+            .map(|one| (one.name.as_str(), one.suppressions.as_deref()));
+        let told: Vec<_> = told.collect();
+        assert_eq!(told, [("all", Some("x")), ("p", Some("x"))]);
+        assert!(budgets[0].limits.is_empty());
+    }
+
     #[test]
     fn what_is_wrong_has_a_place() {
         for (text, line, column, told) in [
             ("", 1, 1, "it has no budget"),
+            ("suppressions = \"x\"", 1, 1, "it has no budget"),
             ("# x\nmax-peek = 1", 2, 1, "nothing is called max-peek"),
             (
                 "\nmax-peak = \"2 apples\"",

@@ -13,6 +13,8 @@ pub struct Measured {
     pub figures: Vec<Amounts>,
     /// Why it may have been more.
     pub gaps: Gaps,
+    /// Of each budget, if its filter chose nothing, what is wrong with the names.
+    pub without_names: Vec<Option<String>>,
 }
 
 /// Why figures of a run may be too low, in sentences.
@@ -165,7 +167,11 @@ impl<'a> Runs<'a> {
             figures.and_then(|figures| figures.get(measure))
         });
         let is_chosen = budget.filter.is_some();
-        let mut gaps = runs.iter().map(|run| run.gaps.of(measure, is_chosen));
+        let mut gaps = runs.iter().map(|run| {
+            let without_names = run.without_names.get(place);
+            let gap = run.gaps.of(measure, is_chosen);
+            gap.or(without_names.and_then(Option::as_ref))
+        });
         Self {
             budget,
             place,
@@ -239,7 +245,7 @@ mod tests {
     fn run(of: &[(Measure, u64)]) -> Measured {
         Measured {
             figures: vec![amounts(of)],
-            gaps: Gaps::default(),
+            ..Measured::default()
         }
     }
 
@@ -287,6 +293,7 @@ mod tests {
             let run = Measured {
                 figures: figures(peak),
                 gaps: gaps.clone(),
+                ..Measured::default()
             };
             let (verdicts, _) = judge(&rule, &[run]);
             verdicts
@@ -302,13 +309,73 @@ mod tests {
         // What is not known is not held.
         let nothing = Measured {
             figures: vec![Amounts::default()],
-            gaps: Gaps::default(),
+            ..Measured::default()
         };
         let (verdicts, _) = judge(&rule(&budgets), &[nothing]);
         assert!(
             verdicts
                 .iter()
                 .all(|one| matches!(one.state, State::Unproven(_)))
+        );
+    }
+
+    #[test]
+    fn gaps_are_of_what_they_leave_open() {
+        let all = [Measure::Peak, Measure::Leaked, Measure::Rss].map(|measure| (measure, 9));
+        let budgets = [
+            Budget::of_all(amounts(&all)),
+            Budget {
+                limits: amounts(&all[..2]),
+                ..named("chosen", Some("leaked"))
+            },
+        ];
+        let words = |gaps: Gaps, without_names: Option<&str>| {
+            let run = Measured {
+                figures: vec![amounts(&all); 2],
+                gaps,
+                without_names: vec![None, without_names.map(str::to_owned)],
+            };
+            let (verdicts, _) = judge(&rule(&budgets), &[run]);
+            let words = verdicts.iter().map(|one| match one.state {
+                State::Held => '.',
+                State::Unproven(_) => '?',
+                _ => '!',
+            });
+            words.collect::<String>()
+        };
+        let why = || Some("why".to_owned());
+        let none = Gaps::default;
+        assert_eq!(words(none(), None), ".....");
+        assert_eq!(words(none(), Some("it was rebuilt since")), "...??");
+        assert_eq!(
+            words(
+                Gaps {
+                    events: why(),
+                    ..none()
+                },
+                None
+            ),
+            "??.??"
+        );
+        assert_eq!(
+            words(
+                Gaps {
+                    chosen: why(),
+                    ..none()
+                },
+                None
+            ),
+            "...??"
+        );
+        assert_eq!(
+            words(
+                Gaps {
+                    rss: why(),
+                    ..none()
+                },
+                None
+            ),
+            "..?.."
         );
     }
 
@@ -369,7 +436,7 @@ mod tests {
         ]);
         let run = Measured {
             figures: vec![figures; 4],
-            gaps: Gaps::default(),
+            ..Measured::default()
         };
         let (told, notes) = grown(&baseline, &budgets, run);
         let states: Vec<_> = told
@@ -404,7 +471,7 @@ mod tests {
         let budgets = [named("all", None)];
         let figures = |figures| Measured {
             figures: vec![figures],
-            gaps: Gaps::default(),
+            ..Measured::default()
         };
         let empty = Baseline::default();
         let known = amounts(&[(Measure::Peak, 1), (Measure::Leaked, 0), (Measure::Rss, 1)]);
@@ -447,6 +514,7 @@ mod tests {
                     events: gap.map(str::to_owned),
                     ..Gaps::default()
                 },
+                ..Measured::default()
             });
             let runs: Vec<_> = runs.collect();
             judge(&rule, &runs).0[0].word()

@@ -24,7 +24,7 @@ mod measure;
 mod rank;
 mod report;
 
-pub use baseline::{Baseline, Had};
+pub use baseline::{Baseline, Had, MOST_RUNS};
 pub use budget::{Budget, amount_of};
 pub use budget_file::{Wrong, budgets_of};
 pub use compare::{ALPHA, Compared, Outcome, compare};

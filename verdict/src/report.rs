@@ -14,6 +14,8 @@ pub struct Report {
     pub notes: Vec<String>,
     /// The folder of the sources: files below it are told from here.
     pub root: String,
+    /// The file of the budgets from that folder, if it is below it.
+    pub budgets: Option<String>,
 }
 
 /// A program, in one run or several, or a log.
@@ -36,7 +38,7 @@ pub struct Subject {
 pub struct Verdict {
     /// What the budget is called.
     pub budget: String,
-    /// Which of all budgets that is: two may have the same name.
+    /// Which of all budgets that is.
     pub place: usize,
     /// Which blocks, as a filter; all if there is none.
     pub filter: Option<String>,

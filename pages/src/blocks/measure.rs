@@ -8,7 +8,6 @@ use memlog_analysis::{Held, Name};
 use memlog_answers::{Choice, Damaged, Of, Suppression, Test, owned, peak, suppressed};
 use memlog_table::Column;
 use memlog_verdict::{Amounts, Frame, Gaps, Measure, Measured, Place};
-use serde_json::Value;
 
 use super::leaks::read as suppressions_of;
 use super::table::Which;
@@ -16,7 +15,7 @@ use super::{Asked, Failure, Question, Told, answered};
 use crate::figures::identity;
 use crate::names::SymbolFiles;
 use crate::screen::Look;
-use crate::words::{Advice, counted, shown};
+use crate::words::{Advice, shown};
 use crate::world::Where;
 
 /// Which blocks a budget is of.
@@ -33,6 +32,8 @@ pub struct Run {
     pub measured: Measured,
     /// The program, with its folder.
     pub program: String,
+    /// Whether the process told its end; else it was killed, or executed another program.
+    pub has_end: bool,
     /// How far the heap's peak may be off, as threads ran side by side.
     pub peak_error_bytes: u64,
     /// What a reader has to know besides.
@@ -87,11 +88,12 @@ impl Chosen {
 /// Measures a log: figures of each choice.
 pub fn measure(file: &Path, symbol_files: &SymbolFiles, chosen: &[Chosen]) -> anyhow::Result<Run> {
     let needs_names = chosen.iter().any(Chosen::needs_names);
-    asked((file, symbol_files), needs_names, |told, stats, gap| {
-        let log = told.log;
-        let figures = chosen.iter().map(|one| figures(told, stats, one));
+    let asked = asked((file, symbol_files), needs_names, |told| {
+        let (log, stats) = (told.log, &told.kept.stats);
+        let figures = chosen.iter().map(|one| figures(told, one));
+        let has_end = log.end().is_some();
         let mut notes = Vec::new();
-        if log.end().is_none() && log.death().is_none() {
+        if !has_end && log.death().is_none() {
             notes.push(format!(
                 "{} has no end: its process was killed, executed another program or runs still; \
                  the figures are of what is in it",
@@ -108,17 +110,41 @@ pub fn measure(file: &Path, symbol_files: &SymbolFiles, chosen: &[Chosen]) -> an
         Ok(Run {
             measured: Measured {
                 figures: figures.collect::<Result<_, Failure>>()?,
-                gaps: gaps(stats, gap),
+                gaps: gaps(told),
+                without_names: Vec::new(),
             },
             program: program.unwrap_or_else(|| shown(file)),
+            has_end,
             peak_error_bytes: stats["heap_peak_error_bytes"].as_u64().unwrap_or(0),
             notes,
         })
-    })
+    });
+    let (mut run, remarks) = asked?;
+    find_empty(&mut run, chosen, file, remarks.first());
+    run.notes.extend(remarks);
+    Ok(run)
+}
+
+/// A filter that chooses nothing keeps each limit: its blocks may be called otherwise by now,
+/// or have no names.
+fn find_empty(run: &mut Run, chosen: &[Chosen], file: &Path, remark: Option<&String>) {
+    for (one, figures) in chosen.iter().zip(&run.measured.figures) {
+        let is_empty = [Measure::Peak, Measure::Allocations]
+            .iter()
+            .all(|&measure| figures.get(measure) == Some(0));
+        let filter = one.blocks.filter().filter(|_| is_empty);
+        if let Some(filter) = filter {
+            let note = format!("where {filter} chooses no block of {}", shown(file));
+            run.notes.push(note);
+        }
+        let remark = remark.filter(|_| filter.is_some() && one.blocks.needs_names());
+        run.measured.without_names.push(remark.cloned());
+    }
 }
 
 /// The figures of a choice.
-fn figures(told: &Told, stats: &Value, chosen: &Chosen) -> Result<Amounts, Failure> {
+fn figures(told: &Told, chosen: &Chosen) -> Result<Amounts, Failure> {
+    let stats = &told.kept.stats;
     let number = |key: &str| stats[key].as_u64();
     let flight = &stats["flight_recorder"];
     let mut amounts = Amounts::default();
@@ -152,13 +178,12 @@ fn sum(told: &Told, choice: &Choice) -> Result<Held, Failure> {
 }
 
 /// Why the figures may be too low.
-fn gaps(stats: &Value, gap: Option<&str>) -> Gaps {
-    let lost = stats["lost_events"].as_u64().filter(|&lost| lost > 0);
-    let lost = lost.map(|lost| format!("{} lost", counted(lost, "event")));
+fn gaps(told: &Told) -> Gaps {
+    let stats = &told.kept.stats;
     let is_folded = stats["flight_recorder"]["folded_chunks"].as_u64() > Some(0);
     let unread = stats["rss_unread_since_seconds"].as_f64();
     Gaps {
-        events: gap.map(str::to_owned).or(lost),
+        events: told.kept.gap.clone(),
         chosen: is_folded.then(|| {
             "the flight recorder has overwritten the oldest events, and with them which blocks \
              those were"
@@ -176,11 +201,12 @@ pub fn places(
     wanted: &[(&Chosen, Measure)],
     top: usize,
 ) -> anyhow::Result<Vec<Vec<Place>>> {
-    asked((file, symbol_files), true, |told, _, _| {
+    let (lists, _) = asked((file, symbol_files), true, |told| {
         let lists = wanted.iter();
         let lists = lists.map(|(chosen, measure)| list(told, chosen, *measure, top));
         lists.collect()
-    })
+    })?;
+    Ok(lists)
 }
 
 fn list(told: &Told, chosen: &Chosen, measure: Measure, top: usize) -> Result<Vec<Place>, Failure> {
@@ -235,12 +261,13 @@ fn without_stack() -> Frame {
     }
 }
 
-/// Asks the table of a log, which is found or made; an answer of a part is none.
+/// Asks the table of a log, which is found or made, and what is to be said of the names; an
+/// answer of a part is none.
 fn asked<T>(
     (file, symbol_files): (&Path, &SymbolFiles),
     needs_names: bool,
-    answer: impl Fn(&Told, &Value, Option<&str>) -> Result<T, Failure>,
-) -> anyhow::Result<T> {
+    answer: impl Fn(&Told) -> Result<T, Failure>,
+) -> anyhow::Result<(T, Vec<String>)> {
     let question = Question {
         blocks: Where::default(),
         at: None,
@@ -255,19 +282,21 @@ fn asked<T>(
     answered(
         (Of::Blocks, &question),
         needs_names,
-        |told| {
-            let kept = told.kept;
-            answer(told, &kept.stats, kept.gap.as_deref())
-        },
+        answer,
         |answer, around| {
-            if !around.interrupted.is_null() {
-                return Err(Advice::error(
-                    format!("Ctrl-C ended the reading of {}", shown(file)),
-                    "a part of a log says nothing of limits: read all of it",
-                ));
-            }
-            made.replace(Some(answer));
-            Ok(())
+            let on_names = around.on_names;
+            let cut = match (around.interrupted.is_null(), on_names.cut_short) {
+                (false, _) => "the reading",
+                (true, Some(_)) => "the look-up of names",
+                (true, None) => {
+                    made.replace(Some((answer, on_names.remarks)));
+                    return Ok(());
+                }
+            };
+            Err(Advice::error(
+                format!("Ctrl-C ended {cut} of {}", shown(file)),
+                "a part of a log says nothing of limits: read all of it",
+            ))
         },
     )?;
     made.into_inner().ok_or_else(crate::world::damaged)

@@ -127,7 +127,20 @@ pub fn gap(family: &Family, analysis: &Analysis) -> Option<String> {
     let lost = lost.map(|lost| format!("{} lost", counted(lost, "event")));
     let lost = lost.or_else(|| damage(analysis));
     let lost = lost.or_else(|| lacking(family.own()).map(str::to_owned));
-    lost.or_else(|| family.missing_parent.map(str::to_owned))
+    let lost = lost.or_else(|| family.missing_parent.map(str::to_owned));
+    let lost = lost.or_else(|| told_past_us(family.own()).into_iter().next());
+    lost.or_else(|| unseen(family.own(), analysis))
+}
+
+/// Why there may have been allocations though none was recorded.
+fn unseen(log: &Log, analysis: &Analysis) -> Option<String> {
+    // Who was forked and then asked for nothing was seen nevertheless.
+    let sentence = empty(log, analysis).filter(|_| log.parent_pid().is_none())?;
+    let notes = recorders_notes(log);
+    Some(match notes.is_empty() {
+        true => sentence,
+        false => format!("no allocation was recorded: {}", notes.join("; ")),
+    })
 }
 
 /// What shows that the file is not as it was written. A cut between two chunks

@@ -18,8 +18,16 @@ pub fn junit(report: &Report) -> String {
             count(failures)
         ),
     );
-    for subject in &report.subjects {
-        suite(&mut text, subject, &report.root);
+    for (place, subject) in report.subjects.iter().enumerate() {
+        // Only a suite may have text: the first tells what is of all.
+        let of_all = report.notes.iter().filter(|_| place == 0);
+        let notes: Vec<&str> = subject
+            .notes
+            .iter()
+            .chain(of_all)
+            .map(String::as_str)
+            .collect();
+        suite(&mut text, subject, &notes.join("\n"), &report.root);
     }
     text.push_str("</testsuites>\n");
     text
@@ -40,7 +48,7 @@ fn skipped(subject: &Subject) -> usize {
     subject.verdicts.iter().filter(is_undecided).count()
 }
 
-fn suite(text: &mut String, subject: &Subject, root: &str) {
+fn suite(text: &mut String, subject: &Subject, notes: &str, root: &str) {
     let name = escaped(&subject.name);
     put(
         text,
@@ -79,8 +87,8 @@ fn suite(text: &mut String, subject: &Subject, root: &str) {
         let title = format!("{} {} ({kind})", verdict.budget, verdict.measure.word());
         case(text, &name, &title, told);
     }
-    if !subject.notes.is_empty() {
-        let notes = escaped(&subject.notes.join("\n"));
+    if !notes.is_empty() {
+        let notes = escaped(notes);
         put(text, format_args!("    <system-out>{notes}</system-out>"));
     }
     text.push_str("  </testsuite>\n");

@@ -10,9 +10,10 @@ use crate::report::{Place, Report, Source, Subject, Verdict};
 pub fn sarif(report: &Report, version: &str) -> String {
     let subjects = report.subjects.iter();
     let results = subjects.flat_map(|subject| {
-        let failures = subject.failures.iter().map(|one| failed(subject, one));
+        let failures = subject.failures.iter();
+        let failures = failures.map(|one| failed(report, subject, one));
         let broken = subject.verdicts.iter().filter(|one| !one.is_fine());
-        let broken = broken.map(|one| result(subject, one, &report.root));
+        let broken = broken.map(|one| result(report, subject, one));
         failures.chain(broken).collect::<Vec<_>>()
     });
     let rules = Measure::ALL.map(|measure| rule(measure.word(), measure.rule()));
@@ -53,20 +54,23 @@ fn rule(word: &str, text: &str) -> Value {
     })
 }
 
-fn failed(subject: &Subject, failure: &str) -> Value {
+fn failed(report: &Report, subject: &Subject, failure: &str) -> Value {
     json!({
         "ruleId": id(PROGRAM),
         "level": "error",
         "message": { "text": format!("{}: the program {failure}", subject.name) },
+        "locations": [nowhere(report, subject)],
     })
 }
 
-fn result(subject: &Subject, verdict: &Verdict, root: &str) -> Value {
+fn result(report: &Report, subject: &Subject, verdict: &Verdict) -> Value {
+    let root = &report.root;
     let text = format!("{}: {}", subject.name, lines(verdict, root).join("\n"));
     let mut result = json!({
         "ruleId": id(verdict.measure.word()),
         "level": "error",
         "message": { "text": text },
+        "locations": [nowhere(report, subject)],
     });
     // One place is where it is; the others are related to it.
     let places = verdict.places.iter();
@@ -80,6 +84,18 @@ fn result(subject: &Subject, verdict: &Verdict, root: &str) -> Value {
         }
     }
     result
+}
+
+/// Where no line is known: GitHub takes no result without a location.
+fn nowhere(report: &Report, subject: &Subject) -> Value {
+    let file = report.budgets.as_deref().unwrap_or(&subject.name);
+    let file = if file.is_empty() { "memlog" } else { file };
+    json!({
+        "physicalLocation": {
+            "artifactLocation": { "uri": uri(file) },
+            "region": { "startLine": 1 },
+        },
+    })
 }
 
 fn location((place, source): &(&Place, Source), root: &str) -> Value {

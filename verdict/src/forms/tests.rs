@@ -65,6 +65,7 @@ fn hostile() -> Report {
         }],
         notes: Vec::new(),
         root: "/root/of".to_owned(),
+        budgets: None,
     }
 }
 
@@ -106,6 +107,11 @@ fn sarif_has_what_it_must() {
     for result in results {
         assert!(ids.contains(&&result["ruleId"]), "{result}");
         assert!(!result["message"]["text"].as_str().expect("text").is_empty());
+        assert_eq!(
+            result["locations"].as_array().map(Vec::len),
+            Some(1),
+            "{result}"
+        );
         let lists = ["locations", "relatedLocations"].map(|key| result[key].as_array());
         for location in lists.into_iter().flatten().flatten() {
             let place = &location["physicalLocation"];
@@ -119,6 +125,56 @@ fn sarif_has_what_it_must() {
     }
     let uri = &results[1]["relatedLocations"][0]["physicalLocation"]["artifactLocation"]["uri"];
     assert_eq!(uri, "a%3Ab%20c.c");
+}
+
+/// Where no line is known it is that of the budgets, else a file named as the program.
+#[test]
+fn sarif_has_a_place_for_what_has_none() {
+    let uris = |name: &str, budgets: Option<&str>| -> Vec<String> {
+        let mut report = hostile();
+        report.budgets = budgets.map(str::to_owned);
+        let subject = &mut report.subjects[0];
+        subject.name = name.to_owned();
+        subject.verdicts.truncate(1);
+        subject.verdicts[0].places.clear();
+        let whole: Value = serde_json::from_str(&sarif(&report, "1")).expect("JSON");
+        let results = whole["runs"][0]["results"].as_array().expect("results");
+        let places = results
+            .iter()
+            .map(|one| &one["locations"][0]["physicalLocation"]);
+        let places: Vec<_> = places.collect();
+        assert!(places.iter().all(|one| one["region"]["startLine"] == 1));
+        let uris = places.iter().map(|one| &one["artifactLocation"]["uri"]);
+        uris.map(|uri| uri.as_str().expect("a URI").to_owned())
+            .collect()
+    };
+    assert_eq!(uris("my server", None), ["my%20server"; 2]);
+    assert_eq!(uris("", None), ["memlog"; 2]);
+    assert_eq!(
+        uris("server", Some("ci/memlog.toml")),
+        ["ci/memlog.toml"; 2]
+    );
+}
+
+#[test]
+fn junit_tells_the_notes_of_all_once() {
+    let mut report = hostile();
+    report
+        .notes
+        .push("two processes are not checked".to_owned());
+    report.subjects.push(report.subjects[0].clone());
+    let text = junit(&report);
+    assert_eq!(
+        text.matches("two processes are not checked").count(),
+        1,
+        "{text}"
+    );
+    report.subjects.truncate(1);
+    report.subjects[0].notes.clear();
+    assert!(
+        junit(&report).contains("<system-out>two processes"),
+        "{text}"
+    );
 }
 
 #[test]
