@@ -15,16 +15,15 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-use memlog_analysis::{AddressMap, Frame, Name, StackTable, Tables};
+use memlog_analysis::{AddressMap, Frame, Name, StackTable};
 use memlog_export::forms::file_and_line;
 use memlog_format::event::{Alloc, Release};
 use memlog_format::meta::Key;
-use memlog_format::table::StackId;
-use memlog_read::{Flight, Item, Kind, Log, Place, Taker};
+use memlog_read::{Item, Kind, Log, Place, Taker};
 
 use crate::facts::command_line;
 use crate::names::{NameStore, Names, SymbolFiles, symbol_options};
-use crate::open::{Family, Files, LogTables, Watch, hand_out};
+use crate::open::{Before, Family, Files, LogTables, Watch, hand_out};
 use crate::words::clean;
 
 /// The number of the stack of no place.
@@ -51,7 +50,7 @@ pub fn heaptrack(
     let names = Names::new(&store, &options, log, file);
     let mut form = Form::new(out, log, names);
     form.head();
-    form.inherit(&family);
+    form.inherit(&family, &watch);
     hand_out(&mut watch.events(log), &mut form, |form, events, bytes| {
         watch.goes_on_after(events, bytes) && form.is_written.is_ok()
     });
@@ -182,44 +181,21 @@ impl<'l, 'a, 's, 'o> Form<'l, 'a, 's, 'o> {
     }
 
     /// What came before the log's own events counts as if it came at once.
-    fn inherit(&mut self, family: &Family) {
-        for (_, child, parent) in family.forks() {
-            let tables = LogTables::new(parent);
-            self.stacks.change_log();
-            self.take_live(parent, &tables);
-            for item in parent.events_until(child.fork_points()) {
-                match &item.kind {
-                    Kind::Alloc(alloc) => {
-                        self.seed(alloc.address, (alloc.size, alloc.stack), &tables);
-                    }
-                    Kind::Release(release) => {
-                        self.live.remove(release.address);
-                    }
-                    _ => {}
-                }
+    fn inherit(&mut self, family: &Family, watch: &Watch) {
+        family.before(watch, |tables, step| match step {
+            Before::Log => self.stacks.change_log(),
+            Before::Came(alloc) => {
+                let stack = self.stacks.stack(alloc.stack, tables);
+                let info = self.info(alloc.size, stack);
+                self.live.insert(alloc.address, info + 1);
             }
-        }
-        self.stacks.change_log();
-        let (log, tables) = (self.log, LogTables::new(self.log));
-        self.take_live(log, &tables);
+            Before::Went(address) => drop(self.live.remove(address)),
+        });
         let mut all: Vec<(u64, u32)> = self.live.iter().collect();
         all.sort_unstable();
         for (_, info) in all {
             self.line('+', info - 1);
         }
-    }
-
-    /// What overwritten events left live.
-    fn take_live(&mut self, log: &Log, tables: &impl Tables) {
-        for entry in log.flight().into_iter().flat_map(Flight::live) {
-            self.seed(entry.address, (entry.size, entry.stack), tables);
-        }
-    }
-
-    fn seed(&mut self, address: u64, (size, stack): (u64, StackId), tables: &impl Tables) {
-        let stack = self.stacks.stack(stack, tables);
-        let info = self.info(size, stack);
-        self.live.insert(address, info + 1);
     }
 
     fn come_to(&mut self, tick: u64) {

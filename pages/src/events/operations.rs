@@ -13,11 +13,11 @@ use memlog_format::api::Api;
 use memlog_format::event::{Alloc, Release};
 use memlog_format::meta::Key;
 use memlog_format::operations::{Head, MAX_OPERATION, Operation, TEXTS_AT, Text};
-use memlog_read::{Flight, Item, Kind, Log, Place, Taker};
+use memlog_read::{Item, Kind, Place, Taker};
 
 use super::folded::{Lives, Places};
 use super::libraries::recorded_allocator;
-use crate::open::{Analysis, Family, Files, Watch, hand_out};
+use crate::open::{Analysis, Before, Family, Files, Watch, hand_out};
 use crate::words::{clean, counted, sized};
 
 /// So much is written at a time.
@@ -211,27 +211,12 @@ impl<'o, W: Write> Form<'o, W> {
 
     /// What was there when recording began, by its addresses.
     fn inherit(&mut self, family: &Family, watch: &Watch) {
-        let mut live = HashMap::new();
-        let kept = |log: &Log, live: &mut HashMap<u64, Alloc>| {
-            for entry in log.flight().into_iter().flat_map(Flight::live) {
-                live.insert(entry.address, plain(entry.address, entry.size));
-            }
-        };
-        for (_, child, parent) in family.forks() {
-            kept(parent, &mut live);
-            let mut events = watch.events_until(parent, child.fork_points());
-            while let Some(item) = events.next() {
-                if !watch.goes_on(&events) {
-                    break;
-                }
-                match &item.kind {
-                    Kind::Alloc(alloc) => drop(live.insert(alloc.address, *alloc)),
-                    Kind::Release(release) => drop(live.remove(&release.address)),
-                    _ => {}
-                }
-            }
-        }
-        kept(family.own(), &mut live);
+        let mut live: HashMap<u64, Alloc> = HashMap::new();
+        family.before(watch, |_, step| match step {
+            Before::Log => {}
+            Before::Came(alloc) => drop(live.insert(alloc.address, alloc)),
+            Before::Went(address) => drop(live.remove(&address)),
+        });
         let mut all: Vec<Alloc> = live.into_values().collect();
         all.sort_unstable_by_key(|alloc| alloc.address);
         all.iter().for_each(|alloc| self.came(alloc));
@@ -316,18 +301,5 @@ impl<'o, W: Write> Form<'o, W> {
             end_live_bytes: self.live_bytes,
             ..self.head
         })
-    }
-}
-
-/// Of a block that nobody knows more of.
-fn plain(address: u64, size: u64) -> Alloc {
-    Alloc {
-        api: Api::Malloc,
-        address,
-        size,
-        usable: size,
-        alignment_log2: 0,
-        stack: memlog_format::table::StackId(0),
-        order: None,
     }
 }

@@ -1,12 +1,11 @@
 //! What a file of operations says of the program that it was made of.
 
 use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
 use memlog_format::operations::{Head, MAGIC, Opened, Text};
 
-use crate::open::map_file;
+use crate::open::{begins_with, map_file};
 use crate::words::{Advice, clean};
 
 /// It, as people may be shown it.
@@ -24,12 +23,7 @@ pub struct Recorded {
 
 /// Whether a file has operations and no log.
 pub fn is_operations(path: &Path) -> bool {
-    let mut start = [0; MAGIC.len()];
-    path.is_file()
-        && File::open(path)
-            .and_then(|mut file| file.read_exact(&mut start))
-            .is_ok()
-        && start == MAGIC
+    begins_with(path, &MAGIC)
 }
 
 impl Recorded {

@@ -1,6 +1,7 @@
 //! Opens a log and, for a forked process, those of its parents.
 
 mod analysis;
+mod before;
 mod blocks;
 mod each;
 mod extent;
@@ -25,12 +26,13 @@ use memlog_read::Log;
 
 use crate::words::{Advice, clean, shown};
 pub use analysis::{Analysis, Chosen, LogTables, Part as ReadPart, Times, at_of};
+pub use before::Before;
 pub use blocks::make as make_table;
 pub use each::each;
 pub use extent::{Extent, of as extent_of};
 pub use glance::{FEW_EVENTS, Few, Glance, says_more};
 pub use interrupt::{INTERRUPTED, Interrupt};
-pub use magic::has_magic;
+pub use magic::{begins_with, has_magic};
 pub use map::FileBytes;
 use map::{log_bytes, log_outline};
 pub use map::{map, map_file};
