@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::ValueEnum;
+use memlog_export::flame::Flame;
 use memlog_export::forms::{
     callgrind, csv, folded, gprof2dot::gprof2dot, hatchet, json, pprof, speedscope,
 };
@@ -101,12 +102,12 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         elsewhere: ELSEWHERE,
     };
     args.check()?;
-    if args.format == Format::Parquet {
+    let Some(make) = args.format.make() else {
         return dataset::write(args, &output);
-    }
+    };
     let log = choose(&args.file, |line: &str| output.say(line))?;
     let named = |log: &str| args.format.file(log);
-    let (exit, _) = output.write(&log, named, |out| args.write(&log, out))?;
+    let (exit, _) = output.write(&log, named, |out| make(args, &log, out))?;
     Ok(exit)
 }
 
@@ -149,28 +150,11 @@ impl Args {
         }
     }
 
-    fn write(&self, log: &Path, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
-        let chosen = Chosen {
+    fn chosen<'a>(&'a self, log: &'a Path) -> Chosen<'a> {
+        Chosen {
             file: log,
             symbol_files: &self.symbol_files,
             blocks: &self.blocks,
-        };
-        match self.format {
-            Format::Heaptrack => heaptrack(log, &self.symbol_files, out),
-            Format::Massif => massif(&chosen, out),
-            Format::Dhat => dhat(&chosen, out),
-            Format::Firefox => firefox(&chosen, out),
-            Format::Replay => {
-                std::io::copy(&mut written(log)?, out)?;
-                Ok(ExitCode::SUCCESS)
-            }
-            _ => {
-                let drawn = flame(&self.wanted(log))?;
-                let bytes = self.bytes(&drawn)?;
-                drawn.leave_interrupt();
-                out.write_all(&bytes)?;
-                Ok(drawn.exit)
-            }
         }
     }
 
@@ -187,34 +171,65 @@ impl Args {
         }
     }
 
-    fn bytes(&self, drawn: &Drawn) -> std::io::Result<Vec<u8>> {
+    /// Writes a form of the tree.
+    fn of_tree(
+        &self,
+        log: &Path,
+        out: &mut dyn Write,
+        form: impl FnOnce(&Drawn) -> std::io::Result<Vec<u8>>,
+    ) -> anyhow::Result<ExitCode> {
+        let drawn = flame(&self.wanted(log))?;
+        let bytes = form(&drawn)?;
+        drawn.leave_interrupt();
+        out.write_all(&bytes)?;
+        Ok(drawn.exit)
+    }
+
+    /// The same of one that is text.
+    fn of_text(
+        &self,
+        log: &Path,
+        out: &mut dyn Write,
+        form: fn(&Flame) -> String,
+    ) -> anyhow::Result<ExitCode> {
+        self.of_tree(log, out, |drawn| Ok(form(&drawn.flame).into_bytes()))
+    }
+
+    fn pprof(&self, drawn: &Drawn) -> std::io::Result<Vec<u8>> {
         let flame = &drawn.flame;
-        let text = match self.format {
-            // They are written from what is no tree.
-            Format::Heaptrack
-            | Format::Massif
-            | Format::Dhat
-            | Format::Firefox
-            | Format::Parquet
-            | Format::Replay => return Ok(Vec::new()),
-            Format::Folded => folded(flame),
-            Format::Speedscope => speedscope(flame),
-            Format::Gprof2dot => gprof2dot(flame),
-            Format::Callgrind => callgrind(flame),
-            Format::Hatchet => hatchet(flame),
-            Format::Csv => csv(flame),
-            Format::Json => json(flame),
-            Format::Pprof => {
-                let shown = flame.metrics.get(flame.shown).map(|metric| metric.key);
-                let live = shown.filter(|_| self.by == By::Live).unwrap_or("rss-peak");
-                return pprof(flame, (live, By::Allocated.name()), drawn.program());
-            }
-        };
-        Ok(text.into_bytes())
+        let shown = flame.metrics.get(flame.shown).map(|metric| metric.key);
+        let live = shown.filter(|_| self.by == By::Live).unwrap_or("rss-peak");
+        pprof(flame, (live, By::Allocated.name()), drawn.program())
     }
 }
 
+/// What makes a form's file of a log.
+type Make = fn(&Args, &Path, &mut dyn Write) -> anyhow::Result<ExitCode>;
+
 impl Format {
+    /// What makes its file; nothing where it is a folder of files.
+    fn make(self) -> Option<Make> {
+        Some(match self {
+            Self::Parquet => return None,
+            Self::Heaptrack => |args, log, out| heaptrack(log, &args.symbol_files, out),
+            Self::Massif => |args, log, out| massif(&args.chosen(log), out),
+            Self::Dhat => |args, log, out| dhat(&args.chosen(log), out),
+            Self::Firefox => |args, log, out| firefox(&args.chosen(log), out),
+            Self::Replay => |_, log, out| {
+                std::io::copy(&mut written(log)?, out)?;
+                Ok(ExitCode::SUCCESS)
+            },
+            Self::Pprof => |args, log, out| args.of_tree(log, out, |drawn| args.pprof(drawn)),
+            Self::Folded => |args, log, out| args.of_text(log, out, folded),
+            Self::Speedscope => |args, log, out| args.of_text(log, out, speedscope),
+            Self::Gprof2dot => |args, log, out| args.of_text(log, out, gprof2dot),
+            Self::Callgrind => |args, log, out| args.of_text(log, out, callgrind),
+            Self::Hatchet => |args, log, out| args.of_text(log, out, hatchet),
+            Self::Csv => |args, log, out| args.of_text(log, out, csv),
+            Self::Json => |args, log, out| args.of_text(log, out, json),
+        })
+    }
+
     /// As it is typed.
     fn name(self) -> String {
         let value = self.to_possible_value();
