@@ -28,10 +28,17 @@ fn files(folder: &Path, table: &str) -> Vec<PathBuf> {
     files
 }
 
+/// That of ci/duckdb, if it was made.
+fn python() -> PathBuf {
+    let build = Path::new(env!("CARGO_BIN_EXE_memlog")).ancestors().nth(2);
+    let own = build.expect("a folder").join("engines/venv/bin/python");
+    if own.exists() { own } else { "python3".into() }
+}
+
 /// The rows of a table, as an engine reads them; nothing where there is none here.
 fn rows(folder: &Path, table: &str) -> Option<Vec<Value>> {
     let reader = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/answers/exports/parquet.py");
-    let output = Command::new("python3")
+    let output = Command::new(python())
         .arg(reader)
         .arg(folder.join(table))
         .output();
