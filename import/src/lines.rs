@@ -30,6 +30,11 @@ impl<'i> Lines<'i> {
         At::Line(self.number)
     }
 
+    /// Where the next line will be.
+    pub(crate) fn next_at(&self) -> At {
+        At::Line(self.number + 1)
+    }
+
     /// The last line.
     pub(crate) fn last(&self) -> &[u8] {
         &self.line
