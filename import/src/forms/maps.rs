@@ -60,6 +60,19 @@ impl Maps {
         });
     }
 
+    /// Another text, which counts from now on. What lies where it lay is the same module.
+    pub(super) fn renew<'t>(&mut self, lines: impl Iterator<Item = &'t [u8]>) {
+        let before = std::mem::take(self);
+        lines.for_each(|line| self.line(line));
+        for file in &mut self.files {
+            let same = before.files.iter().find(|known| {
+                (known.range.start, known.bias, &known.path)
+                    == (file.range.start, file.bias, &file.path)
+            });
+            file.module = same.and_then(|known| known.module);
+        }
+    }
+
     /// The stack of return addresses, the innermost first, without the frames of the
     /// recorder or allocator itself.
     pub(super) fn stack(&mut self, log: &mut LogWriter, addresses: &[u64]) -> StackId {

@@ -18,7 +18,7 @@ use memlog_format::api::Api;
 use memlog_format::meta::Lack;
 use memlog_format::table::{CodeId, StackId};
 
-use super::bytes::Bytes;
+use super::bytes::{Bytes, Stop};
 use super::maps::{bias, is_own};
 use crate::error::Error;
 use crate::writer::{LogWriter, ModuleId};
@@ -62,31 +62,22 @@ pub(super) fn read(input: &mut dyn BufRead, log: &mut LogWriter) -> Result<(), E
     for lack in [Lack::Times, Lack::Threads, Lack::Functions, Lack::Gone] {
         log.lacks(lack);
     }
-    let mut bytes = Bytes::new(input);
-    let width = bytes.number(1)?.unwrap_or(0) as u8;
-    if !matches!(width, 4 | 8) {
-        return Err(bytes.malformed("4 or 8, the bytes of a pointer", &[width]));
-    }
-    log.start().pointer_bytes = width;
-    // The order of records is all there is of time: a nanosecond stands for each.
-    log.start().tick_ns = 1;
     let mut file = File {
-        bytes,
-        width,
+        bytes: Bytes::new(input),
+        width: 8,
         modules: HashMap::new(),
         codes: HashMap::new(),
         frames: Vec::new(),
     };
+    // The order of records is all there is of time: a nanosecond stands for each.
+    log.start().tick_ns = 1;
     let mut records = 0;
-    while !log.has_failed() && !file.bytes.is_at_end()? {
-        records += 1;
-        log.time(records);
-        if file.record(log)?.is_none() {
-            log.remark(format!(
-                "the file ends in the middle of record {records}, which is left out"
-            ));
-            break;
-        }
+    match file.records(log, &mut records) {
+        Ok(()) => {}
+        Err(Stop::End) => log.remark(format!(
+            "the file ends in the middle of record {records}, which is left out"
+        )),
+        Err(Stop::Error(error)) => return Err(error),
     }
     Ok(())
 }
@@ -107,11 +98,25 @@ struct Module {
 }
 
 impl File<'_> {
-    /// The next record; nothing where the file ends in it.
-    fn record(&mut self, log: &mut LogWriter) -> Result<Option<()>, Error> {
-        let (Some(address), Some(size)) = (self.word()?, self.word()?) else {
-            return Ok(None);
-        };
+    fn records(&mut self, log: &mut LogWriter, records: &mut u64) -> Result<(), Stop> {
+        let width = self.bytes.number(1)? as u8;
+        if !matches!(width, 4 | 8) {
+            return Err(self
+                .bytes
+                .malformed("4 or 8, the bytes of a pointer", &[width]));
+        }
+        self.width = width;
+        log.start().pointer_bytes = width;
+        while !log.has_failed() && !self.bytes.is_at_end()? {
+            *records += 1;
+            log.time(*records);
+            self.record(log)?;
+        }
+        Ok(())
+    }
+
+    fn record(&mut self, log: &mut LogWriter) -> Result<(), Stop> {
+        let (address, size) = (self.word()?, self.word()?);
         let size = match self.width {
             4 => i64::from(size as u32 as i32),
             _ => size as i64,
@@ -124,28 +129,22 @@ impl File<'_> {
             }
             (_, ..0) => log.release(address, None, Api::Free),
             (_, 1..) => {
-                let Some(stack) = self.stack(log)? else {
-                    return Ok(None);
-                };
+                let stack = self.stack(log)?;
                 log.allocate(address, size.unsigned_abs(), None, stack, Api::Malloc);
             }
         }
-        Ok(Some(()))
+        Ok(())
     }
 
-    fn word(&mut self) -> Result<Option<u64>, Error> {
+    fn word(&mut self) -> Result<u64, Stop> {
         self.bytes.number(self.width.into())
     }
 
-    fn stack(&mut self, log: &mut LogWriter) -> Result<Option<StackId>, Error> {
-        let Some(count) = self.bytes.number(1)? else {
-            return Ok(None);
-        };
+    fn stack(&mut self, log: &mut LogWriter) -> Result<StackId, Stop> {
+        let count = self.bytes.number(1)?;
         self.frames.clear();
         for index in 0..count {
-            let Some(frame) = self.frame(log, index == 0)? else {
-                return Ok(None);
-            };
+            let frame = self.frame(log, index == 0)?;
             self.frames.push(frame);
         }
         // memtrail's own functions stand in for malloc.
@@ -160,41 +159,27 @@ impl File<'_> {
             false => StackId::COMPLETE,
         };
         let callers = self.frames[own..].iter().rev();
-        Ok(Some(callers.fold(root, |caller, &(place, _)| {
-            log.stack(caller, place)
-        })))
+        Ok(callers.fold(root, |caller, &(place, _)| log.stack(caller, place)))
     }
 
     /// A frame, and whether it is memtrail's own.
-    fn frame(
-        &mut self,
-        log: &mut LogWriter,
-        is_innermost: bool,
-    ) -> Result<Option<(CodeId, bool)>, Error> {
-        let (Some(address), Some(offset)) = (self.word()?, self.word()?) else {
-            return Ok(None);
-        };
-        let Some(number) = self.bytes.number(1)?.map(|number| number as u8) else {
-            return Ok(None);
-        };
+    fn frame(&mut self, log: &mut LogWriter, is_innermost: bool) -> Result<(CodeId, bool), Stop> {
+        let (address, offset) = (self.word()?, self.word()?);
+        let number = self.bytes.number(1)? as u8;
         if number > MOST_MODULES {
             return Err(self
                 .bytes
                 .malformed("a module's number up to 128", &[number]));
         }
         if number != 0 && !self.modules.contains_key(&number) {
-            let Some(length) = self.word()? else {
-                return Ok(None);
-            };
+            let length = self.word()?;
             if length > LONGEST_PATH {
                 let expected = "a path of no more than 4096 bytes";
                 return Err(self
                     .bytes
                     .malformed(expected, length.to_string().as_bytes()));
             }
-            let Some(path) = self.bytes.take(length as usize)? else {
-                return Ok(None);
-            };
+            let path = self.bytes.take(length)?;
             let module = Module {
                 is_own: is_own(&path),
                 path,
@@ -213,6 +198,6 @@ impl File<'_> {
             // Where the hook itself was; of the others where they return to.
             log.place(Some(address), is_innermost, id, &[])
         });
-        Ok(Some((code, is_own)))
+        Ok((code, is_own))
     }
 }

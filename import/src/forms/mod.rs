@@ -1,5 +1,6 @@
 //! The forms that can be read, a module each.
 
+mod bytehound;
 mod bytes;
 mod dhat;
 mod heap_text;
@@ -60,6 +61,11 @@ pub const FORMS: &[Form] = &[
         tool: "memtrail",
         is: memtrail::is,
         read: memtrail::read,
+    },
+    Form {
+        tool: "bytehound",
+        is: bytehound::is,
+        read: bytehound::read,
     },
     Form {
         tool: "pprof",

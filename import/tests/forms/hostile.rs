@@ -14,7 +14,7 @@ const FILES: [&str; 7] = [
 ];
 
 /// What is made can be read to its end.
-fn survives(file: &[u8]) {
+pub(crate) fn survives(file: &[u8]) {
     let Ok((_, bytes)) = import(file) else { return };
     let log = Log::open(&bytes).expect("a log");
     assert!(log.findings().list().is_empty(), "{:?}", log.findings());

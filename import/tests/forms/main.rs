@@ -1,6 +1,7 @@
 //! Files of other tools, and what their logs say. The files in golden/imports are from one
 //! small program, tables.c there; its sums are known from its text.
 
+mod bytehound;
 mod dhat;
 mod heap_text;
 mod hostile;
