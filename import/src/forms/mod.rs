@@ -2,6 +2,7 @@
 
 mod heaptrack;
 mod heaptrack_raw;
+mod text;
 
 use std::io::BufRead;
 
@@ -20,11 +21,18 @@ pub struct Form {
 }
 
 /// All of them; where two may be meant, the first is.
-pub const FORMS: &[Form] = &[Form {
-    tool: "heaptrack",
-    is: heaptrack::is,
-    read: heaptrack::read,
-}];
+pub const FORMS: &[Form] = &[
+    Form {
+        tool: "heaptrack",
+        is: heaptrack::is,
+        read: heaptrack::read,
+    },
+    Form {
+        tool: "memlog text",
+        is: text::is,
+        read: text::read,
+    },
+];
 
 /// The form of a file that begins like this: [`HEAD`](crate::HEAD) bytes, unpacked.
 pub fn recognise(head: &[u8]) -> Option<&'static Form> {
