@@ -101,8 +101,8 @@ pub enum Key {
     /// A variable of the environment that the program began with, `NAME=VALUE`; only
     /// if that was asked for.
     Variable = 15,
-    /// The log was made from another tool's file: the tool, and behind a zero byte the
-    /// file's name.
+    /// The log was made from another tool's file: the tool, the file's name, and what tells
+    /// this log from others, apart by zero bytes.
     MadeFrom = 16,
     /// What that file does not know: a [`Lack`].
     Lacks = 17,

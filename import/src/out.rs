@@ -2,7 +2,7 @@
 
 use std::io;
 
-use memlog_format::chunk::{CHUNK_SIZE, Header};
+use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE, Header, checksum};
 
 use crate::error::Error;
 
@@ -28,6 +28,8 @@ impl Sink for Vec<u8> {
 pub(crate) struct Out<'s> {
     sink: &'s mut dyn Sink,
     next: u32,
+    /// Of all that was written: tells one log from another.
+    pub(crate) digest: u64,
     pub(crate) failure: Option<Error>,
 }
 
@@ -36,6 +38,7 @@ impl<'s> Out<'s> {
         Self {
             sink,
             next: 1,
+            digest: 0,
             failure: None,
         }
     }
@@ -66,6 +69,8 @@ impl<'s> Out<'s> {
         if self.failure.is_some() {
             return;
         }
+        let sum = checksum(&chunk[HEADER_SIZE..]);
+        self.digest = (self.digest.rotate_left(7) ^ sum).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         let bytes = header.encode();
         chunk[..bytes.len()].copy_from_slice(&bytes);
         if let Err(error) = self.sink.write(index, chunk) {

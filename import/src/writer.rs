@@ -29,8 +29,6 @@ const TOLD: u64 = 5;
 pub struct Settings {
     /// Of sums only what is live at some moment is made blocks.
     pub held_only: bool,
-    /// When the program started, where its file does not say: nanoseconds since 1970.
-    pub wall_ns: u64,
 }
 
 /// A module of the log.
@@ -96,6 +94,7 @@ pub struct LogWriter<'s> {
     stamps: u64,
     peak_kb: u64,
     blocks_of_sums: u64,
+    file: Box<[u8]>,
     made: Made,
 }
 
@@ -117,7 +116,7 @@ impl<'s> LogWriter<'s> {
                 machine: 0,
                 pid: 0,
                 parent_pid: 0,
-                wall_ns: settings.wall_ns,
+                wall_ns: 0,
                 tick_ns: 1_000_000,
                 page_bytes: 4096,
                 cell_bits: CELL_BITS as u8,
@@ -128,6 +127,7 @@ impl<'s> LogWriter<'s> {
             stamps: 0,
             peak_kb: 0,
             blocks_of_sums: 0,
+            file: Box::default(),
             made: Made::default(),
         }
     }
@@ -141,8 +141,7 @@ impl<'s> LogWriter<'s> {
     /// Which tool's file it is made from, and how that is called.
     pub fn made_from(&mut self, tool: &'static str, file: &[u8]) {
         self.made.tool = tool;
-        let text = [tool.as_bytes(), b"\0", file].concat();
-        self.text(Key::MadeFrom, &text);
+        self.file = file.into();
     }
 
     /// The source does not know this.
@@ -405,6 +404,9 @@ impl<'s> LogWriter<'s> {
         self.events.flush(&mut self.out);
         self.nodes.flush(&mut self.out);
         self.places.flush(&mut self.out);
+        let digest = format!("{:016x}", self.out.digest);
+        let from = [self.made.tool.as_bytes(), &self.file, digest.as_bytes()].join(&0);
+        self.text(Key::MadeFrom, &from);
         let counters = [
             (Counter::Streams, u64::from(self.events.are_some())),
             (Counter::Stamps, self.stamps),

@@ -96,7 +96,8 @@ impl Maps {
             .position(|mapped| mapped.range.contains(&address))
     }
 
-    fn place(&mut self, log: &mut LogWriter, address: u64) -> CodeId {
+    /// The place of a return address.
+    pub(super) fn place(&mut self, log: &mut LogWriter, address: u64) -> CodeId {
         if let Some(&code) = self.codes.get(&address) {
             return code;
         }

@@ -10,6 +10,7 @@ mod maps;
 mod massif;
 mod memtrail;
 mod pprof;
+mod text;
 mod valgrind;
 
 use std::io::BufRead;
@@ -36,6 +37,11 @@ pub const FORMS: &[Form] = &[
         tool: "heaptrack",
         is: heaptrack::is,
         read: heaptrack::read,
+    },
+    Form {
+        tool: "memlog text",
+        is: text::is,
+        read: text::read,
     },
     Form {
         tool: "massif",

@@ -391,10 +391,19 @@ fn what_bytehound_does_not_write_is_an_error() {
 #[test]
 fn a_recorded_file_says_what_the_program_did() {
     let (made, seen) = seen(&golden("bytehound.dat"));
-    assert_eq!((total(&seen.came), total(&seen.live)), ((1154, 1_023_131), (101, 156_811)));
-    assert_eq!((made.unknown_releases, made.replaced, made.times_back), (0, 0, 0));
+    assert_eq!(
+        (total(&seen.came), total(&seen.live)),
+        ((1154, 1_023_131), (101, 156_811))
+    );
+    assert_eq!(
+        (made.unknown_releases, made.replaced, made.times_back),
+        (0, 0, 0)
+    );
     let stacks: Vec<_> = seen.live.keys().collect();
-    assert!(stacks.iter().all(|stack| stack.starts_with("tables+1")), "{stacks:?}");
+    assert!(
+        stacks.iter().all(|stack| stack.starts_with("tables+1")),
+        "{stacks:?}"
+    );
     let same_as_memtrails = super::seen(&golden("memtrail.data")).1;
     assert_eq!(seen.live, same_as_memtrails.live);
     assert!(made.remarks.is_empty(), "{:?}", made.remarks);

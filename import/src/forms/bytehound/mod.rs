@@ -14,7 +14,7 @@ use std::io::BufRead;
 
 use memlog_format::api::Api;
 use memlog_format::meta::{Key, Lack};
-use memlog_format::table::StackId;
+use memlog_format::table::{CodeId, StackId};
 
 use self::event::{Block, BlockId, Event, Frame, Header};
 use self::order::{Operation, Ordered, What};
@@ -116,7 +116,7 @@ impl File {
             }
             Event::Frame(frame) => self.decoded.frames.push(frame),
             Event::DecodedBacktrace(frames) => {
-                let stack = self.decoded.stack(log, &frames);
+                let stack = self.decoded.stack(log, &mut self.maps, &frames);
                 // They are numbered in their order.
                 self.stacks.insert(self.decoded.stacks, stack);
                 self.decoded.stacks += 1;
@@ -262,24 +262,29 @@ struct Decoded {
 impl Decoded {
     /// A stack of frames, the innermost first. An inlined function stands before the one
     /// that it is inlined into.
-    fn stack(&mut self, log: &mut LogWriter, frames: &[u32]) -> StackId {
+    fn stack(&mut self, log: &mut LogWriter, maps: &mut Maps, frames: &[u32]) -> StackId {
         let frames = frames.iter().filter_map(|&at| self.frames.get(at as usize));
         let frames: Vec<Frame> = frames.copied().collect();
         let groups = frames.chunk_by(|frame, _| frame.is_inline);
         groups.rev().fold(StackId::COMPLETE, |caller, group| {
-            let module = group
-                .last()
-                .and_then(|frame| self.module(log, frame.library));
-            let address = group.last().map(|frame| frame.address);
-            let names: Vec<Given> = group.iter().filter_map(|frame| self.given(frame)).collect();
-            let place = log.place(
-                address.filter(|&address| address != 0),
-                true,
-                module,
-                &names,
-            );
+            let place = self.place(log, maps, group);
             log.stack(caller, place)
         })
+    }
+
+    /// The place of a function and of those that are inlined there. An address is that of
+    /// the call, one below where it returns to.
+    fn place(&mut self, log: &mut LogWriter, maps: &mut Maps, group: &[Frame]) -> CodeId {
+        let outer = group.last().copied();
+        let address = outer
+            .map(|frame| frame.address)
+            .filter(|&address| address != 0);
+        let module = outer.and_then(|frame| self.module(log, frame.library));
+        let names: Vec<Given> = group.iter().filter_map(|frame| self.given(frame)).collect();
+        match (&names[..], address) {
+            ([], Some(address)) => maps.place(log, address.wrapping_add(1)),
+            (names, address) => log.place(address, true, module, names),
+        }
     }
 
     fn given(&self, frame: &Frame) -> Option<Given<'_>> {
