@@ -285,7 +285,7 @@ impl<'s> LogWriter<'s> {
     }
 
     /// An address for a block of this size whose source has none; it is used again when that
-    /// block went.
+    /// block went. A form has addresses of its own or these: they may be alike.
     pub fn made_up_address(&mut self, size: u64) -> u64 {
         self.lacks(Lack::Addresses);
         self.addresses.take(size)

@@ -47,12 +47,11 @@ pub(super) fn read(input: &mut dyn BufRead, log: &mut LogWriter) -> Result<(), E
         && let Some(line) = lines.next()?
     {
         // As heaptrack has it: what is so short says nothing, and a `#` begins a remark.
-        let (&[tag, b' ', ref rest @ ..], true) = (line, line.len() > 2) else {
-            continue;
-        };
-        let taken = match tag {
-            b'v' => file.version(Fields(rest))?,
-            tag => file.take(tag, rest, log),
+        let (tag, taken) = match *line {
+            [] | [_] | [_, _] | [b'#', ..] => continue,
+            [b'v', b' ', ref rest @ ..] => (b'v', file.version(Fields(rest))?),
+            [tag, b' ', ref rest @ ..] => (tag, file.take(tag, rest, log)),
+            _ => (0, None),
         };
         if taken.is_none() {
             let (at, expected) = (lines.at(), "a line as heaptrack writes it");
@@ -168,7 +167,7 @@ impl File {
                 log.remark("recording began in a program that ran already".to_owned());
                 Some(())
             }
-            b'#' | b'S' => Some(()),
+            b'S' => Some(()),
             _ => None,
         }
     }
