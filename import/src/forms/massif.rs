@@ -45,7 +45,7 @@ pub(super) fn is(head: &[u8]) -> bool {
 }
 
 pub(super) fn read(input: &mut dyn BufRead, log: &mut LogWriter) -> Result<(), Error> {
-    let unknown = [Lack::Counts, Lack::Addresses, Lack::Lifetimes, Lack::Order];
+    let unknown = [Lack::Counts, Lack::Addresses, Lack::Lifetimes];
     for lack in unknown
         .into_iter()
         .chain([Lack::Threads, Lack::Functions, Lack::Gone])

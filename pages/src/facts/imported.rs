@@ -72,7 +72,8 @@ pub fn without_unknown(log: &Log, figures: &mut Map<String, Value>) {
             "total_bytes",
         ],
         Lack::Threads => &["threads", "rss_peak_live_by_thread"],
-        Lack::Addresses | Lack::Lifetimes | Lack::Exactness | Lack::Functions => &[],
+        Lack::Lifetimes => &["temporary_allocations"],
+        Lack::Addresses | Lack::Exactness | Lack::Functions => &[],
     };
     let lacks = Lack::ALL.into_iter().filter(|lack| is_unknown(log, *lack));
     lacks.flat_map(figures_of).for_each(|name| hide(name));

@@ -20,7 +20,7 @@ use self::event::{Block, BlockId, Event, Frame, Header};
 use self::order::{Operation, Ordered, What};
 use self::packed::Packed;
 use super::bytes::{Bytes, Stop};
-use super::maps::Maps;
+use super::maps::{Maps, is_own};
 use crate::error::Error;
 use crate::places::Given;
 use crate::writer::{LogWriter, ModuleId};
@@ -265,11 +265,20 @@ impl Decoded {
     fn stack(&mut self, log: &mut LogWriter, maps: &mut Maps, frames: &[u32]) -> StackId {
         let frames = frames.iter().filter_map(|&at| self.frames.get(at as usize));
         let frames: Vec<Frame> = frames.copied().collect();
+        let own = frames.iter().take_while(|frame| self.is_own(frame)).count();
+        let own = own.min(frames.len().saturating_sub(1));
+        let frames = &frames[own..];
         let groups = frames.chunk_by(|frame, _| frame.is_inline);
         groups.rev().fold(StackId::COMPLETE, |caller, group| {
             let place = self.place(log, maps, group);
             log.stack(caller, place)
         })
+    }
+
+    /// Whether it is of bytehound, which stands in for malloc.
+    fn is_own(&self, frame: &Frame) -> bool {
+        let library = self.texts.get(&frame.library);
+        library.is_some_and(|library| is_own(library))
     }
 
     /// The place of a function and of those that are inlined there. An address is that of

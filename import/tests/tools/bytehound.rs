@@ -408,3 +408,16 @@ fn a_recorded_file_says_what_the_program_did() {
     assert_eq!(seen.live, same_as_memtrails.live);
     assert!(made.remarks.is_empty(), "{:?}", made.remarks);
 }
+
+/// What its postprocess left of that file.
+#[test]
+fn a_postprocessed_file_says_the_same() {
+    let (_, seen) = seen(&golden("bytehound.post.dat"));
+    assert_eq!(
+        (total(&seen.came), total(&seen.live)),
+        ((1154, 1_023_131), (101, 156_811))
+    );
+    assert_eq!(within(&seen.came, "churn"), (1000, 700_000));
+    assert_eq!(within(&seen.live, "copy_of"), (60, 1200));
+    println!("{:?}", seen.live);
+}
