@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use memlog_pages::{Advice, Watch, counted, form_of, has_magic, import, lacks, shown, sized};
+use memlog_pages::{
+    Advice, Watch, counted, form_of, grouped, has_magic, import, lacks, shown, sized,
+};
 
 use crate::output::Output;
 
@@ -58,31 +60,31 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if !words.is_empty() {
         output.say(&format!("It does not know {}", words.join(", ")));
     }
-    let counts = [
-        (
-            made.left_out,
-            "line or record",
-            "was not understood and is left out",
-        ),
-        (
-            made.unknown_releases,
-            "release",
-            "of blocks that it does not have is left out",
-        ),
-        (
-            made.replaced,
-            "block",
-            "came where one was live, which counts as gone",
-        ),
-        (
-            made.times_back,
-            "time",
-            "went back, and counts as the one before",
-        ),
-    ];
-    for (count, what, why) in counts.into_iter().filter(|(count, ..)| *count > 0) {
-        output.say(&format!("{}: {what} that {why}", count));
-    }
+    let of_one = |count: u64, one: &str, many: &str| match count {
+        0 => {}
+        1 => output.say(&format!("1 {one}")),
+        _ => output.say(&format!("{} {many}", grouped(count))),
+    };
+    of_one(
+        made.left_out,
+        "line or record was not understood and is left out",
+        "lines or records were not understood and are left out",
+    );
+    of_one(
+        made.unknown_releases,
+        "release was of a block that it does not have and is left out",
+        "releases were of blocks that it does not have and are left out",
+    );
+    of_one(
+        made.replaced,
+        "block came where another was live, which counts as gone",
+        "blocks came where others were live, which count as gone",
+    );
+    of_one(
+        made.times_back,
+        "time went back and counts as the one before",
+        "times went back and count as those before",
+    );
     made.remarks.iter().for_each(|remark| output.say(remark));
     Ok(exit)
 }

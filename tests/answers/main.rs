@@ -9,6 +9,7 @@
 //! * [`filters`]: expressions made at random, block by block
 //! * [`freed`]: trees of who freed
 //! * [`graphs`]: files for gprof2dot
+//! * [`imports`]: files of other tools, read as logs
 //! * [`snapshots`]: `report --every`, against a twin with stacks
 //! * [`list`]: single blocks
 //! * [`times`]: when the blocks of each place of a tree came
@@ -35,6 +36,7 @@ mod figures;
 mod filters;
 mod freed;
 mod graphs;
+mod imports;
 mod leaks;
 mod list;
 mod maps;

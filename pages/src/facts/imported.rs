@@ -132,7 +132,7 @@ pub fn lacks(lack: Lack) -> &'static str {
         Lack::Order => "in which order blocks came and went",
         Lack::Threads => "threads",
         Lack::Exactness => "exact figures (they are estimates from samples)",
-        Lack::Functions => "by which function blocks came",
+        Lack::Functions => "which of malloc, calloc and realloc it was",
         Lack::Gone => "what came and went",
     }
 }

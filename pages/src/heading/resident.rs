@@ -158,8 +158,13 @@ fn made_of(summary: &Summary, parts: &Parts, is_imported: bool, sizes: Sizes) ->
     }];
     if parts.rounded > 0 {
         let rounded = sizes.of(parts.rounded);
+        let as_glibc = if is_imported {
+            ", as glibc has them"
+        } else {
+            ""
+        };
         told.push(format!(
-            "{most}{rounded} malloc's own (rounding, block headers)"
+            "{most}{rounded} malloc's own (rounding, block headers{as_glibc})"
         ));
     }
     if parts.mapped > 0 {

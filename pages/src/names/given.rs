@@ -63,8 +63,13 @@ impl GivenNames {
             Some(_) if !self.is_imported => return None,
             _ => self.by_address.get(&looked_up(site))?,
         };
+        let module = module.map(base_name);
         let names = names.iter().map(|given| Name {
-            module: module.map(base_name),
+            // A function that is called by its module and an offset tells that already.
+            module: module.clone().filter(|module| {
+                let rest = given.name.function.strip_prefix(module.as_str());
+                rest.is_none_or(|rest| !rest.starts_with("+0x"))
+            }),
             ..given.name.clone()
         });
         Some(names.collect())
