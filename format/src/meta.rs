@@ -131,11 +131,13 @@ pub enum Lack {
     Functions = 8,
     /// Blocks that came and went: it has only what was live at some moments.
     Gone = 9,
+    /// How large the heap was before: it has one moment only.
+    Peak = 10,
 }
 
 impl Lack {
     /// All of them.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Lack::Times,
         Lack::Counts,
         Lack::Addresses,
@@ -145,6 +147,7 @@ impl Lack {
         Lack::Exactness,
         Lack::Functions,
         Lack::Gone,
+        Lack::Peak,
     ];
 
     /// What a text of [`Key::Lacks`] says.

@@ -249,8 +249,9 @@ Examples:
   memlog postmortem --json vm.5912.memlog | jq .death";
 
 pub const IMPORT: &str = "\
-What a file is its content tells, packed or not: what heaptrack wrote, the text of the memlog of 2015, \
-and what `memlog dump` prints. Every other command reads such a file as well, by its name, without a \
+What a file is its content tells, packed or not: what heaptrack, bytehound, memtrail, massif or DHAT \
+wrote, heap profiles in pprof's form or of jemalloc or gperftools, the text of the memlog of 2015, and \
+what `memlog dump` prints. Every other command reads such a file as well, by its name, without a \
 log. What the file does not know, the log does not know either, and the pages say so. doc/IMPORT.md \
 says what becomes of each form.
 

@@ -10,6 +10,7 @@
 //! * [`freed`]: trees of who freed
 //! * [`graphs`]: files for gprof2dot
 //! * [`imports`]: files of other tools, read as logs
+//! * [`imports_forms`]: the other tools' files, against those who read them
 //! * [`snapshots`]: `report --every`, against a twin with stacks
 //! * [`list`]: single blocks
 //! * [`times`]: when the blocks of each place of a tree came
@@ -37,6 +38,7 @@ mod filters;
 mod freed;
 mod graphs;
 mod imports;
+mod imports_forms;
 mod leaks;
 mod list;
 mod maps;

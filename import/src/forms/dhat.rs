@@ -62,6 +62,7 @@ pub(super) fn read(input: &mut dyn BufRead, log: &mut LogWriter) -> Result<(), E
     for lack in [
         Lack::Addresses,
         Lack::Lifetimes,
+        Lack::Order,
         Lack::Threads,
         Lack::Functions,
     ] {

@@ -46,10 +46,8 @@ pub(super) fn is(head: &[u8]) -> bool {
 
 pub(super) fn read(input: &mut dyn BufRead, log: &mut LogWriter) -> Result<(), Error> {
     let unknown = [Lack::Counts, Lack::Addresses, Lack::Lifetimes];
-    for lack in unknown
-        .into_iter()
-        .chain([Lack::Threads, Lack::Functions, Lack::Gone])
-    {
+    let more = [Lack::Order, Lack::Threads, Lack::Functions, Lack::Gone];
+    for lack in unknown.into_iter().chain(more) {
         log.lacks(lack);
     }
     let mut lines = Lines::new(input);

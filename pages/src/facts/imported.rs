@@ -64,7 +64,8 @@ pub fn without_unknown(log: &Log, figures: &mut Map<String, Value>) {
             "heap_peak_blocks",
             "rss_peak_live_blocks",
         ],
-        Lack::Order => &["temporary_allocations", "heap_peak_", "rss_peak_"],
+        Lack::Order => &["temporary_allocations"],
+        Lack::Peak => &["heap_peak_", "rss_peak_"],
         Lack::Gone => &[
             "allocations",
             "releases",
@@ -72,8 +73,7 @@ pub fn without_unknown(log: &Log, figures: &mut Map<String, Value>) {
             "total_bytes",
         ],
         Lack::Threads => &["threads", "rss_peak_live_by_thread"],
-        Lack::Lifetimes => &["temporary_allocations"],
-        Lack::Addresses | Lack::Exactness | Lack::Functions => &[],
+        Lack::Addresses | Lack::Lifetimes | Lack::Exactness | Lack::Functions => &[],
     };
     let lacks = Lack::ALL.into_iter().filter(|lack| is_unknown(log, *lack));
     lacks.flat_map(figures_of).for_each(|name| hide(name));
@@ -113,6 +113,7 @@ fn word(lack: Lack) -> &'static str {
         Lack::Exactness => "exactness",
         Lack::Functions => "functions",
         Lack::Gone => "gone",
+        Lack::Peak => "peak",
     }
 }
 
@@ -134,5 +135,6 @@ pub fn lacks(lack: Lack) -> &'static str {
         Lack::Exactness => "exact figures (they are estimates from samples)",
         Lack::Functions => "which of malloc, calloc and realloc it was",
         Lack::Gone => "what came and went",
+        Lack::Peak => "how large the heap was before its one moment",
     }
 }

@@ -157,8 +157,8 @@ fn heap_peak(log: &Log, summary: &Summary, sizes: Sizes) -> Vec<String> {
         true => "first at",
         false => "at",
     };
-    if is_unknown(log, Lack::Order) {
-        return vec!["not known: the file has sums only".into()];
+    if is_unknown(log, Lack::Peak) {
+        return vec!["not known: the file has one moment only".into()];
     }
     let mut part = sizes.of(peak.bytes);
     if !is_unknown(log, Lack::Counts) {

@@ -7,6 +7,8 @@ use std::io::{self, BufRead, Read};
 const LARGEST: usize = 256 << 20;
 /// What most pieces unpack to.
 const USUAL: usize = 512 << 10;
+/// A byte of LZ4 stands for no more.
+const MOST_OF_A_BYTE: usize = 256;
 const HEADER: usize = 5;
 
 /// The first event is the header, which has the number 0; its bytes come as they are, for
@@ -85,7 +87,8 @@ impl<'i> Packed<'i> {
 
 /// How long it is when it is unpacked is not written.
 fn unpack(bytes: &[u8], piece: &mut Vec<u8>) -> io::Result<()> {
-    let mut room = USUAL;
+    let largest = LARGEST.min(bytes.len().saturating_mul(MOST_OF_A_BYTE));
+    let mut room = USUAL.min(largest);
     loop {
         piece.resize(room, 0);
         let unpacked = lz4_flex::block::decompress_into(bytes, piece);
@@ -94,8 +97,8 @@ fn unpack(bytes: &[u8], piece: &mut Vec<u8>) -> io::Result<()> {
                 piece.truncate(length);
                 return Ok(());
             }
-            Err(lz4_flex::block::DecompressError::OutputTooSmall { .. }) if room < LARGEST => {
-                room *= 2;
+            Err(lz4_flex::block::DecompressError::OutputTooSmall { .. }) if room < largest => {
+                room = largest.min(2 * room);
             }
             Err(error) => return Err(io::Error::new(io::ErrorKind::InvalidData, error)),
         }

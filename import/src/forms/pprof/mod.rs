@@ -35,7 +35,10 @@ pub(super) fn read(input: &mut dyn BufRead, log: &mut LogWriter) -> Result<(), E
     drop(bytes);
     let columns = Columns::of(&profile)?;
     let lacks = [Lack::Times, Lack::Addresses, Lack::Lifetimes, Lack::Order];
-    for lack in lacks.into_iter().chain([Lack::Threads, Lack::Functions]) {
+    for lack in lacks
+        .into_iter()
+        .chain([Lack::Peak, Lack::Threads, Lack::Functions])
+    {
         log.lacks(lack);
     }
     columns.lacks(log, &profile);
