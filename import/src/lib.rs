@@ -15,6 +15,7 @@ mod error;
 mod events;
 mod forms;
 mod lines;
+mod made;
 mod metas;
 mod out;
 mod places;
@@ -22,7 +23,7 @@ mod tables;
 mod unpack;
 mod writer;
 
-use std::io::{BufRead, Read};
+use std::io::{BufRead, Cursor, Read};
 
 pub use error::{At, Error};
 pub use forms::{FORMS, Form, recognise};
@@ -39,10 +40,10 @@ pub fn convert(
     sink: &mut dyn Sink,
     settings: Settings,
 ) -> Result<Made, Error> {
-    let (head, rest) = unpack::open(input)?;
-    let form = recognise(head.get_ref()).ok_or(Error::Unrecognised)?;
+    let unpack::Unpacked { head, rest } = unpack::open(input)?;
+    let form = recognise(&head).ok_or(Error::Unrecognised)?;
     let mut log = LogWriter::new(sink, settings);
     log.made_from(form.tool, file);
-    (form.read)(&mut head.chain(rest), &mut log)?;
+    (form.read)(&mut Cursor::new(head).chain(rest), &mut log)?;
     log.finish()
 }

@@ -15,10 +15,16 @@ const GZIP: &[u8] = &[0x1f, 0x8b];
 const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
 const BUFFER: usize = 1 << 16;
 
-/// The beginning of a file, unpacked, and what comes behind it.
-pub(crate) fn open<'i>(
-    input: &'i mut dyn BufRead,
-) -> Result<(Cursor<Vec<u8>>, Box<dyn BufRead + 'i>), Error> {
+/// A file, unpacked.
+pub(crate) struct Unpacked<'i> {
+    /// Its beginning.
+    pub(crate) head: Vec<u8>,
+    /// What comes behind it.
+    pub(crate) rest: Box<dyn BufRead + 'i>,
+}
+
+/// Reads the beginning of a file.
+pub(crate) fn open<'i>(input: &'i mut dyn BufRead) -> Result<Unpacked<'i>, Error> {
     let first = read_head(input, ZSTD.len()).map_err(Error::Read)?;
     let is_gzip = first.starts_with(GZIP);
     let is_zstd = first.starts_with(ZSTD);
@@ -29,14 +35,15 @@ pub(crate) fn open<'i>(
         () => Box::new(whole),
     };
     let head = read_head(&mut *rest, HEAD).map_err(Error::Read)?;
-    Ok((Cursor::new(head), rest))
+    Ok(Unpacked { head, rest })
 }
 
 /// The beginning of what lies in a file, unpacked if it is packed: as much as
 /// [`recognise`](crate::recognise) needs, if `bytes` has as much.
 pub fn head_of(mut bytes: &[u8]) -> Vec<u8> {
-    let head = open(&mut bytes).map(|(head, _)| head.into_inner());
-    head.unwrap_or_default()
+    open(&mut bytes)
+        .map(|unpacked| unpacked.head)
+        .unwrap_or_default()
 }
 
 fn buffered<'i>(input: impl Read + 'i) -> Box<dyn BufRead + 'i> {

@@ -14,6 +14,7 @@ use memlog_format::table::{Code, CodeId, NODE_SIZE, Node, StackId};
 use crate::addresses::Addresses;
 use crate::error::Error;
 use crate::events::Events;
+pub use crate::made::{Held, Made, ModuleId, Settings};
 use crate::metas::Metas;
 use crate::out::{Out, Sink};
 use crate::places::{Given, Places};
@@ -23,54 +24,6 @@ use crate::tables::Table;
 const MOST_BLOCKS: u64 = 100_000_000;
 /// So many of the lines that were left out are told one by one.
 const TOLD: u64 = 5;
-
-/// How to import.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Settings {
-    /// Of sums only what is live at some moment is made blocks.
-    pub held_only: bool,
-}
-
-/// A module of the log.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ModuleId(u32);
-
-/// Blocks that are of a sum.
-#[derive(Clone, Copy, Debug)]
-#[must_use]
-pub struct Held {
-    first: u64,
-    step: u64,
-    blocks: u64,
-    bytes: u64,
-}
-
-/// What was made.
-#[derive(Debug, Default)]
-pub struct Made {
-    /// The form it was made from.
-    pub tool: &'static str,
-    /// Blocks that came.
-    pub allocations: u64,
-    /// Blocks that went.
-    pub releases: u64,
-    /// Blocks that are live at the end, and their bytes.
-    pub live: (u64, u64),
-    /// Releases of blocks that the file does not have, which are left out.
-    pub unknown_releases: u64,
-    /// Blocks that came where one was live already, which is taken as gone.
-    pub replaced: u64,
-    /// Times that went back, which are taken as the time before.
-    pub times_back: u64,
-    /// Chunks of the log.
-    pub chunks: u32,
-    /// Lines or records that were not understood, and left out.
-    pub left_out: u64,
-    /// The first of them, and other remarks: a sentence each.
-    pub remarks: Vec<String>,
-    /// What the source does not know.
-    pub lacks: Vec<Lack>,
-}
 
 #[derive(Clone, Copy)]
 struct Live {
@@ -499,16 +452,6 @@ impl<'s> LogWriter<'s> {
             stack,
             order: None,
         }
-    }
-}
-
-impl Held {
-    /// The block of this number: where it lies, and how large it is.
-    fn block(&self, index: u64) -> (u64, u64) {
-        let size = self.bytes / self.blocks;
-        let is_longer = index < self.bytes % self.blocks;
-        let address = self.first + index * self.step;
-        (address, size + u64::from(is_longer))
     }
 }
 

@@ -69,7 +69,6 @@ fn stacks(folder: &Folder, log: &Path) -> Value {
     json!([
         of("table --by stack --top 100000"),
         of("table --by stack --top 100000 --at heap-peak"),
-        of("table --by line --top 100000"),
         of("leaks --by stack --top 100000"),
     ])
 }
