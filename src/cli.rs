@@ -15,7 +15,9 @@ use memlog_pages::blocks::{
 use memlog_pages::{clean, dump, info, one_more, postmortem, report, shown, stats, summary, tree};
 
 use crate::verbs::{PURPOSES, nearest};
-use crate::{artefacts, check, dot, export, flamegraph, ldflags, manual, peers, record, replay};
+use crate::{
+    artefacts, check, dot, export, flamegraph, import, ldflags, manual, peers, record, replay,
+};
 
 /// Why is it using so much memory? Records and explains every allocation of a program.
 #[derive(Parser)]
@@ -98,6 +100,9 @@ pub enum Command {
     /// Write the stacks of a log for another tool: pprof, speedscope, KCachegrind ...
     #[command(after_help = after::EXPORT)]
     Export(export::Args),
+    /// Make a log of the file of another tool: heaptrack, memlog of 2015 ...
+    #[command(after_help = after::IMPORT)]
+    Import(import::Args),
     /// Fail where memory is above its limits, or above what it was
     #[command(after_help = after::CHECK)]
     Check(check::Args),

@@ -11,6 +11,7 @@ mod diff;
 mod dot;
 mod export;
 mod flamegraph;
+mod import;
 mod ldflags;
 mod manual;
 mod named;
@@ -68,6 +69,7 @@ fn run(line: Vec<OsString>) -> anyhow::Result<ExitCode> {
         Command::Dot(args) => dot::run(&args),
         Command::Flamegraph(args) => flamegraph::run(&args),
         Command::Export(args) => export::run(&args),
+        Command::Import(args) => import::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Replay(args) => replay::run(&args),
         Command::Dump(args) => dump::run(args),

@@ -6,15 +6,14 @@
 mod allocators;
 mod child;
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Seek};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use memlog_pages::events::{Recorded, is_operations, operations};
 use memlog_pages::replay::{Replayed, Row, Run, show};
-use memlog_pages::{Advice, Look, choose, shown};
+use memlog_pages::{Advice, Look, choose, shown, unnamed};
 
 use allocators::{Allocator, Found};
 use child::Replayer;
@@ -145,20 +144,6 @@ pub fn written(log: &Path) -> anyhow::Result<File> {
 fn is_full(error: &io::Error) -> bool {
     use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
     matches!(error.kind(), FileTooLarge | QuotaExceeded | StorageFull)
-}
-
-fn unnamed(folder: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).mode(0o600);
-    let made = options.clone().custom_flags(libc::O_TMPFILE).open(folder);
-    made.or_else(|_| {
-        // Some file systems have none without a name.
-        let name = format!(".memlog-replay.{}", std::process::id());
-        let path = folder.join(name);
-        let file = options.create_new(true).open(&path)?;
-        std::fs::remove_file(&path)?;
-        Ok(file)
-    })
 }
 
 /// How much may be touched at a time: half more than the program had, [`LEAST_LIMIT`] at

@@ -37,7 +37,10 @@ pub const PURPOSES: [(&str, &[&str]); 7] = [
     ),
     ("Look into a log", &["info", "stats", "dump"]),
     ("Try other allocators", &["replay"]),
-    ("Give it to other tools", &["export"]),
+    (
+        "Give it to other tools, or take it from them",
+        &["export", "import"],
+    ),
     ("Fail a build when memory grows", &["check"]),
 ];
 

@@ -101,6 +101,60 @@ pub enum Key {
     /// A variable of the environment that the program began with, `NAME=VALUE`; only
     /// if that was asked for.
     Variable = 15,
+    /// The log was made from another tool's file: the tool, the file's name, and what tells
+    /// this log from others, apart by zero bytes.
+    MadeFrom = 16,
+    /// What that file does not know: a [`Lack`].
+    Lacks = 17,
+}
+
+/// What the file that a log was made from does not know: the one byte of
+/// [`Key::Lacks`]. Figures that rest on it are of no meaning in the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Lack {
+    /// When anything happened.
+    Times = 1,
+    /// How many blocks there were: it has bytes only.
+    Counts = 2,
+    /// Where blocks lay: their addresses are made up.
+    Addresses = 3,
+    /// Which of the blocks alike in size and stack went.
+    Lifetimes = 4,
+    /// In which order blocks came and went: it has sums, of moments or of all.
+    Order = 5,
+    /// Which thread it was.
+    Threads = 6,
+    /// Exact figures: they are estimates from samples.
+    Exactness = 7,
+    /// By which function blocks came and went.
+    Functions = 8,
+    /// Blocks that came and went: it has only what was live at some moments.
+    Gone = 9,
+    /// How large the heap was before: it has one moment only.
+    Peak = 10,
+}
+
+impl Lack {
+    /// All of them.
+    pub const ALL: [Self; 10] = [
+        Lack::Times,
+        Lack::Counts,
+        Lack::Addresses,
+        Lack::Lifetimes,
+        Lack::Order,
+        Lack::Threads,
+        Lack::Exactness,
+        Lack::Functions,
+        Lack::Gone,
+        Lack::Peak,
+    ];
+
+    /// What a text of [`Key::Lacks`] says.
+    pub fn of(text: &[u8]) -> Option<Self> {
+        let &[byte] = text else { return None };
+        Self::ALL.into_iter().find(|lack| *lack as u8 == byte)
+    }
 }
 
 /// Why a library's calls are not recorded: the first byte of [`Key::PastUs`].
@@ -249,6 +303,8 @@ fn key_of(byte: u8) -> Option<Key> {
         PastUs,
         Named,
         Variable,
+        MadeFrom,
+        Lacks,
     ]
     .into_iter()
     .find(|key| *key as u8 == byte)

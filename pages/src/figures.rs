@@ -6,7 +6,7 @@ use memlog_format::meta::Key;
 use memlog_read::{Findings, Log};
 use serde_json::{Map, Value, json};
 
-use crate::facts::threads_at_once;
+use crate::facts::{Imported, threads_at_once, without_unknown};
 use crate::heading::{cut_figures, failed_figures, holders, past_us, thread_figures};
 use crate::open::{Analysis, Family};
 use crate::words::clean;
@@ -26,7 +26,9 @@ pub fn figures(family: &Family, analysis: &Analysis) -> Map<String, Value> {
         quality(family, analysis),
         coverage(log, analysis),
     ];
-    parts.into_iter().flatten().collect()
+    let mut figures = parts.into_iter().flatten().collect();
+    without_unknown(log, &mut figures);
+    figures
 }
 
 fn object(value: Value) -> Map<String, Value> {
@@ -45,7 +47,7 @@ pub fn identity(log: &Log) -> Map<String, Value> {
     let command_line = log.text(Key::CommandLine).unwrap_or_default();
     let arguments = command_line.split_inclusive(|&byte| byte == 0);
     let arguments = arguments.map(|word| clean(word.strip_suffix(&[0]).unwrap_or(word)));
-    object(json!({
+    let mut identity = object(json!({
         "executable": text(log, Key::Executable),
         "command_line": arguments.collect::<Vec<_>>(),
         "host": text(log, Key::Host),
@@ -56,7 +58,11 @@ pub fn identity(log: &Log) -> Map<String, Value> {
         "parent_pid": log.parent_pid(),
         "start_unix_ns": log.start().map(|start| start.wall_ns),
         "ended": log.end().is_some(),
-    }))
+    }));
+    if let Some(imported) = Imported::of(log) {
+        identity.insert("imported".into(), imported.figures());
+    }
+    identity
 }
 
 fn traffic(log: &Log, analysis: &Analysis) -> Map<String, Value> {

@@ -11,7 +11,7 @@ use crate::facts::rank;
 use crate::heading::notes;
 use crate::moment::{At, Span, check as check_moment};
 use crate::names::{NameStore, Names, SymbolFiles, symbol_options};
-use crate::open::{Analysis, Family, Files, Watch};
+use crate::open::{Analysis, Family, Files, Watch, form_of};
 use crate::page::tree::By;
 use crate::words::clean;
 use crate::world::{Reading, Where, analyse};
@@ -38,16 +38,19 @@ pub struct Page {
     pub remarks: Vec<String>,
 }
 
-/// Whether it is a log that can be read.
+/// Whether it is a log that can be read, or a file that is read as one.
 pub fn check(log: &Path) -> anyhow::Result<()> {
-    Files::load(log)?.family().map(drop)
+    if form_of(log).is_some() {
+        return Ok(());
+    }
+    Files::load(log, &Watch::silent())?.family().map(drop)
 }
 
 /// What was live at a moment.
 pub fn page(log: &Path, wanted: &Wanted, symbol_files: &SymbolFiles) -> anyhow::Result<Page> {
     let options = &symbol_options(symbol_files)?;
     let watch = Watch::begin();
-    let files = Files::load(log)?;
+    let files = Files::load(log, &watch)?;
     let family = files.family()?;
     let when = wanted.at.look(&family, &watch)?;
     let store = NameStore::default();

@@ -22,7 +22,7 @@ use memlog_format::meta::{Key, Start};
 use memlog_read::{Findings, Kind, Log};
 
 use crate::choose::{chosen, one_more};
-use crate::facts::{command_line, is_running, note, threads_at_once};
+use crate::facts::{Imported, command_line, is_running, note, threads_at_once};
 use crate::heading::{cut_sentences, failed_parts, lacking};
 use crate::names::{Labels, NameStore, Names, SymbolFiles, machine as machine_of, symbol_options};
 use crate::open::{Analysis, Family, Files, Watch, extent_of};
@@ -66,7 +66,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     };
     let file = chosen(file)?;
     let watch = Watch::begin();
-    let files = Files::load(&file)?;
+    let files = Files::load(&file, &watch)?;
     let family = files.family()?;
     let events = Events::read(&family, &file, &watch)?;
     watch.end();
@@ -201,6 +201,14 @@ fn identity(records: &mut Records, log: &Log) {
             });
             records.add(name, clean(text) + &inherited);
         }
+    }
+    if let Some(imported) = Imported::of(log) {
+        let from = format!("from a {} file, {}", imported.tool, imported.file);
+        records.add("imported", from);
+        if let Some(unknown) = imported.unknown() {
+            records.add("", unknown);
+        }
+        return;
     }
     let Some(start) = log.start() else {
         return;

@@ -55,15 +55,15 @@ mod world;
 
 pub use calls::{Filter, Form, Shape};
 pub use choose::{all as logs_of, choose, one_more, searched};
-pub use facts::{Bounds, fate, is_denied, may_lack, note, started_as, without_log};
+pub use facts::{Bounds, fate, is_denied, lacks, may_lack, note, started_as, without_log};
 pub use json::of as json_of;
 pub use moment::At;
 pub use names::{
     Labels, NameStore, Names, SymbolFiles, jit_names, may_have_jit_names, symbol_options,
 };
 pub use open::{
-    Analysis, Extent, FEW_EVENTS, Family, Few, Files, Glance, Watch, each, extent_of, has_magic,
-    says_more,
+    Analysis, Extent, FEW_EVENTS, Family, Few, Files, Glance, Watch, each, extent_of, form_of,
+    has_magic, import, says_more, unnamed,
 };
 pub use page::Page;
 pub use page::tree::{By, Direction};

@@ -92,7 +92,7 @@ pub fn read<T, M: Into<Moments>, R>(
     let options = symbol_options(symbol_files)?;
     let file = &chosen(file)?;
     let watch = Watch::interruptible();
-    let files = Files::load(file)?;
+    let files = Files::load(file, &watch)?;
     let family = files.family()?;
     let is_running = is_running(family.own());
     let found = first(&family, &watch)?;

@@ -23,7 +23,7 @@ pub struct Args {
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let file = chosen(&args.file)?;
     let watch = Watch::begin();
-    let files = Files::load(&file)?;
+    let files = Files::load(&file, &watch)?;
     let family = files.family()?;
     let analysis = family.analyse(None, &watch);
     watch.end();

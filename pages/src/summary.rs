@@ -3,9 +3,10 @@
 use std::process::ExitCode;
 
 use memlog_analysis::{List, Moment, Sites, Summary};
+use memlog_format::meta::Lack;
 use serde_json::{Map, Value};
 
-use crate::facts::program;
+use crate::facts::{is_unknown, program};
 use crate::names::{Labels, Name, symbol_words};
 use crate::page::others::Next;
 use crate::page::places::{PlaceList, What};
@@ -136,7 +137,12 @@ fn lists(subject: &Subject, names: &[Name], found: Found) -> Vec<Part> {
         is_told: shows_mapped,
         ..list((What::Mapped, titles), found.mapped, names)
     };
-    let calls = list((What::Calls, calls_titles), found.calls, names);
+    let log = subject.family.own();
+    let calls = PlaceList {
+        // Of sums of what was live there are no calls.
+        is_told: !is_unknown(log, Lack::Gone) && !is_unknown(log, Lack::Counts),
+        ..list((What::Calls, calls_titles), found.calls, names)
+    };
     let lists = match shows_mapped && is_mostly_mapped {
         true => [mapped, held, calls],
         false => [held, mapped, calls],
@@ -154,6 +160,9 @@ fn calls_titles(subject: &Subject, found: &Found) -> Vec<String> {
         Some(_) => " of the window",
     };
     let count = counted(found.calls.total.blocks, "allocation") + among;
+    if is_unknown(subject.family.own(), Lack::Order) {
+        return vec![format!("{count}, by place")];
+    }
     vec![
         format!("{count} ({percent:.1} % temporary: freed before the thread's next one), by place"),
         format!("{count} ({percent:.1} % temporary), by place"),

@@ -248,6 +248,18 @@ Examples:
   memlog postmortem --last 60 vm.5912.memlog    what grew in the last minute
   memlog postmortem --json vm.5912.memlog | jq .death";
 
+pub const IMPORT: &str = "\
+What a file is its content tells, packed or not: what heaptrack, bytehound, memtrail, massif or DHAT \
+wrote, heap profiles in pprof's form or of jemalloc or gperftools, the text of the memlog of 2015, and \
+what `memlog dump` prints. Every other command reads such a file as well, by its name, without a \
+log. What the file does not know, the log does not know either, and the pages say so. doc/IMPORT.md \
+says what becomes of each form.
+
+Examples:
+  memlog import heaptrack.server.4711.zst
+  memlog import -o old.memlog vm.5912.memlog.txt
+  memlog summary heaptrack.server.4711.zst    reads it without making a log";
+
 pub const CHECK: &str = "\
 It exits with 0 if all is within its limits, with 1 if not or if the program that it ran failed, and \
 with 2 if nothing could be checked. What is above a limit is told with who had it. A limit that may have \

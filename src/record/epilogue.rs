@@ -12,7 +12,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE, Header, Kind, SEALED, checksum};
 use memlog_format::meta::{CodeName, Death, Record};
-use memlog_pages::{Files, extent_of, jit_names};
+use memlog_pages::{Files, Watch, extent_of, jit_names};
 
 use super::log::Log;
 use crate::os;
@@ -106,7 +106,7 @@ const MOST_CHUNKS: usize = 64;
 /// compilers gave the code in its stacks, where it has any.
 pub fn write_names(to: &Log) -> anyhow::Result<()> {
     let path = &to.path;
-    let files = Files::load(path)?;
+    let files = Files::load(path, &Watch::silent())?;
     let family = files.family()?;
     let log = family.own();
     if log.codes_of_no_file().next().is_none() || !log.code_names().is_empty() {

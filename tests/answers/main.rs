@@ -9,6 +9,8 @@
 //! * [`filters`]: expressions made at random, block by block
 //! * [`freed`]: trees of who freed
 //! * [`graphs`]: files for gprof2dot
+//! * [`imports`]: files of other tools, read as logs
+//! * [`imports_forms`]: the other tools' files, against those who read them
 //! * [`snapshots`]: `report --every`, against a twin with stacks
 //! * [`list`]: single blocks
 //! * [`times`]: when the blocks of each place of a tree came
@@ -35,6 +37,8 @@ mod figures;
 mod filters;
 mod freed;
 mod graphs;
+mod imports;
+mod imports_forms;
 mod leaks;
 mod list;
 mod maps;

@@ -159,9 +159,11 @@ fn figures(told: &Told, chosen: &Chosen) -> Result<Amounts, Failure> {
         Some(_) => {
             let own = sum(told, &chosen.own(told)?)?;
             let peak = peak(world, &chosen.choice(told)?)?;
-            amounts.set(Measure::Peak, Some(peak.bytes));
-            amounts.set(Measure::Allocations, Some(own.blocks));
-            amounts.set(Measure::Total, Some(own.bytes));
+            // What is not known of all blocks is known of none.
+            let known = |key: &str, figure: u64| number(key).map(|_| figure);
+            amounts.set(Measure::Peak, known("heap_peak_bytes", peak.bytes));
+            amounts.set(Measure::Allocations, known("allocations", own.blocks));
+            amounts.set(Measure::Total, known("total_bytes", own.bytes));
         }
     }
     let leaked = sum(told, &chosen.leaked(told)?)?;

@@ -226,7 +226,7 @@ fn ask_once<A, E: Into<Failure>>(
     let kept = (!is_again).then(|| kept_table(file)).flatten();
     let (files, kept) = match kept {
         Some((files, table)) => (files, Some(table)),
-        None => (Files::load(file)?, None),
+        None => (Files::load(file, &watch)?, None),
     };
     let family = files.family()?;
     let log = family.own();

@@ -66,7 +66,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         true => Watch::silent(),
         false => Watch::begin(),
     };
-    let files = Files::load(&file)?;
+    let files = Files::load(&file, &watch)?;
     let family = files.family()?;
     let log = family.own();
     let store = NameStore::default();

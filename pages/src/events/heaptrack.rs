@@ -43,7 +43,7 @@ pub fn heaptrack(
 ) -> anyhow::Result<ExitCode> {
     let options = symbol_options(symbol_files)?;
     let watch = Watch::interruptible();
-    let files = Files::load(file)?;
+    let files = Files::load(file, &watch)?;
     let family = files.family()?;
     let log = family.own();
     let store = NameStore::default();

@@ -26,7 +26,7 @@ const FULL: usize = 1 << 18;
 /// Writes the operations of a log.
 pub fn operations(file: &Path, out: &mut (impl Write + Seek)) -> anyhow::Result<()> {
     let watch = Watch::begin();
-    let files = Files::load(file)?;
+    let files = Files::load(file, &watch)?;
     let family = files.family()?;
     let log = family.own();
     let analysis = family.analyse(None, &watch);

@@ -11,10 +11,10 @@ mod unseen;
 mod window;
 
 use memlog_analysis::Summary;
-use memlog_format::meta::Key;
+use memlog_format::meta::{Key, Lack};
 use memlog_read::Log;
 
-use crate::facts::{rank, started_as, threads_at_once};
+use crate::facts::{Imported, is_unknown, rank, started_as, threads_at_once};
 use crate::open::Analysis;
 use crate::page::heading::{Heading, Line, Says};
 use crate::subject::Subject;
@@ -48,6 +48,13 @@ pub fn heading(subject: &Subject) -> Heading {
             vec![read, format!("{:.0} % of it", part.percent), shown.into()],
         );
     }
+    let imported = Imported::of(log);
+    let is_imported = imported.is_some();
+    if let Some(imported) = imported {
+        let from = format!("from a {} file, {}", imported.tool, imported.file);
+        let parts = [from].into_iter().chain(imported.unknown());
+        lines.line("imported", parts.collect());
+    }
     lines.line("program", program(subject));
     if let Some(parts) = window::line(log, summary) {
         lines.line("flight recorder", parts);
@@ -62,7 +69,7 @@ pub fn heading(subject: &Subject) -> Heading {
     if !parts.is_empty() {
         lines.line("by thread", parts);
     }
-    match coverage::line(analysis, sizes) {
+    match coverage::line(analysis, sizes).filter(|_| !is_imported) {
         Some((parts, true)) => lines.alarm("coverage", parts),
         Some((parts, false)) => lines.line("coverage", parts),
         None => {}
@@ -85,7 +92,7 @@ pub fn heading(subject: &Subject) -> Heading {
         lacking(log).map(|_| sentence.to_owned())
     });
     let is_whole = summary.lost_events == 0 && missing.is_none();
-    let events = events(analysis, missing, sizes);
+    let events = events(log, analysis, missing, sizes);
     match is_whole {
         true => lines.line("events", events),
         false => lines.alarm("events", events),
@@ -111,11 +118,18 @@ fn program(subject: &Subject) -> Vec<String> {
     parts.extend(rank(log));
     let host = log.text(Key::Host).map(clean);
     let host = host.map_or(String::new(), |host| format!(" on {host}"));
-    if let Some(start) = log.start() {
-        parts.push(format!("process {}{host}", start.pid));
+    match log.start() {
+        // What was imported may not have it.
+        Some(start) if start.pid == 0 && host.is_empty() => {}
+        Some(start) => parts.push(format!("process {}{host}", start.pid)),
+        None => {}
     }
-    parts.push(format!("{:.3} s", log.seconds(summary.end_tick)));
-    parts.push(threads(log, summary));
+    if !is_unknown(log, Lack::Times) {
+        parts.push(format!("{:.3} s", log.seconds(summary.end_tick)));
+    }
+    if !is_unknown(log, Lack::Threads) {
+        parts.push(threads(log, summary));
+    }
     match (log.end(), log.death()) {
         (_, Some(death)) => parts.push(format!("killed by signal {}", signal(death.signal))),
         (None, None) if subject.is_running => parts.push("still running".into()),
@@ -143,12 +157,17 @@ fn heap_peak(log: &Log, summary: &Summary, sizes: Sizes) -> Vec<String> {
         true => "first at",
         false => "at",
     };
-    let mut parts = vec![format!(
-        "{} in {} {first} {:.3} s",
-        sizes.of(peak.bytes),
-        counted(peak.blocks, "block"),
-        log.seconds(peak.tick)
-    )];
+    if is_unknown(log, Lack::Peak) {
+        return vec!["not known: the file has one moment only".into()];
+    }
+    let mut part = sizes.of(peak.bytes);
+    if !is_unknown(log, Lack::Counts) {
+        part += &format!(" in {}", counted(peak.blocks, "block"));
+    }
+    if !is_unknown(log, Lack::Times) {
+        part += &format!(" {first} {:.3} s", log.seconds(peak.tick));
+    }
+    let mut parts = vec![part];
     if first != "at" {
         parts.push("as large again at the RSS peak".into());
     }
@@ -186,14 +205,19 @@ fn mapped(lines: &mut Heading, summary: &Summary, sizes: Sizes) {
     lines.line("mapped", parts);
 }
 
-fn events(analysis: &Analysis, missing: Option<String>, sizes: Sizes) -> Vec<String> {
+fn events(log: &Log, analysis: &Analysis, missing: Option<String>, sizes: Sizes) -> Vec<String> {
     let totals = &analysis.summary.totals;
+    let bytes = sizes.of(totals.bytes);
+    if is_unknown(log, Lack::Gone) {
+        return vec!["not known: the file has only what was live".into()];
+    }
+    if is_unknown(log, Lack::Counts) {
+        return vec![format!(
+            "{bytes} were allocated, in how many calls is not known"
+        )];
+    }
     let mut parts = vec![
-        format!(
-            "{} of {}",
-            counted(totals.allocations, "allocation"),
-            sizes.of(totals.bytes)
-        ),
+        format!("{} of {bytes}", counted(totals.allocations, "allocation")),
         counted(totals.releases, "release"),
     ];
     if totals.inherited_blocks > 0 {
@@ -201,7 +225,10 @@ fn events(analysis: &Analysis, missing: Option<String>, sizes: Sizes) -> Vec<Str
         let bytes = sizes.of(totals.inherited_bytes);
         parts.push(format!("{blocks} of {bytes} inherited by fork"));
     }
-    parts.push(lost(analysis.summary.lost_events, missing));
+    // Of another tool's losses nothing is known.
+    if Imported::of(log).is_none() || missing.is_some() {
+        parts.push(lost(analysis.summary.lost_events, missing));
+    }
     parts
 }
 

@@ -5,6 +5,7 @@ use memlog_format::counter::Counter;
 use memlog_read::Log;
 
 use super::{unseen, window};
+use crate::facts::Imported;
 use crate::open::Analysis;
 use crate::words::{Sizes, counted, lasted};
 
@@ -40,7 +41,8 @@ pub fn peak(log: &Log, analysis: &Analysis, sizes: Sizes) -> (Vec<String>, Vec<S
     let mut when = vec![format!("{bytes} {}", moment(log, summary, &resident))];
     when.extend(certainty(log, summary, &resident, sizes));
     when.extend(counted_by_kernel(log, summary.rss_peak_bytes, sizes));
-    let mut parts = made_of(summary, &resident.parts, sizes);
+    let is_imported = Imported::of(log).is_some();
+    let mut parts = made_of(summary, &resident.parts, is_imported, sizes);
     let much = UNSEEN_LEAST.max(summary.rss_peak_bytes / 10);
     let largest = unseen::largest(log, &analysis.tally, sizes, much);
     let is_much = resident.parts.unseen > much && !log.censuses().is_empty();
@@ -119,9 +121,18 @@ pub fn stopped(log: &Log, unread: &Unread) -> String {
 }
 
 /// What the resident memory consists of: parts of the whole.
-fn made_of(summary: &Summary, parts: &Parts, sizes: Sizes) -> Vec<String> {
-    const UNSEEN: &str = "not seen by hooks (freed but kept, stacks, code)";
-    let own = format!("{} memlog's own", sizes.of(parts.own));
+fn made_of(summary: &Summary, parts: &Parts, is_imported: bool, sizes: Sizes) -> Vec<String> {
+    // Another tool's readings have its own memory in them.
+    let (own, unseen) = match is_imported {
+        true => (
+            None,
+            "not seen by hooks (freed but kept, stacks, code, the recorder's own)",
+        ),
+        false => (
+            Some(format!("{} memlog's own", sizes.of(parts.own))),
+            "not seen by hooks (freed but kept, stacks, code)",
+        ),
+    };
     let heap = sizes.of(parts.heap);
     let most = if parts.is_crowded { "at most " } else { "" };
     let live = sizes.of(summary.rss_peak.live_bytes);
@@ -130,12 +141,13 @@ fn made_of(summary: &Summary, parts: &Parts, sizes: Sizes) -> Vec<String> {
         .then(|| format!("{live} were live: {absent} or more of it not resident"));
     if parts.is_lossy {
         let recorded = format!("{most}{heap} live heap of what was recorded");
-        let mut told = vec![recorded, own];
+        let mut told = vec![recorded];
+        told.extend(own);
         match absent {
             Some(absent) => told.push(absent),
             None => told.extend([
                 format!("{} in lost events", sizes.of(parts.unseen)),
-                format!("or {UNSEEN}"),
+                format!("or {unseen}"),
             ]),
         }
         return told;
@@ -146,8 +158,13 @@ fn made_of(summary: &Summary, parts: &Parts, sizes: Sizes) -> Vec<String> {
     }];
     if parts.rounded > 0 {
         let rounded = sizes.of(parts.rounded);
+        let as_glibc = if is_imported {
+            ", as glibc has them"
+        } else {
+            ""
+        };
         told.push(format!(
-            "{most}{rounded} malloc's own (rounding, block headers)"
+            "{most}{rounded} malloc's own (rounding, block headers{as_glibc})"
         ));
     }
     if parts.mapped > 0 {
@@ -158,10 +175,10 @@ fn made_of(summary: &Summary, parts: &Parts, sizes: Sizes) -> Vec<String> {
         let before = sizes.of(parts.before);
         told.push(format!("{before} from before recording (code, libraries)"));
     }
-    told.push(own);
+    told.extend(own);
     if parts.unseen > 0 {
         let least = if parts.is_least() { "at least " } else { "" };
-        told.push(format!("{least}{} {UNSEEN}", sizes.of(parts.unseen)));
+        told.push(format!("{least}{} {unseen}", sizes.of(parts.unseen)));
     }
     if parts.freed > 0 {
         let freed = sizes.of(parts.freed);
@@ -178,7 +195,7 @@ mod tests {
     fn of(parts: &Parts, live_bytes: u64) -> Vec<String> {
         let mut summary = Summary::default();
         summary.rss_peak.live_bytes = live_bytes;
-        made_of(&summary, parts, Sizes::Exact)
+        made_of(&summary, parts, false, Sizes::Exact)
     }
 
     const PARTS: Parts = Parts {

@@ -1,5 +1,6 @@
 //! Joins the addresses of an analysis with the names of the programs' files.
 
+mod given;
 mod jit;
 mod labels;
 mod remarks;
@@ -19,6 +20,7 @@ use memlog_symbols::{Bytes, ModuleHandle, ModuleSpec, Options, Store, Symbolizer
 
 use crate::open::{Over, map};
 use crate::words::clean;
+use given::GivenNames;
 pub use jit::{found as jit_names, may_be as may_have_jit_names};
 pub use labels::{Cursor, Labels};
 use remarks::Remarks;
@@ -47,8 +49,8 @@ pub struct Symbol {
 pub struct Names<'s> {
     symbolizer: Symbolizer<'s, Source>,
     handles: HashMap<ModuleSpec, ModuleHandle>,
-    /// Of code in no file, by the address that is looked up.
-    made: HashMap<u64, Name>,
+    /// What the log itself calls code.
+    given: GivenNames,
     remarks: Remarks,
     /// From when on no more are looked up.
     over: Over,
@@ -75,7 +77,7 @@ impl<'s> Names<'s> {
             remarks: Remarks::new(&options),
             symbolizer: Symbolizer::new(&store.0, source, options),
             handles: HashMap::new(),
-            made: made_names(log, file),
+            given: GivenNames::of(log, file),
             over: Over::default(),
             was_cut_short: false,
         }
@@ -93,11 +95,13 @@ impl<'s> Names<'s> {
 
     /// The functions at a site, the innermost first; always at least one.
     pub fn of(&mut self, site: &Site, module: Option<&ModuleKey>) -> Vec<Name> {
-        let Some(module) = module else {
-            let looked_up = site.address.wrapping_sub(u64::from(!site.exact));
-            if let Some(name) = self.made.get(&looked_up) {
-                return vec![name.clone()];
+        if let Some(names) = self.given.at(site, module) {
+            let is_there = module.is_some_and(|module| self.is_in_file(site, module));
+            if !is_there {
+                return names;
             }
+        }
+        let Some(module) = module else {
             return vec![Name {
                 function: format!("{:#x}", site.address),
                 location: None,
@@ -130,6 +134,18 @@ impl<'s> Names<'s> {
 
     /// The symbol that covers a site, the inlined functions left out.
     pub fn symbol(&mut self, site: &Site, module: &ModuleKey) -> Option<Symbol> {
+        let given = self.given.symbol(site);
+        given.or_else(|| self.symbol_in_file(site, module))
+    }
+
+    /// Whether a module's file has the very symbol that was written down without a line:
+    /// then it is the file of then, and knows lines and what is inlined.
+    fn is_in_file(&mut self, site: &Site, module: &ModuleKey) -> bool {
+        let given = self.given.symbol(site).filter(|given| given.offset > 0);
+        given.is_some_and(|given| self.symbol_in_file(site, module) == Some(given))
+    }
+
+    fn symbol_in_file(&mut self, site: &Site, module: &ModuleKey) -> Option<Symbol> {
         let handle = self.handle(module);
         let lookup = self.symbolizer.lookup(handle, in_file(site, module));
         let frame = lookup.frames.into_iter().last()?;
@@ -162,26 +178,6 @@ impl<'s> Names<'s> {
         self.handles.insert(spec, handle);
         handle
     }
-}
-
-/// Names of code that the program made at run time.
-fn made_names(log: &Log, file: &Path) -> HashMap<u64, Name> {
-    let name = |name: &[u8], file: &[u8], line: u32| Name {
-        function: clean(name),
-        location: (!file.is_empty()).then(|| format!("{}:{line}", clean(file))),
-        module: None,
-    };
-    let kept = log.code_names().iter();
-    let kept = kept.map(|code| (code.address, name(code.name, code.file, code.line)));
-    let mut names: HashMap<u64, Name> = kept.collect();
-    if names.is_empty()
-        && log.codes_of_no_file().next().is_some()
-        && let Some(found) = jit::found(log, file)
-    {
-        let found = found.all();
-        names.extend(found.map(|(at, made)| (at, name(&made.name, &made.file, made.line))));
-    }
-    names
 }
 
 /// The address to look up, in the file's own numbering.

@@ -288,7 +288,7 @@ mod tests {
             without_end(&mut killed);
             for (case, bytes) in [("whole", whole), ("killed", killed)] {
                 std::fs::write(&place, &bytes).expect("written");
-                let files = Files::load(&place).expect("a log");
+                let files = Files::load(&place, &Watch::silent()).expect("a log");
                 let family = files.family().expect("a log");
                 let analysis = family.analyse(None, &Watch::silent());
                 let glance = Glance::take(&place).expect("a log");

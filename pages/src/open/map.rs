@@ -51,7 +51,7 @@ impl AsRef<[u8]> for FileBytes {
 }
 
 /// A file that can be read at any place.
-fn open(path: &Path) -> io::Result<File> {
+pub(super) fn open(path: &Path) -> io::Result<File> {
     // To open a pipe would otherwise be to wait for someone who writes to it.
     let mut options = OpenOptions::new();
     let file = options

@@ -5,6 +5,7 @@ mod before;
 mod blocks;
 mod each;
 mod extent;
+mod foreign;
 mod glance;
 mod interrupt;
 mod magic;
@@ -14,6 +15,7 @@ mod progress;
 mod reading;
 mod sidecar;
 mod snapping;
+mod unnamed;
 mod watch;
 
 use std::ffi::OsStr;
@@ -30,6 +32,7 @@ pub use before::Before;
 pub use blocks::make as make_table;
 pub use each::each;
 pub use extent::{Extent, of as extent_of};
+pub use foreign::{form_of, import};
 pub use glance::{FEW_EVENTS, Few, Glance, says_more};
 pub use interrupt::{INTERRUPTED, Interrupt};
 pub use magic::{begins_with, has_magic};
@@ -38,6 +41,7 @@ use map::{log_bytes, log_outline};
 pub use map::{map, map_file};
 pub use reading::hand_out;
 pub use sidecar::Sidecar;
+pub use unnamed::unnamed;
 pub use watch::{Over, Watch};
 
 /// No process has more recorded ancestors.
@@ -49,6 +53,8 @@ pub struct Files {
     files: Vec<(PathBuf, FileBytes)>,
     /// Why a parent's log is missing, in a sentence.
     missing_parent: Option<String>,
+    /// Whether the log was made for this reading, of another tool's file.
+    is_made: bool,
 }
 
 /// A log with those of its parents.
@@ -59,16 +65,30 @@ pub struct Family<'a> {
     pub parent: Option<&'a Path>,
     /// Why a parent's log is missing, in a sentence.
     pub missing_parent: Option<&'a str>,
+    /// Whether the log was made for this reading, of another tool's file.
+    pub is_made: bool,
 }
 
 impl Files {
-    /// Reads the log at `path` and those it builds upon.
-    pub fn load(path: &Path) -> anyhow::Result<Self> {
+    /// Reads the log at `path` and those it builds upon. Of another tool's file it is the
+    /// log that is made of it.
+    pub fn load(path: &Path, watch: &Watch) -> anyhow::Result<Self> {
+        if form_of(path).is_some() {
+            return Ok(Self {
+                files: vec![(path.to_owned(), import(path, false, watch)?.1)],
+                missing_parent: None,
+                is_made: true,
+            });
+        }
         Self::read(path, log_bytes)
     }
 
-    /// The same without their events.
+    /// The same without their events, of a log only.
     pub fn outline(path: &Path) -> anyhow::Result<Self> {
+        if form_of(path).is_some() {
+            let error = std::io::Error::from(ErrorKind::Unsupported);
+            return Err(unreadable(path, &error));
+        }
         Self::read(path, log_outline)
     }
 
@@ -90,6 +110,7 @@ impl Files {
         Ok(Self {
             files,
             missing_parent,
+            is_made: false,
         })
     }
 
@@ -100,6 +121,7 @@ impl Files {
             logs: logs.collect::<anyhow::Result<_>>()?,
             parent: self.files.get(1).map(|(path, _)| path.as_path()),
             missing_parent: self.missing_parent.as_deref(),
+            is_made: self.is_made,
         })
     }
 }

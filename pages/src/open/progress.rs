@@ -23,6 +23,7 @@ struct State {
     done: AtomicU64,
     events: AtomicU64,
     names: AtomicBool,
+    imports: AtomicBool,
     is_done: AtomicBool,
 }
 
@@ -47,6 +48,12 @@ impl Progress {
         self.state.whole.store(whole, Ordering::Relaxed);
         self.state.done.store(done, Ordering::Relaxed);
         self.state.events.store(events, Ordering::Relaxed);
+    }
+
+    /// So much of another tool's file is read.
+    pub fn imported(&self, done: u64, whole: u64) {
+        self.state.imports.store(done < whole, Ordering::Relaxed);
+        self.at(done, whole, 0);
     }
 
     /// The log is through; names are looked up.
@@ -93,6 +100,9 @@ impl State {
         let left = left(seconds, part);
         match (self.names.load(Ordering::Relaxed), events > 0.0) {
             (true, _) => "memlog: looking up names".into(),
+            _ if self.imports.load(Ordering::Relaxed) => {
+                format!("memlog: {percent} %, importing the file{left}")
+            }
             (_, false) if done > 0.0 => {
                 format!("memlog: {percent} %, putting the threads in order{left}")
             }

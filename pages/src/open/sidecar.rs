@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use memlog_format::chunk::checksum;
+use memlog_format::meta::Key;
 use memlog_read::Log;
 use memlog_table::Table;
 use signal_hook::consts::SIGXFSZ;
@@ -35,14 +36,15 @@ pub struct Sidecar {
 }
 
 impl Sidecar {
-    /// Of the log at this path; none is kept of a program that runs.
+    /// Of the log at this path; none is kept of a program that runs, and of another tool's
+    /// file, which is no log.
     pub fn of(path: &Path, family: &Family, is_running: bool) -> Self {
         let own = family.own();
         Self {
             key: key(&family.logs),
             places: places(path),
             owner: fs::metadata(path).ok().map(|file| file.uid()),
-            is_worthwhile: own.size().event_bytes >= KEPT_FROM && !is_running,
+            is_worthwhile: !family.is_made && own.size().event_bytes >= KEPT_FROM && !is_running,
         }
     }
 
@@ -260,6 +262,8 @@ fn key(logs: &[Log]) -> Vec<u8> {
             u64::from(log.end().is_some()),
         ];
         key.extend(words.iter().flat_map(|word| word.to_le_bytes()));
+        // What was imported has no such start.
+        key.extend(log.text(Key::MadeFrom).unwrap_or_default());
     }
     key
 }
@@ -294,8 +298,7 @@ fn cache() -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::open::Files;
-    use memlog_format::meta::Key;
+    use crate::open::{Files, Watch};
     use memlog_format::table::{CodeId, StackId};
 
     /// What names a block, and tells its log from others, is in the outline too.
@@ -309,8 +312,8 @@ mod tests {
                 if path.extension().is_none_or(|ending| ending != "memlog") {
                     continue;
                 }
-                let files =
-                    [Files::load(&path), Files::outline(&path)].map(|files| files.expect("a log"));
+                let files = [Files::load(&path, &Watch::silent()), Files::outline(&path)]
+                    .map(|files| files.expect("a log"));
                 let [whole, outline] = files.each_ref().map(|files| files.family().expect("a log"));
                 assert_eq!(key(&whole.logs), key(&outline.logs), "{}", path.display());
                 assert_eq!(whole.missing_parent, outline.missing_parent);

@@ -139,6 +139,15 @@ impl Watch {
         !self.is_over()
     }
 
+    /// So many bytes of another tool's file were read, of all; false if they were to be the
+    /// last.
+    pub fn imported(&self, done: u64, whole: u64) -> bool {
+        if let Some(progress) = &self.progress {
+            progress.imported(done, whole);
+        }
+        !self.is_over()
+    }
+
     /// An event was read; false if that was to be the last.
     #[inline]
     pub fn goes_on(&self, events: &EventStream) -> bool {

@@ -29,8 +29,9 @@ pub use find::{Found, damaged, find};
 
 /// Lines of a heading that may stand above answers too, and whether they do where
 /// nothing is wrong.
-const LINES: [(&str, bool); 9] = [
+const LINES: [(&str, bool); 10] = [
     ("PART ONLY", true),
+    ("imported", true),
     ("program", true),
     ("flight recorder", true),
     ("RSS peak", true),

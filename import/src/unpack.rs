@@ -1,0 +1,106 @@
+//! gzip and zstd, told by their first bytes. What is unpacked is handed on as it comes, and
+//! is never as long as a file says that it is.
+
+use std::io::{self, BufRead, BufReader, Cursor, Read};
+
+use flate2::bufread::MultiGzDecoder;
+use ruzstd::decoding::StreamingDecoder;
+
+use crate::error::Error;
+
+/// So much of a file, unpacked, tells of what form it is.
+pub const HEAD: usize = 4096;
+
+const GZIP: &[u8] = &[0x1f, 0x8b];
+const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
+const BUFFER: usize = 1 << 16;
+
+/// A file, unpacked.
+pub(crate) struct Unpacked<'i> {
+    /// Its beginning.
+    pub(crate) head: Vec<u8>,
+    /// What comes behind it.
+    pub(crate) rest: Box<dyn BufRead + 'i>,
+}
+
+/// Reads the beginning of a file.
+pub(crate) fn open<'i>(input: &'i mut dyn BufRead) -> Result<Unpacked<'i>, Error> {
+    let first = read_head(input, ZSTD.len()).map_err(Error::Read)?;
+    let is_gzip = first.starts_with(GZIP);
+    let is_zstd = first.starts_with(ZSTD);
+    let whole = Cursor::new(first).chain(input);
+    let mut rest: Box<dyn BufRead + 'i> = match () {
+        () if is_gzip => buffered(MultiGzDecoder::new(whole)),
+        () if is_zstd => buffered(Zstd::new(whole)),
+        () => Box::new(whole),
+    };
+    let head = read_head(&mut *rest, HEAD).map_err(Error::Read)?;
+    Ok(Unpacked { head, rest })
+}
+
+/// The beginning of what lies in a file, unpacked if it is packed: as much as
+/// [`recognise`](crate::recognise) needs, if `bytes` has as much.
+pub fn head_of(mut bytes: &[u8]) -> Vec<u8> {
+    open(&mut bytes)
+        .map(|unpacked| unpacked.head)
+        .unwrap_or_default()
+}
+
+fn buffered<'i>(input: impl Read + 'i) -> Box<dyn BufRead + 'i> {
+    Box::new(BufReader::with_capacity(BUFFER, input))
+}
+
+/// So many bytes, or all; a file that is cut has those before the cut.
+fn read_head(input: &mut dyn BufRead, count: usize) -> io::Result<Vec<u8>> {
+    let mut head = Vec::with_capacity(count);
+    while head.len() < count {
+        let bytes = match input.fill_buf() {
+            Ok([]) => break,
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(_) if !head.is_empty() => break,
+            Err(error) => return Err(error),
+        };
+        let taken = bytes.len().min(count - head.len());
+        head.extend_from_slice(&bytes[..taken]);
+        input.consume(taken);
+    }
+    Ok(head)
+}
+
+/// Frames of zstd, one behind the other.
+enum Zstd<R: BufRead> {
+    Between(R),
+    Frame(Box<StreamingDecoder<R, ruzstd::decoding::FrameDecoder>>),
+    End,
+}
+
+impl<R: BufRead> Zstd<R> {
+    fn new(input: R) -> Self {
+        Self::Between(input)
+    }
+}
+
+impl<R: BufRead> Read for Zstd<R> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        loop {
+            match std::mem::replace(self, Self::End) {
+                Self::End => return Ok(0),
+                Self::Between(mut input) => {
+                    if input.fill_buf()?.is_empty() {
+                        return Ok(0);
+                    }
+                    let frame = StreamingDecoder::new(input).map_err(io::Error::other)?;
+                    *self = Self::Frame(Box::new(frame));
+                }
+                Self::Frame(mut frame) => match frame.read(bytes)? {
+                    0 if !bytes.is_empty() => *self = Self::Between(frame.into_inner()),
+                    count => {
+                        *self = Self::Frame(frame);
+                        return Ok(count);
+                    }
+                },
+            }
+        }
+    }
+}

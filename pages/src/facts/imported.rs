@@ -1,0 +1,140 @@
+//! Logs that were made of another tool's file, and what that file did not know.
+
+use memlog_format::counter::Counter;
+use memlog_format::meta::{Key, Lack};
+use memlog_read::Log;
+use serde_json::{Map, Value, json};
+
+use crate::words::clean;
+
+/// What a log was made of.
+pub struct Imported {
+    /// The tool.
+    pub tool: String,
+    /// The file's name.
+    pub file: String,
+    /// What is not known.
+    pub lacks: Vec<Lack>,
+}
+
+impl Imported {
+    /// Nothing where the program was recorded by memlog.
+    pub fn of(log: &Log) -> Option<Self> {
+        let mut words = log.text(Key::MadeFrom)?.split(|&byte| byte == 0);
+        let mut next = || words.next().map(clean).unwrap_or_default();
+        Some(Self {
+            tool: next(),
+            file: next(),
+            lacks: log.texts(Key::Lacks).filter_map(Lack::of).collect(),
+        })
+    }
+
+    /// What is not known, in words.
+    pub fn unknown(&self) -> Option<String> {
+        let words: Vec<_> = self.lacks.iter().map(|lack| lacks(*lack)).collect();
+        (!words.is_empty()).then(|| format!("it does not know {}", words.join(", ")))
+    }
+
+    /// The same for programs.
+    pub fn figures(&self) -> Value {
+        let lacks: Vec<_> = self.lacks.iter().map(|lack| word(*lack)).collect();
+        json!({ "tool": self.tool, "file": self.file, "unknown": lacks })
+    }
+}
+
+/// Without the figures that what the log was made of could not know.
+pub fn without_unknown(log: &Log, figures: &mut Map<String, Value>) {
+    if Imported::of(log).is_none() {
+        return;
+    }
+    let mut hide = |prefix: &str| {
+        for (name, value) in figures.iter_mut() {
+            if name.starts_with(prefix) {
+                *value = Value::Null;
+            }
+        }
+    };
+    let figures_of = |lack: Lack| match lack {
+        Lack::Times => &["duration_seconds", "heap_peak_seconds", "rss_peak_seconds"][..],
+        Lack::Counts => &[
+            "allocations",
+            "releases",
+            "temporary_allocations",
+            "end_live_blocks",
+            "heap_peak_blocks",
+            "rss_peak_live_blocks",
+        ],
+        Lack::Order => &["temporary_allocations"],
+        Lack::Peak => &["heap_peak_", "rss_peak_"],
+        Lack::Gone => &[
+            "allocations",
+            "releases",
+            "temporary_allocations",
+            "total_bytes",
+        ],
+        Lack::Threads => &["threads", "rss_peak_live_by_thread"],
+        Lack::Addresses | Lack::Lifetimes | Lack::Exactness | Lack::Functions => &[],
+    };
+    let lacks = Lack::ALL.into_iter().filter(|lack| is_unknown(log, *lack));
+    lacks.flat_map(figures_of).for_each(|name| hide(name));
+    // Of what no form tells.
+    let of_no_form = ["mapped_", "own_rss_bytes", "lost_events", "coverage"];
+    of_no_form.into_iter().for_each(&mut hide);
+    let has_readings = log.counter(Counter::Stamps) > 0;
+    if !has_readings {
+        let of_readings = [
+            "rss_peak_bytes",
+            "rss_peak_reading_bytes",
+            "rss_peak_unseen_bytes",
+        ];
+        of_readings.into_iter().for_each(&mut hide);
+    }
+    let start = log.start();
+    if !start.is_some_and(|start| start.has_usable) {
+        hide("usable_");
+    }
+    if start.is_none_or(|start| start.pid == 0) {
+        hide("pid");
+    }
+    if start.is_none_or(|start| start.wall_ns == 0) {
+        hide("start_unix_ns");
+    }
+}
+
+/// What a source does not know, for programs.
+fn word(lack: Lack) -> &'static str {
+    match lack {
+        Lack::Times => "times",
+        Lack::Counts => "counts",
+        Lack::Addresses => "addresses",
+        Lack::Lifetimes => "lifetimes",
+        Lack::Order => "order",
+        Lack::Threads => "threads",
+        Lack::Exactness => "exactness",
+        Lack::Functions => "functions",
+        Lack::Gone => "gone",
+        Lack::Peak => "peak",
+    }
+}
+
+/// Whether a log says that its source did not know something.
+pub fn is_unknown(log: &Log, lack: Lack) -> bool {
+    log.texts(Key::Lacks)
+        .any(|text| Lack::of(text) == Some(lack))
+}
+
+/// What a source does not know.
+pub fn lacks(lack: Lack) -> &'static str {
+    match lack {
+        Lack::Times => "times",
+        Lack::Counts => "how many blocks there were",
+        Lack::Addresses => "addresses",
+        Lack::Lifetimes => "which of blocks alike went",
+        Lack::Order => "in which order blocks came and went",
+        Lack::Threads => "threads",
+        Lack::Exactness => "exact figures (they are estimates from samples)",
+        Lack::Functions => "which of malloc, calloc and realloc it was",
+        Lack::Gone => "what came and went",
+        Lack::Peak => "how large the heap was before its one moment",
+    }
+}

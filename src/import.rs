@@ -1,0 +1,103 @@
+//! `memlog import`: another tool's file as a log.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use memlog_pages::{
+    Advice, Watch, counted, form_of, grouped, has_magic, import, lacks, shown, sized,
+};
+
+use crate::output::Output;
+
+/// Make a log of another tool's file
+#[derive(clap::Args)]
+pub struct Args {
+    /// The file, packed by gzip or zstd or not; what it is its content tells
+    file: PathBuf,
+    /// Write the log there; - is standard output [default: FILE with the ending .memlog, in the
+    /// current folder]
+    #[arg(short, long, value_name = "OUT")]
+    output: Option<PathBuf>,
+    /// Of a file that has sums only, leave out the blocks that came and went
+    #[arg(long)]
+    held_only: bool,
+    /// Say nothing of what is written
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+const ELSEWHERE: &str = "give another name: memlog import FILE -o OUT.memlog";
+
+/// Makes it.
+pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let output = Output {
+        path: args.output.as_deref(),
+        is_quiet: args.quiet,
+        elsewhere: ELSEWHERE,
+    };
+    if form_of(&args.file).is_none() && has_magic(&args.file) {
+        return Err(Advice::error(
+            format!("{} is a log already", shown(&args.file)),
+            "every command reads it as it is",
+        ));
+    }
+    let watch = Watch::interruptible();
+    let (made, bytes) = import(&args.file, args.held_only, &watch)?;
+    watch.end();
+    let (exit, _) = output.write(&args.file, named, |out| {
+        out.write_all(&bytes)?;
+        Ok(ExitCode::SUCCESS)
+    })?;
+    output.say(&format!(
+        "It was a {} file: {} and {}, {} of {} never released",
+        made.tool,
+        counted(made.allocations, "allocation"),
+        counted(made.releases, "release"),
+        counted(made.live.0, "block"),
+        sized(made.live.1),
+    ));
+    let words: Vec<_> = made.lacks.iter().map(|lack| lacks(*lack)).collect();
+    if !words.is_empty() {
+        output.say(&format!("It does not know {}", words.join(", ")));
+    }
+    let of_one = |count: u64, one: &str, many: &str| match count {
+        0 => {}
+        1 => output.say(&format!("1 {one}")),
+        _ => output.say(&format!("{} {many}", grouped(count))),
+    };
+    of_one(
+        made.left_out,
+        "line or record was not understood and is left out",
+        "lines or records were not understood and are left out",
+    );
+    of_one(
+        made.unknown_releases,
+        "release was of a block that it does not have and is left out",
+        "releases were of blocks that it does not have and are left out",
+    );
+    of_one(
+        made.replaced,
+        "block came where another was live, which counts as gone",
+        "blocks came where others were live, which count as gone",
+    );
+    of_one(
+        made.times_back,
+        "time went back and counts as the one before",
+        "times went back and count as those before",
+    );
+    made.remarks.iter().for_each(|remark| output.say(remark));
+    Ok(exit)
+}
+
+/// `heaptrack.app.1.zst` becomes `heaptrack.app.1.memlog`.
+fn named(file: &str) -> String {
+    let path = Path::new(file);
+    let is_packed = path
+        .extension()
+        .is_some_and(|ending| ["gz", "zst"].iter().any(|packed| ending == *packed));
+    let name = match path.file_stem().and_then(|stem| stem.to_str()) {
+        Some(stem) if is_packed => stem,
+        _ => file,
+    };
+    format!("{name}.memlog")
+}
