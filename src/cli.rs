@@ -16,7 +16,7 @@ use memlog_pages::{clean, dump, info, one_more, postmortem, report, shown, stats
 
 use crate::verbs::{PURPOSES, nearest};
 use crate::{
-    artefacts, check, dot, export, flamegraph, import, ldflags, manual, peers, record, replay,
+    artefacts, check, dot, export, flamegraph, import, ldflags, manual, pack, peers, record, replay,
 };
 
 /// Why is it using so much memory? Records and explains every allocation of a program.
@@ -118,6 +118,12 @@ pub enum Command {
     /// Print the figures of a log
     #[command(after_help = after::STATS)]
     Stats(stats::Args),
+    /// Put a log and all its names into one file, to be read on any machine
+    #[command(after_help = after::PACK)]
+    Pack(pack::Args),
+    /// Take the logs out of a packed file
+    #[command(after_help = after::EXTRACT)]
+    Extract(pack::ExtractArgs),
     /// Print the flags that link the recorder into a program
     #[command(after_help = after::LDFLAGS)]
     Ldflags(ldflags::Args),

@@ -17,6 +17,7 @@ mod manual;
 mod named;
 mod os;
 mod output;
+mod pack;
 mod peers;
 mod record;
 mod recorder;
@@ -75,6 +76,8 @@ fn run(line: Vec<OsString>) -> anyhow::Result<ExitCode> {
         Command::Dump(args) => dump::run(args),
         Command::Info(args) => info::run(args),
         Command::Stats(args) => stats::run(args),
+        Command::Pack(args) => pack::run(&args),
+        Command::Extract(args) => pack::extract(&args),
         Command::Ldflags(args) => ldflags::run(args),
         Command::Artefacts(args) => artefacts::run(args),
         Command::Manual(args) => manual::run(args, &Cli::command()),

@@ -39,7 +39,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, ExitStatus};
 
 use anyhow::Context;
-use memlog_pages::{Advice, form_of, has_magic, shown};
+use memlog_pages::{Advice, form_of, has_magic, is_packed, shown};
 
 use crate::named::{self, Functions};
 use crate::{os, recorder};
@@ -109,7 +109,10 @@ pub struct Args {
 
 /// Whether a word of the command line names a log rather than a program.
 pub fn is_log(word: &Path) -> bool {
-    word.extension() == Some(OsStr::new("memlog")) || has_magic(word) || form_of(word).is_some()
+    word.extension() == Some(OsStr::new("memlog"))
+        || has_magic(word)
+        || is_packed(word)
+        || form_of(word).is_some()
 }
 
 /// Whether a word is the name of a program.

@@ -3,7 +3,7 @@
 use strsim::osa_distance;
 
 /// Which command is for what.
-pub const PURPOSES: [(&str, &[&str]); 7] = [
+pub const PURPOSES: [(&str, &[&str]); 8] = [
     ("Record a program", &["record", "ldflags"]),
     (
         "See who held the memory",
@@ -41,6 +41,7 @@ pub const PURPOSES: [(&str, &[&str]); 7] = [
         "Give it to other tools, or take it from them",
         &["export", "import"],
     ),
+    ("Take it elsewhere", &["pack", "extract"]),
     ("Fail a build when memory grows", &["check"]),
 ];
 

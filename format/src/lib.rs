@@ -14,6 +14,7 @@
 //! * [`meta`]: header, modules, settings, where streams stood at a fork, the end
 //! * [`counter`]: what was lost, cut, refused
 //! * [`resident`]: what was resident at a moment, mapping by mapping
+//! * [`kept`]: names that were put into a log, to be read where their files are not
 //! * [`tuned`]: what the program told its allocator
 //! * [`refusal`]: one of those: why the log could not grow
 //! * [`live`]: the live set of a log that overwrites its oldest events
@@ -32,6 +33,7 @@ pub mod counter;
 pub mod event;
 pub mod ext;
 pub mod failure;
+pub mod kept;
 pub mod limit;
 pub mod live;
 pub mod meta;

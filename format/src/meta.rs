@@ -3,6 +3,7 @@
 //! A reader skips types it does not know.
 
 use crate::Malformed;
+use crate::kept::{KeptFile, Place, Word};
 use crate::resident::{Census, Mapped};
 use crate::tuned::Tuned;
 use crate::varint::{Reader, Writer};
@@ -106,6 +107,10 @@ pub enum Key {
     MadeFrom = 16,
     /// What that file does not know: a [`Lack`].
     Lacks = 17,
+    /// Names were put behind the log: how long it was before, in decimal.
+    Packed = 18,
+    /// What the log tells of its user was left out: `partial` or `full`.
+    Anonymized = 19,
 }
 
 /// What the file that a log was made from does not know: the one byte of
@@ -268,6 +273,12 @@ pub enum Record<'a> {
     Census(Census),
     /// A call of mallopt.
     Tuned(Tuned),
+    /// A piece of a name that was put into the log.
+    Word(Word<'a>),
+    /// A file of code with such names.
+    KeptFile(KeptFile<'a>),
+    /// An address with such names.
+    Place(Place<'a>),
     /// A record of a newer memlog.
     Unknown(u8),
 }
@@ -284,6 +295,9 @@ const CODE_NAME: u8 = 9;
 const MAPPED: u8 = 10;
 const CENSUS: u8 = 11;
 const TUNED: u8 = 12;
+const WORD: u8 = 13;
+const KEPT_FILE: u8 = 14;
+const PLACE: u8 = 15;
 
 fn key_of(byte: u8) -> Option<Key> {
     use Key::*;
@@ -305,6 +319,8 @@ fn key_of(byte: u8) -> Option<Key> {
         Variable,
         MadeFrom,
         Lacks,
+        Packed,
+        Anonymized,
     ]
     .into_iter()
     .find(|key| *key as u8 == byte)
@@ -338,6 +354,9 @@ impl<'a> Record<'a> {
             Record::Mapped(_) => MAPPED,
             Record::Census(_) => CENSUS,
             Record::Tuned(_) => TUNED,
+            Record::Word(_) => WORD,
+            Record::KeptFile(_) => KEPT_FILE,
+            Record::Place(_) => PLACE,
             Record::Unknown(kind) => *kind,
         }
     }
@@ -410,6 +429,9 @@ impl<'a> Record<'a> {
             Record::Mapped(mapped) => mapped.put(out),
             Record::Census(census) => census.put(out),
             Record::Tuned(tuned) => tuned.put(out),
+            Record::Word(word) => word.put(out),
+            Record::KeptFile(file) => file.put(out),
+            Record::Place(place) => place.put(out),
             Record::Unknown(_) => {}
         }
     }
@@ -481,6 +503,9 @@ impl<'a> Record<'a> {
             MAPPED => Record::Mapped(Mapped::get(&mut bytes)?),
             CENSUS => Record::Census(Census::get(&mut bytes)?),
             TUNED => Record::Tuned(Tuned::get(&mut bytes)?),
+            WORD => Record::Word(Word::get(&mut bytes)?),
+            KEPT_FILE => Record::KeptFile(KeptFile::get(&mut bytes)?),
+            PLACE => Record::Place(Place::get(&mut bytes)?),
             _ => Record::Unknown(kind),
         })
     }

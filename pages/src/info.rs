@@ -202,6 +202,7 @@ fn identity(records: &mut Records, log: &Log) {
             records.add(name, clean(text) + &inherited);
         }
     }
+    packed(records, log);
     if let Some(imported) = Imported::of(log) {
         let from = format!("from a {} file, {}", imported.tool, imported.file);
         records.add("imported", from);
@@ -225,6 +226,27 @@ fn identity(records: &mut Records, log: &Log) {
     records.add("tick", tick);
     let usable = if start.has_usable { "yes" } else { "no" };
     records.add("usable sizes", usable);
+}
+
+/// What was put into the log for other machines, and what was left out for others' eyes.
+fn packed(records: &mut Records, log: &Log) {
+    if log.text(Key::Packed).is_some() {
+        let kept = log.kept();
+        let places = counted(kept.places.len() as u64, "place");
+        let files = counted(kept.files.len() as u64, "file");
+        records.add(
+            "packed",
+            format!("with the names of {places} in {files} of code"),
+        );
+    }
+    match log.text(Key::Anonymized) {
+        Some(b"full") => records.add("anonymized", "names, paths, arguments and notes left out"),
+        Some(_) => records.add(
+            "anonymized",
+            "folders, host, users and environment left out",
+        ),
+        None => {}
+    }
 }
 
 fn machine(start: &Start) -> String {

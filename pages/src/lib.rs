@@ -5,8 +5,8 @@
 //! Storeys, from the top; none knows one above it (`ci/storeys.txt`):
 //!
 //! * `blocks`: the commands that ask the table of blocks
-//! * `dump`, `flamegraph`, `graph`, `info`, `postmortem`, `replay`, `report`, `stats`,
-//!   `summary`, `tree`: the commands
+//! * `dump`, `flamegraph`, `graph`, `info`, `pack`, `postmortem`, `replay`, `report`,
+//!   `stats`, `summary`, `tree`: the commands
 //! * `events`: each event, in the forms of others and of `replay`
 //! * `shown`: how a page comes about and reaches people
 //! * `json`, `text`: a page as it is printed; they know no log
@@ -37,6 +37,7 @@ mod json;
 mod moment;
 mod names;
 mod open;
+pub mod pack;
 mod page;
 mod places;
 pub mod postmortem;
@@ -63,7 +64,7 @@ pub use names::{
 };
 pub use open::{
     Analysis, Extent, FEW_EVENTS, Family, Few, Files, Glance, Watch, each, extent_of, form_of,
-    has_magic, import, says_more, unnamed,
+    has_magic, import, is_packed, says_more, unnamed,
 };
 pub use page::Page;
 pub use page::tree::{By, Direction};

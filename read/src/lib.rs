@@ -41,6 +41,6 @@ pub use flight::Flight;
 pub use item::{Item, Kind, Place, Taker};
 pub use log::{Log, Size};
 pub use merge::EventStream;
-pub use metas::Resident;
+pub use metas::{Kept, Resident};
 pub use readings::{readings, records};
 pub use tables::Frames;

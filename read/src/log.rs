@@ -15,7 +15,7 @@ use crate::error::{Finding, Findings, ReadError};
 use crate::flight::Flight;
 use crate::grid::{Grid, Span};
 use crate::merge::EventStream;
-use crate::metas::{Metas, Resident};
+use crate::metas::{Kept, Metas, Resident};
 use crate::tables::Frames;
 
 /// A log that was opened.
@@ -30,7 +30,7 @@ pub struct Log<'a> {
 /// How much a log holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
-    /// Bytes of the file.
+    /// Bytes of the file, but for names that were put behind it.
     pub file_bytes: usize,
     /// Committed bytes of events.
     pub event_bytes: u64,
@@ -131,8 +131,10 @@ impl<'a> Log<'a> {
     /// How much it holds.
     pub fn size(&self) -> Size {
         let spans = self.grid.streams.values().flatten();
+        let before = self.text(Key::Packed).map(std::str::from_utf8);
+        let before = before.and_then(|text| text.ok()?.parse::<usize>().ok());
         Size {
-            file_bytes: self.bytes.len(),
+            file_bytes: self.bytes.len().min(before.unwrap_or(usize::MAX)),
             event_bytes: spans.map(|span| span.body(self.bytes).len() as u64).sum(),
             chunks: self.grid.used,
             streams: self.grid.streams.len(),
@@ -163,6 +165,16 @@ impl<'a> Log<'a> {
     pub fn codes_of_no_file(&self) -> impl Iterator<Item = u64> {
         let codes = self.grid.codes.codes().filter(|code| code.module == 0);
         codes.map(|code| code.lookup_address())
+    }
+
+    /// All codes that stacks may have.
+    pub fn codes(&self) -> impl Iterator<Item = Code> {
+        self.grid.codes.codes()
+    }
+
+    /// Names that were put into the log, to be read where their files are not.
+    pub fn kept(&self) -> &Kept<'a> {
+        &self.metas.kept
     }
 
     /// Names of code of no file that were put into the log.

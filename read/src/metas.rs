@@ -1,6 +1,11 @@
 //! The header chunks: what the log is of, modules, fork, end.
 
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
 use memlog_format::counter::AREA_END;
+use memlog_format::kept::{KeptFile, Place, Word};
 use memlog_format::meta::{CodeName, Death, End, ForkPoint, Key, Module, Record, Start};
 use memlog_format::resident::{Census, Mapped};
 use memlog_format::tuned::Tuned;
@@ -18,6 +23,34 @@ pub struct Resident<'a> {
     pub mapped: Vec<Mapped<'a>>,
 }
 
+/// Names that were put into a log.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Kept<'a> {
+    words: HashMap<u32, Cow<'a, [u8]>>,
+    /// Files of code.
+    pub files: Vec<KeptFile<'a>>,
+    /// Addresses in them.
+    pub places: Vec<Place<'a>>,
+}
+
+impl<'a> Kept<'a> {
+    /// The text of this number.
+    pub fn word(&self, number: u32) -> Option<&[u8]> {
+        self.words.get(&number).map(|text| &**text)
+    }
+
+    fn take(&mut self, word: Word<'a>) {
+        match self.words.entry(word.number) {
+            Entry::Vacant(place) => {
+                place.insert(Cow::Borrowed(word.text));
+            }
+            Entry::Occupied(mut text) => {
+                text.get_mut().to_mut().extend_from_slice(word.text);
+            }
+        }
+    }
+}
+
 /// Everything that the header chunks say.
 #[derive(Debug, Default)]
 pub(crate) struct Metas<'a> {
@@ -32,6 +65,7 @@ pub(crate) struct Metas<'a> {
     pub code_names: Vec<CodeName<'a>>,
     pub censuses: Vec<Resident<'a>>,
     pub tunings: Vec<Tuned>,
+    pub kept: Kept<'a>,
     /// Of a census whose end has not come.
     mapped: Vec<Mapped<'a>>,
 }
@@ -113,6 +147,9 @@ impl<'a> Metas<'a> {
                 self.censuses.push(Resident { census, mapped });
             }
             Record::Tuned(tuned) => self.tunings.push(tuned),
+            Record::Word(word) => self.kept.take(word),
+            Record::KeptFile(file) => self.kept.files.push(file),
+            Record::Place(place) => self.kept.places.push(place),
             Record::Unknown(_) => {}
         }
     }

@@ -226,6 +226,26 @@ Examples:
   memlog export massif vm.5912.memlog    then: ms_print massif.out.vm.5912.memlog
   memlog export folded -o - --by allocated vm.5912.memlog | sort -k 2 | head";
 
+pub const PACK: &str = "\
+The names of all functions, files and lines that the stacks need are looked up here and put behind the \
+log, so the packed file needs no program, no library and no debug information where it is read. Every \
+command takes it as it takes a log. The logs of the processes that a process was forked by come along. \
+What is not in it: source files, which annotate shows, and names that were not found here; it says \
+whose. doc/PACK.md has what --anonymize leaves out.
+
+Examples:
+  memlog pack vm.5912.memlog    writes vm.5912.memlog.tar.zst
+  memlog pack --debug-symbols build/ -o run.tar.zst vm.5912.memlog
+  memlog pack --anonymize full -o for_others.tar.zst vm.5912.memlog";
+
+pub const EXTRACT: &str = "\
+A log that comes out has all its names in it and is read as any other. tar -xf does the same where \
+there is no memlog.
+
+Examples:
+  memlog extract vm.5912.memlog.tar.zst
+  memlog extract -o logs/ vm.5912.memlog.tar.zst";
+
 pub const REPLAY: &str = "\
 Each call is made again, in the order of the log and by as many threads, under each allocator. RSS is \
 what the allocator holds, without what the replay takes by itself. The first row is the program's own \

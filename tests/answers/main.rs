@@ -22,6 +22,7 @@
 //! * [`narrow`]: the same pages on narrow terminals
 //! * [`odd`]: forks, bounded, cut, killed, growing and empty logs, and the goldens
 //! * [`owners`]: who asked and who freed, past functions that only pass on
+//! * [`packed`]: packed logs, where no file is that has the names
 //! * [`peers`]: heaptrack, massif and DHAT, where they ask the same
 //! * [`programs`]: all of that on logs of programs that people run
 //! * [`replay`]: the same calls under other allocators
@@ -45,6 +46,7 @@ mod maps;
 mod narrow;
 mod odd;
 mod owners;
+mod packed;
 mod peers;
 mod programs;
 #[path = "../programs/list.rs"]

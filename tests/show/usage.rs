@@ -5,7 +5,16 @@ use crate::memlog;
 use crate::sites::said;
 
 /// Each command with a line that it does not understand, and parts of the answer.
-const WRONG_USAGE: [(&str, &[&str]); 39] = [
+const WRONG_USAGE: [(&str, &[&str]); 42] = [
+    ("pack", &["<FILE> is missing", "see `memlog pack --help`"]),
+    (
+        "pack --anonymize some x",
+        &["'some'", "none, partial, full", "memlog pack --help"],
+    ),
+    (
+        "extract",
+        &["<FILE> is missing", "see `memlog extract --help`"],
+    ),
     (
         "record",
         &["<PROG>... is missing", "see `memlog record --help`"],

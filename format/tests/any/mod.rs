@@ -7,6 +7,7 @@ use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE, Header, Kind};
 use memlog_format::event::{Alloc, Event, Release, predicted_usable};
 use memlog_format::ext::{Ext, Ledger, MAX_TEXT, Mapping, Rss, RssSource};
 use memlog_format::failure::Failure;
+use memlog_format::kept::{KeptFile, Place, Word};
 use memlog_format::limit::{Limit, LimitAct, LimitKind};
 use memlog_format::meta::{CodeName, Death, End, ForkPoint, Key, Module, Record, Start};
 use memlog_format::resident::{Census, CensusWhy, MAX_PATH_END, Mapped};
@@ -336,7 +337,33 @@ pub fn record() -> impl Strategy<Value = Record<'static>> {
                     stack: StackId(stack),
                 })
             }),
-        (13..=255u8).prop_map(Record::Unknown),
+        (number32(), bytes(300)).prop_map(|(number, text)| Record::Word(Word { number, text })),
+        (
+            number32(),
+            number(),
+            any::<Option<u8>>(),
+            bytes(40),
+            bytes(300)
+        )
+            .prop_map(|(number, bias, compiler, build_id, path)| {
+                Record::KeptFile(KeptFile {
+                    number,
+                    bias,
+                    compiler,
+                    code_bytes: bias ^ 1,
+                    covered_bytes: bias >> 1,
+                    build_id,
+                    path,
+                })
+            }),
+        (number32(), number(), bytes(300)).prop_map(|(file, address, functions)| {
+            Record::Place(Place {
+                file,
+                address,
+                functions,
+            })
+        }),
+        (16..=255u8).prop_map(Record::Unknown),
     ]
 }
 

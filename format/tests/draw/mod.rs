@@ -192,6 +192,9 @@ fn meta_remark(record: &Record) -> String {
             "TUNED {} to {} at tick {}",
             tuned.parameter, tuned.value, tuned.tick
         ),
+        Record::Word(word) => format!("WORD {} {}", word.number, text(word.text)),
+        Record::KeptFile(file) => format!("FILE {} {}", file.number, text(file.path)),
+        Record::Place(place) => format!("PLACE {:#x} in file {}", place.address, place.file),
         Record::Unknown(kind) => format!("type {kind}, of a newer memlog"),
     }
 }

@@ -64,7 +64,7 @@ fn reason(log: &Log, analysis: &Analysis, cuts: &Cuts) -> Option<String> {
         None => "in code made at run time".to_owned(),
     };
     let why = match (cuts.root, path) {
-        (StackId::CUT_NO_TABLES, Some(path)) => tables(path),
+        (StackId::CUT_NO_TABLES, Some(path)) => tables(log, path),
         (StackId::CUT_NO_TABLES, None) => made(log).to_owned(),
         (StackId::CUT_BAD_FRAME, _) => {
             "what its unwind tables or frame pointers say leads out of the stack".into()
@@ -77,11 +77,36 @@ fn reason(log: &Log, analysis: &Analysis, cuts: &Cuts) -> Option<String> {
     Some(format!("{place}: {why}"))
 }
 
+/// What a log itself knows of a file, or else what the file says.
+pub fn unwindable(log: &Log, path: &[u8]) -> Option<Unwindable> {
+    let mut kept = log.kept().files.iter();
+    let kept = kept.find_map(|file| {
+        let compiler = file.compiler.filter(|_| file.path == path)?;
+        Some(Unwindable {
+            compiler: *COMPILERS.get(usize::from(compiler))?,
+            code_bytes: file.code_bytes,
+            covered_bytes: file.covered_bytes,
+        })
+    });
+    kept.or_else(|| {
+        let file = map(Path::new(OsStr::from_bytes(path))).ok()?;
+        Unwindable::of(file.as_ref())
+    })
+}
+
+/// By their numbers in logs, which stay.
+pub const COMPILERS: [Compiler; 5] = [
+    Compiler::Unknown,
+    Compiler::C,
+    Compiler::Rust,
+    Compiler::Go,
+    Compiler::Haskell,
+];
+
 /// What a file lacks, and what its compiler can do about it.
-fn tables(path: &[u8]) -> String {
+fn tables(log: &Log, path: &[u8]) -> String {
     const FLAG: &str = "build it with -fasynchronous-unwind-tables";
-    let file = map(Path::new(OsStr::from_bytes(path))).ok();
-    let seen = file.and_then(|file| Unwindable::of(file.as_ref()));
+    let seen = unwindable(log, path);
     let (lack, compiler) = match seen {
         None => ("code of it has no unwind tables", Compiler::Unknown),
         Some(seen) => match seen.covered_bytes.saturating_mul(2) < seen.code_bytes {

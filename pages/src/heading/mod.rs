@@ -21,7 +21,7 @@ use crate::subject::Subject;
 use crate::words::{Sizes, clean, counted, grouped, signal};
 pub use by_thread::figures as thread_figures;
 pub use coverage::{holders, past_us};
-pub use cuts::{figures as cut_figures, sentences as cut_sentences};
+pub use cuts::{COMPILERS, figures as cut_figures, sentences as cut_sentences, unwindable};
 pub use failed::{askers as failed_askers, figures as failed_figures, parts as failed_parts};
 use notes::damage;
 pub use notes::{gap, lacking, notes, notes_on_blocks};

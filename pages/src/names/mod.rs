@@ -2,6 +2,7 @@
 
 mod given;
 mod jit;
+mod kept;
 mod labels;
 mod remarks;
 mod symbol_files;
@@ -15,13 +16,15 @@ use std::sync::Arc;
 
 pub use memlog_analysis::Name;
 use memlog_analysis::{ModuleKey, Site};
+use memlog_pack::Function;
 use memlog_read::Log;
-use memlog_symbols::{Bytes, ModuleHandle, ModuleSpec, Options, Store, Symbolizer};
+use memlog_symbols::{Bytes, ModuleHandle, ModuleSpec, ModuleStatus, Options, Store, Symbolizer};
 
 use crate::open::{Over, map};
 use crate::words::clean;
 use given::GivenNames;
 pub use jit::{found as jit_names, may_be as may_have_jit_names};
+use kept::Kept;
 pub use labels::{Cursor, Labels};
 use remarks::Remarks;
 pub use symbol_files::{SymbolFiles, machine, options as symbol_options, words as symbol_words};
@@ -51,6 +54,10 @@ pub struct Names<'s> {
     handles: HashMap<ModuleSpec, ModuleHandle>,
     /// What the log itself calls code.
     given: GivenNames,
+    /// What was put into the log.
+    kept: Kept,
+    /// Whether the user says where else names are.
+    is_told: bool,
     remarks: Remarks,
     /// From when on no more are looked up.
     over: Over,
@@ -73,11 +80,14 @@ impl<'s> Names<'s> {
                 .filter(|machine| machine.number != 0),
             ..options.clone()
         };
+        let is_told = !options.debug_files.is_empty() || !options.debug_dirs.is_empty();
         Self {
             remarks: Remarks::new(&options),
             symbolizer: Symbolizer::new(&store.0, source, options),
             handles: HashMap::new(),
             given: GivenNames::of(log, file),
+            kept: Kept::of(log),
+            is_told,
             over: Over::default(),
             was_cut_short: false,
         }
@@ -108,23 +118,20 @@ impl<'s> Names<'s> {
                 module: None,
             }];
         };
-        if self.over.is_set() {
-            self.was_cut_short = true;
-            return vec![offset_name(site, module)];
-        }
-        let handle = self.handle(module);
-        let lookup = self.symbolizer.lookup(handle, in_file(site, module));
-        let names = lookup.frames.into_iter().filter_map(|frame| {
-            let location = frame.file.map(|file| match frame.line {
-                Some(line) => format!("{}:{line}", clean(file.as_bytes())),
-                None => clean(file.as_bytes()),
+        let names = self
+            .functions(site, module)
+            .into_iter()
+            .filter_map(|function| {
+                let location = function.source.map(|file| match function.line {
+                    Some(line) => format!("{}:{line}", clean(file.as_bytes())),
+                    None => clean(file.as_bytes()),
+                });
+                Some(Name {
+                    function: clean(function.name?.as_bytes()),
+                    location,
+                    module: Some(base_name(module)),
+                })
             });
-            Some(Name {
-                function: clean(frame.function?.as_bytes()),
-                location,
-                module: Some(base_name(module)),
-            })
-        });
         let names: Vec<_> = names.collect();
         match names.is_empty() {
             false => names,
@@ -146,16 +153,52 @@ impl<'s> Names<'s> {
     }
 
     fn symbol_in_file(&mut self, site: &Site, module: &ModuleKey) -> Option<Symbol> {
-        let handle = self.handle(module);
-        let lookup = self.symbolizer.lookup(handle, in_file(site, module));
-        let frame = lookup.frames.into_iter().last()?;
-        let name = frame.raw_name.or(frame.function)?;
+        let function = self.functions(site, module).into_iter().last()?;
+        let name = function.symbol.or(function.name)?;
         // The look-up was made one byte before a return address.
         let before = u64::from(!site.exact);
         Some(Symbol {
             name: clean(name.as_bytes()),
-            offset: frame.offset_in_symbol? + before,
+            offset: function.offset?.checked_add(before)?,
         })
+    }
+
+    /// All that is known of a site, the innermost function first: as the log itself has
+    /// it, or as the module's file has it.
+    fn functions(&mut self, site: &Site, module: &ModuleKey) -> Vec<Function> {
+        let looked_up = site.address.wrapping_sub(u64::from(!site.exact));
+        if let Some(kept) = self.kept.functions(module, looked_up)
+            && (!kept.is_empty() || !self.is_told)
+        {
+            return kept.to_vec();
+        }
+        if self.over.is_set() {
+            self.was_cut_short = true;
+            return Vec::new();
+        }
+        let handle = self.handle(module);
+        let lookup = self.symbolizer.lookup(handle, in_file(site, module));
+        let functions = lookup.frames.into_iter().map(|frame| Function {
+            name: frame.function,
+            symbol: frame.raw_name,
+            source: frame.file,
+            line: frame.line,
+            offset: frame.offset_in_symbol,
+        });
+        functions.collect()
+    }
+
+    /// The same to be put into a log; nothing where the module's file is not to be had, and
+    /// somebody else may have it.
+    pub fn to_keep(&mut self, site: &Site, module: &ModuleKey) -> Option<Vec<Function>> {
+        let functions = self.functions(site, module);
+        let looked_up = site.address.wrapping_sub(u64::from(!site.exact));
+        if !functions.is_empty() || self.kept.functions(module, looked_up).is_some() {
+            return Some(functions);
+        }
+        let handle = self.handle(module);
+        let is_known = matches!(self.symbolizer.status(handle), ModuleStatus::Ok(_));
+        is_known.then_some(functions)
     }
 
     /// What is wrong with the modules asked for so far: a sentence each.

@@ -16,6 +16,7 @@ use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE, Header, Kind};
 use memmap2::{Advice, Mmap, MmapMut, MmapOptions};
 
 use super::extent;
+use super::packed::unpacked;
 
 /// Logs up to this size are read, not mapped: the recorder cuts its file at
 /// the program's end, and a hole on a full disk cannot even be read through a
@@ -65,16 +66,28 @@ pub(super) fn open(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// The log at `path`, to be read at any place, and how long it is.
+/// The log at `path`, to be read at any place, and how long it is; of a packed one the
+/// file that it was unpacked into.
 pub fn open_log(path: &Path) -> io::Result<(File, u64)> {
     let file = open(path)?;
+    let file = unpacked(&file)?.into_iter().next().unwrap_or(file);
     let length = extent::of(&file)?.bytes;
     Ok((file, length))
+}
+
+/// The log in a packed file and those of its parents; nothing of any other file.
+pub fn log_files(path: &Path) -> io::Result<Vec<File>> {
+    unpacked(&open(path)?)
 }
 
 /// The log at `path`.
 pub fn log_bytes(path: &Path) -> io::Result<FileBytes> {
     let (file, length) = open_log(path)?;
+    bytes_of(file, length)
+}
+
+/// The log in an open file.
+pub fn bytes_of(file: File, length: u64) -> io::Result<FileBytes> {
     if length > READ_UP_TO {
         return map_file(&file, Some(length));
     }

@@ -11,6 +11,7 @@ mod interrupt;
 mod magic;
 mod map;
 mod mapped;
+mod packed;
 mod progress;
 mod reading;
 mod sidecar;
@@ -37,8 +38,9 @@ pub use glance::{FEW_EVENTS, Few, Glance, says_more};
 pub use interrupt::{INTERRUPTED, Interrupt};
 pub use magic::{begins_with, has_magic};
 pub use map::FileBytes;
-use map::{log_bytes, log_outline};
+use map::{bytes_of, log_bytes, log_files, log_outline};
 pub use map::{map, map_file};
+pub use packed::is_packed;
 pub use reading::hand_out;
 pub use sidecar::Sidecar;
 pub use unnamed::unnamed;
@@ -93,13 +95,25 @@ impl Files {
     }
 
     fn read(path: &Path, read: Reader) -> anyhow::Result<Self> {
-        let bytes = read(path).map_err(|error| unreadable(path, &error))?;
-        let mut files = vec![(path.to_owned(), bytes)];
+        let unread = |error| unreadable(path, &error);
+        // A packed file has the logs of the parents too.
+        let mut packed = log_files(path).map_err(unread)?.into_iter();
+        let bytes = match packed.next() {
+            Some(file) => whole(file),
+            None => read(path),
+        };
+        let mut files = vec![(path.to_owned(), bytes.map_err(unread)?)];
         let missing_parent = loop {
             let Some((path, bytes)) = files.last() else {
                 break None;
             };
-            match parent_of(path, &open(path, bytes)?, read) {
+            let log = open(path, bytes)?;
+            let packed = packed.next().filter(|_| log.parent_pid().is_some());
+            if let Some(packed) = packed.filter(|_| files.len() < MAX_ANCESTORS) {
+                files.push((path.to_owned(), whole(packed).map_err(unread)?));
+                continue;
+            }
+            match parent_of(path, &log, read) {
                 Parent::Found(path, bytes) if files.len() < MAX_ANCESTORS => {
                     files.push((path, bytes));
                 }
@@ -112,6 +126,13 @@ impl Files {
             missing_parent,
             is_made: false,
         })
+    }
+
+    /// The bytes of the log itself, then of its parent's, and so on.
+    pub fn logs(&self) -> impl Iterator<Item = (&Path, &[u8])> {
+        self.files
+            .iter()
+            .map(|(path, bytes)| (path.as_path(), &**bytes))
     }
 
     /// The logs, read.
@@ -144,16 +165,25 @@ impl<'a> Family<'a> {
     }
 }
 
+fn whole(file: std::fs::File) -> std::io::Result<FileBytes> {
+    let length = extent_of(&file)?.bytes;
+    bytes_of(file, length)
+}
+
 /// What reads a log's file.
 type Reader = fn(&Path) -> std::io::Result<FileBytes>;
 
 /// What is asked for.
 const NAMED: &str = "give the .memlog file that `memlog record` named";
 
+/// Of a packed file that is damaged.
+pub const PACK_AGAIN: &str = "copy the packed file again, or pack its log again";
+
 fn unreadable(path: &Path, error: &std::io::Error) -> anyhow::Error {
     let shown = shown(path);
     let hint = match error.kind() {
         ErrorKind::PermissionDenied => "see whether you may read that file",
+        ErrorKind::InvalidData => PACK_AGAIN,
         _ => NAMED,
     };
     Advice::error(format!("cannot read the log {shown}: {error}"), hint)

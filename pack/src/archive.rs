@@ -1,0 +1,258 @@
+//! Logs in a tar, packed by zstd: what memlog did not write, `tar` can unpack.
+//!
+//! The first member tells that it is one of ours. Then come the log, its parent's, and so on.
+
+use std::io::{self, BufRead, Read, Write};
+
+use ruzstd::decoding::StreamingDecoder;
+use ruzstd::encoding::{CompressionLevel, compress};
+use tar::{Archive, EntryType, Header};
+
+/// How files that zstd packed begin.
+pub const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+
+/// The first member's name.
+const FIRST: &str = "memlog-pack-1";
+/// What a reader of it should know.
+const ABOUT: &[u8] = b"Logs of memlog with all names in them.\n\
+    memlog report FILE reads this file as it is, so do the other commands.\n\
+    memlog extract FILE unpacks it, and tar -xf does.\n";
+/// A tar's unit.
+const BLOCK: usize = 512;
+/// So much of a name is kept: older tars know no more.
+const MAX_NAME: usize = 96;
+
+/// A log that is to be packed.
+pub struct Member<R> {
+    /// Its file's name, without folders.
+    pub name: Vec<u8>,
+    /// When it was written, in seconds since 1970.
+    pub changed: u64,
+    /// Its bytes, and how many they are.
+    pub content: R,
+    /// How many.
+    pub length: u64,
+}
+
+/// Packs logs.
+pub fn write<R: Read>(members: Vec<Member<R>>, out: &mut dyn Write) -> io::Result<()> {
+    let about = Member {
+        name: FIRST.into(),
+        changed: 0,
+        content: ABOUT,
+        length: ABOUT.len() as u64,
+    };
+    let mut all: Vec<Box<dyn Read + '_>> = vec![Box::new(packed(about)?)];
+    let mut names: Vec<Vec<u8>> = Vec::new();
+    for mut member in members {
+        member.name = free(&names, &member.name);
+        names.push(member.name.clone());
+        all.push(Box::new(packed(member)?));
+    }
+    all.push(Box::new(io::repeat(0).take(2 * BLOCK as u64)));
+    let mut source = OneBehindTheOther { all, failed: None };
+    let mut target = Checked { out, failed: None };
+    // The encoder trusts its reader and its writer.
+    compress(&mut source, &mut target, CompressionLevel::Fastest);
+    match source.failed.or(target.failed) {
+        Some(error) => Err(error),
+        None => Ok(()),
+    }
+}
+
+/// A member's header, its bytes, and what fills the last block.
+fn packed<'r, R: Read + 'r>(member: Member<R>) -> io::Result<impl Read + 'r> {
+    let mut header = Header::new_gnu();
+    header.set_entry_type(EntryType::Regular);
+    header.set_path(String::from_utf8_lossy(&member.name).as_ref())?;
+    header.set_mode(0o600);
+    header.set_size(member.length);
+    header.set_mtime(member.changed);
+    header.set_cksum();
+    let fill = member.length.next_multiple_of(BLOCK as u64) - member.length;
+    let header = io::Cursor::new(header.as_bytes().to_vec());
+    Ok(header.chain(member.content).chain(io::repeat(0).take(fill)))
+}
+
+/// A name that no other has and that any system takes: `.000` before its ending, `.001` ...
+fn free(taken: &[Vec<u8>], name: &[u8]) -> Vec<u8> {
+    const ENDING: &str = ".memlog";
+    let is_usual = |c: char| c.is_alphanumeric() || "._-+@%,".contains(c);
+    let text: String = String::from_utf8_lossy(name)
+        .chars()
+        .map(|c| if is_usual(c) { c } else { '_' })
+        .collect();
+    let stem = text
+        .strip_suffix(ENDING)
+        .unwrap_or(&text)
+        .trim_start_matches('.');
+    let mut stem = if stem.is_empty() { "log" } else { stem };
+    while stem.len() + ENDING.len() + 4 > MAX_NAME {
+        let mut end = stem.len() - 1;
+        while !stem.is_char_boundary(end) {
+            end -= 1;
+        }
+        stem = &stem[..end];
+    }
+    let names = (0..).map(|number: u32| format!("{stem}.{number:03}{ENDING}"));
+    let mut names = std::iter::once(format!("{stem}{ENDING}")).chain(names);
+    let is_free = |name: &String| !taken.iter().any(|other| other == name.as_bytes());
+    names.find(is_free).unwrap_or_default().into_bytes()
+}
+
+/// Unpacks: `take` gets each log, by its file's name, in their order. False if the file is
+/// zstd's and no packed log.
+pub fn read(
+    input: impl BufRead,
+    mut take: impl FnMut(&[u8], &mut dyn Read) -> io::Result<()>,
+) -> io::Result<bool> {
+    let mut archive = Archive::new(Zstd::Between(input));
+    let mut logs = 0;
+    let Ok(entries) = archive.entries() else {
+        return Ok(false);
+    };
+    let mut is_first = true;
+    for entry in entries {
+        let mut entry = match entry {
+            Ok(entry) => entry,
+            Err(_) if is_first => return Ok(false),
+            Err(error) => return Err(cut(&error)),
+        };
+        let name = entry.path_bytes().into_owned();
+        if is_first && name != FIRST.as_bytes() {
+            return Ok(false);
+        }
+        if !is_first && entry.header().entry_type().is_file() {
+            logs += 1;
+            let length = entry.size();
+            let mut counted = Counted {
+                inner: &mut entry,
+                count: 0,
+            };
+            take(plain(&name), &mut counted)?;
+            if counted.count < length {
+                return Err(cut(&"it ends before a log in it does"));
+            }
+        }
+        is_first = false;
+    }
+    if is_first {
+        return Ok(false);
+    }
+    // The checksum stands behind the tar's end.
+    let mut rest = archive.into_inner();
+    io::copy(&mut rest, &mut io::sink()).map_err(|error| cut(&error))?;
+    match logs {
+        0 => Err(cut(&"no log is in it")),
+        _ => Ok(true),
+    }
+}
+
+fn cut(reason: &dyn std::fmt::Display) -> io::Error {
+    let sentence = format!("the packed log is damaged or was cut: {reason}");
+    io::Error::new(io::ErrorKind::InvalidData, sentence)
+}
+
+/// The last part of a name: nothing is put elsewhere.
+fn plain(name: &[u8]) -> &[u8] {
+    let last = name.rsplit(|&byte| byte == b'/').next().unwrap_or(name);
+    match last {
+        b"" | b"." | b".." => b"log.memlog",
+        last => last,
+    }
+}
+
+/// How much was read.
+struct Counted<'r> {
+    inner: &'r mut dyn Read,
+    count: u64,
+}
+
+impl Read for Counted<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let count = self.inner.read(out).map_err(|error| cut(&error))?;
+        self.count += count as u64;
+        Ok(count)
+    }
+}
+
+/// The encoder ends the program where it cannot read; it is told that all was read.
+struct OneBehindTheOther<'r> {
+    all: Vec<Box<dyn Read + 'r>>,
+    failed: Option<io::Error>,
+}
+
+impl Read for OneBehindTheOther<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        while let Some(first) = self.all.first_mut() {
+            match first.read(out) {
+                Ok(0) if !out.is_empty() => drop(self.all.remove(0)),
+                Ok(count) => return Ok(count),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => {
+                    self.failed = Some(error);
+                    self.all.clear();
+                }
+            }
+        }
+        Ok(0)
+    }
+}
+
+/// The same of its writer.
+struct Checked<'w> {
+    out: &'w mut dyn Write,
+    failed: Option<io::Error>,
+}
+
+impl Write for Checked<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.failed.is_none()
+            && let Err(error) = self.out.write_all(bytes)
+        {
+            self.failed = Some(error);
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Frames of zstd, one behind the other: other packers make several.
+enum Zstd<R: BufRead> {
+    Between(R),
+    Frame(Box<StreamingDecoder<R, ruzstd::decoding::FrameDecoder>>),
+    End,
+}
+
+impl<R: BufRead> Read for Zstd<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        loop {
+            match std::mem::replace(self, Self::End) {
+                Self::End => return Ok(0),
+                Self::Between(mut input) => {
+                    if input.fill_buf()?.is_empty() {
+                        return Ok(0);
+                    }
+                    let frame = StreamingDecoder::new(input).map_err(io::Error::other)?;
+                    *self = Self::Frame(Box::new(frame));
+                }
+                Self::Frame(mut frame) => match frame.read(out)? {
+                    0 if !out.is_empty() => {
+                        let told = frame.decoder.get_checksum_from_data();
+                        if told.is_some() && told != frame.decoder.get_calculated_checksum() {
+                            return Err(io::Error::other("its bytes do not fit their checksum"));
+                        }
+                        *self = Self::Between(frame.into_inner());
+                    }
+                    count => {
+                        *self = Self::Frame(frame);
+                        return Ok(count);
+                    }
+                },
+            }
+        }
+    }
+}
