@@ -23,6 +23,7 @@ use serde_json::{Map, Value};
 
 use crate::flame::Flame;
 use crate::shown::clean;
+pub use ids::stack_ids;
 
 /// The version of the columns; `doc/DATASET.md` says what they mean.
 pub const SCHEMA: i64 = 1;
@@ -58,7 +59,7 @@ pub fn files(process: &Process) -> ::parquet::errors::Result<Vec<File>> {
         .iter()
         .filter_map(|(_, metric, _)| flame.own(metric));
     let ends = flame.ends(counted);
-    let ids = ids::ids(flame);
+    let ids = stack_ids(&flame.nodes, &flame.names);
     let own = tables::processes(process);
     let sites = tables::sites(process, &ends, &ids);
     let timeline = tables::timeline(process);

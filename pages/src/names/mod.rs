@@ -1,6 +1,7 @@
 //! Joins the addresses of an analysis with the names of the programs' files.
 
 mod jit;
+mod known;
 mod labels;
 mod remarks;
 mod symbol_files;
@@ -15,11 +16,12 @@ use std::sync::Arc;
 pub use memlog_analysis::Name;
 use memlog_analysis::{ModuleKey, Site};
 use memlog_read::Log;
-use memlog_symbols::{Bytes, ModuleHandle, ModuleSpec, Options, Store, Symbolizer};
+use memlog_symbols::{Bytes, Machine, ModuleHandle, ModuleSpec, Options, Store, Symbolizer};
 
 use crate::open::{Over, map};
 use crate::words::clean;
 pub use jit::{found as jit_names, may_be as may_have_jit_names};
+pub use known::KnownNames;
 pub use labels::{Cursor, Labels};
 use remarks::Remarks;
 pub use symbol_files::{SymbolFiles, machine, options as symbol_options, words as symbol_words};
@@ -49,6 +51,9 @@ pub struct Names<'s> {
     handles: HashMap<ModuleSpec, ModuleHandle>,
     /// Of code in no file, by the address that is looked up.
     made: HashMap<u64, Name>,
+    /// Of code that other logs had too.
+    known: Option<&'s KnownNames>,
+    machine: Option<Machine>,
     remarks: Remarks,
     /// From when on no more are looked up.
     over: Over,
@@ -72,13 +77,21 @@ impl<'s> Names<'s> {
             ..options.clone()
         };
         Self {
+            machine: options.machine,
             remarks: Remarks::new(&options),
             symbolizer: Symbolizer::new(&store.0, source, options),
             handles: HashMap::new(),
             made: made_names(log, file),
+            known: None,
             over: Over::default(),
             was_cut_short: false,
         }
+    }
+
+    /// Asks those first, and adds to them.
+    pub fn with(self, known: &'s KnownNames) -> Self {
+        let known = Some(known);
+        Self { known, ..self }
     }
 
     /// Looks no more up after Ctrl-C.
@@ -108,6 +121,15 @@ impl<'s> Names<'s> {
             self.was_cut_short = true;
             return vec![offset_name(site, module)];
         }
+        match self.known {
+            Some(known) => known.of(self.machine, (site, module), || {
+                self.looked_up(site, module)
+            }),
+            None => self.looked_up(site, module),
+        }
+    }
+
+    fn looked_up(&mut self, site: &Site, module: &ModuleKey) -> Vec<Name> {
         let handle = self.handle(module);
         let lookup = self.symbolizer.lookup(handle, in_file(site, module));
         let names = lookup.frames.into_iter().filter_map(|frame| {
@@ -148,10 +170,7 @@ impl<'s> Names<'s> {
     }
 
     fn handle(&mut self, module: &ModuleKey) -> ModuleHandle {
-        let spec = ModuleSpec {
-            path: module.path.clone(),
-            build_id: module.build_id.clone(),
-        };
+        let spec = spec_of(module);
         if let Some(&handle) = self.handles.get(&spec) {
             return handle;
         }
@@ -182,6 +201,13 @@ fn made_names(log: &Log, file: &Path) -> HashMap<u64, Name> {
         names.extend(found.map(|(at, made)| (at, name(&made.name, &made.file, made.line))));
     }
     names
+}
+
+fn spec_of(module: &ModuleKey) -> ModuleSpec {
+    ModuleSpec {
+        path: module.path.clone(),
+        build_id: module.build_id.clone(),
+    }
 }
 
 /// The address to look up, in the file's own numbering.

@@ -29,7 +29,7 @@ fn files(folder: &Path, table: &str) -> Vec<PathBuf> {
 }
 
 /// That of ci/duckdb, if it was made.
-fn python() -> PathBuf {
+pub fn python() -> PathBuf {
     let build = Path::new(env!("CARGO_BIN_EXE_memlog")).ancestors().nth(2);
     let own = build.expect("a folder").join("engines/venv/bin/python");
     if own.exists() { own } else { "python3".into() }
