@@ -6,11 +6,12 @@ mod odd;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 
 use serde_json::Value;
 
-use crate::sites::Folder;
 use crate::sites::build::GCC;
+use crate::sites::{Folder, said};
 use crate::{ask, ask_words, built, number, rows};
 
 /// A job of ranks, and its logs.
@@ -36,18 +37,20 @@ impl Job {
     fn new(name: &str) -> Self {
         let folder = Folder::new(name);
         built(&folder, &GCC, "known.c", "known");
+        folder.folder("logs");
         let ranks = (0..RANKS).map(|rank| {
             let mut command = folder.memlog(&["record", "-o", "logs/%j.%r.memlog"]);
             command.arg("./known").args(words(rank));
             command
                 .env("SLURM_JOB_ID", "77")
                 .env("PMI_RANK", rank.to_string());
-            command.stdout(std::process::Stdio::null());
+            command.stdout(Stdio::piped()).stderr(Stdio::piped());
             command.spawn().expect("it runs")
         });
         let ranks: Vec<_> = ranks.collect();
-        for mut rank in ranks {
-            assert!(rank.wait().expect("it ends").success());
+        for rank in ranks {
+            let output = rank.wait_with_output().expect("it ends");
+            assert!(output.status.success(), "{}", said(&output));
         }
         let logs = (0..RANKS).map(|rank| folder.path(&format!("logs/77.{rank}.memlog")));
         let logs = logs.collect();

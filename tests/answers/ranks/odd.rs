@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
@@ -18,7 +18,9 @@ use crate::{number, rows};
 /// holds 3 more.
 fn jobs(name: &str, ranks: u64) -> Folder {
     let folder = Folder::new(name);
-    GCC.build_file(&folder, &victim("ranks.c"), "solver", &[]);
+    folder.folder("logs");
+    let plain: [&str; 0] = [];
+    GCC.build_file(&folder, &victim("ranks.c"), "solver", &plain);
     for (job, word) in [("77", ""), ("78", "planted")] {
         let started = (0..ranks).map(|rank| {
             let mut command = folder.memlog(&["record", "-o", "logs/%j.%r.memlog"]);
@@ -26,11 +28,12 @@ fn jobs(name: &str, ranks: u64) -> Folder {
             command
                 .env("SLURM_JOB_ID", job)
                 .env("PMI_RANK", rank.to_string());
-            command.stdout(std::process::Stdio::null());
+            command.stdout(Stdio::piped()).stderr(Stdio::piped());
             command.spawn().expect("it runs")
         });
-        for mut rank in started.collect::<Vec<_>>() {
-            assert!(rank.wait().expect("it ends").success());
+        for rank in started.collect::<Vec<_>>() {
+            let output = rank.wait_with_output().expect("it ends");
+            assert!(output.status.success(), "{}", said(&output));
         }
     }
     folder

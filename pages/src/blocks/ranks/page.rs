@@ -86,7 +86,7 @@ pub fn tell_missing(heading: &mut Heading, side: &Side) {
     }
     let those = |is_it: &dyn Fn(&Process) -> bool| {
         let those = ranks.processes().iter().filter(|process| is_it(process));
-        those.map(|one| one.rank..=one.rank).collect::<Vec<_>>()
+        joined(those.map(|one| one.rank))
     };
     let killed = those(&|process| process.end == End::None);
     let running = those(&|process| process.end == End::Runs);
@@ -121,6 +121,18 @@ pub fn tell_missing(heading: &mut Heading, side: &Side) {
         };
         heading.alarm("left out", vec![format!("{count}, {why}; {first}")]);
     }
+}
+
+/// Neighbours as one, of ranks in their order.
+fn joined(ranks: impl Iterator<Item = u64>) -> Vec<RangeInclusive<u64>> {
+    let mut ranges: Vec<RangeInclusive<u64>> = Vec::new();
+    for rank in ranks {
+        match ranges.last_mut() {
+            Some(last) if last.end().checked_add(1) == Some(rank) => *last = *last.start()..=rank,
+            _ => ranges.push(rank..=rank),
+        }
+    }
+    ranges
 }
 
 /// `ranks 3, 7-9 and 12 more`.
