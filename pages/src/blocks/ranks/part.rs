@@ -1,6 +1,9 @@
 //! The answer of some ranks as a file, to be merged with those of others: a line that says
 //! what it is, and JSON (`doc/STATS.md`).
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
