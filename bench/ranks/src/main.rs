@@ -56,7 +56,9 @@ fn main() -> ExitCode {
         (Some(folder), Some(first), Some(end)) => write(Path::new(folder), first, end),
         _ => {
             eprintln!("made-ranks FOLDER FIRST END    logs of these ranks, a folder for each node");
-            eprintln!("made-ranks truth RANKS         by stack: bytes, least, mean, most, its rank");
+            eprintln!(
+                "made-ranks truth RANKS         by stack: bytes, least, mean, most, its rank"
+            );
             return ExitCode::from(2);
         }
     };
@@ -94,7 +96,11 @@ fn truth(ranks: u64) -> io::Result<()> {
         let most = all().max_by_key(|(bytes, rank)| (*bytes, std::cmp::Reverse(*rank)));
         let (most, of_rank) = most.unwrap_or((0, 0));
         let mean = sum / ranks.max(1);
-        writeln!(out, "{:#x}\t{sum}\t{least}\t{mean}\t{most}\t{of_rank}", log::offset(stack))?;
+        writeln!(
+            out,
+            "{:#x}\t{sum}\t{least}\t{mean}\t{most}\t{of_rank}",
+            log::offset(stack)
+        )?;
     }
     out.flush()
 }
