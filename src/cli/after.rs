@@ -99,10 +99,10 @@ measurement of a node. Where one machine is too slow, each node answers for its 
 these answers are merged to the same figures. --by stack has the stacks of `memlog export parquet`.
 
 Examples:
-  memlog ranks logs/
-  memlog ranks --by line --at heap-peak 'logs/77.*.memlog'
-  memlog ranks logs-78/ --against logs-77/    what grew from job 77 to job 78
-  memlog ranks n12.ranks n13.ranks            of nodes that ran memlog ranks -o NODE.ranks LOGS";
+  memlog ranks jobs/77/
+  memlog ranks --by line --at heap-peak 'jobs/77/*.memlog'
+  memlog ranks jobs/78/ --against jobs/77/    what grew from job 77 to job 78
+  memlog ranks -o n12.ranks jobs/77/          a node's answer; memlog ranks *.ranks merges them";
 
 pub const TEMPORARY: &str = "\
 A temporary block is freed before its thread asks for another: often it need not have come at all.

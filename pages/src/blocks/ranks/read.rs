@@ -36,10 +36,16 @@ pub struct Asked<'a> {
 /// What a log answers.
 struct Answer {
     process: Process,
-    places: BTreeMap<SiteKey, Held>,
+    places: Places,
+    notes: Vec<String>,
+}
+
+/// What each place holds.
+#[derive(Default)]
+struct Places {
+    held: BTreeMap<SiteKey, Held>,
     /// Of stacks their functions, by number.
     frames: HashMap<i64, Vec<Name>>,
-    notes: Vec<String>,
 }
 
 /// What all of these logs answer.
@@ -51,9 +57,9 @@ pub fn all(asked: &Asked, logs: &[inputs::Log]) -> Ranks {
     {
         Ok(answer) => {
             ranks.notes.extend(answer.notes);
-            let frames = |key: &SiteKey| answer.frames.get(&key.0).cloned();
-            let frames = |key: &SiteKey| frames(key).unwrap_or_default();
-            ranks.add(answer.process, answer.places, frames);
+            let Places { held, frames } = answer.places;
+            let frames = |key: &SiteKey| frames.get(&key.0).cloned().unwrap_or_default();
+            ranks.add(answer.process, held, frames);
         }
         Err(error) => {
             let says = clean(format!("{error:#}").as_bytes());
@@ -119,10 +125,9 @@ impl Asked<'_> {
         };
         found.world.mappings = Some(&mappings);
         match self.places(&found, &family, &kept) {
-            Ok((places, frames)) => Ok(Some(Answer {
+            Ok(places) => Ok(Some(Answer {
                 process: process(log, family.own(), &kept, &places),
                 places,
-                frames,
                 notes: found.on_names.remarks,
             })),
             Err(Failure::Damaged) => Ok(None),
@@ -146,13 +151,7 @@ impl Asked<'_> {
         Ok(Choice::all().and(live).and(test))
     }
 
-    /// What each place holds, and the functions of its stack.
-    fn places(
-        &self,
-        found: &Named,
-        family: &Family,
-        kept: &Kept,
-    ) -> Result<(BTreeMap<SiteKey, Held>, HashMap<i64, Vec<Name>>), Failure> {
+    fn places(&self, found: &Named, family: &Family, kept: &Kept) -> Result<Places, Failure> {
         let world = &found.world;
         let choice = self.choice(world, family, kept)?;
         if self.by == By::Stack {
@@ -160,13 +159,16 @@ impl Asked<'_> {
         }
         let groups = grouped(world, &choice, self.by).map_err(|why| unanswered("--by", &why))?;
         let groups = groups.into_iter().filter(|group| group.own.blocks > 0);
-        let places = groups.map(|group| ((0, group.name), group.own.held()));
-        Ok((places.collect(), HashMap::new()))
+        let held = groups.map(|group| ((0, group.name), group.own.held()));
+        Ok(Places {
+            held: held.collect(),
+            ..Places::default()
+        })
     }
 }
 
 /// By the stacks of a data set, which have lines in them.
-fn by_stack(world: &World, held: Vec<Held>) -> (BTreeMap<SiteKey, Held>, HashMap<i64, Vec<Name>>) {
+fn by_stack(world: &World, held: Vec<Held>) -> Places {
     let (nodes, end_of) = outermost_at_main(world);
     let mut names = world.names.clone();
     names.push(Name {
@@ -175,15 +177,15 @@ fn by_stack(world: &World, held: Vec<Held>) -> (BTreeMap<SiteKey, Held>, HashMap
         module: None,
     });
     let ids = stack_ids(&nodes, &names);
-    let (mut by_id, mut frames): (BTreeMap<i64, Held>, _) = Default::default();
+    let mut by_id: BTreeMap<i64, Held> = BTreeMap::new();
+    let mut frames: HashMap<i64, Vec<Name>> = HashMap::new();
     for (stack, held) in held.into_iter().enumerate() {
         let end = end_of(stack).filter(|_| held.blocks > 0);
         let Some((end, id)) = end.and_then(|end| Some((end, *ids.get(end)?))) else {
             continue;
         };
-        let known: &mut Held = by_id.entry(id).or_default();
+        let known = by_id.entry(id).or_default();
         *known = known.plus(held);
-        let frames: &mut HashMap<i64, Vec<Name>> = &mut frames;
         frames
             .entry(id)
             .or_insert_with(|| chain(&nodes, &names, end));
@@ -193,8 +195,11 @@ fn by_stack(world: &World, held: Vec<Held>) -> (BTreeMap<SiteKey, Held>, HashMap
         let functions: Vec<&str> = frames.map(|name| name.function.as_str()).collect();
         functions.join(" < ")
     };
-    let places = by_id.iter().map(|(id, held)| ((*id, named(id)), *held));
-    (places.collect(), frames)
+    let held = by_id.iter().map(|(id, held)| ((*id, named(id)), *held));
+    Places {
+        held: held.collect(),
+        frames,
+    }
 }
 
 /// The functions from a place of the tree outwards.
@@ -208,14 +213,13 @@ fn chain(nodes: &[Node], names: &[Name], end: usize) -> Vec<Name> {
     names.collect()
 }
 
-fn process(
-    found: &inputs::Log,
-    log: &Log,
-    kept: &Kept,
-    places: &BTreeMap<SiteKey, Held>,
-) -> Process {
+fn process(found: &inputs::Log, log: &Log, kept: &Kept, places: &Places) -> Process {
     let number = |key: &str| kept.stats[key].as_u64();
-    let held = places.values().copied().fold(Held::default(), Held::plus);
+    let held = places
+        .held
+        .values()
+        .copied()
+        .fold(Held::default(), Held::plus);
     Process {
         rank: found.rank,
         node: found.node.clone(),
