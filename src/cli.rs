@@ -9,8 +9,8 @@ use std::fmt::Write;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use memlog_pages::blocks::{
-    annotate, chains, diff, fragmentation, function, histogram, leaks, locate, maps, rss, table,
-    threads, timeline,
+    annotate, chains, diff, fragmentation, function, histogram, leaks, locate, maps, ranks, rss,
+    table, threads, timeline,
 };
 use memlog_pages::{clean, dump, info, one_more, postmortem, report, shown, stats, summary, tree};
 
@@ -55,6 +55,9 @@ pub enum Command {
     /// Say what grew from one log to another, or between two moments
     #[command(after_help = after::DIFF)]
     Diff(diff::Args),
+    /// Say what the ranks of a job held, all together, and which of them held more
+    #[command(after_help = after::RANKS)]
+    Ranks(ranks::Args),
     /// Say who makes blocks that are freed at once
     #[command(after_help = after::TEMPORARY)]
     Temporary(table::Args),
@@ -292,6 +295,7 @@ mod tests {
     fn one_log_too_many_is_told() {
         let others = [
             "record", "ldflags", "report", "dot", "info", "annotate", "where", "check", "diff",
+            "ranks", "export",
         ];
         let command = Cli::command();
         let visible = command.get_subcommands().filter(|sub| !sub.is_hide_set());

@@ -14,7 +14,7 @@ use memlog_export::forms::{
 use memlog_pages::blocks::exported::{Chosen, dhat, firefox, massif};
 use memlog_pages::events::heaptrack;
 use memlog_pages::flamegraph::{Drawn, Wanted, flame};
-use memlog_pages::{Advice, At, By, Filter, SymbolFiles, Where, choose};
+use memlog_pages::{Advice, At, By, Filter, SymbolFiles, Where, choose, one_more, shown};
 
 use crate::output::Output;
 use crate::replay::written;
@@ -25,8 +25,10 @@ pub struct Args {
     /// The tool's form
     #[arg(value_enum)]
     format: Format,
-    /// The log; or a folder or a quoted pattern: of its logs, the one with the highest RSS peak
-    file: PathBuf,
+    /// The log; or a folder or a quoted pattern: of its logs, the one with the highest RSS peak.
+    /// parquet takes many
+    #[arg(required = true)]
+    files: Vec<PathBuf>,
     /// Write it there; - is standard output [default: FILE with an ending of its form, in the
     /// current folder]
     #[arg(short, long, value_name = "OUT")]
@@ -105,7 +107,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let Some(make) = args.format.make() else {
         return dataset::write(args, &output);
     };
-    let log = choose(&args.file, |line: &str| output.say(line))?;
+    let log = choose(args.file()?, |line: &str| output.say(line))?;
     let named = |log: &str| args.format.file(log);
     let (exit, _) = output.write(&log, named, |out| make(args, &log, out))?;
     Ok(exit)
@@ -139,7 +141,7 @@ impl Args {
                     "leave out --by, or take --by live or allocated",
                 ));
             }
-            _ => return self.wanted(&self.file).check(),
+            _ => return self.wanted(self.file()?).check(),
         };
         match is_refused {
             false => Ok(()),
@@ -147,6 +149,18 @@ impl Args {
                 format!("{}'s form is of the whole run", self.format.name()),
                 advice,
             )),
+        }
+    }
+
+    /// The one that most forms are of.
+    fn file(&self) -> anyhow::Result<&Path> {
+        match &self.files[..] {
+            [file] => Ok(file),
+            files => {
+                let more = files.get(1).map(shown);
+                let more = more.map_or_else(String::new, |more| more.to_string());
+                Err(one_more("export", &more))
+            }
         }
     }
 

@@ -19,6 +19,7 @@ mod os;
 mod output;
 mod pack;
 mod peers;
+mod ranks;
 mod record;
 mod recorder;
 mod replay;
@@ -55,6 +56,7 @@ fn run(line: Vec<OsString>) -> anyhow::Result<ExitCode> {
         Command::Table(args) => table::run(&args, Which::All),
         Command::Leaks(args) => leaks::run(&args),
         Command::Diff(args) => diff::run(&args),
+        Command::Ranks(args) => ranks::run(&args),
         Command::Temporary(args) => table::run(&args, Which::Temporary),
         Command::Histogram(args) => histogram::run(&args),
         Command::Timeline(args) => timeline::run(&args),

@@ -22,6 +22,7 @@ pub const PURPOSES: [(&str, &[&str]); 8] = [
             "table",
             "leaks",
             "diff",
+            "ranks",
             "temporary",
             "histogram",
             "timeline",

@@ -29,6 +29,7 @@
 //! * [`fragments`]: pages that few bytes hold
 //! * [`residents`]: whose the resident memory was
 //! * [`threads`]: who allocated and who freed
+//! * [`Ranks`]: what the ranks of a job held, merged in any order
 //! * [`mappings`]: what the program mapped itself
 //!
 //! It knows no log and no screen, and does no I/O.
@@ -59,6 +60,7 @@ mod pass;
 mod peak;
 mod place;
 mod points;
+mod ranks;
 mod resident;
 mod static_init;
 mod sums;
@@ -94,6 +96,7 @@ pub use owned::{Owned, owned};
 pub use owners::name_owners;
 pub use peak::{Peak, peak};
 pub use points::{AllocationPoint, allocation_points};
+pub use ranks::{End, LeftOut, Node, Outlier, Process, Ranks, Site, SiteKey, Spread};
 pub use resident::{
     Part, Purpose, ResidentRow, Residents, Then, Unseen, largest_unseen, residents,
 };

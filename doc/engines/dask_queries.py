@@ -44,8 +44,9 @@ def outliers(tables, job, _before):
 
 
 def growth(tables, job, before):
-    processes = tables["processes"][["process", "job_id"]]
-    jobs = processes[processes.job_id.isin([before, job])].compute()
+    processes = tables["processes"]
+    own = processes["rank"].notnull() & processes.rank_parent_pid.isnull()
+    jobs = processes[processes.job_id.isin([before, job]) & own][["process", "job_id"]].compute()
     sites = tables["sites"][["process", "stack_id", "rss_peak_bytes"]].merge(jobs, on="process")
     sums = sites.groupby(["job_id", "stack_id"]).rss_peak_bytes.sum().compute().reset_index()
     table = sums.pivot(index="stack_id", columns="job_id", values="rss_peak_bytes")

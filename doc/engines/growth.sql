@@ -5,7 +5,7 @@ WITH sums AS (
            sum(CASE WHEN p.job_id = ':before' THEN s.rss_peak_bytes ELSE 0 END) AS before_bytes,
            sum(CASE WHEN p.job_id = ':job' THEN s.rss_peak_bytes ELSE 0 END) AS after_bytes
     FROM sites s JOIN processes p ON p.process = s.process
-    WHERE p.job_id IN (':before', ':job')
+    WHERE p.job_id IN (':before', ':job') AND p.rank IS NOT NULL AND p.rank_parent_pid IS NULL
     GROUP BY s.stack_id
 ), askers AS (
     SELECT DISTINCT stack_id, function, file, line FROM stacks WHERE place = 0

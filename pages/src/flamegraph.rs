@@ -54,6 +54,8 @@ pub struct Drawn {
     pub timeline: Vec<(f64, Option<u64>, Option<u64>)>,
     /// Whether the log was read to its end.
     pub exit: ExitCode,
+    /// Whether it was not, or not all names were looked up.
+    pub is_part: bool,
     interrupt: Option<Interrupt>,
 }
 
@@ -96,15 +98,17 @@ pub fn flame(wanted: &Wanted) -> anyhow::Result<Drawn> {
         |subject, labels, when| {
             let flame = made(subject, &stacks(*when), labels);
             let figures = figures(subject.family, subject.analysis);
-            (flame, figures, over_time(subject))
+            let is_part = subject.analysis.part.is_some() || labels.cut_short().is_some();
+            (flame, figures, over_time(subject), is_part)
         },
     )?;
-    let (flame, figures, timeline) = read.made;
+    let (flame, figures, timeline, is_part) = read.made;
     Ok(Drawn {
         flame,
         figures,
         timeline,
         exit: read.exit,
+        is_part,
         interrupt: read.interrupt,
     })
 }

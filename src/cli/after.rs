@@ -90,6 +90,20 @@ Examples:
   memlog diff -o diff.html old.memlog new.memlog    to click in; .svg: a picture
   memlog diff --at 20% --at end vm.5912.memlog      what grew in one run";
 
+pub const RANKS: &str = "\
+Of each rank its own process counts, not what it started; of several processes of a rank the one that \
+was biggest; of several jobs the one of --job. Least and mean are over all ranks: where some do not \
+have a row, the least is 0. `of rank` has the most; of equals the first. An outlier is a rank whose \
+RSS peak is more than a fifth above the mean. Each rank's moment is its own, so sums are no \
+measurement of a node. Where one machine is too slow, each node answers for its ranks with -o, and \
+these answers are merged to the same figures. --by stack has the stacks of `memlog export parquet`.
+
+Examples:
+  memlog ranks jobs/77/
+  memlog ranks --by line --at heap-peak 'jobs/77/*.memlog'
+  memlog ranks jobs/78/ --against jobs/77/    what grew from job 77 to job 78
+  memlog ranks -o n12.ranks jobs/77/          a node's answer; memlog ranks *.ranks merges them";
+
 pub const TEMPORARY: &str = "\
 A temporary block is freed before its thread asks for another: often it need not have come at all.
 

@@ -1,11 +1,12 @@
-//! A log as the files of a data set, in a folder that others write to at the same time.
+//! Logs as the files of a data set, in a folder that others write to at the same time.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use memlog_export::dataset::{File, Process, files};
-use memlog_pages::flamegraph::flame;
-use memlog_pages::{Advice, choose, shown};
+use memlog_export::dataset::{Batch, File, Process};
+use memlog_pages::flamegraph::{Drawn, flame};
+use memlog_pages::{Advice, choose, shown, tell_note};
 use memlog2dot::OneFile;
 
 use super::Args;
@@ -13,6 +14,8 @@ use crate::output::Output;
 
 /// Where they go if nothing else is said.
 pub const FOLDER: &str = "memlog-dataset";
+/// Rows of sites from which on files are written, and others begun.
+const MOST_ROWS: usize = 1 << 20;
 const ELSEWHERE: &str = "give another folder: memlog export parquet FILE -o DIR";
 
 /// Writes them. Each file comes under its name when it is whole.
@@ -24,26 +27,86 @@ pub fn write(args: &Args, output: &Output) -> anyhow::Result<ExitCode> {
         ));
     }
     let folder = args.output.clone().unwrap_or_else(|| FOLDER.into());
-    let log = choose(&args.file, |line: &str| output.say(line))?;
-    let drawn = flame(&args.wanted(&log))?;
-    let name = log.file_name().unwrap_or_default().to_string_lossy();
-    let files = files(&Process {
-        figures: &drawn.figures,
-        flame: &drawn.flame,
-        timeline: &drawn.timeline,
-        log: &name,
-    })?;
-    drawn.leave_interrupt();
-    for file in &files {
-        let path = below(&folder, file)?;
-        OneFile::prepare(&path, &log, ELSEWHERE)?.write(&file.bytes)?;
+    let mut writing = Writing {
+        folder: &folder,
+        batch: Batch::default(),
+        private: None,
+        files: 0,
+    };
+    let (mut exit, mut wrong) = (ExitCode::SUCCESS, None);
+    for file in &args.files {
+        let log = choose(file, |line: &str| output.say(line));
+        let drawn = log.and_then(|log| Ok((flame(&args.wanted(&log))?, log)));
+        let (drawn, log) = match drawn {
+            Ok(drawn) => drawn,
+            Err(error) if args.files.len() == 1 => return Err(error),
+            // The others are written; the exit says that one is missing.
+            Err(error) => {
+                match wrong {
+                    None => wrong = Some(error),
+                    Some(_) => tell_note(&format!("{error:#}, too")),
+                }
+                continue;
+            }
+        };
+        drawn.leave_interrupt();
+        if drawn.is_part {
+            exit = drawn.exit;
+            // Of many logs the whole ones are written.
+            if args.files.len() > 1 {
+                break;
+            }
+        }
+        writing.add(&drawn, &log)?;
     }
+    writing.write()?;
     output.say(&format!(
         "Creating {} files in {}",
-        files.len(),
+        writing.files,
         shown(&folder)
     ));
-    Ok(drawn.exit)
+    wrong.map_or(Ok(exit), Err)
+}
+
+/// A data set that is being written.
+struct Writing<'a> {
+    folder: &'a Path,
+    batch: Batch,
+    /// Of the logs in it the one that fewest may read: what is written is no more open.
+    private: Option<(u32, PathBuf)>,
+    files: usize,
+}
+
+impl Writing<'_> {
+    fn add(&mut self, drawn: &Drawn, log: &Path) -> anyhow::Result<()> {
+        let name = log.file_name().unwrap_or_default().to_string_lossy();
+        self.batch.add(&Process {
+            figures: &drawn.figures,
+            flame: &drawn.flame,
+            timeline: &drawn.timeline,
+            log: &name,
+        });
+        let found = log.metadata();
+        let mode = found.map_or(0, |found| found.permissions().mode() & 0o777);
+        if self.private.as_ref().is_none_or(|(least, _)| mode < *least) {
+            self.private = Some((mode, log.to_owned()));
+        }
+        match self.batch.rows() < MOST_ROWS {
+            true => Ok(()),
+            false => self.write(),
+        }
+    }
+
+    fn write(&mut self) -> anyhow::Result<()> {
+        let files = std::mem::take(&mut self.batch).files()?;
+        let log = self.private.take().map(|(_, log)| log).unwrap_or_default();
+        for file in &files {
+            let path = below(self.folder, file)?;
+            OneFile::prepare(&path, &log, ELSEWHERE)?.write(&file.bytes)?;
+        }
+        self.files += files.len();
+        Ok(())
+    }
 }
 
 /// Its path; the folders on the way are made, and others may be making them too.

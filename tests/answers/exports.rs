@@ -5,6 +5,8 @@ mod firefox;
 mod lives;
 mod parquet;
 
+pub use parquet::python;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};

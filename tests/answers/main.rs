@@ -25,6 +25,7 @@
 //! * [`packed`]: packed logs, where no file is that has the names
 //! * [`peers`]: heaptrack, massif and DHAT, where they ask the same
 //! * [`programs`]: all of that on logs of programs that people run
+//! * [`ranks`]: what the ranks of a job held, against tables of each, and an engine
 //! * [`replay`]: the same calls under other allocators
 //! * [`resident`]: what resident memory is for, against what the program asks the kernel
 //! * [`sidecar`]: the table that is kept beside a log, and those who tamper with it
@@ -49,6 +50,7 @@ mod owners;
 mod packed;
 mod peers;
 mod programs;
+mod ranks;
 #[path = "../programs/list.rs"]
 #[allow(dead_code, reason = "only the second recorder compares stacks")]
 mod real;

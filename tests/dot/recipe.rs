@@ -205,6 +205,13 @@ impl Recipe {
         self.counters.push((counter, value));
     }
 
+    /// It is of this rank of this job.
+    pub fn of_rank(&mut self, job: &'static [u8], rank: &'static [u8]) {
+        let texts = [(Key::Job, job), (Key::Rank, rank)];
+        let texts = texts.map(|(key, text)| Record::Text(key, text));
+        self.census.extend(texts);
+    }
+
     fn records(&self) -> Vec<Record<'static>> {
         let start = Start {
             pointer_bytes: 8,

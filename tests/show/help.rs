@@ -73,11 +73,18 @@ fn examples_run() {
     // Long enough for the times in the examples.
     log.time(5_000);
     log.count_resident(true, &[]);
+    let rank = |job| {
+        let mut log = sites();
+        log.of_rank(job, b"0");
+        log
+    };
     let logs = [
         ("vm.5912", log),
         ("logs/a", sites()),
         ("old", sites()),
         ("new", sites()),
+        ("jobs/77/0", rank(b"77")),
+        ("jobs/78/0", rank(b"78")),
     ];
     let folder = with_logs("show-run", &logs);
     let tool = env!("CARGO_BIN_EXE_memlog");

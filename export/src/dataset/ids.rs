@@ -3,17 +3,17 @@
 use memlog_analysis::Name;
 use sha2::{Digest, Sha256};
 
-use crate::flame::{Flame, Label};
+use crate::flame::{Label, Node};
 use crate::shown::clean;
 
 /// Of each place of a tree the id of the stack that ends there: of its function, line and
 /// module, and of its caller's id. Of 64 bits, so that all engines have a type for it.
-pub(super) fn ids(flame: &Flame) -> Vec<i64> {
-    let mut ids: Vec<i64> = Vec::with_capacity(flame.nodes.len());
-    for node in &flame.nodes {
+pub fn stack_ids(nodes: &[Node], names: &[Name]) -> Vec<i64> {
+    let mut ids: Vec<i64> = Vec::with_capacity(nodes.len());
+    for node in nodes {
         let caller = node.caller.and_then(|caller| ids.get(caller as usize));
         let name = match node.label {
-            Label::Named(name) => flame.names.get(name as usize),
+            Label::Named(name) => names.get(name as usize),
             Label::Lesser(_) => None,
         };
         ids.push(id(caller.copied().unwrap_or(0), name));

@@ -9,12 +9,13 @@
 //! stacks/job=77/8d1f03a2c47e9b60.parquet      functions of the stacks, by their ids
 //! ```
 //!
-//! * `tables`: what they have; `ids`: of stacks; `parquet`: their bytes
+//! * [`Batch`]: the processes of a call, by node; `tables`: what they have; `ids`: of stacks; `parquet`: their bytes
 //!
 //! A stack's id is of what its functions are called, and of their lines: equal stacks have
 //! it in each process and each run. The file of stacks is named by its content, so that
 //! ranks that do the same write the same file.
 
+mod batch;
 mod ids;
 mod parquet;
 mod tables;
@@ -23,6 +24,8 @@ use serde_json::{Map, Value};
 
 use crate::flame::Flame;
 use crate::shown::clean;
+pub use batch::Batch;
+pub use ids::stack_ids;
 
 /// The version of the columns; `doc/DATASET.md` says what they mean.
 pub const SCHEMA: i64 = 1;
@@ -49,41 +52,6 @@ pub struct File {
     pub path: String,
     /// What is in it.
     pub bytes: Vec<u8>,
-}
-
-/// All files of a process.
-pub fn files(process: &Process) -> ::parquet::errors::Result<Vec<File>> {
-    let flame = process.flame;
-    let counted = tables::SITES
-        .iter()
-        .filter_map(|(_, metric, _)| flame.own(metric));
-    let ends = flame.ends(counted);
-    let ids = ids::ids(flame);
-    let own = tables::processes(process);
-    let sites = tables::sites(process, &ends, &ids);
-    let timeline = tables::timeline(process);
-    let stacks = tables::stacks(flame, &ends, &ids);
-    let (job, host) = (process.text("job"), process.text("host"));
-    let job = format!("job={}", escaped(job.as_deref().unwrap_or(NO_JOB)));
-    let host = format!("host={}", escaped(host.as_deref().unwrap_or("unknown")));
-    let rank = process
-        .rank()
-        .map_or_else(|| "none".to_owned(), |rank| rank.to_string());
-    let pid = process.number("pid").unwrap_or(0);
-    let start = process.number("start_unix_ns").unwrap_or(0);
-    let mut files = Vec::new();
-    for table in [&own, &sites, &timeline] {
-        files.push(File {
-            path: format!("{}/{job}/{host}/{rank}.{pid}.{start}.parquet", table.name),
-            bytes: parquet::bytes(table)?,
-        });
-    }
-    let bytes = parquet::bytes(&stacks)?;
-    files.push(File {
-        path: format!("{}/{job}/{}.parquet", stacks.name, ids::name_of(&bytes)),
-        bytes,
-    });
-    Ok(files)
 }
 
 /// As Hive and its readers write names of folders.

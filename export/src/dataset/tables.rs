@@ -37,6 +37,19 @@ impl Table {
             None => 0,
         }
     }
+
+    /// Adds the rows of another that has the same columns.
+    pub(super) fn append(&mut self, other: Self) {
+        for (column, more) in self.columns.iter_mut().zip(other.columns) {
+            match (&mut column.values, more.values) {
+                (Values::Numbers(all), Values::Numbers(more)) => all.extend(more),
+                (Values::Seconds(all), Values::Seconds(more)) => all.extend(more),
+                (Values::Flags(all), Values::Flags(more)) => all.extend(more),
+                (Values::Texts(all), Values::Texts(more)) => all.extend(more),
+                _ => debug_assert!(false, "a column has one kind of values"),
+            }
+        }
+    }
 }
 
 /// Figures of a process that stand in its row under their own names.

@@ -62,6 +62,11 @@ pub fn by_both() -> impl TypedValueParser<Value = By> {
     of_words(|by| DIFF_BY.contains(&by))
 }
 
+/// What ranks can be compared by: threads are called by their numbers.
+pub fn by_ranks() -> impl TypedValueParser<Value = By> {
+    of_words(|by| by != By::Thread && DIFF_BY.contains(&by))
+}
+
 fn of_words(is_there: fn(By) -> bool) -> impl TypedValueParser<Value = By> {
     let words = By::ALL.into_iter().filter(|(_, by)| is_there(*by));
     let words = PossibleValuesParser::new(words.map(|(word, _)| word));

@@ -16,6 +16,7 @@ mod listed;
 pub mod locate;
 pub mod maps;
 pub mod measure;
+pub mod ranks;
 pub mod rss;
 pub mod table;
 pub mod threads;

@@ -4,6 +4,7 @@
 mod pattern;
 
 use std::cmp::Reverse;
+use std::collections::HashSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -35,6 +36,24 @@ pub fn all(name: &Path) -> anyhow::Result<Vec<PathBuf>> {
         Meaning::Folder => in_folder(name),
         Meaning::Pattern => matching(name),
     }
+}
+
+/// All logs that some names stand for: one may be named, and lie in a folder that is named
+/// as well.
+pub fn each_once(names: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
+    let (mut known, mut paths) = (HashSet::new(), Vec::new());
+    if let [name] = names {
+        return all(name);
+    }
+    for name in names {
+        let new = all(name)?.into_iter();
+        paths.extend(
+            new.filter(|path| {
+                known.insert(path.canonicalize().ok().unwrap_or_else(|| path.clone()))
+            }),
+        );
+    }
+    Ok(paths)
 }
 
 /// That there is none.

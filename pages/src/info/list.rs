@@ -1,7 +1,6 @@
 //! All logs of files, folders and patterns, a line each: which rank each is of, which
 //! process started which, and how large each was. Many that did little are summed.
 
-use std::collections::HashSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -12,7 +11,7 @@ use memlog_read::Log;
 use serde_json::{Map, Value, json};
 
 use super::little::{self, LISTED, Little};
-use crate::choose::all;
+use crate::choose::each_once;
 use crate::facts::started_as;
 use crate::open::{FEW_EVENTS, Glance, each, says_more};
 use crate::page::others::{Column, Table};
@@ -145,23 +144,6 @@ fn take_little(rows: &mut Vec<Row>) -> Vec<Little> {
         .partition(|row| row.little.is_some());
     *rows = kept;
     summed.into_iter().filter_map(|row| row.little).collect()
-}
-
-/// A log may be named, and lie in a folder that is named as well.
-fn each_once(names: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
-    let (mut known, mut paths) = (HashSet::new(), Vec::new());
-    if let [name] = names {
-        return all(name);
-    }
-    for name in names {
-        let new = all(name)?.into_iter();
-        paths.extend(
-            new.filter(|path| {
-                known.insert(path.canonicalize().ok().unwrap_or_else(|| path.clone()))
-            }),
-        );
-    }
-    Ok(paths)
 }
 
 impl Row {

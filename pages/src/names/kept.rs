@@ -43,9 +43,14 @@ impl Kept {
         }
     }
 
+    /// Whether the log has none.
+    pub fn is_empty(&self) -> bool {
+        self.files.is_empty()
+    }
+
     /// The functions at an address that is looked up; nothing where nobody has looked.
     pub fn functions(&self, module: &ModuleKey, address: u64) -> Option<&[Function]> {
-        if self.files.is_empty() {
+        if self.is_empty() {
             return None;
         }
         let key = (module.path.clone(), module.build_id.clone(), module.bias);

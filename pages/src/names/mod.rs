@@ -3,6 +3,7 @@
 mod given;
 mod jit;
 mod kept;
+mod known;
 mod labels;
 mod remarks;
 mod symbol_files;
@@ -18,13 +19,14 @@ pub use memlog_analysis::Name;
 use memlog_analysis::{ModuleKey, Site};
 use memlog_pack::Function;
 use memlog_read::Log;
-use memlog_symbols::{Bytes, ModuleHandle, ModuleSpec, ModuleStatus, Options, Store, Symbolizer};
+use memlog_symbols::{Bytes, Machine, ModuleHandle, ModuleSpec, ModuleStatus, Options, Store, Symbolizer};
 
 use crate::open::{Over, map};
 use crate::words::clean;
 use given::GivenNames;
 pub use jit::{found as jit_names, may_be as may_have_jit_names};
 use kept::Kept;
+pub use known::KnownNames;
 pub use labels::{Cursor, Labels};
 use remarks::Remarks;
 pub use symbol_files::{SymbolFiles, machine, options as symbol_options, words as symbol_words};
@@ -56,6 +58,9 @@ pub struct Names<'s> {
     given: GivenNames,
     /// What was put into the log.
     kept: Kept,
+    /// Of code that other logs had too.
+    known: Option<&'s KnownNames>,
+    machine: Option<Machine>,
     /// Whether the user says where else names are.
     is_told: bool,
     remarks: Remarks,
@@ -82,15 +87,23 @@ impl<'s> Names<'s> {
         };
         let is_told = !options.debug_files.is_empty() || !options.debug_dirs.is_empty();
         Self {
+            machine: options.machine,
             remarks: Remarks::new(&options),
             symbolizer: Symbolizer::new(&store.0, source, options),
             handles: HashMap::new(),
             given: GivenNames::of(log, file),
             kept: Kept::of(log),
+            known: None,
             is_told,
             over: Over::default(),
             was_cut_short: false,
         }
+    }
+
+    /// Asks those first, and adds to them.
+    pub fn with(self, known: &'s KnownNames) -> Self {
+        let known = Some(known);
+        Self { known, ..self }
     }
 
     /// Looks no more up after Ctrl-C.
@@ -118,20 +131,30 @@ impl<'s> Names<'s> {
                 module: None,
             }];
         };
-        let names = self
-            .functions(site, module)
-            .into_iter()
-            .filter_map(|function| {
-                let location = function.source.map(|file| match function.line {
-                    Some(line) => format!("{}:{line}", clean(file.as_bytes())),
-                    None => clean(file.as_bytes()),
-                });
-                Some(Name {
-                    function: clean(function.name?.as_bytes()),
-                    location,
-                    module: Some(base_name(module)),
+        match self.known {
+            // Names in a log are that log's own.
+            Some(known) if self.kept.is_empty() && !self.over.is_set() => {
+                known.of(self.machine, (site, module), || {
+                    self.looked_up(site, module)
                 })
+            }
+            _ => self.looked_up(site, module),
+        }
+    }
+
+    fn looked_up(&mut self, site: &Site, module: &ModuleKey) -> Vec<Name> {
+        let functions = self.functions(site, module).into_iter();
+        let names = functions.filter_map(|function| {
+            let location = function.source.map(|file| match function.line {
+                Some(line) => format!("{}:{line}", clean(file.as_bytes())),
+                None => clean(file.as_bytes()),
             });
+            Some(Name {
+                function: clean(function.name?.as_bytes()),
+                location,
+                module: Some(base_name(module)),
+            })
+        });
         let names: Vec<_> = names.collect();
         match names.is_empty() {
             false => names,
@@ -207,10 +230,7 @@ impl<'s> Names<'s> {
     }
 
     fn handle(&mut self, module: &ModuleKey) -> ModuleHandle {
-        let spec = ModuleSpec {
-            path: module.path.clone(),
-            build_id: module.build_id.clone(),
-        };
+        let spec = spec_of(module);
         if let Some(&handle) = self.handles.get(&spec) {
             return handle;
         }
@@ -220,6 +240,13 @@ impl<'s> Names<'s> {
             .add(&spec, status, self.symbolizer.refused(handle));
         self.handles.insert(spec, handle);
         handle
+    }
+}
+
+fn spec_of(module: &ModuleKey) -> ModuleSpec {
+    ModuleSpec {
+        path: module.path.clone(),
+        build_id: module.build_id.clone(),
     }
 }
 

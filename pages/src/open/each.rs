@@ -1,6 +1,7 @@
 //! Many files on all processors.
 
 use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{self, Builder};
 
 /// So many are looked at sooner than a thread is made.
@@ -31,6 +32,36 @@ pub fn each<P: Sync, T: Send>(items: &[P], look: impl Fn(&P) -> T + Sync) -> Vec
     })
 }
 
+/// What is made of all items together, of whichever by whichever thread: `merge` must not
+/// care. For what takes long of each.
+pub fn gathered<P: Sync, T: Send>(
+    items: &[P],
+    begin: impl Fn() -> T + Sync,
+    add: impl Fn(&mut T, &P) + Sync,
+    merge: impl Fn(T, T) -> T,
+) -> T {
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut made = begin();
+        while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
+            add(&mut made, item);
+        }
+        made
+    };
+    thread::scope(|scope| {
+        let others = (1..threads.min(items.len()))
+            .filter_map(|_| Builder::new().spawn_scoped(scope, work).ok());
+        let others: Vec<_> = others.collect();
+        others
+            .into_iter()
+            .fold(work(), |made, thread| match thread.join() {
+                Ok(other) => merge(made, other),
+                Err(panic) => resume_unwind(panic),
+            })
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -41,6 +72,16 @@ mod tests {
             let items: Vec<usize> = (0..count).collect();
             let expected: Vec<usize> = items.iter().map(|item| item * 2).collect();
             assert_eq!(each(&items, |item| item * 2), expected);
+        }
+    }
+
+    #[test]
+    fn each_is_gathered_once() {
+        for count in [0_u64, 1, 2, 1000] {
+            let items: Vec<u64> = (0..count).collect();
+            let add = |sum: &mut u64, item: &u64| *sum += item;
+            let sum = gathered(&items, || 0, add, |one, other| one + other);
+            assert_eq!(sum, items.iter().sum::<u64>());
         }
     }
 }

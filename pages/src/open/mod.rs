@@ -31,7 +31,7 @@ use crate::words::{Advice, clean, shown};
 pub use analysis::{Analysis, Chosen, LogTables, Part as ReadPart, Times, at_of};
 pub use before::Before;
 pub use blocks::make as make_table;
-pub use each::each;
+pub use each::{each, gathered};
 pub use extent::{Extent, of as extent_of};
 pub use foreign::{form_of, import};
 pub use glance::{FEW_EVENTS, Few, Glance, says_more};

@@ -29,7 +29,7 @@ fn files(folder: &Path, table: &str) -> Vec<PathBuf> {
 }
 
 /// That of ci/duckdb, if it was made.
-fn python() -> PathBuf {
+pub fn python() -> PathBuf {
     let build = Path::new(env!("CARGO_BIN_EXE_memlog")).ancestors().nth(2);
     let own = build.expect("a folder").join("engines/venv/bin/python");
     if own.exists() { own } else { "python3".into() }
@@ -181,6 +181,52 @@ fn ranks_share_their_stacks() {
     };
     assert!(ids(0).len() > 3);
     assert!((1..4).all(|rank| ids(rank) == ids(0)));
+}
+
+/// Logs of one call share their files, and the rows are the same; one that cannot be read
+/// does not keep the others out.
+#[test]
+fn many_logs_may_be_written_at_once() {
+    let case = Case::new("answers-exports-parquet-many", "mix 24 300 1");
+    let folder = &case.folder;
+    let mut logs: Vec<String> = ["mix 25 200 1", "mix 26 90 2", "mix 27 400 1"]
+        .iter()
+        .map(|words| crate::recorded(folder, &[], words).0)
+        .map(|log| log.to_str().expect("a name").to_owned())
+        .collect();
+    for log in &logs {
+        folder.says(&["export", "parquet", "-q", "-o", "single", log]);
+    }
+    fs::write(folder.path("bad.memlog"), "no log").expect("written");
+    logs.insert(1, "bad.memlog".to_owned());
+    let words = ["export", "parquet", "-o", "many"].map(str::to_owned);
+    let output = folder.run(&[&words[..], &logs].concat());
+    assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+    assert!(said(&output).contains("error: cannot read bad.memlog"));
+    assert_eq!(output.stdout, b"Creating 4 files in many\n");
+    for table in ["processes", "sites", "timeline", "stacks"] {
+        assert_eq!(files(&folder.path("many"), table).len(), 1, "{table}");
+        let read = |folder: &str| rows(&case.folder.path(folder), table);
+        let (Some(single), Some(many)) = (read("single"), read("many")) else {
+            return;
+        };
+        let sorted = |rows: Vec<Value>| {
+            let mut rows: Vec<String> = rows.iter().map(Value::to_string).collect();
+            rows.sort_unstable();
+            // Files of stacks may repeat each other.
+            rows.dedup();
+            rows
+        };
+        assert!(!many.is_empty());
+        assert_eq!(sorted(many), sorted(single), "{table}");
+    }
+    let output = folder.run(&["export", "json", &logs[0], &logs[2]]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        said(&output).contains("export takes one log, and "),
+        "{}",
+        said(&output)
+    );
 }
 
 #[test]
