@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use memlog_export::dataset::{File, Process, files};
-use memlog_pages::flamegraph::flame;
+use memlog_export::dataset::{self, File, Process, files};
+use memlog_pages::flamegraph::{Drawn, flame};
 use memlog_pages::{Advice, choose, shown};
 use memlog2dot::OneFile;
 
@@ -26,13 +26,7 @@ pub fn write(args: &Args, output: &Output) -> anyhow::Result<ExitCode> {
     let folder = args.output.clone().unwrap_or_else(|| FOLDER.into());
     let log = choose(&args.file, |line: &str| output.say(line))?;
     let drawn = flame(&args.wanted(&log))?;
-    let name = log.file_name().unwrap_or_default().to_string_lossy();
-    let files = files(&Process {
-        figures: &drawn.figures,
-        flame: &drawn.flame,
-        timeline: &drawn.timeline,
-        log: &name,
-    })?;
+    let files = with(&drawn, &log, files)?;
     drawn.leave_interrupt();
     for file in &files {
         let path = below(&folder, file)?;
@@ -57,4 +51,19 @@ fn below(folder: &Path, file: &File) -> anyhow::Result<PathBuf> {
         )
     })?;
     Ok(path)
+}
+
+/// The statements that make the same tables.
+pub fn sql(drawn: &Drawn, log: &Path) -> String {
+    with(drawn, log, dataset::sql)
+}
+
+fn with<T>(drawn: &Drawn, log: &Path, form: impl FnOnce(&Process) -> T) -> T {
+    let name = log.file_name().unwrap_or_default().to_string_lossy();
+    form(&Process {
+        figures: &drawn.figures,
+        flame: &drawn.flame,
+        timeline: &drawn.timeline,
+        log: &name,
+    })
 }

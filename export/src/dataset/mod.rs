@@ -9,7 +9,8 @@
 //! stacks/job=77/8d1f03a2c47e9b60.parquet      functions of the stacks, by their ids
 //! ```
 //!
-//! * `tables`: what they have; `ids`: of stacks; `parquet`: their bytes
+//! * `tables`: what they have; `ids`: of stacks; `parquet`: their bytes; `sql`: the
+//!   statements that make them in a database
 //!
 //! A stack's id is of what its functions are called, and of their lines: equal stacks have
 //! it in each process and each run. The file of stacks is named by its content, so that
@@ -17,6 +18,7 @@
 
 mod ids;
 mod parquet;
+mod sql;
 mod tables;
 
 use serde_json::{Map, Value};
@@ -51,18 +53,30 @@ pub struct File {
     pub bytes: Vec<u8>,
 }
 
-/// All files of a process.
-pub fn files(process: &Process) -> ::parquet::errors::Result<Vec<File>> {
+/// A process: itself, its sites, its timeline, and its stacks.
+fn tables_of(process: &Process) -> [tables::Table; 4] {
     let flame = process.flame;
     let counted = tables::SITES
         .iter()
         .filter_map(|(_, metric, _)| flame.own(metric));
     let ends = flame.ends(counted);
     let ids = ids::ids(flame);
-    let own = tables::processes(process);
-    let sites = tables::sites(process, &ends, &ids);
-    let timeline = tables::timeline(process);
-    let stacks = tables::stacks(flame, &ends, &ids);
+    [
+        tables::processes(process),
+        tables::sites(process, &ends, &ids),
+        tables::timeline(process),
+        tables::stacks(flame, &ends, &ids),
+    ]
+}
+
+/// The statements that put a process into a database.
+pub fn sql(process: &Process) -> String {
+    sql::text(&tables::key(process), &tables_of(process))
+}
+
+/// All files of a process.
+pub fn files(process: &Process) -> ::parquet::errors::Result<Vec<File>> {
+    let [own, sites, timeline, stacks] = tables_of(process);
     let (job, host) = (process.text("job"), process.text("host"));
     let job = format!("job={}", escaped(job.as_deref().unwrap_or(NO_JOB)));
     let host = format!("host={}", escaped(host.as_deref().unwrap_or("unknown")));
