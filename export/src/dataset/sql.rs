@@ -116,3 +116,52 @@ fn put(text: &mut String, what: std::fmt::Arguments) {
     // A String takes everything.
     let _ = text.write_fmt(what);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn column(name: &'static str, values: Values) -> Column {
+        Column { name, values }
+    }
+
+    /// Names of an enemy, and numbers at their ends.
+    #[test]
+    fn values_stay_values() {
+        let texts = ["a'); DROP TABLE sites; --", ""];
+        let table = Table {
+            name: "stacks",
+            columns: vec![
+                column("stack_id", Values::Numbers(vec![Some(i64::MIN), None])),
+                column(
+                    "function",
+                    Values::Texts(texts.map(|text| Some(text.to_owned())).to_vec()),
+                ),
+                column("seconds", Values::Seconds(vec![Some(f64::NAN), Some(1e-7)])),
+                column("ended", Values::Flags(vec![Some(true), None])),
+            ],
+        };
+        let text = text("it's", &[table]);
+        let rows = "(stack_id, function, seconds, ended) VALUES\n\
+                    (-9223372036854775808,'a''); DROP TABLE sites; --',NULL,1),\n\
+                    (NULL,'',1e-7,NULL);\nCOMMIT;\n";
+        assert!(text.ends_with(rows), "{text}");
+    }
+
+    #[test]
+    fn many_rows_come_in_parts() {
+        let count = 2 * ROWS as i64 + 1;
+        let numbers = (0..count).map(Some).collect();
+        let table = Table {
+            name: "timeline",
+            columns: vec![column("heap_bytes", Values::Numbers(numbers))],
+        };
+        let text = text("it's", &[table]);
+        assert_eq!(text.matches("INSERT").count(), 3);
+        assert_eq!(
+            text.lines().filter(|line| line.starts_with('(')).count(),
+            count as usize
+        );
+        assert!(text.contains("DELETE FROM timeline WHERE process = 'it''s';\n"));
+    }
+}

@@ -5,6 +5,8 @@
 //! difference. A stack that did nothing since the moment before is not told again.
 
 mod messages;
+#[cfg(test)]
+mod tests;
 
 use std::collections::{BTreeMap, HashMap};
 
