@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use common::compare::Comparison;
-use common::{build_id, disk, functions, spec};
+use common::{build_id, disk, functions, llvm, spec};
 use memlog_symbols::{Options, Store, Symbolizer};
 
 fn is_long() -> bool {
@@ -82,6 +82,9 @@ fn the_c_library() {
     let Some(debug) = debug.map(PathBuf::from).filter(|path| path.exists()) else {
         return println!("SKIPPED the C library has no debug file here (Debian: libc6-dbg)");
     };
+    if llvm(&debug, &[]).is_none() {
+        return println!("SKIPPED the C library: there is no llvm-symbolizer (Debian: llvm)");
+    }
     let count = if is_long() { 100_000 } else { 3_000 };
     let addresses = spread(&debug, count);
     rates(&file, &addresses);

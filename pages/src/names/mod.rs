@@ -1,5 +1,6 @@
 //! Joins the addresses of an analysis with the names of the programs' files.
 
+mod debuginfod;
 mod jit;
 mod labels;
 mod remarks;
@@ -15,19 +16,27 @@ use std::sync::Arc;
 pub use memlog_analysis::Name;
 use memlog_analysis::{ModuleKey, Site};
 use memlog_read::Log;
-use memlog_symbols::{Bytes, ModuleHandle, ModuleSpec, Options, Store, Symbolizer};
+use memlog_symbols::{Bytes, FileSource, ModuleHandle, ModuleSpec, Options, Store, Symbolizer};
 
 use crate::open::{Over, map};
 use crate::words::clean;
+use debuginfod::Debuginfod;
 pub use jit::{found as jit_names, may_be as may_have_jit_names};
 pub use labels::{Cursor, Labels};
 use remarks::Remarks;
 pub use symbol_files::{SymbolFiles, machine, options as symbol_options, words as symbol_words};
 
-type Source = fn(&[u8]) -> io::Result<Bytes>;
+/// The files of this machine, and those that its client of debuginfod brings.
+struct Source(Option<Debuginfod>);
 
-fn source(path: &[u8]) -> io::Result<Bytes> {
-    Ok(Arc::new(map(Path::new(OsStr::from_bytes(path)))?))
+impl FileSource for Source {
+    fn open(&self, path: &[u8]) -> io::Result<Bytes> {
+        let path = Path::new(OsStr::from_bytes(path));
+        if let Some(debuginfod) = &self.0 {
+            debuginfod.bring(path)?;
+        }
+        Ok(Arc::new(map(path)?))
+    }
 }
 
 /// Where the files of names stay while [`Names`] is in use.
@@ -71,9 +80,10 @@ impl<'s> Names<'s> {
                 .filter(|machine| machine.number != 0),
             ..options.clone()
         };
+        let debuginfod = options.last_dir.clone().map(Debuginfod::new);
         Self {
             remarks: Remarks::new(&options),
-            symbolizer: Symbolizer::new(&store.0, source, options),
+            symbolizer: Symbolizer::new(&store.0, Source(debuginfod), options),
             handles: HashMap::new(),
             made: made_names(log, file),
             over: Over::default(),

@@ -135,9 +135,12 @@ impl Comparison<'_> {
     /// Where only the file is another, and LLVM's is ours, binutils is wrong: of version 5 it
     /// takes a unit's own file for one that the unit includes.
     fn ask_llvm(&self, wrong: &mut Vec<(u64, Difference)>) {
+        if wrong.is_empty() {
+            return;
+        }
         let addresses: Vec<u64> = wrong.iter().map(|(address, _)| *address).collect();
         let Some(told) = llvm(self.reference, &addresses) else {
-            return println!("SKIPPED files of version 5: there is no llvm-symbolizer");
+            return println!("  there is no llvm-symbolizer to ask");
         };
         let is_file = |of: &(Option<Frame>, Option<Expected>), llvm: &[Expected]| match of {
             (Some(ours), Some(theirs)) => {
