@@ -223,8 +223,7 @@ many may write to at once; sqlite has the same as statements (doc/DATASET.md).
 Examples:
   memlog export heaptrack vm.5912.memlog    then: heaptrack_gui heaptrack.vm.5912.memlog
   memlog export pprof vm.5912.memlog    then: go tool pprof -http=: vm.5912.memlog.pb.gz
-  memlog export massif vm.5912.memlog    then: ms_print massif.out.vm.5912.memlog
-  memlog export sqlite -o - vm.5912.memlog | sqlite3 logs.db
+  memlog export sqlite vm.5912.memlog    then: sqlite3 logs.db <vm.5912.memlog.sql
   memlog export folded -o - --by allocated vm.5912.memlog | sort -k 2 | head";
 
 pub const REPLAY: &str = "\
