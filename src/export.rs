@@ -11,11 +11,11 @@ use memlog_export::flame::Flame;
 use memlog_export::forms::{
     callgrind, csv, folded, gprof2dot::gprof2dot, hatchet, json, pprof, speedscope,
 };
-use memlog_pages::blocks::exported::{Chosen, dhat, firefox, massif};
-use memlog_pages::events::heaptrack;
+use memlog_pages::blocks::exported::{Chosen, dhat, firefox, heaptrack, massif, perfetto};
 use memlog_pages::flamegraph::{Drawn, Wanted, flame};
 use memlog_pages::{Advice, At, By, Filter, SymbolFiles, Where, choose, one_more, shown};
 
+use crate::flamegraph;
 use crate::output::Output;
 use crate::replay::written;
 
@@ -65,7 +65,7 @@ enum Format {
     Folded,
     /// speedscope.app
     Speedscope,
-    /// go tool pprof, Pyroscope, Perfetto
+    /// go tool pprof, Pyroscope
     Pprof,
     /// gprof2dot -f json
     Gprof2dot,
@@ -79,8 +79,15 @@ enum Format {
     Dhat,
     /// Each allocation and release: profiler.firefox.com
     Firefox,
+    /// What stacks hold at some moments, and the heap over time: ui.perfetto.dev
+    Perfetto,
+    /// What memlog flamegraph writes: a page, or by -o OUT.svg a picture
+    Flamegraph,
     /// Tables for DuckDB, Spark, Dask and others, of many logs in one folder
     Parquet,
+    /// The same tables as statements for SQLite: sqlite3 FILE.db <FILE.sql
+    #[value(alias = "sql")]
+    Sqlite,
     /// A row for each stack
     Csv,
     /// All that is counted, by stack, schema memlog-stacks-1
@@ -119,15 +126,15 @@ impl Args {
         let is_chosen = self.at.is_some() || self.by != By::Live || self.show_below_main;
         let has_filter = !self.filter.is_none();
         let (is_refused, advice) = match self.format {
-            Format::Heaptrack => (
-                is_chosen || has_filter || self.blocks.filter().is_some(),
-                "leave out --at, --by, --where and the filters: heaptrack asks by itself",
-            ),
-            Format::Massif | Format::Dhat | Format::Firefox => (
+            Format::Heaptrack
+            | Format::Massif
+            | Format::Dhat
+            | Format::Firefox
+            | Format::Perfetto => (
                 is_chosen || has_filter,
                 "leave out --at, --by and the filters; --where 'function ~ \"parse\"' chooses blocks",
             ),
-            Format::Parquet => (
+            Format::Parquet | Format::Sqlite => (
                 is_chosen,
                 "leave out --at and --by: its tables have the peaks, the end and the whole run",
             ),
@@ -140,6 +147,10 @@ impl Args {
                     "pprof's form has what was live and what was allocated",
                     "leave out --by, or take --by live or allocated",
                 ));
+            }
+            Format::Flamegraph => {
+                self.flame_graph()?;
+                return self.wanted(self.file()?).check();
             }
             _ => return self.wanted(self.file()?).check(),
         };
@@ -162,6 +173,11 @@ impl Args {
                 Err(one_more("export", &more))
             }
         }
+    }
+
+    /// A page or a picture, by the name of the file.
+    fn flame_graph(&self) -> anyhow::Result<flamegraph::Format> {
+        flamegraph::Format::of(None, self.output.as_deref(), "give such a name")
     }
 
     fn chosen<'a>(&'a self, log: &'a Path) -> Chosen<'a> {
@@ -225,7 +241,14 @@ impl Format {
     fn make(self) -> Option<Make> {
         Some(match self {
             Self::Parquet => return None,
-            Self::Heaptrack => |args, log, out| heaptrack(log, &args.symbol_files, out),
+            Self::Heaptrack => |args, log, out| heaptrack(&args.chosen(log), out),
+            Self::Perfetto => |args, log, out| perfetto(&args.chosen(log), out),
+            Self::Flamegraph => {
+                |args, log, out| args.of_text(log, out, args.flame_graph()?.usual())
+            }
+            Self::Sqlite => |args, log, out| {
+                args.of_tree(log, out, |drawn| Ok(dataset::sql(drawn, log).into_bytes()))
+            },
             Self::Massif => |args, log, out| massif(&args.chosen(log), out),
             Self::Dhat => |args, log, out| dhat(&args.chosen(log), out),
             Self::Firefox => |args, log, out| firefox(&args.chosen(log), out),
@@ -263,6 +286,9 @@ impl Format {
             Self::Massif => format!("massif.out.{log}"),
             Self::Dhat => format!("dhat.out.{log}"),
             Self::Firefox => format!("{log}.firefox.json"),
+            Self::Perfetto => format!("{log}.perfetto-trace"),
+            Self::Flamegraph => format!("{log}.flame.html"),
+            Self::Sqlite => format!("{log}.sql"),
             Self::Parquet => dataset::FOLDER.to_owned(),
             Self::Csv => format!("{log}.stacks.csv"),
             Self::Json => format!("{log}.stacks.json"),

@@ -1,6 +1,6 @@
 //! `memlog flamegraph`: every stack of a log in one page or one picture.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::ValueEnum;
@@ -42,10 +42,10 @@ pub struct Args {
     #[arg(long)]
     inverted: bool,
     /// Of a picture, in pixels
-    #[arg(long, value_name = "PIXELS", default_value = "1200", value_parser = clap::value_parser!(u32).range(200..=20_000))]
+    #[arg(long, value_name = "PIXELS", default_value_t = WIDTH, value_parser = clap::value_parser!(u32).range(200..=20_000))]
     width: u32,
     /// In a page sum up what is less than so many percent of every metric
-    #[arg(short = 't', long, value_name = "PCT", default_value = "0.01", value_parser = percent)]
+    #[arg(short = 't', long, value_name = "PCT", default_value_t = THRESHOLD, value_parser = percent)]
     threshold: f64,
     /// In a page keep all, however little and however many
     #[arg(long, conflicts_with = "threshold")]
@@ -69,10 +69,17 @@ pub struct Args {
 
 /// What is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
+pub enum Format {
+    /// A page for a browser.
     Html,
+    /// A picture.
     Svg,
 }
+
+/// Of a picture, in pixels.
+const WIDTH: u32 = 1200;
+/// Percent.
+const THRESHOLD: f64 = 0.01;
 
 /// A page of more places would be slow.
 const MOST_NODES: usize = 100_000;
@@ -125,22 +132,9 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 impl Args {
-    /// As is asked for, or by the name's ending.
     fn format(&self) -> anyhow::Result<Format> {
-        let ending = self.output.as_ref().and_then(|path| path.extension());
-        let by_name = match ending.map(|ending| ending.to_ascii_lowercase()) {
-            Some(ending) if ending == "svg" => Some(Format::Svg),
-            Some(ending) if ending == "html" || ending == "htm" => Some(Format::Html),
-            _ => None,
-        };
-        match (self.format.or(by_name), &self.output) {
-            (Some(format), _) => Ok(format),
-            (None, Some(path)) if path.as_os_str() != "-" && !path.is_dir() => Err(Advice::error(
-                format!("{} ends neither in .html nor in .svg", shown(path)),
-                "give such a name, or --format html or svg",
-            )),
-            (None, _) => Ok(Format::Html),
-        }
+        let advice = "give such a name, or --format html or svg";
+        Format::of(self.format, self.output.as_deref(), advice)
     }
 
     fn text(&self, flame: &Flame, format: Format) -> String {
@@ -148,13 +142,50 @@ impl Args {
             is_reversed: self.reverse,
             is_inverted: self.inverted,
         };
-        let least = Least {
-            percent: self.threshold,
-            most_nodes: MOST_NODES,
-        };
         match format {
-            Format::Html => html(flame, view, (!self.all).then_some(least)),
+            Format::Html => page(flame, view, (!self.all).then_some(self.threshold)),
             Format::Svg => svg(flame, view, f64::from(self.width)),
         }
     }
+}
+
+impl Format {
+    /// As is asked for, or by the name's ending.
+    pub fn of(
+        asked: Option<Self>,
+        output: Option<&Path>,
+        advice: &'static str,
+    ) -> anyhow::Result<Self> {
+        let ending = output.and_then(Path::extension);
+        let by_name = match ending.map(|ending| ending.to_ascii_lowercase()) {
+            Some(ending) if ending == "svg" => Some(Self::Svg),
+            Some(ending) if ending == "html" || ending == "htm" => Some(Self::Html),
+            _ => None,
+        };
+        match (asked.or(by_name), output) {
+            (Some(format), _) => Ok(format),
+            (None, Some(path)) if path.as_os_str() != "-" && !path.is_dir() => Err(Advice::error(
+                format!("{} ends neither in .html nor in .svg", shown(path)),
+                advice,
+            )),
+            (None, _) => Ok(Self::Html),
+        }
+    }
+
+    /// What makes it where nothing else is asked for.
+    pub fn usual(self) -> fn(&Flame) -> String {
+        match self {
+            Self::Html => |flame| page(flame, View::default(), Some(THRESHOLD)),
+            Self::Svg => |flame| svg(flame, View::default(), f64::from(WIDTH)),
+        }
+    }
+}
+
+/// A page with what is at least so many percent of any metric, or with all.
+fn page(flame: &Flame, view: View, threshold: Option<f64>) -> String {
+    let least = threshold.map(|percent| Least {
+        percent,
+        most_nodes: MOST_NODES,
+    });
+    html(flame, view, least)
 }

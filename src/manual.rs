@@ -52,7 +52,7 @@ the one with the highest peak of resident memory.";
 /// The moments that have names, for the shells.
 const MOMENTS: [&str; 4] = ["rss-peak", "heap-peak", "start", "end"];
 
-const ENVIRONMENT: [(&str, &str); 25] = [
+const ENVIRONMENT: [(&str, &str); 26] = [
     (
         "MEMLOG_OUTPUT",
         "The log's name: %h host, %p process, %e program, %t start in seconds, %n attempt, \
@@ -122,6 +122,11 @@ const ENVIRONMENT: [(&str, &str); 25] = [
         "MEMLOG_DEBUG_SYMBOLS",
         "Folders and files to look in for programs, libraries and their debug files, separated by \
          colons, after those of --debug-symbols; what is not there is passed over.",
+    ),
+    (
+        "MEMLOG_DEBUGINFOD",
+        "1: ask the servers of $DEBUGINFOD_URLS for debug files, as --debuginfod does, if there is \
+         debuginfod-find.",
     ),
     (
         "MEMLOG_PAGER",

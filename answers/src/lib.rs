@@ -13,6 +13,7 @@
 //! * [`changes`]: what came and went between moments
 //! * [`allocation_points`]: what DHAT counts
 //! * [`events`]: what came and went, one by one
+//! * [`picked`]: which blocks those are, by their events
 //! * [`peak`]: when chosen blocks held most; [`owned`]: the places that they were for
 //! * [`diff`]: what changed from one log to another, whatever their builds
 //! * [`growth`]: what groups held at some moments; [`whole`]: all blocks of groups
@@ -58,6 +59,7 @@ mod owned;
 mod owners;
 mod pass;
 mod peak;
+mod picked;
 mod place;
 mod points;
 mod ranks;
@@ -95,6 +97,7 @@ pub use mappings::{Mapping, MappingRow, backing_at, mapped_at, mapped_over_time,
 pub use owned::{Owned, owned};
 pub use owners::name_owners;
 pub use peak::{Peak, peak};
+pub use picked::{Picked, picked};
 pub use points::{AllocationPoint, allocation_points};
 pub use ranks::{End, LeftOut, Node, Outlier, Process, Ranks, Site, SiteKey, Spread};
 pub use resident::{

@@ -228,16 +228,16 @@ Examples:
   memlog flamegraph --debug-symbols build/ vm.5912.memlog    it ran on another machine";
 
 pub const EXPORT: &str = "\
-heaptrack's form has every event, massif's the heap over time, DHAT's how long blocks lived: of these \
-nothing is chosen, or blocks by --where. The others have stacks, of what was live at the RSS peak if \
+heaptrack's form has every event, massif's and Perfetto's the heap over time, DHAT's how long blocks \
+lived: of these blocks are chosen by --where, and nothing else. The others have stacks, of what was live at the RSS peak if \
 nothing else is asked for; --at, --by, --where and the filters are those of flamegraph. pprof has what \
 the whole run allocated beside what was live, as Go's profiles do. parquet's tables go into a folder that \
-many may write to at once (doc/DATASET.md).
+many may write to at once; sqlite has the same as statements (doc/DATASET.md).
 
 Examples:
   memlog export heaptrack vm.5912.memlog    then: heaptrack_gui heaptrack.vm.5912.memlog
   memlog export pprof vm.5912.memlog    then: go tool pprof -http=: vm.5912.memlog.pb.gz
-  memlog export massif vm.5912.memlog    then: ms_print massif.out.vm.5912.memlog
+  memlog export sqlite vm.5912.memlog    then: sqlite3 logs.db <vm.5912.memlog.sql
   memlog export folded -o - --by allocated vm.5912.memlog | sort -k 2 | head";
 
 pub const PACK: &str = "\

@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use memlog_export::dataset::{Batch, File, Process};
+use memlog_export::dataset::{self, Batch, File, Process};
 use memlog_pages::flamegraph::{Drawn, flame};
 use memlog_pages::{Advice, choose, shown, tell_note};
 use memlog2dot::OneFile;
@@ -79,13 +79,7 @@ struct Writing<'a> {
 
 impl Writing<'_> {
     fn add(&mut self, drawn: &Drawn, log: &Path) -> anyhow::Result<()> {
-        let name = log.file_name().unwrap_or_default().to_string_lossy();
-        self.batch.add(&Process {
-            figures: &drawn.figures,
-            flame: &drawn.flame,
-            timeline: &drawn.timeline,
-            log: &name,
-        });
+        with(drawn, log, |process| self.batch.add(process));
         let found = log.metadata();
         let mode = found.map_or(0, |found| found.permissions().mode() & 0o777);
         if self.private.as_ref().is_none_or(|(least, _)| mode < *least) {
@@ -120,4 +114,19 @@ fn below(folder: &Path, file: &File) -> anyhow::Result<PathBuf> {
         )
     })?;
     Ok(path)
+}
+
+/// The statements that make the same tables.
+pub fn sql(drawn: &Drawn, log: &Path) -> String {
+    with(drawn, log, dataset::sql)
+}
+
+fn with<T>(drawn: &Drawn, log: &Path, form: impl FnOnce(&Process) -> T) -> T {
+    let name = log.file_name().unwrap_or_default().to_string_lossy();
+    form(&Process {
+        figures: &drawn.figures,
+        flame: &drawn.flame,
+        timeline: &drawn.timeline,
+        log: &name,
+    })
 }

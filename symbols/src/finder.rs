@@ -5,7 +5,8 @@
 //! check:
 //! 1. what the caller names: each file, each folder by build-id, then by path and name;
 //! 2. the system's debug folder by build-id;
-//! 3. the file `.gnu_debuglink` names: beside the module, in `.debug/`, in the system's folder.
+//! 3. the file `.gnu_debuglink` names: beside the module, in `.debug/`, in the system's folder;
+//! 4. [`Options::last_dir`], by build-id.
 //!
 //! The check: the machine of the log; equal build-ids where both have one, else an equal checksum.
 //! A file that offers neither is refused: names from another build are worse than none. Only where
@@ -154,8 +155,14 @@ impl<'a, S: FileSource> Finder<'_, 'a, S> {
             id: &spec.build_id,
             checksum: None,
         };
+        let brought = given::brought(self.options, &spec.build_id, "executable");
+        let brought = brought.map(|path| Candidate {
+            path,
+            origin: Origin::System,
+        });
         given::candidates(self.options, spec, &spec.build_id, None)
             .into_iter()
+            .chain(brought)
             .find_map(|candidate| self.checked(candidate, &known, |image| image.has_code()))
     }
 
@@ -203,6 +210,7 @@ impl<'a, S: FileSource> Finder<'_, 'a, S> {
             list.push(paths::below(&paths::below(&here, b".debug"), name));
             list.extend(system.map(|system| paths::below(&paths::below(&system, dir), name)));
         }
+        list.extend(given::brought(self.options, id, "debuginfo"));
         let origin = Origin::System;
         let list = list.into_iter().map(|path| Candidate { path, origin });
         let mut all = given::candidates(self.options, spec, id, link);
@@ -274,6 +282,7 @@ impl<'a, S: FileSource> Finder<'_, 'a, S> {
                 paths::name(path),
             ));
         }
+        list.extend(given::brought(self.options, id, "debuginfo"));
         let known = Known { id, checksum: None };
         let origin = Origin::System;
         let mut candidates = list.into_iter().map(|path| Candidate { path, origin });

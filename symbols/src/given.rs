@@ -85,6 +85,13 @@ pub(crate) fn by_build_id(dir: &[u8], id: &[u8]) -> Vec<Vec<u8>> {
     vec![paths::with_suffix(&path, b".debug"), path]
 }
 
+/// What a client of debuginfod has, or brings, of a build-id.
+pub(crate) fn brought(options: &Options, id: &[u8], kind: &str) -> Option<Vec<u8>> {
+    let dir = options.last_dir.as_deref()?;
+    let has_id = (2..=64).contains(&id.len());
+    has_id.then(|| paths::below(paths::bytes(dir), format!("{}/{kind}", hex(id)).as_bytes()))
+}
+
 /// Where other tools keep what they found for a build-id: debuginfod's clients and perf.
 fn in_caches(dir: &[u8], id: &[u8]) -> Vec<Vec<u8>> {
     if id.len() < 2 || id.len() > 64 {

@@ -25,6 +25,9 @@ pub struct Options {
     pub sysroot: Option<PathBuf>,
     /// The distribution's folder of debug files, usually `/usr/lib/debug`.
     pub system_debug_dir: Option<PathBuf>,
+    /// A cache as debuginfod's clients keep it, `DIR/ID/debuginfo` and `DIR/ID/executable`. It is
+    /// asked last: opening a file of it may bring the file.
+    pub last_dir: Option<PathBuf>,
     /// The machine that the modules ran on, where it is known: no other's file is theirs.
     pub machine: Option<Machine>,
     /// Whether to read debug information; without it only symbol tables serve.
@@ -38,6 +41,7 @@ impl Default for Options {
             debug_dirs: Vec::new(),
             sysroot: None,
             system_debug_dir: Some(PathBuf::from("/usr/lib/debug")),
+            last_dir: None,
             machine: None,
             debug_info: true,
         }

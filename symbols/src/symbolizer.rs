@@ -170,12 +170,10 @@ impl<'a, S: FileSource> Symbolizer<'a, S> {
     fn complete(&self, frame: &mut Frame, symbol: &symtab::Found<'a>, hint: Hint) {
         frame.offset_in_symbol = Some(symbol.offset);
         let symbol_name = text(symbol.name);
-        // GCC leaves the linkage name out for what only one file can see; the symbol has it.
-        let bare = frame.raw_name.as_ref().is_some_and(|raw| {
-            !raw.starts_with('_')
-                && symbol_name.starts_with("_Z")
-                && symbol_name.contains(raw.trim_start_matches('~'))
-        });
+        // GCC leaves the linkage name out for what only one file can see, and rustc does where
+        // it writes lines alone; the symbol has it.
+        let raw = frame.raw_name.as_deref();
+        let bare = raw.is_some_and(|raw| is_bare_name_of(raw, &symbol_name));
         if frame.function.is_none() || bare {
             frame.function = Some(match self.outcome(symbol.name, hint) {
                 Outcome::Named(name) => name,
@@ -260,6 +258,18 @@ impl<'a, S: FileSource> Symbolizer<'a, S> {
         };
         module.debug_info.get_or_init(open).as_ref()
     }
+}
+
+/// Whether a name is that of a symbol without what stands around it: `take`, or rustc's
+/// `take<u8>` and `{closure#2}`, of which symbols have neither types nor numbers.
+fn is_bare_name_of(raw: &str, symbol: &str) -> bool {
+    let name = raw.split('<').next().unwrap_or(raw);
+    let name = match name.strip_prefix('{') {
+        Some(made) => made.split(['#', '}', '_']).next().unwrap_or(made),
+        None => name.trim_start_matches('~'),
+    };
+    let is_mangled = symbol.starts_with("_Z") || symbol.starts_with("_R");
+    !raw.starts_with('_') && is_mangled && !name.is_empty() && symbol.contains(name)
 }
 
 /// A name as text, cut if it is absurd.

@@ -2,10 +2,11 @@
 //! `stats` says; where a tool is here, it reads its form and says so too.
 
 mod firefox;
+mod heaptrack;
 mod lives;
 mod parquet;
-
-pub use parquet::python;
+mod perfetto;
+mod sqlite;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -315,6 +316,13 @@ fn a_pprof_profile_has_four_sums() {
     }
 }
 
+/// That of ci/readers, if it was made.
+pub fn python() -> PathBuf {
+    let build = Path::new(env!("CARGO_BIN_EXE_memlog")).ancestors().nth(2);
+    let own = build.expect("a folder").join("engines/venv/bin/python");
+    if own.exists() { own } else { "python3".into() }
+}
+
 /// Whether a tool is here; if not, that is said.
 fn is_here(tool: &str) -> bool {
     let is_here = Command::new(tool).arg("version").output().is_ok();
@@ -372,47 +380,6 @@ fn tools_read_their_forms() {
     }
 }
 
-/// What heaptrack counts of its form is what `stats` says: by its own flame graph, whose
-/// costs are whole numbers.
-#[test]
-fn heaptrack_counts_the_same() {
-    if !is_here("heaptrack_print") {
-        return;
-    }
-    for (name, words) in [
-        ("one", "mix 7 900 1"),
-        ("many", "mix 8 900 4"),
-        ("fork", "fork"),
-    ] {
-        let case = Case::new(&format!("answers-exports-heaptrack-{name}"), words);
-        let form = case.export("heaptrack", &[]);
-        let cost = |kind: &str| {
-            let out = case.folder.path(&format!("{kind}.folded"));
-            let mut command = case.folder.command("heaptrack_print");
-            command
-                .args(["--flamegraph-cost-type", kind, "-F"])
-                .arg(&out);
-            let output = command.arg(&form).output().expect("it runs");
-            let told = String::from_utf8_lossy(&output.stdout).into_owned();
-            assert!(output.status.success(), "{}", said(&output));
-            let text = fs::read_to_string(out).expect("text");
-            (sum_of_folded(&text), told)
-        };
-        // What was inherited comes at once, before the log's own events.
-        let inherited = case.number("inherited_blocks");
-        let (allocations, told) = cost("allocations");
-        assert_eq!(
-            allocations,
-            case.number("allocations") + inherited,
-            "{words}: {told}"
-        );
-        assert_eq!(cost("leaked").0, case.number("end_live_bytes"), "{words}");
-        assert_eq!(cost("peak").0, case.number("heap_peak_bytes"), "{words}");
-        let calls = format!("calls to allocation functions: {allocations} ");
-        assert!(told.contains(&calls), "{told}");
-    }
-}
-
 #[test]
 fn pprof_says_what_it_lacks() {
     let case = Case::new("answers-exports-pprof-by", "mix 6 90 1");
@@ -428,27 +395,35 @@ fn pprof_says_what_it_lacks() {
     );
 }
 
-/// Of all events nothing is chosen.
+/// The word gives what the command gives.
 #[test]
-fn forms_of_events_refuse_what_chooses() {
-    let case = Case::new("answers-exports-refused", "mix 6 90 1");
+fn a_flame_graph_is_that_of_its_command() {
+    let case = Case::new("answers-exports-flame", "mix 10 300 2");
     let log = case.log.to_str().expect("a name");
-    for option in [
-        &["--at", "end"][..],
-        &["--by", "count"],
-        &["--where", "size > 1"],
-        &["--show-below-main"],
+    for (name, options) in [
+        ("a.html", &[][..]),
+        ("a.svg", &["--at", "end"]),
+        ("b.HTM", &["--by", "count", "--where", "size > 100"]),
     ] {
-        let output = case
-            .folder
-            .run(&[&["export", "heaptrack", log], option].concat());
-        assert_eq!(output.status.code(), Some(2));
-        let told = said(&output);
-        assert!(
-            told.contains("heaptrack's form is of the whole run"),
-            "{told}"
-        );
+        let out = case.folder.path(name);
+        let words = ["-o", out.to_str().expect("a name"), log];
+        case.folder
+            .says(&[&["flamegraph"], options, &words].concat());
+        let expected = fs::read(&out).expect("a file");
+        let words = [&["export", "flamegraph"], options, &words].concat();
+        case.folder.says(&words);
+        assert!(fs::read(&out).expect("a file") == expected, "{name}");
     }
+    let output = case
+        .folder
+        .run(&["export", "flamegraph", "-o", "a.png", log]);
+    assert_eq!(output.status.code(), Some(2));
+    let told = said(&output);
+    assert!(
+        told.contains("a.png ends neither in .html nor in .svg"),
+        "{told}"
+    );
+    assert!(!case.folder.path("a.png").exists());
 }
 
 /// Where it goes without a name, and what is said of it.
@@ -471,6 +446,9 @@ fn forms_are_named_as_their_tools_look_for_them() {
         ("hatchet", format!("{log}.hatchet.json")),
         ("csv", format!("{log}.stacks.csv")),
         ("json", format!("{log}.stacks.json")),
+        ("perfetto", format!("{log}.perfetto-trace")),
+        ("flamegraph", format!("{log}.flame.html")),
+        ("sqlite", format!("{log}.sql")),
     ] {
         let told = case
             .folder

@@ -16,6 +16,8 @@ const STARTED: &[(&str, &str)] = &[
     ("memlog2dot/src/graphviz.rs", "program"),
     // The viewer that the user asks for with --open.
     ("memlog2dot/src/opened.rs", "viewer"),
+    // debuginfod-find, for who asks for it.
+    ("pages/src/names/debuginfod.rs", "PROGRAM"),
     // The pager that the user's environment names.
     ("pages/src/screen/pager.rs", "program"),
     // Not started: clap's word for a description of a command line.

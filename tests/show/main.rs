@@ -2,6 +2,7 @@
 
 mod below_main;
 mod debug_symbols;
+mod debuginfod;
 mod deep;
 mod errors;
 mod flame;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use super::tables::{self, Table};
-use super::{File, NO_JOB, Process, escaped, ids, parquet, stack_ids};
+use super::{File, NO_JOB, Process, escaped, ids, parquet, tables_of};
 
 /// Processes, as tables that grow.
 #[derive(Default)]
@@ -30,20 +30,10 @@ struct Stacks {
 impl Batch {
     /// Adds a process.
     pub fn add(&mut self, process: &Process) {
-        let flame = process.flame;
-        let counted = tables::SITES
-            .iter()
-            .filter_map(|(_, metric, _)| flame.own(metric));
-        let ends = flame.ends(counted);
-        let ids = stack_ids(&flame.nodes, &flame.names);
+        let (own, ends, ids) = tables_of(process);
         let (job, host) = (process.text("job"), process.text("host"));
         let job = format!("job={}", escaped(job.as_deref().unwrap_or(NO_JOB)));
         let host = format!("host={}", escaped(host.as_deref().unwrap_or("unknown")));
-        let own = [
-            tables::processes(process),
-            tables::sites(process, &ends, &ids),
-            tables::timeline(process),
-        ];
         self.add_stacks(&job, process, &ends, &ids);
         let rank = process.rank();
         let number = |key| process.number(key).unwrap_or(0);

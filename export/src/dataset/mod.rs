@@ -9,7 +9,8 @@
 //! stacks/job=77/8d1f03a2c47e9b60.parquet      functions of the stacks, by their ids
 //! ```
 //!
-//! * [`Batch`]: the processes of a call, by node; `tables`: what they have; `ids`: of stacks; `parquet`: their bytes
+//! * [`Batch`]: the processes of a call, by node; `tables`: what they have; `ids`: of stacks;
+//!   `parquet`: their bytes; `sql`: the statements that make them in a database
 //!
 //! A stack's id is of what its functions are called, and of their lines: equal stacks have
 //! it in each process and each run. The file of stacks is named by its content, so that
@@ -18,6 +19,7 @@
 mod batch;
 mod ids;
 mod parquet;
+mod sql;
 mod tables;
 
 use serde_json::{Map, Value};
@@ -52,6 +54,29 @@ pub struct File {
     pub path: String,
     /// What is in it.
     pub bytes: Vec<u8>,
+}
+
+/// Of a process: itself, its sites, its timeline; where its stacks end, and their ids.
+fn tables_of(process: &Process) -> ([tables::Table; 3], Vec<u32>, Vec<i64>) {
+    let flame = process.flame;
+    let counted = tables::SITES
+        .iter()
+        .filter_map(|(_, metric, _)| flame.own(metric));
+    let ends = flame.ends(counted);
+    let ids = stack_ids(&flame.nodes, &flame.names);
+    let own = [
+        tables::processes(process),
+        tables::sites(process, &ends, &ids),
+        tables::timeline(process),
+    ];
+    (own, ends, ids)
+}
+
+/// The statements that put a process into a database.
+pub fn sql(process: &Process) -> String {
+    let ([own, sites, timeline], ends, ids) = tables_of(process);
+    let stacks = tables::stacks(process.flame, &ends, &ids);
+    sql::text(&tables::key(process), &[own, sites, timeline, stacks])
 }
 
 /// As Hive and its readers write names of folders.

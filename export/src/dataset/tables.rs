@@ -113,7 +113,7 @@ pub(super) fn processes(process: &Process) -> Table {
 }
 
 /// No other process has it.
-fn key(process: &Process) -> String {
+pub(super) fn key(process: &Process) -> String {
     let host = process.text("host").unwrap_or_default();
     let number = |key| process.number(key).unwrap_or(0);
     format!("{host}.{}.{}", number("pid"), number("start_unix_ns"))

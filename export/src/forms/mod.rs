@@ -1,6 +1,6 @@
 //! What was counted of stacks, in the forms of other tools. Most hold what is counted
 //! first; `pprof` has both what was live and what the whole run allocated, `massif` what was
-//! live over time, and `dhat` lives of blocks.
+//! live over time, `perfetto` what came and went until some moments, and `dhat` lives of blocks.
 //!
 //! ```text
 //! folded      a line for each stack           flamegraph.pl, speedscope, and scripts
@@ -12,6 +12,7 @@
 //! massif      the heap over time, and who     ms_print, massif-visualizer
 //! dhat        places and their blocks' lives  dh_view.html
 //! firefox     each allocation and release     profiler.firefox.com
+//! perfetto    sums of stacks at moments       ui.perfetto.dev
 //! csv, json   a row for each stack            spreadsheets, pandas, jq
 //! ```
 
@@ -24,6 +25,7 @@ pub mod gprof2dot;
 mod hatchet;
 mod json;
 mod massif;
+mod perfetto;
 mod pprof;
 mod speedscope;
 #[cfg(test)]
@@ -42,6 +44,7 @@ pub use folded::folded;
 pub use hatchet::hatchet;
 pub use json::json;
 pub use massif::{Snapshot, massif};
+pub use perfetto::{Dump, perfetto};
 pub use pprof::pprof;
 pub use speedscope::speedscope;
 

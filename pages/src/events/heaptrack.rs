@@ -16,6 +16,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use memlog_analysis::{AddressMap, Frame, Name, StackTable};
+use memlog_answers::Picked;
 use memlog_export::forms::file_and_line;
 use memlog_format::event::{Alloc, Release};
 use memlog_format::meta::Key;
@@ -35,10 +36,11 @@ const EVERY_MS: u64 = 10;
 /// What readers of 2018 and later understand: release 1.4.0, the second form.
 const VERSION: &str = "v 10400 2";
 
-/// Writes the log in that form.
+/// Writes the log in that form, all of it or the blocks that were picked.
 pub fn heaptrack(
     file: &Path,
     symbol_files: &SymbolFiles,
+    picked: Option<&Picked>,
     out: &mut dyn Write,
 ) -> anyhow::Result<ExitCode> {
     let options = symbol_options(symbol_files)?;
@@ -48,11 +50,11 @@ pub fn heaptrack(
     let log = family.own();
     let store = NameStore::default();
     let names = Names::new(&store, &options, log, file);
-    let mut form = Form::new(out, log, names);
+    let mut form = Form::new((out, picked), log, names);
     form.head();
     form.inherit(&family, &watch);
     hand_out(&mut watch.events(log), &mut form, |form, events, bytes| {
-        watch.goes_on_after(events, bytes) && form.is_written.is_ok()
+        watch.goes_on_after(events, bytes) && form.is_written.is_ok() && form.goes_on()
     });
     form.end();
     form.is_written?;
@@ -75,6 +77,10 @@ pub fn heaptrack(
 
 struct Form<'l, 'a, 's, 'o> {
     out: &'o mut dyn Write,
+    /// Which blocks; without it all.
+    picked: Option<&'o Picked>,
+    /// How many allocations and releases there were, as a table counts them.
+    event: u64,
     /// What is not written yet.
     text: String,
     /// The first failure to write; nothing is written after it.
@@ -100,17 +106,32 @@ struct Form<'l, 'a, 's, 'o> {
 
 impl<'a> Taker<'a> for Form<'_, 'a, '_, '_> {
     fn alloc(&mut self, place: Place, alloc: &Alloc) {
+        if !self.next_event() {
+            return;
+        }
         self.come_to(place.tick);
-        let stack = self.stacks.stack(alloc.stack, &self.tables);
-        let info = self.info(alloc.size, stack);
+        let is_picked = self.picked.is_none_or(|picked| picked.has(self.event));
+        let info = is_picked.then(|| {
+            let stack = self.stacks.stack(alloc.stack, &self.tables);
+            self.info(alloc.size, stack)
+        });
         // What was there went unseen.
-        if let Some(other) = self.live.insert(alloc.address, info + 1) {
+        let other = match info {
+            Some(info) => self.live.insert(alloc.address, info + 1),
+            None => self.live.remove(alloc.address),
+        };
+        if let Some(other) = other {
             self.line('-', other - 1);
         }
-        self.line('+', info);
+        if let Some(info) = info {
+            self.line('+', info);
+        }
     }
 
     fn release(&mut self, place: Place, release: &Release) {
+        if !self.next_event() {
+            return;
+        }
         self.come_to(place.tick);
         // What was not seen to come is not seen to go.
         if let Some(info) = self.live.remove(release.address) {
@@ -141,10 +162,16 @@ impl<'a> Taker<'a> for Form<'_, 'a, '_, '_> {
 }
 
 impl<'l, 'a, 's, 'o> Form<'l, 'a, 's, 'o> {
-    fn new(out: &'o mut dyn Write, log: &'l Log<'a>, names: Names<'s>) -> Self {
+    fn new(
+        (out, picked): (&'o mut dyn Write, Option<&'o Picked>),
+        log: &'l Log<'a>,
+        names: Names<'s>,
+    ) -> Self {
         let page_bytes = log.start().map_or(4096, |start| start.page_bytes.into());
         Self {
             out,
+            picked,
+            event: 0,
             text: String::with_capacity(2 * FULL),
             is_written: Ok(()),
             log,
@@ -193,9 +220,25 @@ impl<'l, 'a, 's, 'o> Form<'l, 'a, 's, 'o> {
         });
         let mut all: Vec<(u64, u32)> = self.live.iter().collect();
         all.sort_unstable();
-        for (_, info) in all {
-            self.line('+', info - 1);
+        for (address, info) in all {
+            match self
+                .picked
+                .is_none_or(|picked| picked.has_inherited(address))
+            {
+                true => self.line('+', info - 1),
+                false => drop(self.live.remove(address)),
+            }
         }
+    }
+
+    /// Whether it counts: after Ctrl-C a table has only a part of the log.
+    fn next_event(&mut self) -> bool {
+        self.event += 1;
+        self.goes_on()
+    }
+
+    fn goes_on(&self) -> bool {
+        self.picked.is_none_or(|picked| self.event <= picked.end())
     }
 
     fn come_to(&mut self, tick: u64) {

@@ -1,5 +1,6 @@
 //! Joins the addresses of an analysis with the names of the programs' files.
 
+mod debuginfod;
 mod given;
 mod jit;
 mod kept;
@@ -19,10 +20,13 @@ pub use memlog_analysis::Name;
 use memlog_analysis::{ModuleKey, Site};
 use memlog_pack::Function;
 use memlog_read::Log;
-use memlog_symbols::{Bytes, Machine, ModuleHandle, ModuleSpec, ModuleStatus, Options, Store, Symbolizer};
+use memlog_symbols::{
+    Bytes, FileSource, Machine, ModuleHandle, ModuleSpec, ModuleStatus, Options, Store, Symbolizer,
+};
 
 use crate::open::{Over, map};
 use crate::words::clean;
+use debuginfod::Debuginfod;
 use given::GivenNames;
 pub use jit::{found as jit_names, may_be as may_have_jit_names};
 use kept::Kept;
@@ -31,10 +35,17 @@ pub use labels::{Cursor, Labels};
 use remarks::Remarks;
 pub use symbol_files::{SymbolFiles, machine, options as symbol_options, words as symbol_words};
 
-type Source = fn(&[u8]) -> io::Result<Bytes>;
+/// The files of this machine, and those that its client of debuginfod brings.
+struct Source(Option<Debuginfod>);
 
-fn source(path: &[u8]) -> io::Result<Bytes> {
-    Ok(Arc::new(map(Path::new(OsStr::from_bytes(path)))?))
+impl FileSource for Source {
+    fn open(&self, path: &[u8]) -> io::Result<Bytes> {
+        let path = Path::new(OsStr::from_bytes(path));
+        if let Some(debuginfod) = &self.0 {
+            debuginfod.bring(path)?;
+        }
+        Ok(Arc::new(map(path)?))
+    }
 }
 
 /// Where the files of names stay while [`Names`] is in use.
@@ -85,11 +96,14 @@ impl<'s> Names<'s> {
                 .filter(|machine| machine.number != 0),
             ..options.clone()
         };
-        let is_told = !options.debug_files.is_empty() || !options.debug_dirs.is_empty();
+        let is_told = !options.debug_files.is_empty()
+            || !options.debug_dirs.is_empty()
+            || options.last_dir.is_some();
+        let debuginfod = options.last_dir.clone().map(Debuginfod::new);
         Self {
             machine: options.machine,
             remarks: Remarks::new(&options),
-            symbolizer: Symbolizer::new(&store.0, source, options),
+            symbolizer: Symbolizer::new(&store.0, Source(debuginfod), options),
             handles: HashMap::new(),
             given: GivenNames::of(log, file),
             kept: Kept::of(log),

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use memlog_format::meta::Start;
 use memlog_symbols::{Machine, Options};
 
+use super::debuginfod;
 use crate::words::{Advice, shown, typed};
 
 /// What every command is asked that shows names: files of another machine, or
@@ -23,6 +24,10 @@ pub struct SymbolFiles {
     /// name, or one such file; may be given again; also $MEMLOG_DEBUG_SYMBOLS, with colons
     #[arg(long, value_name = "DIR|FILE")]
     pub debug_symbols: Vec<PathBuf>,
+    /// Ask the servers of $DEBUGINFOD_URLS for debug files that are not here, by
+    /// debuginfod-find; also MEMLOG_DEBUGINFOD=1
+    #[arg(long)]
+    pub debuginfod: bool,
 }
 
 /// Looked at before a log is read, so that a word mistyped is told at once.
@@ -40,6 +45,12 @@ fn options_in(
         (Some(folder), _) => Some(folder_of(folder, "--sysroot")?),
         (None, Some(folder)) => Some(folder_of(folder.as_ref(), "MEMLOG_SYSROOT")?),
         (None, None) => None,
+    };
+    options.last_dir = match (asked.debuginfod, value("MEMLOG_DEBUGINFOD")) {
+        (true, _) => Some(debuginfod::cache(&environment).map_err(|why| why.error())?),
+        // As with folders there, what cannot be had is passed over.
+        (false, Some(word)) if word == "1" => debuginfod::cache(&environment).ok(),
+        (false, _) => None,
     };
     for path in &asked.debug_symbols {
         take(&mut options, path).map_err(|error| {
@@ -62,8 +73,9 @@ pub fn words(asked: &SymbolFiles) -> String {
     let folders = asked.sysroot.iter().map(|path| ("--sysroot", path));
     let files = asked.debug_symbols.iter();
     let all = folders.chain(files.map(|path| ("--debug-symbols", path)));
-    all.map(|(option, path)| format!("{option} {} ", typed(path)))
-        .collect()
+    let words = all.map(|(option, path)| format!("{option} {} ", typed(path)));
+    let last = asked.debuginfod.then(|| "--debuginfod ".to_owned());
+    words.chain(last).collect()
 }
 
 /// A folder, as long as it is one.
@@ -116,6 +128,7 @@ mod tests {
         SymbolFiles {
             sysroot: sysroot.map(PathBuf::from),
             debug_symbols: debug_symbols.iter().map(PathBuf::from).collect(),
+            debuginfod: false,
         }
     }
 
@@ -125,6 +138,45 @@ mod tests {
         let both = words(&asked(Some("/mnt/their root"), &["/a/b", "c"]));
         let wanted = "--sysroot '/mnt/their root' --debug-symbols /a/b --debug-symbols c ";
         assert_eq!(both, wanted);
+        let asked = SymbolFiles {
+            debuginfod: true,
+            ..asked(None, &["a"])
+        };
+        assert_eq!(words(&asked), "--debug-symbols a --debuginfod ");
+    }
+
+    #[test]
+    fn debuginfod_is_for_who_asks() {
+        let folder = |name: &str, path: &str, asked_by: &str| {
+            let environment = |wanted: &str| match wanted {
+                "PATH" => Some(path.into()),
+                "HOME" => Some("/home/me".into()),
+                "DEBUGINFOD_URLS" => Some("http://nowhere".into()),
+                wanted => (wanted == name || wanted == asked_by).then(|| "1".into()),
+            };
+            let options = options_in(&asked(None, &[]), environment).expect("options");
+            options.last_dir
+        };
+        assert_eq!(folder("", "/usr/bin:/bin", ""), None);
+        assert_eq!(folder("", "/nowhere", "MEMLOG_DEBUGINFOD"), None);
+        let asked = SymbolFiles {
+            debuginfod: true,
+            ..asked(None, &[])
+        };
+        for (variables, expected) in [
+            (&[][..], "$DEBUGINFOD_URLS names no server"),
+            (
+                &[("DEBUGINFOD_URLS", "x"), ("PATH", "/nowhere")],
+                "there is no debuginfod-find in PATH",
+            ),
+        ] {
+            let environment = |name: &str| {
+                let found = variables.iter().find(|(known, _)| *known == name);
+                found.map(|(_, value)| value.into())
+            };
+            let error = options_in(&asked, environment).expect_err(expected);
+            assert!(error.to_string().contains(expected), "{error}");
+        }
     }
 
     #[test]

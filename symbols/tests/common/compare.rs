@@ -6,17 +6,29 @@ use std::path::Path;
 
 use memlog_symbols::{Frame, ModuleSpec, Options, Store, Symbolizer};
 
-use super::{Expected, disk, filter, oracle};
+use super::{Expected, disk, filter, llvm, oracle};
 
 /// Binutils gives an inlined function that has no linkage name the name of the symbol around it.
 fn same_function(ours: &Frame, theirs: &str) -> bool {
-    // The two names that a constructor or destructor of a class without virtual bases has.
+    // The two names that a constructor or destructor of a class without virtual bases has, and
+    // those that a function of the C library has for itself and for others.
     let bare = |name: &str| {
-        let name = name.split('.').next().unwrap();
+        let name = name.split(['.', '@']).next().unwrap();
+        let name = name.strip_prefix("__GI_").unwrap_or(name);
         name.replace("D1E", "D2E").replace("C1E", "C2E")
     };
     let raw = ours.raw_name.as_deref().unwrap();
-    bare(raw) == bare(theirs) || (ours.inlined && !raw.starts_with('_') && theirs.starts_with("_Z"))
+    // Of what only one file can see, and of Rust's functions where lines alone were written, the
+    // symbol has the whole name, and each of us may take either.
+    let is_bare_of = |name: &str, symbol: &str| {
+        let name = name.split('<').next().unwrap();
+        let name = name.trim_start_matches('{').split(['#', '}', '_']).next();
+        symbol.starts_with('_') && symbol.contains(name.unwrap())
+    };
+    let is_mangled = theirs.starts_with("_Z") || theirs.starts_with("_R");
+    bare(raw) == bare(theirs)
+        || (ours.inlined && !raw.starts_with('_') && is_mangled)
+        || is_bare_of(theirs, raw)
 }
 
 fn same_file(ours: &str, theirs: &str) -> bool {
@@ -31,8 +43,17 @@ fn same_file(ours: &str, theirs: &str) -> bool {
         }
         parts.join("/")
     };
+    // Binutils puts a unit's relative folder before its folder once more.
+    let is_doubled = || match (ours.rsplit_once('/'), theirs.rsplit_once('/')) {
+        (Some((folder, _)), Some(_)) if folder.starts_with('.') => {
+            let mut folders = folder.match_indices('/').map(|(at, _)| &folder[..at]);
+            let mut folders = folders.by_ref().chain([folder]);
+            folders.any(|first| theirs == format!("{first}/{ours}"))
+        }
+        _ => false,
+    };
     // Binutils takes the first file of the table for the one that has the code.
-    parts(ours) == parts(theirs) || theirs.ends_with("/<artificial>")
+    parts(ours) == parts(theirs) || theirs.ends_with("/<artificial>") || is_doubled()
 }
 
 fn agree(ours: &Frame, theirs: &Expected) -> bool {
@@ -70,10 +91,10 @@ pub struct Comparison<'a> {
 impl Comparison<'_> {
     /// Every address has to have the same functions, files and lines, inlined ones too; `least`
     /// so many have to have lines. Returns how many have inlined functions.
-    pub fn judge(self, addresses: &[u64], least: usize) -> usize {
+    pub fn judge(&self, addresses: &[u64], least: usize) -> usize {
         let expected = oracle(self.tools, self.reference, addresses);
         let store = Store::new();
-        let mut symbols = Symbolizer::new(&store, disk, self.options);
+        let mut symbols = Symbolizer::new(&store, disk, self.options.clone());
         let module = symbols.add_module(&self.module);
         let found = symbols.lookup_batch(module, addresses);
         let (mut compared, mut inlined, mut wrong) = (0, 0, Vec::new());
@@ -90,7 +111,7 @@ impl Comparison<'_> {
             inlined += usize::from(theirs.len() > 1);
             let different = differences(&ours.frames, theirs);
             if !different.is_empty() {
-                wrong.push((address, different));
+                wrong.push((*address, different));
             }
         }
         let name = String::from_utf8_lossy(&self.module.path);
@@ -99,6 +120,7 @@ impl Comparison<'_> {
             "{name}: {compared} addresses, {inlined} with inlined functions, {} differ",
             wrong.len()
         );
+        self.ask_llvm(&mut wrong);
         for (address, different) in wrong.iter().take(12) {
             for (ours, theirs) in different {
                 println!("{address:#x}\n  ours   {ours:?}\n  theirs {theirs:?}");
@@ -108,6 +130,44 @@ impl Comparison<'_> {
         assert!(wrong.is_empty(), "{} of {compared} differ", wrong.len());
         compare_names(found.iter().flat_map(|lookup| &lookup.frames));
         inlined
+    }
+
+    /// Where only the file is another, and LLVM's is ours, binutils is wrong: of version 5 it
+    /// takes a unit's own file for one that the unit includes.
+    fn ask_llvm(&self, wrong: &mut Vec<(u64, Difference)>) {
+        if wrong.is_empty() {
+            return;
+        }
+        let addresses: Vec<u64> = wrong.iter().map(|(address, _)| *address).collect();
+        let Some(told) = llvm(self.reference, &addresses) else {
+            return println!("  there is no llvm-symbolizer to ask");
+        };
+        let is_file = |of: &(Option<Frame>, Option<Expected>), llvm: &[Expected]| match of {
+            (Some(ours), Some(theirs)) => {
+                let only_file = Expected {
+                    file: None,
+                    ..theirs.clone()
+                };
+                let without = Frame {
+                    file: None,
+                    ..ours.clone()
+                };
+                let file = ours.file.as_deref().unwrap_or_default();
+                let same = |llvm: &Expected| {
+                    let theirs = llvm.file.as_deref().unwrap_or_default();
+                    llvm.line == ours.line && same_file(file, theirs)
+                };
+                agree(&without, &only_file) && llvm.iter().any(same)
+            }
+            _ => false,
+        };
+        let before = wrong.len();
+        let mut told = told.into_iter();
+        wrong.retain(|(_, different)| {
+            let llvm = told.next().unwrap();
+            !different.iter().all(|of| is_file(of, &llvm))
+        });
+        println!("  LLVM has our files in {} of them", before - wrong.len());
     }
 }
 
@@ -133,7 +193,11 @@ fn compare_names<'a>(frames: impl Iterator<Item = &'a Frame>) {
         name.replace(' ', "").replace("0ul", "0")
     };
     let hash = |name: &str| {
-        let name = name.rsplit_once("::h").map_or(name, |(name, _)| name);
+        let is_hash = |rest: &str| rest.len() == 16 && rest.bytes().all(|b| b.is_ascii_hexdigit());
+        let name = match name.rsplit_once("::h") {
+            Some((name, rest)) if is_hash(rest) => name,
+            _ => name,
+        };
         // Crates of Rust's second mangling: `core[c1f1a4ba060b9bfa]`.
         let mut parts = name.split('[');
         let first = parts.next().unwrap_or_default().to_owned();

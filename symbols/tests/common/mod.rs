@@ -218,6 +218,23 @@ fn piped<'a>(mut program: Command, lines: impl Iterator<Item = &'a str>) -> Stri
 pub fn oracle(tools: &str, file: &Path, addresses: &[u64]) -> Vec<Vec<Expected>> {
     let mut program = Command::new(format!("{tools}addr2line"));
     program.args(["-a", "-i", "-f", "-e"]).arg(file);
+    asked(program, addresses)
+}
+
+/// The same of LLVM, if it is here.
+pub fn llvm(file: &Path, addresses: &[u64]) -> Option<Vec<Vec<Expected>>> {
+    Command::new("llvm-symbolizer")
+        .arg("--version")
+        .output()
+        .ok()?;
+    let mut program = Command::new("llvm-symbolizer");
+    program.args(["--output-style=GNU", "--functions=linkage", "--no-demangle"]);
+    program.args(["-a", "-i", "-e"]).arg(file);
+    Some(asked(program, addresses))
+}
+
+/// What a program says as addr2line does.
+fn asked(program: Command, addresses: &[u64]) -> Vec<Vec<Expected>> {
     let addresses: Vec<_> = addresses.iter().map(|it| format!("{it:#x}")).collect();
     let text = piped(program, addresses.iter().map(String::as_str));
     let mut all: Vec<Vec<Expected>> = Vec::new();

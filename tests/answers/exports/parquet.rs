@@ -8,7 +8,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use super::{Case, of_json, text, whole};
+use super::{Case, of_json, python, text, whole};
 use crate::sites::said;
 
 /// The files of a table, below the data set's folder.
@@ -26,13 +26,6 @@ fn files(folder: &Path, table: &str) -> Vec<PathBuf> {
     }
     files.sort();
     files
-}
-
-/// That of ci/duckdb, if it was made.
-pub fn python() -> PathBuf {
-    let build = Path::new(env!("CARGO_BIN_EXE_memlog")).ancestors().nth(2);
-    let own = build.expect("a folder").join("engines/venv/bin/python");
-    if own.exists() { own } else { "python3".into() }
 }
 
 /// The rows of a table, as an engine reads them; nothing where there is none here.

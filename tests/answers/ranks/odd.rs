@@ -139,7 +139,7 @@ fn a_rank_may_be_cut() {
     }
 }
 
-/// The engine of `ci/duckdb`, asked the queries that people are given, says the same.
+/// The engine of `ci/readers`, asked the queries that people are given, says the same.
 #[test]
 fn an_engine_says_the_same_of_the_data_set() {
     let folder = jobs("answers-ranks-engine", 4);
@@ -162,7 +162,7 @@ fn an_engine_says_the_same_of_the_data_set() {
             .output();
         let output = output.expect("python3 runs");
         if String::from_utf8_lossy(&output.stderr).contains("No module named 'duckdb'") {
-            println!("SKIPPED ranks: there is no DuckDB (ci/duckdb)");
+            println!("SKIPPED ranks: there is no DuckDB (ci/readers)");
             return None;
         }
         assert!(output.status.success(), "{}", said(&output));

@@ -5,9 +5,9 @@ use std::process::ExitCode;
 
 use memlog_answers::{Event, events, timeline};
 use memlog_export::flame::Flame;
-use memlog_export::forms::{Change, Counter, Process, firefox as form};
+use memlog_export::forms::{Change, firefox as form};
 
-use super::Chosen;
+use super::{Chosen, counters, process};
 use crate::blocks::{Failure, Told};
 use crate::calls::outermost_at_main;
 use crate::words::{Advice, grouped};
@@ -57,31 +57,7 @@ fn made(told: &Told) -> Result<String, Failure> {
     };
     let changes: Vec<Change> = events.iter().map(change).collect();
     let points = timeline(world, told.choice, POINTS)?;
-    let heap = points
-        .iter()
-        .map(|point| (ns(point.tick), point.live.bytes));
-    let resident = points
-        .iter()
-        .filter_map(|point| Some((ns(point.tick), point.resident?)));
-    let counters = [
-        Counter {
-            name: "heap",
-            about: "Bytes asked for that are live",
-            points: heap.collect(),
-        },
-        Counter {
-            name: "RSS",
-            about: "Resident memory",
-            points: resident.collect(),
-        },
-    ];
-    let start = told.log.start();
-    let process = Process {
-        name: world.program.as_deref().unwrap_or("?"),
-        pid: start.map_or(0, |start| start.pid),
-        start_unix_ns: told.start_unix_ns,
-        end_ns: ns(world.table.end_tick()),
-    };
-    let text = form(&flame, process, &changes, &counters);
+    let counters = counters(world, &points);
+    let text = form(&flame, process(told), &changes, &counters);
     text.map_err(|error| Failure::Said(error.into()))
 }

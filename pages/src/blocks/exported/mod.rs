@@ -2,14 +2,17 @@
 
 mod dhat;
 mod firefox;
+mod heaptrack;
 mod massif;
+mod perfetto;
 
 use std::cell::RefCell;
 use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
-use memlog_answers::Of;
+use memlog_answers::{Of, Point, World};
+use memlog_export::forms::{Counter, Process};
 use memlog_format::meta::Key;
 
 use super::{Failure, Question, Told, answered};
@@ -21,7 +24,9 @@ use crate::world::Where;
 
 pub use dhat::dhat;
 pub use firefox::firefox;
+pub use heaptrack::heaptrack;
 pub use massif::massif;
+pub use perfetto::perfetto;
 
 /// Of which log, named by which files, and which blocks.
 pub struct Chosen<'a> {
@@ -34,12 +39,24 @@ pub struct Chosen<'a> {
 }
 
 /// What was made of the log is written; on Ctrl-C, of what was read of it.
-fn write<E: Into<Failure>>(
+fn write<A: AsRef<[u8]>, E: Into<Failure>>(
     chosen: &Chosen,
-    made: impl Fn(&Told) -> Result<String, E>,
+    made: impl Fn(&Told) -> Result<A, E>,
     out: &mut dyn Write,
 ) -> anyhow::Result<ExitCode> {
     let out = RefCell::new(out);
+    asked(chosen, true, made, |made| {
+        Ok(out.borrow_mut().write_all(made.as_ref())?)
+    })
+}
+
+/// Something is made of the blocks that were chosen, and shown.
+fn asked<A, E: Into<Failure>>(
+    chosen: &Chosen,
+    needs_names: bool,
+    made: impl Fn(&Told) -> Result<A, E>,
+    show: impl Fn(A) -> anyhow::Result<()>,
+) -> anyhow::Result<ExitCode> {
     let question = Question {
         blocks: chosen.blocks.clone(),
         at: None,
@@ -50,12 +67,13 @@ fn write<E: Into<Failure>>(
             look: Look::plain(),
         },
     };
-    answered((Of::Blocks, &question), true, made, |text, around| {
+    let of = (Of::Blocks, &question);
+    answered(of, needs_names, made, |made, around| {
         // From now on Ctrl-C is no concern of what read the log.
         if let Some(interrupt) = &around.interrupt {
             interrupt.ignore();
         }
-        Ok(out.borrow_mut().write_all(text.as_bytes())?)
+        show(made)
     })
 }
 
@@ -64,4 +82,36 @@ fn command(told: &Told) -> String {
     let words = told.log.text(Key::CommandLine);
     let words = words.or(told.log.text(Key::Executable));
     words.map_or_else(|| "?".to_owned(), command_line)
+}
+
+/// Whose log it is.
+fn process<'t>(told: &'t Told) -> Process<'t> {
+    let (world, start) = (told.world, told.log.start());
+    Process {
+        name: world.program.as_deref().unwrap_or("?"),
+        pid: start.map_or(0, |start| start.pid),
+        start_unix_ns: told.start_unix_ns,
+        end_ns: world.table.end_tick().saturating_mul(world.tick_ns),
+    }
+}
+
+/// The heap and resident memory over time.
+fn counters(world: &World, points: &[Point]) -> [Counter; 2] {
+    let ns = |point: &Point| point.tick.saturating_mul(world.tick_ns);
+    let heap = points.iter().map(|point| (ns(point), point.live.bytes));
+    let resident = points
+        .iter()
+        .filter_map(|point| Some((ns(point), point.resident?)));
+    [
+        Counter {
+            name: "heap",
+            about: "Bytes asked for that are live",
+            points: heap.collect(),
+        },
+        Counter {
+            name: "RSS",
+            about: "Resident memory",
+            points: resident.collect(),
+        },
+    ]
 }
