@@ -84,7 +84,7 @@ impl Asked<'_> {
         {
             return Ok(answer);
         }
-        let files = Files::load(&log.path)?;
+        let files = Files::load(&log.path, &Watch::silent())?;
         let answer = self.of_table(log, &files, None, store, known)?;
         answer.ok_or_else(damaged)
     }
