@@ -59,6 +59,10 @@ fn check(bytes: &[u8], expected: (u64, u64)) {
             _ => {}
         }
     }
-    assert!(events.findings().list().is_empty(), "{:?}", events.findings());
+    assert!(
+        events.findings().list().is_empty(),
+        "{:?}",
+        events.findings()
+    );
     assert_eq!(found, expected);
 }

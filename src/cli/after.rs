@@ -291,7 +291,7 @@ says what becomes of each form.
 
 Examples:
   memlog import heaptrack.server.4711.zst
-  memlog import -o old.memlog vm.5912.memlog.txt
+  memlog import -o old.memlog vm.2015.txt
   memlog summary heaptrack.server.4711.zst    reads it without making a log";
 
 pub const CHECK: &str = "\

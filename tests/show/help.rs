@@ -99,7 +99,7 @@ fn examples_run() {
     let heaptrack = "v 10400 2\nX ./server\ns main\ni 1 0 1\nt 1 0\na 8 1\n+ 0\n";
     std::fs::write(folder.path("heaptrack.server.4711.zst"), heaptrack).expect("write");
     let text = "M: 8 0x10\t0.000001 100 42 0 0\n";
-    std::fs::write(folder.path("vm.5912.memlog.txt"), text).expect("write");
+    std::fs::write(folder.path("vm.2015.txt"), text).expect("write");
     std::fs::write(folder.path("lsan.supp"), "leak:no_such_function\n").expect("write");
     let path = format!(
         "{}:{}",
