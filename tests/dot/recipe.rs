@@ -206,6 +206,7 @@ impl Recipe {
     }
 
     /// It is of this rank of this job.
+    #[allow(dead_code, reason = "each test uses a part of it")]
     pub fn of_rank(&mut self, job: &'static [u8], rank: &'static [u8]) {
         let texts = [(Key::Job, job), (Key::Rank, rank)];
         let texts = texts.map(|(key, text)| Record::Text(key, text));
