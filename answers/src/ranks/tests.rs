@@ -67,7 +67,7 @@ fn process(rank: u64) -> impl Strategy<Value = (Process, BTreeMap<u8, Held>)> {
                 .values()
                 .fold(0, |sum: u64, held: &Held| sum.saturating_add(held.bytes)),
             blocks: places.values().map(|held| held.blocks).sum(),
-            end: if rank % 5 == 0 {
+            end: if rank.is_multiple_of(5) {
                 End::None
             } else {
                 End::InOrder
