@@ -86,6 +86,7 @@ fn look(bytes: &[u8], how: u8, screen: &Screen, (form, filter): (Form, &Filter))
         logs: vec![log],
         parent: None,
         missing_parent: None,
+        is_made: false,
     };
     let when = match how & 3 {
         0 => When::Known(Moment::RssPeak),
