@@ -5,6 +5,7 @@ use crate::Malformed;
 use crate::failure::Failure;
 use crate::limit::Limit;
 pub use crate::limit::MAX_TEXT;
+use crate::passed::Passed;
 use crate::table::StackId;
 use crate::varint::{Reader, Writer};
 
@@ -154,6 +155,8 @@ pub enum Ext<'a> {
     Limit(Limit<'a>),
     /// A call asked for memory and got none.
     Failed(Failure),
+    /// Blocks that came and went, and whose events were left out.
+    Passed(Passed),
     /// A record of a newer memlog.
     Unknown {
         /// Its type, from 1 to 31.
@@ -174,6 +177,7 @@ const BREAK: u8 = 8;
 const MARK: u8 = 9;
 const LIMIT: u8 = 10;
 const FAILED: u8 = 11;
+const PASSED: u8 = 12;
 
 impl<'a> Ext<'a> {
     /// The type in the tag.
@@ -192,6 +196,7 @@ impl<'a> Ext<'a> {
             Ext::Mark(_) => MARK,
             Ext::Limit(_) => LIMIT,
             Ext::Failed(_) => FAILED,
+            Ext::Passed(_) => PASSED,
             Ext::Unknown { kind, .. } => kind & 31,
         }
     }
@@ -221,6 +226,7 @@ impl<'a> Ext<'a> {
             Ext::Mark(text) => out.bytes(text.get(..MAX_TEXT).unwrap_or(text)),
             Ext::Limit(limit) => limit.put(out),
             Ext::Failed(failure) => failure.put(out),
+            Ext::Passed(passed) => passed.put(out),
             Ext::Unknown { payload, .. } => out.bytes(payload),
         }
     }
@@ -257,6 +263,10 @@ impl<'a> Ext<'a> {
             },
             FAILED => match Failure::decode(&mut bytes)? {
                 Some(failure) => Ext::Failed(failure),
+                None => Ext::Unknown { kind, payload },
+            },
+            PASSED => match Passed::decode(&mut bytes)? {
+                Some(passed) => Ext::Passed(passed),
                 None => Ext::Unknown { kind, payload },
             },
             _ => Ext::Unknown { kind, payload },

@@ -10,12 +10,14 @@
 //! * [`ext`]: the rarer records of an events chunk, skippable by length
 //! * [`limit`]: one of those: how near a limit on memory is
 //! * [`failure`]: another: a call that asked for memory and got none
+//! * [`passed`]: another: blocks whose events were left out
 //! * [`table`]: the arrays of stack nodes and code addresses
 //! * [`meta`]: header, modules, settings, where streams stood at a fork, the end
 //! * [`counter`]: what was lost, cut, refused
 //! * [`resident`]: what was resident at a moment, mapping by mapping
 //! * [`kept`]: names that were put into a log, to be read where their files are not
 //! * [`tuned`]: what the program told its allocator
+//! * [`stripped`]: how a log says that such events were left out
 //! * [`refusal`]: one of those: why the log could not grow
 //! * [`live`]: the live set of a log that overwrites its oldest events
 //! * [`order`]: which numbers order the events on one address
@@ -39,8 +41,10 @@ pub mod live;
 pub mod meta;
 pub mod operations;
 pub mod order;
+pub mod passed;
 pub mod refusal;
 pub mod resident;
+pub mod stripped;
 pub mod table;
 pub mod total;
 pub mod tuned;

@@ -111,6 +111,8 @@ pub enum Key {
     Packed = 18,
     /// What the log tells of its user was left out: `partial` or `full`.
     Anonymized = 19,
+    /// `memlog strip` made the log: see [`Stripped`](crate::stripped::Stripped).
+    Stripped = 20,
 }
 
 /// What the file that a log was made from does not know: the one byte of
@@ -321,6 +323,7 @@ fn key_of(byte: u8) -> Option<Key> {
         Lacks,
         Packed,
         Anonymized,
+        Stripped,
     ]
     .into_iter()
     .find(|key| *key as u8 == byte)

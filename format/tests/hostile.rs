@@ -75,7 +75,7 @@ fn is_faithful(event: &Event) -> bool {
     match event {
         Event::Ext(Ext::Thread { name: text, .. } | Ext::Mark(text)) => text.len() <= 128,
         Event::Ext(Ext::Limit(limit)) => limit.name.len() <= 128,
-        // A LIMIT or a FAILED of a newer memlog is one.
+        // A LIMIT, a FAILED or a PASSED of a newer memlog is one.
         Event::Ext(Ext::Unknown { kind, payload }) => *kind > 9 && payload.len() <= 160,
         Event::Tick(tick) => *tick != u64::MAX, // passed zero ticks, or too many
         _ => true,

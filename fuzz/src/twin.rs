@@ -35,6 +35,7 @@ impl Told {
             Kind::Mark(_) => Kind::Mark(&[]),
             Kind::Limit(limit) => Kind::Limit(Limit { name: &[], ..limit }),
             Kind::Failed(failure) => Kind::Failed(failure),
+            Kind::Passed(passed) => Kind::Passed(passed),
             Kind::Stamp(stamp) => Kind::Stamp(stamp),
         };
         Self {

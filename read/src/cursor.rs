@@ -91,10 +91,14 @@ pub(crate) fn turn(tick: u64) -> u64 {
     tick.saturating_mul(2)
 }
 
-/// How an announced release ended.
-enum Outcome {
+/// What became of an announced release.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It happened.
     Happened,
+    /// It did not.
     Revoked,
+    /// The chunk does not say.
     Unfinished,
 }
 
@@ -178,11 +182,6 @@ impl<'a> Cursor<'a> {
             ..self.clone()
         };
         (of(first), of(second))
-    }
-
-    /// Whether the log overwrote its oldest events.
-    pub(crate) fn is_flight(&self) -> bool {
-        self.flight.is_some()
     }
 
     /// How much was read, chunk by chunk.
@@ -302,6 +301,7 @@ impl<'a> Cursor<'a> {
             Ext::Mark(text) => (Gate::Open, Kind::Mark(text)),
             Ext::Limit(limit) => (Gate::Open, Kind::Limit(limit)),
             Ext::Failed(failure) => (Gate::Open, Kind::Failed(failure)),
+            Ext::Passed(passed) => (Gate::Open, Kind::Passed(passed)),
             Ext::Unknown { .. } => return None,
         };
         Some((gate, Some(kind)))
@@ -321,14 +321,14 @@ impl<'a> Cursor<'a> {
         if !release.announced {
             return (gate, Some(self.release(release)));
         }
-        match self.outcome() {
-            Outcome::Happened => (gate, Some(self.release(release))),
-            Outcome::Revoked => {
+        match fate(self.deltas, self.records.clone(), self.body).0 {
+            Fate::Happened => (gate, Some(self.release(release))),
+            Fate::Revoked => {
                 self.announced = true;
                 (gate, None)
             }
-            Outcome::Unfinished if self.is_prior(release.address, release.order) => (gate, None),
-            Outcome::Unfinished => {
+            Fate::Unfinished if self.is_prior(release.address, release.order) => (gate, None),
+            Fate::Unfinished => {
                 findings.push(Finding::UnfinishedRealloc {
                     stream: self.stream,
                     address: release.address,
@@ -399,22 +399,6 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Looks ahead to where the announced release's fate is told. The next
-    /// release ends the search, so that no record is looked at more than twice.
-    fn outcome(&self) -> Outcome {
-        let mut deltas = self.deltas;
-        let mut records = self.records.clone();
-        while let Ok(Some(event)) = next_whole(&mut deltas, &mut records, self.body) {
-            match event {
-                Event::Alloc(alloc) if is_realloc(alloc.api) => return Outcome::Happened,
-                Event::Revoke => return Outcome::Revoked,
-                Event::Alloc(_) | Event::Release(_) => break,
-                Event::Tick(_) | Event::Stamp(_) | Event::Ext(_) => {}
-            }
-        }
-        Outcome::Unfinished
-    }
-
     /// Goes to the next chunk.
     fn open_next(&mut self, findings: &mut Findings) -> Option<()> {
         let span = self.spans.next()?;
@@ -475,6 +459,22 @@ pub(crate) fn next_whole<'a>(
         }),
         _ => Ok(event),
     }
+}
+
+/// Looks ahead to where the fate of the announced release behind `records` is told, and
+/// where that record ends. The next release ends the search, so that no record is looked at
+/// more than twice.
+pub(crate) fn fate(mut deltas: Deltas, mut records: Reader, body: &[u8]) -> (Fate, usize) {
+    while let Ok(Some(event)) = next_whole(&mut deltas, &mut records, body) {
+        let fate = match event {
+            Event::Alloc(alloc) if is_realloc(alloc.api) => Fate::Happened,
+            Event::Revoke => Fate::Revoked,
+            Event::Alloc(_) | Event::Release(_) => break,
+            Event::Tick(_) | Event::Stamp(_) | Event::Ext(_) => continue,
+        };
+        return (fate, records.at());
+    }
+    (Fate::Unfinished, records.at())
 }
 
 fn is_realloc(api: Api) -> bool {

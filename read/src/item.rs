@@ -4,6 +4,7 @@ use memlog_format::event::{Alloc, Release, Usual};
 use memlog_format::ext::{Ledger, Rss};
 use memlog_format::failure::Failure;
 use memlog_format::limit::Limit;
+use memlog_format::passed::Passed;
 
 /// An event with its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,6 +104,8 @@ pub enum Kind<'a> {
     Limit(Limit<'a>),
     /// A call asked for memory and got none.
     Failed(Failure),
+    /// Blocks came and went, one after the other, and nothing more is known of when.
+    Passed(Passed),
     /// The stream took this global order number.
     Stamp(u64),
 }

@@ -11,6 +11,7 @@
 //! * `metas`: header, texts, modules, fork and end
 //! * `tables`: from a stack's id to its frames
 //! * `readings`: one chunk of events by itself
+//! * `stream`: one stream's records as they stand
 //! * `flight`: the live set of a log that overwrote its oldest events
 //! * `cursor`: one stream's records, with each realloc resolved
 //! * `cells`: which numbers order which addresses, and which were lost
@@ -34,8 +35,10 @@ mod log;
 mod merge;
 mod metas;
 mod readings;
+mod stream;
 mod tables;
 
+pub use cursor::Fate;
 pub use error::{Finding, Findings, ReadError};
 pub use flight::Flight;
 pub use item::{Item, Kind, Place, Taker};
@@ -43,4 +46,5 @@ pub use log::{Log, Size};
 pub use merge::EventStream;
 pub use metas::{Kept, Resident};
 pub use readings::{readings, records};
+pub use stream::{Record, Stream};
 pub use tables::Frames;

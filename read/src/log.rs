@@ -6,9 +6,11 @@ use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE};
 use memlog_format::counter::Counter;
 use memlog_format::meta::{CodeName, Death, End, ForkPoint, Key, Module, Start};
 use memlog_format::order::CELL_BITS;
+use memlog_format::stripped::Stripped;
 use memlog_format::table::{Code, CodeId, Node, StackId};
 use memlog_format::tuned::Tuned;
 
+use crate::cells::Numbering;
 use crate::cursor::Cursor;
 use crate::ends;
 use crate::error::{Finding, Findings, ReadError};
@@ -16,6 +18,7 @@ use crate::flight::Flight;
 use crate::grid::{Grid, Span};
 use crate::merge::EventStream;
 use crate::metas::{Kept, Metas, Resident};
+use crate::stream::Stream;
 use crate::tables::Frames;
 
 /// A log that was opened.
@@ -218,7 +221,7 @@ impl<'a> Log<'a> {
     pub fn events_while(&self, goes_on: &mut dyn FnMut(u64) -> bool) -> EventStream<'a> {
         let streams = self.grid.streams.iter();
         let cursors = streams.map(|(&stream, spans)| self.cursor(stream, spans));
-        EventStream::new(cursors.collect(), self.cell_bits(), goes_on)
+        EventStream::new(cursors.collect(), self.numbering(), goes_on)
     }
 
     /// The events up to a fork, for the log of the child that the fork points stand
@@ -242,7 +245,18 @@ impl<'a> Log<'a> {
             let spans = self.grid.streams.get(&stream)?;
             Some(self.cursor(stream, &until(spans, point)))
         });
-        EventStream::new(cursors.collect(), self.cell_bits(), goes_on)
+        EventStream::new(cursors.collect(), self.numbering(), goes_on)
+    }
+
+    /// The records of each stream as they stand, and not in the order of what happened.
+    pub fn streams(&self) -> impl Iterator<Item = (u32, Stream<'a>)> {
+        let streams = self.grid.streams.iter();
+        streams.map(|(&stream, spans)| (stream, Stream::new(self.bytes, spans)))
+    }
+
+    /// What `memlog strip` left out of the log, if it made it.
+    pub fn stripped(&self) -> Option<Stripped> {
+        self.text(Key::Stripped).and_then(Stripped::of)
     }
 
     fn cursor(&self, stream: u32, spans: &[Span]) -> Cursor<'a> {
@@ -281,11 +295,14 @@ impl<'a> Log<'a> {
         streams.all(|stream| is_kept(stream, all(stream)) == Some(true))
     }
 
-    fn cell_bits(&self) -> u32 {
+    fn numbering(&self) -> Numbering {
         let bits = self.start().map_or(0, |start| u32::from(start.cell_bits));
-        match bits {
-            1..=CELL_BITS => bits,
-            _ => CELL_BITS,
+        Numbering {
+            cell_bits: match bits {
+                1..=CELL_BITS => bits,
+                _ => CELL_BITS,
+            },
+            has_gaps: self.flight().is_some() || self.text(Key::Stripped).is_some(),
         }
     }
 }

@@ -10,6 +10,7 @@ use memlog_format::failure::Failure;
 use memlog_format::kept::{KeptFile, Place, Word};
 use memlog_format::limit::{Limit, LimitAct, LimitKind};
 use memlog_format::meta::{CodeName, Death, End, ForkPoint, Key, Module, Record, Start};
+use memlog_format::passed::Passed;
 use memlog_format::resident::{Census, CensusWhy, MAX_PATH_END, Mapped};
 use memlog_format::table::StackId;
 use memlog_format::tuned::Tuned;
@@ -186,6 +187,39 @@ fn failure() -> impl Strategy<Value = Failure> {
         )
 }
 
+fn passed() -> impl Strategy<Value = Passed> {
+    let flags = (any::<bool>(), any::<bool>());
+    let threads = (number32(), number32());
+    let stacks = (stack(), option::of(stack()));
+    (
+        api(),
+        any::<u8>(),
+        [size(), size()],
+        threads,
+        stacks,
+        flags,
+        0..=Passed::MOST,
+    )
+        .prop_map(
+            |(api, alignment_log2, [size, usable], threads, stacks, flags, blocks)| match blocks {
+                0 => Passed::OTHERS,
+                _ => Passed {
+                    tid: threads.0,
+                    api,
+                    alignment_log2,
+                    size,
+                    usable,
+                    stack: stacks.0,
+                    releaser: threads.1,
+                    release_stack: stacks.1,
+                    temporary: flags.0,
+                    moved: flags.1,
+                    blocks,
+                },
+            },
+        )
+}
+
 pub fn ext() -> impl Strategy<Value = Ext<'static>> {
     let ledger = (mapping(), any::<bool>(), number(), stack());
     prop_oneof![
@@ -204,7 +238,8 @@ pub fn ext() -> impl Strategy<Value = Ext<'static>> {
         bytes(MAX_TEXT).prop_map(Ext::Mark),
         limit().prop_map(Ext::Limit).boxed(),
         failure().prop_map(Ext::Failed).boxed(),
-        (12..32u8, bytes(memlog_format::ext::MAX_PAYLOAD))
+        passed().prop_map(Ext::Passed).boxed(),
+        (13..32u8, bytes(memlog_format::ext::MAX_PAYLOAD))
             .prop_map(|(kind, payload)| Ext::Unknown { kind, payload }),
     ]
 }

@@ -239,6 +239,14 @@ fn event_remark(event: &Event) -> String {
             failure.errno,
             failure.stack.0
         ),
+        Event::Ext(Ext::Passed(passed)) => format!(
+            "PASSED {} of {} bytes by {}, usable {}, stack {}",
+            passed.blocks,
+            passed.size,
+            passed.api.name(),
+            passed.usable,
+            passed.stack.0
+        ),
         Event::Ext(Ext::Unknown { kind, .. }) => format!("EXT {kind}, of a newer memlog"),
     }
 }
