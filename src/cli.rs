@@ -16,7 +16,8 @@ use memlog_pages::{clean, dump, info, one_more, postmortem, report, shown, stats
 
 use crate::verbs::{PURPOSES, nearest};
 use crate::{
-    artefacts, check, dot, export, flamegraph, import, ldflags, manual, pack, peers, record, replay,
+    artefacts, check, dot, export, flamegraph, import, ldflags, manual, pack, peers, record,
+    replay, strip,
 };
 
 /// Why is it using so much memory? Records and explains every allocation of a program.
@@ -127,6 +128,9 @@ pub enum Command {
     /// Take the logs out of a packed file
     #[command(after_help = after::EXTRACT)]
     Extract(pack::ExtractArgs),
+    /// Make a smaller log: without the events of blocks that lived shortly
+    #[command(after_help = after::STRIP)]
+    Strip(strip::Args),
     /// Print the flags that link the recorder into a program
     #[command(after_help = after::LDFLAGS)]
     Ldflags(ldflags::Args),

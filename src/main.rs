@@ -24,6 +24,7 @@ mod record;
 mod recorder;
 mod replay;
 mod report;
+mod strip;
 mod timeline;
 mod verbs;
 
@@ -80,6 +81,7 @@ fn run(line: Vec<OsString>) -> anyhow::Result<ExitCode> {
         Command::Stats(args) => stats::run(args),
         Command::Pack(args) => pack::run(&args),
         Command::Extract(args) => pack::extract(&args),
+        Command::Strip(args) => strip::run(&args),
         Command::Ldflags(args) => ldflags::run(args),
         Command::Artefacts(args) => artefacts::run(args),
         Command::Manual(args) => manual::run(args, &Cli::command()),

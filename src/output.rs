@@ -57,6 +57,18 @@ impl Output<'_> {
         Ok((exit, Some(path)))
     }
 
+    /// The file that would be written.
+    pub fn would_write(
+        &self,
+        log: &Path,
+        named: impl Fn(&str) -> String,
+    ) -> anyhow::Result<Option<PathBuf>> {
+        match self.is_stdout() {
+            true => Ok(None),
+            false => self.file(log, named).map(Some),
+        }
+    }
+
     fn file(&self, log: &Path, named: impl Fn(&str) -> String) -> anyhow::Result<PathBuf> {
         let folder = match self.path {
             Some(path) if !path.is_dir() => return Ok(path.to_owned()),

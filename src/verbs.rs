@@ -42,7 +42,7 @@ pub const PURPOSES: [(&str, &[&str]); 8] = [
         "Give it to other tools, or take it from them",
         &["export", "import"],
     ),
-    ("Take it elsewhere", &["pack", "extract"]),
+    ("Take it elsewhere", &["pack", "extract", "strip"]),
     ("Fail a build when memory grows", &["check"]),
 ];
 

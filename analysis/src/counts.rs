@@ -262,6 +262,19 @@ impl Counts {
         }
     }
 
+    /// Blocks of this stack came and went.
+    pub(crate) fn passed(&mut self, stack: u32, bytes: u64, blocks: u64, is_temporary: bool) {
+        let count = self.changing(stack);
+        let more = |held: &mut Held| {
+            held.bytes = held.bytes.saturating_add(bytes);
+            held.blocks = held.blocks.saturating_add(blocks);
+        };
+        more(&mut count.total);
+        if is_temporary {
+            more(&mut count.temporary);
+        }
+    }
+
     /// A block that was there before the log began.
     pub(crate) fn inherit(&mut self, stack: u32, bytes: u64) {
         let before = self.changing(stack).total;

@@ -138,7 +138,9 @@ pub struct FirstReading {
     pub kb: u64,
     /// The recorder's own part of it.
     pub own_kb: u64,
-    /// When.
+    /// When: after so many allocations and releases of the log.
+    pub event: u64,
+    /// Its tick.
     pub tick: u64,
     /// Of before the first call that was recorded.
     pub is_start: bool,
@@ -273,6 +275,7 @@ impl RssTracker {
         self.first.get_or_insert(FirstReading {
             kb: level.kb,
             own_kb: level.own_kb,
+            event: now.event,
             tick: now.tick,
             is_start: false,
             live_bytes: now.bytes,

@@ -8,6 +8,7 @@ use memlog_format::event::{Alloc, Release, Usual};
 use memlog_format::ext::{Ledger, Rss};
 use memlog_format::failure::Failure;
 use memlog_format::live::{LiveEntry, Sums};
+use memlog_format::passed::Passed;
 
 use crate::counts::Instant;
 use crate::failed::Failures;
@@ -374,6 +375,32 @@ impl Tally {
         self.come_to(at);
         let stack = self.stacks.stack(failure.stack, tables);
         self.failures.take(at, failure, stack);
+    }
+
+    /// Blocks came and went; of what was live when, they change nothing.
+    pub fn passed(&mut self, at: At, passed: &Passed, tables: &impl Tables) {
+        self.come_to(at);
+        self.temporary.came(at.stream, 0);
+        let blocks = passed.blocks;
+        if blocks == 0 {
+            return;
+        }
+        let stack = self.stacks.stack(passed.stack, tables);
+        let bytes = passed.size.saturating_mul(blocks);
+        let usable = passed.usable.saturating_mul(blocks);
+        self.heap.event += blocks;
+        self.holders
+            .stacks
+            .passed(stack, bytes, blocks, passed.temporary);
+        let totals = &mut self.totals;
+        totals.passed.blocks += blocks;
+        totals.passed.bytes = totals.passed.bytes.saturating_add(bytes);
+        totals.allocations += blocks;
+        totals.releases += blocks;
+        totals.bytes = totals.bytes.saturating_add(bytes);
+        totals.usable_bytes = totals.usable_bytes.saturating_add(usable);
+        totals.with_header += if passed.usable % 16 == 8 { blocks } else { 0 };
+        totals.temporary += if passed.temporary { blocks } else { 0 };
     }
 
     /// Resident memory was read.

@@ -1,5 +1,7 @@
 //! Sums over all events, and where one of them stands.
 
+use crate::counts::Held;
+
 /// Where an event stands.
 #[derive(Clone, Copy, Debug)]
 pub struct At {
@@ -33,6 +35,8 @@ pub struct Totals {
     pub inherited_bytes: u64,
     /// How many of them it released.
     pub inherited_released: u64,
+    /// What of all this the log tells of without its events.
+    pub passed: Held,
 }
 
 impl Totals {

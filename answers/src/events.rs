@@ -70,6 +70,7 @@ pub fn events(world: &World, choice: &Choice, most: usize) -> Result<Option<Vec<
     if events.len() > most {
         return Ok(None);
     }
-    events.sort_unstable_by_key(|event| (event.number, event.address));
+    // In place where they are alike: of a block that went at once both are of one number.
+    events.sort_by_key(|event| (event.number, event.address));
     Ok(Some(events))
 }

@@ -1,4 +1,4 @@
-//! A log and all its names in one file that any machine reads.
+//! Logs made anew: with all their names in one file that any machine reads, and smaller.
 //!
 //! A log names code by addresses; the names are in the programs' files, which another machine
 //! does not have. Whoever packs a log looks them up and hands them in here; they are put
@@ -14,6 +14,7 @@
 //! * `metas`: meta records, read and written anew
 //! * [`Hider`]: texts without paths, hosts and users, or without any name
 //! * `scrub`: the same in chunks of events, where nothing may move
+//! * [`strip`]: a log without the events of blocks that lived shortly
 //! * [`archive`]: logs in a tar, packed by zstd
 #![forbid(unsafe_code)]
 
@@ -23,6 +24,7 @@ mod image;
 mod keep;
 mod metas;
 mod scrub;
+pub mod strip;
 
 pub use hide::{Hidden, Hider, Public, Shown};
 pub use image::Image;

@@ -35,12 +35,26 @@ pub(crate) fn each<'a>(
     header: &Header,
     mut take: impl FnMut(Record<'a>),
 ) {
+    each_with_bytes(log, place, header, |record, _| take(record));
+}
+
+/// The same with the bytes of each.
+pub(crate) fn each_with_bytes<'a>(
+    log: &'a [u8],
+    place: usize,
+    header: &Header,
+    mut take: impl FnMut(Record<'a>, &'a [u8]),
+) {
     let start = place * CHUNK_SIZE;
     let from = start + if place == 0 { AREA_END } else { HEADER_SIZE };
     let end = (start + header.committed as usize).min(log.len());
-    let mut records = Reader::new(log.get(from..end).unwrap_or(&[]));
+    let body = log.get(from..end).unwrap_or(&[]);
+    let mut records = Reader::new(body);
+    let mut at = 0;
     while let Ok(Some(record)) = Record::next(&mut records) {
-        take(record);
+        let bytes = body.get(at..records.at()).unwrap_or(&[]);
+        at = records.at();
+        take(record, bytes);
     }
 }
 
@@ -104,6 +118,18 @@ impl Chunks {
         if let Some((_, chunk)) = self.made.last_mut() {
             chunk[self.at..][..record.len()].copy_from_slice(record);
             self.at += record.len();
+        }
+    }
+
+    /// How many there are but the first.
+    pub(crate) fn others(&self) -> usize {
+        self.made.len().saturating_sub(1)
+    }
+
+    /// Sets a counter in the first.
+    pub(crate) fn set(&mut self, at: usize, value: u64) {
+        if let Some((_, chunk)) = self.made.first_mut() {
+            chunk[at..][..8].copy_from_slice(&value.to_le_bytes());
         }
     }
 

@@ -134,6 +134,11 @@ fn peaks(log: &Log, analysis: &Analysis) -> Map<String, Value> {
             "rss_peak_is_before": window.is_rss_peak_before,
             "heap_peak_is_before": window.is_heap_peak_before,
         })),
+        "stripped": log.stripped().map(|stripped| json!({
+            "below_seconds": stripped.below_ns.map(|ns| ns as f64 / 1e9),
+            "blocks": summary.totals.passed.blocks,
+            "bytes": summary.totals.passed.bytes,
+        })),
         "rss_readings": summary.rss_readings,
         "rss_unread_since_seconds": summary.unread.map(|unread| log.seconds(unread.since_tick)),
         "rss_peak_reading_bytes": rss.level.kb.saturating_mul(1024),

@@ -6,7 +6,7 @@
 //!
 //! * `blocks`: the commands that ask the table of blocks
 //! * `dump`, `flamegraph`, `graph`, `info`, `pack`, `postmortem`, `replay`, `report`,
-//!   `stats`, `summary`, `tree`: the commands
+//!   `stats`, `strip`, `summary`, `tree`: the commands
 //! * `events`: each event, in the forms of others and of `replay`
 //! * `shown`: how a page comes about and reaches people
 //! * `json`, `text`: a page as it is printed; they know no log
@@ -46,6 +46,7 @@ pub mod report;
 mod screen;
 mod shown;
 pub mod stats;
+pub mod strip;
 mod subject;
 pub mod summary;
 mod system;

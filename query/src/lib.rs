@@ -40,7 +40,7 @@ pub use field::{
     TextField,
 };
 pub use old_names::{OLD_NAMES, OldName, from_old};
-pub use parse::{MAX_DEPTH, parse, parse_moment};
+pub use parse::{MAX_DEPTH, parse, parse_length, parse_moment};
 pub use span::Span;
 pub use test::{
     FirstMatch, FrameField, MAX_PATTERNS, MAX_TEXT, Matcher, Pattern, Rule, Test, Verdict,

@@ -359,6 +359,16 @@ Examples:
   memlog stats vm.5912.memlog
   memlog stats --json vm.5912.memlog | jq .rss_peak_bytes";
 
+pub const STRIP: &str = "\
+Calls and bytes of all stacks, threads and sizes stay right, and so does what was live at both peaks, at \
+marks and at the end. What was live at other moments, and when and where a block lay, is not known of \
+those that went. A forked process needs the log of the one that forked it: strip both in one call.
+
+Examples:
+  memlog strip vm.5912.memlog                 without all blocks that were freed
+  memlog strip --threshold 10ms vm.5912.memlog -o small.memlog
+  memlog strip --threshold 1s logs/ -o small/";
+
 pub const LDFLAGS: &str = "\
 A program that is linked with them writes a log whenever it runs, without `memlog record` and without \
 LD_PRELOAD. Static programs can be recorded in this way only.

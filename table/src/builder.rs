@@ -8,6 +8,7 @@ use memlog_format::api::Api;
 use memlog_format::event::{Alloc, Release, Usual};
 use memlog_format::ext::{Rss, RssSource};
 use memlog_format::live::LiveEntry;
+use memlog_format::passed::Passed;
 use memlog_read::{Item, Kind, Place, Taker};
 
 use crate::chunk::{CHUNK_ROWS, Rows};
@@ -256,6 +257,38 @@ impl<W: Write + Send + 'static> Builder<W> {
         self.stacks.came(block.stack, block.size, self.event);
     }
 
+    /// Rows of blocks of which nobody knows when they were live: they never are.
+    fn passed(&mut self, place: Place, passed: &Passed) {
+        self.temporary.came(place.stream, 0);
+        let alloc = Alloc {
+            api: passed.api,
+            address: 0,
+            size: passed.size,
+            usable: passed.usable,
+            alignment_log2: passed.alignment_log2,
+            stack: passed.stack,
+            order: None,
+        };
+        for _ in 0..passed.blocks {
+            self.next_event(place.tick);
+            let block = self.block(passed.tid, &alloc);
+            let mut flags = block.flags();
+            if passed.temporary {
+                flags = flags.temporary();
+            }
+            if passed.moved {
+                flags = flags.moved();
+            }
+            let releaser = self.threads.place(passed.releaser);
+            let stack = passed.release_stack;
+            let stack = stack.map_or(0, |stack| u64::from(self.stacks.place(stack)) + 1);
+            self.row(0, &block, None, self.event, flags, (releaser, stack));
+            if self.is_full() {
+                self.flush(false);
+            }
+        }
+    }
+
     fn read(&mut self, tick: u64, rss: &Rss) {
         self.tick = self.tick.max(tick);
         if let Some(mappings) = &mut self.mappings {
@@ -378,6 +411,7 @@ impl<'a, W: Write + Send + 'static> Taker<'a> for Builder<W> {
                     mappings.take(place, entry);
                 }
             }
+            Kind::Passed(passed) => self.passed(place, passed),
             // They are in the log's totals, and no block's.
             Kind::PriorAlloc(_) | Kind::PriorRelease(_) => {}
             Kind::Fork { .. }

@@ -63,6 +63,7 @@ mod sidecar;
 mod sites;
 mod snapshots;
 mod statics;
+mod stripped;
 mod times;
 mod trees;
 mod truth;

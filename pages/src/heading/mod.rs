@@ -18,7 +18,7 @@ use crate::facts::{Imported, is_unknown, rank, started_as, threads_at_once};
 use crate::open::Analysis;
 use crate::page::heading::{Heading, Line, Says};
 use crate::subject::Subject;
-use crate::words::{Sizes, clean, counted, grouped, signal};
+use crate::words::{Sizes, clean, counted, grouped, lasted, signal};
 pub use by_thread::figures as thread_figures;
 pub use coverage::{holders, past_us};
 pub use cuts::{COMPILERS, figures as cut_figures, sentences as cut_sentences, unwindable};
@@ -58,6 +58,9 @@ pub fn heading(subject: &Subject) -> Heading {
     lines.line("program", program(subject));
     if let Some(parts) = window::line(log, summary) {
         lines.line("flight recorder", parts);
+    }
+    if let Some(parts) = stripped(log, summary, subject.sizes) {
+        lines.line("stripped", parts);
     }
     let sizes = subject.sizes;
     let (when, parts) = resident::peak(log, analysis, sizes);
@@ -139,6 +142,25 @@ fn program(subject: &Subject) -> Vec<String> {
         (Some(_), None) => {}
     }
     parts
+}
+
+/// What the log tells of without events.
+fn stripped(log: &Log, summary: &Summary, sizes: Sizes) -> Option<Vec<String>> {
+    let stripped = log.stripped()?;
+    let passed = summary.totals.passed;
+    let blocks = format!(
+        "{} of {}",
+        counted(passed.blocks, "block"),
+        sizes.of(passed.bytes)
+    );
+    let which = match stripped.below_ns {
+        Some(ns) => format!("that lived less than {}", lasted(ns as f64 / 1e9)),
+        None => "that were freed".into(),
+    };
+    Some(vec![
+        format!("{blocks} {which} are in the sums only"),
+        "when they were live is not known, but for the peaks".into(),
+    ])
 }
 
 /// How many there were, and how many at a time where those were fewer.

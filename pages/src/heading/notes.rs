@@ -8,7 +8,7 @@ use super::coverage::{holders, told_past_us};
 use super::cuts;
 use crate::facts::{Bounds, fate, may_lack, note};
 use crate::open::{Analysis, Family};
-use crate::words::counted;
+use crate::words::{counted, lasted};
 
 /// All of them.
 pub fn notes(family: &Family, analysis: &Analysis) -> Vec<String> {
@@ -18,7 +18,9 @@ pub fn notes(family: &Family, analysis: &Analysis) -> Vec<String> {
 
 /// What matters to who asks about blocks: nothing of memory that no call asked for.
 pub fn notes_on_blocks(family: &Family, analysis: &Analysis) -> Vec<String> {
-    sentences(family, analysis, Vec::new())
+    let mut notes = sentences(family, analysis, Vec::new());
+    notes.extend(stripped(family.own(), analysis));
+    notes
 }
 
 fn sentences(family: &Family, analysis: &Analysis, holders: Vec<String>) -> Vec<String> {
@@ -35,6 +37,20 @@ fn sentences(family: &Family, analysis: &Analysis, holders: Vec<String>) -> Vec<
         Vec::from_iter(analysis.findings.list().iter().map(ToString::to_string)),
     ];
     sentences.into_iter().flatten().collect()
+}
+
+/// What is not known of blocks whose events were left out.
+fn stripped(log: &Log, analysis: &Analysis) -> Option<String> {
+    let stripped = log.stripped()?;
+    let blocks = counted(analysis.summary.totals.passed.blocks, "block");
+    let which = match stripped.below_ns {
+        Some(ns) => format!("lived less than {}", lasted(ns as f64 / 1e9)),
+        None => "were freed".into(),
+    };
+    Some(format!(
+        "the log is stripped: of {blocks} that {which} it has sizes, stacks and threads; they \
+         count as gone at once, at no address and in no chain, all but the first when the last came"
+    ))
 }
 
 /// What the recorder had to say, each sentence once.

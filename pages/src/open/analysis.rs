@@ -10,6 +10,7 @@ use memlog_export::When;
 use memlog_format::counter::{ALL, Counter};
 use memlog_format::event::{Alloc, Release, Usual};
 use memlog_format::meta::Module;
+use memlog_format::stripped::Stripped;
 use memlog_format::table::{Code, CodeId, Node, StackId};
 use memlog_read::{Findings, Flight, Item, Kind, Log, Place, Taker};
 
@@ -200,7 +201,10 @@ impl Family<'_> {
         } else {
             facts_of_part(log)
         };
-        let summary = tally.finish(&facts);
+        let mut summary = tally.finish(&facts);
+        if let Some(stripped) = log.stripped().filter(|_| is_whole) {
+            as_it_was(&mut summary, &stripped);
+        }
         if let Some(snapshots) = &mut snapshots {
             snapshots.end(summary.end_tick, is_whole, &tally);
         }
@@ -249,6 +253,15 @@ impl Family<'_> {
             }
         }
     }
+}
+
+/// How sure figures were before events were left out.
+fn as_it_was(summary: &mut Summary, stripped: &Stripped) {
+    let error = &mut summary.heap_peak.error_bytes;
+    *error = stripped.error_bytes.max(*error);
+    let bracket = &mut summary.rss_peak.bracket;
+    bracket.events = stripped.bracket_events.max(bracket.events);
+    bracket.low_heap_bytes = stripped.bracket_low_bytes;
 }
 
 /// Its end says nothing of the part before.
@@ -343,6 +356,7 @@ impl<'a> Taker<'a> for Feed<'_, '_, '_> {
                 self.mapped.at(item.tick, tally.mapped());
             }
             Kind::Failed(failure) => tally.failed(at, failure, tables),
+            Kind::Passed(passed) => tally.passed(at, passed, tables),
             Kind::Thread { tid, name } => tally.thread(at, *tid, name),
             Kind::Loss { events, .. } => tally.loss(*events),
             Kind::Stamp(stamp) => tally.stamp(at, *stamp),

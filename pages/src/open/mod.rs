@@ -216,12 +216,19 @@ fn parent_of(child: &Path, log: &Log, read: Reader) -> Parent {
         Some(folder) if folder != Path::new("") => folder,
         _ => Path::new("."),
     };
+    let mut mistaken = None;
     for path in places(folder, Path::new(OsStr::from_bytes(name)), pid) {
         let Ok(bytes) = read(&path) else {
             continue;
         };
         let is_it = |log: Log| log.start().is_some_and(|start| start.pid == pid);
         if !Log::open(&bytes).is_ok_and(is_it) {
+            continue;
+        }
+        // Where the parent stood at the fork is told of the one or of the other.
+        let is_stripped = Log::open(&bytes).is_ok_and(|parent| parent.stripped().is_some());
+        if is_stripped != log.stripped().is_some_and(|stripped| stripped.with_parent) {
+            mistaken = Some(path);
             continue;
         }
         let overwritten = match Log::open(&bytes) {
@@ -233,6 +240,19 @@ fn parent_of(child: &Path, log: &Log, read: Reader) -> Parent {
             "the process was forked by {pid}, and {overwritten} has overwritten events of after \
              the fork; which memory that it inherited is live is not known"
         ));
+    }
+    if let Some(path) = mistaken {
+        let path = shown(&path);
+        return Parent::Missing(match log.stripped() {
+            Some(stripped) if stripped.with_parent => format!(
+                "the process was forked by {pid}, whose log was stripped together with this one, \
+                 and {path} is not stripped; memory that it inherited is not known"
+            ),
+            _ => format!(
+                "the process was forked by {pid}, whose log {path} is stripped; strip both logs \
+                 in one call: memory that it inherited is not known"
+            ),
+        });
     }
     let name = match name {
         [] => String::new(),

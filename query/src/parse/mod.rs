@@ -20,7 +20,7 @@ use crate::error::{Fault, ParseError, Problem, shown};
 use crate::expr::Expr;
 use crate::test::{MAX_TEXT, Patterns};
 use crate::token::{Token, What, tokens};
-use crate::value::Moment;
+use crate::value::{Length, Moment};
 
 /// Parentheses and `not` in each other, at most.
 pub const MAX_DEPTH: usize = 200;
@@ -36,6 +36,11 @@ pub fn parse(text: &str) -> Result<Expr, ParseError> {
 /// The moment that a text stands for, as it stands behind `born >=`.
 pub fn parse_moment(text: &str) -> Result<Moment, ParseError> {
     whole(text, Parser::moment).map_err(|(column, problem)| ParseError::new(text, column, problem))
+}
+
+/// The time that a text stands for, as it stands behind `lifetime <`.
+pub fn parse_length(text: &str) -> Result<Length, ParseError> {
+    whole(text, Parser::value).map_err(|(column, problem)| ParseError::new(text, column, problem))
 }
 
 fn parsed(text: &str) -> Result<Expr, Fault> {

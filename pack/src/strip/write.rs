@@ -1,0 +1,219 @@
+//! One stream's records, those that stay, in chunks of their own.
+
+use std::io;
+
+use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE, Header, Kind, SEALED, checksum};
+use memlog_format::event::{Deltas, Event, MAX_EVENT, Release};
+use memlog_format::ext::{Ext, MAX_EXT};
+use memlog_format::meta::ForkPoint;
+use memlog_format::passed::Passed;
+use memlog_format::varint;
+use memlog_read::{Fate, Record};
+
+use super::choose::{Gone, Instead};
+use super::has_number;
+
+/// Room for a record, with the time and a stamp before it.
+const ROOM: usize = MAX_EXT + 3 * MAX_EVENT;
+
+type Out<'o> = &'o mut dyn FnMut(&[u8]) -> io::Result<()>;
+
+/// Writes the records of a stream.
+pub(super) struct Writer<'w> {
+    stream: u32,
+    gone: &'w Gone,
+    out: Out<'w>,
+    chunk: Box<[u8]>,
+    at: usize,
+    sequence: u32,
+    header: Header,
+    deltas: Deltas,
+    thread: u32,
+    tick: u64,
+    /// How many allocations and releases came.
+    number: u64,
+    /// The allocation that the stream had last of those that stay, 0 where it went.
+    last: u64,
+    /// Whether others came since.
+    others: bool,
+    /// What is to be told in place of allocations that are still to come.
+    instead: std::slice::Iter<'w, Instead>,
+}
+
+impl<'w> Writer<'w> {
+    pub fn new(stream: u32, gone: &'w Gone, out: Out<'w>) -> Self {
+        Self {
+            stream,
+            gone,
+            out,
+            chunk: vec![0; CHUNK_SIZE].into_boxed_slice(),
+            at: 0,
+            sequence: 0,
+            header: Header::new(Kind::Events, stream, 0),
+            deltas: Deltas::default(),
+            thread: 0,
+            tick: 0,
+            number: 0,
+            last: 0,
+            others: false,
+            instead: gone.instead(stream).iter(),
+        }
+    }
+
+    /// Where the stream stands.
+    pub fn place(&self) -> ForkPoint {
+        ForkPoint {
+            stream: self.stream,
+            sequence: self.sequence,
+            committed: self.at.max(HEADER_SIZE) as u32,
+        }
+    }
+
+    /// Takes the next record.
+    pub fn take(&mut self, record: &Record) -> io::Result<()> {
+        if record.thread != 0 && record.at == HEADER_SIZE && record.thread != self.thread {
+            self.thread = record.thread;
+            // A chunk's header has the thread that begins it.
+            self.flush(true)?;
+        }
+        self.tick = record.tick;
+        let goes = has_number(record) && {
+            self.number += 1;
+            self.gone.has(self.stream, self.number - 1)
+        };
+        match record.event {
+            Event::Alloc(_) if goes => self.instead(),
+            Event::Release(_) if goes => Ok(()),
+            Event::Alloc(alloc) => {
+                (self.last, self.others) = (alloc.address, false);
+                self.put(0, |deltas, out| deltas.put_alloc(out, &alloc))
+            }
+            Event::Release(release) => self.release(&release, record.fate),
+            // Time is put where it is needed, and what was revoked did not happen.
+            Event::Tick(_) | Event::Revoke => Ok(()),
+            Event::Stamp(stamp) => self.put(0, |deltas, out| deltas.put_stamp(out, stamp)),
+            Event::Ext(ext) => {
+                match ext {
+                    Ext::Thread { tid, .. } => self.thread = tid,
+                    Ext::Passed(_) => self.last = 0,
+                    _ => {}
+                }
+                self.put(0, |deltas, out| deltas.put_ext(out, &ext))
+            }
+        }
+    }
+
+    /// An allocation goes, in the place of which blocks alike may be told.
+    fn instead(&mut self) -> io::Result<()> {
+        self.others = true;
+        let number = self.number - 1;
+        while let Some(&next) = self.instead.as_slice().first()
+            && next.number == number
+        {
+            self.instead.next();
+            // Who reads it takes it for another allocation.
+            (self.last, self.others) = (0, false);
+            let mut left = next.blocks;
+            while left > 0 {
+                let blocks = left.min(Passed::MOST);
+                left -= blocks;
+                let passed = Passed {
+                    blocks,
+                    ..next.passed
+                };
+                self.put(0, |deltas, out| deltas.put_ext(out, &Ext::Passed(passed)))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn release(&mut self, release: &Release, fate: Option<(Fate, usize)>) -> io::Result<()> {
+        match fate {
+            Some((Fate::Revoked, _)) => return Ok(()),
+            // What comes next is not to be taken for its second half.
+            Some((Fate::Unfinished, _)) => {
+                self.put(0, |deltas, out| deltas.put_release(out, release))?;
+                return self.flush(true);
+            }
+            _ => {}
+        }
+        if release.address == self.last {
+            if self.others {
+                self.put(0, |deltas, out| {
+                    deltas.put_ext(out, &Ext::Passed(Passed::OTHERS));
+                })?;
+            }
+            (self.last, self.others) = (0, false);
+        }
+        // Its second half is to stand in the same chunk, if that stays.
+        let second = fate.map_or(0, |(_, bytes)| bytes);
+        let is_last = self.gone.has(self.stream, self.number);
+        let release = Release {
+            announced: release.announced && !is_last && second + ROOM < CHUNK_SIZE - HEADER_SIZE,
+            ..*release
+        };
+        let room = if release.announced { second + ROOM } else { 0 };
+        self.put(room, |deltas, out| deltas.put_release(out, &release))
+    }
+
+    /// Writes what is not written yet.
+    pub fn finish(mut self) -> io::Result<()> {
+        if self.at == 0 && self.sequence == 0 {
+            self.begin();
+        }
+        // A seal would be a sign of a next one.
+        self.flush(false)
+    }
+
+    /// Writes a record where there is `room` behind it.
+    fn put(
+        &mut self,
+        room: usize,
+        record: impl Fn(&mut Deltas, &mut varint::Writer),
+    ) -> io::Result<()> {
+        loop {
+            if self.at == 0 {
+                self.begin();
+            }
+            let mut deltas = self.deltas;
+            let mut bytes = [0; ROOM];
+            let mut writer = varint::Writer::new(&mut bytes);
+            deltas.put_tick(&mut writer, self.tick);
+            record(&mut deltas, &mut writer);
+            let length = writer.finish().unwrap_or(0);
+            let has_room = self.at + length + room <= CHUNK_SIZE;
+            let place = self.chunk.get_mut(self.at..self.at + length);
+            if let Some(place) = place.filter(|_| has_room || self.at == HEADER_SIZE) {
+                place.copy_from_slice(&bytes[..length]);
+                (self.at, self.deltas) = (self.at + length, deltas);
+                return Ok(());
+            }
+            self.flush(true)?;
+        }
+    }
+
+    fn begin(&mut self) {
+        let stamp = self.deltas.stamp;
+        self.at = HEADER_SIZE;
+        self.header = Header::new(Kind::Events, self.stream, self.sequence);
+        self.header.thread = self.thread;
+        (self.header.base_tick, self.header.base_stamp) = (self.tick, stamp);
+        self.deltas = Deltas::at_start(self.tick, stamp);
+    }
+
+    fn flush(&mut self, is_sealed: bool) -> io::Result<()> {
+        if self.at == 0 {
+            return Ok(());
+        }
+        self.header.committed = self.at as u32;
+        if is_sealed {
+            self.header.flags = SEALED;
+            self.header.checksum = checksum(&self.chunk[HEADER_SIZE..self.at]);
+        }
+        self.chunk[..HEADER_SIZE].copy_from_slice(&self.header.encode());
+        (self.out)(&self.chunk)?;
+        self.chunk.fill(0);
+        (self.at, self.sequence) = (0, self.sequence + 1);
+        Ok(())
+    }
+}

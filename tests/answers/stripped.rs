@@ -1,0 +1,340 @@
+//! Stripped logs: what lived long is there event by event, of the rest the sums; figures of
+//! peaks, ends and totals are those of the log as it was.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+use memlog_format::event::{Alloc, Release};
+use memlog_format::passed::Passed;
+use memlog_read::{Item, Kind, Log};
+use serde_json::Value;
+
+use crate::sites::Folder;
+use crate::{ask, recorded};
+
+/// What a command prints, there and there.
+fn said(output: &Output) -> String {
+    let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
+    text(&output.stdout) + &text(&output.stderr)
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().expect("a name")
+}
+
+/// The log without blocks that lived less than that.
+fn stripped(folder: &Folder, log: &Path, threshold: Option<&str>) -> PathBuf {
+    let name = log.file_stem().expect("a name").to_string_lossy();
+    let path = folder.path(&format!("{name}.{}.small", threshold.unwrap_or("all")));
+    let options: &[&str] = match threshold {
+        Some(time) => &["--threshold", time],
+        None => &[],
+    };
+    folder.says(&[&["strip"], options, &["-o", text(&path), text(log)]].concat());
+    path
+}
+
+/// A stream's part of a log, in its order.
+#[derive(Default)]
+struct Stream {
+    allocs: Vec<(u64, Alloc)>,
+    /// Each event as a text, but for time that only it shows.
+    events: Vec<String>,
+}
+
+/// What a log tells, stream by stream; and how long each block lived, in ticks.
+#[derive(Default)]
+struct Told {
+    streams: BTreeMap<u32, Stream>,
+    /// By stack, size and thread: blocks, and those of them that were temporary.
+    passed: BTreeMap<(u32, u64, u32), (u64, u64)>,
+}
+
+fn told(log: &Log) -> Told {
+    let mut told = Told::default();
+    for Item {
+        stream, tick, kind, ..
+    } in log.events()
+    {
+        let one = told.streams.entry(stream).or_default();
+        match kind {
+            Kind::Passed(Passed { blocks: 0, .. }) => {}
+            Kind::Passed(passed) => {
+                let key = (passed.stack.0, passed.size, passed.tid);
+                let sum = told.passed.entry(key).or_default();
+                sum.0 += passed.blocks;
+                sum.1 += u64::from(passed.temporary) * passed.blocks;
+            }
+            // What a realloc is without its second half says less.
+            Kind::Release(release) => one.events.push(format!(
+                "{tick} {:?}",
+                Release {
+                    announced: false,
+                    ..release
+                }
+            )),
+            kind => {
+                if let Kind::Alloc(alloc) = kind {
+                    one.allocs.push((tick, alloc));
+                }
+                one.events.push(format!("{tick} {kind:?}"));
+            }
+        }
+    }
+    told
+}
+
+/// Of each block that went: its stream, size and stack; when it came and went.
+fn lives(log: &Log) -> Vec<(u64, u64, (u32, u64, u32))> {
+    let (mut live, mut lives) = (BTreeMap::new(), Vec::new());
+    for item in log.events() {
+        match item.kind {
+            Kind::Alloc(alloc) => {
+                let key = (alloc.stack.0, alloc.size, item.tid);
+                live.insert(alloc.address, (item.tick, key));
+            }
+            Kind::Release(release) => {
+                if let Some((born, key)) = live.remove(&release.address) {
+                    lives.push((born, item.tick, key));
+                }
+            }
+            _ => {}
+        }
+    }
+    lives
+}
+
+/// Whether all of `some` is in `all`, in the same order.
+fn is_part(some: &[String], all: &[String]) -> bool {
+    let mut all = all.iter();
+    some.iter().all(|one| all.any(|other| other == one))
+}
+
+fn read(path: &Path) -> Vec<u8> {
+    fs::read(path).expect("a log")
+}
+
+/// Every event that is left is one of the log, in its order and at its time; what is not left
+/// is in the sums, and lived shortly.
+fn holds(before: &Path, after: &Path, below_ticks: u64) {
+    let (before, after) = (read(before), read(after));
+    let (before, after) = (
+        Log::open(&before).expect("a log"),
+        Log::open(&after).expect("a log"),
+    );
+    assert_eq!(after.findings().count(), 0);
+    let (was, is) = (told(&before), told(&after));
+    assert_eq!(was.streams.len(), is.streams.len());
+    let mut gone = 0;
+    for (number, stream) in &was.streams {
+        let left = &is.streams[number];
+        assert!(is_part(&left.events, &stream.events), "stream {number}");
+        gone += stream.allocs.len() - left.allocs.len();
+        let others = |stream: &Stream| {
+            let mut others = stream.events.clone();
+            others.retain(|event| !event.contains(" Alloc(") && !event.contains(" Release {"));
+            others
+        };
+        assert_eq!(others(left), others(stream), "stream {number}");
+    }
+    let passed: u64 = is.passed.values().map(|sum| sum.0).sum();
+    assert_eq!(passed, gone as u64);
+    assert!(passed > 0, "nothing went");
+    // By stack, size and thread: all that lived shortly, less what was needed.
+    let (mut short, mut long) = (BTreeMap::new(), BTreeMap::new());
+    for (born, died, key) in lives(&before) {
+        let all = if died - born < below_ticks {
+            &mut short
+        } else {
+            &mut long
+        };
+        *all.entry(key).or_insert(0) += 1;
+    }
+    for (key, (blocks, _)) in &is.passed {
+        assert!(short.get(key) >= Some(blocks), "{key:?}");
+    }
+    let mut left = BTreeMap::new();
+    for (born, died, key) in lives(&after) {
+        if died - born >= below_ticks {
+            *left.entry(key).or_insert(0) += 1;
+        }
+    }
+    assert_eq!(left, long, "what lived long is there");
+}
+
+/// What differs between two values, by path.
+fn differences(one: &Value, other: &Value, at: &str, found: &mut Vec<String>) {
+    match (one, other) {
+        (Value::Object(one), Value::Object(other)) => {
+            for (key, value) in one {
+                let none = Value::Null;
+                let other = other.get(key).unwrap_or(&none);
+                differences(value, other, &format!("{at}.{key}"), found);
+            }
+        }
+        _ if one == other => {}
+        _ => found.push(format!("{at}: {one} and {other}")),
+    }
+}
+
+/// Figures that are of the file, and not of the program.
+const OWN: [&str; 3] = [".counters.chunks", ".stripped", ".event_bytes"];
+/// Pages that say the same, and how: what they say of themselves in the heading is not.
+const PAGES: [&str; 9] = [
+    "table --by line",
+    "table --by thread",
+    "table --by line --at rss-peak",
+    "table --by line --at heap-peak",
+    "table --by line --at end",
+    "temporary",
+    "threads",
+    "leaks",
+    "histogram size",
+];
+
+fn figures_are_the_same(folder: &Folder, before: &Path, after: &Path) {
+    let mut found = Vec::new();
+    let [one, other] = [before, after].map(|log| ask(folder, log, "stats"));
+    differences(&one, &other, "", &mut found);
+    found.retain(|line| !OWN.iter().any(|own| line.starts_with(own)));
+    assert!(found.is_empty(), "{found:#?}");
+    for page in PAGES {
+        let [one, other] = [before, after].map(|log| ask(folder, log, page)["rows"].clone());
+        assert!(one.is_array(), "{page}");
+        assert_eq!(one, other, "{page}");
+    }
+}
+
+#[test]
+fn sums_peaks_and_what_lived_long_stay() {
+    let folder = Folder::new("answers-stripped");
+    for words in ["mix 7 3000 4", "mix 8 20000 1", "many 20000", "chains"] {
+        let (log, _) = recorded(&folder, &[], words);
+        for threshold in [None, Some("4ms")] {
+            let small = stripped(&folder, &log, threshold);
+            holds(&log, &small, threshold.map_or(u64::MAX, |_| 4));
+            figures_are_the_same(&folder, &log, &small);
+            // Again: nothing is left to go, and nothing is told otherwise.
+            let again = stripped(&folder, &small, threshold);
+            figures_are_the_same(&folder, &log, &again);
+        }
+        let small = stripped(&folder, &log, None);
+        let [before, after] = [&log, &small].map(|log| log.metadata().expect("a file").len());
+        assert!(after <= before, "{words}: {before} {after}");
+    }
+}
+
+/// With fine time a step of the clock is 10 ns.
+#[test]
+fn fine_times_have_fine_thresholds() {
+    let folder = Folder::new("answers-stripped-fine");
+    let (log, _) = recorded(&folder, &["--fine-time"], "mix 9 3000 2");
+    let small = stripped(&folder, &log, Some("20us"));
+    holds(&log, &small, 2000);
+    figures_are_the_same(&folder, &log, &small);
+}
+
+#[test]
+fn forked_processes_keep_what_they_inherited() {
+    let folder = Folder::new("answers-stripped-fork");
+    let logs_in = folder.folder("logs");
+    let (first, _) = recorded(&folder, &[], "fork");
+    for log in folder.logs("") {
+        let name = log.file_name().expect("a name").to_owned();
+        fs::rename(&log, logs_in.join(name)).expect("moved");
+    }
+    let _ = first;
+    let small = folder.path("small");
+    folder.says(&["strip", "-o", text(&small), text(&logs_in)]);
+    let (mut heirs, logs) = (0, folder.logs("logs"));
+    for log in &logs {
+        let name = log.file_name().expect("a name");
+        figures_are_the_same(&folder, log, &small.join(name));
+        heirs += u64::from(ask(&folder, log, "stats")["inherited_blocks"].as_u64() > Some(0));
+    }
+    assert!(heirs > 0 && logs.len() > 1, "{heirs}");
+    // One without the other says so, whichever it is.
+    let heir = |log: &&PathBuf| ask(&folder, log, "stats")["inherited_blocks"].as_u64() > Some(0);
+    let child = logs.iter().find(heir).expect("a child");
+    let name = child.file_name().expect("a name");
+    let alone = folder.folder("alone");
+    let output = folder.run(&["strip", "-o", text(&alone.join(name)), text(child)]);
+    assert!(
+        said(&output).contains("stripped in the same call"),
+        "{}",
+        said(&output)
+    );
+    for (from, to) in [("logs", "alone"), ("small", "mixed")] {
+        folder.folder(to);
+        for log in folder.logs(from) {
+            let to = folder.path(to).join(log.file_name().expect("a name"));
+            if !to.exists() {
+                fs::copy(&log, &to).expect("copied");
+            }
+        }
+    }
+    // Beside the parent's log as it was, it reads as before.
+    figures_are_the_same(&folder, child, &alone.join(name));
+    // A child's log as it was is not read with its parent's stripped one.
+    fs::copy(child, folder.path("mixed").join(name)).expect("copied");
+    let output = folder.run(&["summary", text(&folder.path("mixed").join(name))]);
+    assert!(said(&output).contains("is stripped"), "{}", said(&output));
+}
+
+#[test]
+fn what_cannot_be_stripped_is_told() {
+    let folder = Folder::new("answers-stripped-not");
+    let (log, _) = recorded(&folder, &[], "many 2000");
+    let packed = folder.path("many.tar.zst");
+    folder.says(&["pack", "-o", text(&packed), text(&log)]);
+    let foreign = folder.path("out.json");
+    folder.says(&["export", "dhat", "-o", text(&foreign), text(&log)]);
+    let flight = folder.path("flight.memlog");
+    let program = folder.path("known");
+    let words = ["record", "--flight-recorder=256K", "-o", text(&flight)];
+    folder.says(&[&words[..], &[text(&program), "many", "90000"]].concat());
+    let small = stripped(&folder, &log, None);
+    for (words, expected) in [
+        (
+            vec!["strip", "-o", "x", text(&packed)],
+            "memlog extract FILE",
+        ),
+        (
+            vec!["strip", "-o", "x", text(&foreign)],
+            "memlog import FILE",
+        ),
+        (vec!["strip", "-o", "x", text(&flight)], "flight recorder"),
+        (vec!["strip", "-t", "1us", text(&log)], "steps of 1.0 ms"),
+        (vec!["strip", "-t", "5%", text(&log)], "such as 10ms"),
+        (
+            vec!["strip", "-o", text(&log), text(&log)],
+            "is to be stripped",
+        ),
+        (vec!["strip", text(&log), text(&small)], "-o DIR"),
+        (
+            vec!["export", "replay", "-o", "x", text(&small)],
+            "is stripped",
+        ),
+    ] {
+        let output = folder.run(&words);
+        let told = said(&output);
+        assert_eq!(output.status.code(), Some(2), "{words:?}: {told}");
+        assert!(told.contains(expected), "{words:?}: {told}");
+        assert!(!folder.path("x").exists());
+    }
+    // Pages that need what went say that they lack it.
+    let log = text(&small);
+    for words in [
+        &["histogram", "lifetime", log],
+        &["chains", log][..],
+        &["timeline", log],
+        &["where", log, "0x1"],
+    ] {
+        let told = said(&folder.run(words));
+        assert!(told.contains("the log is stripped"), "{words:?}: {told}");
+    }
+    let report = folder.says(&["report", text(&small)]);
+    assert!(report.contains("stripped:  "), "{report}");
+}
