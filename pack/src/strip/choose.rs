@@ -117,6 +117,8 @@ struct Chooser<'r> {
     moments: Vec<u64>,
     next_moment: usize,
     come: u64,
+    /// The latest time so far: a thread may tell an earlier one.
+    tick: u64,
     /// Allocations and releases so far, of all and of each stream.
     event: u64,
     numbers: HashMap<u32, u64>,
@@ -140,6 +142,7 @@ impl<'r> Chooser<'r> {
             moments,
             next_moment: 0,
             come: 0,
+            tick: 0,
             event: 0,
             numbers: HashMap::new(),
             live: AddressMap::default(),
@@ -152,7 +155,7 @@ impl<'r> Chooser<'r> {
     }
 
     /// The number of the next event of a stream.
-    fn next(&mut self, stream: u32) -> u64 {
+    fn next(&mut self, place: Place) -> u64 {
         // A moment after so many events comes before the next of them.
         while let Some(&moment) = self.moments.get(self.next_moment)
             && moment <= self.event
@@ -161,13 +164,14 @@ impl<'r> Chooser<'r> {
             self.come += 1;
         }
         self.event += 1;
-        let next = self.numbers.entry(stream).or_default();
+        self.tick = self.tick.max(place.tick);
+        let next = self.numbers.entry(place.stream).or_default();
         *next += 1;
         *next - 1
     }
 
-    fn goes(&self, block: &Block, went: (u32, u64), tick: u64) -> bool {
-        let lived = tick.saturating_sub(block.tick);
+    fn goes(&self, block: &Block, went: (u32, u64)) -> bool {
+        let lived = self.tick - block.tick;
         self.below_ticks.is_none_or(|below| lived < below)
             && block.moments == self.come
             && !block.stays
@@ -204,7 +208,7 @@ impl<'r> Chooser<'r> {
 
 impl<'a> Taker<'a> for Chooser<'_> {
     fn alloc(&mut self, place: Place, alloc: &Alloc) {
-        let number = self.next(place.stream);
+        let number = self.next(place);
         self.temporary.came(place.stream, alloc.address);
         self.gone.stay += 1;
         let next = self.blocks.len() as u32;
@@ -214,7 +218,7 @@ impl<'a> Taker<'a> for Chooser<'_> {
             at: (place.stream, number),
             moments: self.come,
             tid: place.tid,
-            tick: place.tick,
+            tick: self.tick,
             alloc: *alloc,
             stays: other.is_some(),
         };
@@ -226,7 +230,7 @@ impl<'a> Taker<'a> for Chooser<'_> {
     }
 
     fn release(&mut self, place: Place, release: &Release) {
-        let went = (place.stream, self.next(place.stream));
+        let went = (place.stream, self.next(place));
         let temporary = self.temporary.went(place.stream, release.address);
         let Some(index) = self.live.remove(release.address) else {
             self.unknown.insert(release.address);
@@ -234,7 +238,7 @@ impl<'a> Taker<'a> for Chooser<'_> {
         };
         self.free.push(index);
         let block = self.blocks[index as usize];
-        if !self.goes(&block, went, place.tick) {
+        if !self.goes(&block, went) {
             return;
         }
         let Block { at, tid, alloc, .. } = block;

@@ -264,6 +264,7 @@ fn key(logs: &[Log]) -> Vec<u8> {
         key.extend(words.iter().flat_map(|word| word.to_le_bytes()));
         // What was imported has no such start.
         key.extend(log.text(Key::MadeFrom).unwrap_or_default());
+        key.extend(log.text(Key::Stripped).unwrap_or_default());
     }
     key
 }
