@@ -30,6 +30,7 @@ pub struct Recipe {
     next_block: u64,
     counters: Vec<(Counter, u64)>,
     census: Vec<Record<'static>>,
+    pid: u32,
 }
 
 impl Recipe {
@@ -45,6 +46,7 @@ impl Recipe {
             next_block: HEAP,
             counters: Vec::new(),
             census: Vec::new(),
+            pid: PID,
         };
         let name = b"main";
         recipe.ext(&Ext::Thread { tid: PID, name });
@@ -213,12 +215,24 @@ impl Recipe {
         self.census.extend(texts);
     }
 
+    /// It is of this process.
+    #[allow(dead_code, reason = "each test uses a part of it")]
+    pub fn of_process(&mut self, pid: u32) {
+        self.pid = pid;
+    }
+
+    /// The log says this too.
+    #[allow(dead_code, reason = "each test uses a part of it")]
+    pub fn say(&mut self, record: Record<'static>) {
+        self.census.push(record);
+    }
+
     fn records(&self) -> Vec<Record<'static>> {
         let start = Start {
             pointer_bytes: 8,
             big_endian: false,
             machine: 62,
-            pid: PID,
+            pid: self.pid,
             parent_pid: 4700,
             wall_ns: 1_750_000_000_000_000_000,
             tick_ns: 1_000_000,
