@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use memlog_answers::{By, Ranks, Site, SiteKey};
 use serde_json::{Value, json};
 
-use super::page::{INDENT, job, json_of_side, live, tell_missing, total};
+use super::page::{INDENT, job, json_of_side, known, live, tell_missing, tell_unread, total};
 use super::{Args, Side, USUAL};
 use crate::figures::place;
 use crate::page::heading::Heading;
@@ -91,8 +91,13 @@ fn tell(heading: &mut Heading, name: &'static str, side: &Side, sizes: Sizes) {
     let rss = ranks.spread(|process| process.rss_peak_bytes);
     let peaks = rss.map(|spread| {
         let [mean, most] = [spread.mean() as u64, spread.most.0].map(|bytes| sizes.of(bytes));
+        let all = ranks.processes().len() as u64;
+        let of = match spread.ranks < all {
+            true => format!(", {}", known(spread.ranks, all)),
+            false => String::new(),
+        };
         format!(
-            "RSS peak on average {mean}, at most {most} (rank {})",
+            "RSS peak on average {mean}, at most {most} (rank {}){of}",
             spread.most.1
         )
     });
@@ -101,6 +106,7 @@ fn tell(heading: &mut Heading, name: &'static str, side: &Side, sizes: Sizes) {
     parts.extend(peaks);
     heading.line("", parts);
     tell_missing(heading, side);
+    tell_unread(heading, side);
 }
 
 fn rows_of(args: &Args, sides: [&Side; 2], rows: &[Row], sizes: Sizes) -> Rows {

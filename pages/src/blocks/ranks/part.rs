@@ -199,7 +199,8 @@ fn process_of(process: &Value) -> anyhow::Result<Process> {
         pid: u32::try_from(whole_number(&process[2])?).context(DAMAGED)?,
         start_unix_ns: whole_number(&process[3])?,
         log: text(&process[4])?,
-        rss_peak_bytes: some_number(&process[5])?,
+        // As memlog once wrote what is not known.
+        rss_peak_bytes: some_number(&process[5])?.filter(|&bytes| bytes > 0),
         heap_peak_bytes: some_number(&process[6])?,
         bytes: whole_number(&process[7])?,
         blocks: whole_number(&process[8])?,

@@ -226,7 +226,8 @@ fn process(found: &inputs::Log, log: &Log, kept: &Kept, places: &Places) -> Proc
         pid: found.pid,
         start_unix_ns: found.start_unix_ns,
         log: shown_path(&found.path),
-        rss_peak_bytes: number("rss_peak_bytes"),
+        // 0 where it was never read: no process has no memory.
+        rss_peak_bytes: number("rss_peak_bytes").filter(|&bytes| bytes > 0),
         heap_peak_bytes: number("heap_peak_bytes"),
         bytes: held.bytes,
         blocks: held.blocks,
