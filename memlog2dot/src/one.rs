@@ -26,11 +26,16 @@ pub struct OneFile {
 impl OneFile {
     /// Looks whether it may be put there. `elsewhere` says how another name is given.
     pub fn prepare(path: &Path, log: &Path, elsewhere: &'static str) -> anyhow::Result<Self> {
-        check(path, elsewhere)?;
         let log_mode = fs::metadata(log).map_or(0, |found| found.permissions().mode());
+        Self::with_mode(path, log_mode, elsewhere)
+    }
+
+    /// The same of what is of several logs: `mode` is who may read them all.
+    pub fn with_mode(path: &Path, mode: u32, elsewhere: &'static str) -> anyhow::Result<Self> {
+        check(path, elsewhere)?;
         let file = Self {
             path: path.to_owned(),
-            mode: log_mode & 0o666 | 0o600,
+            mode: mode & 0o666 | 0o600,
             elsewhere,
         };
         remove_abandoned(file.folder());

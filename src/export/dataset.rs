@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use memlog_export::dataset::{self, Batch, File, Process};
 use memlog_pages::flamegraph::{Drawn, flame};
-use memlog_pages::{Advice, choose, shown, tell_note};
+use memlog_pages::{Advice, Once, choose, each_process_once, shown, tell_note};
 use memlog2dot::OneFile;
 
 use super::Args;
@@ -16,6 +16,8 @@ use crate::output::Output;
 pub const FOLDER: &str = "memlog-dataset";
 /// Rows of sites from which on files are written, and others begun.
 const MOST_ROWS: usize = 1 << 20;
+/// The mode of a file that everybody may read.
+const OPEN: u32 = 0o666;
 const ELSEWHERE: &str = "give another folder: memlog export parquet FILE -o DIR";
 
 /// Writes them. Each file comes under its name when it is whole.
@@ -30,22 +32,39 @@ pub fn write(args: &Args, output: &Output) -> anyhow::Result<ExitCode> {
     let mut writing = Writing {
         folder: &folder,
         batch: Batch::default(),
-        private: None,
+        mode: OPEN,
         files: 0,
     };
     let (mut exit, mut wrong) = (ExitCode::SUCCESS, None);
+    let mut failed = |error: anyhow::Error| {
+        // The others are written; the exit says that one is missing.
+        match wrong {
+            _ if args.files.len() == 1 => return Err(error),
+            None => wrong = Some(error),
+            Some(_) => tell_note(&format!("{error:#}, too")),
+        }
+        Ok(())
+    };
+    let mut logs = Vec::new();
     for file in &args.files {
-        let log = choose(file, |line: &str| output.say(line));
-        let drawn = log.and_then(|log| Ok((flame(&args.wanted(&log))?, log)));
-        let (drawn, log) = match drawn {
+        match choose(file, |line: &str| output.say(line)) {
+            Ok(log) => logs.push(log),
+            Err(error) => failed(error)?,
+        }
+    }
+    // Sums of a process that is there twice would be wrong.
+    let Once { chosen, left_out } = each_process_once(&logs);
+    for (path, other) in left_out {
+        let (path, other) = (shown(&path), shown(&other));
+        tell_note(&format!(
+            "{path} is left out: it is of the same process as {other}"
+        ));
+    }
+    for log in chosen {
+        let drawn = match flame(&args.wanted(&log)) {
             Ok(drawn) => drawn,
-            Err(error) if args.files.len() == 1 => return Err(error),
-            // The others are written; the exit says that one is missing.
             Err(error) => {
-                match wrong {
-                    None => wrong = Some(error),
-                    Some(_) => tell_note(&format!("{error:#}, too")),
-                }
+                failed(error)?;
                 continue;
             }
         };
@@ -72,8 +91,8 @@ pub fn write(args: &Args, output: &Output) -> anyhow::Result<ExitCode> {
 struct Writing<'a> {
     folder: &'a Path,
     batch: Batch,
-    /// Of the logs in it the one that fewest may read: what is written is no more open.
-    private: Option<(u32, PathBuf)>,
+    /// Who may read all of the logs in it: nobody else may read what is written.
+    mode: u32,
     files: usize,
 }
 
@@ -81,10 +100,7 @@ impl Writing<'_> {
     fn add(&mut self, drawn: &Drawn, log: &Path) -> anyhow::Result<()> {
         with(drawn, log, |process| self.batch.add(process));
         let found = log.metadata();
-        let mode = found.map_or(0, |found| found.permissions().mode() & 0o777);
-        if self.private.as_ref().is_none_or(|(least, _)| mode < *least) {
-            self.private = Some((mode, log.to_owned()));
-        }
+        self.mode &= found.map_or(0, |found| found.permissions().mode());
         match self.batch.rows() < MOST_ROWS {
             true => Ok(()),
             false => self.write(),
@@ -93,10 +109,10 @@ impl Writing<'_> {
 
     fn write(&mut self) -> anyhow::Result<()> {
         let files = std::mem::take(&mut self.batch).files()?;
-        let log = self.private.take().map(|(_, log)| log).unwrap_or_default();
+        let mode = std::mem::replace(&mut self.mode, OPEN);
         for file in &files {
             let path = below(self.folder, file)?;
-            OneFile::prepare(&path, &log, ELSEWHERE)?.write(&file.bytes)?;
+            OneFile::with_mode(&path, mode, ELSEWHERE)?.write(&file.bytes)?;
         }
         self.files += files.len();
         Ok(())

@@ -54,6 +54,9 @@ mod ranks;
 #[path = "../programs/list.rs"]
 #[allow(dead_code, reason = "only the second recorder compares stacks")]
 mod real;
+#[path = "../dot/recipe.rs"]
+#[allow(dead_code, reason = "each test uses a part of it")]
+mod recipe;
 mod replay;
 mod resident;
 #[path = "../runnable/mod.rs"]

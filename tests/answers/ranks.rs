@@ -1,6 +1,7 @@
 //! `memlog ranks`: against a twin that adds up what `table` and `stats` say of each log by
 //! itself; of answers of nodes that are merged; of folders with much that does not count.
 
+mod made;
 mod odd;
 
 use std::collections::BTreeMap;
@@ -236,7 +237,25 @@ fn answers_of_nodes_are_merged() {
             assert!(said.contains(sentence), "{words:?}: {said}");
         };
         refused(&["a.ranks", "ab.ranks"], "rank 0 is there twice");
-        refused(&["a.ranks", name(&job.logs[0])], "rank 0 is there twice");
+        // A log that is in an answer counts there, and an answer once.
+        fs::copy(folder.path("a.ranks"), folder.path("again.ranks")).expect("copied");
+        let twice = ["c.ranks", "a.ranks", "again.ranks", "b.ranks"];
+        let mut told = job.ranks(&[&twice[..], &[name(&job.logs[0])]].concat());
+        let left_out = told["left_out"].take();
+        let why: Vec<_> = left_out
+            .as_array()
+            .expect("a list")
+            .iter()
+            .map(|one| &one["why"])
+            .collect();
+        let expected = [
+            "counted in an answer that is given too",
+            "the same answer as another file",
+        ];
+        assert_eq!(why, expected);
+        let mut expected = whole.clone();
+        expected["left_out"].take();
+        assert_eq!(without_logs(told), without_logs(expected));
         refused(&["--by", "size", "a.ranks"], "and what is asked is by size");
     }
     hostile_answers(&job);

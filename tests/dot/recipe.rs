@@ -3,7 +3,7 @@
 
 use memlog_format::api::Api;
 use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE, Header, Kind};
-use memlog_format::counter::{AREA_AT, AREA_END, Counter};
+use memlog_format::counter::{AREA_END, Counter};
 use memlog_format::event::{Alloc, Deltas, Release, predicted_usable};
 use memlog_format::ext::{Ext, Ledger, Mapping, Rss, RssSource};
 use memlog_format::meta::{End, Key, Module, Record, Start};
@@ -30,6 +30,8 @@ pub struct Recipe {
     next_block: u64,
     counters: Vec<(Counter, u64)>,
     census: Vec<Record<'static>>,
+    pid: u32,
+    build_id: &'static [u8],
 }
 
 impl Recipe {
@@ -45,6 +47,8 @@ impl Recipe {
             next_block: HEAP,
             counters: Vec::new(),
             census: Vec::new(),
+            pid: PID,
+            build_id: &[],
         };
         let name = b"main";
         recipe.ext(&Ext::Thread { tid: PID, name });
@@ -61,7 +65,12 @@ impl Recipe {
     fn node(&mut self, parent: StackId, address: u64) -> StackId {
         let code = Code {
             address,
-            module: if address < LIBRARY { 1 } else { 2 },
+            // What lies below both is of no file.
+            module: match address {
+                ..PROGRAM => 0,
+                PROGRAM..LIBRARY => 1,
+                _ => 2,
+            },
             exact: false,
         };
         let at = self.codes.iter().position(|other| *other == code);
@@ -213,12 +222,30 @@ impl Recipe {
         self.census.extend(texts);
     }
 
+    /// It is of this process.
+    #[allow(dead_code, reason = "each test uses a part of it")]
+    pub fn of_process(&mut self, pid: u32) {
+        self.pid = pid;
+    }
+
+    /// The program and its library have this.
+    #[allow(dead_code, reason = "each test uses a part of it")]
+    pub fn of_build(&mut self, build_id: &'static [u8]) {
+        self.build_id = build_id;
+    }
+
+    /// The log says this too.
+    #[allow(dead_code, reason = "each test uses a part of it")]
+    pub fn say(&mut self, record: Record<'static>) {
+        self.census.push(record);
+    }
+
     fn records(&self) -> Vec<Record<'static>> {
         let start = Start {
             pointer_bytes: 8,
             big_endian: false,
             machine: 62,
-            pid: PID,
+            pid: self.pid,
             parent_pid: 4700,
             wall_ns: 1_750_000_000_000_000_000,
             tick_ns: 1_000_000,
@@ -232,7 +259,7 @@ impl Recipe {
                 bias: low,
                 low,
                 high: low + MODULE_BYTES,
-                build_id: &[],
+                build_id: self.build_id,
                 path,
             })
         };
@@ -253,11 +280,11 @@ impl Recipe {
 
     /// The file.
     pub fn log(&self) -> Vec<u8> {
-        let mut metas = vec![0; AREA_END - HEADER_SIZE];
+        let mut start = vec![0; AREA_END];
         for &(counter, value) in &self.counters {
-            let at = AREA_AT - HEADER_SIZE + 8 * counter as usize;
-            metas[at..at + 8].copy_from_slice(&value.to_le_bytes());
+            counter.write(&mut start, value);
         }
+        let mut metas = start[HEADER_SIZE..].to_vec();
         for record in self.records().into_iter().chain(self.census.clone()) {
             let mut room = [0; 256];
             let length = record.encode(&mut room).expect("the room is larger");
@@ -284,11 +311,10 @@ fn table(kind: Kind, words: impl Iterator<Item = u64>) -> Vec<u8> {
 
 fn chunk(kind: Kind, body: &[u8]) -> Vec<u8> {
     let header = Header {
-        committed: (HEADER_SIZE + body.len()) as u32,
         thread: PID,
         ..Header::new(kind, 0, 0)
     };
-    let mut chunk = header.encode().to_vec();
+    let mut chunk = header.over(body, false).encode().to_vec();
     chunk.extend(body);
     assert!(chunk.len() <= CHUNK_SIZE, "the recipe is too long");
     chunk.resize(CHUNK_SIZE, 0);

@@ -52,10 +52,12 @@ pub struct Outlier<'r> {
 pub struct Node {
     /// How many.
     pub ranks: u64,
-    /// Their peaks, added up; they need not be at the same time.
-    pub rss_peaks_bytes: u64,
+    /// Of how many of them the RSS peak is known.
+    pub rss_known_ranks: u64,
+    /// Those peaks, added up; they need not be at the same time. Nothing if none is known.
+    pub rss_peaks_bytes: Option<u64>,
     /// The highest.
-    pub highest_bytes: u64,
+    pub highest_bytes: Option<u64>,
 }
 
 impl Ranks {
@@ -103,10 +105,13 @@ impl Ranks {
         let mut nodes: BTreeMap<&str, Node> = BTreeMap::new();
         for process in &self.processes {
             let node = nodes.entry(process.node.as_str()).or_default();
-            let peak = process.rss_peak_bytes.unwrap_or(0);
             node.ranks += 1;
-            node.rss_peaks_bytes = node.rss_peaks_bytes.saturating_add(peak);
-            node.highest_bytes = node.highest_bytes.max(peak);
+            if let Some(peak) = process.rss_peak_bytes {
+                let sum = node.rss_peaks_bytes.unwrap_or(0);
+                node.rss_known_ranks += 1;
+                node.rss_peaks_bytes = Some(sum.saturating_add(peak));
+                node.highest_bytes = node.highest_bytes.max(Some(peak));
+            }
         }
         nodes
     }

@@ -105,11 +105,17 @@ pub(super) fn processes(process: &Process) -> Table {
         name: key,
         values: Values::Seconds(vec![seconds(key)]),
     }));
-    columns.extend(NUMBERS.map(|key| numbers(key, vec![process.number(key)])));
+    columns.extend(NUMBERS.map(|key| numbers(key, vec![known(process, key)])));
     Table {
         name: "processes",
         columns,
     }
+}
+
+/// A figure; nothing where it is 0 because nobody read it.
+fn known(process: &Process, key: &str) -> Option<i64> {
+    let number = process.number(key)?;
+    (number > 0 || key != "rss_peak_bytes").then_some(number)
 }
 
 /// No other process has it.

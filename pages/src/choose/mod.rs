@@ -1,6 +1,7 @@
 //! One log: the one that is named, or of all that match a pattern or lie in a
 //! folder the one whose process was biggest.
 
+mod copies;
 mod pattern;
 
 use std::cmp::Reverse;
@@ -10,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 use crate::open::{Glance, has_magic};
 use crate::words::{Advice, shown, sized, tell_note};
+pub use copies::{Once, each_process_once};
 
 /// The log that a name stands for; `say` is told which one that is where it
 /// stands for several.

@@ -20,7 +20,9 @@ use memlog_format::ext::Rss;
 use memlog_format::meta::MAX_STRING;
 use memlog_read::{Kind as ItemKind, Log, readings};
 
+use super::Wholeness;
 use super::analysis::{figures, last_high_water_kb};
+
 use super::map::{FileBytes, log_bytes, open_log};
 pub use few::{FEW_EVENTS, Few, says_more};
 
@@ -67,6 +69,20 @@ impl Glance {
     pub fn identity(&self) -> std::io::Result<(u64, u64)> {
         let found = self.file.metadata()?;
         Ok((found.dev(), found.ino()))
+    }
+
+    /// How much of the log this file has: a copy may have been cut, or made while the log
+    /// grew.
+    pub fn wholeness(&self) -> anyhow::Result<Wholeness> {
+        let given = given_bytes(&self.metas);
+        Ok(Wholeness {
+            is_whole: self.length >= given,
+            has_end: self.log()?.end().is_some(),
+            bytes: match given {
+                0 => self.length,
+                given => self.length.min(given),
+            },
+        })
     }
 
     /// Everything but its events.

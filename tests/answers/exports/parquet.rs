@@ -2,7 +2,8 @@
 //! have the same ids in each process, and many may write at once.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -243,4 +244,69 @@ fn a_data_set_is_a_folder() {
         "{}",
         said(&output)
     );
+}
+
+/// Nobody may read more of a log by its data set than by itself: of several logs in one
+/// file only who may read them all reads it.
+#[test]
+fn a_data_set_is_as_readable_as_all_of_its_logs() {
+    let case = Case::new("answers-exports-parquet-modes", "mix 28 90 1");
+    let (other, _) = crate::recorded(&case.folder, &[], "mix 29 90 1");
+    let mode = |path: &Path| fs::metadata(path).expect("a file").permissions().mode() & 0o777;
+    for (modes, expected) in [
+        ([0o444, 0o600], 0o600),
+        ([0o640, 0o604], 0o600),
+        ([0o644, 0o444], 0o644),
+        ([0o640, 0o644], 0o640),
+    ] {
+        let logs = [&case.log, &other];
+        for (log, mode) in logs.iter().zip(modes) {
+            fs::set_permissions(log, Permissions::from_mode(mode)).expect("chmod");
+        }
+        let [one, two] = logs.map(|log| log.to_str().expect("a name"));
+        let folder = format!("{:o}-{:o}", modes[0], modes[1]);
+        case.folder
+            .says(&["export", "parquet", "-q", "-o", &folder, one, two]);
+        for table in ["processes", "sites", "timeline", "stacks"] {
+            for file in files(&case.folder.path(&folder), table) {
+                assert_eq!(mode(&file), expected, "{table} of {folder}");
+            }
+        }
+    }
+}
+
+/// A process counts once, whatever its logs are called; of a copy that was cut and a whole
+/// one the whole one counts, in any order.
+#[test]
+fn a_process_is_there_once() {
+    let case = Case::new("answers-exports-parquet-copies", "mix 30 4000 1");
+    let folder = &case.folder;
+    let at = |name: &str| folder.path(name);
+    let whole = fs::read(&case.log).expect("a log");
+    fs::write(at("a-cut.memlog"), &whole[..whole.len() / 2]).expect("written");
+    fs::copy(&case.log, at("b-copy.memlog")).expect("copied");
+    symlink(&case.log, at("c-link.memlog")).expect("linked");
+    fs::hard_link(&case.log, at("d-link.memlog")).expect("linked");
+    let log = case.log.to_str().expect("a name");
+    let copies = [
+        "a-cut.memlog",
+        "b-copy.memlog",
+        "c-link.memlog",
+        "d-link.memlog",
+    ];
+    folder.says(&["export", "parquet", "-q", "-o", "single", log]);
+    let words = ["export", "parquet", "-q", "-o", "many"];
+    let output = folder.run(&[&words[..], &copies[..]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    let told = said(&output);
+    for name in ["a-cut.memlog", "c-link.memlog", "d-link.memlog"] {
+        let line = format!("{name} is left out: it is of the same process as b-copy.memlog");
+        assert!(told.contains(&line), "{told}");
+    }
+    for table in ["sites", "timeline", "stacks"] {
+        let [single, many] = ["single", "many"].map(|name| rows(&at(name), table));
+        assert_eq!(many, single, "{table}");
+    }
+    let only = folder.run(&["export", "parquet", "-o", "one", log, log]);
+    assert_eq!(only.stdout, b"Creating 4 files in one\n", "{}", said(&only));
 }

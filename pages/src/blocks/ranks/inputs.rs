@@ -1,14 +1,15 @@
 //! Which files count: of each rank its own process, of one job.
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use memlog_answers::{LeftOut, Ranks};
+use memlog_answers::{LeftOut, Process, Ranks};
 use memlog_format::meta::Key;
 
 use super::part::{self, Taken};
 use crate::choose::each_once;
-use crate::open::{Glance, each};
+use crate::open::{Glance, Identity, Wholeness, each};
 use crate::words::{Advice, clean, counted, typed};
 
 /// Outside a job; also the folder of a data set.
@@ -17,7 +18,10 @@ const UNREADABLE: &str = "cannot be read as a log";
 const NO_RANK: &str = "not of a rank";
 const CHILD: &str = "child of a rank";
 const COPY: &str = "the same process as another file";
+const SAME_ANSWER: &str = "the same answer as another file";
+const IN_ANSWER: &str = "counted in an answer that is given too";
 const ANOTHER: &str = "another process of its rank, with a lower RSS peak";
+const UNREAD: &str = "another process of its rank, whose RSS peak is not known";
 /// What the logs of a rank's process cannot answer.
 pub const UNANSWERED: &str = "cannot be asked that";
 
@@ -43,6 +47,8 @@ pub struct Log {
     pub node: String,
     pub pid: u32,
     pub start_unix_ns: u64,
+    identity: Option<Identity>,
+    wholeness: Wholeness,
 }
 
 enum Looked {
@@ -85,6 +91,8 @@ pub fn found(names: &[PathBuf], job: Option<&str>, option: &str) -> anyhow::Resu
         });
     }
     inputs.choose_job(job, option)?;
+    inputs.choose_copies();
+    inputs.choose_parts();
     inputs.choose_processes();
     Ok(inputs)
 }
@@ -118,6 +126,8 @@ fn look(path: &Path) -> anyhow::Result<Looked> {
         node: text(Key::Host).unwrap_or_else(|| "unknown".to_owned()),
         pid: start.map_or(0, |start| start.pid),
         start_unix_ns: start.map_or(0, |start| start.wall_ns),
+        identity: Identity::of(&log),
+        wholeness: glance.wholeness()?,
     }))
 }
 
@@ -165,32 +175,90 @@ impl Inputs {
         Ok(())
     }
 
-    /// Of a rank that has several the one that was biggest.
-    fn choose_processes(&mut self) {
-        let mut known = HashSet::new();
-        let mut by_rank: HashMap<u64, Vec<Log>> = HashMap::new();
-        for log in std::mem::take(&mut self.logs) {
-            if known.insert((log.node.clone(), log.pid, log.start_unix_ns)) {
-                by_rank.entry(log.rank).or_default().push(log);
-            } else {
-                let says = format!("process {} of {}", log.pid, log.node);
-                self.leave_out(&log.path, COPY, says);
+    /// Of files of the same process the one that has most of it; of equals the first.
+    fn choose_copies(&mut self) {
+        let mut known: HashMap<Identity, usize> = HashMap::new();
+        let mut chosen: Vec<Log> = Vec::new();
+        for mut log in std::mem::take(&mut self.logs) {
+            let at = log.identity.clone().map(|identity| known.entry(identity));
+            match at {
+                Some(Entry::Occupied(at)) => {
+                    let other = &mut chosen[*at.get()];
+                    if log.wholeness > other.wholeness {
+                        std::mem::swap(other, &mut log);
+                    }
+                    self.leave_out_copy(&log);
+                }
+                new => {
+                    if let Some(Entry::Vacant(new)) = new {
+                        new.insert(chosen.len());
+                    }
+                    chosen.push(log);
+                }
             }
         }
-        for (rank, mut logs) in by_rank {
-            if logs.len() > 1 {
-                logs.sort_by_cached_key(|log| {
-                    let peak = Glance::take(&log.path).and_then(|log| log.rss_peak_bytes());
-                    (
-                        peak.unwrap_or(0),
-                        std::cmp::Reverse((log.start_unix_ns, log.pid)),
-                    )
-                });
+        self.logs = chosen;
+    }
+
+    fn leave_out_copy(&mut self, log: &Log) {
+        let says = format!("process {} of {}", log.pid, log.node);
+        self.leave_out(&log.path, COPY, says);
+    }
+
+    /// An answer that is there twice counts once, and a log that is in an answer counts
+    /// there.
+    fn choose_parts(&mut self) {
+        let mut parts: Vec<(PathBuf, Taken)> = Vec::new();
+        for (path, part) in std::mem::take(&mut self.parts) {
+            match parts.iter().find(|(_, known)| *known == part) {
+                Some((known, _)) => {
+                    let says = format!("{} has the same answer", typed(known));
+                    self.leave_out(&path, SAME_ANSWER, says);
+                }
+                None => parts.push((path, part)),
             }
-            let chosen = logs.pop();
-            for log in logs {
+        }
+        let processes = parts.iter().flat_map(|(_, part)| part.ranks.processes());
+        let key = |process: &Process| (process.node.clone(), process.pid, process.start_unix_ns);
+        let answered: HashSet<_> = processes.map(key).collect();
+        for log in std::mem::take(&mut self.logs) {
+            let is_known = log.identity.is_some()
+                && answered.contains(&(log.node.clone(), log.pid, log.start_unix_ns));
+            match is_known {
+                true => {
+                    let says = format!("process {} of {}", log.pid, log.node);
+                    self.leave_out(&log.path, IN_ANSWER, says);
+                }
+                false => self.logs.push(log),
+            }
+        }
+        self.parts = parts;
+    }
+
+    /// Of a rank that has several the one that was biggest.
+    fn choose_processes(&mut self) {
+        let mut by_rank: HashMap<u64, Vec<Log>> = HashMap::new();
+        for log in std::mem::take(&mut self.logs) {
+            by_rank.entry(log.rank).or_default().push(log);
+        }
+        for (rank, mut logs) in by_rank {
+            if logs.len() == 1 {
+                self.logs.extend(logs);
+                continue;
+            }
+            let peak = |log: &Log| {
+                let peak = Glance::take(&log.path).and_then(|log| log.rss_peak_bytes());
+                peak.unwrap_or(0)
+            };
+            let mut by_peak: Vec<(u64, Log)> =
+                logs.drain(..).map(|log| (peak(&log), log)).collect();
+            by_peak.sort_by_key(|(peak, log)| {
+                (*peak, std::cmp::Reverse((log.start_unix_ns, log.pid)))
+            });
+            let chosen = by_peak.pop().map(|(_, log)| log);
+            for (peak, log) in by_peak {
                 let says = format!("process {} is of rank {rank} too", log.pid);
-                self.leave_out(&log.path, ANOTHER, says);
+                self.leave_out(&log.path, if peak > 0 { ANOTHER } else { UNREAD }, says);
             }
             self.logs.extend(chosen);
         }

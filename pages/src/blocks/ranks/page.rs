@@ -4,13 +4,13 @@ use std::cmp::Reverse;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
-use memlog_analysis::Held;
 use memlog_answers::{By, End, Outlier, Process, Ranks, Site, SiteKey, Spread};
 use serde_json::{Value, json};
 
 use super::inputs::NO_JOB;
 use super::{Args, SCHEMA, Side};
 use crate::figures::place;
+use crate::moment::At;
 use crate::names::symbol_words;
 use crate::page::heading::Heading;
 use crate::page::others::Next;
@@ -39,8 +39,9 @@ pub fn page(args: &Args, side: &Side, sizes: Sizes) -> Page {
         ("heap peak", ranks.spread(|process| process.heap_peak_bytes)),
     ];
     for (name, spread) in peaks {
-        heading.line(name, told(spread, sizes));
+        heading.line(name, told(spread, ranks.processes().len() as u64, sizes));
     }
+    tell_unread(&mut heading, side);
     tell_outliers(&mut heading, ranks, sizes);
     tell_node(&mut heading, ranks, sizes);
     let sorted = sorted(ranks);
@@ -158,13 +159,13 @@ fn listed(ranks: &[RangeInclusive<u64>]) -> String {
 }
 
 /// How far ranks are from each other in a figure.
-fn told(spread: Option<Spread>, sizes: Sizes) -> Vec<String> {
+fn told(spread: Option<Spread>, all: u64, sizes: Sizes) -> Vec<String> {
     let Some(spread) = spread else {
         return vec!["no log tells it".to_owned()];
     };
     let of =
         |name: &str, (bytes, rank): (u64, u64)| format!("{name} {} (rank {rank})", sizes.of(bytes));
-    vec![
+    let mut parts = vec![
         of("least", spread.least),
         of("median", spread.median),
         of("most", spread.most),
@@ -173,18 +174,48 @@ fn told(spread: Option<Spread>, sizes: Sizes) -> Vec<String> {
             spread.imbalance(),
             sizes.of(spread.mean() as u64)
         ),
-    ]
+    ];
+    parts.extend((spread.ranks < all).then(|| known(spread.ranks, all)));
+    parts
+}
+
+/// What there is to say where some logs do not tell a figure.
+pub fn known(ranks: u64, all: u64) -> String {
+    format!("known for {} of {}", grouped(ranks), counted(all, "rank"))
+}
+
+/// Of whom resident memory is not known, and what is taken for its peak then.
+pub fn tell_unread(heading: &mut Heading, side: &Side) {
+    let ranks = &side.taken.ranks;
+    let unread = ranks.processes().iter();
+    let unread = unread.filter(|process| process.rss_peak_bytes.is_none());
+    let unread = joined(unread.map(|process| process.rank));
+    if unread.is_empty() {
+        return;
+    }
+    let mut parts = vec![format!("not read in {}", listed(&unread))];
+    if side.taken.settings.at == At::RSS_PEAK.to_string() {
+        parts.push("what is live at the largest heap counts there".to_owned());
+    }
+    heading.alarm("RSS", parts);
 }
 
 fn tell_outliers(heading: &mut Heading, ranks: &Ranks, sizes: Sizes) {
     let outliers = ranks.outliers();
-    const RULE: &str = "an RSS peak more than a fifth above the mean of all ranks";
+    let spread = ranks.spread(|process| process.rss_peak_bytes);
+    let Some(spread) = spread else {
+        return heading.line("outliers", vec!["no log tells an RSS peak".to_owned()]);
+    };
+    let rule = match spread.ranks == ranks.processes().len() as u64 {
+        true => "an RSS peak more than a fifth above the mean of all ranks",
+        false => "an RSS peak more than a fifth above the mean of those that are known",
+    };
     if outliers.is_empty() {
-        return heading.line("outliers", vec![format!("no rank has {RULE}")]);
+        return heading.line("outliers", vec![format!("no rank has {rule}")]);
     }
     let has = if outliers.len() == 1 { "has" } else { "have" };
     let count = counted(outliers.len() as u64, "rank");
-    heading.line("outliers", vec![format!("{count} {has} {RULE}")]);
+    heading.line("outliers", vec![format!("{count} {has} {rule}")]);
     for outlier in outliers.iter().take(OUTLIERS) {
         let process = outlier.process;
         let parts = vec![
@@ -217,12 +248,18 @@ fn tell_node(heading: &mut Heading, ranks: &Ranks, sizes: Sizes) {
     let Some((name, node)) = most.filter(|_| nodes.len() > 1) else {
         return;
     };
-    let sum = format!(
-        "{name} at most {}: the RSS peaks of its {} added up",
-        sizes.of(node.rss_peaks_bytes),
-        counted(node.ranks, "rank")
-    );
-    heading.line("nodes", vec![sum]);
+    let Some(peaks_bytes) = node.rss_peaks_bytes else {
+        return;
+    };
+    let is_whole = node.rss_known_ranks == node.ranks;
+    let bound = if is_whole { "at most " } else { "" };
+    let mut parts = vec![format!(
+        "{name} {bound}{}: the RSS peaks of its {} added up",
+        sizes.of(peaks_bytes),
+        counted(node.rss_known_ranks, "rank")
+    )];
+    parts.extend((!is_whole).then(|| known(node.rss_known_ranks, node.ranks)));
+    heading.line("nodes", parts);
 }
 
 /// What ranks held most first, of equals by what tells them apart.
@@ -232,22 +269,13 @@ fn sorted(ranks: &Ranks) -> Vec<(&SiteKey, &Site)> {
     sorted
 }
 
-/// What all ranks held together.
-pub fn total(ranks: &Ranks) -> Held {
-    let held = ranks.processes().iter().map(|one| Held {
-        bytes: one.bytes,
-        blocks: one.blocks,
-    });
-    held.fold(Held::default(), Held::plus)
-}
-
 fn rows(args: &Args, side: &Side, sorted: &[(&SiteKey, &Site)], sizes: Sizes) -> Rows {
     let (ranks, settings) = (&side.taken.ranks, &side.taken.settings);
-    let total = total(ranks);
+    let (total_bytes, total_blocks) = ranks.total();
     let (_, shown) = args.shown(sorted.len());
     let cells = |(key, site): &(&SiteKey, &Site)| {
         vec![
-            match total.bytes {
+            match total_bytes {
                 0 => String::new(),
                 all => format!("{:.1}%", 100.0 * site.bytes as f64 / all as f64),
             },
@@ -266,9 +294,11 @@ fn rows(args: &Args, side: &Side, sorted: &[(&SiteKey, &Site)], sizes: Sizes) ->
     ];
     Rows {
         title: format!(
-            "{} in {} {}, of all ranks, {}:",
-            sizes.of(total.bytes),
-            counted(total.blocks, "block"),
+            "{}{} {}, of all ranks, {}:",
+            sizes.of(total_bytes),
+            total_blocks.map_or_else(String::new, |blocks| {
+                format!(" in {}", counted(blocks, "block"))
+            }),
             live(side),
             "with the least, mean and most of a rank"
         ),
@@ -307,7 +337,7 @@ fn figures(
     sorted: &[(&SiteKey, &Site)],
 ) -> serde_json::Map<String, Value> {
     let (ranks, settings) = (&side.taken.ranks, &side.taken.settings);
-    let total = total(ranks);
+    let (total_bytes, total_blocks) = ranks.total();
     let (shown, _) = args.shown(sorted.len());
     let rows = sorted[..shown].iter();
     let rows = rows.map(|(key, site)| json_of(ranks, settings.by, key, site));
@@ -317,8 +347,8 @@ fn figures(
         ("by", settings.by.word().into()),
         ("at", settings.at.as_str().into()),
         ("where", settings.filter.clone().into()),
-        ("bytes", total.bytes.into()),
-        ("blocks", total.blocks.into()),
+        ("bytes", total_bytes.into()),
+        ("blocks", total_blocks.into()),
         ("rows", rows.collect()),
         ("notes", json!(ranks.notes)),
     ]));
@@ -337,6 +367,7 @@ pub fn json_of_side(side: &Side) -> serde_json::Map<String, Value> {
         json!({
             "node": name,
             "ranks": node.ranks,
+            "rss_known_ranks": node.rss_known_ranks,
             "rss_peaks_bytes": node.rss_peaks_bytes,
             "highest_bytes": node.highest_bytes,
         })
@@ -366,6 +397,10 @@ pub fn json_of_side(side: &Side) -> serde_json::Map<String, Value> {
         (
             "ranks_with_findings",
             those(&|one| one.finding.is_some()).into(),
+        ),
+        (
+            "ranks_without_rss",
+            those(&|one| one.rss_peak_bytes.is_none()).into(),
         ),
         (
             "rss_peak",

@@ -9,16 +9,16 @@ use memlog_answers::{
 };
 use memlog_export::dataset::stack_ids;
 use memlog_export::flame::{Label, Node};
+use memlog_format::meta::Lack;
 use memlog_read::Log;
 use memlog_symbols::Options;
-use memlog_table::Table;
 
 use super::super::{Failure, kept_table};
 use super::inputs::{self, UNANSWERED};
 use crate::calls::outermost_at_main;
-use crate::facts::is_running;
+use crate::facts::{is_running, is_unknown};
 use crate::moment::{At, Span, Times, check as check_moment};
-use crate::names::{KnownNames, NameStore, Names, SymbolFiles};
+use crate::names::{KnownNames, NameStore, Names, OpenFiles, SymbolFiles};
 use crate::open::{Family, FileBytes, Files, Sidecar, Watch, gathered};
 use crate::page::tree::NO_FRAMES;
 use crate::words::{clean, typed};
@@ -51,52 +51,55 @@ struct Places {
 /// What all of these logs answer.
 pub fn all(asked: &Asked, logs: &[inputs::Log]) -> Ranks {
     let known = KnownNames::default();
-    let begin = || (Ranks::default(), NameStore::default());
-    let add = |(ranks, store): &mut (Ranks, NameStore), log: &inputs::Log| match asked
-        .answer(log, store, &known)
-    {
-        Ok(answer) => {
-            ranks.notes.extend(answer.notes);
-            let Places { held, frames } = answer.places;
-            let frames = |key: &SiteKey| frames.get(&key.0).cloned().unwrap_or_default();
-            ranks.add(answer.process, held, frames);
+    let read = |logs: &mut dyn Iterator<Item = &inputs::Log>| {
+        let (store, mut ranks) = (NameStore::default(), Ranks::default());
+        let files = OpenFiles::new(&store);
+        for log in logs {
+            match asked.answer(log, &files, &known) {
+                Ok(answer) => {
+                    ranks.notes.extend(answer.notes);
+                    let Places { held, frames } = answer.places;
+                    let frames = |key: &SiteKey| frames.get(&key.0).cloned().unwrap_or_default();
+                    ranks.add(answer.process, held, frames);
+                }
+                Err(error) => {
+                    let says = clean(format!("{error:#}").as_bytes());
+                    ranks.leave_out(UNANSWERED, LeftOut::one(typed(&log.path), says));
+                }
+            }
         }
-        Err(error) => {
-            let says = clean(format!("{error:#}").as_bytes());
-            ranks.leave_out(UNANSWERED, LeftOut::one(typed(&log.path), says));
-        }
+        ranks
     };
-    let merge = |(one, store): (Ranks, NameStore), (other, _)| (one.merge(other), store);
-    gathered(logs, begin, add, merge).0
+    gathered(logs, read, Ranks::merge)
 }
 
 impl Asked<'_> {
-    fn answer(
+    fn answer<'s>(
         &self,
         log: &inputs::Log,
-        store: &NameStore,
-        known: &KnownNames,
+        opened: &OpenFiles<'s>,
+        known: &'s KnownNames,
     ) -> anyhow::Result<Answer> {
         // A table that is kept may change while it is read; one that is made here does not.
         let kept = kept_table(&log.path);
         if let Some((files, table)) = kept
-            && let Some(answer) = self.of_table(log, &files, Some(table), store, known)?
+            && let Some(answer) = self.of_table(log, &files, Some(table), opened, known)?
         {
             return Ok(answer);
         }
         let files = Files::load(&log.path, &Watch::silent())?;
-        let answer = self.of_table(log, &files, None, store, known)?;
+        let answer = self.of_table(log, &files, None, opened, known)?;
         answer.ok_or_else(damaged)
     }
 
     /// Nothing if the table is damaged.
-    fn of_table(
+    fn of_table<'s>(
         &self,
         log: &inputs::Log,
         files: &Files,
         table: Option<FileBytes>,
-        store: &NameStore,
-        known: &KnownNames,
+        opened: &OpenFiles<'s>,
+        known: &'s KnownNames,
     ) -> anyhow::Result<Option<Answer>> {
         let family = files.family()?;
         // None is kept: thousands of ranks would fill the folder with them.
@@ -109,13 +112,13 @@ impl Asked<'_> {
                 find(place, self.symbol_files, &sidecar, &watch, at)?.bytes
             }
         };
-        let (Ok(blocks), key) = (Table::open(&bytes, sidecar.key()), sidecar.key()) else {
+        let Ok(blocks) = sidecar.table(&bytes) else {
             return Ok(None);
         };
-        let Ok(mappings) = Table::open(blocks.mappings(), key) else {
+        let Ok(mappings) = sidecar.table(blocks.mappings()) else {
             return Ok(None);
         };
-        let names = Names::new(store, &self.options, family.own(), &log.path).with(known);
+        let names = Names::of_files(opened, &self.options, family.own(), &log.path).with(known);
         let needs_names = self.by.is_of_stacks() || self.blocks.needs_names();
         let names = needs_names.then_some(names);
         let kept = Kept::read(blocks.figures());
@@ -226,10 +229,11 @@ fn process(found: &inputs::Log, log: &Log, kept: &Kept, places: &Places) -> Proc
         pid: found.pid,
         start_unix_ns: found.start_unix_ns,
         log: shown_path(&found.path),
-        rss_peak_bytes: number("rss_peak_bytes"),
+        // 0 where it was never read: no process has no memory.
+        rss_peak_bytes: number("rss_peak_bytes").filter(|&bytes| bytes > 0),
         heap_peak_bytes: number("heap_peak_bytes"),
         bytes: held.bytes,
-        blocks: held.blocks,
+        blocks: (!is_unknown(log, Lack::Counts)).then_some(held.blocks),
         end: match log.end() {
             Some(_) => End::InOrder,
             None if is_running(log) => End::Runs,
