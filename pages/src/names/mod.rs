@@ -215,10 +215,11 @@ impl<'s> Names<'s> {
         }
         let handle = self.handle(module);
         let lookup = self.symbolizer.lookup(handle, in_file(site, module));
+        let text = |text: Option<Arc<str>>| text.map(|text| text.to_string());
         let functions = lookup.frames.into_iter().map(|frame| Function {
-            name: frame.function,
-            symbol: frame.raw_name,
-            source: frame.file,
+            name: text(frame.function),
+            symbol: text(frame.raw_name),
+            source: text(frame.file),
             line: frame.line,
             offset: frame.offset_in_symbol,
         });

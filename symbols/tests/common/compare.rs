@@ -59,11 +59,11 @@ fn same_file(ours: &str, theirs: &str) -> bool {
 fn agree(ours: &Frame, theirs: &Expected) -> bool {
     let function = match (&ours.raw_name, &theirs.function) {
         (Some(_), Some(theirs)) => same_function(ours, theirs),
-        (ours, theirs) => ours == theirs,
+        (ours, theirs) => ours.as_deref() == theirs.as_deref(),
     };
     let file = match (&ours.file, &theirs.file) {
         (Some(ours), Some(theirs)) => same_file(ours, theirs),
-        (ours, theirs) => ours == theirs,
+        (ours, theirs) => ours.as_deref() == theirs.as_deref(),
     };
     function && file && ours.line == theirs.line
 }
@@ -183,7 +183,7 @@ fn compare_names<'a>(frames: impl Iterator<Item = &'a Frame>) {
             names.insert(raw, name);
         }
     }
-    let expected = filter("c++filt", names.keys().map(|raw| raw.as_str()));
+    let expected = filter("c++filt", names.keys().map(|raw| &***raw));
     let bare = |name: &str| {
         let name = name
             .split(" [clone")
