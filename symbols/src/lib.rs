@@ -31,6 +31,7 @@
 //! - `demangle`: Rust, C++, Fortran; compiler's clone suffixes are dropped from a name;
 //! - `ground`: the modules, and what is read of them once for all threads;
 //! - `lane`: joins them, for one thread;
+//! - `batch`: many addresses, by several threads;
 //! - `symbolizer`: what is asked, for any number of modules;
 //! - `made_code`: names of code made at run time, from perf's maps and jitdump;
 //! - `unwindable`: who made a file's code, and how much of it has unwind tables.
@@ -45,6 +46,7 @@
 //! information. A bare name whose declaration lies in another unit (LTO, dwz) stays unqualified.
 #![forbid(unsafe_code)]
 
+mod batch;
 mod demangle;
 mod dwarf;
 mod elf_file;

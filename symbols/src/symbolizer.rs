@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
+use crate::batch::lookup_all;
 use crate::ground::{Ground, Module};
 use crate::lane::Lane;
 use crate::module::{Lookup, ModuleHandle, ModuleSpec, ModuleStatus, Options};
@@ -10,8 +11,7 @@ use crate::source::{FileSource, Store};
 
 /// Names addresses in any number of modules.
 ///
-/// It is meant for one thread: for more, give each thread a [`Store`], a `Symbolizer` and some of
-/// the modules.
+/// One thread asks it. Many addresses at once are looked up by several.
 pub struct Symbolizer<'a, S> {
     store: &'a Store,
     source: S,
@@ -76,20 +76,19 @@ impl<'a, S: FileSource> Symbolizer<'a, S> {
         lanes[0].lookup(&self.ground(), module, svma)
     }
 
-    /// [`Symbolizer::lookup`] for many addresses of a module; the answers are in their order.
-    /// Cheapest if they are sorted: equal neighbours are looked up once.
-    pub fn lookup_batch(&self, module: ModuleHandle, svmas: &[u64]) -> Vec<Lookup> {
-        let mut found: Vec<Lookup> = Vec::with_capacity(svmas.len());
-        for (index, &svma) in svmas.iter().enumerate() {
-            let again = index > 0 && svmas[index - 1] == svma;
-            let lookup = if again {
-                found[index - 1].clone()
-            } else {
-                self.lookup(module, svma)
-            };
-            found.push(lookup);
-        }
-        found
+    /// [`Symbolizer::lookup`] for many addresses, in the order of the questions, by as many
+    /// threads as there are processors where that is worthwhile. What is not looked up when
+    /// `is_over` says so has no answer.
+    pub fn lookup_batch(
+        &self,
+        questions: &[(ModuleHandle, u64)],
+        is_over: impl Fn() -> bool + Sync,
+    ) -> Vec<Option<Lookup>>
+    where
+        S: Sync,
+    {
+        let mut lanes = self.lanes.borrow_mut();
+        lookup_all(&self.ground(), &mut lanes, questions, &is_over)
     }
 
     fn ground(&self) -> Ground<'_, 'a, S> {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use common::compare::Comparison;
-use common::{build_id, disk, functions, llvm, spec};
+use common::{all, build_id, disk, functions, llvm, spec};
 use memlog_symbols::{Options, Store, Symbolizer};
 
 fn is_long() -> bool {
@@ -40,7 +40,7 @@ fn rates(file: &Path, addresses: &[u64]) {
     let module = symbols.add_module(&spec(file));
     for name in ["cold", "warm"] {
         let start = Instant::now();
-        let found = symbols.lookup_batch(module, addresses);
+        let found = all(&symbols, module, addresses);
         let seconds = start.elapsed().as_secs_f64();
         assert_eq!(found.len(), addresses.len());
         let rate = addresses.len() as f64 / seconds;

@@ -9,7 +9,7 @@ mod labels;
 mod remarks;
 mod symbol_files;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -17,11 +17,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 pub use memlog_analysis::Name;
-use memlog_analysis::{ModuleKey, Site};
+use memlog_analysis::{ModuleKey, Site, StackTable};
 use memlog_pack::Function;
 use memlog_read::Log;
 use memlog_symbols::{
-    Bytes, FileSource, Machine, ModuleHandle, ModuleSpec, ModuleStatus, Options, Store, Symbolizer,
+    Bytes, FileSource, Lookup, Machine, ModuleHandle, ModuleSpec, ModuleStatus, Options, Store,
+    Symbolizer,
 };
 
 use crate::open::{Over, map};
@@ -65,6 +66,8 @@ pub struct Symbol {
 pub struct Names<'s> {
     symbolizer: Symbolizer<'s, Source>,
     handles: HashMap<ModuleSpec, ModuleHandle>,
+    /// What was looked up before anybody asked, and is not asked for yet.
+    looked_up: HashMap<(ModuleHandle, u64), Lookup>,
     /// What the log itself calls code.
     given: GivenNames,
     /// What was put into the log.
@@ -105,6 +108,7 @@ impl<'s> Names<'s> {
             remarks: Remarks::new(&options),
             symbolizer: Symbolizer::new(&store.0, Source(debuginfod), options),
             handles: HashMap::new(),
+            looked_up: HashMap::new(),
             given: GivenNames::of(log, file),
             kept: Kept::of(log),
             known: None,
@@ -123,6 +127,71 @@ impl<'s> Names<'s> {
     /// Looks no more up after Ctrl-C.
     pub fn until(self, over: Over) -> Self {
         Self { over, ..self }
+    }
+
+    /// Who is going to ask for all frames of these stacks says so before: many at once are
+    /// looked up by several threads.
+    pub fn expect(&mut self, table: &StackTable, stacks: impl IntoIterator<Item = u32>) {
+        let mut seen = HashSet::new();
+        let mut sites = HashSet::new();
+        let mut expected = Vec::new();
+        for stack in stacks {
+            let mut rest = stack;
+            while seen.insert(rest)
+                && let Some((frame, outer)) = table.split(rest)
+            {
+                rest = outer;
+                if sites.insert(frame.index) {
+                    expected.push(frame.site);
+                }
+            }
+        }
+        self.expect_sites(expected.iter().filter_map(|site| {
+            let module = table.modules().get(site.module? as usize)?;
+            Some((*site, module))
+        }));
+    }
+
+    /// The same of all code of a log, a module after the other.
+    pub fn expect_log(&mut self, log: &Log) {
+        let mut by_module: HashMap<_, Vec<Site>> = HashMap::new();
+        for code in log.codes() {
+            by_module.entry(code.module).or_default().push(Site {
+                address: code.address,
+                exact: code.exact,
+                module: None,
+            });
+        }
+        let modules = log.modules().iter();
+        let modules: Vec<_> = modules.map(|it| (it.id, ModuleKey::from(it))).collect();
+        self.expect_sites(modules.iter().flat_map(|(id, module)| {
+            let sites = by_module.remove(id).unwrap_or_default();
+            sites.into_iter().map(move |site| (site, module))
+        }));
+    }
+
+    /// The same of sites. What others know, of which a thread each asks, is left to them.
+    pub fn expect_sites<'m>(&mut self, sites: impl IntoIterator<Item = (Site, &'m ModuleKey)>) {
+        if self.known.is_some() {
+            return;
+        }
+        let mut questions = Vec::new();
+        for (site, module) in sites {
+            let address = site.address.wrapping_sub(u64::from(!site.exact));
+            let is_kept = self.kept.functions(module, address).is_some();
+            if is_kept || self.given.at(&site, Some(module)).is_some() {
+                continue;
+            }
+            let question = (self.handle(module), in_file(&site, module));
+            if !self.looked_up.contains_key(&question) {
+                questions.push(question);
+            }
+        }
+        let over = &self.over;
+        let answers = self.symbolizer.lookup_batch(&questions, || over.is_set());
+        let answers = questions.into_iter().zip(answers);
+        let found = answers.filter_map(|(question, answer)| Some((question, answer?)));
+        self.looked_up.extend(found);
     }
 
     /// What to say where names are missing because Ctrl-C came.
@@ -214,7 +283,9 @@ impl<'s> Names<'s> {
             return Vec::new();
         }
         let handle = self.handle(module);
-        let lookup = self.symbolizer.lookup(handle, in_file(site, module));
+        let question = (handle, in_file(site, module));
+        let ready = self.looked_up.get(&question).cloned();
+        let lookup = ready.unwrap_or_else(|| self.symbolizer.lookup(question.0, question.1));
         let text = |text: Option<Arc<str>>| text.map(|text| text.to_string());
         let functions = lookup.frames.into_iter().map(|frame| Function {
             name: text(frame.function),

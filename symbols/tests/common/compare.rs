@@ -6,7 +6,7 @@ use std::path::Path;
 
 use memlog_symbols::{Frame, ModuleSpec, Options, Store, Symbolizer};
 
-use super::{Expected, disk, filter, llvm, oracle};
+use super::{Expected, all, disk, filter, llvm, oracle};
 
 /// Binutils gives an inlined function that has no linkage name the name of the symbol around it.
 fn same_function(ours: &Frame, theirs: &str) -> bool {
@@ -96,7 +96,7 @@ impl Comparison<'_> {
         let store = Store::new();
         let mut symbols = Symbolizer::new(&store, disk, self.options.clone());
         let module = symbols.add_module(&self.module);
-        let found = symbols.lookup_batch(module, addresses);
+        let found = all(&symbols, module, addresses);
         let (mut compared, mut inlined, mut wrong) = (0, 0, Vec::new());
         for ((address, ours), theirs) in addresses.iter().zip(&found).zip(&expected) {
             assert_eq!(*ours, symbols.lookup(module, *address));
