@@ -15,7 +15,7 @@ use crate::units::{Slice, Unit};
 /// More ranges of units than this are not believed.
 const MAX_UNIT_RANGES: usize = 16 << 20;
 /// Inlined functions at one address that are reported.
-const MAX_FRAMES: usize = 512;
+pub(crate) const MAX_FRAMES: usize = 512;
 
 /// What the debug information of a module says of itself: any thread may ask.
 pub(crate) struct DebugInfo<'a> {
@@ -85,6 +85,11 @@ impl<'a> DebugInfo<'a> {
 
     pub(crate) fn notes(&self) -> Vec<String> {
         self.split.notes()
+    }
+
+    /// Whether anything asked so far is in files of split debug information.
+    pub(crate) fn is_split(&self) -> bool {
+        self.split.is_asked()
     }
 }
 

@@ -1,7 +1,10 @@
 //! What all threads of a symbolizer share: the modules, and what is read of them once.
 
+use object::read::{Object, ObjectSection};
+
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
+use crate::cached::Cached;
 use crate::dwarf::DebugInfo;
 use crate::elf_file::ElfFile;
 use crate::finder::{Files, Finder};
@@ -19,6 +22,10 @@ pub(crate) struct Module<'a> {
     notes: Mutex<Vec<String>>,
     debug_info: OnceLock<Option<DebugInfo<'a>>>,
     symbols: OnceLock<SymbolTable<'a>>,
+    /// Answers of before, if the caller keeps them.
+    pub cached: Option<Cached<'a>>,
+    /// Whether new ones are collected.
+    pub is_cached: bool,
 }
 
 /// What all threads of a symbolizer ask.
@@ -47,6 +54,8 @@ impl<'a> Module<'a> {
             notes: Mutex::new(finder.notes),
             debug_info: OnceLock::new(),
             symbols: OnceLock::new(),
+            cached: None,
+            is_cached: false,
         }
     }
 
@@ -56,6 +65,27 @@ impl<'a> Module<'a> {
         let debug_info = self.debug_info.get().into_iter().flatten();
         notes.extend(debug_info.flat_map(DebugInfo::notes));
         notes
+    }
+
+    /// The files that names are of.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &ElfFile<'a>> {
+        let files = &self.files;
+        let all = [&files.module, &files.debug, &files.common];
+        all.into_iter().flatten()
+    }
+
+    /// Whether all answers came from [`Module::files`], and nothing was wrong with those.
+    pub(crate) fn is_whole(&self) -> bool {
+        let debug_info = self.debug_info.get().and_then(Option::as_ref);
+        self.notes().is_empty() && debug_info.is_none_or(|debug| !debug.is_split())
+    }
+
+    /// Bytes of its debug information, as they lie in the file.
+    pub(crate) fn debug_info_bytes(&self) -> u64 {
+        let section = self.files.debug_info();
+        let section = section.and_then(|image| image.elf.section_by_name(".debug_info"));
+        let range = section.and_then(|section| section.compressed_file_range().ok());
+        range.map_or(0, |range| range.uncompressed_size)
     }
 
     fn own_notes(&self) -> MutexGuard<'_, Vec<String>> {

@@ -1,12 +1,12 @@
 //! Joins what debug information and symbol tables say of an address, for one thread.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use crate::demangle::{self, Hint, MAX_RAW_NAME, Outcome};
 use crate::dwarf::{self, DebugInfo, RawFrame, Reader, UnitKey};
-use crate::ground::Ground;
+use crate::ground::{Ground, Module};
 use crate::module::{Frame, Lookup, ModuleHandle};
 use crate::source::FileSource;
 use crate::symtab;
@@ -16,6 +16,8 @@ use crate::symtab;
 pub(crate) struct Lane<'a> {
     readers: HashMap<ModuleHandle, Option<Reader<'a>>>,
     words: Words<'a>,
+    /// Answers that the caller wants to keep.
+    fresh: BTreeMap<(ModuleHandle, u64), Lookup>,
 }
 
 /// The same few thousand names come back at every address.
@@ -64,6 +66,31 @@ impl<'a> Lane<'a> {
         let Some(module) = ground.modules.get(handle.0) else {
             return Lookup::default();
         };
+        let known = module.cached.as_ref();
+        if let Some(known) = known.and_then(|cached| cached.find(svma)) {
+            return known;
+        }
+        let found = self.read(ground, (handle, module), svma);
+        if module.is_cached {
+            self.fresh.insert((handle, svma), found.clone());
+        }
+        found
+    }
+
+    /// What was not known of a module before.
+    pub(crate) fn fresh(&self, module: ModuleHandle) -> impl Iterator<Item = (u64, &Lookup)> {
+        let all = (module, 0)..=(module, u64::MAX);
+        let all = self.fresh.range(all);
+        all.map(|((_, svma), lookup)| (*svma, lookup))
+    }
+
+    /// Looks into the files.
+    fn read<S: FileSource>(
+        &mut self,
+        ground: &Ground<'_, 'a, S>,
+        (handle, module): (ModuleHandle, &Module<'a>),
+        svma: u64,
+    ) -> Lookup {
         let symbols = module.symbols();
         let symbol = symbols.find(svma);
         let hint = hint(symbols.fortran);

@@ -32,6 +32,7 @@
 //! - `ground`: the modules, and what is read of them once for all threads;
 //! - `lane`: joins them, for one thread;
 //! - `batch`: many addresses, by several threads;
+//! - `cached`: answers of before, as bytes that a caller keeps;
 //! - `symbolizer`: what is asked, for any number of modules;
 //! - `made_code`: names of code made at run time, from perf's maps and jitdump;
 //! - `unwindable`: who made a file's code, and how much of it has unwind tables.
@@ -47,6 +48,7 @@
 #![forbid(unsafe_code)]
 
 mod batch;
+mod cached;
 mod demangle;
 mod dwarf;
 mod elf_file;

@@ -1,6 +1,7 @@
 //! Split DWARF: the part of the debug information that the linker never saw, in a package
 //! (`FILE.dwp`) or in one `.dwo` file a unit.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use addr2line::SplitDwarfLoad;
@@ -22,6 +23,8 @@ pub(crate) struct Split<'a> {
     sysroot: Vec<u8>,
     package: OnceLock<Option<DwarfPackage<Slice<'a>>>>,
     notes: Mutex<Vec<String>>,
+    /// Whether any unit has a part elsewhere.
+    is_asked: AtomicBool,
 }
 
 impl<'a> Split<'a> {
@@ -33,7 +36,13 @@ impl<'a> Split<'a> {
             sysroot,
             package: OnceLock::new(),
             notes,
+            is_asked: AtomicBool::new(false),
         }
+    }
+
+    /// Whether what was asked so far hangs on files of which only units tell.
+    pub(crate) fn is_asked(&self) -> bool {
+        self.is_asked.load(Ordering::Relaxed)
     }
 
     pub(crate) fn notes(&self) -> Vec<String> {
@@ -49,6 +58,7 @@ impl<'a> Split<'a> {
         source: &impl FileSource,
         wanted: &SplitDwarfLoad<Slice<'a>>,
     ) -> Option<Arc<gimli::Dwarf<Slice<'a>>>> {
+        self.is_asked.store(true, Ordering::Relaxed);
         let package = self.package.get_or_init(|| self.open_package(source));
         let packed = package
             .as_ref()

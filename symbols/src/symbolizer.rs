@@ -1,9 +1,10 @@
 //! Names addresses in any number of modules.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::batch::lookup_all;
+use crate::cached::{Cached, to_bytes};
 use crate::ground::{Ground, Module};
 use crate::lane::Lane;
 use crate::module::{Lookup, ModuleHandle, ModuleSpec, ModuleStatus, Options};
@@ -33,6 +34,11 @@ impl<'a, S: FileSource> Symbolizer<'a, S> {
             handles: HashMap::new(),
             lanes: RefCell::new(vec![Lane::default()]),
         }
+    }
+
+    /// Whom it asks for files.
+    pub fn source(&self) -> &S {
+        &self.source
     }
 
     /// Finds the files of a module. The same module again gives the same handle.
@@ -89,6 +95,41 @@ impl<'a, S: FileSource> Symbolizer<'a, S> {
     {
         let mut lanes = self.lanes.borrow_mut();
         lookup_all(&self.ground(), &mut lanes, questions, &is_over)
+    }
+
+    /// The files that a module's names are of, and how much debug information it has.
+    pub fn files(&self, module: ModuleHandle) -> (Vec<&[u8]>, u64) {
+        self.modules
+            .get(module.0)
+            .map_or_else(Default::default, |module| {
+                let files = module.files().map(|file| file.path.as_slice());
+                (files.collect(), module.debug_info_bytes())
+            })
+    }
+
+    /// Collects what is found in a module from now on. What [`Symbolizer::learned`] gave before,
+    /// of the same files, has answers; anything else has others or none.
+    pub fn remember(&mut self, module: ModuleHandle, learned: Option<Vec<u8>>) {
+        let learned = learned.map(|bytes| self.store.keep_unpacked(bytes));
+        if let Some(module) = self.modules.get_mut(module.0) {
+            module.is_cached = true;
+            module.cached = learned.and_then(Cached::of);
+        }
+    }
+
+    /// All that is known of a module if it has grown: what was remembered, and what was found.
+    /// Nothing where something is wrong with its files, or where they are not all of
+    /// [`Symbolizer::files`].
+    pub fn learned(&self, module: ModuleHandle) -> Option<Vec<u8>> {
+        let lanes = self.lanes.borrow();
+        let fresh = lanes.iter().flat_map(|lane| lane.fresh(module));
+        let mut all: BTreeMap<u64, Lookup> = fresh.map(|(at, it)| (at, it.clone())).collect();
+        let known = self.modules.get(module.0)?;
+        if all.is_empty() || !known.is_whole() {
+            return None;
+        }
+        all.extend(known.cached.iter().flat_map(Cached::all));
+        to_bytes(&all)
     }
 
     fn ground(&self) -> Ground<'_, 'a, S> {

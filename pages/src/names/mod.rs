@@ -1,5 +1,6 @@
 //! Joins the addresses of an analysis with the names of the programs' files.
 
+mod cached;
 mod debuginfod;
 mod given;
 mod jit;
@@ -10,9 +11,6 @@ mod remarks;
 mod symbol_files;
 
 use std::collections::{HashMap, HashSet};
-use std::ffi::OsStr;
-use std::io;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -20,14 +18,11 @@ pub use memlog_analysis::Name;
 use memlog_analysis::{ModuleKey, Site, StackTable};
 use memlog_pack::Function;
 use memlog_read::Log;
-use memlog_symbols::{
-    Bytes, FileSource, Lookup, Machine, ModuleHandle, ModuleSpec, ModuleStatus, Options, Store,
-    Symbolizer,
-};
+use memlog_symbols::{Lookup, Machine, ModuleHandle, ModuleSpec, ModuleStatus, Options, Store};
 
-use crate::open::{Over, map};
+use crate::open::{Over, cache};
 use crate::words::clean;
-use debuginfod::Debuginfod;
+use cached::{CachedSymbols, Keeping};
 use given::GivenNames;
 pub use jit::{found as jit_names, may_be as may_have_jit_names};
 use kept::Kept;
@@ -35,19 +30,6 @@ pub use known::KnownNames;
 pub use labels::{Cursor, Labels};
 use remarks::Remarks;
 pub use symbol_files::{SymbolFiles, machine, options as symbol_options, words as symbol_words};
-
-/// The files of this machine, and those that its client of debuginfod brings.
-struct Source(Option<Debuginfod>);
-
-impl FileSource for Source {
-    fn open(&self, path: &[u8]) -> io::Result<Bytes> {
-        let path = Path::new(OsStr::from_bytes(path));
-        if let Some(debuginfod) = &self.0 {
-            debuginfod.bring(path)?;
-        }
-        Ok(Arc::new(map(path)?))
-    }
-}
 
 /// Where the files of names stay while [`Names`] is in use.
 #[derive(Default)]
@@ -64,9 +46,9 @@ pub struct Symbol {
 
 /// Names for addresses.
 pub struct Names<'s> {
-    symbolizer: Symbolizer<'s, Source>,
+    symbols: CachedSymbols<'s>,
     handles: HashMap<ModuleSpec, ModuleHandle>,
-    /// What was looked up before anybody asked, and is not asked for yet.
+    /// What was looked up before anybody asked.
     looked_up: HashMap<(ModuleHandle, u64), Lookup>,
     /// What the log itself calls code.
     given: GivenNames,
@@ -82,6 +64,10 @@ pub struct Names<'s> {
     over: Over,
     was_cut_short: bool,
 }
+
+/// Bytes of a module's debug information from which on its names are kept: to open so much takes
+/// longer than to read and write their file.
+const KEPT_FROM: u64 = 1 << 20;
 
 /// What is said where Ctrl-C came before the last name was found.
 const CUT_SHORT: &str = "Ctrl-C ended the look-up of names: functions that were not looked up yet \
@@ -102,11 +88,14 @@ impl<'s> Names<'s> {
         let is_told = !options.debug_files.is_empty()
             || !options.debug_dirs.is_empty()
             || options.last_dir.is_some();
-        let debuginfod = options.last_dir.clone().map(Debuginfod::new);
+        let keeping = Keeping {
+            folder: cache().map(|folder| folder.join("names")),
+            from_bytes: KEPT_FROM,
+        };
         Self {
             machine: options.machine,
             remarks: Remarks::new(&options),
-            symbolizer: Symbolizer::new(&store.0, Source(debuginfod), options),
+            symbols: CachedSymbols::new(&store.0, options, keeping),
             handles: HashMap::new(),
             looked_up: HashMap::new(),
             given: GivenNames::of(log, file),
@@ -120,8 +109,12 @@ impl<'s> Names<'s> {
 
     /// Asks those first, and adds to them.
     pub fn with(self, known: &'s KnownNames) -> Self {
-        let known = Some(known);
-        Self { known, ..self }
+        Self {
+            known: Some(known),
+            // Each would read the same files, and write them.
+            symbols: self.symbols.without_cache(),
+            ..self
+        }
     }
 
     /// Looks no more up after Ctrl-C.
@@ -188,7 +181,7 @@ impl<'s> Names<'s> {
             }
         }
         let over = &self.over;
-        let answers = self.symbolizer.lookup_batch(&questions, || over.is_set());
+        let answers = self.symbols.lookup_batch(&questions, || over.is_set());
         let answers = questions.into_iter().zip(answers);
         let found = answers.filter_map(|(question, answer)| Some((question, answer?)));
         self.looked_up.extend(found);
@@ -285,7 +278,7 @@ impl<'s> Names<'s> {
         let handle = self.handle(module);
         let question = (handle, in_file(site, module));
         let ready = self.looked_up.get(&question).cloned();
-        let lookup = ready.unwrap_or_else(|| self.symbolizer.lookup(question.0, question.1));
+        let lookup = ready.unwrap_or_else(|| self.symbols.lookup(question.0, question.1));
         let text = |text: Option<Arc<str>>| text.map(|text| text.to_string());
         let functions = lookup.frames.into_iter().map(|frame| Function {
             name: text(frame.function),
@@ -306,7 +299,7 @@ impl<'s> Names<'s> {
             return Some(functions);
         }
         let handle = self.handle(module);
-        let is_known = matches!(self.symbolizer.status(handle), ModuleStatus::Ok(_));
+        let is_known = matches!(self.symbols.status(handle), ModuleStatus::Ok(_));
         is_known.then_some(functions)
     }
 
@@ -320,10 +313,10 @@ impl<'s> Names<'s> {
         if let Some(&handle) = self.handles.get(&spec) {
             return handle;
         }
-        let handle = self.symbolizer.add_module(&spec);
-        let status = self.symbolizer.status(handle);
+        let handle = self.symbols.add_module(&spec);
+        let status = self.symbols.status(handle);
         self.remarks
-            .add(&spec, status, self.symbolizer.refused(handle));
+            .add(&spec, status, self.symbols.refused(handle));
         self.handles.insert(spec, handle);
         handle
     }
