@@ -98,7 +98,7 @@ fn look_up(bytes: &Arc<Vec<u8>>) {
         let found = symbolizer.lookup(module, address);
         assert!(found.frames.len() <= MOST_FRAMES);
         for frame in &found.frames {
-            let longest = frame.function.iter().map(String::len).max();
+            let longest = frame.function.iter().map(|name| name.len()).max();
             assert!(longest.unwrap_or(0) <= 4 * MAX_DEMANGLED_NAME);
         }
         assert_eq!(symbolizer.lookup(module, address), found, "at {address:#x}");

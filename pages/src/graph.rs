@@ -65,9 +65,13 @@ pub fn page(log: &Path, wanted: &Wanted, symbol_files: &SymbolFiles) -> anyhow::
     check_moment(when, &Span::of(family.own(), &analysis))?;
     let mut names = Names::new(&store, options, family.own(), log);
     let stacks = analysis.tally.stacks();
-    let held = counted(&analysis, when, By::Live).into_iter();
-    let mapped = counted(&analysis, when, By::Mapped).into_iter();
-    let mapped = mapped.filter(|_| wanted.with_mapped);
+    let held = counted(&analysis, when, By::Live);
+    let mut mapped = counted(&analysis, when, By::Mapped);
+    if !wanted.with_mapped {
+        mapped.clear();
+    }
+    names.expect(stacks, held.iter().chain(&mapped).map(|(stack, _)| *stack));
+    let (held, mapped) = (held.into_iter(), mapped.into_iter());
     let calls = CallGraph::build(stacks, held, mapped, |frame| {
         named(&mut names, stacks, frame, wanted.with_symbols)
     });

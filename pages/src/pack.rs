@@ -83,6 +83,7 @@ pub fn pack(
 /// The names of all places of a log.
 fn keep(log: &Log, names: &mut Names, keeper: &mut Keeper) {
     let has_cuts = log.has_cut_stacks();
+    names.expect_log(log);
     for module in log.modules() {
         let codes = log.codes().filter(|code| code.module == module.id);
         let mut number = None;

@@ -1,9 +1,7 @@
 //! Functions, files, lines and inlined callers from debug information.
 
-use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
-use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use addr2line::{Context, LookupContinuation, LookupResult};
 use gimli::{DwLang, UnitHeader, UnitOffset, UnitRef, UnitType};
@@ -17,24 +15,23 @@ use crate::units::{Slice, Unit};
 /// More ranges of units than this are not believed.
 const MAX_UNIT_RANGES: usize = 16 << 20;
 /// Inlined functions at one address that are reported.
-const MAX_FRAMES: usize = 512;
+pub(crate) const MAX_FRAMES: usize = 512;
 
+/// What the debug information of a module says of itself: any thread may ask.
 pub(crate) struct DebugInfo<'a> {
-    context: Context<Slice<'a>>,
+    dwarf: Arc<gimli::Dwarf<Slice<'a>>>,
     split: Split<'a>,
     guard: Guard<'a>,
-    /// Units by the address of their file's sections and their offset.
-    units: RefCell<HashMap<UnitKey, Option<Rc<Unit<'a>>>>>,
+    /// For the first reader.
+    context: Mutex<Option<Context<Slice<'a>>>>,
 }
-
-type UnitKey = (usize, usize);
 
 /// A function as the debug information has it.
 pub(crate) struct RawFrame<'a> {
     pub name: Option<&'a [u8]>,
     pub language: Option<DwLang>,
     pub entry: Option<UnitOffset>,
-    pub file: Option<String>,
+    pub file: Option<Arc<str>>,
     pub line: Option<u32>,
 }
 
@@ -66,15 +63,15 @@ impl<'a> DebugInfo<'a> {
         dwarf.populate_abbreviations_cache(gimli::AbbreviationsCacheStrategy::Duplicates);
         let dwarf = Arc::new(dwarf);
         let opened = Guard::new(dwarf.clone()).and_then(|guard| {
-            let context = Context::from_arc_dwarf(dwarf).map_err(|error| error.to_string())?;
-            Ok((guard, context))
+            let context = Context::from_arc_dwarf(dwarf.clone());
+            Ok((guard, context.map_err(|error| error.to_string())?))
         });
         match opened {
             Ok((guard, context)) => Some(Self {
-                context,
+                dwarf,
                 split,
                 guard,
-                units: RefCell::default(),
+                context: Mutex::new(Some(context)),
             }),
             Err(error) => {
                 let path = crate::paths::show(&image.path);
@@ -90,12 +87,51 @@ impl<'a> DebugInfo<'a> {
         self.split.notes()
     }
 
+    /// Whether anything asked so far is in files of split debug information.
+    pub(crate) fn is_split(&self) -> bool {
+        self.split.is_asked()
+    }
+}
+
+/// Reads debug information for one thread, and keeps what it has read.
+pub(crate) struct Reader<'a> {
+    context: Context<Slice<'a>>,
+    /// Units by the address of their file's sections and their offset.
+    units: HashMap<UnitKey, Option<Unit<'a>>>,
+    /// By the address of their text in the context, which stays there.
+    files: HashMap<(usize, usize), Arc<str>>,
+    /// Names with what stands around them, by unit and entry.
+    qualified: HashMap<(UnitKey, UnitOffset), Option<Arc<str>>>,
+}
+
+pub(crate) type UnitKey = (usize, usize);
+
+impl<'a> Reader<'a> {
+    /// A further one reads the units' headers again.
+    pub(crate) fn new(debug: &DebugInfo<'a>) -> Option<Self> {
+        let first = debug.context.lock().unwrap_or_else(PoisonError::into_inner);
+        let first = { first }.take();
+        let context = first.or_else(|| Context::from_arc_dwarf(debug.dwarf.clone()).ok())?;
+        Some(Self {
+            context,
+            units: HashMap::new(),
+            files: HashMap::new(),
+            qualified: HashMap::new(),
+        })
+    }
+
     /// The functions at an address, innermost first; empty if nothing is known.
-    pub(crate) fn frames(&self, source: &impl FileSource, address: u64) -> Vec<RawFrame<'a>> {
-        if address == u64::MAX || !self.guard.allows(address) {
+    pub(crate) fn frames(
+        &mut self,
+        debug: &DebugInfo<'a>,
+        source: &impl FileSource,
+        address: u64,
+    ) -> Vec<RawFrame<'a>> {
+        if address == u64::MAX || !debug.guard.allows(address) {
             return Vec::new();
         }
-        let Ok(mut found) = self.resolve(source, self.context.find_frames(address)) else {
+        let found = self.context.find_frames(address);
+        let Ok(mut found) = debug.resolve(source, found) else {
             return Vec::new();
         };
         let mut frames = Vec::new();
@@ -107,8 +143,13 @@ impl<'a> DebugInfo<'a> {
             if let Some(function) = &frame.function
                 && language.is_none()
             {
-                language = function.language.or_else(|| self.language(source, address));
+                let of_unit = || language_at(&self.context, debug, source, address);
+                language = function.language.or_else(of_unit);
             }
+            let file = location.and_then(|at| at.file).map(|file| {
+                let key = (file.as_ptr().addr(), file.len());
+                self.files.entry(key).or_insert_with(|| file.into()).clone()
+            });
             frames.push(RawFrame {
                 name: frame
                     .function
@@ -116,43 +157,61 @@ impl<'a> DebugInfo<'a> {
                     .map(|function| function.name.slice()),
                 language,
                 entry: frame.dw_die_offset,
-                file: location.and_then(|at| at.file).map(str::to_owned),
+                file,
                 line: location.and_then(|at| at.line).filter(|line| *line > 0),
             });
         }
         frames
     }
 
-    /// The name of a frame at `address` with its namespaces, types and modules.
+    /// The name of a frame at `address` with its namespaces, types and modules. `unit` is that
+    /// of the address, once it is known.
     pub(crate) fn qualified(
-        &self,
+        &mut self,
+        debug: &DebugInfo<'a>,
         source: &impl FileSource,
-        address: u64,
+        (address, unit): (u64, &mut Option<UnitKey>),
         frame: &RawFrame<'a>,
-    ) -> Option<String> {
-        let unit = self.resolve(source, self.context.find_dwarf_and_unit(address))?;
-        let offset = unit.header.offset();
-        let key = (std::ptr::from_ref(unit.dwarf).addr(), offset.0);
-        let scan = || Unit::scan(unit, is_fortran(frame.language)).map(Rc::new);
-        let scanned = self
-            .units
-            .borrow_mut()
-            .entry(key)
-            .or_insert_with(scan)
-            .clone()?;
-        scanned.qualified(unit, frame.entry?)
-    }
-
-    /// The language of a split unit; the library looks for it in the part that was not split off.
-    fn language(&self, source: &impl FileSource, address: u64) -> Option<DwLang> {
-        let unit = self.resolve(source, self.context.find_dwarf_and_unit(address))?;
-        let root = unit.entry(unit.header.root_offset()).ok()?;
-        match root.attr_value(gimli::DW_AT_language)? {
-            gimli::AttributeValue::Language(language) => Some(language),
-            _ => None,
+    ) -> Option<Arc<str>> {
+        let entry = frame.entry?;
+        if let Some(unit) = *unit
+            && let Some(known) = self.qualified.get(&(unit, entry))
+        {
+            return known.clone();
         }
+        let found = self.context.find_dwarf_and_unit(address);
+        let found = debug.resolve(source, found)?;
+        let key = (
+            std::ptr::from_ref(found.dwarf).addr(),
+            found.header.offset().0,
+        );
+        *unit = Some(key);
+        let name = || {
+            let scan = || Unit::scan(found, is_fortran(frame.language));
+            let scanned = self.units.entry(key).or_insert_with(scan).as_ref()?;
+            scanned.qualified(found, entry).map(Arc::from)
+        };
+        let known = self.qualified.entry((key, entry));
+        known.or_insert_with(name).clone()
     }
+}
 
+/// The language of a split unit; the library looks for it in the part that was not split off.
+fn language_at<'a>(
+    context: &Context<Slice<'a>>,
+    debug: &DebugInfo<'a>,
+    source: &impl FileSource,
+    address: u64,
+) -> Option<DwLang> {
+    let unit = debug.resolve(source, context.find_dwarf_and_unit(address))?;
+    let root = unit.entry(unit.header.root_offset()).ok()?;
+    match root.attr_value(gimli::DW_AT_language)? {
+        gimli::AttributeValue::Language(language) => Some(language),
+        _ => None,
+    }
+}
+
+impl<'a> DebugInfo<'a> {
     /// Answers the library's questions for split files.
     fn resolve<L>(&self, source: &impl FileSource, mut result: LookupResult<L>) -> L::Output
     where
@@ -208,9 +267,9 @@ struct Guard<'a> {
     ranges: Intervals<usize>,
     /// Units without ranges: they may turn up at any address.
     everywhere: Vec<usize>,
-    everywhere_safe: OnceCell<bool>,
+    everywhere_safe: OnceLock<bool>,
     /// What was found, by unit.
-    safe: RefCell<Vec<Option<bool>>>,
+    safe: Vec<OnceLock<bool>>,
 }
 
 impl<'a> Guard<'a> {
@@ -241,19 +300,18 @@ impl<'a> Guard<'a> {
         }
         Ok(Self {
             dwarf,
-            safe: RefCell::new(vec![None; headers.len()]),
+            safe: headers.iter().map(|_| OnceLock::new()).collect(),
             headers,
             ranges: Intervals::new(all),
             everywhere,
-            everywhere_safe: OnceCell::new(),
+            everywhere_safe: OnceLock::new(),
         })
     }
 
     fn allows(&self, address: u64) -> bool {
         let everywhere = || self.everywhere.iter().all(|index| self.is_safe(*index));
-        let mut safe = self.safe.borrow_mut();
         let mut claims = self.ranges.holding(address).map(|range| range.value);
-        claims.all(|index| *safe[index].get_or_insert_with(|| self.is_safe(index)))
+        claims.all(|index| *self.safe[index].get_or_init(|| self.is_safe(index)))
             && *self.everywhere_safe.get_or_init(everywhere)
     }
 

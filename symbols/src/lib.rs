@@ -29,7 +29,11 @@
 //! - `dwarf`, `units`, `split`: the debug information, through addr2line and gimli;
 //! - `symtab`, `opd`: the symbol table, and the function descriptors of ppc64 ELFv1;
 //! - `demangle`: Rust, C++, Fortran; compiler's clone suffixes are dropped from a name;
-//! - `symbolizer`: joins them;
+//! - `ground`: the modules, and what is read of them once for all threads;
+//! - `lane`: joins them, for one thread;
+//! - `batch`: many addresses, by several threads;
+//! - `cached`: answers of before, as bytes that a caller keeps;
+//! - `symbolizer`: what is asked, for any number of modules;
 //! - `made_code`: names of code made at run time, from perf's maps and jitdump;
 //! - `unwindable`: who made a file's code, and how much of it has unwind tables.
 //!
@@ -43,12 +47,16 @@
 //! information. A bare name whose declaration lies in another unit (LTO, dwz) stays unqualified.
 #![forbid(unsafe_code)]
 
+mod batch;
+mod cached;
 mod demangle;
 mod dwarf;
 mod elf_file;
 mod finder;
 mod given;
+mod ground;
 mod intervals;
+mod lane;
 mod machine;
 mod made_code;
 mod minidebug;

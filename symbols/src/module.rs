@@ -1,6 +1,7 @@
 //! What callers hand in and get back.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use crate::machine::Machine;
 
@@ -97,17 +98,17 @@ pub enum ModuleStatus {
     Foreign(String),
 }
 
-/// One function at an address.
+/// One function at an address. Its texts are shared: the same few thousand come again.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Frame {
     /// The name for people.
-    pub function: Option<String>,
+    pub function: Option<Arc<str>>,
     /// The name in the file, before demangling.
-    pub raw_name: Option<String>,
+    pub raw_name: Option<Arc<str>>,
     /// Distance from the start of the symbol that covers the address; never set on inlined frames.
     pub offset_in_symbol: Option<u64>,
     /// The source file.
-    pub file: Option<String>,
+    pub file: Option<Arc<str>>,
     /// The line, from 1.
     pub line: Option<u32>,
     /// True if the next frame of the [`Lookup`] had this one inlined.

@@ -1,8 +1,8 @@
 //! Split DWARF: the part of the debug information that the linker never saw, in a package
 //! (`FILE.dwp`) or in one `.dwo` file a unit.
 
-use std::cell::{OnceCell, RefCell};
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use addr2line::SplitDwarfLoad;
 use gimli::{DwarfPackage, UnitRef};
@@ -21,24 +21,35 @@ pub(crate) struct Split<'a> {
     packages: Vec<Vec<u8>>,
     /// Where a `.dwo` may have been moved to: the folders of those.
     sysroot: Vec<u8>,
-    package: OnceCell<Option<DwarfPackage<Slice<'a>>>>,
-    notes: RefCell<Vec<String>>,
+    package: OnceLock<Option<DwarfPackage<Slice<'a>>>>,
+    notes: Mutex<Vec<String>>,
+    /// Whether any unit has a part elsewhere.
+    is_asked: AtomicBool,
 }
 
 impl<'a> Split<'a> {
     pub(crate) fn new(store: &'a Store, beside: Vec<Vec<u8>>, sysroot: Vec<u8>) -> Self {
-        let notes = RefCell::default();
+        let notes = Mutex::default();
         Self {
             store,
             packages: beside,
             sysroot,
-            package: OnceCell::new(),
+            package: OnceLock::new(),
             notes,
+            is_asked: AtomicBool::new(false),
         }
     }
 
+    /// Whether what was asked so far hangs on files of which only units tell.
+    pub(crate) fn is_asked(&self) -> bool {
+        self.is_asked.load(Ordering::Relaxed)
+    }
+
     pub(crate) fn notes(&self) -> Vec<String> {
-        self.notes.borrow().clone()
+        self.notes
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     /// The rest of a unit, if it can be found.
@@ -47,6 +58,7 @@ impl<'a> Split<'a> {
         source: &impl FileSource,
         wanted: &SplitDwarfLoad<Slice<'a>>,
     ) -> Option<Arc<gimli::Dwarf<Slice<'a>>>> {
+        self.is_asked.store(true, Ordering::Relaxed);
         let package = self.package.get_or_init(|| self.open_package(source));
         let packed = package
             .as_ref()
@@ -122,7 +134,7 @@ impl<'a> Split<'a> {
     }
 
     fn note(&self, sentence: String) {
-        let mut notes = self.notes.borrow_mut();
+        let mut notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
         if notes.len() < MAX_NOTES && !notes.contains(&sentence) {
             notes.push(sentence);
         }

@@ -301,3 +301,24 @@ fn what_is_no_module() {
         assert_eq!(symbols.lookup(module, svma), Lookup::default());
     }
 }
+
+/// Names come again at each address: there is one text for all of them.
+#[test]
+fn texts_are_shared() {
+    let (_folder, file) = built();
+    let twice = address_of(&file, "twice");
+    let store = Store::new();
+    let mut symbols = Symbolizer::new(&store, disk, alone());
+    let module = symbols.add_module(&spec(&file));
+    let [one, other] = [twice, twice + 4].map(|address| {
+        let frame = symbols.lookup(module, address).frames.pop();
+        frame.expect("a frame")
+    });
+    let texts = |frame: memlog_symbols::Frame| [frame.function, frame.raw_name, frame.file];
+    for pair in texts(one).into_iter().zip(texts(other)) {
+        let (Some(one), Some(other)) = pair else {
+            panic!("a text is missing: {pair:?}");
+        };
+        assert!(std::sync::Arc::ptr_eq(&one, &other), "{one}");
+    }
+}

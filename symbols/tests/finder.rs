@@ -16,7 +16,7 @@ const HOST: &str = "cc -O2 -g -o app app.c -Wl,--build-id=";
 struct Told {
     status: ModuleStatus,
     refused: Vec<String>,
-    function: Option<String>,
+    function: Option<std::sync::Arc<str>>,
     line: Option<u32>,
 }
 

@@ -6,7 +6,7 @@ mod programs;
 
 use std::sync::Arc;
 
-use common::{Folder, alone, probes};
+use common::{Folder, all, alone, probes};
 use memlog_symbols::{Bytes, Lookup, ModuleSpec, Store, Symbolizer};
 
 /// Asks a few questions of a file with these bytes.
@@ -25,7 +25,7 @@ fn ask(bytes: &[u8], addresses: &[u64]) -> Vec<Lookup> {
         path: b"/victim".to_vec(),
         build_id: vec![],
     });
-    let found = symbols.lookup_batch(module, addresses);
+    let found = all(&symbols, module, addresses);
     assert!(found.iter().all(|lookup| lookup.frames.len() <= 512));
     symbols.notes(module);
     found

@@ -213,7 +213,7 @@ impl Target {
         for (&address, names) in &names {
             let found = symbols.lookup(module, address).frames.pop();
             let found = found.and_then(|frame| frame.raw_name);
-            match found.filter(|found| names.contains(found)) {
+            match found.filter(|found| names.iter().any(|name| **name == **found)) {
                 Some(_) => compared += 1,
                 None => println!("{address:#x}: not one of {names:?}"),
             }

@@ -60,8 +60,11 @@ impl Lines {
         labels: &mut Labels,
     ) -> Self {
         let mut paths = Paths::default();
-        let stacks = stacks.into_iter();
-        let by_stack = stacks.map(|stack| (stack, paths.of(stack, labels)));
+        let stacks: Vec<u32> = stacks.into_iter().collect();
+        labels.expect(stacks.iter().copied());
+        let by_stack = stacks
+            .into_iter()
+            .map(|stack| (stack, paths.of(stack, labels)));
         let mut by_stack: HashMap<u32, u32> = by_stack.collect();
         let names = paths.by_name(labels.names());
         let keeps = filter.keeps(&paths, &names);

@@ -50,7 +50,10 @@ pub fn heaptrack(
     let family = files.family()?;
     let log = family.own();
     let store = NameStore::default();
-    let names = Names::new(&store, &options, log, file);
+    let mut names = Names::new(&store, &options, log, file);
+    if picked.is_none() {
+        names.expect_log(log);
+    }
     let mut form = Form::new((out, picked), log, names);
     form.head();
     form.inherit(&family, &watch);

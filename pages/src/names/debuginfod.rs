@@ -1,12 +1,12 @@
 //! Debug files of servers, for who asks for them: elfutils' own client brings them into its
 //! cache, by build-id.
 
-use std::cell::RefCell;
 use std::collections::HashSet;
 use std::ffi::OsString;
 use std::io::{self, ErrorKind, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::{Mutex, PoisonError};
 
 use crate::words::Advice;
 
@@ -73,14 +73,14 @@ pub fn cache(environment: impl Fn(&str) -> Option<OsString>) -> Result<PathBuf, 
 pub struct Debuginfod {
     cache: PathBuf,
     /// A server that does not answer is not asked for each function once more.
-    in_vain: RefCell<HashSet<PathBuf>>,
+    in_vain: Mutex<HashSet<PathBuf>>,
 }
 
 impl Debuginfod {
     pub fn new(cache: PathBuf) -> Self {
         Self {
             cache,
-            in_vain: RefCell::default(),
+            in_vain: Mutex::default(),
         }
     }
 
@@ -100,13 +100,14 @@ impl Debuginfod {
             return Ok(());
         }
         let not_found = || Err(io::Error::from(ErrorKind::NotFound));
-        if self.in_vain.borrow().contains(path) {
+        let mut in_vain = self.in_vain.lock().unwrap_or_else(PoisonError::into_inner);
+        if in_vain.contains(path) {
             return not_found();
         }
         match self.find(kind, id) {
             true => Ok(()),
             false => {
-                self.in_vain.borrow_mut().insert(path.to_owned());
+                in_vain.insert(path.to_owned());
                 not_found()
             }
         }

@@ -42,6 +42,11 @@ impl<'n, 's> Labels<'n, 's> {
         }
     }
 
+    /// See [`Names::expect`].
+    pub fn expect(&mut self, stacks: impl IntoIterator<Item = u32>) {
+        self.names.expect(self.stacks, stacks);
+    }
+
     /// The innermost place of a stack.
     pub fn start(&mut self, stack: u32) -> Cursor {
         let cursor = |in_new| Cursor {

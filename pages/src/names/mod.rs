@@ -1,5 +1,6 @@
 //! Joins the addresses of an analysis with the names of the programs' files.
 
+mod cached;
 mod debuginfod;
 mod given;
 mod jit;
@@ -11,24 +12,19 @@ mod symbol_files;
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
-use std::ffi::OsStr;
-use std::io;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 
 pub use memlog_analysis::Name;
-use memlog_analysis::{ModuleKey, Site};
+use memlog_analysis::{ModuleKey, Site, StackTable};
 use memlog_pack::Function;
 use memlog_read::Log;
-use memlog_symbols::{
-    Bytes, FileSource, Machine, ModuleHandle, ModuleSpec, ModuleStatus, Options, Store, Symbolizer,
-};
+use memlog_symbols::{Lookup, Machine, ModuleHandle, ModuleSpec, ModuleStatus, Options, Store};
 
-use crate::open::{Over, map};
+use crate::open::{Over, cache};
 use crate::words::clean;
-use debuginfod::Debuginfod;
+use cached::{CachedSymbols, Keeping};
 use given::GivenNames;
 pub use jit::{found as jit_names, may_be as may_have_jit_names};
 use kept::Kept;
@@ -36,19 +32,6 @@ pub use known::KnownNames;
 pub use labels::{Cursor, Labels};
 use remarks::Remarks;
 pub use symbol_files::{SymbolFiles, machine, options as symbol_options, words as symbol_words};
-
-/// The files of this machine, and those that its client of debuginfod brings.
-struct Source(Option<Debuginfod>);
-
-impl FileSource for Source {
-    fn open(&self, path: &[u8]) -> io::Result<Bytes> {
-        let path = Path::new(OsStr::from_bytes(path));
-        if let Some(debuginfod) = &self.0 {
-            debuginfod.bring(path)?;
-        }
-        Ok(Arc::new(map(path)?))
-    }
-}
 
 /// Where the files of names stay while [`Names`] is in use.
 #[derive(Default)]
@@ -90,16 +73,22 @@ impl<'s> OpenFiles<'s> {
 
 /// Those of one machine's programs.
 struct Opened<'s> {
-    symbolizer: Symbolizer<'s, Source>,
+    symbols: CachedSymbols<'s>,
     handles: HashMap<ModuleSpec, ModuleHandle>,
+    /// What was looked up before anybody asked.
+    looked_up: HashMap<(ModuleHandle, u64), Lookup>,
 }
 
 impl<'s> Opened<'s> {
     fn new(store: &'s NameStore, options: Options) -> Self {
-        let debuginfod = options.last_dir.clone().map(Debuginfod::new);
+        let keeping = Keeping {
+            folder: cache().map(|folder| folder.join("names")),
+            from_bytes: KEPT_FROM,
+        };
         Self {
-            symbolizer: Symbolizer::new(&store.0, Source(debuginfod), options),
+            symbols: CachedSymbols::new(&store.0, options, keeping),
             handles: HashMap::new(),
+            looked_up: HashMap::new(),
         }
     }
 }
@@ -123,6 +112,10 @@ pub struct Names<'s> {
     over: Over,
     was_cut_short: bool,
 }
+
+/// Bytes of a module's debug information from which on its names are kept: to open so much takes
+/// longer than to read and write their file.
+const KEPT_FROM: u64 = 1 << 20;
 
 /// What is said where Ctrl-C came before the last name was found.
 const CUT_SHORT: &str = "Ctrl-C ended the look-up of names: functions that were not looked up yet \
@@ -164,6 +157,8 @@ impl<'s> Names<'s> {
 
     /// Asks those first, and adds to them.
     pub fn with(self, known: &'s KnownNames) -> Self {
+        // Each would read the same files, and write them.
+        self.files.borrow_mut().symbols.leave_cache();
         let known = Some(known);
         Self { known, ..self }
     }
@@ -171,6 +166,72 @@ impl<'s> Names<'s> {
     /// Looks no more up after Ctrl-C.
     pub fn until(self, over: Over) -> Self {
         Self { over, ..self }
+    }
+
+    /// Who is going to ask for all frames of these stacks says so before: many at once are
+    /// looked up by several threads.
+    pub fn expect(&mut self, table: &StackTable, stacks: impl IntoIterator<Item = u32>) {
+        let mut seen = HashSet::new();
+        let mut sites = HashSet::new();
+        let mut expected = Vec::new();
+        for stack in stacks {
+            let mut rest = stack;
+            while seen.insert(rest)
+                && let Some((frame, outer)) = table.split(rest)
+            {
+                rest = outer;
+                if sites.insert(frame.index) {
+                    expected.push(frame.site);
+                }
+            }
+        }
+        self.expect_sites(expected.iter().filter_map(|site| {
+            let module = table.modules().get(site.module? as usize)?;
+            Some((*site, module))
+        }));
+    }
+
+    /// The same of all code of a log, a module after the other.
+    pub fn expect_log(&mut self, log: &Log) {
+        let mut by_module: HashMap<_, Vec<Site>> = HashMap::new();
+        for code in log.codes() {
+            by_module.entry(code.module).or_default().push(Site {
+                address: code.address,
+                exact: code.exact,
+                module: None,
+            });
+        }
+        let modules = log.modules().iter();
+        let modules: Vec<_> = modules.map(|it| (it.id, ModuleKey::from(it))).collect();
+        self.expect_sites(modules.iter().flat_map(|(id, module)| {
+            let sites = by_module.remove(id).unwrap_or_default();
+            sites.into_iter().map(move |site| (site, module))
+        }));
+    }
+
+    /// The same of sites. What others know, of which a thread each asks, is left to them.
+    pub fn expect_sites<'m>(&mut self, sites: impl IntoIterator<Item = (Site, &'m ModuleKey)>) {
+        if self.known.is_some() {
+            return;
+        }
+        let mut questions = Vec::new();
+        for (site, module) in sites {
+            let address = site.address.wrapping_sub(u64::from(!site.exact));
+            let is_kept = self.kept.functions(module, address).is_some();
+            if is_kept || self.given.at(&site, Some(module)).is_some() {
+                continue;
+            }
+            let question = (self.handle(module), in_file(&site, module));
+            if !self.files.borrow().looked_up.contains_key(&question) {
+                questions.push(question);
+            }
+        }
+        let over = &self.over;
+        let mut files = self.files.borrow_mut();
+        let answers = files.symbols.lookup_batch(&questions, || over.is_set());
+        let answers = questions.into_iter().zip(answers);
+        let found = answers.filter_map(|(question, answer)| Some((question, answer?)));
+        files.looked_up.extend(found);
     }
 
     /// What to say where names are missing because Ctrl-C came.
@@ -262,12 +323,15 @@ impl<'s> Names<'s> {
             return Vec::new();
         }
         let handle = self.handle(module);
-        let symbolizer = &mut self.files.borrow_mut().symbolizer;
-        let lookup = symbolizer.lookup(handle, in_file(site, module));
+        let question = (handle, in_file(site, module));
+        let files = self.files.borrow();
+        let ready = files.looked_up.get(&question).cloned();
+        let lookup = ready.unwrap_or_else(|| files.symbols.lookup(question.0, question.1));
+        let text = |text: Option<Arc<str>>| text.map(|text| text.to_string());
         let functions = lookup.frames.into_iter().map(|frame| Function {
-            name: frame.function,
-            symbol: frame.raw_name,
-            source: frame.file,
+            name: text(frame.function),
+            symbol: text(frame.raw_name),
+            source: text(frame.file),
             line: frame.line,
             offset: frame.offset_in_symbol,
         });
@@ -283,8 +347,10 @@ impl<'s> Names<'s> {
             return Some(functions);
         }
         let handle = self.handle(module);
-        let symbolizer = &self.files.borrow().symbolizer;
-        let is_known = matches!(symbolizer.status(handle), ModuleStatus::Ok(_));
+        let is_known = matches!(
+            self.files.borrow().symbols.status(handle),
+            ModuleStatus::Ok(_)
+        );
         is_known.then_some(functions)
     }
 
@@ -296,19 +362,16 @@ impl<'s> Names<'s> {
     fn handle(&mut self, module: &ModuleKey) -> ModuleHandle {
         let spec = spec_of(module);
         let mut files = self.files.borrow_mut();
-        let Opened {
-            symbolizer,
-            handles,
-        } = &mut *files;
-        let known = handles.get(&spec).copied();
+        let known = files.handles.get(&spec).copied();
         let handle = known.unwrap_or_else(|| {
-            let handle = symbolizer.add_module(&spec);
-            handles.insert(spec.clone(), handle);
+            let handle = files.symbols.add_module(&spec);
+            files.handles.insert(spec.clone(), handle);
             handle
         });
         if self.told.insert(handle) {
-            let status = symbolizer.status(handle);
-            self.remarks.add(&spec, status, symbolizer.refused(handle));
+            let status = files.symbols.status(handle);
+            let refused = files.symbols.refused(handle);
+            self.remarks.add(&spec, status, refused);
         }
         handle
     }

@@ -6,7 +6,7 @@
 //! else may write it. The one block below says why that is sound here.
 #![allow(unsafe_code)]
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read};
 use std::ops::Deref;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
@@ -119,7 +119,14 @@ pub fn log_outline(path: &Path) -> io::Result<FileBytes> {
 
 /// A program or library at `path`, of which little is looked at.
 pub fn map(path: &Path) -> io::Result<FileBytes> {
-    map_file(&open(path)?, None)
+    map_known(path).map(|(bytes, _)| bytes)
+}
+
+/// The same, with what tells it from any other file.
+pub fn map_known(path: &Path) -> io::Result<(FileBytes, Metadata)> {
+    let file = open(path)?;
+    let metadata = file.metadata()?;
+    Ok((map_file(&file, None)?, metadata))
 }
 
 /// An open file, so many bytes of it or all.

@@ -41,10 +41,10 @@ pub use interrupt::{INTERRUPTED, Interrupt};
 pub use magic::{begins_with, has_magic};
 pub use map::FileBytes;
 use map::{bytes_of, log_bytes, log_files, log_outline};
-pub use map::{map, map_file};
+pub use map::{map, map_file, map_known};
 pub use packed::is_packed;
 pub use reading::hand_out;
-pub use sidecar::Sidecar;
+pub use sidecar::{Sidecar, cache, is_trusted, keep};
 pub use unnamed::unnamed;
 pub use watch::{Over, Watch};
 

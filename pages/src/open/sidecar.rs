@@ -81,13 +81,8 @@ impl Sidecar {
         }
     }
 
-    /// Whoever may write another's table may tell him what he likes.
     fn is_trusted(&self, place: &Path) -> bool {
-        let file = fs::symlink_metadata(place);
-        file.is_ok_and(|file| {
-            let is_owners = file.uid() == effective_user() || Some(file.uid()) == self.owner;
-            file.is_file() && is_owners && file.mode() & 0o022 == 0
-        })
+        is_trusted(place, self.owner)
     }
 
     /// Where to write a table: into a file, where it is worthwhile and possible, or
@@ -235,6 +230,27 @@ impl Write for Draft {
     }
 }
 
+/// Whether a file is ours, or that user's. Whoever may write another's table may tell him what
+/// he likes.
+pub fn is_trusted(place: &Path, owner: Option<u32>) -> bool {
+    let file = fs::symlink_metadata(place);
+    file.is_ok_and(|file| {
+        let is_owners = file.uid() == effective_user() || Some(file.uid()) == owner;
+        file.is_file() && is_owners && file.mode() & 0o022 == 0
+    })
+}
+
+/// Writes a file that can be made anew: whole, or not at all.
+pub fn keep(place: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut out = Out::create(place)?;
+    out.write(bytes)?;
+    match is_at(&out.file, &out.path) {
+        true => fs::rename(&out.path, &out.place),
+        // Another thread writes the same.
+        false => Ok(()),
+    }
+}
+
 /// Removes drafts that killed processes left. A process of our number in another
 /// container may write one: it answers from it as well without its name.
 fn sweep(folder: &Path, start: &[u8]) {
@@ -299,7 +315,7 @@ fn places(path: &Path) -> Vec<PathBuf> {
 }
 
 /// The user's folder of what can be made anew.
-fn cache() -> Option<PathBuf> {
+pub fn cache() -> Option<PathBuf> {
     let named = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
     let named = named.filter(|folder| folder.is_absolute());
     let home = || Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache"));

@@ -249,6 +249,7 @@ pub fn named<'t, 'b>(
         });
     };
     let mut labels = Labels::new(names, &known);
+    labels.expect(distinct.iter().copied());
     let mut paths = Paths::default();
     let whole: Vec<u32> = distinct
         .iter()

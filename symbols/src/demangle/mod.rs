@@ -8,6 +8,7 @@ mod fortran;
 mod suffix;
 
 use std::fmt;
+use std::sync::Arc;
 
 pub use suffix::strip as without_marks;
 
@@ -42,7 +43,7 @@ pub enum Hint {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// A name for people.
-    Named(String),
+    Named(Arc<str>),
     /// The name is not mangled.
     Plain,
     /// The name is mangled in a way that cannot be undone.
@@ -52,7 +53,7 @@ pub(crate) enum Outcome {
 /// The name for people, or `None` if `raw` is that already or cannot be demangled.
 pub fn demangle(raw: &str, hint: Hint) -> Option<String> {
     match outcome(raw, hint) {
-        Outcome::Named(name) => Some(name),
+        Outcome::Named(name) => Some(name.to_string()),
         Outcome::Plain | Outcome::Failed => None,
     }
 }
@@ -66,7 +67,7 @@ pub(crate) fn outcome(raw: &str, hint: Hint) -> Outcome {
         .or_else(|| cpp(name))
         .or_else(|| fortran::demangle(name))
     {
-        return Outcome::Named(name);
+        return Outcome::Named(name.into());
     }
     if name.starts_with("_Z") {
         return Outcome::Failed;
@@ -74,10 +75,10 @@ pub(crate) fn outcome(raw: &str, hint: Hint) -> Outcome {
     if hint == Hint::Fortran
         && let Some(name) = fortran::external(name)
     {
-        return Outcome::Named(name);
+        return Outcome::Named(name.into());
     }
     if name.len() < raw.len() {
-        Outcome::Named(name.to_owned())
+        Outcome::Named(name.into())
     } else {
         Outcome::Plain
     }

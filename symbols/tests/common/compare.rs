@@ -6,7 +6,7 @@ use std::path::Path;
 
 use memlog_symbols::{Frame, ModuleSpec, Options, Store, Symbolizer};
 
-use super::{Expected, disk, filter, llvm, oracle};
+use super::{Expected, all, disk, filter, llvm, oracle};
 
 /// Binutils gives an inlined function that has no linkage name the name of the symbol around it.
 fn same_function(ours: &Frame, theirs: &str) -> bool {
@@ -59,11 +59,11 @@ fn same_file(ours: &str, theirs: &str) -> bool {
 fn agree(ours: &Frame, theirs: &Expected) -> bool {
     let function = match (&ours.raw_name, &theirs.function) {
         (Some(_), Some(theirs)) => same_function(ours, theirs),
-        (ours, theirs) => ours == theirs,
+        (ours, theirs) => ours.as_deref() == theirs.as_deref(),
     };
     let file = match (&ours.file, &theirs.file) {
         (Some(ours), Some(theirs)) => same_file(ours, theirs),
-        (ours, theirs) => ours == theirs,
+        (ours, theirs) => ours.as_deref() == theirs.as_deref(),
     };
     function && file && ours.line == theirs.line
 }
@@ -96,7 +96,7 @@ impl Comparison<'_> {
         let store = Store::new();
         let mut symbols = Symbolizer::new(&store, disk, self.options.clone());
         let module = symbols.add_module(&self.module);
-        let found = symbols.lookup_batch(module, addresses);
+        let found = all(&symbols, module, addresses);
         let (mut compared, mut inlined, mut wrong) = (0, 0, Vec::new());
         for ((address, ours), theirs) in addresses.iter().zip(&found).zip(&expected) {
             assert_eq!(*ours, symbols.lookup(module, *address));
@@ -183,7 +183,7 @@ fn compare_names<'a>(frames: impl Iterator<Item = &'a Frame>) {
             names.insert(raw, name);
         }
     }
-    let expected = filter("c++filt", names.keys().map(|raw| raw.as_str()));
+    let expected = filter("c++filt", names.keys().map(|raw| &***raw));
     let bare = |name: &str| {
         let name = name
             .split(" [clone")

@@ -10,7 +10,9 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use memlog_symbols::{Bytes, ModuleSpec, ModuleStatus, Options};
+use memlog_symbols::{
+    Bytes, FileSource, Lookup, ModuleHandle, ModuleSpec, ModuleStatus, Options, Symbolizer,
+};
 
 /// A folder that goes with the test.
 pub struct Folder(PathBuf);
@@ -94,6 +96,17 @@ pub fn loaded(status: &ModuleStatus) -> &memlog_symbols::Loaded {
         ModuleStatus::Ok(loaded) => loaded,
         other => panic!("{other:?}"),
     }
+}
+
+/// Many addresses of a module.
+pub fn all<S: FileSource + Sync>(
+    symbols: &Symbolizer<'_, S>,
+    module: ModuleHandle,
+    addresses: &[u64],
+) -> Vec<Lookup> {
+    let questions: Vec<_> = addresses.iter().map(|&svma| (module, svma)).collect();
+    let answers = symbols.lookup_batch(&questions, || false);
+    answers.into_iter().map(|it| it.unwrap()).collect()
 }
 
 /// The build-id as `readelf` has it.
