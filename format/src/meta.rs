@@ -138,11 +138,19 @@ pub enum Lack {
     Gone = 9,
     /// How large the heap was before: it has one moment only.
     Peak = 10,
+    /// What was live when the program ended: it is cut off, or has moments before that.
+    End = 11,
+    /// What stood in lines or records that were not understood.
+    LeftOut = 12,
+    /// What is live: it has only what came in all.
+    Live = 13,
+    /// What was allocated before recording began.
+    Before = 14,
 }
 
 impl Lack {
     /// All of them.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 14] = [
         Lack::Times,
         Lack::Counts,
         Lack::Addresses,
@@ -153,6 +161,10 @@ impl Lack {
         Lack::Functions,
         Lack::Gone,
         Lack::Peak,
+        Lack::End,
+        Lack::LeftOut,
+        Lack::Live,
+        Lack::Before,
     ];
 
     /// What a text of [`Key::Lacks`] says.

@@ -108,6 +108,7 @@ impl<'s> LogWriter<'s> {
     /// A line or record was not understood, and the others can be without it.
     pub fn leave_out(&mut self, why: &Error) {
         self.made.left_out += 1;
+        self.lacks(Lack::LeftOut);
         if self.made.left_out <= TOLD {
             self.remark(format!("left out: {why}"));
         }
@@ -117,6 +118,12 @@ impl<'s> LogWriter<'s> {
     pub fn remark(&mut self, sentence: String) {
         self.text(Key::Note, sentence.as_bytes());
         self.made.remarks.push(sentence);
+    }
+
+    /// The file ends earlier than it should: a sentence says where.
+    pub fn cut_off(&mut self, sentence: String) {
+        self.lacks(Lack::End);
+        self.remark(sentence);
     }
 
     /// Whether nothing more is written: [`finish`](Self::finish) says why.
@@ -347,13 +354,16 @@ impl<'s> LogWriter<'s> {
 
     /// Writes what is not written yet, and the first chunk.
     pub fn finish(mut self) -> Result<Made, Error> {
-        let end = Record::End(End {
-            tick: self.events.tick,
-            how: 1,
-            vm_hwm_kb: self.peak_kb,
-            maxrss_kb: self.peak_kb,
-        });
-        self.metas.push(&mut self.out, &end);
+        if !self.made.lacks.contains(&Lack::End) {
+            let end = Record::End(End {
+                tick: self.events.tick,
+                // No form tells it.
+                how: 0,
+                vm_hwm_kb: self.peak_kb,
+                maxrss_kb: self.peak_kb,
+            });
+            self.metas.push(&mut self.out, &end);
+        }
         self.events.flush(&mut self.out);
         self.nodes.flush(&mut self.out);
         self.places.flush(&mut self.out);

@@ -82,7 +82,7 @@ pub(super) fn read(input: &mut dyn BufRead, log: &mut LogWriter) -> Result<(), E
         maps.line(line);
     }
     if let Some(cut) = lines.cut() {
-        log.remark(cut);
+        log.cut_off(cut);
     }
     write(log, sampled, &mut maps, &rows);
     Ok(())
@@ -199,7 +199,7 @@ fn write(log: &mut LogWriter, sampled: Sampled, maps: &mut Maps, rows: &[Row]) {
     let lacks = [Lack::Times, Lack::Addresses, Lack::Lifetimes, Lack::Order];
     for lack in lacks
         .into_iter()
-        .chain([Lack::Peak, Lack::Threads, Lack::Functions])
+        .chain([Lack::Peak, Lack::End, Lack::Threads, Lack::Functions])
     {
         log.lacks(lack);
     }

@@ -64,7 +64,7 @@ pub(super) fn read(input: &mut dyn BufRead, log: &mut LogWriter) -> Result<(), E
         }
     }
     if let Some(cut) = lines.cut() {
-        log.remark(cut);
+        log.cut_off(cut);
     }
     Ok(())
 }
@@ -164,6 +164,7 @@ impl File {
                 self.mapped.as_mut()?.take(fields, is_sized, log)
             }
             b'A' => {
+                log.lacks(Lack::Before);
                 log.remark("recording began in a program that ran already".to_owned());
                 Some(())
             }

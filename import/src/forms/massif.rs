@@ -47,7 +47,8 @@ pub(super) fn is(head: &[u8]) -> bool {
 pub(super) fn read(input: &mut dyn BufRead, log: &mut LogWriter) -> Result<(), Error> {
     let unknown = [Lack::Counts, Lack::Addresses, Lack::Lifetimes];
     let more = [Lack::Order, Lack::Threads, Lack::Functions, Lack::Gone];
-    for lack in unknown.into_iter().chain(more) {
+    // Its last moment may be long before the end, and a heap that only grows has no peak.
+    for lack in unknown.into_iter().chain(more).chain([Lack::End]) {
         log.lacks(lack);
     }
     let mut lines = Lines::new(input);
@@ -58,7 +59,7 @@ pub(super) fn read(input: &mut dyn BufRead, log: &mut LogWriter) -> Result<(), E
         massif.line(log, line, at)?;
     }
     if let Some(cut) = lines.cut() {
-        log.remark(cut);
+        log.cut_off(cut);
     }
     massif.end(log, lines.at())
 }

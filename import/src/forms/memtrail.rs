@@ -74,7 +74,7 @@ pub(super) fn read(input: &mut dyn BufRead, log: &mut LogWriter) -> Result<(), E
     let mut records = 0;
     match file.records(log, &mut records) {
         Ok(()) => {}
-        Err(Stop::End) => log.remark(format!(
+        Err(Stop::End) => log.cut_off(format!(
             "the file ends in the middle of record {records}, which is left out"
         )),
         Err(Stop::Error(error)) => return Err(error),

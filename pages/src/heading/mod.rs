@@ -132,6 +132,8 @@ fn program(subject: &Subject) -> Vec<String> {
     }
     match (log.end(), log.death()) {
         (_, Some(death)) => parts.push(format!("killed by signal {}", signal(death.signal))),
+        // What is not known of it stands above.
+        (None, None) if Imported::of(log).is_some() => {}
         (None, None) if subject.is_running => parts.push("still running".into()),
         (None, None) => {
             parts.push("no end in the log (still running, killed, or exec'd)".into());

@@ -40,10 +40,10 @@ pub(super) fn read(input: &mut dyn BufRead, log: &mut LogWriter) -> Result<(), E
     file.operations(log, true);
     match read {
         Ok(()) if packed.is_cut() => {
-            log.remark("the file ends in the middle of a piece, which is left out".to_owned());
+            log.cut_off("the file ends in the middle of a piece, which is left out".to_owned());
         }
         Ok(()) => {}
-        Err(Stop::End) => log.remark(format!(
+        Err(Stop::End) => log.cut_off(format!(
             "the file ends in the middle of event {events}, which is left out"
         )),
         Err(Stop::Error(error)) => return Err(error),

@@ -37,7 +37,7 @@ pub(super) fn read(input: &mut dyn BufRead, log: &mut LogWriter) -> Result<(), E
     let lacks = [Lack::Times, Lack::Addresses, Lack::Lifetimes, Lack::Order];
     for lack in lacks
         .into_iter()
-        .chain([Lack::Peak, Lack::Threads, Lack::Functions])
+        .chain([Lack::Peak, Lack::End, Lack::Threads, Lack::Functions])
     {
         log.lacks(lack);
     }
