@@ -21,6 +21,9 @@ pub struct Args {
     /// Of a file that has sums only, leave out the blocks that came and went
     #[arg(long)]
     held_only: bool,
+    /// Replace a log of that name that is there
+    #[arg(long)]
+    force: bool,
     /// Say nothing of what is written
     #[arg(short, long)]
     quiet: bool,
@@ -41,10 +44,12 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
             "every command reads it as it is",
         ));
     }
+    // It is told before the file is read.
+    output.check_log(&args.file, named, args.force)?;
     let watch = Watch::interruptible();
     let (made, bytes) = import(&args.file, args.held_only, &watch)?;
     watch.end();
-    let (exit, _) = output.write(&args.file, named, |out| {
+    let (exit, _) = output.write_log(&args.file, named, args.force, |out| {
         out.write_all(&bytes)?;
         Ok(ExitCode::SUCCESS)
     })?;

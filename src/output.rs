@@ -7,6 +7,8 @@ use std::process::ExitCode;
 use memlog_pages::{Advice, out, shown};
 use memlog2dot::OneFile;
 
+use crate::record::replace;
+
 const STDOUT: &str = "-";
 
 /// Where it goes, and whether that is said.
@@ -52,6 +54,45 @@ impl Output<'_> {
         let path = self.file(log, named)?;
         // What cannot be written is told before the log is gone through.
         let file = OneFile::prepare(&path, log, self.elsewhere)?;
+        self.put(file, path, make)
+    }
+
+    /// The same of a log: one that is there stays, unless `--force` says otherwise.
+    pub fn write_log(
+        &self,
+        source: &Path,
+        named: impl Fn(&str) -> String,
+        is_forced: bool,
+        make: impl FnOnce(&mut dyn Write) -> anyhow::Result<ExitCode>,
+    ) -> anyhow::Result<(ExitCode, Option<PathBuf>)> {
+        if self.is_stdout() {
+            return self.write(source, named, make);
+        }
+        let path = self.file(source, named)?;
+        let file = OneFile::prepare(&path, source, self.elsewhere)?;
+        let file = new_log(file, &path, is_forced, self.elsewhere)?;
+        self.put(file, path, make)
+    }
+
+    /// Whether [`write_log`](Self::write_log) would find a log there.
+    pub fn check_log(
+        &self,
+        source: &Path,
+        named: impl Fn(&str) -> String,
+        is_forced: bool,
+    ) -> anyhow::Result<()> {
+        match self.is_stdout() {
+            true => Ok(()),
+            false => check_new(&self.file(source, named)?, is_forced, self.elsewhere),
+        }
+    }
+
+    fn put(
+        &self,
+        file: OneFile,
+        path: PathBuf,
+        make: impl FnOnce(&mut dyn Write) -> anyhow::Result<ExitCode>,
+    ) -> anyhow::Result<(ExitCode, Option<PathBuf>)> {
         let exit = file.write_by(make)?;
         self.say(&format!("Creating {}", shown(&path)));
         Ok((exit, Some(path)))
@@ -72,5 +113,31 @@ impl Output<'_> {
             ));
         };
         Ok(folder.join(named(name)))
+    }
+}
+
+/// A file for a log, which replaces another only by `--force`, and only another log, as
+/// `record` does.
+pub fn new_log(
+    file: OneFile,
+    path: &Path,
+    is_forced: bool,
+    elsewhere: &str,
+) -> anyhow::Result<OneFile> {
+    check_new(path, is_forced, elsewhere)?;
+    Ok(match is_forced {
+        true => file,
+        false => file.where_none_is(),
+    })
+}
+
+fn check_new(path: &Path, is_forced: bool, elsewhere: &str) -> anyhow::Result<()> {
+    match is_forced {
+        true => replace::check(path),
+        false if path.symlink_metadata().is_ok() => Err(Advice::error(
+            format!("{} is there already", shown(path)),
+            format!("{elsewhere}; --force replaces a log"),
+        )),
+        false => Ok(()),
     }
 }

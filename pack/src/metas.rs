@@ -28,19 +28,22 @@ pub(crate) fn places(log: &[u8]) -> Vec<(usize, Header)> {
     metas
 }
 
-/// Hands out the records of a meta chunk, up to one that cannot be read.
+/// Hands out the records of a meta chunk with their bytes, up to one that cannot be read.
 pub(crate) fn each<'a>(
     log: &'a [u8],
     place: usize,
     header: &Header,
-    mut take: impl FnMut(Record<'a>),
+    mut take: impl FnMut(Record<'a>, &'a [u8]),
 ) {
     let start = place * CHUNK_SIZE;
     let from = start + if place == 0 { AREA_END } else { HEADER_SIZE };
     let end = (start + header.committed as usize).min(log.len());
-    let mut records = Reader::new(log.get(from..end).unwrap_or(&[]));
+    let bytes = log.get(from..end).unwrap_or(&[]);
+    let mut records = Reader::new(bytes);
+    let mut at = 0;
     while let Ok(Some(record)) = Record::next(&mut records) {
-        take(record);
+        take(record, &bytes[at..records.at()]);
+        at = records.at();
     }
 }
 

@@ -70,7 +70,7 @@ pub use page::Page;
 pub use page::tree::{By, Direction};
 pub use screen::{Look, Screen, of_stdout, open_stdout, out};
 pub use subject::Subject;
-pub use system::effective_user;
+pub use system::{effective_user, free_bytes};
 pub use text::of as text_of;
 pub use words::{Advice, clean, counted, grouped, shown, sized, tell_note, typed};
 pub use world::Where;
