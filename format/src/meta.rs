@@ -146,11 +146,17 @@ pub enum Lack {
     Live = 13,
     /// What was allocated before recording began.
     Before = 14,
+    /// How large single blocks were: it has sums.
+    Sizes = 15,
+    /// Which blocks realloc made of others.
+    Reallocs = 16,
+    /// How the heap grew and shrank between the moments that it has.
+    Course = 17,
 }
 
 impl Lack {
     /// All of them.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 17] = [
         Lack::Times,
         Lack::Counts,
         Lack::Addresses,
@@ -165,6 +171,9 @@ impl Lack {
         Lack::LeftOut,
         Lack::Live,
         Lack::Before,
+        Lack::Sizes,
+        Lack::Reallocs,
+        Lack::Course,
     ];
 
     /// What a text of [`Key::Lacks`] says.

@@ -385,6 +385,9 @@ impl<'s> LogWriter<'s> {
 
     fn held(&mut self, blocks: u64, bytes: u64) -> Held {
         self.lacks(Lack::Addresses);
+        if blocks > 1 {
+            self.lacks(Lack::Sizes);
+        }
         self.blocks_of_sums = self.blocks_of_sums.saturating_add(blocks);
         let size = bytes.checked_div(blocks).unwrap_or(0);
         // One more byte than the smaller of them.

@@ -8,7 +8,7 @@ use memlog_read::Log;
 use serde_json::{Value, json};
 
 use crate::choose::chosen;
-use crate::facts::is_running;
+use crate::facts::{Rests, is_running};
 use crate::figures::figures;
 use crate::heading::{failed_parts, heading, notes};
 use crate::json;
@@ -95,6 +95,8 @@ pub fn read<T, M: Into<Moments>, R>(
     let files = Files::load(file, &watch)?;
     let family = files.family()?;
     let is_running = is_running(family.own());
+    let rests = Rests::default().filtered(counted.blocks.filter());
+    rests.check(family.own())?;
     let found = first(&family, &watch)?;
     let Moments { at, snapshots } = moment(&found).into();
     let taken = snapshots.map(|pace| taken(pace, family.own().tick_ns()));

@@ -1,10 +1,13 @@
 //! What another tool's file does not know is said to be unknown, and is never shown as 0.
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::ask;
+use serde_json::Value;
+
 use crate::sites::{Folder, said};
+use crate::{ask, rows};
 
 fn golden(name: &str) -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -92,4 +95,251 @@ fn a_cut_packed_file_is_cut() {
     };
     pack("gzip", "it.gz");
     pack("zstd", "it.zst");
+}
+
+/// A profile in pprof's form: two stacks of one function each, with these types of values.
+fn pprof(kinds: &[&str], values: [&[u64]; 2]) -> Vec<u8> {
+    let varint = |mut number: u64| {
+        let mut bytes = Vec::new();
+        while number >= 0x80 {
+            bytes.push(number as u8 | 0x80);
+            number >>= 7;
+        }
+        bytes.push(number as u8);
+        bytes
+    };
+    let number = |tag: u64, value: u64| [varint(tag << 3), varint(value)].concat();
+    let field = |tag: u64, bytes: &[u8]| {
+        [
+            varint(tag << 3 | 2),
+            varint(bytes.len() as u64),
+            bytes.to_vec(),
+        ]
+        .concat()
+    };
+    let mut profile = Vec::new();
+    for place in 0..kinds.len() as u64 {
+        profile.extend(field(1, &number(1, 3 + place)));
+    }
+    for (id, values) in (1..).zip(values) {
+        let values: Vec<u8> = values.iter().flat_map(|value| varint(*value)).collect();
+        let sample = [field(1, &varint(id)), field(2, &values)].concat();
+        profile.extend(field(2, &sample));
+        let line = field(4, &number(1, id));
+        profile.extend(field(4, &[number(1, id), line].concat()));
+        profile.extend(field(5, &[number(1, id), number(2, id)].concat()));
+    }
+    for text in ["", "first", "second"].iter().chain(kinds) {
+        profile.extend(field(6, text.as_bytes()));
+    }
+    profile
+}
+
+/// What is asked and refused: one sentence, and no page.
+fn refused(folder: &Folder, words: &[&str], file: &Path) -> String {
+    let name = file.to_str().expect("a name");
+    // Where it does not stand last.
+    let places = words
+        .iter()
+        .map(|word| if *word == "FILE" { name } else { word });
+    let mut all: Vec<&str> = places.collect();
+    if !words.contains(&"FILE") {
+        all.push(name);
+    }
+    let output = folder.run(&all);
+    let told = said(&output);
+    assert_eq!(output.status.code(), Some(2), "{words:?} {name}: {told}");
+    assert!(output.stdout.is_empty(), "{words:?} {name}");
+    assert!(told.contains("not known: "), "{words:?} {name}: {told}");
+    told
+}
+
+/// A profile of what came in all says nothing of what is live.
+#[test]
+fn what_came_is_not_what_is_live() {
+    let folder = Folder::new("answers-imports-alloc");
+    let file = folder.path("alloc.pb");
+    let kinds = ["alloc_objects", "alloc_space"];
+    fs::write(&file, pprof(&kinds, [&[3, 300], &[2, 900]])).expect("a file");
+    let stats = ask(&folder, &file, "stats");
+    for (key, expected) in [("allocations", 5), ("total_bytes", 1200)] {
+        assert_eq!(stats[key], expected, "{stats}");
+    }
+    for key in [
+        "releases",
+        "end_live_bytes",
+        "end_live_blocks",
+        "heap_peak_bytes",
+        "rss_peak_live_bytes",
+        "temporary_allocations",
+    ] {
+        assert_eq!(stats[key], Value::Null, "{key}");
+    }
+    let name = file.to_str().expect("a name");
+    let summary = folder.says(&["summary", name]);
+    assert!(
+        summary.contains("heap peak: not known: the file has only what was allocated in all"),
+        "{summary}"
+    );
+    assert!(!summary.contains(" live at "), "{summary}");
+    for words in [
+        &["report"][..],
+        &["tree"],
+        &["leaks"],
+        &["report", "--at", "end"],
+        &["flamegraph", "-o", "-"],
+        &["export", "folded", "-o", "-"],
+        &["dot", "-o", "-"],
+        &["timeline"],
+    ] {
+        let told = refused(&folder, words, &file);
+        assert!(told.contains("what is live"), "{words:?}: {told}");
+    }
+    let report = folder.says(&["report", "--by", "allocated", name]);
+    assert!(report.contains("second"), "{report}");
+    let table = ask(&folder, &file, "table");
+    assert_eq!(rows(&table).len(), 2);
+    assert_eq!(rows(&table)[0]["leaked_bytes"], Value::Null);
+    // And the other way round.
+    let file = folder.path("live.pb");
+    let kinds = ["inuse_objects", "inuse_space"];
+    fs::write(&file, pprof(&kinds, [&[3, 300], &[2, 900]])).expect("a file");
+    assert_eq!(ask(&folder, &file, "stats")["end_live_bytes"], 1200);
+    let told = refused(&folder, &["report", "--by", "count"], &file);
+    assert!(told.contains("what came and went"), "{told}");
+    refused(&folder, &["table"], &file);
+    let table = ask(&folder, &file, "table --at end");
+    assert_eq!(rows(&table)[0]["bytes"], 900);
+}
+
+/// Questions that rest on what the source does not know.
+#[test]
+fn what_is_not_known_is_not_answered() {
+    let folder = Folder::new("answers-imports-gate");
+    let heaptrack = folder.path("it.heaptrack");
+    fs::write(&heaptrack, FREED).expect("a file");
+    let of_sums = [
+        "temporary",
+        "histogram size",
+        "histogram lifetime",
+        "histogram lifetime-events",
+        "histogram size-lifetime",
+        "table --by size",
+        "table --by thread",
+        "table --by kind",
+        "table --at 5s",
+        "table --at end --where size>10",
+        "table --at end --where address=1",
+        "table --at end --where temporary",
+        "table --at end --where born>1s",
+        "table --at end --where tid=1",
+        "table --at end --where lifetime>1s",
+        "where --at end FILE 0x1000",
+        "fragmentation",
+        "threads",
+        "chains",
+        "maps",
+        "rss",
+        "dump",
+        "timeline",
+        "replay",
+        "export perfetto -o -",
+        "export firefox -o -",
+        "export heaptrack -o -",
+        "report --by temporary",
+        "report --where size>10",
+    ];
+    for name in ["gperftools.heap", "dhat.json", "go.pb.gz"] {
+        for question in of_sums {
+            let words: Vec<_> = question.split(' ').collect();
+            refused(&folder, &words, &golden(name));
+        }
+    }
+    for question in [
+        "threads",
+        "where FILE 0x1000",
+        "fragmentation",
+        "histogram lifetime",
+        "chains",
+    ] {
+        let words: Vec<_> = question.split(' ').collect();
+        refused(&folder, &words, &heaptrack);
+    }
+    // Either of two.
+    let name = heaptrack.to_str().expect("a name").to_owned();
+    refused(
+        &folder,
+        &["diff", "--by", "thread", &name],
+        &golden("gperftools.heap"),
+    );
+    // What is known is answered, without the columns that are not.
+    let table = ask(&folder, &golden("gperftools.heap"), "table --at end");
+    for key in [
+        "first_seconds",
+        "temporary_blocks",
+        "largest_bytes",
+        "waste_bytes",
+    ] {
+        assert_eq!(rows(&table)[0][key], Value::Null, "{key}");
+    }
+    let golden_name = golden("gperftools.heap");
+    let golden_name = golden_name.to_str().expect("a name");
+    let text = folder.says(&["table", "--at", "end", golden_name]);
+    let titles = text
+        .lines()
+        .find(|line| line.contains("share"))
+        .expect("titles");
+    for title in ["largest", "waste", "temporary"] {
+        assert!(!titles.contains(title), "{titles}");
+    }
+    ask(&folder, &heaptrack, "temporary");
+    ask(&folder, &golden("bytehound.dat"), "histogram size");
+}
+
+/// Each file is a process of its own, and what it does not know is null.
+#[test]
+fn a_data_set_keeps_imports_apart() {
+    let folder = Folder::new("answers-imports-dataset");
+    let names = ["gperftools.heap", "massif.out", "go.pb.gz"];
+    let mut keys = HashSet::new();
+    for name in names {
+        let sql = folder.path(&format!("{name}.sql"));
+        let (file, out) = (golden(name), sql.to_str().expect("a name").to_owned());
+        let file = file.to_str().expect("a name");
+        folder.says(&["export", "sqlite", "-q", "-o", &out, file]);
+        let text = fs::read_to_string(&sql).expect("text");
+        let key = text.split('\'').find(|word| word.starts_with("imported."));
+        keys.insert(
+            key.unwrap_or_else(|| panic!("{name}: {text:.3000}"))
+                .to_owned(),
+        );
+    }
+    assert_eq!(keys.len(), names.len(), "{keys:?}");
+    let files: Vec<_> = names.map(golden).into();
+    let mut command = folder.memlog(&["export", "parquet", "-o", "set"]);
+    let output = command.args(&files).output().expect("it runs");
+    assert!(output.status.success(), "{}", said(&output));
+}
+
+/// Commands that take logs alone say what to do.
+#[test]
+fn what_takes_logs_alone_says_import_it() {
+    let folder = Folder::new("answers-imports-hint");
+    fs::copy(golden("gperftools.heap"), folder.path("one.heap")).expect("a copy");
+    fs::copy(golden("dhat.json"), folder.path("two.json")).expect("a copy");
+    let log = Path::new(env!("CARGO_MANIFEST_DIR")).join("golden/v1/tiny.memlog");
+    fs::copy(log, folder.path("tiny.memlog")).expect("a copy");
+    for words in [
+        &["ranks", "one.heap"][..],
+        &["ranks", "one.heap", "two.json"],
+        &["info", "--list", "one.heap"],
+        &["info", "--list", "tiny.memlog", "one.heap"],
+    ] {
+        let told = said(&folder.run(words));
+        assert!(
+            told.contains("one.heap is a gperftools file and no log")
+                && told.contains("hint: import it first: memlog import one.heap"),
+            "{words:?}: {told}"
+        );
+    }
 }

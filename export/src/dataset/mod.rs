@@ -104,6 +104,24 @@ impl Process<'_> {
         number.and_then(|number| i64::try_from(number).ok())
     }
 
+    /// By its content, a log that was made of another tool's file: that may have neither a
+    /// number nor a time.
+    fn imported(&self) -> Option<String> {
+        let content = self.figures.get("imported")?.get("content")?.as_str()?;
+        let is_usual = |c: char| c.is_ascii_alphanumeric();
+        Some(format!(
+            "imported.{}",
+            content.replace(|c| !is_usual(c), "")
+        ))
+    }
+
+    /// Whether that file did not know something.
+    fn is_unknown(&self, word: &str) -> bool {
+        let imported = self.figures.get("imported");
+        let unknown = imported.and_then(|imported| imported["unknown"].as_array());
+        unknown.is_some_and(|words| words.iter().any(|one| one == word))
+    }
+
     fn rank(&self) -> Option<i64> {
         self.text("rank")?.parse().ok()
     }

@@ -43,6 +43,7 @@ pub(super) fn read(input: &mut dyn BufRead, log: &mut LogWriter) -> Result<(), E
     log.start().tick_ns = 1_000_000;
     log.lacks(Lack::Threads);
     log.lacks(Lack::Functions);
+    log.lacks(Lack::Reallocs);
     while !log.has_failed()
         && let Some(line) = lines.next()?
     {

@@ -48,7 +48,11 @@ pub(super) fn read(input: &mut dyn BufRead, log: &mut LogWriter) -> Result<(), E
     let unknown = [Lack::Counts, Lack::Addresses, Lack::Lifetimes];
     let more = [Lack::Order, Lack::Threads, Lack::Functions, Lack::Gone];
     // Its last moment may be long before the end, and a heap that only grows has no peak.
-    for lack in unknown.into_iter().chain(more).chain([Lack::End]) {
+    for lack in unknown
+        .into_iter()
+        .chain(more)
+        .chain([Lack::End, Lack::Reallocs])
+    {
         log.lacks(lack);
     }
     let mut lines = Lines::new(input);

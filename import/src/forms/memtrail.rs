@@ -59,7 +59,8 @@ pub(super) fn is(head: &[u8]) -> bool {
 }
 
 pub(super) fn read(input: &mut dyn BufRead, log: &mut LogWriter) -> Result<(), Error> {
-    for lack in [Lack::Times, Lack::Threads, Lack::Functions, Lack::Gone] {
+    let lacks = [Lack::Times, Lack::Threads, Lack::Functions];
+    for lack in lacks.into_iter().chain([Lack::Reallocs, Lack::Gone]) {
         log.lacks(lack);
     }
     let mut file = File {

@@ -39,6 +39,7 @@ pub(super) fn read(input: &mut dyn BufRead, log: &mut LogWriter) -> Result<(), E
     let mut lines = Lines::new(input);
     let mut file = File::default();
     log.lacks(Lack::Functions);
+    log.lacks(Lack::Reallocs);
     while !log.has_failed()
         && let Some(line) = lines.next()?
     {

@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 
 use super::listed::{by_both, shown};
 use super::{Question, answered};
+use crate::facts::Rests;
 use crate::figures::place;
 use crate::moment::At;
 use crate::names::SymbolFiles;
@@ -154,11 +155,11 @@ impl Args {
     /// One side, read.
     fn taken(&self, log: &Path, at: At) -> anyhow::Result<Taken> {
         let question = self.question(log, at);
-        let needs_names = self.by().is_of_stacks();
+        let rests = Rests::from(self.by().is_of_stacks()).by(self.by());
         let slot = RefCell::new(None);
         let read = answered(
             (Of::Blocks, &question),
-            needs_names,
+            rests,
             |told| take(told, &question, self.by()),
             |taken, around| {
                 slot.replace(Some(Taken::new(taken, &question, around)));

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::listed::{by_callers, rest, shown};
 use super::{Answer, Failure, Question, Told, ask_of, frames};
+use crate::facts::Rests;
 use crate::moment::At;
 use crate::page::Page;
 use crate::page::rows::{Last, Rest, Rows, titles};
@@ -35,9 +36,13 @@ pub struct Args {
 
 /// Shows who mapped, at the RSS peak unless another moment is asked for.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    ask_of(Of::Mappings, &args.question, SCHEMA, true, |told| {
-        answer(told, args)
-    })
+    ask_of(
+        Of::Mappings,
+        &args.question,
+        SCHEMA,
+        Rests::from(true).on_mappings(),
+        |told| answer(told, args),
+    )
 }
 
 /// What was mapped at the moment.

@@ -13,6 +13,7 @@ use serde_json::{Map, Value, json};
 
 use super::listed::Listed;
 use super::{Failure, Question, Told, answered, asked};
+use crate::facts::Rests;
 use crate::facts::log_name;
 use crate::moment::At;
 use crate::page::rows::{Last, Rest, Rows, titles};
@@ -36,7 +37,7 @@ pub struct Args {
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     answered(
         (Of::Blocks, &args.question),
-        true,
+        Rests::from(true).on_mappings(),
         |told| answer(told, args),
         |answer, around| {
             let holders = around.kept.holders.clone();

@@ -22,10 +22,12 @@ use memlog_format::counter::Counter;
 use memlog_format::event::{Alloc, Release};
 use memlog_format::ext::{Ledger, Mapping, Rss, RssSource};
 use memlog_format::failure::Failure;
+use memlog_format::meta::Lack;
 use memlog_format::table::StackId;
 use memlog_read::{Flight, Item, Kind, Log, Place, Taker};
 
 use crate::choose::chosen;
+use crate::facts::Rests;
 use crate::names::{NameStore, Names, SymbolFiles, symbol_options};
 use crate::open::{Files, LogTables, Watch, at_of, hand_out};
 use crate::screen::Out;
@@ -69,6 +71,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let files = Files::load(&file, &watch)?;
     let family = files.family()?;
     let log = family.own();
+    let rests = [Lack::Order, Lack::Addresses, Lack::Times, Lack::Threads];
+    Rests::default().on(&rests).check(log)?;
     let store = NameStore::default();
     let names = (!args.no_symbols).then(|| Names::new(&store, &options, log, &file));
     let mut dump = Dump::new(Out::new(), log, names, args.ledger);

@@ -11,12 +11,13 @@ use std::path::Path;
 use memlog_analysis::{AddressMap, Summary};
 use memlog_format::api::Api;
 use memlog_format::event::{Alloc, Release};
-use memlog_format::meta::Key;
+use memlog_format::meta::{Key, Lack};
 use memlog_format::operations::{Head, MAX_OPERATION, Operation, TEXTS_AT, Text};
 use memlog_read::{Item, Kind, Place, Taker};
 
 use super::folded::{Lives, Places};
 use super::libraries::recorded_allocator;
+use crate::facts::Rests;
 use crate::open::{Analysis, Before, Family, Files, Watch, hand_out};
 use crate::words::{clean, counted, sized};
 
@@ -29,6 +30,8 @@ pub fn operations(file: &Path, out: &mut (impl Write + Seek)) -> anyhow::Result<
     let files = Files::load(file, &watch)?;
     let family = files.family()?;
     let log = family.own();
+    let rests = [Lack::Order, Lack::Sizes, Lack::Gone];
+    Rests::default().on(&rests).check(log)?;
     let analysis = family.analyse(None, &watch);
     let mut lives = Lives::default();
     hand_out(&mut watch.events(log), &mut lives, |_, events, bytes| {

@@ -13,6 +13,8 @@ pub struct Imported {
     pub tool: String,
     /// The file's name.
     pub file: String,
+    /// What tells its content from others.
+    pub content: String,
     /// What is not known.
     pub lacks: Vec<Lack>,
 }
@@ -25,6 +27,7 @@ impl Imported {
         Some(Self {
             tool: next(),
             file: next(),
+            content: next(),
             lacks: log.texts(Key::Lacks).filter_map(Lack::of).collect(),
         })
     }
@@ -38,7 +41,12 @@ impl Imported {
     /// The same for programs.
     pub fn figures(&self) -> Value {
         let lacks: Vec<_> = self.lacks.iter().map(|lack| word(*lack)).collect();
-        json!({ "tool": self.tool, "file": self.file, "unknown": lacks })
+        json!({
+            "tool": self.tool,
+            "file": self.file,
+            "content": self.content,
+            "unknown": lacks,
+        })
     }
 }
 
@@ -73,14 +81,17 @@ pub fn without_unknown(log: &Log, figures: &mut Map<String, Value>) {
             "total_bytes",
         ],
         Lack::Threads => &["threads", "rss_peak_live_by_thread"],
-        Lack::Live => &["end_live_", "heap_peak_", "rss_peak_"],
+        Lack::Live => &["releases", "end_live_", "heap_peak_", "rss_peak_"],
         Lack::Addresses
         | Lack::Lifetimes
         | Lack::Exactness
         | Lack::Functions
         | Lack::End
         | Lack::LeftOut
-        | Lack::Before => &[],
+        | Lack::Before
+        | Lack::Sizes
+        | Lack::Reallocs
+        | Lack::Course => &[],
     };
     let lacks = Lack::ALL.into_iter().filter(|lack| is_unknown(log, *lack));
     lacks.flat_map(figures_of).for_each(|name| hide(name));
@@ -125,6 +136,9 @@ fn word(lack: Lack) -> &'static str {
         Lack::LeftOut => "left_out",
         Lack::Live => "live",
         Lack::Before => "before",
+        Lack::Sizes => "sizes",
+        Lack::Reallocs => "reallocs",
+        Lack::Course => "course",
     }
 }
 
@@ -151,6 +165,9 @@ pub fn lacks(lack: Lack) -> &'static str {
         Lack::LeftOut => "what its lines that make no sense say",
         Lack::Live => "what is live",
         Lack::Before => "what was allocated before recording began",
+        Lack::Sizes => "how large single blocks were",
+        Lack::Reallocs => "which blocks realloc made of others",
+        Lack::Course => "how the heap grew and shrank between its moments",
     }
 }
 

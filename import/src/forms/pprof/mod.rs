@@ -35,10 +35,14 @@ pub(super) fn read(input: &mut dyn BufRead, log: &mut LogWriter) -> Result<(), E
     drop(bytes);
     let columns = Columns::of(&profile)?;
     let lacks = [Lack::Times, Lack::Addresses, Lack::Lifetimes, Lack::Order];
-    for lack in lacks
-        .into_iter()
-        .chain([Lack::Peak, Lack::End, Lack::Threads, Lack::Functions])
-    {
+    for lack in lacks.into_iter().chain([
+        Lack::Peak,
+        Lack::End,
+        Lack::Course,
+        Lack::Threads,
+        Lack::Functions,
+        Lack::Reallocs,
+    ]) {
         log.lacks(lack);
     }
     columns.lacks(log, &profile);
@@ -98,6 +102,9 @@ impl Columns {
     fn lacks(&self, log: &mut LogWriter, profile: &Profile) {
         if self.came.is_none() {
             log.lacks(Lack::Gone);
+        }
+        if self.live.is_none() {
+            log.lacks(Lack::Live);
         }
         // Go and tcmalloc write how many bytes pass between two samples.
         if profile.period > 1 {

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use memlog_analysis::Name;
 use memlog_answers::{World, allocation_points};
 use memlog_export::forms::{Dhat, DhatPoint, dhat as form, dhat_name};
+use memlog_format::meta::Lack;
 
 use super::{Chosen, command};
 use crate::blocks::{Failure, Told};
@@ -14,7 +15,12 @@ use crate::words::Advice;
 
 /// Writes it.
 pub fn dhat(chosen: &Chosen, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
-    super::write(chosen, |told| made(told, told.about.is_empty()), out)
+    super::write(
+        chosen,
+        &[Lack::Gone, Lack::Counts, Lack::Live, Lack::Peak],
+        |told| made(told, told.about.is_empty()),
+        out,
+    )
 }
 
 /// 2 GiB of them.
