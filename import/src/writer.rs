@@ -18,6 +18,7 @@ pub use crate::made::{Held, Made, ModuleId, Settings};
 use crate::metas::Metas;
 use crate::out::{Out, Sink};
 use crate::places::{Given, Places};
+use crate::segments::Segment;
 use crate::tables::Table;
 
 /// No more blocks are made of sums.
@@ -134,6 +135,12 @@ impl<'s> LogWriter<'s> {
     /// How import is to be done.
     pub fn settings(&self) -> Settings {
         self.settings
+    }
+
+    /// The parts of a file of code; none if it is not here.
+    pub fn segments(&self, path: &[u8]) -> Vec<Segment> {
+        let found = self.settings.segments.map(|segments| segments(path));
+        found.unwrap_or_default()
     }
 
     /// A text with a meaning.

@@ -108,11 +108,13 @@ impl Process<'_> {
     /// number nor a time.
     fn imported(&self) -> Option<String> {
         let content = self.figures.get("imported")?.get("content")?.as_str()?;
-        let is_usual = |c: char| c.is_ascii_alphanumeric();
-        Some(format!(
-            "imported.{}",
-            content.replace(|c| !is_usual(c), "")
-        ))
+        // Where the sum was hidden the log's own name has to do.
+        let content = if content.is_empty() {
+            self.log
+        } else {
+            content
+        };
+        Some(format!("imported.{}", escaped(content)))
     }
 
     /// Whether that file did not know something.

@@ -19,8 +19,9 @@ use memlog_format::meta::Lack;
 use memlog_format::table::{CodeId, StackId};
 
 use super::bytes::{Bytes, Stop};
-use super::maps::{bias, is_own};
+use super::maps::is_own;
 use crate::error::Error;
+use crate::segments::bias;
 use crate::writer::{LogWriter, ModuleId};
 
 /// It keeps no more frames of a stack, and no more modules.
@@ -191,7 +192,9 @@ impl File<'_> {
         let module = self.modules.get_mut(&number);
         let is_own = module.as_ref().is_some_and(|module| module.is_own);
         let id = module.map(|module| {
-            let bias = bias(address.wrapping_sub(offset), 0);
+            // It is where the file's first byte lies.
+            let first = address.wrapping_sub(offset);
+            let bias = bias(&(first..first), (0, false), &[]);
             let add = || log.module(&module.path, b"", bias, 0..0);
             *module.id.get_or_insert_with(add)
         });

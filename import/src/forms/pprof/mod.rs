@@ -11,9 +11,9 @@ use memlog_format::meta::{Key, Lack};
 use memlog_format::table::{CodeId, StackId};
 
 use self::proto::{Location, Mapping, Profile, Sample};
-use super::maps::bias;
 use crate::error::{At, Error};
 use crate::places::Given;
+use crate::segments::bias;
 use crate::writer::{LogWriter, ModuleId};
 
 /// A heap profile is far smaller: what unpacks to more is taken for damage.
@@ -204,7 +204,7 @@ impl<'p> Frames<'p> {
         }
         let build_id = hex(self.profile.text(mapping.build_id)).unwrap_or_default();
         let mapped = mapping.memory_start..mapping.memory_limit.max(mapping.memory_start);
-        let bias = bias(mapping.memory_start, mapping.file_offset);
+        let bias = bias(&mapped, (mapping.file_offset, true), &log.segments(path));
         let module = log.module(path, &build_id, bias, mapped);
         self.modules.insert(mapping.id, module);
         Some(module)
