@@ -129,7 +129,7 @@ impl<'s> LogWriter<'s> {
 
     /// Whether nothing more is written: [`finish`](Self::finish) says why.
     pub fn has_failed(&self) -> bool {
-        self.out.failure.is_some()
+        self.out.is_over()
     }
 
     /// How import is to be done.

@@ -14,7 +14,7 @@ use crate::writer::{LogWriter, ModuleId};
 pub(super) struct Maps {
     /// In the order of their lines.
     files: Vec<Mapped>,
-    codes: HashMap<u64, CodeId>,
+    codes: HashMap<u64, (CodeId, bool)>,
 }
 
 /// A file that is mapped, in as many parts as may be.
@@ -69,18 +69,9 @@ impl Maps {
     /// The stack of return addresses, the innermost first, without the frames of the
     /// recorder or allocator itself.
     pub(super) fn stack(&mut self, log: &mut LogWriter, addresses: &[u64]) -> StackId {
-        let own = addresses.iter().take_while(|&&address| {
-            let mapped = self.at(address.wrapping_sub(1));
-            mapped.is_some_and(|at| self.files[at].is_own)
-        });
-        let own = own.count().min(addresses.len().saturating_sub(1));
-        addresses[own..]
-            .iter()
-            .rev()
-            .fold(StackId::COMPLETE, |caller, &address| {
-                let place = self.place(log, address);
-                log.stack(caller, place)
-            })
+        let mut stack = Frames::default();
+        stack.replace(log, self, usize::MAX, addresses);
+        stack.id()
     }
 
     fn at(&self, address: u64) -> Option<usize> {
@@ -91,14 +82,20 @@ impl Maps {
 
     /// The place of a return address.
     pub(super) fn place(&mut self, log: &mut LogWriter, address: u64) -> CodeId {
-        if let Some(&code) = self.codes.get(&address) {
-            return code;
+        self.found(log, address).0
+    }
+
+    /// The same, and whether it is the recorder's or allocator's own.
+    fn found(&mut self, log: &mut LogWriter, address: u64) -> (CodeId, bool) {
+        if let Some(&found) = self.codes.get(&address) {
+            return found;
         }
         let at = self.at(address.wrapping_sub(1));
+        let is_own = at.is_some_and(|at| self.files[at].is_own);
         let module = at.map(|at| self.module(log, at));
         let code = log.place(Some(address), false, module, &[]);
-        self.codes.insert(address, code);
-        code
+        self.codes.insert(address, (code, is_own));
+        (code, is_own)
     }
 
     fn module(&mut self, log: &mut LogWriter, at: usize) -> ModuleId {
@@ -109,6 +106,53 @@ impl Maps {
             let bias = bias(first, (*offset, *is_code), &log.segments(path));
             log.module(path, b"", bias, range)
         })
+    }
+}
+
+/// A stack whose inner frames come and go. What stays costs nothing: where the frames were
+/// found once they are, whatever was mapped elsewhere since.
+#[derive(Default)]
+pub(super) struct Frames(Vec<Frame>);
+
+struct Frame {
+    /// The stack up to here, from the outermost frame in.
+    stack: StackId,
+    /// The same without the recorder's own frames at its inner end, but for the outermost.
+    without_own: StackId,
+}
+
+impl Frames {
+    /// How many there are.
+    pub(super) fn count(&self) -> usize {
+        self.0.len()
+    }
+
+    /// So many of the innermost frames are these now, the innermost first.
+    pub(super) fn replace(
+        &mut self,
+        log: &mut LogWriter,
+        maps: &mut Maps,
+        replaced: usize,
+        addresses: &[u64],
+    ) {
+        self.0.truncate(self.0.len().saturating_sub(replaced));
+        for &address in addresses.iter().rev() {
+            let (place, is_own) = maps.found(log, address);
+            let last = self.0.last();
+            let stack = log.stack(last.map_or(StackId::COMPLETE, |last| last.stack), place);
+            let without_own = match last {
+                Some(last) if is_own => last.without_own,
+                _ => stack,
+            };
+            self.0.push(Frame { stack, without_own });
+        }
+    }
+
+    /// The stack.
+    pub(super) fn id(&self) -> StackId {
+        self.0
+            .last()
+            .map_or(StackId::COMPLETE, |last| last.without_own)
     }
 }
 

@@ -54,7 +54,11 @@ pub fn import(path: &Path, held_only: bool, watch: &Watch) -> anyhow::Result<(Ma
         watch,
     };
     let name = path.file_name().unwrap_or(path.as_os_str()).as_bytes();
-    let mut log = Temporary::default();
+    let mut log = Temporary {
+        chunks: Vec::new(),
+        file: None,
+        watch,
+    };
     let made = convert(&mut input, name, &mut log, settings);
     if watch.is_over() {
         let sentence = "Ctrl-C ended it before the file was read";
@@ -132,13 +136,17 @@ impl BufRead for Input<'_> {
 }
 
 /// Chunks in memory, or in a file without a name where they are many.
-#[derive(Default)]
-struct Temporary {
+struct Temporary<'w> {
     chunks: Vec<u8>,
     file: Option<File>,
+    watch: &'w Watch,
 }
 
-impl Sink for Temporary {
+impl Sink for Temporary<'_> {
+    fn is_over(&self) -> bool {
+        self.watch.is_over()
+    }
+
     fn write(&mut self, index: u32, chunk: &[u8]) -> io::Result<()> {
         if self.file.is_none() && index as usize >= IN_MEMORY / CHUNK_SIZE {
             let file = unnamed(&std::env::temp_dir())?;
