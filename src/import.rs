@@ -8,6 +8,7 @@ use memlog_pages::{
 };
 
 use crate::output::Output;
+use crate::record::replace;
 
 /// Make a log of another tool's file
 #[derive(clap::Args)]
@@ -45,14 +46,19 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         ));
     }
     // It is told before the file is read.
-    output.check_log(&args.file, named, args.force)?;
+    output.check_log(&args.file, named, args.force.then_some(replace::check))?;
     let watch = Watch::interruptible();
     let (made, bytes) = import(&args.file, args.held_only, &watch)?;
     watch.end();
-    let (exit, _) = output.write_log(&args.file, named, args.force, |out| {
-        out.write_all(&bytes)?;
-        Ok(ExitCode::SUCCESS)
-    })?;
+    let (exit, _) = output.write_log(
+        &args.file,
+        named,
+        args.force.then_some(replace::check),
+        |out| {
+            out.write_all(&bytes)?;
+            Ok(ExitCode::SUCCESS)
+        },
+    )?;
     output.say(&format!(
         "It was a {} file: {} and {}, {} of {} never released",
         made.tool,

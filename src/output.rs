@@ -7,9 +7,10 @@ use std::process::ExitCode;
 use memlog_pages::{Advice, out, shown};
 use memlog2dot::OneFile;
 
-use crate::record::replace;
-
 const STDOUT: &str = "-";
+
+/// By `--force` what lies there is replaced if this allows it.
+pub type Forced = Option<fn(&Path) -> anyhow::Result<()>>;
 
 /// Where it goes, and whether that is said.
 pub struct Output<'a> {
@@ -62,7 +63,7 @@ impl Output<'_> {
         &self,
         source: &Path,
         named: impl Fn(&str) -> String,
-        is_forced: bool,
+        forced: Forced,
         make: impl FnOnce(&mut dyn Write) -> anyhow::Result<ExitCode>,
     ) -> anyhow::Result<(ExitCode, Option<PathBuf>)> {
         if self.is_stdout() {
@@ -70,7 +71,7 @@ impl Output<'_> {
         }
         let path = self.file(source, named)?;
         let file = OneFile::prepare(&path, source, self.elsewhere)?;
-        let file = new_log(file, &path, is_forced, self.elsewhere)?;
+        let file = new_log(file, &path, forced, self.elsewhere)?;
         self.put(file, path, make)
     }
 
@@ -79,11 +80,11 @@ impl Output<'_> {
         &self,
         source: &Path,
         named: impl Fn(&str) -> String,
-        is_forced: bool,
+        forced: Forced,
     ) -> anyhow::Result<()> {
         match self.is_stdout() {
             true => Ok(()),
-            false => check_new(&self.file(source, named)?, is_forced, self.elsewhere),
+            false => check_new(&self.file(source, named)?, forced, self.elsewhere),
         }
     }
 
@@ -121,23 +122,23 @@ impl Output<'_> {
 pub fn new_log(
     file: OneFile,
     path: &Path,
-    is_forced: bool,
+    forced: Forced,
     elsewhere: &str,
 ) -> anyhow::Result<OneFile> {
-    check_new(path, is_forced, elsewhere)?;
-    Ok(match is_forced {
-        true => file,
-        false => file.where_none_is(),
+    check_new(path, forced, elsewhere)?;
+    Ok(match forced {
+        Some(_) => file,
+        None => file.where_none_is(),
     })
 }
 
-fn check_new(path: &Path, is_forced: bool, elsewhere: &str) -> anyhow::Result<()> {
-    match is_forced {
-        true => replace::check(path),
-        false if path.symlink_metadata().is_ok() => Err(Advice::error(
+fn check_new(path: &Path, forced: Forced, elsewhere: &str) -> anyhow::Result<()> {
+    match forced {
+        Some(check) => check(path),
+        None if path.symlink_metadata().is_ok() => Err(Advice::error(
             format!("{} is there already", shown(path)),
             format!("{elsewhere}; --force replaces a log"),
         )),
-        false => Ok(()),
+        None => Ok(()),
     }
 }

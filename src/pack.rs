@@ -14,6 +14,7 @@ use memlog_pages::{Advice, SymbolFiles, choose, counted, shown, sized, tell_note
 use memlog2dot::OneFile;
 
 use crate::output::{Output, new_log};
+use crate::record::replace;
 
 /// Put a log and all its names into one file, to be read on any machine
 #[derive(clap::Args)]
@@ -136,7 +137,12 @@ pub fn extract(args: &ExtractArgs) -> anyhow::Result<ExitCode> {
 fn put(path: &Path, args: &ExtractArgs, content: &mut dyn io::Read) -> anyhow::Result<()> {
     let packed = &args.file;
     let file = OneFile::prepare(path, packed, OTHER_FOLDER)?;
-    let file = new_log(file, path, args.force, OTHER_FOLDER)?;
+    let file = new_log(
+        file,
+        path,
+        args.force.then_some(replace::check),
+        OTHER_FOLDER,
+    )?;
     file.write_by(|out| {
         io::copy(content, out).map_err(|error| {
             let hint = "pack the log again, or copy the packed file again";

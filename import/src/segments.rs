@@ -133,6 +133,6 @@ mod tests {
         assert_eq!(bias(&(0x20_1000..0x20_2000), (0, true), &fixed), 0);
         assert_eq!(bias(&(0x40_1000..0x40_2000), (0x1000, true), &[]), 0);
         let high = [segment(u64::MAX, u64::MAX, u64::MAX, true)];
-        bias(&(u64::MAX..0), (u64::MAX, true), &high);
+        bias(&(u64::MAX - 1..u64::MAX), (u64::MAX, true), &high);
     }
 }

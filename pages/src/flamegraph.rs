@@ -10,13 +10,14 @@ use memlog_format::meta::Lack;
 use serde_json::{Map, Value};
 
 use crate::calls::{self, Filter, Stacks, check};
-use crate::facts::{Rests, is_unknown};
+use crate::facts::is_unknown;
 use crate::figures::figures;
 use crate::heading::{heading, notes};
 use crate::moment::At;
 use crate::names::{Labels, SymbolFiles};
 use crate::open::Interrupt;
 use crate::page::tree::By;
+use crate::rests::Rests;
 use crate::shown::read;
 use crate::subject::Subject;
 use crate::words::Sizes;

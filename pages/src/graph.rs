@@ -7,12 +7,13 @@ use memlog_export::{CallGraph, Named, Place, Subject, When, legend};
 use memlog_format::meta::Key;
 
 use crate::calls::counted;
-use crate::facts::{Imported, Rests, rank};
+use crate::facts::{Imported, rank};
 use crate::heading::notes;
 use crate::moment::{At, Span, check as check_moment};
 use crate::names::{NameStore, Names, SymbolFiles, symbol_options};
 use crate::open::{Analysis, Family, Files, Watch, form_of};
 use crate::page::tree::By;
+use crate::rests::Rests;
 use crate::words::clean;
 use crate::world::{Reading, Where, analyse};
 

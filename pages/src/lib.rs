@@ -14,6 +14,7 @@
 //! * `calls`, `figures`, `places`: the tree of callers; the figures by name; who
 //!   asked for memory
 //! * `heading`, `moment`: what stands above each page
+//! * `rests`: what answers rest on, and whether an import knows it
 //! * `subject`: a log that was read
 //! * `page`: what is shown, as a value; it knows neither log nor screen
 //! * `choose`, `names`, `screen`: one log of many; functions and lines; the terminal
@@ -43,6 +44,7 @@ mod places;
 pub mod postmortem;
 pub mod replay;
 pub mod report;
+mod rests;
 mod screen;
 mod shown;
 pub mod stats;

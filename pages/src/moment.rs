@@ -11,9 +11,9 @@ use memlog_query::{Moment, parse_moment};
 use memlog_read::{Kind, Log};
 use memlog_table::Table;
 
-use crate::facts::Rests;
 use crate::open::{Analysis, Family, Watch};
 use crate::page::tree::By;
+use crate::rests::Rests;
 use crate::words::Advice;
 use snapshots::Pace;
 
@@ -117,7 +117,7 @@ impl At {
     /// When that is.
     pub fn when(&self, log: &Log, times: &Times) -> anyhow::Result<When> {
         use memlog_analysis::Moment as Known;
-        Rests::default().at(Some(self)).check(log)?;
+        Rests::default().on(self.rests_on()).check(log)?;
         let seconds = |ns: u64| When::Seconds(ns as f64 / 1e9);
         Ok(match &self.0 {
             Moment::RssPeak => When::Known(Known::RssPeak),

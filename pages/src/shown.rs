@@ -8,7 +8,7 @@ use memlog_read::Log;
 use serde_json::{Value, json};
 
 use crate::choose::chosen;
-use crate::facts::{Rests, is_running};
+use crate::facts::is_running;
 use crate::figures::figures;
 use crate::heading::{failed_parts, heading, notes};
 use crate::json;
@@ -18,6 +18,7 @@ use crate::names::{Labels, NameStore, Names, SymbolFiles, symbol_options};
 use crate::open::{Family, Files, Interrupt, Over, ReadPart, Watch};
 use crate::page::heading::Heading;
 use crate::page::{OnNames, Page, Part};
+use crate::rests::Rests;
 use crate::screen::{Look, Screen};
 use crate::subject::Subject;
 use crate::text;

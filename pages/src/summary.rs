@@ -7,13 +7,14 @@ use memlog_format::meta::Lack;
 use memlog_read::Log;
 use serde_json::{Map, Value};
 
-use crate::facts::{Rests, is_unknown, program};
+use crate::facts::{is_unknown, program};
 use crate::names::{Labels, Name, symbol_words};
 use crate::page::others::Next;
 use crate::page::places::{PlaceList, What};
 use crate::page::tree::By;
 use crate::page::{Page, Part};
 use crate::places::{list, without_names};
+use crate::rests::Rests;
 use crate::shown::{self, Asked, show};
 use crate::subject::Subject;
 use crate::words::{Sizes, counted, percentage};

@@ -292,6 +292,21 @@ fn what_is_not_known_is_not_answered() {
     for title in ["largest", "waste", "temporary"] {
         assert!(!titles.contains(title), "{titles}");
     }
+    // Of two files what either does not know, and of massif no block is one.
+    let massif = golden("massif.out");
+    let massif_name = massif.to_str().expect("a name");
+    let diff = ask(
+        &folder,
+        &golden("dhat.json"),
+        &format!("diff --by function {massif_name}"),
+    );
+    for key in ["blocks", "before_blocks", "after_blocks"] {
+        assert_eq!(diff[key], Value::Null, "{key}");
+        assert_eq!(rows(&diff)[0][key], Value::Null, "{key}");
+    }
+    assert!(diff["before_bytes"].is_number(), "{diff}");
+    let text = folder.says(&["table", "--at", "end", massif_name]);
+    assert!(!text.contains("block"), "{text}");
     ask(&folder, &heaptrack, "temporary");
     ask(&folder, &golden("bytehound.dat"), "histogram size");
 }

@@ -11,10 +11,10 @@ use memlog_format::meta::Lack;
 use serde_json::{Value, json};
 
 use super::{Answer, Question, Told, ask};
-use crate::facts::Rests;
 use crate::open::map;
 use crate::page::Page;
 use crate::page::rows::{Rows, titles};
+use crate::rests::Rests;
 use crate::words::{clean, counted, grouped};
 
 /// The version of the keys; `doc/STATS.md` says what they mean.

@@ -8,9 +8,9 @@ use serde_json::json;
 
 use super::listed::Listed;
 use super::{Answer, Question, Told, ask};
-use crate::facts::Rests;
 use crate::page::Page;
 use crate::page::rows::{Last, Rows, titles};
+use crate::rests::Rests;
 use crate::words::{counted, grouped};
 
 /// The version of the keys; `doc/STATS.md` says what they mean.

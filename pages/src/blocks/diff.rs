@@ -17,12 +17,12 @@ use serde_json::{Value, json};
 
 use super::listed::{by_both, shown};
 use super::{Question, answered};
-use crate::facts::Rests;
 use crate::figures::place;
 use crate::moment::At;
 use crate::names::SymbolFiles;
 use crate::page::rows::{GREW, Last, Rest, Rows, titles};
 use crate::page::{OnNames, Page, Part};
+use crate::rests::Rests;
 use crate::screen::{Look, Screen};
 use crate::shown::{Asked, printed};
 use crate::words::{Advice, Sizes, change, counted, grouped, shown as typed};
@@ -236,9 +236,13 @@ fn page(args: &Args, sides: &[Taken; 2], mut found: Difference, sizes: Sizes) ->
         .chain(&on_names.remarks)
         .chain(&on_names.cut_short);
     figures.insert("notes".into(), json!(all.collect::<Vec<_>>()));
+    let mut rows = rows_of(args, &found, filter, sizes);
+    for side in sides {
+        side.hide_unknown(&mut figures, &mut rows);
+    }
     let parts = match args.tree.tree && !found.rows.is_empty() {
         true => trees(&found, &args.tree, args.json),
-        false => vec![Part::Rows(rows_of(args, &found, filter, sizes))],
+        false => vec![Part::Rows(rows)],
     };
     Page {
         figures,

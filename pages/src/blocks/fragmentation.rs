@@ -8,10 +8,10 @@ use serde_json::json;
 
 use super::listed::Listed;
 use super::{Answer, Question, Told, ask};
-use crate::facts::Rests;
 use crate::moment::At;
 use crate::page::Page;
 use crate::page::rows::{Last, Rest, Rows, titles};
+use crate::rests::Rests;
 use crate::words::{counted, grouped};
 
 /// The version of the keys; `doc/STATS.md` says what they mean.

@@ -8,9 +8,9 @@ use regex::Regex;
 use serde_json::{Value, json};
 
 use super::{Answer, Question, Told, ask};
-use crate::facts::Rests;
 use crate::page::Page;
 use crate::page::rows::{Last, Rows, titles};
+use crate::rests::Rests;
 use crate::words::{counted, grouped};
 
 /// The version of the keys; `doc/STATS.md` says what they mean.

@@ -12,9 +12,9 @@ use memlog_format::meta::Lack;
 use serde_json::{Map, Value};
 
 use super::{Answer, Question, Told, ask, lifetimes};
-use crate::facts::Rests;
 use crate::page::Page;
 use crate::page::rows::{Last, Rows, titles};
+use crate::rests::Rests;
 use crate::words::{counted, grouped};
 
 /// The version of the keys; `doc/STATS.md` says what they mean.

@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 
 use super::lifetimes::{Lifetime, step_ticks};
 use super::{Answer, Question, Told, ask, frames};
-use crate::facts::Rests;
 use crate::page::Page;
 use crate::page::rows::{Rest, Rows};
+use crate::rests::Rests;
 use crate::words::{counted, grouped, second_digits};
 
 /// The version of the keys; `doc/STATS.md` says what they mean.

@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 
 use super::listed::{by_callers, rest, shown};
 use super::{Answer, Failure, Question, Told, ask_of, frames};
-use crate::facts::Rests;
 use crate::moment::At;
 use crate::page::Page;
 use crate::page::rows::{Last, Rest, Rows, titles};
+use crate::rests::Rests;
 use crate::words::{counted, grouped, span};
 
 /// The version of the keys; `doc/STATS.md` says what they mean.

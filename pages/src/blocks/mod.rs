@@ -34,13 +34,14 @@ use memlog_table::Table;
 use serde_json::{Map, Value};
 
 use crate::choose::chosen;
-use crate::facts::{Rests, is_running};
+use crate::facts::is_running;
 use crate::figures::place;
 use crate::moment::{At, Span, Times, check as check_moment};
 use crate::names::{NameStore, Names, symbol_options};
 use crate::open::{Family, FileBytes, Files, Interrupt, Sidecar, Watch};
 use crate::page::rows::Rows;
 use crate::page::{OnNames, Page, Part};
+use crate::rests::Rests;
 use crate::screen::Screen;
 use crate::shown::{Asked, Framed, framed, interrupted, names_over, printed};
 use crate::words::Sizes;
@@ -179,7 +180,7 @@ fn ask_of<E: Into<Failure>>(
     answer: impl Fn(&Told) -> Result<Answer, E>,
 ) -> anyhow::Result<ExitCode> {
     answered((of, question), rests, answer, |mut answer, around| {
-        unknown::hide(&around.kept.stats, &mut answer);
+        unknown::hide(&around.kept.stats, &mut answer.figures, &mut answer.rows);
         let mut notes = around.kept.notes.clone();
         notes.extend(answer.note.or(around.note));
         let mut page = framed(Framed {

@@ -13,11 +13,11 @@ use serde_json::{Map, Value, json};
 
 use super::listed::Listed;
 use super::{Failure, Question, Told, answered, asked};
-use crate::facts::Rests;
 use crate::facts::log_name;
 use crate::moment::At;
 use crate::page::rows::{Last, Rest, Rows, titles};
 use crate::page::{Page, Part};
+use crate::rests::Rests;
 use crate::shown::{Framed, framed, printed};
 use crate::words::{Advice, clean, grouped};
 

@@ -13,9 +13,9 @@ use super::beside::Beside;
 use super::list::blocks;
 use super::listed::by_any;
 use super::{Answer, Question, Told, ask, frames};
-use crate::facts::Rests;
 use crate::page::Page;
 use crate::page::rows::{GREW, Last, Rest, Rows, titles};
+use crate::rests::Rests;
 use crate::words::{Advice, change, counted, grouped as with_commas};
 
 /// Which blocks a command is about.

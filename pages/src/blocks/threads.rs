@@ -7,9 +7,9 @@ use memlog_format::meta::Lack;
 use serde_json::json;
 
 use super::{Answer, Question, Told, ask};
-use crate::facts::Rests;
 use crate::page::Page;
 use crate::page::rows::{Last, Rest, Rows, titles};
+use crate::rests::Rests;
 use crate::words::{clean, counted, grouped};
 
 /// The version of the keys; `doc/STATS.md` says what they mean.

@@ -9,9 +9,9 @@ use memlog_format::meta::Lack;
 use serde_json::{Value, json};
 
 use super::{Answer, Question, Told, answered, ask};
-use crate::facts::Rests;
 use crate::page::Page;
 use crate::page::rows::{Last, Rows, titles};
+use crate::rests::Rests;
 use crate::words::{clean, grouped};
 
 /// The version of the keys; `doc/STATS.md` says what they mean.

@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 
-use super::Answer;
+use crate::page::rows::Rows;
 
 /// What a mark of [`crate::facts::Imported`] takes away: keys for programs, and columns.
 const HIDDEN: [(&str, &[&str], &[&str]); 10] = [
@@ -39,7 +39,7 @@ const OF_USABLE: (&[&str], &[&str]) = (&["waste_bytes", "usable_bytes"], &["wast
 const OF_LIVE: (&[&str], &[&str]) = (&["leaked_bytes", "leaked_blocks"], &["not freed"]);
 
 /// Takes away what is not known; `stats` are the log's figures.
-pub fn hide(stats: &Value, answer: &mut Answer) {
+pub fn hide(stats: &Value, figures: &mut Map<String, Value>, rows: &mut Rows) {
     let Some(unknown) = stats["imported"]["unknown"].as_array() else {
         return;
     };
@@ -53,8 +53,10 @@ pub fn hide(stats: &Value, answer: &mut Answer) {
         hidden.push(OF_LIVE);
     }
     let keys: Vec<&str> = hidden.iter().flat_map(|(keys, _)| *keys).copied().collect();
-    nulled(&keys, &mut answer.figures);
-    let rows = &mut answer.rows;
+    nulled(&keys, figures);
+    if is_unknown("counts") {
+        rows.title = without_counts(&rows.title);
+    }
     // What a row is about stays.
     let all = rows.columns.len().saturating_sub(1);
     let is_hidden = |title: &String| {
@@ -71,6 +73,26 @@ pub fn hide(stats: &Value, answer: &mut Answer) {
     }
 }
 
+/// A sentence without ` in 12 blocks`.
+fn without_counts(title: &str) -> String {
+    let mut left = String::new();
+    let mut rest = title;
+    while let Some((before, behind)) = rest.split_once(" in ") {
+        let digits = |c: char| c.is_ascii_digit() || c == ',';
+        let word = behind.trim_start_matches(digits);
+        let blocks = word.strip_prefix(" blocks").or(word.strip_prefix(" block"));
+        left += before;
+        match blocks.filter(|_| word.len() < behind.len()) {
+            Some(behind) => rest = behind,
+            None => {
+                left += " in ";
+                rest = behind;
+            }
+        }
+    }
+    left + rest
+}
+
 /// The same of a row and of those in it. A key that begins with `_` is how others end.
 fn nulled(keys: &[&str], figures: &mut Map<String, Value>) {
     for (name, value) in figures.iter_mut() {
@@ -79,6 +101,8 @@ fn nulled(keys: &[&str], figures: &mut Map<String, Value>) {
             None => name == key || *key == "blocks" && name.ends_with("_blocks"),
         };
         match value {
+            // Those of a log have been asked already.
+            _ if name == "stats" => {}
             _ if keys.iter().any(is) => *value = Value::Null,
             Value::Object(inner) => nulled(keys, inner),
             Value::Array(list) => {
@@ -86,6 +110,29 @@ fn nulled(keys: &[&str], figures: &mut Map<String, Value>) {
                 inner.for_each(|inner| nulled(keys, inner));
             }
             _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_left_out_of_titles() {
+        for (title, expected) in [
+            ("3 KiB in 12 blocks, by line:", "3 KiB, by line:"),
+            (
+                "3 KiB in 1 block live in main, by line:",
+                "3 KiB live in main, by line:",
+            ),
+            (
+                "+1 KiB, from 2 KiB in 1,234 blocks to 3 KiB in 1 block, by file:",
+                "+1 KiB, from 2 KiB to 3 KiB, by file:",
+            ),
+            ("no block", "no block"),
+        ] {
+            assert_eq!(without_counts(title), expected);
         }
     }
 }

@@ -10,9 +10,9 @@ use super::filter::Filter;
 use super::held::{Lines, counted};
 use super::paths::{END, Line};
 use super::{moment, title};
-use crate::facts::Rests;
 use crate::names::Labels;
 use crate::page::tree::{By, NO_FRAMES};
+use crate::rests::Rests;
 use crate::subject::Subject;
 
 /// Which stacks a flame graph shows, and how much of each.

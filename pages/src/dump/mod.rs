@@ -27,9 +27,9 @@ use memlog_format::table::StackId;
 use memlog_read::{Flight, Item, Kind, Log, Place, Taker};
 
 use crate::choose::chosen;
-use crate::facts::Rests;
 use crate::names::{NameStore, Names, SymbolFiles, symbol_options};
 use crate::open::{Files, LogTables, Watch, at_of, hand_out};
+use crate::rests::Rests;
 use crate::screen::Out;
 use crate::words::{clean, second_digits};
 use frames::StackTexts;

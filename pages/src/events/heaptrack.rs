@@ -22,9 +22,10 @@ use memlog_format::event::{Alloc, Release};
 use memlog_format::meta::{Key, Lack};
 use memlog_read::{Item, Kind, Log, Place, Taker};
 
-use crate::facts::{Rests, command_line};
+use crate::facts::command_line;
 use crate::names::{NameStore, Names, SymbolFiles, symbol_options};
 use crate::open::{Before, Family, Files, LogTables, Watch, hand_out};
+use crate::rests::Rests;
 use crate::words::clean;
 
 /// The number of the stack of no place.

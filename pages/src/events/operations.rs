@@ -17,8 +17,8 @@ use memlog_read::{Item, Kind, Place, Taker};
 
 use super::folded::{Lives, Places};
 use super::libraries::recorded_allocator;
-use crate::facts::Rests;
 use crate::open::{Analysis, Before, Family, Files, Watch, hand_out};
+use crate::rests::Rests;
 use crate::words::{clean, counted, sized};
 
 /// So much is written at a time.

@@ -5,7 +5,6 @@ mod kernel;
 mod losses;
 mod program;
 mod ranks;
-mod rests;
 
 use memlog_format::counter::Counter;
 use memlog_read::Log;
@@ -16,7 +15,6 @@ pub use kernel::{Running, Word, is_running, oom_word, running};
 pub use losses::{Bounds, fate, is_denied, may_lack, reason, without_log};
 pub use program::{command_line, log_name, program, started_as};
 pub use ranks::place as rank;
-pub use rests::Rests;
 
 /// How many of these threads there were at a time. A bound: each thread has a
 /// stream, which another takes over when it is gone, and a signal handler may

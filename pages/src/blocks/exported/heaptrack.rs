@@ -10,7 +10,7 @@ use memlog_format::meta::Lack;
 use super::Chosen;
 use crate::blocks::Told;
 use crate::events::heaptrack as form;
-use crate::facts::Rests;
+use crate::rests::Rests;
 
 /// Writes it: all events, or those of the blocks that the table says are chosen.
 pub fn heaptrack(chosen: &Chosen, out: &mut dyn Write) -> anyhow::Result<ExitCode> {

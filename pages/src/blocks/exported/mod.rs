@@ -16,8 +16,9 @@ use memlog_export::forms::{Counter, Process};
 use memlog_format::meta::{Key, Lack};
 
 use super::{Failure, Question, Told, answered};
-use crate::facts::{Rests, command_line};
+use crate::facts::command_line;
 use crate::names::SymbolFiles;
+use crate::rests::Rests;
 use crate::screen::Look;
 use crate::shown::Asked;
 use crate::world::Where;

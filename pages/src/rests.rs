@@ -7,8 +7,7 @@ use memlog_format::meta::{Key, Lack};
 use memlog_query::{CountField, Expr, Flag, LengthField, MomentField, SizeField, Test, TextField};
 use memlog_read::Log;
 
-use super::{Imported, is_unknown, lacks};
-use crate::moment::At;
+use crate::facts::{Imported, is_unknown, lacks};
 use crate::page::tree::By as Count;
 use crate::words::Advice;
 
@@ -50,12 +49,6 @@ impl Rests {
             of_filter(filter, &mut self.on);
         }
         self
-    }
-
-    /// And on that moment.
-    pub fn at(self, at: Option<&At>) -> Self {
-        let lacks = at.map(At::rests_on).unwrap_or_default();
-        self.on(lacks)
     }
 
     /// And on what is counted.
