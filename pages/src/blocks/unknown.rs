@@ -12,7 +12,11 @@ const HIDDEN: [(&str, &[&str], &[&str]); 10] = [
         &["_seconds"],
         &["born", "died", "lifetime", "when"],
     ),
-    ("counts", &["blocks"], &["blocks"]),
+    (
+        "counts",
+        &["blocks", "smallest_bytes", "largest_bytes"],
+        &["blocks", "largest", "not freed"],
+    ),
     (
         "order",
         &["temporary", "temporary_blocks", "lifetime_seconds"],
