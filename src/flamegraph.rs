@@ -111,6 +111,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         filter: &args.filter,
         blocks: &args.blocks,
         show_below_main: args.show_below_main,
+        is_of_all: false,
     };
     wanted.check()?;
     let format = args.format()?;

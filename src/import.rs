@@ -8,6 +8,7 @@ use memlog_pages::{
 };
 
 use crate::output::Output;
+use crate::record::replace;
 
 /// Make a log of another tool's file
 #[derive(clap::Args)]
@@ -21,6 +22,9 @@ pub struct Args {
     /// Of a file that has sums only, leave out the blocks that came and went
     #[arg(long)]
     held_only: bool,
+    /// Replace a log of that name that is there
+    #[arg(long)]
+    force: bool,
     /// Say nothing of what is written
     #[arg(short, long)]
     quiet: bool,
@@ -41,13 +45,20 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
             "every command reads it as it is",
         ));
     }
+    // It is told before the file is read.
+    output.check_log(&args.file, named, args.force.then_some(replace::check))?;
     let watch = Watch::interruptible();
     let (made, bytes) = import(&args.file, args.held_only, &watch)?;
     watch.end();
-    let (exit, _) = output.write(&args.file, named, |out| {
-        out.write_all(&bytes)?;
-        Ok(ExitCode::SUCCESS)
-    })?;
+    let (exit, _) = output.write_log(
+        &args.file,
+        named,
+        args.force.then_some(replace::check),
+        |out| {
+            out.write_all(&bytes)?;
+            Ok(ExitCode::SUCCESS)
+        },
+    )?;
     output.say(&format!(
         "It was a {} file: {} and {}, {} of {} never released",
         made.tool,

@@ -110,19 +110,6 @@ pub fn mount_flags(path: &Path) -> io::Result<MountFlags> {
     })
 }
 
-/// Bytes that the effective user may still write on the file system of `path`.
-pub fn free_bytes(path: &Path) -> io::Result<u64> {
-    let answer = file_system_of(path)?;
-    let blocks = match memlog_pages::effective_user() {
-        0 => answer.f_bfree,
-        _ => answer.f_bavail,
-    };
-    // Words of 32 bits where the machine has no others.
-    #[allow(clippy::useless_conversion)]
-    let [blocks, bytes] = [u64::from(blocks), u64::from(answer.f_frsize)];
-    Ok(blocks.saturating_mul(bytes))
-}
-
 /// Whether files can be made in `folder` by the effective user.
 pub fn is_writable(folder: &Path) -> io::Result<()> {
     let path = c_path(folder)?;

@@ -9,6 +9,9 @@ use memlog2dot::OneFile;
 
 const STDOUT: &str = "-";
 
+/// By `--force` what lies there is replaced if this allows it.
+pub type Forced = Option<fn(&Path) -> anyhow::Result<()>>;
+
 /// Where it goes, and whether that is said.
 pub struct Output<'a> {
     /// As `-o` says.
@@ -52,6 +55,45 @@ impl Output<'_> {
         let path = self.file(log, named)?;
         // What cannot be written is told before the log is gone through.
         let file = OneFile::prepare(&path, log, self.elsewhere)?;
+        self.put(file, path, make)
+    }
+
+    /// The same of a log: one that is there stays, unless `--force` says otherwise.
+    pub fn write_log(
+        &self,
+        source: &Path,
+        named: impl Fn(&str) -> String,
+        forced: Forced,
+        make: impl FnOnce(&mut dyn Write) -> anyhow::Result<ExitCode>,
+    ) -> anyhow::Result<(ExitCode, Option<PathBuf>)> {
+        if self.is_stdout() {
+            return self.write(source, named, make);
+        }
+        let path = self.file(source, named)?;
+        let file = OneFile::prepare(&path, source, self.elsewhere)?;
+        let file = new_log(file, &path, forced, self.elsewhere)?;
+        self.put(file, path, make)
+    }
+
+    /// Whether [`write_log`](Self::write_log) would find a log there.
+    pub fn check_log(
+        &self,
+        source: &Path,
+        named: impl Fn(&str) -> String,
+        forced: Forced,
+    ) -> anyhow::Result<()> {
+        match self.is_stdout() {
+            true => Ok(()),
+            false => check_new(&self.file(source, named)?, forced, self.elsewhere),
+        }
+    }
+
+    fn put(
+        &self,
+        file: OneFile,
+        path: PathBuf,
+        make: impl FnOnce(&mut dyn Write) -> anyhow::Result<ExitCode>,
+    ) -> anyhow::Result<(ExitCode, Option<PathBuf>)> {
         let exit = file.write_by(make)?;
         self.say(&format!("Creating {}", shown(&path)));
         Ok((exit, Some(path)))
@@ -84,5 +126,31 @@ impl Output<'_> {
             ));
         };
         Ok(folder.join(named(name)))
+    }
+}
+
+/// A file for a log, which replaces another only by `--force`, and only another log, as
+/// `record` does.
+pub fn new_log(
+    file: OneFile,
+    path: &Path,
+    forced: Forced,
+    elsewhere: &str,
+) -> anyhow::Result<OneFile> {
+    check_new(path, forced, elsewhere)?;
+    Ok(match forced {
+        Some(_) => file,
+        None => file.where_none_is(),
+    })
+}
+
+fn check_new(path: &Path, forced: Forced, elsewhere: &str) -> anyhow::Result<()> {
+    match forced {
+        Some(check) => check(path),
+        None if path.symlink_metadata().is_ok() => Err(Advice::error(
+            format!("{} is there already", shown(path)),
+            format!("{elsewhere}; --force replaces a log"),
+        )),
+        None => Ok(()),
     }
 }

@@ -13,7 +13,8 @@ use memlog_pages::pack::{extract as unpack, pack, packed_name};
 use memlog_pages::{Advice, SymbolFiles, choose, counted, shown, sized, tell_note};
 use memlog2dot::OneFile;
 
-use crate::output::Output;
+use crate::output::{Output, new_log};
+use crate::record::replace;
 
 /// Put a log and all its names into one file, to be read on any machine
 #[derive(clap::Args)]
@@ -53,6 +54,9 @@ pub struct ExtractArgs {
     /// Write them into this folder, which is made if it is not there
     #[arg(short, long, value_name = "DIR", default_value = ".")]
     output: PathBuf,
+    /// Replace logs of the same names that are there
+    #[arg(long)]
+    force: bool,
     /// Say nothing of what is written
     #[arg(short, long)]
     quiet: bool,
@@ -110,14 +114,14 @@ pub fn extract(args: &ExtractArgs) -> anyhow::Result<ExitCode> {
     })?;
     // What could not be written is told as it is, and not as damage of what was read.
     let unwritten = RefCell::new(None);
-    let unpacked = unpack(&args.file, |name, content| {
+    let unpacked = unpack(&args.file, &args.output, |name, content| {
         let name = OsStr::from_bytes(name);
         // In the current folder a name is enough.
         let path = match args.output.as_path() {
             folder if folder == Path::new(".") => PathBuf::from(name),
             folder => folder.join(name),
         };
-        put(&path, &args.file, content).map_err(|error| {
+        put(&path, args, content).map_err(|error| {
             unwritten.replace(Some(error));
             io::Error::other("not written")
         })?;
@@ -130,8 +134,15 @@ pub fn extract(args: &ExtractArgs) -> anyhow::Result<ExitCode> {
     }
 }
 
-fn put(path: &Path, packed: &Path, content: &mut dyn io::Read) -> anyhow::Result<()> {
+fn put(path: &Path, args: &ExtractArgs, content: &mut dyn io::Read) -> anyhow::Result<()> {
+    let packed = &args.file;
     let file = OneFile::prepare(path, packed, OTHER_FOLDER)?;
+    let file = new_log(
+        file,
+        path,
+        args.force.then_some(replace::check),
+        OTHER_FOLDER,
+    )?;
     file.write_by(|out| {
         io::copy(content, out).map_err(|error| {
             let hint = "pack the log again, or copy the packed file again";

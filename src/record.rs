@@ -24,7 +24,7 @@ mod log;
 mod mistaken;
 mod output;
 mod program;
-mod replace;
+pub mod replace;
 mod sanitizer;
 mod skip;
 mod summary;

@@ -140,11 +140,25 @@ pub enum Lack {
     Gone = 9,
     /// How large the heap was before: it has one moment only.
     Peak = 10,
+    /// What was live when the program ended: it is cut off, or has moments before that.
+    End = 11,
+    /// What stood in lines or records that were not understood.
+    LeftOut = 12,
+    /// What is live: it has only what came in all.
+    Live = 13,
+    /// What was allocated before recording began.
+    Before = 14,
+    /// How large single blocks were: it has sums.
+    Sizes = 15,
+    /// Which blocks realloc made of others.
+    Reallocs = 16,
+    /// How the heap grew and shrank between the moments that it has.
+    Course = 17,
 }
 
 impl Lack {
     /// All of them.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 17] = [
         Lack::Times,
         Lack::Counts,
         Lack::Addresses,
@@ -155,6 +169,13 @@ impl Lack {
         Lack::Functions,
         Lack::Gone,
         Lack::Peak,
+        Lack::End,
+        Lack::LeftOut,
+        Lack::Live,
+        Lack::Before,
+        Lack::Sizes,
+        Lack::Reallocs,
+        Lack::Course,
     ];
 
     /// What a text of [`Key::Lacks`] says.

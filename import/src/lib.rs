@@ -19,6 +19,7 @@ mod made;
 mod metas;
 mod out;
 mod places;
+mod segments;
 mod tables;
 mod unpack;
 mod writer;
@@ -30,6 +31,7 @@ pub use forms::{FORMS, Form, recognise};
 pub use memlog_format::meta::Lack;
 pub use out::Sink;
 pub use places::Given;
+pub use segments::{Segment, Segments};
 pub use unpack::{HEAD, head_of};
 pub use writer::{Held, LogWriter, Made, ModuleId, Settings};
 

@@ -2,11 +2,15 @@
 
 use memlog_format::meta::Lack;
 
+use crate::segments::Segments;
+
 /// How to import.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Settings {
     /// Of sums only what is live at some moment is made blocks.
     pub held_only: bool,
+    /// Where the parts of a file of code lie, if that is here.
+    pub segments: Option<Segments>,
 }
 
 /// A module of the log.

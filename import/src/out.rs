@@ -10,6 +10,11 @@ use crate::error::Error;
 pub trait Sink {
     /// The chunk of this number: it lies at so many times 64 KiB. Chunk 0 comes last.
     fn write(&mut self, index: u32, chunk: &[u8]) -> io::Result<()>;
+
+    /// Whether nobody wants them any more: no more of the file is read then.
+    fn is_over(&self) -> bool {
+        false
+    }
 }
 
 impl Sink for Vec<u8> {
@@ -46,6 +51,11 @@ impl<'s> Out<'s> {
     /// How many there are, the first among them.
     pub(crate) fn count(&self) -> u32 {
         self.next
+    }
+
+    /// Whether nothing more is to be written.
+    pub(crate) fn is_over(&self) -> bool {
+        self.failure.is_some() || self.sink.is_over()
     }
 
     /// Remembers why nothing more is written.

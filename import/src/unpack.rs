@@ -73,6 +73,8 @@ enum Zstd<R: BufRead> {
     Between(R),
     Frame(Box<StreamingDecoder<R, ruzstd::decoding::FrameDecoder>>),
     End,
+    /// Where it is cut or damaged nothing more comes, and no end either.
+    Failed(String),
 }
 
 impl<R: BufRead> Zstd<R> {
@@ -81,20 +83,34 @@ impl<R: BufRead> Zstd<R> {
     }
 }
 
-impl<R: BufRead> Read for Zstd<R> {
-    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+impl<R: BufRead> Zstd<R> {
+    /// The next bytes; none where all frames have ended.
+    fn step(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         loop {
             match std::mem::replace(self, Self::End) {
                 Self::End => return Ok(0),
+                Self::Failed(why) => return Err(io::Error::other(why)),
                 Self::Between(mut input) => {
-                    if input.fill_buf()?.is_empty() {
-                        return Ok(0);
+                    match input.fill_buf() {
+                        Ok([]) => return Ok(0),
+                        Ok(_) => {}
+                        Err(error) if error.kind() == io::ErrorKind::Interrupted => {
+                            *self = Self::Between(input);
+                            continue;
+                        }
+                        Err(error) => return Err(error),
                     }
                     let frame = StreamingDecoder::new(input).map_err(io::Error::other)?;
                     *self = Self::Frame(Box::new(frame));
                 }
                 Self::Frame(mut frame) => match frame.read(bytes)? {
-                    0 if !bytes.is_empty() => *self = Self::Between(frame.into_inner()),
+                    0 if !bytes.is_empty() => {
+                        let told = frame.decoder.get_checksum_from_data();
+                        if told.is_some() && told != frame.decoder.get_calculated_checksum() {
+                            return Err(io::Error::other("its bytes do not fit their checksum"));
+                        }
+                        *self = Self::Between(frame.into_inner());
+                    }
                     count => {
                         *self = Self::Frame(frame);
                         return Ok(count);
@@ -102,5 +118,15 @@ impl<R: BufRead> Read for Zstd<R> {
                 },
             }
         }
+    }
+}
+
+impl<R: BufRead> Read for Zstd<R> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let read = self.step(bytes);
+        if let Err(error) = &read {
+            *self = Self::Failed(error.to_string());
+        }
+        read
     }
 }

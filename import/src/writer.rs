@@ -18,6 +18,7 @@ pub use crate::made::{Held, Made, ModuleId, Settings};
 use crate::metas::Metas;
 use crate::out::{Out, Sink};
 use crate::places::{Given, Places};
+use crate::segments::Segment;
 use crate::tables::Table;
 
 /// No more blocks are made of sums.
@@ -108,6 +109,7 @@ impl<'s> LogWriter<'s> {
     /// A line or record was not understood, and the others can be without it.
     pub fn leave_out(&mut self, why: &Error) {
         self.made.left_out += 1;
+        self.lacks(Lack::LeftOut);
         if self.made.left_out <= TOLD {
             self.remark(format!("left out: {why}"));
         }
@@ -119,14 +121,26 @@ impl<'s> LogWriter<'s> {
         self.made.remarks.push(sentence);
     }
 
+    /// The file ends earlier than it should: a sentence says where.
+    pub fn cut_off(&mut self, sentence: String) {
+        self.lacks(Lack::End);
+        self.remark(sentence);
+    }
+
     /// Whether nothing more is written: [`finish`](Self::finish) says why.
     pub fn has_failed(&self) -> bool {
-        self.out.failure.is_some()
+        self.out.is_over()
     }
 
     /// How import is to be done.
     pub fn settings(&self) -> Settings {
         self.settings
+    }
+
+    /// The parts of a file of code; none if it is not here.
+    pub fn segments(&self, path: &[u8]) -> Vec<Segment> {
+        let found = self.settings.segments.map(|segments| segments(path));
+        found.unwrap_or_default()
     }
 
     /// A text with a meaning.
@@ -347,13 +361,16 @@ impl<'s> LogWriter<'s> {
 
     /// Writes what is not written yet, and the first chunk.
     pub fn finish(mut self) -> Result<Made, Error> {
-        let end = Record::End(End {
-            tick: self.events.tick,
-            how: 1,
-            vm_hwm_kb: self.peak_kb,
-            maxrss_kb: self.peak_kb,
-        });
-        self.metas.push(&mut self.out, &end);
+        if !self.made.lacks.contains(&Lack::End) {
+            let end = Record::End(End {
+                tick: self.events.tick,
+                // No form tells it.
+                how: 0,
+                vm_hwm_kb: self.peak_kb,
+                maxrss_kb: self.peak_kb,
+            });
+            self.metas.push(&mut self.out, &end);
+        }
         self.events.flush(&mut self.out);
         self.nodes.flush(&mut self.out);
         self.places.flush(&mut self.out);
@@ -375,6 +392,9 @@ impl<'s> LogWriter<'s> {
 
     fn held(&mut self, blocks: u64, bytes: u64) -> Held {
         self.lacks(Lack::Addresses);
+        if blocks > 1 {
+            self.lacks(Lack::Sizes);
+        }
         self.blocks_of_sums = self.blocks_of_sums.saturating_add(blocks);
         let size = bytes.checked_div(blocks).unwrap_or(0);
         // One more byte than the smaller of them.

@@ -319,7 +319,13 @@ fn sums_of_too_many_blocks_are_refused() {
         "{error}"
     );
     assert!(error.remedy().contains("--held-only"));
-    let mut log = LogWriter::new(&mut bytes, Settings { held_only: true });
+    let mut log = LogWriter::new(
+        &mut bytes,
+        Settings {
+            held_only: true,
+            ..Settings::default()
+        },
+    );
     log.came_and_went(StackId::COMPLETE, u64::MAX, u64::MAX);
     let held = log.hold(StackId::COMPLETE, 3, 10);
     log.let_go(held);

@@ -21,6 +21,8 @@ pub struct OneFile {
     mode: u32,
     /// What to do where it cannot be put there.
     elsewhere: &'static str,
+    /// Whether what lies there stays.
+    is_kept: bool,
 }
 
 impl OneFile {
@@ -37,11 +39,34 @@ impl OneFile {
             path: path.to_owned(),
             mode: mode & 0o666 | 0o600,
             elsewhere,
+            is_kept: false,
         };
         remove_abandoned(file.folder());
         // A folder without permission or room is told now.
         file.fresh(&[]).map_err(|error| file.unwritable(&error))?;
         Ok(file)
+    }
+
+    /// It is not put in the place of another, even of one that comes meanwhile.
+    pub fn where_none_is(self) -> Self {
+        Self {
+            is_kept: true,
+            ..self
+        }
+    }
+
+    /// Gives a file its name.
+    fn place(&self, fresh: &Fresh) -> std::io::Result<()> {
+        if self.is_kept {
+            // Of all calls this one alone refuses where a name is taken.
+            match fs::hard_link(&fresh.0, &self.path) {
+                Err(error) if self.path.symlink_metadata().is_ok() => return Err(error),
+                // Some file systems have one name for a file.
+                Err(_) => {}
+                linked => return linked,
+            }
+        }
+        fs::rename(&fresh.0, &self.path)
     }
 
     /// Puts it in place.
@@ -50,7 +75,7 @@ impl OneFile {
             check(&self.path, self.elsewhere)?;
             let fresh = self.fresh(content);
             let fresh = fresh.map_err(|error| self.unwritable(&error))?;
-            fs::rename(&fresh.0, &self.path).map_err(|error| self.unwritable(&error))
+            self.place(&fresh).map_err(|error| self.unwritable(&error))
         })
     }
 
@@ -73,7 +98,7 @@ impl OneFile {
         file.sync_data().map_err(unwritable)?;
         Signals::caught().held_during(|| {
             check(&self.path, self.elsewhere)?;
-            fs::rename(&fresh.0, &self.path).map_err(unwritable)
+            self.place(&fresh).map_err(unwritable)
         })?;
         Ok(made)
     }

@@ -22,6 +22,11 @@ const BLOCK: usize = 512;
 /// So much of a name is kept: older tars know no more.
 const MAX_NAME: usize = 96;
 
+/// No packed file has more logs: a process and its parents.
+const MOST_LOGS: usize = 64;
+/// What is no log in a packed file is no larger: the first member, what fills the last block.
+const MOST_OF_OTHERS: u64 = 1 << 20;
+
 /// A log that is to be packed.
 pub struct Member<R> {
     /// Its file's name, without folders.
@@ -100,39 +105,66 @@ fn free(taken: &[Vec<u8>], name: &[u8]) -> Vec<u8> {
     names.find(is_free).unwrap_or_default().into_bytes()
 }
 
-/// Unpacks: `take` gets each log, by its file's name, in their order. False if the file is
-/// zstd's and no packed log.
+/// A log in a packed file.
+pub struct Packed<'r> {
+    /// What its file may be called: a name without folders that ends as logs do, and that no
+    /// other log of the packed file has.
+    pub name: &'r [u8],
+    /// How many bytes it has: no more come.
+    pub length: u64,
+    /// Its bytes.
+    pub content: &'r mut dyn Read,
+}
+
+/// Unpacks: `take` gets each log, in their order. False if the file is zstd's and no packed
+/// log. What comes is bound by the lengths that `take` is told before; all else is small, or
+/// an error.
 pub fn read(
     input: impl BufRead,
-    mut take: impl FnMut(&[u8], &mut dyn Read) -> io::Result<()>,
+    mut take: impl FnMut(Packed) -> io::Result<()>,
 ) -> io::Result<bool> {
     let mut archive = Archive::new(Zstd::Between(input));
-    let mut logs = 0;
+    let mut names: Vec<Vec<u8>> = Vec::new();
     let Ok(entries) = archive.entries() else {
         return Ok(false);
     };
     let mut is_first = true;
-    for entry in entries {
+    // As they are: long names of other tars would be read into memory whole.
+    for entry in entries.raw(true) {
         let mut entry = match entry {
             Ok(entry) => entry,
             Err(_) if is_first => return Ok(false),
             Err(error) => return Err(cut(&error)),
         };
-        let name = entry.path_bytes().into_owned();
-        if is_first && name != FIRST.as_bytes() {
+        if is_first && *entry.path_bytes() != *FIRST.as_bytes() {
             return Ok(false);
         }
-        if !is_first && entry.header().entry_type().is_file() {
-            logs += 1;
-            let length = entry.size();
-            let mut counted = Counted {
-                inner: &mut entry,
-                count: 0,
-            };
-            take(plain(&name), &mut counted)?;
-            if counted.count < length {
-                return Err(cut(&"it ends before a log in it does"));
+        let length = entry.size();
+        match (is_first, entry.header().entry_type()) {
+            (false, EntryType::Regular | EntryType::Continuous) => {
+                if names.len() == MOST_LOGS {
+                    return Err(cut(&"it has more logs than any process has parents"));
+                }
+                let name = free(&names, plain(&entry.path_bytes()));
+                names.push(name.clone());
+                let mut counted = Counted {
+                    inner: &mut entry,
+                    count: 0,
+                };
+                take(Packed {
+                    name: &name,
+                    length,
+                    content: &mut counted,
+                })?;
+                if counted.count < length {
+                    return Err(cut(&"it ends before a log in it does"));
+                }
             }
+            // It is passed over by reading it.
+            _ if length > MOST_OF_OTHERS => {
+                return Err(cut(&"it has something large that is no log"));
+            }
+            _ => {}
         }
         is_first = false;
     }
@@ -140,10 +172,11 @@ pub fn read(
         return Ok(false);
     }
     // The checksum stands behind the tar's end.
-    let mut rest = archive.into_inner();
-    io::copy(&mut rest, &mut io::sink()).map_err(|error| cut(&error))?;
-    match logs {
-        0 => Err(cut(&"no log is in it")),
+    let mut rest = archive.into_inner().take(MOST_OF_OTHERS + 1);
+    let behind = io::copy(&mut rest, &mut io::sink()).map_err(|error| cut(&error))?;
+    match (names.len(), behind) {
+        (0, _) => Err(cut(&"no log is in it")),
+        (_, behind) if behind > MOST_OF_OTHERS => Err(cut(&"more comes behind its end")),
         _ => Ok(true),
     }
 }
@@ -158,7 +191,7 @@ fn plain(name: &[u8]) -> &[u8] {
     let last = name.rsplit(|&byte| byte == b'/').next().unwrap_or(name);
     match last {
         b"" | b"." | b".." => b"log.memlog",
-        last => last,
+        last => last.split(|&byte| byte == 0).next().unwrap_or(last),
     }
 }
 

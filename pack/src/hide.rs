@@ -15,6 +15,17 @@ use crate::metas::{each, encoded, places};
 pub(crate) use texts::masked;
 use texts::{base_name, hosts, is_figure, replaced, tokens, users};
 
+/// The kernel's own names of mappings. A program may give others: `[anon:NAME]`.
+const KERNELS: [&[u8]; 7] = [
+    b"[heap]",
+    b"[stack]",
+    b"[vdso]",
+    b"[vvar]",
+    b"[vvar_vclock]",
+    b"[vsyscall]",
+    b"[uprobes]",
+];
+
 /// How much is left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hidden {
@@ -45,8 +56,8 @@ pub enum Shown {
     Nothing,
     /// All of it: every program has it.
     All,
-    /// This, and a number behind it.
-    Start(&'static str),
+    /// A number between these.
+    Amid(&'static str, &'static str),
 }
 
 /// What every program has. Trees are joined by it, and it tells nothing of anybody.
@@ -55,7 +66,7 @@ pub struct Public {
     /// Functions.
     pub function: fn(&[u8]) -> Shown,
     /// Source files, by their paths.
-    pub source: fn(&[u8]) -> bool,
+    pub source: fn(&[u8]) -> Shown,
     /// Libraries, by their names without folders.
     pub module: fn(&[u8]) -> bool,
 }
@@ -95,7 +106,7 @@ impl Hider {
             return;
         }
         for (place, header) in places(log) {
-            each(log, place, &header, |record| match record {
+            each(log, place, &header, |record, _| match record {
                 Record::Text(Key::Host, host) => hosts(&mut self.hosts, host),
                 Record::Text(_, text) => users(&mut self.users, text),
                 Record::Module(module) => users(&mut self.users, module.path),
@@ -141,8 +152,9 @@ impl Hider {
         let shown = (self.public.function)(name);
         match (self.hidden, shown) {
             (Hidden::Full, Shown::Nothing) => self.functions.of("fn", name),
-            (Hidden::Full, Shown::Start(start)) => {
-                [start.as_bytes(), &self.functions.of("fn", name)].concat()
+            (Hidden::Full, Shown::Amid(start, end)) => {
+                let number = self.functions.of("fn", name);
+                [start.as_bytes(), &number, end.as_bytes()].concat()
             }
             _ => name.to_vec(),
         }
@@ -157,11 +169,15 @@ impl Hider {
     }
 
     pub(crate) fn source(&mut self, path: &[u8]) -> Vec<u8> {
-        match self.hidden {
-            Hidden::Nothing => path.to_vec(),
-            _ if path.is_empty() || (self.public.source)(path) => path.to_vec(),
-            Hidden::Partial => self.without_folder(path),
-            Hidden::Full => self.sources.of("src", path),
+        match (self.hidden, (self.public.source)(path)) {
+            (Hidden::Nothing, _) | (_, Shown::All) => path.to_vec(),
+            _ if path.is_empty() => Vec::new(),
+            (Hidden::Partial, _) => self.without_folder(path),
+            (Hidden::Full, Shown::Nothing) => self.sources.of("src", path),
+            (Hidden::Full, Shown::Amid(start, end)) => {
+                let number = self.sources.of("src", path);
+                [start.as_bytes(), &number, end.as_bytes()].concat()
+            }
         }
     }
 
@@ -169,8 +185,9 @@ impl Hider {
         let base = base_name(path);
         match self.hidden {
             Hidden::Nothing => path.to_vec(),
-            // The kernel's own names.
-            _ if path.is_empty() || path.starts_with(b"[") => path.to_vec(),
+            _ if path.is_empty() || KERNELS.contains(&path) => path.to_vec(),
+            // The kernel's own names, and those that a program gave its mappings.
+            Hidden::Partial if path.starts_with(b"[") => self.without_names(path),
             Hidden::Partial => self.without_folder(path),
             Hidden::Full if (self.public.module)(base) => base.to_vec(),
             Hidden::Full => self.modules.of("lib", path),
@@ -186,13 +203,16 @@ impl Hider {
     }
 
     /// A record of a log as it may be seen. Names that were kept are left out: they come anew.
-    pub(crate) fn record(&mut self, record: Record) -> Option<Vec<u8>> {
+    /// `bytes` are those of the record.
+    pub(crate) fn record(&mut self, record: Record, bytes: &[u8]) -> Option<Vec<u8>> {
         let is_hidden = self.hidden != Hidden::Nothing;
         Some(match record {
             Record::Word(_) | Record::KeptFile(_) | Record::Place(_) => return None,
             Record::Text(Key::Packed, _) => return None,
             Record::Text(Key::Anonymized, _) if is_hidden => return None,
-            Record::Unknown(_) => return None,
+            // What a newer memlog wrote is as harmless as nobody knows.
+            Record::Unknown(_) if is_hidden => return None,
+            Record::Unknown(_) => bytes.to_vec(),
             Record::Text(key, text) if is_hidden => {
                 encoded(&Record::Text(key, &self.text(key, text)?))
             }
@@ -226,6 +246,7 @@ impl Hider {
         let is_full = self.hidden == Hidden::Full;
         Some(match key {
             Key::Executable => self.module(text),
+            Key::Rank if is_full && !text.iter().all(u8::is_ascii_digit) => return None,
             Key::Recorder | Key::RankParent | Key::Rank | Key::Lacks => text.to_vec(),
             // The tool, and its file.
             Key::MadeFrom if is_full => text.split(|&byte| byte == 0).next()?.to_vec(),

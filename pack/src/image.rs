@@ -32,7 +32,7 @@ impl<'a> Image<'a> {
         let mut is_packed = false;
         let mut length = log.len().to_string().into_bytes();
         for (place, header) in &metas {
-            each(log, *place, header, |record| {
+            each(log, *place, header, |record, _| {
                 if let Record::Text(Key::Packed, text) = record {
                     is_packed = true;
                     length = text.to_vec();
@@ -45,8 +45,8 @@ impl<'a> Image<'a> {
                 let own = metas.iter().map(|(place, _)| *place).collect();
                 let mut chunks = Chunks::instead(log, own, behind);
                 for (place, header) in &metas {
-                    each(log, *place, header, |record| {
-                        if let Some(record) = hider.record(record) {
+                    each(log, *place, header, |record, bytes| {
+                        if let Some(record) = hider.record(record, bytes) {
                             chunks.push(&record);
                         }
                     });

@@ -28,18 +28,8 @@ pub(crate) fn places(log: &[u8]) -> Vec<(usize, Header)> {
     metas
 }
 
-/// Hands out the records of a meta chunk, up to one that cannot be read.
+/// Hands out the records of a meta chunk with their bytes, up to one that cannot be read.
 pub(crate) fn each<'a>(
-    log: &'a [u8],
-    place: usize,
-    header: &Header,
-    mut take: impl FnMut(Record<'a>),
-) {
-    each_with_bytes(log, place, header, |record, _| take(record));
-}
-
-/// The same with the bytes of each.
-pub(crate) fn each_with_bytes<'a>(
     log: &'a [u8],
     place: usize,
     header: &Header,
@@ -48,13 +38,12 @@ pub(crate) fn each_with_bytes<'a>(
     let start = place * CHUNK_SIZE;
     let from = start + if place == 0 { AREA_END } else { HEADER_SIZE };
     let end = (start + header.committed as usize).min(log.len());
-    let body = log.get(from..end).unwrap_or(&[]);
-    let mut records = Reader::new(body);
+    let bytes = log.get(from..end).unwrap_or(&[]);
+    let mut records = Reader::new(bytes);
     let mut at = 0;
     while let Ok(Some(record)) = Record::next(&mut records) {
-        let bytes = body.get(at..records.at()).unwrap_or(&[]);
+        take(record, &bytes[at..records.at()]);
         at = records.at();
-        take(record, bytes);
     }
 }
 

@@ -10,10 +10,11 @@ type Logs = Vec<(Vec<u8>, Vec<u8>)>;
 
 fn unpacked(bytes: &[u8]) -> io::Result<Option<Logs>> {
     let mut logs = Logs::new();
-    let is_one = read(bytes, |name, content| {
+    let is_one = read(bytes, |packed| {
         let mut log = Vec::new();
-        content.read_to_end(&mut log)?;
-        logs.push((name.to_vec(), log));
+        packed.content.read_to_end(&mut log)?;
+        assert_eq!(log.len() as u64, packed.length);
+        logs.push((packed.name.to_vec(), log));
         Ok(())
     })?;
     Ok(is_one.then_some(logs))
@@ -139,8 +140,9 @@ fn a_reader_may_stop() {
     write(vec![member], &mut bomb).expect("memory takes all");
     assert!(bomb.len() < 100_000, "{}", bomb.len());
     let mut taken = 0;
-    let stopped = read(&bomb[..], |_, content| {
-        taken += content.take(1000).read_to_end(&mut Vec::new())?;
+    let stopped = read(&bomb[..], |packed| {
+        assert_eq!(packed.length, length);
+        taken += packed.content.take(1000).read_to_end(&mut Vec::new())?;
         Err(io::Error::other("enough"))
     });
     assert_eq!((taken, stopped.is_err()), (1000, true));
@@ -204,4 +206,99 @@ fn others_files_are_others() {
     for bytes in [&frame(&tar)[..], &frame(b"v 10501 3\n"), &frame(b"")] {
         assert!(matches!(unpacked(bytes), Ok(None)));
     }
+}
+
+/// A tar of these, packed: names as they are, kinds, the lengths that are told, contents.
+fn foreign(members: &[(&[u8], tar::EntryType, u64, &[u8])]) -> Vec<u8> {
+    let mut tar = Vec::new();
+    for &(name, kind, length, content) in members {
+        let mut header = tar::Header::new_gnu();
+        header.as_old_mut().name[..name.len()].copy_from_slice(name);
+        header.set_entry_type(kind);
+        header.set_size(length);
+        header.set_cksum();
+        tar.extend(header.as_bytes());
+        tar.extend(content);
+        tar.resize(tar.len().next_multiple_of(512), 0);
+    }
+    tar.extend([0; 1024]);
+    ruzstd::encoding::compress_to_vec(&tar[..], ruzstd::encoding::CompressionLevel::Fastest)
+}
+
+const FIRST: (&[u8], tar::EntryType, u64, &[u8]) =
+    (b"memlog-pack-1", tar::EntryType::Regular, 2, b"ab");
+
+/// Whoever made it, a log goes into the folder that was named, as a log, and once.
+#[test]
+fn names_of_others_are_only_names() {
+    let kind = tar::EntryType::Regular;
+    let names: [&[u8]; 9] = [
+        b"../../etc/passwd",
+        b"/etc/cron.d/x.memlog",
+        b".bashrc",
+        b"..",
+        b"a/../..",
+        b"x.memlog",
+        b"y/x.memlog",
+        b"-rf",
+        b"a\n\x1b[2J",
+    ];
+    let members: Vec<_> = [FIRST]
+        .into_iter()
+        .chain(names.map(|name| (name, kind, 1, &b"x"[..])))
+        .collect();
+    let found = unpacked(&foreign(&members))
+        .expect("whole")
+        .expect("packed");
+    let mut met = std::collections::HashSet::new();
+    for (name, _) in &found {
+        let name = String::from_utf8(name.clone()).expect("text");
+        assert!(
+            name.ends_with(".memlog") && !name.starts_with('.'),
+            "{name}"
+        );
+        assert!(!name.contains(['/', '\n', '\x1b']), "{name}");
+        assert!(met.insert(name.clone()), "{name}");
+    }
+    assert_eq!(found.len(), names.len());
+    // Links and folders are nothing that comes out.
+    for kind in [
+        tar::EntryType::Symlink,
+        tar::EntryType::Link,
+        tar::EntryType::Directory,
+    ] {
+        let log = (&b"a"[..], tar::EntryType::Regular, 1, &b"x"[..]);
+        let found = unpacked(&foreign(&[FIRST, (b"b", kind, 0, b""), log]));
+        assert_eq!(found.expect("whole").expect("packed").len(), 1);
+    }
+}
+
+/// Of what no log is no more is read than a packed file may have.
+#[test]
+fn what_is_no_log_is_bound() {
+    let log = (&b"a"[..], tar::EntryType::Regular, 1, &b"x"[..]);
+    let zeros = vec![0; 3 << 20];
+    for kind in [
+        tar::EntryType::GNULongName,
+        tar::EntryType::XHeader,
+        tar::EntryType::Fifo,
+    ] {
+        let large = (&b"b"[..], kind, zeros.len() as u64, &zeros[..]);
+        for members in [[FIRST, large, log], [large, FIRST, log]] {
+            let found = unpacked(&foreign(&members));
+            assert!(!matches!(found, Ok(Some(_))), "{kind:?}");
+        }
+        // And where it is only told.
+        assert!(unpacked(&foreign(&[FIRST, (b"b", kind, 1 << 50, b"")])).is_err());
+    }
+    let mut frames = foreign(&[FIRST, log]);
+    assert!(matches!(unpacked(&frames), Ok(Some(_))));
+    frames.extend(ruzstd::encoding::compress_to_vec(
+        &zeros[..],
+        ruzstd::encoding::CompressionLevel::Fastest,
+    ));
+    assert!(unpacked(&frames).is_err());
+    let many = vec![log; 65];
+    let many: Vec<_> = [FIRST].into_iter().chain(many).collect();
+    assert!(unpacked(&foreign(&many)).is_err());
 }

@@ -4,6 +4,7 @@
 use std::io::Read;
 use std::path::Path;
 
+use memlog_format::chunk::{HEADER_SIZE, Header, checksum};
 use memlog_format::meta::Key;
 use memlog_pack::{Function, Hidden, Hider, Image, Keeper, Public, Shown};
 use memlog_read::{Kind, Log};
@@ -13,7 +14,7 @@ const PUBLIC: Public = Public {
         b"main" => Shown::All,
         _ => Shown::Nothing,
     },
-    source: |_| false,
+    source: |_| Shown::Nothing,
     module: |_| false,
 };
 
@@ -154,6 +155,36 @@ fn names_are_found_again_and_packed_once() {
         );
     }
     assert_eq!(once.len(), twice.len());
+}
+
+/// Records of a newer memlog, and texts of kinds that are not known.
+#[test]
+fn what_is_not_known_is_kept() {
+    let (_, mut bytes) = goldens().remove(0);
+    let header = Header::decode(&bytes).expect("a header").expect("a log");
+    let end = header.committed as usize;
+    // Of the kind 100, seven bytes; a TEXT of the key 99.
+    let records = [&[100, 7][..], b"newer!!", &[2, 4, 99], b"now"].concat();
+    bytes[end..end + records.len()].copy_from_slice(&records);
+    let end = end + records.len();
+    let header = Header {
+        committed: end as u32,
+        checksum: checksum(&bytes[HEADER_SIZE..end]),
+        ..header
+    };
+    bytes[..HEADER_SIZE].copy_from_slice(&header.encode());
+    let has = |bytes: &[u8], text: &[u8]| bytes.windows(text.len()).any(|it| it == text);
+    let once = image(&bytes, Hidden::Nothing, &[]);
+    let twice = image(&once, Hidden::Nothing, &[]);
+    let findings = |bytes: &[u8]| Log::open(bytes).expect("a log").findings().count();
+    assert_eq!(findings(&twice), findings(&bytes));
+    for text in [
+        &[100, 7, b'n', b'e', b'w', b'e', b'r'][..],
+        &[2, 4, 99, b'n', b'o', b'w'],
+    ] {
+        assert!(has(&once, text) && has(&twice, text), "{text:?}");
+        assert!(!has(&image(&twice, Hidden::Full, &[]), text), "{text:?}");
+    }
 }
 
 /// The secrets of `tiny.memlog`, which has a text of each kind.

@@ -3,17 +3,21 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use memlog_analysis::UNKNOWN;
+use memlog_analysis::{Moment, UNKNOWN};
+use memlog_export::When;
 use memlog_export::flame::Flame;
+use memlog_format::meta::Lack;
 use serde_json::{Map, Value};
 
 use crate::calls::{self, Filter, Stacks, check};
+use crate::facts::is_unknown;
 use crate::figures::figures;
 use crate::heading::{heading, notes};
 use crate::moment::At;
 use crate::names::{Labels, SymbolFiles};
 use crate::open::Interrupt;
 use crate::page::tree::By;
+use crate::rests::Rests;
 use crate::shown::read;
 use crate::subject::Subject;
 use crate::words::Sizes;
@@ -35,6 +39,8 @@ pub struct Wanted<'a> {
     pub blocks: &'a Where,
     /// Whether what called main is shown.
     pub show_below_main: bool,
+    /// Whether all that can be counted is shown: what is not known is left out.
+    pub is_of_all: bool,
 }
 
 impl Wanted<'_> {
@@ -78,7 +84,6 @@ impl Drawn {
 /// Reads a log, or what of it comes before Ctrl-C. [`Wanted::check`] comes before
 /// anything is prepared for it.
 pub fn flame(wanted: &Wanted) -> anyhow::Result<Drawn> {
-    let at = wanted.at.map_or(&At::RSS_PEAK, |(at, _)| at);
     let stacks = |when| Stacks {
         when,
         by: wanted.by,
@@ -93,7 +98,14 @@ pub fn flame(wanted: &Wanted) -> anyhow::Result<Drawn> {
     let read = read(
         (wanted.file, wanted.symbol_files, counted),
         Sizes::Rounded,
-        |family, watch| at.look(family, watch),
+        |family, watch| match (wanted.at, wanted.is_of_all) {
+            (None, true) => Ok(When::Known(Moment::RssPeak)),
+            (at, _) => {
+                let rests = Rests::default().counting(wanted.by);
+                rests.check(family.own())?;
+                at.map_or(&At::RSS_PEAK, |(at, _)| at).look(family, watch)
+            }
+        },
         |when| Some(*when),
         |subject, labels, when| {
             let flame = made(subject, &stacks(*when), labels);
@@ -115,6 +127,12 @@ pub fn flame(wanted: &Wanted) -> anyhow::Result<Drawn> {
 
 fn over_time(subject: &Subject) -> Vec<(f64, Option<u64>, Option<u64>)> {
     let log = subject.family.own();
+    if [Lack::Course, Lack::Live]
+        .iter()
+        .any(|lack| is_unknown(log, *lack))
+    {
+        return Vec::new();
+    }
     let known = |bytes: u64| (bytes != UNKNOWN).then_some(bytes);
     let steps = subject.analysis.tally.history().steps();
     let points = steps.map(|(tick, heap, rss)| (log.seconds(tick), known(heap), known(rss)));

@@ -7,12 +7,13 @@ use memlog_export::{CallGraph, Named, Place, Subject, When, legend};
 use memlog_format::meta::Key;
 
 use crate::calls::counted;
-use crate::facts::rank;
+use crate::facts::{Imported, rank};
 use crate::heading::notes;
 use crate::moment::{At, Span, check as check_moment};
 use crate::names::{NameStore, Names, SymbolFiles, symbol_options};
 use crate::open::{Analysis, Family, Files, Watch, form_of};
 use crate::page::tree::By;
+use crate::rests::Rests;
 use crate::words::clean;
 use crate::world::{Reading, Where, analyse};
 
@@ -52,6 +53,8 @@ pub fn page(log: &Path, wanted: &Wanted, symbol_files: &SymbolFiles) -> anyhow::
     let watch = Watch::begin();
     let files = Files::load(log, &watch)?;
     let family = files.family()?;
+    let rests = Rests::default().filtered(wanted.blocks.filter());
+    rests.check(family.own())?;
     let when = wanted.at.look(&family, &watch)?;
     let store = NameStore::default();
     let reading = Reading {
@@ -109,6 +112,7 @@ fn heading(family: &Family, analysis: &Analysis, when: When, calls: &CallGraph) 
     if let Some(chosen) = &analysis.chosen {
         lines.push(format!("only blocks where {}", chosen.filter));
     }
+    lines.extend(Imported::of(log).and_then(|imported| imported.unknown()));
     if family.missing_parent.is_some() {
         lines.push("missing: the parent's log, and what was inherited from it".into());
     }

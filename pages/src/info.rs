@@ -293,6 +293,10 @@ fn civil(mut days: u64) -> (u64, u64, u64) {
 fn ending(records: &mut Records, family: &Family) {
     let log = family.own();
     let ended = match log.end() {
+        Some(end) if end.how == 0 => format!(
+            "in a way that is not known, after {:.3} s",
+            log.seconds(end.tick)
+        ),
         Some(end) => {
             let how = match end.how {
                 1 => "by its exit handlers",
@@ -304,6 +308,9 @@ fn ending(records: &mut Records, family: &Family) {
         None if log.death().is_some() => log.death().map_or(String::new(), |death| {
             format!("killed by signal {}", signal(death.signal))
         }),
+        None if Imported::of(log).is_some() => {
+            "not known: the imported file does not tell it".into()
+        }
         None if is_running(log) => "not yet: still running".into(),
         None => "no end in the log: still running, killed, or exec'd another program".into(),
     };

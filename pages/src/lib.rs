@@ -14,6 +14,7 @@
 //! * `calls`, `figures`, `places`: the tree of callers; the figures by name; who
 //!   asked for memory
 //! * `heading`, `moment`: what stands above each page
+//! * `rests`: what answers rest on, and whether an import knows it
 //! * `subject`: a log that was read
 //! * `page`: what is shown, as a value; it knows neither log nor screen
 //! * `choose`, `names`, `screen`: one log of many; functions and lines; the terminal
@@ -43,6 +44,7 @@ mod places;
 pub mod postmortem;
 pub mod replay;
 pub mod report;
+mod rests;
 mod screen;
 mod shown;
 pub mod stats;
@@ -71,7 +73,7 @@ pub use page::Page;
 pub use page::tree::{By, Direction};
 pub use screen::{Look, Screen, of_stdout, open_stdout, out};
 pub use subject::Subject;
-pub use system::effective_user;
+pub use system::{effective_user, free_bytes};
 pub use text::of as text_of;
 pub use words::{Advice, clean, counted, grouped, shown, sized, tell_note, typed};
 pub use world::Where;

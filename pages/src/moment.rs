@@ -6,11 +6,14 @@ use std::fmt;
 use std::str::FromStr;
 
 use memlog_export::When;
+use memlog_format::meta::Lack;
 use memlog_query::{Moment, parse_moment};
 use memlog_read::{Kind, Log};
 use memlog_table::Table;
 
 use crate::open::{Analysis, Family, Watch};
+use crate::page::tree::By;
+use crate::rests::Rests;
 use crate::words::Advice;
 use snapshots::Pace;
 
@@ -25,11 +28,21 @@ pub struct Wanted<'a> {
     pub at: Option<&'a At>,
     /// Many.
     pub snapshots: Option<Pace>,
+    /// What is counted, where an answer is of that alone.
+    pub by: Option<By>,
 }
 
 impl Wanted<'_> {
     /// The same in a log that is read next.
     pub fn look(self, family: &Family, watch: &Watch) -> anyhow::Result<Moments> {
+        let mut rests = Rests::default();
+        if let Some(by) = self.by {
+            rests = rests.counting(by);
+        }
+        if self.snapshots.is_some() {
+            rests = rests.on(&[Lack::Course, Lack::Live]);
+        }
+        rests.check(family.own())?;
         let at = self.at.map(|at| at.look(family, watch));
         Ok(Moments {
             at: at.transpose()?,
@@ -42,7 +55,7 @@ impl<'a> From<Option<&'a At>> for Wanted<'a> {
     fn from(at: Option<&'a At>) -> Self {
         Self {
             at,
-            snapshots: None,
+            ..Self::default()
         }
     }
 }
@@ -75,6 +88,17 @@ impl At {
     /// When resident memory was largest.
     pub const RSS_PEAK: Self = Self(Moment::RssPeak);
 
+    /// What it rests on, of an import.
+    pub fn rests_on(&self) -> &'static [Lack] {
+        match &self.0 {
+            Moment::Start => &[],
+            Moment::RssPeak | Moment::End => &[Lack::Live],
+            Moment::HeapPeak => &[Lack::Live, Lack::Peak],
+            Moment::Share(_) | Moment::Mark(_) => &[Lack::Live, Lack::Course],
+            Moment::SinceStartNs(_) | Moment::UnixNs(_) => &[Lack::Live, Lack::Course, Lack::Times],
+        }
+    }
+
     /// When that is in a log that is read next. What only its events tell takes a first
     /// look at them.
     pub fn look(&self, family: &Family, watch: &Watch) -> anyhow::Result<When> {
@@ -93,6 +117,7 @@ impl At {
     /// When that is.
     pub fn when(&self, log: &Log, times: &Times) -> anyhow::Result<When> {
         use memlog_analysis::Moment as Known;
+        Rests::default().on(self.rests_on()).check(log)?;
         let seconds = |ns: u64| When::Seconds(ns as f64 / 1e9);
         Ok(match &self.0 {
             Moment::RssPeak => When::Known(Known::RssPeak),

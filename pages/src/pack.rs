@@ -1,23 +1,25 @@
 //! `memlog pack`: a log with all its names, in a file that any machine reads.
 
+mod public;
+
 use std::collections::HashSet;
 use std::io::{self, BufReader, Read, Seek, Write};
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
-use memlog_analysis::{ModuleKey, Site, is_c_library, is_of_library};
-use memlog_export::is_part_of_allocator;
+use memlog_analysis::{ModuleKey, Site};
 use memlog_format::kept::KeptFile;
 use memlog_format::meta::{CodeName, Module};
 use memlog_pack::archive::{self, Member};
-use memlog_pack::{Hidden, Hider, Image, Keeper, Public, Shown};
+use memlog_pack::{Hidden, Hider, Image, Keeper};
 use memlog_read::Log;
 use memlog_symbols::Unwindable;
 
 use crate::heading::{COMPILERS, unwindable};
 use crate::names::{NameStore, Names, SymbolFiles, jit_names, symbol_options};
-use crate::open::{Files, PACK_AGAIN, Watch};
+use crate::open::{Files, PACK_AGAIN, Room, Watch};
 use crate::words::Advice;
+use public::PUBLIC;
 
 /// What was packed.
 pub struct Packed {
@@ -163,67 +165,40 @@ fn changed(path: &Path, hidden: Hidden) -> u64 {
 }
 
 /// What gets each log of a packed file.
-type Take<'t> = dyn FnMut(&[u8], &mut dyn Read) -> io::Result<()> + 't;
+type Take<'t> = dyn FnMut(archive::Packed) -> io::Result<()> + 't;
 
-/// Unpacks the logs of a packed file: `take` gets each, by its file's name.
+/// Unpacks the logs of a packed file into a folder: `take` gets each, by its file's name.
 pub fn extract(
     file: &Path,
+    folder: &Path,
     mut take: impl FnMut(&[u8], &mut dyn Read) -> io::Result<()>,
 ) -> anyhow::Result<()> {
     let shown = crate::words::shown(file);
     const NAMED: &str = "give a file that `memlog pack` made";
     let opened = std::fs::File::open(file)
         .map_err(|error| Advice::error(format!("cannot read {shown}: {error}"), NAMED))?;
-    let damaged = |error| Advice::error(format!("cannot unpack {shown}: {error}"), PACK_AGAIN);
+    let damaged = |error: io::Error| {
+        let hint = match error.kind() {
+            io::ErrorKind::StorageFull => {
+                "give a folder that has room, if the file is to be trusted"
+            }
+            _ => PACK_AGAIN,
+        };
+        Advice::error(format!("cannot unpack {shown}: {error}"), hint)
+    };
     let read = |take: &mut Take| archive::read(BufReader::new(&opened), take).map_err(damaged);
     // Its checksum stands at the end, and nothing is to come out of it that is wrong.
-    let is_packed = read(&mut |_, content| io::copy(content, &mut io::sink()).map(drop))?;
+    let mut room = Room::of(folder);
+    let is_packed = read(&mut |log| {
+        room.take(log.length)?;
+        io::copy(log.content, &mut io::sink()).map(drop)
+    })?;
     (&opened).rewind()?;
-    match is_packed && read(&mut take)? {
+    match is_packed && read(&mut |log| take(log.name, log.content))? {
         true => Ok(()),
         false => Err(Advice::error(format!("{shown} is no packed log"), NAMED)),
     }
 }
-
-/// What every program has.
-const PUBLIC: Public = Public {
-    function: |name| {
-        let name = String::from_utf8_lossy(name);
-        let is_start = [
-            "main",
-            "exit",
-            "_init",
-            "_fini",
-            "generic_start_main",
-            "_start_c",
-            "thread_start",
-        ];
-        let is_usual = is_of_library(&name, None, None) && !name.contains([':', '(', '<', ' ']);
-        match is_part_of_allocator(&name) {
-            true if name.contains('<') => Shown::Start("alloc::alloc::"),
-            true => Shown::All,
-            false if is_usual || is_start.contains(&&*name) => Shown::All,
-            false => Shown::Nothing,
-        }
-    },
-    source: |path| {
-        const FOLDERS: [&str; 6] = [
-            "/usr/include/",
-            "/usr/lib/",
-            "/build/",
-            "/rustc/",
-            "/rust/deps/",
-            "library/",
-        ];
-        let path = String::from_utf8_lossy(path);
-        FOLDERS.iter().any(|folder| path.starts_with(folder))
-            && is_of_library("x", Some(&path), None)
-    },
-    module: |name| {
-        let name = String::from_utf8_lossy(name);
-        is_of_library("x", None, Some(&name)) || is_c_library("x", Some(&name))
-    },
-};
 
 /// The path of a log without what packing put behind its name.
 pub fn packed_name(log: &str) -> String {

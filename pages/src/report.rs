@@ -108,6 +108,7 @@ pub fn run(
     let wanted = Wanted {
         at: args.at.as_ref(),
         snapshots: args.snapshots.pace(),
+        by: Some(by),
     };
     let mut written = Ok(());
     let exit = show(

@@ -18,6 +18,7 @@ use crate::names::{Labels, NameStore, Names, SymbolFiles, symbol_options};
 use crate::open::{Family, Files, Interrupt, Over, ReadPart, Watch};
 use crate::page::heading::Heading;
 use crate::page::{OnNames, Page, Part};
+use crate::rests::Rests;
 use crate::screen::{Look, Screen};
 use crate::subject::Subject;
 use crate::text;
@@ -95,6 +96,8 @@ pub fn read<T, M: Into<Moments>, R>(
     let files = Files::load(file, &watch)?;
     let family = files.family()?;
     let is_running = is_running(family.own());
+    let rests = Rests::default().filtered(counted.blocks.filter());
+    rests.check(family.own())?;
     let found = first(&family, &watch)?;
     let Moments { at, snapshots } = moment(&found).into();
     let taken = snapshots.map(|pace| taken(pace, family.own().tick_ns()));

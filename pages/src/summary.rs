@@ -4,14 +4,17 @@ use std::process::ExitCode;
 
 use memlog_analysis::{List, Moment, Sites, Summary};
 use memlog_format::meta::Lack;
+use memlog_read::Log;
 use serde_json::{Map, Value};
 
 use crate::facts::{is_unknown, program};
 use crate::names::{Labels, Name, symbol_words};
 use crate::page::others::Next;
 use crate::page::places::{PlaceList, What};
+use crate::page::tree::By;
 use crate::page::{Page, Part};
 use crate::places::{list, without_names};
+use crate::rests::Rests;
 use crate::shown::{self, Asked, show};
 use crate::subject::Subject;
 use crate::words::{Sizes, counted, percentage};
@@ -100,7 +103,13 @@ fn page(subject: &Subject, labels: &Labels, found: Found) -> Page {
         Some(_) => None,
         None => found.without_names(labels.names(), subject.sizes),
     };
-    let figures = figures(&found);
+    let mut figures = figures(&found);
+    let log = subject.family.own();
+    for (what, key) in [(What::Held, "held"), (What::Calls, "allocated")] {
+        if !is_known(log, what) {
+            figures.insert(key.into(), Value::Null);
+        }
+    }
     let mut parts = lists(subject, labels.names(), found);
     parts.push(Part::Next(next));
     let mut page = shown::page(subject, SCHEMA, labels, parts);
@@ -117,7 +126,9 @@ fn lists(subject: &Subject, names: &[Name], found: Found) -> Vec<Part> {
     let shows_mapped = found.shows_mapped(summary);
     let is_mostly_mapped = found.is_mostly_mapped();
     let calls_titles = calls_titles(subject, &found);
+    let log = subject.family.own();
     let moment = match (summary.shows_rss_peak(), summary.window) {
+        _ if is_unknown(log, Lack::Peak) => "at the one moment of the file",
         (true, _) => "at the RSS peak",
         (false, None) => "at the heap's maximum",
         (false, Some(_)) => "at the largest heap of the window",
@@ -137,17 +148,22 @@ fn lists(subject: &Subject, names: &[Name], found: Found) -> Vec<Part> {
         is_told: shows_mapped,
         ..list((What::Mapped, titles), found.mapped, names)
     };
-    let log = subject.family.own();
-    let calls = PlaceList {
-        // Of sums of what was live there are no calls.
-        is_told: !is_unknown(log, Lack::Gone) && !is_unknown(log, Lack::Counts),
-        ..list((What::Calls, calls_titles), found.calls, names)
-    };
+    let calls = list((What::Calls, calls_titles), found.calls, names);
     let lists = match shows_mapped && is_mostly_mapped {
         true => [mapped, held, calls],
         false => [held, mapped, calls],
     };
-    lists.map(Part::Places).into()
+    let lists = lists.into_iter().filter(|list| is_known(log, list.what));
+    lists.map(Part::Places).collect()
+}
+
+/// Whether what the log was made of knew it: of sums of what was live there are no calls.
+fn is_known(log: &Log, what: What) -> bool {
+    let rests = match what {
+        What::Calls => Rests::default().counting(By::Count),
+        _ => Rests::default().on(&[Lack::Live]),
+    };
+    rests.check(log).is_ok()
 }
 
 /// With how many were temporary.
@@ -190,6 +206,9 @@ fn steps(subject: &Subject, found: &Found) -> Vec<Step> {
         false => "what was live at the end",
     };
     let leaks = ("report --show-leaks", live);
+    if is_unknown(subject.family.own(), Lack::Live) {
+        return vec![("report --by allocated", "who allocated most"), BY_COUNT];
+    }
     let summary = &subject.analysis.summary;
     let is_empty = summary.totals.allocations == 0;
     match found.shows_mapped(summary) {

@@ -7,15 +7,37 @@
 //! when no other code of this process does.
 #![allow(unsafe_code)]
 
+use std::ffi::CString;
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Effective user of this process.
 pub fn effective_user() -> u32 {
     // SAFETY: takes nothing, touches no memory of ours and cannot fail.
     unsafe { libc::geteuid() }
+}
+
+/// Bytes that the effective user may still write on the file system of `path`.
+pub fn free_bytes(path: &Path) -> io::Result<u64> {
+    let path = CString::new(path.as_os_str().as_bytes())?;
+    // SAFETY: statvfs is plain integers, for which all zeros is a value.
+    let mut answer: libc::statvfs = unsafe { std::mem::zeroed() };
+    // SAFETY: the path ends in a zero byte and the answer outlives the call.
+    if unsafe { libc::statvfs(path.as_ptr(), &mut answer) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    let blocks = match effective_user() {
+        0 => answer.f_bfree,
+        _ => answer.f_bavail,
+    };
+    // Words of 32 bits where the machine has no others.
+    #[allow(clippy::useless_conversion)]
+    let [blocks, bytes] = [u64::from(blocks), u64::from(answer.f_frsize)];
+    Ok(blocks.saturating_mul(bytes))
 }
 
 /// Where the data of a file ends that has some up to `from`: what is behind was

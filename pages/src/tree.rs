@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use memlog_export::{When, percent};
 
 use crate::calls::{self, Filter, Form, Shape};
-use crate::moment::At;
+use crate::moment::{At, Wanted};
 use crate::names::Labels;
 use crate::page::tree::Direction;
 use crate::page::{Page, Part};
@@ -90,7 +90,11 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     show(
         &args.asked,
         counted,
-        Some(at),
+        Wanted {
+            at: Some(at),
+            by: Some(args.form.by()),
+            ..Wanted::default()
+        },
         args.json,
         |subject, labels, at| page(at.unwrap_or(When::END), &shape, subject, labels),
     )

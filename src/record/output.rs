@@ -251,7 +251,7 @@ impl Plan {
                 self.origin.hint(None),
             ));
         }
-        let free = os::free_bytes(&self.folder).ok()?;
+        let free = memlog_pages::free_bytes(&self.folder).ok()?;
         (free < LEAST_ROOM).then(|| {
             let hint = format!("make room there, or {}", self.origin.hint(None));
             (

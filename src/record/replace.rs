@@ -13,37 +13,59 @@ use crate::os;
 
 /// Removes what lies at a path. Whether there was anything.
 pub fn clear(path: &Path) -> anyhow::Result<bool> {
-    let Ok(found) = fs::symlink_metadata(path) else {
-        return Ok(false);
-    };
-    let refused = |why: &str| {
-        let hint = "choose another name with -o PATTERN, or move that file away";
-        Advice::error(
-            format!("--force does not replace {}: {why}", shown(path)),
-            hint,
-        )
-    };
-    let removed = match (found.is_file(), found.len()) {
-        (false, _) => return Err(refused("it is no regular file")),
-        (true, 0) => match may_be_written(path) {
-            Ok(false) => log::remove(path, (found.dev(), found.ino())),
-            Ok(true) => return Err(refused("it is empty, and a process has it open to write")),
-            Err(error) => Err(error),
-        },
-        (true, _) => match Log::read(path, None) {
-            Ok(Some(log)) if is_written(&log) => {
-                let why = format!("process {} may still write to it", log.pid);
-                return Err(refused(&why));
-            }
-            Ok(Some(log)) => log.remove(),
-            Ok(None) => return Err(refused("it is no log of memlog")),
-            Err(error) => Err(error),
-        },
+    let removed = match look(path)? {
+        Lies::Nothing => return Ok(false),
+        Lies::Empty(id) => log::remove(path, id),
+        Lies::Log(log) => log.remove(),
     };
     match removed {
         Ok(()) => Ok(true),
-        Err(error) => Err(refused(&error.to_string())),
+        Err(error) => Err(refused(path, &error.to_string())),
     }
+}
+
+/// Whether [`clear`] would remove what lies there, or there is nothing.
+pub fn check(path: &Path) -> anyhow::Result<()> {
+    look(path).map(drop)
+}
+
+/// What may be replaced.
+enum Lies {
+    Nothing,
+    /// A file of no bytes: its device and number.
+    Empty((u64, u64)),
+    Log(Box<Log>),
+}
+
+fn look(path: &Path) -> anyhow::Result<Lies> {
+    let Ok(found) = fs::symlink_metadata(path) else {
+        return Ok(Lies::Nothing);
+    };
+    let refused = |why: &str| Err(refused(path, why));
+    match (found.is_file(), found.len()) {
+        (false, _) => refused("it is no regular file"),
+        (true, 0) => match may_be_written(path) {
+            Ok(false) => Ok(Lies::Empty((found.dev(), found.ino()))),
+            Ok(true) => refused("it is empty, and a process has it open to write"),
+            Err(error) => refused(&error.to_string()),
+        },
+        (true, _) => match Log::read(path, None) {
+            Ok(Some(log)) if is_written(&log) => {
+                refused(&format!("process {} may still write to it", log.pid))
+            }
+            Ok(Some(log)) => Ok(Lies::Log(Box::new(log))),
+            Ok(None) => refused("it is no log of memlog"),
+            Err(error) => refused(&error.to_string()),
+        },
+    }
+}
+
+fn refused(path: &Path, why: &str) -> anyhow::Error {
+    let hint = "choose another name with -o PATTERN, or move that file away";
+    Advice::error(
+        format!("--force does not replace {}: {why}", shown(path)),
+        hint,
+    )
 }
 
 /// Whether anybody may still write to a log. Where the kernel does not know all

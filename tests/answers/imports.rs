@@ -177,7 +177,7 @@ fn heaptrack_says_the_same_of_its_own_file() {
     // To heaptrack blocks of its first size and stack are temporary after any release.
     assert!(told("temporary") >= number(&stats, "temporary_allocations"));
     assert_eq!(number(&stats, "findings_count"), 0);
-    let expected = json!(["threads", "functions", "lifetimes", "addresses"]);
+    let expected = json!(["threads", "functions", "reallocs", "lifetimes", "addresses"]);
     assert_eq!(stats["imported"]["unknown"], expected);
     for name in [
         "threads",

@@ -41,6 +41,8 @@ mod freed;
 mod graphs;
 mod imports;
 mod imports_forms;
+mod imports_linked;
+mod imports_unknown;
 mod leaks;
 mod list;
 mod maps;

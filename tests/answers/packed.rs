@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::sites::build::GXX;
+use crate::sites::build::{GXX, RUSTC};
 use crate::sites::{Folder, said};
 use crate::{built, number, recorded};
 
@@ -275,4 +275,215 @@ fn damage_is_told() {
         "{}",
         said(&output)
     );
+}
+
+/// A packed file by hand, in one frame of zstd whose bytes are as they are: one log that is
+/// told to have so many bytes, and has these.
+fn told_to_have(length: u64, content: &[u8]) -> Vec<u8> {
+    let mut tar = Vec::new();
+    for (name, length, content) in [("memlog-pack-1", 0, &[][..]), ("a.memlog", length, content)] {
+        let mut header = [0_u8; 512];
+        header[..name.len()].copy_from_slice(name.as_bytes());
+        header[100..108].copy_from_slice(b"0000600\0");
+        // A number that octal digits have no room for.
+        header[124] = 0x80;
+        header[128..136].copy_from_slice(&length.to_be_bytes());
+        header[156] = b'0';
+        header[257..265].copy_from_slice(b"ustar  \0");
+        header[148..156].fill(b' ');
+        let sum: u32 = header.iter().map(|&byte| u32::from(byte)).sum();
+        header[148..156].copy_from_slice(format!("{sum:06o}\0 ").as_bytes());
+        tar.extend(header);
+        tar.extend(content);
+        tar.resize(tar.len().next_multiple_of(512), 0);
+    }
+    tar.extend([0; 1024]);
+    let mut frame = vec![0x28, 0xb5, 0x2f, 0xfd, 0, 0x50];
+    let mut pieces = tar.chunks(100_000).peekable();
+    while let Some(piece) = pieces.next() {
+        let is_last = u32::from(pieces.peek().is_none());
+        let header = (piece.len() as u32) << 3 | is_last;
+        frame.extend(&header.to_le_bytes()[..3]);
+        frame.extend(piece);
+    }
+    frame
+}
+
+/// A few bytes may stand for more than any disk has.
+#[test]
+fn a_bomb_is_not_unpacked() {
+    let folder = Folder::new("answers-packed-bomb");
+    let name = "bomb.tar.zst";
+    let zeros = vec![0; 1 << 20];
+    let mut log = zeros.clone();
+    log[..4].copy_from_slice(b"MLOG");
+    for content in [&zeros, &log] {
+        fs::write(folder.path(name), told_to_have(1 << 60, content)).expect("a file");
+        for words in [&["report"][..], &["info"], &["extract", "-o", "out"]] {
+            let output = folder.run(&[words, &[name]].concat());
+            let told = said(&output);
+            assert_eq!(output.status.code(), Some(2), "{words:?}: {told}");
+            assert!(
+                told.contains("it unpacks to 1.0 EiB or more"),
+                "{words:?}: {told}"
+            );
+        }
+    }
+    // What there is room for is written only if it begins as a log does.
+    fs::write(folder.path(name), told_to_have(1 << 20, &zeros)).expect("a file");
+    let told = said(&folder.run(&["report", name]));
+    assert!(told.contains("what is packed in it is no log"), "{told}");
+}
+
+/// What is there stays, unless it is a log and `--force` is given.
+#[test]
+fn a_log_that_is_there_stays() {
+    let folder = Folder::new("answers-packed-there");
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("golden");
+    let log = fs::read(golden.join("v1/tiny.memlog")).expect("a log");
+    fs::write(folder.path("a.memlog"), &log).expect("a file");
+    folder.says(&["pack", "-q", "-o", "a.tar.zst", "a.memlog"]);
+    fs::copy(golden.join("imports/gperftools.heap"), folder.path("a")).expect("a copy");
+    let other = fs::read(golden.join("v2/tiny.memlog")).unwrap_or_else(|_| log.clone());
+    for words in [&["extract", "a.tar.zst"][..], &["import", "a"]] {
+        for content in [&other[..], b"text", b""] {
+            fs::write(folder.path("a.memlog"), content).expect("a file");
+            let output = folder.run(words);
+            let told = said(&output);
+            assert_eq!(output.status.code(), Some(2), "{words:?}: {told}");
+            assert!(
+                told.contains("a.memlog is there already") && told.contains("--force"),
+                "{words:?}: {told}"
+            );
+            assert_eq!(fs::read(folder.path("a.memlog")).expect("a file"), content);
+            let output = folder.run(&[words, &["--force"]].concat());
+            let told = said(&output);
+            let is_log = content != b"text";
+            let code = if is_log { 0 } else { 2 };
+            assert_eq!(output.status.code(), Some(code), "{words:?}: {told}");
+            let now = fs::read(folder.path("a.memlog")).expect("a file");
+            assert_eq!(now != content, is_log, "{words:?}");
+        }
+        let hidden = fs::read_dir(folder.root())
+            .expect("a folder")
+            .filter(|entry| {
+                let name = entry.as_ref().expect("an entry").file_name();
+                name.to_string_lossy().starts_with('.')
+            });
+        assert_eq!(hidden.count(), 0);
+    }
+}
+
+const SECRET_CPP: &str = r#"
+#include <cstdlib>
+#include <new>
+#include <pthread.h>
+#include <string>
+#include <vector>
+namespace hush_space { struct HushArena { char pad[64]; }; struct HushItem { long value[9]; }; }
+void *operator new(std::size_t size, hush_space::HushArena &) { return std::malloc(size); }
+struct HushClass {
+    static void *operator new(std::size_t size) { return std::malloc(size + 7); }
+    long value[3];
+};
+template <class T> struct HushBox { std::vector<T> all; void hush_grow() { all.resize(40); } };
+extern "C" void *hush_c_function(std::size_t size) { return std::malloc(size); }
+extern "C" void *__rust_hush_function(std::size_t size) { return std::malloc(size); }
+static void *hush_start(void *) { pthread_setname_np(pthread_self(), "hush-thread"); return hush_c_function(33); }
+int main(int count, char **words) {
+    hush_space::HushArena arena;
+    void *kept[4] = { new (arena) hush_space::HushItem, new HushClass, hush_c_function(11), __rust_hush_function(5) };
+    auto *box = new HushBox<hush_space::HushItem>;
+    box->hush_grow();
+    pthread_t thread;
+    pthread_create(&thread, nullptr, hush_start, nullptr);
+    pthread_join(thread, nullptr);
+    return kept[0] == nullptr || count > 9 || words == nullptr;
+}
+"#;
+
+const SECRET_RUST: &str = r#"
+mod hush_module {
+    pub struct HushThing { pub all: Vec<[u64; 5]> }
+    pub trait HushTrait { fn hush_method(&mut self); }
+    impl HushTrait for HushThing { #[inline(never)] fn hush_method(&mut self) { self.all.reserve(100); } }
+    #[inline(never)] pub fn hush_generic<T: Clone>(one: T) -> Vec<T> { vec![one; 50] }
+}
+use hush_module::{HushThing, HushTrait};
+#[derive(Clone)] struct HushValue(#[allow(dead_code)] u64);
+fn main() {
+    let mut thing = Box::new(HushThing { all: Vec::new() });
+    thing.hush_method();
+    let many = hush_module::hush_generic(HushValue(3));
+    let worker = std::thread::Builder::new().name("hush-worker".into()).spawn(|| vec![1_u8; 77]);
+    let made = worker.unwrap().join().unwrap();
+    std::mem::forget((thing, many, made));
+}
+"#;
+
+/// What is the user's own is in no byte where all names are hidden: each secret has the one
+/// word that is looked for.
+#[test]
+fn no_name_of_the_user_stays() {
+    let mut tried = 0;
+    for (name, text_of, compiler) in [
+        ("hush_main.cpp", SECRET_CPP, &GXX),
+        ("hush_main.rs", SECRET_RUST, &RUSTC),
+    ] {
+        if !compiler.is_here(&format!("what is hidden of {name}")) {
+            continue;
+        }
+        tried += 1;
+        let folder = Folder::new(&format!("answers-packed-{}", name.replace('.', "-")));
+        // As a build service has it, with a copy of the library's folders.
+        let home = folder.folder("build/hush_build/include/c++/12");
+        let source = home.join(name);
+        fs::write(&source, text_of).expect("a source");
+        let options: &[&str] = match name.ends_with("cpp") {
+            true => &["-g", "-O1", "-pthread"],
+            false => &["-g", "-O"],
+        };
+        let program = compiler.build_file(&folder, &source, "hush_program", options);
+        let log = folder.path("hush_log.memlog");
+        let mut record = folder.memlog(&["record", "--keep-environment", "-o", text(&log), "--"]);
+        let output = record
+            .args([text(&program), "--hush-argument=/hush/path"])
+            .env("HUSH_VARIABLE", "hush_value")
+            .env("MEMLOG_JOB", "hush_job")
+            .current_dir(&home)
+            .output()
+            .expect("it runs");
+        assert!(log.exists(), "{}", said(&output));
+        let packed = folder.path("out.tar.zst");
+        folder.says(&[
+            "pack",
+            "--anonymize",
+            "full",
+            "-o",
+            text(&packed),
+            text(&log),
+        ]);
+        let out = folder.folder("out");
+        folder.says(&["extract", "-o", text(&out), text(&packed)]);
+        let hidden = folder.logs("out").remove(0);
+        let found = |path: &Path| {
+            let mut bytes = fs::read(path).expect("a log");
+            bytes.extend(path.file_name().expect("a name").as_encoded_bytes());
+            bytes.make_ascii_lowercase();
+            let texts = bytes.split(|byte| !(b' '..=b'~').contains(byte));
+            let texts = texts.filter(|text| text.windows(4).any(|it| it == b"hush"));
+            let texts = texts.map(|text| String::from_utf8_lossy(text).into_owned());
+            texts.collect::<Vec<_>>()
+        };
+        // The log itself has them, so that the test can see them.
+        assert!(!found(&log).is_empty());
+        let named = folder.path("named.tar.zst");
+        folder.says(&["pack", "-o", text(&named), text(&log)]);
+        folder.says(&["extract", "-o", text(&folder.folder("named")), text(&named)]);
+        assert!(found(&folder.logs("named").remove(0)).len() > 10);
+        assert_eq!(found(&hidden), Vec::<String>::new(), "{name}");
+    }
+    if tried == 0 {
+        println!("SKIPPED packed: no compiler");
+    }
 }

@@ -41,7 +41,10 @@ impl Batch {
             Some(rank) => rank.to_string(),
             None => "none".to_owned(),
         };
-        let name = format!("{name}.{}.{}", number("pid"), number("start_unix_ns"));
+        let name = match process.imported() {
+            Some(content) => format!("{name}.{content}"),
+            None => format!("{name}.{}.{}", number("pid"), number("start_unix_ns")),
+        };
         match self.nodes.get_mut(&[job.clone(), host.clone()]) {
             None => {
                 let node = Node {

@@ -104,6 +104,26 @@ impl Process<'_> {
         number.and_then(|number| i64::try_from(number).ok())
     }
 
+    /// By its content, a log that was made of another tool's file: that may have neither a
+    /// number nor a time.
+    fn imported(&self) -> Option<String> {
+        let content = self.figures.get("imported")?.get("content")?.as_str()?;
+        // Where the sum was hidden the log's own name has to do.
+        let content = if content.is_empty() {
+            self.log
+        } else {
+            content
+        };
+        Some(format!("imported.{}", escaped(content)))
+    }
+
+    /// Whether that file did not know something.
+    fn is_unknown(&self, word: &str) -> bool {
+        let imported = self.figures.get("imported");
+        let unknown = imported.and_then(|imported| imported["unknown"].as_array());
+        unknown.is_some_and(|words| words.iter().any(|one| one == word))
+    }
+
     fn rank(&self) -> Option<i64> {
         self.text("rank")?.parse().ok()
     }

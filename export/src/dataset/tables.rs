@@ -120,6 +120,9 @@ fn known(process: &Process, key: &str) -> Option<i64> {
 
 /// No other process has it.
 pub(super) fn key(process: &Process) -> String {
+    if let Some(content) = process.imported() {
+        return content;
+    }
     let host = process.text("host").unwrap_or_default();
     let number = |key| process.number(key).unwrap_or(0);
     format!("{host}.{}.{}", number("pid"), number("start_unix_ns"))
@@ -151,7 +154,9 @@ pub(super) fn sites(process: &Process, ends: &[u32], ids: &[i64]) -> Table {
         ),
     ];
     for (name, metric, measure) in SITES {
-        let own = process.flame.own(metric);
+        // Another tool's file may have bytes alone.
+        let is_known = measure != Measure::Blocks || !process.is_unknown("counts");
+        let own = process.flame.own(metric).filter(|_| is_known);
         let values = ends.iter().map(|&end| {
             let held = own.and_then(|own| own.get(end as usize));
             held.map(|held| number(held.by(measure)))

@@ -63,8 +63,10 @@ pub(super) fn read(input: &mut dyn BufRead, log: &mut LogWriter) -> Result<(), E
         Lack::Addresses,
         Lack::Lifetimes,
         Lack::Order,
+        Lack::Course,
         Lack::Threads,
         Lack::Functions,
+        Lack::Reallocs,
     ] {
         log.lacks(lack);
     }

@@ -82,7 +82,7 @@ pub(super) fn read(input: &mut dyn BufRead, log: &mut LogWriter) -> Result<(), E
         maps.line(line);
     }
     if let Some(cut) = lines.cut() {
-        log.remark(cut);
+        log.cut_off(cut);
     }
     write(log, sampled, &mut maps, &rows);
     Ok(())
@@ -197,10 +197,14 @@ fn addresses_of(text: &[u8]) -> Option<Vec<u64>> {
 
 fn write(log: &mut LogWriter, sampled: Sampled, maps: &mut Maps, rows: &[Row]) {
     let lacks = [Lack::Times, Lack::Addresses, Lack::Lifetimes, Lack::Order];
-    for lack in lacks
-        .into_iter()
-        .chain([Lack::Peak, Lack::Threads, Lack::Functions])
-    {
+    for lack in lacks.into_iter().chain([
+        Lack::Peak,
+        Lack::End,
+        Lack::Course,
+        Lack::Threads,
+        Lack::Functions,
+        Lack::Reallocs,
+    ]) {
         log.lacks(lack);
     }
     let is_exact = match sampled {

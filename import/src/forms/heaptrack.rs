@@ -43,6 +43,7 @@ pub(super) fn read(input: &mut dyn BufRead, log: &mut LogWriter) -> Result<(), E
     log.start().tick_ns = 1_000_000;
     log.lacks(Lack::Threads);
     log.lacks(Lack::Functions);
+    log.lacks(Lack::Reallocs);
     while !log.has_failed()
         && let Some(line) = lines.next()?
     {
@@ -64,7 +65,7 @@ pub(super) fn read(input: &mut dyn BufRead, log: &mut LogWriter) -> Result<(), E
         }
     }
     if let Some(cut) = lines.cut() {
-        log.remark(cut);
+        log.cut_off(cut);
     }
     Ok(())
 }
@@ -164,6 +165,7 @@ impl File {
                 self.mapped.as_mut()?.take(fields, is_sized, log)
             }
             b'A' => {
+                log.lacks(Lack::Before);
                 log.remark("recording began in a program that ran already".to_owned());
                 Some(())
             }

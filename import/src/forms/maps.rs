@@ -6,35 +6,23 @@ use std::ops::Range;
 use memlog_format::table::{CodeId, StackId};
 
 use super::split;
+use crate::segments::bias;
 use crate::writer::{LogWriter, ModuleId};
-
-/// A program that lies where it was linked to lies lower than this on all machines; what
-/// can lie anywhere is put higher.
-const LINKED_BELOW: u64 = 0x4000_0000;
-
-/// What is taken from an address to have it in the file's own numbering, if the byte of the
-/// file at `offset` lies at `start`. In files of today's linkers the two differ by the same
-/// all over, and the first byte has the address 0.
-pub(super) fn bias(start: u64, offset: u64) -> u64 {
-    match start.wrapping_sub(offset) {
-        base if base < LINKED_BELOW => 0,
-        base => base,
-    }
-}
 
 /// What is mapped, and the code there.
 #[derive(Default)]
 pub(super) struct Maps {
     /// In the order of their lines.
     files: Vec<Mapped>,
-    codes: HashMap<u64, CodeId>,
+    codes: HashMap<u64, (CodeId, bool)>,
 }
 
 /// A file that is mapped, in as many parts as may be.
 struct Mapped {
     range: Range<u64>,
     path: Vec<u8>,
-    bias: u64,
+    /// Its first part, where that lies in the file, and whether it has code.
+    first: (Range<u64>, u64, bool),
     /// The recorder or allocator whose frames are no callers.
     is_own: bool,
     module: Option<ModuleId>,
@@ -43,16 +31,21 @@ struct Mapped {
 impl Maps {
     /// A line of the text; others than of files are passed over.
     pub(super) fn line(&mut self, line: &[u8]) {
-        let Some((range, offset, path)) = parse(line) else {
+        let Some((range, is_code, offset, path)) = parse(line) else {
             return;
         };
         let last = self.files.last_mut().filter(|last| last.path == path);
-        if let Some(last) = last.filter(|last| offset != 0 && last.range.end <= range.start) {
+        // Of small files all parts may begin on the first page.
+        let is_part = |last: &&mut Mapped| match offset {
+            0 => last.range.end == range.start,
+            _ => last.range.end <= range.start,
+        };
+        if let Some(last) = last.filter(is_part) {
             last.range.end = range.end;
             return;
         }
         self.files.push(Mapped {
-            bias: bias(range.start, offset),
+            first: (range.clone(), offset, is_code),
             range,
             path: path.to_vec(),
             is_own: is_own(path),
@@ -65,10 +58,10 @@ impl Maps {
         let before = std::mem::take(self);
         lines.for_each(|line| self.line(line));
         for file in &mut self.files {
-            let same = before.files.iter().find(|known| {
-                (known.range.start, known.bias, &known.path)
-                    == (file.range.start, file.bias, &file.path)
-            });
+            let same = before
+                .files
+                .iter()
+                .find(|known| (&known.first, &known.path) == (&file.first, &file.path));
             file.module = same.and_then(|known| known.module);
         }
     }
@@ -76,18 +69,9 @@ impl Maps {
     /// The stack of return addresses, the innermost first, without the frames of the
     /// recorder or allocator itself.
     pub(super) fn stack(&mut self, log: &mut LogWriter, addresses: &[u64]) -> StackId {
-        let own = addresses.iter().take_while(|&&address| {
-            let mapped = self.at(address.wrapping_sub(1));
-            mapped.is_some_and(|at| self.files[at].is_own)
-        });
-        let own = own.count().min(addresses.len().saturating_sub(1));
-        addresses[own..]
-            .iter()
-            .rev()
-            .fold(StackId::COMPLETE, |caller, &address| {
-                let place = self.place(log, address);
-                log.stack(caller, place)
-            })
+        let mut stack = Frames::default();
+        stack.replace(log, self, usize::MAX, addresses);
+        stack.id()
     }
 
     fn at(&self, address: u64) -> Option<usize> {
@@ -98,41 +82,95 @@ impl Maps {
 
     /// The place of a return address.
     pub(super) fn place(&mut self, log: &mut LogWriter, address: u64) -> CodeId {
-        if let Some(&code) = self.codes.get(&address) {
-            return code;
+        self.found(log, address).0
+    }
+
+    /// The same, and whether it is the recorder's or allocator's own.
+    fn found(&mut self, log: &mut LogWriter, address: u64) -> (CodeId, bool) {
+        if let Some(&found) = self.codes.get(&address) {
+            return found;
         }
         let at = self.at(address.wrapping_sub(1));
+        let is_own = at.is_some_and(|at| self.files[at].is_own);
         let module = at.map(|at| self.module(log, at));
         let code = log.place(Some(address), false, module, &[]);
-        self.codes.insert(address, code);
-        code
+        self.codes.insert(address, (code, is_own));
+        (code, is_own)
     }
 
     fn module(&mut self, log: &mut LogWriter, at: usize) -> ModuleId {
         let mapped = &mut self.files[at];
-        let (path, bias) = (&mapped.path, mapped.bias);
-        let range = mapped.range.clone();
-        *mapped
-            .module
-            .get_or_insert_with(|| log.module(path, b"", bias, range))
+        let (path, range) = (&mapped.path, mapped.range.clone());
+        let (first, offset, is_code) = &mapped.first;
+        *mapped.module.get_or_insert_with(|| {
+            let bias = bias(first, (*offset, *is_code), &log.segments(path));
+            log.module(path, b"", bias, range)
+        })
+    }
+}
+
+/// A stack whose inner frames come and go. What stays costs nothing: where the frames were
+/// found once they are, whatever was mapped elsewhere since.
+#[derive(Default)]
+pub(super) struct Frames(Vec<Frame>);
+
+struct Frame {
+    /// The stack up to here, from the outermost frame in.
+    stack: StackId,
+    /// The same without the recorder's own frames at its inner end, but for the outermost.
+    without_own: StackId,
+}
+
+impl Frames {
+    /// How many there are.
+    pub(super) fn count(&self) -> usize {
+        self.0.len()
+    }
+
+    /// So many of the innermost frames are these now, the innermost first.
+    pub(super) fn replace(
+        &mut self,
+        log: &mut LogWriter,
+        maps: &mut Maps,
+        replaced: usize,
+        addresses: &[u64],
+    ) {
+        self.0.truncate(self.0.len().saturating_sub(replaced));
+        for &address in addresses.iter().rev() {
+            let (place, is_own) = maps.found(log, address);
+            let last = self.0.last();
+            let stack = log.stack(last.map_or(StackId::COMPLETE, |last| last.stack), place);
+            let without_own = match last {
+                Some(last) if is_own => last.without_own,
+                _ => stack,
+            };
+            self.0.push(Frame { stack, without_own });
+        }
+    }
+
+    /// The stack.
+    pub(super) fn id(&self) -> StackId {
+        self.0
+            .last()
+            .map_or(StackId::COMPLETE, |last| last.without_own)
     }
 }
 
 /// `start-end perms offset device inode path`
-fn parse(line: &[u8]) -> Option<(Range<u64>, u64, &[u8])> {
+fn parse(line: &[u8]) -> Option<(Range<u64>, bool, u64, &[u8])> {
     let mut rest = line;
     let mut word = || {
         let (word, after) = split(rest.trim_ascii_start(), b' ')?;
         rest = after;
         Some(word)
     };
-    let (range, _, offset) = (word()?, word()?, word()?);
+    let (range, permissions, offset) = (word()?, word()?, word()?);
     let (_, _) = (word()?, word()?);
     let (start, end) = split(range, b'-')?;
     let range = hex(start)?..hex(end)?;
     let path = rest.trim_ascii();
     path.starts_with(b"/")
-        .then_some((range, hex(offset)?, path))
+        .then_some((range, permissions.contains(&b'x'), hex(offset)?, path))
 }
 
 pub(super) fn hex(text: &[u8]) -> Option<u64> {

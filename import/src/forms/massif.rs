@@ -47,7 +47,12 @@ pub(super) fn is(head: &[u8]) -> bool {
 pub(super) fn read(input: &mut dyn BufRead, log: &mut LogWriter) -> Result<(), Error> {
     let unknown = [Lack::Counts, Lack::Addresses, Lack::Lifetimes];
     let more = [Lack::Order, Lack::Threads, Lack::Functions, Lack::Gone];
-    for lack in unknown.into_iter().chain(more) {
+    // Its last moment may be long before the end, and a heap that only grows has no peak.
+    for lack in unknown
+        .into_iter()
+        .chain(more)
+        .chain([Lack::End, Lack::Reallocs])
+    {
         log.lacks(lack);
     }
     let mut lines = Lines::new(input);
@@ -58,7 +63,7 @@ pub(super) fn read(input: &mut dyn BufRead, log: &mut LogWriter) -> Result<(), E
         massif.line(log, line, at)?;
     }
     if let Some(cut) = lines.cut() {
-        log.remark(cut);
+        log.cut_off(cut);
     }
     massif.end(log, lines.at())
 }
@@ -240,6 +245,10 @@ impl Massif {
     }
 }
 
+/// valgrind knows stacks of no more than 200 functions (--depth), which costs each line as
+/// many blanks; packed, those take nothing.
+const DEEPEST: usize = 1000;
+
 /// A tree that is being read, along the path to its last line.
 #[derive(Default)]
 struct Tree {
@@ -269,7 +278,7 @@ impl Tree {
         let text = line.trim_ascii_start();
         let depth = line.len() - text.len();
         let expected = || format!("a node of a tree at depth {}", self.path.len());
-        let parsed = parse(text).filter(|_| depth == self.path.len());
+        let parsed = parse(text).filter(|_| depth == self.path.len() && depth <= DEEPEST);
         let Some((callers, bytes, text)) = parsed else {
             return Err(Error::malformed(at, expected(), line));
         };

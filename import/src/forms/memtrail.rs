@@ -19,8 +19,9 @@ use memlog_format::meta::Lack;
 use memlog_format::table::{CodeId, StackId};
 
 use super::bytes::{Bytes, Stop};
-use super::maps::{bias, is_own};
+use super::maps::is_own;
 use crate::error::Error;
+use crate::segments::bias;
 use crate::writer::{LogWriter, ModuleId};
 
 /// It keeps no more frames of a stack, and no more modules.
@@ -59,7 +60,8 @@ pub(super) fn is(head: &[u8]) -> bool {
 }
 
 pub(super) fn read(input: &mut dyn BufRead, log: &mut LogWriter) -> Result<(), Error> {
-    for lack in [Lack::Times, Lack::Threads, Lack::Functions, Lack::Gone] {
+    let lacks = [Lack::Times, Lack::Threads, Lack::Functions];
+    for lack in lacks.into_iter().chain([Lack::Reallocs, Lack::Gone]) {
         log.lacks(lack);
     }
     let mut file = File {
@@ -74,7 +76,7 @@ pub(super) fn read(input: &mut dyn BufRead, log: &mut LogWriter) -> Result<(), E
     let mut records = 0;
     match file.records(log, &mut records) {
         Ok(()) => {}
-        Err(Stop::End) => log.remark(format!(
+        Err(Stop::End) => log.cut_off(format!(
             "the file ends in the middle of record {records}, which is left out"
         )),
         Err(Stop::Error(error)) => return Err(error),
@@ -190,7 +192,9 @@ impl File<'_> {
         let module = self.modules.get_mut(&number);
         let is_own = module.as_ref().is_some_and(|module| module.is_own);
         let id = module.map(|module| {
-            let bias = bias(address.wrapping_sub(offset), 0);
+            // It is where the file's first byte lies.
+            let first = address.wrapping_sub(offset);
+            let bias = bias(&(first..first), (0, false), &[]);
             let add = || log.module(&module.path, b"", bias, 0..0);
             *module.id.get_or_insert_with(add)
         });

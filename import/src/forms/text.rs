@@ -39,6 +39,7 @@ pub(super) fn read(input: &mut dyn BufRead, log: &mut LogWriter) -> Result<(), E
     let mut lines = Lines::new(input);
     let mut file = File::default();
     log.lacks(Lack::Functions);
+    log.lacks(Lack::Reallocs);
     while !log.has_failed()
         && let Some(line) = lines.next()?
     {
@@ -54,7 +55,7 @@ pub(super) fn read(input: &mut dyn BufRead, log: &mut LogWriter) -> Result<(), E
         ));
     }
     if let Some(cut) = lines.cut() {
-        log.remark(cut);
+        log.cut_off(cut);
     }
     Ok(())
 }

@@ -109,6 +109,18 @@ impl File {
     fn packed(&self) -> Vec<u8> {
         self.pieces(1 << 20)
     }
+
+    /// All in one piece, but for what tells the form.
+    fn one_piece(&self) -> Vec<u8> {
+        let (head, rest) = self.0.split_at(100);
+        let mut file = Vec::new();
+        for (kind, piece) in [(1, literals(head)), (2, rest.to_vec())] {
+            file.push(kind);
+            file.extend((piece.len() as u32).to_le_bytes());
+            file.extend(piece);
+        }
+        file
+    }
 }
 
 /// A block of LZ4 that repeats nothing.
@@ -420,4 +432,95 @@ fn a_postprocessed_file_says_the_same() {
     assert_eq!(within(&seen.came, "churn"), (1000, 700_000));
     assert_eq!(within(&seen.live, "copy_of"), (60, 1200));
     println!("{:?}", seen.live);
+}
+
+/// Each stack is one frame deeper than the last, in a few bytes.
+#[test]
+fn a_stack_costs_what_is_new_of_it() {
+    let mut file = File::new();
+    file.maps(MAPS);
+    let count = 300_000;
+    for id in 0..count {
+        file.n32(13).n64(id).n32(9).n32(0).n32(1);
+        file.n64(if id % 2 == 0 { MAIN + id % 0x100 } else { OWN });
+    }
+    file.n32(20)
+        .id((1, 1))
+        .n64(5_010_000)
+        .block(0x1000, 100, count - 1);
+    let begun = std::time::Instant::now();
+    let (made, _) = import(&file.one_piece()).expect("a log");
+    assert_eq!(made.allocations, 1);
+    assert!(begun.elapsed().as_secs() < 30, "{:?}", begun.elapsed());
+    // No stack is as deep as that.
+    for id in 0..(1 << 20) {
+        file.n32(13).n64(id).n32(9).n32(0).n32(1).n64(MAIN);
+    }
+    let sentence = sentence(&file.one_piece());
+    assert!(
+        sentence.contains("no more than 1,048,576 frames"),
+        "{sentence}"
+    );
+}
+
+/// Own frames at the inner end are left out of stacks that were told by parts, too.
+#[test]
+fn parts_of_stacks_are_those_of_whole_ones() {
+    let stacks: [&[u64]; 5] = [
+        &[OWN, MAIN, MAIN + 0x10],
+        &[OWN, OWN + 4, MAIN + 8, MAIN, MAIN + 0x10],
+        &[MAIN + 0x20],
+        &[OWN, OWN, OWN],
+        &[MAIN, OWN, MAIN],
+    ];
+    let (mut whole, mut parts) = (File::new(), File::new());
+    whole.maps(MAPS);
+    parts.maps(MAPS);
+    let mut last: Vec<u64> = Vec::new();
+    for (id, stack) in (1..).zip(stacks) {
+        whole.backtrace(id, stack);
+        let alike = last.iter().rev().zip(stack.iter().rev());
+        let alike = alike.take_while(|(one, other)| one == other).count();
+        let new = &stack[..stack.len() - alike];
+        parts.n32(13).n64(id).n32(9);
+        parts.n32((last.len() - alike) as u32).n32(new.len() as u32);
+        new.iter().for_each(|&address| _ = parts.n64(address));
+        last = stack.to_vec();
+        for file in [&mut whole, &mut parts] {
+            file.n32(20).id((1, id)).n64(5_000_000 + id * 1000);
+            file.block(0x1000 * id, 100 * id, id);
+        }
+    }
+    let (_, whole) = seen(&whole.packed());
+    let (_, parts) = seen(&parts.packed());
+    assert_eq!(whole.came, parts.came);
+    assert_eq!(whole.came.len(), 5);
+}
+
+/// Ctrl-C ends it in the middle of a piece.
+#[test]
+fn who_wants_no_more_gets_no_more() {
+    struct Impatient(std::cell::Cell<u32>);
+    impl memlog_import::Sink for Impatient {
+        fn write(&mut self, _: u32, _: &[u8]) -> std::io::Result<()> {
+            Ok(())
+        }
+        fn is_over(&self) -> bool {
+            self.0.set(self.0.get().saturating_sub(1));
+            self.0.get() == 0
+        }
+    }
+    let mut file = small();
+    for number in 10..50_000 {
+        file.came((3, number), number, 0x10_0000 + number * 16, 8);
+    }
+    let packed = file.one_piece();
+    let made = |patience| {
+        let mut sink = Impatient(std::cell::Cell::new(patience));
+        let settings = memlog_import::Settings::default();
+        let made = memlog_import::convert(&mut &packed[..], b"", &mut sink, settings);
+        made.expect("a log").allocations
+    };
+    assert_eq!(made(u32::MAX), 4 + 49_990);
+    assert!(made(1000) < 1000);
 }

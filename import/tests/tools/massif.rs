@@ -146,3 +146,22 @@ fn a_cut_tree_is_left_out() {
     let remark = "the file ends in the tree of snapshot 2, which is left out";
     assert_eq!(made.remarks, [remark]);
 }
+
+/// Blanks pack to nothing, and a stack of each depth is as many places.
+#[test]
+fn a_tree_is_no_deeper_than_valgrinds() {
+    let tree = |depth: usize| {
+        let lines =
+            (0..depth).map(|at| format!("{}n1: {} 0x10: f (a.c:1)\n", " ".repeat(at), depth - at));
+        let last = format!("{}n0: 0 0x10: f (a.c:1)\n", " ".repeat(depth));
+        let tree = lines.collect::<String>() + &last;
+        file(&[moment(0, 1, depth as u64, &tree)])
+    };
+    let (made, _) = seen(&tree(1000));
+    assert_eq!(made.live, (1000, 1000));
+    let sentence = sentence(&tree(1001));
+    assert!(
+        sentence.contains("a node of a tree at depth 1001"),
+        "{sentence}"
+    );
+}

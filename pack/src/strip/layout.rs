@@ -5,7 +5,7 @@ use memlog_format::counter::{AREA_AT, Counter};
 use memlog_format::meta::{ForkPoint, Key, Record};
 use memlog_format::stripped::Stripped;
 
-use crate::metas::{Chunks, each_with_bytes, encoded, places};
+use crate::metas::{Chunks, each, encoded, places};
 
 /// The chunks of stacks and of code, which stay as they are.
 pub(super) fn tables(log: &[u8]) -> impl Iterator<Item = &[u8]> {
@@ -24,7 +24,7 @@ impl Metas {
     pub fn new(log: &[u8], stripped: Stripped, forks: Option<&[ForkPoint]>, before: usize) -> Self {
         let mut chunks = Chunks::instead(log, Vec::new(), before);
         for (place, header) in places(log) {
-            each_with_bytes(log, place, &header, |record, bytes| match record {
+            each(log, place, &header, |record, bytes| match record {
                 Record::ForkPoint(_) if forks.is_some() => {}
                 Record::Text(Key::Stripped, _) => {}
                 _ => chunks.push(bytes),

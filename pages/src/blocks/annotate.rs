@@ -7,12 +7,14 @@ use std::time::UNIX_EPOCH;
 
 use memlog_analysis::Held;
 use memlog_answers::{Damaged, FileLines, LineSums, lines};
+use memlog_format::meta::Lack;
 use serde_json::{Value, json};
 
 use super::{Answer, Question, Told, ask};
 use crate::open::map;
 use crate::page::Page;
 use crate::page::rows::{Rows, titles};
+use crate::rests::Rests;
 use crate::words::{clean, counted, grouped};
 
 /// The version of the keys; `doc/STATS.md` says what they mean.
@@ -37,7 +39,11 @@ pub struct Args {
 
 /// Shows the lines.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    ask(&args.question, SCHEMA, true, |told| answer(told, args))
+    let rests = Rests::from(true).on(match args.question.at {
+        None => &[Lack::Gone],
+        Some(_) => &[],
+    });
+    ask(&args.question, SCHEMA, rests, |told| answer(told, args))
 }
 
 fn answer(told: &Told, args: &Args) -> Result<Answer, Damaged> {

@@ -3,12 +3,14 @@
 use std::process::ExitCode;
 
 use memlog_answers::{ChainRow, Damaged, chains};
+use memlog_format::meta::Lack;
 use serde_json::json;
 
 use super::listed::Listed;
 use super::{Answer, Question, Told, ask};
 use crate::page::Page;
 use crate::page::rows::{Last, Rows, titles};
+use crate::rests::Rests;
 use crate::words::{counted, grouped};
 
 /// The version of the keys; `doc/STATS.md` says what they mean.
@@ -25,7 +27,12 @@ pub struct Args {
 
 /// Shows the chains.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    ask(&args.question, SCHEMA, true, |told| answer(told, args))
+    ask(
+        &args.question,
+        SCHEMA,
+        Rests::from(true).on(&[Lack::Reallocs]),
+        |told| answer(told, args),
+    )
 }
 
 fn answer(told: &Told, args: &Args) -> Result<Answer, Damaged> {

@@ -22,6 +22,7 @@ use crate::moment::At;
 use crate::names::SymbolFiles;
 use crate::page::rows::{GREW, Last, Rest, Rows, titles};
 use crate::page::{OnNames, Page, Part};
+use crate::rests::Rests;
 use crate::screen::{Look, Screen};
 use crate::shown::{Asked, printed};
 use crate::words::{Advice, Sizes, change, counted, grouped, shown as typed};
@@ -154,11 +155,11 @@ impl Args {
     /// One side, read.
     fn taken(&self, log: &Path, at: At) -> anyhow::Result<Taken> {
         let question = self.question(log, at);
-        let needs_names = self.by().is_of_stacks();
+        let rests = Rests::from(self.by().is_of_stacks()).by(self.by());
         let slot = RefCell::new(None);
         let read = answered(
             (Of::Blocks, &question),
-            needs_names,
+            rests,
             |told| take(told, &question, self.by()),
             |taken, around| {
                 slot.replace(Some(Taken::new(taken, &question, around)));
@@ -235,9 +236,13 @@ fn page(args: &Args, sides: &[Taken; 2], mut found: Difference, sizes: Sizes) ->
         .chain(&on_names.remarks)
         .chain(&on_names.cut_short);
     figures.insert("notes".into(), json!(all.collect::<Vec<_>>()));
+    let mut rows = rows_of(args, &found, filter, sizes);
+    for side in sides {
+        side.hide_unknown(&mut figures, &mut rows);
+    }
     let parts = match args.tree.tree && !found.rows.is_empty() {
         true => trees(&found, &args.tree, args.json),
-        false => vec![Part::Rows(rows_of(args, &found, filter, sizes))],
+        false => vec![Part::Rows(rows)],
     };
     Page {
         figures,

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use memlog_answers::{Choice, Damaged, Fragments, Test, fragments};
+use memlog_format::meta::Lack;
 use serde_json::json;
 
 use super::listed::Listed;
@@ -10,6 +11,7 @@ use super::{Answer, Question, Told, ask};
 use crate::moment::At;
 use crate::page::Page;
 use crate::page::rows::{Last, Rest, Rows, titles};
+use crate::rests::Rests;
 use crate::words::{counted, grouped};
 
 /// The version of the keys; `doc/STATS.md` says what they mean.
@@ -27,24 +29,29 @@ pub struct Args {
 /// Shows who holds pages, at the RSS peak unless another moment is asked for.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let is_at = args.question.at.is_some();
-    ask(&args.question, SCHEMA, true, |told| {
-        let peak = || Test::LiveAt(told.world.moments.rss_peak);
-        let of = |choice: &Choice| match is_at {
-            true => choice.clone(),
-            false => choice.clone().and(peak()),
-        };
-        let (choice, moment) = (of(told.choice), of(told.moment));
-        let when = args.question.at.as_ref().unwrap_or(&At::RSS_PEAK);
-        answer(
-            &Told {
-                choice: &choice,
-                moment: &moment,
-                ..*told
-            },
-            args,
-            when,
-        )
-    })
+    ask(
+        &args.question,
+        SCHEMA,
+        Rests::from(true).on(&[Lack::Addresses, Lack::Live]),
+        |told| {
+            let peak = || Test::LiveAt(told.world.moments.rss_peak);
+            let of = |choice: &Choice| match is_at {
+                true => choice.clone(),
+                false => choice.clone().and(peak()),
+            };
+            let (choice, moment) = (of(told.choice), of(told.moment));
+            let when = args.question.at.as_ref().unwrap_or(&At::RSS_PEAK);
+            answer(
+                &Told {
+                    choice: &choice,
+                    moment: &moment,
+                    ..*told
+                },
+                args,
+                when,
+            )
+        },
+    )
 }
 
 fn answer(told: &Told, args: &Args, when: &At) -> Result<Answer, Damaged> {

@@ -3,12 +3,14 @@
 use std::process::ExitCode;
 
 use memlog_answers::{Around, Damaged, Sums, around};
+use memlog_format::meta::Lack;
 use regex::Regex;
 use serde_json::{Value, json};
 
 use super::{Answer, Question, Told, ask};
 use crate::page::Page;
 use crate::page::rows::{Last, Rows, titles};
+use crate::rests::Rests;
 use crate::words::{counted, grouped};
 
 /// The version of the keys; `doc/STATS.md` says what they mean.
@@ -33,7 +35,11 @@ fn whole(text: &str) -> Result<Regex, String> {
 
 /// Shows both.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    ask(&args.question, SCHEMA, true, |told| {
+    let rests = Rests::from(true).on(match args.question.at {
+        None => &[Lack::Gone],
+        Some(_) => &[],
+    });
+    ask(&args.question, SCHEMA, rests, |told| {
         answer(told, &args.name)
     })
 }

@@ -8,11 +8,13 @@ use memlog_analysis::Held;
 use memlog_answers::{
     Class, Damaged, by_lifetime, by_lifetime_events, by_size, by_size_and_lifetime,
 };
+use memlog_format::meta::Lack;
 use serde_json::{Map, Value};
 
 use super::{Answer, Question, Told, ask, lifetimes};
 use crate::page::Page;
 use crate::page::rows::{Last, Rows, titles};
+use crate::rests::Rests;
 use crate::words::{counted, grouped};
 
 /// The version of the keys; `doc/STATS.md` says what they mean.
@@ -43,7 +45,13 @@ pub enum Of {
 
 /// Shows the classes.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    ask(&args.question, SCHEMA, false, |told| answer(told, args.of))
+    let rests = Rests::from(false).on(match args.of {
+        Of::Size => &[Lack::Sizes],
+        Of::Lifetime => &[Lack::Times, Lack::Order, Lack::Lifetimes],
+        Of::LifetimeEvents => &[Lack::Order, Lack::Lifetimes],
+        Of::SizeLifetime => &[Lack::Sizes, Lack::Times, Lack::Order, Lack::Lifetimes],
+    });
+    ask(&args.question, SCHEMA, rests, |told| answer(told, args.of))
 }
 
 fn answer(told: &Told, of: Of) -> Result<Answer, Damaged> {

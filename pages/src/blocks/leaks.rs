@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use memlog_analysis::Held;
 use memlog_answers::{Choice, Suppression, Test, growth, suppressed, suppressions, test_of};
+use memlog_format::meta::Lack;
 use memlog_query::{Expr, Test as Asked, parse};
 use memlog_table::Column;
 use serde_json::{Value, json};
@@ -61,7 +62,15 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let known = args.suppressions.as_deref().map(read).transpose()?;
     let needs_names = args.table.is_of_stacks() || known.is_some();
     let schema = Which::Leaked.schema();
-    ask(&args.table.question, schema, needs_names, |told| {
+    let rests = args.table.rests(Which::Leaked, needs_names);
+    let rests = rests.on(
+        match (&args.older_than, args.growing || !args.between.is_empty()) {
+            (Some(_), _) => &[Lack::Times, Lack::Order],
+            (None, true) => &[Lack::Course, Lack::Order],
+            (None, false) => &[],
+        },
+    );
+    ask(&args.table.question, schema, rests, |told| {
         answer(told, args, known.as_deref())
     })
 }

@@ -4,12 +4,14 @@ use std::process::ExitCode;
 
 use memlog_analysis::END;
 use memlog_answers::{Damaged, Found, found_at};
+use memlog_format::meta::Lack;
 use serde_json::{Value, json};
 
 use super::lifetimes::{Lifetime, step_ticks};
 use super::{Answer, Question, Told, ask, frames};
 use crate::page::Page;
 use crate::page::rows::{Rest, Rows};
+use crate::rests::Rests;
 use crate::words::{counted, grouped, second_digits};
 
 /// The version of the keys; `doc/STATS.md` says what they mean.
@@ -38,7 +40,12 @@ fn address(text: &str) -> Result<u64, String> {
 
 /// Shows the blocks.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    ask(&args.question, SCHEMA, true, |told| answer(told, args))
+    ask(
+        &args.question,
+        SCHEMA,
+        Rests::from(true).on(&[Lack::Addresses]),
+        |told| answer(told, args),
+    )
 }
 
 fn answer(told: &Told, args: &Args) -> Result<Answer, Damaged> {

@@ -12,6 +12,7 @@ use super::{Answer, Failure, Question, Told, ask_of, frames};
 use crate::moment::At;
 use crate::page::Page;
 use crate::page::rows::{Last, Rest, Rows, titles};
+use crate::rests::Rests;
 use crate::words::{counted, grouped, span};
 
 /// The version of the keys; `doc/STATS.md` says what they mean.
@@ -35,9 +36,13 @@ pub struct Args {
 
 /// Shows who mapped, at the RSS peak unless another moment is asked for.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    ask_of(Of::Mappings, &args.question, SCHEMA, true, |told| {
-        answer(told, args)
-    })
+    ask_of(
+        Of::Mappings,
+        &args.question,
+        SCHEMA,
+        Rests::from(true).on_mappings(),
+        |told| answer(told, args),
+    )
 }
 
 /// What was mapped at the moment.

@@ -6,12 +6,14 @@ use std::path::Path;
 
 use memlog_analysis::{Held, Name};
 use memlog_answers::{Choice, Damaged, Of, Suppression, Test, owned, peak, suppressed};
+use memlog_format::meta::Lack;
 use memlog_table::Column;
 use memlog_verdict::{Amounts, Frame, Gaps, Measure, Measured, Place};
 
 use super::leaks::read as suppressions_of;
 use super::table::Which;
 use super::{Asked, Failure, Question, Told, answered};
+use crate::facts::{Imported, is_unknown};
 use crate::figures::identity;
 use crate::names::SymbolFiles;
 use crate::screen::Look;
@@ -93,7 +95,7 @@ pub fn measure(file: &Path, symbol_files: &SymbolFiles, chosen: &[Chosen]) -> an
         let figures = chosen.iter().map(|one| figures(told, one));
         let has_end = log.end().is_some();
         let mut notes = Vec::new();
-        if !has_end && log.death().is_none() {
+        if !has_end && log.death().is_none() && Imported::of(log).is_none() {
             notes.push(format!(
                 "{} has no end: its process was killed, executed another program or runs still; \
                  the figures are of what is in it",
@@ -166,8 +168,12 @@ fn figures(told: &Told, chosen: &Chosen) -> Result<Amounts, Failure> {
             amounts.set(Measure::Total, known("total_bytes", own.bytes));
         }
     }
-    let leaked = sum(told, &chosen.leaked(told)?)?;
-    amounts.set(Measure::Leaked, Some(leaked.bytes));
+    // What is live at a moment may be freed after it.
+    let has_leaks = [Lack::End, Lack::Live].map(|lack| !is_unknown(told.log, lack));
+    if has_leaks == [true, true] {
+        let leaked = sum(told, &chosen.leaked(told)?)?;
+        amounts.set(Measure::Leaked, Some(leaked.bytes));
+    }
     let rss = number("rss_peak_bytes").filter(|&bytes| bytes > 0);
     let own = number("own_rss_bytes").unwrap_or(0);
     amounts.set(Measure::Rss, rss.map(|bytes| bytes.saturating_sub(own)));

@@ -21,6 +21,7 @@ pub mod rss;
 pub mod table;
 pub mod threads;
 pub mod timeline;
+mod unknown;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -40,6 +41,7 @@ use crate::names::{NameStore, Names, symbol_options};
 use crate::open::{Family, FileBytes, Files, Interrupt, Sidecar, Watch};
 use crate::page::rows::Rows;
 use crate::page::{OnNames, Page, Part};
+use crate::rests::Rests;
 use crate::screen::Screen;
 use crate::shown::{Asked, Framed, framed, interrupted, names_over, printed};
 use crate::words::Sizes;
@@ -163,10 +165,10 @@ struct Around {
 pub fn ask<E: Into<Failure>>(
     question: &Question,
     schema: &str,
-    needs_names: bool,
+    rests: impl Into<Rests>,
     answer: impl Fn(&Told) -> Result<Answer, E>,
 ) -> anyhow::Result<ExitCode> {
-    ask_of(Of::Blocks, question, schema, needs_names, answer)
+    ask_of(Of::Blocks, question, schema, rests, answer)
 }
 
 /// The same of blocks or of mappings.
@@ -174,10 +176,11 @@ fn ask_of<E: Into<Failure>>(
     of: Of,
     question: &Question,
     schema: &str,
-    needs_names: bool,
+    rests: impl Into<Rests>,
     answer: impl Fn(&Told) -> Result<Answer, E>,
 ) -> anyhow::Result<ExitCode> {
-    answered((of, question), needs_names, answer, |answer, around| {
+    answered((of, question), rests, answer, |mut answer, around| {
+        unknown::hide(&around.kept.stats, &mut answer.figures, &mut answer.rows);
         let mut notes = around.kept.notes.clone();
         notes.extend(answer.note.or(around.note));
         let mut page = framed(Framed {
@@ -199,11 +202,12 @@ fn ask_of<E: Into<Failure>>(
 /// The same of an answer of any kind, and what becomes of it.
 fn answered<A, E: Into<Failure>>(
     of: (Of, &Question),
-    needs_names: bool,
+    rests: impl Into<Rests>,
     answer: impl Fn(&Told) -> Result<A, E>,
     show: impl Fn(A, Around) -> anyhow::Result<()>,
 ) -> anyhow::Result<ExitCode> {
-    let once = |is_again| ask_once(of, needs_names, &answer, &show, is_again);
+    let rests = rests.into();
+    let once = |is_again| ask_once(of, &rests, &answer, &show, is_again);
     // That bytes of a kept table have changed is seen where they are read. One that
     // cannot be removed is not looked at again.
     let code = match once(false)? {
@@ -216,7 +220,7 @@ fn answered<A, E: Into<Failure>>(
 /// Nothing if the table was damaged: that one is not kept any more.
 fn ask_once<A, E: Into<Failure>>(
     (of, question): (Of, &Question),
-    needs_names: bool,
+    rests: &Rests,
     answer: impl Fn(&Told) -> Result<A, E>,
     show: impl Fn(A, Around) -> anyhow::Result<()>,
     is_again: bool,
@@ -231,6 +235,10 @@ fn ask_once<A, E: Into<Failure>>(
     };
     let family = files.family()?;
     let log = family.own();
+    rests
+        .clone()
+        .filtered(question.blocks.filter())
+        .check(log)?;
     let sidecar = Sidecar::of(file, &family, is_running(log));
     let symbol_files = &question.asked.symbol_files;
     let Found { bytes, analysis } = match kept {
@@ -260,7 +268,7 @@ fn ask_once<A, E: Into<Failure>>(
         Of::Mappings => &mappings,
     };
     let store = NameStore::default();
-    let needs_names = needs_names || question.blocks.needs_names();
+    let needs_names = rests.names || question.blocks.needs_names();
     let names = Names::new(&store, &options, log, file).until(names_over(part, &watch));
     let names = needs_names.then_some(names);
     let (moments, known) = (kept.moments(of), StackTable::default());

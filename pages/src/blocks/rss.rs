@@ -17,6 +17,7 @@ use crate::facts::log_name;
 use crate::moment::At;
 use crate::page::rows::{Last, Rest, Rows, titles};
 use crate::page::{Page, Part};
+use crate::rests::Rests;
 use crate::shown::{Framed, framed, printed};
 use crate::words::{Advice, clean, grouped};
 
@@ -36,7 +37,7 @@ pub struct Args {
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     answered(
         (Of::Blocks, &args.question),
-        true,
+        Rests::from(true).on_mappings(),
         |told| answer(told, args),
         |answer, around| {
             let holders = around.kept.holders.clone();

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use clap::ValueEnum;
 use memlog_answers::{By, Choice, Group, Growth, Order, Sums, Test, Unanswered, grouped};
+use memlog_format::meta::Lack;
 use serde_json::{Value, json};
 
 use super::beside::Beside;
@@ -14,6 +15,7 @@ use super::listed::by_any;
 use super::{Answer, Question, Told, ask, frames};
 use crate::page::Page;
 use crate::page::rows::{GREW, Last, Rest, Rows, titles};
+use crate::rests::Rests;
 use crate::words::{Advice, change, counted, grouped as with_commas};
 
 /// Which blocks a command is about.
@@ -82,6 +84,35 @@ impl Args {
     /// Whether it is a matter of stacks, and so of names.
     pub fn is_of_stacks(&self) -> bool {
         self.list || self.by.is_of_stacks()
+    }
+
+    /// What it rests on.
+    pub fn rests(&self, which: Which, names: bool) -> Rests {
+        let is_at = self.question.at.is_some();
+        let of_rows: &[Lack] = match which {
+            Which::All if is_at => &[],
+            Which::All => &[Lack::Gone],
+            Which::Leaked => &[Lack::Live],
+            Which::Temporary => &[Lack::Order, Lack::Gone],
+        };
+        let of_order: &[Lack] = match self.sort {
+            Sort::Temporary => &[Lack::Order, Lack::Gone],
+            Sort::Largest | Sort::Usable | Sort::Waste => &[Lack::Sizes],
+            Sort::Leaked => &[Lack::Live],
+            Sort::Lifetime => &[Lack::Times, Lack::Order, Lack::Lifetimes],
+            Sort::Born | Sort::Died => &[Lack::Times, Lack::Order],
+            Sort::Address => &[Lack::Addresses],
+            Sort::Thread => &[Lack::Threads],
+            Sort::Kind => &[Lack::Functions],
+            Sort::Chain => &[Lack::Reallocs],
+            Sort::Blocks => &[Lack::Counts],
+            Sort::Bytes | Sort::Below | Sort::Name | Sort::Stack => &[],
+        };
+        let rests = Rests::from(names).by(self.by).on(of_rows).on(of_order);
+        match self.list {
+            true => rests.on(&[Lack::Sizes, Lack::Counts]),
+            false => rests,
+        }
     }
 
     /// Refuses a column that those rows do not have.
@@ -204,7 +235,7 @@ pub fn run(args: &Args, which: Which) -> anyhow::Result<ExitCode> {
     ask(
         &args.question,
         which.schema(),
-        args.by.is_of_stacks(),
+        args.rests(which, args.by.is_of_stacks()),
         |told| {
             let choice = which.of(told.choice);
             let told = Told {

@@ -3,11 +3,13 @@
 use std::process::ExitCode;
 
 use memlog_answers::{Damaged, threads};
+use memlog_format::meta::Lack;
 use serde_json::json;
 
 use super::{Answer, Question, Told, ask};
 use crate::page::Page;
 use crate::page::rows::{Last, Rest, Rows, titles};
+use crate::rests::Rests;
 use crate::words::{clean, counted, grouped};
 
 /// The version of the keys; `doc/STATS.md` says what they mean.
@@ -22,7 +24,12 @@ pub struct Args {
 
 /// Shows the threads.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    ask(&args.question, SCHEMA, false, answer)
+    ask(
+        &args.question,
+        SCHEMA,
+        Rests::from(false).on(&[Lack::Threads]),
+        answer,
+    )
 }
 
 fn answer(told: &Told) -> Result<Answer, Damaged> {

@@ -5,11 +5,13 @@ use std::process::ExitCode;
 
 use memlog_answers::{Damaged, Of, Point, World, mapped_over_time, timeline};
 use memlog_export::curves::{CurvePoint, Curves, svg};
+use memlog_format::meta::Lack;
 use serde_json::{Value, json};
 
 use super::{Answer, Question, Told, answered, ask};
 use crate::page::Page;
 use crate::page::rows::{Last, Rows, titles};
+use crate::rests::Rests;
 use crate::words::{clean, grouped};
 
 /// The version of the keys; `doc/STATS.md` says what they mean.
@@ -41,7 +43,7 @@ impl Args {
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let usual = if args.question.json { 10_000 } else { 40 };
     let most = args.points.unwrap_or(usual);
-    ask(&args.question, SCHEMA, false, |told| answer(told, most))
+    ask(&args.question, SCHEMA, rests(), |told| answer(told, most))
 }
 
 /// The picture of them, and whether all of the log was read. `write` is told of the
@@ -50,7 +52,7 @@ pub fn draw(args: &Args, write: impl Fn(&str) -> anyhow::Result<()>) -> anyhow::
     let most = args.points.unwrap_or(2_000);
     answered(
         (Of::Blocks, &args.question),
-        false,
+        rests(),
         |told| curves(told, most),
         |curves, around| {
             let mut heading = around.kept.heading().told();
@@ -73,6 +75,10 @@ pub fn draw(args: &Args, write: impl Fn(&str) -> anyhow::Result<()>) -> anyhow::
             write(&picture)
         },
     )
+}
+
+fn rests() -> Rests {
+    Rests::from(false).on(&[Lack::Course, Lack::Live])
 }
 
 fn curves(told: &Told, most: usize) -> Result<Curves, Damaged> {

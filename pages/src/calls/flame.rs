@@ -4,6 +4,7 @@ use memlog_analysis::{Moment, Name, without_outside};
 use memlog_answers::World;
 use memlog_export::When;
 use memlog_export::flame::{Flame, Label, Metric, Node, Series};
+use memlog_format::meta::Lack;
 
 use super::filter::Filter;
 use super::held::{Lines, counted};
@@ -11,6 +12,7 @@ use super::paths::{END, Line};
 use super::{moment, title};
 use crate::names::Labels;
 use crate::page::tree::{By, NO_FRAMES};
+use crate::rests::Rests;
 use crate::subject::Subject;
 
 /// Which stacks a flame graph shows, and how much of each.
@@ -103,7 +105,24 @@ fn counts(subject: &Subject, stacks: &Stacks) -> Vec<Count> {
     let run = [of(By::Allocated), of(By::Temporary)].into_iter();
     // By the stacks of others than the rest.
     let freed = Some(of(By::Freed)).filter(|_| stacks.by == By::Freed);
-    live.chain(run).chain(freed).chain(mapped).collect()
+    let all = live.chain(run).chain(freed).chain(mapped);
+    all.filter(|count| is_known(subject, *count)).collect()
+}
+
+/// Whether what the log was made of knew it.
+fn is_known(subject: &Subject, count: Count) -> bool {
+    let log = subject.family.own();
+    let is_peak = match count.when.moment() {
+        Moment::HeapPeak => true,
+        // Without a reading it would be the heap's.
+        Moment::RssPeak => !subject.analysis.summary.shows_rss_peak(),
+        _ => false,
+    };
+    let mut rests = Rests::default().counting(count.by);
+    if count.by == By::Live && is_peak {
+        rests = rests.on(&[Lack::Peak]);
+    }
+    rests.check(log).is_ok()
 }
 
 /// What can be looked at, and which of it first.

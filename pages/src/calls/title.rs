@@ -2,8 +2,10 @@
 
 use memlog_analysis::Moment;
 use memlog_export::When;
+use memlog_format::meta::Lack;
 
 use super::grow::{Grown, Shape};
+use crate::facts::is_unknown;
 use crate::page::tree::{By, Direction};
 use crate::subject::Subject;
 use crate::words::percentage;
@@ -89,6 +91,9 @@ pub(super) fn moment(subject: &Subject, when: When) -> String {
         When::Known(Moment::End) if subject.analysis.part.is_some() => "where reading ended".into(),
         When::Known(Moment::End) if subject.is_running => "now".into(),
         When::Known(Moment::End) => "at the end".into(),
+        When::Known(_) if is_unknown(subject.family.own(), Lack::Peak) => {
+            "at the one moment of the file".into()
+        }
         When::Known(_) if summary.window.is_some() => "at its maximum in the window".into(),
         When::Known(_) => format!("at its maximum{so_far}"),
     }

@@ -19,13 +19,14 @@ use memlog_analysis::{AddressMap, Frame, Name, StackTable};
 use memlog_answers::Picked;
 use memlog_export::forms::file_and_line;
 use memlog_format::event::{Alloc, Release};
-use memlog_format::meta::Key;
+use memlog_format::meta::{Key, Lack};
 use memlog_format::passed::Passed;
 use memlog_read::{Item, Kind, Log, Place, Taker};
 
 use crate::facts::command_line;
 use crate::names::{NameStore, Names, SymbolFiles, symbol_options};
 use crate::open::{Before, Family, Files, LogTables, Watch, hand_out};
+use crate::rests::Rests;
 use crate::words::clean;
 
 /// The number of the stack of no place.
@@ -48,6 +49,8 @@ pub fn heaptrack(
     let watch = Watch::interruptible();
     let files = Files::load(file, &watch)?;
     let family = files.family()?;
+    let rests = [Lack::Order, Lack::Sizes, Lack::Gone];
+    Rests::default().on(&rests).check(family.own())?;
     let log = family.own();
     let store = NameStore::default();
     let mut names = Names::new(&store, &options, log, file);

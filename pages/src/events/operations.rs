@@ -11,13 +11,14 @@ use std::path::Path;
 use memlog_analysis::{AddressMap, Summary};
 use memlog_format::api::Api;
 use memlog_format::event::{Alloc, Release};
-use memlog_format::meta::Key;
+use memlog_format::meta::{Key, Lack};
 use memlog_format::operations::{Head, MAX_OPERATION, Operation, TEXTS_AT, Text};
 use memlog_read::{Item, Kind, Place, Taker};
 
 use super::folded::{Lives, Places};
 use super::libraries::recorded_allocator;
 use crate::open::{Analysis, Before, Family, Files, Watch, hand_out};
+use crate::rests::Rests;
 use crate::words::{Advice, clean, counted, shown, sized};
 
 /// So much is written at a time.
@@ -36,6 +37,8 @@ pub fn operations(file: &Path, out: &mut (impl Write + Seek)) -> anyhow::Result<
             "replay the log that it was made of",
         ));
     }
+    let rests = [Lack::Order, Lack::Sizes, Lack::Gone];
+    Rests::default().on(&rests).check(log)?;
     let analysis = family.analyse(None, &watch);
     let mut lives = Lives::default();
     hand_out(&mut watch.events(log), &mut lives, |_, events, bytes| {

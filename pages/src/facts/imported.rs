@@ -13,6 +13,8 @@ pub struct Imported {
     pub tool: String,
     /// The file's name.
     pub file: String,
+    /// What tells its content from others.
+    pub content: String,
     /// What is not known.
     pub lacks: Vec<Lack>,
 }
@@ -25,6 +27,7 @@ impl Imported {
         Some(Self {
             tool: next(),
             file: next(),
+            content: next(),
             lacks: log.texts(Key::Lacks).filter_map(Lack::of).collect(),
         })
     }
@@ -38,7 +41,12 @@ impl Imported {
     /// The same for programs.
     pub fn figures(&self) -> Value {
         let lacks: Vec<_> = self.lacks.iter().map(|lack| word(*lack)).collect();
-        json!({ "tool": self.tool, "file": self.file, "unknown": lacks })
+        json!({
+            "tool": self.tool,
+            "file": self.file,
+            "content": self.content,
+            "unknown": lacks,
+        })
     }
 }
 
@@ -73,7 +81,17 @@ pub fn without_unknown(log: &Log, figures: &mut Map<String, Value>) {
             "total_bytes",
         ],
         Lack::Threads => &["threads", "rss_peak_live_by_thread"],
-        Lack::Addresses | Lack::Lifetimes | Lack::Exactness | Lack::Functions => &[],
+        Lack::Live => &["releases", "end_live_", "heap_peak_", "rss_peak_"],
+        Lack::Addresses
+        | Lack::Lifetimes
+        | Lack::Exactness
+        | Lack::Functions
+        | Lack::End
+        | Lack::LeftOut
+        | Lack::Before
+        | Lack::Sizes
+        | Lack::Reallocs
+        | Lack::Course => &[],
     };
     let lacks = Lack::ALL.into_iter().filter(|lack| is_unknown(log, *lack));
     lacks.flat_map(figures_of).for_each(|name| hide(name));
@@ -114,6 +132,13 @@ fn word(lack: Lack) -> &'static str {
         Lack::Functions => "functions",
         Lack::Gone => "gone",
         Lack::Peak => "peak",
+        Lack::End => "end",
+        Lack::LeftOut => "left_out",
+        Lack::Live => "live",
+        Lack::Before => "before",
+        Lack::Sizes => "sizes",
+        Lack::Reallocs => "reallocs",
+        Lack::Course => "course",
     }
 }
 
@@ -136,5 +161,38 @@ pub fn lacks(lack: Lack) -> &'static str {
         Lack::Functions => "which of malloc, calloc and realloc it was",
         Lack::Gone => "what came and went",
         Lack::Peak => "how large the heap was before its one moment",
+        Lack::End => "what was live when the program ended",
+        Lack::LeftOut => "what its lines that make no sense say",
+        Lack::Live => "what is live",
+        Lack::Before => "what was allocated before recording began",
+        Lack::Sizes => "how large single blocks were",
+        Lack::Reallocs => "which blocks realloc made of others",
+        Lack::Course => "how the heap grew and shrank between its moments",
     }
+}
+
+/// Why a limit that an import keeps is not proven: more may have been allocated or live.
+pub fn gap_of(log: &Log) -> Option<&'static str> {
+    Imported::of(log)?;
+    let gaps = [
+        (
+            Lack::LeftOut,
+            "lines or records of the imported file were not understood and are left out",
+        ),
+        (
+            Lack::End,
+            "the imported file ends before the program did, or does not tell: it is cut off, or \
+             has moments only",
+        ),
+        (
+            Lack::Before,
+            "the imported file has nothing of what was allocated before recording began",
+        ),
+        (
+            Lack::Exactness,
+            "the figures of the imported file are estimates from samples",
+        ),
+    ];
+    let gap = gaps.into_iter().find(|(lack, _)| is_unknown(log, *lack));
+    gap.map(|(_, sentence)| sentence)
 }

@@ -84,11 +84,16 @@ pub fn heading(subject: &Subject) -> Heading {
         }
         None => lines.line("heap peak", heap_peak(log, summary, sizes)),
     }
-    lines.lines.push(Line {
-        name: "over time",
-        is_alarm: false,
-        says: Says::Curves(analysis.tally.history().clone()),
-    });
+    if ![Lack::Course, Lack::Live]
+        .iter()
+        .any(|lack| is_unknown(log, *lack))
+    {
+        lines.lines.push(Line {
+            name: "over time",
+            is_alarm: false,
+            says: Says::Curves(analysis.tally.history().clone()),
+        });
+    }
     mapped(&mut lines, summary, sizes);
     let missing = damage(analysis).or_else(|| {
         let sentence = "what came last may be missing, see the note";
@@ -135,6 +140,8 @@ fn program(subject: &Subject) -> Vec<String> {
     }
     match (log.end(), log.death()) {
         (_, Some(death)) => parts.push(format!("killed by signal {}", signal(death.signal))),
+        // What is not known of it stands above.
+        (None, None) if Imported::of(log).is_some() => {}
         (None, None) if subject.is_running => parts.push("still running".into()),
         (None, None) => {
             parts.push("no end in the log (still running, killed, or exec'd)".into());
@@ -179,6 +186,9 @@ fn heap_peak(log: &Log, summary: &Summary, sizes: Sizes) -> Vec<String> {
         true => "first at",
         false => "at",
     };
+    if is_unknown(log, Lack::Live) {
+        return vec!["not known: the file has only what was allocated in all".into()];
+    }
     if is_unknown(log, Lack::Peak) {
         return vec!["not known: the file has one moment only".into()];
     }
@@ -238,10 +248,13 @@ fn events(log: &Log, analysis: &Analysis, missing: Option<String>, sizes: Sizes)
             "{bytes} were allocated, in how many calls is not known"
         )];
     }
-    let mut parts = vec![
-        format!("{} of {bytes}", counted(totals.allocations, "allocation")),
-        counted(totals.releases, "release"),
-    ];
+    let mut parts = vec![format!(
+        "{} of {bytes}",
+        counted(totals.allocations, "allocation")
+    )];
+    if !is_unknown(log, Lack::Live) {
+        parts.push(counted(totals.releases, "release"));
+    }
     if totals.inherited_blocks > 0 {
         let blocks = counted(totals.inherited_blocks, "block");
         let bytes = sizes.of(totals.inherited_bytes);

@@ -6,7 +6,7 @@ use memlog_read::Log;
 
 use super::coverage::{holders, told_past_us};
 use super::cuts;
-use crate::facts::{Bounds, fate, may_lack, note};
+use crate::facts::{Bounds, Imported, fate, gap_of, may_lack, note};
 use crate::open::{Analysis, Family};
 use crate::words::{counted, lasted};
 
@@ -76,6 +76,9 @@ fn empty(log: &Log, analysis: &Analysis) -> Option<String> {
     {
         return None;
     }
+    if Imported::of(log).is_some() {
+        return Some("the imported file has no allocation".into());
+    }
     Some(match log.text(Key::Note) {
         Some(_) => "no allocation was recorded; the notes above may say why".into(),
         None => "no allocation was recorded: the program made none or ended before, it has a \
@@ -144,6 +147,7 @@ pub fn gap(family: &Family, analysis: &Analysis) -> Option<String> {
     let lost = lost.or_else(|| damage(analysis));
     let lost = lost.or_else(|| lacking(family.own()).map(str::to_owned));
     let lost = lost.or_else(|| family.missing_parent.map(str::to_owned));
+    let lost = lost.or_else(|| gap_of(family.own()).map(str::to_owned));
     let lost = lost.or_else(|| told_past_us(family.own()).into_iter().next());
     lost.or_else(|| unseen(family.own(), analysis))
 }

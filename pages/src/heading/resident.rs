@@ -2,10 +2,11 @@
 
 use memlog_analysis::{Later, Parts, Precision, Resident, Summary, Unread, Why};
 use memlog_format::counter::Counter;
+use memlog_format::meta::Lack;
 use memlog_read::Log;
 
 use super::{unseen, window};
-use crate::facts::Imported;
+use crate::facts::{Imported, is_unknown};
 use crate::open::Analysis;
 use crate::words::{Sizes, counted, lasted};
 
@@ -21,7 +22,11 @@ pub fn peak(log: &Log, analysis: &Analysis, sizes: Sizes) -> (Vec<String>, Vec<S
     let summary = &analysis.summary;
     let bytes = sizes.of(summary.rss_peak_bytes);
     if summary.rss_peak_bytes == 0 {
-        let text = "not known; the largest heap is taken for it";
+        let has_peak = !is_unknown(log, Lack::Peak) && !is_unknown(log, Lack::Live);
+        let text = match has_peak {
+            true => "not known; the largest heap is taken for it",
+            false => "not known",
+        };
         let counted = counted_by_kernel(log, 0, sizes);
         return (
             [text.into()].into_iter().chain(counted).collect(),

@@ -17,7 +17,7 @@ use crate::open::{FEW_EVENTS, Glance, each, says_more};
 use crate::page::others::{Column, Table};
 use crate::page::{Page, Part};
 use crate::shown::print;
-use crate::words::{clean, counted, grouped, sized, typed};
+use crate::words::{Advice, clean, counted, grouped, sized, typed};
 
 /// The version of the keys; `doc/STATS.md` says what they mean.
 const SCHEMA: &str = "memlog-list-1";
@@ -88,6 +88,9 @@ pub fn show(names: &[PathBuf], every: bool, is_json: bool) -> anyhow::Result<Exi
             std::io::stderr().lock(),
             "memlog: {count} left out; the first: {first:#}"
         );
+        if let Some(advice) = first.downcast_ref::<Advice>() {
+            let _ = writeln!(std::io::stderr().lock(), "memlog: hint: {}", advice.hint);
+        }
     }
     Ok(ExitCode::SUCCESS)
 }

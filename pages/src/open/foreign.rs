@@ -1,5 +1,6 @@
 //! Other tools' files, read as the logs that are made of them.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::os::unix::ffi::OsStrExt;
@@ -7,7 +8,9 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use memlog_format::chunk::{CHUNK_SIZE, MAGIC};
-use memlog_import::{Error, Form, Made, Settings, Sink, convert, head_of, recognise};
+use memlog_import::{Error, Form, Made, Segment, Settings, Sink, convert, head_of, recognise};
+use object::elf::PF_X;
+use object::read::{Object, ObjectSegment, ReadCache, SegmentFlags};
 
 use super::Watch;
 use super::map::{FileBytes, map_file, open};
@@ -40,7 +43,10 @@ pub fn import(path: &Path, held_only: bool, watch: &Watch) -> anyhow::Result<(Ma
     let unread = |error| failed(Error::Read(error));
     let file = open(path).map_err(unread)?;
     let found = file.metadata().map_err(unread)?;
-    let settings = Settings { held_only };
+    let settings = Settings {
+        held_only,
+        segments: Some(segments),
+    };
     let mut input = Input {
         file: BufReader::with_capacity(1 << 20, file),
         done: 0,
@@ -48,7 +54,11 @@ pub fn import(path: &Path, held_only: bool, watch: &Watch) -> anyhow::Result<(Ma
         watch,
     };
     let name = path.file_name().unwrap_or(path.as_os_str()).as_bytes();
-    let mut log = Temporary::default();
+    let mut log = Temporary {
+        chunks: Vec::new(),
+        file: None,
+        watch,
+    };
     let made = convert(&mut input, name, &mut log, settings);
     if watch.is_over() {
         let sentence = "Ctrl-C ended it before the file was read";
@@ -60,6 +70,39 @@ pub fn import(path: &Path, held_only: bool, watch: &Watch) -> anyhow::Result<(Ma
         Some(file) => map_file(&file, None).map_err(|error| failed(Error::Write(error)))?,
     };
     Ok((made, bytes))
+}
+
+/// The loaded parts of a file of code, as it lies here or in another root.
+fn segments(path: &[u8]) -> Vec<Segment> {
+    let path = OsStr::from_bytes(path);
+    let path = match std::env::var_os("MEMLOG_SYSROOT") {
+        Some(root) => {
+            let below = Path::new(path);
+            Path::new(&root).join(below.strip_prefix("/").unwrap_or(below))
+        }
+        None => path.into(),
+    };
+    let Ok(file) = open(&path) else {
+        return Vec::new();
+    };
+    let cache = ReadCache::new(file);
+    let Ok(file) = object::File::parse(&cache) else {
+        return Vec::new();
+    };
+    let segments = file.segments().map(|segment| {
+        let (offset, length) = segment.file_range();
+        let is_code = match segment.flags() {
+            SegmentFlags::Elf { p_flags, .. } => p_flags & PF_X == PF_X,
+            _ => false,
+        };
+        Segment {
+            offset,
+            address: segment.address(),
+            length,
+            is_code,
+        }
+    });
+    segments.collect()
 }
 
 /// A file as it is read, with a look at how far that is, and at Ctrl-C.
@@ -93,13 +136,17 @@ impl BufRead for Input<'_> {
 }
 
 /// Chunks in memory, or in a file without a name where they are many.
-#[derive(Default)]
-struct Temporary {
+struct Temporary<'w> {
     chunks: Vec<u8>,
     file: Option<File>,
+    watch: &'w Watch,
 }
 
-impl Sink for Temporary {
+impl Sink for Temporary<'_> {
+    fn is_over(&self) -> bool {
+        self.watch.is_over()
+    }
+
     fn write(&mut self, index: u32, chunk: &[u8]) -> io::Result<()> {
         if self.file.is_none() && index as usize >= IN_MEMORY / CHUNK_SIZE {
             let file = unnamed(&std::env::temp_dir())?;

@@ -28,7 +28,7 @@ use std::path::{Path, PathBuf};
 use memlog_format::meta::Key;
 use memlog_read::Log;
 
-use crate::words::{Advice, clean, shown};
+use crate::words::{Advice, clean, shown, typed};
 pub use analysis::{Analysis, Chosen, LogTables, Part as ReadPart, Times, at_of};
 pub use before::Before;
 pub use blocks::make as make_table;
@@ -42,7 +42,7 @@ pub use magic::{begins_with, has_magic};
 pub use map::FileBytes;
 use map::{bytes_of, log_bytes, log_files, log_outline};
 pub use map::{map, map_file, map_known};
-pub use packed::is_packed;
+pub use packed::{Room, is_packed};
 pub use reading::hand_out;
 pub use sidecar::{Sidecar, cache, is_trusted, keep};
 pub use unnamed::unnamed;
@@ -186,6 +186,9 @@ fn unreadable(path: &Path, error: &std::io::Error) -> anyhow::Error {
     let hint = match error.kind() {
         ErrorKind::PermissionDenied => "see whether you may read that file",
         ErrorKind::InvalidData => PACK_AGAIN,
+        ErrorKind::StorageFull => {
+            "set TMPDIR to a folder that has room, if the file is to be trusted"
+        }
         _ => NAMED,
     };
     Advice::error(format!("cannot read the log {shown}: {error}"), hint)
@@ -193,6 +196,12 @@ fn unreadable(path: &Path, error: &std::io::Error) -> anyhow::Error {
 
 fn open<'a>(path: &Path, bytes: &'a [u8]) -> anyhow::Result<Log<'a>> {
     Log::open(bytes).map_err(|error| {
+        if let Some(form) = form_of(path) {
+            return Advice::error(
+                format!("{} is a {} file and no log", shown(path), form.tool),
+                format!("import it first: memlog import {}", typed(path)),
+            );
+        }
         let sentence = format!("cannot read {}: {error}", shown(path));
         Advice::error(sentence, error.remedy())
     })

@@ -3,22 +3,19 @@
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, Write};
 use std::os::unix::fs::FileExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use memlog_format::chunk::MAGIC as MAGIC_OF_LOG;
 use memlog_pack::archive::{self, MAGIC};
 
 use super::magic::begins_with;
 use super::unnamed::unnamed;
-use crate::words::shown;
+use crate::system::free_bytes;
+use crate::words::{shown, sized};
 
 /// Whether the file is a packed log.
 pub fn is_packed(path: &Path) -> bool {
-    let first = |file| {
-        archive::read(
-            BufReader::new(file),
-            |_, _| Err(io::ErrorKind::Other.into()),
-        )
-    };
+    let first = |file| archive::read(BufReader::new(file), |_| Err(io::ErrorKind::Other.into()));
     // It is one as soon as a log in it is to be read.
     begins_with(path, &MAGIC)
         && File::open(path).is_ok_and(|file| !matches!(first(file), Ok(false)))
@@ -31,11 +28,50 @@ pub fn unpacked(file: &File) -> io::Result<Vec<File>> {
         return Ok(Vec::new());
     }
     let mut logs = Vec::new();
-    let whole = archive::read(BufReader::new(file), |_, content| {
-        logs.push(spooled(content)?);
+    let mut room = Room::of(&std::env::temp_dir());
+    let whole = archive::read(BufReader::new(file), |log| {
+        room.take(log.length)?;
+        logs.push(spooled(log.content)?);
         Ok(())
     })?;
     Ok(if whole { logs } else { Vec::new() })
+}
+
+/// How much there is room for in a folder, or nobody knows. Of a packed file a few bytes may
+/// stand for more than any disk has: it is asked before any of it is written.
+pub struct Room {
+    folder: PathBuf,
+    bytes: Option<u64>,
+    wanted: u64,
+}
+
+impl Room {
+    /// What there is by now.
+    pub fn of(folder: &Path) -> Self {
+        Self {
+            folder: folder.to_owned(),
+            // Others want to write there too.
+            bytes: free_bytes(folder).ok().map(|bytes| bytes - bytes / 16),
+            wanted: 0,
+        }
+    }
+
+    /// So much more is wanted.
+    pub fn take(&mut self, length: u64) -> io::Result<()> {
+        self.wanted = self.wanted.saturating_add(length);
+        match self.bytes {
+            Some(bytes) if bytes < self.wanted => Err(io::Error::new(
+                io::ErrorKind::StorageFull,
+                format!(
+                    "it unpacks to {} or more, and {} has room for {}",
+                    sized(self.wanted),
+                    shown(&self.folder),
+                    sized(bytes)
+                ),
+            )),
+            _ => Ok(()),
+        }
+    }
 }
 
 /// A file that has no name, with that content.
@@ -48,8 +84,20 @@ fn spooled(content: &mut dyn Read) -> io::Result<File> {
         );
         io::Error::new(error.kind(), sentence)
     };
-    let mut file = unnamed(&folder).map_err(told)?;
     let mut buffer = vec![0; 1 << 16];
+    let mut first = 0;
+    while first < MAGIC_OF_LOG.len() {
+        match content.read(&mut buffer[first..])? {
+            0 => break,
+            count => first += count,
+        }
+    }
+    if !buffer[..first].starts_with(&MAGIC_OF_LOG) {
+        let sentence = "what is packed in it is no log";
+        return Err(io::Error::new(io::ErrorKind::InvalidData, sentence));
+    }
+    let mut file = unnamed(&folder).map_err(told)?;
+    file.write_all(&buffer[..first]).map_err(told)?;
     loop {
         match content.read(&mut buffer)? {
             0 => break,

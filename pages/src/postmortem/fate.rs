@@ -6,7 +6,7 @@ use memlog_read::Log;
 use serde_json::{Value, json};
 
 use super::last::{Last, limit_line};
-use crate::facts::{Running, Word, oom_word, running};
+use crate::facts::{Imported, Running, Word, oom_word, running};
 use crate::words::signal;
 
 /// How it ended.
@@ -24,6 +24,8 @@ pub enum Fate {
     Runs(Running),
     /// The log has no end.
     Unknown,
+    /// Another tool's file does not say it.
+    NotTold,
 }
 
 impl Fate {
@@ -35,6 +37,9 @@ impl Fate {
                 _ => Word::Unknown,
             };
             return Self::Killed { death, kernel };
+        }
+        if Imported::of(log).is_some() {
+            return Self::NotTold;
         }
         if let Some(end) = log.end() {
             return Self::Ended {
@@ -63,7 +68,7 @@ impl Fate {
             Self::Stopped => "stopped-by-guard",
             Self::Runs(Running::Same) => "running",
             Self::Runs(Running::Other(_)) => "executed-another",
-            Self::Unknown => "unknown",
+            Self::Unknown | Self::NotTold => "unknown",
         }
     }
 
@@ -120,6 +125,10 @@ impl Fate {
                 parts.push(format!("a process of its number runs now, {exe}"));
                 parts.push("which it may have started in its own place".into());
             }
+            Self::NotTold => parts.extend([
+                "not known: the imported file does not tell it".into(),
+                format!("its last event was {at}"),
+            ]),
             Self::Unknown => parts.extend([
                 format!("the log has no end, its last event was {at}"),
                 "it was killed, it crashed, or it started another program in its place".into(),

@@ -12,7 +12,9 @@ use crate::forms::bytes::{Bytes, Stop};
 /// No text of mappings is longer.
 const LONGEST_MAPS: u64 = 64 << 20;
 /// No stack is deeper.
-const DEEPEST: u64 = 1 << 20;
+pub(super) const DEEPEST: u64 = 1 << 20;
+/// The same in words.
+pub(super) const DEEPEST_SAID: &str = "a stack of no more than 1,048,576 frames";
 
 /// What counts of an event.
 #[derive(Debug)]
@@ -365,7 +367,7 @@ fn addresses(bytes: &mut Bytes, width: usize) -> Result<Vec<u64>, Stop> {
     let count = bytes.number(4)?;
     if count > DEEPEST {
         let found = count.to_string();
-        return Err(bytes.malformed("a stack of no more than 1,048,576 frames", found.as_bytes()));
+        return Err(bytes.malformed(DEEPEST_SAID, found.as_bytes()));
     }
     (0..count).map(|_| bytes.number(width)).collect()
 }

@@ -16,11 +16,11 @@ use memlog_format::api::Api;
 use memlog_format::meta::{Key, Lack};
 use memlog_format::table::{CodeId, StackId};
 
-use self::event::{Block, BlockId, Event, Frame, Header};
+use self::event::{Block, BlockId, DEEPEST, DEEPEST_SAID, Event, Frame, Header};
 use self::order::{Operation, Ordered, What};
 use self::packed::Packed;
 use super::bytes::{Bytes, Stop};
-use super::maps::{Maps, is_own};
+use super::maps::{Frames, Maps, is_own};
 use crate::error::Error;
 use crate::places::Given;
 use crate::writer::{LogWriter, ModuleId};
@@ -40,10 +40,10 @@ pub(super) fn read(input: &mut dyn BufRead, log: &mut LogWriter) -> Result<(), E
     file.operations(log, true);
     match read {
         Ok(()) if packed.is_cut() => {
-            log.remark("the file ends in the middle of a piece, which is left out".to_owned());
+            log.cut_off("the file ends in the middle of a piece, which is left out".to_owned());
         }
         Ok(()) => {}
-        Err(Stop::End) => log.remark(format!(
+        Err(Stop::End) => log.cut_off(format!(
             "the file ends in the middle of event {events}, which is left out"
         )),
         Err(Stop::Error(error)) => return Err(error),
@@ -58,7 +58,9 @@ struct File {
     /// By the number that the file gives a stack.
     stacks: HashMap<u64, StackId>,
     /// The last stack of each thread: the next may be written as what differs.
-    last: HashMap<u32, Vec<u64>>,
+    last: HashMap<u32, Frames>,
+    /// Frames of the deepest of those.
+    deepest: u64,
     decoded: Decoded,
     queue: Ordered,
     blocks: Blocks,
@@ -83,6 +85,10 @@ impl File {
                 (None, _) => return Err(bytes.malformed("a header", b"another event")),
                 (Some(_), event) => self.event(event, log),
             }
+            if self.deepest > DEEPEST {
+                let found = self.deepest.to_string();
+                return Err(bytes.malformed(DEEPEST_SAID, found.as_bytes()));
+            }
             self.operations(log, false);
         }
         Ok(())
@@ -101,15 +107,13 @@ impl File {
                 id,
                 thread,
                 replaced,
-                mut addresses,
+                addresses,
             } => {
                 let last = self.last.entry(thread).or_default();
-                if let Some(replaced) = replaced {
-                    addresses.extend(last.iter().skip(replaced as usize));
-                }
-                let stack = self.maps.stack(log, &addresses);
-                *last = addresses;
-                self.stacks.insert(id, stack);
+                let replaced = replaced.map_or(usize::MAX, |replaced| replaced as usize);
+                last.replace(log, &mut self.maps, replaced, &addresses);
+                self.deepest = self.deepest.max(last.count() as u64);
+                self.stacks.insert(id, last.id());
             }
             Event::Text { id, text } => {
                 self.decoded.texts.insert(id, text);
@@ -145,7 +149,9 @@ impl File {
 
     /// Writes those that nothing earlier can come before; at the end all.
     fn operations(&mut self, log: &mut LogWriter, is_end: bool) {
-        while let Some(operation) = self.queue.pop(is_end) {
+        while !log.has_failed()
+            && let Some(operation) = self.queue.pop(is_end)
+        {
             let start = self.header.as_ref().map_or(0, |header| header.initial_us);
             log.time(operation.time.saturating_sub(start).saturating_mul(1000));
             if self.thread != Some(operation.thread) {

@@ -11,9 +11,9 @@ use memlog_format::meta::{Key, Lack};
 use memlog_format::table::{CodeId, StackId};
 
 use self::proto::{Location, Mapping, Profile, Sample};
-use super::maps::bias;
 use crate::error::{At, Error};
 use crate::places::Given;
+use crate::segments::bias;
 use crate::writer::{LogWriter, ModuleId};
 
 /// A heap profile is far smaller: what unpacks to more is taken for damage.
@@ -35,10 +35,14 @@ pub(super) fn read(input: &mut dyn BufRead, log: &mut LogWriter) -> Result<(), E
     drop(bytes);
     let columns = Columns::of(&profile)?;
     let lacks = [Lack::Times, Lack::Addresses, Lack::Lifetimes, Lack::Order];
-    for lack in lacks
-        .into_iter()
-        .chain([Lack::Peak, Lack::Threads, Lack::Functions])
-    {
+    for lack in lacks.into_iter().chain([
+        Lack::Peak,
+        Lack::End,
+        Lack::Course,
+        Lack::Threads,
+        Lack::Functions,
+        Lack::Reallocs,
+    ]) {
         log.lacks(lack);
     }
     columns.lacks(log, &profile);
@@ -98,6 +102,9 @@ impl Columns {
     fn lacks(&self, log: &mut LogWriter, profile: &Profile) {
         if self.came.is_none() {
             log.lacks(Lack::Gone);
+        }
+        if self.live.is_none() {
+            log.lacks(Lack::Live);
         }
         // Go and tcmalloc write how many bytes pass between two samples.
         if profile.period > 1 {
@@ -197,7 +204,7 @@ impl<'p> Frames<'p> {
         }
         let build_id = hex(self.profile.text(mapping.build_id)).unwrap_or_default();
         let mapped = mapping.memory_start..mapping.memory_limit.max(mapping.memory_start);
-        let bias = bias(mapping.memory_start, mapping.file_offset);
+        let bias = bias(&mapped, (mapping.file_offset, true), &log.segments(path));
         let module = log.module(path, &build_id, bias, mapped);
         self.modules.insert(mapping.id, module);
         Some(module)

@@ -3,12 +3,13 @@
 use memlog_analysis::Held;
 use memlog_answers::{By, Module, Side, side};
 use memlog_symbols::without_marks;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use super::super::{Around, Failure, Question, Told};
+use super::super::{Around, Failure, Question, Told, unknown};
 use crate::open::Interrupt;
 use crate::page::OnNames;
 use crate::page::heading::{Heading, Says};
+use crate::page::rows::Rows;
 use crate::words::{Sizes, change, clean, counted, shown};
 use crate::world::Kept;
 
@@ -49,6 +50,11 @@ pub fn take(told: &Told, question: &Question, by: By) -> Result<(Side, f64), Fai
 }
 
 impl Taken {
+    /// Takes away what this side's source did not know.
+    pub fn hide_unknown(&self, figures: &mut Map<String, Value>, rows: &mut Rows) {
+        unknown::hide(&self.kept.stats, figures, rows);
+    }
+
     /// With what stands around an answer.
     pub fn new((side, seconds): (Side, f64), question: &Question, around: Around) -> Self {
         Self {

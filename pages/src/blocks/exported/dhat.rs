@@ -16,7 +16,12 @@ use crate::words::Advice;
 
 /// Writes it.
 pub fn dhat(chosen: &Chosen, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
-    super::write(chosen, |told| made(told, told.about.is_empty()), out)
+    super::write(
+        chosen,
+        &[Lack::Gone, Lack::Counts, Lack::Live, Lack::Peak],
+        |told| made(told, told.about.is_empty()),
+        out,
+    )
 }
 
 /// 2 GiB of them.

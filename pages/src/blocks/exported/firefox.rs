@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use memlog_answers::{Event, events, timeline};
 use memlog_export::flame::Flame;
 use memlog_export::forms::{Change, firefox as form};
+use memlog_format::meta::Lack;
 
 use super::{Chosen, counters, process};
 use crate::blocks::{Failure, Told};
@@ -18,7 +19,7 @@ const POINTS: usize = 2_000;
 
 /// Writes it.
 pub fn firefox(chosen: &Chosen, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
-    super::write(chosen, made, out)
+    super::write(chosen, &[Lack::Order, Lack::Times, Lack::Gone], made, out)
 }
 
 fn made(told: &Told) -> Result<String, Failure> {

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use memlog_answers::{Damaged, Point, held_at, peak, timeline_with};
 use memlog_export::flame::{Flame, Series};
 use memlog_export::forms::{Snapshot, massif as form};
+use memlog_format::meta::Lack;
 
 use super::{Chosen, command};
 use crate::blocks::Told;
@@ -17,7 +18,7 @@ const EACH: usize = 10;
 
 /// Writes it. Heap is what was asked for, as everywhere here.
 pub fn massif(chosen: &Chosen, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
-    super::write(chosen, made, out)
+    super::write(chosen, &[Lack::Course, Lack::Live], made, out)
 }
 
 fn made(told: &Told) -> Result<String, Damaged> {

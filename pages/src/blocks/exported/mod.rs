@@ -13,11 +13,12 @@ use std::process::ExitCode;
 
 use memlog_answers::{Of, Point, World};
 use memlog_export::forms::{Counter, Process};
-use memlog_format::meta::Key;
+use memlog_format::meta::{Key, Lack};
 
 use super::{Failure, Question, Told, answered};
 use crate::facts::command_line;
 use crate::names::SymbolFiles;
+use crate::rests::Rests;
 use crate::screen::Look;
 use crate::shown::Asked;
 use crate::world::Where;
@@ -41,11 +42,12 @@ pub struct Chosen<'a> {
 /// What was made of the log is written; on Ctrl-C, of what was read of it.
 fn write<A: AsRef<[u8]>, E: Into<Failure>>(
     chosen: &Chosen,
+    rests_on: &[Lack],
     made: impl Fn(&Told) -> Result<A, E>,
     out: &mut dyn Write,
 ) -> anyhow::Result<ExitCode> {
     let out = RefCell::new(out);
-    asked(chosen, true, made, |made| {
+    asked(chosen, Rests::from(true).on(rests_on), made, |made| {
         Ok(out.borrow_mut().write_all(made.as_ref())?)
     })
 }
@@ -53,7 +55,7 @@ fn write<A: AsRef<[u8]>, E: Into<Failure>>(
 /// Something is made of the blocks that were chosen, and shown.
 fn asked<A, E: Into<Failure>>(
     chosen: &Chosen,
-    needs_names: bool,
+    rests: Rests,
     made: impl Fn(&Told) -> Result<A, E>,
     show: impl Fn(A) -> anyhow::Result<()>,
 ) -> anyhow::Result<ExitCode> {
@@ -68,7 +70,7 @@ fn asked<A, E: Into<Failure>>(
         },
     };
     let of = (Of::Blocks, &question);
-    answered(of, needs_names, made, |made, around| {
+    answered(of, rests, made, |made, around| {
         // From now on Ctrl-C is no concern of what read the log.
         if let Some(interrupt) = &around.interrupt {
             interrupt.ignore();

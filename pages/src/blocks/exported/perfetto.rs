@@ -8,6 +8,7 @@ use memlog_analysis::Held;
 use memlog_answers::{Damaged, changes, peak, timeline};
 use memlog_export::flame::Flame;
 use memlog_export::forms::{Dump, perfetto as form};
+use memlog_format::meta::Lack;
 
 use super::{Chosen, counters, process};
 use crate::blocks::Told;
@@ -19,7 +20,7 @@ const POINTS: usize = 2_000;
 
 /// Writes it.
 pub fn perfetto(chosen: &Chosen, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
-    super::write(chosen, made, out)
+    super::write(chosen, &[Lack::Course, Lack::Live], made, out)
 }
 
 fn made(told: &Told) -> Result<Vec<u8>, Damaged> {

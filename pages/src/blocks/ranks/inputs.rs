@@ -67,7 +67,7 @@ pub fn found(names: &[PathBuf], job: Option<&str>, option: &str) -> anyhow::Resu
         left_out: Ranks::default(),
         of_other_jobs: 0,
     };
-    let mut unreadable = None;
+    let (mut unreadable, mut unread) = (None, 0);
     for (looked, path) in each(&paths, |path| look(path)).into_iter().zip(&paths) {
         match looked {
             Ok(Looked::Log(log)) => inputs.logs.push(log),
@@ -75,14 +75,15 @@ pub fn found(names: &[PathBuf], job: Option<&str>, option: &str) -> anyhow::Resu
             Ok(Looked::LeftOut(why, says)) => inputs.leave_out(path, why, says),
             Err(error) => {
                 inputs.leave_out(path, UNREADABLE, format!("{error:#}"));
-                unreadable = Some(error);
+                unreadable.get_or_insert(error);
+                unread += 1;
             }
         }
     }
     if inputs.logs.is_empty() && inputs.parts.is_empty() {
         let count = counted(paths.len() as u64, "file");
-        return Err(match (unreadable, paths.len()) {
-            (Some(error), 1) => error,
+        return Err(match unreadable {
+            Some(error) if unread == paths.len() => error,
             _ => Advice::error(
                 format!("of {count} none is a log of a rank"),
                 "memlog info --list says of which process each is; a rank's has the launcher's \
