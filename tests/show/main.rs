@@ -10,6 +10,7 @@ mod golden;
 mod help;
 mod interrupt;
 mod json;
+mod kept_names;
 #[path = "../dot/logs.rs"]
 mod logs;
 mod mapped;
