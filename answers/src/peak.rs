@@ -274,7 +274,7 @@ mod tests {
         for seed in 1..60 {
             let events = 1 + seed * 37;
             let (bytes, history) = made(seed, events);
-            let table = Table::open(&bytes, b"key").expect("a table");
+            let table = Table::open(&bytes, b"key", u64::MAX).expect("a table");
             let world = World::nameless(&table, Of::Blocks, Moments::default(), 1);
             let sizes = (0..25).map(|half| Test::Between(Column::Size, 2 * half + 1, 2 * half + 1));
             let odd = Choice::of(Test::Any(sizes.collect()));

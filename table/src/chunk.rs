@@ -44,10 +44,36 @@ impl Rows {
         self.count += 1;
     }
 
+    /// Whether the columns that were read are such as a log's blocks have them.
+    pub(crate) fn are_within(&self, bounds: &Bounds) -> bool {
+        let below = |column, end| self.column(column).iter().all(|&value| value < end);
+        let to = |column, last| self.column(column).iter().all(|&value| value <= last);
+        let pairs = |one, other| self.column(one).iter().zip(self.column(other));
+        to(Column::Born, bounds.events)
+            && self
+                .column(Column::Died)
+                .iter()
+                .all(|&died| died <= bounds.events || died == NEVER)
+            && pairs(Column::Born, Column::Died).all(|(born, died)| born <= died)
+            && pairs(Column::ChainAge, Column::Born).all(|(age, born)| age <= born)
+            && below(Column::Stack, bounds.stacks)
+            && to(Column::ReleaseStack, bounds.stacks)
+            && below(Column::Thread, bounds.threads)
+            && below(Column::Releaser, bounds.threads)
+    }
+
     pub(crate) fn clear(&mut self) {
         self.columns.iter_mut().for_each(Vec::clear);
         self.count = 0;
     }
+}
+
+/// How many a table has of what rows name.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bounds {
+    pub events: u64,
+    pub stacks: u64,
+    pub threads: u64,
 }
 
 /// Where a chunk lies, and between which values its rows are.

@@ -2,7 +2,7 @@
 
 use memlog_format::table::StackId;
 
-use crate::chunk::{self, Extent, Rows};
+use crate::chunk::{self, Bounds, Extent, Rows};
 use crate::column::Columns;
 use crate::layout::{self, Unfit};
 use crate::pack::{Bytes, put_text, put_var};
@@ -184,8 +184,9 @@ pub struct Table<'b> {
 }
 
 impl<'b> Table<'b> {
-    /// Reads a table that was made with this key.
-    pub fn open(file: &'b [u8], key: &[u8]) -> Result<Self, Unfit> {
+    /// Reads a table that was made with this key, of a log that has no more events than
+    /// these. A checksum tells what was torn, and nothing of who wrote it.
+    pub fn open(file: &'b [u8], key: &[u8], most_events: u64) -> Result<Self, Unfit> {
         let mut bytes = layout::tail(file, key)?;
         let read = |bytes: &mut Bytes<'b>| {
             Some(Self {
@@ -196,7 +197,12 @@ impl<'b> Table<'b> {
                 mappings: bytes.text()?,
             })
         };
-        read(&mut bytes).ok_or(Unfit::Torn)
+        let table = read(&mut bytes).ok_or(Unfit::Torn)?;
+        // An event takes a bit of memory where blocks are marked by it.
+        match table.tail.events <= most_events {
+            true => Ok(table),
+            false => Err(Unfit::Torn),
+        }
     }
 
     /// How many rows there are.
@@ -220,9 +226,15 @@ impl<'b> Table<'b> {
     }
 
     /// Reads the rows of a chunk, so many columns of them; nothing if the file has
-    /// changed since it was written.
+    /// changed since it was written, or rows name what the table does not have.
     pub fn read(&self, chunk: &Extent, columns: Columns, rows: &mut Rows) -> Result<(), Unfit> {
-        chunk::read(self.file, chunk, columns, rows).ok_or(Unfit::Torn)
+        chunk::read(self.file, chunk, columns, rows).ok_or(Unfit::Torn)?;
+        let bounds = Bounds {
+            events: self.tail.events,
+            stacks: self.tail.stacks.len() as u64,
+            threads: self.tail.threads.len() as u64,
+        };
+        rows.are_within(&bounds).then_some(()).ok_or(Unfit::Torn)
     }
 
     /// The stacks that rows name.

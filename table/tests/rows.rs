@@ -236,7 +236,7 @@ fn play(acts: &[Act], inherited: usize) -> (Vec<u8>, Twin) {
 
 fn check(acts: &[Act], inherited: usize) {
     let (file, twin) = play(acts, inherited);
-    let table = Table::open(&file, KEY).expect("what was made");
+    let table = Table::open(&file, KEY, u64::MAX).expect("what was made");
     assert_eq!(table.events(), twin.event);
     assert_eq!(table.figures(), b"figures");
     let ticks: Vec<u64> = (1..=twin.event)
@@ -314,7 +314,7 @@ fn many_rows_come_back_too() {
         builder.alloc(place, &alloc);
     }
     let file = builder.finish(Some(777), b"").expect("memory takes all");
-    let table = Table::open(&file, KEY).expect("what was made");
+    let table = Table::open(&file, KEY, u64::MAX).expect("what was made");
     assert_eq!((table.chunks().len(), table.end_tick()), (3, 777));
     assert!(
         table
@@ -337,7 +337,7 @@ fn what_is_not_the_table_is_refused() {
         .map(|n| (n as u8, (n * 7) as u8, n as u16, n, (n * 3) as u8))
         .collect();
     let (file, _) = play(&acts, 0);
-    let refused = |bytes: &[u8], key: &[u8]| Table::open(bytes, key).err();
+    let refused = |bytes: &[u8], key: &[u8]| Table::open(bytes, key, u64::MAX).err();
     assert_eq!(refused(&file, KEY), None);
     assert_eq!(refused(&file, b"other"), Some(Unfit::Stale));
     assert_eq!(refused(b"", KEY), Some(Unfit::Foreign));
@@ -355,7 +355,7 @@ fn what_is_not_the_table_is_refused() {
     for at in (14..file.len()).step_by(31) {
         let mut bytes = file.clone();
         bytes[at] ^= 1 << (at % 8);
-        let is_found = match Table::open(&bytes, KEY) {
+        let is_found = match Table::open(&bytes, KEY, u64::MAX) {
             Err(_) => true,
             Ok(table) => {
                 let mut rows = Rows::default();
@@ -374,7 +374,7 @@ fn each_column_can_be_read_alone() {
         .map(|n| (n as u8, (n * 5) as u8, (n * 31) as u16, n, (n * 3) as u8))
         .collect();
     let (file, _) = play(&acts, 10);
-    let table = Table::open(&file, KEY).expect("what was made");
+    let table = Table::open(&file, KEY, u64::MAX).expect("what was made");
     let (mut whole, mut part) = (Rows::default(), Rows::default());
     let columns = [
         Column::Born,

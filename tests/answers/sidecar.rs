@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
-use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE, Header, Kind};
+use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE, Header, Kind, checksum};
 
 use crate::sites::disk::Disk;
 use crate::sites::{Folder, said};
@@ -383,4 +383,48 @@ fn bytes_read(kept: &Kept) -> Option<u64> {
     let text = String::from_utf8(output.stdout).expect("text");
     let count = text.lines().find_map(|line| line.strip_prefix("rchar: "));
     count?.parse().ok()
+}
+
+/// A table that somebody wrote who knows the checksums: with so many events. They are the
+/// first number of the tail, whose place, length and checksum the footer has.
+fn forged(whole: &[u8], events: u64) -> Vec<u8> {
+    let (rest, footer) = whole.split_at(whole.len() - 32);
+    let offset = u64::from_le_bytes(footer[..8].try_into().expect("a word")) as usize;
+    let tail = &rest[offset..];
+    let old = tail.iter().position(|&byte| byte < 0x80).expect("a number") + 1;
+    let (mut number, mut left) = (Vec::new(), events);
+    while left >= 0x80 {
+        number.push(left as u8 | 0x80);
+        left >>= 7;
+    }
+    number.push(left as u8);
+    let tail = [&number, &tail[old..]].concat();
+    let words = [offset as u64, tail.len() as u64, checksum(&tail)];
+    let words: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    [&rest[..offset], &tail, &words, &footer[24..]].concat()
+}
+
+/// Whoever wrote it: it is made anew, and nothing asks for the memory that it claims.
+#[test]
+fn a_forged_table_is_made_anew() {
+    let kept = Kept::new("answers-forged");
+    let whole = fs::read(&kept.table).expect("the table");
+    let log = kept.log.to_str().expect("a name");
+    let exported = |form: &str| {
+        let words = ["export", form, "-o", "-", "--where", "size >= 100", log];
+        let output = kept.folder.run(&words);
+        assert!(output.status.success(), "{form}: {}", said(&output));
+        output.stdout
+    };
+    let forms = ["heaptrack", "perfetto", "massif", "firefox", "folded"];
+    let expected = forms.map(exported);
+    for events in [u64::MAX, 1 << 62, 1 << 40, 3] {
+        let bytes = forged(&whole, events);
+        for (form, expected) in forms.into_iter().zip(&expected) {
+            fs::write(&kept.table, &bytes).expect("write");
+            assert!(exported(form) == *expected, "{form} of {events} events");
+        }
+        fs::write(&kept.table, &bytes).expect("write");
+        kept.answers(true, "so many events");
+    }
 }

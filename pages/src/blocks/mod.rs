@@ -248,10 +248,10 @@ fn ask_once<A, E: Into<Failure>>(
         sidecar.forget();
         Ok(None)
     };
-    let Ok(blocks) = Table::open(&bytes, sidecar.key()) else {
+    let Ok(blocks) = sidecar.table(&bytes) else {
         return damaged();
     };
-    let Ok(mappings) = Table::open(blocks.mappings(), sidecar.key()) else {
+    let Ok(mappings) = sidecar.table(blocks.mappings()) else {
         return damaged();
     };
     let kept = Kept::read(blocks.figures());

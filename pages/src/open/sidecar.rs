@@ -14,7 +14,7 @@ use std::sync::Arc;
 use memlog_format::chunk::checksum;
 use memlog_format::meta::Key;
 use memlog_read::Log;
-use memlog_table::Table;
+use memlog_table::{Table, Unfit};
 use signal_hook::consts::SIGXFSZ;
 use signal_hook::flag;
 
@@ -33,7 +33,11 @@ pub struct Sidecar {
     places: Vec<PathBuf>,
     owner: Option<u32>,
     is_worthwhile: bool,
+    most_events: u64,
 }
+
+/// No event takes less than a byte, and some bytes stand for several.
+const EVENTS_OF_A_BYTE: u64 = 8;
 
 impl Sidecar {
     /// Of the log at this path; none is kept of a program that runs, and of another tool's
@@ -44,6 +48,7 @@ impl Sidecar {
             key: key(&family.logs),
             places: places(path),
             owner: fs::metadata(path).ok().map(|file| file.uid()),
+            most_events: own.size().event_bytes.saturating_mul(EVENTS_OF_A_BYTE),
             is_worthwhile: !family.is_made && own.size().event_bytes >= KEPT_FROM && !is_running,
         }
     }
@@ -53,13 +58,18 @@ impl Sidecar {
         &self.key
     }
 
+    /// The table in these bytes, if it can be one of this log.
+    pub fn table<'b>(&self, bytes: &'b [u8]) -> Result<Table<'b>, Unfit> {
+        Table::open(bytes, &self.key, self.most_events)
+    }
+
     /// The table that was kept, if it is one.
     pub fn found(&self) -> Option<FileBytes> {
         let places = self.places.iter().filter(|_| self.is_worthwhile);
         let mut files = places.filter(|place| self.is_trusted(place));
         files.find_map(|place| {
             let bytes = map(place).ok()?;
-            Table::open(&bytes, &self.key).is_ok().then_some(bytes)
+            self.table(&bytes).is_ok().then_some(bytes)
         })
     }
 

@@ -133,9 +133,9 @@ pub fn analyse(
         let Found { bytes, analysis } = find(log, reading.symbol_files, &sidecar, watch, at)?;
         let again = || family.analyse_with(chosen, snapshots.clone(), watch);
         let mut analysis = analysis.unwrap_or_else(again);
-        if let Ok(table) = Table::open(&bytes, sidecar.key())
+        if let Ok(table) = sidecar.table(&bytes)
             && choose(
-                (&table, sidecar.key()),
+                (&table, &sidecar),
                 family,
                 reading,
                 &mut analysis,
@@ -152,7 +152,7 @@ pub fn analyse(
 }
 
 fn choose(
-    (table, key): (&Table, &[u8]),
+    (table, sidecar): (&Table, &Sidecar),
     family: &Family,
     reading: &Reading,
     analysis: &mut Analysis,
@@ -172,7 +172,7 @@ fn choose(
     let of = (Of::Blocks, peaks(analysis));
     let (Ok(mut found), Ok(mappings)) = (
         named(table, of, family, names, known),
-        Table::open(table.mappings(), key),
+        sidecar.table(table.mappings()),
     ) else {
         return Ok(Err(Damaged));
     };

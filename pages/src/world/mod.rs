@@ -206,6 +206,13 @@ pub fn named<'t, 'b>(
     names: Option<Names>,
     mut known: StackTable,
 ) -> Result<Named<'t, 'b>, Damaged> {
+    // A forged table may tell of moments that it does not have.
+    let within = |event: u64| event.min(table.events());
+    let moments = Moments {
+        rss_peak: within(moments.rss_peak),
+        heap_peak: within(moments.heap_peak),
+        ..moments
+    };
     let (mut known_numbers, mut numbers, mut distinct) = (HashMap::new(), Vec::new(), Vec::new());
     let mut tables: Option<(u32, LogTables)> = None;
     for key in table.stacks() {

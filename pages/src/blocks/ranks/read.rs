@@ -11,7 +11,6 @@ use memlog_export::dataset::stack_ids;
 use memlog_export::flame::{Label, Node};
 use memlog_read::Log;
 use memlog_symbols::Options;
-use memlog_table::Table;
 
 use super::super::{Failure, kept_table};
 use super::inputs::{self, UNANSWERED};
@@ -109,10 +108,10 @@ impl Asked<'_> {
                 find(place, self.symbol_files, &sidecar, &watch, at)?.bytes
             }
         };
-        let (Ok(blocks), key) = (Table::open(&bytes, sidecar.key()), sidecar.key()) else {
+        let Ok(blocks) = sidecar.table(&bytes) else {
             return Ok(None);
         };
-        let Ok(mappings) = Table::open(blocks.mappings(), key) else {
+        let Ok(mappings) = sidecar.table(blocks.mappings()) else {
             return Ok(None);
         };
         let names = Names::new(store, &self.options, family.own(), &log.path).with(known);
