@@ -31,6 +31,7 @@ pub struct Recipe {
     counters: Vec<(Counter, u64)>,
     census: Vec<Record<'static>>,
     pid: u32,
+    build_id: &'static [u8],
 }
 
 impl Recipe {
@@ -47,6 +48,7 @@ impl Recipe {
             counters: Vec::new(),
             census: Vec::new(),
             pid: PID,
+            build_id: &[],
         };
         let name = b"main";
         recipe.ext(&Ext::Thread { tid: PID, name });
@@ -221,6 +223,12 @@ impl Recipe {
         self.pid = pid;
     }
 
+    /// The program and its library have this.
+    #[allow(dead_code, reason = "each test uses a part of it")]
+    pub fn of_build(&mut self, build_id: &'static [u8]) {
+        self.build_id = build_id;
+    }
+
     /// The log says this too.
     #[allow(dead_code, reason = "each test uses a part of it")]
     pub fn say(&mut self, record: Record<'static>) {
@@ -246,7 +254,7 @@ impl Recipe {
                 bias: low,
                 low,
                 high: low + MODULE_BYTES,
-                build_id: &[],
+                build_id: self.build_id,
                 path,
             })
         };

@@ -31,22 +31,24 @@ pub enum Missing {
 impl Missing {
     /// As who asked for it is told.
     pub fn error(self) -> anyhow::Error {
-        let (why, advice) = match self {
-            Self::Servers => (
-                "--debuginfod: $DEBUGINFOD_URLS names no server",
-                "set it to the server of your distribution, or leave --debuginfod out",
-            ),
-            Self::Client => (
-                "--debuginfod: there is no debuginfod-find in PATH",
+        let advice = match self {
+            Self::Servers => "set it to the server of your distribution, or leave --debuginfod out",
+            Self::Client => {
                 "install it (Debian: debuginfod, Fedora: elfutils-debuginfod-client), or leave \
-                 --debuginfod out",
-            ),
-            Self::Cache => (
-                "--debuginfod: there is no folder for what comes",
-                "set DEBUGINFOD_CACHE_PATH, or HOME",
-            ),
+                 --debuginfod out"
+            }
+            Self::Cache => "set DEBUGINFOD_CACHE_PATH, or HOME",
         };
-        Advice::error(why, advice)
+        Advice::error(format!("--debuginfod: {}", self.sentence()), advice)
+    }
+
+    /// What is missing.
+    pub fn sentence(self) -> &'static str {
+        match self {
+            Self::Servers => "$DEBUGINFOD_URLS names no server",
+            Self::Client => "there is no debuginfod-find in PATH",
+            Self::Cache => "there is no folder for what comes",
+        }
     }
 }
 

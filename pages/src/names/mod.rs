@@ -9,11 +9,13 @@ mod labels;
 mod remarks;
 mod symbol_files;
 
-use std::collections::HashMap;
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::rc::Rc;
 use std::sync::Arc;
 
 pub use memlog_analysis::Name;
@@ -61,10 +63,52 @@ pub struct Symbol {
     pub offset: u64,
 }
 
-/// Names for addresses.
-pub struct Names<'s> {
+/// Files with names that were opened, for logs one after the other: each is opened once.
+pub struct OpenFiles<'s> {
+    store: &'s NameStore,
+    by_machine: RefCell<HashMap<Option<Machine>, Rc<RefCell<Opened<'s>>>>>,
+}
+
+impl<'s> OpenFiles<'s> {
+    /// None yet.
+    pub fn new(store: &'s NameStore) -> Self {
+        Self {
+            store,
+            by_machine: RefCell::default(),
+        }
+    }
+
+    /// Those for the programs of a machine; options are the same each time but for that.
+    fn of(&self, options: Options) -> Rc<RefCell<Opened<'s>>> {
+        let mut all = self.by_machine.borrow_mut();
+        let files = all.entry(options.machine);
+        let files =
+            files.or_insert_with(|| Rc::new(RefCell::new(Opened::new(self.store, options))));
+        Rc::clone(files)
+    }
+}
+
+/// Those of one machine's programs.
+struct Opened<'s> {
     symbolizer: Symbolizer<'s, Source>,
     handles: HashMap<ModuleSpec, ModuleHandle>,
+}
+
+impl<'s> Opened<'s> {
+    fn new(store: &'s NameStore, options: Options) -> Self {
+        let debuginfod = options.last_dir.clone().map(Debuginfod::new);
+        Self {
+            symbolizer: Symbolizer::new(&store.0, Source(debuginfod), options),
+            handles: HashMap::new(),
+        }
+    }
+}
+
+/// Names for addresses.
+pub struct Names<'s> {
+    files: Rc<RefCell<Opened<'s>>>,
+    /// The modules of which there are remarks.
+    told: HashSet<ModuleHandle>,
     /// What the log itself calls code.
     given: GivenNames,
     /// What was put into the log.
@@ -88,6 +132,11 @@ impl<'s> Names<'s> {
     /// Knows nothing yet. A log says what machine its programs are for.
     /// What run-time compilers wrote down is in the log, or still beside it.
     pub fn new(store: &'s NameStore, options: &Options, log: &Log, file: &Path) -> Self {
+        Self::of_files(&OpenFiles::new(store), options, log, file)
+    }
+
+    /// The same with files that are opened for other logs too.
+    pub fn of_files(files: &OpenFiles<'s>, options: &Options, log: &Log, file: &Path) -> Self {
         let options = Options {
             // None where the recorder did not know.
             machine: log
@@ -99,12 +148,11 @@ impl<'s> Names<'s> {
         let is_told = !options.debug_files.is_empty()
             || !options.debug_dirs.is_empty()
             || options.last_dir.is_some();
-        let debuginfod = options.last_dir.clone().map(Debuginfod::new);
         Self {
             machine: options.machine,
             remarks: Remarks::new(&options),
-            symbolizer: Symbolizer::new(&store.0, Source(debuginfod), options),
-            handles: HashMap::new(),
+            files: files.of(options),
+            told: HashSet::new(),
             given: GivenNames::of(log, file),
             kept: Kept::of(log),
             known: None,
@@ -214,7 +262,8 @@ impl<'s> Names<'s> {
             return Vec::new();
         }
         let handle = self.handle(module);
-        let lookup = self.symbolizer.lookup(handle, in_file(site, module));
+        let symbolizer = &mut self.files.borrow_mut().symbolizer;
+        let lookup = symbolizer.lookup(handle, in_file(site, module));
         let functions = lookup.frames.into_iter().map(|frame| Function {
             name: frame.function,
             symbol: frame.raw_name,
@@ -234,7 +283,8 @@ impl<'s> Names<'s> {
             return Some(functions);
         }
         let handle = self.handle(module);
-        let is_known = matches!(self.symbolizer.status(handle), ModuleStatus::Ok(_));
+        let symbolizer = &self.files.borrow().symbolizer;
+        let is_known = matches!(symbolizer.status(handle), ModuleStatus::Ok(_));
         is_known.then_some(functions)
     }
 
@@ -245,14 +295,21 @@ impl<'s> Names<'s> {
 
     fn handle(&mut self, module: &ModuleKey) -> ModuleHandle {
         let spec = spec_of(module);
-        if let Some(&handle) = self.handles.get(&spec) {
-            return handle;
+        let mut files = self.files.borrow_mut();
+        let Opened {
+            symbolizer,
+            handles,
+        } = &mut *files;
+        let known = handles.get(&spec).copied();
+        let handle = known.unwrap_or_else(|| {
+            let handle = symbolizer.add_module(&spec);
+            handles.insert(spec.clone(), handle);
+            handle
+        });
+        if self.told.insert(handle) {
+            let status = symbolizer.status(handle);
+            self.remarks.add(&spec, status, symbolizer.refused(handle));
         }
-        let handle = self.symbolizer.add_module(&spec);
-        let status = self.symbolizer.status(handle);
-        self.remarks
-            .add(&spec, status, self.symbolizer.refused(handle));
-        self.handles.insert(spec, handle);
         handle
     }
 }

@@ -5,12 +5,13 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Once;
 
 use memlog_format::meta::Start;
 use memlog_symbols::{Machine, Options};
 
-use super::debuginfod;
-use crate::words::{Advice, shown, typed};
+use super::debuginfod::{self, Missing};
+use crate::words::{Advice, shown, tell_note, typed};
 
 /// What every command is asked that shows names: files of another machine, or
 /// moved since.
@@ -32,12 +33,15 @@ pub struct SymbolFiles {
 
 /// Looked at before a log is read, so that a word mistyped is told at once.
 pub fn options(asked: &SymbolFiles) -> anyhow::Result<Options> {
-    options_in(asked, |name| std::env::var_os(name))
+    static ONCE: Once = Once::new();
+    let note = |sentence: &str| ONCE.call_once(|| tell_note(sentence));
+    options_in(asked, |name| std::env::var_os(name), note)
 }
 
 fn options_in(
     asked: &SymbolFiles,
     environment: impl Fn(&str) -> Option<OsString>,
+    note: impl Fn(&str),
 ) -> anyhow::Result<Options> {
     let mut options = Options::default();
     let value = |name| environment(name).filter(|value| !value.is_empty());
@@ -49,7 +53,23 @@ fn options_in(
     options.last_dir = match (asked.debuginfod, value("MEMLOG_DEBUGINFOD")) {
         (true, _) => Some(debuginfod::cache(&environment).map_err(|why| why.error())?),
         // As with folders there, what cannot be had is passed over.
-        (false, Some(word)) if word == "1" => debuginfod::cache(&environment).ok(),
+        (false, Some(word)) if word == "1" => {
+            let cache = debuginfod::cache(&environment);
+            let no_server = |why: &Missing| {
+                note(&format!(
+                    "MEMLOG_DEBUGINFOD=1 does nothing: {}",
+                    why.sentence()
+                ));
+            };
+            cache.inspect_err(no_server).ok()
+        }
+        (false, Some(word)) if word != "0" => {
+            let word = shown(Path::new(&word)).to_string();
+            note(&format!(
+                "MEMLOG_DEBUGINFOD={word} does nothing: 1 asks the servers of $DEBUGINFOD_URLS"
+            ));
+            None
+        }
         (false, _) => None,
     };
     for path in &asked.debug_symbols {
@@ -154,7 +174,7 @@ mod tests {
                 "DEBUGINFOD_URLS" => Some("http://nowhere".into()),
                 wanted => (wanted == name || wanted == asked_by).then(|| "1".into()),
             };
-            let options = options_in(&asked(None, &[]), environment).expect("options");
+            let options = options_in(&asked(None, &[]), environment, |_| {}).expect("options");
             options.last_dir
         };
         assert_eq!(folder("", "/usr/bin:/bin", ""), None);
@@ -174,8 +194,39 @@ mod tests {
                 let found = variables.iter().find(|(known, _)| *known == name);
                 found.map(|(_, value)| value.into())
             };
-            let error = options_in(&asked, environment).expect_err(expected);
+            let error = options_in(&asked, environment, |_| {}).expect_err(expected);
             assert!(error.to_string().contains(expected), "{error}");
+        }
+    }
+
+    /// What the environment asks for and cannot have is told once.
+    #[test]
+    fn what_does_nothing_is_told() {
+        for (word, servers, expected) in [
+            (
+                "1",
+                "",
+                "MEMLOG_DEBUGINFOD=1 does nothing: $DEBUGINFOD_URLS names no server",
+            ),
+            ("yes", "x", "MEMLOG_DEBUGINFOD=yes does nothing: 1 asks"),
+            ("0", "", ""),
+            ("", "", ""),
+        ] {
+            let environment = |name: &str| match name {
+                "MEMLOG_DEBUGINFOD" => Some(word.into()),
+                "DEBUGINFOD_URLS" => Some(servers.into()),
+                _ => None,
+            };
+            let told = std::cell::RefCell::new(Vec::new());
+            let note = |sentence: &str| told.borrow_mut().push(sentence.to_owned());
+            let options = options_in(&asked(None, &[]), environment, note).expect("options");
+            assert_eq!(options.last_dir, None);
+            let told = told.into_inner();
+            assert_eq!(told.len(), usize::from(!expected.is_empty()), "{told:?}");
+            assert!(
+                told.iter().all(|told| told.starts_with(expected)),
+                "{told:?}"
+            );
         }
     }
 
@@ -189,13 +240,14 @@ mod tests {
                 _ => format!("/nowhere::{program}:/usr").into(),
             })
         };
-        let found = options_in(&asked(Some("/"), &["/etc"]), environment).expect("options");
+        let found = options_in(&asked(Some("/"), &["/etc"]), environment, |_| {}).expect("options");
         assert_eq!(found.sysroot, Some("/".into()));
         assert_eq!(found.debug_dirs, [Path::new("/etc"), Path::new("/usr")]);
         assert_eq!(found.debug_files, [Path::new(program)]);
-        let found = options_in(&asked(None, &[]), environment).expect("options");
+        let found = options_in(&asked(None, &[]), environment, |_| {}).expect("options");
         assert_eq!(found.sysroot, Some("/usr".into()));
-        let found = options_in(&asked(None, &[]), |_| Some(OsString::new())).expect("options");
+        let found =
+            options_in(&asked(None, &[]), |_| Some(OsString::new()), |_| {}).expect("options");
         assert!(found.sysroot.is_none() && found.debug_dirs.is_empty());
     }
 
@@ -223,7 +275,7 @@ mod tests {
                 "--debug-symbols Cargo.toml cannot be used: it is not an ELF",
             ),
         ] {
-            let error = options_in(&asked, |_| None)
+            let error = options_in(&asked, |_| None, |_| {})
                 .expect_err(expected)
                 .to_string();
             assert!(error.starts_with(expected), "{error}");

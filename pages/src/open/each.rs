@@ -32,22 +32,19 @@ pub fn each<P: Sync, T: Send>(items: &[P], look: impl Fn(&P) -> T + Sync) -> Vec
     })
 }
 
-/// What is made of all items together, of whichever by whichever thread: `merge` must not
-/// care. For what takes long of each.
+/// What is made of all items together: each thread makes something of those that it is
+/// handed, whichever those are, and `merge` must not care. For what takes long of each.
 pub fn gathered<P: Sync, T: Send>(
     items: &[P],
-    begin: impl Fn() -> T + Sync,
-    add: impl Fn(&mut T, &P) + Sync,
+    make: impl Fn(&mut dyn Iterator<Item = &P>) -> T + Sync,
     merge: impl Fn(T, T) -> T,
 ) -> T {
     let threads = thread::available_parallelism().map_or(1, usize::from);
     let next = AtomicUsize::new(0);
     let work = || {
-        let mut made = begin();
-        while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
-            add(&mut made, item);
-        }
-        made
+        make(&mut std::iter::from_fn(|| {
+            items.get(next.fetch_add(1, Ordering::Relaxed))
+        }))
     };
     thread::scope(|scope| {
         let others = (1..threads.min(items.len()))
@@ -79,8 +76,7 @@ mod tests {
     fn each_is_gathered_once() {
         for count in [0_u64, 1, 2, 1000] {
             let items: Vec<u64> = (0..count).collect();
-            let add = |sum: &mut u64, item: &u64| *sum += item;
-            let sum = gathered(&items, || 0, add, |one, other| one + other);
+            let sum = gathered(&items, |items| items.sum::<u64>(), |one, other| one + other);
             assert_eq!(sum, items.iter().sum::<u64>());
         }
     }

@@ -1,7 +1,7 @@
 //! Ranks whose logs were made by hand: what they do not tell is no number.
 
-use std::fs;
-use std::os::unix::fs::symlink;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{PermissionsExt, symlink};
 
 use memlog_format::table::StackId;
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::json;
 use crate::number;
 use crate::recipe::{PROGRAM, Recipe};
-use crate::sites::Folder;
+use crate::sites::{Folder, said};
 
 const NUMBERS: [&[u8]; 8] = [b"0", b"1", b"2", b"3", b"4", b"5", b"6", b"7"];
 
@@ -114,4 +114,83 @@ fn a_process_counts_once() {
     assert_eq!(left_out[0]["first"], "logs/0-cut.memlog");
     told["left_out"] = json!([]);
     assert_eq!(told, expected);
+}
+
+/// A server is asked once for a program that all ranks ran, whatever of it each calls.
+#[test]
+fn files_of_names_are_looked_for_once() {
+    let folder = Folder::new("answers-ranks-opened");
+    folder.folder("logs");
+    for (rank, place) in (0..8).zip(1..) {
+        let mut recipe = log(rank, 1 << 20, Some(4096));
+        recipe.of_build(&[0x77; 20]);
+        let stack = recipe.stack(StackId::COMPLETE, &[PROGRAM + 0x1000 * place]);
+        recipe.allocate(stack, 1, 64);
+        write(&folder, rank, &recipe);
+    }
+    let client = folder.folder("bin").join("debuginfod-find");
+    fs::write(&client, "#!/bin/sh\necho \"$@\" >>\"$ASKED\"\nexit 1\n").expect("written");
+    fs::set_permissions(&client, Permissions::from_mode(0o755)).expect("chmod");
+    // One thread: each has files of its own.
+    let mut command = folder.command("taskset");
+    command.args([
+        "-c",
+        "0",
+        env!("CARGO_BIN_EXE_memlog"),
+        "ranks",
+        "--debuginfod",
+        "logs/",
+    ]);
+    let path = std::env::var("PATH").expect("PATH");
+    command
+        .env("PATH", format!("{}:{path}", folder.path("bin").display()))
+        .env("ASKED", folder.path("asked"))
+        .env("DEBUGINFOD_URLS", "http://nowhere")
+        .env("DEBUGINFOD_CACHE_PATH", folder.path("client"));
+    let output = command.output().expect("it runs");
+    assert!(output.status.success(), "{}", said(&output));
+    let asked = fs::read_to_string(folder.path("asked")).expect("asked");
+    let mut lines: Vec<&str> = asked.lines().collect();
+    let count = lines.len();
+    lines.sort_unstable();
+    lines.dedup();
+    assert!(count > 0 && count == lines.len(), "{asked}");
+}
+
+/// What is typed in vain is told.
+#[test]
+fn options_that_do_nothing_are_told() {
+    let folder = Folder::new("answers-ranks-options");
+    folder.folder("logs");
+    write(&folder, 0, &log(0, 1 << 20, Some(4096)));
+    folder.says(&["ranks", "-o", "all.ranks", "logs/"]);
+    let output = folder.run(&["ranks", "--debug-symbols", "/", "all.ranks"]);
+    assert!(output.status.success(), "{}", said(&output));
+    let told = said(&output);
+    assert!(
+        told.contains("--debug-symbols / does nothing here"),
+        "{told}"
+    );
+    let output = folder.run(&["ranks", "--debug-symbols", "/", "logs/"]);
+    assert!(!said(&output).contains("does nothing"), "{}", said(&output));
+    let output = folder.run(&["ranks", "--against", "old/", "logs/"]);
+    assert_eq!(output.status.code(), Some(2));
+    let told = said(&output);
+    assert!(
+        told.contains("hint: memlog ranks logs/ --against old/"),
+        "{told}"
+    );
+    let output = folder.run(&["ranks"]);
+    assert_eq!(output.status.code(), Some(2));
+    let mut command = folder.memlog(&["ranks", "logs/"]);
+    let output = command
+        .env("MEMLOG_DEBUGINFOD", "yes")
+        .output()
+        .expect("it runs");
+    let told = said(&output);
+    assert_eq!(
+        told.matches("MEMLOG_DEBUGINFOD=yes does nothing").count(),
+        1,
+        "{told}"
+    );
 }

@@ -17,11 +17,11 @@ use memlog_query::parse;
 
 use super::listed::by_ranks;
 use crate::moment::At;
-use crate::names::{SymbolFiles, symbol_options};
+use crate::names::{SymbolFiles, symbol_options, symbol_words};
 use crate::page::Page;
 use crate::screen::{Look, Screen};
 use crate::shown::printed;
-use crate::words::{Advice, counted, shown};
+use crate::words::{Advice, counted, shown, tell_note, typed};
 use crate::world::{Where, damaged};
 use inputs::{Inputs, check_once, found};
 use part::{Settings, Taken};
@@ -33,7 +33,7 @@ const SCHEMA: &str = "memlog-ranks-1";
 #[derive(clap::Args)]
 pub struct Args {
     /// Logs of ranks, folders of them, quoted patterns, or answers that -o wrote
-    #[arg(required = true)]
+    #[arg(required_unless_present = "against")]
     files: Vec<PathBuf>,
     /// Say what grew from the ranks of another job; the same as for FILES
     #[arg(long, value_name = "FILES", num_args = 1..)]
@@ -102,9 +102,37 @@ impl Args {
 
     /// The ranks that the names stand for.
     fn side(&self) -> anyhow::Result<Side> {
+        if self.files.is_empty() {
+            return Err(self.nothing_new());
+        }
         let inputs = found(&self.files, self.job.as_deref(), "--job")?;
         let settings = self.settings(&inputs);
         self.gathered(inputs, settings)
+    }
+
+    /// That --against took all names that there are.
+    fn nothing_new(&self) -> anyhow::Error {
+        let (new, old) = match &self.against[..] {
+            [old @ .., new] if !old.is_empty() => (typed(new), old),
+            all => ("NEW".to_owned(), all),
+        };
+        let old: Vec<String> = old.iter().map(|path| typed(path)).collect();
+        Advice::error(
+            "the logs of the new job are missing: --against takes all names that follow it",
+            format!("memlog ranks {new} --against {}", old.join(" ")),
+        )
+    }
+
+    /// Answers have their names: files of names are of no use to them.
+    fn check_symbol_files(&self, inputs: &Inputs) {
+        let words = symbol_words(&self.symbol_files);
+        if inputs.logs.is_empty() && !words.is_empty() {
+            tell_note(&format!(
+                "{}does nothing here: the answers that -o wrote have their names; give it where \
+                 they are written",
+                words
+            ));
+        }
     }
 
     /// Those that they are compared with.
@@ -130,6 +158,7 @@ impl Args {
                 ));
             }
         }
+        self.check_symbol_files(&inputs);
         let at = At::from_str(&settings.at).map_err(anyhow::Error::msg)?;
         let asked = read::Asked {
             by: settings.by,

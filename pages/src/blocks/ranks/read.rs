@@ -17,7 +17,7 @@ use super::inputs::{self, UNANSWERED};
 use crate::calls::outermost_at_main;
 use crate::facts::is_running;
 use crate::moment::{At, Span, Times, check as check_moment};
-use crate::names::{KnownNames, NameStore, Names, SymbolFiles};
+use crate::names::{KnownNames, NameStore, Names, OpenFiles, SymbolFiles};
 use crate::open::{Family, FileBytes, Files, Sidecar, Watch, gathered};
 use crate::page::tree::NO_FRAMES;
 use crate::words::{clean, typed};
@@ -50,52 +50,55 @@ struct Places {
 /// What all of these logs answer.
 pub fn all(asked: &Asked, logs: &[inputs::Log]) -> Ranks {
     let known = KnownNames::default();
-    let begin = || (Ranks::default(), NameStore::default());
-    let add = |(ranks, store): &mut (Ranks, NameStore), log: &inputs::Log| match asked
-        .answer(log, store, &known)
-    {
-        Ok(answer) => {
-            ranks.notes.extend(answer.notes);
-            let Places { held, frames } = answer.places;
-            let frames = |key: &SiteKey| frames.get(&key.0).cloned().unwrap_or_default();
-            ranks.add(answer.process, held, frames);
+    let read = |logs: &mut dyn Iterator<Item = &inputs::Log>| {
+        let (store, mut ranks) = (NameStore::default(), Ranks::default());
+        let files = OpenFiles::new(&store);
+        for log in logs {
+            match asked.answer(log, &files, &known) {
+                Ok(answer) => {
+                    ranks.notes.extend(answer.notes);
+                    let Places { held, frames } = answer.places;
+                    let frames = |key: &SiteKey| frames.get(&key.0).cloned().unwrap_or_default();
+                    ranks.add(answer.process, held, frames);
+                }
+                Err(error) => {
+                    let says = clean(format!("{error:#}").as_bytes());
+                    ranks.leave_out(UNANSWERED, LeftOut::one(typed(&log.path), says));
+                }
+            }
         }
-        Err(error) => {
-            let says = clean(format!("{error:#}").as_bytes());
-            ranks.leave_out(UNANSWERED, LeftOut::one(typed(&log.path), says));
-        }
+        ranks
     };
-    let merge = |(one, store): (Ranks, NameStore), (other, _)| (one.merge(other), store);
-    gathered(logs, begin, add, merge).0
+    gathered(logs, read, Ranks::merge)
 }
 
 impl Asked<'_> {
-    fn answer(
+    fn answer<'s>(
         &self,
         log: &inputs::Log,
-        store: &NameStore,
-        known: &KnownNames,
+        opened: &OpenFiles<'s>,
+        known: &'s KnownNames,
     ) -> anyhow::Result<Answer> {
         // A table that is kept may change while it is read; one that is made here does not.
         let kept = kept_table(&log.path);
         if let Some((files, table)) = kept
-            && let Some(answer) = self.of_table(log, &files, Some(table), store, known)?
+            && let Some(answer) = self.of_table(log, &files, Some(table), opened, known)?
         {
             return Ok(answer);
         }
         let files = Files::load(&log.path, &Watch::silent())?;
-        let answer = self.of_table(log, &files, None, store, known)?;
+        let answer = self.of_table(log, &files, None, opened, known)?;
         answer.ok_or_else(damaged)
     }
 
     /// Nothing if the table is damaged.
-    fn of_table(
+    fn of_table<'s>(
         &self,
         log: &inputs::Log,
         files: &Files,
         table: Option<FileBytes>,
-        store: &NameStore,
-        known: &KnownNames,
+        opened: &OpenFiles<'s>,
+        known: &'s KnownNames,
     ) -> anyhow::Result<Option<Answer>> {
         let family = files.family()?;
         // None is kept: thousands of ranks would fill the folder with them.
@@ -114,7 +117,7 @@ impl Asked<'_> {
         let Ok(mappings) = sidecar.table(blocks.mappings()) else {
             return Ok(None);
         };
-        let names = Names::new(store, &self.options, family.own(), &log.path).with(known);
+        let names = Names::of_files(opened, &self.options, family.own(), &log.path).with(known);
         let needs_names = self.by.is_of_stacks() || self.blocks.needs_names();
         let names = needs_names.then_some(names);
         let kept = Kept::read(blocks.figures());
