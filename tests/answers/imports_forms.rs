@@ -268,3 +268,36 @@ fn a_profile_of_this_machine_has_names() {
         }
     }
 }
+
+/// What a source does not know of the lives of its blocks, the form of DHAT does not tell:
+/// its page would show zeros as if somebody had measured them.
+#[test]
+fn no_lifetimes_are_made_up() {
+    let folder = Folder::new("answers-imports-dhat-form");
+    for name in [
+        "dhat.json",
+        "massif.out",
+        "go.pb.gz",
+        "jemalloc.heap",
+        "memtrail.data",
+    ] {
+        let file = golden(name);
+        let file = file.to_str().expect("a name");
+        let told: Value =
+            serde_json::from_str(&folder.says(&["export", "dhat", "-o", "-", file])).expect("JSON");
+        let stats: Value =
+            serde_json::from_str(&folder.says(&["stats", "--json", file])).expect("JSON");
+        let unknown = stats["imported"]["unknown"].as_array().expect("a list");
+        let is_lived = !unknown.iter().any(|one| {
+            ["times", "lifetimes", "order", "gone"].contains(&one.as_str().expect("a word"))
+        });
+        assert_eq!(told["bklt"], is_lived, "{name}: {unknown:?}");
+        for point in told["pps"].as_array().expect("places") {
+            for key in ["tl", "mb", "gb", "eb"] {
+                assert_eq!(point[key].is_number(), is_lived, "{name}: {point}");
+            }
+            assert!(number(point, "tb") > 0, "{name}: {point}");
+        }
+        assert_eq!(told["tg"].is_number(), is_lived, "{name}");
+    }
+}

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use memlog_analysis::{Held, Name};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::shown::clean;
 
@@ -24,6 +24,8 @@ pub struct Dhat<'a> {
     pub peak_us: u64,
     /// When the log ends.
     pub end_us: u64,
+    /// Whether it is known when single blocks came and went.
+    pub has_lifetimes: bool,
     /// Places that allocate.
     pub points: Vec<Point<'a>>,
 }
@@ -64,32 +66,43 @@ pub fn dhat(dhat: &Dhat) -> String {
         if places.is_empty() {
             places.push(frames.place("(no stack)".to_owned()));
         }
-        json!({
-            "tb": point.all.bytes, "tbk": point.all.blocks, "tl": point.lifetime_us,
-            "mb": point.most.bytes, "mbk": point.most.blocks,
-            "gb": point.at_peak.bytes, "gbk": point.at_peak.blocks,
-            "eb": point.at_end.bytes, "ebk": point.at_end.blocks,
-            "fs": places,
-        })
+        let mut told = Map::new();
+        let mut tell = |key: &str, value: u64| told.insert(key.to_owned(), value.into());
+        tell("tb", point.all.bytes);
+        tell("tbk", point.all.blocks);
+        // Its page has none of these where lifetimes are not known.
+        if dhat.has_lifetimes {
+            tell("tl", point.lifetime_us);
+            tell("mb", point.most.bytes);
+            tell("mbk", point.most.blocks);
+            tell("gb", point.at_peak.bytes);
+            tell("gbk", point.at_peak.blocks);
+            tell("eb", point.at_end.bytes);
+            tell("ebk", point.at_end.blocks);
+        }
+        told.insert("fs".to_owned(), places.into());
+        told.into()
     });
     let points: Vec<Value> = points.collect();
-    let whole = json!({
+    let mut whole = json!({
         "dhatFileVersion": VERSION,
         "mode": "heap",
         "verb": "Allocated",
-        // Whether lifetimes are known: yes. Whether accesses are: no.
-        "bklt": true,
+        // Whether lifetimes are known, and whether accesses are: no.
+        "bklt": dhat.has_lifetimes,
         "bkacc": false,
         "tu": "us",
         "Mtu": "s",
-        "tuth": SHORT_US,
         "cmd": clean(dhat.command.as_bytes()),
         "pid": dhat.pid,
-        "tg": dhat.peak_us,
         "te": dhat.end_us,
         "pps": points,
         "ftbl": frames.list,
     });
+    if dhat.has_lifetimes {
+        whole["tg"] = dhat.peak_us.into();
+        whole["tuth"] = SHORT_US.into();
+    }
     format!("{whole}\n")
 }
 

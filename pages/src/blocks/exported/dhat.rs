@@ -7,9 +7,11 @@ use std::process::ExitCode;
 use memlog_analysis::Name;
 use memlog_answers::{World, allocation_points};
 use memlog_export::forms::{Dhat, DhatPoint, dhat as form, dhat_name};
+use memlog_format::meta::Lack;
 
 use super::{Chosen, command};
 use crate::blocks::{Failure, Told};
+use crate::facts::is_unknown;
 use crate::words::Advice;
 
 /// Writes it.
@@ -19,6 +21,9 @@ pub fn dhat(chosen: &Chosen, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
 
 /// 2 GiB of them.
 const MOST_CHANGES: usize = 90_000_000;
+
+/// Who does not know one of these knows of no block how long it lived.
+const LIFETIMES: [Lack; 4] = [Lack::Times, Lack::Lifetimes, Lack::Order, Lack::Gone];
 
 fn made(told: &Told, is_of_all: bool) -> Result<String, Failure> {
     let world = told.world;
@@ -48,6 +53,7 @@ fn made(told: &Told, is_of_all: bool) -> Result<String, Failure> {
         peak_us: micros(peak),
         // Its page divides by it.
         end_us: micros(world.table.end_tick()).max(1),
+        has_lifetimes: !LIFETIMES.iter().any(|lack| is_unknown(told.log, *lack)),
         points: told_points.collect(),
     }))
 }

@@ -35,7 +35,7 @@ pub struct Args {
     /// Logs of ranks, folders of them, quoted patterns, or answers that -o wrote
     #[arg(required_unless_present = "against")]
     files: Vec<PathBuf>,
-    /// Say what grew from the ranks of another job; the same as for FILES
+    /// Say what grew from the ranks of another job; the same as for FILES, which come first
     #[arg(long, value_name = "FILES", num_args = 1..)]
     against: Vec<PathBuf>,
     /// Of several jobs this one; none: outside a job
