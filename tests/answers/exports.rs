@@ -4,6 +4,7 @@
 mod firefox;
 mod heaptrack;
 mod lives;
+mod made;
 mod parquet;
 mod perfetto;
 mod sqlite;

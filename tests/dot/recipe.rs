@@ -65,7 +65,12 @@ impl Recipe {
     fn node(&mut self, parent: StackId, address: u64) -> StackId {
         let code = Code {
             address,
-            module: if address < LIBRARY { 1 } else { 2 },
+            // What lies below both is of no file.
+            module: match address {
+                ..PROGRAM => 0,
+                ..LIBRARY => 1,
+                _ => 2,
+            },
             exact: false,
         };
         let at = self.codes.iter().position(|other| *other == code);
