@@ -32,8 +32,8 @@ pub struct Process {
     pub heap_peak_bytes: Option<u64>,
     /// What the blocks in question hold.
     pub bytes: u64,
-    /// How many those are.
-    pub blocks: u64,
+    /// How many those are; nothing where the log does not tell.
+    pub blocks: Option<u64>,
     /// How it ended.
     pub end: End,
     /// Events that its recorder counted as lost.
@@ -61,8 +61,8 @@ pub struct Site {
     pub ranks: u64,
     /// On all of them.
     pub bytes: u64,
-    /// How many blocks those are.
-    pub blocks: u64,
+    /// How many blocks those are; nothing where one rank's log does not tell.
+    pub blocks: Option<u64>,
     /// The least of those that have some.
     pub least: u64,
     /// The most.
@@ -111,7 +111,7 @@ impl Ranks {
             let site = Site {
                 ranks: 1,
                 bytes: held.bytes,
-                blocks: held.blocks,
+                blocks: process.blocks.map(|_| held.blocks),
                 least: held.bytes,
                 most: held.bytes,
                 most_rank: process.rank,
@@ -173,6 +173,14 @@ impl Ranks {
         self
     }
 
+    /// What all ranks held together: bytes, and how many blocks, if all logs tell.
+    pub fn total(&self) -> (u64, Option<u64>) {
+        let all = self.processes.iter();
+        all.fold((0, Some(0)), |(bytes, blocks), one| {
+            (bytes.saturating_add(one.bytes), sum(blocks, one.blocks))
+        })
+    }
+
     /// In the order of the ranks, whoever was merged first.
     pub fn sorted(mut self) -> Self {
         self.processes.sort();
@@ -221,11 +229,16 @@ impl Ranks {
     }
 }
 
+/// Nothing where one of both is not known.
+fn sum(one: Option<u64>, other: Option<u64>) -> Option<u64> {
+    Some(one?.saturating_add(other?))
+}
+
 impl Site {
     fn add(&mut self, other: &Self) {
         self.ranks = self.ranks.saturating_add(other.ranks);
         self.bytes = self.bytes.saturating_add(other.bytes);
-        self.blocks = self.blocks.saturating_add(other.blocks);
+        self.blocks = sum(self.blocks, other.blocks);
         self.least = self.least.min(other.least);
         let is_first = other.most == self.most && other.most_rank < self.most_rank;
         if other.most > self.most || is_first {

@@ -3,6 +3,7 @@
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
 
+use memlog_format::meta::{Key, Lack, Record};
 use memlog_format::table::StackId;
 use serde_json::{Value, json};
 
@@ -192,5 +193,44 @@ fn options_that_do_nothing_are_told() {
         told.matches("MEMLOG_DEBUGINFOD=yes does nothing").count(),
         1,
         "{told}"
+    );
+}
+
+/// A log that was made of another tool's file does not tell all: what it lacks is no zero.
+#[test]
+fn what_a_log_lacks_is_not_known() {
+    let folder = Folder::new("answers-ranks-lacks");
+    folder.folder("logs");
+    write(&folder, 0, &log(0, 1 << 20, Some(4096)));
+    let mut recipe = log(1, 3 << 20, None);
+    recipe.say(Record::Text(Key::MadeFrom, b"tool\0file\0"));
+    recipe.say(Record::Text(Key::Lacks, &[Lack::Counts as u8]));
+    recipe.say(Record::Text(Key::Lacks, &[Lack::Peak as u8]));
+    write(&folder, 1, &recipe);
+    let told = json(&folder, &["--at", "end", "logs/"]);
+    assert_eq!(
+        (number(&told, "ranks"), number(&told, "bytes")),
+        (2, 4 << 20)
+    );
+    assert_eq!(
+        (&told["blocks"], &told["rows"][0]["blocks"]),
+        (&Value::Null, &Value::Null)
+    );
+    for key in ["rss_peak", "heap_peak"] {
+        let spread = &told[key];
+        assert_eq!(
+            (number(spread, "ranks"), number(spread, "least_rank")),
+            (1, 0),
+            "{key}"
+        );
+    }
+    let page = folder.says(&["ranks", "--at", "end", "logs/"]);
+    assert!(page.contains("4.0 MiB live at end, of all ranks"), "{page}");
+    assert!(page.contains("known for 1 of 2 ranks"), "{page}");
+    folder.says(&["ranks", "--at", "end", "-o", "all.ranks", "logs/"]);
+    let merged = json(&folder, &["all.ranks"]);
+    assert_eq!(
+        (&merged["blocks"], &merged["rows"]),
+        (&Value::Null, &told["rows"])
     );
 }

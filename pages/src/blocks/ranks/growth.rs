@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use memlog_answers::{By, Ranks, Site, SiteKey};
 use serde_json::{Value, json};
 
-use super::page::{INDENT, job, json_of_side, known, live, tell_missing, tell_unread, total};
+use super::page::{INDENT, job, json_of_side, known, live, tell_missing, tell_unread};
 use super::{Args, Side, USUAL};
 use crate::figures::place;
 use crate::page::heading::Heading;
@@ -101,7 +101,7 @@ fn tell(heading: &mut Heading, name: &'static str, side: &Side, sizes: Sizes) {
             spread.most.1
         )
     });
-    let held = sizes.of(total(ranks).bytes);
+    let held = sizes.of(ranks.total().0);
     let mut parts = vec![format!("{held} {} of all ranks", live(side))];
     parts.extend(peaks);
     heading.line("", parts);
@@ -121,7 +121,7 @@ fn rows_of(args: &Args, sides: [&Side; 2], rows: &[Row], sizes: Sizes) -> Rows {
             row.key.1.clone(),
         ]
     };
-    let [before, after] = sides.map(|side| total(&side.taken.ranks).bytes);
+    let [before, after] = sides.map(|side| side.taken.ranks.total().0);
     Rows {
         title: match rows.is_empty() {
             true => "nothing changed:".to_owned(),
@@ -142,11 +142,11 @@ fn rows_of(args: &Args, sides: [&Side; 2], rows: &[Row], sizes: Sizes) -> Rows {
 }
 
 fn json_with_total(side: &Side) -> Value {
-    let total = total(&side.taken.ranks);
+    let (bytes, blocks) = side.taken.ranks.total();
     let mut figures = json_of_side(side);
     figures.extend(Page::keyed([
-        ("bytes", total.bytes.into()),
-        ("blocks", total.blocks.into()),
+        ("bytes", bytes.into()),
+        ("blocks", blocks.into()),
     ]));
     figures.into()
 }

@@ -4,7 +4,6 @@ use std::cmp::Reverse;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
-use memlog_analysis::Held;
 use memlog_answers::{By, End, Outlier, Process, Ranks, Site, SiteKey, Spread};
 use serde_json::{Value, json};
 
@@ -270,22 +269,13 @@ fn sorted(ranks: &Ranks) -> Vec<(&SiteKey, &Site)> {
     sorted
 }
 
-/// What all ranks held together.
-pub fn total(ranks: &Ranks) -> Held {
-    let held = ranks.processes().iter().map(|one| Held {
-        bytes: one.bytes,
-        blocks: one.blocks,
-    });
-    held.fold(Held::default(), Held::plus)
-}
-
 fn rows(args: &Args, side: &Side, sorted: &[(&SiteKey, &Site)], sizes: Sizes) -> Rows {
     let (ranks, settings) = (&side.taken.ranks, &side.taken.settings);
-    let total = total(ranks);
+    let (total_bytes, total_blocks) = ranks.total();
     let (_, shown) = args.shown(sorted.len());
     let cells = |(key, site): &(&SiteKey, &Site)| {
         vec![
-            match total.bytes {
+            match total_bytes {
                 0 => String::new(),
                 all => format!("{:.1}%", 100.0 * site.bytes as f64 / all as f64),
             },
@@ -304,9 +294,11 @@ fn rows(args: &Args, side: &Side, sorted: &[(&SiteKey, &Site)], sizes: Sizes) ->
     ];
     Rows {
         title: format!(
-            "{} in {} {}, of all ranks, {}:",
-            sizes.of(total.bytes),
-            counted(total.blocks, "block"),
+            "{}{} {}, of all ranks, {}:",
+            sizes.of(total_bytes),
+            total_blocks.map_or_else(String::new, |blocks| {
+                format!(" in {}", counted(blocks, "block"))
+            }),
             live(side),
             "with the least, mean and most of a rank"
         ),
@@ -345,7 +337,7 @@ fn figures(
     sorted: &[(&SiteKey, &Site)],
 ) -> serde_json::Map<String, Value> {
     let (ranks, settings) = (&side.taken.ranks, &side.taken.settings);
-    let total = total(ranks);
+    let (total_bytes, total_blocks) = ranks.total();
     let (shown, _) = args.shown(sorted.len());
     let rows = sorted[..shown].iter();
     let rows = rows.map(|(key, site)| json_of(ranks, settings.by, key, site));
@@ -355,8 +347,8 @@ fn figures(
         ("by", settings.by.word().into()),
         ("at", settings.at.as_str().into()),
         ("where", settings.filter.clone().into()),
-        ("bytes", total.bytes.into()),
-        ("blocks", total.blocks.into()),
+        ("bytes", total_bytes.into()),
+        ("blocks", total_blocks.into()),
         ("rows", rows.collect()),
         ("notes", json!(ranks.notes)),
     ]));

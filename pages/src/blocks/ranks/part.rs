@@ -203,7 +203,7 @@ fn process_of(process: &Value) -> anyhow::Result<Process> {
         rss_peak_bytes: some_number(&process[5])?.filter(|&bytes| bytes > 0),
         heap_peak_bytes: some_number(&process[6])?,
         bytes: whole_number(&process[7])?,
-        blocks: whole_number(&process[8])?,
+        blocks: some_number(&process[8])?,
         end,
         lost_events: whole_number(&process[10])?,
         finding: some_text(&process[11])?,
@@ -219,7 +219,7 @@ fn site_of(site: &Value, names: &[Arc<Name>]) -> anyhow::Result<Site> {
     Ok(Site {
         ranks: whole_number(&site[2])?,
         bytes: whole_number(&site[3])?,
-        blocks: whole_number(&site[4])?,
+        blocks: some_number(&site[4])?,
         least: whole_number(&site[5])?,
         most: whole_number(&site[6])?,
         most_rank: whole_number(&site[7])?,

@@ -9,13 +9,14 @@ use memlog_answers::{
 };
 use memlog_export::dataset::stack_ids;
 use memlog_export::flame::{Label, Node};
+use memlog_format::meta::Lack;
 use memlog_read::Log;
 use memlog_symbols::Options;
 
 use super::super::{Failure, kept_table};
 use super::inputs::{self, UNANSWERED};
 use crate::calls::outermost_at_main;
-use crate::facts::is_running;
+use crate::facts::{is_running, is_unknown};
 use crate::moment::{At, Span, Times, check as check_moment};
 use crate::names::{KnownNames, NameStore, Names, OpenFiles, SymbolFiles};
 use crate::open::{Family, FileBytes, Files, Sidecar, Watch, gathered};
@@ -232,7 +233,7 @@ fn process(found: &inputs::Log, log: &Log, kept: &Kept, places: &Places) -> Proc
         rss_peak_bytes: number("rss_peak_bytes").filter(|&bytes| bytes > 0),
         heap_peak_bytes: number("heap_peak_bytes"),
         bytes: held.bytes,
-        blocks: held.blocks,
+        blocks: (!is_unknown(log, Lack::Counts)).then_some(held.blocks),
         end: match log.end() {
             Some(_) => End::InOrder,
             None if is_running(log) => End::Runs,
