@@ -140,6 +140,20 @@ impl Header {
         }
     }
 
+    /// The same chunk with these bytes behind its header, complete or not.
+    pub fn over(self, body: &[u8], is_complete: bool) -> Self {
+        let (flags, checksum) = match is_complete {
+            true => (SEALED, checksum(body)),
+            false => (0, 0),
+        };
+        Self {
+            committed: HEADER_SIZE.saturating_add(body.len()) as u32,
+            flags,
+            checksum,
+            ..self
+        }
+    }
+
     /// Whether the chunk is complete.
     pub const fn is_sealed(&self) -> bool {
         self.flags & SEALED != 0

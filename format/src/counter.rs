@@ -107,4 +107,13 @@ impl Counter {
     pub fn read(self, chunk0: &[u8]) -> u64 {
         le64(chunk0, AREA_AT + 8 * self as usize)
     }
+
+    /// Puts its value into the bytes of chunk 0, if they reach so far.
+    pub fn write(self, chunk0: &mut [u8], value: u64) {
+        let own = chunk0.get_mut(AREA_AT + 8 * self as usize..);
+        let word = own.and_then(|rest| rest.first_chunk_mut());
+        if let Some(word) = word {
+            *word = value.to_le_bytes();
+        }
+    }
 }

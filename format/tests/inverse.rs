@@ -279,3 +279,18 @@ fn an_earlier_tick_is_no_record() {
     let bytes = recipe::encode(&mut deltas, &[Event::Tick(10), Event::Tick(3)]);
     assert_eq!((bytes.len(), deltas.tick), (0, 10));
 }
+
+#[test]
+fn counters_come_back() {
+    use memlog_format::counter::{ALL, AREA_END};
+
+    let mut chunk = vec![0; AREA_END];
+    for (&(counter, _), value) in ALL.iter().zip(1..) {
+        counter.write(&mut chunk, value);
+    }
+    for (&(counter, _), value) in ALL.iter().zip(1..) {
+        assert_eq!(counter.read(&chunk), value);
+        // Where there is no room nothing is written.
+        counter.write(&mut [0; 70], u64::MAX);
+    }
+}

@@ -3,7 +3,7 @@
 
 use memlog_format::api::Api;
 use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE, Header, Kind};
-use memlog_format::counter::{AREA_AT, AREA_END, Counter};
+use memlog_format::counter::{AREA_END, Counter};
 use memlog_format::event::{Alloc, Deltas, Release, predicted_usable};
 use memlog_format::ext::{Ext, Ledger, Mapping, Rss, RssSource};
 use memlog_format::meta::{End, Key, Module, Record, Start};
@@ -68,7 +68,7 @@ impl Recipe {
             // What lies below both is of no file.
             module: match address {
                 ..PROGRAM => 0,
-                ..LIBRARY => 1,
+                PROGRAM..LIBRARY => 1,
                 _ => 2,
             },
             exact: false,
@@ -280,11 +280,11 @@ impl Recipe {
 
     /// The file.
     pub fn log(&self) -> Vec<u8> {
-        let mut metas = vec![0; AREA_END - HEADER_SIZE];
+        let mut start = vec![0; AREA_END];
         for &(counter, value) in &self.counters {
-            let at = AREA_AT - HEADER_SIZE + 8 * counter as usize;
-            metas[at..at + 8].copy_from_slice(&value.to_le_bytes());
+            counter.write(&mut start, value);
         }
+        let mut metas = start[HEADER_SIZE..].to_vec();
         for record in self.records().into_iter().chain(self.census.clone()) {
             let mut room = [0; 256];
             let length = record.encode(&mut room).expect("the room is larger");
@@ -311,11 +311,10 @@ fn table(kind: Kind, words: impl Iterator<Item = u64>) -> Vec<u8> {
 
 fn chunk(kind: Kind, body: &[u8]) -> Vec<u8> {
     let header = Header {
-        committed: (HEADER_SIZE + body.len()) as u32,
         thread: PID,
         ..Header::new(kind, 0, 0)
     };
-    let mut chunk = header.encode().to_vec();
+    let mut chunk = header.over(body, false).encode().to_vec();
     chunk.extend(body);
     assert!(chunk.len() <= CHUNK_SIZE, "the recipe is too long");
     chunk.resize(CHUNK_SIZE, 0);

@@ -1,8 +1,8 @@
 //! The bytes of a rank's log.
 
 use memlog_format::api::Api;
-use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE, Header, Kind, SEALED, checksum};
-use memlog_format::counter::{AREA_AT, AREA_END, Counter};
+use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE, Header, Kind};
+use memlog_format::counter::{AREA_END, Counter};
 use memlog_format::event::{Alloc, Deltas, Release, predicted_usable};
 use memlog_format::ext::{Ext, Rss, RssSource};
 use memlog_format::meta::{End, Key, Module, Record, Start};
@@ -33,13 +33,7 @@ pub fn chunks(rank: u64) -> Vec<Vec<u8>> {
 }
 
 fn chunk(header: Header, body: &[u8], seal: bool) -> Vec<u8> {
-    let header = Header {
-        committed: (HEADER_SIZE + body.len()) as u32,
-        flags: if seal { SEALED } else { 0 },
-        checksum: if seal { checksum(body) } else { 0 },
-        ..header
-    };
-    let mut chunk = header.encode().to_vec();
+    let mut chunk = header.over(body, seal).encode().to_vec();
     chunk.extend(body);
     chunk
 }
@@ -49,15 +43,15 @@ fn pid(rank: u64) -> u32 {
 }
 
 fn meta(rank: u64) -> Vec<u8> {
-    let mut body = vec![0; AREA_END - HEADER_SIZE];
+    let mut start = vec![0; AREA_END];
     for (counter, value) in [
         (Counter::VmHwmKb, rss_kb(rank)),
         (Counter::Stamps, 1),
         (Counter::Streams, 1),
     ] {
-        let at = AREA_AT - HEADER_SIZE + 8 * counter as usize;
-        body[at..at + 8].copy_from_slice(&value.to_le_bytes());
+        counter.write(&mut start, value);
     }
+    let mut body = start[HEADER_SIZE..].to_vec();
     let (host, number) = (node(rank), rank.to_string());
     let low = bias(rank);
     let records = [

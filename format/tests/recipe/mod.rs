@@ -4,8 +4,8 @@
 #![allow(dead_code)] // each test that includes this needs a part of it
 
 use memlog_format::api::Api;
-use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE, Header, Kind, SEALED, checksum};
-use memlog_format::counter::{AREA_AT, AREA_END, Counter};
+use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE, Header, Kind};
+use memlog_format::counter::{AREA_END, Counter};
 use memlog_format::event::{Alloc, Deltas, Event, Release, predicted_usable};
 use memlog_format::ext::{Ext, Ledger, Mapping, Rss, RssSource};
 use memlog_format::meta::{End, ForkPoint, Key, Module, Record, Start};
@@ -284,13 +284,7 @@ pub fn encode(deltas: &mut Deltas, events: &[Event]) -> Vec<u8> {
 }
 
 fn chunk(header: Header, body: &[u8], seal: bool) -> Vec<u8> {
-    let header = Header {
-        committed: (HEADER_SIZE + body.len()) as u32,
-        flags: if seal { SEALED } else { 0 },
-        checksum: if seal { checksum(body) } else { 0 },
-        ..header
-    };
-    let mut chunk = header.encode().to_vec();
+    let mut chunk = header.over(body, seal).encode().to_vec();
     chunk.extend(body);
     chunk.resize(CHUNK_SIZE, 0);
     chunk
@@ -304,11 +298,11 @@ fn table(kind: Kind, record_bytes: impl Iterator<Item = u64>) -> Vec<u8> {
 
 /// The whole file.
 pub fn log() -> Vec<u8> {
-    let mut body = vec![0; AREA_END - HEADER_SIZE];
+    let mut start = vec![0; AREA_END];
     for (counter, value) in COUNTERS {
-        let at = AREA_AT - HEADER_SIZE + 8 * counter as usize;
-        body[at..at + 8].copy_from_slice(&value.to_le_bytes());
+        counter.write(&mut start, value);
     }
+    let mut body = start[HEADER_SIZE..].to_vec();
     for record in meta() {
         let mut room = [0; 256];
         let length = record.encode(&mut room).expect("the room is larger");
