@@ -22,6 +22,13 @@ enum Known {
 
 /// Of files of one process the one that has most of it; of equals the first.
 pub fn each_process_once(paths: &[PathBuf]) -> Once {
+    // To look at a packed one is to unpack it.
+    if let [path] = paths {
+        return Once {
+            chosen: vec![path.clone()],
+            left_out: Vec::new(),
+        };
+    }
     let looked = each(paths, |path| look(path));
     let mut places: HashMap<Known, usize> = HashMap::new();
     let mut chosen: Vec<(&PathBuf, Option<Wholeness>)> = Vec::new();
