@@ -115,6 +115,8 @@ pub struct Bracket {
 /// The peak of resident memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RssPeak {
+    /// The reading that lies behind it, counted from 1; 0: none does.
+    pub reading: u64,
     /// The figure that showed it; 0 where nothing was read.
     pub level: Level,
     /// The moment: after so many allocations and releases of the log.
@@ -193,6 +195,10 @@ pub(crate) struct RssTracker {
     /// Set while what was kept lies before the first event.
     is_before: bool,
     unread: Option<Unread>,
+    /// The reading that lies behind the peak, where that is known already.
+    known: Option<u64>,
+    /// How many readings ended a bracket.
+    closes: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -242,6 +248,11 @@ impl RssTracker {
             floor_kb,
             ..Self::default()
         }
+    }
+
+    /// The peak lies before this reading: in a log that lacks events the heap does not tell.
+    pub(crate) fn know(&mut self, reading: u64) {
+        self.known = Some(reading);
     }
 
     /// The heap changed; true if this is the largest since the last reading.
@@ -306,6 +317,7 @@ impl RssTracker {
         let level = Level { kb, own_kb };
         self.unread = self.find_unread(kb, figures);
         if self.is_peak_unread() {
+            self.closes = 0;
             self.keep(self.top);
             return true;
         }
@@ -338,7 +350,10 @@ impl RssTracker {
             why,
             since_tick,
             events,
-            is_higher: self.candidate.bytes > known_bytes,
+            is_higher: match self.known {
+                Some(reading) => reading == 0,
+                None => self.candidate.bytes > known_bytes,
+            },
         })
     }
 
@@ -365,7 +380,11 @@ impl RssTracker {
             figure.level.own_kb = figure.level.own_kb.max(last.level.own_kb);
         }
         let level = figure.level;
-        let keep = self.is_kept(figure, certain);
+        self.closes += 1;
+        let keep = match self.known {
+            Some(reading) => reading == self.closes,
+            None => self.is_kept(figure, certain),
+        };
         self.bracket.to_tick = now.tick;
         if keep {
             self.keep(level);
@@ -391,6 +410,7 @@ impl RssTracker {
         self.is_before = false;
         self.bracket.high_heap_bytes = self.candidate.bytes;
         self.kept = Some(RssPeak {
+            reading: self.closes,
             level,
             event: self.candidate.event,
             tick: self.candidate.tick,

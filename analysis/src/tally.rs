@@ -32,6 +32,8 @@ pub struct Options {
     pub chosen: Option<Instant>,
     /// What ru_maxrss was at the start, inherited through exec, in kilobytes.
     pub maxrss_floor_kb: u64,
+    /// The reading behind the peak of resident memory, where the log says which it is.
+    pub peak_reading: Option<u64>,
     /// The process was forked: blocks that are not known may be its parent's.
     pub forked: bool,
 }
@@ -86,11 +88,16 @@ pub struct Tally {
 impl Tally {
     /// Knows nothing yet.
     pub fn new(options: Options) -> Self {
+        let mut rss = RssTracker::new(options.maxrss_floor_kb);
+        options
+            .peak_reading
+            .into_iter()
+            .for_each(|reading| rss.know(reading));
         Self {
             stacks: StackTable::default(),
             blocks: Blocks::default(),
             holders: Holders::default(),
-            rss: RssTracker::new(options.maxrss_floor_kb),
+            rss,
             heap: Heap::default(),
             heap_peak: PeakFigures::default(),
             totals: Totals::default(),

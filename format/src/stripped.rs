@@ -4,9 +4,10 @@
 //! ```text
 //! THRESHOLD   in ns, or `all`
 //! FORKS       `own` or `parent`
-//! ERROR       three figures of the log as it was, in decimal
+//! ERROR       four figures of the log as it was, in decimal
 //! EVENTS
 //! LOW
+//! PEAK
 //! ```
 
 /// What was left out, and what it would have told.
@@ -23,6 +24,8 @@ pub struct Stripped {
     pub bracket_events: u64,
     /// The smallest heap there, in bytes.
     pub bracket_low_bytes: u64,
+    /// Which reading said that the RSS peak was before it, from 1; 0 where none did.
+    pub peak_reading: u64,
 }
 
 /// Where all that went was left out.
@@ -50,6 +53,7 @@ impl Stripped {
             error_bytes: figure()?,
             bracket_events: figure()?,
             bracket_low_bytes: figure()?,
+            peak_reading: figure()?,
         })
     }
 }
@@ -62,7 +66,8 @@ impl core::fmt::Display for Stripped {
         }
         let forks = if self.with_parent { PARENT } else { OWN };
         let (error, events) = (self.error_bytes, self.bracket_events);
-        write!(out, "{forks} {error} {events} {}", self.bracket_low_bytes)
+        let (low, peak) = (self.bracket_low_bytes, self.peak_reading);
+        write!(out, "{forks} {error} {events} {low} {peak}")
     }
 }
 
@@ -82,6 +87,7 @@ mod tests {
                     error_bytes: 1,
                     bracket_events: u64::MAX,
                     bracket_low_bytes: 0,
+                    peak_reading: 7,
                 };
                 let text = stripped.to_string();
                 assert_eq!(Stripped::of(text.as_bytes()), Some(stripped));
@@ -90,9 +96,9 @@ mod tests {
         let others: [&[u8]; 5] = [
             b"",
             b"all",
-            b"all mine 1 2 3",
-            b"-1 own 1 2 3",
-            b"all own 1 2",
+            b"all mine 1 2 3 4",
+            b"-1 own 1 2 3 4",
+            b"all own 1 2 3",
         ];
         for other in others {
             assert_eq!(Stripped::of(other), None);

@@ -6,7 +6,7 @@ use memlog_format::chunk::CHUNK_SIZE;
 use memlog_format::stripped::Stripped;
 use memlog_format::table::StackId;
 use memlog_import::{LogWriter, Settings};
-use memlog_pack::strip::{Gone, Plan, Rule, choose};
+use memlog_pack::strip::{Gone, Order, Plan, Rule, choose};
 use memlog_read::{Kind, Log};
 
 const LOGS: [&[u8]; 4] = [
@@ -22,12 +22,14 @@ const SAYS: Stripped = Stripped {
     error_bytes: 0,
     bracket_events: 0,
     bracket_low_bytes: 0,
+    peak_reading: 0,
 };
 
 fn stripped(bytes: &[u8], rule: &Rule) -> Option<(Vec<u8>, Gone)> {
     let log = Log::open(bytes).ok()?;
     let gone = choose(&log, rule, &mut |_, _| true).expect("nobody ends it");
-    let plan = Plan::new(bytes, &log, &gone, rule);
+    let order = Order::of(&log, &gone, &mut |_, _| true).expect("nobody ends it");
+    let plan = Plan::new(bytes, &log, (&gone, &order), rule);
     let mut out = Vec::new();
     plan.write(SAYS, None, &mut out).expect("memory takes all");
     Some((out, gone))

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use memlog_analysis::Summary;
 use memlog_format::meta::ForkPoint;
 use memlog_format::stripped::Stripped;
-use memlog_pack::strip::{Gone, Plan, Rule, choose};
+use memlog_pack::strip::{Gone, Order, Plan, Rule, choose};
 use memlog_query::{Length, parse_length};
 use memlog_read::Log;
 
@@ -68,12 +68,12 @@ pub fn strip(
             forks: children_forks.collect::<anyhow::Result<_>>()?,
         };
         let watch = Watch::begin();
-        let (gone, figures) = gone(&paths[place], &family, &mut rule, &watch)?;
+        let (gone, order, figures) = chosen(&paths[place], &family, &mut rule, &watch)?;
         watch.end();
         let Some((_, bytes)) = member.files.logs().next() else {
             continue;
         };
-        let plan = Plan::new(bytes, log, &gone, &rule);
+        let plan = Plan::new(bytes, log, (&gone, &order), &rule);
         forks.extend(children.iter().copied().zip(plan.forks().iter().cloned()));
         let stripped = Stripped {
             below_ns: below(log, below_ns),
@@ -81,6 +81,7 @@ pub fn strip(
             error_bytes: figures.heap_peak.error_bytes,
             bracket_events: figures.rss_peak.bracket.events,
             bracket_low_bytes: figures.rss_peak.bracket.low_heap_bytes,
+            peak_reading: figures.rss_peak.reading,
         };
         let own = forks.get(&place).map(Vec::as_slice);
         write(&paths[place], &mut |out| plan.write(stripped, own, out))?;
@@ -95,12 +96,12 @@ pub fn strip(
 }
 
 /// What goes of a log. The moments that pages show stay as they are.
-fn gone(
+fn chosen(
     path: &Path,
     family: &Family,
     rule: &mut Rule,
     watch: &Watch,
-) -> anyhow::Result<(Gone, Summary)> {
+) -> anyhow::Result<(Gone, Order, Summary)> {
     let analysis = family.analyse(None, watch);
     if analysis.damages() > 0 {
         // What is written anew has no damage that would tell what is missing.
@@ -113,10 +114,10 @@ fn gone(
     rule.moments = vec![summary.heap_peak.event, summary.rss_peak.event];
     rule.moments
         .extend(summary.first_reading.map(|first| first.event));
-    let gone = choose(family.own(), rule, &mut |events, bytes| {
-        watch.goes_on_after(events, bytes)
-    });
-    Ok((gone.unwrap_or_default(), summary))
+    let goes_on = &mut |events, bytes| watch.goes_on_after(events, bytes);
+    let gone = choose(family.own(), rule, goes_on).unwrap_or_default();
+    let order = Order::of(family.own(), &gone, goes_on).unwrap_or_default();
+    Ok((gone, order, summary))
 }
 
 /// Of a log that was stripped before the longer time counts.

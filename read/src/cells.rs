@@ -49,30 +49,19 @@ pub(crate) struct Cells {
 /// damage, not loss; noting its numbers would take too much memory.
 const MAX_SPARSE: u64 = 64;
 
-/// How the events on an address are numbered.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Numbering {
-    /// Logarithm of the number of cells.
-    pub cell_bits: u32,
-    /// Events were left out, so that gaps are the rule.
-    pub has_gaps: bool,
-}
-
 impl Cells {
     /// Looks through all streams; nothing if `goes_on`, which is told how many
     /// bytes that was so far, wants no more.
     pub(crate) fn survey(
         cursors: &[Cursor],
-        numbering: Numbering,
+        cell_bits: u32,
         findings: &mut Findings,
         goes_on: &mut dyn FnMut(u64) -> bool,
     ) -> Option<Self> {
-        let Numbering {
-            cell_bits,
-            has_gaps,
-        } = numbering;
         let Counted { mut cells, numbers } = count_all(cursors, cell_bits, goes_on)?;
         let mut censuses = HashMap::new();
+        // Where the oldest events are overwritten, gaps are the rule.
+        let is_flight = cursors.iter().any(Cursor::is_flight);
         for (place, census) in (0..).zip(numbers) {
             let Some(census): Option<Numbers> = census else {
                 continue;
@@ -82,10 +71,10 @@ impl Cells {
             if missing == 0 {
                 continue;
             }
-            if !has_gaps {
+            if !is_flight {
                 findings.order_gaps = findings.order_gaps.saturating_add(missing);
             }
-            if has_gaps || missing <= census.count.saturating_mul(MAX_SPARSE) {
+            if is_flight || missing <= census.count.saturating_mul(MAX_SPARSE) {
                 cells[place as usize].gapped = true;
                 censuses.insert(place, census);
             }

@@ -184,6 +184,11 @@ impl<'a> Cursor<'a> {
         (of(first), of(second))
     }
 
+    /// Whether the log overwrote its oldest events.
+    pub(crate) fn is_flight(&self) -> bool {
+        self.flight.is_some()
+    }
+
     /// How much was read, chunk by chunk.
     pub(crate) fn opened_bytes(&self) -> u64 {
         self.opened_bytes

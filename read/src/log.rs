@@ -10,7 +10,6 @@ use memlog_format::stripped::Stripped;
 use memlog_format::table::{Code, CodeId, Node, StackId};
 use memlog_format::tuned::Tuned;
 
-use crate::cells::Numbering;
 use crate::cursor::Cursor;
 use crate::ends;
 use crate::error::{Finding, Findings, ReadError};
@@ -221,7 +220,7 @@ impl<'a> Log<'a> {
     pub fn events_while(&self, goes_on: &mut dyn FnMut(u64) -> bool) -> EventStream<'a> {
         let streams = self.grid.streams.iter();
         let cursors = streams.map(|(&stream, spans)| self.cursor(stream, spans));
-        EventStream::new(cursors.collect(), self.numbering(), goes_on)
+        EventStream::new(cursors.collect(), self.cell_bits(), goes_on)
     }
 
     /// The events up to a fork, for the log of the child that the fork points stand
@@ -245,7 +244,7 @@ impl<'a> Log<'a> {
             let spans = self.grid.streams.get(&stream)?;
             Some(self.cursor(stream, &until(spans, point)))
         });
-        EventStream::new(cursors.collect(), self.numbering(), goes_on)
+        EventStream::new(cursors.collect(), self.cell_bits(), goes_on)
     }
 
     /// The records of each stream as they stand, and not in the order of what happened.
@@ -295,14 +294,11 @@ impl<'a> Log<'a> {
         streams.all(|stream| is_kept(stream, all(stream)) == Some(true))
     }
 
-    fn numbering(&self) -> Numbering {
+    fn cell_bits(&self) -> u32 {
         let bits = self.start().map_or(0, |start| u32::from(start.cell_bits));
-        Numbering {
-            cell_bits: match bits {
-                1..=CELL_BITS => bits,
-                _ => CELL_BITS,
-            },
-            has_gaps: self.flight().is_some() || self.text(Key::Stripped).is_some(),
+        match bits {
+            1..=CELL_BITS => bits,
+            _ => CELL_BITS,
         }
     }
 }

@@ -30,7 +30,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashMap};
 
-use crate::cells::{Cells, Numbering};
+use crate::cells::Cells;
 use crate::cursor::{Cursor, Gate, Step, turn};
 use crate::error::Findings;
 use crate::item::{Item, Place, Taker};
@@ -74,16 +74,16 @@ impl<'a> EventStream<'a> {
     /// wants no more there are no events.
     pub(crate) fn new(
         mut cursors: Vec<Cursor<'a>>,
-        numbering: Numbering,
+        cell_bits: u32,
         goes_on: &mut dyn FnMut(u64) -> bool,
     ) -> Self {
         let mut findings = Findings::default();
         for cursor in &mut cursors {
-            cursor.set_cell_bits(numbering.cell_bits);
+            cursor.set_cell_bits(cell_bits);
         }
         let mut order = None;
         if cursors.len() > 1 {
-            match Cells::survey(&cursors, numbering, &mut findings, goes_on) {
+            match Cells::survey(&cursors, cell_bits, &mut findings, goes_on) {
                 Some(cells) => order = Some(Order::new(cells)),
                 None => cursors.clear(),
             }

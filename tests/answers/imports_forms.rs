@@ -274,6 +274,7 @@ fn a_profile_of_this_machine_has_names() {
 #[test]
 fn no_lifetimes_are_made_up() {
     let folder = Folder::new("answers-imports-dhat-form");
+    let mut refused = Vec::new();
     for name in [
         "dhat.json",
         "massif.out",
@@ -283,8 +284,17 @@ fn no_lifetimes_are_made_up() {
     ] {
         let file = golden(name);
         let file = file.to_str().expect("a name");
-        let told: Value =
-            serde_json::from_str(&folder.says(&["export", "dhat", "-o", "-", file])).expect("JSON");
+        let output = folder.run(&["export", "dhat", "-o", "-", file]);
+        if !output.status.success() {
+            assert!(
+                said(&output).contains("not known"),
+                "{name}: {}",
+                said(&output)
+            );
+            refused.push(name);
+            continue;
+        }
+        let told: Value = serde_json::from_slice(&output.stdout).expect("JSON");
         let stats: Value =
             serde_json::from_str(&folder.says(&["stats", "--json", file])).expect("JSON");
         let unknown = stats["imported"]["unknown"].as_array().expect("a list");
@@ -300,4 +310,6 @@ fn no_lifetimes_are_made_up() {
         }
         assert_eq!(told["tg"].is_number(), is_lived, "{name}");
     }
+    let sums = ["massif.out", "go.pb.gz", "jemalloc.heap", "memtrail.data"];
+    assert_eq!(refused, sums);
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Output;
 
 use memlog_format::event::{Alloc, Release};
-use memlog_format::passed::Passed;
+use memlog_format::ext::Rss;
 use memlog_read::{Item, Kind, Log};
 use serde_json::Value;
 
@@ -36,20 +36,14 @@ fn stripped(folder: &Folder, log: &Path, threshold: Option<&str>) -> PathBuf {
     path
 }
 
-/// A stream's part of a log, in its order.
-#[derive(Default)]
-struct Stream {
-    allocs: Vec<(u64, Alloc)>,
-    /// Each event as a text, but for time that only it shows.
-    events: Vec<String>,
-}
-
-/// What a log tells, stream by stream; and how long each block lived, in ticks.
+/// What a log tells, in its order.
 #[derive(Default)]
 struct Told {
-    streams: BTreeMap<u32, Stream>,
-    /// By stack, size and thread: blocks, and those of them that were temporary.
-    passed: BTreeMap<(u32, u64, u32), (u64, u64)>,
+    /// Each event as a text, but for numbers and stamps, which only tell the order.
+    events: Vec<String>,
+    allocations: u64,
+    /// By stack, size and thread how many blocks.
+    passed: BTreeMap<(u32, u64, u32), u64>,
 }
 
 fn told(log: &Log) -> Told {
@@ -58,30 +52,31 @@ fn told(log: &Log) -> Told {
         stream, tick, kind, ..
     } in log.events()
     {
-        let one = told.streams.entry(stream).or_default();
-        match kind {
-            Kind::Passed(Passed { blocks: 0, .. }) => {}
+        let kind = match kind {
+            Kind::Passed(passed) if passed.blocks == 0 => continue,
             Kind::Passed(passed) => {
                 let key = (passed.stack.0, passed.size, passed.tid);
-                let sum = told.passed.entry(key).or_default();
-                sum.0 += passed.blocks;
-                sum.1 += u64::from(passed.temporary) * passed.blocks;
+                *told.passed.entry(key).or_default() += passed.blocks;
+                continue;
+            }
+            Kind::Stamp(_) => continue,
+            Kind::Alloc(alloc) => {
+                told.allocations += 1;
+                Kind::Alloc(Alloc {
+                    order: None,
+                    ..alloc
+                })
             }
             // What a realloc is without its second half says less.
-            Kind::Release(release) => one.events.push(format!(
-                "{tick} {:?}",
-                Release {
-                    announced: false,
-                    ..release
-                }
-            )),
-            kind => {
-                if let Kind::Alloc(alloc) = kind {
-                    one.allocs.push((tick, alloc));
-                }
-                one.events.push(format!("{tick} {kind:?}"));
-            }
-        }
+            Kind::Release(release) => Kind::Release(Release {
+                announced: false,
+                order: None,
+                ..release
+            }),
+            Kind::Rss(rss) => Kind::Rss(Rss { stamp: 0, ..rss }),
+            kind => kind,
+        };
+        told.events.push(format!("{stream} {tick} {kind:?}"));
     }
     told
 }
@@ -129,21 +124,15 @@ fn holds(before: &Path, after: &Path, below_ticks: u64) {
     );
     assert_eq!(after.findings().count(), 0);
     let (was, is) = (told(&before), told(&after));
-    assert_eq!(was.streams.len(), is.streams.len());
-    let mut gone = 0;
-    for (number, stream) in &was.streams {
-        let left = &is.streams[number];
-        assert!(is_part(&left.events, &stream.events), "stream {number}");
-        gone += stream.allocs.len() - left.allocs.len();
-        let others = |stream: &Stream| {
-            let mut others = stream.events.clone();
-            others.retain(|event| !event.contains(" Alloc(") && !event.contains(" Release {"));
-            others
-        };
-        assert_eq!(others(left), others(stream), "stream {number}");
-    }
-    let passed: u64 = is.passed.values().map(|sum| sum.0).sum();
-    assert_eq!(passed, gone as u64);
+    assert!(is_part(&is.events, &was.events), "in the same order");
+    let others = |told: &Told| {
+        let mut others = told.events.clone();
+        others.retain(|event| !event.contains(" Alloc(") && !event.contains(" Release("));
+        others
+    };
+    assert_eq!(others(&is), others(&was));
+    let passed: u64 = is.passed.values().sum();
+    assert_eq!(passed, was.allocations - is.allocations);
     assert!(passed > 0, "nothing went");
     // By stack, size and thread: all that lived shortly, less what was needed.
     let (mut short, mut long) = (BTreeMap::new(), BTreeMap::new());
@@ -155,7 +144,7 @@ fn holds(before: &Path, after: &Path, below_ticks: u64) {
         };
         *all.entry(key).or_insert(0) += 1;
     }
-    for (key, (blocks, _)) in &is.passed {
+    for (key, blocks) in &is.passed {
         assert!(short.get(key) >= Some(blocks), "{key:?}");
     }
     let mut left = BTreeMap::new();
@@ -235,7 +224,14 @@ fn figures_are_the_same(folder: &Folder, before: &Path, after: &Path) {
 #[test]
 fn sums_peaks_and_what_lived_long_stay() {
     let folder = Folder::new("answers-stripped");
-    for words in ["mix 7 3000 4", "mix 8 20000 1", "many 20000", "chains"] {
+    for words in [
+        "mix 1 2000 3",
+        "mix 2 2500 4",
+        "mix 7 3000 4",
+        "mix 8 20000 1",
+        "many 20000",
+        "chains",
+    ] {
         let (log, _) = recorded(&folder, &[], words);
         let before = Said::of(&folder, &log);
         for threshold in [None, Some("4ms")] {

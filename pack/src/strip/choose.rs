@@ -44,6 +44,14 @@ impl Gone {
         word.is_some_and(|word| word & (1 << (number % 64)) != 0)
     }
 
+    /// Whether something stands in the place of the allocation of this number.
+    pub(super) fn is_told_at(&self, stream: u32, number: u64) -> bool {
+        let instead = self.instead(stream);
+        instead
+            .binary_search_by_key(&number, |one| one.number)
+            .is_ok()
+    }
+
     fn set(&mut self, (stream, number): (u32, u64)) {
         let words = self.streams.entry(stream).or_default();
         let word = (number / 64) as usize;
@@ -82,7 +90,7 @@ pub fn choose(log: &Log, rule: &Rule, goes_on: &mut dyn FnMut(u64, u64) -> bool)
 }
 
 /// So many events lie between two looks at whether to go on.
-const STRIDE: u64 = 1 << 13;
+pub(super) const STRIDE: u64 = 1 << 13;
 
 /// A block that is live.
 #[derive(Clone, Copy)]

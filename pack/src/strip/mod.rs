@@ -1,13 +1,14 @@
 //! A log without the events of blocks that lived shortly.
 //!
-//! It is read in the order of what happened, to see which blocks go (`choose`); and then
-//! stream by stream, to write what stays (`write`). Stacks, names, readings and all else stay
+//! It is read in the order of what happened, to see which blocks go (`choose`) and in which
+//! order the others are (`order`); and then stream by stream, to write what stays (`write`). Stacks, names, readings and all else stay
 //! as they are. Of the blocks that go their stream tells how many of each size and stack there
 //! were: of the first of them in its place, and of the others in that of the last.
 
 mod choose;
 mod cuts;
 mod layout;
+mod order;
 mod write;
 
 use std::io;
@@ -21,6 +22,7 @@ use memlog_format::event::Event;
 
 pub use choose::{Gone, choose};
 use layout::{Metas, tables};
+pub use order::Order;
 use write::Writer;
 
 /// Which blocks stay whatever their lifetime.
@@ -39,6 +41,7 @@ pub struct Plan<'p, 'a> {
     bytes: &'a [u8],
     log: &'p Log<'a>,
     gone: &'p Gone,
+    order: &'p Order,
     rule: &'p Rule,
     /// Chunks of events.
     chunks: usize,
@@ -47,11 +50,17 @@ pub struct Plan<'p, 'a> {
 
 impl<'p, 'a> Plan<'p, 'a> {
     /// Finds out where everything will lie in the log of these bytes.
-    pub fn new(bytes: &'a [u8], log: &'p Log<'a>, gone: &'p Gone, rule: &'p Rule) -> Self {
+    pub fn new(
+        bytes: &'a [u8],
+        log: &'p Log<'a>,
+        (gone, order): (&'p Gone, &'p Order),
+        rule: &'p Rule,
+    ) -> Self {
         let mut plan = Self {
             bytes,
             log,
             gone,
+            order,
             rule,
             chunks: 0,
             forks: Vec::new(),
@@ -106,7 +115,7 @@ impl<'p, 'a> Plan<'p, 'a> {
         let mut forks = vec![Vec::new(); self.rule.forks.len()];
         for (stream, records) in self.log.streams() {
             let mut cuts = cuts::of(stream, &self.rule.forks);
-            let mut writer = Writer::new(stream, self.gone, &mut *out);
+            let mut writer = Writer::new(stream, self.gone, self.order, &mut *out);
             for record in records {
                 while let Some(cut) = cuts.next_if(|cut| cut.is_through(&record)) {
                     forks[cut.fork].push(writer.place());

@@ -3,7 +3,7 @@
 use std::io;
 
 use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE, Header, Kind, SEALED, checksum};
-use memlog_format::event::{Deltas, Event, MAX_EVENT, Release};
+use memlog_format::event::{Alloc, Deltas, Event, MAX_EVENT, Release};
 use memlog_format::ext::{Ext, MAX_EXT};
 use memlog_format::meta::ForkPoint;
 use memlog_format::passed::Passed;
@@ -12,6 +12,7 @@ use memlog_read::{Fate, Record};
 
 use super::choose::{Gone, Instead};
 use super::has_number;
+use super::order::{Order, Run, is_told};
 
 /// Room for a record, with the time and a stamp before it.
 const ROOM: usize = MAX_EXT + 3 * MAX_EVENT;
@@ -38,10 +39,16 @@ pub(super) struct Writer<'w> {
     others: bool,
     /// What is to be told in place of allocations that are still to come.
     instead: std::slice::Iter<'w, Instead>,
+    /// The runs that are still to come; nothing where this stream is the only one.
+    runs: Option<std::slice::Iter<'w, Run>>,
+    /// How many records came that are counted.
+    told: u64,
+    /// The number of the next stamp.
+    stamp: u64,
 }
 
 impl<'w> Writer<'w> {
-    pub fn new(stream: u32, gone: &'w Gone, out: Out<'w>) -> Self {
+    pub fn new(stream: u32, gone: &'w Gone, order: &'w Order, out: Out<'w>) -> Self {
         Self {
             stream,
             gone,
@@ -57,6 +64,9 @@ impl<'w> Writer<'w> {
             last: 0,
             others: false,
             instead: gone.instead(stream).iter(),
+            runs: order.runs(stream).map(<[Run]>::iter),
+            told: 0,
+            stamp: 0,
         }
     }
 
@@ -77,6 +87,28 @@ impl<'w> Writer<'w> {
             self.flush(true)?;
         }
         self.tick = record.tick;
+        if !is_told(record) || self.runs.is_none() {
+            return self.put_record(record);
+        }
+        let number = self.told;
+        self.told += 1;
+        let run = self.runs.as_ref().and_then(|runs| runs.as_slice().first());
+        let run = run.copied().filter(|run| run.first <= number);
+        if let Some(run) = run.filter(|run| run.first == number) {
+            self.put(0, |deltas, out| deltas.put_stamp(out, run.stamp))?;
+            self.stamp = run.stamp + 1;
+        }
+        self.put_record(record)?;
+        if let Some(run) = run.filter(|run| run.last == number) {
+            let stamp = self.stamp;
+            self.put(0, |deltas, out| deltas.put_stamp(out, stamp))?;
+            self.runs.as_mut().and_then(Iterator::next);
+            debug_assert!(run.stamp < stamp);
+        }
+        Ok(())
+    }
+
+    fn put_record(&mut self, record: &Record) -> io::Result<()> {
         let goes = has_number(record) && {
             self.number += 1;
             self.gone.has(self.stream, self.number - 1)
@@ -86,16 +118,25 @@ impl<'w> Writer<'w> {
             Event::Release(_) if goes => Ok(()),
             Event::Alloc(alloc) => {
                 (self.last, self.others) = (alloc.address, false);
+                let alloc = Alloc {
+                    order: self.order(alloc.order),
+                    ..alloc
+                };
                 self.put(0, |deltas, out| deltas.put_alloc(out, &alloc))
             }
             Event::Release(release) => self.release(&release, record.fate),
             // Time is put where it is needed, and what was revoked did not happen.
             Event::Tick(_) | Event::Revoke => Ok(()),
+            Event::Stamp(_) if self.runs.is_some() => Ok(()),
             Event::Stamp(stamp) => self.put(0, |deltas, out| deltas.put_stamp(out, stamp)),
-            Event::Ext(ext) => {
-                match ext {
-                    Ext::Thread { tid, .. } => self.thread = tid,
+            Event::Ext(mut ext) => {
+                match &mut ext {
+                    Ext::Thread { tid, .. } => self.thread = *tid,
                     Ext::Passed(_) => self.last = 0,
+                    Ext::Rss(rss) if self.runs.is_some() => {
+                        rss.stamp = self.stamp;
+                        self.stamp += 1;
+                    }
                     _ => {}
                 }
                 self.put(0, |deltas, out| deltas.put_ext(out, &ext))
@@ -127,7 +168,16 @@ impl<'w> Writer<'w> {
         Ok(())
     }
 
+    /// The number of an event: none is needed where stamps tell the order.
+    fn order(&self, number: Option<u64>) -> Option<u64> {
+        number.filter(|_| self.runs.is_none())
+    }
+
     fn release(&mut self, release: &Release, fate: Option<(Fate, usize)>) -> io::Result<()> {
+        let release = &Release {
+            order: self.order(release.order),
+            ..*release
+        };
         match fate {
             Some((Fate::Revoked, _)) => return Ok(()),
             // What comes next is not to be taken for its second half.

@@ -156,6 +156,7 @@ impl Family<'_> {
         let mut tally = Tally::new(Options {
             chosen,
             maxrss_floor_kb: log.counter(Counter::MaxRssFloorKb),
+            peak_reading: log.stripped().map(|stripped| stripped.peak_reading),
             forked: log.parent_pid().is_some(),
         });
         self.inherit(&mut tally, watch);
@@ -257,10 +258,9 @@ impl Family<'_> {
 
 /// How sure figures were before events were left out.
 fn as_it_was(summary: &mut Summary, stripped: &Stripped) {
-    let error = &mut summary.heap_peak.error_bytes;
-    *error = stripped.error_bytes.max(*error);
+    summary.heap_peak.error_bytes = stripped.error_bytes;
     let bracket = &mut summary.rss_peak.bracket;
-    bracket.events = stripped.bracket_events.max(bracket.events);
+    bracket.events = stripped.bracket_events;
     bracket.low_heap_bytes = stripped.bracket_low_bytes;
 }
 
