@@ -7,6 +7,7 @@ use memlog_pages::strip::{Left, nanoseconds, strip};
 use memlog_pages::{Advice, choose, counted, grouped, logs_of, shown, sized, tell_note};
 
 use crate::output::Output;
+use crate::record::replace;
 
 /// Make a smaller log: without the events of blocks that lived shortly
 #[derive(clap::Args)]
@@ -22,6 +23,9 @@ pub struct Args {
     /// .stripped.memlog, in the current folder]
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
+    /// Replace a log of that name that is there
+    #[arg(long)]
+    force: bool,
     /// Say nothing of what is written
     #[arg(short, long)]
     quiet: bool,
@@ -53,6 +57,9 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         })?;
         output.path = Some(folder);
     }
+    let forced = args
+        .force
+        .then_some(replace::check as fn(&Path) -> anyhow::Result<()>);
     let mut before = 0;
     let named = |log: &str| match is_one {
         true => format!(
@@ -61,13 +68,17 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         ),
         false => log.to_owned(),
     };
+    // It is told before any log is read.
+    for log in &logs {
+        refuse_itself(&output, log, named, &logs)?;
+        output.check_log(log, named, forced)?;
+    }
     strip(
         &logs,
         args.threshold,
         |log, write| {
-            refuse_itself(&output, log, named, &logs)?;
             before = log.metadata().map_or(0, |found| found.len());
-            let (_, path) = output.write(log, named, |out| {
+            let (_, path) = output.write_log(log, named, forced, |out| {
                 write(out)?;
                 Ok(ExitCode::SUCCESS)
             })?;

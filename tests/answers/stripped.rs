@@ -28,6 +28,7 @@ fn text(path: &Path) -> &str {
 fn stripped(folder: &Folder, log: &Path, threshold: Option<&str>) -> PathBuf {
     let name = log.file_stem().expect("a name").to_string_lossy();
     let path = folder.path(&format!("{name}.{}.small", threshold.unwrap_or("all")));
+    assert!(!path.exists());
     let options: &[&str] = match threshold {
         Some(time) => &["--threshold", time],
         None => &[],
@@ -241,10 +242,9 @@ fn sums_peaks_and_what_lived_long_stay() {
             // Again: nothing is left to go, and nothing is told otherwise.
             let again = stripped(&folder, &small, threshold);
             before.has_stats(&ask(&folder, &again, "stats"));
+            let [before, after] = [&log, &small].map(|log| log.metadata().expect("a file").len());
+            assert!(after <= before, "{words}: {before} {after}");
         }
-        let small = stripped(&folder, &log, None);
-        let [before, after] = [&log, &small].map(|log| log.metadata().expect("a file").len());
-        assert!(after <= before, "{words}: {before} {after}");
     }
 }
 
@@ -331,7 +331,11 @@ fn what_cannot_be_stripped_is_told() {
         (vec!["strip", "-t", "1us", text(&log)], "steps of 1.0 ms"),
         (vec!["strip", "-t", "5%", text(&log)], "such as 10ms"),
         (
-            vec!["strip", "-o", text(&log), text(&log)],
+            vec!["strip", "-o", text(&small), text(&log)],
+            "is there already",
+        ),
+        (
+            vec!["strip", "--force", "-o", text(&log), text(&log)],
             "is to be stripped",
         ),
         (vec!["strip", text(&log), text(&small)], "-o DIR"),
