@@ -32,7 +32,7 @@ pub use memlog_format::meta::Lack;
 pub use out::Sink;
 pub use places::Given;
 pub use segments::{Segment, Segments};
-pub use unpack::{HEAD, head_of};
+pub use unpack::{HEAD, content_of, head_of, is_packed};
 pub use writer::{Held, LogWriter, Made, ModuleId, Settings};
 
 /// Reads a foreign file, packed or not, into a log. `file` is how the file is called.

@@ -46,6 +46,17 @@ pub fn head_of(mut bytes: &[u8]) -> Vec<u8> {
         .unwrap_or_default()
 }
 
+/// What lies in a file, unpacked if it is packed.
+pub fn content_of<'i>(input: &'i mut dyn BufRead) -> Result<impl Read + 'i, Error> {
+    let Unpacked { head, rest } = open(input)?;
+    Ok(Cursor::new(head).chain(rest))
+}
+
+/// Whether a file that begins so is packed.
+pub fn is_packed(bytes: &[u8]) -> bool {
+    bytes.starts_with(GZIP) || bytes.starts_with(ZSTD)
+}
+
 fn buffered<'i>(input: impl Read + 'i) -> Box<dyn BufRead + 'i> {
     Box::new(BufReader::with_capacity(BUFFER, input))
 }

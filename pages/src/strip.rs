@@ -11,7 +11,7 @@ use memlog_pack::strip::{Gone, Order, Plan, Rule, choose};
 use memlog_query::{Length, parse_length};
 use memlog_read::Log;
 
-use crate::open::{Family, Files, Watch, form_of, is_packed};
+use crate::open::{Family, Files, Watch, form_of, is_archive};
 use crate::words::{Advice, lasted, shown};
 
 /// What of a log was left out.
@@ -154,7 +154,7 @@ impl Member {
         let refuse = |what: &str, hint: &'static str| {
             Err(Advice::error(format!("{} {what}", shown(path)), hint))
         };
-        if is_packed(path) {
+        if is_archive(path) {
             return refuse(
                 "is a packed file",
                 "take its logs out first: memlog extract FILE",

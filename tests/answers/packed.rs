@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use crate::sites::build::{GXX, RUSTC};
 use crate::sites::{Folder, said};
@@ -230,6 +231,31 @@ fn what_is_hidden_is_nowhere() {
         for (name, figure) in figures.filter(|(name, _)| *name != "job") {
             assert_eq!(after.get(name), Some(figure), "{how}: {name}");
         }
+    }
+}
+
+/// A log that was packed alone is read as it is.
+#[test]
+fn gzip_and_zstd_are_read() {
+    let folder = Folder::new("answers-packed-alone");
+    let (log, _) = recorded(&folder, &[], "many 2000");
+    let before = crate::ask(&folder, &log, "stats");
+    for (packer, name) in [("gzip", "log.memlog.gz"), ("zstd", "log.memlog.zst")] {
+        let path = folder.path(name);
+        let run = Command::new(packer).arg("-c").arg(&log).output();
+        let Ok(run) = run else {
+            println!("SKIPPED there is no {packer}");
+            continue;
+        };
+        let packed = run.stdout;
+        fs::write(&path, &packed).expect("written");
+        assert_eq!(crate::ask(&folder, &path, "stats"), before, "{name}");
+        let report = folder.says(&[text(&path)]);
+        assert!(report.contains("RSS peak"), "{name}: {report}");
+        // A file of which the end is missing is told as one.
+        fs::write(&path, &packed[..packed.len() - 1]).expect("written");
+        let output = folder.run(&["stats", text(&path)]);
+        assert_eq!(output.status.code(), Some(2), "{name}: {}", said(&output));
     }
 }
 

@@ -42,7 +42,7 @@ pub use magic::{begins_with, has_magic};
 pub use map::FileBytes;
 use map::{bytes_of, log_bytes, log_files, log_outline};
 pub use map::{map, map_file, map_known};
-pub use packed::{Room, is_packed};
+pub use packed::{Room, is_archive, is_packed};
 pub use reading::hand_out;
 pub use sidecar::{Sidecar, cache, is_trusted, keep};
 pub use unnamed::unnamed;

@@ -1,4 +1,5 @@
-//! Packed logs: what is in them lies in files without names while it is read.
+//! Packed logs, by `memlog pack` or by gzip or zstd alone: what is in them lies in files
+//! without names while it is read.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, Write};
@@ -6,6 +7,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use memlog_format::chunk::MAGIC as MAGIC_OF_LOG;
+use memlog_import::{content_of, head_of};
 use memlog_pack::archive::{self, MAGIC};
 
 use super::magic::begins_with;
@@ -15,6 +17,21 @@ use crate::words::{shown, sized};
 
 /// Whether the file is a packed log.
 pub fn is_packed(path: &Path) -> bool {
+    is_archive(path) || File::open(path).is_ok_and(|file| is_log_alone(&file))
+}
+
+/// So much of a packed file is looked at to tell what it is.
+const LOOKED_AT: usize = 64 << 10;
+
+/// Whether a log and nothing else was packed, as by gzip.
+fn is_log_alone(file: &File) -> bool {
+    let mut bytes = vec![0; LOOKED_AT];
+    let count = file.read_at(&mut bytes, 0).unwrap_or(0);
+    memlog_import::is_packed(&bytes[..count]) && head_of(&bytes[..count]).starts_with(&MAGIC_OF_LOG)
+}
+
+/// Whether `memlog pack` made the file.
+pub fn is_archive(path: &Path) -> bool {
     let first = |file| archive::read(BufReader::new(file), |_| Err(io::ErrorKind::Other.into()));
     // It is one as soon as a log in it is to be read.
     begins_with(path, &MAGIC)
@@ -23,12 +40,17 @@ pub fn is_packed(path: &Path) -> bool {
 
 /// The logs in a packed file, each in a file of its own; none if it is no packed one.
 pub fn unpacked(file: &File) -> io::Result<Vec<File>> {
+    let mut room = Room::of(&std::env::temp_dir());
+    if is_log_alone(file) {
+        let mut input = BufReader::new(file);
+        let content = content_of(&mut input).map_err(io::Error::other)?;
+        return Ok(vec![spooled(&mut Measured(content, room))?]);
+    }
     let mut start = [0; MAGIC.len()];
     if !matches!(file.read_at(&mut start, 0), Ok(count) if count == start.len()) || start != MAGIC {
         return Ok(Vec::new());
     }
     let mut logs = Vec::new();
-    let mut room = Room::of(&std::env::temp_dir());
     let whole = archive::read(BufReader::new(file), |log| {
         room.take(log.length)?;
         logs.push(spooled(log.content)?);
@@ -71,6 +93,18 @@ impl Room {
             )),
             _ => Ok(()),
         }
+    }
+}
+
+/// Content of which nothing says how long it is.
+struct Measured<R>(R, Room);
+
+impl<R: Read> Read for Measured<R> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let Self(content, room) = self;
+        let count = content.read(bytes)?;
+        room.take(count as u64)?;
+        Ok(count)
     }
 }
 
