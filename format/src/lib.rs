@@ -13,11 +13,12 @@
 //! * [`passed`]: another: blocks whose events were left out
 //! * [`table`]: the arrays of stack nodes and code addresses
 //! * [`meta`]: header, modules, settings, where streams stood at a fork, the end
+//! * [`text`](meta::Key): what its texts mean
+//! * [`stripped`]: one of those: which events were left out
 //! * [`counter`]: what was lost, cut, refused
 //! * [`resident`]: what was resident at a moment, mapping by mapping
 //! * [`kept`]: names that were put into a log, to be read where their files are not
 //! * [`tuned`]: what the program told its allocator
-//! * [`stripped`]: how a log says that such events were left out
 //! * [`refusal`]: one of those: why the log could not grow
 //! * [`live`]: the live set of a log that overwrites its oldest events
 //! * [`order`]: which numbers order the events on one address
@@ -46,6 +47,7 @@ pub mod refusal;
 pub mod resident;
 pub mod stripped;
 pub mod table;
+mod text;
 pub mod total;
 pub mod tuned;
 mod usual;
