@@ -7,6 +7,7 @@ mod lives;
 mod made;
 mod parquet;
 mod perfetto;
+mod readers;
 mod sqlite;
 
 use std::collections::BTreeMap;
@@ -317,10 +318,15 @@ fn a_pprof_profile_has_four_sums() {
     }
 }
 
+/// Where ci/readers puts what it brings.
+fn engines() -> PathBuf {
+    let build = Path::new(env!("CARGO_BIN_EXE_memlog")).ancestors().nth(2);
+    build.expect("a folder").join("engines")
+}
+
 /// That of ci/readers, if it was made.
 pub fn python() -> PathBuf {
-    let build = Path::new(env!("CARGO_BIN_EXE_memlog")).ancestors().nth(2);
-    let own = build.expect("a folder").join("engines/venv/bin/python");
+    let own = engines().join("venv/bin/python");
     if own.exists() { own } else { "python3".into() }
 }
 
