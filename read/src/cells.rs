@@ -45,8 +45,7 @@ pub(crate) struct Cells {
     present: HashMap<u32, Present>,
 }
 
-/// A cell with more than this many numbers missing for each one present is
-/// damage, not loss; noting its numbers would take too much memory.
+/// With more numbers missing for each one present a list takes less memory than bits.
 const MAX_SPARSE: u64 = 64;
 
 impl Cells {
@@ -74,10 +73,8 @@ impl Cells {
             if !is_flight {
                 findings.order_gaps = findings.order_gaps.saturating_add(missing);
             }
-            if is_flight || missing <= census.count.saturating_mul(MAX_SPARSE) {
-                cells[place as usize].gapped = true;
-                censuses.insert(place, census);
-            }
+            cells[place as usize].gapped = true;
+            censuses.insert(place, census);
         }
         let present = note_present(cursors, &censuses, goes_on)?;
         Some(Self { cells, present })
