@@ -299,7 +299,7 @@ mod tests {
     fn one_log_too_many_is_told() {
         let others = [
             "record", "ldflags", "report", "dot", "info", "annotate", "where", "check", "diff",
-            "ranks", "export",
+            "ranks", "export", "strip",
         ];
         let command = Cli::command();
         let visible = command.get_subcommands().filter(|sub| !sub.is_hide_set());

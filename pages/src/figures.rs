@@ -48,6 +48,7 @@ pub fn identity(log: &Log) -> Map<String, Value> {
     let arguments = command_line.split_inclusive(|&byte| byte == 0);
     let arguments = arguments.map(|word| clean(word.strip_suffix(&[0]).unwrap_or(word)));
     let mut identity = object(json!({
+        "made_as": text(log, Key::LogPath),
         "executable": text(log, Key::Executable),
         "command_line": arguments.collect::<Vec<_>>(),
         "host": text(log, Key::Host),

@@ -257,8 +257,8 @@ A log that comes out has all its names in it and is read as any other. tar -xf d
 there is no memlog.
 
 Examples:
-  memlog extract vm.5912.memlog.tar.zst
-  memlog extract -o logs/ vm.5912.memlog.tar.zst";
+  memlog extract -o logs/ vm.5912.memlog.tar.zst
+  memlog extract --force vm.5912.memlog.tar.zst    a log of that name here is replaced";
 
 pub const REPLAY: &str = "\
 Each call is made again, in the order of the log and by as many threads, under each allocator. RSS is \
@@ -291,7 +291,7 @@ says what becomes of each form.
 
 Examples:
   memlog import heaptrack.server.4711.zst
-  memlog import -o old.memlog vm.2015.txt
+  memlog import -o vm.memlog vm.2015.txt
   memlog summary heaptrack.server.4711.zst    reads it without making a log";
 
 pub const CHECK: &str = "\

@@ -68,7 +68,14 @@ fn by_start(folder: &Folder) -> Vec<(String, Value)> {
     let mut logs: Vec<_> = names
         .map(|log| (log.clone(), stats(folder, &log)))
         .collect();
-    logs.sort_by_key(|(_, stats)| stats["start_unix_ns"].as_u64());
+    // Several may begin at the same step of the clock: log.memlog, log.2.memlog ...
+    let number = |log: &str| log.split('.').nth(1).and_then(|word| word.parse().ok());
+    logs.sort_by_key(|(log, stats)| {
+        (
+            stats["start_unix_ns"].as_u64(),
+            number(log).unwrap_or(1_u64),
+        )
+    });
     logs
 }
 

@@ -43,7 +43,12 @@ impl Batch {
         };
         let name = match process.imported() {
             Some(content) => format!("{name}.{content}"),
-            None => format!("{name}.{}.{}", number("pid"), number("start_unix_ns")),
+            None => format!(
+                "{name}.{}.{}{}",
+                number("pid"),
+                number("start_unix_ns"),
+                tables::image(process)
+            ),
         };
         match self.nodes.get_mut(&[job.clone(), host.clone()]) {
             None => {

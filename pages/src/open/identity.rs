@@ -15,6 +15,9 @@ pub enum Identity {
         pid: u32,
         /// When it began, in nanoseconds since 1970.
         start_unix_ns: u64,
+        /// The log's own path when it was made: a process that executes another program has
+        /// another log, which may begin at the same step of the clock.
+        log: Vec<u8>,
     },
     /// One of another tool's file, by what the import says of that file.
     Imported(Vec<u8>),
@@ -29,6 +32,7 @@ impl Identity {
                 host: log.text(Key::Host).unwrap_or_default().to_vec(),
                 pid: start.pid,
                 start_unix_ns: start.wall_ns,
+                log: log.text(Key::LogPath).unwrap_or_default().to_vec(),
             });
         }
         // The tool and the file's name alone tell nothing: many are called profile.pb.gz.

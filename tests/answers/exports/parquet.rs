@@ -10,7 +10,8 @@ use std::process::Command;
 use serde_json::Value;
 
 use super::{Case, of_json, python, text, whole};
-use crate::sites::said;
+use crate::sites::build::GCC;
+use crate::sites::{Folder, said};
 
 /// The files of a table, below the data set's folder.
 fn files(folder: &Path, table: &str) -> Vec<PathBuf> {
@@ -309,4 +310,26 @@ fn a_process_is_there_once() {
     }
     let only = folder.run(&["export", "parquet", "-o", "one", log, log]);
     assert_eq!(only.stdout, b"Creating 4 files in one\n", "{}", said(&only));
+}
+
+/// A process that executes other programs at once, within a step of the clock, has a row for
+/// each of them.
+#[test]
+fn each_program_of_a_process_is_there() {
+    let folder = Folder::new("answers-exports-parquet-executed");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("victims/execer.c");
+    let program = GCC.build_file(&folder, &source, "execer", &[] as &[&str]);
+    let words = ["record", "-o", "logs/", program.to_str().expect("a name")];
+    folder.says(&words);
+    let logs = folder.logs("logs");
+    let names = logs.iter().map(|log| log.to_str().expect("a name"));
+    let words = ["export", "parquet", "-q", "-o", "dataset"];
+    let output = folder.run(&words.into_iter().chain(names).collect::<Vec<_>>());
+    assert_eq!(said(&output), "");
+    assert!(logs.len() > 2);
+    if let Some(rows) = rows(&folder.path("dataset"), "processes") {
+        assert_eq!(rows.len(), logs.len());
+        let keys: BTreeSet<_> = rows.iter().map(|row| row["process"].to_string()).collect();
+        assert_eq!(keys.len(), logs.len());
+    }
 }
