@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use memlog_pages::{
-    Advice, Watch, counted, form_of, grouped, has_magic, import, lacks, shown, sized,
+    Advice, Watch, counted, form_of, grouped, has_magic, import, is_packed, lacks, shown, sized,
 };
 
 use crate::output::Output;
@@ -39,7 +39,8 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         is_quiet: args.quiet,
         elsewhere: ELSEWHERE,
     };
-    if form_of(&args.file).is_none() && has_magic(&args.file) {
+    let is_log = has_magic(&args.file) || is_packed(&args.file);
+    if form_of(&args.file).is_none() && is_log {
         return Err(Advice::error(
             format!("{} is a log already", shown(&args.file)),
             "every command reads it as it is",

@@ -29,7 +29,7 @@ use crate::open::{Analysis, Family, Files, Watch, extent_of};
 use crate::page::others::Records;
 use crate::page::{Page, Part};
 use crate::shown::print;
-use crate::words::{clean, counted, grouped, shown, signal};
+use crate::words::{clean, counted, grouped, lasted, shown, signal};
 use figures::figures;
 use mallopts::Mallopt;
 use sections::{counters, findings, modules};
@@ -203,6 +203,13 @@ fn identity(records: &mut Records, log: &Log) {
         }
     }
     packed(records, log);
+    if let Some(stripped) = log.stripped() {
+        let which = match stripped.below_ns {
+            Some(ns) => format!("that lived less than {}", lasted(ns as f64 / 1e9)),
+            None => "that were freed".into(),
+        };
+        records.add("stripped", format!("of blocks {which} it has sums only"));
+    }
     if let Some(imported) = Imported::of(log) {
         let from = format!("from a {} file, {}", imported.tool, imported.file);
         records.add("imported", from);

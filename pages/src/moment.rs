@@ -117,7 +117,10 @@ impl At {
     /// When that is.
     pub fn when(&self, log: &Log, times: &Times) -> anyhow::Result<When> {
         use memlog_analysis::Moment as Known;
-        Rests::default().on(self.rests_on()).check(log)?;
+        // What is live at a mark stays in a stripped log.
+        if !matches!(self.0, Moment::Mark(_)) || log.stripped().is_none() {
+            Rests::default().on(self.rests_on()).check(log)?;
+        }
         let seconds = |ns: u64| When::Seconds(ns as f64 / 1e9);
         Ok(match &self.0 {
             Moment::RssPeak => When::Known(Known::RssPeak),

@@ -12,6 +12,7 @@ use std::process::ExitCode;
 
 use memlog_analysis::{Held, List, Moment, Sites};
 use memlog_export::When;
+use memlog_format::meta::Lack;
 
 use crate::facts::program;
 use crate::names::{Labels, symbol_words};
@@ -20,6 +21,7 @@ use crate::page::others::Next;
 use crate::page::places::What;
 use crate::page::{Page, Part};
 use crate::places::list;
+use crate::rests::Rests;
 use crate::shown::{self, Asked, show_after};
 use crate::subject::Subject;
 use crate::words::{counted, lasted, sized};
@@ -59,7 +61,10 @@ fn seconds(text: &str) -> std::result::Result<f64, String> {
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     show_after(
         (&args.asked, (&Where::default()).into()),
-        |family, watch| Ok(Last::of(family, watch)),
+        |family, watch| {
+            Rests::default().on(&[Lack::Course]).check(family.own())?;
+            Ok(Last::of(family, watch))
+        },
         |last| Some(When::Seconds(last.before_end(args.last))),
         args.json,
         |subject, labels, last| Found::of(args, subject, labels, last).page(subject, labels),

@@ -18,6 +18,8 @@ pub struct Rests {
     pub names: bool,
     /// Whether it is of what the program mapped itself.
     pub mappings: bool,
+    /// Whether each allocation and release is in it.
+    events: bool,
     on: Vec<Lack>,
 }
 
@@ -40,6 +42,12 @@ impl Rests {
     /// And on what the program mapped itself.
     pub fn on_mappings(mut self) -> Self {
         self.mappings = true;
+        self
+    }
+
+    /// And on each allocation and release.
+    pub fn on_events(mut self) -> Self {
+        self.events = true;
         self
     }
 
@@ -75,6 +83,17 @@ impl Rests {
 
     /// A sentence where the source of the log does not know it.
     pub fn check(&self, log: &Log) -> anyhow::Result<()> {
+        if log.stripped().is_some() {
+            let is_known = !self.events && !self.on.iter().any(|lack| is_unknown(log, *lack));
+            return match is_known {
+                true => Ok(()),
+                false => Err(Advice::error(
+                    "not known: the log is stripped, and has no events of the blocks that it left \
+                     out",
+                    "ask the log that it was made of",
+                )),
+            };
+        }
         let Some(imported) = Imported::of(log) else {
             return Ok(());
         };
@@ -146,18 +165,18 @@ fn of_test(test: &Test) -> &'static [Lack] {
         Test::Length { field, .. } => match field {
             LengthField::Lifetime => &[Times, Order, Lifetimes],
             LengthField::ChainLifetime => &[Times, Order, Lifetimes, Reallocs],
-            LengthField::GroupInterval => &[Times, Order, Gone],
+            LengthField::GroupInterval => &[Times, Order, Gone, Course],
         },
         Test::Moment { field, .. } => match field {
-            MomentField::Born => &[Times, Order],
+            MomentField::Born => &[Times, Order, Course],
             MomentField::Died => &[Times, Order, Lifetimes],
-            MomentField::GroupFirst | MomentField::GroupLast => &[Times, Order, Gone],
+            MomentField::GroupFirst | MomentField::GroupLast => &[Times, Order, Gone, Course],
             MomentField::GroupPeak => &[Times, Course],
         },
         Test::Text { field, .. } => match field {
             TextField::Kind => &[Functions],
             TextField::Thread | TextField::FreedBy => &[Threads],
-            TextField::LastMark => &[Order],
+            TextField::LastMark => &[Order, Course],
             _ => &[],
         },
         Test::Flag(flag) => match flag {

@@ -341,7 +341,7 @@ fn what_cannot_be_stripped_is_told() {
         (vec!["strip", text(&log), text(&small)], "-o DIR"),
         (
             vec!["export", "replay", "-o", "x", text(&small)],
-            "is stripped",
+            "the log is stripped",
         ),
     ] {
         let output = folder.run(&words);
@@ -351,16 +351,50 @@ fn what_cannot_be_stripped_is_told() {
         assert!(!folder.path("x").exists());
     }
     // Pages that need what went say that they lack it.
+    // What needs them is refused; what lacks them says so.
     let log = text(&small);
-    for words in [
-        &["histogram", "lifetime", log],
-        &["chains", log][..],
-        &["timeline", log],
-        &["where", log, "0x1"],
-    ] {
-        let told = said(&folder.run(words));
-        assert!(told.contains("the log is stripped"), "{words:?}: {told}");
+    let questions = [
+        "histogram lifetime",
+        "chains",
+        "timeline",
+        "dump",
+        "postmortem",
+        "report --at 50%",
+        "report --every 10ms",
+        "table --at 1ms",
+        "table --where lifetime>1ms",
+        "table --where born>1ms",
+        "table --list --sort lifetime",
+        "export heaptrack -o x",
+        "export firefox -o x",
+        "export massif -o x",
+        "export perfetto -o x",
+    ];
+    for question in questions {
+        let words: Vec<_> = question.split(' ').chain([log]).collect();
+        let output = folder.run(&words);
+        let told = said(&output);
+        assert_eq!(output.status.code(), Some(2), "{question}: {told}");
+        assert!(told.contains("the log is stripped"), "{question}: {told}");
     }
+    assert!(said(&folder.run(&["where", log, "0x0"])).contains("the log is stripped"));
+    for page in ["table", "leaks", "threads", "info"] {
+        assert!(folder.says(&[page, log]).contains("stripped"), "{page}");
+    }
+    let output = folder.run(&["check", "--max-peak", "1", "--where", "size > 0", log]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(said(&output).contains("UNPROVEN"), "{}", said(&output));
+    let lives = serde_json::from_str::<Value>(&folder.says(&["export", "dhat", "-o", "-", log]));
+    assert_eq!(lives.expect("JSON")["bklt"], false);
     let report = folder.says(&["report", text(&small)]);
     assert!(report.contains("stripped:  "), "{report}");
+}
+
+/// Many blocks alike that went are few bytes of events, and many rows.
+#[test]
+fn few_events_may_tell_of_many_blocks() {
+    let folder = Folder::new("answers-stripped-many");
+    let (log, _) = recorded(&folder, &[], "many 200000");
+    let small = stripped(&folder, &log, None);
+    figures_are_the_same(&folder, &log, &small);
 }

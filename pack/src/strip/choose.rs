@@ -80,8 +80,8 @@ pub fn choose(log: &Log, rule: &Rule, goes_on: &mut dyn FnMut(u64, u64) -> bool)
                 return None;
             }
         }
-        // Whether such a release is of a block that went before, or of none that is known,
-        // other events at its address tell.
+        // What such a release is of, other events at its address tell: a block that went
+        // before, or none that is known.
         if chooser.unknown.is_subset(&unknown) {
             return Some(chooser.finish());
         }
@@ -118,7 +118,7 @@ struct Alike {
 struct Chooser<'r> {
     below_ticks: Option<u64>,
     cuts: &'r Cuts,
-    /// Addresses whose events stay.
+    /// Addresses whose events stay, and those whose should.
     known: &'r HashSet<u64>,
     unknown: HashSet<u64>,
     /// Of the rule, rising; and how many have come, of marks too.
@@ -246,6 +246,11 @@ impl<'a> Taker<'a> for Chooser<'_> {
         };
         self.free.push(index);
         let block = self.blocks[index as usize];
+        // The stream had a block there last, which another released: only both tell that this
+        // one counts as temporary.
+        if temporary && block.at.0 != place.stream {
+            self.unknown.insert(release.address);
+        }
         if !self.goes(&block, went) {
             return;
         }

@@ -163,7 +163,10 @@ fn figures(told: &Told, chosen: &Chosen) -> Result<Amounts, Failure> {
             let peak = peak(world, &chosen.choice(told)?)?;
             // What is not known of all blocks is known of none.
             let known = |key: &str, figure: u64| number(key).map(|_| figure);
-            amounts.set(Measure::Peak, known("heap_peak_bytes", peak.bytes));
+            // The peak of some blocks is at a moment of its own.
+            let bytes = known("heap_peak_bytes", peak.bytes);
+            let has_course = !is_unknown(told.log, Lack::Course);
+            amounts.set(Measure::Peak, bytes.filter(|_| has_course));
             amounts.set(Measure::Allocations, known("allocations", own.blocks));
             amounts.set(Measure::Total, known("total_bytes", own.bytes));
         }

@@ -23,7 +23,6 @@ use memlog_format::event::{Alloc, Release};
 use memlog_format::ext::{Ledger, Mapping, Rss, RssSource};
 use memlog_format::failure::Failure;
 use memlog_format::meta::Lack;
-use memlog_format::passed::Passed;
 use memlog_format::table::StackId;
 use memlog_read::{Flight, Item, Kind, Log, Place, Taker};
 
@@ -38,8 +37,6 @@ use numbers::{put_decimal, put_hex};
 
 /// So much is written at a time.
 const FULL: usize = 1 << 18;
-/// Where no block lies.
-const NOWHERE: u64 = 16;
 
 /// Print every event of a log.
 #[derive(clap::Args)]
@@ -75,7 +72,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let family = files.family()?;
     let log = family.own();
     let rests = [Lack::Order, Lack::Addresses, Lack::Times, Lack::Threads];
-    Rests::default().on(&rests).check(log)?;
+    Rests::default().on(&rests).on_events().check(log)?;
     let store = NameStore::default();
     let names = (!args.no_symbols).then(|| Names::new(&store, &options, log, &file));
     let mut dump = Dump::new(Out::new(), log, names, args.ledger);
@@ -147,7 +144,6 @@ impl<'a, W: Write> Taker<'a> for Dump<'_, 'a, '_, W> {
                     self.entry(place, entry);
                 }
             }
-            Kind::Passed(passed) => self.passed(place, passed),
             Kind::Failed(failure) if self.with_failed => self.failed(place, failure),
             Kind::Thread { tid, name } => self.thread(place, *tid, name),
             Kind::Rss(rss) => self.read(rss),
@@ -222,24 +218,6 @@ impl<'l, 'a, 's, W: Write> Dump<'l, 'a, 's, W> {
         put_hex(&mut self.text, address);
         self.moment(place);
         self.end(stack);
-    }
-
-    /// Each comes and goes, at an address that no block has.
-    fn passed(&mut self, place: Place, passed: &Passed) {
-        let (asked, released) = (
-            Place {
-                tid: passed.tid,
-                ..place
-            },
-            Place {
-                tid: passed.releaser,
-                ..place
-            },
-        );
-        for _ in 0..passed.blocks {
-            self.came("M", asked, passed.size, NOWHERE, passed.stack);
-            self.went("F", released, NOWHERE, passed.release_stack);
-        }
     }
 
     fn thread(&mut self, place: Place, tid: u32, name: &[u8]) {

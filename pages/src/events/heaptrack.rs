@@ -20,7 +20,6 @@ use memlog_answers::Picked;
 use memlog_export::forms::file_and_line;
 use memlog_format::event::{Alloc, Release};
 use memlog_format::meta::{Key, Lack};
-use memlog_format::passed::Passed;
 use memlog_read::{Item, Kind, Log, Place, Taker};
 
 use crate::facts::command_line;
@@ -50,7 +49,10 @@ pub fn heaptrack(
     let files = Files::load(file, &watch)?;
     let family = files.family()?;
     let rests = [Lack::Order, Lack::Sizes, Lack::Gone];
-    Rests::default().on(&rests).check(family.own())?;
+    Rests::default()
+        .on(&rests)
+        .on_events()
+        .check(family.own())?;
     let log = family.own();
     let store = NameStore::default();
     let mut names = Names::new(&store, &options, log, file);
@@ -150,7 +152,6 @@ impl<'a> Taker<'a> for Form<'_, 'a, '_, '_> {
         match &item.kind {
             Kind::Alloc(alloc) => self.alloc(item.place(), alloc),
             Kind::Release(release) => self.release(item.place(), release),
-            Kind::Passed(passed) => self.passed(item.tick, passed),
             Kind::Rss(rss) => {
                 self.come_to(item.place().tick);
                 // Not every system says how much it is now.
@@ -170,22 +171,6 @@ impl<'a> Taker<'a> for Form<'_, 'a, '_, '_> {
 }
 
 impl<'l, 'a, 's, 'o> Form<'l, 'a, 's, 'o> {
-    /// Each comes and goes at once.
-    fn passed(&mut self, tick: u64, passed: &Passed) {
-        self.come_to(tick);
-        for _ in 0..passed.blocks {
-            if !self.next_event() {
-                return;
-            }
-            if self.picked.is_none_or(|picked| picked.has(self.event)) {
-                let stack = self.stacks.stack(passed.stack, &self.tables);
-                let info = self.info(passed.size, stack);
-                self.line('+', info);
-                self.line('-', info);
-            }
-        }
-    }
-
     fn new(
         (out, picked): (&'o mut dyn Write, Option<&'o Picked>),
         log: &'l Log<'a>,

@@ -19,7 +19,7 @@ use super::folded::{Lives, Places};
 use super::libraries::recorded_allocator;
 use crate::open::{Analysis, Before, Family, Files, Watch, hand_out};
 use crate::rests::Rests;
-use crate::words::{Advice, clean, counted, shown, sized};
+use crate::words::{clean, counted, sized};
 
 /// So much is written at a time.
 const FULL: usize = 1 << 18;
@@ -30,15 +30,8 @@ pub fn operations(file: &Path, out: &mut (impl Write + Seek)) -> anyhow::Result<
     let files = Files::load(file, &watch)?;
     let family = files.family()?;
     let log = family.own();
-    if log.stripped().is_some() {
-        let sentence = format!("{} is stripped: calls are left out of it", shown(file));
-        return Err(Advice::error(
-            sentence,
-            "replay the log that it was made of",
-        ));
-    }
     let rests = [Lack::Order, Lack::Sizes, Lack::Gone];
-    Rests::default().on(&rests).check(log)?;
+    Rests::default().on(&rests).on_events().check(log)?;
     let analysis = family.analyse(None, &watch);
     let mut lives = Lives::default();
     hand_out(&mut watch.events(log), &mut lives, |_, events, bytes| {

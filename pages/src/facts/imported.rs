@@ -144,9 +144,18 @@ fn word(lack: Lack) -> &'static str {
 
 /// Whether a log says that its source did not know something.
 pub fn is_unknown(log: &Log, lack: Lack) -> bool {
-    log.texts(Key::Lacks)
-        .any(|text| Lack::of(text) == Some(lack))
+    let mut told = log.texts(Key::Lacks);
+    told.any(|text| Lack::of(text) == Some(lack))
+        || log.text(Key::Stripped).is_some() && STRIPPED.contains(&lack)
 }
+
+/// What a stripped log does not know of the blocks that it left out.
+const STRIPPED: [Lack; 4] = [
+    Lack::Addresses,
+    Lack::Lifetimes,
+    Lack::Reallocs,
+    Lack::Course,
+];
 
 /// What a source does not know.
 pub fn lacks(lack: Lack) -> &'static str {

@@ -48,8 +48,8 @@ fn stripped(log: &Log, analysis: &Analysis) -> Option<String> {
         None => "were freed".into(),
     };
     Some(format!(
-        "the log is stripped: of {blocks} that {which} it has sizes, stacks and threads; they \
-         count as gone at once, at no address and in no chain, all but the first when the last came"
+        "the log is stripped: {blocks} that {which} are in the sums only; when they were live is \
+         not known, but for the peaks"
     ))
 }
 

@@ -38,6 +38,8 @@ pub struct Sidecar {
 
 /// No event takes less than a byte, and some bytes stand for several.
 const EVENTS_OF_A_BYTE: u64 = 8;
+/// A record of eleven bytes or more may tell of 1,024 blocks that were left out.
+const BLOCKS_OF_A_BYTE: u64 = 128;
 
 impl Sidecar {
     /// Of the log at this path; none is kept of a program that runs, and of another tool's
@@ -48,7 +50,10 @@ impl Sidecar {
             key: key(&family.logs),
             places: places(path),
             owner: fs::metadata(path).ok().map(|file| file.uid()),
-            most_events: own.size().event_bytes.saturating_mul(EVENTS_OF_A_BYTE),
+            most_events: own.size().event_bytes.saturating_mul(match own.stripped() {
+                None => EVENTS_OF_A_BYTE,
+                Some(_) => BLOCKS_OF_A_BYTE,
+            }),
             is_worthwhile: !family.is_made && own.size().event_bytes >= KEPT_FROM && !is_running,
         }
     }

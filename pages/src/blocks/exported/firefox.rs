@@ -19,7 +19,8 @@ const POINTS: usize = 2_000;
 
 /// Writes it.
 pub fn firefox(chosen: &Chosen, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
-    super::write(chosen, &[Lack::Order, Lack::Times, Lack::Gone], made, out)
+    let rests = [Lack::Order, Lack::Times, Lack::Gone, Lack::Course];
+    super::write(chosen, &rests, made, out)
 }
 
 fn made(told: &Told) -> Result<String, Failure> {

@@ -21,7 +21,9 @@ pub fn heaptrack(chosen: &Chosen, out: &mut dyn Write) -> anyhow::Result<ExitCod
     let made = |told: &Told| -> Result<Picked, Damaged> { picked(told.world, told.choice) };
     let answered = super::asked(
         chosen,
-        Rests::from(false).on(&[Lack::Order, Lack::Gone]),
+        Rests::from(false)
+            .on(&[Lack::Order, Lack::Gone])
+            .on_events(),
         made,
         |picked| {
             let (file, out) = (chosen.file, &mut *out.borrow_mut());
