@@ -25,9 +25,14 @@ const LOOKED_AT: usize = 64 << 10;
 
 /// Whether a log and nothing else was packed, as by gzip.
 fn is_log_alone(file: &File) -> bool {
+    // Of thousands of logs few bytes are read.
+    let mut start = [0; MAGIC.len()];
+    if file.read_at(&mut start, 0).is_err() || !memlog_import::is_packed(&start) {
+        return false;
+    }
     let mut bytes = vec![0; LOOKED_AT];
     let count = file.read_at(&mut bytes, 0).unwrap_or(0);
-    memlog_import::is_packed(&bytes[..count]) && head_of(&bytes[..count]).starts_with(&MAGIC_OF_LOG)
+    head_of(&bytes[..count]).starts_with(&MAGIC_OF_LOG)
 }
 
 /// Whether `memlog pack` made the file.
