@@ -33,6 +33,17 @@ pub struct Resident {
     pub readings: u64,
 }
 
+/// Where a reading stands to the highest before it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Stands {
+    /// Clearly above it.
+    Above,
+    /// So near that the order of the two says nothing.
+    Near,
+    /// Below it.
+    Below,
+}
+
 impl Resident {
     pub fn new() -> Self {
         Self {
@@ -48,16 +59,21 @@ impl Resident {
         }
     }
 
-    /// Reads it now: the figure, and whether it is the highest so far.
-    pub fn read(&mut self, is_exact: bool) -> (u64, bool) {
+    /// Reads it now: the figure, and where it stands to the highest before.
+    pub fn read(&mut self, is_exact: bool) -> (u64, Stands) {
         let before = outside::cpu_ns();
         let bytes = self.bytes(is_exact);
         self.readings += 1;
         self.gate = LEAST_GATE.max(bytes / 64);
-        let is_peak = bytes > self.peak;
+        let grain = self.peak / 100;
+        let stands = match () {
+            () if bytes > self.peak + grain => Stands::Above,
+            () if bytes + grain >= self.peak => Stands::Near,
+            () => Stands::Below,
+        };
         self.peak = self.peak.max(bytes);
         self.cpu_ns += outside::cpu_ns() - before;
-        (bytes, is_peak)
+        (bytes, stands)
     }
 
     fn bytes(&mut self, is_exact: bool) -> u64 {

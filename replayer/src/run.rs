@@ -11,7 +11,7 @@ use memlog_format::operations::{Opened, Operation};
 use memlog_format::varint::Reader;
 
 use crate::outside;
-use crate::resident::Resident;
+use crate::resident::{Resident, Stands};
 use crate::slots::{Block, Slots};
 use crate::told::{Say, file_at};
 
@@ -156,10 +156,19 @@ impl<'a> Run<'a> {
     pub fn end(&mut self) {
         self.cpu_ns = outside::cpu_ns() - self.cpu_ns - self.resident.cpu_ns;
         self.faults = outside::faults() - self.faults;
-        let (bytes, is_peak) = self.resident.read(true);
+        let (bytes, stands) = self.resident.read(true);
         self.end_bytes = bytes;
-        if is_peak {
-            self.live_at_peak = self.live.bytes;
+        self.note_live(stands);
+    }
+
+    /// What is live at the peak: where memory stays resident after it was freed, readings
+    /// are alike, and the one with most counts.
+    fn note_live(&mut self, stands: Stands) {
+        let live = self.live.bytes;
+        match stands {
+            Stands::Above => self.live_at_peak = live,
+            Stands::Near => self.live_at_peak = self.live_at_peak.max(live),
+            Stands::Below => {}
         }
     }
 
@@ -331,10 +340,8 @@ impl<'a> Run<'a> {
         if self.mode == Mode::Dry {
             return 0;
         }
-        let (bytes, is_peak) = self.resident.read(false);
-        if is_peak {
-            self.live_at_peak = self.live.bytes;
-        }
+        let (bytes, stands) = self.resident.read(false);
+        self.note_live(stands);
         bytes
     }
 

@@ -262,6 +262,14 @@ fn holes_are_no_live_bytes() {
     assert!(number(glibc, "faults") > 8000, "{glibc:#}");
 }
 
+/// Where memory stands level, what was live when it came there counts.
+#[test]
+fn what_is_live_at_a_level_peak_is_the_most() {
+    let replayed = Case::new("level").replay(ONCE);
+    let live = number(first_run(&replayed, 0), "live_bytes_at_rss_peak");
+    assert!(live >= 3000 * 4096, "{live}");
+}
+
 #[test]
 fn what_nobody_touched_stays_so() {
     let replayed = Case::new("untouched").replay(ONCE);
