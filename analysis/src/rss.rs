@@ -37,141 +37,17 @@
 
 #[cfg(test)]
 mod tests;
+mod told;
 
 use memlog_format::ext::{Rss, RssSource};
+
+pub(crate) use told::Heap;
+pub use told::{Bracket, Figures, FirstReading, Level, RssPeak, Unread, Why};
 
 /// By so much two figures may differ that ought to be the same: the kernel counts
 /// up to 32 pages on each processor for itself, and two processors are what most
 /// programs are on at a time.
 const COUNT_ERROR_KB: u64 = 512;
-
-/// What the log's frame says about resident memory, in kilobytes, 0: unknown.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Figures {
-    /// VmHWM as last read.
-    pub vm_hwm_kb: u64,
-    /// ru_maxrss at the end.
-    pub maxrss_kb: u64,
-    /// What the kernel counted of a killed process, or of a child of it.
-    pub counted_kb: u64,
-    /// Since which tick nothing was read, though events went on.
-    pub unread_since: Option<u64>,
-}
-
-/// A figure of resident memory, in kilobytes, and what of it is the recorder's.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Level {
-    /// All of it.
-    pub kb: u64,
-    /// The recorder's.
-    pub own_kb: u64,
-}
-
-impl Level {
-    /// What is not the recorder's.
-    pub fn program_kb(&self) -> u64 {
-        self.kb.saturating_sub(self.own_kb)
-    }
-}
-
-/// Why resident memory was not read to the end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Why {
-    /// A seccomp filter came.
-    Filter,
-    /// The log has no end.
-    NoEnd,
-}
-
-/// Readings of resident memory that stopped before the end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Unread {
-    /// Why.
-    pub why: Why,
-    /// Since which tick.
-    pub since_tick: u64,
-    /// Allocations and releases since.
-    pub events: u64,
-    /// The heap grew beyond what it was at the peak that was read, by more than
-    /// the grain.
-    pub is_higher: bool,
-}
-
-/// The two readings that a moment lies between.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Bracket {
-    /// Tick of the reading before, or of the start.
-    pub from_tick: u64,
-    /// Tick of the reading after, or of the end.
-    pub to_tick: u64,
-    /// Allocations and releases between them.
-    pub events: u64,
-    /// The smallest heap between them.
-    pub low_heap_bytes: u64,
-    /// The largest.
-    pub high_heap_bytes: u64,
-}
-
-/// The peak of resident memory.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct RssPeak {
-    /// The reading that lies behind it, counted from 1; 0: none does.
-    pub reading: u64,
-    /// The figure that showed it; 0 where nothing was read.
-    pub level: Level,
-    /// The moment: after so many allocations and releases of the log.
-    pub event: u64,
-    /// Its tick.
-    pub tick: u64,
-    /// Bytes live at the moment.
-    pub live_bytes: u64,
-    /// Blocks live at the moment.
-    pub live_blocks: u64,
-    /// What allocator gave for them.
-    pub live_usable_bytes: u64,
-    /// Where it lies.
-    pub bracket: Bracket,
-}
-
-/// The first reading that said something, and the heap then.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct FirstReading {
-    /// The figure, in kilobytes.
-    pub kb: u64,
-    /// The recorder's own part of it.
-    pub own_kb: u64,
-    /// When: after so many allocations and releases of the log.
-    pub event: u64,
-    /// Its tick.
-    pub tick: u64,
-    /// Of before the first call that was recorded.
-    pub is_start: bool,
-    /// Bytes that were live.
-    pub live_bytes: u64,
-    /// What the allocator gave for them.
-    pub live_usable_bytes: u64,
-    /// How many they were.
-    pub live_blocks: u64,
-}
-
-/// The heap at a moment.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Heap {
-    /// After so many allocations and releases of the log.
-    pub event: u64,
-    pub bytes: u64,
-    pub usable: u64,
-    pub blocks: u64,
-    pub tick: u64,
-}
-
-impl Heap {
-    /// Whether it is larger than another; blocks of no bytes take room as well.
-    #[inline]
-    pub fn is_larger(&self, bytes: u64, usable: u64) -> bool {
-        self.bytes > bytes || self.bytes == bytes && self.usable > usable
-    }
-}
 
 /// Follows the readings.
 #[derive(Debug, Default)]
@@ -195,10 +71,9 @@ pub(crate) struct RssTracker {
     /// Set while what was kept lies before the first event.
     is_before: bool,
     unread: Option<Unread>,
-    /// The reading that lies behind the peak, where that is known already.
-    known: Option<u64>,
-    /// How many readings ended a bracket.
-    closes: u64,
+    /// The reading that lies behind the peak, as [`RssPeak`] has it, where that is known: in a
+    /// log that lacks events the heap does not tell.
+    pub known: Option<u64>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -250,11 +125,6 @@ impl RssTracker {
         }
     }
 
-    /// The peak lies before this reading: in a log that lacks events the heap does not tell.
-    pub(crate) fn know(&mut self, reading: u64) {
-        self.known = Some(reading);
-    }
-
     /// The heap changed; true if this is the largest since the last reading.
     #[inline]
     pub(crate) fn changed(&mut self, heap: &Heap) -> bool {
@@ -304,7 +174,7 @@ impl RssTracker {
             });
             return Some(false);
         }
-        Some(self.close(figure, above_floor, now))
+        Some(self.close(figure, above_floor, now, self.readings))
     }
 
     /// The log ends; `figures` are the kernel's last words.
@@ -317,12 +187,12 @@ impl RssTracker {
         let level = Level { kb, own_kb };
         self.unread = self.find_unread(kb, figures);
         if self.is_peak_unread() {
-            self.closes = 0;
-            self.keep(self.top);
+            self.keep(self.top, 0);
             return true;
         }
         let high_water = true;
-        self.close(Figure { level, high_water }, false, now)
+        let figure = Figure { level, high_water };
+        self.close(figure, false, now, self.readings + 1)
     }
 
     /// Whether nothing was read at the end, and what came since.
@@ -351,7 +221,7 @@ impl RssTracker {
             since_tick,
             events,
             is_higher: match self.known {
-                Some(reading) => reading == 0,
+                Some(known) => known == 0,
                 None => self.candidate.bytes > known_bytes,
             },
         })
@@ -373,21 +243,20 @@ impl RssTracker {
         self.unread
     }
 
-    fn close(&mut self, read: Figure, certain: bool, now: &Heap) -> bool {
+    fn close(&mut self, read: Figure, certain: bool, now: &Heap, reading: u64) -> bool {
         let mut figure = read;
         if let (true, Some(last)) = (figure.high_water, self.last) {
             // The mark may have come about while the recorder still had more.
             figure.level.own_kb = figure.level.own_kb.max(last.level.own_kb);
         }
         let level = figure.level;
-        self.closes += 1;
         let keep = match self.known {
-            Some(reading) => reading == self.closes,
+            Some(known) => known == reading,
             None => self.is_kept(figure, certain),
         };
         self.bracket.to_tick = now.tick;
         if keep {
-            self.keep(level);
+            self.keep(level, reading);
         }
         let is_new = !figure.high_water || level.kb > self.highest.kb;
         if is_new && level.program_kb() > self.top.program_kb() {
@@ -406,11 +275,11 @@ impl RssTracker {
     }
 
     /// The candidate is the moment.
-    fn keep(&mut self, level: Level) {
+    fn keep(&mut self, level: Level, reading: u64) {
         self.is_before = false;
         self.bracket.high_heap_bytes = self.candidate.bytes;
         self.kept = Some(RssPeak {
-            reading: self.closes,
+            reading,
             level,
             event: self.candidate.event,
             tick: self.candidate.tick,

@@ -89,10 +89,7 @@ impl Tally {
     /// Knows nothing yet.
     pub fn new(options: Options) -> Self {
         let mut rss = RssTracker::new(options.maxrss_floor_kb);
-        options
-            .peak_reading
-            .into_iter()
-            .for_each(|reading| rss.know(reading));
+        rss.known = options.peak_reading;
         Self {
             stacks: StackTable::default(),
             blocks: Blocks::default(),

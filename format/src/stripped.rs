@@ -24,7 +24,8 @@ pub struct Stripped {
     pub bracket_events: u64,
     /// The smallest heap there, in bytes.
     pub bracket_low_bytes: u64,
-    /// Which reading said that the RSS peak was before it, from 1; 0 where none did.
+    /// Which reading has the RSS peak before it, of those that say something, from 1; the
+    /// log's end is one more. 0: none has.
     pub peak_reading: u64,
 }
 
