@@ -7,6 +7,7 @@
 //!
 //! * [`chunk`]: a file is an array of 64 KiB chunks; their header and checksum
 //! * [`event`]: what an events chunk holds; encoder and decoder are mirrors
+//! * [`filling`]: such a chunk, filled outside of a recorder
 //! * [`ext`]: the rarer records of an events chunk, skippable by length
 //! * [`limit`]: one of those: how near a limit on memory is
 //! * [`failure`]: another: a call that asked for memory and got none
@@ -36,6 +37,7 @@ pub mod counter;
 pub mod event;
 pub mod ext;
 pub mod failure;
+pub mod filling;
 pub mod kept;
 pub mod limit;
 pub mod live;

@@ -1,7 +1,7 @@
 //! The meta chunks: the first with the counters, which is written last, and those behind it.
 
-use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE, Header, Kind, SEALED, checksum};
-use memlog_format::counter::{AREA_AT, AREA_END, Counter};
+use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE, Header, Kind};
+use memlog_format::counter::{AREA_END, Counter};
 use memlog_format::meta::{Record, Start};
 
 use crate::out::{Out, empty};
@@ -66,8 +66,7 @@ impl Metas {
         let mut chunk = empty();
         let count = (Counter::Chunks, u64::from(out.count()));
         for (counter, value) in counters.iter().chain([&count]) {
-            let at = AREA_AT + 8 * *counter as usize;
-            chunk[at..at + 8].copy_from_slice(&value.to_le_bytes());
+            counter.write(&mut chunk, *value);
         }
         let room = &mut chunk[AREA_END..];
         let length = Record::Start(start).encode(room).unwrap_or(0);
@@ -79,9 +78,5 @@ impl Metas {
 }
 
 fn sealed(sequence: u32, chunk: &[u8]) -> Header {
-    let mut header = Header::new(Kind::Meta, 0, sequence);
-    header.committed = chunk.len() as u32;
-    header.flags = SEALED;
-    header.checksum = checksum(&chunk[HEADER_SIZE..]);
-    header
+    Header::new(Kind::Meta, 0, sequence).over(&chunk[HEADER_SIZE..], true)
 }

@@ -1,7 +1,7 @@
 //! The meta chunks of a log: their records in order, and chunks made of records.
 
-use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE, Header, Kind, SEALED, checksum};
-use memlog_format::counter::AREA_END;
+use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE, Header, Kind};
+use memlog_format::counter::{AREA_END, Counter};
 use memlog_format::meta::Record;
 use memlog_format::varint::Reader;
 
@@ -116,9 +116,9 @@ impl Chunks {
     }
 
     /// Sets a counter in the first.
-    pub(crate) fn set(&mut self, at: usize, value: u64) {
+    pub(crate) fn set(&mut self, counter: Counter, value: u64) {
         if let Some((_, chunk)) = self.made.first_mut() {
-            chunk[at..][..8].copy_from_slice(&value.to_le_bytes());
+            counter.write(chunk, value);
         }
     }
 
@@ -140,9 +140,7 @@ impl Chunks {
         if *place == 0 {
             header.version = self.version;
         }
-        header.flags = SEALED;
-        header.committed = self.at as u32;
-        header.checksum = checksum(&chunk[HEADER_SIZE..self.at]);
+        let header = header.over(&chunk[HEADER_SIZE..self.at], true);
         chunk[..HEADER_SIZE].copy_from_slice(&header.encode());
     }
 }

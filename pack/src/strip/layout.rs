@@ -1,7 +1,7 @@
 //! The chunks that are no events.
 
 use memlog_format::chunk::{CHUNK_SIZE, Header, Kind};
-use memlog_format::counter::{AREA_AT, Counter};
+use memlog_format::counter::Counter;
 use memlog_format::meta::{ForkPoint, Key, Record};
 use memlog_format::stripped::Stripped;
 
@@ -36,7 +36,7 @@ impl Metas {
         let text = stripped.to_string();
         chunks.push(&encoded(&Record::Text(Key::Stripped, text.as_bytes())));
         let count = before + chunks.others();
-        chunks.set(AREA_AT + 8 * Counter::Chunks as usize, count as u64);
+        chunks.set(Counter::Chunks, count as u64);
         let made = chunks.finish().into_iter();
         Self(made.map(|(_, chunk)| chunk).collect())
     }

@@ -2,9 +2,10 @@
 
 use std::io;
 
-use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE, Header, Kind, SEALED, checksum};
-use memlog_format::event::{Alloc, Deltas, Event, MAX_EVENT, Release};
-use memlog_format::ext::{Ext, MAX_EXT};
+use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE};
+use memlog_format::event::{Alloc, Deltas, Event, Release};
+use memlog_format::ext::Ext;
+use memlog_format::filling::{Filling, ROOM};
 use memlog_format::meta::ForkPoint;
 use memlog_format::passed::Passed;
 use memlog_format::varint;
@@ -14,9 +15,6 @@ use super::choose::{Gone, Instead};
 use super::has_number;
 use super::order::{Order, Run, is_told};
 
-/// Room for a record, with the time and a stamp before it.
-const ROOM: usize = MAX_EXT + 3 * MAX_EVENT;
-
 type Out<'o> = &'o mut dyn FnMut(&[u8]) -> io::Result<()>;
 
 /// Writes the records of a stream.
@@ -25,10 +23,7 @@ pub(super) struct Writer<'w> {
     gone: &'w Gone,
     out: Out<'w>,
     chunk: Box<[u8]>,
-    at: usize,
-    sequence: u32,
-    header: Header,
-    deltas: Deltas,
+    filling: Filling,
     thread: u32,
     tick: u64,
     /// How many allocations and releases came.
@@ -54,10 +49,7 @@ impl<'w> Writer<'w> {
             gone,
             out,
             chunk: vec![0; CHUNK_SIZE].into_boxed_slice(),
-            at: 0,
-            sequence: 0,
-            header: Header::new(Kind::Events, stream, 0),
-            deltas: Deltas::default(),
+            filling: Filling::new(stream),
             thread: 0,
             tick: 0,
             number: 0,
@@ -72,10 +64,11 @@ impl<'w> Writer<'w> {
 
     /// Where the stream stands.
     pub fn place(&self) -> ForkPoint {
+        let (sequence, committed) = self.filling.place();
         ForkPoint {
             stream: self.stream,
-            sequence: self.sequence,
-            committed: self.at.max(HEADER_SIZE) as u32,
+            sequence,
+            committed: committed as u32,
         }
     }
 
@@ -206,10 +199,10 @@ impl<'w> Writer<'w> {
         self.put(room, |deltas, out| deltas.put_release(out, &release))
     }
 
-    /// Writes what is not written yet.
+    /// Writes what is not written yet. A stream of which nothing stays is there all the same.
     pub fn finish(mut self) -> io::Result<()> {
-        if self.at == 0 && self.sequence == 0 {
-            self.begin();
+        if !self.filling.is_begun() && self.filling.place().0 == 0 {
+            self.filling.begin(self.thread, self.tick);
         }
         // A seal would be a sign of a next one.
         self.flush(false)
@@ -221,49 +214,20 @@ impl<'w> Writer<'w> {
         room: usize,
         record: impl Fn(&mut Deltas, &mut varint::Writer),
     ) -> io::Result<()> {
-        loop {
-            if self.at == 0 {
-                self.begin();
-            }
-            let mut deltas = self.deltas;
-            let mut bytes = [0; ROOM];
-            let mut writer = varint::Writer::new(&mut bytes);
-            deltas.put_tick(&mut writer, self.tick);
-            record(&mut deltas, &mut writer);
-            let length = writer.finish().unwrap_or(0);
-            let has_room = self.at + length + room <= CHUNK_SIZE;
-            let place = self.chunk.get_mut(self.at..self.at + length);
-            if let Some(place) = place.filter(|_| has_room || self.at == HEADER_SIZE) {
-                place.copy_from_slice(&bytes[..length]);
-                (self.at, self.deltas) = (self.at + length, deltas);
-                return Ok(());
-            }
+        let now = (self.thread, self.tick);
+        while !self.filling.put(&mut self.chunk, now, room, &record) {
             self.flush(true)?;
         }
+        Ok(())
     }
 
-    fn begin(&mut self) {
-        let stamp = self.deltas.stamp;
-        self.at = HEADER_SIZE;
-        self.header = Header::new(Kind::Events, self.stream, self.sequence);
-        self.header.thread = self.thread;
-        (self.header.base_tick, self.header.base_stamp) = (self.tick, stamp);
-        self.deltas = Deltas::at_start(self.tick, stamp);
-    }
-
-    fn flush(&mut self, is_sealed: bool) -> io::Result<()> {
-        if self.at == 0 {
-            return Ok(());
+    fn flush(&mut self, is_complete: bool) -> io::Result<()> {
+        if self.filling.is_begun() {
+            let header = self.filling.close(&self.chunk, is_complete);
+            self.chunk[..HEADER_SIZE].copy_from_slice(&header.encode());
+            (self.out)(&self.chunk)?;
+            self.chunk.fill(0);
         }
-        self.header.committed = self.at as u32;
-        if is_sealed {
-            self.header.flags = SEALED;
-            self.header.checksum = checksum(&self.chunk[HEADER_SIZE..self.at]);
-        }
-        self.chunk[..HEADER_SIZE].copy_from_slice(&self.header.encode());
-        (self.out)(&self.chunk)?;
-        self.chunk.fill(0);
-        (self.at, self.sequence) = (0, self.sequence + 1);
         Ok(())
     }
 }
