@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use memlog_pages::strip::{Left, nanoseconds, strip};
-use memlog_pages::{Advice, choose, counted, grouped, logs_of, shown, sized, tell_note};
+use memlog_pages::{Advice, choose, counted, each_once, grouped, shown, sized, tell_note};
 
 use crate::output::Output;
 use crate::record::replace;
@@ -44,7 +44,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     };
     let logs = match args.files.as_slice() {
         [file] if is_one => vec![choose(file, |line: &str| output.say(line))?],
-        files => all_of(files)?,
+        files => each_once(files)?,
     };
     if !is_one {
         let Some(folder) = args.output.as_deref().filter(|_| !output.is_stdout()) else {
@@ -60,7 +60,6 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let forced = args
         .force
         .then_some(replace::check as fn(&Path) -> anyhow::Result<()>);
-    let mut before = 0;
     let named = |log: &str| match is_one {
         true => format!(
             "{}.stripped.memlog",
@@ -77,7 +76,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         &logs,
         args.threshold,
         |log, write| {
-            before = log.metadata().map_or(0, |found| found.len());
+            let before = log.metadata().map_or(0, |found| found.len());
             let (_, path) = output.write_log(log, named, forced, |out| {
                 write(out)?;
                 Ok(ExitCode::SUCCESS)
@@ -98,16 +97,6 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         },
     )?;
     Ok(ExitCode::SUCCESS)
-}
-
-fn all_of(files: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
-    let mut all = Vec::new();
-    for file in files {
-        all.extend(logs_of(file)?);
-    }
-    all.sort();
-    all.dedup();
-    Ok(all)
 }
 
 /// What was left out cannot be had back.

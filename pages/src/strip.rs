@@ -36,7 +36,7 @@ pub fn nanoseconds(text: &str) -> Result<u64, String> {
 }
 
 /// Strips logs, each process behind the one that forked it. `write` is handed each log's
-/// number and path and what writes it.
+/// path and what writes the stripped one; `told` what was left out.
 pub fn strip(
     paths: &[PathBuf],
     below_ns: Option<u64>,
@@ -114,9 +114,11 @@ fn chosen(
     rule.moments = vec![summary.heap_peak.event, summary.rss_peak.event];
     rule.moments
         .extend(summary.first_reading.map(|first| first.event));
-    let goes_on = &mut |events, bytes| watch.goes_on_after(events, bytes);
-    let gone = choose(family.own(), rule, goes_on).unwrap_or_default();
-    let order = Order::of(family.own(), &gone, goes_on).unwrap_or_default();
+    let progress = &mut |events, bytes| {
+        watch.goes_on_after(events, bytes);
+    };
+    let gone = choose(family.own(), rule, progress);
+    let order = Order::of(family.own(), &gone, progress);
     Ok((gone, order, summary))
 }
 

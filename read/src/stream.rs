@@ -1,11 +1,11 @@
 //! One stream's records as they stand, for who writes the log anew.
 
+use memlog_format::chunk::HEADER_SIZE;
 use memlog_format::event::{Deltas, Event};
 use memlog_format::varint::Reader;
 
 use crate::cursor::{Fate, fate, next_whole};
 use crate::grid::Span;
-use memlog_format::chunk::HEADER_SIZE;
 
 /// A record and where it stands.
 #[derive(Clone, Copy, Debug)]
@@ -26,7 +26,6 @@ pub struct Record<'a> {
 
 /// The records of a stream, chunk by chunk. What cannot be read ends its chunk, as it does
 /// for [`Log::events`](crate::Log::events).
-#[derive(Clone)]
 pub struct Stream<'a> {
     bytes: &'a [u8],
     spans: std::vec::IntoIter<Span>,

@@ -67,30 +67,38 @@ impl Gone {
     }
 }
 
-/// Reads a log to see what goes; nothing if `goes_on`, which is told how many events and
-/// bytes of them that was so far, ends it.
-pub fn choose(log: &Log, rule: &Rule, goes_on: &mut dyn FnMut(u64, u64) -> bool) -> Option<Gone> {
+/// Is told how many events more were read, and how many bytes of them so far.
+pub type Progress<'p> = &'p mut dyn FnMut(u64, u64);
+
+/// Hands out all events of a log.
+pub(super) fn read<'a>(log: &Log<'a>, taker: &mut impl Taker<'a>, progress: Progress) {
+    let mut events = log.events_while(&mut |bytes| {
+        progress(0, bytes);
+        true
+    });
+    while events.hand_out(STRIDE, taker) {
+        progress(STRIDE, events.bytes_read());
+    }
+}
+
+/// Reads a log to see what goes.
+pub fn choose(log: &Log, rule: &Rule, progress: Progress) -> Gone {
     let cuts = Cuts::new(log, &rule.forks);
     let mut unknown = HashSet::new();
     loop {
         let mut chooser = Chooser::new(rule, &cuts, &unknown);
-        let mut events = log.events_while(&mut |bytes| goes_on(0, bytes));
-        while events.hand_out(STRIDE, &mut chooser) {
-            if !goes_on(STRIDE, events.bytes_read()) {
-                return None;
-            }
-        }
+        read(log, &mut chooser, progress);
         // What such a release is of, other events at its address tell: a block that went
         // before, or none that is known.
         if chooser.unknown.is_subset(&unknown) {
-            return Some(chooser.finish());
+            return chooser.finish();
         }
         unknown = std::mem::take(&mut chooser.unknown);
     }
 }
 
-/// So many events lie between two looks at whether to go on.
-pub(super) const STRIDE: u64 = 1 << 13;
+/// So many events lie between two words on how far it is.
+const STRIDE: u64 = 1 << 13;
 
 /// A block that is live.
 #[derive(Clone, Copy)]

@@ -14,13 +14,12 @@ mod write;
 use std::io;
 
 use memlog_format::chunk::CHUNK_SIZE;
+use memlog_format::event::Event;
 use memlog_format::meta::ForkPoint;
 use memlog_format::stripped::Stripped;
 use memlog_read::{Fate, Log, Record};
 
-use memlog_format::event::Event;
-
-pub use choose::{Gone, choose};
+pub use choose::{Gone, Progress, choose};
 use layout::{Metas, tables};
 pub use order::Order;
 use write::Writer;

@@ -7,12 +7,11 @@
 
 use std::collections::HashMap;
 
-use memlog_format::event::{Alloc, Release};
+use memlog_format::event::{Alloc, Event, Release};
+use memlog_format::ext::Ext;
 use memlog_read::{Fate, Item, Kind, Log, Place, Record, Taker};
 
-use super::choose::{Gone, STRIDE};
-use memlog_format::event::Event;
-use memlog_format::ext::Ext;
+use super::choose::{Gone, Progress, read};
 
 /// Records of a stream that come one after the other.
 #[derive(Clone, Copy, Debug)]
@@ -32,10 +31,10 @@ pub struct Order {
 }
 
 impl Order {
-    /// Reads a log for the order of what stays; nothing if `goes_on` ends it.
-    pub fn of(log: &Log, gone: &Gone, goes_on: &mut dyn FnMut(u64, u64) -> bool) -> Option<Self> {
+    /// Reads a log for the order of what stays.
+    pub fn of(log: &Log, gone: &Gone, progress: Progress) -> Self {
         if log.size().streams < 2 {
-            return Some(Self::default());
+            return Self::default();
         }
         let mut finder = Finder {
             gone,
@@ -44,14 +43,9 @@ impl Order {
             stamp: 0,
             order: Self::default(),
         };
-        let mut events = log.events_while(&mut |bytes| goes_on(0, bytes));
-        while events.hand_out(STRIDE, &mut finder) {
-            if !goes_on(STRIDE, events.bytes_read()) {
-                return None;
-            }
-        }
+        read(log, &mut finder, progress);
         finder.end_run();
-        Some(finder.order)
+        finder.order
     }
 
     /// Those of a stream; nothing where there are none.
