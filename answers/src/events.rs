@@ -70,7 +70,6 @@ pub fn events(world: &World, choice: &Choice, most: usize) -> Result<Option<Vec<
     if events.len() > most {
         return Ok(None);
     }
-    // In place where they are alike: of a block that went at once both are of one number.
-    events.sort_by_key(|event| (event.number, event.address));
+    events.sort_unstable_by_key(|event| (event.number, event.address));
     Ok(Some(events))
 }

@@ -22,14 +22,14 @@ use memlog_format::meta::{Key, Start};
 use memlog_read::{Findings, Kind, Log};
 
 use crate::choose::{chosen, one_more};
-use crate::facts::{Imported, command_line, is_running, note, threads_at_once};
+use crate::facts::{Imported, command_line, is_running, left_out, note, threads_at_once};
 use crate::heading::{cut_sentences, failed_parts, lacking};
 use crate::names::{Labels, NameStore, Names, SymbolFiles, machine as machine_of, symbol_options};
 use crate::open::{Analysis, Family, Files, Watch, extent_of};
 use crate::page::others::Records;
 use crate::page::{Page, Part};
 use crate::shown::print;
-use crate::words::{clean, counted, grouped, lasted, shown, signal};
+use crate::words::{clean, counted, grouped, shown, signal};
 use figures::figures;
 use mallopts::Mallopt;
 use sections::{counters, findings, modules};
@@ -204,10 +204,7 @@ fn identity(records: &mut Records, log: &Log) {
     }
     packed(records, log);
     if let Some(stripped) = log.stripped() {
-        let which = match stripped.below_ns {
-            Some(ns) => format!("that lived less than {}", lasted(ns as f64 / 1e9)),
-            None => "that were freed".into(),
-        };
+        let which = left_out(&stripped);
         records.add("stripped", format!("of blocks {which} it has sums only"));
     }
     if let Some(imported) = Imported::of(log) {

@@ -1,7 +1,7 @@
 /* Blocks whose truth is known: `known mix SEED STEPS THREADS`, `known killed SEED STEPS`,
- * `known many STEPS`, `known chains`, `known names`, `known pieces GOES`, `known fork`,
- * `known wraps`, `known aligned`. `chains`, `names`, `wraps` and `aligned` print what they did, one line a fact; SITE functions are named in
- * those lines. */
+ * `known many STEPS`, `known alike STEPS`, `known chains`, `known names`, `known pieces GOES`,
+ * `known fork`, `known wraps`, `known aligned`. `chains`, `names`, `wraps` and `aligned` print what
+ * they did, one line a fact; SITE functions are named in those lines. */
 #include "../../victims/victim.h"
 #include <malloc.h>
 #include <pthread.h>
@@ -105,6 +105,14 @@ SITE static int many(long count)
         void *p = atomic_exchange(&slots[slot], keep(malloc(next_random(&state) % 3000)));
         free(p);
     }
+    return 0;
+}
+
+/* All of a size and from a place; none stays. */
+SITE static int alike(long count)
+{
+    for (long step = 0; step < count; step++)
+        free(keep(malloc(24)));
     return 0;
 }
 
@@ -426,6 +434,8 @@ int main(int argc, char **argv)
         raise(SIGKILL);
     if (!strcmp(what, "many"))
         return many(seed);
+    if (!strcmp(what, "alike"))
+        return alike(seed);
     if (!strcmp(what, "chains"))
         return chains();
     if (!strcmp(what, "names"))

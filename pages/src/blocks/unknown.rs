@@ -1,12 +1,13 @@
-//! Columns of an answer that an import's source did not know: null for programs, and left
-//! out for people.
+//! Columns of an answer that an import's source did not know, or that a stripped log lacks:
+//! null for programs, and left out for people.
 
 use serde_json::{Map, Value};
 
+use crate::facts::unknown_words;
 use crate::page::rows::Rows;
 
-/// What a mark of [`crate::facts::Imported`] takes away: keys for programs, and columns.
-const HIDDEN: [(&str, &[&str], &[&str]); 10] = [
+/// What a word of [`unknown_words`] takes away: keys for programs, and columns.
+const HIDDEN: [(&str, &[&str], &[&str]); 11] = [
     (
         "times",
         &["_seconds"],
@@ -28,6 +29,7 @@ const HIDDEN: [(&str, &[&str], &[&str]); 10] = [
         &["freed_seconds", "lifetime_seconds"],
         &["died", "lifetime"],
     ),
+    ("course", &["allocated_seconds"], &["born"]),
     ("addresses", &["address"], &["address"]),
     ("threads", &["thread", "freed_by"], &["thread"]),
     ("functions", &["kind"], &["kind"]),
@@ -44,10 +46,11 @@ const OF_LIVE: (&[&str], &[&str]) = (&["leaked_bytes", "leaked_blocks"], &["not 
 
 /// Takes away what is not known; `stats` are the log's figures.
 pub fn hide(stats: &Value, figures: &mut Map<String, Value>, rows: &mut Rows) {
-    let Some(unknown) = stats["imported"]["unknown"].as_array() else {
+    let unknown = unknown_words(stats);
+    if unknown.is_empty() {
         return;
-    };
-    let is_unknown = |word: &str| unknown.iter().any(|one| one == word);
+    }
+    let is_unknown = |word: &str| unknown.contains(&word);
     let hidden = HIDDEN.iter().filter(|(word, ..)| is_unknown(word));
     let mut hidden: Vec<_> = hidden.map(|(_, keys, titles)| (*keys, *titles)).collect();
     if stats["usable_total_bytes"].is_null() {

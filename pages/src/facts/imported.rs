@@ -5,6 +5,7 @@ use memlog_format::meta::{Key, Lack};
 use memlog_read::Log;
 use serde_json::{Map, Value, json};
 
+use super::stripped;
 use crate::words::clean;
 
 /// What a log was made of.
@@ -146,16 +147,16 @@ fn word(lack: Lack) -> &'static str {
 pub fn is_unknown(log: &Log, lack: Lack) -> bool {
     let mut told = log.texts(Key::Lacks);
     told.any(|text| Lack::of(text) == Some(lack))
-        || log.text(Key::Stripped).is_some() && STRIPPED.contains(&lack)
+        || log.stripped().is_some() && stripped::UNKNOWN.contains(&lack)
 }
 
-/// What a stripped log does not know of the blocks that it left out.
-const STRIPPED: [Lack; 4] = [
-    Lack::Addresses,
-    Lack::Lifetimes,
-    Lack::Reallocs,
-    Lack::Course,
-];
+/// The words of all that is not known, by a log's figures.
+pub fn unknown_words(stats: &Value) -> Vec<&str> {
+    let imported = stats["imported"]["unknown"].as_array();
+    let imported = imported.into_iter().flatten().filter_map(Value::as_str);
+    let stripped = (!stats["stripped"].is_null()).then_some(stripped::UNKNOWN.map(word));
+    imported.chain(stripped.into_iter().flatten()).collect()
+}
 
 /// What a source does not know.
 pub fn lacks(lack: Lack) -> &'static str {

@@ -5,16 +5,18 @@ mod kernel;
 mod losses;
 mod program;
 mod ranks;
+mod stripped;
 
 use memlog_format::counter::Counter;
 use memlog_read::Log;
 
 use crate::words::clean;
-pub use imported::{Imported, gap_of, is_unknown, lacks, without_unknown};
+pub use imported::{Imported, gap_of, is_unknown, lacks, unknown_words, without_unknown};
 pub use kernel::{Running, Word, is_running, oom_word, running};
 pub use losses::{Bounds, fate, is_denied, may_lack, reason, without_log};
 pub use program::{command_line, log_name, program, started_as};
 pub use ranks::place as rank;
+pub use stripped::left_out;
 
 /// How many of these threads there were at a time. A bound: each thread has a
 /// stream, which another takes over when it is gone, and a signal handler may

@@ -14,11 +14,11 @@ use memlog_analysis::Summary;
 use memlog_format::meta::{Key, Lack};
 use memlog_read::Log;
 
-use crate::facts::{Imported, is_unknown, rank, started_as, threads_at_once};
+use crate::facts::{Imported, is_unknown, left_out, rank, started_as, threads_at_once};
 use crate::open::Analysis;
 use crate::page::heading::{Heading, Line, Says};
 use crate::subject::Subject;
-use crate::words::{Sizes, clean, counted, grouped, lasted, signal};
+use crate::words::{Sizes, clean, counted, grouped, signal};
 pub use by_thread::figures as thread_figures;
 pub use coverage::{holders, past_us};
 pub use cuts::{COMPILERS, figures as cut_figures, sentences as cut_sentences, unwindable};
@@ -160,12 +160,8 @@ fn stripped(log: &Log, summary: &Summary, sizes: Sizes) -> Option<Vec<String>> {
         counted(passed.blocks, "block"),
         sizes.of(passed.bytes)
     );
-    let which = match stripped.below_ns {
-        Some(ns) => format!("that lived less than {}", lasted(ns as f64 / 1e9)),
-        None => "that were freed".into(),
-    };
     Some(vec![
-        format!("{blocks} {which} are in the sums only"),
+        format!("{blocks} {} are in the sums only", left_out(&stripped)),
         "when they were live is not known, but for the peaks".into(),
     ])
 }

@@ -6,9 +6,9 @@ use memlog_read::Log;
 
 use super::coverage::{holders, told_past_us};
 use super::cuts;
-use crate::facts::{Bounds, Imported, fate, gap_of, may_lack, note};
+use crate::facts::{Bounds, Imported, fate, gap_of, left_out, may_lack, note};
 use crate::open::{Analysis, Family};
-use crate::words::{counted, lasted};
+use crate::words::counted;
 
 /// All of them.
 pub fn notes(family: &Family, analysis: &Analysis) -> Vec<String> {
@@ -43,13 +43,10 @@ fn sentences(family: &Family, analysis: &Analysis, holders: Vec<String>) -> Vec<
 fn stripped(log: &Log, analysis: &Analysis) -> Option<String> {
     let stripped = log.stripped()?;
     let blocks = counted(analysis.summary.totals.passed.blocks, "block");
-    let which = match stripped.below_ns {
-        Some(ns) => format!("lived less than {}", lasted(ns as f64 / 1e9)),
-        None => "were freed".into(),
-    };
+    let which = left_out(&stripped);
     Some(format!(
-        "the log is stripped: {blocks} that {which} are in the sums only; when they were live is \
-         not known, but for the peaks"
+        "the log is stripped: {blocks} {which} are in the sums only; when they were live is not \
+         known, but for the peaks"
     ))
 }
 
