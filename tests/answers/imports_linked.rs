@@ -5,6 +5,7 @@ use std::fmt::Write;
 use std::fs;
 use std::process::Command;
 
+use crate::protobuf::{field, number, varint};
 use crate::sites::build::{CLANG, GCC};
 use crate::sites::{Folder, said};
 use crate::{ask, rows};
@@ -38,24 +39,6 @@ fn heap(addresses: &[&str], maps: &str) -> String {
 
 /// The same in pprof's form, whose mappings are those of code alone.
 fn pprof(addresses: &[&str], maps: &str, program: &str) -> Vec<u8> {
-    fn varint(mut number: u64) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        while number >= 0x80 {
-            bytes.push(number as u8 | 0x80);
-            number >>= 7;
-        }
-        bytes.push(number as u8);
-        bytes
-    }
-    let number = |tag: u64, value: u64| [varint(tag << 3), varint(value)].concat();
-    let field = |tag: u64, bytes: &[u8]| {
-        [
-            varint(tag << 3 | 2),
-            varint(bytes.len() as u64),
-            bytes.to_vec(),
-        ]
-        .concat()
-    };
     let hex =
         |text: &str| u64::from_str_radix(text.trim_start_matches("0x"), 16).expect("a number");
     let mut profile = [field(1, &number(1, 2)), field(1, &number(1, 3))].concat();

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use crate::protobuf::{field, number, varint};
 use crate::sites::{Folder, said};
 use crate::{ask, rows};
 
@@ -99,24 +100,6 @@ fn a_cut_packed_file_is_cut() {
 
 /// A profile in pprof's form: two stacks of one function each, with these types of values.
 fn pprof(kinds: &[&str], values: [&[u64]; 2]) -> Vec<u8> {
-    let varint = |mut number: u64| {
-        let mut bytes = Vec::new();
-        while number >= 0x80 {
-            bytes.push(number as u8 | 0x80);
-            number >>= 7;
-        }
-        bytes.push(number as u8);
-        bytes
-    };
-    let number = |tag: u64, value: u64| [varint(tag << 3), varint(value)].concat();
-    let field = |tag: u64, bytes: &[u8]| {
-        [
-            varint(tag << 3 | 2),
-            varint(bytes.len() as u64),
-            bytes.to_vec(),
-        ]
-        .concat()
-    };
     let mut profile = Vec::new();
     for place in 0..kinds.len() as u64 {
         profile.extend(field(1, &number(1, 3 + place)));

@@ -52,6 +52,7 @@ mod owners;
 mod packed;
 mod peers;
 mod programs;
+mod protobuf;
 mod ranks;
 #[path = "../programs/list.rs"]
 #[allow(dead_code, reason = "only the second recorder compares stacks")]

@@ -196,17 +196,7 @@ fn addresses_of(text: &[u8]) -> Option<Vec<u64>> {
 }
 
 fn write(log: &mut LogWriter, sampled: Sampled, maps: &mut Maps, rows: &[Row]) {
-    let lacks = [Lack::Times, Lack::Addresses, Lack::Lifetimes, Lack::Order];
-    for lack in lacks.into_iter().chain([
-        Lack::Peak,
-        Lack::End,
-        Lack::Course,
-        Lack::Threads,
-        Lack::Functions,
-        Lack::Reallocs,
-    ]) {
-        log.lacks(lack);
-    }
+    super::lacks_of_one_moment(log);
     let is_exact = match sampled {
         Sampled::No => true,
         Sampled::Evenly(rate) | Sampled::Poisson(rate) => rate <= 1.0,

@@ -15,10 +15,28 @@ mod valgrind;
 
 use std::io::BufRead;
 
-use memlog_format::meta::Key;
+use memlog_format::meta::{Key, Lack};
 
 use crate::error::Error;
 use crate::writer::LogWriter;
+
+/// What the profile of one moment does not know, whoever made it.
+fn lacks_of_one_moment(log: &mut LogWriter) {
+    for lack in [
+        Lack::Times,
+        Lack::Addresses,
+        Lack::Lifetimes,
+        Lack::Order,
+        Lack::Peak,
+        Lack::End,
+        Lack::Course,
+        Lack::Threads,
+        Lack::Functions,
+        Lack::Reallocs,
+    ] {
+        log.lacks(lack);
+    }
+}
 
 /// A form of files.
 #[derive(Debug)]

@@ -34,17 +34,7 @@ pub(super) fn read(input: &mut dyn BufRead, log: &mut LogWriter) -> Result<(), E
     let profile = Profile::of(&bytes)?;
     drop(bytes);
     let columns = Columns::of(&profile)?;
-    let lacks = [Lack::Times, Lack::Addresses, Lack::Lifetimes, Lack::Order];
-    for lack in lacks.into_iter().chain([
-        Lack::Peak,
-        Lack::End,
-        Lack::Course,
-        Lack::Threads,
-        Lack::Functions,
-        Lack::Reallocs,
-    ]) {
-        log.lacks(lack);
-    }
+    super::lacks_of_one_moment(log);
     columns.lacks(log, &profile);
     for &comment in &profile.comments {
         log.text(Key::Note, profile.text(comment));
