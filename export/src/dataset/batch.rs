@@ -36,20 +36,12 @@ impl Batch {
         let host = format!("host={}", escaped(host.as_deref().unwrap_or("unknown")));
         self.add_stacks(&job, process, &ends, &ids);
         let rank = process.rank();
-        let number = |key| process.number(key).unwrap_or(0);
         let name = match rank {
             Some(rank) => rank.to_string(),
             None => "none".to_owned(),
         };
-        let name = match process.imported() {
-            Some(content) => format!("{name}.{content}"),
-            None => format!(
-                "{name}.{}.{}{}",
-                number("pid"),
-                number("start_unix_ns"),
-                tables::image(process)
-            ),
-        };
+        let image = process.imported().unwrap_or_else(|| process.image());
+        let name = format!("{name}.{image}");
         match self.nodes.get_mut(&[job.clone(), host.clone()]) {
             None => {
                 let node = Node {

@@ -22,6 +22,7 @@ mod parquet;
 mod sql;
 mod tables;
 
+use memlog_format::chunk::checksum;
 use serde_json::{Map, Value};
 
 use crate::flame::Flame;
@@ -115,6 +116,15 @@ impl Process<'_> {
             content
         };
         Some(format!("imported.{}", escaped(content)))
+    }
+
+    /// What tells it from all others of its host: its number, its beginning, and, for several
+    /// programs that it executed within one step of the clock, the log's own path.
+    fn image(&self) -> String {
+        let number = |key| self.number(key).unwrap_or(0);
+        let made_as = self.text("made_as").unwrap_or_default();
+        let log = checksum(made_as.as_bytes()) as u32;
+        format!("{}.{}.{log:08x}", number("pid"), number("start_unix_ns"))
     }
 
     /// Whether that file did not know something.

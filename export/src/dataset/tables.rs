@@ -1,7 +1,6 @@
 //! What the tables have.
 
 use memlog_analysis::Measure;
-use memlog_format::chunk::checksum;
 use serde_json::Value;
 
 use super::{Process, SCHEMA};
@@ -121,23 +120,11 @@ fn known(process: &Process, key: &str) -> Option<i64> {
 
 /// No other process has it, nor another program that the same process executed.
 pub(super) fn key(process: &Process) -> String {
-    if let Some(content) = process.imported() {
-        return content;
-    }
     let host = process.text("host").unwrap_or_default();
-    let number = |key| process.number(key).unwrap_or(0);
-    format!(
-        "{host}.{}.{}{}",
-        number("pid"),
-        number("start_unix_ns"),
-        image(process)
-    )
-}
-
-/// What tells the programs apart that a process executed within one step of its clock.
-pub(super) fn image(process: &Process) -> String {
-    let made_as = process.text("made_as").unwrap_or_default();
-    format!(".{:08x}", checksum(made_as.as_bytes()) as u32)
+    match process.imported() {
+        Some(content) => content,
+        None => format!("{host}.{}", process.image()),
+    }
 }
 
 /// What stands in a column of sites: the metric, and bytes or blocks of it.
