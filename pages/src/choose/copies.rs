@@ -1,6 +1,7 @@
 //! Files that are of the same process: one of them is to be read.
 
 use std::collections::HashMap;
+use std::hash::Hash;
 use std::path::{Path, PathBuf};
 
 use crate::open::{Glance, Identity, Wholeness, each};
@@ -29,29 +30,40 @@ pub fn each_process_once(paths: &[PathBuf]) -> Once {
             left_out: Vec::new(),
         };
     }
-    let looked = each(paths, |path| look(path));
-    let mut places: HashMap<Known, usize> = HashMap::new();
-    let mut chosen: Vec<(&PathBuf, Option<Wholeness>)> = Vec::new();
-    let mut others: Vec<(&PathBuf, usize)> = Vec::new();
-    for ((known, mut wholeness), mut path) in looked.into_iter().zip(paths) {
-        let place = *places.entry(known).or_insert(chosen.len());
+    let looked = each(paths, |path| look(path)).into_iter().zip(paths);
+    let looked = looked.map(|((known, wholeness), path)| (Some(known), wholeness, path));
+    let (chosen, left_out) = most_of_each(looked);
+    let left_out = left_out.into_iter();
+    let left_out = left_out.map(|(path, place)| (path.clone(), chosen[place].clone()));
+    Once {
+        left_out: left_out.collect(),
+        chosen: chosen.into_iter().cloned().collect(),
+    }
+}
+
+/// Of things with the same key the one that has most; of equals the first. The others come
+/// with the place of the one that is in theirs. What has no key is like no other.
+pub fn most_of_each<K: Eq + Hash, W: PartialOrd, T>(
+    things: impl IntoIterator<Item = (Option<K>, W, T)>,
+) -> (Vec<T>, Vec<(T, usize)>) {
+    let mut places: HashMap<K, usize> = HashMap::new();
+    let mut chosen: Vec<(W, T)> = Vec::new();
+    let mut others = Vec::new();
+    for (key, much, thing) in things {
+        let mut found = (much, thing);
+        let next = chosen.len();
+        let place = key.map_or(next, |key| *places.entry(key).or_insert(next));
         match chosen.get_mut(place) {
-            None => chosen.push((path, wholeness)),
-            Some((first, of_first)) => {
-                if wholeness > *of_first {
-                    std::mem::swap(first, &mut path);
-                    std::mem::swap(of_first, &mut wholeness);
+            None => chosen.push(found),
+            Some(first) => {
+                if found.0 > first.0 {
+                    std::mem::swap(first, &mut found);
                 }
-                others.push((path, place));
+                others.push((found.1, place));
             }
         }
     }
-    let left_out = others.into_iter();
-    let left_out = left_out.map(|(path, place)| (path.clone(), chosen[place].0.clone()));
-    Once {
-        left_out: left_out.collect(),
-        chosen: chosen.into_iter().map(|(path, _)| path.clone()).collect(),
-    }
+    (chosen.into_iter().map(|(_, thing)| thing).collect(), others)
 }
 
 /// Whose a file is, and how much of it; what is wrong with it is told by who reads it.

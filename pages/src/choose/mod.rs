@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use crate::open::{Glance, has_magic};
 use crate::words::{Advice, shown, sized, tell_note};
-pub use copies::{Once, each_process_once};
+pub use copies::{Once, each_process_once, most_of_each};
 
 /// The log that a name stands for; `say` is told which one that is where it
 /// stands for several.

@@ -1,6 +1,5 @@
 //! Which files count: of each rank its own process, of one job.
 
-use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
@@ -8,7 +7,7 @@ use memlog_answers::{LeftOut, Process, Ranks};
 use memlog_format::meta::Key;
 
 use super::part::{self, Taken};
-use crate::choose::each_once;
+use crate::choose::{each_once, most_of_each};
 use crate::open::{Glance, Identity, Wholeness, each};
 use crate::words::{Advice, clean, counted, typed};
 
@@ -178,32 +177,14 @@ impl Inputs {
 
     /// Of files of the same process the one that has most of it; of equals the first.
     fn choose_copies(&mut self) {
-        let mut known: HashMap<Identity, usize> = HashMap::new();
-        let mut chosen: Vec<Log> = Vec::new();
-        for mut log in std::mem::take(&mut self.logs) {
-            let at = log.identity.clone().map(|identity| known.entry(identity));
-            match at {
-                Some(Entry::Occupied(at)) => {
-                    let other = &mut chosen[*at.get()];
-                    if log.wholeness > other.wholeness {
-                        std::mem::swap(other, &mut log);
-                    }
-                    self.leave_out_copy(&log);
-                }
-                new => {
-                    if let Some(Entry::Vacant(new)) = new {
-                        new.insert(chosen.len());
-                    }
-                    chosen.push(log);
-                }
-            }
+        let logs = std::mem::take(&mut self.logs).into_iter();
+        let logs = logs.map(|log| (log.identity.clone(), log.wholeness, log));
+        let (chosen, copies) = most_of_each(logs);
+        for (log, _) in copies {
+            let says = format!("process {} of {}", log.pid, log.node);
+            self.leave_out(&log.path, COPY, says);
         }
         self.logs = chosen;
-    }
-
-    fn leave_out_copy(&mut self, log: &Log) {
-        let says = format!("process {} of {}", log.pid, log.node);
-        self.leave_out(&log.path, COPY, says);
     }
 
     /// An answer that is there twice counts once, and a log that is in an answer counts
