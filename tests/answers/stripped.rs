@@ -390,9 +390,9 @@ fn what_cannot_be_stripped_is_told() {
         "lifetime_seconds",
         "chain",
     ] {
-        assert_eq!(list["rows"][0][key], Value::Null, "{key}");
+        assert_eq!(list["list"][0][key], Value::Null, "{key}");
     }
-    assert!(list["rows"][0]["bytes"].is_number());
+    assert!(list["list"][0]["bytes"].is_number());
     let output = folder.run(&["check", "--max-peak", "1", "--where", "size > 0", log]);
     assert_eq!(output.status.code(), Some(1));
     assert!(said(&output).contains("UNPROVEN"), "{}", said(&output));
