@@ -9,8 +9,13 @@
 //! + A, - A                                            such a block comes, or goes
 //! c MILLISECONDS, R PAGES                             time, resident memory
 //! ```
+//!
+//! Two habits of its readers. heaptrack_gui dies of an `a` that is first come to out of turn,
+//! so each is written when its first block comes. And all readers take number 0 for the block
+//! that has just come whenever one has just gone: released then, it counts as temporary. So
+//! number 0 is of the first block alone, and no other is miscounted.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
@@ -106,6 +111,7 @@ struct Form<'l, 'a, 's, 'o> {
     traces: Vec<u32>,
     /// By sizes and traces.
     infos: HashMap<(u64, u32), u32>,
+    info_count: u32,
     /// Of live blocks one more than what they are.
     live: AddressMap<u32>,
     place_count: u32,
@@ -192,6 +198,7 @@ impl<'l, 'a, 's, 'o> Form<'l, 'a, 's, 'o> {
             places: HashMap::new(),
             traces: Vec::new(),
             infos: HashMap::new(),
+            info_count: 0,
             live: AddressMap::default(),
             place_count: 0,
             trace_count: 0,
@@ -207,36 +214,32 @@ impl<'l, 'a, 's, 'o> Form<'l, 'a, 's, 'o> {
         // How much memory the machine has no log says.
         let page_bytes = self.page_bytes;
         self.put(format_args!("I {page_bytes:x} 0"));
-        // The first block is of no size: its number is taken for that of one that has just
-        // gone, which would make the next one temporary. It is of no stack, as others are.
         let function = self.string("(no stack)");
         self.put(format_args!("i 0 0 {function:x}"));
         self.put(format_args!("t 1 0"));
         (self.place_count, self.trace_count) = (1, NO_STACK);
-        self.info(0, 0);
     }
 
     /// What came before the log's own events counts as if it came at once.
     fn inherit(&mut self, family: &Family, watch: &Watch) {
+        let mut all: BTreeMap<u64, (u64, u32)> = BTreeMap::new();
         family.before(watch, |tables, step| match step {
             Before::Log => self.stacks.change_log(),
             Before::Came(alloc) => {
                 let stack = self.stacks.stack(alloc.stack, tables);
-                let info = self.info(alloc.size, stack);
-                self.live.insert(alloc.address, info + 1);
+                all.insert(alloc.address, (alloc.size, stack));
             }
-            Before::Went(address) => drop(self.live.remove(address)),
+            Before::Went(address) => drop(all.remove(&address)),
         });
-        let mut all: Vec<(u64, u32)> = self.live.iter().collect();
-        all.sort_unstable();
-        for (address, info) in all {
-            match self
-                .picked
+        let is_picked = |address| {
+            self.picked
                 .is_none_or(|picked| picked.has_inherited(address))
-            {
-                true => self.line('+', info - 1),
-                false => drop(self.live.remove(address)),
-            }
+        };
+        all.retain(|&address, _| is_picked(address));
+        for (address, (size, stack)) in all {
+            let info = self.info(size, stack);
+            self.live.insert(address, info + 1);
+            self.line('+', info);
         }
     }
 
@@ -266,14 +269,19 @@ impl<'l, 'a, 's, 'o> Form<'l, 'a, 's, 'o> {
         self.flush();
     }
 
-    /// The number of blocks of this size and stack.
+    /// The number of blocks of this size and stack, for one that comes now.
     fn info(&mut self, size: u64, stack: u32) -> u32 {
         let trace = self.trace(stack);
-        let next = self.infos.len() as u32;
-        let info = *self.infos.entry((size, trace)).or_insert(next);
-        if info == next {
-            self.put(format_args!("a {size:x} {trace:x}"));
+        if let Some(&info) = self.infos.get(&(size, trace)) {
+            return info;
         }
+        let info = self.info_count;
+        self.info_count += 1;
+        // The first stays alone.
+        if info > 0 {
+            self.infos.insert((size, trace), info);
+        }
+        self.put(format_args!("a {size:x} {trace:x}"));
         info
     }
 
