@@ -1,6 +1,7 @@
 //! `memlog export`: the stacks of a log in the forms of other tools.
 
 mod dataset;
+mod packing;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -18,6 +19,7 @@ use memlog_pages::{Advice, At, By, Filter, SymbolFiles, Where, choose, one_more,
 use crate::flamegraph;
 use crate::output::Output;
 use crate::replay::written;
+use packing::Packing;
 
 /// Write the stacks of a log for another tool
 #[derive(clap::Args)]
@@ -29,8 +31,8 @@ pub struct Args {
     /// parquet takes many
     #[arg(required = true)]
     files: Vec<PathBuf>,
-    /// Write it there; - is standard output [default: FILE with an ending of its form, in the
-    /// current folder]
+    /// Write it there, packed if it ends in .gz or .zst; - is standard output [default: FILE with
+    /// an ending of its form, in the current folder]
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
     /// Memory live at this moment: rss-peak, heap-peak, start, end, a time since the start as
@@ -116,7 +118,14 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     };
     let log = choose(args.file()?, |line: &str| output.say(line))?;
     let named = |log: &str| args.format.file(log);
-    let (exit, _) = output.write(&log, named, |out| make(args, &log, out))?;
+    let packing = match args.format {
+        // It is packed by itself.
+        Format::Pprof => Packing::None,
+        _ => Packing::of(output.path),
+    };
+    let (exit, _) = output.write(&log, named, |out| {
+        packing.write(out, |out| make(args, &log, out))
+    })?;
     Ok(exit)
 }
 

@@ -5,8 +5,9 @@
 use std::io::{self, BufRead, Read, Write};
 
 use ruzstd::decoding::StreamingDecoder;
-use ruzstd::encoding::{CompressionLevel, compress};
 use tar::{Archive, EntryType, Header};
+
+use crate::zstd;
 
 /// How files that zstd packed begin.
 pub const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
@@ -55,14 +56,7 @@ pub fn write<R: Read>(members: Vec<Member<R>>, out: &mut dyn Write) -> io::Resul
         all.push(Box::new(packed(member)?));
     }
     all.push(Box::new(io::repeat(0).take(2 * BLOCK as u64)));
-    let mut source = OneBehindTheOther { all, failed: None };
-    let mut target = Checked { out, failed: None };
-    // The encoder trusts its reader and its writer.
-    compress(&mut source, &mut target, CompressionLevel::Fastest);
-    match source.failed.or(target.failed) {
-        Some(error) => Err(error),
-        None => Ok(()),
-    }
+    zstd::frame(OneBehindTheOther(all), out)
 }
 
 /// A member's header, its bytes, and what fills the last block.
@@ -209,47 +203,18 @@ impl Read for Counted<'_> {
     }
 }
 
-/// The encoder ends the program where it cannot read; it is told that all was read.
-struct OneBehindTheOther<'r> {
-    all: Vec<Box<dyn Read + 'r>>,
-    failed: Option<io::Error>,
-}
+/// Readers as one.
+struct OneBehindTheOther<'r>(Vec<Box<dyn Read + 'r>>);
 
 impl Read for OneBehindTheOther<'_> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        while let Some(first) = self.all.first_mut() {
-            match first.read(out) {
-                Ok(0) if !out.is_empty() => drop(self.all.remove(0)),
-                Ok(count) => return Ok(count),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => {
-                    self.failed = Some(error);
-                    self.all.clear();
-                }
+        while let Some(first) = self.0.first_mut() {
+            match first.read(out)? {
+                0 if !out.is_empty() => drop(self.0.remove(0)),
+                count => return Ok(count),
             }
         }
         Ok(0)
-    }
-}
-
-/// The same of its writer.
-struct Checked<'w> {
-    out: &'w mut dyn Write,
-    failed: Option<io::Error>,
-}
-
-impl Write for Checked<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.failed.is_none()
-            && let Err(error) = self.out.write_all(bytes)
-        {
-            self.failed = Some(error);
-        }
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
     }
 }
 

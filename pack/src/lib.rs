@@ -16,6 +16,7 @@
 //! * `scrub`: the same in chunks of events, where nothing may move
 //! * [`strip`]: a log without the events of blocks that lived shortly
 //! * [`archive`]: logs in a tar, packed by zstd
+//! * [`zstd`]: what zstd packs as it is written
 #![forbid(unsafe_code)]
 
 pub mod archive;
@@ -25,6 +26,7 @@ mod keep;
 mod metas;
 mod scrub;
 pub mod strip;
+pub mod zstd;
 
 pub use hide::{Hidden, Hider, Public, Shown};
 pub use image::Image;

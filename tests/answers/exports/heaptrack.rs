@@ -6,6 +6,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::{Case, is_here, list, sum_of_folded, whole};
+use crate::ask;
 use crate::sites::said;
 
 /// What heaptrack counts of a form, and what it says besides.
@@ -20,6 +21,25 @@ fn cost_of(case: &Case, form: &Path, kind: &str) -> (u64, String) {
     assert!(output.status.success(), "{}", said(&output));
     let text = fs::read_to_string(out).expect("text");
     (sum_of_folded(&text), told)
+}
+
+/// heaptrack_gui counts blocks of a size and stack in a list that grows by the next number
+/// alone: it dies of another. It is not here, so its rule is.
+fn check_turns(form: &Path) {
+    let text = fs::read_to_string(form).expect("text");
+    let (mut defined, mut counted) = (0, 0);
+    for line in text.lines() {
+        match line.split_at_checked(2) {
+            Some(("a ", _)) => defined += 1,
+            Some(("+ ", number)) => {
+                let number = u64::from_str_radix(number, 16).expect("a number");
+                assert!(number <= counted && number < defined, "{line} of {counted}");
+                counted = counted.max(number + 1);
+            }
+            _ => {}
+        }
+    }
+    assert_eq!(counted, defined, "each has a block");
 }
 
 /// Of blocks that are chosen it counts those, and no others.
@@ -41,6 +61,7 @@ fn heaptrack_counts_chosen_blocks() {
         let log = case.log.to_str().expect("a name");
         for filter in filters {
             let form = case.export("heaptrack", &["--where", filter]);
+            check_turns(&form);
             let of = |filter: &str, key: &str| {
                 let words = ["table", "--by", "kind", "--where", filter, "--json", log];
                 let table: Value = serde_json::from_str(&case.folder.says(&words)).expect("JSON");
@@ -73,6 +94,7 @@ fn heaptrack_counts_the_same() {
     ] {
         let case = Case::new(&format!("answers-exports-heaptrack-{name}"), words);
         let form = case.export("heaptrack", &[]);
+        check_turns(&form);
         let cost = |kind: &str| cost_of(&case, &form, kind);
         // What was inherited comes at once, before the log's own events.
         let inherited = case.number("inherited_blocks");
@@ -86,6 +108,39 @@ fn heaptrack_counts_the_same() {
         assert_eq!(cost("peak").0, case.number("heap_peak_bytes"), "{words}");
         let calls = format!("calls to allocation functions: {allocations} ");
         assert!(told.contains(&calls), "{told}");
+    }
+}
+
+/// heaptrack believes the ending of a name, and so do we when we read one.
+#[test]
+fn a_file_is_packed_as_its_name_says() {
+    let case = Case::new("answers-exports-packed", "mix 7 900 2");
+    let log = case.log.to_str().expect("a name");
+    let plain = case.export("heaptrack", &[]);
+    let plain_stats = ask(&case.folder, &plain, "stats");
+    for (ending, magic) in [
+        ("gz", &[0x1f, 0x8b][..]),
+        ("zst", &[0x28, 0xb5, 0x2f, 0xfd]),
+    ] {
+        let packed = case.folder.path(&format!("packed.{ending}"));
+        let name = packed.to_str().expect("a name");
+        case.folder.says(&["export", "heaptrack", "-o", name, log]);
+        assert!(fs::read(&packed).expect("bytes").starts_with(magic));
+        let stats = ask(&case.folder, &packed, "stats");
+        assert_eq!(stats["allocations"], plain_stats["allocations"]);
+        if is_here("heaptrack_print") {
+            let costs = |form: &Path| cost_of(&case, form, "allocations").0;
+            assert_eq!(costs(&packed), costs(&plain), "{ending}");
+        }
+        // pprof's form is packed by itself, and only once.
+        let profile = case.folder.path(&format!("profile.pb.{ending}"));
+        let name = profile.to_str().expect("a name");
+        case.folder.says(&["export", "pprof", "-o", name, log]);
+        assert!(
+            fs::read(&profile)
+                .expect("bytes")
+                .starts_with(&[0x1f, 0x8b])
+        );
     }
 }
 
