@@ -1,6 +1,6 @@
 //! What the tables have.
 
-use memlog_analysis::Measure;
+use memlog_analysis::{Measure, nameless_in};
 use serde_json::Value;
 
 use super::{Process, SCHEMA};
@@ -207,13 +207,16 @@ pub(super) fn stacks(flame: &Flame, ends: &[u32], ids: &[i64]) -> Table {
             let name = stacks.name(node);
             let location = name.and_then(|name| name.location.as_deref());
             let (file, line) = location.map_or(("", None), file_and_line);
+            let function = stacks.function(node);
+            // A place without a name is called by its file and an offset.
             let module = name.and_then(|name| name.module.as_deref());
+            let module = module.or_else(|| nameless_in(&function));
+            modules.push(module.map(|module| clean(module.as_bytes())));
             of.push(Some(id));
             places.push(Some(place as i64));
-            functions.push(Some(stacks.function(node)));
+            functions.push(Some(function));
             files.push(Some(clean(file.as_bytes())).filter(|file| !file.is_empty()));
             lines.push(line.map(i64::from));
-            modules.push(module.map(|module| clean(module.as_bytes())));
         }
     }
     Table {
@@ -244,5 +247,39 @@ fn texts(name: &'static str, values: Vec<Option<String>>) -> Column {
     Column {
         name,
         values: Values::Texts(values),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use memlog_analysis::Name;
+
+    use super::*;
+    use crate::flame::{Label, Node};
+
+    #[test]
+    fn a_place_without_a_name_has_its_file() {
+        let names = [("f", Some("a.so")), ("b.so+0x1f", None), ("0x1f", None)];
+        let name = |(function, module): (&str, Option<&str>)| Name {
+            function: function.to_owned(),
+            location: None,
+            module: module.map(str::to_owned),
+        };
+        let nodes = (0..3u32).map(|label| Node {
+            label: Label::Named(label),
+            caller: label.checked_sub(1),
+        });
+        let flame = Flame {
+            names: names.map(name).into(),
+            nodes: nodes.collect(),
+            ..Flame::default()
+        };
+        let table = stacks(&flame, &[2], &[0, 0, 7]);
+        let modules = table.columns.iter().find(|column| column.name == "module");
+        let Values::Texts(modules) = &modules.expect("a column").values else {
+            panic!("texts");
+        };
+        let modules: Vec<_> = modules.iter().map(Option::as_deref).collect();
+        assert_eq!(modules, [None, Some("b.so"), Some("a.so")]);
     }
 }
