@@ -3,7 +3,7 @@
 use memlog_analysis::{Held, Later, Moment, Parts, Precision, Summary, Why};
 
 use crate::ask::When;
-use crate::numbers::{both_ways, counted, sized};
+use crate::numbers::{both_ways, counted, percentage, sized};
 
 /// What the log is of, and what stands in no figure of the analysis.
 #[derive(Clone, Debug, Default)]
@@ -20,6 +20,12 @@ pub struct Subject {
     pub mapped: Held,
     /// Besides it, what it had mapped then without any access.
     pub reserved_bytes: u64,
+    /// Whether it is not known how many blocks there were.
+    pub lacks_counts: bool,
+    /// Whether threads are not known.
+    pub lacks_threads: bool,
+    /// Whether the unit of times is not known.
+    pub lacks_times: bool,
 }
 
 const UNKNOWN: &str = "(unknown)";
@@ -49,7 +55,12 @@ struct Page<'s> {
 }
 
 impl Page<'_> {
+    /// When it was; of a run without times how much of it had passed.
     fn seconds(&self, tick: u64) -> String {
+        if self.subject.lacks_times {
+            let passed = percentage(tick, self.summary.end_tick);
+            return format!("{passed:.1}% of the run");
+        }
         let nanoseconds = tick as f64 * self.subject.tick_ns as f64;
         format!("{:.3} s", nanoseconds / 1e9)
     }
@@ -110,8 +121,12 @@ impl Page<'_> {
     fn program(&self) -> String {
         let mut parts = vec![self.subject.program.clone()];
         parts.extend(self.subject.process.clone());
-        parts.push(self.seconds(self.summary.end_tick));
-        parts.push(counted(self.summary.threads, "thread"));
+        if !self.subject.lacks_times {
+            parts.push(self.seconds(self.summary.end_tick));
+        }
+        if !self.subject.lacks_threads {
+            parts.push(counted(self.summary.threads, "thread"));
+        }
         if !self.subject.has_ended {
             parts.push("no end in the log".into());
         }
@@ -124,10 +139,13 @@ impl Page<'_> {
             true => ", of what was recorded",
             false => "",
         };
+        let blocks = match self.subject.lacks_counts {
+            true => String::new(),
+            false => format!(" in {}", counted(self.heap.blocks, "block")),
+        };
         format!(
-            "heap: {} in {}; at its largest {} after {}{recorded}",
+            "heap: {}{blocks}; at its largest {} after {}{recorded}",
             both_ways(self.heap.bytes),
-            counted(self.heap.blocks, "block"),
             sized(peak.bytes),
             self.seconds(peak.tick)
         )

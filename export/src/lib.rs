@@ -42,4 +42,4 @@ pub use dot::dot;
 pub use graph::{Edge, Graph, Node};
 pub use legend::{Subject, legend};
 pub use shown::{clean, quoted, shown};
-pub use text::text;
+pub use text::{Told, text};

@@ -16,11 +16,21 @@ const SHARES: &str = "shares: of all that is live above a name; below it of what
 /// Where the program mapped memory itself.
 const MAPPINGS: &str = "blocks: a mapping of the program's own counts as one";
 
+/// What is told of a place besides its name and its bytes.
+#[derive(Clone, Copy)]
+pub struct Told {
+    /// The symbols of its addresses.
+    pub symbols: bool,
+    /// How many blocks there were.
+    pub counts: bool,
+}
+
 /// The heading, then the places.
-pub fn text(heading: &[String], graph: &CallGraph, with_symbols: bool) -> String {
+pub fn text(heading: &[String], graph: &CallGraph, told: Told) -> String {
     let mut out = String::new();
     let shares = (!graph.entries.is_empty()).then_some(SHARES);
-    let mappings = (graph.mapped.blocks > 0).then_some(MAPPINGS);
+    let has_mappings = told.counts && graph.mapped.blocks > 0;
+    let mappings = has_mappings.then_some(MAPPINGS);
     let lines = heading.iter().map(String::as_str);
     for line in lines.chain(shares).chain(mappings) {
         put(&mut out, format_args!("{line}\n"));
@@ -28,7 +38,7 @@ pub fn text(heading: &[String], graph: &CallGraph, with_symbols: bool) -> String
     let (callers, callees) = neighbours(graph);
     for (index, entry) in graph.entries.iter().enumerate() {
         put(&mut out, format_args!("\n{}\n", "*".repeat(80)));
-        place(&mut out, entry, graph.total.bytes, with_symbols);
+        place(&mut out, entry, graph.total.bytes, told);
         let held = entry.held.bytes;
         let title = "MEMORY ALLOCATED BY CALLEES:";
         list(&mut out, title, &callees[index], held, graph);
@@ -54,19 +64,19 @@ fn neighbours(graph: &CallGraph) -> (Vec<Vec<Neighbour>>, Vec<Vec<Neighbour>>) {
     (callers, callees)
 }
 
-fn place(out: &mut String, entry: &Entry, whole: u64, with_symbols: bool) {
+fn place(out: &mut String, entry: &Entry, whole: u64, told: Told) {
     let held = entry.held;
     let (bytes, percent) = (sized(held.bytes), percentage(held.bytes, whole));
     put(
         out,
-        format_args!("{bytes} - {percent:.2}% ({})\n", exactly(held)),
+        format_args!("{bytes} - {percent:.2}% ({})\n", told.exactly(held)),
     );
     put(out, format_args!("{}\n", entry.place.function));
     let place = [&entry.place.location, &entry.place.module];
     for line in place.into_iter().flatten() {
         put(out, format_args!("    {line}\n"));
     }
-    let symbols: &[String] = if with_symbols { &entry.symbols } else { &[] };
+    let symbols: &[String] = if told.symbols { &entry.symbols } else { &[] };
     for texts in [&entry.addresses, symbols] {
         for line in texts.iter().take(MAX_ADDRESSES) {
             put(out, format_args!("    {line}\n"));
@@ -79,7 +89,7 @@ fn place(out: &mut String, entry: &Entry, whole: u64, with_symbols: bool) {
     if entry.own.blocks > 0 {
         let own = entry.own;
         let (bytes, percent) = (sized(own.bytes), percentage(own.bytes, held.bytes));
-        let (of_all, exactly) = (percentage(own.bytes, whole), exactly(own));
+        let (of_all, exactly) = (percentage(own.bytes, whole), told.exactly(own));
         let how = if entry.is_mapped {
             "MAPPED"
         } else {
@@ -93,9 +103,15 @@ fn place(out: &mut String, entry: &Entry, whole: u64, with_symbols: bool) {
     }
 }
 
-/// `67,108,864B in 64 blocks`
-fn exactly(held: Held) -> String {
-    format!("{} in {}", exact(held.bytes), counted(held.blocks, "block"))
+impl Told {
+    /// `67,108,864B in 64 blocks`
+    fn exactly(self, held: Held) -> String {
+        let bytes = exact(held.bytes);
+        match self.counts {
+            true => format!("{bytes} in {}", counted(held.blocks, "block")),
+            false => bytes,
+        }
+    }
 }
 
 fn list(out: &mut String, title: &str, list: &[Neighbour], whole: u64, graph: &CallGraph) {

@@ -24,7 +24,7 @@ mod signals;
 
 use std::io::Write;
 
-use memlog_export::{Picture, dot, picture, shown, text};
+use memlog_export::{Picture, Told, dot, picture, shown, text};
 use memlog_pages::graph::{self, Page};
 use memlog_pages::{choose, searched, symbol_options, tell_note};
 
@@ -89,7 +89,11 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
 
 /// The page as text.
 fn words(page: &Page, heading: &[String], args: &Args) -> String {
-    let mut words = text(heading, &page.calls, args.print_symbol_names);
+    let told = Told {
+        symbols: args.print_symbol_names,
+        counts: page.has_counts,
+    };
+    let mut words = text(heading, &page.calls, told);
     for (index, remark) in page.remarks.iter().enumerate() {
         let before = if index == 0 { "\n" } else { "" };
         words.push_str(&format!("{before}note: {remark}\n"));

@@ -4,10 +4,10 @@ use std::path::Path;
 
 use memlog_analysis::{Frame, ModuleKey, StackTable};
 use memlog_export::{CallGraph, Named, Place, Subject, When, legend};
-use memlog_format::meta::Key;
+use memlog_format::meta::{Key, Lack};
 
 use crate::calls::counted;
-use crate::facts::{Imported, rank};
+use crate::facts::{Imported, is_unknown, rank};
 use crate::heading::notes;
 use crate::moment::{At, Span, check as check_moment};
 use crate::names::{NameStore, Names, SymbolFiles, symbol_options};
@@ -37,6 +37,8 @@ pub struct Page {
     pub calls: CallGraph,
     /// What is wrong with the log and with the names, in sentences.
     pub remarks: Vec<String>,
+    /// Whether it is known how many blocks there were.
+    pub has_counts: bool,
 }
 
 /// Whether it is a log that can be read, or a file that is read as one.
@@ -84,6 +86,7 @@ pub fn page(log: &Path, wanted: &Wanted, symbol_files: &SymbolFiles) -> anyhow::
         legend: heading(&family, &analysis, when, &calls),
         calls,
         remarks: remarks.collect(),
+        has_counts: !is_unknown(family.own(), Lack::Counts),
     })
 }
 
@@ -92,9 +95,8 @@ fn heading(family: &Family, analysis: &Analysis, when: When, calls: &CallGraph) 
     let program = log.text(Key::Executable).map(clean);
     let host = log.text(Key::Host).map(clean);
     let host = host.map_or(String::new(), |host| format!(" on {host}"));
-    let process = log
-        .start()
-        .map(|start| format!("process {}{host}", start.pid));
+    let start = log.start().filter(|start| start.pid > 0);
+    let process = start.map(|start| format!("process {}{host}", start.pid));
     let process = match (rank(log), process) {
         (Some(place), Some(process)) => Some(format!("{place}, {process}")),
         (place, process) => place.or(process),
@@ -107,12 +109,20 @@ fn heading(family: &Family, analysis: &Analysis, when: When, calls: &CallGraph) 
         has_ended: log.end().is_some(),
         mapped: calls.mapped,
         reserved_bytes: analysis.mapped.reserved_at(tick),
+        lacks_counts: is_unknown(log, Lack::Counts),
+        lacks_times: is_unknown(log, Lack::Times),
+        lacks_threads: is_unknown(log, Lack::Threads),
     };
     let mut lines = legend(&subject, &analysis.summary, when, calls.heap());
     if let Some(chosen) = &analysis.chosen {
         lines.push(format!("only blocks where {}", chosen.filter));
     }
-    lines.extend(Imported::of(log).and_then(|imported| imported.unknown()));
+    let imported = Imported::of(log);
+    lines.extend(
+        imported
+            .map(|imported| imported.unknown_lines())
+            .unwrap_or_default(),
+    );
     if family.missing_parent.is_some() {
         lines.push("missing: the parent's log, and what was inherited from it".into());
     }

@@ -210,8 +210,8 @@ fn identity(records: &mut Records, log: &Log) {
     if let Some(imported) = Imported::of(log) {
         let from = format!("from a {} file, {}", imported.tool, imported.file);
         records.add("imported", from);
-        if let Some(unknown) = imported.unknown() {
-            records.add("", unknown);
+        for line in imported.unknown_lines() {
+            records.add("", line);
         }
         return;
     }

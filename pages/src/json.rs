@@ -1,6 +1,6 @@
 //! A page for programs. `doc/STATS.md` says what the keys mean.
 
-use memlog_analysis::Callers;
+use memlog_analysis::{Callers, Held};
 use serde_json::{Map, Value, json};
 
 use crate::names::Name;
@@ -55,7 +55,7 @@ fn places(list: &PlaceList, blocks: &str) -> Value {
             "module": row.name.module,
             "caller": row.caller.as_ref().map(|name| &name.function),
             "bytes": row.held.bytes,
-            blocks: row.held.blocks,
+            blocks: list.has_counts.then_some(row.held.blocks),
             "share_percent": row.share,
             "sum_percent": row.sum,
         })
@@ -79,6 +79,7 @@ fn failed(calls: &FailedCalls) -> Value {
 /// put up with.
 fn tree(tree: &Tree) -> Map<String, Value> {
     let total = tree.branches.total();
+    let count = |held: Held| tree.has_counts.then_some(held.blocks);
     let mut object = Page::keyed([
         ("by", tree.by.name().into()),
         ("moment", tree.moment.map(|(name, _)| name).into()),
@@ -86,10 +87,10 @@ fn tree(tree: &Tree) -> Map<String, Value> {
         ("direction", direction(tree).into()),
         ("threshold_percent", tree.threshold.into()),
         ("bytes", total.bytes.into()),
-        ("blocks", total.blocks.into()),
+        ("blocks", count(total).into()),
         ("unfiltered_bytes", tree.unfiltered.bytes.into()),
-        ("unfiltered_blocks", tree.unfiltered.blocks.into()),
-        ("folded", folded(tree.branches.roots())),
+        ("unfiltered_blocks", count(tree.unfiltered).into()),
+        ("folded", folded(tree, tree.branches.roots())),
         ("nodes", nodes(tree).into()),
     ]);
     if let Some(Snapshot { label, change }) = &tree.snapshot {
@@ -106,13 +107,13 @@ fn direction(tree: &Tree) -> &'static str {
     }
 }
 
-fn folded(callers: &Callers) -> Value {
+fn folded(tree: &Tree, callers: &Callers) -> Value {
     match callers.lesser {
         0 => Value::Null,
         places => json!({
             "places": places,
             "bytes": callers.lesser_held.bytes,
-            "blocks": callers.lesser_held.blocks,
+            "blocks": tree.has_counts.then_some(callers.lesser_held.blocks),
         }),
     }
 }
@@ -135,10 +136,10 @@ fn nodes(tree: &Tree) -> Vec<Value> {
             "location": name.and_then(|name| name.location.as_ref()),
             "module": name.and_then(|name| name.module.as_ref()),
             "bytes": branch.held.bytes,
-            "blocks": branch.held.blocks,
+            "blocks": tree.has_counts.then_some(branch.held.blocks),
             "own_bytes": own.bytes,
-            "own_blocks": own.blocks,
-            "folded": folded(&branch.callers),
+            "own_blocks": tree.has_counts.then_some(own.blocks),
+            "folded": folded(tree, &branch.callers),
         });
         if let Some((first, last)) = tree.times.get(index as usize) {
             node["first_seconds"] = (*first).into();

@@ -24,6 +24,7 @@ pub fn list((what, titles): (What, Vec<String>), sites: Sites, names: &[Name]) -
         is_past_library: sites.past_library.blocks > 0,
         through: sites.through,
         is_told: true,
+        has_counts: true,
     }
 }
 

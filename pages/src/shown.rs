@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use memlog_export::When;
+use memlog_format::meta::Lack;
 use memlog_read::Log;
 use serde_json::{Value, json};
 
 use crate::choose::chosen;
-use crate::facts::is_running;
+use crate::facts::{is_running, is_unknown};
 use crate::figures::figures;
 use crate::heading::{failed_parts, heading, notes};
 use crate::json;
@@ -165,6 +166,9 @@ pub fn page(subject: &Subject, schema: &str, labels: &Labels, parts: Vec<Part>) 
     if let Some(chosen) = &subject.analysis.chosen {
         page.figures
             .insert("where".into(), chosen.filter.as_str().into());
+    }
+    if is_unknown(subject.family.own(), Lack::Counts) {
+        page.hide_counts();
     }
     page
 }

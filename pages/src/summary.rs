@@ -7,7 +7,7 @@ use memlog_format::meta::Lack;
 use memlog_read::Log;
 use serde_json::{Map, Value};
 
-use crate::facts::{is_unknown, program};
+use crate::facts::{is_temporary_at_most, is_unknown, program};
 use crate::names::{Labels, Name, symbol_words};
 use crate::page::others::Next;
 use crate::page::places::{PlaceList, What};
@@ -134,7 +134,10 @@ fn lists(subject: &Subject, names: &[Name], found: Found) -> Vec<Part> {
         (false, Some(_)) => "at the largest heap of the window",
     };
     let live = format!("{} live {moment}", subject.sizes.of(found.held.total.bytes));
-    let titles = titled(live + ", by place", "blocks");
+    let titles = match is_unknown(log, Lack::Counts) {
+        true => vec![live.clone() + ", by place (share, sum so far, bytes)", live],
+        false => titled(live + ", by place", "blocks"),
+    };
     let held = list((What::Held, titles), found.held, names);
     let bytes = subject.sizes.of(found.mapped.total.bytes);
     let caller = "by the call that made it map more";
@@ -179,9 +182,14 @@ fn calls_titles(subject: &Subject, found: &Found) -> Vec<String> {
     if is_unknown(subject.family.own(), Lack::Order) {
         return vec![format!("{count}, by place")];
     }
+    let most = match is_temporary_at_most(subject.family.own()) {
+        true => "at most ",
+        false => "",
+    };
+    let temporary = format!("{most}{percent:.1} % temporary");
     vec![
-        format!("{count} ({percent:.1} % temporary: freed before the thread's next one), by place"),
-        format!("{count} ({percent:.1} % temporary), by place"),
+        format!("{count} ({temporary}: freed before the thread's next one), by place"),
+        format!("{count} ({temporary}), by place"),
     ]
 }
 
@@ -206,7 +214,8 @@ fn steps(subject: &Subject, found: &Found) -> Vec<Step> {
         false => "what was live at the end",
     };
     let leaks = ("report --show-leaks", live);
-    if is_unknown(subject.family.own(), Lack::Live) {
+    let log = subject.family.own();
+    if is_unknown(log, Lack::Live) {
         return vec![("report --by allocated", "who allocated most"), BY_COUNT];
     }
     let summary = &subject.analysis.summary;
@@ -215,7 +224,10 @@ fn steps(subject: &Subject, found: &Found) -> Vec<Step> {
         _ if is_empty => vec![("info", "what the log is of, and what it lacks")],
         false => {
             let whole = ("tree --top-down", "the same from main down");
-            vec![CALLERS, BY_COUNT, whole, leaks]
+            match is_known(log, What::Calls) {
+                true => vec![CALLERS, BY_COUNT, whole, leaks],
+                false => vec![CALLERS, whole],
+            }
         }
         true if found.is_mostly_mapped() => {
             let mapped = ("report --mapped", "who called for what is mapped");

@@ -304,6 +304,77 @@ fn what_is_not_known_is_not_answered() {
     ask(&folder, &golden("bytehound.dat"), "histogram size");
 }
 
+/// massif's file has sums and no blocks, and instructions in place of seconds.
+#[test]
+fn pages_of_sums_tell_no_blocks_and_no_seconds() {
+    let folder = Folder::new("answers-imports-sums");
+    let massif = golden("massif.out");
+    let name = massif.to_str().expect("a name");
+    for words in [
+        "summary",
+        "report",
+        "report --at end",
+        "tree --top-down",
+        "leaks",
+        "table --at end --by line",
+        "timeline",
+    ] {
+        let words: Vec<_> = words.split(' ').chain([name]).collect();
+        let text = folder.says(&words);
+        let (_, told) = text.split_once("note: massif's options").expect("a note");
+        assert!(told.contains("KiB") || told.contains("B)"), "{told}");
+        for unknown in ["block", "x)", "x  ", "x,", " s)", "seconds", "RSS peak"] {
+            assert!(!told.contains(unknown), "{words:?}: {unknown} in {told}");
+        }
+    }
+    let told = folder.says(&["diff", "--at", "start", "--at", "end", name]);
+    folder.says(&["dot", "--format", "txt", "-q", name, "graph"]);
+    let graph = folder.path("graph").join("massif.out.txt");
+    for told in [told, fs::read_to_string(graph).expect("text")] {
+        let figures = told
+            .replace("how many blocks", "")
+            .replace("single blocks", "");
+        let figures = figures
+            .replace("which of blocks", "")
+            .replace("in which order blocks", "");
+        let figures = figures.replace("which blocks", "");
+        for unknown in ["block", " s,", " s;", " s:", "thread,"] {
+            assert!(!figures.contains(unknown), "{unknown} in {told}");
+        }
+    }
+}
+
+/// What a page says to run next can be run.
+#[test]
+fn what_comes_next_is_answered() {
+    let folder = Folder::new("answers-imports-next");
+    for name in ["massif.out", "go.pb.gz", "dhat.json", "gperftools.heap"] {
+        let file = golden(name);
+        fs::copy(&file, folder.path(name)).expect("a copy");
+        let text = folder.says(&["summary", name]);
+        let (_, next) = text.split_once("next: ").expect("what is next");
+        for line in next.lines() {
+            let words = line.trim().trim_start_matches("memlog ");
+            let (words, _) = words.split_once(name).expect("the file");
+            let words: Vec<_> = words.split_whitespace().chain([name]).collect();
+            let output = folder.run(&words);
+            assert!(output.status.success(), "{words:?}: {}", said(&output));
+        }
+    }
+}
+
+/// Which of two blocks alike went heaptrack does not tell: the last is taken.
+#[test]
+fn temporary_blocks_are_at_most_so_many() {
+    let folder = Folder::new("answers-imports-at-most");
+    fs::write(folder.path("it"), FREED).expect("a file");
+    for words in ["temporary", "report --by temporary", "summary"] {
+        let words: Vec<_> = words.split(' ').chain(["it"]).collect();
+        let text = folder.says(&words);
+        assert!(text.contains("at most "), "{words:?}: {text}");
+    }
+}
+
 /// Each file is a process of its own, and what it does not know is null.
 #[test]
 fn a_data_set_keeps_imports_apart() {

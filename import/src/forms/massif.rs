@@ -45,7 +45,7 @@ pub(super) fn is(head: &[u8]) -> bool {
 }
 
 pub(super) fn read(input: &mut dyn BufRead, log: &mut LogWriter) -> Result<(), Error> {
-    let unknown = [Lack::Counts, Lack::Addresses, Lack::Lifetimes];
+    let unknown = [Lack::Counts, Lack::Sizes, Lack::Addresses, Lack::Lifetimes];
     let more = [Lack::Order, Lack::Threads, Lack::Functions, Lack::Gone];
     // Its last moment may be long before the end, and a heap that only grows has no peak.
     for lack in unknown

@@ -244,14 +244,18 @@ fn page(args: &Args, sides: &[Taken; 2], mut found: Difference, sizes: Sizes) ->
         true => trees(&found, &args.tree, args.json),
         false => vec![Part::Rows(rows)],
     };
-    Page {
+    let mut page = Page {
         figures,
         heading: heading(sides, sizes),
         notes,
         on_names,
         parts,
         ..Page::default()
+    };
+    if sides.iter().any(|side| !side.knows("counts")) {
+        page.hide_counts();
     }
+    page
 }
 
 fn notes(sides: &[Taken; 2]) -> Vec<String> {

@@ -9,10 +9,11 @@ use memlog_format::meta::Lack;
 use serde_json::{Value, json};
 
 use super::{Answer, Question, Told, answered, ask};
+use crate::facts::is_unknown;
 use crate::page::Page;
 use crate::page::rows::{Last, Rows, titles};
 use crate::rests::Rests;
-use crate::words::{clean, grouped};
+use crate::words::{clean, grouped, percentage};
 
 /// The version of the keys; `doc/STATS.md` says what they mean.
 const SCHEMA: &str = "memlog-timeline-1";
@@ -192,12 +193,20 @@ fn rows_of(told: &Told, points: &[Point]) -> Rows {
             (moments.heap_peak, heap_peak),
             (moments.rss_peak, " RSS peak"),
         ];
-        let names = names.iter().filter(|(event, _)| *event == point.event);
+        let known = &names[..if point.resident.is_some() { 2 } else { 1 }];
+        let names = known.iter().filter(|(event, _)| *event == point.event);
         names.map(|(_, name)| *name).collect::<Vec<_>>().join(",")
+    };
+    // Where times are not known only their order is, and so how far the run was.
+    let has_times = !is_unknown(told.log, Lack::Times);
+    let end_tick = told.world.table.end_tick();
+    let when = |tick: u64| match has_times {
+        true => format!("{:.3}", told.world.seconds(tick)),
+        false => format!("{:.1}%", percentage(tick, end_tick)),
     };
     let rows = points.iter().map(|point| {
         vec![
-            format!("{:.3}", told.world.seconds(point.tick)),
+            when(point.tick),
             told.sizes.of(point.live.bytes),
             grouped(point.live.blocks),
             point
@@ -213,7 +222,14 @@ fn rows_of(told: &Told, points: &[Point]) -> Rows {
     Rows {
         title: format!("live heap{} and resident memory over time:", told.about),
         last: Last::Bar,
-        columns: titles(&["seconds", "heap", "blocks", "RSS", "allocations", ""]),
+        columns: titles(&[
+            if has_times { "seconds" } else { "of run" },
+            "heap",
+            "blocks",
+            "RSS",
+            "allocations",
+            "",
+        ]),
         gives_way: vec!["allocations", "blocks"],
         rows: rows.collect(),
         rest: Vec::new(),

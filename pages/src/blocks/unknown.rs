@@ -3,6 +3,7 @@
 
 use serde_json::{Map, Value};
 
+use super::table::Which;
 use crate::facts::unknown_words;
 use crate::page::rows::Rows;
 
@@ -10,20 +11,29 @@ use crate::page::rows::Rows;
 const HIDDEN: [(&str, &[&str], &[&str]); 11] = [
     (
         "times",
-        &["_seconds"],
+        &["_seconds", "seconds"],
         &["born", "died", "lifetime", "when"],
     ),
     (
         "counts",
-        &["blocks", "smallest_bytes", "largest_bytes"],
-        &["blocks", "largest", "not freed"],
+        &["blocks", "smallest_bytes", "largest_bytes", "allocations"],
+        &["blocks", "largest", "not freed", "allocations"],
     ),
     (
         "order",
         &["temporary", "temporary_blocks", "lifetime_seconds"],
         &["temporary", "lifetime"],
     ),
-    ("gone", &["temporary_blocks"], &["temporary"]),
+    (
+        "gone",
+        &[
+            "temporary_blocks",
+            "allocated_bytes",
+            "releases",
+            "all_bytes",
+        ],
+        &["temporary"],
+    ),
     (
         "lifetimes",
         &["freed_seconds", "lifetime_seconds"],
@@ -64,6 +74,17 @@ pub fn hide(stats: &Value, figures: &mut Map<String, Value>, rows: &mut Rows) {
     if is_unknown("counts") {
         rows.title = without_counts(&rows.title);
     }
+    if is_unknown("end") {
+        rows.title = rows
+            .title
+            .replace(Which::Leaked.word().trim(), "not yet freed");
+    }
+    // A stripped log has counted them before.
+    let is_imported = !stats["imported"].is_null();
+    let temporary = format!("{}block", Which::Temporary.word());
+    if is_imported && is_unknown("lifetimes") && rows.title.contains(&temporary) {
+        rows.title.insert_str(0, "at most ");
+    }
     // What a row is about stays.
     let all = rows.columns.len().saturating_sub(1);
     let is_hidden = |title: &String| {
@@ -80,24 +101,27 @@ pub fn hide(stats: &Value, figures: &mut Map<String, Value>, rows: &mut Rows) {
     }
 }
 
-/// A sentence without ` in 12 blocks`.
+/// A sentence without ` in 12 blocks`; of `in 12 temporary blocks` the second word stays.
 fn without_counts(title: &str) -> String {
     let mut left = String::new();
     let mut rest = title;
     while let Some((before, behind)) = rest.split_once(" in ") {
-        let digits = |c: char| c.is_ascii_digit() || c == ',';
-        let word = behind.trim_start_matches(digits);
-        let blocks = word.strip_prefix(" blocks").or(word.strip_prefix(" block"));
         left += before;
-        match blocks.filter(|_| word.len() < behind.len()) {
-            Some(behind) => rest = behind,
-            None => {
-                left += " in ";
-                rest = behind;
-            }
-        }
+        let counted = without_count(behind);
+        left += counted.map_or(" in ", |(which, _)| which);
+        rest = counted.map_or(behind, |(_, behind)| behind);
     }
     left + rest
+}
+
+/// Of `12 temporary blocks, by` the word before `blocks` and what is behind.
+fn without_count(text: &str) -> Option<(&str, &str)> {
+    let word = text.trim_start_matches(|c: char| c.is_ascii_digit() || c == ',');
+    let (which, behind) = word.split_once(" block")?;
+    let all = [Which::All, Which::Leaked, Which::Temporary];
+    let is_which = all.iter().any(|one| one.word().trim() == which.trim());
+    let is_count = is_which && word.len() < text.len();
+    is_count.then(|| (which, behind.strip_prefix('s').unwrap_or(behind)))
 }
 
 /// The same of a row and of those in it. A key that begins with `_` is how others end.
@@ -137,6 +161,11 @@ mod tests {
                 "+1 KiB, from 2 KiB in 1,234 blocks to 3 KiB in 1 block, by file:",
                 "+1 KiB, from 2 KiB to 3 KiB, by file:",
             ),
+            (
+                "3 KiB in 12 never freed blocks, by line:",
+                "3 KiB never freed, by line:",
+            ),
+            ("3 KiB in 2 big blocks", "3 KiB in 2 big blocks"),
             ("no block", "no block"),
         ] {
             assert_eq!(without_counts(title), expected);

@@ -52,6 +52,7 @@ pub fn tree(
         no_fold: shape.form.no_fold,
         branches: grown.tree,
         most: MOST_BRANCHES,
+        has_counts: true,
         names: grown.names,
         graph: grown.graph,
         times: grown.times,

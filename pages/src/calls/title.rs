@@ -5,7 +5,7 @@ use memlog_export::When;
 use memlog_format::meta::Lack;
 
 use super::grow::{Grown, Shape};
-use crate::facts::is_unknown;
+use crate::facts::{is_temporary_at_most, is_unknown};
 use crate::page::tree::{By, Direction};
 use crate::subject::Subject;
 use crate::words::percentage;
@@ -48,6 +48,9 @@ pub fn title(
     }
     if by == By::Temporary {
         remarks += "freed before the thread's next allocation, ";
+        if is_temporary_at_most(subject.family.own()) {
+            remarks += "at most so many, ";
+        }
         remarks += &of_all(subject, grown);
     }
     if !shape.filter.is_none() || chosen.is_some() {

@@ -33,10 +33,28 @@ impl Imported {
         })
     }
 
-    /// What is not known, in words.
-    pub fn unknown(&self) -> Option<String> {
-        let words: Vec<_> = self.lacks.iter().map(|lack| lacks(*lack)).collect();
-        (!words.is_empty()).then(|| format!("it does not know {}", words.join(", ")))
+    /// What is not known, in words that follow each other.
+    pub fn unknown(&self) -> Vec<String> {
+        let mut words: Vec<_> = self
+            .lacks
+            .iter()
+            .map(|lack| lacks(*lack).to_owned())
+            .collect();
+        if let Some(first) = words.first_mut() {
+            first.insert_str(0, "it does not know ");
+        }
+        words
+    }
+
+    /// The same where lines are not broken.
+    pub fn unknown_lines(&self) -> Vec<String> {
+        const A_LINE: usize = 3;
+        let words = self.unknown();
+        let lines = words.chunks(A_LINE).map(|words| words.join(", "));
+        let count = lines.len();
+        let end = |line: usize| if line + 1 < count { "," } else { "" };
+        let lines = lines.enumerate();
+        lines.map(|(at, line)| line + end(at)).collect()
     }
 
     /// The same for programs.
@@ -156,6 +174,12 @@ pub fn unknown_words(stats: &Value) -> Vec<&str> {
     let imported = imported.into_iter().flatten().filter_map(Value::as_str);
     let stripped = (!stats["stripped"].is_null()).then_some(stripped::UNKNOWN.map(word));
     imported.chain(stripped.into_iter().flatten()).collect()
+}
+
+/// Whether at most so many blocks were temporary as are counted: which of blocks alike went
+/// the source did not tell, and the last that came is taken.
+pub fn is_temporary_at_most(log: &Log) -> bool {
+    Imported::of(log).is_some_and(|imported| imported.lacks.contains(&Lack::Lifetimes))
 }
 
 /// What a source does not know.

@@ -48,6 +48,17 @@ impl Page {
         let all = all.map(|(name, value)| (name.to_owned(), value));
         all.into_iter().collect()
     }
+
+    /// Tells nowhere how many blocks there were.
+    pub fn hide_counts(&mut self) {
+        for part in &mut self.parts {
+            match part {
+                Part::Tree(tree) | Part::OneTree(tree) => tree.has_counts = false,
+                Part::Places(list) => list.has_counts = false,
+                _ => {}
+            }
+        }
+    }
 }
 
 /// What was wrong with the names, in sentences.

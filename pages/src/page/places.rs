@@ -18,6 +18,8 @@ pub struct PlaceList {
     pub through: Vec<Vec<Through>>,
     /// Whether it is worth a place in a text.
     pub is_told: bool,
+    /// Whether it is known how many blocks there were.
+    pub has_counts: bool,
 }
 
 /// What the places are listed by.

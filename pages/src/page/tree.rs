@@ -34,6 +34,8 @@ pub struct Tree {
     pub branches: CallTree,
     /// Branches at most: with more the threshold is raised.
     pub most: usize,
+    /// Whether it is known how many blocks there were.
+    pub has_counts: bool,
     /// What the branches are called.
     pub names: Rc<[Name]>,
     /// All of its stacks in the form of gprof2dot, if that was asked for.

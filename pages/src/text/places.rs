@@ -23,7 +23,7 @@ pub fn of(list: &PlaceList, most: usize, screen: &Screen) -> String {
     let title = screen.colours.paint(Role::Title, title);
     let mut lines = vec![format!("\n{title}:")];
     lines.extend(through(list, screen));
-    let columns = Columns::of(screen, list.total);
+    let columns = Columns::of(screen, list);
     let told = list.rows.iter();
     let told = told.take_while(|row| row.share >= LEAST_SHARE).count();
     let all = list.rows.len();
@@ -49,12 +49,14 @@ pub fn of(list: &PlaceList, most: usize, screen: &Screen) -> String {
 struct Columns<'s> {
     screen: &'s Screen,
     bytes: usize,
-    blocks: usize,
+    /// Nothing where it is not known how many they are.
+    blocks: Option<usize>,
 }
 
 impl<'s> Columns<'s> {
     /// Where columns are few no more than the largest figures take.
-    fn of(screen: &'s Screen, most: Held) -> Self {
+    fn of(screen: &'s Screen, list: &PlaceList) -> Self {
+        let most = list.total;
         const FEW: usize = 100;
         const ROUNDED: usize = "1023.9 MiB".len();
         const USUAL: (usize, usize) = (15, 11);
@@ -71,7 +73,7 @@ impl<'s> Columns<'s> {
         Self {
             screen,
             bytes,
-            blocks,
+            blocks: list.has_counts.then_some(blocks),
         }
     }
 
@@ -101,10 +103,12 @@ impl<'s> Columns<'s> {
     fn figures(&self, role: Role, share: f64, sum: f64, held: Held) -> (String, usize) {
         let Self { bytes, blocks, .. } = *self;
         let share_text = format!("{share:5.1}%");
+        let blocks = blocks.map_or_else(String::new, |width| {
+            format!(" {:>width$}x", grouped(held.blocks))
+        });
         let rest = format!(
-            " {sum:5.1}% {:>bytes$} {:>blocks$}x  ",
-            self.screen.sizes.of(held.bytes),
-            grouped(held.blocks)
+            " {sum:5.1}% {:>bytes$}{blocks}  ",
+            self.screen.sizes.of(held.bytes)
         );
         let long = share_text.len() + rest.len();
         let share = self.screen.colours.paint(role, share_text);

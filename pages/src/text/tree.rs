@@ -175,9 +175,7 @@ impl Printer<'_> {
     fn title(&mut self) {
         let title = self.tree.title.as_str();
         let total = self.tree.branches.total();
-        let bytes = grouped(total.bytes);
-        let blocks = counted(total.blocks, self.tree.by.thing());
-        let sum = format!("{bytes}B in {blocks}");
+        let sum = self.sum(total);
         let is_short = title.chars().count() + 2 + sum.len() <= self.room(0);
         let title = match self.screen.columns() {
             Some(columns) => wrapped(title, 0, columns - 1, 2),
@@ -186,6 +184,15 @@ impl Printer<'_> {
         let title = self.screen.colours.paint(Role::Title, title);
         let between = if is_short { " " } else { "\n  " };
         self.say(&format!("\n{title}:{between}{sum}"));
+    }
+
+    /// `1,234B in 5 blocks`
+    fn sum(&self, held: Held) -> String {
+        let bytes = grouped(held.bytes);
+        match self.tree.has_counts {
+            true => format!("{bytes}B in {}", counted(held.blocks, self.tree.by.thing())),
+            false => format!("{bytes}B"),
+        }
     }
 
     /// Whether it is a row that says 0.00 %. Who asks for less is shown it.

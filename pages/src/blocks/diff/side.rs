@@ -6,6 +6,7 @@ use memlog_symbols::without_marks;
 use serde_json::{Map, Value, json};
 
 use super::super::{Around, Failure, Question, Told, unknown};
+use crate::facts::unknown_words;
 use crate::open::Interrupt;
 use crate::page::OnNames;
 use crate::page::heading::{Heading, Says};
@@ -53,6 +54,11 @@ impl Taken {
     /// Takes away what this side's source did not know.
     pub fn hide_unknown(&self, figures: &mut Map<String, Value>, rows: &mut Rows) {
         unknown::hide(&self.kept.stats, figures, rows);
+    }
+
+    /// Whether its source knew that, in a word of [`unknown_words`].
+    pub fn knows(&self, word: &str) -> bool {
+        !unknown_words(&self.kept.stats).contains(&word)
     }
 
     /// With what stands around an answer.
@@ -106,12 +112,18 @@ impl Taken {
     /// What is live of it.
     fn live(&self, sizes: Sizes) -> String {
         let total = self.side.total();
+        let blocks = match self.knows("counts") {
+            true => format!(" in {}", counted(total.blocks, "block")),
+            false => String::new(),
+        };
+        let when = match self.knows("times") {
+            true => format!(", {:.3} s", self.seconds),
+            false => String::new(),
+        };
         format!(
-            "live at {}, {:.3} s: {} in {}",
+            "live at {}{when}: {}{blocks}",
             self.at,
-            self.seconds,
-            sizes.of(total.bytes),
-            counted(total.blocks, "block")
+            sizes.of(total.bytes)
         )
     }
 

@@ -77,6 +77,7 @@ pub fn trees(found: &Difference, args: &TreeArgs, is_json: bool) -> Vec<Part> {
             no_fold: args.no_fold || is_json,
             branches,
             most: MOST_BRANCHES,
+            has_counts: true,
             names: Rc::clone(&names),
             graph: None,
             times: Vec::new(),

@@ -253,6 +253,7 @@ impl<'s, 'a> Taken<'s, 'a> {
             no_fold: shape.form.no_fold,
             branches,
             most: self.most,
+            has_counts: true,
             times: Vec::new(),
             graph,
             names: Rc::clone(&self.names),

@@ -176,10 +176,9 @@ impl Printer<'_> {
         }
         let count = counted(rows.rows, "row");
         let are = if rows.rows == 1 { "is" } else { "are" };
-        let bytes = grouped(rows.held.bytes);
-        let blocks = counted(rows.held.blocks, self.tree.by.thing());
+        let sum = self.sum(rows.held);
         let words = [
-            format!("{count} of 0.00% {are} left out: {bytes}B in {blocks}"),
+            format!("{count} of 0.00% {are} left out: {sum}"),
             format!("{count} of 0.00% left out"),
         ];
         let words = self.fitting(0, &words).to_owned();
@@ -197,8 +196,12 @@ impl Printer<'_> {
         let measure = self.tree.by.measure();
         let percent = percentage(held.by(measure), self.tree.branches.total().by(measure));
         let share = format!("{percent:.2}%");
-        let (bytes, blocks) = (grouped(held.bytes), grouped(held.blocks));
-        let rest = format!(" ({bytes}B, {blocks}x{times}): ");
+        let bytes = grouped(held.bytes);
+        let blocks = match self.tree.has_counts {
+            true => format!(", {}x", grouped(held.blocks)),
+            false => String::new(),
+        };
+        let rest = format!(" ({bytes}B{blocks}{times}): ");
         let arrow = format!("{before}->");
         let long = arrow.len() + share.len() + rest.len();
         let colours = self.screen.colours;
