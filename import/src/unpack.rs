@@ -39,9 +39,10 @@ pub(crate) fn open<'i>(input: &'i mut dyn BufRead) -> Result<Unpacked<'i>, Error
 }
 
 /// The beginning of what lies in a file, unpacked if it is packed: as much as
-/// [`recognise`](crate::recognise) needs, if `bytes` has as much.
-pub fn head_of(mut bytes: &[u8]) -> Vec<u8> {
-    open(&mut bytes)
+/// [`recognise`](crate::recognise) needs. A part of the file will not do: zstd gives nothing
+/// out before it has megabytes, or has seen the end.
+pub fn head_of(input: &mut dyn BufRead) -> Vec<u8> {
+    open(input)
         .map(|unpacked| unpacked.head)
         .unwrap_or_default()
 }

@@ -330,9 +330,8 @@ fn distance(row: &Row) -> Option<(u64, u64, f64)> {
 fn limits(replayed: &Replayed, sizes: Sizes) -> Vec<String> {
     let head = &replayed.recorded.head;
     let mut said = vec![
-        "Each page of a block is touched when it comes, except of large blocks of zeros. Threads \
-         take turns in the log's order: what they would wait for each other is not in the CPU \
-         time, which is of the calls and of touching."
+        "Each page of a block is touched when it comes, except of large blocks of zeros.".to_owned(),
+        "Threads take turns in the log's order. CPU is of the calls and of touching, not of waiting."
             .to_owned(),
     ];
     let rows = replayed.rows.iter().map(|row| replayed.figures(row));

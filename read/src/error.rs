@@ -34,12 +34,16 @@ pub enum ReadError {
     },
 }
 
+/// How files that xz packed begin.
+const XZ: &[u8; 4] = b"\xfd7zX";
+
 impl ReadError {
     /// What the user can do.
     pub fn remedy(&self) -> &'static str {
         match self {
             ReadError::Empty => "if the program is still starting, try again; else record it again",
             ReadError::TooShort { .. } => "copy the file again",
+            ReadError::Foreign { found } if found == XZ => "unpack it first: xz -dk FILE",
             ReadError::Foreign { .. } => "give the .memlog file that `memlog record` named",
             ReadError::Newer { .. } => {
                 "read it with the memlog that recorded it or with a newer one"

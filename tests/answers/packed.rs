@@ -236,28 +236,52 @@ fn what_is_hidden_is_nowhere() {
     }
 }
 
-/// A log that was packed alone is read as it is.
+/// A log that was packed alone is read as it is, and so is another tool's file: small ones,
+/// and such that a packer's window does not hold.
 #[test]
 fn gzip_and_zstd_are_read() {
     let folder = Folder::new("answers-packed-alone");
-    let (log, _) = recorded(&folder, &[], "many 2000");
-    let before = crate::ask(&folder, &log, "stats");
-    for (packer, name) in [("gzip", "log.memlog.gz"), ("zstd", "log.memlog.zst")] {
-        let path = folder.path(name);
-        let run = Command::new(packer).arg("-c").arg(&log).output();
-        let Ok(run) = run else {
-            println!("SKIPPED there is no {packer}");
-            continue;
-        };
-        let packed = run.stdout;
-        fs::write(&path, &packed).expect("written");
-        assert_eq!(crate::ask(&folder, &path, "stats"), before, "{name}");
-        let report = folder.says(&[text(&path)]);
-        assert!(report.contains("RSS peak"), "{name}: {report}");
-        // A file of which the end is missing is told as one.
+    for (words, least) in [("many 2000", 0), ("mix 7 90000 2", 128 << 10)] {
+        let (log, _) = recorded(&folder, &[], words);
+        let form = folder.path("it.heaptrack");
+        let export = ["export", "heaptrack", "-q", "-o", text(&form), text(&log)];
+        folder.says(&export);
+        for packer in ["gzip", "zstd"] {
+            for file in [&log, &form] {
+                is_read_packed(&folder, packer, file, least);
+            }
+        }
+        fs::remove_file(&log).expect("a log");
+    }
+}
+
+fn is_read_packed(folder: &Folder, packer: &str, file: &Path, least: usize) {
+    let before = crate::ask(folder, file, "stats");
+    let name = format!("packed.{packer}");
+    let path = folder.path(&name);
+    let run = Command::new(packer).arg("-c").arg(file).output();
+    let Ok(run) = run else {
+        println!("SKIPPED there is no {packer}");
+        return;
+    };
+    let packed = run.stdout;
+    assert!(packed.len() >= least, "{} are few", packed.len());
+    fs::write(&path, &packed).expect("written");
+    let after = crate::ask(folder, &path, "stats");
+    let is_log = before["imported"].is_null();
+    match is_log {
+        true => assert_eq!(after, before, "{name}"),
+        false => assert_eq!(after["total_bytes"], before["total_bytes"], "{name}"),
+    }
+    let report = folder.says(&[text(&path)]);
+    assert!(report.contains("RSS peak"), "{name}: {report}");
+    // A log of which the end is missing is told as one.
+    if is_log {
         fs::write(&path, &packed[..packed.len() - 1]).expect("written");
         let output = folder.run(&["stats", text(&path)]);
-        assert_eq!(output.status.code(), Some(2), "{name}: {}", said(&output));
+        let told = said(&output);
+        assert_eq!(output.status.code(), Some(2), "{name}: {told}");
+        assert!(told.contains("cut short or damaged"), "{name}: {told}");
     }
 }
 

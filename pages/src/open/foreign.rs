@@ -17,19 +17,15 @@ use super::map::{FileBytes, map_file, open};
 use super::unnamed::unnamed;
 use crate::words::{Advice, shown};
 
-/// So much of a packed file is looked at to tell what it is.
-const LOOKED_AT: u64 = 64 << 10;
 /// What is larger goes into a file.
 const IN_MEMORY: usize = 256 << 20;
 
 /// What another tool's file is, by its content.
 pub fn form_of(path: &Path) -> Option<&'static Form> {
-    let mut head = Vec::new();
-    let file = open(path).ok()?;
-    file.take(LOOKED_AT).read_to_end(&mut head).ok()?;
+    let head = head_of(&mut BufReader::new(open(path).ok()?));
     match head.starts_with(&MAGIC) {
         true => None,
-        false => recognise(&head_of(&head)),
+        false => recognise(&head),
     }
 }
 

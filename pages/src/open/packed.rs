@@ -20,9 +20,6 @@ pub fn is_packed(path: &Path) -> bool {
     is_archive(path) || File::open(path).is_ok_and(|file| is_log_alone(&file))
 }
 
-/// So much of a packed file is looked at to tell what it is.
-const LOOKED_AT: usize = 64 << 10;
-
 /// Whether a log and nothing else was packed, as by gzip.
 fn is_log_alone(file: &File) -> bool {
     // Of thousands of logs few bytes are read.
@@ -30,9 +27,25 @@ fn is_log_alone(file: &File) -> bool {
     if file.read_at(&mut start, 0).is_err() || !memlog_import::is_packed(&start) {
         return false;
     }
-    let mut bytes = vec![0; LOOKED_AT];
-    let count = file.read_at(&mut bytes, 0).unwrap_or(0);
-    head_of(&bytes[..count]).starts_with(&MAGIC_OF_LOG)
+    head_of(&mut from_start(file)).starts_with(&MAGIC_OF_LOG)
+}
+
+/// All of an open file. The next who reads it starts at its beginning too.
+fn from_start(file: &File) -> BufReader<At<'_>> {
+    BufReader::new(At { file, offset: 0 })
+}
+
+struct At<'f> {
+    file: &'f File,
+    offset: u64,
+}
+
+impl Read for At<'_> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let count = self.file.read_at(bytes, self.offset)?;
+        self.offset += count as u64;
+        Ok(count)
+    }
 }
 
 /// Whether `memlog pack` made the file.
@@ -47,16 +60,24 @@ pub fn is_archive(path: &Path) -> bool {
 pub fn unpacked(file: &File) -> io::Result<Vec<File>> {
     let mut room = Room::of(&std::env::temp_dir());
     if is_log_alone(file) {
-        let mut input = BufReader::new(file);
+        let mut input = from_start(file);
         let content = content_of(&mut input).map_err(io::Error::other)?;
         return Ok(vec![spooled(&mut Measured(content, room))?]);
     }
     let mut start = [0; MAGIC.len()];
-    if !matches!(file.read_at(&mut start, 0), Ok(count) if count == start.len()) || start != MAGIC {
+    let _ = file.read_at(&mut start, 0);
+    if memlog_import::is_packed(&start) {
+        // What has no beginning is no other tool's file either.
+        let mut input = from_start(file);
+        let content = content_of(&mut input).map_err(io::Error::other);
+        let first = content.and_then(|mut content| content.read(&mut [0]));
+        first.map_err(unpackable)?;
+    }
+    if start != MAGIC {
         return Ok(Vec::new());
     }
     let mut logs = Vec::new();
-    let whole = archive::read(BufReader::new(file), |log| {
+    let whole = archive::read(from_start(file), |log| {
         room.take(log.length)?;
         logs.push(spooled(log.content)?);
         Ok(())
@@ -126,7 +147,7 @@ fn spooled(content: &mut dyn Read) -> io::Result<File> {
     let mut buffer = vec![0; 1 << 16];
     let mut first = 0;
     while first < MAGIC_OF_LOG.len() {
-        match content.read(&mut buffer[first..])? {
+        match content.read(&mut buffer[first..]).map_err(unpackable)? {
             0 => break,
             count => first += count,
         }
@@ -138,11 +159,22 @@ fn spooled(content: &mut dyn Read) -> io::Result<File> {
     let mut file = unnamed(&folder).map_err(told)?;
     file.write_all(&buffer[..first]).map_err(told)?;
     loop {
-        match content.read(&mut buffer)? {
+        match content.read(&mut buffer).map_err(unpackable)? {
             0 => break,
             count => file.write_all(&buffer[..count]).map_err(told)?,
         }
     }
     file.rewind()?;
     Ok(file)
+}
+
+/// What an unpacker says of its input, in words that say of what.
+fn unpackable(error: io::Error) -> io::Error {
+    match error.kind() {
+        io::ErrorKind::StorageFull => error,
+        _ => io::Error::new(
+            io::ErrorKind::InvalidData,
+            format!("it is packed, and the packed file is cut short or damaged ({error})"),
+        ),
+    }
 }
