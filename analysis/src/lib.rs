@@ -91,7 +91,7 @@ pub use outside::without_outside;
 pub use resident::{Later, Parts, Precision, Resident};
 pub use rss::{Bracket, Figures, FirstReading, Level, RssPeak, Unread, Why, highest_level};
 pub use share::{percentage, share};
-pub use sites::{AskingSite, List, Sites, Stacks, Through, asking_places};
+pub use sites::{AskingSite, List, PassedOver, Sites, Stacks, Through, Wrappers, asking_places};
 pub use snapshots::{
     Cause, ChosenChanges, Every, Excess, MOST, MOST_CHANGES, Snapshot, Snapshots, StackChange,
 };

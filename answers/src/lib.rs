@@ -95,7 +95,7 @@ pub use lines::{FileLines, LineSums, lines};
 pub use listed::{Order, listed};
 pub use mappings::{Mapping, MappingRow, backing_at, mapped_at, mapped_over_time, mappings};
 pub use owned::{Owned, owned};
-pub use owners::name_owners;
+pub use owners::{name_owners, name_owners_past};
 pub use peak::{Peak, peak};
 pub use picked::{Picked, picked};
 pub use points::{AllocationPoint, allocation_points};

@@ -3,7 +3,7 @@
 //! Which functions do is a matter of the whole log, whatever was chosen, so that two
 //! answers about the same blocks name the same places.
 
-use memlog_analysis::{Held, List, Name, Stacks, asking_places, step};
+use memlog_analysis::{Held, List, Name, PassedOver, Stacks, Wrappers, asking_places, step};
 use memlog_table::{Column, Columns, Flags};
 
 use crate::choice::{Choice, Test};
@@ -18,11 +18,22 @@ pub fn name_owners(world: &mut World) -> Result<(), Damaged> {
     if world.of == Of::Blocks {
         lists.push(list(world, &calls, Column::Stack, |held| held.blocks)?);
     }
-    let owners = places(world, &lists);
+    name_by(world, &Wrappers::Of(&lists));
+    Ok(())
+}
+
+/// The same past the functions that another log's stacks are named past: so the ranks of a
+/// job have the same places.
+pub fn name_owners_past(world: &mut World, functions: &PassedOver) {
+    name_by(world, &Wrappers::Known(functions));
+}
+
+fn name_by(world: &mut World, wrappers: &Wrappers) {
+    let (owners, passed_over) = places(world, wrappers);
     for (stack, owner) in world.stacks.iter_mut().zip(owners) {
         stack.owner = owner;
     }
-    Ok(())
+    world.passed_over = passed_over;
 }
 
 /// The same of the stacks that released blocks: what passes on releases for others is
@@ -30,12 +41,12 @@ pub fn name_owners(world: &mut World) -> Result<(), Damaged> {
 pub(crate) fn releasers(world: &World) -> Result<Vec<Option<u32>>, Damaged> {
     let all = Choice::all();
     let list = list(world, &all, Column::ReleaseStack, |held| held.blocks)?;
-    Ok(places(world, &[list]))
+    Ok(places(world, &Wrappers::Of(&[list])).0)
 }
 
-fn places(world: &World, lists: &[List]) -> Vec<Option<u32>> {
+fn places(world: &World, wrappers: &Wrappers) -> (Vec<Option<u32>>, PassedOver) {
     let all = 0..world.stacks.len() as u32;
-    asking_places(lists, all, world.program.as_deref(), &mut Lines(world))
+    asking_places(wrappers, all, world.program.as_deref(), &mut Lines(world))
 }
 
 /// By stack what the chosen rows have, in the column that names who.

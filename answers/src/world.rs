@@ -1,6 +1,6 @@
 //! A table with the names of its stacks, and its moments in time.
 
-use memlog_analysis::{Line, Name, step};
+use memlog_analysis::{Line, Name, PassedOver, step};
 use memlog_table::Table;
 
 use crate::sums::Sums;
@@ -56,6 +56,8 @@ pub struct World<'t, 'b> {
     pub numbers: Vec<u32>,
     /// The stacks by that number; none if no names were asked for.
     pub stacks: Vec<Stack>,
+    /// The functions that owners were named past.
+    pub passed_over: PassedOver,
     /// The functions of all stacks; a line's label is a place in [`World::names`].
     pub lines: Vec<Line>,
     /// What functions are called.
@@ -82,6 +84,7 @@ impl<'t, 'b> World<'t, 'b> {
             program: None,
             numbers: Vec::new(),
             stacks: Vec::new(),
+            passed_over: PassedOver::new(),
             lines: Vec::new(),
             names: Vec::new(),
             modules: Vec::new(),

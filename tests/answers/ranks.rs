@@ -3,6 +3,7 @@
 
 mod made;
 mod odd;
+mod wrapped;
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -129,6 +129,12 @@ impl<'s, S: Stacks> Askers<'s, S> {
         &self.functions
     }
 
+    /// Name and module of each function, with its number.
+    pub fn numbered(&self) -> impl ExactSizeIterator<Item = (&(String, Option<String>), u32)> {
+        let numbers = self.numbers.iter();
+        numbers.map(|(function, number)| (function, *number))
+    }
+
     /// All that were entered, those outside first; the first stands for [`END`].
     pub fn all(&self) -> &[Asker] {
         &self.askers

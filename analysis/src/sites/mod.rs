@@ -12,7 +12,7 @@ mod askers;
 mod tests;
 mod wrappers;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::{Held, Name, nameless_in, percentage};
 pub use askers::Stacks;
@@ -67,18 +67,33 @@ pub struct List {
     pub weight: fn(&Held) -> u64,
 }
 
+/// Functions that are passed over, by name and module.
+pub type PassedOver = BTreeSet<(String, Option<String>)>;
+
+/// What is passed over in stacks.
+pub enum Wrappers<'a> {
+    /// What these lists say.
+    Of(&'a [List]),
+    /// What others said: then several logs have the same places.
+    Known(&'a PassedOver),
+}
+
 /// The place that asked in each of these stacks, as [`Sites::of`] has it for stacks of
-/// these lists.
+/// these lists, and what was passed over.
 pub fn asking_places<S: Stacks>(
-    lists: &[List],
+    wrappers: &Wrappers,
     stacks: impl Iterator<Item = u32>,
     program: Option<&str>,
     names: &mut S,
-) -> Vec<Option<u32>> {
-    let entered = Entered::of(lists, stacks, program, names);
+) -> (Vec<Option<u32>>, PassedOver) {
+    let entered = Entered::of(wrappers, stacks, program, names);
     let others = entered.others.iter();
     let places = others.map(|entry| asking(entry, &entered.left, &entered.askers).0);
-    places.collect()
+    let places = places.collect();
+    let functions = entered.askers.numbered();
+    let passed = functions.filter(|(_, number)| entered.passed.has_function(*number));
+    let passed = passed.map(|(function, _)| function.clone());
+    (places, passed.collect())
 }
 
 /// Stacks with all that decides who asked.
@@ -94,11 +109,15 @@ struct Entered<'s, S: Stacks> {
 
 impl<'s, S: Stacks> Entered<'s, S> {
     fn of(
-        lists: &[List],
+        wrappers: &Wrappers,
         others: impl Iterator<Item = u32>,
         program: Option<&'s str>,
         names: &'s mut S,
     ) -> Self {
+        let lists = match wrappers {
+            Wrappers::Of(lists) => lists,
+            Wrappers::Known(_) => &[][..],
+        };
         let mut askers = Askers::new(names, program);
         let entries = lists.iter().map(|list| {
             let stacks = list.stacks.iter();
@@ -113,7 +132,10 @@ impl<'s, S: Stacks> Entered<'s, S> {
             weighed.collect()
         });
         let weighed: Vec<Vec<Weighed>> = weighed.collect();
-        let passed = wrappers::passed_over(&weighed, askers.all(), askers.functions());
+        let passed = match wrappers {
+            Wrappers::Of(_) => wrappers::passed_over(&weighed, askers.all(), askers.functions()),
+            Wrappers::Known(known) => Passed::known(known, askers.numbered()),
+        };
         Self {
             left: passed.left(askers.all()),
             askers,
@@ -132,7 +154,7 @@ impl Sites {
         program: Option<&str>,
         names: &mut S,
     ) -> [Self; N] {
-        let entered = Entered::of(lists, std::iter::empty(), program, names);
+        let entered = Entered::of(&Wrappers::Of(lists), std::iter::empty(), program, names);
         let Entered {
             askers,
             weighed,

@@ -31,6 +31,7 @@ mod told;
 
 use std::collections::HashMap;
 
+use super::PassedOver;
 use super::askers::{Asker, END, Function};
 use beside::Allocators;
 pub use told::{Through, steps};
@@ -50,7 +51,23 @@ pub struct Passed(Vec<bool>);
 
 impl Passed {
     pub fn has(&self, asker: &Asker) -> bool {
-        self.0[asker.function as usize]
+        self.has_function(asker.function)
+    }
+
+    pub fn has_function(&self, function: u32) -> bool {
+        self.0[function as usize]
+    }
+
+    /// Those that others found, in so many functions with their numbers.
+    pub fn known<'f>(
+        known: &PassedOver,
+        functions: impl ExactSizeIterator<Item = (&'f (String, Option<String>), u32)>,
+    ) -> Self {
+        let mut passed = vec![false; functions.len()];
+        for (function, number) in functions {
+            passed[number as usize] = known.contains(function);
+        }
+        Self(passed)
     }
 
     /// By function whether it is passed over.

@@ -11,7 +11,9 @@ mod read;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::str::FromStr;
+use std::sync::OnceLock;
 
+use memlog_analysis::PassedOver;
 use memlog_answers::{By, Ranks};
 use memlog_query::parse;
 
@@ -101,13 +103,13 @@ impl Args {
     }
 
     /// The ranks that the names stand for.
-    fn side(&self) -> anyhow::Result<Side> {
+    fn side(&self, passed_over: &OnceLock<PassedOver>) -> anyhow::Result<Side> {
         if self.files.is_empty() {
             return Err(self.nothing_new());
         }
         let inputs = found(&self.files, self.job.as_deref(), "--job")?;
         let settings = self.settings(&inputs);
-        self.gathered(inputs, settings)
+        self.gathered(inputs, settings, passed_over)
     }
 
     /// That --against took all names that there are.
@@ -135,16 +137,26 @@ impl Args {
         }
     }
 
-    /// Those that they are compared with.
-    fn other_side(&self, settings: &Settings) -> anyhow::Result<Side> {
+    /// Those that they are compared with, past the same functions.
+    fn other_side(
+        &self,
+        settings: &Settings,
+        passed_over: &OnceLock<PassedOver>,
+    ) -> anyhow::Result<Side> {
         let job = self.against_job.as_deref();
         self.gathered(
             found(&self.against, job, "--against-job")?,
             settings.clone(),
+            passed_over,
         )
     }
 
-    fn gathered(&self, inputs: Inputs, settings: Settings) -> anyhow::Result<Side> {
+    fn gathered(
+        &self,
+        inputs: Inputs,
+        settings: Settings,
+        passed_over: &OnceLock<PassedOver>,
+    ) -> anyhow::Result<Side> {
         for (path, part) in &inputs.parts {
             if part.settings != settings {
                 return Err(Advice::error(
@@ -166,6 +178,7 @@ impl Args {
             blocks: &settings.blocks()?,
             symbol_files: &self.symbol_files,
             options: symbol_options(&self.symbol_files)?,
+            passed_over,
         };
         let ranks = read::all(&asked, &inputs.logs).merge(inputs.left_out);
         let parts = inputs.parts.into_iter().map(|(_, part)| part.ranks);
@@ -219,11 +232,12 @@ fn unanswered(ranks: &Ranks) -> anyhow::Error {
 /// Shows what the ranks held, or what grew.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let screen = Screen::new(&args.look);
-    let side = args.side()?;
+    let passed_over = OnceLock::new();
+    let side = args.side(&passed_over)?;
     let page: Page = match args.against.is_empty() {
         true => page::page(args, &side, screen.sizes),
         false => {
-            let before = args.other_side(&side.taken.settings)?;
+            let before = args.other_side(&side.taken.settings, &passed_over)?;
             growth::page(args, [&before, &side], screen.sizes)
         }
     };
@@ -233,7 +247,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
 
 /// The bytes of a file with the answer, and what there is to say of it.
 pub fn answer(args: &Args) -> anyhow::Result<(Vec<u8>, String)> {
-    let side = args.side()?;
+    let side = args.side(&OnceLock::new())?;
     let ranks = &side.taken.ranks;
     let count = counted(ranks.processes().len() as u64, "rank");
     let told = format!("{count}, {}", side.taken.settings.told());

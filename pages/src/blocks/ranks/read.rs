@@ -2,10 +2,12 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
+use std::sync::OnceLock;
 
-use memlog_analysis::{Held, Name, StackTable};
+use memlog_analysis::{Held, Name, PassedOver, StackTable, brief};
 use memlog_answers::{
     By, Choice, Damaged, End, LeftOut, Of, Process, Ranks, SiteKey, Test, World, grouped, held_of,
+    name_owners_past,
 };
 use memlog_export::dataset::stack_ids;
 use memlog_export::flame::{Label, Node};
@@ -31,6 +33,9 @@ pub struct Asked<'a> {
     pub blocks: &'a Where,
     pub symbol_files: &'a SymbolFiles,
     pub options: Options,
+    /// The functions that places of all ranks are named past, once one log has told them:
+    /// by its own each rank would have another name for one place.
+    pub passed_over: &'a OnceLock<PassedOver>,
 }
 
 /// What a log answers.
@@ -70,10 +75,36 @@ pub fn all(asked: &Asked, logs: &[inputs::Log]) -> Ranks {
         }
         ranks
     };
-    gathered(logs, read, Ranks::merge)
+    // The first rank tells what is passed over, whichever thread is the fastest.
+    let is_told = || asked.passed_over.get().is_some() || !asked.names_owners();
+    let mut first = logs.iter().take_while(|_| !is_told());
+    let mut ranks = Ranks::default();
+    if first.any(|log| read(&mut std::iter::once(log)).processes().len() == 1) {
+        ranks.notes.extend(asked.wrappers_note());
+    }
+    ranks.merge(gathered(logs, read, Ranks::merge))
 }
 
 impl Asked<'_> {
+    /// Whether rows are by who asked.
+    fn names_owners(&self) -> bool {
+        self.by.is_of_stacks() && self.by != By::Stack
+    }
+
+    fn wrappers_note(&self) -> Option<String> {
+        const MOST: usize = 4;
+        let passed = self.passed_over.get().filter(|passed| !passed.is_empty())?;
+        let names = passed.iter().take(MOST).map(|(name, _)| brief(name, 40));
+        let names = names.collect::<Vec<_>>().join(", ");
+        let more = match passed.len().saturating_sub(MOST) {
+            0 => String::new(),
+            more => format!(" ({more} more)"),
+        };
+        Some(format!(
+            "wrappers skipped, on all ranks those of the first: {names}{more}"
+        ))
+    }
+
     fn answer<'s>(
         &self,
         log: &inputs::Log,
@@ -127,6 +158,13 @@ impl Asked<'_> {
             return Ok(None);
         };
         found.world.mappings = Some(&mappings);
+        if self.names_owners() {
+            let own = &found.world.passed_over;
+            let passed_over = self.passed_over.get_or_init(|| own.clone());
+            if own != passed_over {
+                name_owners_past(&mut found.world, passed_over);
+            }
+        }
         match self.places(&found, &family, &kept) {
             Ok(places) => Ok(Some(Answer {
                 process: process(log, family.own(), &kept, &places),
