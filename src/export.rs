@@ -31,8 +31,8 @@ pub struct Args {
     /// parquet takes many
     #[arg(required = true)]
     files: Vec<PathBuf>,
-    /// Write it there, packed if it ends in .gz or .zst; - is standard output [default: FILE with
-    /// an ending of its form, in the current folder]
+    /// Write it there, packed if the name ends in .gz or .zst; - is standard output [default: FILE
+    /// with an ending of its form, in the current folder]
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
     /// Memory live at this moment: rss-peak, heap-peak, start, end, a time since the start as
@@ -118,11 +118,9 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     };
     let log = choose(args.file()?, |line: &str| output.say(line))?;
     let named = |log: &str| args.format.file(log);
-    let packing = match args.format {
-        // It is packed by itself.
-        Format::Pprof => Packing::None,
-        _ => Packing::of(output.path),
-    };
+    let path = output.would_write(&log, named)?;
+    let packing = Packing::of(path.as_deref());
+    let packing = args.format.packing(packing)?;
     let (exit, _) = output.write(&log, named, |out| {
         packing.write(out, |out| make(args, &log, out))
     })?;
@@ -283,8 +281,24 @@ impl Format {
         value.map_or_else(String::new, |value| value.get_name().to_owned())
     }
 
-    /// As its tool looks for it.
+    /// How it is packed in a file whose name asks for that.
+    fn packing(self, asked: Packing) -> anyhow::Result<Packing> {
+        match (self, asked) {
+            // It is packed by itself.
+            (Self::Pprof, Packing::Gzip) => Ok(Packing::None),
+            (Self::Pprof | Self::Replay, Packing::Gzip | Packing::Zstd) => Err(Advice::error(
+                format!("who reads {}'s form does not unpack it", self.name()),
+                "give a name that ends in neither .gz nor .zst",
+            )),
+            _ => Ok(asked),
+        }
+    }
+
+    /// As its tool looks for it. What a log is packed by is no part of its name.
     fn file(self, log: &str) -> String {
+        let log = [".gz", ".zst", ".tar"].iter().fold(log, |name, ending| {
+            name.strip_suffix(ending).unwrap_or(name)
+        });
         match self {
             Self::Heaptrack => format!("heaptrack.{log}"),
             Self::Folded => format!("{log}.folded"),

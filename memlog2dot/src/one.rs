@@ -2,9 +2,9 @@
 //! a device, and a file that is read-only or another's are not. Who may read the
 //! log may read it, and nobody else.
 
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata};
 use std::io::Write;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use memlog_export::shown;
@@ -28,7 +28,17 @@ pub struct OneFile {
 impl OneFile {
     /// Looks whether it may be put there. `elsewhere` says how another name is given.
     pub fn prepare(path: &Path, log: &Path, elsewhere: &'static str) -> anyhow::Result<Self> {
-        let log_mode = fs::metadata(log).map_or(0, |found| found.permissions().mode());
+        let log = fs::metadata(log);
+        let is_it = |log: &Metadata| {
+            fs::metadata(path).is_ok_and(|it| (it.dev(), it.ino()) == (log.dev(), log.ino()))
+        };
+        if log.as_ref().is_ok_and(is_it) {
+            return Err(Advice::error(
+                format!("{} is what is read, and would be lost", shown(path)),
+                elsewhere,
+            ));
+        }
+        let log_mode = log.map_or(0, |found| found.permissions().mode());
         Self::with_mode(path, log_mode, elsewhere)
     }
 

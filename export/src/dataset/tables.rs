@@ -1,10 +1,10 @@
 //! What the tables have.
 
-use memlog_analysis::{Measure, nameless_in};
+use memlog_analysis::Measure;
 use serde_json::Value;
 
 use super::{Process, SCHEMA};
-use crate::flame::Flame;
+use crate::flame::{Flame, module_of};
 use crate::forms::{Stacks, file_and_line};
 use crate::shown::clean;
 
@@ -208,9 +208,7 @@ pub(super) fn stacks(flame: &Flame, ends: &[u32], ids: &[i64]) -> Table {
             let location = name.and_then(|name| name.location.as_deref());
             let (file, line) = location.map_or(("", None), file_and_line);
             let function = stacks.function(node);
-            // A place without a name is called by its file and an offset.
-            let module = name.and_then(|name| name.module.as_deref());
-            let module = module.or_else(|| nameless_in(&function));
+            let module = name.and_then(module_of);
             modules.push(module.map(|module| clean(module.as_bytes())));
             of.push(Some(id));
             places.push(Some(place as i64));

@@ -3,9 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use memlog_analysis::{Name, nameless_in};
-
-use super::{Flame, Label};
+use super::{Flame, Label, module_of};
 use crate::draw::Colour;
 
 /// Of the modules that fill most of the picture, the most first.
@@ -40,7 +38,7 @@ pub(super) struct Modules {
 impl Modules {
     /// By how much of the picture they fill, of equals by name.
     pub(super) fn of(flame: &Flame) -> Self {
-        let modules = flame.names.iter().map(module);
+        let modules = flame.names.iter().map(module_of);
         let modules: Vec<Option<&str>> = modules.collect();
         let mut filled: BTreeMap<&str, u128> = BTreeMap::new();
         for module in modules.iter().flatten() {
@@ -81,11 +79,4 @@ impl Modules {
             (u32::from(part) + room * lighter / 100) as u8
         }))
     }
-}
-
-/// Where there is no name, the file of the address.
-fn module(name: &Name) -> Option<&str> {
-    name.module
-        .as_deref()
-        .or_else(|| nameless_in(&name.function))
 }

@@ -24,7 +24,7 @@ mod tests;
 
 use std::borrow::Cow;
 
-use memlog_analysis::{Held, Measure, Name};
+use memlog_analysis::{Held, Measure, Name, nameless_in};
 
 pub use html::html;
 pub use lesser::Least;
@@ -177,4 +177,11 @@ impl Series {
     fn total(&self) -> Held {
         self.own.iter().copied().fold(Held::default(), Held::plus)
     }
+}
+
+/// The file of code that a place is in, which is all that some are called by.
+pub(crate) fn module_of(name: &Name) -> Option<&str> {
+    name.module
+        .as_deref()
+        .or_else(|| nameless_in(&name.function))
 }

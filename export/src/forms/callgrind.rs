@@ -15,7 +15,7 @@ use std::fmt::Write;
 use memlog_analysis::{Held, Name};
 
 use super::{Stacks, file_and_line};
-use crate::flame::Flame;
+use crate::flame::{Flame, module_of};
 use crate::shown::clean;
 
 /// A function: its file, its name, its module.
@@ -78,7 +78,7 @@ impl Functions {
             None => ("???", None),
         };
         let function = name.map_or("(no stack)".to_owned(), |name| text(&name.function));
-        let module = name.and_then(|name| name.module.as_deref());
+        let module = name.and_then(module_of);
         let key = (text(file), function, text(module.unwrap_or("???")));
         let next = self.list.len();
         let at = *self.index.entry(key.clone()).or_insert(next);

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::Stacks;
-use crate::flame::Flame;
+use crate::flame::{Flame, module_of};
 use crate::shown::clean;
 
 /// With a head. A field with a comma or a quote stands in quotes.
@@ -29,7 +29,7 @@ pub fn csv(flame: &Flame) -> String {
             held.blocks,
             part(name.map(|name| name.function.as_str())),
             part(name.and_then(|name| name.location.as_deref())),
-            part(name.and_then(|name| name.module.as_deref())),
+            part(name.and_then(module_of)),
             field(&functions.join(";")),
         );
     }

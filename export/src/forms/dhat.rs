@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use memlog_analysis::{Held, Name};
 use serde_json::{Map, Value, json};
 
+use crate::flame::module_of;
 use crate::shown::clean;
 
 /// The version of the form.
@@ -49,7 +50,7 @@ pub struct Point<'a> {
 
 /// A function as DHAT tells it.
 pub fn told(name: &Name) -> String {
-    let place = match (&name.location, &name.module) {
+    let place = match (&name.location, module_of(name)) {
         (Some(location), _) => location.clone(),
         (None, Some(module)) => format!("in {module}"),
         (None, None) => "in ???".to_owned(),

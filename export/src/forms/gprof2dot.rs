@@ -12,7 +12,7 @@ use memlog_analysis::{Measure, Name};
 use serde_json::json;
 
 use super::Stacks;
-use crate::flame::Flame;
+use crate::flame::{Flame, module_of};
 
 /// The stacks of what is counted first.
 pub fn gprof2dot(flame: &Flame) -> String {
@@ -40,7 +40,7 @@ pub fn of_chains<'n>(
     for (chain, cost) in chains.filter(|(_, cost)| *cost > 0) {
         let chain: Vec<usize> = chain
             .map(|name| {
-                let key = name.map(|name| (name.function.as_str(), name.module.as_deref()));
+                let key = name.map(|name| (name.function.as_str(), module_of(name)));
                 let key = key.unwrap_or((NO_FRAMES, None));
                 *known.entry(key).or_insert_with(|| {
                     let (name, module) = key;

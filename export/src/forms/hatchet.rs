@@ -5,7 +5,7 @@ use memlog_analysis::Held;
 use serde_json::{Value, json};
 
 use super::{Stacks, file_and_line};
-use crate::flame::{Flame, Node};
+use crate::flame::{Flame, Node, module_of};
 use crate::shown::clean;
 
 /// A list of its outermost places. Places that hold nothing are left out.
@@ -70,7 +70,7 @@ fn frame(stacks: &Stacks, node: &Node) -> Value {
             frame["line"] = line.into();
         }
     }
-    if let Some(module) = &name.module {
+    if let Some(module) = module_of(name) {
         frame["module"] = clean(module.as_bytes()).into();
     }
     frame

@@ -4,7 +4,7 @@ use memlog_analysis::Measure;
 use serde_json::{Map, Value, json};
 
 use super::{Stacks, file_and_line};
-use crate::flame::{Flame, Label};
+use crate::flame::{Flame, Label, module_of};
 use crate::shown::clean;
 
 const SCHEMA: &str = "memlog-stacks-1";
@@ -21,7 +21,7 @@ pub fn json(flame: &Flame) -> String {
             "function": clean(name.function.as_bytes()),
             "file": Some(clean(file.as_bytes())).filter(|file| !file.is_empty()),
             "line": line,
-            "module": name.module.as_ref().map(|module| clean(module.as_bytes())),
+            "module": module_of(name).map(|module| clean(module.as_bytes())),
         })
     });
     let ends = flame.ends(flame.series.iter().map(|series| &series.own[..]));

@@ -19,7 +19,7 @@ use std::collections::HashMap;
 use std::fmt::Write;
 
 use super::Stacks;
-use crate::flame::{Flame, Node};
+use crate::flame::{Flame, Node, module_of};
 use crate::shown::clean;
 
 /// As massif has by default: places below it are summed up, and callers beyond it left out.
@@ -154,7 +154,7 @@ impl Tree {
 fn what(stacks: &Stacks, node: &Node) -> String {
     let name = stacks.name(node);
     let place = match name {
-        Some(name) => match (&name.location, &name.module) {
+        Some(name) => match (&name.location, module_of(name)) {
             (Some(location), _) => location.clone(),
             (None, Some(module)) => format!("in {module}"),
             (None, None) => "in ???".to_owned(),

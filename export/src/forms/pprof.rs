@@ -10,7 +10,7 @@ use memlog_analysis::{Held, Name};
 use prost::Message;
 
 use super::{Stacks, file_and_line};
-use crate::flame::{Flame, Label};
+use crate::flame::{Flame, Label, module_of};
 use crate::shown::clean;
 
 // The messages of profile.proto that are written; numbers are its own.
@@ -195,7 +195,7 @@ impl Writer {
         }
         let location = name.location.as_deref().map(file_and_line);
         let (file, line) = location.unwrap_or(("", None));
-        let module = name.module.as_deref();
+        let module = module_of(name);
         let module = module.map(|module| self.text(&clean(module.as_bytes())));
         let mapping_id = module.map_or(0, |module| self.mapping(module));
         let function = self.text(&clean(name.function.as_bytes()));

@@ -4,7 +4,7 @@ use memlog_analysis::Measure;
 use serde_json::{Value, json};
 
 use super::{Stacks, file_and_line};
-use crate::flame::{Flame, Label};
+use crate::flame::{Flame, Label, module_of};
 use crate::shown::clean;
 
 const SCHEMA: &str = "https://www.speedscope.app/file-format-schema.json";
@@ -20,7 +20,7 @@ pub fn speedscope(flame: &Flame) -> String {
             if let Some(line) = line {
                 frame["line"] = line.into();
             }
-        } else if let Some(module) = &name.module {
+        } else if let Some(module) = module_of(name) {
             frame["file"] = clean(module.as_bytes()).into();
         }
         frame

@@ -132,15 +132,41 @@ fn a_file_is_packed_as_its_name_says() {
             let costs = |form: &Path| cost_of(&case, form, "allocations").0;
             assert_eq!(costs(&packed), costs(&plain), "{ending}");
         }
-        // pprof's form is packed by itself, and only once.
-        let profile = case.folder.path(&format!("profile.pb.{ending}"));
-        let name = profile.to_str().expect("a name");
-        case.folder.says(&["export", "pprof", "-o", name, log]);
-        assert!(
-            fs::read(&profile)
-                .expect("bytes")
-                .starts_with(&[0x1f, 0x8b])
-        );
+    }
+    // pprof's form is packed by itself, and only once.
+    case.folder
+        .says(&["export", "pprof", "-o", "it.pb.gz", log]);
+    let bytes = fs::read(case.folder.path("it.pb.gz")).expect("bytes");
+    assert!(bytes.starts_with(&[0x1f, 0x8b]) && !bytes[2..].starts_with(&[0x1f, 0x8b]));
+    for words in ["pprof it.pb.zst", "replay it.replay.gz"] {
+        let (form, name) = words.split_once(' ').expect("two words");
+        let output = case.folder.run(&["export", form, "-o", name, log]);
+        assert!(said(&output).contains("does not unpack it"), "{words}");
+    }
+    // What a log is packed by is no part of the names that are made of its own, and a
+    // folder's name is none of the file's.
+    case.folder
+        .says(&["pack", "-q", "-o", "it.memlog.tar.zst", log]);
+    case.folder.folder("folder.gz");
+    for (options, name) in [(&[][..], ""), (&["-o", "folder.gz"], "folder.gz/")] {
+        let words = [&["export", "heaptrack", "it.memlog.tar.zst"], options];
+        case.folder.says(&words.concat());
+        let form = fs::read(case.folder.path(&format!("{name}heaptrack.it.memlog")));
+        assert!(form.expect("bytes").starts_with(b"v 10400"), "{name}");
+    }
+}
+
+/// What is read is not written over.
+#[test]
+fn no_form_replaces_its_log() {
+    let case = Case::new("answers-exports-itself", "mix 7 90 1");
+    let log = case.log.to_str().expect("a name");
+    let before = fs::read(&case.log).expect("a log");
+    for form in ["folded", "pprof", "heaptrack"] {
+        let output = case.folder.run(&["export", form, "-o", log, log]);
+        assert_eq!(output.status.code(), Some(2), "{form}");
+        assert!(said(&output).contains("is what is read"), "{form}");
+        assert_eq!(fs::read(&case.log).expect("a log"), before, "{form}");
     }
 }
 

@@ -15,7 +15,7 @@ use prost::Message;
 
 use super::firefox::{Counter, Process};
 use super::{Stacks, file_and_line};
-use crate::flame::{Flame, Label};
+use crate::flame::{Flame, Label, module_of};
 use crate::shown::clean;
 use messages::{
     AddressSymbols, Callstack, Clock, ClockSnapshot, CounterDescriptor, Frame, HeapSample,
@@ -215,7 +215,7 @@ impl<'f> Tables<'f> {
             || "(no stack)".to_owned(),
             |name| clean(name.function.as_bytes()),
         );
-        let module = name.and_then(|name| name.module.as_deref());
+        let module = name.and_then(module_of);
         let module = module.map(|module| clean(module.as_bytes()));
         let mapping_id = self.mapping(module.unwrap_or_default());
         if let Some(location) = name.and_then(|name| name.location.as_deref()) {
