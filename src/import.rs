@@ -3,8 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use memlog_format::meta::Lack;
 use memlog_pages::{
-    Advice, Watch, counted, form_of, grouped, has_magic, import, is_packed, lacks, shown, sized,
+    Advice, Made, Watch, counted, form_of, grouped, has_magic, import, is_packed, lacks, shown,
+    sized,
 };
 
 use crate::output::Output;
@@ -60,14 +62,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
             Ok(ExitCode::SUCCESS)
         },
     )?;
-    output.say(&format!(
-        "It was a {} file: {} and {}, {} of {} never released",
-        made.tool,
-        counted(made.allocations, "allocation"),
-        counted(made.releases, "release"),
-        counted(made.live.0, "block"),
-        sized(made.live.1),
-    ));
+    output.say(&format!("It was a {} file: {}", made.tool, content(&made)));
     let words: Vec<_> = made.lacks.iter().map(|lack| lacks(*lack)).collect();
     if !words.is_empty() {
         output.say(&format!("It does not know {}", words.join(", ")));
@@ -112,4 +107,19 @@ fn named(file: &str) -> String {
         _ => file,
     };
     format!("{name}.memlog")
+}
+
+/// What was in it, as far as it knew.
+fn content(made: &Made) -> String {
+    let (blocks, bytes) = (counted(made.live.0, "block"), sized(made.live.1));
+    let lacks = |lack| made.lacks.contains(&lack);
+    if lacks(Lack::Counts) {
+        return format!("{bytes} live at its end");
+    }
+    if lacks(Lack::Gone) || lacks(Lack::End) {
+        return format!("{blocks} of {bytes} live at its end");
+    }
+    let allocations = counted(made.allocations, "allocation");
+    let releases = counted(made.releases, "release");
+    format!("{allocations} and {releases}, {blocks} of {bytes} never released")
 }

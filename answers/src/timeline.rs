@@ -51,7 +51,7 @@ struct Changes {
 }
 
 /// One point for each tick in which anything happened, or each millisecond where ticks
-/// are shorter, but no more than so many: then each stands for a few ticks and is that of
+/// are shorter and the run is long, but no more than so many: then each stands for a few ticks and is that of
 /// the largest heap among them. Both peaks are points of their own, and so is the end.
 pub fn timeline(world: &World, choice: &Choice, most: usize) -> Result<Vec<Point>, Damaged> {
     timeline_with(world, choice, most, &[])
@@ -64,7 +64,7 @@ pub fn timeline_with(
     most: usize,
     events: &[u64],
 ) -> Result<Vec<Point>, Damaged> {
-    let (all, steps) = (world.table.steps(), steps(world));
+    let (all, steps) = (world.table.steps(), steps(world, most));
     let changes = changes(world, choice, &steps)?;
     // A step lasts until the next one's first event.
     let ends = steps.iter().skip(1).map(|step| step.event);
@@ -93,10 +93,11 @@ pub fn timeline_with(
 }
 
 /// Those of the table, but no more than one a millisecond: where time is fine every
-/// event has its own.
-fn steps<'w>(world: &'w World) -> Cow<'w, Steps<'w>> {
+/// event has its own. A run that is as short as that has as many as are wanted.
+fn steps<'w>(world: &'w World, most: usize) -> Cow<'w, Steps<'w>> {
     let all = world.table.steps();
-    match 1_000_000 / world.tick_ns.max(1) {
+    let wanted = world.table.end_tick() / (most as u64).max(1);
+    match wanted.min(1_000_000 / world.tick_ns.max(1)) {
         0 | 1 => Cow::Borrowed(all),
         ticks => Cow::Owned(all.thinned(ticks)),
     }

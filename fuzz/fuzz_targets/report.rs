@@ -15,7 +15,7 @@ use std::path::Path;
 use clap::{Args, Command};
 use libfuzzer_sys::fuzz_target;
 use memlog_analysis::Moment;
-use memlog_export::{CallGraph, Named, Picture, Place, When, dot as dot_of, picture, text};
+use memlog_export::{CallGraph, Named, Picture, Place, Told, When, dot as dot_of, picture, text};
 use memlog_fuzz::{Brief, Counting, Limit, limited};
 use memlog_pages::{
     Analysis, Direction, Family, Filter, Form, Labels, Look, NameStore, Names, Page, Screen, Shape,
@@ -165,7 +165,13 @@ fn graph(analysis: &Analysis, when: When) {
             .chain(graph.edges.iter().map(|edge| edge.share))
             .all(is_part)
     );
-    harmless(&text(&graph.legend, &calls, true));
+    for told in [true, false] {
+        let told = Told {
+            symbols: told,
+            counts: told,
+        };
+        harmless(&text(&graph.legend, &calls, told));
+    }
     harmless(&dot_of(&graph));
 }
 

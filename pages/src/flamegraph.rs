@@ -6,11 +6,12 @@ use std::process::ExitCode;
 use memlog_analysis::{Moment, UNKNOWN};
 use memlog_export::When;
 use memlog_export::flame::Flame;
+use memlog_format::counter::Counter;
 use memlog_format::meta::Lack;
 use serde_json::{Map, Value};
 
 use crate::calls::{self, Filter, Stacks, check};
-use crate::facts::is_unknown;
+use crate::facts::{Imported, is_unknown};
 use crate::figures::figures;
 use crate::heading::{heading, notes};
 use crate::moment::At;
@@ -135,7 +136,10 @@ fn over_time(subject: &Subject) -> Vec<(f64, Option<u64>, Option<u64>)> {
     }
     let known = |bytes: u64| (bytes != UNKNOWN).then_some(bytes);
     let steps = subject.analysis.tally.history().steps();
-    let points = steps.map(|(tick, heap, rss)| (log.seconds(tick), known(heap), known(rss)));
+    // Where nobody read it, it is not 0.
+    let has_rss = log.counter(Counter::Stamps) > 0 || Imported::of(log).is_none();
+    let resident = |bytes: u64| known(bytes).filter(|_| has_rss);
+    let points = steps.map(|(tick, heap, rss)| (log.seconds(tick), known(heap), resident(rss)));
     points.collect()
 }
 
@@ -148,11 +152,16 @@ fn made(subject: &Subject, stacks: &Stacks, labels: &mut Labels) -> Flame {
     if let Some(chosen) = &subject.analysis.chosen {
         notes.push(format!("only blocks where {}", chosen.filter));
     }
+    let lacks_counts = is_unknown(subject.family.own(), Lack::Counts);
+    if lacks_counts {
+        notes.push("it is not known how many blocks there were: numbers are of sums".to_owned());
+    }
     notes.extend(labels.remarks().map(str::to_owned));
     notes.extend(labels.cut_short().map(str::to_owned));
     Flame {
         heading: heading(subject).told(),
         notes,
+        lacks_counts,
         ..flame
     }
 }

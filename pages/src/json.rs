@@ -83,7 +83,10 @@ fn tree(tree: &Tree) -> Map<String, Value> {
     let mut object = Page::keyed([
         ("by", tree.by.name().into()),
         ("moment", tree.moment.map(|(name, _)| name).into()),
-        ("seconds", tree.moment.map(|(_, seconds)| seconds).into()),
+        (
+            "seconds",
+            tree.moment.and_then(|(_, seconds)| seconds).into(),
+        ),
         ("direction", direction(tree).into()),
         ("threshold_percent", tree.threshold.into()),
         ("bytes", total.bytes.into()),

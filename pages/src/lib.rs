@@ -66,8 +66,8 @@ pub use names::{
     Labels, NameStore, Names, SymbolFiles, jit_names, may_have_jit_names, symbol_options,
 };
 pub use open::{
-    Analysis, Extent, FEW_EVENTS, Family, Few, Files, Glance, Watch, each, extent_of, form_of,
-    has_magic, import, is_packed, says_more, unnamed,
+    Analysis, Extent, FEW_EVENTS, Family, Few, Files, Glance, Made, Watch, each, extent_of,
+    form_of, has_magic, import, is_packed, says_more, unnamed,
 };
 pub use page::Page;
 pub use page::tree::{By, Direction};

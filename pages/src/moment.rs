@@ -5,6 +5,7 @@ pub mod snapshots;
 use std::fmt;
 use std::str::FromStr;
 
+use memlog_analysis::Every;
 use memlog_export::When;
 use memlog_format::meta::Lack;
 use memlog_query::{Moment, parse_moment};
@@ -39,8 +40,11 @@ impl Wanted<'_> {
         if let Some(by) = self.by {
             rests = rests.counting(by);
         }
-        if self.snapshots.is_some() {
-            rests = rests.on(&[Lack::Course, Lack::Live]);
+        if let Some(pace) = self.snapshots {
+            rests = rests.on(&[Lack::Course, Lack::Live, Lack::Counts]);
+            if matches!(pace, Pace::Every(Every::Ns(_))) {
+                rests = rests.on(&[Lack::Times]);
+            }
         }
         rests.check(family.own())?;
         let at = self.at.map(|at| at.look(family, watch));

@@ -62,7 +62,9 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     show_after(
         (&args.asked, (&Where::default()).into()),
         |family, watch| {
-            Rests::default().on(&[Lack::Course]).check(family.own())?;
+            Rests::default()
+                .on(&[Lack::Course, Lack::Times])
+                .check(family.own())?;
             Ok(Last::of(family, watch))
         },
         |last| Some(When::Seconds(last.before_end(args.last))),

@@ -97,7 +97,10 @@ pub fn read<T, M: Into<Moments>, R>(
     let files = Files::load(file, &watch)?;
     let family = files.family()?;
     let is_running = is_running(family.own());
-    let rests = Rests::default().filtered(counted.blocks.filter());
+    let mut rests = Rests::default().filtered(counted.blocks.filter());
+    if counted.with_times {
+        rests = rests.on(&[Lack::Times, Lack::Course]);
+    }
     rests.check(family.own())?;
     let found = first(&family, &watch)?;
     let Moments { at, snapshots } = moment(&found).into();

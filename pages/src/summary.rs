@@ -7,7 +7,7 @@ use memlog_format::meta::Lack;
 use memlog_read::Log;
 use serde_json::{Map, Value};
 
-use crate::facts::{is_temporary_at_most, is_unknown, program};
+use crate::facts::{is_temporary_guessed, is_unknown, program};
 use crate::names::{Labels, Name, symbol_words};
 use crate::page::others::Next;
 use crate::page::places::{PlaceList, What};
@@ -182,11 +182,11 @@ fn calls_titles(subject: &Subject, found: &Found) -> Vec<String> {
     if is_unknown(subject.family.own(), Lack::Order) {
         return vec![format!("{count}, by place")];
     }
-    let most = match is_temporary_at_most(subject.family.own()) {
-        true => "at most ",
+    let about = match is_temporary_guessed(subject.family.own()) {
+        true => "about ",
         false => "",
     };
-    let temporary = format!("{most}{percent:.1} % temporary");
+    let temporary = format!("{about}{percent:.1} % temporary");
     vec![
         format!("{count} ({temporary}: freed before the thread's next one), by place"),
         format!("{count} ({temporary}), by place"),

@@ -89,8 +89,8 @@ pub struct Place {
     pub callers: Vec<Frame>,
     /// What it had.
     pub bytes: u64,
-    /// In so many blocks.
-    pub blocks: u64,
+    /// In so many blocks, if that is known.
+    pub blocks: Option<u64>,
     /// In percent of all of them.
     pub share: f64,
 }

@@ -140,6 +140,7 @@ impl Flame {
             metrics: self.metrics.clone(),
             shown: self.shown,
             other: self.other,
+            lacks_counts: self.lacks_counts,
         }
     }
 }

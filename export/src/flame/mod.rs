@@ -51,6 +51,8 @@ pub struct Flame {
     /// Which of them that is compared with, of the same measure: widths are then of both
     /// together, and colours say of which there is more.
     pub other: Option<usize>,
+    /// Whether nobody knows how many blocks there were: numbers of them are of sums.
+    pub lacks_counts: bool,
 }
 
 /// A function below its callers.

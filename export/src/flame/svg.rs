@@ -103,11 +103,11 @@ impl Picture<'_> {
                 true => "from those who called the allocator to their callers",
                 false => "from main to those who called the allocator",
             };
-            let amount = amount(metric, series, series.total());
+            let amount = self.amount(metric, series, series.total());
             lines.push(format!("{}: {amount}; {from}", metric.name));
         }
         if let Some((metric, series)) = self.flame.second() {
-            let amount = amount(metric, series, series.total());
+            let amount = self.amount(metric, series, series.total());
             lines.push(format!("compared with {}: {amount}", metric.name));
         }
         lines.extend(self.flame.heading.iter().skip(1).cloned());
@@ -228,12 +228,24 @@ impl Picture<'_> {
         fitted(&words, room, TEXT, false)
     }
 
+    /// `1.5 MiB (1,572,864B) in 12 blocks`; what widths go by comes first.
+    fn amount(&self, metric: &Metric, series: &Series, held: Held) -> String {
+        let (bytes, things) = (both_ways(held.bytes), counted(held.blocks, series.thing));
+        match metric.measure {
+            Measure::Bytes if self.flame.lacks_counts => bytes,
+            Measure::Bytes => format!("{bytes} in {things}"),
+            Measure::Blocks => format!("{things} of {bytes}"),
+        }
+    }
+
     /// What stands on a frame.
     fn words(&self, frame: &Frame) -> String {
         match frame.label {
             None if self.flame.other.is_some() => "all of both".to_owned(),
             None => match self.flame.first() {
-                Some((metric, series)) => format!("all: {}", amount(metric, series, frame.held)),
+                Some((metric, series)) => {
+                    format!("all: {}", self.amount(metric, series, frame.held))
+                }
                 None => "all".to_owned(),
             },
             Some(Label::Lesser(0)) => "too small to be named".to_owned(),
@@ -257,11 +269,11 @@ impl Picture<'_> {
         if let Some(both) = both {
             let told = metrics.into_iter().flatten().zip(both);
             let told = told.map(|((metric, series), held)| {
-                format!("{} {}", amount(metric, series, held), metric.name)
+                format!("{} {}", self.amount(metric, series, held), metric.name)
             });
             lines.extend(told);
         } else if let Some((metric, series)) = self.flame.first() {
-            lines.push(amount(metric, series, frame.held));
+            lines.push(self.amount(metric, series, frame.held));
             let part = frame.held.by(metric.measure);
             let of = |whole| percentage(part, whole);
             if frame.row > 0 {
@@ -279,15 +291,6 @@ impl Picture<'_> {
             }
         }
         lines.join("\n")
-    }
-}
-
-/// `1.5 MiB (1,572,864B) in 12 blocks`; what widths go by comes first.
-fn amount(metric: &Metric, series: &Series, held: Held) -> String {
-    let (bytes, things) = (both_ways(held.bytes), counted(held.blocks, series.thing));
-    match metric.measure {
-        Measure::Bytes => format!("{bytes} in {things}"),
-        Measure::Blocks => format!("{things} of {bytes}"),
     }
 }
 

@@ -54,7 +54,10 @@ pub fn callgrind(flame: &Flame) -> String {
             }
         }
     }
-    let mut out = Out::default();
+    let mut out = Out {
+        lacks_counts: flame.lacks_counts,
+        ..Out::default()
+    };
     out.head(flame, &stacks);
     for (at, costs) in costs.iter().enumerate() {
         out.function(&functions, at, costs);
@@ -96,6 +99,7 @@ struct Out {
     files: HashMap<String, usize>,
     objects: HashMap<String, usize>,
     named: HashSet<usize>,
+    lacks_counts: bool,
 }
 
 impl Out {
@@ -114,9 +118,14 @@ impl Out {
         self.line(format_args!("desc: Trigger: {}", clean(what.as_bytes())));
         self.line(format_args!("positions: line"));
         self.line(format_args!("event: Bytes"));
-        self.line(format_args!("event: Blocks"));
-        self.line(format_args!("events: Bytes Blocks"));
-        self.line(format_args!("summary: {} {}", all.bytes, all.blocks));
+        if self.lacks_counts {
+            self.line(format_args!("events: Bytes"));
+        } else {
+            self.line(format_args!("event: Blocks"));
+            self.line(format_args!("events: Bytes Blocks"));
+        }
+        let summary = self.costs(all);
+        self.line(format_args!("summary: {summary}"));
     }
 
     fn function(&mut self, functions: &Functions, at: usize, costs: &Costs) {
@@ -126,12 +135,22 @@ impl Out {
         self.line(format_args!(""));
         self.place(functions, at, "");
         for (line, own) in &costs.own {
-            self.line(format_args!("{line} {} {}", own.bytes, own.blocks));
+            let own = self.costs(*own);
+            self.line(format_args!("{line} {own}"));
         }
         for (&(line, callee, callee_line), below) in &costs.calls {
             self.place(functions, callee, "c");
             self.line(format_args!("calls=1 {callee_line}"));
-            self.line(format_args!("{line} {} {}", below.bytes, below.blocks));
+            let below = self.costs(*below);
+            self.line(format_args!("{line} {below}"));
+        }
+    }
+
+    /// One for each event.
+    fn costs(&self, held: Held) -> String {
+        match self.lacks_counts {
+            true => held.bytes.to_string(),
+            false => format!("{} {}", held.bytes, held.blocks),
         }
     }
 

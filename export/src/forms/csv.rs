@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use memlog_analysis::Held;
+
 use super::Stacks;
 use crate::flame::{Flame, module_of};
 use crate::shown::clean;
@@ -9,6 +11,10 @@ use crate::shown::clean;
 /// With a head. A field with a comma or a quote stands in quotes.
 pub fn csv(flame: &Flame) -> String {
     let stacks = Stacks::first(flame);
+    let blocks = |held: Held| match flame.lacks_counts {
+        true => String::new(),
+        false => held.blocks.to_string(),
+    };
     let mut text = "bytes,blocks,function,location,module,stack\n".to_owned();
     for (end, held) in stacks.ends() {
         let mut functions: Vec<String> = stacks
@@ -26,7 +32,7 @@ pub fn csv(flame: &Flame) -> String {
             text,
             "{},{},{},{},{},{}",
             held.bytes,
-            held.blocks,
+            blocks(held),
             part(name.map(|name| name.function.as_str())),
             part(name.and_then(|name| name.location.as_deref())),
             part(name.and_then(module_of)),

@@ -39,14 +39,14 @@ pub fn hatchet(flame: &Flame) -> String {
             text.push(',');
         }
         let (own, all) = (held(&series.own, at), held(&totals, at));
+        let mut metrics = json!({"bytes": own.bytes, "bytes (inc)": all.bytes});
+        if !flame.lacks_counts {
+            metrics["blocks"] = own.blocks.into();
+            metrics["blocks (inc)"] = all.blocks.into();
+        }
         let head = json!({
             "frame": frame(&stacks, &flame.nodes[at]),
-            "metrics": {
-                "bytes": own.bytes,
-                "blocks": own.blocks,
-                "bytes (inc)": all.bytes,
-                "blocks (inc)": all.blocks,
-            },
+            "metrics": metrics,
         });
         let head = head.to_string();
         text.push_str(head.strip_suffix('}').unwrap_or(&head));

@@ -33,7 +33,9 @@ pub fn json(flame: &Flame) -> String {
         });
         labels.collect::<Vec<u32>>()
     });
-    let metrics = flame.metrics.iter().filter_map(|metric| {
+    let metrics = flame.metrics.iter();
+    let metrics = metrics.filter(|metric| !flame.lacks_counts || metric.measure == Measure::Bytes);
+    let metrics = metrics.filter_map(|metric| {
         let series = flame.series.get(metric.series)?;
         let values = ends.iter().map(|end| {
             let held = series.own.get(*end as usize).copied().unwrap_or_default();

@@ -30,7 +30,7 @@ const DEPTH: usize = 30;
 #[derive(Clone, Copy, Debug)]
 pub struct Snapshot {
     /// Since the start.
-    pub ms: u64,
+    pub time: u64,
     /// Live bytes.
     pub bytes: u64,
     /// Which series of the tree is of that moment, if one is.
@@ -39,11 +39,23 @@ pub struct Snapshot {
     pub is_peak: bool,
 }
 
-/// Snapshots in the order of time. `told` is what the file is of, and the command line.
-pub fn massif(flame: &Flame, snapshots: &[Snapshot], (about, command): (&str, &str)) -> String {
+/// What the file says of itself.
+pub struct Told<'a> {
+    /// What it is of.
+    pub about: &'a str,
+    /// The command line.
+    pub command: &'a str,
+    /// Whether times are milliseconds, and no instructions.
+    pub has_times: bool,
+}
+
+/// Snapshots in the order of time.
+pub fn massif(flame: &Flame, snapshots: &[Snapshot], told: &Told) -> String {
     let mut out = String::new();
-    out.push_str(&format!("desc: {}\n", one_line(about)));
-    out.push_str(&format!("cmd: {}\ntime_unit: ms\n", one_line(command)));
+    let unit = if told.has_times { "ms" } else { "i" };
+    out.push_str(&format!("desc: {}\n", one_line(told.about)));
+    out.push_str(&format!("cmd: {}\n", one_line(told.command)));
+    out.push_str(&format!("time_unit: {unit}\n"));
     for (number, snapshot) in snapshots.iter().enumerate() {
         let tree = snapshot.series.and_then(|series| flame.series.get(series));
         let kind = match (&tree, snapshot.is_peak) {
@@ -56,7 +68,7 @@ pub fn massif(flame: &Flame, snapshots: &[Snapshot], (about, command): (&str, &s
             out,
             "#-----------\nsnapshot={number}\n#-----------\ntime={}\nmem_heap_B={}\n\
              mem_heap_extra_B=0\nmem_stacks_B=0\nheap_tree={kind}\n",
-            snapshot.ms, snapshot.bytes
+            snapshot.time, snapshot.bytes
         );
         if let Some(series) = tree {
             let stacks = Stacks {

@@ -43,7 +43,7 @@ pub use firefox::{Change, Counter, Process, firefox};
 pub use folded::folded;
 pub use hatchet::hatchet;
 pub use json::json;
-pub use massif::{Snapshot, massif};
+pub use massif::{Snapshot, Told as MassifTold, massif};
 pub use perfetto::{Dump, perfetto};
 pub use pprof::pprof;
 pub use speedscope::speedscope;

@@ -139,7 +139,11 @@ pub fn pprof(
             name.map_or(0, |name| profile.location(label, name))
         });
         let location_id = location_id.collect();
-        let value = [allocated.blocks, allocated.bytes, live.blocks, live.bytes];
+        let blocks = |held: Held| match flame.lacks_counts {
+            true => 0,
+            false => held.blocks,
+        };
+        let value = [blocks(allocated), allocated.bytes, blocks(live), live.bytes];
         profile.profile.sample.push(Sample {
             location_id,
             value: value

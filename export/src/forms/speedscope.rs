@@ -59,13 +59,17 @@ pub fn speedscope(flame: &Flame) -> String {
     let shown = flame
         .first()
         .map_or(Measure::Bytes, |(metric, _)| metric.measure);
+    let mut profiles = vec![profile(Measure::Bytes, "bytes")];
+    if !flame.lacks_counts {
+        profiles.push(profile(Measure::Blocks, "none"));
+    }
     let whole = json!({
         "$schema": SCHEMA,
         "name": clean(flame.title().as_bytes()),
         "activeProfileIndex": usize::from(shown == Measure::Blocks),
         "exporter": concat!("memlog@", env!("CARGO_PKG_VERSION")),
         "shared": {"frames": frames.collect::<Vec<Value>>()},
-        "profiles": [profile(Measure::Bytes, "bytes"), profile(Measure::Blocks, "none")],
+        "profiles": profiles,
     });
     format!("{whole}\n")
 }

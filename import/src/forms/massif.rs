@@ -231,12 +231,16 @@ impl Massif {
         if bytes <= tree.bytes {
             return;
         }
+        // What stands for a nanosecond where the unit is no time nobody would know.
+        let when = match self.ns_of_unit {
+            Some(1) => String::new(),
+            _ => format!(", at {} s", tree.ns as f64 / 1e9),
+        };
         let with = match tree.bytes {
             0 => "of no other either".to_owned(),
             bytes => format!(
-                "its largest tree is that of snapshot {} with {bytes} bytes, at {} s",
-                tree.number,
-                tree.ns as f64 / 1e9
+                "its largest tree is that of snapshot {} with {bytes} bytes{when}",
+                tree.number
             ),
         };
         log.remark(format!(

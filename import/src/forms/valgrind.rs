@@ -7,6 +7,9 @@ use memlog_format::table::CodeId;
 use crate::places::Given;
 use crate::writer::{LogWriter, ModuleId};
 
+/// What valgrind calls a function whose name it does not know.
+const UNKNOWN: &[u8] = b"???";
+
 /// What a frame's text says.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Frame<'a> {
@@ -89,8 +92,14 @@ impl Frames {
                 module
             }
         });
+        // One word for all code without names would make one place of it.
+        let address = frame.address.map(|address| format!("{address:#x}"));
+        let function = match (frame.function, &address) {
+            (UNKNOWN, Some(address)) => address.as_bytes(),
+            (function, _) => function,
+        };
         let given = Given {
-            function: frame.function,
+            function,
             file: frame.file,
             line: frame.line,
         };

@@ -222,6 +222,17 @@ pub fn places(
 
 fn list(told: &Told, chosen: &Chosen, measure: Measure, top: usize) -> Result<Vec<Place>, Failure> {
     let world = told.world;
+    let rests: &[Lack] = match measure {
+        Measure::Peak | Measure::Rss => &[],
+        Measure::Leaked => &[Lack::End],
+        Measure::Allocations => &[Lack::Gone, Lack::Counts],
+        Measure::Total => &[Lack::Gone],
+    };
+    // What is not known nobody had.
+    if rests.iter().any(|lack| is_unknown(told.log, *lack)) {
+        return Ok(Vec::new());
+    }
+    let has_counts = !is_unknown(told.log, Lack::Counts);
     let choice = match measure {
         Measure::Peak => {
             let choice = chosen.choice(told)?;
@@ -251,7 +262,7 @@ fn list(told: &Told, chosen: &Chosen, measure: Measure, top: usize) -> Result<Ve
             .map(|&name| frame(name))
             .collect(),
         bytes: one.held.bytes,
-        blocks: one.held.blocks,
+        blocks: has_counts.then_some(one.held.blocks),
         share: 100.0 * weight(&one.held) as f64 / all.max(1) as f64,
     });
     Ok(places.collect())

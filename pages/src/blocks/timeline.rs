@@ -53,7 +53,7 @@ pub fn draw(args: &Args, write: impl Fn(&str) -> anyhow::Result<()>) -> anyhow::
     let most = args.points.unwrap_or(2_000);
     answered(
         (Of::Blocks, &args.question),
-        rests(),
+        rests().on(&[Lack::Times]),
         |told| curves(told, most),
         |curves, around| {
             let mut heading = around.kept.heading().told();
@@ -152,13 +152,20 @@ fn answer(told: &Told, most: usize) -> Result<Answer, Damaged> {
     })
 }
 
-fn json_of(told: &Told, point: &Point, mapped_bytes: u64) -> Value {
+/// The words of those peaks that a point is.
+fn known_peaks<'n>(told: &Told, point: &Point, [heap, resident]: [&'n str; 2]) -> Vec<&'n str> {
     let moments = &told.world.moments;
+    let is_read = point.resident.is_some();
     let peaks = [
-        (moments.heap_peak, "heap-peak"),
-        (moments.rss_peak, "rss-peak"),
+        (point.event == moments.heap_peak, heap),
+        (point.event == moments.rss_peak && is_read, resident),
     ];
-    let is = |&&(event, _): &&(u64, &str)| event == point.event;
+    let peaks = peaks.into_iter().filter(|(is_it, _)| *is_it);
+    peaks.map(|(_, word)| word).collect()
+}
+
+fn json_of(told: &Told, point: &Point, mapped_bytes: u64) -> Value {
+    let peaks = known_peaks(told, point, ["heap-peak", "rss-peak"]);
     json!({
         "seconds": told.world.seconds(point.tick),
         "heap_bytes": point.live.bytes,
@@ -168,7 +175,7 @@ fn json_of(told: &Told, point: &Point, mapped_bytes: u64) -> Value {
         "allocations": point.came.blocks,
         "allocated_bytes": point.came.bytes,
         "releases": point.went.blocks,
-        "moments": peaks.iter().filter(is).map(|(_, name)| name).collect::<Vec<_>>(),
+        "moments": peaks,
     })
 }
 
@@ -178,7 +185,6 @@ fn rows_of(told: &Told, points: &[Point]) -> Rows {
         .map(|point| point.live.bytes)
         .max()
         .unwrap_or(0);
-    let moments = &told.world.moments;
     let bar = |bytes: u64| {
         const WIDEST: f64 = 20.0;
         "#".repeat((bytes as f64 / largest.max(1) as f64 * WIDEST).round() as usize)
@@ -188,15 +194,7 @@ fn rows_of(told: &Told, points: &[Point]) -> Rows {
         "" => " heap peak",
         _ => " heap peak of all blocks",
     };
-    let remark = |point: &Point| {
-        let names = [
-            (moments.heap_peak, heap_peak),
-            (moments.rss_peak, " RSS peak"),
-        ];
-        let known = &names[..if point.resident.is_some() { 2 } else { 1 }];
-        let names = known.iter().filter(|(event, _)| *event == point.event);
-        names.map(|(_, name)| *name).collect::<Vec<_>>().join(",")
-    };
+    let remark = |point: &Point| known_peaks(told, point, [heap_peak, " RSS peak"]).join(",");
     // Where times are not known only their order is, and so how far the run was.
     let has_times = !is_unknown(told.log, Lack::Times);
     let end_tick = told.world.table.end_tick();

@@ -29,8 +29,10 @@ const HIDDEN: [(&str, &[&str], &[&str]); 11] = [
         &[
             "temporary_blocks",
             "allocated_bytes",
+            "allocations",
             "releases",
             "all_bytes",
+            "all_blocks",
         ],
         &["temporary"],
     ),
@@ -81,9 +83,10 @@ pub fn hide(stats: &Value, figures: &mut Map<String, Value>, rows: &mut Rows) {
     }
     // A stripped log has counted them before.
     let is_imported = !stats["imported"].is_null();
-    let temporary = format!("{}block", Which::Temporary.word());
-    if is_imported && is_unknown("lifetimes") && rows.title.contains(&temporary) {
-        rows.title.insert_str(0, "at most ");
+    let is_guessed = is_imported && is_unknown("lifetimes");
+    let temporary = format!(" {}block", Which::Temporary.word());
+    if is_guessed && rows.title.contains(&temporary) && !rows.rows.is_empty() {
+        rows.title.insert_str(0, "about ");
     }
     // What a row is about stays.
     let all = rows.columns.len().saturating_sub(1);

@@ -43,7 +43,9 @@ pub fn tree(
     Tree {
         title: title::title(subject, (when, part), shape, &grown),
         by,
-        moment: by.is_of_moment().then(|| (moment(when), log.seconds(tick))),
+        moment: by
+            .is_of_moment()
+            .then(|| (moment(when), title::seconds_of(subject, tick))),
         snapshot: None,
         direction: shape.direction,
         unfiltered: grown.whole,

@@ -5,7 +5,7 @@ use memlog_export::When;
 use memlog_format::meta::Lack;
 
 use super::grow::{Grown, Shape};
-use crate::facts::{is_temporary_at_most, is_unknown};
+use crate::facts::{is_temporary_guessed, is_unknown};
 use crate::page::tree::{By, Direction};
 use crate::subject::Subject;
 use crate::words::percentage;
@@ -48,8 +48,8 @@ pub fn title(
     }
     if by == By::Temporary {
         remarks += "freed before the thread's next allocation, ";
-        if is_temporary_at_most(subject.family.own()) {
-            remarks += "at most so many, ";
+        if is_temporary_guessed(subject.family.own()) {
+            remarks += "about so many, ";
         }
         remarks += &of_all(subject, grown);
     }
@@ -85,10 +85,10 @@ pub(super) fn moment(subject: &Subject, when: When) -> String {
         When::Seconds(_) | When::Mark { .. } if is_after(subject, when) => {
             "where reading ended".into()
         }
-        When::Mark { tick, .. } => {
-            let seconds = subject.family.own().seconds(tick);
-            format!("at the mark at {seconds:.3} s")
+        When::Mark { .. } => {
+            format!("at the mark at {}", time_of(subject, when))
         }
+        When::Seconds(_) if !has_times(subject) => format!("at {}", time_of(subject, when)),
         When::Seconds(seconds) => format!("at {seconds} s"),
         When::Known(Moment::RssPeak) if rss_is_known => format!("at the RSS peak{so_far}"),
         When::Known(Moment::End) if subject.analysis.part.is_some() => "where reading ended".into(),
@@ -130,9 +130,29 @@ fn time(subject: &Subject, when: When) -> String {
     if when.moment() == Moment::Chosen {
         return String::new();
     }
+    format!(" at {}", time_of(subject, when))
+}
+
+/// When it was; of a source without times how much of its run had passed.
+fn time_of(subject: &Subject, when: When) -> String {
     let log = subject.family.own();
     let tick = subject.analysis.tick_of(when, log.tick_ns());
-    format!(" at {:.3} s", log.seconds(tick))
+    match has_times(subject) {
+        true => format!("{:.3} s", log.seconds(tick)),
+        false => {
+            let passed = percentage(tick, subject.analysis.summary.end_tick);
+            format!("{passed:.1}% of the run")
+        }
+    }
+}
+
+fn has_times(subject: &Subject) -> bool {
+    !is_unknown(subject.family.own(), Lack::Times)
+}
+
+/// When a tick was, if it is known.
+pub fn seconds_of(subject: &Subject, tick: u64) -> Option<f64> {
+    has_times(subject).then(|| subject.family.own().seconds(tick))
 }
 
 /// Whether a log was read to an end that is before a moment.

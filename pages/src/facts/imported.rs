@@ -82,7 +82,12 @@ pub fn without_unknown(log: &Log, figures: &mut Map<String, Value>) {
         }
     };
     let figures_of = |lack: Lack| match lack {
-        Lack::Times => &["duration_seconds", "heap_peak_seconds", "rss_peak_seconds"][..],
+        Lack::Times => &[
+            "duration_seconds",
+            "heap_peak_seconds",
+            "rss_peak_seconds",
+            "rss_peak_bracket",
+        ][..],
         Lack::Counts => &[
             "allocations",
             "releases",
@@ -176,9 +181,9 @@ pub fn unknown_words(stats: &Value) -> Vec<&str> {
     imported.chain(stripped.into_iter().flatten()).collect()
 }
 
-/// Whether at most so many blocks were temporary as are counted: which of blocks alike went
-/// the source did not tell, and the last that came is taken.
-pub fn is_temporary_at_most(log: &Log) -> bool {
+/// Whether nobody knows how many blocks were temporary: which of blocks alike went the source
+/// did not tell, the last that came is taken, and threads may not be told apart.
+pub fn is_temporary_guessed(log: &Log) -> bool {
     Imported::of(log).is_some_and(|imported| imported.lacks.contains(&Lack::Lifetimes))
 }
 

@@ -12,7 +12,7 @@ use memlog_read::Log;
 
 use crate::words::clean;
 pub use imported::{
-    Imported, gap_of, is_temporary_at_most, is_unknown, lacks, unknown_words, without_unknown,
+    Imported, gap_of, is_temporary_guessed, is_unknown, lacks, unknown_words, without_unknown,
 };
 pub use kernel::{Running, Word, is_running, oom_word, running};
 pub use losses::{Bounds, fate, is_denied, may_lack, reason, without_log};

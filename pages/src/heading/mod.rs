@@ -69,7 +69,7 @@ pub fn heading(subject: &Subject) -> Heading {
         lines.line("", parts);
     }
     let parts = by_thread::parts(log, analysis);
-    if !parts.is_empty() {
+    if !parts.is_empty() && !is_unknown(log, Lack::Threads) {
         lines.line("by thread", parts);
     }
     match coverage::line(analysis, sizes).filter(|_| !is_imported) {

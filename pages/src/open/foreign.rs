@@ -8,7 +8,8 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use memlog_format::chunk::{CHUNK_SIZE, MAGIC};
-use memlog_import::{Error, Form, Made, Segment, Settings, Sink, convert, head_of, recognise};
+pub use memlog_import::Made;
+use memlog_import::{Error, Form, Segment, Settings, Sink, convert, head_of, recognise};
 use object::elf::PF_X;
 use object::read::{Object, ObjectSegment, ReadCache, SegmentFlags};
 

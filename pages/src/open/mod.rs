@@ -34,7 +34,7 @@ pub use before::Before;
 pub use blocks::make as make_table;
 pub use each::{each, gathered};
 pub use extent::{Extent, of as extent_of};
-pub use foreign::{form_of, import};
+pub use foreign::{Made, form_of, import};
 pub use glance::{FEW_EVENTS, Few, Glance, says_more};
 pub use identity::{Identity, Wholeness};
 pub use interrupt::{INTERRUPTED, Interrupt};

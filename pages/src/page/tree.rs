@@ -18,8 +18,8 @@ pub struct Tree {
     /// What it is of.
     pub title: String,
     pub by: By,
-    /// Its moment and when that was; none where it is of the whole run.
-    pub moment: Option<(&'static str, f64)>,
+    /// Its moment and when that was, if it is known; none where it is of the whole run.
+    pub moment: Option<(&'static str, Option<f64>)>,
     /// Of a snapshot which one it is, or of what came between two.
     pub snapshot: Option<Snapshot>,
     pub direction: Direction,

@@ -73,9 +73,13 @@ fn places(text: &mut String, verdict: &Verdict, root: &str) {
     put(text, &format!("\n{}\n", plain(&title)));
     for place in &verdict.places {
         let share = format!("{:.1} %", place.share);
-        let (bytes, blocks) = (sized(place.bytes), grouped(place.blocks));
+        let bytes = sized(place.bytes);
+        let blocks = place
+            .blocks
+            .map(|blocks| format!(" in {}", grouped(blocks)));
+        let blocks = blocks.unwrap_or_default();
         let name = code(&place.frame.told(root));
-        put(text, &format!("- {share}, {bytes} in {blocks}: {name}"));
+        put(text, &format!("- {share}, {bytes}{blocks}: {name}"));
     }
 }
 

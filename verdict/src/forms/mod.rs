@@ -31,11 +31,13 @@ pub use text::text;
 
 /// `58.3%    7.6 MiB           1x  daily_summary [server.c:67]`
 fn place_line(place: &Place, root: &str) -> String {
+    let blocks = place
+        .blocks
+        .map_or_else(String::new, |blocks| format!(" {:>11}x", grouped(blocks)));
     format!(
-        "{:5.1}% {:>10} {:>11}x  {}",
+        "{:5.1}% {:>10}{blocks}  {}",
         place.share,
         sized(place.bytes),
-        grouped(place.blocks),
         place.frame.told(root)
     )
 }

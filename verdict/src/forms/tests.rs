@@ -34,7 +34,7 @@ fn verdict(against: Against, state: State) -> Verdict {
                 frame: frame(HOSTILE, "/usr/lib/x.c:7"),
                 callers: vec![frame("main", &format!("/root/of/{HOSTILE}.c:12"))],
                 bytes: 2 << 20,
-                blocks: 1234,
+                blocks: Some(1234),
                 share: 66.7,
             },
             Place {

@@ -66,5 +66,6 @@ pub fn flame(sides: &[Taken; 2], found: Difference, filter: Option<String>) -> F
         metrics: vec![metric("after", 1), metric("before", 0)],
         shown: 0,
         other: Some(1),
+        lacks_counts: sides.iter().any(|side| !side.knows("counts")),
     }
 }

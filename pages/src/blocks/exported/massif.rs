@@ -5,12 +5,13 @@ use std::process::ExitCode;
 
 use memlog_answers::{Damaged, Point, held_at, peak, timeline_with};
 use memlog_export::flame::{Flame, Series};
-use memlog_export::forms::{Snapshot, massif as form};
+use memlog_export::forms::{MassifTold, Snapshot, massif as form};
 use memlog_format::meta::Lack;
 
 use super::{Chosen, command};
 use crate::blocks::Told;
 use crate::calls::outermost_at_main;
+use crate::facts::is_unknown;
 
 /// massif keeps so many, and has a tree of each tenth.
 const SNAPSHOTS: usize = 100;
@@ -53,15 +54,24 @@ fn made(told: &Told) -> Result<String, Damaged> {
         nodes,
         ..Flame::default()
     };
+    let has_times = !is_unknown(told.log, Lack::Times);
     let snapshots = points.iter().enumerate().map(|(at, point)| Snapshot {
-        ms: (world.seconds(point.tick) * 1000.0) as u64,
+        time: match has_times {
+            true => (world.seconds(point.tick) * 1000.0) as u64,
+            false => point.tick,
+        },
         bytes: point.live.bytes,
         series: detailed.iter().position(|&detailed| detailed == at),
         is_peak: Some(at) == highest,
     });
     let snapshots: Vec<Snapshot> = snapshots.collect();
     let about = format!("memlog: live heap in bytes asked for{}", told.about);
-    Ok(form(&flame, &snapshots, (&about, &command(told))))
+    let of = MassifTold {
+        about: &about,
+        command: &command(told),
+        has_times,
+    };
+    Ok(form(&flame, &snapshots, &of))
 }
 
 /// The first of the highest.

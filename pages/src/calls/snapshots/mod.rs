@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::grow::{Shape, grow_from};
 use super::held::Lines;
-use super::title::of_chosen;
+use super::title::{of_chosen, seconds_of};
 use crate::moment::snapshots::{Pace, every};
 use crate::names::Labels;
 use crate::page::Part;
@@ -244,7 +244,7 @@ impl<'s, 'a> Taken<'s, 'a> {
                 "{title}{chosen}{recorded} ({filtered}percentages are shares of {shares})"
             ),
             by,
-            moment: Some(("snapshot", self.subject.family.own().seconds(at.tick))),
+            moment: Some(("snapshot", seconds_of(self.subject, at.tick))),
             snapshot: Some(Told { label, change }),
             direction: shape.direction,
             unfiltered,
