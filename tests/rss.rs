@@ -386,6 +386,14 @@ fn executed_by_a_large_parent() {
     recorded.blames();
     let counters = recorded.stats.value("counters");
     assert!(counters["maxrss_floor_kb"].as_u64() > Some(600 * 1024));
+    let log = recorded.log.to_str().expect("a name");
+    let dumped = recorded.folder.says(&["dump", "--no-symbols", log]);
+    let told = dumped.lines().filter_map(|line| {
+        let figures = line.split('\t').nth(1)?;
+        figures.split(' ').nth(1)?.parse::<u64>().ok()
+    });
+    let highest_kb = told.max().expect("an event");
+    assert!(highest_kb > 0 && highest_kb < 500 * 1024, "{highest_kb}");
     let logs = recorded.folder.logs("");
     let parent = logs.iter().find(|log| **log != recorded.log);
     let parent = parent.expect("the parent's log");

@@ -196,8 +196,11 @@ impl<'l, 'a, 's, W: Write> Dump<'l, 'a, 's, W> {
 
     /// The high-water mark so far; one that exec inherited does not count.
     fn read(&mut self, rss: &Rss) {
-        let is_own = rss.source != RssSource::MaxRss || rss.peak_kb > self.floor_kb;
-        let peak_kb = if is_own { rss.peak_kb } else { 0 };
+        let peak_kb = match rss.source {
+            RssSource::VmHwm => rss.peak_kb,
+            RssSource::MaxRss if rss.peak_kb > self.floor_kb => rss.peak_kb,
+            _ => 0,
+        };
         self.maxrss_kb = self.maxrss_kb.max(peak_kb).max(rss.now_kb);
         self.moment = None;
     }
