@@ -177,7 +177,7 @@ impl Args {
             files => {
                 let more = files.get(1).map(shown);
                 let more = more.map_or_else(String::new, |more| more.to_string());
-                Err(one_more("export", &more))
+                Err(one_more(&format!("export {}", self.format.name()), &more))
             }
         }
     }

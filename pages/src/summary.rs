@@ -224,10 +224,13 @@ fn steps(subject: &Subject, found: &Found) -> Vec<Step> {
         _ if is_empty => vec![("info", "what the log is of, and what it lacks")],
         false => {
             let whole = ("tree --top-down", "the same from main down");
-            match is_known(log, What::Calls) {
-                true => vec![CALLERS, BY_COUNT, whole, leaks],
-                false => vec![CALLERS, whole],
-            }
+            let mut steps = vec![CALLERS, BY_COUNT, whole, leaks];
+            steps.retain(|step| match *step {
+                BY_COUNT => is_known(log, What::Calls),
+                step if step == leaks => !is_unknown(log, Lack::End),
+                _ => true,
+            });
+            steps
         }
         true if found.is_mostly_mapped() => {
             let mapped = ("report --mapped", "who called for what is mapped");

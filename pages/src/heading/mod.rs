@@ -108,10 +108,7 @@ pub fn heading(subject: &Subject) -> Heading {
     if !subject.failed.is_empty() {
         lines.alarm("failed", subject.failed.clone());
     }
-    lines.line(
-        "log",
-        [size(log, analysis, sizes), stacks(summary)].concat(),
-    );
+    lines.line("log", [size(subject), stacks(summary)].concat());
     lines
 }
 
@@ -293,12 +290,18 @@ fn stacks(summary: &Summary) -> Vec<String> {
 }
 
 /// What the log takes on the disk.
-fn size(log: &Log, analysis: &Analysis, sizes: Sizes) -> Vec<String> {
+/// Nothing of a log that was made for this page alone.
+fn size(subject: &Subject) -> Vec<String> {
+    let (log, analysis) = (subject.family.own(), subject.analysis);
     let size = log.size();
-    let mut parts = vec![sizes.of(size.file_bytes as u64)];
+    if subject.family.is_made {
+        return Vec::new();
+    }
+    let mut parts = vec![subject.sizes.of(size.file_bytes as u64)];
     let totals = &analysis.summary.totals;
     let events = totals.allocations + totals.releases;
-    if events > 0 && analysis.part.is_none() && analysis.summary.window.is_none() {
+    let has_all = analysis.summary.window.is_none() && log.stripped().is_none();
+    if events > 0 && analysis.part.is_none() && has_all {
         let each = size.event_bytes as f64 / events as f64;
         parts.push(format!("{each:.1} bytes an event"));
     }
