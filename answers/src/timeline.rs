@@ -50,9 +50,10 @@ struct Changes {
     steps: Vec<Change>,
 }
 
-/// One point for each tick in which anything happened, or each millisecond where ticks
-/// are shorter and the run is long, but no more than so many: then each stands for a few ticks and is that of
-/// the largest heap among them. Both peaks are points of their own, and so is the end.
+/// One point for each tick in which anything happened, or each millisecond where ticks are
+/// shorter and the run is long, but no more than so many: then each stands for a few ticks
+/// and is that of the largest heap among them. Both peaks are points of their own, and so is
+/// the end.
 pub fn timeline(world: &World, choice: &Choice, most: usize) -> Result<Vec<Point>, Damaged> {
     timeline_with(world, choice, most, &[])
 }
