@@ -140,6 +140,7 @@ impl Replayed {
             bytes: difference,
             grain,
             percent: percentage(difference, whole),
+            whole,
         })
     }
 }
@@ -151,6 +152,8 @@ struct Verdict {
     grain: u64,
     /// Of all that the program had.
     percent: f64,
+    /// That, in bytes.
+    whole: u64,
 }
 
 impl Verdict {
@@ -264,13 +267,15 @@ fn sentences(replayed: &Replayed, sizes: Sizes) -> Vec<String> {
 
 fn judged(name: &str, verdict: &Verdict, sizes: Sizes) -> Option<String> {
     let (bytes, percent) = (sizes.of(verdict.bytes), verdict.percent);
-    let grain = sizes.of(verdict.grain);
+    let (grain, whole) = (sizes.of(verdict.grain), sizes.of(verdict.whole));
     Some(match verdict.word() {
         "less" => format!(
-            "Under {name} the program would take about {bytes} less (-{percent:.0} %) at its peak."
+            "Under {name} the program would take about {bytes} less at its peak \
+             (-{percent:.0} % of {whole})."
         ),
         "more" => format!(
-            "Under {name} the program would take about {bytes} more (+{percent:.0} %) at its peak."
+            "Under {name} the program would take about {bytes} more at its peak \
+             (+{percent:.0} % of {whole})."
         ),
         _ => format!(
             "Under {name} no difference is seen: {bytes}, and the replay is off by {grain}."
@@ -310,7 +315,7 @@ fn recorded(replayed: &Replayed, sizes: Sizes) -> Vec<String> {
     let distance = distance(row).filter(|_| head.mapped_bytes == 0);
     if let Some((readings, apart, percent)) = distance {
         said.push(format!(
-            "Over {} it was {} away from what was recorded, {percent:.1} %.",
+            "Over {} it was {} away from what was recorded on average, {percent:.1} % of that.",
             counted(readings, "reading"),
             sizes.of(apart),
         ));
