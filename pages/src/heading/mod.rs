@@ -290,11 +290,11 @@ fn stacks(summary: &Summary) -> Vec<String> {
 }
 
 /// What the log takes on the disk.
-/// Nothing of a log that was made for this page alone.
+/// Nothing of a log that was made of another tool's file: that has another size.
 fn size(subject: &Subject) -> Vec<String> {
     let (log, analysis) = (subject.family.own(), subject.analysis);
     let size = log.size();
-    if subject.family.is_made {
+    if Imported::of(log).is_some() {
         return Vec::new();
     }
     let mut parts = vec![subject.sizes.of(size.file_bytes as u64)];

@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::io::{self, ErrorKind, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{LazyLock, Mutex, PoisonError};
 
 use crate::words::Advice;
 
@@ -69,19 +69,18 @@ pub fn cache(environment: impl Fn(&str) -> Option<OsString>) -> Result<PathBuf, 
         .ok_or(Missing::Cache)
 }
 
-/// The client, and what it did not find.
+/// The client.
 pub struct Debuginfod {
     cache: PathBuf,
-    /// A server that does not answer is not asked for each function once more.
-    in_vain: Mutex<HashSet<PathBuf>>,
 }
+
+/// What it did not find: a server that does not answer is not asked for each function once
+/// more, whoever of this process asks.
+static IN_VAIN: LazyLock<Mutex<HashSet<PathBuf>>> = LazyLock::new(Mutex::default);
 
 impl Debuginfod {
     pub fn new(cache: PathBuf) -> Self {
-        Self {
-            cache,
-            in_vain: Mutex::default(),
-        }
+        Self { cache }
     }
 
     /// A file of the cache that is not there yet is asked for; any other is no concern of
@@ -100,7 +99,7 @@ impl Debuginfod {
             return Ok(());
         }
         let not_found = || Err(io::Error::from(ErrorKind::NotFound));
-        let mut in_vain = self.in_vain.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut in_vain = IN_VAIN.lock().unwrap_or_else(PoisonError::into_inner);
         if in_vain.contains(path) {
             return not_found();
         }

@@ -218,7 +218,7 @@ fn many_logs_may_be_written_at_once() {
     let output = folder.run(&["export", "json", &logs[0], &logs[2]]);
     assert_eq!(output.status.code(), Some(2));
     assert!(
-        said(&output).contains("export takes one log, and "),
+        said(&output).contains("export json takes one log, and "),
         "{}",
         said(&output)
     );
