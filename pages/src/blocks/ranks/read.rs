@@ -76,13 +76,16 @@ pub fn all(asked: &Asked, logs: &[inputs::Log]) -> Ranks {
         ranks
     };
     // The first rank tells what is passed over, whichever thread is the fastest.
-    let is_told = || asked.passed_over.get().is_some() || !asked.names_owners();
-    let mut first = logs.iter().take_while(|_| !is_told());
-    let mut ranks = Ranks::default();
-    if first.any(|log| read(&mut std::iter::once(log)).processes().len() == 1) {
+    let (mut ranks, mut others) = (Ranks::default(), logs);
+    while asked.names_owners()
+        && asked.passed_over.get().is_none()
+        && let Some((first, behind)) = others.split_first()
+    {
+        ranks = ranks.merge(read(&mut std::iter::once(first)));
         ranks.notes.extend(asked.wrappers_note());
+        others = behind;
     }
-    ranks.merge(gathered(logs, read, Ranks::merge))
+    ranks.merge(gathered(others, read, Ranks::merge))
 }
 
 impl Asked<'_> {
