@@ -14,6 +14,7 @@ use crate::names::{NameStore, Names, SymbolFiles, symbol_options};
 use crate::open::{Analysis, Family, Files, Watch, form_of};
 use crate::page::tree::By;
 use crate::rests::Rests;
+use crate::screen;
 use crate::words::clean;
 use crate::world::{Reading, Where, analyse};
 
@@ -117,12 +118,9 @@ fn heading(family: &Family, analysis: &Analysis, when: When, calls: &CallGraph) 
     if let Some(chosen) = &analysis.chosen {
         lines.push(format!("only blocks where {}", chosen.filter));
     }
-    let imported = Imported::of(log);
-    lines.extend(
-        imported
-            .map(|imported| imported.unknown_lines())
-            .unwrap_or_default(),
-    );
+    if let Some(imported) = Imported::of(log) {
+        lines.extend(screen::lines(&imported.unknown().join(", ")));
+    }
     if family.missing_parent.is_some() {
         lines.push("missing: the parent's log, and what was inherited from it".into());
     }

@@ -28,6 +28,7 @@ use crate::names::{Labels, NameStore, Names, SymbolFiles, machine as machine_of,
 use crate::open::{Analysis, Family, Files, Watch, extent_of};
 use crate::page::others::Records;
 use crate::page::{Page, Part};
+use crate::screen::lines;
 use crate::shown::print;
 use crate::words::{clean, counted, grouped, shown, signal};
 use figures::figures;
@@ -210,7 +211,7 @@ fn identity(records: &mut Records, log: &Log) {
     if let Some(imported) = Imported::of(log) {
         let from = format!("from a {} file, {}", imported.tool, imported.file);
         records.add("imported", from);
-        for line in imported.unknown_lines() {
+        for line in lines(&imported.unknown().join(", ")) {
             records.add("", line);
         }
         return;

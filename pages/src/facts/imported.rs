@@ -46,17 +46,6 @@ impl Imported {
         words
     }
 
-    /// The same where lines are not broken.
-    pub fn unknown_lines(&self) -> Vec<String> {
-        const A_LINE: usize = 3;
-        let words = self.unknown();
-        let lines = words.chunks(A_LINE).map(|words| words.join(", "));
-        let count = lines.len();
-        let end = |line: usize| if line + 1 < count { "," } else { "" };
-        let lines = lines.enumerate();
-        lines.map(|(at, line)| line + end(at)).collect()
-    }
-
     /// The same for programs.
     pub fn figures(&self) -> Value {
         let lacks: Vec<_> = self.lacks.iter().map(|lack| word(*lack)).collect();

@@ -191,6 +191,13 @@ pub fn wrapped(text: &str, begin: usize, columns: usize, indent: usize) -> Strin
     lines
 }
 
+/// The same for texts that nobody sees on a screen.
+pub fn lines(text: &str) -> Vec<String> {
+    const COLUMNS: usize = 100;
+    let lines = wrapped(text, 0, COLUMNS, 0);
+    lines.lines().map(str::to_owned).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

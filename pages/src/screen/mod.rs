@@ -13,7 +13,7 @@ use terminal_size::{Height, Width, terminal_size_of};
 use crate::open::Interrupt;
 use crate::system;
 use crate::words::Sizes;
-pub use colour::{Colours, Role, fit, fit_place, width, wrapped};
+pub use colour::{Colours, Role, fit, fit_place, lines, width, wrapped};
 use pager::Pager;
 
 /// What a command is asked about its looks.
