@@ -32,13 +32,13 @@ fn verdict(against: Against, state: State) -> Verdict {
         places: vec![
             Place {
                 frame: frame(HOSTILE, "/usr/lib/x.c:7"),
-                callers: vec![frame("main", &format!("/root/of/{HOSTILE}.c:12"))],
+                callers: vec![frame("main", &format!("/home/of/{HOSTILE}.c:12"))],
                 bytes: 2 << 20,
                 blocks: Some(1234),
                 share: 66.7,
             },
             Place {
-                frame: frame("plain", "/root/of/a:b c.c:3"),
+                frame: frame("plain", "/home/of/a:b c.c:3"),
                 ..Place::default()
             },
         ],
@@ -64,7 +64,7 @@ fn hostile() -> Report {
             notes: vec![HOSTILE.to_owned()],
         }],
         notes: Vec::new(),
-        root: "/root/of".to_owned(),
+        root: "/home/of".to_owned(),
         budgets: None,
     }
 }
