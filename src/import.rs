@@ -111,15 +111,18 @@ fn named(file: &str) -> String {
 
 /// What was in it, as far as it knew.
 fn content(made: &Made) -> String {
-    let (blocks, bytes) = (counted(made.live.0, "block"), sized(made.live.1));
-    let lacks = |lack| made.lacks.contains(&lack);
-    if lacks(Lack::Counts) {
-        return format!("{bytes} live at its end");
+    let knows = |lack| !made.lacks.contains(&lack);
+    let mut told = String::new();
+    if knows(Lack::Gone) && knows(Lack::Counts) {
+        let allocations = counted(made.allocations, "allocation");
+        told += &format!("{allocations} and {}, ", counted(made.releases, "release"));
     }
-    if lacks(Lack::Gone) || lacks(Lack::End) {
-        return format!("{blocks} of {bytes} live at its end");
+    if knows(Lack::Counts) {
+        told += &format!("{} of ", counted(made.live.0, "block"));
     }
-    let allocations = counted(made.allocations, "allocation");
-    let releases = counted(made.releases, "release");
-    format!("{allocations} and {releases}, {blocks} of {bytes} never released")
+    let end = match knows(Lack::End) {
+        true => "never released",
+        false => "live at its end",
+    };
+    told + &format!("{} {end}", sized(made.live.1))
 }

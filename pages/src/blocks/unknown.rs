@@ -34,7 +34,7 @@ const HIDDEN: [(&str, &[&str], &[&str]); 11] = [
             "all_bytes",
             "all_blocks",
         ],
-        &["temporary"],
+        &["temporary", "allocations"],
     ),
     (
         "lifetimes",

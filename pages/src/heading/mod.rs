@@ -68,9 +68,11 @@ pub fn heading(subject: &Subject) -> Heading {
     if !parts.is_empty() {
         lines.line("", parts);
     }
-    let parts = by_thread::parts(log, analysis);
-    if !parts.is_empty() && !is_unknown(log, Lack::Threads) {
-        lines.line("by thread", parts);
+    if !is_unknown(log, Lack::Threads) {
+        let parts = by_thread::parts(log, analysis);
+        if !parts.is_empty() {
+            lines.line("by thread", parts);
+        }
     }
     match coverage::line(analysis, sizes).filter(|_| !is_imported) {
         Some((parts, true)) => lines.alarm("coverage", parts),
@@ -289,14 +291,14 @@ fn stacks(summary: &Summary) -> Vec<String> {
     parts
 }
 
-/// What the log takes on the disk.
-/// Nothing of a log that was made of another tool's file: that has another size.
+/// What the log takes on the disk; nothing of one that was made of another tool's file, which
+/// has another size.
 fn size(subject: &Subject) -> Vec<String> {
     let (log, analysis) = (subject.family.own(), subject.analysis);
-    let size = log.size();
     if Imported::of(log).is_some() {
         return Vec::new();
     }
+    let size = log.size();
     let mut parts = vec![subject.sizes.of(size.file_bytes as u64)];
     let totals = &analysis.summary.totals;
     let events = totals.allocations + totals.releases;
