@@ -32,10 +32,8 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
-use memlog_pages::blocks::table::{self, Which};
-use memlog_pages::blocks::{
-    annotate, chains, fragmentation, function, histogram, leaks, locate, maps, rss, threads,
-};
+use memlog_pages::blocks::ask;
+use memlog_pages::blocks::table::{Groups, Which};
 use memlog_pages::{dump, info, postmortem, stats, summary, tree};
 
 use cli::{Cli, Command};
@@ -54,21 +52,21 @@ fn run(line: Vec<OsString>) -> anyhow::Result<ExitCode> {
         Command::Summary(args) => summary::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Tree(args) => tree::run(&args),
-        Command::Table(args) => table::run(&args, Which::All),
-        Command::Leaks(args) => leaks::run(&args),
+        Command::Table(args) => ask(&Groups::of(args, Which::All)),
+        Command::Leaks(args) => ask(&args.prepared()?),
         Command::Diff(args) => diff::run(&args),
         Command::Ranks(args) => ranks::run(&args),
-        Command::Temporary(args) => table::run(&args, Which::Temporary),
-        Command::Histogram(args) => histogram::run(&args),
+        Command::Temporary(args) => ask(&Groups::of(args, Which::Temporary)),
+        Command::Histogram(args) => ask(&args),
         Command::Timeline(args) => timeline::run(&args),
-        Command::Chains(args) => chains::run(&args),
-        Command::Threads(args) => threads::run(&args),
-        Command::Function(args) => function::run(&args),
-        Command::Annotate(args) => annotate::run(&args),
-        Command::Fragmentation(args) => fragmentation::run(&args),
-        Command::Maps(args) => maps::run(&args),
-        Command::Rss(args) => rss::run(&args),
-        Command::Where(args) => locate::run(&args),
+        Command::Chains(args) => ask(&args),
+        Command::Threads(args) => ask(&args),
+        Command::Function(args) => ask(&args),
+        Command::Annotate(args) => ask(&args),
+        Command::Fragmentation(args) => ask(&args),
+        Command::Maps(args) => ask(&args),
+        Command::Rss(args) => ask(&args),
+        Command::Where(args) => ask(&args),
         Command::Postmortem(args) => postmortem::run(&args),
         Command::Dot(args) => dot::run(&args),
         Command::Flamegraph(args) => flamegraph::run(&args),

@@ -4,7 +4,8 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-use memlog_pages::blocks::timeline::{Args, draw, run as print};
+use memlog_pages::blocks::ask;
+use memlog_pages::blocks::timeline::{Args, draw};
 use memlog_pages::{Advice, choose, out, shown};
 use memlog2dot::OneFile;
 
@@ -13,7 +14,7 @@ const ELSEWHERE: &str = "give another name: memlog timeline FILE -o OUT.svg";
 /// Prints it or draws it.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let Some(path) = &args.output else {
-        return print(args);
+        return ask(args);
     };
     if path == Path::new("-") {
         return draw(args, |picture| {

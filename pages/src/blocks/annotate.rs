@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::process::ExitCode;
 use std::time::UNIX_EPOCH;
 
 use memlog_analysis::Held;
@@ -10,7 +9,7 @@ use memlog_answers::{Damaged, FileLines, LineSums, lines};
 use memlog_format::meta::Lack;
 use serde_json::{Value, json};
 
-use super::{Answer, Question, Told, ask};
+use super::{Answer, Ask, Failure, Question, Told};
 use crate::open::map;
 use crate::page::Page;
 use crate::page::rows::{Rows, titles};
@@ -37,13 +36,25 @@ pub struct Args {
     whole: bool,
 }
 
-/// Shows the lines.
-pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let rests = Rests::from(true).on(match args.question.at {
-        None => &[Lack::Gone],
-        Some(_) => &[],
-    });
-    ask(&args.question, SCHEMA, rests, |told| answer(told, args))
+impl Ask for Args {
+    fn schema(&self) -> &'static str {
+        SCHEMA
+    }
+
+    fn question(&self) -> &Question {
+        &self.question
+    }
+
+    fn rests(&self) -> Rests {
+        Rests::from(true).on(match self.question.at {
+            None => &[Lack::Gone],
+            Some(_) => &[],
+        })
+    }
+
+    fn answer(&self, told: &Told) -> Result<Answer, Failure> {
+        Ok(answer(told, self)?)
+    }
 }
 
 fn answer(told: &Told, args: &Args) -> Result<Answer, Damaged> {

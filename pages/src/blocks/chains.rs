@@ -1,13 +1,11 @@
 //! `memlog chains`: what reallocs grew.
 
-use std::process::ExitCode;
-
 use memlog_answers::{ChainRow, Damaged, chains};
 use memlog_format::meta::Lack;
 use serde_json::json;
 
 use super::listed::Listed;
-use super::{Answer, Question, Told, ask};
+use super::{Answer, Ask, Failure, Question, Told};
 use crate::page::Page;
 use crate::page::rows::{Last, Rows, titles};
 use crate::rests::Rests;
@@ -25,14 +23,22 @@ pub struct Args {
     listed: Listed,
 }
 
-/// Shows the chains.
-pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    ask(
-        &args.question,
-        SCHEMA,
-        Rests::from(true).on(&[Lack::Reallocs]),
-        |told| answer(told, args),
-    )
+impl Ask for Args {
+    fn schema(&self) -> &'static str {
+        SCHEMA
+    }
+
+    fn question(&self) -> &Question {
+        &self.question
+    }
+
+    fn rests(&self) -> Rests {
+        Rests::from(true).on(&[Lack::Reallocs])
+    }
+
+    fn answer(&self, told: &Told) -> Result<Answer, Failure> {
+        Ok(answer(told, self)?)
+    }
 }
 
 fn answer(told: &Told, args: &Args) -> Result<Answer, Damaged> {

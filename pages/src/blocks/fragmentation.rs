@@ -1,13 +1,11 @@
 //! `memlog fragmentation`: pages that few bytes hold.
 
-use std::process::ExitCode;
-
 use memlog_answers::{Choice, Damaged, Fragments, Test, fragments};
 use memlog_format::meta::Lack;
 use serde_json::json;
 
 use super::listed::Listed;
-use super::{Answer, Question, Told, ask};
+use super::{Answer, Ask, Failure, Question, Told};
 use crate::moment::At;
 use crate::page::Page;
 use crate::page::rows::{Last, Rest, Rows, titles};
@@ -26,32 +24,33 @@ pub struct Args {
     listed: Listed,
 }
 
-/// Shows who holds pages, at the RSS peak unless another moment is asked for.
-pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let is_at = args.question.at.is_some();
-    ask(
-        &args.question,
-        SCHEMA,
-        Rests::from(true).on(&[Lack::Addresses, Lack::Live]),
-        |told| {
-            let peak = || Test::LiveAt(told.world.moments.rss_peak);
-            let of = |choice: &Choice| match is_at {
-                true => choice.clone(),
-                false => choice.clone().and(peak()),
-            };
-            let (choice, moment) = (of(told.choice), of(told.moment));
-            let when = args.question.at.as_ref().unwrap_or(&At::RSS_PEAK);
-            answer(
-                &Told {
-                    choice: &choice,
-                    moment: &moment,
-                    ..*told
-                },
-                args,
-                when,
-            )
-        },
-    )
+impl Ask for Args {
+    fn schema(&self) -> &'static str {
+        SCHEMA
+    }
+
+    fn question(&self) -> &Question {
+        &self.question
+    }
+
+    fn rests(&self) -> Rests {
+        Rests::from(true).on(&[Lack::Addresses, Lack::Live])
+    }
+
+    fn answer(&self, told: &Told) -> Result<Answer, Failure> {
+        let peak = || Test::LiveAt(told.world.moments.rss_peak);
+        let of = |choice: &Choice| match self.question.at {
+            Some(_) => choice.clone(),
+            None => choice.clone().and(peak()),
+        };
+        let told = Told {
+            choice: &of(told.choice),
+            moment: &of(told.moment),
+            ..*told
+        };
+        let when = self.question.at.as_ref().unwrap_or(&At::RSS_PEAK);
+        Ok(answer(&told, self, when)?)
+    }
 }
 
 fn answer(told: &Told, args: &Args, when: &At) -> Result<Answer, Damaged> {

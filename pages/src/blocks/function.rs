@@ -1,13 +1,11 @@
 //! `memlog function`: who called a function, and what it called.
 
-use std::process::ExitCode;
-
 use memlog_answers::{Around, Damaged, Sums, around};
 use memlog_format::meta::Lack;
 use regex::Regex;
 use serde_json::{Value, json};
 
-use super::{Answer, Question, Told, ask};
+use super::{Answer, Ask, Failure, Question, Told};
 use crate::page::Page;
 use crate::page::rows::{Last, Rows, titles};
 use crate::rests::Rests;
@@ -33,15 +31,25 @@ fn whole(text: &str) -> Result<Regex, String> {
     Regex::new(&format!("^(?:{text})$")).map_err(|error| error.to_string())
 }
 
-/// Shows both.
-pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let rests = Rests::from(true).on(match args.question.at {
-        None => &[Lack::Gone],
-        Some(_) => &[],
-    });
-    ask(&args.question, SCHEMA, rests, |told| {
-        answer(told, &args.name)
-    })
+impl Ask for Args {
+    fn schema(&self) -> &'static str {
+        SCHEMA
+    }
+
+    fn question(&self) -> &Question {
+        &self.question
+    }
+
+    fn rests(&self) -> Rests {
+        Rests::from(true).on(match self.question.at {
+            None => &[Lack::Gone],
+            Some(_) => &[],
+        })
+    }
+
+    fn answer(&self, told: &Told) -> Result<Answer, Failure> {
+        Ok(answer(told, &self.name)?)
+    }
 }
 
 fn answer(told: &Told, name: &Regex) -> Result<Answer, Damaged> {

@@ -2,8 +2,6 @@
 
 mod grid;
 
-use std::process::ExitCode;
-
 use memlog_analysis::Held;
 use memlog_answers::{
     Class, Damaged, by_lifetime, by_lifetime_events, by_size, by_size_and_lifetime,
@@ -11,7 +9,7 @@ use memlog_answers::{
 use memlog_format::meta::Lack;
 use serde_json::{Map, Value};
 
-use super::{Answer, Question, Told, ask, lifetimes};
+use super::{Answer, Ask, Failure, Question, Told, lifetimes};
 use crate::page::Page;
 use crate::page::rows::{Last, Rows, titles};
 use crate::rests::Rests;
@@ -43,15 +41,27 @@ pub enum Of {
     SizeLifetime,
 }
 
-/// Shows the classes.
-pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let rests = Rests::from(false).on(match args.of {
-        Of::Size => &[Lack::Sizes],
-        Of::Lifetime => &[Lack::Times, Lack::Order, Lack::Lifetimes],
-        Of::LifetimeEvents => &[Lack::Order, Lack::Lifetimes],
-        Of::SizeLifetime => &[Lack::Sizes, Lack::Times, Lack::Order, Lack::Lifetimes],
-    });
-    ask(&args.question, SCHEMA, rests, |told| answer(told, args.of))
+impl Ask for Args {
+    fn schema(&self) -> &'static str {
+        SCHEMA
+    }
+
+    fn question(&self) -> &Question {
+        &self.question
+    }
+
+    fn rests(&self) -> Rests {
+        Rests::from(false).on(match self.of {
+            Of::Size => &[Lack::Sizes],
+            Of::Lifetime => &[Lack::Times, Lack::Order, Lack::Lifetimes],
+            Of::LifetimeEvents => &[Lack::Order, Lack::Lifetimes],
+            Of::SizeLifetime => &[Lack::Sizes, Lack::Times, Lack::Order, Lack::Lifetimes],
+        })
+    }
+
+    fn answer(&self, told: &Told) -> Result<Answer, Failure> {
+        Ok(answer(told, self.of)?)
+    }
 }
 
 fn answer(told: &Told, of: Of) -> Result<Answer, Damaged> {

@@ -1,7 +1,6 @@
 //! `memlog leaks`: what was never freed, what grew, and what of it is known.
 
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use memlog_analysis::Held;
 use memlog_answers::{Choice, Suppression, Test, growth, suppressed, suppressions, test_of};
@@ -11,8 +10,9 @@ use memlog_table::Column;
 use serde_json::{Value, json};
 
 use super::table::{self, Grown, Listing, Which};
-use super::{Answer, Failure, Told, ask};
+use super::{Answer, Ask, Failure, Question, Told};
 use crate::moment::At;
+use crate::rests::Rests;
 use crate::words::{Advice, counted, shown};
 
 /// Say who asked for what was never freed.
@@ -56,23 +56,49 @@ fn older(text: &str) -> Result<Older, &'static str> {
 /// Tenths of the run.
 const TENTHS: u64 = 10;
 
-/// Shows them.
-pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    args.table.check()?;
-    let known = args.suppressions.as_deref().map(read).transpose()?;
-    let needs_names = args.table.is_of_stacks() || known.is_some();
-    let schema = Which::Leaked.schema();
-    let rests = args.table.rests(Which::Leaked, needs_names);
-    let rests = rests.on(
-        match (&args.older_than, args.growing || !args.between.is_empty()) {
-            (Some(_), _) => &[Lack::Times, Lack::Order],
-            (None, true) => &[Lack::Course, Lack::Order],
-            (None, false) => &[],
-        },
-    );
-    ask(&args.table.question, schema, rests, |told| {
-        answer(told, args, known.as_deref())
-    })
+/// What is asked, with what is known of leaks.
+pub struct Leaks {
+    args: Args,
+    known: Option<Vec<Suppression>>,
+}
+
+impl Args {
+    /// With the suppressions, read.
+    pub fn prepared(self) -> anyhow::Result<Leaks> {
+        let known = self.suppressions.as_deref().map(read).transpose()?;
+        Ok(Leaks { args: self, known })
+    }
+}
+
+impl Ask for Leaks {
+    fn schema(&self) -> &'static str {
+        Which::Leaked.schema()
+    }
+
+    fn question(&self) -> &Question {
+        &self.args.table.question
+    }
+
+    fn rests(&self) -> Rests {
+        let args = &self.args;
+        let needs_names = args.table.is_of_stacks() || self.known.is_some();
+        let rests = args.table.rests(Which::Leaked, needs_names);
+        rests.on(
+            match (&args.older_than, args.growing || !args.between.is_empty()) {
+                (Some(_), _) => &[Lack::Times, Lack::Order],
+                (None, true) => &[Lack::Course, Lack::Order],
+                (None, false) => &[],
+            },
+        )
+    }
+
+    fn answer(&self, told: &Told) -> Result<Answer, Failure> {
+        answer(told, &self.args, self.known.as_deref())
+    }
+
+    fn check(&self) -> anyhow::Result<()> {
+        self.args.table.check()
+    }
 }
 
 /// The suppressions of a file.

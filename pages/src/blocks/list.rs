@@ -54,6 +54,7 @@ pub fn blocks(told: &Told, args: &Args, which: Which) -> Result<Answer, Damaged>
         figures,
         rows,
         note: lifetimes::note(told.world),
+        ..Answer::default()
     })
 }
 

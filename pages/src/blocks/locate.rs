@@ -1,14 +1,12 @@
 //! `memlog where`: who allocated an address, and who freed it.
 
-use std::process::ExitCode;
-
 use memlog_analysis::END;
 use memlog_answers::{Damaged, Found, found_at};
 use memlog_format::meta::Lack;
 use serde_json::{Value, json};
 
 use super::lifetimes::{Lifetime, step_ticks};
-use super::{Answer, Question, Told, ask, frames};
+use super::{Answer, Ask, Failure, Question, Told, frames};
 use crate::page::Page;
 use crate::page::rows::{Rest, Rows};
 use crate::rests::Rests;
@@ -38,14 +36,22 @@ fn address(text: &str) -> Result<u64, String> {
     number.map_err(|_| "an address is a number such as 0x7f3a5c000b20".into())
 }
 
-/// Shows the blocks.
-pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    ask(
-        &args.question,
-        SCHEMA,
-        Rests::from(true).on(&[Lack::Addresses]),
-        |told| answer(told, args),
-    )
+impl Ask for Args {
+    fn schema(&self) -> &'static str {
+        SCHEMA
+    }
+
+    fn question(&self) -> &Question {
+        &self.question
+    }
+
+    fn rests(&self) -> Rests {
+        Rests::from(true).on(&[Lack::Addresses])
+    }
+
+    fn answer(&self, told: &Told) -> Result<Answer, Failure> {
+        Ok(answer(told, self)?)
+    }
 }
 
 fn answer(told: &Told, args: &Args) -> Result<Answer, Damaged> {

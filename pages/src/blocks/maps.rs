@@ -1,14 +1,12 @@
 //! `memlog maps`: what the program mapped itself, and who did.
 
-use std::process::ExitCode;
-
 use memlog_analysis::Held;
 use memlog_answers::{By, Mapping, MappingRow, Of, backing_at, mapped_at, mappings};
 use memlog_table::Flags;
 use serde_json::{Value, json};
 
 use super::listed::{by_callers, rest, shown};
-use super::{Answer, Failure, Question, Told, ask_of, frames};
+use super::{Answer, Ask, Failure, Question, Told, frames};
 use crate::moment::At;
 use crate::page::Page;
 use crate::page::rows::{Last, Rest, Rows, titles};
@@ -34,15 +32,26 @@ pub struct Args {
     top: usize,
 }
 
-/// Shows who mapped, at the RSS peak unless another moment is asked for.
-pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    ask_of(
-        Of::Mappings,
-        &args.question,
-        SCHEMA,
-        Rests::from(true).on_mappings(),
-        |told| answer(told, args),
-    )
+impl Ask for Args {
+    fn schema(&self) -> &'static str {
+        SCHEMA
+    }
+
+    fn question(&self) -> &Question {
+        &self.question
+    }
+
+    fn rests(&self) -> Rests {
+        Rests::from(true).on_mappings()
+    }
+
+    fn answer(&self, told: &Told) -> Result<Answer, Failure> {
+        answer(told, self)
+    }
+
+    fn of(&self) -> Of {
+        Of::Mappings
+    }
 }
 
 /// What was mapped at the moment.

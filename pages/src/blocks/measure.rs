@@ -12,11 +12,12 @@ use memlog_verdict::{Amounts, Frame, Gaps, Measure, Measured, Place};
 
 use super::leaks::read as suppressions_of;
 use super::table::Which;
-use super::{Asked, Failure, Question, Told, answered};
+use super::{Failure, Question, Told, answered};
 use crate::facts::{Imported, is_unknown};
 use crate::figures::identity;
 use crate::names::SymbolFiles;
 use crate::screen::Look;
+use crate::shown::Asked;
 use crate::words::{Advice, shown};
 use crate::world::Where;
 
@@ -73,7 +74,7 @@ impl Chosen {
 
     /// Those that were never freed and that nobody knows of.
     fn leaked(&self, told: &Told) -> Result<Choice, Failure> {
-        let is_forked = told.log.parent_pid().is_some();
+        let is_forked = told.log().parent_pid().is_some();
         let all = match is_forked {
             true => self.own(told)?,
             false => self.choice(told)?,
@@ -91,7 +92,7 @@ impl Chosen {
 pub fn measure(file: &Path, symbol_files: &SymbolFiles, chosen: &[Chosen]) -> anyhow::Result<Run> {
     let needs_names = chosen.iter().any(Chosen::needs_names);
     let asked = asked((file, symbol_files), needs_names, |told| {
-        let (log, stats) = (told.log, &told.kept.stats);
+        let (log, stats) = (told.log(), &told.kept().stats);
         let figures = chosen.iter().map(|one| figures(told, one));
         let has_end = log.end().is_some();
         let mut notes = Vec::new();
@@ -146,7 +147,7 @@ fn find_empty(run: &mut Run, chosen: &[Chosen], file: &Path, remark: Option<&Str
 
 /// The figures of a choice.
 fn figures(told: &Told, chosen: &Chosen) -> Result<Amounts, Failure> {
-    let stats = &told.kept.stats;
+    let stats = &told.kept().stats;
     let number = |key: &str| stats[key].as_u64();
     let flight = &stats["flight_recorder"];
     let mut amounts = Amounts::default();
@@ -165,14 +166,14 @@ fn figures(told: &Told, chosen: &Chosen) -> Result<Amounts, Failure> {
             let known = |key: &str, figure: u64| number(key).map(|_| figure);
             // The peak of some blocks is at a moment of its own.
             let bytes = known("heap_peak_bytes", peak.bytes);
-            let has_course = !is_unknown(told.log, Lack::Course);
+            let has_course = !is_unknown(told.log(), Lack::Course);
             amounts.set(Measure::Peak, bytes.filter(|_| has_course));
             amounts.set(Measure::Allocations, known("allocations", own.blocks));
             amounts.set(Measure::Total, known("total_bytes", own.bytes));
         }
     }
     // What is live at a moment may be freed after it.
-    let has_leaks = [Lack::End, Lack::Live].map(|lack| !is_unknown(told.log, lack));
+    let has_leaks = [Lack::End, Lack::Live].map(|lack| !is_unknown(told.log(), lack));
     if has_leaks == [true, true] {
         let leaked = sum(told, &chosen.leaked(told)?)?;
         amounts.set(Measure::Leaked, Some(leaked.bytes));
@@ -190,11 +191,11 @@ fn sum(told: &Told, choice: &Choice) -> Result<Held, Failure> {
 
 /// Why the figures may be too low.
 fn gaps(told: &Told) -> Gaps {
-    let stats = &told.kept.stats;
+    let stats = &told.kept().stats;
     let is_folded = stats["flight_recorder"]["folded_chunks"].as_u64() > Some(0);
     let unread = stats["rss_unread_since_seconds"].as_f64();
     Gaps {
-        events: told.kept.gap.clone(),
+        events: told.kept().gap.clone(),
         chosen: is_folded.then(|| {
             "the flight recorder has overwritten the oldest events, and with them which blocks \
              those were"
@@ -229,10 +230,10 @@ fn list(told: &Told, chosen: &Chosen, measure: Measure, top: usize) -> Result<Ve
         Measure::Total => &[Lack::Gone],
     };
     // What is not known nobody had.
-    if rests.iter().any(|lack| is_unknown(told.log, *lack)) {
+    if rests.iter().any(|lack| is_unknown(told.log(), *lack)) {
         return Ok(Vec::new());
     }
-    let has_counts = !is_unknown(told.log, Lack::Counts);
+    let has_counts = !is_unknown(told.log(), Lack::Counts);
     let choice = match measure {
         Measure::Peak => {
             let choice = chosen.choice(told)?;

@@ -1,10 +1,9 @@
 //! `memlog rss`: whose resident memory is, mapping by mapping and block by block.
 
 use std::collections::HashMap;
-use std::process::ExitCode;
 
 use memlog_analysis::Coverage;
-use memlog_answers::{Of, Purpose, ResidentRow, Residents, Then, World, residents};
+use memlog_answers::{Purpose, ResidentRow, Residents, Then, World, residents};
 use memlog_format::meta::Key;
 use memlog_format::resident::{Census, CensusWhy, Mapped};
 use memlog_read::{Log, Resident};
@@ -12,13 +11,12 @@ use memlog_table::Table;
 use serde_json::{Map, Value, json};
 
 use super::listed::Listed;
-use super::{Failure, Question, Told, answered, asked};
+use super::{Answer, Ask, Failure, Question, Told};
 use crate::facts::log_name;
 use crate::moment::At;
+use crate::page::Page;
 use crate::page::rows::{Last, Rest, Rows, titles};
-use crate::page::{Page, Part};
 use crate::rests::Rests;
-use crate::shown::{Framed, framed, printed};
 use crate::words::{Advice, clean, grouped};
 
 /// The version of the keys; `doc/STATS.md` says what they mean.
@@ -33,39 +31,22 @@ pub struct Args {
     listed: Listed,
 }
 
-/// Shows it for the reading with most, or the last one up to another moment.
-pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    answered(
-        (Of::Blocks, &args.question),
-        Rests::from(true).on_mappings(),
-        |told| answer(told, args),
-        |answer, around| {
-            let holders = around.kept.holders.clone();
-            let mut page = framed(Framed {
-                schema: SCHEMA,
-                interrupted: around.interrupted,
-                heading: around.kept.heading(),
-                stats: around.kept.stats,
-                notes: around.kept.notes,
-                on_names: around.on_names,
-                parts: answer.rows.into_iter().map(Part::Rows).collect(),
-            });
-            if answer.explains_little {
-                page.notes.extend(holders);
-            }
-            page.figures.extend(asked(&args.question));
-            page.figures.extend(answer.figures);
-            let screen = around.screen;
-            let text = printed(&page, args.question.json, &screen);
-            Ok(screen.show(&text, around.interrupt)?)
-        },
-    )
-}
+impl Ask for Args {
+    fn schema(&self) -> &'static str {
+        SCHEMA
+    }
 
-struct Answer {
-    figures: Map<String, Value>,
-    rows: Vec<Rows>,
-    explains_little: bool,
+    fn question(&self) -> &Question {
+        &self.question
+    }
+
+    fn rests(&self) -> Rests {
+        Rests::from(true).on_mappings()
+    }
+
+    fn answer(&self, told: &Told) -> Result<Answer, Failure> {
+        answer(told, self)
+    }
 }
 
 /// A reading, mapping by mapping, and when it was taken.
@@ -84,7 +65,7 @@ impl Reading<'_> {
 
 fn answer(told: &Told, args: &Args) -> Result<Answer, Failure> {
     let world = told.world;
-    let readings = readings(told.log, world);
+    let readings = readings(told.log(), world);
     let chosen = match &args.question.at {
         None | Some(At::RSS_PEAK) => readings.iter().max_by_key(|reading| reading.program_kb()),
         Some(at) => {
@@ -94,19 +75,19 @@ fn answer(told: &Told, args: &Args) -> Result<Answer, Failure> {
         }
     };
     let Some(chosen) = chosen else {
-        return Err(Failure::Said(none_taken(told.log)));
+        return Err(Failure::Said(none_taken(told.log())));
     };
-    let mappings = (told.name_mappings)()?;
+    let mappings = told.name_mappings()?;
     let census = &chosen.resident.census;
     let found = residents(
         (world, told.filtered),
-        &mappings,
+        mappings,
         &Then {
             mapped: &chosen.resident.mapped,
             event: chosen.event,
             mapped_event: event_of(mappings.table, &events_by_stamp(mappings.table), census),
             page_bytes: told.page_bytes,
-            log_name: log_name(told.log),
+            log_name: log_name(told.log()),
             resident: census.resident_kb.saturating_mul(1024),
             own: census.own_kb.saturating_mul(1024),
             is_counted: census.is_counted,
@@ -114,10 +95,13 @@ fn answer(told: &Told, args: &Args) -> Result<Answer, Failure> {
         args.listed.by,
     )?;
     let coverage = coverage(&found, told.started_with);
+    let mut rows = pages(told, args, &found, chosen, &coverage).into_iter();
     Ok(Answer {
         figures: figures(told, args, &found, chosen, &readings),
-        rows: pages(told, args, &found, chosen, &coverage),
+        rows: rows.next().unwrap_or_default(),
+        more: rows.collect(),
         explains_little: coverage.is_low(),
+        ..Answer::default()
     })
 }
 
@@ -255,7 +239,7 @@ fn figures(
     let all = readings.iter().map(|reading| {
         let census = &reading.resident.census;
         json!({
-            "seconds": told.log.seconds(census.tick),
+            "seconds": told.log().seconds(census.tick),
             "rss_bytes": kb(census.resident_kb),
             "own_bytes": kb(census.own_kb),
             "why": why(census.why),
@@ -267,7 +251,7 @@ fn figures(
     let census = &chosen.resident.census;
     Page::keyed([
         ("by", args.listed.by.word().into()),
-        ("seconds", told.log.seconds(census.tick).into()),
+        ("seconds", told.log().seconds(census.tick).into()),
         ("why", why(census.why).into()),
         ("whole", census.is_whole.into()),
         ("rss_bytes", kb(census.resident_kb).into()),
@@ -367,7 +351,7 @@ fn by_purpose(
         title: format!(
             "what {} of resident memory were for, {:.3} s after the start:",
             sizes.of(sum),
-            told.log.seconds(census.tick)
+            told.log().seconds(census.tick)
         ),
         last: Last::Text,
         columns: titles(&["bytes", "share", "for"]),

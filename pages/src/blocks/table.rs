@@ -2,7 +2,6 @@
 //! common.
 
 use std::cmp::Reverse;
-use std::process::ExitCode;
 
 use clap::ValueEnum;
 use memlog_answers::{By, Choice, Group, Growth, Order, Sums, Test, Unanswered, grouped};
@@ -12,7 +11,7 @@ use serde_json::{Value, json};
 use super::beside::Beside;
 use super::list::blocks;
 use super::listed::by_any;
-use super::{Answer, Question, Told, ask, frames};
+use super::{Answer, Ask, Failure, Question, Told, frames};
 use crate::page::Page;
 use crate::page::rows::{GREW, Last, Rest, Rows, titles};
 use crate::rests::Rests;
@@ -229,23 +228,48 @@ impl Sort {
 /// Rows that are shown where nobody says how many.
 const USUAL: usize = 20;
 
-/// Shows the groups.
-pub fn run(args: &Args, which: Which) -> anyhow::Result<ExitCode> {
-    args.check()?;
-    ask(
-        &args.question,
-        which.schema(),
-        args.rests(which, args.by.is_of_stacks()),
-        |told| {
-            let choice = which.of(told.choice);
-            let told = Told {
-                choice: &choice,
-                ..*told
-            };
-            let grown = None;
-            answer(&told, args, &Listing { which, grown })
-        },
-    )
+/// What is asked of all blocks, or of those.
+pub struct Groups {
+    args: Args,
+    which: Which,
+}
+
+impl Groups {
+    /// Those of a command.
+    pub fn of(args: Args, which: Which) -> Self {
+        Self { args, which }
+    }
+}
+
+impl Ask for Groups {
+    fn schema(&self) -> &'static str {
+        self.which.schema()
+    }
+
+    fn question(&self) -> &Question {
+        &self.args.question
+    }
+
+    fn rests(&self) -> Rests {
+        self.args.rests(self.which, self.args.by.is_of_stacks())
+    }
+
+    fn answer(&self, told: &Told) -> Result<Answer, Failure> {
+        let choice = self.which.of(told.choice);
+        let told = Told {
+            choice: &choice,
+            ..*told
+        };
+        let list = Listing {
+            which: self.which,
+            grown: None,
+        };
+        Ok(answer(&told, &self.args, &list)?)
+    }
+
+    fn check(&self) -> anyhow::Result<()> {
+        self.args.check()
+    }
 }
 
 /// The groups.

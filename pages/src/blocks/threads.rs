@@ -1,12 +1,10 @@
 //! `memlog threads`: who allocated and who freed.
 
-use std::process::ExitCode;
-
 use memlog_answers::{Damaged, threads};
 use memlog_format::meta::Lack;
 use serde_json::json;
 
-use super::{Answer, Question, Told, ask};
+use super::{Answer, Ask, Failure, Question, Told};
 use crate::page::Page;
 use crate::page::rows::{Last, Rest, Rows, titles};
 use crate::rests::Rests;
@@ -22,14 +20,22 @@ pub struct Args {
     question: Question,
 }
 
-/// Shows the threads.
-pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    ask(
-        &args.question,
-        SCHEMA,
-        Rests::from(false).on(&[Lack::Threads]),
-        answer,
-    )
+impl Ask for Args {
+    fn schema(&self) -> &'static str {
+        SCHEMA
+    }
+
+    fn question(&self) -> &Question {
+        &self.question
+    }
+
+    fn rests(&self) -> Rests {
+        Rests::from(false).on(&[Lack::Threads])
+    }
+
+    fn answer(&self, told: &Told) -> Result<Answer, Failure> {
+        Ok(answer(told)?)
+    }
 }
 
 fn answer(told: &Told) -> Result<Answer, Damaged> {

@@ -8,7 +8,8 @@ use memlog_export::curves::{CurvePoint, Curves, svg};
 use memlog_format::meta::Lack;
 use serde_json::{Value, json};
 
-use super::{Answer, Question, Told, answered, ask};
+use super::ask::answered;
+use super::{Answer, Ask, Failure, Question, Told};
 use crate::facts::is_unknown;
 use crate::page::Page;
 use crate::page::rows::{Last, Rows, titles};
@@ -40,11 +41,23 @@ impl Args {
     }
 }
 
-/// Shows the points.
-pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let usual = if args.question.json { 10_000 } else { 40 };
-    let most = args.points.unwrap_or(usual);
-    ask(&args.question, SCHEMA, rests(), |told| answer(told, most))
+impl Ask for Args {
+    fn schema(&self) -> &'static str {
+        SCHEMA
+    }
+
+    fn question(&self) -> &Question {
+        &self.question
+    }
+
+    fn rests(&self) -> Rests {
+        rests()
+    }
+
+    fn answer(&self, told: &Told) -> Result<Answer, Failure> {
+        let usual = if self.question.json { 10_000 } else { 40 };
+        Ok(answer(told, self.points.unwrap_or(usual))?)
+    }
 }
 
 /// The picture of them, and whether all of the log was read. `write` is told of the
@@ -62,7 +75,7 @@ pub fn draw(args: &Args, write: impl Fn(&str) -> anyhow::Result<()>) -> anyhow::
                 None => curves.heading.concat(),
             };
             heading.splice(..heading.len().min(1), [title]);
-            let mut notes = around.kept.notes;
+            let mut notes = around.kept.notes.clone();
             notes.extend(around.on_names.remarks);
             let picture = svg(&Curves {
                 heading,
@@ -120,7 +133,7 @@ fn curves(told: &Told, most: usize) -> Result<Curves, Damaged> {
 fn answer(told: &Told, most: usize) -> Result<Answer, Damaged> {
     let points = timeline(told.world, told.choice, most)?;
     let world = told.world;
-    let mappings = World::nameless(told.mappings, Of::Mappings, world.moments, world.tick_ns);
+    let mappings = World::nameless(told.mappings(), Of::Mappings, world.moments, world.tick_ns);
     let mapped = mapped_over_time(&mappings)?;
     let mapped = |tick: u64| {
         mapped
@@ -196,7 +209,7 @@ fn rows_of(told: &Told, points: &[Point]) -> Rows {
     };
     let remark = |point: &Point| known_peaks(told, point, [heap_peak, " RSS peak"]).join(",");
     // Where times are not known only their order is, and so how far the run was.
-    let has_times = !is_unknown(told.log, Lack::Times);
+    let has_times = !is_unknown(told.log(), Lack::Times);
     let end_tick = told.world.table.end_tick();
     let when = |tick: u64| match has_times {
         true => format!("{:.3}", told.world.seconds(tick)),

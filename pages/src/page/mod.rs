@@ -62,7 +62,7 @@ impl Page {
 }
 
 /// What was wrong with the names, in sentences.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct OnNames {
     /// A sentence for each file.
     pub remarks: Vec<String>,

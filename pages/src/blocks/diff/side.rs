@@ -1,5 +1,7 @@
 //! One side of a comparison: what it holds, and what is to be known of its log.
 
+use std::sync::Arc;
+
 use memlog_analysis::Held;
 use memlog_answers::{By, Module, Side, side};
 use memlog_symbols::without_marks;
@@ -23,7 +25,7 @@ pub struct Taken {
     at: String,
     /// When that is.
     seconds: f64,
-    kept: Kept,
+    kept: Arc<Kept>,
     interrupted: Value,
     /// What is to be known of the filter.
     note: Option<String>,
@@ -33,7 +35,7 @@ pub struct Taken {
 
 /// What blocks of a log hold at the moment that is asked for.
 pub fn take(told: &Told, question: &Question, by: By) -> Result<(Side, f64), Failure> {
-    let modules = told.family.logs.iter().flat_map(|log| log.modules());
+    let modules = told.family().logs.iter().flat_map(|log| log.modules());
     let modules = modules.map(|module| Module {
         path: clean(module.path),
         build_id: module.build_id.to_vec(),

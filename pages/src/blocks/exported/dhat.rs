@@ -54,11 +54,11 @@ fn made(told: &Told, is_of_all: bool) -> Result<String, Failure> {
     let peak = world.table.steps().tick_of(world.moments.heap_peak);
     Ok(form(&Dhat {
         command: &command(told),
-        pid: told.log.start().map_or(0, |start| start.pid.into()),
+        pid: told.log().start().map_or(0, |start| start.pid.into()),
         peak_us: micros(peak),
         // Its page divides by it.
         end_us: micros(world.table.end_tick()).max(1),
-        has_lifetimes: !LIFETIMES.iter().any(|lack| is_unknown(told.log, *lack)),
+        has_lifetimes: !LIFETIMES.iter().any(|lack| is_unknown(told.log(), *lack)),
         points: told_points.collect(),
     }))
 }

@@ -54,7 +54,7 @@ fn made(told: &Told) -> Result<String, Damaged> {
         nodes,
         ..Flame::default()
     };
-    let has_times = !is_unknown(told.log, Lack::Times);
+    let has_times = !is_unknown(told.log(), Lack::Times);
     let snapshots = points.iter().enumerate().map(|(at, point)| Snapshot {
         time: match has_times {
             true => (world.seconds(point.tick) * 1000.0) as u64,

@@ -81,14 +81,14 @@ fn asked<A, E: Into<Failure>>(
 
 /// How the program was started.
 fn command(told: &Told) -> String {
-    let words = told.log.text(Key::CommandLine);
-    let words = words.or(told.log.text(Key::Executable));
+    let words = told.log().text(Key::CommandLine);
+    let words = words.or(told.log().text(Key::Executable));
     words.map_or_else(|| "?".to_owned(), command_line)
 }
 
 /// Whose log it is.
 fn process<'t>(told: &'t Told) -> Process<'t> {
-    let (world, start) = (told.world, told.log.start());
+    let (world, start) = (told.world, told.log().start());
     Process {
         name: world.program.as_deref().unwrap_or("?"),
         pid: start.map_or(0, |start| start.pid),

@@ -15,7 +15,8 @@ use memlog_format::meta::Lack;
 use memlog_read::Log;
 use memlog_symbols::Options;
 
-use super::super::{Failure, kept_table};
+use super::super::Failure;
+use super::super::desk::kept_table;
 use super::inputs::{self, UNANSWERED};
 use crate::calls::outermost_at_main;
 use crate::facts::{is_running, is_unknown};
