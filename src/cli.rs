@@ -95,6 +95,9 @@ pub enum Command {
     /// Say how a program died, and what its memory was doing
     #[command(after_help = after::POSTMORTEM)]
     Postmortem(postmortem::Args),
+    /// Show logs in a browser: when memory grew, who held it, and whatever you ask next
+    #[command(after_help = after::SERVER)]
+    Server(memlog_web::Args),
     /// Draw who held the memory: call graph and text, as memlog2dot
     #[command(after_help = after::DOT)]
     Dot(memlog2dot::Args),

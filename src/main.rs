@@ -68,6 +68,7 @@ fn run(line: Vec<OsString>) -> anyhow::Result<ExitCode> {
         Command::Rss(args) => ask(&args),
         Command::Where(args) => ask(&args),
         Command::Postmortem(args) => postmortem::run(&args),
+        Command::Server(args) => memlog_web::run(&args),
         Command::Dot(args) => dot::run(&args),
         Command::Flamegraph(args) => flamegraph::run(&args),
         Command::Export(args) => export::run(&args),

@@ -11,6 +11,7 @@ pub const PURPOSES: [(&str, &[&str]); 8] = [
             "summary",
             "report",
             "tree",
+            "server",
             "dot",
             "flamegraph",
             "postmortem",

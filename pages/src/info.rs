@@ -12,6 +12,8 @@ mod little;
 mod mallopts;
 mod sections;
 
+pub use list::row;
+
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

@@ -215,6 +215,19 @@ Examples:
   memlog dot 'logs/*.memlog'                the log of the highest RSS peak
   memlog dot --debug-symbols build/ vm.5912.memlog    it ran on another machine";
 
+pub const SERVER: &str = "\
+Only this machine reaches it, at 127.0.0.1, and only with the token in the link: keep the link to yourself. \
+It asks no other machine for anything. On a cluster, ssh -L brings the port or the socket to your \
+desk. A log that still grows is read again as it grows. The page's questions are those of the command line, and \
+each page shows the command that says the same. Scripts ask with curl: `api/1/logs` has the logs, \
+`api/1/logs/1/table?by=line` is `memlog table --json --by line`.
+
+Examples:
+  memlog server vm.5912.memlog
+  memlog server logs/                              all of a folder, and those that come
+  memlog server --socket ~/memlog.sock '*.memlog'  then: ssh -L 8080:memlog.sock HOST
+  memlog server --open --port 8080 vm.5912.memlog";
+
 pub const FLAMEGRAPH: &str = "\
 A function stands on its caller and is as wide as what was allocated in and below it. The page needs \
 a browser and nothing else: it has every moment and what was allocated in the whole run, and compares \

@@ -10,6 +10,7 @@ use memlog_format::counter::Counter;
 use memlog_read::Log;
 use memlog_symbols::Options;
 use memlog_table::Table;
+use serde_json::{Value, json};
 
 use super::ask::{Around, Ask, Failure, Question, Told, about, page};
 use super::lifetimes;
@@ -18,6 +19,7 @@ use crate::facts::is_running;
 use crate::moment::{At, Span, Times, check as check_moment};
 use crate::names::{NameStore, Names, SymbolFiles, symbol_options};
 use crate::open::{Family, FileBytes, Files, Over, ReadPart, Sidecar, Watch};
+use crate::page::heading::Says;
 use crate::page::{OnNames, Page};
 use crate::rests::Rests;
 use crate::screen::Screen;
@@ -114,6 +116,31 @@ impl Opened<'_> {
     }
 }
 
+/// How much there is of a log now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Size {
+    /// Of its events.
+    pub event_bytes: u64,
+    /// Whether its program runs.
+    pub is_running: bool,
+}
+
+impl Size {
+    /// That of a log; nothing if it cannot be read.
+    pub fn of(file: &Path) -> Option<Self> {
+        let files = Files::outline(file).ok()?;
+        let family = files.family().ok()?;
+        Some(Self::of_log(family.own()))
+    }
+
+    fn of_log(log: &Log) -> Self {
+        Self {
+            event_bytes: log.size().event_bytes,
+            is_running: is_running(log),
+        }
+    }
+}
+
 /// The table that was kept of a log, and the log without its events.
 pub fn kept_table(file: &Path) -> Option<(Files, FileBytes)> {
     // What is wrong with it is told by whoever reads all of it.
@@ -129,9 +156,27 @@ impl<'t, 'b> Desk<'t, 'b> {
         self.family.own()
     }
 
-    /// What it told as a whole.
-    pub fn kept(&self) -> &Kept {
-        &self.kept
+    /// How much there was of it when it was opened.
+    pub fn size(&self) -> Size {
+        Size::of_log(self.log())
+    }
+
+    /// What stands above each answer, for programs.
+    pub fn overview(&self) -> Value {
+        let lines = self.kept.heading().lines.into_iter();
+        let lines = lines.filter_map(|line| match line.says {
+            Says::Parts(parts) => Some(json!({
+                "name": line.name,
+                "alarm": line.is_alarm,
+                "text": parts.join(", "),
+            })),
+            Says::Curves(_) => None,
+        });
+        json!({
+            "heading": lines.collect::<Vec<_>>(),
+            "notes": self.kept.notes,
+            "stats": self.kept.stats,
+        })
     }
 
     /// The page that a command makes.

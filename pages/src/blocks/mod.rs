@@ -34,7 +34,7 @@ use serde_json::Value;
 use crate::figures::place;
 pub use ask::{Answer, Ask, Failure, Question, Told, ask};
 use ask::{Around, answered};
-pub use desk::Desk;
+pub use desk::{Desk, Opened, Size};
 
 /// Frames from a line out, for programs.
 fn frames(told: &Told, line: u32) -> Vec<Value> {

@@ -53,6 +53,11 @@ struct Row {
     little: Option<Little>,
 }
 
+/// One log, for programs, and what comes before or after it in a list.
+pub fn row(path: &Path) -> anyhow::Result<Value> {
+    Ok(Row::of(path)?.figures())
+}
+
 /// Shows them; `every` one has a line, whatever it did.
 pub fn show(names: &[PathBuf], every: bool, is_json: bool) -> anyhow::Result<ExitCode> {
     let (mut rows, mut refused) = (Vec::new(), Vec::new());

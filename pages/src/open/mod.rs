@@ -43,6 +43,7 @@ pub use map::FileBytes;
 use map::{bytes_of, log_bytes, log_files, log_outline};
 pub use map::{map, map_file, map_known};
 pub use packed::{Room, is_archive, is_packed};
+pub use progress::{Far, left_seconds};
 pub use reading::hand_out;
 pub use sidecar::{Sidecar, cache, is_trusted, keep};
 pub use unnamed::unnamed;

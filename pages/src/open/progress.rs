@@ -1,5 +1,6 @@
 //! What takes long says how far it is, in one run from 0 to 100, and how long it may
-//! take: a line on the terminal behind stderr, which is gone when the work is done.
+//! take: a line on the terminal behind stderr, which is gone when the work is done; or
+//! whoever else wants to know.
 
 use std::io::{IsTerminal, Write};
 use std::sync::Arc;
@@ -13,12 +14,13 @@ const STEP: Duration = Duration::from_millis(200);
 
 /// A thread of its own shows the line: the work never waits for a terminal.
 pub struct Progress {
-    state: Arc<State>,
+    state: Arc<Far>,
     thread: Option<JoinHandle<()>>,
 }
 
+/// How far work is.
 #[derive(Default)]
-struct State {
+pub struct Far {
     whole: AtomicU64,
     done: AtomicU64,
     events: AtomicU64,
@@ -34,13 +36,21 @@ impl Progress {
         if is_dumb || !std::io::stderr().is_terminal() {
             return None;
         }
-        let state = Arc::new(State::default());
+        let state = Arc::new(Far::default());
         let shown = Arc::clone(&state);
         let thread = std::thread::Builder::new().spawn(move || show(&shown));
         Some(Self {
             state,
             thread: thread.ok(),
         })
+    }
+
+    /// Nobody is told but who looks there.
+    pub fn silent(far: Arc<Far>) -> Self {
+        Self {
+            state: far,
+            thread: None,
+        }
     }
 
     /// So much of the work is done, with so many events read.
@@ -73,7 +83,7 @@ impl Drop for Progress {
     }
 }
 
-fn show(state: &State) {
+fn show(state: &Far) {
     let start = Instant::now();
     let mut was_shown = false;
     while !state.is_done.load(Ordering::Relaxed) {
@@ -90,12 +100,19 @@ fn show(state: &State) {
     }
 }
 
-impl State {
+impl Far {
+    /// How much is done, from 0 to 1.
+    pub fn part(&self) -> f64 {
+        let [done, whole] =
+            [&self.done, &self.whole].map(|value| value.load(Ordering::Relaxed) as f64);
+        (done / whole.max(1.0)).min(1.0)
+    }
+
     /// Fits into 80 columns.
     fn line(&self, seconds: f64) -> String {
-        let [done, whole, events] = [&self.done, &self.whole, &self.events]
-            .map(|value| value.load(Ordering::Relaxed) as f64);
-        let part = (done / whole.max(1.0)).min(1.0);
+        let [done, events] =
+            [&self.done, &self.events].map(|value| value.load(Ordering::Relaxed) as f64);
+        let part = self.part();
         let percent = (part * 100.0).floor();
         let left = left(seconds, part);
         match (self.names.load(Ordering::Relaxed), events > 0.0) {
@@ -116,12 +133,17 @@ impl State {
     }
 }
 
-/// How long the rest may take, where enough was done to tell.
+/// How long the rest may take after so long.
+pub fn left_seconds(seconds: f64, part: f64) -> f64 {
+    seconds / part - seconds
+}
+
+/// The same in words, where enough was done to tell.
 fn left(seconds: f64, part: f64) -> String {
     if part < 0.02 {
         return String::new();
     }
-    let left = seconds / part - seconds;
+    let left = left_seconds(seconds, part);
     match left < 120.0 {
         true => format!(", {left:.0} s left"),
         false => format!(", {:.0} min left", left / 60.0),
@@ -134,7 +156,7 @@ mod tests {
 
     #[test]
     fn the_line_says_how_far_and_how_fast() {
-        let state = State::default();
+        let state = Far::default();
         assert_eq!(state.line(1.0), "memlog: opening the log");
         state.whole.store(3 << 30, Ordering::Relaxed);
         state.done.store(1 << 24, Ordering::Relaxed);

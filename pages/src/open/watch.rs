@@ -9,7 +9,7 @@ use memlog_format::meta::ForkPoint;
 use memlog_read::{EventStream, Log};
 
 use super::interrupt::Interrupt;
-use super::progress::Progress;
+use super::progress::{Far, Progress};
 
 /// Events between two looks.
 const STRIDE: u64 = 1 << 13;
@@ -96,6 +96,14 @@ impl Watch {
         Self {
             interrupt: Interrupt::catch(),
             ..Self::begin()
+        }
+    }
+
+    /// Says it to whoever looks there.
+    pub fn told(far: &Arc<Far>) -> Self {
+        Self {
+            progress: Some(Progress::silent(Arc::clone(far))),
+            ..Self::silent()
         }
     }
 

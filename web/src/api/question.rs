@@ -1,0 +1,240 @@
+//! The commands that ask a log, with their options as parameters. A parameter goes
+//! through the parser of the command line, so that it means the same there and here;
+//! what names files of this machine is no parameter.
+
+use std::ffi::OsString;
+
+use clap::{ArgAction, ArgMatches, Args, Command, FromArgMatches};
+use memlog_pages::blocks::table::{Groups, Which};
+use memlog_pages::blocks::{
+    Ask, annotate, chains, fragmentation, function, histogram, leaks, locate, maps, rss, table,
+    threads, timeline,
+};
+
+use crate::reply::Refusal;
+
+/// A command as it may be asked here.
+pub struct Question {
+    /// The command's name.
+    pub name: &'static str,
+    /// Words without an option, by the names of their parameters.
+    pub words: &'static [&'static str],
+    /// Its options, as the command line has them.
+    pub options: &'static [&'static str],
+    /// The command.
+    pub command: fn() -> Command,
+    make: fn(&ArgMatches) -> anyhow::Result<Boxed>,
+}
+
+/// Any of them, with its options.
+pub type Boxed = Box<dyn Ask + Send + Sync>;
+
+/// All of them.
+pub const ALL: [Question; 13] = [
+    Question {
+        name: "table",
+        words: &[],
+        options: &["by", "list", "sort", "top", "where", "at"],
+        command: of::<table::Args>,
+        make: |found| {
+            boxed(Groups::of(
+                table::Args::from_arg_matches(found)?,
+                Which::All,
+            ))
+        },
+    },
+    Question {
+        name: "leaks",
+        words: &[],
+        options: &[
+            "by",
+            "list",
+            "sort",
+            "top",
+            "older-than",
+            "between",
+            "growing",
+            "where",
+            "at",
+        ],
+        command: of::<leaks::Args>,
+        make: |found| boxed(leaks::Args::from_arg_matches(found)?.prepared()?),
+    },
+    Question {
+        name: "temporary",
+        words: &[],
+        options: &["by", "list", "sort", "top", "where", "at"],
+        command: of::<table::Args>,
+        make: |found| {
+            boxed(Groups::of(
+                table::Args::from_arg_matches(found)?,
+                Which::Temporary,
+            ))
+        },
+    },
+    Question {
+        name: "histogram",
+        words: &["of"],
+        options: &["where", "at"],
+        command: of::<histogram::Args>,
+        make: |found| boxed(histogram::Args::from_arg_matches(found)?),
+    },
+    Question {
+        name: "timeline",
+        words: &[],
+        options: &["points", "where", "at"],
+        command: of::<timeline::Args>,
+        make: |found| boxed(timeline::Args::from_arg_matches(found)?),
+    },
+    Question {
+        name: "chains",
+        words: &[],
+        options: &["by", "top", "where", "at"],
+        command: of::<chains::Args>,
+        make: |found| boxed(chains::Args::from_arg_matches(found)?),
+    },
+    Question {
+        name: "threads",
+        words: &[],
+        options: &["where", "at"],
+        command: of::<threads::Args>,
+        make: |found| boxed(threads::Args::from_arg_matches(found)?),
+    },
+    Question {
+        name: "function",
+        words: &["name"],
+        options: &["where", "at"],
+        command: of::<function::Args>,
+        make: |found| boxed(function::Args::from_arg_matches(found)?),
+    },
+    Question {
+        name: "annotate",
+        words: &["source"],
+        options: &["context", "whole", "where", "at"],
+        command: of::<annotate::Args>,
+        make: |found| boxed(annotate::Args::from_arg_matches(found)?),
+    },
+    Question {
+        name: "fragmentation",
+        words: &[],
+        options: &["by", "top", "where", "at"],
+        command: of::<fragmentation::Args>,
+        make: |found| boxed(fragmentation::Args::from_arg_matches(found)?),
+    },
+    Question {
+        name: "maps",
+        words: &[],
+        options: &["by", "list", "top", "where", "at"],
+        command: of::<maps::Args>,
+        make: |found| boxed(maps::Args::from_arg_matches(found)?),
+    },
+    Question {
+        name: "rss",
+        words: &[],
+        options: &["by", "top", "where", "at"],
+        command: of::<rss::Args>,
+        make: |found| boxed(rss::Args::from_arg_matches(found)?),
+    },
+    Question {
+        name: "where",
+        words: &["address"],
+        options: &["top", "where", "at"],
+        command: of::<locate::Args>,
+        make: |found| boxed(locate::Args::from_arg_matches(found)?),
+    },
+];
+
+fn boxed(ask: impl Ask + Send + Sync + 'static) -> anyhow::Result<Boxed> {
+    Ok(Box::new(ask))
+}
+
+fn of<A: Args>() -> Command {
+    let command = Command::new("api").no_binary_name(true);
+    A::augment_args(command.disable_help_flag(true))
+}
+
+/// What a request asks.
+pub fn parse(name: &str, query: &str) -> Result<Boxed, Refusal> {
+    let question = ALL.iter().find(|question| question.name == name);
+    let question = question.ok_or_else(|| {
+        let names: Vec<_> = ALL.iter().map(|question| question.name).collect();
+        Refusal::missing(
+            format!("there is no question {name:?}"),
+            format!("questions are {}", names.join(", ")),
+        )
+    })?;
+    let command = (question.command)();
+    let line = question.line(&command, query)?;
+    let found = command.try_get_matches_from(line);
+    let found = found.map_err(|error| not_understood(&error))?;
+    Ok((question.make)(&found)?)
+}
+
+impl Question {
+    /// The command line of a query. The log, which every command ends with, is another's
+    /// matter.
+    fn line(&self, command: &Command, query: &str) -> Result<Vec<OsString>, Refusal> {
+        let mut words = vec![None; self.words.len()];
+        let mut line: Vec<OsString> = Vec::new();
+        let pairs: Vec<_> = form_urlencoded::parse(query.as_bytes()).collect();
+        let mut pairs = pairs.iter().filter(|(name, _)| name != "token").peekable();
+        while let Some((name, value)) = pairs.next() {
+            if let Some(place) = self.words.iter().position(|word| word == name) {
+                words[place] = Some(value.to_string());
+                continue;
+            }
+            let option = self.options.iter().find(|option| *option == name);
+            let found = command.get_arguments();
+            let mut found = found.filter(|arg| arg.get_long() == option.copied());
+            let Some((option, arg)) = option.zip(found.next()) else {
+                return Err(self.unknown(name));
+            };
+            let count = arg.get_num_args().map_or(1, |count| count.max_values());
+            match (arg.get_action(), count) {
+                (ArgAction::SetTrue, _) => match &**value {
+                    "0" | "false" => {}
+                    _ => line.push(format!("--{option}").into()),
+                },
+                (_, 2..) => {
+                    line.push(format!("--{option}").into());
+                    line.push(value.to_string().into());
+                    while let Some((_, value)) = pairs.next_if(|(next, _)| next == name) {
+                        line.push(value.to_string().into());
+                    }
+                }
+                _ => line.push(format!("--{option}={value}").into()),
+            }
+        }
+        line.extend(["--json", "--"].map(OsString::from));
+        for (name, word) in self.words.iter().zip(words) {
+            let word = word.ok_or_else(|| {
+                Refusal::asked(
+                    format!("{} is missing", name),
+                    format!("ask {}?{}=...", self.name, name),
+                )
+            })?;
+            line.push(word.into());
+        }
+        line.push("log".into());
+        Ok(line)
+    }
+
+    fn unknown(&self, name: &str) -> Refusal {
+        let all: Vec<_> = self.words.iter().chain(self.options).copied().collect();
+        Refusal::asked(
+            format!("{} has no parameter {name:?}", self.name),
+            format!("it has {}", all.join(", ")),
+        )
+    }
+}
+
+/// What the parser says, without what is of terminals.
+fn not_understood(error: &clap::Error) -> Refusal {
+    let text = error.render().to_string();
+    let text = text.strip_prefix("error: ").unwrap_or(&text);
+    let ends = ["\n\nFor more information", "\n\nUsage:"];
+    let end = ends.iter().filter_map(|end| text.find(end)).min();
+    let text = &text[..end.unwrap_or(text.len())];
+    let (sentence, hint) = text.split_once("\n\n").unwrap_or((text, ""));
+    Refusal::asked(sentence.trim(), hint.trim())
+}

@@ -1,0 +1,41 @@
+//! The page itself, as it was built from `web/ui`.
+
+use axum::http::HeaderMap;
+use axum::response::Response;
+
+use crate::reply::{Refusal, text};
+
+/// Its files by name, with what they are.
+const FILES: [(&str, &str, &str); 3] = [
+    (
+        "index.html",
+        "text/html; charset=utf-8",
+        include_str!("../dist/index.html"),
+    ),
+    (
+        "app.js",
+        "text/javascript; charset=utf-8",
+        include_str!("../dist/app.js"),
+    ),
+    (
+        "app.css",
+        "text/css; charset=utf-8",
+        include_str!("../dist/app.css"),
+    ),
+];
+
+/// One of them; the page for no name.
+pub fn file(headers: &HeaderMap, name: &str) -> Result<Response, Refusal> {
+    let name = match name {
+        "" => "index.html",
+        name => name,
+    };
+    let file = FILES.iter().find(|(known, ..)| *known == name);
+    let (_, content, bytes) = file.ok_or_else(|| {
+        Refusal::missing(
+            format!("there is nothing at {name:?}"),
+            "the page is at ./, the API at api/1/logs",
+        )
+    })?;
+    Ok(text(headers, content, (*bytes).to_owned()))
+}

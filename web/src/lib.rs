@@ -1,0 +1,27 @@
+//! `memlog server`: the pages of logs, in a browser.
+//!
+//! It makes no figure of its own: each answer is the page of a command
+//! (`memlog_pages::blocks`), asked at a desk that stays open.
+//!
+//! Storeys, from the top; none knows one above it:
+//!
+//! * `args`: the command line
+//! * `serve`: sockets, connections, the end
+//! * `routes`: which path is answered by what
+//! * `api`: the answers; `assets`: the page itself
+//! * `shelf`: the logs, and the desks that are open
+//! * `door`: who is let in
+//! * `reply`: answers and refusals as HTTP
+#![forbid(unsafe_code)]
+
+mod api;
+mod args;
+mod assets;
+mod door;
+mod reply;
+mod routes;
+mod serve;
+mod shelf;
+
+pub use args::Args;
+pub use serve::run;

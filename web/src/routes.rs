@@ -1,0 +1,40 @@
+//! Which path is answered by what. Everything goes through the door first.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, Uri};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::Response;
+use axum::routing::get;
+
+use crate::door::{Door, harden};
+use crate::reply::Refusal;
+use crate::shelf::Shelf;
+use crate::{api, assets};
+
+/// All of them.
+pub fn routes(shelf: Arc<Shelf>, door: Arc<Door>) -> Router {
+    Router::new()
+        .route("/api/1/logs", get(api::logs))
+        .route("/api/1/logs/{id}", get(api::log))
+        .route("/api/1/logs/{id}/{question}", get(api::ask))
+        .route("/api/1/events", get(api::events::events))
+        .with_state(shelf)
+        .fallback(page)
+        .layer(from_fn_with_state(door, through))
+}
+
+async fn page(uri: Uri, headers: HeaderMap) -> Result<Response, Refusal> {
+    assets::file(&headers, uri.path().trim_start_matches('/'))
+}
+
+async fn through(State(door): State<Arc<Door>>, request: Request, next: Next) -> Response {
+    let mut response = match door.check(&request) {
+        Ok(()) => next.run(request).await,
+        Err(refusal) => *refusal,
+    };
+    harden(&mut response);
+    response
+}

@@ -1,0 +1,211 @@
+//! Sockets, connections, and the end.
+
+use std::fs;
+use std::io::{ErrorKind, Write};
+use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use memlog_pages::{Advice, out, shown, typed};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, UnixListener};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::Semaphore;
+
+use crate::args::Args;
+use crate::door::Door;
+use crate::routes::routes;
+use crate::shelf::Shelf;
+
+/// Connections at once: a page takes six at most.
+const MOST_CONNECTIONS: usize = 256;
+/// How long a client may take to say what it wants.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// Bytes of a request's head: a filter may have 64 KiB, and three times that in a link.
+const MOST_HEAD_BYTES: usize = 256 << 10;
+
+/// Serves logs until Ctrl-C.
+pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let shelf = Shelf::of(args.files.clone(), args.symbol_files.clone())?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()?;
+    let served = runtime.block_on(serve(args, shelf));
+    // What is still being read or answered ends with the process.
+    runtime.shutdown_background();
+    served
+}
+
+async fn serve(args: &Args, shelf: Arc<Shelf>) -> anyhow::Result<ExitCode> {
+    let mut ends = [
+        signal(SignalKind::interrupt())?,
+        signal(SignalKind::terminate())?,
+        signal(SignalKind::hangup())?,
+    ];
+    let listener = Listener::of(args).await?;
+    let door = Arc::new(Door::new(&listener.name()?, &args.hosts)?);
+    let router = routes(Arc::clone(&shelf), Arc::clone(&door));
+    shelf.look_after();
+    // One log alone is what is looked at.
+    if let [log] = &shelf.all()[..] {
+        log.reader();
+    }
+    let link = format!("{}{}", listener.link(), door.query());
+    tell(args, &link, shelf.all().len())?;
+    if args.open {
+        open_in_browser(&link);
+    }
+    let [interrupt, terminate, hangup] = &mut ends;
+    tokio::select! {
+        () = listener.accept(router) => {}
+        _ = interrupt.recv() => {}
+        _ = terminate.recv() => {}
+        _ = hangup.recv() => {}
+    }
+    listener.remove();
+    Ok(ExitCode::SUCCESS)
+}
+
+fn tell(args: &Args, link: &str, logs: usize) -> anyhow::Result<()> {
+    let what = match (&args.files[..], logs) {
+        ([file], 1) => shown(file).to_string(),
+        (_, logs) => format!("{logs} logs"),
+    };
+    let mut out = out();
+    writeln!(out, "memlog: {what} is at {link}")?;
+    if let Some(path) = &args.socket {
+        let path = typed(path);
+        writeln!(
+            out,
+            "memlog: from your machine: ssh -L 8080:{path} HOST, then open the link"
+        )?;
+    }
+    writeln!(out, "memlog: Ctrl-C ends it")?;
+    Ok(out.flush()?)
+}
+
+/// Nobody waits for it, and where there is no browser the link is still there.
+fn open_in_browser(link: &str) {
+    let started = std::process::Command::new("xdg-open")
+        .arg(link)
+        .stdin(std::process::Stdio::null())
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .spawn();
+    if started.is_err() {
+        memlog_pages::tell_note("there is no xdg-open here: open the link yourself");
+    }
+}
+
+/// Where requests come from.
+enum Listener {
+    Port(TcpListener),
+    Socket(UnixListener, PathBuf),
+}
+
+impl Listener {
+    async fn of(args: &Args) -> anyhow::Result<Self> {
+        if let Some(path) = &args.socket {
+            let listener = socket(path).map_err(|error| {
+                Advice::error(
+                    format!("cannot listen at {}: {error}", shown(path)),
+                    "give a path in a folder of your own, where no file is",
+                )
+            })?;
+            return Ok(Self::Socket(listener, path.clone()));
+        }
+        let listener = TcpListener::bind(("127.0.0.1", args.port)).await;
+        Ok(Self::Port(listener.map_err(|error| {
+            Advice::error(
+                format!("cannot listen on port {}: {error}", args.port),
+                "leave --port out: then a free one is taken",
+            )
+        })?))
+    }
+
+    /// What tells it from other servers of this machine.
+    fn name(&self) -> std::io::Result<String> {
+        Ok(match self {
+            Self::Port(listener) => listener.local_addr()?.port().to_string(),
+            Self::Socket(..) => std::process::id().to_string(),
+        })
+    }
+
+    fn link(&self) -> String {
+        let port = match self {
+            Self::Port(listener) => listener.local_addr().map_or(0, |own| own.port()),
+            Self::Socket(..) => 8080,
+        };
+        format!("http://127.0.0.1:{port}/")
+    }
+
+    async fn accept(&self, router: Router) {
+        let room = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+        loop {
+            // No more than that: the next waits.
+            let Ok(place) = Arc::clone(&room).acquire_owned().await else {
+                return;
+            };
+            let router = router.clone();
+            let accepted = match self {
+                Self::Port(listener) => listener.accept().await.map(|(stream, _)| {
+                    let _ = stream.set_nodelay(true);
+                    tokio::spawn(async move {
+                        answer(stream, router).await;
+                        drop(place);
+                    });
+                }),
+                Self::Socket(listener, _) => listener.accept().await.map(|(stream, _)| {
+                    tokio::spawn(async move {
+                        answer(stream, router).await;
+                        drop(place);
+                    });
+                }),
+            };
+            if accepted.is_err() {
+                // No descriptor is left: others will end.
+                tokio::time::sleep(Duration::from_millis(100)).await;
+            }
+        }
+    }
+
+    fn remove(&self) {
+        if let Self::Socket(_, path) = self {
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
+async fn answer(stream: impl AsyncRead + AsyncWrite + Unpin + 'static, router: Router) {
+    // What goes wrong is the client's: it went away, or speaks something else.
+    let _ = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(PATIENCE)
+        .max_buf_size(MOST_HEAD_BYTES)
+        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router))
+        .await;
+}
+
+/// A socket that only its user may connect to. What an earlier server left is replaced.
+fn socket(path: &Path) -> std::io::Result<UnixListener> {
+    let is_left = || {
+        let found = fs::symlink_metadata(path).ok();
+        let is_socket = found.is_some_and(|found| found.file_type().is_socket());
+        let answers = std::os::unix::net::UnixStream::connect(path);
+        is_socket && answers.is_err_and(|error| error.kind() == ErrorKind::ConnectionRefused)
+    };
+    if is_left() {
+        fs::remove_file(path)?;
+    }
+    // Nobody reaches it before it has these rights: the token is asked for in any case.
+    let listener = UnixListener::bind(path)?;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o600))?;
+    Ok(listener)
+}

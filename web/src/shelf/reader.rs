@@ -1,0 +1,186 @@
+//! One log that is open: threads of its own hold its desk, and do there what is asked.
+//! What they borrow of the log never leaves them.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use memlog_answers::Damaged;
+use memlog_pages::blocks::{Desk, Failure, Opened, Size};
+use memlog_pages::{Far, SymbolFiles, Watch, left_seconds};
+use serde_json::Value;
+
+use crate::reply::Refusal;
+
+/// What is done at a desk.
+pub type Job = Box<dyn FnOnce(&Desk) -> Result<(), Damaged> + Send>;
+
+/// Threads that answer: one may wait for its client's disk, and the other goes on.
+const WORKERS: usize = 2;
+/// How often a thread without work looks whether the desk is still there.
+const PATIENCE: Duration = Duration::from_millis(200);
+/// Less done tells nothing of what is left.
+const TELLING_PART: f64 = 0.02;
+
+/// How far a log is open.
+#[derive(Clone)]
+pub enum Phase {
+    Reading,
+    Ready(Arc<Ready>),
+    Failed(Refusal),
+}
+
+/// What is known of an open log.
+pub struct Ready {
+    /// See [`Desk::overview`].
+    pub overview: Value,
+    /// When it was opened, and how long that took.
+    pub size: Size,
+    pub took: Duration,
+}
+
+/// A log that is opened, or open. Where nobody has it any more it is closed.
+pub struct Reader {
+    jobs: Mutex<Sender<Job>>,
+    state: Arc<State>,
+}
+
+struct State {
+    phase: Mutex<Phase>,
+    far: Arc<Far>,
+    began: Instant,
+}
+
+impl Reader {
+    /// Opens a log. `told` hears of each change of its phase.
+    pub fn open(
+        path: PathBuf,
+        symbol_files: SymbolFiles,
+        told: impl Fn() + Send + 'static,
+    ) -> Self {
+        let (sender, jobs) = channel();
+        let state = Arc::new(State {
+            phase: Mutex::new(Phase::Reading),
+            far: Arc::default(),
+            began: Instant::now(),
+        });
+        let shared = Arc::clone(&state);
+        let main = move || {
+            let jobs = Mutex::new(jobs);
+            if let Err(error) = shared.read((&path, &symbol_files), &jobs, &told) {
+                shared.set(Phase::Failed(error.into()));
+                told();
+            }
+        };
+        if let Err(error) = std::thread::Builder::new().spawn(main) {
+            let error = anyhow::anyhow!("cannot start a thread: {error}");
+            state.set(Phase::Failed(error.into()));
+        }
+        Self {
+            jobs: Mutex::new(sender),
+            state,
+        }
+    }
+
+    /// Has something done at the desk, once it is there. Where the log cannot be opened
+    /// it is forgotten.
+    pub fn give(&self, job: Job) {
+        let jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner);
+        let _ = jobs.send(job);
+    }
+
+    /// How far it is.
+    pub fn phase(&self) -> Phase {
+        self.state.phase()
+    }
+
+    /// How much is done of opening it, and for how many seconds that will go on, where
+    /// that can be told.
+    pub fn progress(&self) -> (f64, Option<f64>) {
+        let part = self.state.far.part();
+        let seconds = self.state.began.elapsed().as_secs_f64();
+        let left = (part >= TELLING_PART).then(|| left_seconds(seconds, part));
+        (100.0 * part, left)
+    }
+}
+
+impl State {
+    fn phase(&self) -> Phase {
+        let phase = self.phase.lock();
+        phase.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn set(&self, phase: Phase) {
+        *self.phase.lock().unwrap_or_else(PoisonError::into_inner) = phase;
+    }
+
+    fn read(
+        &self,
+        (path, symbol_files): (&Path, &SymbolFiles),
+        jobs: &Mutex<Receiver<Job>>,
+        told: &impl Fn(),
+    ) -> anyhow::Result<()> {
+        let mut is_again = false;
+        loop {
+            let watch = Watch::told(&self.far);
+            let opened = Opened {
+                file: path,
+                symbol_files,
+                watch: &watch,
+                is_again,
+            };
+            let done = opened.work(
+                |_| Ok(()),
+                |desk| {
+                    // The first answers wait for the names.
+                    desk.world(memlog_answers::Of::Blocks, true)?;
+                    self.set(Phase::Ready(Arc::new(Ready {
+                        overview: desk.overview(),
+                        size: desk.size(),
+                        took: self.began.elapsed(),
+                    })));
+                    told();
+                    work(desk, jobs)
+                },
+            )?;
+            if done.is_some() {
+                return Ok(());
+            }
+            anyhow::ensure!(!is_again, "the table of the log's blocks cannot be read");
+            is_again = true;
+        }
+    }
+}
+
+/// Does what is asked until nobody can ask any more, or the table turns out damaged.
+fn work(desk: &Desk, jobs: &Mutex<Receiver<Job>>) -> Result<(), Failure> {
+    let is_damaged = AtomicBool::new(false);
+    let worker = || {
+        while !is_damaged.load(Ordering::Relaxed) {
+            let jobs = jobs.lock().unwrap_or_else(PoisonError::into_inner);
+            let job = jobs.recv_timeout(PATIENCE);
+            drop(jobs);
+            match job {
+                // Who asked hears that there is no answer.
+                Ok(job) => {
+                    let done = catch_unwind(AssertUnwindSafe(|| job(desk)));
+                    is_damaged.fetch_or(matches!(done, Ok(Err(Damaged))), Ordering::Relaxed);
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..WORKERS {
+            scope.spawn(worker);
+        }
+    });
+    match is_damaged.into_inner() {
+        true => Err(Failure::Damaged),
+        false => Ok(()),
+    }
+}

@@ -1,0 +1,265 @@
+//! A log that is served: what its file says at a glance, and its desk once it is asked.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use axum::http::StatusCode;
+use memlog_answers::Damaged;
+use memlog_pages::blocks::{Desk, Failure, Size};
+use memlog_pages::{SymbolFiles, info, typed};
+use serde_json::{Value, json};
+use tokio::sync::oneshot;
+
+use super::reader::{Phase, Reader};
+use crate::reply::Refusal;
+
+/// A log of a program that runs is read again so much later at the soonest, and so many
+/// times as late as reading takes.
+const SOONEST: Duration = Duration::from_secs(2);
+const TIMES_AS_LATE: u32 = 5;
+
+/// A log by its number.
+pub struct Shelved {
+    /// From 1, in the order in which they were found; 0 before it is known.
+    pub id: u32,
+    path: PathBuf,
+    symbol_files: SymbolFiles,
+    /// See [`info::row`].
+    row: Mutex<Value>,
+    desk: Mutex<Open>,
+    /// Hears that something is new.
+    told: Arc<dyn Fn() + Send + Sync>,
+}
+
+#[derive(Default)]
+struct Open {
+    current: Option<Arc<Reader>>,
+    /// The same log read again, for it grew.
+    next: Option<Arc<Reader>>,
+    /// Goes up with what there is to see.
+    generation: u64,
+    opened: Option<Instant>,
+    used: Option<Instant>,
+}
+
+impl Shelved {
+    /// Nothing of it is read yet but a glance.
+    pub fn new(
+        path: PathBuf,
+        symbol_files: SymbolFiles,
+        told: Arc<dyn Fn() + Send + Sync>,
+    ) -> anyhow::Result<Self> {
+        Ok(Self {
+            id: 0,
+            row: Mutex::new(info::row(&path)?),
+            path,
+            symbol_files,
+            desk: Mutex::default(),
+            told,
+        })
+    }
+
+    /// The log's file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn open(&self) -> MutexGuard<'_, Open> {
+        self.desk.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn reader_of(&self) -> Arc<Reader> {
+        let told = Arc::clone(&self.told);
+        let (path, files) = (self.path.clone(), self.symbol_files.clone());
+        Arc::new(Reader::open(path, files, move || told()))
+    }
+
+    /// Its reader, which is begun where there is none.
+    pub fn reader(&self) -> Arc<Reader> {
+        let mut open = self.open();
+        open.take_next();
+        open.used = Some(Instant::now());
+        if let Some(reader) = &open.current {
+            return Arc::clone(reader);
+        }
+        let reader = self.reader_of();
+        open.opened = Some(Instant::now());
+        open.current = Some(Arc::clone(&reader));
+        reader
+    }
+
+    /// Something is made at its desk.
+    pub async fn ask<R: Send + 'static>(
+        &self,
+        make: impl Fn(&Desk) -> Result<R, Failure> + Send + Sync + 'static,
+    ) -> Result<R, Refusal> {
+        let make = Arc::new(make);
+        // A damaged table is made anew, once.
+        for _ in 0..2 {
+            let reader = self.reader();
+            let (answer, answered) = oneshot::channel();
+            let make = Arc::clone(&make);
+            reader.give(Box::new(move |desk| {
+                // Nobody waits any more.
+                if answer.is_closed() {
+                    return Ok(());
+                }
+                match make(desk) {
+                    Err(Failure::Damaged) => {
+                        let _ = answer.send(None);
+                        Err(Damaged)
+                    }
+                    made => {
+                        let _ = answer.send(Some(made));
+                        Ok(())
+                    }
+                }
+            }));
+            match answered.await {
+                Ok(Some(Ok(made))) => return Ok(made),
+                Ok(Some(Err(Failure::Said(error)))) => return Err(error.into()),
+                Ok(Some(Err(Failure::Damaged)) | None) => {}
+                Err(_) => return Err(self.why(&reader)),
+            }
+        }
+        Err(failed(
+            "the table of the log's blocks changed while it was read",
+        ))
+    }
+
+    /// Why nobody answered.
+    fn why(&self, reader: &Reader) -> Refusal {
+        match reader.phase() {
+            Phase::Failed(refusal) => {
+                // The file may be mended by then.
+                self.open().current = None;
+                refusal
+            }
+            _ => failed("the question could not be answered"),
+        }
+    }
+
+    /// Looks at the file of a program that runs: what has grown is read again. Those
+    /// that nobody asked for so long are closed.
+    pub fn look(&self, closed_before: Option<Instant>) {
+        let mut open = self.open();
+        if open.take_next() {
+            (self.told)();
+        }
+        if open
+            .used
+            .zip(closed_before)
+            .is_some_and(|(used, before)| used < before)
+        {
+            *open = Open {
+                generation: open.generation,
+                ..Open::default()
+            };
+            return;
+        }
+        let Some(Phase::Ready(ready)) = open.current.as_ref().map(|reader| reader.phase()) else {
+            return;
+        };
+        let late = SOONEST.max(ready.took * TIMES_AS_LATE);
+        let is_due = open.opened.is_none_or(|opened| opened.elapsed() >= late);
+        if !ready.size.is_running || !is_due || open.next.is_some() {
+            return;
+        }
+        if Size::of(&self.path).is_some_and(|size| size != ready.size) {
+            open.opened = Some(Instant::now());
+            open.next = Some(self.reader_of());
+            drop(open);
+            if let Ok(row) = info::row(&self.path) {
+                *self.row.lock().unwrap_or_else(PoisonError::into_inner) = row;
+            }
+        }
+    }
+
+    /// When it was last asked, if it is open.
+    pub fn used(&self) -> Option<Instant> {
+        self.open().used
+    }
+
+    /// For programs.
+    pub fn json(&self) -> Value {
+        let mut row = self
+            .row
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
+        let open = self.open();
+        let reader = open.current.clone();
+        row["id"] = self.id.into();
+        row["generation"] = open.generation.into();
+        drop(open);
+        let (mut state, mut stats) = (json!({ "state": "waiting" }), Value::Null);
+        match reader.as_ref().map(|reader| (reader, reader.phase())) {
+            None => {}
+            Some((reader, Phase::Reading)) => {
+                let (percent, left) = reader.progress();
+                state = json!({ "state": "reading", "percent": percent, "seconds_left": left });
+            }
+            Some((_, Phase::Failed(refusal))) => {
+                state = refusal.json();
+                state["state"] = "failed".into();
+            }
+            Some((_, Phase::Ready(ready))) => {
+                state = json!({ "state": "ready", "is_running": ready.size.is_running });
+                stats = ready.overview["stats"].clone();
+            }
+        }
+        // What only the whole log tells is there when it was read.
+        for name in FIGURES {
+            row[name] = stats[name].clone();
+        }
+        row["command_line"] = command(&stats["command_line"]);
+        if let (Some(row), Value::Object(state)) = (row.as_object_mut(), state) {
+            row.extend(state);
+        }
+        row
+    }
+}
+
+/// Figures of the whole log that stand in the list.
+const FIGURES: [&str; 5] = [
+    "host",
+    "heap_peak_bytes",
+    "end_live_bytes",
+    "allocations",
+    "duration_seconds",
+];
+
+/// Words as a shell takes them.
+fn command(words: &Value) -> Value {
+    let words = words.as_array().map(|words| words.iter());
+    let words = words.map(|words| words.filter_map(Value::as_str));
+    let words = words.map(|words| words.map(|word| typed(Path::new(word)).to_string()));
+    words
+        .map(|words| words.collect::<Vec<_>>().join(" "))
+        .into()
+}
+
+impl Open {
+    /// What was read again takes the other's place when it is ready.
+    fn take_next(&mut self) -> bool {
+        let phase = self.next.as_ref().map(|next| next.phase());
+        let is_over = !matches!(phase, None | Some(Phase::Reading));
+        if is_over {
+            let next = self.next.take();
+            // What failed the second time was there the first.
+            if matches!(phase, Some(Phase::Ready(_))) {
+                self.current = next;
+                self.generation += 1;
+            }
+        }
+        is_over
+    }
+}
+
+fn failed(sentence: &str) -> Refusal {
+    Refusal {
+        status: StatusCode::INTERNAL_SERVER_ERROR,
+        ..Refusal::asked(sentence, "ask again")
+    }
+}

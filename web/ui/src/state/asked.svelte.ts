@@ -1,0 +1,68 @@
+// A question that is asked again whenever it, or the log that it is of, changes.
+
+import { ask, Problem, type Question } from '../api';
+import { choice } from './choice.svelte';
+import { logs } from './logs.svelte';
+import { refused } from './refused.svelte';
+
+const KEPT_ANSWERS = 60;
+const kept = new Map<string, Promise<unknown>>();
+
+export class Asked<T> {
+  state = $state<'idle' | 'loading' | 'ready' | 'failed'>('idle');
+  /** The last answer; while another one is on its way it is still there. */
+  data = $state.raw<T | null>(null);
+  problem = $state.raw<Problem | null>(null);
+  question = $state.raw<Question<T> | null>(null);
+  #again = $state(0);
+
+  constructor(question: () => Question<T> | null) {
+    $effect(() => {
+      const asked = question();
+      const key = `${asked?.path} ${logs.generation} ${this.#again}`;
+      this.question = asked;
+      if (!asked) {
+        this.state = 'idle';
+        this.data = null;
+        return;
+      }
+      let isWanted = true;
+      this.state = 'loading';
+      this.problem = null;
+      shared(key, asked).then(
+        (answer) => isWanted && this.#done(answer),
+        (error: unknown) => isWanted && this.#failed(error),
+      );
+      return () => (isWanted = false);
+    });
+  }
+
+  again() {
+    this.#again += 1;
+  }
+
+  #done(answer: T) {
+    this.data = answer;
+    this.problem = null;
+    this.state = 'ready';
+  }
+
+  #failed(error: unknown) {
+    this.problem = error instanceof Problem ? error : new Problem(String(error), null, 0);
+    this.state = 'failed';
+    this.data = null;
+    refused.say(choice.where, this.problem);
+  }
+}
+
+/** Who asks the same while an answer is on its way, or soon after, gets the same answer. */
+function shared<T>(key: string, asked: Question<T>): Promise<T> {
+  const there = kept.get(key);
+  if (there) return there as Promise<T>;
+  const answer = ask(asked);
+  kept.set(key, answer);
+  answer.catch(() => kept.delete(key));
+  const oldest = kept.keys().next().value;
+  if (kept.size > KEPT_ANSWERS && oldest !== undefined) kept.delete(oldest);
+  return answer;
+}

@@ -1,0 +1,23 @@
+// What several parts of the page know of the chosen log: its figures, and its course over time.
+
+import type { Summary, Timeline } from '../answers';
+import * as api from '../api';
+import { Asked } from './asked.svelte';
+import { logs } from './logs.svelte';
+
+/** Points of a curve: more than a screen has columns. */
+export const POINTS = 4000;
+
+class Course {
+  summary = $state.raw<Asked<Summary> | null>(null);
+  timeline = $state.raw<Asked<Timeline> | null>(null);
+
+  /** To be called where an effect may be made: once, by the page. */
+  start() {
+    const ready = () => (logs.current?.state === 'ready' ? logs.current : null);
+    this.summary = new Asked(() => ready() && api.summary(ready()!));
+    this.timeline = new Asked(() => ready() && api.timeline(ready()!, { points: POINTS }));
+  }
+}
+
+export const course = new Course();

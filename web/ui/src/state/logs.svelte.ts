@@ -1,0 +1,47 @@
+// The logs that the server has, and the one that is looked at.
+
+import type { Log } from '../answers';
+import { ask, logs as question, Problem, watchLogs } from '../api';
+import { route } from './route.svelte';
+
+class Logs {
+  all = $state.raw<Log[]>([]);
+  state = $state<'loading' | 'ready' | 'failed'>('loading');
+  problem = $state.raw<Problem | null>(null);
+  isConnected = $state(true);
+
+  /** The chosen one; of a single log nobody need choose. */
+  current = $derived.by(() => {
+    const chosen = this.all.find((log) => log.id === route.now.log);
+    return chosen ?? (this.all.length === 1 ? (this.all[0] ?? null) : null);
+  });
+
+  generation = $derived(this.current?.generation ?? 0);
+
+  start() {
+    this.load();
+    return watchLogs(
+      (all) => this.#have(all),
+      (is) => (this.isConnected = is),
+    );
+  }
+
+  load() {
+    this.state = 'loading';
+    ask(question).then(
+      (answer) => this.#have(answer.logs),
+      (error: unknown) => {
+        this.problem = error instanceof Problem ? error : new Problem(String(error), null, 0);
+        this.state = 'failed';
+      },
+    );
+  }
+
+  #have(all: Log[]) {
+    this.all = all;
+    this.problem = null;
+    this.state = 'ready';
+  }
+}
+
+export const logs = new Logs();
