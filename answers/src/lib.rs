@@ -28,6 +28,7 @@
 //! * [`lines`]: what the lines of a source file asked for
 //! * [`AreasInTime`]: which blocks lie in a mapping
 //! * [`fragments`]: pages that few bytes hold
+//! * [`regions`]: where blocks lie in the address space
 //! * [`residents`]: whose the resident memory was
 //! * [`threads`]: who allocated and who freed
 //! * [`Ranks`]: what the ranks of a job held, merged in any order
@@ -63,6 +64,7 @@ mod picked;
 mod place;
 mod points;
 mod ranks;
+mod regions;
 mod resident;
 mod static_init;
 mod sums;
@@ -100,6 +102,7 @@ pub use peak::{Peak, peak};
 pub use picked::{Picked, picked};
 pub use points::{AllocationPoint, allocation_points};
 pub use ranks::{End, LeftOut, Node, Outlier, Process, Ranks, Site, SiteKey, Spread};
+pub use regions::{Region, regions};
 pub use resident::{
     Part, Purpose, ResidentRow, Residents, Then, Unseen, largest_unseen, residents,
 };

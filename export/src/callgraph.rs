@@ -36,7 +36,7 @@ mod trie;
 
 use std::collections::HashMap;
 
-use memlog_analysis::{Frame, Held, StackTable};
+use memlog_analysis::{Frame, Held, Line, Name, StackTable};
 use memlog_format::table::StackId;
 
 pub use picture::{Picture, picture};
@@ -134,6 +134,44 @@ impl CallGraph {
             mapped: in_mappings,
             ..trie.count(total)
         }
+    }
+
+    /// The same of stacks that are named already: `held` is what stacks hold, by the
+    /// line that each begins at.
+    pub fn of_lines(
+        lines: &[Line],
+        names: &[Name],
+        held: impl Iterator<Item = (u32, Held)>,
+    ) -> Self {
+        let mut trie = Trie::new(Places::new(|_: &Frame| Named::default()));
+        for (line, own) in (0u32..).zip(lines).skip(1) {
+            let name = names.get(own.label as usize).cloned();
+            trie.line(line, own.callers, name.map_or_else(no_frames, Place::from));
+        }
+        let mut total = Held::default();
+        for (line, held) in held {
+            total = total.plus(held);
+            trie.hold(line, held);
+        }
+        trie.count(total)
+    }
+}
+
+impl From<Name> for Place {
+    fn from(name: Name) -> Self {
+        Self {
+            function: name.function,
+            location: name.location,
+            module: name.module,
+        }
+    }
+}
+
+/// What stands for a stack without any.
+fn no_frames() -> Place {
+    Place {
+        function: "(no stack)".to_owned(),
+        ..Place::default()
     }
 }
 

@@ -14,6 +14,11 @@ pub fn of(page: &Page) -> String {
     format!("{:#}\n", Value::from(object(page)))
 }
 
+/// The same in one line, for who has it brought over a network.
+pub fn compact_of(page: &Page) -> String {
+    Value::from(object(page)).to_string()
+}
+
 fn object(page: &Page) -> Map<String, Value> {
     let mut object = page.figures.clone();
     let mut trees = Vec::new();

@@ -63,7 +63,7 @@ pub use choose::{
     searched,
 };
 pub use facts::{Bounds, fate, is_denied, lacks, may_lack, note, started_as, without_log};
-pub use json::of as json_of;
+pub use json::{compact_of as compact_json_of, of as json_of};
 pub use moment::At;
 pub use names::{
     Labels, NameStore, Names, SymbolFiles, jit_names, may_have_jit_names, symbol_options,

@@ -37,5 +37,5 @@ pub fn file(headers: &HeaderMap, name: &str) -> Result<Response, Refusal> {
             "the page is at ./, the API at api/1/logs",
         )
     })?;
-    Ok(text(headers, content, (*bytes).to_owned()))
+    Ok(text(headers, content, *bytes))
 }

@@ -2,8 +2,10 @@
 
 use std::io::Write;
 
-use axum::body::Body;
-use axum::http::header::{ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, VARY};
+use axum::body::{Body, Bytes};
+use axum::http::header::{
+    ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, VARY,
+};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use flate2::Compression;
@@ -77,11 +79,11 @@ pub fn typed(content: &'static str) -> [(axum::http::HeaderName, HeaderValue); 2
 const PACKED_FROM: usize = 16 << 10;
 
 /// A text, packed for who takes it so: it may go through ssh.
-pub fn text(asked: &HeaderMap, content: &'static str, text: String) -> Response {
+pub fn text(asked: &HeaderMap, content: &'static str, text: impl Into<Bytes>) -> Response {
     let takes = asked.get(ACCEPT_ENCODING);
     let takes = takes.and_then(|takes| takes.to_str().ok()).unwrap_or("");
     let is_taken = takes.split(',').any(|one| one.trim().starts_with("gzip"));
-    let bytes = text.into_bytes();
+    let bytes = text.into();
     let packed = match is_taken && bytes.len() >= PACKED_FROM {
         true => packed(&bytes),
         false => None,
@@ -94,6 +96,16 @@ pub fn text(asked: &HeaderMap, content: &'static str, text: String) -> Response 
         }
         None => (typed(content), vary, Body::from(bytes)).into_response(),
     }
+}
+
+/// A picture: what stands in it may come from anybody's log, and runs nothing.
+pub fn picture(asked: &HeaderMap, svg: impl Into<Bytes>) -> Response {
+    let mut response = text(asked, "image/svg+xml", svg);
+    response.headers_mut().insert(
+        CONTENT_SECURITY_POLICY,
+        HeaderValue::from_static("sandbox; default-src 'none'; style-src 'unsafe-inline'"),
+    );
+    response
 }
 
 fn packed(bytes: &[u8]) -> Option<Vec<u8>> {

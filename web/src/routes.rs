@@ -20,6 +20,8 @@ pub fn routes(shelf: Arc<Shelf>, door: Arc<Door>) -> Router {
         .route("/api/1/logs", get(api::logs))
         .route("/api/1/logs/{id}", get(api::log))
         .route("/api/1/logs/{id}/{question}", get(api::ask))
+        .route("/api/1/logs/{id}/diff", get(api::diff))
+        .route("/api/1/logs/{id}/graph.svg", get(api::graph))
         .route("/api/1/events", get(api::events::events))
         .with_state(shelf)
         .fallback(page)

@@ -67,6 +67,14 @@ impl<N: FnMut(&Frame) -> Named> Trie<N> {
         self.innermost.insert(stack, step);
     }
 
+    /// Enters a line, whose callers were entered before.
+    pub(super) fn line(&mut self, line: u32, callers: u32, place: Place) {
+        let caller = self.innermost.get(&callers).copied().flatten();
+        let place = self.places.intern(place);
+        let step = self.steps.push(caller, place);
+        self.innermost.insert(line, Some(step));
+    }
+
     /// A stack of the tree holds so much.
     pub(super) fn hold(&mut self, stack: u32, held: Held) {
         let Some(innermost) = self.innermost.get(&stack).copied().flatten() else {

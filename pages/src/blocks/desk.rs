@@ -182,13 +182,31 @@ impl<'t, 'b> Desk<'t, 'b> {
     /// The page that a command makes.
     pub fn page(&self, asks: &dyn Ask) -> Result<Page, Failure> {
         asks.check()?;
-        let (question, rests) = (asks.question(), asks.rests());
-        let rests_on = rests.clone().filtered(question.filter());
-        rests_on.check(self.log())?;
-        let screen = Screen::plain();
-        let told = (asks.of(), question);
-        let (answer, around) = self.answer(told, &rests, screen, |told| asks.answer(told))?;
+        let told = (asks.of(), asks.question());
+        let (answer, around) = self.checked(told, &asks.rests(), |told| asks.answer(told))?;
         Ok(page(asks, answer, around).0)
+    }
+
+    /// Something that is made of blocks.
+    pub fn tell<A>(
+        &self,
+        question: &Question,
+        rests: &Rests,
+        make: impl FnOnce(&Told) -> Result<A, Failure>,
+    ) -> Result<A, Failure> {
+        Ok(self.checked((Of::Blocks, question), rests, make)?.0)
+    }
+
+    /// An answer, where the log knows what it rests on.
+    pub(super) fn checked<A>(
+        &self,
+        told: (Of, &Question),
+        rests: &Rests,
+        answer: impl FnOnce(&Told) -> Result<A, Failure>,
+    ) -> Result<(A, Around), Failure> {
+        let rests_on = rests.clone().filtered(told.1.filter());
+        rests_on.check(self.log())?;
+        self.answer(told, rests, Screen::plain(), answer)
     }
 
     /// An answer, and what stands around it.

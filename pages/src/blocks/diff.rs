@@ -16,7 +16,7 @@ use memlog_export::flame::Flame;
 use serde_json::{Value, json};
 
 use super::listed::{by_both, shown};
-use super::{Question, answered};
+use super::{Desk, Failure, Question, Told, answered};
 use crate::figures::place;
 use crate::moment::At;
 use crate::names::SymbolFiles;
@@ -27,7 +27,8 @@ use crate::screen::{Look, Screen};
 use crate::shown::{Asked, printed};
 use crate::words::{Advice, Sizes, change, counted, grouped, shown as typed};
 use crate::world::Where;
-use side::{Taken, heading, take};
+pub use side::Taken;
+use side::{heading, take};
 use trees::{TreeArgs, trees};
 
 /// The version of the keys; `doc/STATS.md` says what they mean.
@@ -141,6 +142,10 @@ impl Args {
         }
     }
 
+    fn rests(&self) -> Rests {
+        Rests::from(self.by().is_of_stacks()).by(self.by())
+    }
+
     /// Both sides, read.
     fn read(&self) -> anyhow::Result<[Taken; 2]> {
         let [before, after] = self.sides()?;
@@ -155,7 +160,7 @@ impl Args {
     /// One side, read.
     fn taken(&self, log: &Path, at: At) -> anyhow::Result<Taken> {
         let question = self.question(log, at);
-        let rests = Rests::from(self.by().is_of_stacks()).by(self.by());
+        let rests = self.rests();
         let slot = RefCell::new(None);
         let read = answered(
             (Of::Blocks, &question),
@@ -171,6 +176,22 @@ impl Args {
         let taken = slot.into_inner();
         taken.ok_or_else(crate::world::damaged)
     }
+}
+
+/// One side, at the desk of its log: the first is before, the second after.
+pub fn taken_at(desk: &Desk, args: &Args, side: usize) -> Result<Taken, Failure> {
+    let (log, at) = args.sides()?[side].clone();
+    let question = args.question(log, at);
+    let rests = args.rests();
+    let take = |told: &Told| take(told, &question, args.by());
+    let (taken, around) = desk.checked((Of::Blocks, &question), &rests, take)?;
+    Ok(Taken::new(taken, &question, around))
+}
+
+/// What changed between both.
+pub fn page_of(args: &Args, sides: &[Taken; 2]) -> Page {
+    let found = diff([&sides[0].side, &sides[1].side]);
+    page(args, sides, found, Sizes::Rounded)
 }
 
 /// Reads both and shows what changed.

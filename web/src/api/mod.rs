@@ -13,7 +13,9 @@ use axum::extract::{Path, State};
 use axum::http::{HeaderMap, Uri};
 use axum::response::Response;
 
-use crate::reply::{Refusal, text};
+use memlog_pages::{blocks, compact_json_of};
+
+use crate::reply::{Refusal, picture, text};
 use crate::shelf::{Shelf, Shelved};
 
 /// All logs.
@@ -28,8 +30,8 @@ pub async fn log(
     headers: HeaderMap,
 ) -> Result<Response, Refusal> {
     let log = found(&shelf, id)?;
-    let overview = log.ask(|desk| Ok(desk.overview().to_string())).await?;
-    Ok(text(&headers, JSON, overview))
+    let overview = log.text(String::new(), |desk| Ok(desk.overview().to_string()));
+    Ok(text(&headers, JSON, overview.await?))
 }
 
 /// What a command tells of a log.
@@ -40,12 +42,70 @@ pub async fn ask(
     headers: HeaderMap,
 ) -> Result<Response, Refusal> {
     let log = found(&shelf, id)?;
-    let ask = question::parse(&name, uri.query().unwrap_or_default())?;
-    let answer = log.ask(move |desk| {
-        let page = desk.page(&*ask)?;
-        Ok(memlog_pages::json_of(&page))
-    });
+    let ask = question::parse(&name, query(&uri))?;
+    let asked = format!("{name}?{}", query(&uri));
+    let answer = log.text(asked, move |desk| Ok(compact_json_of(&desk.page(&*ask)?)));
     Ok(text(&headers, JSON, answer.await?))
+}
+
+/// What changed between two moments, of this log or of `other` and this one.
+pub async fn diff(
+    State(shelf): State<Arc<Shelf>>,
+    Path(id): Path<u32>,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Result<Response, Refusal> {
+    let after = found(&shelf, id)?;
+    let (mut other, mut moments, mut rest) = (None, [None, None], Vec::new());
+    for (name, value) in question::pairs(query(&uri)) {
+        match &*name {
+            "other" => other = Some(value),
+            "before" => moments[0] = Some(value),
+            "after" => moments[1] = Some(value),
+            _ => rest.push((name, value)),
+        }
+    }
+    let before = match other {
+        None => Arc::clone(&after),
+        Some(other) => found(&shelf, other.parse().unwrap_or(0))?,
+    };
+    let moments = moments.map(|at| at.unwrap_or_else(|| "rss-peak".to_owned()));
+    rest.extend(moments.map(|at| ("at".to_owned(), at)));
+    let logs = [&before, &after].map(|log| log.path().as_os_str().to_owned());
+    let logs = if before.id == after.id {
+        &logs[..1]
+    } else {
+        &logs[..]
+    };
+    let args = Arc::new(question::diff(&rest, logs)?);
+    let side = |log: &Arc<Shelved>, side| {
+        let (log, args) = (Arc::clone(log), Arc::clone(&args));
+        async move {
+            log.ask(move |desk| blocks::diff::taken_at(desk, &args, side))
+                .await
+        }
+    };
+    let sides = [side(&before, 0).await?, side(&after, 1).await?];
+    let page = blocks::diff::page_of(&args, &sides);
+    Ok(text(&headers, JSON, compact_json_of(&page)))
+}
+
+/// The call graph of a moment.
+pub async fn graph(
+    State(shelf): State<Arc<Shelf>>,
+    Path(id): Path<u32>,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Result<Response, Refusal> {
+    let log = found(&shelf, id)?;
+    let args = question::graph(query(&uri))?;
+    let asked = format!("graph.svg?{}", query(&uri));
+    let drawn = log.text(asked, move |desk| blocks::graph::svg(desk, &args));
+    Ok(picture(&headers, drawn.await?))
+}
+
+fn query(uri: &Uri) -> &str {
+    uri.query().unwrap_or_default()
 }
 
 const JSON: &str = "application/json";

@@ -7,8 +7,8 @@ use std::ffi::OsString;
 use clap::{ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use memlog_pages::blocks::table::{Groups, Which};
 use memlog_pages::blocks::{
-    Ask, annotate, chains, fragmentation, function, histogram, leaks, locate, maps, rss, table,
-    threads, timeline,
+    Ask, annotate, chains, diff, flame, fragmentation, function, graph, histogram, leaks, locate,
+    maps, regions, rss, table, threads, timeline,
 };
 
 use crate::reply::Refusal;
@@ -30,7 +30,7 @@ pub struct Question {
 pub type Boxed = Box<dyn Ask + Send + Sync>;
 
 /// All of them.
-pub const ALL: [Question; 13] = [
+pub const ALL: [Question; 15] = [
     Question {
         name: "table",
         words: &[],
@@ -115,6 +115,13 @@ pub const ALL: [Question; 13] = [
         make: |found| boxed(annotate::Args::from_arg_matches(found)?),
     },
     Question {
+        name: "flame",
+        words: &[],
+        options: &["by", "reverse", "before", "nodes", "where", "at"],
+        command: of::<flame::Args>,
+        make: |found| boxed(flame::Args::from_arg_matches(found)?),
+    },
+    Question {
         name: "fragmentation",
         words: &[],
         options: &["by", "top", "where", "at"],
@@ -127,6 +134,13 @@ pub const ALL: [Question; 13] = [
         options: &["by", "list", "top", "where", "at"],
         command: of::<maps::Args>,
         make: |found| boxed(maps::Args::from_arg_matches(found)?),
+    },
+    Question {
+        name: "regions",
+        words: &[],
+        options: &["parts", "areas", "where", "at"],
+        command: of::<regions::Args>,
+        make: |found| boxed(regions::Args::from_arg_matches(found)?),
     },
     Question {
         name: "rss",
@@ -160,27 +174,79 @@ pub fn parse(name: &str, query: &str) -> Result<Boxed, Refusal> {
         let names: Vec<_> = ALL.iter().map(|question| question.name).collect();
         Refusal::missing(
             format!("there is no question {name:?}"),
-            format!("questions are {}", names.join(", ")),
+            format!("questions are {}, diff and graph.svg", names.join(", ")),
         )
     })?;
-    let command = (question.command)();
-    let line = question.line(&command, query)?;
-    let found = command.try_get_matches_from(line);
-    let found = found.map_err(|error| not_understood(&error))?;
+    let taken = Taken {
+        name,
+        words: question.words,
+        options: question.options,
+    };
+    let found = taken.found((question.command)(), &pairs(query), &["log".into()])?;
     Ok((question.make)(&found)?)
 }
 
-impl Question {
-    /// The command line of a query. The log, which every command ends with, is another's
-    /// matter.
-    fn line(&self, command: &Command, query: &str) -> Result<Vec<OsString>, Refusal> {
+/// The picture that a request asks for.
+pub fn graph(query: &str) -> Result<graph::Args, Refusal> {
+    let taken = Taken {
+        name: "graph.svg",
+        words: &[],
+        options: &["threshold", "max-boxes", "lines", "where", "at"],
+    };
+    let found = taken.found(of::<graph::Args>(), &pairs(query), &["log".into()])?;
+    graph::Args::from_arg_matches(&found).map_err(|error| not_understood(&error))
+}
+
+/// The comparison that a request asks for, of these logs.
+pub fn diff(pairs: &[(String, String)], logs: &[OsString]) -> Result<diff::Args, Refusal> {
+    let taken = Taken {
+        name: "diff",
+        words: &[],
+        options: &["at", "by", "sort", "top", "where"],
+    };
+    let found = taken.found(of::<diff::Args>(), pairs, logs)?;
+    diff::Args::from_arg_matches(&found).map_err(|error| not_understood(&error))
+}
+
+/// The parameters of a query.
+pub fn pairs(query: &str) -> Vec<(String, String)> {
+    let pairs = form_urlencoded::parse(query.as_bytes()).into_owned();
+    pairs.filter(|(name, _)| name != "token").collect()
+}
+
+/// What parameters a command takes.
+struct Taken<'q> {
+    name: &'q str,
+    words: &'q [&'static str],
+    options: &'q [&'static str],
+}
+
+impl Taken<'_> {
+    /// What the command's parser makes of them.
+    fn found(
+        &self,
+        command: Command,
+        pairs: &[(String, String)],
+        logs: &[OsString],
+    ) -> Result<ArgMatches, Refusal> {
+        let mut line = self.line(&command, pairs)?;
+        line.extend_from_slice(logs);
+        let found = command.try_get_matches_from(line);
+        found.map_err(|error| not_understood(&error))
+    }
+
+    /// The command line of a query, but for its logs.
+    fn line(
+        &self,
+        command: &Command,
+        pairs: &[(String, String)],
+    ) -> Result<Vec<OsString>, Refusal> {
         let mut words = vec![None; self.words.len()];
         let mut line: Vec<OsString> = Vec::new();
-        let pairs: Vec<_> = form_urlencoded::parse(query.as_bytes()).collect();
-        let mut pairs = pairs.iter().filter(|(name, _)| name != "token").peekable();
+        let mut pairs = pairs.iter().peekable();
         while let Some((name, value)) = pairs.next() {
             if let Some(place) = self.words.iter().position(|word| word == name) {
-                words[place] = Some(value.to_string());
+                words[place] = Some(value);
                 continue;
             }
             let option = self.options.iter().find(|option| *option == name);
@@ -197,9 +263,9 @@ impl Question {
                 },
                 (_, 2..) => {
                     line.push(format!("--{option}").into());
-                    line.push(value.to_string().into());
+                    line.push(value.into());
                     while let Some((_, value)) = pairs.next_if(|(next, _)| next == name) {
-                        line.push(value.to_string().into());
+                        line.push(value.into());
                     }
                 }
                 _ => line.push(format!("--{option}={value}").into()),
@@ -209,13 +275,12 @@ impl Question {
         for (name, word) in self.words.iter().zip(words) {
             let word = word.ok_or_else(|| {
                 Refusal::asked(
-                    format!("{} is missing", name),
-                    format!("ask {}?{}=...", self.name, name),
+                    format!("{name} is missing"),
+                    format!("ask {}?{name}=...", self.name),
                 )
             })?;
             line.push(word.into());
         }
-        line.push("log".into());
         Ok(line)
     }
 

@@ -1,6 +1,7 @@
 //! The logs that are served. Each has a number; it is opened when somebody asks it, and
 //! a few are open at a time.
 
+mod answers;
 mod reader;
 mod shelved;
 

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use axum::body::Bytes;
 use axum::http::StatusCode;
 use memlog_answers::Damaged;
 use memlog_pages::blocks::{Desk, Failure, Size};
@@ -11,6 +12,7 @@ use memlog_pages::{SymbolFiles, info, typed};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
+use super::answers::Answers;
 use super::reader::{Phase, Reader};
 use crate::reply::Refusal;
 
@@ -28,6 +30,7 @@ pub struct Shelved {
     /// See [`info::row`].
     row: Mutex<Value>,
     desk: Mutex<Open>,
+    answers: Mutex<Answers>,
     /// Hears that something is new.
     told: Arc<dyn Fn() + Send + Sync>,
 }
@@ -56,6 +59,7 @@ impl Shelved {
             path,
             symbol_files,
             desk: Mutex::default(),
+            answers: Mutex::default(),
             told,
         })
     }
@@ -126,6 +130,30 @@ impl Shelved {
         Err(failed(
             "the table of the log's blocks changed while it was read",
         ))
+    }
+
+    /// The text that is made at its desk in answer to a question.
+    pub async fn text(
+        &self,
+        question: String,
+        make: impl Fn(&Desk) -> Result<String, Failure> + Send + Sync + 'static,
+    ) -> Result<Bytes, Refusal> {
+        let generation = self.open().generation;
+        let known = self.answers().get(generation, &question);
+        if let Some(known) = known {
+            self.open().used = Some(Instant::now());
+            return Ok(known);
+        }
+        let answer = Bytes::from(self.ask(make).await?);
+        // What was read again meanwhile has another number by now.
+        if self.open().generation == generation {
+            self.answers().keep(generation, question, answer.clone());
+        }
+        Ok(answer)
+    }
+
+    fn answers(&self) -> MutexGuard<'_, Answers> {
+        self.answers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Why nobody answered.

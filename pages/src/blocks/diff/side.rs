@@ -18,8 +18,8 @@ use crate::world::Kept;
 
 /// A log that was read for it.
 pub struct Taken {
-    pub side: Side,
-    pub on_names: OnNames,
+    pub(super) side: Side,
+    pub(super) on_names: OnNames,
     /// As it was asked for.
     file: String,
     at: String,
@@ -30,7 +30,7 @@ pub struct Taken {
     /// What is to be known of the filter.
     note: Option<String>,
     /// Ctrl-C ends the process by now, unless this is told otherwise.
-    pub interrupt: Option<Interrupt>,
+    pub(super) interrupt: Option<Interrupt>,
 }
 
 /// What blocks of a log hold at the moment that is asked for.
@@ -64,7 +64,7 @@ impl Taken {
     }
 
     /// With what stands around an answer.
-    pub fn new((side, seconds): (Side, f64), question: &Question, around: Around) -> Self {
+    pub(super) fn new((side, seconds): (Side, f64), question: &Question, around: Around) -> Self {
         Self {
             side,
             seconds,

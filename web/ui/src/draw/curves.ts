@@ -29,7 +29,7 @@ export function chartsOf(timeline: Timeline, hasRss: boolean): ChartData[] {
     memory.push({ label: 'Mapped', colour: 'curve-3', isDashed: true, values: points.map((point) => point.mapped_bytes) });
   }
   return [
-    { title: 'Memory', unit: 'bytes', curves: memory },
+    { title: hasRss ? 'Memory' : 'Heap', unit: 'bytes', curves: memory },
     {
       title: 'Live blocks',
       unit: 'count',
