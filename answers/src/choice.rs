@@ -93,6 +93,14 @@ impl Choice {
         columns_of(&self.0)
     }
 
+    /// Whether it is every row.
+    pub(crate) fn is_all(&self) -> bool {
+        match &self.0 {
+            Test::All(tests) => tests.iter().all(|test| matches!(test, Test::Always(true))),
+            test => matches!(test, Test::Always(true)),
+        }
+    }
+
     /// Whether a row of this chunk may be chosen.
     pub(crate) fn may_choose(&self, chunk: &Extent) -> bool {
         may_pass(&self.0, chunk)

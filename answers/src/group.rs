@@ -96,13 +96,24 @@ fn by_value(
 /// Sums of each stack, by its number.
 pub(crate) fn sums_of_stacks(world: &World, choice: &Choice) -> Result<Vec<Sums>, Damaged> {
     let place = |rows: &Rows, row: usize| rows.get(Column::Stack, row);
-    sums_by(
-        world,
-        choice,
-        Column::Stack,
-        world.stack_count(),
-        |rows, row| world.number(place(rows, row)) as usize,
-    )
+    let sums = || {
+        sums_by(
+            world,
+            choice,
+            Column::Stack,
+            world.stack_count(),
+            |rows, row| world.number(place(rows, row)) as usize,
+        )
+    };
+    if !choice.is_all() {
+        return sums();
+    }
+    if let Some(known) = world.sums.get() {
+        return Ok(known.clone());
+    }
+    // Who comes second at the same time counts as well, to the same.
+    let sums = sums()?;
+    Ok(world.sums.get_or_init(|| sums).clone())
 }
 
 /// The same of the stacks that released. Behind them are those that were released by a

@@ -1,5 +1,7 @@
 //! A table with the names of its stacks, and its moments in time.
 
+use std::sync::OnceLock;
+
 use memlog_analysis::{Line, Name, PassedOver, step};
 use memlog_table::Table;
 
@@ -72,6 +74,9 @@ pub struct World<'t, 'b> {
     pub tick_ns: u64,
     /// Whether each event has a time of its own, up to the end.
     pub is_fine: bool,
+    /// Of all blocks the sums of each stack, once they were asked for: nearly every
+    /// question compares with them.
+    pub sums: OnceLock<Vec<Sums>>,
 }
 
 impl<'t, 'b> World<'t, 'b> {
@@ -92,6 +97,7 @@ impl<'t, 'b> World<'t, 'b> {
             moments,
             tick_ns,
             is_fine: tick_ns < 1000,
+            sums: OnceLock::new(),
         }
     }
 
