@@ -79,7 +79,8 @@ fn tell(args: &Args, link: &str, logs: usize) -> anyhow::Result<()> {
         (_, logs) => format!("{logs} logs"),
     };
     let mut out = out();
-    writeln!(out, "memlog: {what} is at {link}")?;
+    writeln!(out, "memlog: open {link}")?;
+    writeln!(out, "memlog: it shows {what}")?;
     if let Some(path) = &args.socket {
         let path = typed(path);
         writeln!(

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use memlog_analysis::{Bud, END, Held, Largest, Line, Name, Pair, largest, step, without_outside};
-use memlog_answers::{Choice, Test, World, held_at, held_of};
+use memlog_answers::{Test, World, held_at, held_of, released_by};
 use memlog_format::meta::Lack;
 use memlog_table::Column;
 use serde_json::{Value, json};
@@ -113,14 +113,7 @@ impl Args {
                 .map(|(now, before)| [now, before])
                 .collect());
         }
-        // What was there before the log was not allocated in it.
-        let came = told.choice.clone();
-        let came = came.and(Test::Between(Column::Born, 1, world.end()));
-        let choice: Choice = match self.by {
-            By::Temporary => came.and(Test::Temporary),
-            _ => came,
-        };
-        let held = held_of(world, &choice)?.into_iter();
+        let held = counted(told, self.by, self.question.at())?.0.into_iter();
         Ok(held.map(|held| [held, Held::default()]).collect())
     }
 
@@ -183,6 +176,40 @@ impl Args {
         totals.insert("names".into(), names.into());
         totals
     }
+}
+
+/// What stacks hold of what is counted, and the words for that.
+pub(super) fn counted(
+    told: &Told,
+    by: By,
+    at: Option<&At>,
+) -> Result<(Vec<Held>, String), Failure> {
+    let world = told.world;
+    // What was there before the log was not allocated in it.
+    let came = || {
+        told.choice
+            .clone()
+            .and(Test::Between(Column::Born, 1, world.end()))
+    };
+    let (held, words) = match by {
+        By::Live => {
+            let at = at.unwrap_or(&At::RSS_PEAK);
+            let live = told.filtered.clone().and(Test::LiveAt(told.event(at)?));
+            (held_of(world, &live)?, format!("live at {at}"))
+        }
+        By::Freed => {
+            let went = told.choice.clone().and(Test::Died(1, world.end()));
+            (released_by(world, &went)?.0, "freed".to_owned())
+        }
+        By::Temporary => {
+            let held = held_of(world, &came().and(Test::Temporary))?;
+            (held, "temporary".to_owned())
+        }
+        By::Allocated | By::Count | By::Mapped => {
+            (held_of(world, &came())?, "allocated".to_owned())
+        }
+    };
+    Ok((held, words))
 }
 
 /// Stacks as lines that end at main, and where each stack ends.

@@ -1,19 +1,21 @@
 //! Who held memory at a moment, as a call graph that is drawn.
 
-use memlog_answers::held_of;
 use memlog_export::{CallGraph, Picture, draw, layout, picture};
-use memlog_format::meta::Lack;
 
+use super::flame::counted;
 use super::{Desk, Failure, Question, Told};
-use crate::moment::At;
+use crate::page::tree::By;
 use crate::rests::Rests;
-use crate::words::counted;
+use crate::words::counted as in_words;
 
-/// The call graph of a moment, as SVG; of the RSS peak if --at does not say when.
+/// The call graph as SVG; of what was live at the RSS peak if nothing else is said.
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]
     question: Question,
+    /// What is counted
+    #[arg(long, value_name = "WHAT", default_value = "live", value_enum)]
+    by: By,
     /// Leave out what holds less than so many percent
     #[arg(short = 't', long, value_name = "PCT", default_value = "1")]
     #[arg(value_parser = memlog_export::percent)]
@@ -29,15 +31,14 @@ pub struct Args {
 
 /// The picture.
 pub fn svg(desk: &Desk, args: &Args) -> Result<String, Failure> {
-    let rests = Rests::from(true).on(&[Lack::Live]);
-    let at = args.question.at().unwrap_or(&At::RSS_PEAK);
-    desk.tell(&args.question, &rests, |told| drawn(told, args, at))
+    let rests = Rests::from(true).counting(args.by);
+    desk.tell(&args.question, &rests, |told| drawn(told, args))
 }
 
-fn drawn(told: &Told, args: &Args, at: &At) -> Result<String, Failure> {
-    let (world, event) = (told.world, told.event(at)?);
-    let choice = told.filtered.clone();
-    let held = held_of(world, &choice.and(memlog_answers::Test::LiveAt(event)))?;
+fn drawn(told: &Told, args: &Args) -> Result<String, Failure> {
+    let world = told.world;
+    let at = args.question.at();
+    let (held, what) = counted(told, args.by, at)?;
     let held = world.stacks.iter().map(|stack| stack.whole).zip(held);
     let held = held.filter(|(_, held)| held.blocks > 0);
     let calls = CallGraph::of_lines(&world.lines, &world.names, held);
@@ -46,10 +47,10 @@ fn drawn(told: &Told, args: &Args, at: &At) -> Result<String, Failure> {
         &calls,
         Picture {
             legend: vec![format!(
-                "{} live at {at}{} in {}",
+                "{} {what}{} in {}",
                 told.sizes.of(total.bytes),
                 told.about_filter,
-                counted(total.blocks, "block")
+                in_words(total.blocks, "block")
             )],
             least_percent: args.threshold,
             most_boxes: args.max_boxes.into(),

@@ -21,7 +21,7 @@ pub async fn events(
 ) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
     let changes = WatchStream::new(shelf.changes());
     let events = changes.map(move |change| {
-        let list = shelf.json().to_string();
+        let list = shelf.news().to_string();
         Ok(Event::default()
             .event("logs")
             .id(change.to_string())

@@ -191,7 +191,7 @@ pub fn graph(query: &str) -> Result<graph::Args, Refusal> {
     let taken = Taken {
         name: "graph.svg",
         words: &[],
-        options: &["threshold", "max-boxes", "lines", "where", "at"],
+        options: &["by", "threshold", "max-boxes", "lines", "where", "at"],
     };
     let found = taken.found(of::<graph::Args>(), &pairs(query), &["log".into()])?;
     graph::Args::from_arg_matches(&found).map_err(|error| not_understood(&error))

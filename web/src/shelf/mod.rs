@@ -2,6 +2,7 @@
 //! a few are open at a time.
 
 mod answers;
+mod list;
 mod reader;
 mod shelved;
 
@@ -19,6 +20,8 @@ pub use shelved::Shelved;
 
 /// Logs that are open at once. Each takes the memory of its names.
 const MOST_OPEN: usize = 8;
+/// More of them are not told each time that one changes.
+const MANY: usize = 200;
 /// How often files are looked at.
 const STEP: Duration = Duration::from_secs(1);
 
@@ -67,8 +70,19 @@ impl Shelf {
 
     /// All for programs.
     pub fn json(&self) -> Value {
-        let logs = self.all();
-        json!({ "logs": logs.iter().map(|log| log.json()).collect::<Vec<_>>() })
+        let logs: Vec<Value> = self.all().iter().map(|log| log.json()).collect();
+        json!({ "count": logs.len(), "logs": list::related(logs) })
+    }
+
+    /// The same for who has all already: of many those only that are open.
+    pub fn news(&self) -> Value {
+        let mut all = self.json();
+        if let Some(logs) = all["logs"].as_array_mut()
+            && logs.len() > MANY
+        {
+            logs.retain(|log| log["state"] != "waiting");
+        }
+        all
     }
 
     /// Counts what has changed.

@@ -1,8 +1,9 @@
 //! A log that is served: what its file says at a glance, and its desk once it is asked.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use axum::body::Bytes;
 use axum::http::StatusCode;
@@ -44,7 +45,12 @@ struct Open {
     generation: u64,
     opened: Option<Instant>,
     used: Option<Instant>,
+    /// What the file was when it could not be opened.
+    refused: Option<Stamp>,
 }
+
+/// What changes with a file: when it was written, and its length.
+type Stamp = (SystemTime, u64);
 
 impl Shelved {
     /// Nothing of it is read yet but a glance.
@@ -159,17 +165,13 @@ impl Shelved {
     /// Why nobody answered.
     fn why(&self, reader: &Reader) -> Refusal {
         match reader.phase() {
-            Phase::Failed(refusal) => {
-                // The file may be mended by then.
-                self.open().current = None;
-                refusal
-            }
+            Phase::Failed(refusal) => refusal,
             _ => failed("the question could not be answered"),
         }
     }
 
-    /// Looks at the file of a program that runs: what has grown is read again. Those
-    /// that nobody asked for so long are closed.
+    /// Looks at the file of a program that runs: what has grown is read again, and what
+    /// could not be read once it is another. Those that nobody asked for so long are closed.
     pub fn look(&self, closed_before: Option<Instant>) {
         let mut open = self.open();
         if open.take_next() {
@@ -180,14 +182,22 @@ impl Shelved {
             .zip(closed_before)
             .is_some_and(|(used, before)| used < before)
         {
-            *open = Open {
-                generation: open.generation,
-                ..Open::default()
-            };
+            open.close();
             return;
         }
-        let Some(Phase::Ready(ready)) = open.current.as_ref().map(|reader| reader.phase()) else {
-            return;
+        let ready = match open.current.as_ref().map(|reader| reader.phase()) {
+            Some(Phase::Ready(ready)) => ready,
+            Some(Phase::Failed(_)) => {
+                let stamp = stamp(&self.path);
+                if open.refused.is_some() && open.refused != stamp {
+                    open.close();
+                    (self.told)();
+                } else {
+                    open.refused = stamp;
+                }
+                return;
+            }
+            None | Some(Phase::Reading) => return,
         };
         let late = SOONEST.max(ready.took * TIMES_AS_LATE);
         let is_due = open.opened.is_none_or(|opened| opened.elapsed() >= late);
@@ -237,6 +247,13 @@ impl Shelved {
                 stats = ready.overview["stats"].clone();
             }
         }
+        let executable = row["executable"].as_str().unwrap_or_default();
+        let program = executable.rsplit('/').next().unwrap_or_default().to_owned();
+        row["name"] = row["started_as"]
+            .as_str()
+            .map_or(program, str::to_owned)
+            .into();
+        row["is_running"] = false.into();
         // What only the whole log tells is there when it was read.
         for name in FIGURES {
             row[name] = stats[name].clone();
@@ -268,7 +285,20 @@ fn command(words: &Value) -> Value {
         .into()
 }
 
+fn stamp(path: &Path) -> Option<Stamp> {
+    let found = fs::metadata(path).ok()?;
+    Some((found.modified().ok()?, found.len()))
+}
+
 impl Open {
+    /// It is opened again when it is asked again.
+    fn close(&mut self) {
+        *self = Self {
+            generation: self.generation,
+            ..Self::default()
+        };
+    }
+
     /// What was read again takes the other's place when it is ready.
     fn take_next(&mut self) -> bool {
         let phase = self.next.as_ref().map(|next| next.phase());

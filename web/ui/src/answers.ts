@@ -4,10 +4,10 @@ export interface Log {
   id: number;
   file: string;
   name: string;
-  command_line: string | string[];
+  command_line: string | null;
   host: string | null;
   pid: number | null;
-  rank: number | null;
+  rank: string | null;
   job: string | null;
   parent_id: number | null;
   state: 'ready' | 'waiting' | 'reading' | 'failed';
@@ -25,6 +25,12 @@ export interface Log {
   lost_events: number | null;
   is_outlier: boolean;
   generation: number;
+}
+
+export interface LogList {
+  /** How many there are, of which not all need be told. */
+  count: number;
+  logs: Log[];
 }
 
 export interface Stats {
@@ -300,7 +306,6 @@ export interface FlameAnswer {
 export interface Area {
   start: string;
   end: string;
-  name: string;
   live_bytes: number;
   blocks: number;
   fill: number[];

@@ -187,12 +187,13 @@ async function answerOf<T>(response: Response): Promise<T> {
 }
 
 /** Calls back with the logs whenever one of them changes. Does nothing in a static report. */
-export function watchLogs(changed: (logs: A.Log[]) => void, connected: (is: boolean) => void): () => void {
+export function watchLogs(changed: (logs: A.Log[], count: number) => void, connected: (is: boolean) => void): () => void {
   if (staticData()) return () => {};
   const source = new EventSource(urlOf('events'));
   source.addEventListener('logs', (event) => {
     connected(true);
-    changed((JSON.parse((event as MessageEvent<string>).data) as { logs: A.Log[] }).logs);
+    const news = JSON.parse((event as MessageEvent<string>).data) as A.LogList;
+    changed(news.logs, news.count);
   });
   source.onopen = () => connected(true);
   source.onerror = () => connected(false);

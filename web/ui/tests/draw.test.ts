@@ -64,7 +64,7 @@ test('rates are counted since the point before', () => {
 });
 
 test('cells of an area take their share of its parts', () => {
-  const area: Area = { start: '0x1000', end: '0x3000', name: 'heap', live_bytes: 4096, blocks: 1, fill: [4096, 0] };
+  const area: Area = { start: '0x1000', end: '0x3000', live_bytes: 4096, blocks: 1, fill: [4096, 0] };
   expect(cellsOf([area], 4096, 10).cells.map((cell) => cell.share)).toEqual([1, 0]);
   expect(cellsOf([area], 4096, 1).cells.map((cell) => cell.share)).toEqual([0.5]);
 });

@@ -30,5 +30,5 @@ export function family(logs: Log[], order: Order): { log: Log; depth: number }[]
 function compareBy(order: Order): (a: Log, b: Log) => number {
   if (order === 'rss') return (a, b) => (b.rss_peak_bytes ?? 0) - (a.rss_peak_bytes ?? 0) || a.id - b.id;
   if (order === 'heap') return (a, b) => (b.heap_peak_bytes ?? 0) - (a.heap_peak_bytes ?? 0) || a.id - b.id;
-  return (a, b) => (a.rank ?? -1) - (b.rank ?? -1) || (a.start_unix_ns ?? 0) - (b.start_unix_ns ?? 0) || a.id - b.id;
+  return (a, b) => Number(a.rank ?? -1) - Number(b.rank ?? -1) || (a.start_unix_ns ?? 0) - (b.start_unix_ns ?? 0) || a.id - b.id;
 }

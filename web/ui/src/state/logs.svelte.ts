@@ -21,13 +21,13 @@ class Logs {
   start() {
     this.load();
     return watchLogs(
-      (all) => this.#have(all),
+      (some, count) => this.#hear(some, count),
       (is) => (this.isConnected = is),
     );
   }
 
   load() {
-    this.state = 'loading';
+    if (this.all.length === 0) this.state = 'loading';
     ask(question).then(
       (answer) => this.#have(answer.logs),
       (error: unknown) => {
@@ -35,6 +35,14 @@ class Logs {
         this.state = 'failed';
       },
     );
+  }
+
+  /** Of many logs the server tells those only that are open. */
+  #hear(some: Log[], count: number) {
+    if (some.length === count) return this.#have(some);
+    const news = new Map(some.map((log) => [log.id, log]));
+    if (count !== this.all.length) this.load();
+    this.all = this.all.map((log) => news.get(log.id) ?? log);
   }
 
   #have(all: Log[]) {
