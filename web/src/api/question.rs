@@ -229,17 +229,17 @@ impl Taken<'_> {
         pairs: &[(String, String)],
         logs: &[OsString],
     ) -> Result<ArgMatches, Refusal> {
-        let mut line = self.line(&command, pairs)?;
-        line.extend_from_slice(logs);
+        let line = self.line(&command, pairs, logs)?;
         let found = command.try_get_matches_from(line);
         found.map_err(|error| not_understood(&error))
     }
 
-    /// The command line of a query, but for its logs.
+    /// The command line of a query.
     fn line(
         &self,
         command: &Command,
         pairs: &[(String, String)],
+        logs: &[OsString],
     ) -> Result<Vec<OsString>, Refusal> {
         let mut words = vec![None; self.words.len()];
         let mut line: Vec<OsString> = Vec::new();
@@ -272,14 +272,22 @@ impl Taken<'_> {
             }
         }
         line.extend(["--json", "--"].map(OsString::from));
-        for (name, word) in self.words.iter().zip(words) {
-            let word = word.ok_or_else(|| {
-                Refusal::asked(
-                    format!("{name} is missing"),
-                    format!("ask {}?{name}=...", self.name),
-                )
-            })?;
-            line.push(word.into());
+        let mut logs = logs.iter();
+        for positional in command.get_positionals() {
+            let place = self
+                .words
+                .iter()
+                .position(|word| positional.get_id() == word);
+            match place.map(|place| (self.words[place], words[place])) {
+                None => line.extend(logs.next().cloned()),
+                Some((_, Some(word))) => line.push(word.into()),
+                Some((name, None)) => {
+                    return Err(Refusal::asked(
+                        format!("{name} is missing"),
+                        format!("ask {}?{name}=...", self.name),
+                    ));
+                }
+            }
         }
         Ok(line)
     }

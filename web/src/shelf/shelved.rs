@@ -199,12 +199,14 @@ impl Shelved {
             }
             None | Some(Phase::Reading) => return,
         };
-        let late = SOONEST.max(ready.took * TIMES_AS_LATE);
-        let is_due = open.opened.is_none_or(|opened| opened.elapsed() >= late);
-        if !ready.size.is_running || !is_due || open.next.is_some() {
+        if !ready.size.is_running || open.next.is_some() {
             return;
         }
-        if Size::of(&self.path).is_some_and(|size| size != ready.size) {
+        let late = SOONEST.max(ready.took * TIMES_AS_LATE);
+        let is_due = open.opened.is_none_or(|opened| opened.elapsed() >= late);
+        // After the end nothing more comes.
+        let is_new = |size: Size| !size.is_running || is_due && size != ready.size;
+        if Size::of(&self.path).is_some_and(is_new) {
             open.opened = Some(Instant::now());
             open.next = Some(self.reader_of());
             drop(open);
