@@ -267,7 +267,8 @@ fn branches_of_stacks(
     let list = |of: &'_ Value| of.as_array().expect("a list").clone();
     let metrics = list(&told["metrics"]);
     let metric = metrics.iter().find(|one| one["name"] == metric);
-    let values = list(&metric.expect(metric_names(&metrics).as_str())["values"]);
+    let metric = metric.unwrap_or_else(|| panic!("{}", metric_names(&metrics)));
+    let values = list(&metric["values"]);
     let frames = list(&told["frames"]);
     let name = |frame: &Value| {
         let frame = &frames[frame.as_u64().expect("a number") as usize];
