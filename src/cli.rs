@@ -16,7 +16,7 @@ use memlog_pages::{clean, dump, info, one_more, postmortem, report, shown, stats
 
 use crate::verbs::{PURPOSES, nearest};
 use crate::{
-    artefacts, check, dot, export, flamegraph, import, ldflags, manual, pack, peers, record,
+    artefacts, check, dot, export, flamegraph, html, import, ldflags, manual, pack, peers, record,
     replay, strip,
 };
 
@@ -98,6 +98,9 @@ pub enum Command {
     /// Show logs in a browser: when memory grew, who held it, and whatever you ask next
     #[command(after_help = after::SERVER)]
     Server(memlog_web::Args),
+    /// Write the page of a log into one file, to be mailed or kept
+    #[command(after_help = after::HTML)]
+    Html(html::Args),
     /// Draw who held the memory: call graph and text, as memlog2dot
     #[command(after_help = after::DOT)]
     Dot(memlog2dot::Args),

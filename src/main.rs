@@ -11,6 +11,7 @@ mod diff;
 mod dot;
 mod export;
 mod flamegraph;
+mod html;
 mod import;
 mod ldflags;
 mod manual;
@@ -69,6 +70,7 @@ fn run(line: Vec<OsString>) -> anyhow::Result<ExitCode> {
         Command::Where(args) => ask(&args),
         Command::Postmortem(args) => postmortem::run(&args),
         Command::Server(args) => memlog_web::run(&args),
+        Command::Html(args) => html::run(&args),
         Command::Dot(args) => dot::run(&args),
         Command::Flamegraph(args) => flamegraph::run(&args),
         Command::Export(args) => export::run(&args),

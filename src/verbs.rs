@@ -12,6 +12,7 @@ pub const PURPOSES: [(&str, &[&str]); 8] = [
             "report",
             "tree",
             "server",
+            "html",
             "dot",
             "flamegraph",
             "postmortem",

@@ -17,6 +17,7 @@
 //! * `sheet`: what both have in common
 //! * `dot`, `text`: the page in Graphviz's language, and as text
 //! * `shown`: names as they may be shown
+//! * `digest`: by which a page says what may run in it
 //! * `size`: numbers as the pages show them
 #![forbid(unsafe_code)]
 
@@ -24,6 +25,7 @@ mod ask;
 mod callgraph;
 pub mod curves;
 pub mod dataset;
+pub mod digest;
 mod dot;
 pub mod draw;
 pub mod flame;

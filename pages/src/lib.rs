@@ -69,8 +69,8 @@ pub use names::{
     Labels, NameStore, Names, SymbolFiles, jit_names, may_have_jit_names, symbol_options,
 };
 pub use open::{
-    Analysis, Extent, FEW_EVENTS, Family, Far, Few, Files, Glance, Made, Watch, each, extent_of,
-    form_of, has_magic, import, is_packed, left_seconds, says_more, unnamed,
+    Analysis, Extent, FEW_EVENTS, Family, Far, Few, Files, Glance, INTERRUPTED, Made, Watch, each,
+    extent_of, form_of, has_magic, import, is_packed, left_seconds, says_more, unnamed,
 };
 pub use page::Page;
 pub use page::tree::{By, Direction};
@@ -79,4 +79,4 @@ pub use subject::Subject;
 pub use system::{effective_user, free_bytes};
 pub use text::of as text_of;
 pub use words::{Advice, clean, counted, grouped, shown, sized, tell_note, typed};
-pub use world::Where;
+pub use world::{Where, damaged};

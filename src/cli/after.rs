@@ -228,6 +228,16 @@ Examples:
   memlog server --socket ~/memlog.sock '*.memlog'  then: ssh -L 8080:memlog.sock HOST
   memlog server --open --port 8080 vm.5912.memlog";
 
+pub const HTML: &str = "\
+The file has the overview, the largest places, flame graphs and leaks, and needs a browser and nothing else: no \
+server, no network. It stays below 10 MB whatever the log: of a large one it has the largest rows, and says so. \
+It tells paths and names of the program; `memlog pack --anonymize full` makes a log without them.
+
+Examples:
+  memlog html vm.5912.memlog                       vm.5912.memlog.html here
+  memlog html -o report.html logs/                 of the run with the highest RSS peak
+  memlog html --open vm.5912.memlog";
+
 pub const FLAMEGRAPH: &str = "\
 A function stands on its caller and is as wide as what was allocated in and below it. The page needs \
 a browser and nothing else: it has every moment and what was allocated in the whole run, and compares \

@@ -6,12 +6,14 @@
 //! * [`answers`]: each question, against the command that is the same
 //! * [`hostile`]: logs whose names are markup
 //! * [`live`]: logs that grow, that come, that go
+//! * [`report`]: the page as a file
 
 mod answers;
 mod client;
 mod door;
 mod hostile;
 mod live;
+mod report;
 #[path = "../sites/mod.rs"]
 mod sites;
 

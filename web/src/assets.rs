@@ -5,6 +5,11 @@ use axum::response::Response;
 
 use crate::reply::{Refusal, text};
 
+/// What runs in it.
+pub const SCRIPT: &str = include_str!("../dist/app.js");
+/// How it looks.
+pub const STYLE: &str = include_str!("../dist/app.css");
+
 /// Its files by name, with what they are.
 const FILES: [(&str, &str, &str); 3] = [
     (
@@ -12,16 +17,8 @@ const FILES: [(&str, &str, &str); 3] = [
         "text/html; charset=utf-8",
         include_str!("../dist/index.html"),
     ),
-    (
-        "app.js",
-        "text/javascript; charset=utf-8",
-        include_str!("../dist/app.js"),
-    ),
-    (
-        "app.css",
-        "text/css; charset=utf-8",
-        include_str!("../dist/app.css"),
-    ),
+    ("app.js", "text/javascript; charset=utf-8", SCRIPT),
+    ("app.css", "text/css; charset=utf-8", STYLE),
 ];
 
 /// One of them; the page for no name.

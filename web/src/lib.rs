@@ -6,7 +6,7 @@
 //! Storeys, from the top; none knows one above it:
 //!
 //! * `args`: the command line
-//! * `serve`: sockets, connections, the end
+//! * `serve`: sockets, connections, the end; `report`: the page as a file
 //! * `routes`: which path is answered by what
 //! * `api`: the answers; `assets`: the page itself
 //! * `shelf`: the logs, and the desks that are open
@@ -19,9 +19,11 @@ mod args;
 mod assets;
 mod door;
 mod reply;
+mod report;
 mod routes;
 mod serve;
 mod shelf;
 
 pub use args::Args;
+pub use report::{Report, report};
 pub use serve::run;

@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use memlog_analysis::{Brief, Measure};
 
 use super::colours::{MODULES, Modules, NONE, OTHERS, SHADES};
-use super::digest::source;
 use super::json::Object;
 use super::lesser::Omitted;
 use super::{Flame, Label, Least, View};
+use crate::digest::source;
 use crate::draw::{Colour, Escaped, Hex};
 use crate::layout::text;
 use crate::numbers::counted;

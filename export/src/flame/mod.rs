@@ -9,11 +9,10 @@
 //! * `layout`: where each function stands on a picture
 //! * `lesser`: what is too small to be kept, summed up
 //! * `colours`: of modules; `compared`: of what there is more or less of
-//! * `svg`; `html` with `json`, what is embedded, and `digest`, which says what may run
+//! * `svg`; `html` with `json`, what is embedded
 
 mod colours;
 mod compared;
-mod digest;
 mod html;
 mod json;
 mod layout;

@@ -168,8 +168,8 @@ fn the_policy_is_of_what_is_embedded() {
         rest.split_once(end).expect(end).0
     };
     let policy = within("Content-Security-Policy\" content=\"", "\"");
-    let script = digest::source(within("<script>", "</script>"));
-    let style = digest::source(within("<style>", "</style>"));
+    let script = crate::digest::source(within("<script>", "</script>"));
+    let style = crate::digest::source(within("<style>", "</style>"));
     assert_eq!(
         policy,
         format!(

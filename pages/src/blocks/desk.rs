@@ -156,6 +156,11 @@ impl<'t, 'b> Desk<'t, 'b> {
         self.family.own()
     }
 
+    /// Whether Ctrl-C came before all of it was read.
+    pub fn is_part(&self) -> bool {
+        self.part.is_some()
+    }
+
     /// How much there was of it when it was opened.
     pub fn size(&self) -> Size {
         Size::of_log(self.log())

@@ -1,10 +1,44 @@
-//! What logs of a list are to each other: who started whom, and which rank is far above
-//! the others, by the rule of `memlog ranks`.
+//! A list of logs: what each is called, who started whom, and which rank is far above the
+//! others, by the rule of `memlog ranks`.
 
 use std::collections::{BTreeSet, HashMap};
+use std::path::Path;
 
 use memlog_answers::{Process, Ranks};
+use memlog_pages::typed;
 use serde_json::Value;
+
+/// Figures of the whole log that stand in the list.
+const FIGURES: [&str; 5] = [
+    "host",
+    "heap_peak_bytes",
+    "end_live_bytes",
+    "allocations",
+    "duration_seconds",
+];
+
+/// A row with what only the whole log tells, if that was read, and what the program is
+/// called.
+pub fn complete(row: &mut Value, stats: &Value) {
+    for name in FIGURES {
+        row[name] = stats[name].clone();
+    }
+    row["command_line"] = command(&stats["command_line"]);
+    let executable = row["executable"].as_str().unwrap_or_default();
+    let program = executable.rsplit('/').next().unwrap_or_default();
+    let name = row["started_as"].as_str().unwrap_or(program).to_owned();
+    row["name"] = name.into();
+}
+
+/// Words as a shell takes them.
+fn command(words: &Value) -> Value {
+    let words = words.as_array().map(|words| words.iter());
+    let words = words.map(|words| words.filter_map(Value::as_str));
+    let words = words.map(|words| words.map(|word| typed(Path::new(word)).to_string()));
+    words
+        .map(|words| words.collect::<Vec<_>>().join(" "))
+        .into()
+}
 
 /// The list, with that.
 pub fn related(mut logs: Vec<Value>) -> Vec<Value> {

@@ -16,6 +16,7 @@ use memlog_pages::{SymbolFiles, each, each_once};
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
+pub use list::complete;
 pub use shelved::Shelved;
 
 /// Logs that are open at once. Each takes the memory of its names.

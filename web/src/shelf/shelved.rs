@@ -9,11 +9,12 @@ use axum::body::Bytes;
 use axum::http::StatusCode;
 use memlog_answers::Damaged;
 use memlog_pages::blocks::{Desk, Failure, Size};
-use memlog_pages::{SymbolFiles, info, typed};
+use memlog_pages::{SymbolFiles, info};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
 use super::answers::Answers;
+use super::list;
 use super::reader::{Phase, Reader};
 use crate::reply::Refusal;
 
@@ -249,42 +250,13 @@ impl Shelved {
                 stats = ready.overview["stats"].clone();
             }
         }
-        let executable = row["executable"].as_str().unwrap_or_default();
-        let program = executable.rsplit('/').next().unwrap_or_default().to_owned();
-        row["name"] = row["started_as"]
-            .as_str()
-            .map_or(program, str::to_owned)
-            .into();
         row["is_running"] = false.into();
-        // What only the whole log tells is there when it was read.
-        for name in FIGURES {
-            row[name] = stats[name].clone();
-        }
-        row["command_line"] = command(&stats["command_line"]);
+        list::complete(&mut row, &stats);
         if let (Some(row), Value::Object(state)) = (row.as_object_mut(), state) {
             row.extend(state);
         }
         row
     }
-}
-
-/// Figures of the whole log that stand in the list.
-const FIGURES: [&str; 5] = [
-    "host",
-    "heap_peak_bytes",
-    "end_live_bytes",
-    "allocations",
-    "duration_seconds",
-];
-
-/// Words as a shell takes them.
-fn command(words: &Value) -> Value {
-    let words = words.as_array().map(|words| words.iter());
-    let words = words.map(|words| words.filter_map(Value::as_str));
-    let words = words.map(|words| words.map(|word| typed(Path::new(word)).to_string()));
-    words
-        .map(|words| words.collect::<Vec<_>>().join(" "))
-        .into()
 }
 
 fn stamp(path: &Path) -> Option<Stamp> {

@@ -4,7 +4,7 @@
 use sha2::{Digest, Sha256};
 
 /// `sha256-...`, as a policy names a text.
-pub(super) fn source(text: &str) -> String {
+pub fn source(text: &str) -> String {
     format!("sha256-{}", base64(&Sha256::digest(text)))
 }
 
