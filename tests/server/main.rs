@@ -4,6 +4,7 @@
 //! * [`client`]: a server, and requests as bytes
 //! * [`door`]: tokens, names, other pages, hostile requests
 //! * [`answers`]: each question, against the command that is the same
+//! * [`examples`]: what doc/API.md and the description say
 //! * [`hostile`]: logs whose names are markup
 //! * [`live`]: logs that grow, that come, that go
 //! * [`report`]: the page as a file
@@ -11,6 +12,7 @@
 mod answers;
 mod client;
 mod door;
+mod examples;
 mod hostile;
 mod live;
 mod report;

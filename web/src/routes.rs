@@ -22,6 +22,7 @@ pub fn routes(shelf: Arc<Shelf>, door: Arc<Door>) -> Router {
         .route("/api/1/logs/{id}/{question}", get(api::ask))
         .route("/api/1/logs/{id}/diff", get(api::diff))
         .route("/api/1/logs/{id}/graph.svg", get(api::graph))
+        .route("/api/1/openapi.json", get(api::openapi))
         .route("/api/1/events", get(api::events::events))
         .with_state(shelf)
         .fallback(page)

@@ -4,6 +4,7 @@
 //! * `events`: what changes, as it changes
 //! * `describe`: all of it as OpenAPI
 
+mod describe;
 pub mod events;
 pub mod question;
 
@@ -32,6 +33,11 @@ pub async fn log(
     let log = found(&shelf, id)?;
     let overview = log.text(String::new(), |desk| Ok(desk.overview().to_string()));
     Ok(text(&headers, JSON, overview.await?))
+}
+
+/// All of this, as OpenAPI.
+pub async fn openapi(headers: HeaderMap) -> Response {
+    text(&headers, JSON, describe::describe().to_string())
 }
 
 /// What a command tells of a log.

@@ -177,35 +177,42 @@ pub fn parse(name: &str, query: &str) -> Result<Boxed, Refusal> {
             format!("questions are {}, diff and graph.svg", names.join(", ")),
         )
     })?;
-    let taken = Taken {
-        name,
-        words: question.words,
-        options: question.options,
-    };
-    let found = taken.found((question.command)(), &pairs(query), &["log".into()])?;
+    let found = question.found(&pairs(query), &["log".into()])?;
     Ok((question.make)(&found)?)
 }
 
 /// The picture that a request asks for.
 pub fn graph(query: &str) -> Result<graph::Args, Refusal> {
-    let taken = Taken {
+    let found = graph_question().found(&pairs(query), &["log".into()])?;
+    graph::Args::from_arg_matches(&found).map_err(|error| not_understood(&error))
+}
+
+/// As the picture may be asked for.
+pub fn graph_question() -> Question {
+    Question {
         name: "graph.svg",
         words: &[],
         options: &["by", "threshold", "max-boxes", "lines", "where", "at"],
-    };
-    let found = taken.found(of::<graph::Args>(), &pairs(query), &["log".into()])?;
-    graph::Args::from_arg_matches(&found).map_err(|error| not_understood(&error))
+        command: of::<graph::Args>,
+        make: |_| anyhow::bail!("it is a picture"),
+    }
 }
 
 /// The comparison that a request asks for, of these logs.
 pub fn diff(pairs: &[(String, String)], logs: &[OsString]) -> Result<diff::Args, Refusal> {
-    let taken = Taken {
+    let found = diff_question().found(pairs, logs)?;
+    diff::Args::from_arg_matches(&found).map_err(|error| not_understood(&error))
+}
+
+/// As a comparison may be asked for.
+pub fn diff_question() -> Question {
+    Question {
         name: "diff",
         words: &[],
         options: &["at", "by", "sort", "top", "where"],
-    };
-    let found = taken.found(of::<diff::Args>(), pairs, logs)?;
-    diff::Args::from_arg_matches(&found).map_err(|error| not_understood(&error))
+        command: of::<diff::Args>,
+        make: |_| anyhow::bail!("it is of two logs"),
+    }
 }
 
 /// The parameters of a query.
@@ -214,21 +221,10 @@ pub fn pairs(query: &str) -> Vec<(String, String)> {
     pairs.filter(|(name, _)| name != "token").collect()
 }
 
-/// What parameters a command takes.
-struct Taken<'q> {
-    name: &'q str,
-    words: &'q [&'static str],
-    options: &'q [&'static str],
-}
-
-impl Taken<'_> {
+impl Question {
     /// What the command's parser makes of them.
-    fn found(
-        &self,
-        command: Command,
-        pairs: &[(String, String)],
-        logs: &[OsString],
-    ) -> Result<ArgMatches, Refusal> {
+    fn found(&self, pairs: &[(String, String)], logs: &[OsString]) -> Result<ArgMatches, Refusal> {
+        let command = (self.command)();
         let line = self.line(&command, pairs, logs)?;
         let found = command.try_get_matches_from(line);
         found.map_err(|error| not_understood(&error))
