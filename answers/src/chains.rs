@@ -11,14 +11,18 @@ use crate::keys::{By, Keys};
 use crate::pass;
 use crate::world::{Damaged, World};
 
-/// All chains with a block that is chosen, by the event that their first block came at.
-/// A chain is whole, whichever of its blocks was chosen.
-pub fn facts(world: &World) -> Result<HashMap<u64, ChainFacts, RandomState>, Damaged> {
+/// Chains of two blocks and more, by the event that their first block came at.
+pub type Chains = HashMap<u64, ChainFacts, RandomState>;
+
+/// All of them.
+pub fn facts(world: &World) -> Result<Chains, Damaged> {
     let columns = Columns::of(&[
         Column::Born,
         Column::Died,
         Column::Size,
         Column::Stack,
+        Column::Releaser,
+        Column::ReleaseStack,
         Column::Flags,
         Column::ChainAge,
         Column::ChainPlace,
@@ -27,7 +31,7 @@ pub fn facts(world: &World) -> Result<HashMap<u64, ChainFacts, RandomState>, Dam
         world,
         &Choice::all(),
         columns,
-        |chains: &mut HashMap<u64, ChainFacts, RandomState>, rows, chosen| {
+        |chains: &mut Chains, rows, chosen| {
             for &row in chosen {
                 let is_moved = Flags(rows.get(Column::Flags, row)).is_moved();
                 if is_moved || rows.get(Column::ChainPlace, row) > 0 {

@@ -8,6 +8,7 @@ use memlog_table::{Column, Columns, Extent, Flags, NEVER, Rows};
 
 use crate::areas::AreasInTime;
 use crate::chain::{ChainFacts, ChainTest, first_of_chain};
+use crate::find::is_mmapped;
 use crate::world::World;
 
 /// What a row is asked. Ranges contain both their ends.
@@ -55,7 +56,7 @@ pub enum Test {
     Temporary,
     /// A realloc took it.
     Moved,
-    /// glibc mapped it by itself: what it gives is a multiple of 16 only then.
+    /// glibc mapped it by itself.
     Mmapped,
     /// It was mapped with such a protection, as bits of mmap's.
     Access(u32),
@@ -224,7 +225,7 @@ fn answers(test: &Test, world: &World, rows: &Rows) -> Vec<bool> {
         Test::Moved => flags().map(Flags::is_moved).collect(),
         Test::Mmapped => column(Column::Size)
             .zip(column(Column::Waste))
-            .map(|(size, waste)| size >= 4096 && size.wrapping_add(waste) % 16 == 0)
+            .map(|(size, waste)| is_mmapped(size, waste))
             .collect(),
         Test::Access(bit) => flags()
             .map(|flags| flags.access().is_some_and(|(prot, _)| prot & bit != 0))

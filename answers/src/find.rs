@@ -56,6 +56,16 @@ impl Found {
             chain: get(Column::Born).saturating_sub(get(Column::ChainAge)),
         }
     }
+
+    /// Whether glibc mapped it by itself.
+    pub fn is_mmapped(&self) -> bool {
+        is_mmapped(self.size, self.waste)
+    }
+}
+
+/// Whether glibc mapped a block by itself: what it gives is a multiple of 16 only then.
+pub(crate) fn is_mmapped(size: u64, waste: u64) -> bool {
+    size >= 4096 && size.wrapping_add(waste).is_multiple_of(16)
 }
 
 /// Chosen blocks that have this address among their bytes, in the order of their
