@@ -4,6 +4,7 @@
 //! * [`Desk`]: a log that is open, to be asked any number of times
 //! * [`Question`], [`Ask`]: what a command is asked, and how it answers
 //! * [`Told`], [`Answer`]: what an answer is made of, and what it is
+//! * [`Matter`]: the same for who is no command; [`Frames`]: all that is known of stacks
 
 pub mod annotate;
 mod ask;
@@ -13,6 +14,7 @@ mod desk;
 pub mod diff;
 pub mod exported;
 pub mod fragmentation;
+mod frames;
 pub mod function;
 pub mod histogram;
 pub mod leaks;
@@ -27,6 +29,7 @@ pub mod rss;
 pub mod table;
 pub mod threads;
 pub mod timeline;
+mod told;
 mod unknown;
 
 use serde_json::Value;
@@ -35,6 +38,8 @@ use crate::figures::place;
 pub use ask::{Answer, Ask, Failure, Question, Told, ask};
 use ask::{Around, answered};
 pub use desk::{Desk, Opened, Size};
+pub use frames::{FrameAt, Frames};
+pub use told::Matter;
 
 /// Frames from a line out, for programs.
 fn frames(told: &Told, line: u32) -> Vec<Value> {

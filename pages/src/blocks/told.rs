@@ -1,0 +1,67 @@
+//! Questions to a desk that are no command's: each says what it is a matter of, and makes
+//! of it what it likes.
+
+use memlog_answers::Of;
+use memlog_format::meta::Lack;
+use memlog_query::Expr;
+
+use super::ask::{Failure, Question, Told};
+use super::desk::Desk;
+use crate::rests::Rests;
+use crate::screen::Screen;
+
+/// What a question is a matter of: not every import knows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Matter {
+    /// Single blocks, with their addresses and times.
+    Blocks,
+    /// Addresses.
+    Addresses,
+    /// Groups of blocks, with the times at which they came.
+    Groups,
+    /// What groups of blocks come to.
+    Sums,
+    /// The heap over time.
+    Course,
+    /// What the program mapped itself.
+    Mappings,
+}
+
+impl Matter {
+    fn of(self) -> Of {
+        match self {
+            Self::Mappings => Of::Mappings,
+            _ => Of::Blocks,
+        }
+    }
+
+    fn rests(self) -> Rests {
+        use Lack::{Addresses, Counts, Course, Gone, Live, Order, Sizes, Times};
+        let rests = Rests::from(true);
+        match self {
+            Self::Blocks => rests.on(&[Sizes, Counts, Addresses, Times, Order, Gone]),
+            Self::Addresses => rests.on(&[Sizes, Counts, Addresses, Gone]),
+            Self::Groups => rests.on(&[Times, Order, Gone, Course, Live]),
+            Self::Sums => rests.on(&[Gone]),
+            Self::Course => rests.on(&[Course, Live]),
+            Self::Mappings => rests.on_mappings(),
+        }
+    }
+}
+
+impl Desk<'_, '_> {
+    /// What is made of the blocks, or mappings, that a filter lets through.
+    pub fn told<A>(
+        &self,
+        matter: Matter,
+        filter: Option<&Expr>,
+        make: impl FnOnce(&Told) -> Result<A, Failure>,
+    ) -> Result<A, Failure> {
+        let rests = matter.rests();
+        rests.clone().filtered(filter).check(self.log())?;
+        let question = Question::of(filter.cloned());
+        let asked = (matter.of(), &question);
+        let (answer, _) = self.answer(asked, &rests, Screen::plain(), make)?;
+        Ok(answer)
+    }
+}
