@@ -47,6 +47,11 @@ impl ChainFacts {
         }
     }
 
+    /// The event at which its last block went, if it did.
+    pub fn last_release(&self) -> Option<u64> {
+        Some(self.died).filter(|&died| died != NEVER)
+    }
+
     pub(crate) fn take(&mut self, world: &World, rows: &Rows, row: usize) {
         let size = rows.get(Column::Size, row);
         let place = rows.get(Column::ChainPlace, row);

@@ -3,7 +3,7 @@
 //! this is for who asks for all that is known.
 
 use memlog_analysis::{ModuleKey, StackTable};
-use memlog_answers::{Damaged, Of};
+use memlog_answers::{Choice, Damaged, Of, Sums, sums_of_stacks};
 use memlog_read::Log;
 use memlog_table::Table;
 
@@ -21,6 +21,8 @@ pub struct Frames {
     of_tunings: Vec<u32>,
     /// By site its functions, the innermost first.
     sites: Vec<Vec<Placed>>,
+    /// By site how many blocks came by way of it in the run.
+    counts: Vec<u64>,
     /// By module its file.
     libraries: Vec<String>,
 }
@@ -36,12 +38,14 @@ pub struct FrameAt<'f> {
     pub placed: &'f Placed,
     /// Whether it was inlined into the next one outwards.
     pub is_inline: bool,
+    /// How many blocks came by way of its address in the run.
+    pub count: u64,
     /// Its site, and its place there: the same for the same function at the same address.
     pub key: (u32, u32),
 }
 
 impl Frames {
-    fn of_table(table: &Table, logs: &[Log], mut names: Names) -> Self {
+    fn of_table(table: &Table, logs: &[Log], sums: &[Sums], mut names: Names) -> Self {
         let (mut stacks, mut by_number) = (StackTable::default(), Vec::new());
         let (mut seen, mut of_key) = (std::collections::HashSet::new(), None);
         for key in table.stacks() {
@@ -70,7 +74,14 @@ impl Frames {
         let sites = stacks.sites().iter();
         let sites = sites.map(|site| names.placed(site, site.module.and_then(module)));
         let path = |module: &ModuleKey| clean(&module.path);
+        let mut counts = vec![0; stacks.sites().len()];
+        for (&stack, sums) in by_number.iter().zip(sums) {
+            for frame in stacks.frames(stack) {
+                counts[frame.index as usize] += sums.blocks;
+            }
+        }
         Self {
+            counts,
             sites: sites.collect(),
             libraries: stacks.modules().iter().map(path).collect(),
             stacks,
@@ -114,6 +125,7 @@ impl Frames {
             (0u32..).zip(placed).map(move |(place, one)| FrameAt {
                 address: frame.site.address,
                 library: library.map(String::as_str),
+                count: self.counts.get(frame.index as usize).copied().unwrap_or(0),
                 placed: one,
                 is_inline: place as usize + 1 < placed.len(),
                 key: (frame.index, place),
@@ -127,6 +139,10 @@ impl Desk<'_, '_> {
     /// The frames of its stacks, looked up when somebody asks first.
     pub fn frames(&self, of: Of) -> Result<&Frames, Damaged> {
         let place = &self.frames[usize::from(of == Of::Mappings)];
+        if let Some(frames) = place.get() {
+            return Ok(frames);
+        }
+        let sums = sums_of_stacks(self.world(of, false)?, &Choice::all())?;
         // Who comes second waits for the first one's names.
         let store = self.name_store();
         if place.get().is_none() {
@@ -136,7 +152,7 @@ impl Desk<'_, '_> {
                 Of::Blocks => self.blocks,
                 Of::Mappings => self.mappings,
             };
-            let _ = place.set(Frames::of_table(table, &self.family.logs, names));
+            let _ = place.set(Frames::of_table(table, &self.family.logs, &sums, names));
         }
         place.get().ok_or(Damaged)
     }

@@ -7,6 +7,7 @@ use memlog_query::Expr;
 
 use super::ask::{Failure, Question, Told};
 use super::desk::Desk;
+use crate::names::machine;
 use crate::rests::Rests;
 use crate::screen::Screen;
 
@@ -50,6 +51,11 @@ impl Matter {
 }
 
 impl Desk<'_, '_> {
+    /// What machine its program was for.
+    pub fn machine(&self) -> Option<&'static str> {
+        self.log().start().map(|start| machine(start).name())
+    }
+
     /// What is made of the blocks, or mappings, that a filter lets through.
     pub fn told<A>(
         &self,
