@@ -99,7 +99,7 @@ pub use listed::{Behind, ListPart, Order, Way, list_part, listed};
 pub use mappings::{
     Mapped, Mapping, MappingRow, backing_at, mapped, mapped_at, mapped_over_time, mappings,
 };
-pub use occupied::{Range, break_of, occupied};
+pub use occupied::{Range, occupied};
 pub use owned::{Owned, owned};
 pub use owners::{name_owners, name_owners_past};
 pub use peak::{Peak, peak};

@@ -1,7 +1,6 @@
 //! Which addresses blocks ever lay at.
 
-use memlog_format::api::Api;
-use memlog_table::{Column, Columns, Flags};
+use memlog_table::{Column, Columns};
 
 use crate::choice::Choice;
 use crate::find::is_mmapped;
@@ -71,33 +70,6 @@ pub fn occupied(world: &World, choice: &Choice, word_bytes: u64) -> Result<Vec<R
     )?;
     ranges.join();
     Ok(ranges.all)
-}
-
-/// What brk ever held, of a table of mappings: glibc's main heap.
-pub fn break_of(world: &World) -> Result<Option<Range>, Damaged> {
-    pass::over(
-        world,
-        &Choice::all(),
-        Columns::of(&[Column::Address, Column::Size, Column::Flags]),
-        |all: &mut Option<Range>, rows, chosen| {
-            for &row in chosen {
-                let api = Flags(rows.get(Column::Flags, row)).api();
-                if matches!(api, Api::Brk | Api::Sbrk) {
-                    let start = rows.get(Column::Address, row);
-                    let end = start.saturating_add(rows.get(Column::Size, row));
-                    *all = wider(*all, Some((start, end)));
-                }
-            }
-        },
-        wider,
-    )
-}
-
-fn wider(one: Option<Range>, other: Option<Range>) -> Option<Range> {
-    match (one, other) {
-        (Some(one), Some(other)) => Some((one.0.min(other.0), one.1.max(other.1))),
-        (one, other) => one.or(other),
-    }
 }
 
 #[cfg(test)]

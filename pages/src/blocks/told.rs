@@ -56,6 +56,21 @@ impl Desk<'_, '_> {
         self.log().start().map(|start| machine(start).name())
     }
 
+    /// What brk held at the moments when the kernel was asked for all mappings, from its
+    /// first byte to behind its last: where glibc's main heap is.
+    pub fn break_area(&self) -> Option<(u64, u64)> {
+        let residents = self.log().censuses().iter();
+        let mapped = residents.flat_map(|resident| &resident.mapped);
+        let areas = mapped.filter(|mapped| mapped.path == b"[heap]");
+        let areas = areas.map(|mapped| {
+            let end_kb = mapped.low_kb.saturating_add(mapped.length_kb);
+            (mapped.low_kb, end_kb)
+        });
+        let wider = |one: (u64, u64), other: (u64, u64)| (one.0.min(other.0), one.1.max(other.1));
+        let (low_kb, end_kb) = areas.reduce(wider)?;
+        Some((low_kb.saturating_mul(1024), end_kb.saturating_mul(1024)))
+    }
+
     /// What is made of the blocks, or mappings, that a filter lets through.
     pub fn told<A>(
         &self,

@@ -3,7 +3,7 @@
 use axum::extract::RawQuery;
 use axum::http::HeaderMap;
 use axum::response::Response;
-use memlog_answers::{break_of, occupied};
+use memlog_answers::occupied;
 use memlog_pages::blocks::Matter;
 use memlog_pages::info::mallopt_name;
 use serde_json::{Value, json};
@@ -27,12 +27,18 @@ pub async fn regions(log: Log, RawQuery(query): RawQuery) -> Result<Response, Re
         let start = desk.log().start();
         let word_bytes = start.map_or(8, |start| start.pointer_bytes.into());
         let regions = desk.told(Matter::Addresses, filter.as_ref(), |told| {
-            let main = break_of(told.name_mappings()?)?;
-            Ok((occupied(told.world, told.choice, word_bytes)?, main))
+            Ok(occupied(told.world, told.choice, word_bytes)?)
         })?;
-        Ok(regions)
+        Ok((regions, desk.break_area()))
     });
-    let (regions, main) = made.await?;
+    let (regions, area) = made.await?;
+    // brk's area may have grown since the kernel was asked: what lies across its end is of it.
+    let main = area.map(|area| {
+        let within = regions
+            .iter()
+            .filter(|(start, end)| *start < area.1 && area.0 < *end);
+        within.fold(area, |all, one| (all.0.min(one.0), all.1.max(one.1)))
+    });
     let (start, end) = (main.map(|main| main.0), main.map(|main| main.1));
     let head = json!({
         "main_heap_start": start,
