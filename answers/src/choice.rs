@@ -8,7 +8,6 @@ use memlog_table::{Column, Columns, Extent, Flags, NEVER, Rows};
 
 use crate::areas::AreasInTime;
 use crate::chain::{ChainFacts, ChainTest, first_of_chain};
-use crate::find::is_mmapped;
 use crate::world::World;
 
 /// What a row is asked. Ranges contain both their ends.
@@ -259,4 +258,9 @@ fn joined(tests: &[Test], world: &World, rows: &Rows, wants_all: bool) -> Vec<bo
         }
     }
     mask
+}
+
+/// Whether glibc mapped a block by itself: what it gives is a multiple of 16 only then.
+pub(crate) fn is_mmapped(size: u64, waste: u64) -> bool {
+    size >= 4096 && size.wrapping_add(waste).is_multiple_of(16)
 }

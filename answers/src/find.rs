@@ -2,7 +2,7 @@
 
 use memlog_table::{Column, Columns, Flags, NEVER, Rows};
 
-use crate::choice::{Choice, Test};
+use crate::choice::{Choice, Test, is_mmapped};
 use crate::pass;
 use crate::world::{Damaged, World};
 
@@ -61,11 +61,6 @@ impl Found {
     pub fn is_mmapped(&self) -> bool {
         is_mmapped(self.size, self.waste)
     }
-}
-
-/// Whether glibc mapped a block by itself: what it gives is a multiple of 16 only then.
-pub(crate) fn is_mmapped(size: u64, waste: u64) -> bool {
-    size >= 4096 && size.wrapping_add(waste).is_multiple_of(16)
 }
 
 /// Chosen blocks that have this address among their bytes, in the order of their

@@ -2,8 +2,7 @@
 
 use memlog_table::{Column, Columns};
 
-use crate::choice::Choice;
-use crate::find::is_mmapped;
+use crate::choice::{Choice, is_mmapped};
 use crate::pass;
 use crate::world::{Damaged, World};
 

@@ -5,6 +5,7 @@
 //! * [`heap`]: mappings, regions, mallopt, static initialisers
 //! * [`exports`]: forms of other programs
 //! * [`long`]: long answers, and those who read them slowly or not at all
+//! * [`odd`]: logs of other machines, formats and tools
 //! * [`refused`]: what is asked wrongly, or with bad intent
 //! * [`examples`]: those of the document
 
@@ -14,6 +15,7 @@ mod examples;
 mod exports;
 mod heap;
 mod long;
+mod odd;
 mod refused;
 
 use std::fs;

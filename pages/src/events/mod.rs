@@ -5,6 +5,7 @@ mod heaptrack;
 mod libraries;
 mod operations;
 mod recorded;
+mod texts;
 
 pub use heaptrack::{heaptrack, heaptrack_told};
 pub(crate) use libraries::UNKNOWN;
