@@ -83,10 +83,8 @@ fn blocks_are_those_of_the_list() {
 /// The victim grows one block six times and frees it, and another once.
 fn chains(blocks: &[Value]) {
     let sizes = |size: u64| {
-        let found = blocks
-            .iter()
-            .filter(move |block| number(block, "size") == size);
-        found.last().expect("a block of the chain")
+        let found = blocks.iter().rfind(|block| number(block, "size") == size);
+        found.expect("a block of the chain")
     };
     for (place, size) in (0..).zip([100, 200, 400, 800, 1600, 3200]) {
         let block = sizes(size);

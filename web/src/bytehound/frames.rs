@@ -100,8 +100,7 @@ pub fn with(object: &Value, more: &[(&str, &str)]) -> String {
 /// A function's name with dots for what its templates are of. Operators keep their signs.
 fn without_template_args(name: &str) -> String {
     let (mut short, mut depth, mut opened) = (String::new(), 0u32, 0);
-    let mut chars = name.char_indices().peekable();
-    while let Some((at, sign)) = chars.next() {
+    for (at, sign) in name.char_indices() {
         let is_operator = depth == 0 && matches!(sign, '<' | '>') && {
             let before = short.trim_end_matches(['<', '>', '-', '=']);
             before.ends_with("operator") && !before.ends_with("_operator")
