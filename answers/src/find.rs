@@ -57,6 +57,11 @@ impl Found {
         }
     }
 
+    /// Whether it grew out of another, or another out of it.
+    pub fn is_in_chain(&self) -> bool {
+        self.chain_place > 0 || self.flags.is_moved()
+    }
+
     /// Whether glibc mapped it by itself.
     pub fn is_mmapped(&self) -> bool {
         is_mmapped(self.size, self.waste)

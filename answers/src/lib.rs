@@ -79,7 +79,7 @@ mod world;
 pub use areas::AreasInTime;
 pub use around::{Around, around};
 pub use chain::ChainFacts;
-pub use chains::{ChainRow, Chains, chains, facts as chain_facts};
+pub use chains::{ChainRow, Chains, chains, facts_of as chain_facts_of};
 pub use changes::changes;
 pub use choice::{Choice, Test};
 pub use diff::{

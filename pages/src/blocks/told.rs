@@ -26,6 +26,10 @@ pub enum Matter {
     Course,
     /// What the program mapped itself.
     Mappings,
+    /// Which block grew out of which.
+    Chains,
+    /// Whose they are.
+    Threads,
 }
 
 impl Matter {
@@ -37,7 +41,7 @@ impl Matter {
     }
 
     fn rests(self) -> Rests {
-        use Lack::{Addresses, Counts, Course, Gone, Live, Order, Sizes, Times};
+        use Lack::{Addresses, Counts, Course, Gone, Live, Order, Reallocs, Sizes, Threads, Times};
         let rests = Rests::from(true);
         match self {
             Self::Blocks => rests.on(&[Sizes, Counts, Addresses, Times, Order, Gone]),
@@ -46,6 +50,8 @@ impl Matter {
             Self::Sums => rests.on(&[Gone]),
             Self::Course => rests.on(&[Course, Live]),
             Self::Mappings => rests.on_mappings(),
+            Self::Chains => rests.on(&[Reallocs, Order]),
+            Self::Threads => rests.on(&[Threads]),
         }
     }
 }
@@ -69,6 +75,11 @@ impl Desk<'_, '_> {
         let wider = |one: (u64, u64), other: (u64, u64)| (one.0.min(other.0), one.1.max(other.1));
         let (low_kb, end_kb) = areas.reduce(wider)?;
         Some((low_kb.saturating_mul(1024), end_kb.saturating_mul(1024)))
+    }
+
+    /// Whether the log's source knew that.
+    pub fn knows(&self, matter: Matter) -> bool {
+        matter.rests().check(self.log()).is_ok()
     }
 
     /// What is made of the blocks, or mappings, that a filter lets through.

@@ -3,7 +3,7 @@
 //! differs.
 //!
 //! * `asked`: parameters and filters; `log`: the log of a number
-//! * `frames`, `clock`, `sums`: stacks, times and groups, in bytehound's form
+//! * `frames`, `clock`, `sums`, `words`: stacks, times, groups and blocks, in bytehound's form
 //! * `list`, `timeline`, `allocations`, `groups`, `maps`, `stacks`, `tree`, `heap`,
 //!   `statics`, `export`: the routes
 //!
@@ -25,6 +25,7 @@ mod sums;
 mod table;
 mod timeline;
 mod tree;
+mod words;
 
 use std::sync::Arc;
 
