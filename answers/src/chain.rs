@@ -21,6 +21,10 @@ pub struct ChainFacts {
     pub died: u64,
     /// The stack that asked for the last, by its number.
     pub stack: u32,
+    /// The thread that released the last, by its place; of no meaning if it did not go.
+    pub releaser: usize,
+    /// The stack that did, where that was recorded.
+    pub release_stack: Option<u32>,
     /// The place of the last.
     place: u64,
 }
@@ -37,8 +41,15 @@ impl ChainFacts {
             outgrown: 0,
             died: rows.get(Column::Died, row),
             stack: 0,
+            releaser: 0,
+            release_stack: None,
             place: 0,
         }
+    }
+
+    /// The event at which its last block went, if it did.
+    pub fn last_release(&self) -> Option<u64> {
+        Some(self.died).filter(|&died| died != NEVER)
     }
 
     pub(crate) fn take(&mut self, world: &World, rows: &Rows, row: usize) {
@@ -56,6 +67,9 @@ impl ChainFacts {
             self.last_size = size;
             self.died = rows.get(Column::Died, row);
             self.stack = world.number(rows.get(Column::Stack, row));
+            self.releaser = rows.get(Column::Releaser, row) as usize;
+            let release_stack = rows.get(Column::ReleaseStack, row).checked_sub(1);
+            self.release_stack = release_stack.map(|place| world.number(place));
         }
     }
 

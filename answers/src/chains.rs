@@ -1,6 +1,6 @@
 //! What reallocs grew: the blocks of a chain are one object that moved.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use foldhash::fast::RandomState;
 use memlog_table::{Column, Columns, Flags, NEVER, Rows};
@@ -11,18 +11,34 @@ use crate::keys::{By, Keys};
 use crate::pass;
 use crate::world::{Damaged, World};
 
-/// All chains with a block that is chosen, by the event that their first block came at.
-/// A chain is whole, whichever of its blocks was chosen.
-pub fn facts(world: &World) -> Result<HashMap<u64, ChainFacts, RandomState>, Damaged> {
+/// Chains of two blocks and more, by the event that their first block came at.
+pub type Chains = HashMap<u64, ChainFacts, RandomState>;
+
+/// All of them.
+pub fn facts(world: &World) -> Result<Chains, Damaged> {
+    gathered(world, |_| true)
+}
+
+/// Those whose first block came at one of these events: of a part of a list, whose chains
+/// take no more memory than that part.
+pub fn facts_of(world: &World, firsts: &HashSet<u64, RandomState>) -> Result<Chains, Damaged> {
+    match firsts.is_empty() {
+        true => Ok(Chains::default()),
+        false => gathered(world, |first| firsts.contains(&first)),
+    }
+}
+
+fn gathered(world: &World, is_wanted: impl Fn(u64) -> bool + Sync) -> Result<Chains, Damaged> {
     let mut chains = pass::over(
         world,
         &Choice::all(),
         columns(),
-        |chains: &mut HashMap<u64, ChainFacts, RandomState>, rows, chosen| {
+        |chains: &mut Chains, rows, chosen| {
             for &row in chosen {
                 let is_moved = Flags(rows.get(Column::Flags, row)).is_moved();
-                if is_moved || rows.get(Column::ChainPlace, row) > 0 {
-                    let first = first_of_chain(rows, row);
+                let first = first_of_chain(rows, row);
+                let is_part = is_moved || rows.get(Column::ChainPlace, row) > 0;
+                if is_part && is_wanted(first) {
                     chains.entry(first).or_default().take(world, rows, row);
                 }
             }
@@ -54,6 +70,8 @@ fn columns() -> Columns {
         Column::Died,
         Column::Size,
         Column::Stack,
+        Column::Releaser,
+        Column::ReleaseStack,
         Column::Flags,
         Column::ChainAge,
         Column::ChainPlace,
@@ -148,5 +166,80 @@ impl ChainRow {
         self.reserve = self.reserve.max(chain.largest);
         self.outgrown = self.outgrown.saturating_add(outgrown);
         self.leaked += u64::from(chain.died == NEVER);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use memlog_format::api::Api;
+    use memlog_format::event::{Alloc, Release};
+    use memlog_format::table::StackId;
+    use memlog_read::{Place, Taker};
+    use memlog_table::{Builder, Table};
+
+    use super::*;
+    use crate::world::{Moments, Of};
+
+    /// Three blocks that are grown twice each, one after the other.
+    fn table() -> Vec<u8> {
+        let mut builder = Builder::new(Vec::new(), b"key");
+        builder.log(0, 1 << 20);
+        builder.start(0);
+        let mut tick = 0;
+        let mut place = || {
+            tick += 1;
+            Place {
+                stream: 0,
+                tid: 1,
+                tick,
+            }
+        };
+        for chain in 0..3u64 {
+            for step in 0..3u64 {
+                let address = |step: u64| (chain * 10 + step) * 4096;
+                if step > 0 {
+                    let release = Release {
+                        api: Api::Realloc,
+                        address: address(step - 1),
+                        announced: true,
+                        stack: None,
+                        order: None,
+                    };
+                    builder.release(place(), &release);
+                }
+                let alloc = Alloc {
+                    api: if step == 0 { Api::Malloc } else { Api::Realloc },
+                    address: address(step),
+                    size: 10 * (step + 1),
+                    usable: 40,
+                    alignment_log2: 0,
+                    stack: StackId(1),
+                    order: None,
+                };
+                builder.alloc(place(), &alloc);
+            }
+        }
+        builder.finish(None, b"").expect("a sink takes all")
+    }
+
+    #[test]
+    fn some_chains_are_those_of_all() {
+        let bytes = table();
+        let table = Table::open(&bytes, b"key", u64::MAX).expect("a table");
+        let world = World::nameless(&table, Of::Blocks, Moments::default(), 1);
+        let all = facts(&world).expect("whole");
+        let mut firsts: Vec<u64> = all.keys().copied().collect();
+        firsts.sort_unstable();
+        assert_eq!(firsts, [1, 6, 11]);
+        for first in firsts {
+            let some = facts_of(&world, &[first, 7].into_iter().collect()).expect("whole");
+            assert_eq!(some.len(), 1);
+            assert_eq!(some.get(&first), all.get(&first));
+            let facts = some.get(&first).expect("it is there");
+            let sizes = (facts.length, facts.first_size, facts.last_size);
+            assert_eq!((sizes, facts.last_release()), ((3, 10, 30), None));
+        }
+        let none = facts_of(&world, &HashSet::default()).expect("whole");
+        assert!(none.is_empty());
     }
 }

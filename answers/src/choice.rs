@@ -55,7 +55,7 @@ pub enum Test {
     Temporary,
     /// A realloc took it.
     Moved,
-    /// glibc mapped it by itself: what it gives is a multiple of 16 only then.
+    /// glibc mapped it by itself.
     Mmapped,
     /// It was mapped with such a protection, as bits of mmap's.
     Access(u32),
@@ -232,7 +232,7 @@ fn answers(test: &Test, world: &World, rows: &Rows) -> Vec<bool> {
         Test::Moved => flags().map(Flags::is_moved).collect(),
         Test::Mmapped => column(Column::Size)
             .zip(column(Column::Waste))
-            .map(|(size, waste)| size >= 4096 && size.wrapping_add(waste) % 16 == 0)
+            .map(|(size, waste)| is_mmapped(size, waste))
             .collect(),
         Test::Access(bit) => flags()
             .map(|flags| flags.access().is_some_and(|(prot, _)| prot & bit != 0))
@@ -266,4 +266,9 @@ fn joined(tests: &[Test], world: &World, rows: &Rows, wants_all: bool) -> Vec<bo
         }
     }
     mask
+}
+
+/// Whether glibc mapped a block by itself: what it gives is a multiple of 16 only then.
+pub(crate) fn is_mmapped(size: u64, waste: u64) -> bool {
+    size >= 4096 && size.wrapping_add(waste).is_multiple_of(16)
 }

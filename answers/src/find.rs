@@ -2,7 +2,7 @@
 
 use memlog_table::{Column, Columns, Flags, NEVER, Rows};
 
-use crate::choice::{Choice, Test};
+use crate::choice::{Choice, Test, is_mmapped};
 use crate::pass;
 use crate::world::{Damaged, World};
 
@@ -55,6 +55,16 @@ impl Found {
             chain_place: get(Column::ChainPlace),
             chain: get(Column::Born).saturating_sub(get(Column::ChainAge)),
         }
+    }
+
+    /// Whether it grew out of another, or another out of it.
+    pub fn is_in_chain(&self) -> bool {
+        self.chain_place > 0 || self.flags.is_moved()
+    }
+
+    /// Whether glibc mapped it by itself.
+    pub fn is_mmapped(&self) -> bool {
+        is_mmapped(self.size, self.waste)
     }
 }
 

@@ -94,7 +94,7 @@ fn by_value(
 }
 
 /// Sums of each stack, by its number.
-pub(crate) fn sums_of_stacks(world: &World, choice: &Choice) -> Result<Vec<Sums>, Damaged> {
+pub fn sums_of_stacks(world: &World, choice: &Choice) -> Result<Vec<Sums>, Damaged> {
     let place = |rows: &Rows, row: usize| rows.get(Column::Stack, row);
     let sums = || {
         sums_by(

@@ -8,6 +8,7 @@
 //! * `pass`: all chosen rows, once, on the cores that there are
 //! * [`By`]: what blocks are put together by
 //! * [`grouped`]: sums by function, line, size, thread ...
+//! * [`sums_of_stacks`]: the same of each stack
 //! * [`held_of`], [`held_at`]: what stacks hold, over the run and at moments;
 //!   [`released_by`]: what they released; [`born_of`]: when it came
 //! * [`changes`]: what came and went between moments
@@ -23,16 +24,17 @@
 //! * [`timeline`]: the heap and resident memory over time
 //! * [`chains`]: what reallocs grew
 //! * [`found_at`]: the blocks that an address was in
-//! * [`listed`]: single blocks in any order
+//! * [`listed`]: single blocks in any order; [`list_part`]: a part of them
 //! * [`around`]: callers and callees of a function
 //! * [`lines`]: what the lines of a source file asked for
 //! * [`AreasInTime`]: which blocks lie in a mapping
+//! * [`occupied`]: the addresses that blocks ever lay at
 //! * [`fragments`]: pages that few bytes hold
 //! * [`regions`]: where blocks lie in the address space
 //! * [`residents`]: whose the resident memory was
 //! * [`threads`]: who allocated and who freed
 //! * [`Ranks`]: what the ranks of a job held, merged in any order
-//! * [`mappings`]: what the program mapped itself
+//! * [`mappings`]: what the program mapped itself; [`mapped`]: each mapping of the run
 //!
 //! It knows no log and no screen, and does no I/O.
 #![forbid(unsafe_code)]
@@ -56,6 +58,7 @@ mod keys;
 mod lines;
 mod listed;
 mod mappings;
+mod occupied;
 mod owned;
 mod owners;
 mod pass;
@@ -78,7 +81,7 @@ mod world;
 pub use areas::AreasInTime;
 pub use around::{Around, around};
 pub use chain::ChainFacts;
-pub use chains::{ChainRow, chains};
+pub use chains::{ChainRow, Chains, chains, facts_of as chain_facts_of};
 pub use changes::changes;
 pub use choice::{Choice, Test};
 pub use diff::{
@@ -88,14 +91,17 @@ pub use events::{Event, events};
 pub use filter::{needs_names, test_of};
 pub use find::{Found, found_at};
 pub use fragments::{FragmentRow, Fragments, fragments};
-pub use group::{Group, grouped};
+pub use group::{Group, grouped, sums_of_stacks};
 pub use growth::{Growth, Whole, growth, whole};
 pub use held::{born_of, held_at, held_of, released_by};
 pub use histogram::{Class, Grid, by_lifetime, by_lifetime_events, by_size, by_size_and_lifetime};
 pub use keys::By;
 pub use lines::{FileLines, LineSums, lines};
-pub use listed::{Order, listed};
-pub use mappings::{Mapping, MappingRow, backing_at, mapped_at, mapped_over_time, mappings};
+pub use listed::{Behind, ListPart, Order, Way, list_part, listed};
+pub use mappings::{
+    Mapped, Mapping, MappingRow, backing_at, mapped, mapped_at, mapped_over_time, mappings,
+};
+pub use occupied::{Range, occupied};
 pub use owned::{Owned, owned};
 pub use owners::{name_owners, name_owners_past};
 pub use peak::{Peak, peak};
@@ -106,6 +112,7 @@ pub use regions::{Region, regions};
 pub use resident::{
     Part, Purpose, ResidentRow, Residents, Then, Unseen, largest_unseen, residents,
 };
+pub use static_init::static_inits;
 pub use sums::Sums;
 pub use suppress::{Suppression, suppressed, suppressions};
 pub use threads::{Between, ThreadRow, threads};

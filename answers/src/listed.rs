@@ -15,6 +15,8 @@ use crate::world::{Damaged, World};
 pub enum Order {
     /// Bytes asked for.
     Size,
+    /// The same, from the least on.
+    Small,
     /// Bytes given.
     Usable,
     /// Bytes given beyond those asked for.
@@ -45,6 +47,30 @@ type Key = (u64, u64, u64);
 /// So many are kept beyond those that are wanted before the rest goes.
 const SLACK: usize = 4096;
 
+/// Where a part of a list ended: the next part comes behind it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Behind(Key);
+
+/// An order, or its exact reverse.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Way {
+    /// What blocks are put in order by.
+    pub order: Order,
+    /// Whether the last comes first.
+    pub is_reversed: bool,
+}
+
+/// A part of a list.
+#[derive(Clone, Debug, Default)]
+pub struct ListPart {
+    /// The blocks, in their order.
+    pub found: Vec<Found>,
+    /// What all chosen blocks come to, whichever part they are in.
+    pub sums: Sums,
+    /// Where it ended; nothing if no block was left.
+    pub end: Option<Behind>,
+}
+
 /// The first so far, and some more.
 #[derive(Default)]
 struct First {
@@ -71,12 +97,30 @@ pub fn listed(
     order: Order,
     most: usize,
 ) -> Result<(Vec<Found>, Sums), Damaged> {
+    let way = Way {
+        order,
+        is_reversed: false,
+    };
+    let part = list_part(world, choice, way, None, most)?;
+    Ok((part.found, part.sums))
+}
+
+/// The same of those behind a place: a list of any length can be had in parts, each of
+/// which takes a pass, and the memory of its own blocks alone.
+pub fn list_part(
+    world: &World,
+    choice: &Choice,
+    Way { order, is_reversed }: Way,
+    behind: Option<Behind>,
+    most: usize,
+) -> Result<ListPart, Damaged> {
     let ranks = ranks(world, order);
     let rank = |place: u64| ranks.get(place as usize).copied().unwrap_or(u64::MAX);
     let key = |rows: &Rows, row: usize| {
         let get = |column| rows.get(column, row);
         let first = match order {
             Order::Size => !get(Column::Size),
+            Order::Small => get(Column::Size),
             Order::Usable => !get(Column::Size).saturating_add(get(Column::Waste)),
             Order::Waste => !get(Column::Waste),
             Order::Lifetime => !world.lifetime(get(Column::Born), get(Column::Died)),
@@ -91,8 +135,13 @@ pub fn listed(
             Order::Stack | Order::Name => rank(world.number(get(Column::Stack)).into()),
             Order::Chain => get(Column::Born).saturating_sub(get(Column::ChainAge)),
         };
-        (first, get(Column::Born), get(Column::Address))
+        let key = (first, get(Column::Born), get(Column::Address));
+        match is_reversed {
+            true => (!key.0, !key.1, !key.2),
+            false => key,
+        }
     };
+    let is_before = |key: Key| behind.is_some_and(|Behind(end)| key <= end);
     let mut first = pass::over(
         world,
         choice,
@@ -101,7 +150,7 @@ pub fn listed(
             for &row in chosen {
                 first.sums.add(rows, row);
                 let key = key(rows, row);
-                if first.bound.is_some_and(|bound| key >= bound) {
+                if is_before(key) || first.bound.is_some_and(|bound| key >= bound) {
                     continue;
                 }
                 first.found.push((key, Found::of(world, rows, row)));
@@ -119,8 +168,11 @@ pub fn listed(
     )?;
     first.cut(most);
     first.found.sort_unstable_by_key(|(key, _)| *key);
-    let found = first.found.into_iter().map(|(_, found)| found);
-    Ok((found.collect(), first.sums))
+    Ok(ListPart {
+        end: first.found.last().map(|(key, _)| Behind(*key)),
+        found: first.found.into_iter().map(|(_, found)| found).collect(),
+        sums: first.sums,
+    })
 }
 
 /// Of what has a name, or a number of its own, its place in the order of those.
@@ -154,5 +206,68 @@ fn ranks(world: &World, order: Order) -> Vec<u64> {
                 .collect()
         }
         _ => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use memlog_format::api::Api;
+    use memlog_format::event::Alloc;
+    use memlog_format::table::StackId;
+    use memlog_read::{Place, Taker};
+    use memlog_table::{Builder, Table};
+
+    use super::*;
+    use crate::world::{Moments, Of};
+
+    /// Blocks of few sizes, so that many have the same key.
+    fn table(blocks: u64) -> Vec<u8> {
+        let mut builder = Builder::new(Vec::new(), b"key");
+        builder.log(0, 1 << 20);
+        builder.start(0);
+        for event in 1..=blocks {
+            let place = Place {
+                stream: 0,
+                tid: 1,
+                tick: event,
+            };
+            let alloc = Alloc {
+                api: Api::Malloc,
+                address: (event * 7919 % blocks) * 64,
+                size: event % 5,
+                usable: 24,
+                alignment_log2: 0,
+                stack: StackId(1),
+                order: None,
+            };
+            builder.alloc(place, &alloc);
+        }
+        builder.finish(None, b"").expect("a sink takes all")
+    }
+
+    #[test]
+    fn parts_are_the_list() {
+        let bytes = table(10_007);
+        let table = Table::open(&bytes, b"key", u64::MAX).expect("a table");
+        let world = World::nameless(&table, Of::Blocks, Moments::default(), 1);
+        let all = Choice::all();
+        for order in [Order::Size, Order::Small, Order::Address, Order::Born] {
+            let (mut whole, sums) = listed(&world, &all, order, usize::MAX).expect("whole");
+            for is_reversed in [false, true] {
+                let way = Way { order, is_reversed };
+                let (mut found, mut behind) = (Vec::new(), None);
+                loop {
+                    let part = list_part(&world, &all, way, behind, 1000).expect("whole");
+                    assert_eq!(part.sums, sums);
+                    behind = part.end;
+                    found.extend(part.found);
+                    if behind.is_none() {
+                        break;
+                    }
+                }
+                assert_eq!(found, whole, "{way:?}");
+                whole.reverse();
+            }
+        }
     }
 }

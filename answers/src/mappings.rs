@@ -52,6 +52,19 @@ pub struct Mapping {
     pub born: u64,
     /// When it, or the first part of it, was unmapped.
     pub died: Option<u64>,
+    /// The thread that unmapped that, by its place.
+    pub releaser: Option<usize>,
+    /// The stack that did, by its number.
+    pub release_stack: Option<u32>,
+}
+
+/// A mapping as it came, and the parts in which it went.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mapped {
+    /// All of it; it went when the first part of it did.
+    pub whole: Mapping,
+    /// Those that went, or are there, each by itself.
+    pub parts: Vec<Mapping>,
 }
 
 /// By what they have in common the chosen mappings, those first that have most at the
@@ -137,8 +150,14 @@ fn areas<'p>(parts: impl Iterator<Item = &'p Mapping>) -> Vec<Mapping> {
         match areas.last_mut() {
             Some(last) if last.born == part.born && last.end() == part.address => {
                 last.bytes = last.bytes.saturating_add(part.bytes);
-                let went = [last.died, part.died].into_iter().flatten();
-                last.died = went.min();
+                if part
+                    .died
+                    .is_some_and(|died| last.died.is_none_or(|first| died < first))
+                {
+                    last.died = part.died;
+                    last.releaser = part.releaser;
+                    last.release_stack = part.release_stack;
+                }
             }
             _ => areas.push(*part),
         }
@@ -153,6 +172,25 @@ pub fn mapped_at(world: &World, choice: &Choice, at: u64) -> Result<Vec<Mapping>
     let mut list = areas(parts.iter());
     list.sort_by_key(|part| (std::cmp::Reverse(part.bytes), part.address));
     Ok(list)
+}
+
+/// All chosen mappings of the run, in the order in which they came.
+pub fn mapped(world: &World, choice: &Choice) -> Result<Vec<Mapped>, Damaged> {
+    let mut parts = parts(world, choice)?;
+    parts.sort_unstable_by_key(|part| (part.born, part.address));
+    let mut rest = parts.into_iter().peekable();
+    let mut all: Vec<Mapped> = Vec::new();
+    while let Some(first) = rest.next() {
+        let mut own = vec![first];
+        let mut end = first.end();
+        while let Some(next) = rest.next_if(|next| next.born == first.born && next.address == end) {
+            end = next.end();
+            own.push(next);
+        }
+        let whole = areas(own.iter()).swap_remove(0);
+        all.push(Mapped { whole, parts: own });
+    }
+    Ok(all)
 }
 
 /// What the allocator mapped for itself, at a moment.
@@ -210,6 +248,8 @@ fn parts(world: &World, choice: &Choice) -> Result<Vec<Mapping>, Damaged> {
         Column::Thread,
         Column::Born,
         Column::Died,
+        Column::Releaser,
+        Column::ReleaseStack,
     ]);
     pass::over(
         world,
@@ -219,6 +259,8 @@ fn parts(world: &World, choice: &Choice) -> Result<Vec<Mapping>, Damaged> {
             let own = chosen.iter().filter(|&&row| !is_backing(rows, row));
             parts.extend(own.map(|&row| {
                 let get = |column| rows.get(column, row);
+                let died = Some(get(Column::Died)).filter(|&died| died != NEVER);
+                let release_stack = get(Column::ReleaseStack).checked_sub(1);
                 Mapping {
                     address: get(Column::Address),
                     bytes: get(Column::Size),
@@ -226,7 +268,9 @@ fn parts(world: &World, choice: &Choice) -> Result<Vec<Mapping>, Damaged> {
                     stack: world.number(get(Column::Stack)),
                     thread: get(Column::Thread) as usize,
                     born: get(Column::Born),
-                    died: Some(get(Column::Died)).filter(|&died| died != NEVER),
+                    died,
+                    releaser: died.map(|_| get(Column::Releaser) as usize),
+                    release_stack: release_stack.map(|place| world.number(place)),
                 }
             }));
         },

@@ -43,6 +43,17 @@ pub(crate) fn initialisers(world: &World) -> Vec<u32> {
     first
 }
 
+/// By the number of a stack what its static initialiser is called, with the place of the
+/// variable where that is known; nothing where there is none.
+pub fn static_inits<'w>(world: &'w World) -> Vec<Option<&'w Name>> {
+    let lines = initialisers(world);
+    let line = |whole: u32| lines.get(whole as usize).copied().unwrap_or(END);
+    let stacks = world.stacks.iter();
+    stacks
+        .map(|stack| world.names.get(world.label(line(stack.whole))? as usize))
+        .collect()
+}
+
 fn is_one(world: &World, line: u32, callers: u32) -> bool {
     let name_of = |line: u32| world.names.get(world.label(line)? as usize);
     let Some(own) = name_of(line) else {

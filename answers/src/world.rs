@@ -160,6 +160,23 @@ impl<'t, 'b> World<'t, 'b> {
         labels.filter_map(|label| self.names.get(label as usize))
     }
 
+    /// By line how many frames it and its callers are.
+    pub(crate) fn depths(&self) -> Vec<u64> {
+        let mut depths: Vec<u64> = vec![0];
+        for line in self.lines.iter().skip(1) {
+            depths.push(depths[line.callers as usize] + 1);
+        }
+        depths
+    }
+
+    /// Frames of the deepest stack, functions that were inlined among them.
+    pub fn deepest(&self) -> u64 {
+        let depths = self.depths();
+        let own = |whole: u32| depths.get(whole as usize).copied();
+        let stacks = self.stacks.iter().filter_map(|stack| own(stack.whole));
+        stacks.max().unwrap_or(0)
+    }
+
     /// Whether each label's name answers so.
     pub(crate) fn labels_that(&self, fits: impl Fn(&Name) -> bool) -> Vec<bool> {
         self.names.iter().map(fits).collect()

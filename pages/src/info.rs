@@ -13,6 +13,7 @@ mod mallopts;
 mod sections;
 
 pub use list::row;
+pub use mallopts::name_of as mallopt_name;
 
 use std::fs::File;
 use std::path::{Path, PathBuf};

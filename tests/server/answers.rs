@@ -87,10 +87,10 @@ fn answers_are_those_of_the_command_line() {
     ] {
         let server = Server::start(&folder, &[word(&log)]);
         for question in QUESTIONS {
-            let answer = server.json(&path(question, None));
+            let answer = server.api(&path(question, None));
             assert_eq!(answer, told(&folder, &log, question, None), "{question}");
             // It is kept, and the same.
-            assert_eq!(answer, server.json(&path(question, None)), "{question}");
+            assert_eq!(answer, server.api(&path(question, None)), "{question}");
         }
         for filter in FILTERS {
             for question in [
@@ -100,7 +100,7 @@ fn answers_are_those_of_the_command_line() {
                 "threads",
                 "chains",
             ] {
-                let answer = server.json(&path(question, Some(filter)));
+                let answer = server.api(&path(question, Some(filter)));
                 let told = told(&folder, &log, question, Some(filter));
                 assert_eq!(answer, told, "{question} {filter}");
             }
@@ -116,7 +116,7 @@ fn words_are_parameters() {
     let server = Server::start(&folder, &[word(&log)]);
     let same = |path: &str, words: &[&str]| {
         let told: Value = serde_json::from_str(&folder.says(words)).expect("JSON");
-        assert_eq!(server.json(path), told, "{path}");
+        assert_eq!(server.api(path), told, "{path}");
     };
     let log = word(&log);
     for of in ["size", "lifetime", "lifetime-events", "size-lifetime"] {
@@ -133,7 +133,7 @@ fn words_are_parameters() {
         "logs/1/annotate?source=server.c",
         &["annotate", "--json", log, "server.c"],
     );
-    let list = server.json("logs/1/table?list=1&top=1&sort=born");
+    let list = server.api("logs/1/table?list=1&top=1&sort=born");
     let address = list["list"][0]["address"].as_str().expect("an address");
     same(
         &format!("logs/1/where?address={address}"),
@@ -146,7 +146,7 @@ fn words_are_parameters() {
         ],
     );
     let stats: Value = serde_json::from_str(&folder.says(&["stats", "--json", log])).expect("JSON");
-    assert_eq!(server.json("logs/1")["stats"], stats);
+    assert_eq!(server.api("logs/1")["stats"], stats);
 }
 
 #[test]
@@ -160,7 +160,7 @@ fn two_logs_are_compared() {
     let server = Server::start(&folder, &words);
     let told = folder.says(&["diff", "--json", words[0], words[1]]);
     let told: Value = serde_json::from_str(&told).expect("JSON");
-    assert_eq!(server.json("logs/2/diff?other=1"), told);
+    assert_eq!(server.api("logs/2/diff?other=1"), told);
 }
 
 /// The branches of a flame graph are those of the stacks that `memlog export json` has.
@@ -187,7 +187,7 @@ fn flames_are_trees() {
         ("by=count&where=size%3E100", &large, "count", false),
     ];
     for (query, stacks, metric, reverse) in cases {
-        let flame = server.json(&format!("logs/1/flame?{query}"));
+        let flame = server.api(&format!("logs/1/flame?{query}"));
         let key = match metric {
             "count" | "temporary" => "blocks",
             _ => "bytes",
@@ -210,9 +210,9 @@ fn flames_are_trees() {
             );
         }
     }
-    let all = server.json("logs/1/flame");
+    let all = server.api("logs/1/flame");
     // Fewer are the largest of them.
-    let few = server.json("logs/1/flame?nodes=3");
+    let few = server.api("logs/1/flame?nodes=3");
     let sizes = |flame: &Value| {
         let sizes = flame["nodes"]["bytes"].as_array().expect("a list").iter();
         let mut sizes: Vec<u64> = sizes.filter_map(Value::as_u64).collect();
@@ -221,9 +221,9 @@ fn flames_are_trees() {
     };
     assert_eq!(sizes(&few), sizes(&all)[..3]);
     // Two moments stand side by side.
-    let both = server.json("logs/1/flame?at=end&before=rss-peak");
+    let both = server.api("logs/1/flame?at=end&before=rss-peak");
     assert_eq!(both["before_total_bytes"], all["total_bytes"]);
-    let (end, peak) = (server.json("logs/1/flame?at=end"), all);
+    let (end, peak) = (server.api("logs/1/flame?at=end"), all);
     let both_of = |key: &str| branches(&both["nodes"], &both["names"], key);
     assert_eq!(
         without_zeros(both_of("bytes")),
@@ -311,8 +311,8 @@ fn regions_hold_all_that_is_live() {
     let log = recorded(&folder);
     let server = Server::start(&folder, &[word(&log)]);
     for at in ["rss-peak", "end", "50%25"] {
-        let regions = server.json(&format!("logs/1/regions?at={at}"));
-        let table = server.json(&format!("logs/1/table?top=1&at={at}"));
+        let regions = server.api(&format!("logs/1/regions?at={at}"));
+        let table = server.api(&format!("logs/1/table?top=1&at={at}"));
         let areas = regions["areas"].as_array().expect("a list");
         let sum = |key: &str| {
             areas
@@ -361,7 +361,7 @@ fn wrong_questions_are_answered_with_a_sentence() {
         ("logs/1/table?list=1&by=line", "cannot be used with"),
         ("logs/1/flame?by=allocated&before=end", "before is a moment"),
     ] {
-        let (status, said) = server.refusal(path);
+        let (status, said) = server.refuses(&format!("/api/1/{path}"));
         assert!((400..500).contains(&status), "{path}: {status}");
         assert!(said.contains(says), "{path}: {said}");
     }

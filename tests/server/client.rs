@@ -1,4 +1,4 @@
-//! A server, and requests as bytes.
+//! A server of a test's own, and requests as bytes.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -27,9 +27,15 @@ pub struct Reply {
     pub status: u16,
     pub head: String,
     pub body: Vec<u8>,
+    is_whole: bool,
 }
 
 impl Server {
+    /// Of these logs.
+    pub fn of(folder: &Folder, logs: &[&Path]) -> Self {
+        Self::start(folder, logs)
+    }
+
     /// Of these logs, with these options.
     pub fn start<S: AsRef<std::ffi::OsStr>>(folder: &Folder, words: &[S]) -> Self {
         // No `timeout` before it: its signals are the test's.
@@ -53,8 +59,26 @@ impl Server {
         }
     }
 
-    pub fn pid(&self) -> i32 {
-        self.child.id() as i32
+    /// The number of its process.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Bytes of it that are resident.
+    pub fn resident_bytes(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.id()));
+        let status = status.expect("it runs");
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let kb = line.and_then(|line| line.trim().strip_suffix(" kB"));
+        kb.and_then(|kb| kb.parse::<u64>().ok()).expect("a number") * 1024
+    }
+
+    /// A request that is on its way; nothing of the answer is read.
+    pub fn open(&self, path: &str) -> TcpStream {
+        let mut stream = self.connect();
+        let request = self.head("GET", path, "");
+        stream.write_all(request.as_bytes()).expect("it is sent");
+        stream
     }
 
     /// What it says to bytes that may be anything.
@@ -71,35 +95,62 @@ impl Server {
         stream
     }
 
-    /// A request with the token and these headers.
-    pub fn request(&self, method: &str, path: &str, headers: &str) -> Reply {
+    fn head(&self, method: &str, path: &str, headers: &str) -> String {
         let (port, token) = (self.port, &self.token);
-        let text = format!(
+        format!(
             "{method} {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nAuthorization: Bearer {token}\r\n\
              Connection: close\r\n{headers}\r\n"
-        );
-        self.raw(text.as_bytes())
+        )
+    }
+
+    /// A request with the token and these headers.
+    pub fn request(&self, method: &str, path: &str, headers: &str) -> Reply {
+        self.raw(self.head(method, path, headers).as_bytes())
     }
 
     pub fn get(&self, path: &str) -> Reply {
         self.request("GET", path, "")
     }
 
-    /// An answer of the API.
+    /// One that is right, as JSON.
     #[track_caller]
     pub fn json(&self, path: &str) -> Value {
-        let reply = self.get(&format!("/api/1/{path}"));
+        let reply = self.get(path);
         assert_eq!(reply.status, 200, "{path}: {}", reply.text());
-        serde_json::from_slice(&reply.body).expect("JSON")
+        assert_eq!(
+            reply.header("content-type"),
+            Some("application/json"),
+            "{path}"
+        );
+        reply.json()
     }
 
-    /// Why there is none: the status, and the sentence with its hint.
+    /// The same of our own API.
     #[track_caller]
-    pub fn refusal(&self, path: &str) -> (u16, String) {
-        let reply = self.get(&format!("/api/1/{path}"));
-        assert!(reply.status >= 400, "{path}: {}", reply.text());
-        let json: Value = serde_json::from_slice(&reply.body).expect("JSON");
+    pub fn api(&self, path: &str) -> Value {
+        self.json(&format!("/api/1/{path}"))
+    }
+
+    /// One that is right, as text.
+    #[track_caller]
+    pub fn text(&self, path: &str) -> String {
+        let reply = self.get(path);
+        assert_eq!(reply.status, 200, "{path}: {}", reply.text());
+        reply.body_text()
+    }
+
+    /// One that is refused: the status, and the sentence with its hint.
+    #[track_caller]
+    pub fn refuses(&self, path: &str) -> (u16, String) {
+        let reply = self.get(path);
+        assert!(
+            (400..500).contains(&reply.status),
+            "{path}: {}",
+            reply.text()
+        );
+        let json = reply.json();
         let part = |key: &str| json[key].as_str().expect("a sentence").to_owned();
+        assert!(!part("error").is_empty(), "{path}: no sentence");
         (
             reply.status,
             format!("{} | {}", part("error"), part("hint")),
@@ -108,7 +159,7 @@ impl Server {
 
     /// Sends it a signal, and waits for its end.
     pub fn end(&mut self, signal: &str) -> ExitStatus {
-        let pid = self.pid().to_string();
+        let pid = self.id().to_string();
         let kill = std::process::Command::new("kill")
             .args([signal, &pid])
             .status();
@@ -133,27 +184,51 @@ fn raw(mut stream: impl Read + Write, request: &[u8]) -> Reply {
 }
 
 impl Reply {
+    /// All of what comes. A body that ends too soon is none.
+    #[track_caller]
+    pub fn read(mut stream: impl Read) -> Self {
+        let mut bytes = Vec::new();
+        stream.read_to_end(&mut bytes).expect("all of it");
+        let reply = Self::of(&bytes);
+        assert!(reply.is_whole, "the body was cut");
+        reply
+    }
+
     fn of(bytes: &[u8]) -> Self {
         let end = bytes.windows(4).position(|four| four == b"\r\n\r\n");
         let end = end.unwrap_or(bytes.len());
-        let head = String::from_utf8_lossy(&bytes[..end]).into_owned();
-        let status = head.split(' ').nth(1).and_then(|word| word.parse().ok());
         let rest = bytes.get(end + 4..).unwrap_or_default();
-        let is_in_pieces = head
-            .to_ascii_lowercase()
-            .contains("transfer-encoding: chunked");
-        Self {
-            status: status.unwrap_or(0),
-            body: match is_in_pieces {
-                true => joined(rest),
-                false => rest.to_vec(),
-            },
-            head,
+        let mut reply = Self {
+            status: 0,
+            head: String::from_utf8_lossy(&bytes[..end]).into_owned(),
+            body: rest.to_vec(),
+            is_whole: true,
+        };
+        let status = reply.head.split(' ').nth(1);
+        reply.status = status.and_then(|word| word.parse().ok()).unwrap_or(0);
+        let length = reply.header("content-length");
+        let length = length.and_then(|length| length.parse::<usize>().ok());
+        if reply.header("transfer-encoding") == Some("chunked") {
+            (reply.body, reply.is_whole) = joined(rest);
+        } else if let Some(length) = length {
+            reply.is_whole = rest.len() == length;
         }
+        reply
     }
 
+    #[track_caller]
+    pub fn json(&self) -> Value {
+        let found = serde_json::from_slice(&self.body);
+        found.unwrap_or_else(|error| panic!("{error}: {}", self.text()))
+    }
+
+    /// All of it, to be told.
     pub fn text(&self) -> String {
-        format!("{}\n{}", self.head, String::from_utf8_lossy(&self.body))
+        format!("{}\n{}", self.head, self.body_text())
+    }
+
+    pub fn body_text(&self) -> String {
+        String::from_utf8_lossy(&self.body).into_owned()
     }
 
     pub fn header(&self, name: &str) -> Option<&str> {
@@ -163,19 +238,22 @@ impl Reply {
     }
 }
 
-fn joined(mut rest: &[u8]) -> Vec<u8> {
+/// The pieces of a body, and whether the last one came.
+fn joined(mut rest: &[u8]) -> (Vec<u8>, bool) {
     let mut body = Vec::new();
     while let Some(end) = rest.windows(2).position(|two| two == b"\r\n") {
         let length = String::from_utf8_lossy(&rest[..end]).into_owned();
         let length = usize::from_str_radix(&length, 16).expect("a length");
-        rest = &rest[end + 2..];
+        let Some(piece) = rest.get(end + 2..end + 2 + length) else {
+            return (body, false);
+        };
         if length == 0 {
-            break;
+            return (body, true);
         }
-        body.extend_from_slice(&rest[..length]);
-        rest = &rest[length + 2..];
+        body.extend_from_slice(piece);
+        rest = rest.get(end + 4 + length..).unwrap_or_default();
     }
-    body
+    (body, false)
 }
 
 /// A value as it stands in a query.

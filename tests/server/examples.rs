@@ -46,7 +46,7 @@ fn the_description_is_of_what_is_there() {
     let folder = Folder::new("server-description");
     let log = recorded(&folder);
     let server = Server::start(&folder, &[word(&log)]);
-    let told = server.json("openapi.json");
+    let told = server.api("openapi.json");
     let paths = told["paths"].as_object().expect("paths");
     assert!(paths.len() >= 19, "{}", paths.len());
     for (path, what) in paths.iter().filter(|(path, _)| *path != "/events") {

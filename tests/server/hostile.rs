@@ -35,7 +35,7 @@ fn names_are_text() {
     fs::write(&source, SOURCE.replace("HOSTILE", &escaped)).expect("a source");
     let log = log_of(&folder, &source, &[]);
     let server = Server::start(&folder, &[word(&log)]);
-    let names = server.json("logs/1/flame")["names"].to_string();
+    let names = server.api("logs/1/flame")["names"].to_string();
     assert!(names.contains("alert(1)</script>&'"), "{names}");
     for path in [
         "table?by=thread",
@@ -44,7 +44,7 @@ fn names_are_text() {
         "function?name=.%2A",
         "table?list=1",
     ] {
-        server.json(&format!("logs/1/{path}"));
+        server.api(&format!("logs/1/{path}"));
     }
     let svg = server.get("/api/1/logs/1/graph.svg");
     let svg = String::from_utf8(svg.body).expect("text");

@@ -59,17 +59,17 @@ fn a_log_that_grows_is_read_again() {
     });
     let server = Server::start(&folder, &[word(&log)]);
     let count = || {
-        server.json("logs/1/table?top=1")["blocks"]
+        server.api("logs/1/table?top=1")["blocks"]
             .as_u64()
             .expect("a number")
     };
     let generation = || {
-        server.json("logs")["logs"][0]["generation"]
+        server.api("logs")["logs"][0]["generation"]
             .as_u64()
             .expect("a number")
     };
     let first = count();
-    assert_eq!(server.json("logs")["logs"][0]["is_running"], true);
+    assert_eq!(server.api("logs")["logs"][0]["is_running"], true);
     until("it grows", || generation() > 0 && count() > first);
     // The stream says so too, from the beginning on.
     let mut stream = server.connect();
@@ -88,7 +88,7 @@ fn a_log_that_grows_is_read_again() {
     });
     assert!(told.any(|generation| generation > known), "nothing is told");
     // The program's end is seen, and then nothing changes any more.
-    let pid = server.json("logs")["logs"][0]["pid"]
+    let pid = server.api("logs")["logs"][0]["pid"]
         .as_u64()
         .expect("a number");
     let ended = std::process::Command::new("kill")
@@ -97,7 +97,7 @@ fn a_log_that_grows_is_read_again() {
     assert!(ended.expect("kill").success());
     child.wait().expect("it ends");
     until("its end", || {
-        server.json("logs")["logs"][0]["is_running"] == false
+        server.api("logs")["logs"][0]["is_running"] == false
     });
 }
 
@@ -109,10 +109,10 @@ fn logs_that_come_are_shown() {
     fs::copy(&log, logs.join("a.memlog")).expect("a copy");
     fs::write(logs.join("text"), "no log").expect("a file");
     let server = Server::start(&folder, &["logs"]);
-    assert_eq!(server.json("logs")["count"], 1);
+    assert_eq!(server.api("logs")["count"], 1);
     fs::copy(&log, logs.join("b.memlog")).expect("a copy");
-    until("the second log", || server.json("logs")["count"] == 2);
-    let blocks = |id: u32| server.json(&format!("logs/{id}/table?top=1"))["blocks"].clone();
+    until("the second log", || server.api("logs")["count"] == 2);
+    let blocks = |id: u32| server.api(&format!("logs/{id}/table?top=1"))["blocks"].clone();
     assert_eq!(blocks(1), blocks(2));
 }
 
@@ -126,9 +126,9 @@ fn what_cannot_be_read_is_told_until_it_can() {
     let server = Server::start(&folder, &[word(&good), word(&broken)]);
     // It is overwritten after it was found, and before it is opened.
     fs::write(&broken, vec![b'x'; 1 << 16]).expect("a file");
-    let (status, said) = server.refusal("logs/2/table");
+    let (status, said) = server.refuses("/api/1/logs/2/table");
     assert!((400..500).contains(&status), "{said}");
-    assert_eq!(server.json("logs")["logs"][1]["state"], "failed");
+    assert_eq!(server.api("logs")["logs"][1]["state"], "failed");
     assert_eq!(server.get("/api/1/logs/1/table").status, 200);
     std::thread::sleep(Duration::from_millis(1500));
     fs::copy(&log, &broken).expect("a copy");

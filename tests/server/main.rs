@@ -3,6 +3,7 @@
 //!
 //! * [`client`]: a server, and requests as bytes
 //! * [`door`]: tokens, names, other pages, hostile requests
+//! * [`bytehound`]: the routes of bytehound's server
 //! * [`answers`]: each question, against the command that is the same
 //! * [`examples`]: what doc/API.md and the description say
 //! * [`hostile`]: logs whose names are markup
@@ -10,6 +11,7 @@
 //! * [`report`]: the page as a file
 
 mod answers;
+mod bytehound;
 mod client;
 mod door;
 mod examples;

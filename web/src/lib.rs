@@ -8,7 +8,9 @@
 //! * `args`: the command line
 //! * `serve`: sockets, connections, the end; `report`: the page as a file
 //! * `routes`: which path is answered by what
-//! * `api`: the answers; `assets`: the page itself
+//! * `api`: the answers; `bytehound`: the same by the names of bytehound's; `assets`: the
+//!   page itself
+//! * `pieces`: answers that are too long for one piece
 //! * `shelf`: the logs, and the desks that are open
 //! * `door`: who is let in
 //! * `reply`: answers and refusals as HTTP
@@ -17,7 +19,9 @@
 mod api;
 mod args;
 mod assets;
+mod bytehound;
 mod door;
+mod pieces;
 mod reply;
 mod report;
 mod routes;

@@ -12,7 +12,7 @@ use axum::routing::get;
 use crate::door::{Door, harden};
 use crate::reply::Refusal;
 use crate::shelf::Shelf;
-use crate::{api, assets};
+use crate::{api, assets, bytehound};
 
 /// All of them.
 pub fn routes(shelf: Arc<Shelf>, door: Arc<Door>) -> Router {
@@ -24,6 +24,7 @@ pub fn routes(shelf: Arc<Shelf>, door: Arc<Door>) -> Router {
         .route("/api/1/logs/{id}/graph.svg", get(api::graph))
         .route("/api/1/openapi.json", get(api::openapi))
         .route("/api/1/events", get(api::events::events))
+        .merge(bytehound::routes())
         .with_state(shelf)
         .fallback(page)
         .layer(from_fn_with_state(door, through))

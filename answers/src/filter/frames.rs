@@ -61,10 +61,7 @@ impl Maker<'_, '_, '_> {
 
     /// Blocks with a stack of so many frames.
     pub(super) fn depth(&self, range: &RangeInclusive<u64>) -> Test {
-        let mut depths: Vec<u64> = vec![0];
-        for line in self.world.lines.iter().skip(1) {
-            depths.push(depths[line.callers as usize] + 1);
-        }
+        let depths = self.world.depths();
         self.by_line(|line| {
             depths
                 .get(line as usize)

@@ -14,7 +14,7 @@ use crate::open::{Interrupt, Watch};
 use crate::page::rows::Rows;
 use crate::page::{OnNames, Page, Part};
 use crate::rests::Rests;
-use crate::screen::Screen;
+use crate::screen::{Look, Screen};
 use crate::shown::{Asked, Framed, framed, printed};
 use crate::words::Sizes;
 use crate::world::{Kept, Where, damaged, unanswered};
@@ -36,6 +36,20 @@ pub struct Question {
 }
 
 impl Question {
+    /// One for programs, of a log that is open.
+    pub fn of(filter: Option<Expr>) -> Self {
+        Self {
+            blocks: filter.map(Where::from).unwrap_or_default(),
+            at: None,
+            json: true,
+            asked: Asked {
+                file: Default::default(),
+                symbol_files: Default::default(),
+                look: Look::plain(),
+            },
+        }
+    }
+
     /// The filter.
     pub fn filter(&self) -> Option<&Expr> {
         self.blocks.filter()

@@ -2,7 +2,7 @@
 //! A command asks it once, a server as often as it likes.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use memlog_analysis::StackTable;
 use memlog_answers::{Choice, Damaged, Of, Test, World};
@@ -13,6 +13,7 @@ use memlog_table::Table;
 use serde_json::{Value, json};
 
 use super::ask::{Around, Ask, Failure, Question, Told, about, page};
+use super::frames::Frames;
 use super::lifetimes;
 use crate::choose::chosen;
 use crate::facts::is_running;
@@ -28,18 +29,19 @@ use crate::world::{Found, Kept, Named, event_of, find, named};
 
 /// An open log.
 pub struct Desk<'t, 'b> {
-    file: &'t Path,
-    options: Options,
+    pub(super) file: &'t Path,
+    pub(super) options: Options,
     store: Mutex<NameStore>,
     /// When no more names are looked up.
-    over: Over,
+    pub(super) over: Over,
     part: Option<ReadPart>,
-    family: &'t Family<'b>,
+    pub(super) family: &'t Family<'b>,
     kept: Arc<Kept>,
-    blocks: &'t Table<'b>,
-    mappings: &'t Table<'b>,
+    pub(super) blocks: &'t Table<'b>,
+    pub(super) mappings: &'t Table<'b>,
     named: [OnceLock<(World<'t, 'b>, OnNames)>; 2],
     nameless: [OnceLock<World<'t, 'b>>; 2],
+    pub(super) frames: [OnceLock<Frames>; 2],
 }
 
 /// Which log is opened, and how.
@@ -104,6 +106,7 @@ impl Opened<'_> {
             mappings: &mappings,
             named: Default::default(),
             nameless: Default::default(),
+            frames: Default::default(),
         };
         match work(&desk) {
             Ok(made) => Ok(Some(made)),
@@ -281,7 +284,7 @@ impl<'t, 'b> Desk<'t, 'b> {
         }
         if needs_names {
             // Who comes second waits for the first one's names.
-            let store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
+            let store = self.name_store();
             if self.named[place].get().is_none() {
                 let names = Names::new(&store, &self.options, self.log(), self.file);
                 let made = self.made(of, Some(names.until(self.over.clone())))?;
@@ -294,6 +297,11 @@ impl<'t, 'b> Desk<'t, 'b> {
             let _ = self.nameless[place].set(self.made(of, None)?.0);
         }
         self.nameless[place].get().ok_or(Damaged)
+    }
+
+    /// Whoever looks names up has it alone.
+    pub(super) fn name_store(&self) -> MutexGuard<'_, NameStore> {
+        self.store.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn made(&self, of: Of, names: Option<Names>) -> Result<(World<'t, 'b>, OnNames), Damaged> {

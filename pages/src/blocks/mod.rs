@@ -4,6 +4,7 @@
 //! * [`Desk`]: a log that is open, to be asked any number of times
 //! * [`Question`], [`Ask`]: what a command is asked, and how it answers
 //! * [`Told`], [`Answer`]: what an answer is made of, and what it is
+//! * [`Matter`]: the same for who is no command; [`Frames`]: all that is known of stacks
 
 pub mod annotate;
 mod ask;
@@ -14,6 +15,7 @@ pub mod diff;
 pub mod exported;
 pub mod flame;
 pub mod fragmentation;
+mod frames;
 pub mod function;
 pub mod graph;
 pub mod histogram;
@@ -30,6 +32,7 @@ pub mod rss;
 pub mod table;
 pub mod threads;
 pub mod timeline;
+mod told;
 mod unknown;
 
 use serde_json::Value;
@@ -38,6 +41,8 @@ use crate::figures::place;
 pub use ask::{Answer, Ask, Failure, Question, Told, ask};
 use ask::{Around, answered};
 pub use desk::{Desk, Opened, Size};
+pub use frames::{FrameAt, Frames};
+pub use told::Matter;
 
 /// Frames from a line out, for programs.
 fn frames(told: &Told, line: u32) -> Vec<Value> {

@@ -91,6 +91,11 @@ pub fn draw(args: &Args, write: impl Fn(&str) -> anyhow::Result<()>) -> anyhow::
     )
 }
 
+/// The picture of chosen blocks of a log that is open.
+pub fn picture(told: &Told, most: usize) -> Result<String, Damaged> {
+    Ok(svg(&curves(told, most)?))
+}
+
 fn rests() -> Rests {
     Rests::from(false).on(&[Lack::Course, Lack::Live])
 }

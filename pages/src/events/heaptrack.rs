@@ -42,16 +42,42 @@ const EVERY_MS: u64 = 10;
 /// What readers of 2018 and later understand: release 1.4.0, the second form.
 const VERSION: &str = "v 10400 2";
 
-/// Writes the log in that form, all of it or the blocks that were picked.
+/// Writes the log in that form, all of it or the blocks that were picked. What there is to
+/// know besides is said to the terminal.
 pub fn heaptrack(
     file: &Path,
     symbol_files: &SymbolFiles,
     picked: Option<&Picked>,
     out: &mut dyn Write,
 ) -> anyhow::Result<ExitCode> {
-    let options = symbol_options(symbol_files)?;
     let watch = Watch::interruptible();
-    let files = Files::load(file, &watch)?;
+    let remarks = heaptrack_told((file, symbol_files), picked, &watch, out)?;
+    let is_part = watch.is_over();
+    watch.end();
+    if is_part {
+        writeln!(
+            io::stderr(),
+            "memlog: note: ended by Ctrl-C: the rest of the log is not in it"
+        )?;
+    }
+    for remark in remarks {
+        writeln!(io::stderr(), "memlog: note: {remark}")?;
+    }
+    Ok(match is_part {
+        true => ExitCode::from(crate::open::INTERRUPTED),
+        false => ExitCode::SUCCESS,
+    })
+}
+
+/// The same for who looks after the reading, and is told what there is to know of the names.
+pub fn heaptrack_told(
+    (file, symbol_files): (&Path, &SymbolFiles),
+    picked: Option<&Picked>,
+    watch: &Watch,
+    out: &mut dyn Write,
+) -> anyhow::Result<Vec<String>> {
+    let options = symbol_options(symbol_files)?;
+    let files = Files::load(file, watch)?;
     let family = files.family()?;
     let rests = [Lack::Order, Lack::Sizes, Lack::Gone];
     Rests::default()
@@ -66,27 +92,13 @@ pub fn heaptrack(
     }
     let mut form = Form::new((out, picked), log, names);
     form.head();
-    form.inherit(&family, &watch);
+    form.inherit(&family, watch);
     hand_out(&mut watch.events(log), &mut form, |form, events, bytes| {
         watch.goes_on_after(events, bytes) && form.is_written.is_ok() && form.goes_on()
     });
     form.end();
     form.is_written?;
-    let is_part = watch.is_over();
-    watch.end();
-    if is_part {
-        writeln!(
-            io::stderr(),
-            "memlog: note: ended by Ctrl-C: the rest of the log is not in it"
-        )?;
-    }
-    for remark in form.names.remarks() {
-        writeln!(io::stderr(), "memlog: note: {remark}")?;
-    }
-    Ok(match is_part {
-        true => ExitCode::from(crate::open::INTERRUPTED),
-        false => ExitCode::SUCCESS,
-    })
+    Ok(form.names.remarks().map(str::to_owned).collect())
 }
 
 struct Form<'l, 'a, 's, 'o> {

@@ -9,17 +9,17 @@ use std::io::{self, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use memlog_analysis::{AddressMap, Summary};
+use memlog_answers::Picked;
 use memlog_format::api::Api;
 use memlog_format::event::{Alloc, Release};
-use memlog_format::meta::{Key, Lack};
-use memlog_format::operations::{Head, MAX_OPERATION, Operation, TEXTS_AT, Text};
+use memlog_format::meta::Lack;
+use memlog_format::operations::{Head, MAX_OPERATION, Operation, TEXTS_AT};
 use memlog_read::{Item, Kind, Place, Taker};
 
 use super::folded::{Lives, Places};
-use super::libraries::recorded_allocator;
+use super::texts::texts;
 use crate::open::{Analysis, Before, Family, Files, Watch, hand_out};
 use crate::rests::Rests;
-use crate::words::{clean, counted, sized};
 
 /// So much is written at a time.
 const FULL: usize = 1 << 18;
@@ -27,33 +27,43 @@ const FULL: usize = 1 << 18;
 /// Writes the operations of a log.
 pub fn operations(file: &Path, out: &mut (impl Write + Seek)) -> anyhow::Result<()> {
     let watch = Watch::begin();
-    let files = Files::load(file, &watch)?;
+    operations_told(file, None, &watch, out)?;
+    watch.end();
+    Ok(())
+}
+
+/// The same for who looks after the reading; of all blocks, or of those that were picked.
+pub fn operations_told(
+    file: &Path,
+    picked: Option<&Picked>,
+    watch: &Watch,
+    out: &mut (impl Write + Seek),
+) -> anyhow::Result<()> {
+    let files = Files::load(file, watch)?;
     let family = files.family()?;
     let log = family.own();
     let rests = [Lack::Order, Lack::Sizes, Lack::Gone];
     Rests::default().on(&rests).on_events().check(log)?;
-    let analysis = family.analyse(None, &watch);
+    let analysis = family.analyse(None, watch);
     let mut lives = Lives::default();
     hand_out(&mut watch.events(log), &mut lives, |_, events, bytes| {
         watch.goes_on_after(events, bytes)
     });
-    let texts = texts(&family, &analysis);
+    let texts = texts(&family, &analysis, picked.is_some());
     let begin = TEXTS_AT + texts.len();
     // The numbers of the head are known at the end.
     out.write_all(&[0; TEXTS_AT])?;
     out.write_all(&texts)?;
-    let mut form = Form::new(out, lives.places(), first_kb(&analysis.summary));
-    form.inherit(&family, &watch);
+    let mut form = Form::new((out, picked), lives.places(), first_kb(&analysis.summary));
+    form.inherit(&family, watch);
     form.put(Operation::Begin);
     hand_out(&mut watch.events(log), &mut form, |form, events, bytes| {
-        watch.goes_on_after(events, bytes) && form.is_written.is_ok()
+        watch.goes_on_after(events, bytes) && form.is_written.is_ok() && form.goes_on()
     });
     let head = form.end(&analysis)?;
     out.seek(SeekFrom::Start(0))?;
     out.write_all(&head.encode(begin as u64))?;
-    out.flush()?;
-    watch.end();
-    Ok(())
+    Ok(out.flush()?)
 }
 
 /// What resident memory is counted from, in kilobytes.
@@ -62,68 +72,12 @@ fn first_kb(summary: &Summary) -> u64 {
     first.kb.saturating_sub(first.own_kb)
 }
 
-fn texts(family: &Family, analysis: &Analysis) -> Vec<u8> {
-    let log = family.own();
-    let mut texts = Vec::new();
-    let mut add = |kind: Text, text: &[u8]| {
-        texts.push(kind as u8);
-        let mut room = [0; memlog_format::varint::MAX_VARINT];
-        let mut writer = memlog_format::varint::Writer::new(&mut room);
-        writer.var(text.len() as u64);
-        let length = writer.finish().unwrap_or_default();
-        texts.extend_from_slice(&room[..length]);
-        texts.extend_from_slice(text);
-    };
-    let program = log.text(Key::Executable);
-    add(Text::Executable, program.unwrap_or_default());
-    let modules = log.modules().iter().map(|module| module.path);
-    if let Some(path) = recorded_allocator(program, modules) {
-        add(Text::Allocator, path);
-    }
-    for note in notes(family, analysis) {
-        add(Text::Note, note.as_bytes());
-    }
-    texts
-}
-
-/// What a replay lacks, in sentences.
-fn notes(family: &Family, analysis: &Analysis) -> Vec<String> {
-    let log = family.own();
-    let summary = &analysis.summary;
-    let mut notes = Vec::new();
-    if summary.mapped.calls > 0 {
-        let (calls, bytes) = (summary.mapped.calls, sized(summary.mapped.peak_bytes));
-        notes.push(format!(
-            "what the program mapped itself is left out: {}, {bytes} at most",
-            counted(calls, "call")
-        ));
-    }
-    if !log.tunings().is_empty() {
-        let calls = counted(log.tunings().len() as u64, "call");
-        notes.push(format!("{calls} of mallopt are left out: see memlog info"));
-    }
-    if log.text(Key::Named).is_some() {
-        notes.push("blocks of functions that --alloc-func named are taken for malloc's".to_owned());
-    }
-    if summary.is_lossy() {
-        notes.push(format!(
-            "the log lacks events ({} lost): what is live may be wrong",
-            summary.lost_events
-        ));
-    }
-    if log.flight().is_some() {
-        notes.push("the log has only its last events: what was live before comes first".into());
-    }
-    if let Some(missing) = family.missing_parent {
-        notes.push(missing.to_owned());
-    } else if log.parent_pid().is_some() {
-        notes.push("what the process inherited by fork comes first, by its addresses".into());
-    }
-    notes.iter().map(|note| clean(note.as_bytes())).collect()
-}
-
 struct Form<'o, W> {
     out: &'o mut W,
+    /// Which blocks; without it all.
+    picked: Option<&'o Picked>,
+    /// How many allocations and releases there were, as a table counts them.
+    event: u64,
     /// What is not written yet.
     text: Vec<u8>,
     /// The first failure to write; nothing is written after it.
@@ -145,6 +99,13 @@ struct Form<'o, W> {
 
 impl<'a, W: Write> Taker<'a> for Form<'_, W> {
     fn alloc(&mut self, place: Place, alloc: &Alloc) {
+        self.event += 1;
+        if !self.goes_on() {
+            return;
+        }
+        if self.picked.is_some_and(|picked| !picked.has(self.event)) {
+            return self.pass_by(place, alloc);
+        }
         self.turn(place.tid);
         let (address, size) = (alloc.address, alloc.size);
         self.head.allocations += 1;
@@ -165,9 +126,17 @@ impl<'a, W: Write> Taker<'a> for Form<'_, W> {
     }
 
     fn release(&mut self, place: Place, release: &Release) {
-        self.turn(place.tid);
-        let Some(slot) = self.live.remove(release.address) else {
-            self.head.unknown_releases += 1;
+        self.event += 1;
+        if !self.goes_on() {
+            return;
+        }
+        let slot = self.live.remove(release.address);
+        if slot.is_some() || self.picked.is_none() {
+            self.turn(place.tid);
+        }
+        let Some(slot) = slot else {
+            // Of those that were not picked nobody knows.
+            self.head.unknown_releases += u64::from(self.picked.is_none());
             return;
         };
         self.head.releases += 1;
@@ -195,9 +164,11 @@ impl<'a, W: Write> Taker<'a> for Form<'_, W> {
 }
 
 impl<'o, W: Write> Form<'o, W> {
-    fn new(out: &'o mut W, places: Places, first_kb: u64) -> Self {
+    fn new((out, picked): (&'o mut W, Option<&'o Picked>), places: Places, first_kb: u64) -> Self {
         Self {
             out,
+            picked,
+            event: 0,
             text: Vec::with_capacity(2 * FULL),
             is_written: Ok(()),
             places,
@@ -220,9 +191,35 @@ impl<'o, W: Write> Form<'o, W> {
             Before::Came(alloc) => drop(live.insert(alloc.address, alloc)),
             Before::Went(address) => drop(live.remove(&address)),
         });
-        let mut all: Vec<Alloc> = live.into_values().collect();
+        let is_picked = |alloc: &Alloc| {
+            self.picked
+                .is_none_or(|picked| picked.has_inherited(alloc.address))
+        };
+        let mut all: Vec<Alloc> = live.into_values().filter(is_picked).collect();
         all.sort_unstable_by_key(|alloc| alloc.address);
         all.iter().for_each(|alloc| self.came(alloc));
+    }
+
+    /// A block that was not picked: one that was may have become it, or was there unseen.
+    fn pass_by(&mut self, place: Place, alloc: &Alloc) {
+        let grown = self.growing.remove(&place.stream);
+        let there = self.live.remove(alloc.address).map(|slot| slot - 1);
+        if grown.is_some() || there.is_some() {
+            self.turn(place.tid);
+        }
+        if let Some(slot) = grown {
+            self.head.operations += 1;
+            self.free(slot);
+        }
+        if let Some(slot) = there {
+            self.head.unseen_releases += 1;
+            self.free(slot);
+        }
+    }
+
+    /// Whether an event counts: a table may have only a part of the log.
+    fn goes_on(&self) -> bool {
+        self.picked.is_none_or(|picked| self.event <= picked.end())
     }
 
     fn turn(&mut self, tid: u32) {

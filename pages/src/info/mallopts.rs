@@ -114,8 +114,8 @@ fn frames(labels: &mut Labels, stack: u32) -> Vec<Name> {
     names.cloned().collect()
 }
 
-/// As in glibc's malloc.h.
-fn name_of(parameter: i32) -> Option<&'static str> {
+/// What glibc's malloc.h calls a parameter.
+pub fn name_of(parameter: i32) -> Option<&'static str> {
     let name = match parameter {
         1 => "M_MXFAST",
         2 => "M_NLBLKS",

@@ -7,6 +7,7 @@ mod jit;
 mod kept;
 mod known;
 mod labels;
+mod placed;
 mod remarks;
 mod symbol_files;
 
@@ -30,6 +31,7 @@ pub use jit::{found as jit_names, may_be as may_have_jit_names};
 use kept::Kept;
 pub use known::KnownNames;
 pub use labels::{Cursor, Labels};
+pub use placed::Placed;
 use remarks::Remarks;
 pub use symbol_files::{SymbolFiles, machine, options as symbol_options, words as symbol_words};
 

@@ -14,13 +14,16 @@ use std::time::Duration;
 
 use memlog_pages::{SymbolFiles, each, each_once};
 use serde_json::{Value, json};
-use tokio::sync::watch;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 pub use list::complete;
+pub use reader::Reader;
 pub use shelved::Shelved;
 
 /// Logs that are open at once. Each takes the memory of its names.
-const MOST_OPEN: usize = 8;
+pub const MOST_OPEN: usize = 8;
+/// Files of other tools that are made at once: each reads a log anew.
+const MOST_EXPORTS: usize = 2;
 /// More of them are not told each time that one changes.
 const MANY: usize = 200;
 /// How often files are looked at.
@@ -35,6 +38,8 @@ pub struct Shelf {
     refused: Mutex<HashSet<PathBuf>>,
     changes: watch::Sender<u64>,
     is_over: AtomicBool,
+    /// Who makes a file of another tool has a place.
+    exports: Arc<Semaphore>,
 }
 
 impl Shelf {
@@ -48,6 +53,7 @@ impl Shelf {
             refused: Mutex::default(),
             changes: watch::Sender::new(0),
             is_over: AtomicBool::new(false),
+            exports: Arc::new(Semaphore::new(MOST_EXPORTS)),
         });
         let why = shelf.add(paths);
         if let ([], Some(why)) = (&shelf.all()[..], why) {
@@ -67,6 +73,11 @@ impl Shelf {
     pub fn all(&self) -> Vec<Arc<Shelved>> {
         let logs = self.logs.read();
         logs.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// A place to make a file of another tool, once one is free.
+    pub async fn export_place(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.exports).acquire_owned().await.ok()
     }
 
     /// All for programs.

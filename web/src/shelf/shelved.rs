@@ -71,6 +71,11 @@ impl Shelved {
         })
     }
 
+    /// Where its names are.
+    pub fn symbol_files(&self) -> &SymbolFiles {
+        &self.symbol_files
+    }
+
     /// The log's file.
     pub fn path(&self) -> &Path {
         &self.path
@@ -105,10 +110,19 @@ impl Shelved {
         &self,
         make: impl Fn(&Desk) -> Result<R, Failure> + Send + Sync + 'static,
     ) -> Result<R, Refusal> {
+        self.ask_at(&self.reader(), make).await
+    }
+
+    /// The same as the log was when that reader opened it: an answer of many parts is of
+    /// one reading.
+    pub async fn ask_at<R: Send + 'static>(
+        &self,
+        reader: &Reader,
+        make: impl Fn(&Desk) -> Result<R, Failure> + Send + Sync + 'static,
+    ) -> Result<R, Refusal> {
         let make = Arc::new(make);
         // A damaged table is made anew, once.
         for _ in 0..2 {
-            let reader = self.reader();
             let (answer, answered) = oneshot::channel();
             let make = Arc::clone(&make);
             reader.give(Box::new(move |desk| {
@@ -131,7 +145,7 @@ impl Shelved {
                 Ok(Some(Ok(made))) => return Ok(made),
                 Ok(Some(Err(Failure::Said(error)))) => return Err(error.into()),
                 Ok(Some(Err(Failure::Damaged)) | None) => {}
-                Err(_) => return Err(self.why(&reader)),
+                Err(_) => return Err(self.why(reader)),
             }
         }
         Err(failed(

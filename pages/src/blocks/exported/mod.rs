@@ -2,6 +2,7 @@
 
 mod dhat;
 mod firefox;
+mod flame;
 mod heaptrack;
 mod massif;
 mod perfetto;
@@ -25,6 +26,7 @@ use crate::world::Where;
 
 pub use dhat::dhat;
 pub use firefox::firefox;
+pub use flame::{flame_svg, folded};
 pub use heaptrack::heaptrack;
 pub use massif::massif;
 pub use perfetto::perfetto;
