@@ -69,7 +69,7 @@ fn run(line: Vec<OsString>) -> anyhow::Result<ExitCode> {
         Command::Rss(args) => ask(&args),
         Command::Where(args) => ask(&args),
         Command::Postmortem(args) => postmortem::run(&args),
-        Command::Server(args) => memlog_web::run(&args),
+        Command::Server(args) => memlog_web::run(&args, memlog2dot::open_file),
         Command::Html(args) => html::run(&args),
         Command::Dot(args) => dot::run(&args),
         Command::Flamegraph(args) => flamegraph::run(&args),

@@ -69,8 +69,8 @@ pub use names::{
     Labels, NameStore, Names, SymbolFiles, jit_names, may_have_jit_names, symbol_options,
 };
 pub use open::{
-    Analysis, Extent, FEW_EVENTS, Family, Far, Few, Files, Glance, INTERRUPTED, Made, Watch, each,
-    extent_of, form_of, has_magic, import, is_packed, left_seconds, says_more, unnamed,
+    Analysis, Extent, FEW_EVENTS, Family, Far, Few, Files, Glance, INTERRUPTED, Made, Watch, cache,
+    each, extent_of, form_of, has_magic, import, is_packed, left_seconds, says_more, unnamed,
 };
 pub use page::Page;
 pub use page::tree::{By, Direction};

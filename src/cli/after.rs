@@ -225,7 +225,7 @@ each page shows the command that says the same. Scripts ask with curl: `api/1/lo
 Examples:
   memlog server vm.5912.memlog
   memlog server logs/                              all of a folder, and those that come
-  memlog server --socket ~/memlog.sock '*.memlog'  then: ssh -L 8080:memlog.sock HOST
+  memlog server --socket own.sock '*.memlog'       then: ssh -L 8080:PATH/own.sock HOST
   memlog server --open --port 8080 vm.5912.memlog";
 
 pub const HTML: &str = "\

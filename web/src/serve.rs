@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{ErrorKind, Write};
-use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use axum::Router;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
-use memlog_pages::{Advice, out, shown, typed};
+use memlog_pages::{Advice, cache, out, shown, tell_note, typed};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, UnixListener};
 use tokio::signal::unix::{SignalKind, signal};
@@ -30,20 +30,20 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// Bytes of a request's head: a filter may have 64 KiB, and three times that in a link.
 const MOST_HEAD_BYTES: usize = 256 << 10;
 
-/// Serves logs until Ctrl-C.
-pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
+/// Serves logs until Ctrl-C. `open` opens a file in the user's browser.
+pub fn run(args: &Args, open: fn(&Path)) -> anyhow::Result<ExitCode> {
     let shelf = Shelf::of(args.files.clone(), args.symbol_files.clone())?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
         .build()?;
-    let served = runtime.block_on(serve(args, shelf));
+    let served = runtime.block_on(serve(args, shelf, open));
     // What is still being read or answered ends with the process.
     runtime.shutdown_background();
     served
 }
 
-async fn serve(args: &Args, shelf: Arc<Shelf>) -> anyhow::Result<ExitCode> {
+async fn serve(args: &Args, shelf: Arc<Shelf>, open: fn(&Path)) -> anyhow::Result<ExitCode> {
     let mut ends = [
         signal(SignalKind::interrupt())?,
         signal(SignalKind::terminate())?,
@@ -59,8 +59,11 @@ async fn serve(args: &Args, shelf: Arc<Shelf>) -> anyhow::Result<ExitCode> {
     }
     let link = format!("{}{}", listener.link(), door.query());
     tell(args, &link, shelf.all().len())?;
-    if args.open {
-        open_in_browser(&link);
+    let way = args.open.then(|| Way::to(&link)).transpose();
+    match &way {
+        Ok(Some(way)) => open(&way.0),
+        Ok(None) => {}
+        Err(error) => tell_note(&format!("no browser is opened: {error}; open the link")),
     }
     let [interrupt, terminate, hangup] = &mut ends;
     tokio::select! {
@@ -92,16 +95,36 @@ fn tell(args: &Args, link: &str, logs: usize) -> anyhow::Result<()> {
     Ok(out.flush()?)
 }
 
-/// Nobody waits for it, and where there is no browser the link is still there.
-fn open_in_browser(link: &str) {
-    let started = std::process::Command::new("xdg-open")
-        .arg(link)
-        .stdin(std::process::Stdio::null())
-        .stdout(std::process::Stdio::null())
-        .stderr(std::process::Stdio::null())
-        .spawn();
-    if started.is_err() {
-        memlog_pages::tell_note("there is no xdg-open here: open the link yourself");
+/// A file that leads to a link, and goes with this. The words of a program that is started
+/// can be read by everybody: the link must not be among them.
+struct Way(PathBuf);
+
+impl Way {
+    fn to(link: &str) -> std::io::Result<Self> {
+        let folder = cache().ok_or(ErrorKind::NotFound)?;
+        fs::create_dir_all(&folder)?;
+        let path = folder.join(format!("open-{}.html", std::process::id()));
+        // A process of our number may have left one.
+        let _ = fs::remove_file(&path);
+        let mut options = fs::OpenOptions::new();
+        let mut file = options
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(&path)?;
+        let way = Self(path);
+        writeln!(
+            file,
+            "<!doctype html><title>memlog</title>\
+             <meta http-equiv=\"refresh\" content=\"0; url={link}\"><a href=\"{link}\">memlog</a>"
+        )?;
+        Ok(way)
+    }
+}
+
+impl Drop for Way {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
     }
 }
 

@@ -71,7 +71,7 @@ fn answer(told: &Told, args: &Args) -> Result<Answer, Damaged> {
         "files",
         files
             .iter()
-            .map(|(path, lines)| json_of(path, lines))
+            .map(|(path, lines)| json_of(told, path, lines))
             .collect::<Vec<_>>()
             .into(),
     )]);
@@ -107,7 +107,8 @@ fn answer(told: &Told, args: &Args) -> Result<Answer, Damaged> {
     })
 }
 
-fn json_of(path: &str, lines: &FileLines) -> Value {
+fn json_of(told: &Told, path: &str, lines: &FileLines) -> Value {
+    let text = Text::of(path);
     let lines = lines.iter().map(|(number, line)| {
         json!({
             "line": number,
@@ -116,9 +117,14 @@ fn json_of(path: &str, lines: &FileLines) -> Value {
             "below_bytes": line.below.bytes,
             "below_blocks": line.below.blocks,
             "functions": line.functions,
+            "text": text.line(*number),
         })
     });
-    json!({"name": path, "rows": lines.collect::<Vec<_>>()})
+    json!({
+        "name": path,
+        "is_newer": is_newer(path, told),
+        "rows": lines.collect::<Vec<_>>(),
+    })
 }
 
 /// A file, and behind the first single colon a function: `a.cpp:Foo::bar`.
@@ -137,20 +143,32 @@ fn split(source: &str) -> (&str, Option<&str>) {
 /// A longer file is no source that anybody reads.
 const LONGEST: usize = 64 << 20;
 
+/// The lines of a file, if they are to be had.
+struct Text(Vec<String>);
+
+impl Text {
+    fn of(path: &str) -> Self {
+        // Whatever the debug information calls a file: a regular one of usual length.
+        let text = map(Path::new(path)).ok();
+        let text = text.filter(|text| text.len() <= LONGEST);
+        let text = text.as_deref().unwrap_or_default();
+        Self(text.split(|&byte| byte == b'\n').map(source_line).collect())
+    }
+
+    fn line(&self, number: u64) -> Option<&str> {
+        let index = usize::try_from(number).ok()?.checked_sub(1)?;
+        self.0.get(index).map(String::as_str)
+    }
+
+    fn count(&self) -> u64 {
+        self.0.len() as u64
+    }
+}
+
 /// The file's text, if it is to be had; else only what is known of the lines.
 fn file_rows(told: &Told, path: &str, lines: &FileLines, args: &Args) -> Vec<Vec<String>> {
-    // Whatever the debug information calls a file: a regular one of usual length.
-    let text = map(Path::new(path)).ok();
-    let text = text.filter(|text| text.len() <= LONGEST);
-    let text = text.as_deref().unwrap_or_default();
-    let text: Vec<String> = text.split(|&byte| byte == b'\n').map(source_line).collect();
-    let of = |number: u64| {
-        let index = usize::try_from(number)
-            .unwrap_or(usize::MAX)
-            .wrapping_sub(1);
-        text.get(index).cloned()
-    };
-    let heading = match text.len() {
+    let text = Text::of(path);
+    let heading = match text.count() {
         0 | 1 => format!("{path} (its text is not here)"),
         _ if is_newer(path, told) => format!("{path} (newer than the log: lines may have moved)"),
         _ => path.to_owned(),
@@ -162,7 +180,7 @@ fn file_rows(told: &Told, path: &str, lines: &FileLines, args: &Args) -> Vec<Vec
         String::new(),
         heading,
     ]];
-    let last = text.len() as u64;
+    let last = text.count();
     let mut shown: BTreeSet<u64> = match args.whole {
         true => (1..=last).collect(),
         false => {
@@ -184,7 +202,7 @@ fn file_rows(told: &Told, path: &str, lines: &FileLines, args: &Args) -> Vec<Vec
         before = number;
         let line = lines.get(&number);
         let functions = || line.map_or(String::new(), |line| line.functions.join(", "));
-        let source = of(number).unwrap_or_else(functions);
+        let source = text.line(number).map_or_else(functions, str::to_owned);
         rows.push(line_row(told, number, line, source));
     }
     rows

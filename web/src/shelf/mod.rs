@@ -8,9 +8,8 @@ mod shelved;
 
 use std::collections::HashSet;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use memlog_pages::{SymbolFiles, each, each_once};
 use serde_json::{Value, json};
@@ -26,8 +25,9 @@ pub const MOST_OPEN: usize = 8;
 const MOST_EXPORTS: usize = 2;
 /// More of them are not told each time that one changes.
 const MANY: usize = 200;
-/// How often files are looked at.
+/// How often files are looked at, and how much longer than that takes to rest at least.
 const STEP: Duration = Duration::from_secs(1);
+const REST: u32 = 20;
 
 /// All of them.
 pub struct Shelf {
@@ -37,7 +37,6 @@ pub struct Shelf {
     /// Files that are there and are no log.
     refused: Mutex<HashSet<PathBuf>>,
     changes: watch::Sender<u64>,
-    is_over: AtomicBool,
     /// Who makes a file of another tool has a place.
     exports: Arc<Semaphore>,
 }
@@ -52,7 +51,6 @@ impl Shelf {
             logs: RwLock::default(),
             refused: Mutex::default(),
             changes: watch::Sender::new(0),
-            is_over: AtomicBool::new(false),
             exports: Arc::new(Semaphore::new(MOST_EXPORTS)),
         });
         let why = shelf.add(paths);
@@ -106,9 +104,13 @@ impl Shelf {
     pub fn look_after(self: &Arc<Self>) {
         let shelf = Arc::clone(self);
         let look = move || {
-            while !shelf.is_over.load(Ordering::Relaxed) {
-                std::thread::sleep(STEP);
+            let mut took = Duration::ZERO;
+            loop {
+                // A folder of ten thousand logs is looked through less often.
+                std::thread::sleep(STEP.max(took * REST));
+                let begun = Instant::now();
                 shelf.look();
+                took = begun.elapsed();
             }
         };
         // Without it nothing is new, and all else works.
