@@ -21,6 +21,7 @@
 //! * `static_init`: what ran before main
 //! * [`by_size`], [`by_lifetime`], [`by_size_and_lifetime`]: how many of each
 //! * [`timeline`]: the heap and resident memory over time
+//! * [`courses`]: the same of several choices, each block in one of them only
 //! * [`chains`]: what reallocs grew
 //! * [`found_at`]: the blocks that an address was in
 //! * [`listed`]: single blocks in any order
@@ -42,6 +43,7 @@ mod chain;
 mod chains;
 mod changes;
 mod choice;
+mod courses;
 mod diff;
 mod events;
 mod filter;
@@ -79,21 +81,24 @@ pub use chain::ChainFacts;
 pub use chains::{ChainRow, chains};
 pub use changes::changes;
 pub use choice::{Choice, Test};
+pub use courses::{Course, Layer, SeriesOf, courses, thinned};
 pub use diff::{
     Change, ChangedLines, DIFF_BY, Difference, Module, Side, changed_lines, diff, side,
 };
 pub use events::{Event, events};
-pub use filter::{needs_names, test_of};
+pub use filter::{in_mappings_of, needs_names, test_of};
 pub use find::{Found, found_at};
 pub use fragments::{FragmentRow, Fragments, fragments};
 pub use group::{Group, grouped};
 pub use growth::{Growth, Whole, growth, whole};
-pub use held::{born_of, held_at, held_of, released_by};
+pub use held::{born_of, held_at, held_of, released_by, sums_of};
 pub use histogram::{Class, Grid, by_lifetime, by_lifetime_events, by_size, by_size_and_lifetime};
 pub use keys::By;
 pub use lines::{FileLines, LineSums, lines};
 pub use listed::{Order, listed};
-pub use mappings::{Mapping, MappingRow, backing_at, mapped_at, mapped_over_time, mappings};
+pub use mappings::{
+    Mapping, MappingRow, backing_at, mapped, mapped_at, mapped_over_time, mappings,
+};
 pub use owned::{Owned, owned};
 pub use owners::{name_owners, name_owners_past};
 pub use peak::{Peak, peak};

@@ -155,6 +155,13 @@ pub fn mapped_at(world: &World, choice: &Choice, at: u64) -> Result<Vec<Mapping>
     Ok(list)
 }
 
+/// The chosen mappings, whenever they were, in the order in which they came.
+pub fn mapped(world: &World, choice: &Choice) -> Result<Vec<Mapping>, Damaged> {
+    let mut parts = parts(world, choice)?;
+    parts.sort_unstable_by_key(|part| (part.born, part.address));
+    Ok(areas(parts.iter()))
+}
+
 /// What the allocator mapped for itself, at a moment.
 pub fn backing_at(world: &World, at: u64) -> Result<Held, Damaged> {
     let live = Choice::of(Test::LiveAt(at));
