@@ -22,6 +22,7 @@ mod listed;
 pub mod locate;
 pub mod maps;
 pub mod measure;
+mod pieces;
 pub mod ranks;
 pub mod rss;
 pub mod table;
@@ -35,6 +36,7 @@ use crate::figures::place;
 pub use ask::{Answer, Ask, Failure, Question, Told, ask};
 use ask::{Around, answered};
 pub use desk::{Desk, Opened, Size};
+pub use pieces::About;
 
 /// Frames from a line out, for programs.
 fn frames(told: &Told, line: u32) -> Vec<Value> {
