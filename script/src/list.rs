@@ -1,0 +1,320 @@
+//! Lists of blocks and of mappings. A list is what chooses them; they are looked at once
+//! a figure is asked for.
+
+use std::cell::OnceCell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use memlog_answers::{Of, Order, Sums, listed, mapped, sums_of};
+use memlog_pages::blocks::About;
+use memlog_query::Expr;
+
+use crate::block::{Facts, Row};
+use crate::chosen::{Chosen, StackKey, StackSet};
+use crate::env::{Log, Made, made, refused};
+use crate::stack::keys_of;
+
+/// Blocks that a script may walk through, one by one.
+pub(crate) const MOST_SINGLE: usize = 100_000;
+/// So many are fetched at once, for who asks for the first asks for the second.
+const AT_ONCE: usize = 64;
+
+/// Chosen blocks or mappings of a log.
+#[derive(Clone)]
+pub(crate) struct List {
+    pub log: Log,
+    pub of: Of,
+    pub chosen: Chosen,
+    count: Rc<OnceCell<u64>>,
+    first: Rc<OnceCell<Vec<Facts>>>,
+}
+
+/// As scripts know them.
+#[derive(Clone)]
+pub(crate) struct AllocationList(pub List);
+
+#[derive(Clone)]
+pub(crate) struct MapList(pub List);
+
+impl List {
+    pub fn new(log: Log, of: Of, chosen: Chosen) -> Self {
+        Self {
+            log,
+            of,
+            chosen,
+            count: Rc::default(),
+            first: Rc::default(),
+        }
+    }
+
+    /// Everything there is.
+    pub fn all(log: Log, of: Of) -> Self {
+        Self::new(log, of, Chosen::all())
+    }
+
+    fn of_the_same(&self, chosen: Chosen) -> Self {
+        Self::new(self.log.clone(), self.of, chosen)
+    }
+
+    /// What something else chooses too.
+    pub fn and(&self, other: &Chosen) -> Made<Self> {
+        Ok(self.of_the_same(made(self.chosen.and(other))?))
+    }
+
+    /// What a filter lets through.
+    pub fn filtered(&self, filter: Expr) -> Made<Self> {
+        self.and(&filter.into())
+    }
+
+    /// What is in either of both.
+    pub fn plus(&self, other: &Self) -> Made<Self> {
+        self.log.must_be(&other.log)?;
+        Ok(self.of_the_same(made(self.chosen.or(&other.chosen))?))
+    }
+
+    /// What is not in the other.
+    pub fn minus(&self, other: &Self) -> Made<Self> {
+        self.log.must_be(&other.log)?;
+        self.and(&made(other.chosen.negated())?)
+    }
+
+    /// What is in both.
+    pub fn intersected(&self, other: &Self) -> Made<Self> {
+        self.log.must_be(&other.log)?;
+        self.and(&other.chosen)
+    }
+
+    /// How many they are.
+    pub fn len(&self) -> Made<i64> {
+        if let Some(count) = self.count.get() {
+            return Ok(*count as i64);
+        }
+        let (chosen, of) = (self.chosen.clone(), self.of);
+        let count = self.log.ask(move |desk| {
+            desk.knows(match of {
+                Of::Blocks => About::Sums,
+                Of::Mappings => About::Mappings,
+            })?;
+            let choice = chosen.choice(desk, of)?;
+            let world = desk.world(of, chosen.needs_names())?;
+            Ok(match of {
+                Of::Blocks => sums_of(world, &choice)?
+                    .iter()
+                    .map(|sums| sums.blocks)
+                    .sum(),
+                Of::Mappings => mapped(world, &choice)?.len() as u64,
+            })
+        })?;
+        let _ = self.count.set(count);
+        Ok(count as i64)
+    }
+
+    /// The first of them, in the order in which they came, and how many there are.
+    fn first(&self, most: usize) -> Made<(Vec<Facts>, u64)> {
+        let (chosen, of) = (self.chosen.clone(), self.of);
+        let found = self.log.ask(move |desk| {
+            desk.knows(match of {
+                Of::Blocks => About::Single,
+                Of::Mappings => About::Mappings,
+            })?;
+            let choice = chosen.choice(desk, of)?;
+            let world = desk.world(of, chosen.needs_names())?;
+            let keys = keys_of(world, |_| true);
+            let mut stacks = vec![None; world.stack_count()];
+            for (number, key) in keys {
+                stacks[number as usize].get_or_insert(key);
+            }
+            let stack = |number: u32| stacks.get(number as usize).copied().flatten();
+            Ok(match of {
+                Of::Blocks => {
+                    let (found, sums) = listed(world, &choice, Order::Born, most)?;
+                    let facts = found
+                        .iter()
+                        .map(|one| Facts::of_block(world, one, stack(one.stack)));
+                    (facts.collect(), sums.blocks)
+                }
+                Of::Mappings => {
+                    let found = mapped(world, &choice)?;
+                    let facts = found.iter().take(most);
+                    let facts = facts.map(|one| Facts::of_mapping(world, one, stack(one.stack)));
+                    (facts.collect::<Vec<_>>(), found.len() as u64)
+                }
+            })
+        })?;
+        self.log.env.takes(found.0.len())?;
+        Ok(found)
+    }
+
+    /// The one at a place, from 0; from the end, if it is negative.
+    pub fn get(&self, index: i64) -> Made<Row> {
+        let place = match index {
+            0.. => index,
+            _ => self.len()?.saturating_add(index),
+        };
+        let place = usize::try_from(place).unwrap_or(usize::MAX);
+        if place >= MOST_SINGLE && index >= 0 && place < self.len()? as usize {
+            return Err(too_many(self.len()? as u64));
+        }
+        if place < AT_ONCE && self.first.get().is_none() {
+            let (first, count) = self.first(AT_ONCE)?;
+            let _ = self.count.set(count);
+            let _ = self.first.set(first);
+        }
+        let found = match self.first.get().and_then(|first| first.get(place)) {
+            Some(found) => Some(found.clone()),
+            None if place < AT_ONCE => None,
+            None if place >= MOST_SINGLE => None,
+            None => self.first(place + 1)?.0.into_iter().nth(place),
+        };
+        match found {
+            Some(found) => Ok(Row::new(&self.log, self.of, &found)),
+            None => Err(refused(format!(
+                "there is no place {index} in a list of {}",
+                self.len()?
+            ))),
+        }
+    }
+
+    /// All of them, one by one.
+    pub fn each(&self) -> Made<Vec<Row>> {
+        let (found, count) = self.first(MOST_SINGLE)?;
+        if count > found.len() as u64 {
+            return Err(too_many(count));
+        }
+        let rows = found.iter();
+        Ok(rows.map(|one| Row::new(&self.log, self.of, one)).collect())
+    }
+
+    /// Put together by their stacks.
+    pub fn by_stack(&self) -> Made<Groups> {
+        let (chosen, of) = (self.chosen.clone(), self.of);
+        let rows = self.log.ask(move |desk| {
+            desk.knows(About::Sums)?;
+            let choice = chosen.choice(desk, of)?;
+            let world = desk.world(of, chosen.needs_names())?;
+            let sums = sums_of(world, &choice)?;
+            let mut rows = vec![None; sums.len()];
+            let is_there = |number: u32| {
+                let sums = sums.get(number as usize);
+                sums.is_some_and(|sums| sums.blocks > 0)
+            };
+            for (number, key) in keys_of(world, is_there) {
+                let row = rows[number as usize].get_or_insert_with(|| Group {
+                    keys: Vec::new(),
+                    sums: sums[number as usize],
+                });
+                row.keys.push(key);
+            }
+            Ok(rows.into_iter().flatten().collect::<Vec<Group>>())
+        })?;
+        self.log.env.takes(rows.len())?;
+        Ok(Groups {
+            list: self.clone(),
+            rows: Rc::new(rows),
+        })
+    }
+
+    /// A sentence where nobody recorded who released.
+    pub fn knows_releases(&self) -> Made<()> {
+        if self.of == Of::Mappings {
+            return Ok(());
+        }
+        let any =
+            memlog_query::parse("freed-stack >= 0").map_err(|error| refused(error.to_string()))?;
+        self.log
+            .ask(move |desk| desk.test(Of::Blocks, &any).map(|_| ()))
+    }
+}
+
+fn too_many(count: u64) -> Box<rhai::EvalAltResult> {
+    refused(format!(
+        "a script walks through {MOST_SINGLE} blocks at most, and these are {count}: choose fewer, \
+         or put them together by group_by_backtrace"
+    ))
+}
+
+/// Blocks of a list with the same stack.
+#[derive(Clone, Debug)]
+pub(crate) struct Group {
+    /// Most stacks have one; the recorder may have written one twice.
+    pub keys: Vec<StackKey>,
+    pub sums: Sums,
+}
+
+/// The blocks of a list by their stacks.
+#[derive(Clone)]
+pub(crate) struct Groups {
+    pub list: List,
+    pub rows: Rc<Vec<Group>>,
+}
+
+impl Groups {
+    fn of_the_same(&self, rows: Vec<Group>) -> Self {
+        Self {
+            list: self.list.clone(),
+            rows: Rc::new(rows),
+        }
+    }
+
+    pub fn only(&self, fits: impl Fn(&Sums) -> bool) -> Self {
+        let rows = self.rows.iter().filter(|row| fits(&row.sums));
+        self.of_the_same(rows.cloned().collect())
+    }
+
+    /// Among equals they stay as they stood.
+    pub fn sorted(&self, by: impl Fn(&Sums) -> u64, is_descending: bool) -> Self {
+        let mut rows = Vec::clone(&self.rows);
+        rows.sort_by_key(|row| match is_descending {
+            true => !by(&row.sums),
+            false => by(&row.sums),
+        });
+        self.of_the_same(rows)
+    }
+
+    pub fn take(&self, count: i64) -> Self {
+        let count = usize::try_from(count).unwrap_or(0);
+        self.of_the_same(self.rows.iter().take(count).cloned().collect())
+    }
+
+    /// The blocks of one of them.
+    pub fn get(&self, index: i64) -> Made<List> {
+        let place = match index {
+            0.. => index,
+            _ => index.saturating_add(self.rows.len() as i64),
+        };
+        let row = usize::try_from(place).ok();
+        let row = row.and_then(|place| self.rows.get(place));
+        let row = row.ok_or_else(|| {
+            refused(format!(
+                "there is no place {index} among {} groups",
+                self.rows.len()
+            ))
+        })?;
+        self.list_of(row)
+    }
+
+    pub fn list_of(&self, row: &Group) -> Made<List> {
+        let set = StackSet {
+            keys: row.keys.iter().copied().collect(),
+            ..StackSet::default()
+        };
+        let list = self.list.and(&Chosen::stacks(Arc::new(set), false))?;
+        let _ = list.count.set(row.sums.blocks);
+        Ok(list)
+    }
+
+    /// The blocks of all of them.
+    pub fn ungroup(&self) -> Made<List> {
+        self.list.and(&self.stacks())
+    }
+
+    /// Which stacks those are.
+    pub fn stacks(&self) -> Chosen {
+        let keys = self.rows.iter().flat_map(|row| row.keys.iter().copied());
+        let set = StackSet {
+            keys: keys.collect(),
+            ..StackSet::default()
+        };
+        Chosen::stacks(Arc::new(set), false)
+    }
+}
