@@ -11,6 +11,7 @@ mod diff;
 mod dot;
 mod export;
 mod flamegraph;
+mod folder;
 mod import;
 mod ldflags;
 mod manual;
@@ -24,6 +25,7 @@ mod record;
 mod recorder;
 mod replay;
 mod report;
+mod script;
 mod strip;
 mod timeline;
 mod verbs;
@@ -67,6 +69,7 @@ fn run(line: Vec<OsString>) -> anyhow::Result<ExitCode> {
         Command::Maps(args) => ask(&args),
         Command::Rss(args) => ask(&args),
         Command::Where(args) => ask(&args),
+        Command::Script(args) => script::run(&args),
         Command::Postmortem(args) => postmortem::run(&args),
         Command::Server(args) => memlog_web::run(&args),
         Command::Dot(args) => dot::run(&args),

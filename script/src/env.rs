@@ -90,7 +90,10 @@ impl Env {
 
     /// Another one.
     pub fn load(self: &Rc<Self>, path: &str) -> Made<Log> {
-        Ok(self.holding(made(self.host.load(path))?))
+        let log = self.holding(made(self.host.load(path))?);
+        // It is opened now: what is wrong with it is said here.
+        log.ask(|_| Ok(()))?;
+        Ok(log)
     }
 
     fn holding(self: &Rc<Self>, asked: Arc<dyn Asked>) -> Log {
@@ -121,10 +124,12 @@ impl Env {
     /// A picture goes out.
     pub fn write(&self, name: &str, svg: &str) -> Made<()> {
         self.puts_out(svg.len())?;
-        let path = made(below(&self.folder.borrow(), name))?;
-        if path.file_name().is_none() {
-            return Err(refused(format!("`{name}` is a folder, not a file")));
-        }
+        // Pictures take the place of pictures, and of nothing else.
+        let name = match name.to_ascii_lowercase().ends_with(".svg") {
+            true => name.to_owned(),
+            false => format!("{name}.svg"),
+        };
+        let path = made(below(&self.folder.borrow(), &name))?;
         made(self.host.write(&path, svg))
     }
 

@@ -136,6 +136,7 @@ fn sentence(mut error: EvalAltResult) -> String {
         EvalAltResult::ErrorStackOverflow(_) => {
             return "too many functions call each other".to_owned();
         }
+        EvalAltResult::ErrorFunctionNotFound(what, _) => return not_there(what),
         EvalAltResult::ErrorDataTooLarge(what, _) => {
             return format!(
                 "{} grows larger than a script may have it",
@@ -146,4 +147,19 @@ fn sentence(mut error: EvalAltResult) -> String {
     }
     error.set_position(Position::NONE);
     error.to_string()
+}
+
+/// `only_big (AllocationList, i64)` is not there: perhaps with other values it is.
+fn not_there(what: &str) -> String {
+    let (name, values) = what.split_once(" (").unwrap_or((what, ")"));
+    let values = values
+        .trim_end_matches(')')
+        .replace("i64", "a whole number");
+    let values = values
+        .replace("f64", "a fraction")
+        .replace("&str", "a text");
+    match values.is_empty() {
+        true => format!("there is no `{name}` without values; doc/SCRIPTS.md has all words"),
+        false => format!("there is no `{name}` of {values}; doc/SCRIPTS.md has all words"),
+    }
 }
