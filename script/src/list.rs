@@ -25,7 +25,7 @@ pub(crate) struct List {
     pub log: Log,
     pub of: Of,
     pub chosen: Chosen,
-    count: Rc<OnceCell<u64>>,
+    sums: Rc<OnceCell<(u64, u64)>>,
     first: Rc<OnceCell<Vec<Facts>>>,
 }
 
@@ -42,7 +42,7 @@ impl List {
             log,
             of,
             chosen,
-            count: Rc::default(),
+            sums: Rc::default(),
             first: Rc::default(),
         }
     }
@@ -86,27 +86,44 @@ impl List {
 
     /// How many they are.
     pub fn len(&self) -> Made<i64> {
-        if let Some(count) = self.count.get() {
-            return Ok(*count as i64);
+        Ok(self.sums()?.0 as i64)
+    }
+
+    /// How many bytes all of them have.
+    pub fn bytes(&self) -> Made<i64> {
+        Ok(self.sums()?.1 as i64)
+    }
+
+    /// How many they are, and how many bytes.
+    fn sums(&self) -> Made<(u64, u64)> {
+        if let Some(sums) = self.sums.get() {
+            return Ok(*sums);
         }
         let (chosen, of) = (self.chosen.clone(), self.of);
-        let count = self.log.ask(move |desk| {
+        let sums = self.log.ask(move |desk| {
             desk.knows(match of {
                 Of::Blocks => About::Sums,
                 Of::Mappings => About::Mappings,
             })?;
             let choice = chosen.choice(desk, of)?;
             let world = desk.world(of, chosen.needs_names())?;
+            let plus = |(count, bytes): (u64, u64), (more, larger): (u64, u64)| {
+                (count + more, bytes.saturating_add(larger))
+            };
             Ok(match of {
-                Of::Blocks => sums_of(world, &choice)?
-                    .iter()
-                    .map(|sums| sums.blocks)
-                    .sum(),
-                Of::Mappings => mapped(world, &choice)?.len() as u64,
+                Of::Blocks => {
+                    let stacks = sums_of(world, &choice)?;
+                    let stacks = stacks.iter().map(|sums| (sums.blocks, sums.bytes));
+                    stacks.fold((0, 0), plus)
+                }
+                Of::Mappings => {
+                    let maps = mapped(world, &choice)?;
+                    maps.iter().map(|map| (1, map.bytes)).fold((0, 0), plus)
+                }
             })
         })?;
-        let _ = self.count.set(count);
-        Ok(count as i64)
+        let _ = self.sums.set(sums);
+        Ok(sums)
     }
 
     /// The first of them, in the order in which they came, and how many there are.
@@ -156,8 +173,7 @@ impl List {
             return Err(too_many(self.len()? as u64));
         }
         if place < AT_ONCE && self.first.get().is_none() {
-            let (first, count) = self.first(AT_ONCE)?;
-            let _ = self.count.set(count);
+            let (first, _) = self.first(AT_ONCE)?;
             let _ = self.first.set(first);
         }
         let found = match self.first.get().and_then(|first| first.get(place)) {
@@ -299,7 +315,7 @@ impl Groups {
             ..StackSet::default()
         };
         let list = self.list.and(&Chosen::stacks(Arc::new(set), false))?;
-        let _ = list.count.set(row.sums.blocks);
+        let _ = list.sums.set((row.sums.blocks, row.sums.bytes));
         Ok(list)
     }
 

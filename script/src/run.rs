@@ -157,7 +157,7 @@ fn not_there(what: &str) -> String {
         .replace("i64", "a whole number");
     let values = values
         .replace("f64", "a fraction")
-        .replace("&str", "a text");
+        .replace("&str | ImmutableString | String", "a text");
     match values.is_empty() {
         true => format!("there is no `{name}` without values; doc/SCRIPTS.md has all words"),
         false => format!("there is no `{name}` of {values}; doc/SCRIPTS.md has all words"),

@@ -140,6 +140,7 @@ fn of_lists<L: Listed>(engine: &mut Engine) {
             list(one.list().intersected(other.list()))
         })
         .register_fn("len", |one: &mut L| one.list().len())
+        .register_fn("size", |one: &mut L| one.list().bytes())
         .register_indexer_get(|one: &mut L, index: i64| -> Made<L::Item> {
             one.list().get(index).map(L::item)
         })
