@@ -124,6 +124,7 @@ impl Env {
     /// A picture goes out.
     pub fn write(&self, name: &str, svg: &str) -> Made<()> {
         self.puts_out(svg.len())?;
+        made(below(&self.folder.borrow(), name))?;
         // Pictures take the place of pictures, and of nothing else.
         let name = match name.to_ascii_lowercase().ends_with(".svg") {
             true => name.to_owned(),

@@ -14,7 +14,6 @@ fn what_has_no_end_is_ended() {
         "loop {}",
         "try { loop {} } catch { }",
         "let x = 0; while true { x += 1; }",
-        "let f = |f| f.call(f); loop { try { f.call(f) } catch { } }",
     ] {
         let why = leaky.refuses(code);
         assert!(
@@ -36,6 +35,10 @@ fn what_has_no_measure_is_refused() {
         ("let a = []; a.pad(1000000000, 1); a", "grows larger"),
         (
             "fn f(n) { f(n + 1) } f(0)",
+            "too many functions call each other",
+        ),
+        (
+            "let f = |f| f.call(f); loop { try { f.call(f) } catch { } }",
             "too many functions call each other",
         ),
         (
@@ -122,9 +125,7 @@ fn pictures_stay_in_their_folder() {
         let output = leaky.runs(&code, &pictures, &[]);
         let why = said(&output);
         assert_eq!(output.status.code(), Some(2), "{name}: {why}");
-        if !name.is_empty() {
-            assert!(why.contains(sentence), "{name}: {why}");
-        }
+        assert!(why.contains(sentence), "{name}: {why}");
     }
     for code in [
         "mkdir_p(\"link/a\")",

@@ -197,7 +197,7 @@ const OF_MAPS: &[(&str, &str)] = &[
     ),
     (
         "only_matching_backtraces(maps()[0])",
-        "function ~ \"^mapped$\"",
+        "function ~ \"^mapped$\" and size = 64K",
     ),
     (
         "only_leaked() - maps().only_writable()",
