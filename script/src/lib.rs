@@ -12,7 +12,8 @@
 //! * `collected`, `opened`: a host that keeps all in memory; a log on a thread of its own
 //! * `words`: what scripts can say
 //! * `graph`, `flame`: pictures of lists; `stacks`: sets of stacks
-//! * `list`: chosen blocks and mappings; `block`: single ones; `stack`: a stack as text
+//! * `groups`: blocks by their stacks; `list`: chosen blocks and mappings; `block`: single
+//!   ones; `stack`: a stack as text
 //! * `env`: what all words of a running script share
 //! * `outcome`, `code`: how a script ended; a filter as a script
 //! * `chosen`: which blocks, as a tree of filters and sets of stacks
@@ -28,6 +29,7 @@ mod collected;
 mod env;
 mod flame;
 mod graph;
+mod groups;
 mod host;
 mod limits;
 mod list;

@@ -64,7 +64,7 @@ fn run_here(
     let engine = engine(&env, limits);
     let value = engine
         .compile(code)
-        .map_err(|error| Box::<EvalAltResult>::from(error))
+        .map_err(Box::<EvalAltResult>::from)
         .and_then(|script| engine.eval_ast::<Dynamic>(&script));
     if let Some(code) = env.exit.get() {
         return (End::Exit(code), None);

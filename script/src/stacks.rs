@@ -3,24 +3,25 @@
 use std::sync::Arc;
 
 use memlog_analysis::Held;
-use memlog_answers::{Of, held_of};
+use memlog_answers::held_of;
 use rhai::Dynamic;
 
 use crate::block::{Allocation, Map};
 use crate::chosen::{Chosen, StackKey, StackSet};
 use crate::env::{Env, Log, Made, refused};
-use crate::list::{AllocationList, Groups, List, MapList};
+use crate::groups::Groups;
+use crate::list::{AllocationList, List, MapList};
 use crate::stack::{Backtrace, keys_of};
 
 /// The stacks of what a script hands over: lists, groups, stacks, numbers, arrays of those.
-pub(crate) fn gathered(env: &Env, log: &Log, of: Of, given: Dynamic) -> Made<Arc<StackSet>> {
+pub(crate) fn gathered(env: &Env, log: &Log, given: Dynamic) -> Made<Arc<StackSet>> {
     let mut set = StackSet::default();
-    gather(log, of, &mut set, given)?;
+    gather(log, &mut set, given)?;
     env.takes(set.len())?;
     Ok(Arc::new(set))
 }
 
-fn gather(log: &Log, of: Of, set: &mut StackSet, given: Dynamic) -> Made<()> {
+fn gather(log: &Log, set: &mut StackSet, given: Dynamic) -> Made<()> {
     if let Ok(number) = given.as_int() {
         let number = u32::try_from(number);
         set.numbers
@@ -46,7 +47,7 @@ fn gather(log: &Log, of: Of, set: &mut StackSet, given: Dynamic) -> Made<()> {
             .extend(groups.rows.iter().flat_map(|row| row.keys.iter().copied()));
     } else if given.is_array() {
         for one in given.into_array().unwrap_or_default() {
-            gather(log, of, set, one)?;
+            gather(log, set, one)?;
         }
     } else {
         return Err(refused(format!(
@@ -77,7 +78,7 @@ fn stacks_of(list: &List) -> Made<Vec<StackKey>> {
 
 /// Only these stacks, or all others; those that asked, or those that released.
 pub(crate) fn matching(list: &List, given: Dynamic, is_not: bool, is_release: bool) -> Made<List> {
-    let set = gathered(&list.log.env, &list.log, list.of, given)?;
+    let set = gathered(&list.log.env, &list.log, given)?;
     let stacks = Chosen::stacks(set, is_release);
     if is_release {
         list.knows_releases()?;

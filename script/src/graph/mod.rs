@@ -14,7 +14,8 @@ use memlog_answers::Of;
 use memlog_export::stacked::Around;
 
 use crate::env::{Made, refused};
-use crate::list::{Groups, List};
+use crate::groups::Groups;
+use crate::list::List;
 use crate::time::Duration;
 pub(crate) use colours::colour;
 use series::Layer;

@@ -7,7 +7,8 @@ use memlog_pages::blocks::{Desk, Failure};
 
 use crate::chosen::{Chosen, StackKey};
 use crate::env::{Made, made, refused};
-use crate::list::{Groups, List};
+use crate::groups::Groups;
+use crate::list::List;
 
 /// Series of a graph, at most: nobody tells more of them apart.
 const MOST: usize = 1_000;

@@ -6,7 +6,8 @@ use rhai::Engine;
 
 use crate::env::{Env, Made, made};
 use crate::graph::{Graph, Kind, colour};
-use crate::list::{AllocationList, Groups, MapList};
+use crate::groups::Groups;
+use crate::list::{AllocationList, MapList};
 use crate::time::Duration;
 
 /// A word that changes a graph.

@@ -10,7 +10,8 @@ use crate::block::{Allocation, Map, Row};
 use crate::env::{Env, Made, refused};
 use crate::flame::save_as_flame;
 use crate::graph::Graph;
-use crate::list::{AllocationList, Groups, List, MapList};
+use crate::groups::Groups;
+use crate::list::{AllocationList, List, MapList};
 use crate::stacks::matching;
 
 /// A list as scripts know it.
@@ -113,7 +114,7 @@ pub(super) fn teach(engine: &mut Engine, env: &Rc<Env>) {
     of_lists::<MapList>(engine);
     of_groups(engine);
     engine.register_fn("group_by_backtrace", |list: &mut AllocationList| {
-        list.0.by_stack()
+        Groups::of(&list.0)
     });
     let here = Rc::clone(env);
     engine.register_fn("save_as_flamegraph", move |list: &mut AllocationList| {

@@ -5,7 +5,8 @@ use std::rc::Rc;
 use rhai::{Dynamic, Engine, EvalAltResult};
 
 use crate::env::{Env, Made, refused};
-use crate::list::{AllocationList, Groups, MapList};
+use crate::groups::Groups;
+use crate::list::{AllocationList, MapList};
 use crate::stack::Backtrace;
 use crate::time::Duration;
 
