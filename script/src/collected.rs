@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::host::{Asked, Host};
@@ -15,6 +16,7 @@ pub struct Collected {
     log: Arc<dyn Asked>,
     output: Mutex<Vec<Output>>,
     folders: Mutex<HashSet<PathBuf>>,
+    is_over: AtomicBool,
 }
 
 impl Collected {
@@ -24,7 +26,13 @@ impl Collected {
             log,
             output: Mutex::default(),
             folders: Mutex::default(),
+            is_over: AtomicBool::new(false),
         })
+    }
+
+    /// Has the script end: nobody waits for it any more.
+    pub fn stop(&self) {
+        self.is_over.store(true, Ordering::Relaxed);
     }
 
     /// What came so far, which is handed over.
@@ -80,5 +88,9 @@ impl Host for Collected {
             svg: svg.to_owned(),
         });
         Ok(())
+    }
+
+    fn is_over(&self) -> bool {
+        self.is_over.load(Ordering::Relaxed)
     }
 }

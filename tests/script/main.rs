@@ -7,6 +7,7 @@
 //! * [`study`]: the case study of bytehound's book
 //! * [`hostile`]: scripts without an end, without measure, and out of their folder
 //! * [`pictures`]: what is drawn
+//! * [`served`]: scripts of a page, which write nothing
 //! * [`as_code`]: filters as scripts
 //! * [`document`]: what doc/SCRIPTS.md shows
 
@@ -15,6 +16,7 @@ mod document;
 mod hostile;
 mod names;
 mod pictures;
+mod served;
 #[path = "../sites/mod.rs"]
 mod sites;
 mod study;
