@@ -244,30 +244,72 @@ fn words_choose_mappings_too() {
     assert_eq!(leaky.says("println(maps().len());"), "4\n");
 }
 
+/// Lists of lists of lists, at random, and the same as one filter.
+#[test]
+fn lists_of_lists_choose_what_filters_choose() {
+    let leaky = Leaky::get();
+    let mut state = 7u64;
+    let mut below = |end: usize| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        (state >> 33) as usize % end
+    };
+    // Each of these alone is one call.
+    let words = &OF_BLOCKS[..48];
+    let mut cases = Vec::new();
+    for _ in 0..25 {
+        let (word, filter) = words[below(words.len())];
+        let (mut code, mut text) = (format!("allocations().{word}"), format!("({filter})"));
+        for _ in 0..1 + below(4) {
+            let (word, filter) = words[below(words.len())];
+            let (operator, joined) = [("+", "or"), ("-", "and not"), ("&", "and")][below(3)];
+            code = format!("({code} {operator} allocations().{word})");
+            text = format!("({text} {joined} ({filter}))");
+        }
+        cases.push((code, text));
+    }
+    let lines = cases.iter().map(|(code, _)| {
+        format!("let list = {code}; println(\"{{}} {{}}\", list.len(), list.size());\n")
+    });
+    let said = leaky.says(&lines.collect::<String>());
+    for ((code, text), line) in cases.iter().zip(said.lines()) {
+        let (blocks, bytes) = leaky.table(text);
+        assert_eq!(line, format!("{blocks} {bytes}"), "{code}");
+    }
+}
+
 /// One by one they are those that `table --list` has.
 #[test]
 fn single_blocks_are_those_of_the_list() {
     let leaky = Leaky::get();
-    let filter = "function ~ \"^linear_leak$\"";
+    let filter = "function ~ \"^(linear_leak|grow)$\"";
     let page = leaky.asked(&[
         "table", "--list", "--sort", "born", "--where", filter, "--top", "0",
     ]);
-    let listed = page["list"].as_array().or(page["blocks_list"].as_array());
-    let listed = listed.or(page["rows"].as_array()).expect("a list");
+    let listed = page["list"].as_array().expect("a list");
+    assert!(listed.len() > 1500);
     let said = leaky.says(
-        "for one in allocations().only_passing_through_function(\"^linear_leak$\") {\n\
-             println(\"{} {}\", one.address(), one.size());\n\
+        "for one in allocations().only_passing_through_function(\"^(linear_leak|grow)$\") {\n\
+             let died = one.deallocated_at();\n\
+             let died = if died == () { -1.0 } else { died.seconds() };\n\
+             println(`${one.address()} ${one.size()} ${one.allocated_at().seconds()} ${died} \
+                      ${one.backtrace().number()} ${one.thread_name()}`);\n\
          }",
     );
     assert_eq!(said.lines().count(), listed.len());
     for (line, one) in said.lines().zip(listed) {
+        let words: Vec<&str> = line.splitn(6, ' ').collect();
         let address = one["address"].as_str().expect("an address");
         let address = u64::from_str_radix(&address[2..], 16).expect("hexadecimal");
-        let size = one["bytes"]
-            .as_u64()
-            .or(one["size"].as_u64())
-            .expect("bytes");
-        assert_eq!(line, format!("{address} {size}"));
+        assert_eq!(words[0], address.to_string());
+        assert_eq!(words[1], one["bytes"].to_string());
+        let seconds = |word: &str| word.parse::<f64>().expect("seconds");
+        assert_eq!(Some(seconds(words[2])), one["allocated_seconds"].as_f64());
+        let died = Some(seconds(words[3])).filter(|died| *died >= 0.0);
+        assert_eq!(died, one["freed_seconds"].as_f64());
+        assert_eq!(words[4], one["stack_number"].to_string());
+        assert_eq!(Some(words[5]), one["thread"].as_str());
     }
     // The same by their places, from both ends.
     let said = leaky.says(

@@ -44,7 +44,7 @@ fn of_row<T: HasRow>(engine: &mut Engine) {
         .register_fn("backtrace", |one: &mut T| optional(one.row().backtrace()))
         .register_fn("size", |one: &mut T| one.row().facts.bytes as i64)
         .register_fn("address", |one: &mut T| one.row().facts.address as i64)
-        .register_fn("thread", |one: &mut T| one.row().facts.thread.clone());
+        .register_fn("thread_name", |one: &mut T| one.row().facts.thread.clone());
 }
 
 pub(super) fn teach(engine: &mut Engine) {
