@@ -17,7 +17,7 @@ use memlog_pages::{clean, dump, info, one_more, postmortem, report, shown, stats
 use crate::verbs::{PURPOSES, nearest};
 use crate::{
     artefacts, check, dot, export, flamegraph, html, import, ldflags, manual, pack, peers, record,
-    replay, strip,
+    replay, script, strip,
 };
 
 /// Why is it using so much memory? Records and explains every allocation of a program.
@@ -92,6 +92,9 @@ pub enum Command {
     /// Say who allocated an address, and who freed it
     #[command(after_help = after::WHERE)]
     Where(locate::Args),
+    /// Run a script that asks a log: lists, groups, graphs, by bytehound's words
+    #[command(after_help = after::SCRIPT)]
+    Script(script::Args),
     /// Say how a program died, and what its memory was doing
     #[command(after_help = after::POSTMORTEM)]
     Postmortem(postmortem::Args),
@@ -305,7 +308,7 @@ mod tests {
     fn one_log_too_many_is_told() {
         let others = [
             "record", "ldflags", "report", "dot", "info", "annotate", "where", "check", "diff",
-            "ranks", "export", "strip", "server",
+            "ranks", "export", "strip", "script", "server",
         ];
         let command = Cli::command();
         let visible = command.get_subcommands().filter(|sub| !sub.is_hide_set());

@@ -124,5 +124,5 @@ fn content(made: &Made) -> String {
         true => "never released",
         false => "live at its end",
     };
-    told + &format!("{} {end}", sized(made.live.1))
+    format!("{told}{} {end}", sized(made.live.1))
 }

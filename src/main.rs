@@ -11,6 +11,7 @@ mod diff;
 mod dot;
 mod export;
 mod flamegraph;
+mod folder;
 mod html;
 mod import;
 mod ldflags;
@@ -25,6 +26,7 @@ mod record;
 mod recorder;
 mod replay;
 mod report;
+mod script;
 mod strip;
 mod timeline;
 mod verbs;
@@ -68,6 +70,7 @@ fn run(line: Vec<OsString>) -> anyhow::Result<ExitCode> {
         Command::Maps(args) => ask(&args),
         Command::Rss(args) => ask(&args),
         Command::Where(args) => ask(&args),
+        Command::Script(args) => script::run(&args),
         Command::Postmortem(args) => postmortem::run(&args),
         Command::Server(args) => memlog_web::run(&args, memlog2dot::open_file),
         Command::Html(args) => html::run(&args),

@@ -36,6 +36,7 @@ pub const PURPOSES: [(&str, &[&str]); 8] = [
             "maps",
             "rss",
             "where",
+            "script",
         ],
     ),
     ("Look into a log", &["info", "stats", "dump"]),

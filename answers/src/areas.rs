@@ -1,5 +1,6 @@
 //! The areas of mappings in the time of blocks: which blocks came to lie in them.
 
+use std::collections::HashSet;
 use std::ops::RangeInclusive;
 
 /// A part of a mapping, and the events of blocks between which it was there. The clock
@@ -16,18 +17,36 @@ pub(crate) struct Part {
     pub(crate) born: u64,
 }
 
+/// The numbers of mappings whose blocks are asked for.
+#[derive(Debug)]
+pub(crate) enum Numbers {
+    /// All between these.
+    Range(RangeInclusive<u64>),
+    /// These.
+    Chosen(HashSet<u64>),
+}
+
+impl Numbers {
+    fn contains(&self, number: u64) -> bool {
+        match self {
+            Self::Range(range) => range.contains(&number),
+            Self::Chosen(chosen) => chosen.contains(&number),
+        }
+    }
+}
+
 /// Mappings whose blocks are asked for, among all others: parts by their first byte, with
 /// the farthest end of all up to each.
 #[derive(Debug)]
 pub struct AreasInTime {
-    numbers: RangeInclusive<u64>,
+    numbers: Numbers,
     parts: Vec<Part>,
     ends: Vec<u64>,
 }
 
 impl AreasInTime {
     /// Of all parts those of the mappings with such numbers.
-    pub(crate) fn new(numbers: RangeInclusive<u64>, mut parts: Vec<Part>) -> Self {
+    pub(crate) fn new(numbers: Numbers, mut parts: Vec<Part>) -> Self {
         drop_those_far_from(&numbers, &mut parts);
         parts.sort_unstable_by_key(|part| part.start);
         let ends = parts.iter().scan(0, |farthest, part| {
@@ -51,14 +70,14 @@ impl AreasInTime {
         let near = parts.take_while(|(_, end)| address < **end);
         let there = near.filter(|(part, _)| address < part.end && part.first <= event);
         let latest = there.max_by_key(|(part, _)| part.born);
-        latest.is_some_and(|(part, _)| event <= part.last && self.numbers.contains(&part.born))
+        latest.is_some_and(|(part, _)| event <= part.last && self.numbers.contains(part.born))
     }
 }
 
 /// Only what came later than such a mapping, in its place and its time, takes blocks from
 /// it. A long log has many others.
-fn drop_those_far_from(numbers: &RangeInclusive<u64>, parts: &mut Vec<Part>) {
-    let wanted = parts.iter().filter(|part| numbers.contains(&part.born));
+fn drop_those_far_from(numbers: &Numbers, parts: &mut Vec<Part>) {
+    let wanted = parts.iter().filter(|part| numbers.contains(part.born));
     let Some(all) = wanted.copied().reduce(|all, one| Part {
         start: all.start.min(one.start),
         end: all.end.max(one.end),

@@ -59,6 +59,8 @@ pub enum Test {
     Mmapped,
     /// It was mapped with such a protection, as bits of mmap's.
     Access(u32),
+    /// The allocator mapped it for itself.
+    Backing,
     /// It lay in one of these areas when it came.
     In(Arc<AreasInTime>),
     /// Its chain of reallocs answers so.
@@ -86,6 +88,16 @@ impl Choice {
             Test::Always(true) => Self(test),
             before => Self(Test::All(vec![before, test])),
         }
+    }
+
+    /// What rows are asked, handed over.
+    pub fn into_test(self) -> Test {
+        self.0
+    }
+
+    /// The same, lent.
+    pub(crate) fn test(&self) -> &Test {
+        &self.0
     }
 
     /// What has to be read for it.
@@ -133,7 +145,7 @@ fn columns_of(test: &Test) -> Columns {
         Test::Thread(_) => of(&[Column::Thread]),
         Test::Releaser(_) => of(&[Column::Releaser, Column::Died]),
         Test::Api(_) | Test::Alignment(..) | Test::Temporary | Test::Moved => of(&[Column::Flags]),
-        Test::Access(_) => of(&[Column::Flags]),
+        Test::Access(_) | Test::Backing => of(&[Column::Flags]),
         Test::In(_) => of(&[Column::Address, Column::Born]),
         Test::Chain(..) => of(&[
             Column::Born,
@@ -237,6 +249,7 @@ fn answers(test: &Test, world: &World, rows: &Rows) -> Vec<bool> {
         Test::Access(bit) => flags()
             .map(|flags| flags.access().is_some_and(|(prot, _)| prot & bit != 0))
             .collect(),
+        Test::Backing => flags().map(Flags::is_backing).collect(),
         Test::In(areas) => column(Column::Address)
             .zip(column(Column::Born))
             .map(|(address, born)| areas.has(address, born))

@@ -22,6 +22,7 @@
 //! * `static_init`: what ran before main
 //! * [`by_size`], [`by_lifetime`], [`by_size_and_lifetime`]: how many of each
 //! * [`timeline`]: the heap and resident memory over time
+//! * [`courses`]: the same of several choices, each block in one of them only
 //! * [`chains`]: what reallocs grew
 //! * [`found_at`]: the blocks that an address was in
 //! * [`listed`]: single blocks in any order; [`list_part`]: a part of them
@@ -45,6 +46,7 @@ mod chain;
 mod chains;
 mod changes;
 mod choice;
+mod courses;
 mod diff;
 mod events;
 mod filter;
@@ -84,16 +86,17 @@ pub use chain::ChainFacts;
 pub use chains::{ChainRow, Chains, chains, facts_of as chain_facts_of};
 pub use changes::changes;
 pub use choice::{Choice, Test};
+pub use courses::{Course, Layer, SeriesOf, courses, thinned};
 pub use diff::{
     Change, ChangedLines, DIFF_BY, Difference, Module, Side, changed_lines, diff, side,
 };
 pub use events::{Event, events};
-pub use filter::{needs_names, test_of};
+pub use filter::{in_mappings_of, needs_names, test_of};
 pub use find::{Found, found_at};
 pub use fragments::{FragmentRow, Fragments, fragments};
 pub use group::{Group, grouped, sums_of_stacks};
 pub use growth::{Growth, Whole, growth, whole};
-pub use held::{born_of, held_at, held_of, released_by};
+pub use held::{born_of, held_at, held_of, released_by, sums_of};
 pub use histogram::{Class, Grid, by_lifetime, by_lifetime_events, by_size, by_size_and_lifetime};
 pub use keys::By;
 pub use lines::{FileLines, LineSums, lines};

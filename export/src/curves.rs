@@ -216,7 +216,7 @@ fn axis(out: &mut String, panel: &Panel, name: &str, told: fn(u64) -> String) ->
 }
 
 /// Four or five lines across: 1, 2 or 5 of a unit, which is 1024 for bytes.
-fn step(most: u64, is_bytes: bool) -> u64 {
+pub(crate) fn step(most: u64, is_bytes: bool) -> u64 {
     let mut unit = 1;
     while is_bytes && unit < 1 << 60 && most / unit >= 1024 {
         unit *= 1024;

@@ -11,6 +11,7 @@
 //! * `graph`: what a picture shows
 //! * `layout`, `draw`: the picture without Graphviz: places, then SVG, PostScript and PDF
 //! * `curves`: figures over time, as a picture
+//! * `stacked`: series upon each other over time, as a picture
 //! * `dataset`: tables of many processes for data engines
 //! * `flame`: a flame graph, as a picture and as a page
 //! * `forms`: a tree of calls as other tools read it
@@ -36,6 +37,7 @@ mod legend;
 pub mod numbers;
 mod sheet;
 mod shown;
+pub mod stacked;
 mod text;
 
 pub use ask::{When, percent};

@@ -103,7 +103,7 @@ pub const OLD_NAMES: [OldName; 49] = [
     old("alive_at", "alive at V", How::AliveAt),
     old("alive_at_2", "alive at V", How::AliveAt),
     old("from_map", "map = V", How::Only(CountField::Map)),
-    old("custom_filter", "", How::Missing("it is a script, and memlog has none yet; most that such scripts ask can be said in this language")),
+    old("custom_filter", "", How::Missing("it is a script, and scripts are run by `memlog script`; most that such scripts ask can be said in this language")),
     // Those of maps that are not of blocks too.
     old("peak_rss_min", "", How::Missing(NO_PEAK_RSS)),
     old("peak_rss_max", "", How::Missing(NO_PEAK_RSS)),

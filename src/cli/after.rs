@@ -296,6 +296,17 @@ Examples:
   memlog replay --json vm.5912.memlog | jq '.allocators[].rss_peak_bytes'
   memlog export replay vm.5912.memlog    its calls alone, to be replayed elsewhere";
 
+pub const SCRIPT: &str = "\
+The language is Rhai, and the words are bytehound's: allocations(), maps(), graph() and so on. A list \
+is what chooses blocks, and is looked at once a number or a picture is asked for; .filter('...') takes \
+the language of --where. What goes wrong is said with its line, and ends with 2; exit(3) ends with 3. \
+doc/SCRIPTS.md has all words.
+
+Examples:
+  memlog script leaks.rhai vm.5912.memlog           what it prints, and Graph #1.svg
+  memlog script --output pictures leaks.rhai vm.5912.memlog fast    argv()[0] is fast
+  memlog script --data vm.5912.memlog - < leaks.rhai";
+
 pub const POSTMORTEM: &str = "\
 How it died is told by the log, by `memlog record` if that had started it, and by the kernel's log \
 where that may be read.

@@ -16,6 +16,8 @@ use memlog_query::{
 };
 use memlog_table::Column;
 
+pub use mapped::in_mappings_of;
+
 use crate::chain::{ChainFacts, ChainTest};
 use crate::chains;
 use crate::choice::{Choice, Test};

@@ -26,6 +26,7 @@ mod listed;
 pub mod locate;
 pub mod maps;
 pub mod measure;
+mod pieces;
 pub mod ranks;
 pub mod regions;
 pub mod rss;

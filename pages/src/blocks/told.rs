@@ -22,8 +22,12 @@ pub enum Matter {
     Groups,
     /// What groups of blocks come to.
     Sums,
+    /// And how many blocks those are.
+    Numbers,
     /// The heap over time.
     Course,
+    /// The same drawn over a clock.
+    Curves,
     /// What the program mapped itself.
     Mappings,
     /// Which block grew out of which.
@@ -48,7 +52,9 @@ impl Matter {
             Self::Addresses => rests.on(&[Sizes, Counts, Addresses, Gone]),
             Self::Groups => rests.on(&[Times, Order, Gone, Course, Live]),
             Self::Sums => rests.on(&[Gone]),
+            Self::Numbers => rests.on(&[Gone, Counts]),
             Self::Course => rests.on(&[Course, Live]),
+            Self::Curves => rests.on(&[Course, Live, Times]),
             Self::Mappings => rests.on_mappings(),
             Self::Chains => rests.on(&[Reallocs, Order]),
             Self::Threads => rests.on(&[Threads]),
@@ -79,7 +85,12 @@ impl Desk<'_, '_> {
 
     /// Whether the log's source knew that.
     pub fn knows(&self, matter: Matter) -> bool {
-        matter.rests().check(self.log()).is_ok()
+        self.check(matter).is_ok()
+    }
+
+    /// A sentence where it did not.
+    pub fn check(&self, matter: Matter) -> anyhow::Result<()> {
+        matter.rests().check(self.log())
     }
 
     /// What is made of the blocks, or mappings, that a filter lets through.
