@@ -95,6 +95,23 @@ impl Server {
         stream
     }
 
+    /// A request with a body, as bytes.
+    pub fn asked_with(&self, method: &str, path: &str, headers: &str, body: &str) -> String {
+        format!("{}{body}", self.head(method, path, headers))
+    }
+
+    /// Sends it, and does not wait.
+    pub fn send(&self, request: &str) -> TcpStream {
+        let mut stream = self.connect();
+        stream.write_all(request.as_bytes()).expect("it is sent");
+        stream
+    }
+
+    /// The same, and waits.
+    pub fn request_with(&self, method: &str, path: &str, headers: &str, body: &str) -> Reply {
+        self.raw(self.asked_with(method, path, headers, body).as_bytes())
+    }
+
     fn head(&self, method: &str, path: &str, headers: &str) -> String {
         let (port, token) = (self.port, &self.token);
         format!(

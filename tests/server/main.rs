@@ -9,6 +9,7 @@
 //! * [`hostile`]: logs whose names are markup
 //! * [`live`]: logs that grow, that come, that go
 //! * [`report`]: the page as a file
+//! * [`scripts`]: what is sent to be run
 
 mod answers;
 mod bytehound;
@@ -18,6 +19,7 @@ mod examples;
 mod hostile;
 mod live;
 mod report;
+mod scripts;
 #[path = "../sites/mod.rs"]
 mod sites;
 

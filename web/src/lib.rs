@@ -10,6 +10,7 @@
 //! * `routes`: which path is answered by what
 //! * `api`: the answers; `bytehound`: the same by the names of bytehound's; `assets`: the
 //!   page itself
+//! * `scripts`: scripts about a log
 //! * `pieces`: answers that are too long for one piece
 //! * `shelf`: the logs, and the desks that are open
 //! * `door`: who is let in
@@ -25,6 +26,7 @@ mod pieces;
 mod reply;
 mod report;
 mod routes;
+mod scripts;
 mod serve;
 mod shelf;
 

@@ -3,16 +3,16 @@
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::{Request, State};
+use axum::extract::{DefaultBodyLimit, Request, State};
 use axum::http::{HeaderMap, Uri};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::Response;
-use axum::routing::get;
+use axum::routing::{get, post};
 
 use crate::door::{Door, harden};
 use crate::reply::Refusal;
 use crate::shelf::Shelf;
-use crate::{api, assets, bytehound};
+use crate::{api, assets, bytehound, scripts};
 
 /// All of them.
 pub fn routes(shelf: Arc<Shelf>, door: Arc<Door>) -> Router {
@@ -22,11 +22,18 @@ pub fn routes(shelf: Arc<Shelf>, door: Arc<Door>) -> Router {
         .route("/api/1/logs/{id}/{question}", get(api::ask))
         .route("/api/1/logs/{id}/diff", get(api::diff))
         .route("/api/1/logs/{id}/graph.svg", get(api::graph))
+        .route("/api/1/logs/{id}/script", post(api::script::run))
+        .route("/api/1/logs/{id}/pictures/{name}", get(api::script::drawn))
+        .route(
+            "/api/1/logs/{id}/filter-as-script",
+            get(api::script::as_script),
+        )
         .route("/api/1/openapi.json", get(api::openapi))
         .route("/api/1/events", get(api::events::events))
         .merge(bytehound::routes())
         .with_state(shelf)
         .fallback(page)
+        .layer(DefaultBodyLimit::max(scripts::MOST_BYTES))
         .layer(from_fn_with_state(door, through))
 }
 

@@ -38,10 +38,22 @@ pub fn describe() -> Value {
     }
     let summary = "memlog diff --json: of two moments, or of the log `other` before this one";
     add("/logs/{id}/diff", summary.to_owned(), of_diff(), JSON);
+    let summary = "A filter as a script that chooses the same blocks".to_owned();
+    let filter = json!({
+        "name": "where", "in": "query", "required": false, "schema": text(),
+        "description": "The filter, in the language of doc/FILTERS.md",
+    });
+    add(
+        "/logs/{id}/filter-as-script",
+        summary,
+        vec![id(), filter],
+        JSON,
+    );
     let graph = question::graph_question();
     let summary = "The call graph, as a picture".to_owned();
     let parameters = parameters(&graph, &(graph.command)());
     add("/logs/{id}/graph.svg", summary, parameters, "image/svg+xml");
+    paths.insert("/logs/{id}/script".to_owned(), script());
     json!({
         "openapi": "3.1.0",
         "info": {
@@ -79,6 +91,18 @@ fn id() -> Value {
         "schema": { "type": "integer", "minimum": 1 },
         "description": "The number of a log in /logs",
     })
+}
+
+/// The one thing that is posted.
+fn script() -> Value {
+    let refusal = json!({ "$ref": "#/components/responses/Refusal" });
+    let answer = json!({ "description": "What it printed and drew", "content": { JSON: {} } });
+    json!({ "post": {
+        "summary": "Runs a script about a log: doc/SCRIPTS.md",
+        "parameters": [id()],
+        "requestBody": { "required": true, "content": { "text/plain": { "schema": text() } } },
+        "responses": { "200": answer, "404": refusal, "413": refusal, "422": refusal },
+    }})
 }
 
 fn parameters(question: &Question, command: &Command) -> Vec<Value> {

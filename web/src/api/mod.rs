@@ -1,12 +1,14 @@
 //! What the page, and everybody with `curl`, may ask: version 1.
 //!
 //! * `question`: the commands that ask a log, with their options
+//! * `script`: scripts, and filters as scripts
 //! * `events`: what changes, as it changes
 //! * `describe`: all of it as OpenAPI
 
 mod describe;
 pub mod events;
 pub mod question;
+pub mod script;
 
 use std::sync::Arc;
 

@@ -158,7 +158,7 @@ impl Listing {
 
 /// All that is known of each.
 pub async fn allocations(log: Log, RawQuery(query): RawQuery) -> Result<Response, Refusal> {
-    let asked = Asked::of(query.as_deref(), Of::Blocks)?;
+    let asked = log.asked(query.as_deref(), Of::Blocks).await?;
     let strips = asked.flag("strip_template_args")?;
     let form = Form::Whole { strips };
     let mut listing = Listing::new(log, asked, form).await?;
@@ -170,7 +170,7 @@ pub async fn allocations(log: Log, RawQuery(query): RawQuery) -> Result<Response
 
 /// The addresses on the stack of each, the outermost first.
 pub async fn raw(log: Log, RawQuery(query): RawQuery) -> Result<Response, Refusal> {
-    let asked = Asked::of(query.as_deref(), Of::Blocks)?;
+    let asked = log.asked(query.as_deref(), Of::Blocks).await?;
     let mut listing = Listing::new(log, asked, Form::Addresses).await?;
     let first = format!("[{}", listing.piece().await?);
     Ok(streamed(JSON, first, |sink| {

@@ -99,6 +99,8 @@ pub enum Of {
 pub struct Asked {
     /// Which blocks, or mappings.
     pub filter: Option<Expr>,
+    /// A script that chooses some of them.
+    pub custom: Option<String>,
     words: HashMap<String, String>,
 }
 
@@ -121,17 +123,20 @@ impl Asked {
                 word if WORDS.contains(&word) => {
                     asked.words.insert(word.to_owned(), value.into_owned());
                 }
+                "custom_filter" => asked.custom = Some(value.clone().into_owned()),
                 filter if is_of(filter, of) => filters.push(filter_of(filter, &value)?),
                 _ => return Err(unknown(&name, of)),
             }
             known.push(name);
         }
-        asked.filter = match filters.len() {
-            0 => None,
-            1 => filters.pop(),
-            _ => Some(Expr::And(filters)),
-        };
+        asked.filter = joined(filters);
         Ok(asked)
+    }
+
+    /// And what another filter says.
+    pub fn and(&mut self, filter: Expr) {
+        let all = self.filter.take().into_iter().chain([filter]);
+        self.filter = joined(all.collect());
     }
 
     /// A number, if it is given.
@@ -208,17 +213,17 @@ fn filter_of(name: &str, value: &str) -> Result<Expr, Refusal> {
     let wrong = |error: ParseError| Refusal::asked(format!("{name}: {error}"), error.caret());
     match name {
         "where" => parse(value).map_err(wrong),
-        "custom_filter" => custom(value),
         name => from_old(name, value).map_err(wrong),
     }
 }
 
-/// A filter that is a script. What a script chooses is to become a filter here.
-fn custom(_script: &str) -> Result<Expr, Refusal> {
-    Err(Refusal::asked(
-        "custom_filter: it is a script, and memlog has none yet",
-        "where=... takes `and`, `or`, `not` and parentheses: doc/FILTERS.md",
-    ))
+/// All of them at once.
+fn joined(mut filters: Vec<Expr>) -> Option<Expr> {
+    match filters.len() {
+        0 => None,
+        1 => filters.pop(),
+        _ => Some(Expr::And(filters)),
+    }
 }
 
 fn unknown(name: &str, of: Of) -> Refusal {
@@ -282,7 +287,6 @@ mod tests {
             why("colour=red"),
             "there is no parameter \"colour\" for blocks"
         );
-        assert!(why("custom_filter=x").starts_with("custom_filter: it is a script"));
         assert!(why("function_regex=(").starts_with("function_regex: column 1: "));
         assert!(why("where=size+>").starts_with("where: column 7: "));
         assert!(why("strip_template_args=maybe").contains("neither true nor false"));

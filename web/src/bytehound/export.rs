@@ -20,7 +20,7 @@ use memlog_pages::events::{heaptrack_told, operations_told};
 use tokio::runtime::Handle;
 
 use super::TEXT;
-use super::asked::{Asked, Of};
+use super::asked::Of;
 use super::log::Log;
 use crate::pieces::{Sink, answer, pieces};
 use crate::reply::{Refusal, picture, text};
@@ -36,7 +36,7 @@ pub async fn flamegraph(
     RawQuery(query): RawQuery,
     headers: HeaderMap,
 ) -> Result<Response, Refusal> {
-    let asked = Asked::of(query.as_deref(), Of::Blocks)?;
+    let asked = log.asked(query.as_deref(), Of::Blocks).await?;
     let made = log.told(Matter::Sums, asked.filter, |told, _| Ok(flame_svg(told)?));
     Ok(picture(&headers, made.await?))
 }
@@ -47,7 +47,7 @@ pub async fn folded(
     RawQuery(query): RawQuery,
     headers: HeaderMap,
 ) -> Result<Response, Refusal> {
-    let asked = Asked::of(query.as_deref(), Of::Blocks)?;
+    let asked = log.asked(query.as_deref(), Of::Blocks).await?;
     let made = log.told(Matter::Sums, asked.filter, |told, _| {
         Ok(folded_lines(told)?)
     });
@@ -100,7 +100,7 @@ async fn exported(
     query: Option<String>,
     make: Make,
 ) -> Result<Response, Refusal> {
-    let asked = Asked::of(query.as_deref(), Of::Blocks)?;
+    let asked = log.asked(query.as_deref(), Of::Blocks).await?;
     let picked = match asked.filter {
         None => None,
         filter => {

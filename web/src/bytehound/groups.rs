@@ -115,7 +115,7 @@ struct Form {
 
 /// The groups of the chosen blocks.
 pub async fn groups(log: Log, RawQuery(query): RawQuery) -> Result<Response, Refusal> {
-    let asked = Asked::of(query.as_deref(), Of::Blocks)?;
+    let asked = log.asked(query.as_deref(), Of::Blocks).await?;
     let (key, is_reversed) = (asked.choice("sort_by", &KEYS)?, asked.is_reversed()?);
     let (skip, count) = asked.window()?;
     let pictures = asked.flag("generate_graphs")?.then(|| {
@@ -216,7 +216,7 @@ pub async fn graph(
     let number = file.strip_suffix(".svg").unwrap_or(&file);
     let of_group = from_old("backtraces", number)
         .map_err(|error| Refusal::asked(format!("graph: {error}"), error.caret()))?;
-    let asked = Asked::of(query.as_deref(), Of::Blocks)?;
+    let asked = log.asked(query.as_deref(), Of::Blocks).await?;
     let filter = match asked.filter {
         Some(filter) => Expr::And(vec![filter, of_group]),
         None => of_group,

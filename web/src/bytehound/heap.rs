@@ -9,7 +9,7 @@ use memlog_pages::info::mallopt_name;
 use serde_json::{Value, json};
 
 use super::JSON;
-use super::asked::{Asked, Of};
+use super::asked::Of;
 use super::clock::time;
 use super::frames::list;
 use super::log::Log;
@@ -21,7 +21,7 @@ const PIECE: usize = 1 << 14;
 
 /// The addresses that chosen blocks ever lay at, and where brk's part of them is.
 pub async fn regions(log: Log, RawQuery(query): RawQuery) -> Result<Response, Refusal> {
-    let asked = Asked::of(query.as_deref(), Of::Blocks)?;
+    let asked = log.asked(query.as_deref(), Of::Blocks).await?;
     let filter = asked.filter;
     let made = log.ask(move |desk| {
         let start = desk.log().start();
@@ -71,7 +71,7 @@ pub async fn mallopts(
     RawQuery(query): RawQuery,
     headers: HeaderMap,
 ) -> Result<Response, Refusal> {
-    let asked = Asked::of(query.as_deref(), Of::Blocks)?;
+    let asked = log.asked(query.as_deref(), Of::Blocks).await?;
     let strips = asked.flag("strip_template_args")?;
     let made = log.ask(move |desk| {
         let (log, frames) = (desk.log(), desk.frames(memlog_answers::Of::Blocks)?);

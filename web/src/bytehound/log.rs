@@ -7,6 +7,8 @@ use axum::http::request::Parts;
 use memlog_pages::blocks::{Desk, Failure, Matter, Told};
 use memlog_query::Expr;
 
+use super::asked::{Asked, Of};
+use super::scripts::chosen_by;
 use crate::reply::Refusal;
 use crate::shelf::{Reader, Shelf, Shelved};
 
@@ -40,6 +42,15 @@ impl Log {
         make: impl Fn(&Desk) -> Result<R, Failure> + Send + Sync + 'static,
     ) -> Result<R, Refusal> {
         self.shelved.ask_at(&self.reader, make).await
+    }
+
+    /// What a request asks of it.
+    pub async fn asked(&self, query: Option<&str>, of: Of) -> Result<Asked, Refusal> {
+        let mut asked = Asked::of(query, of)?;
+        if let Some(code) = asked.custom.take() {
+            asked.and(chosen_by(self, &code, of).await?);
+        }
+        Ok(asked)
     }
 
     /// The same of the blocks, or mappings, that a filter lets through.

@@ -7,7 +7,7 @@ use memlog_pages::blocks::{Matter, Told};
 use serde_json::{Map, Value, json};
 
 use super::JSON;
-use super::asked::{Asked, Of};
+use super::asked::Of;
 use super::clock::Clock;
 use super::frames::{Stacks, id, ids, with};
 use super::log::Log;
@@ -42,7 +42,7 @@ struct Form {
 
 /// The chosen ones.
 pub async fn maps(log: Log, RawQuery(query): RawQuery) -> Result<Response, Refusal> {
-    let asked = Asked::of(query.as_deref(), Of::Maps)?;
+    let asked = log.asked(query.as_deref(), Of::Maps).await?;
     let (key, is_reversed) = (asked.choice("sort_by", &KEYS)?, asked.is_reversed()?);
     let key = key.ok_or_else(|| {
         Refusal::asked(

@@ -5,7 +5,7 @@
 //! * `asked`: parameters and filters; `log`: the log of a number
 //! * `frames`, `clock`, `sums`, `words`: stacks, times, groups and blocks, in bytehound's form
 //! * `list`, `timeline`, `allocations`, `groups`, `maps`, `stacks`, `tree`, `heap`,
-//!   `statics`, `export`: the routes
+//!   `statics`, `export`, `scripts`: the routes
 //!
 //! What a log does not know is null there, or an empty list.
 
@@ -19,6 +19,7 @@ mod heap;
 mod list;
 mod log;
 mod maps;
+mod scripts;
 mod stacks;
 mod statics;
 mod sums;
@@ -30,7 +31,7 @@ mod words;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::routing::get;
+use axum::routing::{get, post};
 
 use crate::shelf::Shelf;
 
@@ -53,7 +54,11 @@ pub fn routes() -> Router<Arc<Shelf>> {
         .route("/tree", get(tree::tree))
         .route("/allocation_ascii_tree", get(tree::ascii))
         .route("/regions", get(heap::regions))
-        .route("/mallopts", get(heap::mallopts));
+        .route("/mallopts", get(heap::mallopts))
+        .route("/execute_script", post(scripts::execute))
+        .route("/script_files/{hash}/{file}", get(scripts::drawn))
+        .route("/allocation_filter_to_script", get(scripts::of_blocks))
+        .route("/map_filter_to_script", get(scripts::of_maps));
     let mut of_data = of_data;
     for (path, method) in [
         ("/dynamic_constants", get(statics::constants)),

@@ -9,7 +9,7 @@ use memlog_answers::sums_of_stacks;
 use memlog_pages::blocks::Matter;
 
 use super::JSON;
-use super::asked::{Asked, Of};
+use super::asked::Of;
 use super::frames::{Stacks, ids, list};
 use super::log::Log;
 use crate::pieces::{FULL, streamed};
@@ -17,7 +17,7 @@ use crate::reply::{Refusal, text};
 
 /// Those that asked for a chosen block.
 pub async fn all(log: Log, RawQuery(query): RawQuery) -> Result<Response, Refusal> {
-    let asked = Asked::of(query.as_deref(), Of::Blocks)?;
+    let asked = log.asked(query.as_deref(), Of::Blocks).await?;
     let strips = asked.flag("strip_template_args")?;
     let made = log.told(Matter::Sums, asked.filter, |told, _| {
         let sums = (0u32..).zip(sums_of_stacks(told.world, told.choice)?);
@@ -66,7 +66,7 @@ pub async fn one(
     RawQuery(query): RawQuery,
     headers: HeaderMap,
 ) -> Result<Response, Refusal> {
-    let asked = Asked::of(query.as_deref(), Of::Blocks)?;
+    let asked = log.asked(query.as_deref(), Of::Blocks).await?;
     let strips = asked.flag("strip_template_args")?;
     let number: u32 = number.parse().map_err(|_| {
         Refusal::asked(

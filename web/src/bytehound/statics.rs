@@ -10,7 +10,7 @@ use memlog_answers::{Sums, Test, static_inits, sums_of_stacks};
 use memlog_pages::blocks::{Failure, FrameAt, Frames, Matter, Told};
 use serde_json::{Map, json};
 
-use super::asked::{Asked, Of};
+use super::asked::Of;
 use super::log::Log;
 use super::table::{size, table};
 use super::{JSON, TEXT};
@@ -93,7 +93,7 @@ fn kind_of(frames: &[FrameAt]) -> Kind {
 }
 
 async fn asked(log: &Log, query: Option<&str>, kind: Kind) -> Result<ByFile, Refusal> {
-    let asked = Asked::of(query, Of::Blocks)?;
+    let asked = log.asked(query, Of::Blocks).await?;
     let made = log.told(Matter::Sums, asked.filter, move |told, desk| {
         collated(told, desk.frames(memlog_answers::Of::Blocks)?, kind)
     });

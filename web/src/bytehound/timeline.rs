@@ -8,7 +8,7 @@ use memlog_pages::blocks::Matter;
 use serde_json::{Value, json};
 
 use super::JSON;
-use super::asked::{Asked, Of};
+use super::asked::Of;
 use super::clock::Clock;
 use super::log::Log;
 use crate::reply::{Refusal, text};
@@ -33,7 +33,7 @@ async fn course(
     headers: HeaderMap,
     is_leaked: bool,
 ) -> Result<Response, Refusal> {
-    let asked = Asked::of(query.as_deref(), Of::Blocks)?;
+    let asked = log.asked(query.as_deref(), Of::Blocks).await?;
     let made = log.told(Matter::Course, asked.filter, move |told, _| {
         let choice = match is_leaked {
             true => told.choice.clone().and(Test::Leaked),
@@ -84,7 +84,7 @@ pub async fn maps(
     RawQuery(query): RawQuery,
     headers: HeaderMap,
 ) -> Result<Response, Refusal> {
-    Asked::of(query.as_deref(), Of::Maps)?;
+    log.asked(query.as_deref(), Of::Maps).await?;
     let made = log.ask(|desk| {
         let (points, xs) = desk.told(Matter::Course, None, |told| {
             let points = timeline(told.world, told.choice, POINTS)?;

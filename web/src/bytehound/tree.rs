@@ -9,7 +9,7 @@ use axum::response::Response;
 use memlog_answers::{Sums, sums_of_stacks};
 use memlog_pages::blocks::{Failure, FrameAt, Frames, Matter, Told};
 
-use super::asked::{Asked, Of};
+use super::asked::Of;
 use super::clock::Clock;
 use super::frames::json;
 use super::log::Log;
@@ -105,7 +105,7 @@ pub async fn tree(
     RawQuery(query): RawQuery,
     headers: HeaderMap,
 ) -> Result<Response, Refusal> {
-    let asked = Asked::of(query.as_deref(), Of::Blocks)?;
+    let asked = log.asked(query.as_deref(), Of::Blocks).await?;
     let strips = asked.flag("strip_template_args")?;
     let made = log.told(Matter::Groups, asked.filter, move |told, desk| {
         let frames = desk.frames(memlog_answers::Of::Blocks)?;
@@ -164,7 +164,7 @@ pub async fn ascii(
     RawQuery(query): RawQuery,
     headers: HeaderMap,
 ) -> Result<Response, Refusal> {
-    let asked = Asked::of(query.as_deref(), Of::Blocks)?;
+    let asked = log.asked(query.as_deref(), Of::Blocks).await?;
     let made = log.told(Matter::Groups, asked.filter, |told, desk| {
         let frames = desk.frames(memlog_answers::Of::Blocks)?;
         let tree = Tree::of(told, frames, Place::of)?;

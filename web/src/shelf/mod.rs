@@ -3,6 +3,7 @@
 
 mod answers;
 mod list;
+mod pictures;
 mod reader;
 mod shelved;
 
@@ -16,6 +17,7 @@ use serde_json::{Value, json};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 pub use list::complete;
+pub use pictures::Pictures;
 pub use reader::Reader;
 pub use shelved::Shelved;
 
@@ -37,6 +39,8 @@ pub struct Shelf {
     /// Files that are there and are no log.
     refused: Mutex<HashSet<PathBuf>>,
     changes: watch::Sender<u64>,
+    /// What scripts drew.
+    pub pictures: Pictures,
     /// Who makes a file of another tool has a place.
     exports: Arc<Semaphore>,
 }
@@ -51,6 +55,7 @@ impl Shelf {
             logs: RwLock::default(),
             refused: Mutex::default(),
             changes: watch::Sender::new(0),
+            pictures: Pictures::default(),
             exports: Arc::new(Semaphore::new(MOST_EXPORTS)),
         });
         let why = shelf.add(paths);
