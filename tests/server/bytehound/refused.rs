@@ -29,7 +29,7 @@ fn what_is_wrong_gets_a_sentence() {
         ("allocations?size_min=1&size_min=2", 400),
         ("allocations?where=size+%3E", 400),
         ("allocations?where=%00%ff", 400),
-        ("allocations?custom_filter=allocations()+", 400),
+        ("allocations?custom_filter=allocations(", 400),
         ("allocations?readable=only_true", 400),
         ("allocations?arena=main", 422),
         ("allocations?alive_at=mark", 400),
