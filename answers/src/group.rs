@@ -1,11 +1,9 @@
 //! Sums by function, line, size, thread and so on.
 
-use std::collections::HashMap;
-
-use foldhash::fast::RandomState;
 use memlog_analysis::{Held, held_below};
 use memlog_table::{Column, Flags, NEVER, Rows};
 
+use crate::by_number::ByNumber;
 use crate::choice::Choice;
 use crate::keys::{By, Keys};
 use crate::pass;
@@ -71,20 +69,14 @@ fn by_value(
         world,
         choice,
         Sums::COLUMNS.with(Column::Thread).with(Column::Releaser),
-        |sums: &mut HashMap<u64, Sums, RandomState>, rows, chosen| {
+        |sums: &mut ByNumber<Sums>, rows, chosen| {
             for &row in chosen {
-                sums.entry(value(rows, row)).or_default().add(rows, row);
+                sums.of(value(rows, row)).add(rows, row);
             }
         },
-        |mut all, other| {
-            for (value, sums) in other {
-                let known = all.entry(value).or_default();
-                *known = known.plus(sums);
-            }
-            all
-        },
+        |all, other| all.plus(other, |one, other| one.plus(other)),
     )?;
-    let groups = sums.into_iter().map(|(value, own)| Group {
+    let groups = sums.into_all().map(|(value, own)| Group {
         name: name(value),
         own,
         below: own.held(),

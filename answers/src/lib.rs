@@ -42,6 +42,7 @@
 
 mod areas;
 mod around;
+mod by_number;
 mod chain;
 mod chains;
 mod changes;

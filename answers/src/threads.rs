@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use memlog_analysis::Held;
 use memlog_table::{Column, NEVER};
 
+use crate::by_number::{ByNumber, pair, parted};
 use crate::choice::Choice;
 use crate::pass;
 use crate::sums::Sums;
@@ -34,9 +35,9 @@ pub struct Between {
 
 #[derive(Default)]
 struct State {
-    asked: HashMap<u64, Sums>,
-    /// By who asked and who released.
-    matrix: HashMap<(u64, u64), Held>,
+    asked: ByNumber<Sums>,
+    /// By who asked and who released, as a [`pair`].
+    matrix: ByNumber<Held>,
 }
 
 /// All threads of the chosen blocks, and what went from one to another, those that
@@ -50,11 +51,10 @@ pub fn threads(world: &World, choice: &Choice) -> Result<(Vec<ThreadRow>, Vec<Be
         |state: &mut State, rows, chosen| {
             for &row in chosen {
                 let get = |column| rows.get(column, row);
-                let asked = state.asked.entry(get(Column::Thread)).or_default();
-                asked.add(rows, row);
+                state.asked.of(get(Column::Thread)).add(rows, row);
                 if get(Column::Died) != NEVER {
-                    let key = (get(Column::Thread), get(Column::Releaser));
-                    let held = state.matrix.entry(key).or_default();
+                    let key = pair(get(Column::Thread), get(Column::Releaser));
+                    let held = state.matrix.of(key);
                     *held = held.plus(Held {
                         bytes: get(Column::Size),
                         blocks: 1,
@@ -62,30 +62,24 @@ pub fn threads(world: &World, choice: &Choice) -> Result<(Vec<ThreadRow>, Vec<Be
                 }
             }
         },
-        |mut all, other| {
-            for (thread, sums) in other.asked {
-                let known = all.asked.entry(thread).or_default();
-                *known = known.plus(sums);
-            }
-            for (key, held) in other.matrix {
-                let known = all.matrix.entry(key).or_default();
-                *known = known.plus(held);
-            }
-            all
+        |all, other| State {
+            asked: all.asked.plus(other.asked, |one, other| one.plus(other)),
+            matrix: all.matrix.plus(other.matrix, |one, other| one.plus(other)),
         },
     )?;
-    let mut matrix: Vec<Between> = state
-        .matrix
-        .iter()
-        .map(|(&(from, to), &held)| Between {
+    let asked: HashMap<u64, Sums> = state.asked.into_all().collect();
+    let between = state.matrix.into_all().map(|(key, held)| {
+        let (from, to) = parted(key);
+        Between {
             from: from as usize,
             to: to as usize,
             held,
-        })
-        .collect();
+        }
+    });
+    let mut matrix: Vec<Between> = between.collect();
     matrix.sort_unstable_by_key(|one| (std::cmp::Reverse(one.held.bytes), one.from, one.to));
-    let mut seen: Vec<u64> = state.asked.keys().copied().collect();
-    seen.extend(state.matrix.keys().map(|&(_, to)| to));
+    let mut seen: Vec<u64> = asked.keys().copied().collect();
+    seen.extend(matrix.iter().map(|one| one.to as u64));
     seen.sort_unstable();
     seen.dedup();
     let mut rows: Vec<ThreadRow> = seen
@@ -94,7 +88,7 @@ pub fn threads(world: &World, choice: &Choice) -> Result<(Vec<ThreadRow>, Vec<Be
             let released = matrix.iter().filter(|one| one.to as u64 == thread);
             ThreadRow {
                 thread: thread as usize,
-                asked: state.asked.get(&thread).copied().unwrap_or_default(),
+                asked: asked.get(&thread).copied().unwrap_or_default(),
                 released: released.fold(Held::default(), |sum, one| sum.plus(one.held)),
             }
         })
