@@ -9,6 +9,7 @@ use crate::chain::{ChainFacts, first_of_chain};
 use crate::choice::Choice;
 use crate::keys::{By, Keys};
 use crate::pass;
+use crate::stop;
 use crate::world::{Damaged, World};
 
 /// Chains of two blocks and more, by the event that their first block came at.
@@ -115,7 +116,11 @@ pub fn chains(world: &World, choice: &Choice, by: By) -> Result<Vec<ChainRow>, D
     let mut open: HashMap<u64, (ChainFacts, bool), RandomState> = HashMap::default();
     let (mut rows, mut mask) = (Rows::default(), Vec::new());
     let columns = columns().and(choice.columns());
+    let stop = stop::current();
     for chunk in world.table.chunks() {
+        if stop::is_set(&stop) {
+            return Err(Damaged);
+        }
         let read = world.table.read(chunk, columns, &mut rows);
         read.map_err(|_| Damaged)?;
         choice.choose(world, &rows, &mut mask);

@@ -37,8 +37,12 @@ pub struct Course {
     pub went: Held,
 }
 
+/// By series and event; what was there before the first came from elsewhere.
 #[derive(Default)]
-struct Changes(Vec<Course>);
+struct Changes {
+    steps: Vec<Course>,
+    inherited: Vec<Held>,
+}
 
 /// By series what is live right after each of these events, which ascend, and what came
 /// and went on the way there. A block is of the first layer that chooses it.
@@ -52,8 +56,10 @@ pub fn courses(
     let all = Choice::of(Test::Any(all.collect()));
     let columns = Columns::of(&[Column::Born, Column::Died, Column::Size, Column::Stack]);
     let size = series * events.len();
-    let each = |Changes(changes): &mut Changes, rows: &Rows, chosen: &[usize]| {
-        changes.resize(size, Course::default());
+    let each = |changes: &mut Changes, rows: &Rows, chosen: &[usize]| {
+        changes.steps.resize(size, Course::default());
+        changes.inherited.resize(series, Held::default());
+        let (changes, inherited) = (&mut changes.steps, &mut changes.inherited);
         for (&row, series) in chosen.iter().zip(series_of(world, layers, rows, chosen)) {
             let Some(series) = series else { continue };
             let get = |column| rows.get(column, row);
@@ -65,7 +71,12 @@ pub fn courses(
                 let at = events.partition_point(|&known| known < event);
                 (at < events.len()).then_some(series as usize * events.len() + at)
             };
-            if let Some(change) = place(get(Column::Born)).and_then(|at| changes.get_mut(at)) {
+            let born = get(Column::Born);
+            if born == 0
+                && let Some(held) = inherited.get_mut(series as usize)
+            {
+                *held = held.plus(one);
+            } else if let Some(change) = place(born).and_then(|at| changes.get_mut(at)) {
                 change.came = change.came.plus(one);
             }
             let died = Some(get(Column::Died)).filter(|&died| died != NEVER);
@@ -75,20 +86,24 @@ pub fn courses(
             }
         }
     };
-    let Changes(mut changes) = pass::over(world, &all, columns, each, |all, other| {
-        if all.0.is_empty() {
+    let mut changes = pass::over(world, &all, columns, each, |mut all, other| {
+        if all.steps.is_empty() {
             return other;
         }
-        let Changes(mut sums) = all;
-        for (sum, one) in sums.iter_mut().zip(other.0) {
+        for (sum, one) in all.steps.iter_mut().zip(other.steps) {
             sum.came = sum.came.plus(one.came);
             sum.went = sum.went.plus(one.went);
         }
-        Changes(sums)
+        for (sum, one) in all.inherited.iter_mut().zip(other.inherited) {
+            *sum = sum.plus(one);
+        }
+        all
     })?;
-    changes.resize(size, Course::default());
-    let courses = changes.chunks_mut(events.len().max(1)).map(|course| {
-        let mut live = Held::default();
+    changes.steps.resize(size, Course::default());
+    changes.inherited.resize(series, Held::default());
+    let courses = changes.steps.chunks_mut(events.len().max(1));
+    let courses = courses.zip(changes.inherited).map(|(course, inherited)| {
+        let mut live = inherited;
         for one in &mut *course {
             live = live.plus(one.came).minus(one.went);
             one.live = live;

@@ -5,6 +5,7 @@
 //! * [`Choice`]: which rows; [`test_of`]: those that a filter's text asks for
 //! * [`Sums`]: what there is to say of some rows
 //! * [`name_owners`]: whom each stack's blocks were for
+//! * [`until`]: work that may end before its time
 //! * `pass`: all chosen rows, once, on the cores that there are
 //! * [`By`]: what blocks are put together by
 //! * [`grouped`]: sums by function, line, size, thread ...
@@ -73,6 +74,7 @@ mod ranks;
 mod regions;
 mod resident;
 mod static_init;
+mod stop;
 mod sums;
 mod suppress;
 mod threads;
@@ -117,6 +119,7 @@ pub use resident::{
     Part, Purpose, ResidentRow, Residents, Then, Unseen, largest_unseen, residents,
 };
 pub use static_init::static_inits;
+pub use stop::{Stop, until};
 pub use sums::Sums;
 pub use suppress::{Suppression, suppressed, suppressions};
 pub use threads::{Between, ThreadRow, threads};

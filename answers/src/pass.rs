@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use memlog_table::{Columns, Rows};
 
 use crate::choice::Choice;
+use crate::stop;
 use crate::world::{Damaged, World};
 
 /// Threads that read chunks. More win nothing: the file is read once.
@@ -22,10 +23,14 @@ pub(crate) fn over<S: Default + Send>(
     let chunks = world.table.chunks();
     let wanted = columns.and(choice.columns());
     let next = AtomicUsize::new(0);
+    let stop = stop::current();
     let work = || {
         let (mut state, mut rows) = (S::default(), Rows::default());
         let (mut mask, mut chosen) = (Vec::new(), Vec::new());
         while let Some(chunk) = chunks.get(next.fetch_add(1, Ordering::Relaxed)) {
+            if stop::is_set(&stop) {
+                return Err(Damaged);
+            }
             if !choice.may_choose(chunk) {
                 continue;
             }

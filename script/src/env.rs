@@ -50,6 +50,9 @@ pub(crate) struct Env {
     pub exit: Cell<Option<i64>>,
 }
 
+/// What a line or a picture takes of its host besides its own bytes.
+const BESIDE: usize = 256;
+
 /// A log, as a script has it.
 #[derive(Clone)]
 pub(crate) struct Log {
@@ -117,13 +120,13 @@ impl Env {
 
     /// A line goes out.
     pub fn println(&self, line: &str) -> Made<()> {
-        self.puts_out(line.len() + 1)?;
+        self.puts_out(line.len() + BESIDE)?;
         made(self.host.println(line))
     }
 
     /// A picture goes out.
     pub fn write(&self, name: &str, svg: &str) -> Made<()> {
-        self.puts_out(svg.len())?;
+        self.puts_out(svg.len() + BESIDE)?;
         made(below(&self.folder.borrow(), name))?;
         // Pictures take the place of pictures, and of nothing else.
         let name = match name.to_ascii_lowercase().ends_with(".svg") {

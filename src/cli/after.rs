@@ -230,7 +230,7 @@ Examples:
 
 pub const HTML: &str = "\
 The file has the overview, the largest places, flame graphs and leaks, and needs a browser and nothing else: no \
-server, no network. It stays below 10 MB whatever the log: of a large one it has the largest rows, and says so. \
+server, no network. It stays below 10 MB unless names are very long: of a large log it has the largest rows, and says so. \
 It tells paths and names of the program; `memlog pack --anonymize full` makes a log without them.
 
 Examples:

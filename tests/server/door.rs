@@ -268,3 +268,57 @@ fn what_is_no_log_is_told_at_once() {
         assert!(!output.stderr.is_empty());
     }
 }
+
+/// What takes several values takes no more of them, and none that is another option.
+#[test]
+fn no_value_becomes_an_option() {
+    let folder = Folder::new("server-options");
+    let log = recorded(&folder);
+    let server = Server::start(&folder, &[word(&log)]);
+    for query in [
+        "between=1%25&between=2%25&between=--suppressions=/etc/passwd",
+        "between=1%25&between=--suppressions=/etc/passwd",
+        "between=--sysroot=/&between=2%25",
+        "between=1%25",
+        "where=--json",
+        "at=--suppressions=/etc/passwd",
+        "top=0",
+        "top=100001",
+        "list=1&top=99999999",
+    ] {
+        let (status, why) = server.refuses(&format!("/api/1/logs/1/leaks?{query}"));
+        assert!(status < 500 && !why.contains("root:"), "{query}: {why}");
+    }
+    assert_eq!(
+        server
+            .get("/api/1/logs/1/leaks?between=1%25&between=99%25")
+            .status,
+        200
+    );
+}
+
+/// What a client asks and does not wait for is not made to its end.
+#[test]
+fn who_goes_away_ends_his_work() {
+    let folder = Folder::new("server-gone");
+    let log = crate::log_of(&folder, &crate::sites::victim("churn.c"), &["3000000"]);
+    let server = Server::start(&folder, &[word(&log)]);
+    assert_eq!(server.get("/api/1/logs/1").status, 200);
+    let begun = Instant::now();
+    let one = server.get("/api/1/logs/1/threads?where=size%3E1");
+    let took = begun.elapsed();
+    assert_eq!(one.status, 200);
+    for number in 2..200 {
+        drop(server.open(&format!("/api/1/logs/1/threads?where=size%3E{number}")));
+    }
+    let begun = Instant::now();
+    assert_eq!(
+        server.get("/api/1/logs/1/threads?where=size%3E0").status,
+        200
+    );
+    assert!(
+        begun.elapsed() < took * 100,
+        "{:?} {took:?}",
+        begun.elapsed()
+    );
+}

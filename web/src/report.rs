@@ -159,7 +159,7 @@ fn at_level(
         };
         is_cut |= is_full("rows", rows) || is_full("points", points);
         is_cut |= answer["left_out"]["nodes"].as_u64().unwrap_or(0) > 0;
-        bytes += answer.to_string().len();
+        bytes += harmless(&answer.to_string()).len();
         if bytes > room {
             return Ok(None);
         }

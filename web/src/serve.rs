@@ -23,11 +23,12 @@ use crate::door::Door;
 use crate::routes::routes;
 use crate::shelf::Shelf;
 
-/// Connections at once: a page takes six at most.
-const MOST_CONNECTIONS: usize = 256;
-/// How long a client may take to say what it wants.
-const PATIENCE: Duration = Duration::from_secs(20);
-/// Bytes of a request's head: a filter may have 64 KiB, and three times that in a link.
+/// Connections at once: a page takes six at most. A process has 1,024 descriptors as a rule.
+const MOST_CONNECTIONS: usize = 512;
+/// How long a client may take to say what it wants. Whoever is on the machine can connect, and
+/// would keep others out for as long.
+const PATIENCE: Duration = Duration::from_secs(3);
+/// Bytes of a request's head. Of its path the library takes 64 KiB.
 const MOST_HEAD_BYTES: usize = 256 << 10;
 
 /// Serves logs until Ctrl-C. `open` opens a file in the user's browser.
@@ -85,7 +86,8 @@ fn tell(args: &Args, link: &str, logs: usize) -> anyhow::Result<()> {
     writeln!(out, "memlog: open {link}")?;
     writeln!(out, "memlog: it shows {what}")?;
     if let Some(path) = &args.socket {
-        let path = typed(path);
+        let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
+        let path = typed(&path);
         writeln!(
             out,
             "memlog: from your machine: ssh -L 8080:{path} HOST, then open the link"

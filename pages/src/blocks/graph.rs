@@ -49,7 +49,10 @@ fn drawn(told: &Told, args: &Args) -> Result<String, Failure> {
             legend: vec![format!(
                 "{} {what}{} in {}",
                 told.sizes.of(total.bytes),
-                told.about_filter,
+                match args.by {
+                    By::Live => told.about_filter,
+                    _ => told.about,
+                },
                 in_words(total.blocks, "block")
             )],
             least_percent: args.threshold,

@@ -86,14 +86,18 @@ pub async fn diff(
         &logs[..]
     };
     let args = Arc::new(question::diff(&rest, logs)?);
-    let side = |log: &Arc<Shelved>, side| {
-        let (log, args) = (Arc::clone(log), Arc::clone(&args));
+    // Both moments of one log are of one reading.
+    let readers = [&before, &after].map(|log| (Arc::clone(log), log.reader()));
+    let side = |side: usize| {
+        let ((log, reader), args) = (readers[side].clone(), Arc::clone(&args));
         async move {
-            log.ask(move |desk| blocks::diff::taken_at(desk, &args, side))
-                .await
+            log.ask_at(&reader, move |desk| {
+                blocks::diff::taken_at(desk, &args, side)
+            })
+            .await
         }
     };
-    let sides = [side(&before, 0).await?, side(&after, 1).await?];
+    let sides = [side(0).await?, side(1).await?];
     let page = blocks::diff::page_of(&args, &sides);
     Ok(text(&headers, JSON, compact_json_of(&page)))
 }

@@ -158,6 +158,9 @@ pub const ALL: [Question; 15] = [
     },
 ];
 
+/// Rows of an answer.
+const MOST_ROWS: u64 = 100_000;
+
 fn boxed(ask: impl Ask + Send + Sync + 'static) -> anyhow::Result<Boxed> {
     Ok(Box::new(ask))
 }
@@ -237,6 +240,7 @@ impl Question {
         pairs: &[(String, String)],
         logs: &[OsString],
     ) -> Result<Vec<OsString>, Refusal> {
+        self.check_top(pairs)?;
         let mut words = vec![None; self.words.len()];
         let mut line: Vec<OsString> = Vec::new();
         let mut pairs = pairs.iter().peekable();
@@ -258,11 +262,21 @@ impl Question {
                     _ => line.push(format!("--{option}").into()),
                 },
                 (_, 2..) => {
-                    line.push(format!("--{option}").into());
-                    line.push(value.into());
-                    while let Some((_, value)) = pairs.next_if(|(next, _)| next == name) {
-                        line.push(value.into());
+                    let mut values = vec![value];
+                    while values.len() < count
+                        && let Some((_, value)) = pairs.next_if(|(next, _)| next == name)
+                    {
+                        values.push(value);
                     }
+                    // On a line of its own a value could be another option.
+                    if values.len() < count || values.iter().any(|value| value.starts_with('-')) {
+                        return Err(Refusal::asked(
+                            format!("{name} takes {count} values"),
+                            format!("ask {}?{name}=...&{name}=...", self.name),
+                        ));
+                    }
+                    line.push(format!("--{option}").into());
+                    line.extend(values.into_iter().map(OsString::from));
                 }
                 _ => line.push(format!("--{option}={value}").into()),
             }
@@ -288,6 +302,25 @@ impl Question {
         Ok(line)
     }
 
+    /// A server does not hold all of a long list in its memory.
+    fn check_top(&self, pairs: &[(String, String)]) -> Result<(), Refusal> {
+        let top = pairs.iter().filter(|(name, _)| name == "top");
+        let numbers = top.filter_map(|(_, value)| value.parse::<u64>().ok());
+        match numbers
+            .into_iter()
+            .all(|top| (1..=MOST_ROWS).contains(&top))
+        {
+            true => Ok(()),
+            false => Err(Refusal::asked(
+                format!("top is from 1 to {MOST_ROWS} here"),
+                format!(
+                    "the command line has no limit: memlog {} --top 0",
+                    self.name
+                ),
+            )),
+        }
+    }
+
     fn unknown(&self, name: &str) -> Refusal {
         let all: Vec<_> = self.words.iter().chain(self.options).copied().collect();
         Refusal::asked(
@@ -305,5 +338,8 @@ fn not_understood(error: &clap::Error) -> Refusal {
     let end = ends.iter().filter_map(|end| text.find(end)).min();
     let text = &text[..end.unwrap_or(text.len())];
     let (sentence, hint) = text.split_once("\n\n").unwrap_or((text, ""));
-    Refusal::asked(sentence.trim(), hint.trim())
+    // What is wrong with a filter has its own words, with a caret.
+    let filter = sentence.split_once("for '--where <EXPRESSION>': ");
+    let sentence = filter.map_or(sentence, |(_, sentence)| sentence);
+    Refusal::asked(sentence.trim_end(), hint.trim())
 }

@@ -14,7 +14,7 @@ use axum::http::header::{AUTHORIZATION, COOKIE, HOST, LOCATION, ORIGIN, SET_COOK
 use axum::http::{HeaderMap, HeaderValue, Method, Request, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 
-use crate::reply::Refusal;
+use crate::reply::{Refusal, typed};
 
 /// What a request has to show.
 pub struct Door {
@@ -75,6 +75,11 @@ impl Door {
                 true => Err(Box::new(self.with_cookie(request.uri()))),
                 false => Ok(()),
             },
+            _ if is_page(request) => Err(Box::new(words(
+                StatusCode::UNAUTHORIZED,
+                "memlog: this server answers only who has its token.\n\
+                 Open the link that memlog server printed.\n",
+            ))),
             _ => refuse(
                 StatusCode::UNAUTHORIZED,
                 "this server answers only who has its token",
@@ -152,6 +157,11 @@ impl Door {
         }
         response
     }
+}
+
+/// A refusal for people.
+fn words(status: StatusCode, text: &'static str) -> Response {
+    (status, typed("text/plain; charset=utf-8"), text).into_response()
 }
 
 /// Whether it is the page itself that is asked for.

@@ -32,23 +32,32 @@ impl Answers {
     /// Keeps an answer. Those that were not asked for so long give way.
     pub fn keep(&mut self, generation: u64, question: String, answer: Bytes) {
         self.renew(generation);
-        if answer.len() > MOST_BYTES / 4 {
+        let bytes = question.len() + answer.len();
+        if bytes > MOST_BYTES / 4 {
             return;
         }
         self.clock += 1;
-        self.bytes += answer.len();
-        if let Some((old, _)) = self.known.insert(question, (answer, self.clock)) {
-            self.bytes -= old.len();
-        }
+        self.drop_one(&question);
+        self.bytes += bytes;
+        self.known.insert(question, (answer, self.clock));
         while self.bytes > MOST_BYTES {
             let oldest = self.known.iter().min_by_key(|(_, (_, used))| *used);
             let Some(oldest) = oldest.map(|(question, _)| question.clone()) else {
                 return;
             };
-            if let Some((answer, _)) = self.known.remove(&oldest) {
-                self.bytes -= answer.len();
-            }
+            self.drop_one(&oldest);
         }
+    }
+
+    fn drop_one(&mut self, question: &str) {
+        if let Some((answer, _)) = self.known.remove(question) {
+            self.bytes -= question.len() + answer.len();
+        }
+    }
+
+    /// Forgets all: the log is closed.
+    pub fn clear(&mut self) {
+        *self = Self::default();
     }
 
     /// What was said of a log that has grown since is forgotten.
@@ -69,7 +78,7 @@ mod tests {
     #[test]
     fn what_was_not_asked_for_so_long_gives_way() {
         let mut answers = Answers::default();
-        let answer = Bytes::from(vec![b' '; MOST_BYTES / 5]);
+        let answer = Bytes::from(vec![b' '; MOST_BYTES / 5 - 8]);
         for number in 0..5 {
             answers.keep(1, number.to_string(), answer.clone());
         }
@@ -81,7 +90,7 @@ mod tests {
         let known: Vec<_> = known.iter().map(Option::is_some).collect();
         assert_eq!(known, [true, false, true, true, true, true]);
         answers.keep(1, "5".to_owned(), Bytes::new());
-        assert_eq!(answers.bytes, 4 * answer.len());
+        assert_eq!(answers.bytes, 4 * answer.len() + 5);
         answers.keep(1, "large".to_owned(), Bytes::from(vec![0; MOST_BYTES / 3]));
         assert!(answers.get(1, "large").is_none());
         assert!(answers.get(2, "0").is_none());

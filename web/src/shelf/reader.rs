@@ -70,7 +70,10 @@ impl Reader {
         let shared = Arc::clone(&state);
         let main = move || {
             let jobs = Mutex::new(jobs);
-            if let Err(error) = shared.read((&path, &symbol_files), &jobs, &told) {
+            let read = || shared.read((&path, &symbol_files), &jobs, &told);
+            let read = catch_unwind(AssertUnwindSafe(read));
+            let broken = |_| Err(anyhow::anyhow!("reading the log went wrong"));
+            if let Err(error) = read.unwrap_or_else(broken) {
                 shared.set(Phase::Failed(error.into()));
                 told();
             }

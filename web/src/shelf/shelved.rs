@@ -2,12 +2,13 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use axum::body::Bytes;
 use axum::http::StatusCode;
-use memlog_answers::Damaged;
+use memlog_answers::{Damaged, Stop, until};
 use memlog_pages::blocks::{Desk, Failure, Size};
 use memlog_pages::{SymbolFiles, info};
 use serde_json::{Value, json};
@@ -48,6 +49,25 @@ struct Open {
     used: Option<Instant>,
     /// What the file was when it could not be opened.
     refused: Option<Stamp>,
+}
+
+/// What there is to look at of a log's file.
+enum Due {
+    Nothing,
+    /// It could not be read.
+    Refused,
+    /// Its program ran when it had this size; whether it may be read again.
+    Running(Size, bool),
+}
+
+/// Who waits for an answer. It goes with the connection.
+#[derive(Default)]
+struct Waiting(Stop);
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 /// What changes with a file: when it was written, and its length.
@@ -125,12 +145,15 @@ impl Shelved {
         for _ in 0..2 {
             let (answer, answered) = oneshot::channel();
             let make = Arc::clone(&make);
+            let waiting = Waiting::default();
+            let gone = Arc::clone(&waiting.0);
             reader.give(Box::new(move |desk| {
-                // Nobody waits any more.
+                // Nobody waits any more, or stops to while it is made.
                 if answer.is_closed() {
                     return Ok(());
                 }
-                match make(desk) {
+                match until(&gone, || make(desk)) {
+                    _ if answer.is_closed() => Ok(()),
                     Err(Failure::Damaged) => {
                         let _ = answer.send(None);
                         Err(Damaged)
@@ -162,7 +185,8 @@ impl Shelved {
         let generation = self.open().generation;
         let known = self.answers().get(generation, &question);
         if let Some(known) = known {
-            self.open().used = Some(Instant::now());
+            // Who looks at it wants to see it grow.
+            self.reader();
             return Ok(known);
         }
         let answer = Bytes::from(self.ask(make).await?);
@@ -188,46 +212,59 @@ impl Shelved {
     /// Looks at the file of a program that runs: what has grown is read again, and what
     /// could not be read once it is another. Those that nobody asked for so long are closed.
     pub fn look(&self, closed_before: Option<Instant>) {
-        let mut open = self.open();
-        if open.take_next() {
-            (self.told)();
-        }
-        if open
-            .used
-            .zip(closed_before)
-            .is_some_and(|(used, before)| used < before)
-        {
-            open.close();
-            return;
-        }
-        let ready = match open.current.as_ref().map(|reader| reader.phase()) {
-            Some(Phase::Ready(ready)) => ready,
-            Some(Phase::Failed(_)) => {
+        // No lock is held while a file is looked at: it may be far away.
+        let due = match self.due(closed_before) {
+            Due::Nothing => return,
+            Due::Refused => {
                 let stamp = stamp(&self.path);
-                if open.refused.is_some() && open.refused != stamp {
-                    open.close();
-                    (self.told)();
-                } else {
-                    open.refused = stamp;
+                let mut open = self.open();
+                match open.refused.is_some() && open.refused != stamp {
+                    true => open.close(),
+                    false => {
+                        open.refused = stamp;
+                        return;
+                    }
                 }
-                return;
+                drop(open);
+                self.answers().clear();
+                return (self.told)();
             }
-            None | Some(Phase::Reading) => return,
+            Due::Running(size, is_due) => (size, is_due),
         };
-        if !ready.size.is_running || open.next.is_some() {
-            return;
-        }
-        let late = SOONEST.max(ready.took * TIMES_AS_LATE);
-        let is_due = open.opened.is_none_or(|opened| opened.elapsed() >= late);
         // After the end nothing more comes.
-        let is_new = |size: Size| !size.is_running || is_due && size != ready.size;
+        let is_new = |size: Size| !size.is_running || due.1 && size != due.0;
         if Size::of(&self.path).is_some_and(is_new) {
+            let mut open = self.open();
             open.opened = Some(Instant::now());
             open.next = Some(self.reader_of());
             drop(open);
             if let Ok(row) = info::row(&self.path) {
                 *self.row.lock().unwrap_or_else(PoisonError::into_inner) = row;
             }
+        }
+    }
+
+    /// What there is to look at.
+    fn due(&self, closed_before: Option<Instant>) -> Due {
+        let mut open = self.open();
+        if open.take_next() {
+            (self.told)();
+        }
+        let is_old = |(used, before): (Instant, Instant)| used < before;
+        if open.used.zip(closed_before).is_some_and(is_old) {
+            open.close();
+            drop(open);
+            self.answers().clear();
+            return Due::Nothing;
+        }
+        match open.current.as_ref().map(|reader| reader.phase()) {
+            Some(Phase::Failed(_)) => Due::Refused,
+            Some(Phase::Ready(ready)) if ready.size.is_running && open.next.is_none() => {
+                let late = SOONEST.max(ready.took * TIMES_AS_LATE);
+                let is_due = open.opened.is_none_or(|opened| opened.elapsed() >= late);
+                Due::Running(ready.size, is_due)
+            }
+            _ => Due::Nothing,
         }
     }
 
@@ -282,7 +319,8 @@ impl Open {
     /// It is opened again when it is asked again.
     fn close(&mut self) {
         *self = Self {
-            generation: self.generation,
+            // It may have grown by then.
+            generation: self.generation + 1,
             ..Self::default()
         };
     }
