@@ -1,0 +1,31 @@
+/* A function and a thread whose names are markup. Prints nothing, exits 0. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+
+static void *volatile kept[200];
+
+/* The assembler takes any name in quotes. */
+__attribute__((noinline)) void hostile(void) __asm__("\"<script>alert(1)</script><img src=x onerror=alert(2)>&'\"");
+void hostile(void)
+{
+    static int next;
+    for (int i = 0; i < 100; i++)
+        kept[next++] = malloc(10000);
+}
+
+static void *run(void *nothing)
+{
+    prctl(PR_SET_NAME, "<b>'\"&\x01\xff");
+    hostile();
+    return nothing;
+}
+
+int main(void)
+{
+    pthread_t thread;
+    hostile();
+    pthread_create(&thread, 0, run, 0);
+    pthread_join(thread, 0);
+    return 0;
+}
