@@ -7,6 +7,9 @@ const OPTIONS = [
   '--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
   '--disable-component-update', '--disable-sync',
 ];
+/** What takes longer hangs. */
+const PATIENCE_MS = 20_000;
+
 export const WIDE = { width: 1280, height: 720 };
 export const NARROW = { width: 390, height: 844 };
 
@@ -73,8 +76,8 @@ export class Visit {
 
   /** Until nothing is asked and nothing is waited for, twice in a row. */
   async settled() {
-    for (let calm = 0, rounds = 0; calm < 2; rounds++) {
-      if (rounds > 1200) return fail(`${this.where}: the page is still busy after a minute`);
+    for (let calm = 0, begun = Date.now(); calm < 2; ) {
+      if (Date.now() - begun > PATIENCE_MS) return fail(`${this.where}: the page is still busy: ${[...this.running].map((one) => one.url())}`);
       const isBusy = await this.page.evaluate(
         () => new Promise((told) => requestAnimationFrame(() => setTimeout(() => {
           const waits = [...document.querySelectorAll('.waiting')].some((one) => one.textContent.trim() !== '');
