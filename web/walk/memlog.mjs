@@ -54,11 +54,14 @@ class Server {
     process.on('exit', this.kill = () => child.kill());
   }
 
+  ask(path, options = {}) {
+    const token = new URL(this.link).searchParams.get('token');
+    return fetch(`${this.base}api/1/${path}`, { ...options, headers: { authorization: `Bearer ${token}` } });
+  }
+
   /** What `api/1/...` answers. */
   async json(path) {
-    const token = new URL(this.link).searchParams.get('token');
-    const response = await fetch(`${this.base}api/1/${path}`, { headers: { authorization: `Bearer ${token}` } });
-    return response.json();
+    return (await this.ask(path)).json();
   }
 
   end() {

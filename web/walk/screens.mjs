@@ -2,14 +2,15 @@
 
 import { check } from './check.mjs';
 
+const part = (log, share) => (log.duration_seconds * share).toFixed(6);
 const COPY = encodeURIComponent('function = "copy_of"');
 
 /** Names, states and what is to be seen: selectors with the least number of them, and pictures with something in them. */
 export function screensOf({ server, threads8, kinds, cc1 }) {
   return [
     { name: 'runs', state: '#/runs', has: { 'tbody tr': 6, 'tbody a': 6 } },
-    { name: 'overview', state: `#/overview?log=${server.id}`, has: { '.heading dt': 4, '.chart canvas': 3, 'tr.leads': 3 }, drawn: ['.chart canvas'] },
-    { name: 'overview-range', state: `#/overview?log=${server.id}&range=0.1..0.2`, has: { '.chip': 1, 'tr.leads': 1 }, drawn: ['.chart canvas'] },
+    { name: 'overview', state: `#/overview?log=${server.id}`, has: { '.heading dt': 3, '.chart canvas': 3, 'tr.leads': 3 }, drawn: ['.chart canvas'] },
+    { name: 'overview-range', state: `#/overview?log=${server.id}&range=${part(server, 0.3)}..${part(server, 0.6)}`, has: { '.chip': 1, 'tr.leads': 1 }, drawn: ['.chart canvas'] },
     { name: 'sites', state: `#/sites?log=${cc1.id}`, has: { 'tr.leads': 20, 'tfoot td': 8 } },
     { name: 'stacks', state: `#/sites?log=${cc1.id}&by=stack`, has: { 'tbody tr': 50, 'tbody details': 20 } },
     { name: 'flame', state: `#/flame?log=${cc1.id}`, has: { '.crumbs button': 1 }, drawn: ['.flame canvas'] },

@@ -11,7 +11,7 @@ export async function numbers(visit, memlog, logs) {
   await sites.leaks(visit, memlog, server);
   await sites.leaks(visit, memlog, kinds, 'size >= 50');
   for (const log of [server, threads8, cc1]) await rest.overview(visit, memlog, log);
-  await rest.allocations(visit, memlog, kinds, 'function ~ "keep_two_thousand|grow_by_realloc"');
+  await rest.allocations(visit, memlog, kinds, 'function ~ "keep_two_thousand|grow_text"');
   await rest.threads(visit, memlog, threads8);
   await rest.diff(visit, memlog, server, ['25%', 'end']);
   await rest.diff(visit, memlog, kinds, ['rss-peak', 'rss-peak'], server);

@@ -38,10 +38,12 @@ export async function sites(visit, memlog, log) {
     const answer = await memlog.told('table', '--by', by, ...at(moment), ...where(filter), '--top', top, log.file);
     await visit.open(`#/sites?${asHash({ log: log.id, at: moment ?? 'run', where: filter, by: by === 'function' ? '' : by })}`);
     const rows = answer.rows.map((row) => ({ ...(by === 'stack' ? {} : { Site: name(row.name) }), ...rowOf(answer)(row) }));
-    await compareTable(visit, 'Blocks ', rows, {
-      Bytes: bytes(answer.bytes), Blocks: count(answer.blocks), Waste: bytes(sumOf(answer, 'waste_bytes')),
-      'Never freed': bytes(sumOf(answer, 'leaked_bytes')), Temporary: count(sumOf(answer, 'temporary_blocks')),
-    });
+    // Where not all groups are there, nobody can add them up.
+    const sums = answer.rows.length < Number(top) && {
+      Waste: bytes(sumOf(answer, 'waste_bytes')), 'Never freed': bytes(sumOf(answer, 'leaked_bytes')),
+      Temporary: count(sumOf(answer, 'temporary_blocks')),
+    };
+    await compareTable(visit, 'Blocks ', rows, { Bytes: bytes(answer.bytes), Blocks: count(answer.blocks), ...sums });
   }
 }
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-static volatile void *kept[4000];
+static void *volatile kept[4000];
 
 __attribute__((noinline)) void keep_two_thousand()
 {
@@ -16,7 +16,7 @@ __attribute__((noinline)) void keep_two_thousand()
         kept[i] = std::malloc(100 + i);
 }
 
-__attribute__((noinline)) void grow_by_realloc()
+__attribute__((noinline)) void grow_text()
 {
     char *text = nullptr;
     for (int i = 1; i <= 50; i++)
@@ -55,7 +55,7 @@ __attribute__((noinline)) void throw_away()
 
 int main()
 {
-    void (*const all[])() = {keep_two_thousand, grow_by_realloc, fill_index, map_some, throw_away};
+    void (*const all[])() = {keep_two_thousand, grow_text, fill_index, map_some, throw_away};
     for (auto *one : all) {
         one();
         usleep(30000);
