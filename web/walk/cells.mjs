@@ -8,7 +8,7 @@ export async function tableOf(page, caption) {
   const tables = await page.evaluate(() => {
     const cell = (one) => ({
       text: one.innerText.trim(),
-      title: one.querySelector('.figure[title], span[title]')?.title ?? '',
+      title: one.querySelector('.figure[title], span[title], a[title]')?.title ?? '',
     });
     return [...document.querySelectorAll('main table')].map((table) => ({
       caption: table.caption?.textContent ?? '',
@@ -39,13 +39,7 @@ export async function compareTable(visit, caption, want, totals = {}, from = 0) 
   return table;
 }
 
-/** `Blocks 2` is the second column of that label. */
-function columnOf(table, label) {
-  const [, name, number] = /^(.*?)(?: (\d))?$/.exec(label);
-  let place = -1;
-  for (let i = 0; i < Number(number ?? 1); i++) place = table.columns.indexOf(name, place + 1);
-  return place;
-}
+const columnOf = (table, label) => table.columns.indexOf(label);
 
 function compareCell(cell, figure, what) {
   if (!cell) return fail(`${what}: there is no such cell`);
@@ -57,8 +51,12 @@ function compareCell(cell, figure, what) {
 export const text = (want) => (cell, what) => same(cell.text, String(want), what);
 
 /** A name, which may be cut in the middle if its title has the whole. */
-export const name = (want) => (cell, what) =>
-  same(cell.text.includes('…') ? cell.title : cell.text.replace(/\s+/g, ' '), want.replace(/\s+/g, ' '), what);
+export const name = (want) => (cell, what) => {
+  const [begin, end] = cell.text.split('…');
+  if (end === undefined) return same(cell.text.replace(/\s+/g, ' '), want.replace(/\s+/g, ' '), what);
+  same(cell.title, want, `${what}, its title`);
+  return check(want.startsWith(begin) && want.endsWith(end), `${what}: ${cell.text} is cut out of ${want}`);
+};
 
 export const none = (cell, what) => same(cell.text, '–', what);
 

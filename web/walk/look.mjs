@@ -45,11 +45,14 @@ async function fits(visit, what) {
   const found = await visit.page.evaluate(() => {
     const isInFrame = (one) => one.closest('.table-frame, .tabs, .flame, .graph, pre, .out-of-sight');
     const wide = [...document.querySelectorAll('body *')].filter((one) => one.getBoundingClientRect().right > innerWidth + 1 && !isInFrame(one));
-    const broken = [...document.querySelectorAll('td.number .figure, span[title$=" bytes"]')].filter((one) => one.getClientRects().length > 1);
+    const broken = [...document.querySelectorAll('td.number .figure, span.size')].filter((one) => one.getClientRects().length > 1);
+    const tab = document.querySelector('.tabs [aria-current]')?.getBoundingClientRect();
+    const isTabSeen = !tab || (tab.left >= 0 && tab.right <= innerWidth + 1);
     const named = (one) => `${one.tagName.toLowerCase()}.${one.className}: ${one.textContent.slice(0, 60)}`;
-    return { over: document.documentElement.scrollWidth - innerWidth, wide: wide.slice(0, 5).map(named), broken: broken.slice(0, 5).map(named) };
+    return { over: document.documentElement.scrollWidth - innerWidth, wide: wide.slice(0, 5).map(named), broken: broken.slice(0, 5).map(named), isTabSeen };
   });
   check(found.over <= 0, `${what}: ${found.over} pixels too wide: ${found.wide.join('; ')}`);
+  check(found.isTabSeen, `${what}: the chosen tab is to be seen`);
   check(found.broken.length === 0, `${what}: figures on two lines: ${found.broken.join('; ')}`);
 }
 

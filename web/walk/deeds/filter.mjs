@@ -14,7 +14,7 @@ export async function filters(visit, memlog, log) {
     await visit.settled();
   });
   const [said, filter, caret] = (await page.locator('.filter-problem pre').innerText()).split('\n');
-  check(/column 9\b/.test(said), `what is wrong with a filter: ${said}`);
+  check(/^column 9\b/.test(said), `what is wrong with a filter: ${said}`);
   const place = caret?.indexOf('^') ?? -1;
   same(filter?.slice(place, place + 2), '1X', 'the caret points at what is wrong');
   same(await page.locator('[role=alert]').count(), 1, 'it is said once');

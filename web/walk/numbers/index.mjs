@@ -1,6 +1,7 @@
 // Figures on the page are those of the command line.
 
 import { check, fail } from '../check.mjs';
+import { names } from './names.mjs';
 import * as rest from './rest.mjs';
 import * as sites from './sites.mjs';
 
@@ -17,6 +18,7 @@ export async function numbers(visit, memlog, logs) {
   await rest.diff(visit, memlog, kinds, ['rss-peak', 'rss-peak'], server);
   for (const log of [server, cc1]) await rest.rss(visit, memlog, log);
   for (const log of [kinds, cc1]) await rest.maps(visit, memlog, log);
+  await names(visit, kinds, cc1);
   await rest.callers(visit, memlog, server, 'copy_of');
   await rest.site(visit, memlog, server, 'copy_of');
 }

@@ -41,7 +41,7 @@ export async function threads(visit, memlog, log) {
   await visit.open(`#/threads?log=${log.id}`);
   const rows = [...answer.rows].sort((a, b) => b.bytes - a.bytes).map((row) => ({
     Thread: name(row.name), Allocated: bytes(row.bytes), Blocks: count(row.blocks), Freed: bytes(row.freed_bytes),
-    'Blocks 2': count(row.freed_blocks), 'Never freed': bytes(row.leaked_bytes), Temporary: count(row.temporary_blocks),
+    'Blocks freed': count(row.freed_blocks), 'Never freed': bytes(row.leaked_bytes), Temporary: count(row.temporary_blocks),
   }));
   await compareTable(visit, 'Threads that', rows);
   const pairs = [...answer.freed].sort((a, b) => b.bytes - a.bytes).slice(0, 20);
@@ -113,9 +113,9 @@ export async function callers(visit, memlog, log, wanted) {
 export async function site(visit, memlog, log, wanted) {
   const filter = `function = "${wanted}"`;
   await visit.open(`#/site?${new URLSearchParams({ log: log.id, of: 'function', name: wanted, site: filter })}`);
-  for (const [of, label] of [['size', 'Bytes'], ['lifetime', 'Lifetime']]) {
+  for (const [of, label] of [['size', 'Size'], ['lifetime', 'Lifetime']]) {
     const answer = await memlog.told('histogram', of, '--where', filter, log.file);
-    const rows = answer.rows.map((row) => ({ [label]: text(row.name), Blocks: count(row.blocks), [label === 'Bytes' ? 'Bytes 2' : 'Bytes']: bytes(row.bytes) }));
+    const rows = answer.rows.map((row) => ({ [label]: text(row.name), Blocks: count(row.blocks), Bytes: bytes(row.bytes) }));
     await compareTable(visit, `Blocks by ${label.toLowerCase()}`, rows, { Blocks: count(answer.blocks) });
   }
   const stacks = await memlog.told('table', '--by', 'stack', '--where', filter, '--top', '20', log.file);

@@ -2,6 +2,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <unistd.h>
 
 static void *volatile kept[200];
 
@@ -24,6 +25,8 @@ static void *run(void *nothing)
 int main(void)
 {
     pthread_t thread;
+    /* So that it has a course: at its start there is nothing. */
+    usleep(20000);
     hostile(100);
     pthread_create(&thread, 0, run, 0);
     pthread_join(thread, 0);
