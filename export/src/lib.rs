@@ -45,5 +45,5 @@ pub use callgraph::{Call, CallGraph, Entry, Named, Picture, Place, is_part_of_al
 pub use dot::dot;
 pub use graph::{Edge, Graph, Node};
 pub use legend::{Subject, legend};
-pub use shown::{clean, quoted, shown};
+pub use shown::{clean, quoted, shown, word};
 pub use text::{Told, text};

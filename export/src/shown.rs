@@ -35,7 +35,17 @@ pub fn quoted(path: &Path) -> String {
         Some(b'-' | b'~') => [b"./", bytes].concat(),
         _ => bytes.to_vec(),
     };
-    let is_plain = |c: char| c.is_alphanumeric() || "/._-+,:@%=~".contains(c);
+    spelt(bytes, "/._-+,:@%=~")
+}
+
+/// A word of a command line as one would type it into a shell.
+pub fn word(text: &str) -> String {
+    spelt(text.as_bytes().to_vec(), "/._-+,:@%=")
+}
+
+/// What is not plain stands in quotes.
+fn spelt(bytes: Vec<u8>, plain: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || plain.contains(c);
     match String::from_utf8(bytes) {
         Ok(text) if !text.is_empty() && text.chars().all(is_plain) => text,
         Ok(text) if clean(text.as_bytes()) == text => {
@@ -114,6 +124,10 @@ mod tests {
         assert_eq!(of(b"/a/it's b"), r"'/a/it'\''s b'");
         assert_eq!(of(b"-o.memlog"), "./-o.memlog");
         assert_eq!(of(b"~a"), "./~a");
+        // A word of a command line is no file, and may be an option.
+        assert_eq!(word("-O1"), "-O1");
+        assert_eq!(word("~a"), "'~a'");
+        assert_eq!(word("it's b"), r"'it'\''s b'");
         assert_eq!(of(b""), "''");
         assert_eq!(of(b"*.memlog"), "'*.memlog'");
         assert_eq!(of(b"/a/\x1b[2J'\\\n"), r"$'/a/\x1b[2J\'\\\x0a'");

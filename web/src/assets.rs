@@ -11,7 +11,7 @@ pub const SCRIPT: &str = include_str!("../dist/app.js");
 pub const STYLE: &str = include_str!("../dist/app.css");
 
 /// Its files by name, with what they are.
-const FILES: [(&str, &str, &str); 3] = [
+const FILES: [(&str, &str, &str); 4] = [
     (
         "index.html",
         "text/html; charset=utf-8",
@@ -19,6 +19,11 @@ const FILES: [(&str, &str, &str); 3] = [
     ),
     ("app.js", "text/javascript; charset=utf-8", SCRIPT),
     ("app.css", "text/css; charset=utf-8", STYLE),
+    (
+        "icon.svg",
+        "image/svg+xml",
+        include_str!("../dist/icon.svg"),
+    ),
 ];
 
 /// One of them; the page for no name.

@@ -2,10 +2,9 @@
 //! others, by the rule of `memlog ranks`.
 
 use std::collections::{BTreeSet, HashMap};
-use std::path::Path;
 
 use memlog_answers::{Process, Ranks};
-use memlog_pages::typed;
+use memlog_export::word;
 use serde_json::Value;
 
 /// Figures of the whole log that stand in the list.
@@ -34,7 +33,7 @@ pub fn complete(row: &mut Value, stats: &Value) {
 fn command(words: &Value) -> Value {
     let words = words.as_array().map(|words| words.iter());
     let words = words.map(|words| words.filter_map(Value::as_str));
-    let words = words.map(|words| words.map(|word| typed(Path::new(word)).to_string()));
+    let words = words.map(|words| words.map(word));
     words
         .map(|words| words.collect::<Vec<_>>().join(" "))
         .into()

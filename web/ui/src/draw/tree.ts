@@ -116,6 +116,11 @@ function place(tree: Tree) {
   }
 }
 
+/** A place without a name is called by its module, as `cc1+0x67664a`. */
+export function moduleOf(frame: Frame): string {
+  return frame.module ?? /^(.+)\+0x[0-9a-f]+$/.exec(frame.function)?.[1] ?? '';
+}
+
 /** FNV-1a. */
 export function textHash(text: string): number {
   let hash = 0x811c9dc5;

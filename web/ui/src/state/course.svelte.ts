@@ -7,6 +7,14 @@ import { logs } from './logs.svelte';
 
 /** Points of a curve: more than a screen has columns. */
 export const POINTS = 4000;
+/** Where only a range is shown, so many of the whole run at most. */
+const MOST_POINTS = 32_000;
+
+/** As many of the run that the part of it which is shown has POINTS; doubled each time, so that few are asked for. */
+export function pointsFor(shownSeconds: number, allSeconds: number): number {
+  if (!(shownSeconds > 0) || shownSeconds >= allSeconds) return POINTS;
+  return Math.min(MOST_POINTS, POINTS * 2 ** Math.ceil(Math.log2(allSeconds / shownSeconds)));
+}
 
 class Course {
   summary = $state.raw<Asked<Summary> | null>(null);

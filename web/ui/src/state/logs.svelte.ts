@@ -1,5 +1,6 @@
 // The logs that the server has, and the one that is looked at.
 
+import { untrack } from 'svelte';
 import type { Log } from '../answers';
 import { ask, logs as question, Problem, watchLogs } from '../api';
 import { route } from './route.svelte';
@@ -18,8 +19,9 @@ class Logs {
 
   generation = $derived(this.current?.generation ?? 0);
 
+  /** Whoever starts it must not begin anew when the logs change. */
   start() {
-    this.load();
+    untrack(() => this.load());
     return watchLogs(
       (some, count) => this.#hear(some, count),
       (is) => (this.isConnected = is),
