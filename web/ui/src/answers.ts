@@ -36,6 +36,7 @@ export interface LogList {
 export interface Stats {
   duration_seconds: number;
   rss_peak_bytes: number;
+  rss_peak_mapped_bytes?: number | null;
   rss_peak_seconds: number;
   heap_peak_bytes: number;
   heap_peak_blocks: number;

@@ -50,7 +50,7 @@ export async function threads(visit, memlog, log) {
 
 export async function diff(visit, memlog, log, [before, after], other = null) {
   const files = other ? [other.file, log.file] : [log.file];
-  const answer = await memlog.told('diff', '--at', before, '--at', after, '--by', 'function', '--sort', 'change', '--top', '1000', ...files);
+  const answer = await memlog.told('diff', '--at', before, '--at', after, '--by', 'function', '--sort', 'grew', '--top', '1000', ...files);
   const own = new URLSearchParams({ log: log.id, before, after, ...(other ? { other: other.id } : {}) });
   await visit.open(`#/diff?${own}`);
   await compareTable(

@@ -24,7 +24,7 @@ export function secondsOf(timeline: Timeline): number[] {
 export function chartsOf(timeline: Timeline, hasRss: boolean): ChartData[] {
   const { points } = timeline;
   const memory: Curve[] = [{ label: 'Heap', colour: 'curve-1', isFilled: true, values: points.map((point) => point.heap_bytes) }];
-  if (hasRss) memory.push({ label: 'RSS', colour: 'curve-2', isDashed: true, values: points.map((point) => point.rss_bytes) });
+  if (hasRss) memory.push({ label: 'RSS, highest so far', colour: 'curve-2', isDashed: true, values: points.map((point) => point.rss_bytes) });
   if (hasRss && points.some((point) => point.mapped_bytes > 0)) {
     memory.push({ label: 'Mapped', colour: 'curve-3', isDashed: true, values: points.map((point) => point.mapped_bytes) });
   }

@@ -53,8 +53,12 @@ export function momentText(moment: string): string {
   return seconds ? secondsText(Number(seconds)) : moment;
 }
 
+const RANGE_WORDS = { born: 'allocated in the range', alive: 'alive throughout the range', died: 'freed in the range' } as const;
+
 /** What the chosen blocks are, as the end of a sentence. */
 export function chosenText(moment: string): string {
+  const range = route.now.range;
+  if (range && moment === 'run') return RANGE_WORDS[range.as];
   return moment === 'run' ? 'of the whole run' : `live at ${momentText(moment)}`;
 }
 
