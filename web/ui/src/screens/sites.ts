@@ -2,6 +2,7 @@
 
 import type { Row, Table } from '../answers';
 import type { Column } from '../parts/columns';
+import { choice } from '../state/choice.svelte';
 import { route } from '../state/route.svelte';
 import { rowFilter } from '../text/filter';
 
@@ -46,7 +47,8 @@ function sum(table: Table, key: 'waste_bytes' | 'leaked_bytes' | 'temporary_bloc
 export function siteLink(by: string, row: { name: string; stack_numbers?: number[] | null }): string | null {
   const filter = rowFilter(by, row.name, row.stack_numbers ?? null);
   if (!filter) return null;
-  return route.link({ screen: 'site', own: { of: by, name: row.name, site: filter } });
+  // The site is looked at as the table was: at its moment, or in the whole run.
+  return route.link({ screen: 'site', at: choice.takesMoment ? choice.at : null, own: { of: by, name: row.name, site: filter } });
 }
 
 export const functionLink = (name: string) => siteLink('function', { name });

@@ -11,10 +11,23 @@ export function family(logs: Log[], order: Order): { log: Log; depth: number }[]
     const parent = log.parent_id !== null && log.parent_id !== log.id && ids.has(log.parent_id) ? log.parent_id : null;
     children.set(parent, [...(children.get(parent) ?? []), log]);
   }
+  // A process stands where the largest of those that it started would.
+  const figures = { rss: (log: Log) => log.rss_peak_bytes, heap: (log: Log) => log.heap_peak_bytes, started: () => 0 };
+  const largest = new Map<number, number>();
+  const largestOf = (log: Log): number => {
+    const known = largest.get(log.id);
+    if (known !== undefined) return known;
+    largest.set(log.id, 0);
+    const all = [log, ...(children.get(log.id) ?? [])];
+    const most = all.reduce((most, one) => Math.max(most, one === log ? (figures[order](log) ?? 0) : largestOf(one)), 0);
+    largest.set(log.id, most);
+    return most;
+  };
+  const byOrder = (a: Log, b: Log) => largestOf(b) - largestOf(a) || byStart(a, b);
   const rows: { log: Log; depth: number }[] = [];
   const seen = new Set<number>();
   const walk = (parent: number | null, depth: number) => {
-    for (const log of [...(children.get(parent) ?? [])].sort(compareBy(order))) {
+    for (const log of [...(children.get(parent) ?? [])].sort(byOrder)) {
       if (seen.has(log.id)) continue;
       seen.add(log.id);
       rows.push({ log, depth });
@@ -27,8 +40,6 @@ export function family(logs: Log[], order: Order): { log: Log; depth: number }[]
   return rows;
 }
 
-function compareBy(order: Order): (a: Log, b: Log) => number {
-  if (order === 'rss') return (a, b) => (b.rss_peak_bytes ?? 0) - (a.rss_peak_bytes ?? 0) || a.id - b.id;
-  if (order === 'heap') return (a, b) => (b.heap_peak_bytes ?? 0) - (a.heap_peak_bytes ?? 0) || a.id - b.id;
-  return (a, b) => Number(a.rank ?? -1) - Number(b.rank ?? -1) || (a.start_unix_ns ?? 0) - (b.start_unix_ns ?? 0) || a.id - b.id;
+function byStart(a: Log, b: Log): number {
+  return Number(a.rank ?? -1) - Number(b.rank ?? -1) || (a.start_unix_ns ?? 0) - (b.start_unix_ns ?? 0) || a.id - b.id;
 }

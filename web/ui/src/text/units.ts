@@ -32,6 +32,10 @@ export function countText(count: number): string {
   return count < 0 ? `−${text}` : text;
 }
 
+export function blocksText(count: number): string {
+  return `${countText(count)} ${count === 1 ? 'block' : 'blocks'}`;
+}
+
 export function countChange(count: number): string {
   if (count === 0) return '±0';
   return count > 0 ? `+${countText(count)}` : countText(count);
