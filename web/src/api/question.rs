@@ -160,6 +160,8 @@ pub const ALL: [Question; 15] = [
 
 /// Rows of an answer.
 const MOST_ROWS: u64 = 100_000;
+/// Groups of one that does not say how many.
+const MOST_GROUPS: u64 = 10_000;
 
 fn boxed(ask: impl Ask + Send + Sync + 'static) -> anyhow::Result<Boxed> {
     Ok(Box::new(ask))
@@ -280,6 +282,14 @@ impl Question {
                 }
                 _ => line.push(format!("--{option}={value}").into()),
             }
+        }
+        // The commands have all groups for programs, unless single blocks are asked for.
+        let is_short = line.iter().any(|word| {
+            let word = word.to_string_lossy();
+            word.starts_with("--top=") || word == "--list"
+        });
+        if ["table", "leaks", "temporary"].contains(&self.name) && !is_short {
+            line.push(format!("--top={MOST_GROUPS}").into());
         }
         line.extend(["--json", "--"].map(OsString::from));
         let mut logs = logs.iter();
