@@ -3,6 +3,7 @@
 import { execFile, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
+import { fail } from './check.mjs';
 
 const run = promisify(execFile);
 
@@ -40,7 +41,7 @@ export class Memlog {
     const lines = createInterface({ input: child.stdout });
     const link = await new Promise((found, failed) => {
       lines.on('line', (line) => line.match(/http:\S+/)?.[0] && found(line.match(/http:\S+/)[0]));
-      child.on('exit', (code) => failed(new Error(`memlog server ended with ${code}`)));
+      child.once('exit', (code) => failed(new Error(`memlog server ended with ${code}`)));
     });
     return new Server(child, link);
   }
@@ -52,6 +53,7 @@ class Server {
     this.link = link;
     this.base = link.replace(/\?.*/, '');
     process.on('exit', this.kill = () => child.kill());
+    child.on('exit', (code, signal) => this.isEnding || fail(`memlog server ended by itself: ${code ?? signal}`));
   }
 
   ask(path, options = {}) {
@@ -65,8 +67,9 @@ class Server {
   }
 
   end() {
+    this.isEnding = true;
     process.off('exit', this.kill);
-    if (this.child.exitCode !== null) return undefined;
+    if (this.child.exitCode !== null || this.child.signalCode !== null) return undefined;
     return new Promise((ended) => {
       this.child.on('exit', ended);
       this.child.kill();
