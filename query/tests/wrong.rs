@@ -221,7 +221,7 @@ fn the_whole() {
     );
     says(
         "custom_filter = \"x\"",
-        "column 17: there is no `custom_filter`: it is a script, and memlog has none yet; most that such scripts ask can be said in this language",
+        "column 17: there is no `custom_filter`: it is a script, and scripts are run by `memlog script`; most that such scripts ask can be said in this language",
     );
 }
 
