@@ -92,7 +92,7 @@ fn examples_run() {
     for name in ["program", "server"] {
         std::os::unix::fs::symlink("/bin/true", folder.path(name)).expect("link");
     }
-    for name in ["build", "rootfs"] {
+    for name in ["build", "rootfs", "pictures"] {
         std::fs::create_dir(folder.path(name)).expect("mkdir");
     }
     std::fs::write(folder.path("Makefile"), "all:\n").expect("write");
@@ -101,6 +101,8 @@ fn examples_run() {
     let text = "M: 8 0x10\t0.000001 100 42 0 0\n";
     std::fs::write(folder.path("vm.2015.txt"), text).expect("write");
     std::fs::write(folder.path("lsan.supp"), "leak:no_such_function\n").expect("write");
+    let script = "println(allocations().only_leaked().len());\n";
+    std::fs::write(folder.path("leaks.rhai"), script).expect("write");
     let path = format!(
         "{}:{}",
         folder.root().display(),
@@ -129,7 +131,12 @@ fn examples_run() {
             let mut shell = folder.command("sh");
             // Nobody wants to look at what --open opens.
             let shell = shell.env("PATH", &path).env("BROWSER", "true");
-            let output = shell.args(["-ec", line]).output();
+            // A server goes on until Ctrl-C.
+            let line = match line.starts_with("memlog server") {
+                true => format!("timeout --preserve-status -s INT 2 {line}"),
+                false => line.to_owned(),
+            };
+            let output = shell.args(["-ec", &line]).output();
             let output = output.expect("sh");
             assert!(output.status.success(), "{line}: {}", said(&output));
         }
