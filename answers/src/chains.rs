@@ -36,10 +36,7 @@ fn gathered(world: &World, is_wanted: impl Fn(u64) -> bool + Sync) -> Result<Cha
         columns(),
         |chains: &mut Chains, rows, chosen| {
             for &row in chosen {
-                let is_moved = Flags(rows.get(Column::Flags, row)).is_moved();
-                let first = first_of_chain(rows, row);
-                let is_part = is_moved || rows.get(Column::ChainPlace, row) > 0;
-                if is_part && is_wanted(first) {
+                if let Some(first) = grown_from(rows, row).filter(|&first| is_wanted(first)) {
                     chains.entry(first).or_default().take(world, rows, row);
                 }
             }
@@ -55,13 +52,24 @@ fn gathered(world: &World, is_wanted: impl Fn(u64) -> bool + Sync) -> Result<Cha
             all
         },
     )?;
-    // Blocks of before the log, which are in no chain.
-    chains.remove(&0);
     chains.retain(|_, facts| facts.length > 1);
     for facts in chains.values_mut() {
         facts.outgrown = facts.outgrown.saturating_sub(facts.last_size);
     }
     Ok(chains)
+}
+
+/// Whether a realloc gave the block another place.
+fn is_moved(rows: &Rows, row: usize) -> bool {
+    Flags(rows.get(Column::Flags, row)).is_moved()
+}
+
+/// The first block of a row's chain, if there is more of it: by its event. Blocks of before
+/// the log are in no chain.
+fn grown_from(rows: &Rows, row: usize) -> Option<u64> {
+    let is_part = is_moved(rows, row) || rows.get(Column::ChainPlace, row) > 0;
+    let first = first_of_chain(rows, row);
+    (is_part && first > 0).then_some(first)
 }
 
 /// What is read of a block for its chain.
@@ -125,17 +133,15 @@ pub fn chains(world: &World, choice: &Choice, by: By) -> Result<Vec<ChainRow>, D
         read.map_err(|_| Damaged)?;
         choice.choose(world, &rows, &mut mask);
         for (row, is_chosen) in mask.iter().enumerate() {
-            let is_moved = Flags(rows.get(Column::Flags, row)).is_moved();
-            let is_part = is_moved || rows.get(Column::ChainPlace, row) > 0;
-            let first = first_of_chain(&rows, row);
-            // Nor is a block of before the log in a chain.
-            if !is_part || first == 0 {
+            let Some(first) = grown_from(&rows, row) else {
                 continue;
-            }
+            };
             let chain = open.entry(first).or_default();
             chain.0.take(world, &rows, row);
             chain.1 |= is_chosen;
-            if !is_moved && let Some((facts, true)) = open.remove(&first) {
+            if !is_moved(&rows, row)
+                && let Some((facts, true)) = open.remove(&first)
+            {
                 end(facts);
             }
         }
@@ -177,60 +183,30 @@ impl ChainRow {
 #[cfg(test)]
 mod tests {
     use memlog_format::api::Api;
-    use memlog_format::event::{Alloc, Release};
-    use memlog_format::table::StackId;
-    use memlog_read::{Place, Taker};
-    use memlog_table::{Builder, Table};
+    use memlog_table::Table;
 
     use super::*;
+    use crate::making::{KEY, Making};
     use crate::world::{Moments, Of};
 
     /// Three blocks that are grown twice each, one after the other.
     fn table() -> Vec<u8> {
-        let mut builder = Builder::new(Vec::new(), b"key");
-        builder.log(0, 1 << 20);
-        builder.start(0);
-        let mut tick = 0;
-        let mut place = || {
-            tick += 1;
-            Place {
-                stream: 0,
-                tid: 1,
-                tick,
-            }
-        };
+        let mut making = Making::begin();
         for chain in 0..3u64 {
-            for step in 0..3u64 {
-                let address = |step: u64| (chain * 10 + step) * 4096;
-                if step > 0 {
-                    let release = Release {
-                        api: Api::Realloc,
-                        address: address(step - 1),
-                        announced: true,
-                        stack: None,
-                        order: None,
-                    };
-                    builder.release(place(), &release);
-                }
-                let alloc = Alloc {
-                    api: if step == 0 { Api::Malloc } else { Api::Realloc },
-                    address: address(step),
-                    size: 10 * (step + 1),
-                    usable: 40,
-                    alignment_log2: 0,
-                    stack: StackId(1),
-                    order: None,
-                };
-                builder.alloc(place(), &alloc);
+            let address = |step: u64| (chain * 10 + step) * 4096;
+            making.alloc(Api::Malloc, address(0), 10, 1);
+            for step in 1..3u64 {
+                making.release(Api::Realloc, address(step - 1));
+                making.alloc(Api::Realloc, address(step), 10 * (step + 1), 1);
             }
         }
-        builder.finish(None, b"").expect("a sink takes all")
+        making.end()
     }
 
     #[test]
     fn some_chains_are_those_of_all() {
         let bytes = table();
-        let table = Table::open(&bytes, b"key", u64::MAX).expect("a table");
+        let table = Table::open(&bytes, KEY, u64::MAX).expect("a table");
         let world = World::nameless(&table, Of::Blocks, Moments::default(), 1);
         let all = facts(&world).expect("whole");
         let mut firsts: Vec<u64> = all.keys().copied().collect();

@@ -155,12 +155,10 @@ pub fn thinned(points: &[Point], ticks: (u64, u64), most: usize) -> Vec<Point> {
 #[cfg(test)]
 mod tests {
     use memlog_format::api::Api;
-    use memlog_format::event::{Alloc, Release};
-    use memlog_format::table::StackId;
-    use memlog_read::{Place, Taker};
-    use memlog_table::{Builder, Table};
+    use memlog_table::Table;
 
     use super::*;
+    use crate::making::{KEY, Making, random};
     use crate::timeline::timeline;
     use crate::world::{Moments, Of};
 
@@ -169,52 +167,22 @@ mod tests {
 
     /// Blocks of random sizes and of three stacks come and go.
     fn made(seed: u64, events: u64) -> (Vec<u8>, Vec<Block>) {
-        let mut state = seed;
-        let mut below = move |end: u64| {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            state % end
-        };
-        let mut builder = Builder::new(Vec::new(), b"key");
-        builder.log(0, 1 << 20);
-        builder.start(0);
+        let mut below = random(seed);
+        let mut making = Making::begin();
         let (mut live, mut blocks): (Vec<usize>, Vec<Block>) = (Vec::new(), Vec::new());
         for event in 1..=events {
-            let place = Place {
-                stream: 0,
-                tid: 1,
-                tick: event,
-            };
             if live.is_empty() || below(5) < 3 {
                 let (size, stack) = (below(40), 1 + below(3) as u32);
-                let alloc = Alloc {
-                    api: Api::Malloc,
-                    address: event * 64,
-                    size,
-                    usable: size,
-                    alignment_log2: 0,
-                    stack: StackId(stack),
-                    order: None,
-                };
-                builder.alloc(place, &alloc);
+                making.alloc(Api::Malloc, event * 64, size, stack);
                 live.push(blocks.len());
                 blocks.push((event, None, size, stack));
             } else {
                 let one = live.swap_remove(below(live.len() as u64) as usize);
-                let release = Release {
-                    api: Api::Free,
-                    address: blocks[one].0 * 64,
-                    announced: false,
-                    stack: None,
-                    order: None,
-                };
-                builder.release(place, &release);
+                making.release(Api::Free, blocks[one].0 * 64);
                 blocks[one].1 = Some(event);
             }
         }
-        let bytes = builder.finish(None, b"").expect("a sink takes all");
-        (bytes, blocks)
+        (making.end(), blocks)
     }
 
     /// The series of a block, in the plainest way: small ones, then those of the first
@@ -232,7 +200,7 @@ mod tests {
     fn each_block_is_in_its_first_series() {
         for seed in 1..40 {
             let (bytes, blocks) = made(seed, 20 + seed * 31);
-            let table = Table::open(&bytes, b"key", u64::MAX).expect("a table");
+            let table = Table::open(&bytes, KEY, u64::MAX).expect("a table");
             let mut world = World::nameless(&table, Of::Blocks, Moments::default(), 1);
             world.numbers = (0..table.stacks().len() as u32).collect();
             let number = |id: u32| table.stacks().iter().position(|key| key.id.0 == id);

@@ -10,11 +10,6 @@ use crate::sums::Sums;
 use crate::unanswered::{NO_RELEASE_STACKS, Unanswered, has_release_stacks};
 use crate::world::{Damaged, World};
 
-/// What there is to say of the chosen blocks of each stack.
-pub fn sums_of(world: &World, choice: &Choice) -> Result<Vec<Sums>, Damaged> {
-    sums_of_stacks(world, choice)
-}
-
 /// Of all chosen blocks.
 pub fn held_of(world: &World, choice: &Choice) -> Result<Vec<Held>, Damaged> {
     let sums = sums_of_stacks(world, choice)?;

@@ -61,6 +61,8 @@ mod histogram;
 mod keys;
 mod lines;
 mod listed;
+#[cfg(test)]
+mod making;
 mod mappings;
 mod occupied;
 mod owned;
@@ -99,7 +101,7 @@ pub use find::{Found, found_at};
 pub use fragments::{FragmentRow, Fragments, fragments};
 pub use group::{Group, grouped, sums_of_stacks};
 pub use growth::{Growth, Whole, growth, whole};
-pub use held::{born_of, held_at, held_of, released_by, sums_of};
+pub use held::{born_of, held_at, held_of, released_by};
 pub use histogram::{Class, Grid, by_lifetime, by_lifetime_events, by_size, by_size_and_lifetime};
 pub use keys::By;
 pub use lines::{FileLines, LineSums, lines};

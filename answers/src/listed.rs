@@ -212,43 +212,26 @@ fn ranks(world: &World, order: Order) -> Vec<u64> {
 #[cfg(test)]
 mod tests {
     use memlog_format::api::Api;
-    use memlog_format::event::Alloc;
-    use memlog_format::table::StackId;
-    use memlog_read::{Place, Taker};
-    use memlog_table::{Builder, Table};
+    use memlog_table::Table;
 
     use super::*;
+    use crate::making::{KEY, Making};
     use crate::world::{Moments, Of};
 
     /// Blocks of few sizes, so that many have the same key.
     fn table(blocks: u64) -> Vec<u8> {
-        let mut builder = Builder::new(Vec::new(), b"key");
-        builder.log(0, 1 << 20);
-        builder.start(0);
+        let mut making = Making::begin();
         for event in 1..=blocks {
-            let place = Place {
-                stream: 0,
-                tid: 1,
-                tick: event,
-            };
-            let alloc = Alloc {
-                api: Api::Malloc,
-                address: (event * 7919 % blocks) * 64,
-                size: event % 5,
-                usable: 24,
-                alignment_log2: 0,
-                stack: StackId(1),
-                order: None,
-            };
-            builder.alloc(place, &alloc);
+            let address = (event * 7919 % blocks) * 64;
+            making.alloc(Api::Malloc, address, event % 5, 1);
         }
-        builder.finish(None, b"").expect("a sink takes all")
+        making.end()
     }
 
     #[test]
     fn parts_are_the_list() {
         let bytes = table(10_007);
-        let table = Table::open(&bytes, b"key", u64::MAX).expect("a table");
+        let table = Table::open(&bytes, KEY, u64::MAX).expect("a table");
         let world = World::nameless(&table, Of::Blocks, Moments::default(), 1);
         let all = Choice::all();
         for order in [Order::Size, Order::Small, Order::Address, Order::Born] {

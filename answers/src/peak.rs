@@ -187,68 +187,34 @@ fn go_through(
 #[cfg(test)]
 mod tests {
     use memlog_format::api::Api;
-    use memlog_format::event::{Alloc, Release};
-    use memlog_format::table::StackId;
-    use memlog_read::{Place, Taker};
-    use memlog_table::{Builder, Table};
+    use memlog_table::Table;
 
     use super::*;
+    use crate::making::{KEY, Making, random};
     use crate::world::{Moments, Of};
 
     /// Blocks of random sizes come and go: the table's bytes, and by event what is live of
     /// those that are of an odd size, seen in the plainest way.
     fn made(seed: u64, events: u64) -> (Vec<u8>, Vec<u64>) {
-        let mut state = seed;
-        let mut below = move |end: u64| {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            state % end
-        };
-        let mut builder = Builder::new(Vec::new(), b"key");
-        builder.log(0, 1 << 20);
-        builder.start(0);
+        let mut below = random(seed);
+        let mut making = Making::begin();
         let (mut live, mut odd, mut history) = (Vec::new(), 0u64, vec![0]);
         for event in 1..=events {
-            let place = Place {
-                stream: 0,
-                tid: 1,
-                tick: event,
-            };
             // It grows at first, and shrinks at the end.
             let comes = live.is_empty() || below(events) > event.max(events / 3);
             if comes {
                 let (address, size) = (event * 64, below(50));
-                let alloc = Alloc {
-                    api: Api::Malloc,
-                    address,
-                    size,
-                    usable: size,
-                    alignment_log2: 0,
-                    stack: StackId(1),
-                    order: None,
-                };
-                builder.alloc(place, &alloc);
+                making.alloc(Api::Malloc, address, size, 1);
                 live.push((address, size));
                 odd += if size % 2 == 1 { size } else { 0 };
             } else {
                 let (address, size) = live.swap_remove(below(live.len() as u64) as usize);
-                let release = Release {
-                    api: Api::Free,
-                    address,
-                    announced: false,
-                    stack: None,
-                    order: None,
-                };
-                builder.release(place, &release);
+                making.release(Api::Free, address);
                 odd -= if size % 2 == 1 { size } else { 0 };
             }
             history.push(odd);
         }
-        (
-            builder.finish(None, b"").expect("a sink takes all"),
-            history,
-        )
+        (making.end(), history)
     }
 
     /// However their bounds lie, groups of the others are of parts of the run that do not meet:
@@ -274,7 +240,7 @@ mod tests {
         for seed in 1..60 {
             let events = 1 + seed * 37;
             let (bytes, history) = made(seed, events);
-            let table = Table::open(&bytes, b"key", u64::MAX).expect("a table");
+            let table = Table::open(&bytes, KEY, u64::MAX).expect("a table");
             let world = World::nameless(&table, Of::Blocks, Moments::default(), 1);
             let sizes = (0..25).map(|half| Test::Between(Column::Size, 2 * half + 1, 2 * half + 1));
             let odd = Choice::of(Test::Any(sizes.collect()));

@@ -42,7 +42,13 @@ pub(crate) fn is_set(stop: &Option<Stop>) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use memlog_format::api::Api;
+    use memlog_table::{Column, Table};
+
     use super::*;
+    use crate::making::{KEY, Making};
+    use crate::world::{Moments, Of};
+    use crate::{By, Choice, Damaged, Test, World, chains, held_of};
 
     #[test]
     fn work_within_work_has_its_own() {
@@ -55,5 +61,24 @@ mod tests {
             assert!(is_set(&current()));
         });
         assert!(current().is_none());
+    }
+
+    #[test]
+    fn passes_end_that_nobody_waits_for() {
+        let mut making = Making::begin();
+        making.alloc(Api::Malloc, 64, 10, 1);
+        let bytes = making.end();
+        let table = Table::open(&bytes, KEY, u64::MAX).expect("a table");
+        let world = World::nameless(&table, Of::Blocks, Moments::default(), 1);
+        let some = Choice::of(Test::Between(Column::Size, 0, 20));
+        let stop = Stop::default();
+        for is_set in [false, true] {
+            stop.store(is_set, Ordering::Relaxed);
+            let is_ended = |found: Option<Damaged>| assert_eq!(found.is_some(), is_set);
+            until(&stop, || {
+                is_ended(held_of(&world, &some).err());
+                is_ended(chains(&world, &some, By::Function).err());
+            });
+        }
     }
 }

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use memlog_answers::{Sums, sums_of};
+use memlog_answers::{Sums, sums_of_stacks};
 use memlog_pages::blocks::Matter;
 
 use crate::chosen::{Chosen, StackKey, StackSet};
@@ -34,7 +34,7 @@ impl Groups {
             desk.check(Matter::Numbers)?;
             let choice = chosen.choice(desk, of)?;
             let world = desk.world(of, chosen.needs_names())?;
-            let sums = sums_of(world, &choice)?;
+            let sums = sums_of_stacks(world, &choice)?;
             let mut rows = vec![None; sums.len()];
             let is_there = |number: u32| {
                 let sums = sums.get(number as usize);

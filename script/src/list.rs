@@ -4,7 +4,7 @@
 use std::cell::OnceCell;
 use std::rc::Rc;
 
-use memlog_answers::{Of, Order, listed, mapped, sums_of};
+use memlog_answers::{Of, Order, listed, mapped, sums_of_stacks};
 use memlog_pages::blocks::Matter;
 use memlog_query::Expr;
 
@@ -117,7 +117,7 @@ impl List {
             };
             Ok(match of {
                 Of::Blocks => {
-                    let stacks = sums_of(world, &choice)?;
+                    let stacks = sums_of_stacks(world, &choice)?;
                     let stacks = stacks.iter().map(|sums| (sums.blocks, sums.bytes));
                     stacks.fold((0, 0), plus)
                 }
