@@ -85,7 +85,7 @@ pub use flight_window::FlightWindow;
 pub use history::{History, UNKNOWN};
 pub use largest::{Bud, Grown, Largest, Pair, largest};
 pub use ledger::{Mapped, MappedMoments};
-pub use library::{allocator, is_c_library, is_of_library};
+pub use library::{allocator, is_c_library, is_of_library, starts_programs};
 pub use lines::{END, Line, first_outwards, held_below, step};
 pub use live::{AddressMap, Block, Blocks};
 pub use name::Name;

@@ -58,7 +58,7 @@ const STARTERS: [&str; 9] = [
 /// Whether a place belongs to a standard library of C++, Fortran or Rust, or
 /// starts programs and threads.
 pub fn is_of_library(function: &str, location: Option<&str>, module: Option<&str>) -> bool {
-    if is_starter(function) || function.starts_with("(stack cut") {
+    if starts_programs(function) || function.starts_with("(stack cut") {
         return true;
     }
     if modules::is_of_language(function, module) {
@@ -78,7 +78,8 @@ pub fn is_of_library(function: &str, location: Option<&str>, module: Option<&str
     }
 }
 
-fn is_starter(function: &str) -> bool {
+/// Whether a function starts programs or threads, and does nothing else.
+pub fn starts_programs(function: &str) -> bool {
     let name = function.trim_start_matches("__GI_");
     let name = name.strip_suffix("_impl").unwrap_or(name);
     let name = name.strip_prefix("__").map_or(name, |bare| match bare {

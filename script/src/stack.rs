@@ -4,28 +4,16 @@ use std::cell::OnceCell;
 use std::fmt::Write;
 use std::rc::Rc;
 
-use memlog_analysis::Name;
+use memlog_analysis::{Name, starts_programs};
 use memlog_answers::{Of, World};
 
 use crate::chosen::StackKey;
 use crate::env::{Log, Made, refused};
 
-/// Functions that only run a program; glibc has them with `_impl` behind too.
-const AROUND: [&str; 11] = [
-    "_start",
-    "__libc_start_main",
-    "__libc_start_call_main",
+/// What other functions begin with that only run a program: of musl, and of Rust.
+const AROUND: [&str; 7] = [
     "libc_start_main",
-    "start_thread",
-    "clone",
-    "clone3",
-    "__clone",
-    "__clone3",
-    "call_init",
     "__rust_try",
-];
-/// What such functions of Rust begin with.
-const AROUND_IN_RUST: [&str; 5] = [
     "std::rt::",
     "std::panic",
     "std::sys",
@@ -140,7 +128,6 @@ impl Backtrace {
 /// Whether a frame only runs the program.
 fn is_around(name: &Name) -> bool {
     let function = name.function.as_str();
-    let function = function.strip_suffix("_impl").unwrap_or(function);
-    let mut of_rust = AROUND_IN_RUST.iter();
-    AROUND.contains(&function) || of_rust.any(|beginning| function.starts_with(beginning))
+    let mut others = AROUND.iter();
+    starts_programs(function) || others.any(|beginning| function.starts_with(beginning))
 }
