@@ -96,12 +96,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         is_quiet: args.quiet,
         elsewhere: ELSEWHERE,
     };
-    if args.open && output.is_stdout() {
-        return Err(Advice::error(
-            "--open opens a file, and -o - writes none",
-            "give a name, or leave -o out",
-        ));
-    }
+    output.check_open(args.open)?;
     let log = choose(&args.file, |line: &str| output.say(line))?;
     let wanted = Wanted {
         file: &log,

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use memlog_pages::{Advice, INTERRUPTED, SymbolFiles, choose};
+use memlog_pages::{INTERRUPTED, SymbolFiles, choose};
 use memlog2dot::open_file;
 
 use crate::output::Output;
@@ -35,12 +35,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         is_quiet: args.quiet,
         elsewhere: ELSEWHERE,
     };
-    if args.open && output.is_stdout() {
-        return Err(Advice::error(
-            "--open opens a file, and -o - writes none",
-            "give a name, or leave -o out",
-        ));
-    }
+    output.check_open(args.open)?;
     let log = choose(&args.file, |line: &str| output.say(line))?;
     let named = |log: &str| format!("{log}.html");
     let (exit, path) = output.write(&log, named, |out| {

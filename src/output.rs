@@ -28,6 +28,17 @@ impl Output<'_> {
         self.path == Some(Path::new(STDOUT))
     }
 
+    /// Whether `--open` can be done.
+    pub fn check_open(&self, is_asked: bool) -> anyhow::Result<()> {
+        match is_asked && self.is_stdout() {
+            true => Err(Advice::error(
+                "--open opens a file, and -o - writes none",
+                "give a name, or leave -o out",
+            )),
+            false => Ok(()),
+        }
+    }
+
     /// Who hears it may go away: the file is what was asked for.
     pub fn say(&self, line: &str) {
         match (self.is_quiet, self.is_stdout()) {

@@ -11,15 +11,11 @@ use crate::page::{Page, Part};
 
 /// As it is printed.
 pub fn of(page: &Page) -> String {
-    format!("{:#}\n", Value::from(object(page)))
+    format!("{:#}\n", value_of(page))
 }
 
-/// The same in one line, for who has it brought over a network.
-pub fn compact_of(page: &Page) -> String {
-    Value::from(object(page)).to_string()
-}
-
-fn object(page: &Page) -> Map<String, Value> {
+/// The same, before it is text.
+pub fn value_of(page: &Page) -> Value {
     let mut object = page.figures.clone();
     let mut trees = Vec::new();
     for part in &page.parts {
@@ -39,7 +35,7 @@ fn object(page: &Page) -> Map<String, Value> {
     if !trees.is_empty() {
         object.insert("trees".into(), trees.into_iter().map(Value::from).collect());
     }
-    object
+    object.into()
 }
 
 /// Of a list and of what there are so many of.

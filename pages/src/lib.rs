@@ -58,19 +58,16 @@ mod words;
 mod world;
 
 pub use calls::{Filter, Form, Shape};
-pub use choose::{
-    Once, all as logs_of, choose, each_once as every_log, each_once, each_process_once, one_more,
-    searched,
-};
+pub use choose::{Once, all as logs_of, choose, each_once, each_process_once, one_more, searched};
 pub use facts::{Bounds, fate, is_denied, lacks, may_lack, note, started_as, without_log};
-pub use json::{compact_of as compact_json_of, of as json_of};
+pub use json::{of as json_of, value_of};
 pub use moment::At;
 pub use names::{
     Labels, NameStore, Names, SymbolFiles, jit_names, may_have_jit_names, symbol_options,
 };
 pub use open::{
     Analysis, Extent, FEW_EVENTS, Family, Far, Few, Files, Glance, INTERRUPTED, Made, Watch, cache,
-    each, extent_of, form_of, has_magic, import, is_packed, left_seconds, says_more, unnamed,
+    each, extent_of, form_of, has_magic, import, is_packed, keep, left_seconds, says_more, unnamed,
 };
 pub use page::Page;
 pub use page::tree::{By, Direction};

@@ -5,8 +5,9 @@
 use std::path::Path;
 
 use memlog_export::digest::source;
+use memlog_export::flame::harmless;
 use memlog_pages::blocks::{Ask, Desk, Failure, Opened};
-use memlog_pages::{SymbolFiles, Watch, compact_json_of, damaged, info};
+use memlog_pages::{SymbolFiles, Watch, damaged, info, value_of};
 use serde_json::{Map, Value, json};
 
 use crate::api::question;
@@ -134,7 +135,8 @@ struct Answers {
     is_cut: bool,
 }
 
-/// The answers with so many rows; nothing if they take more room. What this log cannot tell is left out: so is what the page would show of it.
+/// The answers with so many rows; nothing if they take more room. What this log cannot tell
+/// is left out, and so is what the page would show of it.
 fn at_level(
     desk: &Desk,
     (points, rows, branches): (u32, u32, u32),
@@ -169,8 +171,7 @@ fn at_level(
 }
 
 fn told(desk: &Desk, ask: &dyn Ask) -> Result<Value, Failure> {
-    let text = compact_json_of(&desk.page(ask)?);
-    let mut answer: Value = serde_json::from_str(&text).unwrap_or_default();
+    let mut answer = value_of(&desk.page(ask)?);
     if let Some(answer) = answer.as_object_mut() {
         answer.remove("stats");
     }
@@ -196,22 +197,6 @@ fn page(answers: &Map<String, Value>) -> String {
          <script type=\"application/json\" id=\"memlog-data\">{data}</script>\n\
          <script type=\"module\">{script}</script>\n</body>\n</html>\n"
     )
-}
-
-/// JSON that ends no script and begins no comment.
-fn harmless(json: &str) -> String {
-    let mut text = String::with_capacity(json.len());
-    for character in json.chars() {
-        match character {
-            '<' => text.push_str("\\u003c"),
-            '>' => text.push_str("\\u003e"),
-            '&' => text.push_str("\\u0026"),
-            '\u{2028}' => text.push_str("\\u2028"),
-            '\u{2029}' => text.push_str("\\u2029"),
-            character => text.push(character),
-        }
-    }
-    text
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{ErrorKind, Write};
-use std::os::unix::fs::{FileTypeExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -12,11 +12,11 @@ use axum::Router;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
-use memlog_pages::{Advice, cache, out, shown, tell_note, typed};
+use memlog_pages::{Advice, cache, keep, out, shown, tell_note, typed};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, UnixListener};
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::args::Args;
 use crate::door::Door;
@@ -104,23 +104,13 @@ struct Way(PathBuf);
 impl Way {
     fn to(link: &str) -> std::io::Result<Self> {
         let folder = cache().ok_or(ErrorKind::NotFound)?;
-        fs::create_dir_all(&folder)?;
         let path = folder.join(format!("open-{}.html", std::process::id()));
-        // A process of our number may have left one.
-        let _ = fs::remove_file(&path);
-        let mut options = fs::OpenOptions::new();
-        let mut file = options
-            .write(true)
-            .create_new(true)
-            .mode(0o600)
-            .open(&path)?;
-        let way = Self(path);
-        writeln!(
-            file,
+        let page = format!(
             "<!doctype html><title>memlog</title>\
-             <meta http-equiv=\"refresh\" content=\"0; url={link}\"><a href=\"{link}\">memlog</a>"
-        )?;
-        Ok(way)
+             <meta http-equiv=\"refresh\" content=\"0; url={link}\"><a href=\"{link}\">memlog</a>\n"
+        );
+        keep(&path, page.as_bytes())?;
+        Ok(Self(path))
     }
 }
 
@@ -183,16 +173,10 @@ impl Listener {
             let accepted = match self {
                 Self::Port(listener) => listener.accept().await.map(|(stream, _)| {
                     let _ = stream.set_nodelay(true);
-                    tokio::spawn(async move {
-                        answer(stream, router).await;
-                        drop(place);
-                    });
+                    tokio::spawn(answer(stream, router, place));
                 }),
                 Self::Socket(listener, _) => listener.accept().await.map(|(stream, _)| {
-                    tokio::spawn(async move {
-                        answer(stream, router).await;
-                        drop(place);
-                    });
+                    tokio::spawn(answer(stream, router, place));
                 }),
             };
             if accepted.is_err() {
@@ -209,7 +193,12 @@ impl Listener {
     }
 }
 
-async fn answer(stream: impl AsyncRead + AsyncWrite + Unpin + 'static, router: Router) {
+/// Answers a connection, which has a place until then.
+async fn answer(
+    stream: impl AsyncRead + AsyncWrite + Unpin + 'static,
+    router: Router,
+    place: OwnedSemaphorePermit,
+) {
     // What goes wrong is the client's: it went away, or speaks something else.
     let _ = http1::Builder::new()
         .timer(TokioTimer::new())
@@ -217,6 +206,7 @@ async fn answer(stream: impl AsyncRead + AsyncWrite + Unpin + 'static, router: R
         .max_buf_size(MOST_HEAD_BYTES)
         .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router))
         .await;
+    drop(place);
 }
 
 /// A socket that only its user may connect to. What an earlier server left is replaced.

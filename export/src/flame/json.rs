@@ -69,15 +69,30 @@ impl Object {
     }
 }
 
-/// Nothing in it ends a script, begins a comment, or is an end of line to
+/// Whether a character may end a script, begin a comment, or be an end of line to
 /// JavaScript.
+fn is_of_html(character: char) -> bool {
+    matches!(character, '<' | '>' | '&' | '\u{2028}' | '\u{2029}')
+}
+
+/// The same JSON, and harmless in HTML: such a character stands in strings alone.
+pub fn harmless(json: &str) -> String {
+    let mut text = String::with_capacity(json.len());
+    for character in json.chars() {
+        match is_of_html(character) {
+            true => put_code(&mut text, character),
+            false => text.push(character),
+        }
+    }
+    text
+}
+
 fn put_string(text: &mut String, word: &str) {
     text.push('"');
     for character in word.chars() {
         match character {
             '"' | '\\' => text.extend(['\\', character]),
-            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => put_code(text, character),
-            _ if character.is_control() => put_code(text, character),
+            _ if is_of_html(character) || character.is_control() => put_code(text, character),
             _ => text.push(character),
         }
     }

@@ -6,7 +6,6 @@ use std::time::UNIX_EPOCH;
 
 use memlog_analysis::Held;
 use memlog_answers::{Damaged, FileLines, LineSums, lines};
-use memlog_format::meta::Lack;
 use serde_json::{Value, json};
 
 use super::{Answer, Ask, Failure, Question, Told};
@@ -46,10 +45,7 @@ impl Ask for Args {
     }
 
     fn rests(&self) -> Rests {
-        Rests::from(true).on(match self.question.at {
-            None => &[Lack::Gone],
-            Some(_) => &[],
-        })
+        self.question.sums_rest()
     }
 
     fn answer(&self, told: &Told) -> Result<Answer, Failure> {

@@ -4,6 +4,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use memlog_answers::{Choice, Damaged, Of, Test, Unanswered, World};
+use memlog_format::meta::Lack;
 use memlog_query::Expr;
 use serde_json::{Map, Value};
 
@@ -58,6 +59,14 @@ impl Question {
     /// The moment.
     pub fn at(&self) -> Option<&At> {
         self.at.as_ref()
+    }
+
+    /// What sums of its blocks rest on: without a moment, on all that went.
+    pub(super) fn sums_rest(&self) -> Rests {
+        Rests::from(true).on(match self.at {
+            None => &[Lack::Gone],
+            Some(_) => &[],
+        })
     }
 
     /// Whether names are looked up for its filter.

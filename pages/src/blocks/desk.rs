@@ -159,6 +159,11 @@ impl<'t, 'b> Desk<'t, 'b> {
         self.family.own()
     }
 
+    /// When recording began, in nanoseconds since 1970.
+    pub fn start_unix_ns(&self) -> u64 {
+        self.log().start().map_or(0, |start| start.wall_ns)
+    }
+
     /// Whether Ctrl-C came before all of it was read.
     pub fn is_part(&self) -> bool {
         self.part.is_some()
@@ -240,7 +245,7 @@ impl<'t, 'b> Desk<'t, 'b> {
             check_moment(when, &span)?;
             moment = moment.and(Test::LiveAt(event_of(world, when)));
         }
-        let start_unix_ns = log.start().map_or(0, |start| start.wall_ns);
+        let start_unix_ns = self.start_unix_ns();
         let test = question.test(world, start_unix_ns)?.ok_or(Damaged)?;
         let choice = moment.clone().and(test.clone());
         let filtered = Choice::of(test);

@@ -1,7 +1,6 @@
 //! `memlog function`: who called a function, and what it called.
 
 use memlog_answers::{Around, Damaged, Sums, around};
-use memlog_format::meta::Lack;
 use regex::Regex;
 use serde_json::{Value, json};
 
@@ -41,10 +40,7 @@ impl Ask for Args {
     }
 
     fn rests(&self) -> Rests {
-        Rests::from(true).on(match self.question.at {
-            None => &[Lack::Gone],
-            Some(_) => &[],
-        })
+        self.question.sums_rest()
     }
 
     fn answer(&self, told: &Told) -> Result<Answer, Failure> {

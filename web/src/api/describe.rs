@@ -30,7 +30,7 @@ pub fn describe() -> Value {
     );
     let summary = "What stands above each answer of a log".to_owned();
     add("/logs/{id}", summary, vec![id()], JSON);
-    for question in &question::ALL {
+    for question::Asked { question, .. } in &question::ALL {
         let command = (question.command)();
         let summary = format!("memlog {} --json", question.name);
         let path = format!("/logs/{{id}}/{}", question.name);
@@ -49,9 +49,8 @@ pub fn describe() -> Value {
         vec![id(), filter],
         JSON,
     );
-    let graph = question::graph_question();
     let summary = "The call graph, as a picture".to_owned();
-    let parameters = parameters(&graph, &(graph.command)());
+    let parameters = parameters(&question::GRAPH, &(question::GRAPH.command)());
     add("/logs/{id}/graph.svg", summary, parameters, "image/svg+xml");
     paths.insert("/logs/{id}/script".to_owned(), script());
     json!({
@@ -147,9 +146,7 @@ fn parameter(name: &str, arg: &Arg, is_required: bool) -> Value {
 }
 
 fn of_diff() -> Vec<Value> {
-    let question = question::diff_question();
-    let command = (question.command)();
-    let mut all = parameters(&question, &command);
+    let mut all = parameters(&question::DIFF, &(question::DIFF.command)());
     // Its moments have names here.
     all.retain(|parameter| parameter["name"] != "at");
     let own = [
@@ -177,7 +174,7 @@ mod tests {
     #[test]
     fn each_parameter_is_described() {
         let told = describe();
-        for question in &question::ALL {
+        for question::Asked { question, .. } in &question::ALL {
             let path = format!("/logs/{{id}}/{}", question.name);
             let list = told["paths"][&path]["get"]["parameters"].as_array();
             let list = list.expect(question.name);
@@ -196,7 +193,7 @@ mod tests {
     /// Nothing here names a file of this machine, or writes one.
     #[test]
     fn no_parameter_names_a_file() {
-        for question in &question::ALL {
+        for question::Asked { question, .. } in &question::ALL {
             for option in question.options {
                 let command = (question.command)();
                 let found = command

@@ -16,7 +16,7 @@ use axum::extract::{Path, State};
 use axum::http::{HeaderMap, Uri};
 use axum::response::Response;
 
-use memlog_pages::{blocks, compact_json_of};
+use memlog_pages::{blocks, value_of};
 
 use crate::reply::{Refusal, picture, text};
 use crate::shelf::{Shelf, Shelved};
@@ -52,7 +52,9 @@ pub async fn ask(
     let log = found(&shelf, id)?;
     let ask = question::parse(&name, query(&uri))?;
     let asked = format!("{name}?{}", query(&uri));
-    let answer = log.text(asked, move |desk| Ok(compact_json_of(&desk.page(&*ask)?)));
+    let answer = log.text(asked, move |desk| {
+        Ok(value_of(&desk.page(&*ask)?).to_string())
+    });
     Ok(text(&headers, JSON, answer.await?))
 }
 
@@ -99,7 +101,7 @@ pub async fn diff(
     };
     let sides = [side(0).await?, side(1).await?];
     let page = blocks::diff::page_of(&args, &sides);
-    Ok(text(&headers, JSON, compact_json_of(&page)))
+    Ok(text(&headers, JSON, value_of(&page).to_string()))
 }
 
 /// The call graph of a moment.

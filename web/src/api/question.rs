@@ -23,140 +23,81 @@ pub struct Question {
     pub options: &'static [&'static str],
     /// The command.
     pub command: fn() -> Command,
-    make: fn(&ArgMatches) -> anyhow::Result<Boxed>,
+}
+
+/// One that a log answers by itself.
+pub struct Asked {
+    /// How it may be asked.
+    pub question: Question,
+    make: Make,
 }
 
 /// Any of them, with its options.
 pub type Boxed = Box<dyn Ask + Send + Sync>;
+type Make = fn(&ArgMatches) -> anyhow::Result<Boxed>;
 
 /// All of them.
-pub const ALL: [Question; 15] = [
-    Question {
-        name: "table",
-        words: &[],
-        options: &["by", "list", "sort", "top", "where", "at"],
-        command: of::<table::Args>,
-        make: |found| {
-            boxed(Groups::of(
-                table::Args::from_arg_matches(found)?,
-                Which::All,
-            ))
-        },
+pub static ALL: [Asked; 15] = [
+    Asked {
+        question: of::<table::Args>("table", &[], GROUPS),
+        make: |found| groups(found, Which::All),
     },
-    Question {
-        name: "leaks",
-        words: &[],
-        options: &[
-            "by",
-            "list",
-            "sort",
-            "top",
-            "older-than",
-            "between",
-            "growing",
-            "where",
-            "at",
-        ],
-        command: of::<leaks::Args>,
+    Asked {
+        question: of::<leaks::Args>(
+            "leaks",
+            &[],
+            &[
+                "by",
+                "list",
+                "sort",
+                "top",
+                "older-than",
+                "between",
+                "growing",
+                "where",
+                "at",
+            ],
+        ),
         make: |found| boxed(leaks::Args::from_arg_matches(found)?.prepared()?),
     },
-    Question {
-        name: "temporary",
-        words: &[],
-        options: &["by", "list", "sort", "top", "where", "at"],
-        command: of::<table::Args>,
-        make: |found| {
-            boxed(Groups::of(
-                table::Args::from_arg_matches(found)?,
-                Which::Temporary,
-            ))
-        },
+    Asked {
+        question: of::<table::Args>("temporary", &[], GROUPS),
+        make: |found| groups(found, Which::Temporary),
     },
-    Question {
-        name: "histogram",
-        words: &["of"],
-        options: &["where", "at"],
-        command: of::<histogram::Args>,
-        make: |found| boxed(histogram::Args::from_arg_matches(found)?),
-    },
-    Question {
-        name: "timeline",
-        words: &[],
-        options: &["points", "where", "at"],
-        command: of::<timeline::Args>,
-        make: |found| boxed(timeline::Args::from_arg_matches(found)?),
-    },
-    Question {
-        name: "chains",
-        words: &[],
-        options: &["by", "top", "where", "at"],
-        command: of::<chains::Args>,
-        make: |found| boxed(chains::Args::from_arg_matches(found)?),
-    },
-    Question {
-        name: "threads",
-        words: &[],
-        options: &["where", "at"],
-        command: of::<threads::Args>,
-        make: |found| boxed(threads::Args::from_arg_matches(found)?),
-    },
-    Question {
-        name: "function",
-        words: &["name"],
-        options: &["where", "at"],
-        command: of::<function::Args>,
-        make: |found| boxed(function::Args::from_arg_matches(found)?),
-    },
-    Question {
-        name: "annotate",
-        words: &["source"],
-        options: &["context", "whole", "where", "at"],
-        command: of::<annotate::Args>,
-        make: |found| boxed(annotate::Args::from_arg_matches(found)?),
-    },
-    Question {
-        name: "flame",
-        words: &[],
-        options: &["by", "reverse", "before", "nodes", "where", "at"],
-        command: of::<flame::Args>,
-        make: |found| boxed(flame::Args::from_arg_matches(found)?),
-    },
-    Question {
-        name: "fragmentation",
-        words: &[],
-        options: &["by", "top", "where", "at"],
-        command: of::<fragmentation::Args>,
-        make: |found| boxed(fragmentation::Args::from_arg_matches(found)?),
-    },
-    Question {
-        name: "maps",
-        words: &[],
-        options: &["by", "list", "top", "where", "at"],
-        command: of::<maps::Args>,
-        make: |found| boxed(maps::Args::from_arg_matches(found)?),
-    },
-    Question {
-        name: "regions",
-        words: &[],
-        options: &["parts", "areas", "where", "at"],
-        command: of::<regions::Args>,
-        make: |found| boxed(regions::Args::from_arg_matches(found)?),
-    },
-    Question {
-        name: "rss",
-        words: &[],
-        options: &["by", "top", "where", "at"],
-        command: of::<rss::Args>,
-        make: |found| boxed(rss::Args::from_arg_matches(found)?),
-    },
-    Question {
-        name: "where",
-        words: &["address"],
-        options: &["top", "where", "at"],
-        command: of::<locate::Args>,
-        make: |found| boxed(locate::Args::from_arg_matches(found)?),
-    },
+    asked::<histogram::Args>("histogram", &["of"], &["where", "at"]),
+    asked::<timeline::Args>("timeline", &[], &["points", "where", "at"]),
+    asked::<chains::Args>("chains", &[], &["by", "top", "where", "at"]),
+    asked::<threads::Args>("threads", &[], &["where", "at"]),
+    asked::<function::Args>("function", &["name"], &["where", "at"]),
+    asked::<annotate::Args>(
+        "annotate",
+        &["source"],
+        &["context", "whole", "where", "at"],
+    ),
+    asked::<flame::Args>(
+        "flame",
+        &[],
+        &["by", "reverse", "before", "nodes", "where", "at"],
+    ),
+    asked::<fragmentation::Args>("fragmentation", &[], &["by", "top", "where", "at"]),
+    asked::<maps::Args>("maps", &[], &["by", "list", "top", "where", "at"]),
+    asked::<regions::Args>("regions", &[], &["parts", "areas", "where", "at"]),
+    asked::<rss::Args>("rss", &[], &["by", "top", "where", "at"]),
+    asked::<locate::Args>("where", &["address"], &["top", "where", "at"]),
 ];
+
+/// The picture.
+pub static GRAPH: Question = of::<graph::Args>(
+    "graph.svg",
+    &[],
+    &["by", "threshold", "max-boxes", "lines", "where", "at"],
+);
+
+/// The comparison of two.
+pub static DIFF: Question = of::<diff::Args>("diff", &[], &["at", "by", "sort", "top", "where"]);
+
+/// Options of groups of blocks.
+const GROUPS: &[&str] = &["by", "list", "sort", "top", "where", "at"];
 
 /// Rows of an answer.
 const MOST_ROWS: u64 = 100_000;
@@ -167,57 +108,64 @@ fn boxed(ask: impl Ask + Send + Sync + 'static) -> anyhow::Result<Boxed> {
     Ok(Box::new(ask))
 }
 
-fn of<A: Args>() -> Command {
+fn groups(found: &ArgMatches, which: Which) -> anyhow::Result<Boxed> {
+    boxed(Groups::of(table::Args::from_arg_matches(found)?, which))
+}
+
+const fn of<A: Args>(
+    name: &'static str,
+    words: &'static [&'static str],
+    options: &'static [&'static str],
+) -> Question {
+    Question {
+        name,
+        words,
+        options,
+        command: command::<A>,
+    }
+}
+
+/// A command whose options are the question.
+const fn asked<A: Args + Ask + Send + Sync + 'static>(
+    name: &'static str,
+    words: &'static [&'static str],
+    options: &'static [&'static str],
+) -> Asked {
+    Asked {
+        question: of::<A>(name, words, options),
+        make: |found| boxed(A::from_arg_matches(found)?),
+    }
+}
+
+fn command<A: Args>() -> Command {
     let command = Command::new("api").no_binary_name(true);
     A::augment_args(command.disable_help_flag(true))
 }
 
 /// What a request asks.
 pub fn parse(name: &str, query: &str) -> Result<Boxed, Refusal> {
-    let question = ALL.iter().find(|question| question.name == name);
-    let question = question.ok_or_else(|| {
-        let names: Vec<_> = ALL.iter().map(|question| question.name).collect();
+    let asked = ALL.iter().find(|asked| asked.question.name == name);
+    let asked = asked.ok_or_else(|| {
+        let names: Vec<_> = ALL.iter().map(|asked| asked.question.name).collect();
         Refusal::missing(
             format!("there is no question {name:?}"),
             format!("questions are {}, diff and graph.svg", names.join(", ")),
         )
     })?;
-    let found = question.found(&pairs(query), &["log".into()])?;
-    Ok((question.make)(&found)?)
+    let found = asked.question.found(&pairs(query), &["log".into()])?;
+    Ok((asked.make)(&found)?)
 }
 
 /// The picture that a request asks for.
 pub fn graph(query: &str) -> Result<graph::Args, Refusal> {
-    let found = graph_question().found(&pairs(query), &["log".into()])?;
+    let found = GRAPH.found(&pairs(query), &["log".into()])?;
     graph::Args::from_arg_matches(&found).map_err(|error| not_understood(&error))
-}
-
-/// As the picture may be asked for.
-pub fn graph_question() -> Question {
-    Question {
-        name: "graph.svg",
-        words: &[],
-        options: &["by", "threshold", "max-boxes", "lines", "where", "at"],
-        command: of::<graph::Args>,
-        make: |_| anyhow::bail!("it is a picture"),
-    }
 }
 
 /// The comparison that a request asks for, of these logs.
 pub fn diff(pairs: &[(String, String)], logs: &[OsString]) -> Result<diff::Args, Refusal> {
-    let found = diff_question().found(pairs, logs)?;
+    let found = DIFF.found(pairs, logs)?;
     diff::Args::from_arg_matches(&found).map_err(|error| not_understood(&error))
-}
-
-/// As a comparison may be asked for.
-pub fn diff_question() -> Question {
-    Question {
-        name: "diff",
-        words: &[],
-        options: &["at", "by", "sort", "top", "where"],
-        command: of::<diff::Args>,
-        make: |_| anyhow::bail!("it is of two logs"),
-    }
 }
 
 /// The parameters of a query.

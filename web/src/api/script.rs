@@ -58,13 +58,8 @@ pub async fn drawn(
     Path((_, name)): Path<(u32, String)>,
     headers: HeaderMap,
 ) -> Result<Response, Refusal> {
-    let svg = shelf.pictures.get(&name);
-    let svg = svg.ok_or_else(|| Refusal::missing("there is no such picture", AGAIN))?;
-    Ok(picture(&headers, svg))
+    Ok(picture(&headers, shelf.pictures.get(&name)?))
 }
-
-/// Pictures go when others need their room.
-pub const AGAIN: &str = "run the script that drew it again";
 
 /// What chooses the same blocks in a script.
 pub async fn as_script(

@@ -4,19 +4,18 @@
 //! event: a thread of its own reads the log once more, and waits for the client where
 //! nobody waits for it.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::sync::Arc;
 
 use axum::extract::{RawQuery, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
 use memlog_answers::{Picked, picked};
-use memlog_pages::Watch;
 use memlog_pages::blocks::Matter;
 use memlog_pages::blocks::exported::{flame_svg, folded as folded_lines};
 use memlog_pages::events::{heaptrack_told, operations_told};
+use memlog_pages::{Watch, unnamed};
 use tokio::runtime::Handle;
 
 use super::TEXT;
@@ -75,7 +74,7 @@ pub async fn replay(
 ) -> Result<Response, Refusal> {
     exported(shelf, log, query, |log, picked, out| {
         let mut spool = Spool {
-            file: nameless()?,
+            file: unnamed(&std::env::temp_dir())?,
             out,
         };
         operations_told(log.path(), picked, &Watch::silent(), &mut spool)?;
@@ -192,22 +191,4 @@ impl Seek for Spool<'_> {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         self.file.seek(to)
     }
-}
-
-/// A file that nobody else can open, and that is gone with who has it.
-fn nameless() -> anyhow::Result<File> {
-    let mut random = [0; 8];
-    getrandom::fill(&mut random)
-        .map_err(|error| anyhow::anyhow!("the kernel gives no random bytes: {error}"))?;
-    let name = format!("memlog-{:016x}", u64::from_le_bytes(random));
-    let path = std::env::temp_dir().join(name);
-    let mut options = OpenOptions::new();
-    let file = options
-        .read(true)
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(&path)?;
-    std::fs::remove_file(&path)?;
-    Ok(file)
 }

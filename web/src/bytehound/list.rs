@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::JSON;
 use super::clock::time;
 use crate::reply::text;
-use crate::shelf::{MOST_OPEN, Shelf, Shelved};
+use crate::shelf::{MOST_OPEN, Phase, Shelf, Shelved};
 
 /// Where there are few of them each is opened for its figures. Else a log that nobody has
 /// asked yet has null for what only the whole of it tells.
@@ -21,7 +21,7 @@ pub async fn list(State(shelf): State<Arc<Shelf>>, headers: HeaderMap) -> Respon
     let are_few = logs.len() <= MOST_OPEN;
     let mut list = Vec::new();
     for log in &logs {
-        let figures = match are_few || log.json()["state"] == "ready" {
+        let figures = match are_few || matches!(log.phase(), Some(Phase::Ready(_))) {
             // What cannot be opened stands in the list too.
             true => log.ask(|desk| Ok(figures(desk)?)).await.ok(),
             false => None,

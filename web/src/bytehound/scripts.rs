@@ -44,13 +44,7 @@ pub async fn drawn(
     Path((_, name, _)): Path<(String, String, String)>,
     headers: HeaderMap,
 ) -> Result<Response, Refusal> {
-    let svg = shelf.pictures.get(&name).ok_or_else(|| {
-        Refusal::missing(
-            "there is no such picture",
-            "run the script that drew it again",
-        )
-    })?;
-    Ok(picture(&headers, svg))
+    Ok(picture(&headers, shelf.pictures.get(&name)?))
 }
 
 /// The filters of blocks as a script.

@@ -18,7 +18,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 pub use list::complete;
 pub use pictures::Pictures;
-pub use reader::Reader;
+pub use reader::{Phase, Reader};
 pub use shelved::Shelved;
 
 /// Logs that are open at once. Each takes the memory of its names.
@@ -135,12 +135,8 @@ impl Shelf {
             log.look(closed_before);
         }
         // Who waits for one that is read sees how far it is.
-        let is_reading = |log: &Arc<Shelved>| log.json()["state"] == "reading";
-        if logs
-            .iter()
-            .filter(|log| log.used().is_some())
-            .any(is_reading)
-        {
+        let is_reading = |log: &Arc<Shelved>| matches!(log.phase(), Some(Phase::Reading));
+        if logs.iter().any(is_reading) {
             self.changes.send_modify(|count| *count += 1);
         }
     }

@@ -6,6 +6,8 @@ use std::sync::{Mutex, PoisonError};
 use axum::body::Bytes;
 use memlog_export::digest::source;
 
+use crate::reply::Refusal;
+
 /// Bytes of all of them.
 const MOST_BYTES: usize = 64 << 20;
 
@@ -39,10 +41,15 @@ impl Pictures {
     }
 
     /// One of them.
-    pub fn get(&self, name: &str) -> Option<Bytes> {
+    pub fn get(&self, name: &str) -> Result<Bytes, Refusal> {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let found = kept.all.iter().find(|(known, _)| known == name);
-        found.map(|(_, svg)| svg.clone())
+        found.map(|(_, svg)| svg.clone()).ok_or_else(|| {
+            Refusal::missing(
+                "there is no such picture",
+                "run the script that drew it again",
+            )
+        })
     }
 }
 
@@ -56,7 +63,7 @@ mod tests {
         let large = |letter: &str| letter.repeat(MOST_BYTES / 3);
         let names = ["a", "b", "c", "d"].map(|letter| pictures.keep(large(letter)));
         assert_eq!(pictures.keep(large("d")), names[3]);
-        let there = names.each_ref().map(|name| pictures.get(name).is_some());
+        let there = names.each_ref().map(|name| pictures.get(name).is_ok());
         assert_eq!(there, [false, true, true, true]);
         assert!(names.iter().all(|name| name.len() > 40));
     }

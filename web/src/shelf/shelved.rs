@@ -149,11 +149,13 @@ impl Shelved {
             let gone = Arc::clone(&waiting.0);
             reader.give(Box::new(move |desk| {
                 // Nobody waits any more, or stops to while it is made.
-                if answer.is_closed() {
+                let is_gone = || gone.load(Ordering::Relaxed);
+                if is_gone() {
                     return Ok(());
                 }
                 match until(&gone, || make(desk)) {
-                    _ if answer.is_closed() => Ok(()),
+                    // Stopped work looks like a damaged table.
+                    _ if is_gone() => Ok(()),
                     Err(Failure::Damaged) => {
                         let _ = answer.send(None);
                         Err(Damaged)
@@ -271,6 +273,12 @@ impl Shelved {
     /// When it was last asked, if it is open.
     pub fn used(&self) -> Option<Instant> {
         self.open().used
+    }
+
+    /// How far it is open, if it is to be.
+    pub fn phase(&self) -> Option<Phase> {
+        let reader = self.open().current.clone();
+        reader.map(|reader| reader.phase())
     }
 
     /// For programs.

@@ -26,6 +26,7 @@ use crate::world::Where;
 
 pub use dhat::dhat;
 pub use firefox::firefox;
+pub(super) use flame::allocated;
 pub use flame::{flame_svg, folded};
 pub use heaptrack::heaptrack;
 pub use massif::massif;
