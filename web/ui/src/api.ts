@@ -15,6 +15,11 @@ export class Problem extends Error {
   constructor(message: string, readonly hint: string | null, readonly status: number) {
     super(message);
   }
+
+  /** Of what was thrown, whatever it is. */
+  static of(error: unknown): Problem {
+    return error instanceof Problem ? error : new Problem(String(error), null, 0);
+  }
 }
 
 type Options = Record<string, OptionValue>;

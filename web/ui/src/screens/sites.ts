@@ -8,7 +8,11 @@ import { rowFilter } from '../text/filter';
 
 /** No more groups than these are asked for at a time. By stack each has all its frames, so there are fewer. */
 export const TOP_GROUPS = 1000;
-export const TOP_STACKS = 200;
+const TOP_STACKS = 200;
+
+export function topOf(by: string): number {
+  return by.endsWith('stack') ? TOP_STACKS : TOP_GROUPS;
+}
 
 export const GROUPINGS: [string, string][] = [
   ['function', 'function'], ['line', 'source line'], ['file', 'source file'], ['module', 'module'], ['stack', 'stack'],
@@ -39,7 +43,7 @@ export function siteColumns(table: Table): Column<Row>[] {
 
 /** Null where not all groups are there. */
 function sum(table: Table, key: 'waste_bytes' | 'leaked_bytes' | 'temporary_blocks'): number | null {
-  if (table.rows.length >= (table.by === 'stack' ? TOP_STACKS : TOP_GROUPS)) return null;
+  if (table.rows.length >= topOf(table.by)) return null;
   return table.rows.reduce((all, row) => all + row[key], 0);
 }
 

@@ -53,7 +53,7 @@ export class Asked<T> {
   }
 
   #failed(error: unknown) {
-    this.problem = error instanceof Problem ? error : new Problem(String(error), null, 0);
+    this.problem = Problem.of(error);
     this.state = 'failed';
     this.data = null;
     refused.say(choice.where, this.problem);

@@ -1,6 +1,6 @@
 // What a screen asks about: the moment, and the filter with the time range in it.
 
-import { allOf, rangeFilter } from '../text/filter';
+import { allOf, RANGE_WORDS, rangeFilter } from '../text/filter';
 import { secondsText } from '../text/units';
 import { route } from './route.svelte';
 import type { Screen } from './route';
@@ -53,12 +53,10 @@ export function momentText(moment: string): string {
   return seconds ? secondsText(Number(seconds)) : moment;
 }
 
-const RANGE_WORDS = { born: 'allocated in the range', alive: 'alive throughout the range', died: 'freed in the range' } as const;
-
 /** What the chosen blocks are, as the end of a sentence. */
 export function chosenText(moment: string): string {
   const range = route.now.range;
-  if (range && moment === 'run') return RANGE_WORDS[range.as];
+  if (range && moment === 'run') return `${RANGE_WORDS[range.as]} the range`;
   return moment === 'run' ? 'of the whole run' : `live at ${momentText(moment)}`;
 }
 

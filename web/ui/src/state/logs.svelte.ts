@@ -33,7 +33,7 @@ class Logs {
     ask(question).then(
       (answer) => this.#have(answer.logs),
       (error: unknown) => {
-        this.problem = error instanceof Problem ? error : new Problem(String(error), null, 0);
+        this.problem = Problem.of(error);
         this.state = 'failed';
       },
     );
