@@ -129,14 +129,14 @@ impl Asked {
             }
             known.push(name);
         }
-        asked.filter = joined(filters);
+        asked.filter = (!filters.is_empty()).then(|| Expr::all_of(filters));
         Ok(asked)
     }
 
     /// And what another filter says.
     pub fn and(&mut self, filter: Expr) {
         let all = self.filter.take().into_iter().chain([filter]);
-        self.filter = joined(all.collect());
+        self.filter = Some(Expr::all_of(all.collect()));
     }
 
     /// A number, if it is given.
@@ -214,15 +214,6 @@ fn filter_of(name: &str, value: &str) -> Result<Expr, Refusal> {
     match name {
         "where" => parse(value).map_err(wrong),
         name => from_old(name, value).map_err(wrong),
-    }
-}
-
-/// All of them at once.
-fn joined(mut filters: Vec<Expr>) -> Option<Expr> {
-    match filters.len() {
-        0 => None,
-        1 => filters.pop(),
-        _ => Some(Expr::And(filters)),
     }
 }
 

@@ -8,7 +8,7 @@ use axum::response::Response;
 use memlog_answers::{Choice, Sums, World, sums_of_stacks};
 use memlog_pages::blocks::timeline::picture;
 use memlog_pages::blocks::{Matter, Told};
-use memlog_query::{Expr, from_old};
+use memlog_query::from_old;
 
 use super::JSON;
 use super::asked::{Asked, Of};
@@ -216,12 +216,9 @@ pub async fn graph(
     let number = file.strip_suffix(".svg").unwrap_or(&file);
     let of_group = from_old("backtraces", number)
         .map_err(|error| Refusal::asked(format!("graph: {error}"), error.caret()))?;
-    let asked = log.asked(query.as_deref(), Of::Blocks).await?;
-    let filter = match asked.filter {
-        Some(filter) => Expr::And(vec![filter, of_group]),
-        None => of_group,
-    };
-    let made = log.told(Matter::Course, Some(filter), |told, _| {
+    let mut asked = log.asked(query.as_deref(), Of::Blocks).await?;
+    asked.and(of_group);
+    let made = log.told(Matter::Course, asked.filter, |told, _| {
         Ok(picture(told, POINTS)?)
     });
     Ok(reply::picture(&headers, made.await?))
