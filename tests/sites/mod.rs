@@ -24,6 +24,7 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::Value;
 
@@ -53,7 +54,11 @@ pub struct Folder(PathBuf);
 
 impl Folder {
     pub fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("memlog-{}-{name}", std::process::id()));
+        // Two tests at once may have the same name for theirs.
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("memlog-{}-{number}-{name}", std::process::id());
+        let path = std::env::temp_dir().join(name);
         // Who was killed has left his, and his process number comes again.
         let _ = fs::remove_dir_all(&path);
         fs::create_dir(&path).expect("a folder for the test");
