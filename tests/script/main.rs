@@ -25,7 +25,7 @@ mod words;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, Weak};
 
 use serde_json::Value;
 use sites::build::GCC;
@@ -39,24 +39,33 @@ struct Leaky {
 }
 
 impl Leaky {
-    /// Recorded once for all tests of this process, with the stacks of frees.
-    fn get() -> &'static Self {
-        static LEAKY: OnceLock<Leaky> = OnceLock::new();
-        LEAKY.get_or_init(|| {
-            let folder = Folder::new("script");
-            let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/script/leaky.c");
-            let program = GCC.build_file(&folder, &source, "leaky", &["-D_GNU_SOURCE"]);
-            let log = folder.path("leaky.memlog");
-            let mut command = folder.memlog(&["record", "--free-stacks"]);
-            let output = command.arg("-o").arg(&log).arg(program).output();
-            let output = output.expect("it runs");
-            assert!(log.exists(), "{}", said(&output));
-            Self {
-                folder,
-                log,
-                told: String::from_utf8(output.stdout).expect("text"),
-            }
-        })
+    /// Recorded once for all tests that run at once, with the stacks of frees. The last removes its folder, as
+    /// nobody would a static one.
+    fn get() -> Arc<Self> {
+        static LEAKY: Mutex<Weak<Leaky>> = Mutex::new(Weak::new());
+        let mut leaky = LEAKY.lock().expect("no test fails in here");
+        if let Some(recorded) = leaky.upgrade() {
+            return recorded;
+        }
+        let recorded = Arc::new(Self::record());
+        *leaky = Arc::downgrade(&recorded);
+        recorded
+    }
+
+    fn record() -> Self {
+        let folder = Folder::new("script");
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/script/leaky.c");
+        let program = GCC.build_file(&folder, &source, "leaky", &["-D_GNU_SOURCE"]);
+        let log = folder.path("leaky.memlog");
+        let mut command = folder.memlog(&["record", "--free-stacks"]);
+        let output = command.arg("-o").arg(&log).arg(program).output();
+        let output = output.expect("it runs");
+        assert!(log.exists(), "{}", said(&output));
+        Self {
+            folder,
+            log,
+            told: String::from_utf8(output.stdout).expect("text"),
+        }
     }
 
     /// What a function leaked, as blocks and bytes.
