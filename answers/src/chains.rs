@@ -125,7 +125,7 @@ pub fn chains(world: &World, choice: &Choice, by: By) -> Result<Vec<ChainRow>, D
     let (mut rows, mut mask) = (Rows::default(), Vec::new());
     let columns = columns().and(choice.columns());
     let stop = stop::current();
-    for chunk in world.table.chunks() {
+    for chunk in 0..world.table.chunks().len() {
         if stop::is_set(&stop) {
             return Err(Damaged);
         }

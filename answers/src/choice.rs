@@ -105,12 +105,9 @@ impl Choice {
         columns_of(&self.0)
     }
 
-    /// Whether it is every row.
-    pub(crate) fn is_all(&self) -> bool {
-        match &self.0 {
-            Test::All(tests) => tests.iter().all(|test| matches!(test, Test::Always(true))),
-            test => matches!(test, Test::Always(true)),
-        }
+    /// Whether it is every row of this chunk.
+    pub(crate) fn takes_all(&self, chunk: &Extent) -> bool {
+        must_pass(&self.0, chunk)
     }
 
     /// Whether a row of this chunk may be chosen.
@@ -172,6 +169,24 @@ fn may_pass(test: &Test, chunk: &Extent) -> bool {
         Test::Leaked => chunk.is_live,
         Test::Died(from, to) => !chunk.is_live && meet(chunk.died, *from, *to),
         _ => true,
+    }
+}
+
+/// True only where every row passes.
+fn must_pass(test: &Test, chunk: &Extent) -> bool {
+    let is_within = |(least, most): (u64, u64), from: u64, to: u64| from <= least && most <= to;
+    match test {
+        Test::Always(is) => *is,
+        Test::All(tests) => tests.iter().all(|test| must_pass(test, chunk)),
+        Test::Any(tests) => tests.iter().any(|test| must_pass(test, chunk)),
+        Test::Not(test) => !may_pass(test, chunk),
+        Test::Between(Column::Size, from, to) => is_within(chunk.size, *from, *to),
+        Test::Between(Column::Born, from, to) => is_within(chunk.born, *from, *to),
+        Test::LiveAt(event) => chunk.born.1 <= *event && *event < chunk.died.0,
+        Test::LiveFrom(from, to) => chunk.born.1 <= *from && *to < chunk.died.0,
+        Test::Leaked => chunk.is_live,
+        Test::Died(from, to) => !chunk.is_live && is_within(chunk.died, *from, *to),
+        _ => false,
     }
 }
 
@@ -284,4 +299,83 @@ fn joined(tests: &[Test], world: &World, rows: &Rows, wants_all: bool) -> Vec<bo
 /// Whether glibc mapped a block by itself: what it gives is a multiple of 16 only then.
 pub(crate) fn is_mmapped(size: u64, waste: u64) -> bool {
     size >= 4096 && size.wrapping_add(waste).is_multiple_of(16)
+}
+
+#[cfg(test)]
+mod tests {
+    use memlog_format::api::Api;
+    use memlog_table::Table;
+
+    use super::*;
+    use crate::making::{KEY, Making, random};
+    use crate::world::{Moments, Of};
+
+    /// What is told of a chunk without a look at its rows is what they say.
+    #[test]
+    fn chunks_are_passed_over_and_taken_whole_as_their_rows_say() {
+        let mut next = random(7);
+        let mut making = Making::begin();
+        let mut live = Vec::new();
+        for address in 1..30_000 {
+            making.alloc(Api::Malloc, address * 16, 10 + next(50), 1);
+            live.push(address * 16);
+            if next(4) > 0 {
+                let place = next(live.len() as u64) as usize;
+                making.release(Api::Free, live.swap_remove(place));
+            }
+        }
+        // All of a chunk are live at once.
+        let address = |block: u64| (1 << 30) + block * 16;
+        (0..20_000).for_each(|block| making.alloc(Api::Malloc, address(block), 8, 1));
+        (0..20_000).for_each(|block| making.release(Api::Free, address(block)));
+        let bytes = making.end();
+        let table = Table::open(&bytes, KEY, u64::MAX).expect("a table");
+        let world = World::nameless(&table, Of::Blocks, Moments::default(), 1);
+        // Where chunks begin and end, an answer is another by one.
+        let extents = table.chunks().iter();
+        let edges =
+            extents.flat_map(|chunk| [chunk.born.0, chunk.born.1, chunk.died.0, chunk.died.1]);
+        let edges: Vec<u64> = edges.filter(|&edge| edge != NEVER).collect();
+        let mut simple = vec![Test::Leaked, Test::Always(true), Test::Temporary];
+        for _ in 0..400 {
+            let mut edge =
+                || (edges[next(edges.len() as u64) as usize] + next(3)).saturating_sub(1);
+            let (from, to) = (edge(), edge());
+            simple.extend([
+                Test::Between(Column::Born, from, to),
+                Test::Between(Column::Size, next(62), next(62)),
+                Test::Died(from, to),
+                Test::LiveAt(from),
+                Test::LiveFrom(from, to),
+            ]);
+        }
+        let mut tests = simple.clone();
+        for _ in 0..2000 {
+            let mut two = || {
+                vec![
+                    simple[next(2003) as usize].clone(),
+                    simple[next(2003) as usize].clone(),
+                ]
+            };
+            tests.extend([Test::All(two()), Test::Not(Box::new(Test::Any(two())))]);
+        }
+        let mut told = [0; 2];
+        let mut rows = Rows::default();
+        for (place, chunk) in table.chunks().iter().enumerate() {
+            table.read(place, Columns::ALL, &mut rows).expect("whole");
+            for test in &tests {
+                let mask = answers(test, &world, &rows);
+                let choice = Choice::of(test.clone());
+                if choice.takes_all(chunk) {
+                    assert!(mask.iter().all(|&is| is), "{test:?} {chunk:?}");
+                    told[0] += 1;
+                }
+                if !choice.may_choose(chunk) {
+                    assert!(!mask.iter().any(|&is| is), "{test:?} {chunk:?}");
+                    told[1] += 1;
+                }
+            }
+        }
+        assert!(told.iter().all(|&times| times > 1000), "{told:?}");
+    }
 }

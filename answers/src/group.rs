@@ -4,7 +4,7 @@ use memlog_analysis::{Held, held_below};
 use memlog_table::{Column, Flags, NEVER, Rows};
 
 use crate::by_number::ByNumber;
-use crate::choice::Choice;
+use crate::choice::{Choice, Test};
 use crate::keys::{By, Keys};
 use crate::pass;
 use crate::sums::Sums;
@@ -43,32 +43,50 @@ pub fn grouped(world: &World, choice: &Choice, by: By) -> Result<Vec<Group>, Una
         _ => rows.get(Column::Releaser, row),
     };
     let found = match by {
-        By::Size => by_value(world, choice, size, |size| size.to_string()),
-        By::Kind => by_value(world, choice, api, |api| Flags(api).api().name().to_owned()),
-        By::Thread => by_value(world, choice, thread, |place| world.thread(place as usize)),
-        By::Alignment => by_value(world, choice, alignment, |bytes| match bytes {
-            0 => NOT_ASKED.to_owned(),
-            bytes => bytes.to_string(),
+        By::Size => by_value(world, choice, Column::Size, size, |size| size.to_string()),
+        By::Kind => by_value(world, choice, Column::Flags, api, |api| {
+            Flags(api).api().name().to_owned()
         }),
-        By::FreedBy => by_value(world, choice, releaser, |place| match place {
-            NEVER => NOT_FREED.to_owned(),
-            place => world.thread(place as usize),
+        By::Thread => by_value(world, choice, Column::Thread, thread, |place| {
+            world.thread(place as usize)
         }),
+        By::Alignment => by_value(
+            world,
+            choice,
+            Column::Flags,
+            alignment,
+            |bytes| match bytes {
+                0 => NOT_ASKED.to_owned(),
+                bytes => bytes.to_string(),
+            },
+        ),
+        By::FreedBy => by_value(
+            world,
+            choice,
+            Column::Releaser,
+            releaser,
+            |place| match place {
+                NEVER => NOT_FREED.to_owned(),
+                place => world.thread(place as usize),
+            },
+        ),
         _ => by_stack(world, choice, by),
     };
     Ok(found?)
 }
 
+/// By a value that is made of this column, and of those that are summed.
 fn by_value(
     world: &World,
     choice: &Choice,
+    column: Column,
     value: impl Fn(&Rows, usize) -> u64 + Sync,
     name: impl Fn(u64) -> String,
 ) -> Result<Vec<Group>, Damaged> {
     let sums = pass::over(
         world,
         choice,
-        Sums::COLUMNS.with(Column::Thread).with(Column::Releaser),
+        Sums::COLUMNS.with(column),
         |sums: &mut ByNumber<Sums>, rows, chosen| {
             for &row in chosen {
                 sums.of(value(rows, row)).add(rows, row);
@@ -97,7 +115,16 @@ pub fn sums_of_stacks(world: &World, choice: &Choice) -> Result<Vec<Sums>, Damag
             |rows, row| world.number(place(rows, row)) as usize,
         )
     };
-    if !choice.is_all() {
+    if let Test::Stack(set) = choice.test() {
+        let is_in = |number| set.get(number).copied().unwrap_or(false);
+        let mut sums = sums_of_stacks(world, &Choice::all())?;
+        let others = sums.iter_mut().enumerate();
+        let others = others.filter(|(number, _)| !is_in(*number));
+        others.for_each(|(_, sums)| *sums = Sums::default());
+        return Ok(sums);
+    }
+    let mut chunks = world.table.chunks().iter();
+    if !chunks.all(|chunk| choice.takes_all(chunk)) {
         return sums();
     }
     if let Some(known) = world.sums.get() {

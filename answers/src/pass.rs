@@ -21,31 +21,40 @@ pub(crate) fn over<S: Default + Send>(
     join: impl Fn(S, S) -> S,
 ) -> Result<S, Damaged> {
     let chunks = world.table.chunks();
-    let wanted = columns.and(choice.columns());
+    let chosen_by = columns.and(choice.columns());
     let next = AtomicUsize::new(0);
     let stop = stop::current();
     let work = || {
         let (mut state, mut rows) = (S::default(), Rows::default());
         let (mut mask, mut chosen) = (Vec::new(), Vec::new());
-        while let Some(chunk) = chunks.get(next.fetch_add(1, Ordering::Relaxed)) {
+        loop {
+            let place = next.fetch_add(1, Ordering::Relaxed);
+            let Some(chunk) = chunks.get(place) else {
+                return Ok(state);
+            };
             if stop::is_set(&stop) {
                 return Err(Damaged);
             }
             if !choice.may_choose(chunk) {
                 continue;
             }
+            let takes_all = choice.takes_all(chunk);
+            let wanted = if takes_all { columns } else { chosen_by };
             world
                 .table
-                .read(chunk, wanted, &mut rows)
+                .read(place, wanted, &mut rows)
                 .map_err(|_| Damaged)?;
-            choice.choose(world, &rows, &mut mask);
             chosen.clear();
-            chosen.extend((0..rows.len()).filter(|&row| mask[row]));
+            if takes_all {
+                chosen.extend(0..rows.len());
+            } else {
+                choice.choose(world, &rows, &mut mask);
+                chosen.extend((0..rows.len()).filter(|&row| mask[row]));
+            }
             if !chosen.is_empty() {
                 each(&mut state, &rows, &chosen);
             }
         }
-        Ok(state)
     };
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let threads = cores.min(THREADS).min(chunks.len()).max(1);

@@ -34,7 +34,9 @@ impl Rows {
     /// One value.
     #[inline]
     pub fn get(&self, column: Column, row: usize) -> u64 {
-        self.columns[column as usize].get(row).copied().unwrap_or(0)
+        let values = &self.columns[column as usize];
+        debug_assert_eq!(values.len(), self.count, "{column:?} was not read");
+        values.get(row).copied().unwrap_or(0)
     }
 
     pub(crate) fn push(&mut self, row: &[u64; COUNT]) {
@@ -189,7 +191,7 @@ fn needs(column: Column, is_live: bool) -> Option<Column> {
 /// Reads the columns that are wanted; nothing if they are not what was written.
 pub(crate) fn read(file: &[u8], extent: &Extent, wanted: Columns, rows: &mut Rows) -> Option<()> {
     rows.clear();
-    let chunk = file.get(extent.piece.range(file)?)?;
+    let chunk = file.get(extent.piece.range()?)?;
     let count = extent.rows as usize;
     let mut bytes = Bytes(chunk);
     let mut lengths = [0; COUNT];

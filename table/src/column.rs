@@ -54,7 +54,7 @@ pub(crate) const COUNT: usize = ALL.len();
 
 /// Some columns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Columns(u16);
+pub struct Columns(pub(crate) u16);
 
 impl Columns {
     /// All of them.
@@ -127,11 +127,13 @@ impl Flags {
     }
 
     /// The function that was called for it.
+    #[inline]
     pub fn api(self) -> Api {
         Api::from_byte(self.0 as u8).unwrap_or(Api::Malloc)
     }
 
     /// The alignment asked for, in bytes; 0 where none was.
+    #[inline]
     pub fn alignment(self) -> u64 {
         let log2 = u32::from((self.0 >> ALIGNMENT) as u8);
         1u64.checked_shl(log2).filter(|_| log2 > 0).unwrap_or(0)

@@ -48,12 +48,16 @@ impl Piece {
         self.offset.checked_add(self.length).filter(|_| is_behind)
     }
 
-    /// Where it begins and ends in a file in which it is what was written.
-    pub(crate) fn range(&self, file: &[u8]) -> Option<Range<usize>> {
+    /// Where it begins and ends.
+    pub(crate) fn range(&self) -> Option<Range<usize>> {
         let end = self.offset.checked_add(self.length)?;
-        let range = usize::try_from(self.offset).ok()?..usize::try_from(end).ok()?;
-        let is_whole = checksum(file.get(range.clone())?) == self.checksum;
-        is_whole.then_some(range)
+        Some(usize::try_from(self.offset).ok()?..usize::try_from(end).ok()?)
+    }
+
+    /// Whether a file has there what was written.
+    pub(crate) fn is_whole(&self, file: &[u8]) -> bool {
+        let bytes = self.range().and_then(|range| file.get(range));
+        bytes.is_some_and(|bytes| checksum(bytes) == self.checksum)
     }
 
     pub(crate) fn put(&self, out: &mut Vec<u8>) {

@@ -59,7 +59,10 @@ impl<'b> Packed<'b> {
     }
 
     fn read_chunk(&mut self, chunk: &StepsChunk) -> Option<()> {
-        let range = chunk.piece.range(self.file)?;
+        if !chunk.piece.is_whole(self.file) {
+            return None;
+        }
+        let range = chunk.piece.range()?;
         let mut bytes = Bytes(self.file.get(range.clone())?);
         let mut left = usize::try_from(chunk.steps).ok()?;
         // Where a step lies is told by its number: all groups before it are full.
