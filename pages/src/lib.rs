@@ -67,7 +67,8 @@ pub use names::{
 };
 pub use open::{
     Analysis, Extent, FEW_EVENTS, Family, Far, Few, Files, Glance, INTERRUPTED, Made, Watch, cache,
-    each, extent_of, form_of, has_magic, import, is_packed, keep, left_seconds, says_more, unnamed,
+    each, extent_of, form_of, has_magic, import, is_packed, keep, left_seconds, outlive_cut_files,
+    says_more, unnamed,
 };
 pub use page::Page;
 pub use page::tree::{By, Direction};

@@ -136,3 +136,36 @@ fn what_cannot_be_read_is_told_until_it_can() {
         server.get("/api/1/logs/2/table").status == 200
     });
 }
+
+/// Somebody copies another file over the table of a log that is served, or empties it.
+#[test]
+fn a_table_that_gets_shorter_is_made_anew() {
+    let folder = Folder::new("server-cut");
+    let log = crate::log_of(&folder, &crate::sites::victim("churn.c"), &["2000000"]);
+    let server = Server::start(&folder, &[word(&log)]);
+    let asked = |by: &str, where_: &str| {
+        let reply = server.get(&format!("/api/1/logs/1/table?by={by}&where={where_}"));
+        (reply.status, reply.json())
+    };
+    let (status, before) = asked("kind", "size%3E%3D0");
+    assert_eq!(status, 200, "{before}");
+    let table = log.with_extension("memlog.table");
+    let whole = fs::metadata(&table).expect("a table").len();
+    for (number, left) in [0, 1, 4096, whole - 5000].into_iter().enumerate() {
+        let file = fs::File::options().write(true).open(&table);
+        file.expect("it is ours").set_len(left).expect("shorter");
+        let (status, after) = asked("kind", &format!("size%3E%3D0+and+size%3C99999{number}"));
+        assert_eq!(status, 200, "{left}: {after}");
+        assert_eq!(after["blocks"], before["blocks"], "{left}");
+        assert_eq!(after["groups"], before["groups"], "{left}");
+        let found = fs::metadata(&table).expect("made anew").len();
+        assert_eq!(found, whole, "{left}");
+    }
+    // It is written to, and as long as before.
+    let file = fs::File::options().write(true).open(&table);
+    let mut file = file.expect("it is ours");
+    std::thread::sleep(Duration::from_millis(20));
+    file.write_all(&vec![0; whole as usize]).expect("room");
+    let (status, after) = asked("kind", "size%3E%3D0+and+size%3C888888");
+    assert_eq!((status, &after["groups"]), (200, &before["groups"]));
+}

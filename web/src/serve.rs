@@ -12,7 +12,7 @@ use axum::Router;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
-use memlog_pages::{Advice, cache, keep, out, shown, tell_note, typed};
+use memlog_pages::{Advice, cache, keep, out, outlive_cut_files, shown, tell_note, typed};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, UnixListener};
 use tokio::signal::unix::{SignalKind, signal};
@@ -33,6 +33,7 @@ const MOST_HEAD_BYTES: usize = 256 << 10;
 
 /// Serves logs until Ctrl-C. `open` opens a file in the user's browser.
 pub fn run(args: &Args, open: fn(&Path)) -> anyhow::Result<ExitCode> {
+    outlive_cut_files();
     let shelf = Shelf::of(args.files.clone(), args.symbol_files.clone())?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)

@@ -36,6 +36,8 @@ pub struct Desk<'t, 'b> {
     pub(super) over: Over,
     part: Option<ReadPart>,
     pub(super) family: &'t Family<'b>,
+    files: &'t Files,
+    table: &'t FileBytes,
     kept: Arc<Kept>,
     pub(super) blocks: &'t Table<'b>,
     pub(super) mappings: &'t Table<'b>,
@@ -101,6 +103,8 @@ impl Opened<'_> {
             over: names_over(part, self.watch),
             part,
             family: &family,
+            files: &files,
+            table: &bytes,
             kept: Arc::new(Kept::read(blocks.figures())),
             blocks: &blocks,
             mappings: &mappings,
@@ -172,6 +176,12 @@ impl<'t, 'b> Desk<'t, 'b> {
     /// How much there was of it when it was opened.
     pub fn size(&self) -> Size {
         Size::of_log(self.log())
+    }
+
+    /// Whether the files are as they were when it was opened: a log may have grown, and no
+    /// more. What was read before somebody changed them is right.
+    pub fn is_sound(&self) -> bool {
+        !self.table.is_changed() && !self.files.are_cut()
     }
 
     /// What stands above each answer, for programs.

@@ -1,10 +1,4 @@
 //! Files in memory.
-//!
-//! # Safety
-//!
-//! This file may hold `unsafe` because a mapped file is shared with whoever
-//! else may write it. The one block below says why that is sound here.
-#![allow(unsafe_code)]
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read};
@@ -13,8 +7,9 @@ use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 
 use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE, Header, Kind};
-use memmap2::{Advice, Mmap, MmapMut, MmapOptions};
+use memmap2::{Advice, MmapMut};
 
+use super::cut::Mapped;
 use super::extent;
 use super::packed::unpacked;
 
@@ -28,9 +23,21 @@ pub enum FileBytes {
     /// A copy.
     Read(Vec<u8>),
     /// The file itself.
-    Mapped(Mmap),
+    Mapped(Mapped),
     /// A copy of parts, and zeros.
     Parts(MmapMut),
+}
+
+impl FileBytes {
+    /// Whether the file got shorter since, so that some of it may have been read as zeros.
+    pub fn is_cut(&self) -> bool {
+        matches!(self, FileBytes::Mapped(map) if map.is_cut())
+    }
+
+    /// Whether somebody has written to the file since.
+    pub fn is_changed(&self) -> bool {
+        matches!(self, FileBytes::Mapped(map) if map.is_changed())
+    }
 }
 
 impl Deref for FileBytes {
@@ -131,13 +138,5 @@ pub fn map_known(path: &Path) -> io::Result<(FileBytes, Metadata)> {
 
 /// An open file, so many bytes of it or all.
 pub fn map_file(file: &File, length: Option<u64>) -> io::Result<FileBytes> {
-    let mut options = MmapOptions::new();
-    if let Some(length) = length {
-        options.len(length as usize);
-    }
-    // SAFETY: what the recorder has committed, which is all that is read of a
-    // log, it does not change. Who overwrites a file while it is read gets
-    // wrong figures; who cuts it ends this process by a signal; neither can
-    // make it write anywhere.
-    unsafe { options.map(file) }.map(FileBytes::Mapped)
+    Mapped::of(file, length).map(FileBytes::Mapped)
 }

@@ -3,6 +3,7 @@
 mod analysis;
 mod before;
 mod blocks;
+mod cut;
 mod each;
 mod extent;
 mod foreign;
@@ -32,6 +33,7 @@ use crate::words::{Advice, clean, shown, typed};
 pub use analysis::{Analysis, Chosen, LogTables, Part as ReadPart, Times, at_of};
 pub use before::Before;
 pub use blocks::make as make_table;
+pub use cut::outlive_cut_files;
 pub use each::{each, gathered};
 pub use extent::{Extent, of as extent_of};
 pub use foreign::{Made, form_of, import};
@@ -129,6 +131,11 @@ impl Files {
             missing_parent,
             is_made: false,
         })
+    }
+
+    /// Whether one of them got shorter since.
+    pub fn are_cut(&self) -> bool {
+        self.files.iter().any(|(_, bytes)| bytes.is_cut())
     }
 
     /// The bytes of the log itself, then of its parent's, and so on.

@@ -1,6 +1,7 @@
 //! One log that is open: threads of its own hold its desk, and do there what is asked.
 //! What they borrow of the log never leaves them.
 
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,7 +9,6 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use memlog_answers::Damaged;
 use memlog_pages::blocks::{Desk, Failure, Opened, Size};
 use memlog_pages::{Far, SymbolFiles, Watch, left_seconds};
 use serde_json::Value;
@@ -16,7 +16,37 @@ use serde_json::Value;
 use crate::reply::Refusal;
 
 /// What is done at a desk.
-pub type Job = Box<dyn FnOnce(&Desk) -> Result<(), Damaged> + Send>;
+pub type Job = Box<dyn FnOnce(&Place) + Send>;
+
+/// Where it is done.
+pub struct Place<'w, 'd, 't, 'b> {
+    /// The desk.
+    pub desk: &'d Desk<'t, 'b>,
+    is_damaged: &'w AtomicBool,
+}
+
+impl Place<'_, '_, '_, '_> {
+    /// Its log is to be opened again. Who asks once more after this asks the new one.
+    pub fn is_damaged(&self) {
+        self.is_damaged.store(true, Ordering::Relaxed);
+    }
+}
+
+/// What is to be done.
+struct Jobs {
+    coming: Receiver<Job>,
+    /// What came too late for a damaged table.
+    left: Vec<Job>,
+}
+
+impl Jobs {
+    fn next(&mut self) -> Result<Job, RecvTimeoutError> {
+        match self.left.pop() {
+            Some(job) => Ok(job),
+            None => self.coming.recv_timeout(PATIENCE),
+        }
+    }
+}
 
 /// Threads that answer: one may wait for its client's disk, and the other goes on.
 const WORKERS: usize = 2;
@@ -69,7 +99,8 @@ impl Reader {
         });
         let shared = Arc::clone(&state);
         let main = move || {
-            let jobs = Mutex::new(jobs);
+            let left = Vec::new();
+            let jobs = Mutex::new(Jobs { coming: jobs, left });
             let read = || shared.read((&path, &symbol_files), &jobs, &told);
             let read = catch_unwind(AssertUnwindSafe(read));
             let broken = |_| Err(anyhow::anyhow!("reading the log went wrong"));
@@ -123,10 +154,10 @@ impl State {
     fn read(
         &self,
         (path, symbol_files): (&Path, &SymbolFiles),
-        jobs: &Mutex<Receiver<Job>>,
+        jobs: &Mutex<Jobs>,
         told: &impl Fn(),
     ) -> anyhow::Result<()> {
-        let mut is_again = false;
+        let (mut is_again, is_ready) = (false, Cell::new(false));
         loop {
             let watch = Watch::told(&self.far);
             let opened = Opened {
@@ -140,6 +171,10 @@ impl State {
                 |desk| {
                     // The first answers wait for the names.
                     desk.world(memlog_answers::Of::Blocks, true)?;
+                    if !desk.is_sound() {
+                        return Err(Failure::Damaged);
+                    }
+                    is_ready.set(true);
                     self.set(Phase::Ready(Arc::new(Ready {
                         overview: desk.overview(),
                         size: desk.size(),
@@ -152,26 +187,32 @@ impl State {
             if done.is_some() {
                 return Ok(());
             }
-            anyhow::ensure!(!is_again, "the table of the log's blocks cannot be read");
+            let may_go_on = is_ready.take() || !is_again;
+            anyhow::ensure!(may_go_on, "the table of the log's blocks cannot be read");
             is_again = true;
         }
     }
 }
 
 /// Does what is asked until nobody can ask any more, or the table turns out damaged.
-fn work(desk: &Desk, jobs: &Mutex<Receiver<Job>>) -> Result<(), Failure> {
+fn work(desk: &Desk, jobs: &Mutex<Jobs>) -> Result<(), Failure> {
     let is_damaged = AtomicBool::new(false);
+    let place = Place {
+        desk,
+        is_damaged: &is_damaged,
+    };
     let worker = || {
-        while !is_damaged.load(Ordering::Relaxed) {
-            let jobs = jobs.lock().unwrap_or_else(PoisonError::into_inner);
-            let job = jobs.recv_timeout(PATIENCE);
+        loop {
+            let mut jobs = jobs.lock().unwrap_or_else(PoisonError::into_inner);
+            let job = jobs.next();
+            if is_damaged.load(Ordering::Relaxed) {
+                jobs.left.extend(job);
+                return;
+            }
             drop(jobs);
             match job {
                 // Who asked hears that there is no answer.
-                Ok(job) => {
-                    let done = catch_unwind(AssertUnwindSafe(|| job(desk)));
-                    is_damaged.fetch_or(matches!(done, Ok(Err(Damaged))), Ordering::Relaxed);
-                }
+                Ok(job) => drop(catch_unwind(AssertUnwindSafe(|| job(&place)))),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return,
             }

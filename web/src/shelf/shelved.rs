@@ -8,7 +8,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use axum::body::Bytes;
 use axum::http::StatusCode;
-use memlog_answers::{Damaged, Stop, until};
+use memlog_answers::{Stop, until};
 use memlog_pages::blocks::{Desk, Failure, Size};
 use memlog_pages::{SymbolFiles, info};
 use serde_json::{Value, json};
@@ -147,29 +147,27 @@ impl Shelved {
             let make = Arc::clone(&make);
             let waiting = Waiting::default();
             let gone = Arc::clone(&waiting.0);
-            reader.give(Box::new(move |desk| {
-                // Nobody waits any more, or stops to while it is made.
+            reader.give(Box::new(move |place| {
                 let is_gone = || gone.load(Ordering::Relaxed);
-                if is_gone() {
-                    return Ok(());
+                // Nobody waits any more, or stops to while it is made. Stopped work looks like a damaged table.
+                let made = (!is_gone()).then(|| until(&gone, || make(place.desk)));
+                let Some(made) = made.filter(|_| !is_gone()) else {
+                    return;
+                };
+                // What was made of a file that was changed meanwhile is of neither file.
+                let made = match place.desk.is_sound() {
+                    true => made,
+                    false => Err(Failure::Damaged),
+                };
+                if matches!(made, Err(Failure::Damaged)) {
+                    place.is_damaged();
                 }
-                match until(&gone, || make(desk)) {
-                    // Stopped work looks like a damaged table.
-                    _ if is_gone() => Ok(()),
-                    Err(Failure::Damaged) => {
-                        let _ = answer.send(None);
-                        Err(Damaged)
-                    }
-                    made => {
-                        let _ = answer.send(Some(made));
-                        Ok(())
-                    }
-                }
+                let _ = answer.send(made);
             }));
             match answered.await {
-                Ok(Some(Ok(made))) => return Ok(made),
-                Ok(Some(Err(Failure::Said(error)))) => return Err(error.into()),
-                Ok(Some(Err(Failure::Damaged)) | None) => {}
+                Ok(Ok(made)) => return Ok(made),
+                Ok(Err(Failure::Said(error))) => return Err(error.into()),
+                Ok(Err(Failure::Damaged)) => self.forget(),
                 Err(_) => return Err(self.why(reader)),
             }
         }
@@ -201,6 +199,13 @@ impl Shelved {
 
     fn answers(&self) -> MutexGuard<'_, Answers> {
         self.answers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What was answered so far was of files that are others now.
+    fn forget(&self) {
+        self.open().generation += 1;
+        self.answers().clear();
+        (self.told)();
     }
 
     /// Why nobody answered.
