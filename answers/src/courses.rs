@@ -55,6 +55,8 @@ pub fn courses(
     let all = layers.iter().map(|layer| layer.choice.test().clone());
     let all = Choice::of(Test::Any(all.collect()));
     let columns = Columns::of(&[Column::Born, Column::Died, Column::Size, Column::Stack]);
+    let asked = layers.iter().map(|layer| layer.choice.columns());
+    let columns = asked.fold(columns, Columns::and);
     let size = series * events.len();
     let each = |changes: &mut Changes, rows: &Rows, chosen: &[usize]| {
         changes.steps.resize(size, Course::default());
@@ -215,7 +217,8 @@ mod tests {
                 series,
             };
             let layers = [
-                layer(Test::Between(Column::Size, 0, 9), SeriesOf::One(0)),
+                // By a column that nothing else needs; nothing here is given more than it asks.
+                layer(Test::Usable(0, 9), SeriesOf::One(0)),
                 layer(Test::Always(true), SeriesOf::Stacks(by_stack)),
                 layer(Test::Always(true), SeriesOf::One(3)),
             ];

@@ -26,17 +26,22 @@ impl Rows {
         self.count == 0
     }
 
-    /// A column, if it was asked for.
+    /// A column that was asked for.
     pub fn column(&self, column: Column) -> &[u64] {
+        let values = self.values(column);
+        debug_assert_eq!(values.len(), self.count, "{column:?} was not read");
+        values
+    }
+
+    /// A column; nothing if it was not asked for.
+    fn values(&self, column: Column) -> &[u64] {
         &self.columns[column as usize]
     }
 
     /// One value.
     #[inline]
     pub fn get(&self, column: Column, row: usize) -> u64 {
-        let values = &self.columns[column as usize];
-        debug_assert_eq!(values.len(), self.count, "{column:?} was not read");
-        values.get(row).copied().unwrap_or(0)
+        self.column(column).get(row).copied().unwrap_or(0)
     }
 
     pub(crate) fn push(&mut self, row: &[u64; COUNT]) {
@@ -48,12 +53,12 @@ impl Rows {
 
     /// Whether the columns that were read are such as a log's blocks have them.
     pub(crate) fn are_within(&self, bounds: &Bounds) -> bool {
-        let below = |column, end| self.column(column).iter().all(|&value| value < end);
-        let to = |column, last| self.column(column).iter().all(|&value| value <= last);
-        let pairs = |one, other| self.column(one).iter().zip(self.column(other));
+        let below = |column, end| self.values(column).iter().all(|&value| value < end);
+        let to = |column, last| self.values(column).iter().all(|&value| value <= last);
+        let pairs = |one, other| self.values(one).iter().zip(self.values(other));
         to(Column::Born, bounds.events)
             && self
-                .column(Column::Died)
+                .values(Column::Died)
                 .iter()
                 .all(|&died| died <= bounds.events || died == NEVER)
             && pairs(Column::Born, Column::Died).all(|(born, died)| born <= died)
