@@ -235,6 +235,49 @@ fn growth_is_what_the_twin_sees() {
     }
 }
 
+/// Whatever moment the rows are of, their curves are of the whole run.
+#[test]
+fn curves_are_what_the_twin_sees() {
+    let folder = Folder::new("answers-curves");
+    let (log, _) = recorded(&folder, &[], &format!("mix {} 900 3", first_seed()));
+    let twin = twin(&folder, &log);
+    let parts: Vec<BTreeMap<u64, u64>> = (0..=20)
+        .map(|part| match part {
+            0 => BTreeMap::new(),
+            _ => live(&twin, event_at(&twin, twin.end.0 * part / 20)),
+        })
+        .collect();
+    for (words, least) in [
+        (&["table", "--at", "heap-peak"][..], 0),
+        (&["table", "--where", "size >= 100"], 100),
+        (&["table", "--where", "size >= 100", "--at", "end"], 100),
+    ] {
+        let asked = [words, &["--by", "size", "--curve"]].concat();
+        let answer = ask_words(&folder, &log, &asked);
+        let plain = ask_words(&folder, &log, &[words, &["--by", "size"]].concat());
+        assert_eq!(total(&answer), total(&plain), "{asked:?}");
+        let seconds = answer["moments_seconds"].as_array().expect("seconds");
+        assert_eq!((seconds.len(), seconds[0].as_f64()), (21, Some(0.0)));
+        assert!(!rows(&answer).is_empty(), "{asked:?}");
+        for (row, plain) in rows(&answer).iter().zip(rows(&plain)) {
+            assert_eq!(pair(row), pair(plain));
+            let size = row["name"].as_str().expect("a size").parse();
+            let size: u64 = size.expect("a size");
+            assert!(size >= least);
+            let expected = parts.iter().map(|live| live.get(&size).copied());
+            let expected: Vec<u64> = expected.map(Option::unwrap_or_default).collect();
+            assert_eq!(row["live_bytes"], serde_json::json!(expected), "{size}");
+        }
+    }
+    let name = log.to_str().expect("a name");
+    let output = folder.run(&["table", "--curve", "--at", "heap-peak", name]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        text.contains("live over time") && text.contains('█'),
+        "{text}"
+    );
+}
+
 #[test]
 fn only_what_grows_all_the_time_is_growing() {
     let folder = Folder::new("answers-growing");
@@ -286,6 +329,7 @@ fn wrong_questions_about_leaks_are_refused() {
             &["--between", "0", "1%", "--at", "end"],
             "cannot be used with",
         ),
+        (&["--growing", "--curve"], "cannot be used with"),
         (&["--older-than", "10s or leaked"], "give a time"),
         (&["--older-than", "soon"], "give a time"),
     ] {

@@ -28,9 +28,11 @@ fn the_file_has_the_answers() {
         told.as_object_mut().expect("an object").remove("stats");
         told
     };
-    let table = ["table", "--by", "line", "--at", "rss-peak", "--top", "1000"];
+    let table = [
+        "table", "--by", "line", "--curve", "--at", "rss-peak", "--top", "1000",
+    ];
     assert_eq!(
-        data["logs/1/table?by=line&at=rss-peak&top=1000"],
+        data["logs/1/table?by=line&curve=1&at=rss-peak&top=1000"],
         told(&table)
     );
     assert_eq!(

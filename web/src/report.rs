@@ -18,21 +18,21 @@ use crate::shelf::complete;
 /// each is the query, which the page sends so, byte for byte.
 pub const REQUESTS: [(&str, &str); 14] = [
     ("timeline", "points=4000"),
-    ("table", "by=function&at=rss-peak&top=1000"),
-    ("table", "by=function&at=heap-peak&top=1000"),
-    ("table", "by=function&at=end&top=1000"),
-    ("table", "by=function&top=1000"),
-    ("table", "by=line&at=rss-peak&top=1000"),
-    ("table", "by=module&at=rss-peak&top=1000"),
+    ("table", "by=function&curve=1&at=rss-peak&top=1000"),
+    ("table", "by=function&curve=1&at=heap-peak&top=1000"),
+    ("table", "by=function&curve=1&at=end&top=1000"),
+    ("table", "by=function&curve=1&top=1000"),
+    ("table", "by=line&curve=1&at=rss-peak&top=1000"),
+    ("table", "by=module&curve=1&at=rss-peak&top=1000"),
     ("flame", "by=live&at=rss-peak&nodes=20000"),
     ("flame", "by=live&at=heap-peak&nodes=20000"),
     ("flame", "by=live&at=end&nodes=20000"),
     ("flame", "by=allocated&nodes=20000"),
-    ("leaks", "by=function&top=1000"),
+    ("leaks", "by=function&curve=1&top=1000"),
     ("leaks", "by=function&growing=1&top=1000"),
     (
         "table",
-        "by=function&where=died%20%3E%3D%2098%25%20and%20lifetime%20%3E%2050%25&top=1000",
+        "by=function&curve=1&where=died%20%3E%3D%2098%25%20and%20lifetime%20%3E%2050%25&top=1000",
     ),
 ];
 
@@ -143,17 +143,28 @@ fn at_level(
     room: usize,
 ) -> Result<Option<Answers>, Failure> {
     let (mut answers, mut bytes, mut is_cut) = (Map::new(), 0, false);
-    for (name, query) in REQUESTS {
+    let answer = |name: &str, query: &str| {
         let asked = query
             .replace("points=4000", &format!("points={points}"))
             .replace("top=1000", &format!("top={rows}"))
             .replace("nodes=20000", &format!("nodes={branches}"));
-        let ask = question::parse(name, &asked);
-        let Ok(ask) = ask else { continue };
-        let answer = match told(desk, &*ask) {
-            Ok(answer) => answer,
-            Err(Failure::Damaged) => return Err(Failure::Damaged),
-            Err(Failure::Said(_)) => continue,
+        let Ok(ask) = question::parse(name, &asked) else {
+            return Ok(None);
+        };
+        match told(desk, &*ask) {
+            Ok(answer) => Ok(Some((query.to_owned(), answer))),
+            Err(Failure::Said(_)) => Ok(None),
+            Err(damaged) => Err(damaged),
+        }
+    };
+    for (name, query) in REQUESTS {
+        // A log that does not know what was when has the same without.
+        let found = match answer(name, query)? {
+            None => answer(name, &query.replace("&curve=1", ""))?,
+            found => found,
+        };
+        let Some((query, answer)) = found else {
+            continue;
         };
         let is_full = |key: &str, most: u32| {
             let list = answer[key].as_array();

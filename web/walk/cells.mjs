@@ -9,6 +9,7 @@ export async function tableOf(page, caption) {
     const cell = (one) => ({
       text: one.innerText.trim(),
       title: one.querySelector('.figure[title], span[title], a[title]')?.title ?? '',
+      curve: [...(one.querySelector('svg.sparkline polyline')?.points ?? [])].map((point) => point.y),
     });
     return [...document.querySelectorAll('main table')].map((table) => ({
       caption: table.caption?.textContent ?? '',
@@ -39,7 +40,7 @@ export async function compareTable(visit, caption, want, totals = {}, from = 0) 
   return table;
 }
 
-const columnOf = (table, label) => table.columns.indexOf(label);
+export const columnOf = (table, label) => table.columns.indexOf(label);
 
 function compareCell(cell, figure, what) {
   if (!cell) return fail(`${what}: there is no such cell`);
@@ -73,6 +74,19 @@ export const percent = (want) => (cell, what) => {
 };
 
 export const seconds = (want) => (want === null ? none : (cell, what) => check(isTime(cell.text, want), `${what}: ${cell.text} is ${want} s`));
+
+/** A small curve: the higher the value the higher the point, and the largest is at the top. */
+export const curve = (want) => (cell, what) => {
+  const [top, bottom] = [Math.min(...cell.curve), Math.max(...cell.curve)];
+  const most = Math.max(...want);
+  same(cell.curve.length, want.length, `${what}: points`);
+  for (const [place, value] of want.entries()) {
+    const height = most > 0 && bottom > top ? (bottom - cell.curve[place]) / (bottom - top) : 0;
+    const least = Math.min(...want);
+    const expected = most > least ? (value - least) / (most - least) : 0;
+    check(Math.abs(height - expected) < 0.02, `${what}: point ${place + 1} at ${height.toFixed(2)}, not ${expected.toFixed(2)}`);
+  }
+};
 
 export function numberOf(written) {
   return Number(written.replace(/,/g, '').replace('−', '-').replace('±', '').replace('+', ''));

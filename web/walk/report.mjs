@@ -56,11 +56,11 @@ async function sites(visit, memlog, moment) {
 async function leaks(visit, memlog, open) {
   const options = ['--by', 'function', '--top', '1000', 'server.memlog'];
   await open('#/leaks');
-  await leakStep(visit, 0, await memlog.told('leaks', ...options));
+  await leakStep(visit, 0, await memlog.told('leaks', '--curve', ...options));
   await open('#/leaks?step=growing');
   await leakStep(visit, 1, await memlog.told('leaks', '--growing', ...options));
   await open('#/leaks?step=late');
-  await leakStep(visit, 2, await memlog.told('table', '--where', 'died >= 98% and lifetime > 50%', ...options));
+  await leakStep(visit, 2, await memlog.told('table', '--curve', '--where', 'died >= 98% and lifetime > 50%', ...options));
 }
 
 async function flame(visit, open) {

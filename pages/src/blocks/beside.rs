@@ -6,6 +6,7 @@ use memlog_answers::{By, Group, Unanswered, Whole, whole};
 use serde_json::Value;
 
 use super::Told;
+use super::grown::Shows;
 use super::table::{Args, Listing, Which};
 
 /// What programs are told beside a group.
@@ -21,7 +22,8 @@ impl Beside {
     pub fn of(told: &Told, args: &Args, list: &Listing) -> Result<Self, Unanswered> {
         let question = &args.question;
         let chooses = question.at.is_some() || question.blocks.filter().is_some();
-        let is_part = list.which != Which::All || list.grown.is_some() || chooses;
+        let is_grown = list.grown.is_some_and(|grown| grown.shows != Shows::Curve);
+        let is_part = list.which != Which::All || is_grown || chooses;
         let whole = || whole(told.world, args.by);
         Ok(Self {
             whole: (question.json && is_part).then(whole).transpose()?,

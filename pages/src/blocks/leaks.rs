@@ -3,13 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use memlog_analysis::Held;
-use memlog_answers::{Choice, Suppression, Test, growth, suppressed, suppressions, test_of};
+use memlog_answers::{Choice, Suppression, Test, suppressed, suppressions, test_of};
 use memlog_format::meta::Lack;
 use memlog_query::{Expr, Test as Asked, parse};
 use memlog_table::Column;
 use serde_json::{Value, json};
 
-use super::table::{self, Grown, Listing, Which};
+use super::grown::{self, Grown, Moments, Shows};
+use super::table::{self, Listing, Which};
 use super::{Answer, Ask, Failure, Question, Told};
 use crate::moment::At;
 use crate::rests::Rests;
@@ -26,10 +27,10 @@ pub struct Args {
     #[arg(long, value_name = "TIME", value_parser = older)]
     older_than: Option<Older>,
     /// What was allocated between two moments and is live at the second, freed later or not
-    #[arg(long, num_args = 2, value_names = ["FROM", "TO"], conflicts_with = "at")]
+    #[arg(long, num_args = 2, value_names = ["FROM", "TO"], conflicts_with_all = ["at", "curve"])]
     between: Vec<At>,
     /// Only groups whose live bytes grew in every tenth of the run, or of --between
-    #[arg(long, conflicts_with = "list")]
+    #[arg(long, conflicts_with_all = ["list", "curve"])]
     growing: bool,
     /// Leave out what this file of LeakSanitizer's suppressions covers: lines as leak:PATTERN
     #[arg(long, value_name = "FILE")]
@@ -156,12 +157,22 @@ fn answer(told: &Told, args: &Args, known: Option<&[Suppression]>) -> Result<Ans
     if args.growing {
         about += ", of groups that grew in every tenth";
     }
-    let events: Vec<u64> = moments.iter().map(|(event, _)| *event).collect();
     // Single blocks do not grow.
     let grows = !moments.is_empty() && !args.table.list;
-    let live = grows.then(|| growth(world, &all, args.table.by, &events));
-    let is_growing = args.growing;
-    let grown = live.transpose()?.map(|live| Grown { live, is_growing });
+    let shows = if args.growing {
+        Shows::Growing
+    } else {
+        Shows::Ends
+    };
+    let grown = match grows {
+        true => Some(Grown::of(
+            told,
+            &all,
+            args.table.by,
+            (moments.clone(), shows),
+        )?),
+        false => args.table.curves(told, &which.of(&all))?,
+    };
     let listing = Listing {
         which,
         grown: grown.as_ref(),
@@ -180,8 +191,7 @@ fn answer(told: &Told, args: &Args, known: Option<&[Suppression]>) -> Result<Ans
         put("between", json!([from.to_string(), to.to_string()]));
     }
     if !moments.is_empty() {
-        let seconds = moments.iter().map(|(_, seconds)| *seconds);
-        put("moments_seconds", seconds.collect::<Vec<_>>().into());
+        put("moments_seconds", grown::seconds(&moments).into());
     }
     if known.is_some() {
         let total = sum(&covered);
@@ -194,38 +204,13 @@ fn answer(told: &Told, args: &Args, known: Option<&[Suppression]>) -> Result<Ans
     Ok(answer)
 }
 
-/// After which events growth is looked at, and when those were; none if it is not.
-fn moments(told: &Told, args: &Args) -> Result<Vec<(u64, f64)>, Failure> {
-    let world = told.world;
-    let (from, to) = match &args.between[..] {
-        [from, to] => (told.event(from)?, told.event(to)?),
-        // Before anything was allocated.
-        _ if args.growing => (0, world.end()),
-        _ => return Ok(Vec::new()),
-    };
-    if let ([first, last], true) = (&args.between[..], from > to) {
-        return Err(Failure::Said(Advice::error(
-            format!("--between: {first} comes after {last}"),
-            format!("--between '{last}' '{first}' has the earlier moment first"),
-        )));
+/// When growth is looked at; nothing if it is not.
+fn moments(told: &Told, args: &Args) -> Result<Moments, Failure> {
+    let parts = if args.growing { TENTHS } else { 1 };
+    match args.growing || !args.between.is_empty() {
+        true => grown::moments(told, &args.between, parts),
+        false => Ok(Vec::new()),
     }
-    let steps = world.table.steps();
-    let tick = |event: u64| match event {
-        event if event == world.end() => world.table.end_tick(),
-        event => steps.tick_of(event),
-    };
-    let (first, last) = (tick(from), tick(to));
-    let inner = (1..TENTHS).filter(|_| args.growing).map(|tenth| {
-        let tick = first + (u128::from(last - first) * u128::from(tenth) / 10) as u64;
-        (steps.event_at(tick).clamp(from, to), world.seconds(tick))
-    });
-    let ends = [(from, world.seconds(first)), (to, world.seconds(last))];
-    Ok(ends[..1]
-        .iter()
-        .copied()
-        .chain(inner)
-        .chain(ends[1..].iter().copied())
-        .collect())
 }
 
 fn sum(covered: &[(&Suppression, Held)]) -> Held {

@@ -18,6 +18,7 @@ pub mod fragmentation;
 mod frames;
 pub mod function;
 pub mod graph;
+mod grown;
 pub mod histogram;
 pub mod leaks;
 mod lifetimes;

@@ -4,18 +4,19 @@
 use std::cmp::Reverse;
 
 use clap::ValueEnum;
-use memlog_answers::{By, Choice, Group, Growth, Order, Sums, Test, Unanswered, grouped};
+use memlog_answers::{By, Choice, Group, Order, Sums, Test, Unanswered, grouped};
 use memlog_format::meta::Lack;
 use serde_json::{Value, json};
 
 use super::beside::Beside;
+use super::grown::{self, Grown, Shows};
 use super::list::blocks;
 use super::listed::by_any;
 use super::{Answer, Ask, Failure, Question, Told, frames};
 use crate::page::Page;
 use crate::page::rows::{GREW, Last, Rest, Rows, titles};
 use crate::rests::Rests;
-use crate::words::{Advice, change, counted, grouped as with_commas};
+use crate::words::{Advice, bars, change, counted, grouped as with_commas};
 
 /// Which blocks a command is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,6 +70,9 @@ pub struct Args {
     /// List single blocks, not groups of them
     #[arg(long, conflicts_with = "by")]
     pub list: bool,
+    /// Draw what each group held over the run, each up to its own largest
+    #[arg(long, conflicts_with = "list")]
+    pub(super) curve: bool,
     /// What groups or blocks are sorted by: what there is most of first, names, addresses
     /// and times from the first on
     #[arg(long, value_name = "COLUMN", default_value = "bytes", value_enum)]
@@ -107,7 +111,12 @@ impl Args {
             Sort::Blocks => &[Lack::Counts],
             Sort::Bytes | Sort::Below | Sort::Name | Sort::Stack => &[],
         };
+        let of_curve: &[Lack] = match self.curve {
+            true => &[Lack::Course, Lack::Order],
+            false => &[],
+        };
         let rests = Rests::from(names).by(self.by).on(of_rows).on(of_order);
+        let rests = rests.on(of_curve);
         match self.list {
             true => rests.on(&[Lack::Sizes, Lack::Counts]),
             false => rests,
@@ -135,6 +144,16 @@ impl Args {
         ))
     }
 
+    /// What groups held over the run, if that is asked.
+    pub fn curves(&self, told: &Told, over_time: &Choice) -> Result<Option<Grown>, Failure> {
+        if !self.curve {
+            return Ok(None);
+        }
+        let moments = grown::moments(told, &[], CURVE_PARTS)?;
+        let shown = (moments, Shows::Curve);
+        Grown::of(told, over_time, self.by, shown).map(Some)
+    }
+
     /// How many rows are shown.
     pub fn most(&self) -> usize {
         match self.top {
@@ -150,20 +169,15 @@ impl Args {
     }
 }
 
+/// Parts of the run between what is drawn of it.
+const CURVE_PARTS: u64 = 20;
+
 /// What there is to show of groups.
 pub struct Listing<'l> {
     /// What the blocks are.
     pub which: Which,
     /// How they grew, where that is asked.
     pub grown: Option<&'l Grown>,
-}
-
-/// How groups grew.
-pub struct Grown {
-    /// What was live at some moments.
-    pub live: Growth,
-    /// Whether only those are shown that grew from each to the next.
-    pub is_growing: bool,
 }
 
 /// What groups are sorted by.
@@ -260,9 +274,11 @@ impl Ask for Groups {
             choice: &choice,
             ..*told
         };
+        let over_time = self.which.of(told.filtered);
+        let grown = self.args.curves(&told, &over_time)?;
         let list = Listing {
             which: self.which,
-            grown: None,
+            grown: grown.as_ref(),
         };
         Ok(answer(&told, &self.args, &list)?)
     }
@@ -278,11 +294,8 @@ pub fn answer(told: &Told, args: &Args, list: &Listing) -> Result<Answer, Unansw
         return Ok(blocks(told, args, list.which)?);
     }
     let mut groups = grouped(told.world, told.choice, args.by)?;
-    if let Some(grown) = list.grown.filter(|grown| grown.is_growing) {
-        groups.retain(|group| {
-            let live = grown.live.of(told.world, group);
-            live.is_sorted_by(|one, next| one.bytes < next.bytes)
-        });
+    if let Some(grown) = list.grown {
+        groups.retain(|group| grown.has(told, group));
     }
     sort(&mut groups, args.sort);
     let total = groups
@@ -300,7 +313,7 @@ pub fn answer(told: &Told, args: &Args, list: &Listing) -> Result<Answer, Unansw
         false => Vec::new(),
     };
     let beside = Beside::of(told, args, list)?;
-    let figures = Page::keyed([
+    let mut figures = Page::keyed([
         ("by", args.by.word().into()),
         ("bytes", total.bytes.into()),
         ("blocks", total.blocks.into()),
@@ -318,6 +331,9 @@ pub fn answer(told: &Told, args: &Args, list: &Listing) -> Result<Answer, Unansw
                 .into(),
         ),
     ]);
+    if let Some(grown) = list.grown {
+        figures.insert("moments_seconds".into(), grown.seconds().into());
+    }
     Ok(Answer {
         figures,
         rows: rows_of(told, args, list, &shown, (most, total), &known),
@@ -387,9 +403,9 @@ fn json_of(told: &Told, group: &Group, numbers: Vec<u32>, list: &Listing) -> Val
         "stack_numbers": stack.map(|_| numbers),
     });
     if let Some(grown) = list.grown {
-        let live = grown.live.of(told.world, group);
-        row["live_bytes"] = live.iter().map(|held| held.bytes).collect();
-        row["live_blocks"] = live.iter().map(|held| held.blocks).collect();
+        let (bytes, blocks) = grown.held(told, group);
+        row["live_bytes"] = bytes.into();
+        row["live_blocks"] = blocks.into();
     }
     row
 }
@@ -430,18 +446,25 @@ fn rows_of(
         _ if which == all => String::new(),
         count => with_commas(count),
     };
+    let (curve, ends) = match list.grown {
+        Some(grown) if grown.shows == Shows::Curve => (Some(grown), None),
+        grown => (None, grown),
+    };
     let cells = |group: &Group| {
         let own = &group.own;
         let mut cells = vec![share(own.bytes), bytes(own.bytes), with_commas(own.blocks)];
-        if let Some(grown) = list.grown {
-            let live = grown.live.of(told.world, group).iter();
-            let live: Vec<u64> = live.map(|held| held.bytes).collect();
+        if let Some(grown) = ends {
+            let (live, _) = grown.held(told, group);
             let (first, last) = (live.first(), live.last());
             let (first, last) = (*first.unwrap_or(&0), *last.unwrap_or(&0));
             cells.extend([bytes(first), bytes(last), change(told.sizes, first, last)]);
             cells.push(called(known, group));
             return cells;
         }
+        cells.extend(curve.map(|grown| {
+            let (live, _) = grown.held(told, group);
+            bars(&live, live.iter().copied().max().unwrap_or(0))
+        }));
         cells.extend(has_below.then(|| bytes(group.below.bytes)));
         cells.extend([
             bytes(own.sizes.1),
@@ -467,9 +490,10 @@ fn rows_of(
         )
     });
     let mut columns = vec!["share", "bytes", "blocks"];
-    if list.grown.is_some() {
+    if ends.is_some() {
         columns.extend(["before", "after", GREW, args.by.word()]);
     } else {
+        columns.extend(curve.map(|_| "live over time"));
         columns.extend(has_below.then_some("with callees"));
         columns.extend(["largest", "waste", "not freed", "temporary", args.by.word()]);
     }

@@ -2,9 +2,8 @@
 
 use memlog_analysis::{History, UNKNOWN};
 
-use crate::words::Sizes;
+use crate::words::{Sizes, bar};
 
-const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 /// Where resident memory rose between two readings, and nobody knows when.
 const GAP: char = '·';
 /// Fewer bars show nothing.
@@ -32,13 +31,9 @@ pub fn lines(history: &History, room: usize, sizes: Sizes) -> Vec<String> {
 }
 
 fn drawn(values: &[u64], most: u64) -> String {
-    let bar = |&value: &u64| {
-        if value == UNKNOWN {
-            return GAP;
-        }
-        let level = u128::from(value) * BARS.len() as u128;
-        let level = level.div_ceil(u128::from(most)).saturating_sub(1);
-        BARS[(level as usize).min(BARS.len() - 1)]
+    let bar = |&value: &u64| match value {
+        UNKNOWN => GAP,
+        value => bar(value, most),
     };
     values.iter().map(bar).collect()
 }
@@ -48,9 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_largest_is_a_whole_bar() {
-        assert_eq!(drawn(&[0, 1, 50, 99, 100, 12, 13], 100), "▁▁▄██▁▂");
-        assert_eq!(drawn(&[u64::MAX - 1, 0], u64::MAX - 1), "█▁");
+    fn what_is_unknown_is_a_gap() {
         assert_eq!(drawn(&[1, UNKNOWN, 8], 8), "▁·█");
         assert_eq!(lines(&History::default(), 80, Sizes::Rounded), [""; 0]);
     }

@@ -2,6 +2,7 @@
 //! say what to do.
 
 mod advice;
+mod bars;
 
 use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
@@ -13,6 +14,7 @@ use memlog_export::quoted;
 pub use memlog_export::{clean, shown};
 
 pub use advice::Advice;
+pub use bars::{bar, bars};
 
 /// Says it on stderr; where that is gone nobody can be told.
 pub fn tell_note(sentence: &str) {

@@ -54,6 +54,7 @@ pub static ALL: [Asked; 15] = [
                 "older-than",
                 "between",
                 "growing",
+                "curve",
                 "where",
                 "at",
             ],
@@ -97,7 +98,7 @@ pub static GRAPH: Question = of::<graph::Args>(
 pub static DIFF: Question = of::<diff::Args>("diff", &[], &["at", "by", "sort", "top", "where"]);
 
 /// Options of groups of blocks.
-const GROUPS: &[&str] = &["by", "list", "sort", "top", "where", "at"];
+const GROUPS: &[&str] = &["by", "list", "sort", "top", "curve", "where", "at"];
 
 /// Rows of an answer.
 const MOST_ROWS: u64 = 100_000;

@@ -26,7 +26,7 @@ type Options = Record<string, OptionValue>;
 
 // One order, so that a static report can be made with the same addresses.
 const ORDER = [
-  'of', 'name', 'source', 'address', 'by', 'list', 'growing', 'at', 'between', 'before', 'after', 'other', 'where',
+  'of', 'name', 'source', 'address', 'by', 'list', 'growing', 'curve', 'at', 'between', 'before', 'after', 'other', 'where',
   'reverse', 'sort', 'points', 'nodes', 'top',
 ];
 
@@ -61,6 +61,8 @@ export interface Choice {
 
 export interface Grouping extends Choice {
   by: string;
+  /** What each group held over the run. */
+  curve?: boolean;
   sort?: string;
   top?: number;
 }

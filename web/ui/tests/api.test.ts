@@ -24,9 +24,9 @@ test('the command line asks the same', () => {
 test('a static report has what the screens ask by default', () => {
   const has = (path: string) => expect(STATIC_REQUESTS.map((request) => request.replace('{id}', '1'))).toContain(path);
   has(api.timeline(log, { where: '', points: 4000 }).path);
-  has(api.table(log, { by: 'function', at: 'rss-peak', where: '', top: 1000 }).path);
+  has(api.table(log, { by: 'function', at: 'rss-peak', where: '', top: 1000, curve: true }).path);
   has(api.flame(log, { by: 'live', at: 'rss-peak', before: null, where: '', reverse: false, nodes: 20000 }).path);
   has(api.flame(log, { by: 'allocated', at: null, before: null, where: '', reverse: false, nodes: 20000 }).path);
   has(api.leaks(log, { by: 'function', where: '', growing: true, top: 1000 }).path);
-  has(api.table(log, { by: 'function', where: allOf(['', 'died >= 98% and lifetime > 50%']), top: 1000 }).path);
+  has(api.table(log, { by: 'function', where: allOf(['', 'died >= 98% and lifetime > 50%']), top: 1000, curve: true }).path);
 });

@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
-import { numberOf, tableOf } from '../cells.mjs';
+import { columnOf, numberOf, tableOf } from '../cells.mjs';
 import { check } from '../check.mjs';
 import { Visit } from '../browser.mjs';
 
@@ -23,7 +23,10 @@ export async function growing(browser, memlog, folder) {
     server = await memlog.serve('slow.memlog');
     const visit = await Visit.of(browser, server);
     await visit.open('#/sites?log=1&at=run');
-    const blocks = async () => numberOf((await tableOf(visit.page, 'Blocks '))?.totals[3]?.text ?? 'NaN');
+    const blocks = async () => {
+      const table = await tableOf(visit.page, 'Blocks ');
+      return table ? numberOf(table.totals[columnOf(table, 'Blocks')].text) : NaN;
+    };
     await until(async () => (await blocks()) > 0, 'the page shows the log');
     const first = await blocks();
     await until(async () => (await blocks()) > first, `the page shows more than ${first} blocks by itself`);

@@ -1,8 +1,9 @@
 // Tables of groups: Sites in several groupings, moments and filters, Temporary, and the steps of Leaks.
 
-import { bytes, bytesIn, compareTable, count, name, percent, seconds } from '../cells.mjs';
+import { bytes, bytesIn, compareTable, count, curve, name, percent, seconds } from '../cells.mjs';
 import { same } from '../check.mjs';
 
+const OVER_TIME = 'Live over the run';
 const FILTER = 'size >= 20 and size < 20000';
 const SITES = [
   ['function', 'rss-peak', ''], ['line', 'heap-peak', FILTER], ['module', 'end', ''], ['stack', null, FILTER],
@@ -24,6 +25,7 @@ export const rowOf = (answer) => (row) => ({
   Temporary: count(row.temporary_blocks),
   First: seconds(row.first_seconds),
   Last: seconds(row.last_seconds),
+  ...(row.live_bytes && { [OVER_TIME]: curve(row.live_bytes) }),
 });
 
 export function only(row, ...labels) {
@@ -35,7 +37,7 @@ const sumOf = (answer, key) => answer.rows.reduce((sum, row) => sum + row[key], 
 export async function sites(visit, memlog, log) {
   for (const [by, moment, filter] of SITES) {
     const top = by === 'stack' ? '200' : '1000';
-    const answer = await memlog.told('table', '--by', by, ...at(moment), ...where(filter), '--top', top, log.file);
+    const answer = await memlog.told('table', '--curve', '--by', by, ...at(moment), ...where(filter), '--top', top, log.file);
     await visit.open(`#/sites?${asHash({ log: log.id, at: moment ?? 'run', where: filter, by: by === 'function' ? '' : by })}`);
     const rows = answer.rows.map((row) => ({ ...(by === 'stack' ? {} : { Site: name(row.name) }), ...rowOf(answer)(row) }));
     // Where not all groups are there, nobody can add them up.
@@ -66,9 +68,9 @@ const LATE = 'died >= 98% and lifetime > 50%';
 export async function leaks(visit, memlog, log, filter = '') {
   const options = [...where(filter), '--by', 'function', '--top', '1000', log.file];
   const answers = {
-    never: await memlog.told('leaks', ...options),
+    never: await memlog.told('leaks', '--curve', ...options),
     growing: await memlog.told('leaks', '--growing', ...options),
-    late: await memlog.told('table', ...where(filter ? `${filter} and ${LATE}` : LATE), ...options.slice(filter ? 2 : 0)),
+    late: await memlog.told('table', '--curve', ...where(filter ? `${filter} and ${LATE}` : LATE), ...options.slice(filter ? 2 : 0)),
   };
   for (const [step, answer] of Object.entries(answers)) {
     await visit.open(`#/leaks?${asHash({ log: log.id, where: filter, step })}`);
@@ -84,6 +86,6 @@ export async function leakStep(visit, place, answer) {
   same(bytesIn(title), answer.bytes, `${visit.where}: bytes of step ${place + 1}`);
   same(Number((blocks ?? 'NaN').replace(/,/g, '')), answer.blocks, `${visit.where}: blocks of step ${place + 1}`);
   if (answer.rows.length === 0) return;
-  const rows = answer.rows.map((row) => ({ Site: name(row.name), ...only(rowOf(answer)(row), 'Bytes', 'Share', 'Blocks', 'Largest', 'First', 'Last') }));
+  const rows = answer.rows.map((row) => ({ Site: name(row.name), ...only(rowOf(answer)(row), 'Bytes', 'Share', OVER_TIME, 'Blocks', 'Largest', 'First', 'Last') }));
   await compareTable(visit, ['Never freed', 'Growing', 'Freed only'][place], rows, { Bytes: bytes(answer.bytes), Blocks: count(answer.blocks) });
 }

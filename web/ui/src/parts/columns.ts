@@ -1,12 +1,15 @@
 // What a table shows of its rows.
 
-export type ColumnKind = 'bytes' | 'change' | 'count' | 'count-change' | 'seconds' | 'percent' | 'text';
+export type ColumnKind = 'bytes' | 'change' | 'count' | 'count-change' | 'seconds' | 'percent' | 'text' | 'curve';
+
+export type Value = number | string | number[] | null;
 
 export interface Column<R> {
   key: string;
   label: string;
   kind: ColumnKind;
-  value: (row: R) => number | string | null;
+  /** Of a curve: its values, in bytes. */
+  value: (row: R) => Value;
   title?: string;
   /** Draws a bar as long as the figure's part of the largest one. */
   hasBar?: boolean;
@@ -16,11 +19,11 @@ export interface Column<R> {
   sorts?: boolean;
 }
 
-export function compare(a: number | string | null, b: number | string | null): number {
+export function compare(a: Value, b: Value): number {
   if (a === b) return 0;
   if (a === null) return -1;
   if (b === null) return 1;
-  if (typeof a === 'string' || typeof b === 'string') return String(b).localeCompare(String(a), undefined, { numeric: true });
+  if (typeof a !== 'number' || typeof b !== 'number') return String(b).localeCompare(String(a), undefined, { numeric: true });
   return a - b;
 }
 
