@@ -6,7 +6,7 @@ use memlog_format::meta::Key;
 use memlog_read::{Findings, Log};
 use serde_json::{Map, Value, json};
 
-use crate::facts::{Imported, threads_at_once, without_unknown};
+use crate::facts::{Imported, command_words, threads_at_once, without_unknown};
 use crate::heading::{cut_figures, failed_figures, holders, past_us, thread_figures};
 use crate::open::{Analysis, Family};
 use crate::words::clean;
@@ -44,13 +44,10 @@ fn text(log: &Log, key: Key) -> Value {
 
 /// What a log is of.
 pub fn identity(log: &Log) -> Map<String, Value> {
-    let command_line = log.text(Key::CommandLine).unwrap_or_default();
-    let arguments = command_line.split_inclusive(|&byte| byte == 0);
-    let arguments = arguments.map(|word| clean(word.strip_suffix(&[0]).unwrap_or(word)));
     let mut identity = object(json!({
         "made_as": text(log, Key::LogPath),
         "executable": text(log, Key::Executable),
-        "command_line": arguments.collect::<Vec<_>>(),
+        "command_line": command_words(log),
         "host": text(log, Key::Host),
         "job": text(log, Key::Job),
         "rank": text(log, Key::Rank),

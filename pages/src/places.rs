@@ -1,6 +1,8 @@
 //! The places that asked for memory, as a list.
 
-use memlog_analysis::Sites;
+use std::collections::BTreeMap;
+
+use memlog_analysis::{Sites, nameless_in, percentage};
 
 use crate::names::Name;
 use crate::page::places::{PlaceList, PlaceRow, What};
@@ -30,13 +32,38 @@ pub fn list((what, titles): (What, Vec<String>), sites: Sites, names: &[Name]) -
 
 /// What to do where most is of places without names.
 pub fn without_names(sites: &Sites, what: &str, names: &[Name], sizes: Sizes) -> Option<String> {
-    const MOST_PERCENT: f64 = 50.0;
     let (percent, file) = sites.without_names(names)?;
+    let bytes = sizes.of(sites.total.bytes);
+    advice(percent, &format!("the {bytes} {what}"), &file)
+}
+
+/// The same of groups by the names of functions, and what they have.
+pub fn groups_without_names<'g>(
+    groups: impl Iterator<Item = (&'g str, u64)>,
+    sizes: Sizes,
+) -> Option<String> {
+    let (mut all, mut by_file) = (0u64, BTreeMap::<&str, u64>::new());
+    for (name, bytes) in groups {
+        all = all.saturating_add(bytes);
+        if let Some(file) = nameless_in(name) {
+            *by_file.entry(file).or_default() += bytes;
+        }
+    }
+    let (file, _) = by_file.iter().max_by_key(|(_, bytes)| **bytes)?;
+    let percent = percentage(by_file.values().sum(), all);
+    advice(
+        percent,
+        &format!("these {} were asked for", sizes.of(all)),
+        file,
+    )
+}
+
+fn advice(percent: f64, what: &str, file: &str) -> Option<String> {
+    const MOST_PERCENT: f64 = 50.0;
     (percent >= MOST_PERCENT).then(|| {
-        let bytes = sizes.of(sites.total.bytes);
         format!(
-            "{percent:.0} % of the {bytes} {what} by code without names, most in {file}: \
-             install its debug symbols (Debian: -dbg or -dbgsym), or keep it from being stripped"
+            "{percent:.0} % of {what} by code without names, most in {file}: install its debug \
+             symbols (Debian: -dbg or -dbgsym), or keep it from being stripped"
         )
     })
 }

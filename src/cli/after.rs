@@ -60,8 +60,7 @@ that.
 
 Examples:
   memlog table vm.5912.memlog                      by function, all blocks of the run
-  memlog table --at rss-peak --by line vm.5912.memlog
-  memlog table --curve vm.5912.memlog              and what each held over the run
+  memlog table --at rss-peak --by line --curve vm.5912.memlog    and what each held over the run
   memlog table --where static-init --by static-init vm.5912.memlog    before main
   memlog table --list --sort lifetime --where 'size >= 1MiB' vm.5912.memlog    single blocks";
 

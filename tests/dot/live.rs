@@ -135,6 +135,12 @@ fn stripped_code_is_told() {
         let summary = folder.says(&["summary", "hold.memlog"]);
         let note = "% of the 9.0 MiB live heap is held by code without names, most in holder: install its debug symbols";
         assert_eq!(summary.contains(note), is_stripped, "{summary}");
+        for by in ["function", "line", "size"] {
+            let table = folder.says(&["table", "--by", by, "hold.memlog"]);
+            let note = "asked for by code without names, most in holder: install its debug symbols";
+            let table = table.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert_eq!(table.contains(note), is_stripped && by != "size", "{table}");
+        }
         fs::remove_file(folder.path("hold.memlog")).expect("rm");
     }
 }

@@ -18,13 +18,16 @@ const QUESTIONS: &[&str] = &[
     "table --by type --sort below",
     "table --by thread",
     "table --by kind --at 50%",
+    "table --curve --at rss-peak",
     "table --list --top 20",
     "table --list --sort lifetime --top 7",
     "leaks",
     "leaks --growing",
+    "leaks --curve --top 3",
     "leaks --between 10% 90%",
     "leaks --older-than 50%",
     "temporary --by line",
+    "temporary --curve",
     "timeline",
     "timeline --points 7",
     "chains",
@@ -76,6 +79,27 @@ fn path(question: &str, filter: Option<&str>) -> String {
     let pairs = pairs.iter();
     let pairs = pairs.map(|(name, value)| format!("{name}={}", encoded(value)));
     format!("logs/1/{name}?{}", pairs.collect::<Vec<_>>().join("&"))
+}
+
+/// The overview says what the summary does of the peak.
+#[test]
+fn the_overview_says_what_the_peak_was_made_of() {
+    let folder = Folder::new("server-overview");
+    let log = recorded(&folder);
+    let server = Server::start(&folder, &[word(&log)]);
+    let overview = server.api("logs/1");
+    let lines = overview["heading"].as_array().expect("lines");
+    let texts = lines.iter().filter(|line| line["name"] == "made of");
+    let texts: Vec<&str> = texts.filter_map(|line| line["text"].as_str()).collect();
+    let [made_of] = texts[..] else {
+        panic!("one line: {overview:#}");
+    };
+    let summary = folder.says(&["summary", word(&log)]);
+    let summary = summary.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        made_of.contains("live heap") && summary.contains(made_of),
+        "{made_of}"
+    );
 }
 
 #[test]

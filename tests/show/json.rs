@@ -173,8 +173,8 @@ fn info_says_the_same_to_programs() {
             "{line}: {row}"
         );
         let stats = read(&format!("stats --json {file}"));
-        for (key, same) in [("pid", "pid"), ("lost_events", "lost_events")] {
-            assert_eq!(row[key], stats[same], "{file}: {key}");
+        for key in ["pid", "lost_events", "host", "command_line"] {
+            assert_eq!(row[key], stats[key], "{file}: {key}");
         }
     }
 }
@@ -257,10 +257,10 @@ fn each_key_of_an_answer_is_in_the_documentation() {
     fs::write(folder.path("lsan.supp"), "leak:no_such_function").expect("write");
     let all = documented("# `--json` of questions", "\n## ");
     for (command, section) in [
-        ("table", "Groups of blocks"),
-        ("leaks", "Groups of blocks"),
+        ("table --curve", "Groups of blocks"),
+        ("leaks --curve", "Groups of blocks"),
         (LEAKS, "Leaks that grew or are known"),
-        ("temporary", "Groups of blocks"),
+        ("temporary --curve", "Groups of blocks"),
         ("table --list", "Single blocks"),
         ("histogram size", "Classes of blocks"),
         ("histogram lifetime", "Classes of blocks"),

@@ -12,6 +12,7 @@ import { look } from './look.mjs';
 import { commands, numbers } from './numbers/index.mjs';
 import { screensOf } from './screens.mjs';
 import { deeds } from './deeds/index.mjs';
+import { crowd } from './deeds/crowd.mjs';
 import { growing, ending } from './deeds/live.mjs';
 import { hostile } from './deeds/hostile.mjs';
 import { report } from './report.mjs';
@@ -50,6 +51,7 @@ const ALL = {
   deeds: () => deeds(browser, server, memlog, logs),
   hostile: () => visited((visit) => hostile(visit, logs.hostile)),
   report: () => report(browser, memlog, given.logs, given.keep),
+  crowd: () => crowd(browser, memlog, given.logs),
   growing: () => growing(browser, memlog, given.logs),
   ending: () => ending(browser, memlog),
   speed: () => visited((visit) => speed(visit, logs.many, given.keep)),
@@ -65,7 +67,7 @@ async function walked(...names) {
 }
 
 // Two at a time; frames are timed when nothing else is done.
-await Promise.all([walked('screens', 'commands'), walked('numbers', 'deeds', 'hostile', 'report', 'growing', 'ending')]);
+await Promise.all([walked('screens', 'commands'), walked('numbers', 'deeds', 'hostile', 'report', 'crowd', 'growing', 'ending')]);
 await walked('speed');
 
 await browser.close();

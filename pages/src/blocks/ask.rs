@@ -175,6 +175,8 @@ pub struct Answer {
     pub more: Vec<Rows>,
     /// What a reader has to know besides.
     pub note: Option<String>,
+    /// What to do where most has no name.
+    pub names_hint: Option<String>,
     /// Whether it is to be told what may hold the rest.
     pub explains_little: bool,
 }
@@ -217,6 +219,12 @@ pub(super) fn page(asks: &dyn Ask, mut answer: Answer, around: Around) -> (Page,
     unknown::hide(&kept.stats, &mut answer.figures, &mut answer.rows);
     let mut notes = kept.notes.clone();
     notes.extend(answer.note.or(around.note));
+    // A remark on a file of names says what to do with that.
+    notes.extend(
+        answer
+            .names_hint
+            .filter(|_| around.on_names.remarks.is_empty()),
+    );
     let rows = std::iter::once(answer.rows).chain(answer.more);
     let mut page = framed(Framed {
         schema: asks.schema(),

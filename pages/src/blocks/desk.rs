@@ -186,15 +186,21 @@ impl<'t, 'b> Desk<'t, 'b> {
 
     /// What stands above each answer, for programs.
     pub fn overview(&self) -> Value {
+        let told = |name: &str, is_alarm: bool, parts: &[String]| {
+            let text = parts.join(", ");
+            (!parts.is_empty()).then(|| json!({ "name": name, "alarm": is_alarm, "text": text }))
+        };
         let lines = self.kept.heading().lines.into_iter();
-        let lines = lines.filter_map(|line| match line.says {
-            Says::Parts(parts) => Some(json!({
-                "name": line.name,
-                "alarm": line.is_alarm,
-                "text": parts.join(", "),
-            })),
-            Says::Curves(_) => None,
+        let lines = lines.flat_map(|line| {
+            let Says::Parts(parts) = line.says else {
+                return [None, None];
+            };
+            // Tables have no room for it; who begins with the overview asks that first.
+            let made_of =
+                (line.name == "RSS peak").then(|| told("made of", false, &self.kept.made_of));
+            [told(line.name, line.is_alarm, &parts), made_of.flatten()]
         });
+        let lines = lines.flatten();
         json!({
             "heading": lines.collect::<Vec<_>>(),
             "notes": self.kept.notes,

@@ -15,6 +15,7 @@ use super::listed::by_any;
 use super::{Answer, Ask, Failure, Question, Told, frames};
 use crate::page::Page;
 use crate::page::rows::{GREW, Last, Rest, Rows, titles};
+use crate::places::groups_without_names;
 use crate::rests::Rests;
 use crate::words::{Advice, bars, change, counted, grouped as with_commas};
 
@@ -334,8 +335,12 @@ pub fn answer(told: &Told, args: &Args, list: &Listing) -> Result<Answer, Unansw
     if let Some(grown) = list.grown {
         figures.insert("moments_seconds".into(), grown.seconds().into());
     }
+    let named = shown.iter().map(|group| (&*group.name, group.own.bytes));
     Ok(Answer {
         figures,
+        names_hint: matches!(args.by, By::Function | By::Line)
+            .then(|| groups_without_names(named, told.sizes))
+            .flatten(),
         rows: rows_of(told, args, list, &shown, (most, total), &known),
         ..Answer::default()
     })

@@ -16,7 +16,7 @@ pub use imported::{
 };
 pub use kernel::{Running, Word, is_running, oom_word, running};
 pub use losses::{Bounds, fate, is_denied, may_lack, reason, without_log};
-pub use program::{command_line, log_name, program, started_as};
+pub use program::{command_line, command_words, log_name, program, started_as};
 pub use ranks::place as rank;
 pub use stripped::left_out;
 

@@ -11,6 +11,14 @@ pub fn log_name<'a>(log: &Log<'a>) -> &'a [u8] {
     path.rsplit(|&byte| byte == b'/').next().unwrap_or_default()
 }
 
+/// The words of a log's command line.
+pub fn command_words(log: &Log) -> Vec<String> {
+    let words = log.text(Key::CommandLine).unwrap_or_default();
+    let words = words.split_inclusive(|&byte| byte == 0);
+    let words = words.map(|word| clean(word.strip_suffix(&[0]).unwrap_or(word)));
+    words.collect()
+}
+
 /// The words of a command line, quoted where a shell would need it.
 pub fn command_line(words: &[u8]) -> String {
     let plain = |word: &str| {

@@ -29,6 +29,11 @@ pub use notes::{gap, lacking, notes, notes_on_blocks};
 /// Where what a line says begins.
 pub const INDENT: usize = 11;
 
+/// What the peak of resident memory was made of, as far as it is known.
+pub fn made_of(log: &Log, analysis: &Analysis, sizes: Sizes) -> Vec<String> {
+    resident::peak(log, analysis, sizes).1
+}
+
 /// Both peaks, what they consist of, and how much of it is known.
 pub fn heading(subject: &Subject) -> Heading {
     let (log, analysis) = (subject.family.own(), subject.analysis);

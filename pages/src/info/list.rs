@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 
 use super::little::{self, LISTED, Little};
 use crate::choose::each_once;
-use crate::facts::started_as;
+use crate::facts::{command_words, started_as};
 use crate::open::{FEW_EVENTS, Glance, each, says_more};
 use crate::page::others::{Column, Table};
 use crate::page::{Page, Part};
@@ -46,6 +46,8 @@ struct Row {
     wall_ns: Option<u64>,
     rss_peak_bytes: Option<u64>,
     lost: u64,
+    host: Option<String>,
+    command_line: Vec<String>,
     executable: Option<String>,
     started_as: Option<String>,
     log_bytes: u64,
@@ -177,6 +179,8 @@ impl Row {
             wall_ns: start.map(|start| start.wall_ns),
             rss_peak_bytes: Some(peak_bytes).filter(|&bytes| bytes != 0),
             lost: lost(&log),
+            host: text(Key::Host),
+            command_line: command_words(&log),
             executable: text(Key::Executable),
             started_as: started_as(&log),
             log_bytes: glance.taken_bytes()?,
@@ -241,6 +245,8 @@ impl Row {
             "start_unix_ns": self.wall_ns,
             "rss_peak_bytes": self.rss_peak_bytes,
             "lost_events": self.lost,
+            "host": self.host,
+            "command_line": self.command_line,
             "executable": self.executable,
             "started_as": self.started_as,
             "log_bytes": self.log_bytes,

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use crate::calls::Paths;
 use crate::facts::program;
 use crate::figures::figures;
-use crate::heading::{INDENT, gap, heading, holders, notes_on_blocks};
+use crate::heading::{INDENT, gap, heading, holders, made_of, notes_on_blocks};
 use crate::names::{Labels, Names, SymbolFiles};
 use crate::open::{Analysis, Family, LogTables};
 use crate::page::OnNames;
@@ -47,6 +47,8 @@ const LINES: [(&str, bool); 10] = [
 pub struct Kept {
     /// The figures of `memlog stats`.
     pub stats: Value,
+    /// What the peak of resident memory was made of.
+    pub made_of: Vec<String>,
     /// What a reader has to know besides the figures.
     pub notes: Vec<String>,
     /// Who may hold what no recorded call explains.
@@ -81,6 +83,7 @@ fn kept(family: &Family, file: &Path, analysis: &Analysis, symbol_files: &Symbol
     let mapped = analysis.tally.mapped_moments();
     let kept = json!({
         "stats": figures(family, analysis),
+        "made_of": made_of(family.own(), analysis, subject.sizes),
         "notes": notes_on_blocks(family, analysis),
         "holders": holders(family.own(), analysis),
         "gap": gap(family, analysis),
@@ -142,6 +145,7 @@ impl Kept {
                 rss_peak_bytes: 0,
             },
             lines: lines.collect(),
+            made_of: texts(&kept["made_of"]),
             notes: texts(&kept["notes"]),
             holders: texts(&kept["holders"]),
             gap: kept["gap"].as_str().map(|gap| clean(gap.as_bytes())),

@@ -8,8 +8,7 @@ use memlog_export::word;
 use serde_json::Value;
 
 /// Figures of the whole log that stand in the list.
-const FIGURES: [&str; 5] = [
-    "host",
+const FIGURES: [&str; 4] = [
     "heap_peak_bytes",
     "end_live_bytes",
     "allocations",
@@ -22,7 +21,7 @@ pub fn complete(row: &mut Value, stats: &Value) {
     for name in FIGURES {
         row[name] = stats[name].clone();
     }
-    row["command_line"] = command(&stats["command_line"]);
+    row["command_line"] = command(&row["command_line"]);
     let executable = row["executable"].as_str().unwrap_or_default();
     let program = executable.rsplit('/').next().unwrap_or_default();
     let name = row["started_as"].as_str().unwrap_or(program).to_owned();
