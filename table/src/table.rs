@@ -180,8 +180,8 @@ impl Tail {
 pub struct Table<'b> {
     file: &'b [u8],
     tail: Tail,
-    /// Of each chunk, the columns that were found to be sound, as bits. A server passes over
-    /// the same chunks all day; a fifth of a pass was looking at them again.
+    /// Of each chunk, columns that were found to be sound together, as bits; none before the
+    /// chunk was found whole. A server passes over the same chunks all day.
     proven: Vec<AtomicU16>,
     steps: Steps<'b>,
     figures: &'b [u8],
@@ -241,7 +241,8 @@ impl<'b> Table<'b> {
         // No other memory hangs on it: who sees an old value looks once more.
         let known = Columns(proven.load(Ordering::Relaxed));
         let is_known = known.and(columns) == known;
-        if !is_known && !chunk.piece.is_whole(self.file) {
+        // The checksum is of all columns.
+        if known == Columns::NONE && !chunk.piece.is_whole(self.file) {
             return Err(Unfit::Torn);
         }
         chunk::read(self.file, chunk, columns, rows).ok_or(Unfit::Torn)?;

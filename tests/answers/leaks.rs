@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::sites::build::{Compiler, optioned};
 use crate::sites::{Folder, said};
-use crate::twin::Twin;
+use crate::twin::{Block, Twin};
 use crate::{Random, ask_words, first_seed, is_long, number, pair, recorded, rows, total, twin};
 
 /// A leak detector looks at lines and functions as they stand there.
@@ -241,16 +241,28 @@ fn curves_are_what_the_twin_sees() {
     let folder = Folder::new("answers-curves");
     let (log, _) = recorded(&folder, &[], &format!("mix {} 900 3", first_seed()));
     let twin = twin(&folder, &log);
-    let parts: Vec<BTreeMap<u64, u64>> = (0..=20)
-        .map(|part| match part {
-            0 => BTreeMap::new(),
-            _ => live(&twin, event_at(&twin, twin.end.0 * part / 20)),
-        })
-        .collect();
+    let event = |part: u64| match part {
+        0 => 0,
+        _ => event_at(&twin, twin.end.0 * part / 20),
+    };
+    // Of all blocks, of those that were never freed, and of the old among these.
+    let of = |words: &[&str], block: &Block| {
+        let is_old = block.died.is_none() && twin.end.0 - block.born.0 >= twin.end.0 / 2;
+        match (words[0], words.contains(&"--older-than")) {
+            ("table", _) => true,
+            (_, false) => block.died.is_none(),
+            (_, true) => is_old,
+        }
+    };
     for (words, least) in [
         (&["table", "--at", "heap-peak"][..], 0),
         (&["table", "--where", "size >= 100"], 100),
         (&["table", "--where", "size >= 100", "--at", "end"], 100),
+        (&["leaks", "--at", "50%"], 0),
+        (
+            &["leaks", "--older-than", "50%", "--where", "size >= 100"],
+            100,
+        ),
     ] {
         let asked = [words, &["--by", "size", "--curve"]].concat();
         let answer = ask_words(&folder, &log, &asked);
@@ -264,8 +276,16 @@ fn curves_are_what_the_twin_sees() {
             let size = row["name"].as_str().expect("a size").parse();
             let size: u64 = size.expect("a size");
             assert!(size >= least);
-            let expected = parts.iter().map(|live| live.get(&size).copied());
-            let expected: Vec<u64> = expected.map(Option::unwrap_or_default).collect();
+            let held = |part: u64| {
+                let live = twin.sum(|block| {
+                    part > 0
+                        && block.size == size
+                        && block.is_live_after(event(part))
+                        && of(words, block)
+                });
+                live.0
+            };
+            let expected: Vec<u64> = (0..=20).map(held).collect();
             assert_eq!(row["live_bytes"], serde_json::json!(expected), "{size}");
         }
     }

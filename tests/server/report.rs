@@ -26,6 +26,11 @@ fn the_file_has_the_answers() {
         let words = [words, &["--json", word(&log)]].concat();
         let mut told: Value = serde_json::from_str(&folder.says(&words)).expect("JSON");
         told.as_object_mut().expect("an object").remove("stats");
+        // The page draws bytes only.
+        let rows = told.get_mut("rows").and_then(Value::as_array_mut);
+        for row in rows.into_iter().flatten() {
+            row.as_object_mut().expect("a row").remove("live_blocks");
+        }
         told
     };
     let table = [

@@ -185,6 +185,17 @@ fn told(desk: &Desk, ask: &dyn Ask) -> Result<Value, Failure> {
     let mut answer = value_of(&desk.page(ask)?);
     if let Some(answer) = answer.as_object_mut() {
         answer.remove("stats");
+        // The page draws bytes.
+        for row in answer
+            .get_mut("rows")
+            .and_then(Value::as_array_mut)
+            .into_iter()
+            .flatten()
+        {
+            if let Some(row) = row.as_object_mut() {
+                row.remove("live_blocks");
+            }
+        }
     }
     Ok(answer)
 }

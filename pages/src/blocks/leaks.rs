@@ -122,11 +122,13 @@ pub fn read(path: &Path) -> anyhow::Result<Vec<Suppression>> {
 
 fn answer(told: &Told, args: &Args, known: Option<&[Suppression]>) -> Result<Answer, Failure> {
     let world = told.world;
-    let mut all = told.choice.clone();
+    // What they held over the run is of all moments.
+    let (mut all, mut over_time) = (told.choice.clone(), told.filtered.clone());
     let mut about = String::new();
     if let Some(older) = &args.older_than {
         let test = test_of(&older.test, world, told.start_unix_ns);
-        all = all.and(test.map_err(|why| anyhow::anyhow!("--older-than: {why}"))?);
+        let test = test.map_err(|why| anyhow::anyhow!("--older-than: {why}"))?;
+        (all, over_time) = (all.and(test.clone()), over_time.and(test));
         let run = if older.text.ends_with('%') {
             " of the run"
         } else {
@@ -145,7 +147,8 @@ fn answer(told: &Told, args: &Args, known: Option<&[Suppression]>) -> Result<Ans
     let mut covered = Vec::new();
     if let Some(known) = known {
         let (held, stacks) = suppressed(world, &of(&all), known)?;
-        all = all.and(Test::Not(Box::new(stacks)));
+        let others = Test::Not(Box::new(stacks));
+        (all, over_time) = (all.and(others.clone()), over_time.and(others));
         covered = known.iter().zip(held).collect();
     }
     let mut which = Which::Leaked;
@@ -171,7 +174,7 @@ fn answer(told: &Told, args: &Args, known: Option<&[Suppression]>) -> Result<Ans
             args.table.by,
             (moments.clone(), shows),
         )?),
-        false => args.table.curves(told, &which.of(&all))?,
+        false => args.table.curves(told, &which.of(&over_time))?,
     };
     let listing = Listing {
         which,
@@ -190,7 +193,7 @@ fn answer(told: &Told, args: &Args, known: Option<&[Suppression]>) -> Result<Ans
     if let [from, to] = &args.between[..] {
         put("between", json!([from.to_string(), to.to_string()]));
     }
-    if !moments.is_empty() {
+    if !grows && !moments.is_empty() {
         put("moments_seconds", grown::seconds(&moments).into());
     }
     if known.is_some() {

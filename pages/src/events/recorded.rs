@@ -29,7 +29,7 @@ pub fn is_operations(path: &Path) -> bool {
 impl Recorded {
     /// Of an open file of operations.
     pub fn of(file: &File) -> anyhow::Result<Self> {
-        let bytes = map_file(file, None)?;
+        let bytes = map_file(file)?;
         let opened = Opened::of(&bytes).map_err(|wrong| {
             Advice::error(
                 format!(

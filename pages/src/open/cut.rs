@@ -1,5 +1,6 @@
-//! Mapped files that get shorter. A server reads them all day, and somebody who copies a log over another would end
-//! it by a signal: what is read behind a file's new end is zeros instead, and whoever read it is told.
+//! Mapped logs and tables that get shorter. A server reads them all day, and somebody who copies a log over another
+//! would end it by a signal: what is read behind a file's new end is zeros instead, and whoever read it is told.
+//! Libraries that names are looked up in are mapped without this.
 //!
 //! # Safety
 //!
@@ -16,8 +17,8 @@ use std::time::SystemTime;
 
 use memmap2::{Mmap, MmapOptions};
 
-/// Mappings that are looked after at a time; one more is as it was without.
-const SLOTS: usize = 512;
+/// Mappings that are looked after at a time; one more is as it was without. Eight open logs have a log and a table each.
+const SLOTS: usize = 64;
 
 /// What a handler may know of a mapping.
 struct Slot {
@@ -25,6 +26,17 @@ struct Slot {
     start: AtomicUsize,
     end: AtomicUsize,
     is_cut: AtomicBool,
+}
+
+impl Slot {
+    /// Where the mapping ends, if it has this address. Its slot may become another's at any time, but not while
+    /// somebody reads in it: what is not the same twice is none of his.
+    fn end_of(&self, address: usize) -> Option<usize> {
+        let start = self.start.load(Ordering::Acquire);
+        let end = self.end.load(Ordering::Acquire);
+        let is_taken = start != 0 && start == self.start.load(Ordering::Acquire);
+        (is_taken && (start..end).contains(&address)).then_some(end)
+    }
 }
 
 static MAPPINGS: [Slot; SLOTS] = [const {
@@ -64,21 +76,28 @@ pub fn outlive_cut_files() {
 }
 
 extern "C" fn on_fault(signal: libc::c_int, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
-    // SAFETY: the kernel gives a whole siginfo; this signal's has an address.
-    let address = unsafe { (*info).si_addr() } as usize;
-    let of_it = |slot: &&Slot| {
-        (slot.start.load(Ordering::Acquire)..slot.end.load(Ordering::Relaxed)).contains(&address)
-    };
-    if let Some(slot) = MAPPINGS.iter().find(of_it) {
+    // SAFETY: the kernel gives a whole siginfo; that of a fault has an address.
+    let (is_sent, address) = unsafe { ((*info).si_code <= 0, (*info).si_addr() as usize) };
+    if is_sent {
+        // SAFETY: no memory is involved. It ends the process when this returns, as it did.
+        unsafe {
+            libc::signal(signal, libc::SIG_DFL);
+            libc::raise(signal);
+        }
+        return;
+    }
+    let found = MAPPINGS
+        .iter()
+        .find_map(|slot| Some((slot, slot.end_of(address)?)));
+    if let Some((slot, end)) = found {
         slot.is_cut.store(true, Ordering::Release);
         // All behind it is behind the file's end as well.
         let page = address - address % PAGE.load(Ordering::Relaxed);
-        let length = slot.end.load(Ordering::Relaxed) - page;
         // SAFETY: who reads there has this mapping, so its pages are nobody else's. Nothing but them is replaced, and
         // they can be read as before.
         let zeros = unsafe {
             let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED;
-            libc::mmap(page as *mut _, length, libc::PROT_READ, flags, -1, 0)
+            libc::mmap(page as *mut _, end - page, libc::PROT_READ, flags, -1, 0)
         };
         if zeros != libc::MAP_FAILED {
             return;
@@ -90,7 +109,7 @@ extern "C" fn on_fault(signal: libc::c_int, info: *mut libc::siginfo_t, _: *mut 
     }
 }
 
-/// A file in memory.
+/// A log or a table in memory.
 pub struct Mapped {
     map: Mmap,
     file: File,
@@ -147,7 +166,7 @@ fn slot_of(map: &Mmap) -> Option<&'static Slot> {
     slot.is_cut.store(false, Ordering::Relaxed);
     let page = PAGE.load(Ordering::Relaxed);
     let end = (start + map.len()).next_multiple_of(page);
-    slot.end.store(end, Ordering::Relaxed);
+    slot.end.store(end, Ordering::Release);
     slot.start.store(start, Ordering::Release);
     Some(slot)
 }
@@ -164,8 +183,8 @@ impl Drop for Mapped {
     fn drop(&mut self) {
         // Before it is unmapped: the place may be another's at once.
         if let Some(slot) = self.slot {
-            slot.start.store(usize::MAX, Ordering::Relaxed);
-            slot.end.store(0, Ordering::Relaxed);
+            slot.start.store(usize::MAX, Ordering::Release);
+            slot.end.store(0, Ordering::Release);
             slot.start.store(0, Ordering::Release);
         }
     }

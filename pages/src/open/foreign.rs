@@ -64,7 +64,7 @@ pub fn import(path: &Path, held_only: bool, watch: &Watch) -> anyhow::Result<(Ma
     let made = made.map_err(failed)?;
     let bytes = match log.file {
         None => FileBytes::Read(log.chunks),
-        Some(file) => map_file(&file, None).map_err(|error| failed(Error::Write(error)))?,
+        Some(file) => map_file(&file).map_err(|error| failed(Error::Write(error)))?,
     };
     Ok((made, bytes))
 }

@@ -1,4 +1,10 @@
 //! Files in memory.
+//!
+//! # Safety
+//!
+//! This file may hold `unsafe` because a mapped file is shared with whoever
+//! else may write it. The one block below says why that is sound here.
+#![allow(unsafe_code)]
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read};
@@ -7,7 +13,7 @@ use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 
 use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE, Header, Kind};
-use memmap2::{Advice, MmapMut};
+use memmap2::{Advice, Mmap, MmapMut};
 
 use super::cut::Mapped;
 use super::extent;
@@ -15,7 +21,7 @@ use super::packed::unpacked;
 
 /// Logs up to this size are read, not mapped: the recorder cuts its file at
 /// the program's end, and a hole on a full disk cannot even be read through a
-/// mapping; both would end this process by a signal.
+/// mapping; both would end a command by a signal.
 const READ_UP_TO: u64 = 256 << 20;
 
 /// A file's bytes.
@@ -23,7 +29,9 @@ pub enum FileBytes {
     /// A copy.
     Read(Vec<u8>),
     /// The file itself.
-    Mapped(Mapped),
+    Mapped(Mmap),
+    /// The same of a log or a table, which may be read all day.
+    Watched(Mapped),
     /// A copy of parts, and zeros.
     Parts(MmapMut),
 }
@@ -31,12 +39,12 @@ pub enum FileBytes {
 impl FileBytes {
     /// Whether the file got shorter since, so that some of it may have been read as zeros.
     pub fn is_cut(&self) -> bool {
-        matches!(self, FileBytes::Mapped(map) if map.is_cut())
+        matches!(self, FileBytes::Watched(map) if map.is_cut())
     }
 
     /// Whether somebody has written to the file since.
     pub fn is_changed(&self) -> bool {
-        matches!(self, FileBytes::Mapped(map) if map.is_changed())
+        matches!(self, FileBytes::Watched(map) if map.is_changed())
     }
 }
 
@@ -47,6 +55,7 @@ impl Deref for FileBytes {
         match self {
             FileBytes::Read(bytes) => bytes,
             FileBytes::Mapped(map) => map,
+            FileBytes::Watched(map) => map,
             FileBytes::Parts(parts) => parts,
         }
     }
@@ -96,7 +105,7 @@ pub fn log_bytes(path: &Path) -> io::Result<FileBytes> {
 /// The log in an open file.
 pub fn bytes_of(file: File, length: u64) -> io::Result<FileBytes> {
     if length > READ_UP_TO {
-        return map_file(&file, Some(length));
+        return watch_file(&file, Some(length));
     }
     let mut bytes = Vec::with_capacity(length as usize);
     file.take(length).read_to_end(&mut bytes)?;
@@ -108,7 +117,7 @@ pub fn bytes_of(file: File, length: u64) -> io::Result<FileBytes> {
 pub fn log_outline(path: &Path) -> io::Result<FileBytes> {
     let (file, length) = open_log(path)?;
     if length > READ_UP_TO {
-        return map_file(&file, Some(length));
+        return watch_file(&file, Some(length));
     }
     let mut parts = MmapMut::map_anon(length as usize)?;
     // A large page for each header would be all of it.
@@ -133,10 +142,17 @@ pub fn map(path: &Path) -> io::Result<FileBytes> {
 pub fn map_known(path: &Path) -> io::Result<(FileBytes, Metadata)> {
     let file = open(path)?;
     let metadata = file.metadata()?;
-    Ok((map_file(&file, None)?, metadata))
+    Ok((map_file(&file)?, metadata))
 }
 
-/// An open file, so many bytes of it or all.
-pub fn map_file(file: &File, length: Option<u64>) -> io::Result<FileBytes> {
-    Mapped::of(file, length).map(FileBytes::Mapped)
+/// An open file.
+pub fn map_file(file: &File) -> io::Result<FileBytes> {
+    // SAFETY: who overwrites a file while it is read gets wrong figures; who cuts it ends this
+    // process by a signal; neither can make it write anywhere.
+    unsafe { Mmap::map(file) }.map(FileBytes::Mapped)
+}
+
+/// A log or a table, so many bytes of it or all.
+pub fn watch_file(file: &File, length: Option<u64>) -> io::Result<FileBytes> {
+    Mapped::of(file, length).map(FileBytes::Watched)
 }

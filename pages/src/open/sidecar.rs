@@ -18,7 +18,7 @@ use memlog_table::{Table, Unfit};
 use signal_hook::consts::SIGXFSZ;
 use signal_hook::flag;
 
-use super::map::{map, map_file};
+use super::map::{open, watch_file};
 use super::{Family, FileBytes};
 use crate::system::effective_user;
 
@@ -73,7 +73,7 @@ impl Sidecar {
         let places = self.places.iter().filter(|_| self.is_worthwhile);
         let mut files = places.filter(|place| self.is_trusted(place));
         files.find_map(|place| {
-            let bytes = map(place).ok()?;
+            let bytes = watch_file(&open(place).ok()?, None).ok()?;
             self.table(&bytes).is_ok().then_some(bytes)
         })
     }
@@ -193,7 +193,7 @@ impl Draft {
         let bytes = match &self.out {
             None => FileBytes::Read(self.rest),
             Some(out) => {
-                let bytes = map_file(&out.file, None)?;
+                let bytes = watch_file(&out.file, None)?;
                 if keep && is_at(&out.file, &out.path) {
                     self.not_kept = fs::rename(&out.path, &out.place).err();
                 }

@@ -4,7 +4,7 @@
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -26,8 +26,8 @@ pub struct Place<'w, 'd, 't, 'b> {
 }
 
 impl Place<'_, '_, '_, '_> {
-    /// Its log is to be opened again. Who asks once more after this asks the new one.
-    pub fn is_damaged(&self) {
+    /// Its log is opened again. Who asks once more after this asks the new one.
+    pub fn damage(&self) {
         self.is_damaged.store(true, Ordering::Relaxed);
     }
 }
@@ -52,6 +52,8 @@ impl Jobs {
 const WORKERS: usize = 2;
 /// How often a thread without work looks whether the desk is still there.
 const PATIENCE: Duration = Duration::from_millis(200);
+/// A file that changes each time before it is open is given up.
+const MOST_VAIN: u32 = 3;
 /// Less done tells nothing of what is left.
 const TELLING_PART: f64 = 0.02;
 
@@ -82,6 +84,8 @@ struct State {
     phase: Mutex<Phase>,
     far: Arc<Far>,
     began: Instant,
+    /// How often it was open.
+    times: AtomicU64,
 }
 
 impl Reader {
@@ -96,6 +100,7 @@ impl Reader {
             phase: Mutex::new(Phase::Reading),
             far: Arc::default(),
             began: Instant::now(),
+            times: AtomicU64::new(0),
         });
         let shared = Arc::clone(&state);
         let main = move || {
@@ -124,6 +129,11 @@ impl Reader {
     pub fn give(&self, job: Job) {
         let jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner);
         let _ = jobs.send(job);
+    }
+
+    /// How often it was opened again, since a file of it had changed.
+    pub fn times_again(&self) -> u64 {
+        self.state.times.load(Ordering::Relaxed).saturating_sub(1)
     }
 
     /// How far it is.
@@ -157,8 +167,9 @@ impl State {
         jobs: &Mutex<Jobs>,
         told: &impl Fn(),
     ) -> anyhow::Result<()> {
-        let (mut is_again, is_ready) = (false, Cell::new(false));
+        let (mut is_again, mut vain, was_changed) = (false, 0, Cell::new(false));
         loop {
+            let before = self.times.load(Ordering::Relaxed);
             let watch = Watch::told(&self.far);
             let opened = Opened {
                 file: path,
@@ -172,22 +183,31 @@ impl State {
                     // The first answers wait for the names.
                     desk.world(memlog_answers::Of::Blocks, true)?;
                     if !desk.is_sound() {
+                        was_changed.set(true);
                         return Err(Failure::Damaged);
                     }
-                    is_ready.set(true);
+                    self.times.fetch_add(1, Ordering::Relaxed);
                     self.set(Phase::Ready(Arc::new(Ready {
                         overview: desk.overview(),
                         size: desk.size(),
                         took: self.began.elapsed(),
                     })));
                     told();
-                    work(desk, jobs)
+                    let done = work(desk, jobs);
+                    was_changed.set(!desk.is_sound());
+                    done
                 },
             )?;
             if done.is_some() {
                 return Ok(());
             }
-            let may_go_on = is_ready.take() || !is_again;
+            // What is damaged though nobody changed it is damaged the second time, too.
+            vain = if self.times.load(Ordering::Relaxed) > before {
+                0
+            } else {
+                vain + 1
+            };
+            let may_go_on = was_changed.take() && vain < MOST_VAIN || !is_again;
             anyhow::ensure!(may_go_on, "the table of the log's blocks cannot be read");
             is_again = true;
         }
@@ -211,8 +231,13 @@ fn work(desk: &Desk, jobs: &Mutex<Jobs>) -> Result<(), Failure> {
             }
             drop(jobs);
             match job {
-                // Who asked hears that there is no answer.
-                Ok(job) => drop(catch_unwind(AssertUnwindSafe(|| job(&place)))),
+                Ok(job) => {
+                    let done = catch_unwind(AssertUnwindSafe(|| job(&place)));
+                    // Who asked hears that there is no answer. A file that was changed may be why.
+                    if done.is_err() && !desk.is_sound() {
+                        place.damage();
+                    }
+                }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return,
             }

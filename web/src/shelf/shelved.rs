@@ -31,7 +31,7 @@ pub struct Shelved {
     path: PathBuf,
     symbol_files: SymbolFiles,
     /// See [`info::row`].
-    row: Mutex<Value>,
+    row: Arc<Mutex<Value>>,
     desk: Mutex<Open>,
     answers: Mutex<Answers>,
     /// Hears that something is new.
@@ -43,7 +43,7 @@ struct Open {
     current: Option<Arc<Reader>>,
     /// The same log read again, for it grew.
     next: Option<Arc<Reader>>,
-    /// Goes up with what there is to see.
+    /// See [`Open::generation`]: what it was when the current one was opened.
     generation: u64,
     opened: Option<Instant>,
     used: Option<Instant>,
@@ -82,7 +82,7 @@ impl Shelved {
     ) -> anyhow::Result<Self> {
         Ok(Self {
             id: 0,
-            row: Mutex::new(info::row(&path)?),
+            row: Arc::new(Mutex::new(info::row(&path)?)),
             path,
             symbol_files,
             desk: Mutex::default(),
@@ -106,9 +106,16 @@ impl Shelved {
     }
 
     fn reader_of(&self) -> Arc<Reader> {
-        let told = Arc::clone(&self.told);
+        let (row, told) = (Arc::clone(&self.row), Arc::clone(&self.told));
         let (path, files) = (self.path.clone(), self.symbol_files.clone());
-        Arc::new(Reader::open(path, files, move || told()))
+        let file = path.clone();
+        Arc::new(Reader::open(path, files, move || {
+            // It may be another log by now.
+            if let Ok(found) = info::row(&file) {
+                *row.lock().unwrap_or_else(PoisonError::into_inner) = found;
+            }
+            told();
+        }))
     }
 
     /// Its reader, which is begun where there is none.
@@ -160,14 +167,14 @@ impl Shelved {
                     false => Err(Failure::Damaged),
                 };
                 if matches!(made, Err(Failure::Damaged)) {
-                    place.is_damaged();
+                    place.damage();
                 }
                 let _ = answer.send(made);
             }));
             match answered.await {
                 Ok(Ok(made)) => return Ok(made),
                 Ok(Err(Failure::Said(error))) => return Err(error.into()),
-                Ok(Err(Failure::Damaged)) => self.forget(),
+                Ok(Err(Failure::Damaged)) => {}
                 Err(_) => return Err(self.why(reader)),
             }
         }
@@ -182,7 +189,7 @@ impl Shelved {
         question: String,
         make: impl Fn(&Desk) -> Result<String, Failure> + Send + Sync + 'static,
     ) -> Result<Bytes, Refusal> {
-        let generation = self.open().generation;
+        let generation = self.open().generation();
         let known = self.answers().get(generation, &question);
         if let Some(known) = known {
             // Who looks at it wants to see it grow.
@@ -191,7 +198,7 @@ impl Shelved {
         }
         let answer = Bytes::from(self.ask(make).await?);
         // What was read again meanwhile has another number by now.
-        if self.open().generation == generation {
+        if self.open().generation() == generation {
             self.answers().keep(generation, question, answer.clone());
         }
         Ok(answer)
@@ -199,13 +206,6 @@ impl Shelved {
 
     fn answers(&self) -> MutexGuard<'_, Answers> {
         self.answers.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// What was answered so far was of files that are others now.
-    fn forget(&self) {
-        self.open().generation += 1;
-        self.answers().clear();
-        (self.told)();
     }
 
     /// Why nobody answered.
@@ -244,10 +244,6 @@ impl Shelved {
             let mut open = self.open();
             open.opened = Some(Instant::now());
             open.next = Some(self.reader_of());
-            drop(open);
-            if let Ok(row) = info::row(&self.path) {
-                *self.row.lock().unwrap_or_else(PoisonError::into_inner) = row;
-            }
         }
     }
 
@@ -296,7 +292,7 @@ impl Shelved {
         let open = self.open();
         let reader = open.current.clone();
         row["id"] = self.id.into();
-        row["generation"] = open.generation.into();
+        row["generation"] = open.generation().into();
         drop(open);
         let (mut state, mut stats) = (json!({ "state": "waiting" }), Value::Null);
         match reader.as_ref().map(|reader| (reader, reader.phase())) {
@@ -329,11 +325,17 @@ fn stamp(path: &Path) -> Option<Stamp> {
 }
 
 impl Open {
+    /// Goes up with what there is to see.
+    fn generation(&self) -> u64 {
+        let again = self.current.as_ref().map(|reader| reader.times_again());
+        self.generation + again.unwrap_or(0)
+    }
+
     /// It is opened again when it is asked again.
     fn close(&mut self) {
         *self = Self {
             // It may have grown by then.
-            generation: self.generation + 1,
+            generation: self.generation() + 1,
             ..Self::default()
         };
     }
@@ -346,8 +348,8 @@ impl Open {
             let next = self.next.take();
             // What failed the second time was there the first.
             if matches!(phase, Some(Phase::Ready(_))) {
+                self.generation = self.generation() + 1;
                 self.current = next;
-                self.generation += 1;
             }
         }
         is_over

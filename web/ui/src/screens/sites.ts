@@ -24,10 +24,10 @@ export const GROUPINGS: [string, string][] = [
 /** Columns that the server can sort by. */
 export const SERVER_SORTS = ['bytes', 'blocks', 'below', 'waste', 'largest', 'leaked', 'temporary', 'name'];
 
-const OVER_TIME: Column<Row> = {
+const overTime = (moments: number): Column<Row> => ({
   key: 'curve', label: 'Live over the run', kind: 'curve', value: (row) => row.live_bytes ?? null, sorts: false,
-  title: 'What the site held at 21 moments, from the start of the run to its end; each curve goes up to its own largest value',
-};
+  title: `What was live of these blocks at ${moments} moments, from the start of the run to its end; each curve goes up to its own largest value`,
+});
 
 export function siteColumns(table: Table): Column<Row>[] {
   const share = (row: Row) => (table.bytes > 0 ? (100 * row.bytes) / table.bytes : 0);
@@ -35,7 +35,7 @@ export function siteColumns(table: Table): Column<Row>[] {
     { key: 'name', label: 'Site', kind: 'text', value: (row) => row.name },
     { key: 'bytes', label: 'Bytes', kind: 'bytes', value: (row) => row.bytes, hasBar: true, total: table.bytes },
     { key: 'share', label: 'Share', kind: 'percent', value: share, total: 100, sorts: false },
-    ...(table.rows[0]?.live_bytes ? [OVER_TIME] : []),
+    ...(table.moments_seconds ? [overTime(table.moments_seconds.length)] : []),
     { key: 'blocks', label: 'Blocks', kind: 'count', value: (row) => row.blocks, total: table.blocks },
     { key: 'below', label: 'With callees', kind: 'bytes', value: (row) => row.below_bytes, title: 'With what the functions that it called asked for; this does not add up' },
     { key: 'largest', label: 'Largest', kind: 'bytes', value: (row) => row.largest_bytes, title: 'The largest block' },
