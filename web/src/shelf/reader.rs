@@ -210,6 +210,8 @@ impl State {
             let may_go_on = was_changed.take() && vain < MOST_VAIN || !is_again;
             anyhow::ensure!(may_go_on, "the table of the log's blocks cannot be read");
             is_again = true;
+            self.set(Phase::Reading);
+            told();
         }
     }
 }
