@@ -76,7 +76,7 @@ mod unknown;
 
 pub use alike::{alike, bare, module_stem};
 pub use areas::{Access, Area, Areas, Change};
-pub use brief::{Brief, brief, brief_path, nameless_in, short_path};
+pub use brief::{Brief, brief, brief_path, nameless_in, short_path, without_names};
 pub use counts::{Held, Instant, Measure, Moment};
 pub use coverage::Coverage;
 pub use cuts::{CutIn, Cuts};

@@ -1,8 +1,6 @@
 //! The places that asked for memory, as a list.
 
-use std::collections::BTreeMap;
-
-use memlog_analysis::{Sites, nameless_in, percentage};
+use memlog_analysis::{Sites, percentage, without_names as nameless};
 
 use crate::names::Name;
 use crate::page::places::{PlaceList, PlaceRow, What};
@@ -37,24 +35,17 @@ pub fn without_names(sites: &Sites, what: &str, names: &[Name], sizes: Sizes) ->
     advice(percent, &format!("the {bytes} {what}"), &file)
 }
 
-/// The same of groups by the names of functions, and what they have.
+/// The same of groups by the names of functions, and what they have of all bytes.
 pub fn groups_without_names<'g>(
     groups: impl Iterator<Item = (&'g str, u64)>,
+    all: u64,
     sizes: Sizes,
 ) -> Option<String> {
-    let (mut all, mut by_file) = (0u64, BTreeMap::<&str, u64>::new());
-    for (name, bytes) in groups {
-        all = all.saturating_add(bytes);
-        if let Some(file) = nameless_in(name) {
-            *by_file.entry(file).or_default() += bytes;
-        }
-    }
-    let (file, _) = by_file.iter().max_by_key(|(_, bytes)| **bytes)?;
-    let percent = percentage(by_file.values().sum(), all);
+    let (percent, file) = nameless(groups.map(|(name, bytes)| (name, percentage(bytes, all))))?;
     advice(
         percent,
         &format!("these {} were asked for", sizes.of(all)),
-        file,
+        &file,
     )
 }
 

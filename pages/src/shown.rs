@@ -194,7 +194,8 @@ pub struct Framed<'s> {
 pub fn framed(framed: Framed) -> Page {
     let (notes, on_names) = (framed.notes, framed.on_names);
     let all = notes.iter().chain(&on_names.remarks);
-    let all: Vec<_> = all.chain(&on_names.cut_short).collect();
+    let all = all.chain(&on_names.cut_short);
+    let all: Vec<_> = all.chain(&on_names.hint).collect();
     Page {
         figures: Page::keyed([
             ("schema", framed.schema.into()),

@@ -27,6 +27,8 @@ mod tests;
 mod tidy;
 mod tokens;
 
+use std::collections::BTreeMap;
+
 pub use paths::{brief_path, short_path};
 
 /// The name in so many columns, if there is a way to cut it down to them.
@@ -67,6 +69,19 @@ pub fn nameless_in(name: &str) -> Option<&str> {
     let (file, digits) = name.rsplit_once("+0x")?;
     let is_offset = !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
     is_offset.then_some(file)
+}
+
+/// How much is of places without names, in percent, and the file with most of it.
+pub fn without_names<'n>(shares: impl Iterator<Item = (&'n str, f64)>) -> Option<(f64, String)> {
+    let mut by_file: BTreeMap<&str, f64> = BTreeMap::new();
+    for (name, share) in shares {
+        if let Some(file) = nameless_in(name) {
+            *by_file.entry(file).or_default() += share;
+        }
+    }
+    let most = by_file.iter().max_by(|one, other| one.1.total_cmp(other.1));
+    let (file, _) = most?;
+    Some((by_file.values().sum(), (*file).to_owned()))
 }
 
 fn is_offset(name: &str) -> bool {

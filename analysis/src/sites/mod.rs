@@ -12,9 +12,9 @@ mod askers;
 mod tests;
 mod wrappers;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 
-use crate::{Held, Name, nameless_in, percentage};
+use crate::{Held, Name, percentage, without_names};
 pub use askers::Stacks;
 use askers::{Asker, Askers, AskingStack, END};
 use wrappers::{Passed, Weighed};
@@ -175,17 +175,10 @@ impl Sites {
         })
     }
 
-    /// How much is of places without names, in percent, and the file with most of it.
+    /// See [`without_names`].
     pub fn without_names(&self, names: &[Name]) -> Option<(f64, String)> {
-        let mut by_file: BTreeMap<&str, f64> = BTreeMap::new();
-        for site in &self.list {
-            if let Some(file) = nameless_in(&names[site.label as usize].function) {
-                *by_file.entry(file).or_default() += site.share;
-            }
-        }
-        let most = by_file.iter().max_by(|one, other| one.1.total_cmp(other.1));
-        let (file, _) = most?;
-        Some((by_file.values().sum(), (*file).to_owned()))
+        let name = |label: u32| names[label as usize].function.as_str();
+        without_names(self.list.iter().map(|site| (name(site.label), site.share)))
     }
 
     /// Sums stacks up by the innermost user's place that is left.

@@ -214,17 +214,14 @@ pub fn ask(asks: &dyn Ask) -> anyhow::Result<ExitCode> {
 }
 
 /// The page of an answer, and where it goes.
-pub(super) fn page(asks: &dyn Ask, mut answer: Answer, around: Around) -> (Page, Screen) {
+pub(super) fn page(asks: &dyn Ask, mut answer: Answer, mut around: Around) -> (Page, Screen) {
+    // A remark on a file of names says what to do with that.
+    let is_plain = around.on_names.remarks.is_empty();
+    around.on_names.hint = answer.names_hint.filter(|_| is_plain);
     let kept = &around.kept;
     unknown::hide(&kept.stats, &mut answer.figures, &mut answer.rows);
     let mut notes = kept.notes.clone();
     notes.extend(answer.note.or(around.note));
-    // A remark on a file of names says what to do with that.
-    notes.extend(
-        answer
-            .names_hint
-            .filter(|_| around.on_names.remarks.is_empty()),
-    );
     let rows = std::iter::once(answer.rows).chain(answer.more);
     let mut page = framed(Framed {
         schema: asks.schema(),

@@ -186,23 +186,20 @@ impl<'t, 'b> Desk<'t, 'b> {
 
     /// What stands above each answer, for programs.
     pub fn overview(&self) -> Value {
-        let told = |name: &str, is_alarm: bool, parts: &[String]| {
-            let text = parts.join(", ");
-            (!parts.is_empty()).then(|| json!({ "name": name, "alarm": is_alarm, "text": text }))
-        };
-        let lines = self.kept.heading().lines.into_iter();
-        let lines = lines.flat_map(|line| {
-            let Says::Parts(parts) = line.says else {
-                return [None, None];
-            };
+        let told = |name: &str, is_alarm: bool, parts: &[String]| json!({ "name": name, "alarm": is_alarm, "text": parts.join(", ") });
+        let made_of = &self.kept.made_of;
+        let mut lines = Vec::new();
+        for line in self.kept.heading().lines {
+            if let Says::Parts(parts) = line.says {
+                lines.push(told(line.name, line.is_alarm, &parts));
+            }
             // Tables have no room for it; who begins with the overview asks that first.
-            let made_of =
-                (line.name == "RSS peak").then(|| told("made of", false, &self.kept.made_of));
-            [told(line.name, line.is_alarm, &parts), made_of.flatten()]
-        });
-        let lines = lines.flatten();
+            if line.name == "RSS peak" && !made_of.is_empty() {
+                lines.push(told("made of", false, made_of));
+            }
+        }
         json!({
-            "heading": lines.collect::<Vec<_>>(),
+            "heading": lines,
             "notes": self.kept.notes,
             "stats": self.kept.stats,
         })

@@ -122,13 +122,15 @@ pub fn read(path: &Path) -> anyhow::Result<Vec<Suppression>> {
 
 fn answer(told: &Told, args: &Args, known: Option<&[Suppression]>) -> Result<Answer, Failure> {
     let world = told.world;
-    // What they held over the run is of all moments.
-    let (mut all, mut over_time) = (told.choice.clone(), told.filtered.clone());
+    let mut tests: Vec<Test> = Vec::new();
+    let narrowed = |choice: &Choice, tests: &[Test]| {
+        let tests = tests.iter().cloned();
+        tests.fold(choice.clone(), Choice::and)
+    };
     let mut about = String::new();
     if let Some(older) = &args.older_than {
         let test = test_of(&older.test, world, told.start_unix_ns);
-        let test = test.map_err(|why| anyhow::anyhow!("--older-than: {why}"))?;
-        (all, over_time) = (all.and(test.clone()), over_time.and(test));
+        tests.push(test.map_err(|why| anyhow::anyhow!("--older-than: {why}"))?);
         let run = if older.text.ends_with('%') {
             " of the run"
         } else {
@@ -146,11 +148,11 @@ fn answer(told: &Told, args: &Args, known: Option<&[Suppression]>) -> Result<Ans
     };
     let mut covered = Vec::new();
     if let Some(known) = known {
-        let (held, stacks) = suppressed(world, &of(&all), known)?;
-        let others = Test::Not(Box::new(stacks));
-        (all, over_time) = (all.and(others.clone()), over_time.and(others));
+        let (held, stacks) = suppressed(world, &of(&narrowed(told.choice, &tests)), known)?;
+        tests.push(Test::Not(Box::new(stacks)));
         covered = known.iter().zip(held).collect();
     }
+    let all = narrowed(told.choice, &tests);
     let mut which = Which::Leaked;
     if let [from, to] = &args.between[..] {
         about += &format!(" allocated between {from} and {to} and live at {to}");
@@ -174,7 +176,11 @@ fn answer(told: &Told, args: &Args, known: Option<&[Suppression]>) -> Result<Ans
             args.table.by,
             (moments.clone(), shows),
         )?),
-        false => args.table.curves(told, &which.of(&over_time))?,
+        // Whatever moment the rows are of.
+        false => {
+            let over_time = narrowed(told.filtered, &tests);
+            args.table.curves(told, &which.of(&over_time))?
+        }
     };
     let listing = Listing {
         which,

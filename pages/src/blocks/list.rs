@@ -3,7 +3,8 @@
 use memlog_answers::{Damaged, Found, listed};
 use serde_json::{Value, json};
 
-use super::table::{Args, Sort, Which};
+use super::sort::Sort;
+use super::table::{Args, Which};
 use super::{Answer, Told, lifetimes};
 use crate::page::Page;
 use crate::page::rows::{Last, Rows, titles};

@@ -31,6 +31,7 @@ mod pieces;
 pub mod ranks;
 pub mod regions;
 pub mod rss;
+mod sort;
 pub mod table;
 pub mod threads;
 pub mod timeline;

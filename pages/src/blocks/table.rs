@@ -1,8 +1,6 @@
 //! `memlog table`, `leaks` and `temporary`: blocks put together by what they have in
 //! common.
 
-use std::cmp::Reverse;
-
 use clap::ValueEnum;
 use memlog_answers::{By, Choice, Group, Order, Sums, Test, Unanswered, grouped};
 use memlog_format::meta::Lack;
@@ -12,6 +10,7 @@ use super::beside::Beside;
 use super::grown::{self, Grown, Shows};
 use super::list::blocks;
 use super::listed::by_any;
+use super::sort::{Sort, sort};
 use super::{Answer, Ask, Failure, Question, Told, frames};
 use crate::page::Page;
 use crate::page::rows::{GREW, Last, Rest, Rows, titles};
@@ -181,65 +180,6 @@ pub struct Listing<'l> {
     pub grown: Option<&'l Grown>,
 }
 
-/// What groups are sorted by.
-#[allow(missing_docs)] // they are words of the command line
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Sort {
-    Bytes,
-    Blocks,
-    /// Bytes with those of what it called
-    Below,
-    Waste,
-    Largest,
-    Leaked,
-    Temporary,
-    Name,
-    /// Of single blocks: bytes that the allocator gave
-    Usable,
-    Lifetime,
-    Address,
-    Born,
-    Died,
-    Thread,
-    Kind,
-    /// By its number in the log
-    Stack,
-    /// By the chain's first block
-    Chain,
-}
-
-impl Sort {
-    /// Whether groups have it.
-    fn is_of_groups(self) -> bool {
-        use Sort::{Below, Blocks, Bytes, Largest, Leaked, Name, Temporary, Waste};
-        matches!(
-            self,
-            Bytes | Blocks | Below | Waste | Largest | Leaked | Temporary | Name
-        )
-    }
-
-    /// The same of single blocks, if those have it.
-    fn order(self) -> Option<Order> {
-        Some(match self {
-            Sort::Bytes => Order::Size,
-            Sort::Usable => Order::Usable,
-            Sort::Waste => Order::Waste,
-            Sort::Lifetime => Order::Lifetime,
-            Sort::Address => Order::Address,
-            Sort::Born => Order::Born,
-            Sort::Died => Order::Died,
-            Sort::Thread => Order::Thread,
-            Sort::Kind => Order::Kind,
-            Sort::Stack => Order::Stack,
-            Sort::Chain => Order::Chain,
-            Sort::Name => Order::Name,
-            Sort::Blocks | Sort::Below | Sort::Largest | Sort::Leaked | Sort::Temporary => {
-                return None;
-            }
-        })
-    }
-}
-
 /// Rows that are shown where nobody says how many.
 const USUAL: usize = 20;
 
@@ -339,34 +279,11 @@ pub fn answer(told: &Told, args: &Args, list: &Listing) -> Result<Answer, Unansw
     Ok(Answer {
         figures,
         names_hint: matches!(args.by, By::Function | By::Line)
-            .then(|| groups_without_names(named, told.sizes))
+            .then(|| groups_without_names(named, total.bytes, told.sizes))
             .flatten(),
         rows: rows_of(told, args, list, &shown, (most, total), &known),
         ..Answer::default()
     })
-}
-
-fn sort(groups: &mut [Group], by: Sort) {
-    if by == Sort::Name {
-        return groups.sort_by(|one, other| one.name.cmp(&other.name));
-    }
-    let key = |group: &Group| match by {
-        Sort::Blocks => group.own.blocks,
-        Sort::Below => group.below.bytes,
-        Sort::Waste => group.own.waste,
-        Sort::Largest => group.own.sizes.1,
-        Sort::Leaked => group.own.leaked_bytes,
-        Sort::Temporary => group.own.temporary_blocks,
-        // What groups do not have was refused.
-        _ => group.own.bytes,
-    };
-    groups.sort_by_cached_key(|group| {
-        (
-            Reverse(key(group)),
-            Reverse((group.own.bytes, group.own.blocks)),
-            group.name.clone(),
-        )
-    });
 }
 
 /// What filters call the stacks of a group.

@@ -13,25 +13,23 @@ pub fn log_name<'a>(log: &Log<'a>) -> &'a [u8] {
 
 /// The words of a log's command line.
 pub fn command_words(log: &Log) -> Vec<String> {
-    let words = log.text(Key::CommandLine).unwrap_or_default();
-    let words = words.split_inclusive(|&byte| byte == 0);
-    let words = words.map(|word| clean(word.strip_suffix(&[0]).unwrap_or(word)));
-    words.collect()
+    words(log.text(Key::CommandLine).unwrap_or_default()).collect()
+}
+
+fn words(line: &[u8]) -> impl Iterator<Item = String> {
+    let words = line.split_inclusive(|&byte| byte == 0);
+    words.map(|word| clean(word.strip_suffix(&[0]).unwrap_or(word)))
 }
 
 /// The words of a command line, quoted where a shell would need it.
-pub fn command_line(words: &[u8]) -> String {
+pub fn command_line(line: &[u8]) -> String {
     let plain = |word: &str| {
         let safe = |c: char| c.is_alphanumeric() || "_-./=:,+@%^".contains(c);
         !word.is_empty() && word.chars().all(safe)
     };
-    let words = words.split_inclusive(|&byte| byte == 0);
-    let words = words.map(|word| {
-        let word = clean(word.strip_suffix(&[0]).unwrap_or(word));
-        match plain(&word) {
-            true => word,
-            false => format!("'{}'", word.replace('\'', "'\\''")),
-        }
+    let words = words(line).map(|word| match plain(&word) {
+        true => word,
+        false => format!("'{}'", word.replace('\'', "'\\''")),
     });
     words.collect::<Vec<_>>().join(" ")
 }

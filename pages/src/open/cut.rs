@@ -9,7 +9,6 @@
 
 use std::fs::File;
 use std::io;
-use std::mem::MaybeUninit;
 use std::ops::Deref;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -56,23 +55,19 @@ static BEFORE: OnceLock<libc::sigaction> = OnceLock::new();
 /// From now on a file that gets shorter ends nobody who reads it.
 pub fn outlive_cut_files() {
     BEFORE.get_or_init(|| {
-        // SAFETY: all zeros is a sigaction; both outlive the calls. The handler does only what one may: atomics, mmap
-        // and sigaction.
+        // SAFETY: all zeros is a sigaction; both outlive the call. The handler does only what one may: atomics, mmap,
+        // sigaction and raise.
         unsafe {
             let page = usize::try_from(libc::sysconf(libc::_SC_PAGESIZE));
             PAGE.store(page.unwrap_or(4096), Ordering::Relaxed);
-            let mut before: libc::sigaction = MaybeUninit::zeroed().assume_init();
-            libc::sigaction(libc::SIGBUS, std::ptr::null(), &mut before);
+            let mut action: libc::sigaction = std::mem::zeroed();
+            let mut before: libc::sigaction = std::mem::zeroed();
+            action.sa_sigaction = on_fault as *const () as usize;
+            action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
+            libc::sigaction(libc::SIGBUS, &action, &mut before);
             before
         }
     });
-    // SAFETY: as above.
-    unsafe {
-        let mut action: libc::sigaction = MaybeUninit::zeroed().assume_init();
-        action.sa_sigaction = on_fault as *const () as usize;
-        action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
-        libc::sigaction(libc::SIGBUS, &action, std::ptr::null_mut());
-    }
 }
 
 extern "C" fn on_fault(signal: libc::c_int, info: *mut libc::siginfo_t, _: *mut libc::c_void) {

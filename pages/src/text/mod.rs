@@ -61,6 +61,7 @@ fn notes<S: AsRef<str>>(sentences: impl IntoIterator<Item = S>, screen: &Screen)
 /// What was wrong with the names, below a page.
 fn in_full(names: &OnNames, screen: &Screen) -> String {
     let sentences = names.remarks.iter().chain(&names.cut_short);
+    let sentences = sentences.chain(&names.hint);
     match notes(sentences, screen) {
         lines if lines.is_empty() => lines,
         lines => format!("\n{lines}"),
