@@ -99,7 +99,7 @@ fn answers(desk: &Desk, row: &Value, most_bytes: usize) -> Result<Map<String, Va
     let mut overview = desk.overview();
     let mut list = json!({
         "id": 1, "generation": 0, "state": "ready", "is_running": false, "is_outlier": false,
-        "parent_id": null,
+        "parent_id": null, "has_course": overview["has_course"],
     });
     if let (Some(list), Some(row)) = (list.as_object_mut(), row.as_object()) {
         list.extend(row.clone());
@@ -143,28 +143,21 @@ fn at_level(
     room: usize,
 ) -> Result<Option<Answers>, Failure> {
     let (mut answers, mut bytes, mut is_cut) = (Map::new(), 0, false);
-    let answer = |name: &str, query: &str| {
+    for (name, query) in REQUESTS {
+        let query = match desk.has_course() {
+            true => query.to_owned(),
+            false => query.replace("&curve=1", ""),
+        };
         let asked = query
             .replace("points=4000", &format!("points={points}"))
             .replace("top=1000", &format!("top={rows}"))
             .replace("nodes=20000", &format!("nodes={branches}"));
-        let Ok(ask) = question::parse(name, &asked) else {
-            return Ok(None);
-        };
-        match told(desk, &*ask) {
-            Ok(answer) => Ok(Some((query.to_owned(), answer))),
-            Err(Failure::Said(_)) => Ok(None),
-            Err(damaged) => Err(damaged),
-        }
-    };
-    for (name, query) in REQUESTS {
-        // A log that does not know what was when has the same without.
-        let found = match answer(name, query)? {
-            None => answer(name, &query.replace("&curve=1", ""))?,
-            found => found,
-        };
-        let Some((query, answer)) = found else {
-            continue;
+        let ask = question::parse(name, &asked);
+        let Ok(ask) = ask else { continue };
+        let answer = match told(desk, &*ask) {
+            Ok(answer) => answer,
+            Err(Failure::Damaged) => return Err(Failure::Damaged),
+            Err(Failure::Said(_)) => continue,
         };
         let is_full = |key: &str, most: u32| {
             let list = answer[key].as_array();

@@ -13,6 +13,7 @@ import { commands, numbers } from './numbers/index.mjs';
 import { screensOf } from './screens.mjs';
 import { deeds } from './deeds/index.mjs';
 import { crowd } from './deeds/crowd.mjs';
+import { imported } from './deeds/imported.mjs';
 import { growing, ending } from './deeds/live.mjs';
 import { hostile } from './deeds/hostile.mjs';
 import { report } from './report.mjs';
@@ -52,6 +53,7 @@ const ALL = {
   hostile: () => visited((visit) => hostile(visit, logs.hostile)),
   report: () => report(browser, memlog, given.logs, given.keep),
   crowd: () => crowd(browser, memlog, given.logs),
+  imported: () => imported(browser, memlog),
   growing: () => growing(browser, memlog, given.logs),
   ending: () => ending(browser, memlog),
   speed: () => visited((visit) => speed(visit, logs.many, given.keep)),
@@ -67,7 +69,7 @@ async function walked(...names) {
 }
 
 // Two at a time; frames are timed when nothing else is done.
-await Promise.all([walked('screens', 'commands'), walked('numbers', 'deeds', 'hostile', 'report', 'crowd', 'growing', 'ending')]);
+await Promise.all([walked('screens', 'commands'), walked('numbers', 'deeds', 'hostile', 'report', 'crowd', 'imported', 'growing', 'ending')]);
 await walked('speed');
 
 await browser.close();

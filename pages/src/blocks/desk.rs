@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 
 use super::ask::{Around, Ask, Failure, Question, Told, about, page};
 use super::frames::Frames;
+use super::grown::COURSE;
 use super::lifetimes;
 use crate::choose::chosen;
 use crate::facts::is_running;
@@ -184,6 +185,11 @@ impl<'t, 'b> Desk<'t, 'b> {
         !self.table.is_changed() && !self.files.are_cut()
     }
 
+    /// Whether it is known what was live at each moment of the run.
+    pub fn has_course(&self) -> bool {
+        Rests::default().on(COURSE).check(self.log()).is_ok()
+    }
+
     /// What stands above each answer, for programs.
     pub fn overview(&self) -> Value {
         let told = |name: &str, is_alarm: bool, parts: &[String]| json!({ "name": name, "alarm": is_alarm, "text": parts.join(", ") });
@@ -199,6 +205,7 @@ impl<'t, 'b> Desk<'t, 'b> {
             }
         }
         json!({
+            "has_course": self.has_course(),
             "heading": lines,
             "notes": self.kept.notes,
             "stats": self.kept.stats,

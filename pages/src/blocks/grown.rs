@@ -1,6 +1,7 @@
 //! What groups of blocks held over time.
 
 use memlog_answers::{By, Choice, Group, Growth, growth};
+use memlog_format::meta::Lack;
 
 use super::{Failure, Told};
 use crate::moment::At;
@@ -24,6 +25,9 @@ pub enum Shows {
     /// All moments, beside the usual columns.
     Curve,
 }
+
+/// What each moment of a run rests on.
+pub const COURSE: &[Lack] = &[Lack::Course, Lack::Order];
 
 /// Events, and their seconds.
 pub type Moments = Vec<(u64, f64)>;

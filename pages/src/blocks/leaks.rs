@@ -87,7 +87,7 @@ impl Ask for Leaks {
         rests.on(
             match (&args.older_than, args.growing || !args.between.is_empty()) {
                 (Some(_), _) => &[Lack::Times, Lack::Order],
-                (None, true) => &[Lack::Course, Lack::Order],
+                (None, true) => grown::COURSE,
                 (None, false) => &[],
             },
         )

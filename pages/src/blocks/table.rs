@@ -111,10 +111,7 @@ impl Args {
             Sort::Blocks => &[Lack::Counts],
             Sort::Bytes | Sort::Below | Sort::Name | Sort::Stack => &[],
         };
-        let of_curve: &[Lack] = match self.curve {
-            true => &[Lack::Course, Lack::Order],
-            false => &[],
-        };
+        let of_curve = if self.curve { grown::COURSE } else { &[] };
         let rests = Rests::from(names).by(self.by).on(of_rows).on(of_order);
         let rests = rests.on(of_curve);
         match self.list {

@@ -306,7 +306,11 @@ impl Shelved {
                 state["state"] = "failed".into();
             }
             Some((_, Phase::Ready(ready))) => {
-                state = json!({ "state": "ready", "is_running": ready.size.is_running });
+                state = json!({
+                    "state": "ready",
+                    "is_running": ready.size.is_running,
+                    "has_course": ready.overview["has_course"],
+                });
                 stats = ready.overview["stats"].clone();
             }
         }

@@ -8,6 +8,8 @@ export interface Log {
   host: string | null;
   pid: number | null;
   rank: string | null;
+  /** Whether it is known what was live at each moment; not told before the log is open. */
+  has_course?: boolean;
   job: string | null;
   parent_id: number | null;
   state: 'ready' | 'waiting' | 'reading' | 'failed';

@@ -5,7 +5,7 @@ import { rates } from '../src/draw/curves';
 import { boxesInView, type View } from '../src/draw/flame';
 import { layOut, nodeOfPath, pathTo, search } from '../src/draw/tree';
 import { sorted, type Column } from '../src/parts/columns';
-import { family } from '../src/state/family';
+import { family, hasWords } from '../src/state/family';
 
 const frame = (name: string) => ({ function: name, location: null, module: 'm' });
 // main -> a (60: itself 10, b 50), c (40)
@@ -80,4 +80,11 @@ test('a child stands below its parent, and a circle does not hang', () => {
   const log = (id: number, parent_id: number | null) => ({ id, parent_id, rank: null, start_unix_ns: id }) as Log;
   const rows = family([log(3, 1), log(1, null), log(2, null), log(8, 9), log(9, 8)], 'started');
   expect(rows.map((row) => [row.log.id, row.depth])).toEqual([[1, 0], [3, 1], [2, 0], [8, 0], [9, 0]]);
+});
+
+test('a log is found by words and by its rank', () => {
+  const log = { name: 'solver', host: 'n3', file: 'job/n3.17.memlog', command_line: './solver -n 10', pid: 17, rank: '1' } as Log;
+  for (const sought of ['', 'SOLVER n3', '-n 10', 'rank 1', 'solver rank 1', '17']) expect(hasWords(log, sought), sought).toBe(true);
+  for (const sought of ['rank 10', 'rank 7', 'solver n4', 'rank']) expect(hasWords(log, sought), sought).toBe(false);
+  expect(hasWords({ ...log, rank: null, host: null }, 'rank 1')).toBe(false);
 });

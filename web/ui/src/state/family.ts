@@ -1,4 +1,4 @@
-// Logs in an order in which each stands below the process that started it.
+// Logs in an order in which each stands below the process that started it, and those that are found by words.
 
 import type { Log } from '../answers';
 
@@ -42,4 +42,13 @@ export function family(logs: Log[], order: Order): { log: Log; depth: number }[]
 
 function byStart(a: Log, b: Log): number {
   return Number(a.rank ?? -1) - Number(b.rank ?? -1) || (a.start_unix_ns ?? 0) - (b.start_unix_ns ?? 0) || a.id - b.id;
+}
+
+/** Whether a log has all words in what is known of it; `rank 1` is no rank 10. */
+export function hasWords(log: Log, sought: string): boolean {
+  const texts = [log.name, log.host, log.file, log.command_line, log.pid].filter((one) => one !== null);
+  const text = texts.join(' ').toLowerCase();
+  const [, rank] = /\brank\s+(\S+)/i.exec(sought) ?? [];
+  const words = sought.replace(/\brank\s+\S*/i, '').toLowerCase().split(/\s+/);
+  return (rank === undefined || log.rank === rank) && words.every((word) => text.includes(word));
 }
