@@ -1,4 +1,4 @@
-// A log that another tool made: what that does not know is not asked in vain.
+// A log that another tool made: its tables have no curves, and its overview says what is not known.
 
 import { bytes, compareTable, count, name, tableOf } from '../cells.mjs';
 import { check } from '../check.mjs';
