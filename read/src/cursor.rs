@@ -70,8 +70,8 @@ impl Step<'_> {
     /// When it is due among the streams.
     #[inline]
     pub(crate) fn turn(&self) -> u64 {
-        let is_reading = matches!(self.kind, Some(Kind::Rss(_)));
-        turn(self.tick).saturating_add(is_reading.into())
+        let is_of_all = matches!(self.kind, Some(Kind::Rss(_) | Kind::Mark(_)));
+        turn(self.tick).saturating_add(is_of_all.into())
     }
 
     /// What it is, if that is usual.
@@ -85,7 +85,7 @@ impl Step<'_> {
     }
 }
 
-/// When what is no reading is due among the streams.
+/// When what is no reading and no mark is due among the streams.
 #[inline]
 pub(crate) fn turn(tick: u64) -> u64 {
     tick.saturating_mul(2)

@@ -199,6 +199,7 @@ pack_recorder() { # MACHINE FOLDER
     local name
     name=$(name_of "$1")
     mkdir -p "$work/$name/lib" "$work/$name/bin" "$work/$name/share/doc/memlog" || return
+    mkdir "$work/$name/include" && (cd "$source/include" && cp -a memlog.h memlog.f90 memlog_fortran.c "$work/$name/include/") || return
     cp -a "$2"/lib/memlog_s* "$work/$name/lib/" && cp -a "$source/scripts/packaging/install" "$work/$name/" &&
         (cd "$source" && cp -a LICENSE-* CHANGELOG doc/HPC.md "$work/NOTICES" "$work/$name/share/doc/memlog/") || return
     sed -i "s|[^ ]*/memlog_s.a|/opt/memlog-$version/lib/memlog_s.a|" "$work/$name/lib/memlog_s_ld_cmds" "$work/$name/lib/memlog_s_cxx_ld_cmds" || return

@@ -39,7 +39,7 @@ pub const RUSTC: Compiler = Compiler {
 };
 
 /// A compiler with other options.
-pub fn optioned(name: &'static str, options: &'static [&'static str]) -> Compiler {
+pub const fn optioned(name: &'static str, options: &'static [&'static str]) -> Compiler {
     Compiler { name, options }
 }
 

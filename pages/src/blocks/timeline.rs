@@ -19,6 +19,9 @@ use crate::words::{clean, grouped, percentage};
 /// The version of the keys; `doc/STATS.md` says what they mean.
 const SCHEMA: &str = "memlog-timeline-1";
 
+/// As many marks are named in a row.
+const MARKS: usize = 3;
+
 /// Show the heap and resident memory over time.
 #[derive(clap::Args)]
 pub struct Args {
@@ -212,7 +215,28 @@ fn rows_of(told: &Told, points: &[Point]) -> Rows {
         "" => " heap peak",
         _ => " heap peak of all blocks",
     };
-    let remark = |point: &Point| known_peaks(told, point, [heap_peak, " RSS peak"]).join(",");
+    let mut marks = told.world.table.marks().iter().peekable();
+    // The last row has the marks behind it as well.
+    let last_event = points.last().map_or(0, |point| point.event);
+    let mut remark = |point: &Point| {
+        let mut words: Vec<String> = known_peaks(told, point, [heap_peak, " RSS peak"])
+            .into_iter()
+            .map(str::to_owned)
+            .collect();
+        let until = match point.event == last_event {
+            true => u64::MAX,
+            false => point.event,
+        };
+        let mut names = Vec::new();
+        while let Some(mark) = marks.next_if(|mark| mark.event <= until) {
+            names.push(clean(&mark.name));
+        }
+        words.extend(names.iter().take(MARKS).map(|name| format!(" mark {name}")));
+        if let Some(more) = names.len().checked_sub(MARKS).filter(|more| *more > 0) {
+            words.push(format!(" {more} more marks"));
+        }
+        words.join(",")
+    };
     // Where times are not known only their order is, and so how far the run was.
     let has_times = !is_unknown(told.log(), Lack::Times);
     let end_tick = told.world.table.end_tick();

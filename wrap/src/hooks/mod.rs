@@ -4,6 +4,7 @@
 //! * [`family`], [`aligned`], [`operators`], [`named`] blocks that come and go
 //! * [`mappings`] the ledger of mappings
 //! * [`notices`], [`filters`], [`rights`], [`threads`] what the program tells without knowing
+//! * [`header`] what it says by itself
 //! * [`session`], [`resumed`] who may record
 //! * [`events`], [`capture`], [`failed`] the event and its stack
 
@@ -13,6 +14,7 @@ pub mod events;
 pub mod failed;
 pub mod family;
 pub mod filters;
+pub mod header;
 pub mod malloc;
 pub mod mappings;
 pub mod named;

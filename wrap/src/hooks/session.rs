@@ -86,6 +86,13 @@ pub fn admit(frame: &DoorFrame) -> Admission {
 #[cold]
 #[inline(never)]
 pub(crate) fn admit_cold(frame: &DoorFrame) -> Admission {
+    admit_at(frame.sp())
+}
+
+/// Lets in whoever calls at this depth of the stack, through no door.
+#[cold]
+#[inline(never)]
+pub(super) fn admit_at(sp: u64) -> Admission {
     if !crate::process::start::wake() {
         return Admission::Pass;
     }
@@ -103,7 +110,7 @@ pub(crate) fn admit_cold(frame: &DoorFrame) -> Admission {
             // SAFETY: as in `admit`; the life came On after the shim looked.
             let slot = unsafe { &*(set as *const Slot) };
             if slot.busy.load(Ordering::Relaxed) != 0 {
-                return admit_nested(slot, frame.sp());
+                return admit_nested(slot, sp);
             }
             return Admission::Record(Session {
                 slot,
@@ -114,7 +121,7 @@ pub(crate) fn admit_cold(frame: &DoorFrame) -> Admission {
     }
     if RECORDER.ground.must_be_quiet() {
         *word = CLAIMING;
-        return claim(word, UNKNOWN_TID, own_stack_unasked(frame.sp()));
+        return claim(word, UNKNOWN_TID, own_stack_unasked(sp));
     }
     if Os::pid() != RECORDER.ground.pid.load(Ordering::Relaxed) {
         // A vfork's child of a thread that has no stream yet: its claim must
@@ -126,7 +133,7 @@ pub(crate) fn admit_cold(frame: &DoorFrame) -> Admission {
     }
     *word = CLAIMING;
     let tid = Os::tid();
-    claim(word, tid, own_stack(frame.sp(), tid))
+    claim(word, tid, own_stack(sp, tid))
 }
 
 /// A stream for this thread's first call.

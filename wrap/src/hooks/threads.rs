@@ -7,7 +7,7 @@
 //! no door sees, and other threads through a file.
 
 use crate::hooks::session;
-use crate::log::stream::mark_of;
+use crate::log::stream::{TOLD, mark_of, wide};
 use crate::platform::arch::DoorFrame;
 use crate::platform::sys::{Os, Sys};
 use crate::process::recorder::RECORDER;
@@ -43,7 +43,8 @@ pub fn tell_others() {
         if tid == FREE || tid >= UNKNOWN_TID || tid == own || !Os::name_of(tid, &mut name) {
             continue;
         }
-        if slot.named.load(Ordering::Relaxed) == mark_of(&name) {
+        let told = slot.named.load(Ordering::Relaxed);
+        if told == TOLD || told == mark_of(&wide(&name)) {
             continue;
         }
         if aside.is_none() {
@@ -53,7 +54,7 @@ pub fn tell_others() {
             return;
         };
         session.in_recorder(None);
-        session.stream().tell_name(tid, name);
+        session.stream().tell_name(tid, &name);
     }
     if let Some(session) = aside {
         session.end();

@@ -15,7 +15,7 @@ mod name;
 mod ready;
 
 pub use failures::Failures;
-pub use name::mark_of;
+pub use name::{LONGEST as LONGEST_NAME, TOLD, mark_of, wide};
 
 use super::Log;
 use crate::log::sink::{self, Use};
@@ -129,7 +129,9 @@ pub struct Stream {
     name_looks: u8,
     /// The millisecond, cut to 32 bits, from which on it is to be looked at again.
     name_due: u32,
-    name: [u8; 16],
+    name: [u8; name::LONGEST],
+    /// Whether the program told it.
+    is_name_told: bool,
     pub(crate) lost: u64,
     cache: Cache,
     codes: [u32; MAX_FRAMES],
@@ -465,7 +467,7 @@ impl Stream {
             self.put(|deltas, out| deltas.put_stamp(out, stamp));
         }
         if !same {
-            self.name = [0; 16];
+            (self.name, self.is_name_told) = ([0; name::LONGEST], false);
             (self.stack, self.other_stack) = (Bounds::default(), Bounds::default());
         }
         // A number may be a new thread's, with a stack of its own.

@@ -71,6 +71,8 @@ pub struct Recorder {
     pub ledger: AtomicU64,
     /// Calls of mallopt that were written.
     tuned: AtomicU32,
+    /// Snapshots that the program took.
+    snapshots: AtomicU32,
     /// Resident memory, as last seen.
     pub rss: Shared,
     /// What was resident in which mapping.
@@ -107,6 +109,7 @@ pub static RECORDER: Recorder = Recorder {
     looking: Bounded::new((), &RECORDER.ground),
     ledger: AtomicU64::new(0),
     tuned: AtomicU32::new(0),
+    snapshots: AtomicU32::new(0),
     rss: Shared::new(),
     census: Censuses::new(&CENSUS),
     guard: Guard::new(&RECORDER.ground),
@@ -153,6 +156,13 @@ impl Recorder {
         self.tuned.fetch_update(order, order, one_more).is_ok()
     }
 
+    /// The number of a snapshot that is taken now, from 1.
+    pub fn next_snapshot(&self) -> u32 {
+        self.snapshots
+            .fetch_add(1, Ordering::Relaxed)
+            .wrapping_add(1)
+    }
+
     /// Whether somebody was at work on what several threads share.
     pub fn has_held_lock(&self) -> bool {
         self.code.is_held() || self.settings.is_held() || self.log.has_held_lock()
@@ -186,6 +196,7 @@ impl Recorder {
         self.census.reset();
         self.ledger.store(0, Ordering::Relaxed);
         self.tuned.store(0, Ordering::Relaxed);
+        self.snapshots.store(0, Ordering::Relaxed);
         self.next_generation();
     }
 }

@@ -108,6 +108,11 @@ impl Shared {
         taken
     }
 
+    /// Whether the last reading is of another millisecond than this tick.
+    pub fn is_old(&self, tick: u64) -> bool {
+        self.asked_at.load(Ordering::Relaxed) != clock::ms_of(tick)
+    }
+
     /// Whether it is time to ask again.
     pub fn is_due(&self, now_ms: u64) -> bool {
         now_ms.saturating_sub(self.asked_at.load(Ordering::Relaxed)) >= EVERY_MS

@@ -1,0 +1,66 @@
+"""What a Python program may say to memlog, a profiler of its memory.
+
+    import memlog
+    memlog.mark("loaded")           # a name for this moment: memlog report --at 'mark loaded'
+    memlog.snapshot()               # the same, called snapshot 1, 2, ...
+    memlog.sync()                   # all that was recorded is in the log's file now
+    memlog.name_thread("loader")    # a name for the calling thread, of 32 bytes at most
+    memlog.is_recording()           # True or False
+
+One file, to be copied or installed. Where the program runs without memlog nothing
+happens. memlog.h says more.
+"""
+
+import ctypes
+
+__all__ = ["mark", "snapshot", "sync", "name_thread", "is_recording"]
+
+_program = ctypes.CDLL(None)
+
+
+def _function(name, arguments, result=None):
+    function = getattr(_program, name, None)
+    if function is None:
+        return None
+    function.argtypes, function.restype = arguments, result
+    return function
+
+
+_mark = _function("memlog_mark", [ctypes.c_char_p])
+_snapshot = _function("memlog_snapshot", [])
+_sync = _function("memlog_sync", [])
+_name_thread = _function("memlog_name_thread", [ctypes.c_char_p])
+_is_recording = _function("memlog_is_recording", [], ctypes.c_int)
+
+
+def _bytes(name):
+    return name if isinstance(name, bytes) else str(name).encode("utf-8", "replace")
+
+
+def mark(name):
+    """Gives this moment a name."""
+    if _mark:
+        _mark(_bytes(name))
+
+
+def snapshot():
+    """A moment to be reported, called snapshot 1, 2, ..."""
+    if _snapshot:
+        _snapshot()
+
+
+def sync():
+    """What was recorded until now is in the log's file when this returns."""
+    if _sync:
+        _sync()
+
+
+def name_thread(name):
+    """The calling thread has this name from now on."""
+    if _name_thread:
+        _name_thread(_bytes(name))
+
+
+def is_recording():
+    """Whether events are recorded now."""
+    return bool(_is_recording and _is_recording())

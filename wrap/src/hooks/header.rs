@@ -1,0 +1,160 @@
+//! What the program says by itself: the functions of `include/memlog.h`, and
+//! those of memtrail's and bytehound's headers under their own names.
+//!
+//! They may be called from any thread, from a signal handler and before main.
+//! None changes errno, and none does anything where nothing is recorded.
+#![allow(unsafe_code)]
+//! # Safety
+//! Called by the program alone, with C strings or null.
+
+use crate::hooks::events::take_stamp;
+use crate::hooks::notices::make_deferred_log;
+use crate::hooks::session::{self, Admission};
+use crate::log::stream::Stream;
+use crate::platform::lock::Patience;
+use crate::platform::text::Text;
+use crate::process::recorder::RECORDER;
+use crate::process::rss;
+use crate::process::start;
+use core::ffi::{c_char, c_int};
+use memlog_format::ext::{Ext, MAX_TEXT};
+
+/// Work in this thread's stream.
+fn record(work: impl FnOnce(&mut Stream)) {
+    let here = 0u8;
+    let mut admission = session::admit_at(&raw const here as u64);
+    if matches!(admission, Admission::Backing) {
+        // Out of an allocator's own hook.
+        admission = session::aside().map_or(Admission::Pass, Admission::Record);
+    }
+    if let Admission::Record(mut session) = admission {
+        session.in_recorder(None);
+        work(session.stream());
+        session.end();
+    }
+}
+
+/// The bytes of a name, as many as a record holds; a letter is not cut in half.
+///
+/// # Safety
+/// Null or a C string.
+unsafe fn text<'a>(name: *const c_char, most: usize) -> &'a [u8] {
+    if name.is_null() {
+        return &[];
+    }
+    // SAFETY: by the caller; no byte behind the zero is read.
+    let byte = |at: usize| unsafe { *name.cast::<u8>().add(at) };
+    let mut length = 0;
+    while length < most && byte(length) != 0 {
+        length += 1;
+    }
+    // Where the name goes on: not in the middle of a letter.
+    while length > 0 && byte(length) & 0xc0 == 0x80 {
+        length -= 1;
+    }
+    // SAFETY: as above.
+    unsafe { core::slice::from_raw_parts(name.cast(), length) }
+}
+
+/// A moment of all threads gets a name. What others did before this call is told as
+/// done before the mark, by their clocks, and what they do after it as done after,
+/// by the stamp that they take then. Resident memory is read with it, once in a
+/// millisecond.
+fn mark(name: &[u8]) {
+    if !start::wake() {
+        return;
+    }
+    make_deferred_log();
+    record(|stream| {
+        stream.leave_private_chunk();
+        stream.look_at_time();
+        stream.readings_seen = RECORDER.log.readings.begin();
+        take_stamp(stream);
+        if RECORDER.rss.is_old(stream.tick()) {
+            rss::poll(stream);
+        }
+        stream.write_ext(&Ext::Mark(name));
+        take_stamp(stream);
+        stream.readings_seen = RECORDER.log.readings.begin();
+    });
+}
+
+/// Gives this moment a name.
+///
+/// # Safety
+/// `name` is null or a C string.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn memlog_mark(name: *const c_char) {
+    // SAFETY: by the caller.
+    mark(unsafe { text(name, MAX_TEXT) });
+}
+
+/// A mark whose name ends in a number.
+fn mark_number(before: &[u8], number: u32) {
+    let mut name = Text::<32>::new();
+    name.push(before);
+    name.push_number(u64::from(number));
+    mark(name.get());
+}
+
+/// A moment to be reported, called by its number.
+#[unsafe(no_mangle)]
+pub extern "C" fn memlog_snapshot() {
+    if start::wake() {
+        mark_number(b"snapshot ", RECORDER.next_snapshot());
+    }
+}
+
+/// memtrail's.
+#[unsafe(no_mangle)]
+pub extern "C" fn memtrail_snapshot() {
+    memlog_snapshot();
+}
+
+/// bytehound's: the number is the name.
+#[unsafe(no_mangle)]
+pub extern "C" fn memory_profiler_set_marker(number: u32) {
+    mark_number(b"", number);
+}
+
+/// What was recorded until now is in the log's file when this returns.
+#[unsafe(no_mangle)]
+pub extern "C" fn memlog_sync() {
+    if !session::is_on() || !make_deferred_log() || RECORDER.ground.must_be_quiet() {
+        return;
+    }
+    record(|stream| {
+        stream.leave_private_chunk();
+        let log = &RECORDER.log;
+        log.meta.with(Patience::Bounded, |meta| meta.flush(log));
+        if log.writes_out() {
+            stream.flush();
+            log.write_held();
+        }
+    });
+}
+
+/// bytehound's.
+#[unsafe(no_mangle)]
+pub extern "C" fn memory_profiler_sync() {
+    memlog_sync();
+}
+
+/// The calling thread has this name from now on.
+///
+/// # Safety
+/// `name` is null or a C string.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn memlog_name_thread(name: *const c_char) {
+    // SAFETY: by the caller.
+    let name = unsafe { text(name, crate::log::stream::LONGEST_NAME) };
+    if !name.is_empty() {
+        record(|stream| stream.be_named(name));
+    }
+}
+
+/// Whether events are recorded now.
+#[unsafe(no_mangle)]
+pub extern "C" fn memlog_is_recording() -> c_int {
+    session::is_on().into()
+}
