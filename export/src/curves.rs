@@ -27,6 +27,8 @@ pub struct Curves {
     pub points: Vec<CurvePoint>,
     /// Where the time axis ends.
     pub end_seconds: f64,
+    /// Whether resident memory is the most that it had been by then.
+    pub is_highest_rss: bool,
     /// Names of moments, with where they are, and how high.
     pub peaks: Vec<(String, f64, u64)>,
     /// The program's marks, by time.
@@ -237,7 +239,11 @@ pub(crate) fn step(most: u64, is_bytes: bool) -> u64 {
 fn keys(out: &mut String, panel: &Panel, curves: &Curves) -> fmt::Result {
     let mut x = LEFT;
     let has_rss = curves.points.iter().any(|point| point.rss_bytes.is_some());
-    let all = [("live heap", HEAP, true), ("resident memory", RSS, has_rss)];
+    let resident = match curves.is_highest_rss {
+        true => "resident memory, the most so far",
+        false => "resident memory",
+    };
+    let all = [("live heap", HEAP, true), (resident, RSS, has_rss)];
     for (name, colour, _) in all.into_iter().filter(|(_, _, is_there)| *is_there) {
         let y = panel.top - 8.0;
         writeln!(
@@ -265,9 +271,13 @@ fn area(out: &mut String, panel: &Panel, curves: &Curves) -> fmt::Result {
         r#"<polygon points="{},{bottom}"#,
         Short(panel.x(first.seconds))
     )?;
+    let mut level = bottom;
     for point in &curves.points {
+        // Until then it was what it had been.
         let (x, y) = (panel.x(point.seconds), panel.y(point.heap_bytes as f64));
-        write!(out, " {},{}", Short(x), Short(y))?;
+        let (x, y) = (Short(x), Short(y));
+        write!(out, " {x},{level} {x},{y}")?;
+        level = y;
     }
     let (x, y) = (Short(last.0), Short(last.1));
     writeln!(out, r#" {x},{y} {x},{bottom}" fill="{}"/>"#, Hex(HEAP_AREA))
@@ -281,11 +291,13 @@ fn line(
     points: impl Iterator<Item = (f64, u64)>,
 ) -> fmt::Result {
     write!(out, r#"<polyline class="{class}" points=""#)?;
-    let mut last = None;
+    let mut last: Option<(f64, f64)> = None;
     for (seconds, value) in points {
-        let space = if last.is_some() { " " } else { "" };
         let (x, y) = (panel.x(seconds), panel.y(value as f64));
-        write!(out, "{space}{},{}", Short(x), Short(y))?;
+        if let Some((_, level)) = last {
+            write!(out, " {},{} ", Short(x), Short(level))?;
+        }
+        write!(out, "{},{}", Short(x), Short(y))?;
         last = Some((x, y));
     }
     let colour = Hex(colour);

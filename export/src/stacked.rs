@@ -236,8 +236,10 @@ fn area(
         Short(plot.x(*first.0))
     )?;
     for point in std::iter::once(first).chain(points) {
-        let (x, y) = (plot.x(*point.0), plot.y(*point.1));
-        write!(out, " {},{}", Short(x), Short(y))?;
+        // Until then it was what it had been.
+        let (x, y) = (Short(plot.x(*point.0)), Short(plot.y(*point.1)));
+        let level = Short(plot.y(*last.1));
+        write!(out, " {x},{level} {x},{y}")?;
         last = point;
     }
     // What there is at the last moment is there until the end.

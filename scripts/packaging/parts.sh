@@ -140,7 +140,7 @@ build_x86_64() {
 
 release_of() { # MACHINE
     # Not "machine": target_is sets that, to what file(1) calls it.
-    local target=$1 binary='' runner='' recorder
+    local target=$1 binary='' runner='' recorder smaller
     buildable || return
     say "building for $target"
     if [ "$target" = x86_64 ]; then
@@ -157,8 +157,12 @@ release_of() { # MACHINE
             pack_recorder "$target" "$recorder"
             return
         fi
+        # A call reaches 16 MB there. Behind that, GNU ld takes the functions that choose
+        # glibc's memcpy for ARM code, which they are not: the program dies before main.
+        smaller=()
+        [ "$target" != armv7hf ] || smaller=(-Ctarget-feature=+thumb-mode)
         # Its terms want their own text, and that one may link with another: that is the source tar.
-        build_command "$triple" "$compiler" "$recorder/lib" && notices_for "$triple" \
+        build_command "$triple" "$compiler" "$recorder/lib" "${smaller[@]}" && notices_for "$triple" \
             "glibc, linked by scripts/release of $(name_of src).tar.xz=/usr/share/doc/libc6-dev/copyright" \
             "LGPL-2.1, which is glibc's=/usr/share/common-licenses/LGPL-2.1" || return
     fi

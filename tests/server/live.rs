@@ -174,3 +174,48 @@ fn a_table_that_gets_shorter_is_made_anew() {
         "overwritten"
     );
 }
+
+/// Where the record of the end begins in the first chunk of a log.
+fn end_at(log: &[u8]) -> usize {
+    const END: u8 = 7;
+    let mut at = memlog_format::counter::AREA_END;
+    loop {
+        let (mut length, mut shift, mut body) = (0, 0, at + 1);
+        loop {
+            let byte = log[body];
+            length |= usize::from(byte & 0x7f) << shift;
+            (shift, body) = (shift + 7, body + 1);
+            if byte < 0x80 {
+                break;
+            }
+        }
+        if log[at] == END {
+            return at;
+        }
+        at = body + length;
+    }
+}
+
+/// A program ends while its log is read: the end came into the file behind what was
+/// read, and the process is gone when that is asked for.
+#[test]
+fn an_end_that_comes_late_is_read() {
+    let folder = Folder::new("server-late");
+    let whole = fs::read(recorded(&folder)).expect("a log");
+    let at = end_at(&whole);
+    let mut early = whole.clone();
+    early[16..20].copy_from_slice(&(at as u32).to_le_bytes());
+    early[6] &= !1;
+    let log = folder.path("late.memlog");
+    for wait_ms in [0, 4_000] {
+        fs::write(&log, &early).expect("a log");
+        let server = Server::start(&folder, &[word(&log)]);
+        let has_ended = || server.api("logs/1/leaks")["stats"]["ended"].clone();
+        assert_eq!(has_ended(), false);
+        std::thread::sleep(Duration::from_millis(wait_ms));
+        let file = fs::File::options().write(true).open(&log);
+        file.and_then(|mut file| file.write_all(&whole))
+            .expect("it is ours");
+        until("its end", || has_ended() == true);
+    }
+}

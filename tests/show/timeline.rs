@@ -123,8 +123,14 @@ fn compared(log: crate::recipe::Recipe, name: &str, options: &str) -> String {
             .iter()
             .filter_map(|point| Some((number(point, "seconds")?, number(point, key)?)));
         let known: Vec<_> = known.collect();
-        assert_eq!(drawn.len(), known.len(), "{class}");
-        for (found, (seconds, value)) in drawn.into_iter().zip(known) {
+        // Until the next is known it is what it was.
+        let mut steps: Vec<(f64, f64)> = Vec::new();
+        for (seconds, value) in known {
+            let before = steps.last().map(|(_, before)| (seconds, *before));
+            steps.extend(before.into_iter().chain([(seconds, value)]));
+        }
+        assert_eq!(drawn.len(), steps.len(), "{class}");
+        for (found, (seconds, value)) in drawn.into_iter().zip(steps) {
             is_near(found, (time.at(seconds), axis.at(value)));
         }
     }

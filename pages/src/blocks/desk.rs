@@ -131,6 +131,9 @@ pub struct Size {
     pub event_bytes: u64,
     /// Whether its program runs.
     pub is_running: bool,
+    /// Whether it says how its program ended. A program that does not run may have
+    /// ended after its log was read.
+    pub is_ended: bool,
 }
 
 impl Size {
@@ -145,6 +148,7 @@ impl Size {
         Self {
             event_bytes: log.size().event_bytes,
             is_running: is_running(log),
+            is_ended: log.end().is_some() || log.death().is_some(),
         }
     }
 }

@@ -328,6 +328,17 @@ fn by_purpose(
         let sentence = format!("no reading came before {at}: this is the first");
         rest.push(sentence.into());
     }
+    if let Some(at) = &args.question.at
+        && !is_of_peak
+        && let Ok(event) = told.event(at)
+        && event > chosen.event
+    {
+        let sentence = format!(
+            "no reading lies between this one and {at}, with {} allocations and releases",
+            grouped(event - chosen.event)
+        );
+        rest.push(sentence.into());
+    }
     if sum > far {
         let sentence = format!(
             "the kernel counts {}: pages of zeros that were only read are among the others",

@@ -255,6 +255,7 @@ pub fn answer(told: &Told, args: &Args, list: &Listing) -> Result<Answer, Unansw
         ("by", args.by.word().into()),
         ("bytes", total.bytes.into()),
         ("blocks", total.blocks.into()),
+        ("groups", shown.len().into()),
         (
             "rows",
             shown

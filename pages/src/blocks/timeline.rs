@@ -131,11 +131,18 @@ fn curves(told: &Told, most: usize) -> Result<Curves, Damaged> {
     Ok(Curves {
         heading: vec![format!("Memory over time{}", told.about)],
         points: drawn.collect(),
+        is_highest_rss: is_highest(told),
         end_seconds: world.seconds(world.table.end_tick()),
         peaks: heap.into_iter().chain(resident).collect(),
         marks: marks.collect(),
         notes: Vec::new(),
     })
+}
+
+/// Whether the kernel told only how much was resident at most until then.
+fn is_highest(told: &Told) -> bool {
+    let mut readings = told.world.table.readings().iter();
+    readings.any(|reading| reading.is_mark)
 }
 
 fn answer(told: &Told, most: usize) -> Result<Answer, Damaged> {
@@ -266,7 +273,11 @@ fn rows_of(told: &Told, points: &[Point]) -> Rows {
             if has_times { "seconds" } else { "of run" },
             "heap",
             "blocks",
-            "RSS",
+            if is_highest(told) {
+                "RSS so far"
+            } else {
+                "RSS"
+            },
             "allocations",
             "",
         ]),

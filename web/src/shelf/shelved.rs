@@ -49,6 +49,9 @@ struct Open {
     used: Option<Instant>,
     /// What the file was when it could not be opened.
     refused: Option<Stamp>,
+    /// What it was when it was looked at for the last time, of a program that does not
+    /// run, and whose log tells no end.
+    looked: Option<Stamp>,
 }
 
 /// What there is to look at of a log's file.
@@ -58,6 +61,9 @@ enum Due {
     Refused,
     /// Its program ran when it had this size; whether it may be read again.
     Running(Size, bool),
+    /// The same of a program that is gone, or elsewhere, and whose log of this size tells
+    /// no end: that may have come while it was read. Looked at when it was this.
+    Endless(Size, bool, Option<Stamp>),
 }
 
 /// Who waits for an answer. It goes with the connection.
@@ -236,10 +242,20 @@ impl Shelved {
                 self.answers().clear();
                 return (self.told)();
             }
+            Due::Endless(size, is_due, looked) => {
+                let stamp = stamp(&self.path);
+                if !is_due || looked.is_some() && looked == stamp {
+                    return;
+                }
+                self.open().looked = stamp;
+                (size, true)
+            }
             Due::Running(size, is_due) => (size, is_due),
         };
         // After the end nothing more comes.
-        let is_new = |size: Size| !size.is_running || due.1 && size != due.0;
+        let (was, is_due) = due;
+        let has_stopped = |now: Size| was.is_running && !now.is_running;
+        let is_new = |now: Size| has_stopped(now) || is_due && now != was;
         if Size::of(&self.path).is_some_and(is_new) {
             let mut open = self.open();
             open.opened = Some(Instant::now());
@@ -262,10 +278,13 @@ impl Shelved {
         }
         match open.current.as_ref().map(|reader| reader.phase()) {
             Some(Phase::Failed(_)) => Due::Refused,
-            Some(Phase::Ready(ready)) if ready.size.is_running && open.next.is_none() => {
+            Some(Phase::Ready(ready)) if !ready.size.is_ended && open.next.is_none() => {
                 let late = SOONEST.max(ready.took * TIMES_AS_LATE);
                 let is_due = open.opened.is_none_or(|opened| opened.elapsed() >= late);
-                Due::Running(ready.size, is_due)
+                match ready.size.is_running {
+                    true => Due::Running(ready.size, is_due),
+                    false => Due::Endless(ready.size, is_due, open.looked),
+                }
             }
             _ => Due::Nothing,
         }

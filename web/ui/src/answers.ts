@@ -98,6 +98,8 @@ export interface Table extends Answer {
   by: string;
   bytes: number;
   blocks: number;
+  /** How many groups there are; the rows may be fewer. */
+  groups: number;
   rows: Row[];
   moments_seconds?: number[];
 }

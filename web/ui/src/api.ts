@@ -142,7 +142,12 @@ export function graph(log: A.Log, options: Choice & { by: string }): Question<ne
   const by = options.by === 'live' ? null : options.by;
   return {
     path: `logs/${log.id}/graph.svg${queryOf({ ...options })}`,
-    command: commandLine({ command: 'dot', options: { by, at: options.at, where: options.where }, files: [log.file] }),
+    // The picture is of blocks; the command's has what the program mapped besides.
+    command: commandLine({
+      command: 'dot',
+      options: { by, at: options.at, where: options.where, 'no-mapped': by === null && !options.where },
+      files: [log.file],
+    }),
   };
 }
 

@@ -49,7 +49,7 @@ export function siteColumns(table: Table): Column<Row>[] {
 
 /** Null where not all groups are there. */
 function sum(table: Table, key: 'waste_bytes' | 'leaked_bytes' | 'temporary_blocks'): number | null {
-  if (table.rows.length >= topOf(table.by)) return null;
+  if (table.rows.length < table.groups) return null;
   return table.rows.reduce((all, row) => all + row[key], 0);
 }
 
