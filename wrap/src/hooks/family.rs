@@ -373,9 +373,18 @@ handler! {
         if early::owns(block) {
             return early::size_of(block);
         }
-        match next::<extern "C" fn(Block) -> usize>(frame, Door::MallocUsableSize) {
-            Some(real) => real(block),
-            None => 0,
+        let Some(real) = next::<extern "C" fn(Block) -> usize>(frame, Door::MallocUsableSize) else {
+            return 0;
+        };
+        // It may map what it needs for a thread that has not called it before.
+        match admit(frame) {
+            Admission::Record(mut session) => {
+                session.enter_real(frame);
+                let usable = real(block);
+                session.end();
+                usable
+            }
+            Admission::Pass | Admission::Backing => real(block),
         }
     }
 }
