@@ -50,6 +50,8 @@ pub struct Run<'a> {
     since: u64,
     live: Live,
     peak_live: Live,
+    /// The most bytes that were live, when resident memory was read.
+    read_at: u64,
     /// At the peak of resident memory.
     live_at_peak: u64,
     touched: u64,
@@ -105,6 +107,7 @@ impl<'a> Run<'a> {
             since: 0,
             live: Live::default(),
             peak_live: Live::default(),
+            read_at: 0,
             live_at_peak: 0,
             touched: 0,
             untouched: 0,
@@ -326,17 +329,20 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// A large block may be part of a peak that nobody has seen yet.
+    /// A large block may be part of a peak that nobody has seen yet, and so may many
+    /// small ones.
     #[inline]
     fn before_release(&mut self, block: &Block) {
-        if block.size >= self.resident.gate && self.since > 0 {
+        let (live, most, gate) = (self.live.bytes, self.peak_live.bytes, self.resident.gate);
+        let is_large = block.size >= gate && self.since > 0;
+        if is_large || most > self.read_at && live + gate / 8 <= most {
             self.read();
         }
     }
 
     #[inline(never)]
     fn read(&mut self) -> u64 {
-        self.since = 0;
+        (self.since, self.read_at) = (0, self.peak_live.bytes);
         if self.mode == Mode::Dry {
             return 0;
         }

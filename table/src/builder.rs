@@ -40,6 +40,7 @@ pub struct Builder<W> {
     unfinished: HashSet<u64>,
     event: u64,
     tick: u64,
+    read_tick: u64,
     /// What the program mapped, unless that is what this is of.
     mappings: Option<Box<Mappings>>,
 }
@@ -72,6 +73,7 @@ impl<W: Write + Send + 'static> Builder<W> {
             unfinished: HashSet::new(),
             event: 0,
             tick: 0,
+            read_tick: 0,
         }
     }
 
@@ -290,7 +292,8 @@ impl<W: Write + Send + 'static> Builder<W> {
     }
 
     fn read(&mut self, tick: u64, rss: &Rss) {
-        self.tick = self.tick.max(tick);
+        // What others do while the kernel is asked is behind it, and may be of before.
+        self.read_tick = self.read_tick.max(self.tick).max(tick);
         if let Some(mappings) = &mut self.mappings {
             mappings.table.read(tick, rss);
         }
@@ -301,7 +304,7 @@ impl<W: Write + Send + 'static> Builder<W> {
         if kb > 0 {
             self.tail.readings.push(Reading {
                 event: self.event,
-                tick: self.tick,
+                tick: self.read_tick,
                 kb,
                 own_kb: rss.own_kb,
                 is_mark,
@@ -354,7 +357,7 @@ impl<W: Write + Send + 'static> Builder<W> {
         let mut writer = self.writing.end()?;
         (self.tail.extents, self.tail.rows) = (writer.extents, writer.rows);
         self.tail.events = self.event;
-        self.tail.end_tick = end_tick.unwrap_or(0).max(self.tick);
+        self.tail.end_tick = end_tick.unwrap_or(0).max(self.tick).max(self.read_tick);
         self.tail.stacks = self.stacks.keys;
         self.tail.held = self.stacks.held;
         self.tail.threads = self.threads.list;
