@@ -14,6 +14,7 @@
 //! * [`skip`]: logs that say too little to be kept
 //! * [`summary`]: what is said at the end
 //! * [`total`]: the bound of all logs together
+//! * [`under`]: gdb and perf, which start the program instead
 
 mod allocator;
 mod codes;
@@ -30,6 +31,7 @@ mod skip;
 mod summary;
 mod total;
 mod trim;
+mod under;
 
 use std::ffi::{OsStr, OsString};
 use std::io::Write;
@@ -48,6 +50,7 @@ pub use mistaken::check as refuse_mistaken;
 use output::Plan;
 use program::Program;
 use total::Total;
+use under::Under;
 
 /// What `memlog record` is asked.
 #[derive(clap::Args)]
@@ -97,6 +100,12 @@ pub struct Args {
     /// Remove the logs of processes that ended with fewer events, when the program has ended; never the program's own, or a killed one's
     #[arg(long, value_name = "EVENTS", value_parser = clap::value_parser!(u64).range(1..))]
     skip_below: Option<u64>,
+    /// Start gdb with the program, which runs with the recorder whenever gdb starts it; gdb without
+    #[arg(long, visible_alias = "debug", conflicts_with = "perf")]
+    gdb: bool,
+    /// Start the program by `perf record -g`, into perf.data; the samples have the recorder's part too
+    #[arg(long, visible_alias = "profile")]
+    perf: bool,
     /// The program and its arguments
     #[arg(
         required = true,
@@ -186,6 +195,14 @@ fn record(args: Args, tells: summary::Tells) -> anyhow::Result<Ran> {
         "MEMLOG_ONLY" => !args.only.is_empty(),
         _ => false,
     })?;
+    let under = match (args.gdb, args.perf) {
+        (true, _) => Some(Under::Gdb),
+        (_, true) => Some(Under::Perf),
+        _ => None,
+    };
+    if let Some(under) = under {
+        under.check()?;
+    }
     let program = Program::find(name, args.flight_recorder.is_some())?;
     let objects = program.objects();
     sanitizer::refuse_if_first(name, &objects)?;
@@ -250,7 +267,13 @@ fn record(args: Args, tells: summary::Tells) -> anyhow::Result<Ran> {
             say(&sentence);
         }
     }
-    let (child, status, last_name) = run_to_end(command, name)?;
+    let (child, status, last_name) = match under {
+        None => run_to_end(command, name)?,
+        Some(under) => {
+            let ended = run_to_end(under.start(&command), OsStr::new(under.name()))?;
+            (plan.first_of(&run).unwrap_or(ended.0), ended.1, None)
+        }
+    };
     let outcome = summary::RunOutcome {
         child,
         status,

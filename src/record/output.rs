@@ -274,6 +274,13 @@ impl Plan {
         logs
     }
 
+    /// The process of the first log of a run, which another program may have started.
+    pub fn first_of(&self, run: &str) -> Option<u32> {
+        let logs = self.new_logs(0);
+        let first = logs.iter().find(|log| log.run == run);
+        first.map(|log| log.pid)
+    }
+
     /// The files that could be logs of this plan by their names.
     fn files(&self) -> Vec<Identity> {
         let mut folders = vec![self.folder.clone()];
