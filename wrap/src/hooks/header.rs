@@ -22,7 +22,7 @@ use memlog_format::ext::{Ext, MAX_TEXT};
 /// Work in this thread's stream.
 fn record(work: impl FnOnce(&mut Stream)) {
     let here = 0u8;
-    let mut admission = session::admit_at(&raw const here as u64);
+    let mut admission = session::admit_cold(&raw const here as u64);
     if matches!(admission, Admission::Backing) {
         // Out of an allocator's own hook.
         admission = session::aside().map_or(Admission::Pass, Admission::Record);

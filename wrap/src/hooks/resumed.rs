@@ -17,7 +17,7 @@ pub fn go_on_in_child(word: u64, frame: &DoorFrame) -> Option<Session> {
         return None;
     }
     // The frame's word is of the parent's stream.
-    let Admission::Record(mut session) = admit_cold(frame) else {
+    let Admission::Record(mut session) = admit_cold(frame.sp()) else {
         return None;
     };
     session.enter_recorder(frame);

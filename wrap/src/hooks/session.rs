@@ -77,22 +77,16 @@ pub fn admit(frame: &DoorFrame) -> Admission {
         return Admission::Record(session);
     }
     if frame.word <= CLAIMING {
-        return admit_cold(frame);
+        return admit_cold(frame.sp());
     }
     // SAFETY: as in `own`.
     admit_nested(unsafe { &*(frame.word as *const Slot) }, frame.sp())
 }
 
+/// The same of a call at this depth of the stack, through a door or not.
 #[cold]
 #[inline(never)]
-pub(crate) fn admit_cold(frame: &DoorFrame) -> Admission {
-    admit_at(frame.sp())
-}
-
-/// Lets in whoever calls at this depth of the stack, through no door.
-#[cold]
-#[inline(never)]
-pub(super) fn admit_at(sp: u64) -> Admission {
+pub(crate) fn admit_cold(sp: u64) -> Admission {
     if !crate::process::start::wake() {
         return Admission::Pass;
     }

@@ -7,7 +7,7 @@
 //! no door sees, and other threads through a file.
 
 use crate::hooks::session;
-use crate::log::stream::{TOLD, mark_of, wide};
+use crate::log::stream::{TOLD, mark_of};
 use crate::platform::arch::DoorFrame;
 use crate::platform::sys::{Os, Sys};
 use crate::process::recorder::RECORDER;
@@ -44,7 +44,7 @@ pub fn tell_others() {
             continue;
         }
         let told = slot.named.load(Ordering::Relaxed);
-        if told == TOLD || told == mark_of(&wide(&name)) {
+        if told == TOLD || told == mark_of(&name) {
             continue;
         }
         if aside.is_none() {

@@ -15,7 +15,7 @@ mod name;
 mod ready;
 
 pub use failures::Failures;
-pub use name::{LONGEST as LONGEST_NAME, TOLD, mark_of, wide};
+pub use name::{LONGEST as LONGEST_NAME, TOLD, mark_of};
 
 use super::Log;
 use crate::log::sink::{self, Use};
@@ -125,13 +125,8 @@ pub struct Stream {
     is_private: bool,
     /// Whether a call got no memory since an operator new was called.
     pub has_failed: bool,
-    /// How often the thread's name was looked at; see `look_again`.
-    name_looks: u8,
-    /// The millisecond, cut to 32 bits, from which on it is to be looked at again.
-    name_due: u32,
-    name: [u8; name::LONGEST],
-    /// Whether the program told it.
-    is_name_told: bool,
+    /// The thread's.
+    name: name::Name,
     pub(crate) lost: u64,
     cache: Cache,
     codes: [u32; MAX_FRAMES],
@@ -404,7 +399,7 @@ impl Stream {
         self.deltas = Deltas::at_start(header.base_tick, header.base_stamp);
         let lost = core::mem::take(&mut self.lost);
         let (tid, name) = (self.tid, self.name);
-        self.put_ext(&name::thread_ext(tid, &name));
+        self.put_ext(&name.ext(tid));
         if lost > 0 {
             let reason = Counter::LostNoRoom as u8;
             self.put_ext(&Ext::Loss {
@@ -467,17 +462,12 @@ impl Stream {
             self.put(|deltas, out| deltas.put_stamp(out, stamp));
         }
         if !same {
-            (self.name, self.is_name_told) = ([0; name::LONGEST], false);
             (self.stack, self.other_stack) = (Bounds::default(), Bounds::default());
         }
         // A number may be a new thread's, with a stack of its own.
         self.kept.forget();
         self.kept_of_releases.iter_mut().for_each(Kept::forget);
-        let named = self.look_at_name();
-        (self.name_looks, self.name_due) = (0, clock::ms_of(self.tick()) as u32);
-        if !same && !named {
-            self.write_thread();
-        }
+        self.take_name(same);
     }
 
     /// Bytes committed in the chunk.

@@ -1,6 +1,7 @@
 //! The name of a stream's thread, and when it is looked at.
 
 use super::Stream;
+use crate::platform::clock;
 use crate::platform::sys::{Os, Sys};
 use core::sync::atomic::Ordering;
 use memlog_format::ext::Ext;
@@ -12,18 +13,75 @@ pub const LONGEST: usize = 32;
 /// not asked for any more.
 pub const TOLD: u64 = u64::MAX;
 
+/// What a stream knows of it.
+#[derive(Clone, Copy)]
+pub(super) struct Name {
+    text: [u8; LONGEST],
+    /// Whether the program told it.
+    is_told: bool,
+    /// How often it was looked at; see `look_again`.
+    looks: u8,
+    /// The millisecond, cut to 32 bits, from which on it is to be looked at again.
+    due: u32,
+}
+
+impl Name {
+    /// None yet.
+    const NONE: Self = Self {
+        text: [0; LONGEST],
+        is_told: false,
+        looks: 0,
+        due: 0,
+    };
+
+    fn of(text: &[u8]) -> Self {
+        let mut name = Self::NONE;
+        for (to, from) in name.text.iter_mut().zip(text) {
+            *to = *from;
+        }
+        name
+    }
+
+    /// The record of it.
+    pub(super) fn ext(&self, tid: u32) -> Ext<'_> {
+        let end = self.text.iter().position(|&byte| byte == 0);
+        let name = self.text.get(..end.unwrap_or(LONGEST)).unwrap_or(&[]);
+        Ext::Thread { tid, name }
+    }
+
+    fn mark(&self) -> u64 {
+        match self.text.first_chunk() {
+            Some(name) if !self.is_told => mark_of(name),
+            _ => TOLD,
+        }
+    }
+}
+
 impl Stream {
+    /// The stream serves this thread from now on: another than before, unless it is
+    /// the same.
+    pub(super) fn take_name(&mut self, is_same: bool) {
+        if !is_same {
+            self.name = Name::NONE;
+        }
+        let is_written = self.look_at_name();
+        (self.name.looks, self.name.due) = (0, clock::ms_of(self.tick()) as u32);
+        if !is_same && !is_written {
+            self.write_thread();
+        }
+    }
+
     /// Notes the thread's name if it has changed.
     pub fn look_at_name(&mut self) -> bool {
-        if self.log().ground.is_quiet() || self.is_name_told {
+        if self.log().ground.is_quiet() || self.name.is_told {
             return false;
         }
         let mut name = [0; 16];
         Os::thread_name(&mut name);
-        let name = wide(&name);
-        let changed = name != self.name;
+        let text = Name::of(&name).text;
+        let changed = text != self.name.text;
         if changed {
-            self.name = name;
+            self.name.text = text;
             self.write_thread();
         }
         changed
@@ -31,11 +89,10 @@ impl Stream {
 
     /// The program says by which name it calls this thread.
     pub fn be_named(&mut self, name: &[u8]) {
-        self.name = [0; LONGEST];
-        for (to, from) in self.name.iter_mut().zip(name) {
-            *to = *from;
-        }
-        self.is_name_told = true;
+        self.name = Name {
+            is_told: true,
+            ..Name::of(name)
+        };
         self.write_thread();
     }
 
@@ -44,56 +101,32 @@ impl Stream {
     /// last.
     pub fn look_again(&mut self, now_ms: u64) {
         const SELDOM: u8 = 10;
-        let since = (now_ms as u32).wrapping_sub(self.name_due) as i32;
+        let since = (now_ms as u32).wrapping_sub(self.name.due) as i32;
         if since >= 0 {
             self.look_at_name();
-            self.name_due = (now_ms as u32).wrapping_add(1 << self.name_looks);
-            self.name_looks = (self.name_looks + 1).min(SELDOM);
+            self.name.due = (now_ms as u32).wrapping_add(1 << self.name.looks);
+            self.name.looks = (self.name.looks + 1).min(SELDOM);
         }
     }
 
     /// Tells the name of a thread that is not this stream's: who comes next has
     /// to tell his own.
     pub fn tell_name(&mut self, tid: u32, name: &[u8; 16]) {
-        (self.tid, self.name, self.is_name_told) = (tid, wide(name), false);
+        (self.tid, self.name) = (tid, Name::of(name));
         self.write_thread();
     }
 
-    pub(super) fn write_thread(&mut self) {
+    fn write_thread(&mut self) {
         let (tid, name) = (self.tid, self.name);
         if let Some(slot) = self.log().streams.slot(self.number) {
-            let mark = match self.is_name_told {
-                true => TOLD,
-                false => mark_of(&name),
-            };
-            slot.named.store(mark, Ordering::Relaxed);
+            slot.named.store(name.mark(), Ordering::Relaxed);
         }
-        self.write_ext(&thread_ext(tid, &name));
+        self.write_ext(&name.ext(tid));
     }
 }
 
 /// Tells one of the kernel's names from another, nearly always.
-pub fn mark_of(name: &[u8; LONGEST]) -> u64 {
-    let number = name
-        .first_chunk()
-        .map_or(0, |&name| u128::from_le_bytes(name));
+pub fn mark_of(name: &[u8; 16]) -> u64 {
+    let number = u128::from_le_bytes(*name);
     (number >> 64) as u64 ^ (number as u64).rotate_left(29)
-}
-
-/// A name of the kernel's.
-pub fn wide(name: &[u8; 16]) -> [u8; LONGEST] {
-    let mut wide = [0; LONGEST];
-    for (to, from) in wide.iter_mut().zip(name) {
-        *to = *from;
-    }
-    wide
-}
-
-/// The record of a thread's name.
-pub(super) fn thread_ext(tid: u32, name: &[u8; LONGEST]) -> Ext<'_> {
-    let length = name.iter().position(|&byte| byte == 0).unwrap_or(LONGEST);
-    Ext::Thread {
-        tid,
-        name: name.get(..length).unwrap_or(&[]),
-    }
 }
