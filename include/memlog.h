@@ -12,7 +12,7 @@
  *   memlog_is_recording()          1 or 0
  *
  * Any thread may call them at any time, in a signal handler too. They do not change
- * errno. A mark takes a microsecond or two; its name has 128 bytes at most.
+ * errno. The name of a mark has 128 bytes at most.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0 */
 #ifndef MEMLOG_H

@@ -8,6 +8,7 @@
 #define _GNU_SOURCE
 #include "../include/memlog.h"
 #include "victim.h"
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -148,6 +149,7 @@ int main(int count, char **arguments) {
             among_threads();
         return 0;
     }
+    errno = 1234;
     memlog_name_thread("the main one");
     memlog_mark("begun");
     void *first = hold(1000), *second = hold(200000);
@@ -155,6 +157,9 @@ int main(int count, char **arguments) {
     say("loaded \xc3\xa4 <b>&\"quoted\"</b>");
     drop(second, 200000);
     memlog_snapshot();
+    memlog_sync();
+    if (errno != 1234)
+        return 1;
     say("snapshot 1");
     pthread_barrier_init(&held, NULL, 4);
     pthread_barrier_init(&marked, NULL, 4);

@@ -14,76 +14,94 @@
 
 /// Gives this moment a name, of 128 bytes at most.
 pub fn mark(name: &str) {
-    with_text(name, functions::mark);
+    if let Some(mark) = functions::memlog_mark() {
+        with_text(name, mark);
+    }
 }
 
 /// A moment to be reported, called snapshot 1, 2, ...
 pub fn snapshot() {
-    functions::snapshot();
+    if let Some(snapshot) = functions::memlog_snapshot() {
+        // SAFETY: it may be called at any time.
+        unsafe { snapshot() }
+    }
 }
 
 /// What was recorded until now is in the log's file when this returns.
 pub fn sync() {
-    functions::sync();
+    if let Some(sync) = functions::memlog_sync() {
+        // SAFETY: it may be called at any time.
+        unsafe { sync() }
+    }
 }
 
 /// The calling thread has this name from now on.
 pub fn name_thread(name: &str) {
-    with_text(name, functions::name_thread);
+    if let Some(name_thread) = functions::memlog_name_thread() {
+        with_text(name, name_thread);
+    }
 }
 
 /// Whether events are recorded now.
 pub fn is_recording() -> bool {
-    functions::is_recording() != 0
+    // SAFETY: it may be called at any time.
+    functions::memlog_is_recording().map_or(false, |asked| unsafe { asked() } != 0)
 }
+
+type OfNothing = unsafe extern "C" fn();
+type OfText = unsafe extern "C" fn(*const u8);
+type Asked = unsafe extern "C" fn() -> i32;
 
 /// Bytes of the longest name, and the zero behind it.
 const ROOM: usize = 129;
 
 /// A C string on the stack: to tell of memory is to take none.
-fn with_text(text: &str, tell: fn(*const u8)) {
+fn with_text(text: &str, tell: OfText) {
     let mut length = text.len().min(ROOM - 1);
     while !text.is_char_boundary(length) {
         length -= 1;
     }
     let mut bytes = [0; ROOM];
     bytes[..length].copy_from_slice(&text.as_bytes()[..length]);
-    tell(bytes.as_ptr());
+    // SAFETY: what is told is a C string, and it is not kept.
+    unsafe { tell(bytes.as_ptr()) }
 }
 
-#[cfg(feature = "linked")]
+/// The functions of memlog.h, those that there are.
 mod functions {
-    mod all {
-        extern "C" {
-            pub fn memlog_mark(name: *const u8);
-            pub fn memlog_snapshot();
-            pub fn memlog_sync();
-            pub fn memlog_name_thread(name: *const u8);
-            pub fn memlog_is_recording() -> i32;
-        }
+    use super::{Asked, OfNothing, OfText};
+
+    macro_rules! functions {
+        ($($name:ident: $kind:ident($($argument:ty)?) $(-> $result:ty)?;)*) => {$(
+            #[cfg(feature = "linked")]
+            pub fn $name() -> Option<$kind> {
+                extern "C" {
+                    fn $name($(_: $argument)?) $(-> $result)?;
+                }
+                Some($name)
+            }
+
+            #[cfg(not(feature = "linked"))]
+            pub fn $name() -> Option<$kind> {
+                static IT: super::found::Function =
+                    super::found::Function::new(concat!(stringify!($name), "\0"));
+                // SAFETY: the function of this name has this type in memlog.h.
+                IT.find().map(|address| unsafe { std::mem::transmute::<usize, $kind>(address) })
+            }
+        )*};
     }
 
-    // SAFETY of each: memlog.h's, and names are C strings.
-    pub fn mark(name: *const u8) {
-        unsafe { all::memlog_mark(name) }
-    }
-    pub fn snapshot() {
-        unsafe { all::memlog_snapshot() }
-    }
-    pub fn sync() {
-        unsafe { all::memlog_sync() }
-    }
-    pub fn name_thread(name: *const u8) {
-        unsafe { all::memlog_name_thread(name) }
-    }
-    pub fn is_recording() -> i32 {
-        unsafe { all::memlog_is_recording() }
+    functions! {
+        memlog_mark: OfText(*const u8);
+        memlog_snapshot: OfNothing();
+        memlog_sync: OfNothing();
+        memlog_name_thread: OfText(*const u8);
+        memlog_is_recording: Asked() -> i32;
     }
 }
 
 #[cfg(not(feature = "linked"))]
-mod functions {
-    use std::mem::transmute;
+mod found {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     extern "C" {
@@ -91,63 +109,27 @@ mod functions {
     }
 
     /// A function that may be there: 0 before it was looked for, 1 if it is not.
-    struct Function {
+    pub struct Function {
         name: &'static str,
         address: AtomicUsize,
     }
 
     impl Function {
         /// `name` ends in a zero.
-        const fn new(name: &'static str) -> Self {
+        pub const fn new(name: &'static str) -> Self {
             let address = AtomicUsize::new(0);
             Self { name, address }
         }
 
-        fn find(&self) -> Option<usize> {
+        pub fn find(&self) -> Option<usize> {
             let mut address = self.address.load(Ordering::Relaxed);
             if address == 0 {
-                // SAFETY: a null handle stands for all that is loaded.
+                // SAFETY: a null handle stands for all that is loaded; the name is a C string.
                 let found = unsafe { dlsym(std::ptr::null_mut(), self.name.as_ptr()) };
                 address = (found as usize).max(1);
                 self.address.store(address, Ordering::Relaxed);
             }
             (address != 1).then_some(address)
-        }
-    }
-
-    // SAFETY of each: the types are memlog.h's, and names are C strings.
-    fn call(function: &Function) {
-        if let Some(address) = function.find() {
-            unsafe { transmute::<usize, extern "C" fn()>(address)() }
-        }
-    }
-    fn call_with(function: &Function, name: *const u8) {
-        if let Some(address) = function.find() {
-            unsafe { transmute::<usize, extern "C" fn(*const u8)>(address)(name) }
-        }
-    }
-
-    pub fn mark(name: *const u8) {
-        static IT: Function = Function::new("memlog_mark\0");
-        call_with(&IT, name);
-    }
-    pub fn snapshot() {
-        static IT: Function = Function::new("memlog_snapshot\0");
-        call(&IT);
-    }
-    pub fn sync() {
-        static IT: Function = Function::new("memlog_sync\0");
-        call(&IT);
-    }
-    pub fn name_thread(name: *const u8) {
-        static IT: Function = Function::new("memlog_name_thread\0");
-        call_with(&IT, name);
-    }
-    pub fn is_recording() -> i32 {
-        static IT: Function = Function::new("memlog_is_recording\0");
-        match IT.find() {
-            Some(address) => unsafe { transmute::<usize, extern "C" fn() -> i32>(address)() },
-            None => 0,
         }
     }
 }

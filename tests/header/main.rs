@@ -1,20 +1,56 @@
 //! `include/memlog.h` and its relatives: what a program says of itself stands in the
 //! log as it was said, in each way to link, and says nothing where memlog is absent.
 
+mod languages;
+#[path = "../sites/mod.rs"]
 mod sites;
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use serde_json::Value;
-use sites::build::{CLANG, Compiler, GCC, GFORTRAN, RUSTC, optioned};
+use sites::build::{CLANG, Compiler, GCC, optioned};
 use sites::{Folder, said};
 
 fn included(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("include")
         .join(name)
+}
+
+/// A command is recorded; the log, and what it said.
+#[track_caller]
+fn recorded(folder: &Folder, name: &str, program: &Command) -> (PathBuf, Output) {
+    let log = folder.path(name);
+    let mut command = folder.memlog(&["record".as_ref(), "-o".as_ref(), log.as_os_str()]);
+    command.arg(program.get_program()).args(program.get_args());
+    for (name, value) in program.get_envs() {
+        command.env(name, value.unwrap_or_default());
+    }
+    let output = command.output().expect("memlog runs");
+    assert!(output.status.success(), "{}", said(&output));
+    (log, output)
+}
+
+/// What a command says of a log, as JSON.
+#[track_caller]
+fn told(folder: &Folder, words: &[&str], log: &Path) -> Value {
+    let words = words.iter().map(OsStr::new);
+    let words: Vec<_> = words
+        .chain([OsStr::new("--json"), log.as_os_str()])
+        .collect();
+    serde_json::from_str(&folder.says(&words)).expect("JSON")
+}
+
+#[track_caller]
+fn marks_of(folder: &Folder, log: &Path) -> Vec<String> {
+    let page = told(folder, &["timeline"], log);
+    let marks = page["marks"].as_array().expect("marks").iter();
+    marks
+        .map(|mark| mark["name"].as_str().expect("a name").to_owned())
+        .collect()
 }
 
 /// What the program said: of each mark its bytes and blocks.
@@ -39,10 +75,7 @@ fn at_mark(folder: &Folder, log: &Path, name: &str) -> (u64, u64) {
     let quoted = name.replace('\\', r"\\").replace('"', "\\\"");
     let moment = format!("mark \"{quoted}\"");
     let own = "function = hold or function = other";
-    let words = ["table", "--json", "--at", &moment, "--where", own];
-    let mut words: Vec<&std::ffi::OsStr> = words.iter().map(AsRef::as_ref).collect();
-    words.push(log.as_os_str());
-    let page: Value = serde_json::from_str(&folder.says(&words)).expect("JSON");
+    let page = told(folder, &["table", "--at", &moment, "--where", own], log);
     let number = |name: &str| page[name].as_u64().unwrap_or_else(|| panic!("{page:#}"));
     (number("bytes"), number("blocks"))
 }
@@ -53,11 +86,28 @@ fn agrees(folder: &Folder, log: &Path, output: &Output) {
     assert!(output.status.success(), "{}", said(output));
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(text.contains("recording 1\n"), "{text}");
-    let told = truth(output);
-    assert_eq!(told.len(), 4, "{text}");
-    for (name, bytes, blocks) in &told {
+    let truth = truth(output);
+    assert_eq!(truth.len(), 4, "{text}");
+    for (name, bytes, blocks) in &truth {
         assert_eq!(at_mark(folder, log, name), (*bytes, *blocks), "{name}");
     }
+    // Marks tell what came after one, and what grew between two.
+    let pair = |page: &Value| (page["bytes"].as_i64(), page["blocks"].as_i64());
+    let own = "(function = hold or function = other)";
+    let born = format!("last-mark = begun and {own}");
+    let page = told(folder, &["table", "--where", &born], log);
+    assert_eq!(pair(&page), (Some(201_000), Some(2)));
+    let between = [
+        "diff",
+        "--at",
+        "mark begun",
+        "--at",
+        "mark \"all hold\"",
+        "--where",
+        own,
+    ];
+    let page = told(folder, &between, log);
+    assert_eq!(pair(&page), (Some(151_000), Some(4)));
     let stats = folder.stats(log);
     let named = stats.value("thread_names").as_array().expect("a list");
     let names: BTreeMap<String, &str> = named
@@ -111,9 +161,8 @@ fn marks_hold_what_the_program_held() {
         }
         count += 1;
         let program = compiler.build::<&str>(&folder, "marks.c", &format!("marks{number}"), &[]);
-        let log = folder.path(&format!("it{number}.memlog"));
-        let mut command = folder.memlog(&["record".as_ref(), "-o".as_ref(), log.as_os_str()]);
-        let output = command.arg(&program).output().expect("memlog runs");
+        let name = format!("it{number}.memlog");
+        let (log, output) = recorded(&folder, &name, &Command::new(program));
         agrees(&folder, &log, &output);
     }
     assert!(count >= 3, "hardly a way to compile it");
@@ -171,14 +220,9 @@ fn nothing_happens_without_memlog() {
 fn handlers_may_mark() {
     let folder = Folder::new("header-signals");
     let program = GCC.build::<&str>(&folder, "marks.c", "marks", &[]);
-    let log = folder.path("it.memlog");
-    let mut command = folder.memlog(&["record".as_ref(), "-o".as_ref(), log.as_os_str()]);
-    let output = command
-        .arg(&program)
-        .args(["signals", "400"])
-        .output()
-        .expect("memlog runs");
-    assert!(output.status.success(), "{}", said(&output));
+    let mut command = Command::new(program);
+    command.args(["signals", "400"]);
+    let (log, output) = recorded(&folder, "it.memlog", &command);
     let text = String::from_utf8_lossy(&output.stdout);
     let count: usize = text
         .trim()
@@ -188,17 +232,10 @@ fn handlers_may_mark() {
         .expect("it");
     assert!(count > 20, "{text}");
     assert_eq!(folder.stats(&log).number("lost_events"), 0);
-    let words = ["timeline".as_ref(), "--json".as_ref(), log.as_os_str()];
-    let page: Value = serde_json::from_str(&folder.says(&words)).expect("JSON");
-    let marks = page["marks"].as_array().expect("marks");
-    let names: Vec<_> = marks
-        .iter()
-        .filter_map(|mark| mark["name"].as_str())
-        .collect();
     let expected: Vec<_> = (1..=count)
         .map(|number| format!("signal {number:06}"))
         .collect();
-    assert_eq!(names, expected);
+    assert_eq!(marks_of(&folder, &log), expected);
 }
 
 /// Threads that go on at once after a mark, and stood still before it: what each round
@@ -208,26 +245,21 @@ fn handlers_may_mark() {
 fn a_mark_is_a_moment_of_all_threads() {
     let folder = Folder::new("header-rounds");
     let program = GCC.build::<&str>(&folder, "marks.c", "marks", &[]);
-    let log = folder.path("it.memlog");
-    let mut command = folder.memlog(&["record".as_ref(), "-o".as_ref(), log.as_os_str()]);
-    let output = command.arg(&program).args(["rounds", "300"]).output();
-    let output = output.expect("memlog runs");
-    assert!(output.status.success(), "{}", said(&output));
-    let told = truth(&output);
-    assert_eq!(told.len(), 300);
-    let words = ["report", "--json", "--show-snapshots"];
-    let mut words: Vec<&std::ffi::OsStr> = words.iter().map(AsRef::as_ref).collect();
-    words.push(log.as_os_str());
-    let page: Value = serde_json::from_str(&folder.says(&words)).expect("JSON");
+    let mut command = Command::new(program);
+    command.args(["rounds", "300"]);
+    let (log, output) = recorded(&folder, "it.memlog", &command);
+    let truth = truth(&output);
+    assert_eq!(truth.len(), 300);
+    let page = told(&folder, &["report", "--show-snapshots"], &log);
     let snapshots = page["snapshots"].as_array().expect("snapshots");
     let number = |value: &Value| value.as_u64().expect("a number");
     let held: Vec<_> = snapshots
         .iter()
         .map(|one| (number(&one["bytes"]), number(&one["blocks"])))
         .collect();
-    assert_eq!(held.len(), told.len());
-    let extra = (held[0].0 - told[0].1, held[0].1 - told[0].2);
-    for ((name, bytes, blocks), held) in told.iter().zip(&held) {
+    assert_eq!(held.len(), truth.len());
+    let extra = (held[0].0 - truth[0].1, held[0].1 - truth[0].2);
+    for ((name, bytes, blocks), held) in truth.iter().zip(&held) {
         assert_eq!(*held, (bytes + extra.0, blocks + extra.1), "{name}");
     }
     assert_eq!(folder.stats(&log).number("lost_events"), 0);
@@ -252,10 +284,7 @@ fn older_names_are_there() {
         }"#;
     std::fs::write(&source, format!("#define _GNU_SOURCE\n{code}")).expect("a file");
     let program = GCC.build_file(&folder, &source, "older", &["-ldl"]);
-    let log = folder.path("it.memlog");
-    let mut command = folder.memlog(&["record".as_ref(), "-o".as_ref(), log.as_os_str()]);
-    let output = command.arg(&program).output().expect("memlog runs");
-    assert!(output.status.success(), "{}", said(&output));
+    let (log, _) = recorded(&folder, "it.memlog", &Command::new(program));
     assert_eq!(
         marks_of(&folder, &log),
         ["snapshot 1", "4294967295", "snapshot 2"]
@@ -263,16 +292,6 @@ fn older_names_are_there() {
     let page = folder.says(&["timeline".as_ref(), log.as_os_str()]);
     let names = " mark snapshot 1, mark 4294967295, mark snapshot 2";
     assert!(page.contains(names), "{page}");
-}
-
-#[track_caller]
-fn marks_of(folder: &Folder, log: &Path) -> Vec<String> {
-    let words = ["timeline".as_ref(), "--json".as_ref(), log.as_os_str()];
-    let page: Value = serde_json::from_str(&folder.says(&words)).expect("JSON");
-    let marks = page["marks"].as_array().expect("marks").iter();
-    marks
-        .map(|mark| mark["name"].as_str().expect("a name").to_owned())
-        .collect()
 }
 
 /// C89 to C23 and C++98 to C++23, without a warning, and with the header in two files.
@@ -332,146 +351,17 @@ fn every_standard_takes_the_header() {
     assert!(tried >= 26, "only {tried} were tried");
 }
 
-#[test]
-fn fortran_may_mark() {
-    if !GFORTRAN.is_here("the Fortran module") {
-        return;
-    }
-    let folder = Folder::new("header-fortran");
-    let object = folder.path("c.o");
-    let mut command = folder.command("gcc");
-    command
-        .arg("-c")
-        .arg(included("memlog_fortran.c"))
-        .arg("-o");
-    assert!(command.arg(&object).status().expect("gcc").success());
-    let source = folder.path("it.f90");
-    let code = "program it\n use memlog\n implicit none\n real(8), allocatable :: a(:)\n \
-        call memlog_name_thread('solver')\n call memlog_mark('before  ')\n allocate(a(1000))\n a = 1\n \
-        call memlog_snapshot()\n call memlog_sync()\n if (memlog_is_recording()) print *, 'on', sum(a)\n\
-        end program\n";
-    std::fs::write(&source, code).expect("a file");
-    let link = [object.as_os_str()];
-    let module = optioned("gfortran", &["-O1", "-g"]);
-    let mut command = folder.command(module.name);
-    command.arg(included("memlog.f90")).arg(&source).args(link);
-    assert!(
-        command
-            .args(["-o", "it"])
-            .status()
-            .expect("gfortran")
-            .success()
-    );
-    let log = recorded(&folder, Command::new(folder.path("it")));
-    assert_eq!(marks_of(&folder, &log), ["before", "snapshot 1"]);
-    assert!(
-        folder
-            .says(&["info".as_ref(), log.as_os_str()])
-            .contains("solver")
-    );
-}
-
-/// A log of a command that says that it is recorded.
-#[track_caller]
-fn recorded(folder: &Folder, program: Command) -> PathBuf {
-    let log = folder.path("it.memlog");
-    let mut command = folder.memlog(&["record".as_ref(), "-o".as_ref(), log.as_os_str()]);
-    command.arg(program.get_program()).args(program.get_args());
-    for (name, value) in program.get_envs() {
-        command.env(name, value.unwrap_or_default());
-    }
-    let output = command.output().expect("memlog runs");
-    assert!(output.status.success(), "{}", said(&output));
-    let text = String::from_utf8_lossy(&output.stdout);
-    assert!(text.contains("on"), "{text}");
-    log
-}
-
-#[test]
-fn rust_may_mark() {
-    let folder = Folder::new("header-rust");
-    let mut command = folder.command(RUSTC.name);
-    command.args([
-        "--edition",
-        "2021",
-        "--crate-type",
-        "rlib",
-        "--crate-name",
-        "memlog_marks",
-    ]);
-    command
-        .arg(included("rust/src/lib.rs"))
-        .args(["-D", "warnings"]);
-    assert!(command.status().expect("rustc").success());
-    let source = folder.path("it.rs");
-    let code = "fn main() { memlog_marks::name_thread(\"loader\"); memlog_marks::mark(\"ein ä\"); \
-        let text = \"x\".repeat(300); memlog_marks::mark(&text); memlog_marks::snapshot(); memlog_marks::sync(); \
-        println!(\"{}\", if memlog_marks::is_recording() { \"on\" } else { \"off\" }); }";
-    std::fs::write(&source, code).expect("a file");
-    let mut command = folder.command(RUSTC.name);
-    command
-        .args([
-            "--edition",
-            "2021",
-            "--extern",
-            "memlog_marks=libmemlog_marks.rlib",
-        ])
-        .arg(&source);
-    assert!(command.status().expect("rustc").success());
-    let native = folder.command(folder.path("it")).output().expect("it runs");
-    assert_eq!(String::from_utf8_lossy(&native.stdout), "off\n");
-    let log = recorded(&folder, Command::new(folder.path("it")));
-    let long = "x".repeat(128);
-    assert_eq!(marks_of(&folder, &log), ["ein ä", &long, "snapshot 1"]);
-    assert!(
-        folder
-            .says(&["info".as_ref(), log.as_os_str()])
-            .contains("loader")
-    );
-}
-
-#[test]
-fn python_may_mark() {
-    let folder = Folder::new("header-python");
-    let python = "/usr/bin/python3";
-    if !Path::new(python).exists() {
-        println!("SKIPPED marks of Python: there is no {python}");
-        return;
-    }
-    let code = "import memlog; memlog.mark('one'); memlog.snapshot(); memlog.sync(); \
-        memlog.name_thread('reader'); print('on' if memlog.is_recording() else 'off')";
-    let mut command = folder.command(python);
-    command
-        .args(["-c", code])
-        .env("PYTHONPATH", included("python"));
-    command.env("PYTHONDONTWRITEBYTECODE", "1");
-    let native = command.output().expect("python");
-    assert_eq!(
-        String::from_utf8_lossy(&native.stdout),
-        "off\n",
-        "{}",
-        said(&native)
-    );
-    let log = recorded(&folder, command);
-    assert_eq!(marks_of(&folder, &log), ["one", "snapshot 1"]);
-    assert!(
-        folder
-            .says(&["info".as_ref(), log.as_os_str()])
-            .contains("reader")
-    );
-}
-
-/// Marks of a forked child are in its own log, even if it does nothing else.
+/// Marks of a forked child are in its own log, even if it does nothing else; one of
+/// before main is there as well.
 #[test]
 fn a_child_marks_in_its_own_log() {
     let folder = Folder::new("header-child");
-    let source = folder.path("child.c");
     let code = r#"
         #include "memlog.h"
-        #include <stdio.h>
         #include <stdlib.h>
         #include <sys/wait.h>
         #include <unistd.h>
+        __attribute__((constructor)) static void early(void) { memlog_mark("before main"); }
         int main(void) {
             void *block = malloc(1000);
             memlog_mark("parent before");
@@ -485,24 +375,62 @@ fn a_child_marks_in_its_own_log() {
             memlog_mark("parent after");
             return status;
         }"#;
-    std::fs::write(&source, code).expect("a file");
-    let include = format!("-I{}", included("").display());
-    let program = GCC.build_file(&folder, &source, "child", &[include]);
-    let mut command = folder.memlog(&[
-        "record".as_ref(),
-        "-o".as_ref(),
-        "logs/".as_ref(),
-        program.as_os_str(),
-    ]);
-    let output = command.output().expect("memlog runs");
-    assert!(output.status.success(), "{}", said(&output));
+    let program = with_header(&folder, code, &[]);
+    recorded(&folder, "logs/", &Command::new(program));
     let files = std::fs::read_dir(folder.path("logs")).expect("logs");
     let mut marks: Vec<_> = files
         .map(|file| marks_of(&folder, &file.expect("a log").path()))
         .collect();
     marks.sort();
-    assert_eq!(
-        marks,
-        [vec!["child"], vec!["parent before", "parent after"]]
-    );
+    let parent = vec!["before main", "parent before", "parent after"];
+    assert_eq!(marks, [parent, vec!["child"]]);
+}
+
+/// Where the log is written and not mapped, what was recorded is in the file after a
+/// sync, of the other threads too.
+#[test]
+fn what_is_synced_survives_a_kill() {
+    let folder = Folder::new("header-sync");
+    let code = r#"
+        #include "memlog.h"
+        #include <pthread.h>
+        #include <signal.h>
+        #include <stdlib.h>
+        void *volatile kept[100];
+        static void *other(void *unused) {
+            for (int i = 0; i < 50; i++) kept[i] = malloc(1000);
+            return unused;
+        }
+        int main(int count, char **arguments) {
+            pthread_t thread;
+            pthread_create(&thread, NULL, other, NULL);
+            pthread_join(thread, NULL);
+            for (int i = 50; i < 100; i++) kept[i] = malloc(1000);
+            if (count > 1) memlog_sync();
+            raise(SIGKILL);
+        }"#;
+    let program = with_header(&folder, code, &["-pthread"]);
+    let library = folder.recorder().join("libmemlog.so");
+    let blocks_of_1000 = |words: &[&str]| {
+        let log = folder.path(&format!("it{}.memlog", words.len()));
+        let mut command = folder.command(&program);
+        command.args(words).env("LD_PRELOAD", &library);
+        command
+            .env("MEMLOG_OUTPUT", &log)
+            .env("MEMLOG_SINK", "written");
+        command.status().expect("it runs");
+        let page = told(&folder, &["table", "--where", "size = 1000"], &log);
+        page["blocks"].as_u64().expect("a number")
+    };
+    assert_eq!(blocks_of_1000(&["sync"]), 100);
+    assert!(blocks_of_1000(&[]) < 100, "nothing had to be written");
+}
+
+/// A program that includes the header.
+fn with_header(folder: &Folder, code: &str, options: &[&str]) -> PathBuf {
+    let source = folder.path("source.c");
+    std::fs::write(&source, code).expect("a file");
+    let include = format!("-I{}", included("").display());
+    let options = [options, &[&include]].concat();
+    GCC.build_file(folder, &source, "program", &options)
 }
