@@ -40,7 +40,9 @@ pub struct Builder<W> {
     unfinished: HashSet<u64>,
     event: u64,
     tick: u64,
-    read_tick: u64,
+    /// The last moment that is no event; events behind it may be of an earlier tick, for
+    /// others go on while it is looked at.
+    moment_tick: u64,
     /// What the program mapped, unless that is what this is of.
     mappings: Option<Box<Mappings>>,
 }
@@ -73,7 +75,7 @@ impl<W: Write + Send + 'static> Builder<W> {
             unfinished: HashSet::new(),
             event: 0,
             tick: 0,
-            read_tick: 0,
+            moment_tick: 0,
         }
     }
 
@@ -291,9 +293,12 @@ impl<W: Write + Send + 'static> Builder<W> {
         }
     }
 
+    fn moment(&mut self, tick: u64) {
+        self.moment_tick = self.moment_tick.max(self.tick).max(tick);
+    }
+
     fn read(&mut self, tick: u64, rss: &Rss) {
-        // What others do while the kernel is asked is behind it, and may be of before.
-        self.read_tick = self.read_tick.max(self.tick).max(tick);
+        self.moment(tick);
         if let Some(mappings) = &mut self.mappings {
             mappings.table.read(tick, rss);
         }
@@ -304,7 +309,7 @@ impl<W: Write + Send + 'static> Builder<W> {
         if kb > 0 {
             self.tail.readings.push(Reading {
                 event: self.event,
-                tick: self.read_tick,
+                tick: self.moment_tick,
                 kb,
                 own_kb: rss.own_kb,
                 is_mark,
@@ -318,10 +323,10 @@ impl<W: Write + Send + 'static> Builder<W> {
         match &item.kind {
             Kind::Thread { tid, name } => self.threads.name(*tid, name),
             Kind::Mark(name) => {
-                self.tick = self.tick.max(item.tick);
+                self.moment(item.tick);
                 self.tail.marks.push(Mark {
                     event: self.event,
-                    tick: self.tick,
+                    tick: self.moment_tick,
                     name: name.to_vec(),
                 });
             }
@@ -357,7 +362,7 @@ impl<W: Write + Send + 'static> Builder<W> {
         let mut writer = self.writing.end()?;
         (self.tail.extents, self.tail.rows) = (writer.extents, writer.rows);
         self.tail.events = self.event;
-        self.tail.end_tick = end_tick.unwrap_or(0).max(self.tick).max(self.read_tick);
+        self.tail.end_tick = end_tick.unwrap_or(0).max(self.tick).max(self.moment_tick);
         self.tail.stacks = self.stacks.keys;
         self.tail.held = self.stacks.held;
         self.tail.threads = self.threads.list;

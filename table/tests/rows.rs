@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use memlog_format::api::Api;
 use memlog_format::event::{Alloc, Release};
+use memlog_format::ext::{Rss, RssSource};
 use memlog_format::table::StackId;
 use memlog_read::{Item, Kind, Place, Taker};
 use memlog_table::{Builder, Column, Columns, Flags, NEVER, Rows, StackKey, Table, Unfit};
@@ -461,4 +462,52 @@ fn what_could_not_be_written_is_told() {
         let error = make(less).err().map(|error| error.kind());
         assert_eq!(error, Some(std::io::ErrorKind::StorageFull), "{less}");
     }
+}
+
+/// Other threads go on while resident memory is read or a moment is marked: what they do
+/// stands behind it, and has its own time.
+#[test]
+fn moments_move_no_times_of_events() {
+    let at = |tick: u64| Place {
+        stream: 0,
+        tid: 1,
+        tick,
+    };
+    let item = |tick: u64, kind| Item {
+        stream: 1,
+        tid: 2,
+        tick,
+        kind,
+    };
+    let alloc = |address: u64| Alloc {
+        api: Api::Malloc,
+        address,
+        size: 7,
+        usable: 24,
+        alignment_log2: 0,
+        stack: StackId(9),
+        order: None,
+    };
+    let reading = Rss {
+        source: RssSource::MaxRss,
+        peak_kb: 1000,
+        now_kb: 0,
+        own_kb: 0,
+        stamp: 1,
+    };
+    let mut builder = Builder::new(Vec::new(), KEY);
+    builder.log(0, 1 << 20);
+    builder.start(0);
+    builder.alloc(at(10), &alloc(64));
+    builder.item(&item(100, Kind::Rss(reading)));
+    builder.alloc(at(50), &alloc(128));
+    builder.item(&item(200, Kind::Mark(b"here")));
+    builder.alloc(at(150), &alloc(192));
+    let file = builder.finish(None, b"").expect("a vector takes all");
+    let table = Table::open(&file, KEY, u64::MAX).expect("what was made");
+    let ticks: Vec<u64> = (1..=3).map(|event| table.steps().tick_of(event)).collect();
+    assert_eq!(ticks, [10, 50, 150]);
+    let (reading, mark) = (&table.readings()[0], &table.marks()[0]);
+    assert_eq!((reading.event, reading.tick), (1, 100));
+    assert_eq!((mark.event, mark.tick, table.end_tick()), (2, 200, 200));
 }
