@@ -74,6 +74,12 @@ impl<'f> Case<'f> {
         }
         let answer = self.ask("table --by size --sort name");
         assert_eq!(rows(&answer).len(), by_size.len());
+        // All are counted where a few are shown.
+        let few = self.ask("table --by size --top 1");
+        assert_eq!(
+            (rows(&few).len(), number(&few, "groups")),
+            (1, by_size.len() as u64)
+        );
         for row in rows(&answer) {
             let size = row["name"].as_str().expect("a name").parse();
             judge_size(row, &by_size[&size.expect("a size")]);

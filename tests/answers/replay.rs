@@ -269,9 +269,12 @@ fn holes_are_no_live_bytes() {
 /// Where memory stands level, what was live when it came there counts.
 #[test]
 fn what_is_live_at_a_level_peak_is_the_most() {
-    let replayed = Case::new("level").replay(ONCE);
-    let live = number(first_run(&replayed, 0), "live_bytes_at_rss_peak");
-    assert!(live >= 3000 * 4096, "{live}");
+    // The last reading before blocks go is at another distance from that in each.
+    for count in (2990..3050).step_by(7) {
+        let replayed = Case::new(&format!("level {count}")).replay(ONCE);
+        let live = number(first_run(&replayed, 0), "live_bytes_at_rss_peak");
+        assert!(live >= count * 4096, "{live} of {count} pages");
+    }
 }
 
 #[test]

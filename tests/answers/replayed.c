@@ -179,16 +179,16 @@ static void many(long count)
     }
 }
 
-/* 3,000 pages that stay resident when they are free: memory stands level to the end. */
-static void level(void)
+/* Pages that stay resident when they are free: memory stands level to the end. */
+static void level(long count)
 {
-    static char *pages[3000];
-    for (int i = 0; i < 3000; i++)
+    char **pages = malloc(count * sizeof *pages);
+    for (long i = 0; i < count; i++)
         memset(pages[i] = malloc(4096), 1, 4096);
     /* What comes last keeps the heap from shrinking. */
-    char *last = malloc(40000);
+    char *volatile last = malloc(40000);
     memset(last, 1, 40000);
-    for (int i = 0; i < 3000; i++)
+    for (long i = 0; i < count; i++)
         free(pages[i]);
     for (int i = 0; i < 2000; i++)
         free(malloc(100));
@@ -206,7 +206,7 @@ int main(int argc, char **argv)
     else if (strcmp(what, "fork") == 0) forks();
     else if (strcmp(what, "zero") == 0) zero();
     else if (strcmp(what, "untouched") == 0) untouched();
-    else if (strcmp(what, "level") == 0) level();
+    else if (strcmp(what, "level") == 0) level(count);
     else if (strcmp(what, "many") == 0) many(count);
     else return 2;
     return 0;
