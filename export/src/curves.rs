@@ -235,6 +235,17 @@ pub(crate) fn step(most: u64, is_bytes: bool) -> u64 {
     }
 }
 
+/// The corners of what stays as it is until its next point.
+pub(crate) fn stepped(
+    points: impl Iterator<Item = (f64, f64)>,
+) -> impl Iterator<Item = (f64, f64)> {
+    let mut level = None;
+    points.flat_map(move |(x, y)| {
+        let corner = level.replace(y).map(|level| (x, level));
+        corner.into_iter().chain([(x, y)])
+    })
+}
+
 /// What each curve is.
 fn keys(out: &mut String, panel: &Panel, curves: &Curves) -> fmt::Result {
     let mut x = LEFT;
@@ -271,13 +282,10 @@ fn area(out: &mut String, panel: &Panel, curves: &Curves) -> fmt::Result {
         r#"<polygon points="{},{bottom}"#,
         Short(panel.x(first.seconds))
     )?;
-    let mut level = bottom;
-    for point in &curves.points {
-        // Until then it was what it had been.
-        let (x, y) = (panel.x(point.seconds), panel.y(point.heap_bytes as f64));
-        let (x, y) = (Short(x), Short(y));
-        write!(out, " {x},{level} {x},{y}")?;
-        level = y;
+    let points = curves.points.iter();
+    let points = points.map(|point| (panel.x(point.seconds), panel.y(point.heap_bytes as f64)));
+    for (x, y) in stepped(points) {
+        write!(out, " {},{}", Short(x), Short(y))?;
     }
     let (x, y) = (Short(last.0), Short(last.1));
     writeln!(out, r#" {x},{y} {x},{bottom}" fill="{}"/>"#, Hex(HEAP_AREA))
@@ -291,13 +299,11 @@ fn line(
     points: impl Iterator<Item = (f64, u64)>,
 ) -> fmt::Result {
     write!(out, r#"<polyline class="{class}" points=""#)?;
-    let mut last: Option<(f64, f64)> = None;
-    for (seconds, value) in points {
-        let (x, y) = (panel.x(seconds), panel.y(value as f64));
-        if let Some((_, level)) = last {
-            write!(out, " {},{} ", Short(x), Short(level))?;
-        }
-        write!(out, "{},{}", Short(x), Short(y))?;
+    let mut last = None;
+    let points = points.map(|(seconds, value)| (panel.x(seconds), panel.y(value as f64)));
+    for (x, y) in stepped(points) {
+        let space = if last.is_some() { " " } else { "" };
+        write!(out, "{space}{},{}", Short(x), Short(y))?;
         last = Some((x, y));
     }
     let colour = Hex(colour);

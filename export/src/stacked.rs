@@ -14,6 +14,7 @@ mod time;
 
 use std::fmt::{self, Write};
 
+use crate::curves::{step, stepped};
 use crate::draw::{Colour, Escaped, FONTS, Hex, Short};
 use crate::layout::text;
 use crate::sheet::{INK, PAPER, TEXT, close};
@@ -129,7 +130,7 @@ impl Plot {
             from,
             to: to.max(from + 1e-9),
             most: most.max(1),
-            step: crate::curves::step(most, stacked.is_bytes),
+            step: step(most, stacked.is_bytes),
         }
     }
 
@@ -225,25 +226,19 @@ fn area(
     let floor = Short(plot.bottom);
     let (from, to) = stacked.shown;
     let points = stacked.seconds.iter().zip(tops);
-    let mut points = points.filter(|(seconds, _)| (from..=to).contains(*seconds));
-    let Some(first) = points.next() else {
+    let points = points.filter(|(seconds, _)| (from..=to).contains(*seconds));
+    let points = points.map(|(seconds, top)| (plot.x(*seconds), plot.y(*top)));
+    let corners: Vec<_> = stepped(points).collect();
+    let (Some(first), Some(last)) = (corners.first(), corners.last()) else {
         return Ok(());
     };
-    let mut last = first;
-    write!(
-        out,
-        r#"<polygon class="series" points="{},{floor}"#,
-        Short(plot.x(*first.0))
-    )?;
-    for point in std::iter::once(first).chain(points) {
-        // Until then it was what it had been.
-        let (x, y) = (Short(plot.x(*point.0)), Short(plot.y(*point.1)));
-        let level = Short(plot.y(*last.1));
-        write!(out, " {x},{level} {x},{y}")?;
-        last = point;
+    let left = Short(first.0);
+    write!(out, r#"<polygon class="series" points="{left},{floor}"#)?;
+    for (x, y) in &corners {
+        write!(out, " {},{}", Short(*x), Short(*y))?;
     }
     // What there is at the last moment is there until the end.
-    let (x, y) = (Short(plot.x(to)), Short(plot.y(*last.1)));
+    let (x, y) = (Short(plot.x(to)), Short(last.1));
     writeln!(
         out,
         r#" {x},{y} {x},{floor}" fill="{0}" stroke="{0}"/>"#,

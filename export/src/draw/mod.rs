@@ -30,7 +30,6 @@ fn title(graph: &Graph) -> String {
 }
 
 /// A number as short as hundredths allow.
-#[derive(Clone, Copy)]
 pub(crate) struct Short(pub f64);
 
 impl fmt::Display for Short {
