@@ -50,8 +50,15 @@ fn gdb_starts_the_program_with_the_recorder() {
         .stdout(Stdio::piped());
     let mut child = child.stderr(Stdio::piped()).spawn().expect("memlog runs");
     let mut commands = child.stdin.take().expect("a pipe");
-    let script = b"break daily_summary\nrun\nbt\ndelete\ncontinue\nquit\n";
-    commands.write_all(script).expect("it reads");
+    // While it stands its log says who allocated what it holds.
+    let ask = folder.path("ask");
+    let memlog = env!("CARGO_BIN_EXE_memlog");
+    let question =
+        format!("exec {memlog} where --json \"$PWD/it's \\$HOME.memlog\" $1 >where.json\n");
+    std::fs::write(&ask, question).expect("a file");
+    let script = "break daily_summary\nrun\nbt\neval \"shell sh ask %p\", cache[0]\n\
+        delete\ncontinue\nquit\n";
+    commands.write_all(script.as_bytes()).expect("it reads");
     drop(commands);
     let output = child.wait_with_output().expect("it ends");
     let told = said(&output);
@@ -66,6 +73,12 @@ fn gdb_starts_the_program_with_the_recorder() {
         "{told}"
     );
     has_the_program(&folder, &log);
+    let answer = std::fs::read(folder.path("where.json")).expect("an answer");
+    let answer = String::from_utf8_lossy(&answer);
+    assert!(
+        answer.contains("cache_answer") && answer.contains("16384"),
+        "{answer}"
+    );
     // gdb itself and the shell that it starts programs by have none.
     let others = std::fs::read_dir(folder.root()).expect("the folder");
     let others = others.filter(|file| {

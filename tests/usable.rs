@@ -7,7 +7,7 @@ use serde_json::Value;
 use sites::build::{GCC, optioned};
 use sites::{Folder, said};
 
-/// It maps a page for each thread that asks for the first time.
+/// It maps 1 MiB for each thread that asks for the first time.
 const ALLOCATOR: &str = r#"
 #define _GNU_SOURCE
 #include <stddef.h>
@@ -24,7 +24,7 @@ size_t malloc_usable_size(void *block) {
 }
 "#;
 
-/// A thread whose first call asks, and which maps two pages itself.
+/// A thread whose first call asks, and which maps 3 MiB itself.
 const PROGRAM: &str = r#"
 #define _GNU_SOURCE
 #include <malloc.h>

@@ -113,4 +113,20 @@ fn before_the_first_reading_that_is_told() {
     };
     assert!(told("start") && told("4s") && told("50%"));
     assert!(!told("end") && !told("rss-peak"));
+    let page = folder.says(&["rss", "--at", "end", "marked.memlog"]);
+    assert!(!page.contains("came in between"), "{page}");
+}
+
+/// So has one behind the last, and the page says how much lies between.
+#[test]
+fn behind_the_last_reading_that_is_told() {
+    let mut log = marked();
+    log.read_rss(1 << 10);
+    log.count_resident(true, &[Mapped::default()]);
+    let stack = log.stack(StackId::COMPLETE, &[PROGRAM + 0x10D1]);
+    log.allocate(stack, 2, 64);
+    let folder = with_logs("show-moments-behind", &[("marked", log)]);
+    let page = folder.says(&["rss", "--at", "end", "marked.memlog"]);
+    let sentence = "this is the last reading before end: 2 events came in between";
+    assert!(page.contains(sentence), "{page}");
 }

@@ -323,21 +323,19 @@ fn by_purpose(
     }
     if let Some(at) = &args.question.at
         && !is_of_peak
-        && told.event(at).is_ok_and(|event| chosen.event > event)
-    {
-        let sentence = format!("no reading came before {at}: this is the first");
-        rest.push(sentence.into());
-    }
-    if let Some(at) = &args.question.at
-        && !is_of_peak
         && let Ok(event) = told.event(at)
-        && event > chosen.event
     {
-        let sentence = format!(
-            "no reading lies between this one and {at}, with {} allocations and releases",
-            grouped(event - chosen.event)
-        );
-        rest.push(sentence.into());
+        if event < chosen.event {
+            let sentence = format!("no reading came before {at}: this is the first");
+            rest.push(sentence.into());
+        }
+        if event > chosen.event {
+            let sentence = format!(
+                "this is the last reading before {at}: {} events came in between",
+                grouped(event - chosen.event)
+            );
+            rest.push(sentence.into());
+        }
     }
     if sum > far {
         let sentence = format!(
