@@ -27,6 +27,8 @@ const STARTED: &[(&str, &str)] = &[
     // The program that is recorded; by a shell if it is a text without #!.
     ("src/record/program.rs", "&self.file"),
     ("src/record/program.rs", "\"/bin/sh\""),
+    // gdb or perf, for who asks for it; gdb starts the program by a shell.
+    ("src/record/under.rs", "self.name()"),
     // ldconfig, for the folders of libraries.
     ("src/replay/allocators.rs", "path"),
     // The replayer, by the loader that it names or by musl's.
