@@ -127,6 +127,11 @@ impl<T: Copy> Areas<T> {
         }
     }
 
+    /// All of them go.
+    pub fn clear(&mut self, told: &mut impl FnMut(Change<T>)) {
+        self.unmap(0, u64::MAX, told);
+    }
+
     /// All of them, with their first bytes.
     pub fn iter(&self) -> impl Iterator<Item = (u64, &Area<T>)> {
         self.areas.iter().map(|(&start, area)| (start, area))

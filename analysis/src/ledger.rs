@@ -91,6 +91,18 @@ impl Regions {
         }
     }
 
+    /// What of it is still mapped nobody knows.
+    pub(crate) fn forget(&mut self) {
+        self.entries += 1;
+        let Self {
+            areas,
+            mapped,
+            held,
+            ..
+        } = self;
+        areas.clear(&mut |change| count(mapped, held, change));
+    }
+
     fn open_bytes(&self) -> u64 {
         let mapped = &self.mapped;
         mapped.live_bytes.saturating_sub(mapped.reserved_bytes)

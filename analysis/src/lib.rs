@@ -99,7 +99,7 @@ pub use snapshots::{
 };
 pub use stacks::{Frame, ModuleKey, Site, StackTable, Tables};
 pub use summary::{CutStacks, Summary};
-pub use tally::{Facts, Options, Tally};
+pub use tally::{Facts, Options, Switched, Tally};
 pub use temporary::Temporary;
 pub use threads::{Thread, Threads};
 pub use totals::{Anomalies, At, PeakFigures, Totals};

@@ -200,7 +200,11 @@ impl RssTracker {
         let events = self.bracket.events;
         let (why, since_tick) = match figures.unread_since {
             Some(tick) if events > 0 => (Why::Filter, tick),
-            None if last_kb == 0 && self.last.is_some() && !self.is_counted(figures) => {
+            None if last_kb == 0
+                && !figures.is_ended
+                && self.last.is_some()
+                && !self.is_counted(figures) =>
+            {
                 (Why::NoEnd, self.bracket.from_tick)
             }
             _ => return None,

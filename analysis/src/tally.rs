@@ -1,5 +1,6 @@
 //! Takes each event to whom it concerns.
 
+mod switched;
 mod told;
 
 use foldhash::fast::RandomState;
@@ -24,6 +25,7 @@ use crate::temporary::Temporary;
 use crate::threads::Threads;
 use crate::totals::{Anomalies, At, PeakFigures, Totals};
 use crate::unknown::UnknownReleases;
+pub use switched::Switched;
 
 /// What has to be known before the first event.
 #[derive(Clone, Copy, Debug, Default)]
@@ -81,6 +83,7 @@ pub struct Tally {
     chosen: bool,
     /// How many marks the program set so far.
     marks: u64,
+    switches: Vec<Switched>,
     tids: HashMap<u32, u32, RandomState>,
     inherited: HashSet<u64, RandomState>,
 }
@@ -113,6 +116,7 @@ impl Tally {
             options,
             chosen: false,
             marks: 0,
+            switches: Vec::new(),
             tids: HashMap::default(),
             inherited: HashSet::default(),
         }

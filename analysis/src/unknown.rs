@@ -51,6 +51,13 @@ impl UnknownReleases {
         }
     }
 
+    /// Read again: recording was off, and what was allocated before is not known any more.
+    pub fn forgot(&mut self) {
+        self.addresses
+            .values_mut()
+            .for_each(|fate| *fate = Fate::default());
+    }
+
     /// Read again: memory went.
     #[inline]
     pub fn went(&mut self, address: u64) {

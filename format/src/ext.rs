@@ -6,6 +6,7 @@ use crate::failure::Failure;
 use crate::limit::Limit;
 pub use crate::limit::MAX_TEXT;
 use crate::passed::Passed;
+use crate::switch::Switch;
 use crate::table::StackId;
 use crate::varint::{Reader, Writer};
 
@@ -157,6 +158,8 @@ pub enum Ext<'a> {
     Failed(Failure),
     /// Blocks that came and went, and whose events were left out.
     Passed(Passed),
+    /// Recording was switched off or on.
+    Switch(Switch),
     /// A record of a newer memlog.
     Unknown {
         /// Its type, from 1 to 31.
@@ -178,6 +181,7 @@ const MARK: u8 = 9;
 const LIMIT: u8 = 10;
 const FAILED: u8 = 11;
 const PASSED: u8 = 12;
+const SWITCH: u8 = 13;
 
 impl<'a> Ext<'a> {
     /// The type in the tag.
@@ -197,6 +201,7 @@ impl<'a> Ext<'a> {
             Ext::Limit(_) => LIMIT,
             Ext::Failed(_) => FAILED,
             Ext::Passed(_) => PASSED,
+            Ext::Switch(_) => SWITCH,
             Ext::Unknown { kind, .. } => kind & 31,
         }
     }
@@ -227,6 +232,7 @@ impl<'a> Ext<'a> {
             Ext::Limit(limit) => limit.put(out),
             Ext::Failed(failure) => failure.put(out),
             Ext::Passed(passed) => passed.put(out),
+            Ext::Switch(switch) => switch.put(out),
             Ext::Unknown { payload, .. } => out.bytes(payload),
         }
     }
@@ -267,6 +273,10 @@ impl<'a> Ext<'a> {
             },
             PASSED => match Passed::decode(&mut bytes)? {
                 Some(passed) => Ext::Passed(passed),
+                None => Ext::Unknown { kind, payload },
+            },
+            SWITCH => match Switch::decode(&mut bytes)? {
+                Some(switch) => Ext::Switch(switch),
                 None => Ext::Unknown { kind, payload },
             },
             _ => Ext::Unknown { kind, payload },

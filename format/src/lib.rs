@@ -12,11 +12,13 @@
 //! * [`limit`]: one of those: how near a limit on memory is
 //! * [`failure`]: another: a call that asked for memory and got none
 //! * [`passed`]: another: blocks whose events were left out
+//! * [`switch`]: another: recording was switched off or on
 //! * [`table`]: the arrays of stack nodes and code addresses
 //! * [`meta`]: header, modules, settings, where streams stood at a fork, the end
 //! * [`text`](meta::Key): what its texts mean
 //! * [`stripped`]: one of those: which events were left out
 //! * [`counter`]: what was lost, cut, refused
+//! * [`control`]: beside those, how `memlog ctl` and a recorder talk
 //! * [`resident`]: what was resident at a moment, mapping by mapping
 //! * [`kept`]: names that were put into a log, to be read where their files are not
 //! * [`tuned`]: what the program told its allocator
@@ -33,6 +35,7 @@
 
 pub mod api;
 pub mod chunk;
+pub mod control;
 pub mod counter;
 pub mod event;
 pub mod ext;
@@ -48,6 +51,7 @@ pub mod passed;
 pub mod refusal;
 pub mod resident;
 pub mod stripped;
+pub mod switch;
 pub mod table;
 mod text;
 pub mod total;

@@ -36,6 +36,7 @@ impl Told {
             Kind::Limit(limit) => Kind::Limit(Limit { name: &[], ..limit }),
             Kind::Failed(failure) => Kind::Failed(failure),
             Kind::Passed(passed) => Kind::Passed(passed),
+            Kind::Switch(switch) => Kind::Switch(switch),
             Kind::Stamp(stamp) => Kind::Stamp(stamp),
         };
         Self {
@@ -57,6 +58,7 @@ fn place_of(kind: &Kind, cell_mask: usize) -> Option<(usize, Option<u64>)> {
         }
         Kind::Stamp(stamp) => Some((usize::MAX, Some(*stamp))),
         Kind::Rss(rss) => Some((usize::MAX, Some(rss.stamp))),
+        Kind::Switch(switch) => Some((usize::MAX, Some(switch.stamp))),
         Kind::Ledger(entry) => Some((usize::MAX - 1, Some(entry.order))),
         _ => None,
     }

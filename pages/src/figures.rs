@@ -7,7 +7,7 @@ use memlog_read::{Findings, Log};
 use serde_json::{Map, Value, json};
 
 use crate::facts::{Imported, command_words, threads_at_once, without_unknown};
-use crate::heading::{cut_figures, failed_figures, holders, past_us, thread_figures};
+use crate::heading::{cut_figures, failed_figures, holders, past_us, switched, thread_figures};
 use crate::open::{Analysis, Family};
 use crate::words::clean;
 
@@ -85,6 +85,7 @@ fn traffic(log: &Log, analysis: &Analysis) -> Map<String, Value> {
             "renamed": thread.renamed,
         })).collect::<Vec<_>>(),
         "distinct_stacks": summary.distinct_stacks,
+        "switches": switched::figures(log, analysis),
         "inherited_blocks": totals.inherited_blocks,
         "inherited_bytes": totals.inherited_bytes,
         "inherited_released_blocks": totals.inherited_released,

@@ -70,7 +70,10 @@ impl Step<'_> {
     /// When it is due among the streams.
     #[inline]
     pub(crate) fn turn(&self) -> u64 {
-        let is_of_all = matches!(self.kind, Some(Kind::Rss(_) | Kind::Mark(_)));
+        let is_of_all = matches!(
+            self.kind,
+            Some(Kind::Rss(_) | Kind::Mark(_) | Kind::Switch(_))
+        );
         turn(self.tick).saturating_add(is_of_all.into())
     }
 
@@ -307,6 +310,7 @@ impl<'a> Cursor<'a> {
             Ext::Limit(limit) => (Gate::Open, Kind::Limit(limit)),
             Ext::Failed(failure) => (Gate::Open, Kind::Failed(failure)),
             Ext::Passed(passed) => (Gate::Open, Kind::Passed(passed)),
+            Ext::Switch(switch) => (Gate::Numbered(STAMPS, switch.stamp), Kind::Switch(switch)),
             Ext::Unknown { .. } => return None,
         };
         Some((gate, Some(kind)))

@@ -5,6 +5,7 @@ use memlog_format::ext::{Ledger, Rss};
 use memlog_format::failure::Failure;
 use memlog_format::limit::Limit;
 use memlog_format::passed::Passed;
+use memlog_format::switch::Switch;
 
 /// An event with its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,6 +107,9 @@ pub enum Kind<'a> {
     Failed(Failure),
     /// Blocks came and went, one after the other, and nothing more is known of when.
     Passed(Passed),
+    /// Recording was switched off or on. When it is on again, what was live before is
+    /// not known any more.
+    Switch(Switch),
     /// The stream took this global order number.
     Stamp(u64),
 }

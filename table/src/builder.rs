@@ -98,6 +98,13 @@ impl<W: Write + Send + 'static> Builder<W> {
         self.live.remove(release.address);
     }
 
+    /// The same of all that there was: recording was off in between.
+    pub fn inherit_forget(&mut self) {
+        for (address, ..) in self.live.sorted() {
+            self.live.remove(address);
+        }
+    }
+
     /// A block that events which are gone left live.
     pub fn seed(&mut self, entry: &LiveEntry) {
         let alloc = Alloc {
@@ -261,6 +268,22 @@ impl<W: Write + Send + 'static> Builder<W> {
         self.stacks.came(block.stack, block.size, self.event);
     }
 
+    /// Recording was off, and is on again: what became of the blocks of before nobody saw.
+    #[cold]
+    fn forget(&mut self, tick: u64) {
+        // Of its own, as it is in the tally.
+        self.next_event(tick);
+        for (address, block, chain) in self.live.sorted() {
+            self.live.remove(address);
+            let flags = match self.unfinished.remove(&address) {
+                true => block.flags(),
+                false => block.flags().lost_sight(),
+            };
+            self.went(address, (block, chain), flags, (block.thread, 0));
+        }
+        self.moving.clear();
+    }
+
     /// Rows of blocks of which nobody knows when they were live: they never are.
     fn passed(&mut self, place: Place, passed: &Passed) {
         self.temporary.came(place.stream, 0);
@@ -420,6 +443,14 @@ impl<'a, W: Write + Send + 'static> Taker<'a> for Builder<W> {
                 }
             }
             Kind::Passed(passed) => self.passed(place, passed),
+            Kind::Switch(switch) => {
+                if switch.on {
+                    self.forget(item.tick);
+                    if let Some(mappings) = &mut self.mappings {
+                        mappings.forget(item.tick);
+                    }
+                }
+            }
             // They are in the log's totals, and no block's.
             Kind::PriorAlloc(_) | Kind::PriorRelease(_) => {}
             Kind::Fork { .. }

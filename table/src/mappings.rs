@@ -50,6 +50,19 @@ impl Mappings {
             });
     }
 
+    /// What of them is still there nobody knows: recording was off.
+    pub(crate) fn forget(&mut self, tick: u64) {
+        let table = &mut self.table;
+        table.next_event(tick);
+        self.areas.clear(&mut |change| {
+            if let Change::Went { area, from, to, .. } = change {
+                let part = part(&area, from, to);
+                let flags = Flags::of_area(&area).lost_sight();
+                table.went(from, (part, None), flags, (part.thread, 0));
+            }
+        });
+    }
+
     pub(crate) fn finish(mut self, end_tick: u64) -> io::Result<Vec<u8>> {
         let table = &mut self.table;
         table.flush(false);

@@ -1,5 +1,8 @@
 //! Help is found and says what there is.
 
+use std::process::Child;
+use std::time::Duration;
+
 use crate::logs::sites;
 use crate::sites::{Folder, said};
 use crate::{says, with_logs};
@@ -112,6 +115,7 @@ fn examples_run() {
         let found = folder.command("which").arg(program).output();
         found.is_ok_and(|found| found.status.success())
     };
+    let mut asked = allocating(&folder);
     for name in &commands(&folder) {
         let help = says(&folder, &format!("{name} --help"));
         let (_, examples) = help.split_once("\nExamples:\n").expect(name);
@@ -131,6 +135,11 @@ fn examples_run() {
             let mut shell = folder.command("sh");
             // Nobody wants to look at what --open opens.
             let shell = shell.env("PATH", &path).env("BROWSER", "true");
+            // It is asked for as the process of a log.
+            let line = match line.starts_with("memlog ctl") {
+                true => &line.replace("5912", &asked.id().to_string()),
+                false => line,
+            };
             // A server goes on until Ctrl-C.
             let line = match line.starts_with("memlog server") {
                 true => format!("timeout --preserve-status -s INT 2 {line}"),
@@ -141,4 +150,23 @@ fn examples_run() {
             assert!(output.status.success(), "{line}: {}", said(&output));
         }
     }
+    asked.kill().expect("it ends");
+    asked.wait().expect("it ended");
+}
+
+/// A program that allocates until it is killed, and writes a log.
+fn allocating(folder: &Folder) -> Child {
+    let lib = folder.recorder().join("libmemlog.so");
+    let log = folder.folder("asked").join("it.memlog");
+    let mut command = folder.command("sh");
+    command
+        .args(["-c", "while :; do x=$x.; x=; sleep 0.01; done"])
+        .env("LD_PRELOAD", lib)
+        .env("MEMLOG_FOLLOW_EXEC", "0")
+        .env("MEMLOG_OUTPUT", &log);
+    let child = command.spawn().expect("sh");
+    while !log.exists() {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    child
 }

@@ -92,6 +92,14 @@ impl<V: Copy + Default> AddressMap<V> {
         parts
     }
 
+    /// Takes all values away; they come by their addresses.
+    pub fn take_all(&mut self) -> Vec<V> {
+        let mut all: Vec<_> = self.iter().collect();
+        all.sort_unstable_by_key(|&(address, _)| address);
+        let taken = all.into_iter().filter_map(|(at, _)| self.remove(at));
+        taken.collect()
+    }
+
     /// All addresses with their values, in no order.
     pub fn iter(&self) -> impl Iterator<Item = (u64, V)> {
         self.index.iter().flat_map(move |(&number, &region)| {

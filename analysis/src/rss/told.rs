@@ -9,6 +9,9 @@ pub struct Figures {
     pub maxrss_kb: u64,
     /// What the kernel counted of a killed process, or of a child of it.
     pub counted_kb: u64,
+    /// The log has an end: its last reading is of then, also where the kernel's marks
+    /// are of a time that was not recorded.
+    pub is_ended: bool,
     /// Since which tick nothing was read, though events went on.
     pub unread_since: Option<u64>,
 }

@@ -247,6 +247,12 @@ fn event_remark(event: &Event) -> String {
             passed.usable,
             passed.stack.0
         ),
+        Event::Ext(Ext::Switch(switch)) => format!(
+            "SWITCH {} by {:?}, stamp {}",
+            if switch.on { "on" } else { "off" },
+            switch.by,
+            switch.stamp
+        ),
         Event::Ext(Ext::Unknown { kind, .. }) => format!("EXT {kind}, of a newer memlog"),
     }
 }

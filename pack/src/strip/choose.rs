@@ -299,6 +299,11 @@ impl<'a> Taker<'a> for Chooser<'_> {
             // Its block is live until its address is given out again.
             Kind::Unfinished(_) => {}
             Kind::Mark(_) => self.come += 1,
+            // What became of them nobody saw.
+            Kind::Switch(switch) if switch.on => {
+                self.event += 1;
+                self.live.take_all();
+            }
             // The log was stripped before.
             Kind::Passed(passed) => {
                 self.event += passed.blocks;

@@ -130,6 +130,10 @@ impl<'w> Writer<'w> {
                         rss.stamp = self.stamp;
                         self.stamp += 1;
                     }
+                    Ext::Switch(switch) if self.runs.is_some() => {
+                        switch.stamp = self.stamp;
+                        self.stamp += 1;
+                    }
                     _ => {}
                 }
                 self.put(0, |deltas, out| deltas.put_ext(out, &ext))

@@ -170,6 +170,12 @@ impl<'a> Taker<'a> for Form<'_, 'a, '_, '_> {
         match &item.kind {
             Kind::Alloc(alloc) => self.alloc(item.place(), alloc),
             Kind::Release(release) => self.release(item.place(), release),
+            Kind::Switch(switch) if switch.on && self.next_event() => {
+                self.come_to(item.tick);
+                for info in self.live.take_all() {
+                    self.line('-', info - 1);
+                }
+            }
             Kind::Rss(rss) => {
                 self.come_to(item.place().tick);
                 // Not every system says how much it is now.
@@ -242,6 +248,7 @@ impl<'l, 'a, 's, 'o> Form<'l, 'a, 's, 'o> {
                 all.insert(alloc.address, (alloc.size, stack));
             }
             Before::Went(address) => drop(all.remove(&address)),
+            Before::Forgot => all.clear(),
         });
         let is_picked = |address| {
             self.picked

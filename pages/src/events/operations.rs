@@ -153,6 +153,15 @@ impl<'a, W: Write> Taker<'a> for Form<'_, W> {
         match &item.kind {
             Kind::Alloc(alloc) => self.alloc(item.place(), alloc),
             Kind::Release(release) => self.release(item.place(), release),
+            Kind::Switch(switch) if switch.on => {
+                self.event += 1;
+                for slot in self.live.take_all() {
+                    self.head.unseen_releases += 1;
+                    self.head.operations += 1;
+                    self.free(slot - 1);
+                }
+                self.growing.clear();
+            }
             Kind::Rss(rss) if rss.now_kb > 0 => {
                 let kb = rss.now_kb.saturating_sub(rss.own_kb);
                 let kb = kb.saturating_sub(self.first_kb);
@@ -190,6 +199,7 @@ impl<'o, W: Write> Form<'o, W> {
             Before::Log => {}
             Before::Came(alloc) => drop(live.insert(alloc.address, alloc)),
             Before::Went(address) => drop(live.remove(&address)),
+            Before::Forgot => live.clear(),
         });
         let is_picked = |alloc: &Alloc| {
             self.picked

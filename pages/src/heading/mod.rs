@@ -7,6 +7,7 @@ mod cuts;
 mod failed;
 mod notes;
 mod resident;
+pub mod switched;
 mod unseen;
 mod window;
 

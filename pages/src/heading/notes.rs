@@ -5,7 +5,7 @@ use memlog_format::meta::Key;
 use memlog_read::Log;
 
 use super::coverage::{holders, told_past_us};
-use super::cuts;
+use super::{cuts, switched};
 use crate::facts::{Bounds, Imported, fate, gap_of, left_out, may_lack, note};
 use crate::open::{Analysis, Family};
 use crate::words::counted;
@@ -28,11 +28,12 @@ fn sentences(family: &Family, analysis: &Analysis, holders: Vec<String>) -> Vec<
         recorders_notes(family.own()),
         told_past_us(family.own()),
         holders,
+        switched::sentences(family.own(), analysis),
         Vec::from_iter(empty(family.own(), analysis)),
         Vec::from_iter(losses(family.own())),
         Vec::from_iter(lacking(family.own()).map(str::to_owned)),
         cuts::sentences(family.own(), analysis),
-        anomalies(analysis),
+        anomalies(family.own(), analysis),
         Vec::from_iter(family.missing_parent.map(str::to_owned)),
         Vec::from_iter(analysis.findings.list().iter().map(ToString::to_string)),
     ];
@@ -76,6 +77,13 @@ fn empty(log: &Log, analysis: &Analysis) -> Option<String> {
     if Imported::of(log).is_some() {
         return Some("the imported file has no allocation".into());
     }
+    if switched::never_on(log, analysis) {
+        return Some(
+            "no allocation was recorded: recording was never switched on (`memlog ctl PID start`, \
+             memlog_start, or record --after)"
+                .into(),
+        );
+    }
     Some(match log.text(Key::Note) {
         Some(_) => "no allocation was recorded; the notes above may say why".into(),
         None => "no allocation was recorded: the program made none or ended before, it has a \
@@ -102,8 +110,15 @@ pub fn lacking(log: &Log) -> Option<&'static str> {
     may_lack(log.end().is_some(), log.texts(Key::Setting))
 }
 
-fn anomalies(analysis: &Analysis) -> Vec<String> {
+fn anomalies(log: &Log, analysis: &Analysis) -> Vec<String> {
     let anomalies = &analysis.summary.anomalies;
+    let from_before = match switched::was_off(log, analysis) {
+        true => "of blocks that were allocated while recording was off",
+        false => {
+            "of blocks whose allocation was not seen (allocated before the recorder started or \
+             through a function that is not wrapped)"
+        }
+    };
     let counts = [
         (
             anomalies.alive_twice,
@@ -120,12 +135,7 @@ fn anomalies(analysis: &Analysis) -> Vec<String> {
             "release",
             "of a block of the parent process",
         ),
-        (
-            anomalies.released_from_before,
-            "release",
-            "of blocks whose allocation was not seen (allocated before the recorder started or \
-             through a function that is not wrapped)",
-        ),
+        (anomalies.released_from_before, "release", from_before),
         (
             analysis.findings.order_breaks,
             "order number",

@@ -249,6 +249,7 @@ impl Family<'_> {
                 match &item.kind {
                     Kind::Alloc(alloc) => tally.inherit_alloc(at_of(&item), alloc, &tables),
                     Kind::Release(release) => tally.inherit_release(release),
+                    Kind::Switch(switch) if switch.on => tally.inherit_forget(),
                     _ => {}
                 }
             }
@@ -314,6 +315,7 @@ impl<'a> Taker<'a> for Again {
         match &item.kind {
             Kind::Alloc(alloc) => self.0.came(alloc.address),
             Kind::PriorAlloc(alloc) => self.0.came_before(alloc.address),
+            Kind::Switch(switch) if switch.on => self.0.forgot(),
             Kind::Release(release) => self.0.went(release.address),
             _ => {}
         }
@@ -361,6 +363,7 @@ impl<'a> Taker<'a> for Feed<'_, '_, '_> {
             Kind::Loss { events, .. } => tally.loss(*events),
             Kind::Stamp(stamp) => tally.stamp(at, *stamp),
             Kind::Mark(_) => tally.mark(),
+            Kind::Switch(switch) => tally.switched(at, switch),
             Kind::Fork { .. } | Kind::Limit(_) => {}
         }
     }
@@ -377,6 +380,7 @@ pub(super) fn figures(log: &Log) -> Figures {
     Figures {
         vm_hwm_kb: last_high_water_kb(log),
         maxrss_kb: log.end().map_or(0, |end| end.maxrss_kb),
+        is_ended: log.end().is_some(),
         counted_kb: log.death().map_or(0, |death| death.maxrss_kb),
         unread_since: log.counter(Counter::QuietSince).checked_sub(1),
     }

@@ -16,6 +16,8 @@ pub enum Before {
     Came(Alloc),
     /// The block at this address went.
     Went(u64),
+    /// What became of all that there was nobody saw.
+    Forgot,
 }
 
 impl Family<'_> {
@@ -32,6 +34,7 @@ impl Family<'_> {
                 match &item.kind {
                     Kind::Alloc(alloc) => take(&tables, Before::Came(*alloc)),
                     Kind::Release(release) => take(&tables, Before::Went(release.address)),
+                    Kind::Switch(switch) if switch.on => take(&tables, Before::Forgot),
                     _ => {}
                 }
             }

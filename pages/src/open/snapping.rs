@@ -56,6 +56,13 @@ impl<'a> Taker<'a> for Snapping<'_, '_, '_, 'a> {
                 self.snapshots.mark(name, item.tick, self.feed.tally);
                 self.feed.item(item);
             }
+            Kind::Switch(_) => {
+                self.snapshots.before(item.tick, self.feed.tally);
+                let before = self.feed.tally.live();
+                self.feed.item(item);
+                self.snapshots
+                    .after(before, Held::default(), self.feed.tally);
+            }
             _ => self.feed.item(item),
         }
     }

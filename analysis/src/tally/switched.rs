@@ -1,0 +1,75 @@
+//! When recording went on or off.
+
+use memlog_format::switch::{By, Switch};
+
+use super::Tally;
+use crate::counts::Held;
+use crate::totals::At;
+
+/// It went on, or off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Switched {
+    /// When.
+    pub tick: u64,
+    /// Whether events were recorded from then on.
+    pub on: bool,
+    /// Who did it.
+    pub by: By,
+    /// What was live when it last went off, and is not followed any further.
+    pub forgotten: Held,
+}
+
+impl Tally {
+    /// Recording went on or off.
+    #[cold]
+    pub fn switched(&mut self, at: At, switch: &Switch) {
+        self.come_to(at);
+        let forgotten = match switch.on {
+            true => self.forget(at),
+            false => Held::default(),
+        };
+        self.switches.push(Switched {
+            tick: self.heap.tick,
+            on: switch.on,
+            by: switch.by,
+            forgotten,
+        });
+    }
+
+    /// What became of the blocks of before nobody saw. They are no more of the heap, and
+    /// no releases.
+    fn forget(&mut self, at: At) -> Held {
+        // Of its own, or what is live after the last event would be nothing.
+        self.heap.event += 1;
+        let mut forgotten = Held::default();
+        let mut all: Vec<_> = self.blocks.iter().collect();
+        all.sort_unstable_by_key(|(address, _)| *address);
+        for (address, block) in &all {
+            self.blocks.remove(*address);
+            self.leave(at.stream, block);
+            forgotten.bytes = forgotten.bytes.saturating_add(block.size);
+            forgotten.blocks += 1;
+        }
+        self.regions.forget();
+        self.inherited.clear();
+        self.unfinished.clear();
+        // What was live then is no part of what is read from here on.
+        self.rss.open(&self.heap);
+        self.holders.mark_candidate();
+        self.regions.read(false);
+        forgotten
+    }
+
+    /// When recording went on or off.
+    pub fn switches(&self) -> &[Switched] {
+        &self.switches
+    }
+
+    /// The same of what is inherited.
+    pub fn inherit_forget(&mut self) {
+        let all: Vec<_> = self.blocks.iter().map(|(address, _)| address).collect();
+        for address in all {
+            self.blocks.remove(address);
+        }
+    }
+}
