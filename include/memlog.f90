@@ -8,7 +8,8 @@ module memlog
   use, intrinsic :: iso_c_binding, only: c_char, c_int, c_null_char
   implicit none
   private
-  public :: memlog_mark, memlog_snapshot, memlog_sync, memlog_name_thread, memlog_is_recording
+  public :: memlog_mark, memlog_snapshot, memlog_sync, memlog_start, memlog_stop
+  public :: memlog_name_thread, memlog_is_recording
 
   interface
     subroutine mark(name) bind(c, name="memlog_fortran_mark")
@@ -18,6 +19,10 @@ module memlog
     subroutine memlog_snapshot() bind(c, name="memlog_fortran_snapshot")
     end subroutine
     subroutine memlog_sync() bind(c, name="memlog_fortran_sync")
+    end subroutine
+    subroutine memlog_start() bind(c, name="memlog_fortran_start")
+    end subroutine
+    subroutine memlog_stop() bind(c, name="memlog_fortran_stop")
     end subroutine
     subroutine name_thread(name) bind(c, name="memlog_fortran_name_thread")
       import :: c_char

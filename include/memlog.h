@@ -8,6 +8,8 @@
  *   memlog_mark("loaded")          a name for this moment: memlog report --at 'mark loaded'
  *   memlog_snapshot()              the same, called snapshot 1, 2, ...
  *   memlog_sync()                  all that was recorded is in the log's file now
+ *   memlog_stop(), memlog_start()  record nothing from now on, and record again: what is
+ *                                  allocated in between is not known
  *   memlog_name_thread("loader")   a name for the calling thread, of 32 bytes at most
  *   memlog_is_recording()          1 or 0
  *
@@ -23,6 +25,8 @@
 #define memlog_mark(name) ((void)(name))
 #define memlog_snapshot() ((void)0)
 #define memlog_sync() ((void)0)
+#define memlog_start() ((void)0)
+#define memlog_stop() ((void)0)
 #define memlog_name_thread(name) ((void)(name))
 #define memlog_is_recording() 0
 
@@ -43,6 +47,8 @@ extern "C" {
 extern void memlog_mark(const char *) __attribute__((weak));
 extern void memlog_snapshot(void) __attribute__((weak));
 extern void memlog_sync(void) __attribute__((weak));
+extern void memlog_start(void) __attribute__((weak));
+extern void memlog_stop(void) __attribute__((weak));
 extern void memlog_name_thread(const char *) __attribute__((weak));
 extern int memlog_is_recording(void) __attribute__((weak));
 
@@ -148,6 +154,16 @@ __attribute__((unused)) static void memlog_call_sync_(void) {
     if (function.word != 1)
         function.of_nothing();
 }
+__attribute__((unused)) static void memlog_call_start_(void) {
+    MEMLOG_FUNCTION_(memlog_start, of_nothing)
+    if (function.word != 1)
+        function.of_nothing();
+}
+__attribute__((unused)) static void memlog_call_stop_(void) {
+    MEMLOG_FUNCTION_(memlog_stop, of_nothing)
+    if (function.word != 1)
+        function.of_nothing();
+}
 __attribute__((unused)) static void memlog_call_name_thread_(const char *name) {
     MEMLOG_FUNCTION_(memlog_name_thread, of_text)
     if (function.word != 1)
@@ -164,6 +180,8 @@ __attribute__((unused)) static int memlog_call_is_recording_(void) {
 #define memlog_mark(name) memlog_call_mark_(name)
 #define memlog_snapshot() memlog_call_snapshot_()
 #define memlog_sync() memlog_call_sync_()
+#define memlog_start() memlog_call_start_()
+#define memlog_stop() memlog_call_stop_()
 #define memlog_name_thread(name) memlog_call_name_thread_(name)
 #define memlog_is_recording() memlog_call_is_recording_()
 

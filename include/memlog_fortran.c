@@ -5,5 +5,7 @@
 void memlog_fortran_mark(const char *name) { memlog_mark(name); }
 void memlog_fortran_snapshot(void) { memlog_snapshot(); }
 void memlog_fortran_sync(void) { memlog_sync(); }
+void memlog_fortran_start(void) { memlog_start(); }
+void memlog_fortran_stop(void) { memlog_stop(); }
 void memlog_fortran_name_thread(const char *name) { memlog_name_thread(name); }
 int memlog_fortran_is_recording(void) { return memlog_is_recording(); }

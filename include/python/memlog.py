@@ -4,6 +4,7 @@
     memlog.mark("loaded")           # a name for this moment: memlog report --at 'mark loaded'
     memlog.snapshot()               # the same, called snapshot 1, 2, ...
     memlog.sync()                   # all that was recorded is in the log's file now
+    memlog.stop(), memlog.start()   # record nothing from now on, and record again
     memlog.name_thread("loader")    # a name for the calling thread, of 32 bytes at most
     memlog.is_recording()           # True or False
 
@@ -13,7 +14,7 @@ happens. memlog.h says more.
 
 import ctypes
 
-__all__ = ["mark", "snapshot", "sync", "name_thread", "is_recording"]
+__all__ = ["mark", "snapshot", "sync", "start", "stop", "name_thread", "is_recording"]
 
 _program = ctypes.CDLL(None)
 
@@ -29,6 +30,8 @@ def _function(name, arguments, result=None):
 _mark = _function("memlog_mark", [ctypes.c_char_p])
 _snapshot = _function("memlog_snapshot", [])
 _sync = _function("memlog_sync", [])
+_start = _function("memlog_start", [])
+_stop = _function("memlog_stop", [])
 _name_thread = _function("memlog_name_thread", [ctypes.c_char_p])
 _is_recording = _function("memlog_is_recording", [], ctypes.c_int)
 
@@ -53,6 +56,18 @@ def sync():
     """What was recorded until now is in the log's file when this returns."""
     if _sync:
         _sync()
+
+
+def start():
+    """Records from now on."""
+    if _start:
+        _start()
+
+
+def stop():
+    """Records nothing from now on, until start()."""
+    if _stop:
+        _stop()
 
 
 def name_thread(name):

@@ -278,8 +278,11 @@ fn older_names_are_there() {
             void (*snapshot)(void) = (void (*)(void))dlsym(RTLD_DEFAULT, "memtrail_snapshot");
             void (*marker)(unsigned) = (void (*)(unsigned))dlsym(RTLD_DEFAULT, "memory_profiler_set_marker");
             void (*sync)(void) = (void (*)(void))dlsym(RTLD_DEFAULT, "memory_profiler_sync");
-            if (!snapshot || !marker || !sync) return 1;
+            void (*start)(void) = (void (*)(void))dlsym(RTLD_DEFAULT, "memory_profiler_start");
+            void (*stop)(void) = (void (*)(void))dlsym(RTLD_DEFAULT, "memory_profiler_stop");
+            if (!snapshot || !marker || !sync || !start || !stop) return 1;
             snapshot(); free(malloc(10)); marker(4294967295u); snapshot(); sync();
+            stop(); free(malloc(11)); start();
             return 0;
         }"#;
     std::fs::write(&source, format!("#define _GNU_SOURCE\n{code}")).expect("a file");
@@ -287,7 +290,13 @@ fn older_names_are_there() {
     let (log, _) = recorded(&folder, "it.memlog", &Command::new(program));
     assert_eq!(
         marks_of(&folder, &log),
-        ["snapshot 1", "4294967295", "snapshot 2"]
+        [
+            "snapshot 1",
+            "4294967295",
+            "snapshot 2",
+            "recording off",
+            "recording on"
+        ]
     );
     let page = folder.says(&["timeline".as_ref(), log.as_os_str()]);
     let names = " mark snapshot 1, mark 4294967295, mark snapshot 2";
@@ -301,7 +310,7 @@ fn every_standard_takes_the_header() {
     let first = folder.path("first.c");
     let second = folder.path("second.c");
     let code = "#include \"memlog.h\"\n#include <dlfcn.h>\n#include <link.h>\n";
-    let body = "{ memlog_mark(\"a\"); memlog_snapshot(); memlog_sync(); \
+    let body = "{ memlog_mark(\"a\"); memlog_snapshot(); memlog_sync(); memlog_stop(); memlog_start(); \
                 memlog_name_thread(\"b\"); return memlog_is_recording(); }\n";
     let first_text = format!(
         "{code}int second(void);\nint main(void) {{ memlog_mark(\"c\"); return second(); }}\n"

@@ -9,6 +9,7 @@ macro_rules! leaf {
         /// program that never allocates has a log that says so.
         extern "C" fn init() {
             $crate::process::start::wake();
+            $crate::hooks::switches::watch_signals();
         }
 
         /// Runs when the image ends by exit.

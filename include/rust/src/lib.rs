@@ -35,6 +35,22 @@ pub fn sync() {
     }
 }
 
+/// Records from now on.
+pub fn start() {
+    if let Some(start) = functions::memlog_start() {
+        // SAFETY: it may be called at any time.
+        unsafe { start() }
+    }
+}
+
+/// Records nothing from now on, until [`start`].
+pub fn stop() {
+    if let Some(stop) = functions::memlog_stop() {
+        // SAFETY: it may be called at any time.
+        unsafe { stop() }
+    }
+}
+
 /// The calling thread has this name from now on.
 pub fn name_thread(name: &str) {
     if let Some(name_thread) = functions::memlog_name_thread() {
@@ -95,6 +111,8 @@ mod functions {
         memlog_mark: OfText(*const u8);
         memlog_snapshot: OfNothing();
         memlog_sync: OfNothing();
+        memlog_start: OfNothing();
+        memlog_stop: OfNothing();
         memlog_name_thread: OfText(*const u8);
         memlog_is_recording: Asked() -> i32;
     }

@@ -1,8 +1,9 @@
 //! What the recorder is doing, as one word that a fork wipes.
 //!
 //! ```text
-//! Off ──> Starting ──> On ──> Stopped
-//!              └────────────> Stopped
+//! Off ──> Starting ──> On <──> Paused
+//!              │        │        │
+//!              └────────┴────────┴──> Stopped
 //! a forked child reads 0; that this image was ever started tells it from Off
 //! ```
 
@@ -20,14 +21,23 @@ pub enum Life {
     On = 2,
     /// For good; the program goes on alone.
     Stopped = 3,
+    /// Switched off, until somebody switches it on again.
+    Paused = 4,
 }
 
 impl Life {
+    /// Set up, and not stopped for good.
+    #[inline]
+    pub const fn is_alive(self) -> bool {
+        matches!(self, Life::On | Life::Paused)
+    }
+
     const fn from_word(word: u32) -> Self {
         match word {
             0 => Life::Off,
             1 => Life::Starting,
             2 => Life::On,
+            4 => Life::Paused,
             _ => Life::Stopped,
         }
     }

@@ -7,6 +7,7 @@ use crate::hooks::failed;
 use crate::hooks::malloc::{capture, goes, is_behind, is_own, moved};
 use crate::hooks::named::slabs::SLAB;
 use crate::hooks::session::Recording;
+use crate::hooks::switches;
 use crate::log::stream::{Of, Stream};
 use crate::platform::arch::DoorFrame;
 use crate::platform::clock;
@@ -247,6 +248,9 @@ fn look_at_clock(stream: &mut Stream) {
             rss::poll(stream);
         }
         stream.look_again(now_ms);
+        if RECORDER.control.is_due(&RECORDER.ground.counters) {
+            switches::obey(stream);
+        }
     }
     if is_behind(stream) {
         // First, or a reading that begins in between is never seen.

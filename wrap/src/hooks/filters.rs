@@ -73,11 +73,11 @@ fn may_set_filter(frame: &DoorFrame, what: i32) -> bool {
 fn heed_herald(frame: &DoorFrame) {
     // A vfork's child has our memory, and it is not we who give up anything.
     let is_guest = || Os::pid() != RECORDER.ground.pid.load(Ordering::Relaxed);
-    if session::is_on() && !RECORDER.ground.is_quiet() && is_guest() {
+    if session::is_alive() && !RECORDER.ground.is_quiet() && is_guest() {
         return;
     }
     RECORDER.ground.note_herald();
-    if !session::is_on() || RECORDER.log.is_deferred() || RECORDER.ground.must_be_quiet() {
+    if !session::is_alive() || RECORDER.log.is_deferred() || RECORDER.ground.must_be_quiet() {
         return;
     }
     as_recorder(frame, || {
@@ -137,7 +137,7 @@ extern "C" fn set_filter(
 /// a filter is there already nothing changes, and a guest's is not ours.
 #[cold]
 fn expect_filter(frame: &DoorFrame) -> bool {
-    if RECORDER.ground.is_filtered() || !start::wake() {
+    if RECORDER.ground.is_filtered() || !start::is_up() {
         return false;
     }
     // One may have come that no door saw.

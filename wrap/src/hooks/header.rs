@@ -10,6 +10,7 @@
 use crate::hooks::events::take_stamp;
 use crate::hooks::notices::make_deferred_log;
 use crate::hooks::session::{self, Admission};
+use crate::hooks::switches;
 use crate::log::stream::Stream;
 use crate::platform::lock::Patience;
 use crate::platform::text::Text;
@@ -18,6 +19,7 @@ use crate::process::rss;
 use crate::process::start;
 use core::ffi::{c_char, c_int};
 use memlog_format::ext::{Ext, MAX_TEXT};
+use memlog_format::switch::By;
 
 /// Work in this thread's stream.
 fn record(work: impl FnOnce(&mut Stream)) {
@@ -67,16 +69,21 @@ fn mark(name: &[u8]) {
     make_deferred_log();
     record(|stream| {
         stream.leave_private_chunk();
-        stream.look_at_time();
-        stream.readings_seen = RECORDER.log.readings.begin();
-        take_stamp(stream);
-        if RECORDER.rss.is_old(stream.tick()) {
-            rss::poll(stream);
-        }
-        stream.write_ext(&Ext::Mark(name));
-        take_stamp(stream);
-        stream.readings_seen = RECORDER.log.readings.begin();
+        write_mark(stream, name);
     });
+}
+
+/// The same in a thread's stream.
+pub(super) fn write_mark(stream: &mut Stream, name: &[u8]) {
+    stream.look_at_time();
+    stream.readings_seen = RECORDER.log.readings.begin();
+    take_stamp(stream);
+    if RECORDER.rss.is_old(stream.tick()) {
+        rss::poll(stream);
+    }
+    stream.write_ext(&Ext::Mark(name));
+    take_stamp(stream);
+    stream.readings_seen = RECORDER.log.readings.begin();
 }
 
 /// Gives this moment a name.
@@ -89,19 +96,24 @@ pub unsafe extern "C" fn memlog_mark(name: *const c_char) {
     mark(unsafe { text(name, MAX_TEXT) });
 }
 
-/// A mark whose name ends in a number.
-fn mark_number(before: &[u8], number: u32) {
-    let mut name = Text::<32>::new();
+/// A name that ends in a number.
+fn numbered(before: &[u8], number: u32) -> Text<32> {
+    let mut name = Text::new();
     name.push(before);
     name.push_number(u64::from(number));
-    mark(name.get());
+    name
+}
+
+/// The name of a snapshot that is taken now.
+pub(super) fn next_snapshot() -> Text<32> {
+    numbered(b"snapshot ", RECORDER.next_snapshot())
 }
 
 /// A moment to be reported, called by its number.
 #[unsafe(no_mangle)]
 pub extern "C" fn memlog_snapshot() {
     if start::wake() {
-        mark_number(b"snapshot ", RECORDER.next_snapshot());
+        mark(next_snapshot().get());
     }
 }
 
@@ -114,24 +126,60 @@ pub extern "C" fn memtrail_snapshot() {
 /// bytehound's: the number is the name.
 #[unsafe(no_mangle)]
 pub extern "C" fn memory_profiler_set_marker(number: u32) {
-    mark_number(b"", number);
+    mark(numbered(b"", number).get());
 }
 
 /// What was recorded until now is in the log's file when this returns.
 #[unsafe(no_mangle)]
 pub extern "C" fn memlog_sync() {
-    if !session::is_on() || !make_deferred_log() || RECORDER.ground.must_be_quiet() {
+    if !session::is_alive() || !make_deferred_log() || RECORDER.ground.must_be_quiet() {
         return;
     }
     record(|stream| {
         stream.leave_private_chunk();
-        let log = &RECORDER.log;
-        log.meta.with(Patience::Bounded, |meta| meta.flush(log));
-        if log.writes_out() {
-            stream.flush();
-            log.write_held();
-        }
+        flush(stream);
     });
+}
+
+/// What was recorded until now goes out.
+pub(super) fn flush(stream: &mut Stream) {
+    let log = &RECORDER.log;
+    log.meta.with(Patience::Bounded, |meta| meta.flush(log));
+    if log.writes_out() {
+        stream.flush();
+        log.write_held();
+    }
+}
+
+/// Events are recorded from here on.
+#[unsafe(no_mangle)]
+pub extern "C" fn memlog_start() {
+    let here = 0u8;
+    if !start::wake() {
+        switches::start(&raw const here as u64);
+    }
+}
+
+/// bytehound's.
+#[unsafe(no_mangle)]
+pub extern "C" fn memory_profiler_start() {
+    memlog_start();
+}
+
+/// No events are recorded from here on, and malloc costs next to nothing.
+#[unsafe(no_mangle)]
+pub extern "C" fn memlog_stop() {
+    if start::wake() {
+        record(|stream| {
+            switches::stop(stream, By::Program);
+        });
+    }
+}
+
+/// bytehound's.
+#[unsafe(no_mangle)]
+pub extern "C" fn memory_profiler_stop() {
+    memlog_stop();
 }
 
 /// bytehound's.

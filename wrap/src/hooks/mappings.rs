@@ -10,7 +10,7 @@ use crate::hooks::failed;
 use crate::hooks::family::{handler, next, plain};
 use crate::hooks::notices;
 use crate::hooks::resumed::lose_in_child;
-use crate::hooks::session::{Admission, admit, is_on};
+use crate::hooks::session::{Admission, admit, is_alive};
 use crate::platform::arch::DoorFrame;
 use crate::platform::doors::Door;
 use crate::platform::sys::{Os, Sys};
@@ -127,7 +127,7 @@ fn change<T: Copy>(
 /// and after, for somebody may have looked in between.
 fn replacing<T>(at: u64, bytes: usize, call: impl FnOnce() -> T) -> T {
     let lose = || {
-        if is_on() && RECORDER.published.lose_range(at, bytes as u64) {
+        if is_alive() && RECORDER.published.lose_range(at, bytes as u64) {
             RECORDER.next_generation();
         }
     };

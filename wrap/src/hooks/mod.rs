@@ -5,6 +5,7 @@
 //! * [`mappings`] the ledger of mappings
 //! * [`notices`], [`filters`], [`rights`], [`threads`] what the program tells without knowing
 //! * [`header`] what it says by itself
+//! * [`switches`] recording goes on or off
 //! * [`session`], [`resumed`] who may record
 //! * [`events`], [`capture`], [`failed`] the event and its stack
 
@@ -23,6 +24,7 @@ pub mod operators;
 pub mod resumed;
 pub mod rights;
 pub mod session;
+pub mod switches;
 pub mod threads;
 
 /// A handler that is missing, or that takes other arguments than `doors.h` says,

@@ -7,6 +7,7 @@ use crate::hooks::capture;
 use crate::hooks::family::{handler, next};
 use crate::hooks::operators;
 use crate::hooks::session::{self, Admission, admit};
+use crate::hooks::switches;
 use crate::hooks::threads;
 use crate::log::sink::Mode;
 use crate::log::stream::{Of, Stream};
@@ -38,7 +39,7 @@ handler! {
         make_deferred_log();
         let child = real();
         // A handler of pthread_atfork may have begun the child's own log already.
-        if child == 0 && !session::is_on() {
+        if child == 0 && !session::is_alive() {
             fork::part_from_parent();
         } else if child == 0 && Os::pid() != RECORDER.ground.pid.load(Ordering::Relaxed) {
             fork::stop_in_child();
@@ -158,7 +159,7 @@ fn loading(frame: &DoorFrame, space: Option<isize>, name: *const c_char, flags: 
         _ => None,
     };
     // The loader looks at names that are no longer there by itself.
-    if !name.is_null() && start::wake() && !RECORDER.ground.is_quiet() {
+    if !name.is_null() && start::is_up() && !RECORDER.ground.is_quiet() {
         // SAFETY: what the program gives to dlopen is null or a C string.
         as_recorder(frame, || unsafe { deep::loading(past, name) });
     }
@@ -167,7 +168,7 @@ fn loading(frame: &DoorFrame, space: Option<isize>, name: *const c_char, flags: 
 /// A forked child without a log so far gets it; false if there can be none.
 pub(crate) fn make_deferred_log() -> bool {
     let is_ours = || Os::pid() == RECORDER.ground.pid.load(Ordering::Relaxed);
-    !(RECORDER.log.is_deferred() && session::is_on() && is_ours()) || RECORDER.log.materialize()
+    !(RECORDER.log.is_deferred() && session::is_alive() && is_ours()) || RECORDER.log.materialize()
 }
 
 /// Work under a lock of the recorder's, with the token held: a signal handler
@@ -230,7 +231,7 @@ handler! {
         };
         let result = real(handle);
         operators::forget();
-        if session::is_on() && !RECORDER.ground.is_quiet() {
+        if session::is_alive() && !RECORDER.ground.is_quiet() {
             as_recorder(frame, || {
                 RECORDER.code.with(Patience::Bounded, |map| map.refresh());
                 RECORDER.next_generation();
@@ -246,7 +247,7 @@ handler! {
         if let Some(real) = next::<extern "C" fn(*mut c_void)>(frame, Door::CxaFinalize) {
             real(handle);
         }
-        if !handle.is_null() && session::is_on() {
+        if !handle.is_null() && session::is_alive() {
             as_recorder(frame, || {
                 // Whether the map's lock can be had or not.
                 RECORDER.published.lose_range(handle as u64, 1);
@@ -267,7 +268,7 @@ fn tables(frame: &DoorFrame, door: Door, table: *mut c_void, add: bool) {
     if let Some(real) = real {
         real(table);
     }
-    if session::is_on() {
+    if session::is_alive() {
         as_recorder(frame, || {
             RECORDER
                 .code
@@ -364,20 +365,25 @@ executing! {
 pub fn finish(how: u8) {
     // A vfork's child shares our memory; its end is not ours. Under a filter
     // the end is not told: the log is whole without it.
-    if !session::is_on()
+    if !session::is_alive()
         || RECORDER.ground.must_be_quiet()
         || Os::pid() != RECORDER.ground.pid.load(Ordering::Relaxed)
     {
         return;
     }
-    if RECORDER.log.is_deferred() && !RECORDER.log.materialize() {
+    // A child in which recording was never on has nothing to say.
+    if RECORDER.log.is_deferred() && (RECORDER.control.is_off() || !RECORDER.log.materialize()) {
         return;
     }
     let mut high = 0;
     if let Some(mut session) = session::own_words() {
         session.in_recorder(None);
         session.stream().set_tick(clock::tick());
-        high = rss::poll_final(session.stream());
+        switches::finish(session.stream());
+        let is_on = session::is_on();
+        if is_on {
+            high = rss::poll_final(session.stream());
+        }
         session.stream().look_at_name();
         session.end();
         threads::tell_others();
@@ -394,7 +400,7 @@ pub fn finish(how: u8) {
                 tick: clock::tick(),
                 how,
                 vm_hwm_kb: high,
-                maxrss_kb: Os::usage().max_rss_kb,
+                maxrss_kb: RECORDER.rss.known_max_kb(session::is_on()),
             }),
         );
         meta.flush(&RECORDER.log);

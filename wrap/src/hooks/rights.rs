@@ -6,7 +6,7 @@
 
 use crate::hooks::family::{handler, next};
 use crate::hooks::notices::make_deferred_log;
-use crate::hooks::session::{Admission, admit};
+use crate::hooks::session::{self, Admission, admit};
 use crate::platform::arch::DoorFrame;
 use crate::platform::doors::Door;
 use crate::platform::sys::{Os, Sys};
@@ -27,19 +27,24 @@ enum From {
 /// is made longer by far.
 #[cold]
 fn prepare(frame: &DoorFrame, from: From) {
-    if RECORDER.ground.is_quiet() || from == From::Root && !Os::is_root() || !start::wake() {
+    if RECORDER.ground.is_quiet() || from == From::Root && !Os::is_root() || !start::is_up() {
         return;
     }
     // A vfork's child gives up its own rights, and not its parent's.
     if Os::pid() != RECORDER.ground.pid.load(Ordering::Relaxed) || !make_deferred_log() {
         return;
     }
-    if let Admission::Record(mut session) = admit(frame) {
-        session.in_recorder(Some(frame));
-        // The chunk of a forked child that would have to be written.
-        session.stream().leave_private_chunk();
-        RECORDER.log.sink.reach_far();
-        session.end();
+    match admit(frame) {
+        Admission::Record(mut session) => {
+            session.in_recorder(Some(frame));
+            // The chunk of a forked child that would have to be written.
+            session.stream().leave_private_chunk();
+            RECORDER.log.sink.reach_far();
+            session.end();
+        }
+        // Recording is off for now.
+        Admission::Pass if session::is_alive() => RECORDER.log.sink.reach_far(),
+        Admission::Pass | Admission::Backing => {}
     }
 }
 

@@ -5,6 +5,7 @@
 //! claimed, which lives for ever. The body of a stream goes to the session
 //! that holds its token.
 
+use crate::hooks::switches;
 use crate::log::stream::{Slot, Stream};
 use crate::platform::arch::DoorFrame;
 use crate::platform::bounds::Bounds;
@@ -87,10 +88,16 @@ pub fn admit(frame: &DoorFrame) -> Admission {
 #[cold]
 #[inline(never)]
 pub(crate) fn admit_cold(sp: u64) -> Admission {
-    if !crate::process::start::wake() {
-        return Admission::Pass;
+    match crate::process::start::wake() || switches::wake(sp) {
+        true => admit_awake(sp),
+        false => Admission::Pass,
     }
-    // SAFETY: life is On, so the thread pointer is set up.
+}
+
+/// The same where the recorder was set up, and recording may just be off.
+#[cold]
+pub(crate) fn admit_awake(sp: u64) -> Admission {
+    // SAFETY: as is said above, so the thread pointer is set up.
     let word = unsafe { &mut *crate::platform::arch::memlog_tls_word() };
     match *word {
         0 => {}
@@ -461,4 +468,10 @@ fn count_abandoned(word: u64) {
 #[inline]
 pub fn is_on() -> bool {
     RECORDER.ground.life().get() == Life::On
+}
+
+/// Whether it does, or may again: what it must know to do so it is told.
+#[inline]
+pub fn is_alive() -> bool {
+    RECORDER.ground.life().get().is_alive()
 }

@@ -6,6 +6,7 @@
 
 use core::sync::atomic::{AtomicPtr, AtomicU8, AtomicU64, Ordering};
 use memlog_format::chunk::VERSION_AT;
+use memlog_format::control::{TEXT_BYTES, Word};
 use memlog_format::counter::{AREA_AT, AREA_COUNT, Counter};
 
 /// The counters of the process.
@@ -68,6 +69,40 @@ impl Counters {
                 .cast::<AtomicU64>()
         };
         word.store(value.to_le(), Ordering::Relaxed);
+    }
+
+    /// A word of chunk 0 that `memlog ctl` and we both know; nothing where there is none.
+    #[inline]
+    pub fn control(&self, word: Word) -> Option<u64> {
+        let word = self.control_word(word)?;
+        Some(u64::from_le(word.load(Ordering::Acquire)))
+    }
+
+    /// Says something there.
+    pub fn set_control(&self, word: Word, to: u64) {
+        if let Some(word) = self.control_word(word) {
+            word.store(to.to_le(), Ordering::Release);
+        }
+    }
+
+    /// The place of such a word.
+    #[inline]
+    pub fn control_word(&self, word: Word) -> Option<&'static AtomicU64> {
+        let chunk0 = self.chunk0.load(Ordering::Acquire);
+        // SAFETY: chunk 0 is mapped for ever and aligned, and these are its words for this.
+        (!chunk0.is_null()).then(|| unsafe { &*chunk0.add(word.at()).cast::<AtomicU64>() })
+    }
+
+    /// The text that stands there, copied; another process may write it meanwhile.
+    pub fn control_text(&self, into: &mut [u8; TEXT_BYTES]) {
+        let chunk0 = self.chunk0.load(Ordering::Acquire);
+        if chunk0.is_null() {
+            return;
+        }
+        for (index, byte) in into.iter_mut().enumerate() {
+            // SAFETY: as above; the text is as long as that.
+            *byte = unsafe { chunk0.add(Word::Text.at() + index).read_volatile() };
+        }
     }
 
     /// The chunk that they are mirrored into, or null.

@@ -27,6 +27,8 @@ pub fn allocate(size: usize, alignment: usize) -> *mut u8 {
     if !alignment.is_power_of_two() || size > BYTES || alignment > BYTES {
         return core::ptr::null_mut();
     }
+    // Each release looks for them from now on.
+    super::quick::clear();
     let need = size + HEAD + alignment;
     let order = Ordering::Relaxed;
     let fits = |used: usize| used.checked_add(need).filter(|&end| end <= BYTES);
@@ -39,6 +41,11 @@ pub fn allocate(size: usize, alignment: usize) -> *mut u8 {
     // SAFETY: HEAD bytes below the block are ours too.
     unsafe { block.sub(HEAD).cast::<usize>().write(size) };
     block
+}
+
+/// Whether there was ever one.
+pub fn is_used() -> bool {
+    USED.load(Ordering::Relaxed) > 0
 }
 
 /// Whether the block is one of these.

@@ -16,7 +16,6 @@ use crate::platform::ground::Ground;
 use crate::platform::sys::signals::Signals;
 use crate::platform::sys::{Os, Sys};
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use memlog_lockfree::life::Life;
 
 /// How long a holder may take: to grow the log by eight megabytes on a slow
 /// and busy disk is slow.
@@ -59,10 +58,10 @@ const SOMEBODY: usize = 1;
 
 /// What tells this thread from others.
 fn this_thread(ground: &Ground) -> usize {
-    match ground.life().get() {
+    match ground.life().get().is_alive() {
         // SAFETY: see the head of this file.
-        Life::On => unsafe { crate::platform::arch::memlog_tls_word() as usize },
-        _ => SOMEBODY,
+        true => unsafe { crate::platform::arch::memlog_tls_word() as usize },
+        false => SOMEBODY,
     }
 }
 

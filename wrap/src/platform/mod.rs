@@ -10,6 +10,7 @@
 //!   calls are out of the question, whose log it is
 //! * [`lock`] a lock for slow paths that can be given up on
 //! * [`doors`] the hooked names by number
+//! * [`quick`] which calls doors hand on by themselves
 //! * [`early`] memory from before there is an allocator
 //! * [`bounds`], [`bytes`], [`rules`], [`text`], [`slices`], [`clock`],
 //!   [`counters`] small tools
@@ -26,6 +27,7 @@ pub mod elf;
 pub mod ground;
 pub mod lock;
 pub mod maps;
+pub mod quick;
 pub mod rules;
 pub mod slices;
 pub mod smaps;

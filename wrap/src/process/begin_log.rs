@@ -75,6 +75,9 @@ pub(crate) fn begin_log(wiped: bool) {
                 value.push(settings.run.get());
                 text(Key::Setting, value.get());
             }
+            if RECORDER.control.is_off() {
+                text(Key::Setting, b"MEMLOG_START_DISABLED=1");
+            }
             if settings.guard_percent > 0 {
                 let mut value = Text::<64>::new();
                 value.push(b"MEMLOG_OOM_GUARD=");

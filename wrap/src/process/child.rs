@@ -43,8 +43,7 @@ pub fn wake() -> bool {
         RECORDER.ground.life().turn(Life::Stopped);
         return false;
     }
-    RECORDER.ground.life().turn(Life::On);
-    true
+    RECORDER.control.begin(&RECORDER.ground) == Life::On
 }
 
 /// Whether this thread was in the recorder when it forked: a signal handler

@@ -4,6 +4,7 @@
 //! * [`start`], [`make_log`], [`begin_log`], [`settings`], [`launcher`], [`naming`], [`exec`] how recording begins
 //! * [`token`] what a thread is doing inside the recorder
 //! * [`child`], [`fork`] what a fork leaves to whom
+//! * [`control`] whether to record now
 //! * [`real`], [`usable`], [`absent`], [`deep`], [`linked`] the functions behind the hooks
 //! * [`rss`], [`census`], [`guard`], [`fine_time`] what is measured beside events
 
@@ -11,6 +12,7 @@ pub mod absent;
 pub mod begin_log;
 pub mod census;
 pub mod child;
+pub mod control;
 pub mod deep;
 pub mod exec;
 pub mod fine_time;

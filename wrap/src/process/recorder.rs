@@ -18,6 +18,7 @@ use crate::platform::lock::{Bounded, Patience};
 use crate::process::census::Censuses;
 use crate::process::census::taking::Place;
 use crate::process::child;
+use crate::process::control::Control;
 use crate::process::deep::Deep;
 use crate::process::fork::Fork;
 use crate::process::guard::Guard;
@@ -31,6 +32,7 @@ use crate::unwind::modules::Found;
 use crate::unwind::published::Published;
 use crate::unwind::{Process, codemap};
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use memlog_format::control::{State, Word};
 use memlog_format::counter::Counter;
 use memlog_format::meta::{self, Record};
 use memlog_format::table::Code;
@@ -79,6 +81,8 @@ pub struct Recorder {
     pub census: Censuses,
     /// How near the limits of memory are.
     pub guard: Guard,
+    /// Whether to record now.
+    pub control: Control,
 }
 
 /// The streams' places. Apart from the recorder: what begins as zeros takes no
@@ -113,6 +117,7 @@ pub static RECORDER: Recorder = Recorder {
     rss: Shared::new(),
     census: Censuses::new(&CENSUS),
     guard: Guard::new(&RECORDER.ground),
+    control: Control::new(),
 };
 
 impl Recorder {
@@ -121,6 +126,9 @@ impl Recorder {
     pub fn stop(&self) {
         self.ground.counters.set(Counter::Stopped, 1);
         self.ground.life().turn(Life::Stopped);
+        self.ground
+            .counters
+            .set_control(Word::State, State::Stopped as u64);
     }
 
     /// A call that may set a filter is about to be made: whoever makes the log
@@ -193,6 +201,7 @@ impl Recorder {
             self.guard.reset_in_child();
         }
         self.rss.reset();
+        self.control.reset();
         self.census.reset();
         self.ledger.store(0, Ordering::Relaxed);
         self.tuned.store(0, Ordering::Relaxed);

@@ -35,6 +35,7 @@ pub struct Shared {
     remapped: AtomicU64,
     asked_at: AtomicU64,
     floor_kb: AtomicU64,
+    high_floor_kb: AtomicU64,
     written_at: AtomicU64,
     written_kb: AtomicU64,
 }
@@ -47,6 +48,7 @@ impl Shared {
             remapped: AtomicU64::new(0),
             asked_at: AtomicU64::new(0),
             floor_kb: AtomicU64::new(0),
+            high_floor_kb: AtomicU64::new(0),
             written_at: AtomicU64::new(0),
             written_kb: AtomicU64::new(0),
         }
@@ -76,6 +78,22 @@ impl Shared {
         RECORDER.ground.counters.set(Counter::MaxRssFloorKb, floor);
     }
 
+    /// Recording was off: what the kernel has seen until now says nothing of what is
+    /// recorded.
+    pub fn start_anew(&self) {
+        let order = Ordering::Relaxed;
+        self.floor_kb.store(Os::usage().max_rss_kb, order);
+        self.high_floor_kb.store(Os::high_water_kb(), order);
+    }
+
+    /// The kernel's ru_maxrss, unless what was not recorded may have made it.
+    pub fn known_max_kb(&self, is_on: bool) -> u64 {
+        let max_kb = Os::usage().max_rss_kb;
+        let is_seen = self.high_floor_kb.load(Ordering::Relaxed) == 0
+            || max_kb > self.floor_kb.load(Ordering::Relaxed);
+        if is_on && is_seen { max_kb } else { 0 }
+    }
+
     /// Notes what the program has before its first recorded call.
     pub fn note_beginning(&self) {
         let rest_kb = Os::rss_now_kb().saturating_sub(RECORDER.log.own_kb());
@@ -87,6 +105,7 @@ impl Shared {
         self.step.store(STEP, Ordering::Relaxed);
         self.remapped.store(0, Ordering::Relaxed);
         self.asked_at.store(0, Ordering::Relaxed);
+        self.high_floor_kb.store(0, Ordering::Relaxed);
         self.written_at.store(0, Ordering::Relaxed);
         self.written_kb.store(0, Ordering::Relaxed);
     }
@@ -229,6 +248,17 @@ pub fn poll_final(stream: &mut Stream) -> u64 {
 #[cold]
 fn read_high_water(stream: &mut Stream) -> u64 {
     let high = Os::high_water_kb();
+    if high <= RECORDER.rss.high_floor_kb.load(Ordering::Relaxed) {
+        // It was reached while recording was off.
+        stream.write_ext(&Ext::Rss(Rss {
+            source: RssSource::Statm,
+            peak_kb: high,
+            now_kb: Os::rss_now_kb(),
+            own_kb: RECORDER.log.own_kb(),
+            stamp: RECORDER.log.stamp(),
+        }));
+        return 0;
+    }
     stream.write_ext(&Ext::Rss(Rss {
         source: RssSource::VmHwm,
         peak_kb: high,

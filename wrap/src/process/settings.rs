@@ -10,6 +10,11 @@ use crate::platform::text::{Text, decimal, each_entry};
 use crate::process::census::Detail;
 use crate::process::launcher::{self, Best};
 
+mod values;
+
+pub use values::{After, after, guard, seconds, signals, size, switch};
+use values::{detail, flight_size};
+
 /// Longest value kept.
 const VALUE: usize = 2048;
 
@@ -63,6 +68,14 @@ pub struct Settings {
     pub guard_percent: u8,
     /// MEMLOG_OOM_GUARD: and ends the program.
     pub guard_may_end: bool,
+    /// MEMLOG_START_DISABLED: recording is off until somebody switches it on.
+    pub start_disabled: bool,
+    /// MEMLOG_AFTER: when recording begins.
+    pub after: Option<After>,
+    /// MEMLOG_FOR: how long it lasts.
+    pub for_ns: Option<u64>,
+    /// MEMLOG_SIGNALS: what signals do, such as `USR1=toggle,USR2=snapshot`.
+    pub signals: Text<128>,
     /// MEMLOG_RUN: what `memlog record` knows its own logs by.
     pub run: Text<32>,
     /// What could not be understood.
@@ -102,6 +115,10 @@ impl Settings {
             written: false,
             guard_percent: 0,
             guard_may_end: false,
+            start_disabled: false,
+            after: None,
+            for_ns: None,
+            signals: Text::new(),
             run: Text::new(),
             nonsense: Text::new(),
         }
@@ -233,6 +250,15 @@ impl Settings {
                 let read = self.understood(name, value, guard(value), (0, false));
                 (self.guard_percent, self.guard_may_end) = read;
             }
+            b"START_DISABLED" => {
+                self.start_disabled = self.understood(name, value, switch(value), false);
+            }
+            b"AFTER" => self.after = self.understood(name, value, after(value).map(Some), None),
+            b"FOR" => self.for_ns = self.understood(name, value, seconds(value).map(Some), None),
+            b"SIGNALS" => match signals(value, |_, _| {}) {
+                true => self.signals.set(value),
+                false => self.complain(name, value),
+            },
             b"RUN" => self.run.set(value),
             // Read elsewhere, or of the commands that read logs.
             b"RANK" | b"PAGER" | b"SYSROOT" | b"DEBUG_SYMBOLS" => {}
@@ -251,10 +277,23 @@ impl Settings {
             b"MEMORY_PROFILER_GRAB_BACKTRACES_ON_FREE" => {
                 self.free_stacks |= switch(value) == Some(true);
             }
+            b"MEMORY_PROFILER_DISABLE_BY_DEFAULT" => {
+                self.start_disabled |= switch(value) == Some(true);
+            }
+            b"MEMORY_PROFILER_REGISTER_SIGUSR1" => self.toggle_by(value, b"USR1=toggle"),
+            b"MEMORY_PROFILER_REGISTER_SIGUSR2" => self.toggle_by(value, b"USR2=toggle"),
             _ if name.starts_with(b"MEMORY_PROFILER_") => {
                 self.complain_in(&[b"not known here: ", name]);
             }
             _ => {}
+        }
+    }
+
+    fn toggle_by(&mut self, value: &[u8], signal: &[u8]) {
+        if switch(value) == Some(true) && self.signals.get().len() < 32 {
+            let is_first = self.signals.is_empty();
+            self.signals.push(if is_first { b"" } else { b"," });
+            self.signals.push(signal);
         }
     }
 
@@ -307,69 +346,5 @@ pub(super) fn each_variable(buffer: &mut [u8], mut see: impl FnMut(&[u8])) {
         && let Some(initial) = Initial::find()
     {
         initial.each_variable(see);
-    }
-}
-
-/// A size: `100`, `64k`, `1.5`-free, `2G`, `2GiB`, `2GB` (all binary).
-pub fn size(text: &[u8]) -> Option<u64> {
-    let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    let (number, unit) = text.split_at_checked(digits)?;
-    let mut unit = unit.iter().map(u8::to_ascii_lowercase);
-    let shift = match unit.next() {
-        None | Some(b'b') => 0,
-        Some(b'k') => 10,
-        Some(b'm') => 20,
-        Some(b'g') => 30,
-        Some(b't') => 40,
-        Some(_) => return None,
-    };
-    let rest_is_fine = match unit.next() {
-        None => true,
-        Some(b'b') => shift > 0 && unit.next().is_none(),
-        Some(b'i') => shift > 0 && unit.next() == Some(b'b') && unit.next().is_none(),
-        Some(_) => false,
-    };
-    let number = decimal(number)?;
-    rest_is_fine.then(|| number.checked_mul(1 << shift))?
-}
-
-/// What is to be left of a limit, and whether the program ends otherwise:
-/// `5`, `5%`, `5,stop`. 0 watches nothing.
-pub fn guard(text: &[u8]) -> Option<(u8, bool)> {
-    let (text, may_end) = match text.strip_suffix(b",stop") {
-        Some(text) => (text, true),
-        None => (text, false),
-    };
-    let percent = decimal(text.strip_suffix(b"%").unwrap_or(text))?;
-    (percent < 100).then_some((percent as u8, may_end && percent > 0))
-}
-
-/// Events that a flight recorder keeps if it is not told how much.
-const FLIGHT_BYTES: u64 = 64 << 20;
-
-/// A size, or a switch for the usual one.
-fn flight_size(text: &[u8]) -> Option<u64> {
-    match switch(text) {
-        Some(on) => Some(if on { FLIGHT_BYTES } else { 0 }),
-        None => size(text),
-    }
-}
-
-/// How much may be spent on what is resident in which mapping.
-fn detail(text: &[u8]) -> Option<Detail> {
-    match text {
-        b"off" => Some(Detail::Never),
-        b"auto" => Some(Detail::Cheap),
-        b"always" => Some(Detail::Always),
-        _ => None,
-    }
-}
-
-/// A switch.
-pub fn switch(text: &[u8]) -> Option<bool> {
-    match text {
-        b"1" | b"true" | b"yes" | b"on" => Some(true),
-        b"0" | b"false" | b"no" | b"off" => Some(false),
-        _ => None,
     }
 }

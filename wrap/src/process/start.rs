@@ -159,7 +159,7 @@ pub fn wake() -> bool {
             RECORDER.ground.counters.add(Counter::LostNotReady, 1);
             false
         }
-        Life::Stopped => false,
+        Life::Stopped | Life::Paused => false,
         Life::Off if RECORDER.start.was_started.load(Ordering::Acquire) => {
             crate::process::child::wake()
         }
@@ -205,8 +205,12 @@ fn start() -> bool {
         RECORDER.stop();
         return false;
     }
-    RECORDER.ground.life().turn(Life::On);
-    true
+    RECORDER.control.begin(&RECORDER.ground) == Life::On
+}
+
+/// The same, and whether recording is only off for now.
+pub fn is_up() -> bool {
+    wake() || RECORDER.ground.life().get() == Life::Paused
 }
 
 /// Reads the settings; false if this process is not to be recorded.
@@ -230,6 +234,7 @@ fn read_settings() -> bool {
                 .store(free_stacks, Ordering::Relaxed);
             fine_time::begin(settings);
             RECORDER.guard.obey(settings);
+            settings.off |= !RECORDER.control.obey(settings);
             RECORDER.census.obey(settings.rss_detail);
             if settings.verify {
                 RECORDER.verify();
@@ -263,7 +268,9 @@ fn set_up() -> bool {
         return false;
     }
     RECORDER.rss.start();
-    RECORDER.rss.note_beginning();
+    if !RECORDER.control.is_off() {
+        RECORDER.rss.note_beginning();
+    }
     code(CodeMap::begin) == Some(true)
 }
 

@@ -13,6 +13,7 @@
 //! # Safety
 //! The slots are mapped once, whole, and never given back.
 
+use crate::platform::quick;
 use crate::platform::sys::{Os, Sys};
 use crate::process::recorder::RECORDER;
 use crate::process::usable;
@@ -58,6 +59,7 @@ fn map() {
     match TABLE.compare_exchange(empty, fresh, order, Ordering::Acquire) {
         // Every release asks from now on.
         Ok(_) => {
+            quick::clear();
             RECORDER.ground.note_own(bytes as u64);
             usable::ask_of_releases(usable_unless_slab);
         }

@@ -133,6 +133,17 @@ impl Sink {
         mode.unwrap_or(Err(Errno(0)))
     }
 
+    /// The log may take so many bytes from now on; false if nobody can be asked now.
+    pub fn limit(&self, bytes: u64) -> bool {
+        let told = self.state.with(Patience::Bounded, |state| {
+            state.max_bytes = bytes.max(FIRST_WINDOW as u64);
+            // It may have been in the way.
+            state.refused = None;
+            self.note_refusal(state);
+        });
+        told.is_some()
+    }
+
     /// What the sink is doing.
     pub fn mode(&self) -> Mode {
         let mode = self.mode.load(Ordering::Acquire);

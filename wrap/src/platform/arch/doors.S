@@ -91,4 +91,10 @@
         ANSWER_NOTHING
 #endif
         end     memlog_static_usable
+
+/* The C library's, where the program has it. */
+        own     memlog_sigaction
+        .weak   sigaction
+        ANSWER_WEAK(sigaction, memlog_sigaction)
+        end     memlog_sigaction
 #endif

@@ -68,7 +68,7 @@ pub use mips64_elf as elf;
 #[cfg(not(target_arch = "mips64"))]
 pub use usual_elf as elf;
 
-use core::sync::atomic::AtomicU32;
+use core::sync::atomic::{AtomicU32, AtomicUsize};
 
 unsafe extern "C" {
     /// A raw system call; a result from -4095 to -1 is an error.
@@ -89,6 +89,10 @@ unsafe extern "C" {
     pub fn memlog_own_dynamic() -> u64;
     /// malloc_usable_size in the static shape, if the program has it; else 0.
     pub fn memlog_static_usable() -> usize;
+    /// The C library's sigaction, if the program has it; else 0.
+    pub fn memlog_sigaction() -> usize;
+    /// See [`quick`](crate::platform::quick).
+    pub static memlog_quick: [AtomicUsize; 2];
     /// The first word of the page that fork wipes.
     pub static memlog_life: AtomicU32;
 }

@@ -22,7 +22,8 @@
  *                    DoorFrame. Life before everything, TLS included: a call
  *                    may come before relocation or before there is a thread
  *                    pointer
- *   places           what a door reads from beside its code
+ *   places           what a door has beside its way: data that it reads, and where
+ *                    it turns off while recording is off
  *   hand             the DoorFrame, to a handler of so many arguments
  *   pass             a call goes on at once, unless its handler is to be told
  *   keep_arguments, give_back, go_on
@@ -39,6 +40,7 @@
 
 #define WORD __SIZEOF_POINTER__
 #define LIFE_ON 2
+#define QUICK_DOORS 13  /* so many lines of doors.h come and go with blocks */
 #define MODE_PLAIN 2
 #define OPERATORS 20    /* lines of operators.h */
 #define ALIGNED 4       /* from here on operator new takes an alignment */

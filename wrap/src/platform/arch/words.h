@@ -9,6 +9,10 @@
         own     memlog_static_usable
         ANSWER_NOTHING
         end     memlog_static_usable
+        .weak   memlog_sigaction
+        own     memlog_sigaction
+        ANSWER_NOTHING
+        end     memlog_sigaction
 
 .macro zeros symbol, bytes, alignment
         .globl  \symbol
@@ -26,6 +30,10 @@
 
         .section .tbss, "awT", %nobits
         zeros   memlog_tls, 8, 8
+
+/* A word's address and what is expected there, or null: see quick.rs. */
+        .section .bss.memlog_quick, "aw", %nobits
+        zeros   memlog_quick, 2*WORD, 2*WORD
 
 /* The real functions by the number of their doors. */
         .section .bss.memlog_reals, "aw", %nobits

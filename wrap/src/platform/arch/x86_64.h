@@ -44,12 +44,38 @@
 .macro know name, symbol, index, below
         xorl    %eax, %eax
         cmpl    $LIFE_ON, memlog_life(%rip)
+        .if \index < QUICK_DOORS
+        jne     7f
+        .else
         jne     9f
+        .endif
         movq    memlog_tls@gottpoff(%rip), %rax
         movq    %fs:(%rax), %rax
 9:      movq    %rax, \below(%rsp)
         real    %rax, \name, \index
         movq    %rax, \below+8(%rsp)
+.endm
+
+/* Where life is not On, beside the way of those that are recorded: recording is off,
+ * nobody asks for anything, and the call goes on as if there were no door. */
+#define HAS_PLACES
+.macro places name, index
+        .if \index < QUICK_DOORS
+        .cfi_adjust_cfa_offset 72+BELOW_DOOR
+7:      jna     9b
+        movq    memlog_quick(%rip), %r11
+        testq   %r11, %r11
+        je      9b
+        movq    (%r11), %r11
+        cmpq    memlog_quick+8(%rip), %r11
+        jne     9b
+        real    %r11, \name, \index
+        testq   %r11, %r11
+        je      9b
+        addq    $72+BELOW_DOOR, %rsp
+        .cfi_adjust_cfa_offset -72-BELOW_DOOR
+        jmp     *%r11
+        .endif
 .endm
 
 .macro hand arguments, below

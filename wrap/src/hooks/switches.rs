@@ -1,0 +1,330 @@
+//! Recording goes on or off while the program runs, and what else `memlog ctl` and
+//! signals ask for.
+//!
+//! Off is a life in which the doors hand all calls on. What the program does then nobody
+//! sees, so the log says when it was, and readers forget at the next "on" what they held
+//! for live. A call that was amid its record may still write it after "off": it was
+//! begun before.
+#![allow(unsafe_code)]
+//! # Safety
+//! A handler of signals stores words alone.
+
+use crate::hooks::events::take_stamp;
+use crate::hooks::header;
+use crate::hooks::named::slabs;
+use crate::hooks::session::{self, Admission};
+use crate::log::stream::Stream;
+use crate::platform::early;
+use crate::platform::lock::Patience;
+use crate::platform::quick;
+use crate::platform::sys::{Os, Sys};
+use crate::process::control::Act;
+use crate::process::recorder::RECORDER;
+use crate::process::rss;
+use crate::process::settings;
+use core::sync::atomic::{AtomicU32, Ordering};
+use memlog_format::control::{Answer, Asked, TEXT_BYTES, Verb, Word};
+use memlog_format::ext::Ext;
+use memlog_format::meta::{Key, Record};
+use memlog_format::switch::{By, Switch};
+use memlog_lockfree::life::Life;
+
+/// A forked child that lives this long gets its log, so that it can be asked.
+const CHILD_MS: u64 = 5;
+
+/// A call comes while recording is not on. Whether it is by now, for this call.
+#[cold]
+pub fn wake(sp: u64) -> bool {
+    let (control, ground) = (&RECORDER.control, &RECORDER.ground);
+    match ground.life().get() {
+        Life::Paused => {}
+        Life::Stopped if may_rest() => {
+            quick::begin();
+            return false;
+        }
+        _ => return false,
+    }
+    // SAFETY: the recorder was set up, so the thread pointer is.
+    let thread = unsafe { crate::platform::arch::memlog_tls_word() } as usize;
+    if RECORDER.log.is_deferred() && is_grown() {
+        RECORDER.log.materialize();
+    }
+    let is_time = control.is_time(thread);
+    if is_time || control.is_asked(&ground.counters) {
+        return obey_paused(sp, is_time);
+    }
+    if !RECORDER.log.is_deferred() && may_rest() {
+        control.rest(&ground.counters);
+    }
+    false
+}
+
+/// Whether no release has to be looked at, whatever the life.
+fn may_rest() -> bool {
+    !early::is_used() && !slabs::is_on()
+}
+
+/// Whether a child without a log has lived for a while.
+fn is_grown() -> bool {
+    crate::platform::clock::ms() >= CHILD_MS && is_ours()
+}
+
+/// Whether this is the process that records, and not a vfork's child in its memory.
+fn is_ours() -> bool {
+    Os::pid() == RECORDER.ground.pid.load(Ordering::Relaxed)
+}
+
+#[inline(never)]
+fn obey_paused(sp: u64, is_time: bool) -> bool {
+    let control = &RECORDER.control;
+    if !is_ours() {
+        return false;
+    }
+    for act in control.take_signals() {
+        match act {
+            Act::Start | Act::Toggle => _ = turn_on(sp, By::Signal),
+            Act::Stop | Act::Snapshot => {}
+        }
+    }
+    if is_time && matches!(turn_on(sp, By::Time), Answer::Filtered | Answer::Flight) {
+        control.give_up_time();
+    }
+    let counters = &RECORDER.ground.counters;
+    if let Some(asked) = control.take(counters) {
+        let answer = match asked.verb() {
+            Some(Verb::Start) => turn_on(sp, By::Control),
+            Some(Verb::Stop) => Answer::Already,
+            Some(Verb::Mark | Verb::Snapshot) => Answer::IsOff,
+            Some(Verb::Flush) => {
+                let log = &RECORDER.log;
+                log.meta.with(Patience::None, |meta| meta.flush(log));
+                Answer::Done
+            }
+            Some(Verb::Limit) => limit(),
+            None => Answer::Unknown,
+        };
+        control.answer(counters, asked, answer);
+    }
+    session::is_on()
+}
+
+/// What is asked for while recording is on: by the clock, a signal, or from outside.
+#[cold]
+pub fn obey(stream: &mut Stream) {
+    let control = &RECORDER.control;
+    if !is_ours() {
+        return;
+    }
+    for act in control.take_signals() {
+        match act {
+            Act::Stop | Act::Toggle => _ = stop(stream, By::Signal),
+            Act::Snapshot => header::write_mark(stream, header::next_snapshot().get()),
+            Act::Start => {}
+        }
+    }
+    let counters = &RECORDER.ground.counters;
+    if let Some(asked) = control.take(counters) {
+        let answer = answer(stream, asked);
+        control.answer(counters, asked, answer);
+    }
+    if control.is_over() && !control.is_off() {
+        stop(stream, By::Time);
+    }
+}
+
+fn answer(stream: &mut Stream, asked: Asked) -> Answer {
+    let is_off = RECORDER.control.is_off();
+    match asked.verb() {
+        Some(Verb::Start) if !is_off => Answer::Already,
+        // By another thread, amid this call.
+        Some(Verb::Start) => Answer::NoRoom,
+        Some(Verb::Stop) => match stop(stream, By::Control) {
+            true => Answer::Done,
+            false => Answer::Already,
+        },
+        Some(Verb::Mark | Verb::Snapshot) if is_off => Answer::IsOff,
+        Some(Verb::Mark) => {
+            mark(stream);
+            Answer::Done
+        }
+        Some(Verb::Snapshot) => {
+            header::write_mark(stream, header::next_snapshot().get());
+            Answer::Done
+        }
+        Some(Verb::Flush) => {
+            header::flush(stream);
+            Answer::Done
+        }
+        Some(Verb::Limit) => limit(),
+        None => Answer::Unknown,
+    }
+}
+
+/// A mark whose name stands in chunk 0.
+#[inline(never)]
+fn mark(stream: &mut Stream) {
+    let mut name = [0; TEXT_BYTES];
+    let counters = &RECORDER.ground.counters;
+    let length = counters.control(Word::Argument).unwrap_or(0);
+    counters.control_text(&mut name);
+    let length = usize::try_from(length).unwrap_or(TEXT_BYTES);
+    header::write_mark(stream, name.get(..length).unwrap_or(&name));
+}
+
+/// The log may take as much as stands in chunk 0.
+fn limit() -> Answer {
+    let bytes = RECORDER.ground.counters.control(Word::Argument);
+    let is_done = bytes.is_some_and(|bytes| RECORDER.log.sink.limit(bytes));
+    if is_done {
+        Answer::Done
+    } else {
+        Answer::NoRoom
+    }
+}
+
+/// The program asks for recording, which is off.
+pub fn start(sp: u64) {
+    if RECORDER.ground.life().get() == Life::Paused && is_ours() {
+        turn_on(sp, By::Program);
+    }
+}
+
+/// Recording goes on: first the log says so, then the doors may know.
+fn turn_on(sp: u64, by: By) -> Answer {
+    let control = &RECORDER.control;
+    if RECORDER.ground.must_be_quiet() {
+        return Answer::Filtered;
+    }
+    if control.was_on() && RECORDER.log.flight.is_on() {
+        return Answer::Flight;
+    }
+    if !control.begin_switching() {
+        return Answer::NoRoom;
+    }
+    let answer = match session::admit_awake(sp) {
+        _ if !control.is_off() => Answer::Already,
+        Admission::Record(mut session) => {
+            session.in_recorder(None);
+            begin(session.stream(), by);
+            session.end();
+            Answer::Done
+        }
+        Admission::Pass | Admission::Backing => Answer::NoRoom,
+    };
+    control.end_switching();
+    answer
+}
+
+fn begin(stream: &mut Stream, by: By) {
+    if RECORDER.log.is_deferred() {
+        RECORDER.log.materialize();
+    }
+    stream.leave_private_chunk();
+    // What was loaded meanwhile, and where it went.
+    RECORDER.code.with(Patience::Bounded, |map| map.refresh());
+    RECORDER.next_generation();
+    if !RECORDER.control.was_on() {
+        RECORDER.rss.note_beginning();
+    }
+    RECORDER.rss.start_anew();
+    write(stream, true, by);
+    rss::poll(stream);
+    RECORDER.control.turned(&RECORDER.ground, true);
+}
+
+/// Recording goes off, in a stream of this thread. Whether it was on.
+pub fn stop(stream: &mut Stream, by: By) -> bool {
+    let control = &RECORDER.control;
+    if !is_ours() || !control.begin_switching() {
+        return false;
+    }
+    let is_on = !control.is_off();
+    if is_on {
+        if RECORDER.log.is_deferred() {
+            RECORDER.log.materialize();
+            stream.leave_private_chunk();
+        }
+        rss::read_exactly(stream);
+        RECORDER.control.turned(&RECORDER.ground, false);
+        write(stream, false, by);
+    }
+    control.end_switching();
+    is_on
+}
+
+/// The switch, at its place among what all threads do, and a mark for people.
+fn write(stream: &mut Stream, on: bool, by: By) {
+    stream.look_at_time();
+    stream.readings_seen = RECORDER.log.readings.begin();
+    let stamp = RECORDER.log.stamp();
+    stream.write_ext(&Ext::Switch(Switch { on, by, stamp }));
+    let name: &[u8] = if on {
+        b"recording on"
+    } else {
+        b"recording off"
+    };
+    stream.write_ext(&Ext::Mark(name));
+    take_stamp(stream);
+    stream.readings_seen = RECORDER.log.readings.begin();
+}
+
+/// The time of the last look is over, and the program ends: what was recorded ends there.
+pub fn finish(stream: &mut Stream) {
+    if RECORDER.control.is_over() && session::is_on() {
+        stop(stream, By::Time);
+    }
+}
+
+/// What each signal does, where it does something.
+static ACTS: [AtomicU32; 65] = [const { AtomicU32::new(0) }; 65];
+
+extern "C" fn on_signal(number: i32) {
+    let act = ACTS
+        .get(number as usize)
+        .map_or(0, |act| act.load(Ordering::Relaxed));
+    if let Some(&act) = Act::ALL.get((act as usize).wrapping_sub(1)) {
+        RECORDER.control.signal(act);
+    }
+}
+
+/// Signals that the user chose come to us, where the program has not taken them already.
+/// Once all of the C library stands.
+#[cold]
+pub fn watch_signals() {
+    if !session::is_alive() {
+        return;
+    }
+    RECORDER.settings.with(Patience::Bounded, |settings| {
+        settings::signals(settings.signals.get(), |number, act| {
+            if let Some(place) = ACTS.get(number as usize) {
+                place.store(act as u32 + 1, Ordering::Relaxed);
+                watch(number);
+            }
+        });
+    });
+}
+
+type Sigaction = unsafe extern "C" fn(i32, *const libc::sigaction, *mut libc::sigaction) -> i32;
+
+/// Leaves to the program what it handles or has been told to ignore.
+fn watch(number: i32) {
+    // SAFETY: the C library's own function, if there is one, with structures of its
+    // making; the handler stores words alone.
+    unsafe {
+        let address = crate::platform::arch::memlog_sigaction();
+        let Some(sigaction) = core::mem::transmute::<usize, Option<Sigaction>>(address) else {
+            let why = b"MEMLOG_SIGNALS does nothing: this program has no sigaction";
+            return RECORDER.note(Patience::Bounded, &Record::Text(Key::Note, why));
+        };
+        let mut before = core::mem::zeroed::<libc::sigaction>();
+        if sigaction(number, core::ptr::null(), &raw mut before) != 0
+            || before.sa_sigaction != libc::SIG_DFL
+        {
+            return;
+        }
+        let mut ours = core::mem::zeroed::<libc::sigaction>();
+        ours.sa_sigaction = on_signal as *const () as usize;
+        ours.sa_flags = libc::SA_RESTART;
+        sigaction(number, &raw const ours, core::ptr::null_mut());
+    }
+}

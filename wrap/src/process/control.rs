@@ -1,0 +1,303 @@
+//! Whether to record now: what the user asked for at the start, by time, by a signal, or
+//! from outside by the words of the log that `memlog ctl` writes. Here is only what is
+//! wanted; `hooks::switches` carries it out.
+//!
+//! ```text
+//! On      looked at once in a millisecond, where the clock is looked at anyway
+//! Paused  looked at by each call: two words, and the clock while it has to be
+//! ```
+
+use crate::log::sink::Mode;
+use crate::platform::clock;
+use crate::platform::counters::Counters;
+use crate::platform::ground::Ground;
+use crate::platform::quick;
+use crate::platform::sys::{Os, Sys};
+use crate::process::recorder::RECORDER;
+use crate::process::settings::{After, Settings};
+use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use memlog_format::control::{Answer, Asked, State, Word};
+use memlog_lockfree::life::Life;
+
+/// Never, as a time.
+const NEVER: u64 = u64::MAX;
+/// Places to count calls between two looks at the clock, by threads.
+const PLACES: usize = 32;
+/// Calls between two looks, at most, while they come faster than the clock goes.
+const SELDOM: u32 = 32;
+
+/// What is wanted.
+pub struct Control {
+    /// Recording is off. A forked child begins as its parent was.
+    is_off: AtomicBool,
+    /// It was on at some time.
+    was_on: AtomicBool,
+    /// A thread is switching.
+    is_switching: AtomicBool,
+    /// The last request of chunk 0 that somebody took.
+    taken: AtomicU64,
+    /// What signals asked for and nobody took: bits by [`Act`].
+    signalled: AtomicU32,
+    /// When recording begins and ends, by the clock that does not jump.
+    on_at_ns: AtomicU64,
+    off_at_ns: AtomicU64,
+    places: [Look; PLACES],
+}
+
+/// How many calls of a few threads come before the next look at the clock.
+#[repr(align(64))]
+struct Look {
+    left: AtomicU32,
+    every: AtomicU32,
+    seen_ms: AtomicU64,
+}
+
+/// What a signal can ask for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Act {
+    /// Record.
+    Start = 0,
+    /// Do not.
+    Stop = 1,
+    /// The one that is not.
+    Toggle = 2,
+    /// Give this moment a number.
+    Snapshot = 3,
+}
+
+impl Act {
+    /// All of them.
+    pub const ALL: [Act; 4] = [Act::Start, Act::Stop, Act::Toggle, Act::Snapshot];
+}
+
+impl Control {
+    /// Recording is on, and nobody asks for anything.
+    pub const fn new() -> Self {
+        Self {
+            is_off: AtomicBool::new(false),
+            was_on: AtomicBool::new(false),
+            is_switching: AtomicBool::new(false),
+            taken: AtomicU64::new(0),
+            signalled: AtomicU32::new(0),
+            on_at_ns: AtomicU64::new(NEVER),
+            off_at_ns: AtomicU64::new(NEVER),
+            places: [const {
+                Look {
+                    left: AtomicU32::new(0),
+                    every: AtomicU32::new(1),
+                    seen_ms: AtomicU64::new(0),
+                }
+            }; PLACES],
+        }
+    }
+
+    /// Does what the settings say; false if the time to record is over already.
+    pub fn obey(&self, settings: &Settings) -> bool {
+        let signed = |ns: u64| i64::try_from(ns).unwrap_or(i64::MAX);
+        let now = signed(Os::ticks_ns());
+        let begin = match settings.after {
+            None => now,
+            Some(After { ns, is_wall: false }) => now.saturating_add(signed(ns)),
+            Some(After { ns, is_wall: true }) => {
+                now.saturating_add(signed(ns).saturating_sub(signed(Os::wall_ns())))
+            }
+        };
+        if begin > now {
+            self.on_at_ns.store(begin as u64, Ordering::Relaxed);
+        }
+        if let Some(ns) = settings.for_ns {
+            let end = begin.saturating_add(signed(ns));
+            if end <= now {
+                return false;
+            }
+            self.off_at_ns.store(end as u64, Ordering::Relaxed);
+        }
+        let is_off = begin > now || settings.start_disabled && settings.after.is_none();
+        self.is_off.store(is_off, Ordering::Relaxed);
+        true
+    }
+
+    /// The recorder was set up: it begins as it is wanted.
+    pub fn begin(&self, ground: &Ground) -> Life {
+        let life = match self.is_off() {
+            true => Life::Paused,
+            false => Life::On,
+        };
+        self.was_on.store(!self.is_off(), Ordering::Relaxed);
+        self.tell(ground);
+        ground.life().turn(life);
+        life
+    }
+
+    /// Says in chunk 0 what the recorder does, where requests are heard.
+    pub fn tell(&self, ground: &Ground) {
+        let state = match self.is_off() {
+            _ if RECORDER.log.sink.mode() == Mode::Written => State::Deaf,
+            true => State::Off,
+            false => State::On,
+        };
+        ground.counters.set_control(Word::State, state as u64);
+    }
+
+    /// Whether recording is off.
+    pub fn is_off(&self) -> bool {
+        self.is_off.load(Ordering::Relaxed)
+    }
+
+    /// Whether it was on at some time.
+    pub fn was_on(&self) -> bool {
+        self.was_on.load(Ordering::Relaxed)
+    }
+
+    /// It is now on, or off: said before the first event, or after the last.
+    pub fn turned(&self, ground: &Ground, is_on: bool) {
+        self.is_off.store(!is_on, Ordering::Relaxed);
+        if is_on {
+            self.was_on.store(true, Ordering::Relaxed);
+            // It was, and what ends it goes on.
+            self.on_at_ns.store(NEVER, Ordering::Relaxed);
+        } else {
+            self.off_at_ns.store(NEVER, Ordering::Relaxed);
+        }
+        self.tell(ground);
+        ground
+            .life()
+            .turn(if is_on { Life::On } else { Life::Paused });
+    }
+
+    /// What keeps the recorder from beginning at its time will not go.
+    pub fn give_up_time(&self) {
+        self.on_at_ns.store(NEVER, Ordering::Relaxed);
+    }
+
+    /// Takes it upon the caller to switch, until [`Self::end_switching`].
+    pub fn begin_switching(&self) -> bool {
+        !self.is_switching.swap(true, Ordering::AcqRel)
+    }
+
+    /// Others may.
+    pub fn end_switching(&self) {
+        self.is_switching.store(false, Ordering::Release);
+    }
+
+    /// Whether somebody asks for something, or the time has come to end.
+    #[inline]
+    pub fn is_due(&self, counters: &Counters) -> bool {
+        self.is_asked(counters) || self.is_over()
+    }
+
+    /// Whether the time to record is over.
+    #[inline]
+    pub fn is_over(&self) -> bool {
+        let end_ns = self.off_at_ns.load(Ordering::Relaxed);
+        end_ns != NEVER && Os::ticks_ns() >= end_ns
+    }
+
+    /// Whether somebody asks for something.
+    #[inline]
+    pub fn is_asked(&self, counters: &Counters) -> bool {
+        let asked = counters.control(Word::Asked).unwrap_or(0);
+        asked != self.taken.load(Ordering::Relaxed) || self.signalled.load(Ordering::Relaxed) != 0
+    }
+
+    /// Whether the time to record has come. `thread` tells threads apart.
+    #[inline]
+    pub fn is_time(&self, thread: usize) -> bool {
+        let begin_ns = self.on_at_ns.load(Ordering::Relaxed);
+        begin_ns != NEVER && self.looks(thread) && Os::ticks_ns() >= begin_ns
+    }
+
+    /// Whether this call is one that looks at the clock.
+    pub fn looks(&self, thread: usize) -> bool {
+        let Some(look) = self.places.get(place_of(thread)) else {
+            return true;
+        };
+        let left = look.left.load(Ordering::Relaxed);
+        if left > 0 {
+            look.left.store(left - 1, Ordering::Relaxed);
+            return false;
+        }
+        let now_ms = clock::ms();
+        let every = match look.seen_ms.swap(now_ms, Ordering::Relaxed) == now_ms {
+            true => (2 * look.every.load(Ordering::Relaxed)).min(SELDOM),
+            false => 1,
+        };
+        look.every.store(every, Ordering::Relaxed);
+        look.left.store(every - 1, Ordering::Relaxed);
+        true
+    }
+
+    /// Lets doors hand calls on by themselves while recording is off and nobody asks, if
+    /// no call has to look for the time.
+    pub fn rest(&self, counters: &Counters) {
+        if self.on_at_ns.load(Ordering::Relaxed) != NEVER
+            || self.signalled.load(Ordering::Relaxed) != 0
+        {
+            return;
+        }
+        match counters.control_word(Word::Asked) {
+            Some(word) => quick::aim(word, self.taken.load(Ordering::Relaxed)),
+            None => quick::begin(),
+        }
+        // One came since, whose handler found nothing to clear.
+        if self.signalled.load(Ordering::SeqCst) != 0 {
+            quick::clear();
+        }
+    }
+
+    /// Takes the request of chunk 0, if there is one: only one thread gets it.
+    pub fn take(&self, counters: &Counters) -> Option<Asked> {
+        let asked = counters.control(Word::Asked)?;
+        let taken = self.taken.load(Ordering::Relaxed);
+        let order = (Ordering::AcqRel, Ordering::Relaxed);
+        let is_won = asked != taken
+            && self
+                .taken
+                .compare_exchange(taken, asked, order.0, order.1)
+                .is_ok();
+        is_won.then_some(Asked(asked))
+    }
+
+    /// Says what came of a request.
+    pub fn answer(&self, counters: &Counters, asked: Asked, answer: Answer) {
+        counters.set_control(Word::Answered, answer.to_word(asked));
+    }
+
+    /// A signal came.
+    pub fn signal(&self, act: Act) {
+        self.signalled.fetch_or(1 << act as u8, Ordering::SeqCst);
+        quick::clear();
+    }
+
+    /// Takes what signals asked for.
+    pub fn take_signals(&self) -> impl Iterator<Item = Act> {
+        let bits = match self.signalled.load(Ordering::Relaxed) {
+            0 => 0,
+            _ => self.signalled.swap(0, Ordering::AcqRel),
+        };
+        Act::ALL
+            .into_iter()
+            .filter(move |act| bits & 1 << *act as u8 != 0)
+    }
+
+    /// A forked child's: nobody has asked it for anything.
+    pub fn reset(&self) {
+        quick::clear();
+        self.taken.store(0, Ordering::Relaxed);
+        self.signalled.store(0, Ordering::Relaxed);
+        self.end_switching();
+    }
+}
+
+/// Stacks lie at distances that are powers of two: all bits count.
+fn place_of(thread: usize) -> usize {
+    const GOLDEN: u32 = 0x9e37_79b9;
+    ((thread >> 6) as u32).wrapping_mul(GOLDEN) as usize >> 16 & (PLACES - 1)
+}
+
+impl Default for Control {
+    fn default() -> Self {
+        Self::new()
+    }
+}
