@@ -16,8 +16,8 @@ use memlog_pages::{clean, dump, info, one_more, postmortem, report, shown, stats
 
 use crate::verbs::{PURPOSES, nearest};
 use crate::{
-    artefacts, check, dot, export, flamegraph, html, import, ldflags, manual, pack, peers, record,
-    replay, script, strip,
+    artefacts, check, ctl, dot, export, flamegraph, html, import, ldflags, manual, pack, peers,
+    record, replay, script, strip,
 };
 
 /// Why is it using so much memory? Records and explains every allocation of a program.
@@ -38,6 +38,9 @@ pub enum Command {
     /// Run a program and record its allocations
     #[command(after_help = after::RECORD)]
     Record(record::Args),
+    /// Ask the recorder in a running program to start, stop or mark
+    #[command(after_help = after::CTL)]
+    Ctl(ctl::Args),
     /// Say on one screen what there is to know first
     #[command(after_help = after::SUMMARY)]
     Summary(summary::Args),

@@ -7,6 +7,7 @@ mod advice;
 mod artefacts;
 mod check;
 mod cli;
+mod ctl;
 mod diff;
 mod dot;
 mod export;
@@ -52,6 +53,7 @@ fn run(line: Vec<OsString>) -> anyhow::Result<ExitCode> {
     }
     match cli::parse(line)?.command {
         Command::Record(args) => record::run(args),
+        Command::Ctl(args) => ctl::run(&args),
         Command::Summary(args) => summary::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Tree(args) => tree::run(&args),

@@ -13,7 +13,9 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+
+use memlog_format::counter::AREA_END;
 
 /// Real user and group of this process.
 pub fn real_ids() -> (u32, u32) {
@@ -242,4 +244,43 @@ pub fn wait_for_end(child: u32) {
 
 fn c_path(path: &Path) -> io::Result<CString> {
     CString::new(path.as_os_str().as_bytes()).map_err(|_| io::ErrorKind::InvalidInput.into())
+}
+
+/// The words of a log's first chunk, which its recorder has mapped too.
+pub struct SharedWords(memmap2::MmapRaw);
+
+impl SharedWords {
+    /// Of a log that is open for reading and writing.
+    pub fn of(file: &File) -> io::Result<Self> {
+        let map = memmap2::MmapOptions::new().len(AREA_END).map_raw(file)?;
+        match file.metadata()?.len() >= AREA_END as u64 {
+            true => Ok(Self(map)),
+            false => Err(io::ErrorKind::UnexpectedEof.into()),
+        }
+    }
+
+    fn word(&self, at: usize) -> &AtomicU64 {
+        assert!(at.is_multiple_of(8) && at + 8 <= AREA_END);
+        // SAFETY: inside the mapping, aligned, and used as an atomic word by all.
+        unsafe { &*self.0.as_mut_ptr().add(at).cast::<AtomicU64>() }
+    }
+
+    /// A word, by its place in the file.
+    pub fn get(&self, at: usize) -> u64 {
+        u64::from_le(self.word(at).load(Ordering::Acquire))
+    }
+
+    /// Changes a word.
+    pub fn set(&self, at: usize, to: u64) {
+        self.word(at).store(to.to_le(), Ordering::Release);
+    }
+
+    /// Puts bytes there, and zeros up to the end of their last word.
+    pub fn put(&self, at: usize, bytes: &[u8]) {
+        for (index, part) in bytes.chunks(8).enumerate() {
+            let mut word = [0; 8];
+            word[..part.len()].copy_from_slice(part);
+            self.set(at + 8 * index, u64::from_le_bytes(word));
+        }
+    }
 }

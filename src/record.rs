@@ -32,6 +32,7 @@ mod summary;
 mod total;
 mod trim;
 mod under;
+mod window;
 
 use std::ffi::{OsStr, OsString};
 use std::io::Write;
@@ -46,11 +47,13 @@ use memlog_pages::{Advice, form_of, has_magic, is_packed, shown};
 use crate::named::{self, Functions};
 use crate::{os, recorder};
 use epilogue::OomKills;
+pub use log::Log;
 pub use mistaken::check as refuse_mistaken;
 use output::Plan;
 use program::Program;
 use total::Total;
 use under::Under;
+use window::Window;
 
 /// What `memlog record` is asked.
 #[derive(clap::Args)]
@@ -100,6 +103,8 @@ pub struct Args {
     /// Remove the logs of processes that ended with fewer events, when the program has ended; never the program's own, or a killed one's
     #[arg(long, value_name = "EVENTS", value_parser = clap::value_parser!(u64).range(1..))]
     skip_below: Option<u64>,
+    #[command(flatten)]
+    window: Window,
     /// Start gdb with the program, which runs with the recorder whenever gdb starts it; gdb without
     #[arg(long, visible_alias = "debug", conflicts_with = "perf")]
     gdb: bool,
@@ -193,7 +198,7 @@ fn record(args: Args, tells: summary::Tells) -> anyhow::Result<Ran> {
         "MEMLOG_KEEP_ENVIRONMENT" => args.keep_environment,
         "MEMLOG_FOLLOW_EXEC" => args.follow_exec.is_some(),
         "MEMLOG_ONLY" => !args.only.is_empty(),
-        _ => false,
+        variable => args.window.has(variable),
     })?;
     let under = match (args.gdb, args.perf) {
         (true, _) => Some(Under::Gdb),
@@ -249,6 +254,7 @@ fn record(args: Args, tells: summary::Tells) -> anyhow::Result<Ran> {
     if args.fine_time {
         command.env("MEMLOG_FINE_TIME", "1");
     }
+    args.window.set(&mut command);
     if !args.only.is_empty() {
         command.env("MEMLOG_ONLY", args.only.join(":"));
     }
@@ -368,7 +374,7 @@ fn program_of(text: &str) -> Result<String, String> {
 /// What a size looks like.
 const SIZE: &str = "expected a number of bytes such as 1000000, 500K, 500M or 2GiB";
 
-fn bytes_of(text: &str) -> Result<u64, String> {
+pub fn bytes_of(text: &str) -> Result<u64, String> {
     let wrong = || SIZE.to_owned();
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let (number, unit) = text.split_at(digits);

@@ -4,7 +4,7 @@ use strsim::osa_distance;
 
 /// Which command is for what.
 pub const PURPOSES: [(&str, &[&str]); 8] = [
-    ("Record a program", &["record", "ldflags"]),
+    ("Record a program", &["record", "ctl", "ldflags"]),
     (
         "See who held the memory",
         &[

@@ -17,6 +17,18 @@ Examples:
   memlog record -o %e.memlog --max-log 2G ./server
   memlog record --alloc-func 'pool_get(size)=pool_put(ptr)' ./program";
 
+pub const CTL: &str = "\
+The program does it when it allocates or frees next, and says so: the command waits for that. Off \
+costs the program next to nothing. What is allocated while recording is off is not known, nor what \
+became of the blocks of before when it is on again; every page says from when to when that was. Only \
+who may write the log may ask.
+
+Examples:
+  memlog record --start-disabled ./server &
+  memlog ctl 5912 start              record from now on
+  memlog ctl 5912 mark 'phase 3'     give this moment a name: memlog table --at 'mark \"phase 3\"'
+  memlog ctl -r 5912 stop            it, and the programs that it has started";
+
 pub const SUMMARY: &str = "\
 It shows the peaks of resident memory and of the heap, what the first consists of, how both went over \
 time, and the places that held most, that mapped most and that allocated most often. A place is a function and line that called the allocator; report and tree say who called it.

@@ -5,6 +5,7 @@ use std::ffi::{OsStr, OsString};
 
 use memlog_pages::{Advice, shown};
 
+use super::window::{self, is_seconds, signal_of};
 use super::{SIZE, bytes_of};
 
 /// Longest value that the recorder keeps.
@@ -20,7 +21,7 @@ struct Setting {
 
 const SWITCH: &str = "expected 1 or 0, yes or no, on or off, true or false";
 
-const SETTINGS: [Setting; 14] = [
+const SETTINGS: [Setting; 18] = [
     Setting {
         name: "MEMLOG_MAX_LOG",
         is_understood: |text| bytes_of(text).is_ok(),
@@ -85,6 +86,26 @@ const SETTINGS: [Setting; 14] = [
         name: "MEMLOG_OFF",
         is_understood: is_switch,
         expected: SWITCH,
+    },
+    Setting {
+        name: "MEMLOG_START_DISABLED",
+        is_understood: is_switch,
+        expected: SWITCH,
+    },
+    Setting {
+        name: "MEMLOG_AFTER",
+        is_understood: |text| is_seconds(text.strip_prefix('@').unwrap_or(text)),
+        expected: "expected seconds such as 90 or 0.5",
+    },
+    Setting {
+        name: "MEMLOG_FOR",
+        is_understood: is_seconds,
+        expected: "expected seconds such as 90 or 0.5",
+    },
+    Setting {
+        name: "MEMLOG_SIGNALS",
+        is_understood: |text| text.split(',').all(|one| signal_of(one).is_ok()),
+        expected: window::EXPECTED,
     },
     Setting {
         name: "MEMLOG_SINK",

@@ -1,0 +1,209 @@
+//! What is recorded between on and off, whoever switches.
+
+use crate::*;
+
+#[test]
+fn a_window_holds_what_was_allocated_in_it() {
+    let folder = Folder::new("ctl-windows");
+    built(&folder);
+    let output = run(record(&folder, &[], &["windows", "40"]));
+    windows_agree(&folder, "it.memlog", &output);
+    let page = folder.says(&["summary".as_ref(), folder.path("it.memlog").as_os_str()]);
+    assert!(page.contains("recording was off from "), "{page}");
+    assert!(page.contains("recording was off 37 times more: "), "{page}");
+}
+
+#[test]
+fn a_window_of_a_linked_program() {
+    let folder = Folder::new("ctl-linked");
+    let lib = folder.recorder();
+    let words = [
+        "ldflags".as_ref(),
+        "--static".as_ref(),
+        "--lib".as_ref(),
+        lib.as_os_str(),
+    ];
+    let flags = folder.says(&words);
+    let link: Vec<&str> = ["-static", "-pthread"]
+        .into_iter()
+        .chain(flags.split_whitespace())
+        .collect();
+    let program = GCC.build(&folder, "switches.c", "switches", &link);
+    let mut command = folder.command(program);
+    command.args(["windows", "10"]);
+    command.env("MEMLOG_OUTPUT", folder.path("it.memlog"));
+    let output = run(command);
+    windows_agree(&folder, "it.memlog", &output);
+}
+
+/// Switched thousands of times while others allocate, fork and load libraries.
+#[test]
+fn nothing_is_lost_while_it_goes_on_and_off() {
+    let folder = Folder::new("ctl-race");
+    built(&folder);
+    let output = run(record(&folder, &[], &["race", "1500"]));
+    let text = String::from_utf8_lossy(&output.stdout);
+    let count = text.trim().strip_prefix("switched ").expect("a count");
+    assert!(count.parse::<u64>().expect("it") > 50, "{text}");
+    let stats = is_whole(&folder, "it.memlog");
+    let turns = switches(&stats);
+    assert!(turns.len() > 100);
+    for (number, (on, _)) in turns.iter().enumerate() {
+        assert_eq!(*on, number % 2 == 1, "turn {number}");
+    }
+    assert_eq!(stats["cut_stacks"], 0, "{stats:#}");
+}
+
+/// Off from the start: what is not recorded is not there, and pages say why.
+#[test]
+fn nothing_is_recorded_before_it_is_switched_on() {
+    let folder = Folder::new("ctl-off");
+    built(&folder);
+    run(record(&folder, &["--start-disabled"], &["serve", "100"]));
+    let stats = is_whole(&folder, "it.memlog");
+    assert_eq!(stats["allocations"], 0);
+    let page = folder.says(&["summary", "it.memlog"]);
+    assert!(page.contains("recording was never switched on"), "{page}");
+    // bytehound's variable says the same.
+    let mut command = record(&folder, &["--force"], &["serve", "100"]);
+    command.env("MEMORY_PROFILER_DISABLE_BY_DEFAULT", "1");
+    run(command);
+    assert_eq!(is_whole(&folder, "it.memlog")["allocations"], 0);
+    let server = Server::start(
+        record(&folder, &["--force", "--start-disabled"], &["serve", "0"]),
+        &folder,
+    );
+    pause();
+    does(
+        &folder,
+        &server.pid.to_string(),
+        &["start"],
+        "recording is on",
+    );
+    server.end();
+    let stats = is_whole(&folder, "it.memlog");
+    assert_eq!(switches(&stats), by("ctl", &[true]));
+    let page = folder.says(&["summary", "it.memlog"]);
+    assert!(page.contains("blocks from before are not known"), "{page}");
+}
+
+/// Only what falls into the window is there.
+#[test]
+fn a_window_of_time() {
+    let folder = Folder::new("ctl-time");
+    built(&folder);
+    let options = ["--after", "300ms", "--for", "0.4s"];
+    run(record(&folder, &options, &["serve", "1500"]));
+    let stats = is_whole(&folder, "it.memlog");
+    assert_eq!(switches(&stats), by("time", &[true, false]));
+    let at = |turn: usize| {
+        stats["switches"][turn]["seconds"]
+            .as_f64()
+            .expect("seconds")
+    };
+    // The program begins a moment after memlog does.
+    assert!((0.1..=0.35).contains(&at(0)), "{stats:#}");
+    assert!((0.35..=0.45).contains(&(at(1) - at(0))), "{stats:#}");
+    // Half an hour ago: what begins now is too late, and has no log.
+    let mut command = folder.command("./switches");
+    let lib = folder.recorder().join("libmemlog.so");
+    command
+        .args(["serve", "50"])
+        .env("LD_PRELOAD", lib)
+        .env("MEMLOG_OUTPUT", folder.path("late.memlog"))
+        .env("MEMLOG_AFTER", "@1700000000.5")
+        .env("MEMLOG_FOR", "60");
+    run(command);
+    assert!(!folder.path("late.memlog").exists());
+    // And without an end from then on.
+    let mut command = record(&folder, &["--force", "--after", "10m"], &["serve", "100"]);
+    command.env("MEMLOG_FOR", "");
+    run(command);
+    assert_eq!(is_whole(&folder, "it.memlog")["allocations"], 0);
+}
+
+/// A signal of the user's choice, and none that the program handles.
+#[test]
+fn a_signal_switches() {
+    let folder = Folder::new("ctl-signal");
+    built(&folder);
+    let options = ["--signal", "USR2=toggle", "--signal", "36=snapshot"];
+    let server = Server::start(record(&folder, &options, &["serve", "0"]), &folder);
+    let signal = |name: &str| {
+        let status = Command::new("kill")
+            .args([name, &server.pid.to_string()])
+            .status();
+        assert!(status.expect("kill").success());
+        pause();
+    };
+    for name in ["-36", "-USR2", "-USR2", "-36"] {
+        signal(name);
+    }
+    server.end();
+    let stats = is_whole(&folder, "it.memlog");
+    assert_eq!(switches(&stats), by("signal", &[false, true]));
+    let marks = json(&folder, &["timeline"], "it.memlog");
+    let names: Vec<_> = marks["marks"]
+        .as_array()
+        .expect("marks")
+        .iter()
+        .map(|mark| &mark["name"])
+        .collect();
+    assert_eq!(
+        names,
+        ["snapshot 1", "recording off", "recording on", "snapshot 2"]
+    );
+    // Without the option it is the program's, which it ends.
+    let server = Server::start(record(&folder, &["--force"], &["serve", "0"]), &folder);
+    let status = Command::new("kill")
+        .args(["-USR2", &server.pid.to_string()])
+        .status();
+    assert!(status.expect("kill").success());
+    let output = server.child.wait_with_output().expect("it ends");
+    assert_eq!(
+        output.status.code(),
+        Some(128 + 12),
+        "{:?}",
+        output.status.signal()
+    );
+}
+
+/// Every other form that tells of blocks forgets them too: each goes once.
+#[test]
+fn exports_forget_as_well() {
+    let folder = Folder::new("ctl-exports");
+    built(&folder);
+    run(record(&folder, &[], &["windows", "8"]));
+    let text = folder.says(&["export", "heaptrack", "it.memlog", "-o", "-"]);
+    let count = |letter: &str| text.lines().filter(|line| line.starts_with(letter)).count();
+    let (came, went) = (count("+ "), count("- "));
+    assert!(came > 1000 && went <= came, "{came} {went}");
+    let mut live: std::collections::BTreeMap<&str, i64> = Default::default();
+    for line in text.lines() {
+        match line.split_once(' ') {
+            Some(("+", info)) => *live.entry(info).or_default() += 1,
+            Some(("-", info)) => {
+                let count = live.entry(info).or_default();
+                *count -= 1;
+                assert!(*count >= 0, "{line}");
+            }
+            _ => {}
+        }
+    }
+    let strip = ["strip", "it.memlog", "-o", "less.memlog"];
+    run(folder.memlog(&strip));
+    let (whole, less) = (
+        is_whole(&folder, "it.memlog"),
+        is_whole(&folder, "less.memlog"),
+    );
+    for name in [
+        "allocations",
+        "releases",
+        "total_bytes",
+        "heap_peak_bytes",
+        "end_live_bytes",
+    ] {
+        assert_eq!(whole[name], less[name], "{name}");
+    }
+    assert_eq!(switches(&whole), switches(&less));
+}
