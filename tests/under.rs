@@ -131,3 +131,130 @@ fn one_at_a_time() {
     assert!(!output.status.success());
     assert!(said(&output).contains("gdb"), "{}", said(&output));
 }
+
+/// What `memlog who` and its like say, in the running program and of its core.
+#[track_caller]
+fn answers_who(text: &str) {
+    for expected in [
+        "48 bytes at 0x",
+        "(it begins there)",
+        "    make [node.c:",
+        "(4 bytes into it)",
+    ] {
+        assert!(text.contains(expected), "no {expected}: {text}");
+    }
+    let nobody = "memlog: which address? `memlog who EXPRESSION`";
+    assert!(text.contains(nobody), "{text}");
+}
+
+const NODES: &str = r#"
+#include <stdlib.h>
+struct node { struct node *next; char text[40]; };
+static struct node *first;
+__attribute__((noinline)) static void make(void) {
+    struct node *new = malloc(sizeof *new);
+    new->next = first, first = new;
+}
+__attribute__((noinline)) void stand(void *node) { __asm__ volatile("" : : "r"(node)); }
+int main(void) {
+    for (int count = 0; count < 50; count++)
+        make();
+    stand(first);
+    return 0;
+}
+"#;
+
+/// The commands that debuggers load, and a folder with a program that stands still.
+fn debugged(name: &str) -> (Folder, std::path::PathBuf, String) {
+    let folder = Folder::new(name);
+    let source = folder.path("node.c");
+    std::fs::write(&source, NODES).expect("a file");
+    let program = GCC.build_file::<&str>(&folder, &source, "node", &[]);
+    let commands = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/include/debugger/memlog_debugger.py"
+    );
+    (folder, program, commands.to_owned())
+}
+
+const ASKED: [&str; 5] = [
+    "memlog who first",
+    "memlog history (char *)first + 4",
+    "memlog near first",
+    "memlog top",
+    "memlog who",
+];
+
+#[test]
+fn gdb_says_who_allocated_it() {
+    if !is_here("gdb") {
+        return;
+    }
+    let (folder, program, commands) = debugged("under-who");
+    let gdb = |mut command: std::process::Command, lines: &[&str]| {
+        let mut child = command
+            .env("MEMLOG", env!("CARGO_BIN_EXE_memlog"))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("gdb");
+        let mut input = child.stdin.take().expect("a pipe");
+        let script = format!("source {commands}\n{}\n", lines.join("\n"));
+        input.write_all(script.as_bytes()).expect("it reads");
+        drop(input);
+        let output = child.wait_with_output().expect("it ends");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let mut live = vec!["break stand", "run"];
+    live.extend(ASKED);
+    live.extend(["generate-core-file the.core", "kill", "quit"]);
+    let mut command = folder.memlog(&["record", "--gdb", "-o", "it.memlog"]);
+    command.arg(&program);
+    let text = gdb(command, &live);
+    answers_who(&text);
+    assert!(text.contains("50 blocks live at end"), "{text}");
+    // The program has gone.
+    let mut command = folder.command("gdb");
+    command.args(["-q", "--nx"]).arg(&program).arg("the.core");
+    answers_who(&gdb(command, &ASKED));
+    // And the log of the core lies elsewhere.
+    std::fs::rename(folder.path("it.memlog"), folder.path("other.memlog")).expect("a log");
+    let mut command = folder.command("gdb");
+    command.args(["-q", "--nx"]).arg(&program).arg("the.core");
+    let mut lines = vec!["memlog who first", "memlog log other.memlog"];
+    lines.extend(ASKED);
+    let text = gdb(command, &lines);
+    assert!(text.contains("memlog: the log is not known: "), "{text}");
+    answers_who(&text);
+    lldb_says_it_too(&folder, &program, &commands);
+}
+
+fn lldb_says_it_too(folder: &Folder, program: &std::path::Path, commands: &str) {
+    let script = |lines: &[String]| {
+        let mut command = folder.command("lldb");
+        command.args(["--batch", "--no-lldbinit"]);
+        // Where Debian's lldb does not look for its own modules.
+        let modules = "/usr/lib/llvm-14/lib/python3.11/dist-packages";
+        if std::path::Path::new(modules).is_dir() {
+            command.env("PYTHONPATH", modules);
+        }
+        command.env("MEMLOG", env!("CARGO_BIN_EXE_memlog"));
+        for line in lines {
+            command.args(["-o", line]);
+        }
+        command.args(["-c", "the.core"]).arg(program);
+        let output = command.output().ok()?;
+        Some(String::from_utf8_lossy(&output.stdout).into_owned() + &said(&output))
+    };
+    let works = script(&["script print(lldb.debugger.GetVersionString())".into()]);
+    if works.is_none_or(|text| text.contains("Error") || !text.contains("lldb version")) {
+        println!("SKIPPED lldb: there is none, or its Python does not work");
+        return;
+    }
+    let mut lines = vec![
+        format!("command script import {commands}"),
+        "memlog log other.memlog".to_owned(),
+    ];
+    lines.extend(ASKED.map(str::to_owned));
+    answers_who(&script(&lines).expect("lldb"));
+}

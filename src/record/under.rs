@@ -3,6 +3,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
 use std::process::Command;
 
 use super::program::search;
@@ -45,7 +46,13 @@ impl Under {
                 let words: Vec<_> = settings.map(|setting| quoted(&setting)).collect();
                 let mut wrapper = OsString::from("set exec-wrapper env ");
                 wrapper.push(OsStr::from_bytes(&words.join(&b' ')));
-                command.arg("-ex").arg(wrapper).arg("--args");
+                command.arg("-ex").arg(wrapper);
+                if let Some(file) = installed_commands() {
+                    let mut source = OsString::from("source ");
+                    source.push(file);
+                    command.arg("-ex").arg(source);
+                }
+                command.arg("--args");
             }
             Self::Perf => {
                 command.args(["record", "-g", "--", "env"]).args(settings);
@@ -54,6 +61,14 @@ impl Under {
         command.arg(program.get_program()).args(program.get_args());
         command
     }
+}
+
+/// gdb's commands `memlog who` and so on, where memlog is installed.
+fn installed_commands() -> Option<PathBuf> {
+    let own = std::env::current_exe().ok()?;
+    let prefix = own.parent()?.parent()?;
+    let file = prefix.join("share/memlog/debugger/memlog_debugger.py");
+    file.is_file().then_some(file)
 }
 
 /// A word for the shell that gdb starts programs by.
