@@ -16,8 +16,8 @@ use memlog_pages::{clean, dump, info, one_more, postmortem, report, shown, stats
 
 use crate::verbs::{PURPOSES, nearest};
 use crate::{
-    artefacts, check, ctl, dot, export, flamegraph, html, import, ldflags, manual, pack, peers,
-    record, replay, script, strip,
+    artefacts, check, ctl, dot, export, flamegraph, gather, html, import, ldflags, manual, pack,
+    peers, record, replay, script, stream, strip,
 };
 
 /// Why is it using so much memory? Records and explains every allocation of a program.
@@ -143,6 +143,12 @@ pub enum Command {
     /// Make a smaller log: without the events of blocks that lived shortly
     #[command(after_help = after::STRIP)]
     Strip(strip::Args),
+    /// Send logs to memlog gather on another machine, while they grow
+    #[command(after_help = after::STREAM)]
+    Stream(stream::Args),
+    /// Write the logs that memlog stream sends from other machines
+    #[command(after_help = after::GATHER)]
+    Gather(gather::Args),
     /// Print the flags that link the recorder into a program
     #[command(after_help = after::LDFLAGS)]
     Ldflags(ldflags::Args),
@@ -311,7 +317,7 @@ mod tests {
     fn one_log_too_many_is_told() {
         let others = [
             "record", "ldflags", "report", "dot", "info", "annotate", "where", "check", "diff",
-            "ranks", "export", "strip", "script", "server",
+            "ranks", "export", "strip", "script", "server", "stream", "gather",
         ];
         let command = Cli::command();
         let visible = command.get_subcommands().filter(|sub| !sub.is_hide_set());

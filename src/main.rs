@@ -10,9 +10,11 @@ mod cli;
 mod ctl;
 mod diff;
 mod dot;
+mod ends;
 mod export;
 mod flamegraph;
 mod folder;
+mod gather;
 mod html;
 mod import;
 mod ldflags;
@@ -28,6 +30,7 @@ mod recorder;
 mod replay;
 mod report;
 mod script;
+mod stream;
 mod strip;
 mod timeline;
 mod verbs;
@@ -88,6 +91,8 @@ fn run(line: Vec<OsString>) -> anyhow::Result<ExitCode> {
         Command::Pack(args) => pack::run(&args),
         Command::Extract(args) => pack::extract(&args),
         Command::Strip(args) => strip::run(&args),
+        Command::Stream(args) => stream::run(&args),
+        Command::Gather(args) => gather::run(&args),
         Command::Ldflags(args) => ldflags::run(args),
         Command::Artefacts(args) => artefacts::run(args),
         Command::Manual(args) => manual::run(args, &Cli::command()),

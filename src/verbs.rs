@@ -45,7 +45,10 @@ pub const PURPOSES: [(&str, &[&str]); 8] = [
         "Give it to other tools, or take it from them",
         &["export", "import"],
     ),
-    ("Take it elsewhere", &["pack", "extract", "strip"]),
+    (
+        "Take it elsewhere",
+        &["pack", "extract", "strip", "stream", "gather"],
+    ),
     ("Fail a build when memory grows", &["check"]),
 ];
 

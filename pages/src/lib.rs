@@ -59,7 +59,9 @@ mod world;
 
 pub use calls::{Filter, Form, Shape};
 pub use choose::{Once, all as logs_of, choose, each_once, each_process_once, one_more, searched};
-pub use facts::{Bounds, fate, is_denied, lacks, may_lack, note, started_as, without_log};
+pub use facts::{
+    Bounds, fate, is_denied, is_running, lacks, may_lack, note, started_as, without_log,
+};
 pub use json::{of as json_of, value_of};
 pub use moment::At;
 pub use names::{

@@ -415,6 +415,29 @@ Examples:
   memlog strip --threshold 10ms vm.5912.memlog -o small.memlog
   memlog strip --threshold 1s logs/ -o small/";
 
+pub const STREAM: &str = "\
+It reads the logs as any command does, and the programs know nothing of it. At each moment the other \
+machine has a log that can be read, up to some tenths of a second ago; at the end it has the same bytes. \
+If the connection breaks it goes on where it stopped, and if it is killed the same command does. It ends \
+when the programs have ended, and with a folder at Ctrl-C or SIGTERM: what is then new is still sent. \
+doc/REMOTE.md says what goes over the network.
+
+Examples:
+  memlog stream --secret gather.send 7748 collector:4711        the log of process 7748
+  memlog stream --secret gather.send logs/ collector:4711       all that come, until Ctrl-C
+  memlog stream --once --ssh me@login --dir runs logs/          no port, no secret";
+
+pub const GATHER: &str = "\
+Each sender's logs are written into the folder under the names that they have there, or NAME.2.memlog \
+if another log has that name. They can be read while they grow: `memlog server FOLDER` follows them. A \
+sender that is gone may come back and go on. Without --secret only programs of your own on this machine \
+may connect.
+
+Examples:
+  memlog gather --new-secret gather      once: gather stays here, gather.send goes to the senders
+  memlog gather --secret gather --listen 0.0.0.0:4711 -o gathered/
+  memlog gather -o gathered/             on this machine only; it prints its port";
+
 pub const LDFLAGS: &str = "\
 A program that is linked with them writes a log whenever it runs, without `memlog record` and without \
 LD_PRELOAD. Static programs can be recorded in this way only.

@@ -34,6 +34,8 @@ const STARTED: &[(&str, &str)] = &[
     // The replayer, by the loader that it names or by musl's.
     ("src/replay/child.rs", "&self.path"),
     ("src/replay/child.rs", "loader"),
+    // ssh, for who asks for it.
+    ("src/stream/ssh.rs", "program"),
     // Not started, as in src/manual.rs.
     ("web/src/api/question.rs", "\"api\""),
 ];
@@ -54,6 +56,7 @@ fn sources(root: &Path) -> Vec<PathBuf> {
         "export",
         "pages",
         "web",
+        "remote",
         "memlog2dot",
         "wrap",
         "staticlib",

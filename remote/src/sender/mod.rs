@@ -1,0 +1,344 @@
+//! The sender: which logs go, in turn, over one connection that is made anew whenever it
+//! breaks.
+//!
+//! * here: the loop, and what it tells
+//! * `connect`: ways to a receiver
+//! * `log`: one log, from when it is found to when all of it is there
+
+mod connect;
+mod log;
+
+use std::collections::HashSet;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::channel::Channel;
+use crate::limits::PING;
+use crate::secret::random;
+pub use crate::sync::Pace;
+use crate::sync::Stop;
+use crate::wire::{Answer, Ask, SenderId, VERSION, wrong};
+pub use connect::{Connect, Program};
+use log::{Log, Step};
+
+/// How long one waits for the receiver after its first failure, and at most.
+const FIRST_WAIT: Duration = Duration::from_millis(250);
+const LONGEST_WAIT: Duration = Duration::from_secs(15);
+/// How often logs are looked at that grow, and that do not.
+const BUSY: Duration = Duration::from_millis(100);
+const IDLE: Duration = Duration::from_millis(500);
+/// A look takes no more than this part of the time.
+const REST: u32 = 10;
+/// How often it is looked whether there are new logs.
+const SEARCH: Duration = Duration::from_millis(500);
+/// Somebody may add to a log when its program has ended.
+const LINGER: Duration = Duration::from_secs(1);
+/// Logs that are open at once.
+const MOST_OPEN: usize = 256;
+
+/// What the sender asks of whoever uses it.
+pub trait Source {
+    /// All logs that are to be sent, that are there now.
+    fn logs(&mut self) -> Vec<PathBuf>;
+    /// Whether more may come.
+    fn may_grow(&mut self) -> bool;
+    /// How many bytes of the file are the log.
+    fn bytes(&mut self, file: &File) -> io::Result<u64>;
+    /// Whether nobody will write to a log any more.
+    fn is_over(&mut self, path: &Path, file: &File) -> bool;
+}
+
+/// What there is to say.
+#[derive(Debug)]
+pub enum Told<'a> {
+    /// There is a receiver.
+    Connected(&'a str),
+    /// There is none now.
+    Lost(&'a str),
+    /// A log is sent, under this name.
+    Began(&'a Path, &'a str),
+    /// All of it is there.
+    Ended(&'a Path, u64),
+    /// It cannot be sent, for now or for ever.
+    Refused(&'a Path, &'a str),
+}
+
+/// Whoever sends.
+pub struct Sender {
+    connect: Connect,
+    host: Vec<u8>,
+    id: SenderId,
+    pace: Pace,
+    /// How long the receiver may be away once all programs have ended.
+    patience: Option<Duration>,
+    logs: Vec<Log>,
+    known: HashSet<PathBuf>,
+    sent: u64,
+}
+
+/// What it came to.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Sent {
+    /// Logs of which all is there.
+    pub complete: usize,
+    /// Logs of which not all is.
+    pub incomplete: usize,
+    /// Bytes that were sent.
+    pub bytes: u64,
+}
+
+/// The receiver, or when to look for it again.
+enum Link {
+    Up(Box<Channel>),
+    Down { again: Instant, wait: Duration },
+}
+
+impl Sender {
+    /// One that connects so. `host` is shown at the receiver.
+    pub fn new(
+        connect: Connect,
+        host: &[u8],
+        pace: Pace,
+        patience: Option<Duration>,
+    ) -> io::Result<Self> {
+        Ok(Self {
+            connect,
+            host: host.to_vec(),
+            id: random()?,
+            pace,
+            patience,
+            logs: Vec::new(),
+            known: HashSet::new(),
+            sent: 0,
+        })
+    }
+
+    /// Sends until all is there, or until it is to end. What is then new is sent still.
+    pub fn run(
+        &mut self,
+        source: &mut dyn Source,
+        ends: &AtomicBool,
+        tell: &mut dyn FnMut(Told),
+    ) -> Sent {
+        let mut link = Link::Down {
+            again: Instant::now(),
+            wait: FIRST_WAIT,
+        };
+        let mut searched: Option<Instant> = None;
+        let mut away: Option<Instant> = None;
+        let mut is_told = false;
+        loop {
+            let is_last = ends.load(Ordering::Relaxed);
+            if searched.is_none_or(|at| at.elapsed() >= SEARCH) || is_last {
+                self.search(source);
+                searched = Some(Instant::now());
+            }
+            if self.has_work() {
+                link = match self.linked(link, tell, &mut is_told) {
+                    Ok(up) => {
+                        away = None;
+                        up
+                    }
+                    Err(down) => down,
+                };
+            }
+            let begun = Instant::now();
+            let mut step = Step::default();
+            if let Link::Up(channel) = &mut link {
+                let turned = self.turn(source, channel, is_last, tell);
+                match turned {
+                    Ok(turned) => step = turned,
+                    Err(error) => {
+                        self.lose(&error, tell);
+                        is_told = true;
+                        let (again, wait) = (Instant::now() + FIRST_WAIT, FIRST_WAIT);
+                        link = Link::Down { again, wait };
+                    }
+                }
+            }
+            if matches!(link, Link::Down { .. }) && self.has_work() {
+                away.get_or_insert_with(Instant::now);
+            }
+            let is_over = self.is_over(source, away) || is_last && !step.is_new;
+            if is_over {
+                break;
+            }
+            if !step.has_more {
+                rest(step.is_new, begun.elapsed(), ends);
+            }
+        }
+        self.end(link)
+    }
+
+    /// Puts new logs behind the others, and looks whether those that were complete changed.
+    fn search(&mut self, source: &mut dyn Source) {
+        for path in source.logs() {
+            if self.known.insert(path.clone()) {
+                let number = self.logs.len() as u32;
+                self.logs.push(Log::new(number, path));
+            }
+        }
+        for log in &mut self.logs {
+            log.look_again();
+        }
+    }
+
+    fn has_work(&self) -> bool {
+        self.logs.iter().any(Log::has_work)
+    }
+
+    fn is_over(&mut self, source: &mut dyn Source, away: Option<Instant>) -> bool {
+        let is_done = self.logs.iter().all(|log| log.is_done_for(LINGER));
+        if !source.may_grow() && is_done {
+            return true;
+        }
+        // The receiver is away, and nothing new comes that it might miss.
+        let (Some(patience), Some(away)) = (self.patience, away) else {
+            return false;
+        };
+        let is_still = |log: &Log, source: &mut dyn Source| log.is_still(source);
+        away.elapsed() > patience
+            && !source.may_grow()
+            && self.logs.iter().all(|log| is_still(log, source))
+    }
+
+    /// The receiver, if it is there; if not, and it is time, it is looked for.
+    fn linked(
+        &mut self,
+        link: Link,
+        tell: &mut dyn FnMut(Told),
+        is_told: &mut bool,
+    ) -> Result<Link, Link> {
+        let wait = match link {
+            Link::Up(_) => return Ok(link),
+            Link::Down { again, .. } if Instant::now() < again => return Err(link),
+            Link::Down { wait, .. } => wait,
+        };
+        let greeted = self.connect.connect().and_then(|mut channel| {
+            greet(&mut channel, self.id, &self.host)?;
+            Ok(channel)
+        });
+        match greeted {
+            Ok(channel) => {
+                *is_told = false;
+                tell(Told::Connected(&self.connect.told()));
+                Ok(Link::Up(Box::new(channel)))
+            }
+            Err(error) => {
+                if !std::mem::replace(is_told, true) {
+                    tell(Told::Lost(&format!("{}: {error}", self.connect.told())));
+                }
+                Err(Link::Down {
+                    again: Instant::now() + wait,
+                    wait: (wait * 2).min(LONGEST_WAIT),
+                })
+            }
+        }
+    }
+
+    /// The connection broke: what the receiver has is to be asked again.
+    fn lose(&mut self, error: &io::Error, tell: &mut dyn FnMut(Told)) {
+        self.logs.iter_mut().for_each(Log::lose);
+        self.connect.lose();
+        tell(Told::Lost(&format!("{}: {error}", self.connect.told())));
+    }
+
+    /// Each log once.
+    fn turn(
+        &mut self,
+        source: &mut dyn Source,
+        channel: &mut Channel,
+        is_last: bool,
+        tell: &mut dyn FnMut(Told),
+    ) -> io::Result<Step> {
+        let mut all = Step::default();
+        let mut open = self.logs.iter().filter(|log| log.is_open()).count();
+        for log in &mut self.logs {
+            if !log.is_due(open < MOST_OPEN) {
+                continue;
+            }
+            let was_open = log.is_open();
+            let mut uplink = crate::sync::Uplink {
+                channel: &mut *channel,
+                pace: &mut self.pace,
+                log: 0,
+                sent: &mut self.sent,
+            };
+            let step = log.step(source, &mut uplink, is_last, tell)?;
+            open = open + usize::from(log.is_open()) - usize::from(was_open);
+            all.is_new |= step.is_new;
+            all.has_more |= step.has_more;
+        }
+        if channel.quiet() > PING {
+            channel.ask(&Ask::Ping)?;
+            let frame = channel.receive(PING * 6)?;
+            let is_done = matches!(frame.answer()?, Answer::Done);
+            channel.give_back(frame);
+            if !is_done {
+                return Err(wrong("an answer to a ping"));
+            }
+        }
+        Ok(all)
+    }
+
+    fn end(&mut self, link: Link) -> Sent {
+        if let Link::Up(mut channel) = link {
+            for log in &self.logs {
+                let _ = log.leave(&mut channel);
+            }
+        }
+        self.connect.lose();
+        let complete = self
+            .logs
+            .iter()
+            .filter(|log| log.is_done_for(Duration::ZERO))
+            .count();
+        Sent {
+            complete,
+            incomplete: self.logs.len() - complete,
+            bytes: self.sent,
+        }
+    }
+}
+
+/// Waits: shortly where logs grow. A look that took long is not made often.
+fn rest(is_new: bool, took: Duration, ends: &AtomicBool) {
+    let wait = if is_new { BUSY } else { IDLE }.max(took * REST);
+    let until = Instant::now() + wait;
+    while Instant::now() < until && !ends.load(Ordering::Relaxed) {
+        std::thread::sleep(BUSY.min(until.saturating_duration_since(Instant::now())));
+    }
+}
+
+fn greet(channel: &mut Channel, sender: SenderId, host: &[u8]) -> io::Result<()> {
+    let version = VERSION;
+    channel.ask(&Ask::Hello {
+        version,
+        sender,
+        host,
+    })?;
+    let frame = channel.receive(crate::limits::HANDSHAKE)?;
+    match frame.answer()? {
+        Answer::Hello { version: VERSION } => Ok(()),
+        Answer::Hello { version } => Err(io::Error::other(format!(
+            "the receiver speaks version {version} of the protocol, and this memlog version \
+             {VERSION}: use the same memlog on both machines"
+        ))),
+        Answer::Refused { text, .. } => {
+            Err(io::Error::other(String::from_utf8_lossy(text).into_owned()))
+        }
+        _ => Err(wrong("a greeting")),
+    }
+}
+
+impl From<Stop> for io::Error {
+    fn from(stop: Stop) -> Self {
+        match stop {
+            Stop::Source(error) | Stop::Link(error) => error,
+            Stop::Refused(_, text) => io::Error::other(text),
+        }
+    }
+}

@@ -1,0 +1,291 @@
+//! What of one log is not at the receiver yet, and how it gets there.
+//!
+//! A log's chunks change while the program runs: records are added to many of them at once,
+//! and a chunk's header says how far it is written. A turn sends what is new:
+//!
+//! ```text
+//! 1  what the header of each chunk says; chunks that were sealed and sent are passed over
+//! 2  tables of stacks, which events name: so they are read after 1
+//! 3  the records of events and of the log's header, up to what 1 said
+//! 4  in one commit: the headers of 3, events first, and then the counters
+//! ```
+//!
+//! So whatever the receiver has at a moment is a log, as if the program had been killed. That
+//! it ended is told once all else was, for readers take a log with an end for whole.
+//!
+//! A flight recorder's log changes anywhere. Of that, pages are sent that differ, and what
+//! the receiver has is exact when nothing changes any more.
+
+mod again;
+mod chunk;
+mod uplink;
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+
+use memlog_format::FIRST_VERSION;
+use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE, Header, Kind, VERSION_AT};
+use memlog_format::counter::{AREA_AT, AREA_END};
+
+use crate::look::{before_end, chunks, first_record, open_until, place};
+use chunk::{Bits, Chunk, PAGE, PAGES, is_full_table, without_zeros};
+pub use uplink::{Pace, Stop, Uplink, answer_of, unexpected};
+
+/// Chunks of events in one turn: other logs have theirs.
+const MOST_EVENTS: usize = 256;
+
+/// One log on its way.
+pub struct Sync {
+    file: File,
+    /// Chunks that are there and will not change.
+    settled: Bits,
+    /// What is there of others.
+    open: BTreeMap<u32, Chunk>,
+    counters: Vec<u8>,
+    /// Whether an end was seen in an earlier turn.
+    had_end: bool,
+    /// Whether chunks are used again.
+    is_mutable: bool,
+    buffer: Vec<u8>,
+}
+
+/// What a turn came to.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Turn {
+    /// Something was new.
+    pub is_new: bool,
+    /// There is more.
+    pub has_more: bool,
+}
+
+/// A chunk that has something new, as its header says.
+struct Found {
+    index: u32,
+    bytes: [u8; HEADER_SIZE],
+    header: Option<Header>,
+}
+
+/// Pieces of a commit, in their order.
+#[derive(Default)]
+struct Commit(Vec<(u64, Vec<u8>)>);
+
+impl Sync {
+    /// Of an open log, of which the receiver has nothing.
+    pub fn of(file: File) -> Self {
+        Self {
+            file,
+            settled: Bits::default(),
+            open: BTreeMap::new(),
+            counters: Vec::new(),
+            had_end: false,
+            is_mutable: false,
+            buffer: vec![0; CHUNK_SIZE],
+        }
+    }
+
+    /// The log.
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// Sends what is new. The log has so many bytes.
+    pub fn turn(&mut self, bytes: u64, link: &mut Uplink) -> Result<Turn, Stop> {
+        let mut first = [0; AREA_END];
+        self.file.read_exact_at(&mut first, 0)?;
+        if first[VERSION_AT] > FIRST_VERSION && !self.is_mutable {
+            self.is_mutable = true;
+            self.resume(bytes, link)?;
+        }
+        let (tables, filled, has_more) = self.scan(chunks(bytes))?;
+        let mut is_new = false;
+        for found in &tables {
+            is_new |= self.send_pages(found, link)?;
+        }
+        let (mut events, mut metas) = (Commit::default(), Commit::default());
+        let mut has_end = false;
+        for found in &filled {
+            let Some(header) = found.header else { continue };
+            match header.kind {
+                Kind::Meta => {
+                    let may_end = self.had_end && !has_more;
+                    has_end |= self.send_meta(found, header, may_end, &mut metas, link)?;
+                }
+                _ => self.send_events(found, header, &mut events, link)?,
+            }
+        }
+        let mut all = events.0;
+        all.append(&mut metas.0);
+        let counters = &first[AREA_AT..AREA_END];
+        if self.counters != counters {
+            all.push((AREA_AT as u64, counters.to_vec()));
+            self.counters = counters.to_vec();
+        }
+        is_new |= !all.is_empty();
+        if is_new {
+            link.commit(&all)?;
+        }
+        let is_held_back = has_end && !self.had_end;
+        self.had_end |= has_end;
+        Ok(Turn {
+            is_new,
+            has_more: has_more || is_held_back,
+        })
+    }
+
+    /// What may have changed: chunks that are compared page by page, and chunks that are
+    /// filled; of events no more than a turn has.
+    fn scan(&mut self, count: u32) -> io::Result<(Vec<Found>, Vec<Found>, bool)> {
+        let (mut paged, mut filled) = (Vec::new(), Vec::new());
+        let mut events = 0;
+        for index in self.settled.zeros(count) {
+            let mut bytes = [0; HEADER_SIZE];
+            let read = read_up_to(&self.file, &mut bytes, place(index))?;
+            let header = match Header::decode(&bytes[..read]) {
+                Ok(None) if !self.open.contains_key(&index) => continue,
+                Ok(header) => header,
+                Err(_) if read < HEADER_SIZE => continue,
+                Err(_) => None,
+            };
+            let found = Found {
+                index,
+                bytes,
+                header,
+            };
+            let is_same = self
+                .open
+                .get(&index)
+                .is_some_and(|chunk| chunk.header == bytes);
+            match header.map(|header| header.kind) {
+                Some(Kind::Events) if is_same => {}
+                Some(Kind::Events | Kind::Meta) if self.is_mutable => paged.push(found),
+                Some(Kind::Events) => {
+                    events += 1;
+                    if events <= MOST_EVENTS {
+                        filled.push(found);
+                    }
+                }
+                Some(Kind::Meta) if is_same => {}
+                Some(Kind::Meta) => filled.push(found),
+                _ => paged.push(found),
+            }
+        }
+        // Of the log's header last: it may tell an end.
+        paged.sort_by_key(|found| found.header.map(|header| header.kind) == Some(Kind::Meta));
+        Ok((paged, filled, events > MOST_EVENTS))
+    }
+
+    fn send_events(
+        &mut self,
+        found: &Found,
+        header: Header,
+        commit: &mut Commit,
+        link: &mut Uplink,
+    ) -> Result<(), Stop> {
+        let committed = header.committed as usize;
+        let sent = self.open.get(&found.index).map_or(0, |chunk| chunk.sent);
+        // The rest of a sealed chunk is as it will stay.
+        let end = match header.is_sealed() {
+            true => CHUNK_SIZE,
+            false => committed,
+        };
+        self.send_range(found.index, sent.max(HEADER_SIZE), end, committed, link)?;
+        commit.0.push((place(found.index), found.bytes.to_vec()));
+        if header.is_sealed() {
+            self.settled.set(found.index);
+            self.open.remove(&found.index);
+        } else {
+            let chunk = self.open.entry(found.index).or_default();
+            (chunk.sent, chunk.header) = (committed, found.bytes);
+        }
+        Ok(())
+    }
+
+    /// Whether it tells an end.
+    fn send_meta(
+        &mut self,
+        found: &Found,
+        header: Header,
+        may_end: bool,
+        commit: &mut Commit,
+        link: &mut Uplink,
+    ) -> Result<bool, Stop> {
+        let committed = header.committed as usize;
+        let first = first_record(found.index);
+        read_up_to(&self.file, &mut self.buffer, place(found.index))?;
+        let end = before_end(&self.buffer, first, committed);
+        let has_end = end < committed;
+        let told = match has_end && !may_end {
+            true => open_until(header, end),
+            false => found.bytes,
+        };
+        let known = self.open.get(&found.index);
+        if known.is_some_and(|chunk| chunk.header == told) {
+            return Ok(has_end);
+        }
+        let sent = known.map_or(0, |chunk| chunk.sent).max(first);
+        self.send_range(found.index, sent, committed, committed, link)?;
+        commit.0.push((place(found.index), told.to_vec()));
+        let chunk = self.open.entry(found.index).or_default();
+        (chunk.sent, chunk.header) = (committed, told);
+        Ok(has_end)
+    }
+
+    /// Sends bytes of a chunk; behind `needed` zeros at the end are left out.
+    fn send_range(
+        &mut self,
+        index: u32,
+        start: usize,
+        end: usize,
+        needed: usize,
+        link: &mut Uplink,
+    ) -> Result<(), Stop> {
+        if start >= end {
+            return Ok(());
+        }
+        let at = place(index) + start as u64;
+        let read = read_up_to(&self.file, &mut self.buffer[..end - start], at)?;
+        let least = needed.saturating_sub(start).min(read);
+        let rest = without_zeros(&self.buffer[..read]).len();
+        link.write(at, &self.buffer[..rest.max(least)])
+    }
+
+    /// Sends the pages of a chunk that differ from what is there; its header with the first,
+    /// which comes last. Whether there were any.
+    fn send_pages(&mut self, found: &Found, link: &mut Uplink) -> Result<bool, Stop> {
+        let read = read_up_to(&self.file, &mut self.buffer, place(found.index))?;
+        self.buffer[read..].fill(0);
+        let chunk = self.open.entry(found.index).or_default();
+        let mut is_new = false;
+        for page in (1..PAGES).chain([0]) {
+            let bytes = &self.buffer[page * PAGE..(page + 1) * PAGE];
+            if let Some(all) = chunk.changed(page, bytes) {
+                link.write(place(found.index) + (page * PAGE) as u64, all)?;
+                is_new = true;
+            }
+        }
+        chunk.header.copy_from_slice(&self.buffer[..HEADER_SIZE]);
+        chunk.sent = CHUNK_SIZE;
+        let kind = found.header.map(|header| header.kind);
+        if is_full_table(kind, &self.buffer) {
+            self.settled.set(found.index);
+            self.open.remove(&found.index);
+        }
+        Ok(is_new)
+    }
+}
+
+/// Reads as much as there is.
+pub fn read_up_to(file: &File, into: &mut [u8], at: u64) -> io::Result<usize> {
+    let mut done = 0;
+    while done < into.len() {
+        match file.read_at(&mut into[done..], at + done as u64) {
+            Ok(0) => break,
+            Ok(count) => done += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(done)
+}
