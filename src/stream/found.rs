@@ -44,7 +44,9 @@ impl Found {
             None if path.is_dir() => self.folders.push(path.to_owned()),
             None if path.exists() => self.files.push(path.to_owned()),
             None => {
-                let logs = logs_of(path)?;
+                let is_there = |path: &PathBuf| path.exists();
+                let logs = logs_of(path).unwrap_or_default();
+                let logs: Vec<PathBuf> = logs.into_iter().filter(is_there).collect();
                 if logs.is_empty() {
                     return Err(Advice::error(
                         format!("{} is no file, folder or process", shown(path)),

@@ -69,6 +69,10 @@ fn is_recorder(process: u32) -> bool {
         return false;
     }
     let line = fs::read(format!("{folder}/cmdline")).unwrap_or_default();
+    // It has ended, and who started it has not asked how.
+    if line.is_empty() {
+        return false;
+    }
     let verb = line.split(|&byte| byte == 0).nth(1).unwrap_or_default();
     let names = PURPOSES.iter().flat_map(|(_, names)| *names);
     let mut others = names.filter(|name| **name != "record" && **name != "check");

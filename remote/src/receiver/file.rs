@@ -18,6 +18,8 @@ pub struct Written {
     folder: Folder,
     /// Bytes of the disk that are left alone.
     free_bytes: u64,
+    /// How long it is: nobody else writes to it.
+    length: u64,
     /// What may be written before the disk is looked at again.
     room: u64,
     /// No byte of a log lies behind it: it has no more holes than the disk could fill.
@@ -35,9 +37,11 @@ impl Written {
             name,
             folder,
             free_bytes,
+            length: 0,
             room: 0,
             furthest: 0,
         };
+        written.length = written.bytes()?;
         written.look()?;
         Ok(written)
     }
@@ -92,9 +96,19 @@ impl Written {
         Ok(())
     }
 
-    /// Writes bytes.
+    /// Writes bytes. A log's file ends with a whole chunk, as the recorder's does: no bytes at
+    /// a place say that it is so long.
     pub fn write(&mut self, at: u64, bytes: &[u8]) -> Result<(), Refusal> {
         self.check(at, bytes.len())?;
+        let end = at.saturating_add(bytes.len() as u64);
+        if end > self.length {
+            let end = end
+                .div_ceil(CHUNK_SIZE as u64)
+                .saturating_mul(CHUNK_SIZE as u64);
+            let set = self.file.set_len(end);
+            set.map_err(|error| refusal(&error))?;
+            self.length = end;
+        }
         let written = self.file.write_all_at(bytes, at);
         written.map_err(|error| refusal(&error))
     }
@@ -119,6 +133,7 @@ impl Written {
             self.check(bytes, 0)?;
         }
         let set = self.file.set_len(bytes);
+        self.length = bytes;
         set.map_err(|error| refusal(&error))
     }
 

@@ -27,7 +27,7 @@ use std::os::unix::fs::FileExt;
 
 use memlog_format::FIRST_VERSION;
 use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE, Header, Kind, VERSION_AT};
-use memlog_format::counter::{AREA_AT, AREA_END};
+use memlog_format::counter::{AREA_AT, AREA_END, Counter};
 
 use crate::look::{before_end, chunks, first_record, open_until, place};
 use chunk::{Bits, Chunk, PAGE, PAGES, is_full_table, without_zeros};
@@ -119,6 +119,12 @@ impl Sync {
         all.append(&mut metas.0);
         let counters = &first[AREA_AT..AREA_END];
         if self.counters != counters {
+            // Chunks that are given out are part of the log, if not begun.
+            if !has_more {
+                let given = Counter::Chunks.read(&first);
+                let length = given.saturating_mul(CHUNK_SIZE as u64).min(bytes);
+                all.push((length, Vec::new()));
+            }
             all.push((AREA_AT as u64, counters.to_vec()));
             self.counters = counters.to_vec();
         }

@@ -1,0 +1,95 @@
+//! What commands and the server say while it grows.
+
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::ends::{Gather, Process, grows, memlog, record, same, until};
+use crate::sites::{Folder, said};
+
+#[test]
+fn it_can_be_read_at_each_moment() {
+    let folder = Folder::new("remote-live");
+    let program = grows(&folder);
+    let log = folder.path("live.memlog");
+    let gather = Gather::start(&folder, &[]);
+    let mut recorded = record(&folder, &log, &program, &["8", "6000", "200"]);
+    let mut stream = gather.stream(&folder, &[&log]);
+    gather.process.says("live.memlog begins");
+    let (begun, mut reads, mut last) = (Instant::now(), 0, 0);
+    while begun.elapsed() < Duration::from_secs(5) {
+        let stats = folder.stats("gathered/live.memlog".as_ref());
+        assert!(!stats.is("is_whole") || stats.value("is_whole").is_null());
+        let count = stats.number("allocations");
+        assert!(count >= last, "{count} after {last}");
+        assert_eq!(stats.number("lost_events"), 0);
+        last = count;
+        for words in [
+            &["report", "gathered/live.memlog"][..],
+            &["check", "--max-peak", "10G", "gathered/live.memlog"],
+        ] {
+            let output = folder.run(words);
+            assert!(output.status.success(), "{words:?}: {}", said(&output));
+        }
+        reads += 1;
+    }
+    assert!(reads > 2 && last > 0, "{reads} reads");
+    assert_eq!(recorded.ends(), Some(0));
+    assert_eq!(stream.ends(), Some(0), "{}", stream.said());
+    same(&log, &folder.path("gathered/live.memlog"));
+    folder.holds_whole(&folder.path("gathered/live.memlog"));
+}
+
+/// A page of the server, by its API.
+fn api(folder: &Folder, server: &Process, path: &str) -> Option<Value> {
+    let said = server.said();
+    let (_, link) = said.split_once("http://127.0.0.1:")?;
+    let (port, rest) = link.split_once("/?token=")?;
+    let token = rest.lines().next()?;
+    let mut command = folder.command("curl");
+    command
+        .args(["-sf", "-H", &format!("Authorization: Bearer {token}")])
+        .arg(format!("http://127.0.0.1:{port}/api/1/{path}"));
+    let output = command.stderr(Stdio::null()).output().ok()?;
+    serde_json::from_slice(&output.stdout).ok()
+}
+
+#[test]
+fn the_server_follows_what_is_gathered() {
+    if std::process::Command::new("curl")
+        .arg("--version")
+        .output()
+        .is_err()
+    {
+        println!("SKIPPED the server follows what is gathered: there is no curl");
+        return;
+    }
+    let folder = Folder::new("remote-server");
+    let program = grows(&folder);
+    let gather = Gather::start(&folder, &[]);
+    let log = folder.path("first.memlog");
+    let mut recorded = record(&folder, &log, &program, &["2", "100000", "500"]);
+    let mut stream = gather.stream(&folder, &[&log]);
+    gather.process.says("first.memlog begins");
+    let server = Process::start(memlog(&folder, &["server", "gathered"]));
+    server.says("token=");
+    let blocks = || api(&folder, &server, "logs/1/table?top=1")?["blocks"].as_u64();
+    until("an answer", || blocks().is_some());
+    let first = blocks().expect("a number");
+    until("it grows", || blocks().is_some_and(|count| count > first));
+    // Another that comes is there too.
+    let second = folder.path("second.memlog");
+    record(&folder, &second, &program, &["1", "100"]).ends();
+    gather.sends(&folder, &[&second]);
+    until("the second", || {
+        api(&folder, &server, "logs").is_some_and(|list| list["count"] == 2)
+    });
+    recorded.signal("TERM");
+    recorded.ends();
+    assert_eq!(stream.ends(), Some(0), "{}", stream.said());
+    let stats = folder.stats(&log);
+    until("all blocks", || {
+        blocks() == Some(stats.number("allocations"))
+    });
+}

@@ -1,0 +1,185 @@
+//! Logs of many shapes, and many at once.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Stdio;
+
+use crate::ends::{Gather, Process, grows, memlog, record, record_with, same, until};
+use crate::sites::build::GCC;
+use crate::sites::{Folder, victim};
+
+#[test]
+fn a_log_that_is_whole_arrives_whole() {
+    let folder = Folder::new("remote-whole");
+    let program = GCC.build_file(
+        &folder,
+        &victim("server.c"),
+        "server",
+        &["-D_GNU_SOURCE", "-pthread"],
+    );
+    let log = folder.path("server.memlog");
+    record(&folder, &log, &program, &[]).ends();
+    let gather = Gather::start(&folder, &[]);
+    gather.sends(&folder, &[&log]);
+    same(&log, &folder.path("gathered/server.memlog"));
+    // Once more there is nothing to send, and no second file.
+    gather.sends(&folder, &[&log]);
+    assert_eq!(folder.logs("gathered").len(), 1);
+    let said = gather.end();
+    assert!(
+        said.contains("server.memlog begins: server, process "),
+        "{said}"
+    );
+    assert!(said.contains("server.memlog is complete: "), "{said}");
+    assert!(said.contains("no event lost"), "{said}");
+    assert!(said.contains("1 log in gathered"), "{said}");
+}
+
+#[test]
+fn logs_of_the_same_name_have_files_of_their_own() {
+    let folder = Folder::new("remote-alike");
+    let program = grows(&folder);
+    let gather = Gather::start(&folder, &[]);
+    for place in ["a", "b", "c"] {
+        let log = folder.folder(place).join("x.memlog");
+        record(&folder, &log, &program, &["1", "50"]).ends();
+        gather.sends(&folder, &[&log]);
+    }
+    for (place, name) in [("a", "x"), ("b", "x.2"), ("c", "x.3")] {
+        let gathered = folder.path(&format!("gathered/{name}.memlog"));
+        same(&folder.path(place).join("x.memlog"), &gathered);
+    }
+    // A link that lies there is not followed, nor is it another's log.
+    let link = folder.path("gathered/y.memlog");
+    std::os::unix::fs::symlink(folder.path("elsewhere"), &link).expect("a link");
+    let log = folder.path("y.memlog");
+    fs::copy(folder.path("a/x.memlog"), &log).expect("a copy");
+    gather.sends(&folder, &[&log]);
+    same(&log, &folder.path("gathered/y.2.memlog"));
+    assert!(!folder.path("elsewhere").exists());
+}
+
+#[test]
+fn a_log_that_grows_arrives_whole() {
+    let folder = Folder::new("remote-grows");
+    let program = grows(&folder);
+    let gather = Gather::start(&folder, &[]);
+    for (name, options, words) in [
+        ("threads", &[][..], ["16", "1500", "300"]),
+        ("flight", &["--flight-recorder=1M"][..], ["4", "1500", "0"]),
+        (
+            "fine",
+            &["--fine-time", "--free-stacks"][..],
+            ["2", "500", "100"],
+        ),
+    ] {
+        let log = folder.path(&format!("{name}.memlog"));
+        let mut recorded = record_with(&folder, options, &log, &program, &words);
+        gather.sends(&folder, &[&log]);
+        assert_eq!(recorded.ends(), Some(0), "{}", recorded.said());
+        let gathered = folder.path(&format!("gathered/{name}.memlog"));
+        same(&log, &gathered);
+        assert_eq!(fs::metadata(&gathered).map(mode).ok(), Some(0o600));
+    }
+}
+
+fn mode(found: fs::Metadata) -> u32 {
+    std::os::unix::fs::PermissionsExt::mode(&found.permissions()) & 0o777
+}
+
+#[test]
+fn a_program_that_is_killed_has_its_death_there() {
+    let folder = Folder::new("remote-death");
+    let program = grows(&folder);
+    let log = folder.path("killed.memlog");
+    let gather = Gather::start(&folder, &[]);
+    let mut recorded = record(&folder, &log, &program, &["4", "100000", "200"]);
+    let mut stream = gather.stream(&folder, &[&log]);
+    gather.process.says("killed.memlog begins");
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    let info = folder.says(&["info", "--list", "--json", "killed.memlog"]);
+    let list: serde_json::Value = serde_json::from_str(&info).expect("JSON");
+    let pid = list["logs"][0]["pid"]
+        .as_u64()
+        .expect("a number")
+        .to_string();
+    std::process::Command::new("kill")
+        .args(["-9", &pid])
+        .status()
+        .expect("kill");
+    recorded.ends();
+    assert_eq!(stream.ends(), Some(0), "{}", stream.said());
+    same(&log, &folder.path("gathered/killed.memlog"));
+    let told = folder.says(&["info", "gathered/killed.memlog"]);
+    assert!(told.contains("SIGKILL"), "{told}");
+}
+
+/// Children that fork, that exec, that are killed: a log each.
+#[test]
+fn a_folder_of_many_processes_arrives_whole() {
+    let folder = Folder::new("remote-folder");
+    let program = GCC.build_file(
+        &folder,
+        &victim("forker.c"),
+        "forker",
+        &["-D_GNU_SOURCE", "-pthread"],
+    );
+    folder.folder("logs");
+    let gather = Gather::start(&folder, &[]);
+    let mut stream = gather.stream(&folder, &["logs/"]);
+    let mut command = memlog(&folder, &["record", "-o", "logs/"]);
+    command.arg(&program).arg("4");
+    let status = command.stdout(Stdio::null()).stderr(Stdio::null()).status();
+    assert!(status.expect("it runs").success());
+    let logs = folder.logs("logs");
+    assert!(logs.len() > 10, "{logs:?}");
+    until("all logs", || {
+        let said = stream.said();
+        let there = said
+            .lines()
+            .filter(|line| line.contains(" is there: "))
+            .count();
+        there >= logs.len()
+    });
+    stream.signal("TERM");
+    assert_eq!(stream.ends(), Some(0), "{}", stream.said());
+    for log in &logs {
+        let name = log.file_name().expect("a name");
+        same(log, &folder.path("gathered").join(name));
+    }
+    assert_eq!(folder.logs("gathered").len(), logs.len());
+}
+
+#[test]
+fn many_senders_send_at_once() {
+    let folder = Folder::new("remote-many");
+    let program = grows(&folder);
+    let gather = Gather::start(&folder, &["--max-senders=60"]);
+    let senders = 50;
+    let logs: Vec<PathBuf> = (0..senders)
+        .map(|number| folder.folder(&format!("s{number}")).join("same.memlog"))
+        .collect();
+    let mut all: Vec<(Process, Process)> = logs
+        .iter()
+        .map(|log| {
+            let recorded = record(&folder, log, &program, &["2", "1000", "2000"]);
+            (recorded, gather.stream(&folder, &[log]))
+        })
+        .collect();
+    for (recorded, stream) in &mut all {
+        assert_eq!(recorded.ends(), Some(0), "{}", recorded.said());
+        assert_eq!(stream.ends(), Some(0), "{}", stream.said());
+    }
+    let mut sent: Vec<Vec<u8>> = logs
+        .iter()
+        .map(|log| fs::read(log).expect("a log"))
+        .collect();
+    let gathered = folder.logs("gathered").into_iter();
+    let mut gathered: Vec<Vec<u8>> = gathered.map(|log| fs::read(log).expect("a log")).collect();
+    sent.sort();
+    gathered.sort();
+    assert_eq!(gathered.len(), senders);
+    assert!(sent == gathered, "their bytes differ");
+    let said = gather.end();
+    assert!(said.contains("50 logs in gathered, 50 complete"), "{said}");
+}
