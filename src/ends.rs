@@ -5,8 +5,22 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag::{register, register_conditional_default};
+
+use crate::os;
+
+/// As many descriptors as this user may have: each log takes one, and each connection some.
+pub fn raise_descriptors() {
+    let limit = getrlimit(Resource::Nofile);
+    let raised = Rlimit {
+        current: limit.maximum,
+        ..limit
+    };
+    // With fewer, some logs wait.
+    let _ = setrlimit(Resource::Nofile, raised);
+}
 
 /// Whether such a signal came.
 pub struct Ends(Arc<AtomicBool>);
@@ -15,7 +29,9 @@ impl Ends {
     /// From now on.
     pub fn catch() -> io::Result<Self> {
         let came = Arc::new(AtomicBool::new(false));
-        for signal in [SIGINT, SIGTERM, SIGHUP] {
+        let asked = [SIGINT, SIGTERM, SIGHUP].into_iter();
+        // nohup has one ignored, and a script's shell that of what it leaves in the background.
+        for signal in asked.filter(|&signal| !os::is_ignored(signal)) {
             // In this order: the signal that is the first is not the second.
             register_conditional_default(signal, Arc::clone(&came))?;
             register(signal, Arc::clone(&came))?;

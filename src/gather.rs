@@ -5,15 +5,15 @@ use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use memlog_pages::{Advice, clean, counted, shown, sized, tell_note, typed};
 use memlog_remote::{
-    About, DISCOVERY_PORT, DiscoveryListener, Gatherer, Limits, Notice, Secret, Secured, Totals,
-    new_secret,
+    About, DiscoveryListener, Gatherer, Limits, Notice, Secret, Secured, Totals, new_secret,
 };
 
-use crate::ends::Ends;
+use crate::ends::{Ends, raise_descriptors};
 use crate::record::bytes_of;
 
 /// Write the logs that memlog stream sends from other machines
@@ -59,7 +59,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if let Some(path) = &args.new_secret {
         return make(path);
     }
-    debug_assert_eq!(DISCOVERY_PORT, 43512);
+    raise_descriptors();
     let limits = Limits {
         bytes: args.max_bytes,
         free_bytes: args.keep_free,
@@ -258,10 +258,26 @@ fn say(notice: &Notice, is_quiet: bool, to_stderr: bool) {
         }
         Notice::Turned { from, why } => {
             let why = clean(why.as_bytes());
-            return tell_note(&format!("{from} is not let in: {why}"));
+            return tell_turned(&format!("{from} is not let in: {why}"));
         }
     };
     put(&line, to_stderr);
+}
+
+/// A stranger does not fill a disk with lines about himself.
+fn tell_turned(sentence: &str) {
+    static LAST: Mutex<Option<(Instant, u64)>> = Mutex::new(None);
+    let mut last = LAST.lock().unwrap_or_else(|error| error.into_inner());
+    let (at, unsaid) = last.unwrap_or((Instant::now(), 0));
+    if last.is_some() && at.elapsed() < Duration::from_secs(1) {
+        *last = Some((at, unsaid + 1));
+        return;
+    }
+    *last = Some((Instant::now(), 0));
+    match unsaid {
+        0 => tell_note(sentence),
+        unsaid => tell_note(&format!("{sentence}; and {unsaid} others before")),
+    }
 }
 
 /// Who hears it may go away: the logs are what was asked for.

@@ -139,6 +139,16 @@ pub fn has_capabilities(file: &Path) -> bool {
     unsafe { libc::getxattr(path.as_ptr(), name, std::ptr::null_mut(), 0) > 0 }
 }
 
+/// Whether a signal does nothing here, as whoever started this has it.
+pub fn is_ignored(signal: i32) -> bool {
+    // SAFETY: all zeros is a sigaction, which the call fills in; nothing is changed.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        libc::sigaction(signal, std::ptr::null(), &mut action) == 0
+            && action.sa_sigaction == libc::SIG_IGN
+    }
+}
+
 /// The child that signals are passed on to; 0 while there is none.
 static CHILD: AtomicI32 = AtomicI32::new(0);
 

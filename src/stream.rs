@@ -20,7 +20,7 @@ use std::time::Duration;
 use memlog_pages::{Advice, counted, shown, sized};
 use memlog_remote::{Announcer, Connect, Pace, Secret, Sender, Sent, Source, Told};
 
-use crate::ends::Ends;
+use crate::ends::{Ends, raise_descriptors};
 use crate::record::bytes_of;
 use found::Found;
 use over::Over;
@@ -59,7 +59,7 @@ pub struct Args {
     /// Do not wait for new logs in folders: end when all that are there are complete
     #[arg(long)]
     once: bool,
-    /// Send no more than so much a second, such as 2M
+    /// Send no more than so much a second, such as 2M; below 16K means 16K
     #[arg(long, value_name = "SIZE", value_parser = bytes_of)]
     rate: Option<u64>,
     /// When the programs have ended and the receiver is away, try for so many seconds more
@@ -73,6 +73,7 @@ pub struct Args {
 /// Sends until all is there, or until Ctrl-C.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let (names, connect) = way(args)?;
+    raise_descriptors();
     let found = Found::of(&names, args.follow_children, args.once)?;
     let ends = Ends::catch()?;
     let pace = Pace::of(args.rate);

@@ -31,6 +31,9 @@ impl Secured {
 /// More than that is not held back.
 const FULL: usize = 64 << 10;
 
+/// How long one waits for what was said before a connection was closed.
+const LAST: Duration = Duration::from_millis(500);
+
 /// Frames, over anything.
 pub struct Channel {
     line: Box<dyn Timed>,
@@ -112,7 +115,15 @@ impl Channel {
         let sent = sent.and_then(|()| self.line.flush());
         self.out.clear();
         self.spoke = Instant::now();
-        sent.map_err(tls::explained)
+        sent.map_err(|error| self.last_word(error))
+    }
+
+    /// Who closes a connection may have said why before.
+    fn last_word(&mut self, error: io::Error) -> io::Error {
+        self.line.set_deadline(Instant::now() + LAST);
+        let said = self.line.read(&mut [0]);
+        let is_tls = |said: &io::Error| said.kind() == io::ErrorKind::InvalidData;
+        tls::explained(said.err().filter(is_tls).unwrap_or(error))
     }
 
     /// How long nothing was sent.

@@ -19,7 +19,7 @@ use crate::secret::random;
 
 /// The port of questions, unless another is asked for. bytehound's is the same; it does not
 /// understand them.
-pub const PORT: u16 = 43512;
+const PORT: u16 = 43512;
 
 const FIND: [u8; 8] = *b"MLGFIND\x01";
 const HERE: [u8; 8] = *b"MLGHERE\x01";

@@ -30,7 +30,7 @@ mod tls;
 mod wire;
 
 pub use channel::Secured;
-pub use discover::{Announcer, Listener as DiscoveryListener, PORT as DISCOVERY_PORT};
+pub use discover::{Announcer, Listener as DiscoveryListener};
 pub use look::{About, about};
 pub use receiver::{Gatherer, Limits, Notice, Tell, Totals};
 pub use secret::{Secret, new_secret};

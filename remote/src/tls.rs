@@ -253,3 +253,69 @@ pub fn explained(error: io::Error) -> io::Error {
     };
     io::Error::new(error.kind(), text)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Read, Write};
+    use std::os::unix::net::UnixStream;
+    use std::time::{Duration, Instant};
+
+    fn secret(own: u8, other: u8) -> Secret {
+        Secret {
+            own: [own; 32],
+            other: public(&[other; 32]).unwrap(),
+        }
+    }
+
+    fn line(stream: UnixStream) -> Line {
+        let input = stream.try_clone().unwrap();
+        let mut line = Line::of(input.into(), stream.into()).unwrap();
+        line.set_deadline(Instant::now() + Duration::from_secs(60));
+        line
+    }
+
+    /// What came over a line between a receiver and a sender with these secrets.
+    fn said(receiver_has: &Secret, sender_has: &Secret) -> (io::Result<Vec<u8>>, io::Result<()>) {
+        let (one, other) = UnixStream::pair().unwrap();
+        let config = receiver(receiver_has).unwrap();
+        let hears = std::thread::spawn(move || {
+            let mut stream = accept(&config, line(one))?;
+            let mut bytes = [0; 5];
+            stream.read_exact(&mut bytes)?;
+            stream.write_all(b"heard")?;
+            Ok(bytes.to_vec())
+        });
+        let config = sender(sender_has).unwrap();
+        let says = || {
+            let mut stream = connect(&config, line(other))?;
+            // What it cannot say any more tells less than what it is told.
+            let _ = stream.write_all(b"hello");
+            stream.read_exact(&mut [0; 5])
+        };
+        let says = says();
+        (hears.join().unwrap(), says)
+    }
+
+    #[test]
+    fn who_has_the_keys_is_heard() {
+        let (heard, says) = said(&secret(1, 2), &secret(2, 1));
+        assert_eq!(heard.unwrap(), b"hello");
+        says.unwrap();
+    }
+
+    #[test]
+    fn who_has_others_is_not() {
+        // The sender's, the receiver's, both.
+        for (receiver_has, sender_has) in [
+            (secret(1, 2), secret(3, 1)),
+            (secret(1, 2), secret(2, 3)),
+            (secret(1, 2), secret(4, 5)),
+        ] {
+            let (heard, says) = said(&receiver_has, &sender_has);
+            assert!(heard.is_err());
+            let why = explained(says.unwrap_err()).to_string();
+            assert!(why.contains("secret"), "{why}");
+        }
+    }
+}

@@ -32,7 +32,7 @@ impl Random {
 fn kills() -> u64 {
     let given = std::env::var("MEMLOG_KILLS").ok();
     let is_long = std::env::var_os("MEMLOG_LONG").is_some_and(|value| value == "1");
-    let usual = if is_long { 100 } else { 10 };
+    let usual = if is_long { 100 } else { 8 };
     given.and_then(|count| count.parse().ok()).unwrap_or(usual)
 }
 

@@ -30,7 +30,10 @@ fn it_can_be_read_at_each_moment() {
             &["check", "--max-peak", "10G", "gathered/live.memlog"],
         ] {
             let output = folder.run(words);
-            assert!(output.status.success(), "{words:?}: {}", said(&output));
+            let shown = String::from_utf8_lossy(&output.stdout);
+            let info = || folder.says(&["info", "gathered/live.memlog"]);
+            let (told, is_good) = (said(&output), output.status.success());
+            assert!(is_good, "{words:?}: {told} {shown} {}", info());
         }
         reads += 1;
     }

@@ -12,7 +12,7 @@ use rustix::fs::OFlags;
 use super::{Source, Told};
 use crate::channel::Channel;
 use crate::look::beginning;
-use crate::sync::{Stop, Sync, Uplink};
+use crate::sync::{Stop, Sync, Turn, Uplink};
 use crate::wire::{Answer, Ask, Why};
 
 /// A log that was not taken is offered again after this, at first and at most.
@@ -32,6 +32,8 @@ pub struct Log {
     offers: u32,
     wait: Duration,
     is_told: bool,
+    /// Nothing was new when it was looked at last.
+    was_still: bool,
 }
 
 enum Phase {
@@ -45,6 +47,8 @@ enum Phase {
     Complete(Stamp, Instant),
     /// It never will be.
     Failed,
+    /// It was removed before it was sent.
+    Gone,
 }
 
 /// What changes with a file.
@@ -70,12 +74,16 @@ impl Log {
             offers: 0,
             wait: FIRST_WAIT,
             is_told: false,
+            was_still: false,
         }
     }
 
     /// Whether there is something to send, or may be.
     pub fn has_work(&self) -> bool {
-        !matches!(self.phase, Phase::Complete(..) | Phase::Failed)
+        !matches!(
+            self.phase,
+            Phase::Complete(..) | Phase::Failed | Phase::Gone
+        )
     }
 
     /// Whether it is open.
@@ -89,15 +97,25 @@ impl Log {
             Phase::Open(_) => true,
             Phase::New => has_room,
             Phase::Refused(again) => has_room && Instant::now() >= again,
-            Phase::Complete(..) | Phase::Failed => false,
+            Phase::Complete(..) | Phase::Failed | Phase::Gone => false,
         }
+    }
+
+    /// Whether all of it is there.
+    pub fn is_complete(&self) -> bool {
+        matches!(self.phase, Phase::Complete(..))
+    }
+
+    /// Whether it should be there, and is not.
+    pub fn is_missing(&self) -> bool {
+        !matches!(self.phase, Phase::Complete(..) | Phase::Gone)
     }
 
     /// Whether nothing was to be done for so long.
     pub fn is_done_for(&self, time: Duration) -> bool {
         match self.phase {
             Phase::Complete(_, since) => since.elapsed() >= time,
-            Phase::Failed => time > Duration::ZERO,
+            Phase::Failed | Phase::Gone => true,
             _ => false,
         }
     }
@@ -106,7 +124,7 @@ impl Log {
     pub fn is_still(&self, source: &mut dyn Source) -> bool {
         let is_over = |file: File| source.is_over(&self.path, &file);
         match &self.phase {
-            Phase::Complete(..) | Phase::Failed => true,
+            Phase::Complete(..) | Phase::Failed | Phase::Gone => true,
             _ => open(&self.path).map_or(true, is_over),
         }
     }
@@ -114,7 +132,7 @@ impl Log {
     /// A log that was complete may have been added to.
     pub fn look_again(&mut self) {
         if let Phase::Complete(stamp, _) = self.phase
-            && std::fs::symlink_metadata(&self.path).is_ok_and(|found| {
+            && std::fs::metadata(&self.path).is_ok_and(|found| {
                 stamp
                     != Some((
                         found.len(),
@@ -191,7 +209,7 @@ impl Log {
             Ok(file) => file,
             // It was removed: there is nothing to send.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                self.phase = Phase::Failed;
+                self.phase = Phase::Gone;
                 return Ok(Step::default());
             }
             Err(error) => return Err(error.into()),
@@ -240,18 +258,15 @@ impl Log {
         let Phase::Open(sync) = &mut self.phase else {
             return Ok(Step::default());
         };
-        // Before it is looked at: what comes later is not missed.
-        let is_over = source.is_over(&self.path, sync.file());
+        // Before it is looked at: then all that ever comes is seen. While it grows nobody asks.
+        let is_over = (self.was_still || is_last) && source.is_over(&self.path, sync.file());
         let bytes = source.bytes(sync.file())?;
-        let turn = sync.turn(bytes, link)?;
+        let Turn { is_new, has_more } = sync.turn(bytes, link)?;
         self.offers = 0;
         self.wait = FIRST_WAIT;
-        if turn.has_more || turn.is_new || !is_over {
-            let has_more = turn.has_more;
-            return Ok(Step {
-                is_new: turn.is_new || has_more && is_last,
-                has_more,
-            });
+        self.was_still = !is_new && !has_more;
+        if has_more || !is_over {
+            return Ok(Step { is_new, has_more });
         }
         let stamp = stamp_of(sync.file());
         let bytes = source.bytes(sync.file())?;

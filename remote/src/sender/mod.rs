@@ -15,6 +15,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use memlog_format::chunk::CHUNK_SIZE;
+
 use crate::channel::Channel;
 use crate::limits::PING;
 use crate::secret::random;
@@ -77,6 +79,8 @@ pub struct Sender {
     logs: Vec<Log>,
     known: HashSet<PathBuf>,
     sent: u64,
+    /// For a chunk: one log is read at a time.
+    spare: Vec<u8>,
 }
 
 /// What it came to.
@@ -113,6 +117,7 @@ impl Sender {
             logs: Vec::new(),
             known: HashSet::new(),
             sent: 0,
+            spare: vec![0; CHUNK_SIZE],
         })
     }
 
@@ -127,14 +132,16 @@ impl Sender {
             again: Instant::now(),
             wait: FIRST_WAIT,
         };
-        let mut searched: Option<Instant> = None;
+        let mut search: Option<Instant> = None;
         let mut away: Option<Instant> = None;
         let mut is_told = false;
         loop {
             let is_last = ends.load(Ordering::Relaxed);
-            if searched.is_none_or(|at| at.elapsed() >= SEARCH) || is_last {
+            if search.is_none_or(|at| Instant::now() >= at) || is_last {
+                let begun = Instant::now();
                 self.search(source);
-                searched = Some(Instant::now());
+                // A folder of ten thousand logs is looked through less often.
+                search = Some(Instant::now() + SEARCH.max(begun.elapsed() * 2 * REST));
             }
             if self.has_work() {
                 link = match self.linked(link, tell, &mut is_told) {
@@ -162,7 +169,7 @@ impl Sender {
             if matches!(link, Link::Down { .. }) && self.has_work() {
                 away.get_or_insert_with(Instant::now);
             }
-            let is_over = self.is_over(source, away) || is_last && !step.is_new;
+            let is_over = self.is_over(source, away) || is_last && !step.has_more;
             if is_over {
                 break;
             }
@@ -266,6 +273,7 @@ impl Sender {
                 pace: &mut self.pace,
                 log: 0,
                 sent: &mut self.sent,
+                spare: &mut self.spare,
             };
             let step = log.step(source, &mut uplink, is_last, tell)?;
             open = open + usize::from(log.is_open()) - usize::from(was_open);
@@ -291,14 +299,10 @@ impl Sender {
             }
         }
         self.connect.lose();
-        let complete = self
-            .logs
-            .iter()
-            .filter(|log| log.is_done_for(Duration::ZERO))
-            .count();
+        let count = |is: fn(&Log) -> bool| self.logs.iter().filter(|log| is(log)).count();
         Sent {
-            complete,
-            incomplete: self.logs.len() - complete,
+            complete: count(Log::is_complete),
+            incomplete: count(Log::is_missing),
             bytes: self.sent,
         }
     }

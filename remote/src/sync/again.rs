@@ -16,6 +16,11 @@ const MOST_ROUNDS: usize = 5;
 impl Sync {
     /// Takes a log up of which the receiver has something.
     pub fn resume(&mut self, bytes: u64, link: &mut Uplink) -> Result<(), Stop> {
+        self.with_room(link, |sync, link| sync.compare_all(bytes, link))
+    }
+
+    /// Finds out what the receiver has.
+    pub(super) fn compare_all(&mut self, bytes: u64, link: &mut Uplink) -> Result<(), Stop> {
         self.settled.clear();
         self.open.clear();
         self.counters.clear();
@@ -47,6 +52,10 @@ impl Sync {
     /// Sees to it that all of a log is there that is over, byte for byte. False if it still
     /// changes.
     pub fn complete(&mut self, bytes: u64, link: &mut Uplink) -> Result<bool, Stop> {
+        self.with_room(link, |sync, link| sync.complete_all(bytes, link))
+    }
+
+    fn complete_all(&mut self, bytes: u64, link: &mut Uplink) -> Result<bool, Stop> {
         for _ in 0..MOST_ROUNDS {
             let mut differ = 0;
             self.compare(bytes, link, |sync, index, is_same, link| {

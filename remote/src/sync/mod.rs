@@ -48,6 +48,7 @@ pub struct Sync {
     had_end: bool,
     /// Whether chunks are used again.
     is_mutable: bool,
+    /// Room for a chunk, while it is looked at.
     buffer: Vec<u8>,
 }
 
@@ -81,7 +82,7 @@ impl Sync {
             counters: Vec::new(),
             had_end: false,
             is_mutable: false,
-            buffer: vec![0; CHUNK_SIZE],
+            buffer: Vec::new(),
         }
     }
 
@@ -92,11 +93,27 @@ impl Sync {
 
     /// Sends what is new. The log has so many bytes.
     pub fn turn(&mut self, bytes: u64, link: &mut Uplink) -> Result<Turn, Stop> {
+        self.with_room(link, |sync, link| sync.turn_once(bytes, link))
+    }
+
+    /// With room for a chunk, which all logs share.
+    fn with_room<R>(
+        &mut self,
+        link: &mut Uplink,
+        work: impl FnOnce(&mut Self, &mut Uplink) -> R,
+    ) -> R {
+        std::mem::swap(&mut self.buffer, link.spare);
+        let done = work(self, link);
+        std::mem::swap(&mut self.buffer, link.spare);
+        done
+    }
+
+    fn turn_once(&mut self, bytes: u64, link: &mut Uplink) -> Result<Turn, Stop> {
         let mut first = [0; AREA_END];
         self.file.read_exact_at(&mut first, 0)?;
         if first[VERSION_AT] > FIRST_VERSION && !self.is_mutable {
             self.is_mutable = true;
-            self.resume(bytes, link)?;
+            self.compare_all(bytes, link)?;
         }
         let (tables, filled, has_more) = self.scan(chunks(bytes))?;
         let mut is_new = false;
@@ -190,6 +207,7 @@ impl Sync {
         link: &mut Uplink,
     ) -> Result<(), Stop> {
         let committed = header.committed as usize;
+        self.begin(found, header, link)?;
         let sent = self.open.get(&found.index).map_or(0, |chunk| chunk.sent);
         // The rest of a sealed chunk is as it will stay.
         let end = match header.is_sealed() {
@@ -231,11 +249,21 @@ impl Sync {
             return Ok(has_end);
         }
         let sent = known.map_or(0, |chunk| chunk.sent).max(first);
+        self.begin(found, header, link)?;
         self.send_range(found.index, sent, committed, committed, link)?;
         commit.0.push((place(found.index), told.to_vec()));
         let chunk = self.open.entry(found.index).or_default();
         (chunk.sent, chunk.header) = (committed, told);
         Ok(has_end)
+    }
+
+    /// A chunk of which nothing is there begins as an empty one: bytes without a header are
+    /// damage.
+    fn begin(&self, found: &Found, header: Header, link: &mut Uplink) -> Result<(), Stop> {
+        match found.index == 0 || self.open.contains_key(&found.index) {
+            true => Ok(()),
+            false => link.write(place(found.index), &open_until(header, HEADER_SIZE)),
+        }
     }
 
     /// Sends bytes of a chunk; behind `needed` zeros at the end are left out.
@@ -257,14 +285,21 @@ impl Sync {
         link.write(at, &self.buffer[..rest.max(least)])
     }
 
-    /// Sends the pages of a chunk that differ from what is there; its header with the first,
-    /// which comes last. Whether there were any.
+    /// Sends the pages of a chunk that differ from what is there. Whether there were any. Of
+    /// a table the header comes first: its records are valid one by one.
     fn send_pages(&mut self, found: &Found, link: &mut Uplink) -> Result<bool, Stop> {
+        let order = match found.header {
+            Some(header) if matches!(header.kind, Kind::Events | Kind::Meta) => {
+                self.begin(found, header, link)?;
+                1..PAGES + 1
+            }
+            _ => 0..PAGES,
+        };
         let read = read_up_to(&self.file, &mut self.buffer, place(found.index))?;
         self.buffer[read..].fill(0);
         let chunk = self.open.entry(found.index).or_default();
         let mut is_new = false;
-        for page in (1..PAGES).chain([0]) {
+        for page in order.map(|page| page % PAGES) {
             let bytes = &self.buffer[page * PAGE..(page + 1) * PAGE];
             if let Some(all) = chunk.changed(page, bytes) {
                 link.write(place(found.index) + (page * PAGE) as u64, all)?;

@@ -10,6 +10,9 @@ use crate::wire::{Answer, Ask, Patches, Why};
 /// A receiver that has much to write is slow, and not gone.
 const ANSWER: Duration = Duration::from_secs(60);
 
+/// Bytes a second: with less, a frame would take so long that the receiver gives up.
+const SLOWEST: u64 = 16 << 10;
+
 /// Why a log does not go on.
 #[derive(Debug)]
 pub enum Stop {
@@ -38,7 +41,7 @@ impl Pace {
     /// Nothing: as many as go.
     pub fn of(bytes_per_second: Option<u64>) -> Self {
         Self {
-            bytes_per_second: bytes_per_second.filter(|&rate| rate > 0),
+            bytes_per_second: bytes_per_second.map(|rate| rate.max(SLOWEST)),
             paid: Instant::now(),
         }
     }
@@ -65,6 +68,8 @@ pub struct Uplink<'a> {
     pub log: u32,
     /// Bytes of logs that were sent.
     pub sent: &'a mut u64,
+    /// Room for a chunk.
+    pub spare: &'a mut Vec<u8>,
 }
 
 impl Uplink<'_> {
