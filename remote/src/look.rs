@@ -40,13 +40,13 @@ pub fn about(start: &[u8]) -> Option<About> {
     let Ok(Some(Record::Start(begun))) = Record::next(&mut records) else {
         return None;
     };
-    let (mut executable, mut host, mut stripped) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut executable, mut host, mut made) = (Vec::new(), Vec::new(), Vec::new());
     let mut has_end = false;
     while let Ok(Some(record)) = Record::next(&mut records) {
         match record {
             Record::Text(Key::Executable, text) => executable = text.to_vec(),
             Record::Text(Key::Host, text) => host = text.to_vec(),
-            Record::Text(Key::Stripped, text) => stripped = text.to_vec(),
+            Record::Text(Key::Stripped | Key::Anonymized, text) => made.extend(text),
             Record::End(_) | Record::Death(_) => has_end = true,
             _ => {}
         }
@@ -54,7 +54,7 @@ pub fn about(start: &[u8]) -> Option<About> {
     let losses = counter::ALL.iter().filter(|(counter, _)| counter.is_loss());
     let lost = losses.map(|(counter, _)| counter.read(start));
     Some(About {
-        identity: identity(&begun, &stripped),
+        identity: identity(&begun, &made),
         pid: begun.pid,
         parent_pid: begun.parent_pid,
         wall_ns: begun.wall_ns,
@@ -65,10 +65,11 @@ pub fn about(start: &[u8]) -> Option<About> {
     })
 }
 
-/// A process image begins once, at a nanosecond; its log may be there stripped as well.
-fn identity(start: &Start, stripped: &[u8]) -> [u8; SUM] {
+/// A process image begins once, at a nanosecond; its log may be there stripped or without its
+/// user's names as well.
+fn identity(start: &Start, made: &[u8]) -> [u8; SUM] {
     let mut text = format!("{start:?}").into_bytes();
-    text.extend(stripped);
+    text.extend(made);
     sum(&text)
 }
 

@@ -79,8 +79,13 @@ pub struct Sender {
     logs: Vec<Log>,
     known: HashSet<PathBuf>,
     sent: u64,
+    done: u64,
     /// For a chunk: one log is read at a time.
     spare: Vec<u8>,
+    /// How long one waits until the receiver is looked for once more.
+    wait: Duration,
+    /// Whether it was told that there is none.
+    is_lost: bool,
 }
 
 /// What it came to.
@@ -97,7 +102,7 @@ pub struct Sent {
 /// The receiver, or when to look for it again.
 enum Link {
     Up(Box<Channel>),
-    Down { again: Instant, wait: Duration },
+    Down(Instant),
 }
 
 impl Sender {
@@ -117,7 +122,10 @@ impl Sender {
             logs: Vec::new(),
             known: HashSet::new(),
             sent: 0,
+            done: 0,
             spare: vec![0; CHUNK_SIZE],
+            wait: FIRST_WAIT,
+            is_lost: false,
         })
     }
 
@@ -128,13 +136,9 @@ impl Sender {
         ends: &AtomicBool,
         tell: &mut dyn FnMut(Told),
     ) -> Sent {
-        let mut link = Link::Down {
-            again: Instant::now(),
-            wait: FIRST_WAIT,
-        };
+        let mut link = Link::Down(Instant::now());
         let mut search: Option<Instant> = None;
-        let mut away: Option<Instant> = None;
-        let mut is_told = false;
+        let mut alone: Option<Instant> = None;
         loop {
             let is_last = ends.load(Ordering::Relaxed);
             if search.is_none_or(|at| Instant::now() >= at) || is_last {
@@ -143,34 +147,11 @@ impl Sender {
                 // A folder of ten thousand logs is looked through less often.
                 search = Some(Instant::now() + SEARCH.max(begun.elapsed() * 2 * REST));
             }
-            if self.has_work() {
-                link = match self.linked(link, tell, &mut is_told) {
-                    Ok(up) => {
-                        away = None;
-                        up
-                    }
-                    Err(down) => down,
-                };
-            }
             let begun = Instant::now();
-            let mut step = Step::default();
-            if let Link::Up(channel) = &mut link {
-                let turned = self.turn(source, channel, is_last, tell);
-                match turned {
-                    Ok(turned) => step = turned,
-                    Err(error) => {
-                        self.lose(&error, tell);
-                        is_told = true;
-                        let (again, wait) = (Instant::now() + FIRST_WAIT, FIRST_WAIT);
-                        link = Link::Down { again, wait };
-                    }
-                }
-            }
-            if matches!(link, Link::Down { .. }) && self.has_work() {
-                away.get_or_insert_with(Instant::now);
-            }
-            let is_over = self.is_over(source, away) || is_last && !step.has_more;
-            if is_over {
+            let step;
+            (link, step) = self.look(link, source, is_last, tell);
+            let is_up = matches!(link, Link::Up(_));
+            if is_last && !step.has_more || self.is_over(source, is_up, &mut alone) {
                 break;
             }
             if !step.has_more {
@@ -178,6 +159,36 @@ impl Sender {
             }
         }
         self.end(link)
+    }
+
+    /// All logs once, if there is a receiver.
+    fn look(
+        &mut self,
+        link: Link,
+        source: &mut dyn Source,
+        is_last: bool,
+        tell: &mut dyn FnMut(Told),
+    ) -> (Link, Step) {
+        let link = match self.has_work() {
+            true => self.linked(link, tell),
+            false => link,
+        };
+        let Link::Up(mut channel) = link else {
+            return (link, Step::default());
+        };
+        let done = self.done;
+        let turned = self.turn(source, &mut channel, is_last, tell);
+        if turned.is_ok() || self.done != done {
+            (self.wait, self.is_lost) = (FIRST_WAIT, false);
+        }
+        match turned {
+            Ok(step) => (Link::Up(channel), step),
+            Err(error) => {
+                self.logs.iter_mut().for_each(Log::lose);
+                self.connect.lose();
+                (self.lost(&error, tell), Step::default())
+            }
+        }
     }
 
     /// Puts new logs behind the others, and looks whether those that were complete changed.
@@ -197,60 +208,57 @@ impl Sender {
         self.logs.iter().any(Log::has_work)
     }
 
-    fn is_over(&mut self, source: &mut dyn Source, away: Option<Instant>) -> bool {
-        let is_done = self.logs.iter().all(|log| log.is_done_for(LINGER));
-        if !source.may_grow() && is_done {
+    /// Whether nothing is left to be done, or nobody to do it for: `alone` is since when no
+    /// program runs and there is no receiver.
+    fn is_over(
+        &mut self,
+        source: &mut dyn Source,
+        is_up: bool,
+        alone: &mut Option<Instant>,
+    ) -> bool {
+        if source.may_grow() {
+            return false;
+        }
+        if self.logs.iter().all(|log| log.is_done_for(LINGER)) {
             return true;
         }
-        // The receiver is away, and nothing new comes that it might miss.
-        let (Some(patience), Some(away)) = (self.patience, away) else {
+        if is_up && !self.is_lost || !self.logs.iter().all(|log| log.is_still(source)) {
+            *alone = None;
             return false;
-        };
-        let is_still = |log: &Log, source: &mut dyn Source| log.is_still(source);
-        away.elapsed() > patience
-            && !source.may_grow()
-            && self.logs.iter().all(|log| is_still(log, source))
+        }
+        let since = *alone.get_or_insert_with(Instant::now);
+        let patience = self.patience;
+        self.has_work() && patience.is_some_and(|patience| since.elapsed() > patience)
     }
 
     /// The receiver, if it is there; if not, and it is time, it is looked for.
-    fn linked(
-        &mut self,
-        link: Link,
-        tell: &mut dyn FnMut(Told),
-        is_told: &mut bool,
-    ) -> Result<Link, Link> {
-        let wait = match link {
-            Link::Up(_) => return Ok(link),
-            Link::Down { again, .. } if Instant::now() < again => return Err(link),
-            Link::Down { wait, .. } => wait,
-        };
+    fn linked(&mut self, link: Link, tell: &mut dyn FnMut(Told)) -> Link {
+        match link {
+            Link::Down(again) if Instant::now() >= again => {}
+            link => return link,
+        }
         let greeted = self.connect.connect().and_then(|mut channel| {
             greet(&mut channel, self.id, &self.host)?;
             Ok(channel)
         });
         match greeted {
             Ok(channel) => {
-                *is_told = false;
                 tell(Told::Connected(&self.connect.told()));
-                Ok(Link::Up(Box::new(channel)))
+                Link::Up(Box::new(channel))
             }
-            Err(error) => {
-                if !std::mem::replace(is_told, true) {
-                    tell(Told::Lost(&format!("{}: {error}", self.connect.told())));
-                }
-                Err(Link::Down {
-                    again: Instant::now() + wait,
-                    wait: (wait * 2).min(LONGEST_WAIT),
-                })
-            }
+            Err(error) => self.lost(&error, tell),
         }
     }
 
-    /// The connection broke: what the receiver has is to be asked again.
-    fn lose(&mut self, error: &io::Error, tell: &mut dyn FnMut(Told)) {
-        self.logs.iter_mut().for_each(Log::lose);
-        self.connect.lose();
-        tell(Told::Lost(&format!("{}: {error}", self.connect.told())));
+    /// There is no receiver, or none that answers: it is looked for again, less and less
+    /// often. That is told once.
+    fn lost(&mut self, error: &io::Error, tell: &mut dyn FnMut(Told)) -> Link {
+        if !std::mem::replace(&mut self.is_lost, true) {
+            tell(Told::Lost(&format!("{}: {error}", self.connect.told())));
+        }
+        let again = Instant::now() + self.wait;
+        self.wait = (self.wait * 2).min(LONGEST_WAIT);
+        Link::Down(again)
     }
 
     /// Each log once.
@@ -273,6 +281,7 @@ impl Sender {
                 pace: &mut self.pace,
                 log: 0,
                 sent: &mut self.sent,
+                done: &mut self.done,
                 spare: &mut self.spare,
             };
             let step = log.step(source, &mut uplink, is_last, tell)?;

@@ -33,7 +33,7 @@ use crate::look::{before_end, chunks, first_record, open_until, place};
 use chunk::{Bits, Chunk, PAGE, PAGES, is_full_table, without_zeros};
 pub use uplink::{Pace, Stop, Uplink, answer_of, unexpected};
 
-/// Chunks of events in one turn: other logs have theirs.
+/// Chunks of events in one turn, at most: other logs have theirs.
 const MOST_EVENTS: usize = 256;
 
 /// One log on its way.
@@ -48,6 +48,9 @@ pub struct Sync {
     had_end: bool,
     /// Whether chunks are used again.
     is_mutable: bool,
+    /// Chunks of events in the next turn. It begins with one and doubles: what a connection
+    /// did not commit before it broke is sent once more.
+    room: usize,
     /// Room for a chunk, while it is looked at.
     buffer: Vec<u8>,
 }
@@ -82,6 +85,7 @@ impl Sync {
             counters: Vec::new(),
             had_end: false,
             is_mutable: false,
+            room: 1,
             buffer: Vec::new(),
         }
     }
@@ -149,6 +153,7 @@ impl Sync {
         if is_new {
             link.commit(&all)?;
         }
+        self.room = (self.room * 2).min(MOST_EVENTS);
         let is_held_back = has_end && !self.had_end;
         self.had_end |= has_end;
         Ok(Turn {
@@ -185,7 +190,7 @@ impl Sync {
                 Some(Kind::Events | Kind::Meta) if self.is_mutable => paged.push(found),
                 Some(Kind::Events) => {
                     events += 1;
-                    if events <= MOST_EVENTS {
+                    if events <= self.room {
                         filled.push(found);
                     }
                 }
@@ -196,7 +201,7 @@ impl Sync {
         }
         // Of the log's header last: it may tell an end.
         paged.sort_by_key(|found| found.header.map(|header| header.kind) == Some(Kind::Meta));
-        Ok((paged, filled, events > MOST_EVENTS))
+        Ok((paged, filled, events > self.room))
     }
 
     fn send_events(

@@ -68,6 +68,8 @@ pub struct Uplink<'a> {
     pub log: u32,
     /// Bytes of logs that were sent.
     pub sent: &'a mut u64,
+    /// How often the receiver said that something is done.
+    pub done: &'a mut u64,
     /// Room for a chunk.
     pub spare: &'a mut Vec<u8>,
 }
@@ -115,6 +117,7 @@ impl Uplink<'_> {
     pub fn done(&mut self, frame: Frame) -> Result<(), Stop> {
         let is_done = matches!(answer_of(&frame)?, Answer::Done);
         self.channel.give_back(frame);
+        *self.done += 1;
         match is_done {
             true => Ok(()),
             false => Err(unexpected()),
