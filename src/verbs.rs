@@ -47,7 +47,7 @@ pub const PURPOSES: [(&str, &[&str]); 8] = [
     ),
     (
         "Take it elsewhere",
-        &["pack", "extract", "strip", "stream", "gather"],
+        &["pack", "extract", "strip", "gather", "stream"],
     ),
     ("Fail a build when memory grows", &["check"]),
 ];

@@ -1,7 +1,12 @@
 //! Help is found and says what there is.
 
+<<<<<<< HEAD
 use std::process::Child;
 use std::time::Duration;
+=======
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
+>>>>>>> c826b5cc (tests: run the examples of stream and gather)
 
 use crate::logs::sites;
 use crate::sites::{Folder, said};
@@ -69,6 +74,42 @@ fn every_command_ends_its_help_with_examples() {
     }
 }
 
+fn is_listening(line: &str) -> bool {
+    line.starts_with("memlog gather") && !line.contains("--new-secret")
+}
+
+/// What examples call the collector. It has the secret that another example made.
+struct Receiver(std::process::Child, String);
+
+impl Receiver {
+    fn start(folder: &Folder) -> Self {
+        let mut command = folder.command(env!("CARGO_BIN_EXE_memlog"));
+        command.args(["gather", "--secret", "gather", "-o", "collected"]);
+        let mut child = command.stdout(Stdio::piped()).spawn().expect("it runs");
+        let mut line = String::new();
+        let mut out = BufReader::new(child.stdout.take().expect("a pipe"));
+        out.read_line(&mut line).expect("a line");
+        std::thread::spawn(move || std::io::copy(&mut out, &mut std::io::sink()));
+        let (_, rest) = line.split_once("listens at ").expect(&line);
+        let (address, _) = rest.split_once(',').expect(&line);
+        Self(child, address.to_owned())
+    }
+
+    /// A line of an example as it can run here: the process is a log, and a folder ends.
+    fn here(&self, line: &str) -> String {
+        let line = line.replace("collector:4711", &self.1);
+        line.replace(" 7748 ", " vm.5912.memlog ")
+            .replace(" logs/ ", " --once logs/ ")
+    }
+}
+
+impl Drop for Receiver {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 /// As they stand, by a shell, with files of the names that they have.
 #[test]
 fn examples_run() {
@@ -115,7 +156,15 @@ fn examples_run() {
         let found = folder.command("which").arg(program).output();
         found.is_ok_and(|found| found.status.success())
     };
+<<<<<<< HEAD
     let mut asked = allocating(&folder);
+=======
+    let ssh = "#!/bin/sh\nfor line; do :; done\nexec sh -c \"$line\"\n";
+    std::fs::write(folder.path("ssh"), ssh).expect("write");
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(folder.path("ssh"), mode).expect("a mode");
+    let mut receiver = None;
+>>>>>>> c826b5cc (tests: run the examples of stream and gather)
     for name in &commands(&folder) {
         let help = says(&folder, &format!("{name} --help"));
         let (_, examples) = help.split_once("\nExamples:\n").expect(name);
@@ -135,6 +184,7 @@ fn examples_run() {
             let mut shell = folder.command("sh");
             // Nobody wants to look at what --open opens.
             let shell = shell.env("PATH", &path).env("BROWSER", "true");
+<<<<<<< HEAD
             // It is asked for as the process of a log.
             let line = match line.starts_with("memlog ctl") {
                 true => &line.replace("5912", &asked.id().to_string()),
@@ -142,8 +192,19 @@ fn examples_run() {
             };
             // A server goes on until Ctrl-C.
             let line = match line.starts_with("memlog server") {
+=======
+            // Servers go on until Ctrl-C; a port of an example may be taken.
+            let line = match line.starts_with("memlog server") || is_listening(line) {
+>>>>>>> c826b5cc (tests: run the examples of stream and gather)
                 true => format!("timeout --preserve-status -s INT 2 {line}"),
                 false => line.to_owned(),
+            };
+            let line = line.replace("0.0.0.0:4711", "127.0.0.1:0");
+            let line = match line.starts_with("memlog stream") {
+                true => receiver
+                    .get_or_insert_with(|| Receiver::start(&folder))
+                    .here(&line),
+                false => line,
             };
             let output = shell.args(["-ec", &line]).output();
             let output = output.expect("sh");
