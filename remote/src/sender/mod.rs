@@ -32,8 +32,9 @@ const LONGEST_WAIT: Duration = Duration::from_secs(15);
 /// How often logs are looked at that grow, and that do not.
 const BUSY: Duration = Duration::from_millis(100);
 const IDLE: Duration = Duration::from_millis(500);
-/// A look takes no more than this part of the time.
+/// A look at what does not grow takes no more than this part of the time, within a second.
 const REST: u32 = 10;
+const LONGEST_REST: Duration = Duration::from_secs(1);
 /// How often it is looked whether there are new logs.
 const SEARCH: Duration = Duration::from_millis(500);
 /// Somebody may add to a log when its program has ended.
@@ -319,7 +320,10 @@ impl Sender {
 
 /// Waits: shortly where logs grow. A look that took long is not made often.
 fn rest(is_new: bool, took: Duration, ends: &AtomicBool) {
-    let wait = if is_new { BUSY } else { IDLE }.max(took * REST);
+    let wait = match is_new {
+        true => BUSY,
+        false => IDLE.max(took * REST).min(LONGEST_REST),
+    };
     let until = Instant::now() + wait;
     while Instant::now() < until && !ends.load(Ordering::Relaxed) {
         std::thread::sleep(BUSY.min(until.saturating_duration_since(Instant::now())));
