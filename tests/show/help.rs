@@ -1,12 +1,8 @@
 //! Help is found and says what there is.
 
-<<<<<<< HEAD
-use std::process::Child;
-use std::time::Duration;
-=======
 use std::io::{BufRead, BufReader};
-use std::process::Stdio;
->>>>>>> c826b5cc (tests: run the examples of stream and gather)
+use std::process::{Child, Stdio};
+use std::time::Duration;
 
 use crate::logs::sites;
 use crate::sites::{Folder, said};
@@ -156,15 +152,12 @@ fn examples_run() {
         let found = folder.command("which").arg(program).output();
         found.is_ok_and(|found| found.status.success())
     };
-<<<<<<< HEAD
     let mut asked = allocating(&folder);
-=======
     let ssh = "#!/bin/sh\nfor line; do :; done\nexec sh -c \"$line\"\n";
     std::fs::write(folder.path("ssh"), ssh).expect("write");
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(folder.path("ssh"), mode).expect("a mode");
     let mut receiver = None;
->>>>>>> c826b5cc (tests: run the examples of stream and gather)
     for name in &commands(&folder) {
         let help = says(&folder, &format!("{name} --help"));
         let (_, examples) = help.split_once("\nExamples:\n").expect(name);
@@ -184,18 +177,13 @@ fn examples_run() {
             let mut shell = folder.command("sh");
             // Nobody wants to look at what --open opens.
             let shell = shell.env("PATH", &path).env("BROWSER", "true");
-<<<<<<< HEAD
             // It is asked for as the process of a log.
             let line = match line.starts_with("memlog ctl") {
                 true => &line.replace("5912", &asked.id().to_string()),
                 false => line,
             };
-            // A server goes on until Ctrl-C.
-            let line = match line.starts_with("memlog server") {
-=======
             // Servers go on until Ctrl-C; a port of an example may be taken.
             let line = match line.starts_with("memlog server") || is_listening(line) {
->>>>>>> c826b5cc (tests: run the examples of stream and gather)
                 true => format!("timeout --preserve-status -s INT 2 {line}"),
                 false => line.to_owned(),
             };
