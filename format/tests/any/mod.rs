@@ -12,6 +12,7 @@ use memlog_format::limit::{Limit, LimitAct, LimitKind};
 use memlog_format::meta::{CodeName, Death, End, ForkPoint, Key, Module, Record, Start};
 use memlog_format::passed::Passed;
 use memlog_format::resident::{Census, CensusWhy, MAX_PATH_END, Mapped};
+use memlog_format::switch::{By, Switch};
 use memlog_format::table::StackId;
 use memlog_format::tuned::Tuned;
 use proptest::collection::vec;
@@ -220,6 +221,15 @@ fn passed() -> impl Strategy<Value = Passed> {
         )
 }
 
+fn by() -> impl Strategy<Value = By> {
+    prop_oneof![
+        Just(By::Program),
+        Just(By::Control),
+        Just(By::Signal),
+        Just(By::Time)
+    ]
+}
+
 pub fn ext() -> impl Strategy<Value = Ext<'static>> {
     let ledger = (mapping(), any::<bool>(), number(), stack());
     prop_oneof![
@@ -239,7 +249,10 @@ pub fn ext() -> impl Strategy<Value = Ext<'static>> {
         limit().prop_map(Ext::Limit).boxed(),
         failure().prop_map(Ext::Failed).boxed(),
         passed().prop_map(Ext::Passed).boxed(),
-        (13..32u8, bytes(memlog_format::ext::MAX_PAYLOAD))
+        (any::<bool>(), by(), number())
+            .prop_map(|(on, by, stamp)| Ext::Switch(Switch { on, by, stamp }))
+            .boxed(),
+        (14..32u8, bytes(memlog_format::ext::MAX_PAYLOAD))
             .prop_map(|(kind, payload)| Ext::Unknown { kind, payload }),
     ]
 }
