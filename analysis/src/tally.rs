@@ -275,6 +275,8 @@ impl Tally {
         if let Some(other) = self.blocks.insert(alloc.address, block) {
             match self.unfinished.remove(&alloc.address) {
                 true => self.totals.releases += 1,
+                // A call that was amid its record as recording went off ends behind that.
+                false if self.is_off() => {}
                 false => self.anomalies.alive_twice += 1,
             }
             self.inherited.remove(&alloc.address);

@@ -44,7 +44,13 @@ pub fn ask(target: &Target, request: &Request, patience: Duration) -> anyhow::Re
         State::Deaf => return Ok(Reply::Deaf),
         State::Stopped => return Ok(Reply::Stopped),
     }
-    let end = Instant::now() + patience;
+    let reply = ask_in_turn(target, request, Instant::now() + patience);
+    // Others need not wait for what is asked of the next program.
+    let _ = flock(target.file(), FlockOperation::Unlock);
+    reply
+}
+
+fn ask_in_turn(target: &Target, request: &Request, end: Instant) -> anyhow::Result<Reply> {
     // Who asks at the same time waits here.
     while flock(target.file(), FlockOperation::NonBlockingLockExclusive).is_err() {
         if Instant::now() >= end {

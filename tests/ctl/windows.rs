@@ -207,3 +207,58 @@ fn exports_forget_as_well() {
     }
     assert_eq!(switches(&whole), switches(&less));
 }
+
+/// A filter that ends whoever asks for his own number: switching asks for nothing.
+const FILTERED: &str = r#"
+#include "memlog.h"
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+int main(int count, char **arguments) {
+    (void)arguments;
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getpid, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {sizeof code / sizeof *code, code};
+    free(malloc(1000));
+    if (count > 1)
+        memlog_stop();
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
+        return 2;
+    for (int turn = 0; turn < 3; turn++) {
+        free(malloc(2000));
+        memlog_stop();
+        free(malloc(3000));
+        memlog_start();
+    }
+    printf("recording %d\n", memlog_is_recording());
+    return 0;
+}
+"#;
+
+#[test]
+fn switching_under_a_filter_ends_nobody() {
+    let folder = Folder::new("ctl-filter");
+    let source = folder.path("filtered.c");
+    fs::write(&source, FILTERED).expect("a file");
+    let include = concat!("-I", env!("CARGO_MANIFEST_DIR"), "/include");
+    let program = GCC.build_file(&folder, &source, "filtered", &[include]);
+    for (words, expected) in [
+        (&[][..], by("program", &[false])),
+        (&["off"], by("program", &[false])),
+    ] {
+        let mut command = folder.memlog(&["record", "--force", "-o", "it.memlog"]);
+        command.arg(&program).args(words);
+        let output = run(command);
+        // Rules for what was loaded meanwhile could not be read: it stays off.
+        assert_eq!(String::from_utf8_lossy(&output.stdout), "recording 0\n");
+        assert_eq!(switches(&is_whole(&folder, "it.memlog")), expected);
+    }
+}

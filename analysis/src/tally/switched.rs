@@ -60,6 +60,11 @@ impl Tally {
         forgotten
     }
 
+    /// Whether recording is off now.
+    pub(super) fn is_off(&self) -> bool {
+        self.switches.last().is_some_and(|last| !last.on)
+    }
+
     /// When recording went on or off.
     pub fn switches(&self) -> &[Switched] {
         &self.switches

@@ -64,4 +64,11 @@ impl LifeWord<'_> {
     pub fn turn(&self, to: Life) {
         self.0.store(to as u32, Ordering::Release);
     }
+
+    /// Moves from one state to another, unless it is a third by now.
+    pub fn shift(&self, from: Life, to: Life) -> bool {
+        let order = (Ordering::AcqRel, Ordering::Acquire);
+        let (from, to) = (from as u32, to as u32);
+        self.0.compare_exchange(from, to, order.0, order.1).is_ok()
+    }
 }

@@ -248,6 +248,10 @@ fn look_at_clock(stream: &mut Stream) {
             rss::poll(stream);
         }
         stream.look_again(now_ms);
+    }
+    let now_ms = clock::ms_of(tick);
+    if now_ms != stream.asked_ms {
+        stream.asked_ms = now_ms;
         if RECORDER.control.is_due(&RECORDER.ground.counters) {
             switches::obey(stream);
         }

@@ -15,7 +15,7 @@
 
 use crate::hooks::events::{self, How, Request};
 use crate::hooks::failed;
-use crate::hooks::named::{self, slabs::SLAB};
+use crate::hooks::named::{self, slabs, slabs::SLAB};
 use crate::hooks::resumed::go_on_in_child;
 use crate::hooks::session::{Admission, Session, admit, own};
 use crate::platform::arch::DoorFrame;
@@ -195,6 +195,7 @@ fn reallocate(
     }
     let mut session = match admit(frame) {
         Admission::Record(session) => session,
+        Admission::Pass if slabs::is_on() => return named::move_slab(block, size, false, call),
         Admission::Pass => return call(),
         Admission::Backing => return named::move_slab(block, size, named::is_below(frame), call),
     };

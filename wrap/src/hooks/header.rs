@@ -24,7 +24,10 @@ use memlog_format::switch::By;
 /// Work in this thread's stream.
 fn record(work: impl FnOnce(&mut Stream)) {
     let here = 0u8;
-    let mut admission = session::admit_cold(&raw const here as u64);
+    record_in(session::admit_cold(&raw const here as u64), work);
+}
+
+fn record_in(mut admission: Admission, work: impl FnOnce(&mut Stream)) {
     if matches!(admission, Admission::Backing) {
         // Out of an allocator's own hook.
         admission = session::aside().map_or(Admission::Pass, Admission::Record);
@@ -135,7 +138,9 @@ pub extern "C" fn memlog_sync() {
     if !session::is_alive() || !make_deferred_log() || RECORDER.ground.must_be_quiet() {
         return;
     }
-    record(|stream| {
+    // Also while recording is off.
+    let here = 0u8;
+    record_in(session::admit_awake(&raw const here as u64), |stream| {
         stream.leave_private_chunk();
         flush(stream);
     });

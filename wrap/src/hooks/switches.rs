@@ -22,7 +22,7 @@ use crate::process::control::Act;
 use crate::process::recorder::RECORDER;
 use crate::process::rss;
 use crate::process::settings;
-use core::sync::atomic::{AtomicU32, Ordering};
+use core::sync::atomic::{AtomicU32, Ordering, fence};
 use memlog_format::control::{Answer, Asked, TEXT_BYTES, Verb, Word};
 use memlog_format::ext::Ext;
 use memlog_format::meta::{Key, Record};
@@ -38,30 +38,36 @@ pub fn wake(sp: u64) -> bool {
     let (control, ground) = (&RECORDER.control, &RECORDER.ground);
     match ground.life().get() {
         Life::Paused => {}
-        Life::Stopped if may_rest() => {
-            quick::begin();
+        Life::Stopped => {
+            rest(quick::begin);
             return false;
         }
         _ => return false,
     }
-    // SAFETY: the recorder was set up, so the thread pointer is.
-    let thread = unsafe { crate::platform::arch::memlog_tls_word() } as usize;
-    if RECORDER.log.is_deferred() && is_grown() {
-        RECORDER.log.materialize();
+    if RECORDER.log.is_deferred() {
+        if is_grown() {
+            RECORDER.log.materialize();
+        }
+    } else if !control.is_time() && !control.is_asked(&ground.counters) {
+        rest(|| control.rest(&ground.counters));
+        return false;
     }
-    let is_time = control.is_time(thread);
-    if is_time || control.is_asked(&ground.counters) {
-        return obey_paused(sp, is_time);
-    }
-    if !RECORDER.log.is_deferred() && may_rest() {
-        control.rest(&ground.counters);
-    }
-    false
+    let is_time = control.is_time();
+    (is_time || control.is_asked(&ground.counters)) && obey_paused(sp, is_time)
 }
 
-/// Whether no release has to be looked at, whatever the life.
-fn may_rest() -> bool {
-    !early::is_used() && !slabs::is_on()
+/// Lets doors hand calls on by themselves, if no release has to be looked at whatever the
+/// life.
+fn rest(aim: impl FnOnce()) {
+    let may = || !early::is_used() && !slabs::is_on();
+    if may() {
+        aim();
+        // Who has one since may have found nothing to clear.
+        fence(Ordering::SeqCst);
+        if !may() {
+            quick::clear();
+        }
+    }
 }
 
 /// Whether a child without a log has lived for a while.
@@ -69,28 +75,39 @@ fn is_grown() -> bool {
     crate::platform::clock::ms() >= CHILD_MS && is_ours()
 }
 
-/// Whether this is the process that records, and not a vfork's child in its memory.
+/// Whether this is the process that records, and not a vfork's child in its memory. Under
+/// a filter that question may kill, and is not asked.
 fn is_ours() -> bool {
-    Os::pid() == RECORDER.ground.pid.load(Ordering::Relaxed)
+    RECORDER.ground.is_quiet_by_now() || Os::pid() == RECORDER.ground.pid.load(Ordering::Relaxed)
 }
 
 #[inline(never)]
 fn obey_paused(sp: u64, is_time: bool) -> bool {
-    let control = &RECORDER.control;
+    let (control, ground) = (&RECORDER.control, &RECORDER.ground);
     if !is_ours() {
         return false;
     }
     for act in control.take_signals() {
         match act {
-            Act::Start | Act::Toggle => _ = turn_on(sp, By::Signal),
+            Act::Start | Act::Toggle => {
+                if turn_on(sp, By::Signal) == Answer::NoRoom {
+                    control.signal(act);
+                }
+            }
             Act::Stop | Act::Snapshot => {}
         }
     }
-    if is_time && matches!(turn_on(sp, By::Time), Answer::Filtered | Answer::Flight) {
-        control.give_up_time();
+    if is_time {
+        // A filter that is only coming may not come.
+        let cannot = match turn_on(sp, By::Time) {
+            Answer::Filtered => ground.is_filtered(),
+            answer => answer == Answer::Flight,
+        };
+        if cannot {
+            control.give_up_time();
+        }
     }
-    let counters = &RECORDER.ground.counters;
-    if let Some(asked) = control.take(counters) {
+    if let Some(asked) = control.take(&ground.counters) {
         let answer = match asked.verb() {
             Some(Verb::Start) => turn_on(sp, By::Control),
             Some(Verb::Stop) => Answer::Already,
@@ -103,7 +120,7 @@ fn obey_paused(sp: u64, is_time: bool) -> bool {
             Some(Verb::Limit) => limit(),
             None => Answer::Unknown,
         };
-        control.answer(counters, asked, answer);
+        control.answer(&ground.counters, asked, answer);
     }
     session::is_on()
 }
@@ -117,7 +134,11 @@ pub fn obey(stream: &mut Stream) {
     }
     for act in control.take_signals() {
         match act {
-            Act::Stop | Act::Toggle => _ = stop(stream, By::Signal),
+            Act::Stop | Act::Toggle => {
+                if stop(stream, By::Signal) == Answer::NoRoom {
+                    control.signal(act);
+                }
+            }
             Act::Snapshot => header::write_mark(stream, header::next_snapshot().get()),
             Act::Start => {}
         }
@@ -127,7 +148,7 @@ pub fn obey(stream: &mut Stream) {
         let answer = answer(stream, asked);
         control.answer(counters, asked, answer);
     }
-    if control.is_over() && !control.is_off() {
+    if control.is_over() {
         stop(stream, By::Time);
     }
 }
@@ -138,10 +159,7 @@ fn answer(stream: &mut Stream, asked: Asked) -> Answer {
         Some(Verb::Start) if !is_off => Answer::Already,
         // By another thread, amid this call.
         Some(Verb::Start) => Answer::NoRoom,
-        Some(Verb::Stop) => match stop(stream, By::Control) {
-            true => Answer::Done,
-            false => Answer::Already,
-        },
+        Some(Verb::Stop) => stop(stream, By::Control),
         Some(Verb::Mark | Verb::Snapshot) if is_off => Answer::IsOff,
         Some(Verb::Mark) => {
             mark(stream);
@@ -198,28 +216,30 @@ fn turn_on(sp: u64, by: By) -> Answer {
     if control.was_on() && RECORDER.log.flight.is_on() {
         return Answer::Flight;
     }
-    if !control.begin_switching() {
-        return Answer::NoRoom;
-    }
-    let answer = match session::admit_awake(sp) {
-        _ if !control.is_off() => Answer::Already,
-        Admission::Record(mut session) => {
-            session.in_recorder(None);
-            begin(session.stream(), by);
-            session.end();
-            Answer::Done
+    let switched = control.switching.with(Patience::Bounded, |()| {
+        if !control.is_off() {
+            return Answer::Already;
         }
-        Admission::Pass | Admission::Backing => Answer::NoRoom,
-    };
-    control.end_switching();
-    answer
+        let Admission::Record(mut session) = session::admit_awake(sp) else {
+            return Answer::NoRoom;
+        };
+        session.in_recorder(None);
+        let is_on = begin(session.stream(), by);
+        session.end();
+        if is_on { Answer::Done } else { Answer::NoRoom }
+    });
+    switched.unwrap_or(Answer::NoRoom)
 }
 
-fn begin(stream: &mut Stream, by: By) {
-    if RECORDER.log.is_deferred() {
-        RECORDER.log.materialize();
+/// False if there is no room for events, or no log.
+fn begin(stream: &mut Stream, by: By) -> bool {
+    if RECORDER.log.is_deferred() && !RECORDER.log.materialize() {
+        return false;
     }
     stream.leave_private_chunk();
+    if !stream.reserve() {
+        return false;
+    }
     // What was loaded meanwhile, and where it went.
     RECORDER.code.with(Patience::Bounded, |map| map.refresh());
     RECORDER.next_generation();
@@ -229,27 +249,35 @@ fn begin(stream: &mut Stream, by: By) {
     RECORDER.rss.start_anew();
     write(stream, true, by);
     rss::poll(stream);
-    RECORDER.control.turned(&RECORDER.ground, true);
+    RECORDER.control.turned(&RECORDER.ground, true)
 }
 
-/// Recording goes off, in a stream of this thread. Whether it was on.
-pub fn stop(stream: &mut Stream, by: By) -> bool {
+/// Recording goes off, in a stream of this thread.
+pub fn stop(stream: &mut Stream, by: By) -> Answer {
     let control = &RECORDER.control;
-    if !is_ours() || !control.begin_switching() {
-        return false;
+    if !is_ours() {
+        return Answer::NoRoom;
     }
-    let is_on = !control.is_off();
-    if is_on {
-        if RECORDER.log.is_deferred() {
-            RECORDER.log.materialize();
-            stream.leave_private_chunk();
+    let switched = control.switching.with(Patience::Bounded, |()| {
+        if control.is_off() {
+            return Answer::Already;
         }
+        if RECORDER.log.is_deferred() && !RECORDER.log.materialize() {
+            return Answer::NoRoom;
+        }
+        stream.leave_private_chunk();
         rss::read_exactly(stream);
-        RECORDER.control.turned(&RECORDER.ground, false);
+        if !control.turned(&RECORDER.ground, false) {
+            return Answer::NoRoom;
+        }
         write(stream, false, by);
-    }
-    control.end_switching();
-    is_on
+        if RECORDER.log.writes_out() {
+            // There may be no other call for long.
+            header::flush(stream);
+        }
+        Answer::Done
+    });
+    switched.unwrap_or(Answer::NoRoom)
 }
 
 /// The switch, at its place among what all threads do, and a mark for people.
@@ -271,7 +299,7 @@ fn write(stream: &mut Stream, on: bool, by: By) {
 /// The time of the last look is over, and the program ends: what was recorded ends there.
 pub fn finish(stream: &mut Stream) {
     if RECORDER.control.is_over() && session::is_on() {
-        stop(stream, By::Time);
+        let _ = stop(stream, By::Time);
     }
 }
 
@@ -324,7 +352,8 @@ fn watch(number: i32) {
         }
         let mut ours = core::mem::zeroed::<libc::sigaction>();
         ours.sa_sigaction = on_signal as *const () as usize;
-        ours.sa_flags = libc::SA_RESTART;
+        // A coroutine's stack may be small.
+        ours.sa_flags = libc::SA_RESTART | libc::SA_ONSTACK;
         sigaction(number, &raw const ours, core::ptr::null_mut());
     }
 }

@@ -91,6 +91,8 @@ pub struct Stream {
     pub until_clock: u32,
     /// How many there were after the last look.
     pub clock_every: u32,
+    /// The millisecond in which it was last asked whether somebody wants something.
+    pub asked_ms: u64,
     deltas: Deltas,
     /// Bytes that may still come or go until something is due.
     pub allowance: i64,

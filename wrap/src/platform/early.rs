@@ -6,7 +6,7 @@
 
 use crate::platform::sys::{Os, Sys};
 use core::cell::UnsafeCell;
-use core::sync::atomic::{AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicUsize, Ordering, fence};
 
 const BYTES: usize = Os::SIZES.early_bytes;
 /// In front of each block: its size, so that realloc knows what to copy.
@@ -27,14 +27,15 @@ pub fn allocate(size: usize, alignment: usize) -> *mut u8 {
     if !alignment.is_power_of_two() || size > BYTES || alignment > BYTES {
         return core::ptr::null_mut();
     }
-    // Each release looks for them from now on.
-    super::quick::clear();
     let need = size + HEAD + alignment;
     let order = Ordering::Relaxed;
     let fits = |used: usize| used.checked_add(need).filter(|&end| end <= BYTES);
     let Ok(start) = USED.fetch_update(order, order, fits) else {
         return core::ptr::null_mut();
     };
+    // Each release looks for them from now on. Who has aimed the doors since looks again.
+    fence(Ordering::SeqCst);
+    super::quick::clear();
     let base = ARENA.0.get() as usize;
     let at = (base + start + HEAD + alignment - 1) & !(alignment - 1);
     let block = at as *mut u8;

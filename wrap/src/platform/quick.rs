@@ -27,8 +27,13 @@ pub fn begin() {
 /// Doors hand calls on while this word has what is expected of it.
 pub fn aim(word: &'static AtomicU64, expected: u64) {
     let [address, value] = words();
+    let (to, expected) = (word as *const AtomicU64 as usize, expected.to_le() as usize);
+    let order = Ordering::Relaxed;
+    if address.load(order) == to && value.load(order) == expected {
+        return;
+    }
     // First none, or a door could compare with what is expected of the word before.
     address.store(0, Ordering::Release);
-    value.store(expected.to_le() as usize, Ordering::Release);
-    address.store(word as *const AtomicU64 as usize, Ordering::Release);
+    value.store(expected, Ordering::Release);
+    address.store(to, Ordering::Release);
 }

@@ -229,6 +229,8 @@ pub fn materialize() -> bool {
                 RECORDER.log.flight.stop();
             }
             RECORDER.next_generation();
+            // In the file, if it was told amid the change.
+            RECORDER.control.tell(&RECORDER.ground);
             note_path();
             true
         }

@@ -4,36 +4,31 @@
 //!
 //! ```text
 //! On      looked at once in a millisecond, where the clock is looked at anyway
-//! Paused  looked at by each call: two words, and the clock while it has to be
+//! Paused  looked at by each call: two words, and the clock while recording is to begin
 //! ```
 
 use crate::log::sink::Mode;
-use crate::platform::clock;
 use crate::platform::counters::Counters;
 use crate::platform::ground::Ground;
+use crate::platform::lock::Bounded;
 use crate::platform::quick;
 use crate::platform::sys::{Os, Sys};
 use crate::process::recorder::RECORDER;
 use crate::process::settings::{After, Settings};
-use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
 use memlog_format::control::{Answer, Asked, State, Word};
 use memlog_lockfree::life::Life;
 
 /// Never, as a time.
 const NEVER: u64 = u64::MAX;
-/// Places to count calls between two looks at the clock, by threads.
-const PLACES: usize = 32;
-/// Calls between two looks, at most, while they come faster than the clock goes.
-const SELDOM: u32 = 32;
-
 /// What is wanted.
 pub struct Control {
     /// Recording is off. A forked child begins as its parent was.
     is_off: AtomicBool,
     /// It was on at some time.
     was_on: AtomicBool,
-    /// A thread is switching.
-    is_switching: AtomicBool,
+    /// Held by the thread that switches.
+    pub switching: Bounded<()>,
     /// The last request of chunk 0 that somebody took.
     taken: AtomicU64,
     /// What signals asked for and nobody took: bits by [`Act`].
@@ -41,15 +36,6 @@ pub struct Control {
     /// When recording begins and ends, by the clock that does not jump.
     on_at_ns: AtomicU64,
     off_at_ns: AtomicU64,
-    places: [Look; PLACES],
-}
-
-/// How many calls of a few threads come before the next look at the clock.
-#[repr(align(64))]
-struct Look {
-    left: AtomicU32,
-    every: AtomicU32,
-    seen_ms: AtomicU64,
 }
 
 /// What a signal can ask for.
@@ -73,22 +59,15 @@ impl Act {
 
 impl Control {
     /// Recording is on, and nobody asks for anything.
-    pub const fn new() -> Self {
+    pub const fn new(ground: &'static Ground) -> Self {
         Self {
             is_off: AtomicBool::new(false),
             was_on: AtomicBool::new(false),
-            is_switching: AtomicBool::new(false),
+            switching: Bounded::new((), ground),
             taken: AtomicU64::new(0),
             signalled: AtomicU32::new(0),
             on_at_ns: AtomicU64::new(NEVER),
             off_at_ns: AtomicU64::new(NEVER),
-            places: [const {
-                Look {
-                    left: AtomicU32::new(0),
-                    every: AtomicU32::new(1),
-                    seen_ms: AtomicU64::new(0),
-                }
-            }; PLACES],
         }
     }
 
@@ -150,35 +129,31 @@ impl Control {
         self.was_on.load(Ordering::Relaxed)
     }
 
-    /// It is now on, or off: said before the first event, or after the last.
-    pub fn turned(&self, ground: &Ground, is_on: bool) {
-        self.is_off.store(!is_on, Ordering::Relaxed);
-        if is_on {
-            self.was_on.store(true, Ordering::Relaxed);
-            // It was, and what ends it goes on.
-            self.on_at_ns.store(NEVER, Ordering::Relaxed);
-        } else {
-            self.off_at_ns.store(NEVER, Ordering::Relaxed);
+    /// It is now on, or off: said before the first event, or after the last. False if
+    /// recording has stopped for good meanwhile. Times that are past do not come again.
+    pub fn turned(&self, ground: &Ground, is_on: bool) -> bool {
+        let now_ns = Os::ticks_ns();
+        for at_ns in [&self.on_at_ns, &self.off_at_ns] {
+            if at_ns.load(Ordering::Relaxed) <= now_ns {
+                at_ns.store(NEVER, Ordering::Relaxed);
+            }
         }
-        self.tell(ground);
-        ground
-            .life()
-            .turn(if is_on { Life::On } else { Life::Paused });
+        let (from, to) = match is_on {
+            true => (Life::Paused, Life::On),
+            false => (Life::On, Life::Paused),
+        };
+        self.is_off.store(!is_on, Ordering::Relaxed);
+        self.was_on.fetch_or(is_on, Ordering::Relaxed);
+        let is_turned = ground.life().shift(from, to);
+        if is_turned {
+            self.tell(ground);
+        }
+        is_turned
     }
 
     /// What keeps the recorder from beginning at its time will not go.
     pub fn give_up_time(&self) {
         self.on_at_ns.store(NEVER, Ordering::Relaxed);
-    }
-
-    /// Takes it upon the caller to switch, until [`Self::end_switching`].
-    pub fn begin_switching(&self) -> bool {
-        !self.is_switching.swap(true, Ordering::AcqRel)
-    }
-
-    /// Others may.
-    pub fn end_switching(&self) {
-        self.is_switching.store(false, Ordering::Release);
     }
 
     /// Whether somebody asks for something, or the time has come to end.
@@ -201,31 +176,11 @@ impl Control {
         asked != self.taken.load(Ordering::Relaxed) || self.signalled.load(Ordering::Relaxed) != 0
     }
 
-    /// Whether the time to record has come. `thread` tells threads apart.
+    /// Whether the time to record has come.
     #[inline]
-    pub fn is_time(&self, thread: usize) -> bool {
+    pub fn is_time(&self) -> bool {
         let begin_ns = self.on_at_ns.load(Ordering::Relaxed);
-        begin_ns != NEVER && self.looks(thread) && Os::ticks_ns() >= begin_ns
-    }
-
-    /// Whether this call is one that looks at the clock.
-    pub fn looks(&self, thread: usize) -> bool {
-        let Some(look) = self.places.get(place_of(thread)) else {
-            return true;
-        };
-        let left = look.left.load(Ordering::Relaxed);
-        if left > 0 {
-            look.left.store(left - 1, Ordering::Relaxed);
-            return false;
-        }
-        let now_ms = clock::ms();
-        let every = match look.seen_ms.swap(now_ms, Ordering::Relaxed) == now_ms {
-            true => (2 * look.every.load(Ordering::Relaxed)).min(SELDOM),
-            false => 1,
-        };
-        look.every.store(every, Ordering::Relaxed);
-        look.left.store(every - 1, Ordering::Relaxed);
-        true
+        begin_ns != NEVER && Os::ticks_ns() >= begin_ns
     }
 
     /// Lets doors hand calls on by themselves while recording is off and nobody asks, if
@@ -240,8 +195,9 @@ impl Control {
             Some(word) => quick::aim(word, self.taken.load(Ordering::Relaxed)),
             None => quick::begin(),
         }
-        // One came since, whose handler found nothing to clear.
-        if self.signalled.load(Ordering::SeqCst) != 0 {
+        // A signal that came since may have found nothing to clear.
+        fence(Ordering::SeqCst);
+        if self.signalled.load(Ordering::Relaxed) != 0 {
             quick::clear();
         }
     }
@@ -282,22 +238,15 @@ impl Control {
     }
 
     /// A forked child's: nobody has asked it for anything.
-    pub fn reset(&self) {
+    ///
+    /// # Safety
+    /// The caller is the only thread of the process.
+    #[allow(unsafe_code)]
+    pub unsafe fn reset_in_child(&self) {
         quick::clear();
         self.taken.store(0, Ordering::Relaxed);
         self.signalled.store(0, Ordering::Relaxed);
-        self.end_switching();
-    }
-}
-
-/// Stacks lie at distances that are powers of two: all bits count.
-fn place_of(thread: usize) -> usize {
-    const GOLDEN: u32 = 0x9e37_79b9;
-    ((thread >> 6) as u32).wrapping_mul(GOLDEN) as usize >> 16 & (PLACES - 1)
-}
-
-impl Default for Control {
-    fn default() -> Self {
-        Self::new()
+        // SAFETY: by the caller.
+        unsafe { self.switching.force_open() };
     }
 }

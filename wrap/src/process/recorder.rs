@@ -117,7 +117,7 @@ pub static RECORDER: Recorder = Recorder {
     rss: Shared::new(),
     census: Censuses::new(&CENSUS),
     guard: Guard::new(&RECORDER.ground),
-    control: Control::new(),
+    control: Control::new(&RECORDER.ground),
 };
 
 impl Recorder {
@@ -199,9 +199,9 @@ impl Recorder {
             self.code.force_open();
             self.settings.force_open();
             self.guard.reset_in_child();
+            self.control.reset_in_child();
         }
         self.rss.reset();
-        self.control.reset();
         self.census.reset();
         self.ledger.store(0, Ordering::Relaxed);
         self.tuned.store(0, Ordering::Relaxed);

@@ -12,7 +12,7 @@ use crate::platform::sys::{Os, Sys};
 use crate::process::census::{self, Occasion};
 use crate::process::guard;
 use crate::process::recorder::RECORDER;
-use core::sync::atomic::{AtomicU64, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use memlog_format::counter::Counter;
 use memlog_format::ext::{Ext, Rss, RssSource};
 
@@ -36,6 +36,8 @@ pub struct Shared {
     asked_at: AtomicU64,
     floor_kb: AtomicU64,
     high_floor_kb: AtomicU64,
+    /// Whether recording was off before.
+    was_off: AtomicBool,
     written_at: AtomicU64,
     written_kb: AtomicU64,
 }
@@ -49,6 +51,7 @@ impl Shared {
             asked_at: AtomicU64::new(0),
             floor_kb: AtomicU64::new(0),
             high_floor_kb: AtomicU64::new(0),
+            was_off: AtomicBool::new(false),
             written_at: AtomicU64::new(0),
             written_kb: AtomicU64::new(0),
         }
@@ -82,6 +85,7 @@ impl Shared {
     /// recorded.
     pub fn start_anew(&self) {
         let order = Ordering::Relaxed;
+        self.was_off.store(true, order);
         self.floor_kb.store(Os::usage().max_rss_kb, order);
         self.high_floor_kb.store(Os::high_water_kb(), order);
     }
@@ -89,8 +93,8 @@ impl Shared {
     /// The kernel's ru_maxrss, unless what was not recorded may have made it.
     pub fn known_max_kb(&self, is_on: bool) -> u64 {
         let max_kb = Os::usage().max_rss_kb;
-        let is_seen = self.high_floor_kb.load(Ordering::Relaxed) == 0
-            || max_kb > self.floor_kb.load(Ordering::Relaxed);
+        let is_seen =
+            !self.was_off.load(Ordering::Relaxed) || max_kb > self.floor_kb.load(Ordering::Relaxed);
         if is_on && is_seen { max_kb } else { 0 }
     }
 
@@ -105,7 +109,7 @@ impl Shared {
         self.step.store(STEP, Ordering::Relaxed);
         self.remapped.store(0, Ordering::Relaxed);
         self.asked_at.store(0, Ordering::Relaxed);
-        self.high_floor_kb.store(0, Ordering::Relaxed);
+        self.was_off.store(false, Ordering::Relaxed);
         self.written_at.store(0, Ordering::Relaxed);
         self.written_kb.store(0, Ordering::Relaxed);
     }
@@ -248,7 +252,10 @@ pub fn poll_final(stream: &mut Stream) -> u64 {
 #[cold]
 fn read_high_water(stream: &mut Stream) -> u64 {
     let high = Os::high_water_kb();
-    if high <= RECORDER.rss.high_floor_kb.load(Ordering::Relaxed) {
+    let shared = &RECORDER.rss;
+    if shared.was_off.load(Ordering::Relaxed)
+        && high <= shared.high_floor_kb.load(Ordering::Relaxed)
+    {
         // It was reached while recording was off.
         stream.write_ext(&Ext::Rss(Rss {
             source: RssSource::Statm,

@@ -18,6 +18,9 @@ use values::{detail, flight_size};
 /// Longest value kept.
 const VALUE: usize = 2048;
 
+/// The same of a list of signals.
+const SIGNALS: usize = 128;
+
 /// The settings.
 pub struct Settings {
     /// MEMLOG_OUTPUT: the pattern of the log's name.
@@ -75,7 +78,7 @@ pub struct Settings {
     /// MEMLOG_FOR: how long it lasts.
     pub for_ns: Option<u64>,
     /// MEMLOG_SIGNALS: what signals do, such as `USR1=toggle,USR2=snapshot`.
-    pub signals: Text<128>,
+    pub signals: Text<SIGNALS>,
     /// MEMLOG_RUN: what `memlog record` knows its own logs by.
     pub run: Text<32>,
     /// What could not be understood.
@@ -255,7 +258,7 @@ impl Settings {
             }
             b"AFTER" => self.after = self.understood(name, value, after(value).map(Some), None),
             b"FOR" => self.for_ns = self.understood(name, value, seconds(value).map(Some), None),
-            b"SIGNALS" => match signals(value, |_, _| {}) {
+            b"SIGNALS" => match value.len() <= SIGNALS && signals(value, |_, _| {}) {
                 true => self.signals.set(value),
                 false => self.complain(name, value),
             },

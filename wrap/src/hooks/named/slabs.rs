@@ -17,7 +17,7 @@ use crate::platform::quick;
 use crate::platform::sys::{Os, Sys};
 use crate::process::recorder::RECORDER;
 use crate::process::usable;
-use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering, fence};
 
 const SLOTS: usize = 1 << 18;
 /// Slots that may hold an address: two cache lines.
@@ -59,6 +59,7 @@ fn map() {
     match TABLE.compare_exchange(empty, fresh, order, Ordering::Acquire) {
         // Every release asks from now on.
         Ok(_) => {
+            fence(Ordering::SeqCst);
             quick::clear();
             RECORDER.ground.note_own(bytes as u64);
             usable::ask_of_releases(usable_unless_slab);
