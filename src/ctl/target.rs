@@ -33,8 +33,11 @@ impl Target {
         self.pid
     }
 
-    /// Its file's name, without the folder.
+    /// The name that it was started by, without the folder.
     pub fn program(&self) -> String {
+        if let Some(name) = &self.log.started_as {
+            return name.clone();
+        }
         let path = self.log.executable.as_bytes();
         let name = path.rsplit(|&byte| byte == b'/').next();
         clean(name.unwrap_or(path))
