@@ -264,7 +264,11 @@ pub fn read_all(
         }
     }
     for images in found.values_mut() {
-        images.sort_by_key(|recorded| recorded.began_ns);
+        // Images of one step of the coarse clock have numbers in their logs' names.
+        images.sort_by_key(|recorded| {
+            let name = recorded.path.clone().into_os_string();
+            (recorded.began_ns, name.len(), name)
+        });
     }
     found
 }
