@@ -314,8 +314,14 @@ mod tests {
         ] {
             let (heard, says) = said(&receiver_has, &sender_has);
             assert!(heard.is_err());
-            let why = explained(says.unwrap_err()).to_string();
-            assert!(why.contains("secret"), "{why}");
+            let error = says.unwrap_err();
+            // Who was hung up on while he wrote may not have read why.
+            let is_gone = matches!(
+                error.kind(),
+                io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset
+            );
+            let why = explained(error).to_string();
+            assert!(is_gone || why.contains("secret"), "{why}");
         }
     }
 }
