@@ -20,6 +20,9 @@ use serde_json::{Value, json};
 use request::{Reply, Request};
 use target::Target;
 
+/// What the help and an error say.
+const _: () = assert!(TEXT_BYTES == 96);
+
 /// Ask the recorder in a running program to start, stop or mark
 #[derive(clap::Args)]
 pub struct Args {

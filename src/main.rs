@@ -19,6 +19,7 @@ mod html;
 mod import;
 mod ldflags;
 mod manual;
+mod mapped;
 mod named;
 mod os;
 mod output;

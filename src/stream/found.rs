@@ -3,11 +3,11 @@
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
-use std::fs;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-use memlog_pages::{Advice, Glance, has_magic, logs_of, shown};
+use memlog_pages::{Advice, Glance, logs_of, shown};
+
+use crate::mapped;
 
 /// Names, and what they stand for.
 pub struct Found {
@@ -38,9 +38,8 @@ impl Found {
 
     fn add(&mut self, name: &OsStr) -> anyhow::Result<()> {
         let path = Path::new(name);
-        let process = name.to_str().and_then(|name| name.parse::<u32>().ok());
-        match process.filter(|_| !path.exists()) {
-            Some(process) => self.files.push(of_process(process)?),
+        match mapped::number(name) {
+            Some(process) => self.files.push(mapped::log_of(process)?),
             None if path.is_dir() => self.folders.push(path.to_owned()),
             None if path.exists() => self.files.push(path.to_owned()),
             None => {
@@ -118,47 +117,4 @@ fn family_of(path: &Path) -> Option<(u32, u32)> {
     let log = glance.log().ok()?;
     let start = log.start()?;
     Some((start.pid, log.parent_pid().unwrap_or(start.parent_pid)))
-}
-
-/// The log that a process has in memory.
-fn of_process(process: u32) -> anyhow::Result<PathBuf> {
-    let wrong = |why: String| {
-        Advice::error(
-            why,
-            "start it by memlog record; or give its log, or the folder where that will be",
-        )
-    };
-    let maps = fs::read(format!("/proc/{process}/maps"));
-    let maps = maps.map_err(|error| wrong(format!("process {process} cannot be read: {error}")))?;
-    let mut logs: Vec<PathBuf> = Vec::new();
-    for line in maps.split(|&byte| byte == b'\n') {
-        // Address, rights, offset, device, number; the path has the rest.
-        let Some(start) = line.iter().position(|&byte| byte == b'/') else {
-            continue;
-        };
-        let is_shared = line
-            .split(|&byte| byte == b' ')
-            .nth(1)
-            .is_some_and(|rights| rights.ends_with(b"s"));
-        let path = PathBuf::from(OsString::from_vec(line[start..].to_vec()));
-        if is_shared && !logs.contains(&path) {
-            logs.push(path);
-        }
-    }
-    // A path of a process in a container is one below its root.
-    let there = |path: &PathBuf| {
-        let below = Path::new(OsStr::from_bytes(path.as_os_str().as_bytes()));
-        let below = below.strip_prefix("/").unwrap_or(below);
-        [
-            path.clone(),
-            Path::new(&format!("/proc/{process}/root")).join(below),
-        ]
-    };
-    let mut candidates = logs.iter().flat_map(there).filter(|path| has_magic(path));
-    let own = |path: &PathBuf| family_of(path).is_some_and(|(pid, _)| pid == process);
-    let all: Vec<PathBuf> = candidates.by_ref().collect();
-    let found = all.iter().find(|path| own(path)).or(all.first());
-    found
-        .cloned()
-        .ok_or_else(|| wrong(format!("process {process} has no log")))
 }

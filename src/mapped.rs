@@ -1,0 +1,114 @@
+//! Which log a process has mapped, and which process a log: by the kernel's list, also where
+//! the process is in a container.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::{DirEntryExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use memlog_pages::{Advice, Glance};
+
+/// What a word of a command line names, where it is a number and no file.
+pub fn number(name: &std::ffi::OsStr) -> Option<u32> {
+    let number = name.to_str()?.parse().ok()?;
+    (!Path::new(name).exists()).then_some(number)
+}
+
+/// The log that a process writes to.
+pub fn log_of(pid: u32) -> anyhow::Result<PathBuf> {
+    if !Path::new(&format!("/proc/{pid}")).is_dir() {
+        return Err(Advice::error(
+            format!("there is no process {pid}"),
+            "give the number of a program that memlog records, or its log",
+        ));
+    }
+    let files = files(pid).map_err(|error| {
+        let sentence = format!("the maps of process {pid} cannot be read: {error}");
+        Advice::error(sentence, "run memlog as the user that the program runs as")
+    })?;
+    let own = own_number(pid);
+    let logs = files.into_iter().filter_map(|(inode, path)| {
+        let seen = [inside(pid, &path), path];
+        seen.iter().rev().find_map(|path| {
+            let path = named(path, inode)?;
+            let is_it = fs::metadata(&path).ok()?.ino() == inode;
+            let glance = is_it.then(|| Glance::take(&path).ok())??;
+            let log = glance.log().ok()?;
+            // A forked child has its parent's mapped too.
+            let start = log.start().filter(|start| start.pid == own)?;
+            Some((start.wall_ns, path))
+        })
+    });
+    // One that was executed in its place may have come after another.
+    let log = logs.max_by_key(|&(wall_ns, _)| wall_ns);
+    log.map(|(_, path)| path).ok_or_else(|| {
+        Advice::error(
+            format!("process {pid} has no log that it writes to"),
+            "start it with `memlog record`; a program whose recorder writes its log \
+             (MEMLOG_SINK=written) has none mapped: give the log itself",
+        )
+    })
+}
+
+/// The process that has a log mapped; `pid` is what it has for itself.
+pub fn process_of(pid: u32, inode: u64) -> Option<u32> {
+    match maps(pid, inode) {
+        true => Some(pid),
+        // Of a container it has another number here.
+        false => processes().find(|&one| own_number(one) == pid && maps(one, inode)),
+    }
+}
+
+/// Whether a process has a file mapped.
+pub fn maps(pid: u32, inode: u64) -> bool {
+    files(pid).is_ok_and(|files| files.contains_key(&inode))
+}
+
+/// All that there are.
+pub fn processes() -> impl Iterator<Item = u32> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
+/// A file that had no name when it was mapped has one by now, in the same folder.
+fn named(path: &Path, inode: u64) -> Option<PathBuf> {
+    if !path.as_os_str().as_bytes().ends_with(b" (deleted)") {
+        return Some(path.to_owned());
+    }
+    let entries = fs::read_dir(path.parent()?).ok()?.flatten();
+    let mut same = entries.filter(|entry| entry.ino() == inode);
+    Some(same.next()?.path())
+}
+
+/// Where a process sees a path.
+fn inside(pid: u32, path: &Path) -> PathBuf {
+    let mut whole = OsString::from(format!("/proc/{pid}/root"));
+    whole.push(path);
+    whole.into()
+}
+
+/// The files that a process maps shared and writable, by their numbers.
+fn files(pid: u32) -> io::Result<BTreeMap<u64, PathBuf>> {
+    let maps = fs::read(format!("/proc/{pid}/maps"))?;
+    let line = |line: &[u8]| {
+        // Five words, and then a path, which may have spaces in it.
+        let mut words = line.splitn(6, |&byte| byte == b' ');
+        let access = words.nth(1)?;
+        let inode = std::str::from_utf8(words.nth(2)?).ok()?.parse().ok()?;
+        let path = words.next()?.trim_ascii_start();
+        let is_log = access == b"rw-s" && path.starts_with(b"/");
+        is_log.then(|| (inode, PathBuf::from(OsString::from_vec(path.to_vec()))))
+    };
+    Ok(maps.split(|&byte| byte == b'\n').filter_map(line).collect())
+}
+
+/// The number that a process has for itself, which in a container is another.
+fn own_number(pid: u32) -> u32 {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let numbers = status.lines().find_map(|line| line.strip_prefix("NSpid:"));
+    let last = numbers.and_then(|numbers| numbers.split_whitespace().last());
+    last.and_then(|number| number.parse().ok()).unwrap_or(pid)
+}
