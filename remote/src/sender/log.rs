@@ -1,8 +1,8 @@
 //! One log, from when it is found to when all of it is there.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, Metadata, OpenOptions};
 use std::io;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -53,15 +53,6 @@ enum Phase {
 
 /// What changes with a file.
 type Stamp = Option<(u64, SystemTime)>;
-
-/// What a look at it came to.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Step {
-    /// Something was new.
-    pub is_new: bool,
-    /// There is more.
-    pub has_more: bool,
-}
 
 impl Log {
     /// One that was found.
@@ -132,13 +123,7 @@ impl Log {
     /// A log that was complete may have been added to.
     pub fn look_again(&mut self) {
         if let Phase::Complete(stamp, _) = self.phase
-            && std::fs::metadata(&self.path).is_ok_and(|found| {
-                stamp
-                    != Some((
-                        found.len(),
-                        found.modified().unwrap_or(SystemTime::UNIX_EPOCH),
-                    ))
-            })
+            && std::fs::metadata(&self.path).is_ok_and(|found| stamp != stamp_of(&found))
         {
             self.phase = Phase::New;
         }
@@ -166,10 +151,10 @@ impl Log {
         link: &mut Uplink,
         is_last: bool,
         tell: &mut dyn FnMut(Told),
-    ) -> io::Result<Step> {
+    ) -> io::Result<Turn> {
         link.log = self.number;
         let stepped = match self.is_open() {
-            true => Ok(Step::default()),
+            true => Ok(Turn::default()),
             false => self.open(source, link, tell),
         };
         let stepped = stepped.and_then(|opened| match self.is_open() {
@@ -179,21 +164,18 @@ impl Log {
         match stepped {
             Ok(step) => Ok(step),
             Err(Stop::Link(error)) => Err(error),
-            Err(Stop::Source(error)) => {
+            Err(stop) => {
                 let was_open = self.is_open();
-                self.fail(&format!("it cannot be read: {error}"), tell);
-                match was_open {
-                    true => leave(self.number, link.channel).map(|()| Step::default()),
-                    false => Ok(Step::default()),
+                match stop {
+                    Stop::Refused(why, text) => self.refuse(why, &text, source, tell),
+                    Stop::Source(error) | Stop::Link(error) => {
+                        self.fail(&format!("it cannot be read: {error}"), tell);
+                    }
                 }
-            }
-            Err(Stop::Refused(why, text)) => {
-                let was_open = self.is_open();
-                self.refuse(why, &text, source, tell);
-                match was_open {
-                    true => leave(self.number, link.channel).map(|()| Step::default()),
-                    false => Ok(Step::default()),
+                if was_open {
+                    leave(self.number, link.channel)?;
                 }
+                Ok(Turn::default())
             }
         }
     }
@@ -204,13 +186,13 @@ impl Log {
         source: &mut dyn Source,
         link: &mut Uplink,
         tell: &mut dyn FnMut(Told),
-    ) -> Result<Step, Stop> {
+    ) -> Result<Turn, Stop> {
         let file = match open(&self.path) {
             Ok(file) => file,
             // It was removed: there is nothing to send.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 self.phase = Phase::Gone;
-                return Ok(Step::default());
+                return Ok(Turn::default());
             }
             Err(error) => return Err(error.into()),
         };
@@ -221,7 +203,7 @@ impl Log {
             if self.found.elapsed() > BIRTH {
                 self.fail("it is no log", tell);
             }
-            return Ok(Step::default());
+            return Ok(Turn::default());
         };
         let name = self.path.file_name().unwrap_or_default();
         let name = std::os::unix::ffi::OsStrExt::as_bytes(name);
@@ -242,7 +224,7 @@ impl Log {
             tell(Told::Began(&self.path, &name));
         }
         self.phase = Phase::Open(Box::new(sync));
-        Ok(Step {
+        Ok(Turn {
             is_new: true,
             has_more: true,
         })
@@ -254,9 +236,9 @@ impl Log {
         link: &mut Uplink,
         is_last: bool,
         tell: &mut dyn FnMut(Told),
-    ) -> Result<Step, Stop> {
+    ) -> Result<Turn, Stop> {
         let Phase::Open(sync) = &mut self.phase else {
-            return Ok(Step::default());
+            return Ok(Turn::default());
         };
         // Before it is looked at: then all that ever comes is seen. While it grows nobody asks.
         let is_over = (self.was_still || is_last) && source.is_over(&self.path, sync.file());
@@ -266,17 +248,18 @@ impl Log {
         self.wait = FIRST_WAIT;
         self.was_still = !is_new && !has_more;
         if has_more || !is_over {
-            return Ok(Step { is_new, has_more });
+            return Ok(Turn { is_new, has_more });
         }
-        let stamp = stamp_of(sync.file());
+        let stamp = sync.file().metadata().ok();
+        let stamp = stamp.as_ref().and_then(stamp_of);
         let bytes = source.bytes(sync.file())?;
         if !sync.complete(bytes, link)? {
-            return Ok(Step::default());
+            return Ok(Turn::default());
         }
         leave(self.number, link.channel).map_err(Stop::Link)?;
         self.phase = Phase::Complete(stamp, Instant::now());
         tell(Told::Ended(&self.path, bytes));
-        Ok(Step {
+        Ok(Turn {
             is_new: true,
             has_more: false,
         })
@@ -315,12 +298,9 @@ fn leave(log: u32, channel: &mut Channel) -> io::Result<()> {
     Ok(())
 }
 
-fn stamp_of(file: &File) -> Stamp {
-    let found = file.metadata().ok()?;
-    Some((
-        found.size(),
-        found.modified().unwrap_or(SystemTime::UNIX_EPOCH),
-    ))
+fn stamp_of(found: &Metadata) -> Stamp {
+    let modified = found.modified().unwrap_or(SystemTime::UNIX_EPOCH);
+    Some((found.len(), modified))
 }
 
 /// A regular file, without waiting for one that is none.

@@ -21,10 +21,10 @@ use crate::channel::Channel;
 use crate::limits::PING;
 use crate::secret::random;
 pub use crate::sync::Pace;
-use crate::sync::Stop;
+use crate::sync::{Stop, Turn};
 use crate::wire::{Answer, Ask, SenderId, VERSION, wrong};
 pub use connect::{Connect, Program};
-use log::{Log, Step};
+use log::Log;
 
 /// How long one waits for the receiver after its first failure, and at most.
 const FIRST_WAIT: Duration = Duration::from_millis(250);
@@ -169,13 +169,13 @@ impl Sender {
         source: &mut dyn Source,
         is_last: bool,
         tell: &mut dyn FnMut(Told),
-    ) -> (Link, Step) {
+    ) -> (Link, Turn) {
         let link = match self.has_work() {
             true => self.linked(link, tell),
             false => link,
         };
         let Link::Up(mut channel) = link else {
-            return (link, Step::default());
+            return (link, Turn::default());
         };
         let done = self.done;
         let turned = self.turn(source, &mut channel, is_last, tell);
@@ -187,7 +187,7 @@ impl Sender {
             Err(error) => {
                 self.logs.iter_mut().for_each(Log::lose);
                 self.connect.lose();
-                (self.lost(&error, tell), Step::default())
+                (self.lost(&error, tell), Turn::default())
             }
         }
     }
@@ -269,8 +269,8 @@ impl Sender {
         channel: &mut Channel,
         is_last: bool,
         tell: &mut dyn FnMut(Told),
-    ) -> io::Result<Step> {
-        let mut all = Step::default();
+    ) -> io::Result<Turn> {
+        let mut all = Turn::default();
         let mut open = self.logs.iter().filter(|log| log.is_open()).count();
         for log in &mut self.logs {
             if !log.is_due(open < MOST_OPEN) {
