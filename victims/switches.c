@@ -3,6 +3,8 @@
  *
  * `switches race MS`: one thread switches all the time while others allocate and free, fork and load libraries.
  *
+ * `switches inherit 1`: what was there before a pause, blocks and a mapping, and what came after it; a child frees both.
+ *
  * `switches serve MS`: allocates and frees a little every millisecond, as a server does, for so long, or with 0 until
  * its standard input ends. With `fork` behind it a child does that, which is forked at once. */
 #define _GNU_SOURCE
@@ -13,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -180,6 +183,22 @@ static void serve(long duration) {
     }
 }
 
+static void inherit(void) {
+    void *old = hold(100000);
+    kept(mmap(NULL, 1 << 20, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    memlog_stop();
+    memlog_start();
+    void *new = hold(200000);
+    kept(mmap(NULL, 2 << 20, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    free(hold(10));
+    if (fork() == 0) {
+        free(old);
+        free(new);
+        _exit(0);
+    }
+    wait(NULL);
+}
+
 int main(int count, char **arguments) {
     long number = count > 2 ? atol(arguments[2]) : 0;
     if (count < 3)
@@ -188,6 +207,8 @@ int main(int count, char **arguments) {
         windows(number);
     else if (*arguments[1] == 'r')
         race(number);
+    else if (*arguments[1] == 'i')
+        inherit();
     else if (count > 3 && fork() != 0)
         wait(NULL);
     else

@@ -190,12 +190,25 @@ fn exports_forget_as_well() {
             _ => {}
         }
     }
+    let whole = is_whole(&folder, "it.memlog");
+    let live = whole["end_live_blocks"].as_u64().expect("blocks") as usize;
+    assert_eq!(came - went, live);
+    // A replay frees them too.
+    let forgotten: u64 = whole["switches"]
+        .as_array()
+        .expect("switches")
+        .iter()
+        .map(|switch| switch["forgotten_blocks"].as_u64().expect("blocks"))
+        .sum();
+    let page = json(
+        &folder,
+        &["replay", "--allocator", "glibc", "--repeat", "1"],
+        "it.memlog",
+    );
+    assert_eq!(page["operations"]["unseen_releases"], forgotten, "{page:#}");
     let strip = ["strip", "it.memlog", "-o", "less.memlog"];
     run(folder.memlog(&strip));
-    let (whole, less) = (
-        is_whole(&folder, "it.memlog"),
-        is_whole(&folder, "less.memlog"),
-    );
+    let less = is_whole(&folder, "less.memlog");
     for name in [
         "allocations",
         "releases",
@@ -261,4 +274,41 @@ fn switching_under_a_filter_ends_nobody() {
         assert_eq!(String::from_utf8_lossy(&output.stdout), "recording 0\n");
         assert_eq!(switches(&is_whole(&folder, "it.memlog")), expected);
     }
+}
+
+/// A child inherits what came since recording went on again, and no mapping of before is
+/// told of any more.
+#[test]
+fn what_was_forgotten_is_not_inherited() {
+    let folder = Folder::new("ctl-inherit");
+    built(&folder);
+    run(record(&folder, &[], &["inherit", "1"]));
+    let parent = is_whole(&folder, "it.memlog");
+    assert_eq!(parent["switches"][1]["forgotten_bytes"], 100_000);
+    assert_eq!(parent["mapped_end_bytes"], 2 << 20);
+    let maps = json(&folder, &["maps"], "it.memlog");
+    assert_eq!(maps["bytes"], 2 << 20, "{maps:#}");
+    let dump = folder.says(&["dump", "--no-symbols", "it.memlog"]);
+    let last = dump
+        .lines()
+        .rfind(|line| line.starts_with("M: "))
+        .expect("a block");
+    let columns = last.split('\t').nth(1).expect("figures");
+    assert_eq!(columns.split(' ').nth(4), Some("2048"), "{last}");
+    let child = is_whole(&folder, "it.2.memlog");
+    let inherited = [
+        "inherited_blocks",
+        "inherited_bytes",
+        "inherited_released_blocks",
+    ];
+    assert_eq!(
+        inherited.map(|name| child[name].as_u64()),
+        [1, 200_000, 1].map(Some)
+    );
+    let page = json(&folder, &["table"], "it.2.memlog");
+    assert_eq!(
+        (&page["blocks"], &page["bytes"]),
+        (&1.into(), &200_000.into()),
+        "{page:#}"
+    );
 }

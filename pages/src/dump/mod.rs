@@ -144,6 +144,11 @@ impl<'a, W: Write> Taker<'a> for Dump<'_, 'a, '_, W> {
                     self.entry(place, entry);
                 }
             }
+            // What was mapped before is not known any more.
+            Kind::Switch(switch) => {
+                self.moment = None;
+                self.ledger.switched(at_of(item), switch);
+            }
             Kind::Failed(failure) if self.with_failed => self.failed(place, failure),
             Kind::Thread { tid, name } => self.thread(place, *tid, name),
             Kind::Rss(rss) => self.read(rss),

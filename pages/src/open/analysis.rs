@@ -363,7 +363,10 @@ impl<'a> Taker<'a> for Feed<'_, '_, '_> {
             Kind::Loss { events, .. } => tally.loss(*events),
             Kind::Stamp(stamp) => tally.stamp(at, *stamp),
             Kind::Mark(_) => tally.mark(),
-            Kind::Switch(switch) => tally.switched(at, switch),
+            Kind::Switch(switch) => {
+                tally.switched(at, switch);
+                self.mapped.at(item.tick, tally.mapped());
+            }
             Kind::Fork { .. } | Kind::Limit(_) => {}
         }
     }
