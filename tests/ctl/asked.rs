@@ -1,5 +1,9 @@
 //! Requests to a program that runs, and programs that cannot answer.
 
+use std::os::unix::fs::FileExt;
+
+use memlog_format::control::{Answer, Asked, TEXT_BYTES, Verb, Word};
+
 use crate::*;
 
 #[test]
@@ -231,4 +235,55 @@ fn a_flight_recorder_is_switched_on_once() {
     refuses(&folder, &pid, &["start"], "can be switched on only once");
     server.end();
     is_whole(&folder, "it.memlog");
+}
+
+/// Whoever may write the log may write nonsense into the words that both map.
+#[test]
+fn words_that_lie_are_bounded() {
+    let folder = Folder::new("ctl-words");
+    built(&folder);
+    let server = Server::start(record(&folder, &[], &["serve", "0"]), &folder);
+    let mut options = fs::OpenOptions::new();
+    let log = options
+        .read(true)
+        .write(true)
+        .open(folder.path("it.memlog"));
+    let log = log.expect("the log");
+    let put = |word: Word, to: u64| {
+        let written = log.write_all_at(&to.to_le_bytes(), word.at() as u64);
+        written.expect("a word");
+    };
+    let answered = |asked: Asked| {
+        let end = Instant::now() + Duration::from_secs(20);
+        loop {
+            let mut word = [0; 8];
+            log.read_exact_at(&mut word, Word::Answered.at() as u64)
+                .expect("a word");
+            if let Some(answer) = Answer::of(u64::from_le_bytes(word), asked) {
+                return answer;
+            }
+            assert!(Instant::now() < end, "no answer to {asked:?}");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    };
+    let written = log.write_all_at(&[b'y'; TEXT_BYTES], Word::Text.at() as u64);
+    written.expect("a text");
+    put(Word::Argument, u64::MAX / 3);
+    let mark = Asked(0).next(Verb::Mark);
+    put(Word::Asked, mark.0);
+    assert_eq!(answered(mark), Answer::Done);
+    let nothing = Asked(mark.next(Verb::Stop).0 | 0xff);
+    put(Word::Asked, nothing.0);
+    assert_eq!(answered(nothing), Answer::Unknown);
+    let pid = server.pid.to_string();
+    does(&folder, &pid, &["status"], "recording is on; ");
+    does(&folder, &pid, &["snapshot"], "snapshot taken");
+    server.end();
+    is_whole(&folder, "it.memlog");
+    let page = self::json(&folder, &["timeline"], "it.memlog");
+    let marks = page["marks"].as_array().expect("marks").iter();
+    let names: Vec<_> = marks
+        .map(|mark| mark["name"].as_str().expect("text"))
+        .collect();
+    assert_eq!(names, ["y".repeat(TEXT_BYTES).as_str(), "snapshot 1"]);
 }

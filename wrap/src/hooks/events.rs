@@ -33,7 +33,7 @@ pub(super) const LARGE: u64 = 64 * 1024;
 /// A forked child that records this much, or lives this long, gets its log.
 const CHILD_BYTES: u32 = 1024;
 /// See `CHILD_BYTES`.
-const CHILD_MS: u64 = 5;
+pub(super) const CHILD_MS: u64 = 5;
 
 /// A block this large is pinned in the order of all threads. Smaller ones are
 /// not, for two stamps cost as much as the event.

@@ -9,7 +9,7 @@
 //! # Safety
 //! A handler of signals stores words alone.
 
-use crate::hooks::events::take_stamp;
+use crate::hooks::events::{CHILD_MS, take_stamp};
 use crate::hooks::header;
 use crate::hooks::named::slabs;
 use crate::hooks::session::{self, Admission};
@@ -28,9 +28,6 @@ use memlog_format::ext::Ext;
 use memlog_format::meta::{Key, Record};
 use memlog_format::switch::{By, Switch};
 use memlog_lockfree::life::Life;
-
-/// A forked child that lives this long gets its log, so that it can be asked.
-const CHILD_MS: u64 = 5;
 
 /// A call comes while recording is not on. Whether it is by now, for this call.
 #[cold]
@@ -70,7 +67,7 @@ fn rest(aim: impl FnOnce()) {
     }
 }
 
-/// Whether a child without a log has lived for a while.
+/// Whether a child without a log has lived for a while: then it gets one, to be asked by.
 fn is_grown() -> bool {
     crate::platform::clock::ms() >= CHILD_MS && is_ours()
 }
@@ -114,8 +111,10 @@ fn obey_paused(sp: u64, is_time: bool) -> bool {
             Some(Verb::Mark | Verb::Snapshot) => Answer::IsOff,
             Some(Verb::Flush) => {
                 let log = &RECORDER.log;
-                log.meta.with(Patience::None, |meta| meta.flush(log));
-                Answer::Done
+                match log.meta.with(Patience::None, |meta| meta.flush(log)) {
+                    Some(_) => Answer::Done,
+                    None => Answer::NoRoom,
+                }
             }
             Some(Verb::Limit) => limit(),
             None => Answer::Unknown,
@@ -296,7 +295,7 @@ fn write(stream: &mut Stream, on: bool, by: By) {
     stream.readings_seen = RECORDER.log.readings.begin();
 }
 
-/// The time of the last look is over, and the program ends: what was recorded ends there.
+/// The program ends, and the time to record is over: nobody has seen that yet.
 pub fn finish(stream: &mut Stream) {
     if RECORDER.control.is_over() && session::is_on() {
         let _ = stop(stream, By::Time);

@@ -21,6 +21,7 @@ use memlog_lockfree::life::Life;
 
 /// Never, as a time.
 const NEVER: u64 = u64::MAX;
+
 /// What is wanted.
 pub struct Control {
     /// Recording is off. A forked child begins as its parent was.

@@ -20,3 +20,4 @@ mod settings;
 mod text;
 mod token;
 mod unwind;
+mod values;

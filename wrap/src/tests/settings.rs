@@ -3,8 +3,7 @@
 //! this test program again, told to run [`told_by_a_child`] alone.
 
 use crate::platform::text::decimal;
-use crate::process::control::Act;
-use crate::process::settings::{After, Settings, after, guard, seconds, signals, size, switch};
+use crate::process::settings::{Settings, guard, size, switch};
 use std::process::Command;
 
 /// The settings of this process, as lines `name=value`.
@@ -439,26 +438,7 @@ fn synonyms_come_second() {
 }
 
 #[test]
-fn when_to_record() {
-    const NS: u64 = 1_000_000_000;
-    assert_eq!(seconds(b"5"), Some(5 * NS));
-    assert_eq!(seconds(b"0.25"), Some(NS / 4));
-    assert_eq!(seconds(b"1.0000000019"), Some(NS + 1));
-    for bad in [
-        &b""[..],
-        b".",
-        b"5.",
-        b".5",
-        b"-1",
-        b"1e3",
-        b"5s",
-        b"99999999999999",
-    ] {
-        assert_eq!(seconds(bad), None, "{}", String::from_utf8_lossy(bad));
-    }
-    let (ns, is_wall) = (1_700_000_000 * NS + NS / 2, true);
-    assert_eq!(after(b"@1700000000.5"), Some(After { ns, is_wall }));
-    assert_eq!(after(b"@"), None);
+fn when_to_record_and_by_which_signals() {
     let told = Told::by(&[
         ("MEMLOG_AFTER", "soon"),
         ("MEMLOG_FOR", "2"),
@@ -467,29 +447,6 @@ fn when_to_record() {
     assert_eq!(told.value("nonsense"), "not understood: MEMLOG_AFTER=soon");
     assert_eq!(told.value("for"), "Some(2000000000)");
     assert_eq!(told.value("start_disabled"), "true");
-}
-
-#[test]
-fn what_signals_do() {
-    let list = |text: &[u8]| {
-        let mut all = Vec::new();
-        signals(text, |number, act| all.push((number, act))).then_some(all)
-    };
-    let expected = vec![(libc::SIGUSR1, Act::Toggle), (40, Act::Snapshot)];
-    assert_eq!(list(b"USR1=toggle,40=snapshot"), Some(expected));
-    assert_eq!(list(b"SIGHUP=stop"), Some(vec![(libc::SIGHUP, Act::Stop)]));
-    for bad in [
-        "",
-        "USR1",
-        "USR1=",
-        "KILL=stop",
-        "11=stop",
-        "65=stop",
-        "34=stop",
-        "USR1=x",
-    ] {
-        assert_eq!(list(bad.as_bytes()), None, "{bad}");
-    }
     let told = Told::by(&[
         ("MEMORY_PROFILER_REGISTER_SIGUSR1", "1"),
         ("MEMORY_PROFILER_REGISTER_SIGUSR2", "0"),
