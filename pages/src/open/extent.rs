@@ -27,6 +27,20 @@ impl Extent {
 
 /// Of an open log. Any other file is as long as it seems.
 pub fn of(file: &File) -> io::Result<Extent> {
+    let mut longest = u64::MAX;
+    loop {
+        let length = file.metadata()?.len();
+        match looked_at(file) {
+            // Its program has just ended, and cut it.
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof && length < longest => {
+                longest = length;
+            }
+            result => return result,
+        }
+    }
+}
+
+fn looked_at(file: &File) -> io::Result<Extent> {
     let found = file.metadata()?;
     let seeming_bytes = found.len();
     let whole = Extent {
@@ -113,6 +127,31 @@ mod tests {
         file.set_len(1 << 20).unwrap();
         drop(file);
         assert!(!of(&File::open(&path).unwrap()).unwrap().is_ahead());
+        std::fs::remove_file(path).unwrap();
+    }
+
+    #[test]
+    fn a_log_may_be_cut_meanwhile() {
+        let path = std::env::temp_dir().join(format!("extent-cut.{}", std::process::id()));
+        let file = log(&path);
+        let ready = 200 * CHUNK_SIZE as u64;
+        for round in 0..50 {
+            file.set_len(64 << 20).unwrap();
+            // Chunks of zeros, made ready: all of them are looked at.
+            for at in (3 * CHUNK_SIZE as u64..ready).step_by(CHUNK_SIZE) {
+                file.write_all_at(&[0; CHUNK_SIZE], at).unwrap();
+            }
+            std::thread::scope(|scope| {
+                let cut = scope.spawn(|| {
+                    std::thread::sleep(std::time::Duration::from_micros(20 * round));
+                    file.set_len(3 * CHUNK_SIZE as u64)
+                });
+                let extent = of(&file);
+                cut.join().unwrap().unwrap();
+                let bytes = extent.map(|extent| extent.bytes);
+                assert_eq!(bytes.unwrap(), 3 * CHUNK_SIZE as u64, "round {round}");
+            });
+        }
         std::fs::remove_file(path).unwrap();
     }
 }
