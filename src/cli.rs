@@ -317,7 +317,7 @@ mod tests {
     fn one_log_too_many_is_told() {
         let others = [
             "record", "ldflags", "report", "dot", "info", "annotate", "where", "check", "diff",
-            "ranks", "export", "strip", "script", "server", "stream", "gather",
+            "ranks", "export", "strip", "script", "server", "stream", "gather", "ctl",
         ];
         let command = Cli::command();
         let visible = command.get_subcommands().filter(|sub| !sub.is_hide_set());
