@@ -16,8 +16,8 @@ use memlog_pages::{clean, dump, info, one_more, postmortem, report, shown, stats
 
 use crate::verbs::{PURPOSES, nearest};
 use crate::{
-    artefacts, check, ctl, dot, export, flamegraph, gather, html, import, ldflags, manual, pack,
-    peers, record, replay, script, stream, strip,
+    artefacts, check, ctl, dot, export, flamegraph, follow, gather, html, import, ldflags, manual,
+    pack, peers, record, replay, script, stream, strip,
 };
 
 /// Why is it using so much memory? Records and explains every allocation of a program.
@@ -101,6 +101,12 @@ pub enum Command {
     /// Say how a program died, and what its memory was doing
     #[command(after_help = after::POSTMORTEM)]
     Postmortem(postmortem::Args),
+    /// Show in the terminal who holds the memory of a program while it runs
+    #[command(after_help = after::TOP)]
+    Top(memlog_top::Args),
+    /// Write what a program allocates, again and again while it runs
+    #[command(after_help = after::FOLLOW)]
+    Follow(follow::Args),
     /// Show logs in a browser: when memory grew, who held it, and whatever you ask next
     #[command(after_help = after::SERVER)]
     Server(memlog_web::Args),
@@ -312,12 +318,14 @@ mod tests {
     }
 
     /// Of all that end with a log: report and info take many and refuse them
-    /// themselves, what others have behind it is no log.
+    /// themselves, what others have behind it is no log. What top and follow are given need
+    /// be none.
     #[test]
     fn one_log_too_many_is_told() {
         let others = [
             "record", "ldflags", "report", "dot", "info", "annotate", "where", "check", "diff",
-            "ranks", "export", "strip", "script", "server", "stream", "gather", "ctl",
+            "ranks", "export", "strip", "script", "server", "stream", "gather", "ctl", "top",
+            "follow",
         ];
         let command = Cli::command();
         let visible = command.get_subcommands().filter(|sub| !sub.is_hide_set());

@@ -14,12 +14,12 @@ mod ends;
 mod export;
 mod flamegraph;
 mod folder;
+mod follow;
 mod gather;
 mod html;
 mod import;
 mod ldflags;
 mod manual;
-mod mapped;
 mod named;
 mod os;
 mod output;
@@ -78,6 +78,8 @@ fn run(line: Vec<OsString>) -> anyhow::Result<ExitCode> {
         Command::Where(args) => ask(&args),
         Command::Script(args) => script::run(&args),
         Command::Postmortem(args) => postmortem::run(&args),
+        Command::Top(args) => memlog_top::run(&args),
+        Command::Follow(args) => follow::run(&args),
         Command::Server(args) => memlog_web::run(&args, memlog2dot::open_file),
         Command::Html(args) => html::run(&args),
         Command::Dot(args) => dot::run(&args),

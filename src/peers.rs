@@ -1,12 +1,11 @@
 //! Words that are commands of other profilers and none of memlog's: what says
 //! here what they say there. Without this they would be programs to record, and
-//! some, as compare and top, are.
+//! some, as compare, are.
 
 /// Each word with what to run, where FILE stands for the log.
-const WORDS: [(&str, &str); 14] = [
+const WORDS: [(&str, &str); 13] = [
     ("analyse", SCREEN),
     ("analyze", SCREEN),
-    ("top", SCREEN),
     ("leak", LEAKS),
     (
         "peak",

@@ -3,8 +3,9 @@
 use strsim::osa_distance;
 
 /// Which command is for what.
-pub const PURPOSES: [(&str, &[&str]); 8] = [
+pub const PURPOSES: [(&str, &[&str]); 9] = [
     ("Record a program", &["record", "ctl", "ldflags"]),
+    ("Watch a program while it runs", &["top", "follow"]),
     (
         "See who held the memory",
         &[

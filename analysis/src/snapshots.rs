@@ -124,6 +124,8 @@ pub struct Snapshots {
     /// Bytes that came and went in all.
     churn: u64,
     full_at: Option<u64>,
+    /// Nanoseconds, where they are taken by bytes and by time.
+    beside_ns: Option<u64>,
 }
 
 impl Snapshots {
@@ -144,7 +146,39 @@ impl Snapshots {
             last_event: 0,
             churn: 0,
             full_at: None,
+            beside_ns: None,
         }
+    }
+
+    /// The same where one is due by time too, whichever comes first.
+    pub fn and_every_ns(self, ns: Option<u64>) -> Self {
+        Self {
+            beside_ns: ns,
+            ..self
+        }
+    }
+
+    /// How long a tick is, where that was not known yet.
+    pub fn set_tick_ns(&mut self, tick_ns: u64) {
+        self.tick_ns = tick_ns.max(1);
+    }
+
+    fn ns(&self) -> Option<u64> {
+        match self.every {
+            Some(Every::Ns(ns)) => Some(ns),
+            _ => self.beside_ns,
+        }
+    }
+
+    /// Hands out those that were taken, each with its changes, and keeps none of them: a log
+    /// that grows for months has no end of them.
+    pub fn drain(&mut self, mut take: impl FnMut(&Snapshot, &[StackChange])) {
+        for (one, changes) in self.recorded() {
+            take(one, changes);
+        }
+        self.taken.clear();
+        self.changes.clear();
+        self.full_at = None;
     }
 
     /// The log's own events begin. What a flight recorder overwrote has no snapshots.
@@ -153,7 +187,7 @@ impl Snapshots {
         for (_, place, live, total) in tally.holders.stacks.each() {
             *at(&mut self.known, place) = Known { live, total };
         }
-        if let Some(Every::Ns(ns)) = self.every {
+        if let Some(ns) = self.ns() {
             let since = u128::from(tally.heap.tick) * u128::from(self.tick_ns);
             self.count = (since.div_ceil(u128::from(ns.max(1))) as u64).max(1);
             self.due = self.due_tick(ns);
@@ -177,7 +211,7 @@ impl Snapshots {
     /// Takes those that are due before a tick.
     #[cold]
     fn until(&mut self, tick: u64, tally: &Tally) {
-        let Some(Every::Ns(ns)) = self.every else {
+        let Some(ns) = self.ns() else {
             return;
         };
         while self.due < tick {

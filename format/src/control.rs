@@ -5,6 +5,7 @@
 //! text, and then the request with a number of its own; the recorder carries it out when
 //! the program allocates next, and answers with that number.
 
+use crate::chunk::le64;
 use crate::counter::{AREA_AT, AREA_END};
 
 /// Where the words start in chunk 0.
@@ -51,6 +52,11 @@ pub enum State {
 }
 
 impl State {
+    /// What the bytes of chunk 0 say.
+    pub fn read(chunk0: &[u8]) -> Self {
+        Self::from_word(le64(chunk0, Word::State.at()))
+    }
+
     /// Of the word; what is newer is as good as deaf.
     pub const fn from_word(word: u64) -> Self {
         match word {

@@ -5,6 +5,7 @@
 //! Storeys, from the top; none knows one above it (`ci/storeys.txt`):
 //!
 //! * `blocks`: the commands that ask the table of blocks
+//! * `live`: a log that grows, for those who look at it again and again
 //! * `dump`, `flamegraph`, `graph`, `info`, `pack`, `postmortem`, `replay`, `report`,
 //!   `stats`, `strip`, `summary`, `tree`: the commands
 //! * `events`: each event, in the forms of others and of `replay`
@@ -35,6 +36,7 @@ pub mod graph;
 mod heading;
 pub mod info;
 mod json;
+pub mod live;
 mod moment;
 mod names;
 mod open;
@@ -57,26 +59,27 @@ pub mod tree;
 mod words;
 mod world;
 
-pub use calls::{Filter, Form, Shape};
+pub use calls::{Filter, Form, Shape, Sources, keeps_stack};
 pub use choose::{Once, all as logs_of, choose, each_once, each_process_once, one_more, searched};
 pub use facts::{
     Bounds, fate, is_denied, is_running, lacks, may_lack, note, started_as, without_log,
 };
 pub use json::{of as json_of, value_of};
 pub use moment::At;
+pub use moment::snapshots::every;
 pub use names::{
-    Labels, NameStore, Names, SymbolFiles, jit_names, may_have_jit_names, symbol_options,
+    Labels, Name, NameStore, Names, SymbolFiles, jit_names, may_have_jit_names, symbol_options,
 };
 pub use open::{
-    Analysis, Extent, FEW_EVENTS, Family, Far, Few, Files, Glance, INTERRUPTED, Made, Watch, cache,
-    each, extent_of, form_of, has_magic, import, is_packed, keep, left_seconds, outlive_cut_files,
-    says_more, unnamed,
+    Analysis, Extent, FEW_EVENTS, Family, Far, Few, Files, Following, Glance, INTERRUPTED,
+    Interrupt, Life, Made, Seen, Watch, cache, each, extent_of, form_of, has_magic, import,
+    is_packed, keep, left_seconds, outlive_cut_files, process, says_more, unnamed,
 };
 pub use page::Page;
 pub use page::tree::{By, Direction};
-pub use screen::{Look, Screen, of_stdout, open_stdout, out};
+pub use screen::{Look, Screen, fit, of_stdout, open_stdout, out, width};
 pub use subject::Subject;
 pub use system::{effective_user, free_bytes};
 pub use text::of as text_of;
-pub use words::{Advice, clean, counted, grouped, shown, sized, tell_note, typed};
+pub use words::{Advice, Sizes, clean, counted, grouped, lasted, shown, sized, tell_note, typed};
 pub use world::{Where, damaged};

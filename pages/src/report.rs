@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use memlog_analysis::{Every, Moment};
 use memlog_export::{When, percent};
 
-use crate::calls::{Filter, Form, Shape, SnapshotArgs, Sources, Taken, tree};
+use crate::calls::{Filter, Form, Shape, SnapshotArgs, Taken, print_sources, tree};
 use crate::heading::{failed_askers, notes};
 use crate::moment::snapshots::{Pace, typed as typed_every};
 use crate::moment::{At, Moments, Wanted};
@@ -171,12 +171,11 @@ fn as_pmem(args: &Args) -> anyhow::Result<ExitCode> {
                 let to = subject.family.own().seconds(part.tick);
                 tell_note(&format!("Ctrl-C ended the reading at {to:.3} s"));
             }
-            let sources = Sources::of(subject, threshold, &args.filter, labels);
-            let printed = sources.map(|sources| sources.print(labels, &mut out()));
+            let printed = print_sources(subject, threshold, &args.filter, (labels, &mut out()));
             for remark in labels.remarks().chain(labels.cut_short()) {
                 tell_note(remark);
             }
-            printed.transpose()
+            printed
         },
     )?;
     read.made?;

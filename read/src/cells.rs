@@ -15,21 +15,31 @@ use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::thread;
 
-use crate::cursor::{Cursor, Gate, places};
+use crate::cursor::Cursor;
 use crate::error::Findings;
+use crate::step::{Gate, places};
 
 /// Where one cell stands in the merge.
 #[derive(Clone, Copy, Debug, Default)]
 struct Cell {
     /// The number that is to come next.
     next: u64,
-    /// Unnumbered events that are still to come.
+    /// Unnumbered events that are still to come, and those of numbers that come late.
     unnumbered: u64,
+    /// Lower numbers come late: others passed them over at an earlier look.
+    late_below: u64,
     /// Set while a stream waits here.
     awaited: bool,
     /// Set when numbers are missing, and `Cells::present` knows which.
     gapped: bool,
+    /// The highest number that came, plus one; 0 where none came. A number that is to come
+    /// next may have been found by passing over others, which may yet come in their order.
+    passed: u64,
 }
+
+/// The highest number that came at a place when a part of the log was read, plus one; 0 where
+/// none came.
+pub(crate) type Known = u64;
 
 /// What the first pass counts.
 #[derive(Clone, Copy, Debug)]
@@ -80,6 +90,56 @@ impl Cells {
         Some(Self { cells, present })
     }
 
+    /// The same where part of the log was read before: `known` has what was known of each
+    /// place then, or nothing, and `ahead` what was read and waits. A number that is missing
+    /// may come yet, and is no finding.
+    pub(crate) fn go_on(
+        cursors: &[Cursor],
+        ahead: &[Gate],
+        known: &[Known],
+        cell_bits: u32,
+    ) -> Option<Self> {
+        let mut goes_on = |_| true;
+        let mut counted = Counted::of(cursors, cell_bits, known, &mut goes_on)?;
+        ahead.iter().for_each(|&gate| counted.note(gate, known));
+        let Counted { mut cells, numbers } = counted;
+        let mut censuses = HashMap::new();
+        for (place, (cell, census)) in (0..).zip(cells.iter_mut().zip(numbers)) {
+            let known = known.get(place as usize).copied().unwrap_or_default();
+            (cell.next, cell.passed, cell.late_below) = (known, known, known);
+            let Some(mut census) = census else {
+                continue;
+            };
+            match known > 0 {
+                true => census.low = known,
+                false => cell.next = census.low,
+            }
+            cell.gapped = (census.high - census.low).saturating_add(1) > census.count;
+            if cell.gapped {
+                censuses.insert(place, census);
+            }
+        }
+        let mut present = note_present(cursors, &censuses, &mut goes_on)?;
+        for &gate in ahead {
+            if let Gate::Numbered(place, number) = gate
+                && let Some(present) = present.get_mut(&place)
+            {
+                present.add(number);
+            }
+        }
+        present.values_mut().for_each(Present::sort);
+        for (&place, present) in &present {
+            let cell = &mut cells[place as usize];
+            cell.next = present.at_or_after(cell.next);
+        }
+        Some(Self { cells, present })
+    }
+
+    /// What is known of each place now.
+    pub(crate) fn into_known(self) -> Vec<Known> {
+        self.cells.iter().map(|cell| cell.passed).collect()
+    }
+
     /// Whether a step may come now.
     #[inline]
     pub(crate) fn is_open(&self, gate: Gate) -> bool {
@@ -87,7 +147,7 @@ impl Cells {
             Gate::Open | Gate::Unnumbered(_) => true,
             Gate::Numbered(cell, number) => {
                 let cell = &self.cells[cell as usize];
-                number <= cell.next && cell.unnumbered == 0
+                number < cell.late_below || number <= cell.next && cell.unnumbered == 0
             }
         }
     }
@@ -105,7 +165,11 @@ impl Cells {
             }
             Gate::Numbered(place, number) => {
                 let cell = &mut self.cells[place as usize];
+                if number < cell.late_below {
+                    cell.unnumbered = cell.unnumbered.saturating_sub(1);
+                }
                 cell.next = cell.next.max(number.saturating_add(1));
+                cell.passed = cell.passed.max(number.saturating_add(1));
                 if cell.gapped
                     && let Some(present) = self.present.get(&place)
                 {
@@ -189,24 +253,24 @@ fn count_all(
     goes_on: &mut dyn FnMut(u64) -> bool,
 ) -> Option<Counted> {
     if cursors.iter().map(Cursor::bytes_ahead).sum::<u64>() < BESIDE_FROM {
-        return Counted::of(cursors, cell_bits, goes_on);
+        return Counted::of(cursors, cell_bits, &[], goes_on);
     }
     let halves = cursors.iter().map(Cursor::halves);
     let (first, second): (Vec<_>, Vec<_>) = halves.unzip();
     let (bytes_beside, is_over) = (AtomicU64::new(0), AtomicBool::new(false));
     thread::scope(|scope| {
         let other = || {
-            Counted::of(&second, cell_bits, &mut |bytes| {
+            Counted::of(&second, cell_bits, &[], &mut |bytes| {
                 bytes_beside.store(bytes, Relaxed);
                 !is_over.load(Relaxed)
             })
         };
         let Ok(other) = thread::Builder::new().spawn_scoped(scope, other) else {
             // No more threads may be made.
-            return Counted::of(cursors, cell_bits, goes_on);
+            return Counted::of(cursors, cell_bits, &[], goes_on);
         };
         let mut goes_on = |bytes| goes_on(bytes + bytes_beside.load(Relaxed));
-        let counted = Counted::of(&first, cell_bits, &mut goes_on);
+        let counted = Counted::of(&first, cell_bits, &[], &mut goes_on);
         is_over.store(counted.is_none(), Relaxed);
         let other = other.join().unwrap_or_else(|panic| resume_unwind(panic));
         let mut counted = counted?;
@@ -216,26 +280,40 @@ fn count_all(
 }
 
 impl Counted {
+    /// Numbers below those that are known come late.
     fn of(
         cursors: &[Cursor],
         cell_bits: u32,
+        known: &[Known],
         goes_on: &mut dyn FnMut(u64) -> bool,
     ) -> Option<Self> {
-        let mut cells = vec![Cell::default(); places(cell_bits)];
-        let mut numbers = vec![None; places(cell_bits)];
-        each_gate(cursors, goes_on, |gate| match gate {
+        let mut counted = Self {
+            cells: vec![Cell::default(); places(cell_bits)],
+            numbers: vec![None; places(cell_bits)],
+        };
+        each_gate(cursors, goes_on, |gate| counted.note(gate, known))?;
+        Some(counted)
+    }
+
+    #[inline]
+    fn note(&mut self, gate: Gate, known: &[Known]) {
+        match gate {
             Gate::Open => {}
-            Gate::Unnumbered(cell) => cells[cell as usize].unnumbered += 1,
+            Gate::Unnumbered(cell) => self.cells[cell as usize].unnumbered += 1,
             Gate::Numbered(cell, number) => {
+                let known = known.get(cell as usize);
+                if known.is_some_and(|known| number < *known) {
+                    self.cells[cell as usize].unnumbered += 1;
+                    return;
+                }
                 let one = Numbers {
                     low: number,
                     high: number,
                     count: 1,
                 };
-                add(&mut numbers[cell as usize], one);
+                add(&mut self.numbers[cell as usize], one);
             }
-        })?;
-        Some(Self { cells, numbers })
+        }
     }
 
     fn add(&mut self, other: Self) {
@@ -340,7 +418,10 @@ impl Bits {
     }
 
     fn set(&mut self, number: u64) {
-        let place = number - self.low;
+        // What comes late in a log that grows is below the lowest.
+        let Some(place) = number.checked_sub(self.low) else {
+            return;
+        };
         if let Some(word) = self.words.get_mut((place / 64) as usize) {
             *word |= 1 << (place % 64);
         }

@@ -9,101 +9,17 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use memlog_format::Malformed;
-use memlog_format::api::Api;
-use memlog_format::chunk::HEADER_SIZE;
+use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE};
 use memlog_format::event::{Alloc, Deltas, Event, Release, Usual};
 use memlog_format::ext::Ext;
-use memlog_format::order::cell;
 use memlog_format::varint::Reader;
 
 use crate::error::{Finding, Findings};
 use crate::flight::Flight;
 use crate::grid::Span;
 use crate::item::{Item, Kind, Place};
-
-/// What a step has to wait for. Places are these two, and then the cells.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Gate {
-    /// Nothing.
-    Open,
-    /// Nothing, but numbered steps of the cell wait for it.
-    Unnumbered(u32),
-    /// The cell's unnumbered steps and its lower numbers.
-    Numbered(u32, u64),
-}
-
-/// The place before the cells that orders the mmap ledger.
-const LEDGER: u32 = 0;
-/// The place that orders the stamps.
-const STAMPS: u32 = 1;
-/// The place of the first cell.
-const CELLS: u32 = 2;
-
-/// Number of places where the recorder had so many cells.
-pub(crate) fn places(cell_bits: u32) -> usize {
-    CELLS as usize + (1 << cell_bits)
-}
-
-/// A record at its place in the stream.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Step<'a> {
-    pub gate: Gate,
-    pub tick: u64,
-    /// Nothing where only a number is used up.
-    pub kind: Option<Kind<'a>>,
-}
-
-impl Step<'_> {
-    /// Of a usual record.
-    pub(crate) fn of(usual: Usual, tick: u64, gate: Gate) -> Self {
-        let kind = match usual {
-            Usual::Alloc(alloc) => Kind::Alloc(alloc),
-            Usual::Release(release) => Kind::Release(release),
-        };
-        Self {
-            gate,
-            tick,
-            kind: Some(kind),
-        }
-    }
-
-    /// When it is due among the streams.
-    #[inline]
-    pub(crate) fn turn(&self) -> u64 {
-        let is_of_all = matches!(
-            self.kind,
-            Some(Kind::Rss(_) | Kind::Mark(_) | Kind::Switch(_))
-        );
-        turn(self.tick).saturating_add(is_of_all.into())
-    }
-
-    /// What it is, if that is usual.
-    #[inline]
-    pub(crate) fn usual(&self) -> Option<Usual> {
-        match self.kind? {
-            Kind::Alloc(alloc) => Some(Usual::Alloc(alloc)),
-            Kind::Release(release) => Some(Usual::Release(release)),
-            _ => None,
-        }
-    }
-}
-
-/// When what is no reading and no mark is due among the streams.
-#[inline]
-pub(crate) fn turn(tick: u64) -> u64 {
-    tick.saturating_mul(2)
-}
-
-/// What became of an announced release.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
-    /// It happened.
-    Happened,
-    /// It did not.
-    Revoked,
-    /// The chunk does not say.
-    Unfinished,
-}
+use crate::records::{Fate, fate_so_far, next_whole};
+use crate::step::{Gate, LEDGER, STAMPS, Step, gate};
 
 /// Reads one stream.
 #[derive(Clone)]
@@ -130,6 +46,23 @@ pub(crate) struct Cursor<'a> {
     at: usize,
     /// What came in the chunk of the fold under way.
     came: HashSet<u64>,
+    /// Whether more may come behind the last chunk.
+    grows: bool,
+    /// Whether what is read now came after the first look at the stream's end.
+    is_beyond: bool,
+    /// A release whose fate did not stand in the log yet when it was read.
+    undecided: Option<Release>,
+}
+
+/// Where a cursor stands between two looks at a log that grows.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Stand {
+    tid: u32,
+    deltas: Deltas,
+    announced: bool,
+    undecided: Option<Release>,
+    /// The offset in the file of what is to be read next; 0 before the first chunk.
+    pub(crate) at: usize,
 }
 
 impl<'a> Cursor<'a> {
@@ -156,7 +89,54 @@ impl<'a> Cursor<'a> {
             fold: None,
             at: 0,
             came: HashSet::new(),
+            grows: false,
+            is_beyond: false,
+            undecided: None,
         }
+    }
+
+    /// Goes on where it stood; the first of the spans may be the rest of a chunk.
+    pub(crate) fn resume(
+        bytes: &'a [u8],
+        stream: u32,
+        spans: &[Span],
+        (stand, grows): (&Stand, bool),
+    ) -> Self {
+        Self {
+            tid: stand.tid,
+            body_at: stand.at,
+            deltas: stand.deltas,
+            announced: stand.announced,
+            undecided: stand.undecided,
+            grows,
+            ..Self::new(bytes, stream, spans, None)
+        }
+    }
+
+    /// Where it stands.
+    pub(crate) fn stand(&self) -> Stand {
+        Stand {
+            tid: self.tid,
+            deltas: self.deltas,
+            announced: self.announced,
+            undecided: self.undecided,
+            at: self.body_at + self.records.at(),
+        }
+    }
+
+    /// Whether what it reads now came after the first look at the stream's end.
+    pub(crate) fn is_beyond(&self) -> bool {
+        self.is_beyond
+    }
+
+    /// The address whose release is undecided.
+    pub(crate) fn undecided(&self) -> Option<u64> {
+        self.undecided.map(|release| release.address)
+    }
+
+    /// Another stream was given the address of the undecided release: it happened.
+    pub(crate) fn take_undecided(&mut self) -> Option<Release> {
+        self.undecided.take()
     }
 
     /// Sets how many cells the recorder had.
@@ -214,7 +194,7 @@ impl<'a> Cursor<'a> {
     /// events.
     #[inline(always)]
     pub(crate) fn usuals(&mut self, mut take: impl FnMut(Place, Usual, Gate) -> bool) {
-        if self.flight.is_some() {
+        if self.flight.is_some() || self.undecided.is_some() {
             return;
         }
         let Place { stream, tid, .. } = self.place();
@@ -248,6 +228,13 @@ impl<'a> Cursor<'a> {
     #[inline]
     pub(crate) fn next(&mut self, findings: &mut Findings) -> Option<Step<'a>> {
         loop {
+            if self.undecided.is_some()
+                && let Some(kind) = self.decide(findings)
+            {
+                let (gate, tick) = (Gate::Open, self.deltas.tick);
+                let kind = Some(kind);
+                return Some(Step { gate, tick, kind });
+            }
             self.at = HEADER_SIZE + self.records.at();
             let step = match next_whole(&mut self.deltas, &mut self.records, self.body) {
                 Ok(Some(event)) => self.take(event, findings),
@@ -330,19 +317,55 @@ impl<'a> Cursor<'a> {
         if !release.announced {
             return (gate, Some(self.release(release)));
         }
-        match fate(self.deltas, self.records.clone(), self.body).0 {
-            Fate::Happened => (gate, Some(self.release(release))),
-            Fate::Revoked => {
+        match fate_so_far(self.deltas, self.records.clone(), self.body).0 {
+            Some(Fate::Happened) => (gate, Some(self.release(release))),
+            Some(Fate::Revoked) => {
                 self.announced = true;
                 (gate, None)
             }
-            Fate::Unfinished if self.is_prior(release.address, release.order) => (gate, None),
-            Fate::Unfinished => {
-                findings.push(Finding::UnfinishedRealloc {
-                    stream: self.stream,
-                    address: release.address,
-                });
-                (gate, Some(Kind::Unfinished(release)))
+            None if self.chunk_grows() => {
+                self.undecided = Some(release);
+                (gate, None)
+            }
+            _ if self.is_prior(release.address, release.order) => (gate, None),
+            _ => (gate, Some(self.unfinished(release, findings))),
+        }
+    }
+
+    fn unfinished(&self, release: Release, findings: &mut Findings) -> Kind<'a> {
+        findings.push(Finding::UnfinishedRealloc {
+            stream: self.stream,
+            address: release.address,
+        });
+        Kind::Unfinished(release)
+    }
+
+    /// Whether more of the chunk at hand may come.
+    fn chunk_grows(&self) -> bool {
+        match self.spans.as_slice().first() {
+            Some(next) => next.goes_on(),
+            None => self.grows,
+        }
+    }
+
+    /// What became of the undecided release, if that is known by now. It stands where
+    /// the release would: behind what it waited for.
+    fn decide(&mut self, findings: &mut Findings) -> Option<Kind<'a>> {
+        let release = self.undecided?;
+        match fate_so_far(self.deltas, self.records.clone(), self.body).0 {
+            None if self.chunk_grows() => None,
+            Some(Fate::Happened) => {
+                self.undecided = None;
+                Some(Kind::Release(release))
+            }
+            Some(Fate::Revoked) => {
+                self.undecided = None;
+                self.announced = true;
+                None
+            }
+            _ => {
+                self.undecided = None;
+                Some(self.unfinished(release, findings))
             }
         }
     }
@@ -412,6 +435,11 @@ impl<'a> Cursor<'a> {
     fn open_next(&mut self, findings: &mut Findings) -> Option<()> {
         let span = self.spans.next()?;
         let offset = span.offset;
+        if span.goes_on() {
+            self.go_on(&span);
+            return Some(());
+        }
+        self.is_beyond = span.is_late;
         if self.verify && !span.is_intact(self.bytes) {
             findings.push(Finding::BadChecksum { offset });
         }
@@ -429,6 +457,19 @@ impl<'a> Cursor<'a> {
         Some(())
     }
 
+    /// Goes on in the middle of a chunk, unless the rest of that was given up.
+    fn go_on(&mut self, span: &Span) {
+        self.is_beyond = span.is_late;
+        let is_left = self.body_at + self.records.at() > span.offset + span.from;
+        self.body = if is_left { &[] } else { span.body(self.bytes) };
+        self.opened_bytes += self.body.len() as u64;
+        self.body_at = match is_left {
+            true => span.offset + CHUNK_SIZE,
+            false => span.offset + span.from,
+        };
+        self.records = Reader::new(self.body);
+    }
+
     /// Gives up the rest of the chunk.
     fn leave(&mut self, error: Malformed, findings: &mut Findings) {
         findings.push(Finding::BadRecord {
@@ -437,55 +478,6 @@ impl<'a> Cursor<'a> {
             unread: self.body.len().saturating_sub(error.offset),
         });
         self.records = Reader::new(&[]);
+        self.body_at = (self.body_at / CHUNK_SIZE + 1) * CHUNK_SIZE;
     }
-}
-
-#[inline(always)]
-fn gate(address: u64, order: Option<u64>, cell_mask: u32) -> Gate {
-    let cell = CELLS + (cell(address) as u32 & cell_mask);
-    match order {
-        None => Gate::Unnumbered(cell),
-        Some(number) => Gate::Numbered(cell, number),
-    }
-}
-
-/// The next record, if it was written whole. Where a block of the file became
-/// zeros the record before runs into them: its numbers end too early, which no
-/// byte of it tells. But then it ends in a zero and zeros follow, which are no
-/// record.
-#[inline]
-pub(crate) fn next_whole<'a>(
-    deltas: &mut Deltas,
-    records: &mut Reader<'a>,
-    body: &[u8],
-) -> Result<Option<Event<'a>>, Malformed> {
-    let start = records.at();
-    let event = deltas.next(records)?;
-    match body.get(records.at().wrapping_sub(1)..) {
-        Some([0, 0, ..]) => Err(Malformed {
-            offset: start,
-            expected: "a record that was written whole",
-        }),
-        _ => Ok(event),
-    }
-}
-
-/// Looks ahead to where the fate of the announced release behind `records` is told, and
-/// where that record ends. The next release ends the search, so that no record is looked at
-/// more than twice.
-pub(crate) fn fate(mut deltas: Deltas, mut records: Reader, body: &[u8]) -> (Fate, usize) {
-    while let Ok(Some(event)) = next_whole(&mut deltas, &mut records, body) {
-        let fate = match event {
-            Event::Alloc(alloc) if is_realloc(alloc.api) => Fate::Happened,
-            Event::Revoke => Fate::Revoked,
-            Event::Alloc(_) | Event::Release(_) => break,
-            Event::Tick(_) | Event::Stamp(_) | Event::Ext(_) => continue,
-        };
-        return (fate, records.at());
-    }
-    (Fate::Unfinished, records.at())
-}
-
-fn is_realloc(api: Api) -> bool {
-    matches!(api, Api::Realloc | Api::Reallocarray)
 }

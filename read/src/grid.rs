@@ -21,15 +21,24 @@ pub(crate) struct Span {
     pub end: usize,
     /// Its header.
     pub header: Header,
-    /// Set when every committed byte is in the file.
+    /// Set when every committed byte is in the file, and all of them are read.
     pub whole: bool,
+    /// Where in the chunk reading begins: behind its header, unless what is before was read.
+    pub from: usize,
+    /// Whether it came between two looks at the same log.
+    pub is_late: bool,
 }
 
 impl Span {
     /// The committed bytes behind the chunk's header.
     pub(crate) fn body<'a>(&self, bytes: &'a [u8]) -> &'a [u8] {
-        let start = (self.offset + HEADER_SIZE).min(self.end);
+        let start = (self.offset + self.from).min(self.end);
         bytes.get(start..self.end).unwrap_or(&[])
+    }
+
+    /// Whether it goes on with a chunk of which a part was read.
+    pub(crate) fn goes_on(&self) -> bool {
+        self.from > HEADER_SIZE
     }
 
     /// Whether a sealed chunk is as it was when it was sealed.
@@ -113,7 +122,13 @@ impl<'a> Grid<'a> {
         Ok(grid)
     }
 
-    fn add(&mut self, span: Span, place: &'a [u8], places: usize, findings: &mut Findings) {
+    pub(crate) fn add(
+        &mut self,
+        span: Span,
+        place: &'a [u8],
+        places: usize,
+        findings: &mut Findings,
+    ) {
         self.used += 1;
         let index = span.header.stream;
         match span.header.kind {
@@ -192,7 +207,7 @@ fn repeated(span: &Span) -> Finding {
 }
 
 /// The first chunk tells whether this is a log at all.
-fn check_first(bytes: &[u8]) -> Result<(), ReadError> {
+pub(crate) fn check_first(bytes: &[u8]) -> Result<(), ReadError> {
     let length = bytes.len();
     if length == 0 {
         return Err(ReadError::Empty);
@@ -237,7 +252,7 @@ fn has_chunk(bytes: &[u8]) -> bool {
 }
 
 /// The part of a chunk that was committed and is in the file.
-fn span_of(offset: usize, present: usize, header: Header) -> Span {
+pub(crate) fn span_of(offset: usize, present: usize, header: Header) -> Span {
     let committed = header.committed as usize;
     let whole = present >= committed;
     Span {
@@ -245,5 +260,7 @@ fn span_of(offset: usize, present: usize, header: Header) -> Span {
         end: offset + committed.min(present),
         header,
         whole,
+        from: HEADER_SIZE,
+        is_late: false,
     }
 }

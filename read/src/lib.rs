@@ -13,9 +13,12 @@
 //! * `readings`: one chunk of events by itself
 //! * `stream`: one stream's records as they stand
 //! * `flight`: the live set of a log that overwrote its oldest events
+//! * `records`: each by itself; `step`: one at its place, and what it waits for
 //! * `cursor`: one stream's records, with each realloc resolved
 //! * `cells`: which numbers order which addresses, and which were lost
 //! * `merge`: all streams as one, the events on one address in true order
+//! * `undecided`: reallocs under way while a log is looked at
+//! * `follow`: what came since the last look at a log that grows
 //! * `error`: what can be wrong with a log, in sentences
 //!
 //! **No input makes it panic**, and none makes it take more than 64 bytes of
@@ -29,22 +32,27 @@ mod cursor;
 mod ends;
 mod error;
 mod flight;
+mod follow;
 mod grid;
 mod item;
 mod log;
 mod merge;
 mod metas;
 mod readings;
+mod records;
+mod step;
 mod stream;
 mod tables;
+mod undecided;
 
-pub use cursor::Fate;
 pub use error::{Finding, Findings, ReadError};
 pub use flight::Flight;
+pub use follow::{Follower, Look};
 pub use item::{Item, Kind, Place, Taker};
 pub use log::{Log, Size};
 pub use merge::EventStream;
 pub use metas::{Kept, Resident};
 pub use readings::{readings, records};
+pub use records::Fate;
 pub use stream::{Record, Stream};
 pub use tables::Frames;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE};
+use memlog_format::control::State;
 use memlog_format::counter::Counter;
 use memlog_format::meta::{CodeName, Death, End, ForkPoint, Key, Module, Start};
 use memlog_format::order::CELL_BITS;
@@ -27,6 +28,20 @@ pub struct Log<'a> {
     grid: Grid<'a>,
     metas: Metas<'a>,
     findings: Findings,
+}
+
+/// Parts of a log that were found one after the other.
+impl<'a> Log<'a> {
+    pub(crate) fn of(bytes: &'a [u8], grid: Grid<'a>) -> Self {
+        let mut findings = Findings::default();
+        let metas = Metas::read(bytes, &grid.metas, &mut findings);
+        Self {
+            bytes,
+            grid,
+            metas,
+            findings,
+        }
+    }
 }
 
 /// How much a log holds.
@@ -122,6 +137,11 @@ impl<'a> Log<'a> {
     /// A counter of the recorder.
     pub fn counter(&self, counter: Counter) -> u64 {
         counter.read(self.bytes)
+    }
+
+    /// What the recorder does, or did last.
+    pub fn state(&self) -> State {
+        State::read(self.bytes)
     }
 
     /// What was odd about the log when it was opened; what is odd about its
@@ -294,7 +314,7 @@ impl<'a> Log<'a> {
         streams.all(|stream| is_kept(stream, all(stream)) == Some(true))
     }
 
-    fn cell_bits(&self) -> u32 {
+    pub(crate) fn cell_bits(&self) -> u32 {
         let bits = self.start().map_or(0, |start| u32::from(start.cell_bits));
         match bits {
             1..=CELL_BITS => bits,

@@ -30,16 +30,19 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashMap};
 
-use crate::cells::Cells;
-use crate::cursor::{Cursor, Gate, Step, turn};
+use crate::cells::{Cells, Known};
+use crate::cursor::Cursor;
 use crate::error::Findings;
 use crate::item::{Item, Place, Taker};
+use crate::step::{Gate, Step, turn};
+use crate::undecided::{Head, Undecided};
 use memlog_format::event::Usual;
 
 /// So many events at most are read before the first of them is handed out.
 const AHEAD: usize = 32;
 
 /// All events of a log in order.
+#[derive(Default)]
 pub struct EventStream<'a> {
     heads: Vec<Head<'a>>,
     /// What was read and not handed out yet, while `hand_out` runs.
@@ -48,11 +51,12 @@ pub struct EventStream<'a> {
     current: Option<usize>,
     order: Option<Order>,
     findings: Findings,
-}
-
-struct Head<'a> {
-    cursor: Cursor<'a>,
-    step: Option<Step<'a>>,
+    /// Only of a log that grows.
+    undecided: Undecided,
+    /// What comes behind a release that turned out to have happened.
+    delayed: Option<Item<'a>>,
+    /// Whether more may come in the log.
+    grows: bool,
 }
 
 /// A head that waits: its number, itself and its turn.
@@ -67,6 +71,10 @@ struct Order {
     queues: HashMap<u32, BinaryHeap<Waiting>>,
     /// The same heads by turn.
     waiting: BTreeSet<(u64, usize)>,
+    /// Whether the log grows: what came after the first look may lack what belongs before.
+    grows: bool,
+    /// Heads that are left to the next look for that.
+    parked: usize,
 }
 
 impl<'a> EventStream<'a> {
@@ -90,23 +98,72 @@ impl<'a> EventStream<'a> {
         }
         let mut stream = Self {
             heads: Vec::with_capacity(cursors.len()),
-            ahead: Vec::with_capacity(AHEAD),
-            current: None,
             order,
             findings,
+            ..Self::default()
         };
         for (index, mut cursor) in cursors.into_iter().enumerate() {
             let mut step = None;
             if let Some(order) = &mut stream.order {
                 step = cursor.next(&mut stream.findings);
                 if let Some(step) = &step {
-                    order.place(index, step);
+                    order.place(index, step, false);
                 }
             }
             stream.heads.push(Head { cursor, step });
         }
         stream.current = stream.choose();
         stream
+    }
+
+    /// What came since the last look at a log that grows: heads that may have read a step
+    /// already, and `known` as [`Cells::go_on`] has it.
+    pub(crate) fn go_on(
+        heads: Vec<Head<'a>>,
+        known: &[Known],
+        cell_bits: u32,
+        grows: bool,
+    ) -> Self {
+        let mut stream = Self {
+            grows,
+            ..Self::default()
+        };
+        let ahead: Vec<_> = heads.iter().filter_map(|head| head.step).collect();
+        let mut cursors = Vec::with_capacity(heads.len());
+        for mut head in heads {
+            head.cursor.set_cell_bits(cell_bits);
+            cursors.push(head.cursor.clone());
+            stream.heads.push(head);
+        }
+        let is_new = |cursor: &Cursor| cursor.bytes_ahead() > 0 || cursor.undecided().is_some();
+        let is_any = !ahead.is_empty() || cursors.iter().any(is_new);
+        if cursors.len() > 1 && is_any {
+            let gates: Vec<_> = ahead.iter().map(|step| step.gate).collect();
+            let cells = Cells::go_on(&cursors, &gates, known, cell_bits);
+            stream.order = cells.map(|cells| Order {
+                grows,
+                ..Order::new(cells)
+            });
+        }
+        for index in 0..stream.heads.len() {
+            let (Some(order), head) = (&mut stream.order, &mut stream.heads[index]) else {
+                break;
+            };
+            stream.undecided.resume(index, head);
+            if head.step.is_none() {
+                head.step = head.cursor.next(&mut stream.findings);
+            }
+            if let Some(step) = &head.step {
+                order.place(index, step, head.cursor.is_beyond());
+            }
+        }
+        stream.current = stream.choose();
+        stream
+    }
+
+    /// Where the streams stand in the end, and what is known of the places.
+    pub(crate) fn into_heads(self) -> (Vec<Head<'a>>, Option<Vec<Known>>) {
+        (self.heads, self.order.map(|order| order.cells.into_known()))
     }
 
     /// What was odd about the events so far; complete at the end.
@@ -165,9 +222,17 @@ impl<'a> EventStream<'a> {
         let Some(head) = self.heads.first_mut() else {
             return 0;
         };
+        if head.step.is_some() {
+            return 0;
+        }
         let before = self.ahead.len();
         let full = before.saturating_add(usize::try_from(most).unwrap_or(AHEAD));
-        head.cursor.usuals(|place, usual, _| {
+        let is_early = self.grows && head.cursor.is_beyond();
+        head.cursor.usuals(|place, usual, gate| {
+            if is_early && gate.is_shared() {
+                head.step = Some(Step::of(usual, place.tick, gate));
+                return false;
+            }
             self.ahead.push((place, usual));
             self.ahead.len() < full
         });
@@ -180,6 +245,9 @@ impl<'a> EventStream<'a> {
         let (Some(index), Some(order)) = (self.current, &mut self.order) else {
             return 0;
         };
+        if !self.undecided.is_empty() || self.delayed.is_some() {
+            return 0;
+        }
         let Some(head) = self.heads.get_mut(index) else {
             return 0;
         };
@@ -196,8 +264,9 @@ impl<'a> EventStream<'a> {
         let mut count = 1;
         let mut beyond = None;
         if count < most {
+            let is_beyond = head.cursor.is_beyond();
             head.cursor.usuals(|place, usual, gate| {
-                if !order.stays(index, turn(place.tick), gate) {
+                if !order.stays(index, turn(place.tick), gate, is_beyond) {
                     beyond = Some(Step::of(usual, place.tick, gate));
                     return false;
                 }
@@ -218,7 +287,13 @@ impl<'a> EventStream<'a> {
     fn next_of_one(&mut self) -> Option<Item<'a>> {
         let head = self.heads.first_mut()?;
         loop {
-            let step = head.cursor.next(&mut self.findings)?;
+            let step = head.step.take();
+            let step = step.or_else(|| head.cursor.next(&mut self.findings))?;
+            // Another stream, which is not found yet, may come before it.
+            if self.grows && head.cursor.is_beyond() && step.gate.is_shared() {
+                head.step = Some(step);
+                return None;
+            }
             if let Some(kind) = step.kind {
                 return Some(head.cursor.item(step.tick, kind));
             }
@@ -230,6 +305,10 @@ impl<'a> EventStream<'a> {
         let order = self.order.as_mut()?;
         if let Some(Reverse((_, index))) = order.ready.pop() {
             return Some(index);
+        }
+        // What they wait for may lie behind what is left to the next look.
+        if order.parked > 0 {
+            return None;
         }
         let &(_, lowest) = order.waiting.first()?;
         self.findings.order_breaks += 1;
@@ -246,10 +325,11 @@ impl<'a> EventStream<'a> {
             return;
         };
         if let Some(step) = &head.step {
-            if order.stays(index, step.turn(), step.gate) {
+            let is_beyond = head.cursor.is_beyond();
+            if order.stays(index, step.turn(), step.gate, is_beyond) {
                 return;
             }
-            order.place(index, step);
+            order.place(index, step, is_beyond);
         }
         self.current = self.choose();
     }
@@ -263,6 +343,9 @@ impl<'a> Iterator for EventStream<'a> {
         if self.order.is_none() {
             return self.next_of_one();
         }
+        if let Some(item) = self.delayed.take() {
+            return Some(item);
+        }
         loop {
             let index = self.current?;
             let head = self.heads.get_mut(index)?;
@@ -272,12 +355,22 @@ impl<'a> Iterator for EventStream<'a> {
             };
             // The item first: the next step may change the stream's thread.
             let item = step.kind.map(|kind| head.cursor.item(step.tick, kind));
+            self.undecided.pass(index, head);
             head.step = head.cursor.next(&mut self.findings);
             self.order.as_mut()?.pass(step.gate);
             self.settle(index);
-            if item.is_some() {
-                return item;
+            if item.is_none() {
+                continue;
             }
+            let before = match &item {
+                Some(item) => self.undecided.overtaken(item, &mut self.heads),
+                None => None,
+            };
+            if before.is_some() {
+                self.delayed = item;
+                return before;
+            }
+            return item;
         }
     }
 }
@@ -289,12 +382,17 @@ impl Order {
             ready: BinaryHeap::new(),
             queues: HashMap::new(),
             waiting: BTreeSet::new(),
+            grows: false,
+            parked: 0,
         }
     }
 
     /// Whether the current stream's next step is the one to take.
     #[inline]
-    fn stays(&self, index: usize, turn: u64, gate: Gate) -> bool {
+    fn stays(&self, index: usize, turn: u64, gate: Gate, is_beyond: bool) -> bool {
+        if self.is_early(gate, is_beyond) {
+            return false;
+        }
         let is_lowest = match self.ready.peek() {
             Some(Reverse(other)) => (turn, index) <= *other,
             None => true,
@@ -302,8 +400,20 @@ impl Order {
         is_lowest && self.cells.is_open(gate)
     }
 
-    /// Puts a head among the ready or the waiting.
-    fn place(&mut self, index: usize, step: &Step) {
+    /// Whether something that belongs before a step may not be there yet: only of what came
+    /// after the first mark, for that was written before the second. What has no number
+    /// has nothing of another stream before it.
+    #[inline]
+    fn is_early(&self, gate: Gate, is_beyond: bool) -> bool {
+        is_beyond && self.grows && matches!(gate, Gate::Numbered(..))
+    }
+
+    /// Puts a head among the ready or the waiting, or leaves it to the next look.
+    fn place(&mut self, index: usize, step: &Step, is_beyond: bool) {
+        if self.is_early(step.gate, is_beyond) {
+            self.parked += 1;
+            return;
+        }
         match step.gate {
             Gate::Numbered(place, number) if !self.cells.is_open(step.gate) => {
                 let queue = self.queues.entry(place).or_default();

@@ -7,7 +7,7 @@ use memlog_format::event::{Deltas, Event};
 use memlog_format::ext::{Ext, Rss};
 use memlog_format::varint::Reader;
 
-use crate::cursor::next_whole;
+use crate::records::next_whole;
 
 /// The records in a chunk, in its stream's order; `chunk` is its bytes up to
 /// what is committed. Nothing comes behind one that cannot be read.

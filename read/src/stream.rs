@@ -4,8 +4,8 @@ use memlog_format::chunk::HEADER_SIZE;
 use memlog_format::event::{Deltas, Event};
 use memlog_format::varint::Reader;
 
-use crate::cursor::{Fate, fate, next_whole};
 use crate::grid::Span;
+use crate::records::{Fate, fate, next_whole};
 
 /// A record and where it stands.
 #[derive(Clone, Copy, Debug)]

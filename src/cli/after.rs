@@ -29,6 +29,32 @@ Examples:
   memlog ctl 5912 mark 'phase 3'     give this moment a name: memlog table --at 'mark \"phase 3\"'
   memlog ctl -r 5912 stop            it, and the programs that it has started";
 
+pub const TOP: &str = "\
+It reads the log, which grows, and not the program: nothing stops or slows down for it, and it can \
+begin at any time. Of a folder it shows each process with a line, and Enter goes into one. Keys: \
+s sorts by the next column, / filters, Tab shows threads, Enter shows the stacks of a line and p \
+pauses; ? shows all of them. Without a terminal it prints one frame, as --batch does.
+
+Examples:
+  memlog top 5912                     a process that is recorded
+  memlog top vm.5912.memlog           its log, on this machine or another one
+  memlog top logs/                    all processes of a job
+  memlog top --batch -n 3 5912        three frames as plain text";
+
+pub const FOLLOW: &str = "\
+It reads the log, which grows, and ends when the program does, with a last snapshot, or at Ctrl-C. A \
+snapshot has the stacks that did something since the one before and hold memory: live bytes, and what \
+came and went since that one and since the beginning. That is the form of pmem, with bytes. --top \
+writes the stacks that hold most, with inlined functions and lines. With --every-churn and --every a \
+snapshot comes when either is due. The file of --prometheus is for the textfile collector of \
+node_exporter.
+
+Examples:
+  memlog follow 5912                                   a snapshot at each MiB of churn
+  memlog follow --every 30s --top 10 -o top.txt vm.5912.memlog
+  memlog follow --wait --every-churn 64MiB server.memlog
+  memlog follow --prometheus /var/lib/node_exporter/server.prom 5912";
+
 pub const SUMMARY: &str = "\
 It shows the peaks of resident memory and of the heap, what the first consists of, how both went over \
 time, and the places that held most, that mapped most and that allocated most often. A place is a function and line that called the allocator; report and tree say who called it.

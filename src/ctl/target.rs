@@ -9,9 +9,8 @@ use std::path::Path;
 
 use anyhow::Context;
 use memlog_format::control::{State, Word};
-use memlog_pages::{Advice, clean, logs_of, shown};
+use memlog_pages::{Advice, clean, logs_of, process, shown};
 
-use crate::mapped;
 use crate::os::SharedWords;
 use crate::record::Log;
 
@@ -66,7 +65,7 @@ impl Target {
 
     /// Whether it is still there.
     pub fn is_there(&self) -> bool {
-        mapped::maps(self.pid, self.log.identity.1)
+        process::maps(self.pid, self.log.identity.1)
     }
 
     fn open(log: Log, pid: u32) -> anyhow::Result<Self> {
@@ -89,7 +88,7 @@ impl Target {
 
 /// The programs that are asked, at least one.
 pub fn find(name: &OsStr, with_children: bool) -> anyhow::Result<Vec<Target>> {
-    let mut found = match mapped::number(name) {
+    let mut found = match process::number(name) {
         Some(pid) => vec![of_process(pid)?],
         None => of_logs(Path::new(name))?,
     };
@@ -104,7 +103,7 @@ pub fn find(name: &OsStr, with_children: bool) -> anyhow::Result<Vec<Target>> {
 }
 
 fn of_process(pid: u32) -> anyhow::Result<Target> {
-    let path = mapped::log_of(pid)?;
+    let path = process::log_of(pid)?;
     let log = Log::read(&path, None)?;
     let log = log.with_context(|| format!("{} was replaced just now", shown(&path)))?;
     Target::open(log, pid)
@@ -117,7 +116,7 @@ fn of_logs(name: &Path) -> anyhow::Result<Vec<Target>> {
         let Some(log) = Log::read(&path, None)? else {
             continue;
         };
-        let pid = mapped::process_of(log.pid, log.identity.1);
+        let pid = process::process_of(log.pid, log.identity.1);
         match pid.map(|pid| Target::open(log, pid)) {
             Some(Ok(target)) => found.push(target),
             Some(Err(error)) => denied = Some(error),
@@ -136,7 +135,7 @@ fn of_logs(name: &Path) -> anyhow::Result<Vec<Target>> {
 
 /// All that these have started, and what those have.
 fn descendants(roots: &BTreeSet<u32>) -> Vec<u32> {
-    let parents: Vec<(u32, u32)> = mapped::processes()
+    let parents: Vec<(u32, u32)> = process::processes()
         .filter_map(|pid| {
             let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
             let parent = stat.rsplit_once(')')?.1.split_whitespace().nth(1)?;

@@ -5,9 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use memlog_pages::{Advice, Glance, logs_of, shown};
-
-use crate::mapped;
+use memlog_pages::{Advice, Glance, logs_of, process, shown};
 
 /// Names, and what they stand for.
 pub struct Found {
@@ -38,8 +36,8 @@ impl Found {
 
     fn add(&mut self, name: &OsStr) -> anyhow::Result<()> {
         let path = Path::new(name);
-        match mapped::number(name) {
-            Some(process) => self.files.push(mapped::log_of(process)?),
+        match process::number(name) {
+            Some(process) => self.files.push(process::log_of(process)?),
             None if path.is_dir() => self.folders.push(path.to_owned()),
             None if path.exists() => self.files.push(path.to_owned()),
             None => {

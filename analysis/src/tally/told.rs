@@ -8,6 +8,7 @@ use crate::ledger::{Mapped, MappedMoments};
 use crate::live::Blocks;
 use crate::stacks::StackTable;
 use crate::threads::Threads;
+use crate::totals::{Anomalies, PeakFigures, Totals};
 
 impl Tally {
     /// Allocations and releases of the log so far.
@@ -57,6 +58,31 @@ impl Tally {
     /// These are more of them: those that are known have the same places.
     pub fn know_stacks(&mut self, stacks: StackTable) {
         self.stacks = stacks;
+    }
+
+    /// Takes all stacks out, for a later reading of the same log.
+    pub fn take_stacks(&mut self) -> StackTable {
+        std::mem::take(&mut self.stacks)
+    }
+
+    /// Sums so far.
+    pub fn totals(&self) -> &Totals {
+        &self.totals
+    }
+
+    /// What should not be, so far: without what is known only in the end.
+    pub fn anomalies(&self) -> &Anomalies {
+        &self.anomalies
+    }
+
+    /// The largest heap so far.
+    pub fn heap_peak(&self) -> &PeakFigures {
+        &self.heap_peak
+    }
+
+    /// When the last event was.
+    pub fn tick(&self) -> u64 {
+        self.heap.tick
     }
 
     /// What each stack held at a moment, as an index into the stack table;

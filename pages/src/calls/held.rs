@@ -105,3 +105,11 @@ impl Lines {
         sums
     }
 }
+
+/// Whether a filter lets one stack through.
+pub fn keeps_stack(stack: u32, filter: &Filter, labels: &mut Labels) -> bool {
+    filter.is_none()
+        || Lines::of([stack], filter, true, labels)
+            .end_of(stack)
+            .is_some()
+}

@@ -24,10 +24,10 @@ pub use form::{Form, check};
 pub use grow::Shape;
 use grow::grow;
 pub use grow::grow_from;
-pub use held::counted;
+pub use held::{counted, keeps_stack};
 pub use paths::Paths;
 pub use snapshots::{SnapshotArgs, Taken};
-pub use sources::Sources;
+pub use sources::{Sources, print_sources};
 
 /// Grows a tree. `part` is which it is on its page, and of how many.
 pub fn tree(

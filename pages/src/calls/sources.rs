@@ -17,7 +17,7 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use memlog_analysis::{Held, Snapshots};
+use memlog_analysis::{Held, Snapshot, StackChange};
 
 use super::filter::Filter;
 use super::held::Lines;
@@ -32,29 +32,19 @@ struct Source {
     went: Held,
 }
 
-/// All stacks that ever held memory.
-pub struct Sources<'s> {
-    snapshots: &'s Snapshots,
-    lines: Lines,
+/// All stacks that ever held memory, snapshot by snapshot.
+pub struct Sources {
     threshold: u64,
+    index: usize,
     sources: HashMap<u32, Source>,
     /// Their ids and frames, as they are printed, once they were.
     texts: HashMap<u32, (u64, String)>,
 }
 
-impl<'s> Sources<'s> {
-    /// Of a log that was read for snapshots each time that so many bytes came and went.
-    pub fn of(
-        subject: &Subject<'s>,
-        threshold: u64,
-        filter: &Filter,
-        labels: &mut Labels,
-    ) -> Option<Self> {
-        let snapshots = subject.analysis.snapshots.as_ref()?;
-        let base = snapshots.base();
-        let changed = snapshots.all().flat_map(|(_, changes)| changes);
-        let stacks = base.iter().map(|&(stack, _)| stack);
-        let stacks = stacks.chain(changed.map(|change| change.stack));
+impl Sources {
+    /// None yet but what each stack held before the first event. There is a snapshot each
+    /// time that so many bytes came and went.
+    pub fn new(base: &[(u32, Held)], threshold: u64) -> Self {
         let source = |&(stack, live): &(u32, Held)| {
             let source = Source {
                 live,
@@ -62,49 +52,75 @@ impl<'s> Sources<'s> {
             };
             (stack, source)
         };
-        Some(Self {
-            lines: Lines::of(stacks, filter, true, labels),
+        Self {
+            threshold,
+            index: 0,
             sources: base.iter().map(source).collect(),
             texts: HashMap::new(),
-            snapshots,
-            threshold,
-        })
+        }
     }
 
-    /// Writes all of them.
-    pub fn print(mut self, labels: &mut Labels, out: &mut impl Write) -> io::Result<()> {
-        for (index, (one, changes)) in self.snapshots.all().enumerate() {
-            let mut text = format!(
-                "\n[{index:3}]{:=<57}\nchurn={}/{}\n",
-                "",
-                one.churn(),
-                self.threshold
-            );
-            for change in changes {
-                let source = self.sources.entry(change.stack).or_default();
-                source.live = source.live.plus(change.came).minus(change.went);
-                source.came = source.came.plus(change.came);
-                source.went = source.went.plus(change.went);
-                // Without live memory it is nothing that grows.
-                if source.live.blocks == 0 || self.lines.end_of(change.stack).is_none() {
-                    continue;
-                }
-                let texts = self.texts.entry(change.stack);
-                let (id, frames) = texts.or_insert_with(|| labels.source(change.stack));
-                // A String takes everything.
-                let _ = writeln!(
-                    text,
-                    "\n{{{id:x}}} live:{}, alloc:{}/{}, free:{}/{}\n{frames}",
-                    source.live.bytes,
-                    change.came.bytes,
-                    source.came.bytes,
-                    change.went.bytes,
-                    source.went.bytes,
-                    frames = frames.trim_end(),
-                );
+    /// The text of the next one; `keeps` says which stacks are wanted.
+    pub fn next(
+        &mut self,
+        (one, changes): (&Snapshot, &[StackChange]),
+        labels: &mut Labels,
+        mut keeps: impl FnMut(u32, &mut Labels) -> bool,
+    ) -> String {
+        let mut text = format!(
+            "\n[{:3}]{:=<57}\nchurn={}/{}\n",
+            self.index,
+            "",
+            one.churn(),
+            self.threshold
+        );
+        self.index += 1;
+        for change in changes {
+            let source = self.sources.entry(change.stack).or_default();
+            source.live = source.live.plus(change.came).minus(change.went);
+            source.came = source.came.plus(change.came);
+            source.went = source.went.plus(change.went);
+            // Without live memory it is nothing that grows.
+            if source.live.blocks == 0 || !keeps(change.stack, labels) {
+                continue;
             }
-            out.write_all(text.as_bytes())?;
+            let texts = self.texts.entry(change.stack);
+            let (id, frames) = texts.or_insert_with(|| labels.source(change.stack));
+            // A String takes everything.
+            let _ = writeln!(
+                text,
+                "\n{{{id:x}}} live:{}, alloc:{}/{}, free:{}/{}\n{frames}",
+                source.live.bytes,
+                change.came.bytes,
+                source.came.bytes,
+                change.went.bytes,
+                source.went.bytes,
+                frames = frames.trim_end(),
+            );
         }
-        out.flush()
+        text
     }
+}
+
+/// Writes all snapshots of a log that was read for them.
+pub fn print_sources(
+    subject: &Subject,
+    threshold: u64,
+    filter: &Filter,
+    (labels, out): (&mut Labels, &mut impl Write),
+) -> io::Result<()> {
+    let Some(snapshots) = &subject.analysis.snapshots else {
+        return Ok(());
+    };
+    let base = snapshots.base();
+    let changed = snapshots.all().flat_map(|(_, changes)| changes);
+    let stacks = base.iter().map(|&(stack, _)| stack);
+    let stacks = stacks.chain(changed.map(|change| change.stack));
+    let lines = Lines::of(stacks, filter, true, labels);
+    let mut sources = Sources::new(base, threshold);
+    for one in snapshots.all() {
+        let keeps = |stack, _: &mut Labels| lines.end_of(stack).is_some();
+        out.write_all(sources.next(one, labels, keeps).as_bytes())?;
+    }
+    out.flush()
 }

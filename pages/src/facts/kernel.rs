@@ -113,7 +113,8 @@ fn killed(record: &str, pid: u32) -> Option<(f64, &str)> {
     Some((micros / 1e6, text))
 }
 
-fn is_here(log: &Log) -> bool {
+/// Whether a log is of this machine.
+pub fn is_here(log: &Log) -> bool {
     let name = fs::read_to_string("/proc/sys/kernel/hostname");
     name.is_ok_and(|name| log.text(Key::Host) == Some(name.trim_end().as_bytes()))
 }

@@ -14,7 +14,7 @@ use crate::words::clean;
 pub use imported::{
     Imported, gap_of, is_temporary_guessed, is_unknown, lacks, unknown_words, without_unknown,
 };
-pub use kernel::{Running, Word, is_running, oom_word, running};
+pub use kernel::{Running, Word, is_here, is_running, oom_word, running};
 pub use losses::{Bounds, fate, is_denied, may_lack, reason, without_log};
 pub use program::{command_line, command_words, log_name, program, started_as};
 pub use ranks::place as rank;

@@ -19,6 +19,52 @@ pub struct Cursor {
     in_new: bool,
 }
 
+/// What is known of places while the table of stacks grows: it is lent to one at a time.
+pub struct Rested<'n> {
+    names: Names<'n>,
+    labels: Vec<Name>,
+    is_allocator: Vec<bool>,
+    index: HashMap<Name, u32>,
+    by_site: HashMap<u32, Vec<u32>>,
+}
+
+impl<'n> Rested<'n> {
+    /// Nothing yet.
+    pub fn new(names: Names<'n>) -> Self {
+        Self {
+            names,
+            labels: Vec::new(),
+            is_allocator: Vec::new(),
+            index: HashMap::new(),
+            by_site: HashMap::new(),
+        }
+    }
+
+    /// Goes on with these stacks: those that were known have the same numbers.
+    pub fn on(self, stacks: &StackTable) -> Labels<'n, '_> {
+        let Self {
+            names,
+            labels,
+            is_allocator,
+            index,
+            by_site,
+        } = self;
+        Labels {
+            names,
+            stacks,
+            labels,
+            is_allocator,
+            index,
+            by_site,
+        }
+    }
+
+    /// All that were asked for, by label.
+    pub fn names(&self) -> &[Name] {
+        &self.labels
+    }
+}
+
 /// What to call each place.
 pub struct Labels<'n, 's> {
     names: Names<'n>,
@@ -32,13 +78,17 @@ pub struct Labels<'n, 's> {
 impl<'n, 's> Labels<'n, 's> {
     /// None yet.
     pub fn new(names: Names<'n>, stacks: &'s StackTable) -> Self {
-        Self {
-            names,
-            stacks,
-            labels: Vec::new(),
-            is_allocator: Vec::new(),
-            index: HashMap::new(),
-            by_site: HashMap::new(),
+        Rested::new(names).on(stacks)
+    }
+
+    /// Lets the stacks go.
+    pub fn rest(self) -> Rested<'n> {
+        Rested {
+            names: self.names,
+            labels: self.labels,
+            is_allocator: self.is_allocator,
+            index: self.index,
+            by_site: self.by_site,
         }
     }
 

@@ -30,7 +30,7 @@ use given::GivenNames;
 pub use jit::{found as jit_names, may_be as may_have_jit_names};
 use kept::Kept;
 pub use known::KnownNames;
-pub use labels::{Cursor, Labels};
+pub use labels::{Cursor, Labels, Rested};
 pub use placed::Placed;
 use remarks::Remarks;
 pub use symbol_files::{SymbolFiles, machine, options as symbol_options, words as symbol_words};

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use memlog_analysis::{
-    At, Coverage, Facts, Figures, Held, Instant, Moment, Options, Snapshots, Summary, Tables,
-    Tally, UnknownReleases,
+    At, Coverage, Facts, Figures, Held, Instant, Moment, Options, Snapshots, StackTable, Summary,
+    Tables, Tally, UnknownReleases,
 };
 use memlog_export::When;
 use memlog_format::counter::{ALL, Counter};
@@ -153,28 +153,15 @@ impl Family<'_> {
     ) -> Analysis {
         let log = self.own();
         watch.expect(self.logs.iter());
-        let mut tally = Tally::new(Options {
-            chosen,
-            maxrss_floor_kb: log.counter(Counter::MaxRssFloorKb),
-            peak_reading: log.stripped().map(|stripped| stripped.peak_reading),
-            forked: log.parent_pid().is_some(),
-        });
-        self.inherit(&mut tally, watch);
-        tally.start();
+        let inherit = |tally: &mut Tally| self.inherit(tally, watch);
+        let mut tally = begin(log, chosen, StackTable::default(), inherit);
         let tables = LogTables::new(log);
-        if let Some(flight) = log.flight() {
-            tally.resume(&flight.sums, flight.bound_bytes);
-            for entry in flight.live() {
-                tally.seed(entry, &tables);
-            }
-            tally.seeded();
-        }
         let mut events = watch.events(log);
         let mut mapped = MappedHistory::default();
         let mut feed = Feed {
             tally: &mut tally,
             tables: &tables,
-            mapped: &mut mapped,
+            mapped: Some(&mut mapped),
         };
         let goes_on = |events, bytes| watch.goes_on_after(events, bytes);
         let far = match &mut snapshots {
@@ -234,7 +221,7 @@ impl Family<'_> {
     }
 
     /// What was live in the parents at each fork, the oldest first.
-    fn inherit(&self, tally: &mut Tally, watch: &Watch) {
+    pub(super) fn inherit(&self, tally: &mut Tally, watch: &Watch) {
         for (_, child, parent) in self.forks() {
             tally.change_log();
             let tables = LogTables::new(parent);
@@ -255,6 +242,34 @@ impl Family<'_> {
             }
         }
     }
+}
+
+/// What there is before the first event: what was inherited, and what overwritten events
+/// left. `stacks` are known from an earlier reading.
+pub(super) fn begin(
+    log: &Log,
+    chosen: Option<Instant>,
+    stacks: StackTable,
+    inherit: impl FnOnce(&mut Tally),
+) -> Tally {
+    let mut tally = Tally::new(Options {
+        chosen,
+        maxrss_floor_kb: log.counter(Counter::MaxRssFloorKb),
+        peak_reading: log.stripped().map(|stripped| stripped.peak_reading),
+        forked: log.parent_pid().is_some(),
+    });
+    tally.know_stacks(stacks);
+    inherit(&mut tally);
+    tally.start();
+    if let Some(flight) = log.flight() {
+        let tables = LogTables::new(log);
+        tally.resume(&flight.sums, flight.bound_bytes);
+        for entry in flight.live() {
+            tally.seed(entry, &tables);
+        }
+        tally.seeded();
+    }
+    tally
 }
 
 /// How sure figures were before events were left out.
@@ -325,8 +340,8 @@ impl<'a> Taker<'a> for Again {
 /// Takes each event to the tally.
 pub(super) struct Feed<'t, 'l, 'a> {
     pub(super) tally: &'t mut Tally,
-    tables: &'t LogTables<'l, 'a>,
-    mapped: &'t mut MappedHistory,
+    pub(super) tables: &'t LogTables<'l, 'a>,
+    pub(super) mapped: Option<&'t mut MappedHistory>,
 }
 
 impl<'a> Taker<'a> for Feed<'_, '_, '_> {
@@ -355,7 +370,9 @@ impl<'a> Taker<'a> for Feed<'_, '_, '_> {
             Kind::Rss(rss) => tally.rss(at, rss),
             Kind::Ledger(entry) => {
                 tally.ledger(at, entry, tables);
-                self.mapped.at(item.tick, tally.mapped());
+                if let Some(mapped) = &mut self.mapped {
+                    mapped.at(item.tick, tally.mapped());
+                }
             }
             Kind::Failed(failure) => tally.failed(at, failure, tables),
             Kind::Passed(passed) => tally.passed(at, passed, tables),
@@ -365,7 +382,9 @@ impl<'a> Taker<'a> for Feed<'_, '_, '_> {
             Kind::Mark(_) => tally.mark(),
             Kind::Switch(switch) => {
                 tally.switched(at, switch);
-                self.mapped.at(item.tick, tally.mapped());
+                if let Some(mapped) = &mut self.mapped {
+                    mapped.at(item.tick, tally.mapped());
+                }
             }
             Kind::Fork { .. } | Kind::Limit(_) => {}
         }
@@ -389,7 +408,8 @@ pub(super) fn figures(log: &Log) -> Figures {
     }
 }
 
-fn facts(log: &Log) -> Facts {
+/// What the log says besides its events.
+pub(super) fn facts(log: &Log) -> Facts {
     let end = log.end();
     let losses = ALL.iter().filter(|(counter, _)| counter.is_loss());
     let lost = losses.map(|&(counter, _)| log.counter(counter));

@@ -102,6 +102,14 @@ pub fn log_bytes(path: &Path) -> io::Result<FileBytes> {
     bytes_of(file, length)
 }
 
+/// A copy of the log at `path`, however long it is.
+pub fn log_copy(path: &Path) -> io::Result<FileBytes> {
+    let (file, length) = open_log(path)?;
+    let mut bytes = Vec::with_capacity(length as usize);
+    file.take(length).read_to_end(&mut bytes)?;
+    Ok(FileBytes::Read(bytes))
+}
+
 /// The log in an open file.
 pub fn bytes_of(file: File, length: u64) -> io::Result<FileBytes> {
     if length > READ_UP_TO {

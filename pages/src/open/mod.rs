@@ -6,6 +6,7 @@ mod blocks;
 mod cut;
 mod each;
 mod extent;
+mod following;
 mod foreign;
 mod glance;
 mod identity;
@@ -14,6 +15,7 @@ mod magic;
 mod map;
 mod mapped;
 mod packed;
+pub mod process;
 mod progress;
 mod reading;
 mod sidecar;
@@ -36,13 +38,14 @@ pub use blocks::make as make_table;
 pub use cut::outlive_cut_files;
 pub use each::{each, gathered};
 pub use extent::{Extent, of as extent_of};
+pub use following::{Following, Life, Seen, outline};
 pub use foreign::{Made, form_of, import};
 pub use glance::{FEW_EVENTS, Few, Glance, says_more};
 pub use identity::{Identity, Wholeness};
 pub use interrupt::{INTERRUPTED, Interrupt};
 pub use magic::{begins_with, has_magic};
 pub use map::FileBytes;
-use map::{bytes_of, log_bytes, log_files, log_outline};
+use map::{bytes_of, log_bytes, log_copy, log_files, log_outline};
 pub use map::{map, map_file, map_known};
 pub use packed::{Room, is_archive, is_packed};
 pub use progress::{Far, left_seconds};
@@ -88,6 +91,16 @@ impl Files {
             });
         }
         Self::read(path, log_bytes)
+    }
+
+    /// The same, and nobody is told how far it is.
+    pub fn load_silently(path: &Path) -> anyhow::Result<Self> {
+        Self::load(path, &Watch::silent())
+    }
+
+    /// The same of a log only, copied at once: it may be overwritten meanwhile.
+    pub fn copy(path: &Path) -> anyhow::Result<Self> {
+        Self::read(path, log_copy)
     }
 
     /// The same without their events, of a log only.

@@ -14,6 +14,11 @@ pub struct Snapping<'f, 't, 'l, 'a> {
 }
 
 impl<'f, 't, 'l, 'a> Snapping<'f, 't, 'l, 'a> {
+    /// In the middle of a log.
+    pub fn go_on(feed: &'f mut Feed<'t, 'l, 'a>, snapshots: &'f mut Snapshots) -> Self {
+        Self { feed, snapshots }
+    }
+
     /// Before the first event of the log's own.
     pub fn begin(feed: &'f mut Feed<'t, 'l, 'a>, snapshots: &'f mut Snapshots) -> Self {
         snapshots.begin(feed.tally);

@@ -2,17 +2,18 @@
 //! the process is in a container.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{DirEntryExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use memlog_pages::{Advice, Glance};
+use super::Glance;
+use crate::words::Advice;
 
 /// What a word of a command line names, where it is a number and no file.
-pub fn number(name: &std::ffi::OsStr) -> Option<u32> {
+pub fn number(name: &OsStr) -> Option<u32> {
     let number = name.to_str()?.parse().ok()?;
     (!Path::new(name).exists()).then_some(number)
 }

@@ -1,0 +1,33 @@
+//! What a word of the command line stands for.
+
+use std::path::{Path, PathBuf};
+
+use crate::open::process;
+
+/// What a word of the command line stands for.
+#[derive(Debug)]
+pub enum Target {
+    /// A log.
+    Log(PathBuf),
+    /// A folder of logs, or a pattern of them.
+    Several(PathBuf),
+    /// A process whose log is not found yet, and why.
+    Process(anyhow::Error),
+}
+
+/// What a word stands for. A file may have digits for its name: it comes first.
+pub fn target(word: &Path) -> anyhow::Result<Target> {
+    if word.is_dir() {
+        return Ok(Target::Several(word.to_owned()));
+    }
+    if word.symlink_metadata().is_ok() {
+        return Ok(Target::Log(word.to_owned()));
+    }
+    if let Some(pid) = process::number(word.as_os_str()) {
+        return Ok(process::log_of(pid).map_or_else(Target::Process, Target::Log));
+    }
+    match crate::choose::searched(word) {
+        Some(_) => Ok(Target::Several(word.to_owned())),
+        None => Ok(Target::Log(word.to_owned())),
+    }
+}
