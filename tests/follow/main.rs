@@ -1,0 +1,214 @@
+//! Logs that are read while their programs write them: what a follower knows in the end is
+//! what a reading of the finished log finds, to the byte, whenever it looked.
+//!
+//! `MEMLOG_LONG=1` looks at more runs; `MEMLOG_SEED=N` begins with other moments.
+
+mod cli;
+#[path = "../common/mod.rs"]
+mod common;
+mod terminal;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use common::tools::{Folder, Random, is_long, seed, skip, tools};
+use memlog_pages::{Analysis, Files, Following, Watch};
+
+/// No victim has more at a time.
+const THREADS: i64 = 8;
+/// A run that is longer than this is stuck.
+const MOST: Duration = Duration::from_secs(120);
+
+/// Of a stack by its addresses: live bytes and blocks, and all that it allocated.
+type ByStack = BTreeMap<Vec<u64>, [u64; 4]>;
+
+/// What is to be equal.
+#[derive(Debug, Default, PartialEq)]
+struct Known {
+    totals: Vec<u64>,
+    temporary: i64,
+    by_stack: ByStack,
+    by_thread: BTreeMap<u32, [u64; 2]>,
+}
+
+fn known(tally: &memlog_analysis::Tally) -> Known {
+    use memlog_analysis::Moment;
+    let mut by_stack = ByStack::new();
+    let addresses = |stack| {
+        let frames = tally.stacks().frames(stack);
+        frames.map(|frame| frame.site.address).collect::<Vec<_>>()
+    };
+    for (stack, held) in tally.held(Moment::End) {
+        let row = by_stack.entry(addresses(stack)).or_default();
+        row[0] += held.bytes;
+        row[1] += held.blocks;
+    }
+    for (stack, total) in tally.allocated() {
+        let row = by_stack.entry(addresses(stack)).or_default();
+        row[2] += total.bytes;
+        row[3] += total.blocks;
+    }
+    let totals = tally.totals();
+    let live = tally.live();
+    Known {
+        totals: vec![
+            totals.allocations,
+            totals.releases,
+            totals.bytes,
+            totals.inherited_blocks,
+            totals.inherited_released,
+            live.bytes,
+            live.blocks,
+        ],
+        temporary: totals.temporary as i64,
+        by_stack,
+        by_thread: tally
+            .held_by_thread(Moment::End)
+            .map(|(tid, held)| (tid, [held.bytes, held.blocks]))
+            .collect(),
+    }
+}
+
+fn whole(path: &Path) -> Analysis {
+    let files = Files::load(path, &Watch::silent()).expect("a log");
+    files
+        .family()
+        .expect("a log")
+        .analyse(None, &Watch::silent())
+}
+
+/// Every log of a folder, from when it comes.
+#[derive(Default)]
+struct All {
+    logs: BTreeMap<PathBuf, Following>,
+    /// Looks that read something.
+    looks: u64,
+}
+
+impl All {
+    fn look(&mut self, folder: &Path) {
+        for entry in fs::read_dir(folder).expect("a folder").flatten() {
+            let path = entry.path();
+            let is_log = path.extension().is_some_and(|name| name == "memlog");
+            if is_log && !self.logs.contains_key(&path) {
+                let Ok(following) = Following::open(&path) else {
+                    continue;
+                };
+                self.logs.insert(path, following);
+            }
+        }
+        for following in self.logs.values_mut() {
+            let before = following.tally().events();
+            let looked = following.look(&mut None, &mut |_, _| {});
+            // A child that did nothing has removed its log, and none else is in the way.
+            looked.unwrap_or_else(|error| panic!("{}: {error:#}", following.path().display()));
+            self.looks += u64::from(following.tally().events() > before);
+        }
+    }
+
+    fn are_over(&self) -> bool {
+        self.logs.values().all(Following::is_over)
+    }
+}
+
+/// Runs a program and looks at its logs at random moments; how often.
+fn follow(program: &Path, args: &[&str], kill_after: Option<Duration>, random: &mut Random) -> u64 {
+    let folder = Folder::new("follow");
+    let mut command = Command::new(program);
+    command
+        .args(args)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    command
+        .env("LD_PRELOAD", &tools().memlog)
+        .env("MEMLOG_DIR", folder.path());
+    let mut child: Child = command.spawn().expect("it runs");
+    let begun = Instant::now();
+    let mut all = All::default();
+    let most_us = [200, 3_000, 50_000][random.below(3) as usize];
+    let mut is_done = false;
+    while !is_done || !all.are_over() {
+        let is_stuck = begun.elapsed() >= MOST;
+        if is_stuck || kill_after.is_some_and(|after| begun.elapsed() >= after) {
+            let _ = child.kill();
+        }
+        if is_stuck {
+            let _ = child.wait();
+            panic!("{} is not over", program.display());
+        }
+        is_done |= child.try_wait().expect("a child").is_some();
+        all.look(folder.path());
+        std::thread::sleep(Duration::from_micros(random.below(most_us)));
+    }
+    child.wait().expect("it ended");
+    assert!(!all.logs.is_empty(), "{} has no log", program.display());
+    for (path, following) in &all.logs {
+        let expected = whole(path);
+        let (found, expected) = (known(following.tally()), known(&expected.tally));
+        let what = format!("{} {args:?}: {}", program.display(), path.display());
+        assert_eq!(following.seen().damages, 0, "{what}");
+        assert_eq!(found.totals, expected.totals, "{what}");
+        let temporary = [found.temporary, expected.temporary];
+        match kill_after {
+            None => assert_eq!(temporary[0], temporary[1], "{what}"),
+            // Of a realloc that another thread shows to have gone well the follower knows
+            // that before the program is killed in it; a reader does not ask.
+            Some(_) => assert!(
+                (0..=THREADS).contains(&(temporary[0] - temporary[1])),
+                "{what}"
+            ),
+        }
+        let twice =
+            [following.tally(), &whole(path).tally].map(|tally| tally.anomalies().alive_twice);
+        assert_eq!(twice[0], twice[1], "{what}");
+        assert!(found.by_stack == expected.by_stack, "{what}: other stacks");
+        assert_eq!(found.by_thread, expected.by_thread, "{what}");
+    }
+    all.looks
+}
+
+/// A victim, its arguments, and after how many milliseconds at most it is killed.
+type Case = (&'static str, &'static [&'static str], Option<u64>);
+
+const CASES: [Case; 14] = [
+    ("threads8", &["20000"], None),
+    ("crossfree", &["60000"], None),
+    ("realloc_race", &["10000"], None),
+    ("forker", &["6"], None),
+    ("churn", &["300000", "3"], None),
+    ("many_threads", &["100", "50"], None),
+    ("threads8", &["100000000"], Some(400)),
+    ("crossfree", &["100000000"], Some(400)),
+    ("realloc_race", &["100000000"], Some(400)),
+    ("churn", &["100000000", "2"], Some(400)),
+    ("execer", &[], None),
+    ("switches", &["windows", "20"], None),
+    ("switches", &["race", "700"], None),
+    ("switches", &["race", "100000"], Some(400)),
+];
+
+#[test]
+fn a_follower_ends_where_a_reader_does() {
+    let mut random = Random::new(seed());
+    let rounds = if is_long() { 20 } else { 2 };
+    let only = std::env::var("MEMLOG_ONLY").ok();
+    for (name, args, most_ms) in CASES {
+        if only.as_ref().is_some_and(|only| only != name) {
+            continue;
+        }
+        let Some(program) = tools().victim(name) else {
+            skip(&format!("no compiler for {name}"));
+            continue;
+        };
+        let mut looks = 0;
+        for _ in 0..rounds {
+            let after = most_ms.map(|ms| Duration::from_millis(50 + random.below(ms)));
+            looks += follow(&program, args, after, &mut random);
+        }
+        println!("{name} {args:?}: {looks} looks that found something");
+        assert!(looks >= rounds, "{name}");
+    }
+}
